@@ -74,6 +74,9 @@ enum cli_option {
     OPT_PAD,
     OPT_WEIGHT,
     OPT_FINAL,
+    OPT_VIEW,
+    OPT_CSV,
+    OPT_COLUMNS,
     OPT_COUNT,
     OPT_END = -1,
 };
@@ -121,6 +124,7 @@ int cli_delete(struct cli *cli);
 int cli_verify(struct cli *cli);
 int cli_episodes(struct cli *cli);
 int cli_get(struct cli *cli);
+int cli_rows(struct cli *cli);
 int cli_sample(struct cli *cli);
 int cli_stats(struct cli *cli);
 

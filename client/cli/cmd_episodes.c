@@ -1,5 +1,5 @@
-/* episodes: the episodes of a dataset on a hub. */
-#include "client/cli/cli.h"
+/* episodes: the episodes of a dataset on a hub, for people, or as a table for programs. */
+#include "client/cli/output.h"
 #include "client/cli/table.h"
 #include "storage/base/number.h"
 
@@ -29,6 +29,52 @@ static int on_episode(const struct minari_episode *e, void *user)
     return !table_add(&s->table, row) || cli_interrupted(NULL);
 }
 
+/* ---- as a table of all of them ---- */
+
+#define COLUMNS "number,steps,return,terminated,truncated,success,task,seed"
+
+struct asked {
+    const char *id;
+    struct minari_table_query query;
+};
+
+static enum minari_status fetch(struct cli *cli, minari_sink_fn sink, void *sink_user,
+                                struct minari_rows_info *info, void *user, struct minari_error *err)
+{
+    const struct asked *asked = user;
+    return minari_episode_table_get(cli->client, asked->id, &asked->query, sink, sink_user, info, err);
+}
+
+static bool wants_table(const struct cli *cli)
+{
+    return cli->values[OPT_CSV] || cli->values[OPT_COLUMNS] || cli->values[OPT_FORMAT] ||
+           cli->values[OPT_OUTPUT];
+}
+
+static int save_table(struct cli *cli, uint64_t limit)
+{
+    const char *path = output_path(cli);
+    const char *format = output_format(cli, cli->values[OPT_JSON] && !cli->values[OPT_CSV] ? "json" : "csv");
+    const bool text = strcmp(format, "csv") == 0 || strncmp(format, "json", 4) == 0;
+    struct asked asked = {.id = cli->arguments[0],
+                          .query = {.size = sizeof asked.query,
+                                    .columns = cli->values[OPT_COLUMNS] ? cli->values[OPT_COLUMNS] : COLUMNS,
+                                    .where = cli->values[OPT_WHERE],
+                                    .sort = cli->values[OPT_SORT],
+                                    .split = cli->values[OPT_SPLIT],
+                                    .task = cli->values[OPT_TASK],
+                                    .format = format,
+                                    .limit = limit}};
+    if (cli->values[OPT_CSV] && strcmp(format, "csv") != 0)
+        return cli_error(CLI_USAGE, "--csv, and %s by --format or the name given to -o: which of them?",
+                         format);
+    if (!output_fits(cli, path, text, format))
+        return CLI_USAGE;
+    const int code = cli_connect(cli, NULL, &asked.id);
+    cli->subject = code ? cli->subject : asked.id;
+    return code ? code : output_save(cli, path, false, fetch, &asked);
+}
+
 int cli_episodes(struct cli *cli)
 {
     struct episodes s = {
@@ -42,6 +88,8 @@ int cli_episodes(struct cli *cli)
     char title[2400], caption[64];
     if (!cli_number(cli, OPT_LIMIT, 1, 1000000000, 0, &limit))
         return CLI_USAGE;
+    if (wants_table(cli))
+        return save_table(cli, limit);
     int code = cli_connect(cli, NULL, &id);
     if (code)
         return code;

@@ -1,7 +1,6 @@
 /* get: rows of a field, what a camera saw, or all files as a tar, straight to stdout or a file. */
 #include "client/cli/output.h"
 #include "client/cli/slice.h"
-#include "storage/base/representations.h"
 
 #include <stdlib.h>
 
@@ -22,27 +21,6 @@ static const char *camera_of(const struct cli *cli, char out[512])
     name += strlen(MEDIA);
     snprintf(out, 512, "%.*s", (int)(strlen(name) - 4 * hub_view_ends(hub_view_of(name), ".mp4")), name);
     return out;
-}
-
-/* Of suffixes with a blank between them. */
-static bool ends_with_one(const char *path, const char *suffixes)
-{
-    const char *dot = strrchr(path, '.');
-    const char *at = dot ? strstr(suffixes, dot) : NULL;
-    return at && (at[strlen(dot)] == ' ' || !at[strlen(dot)]);
-}
-
-/* The name's end says the format, as numpy and people expect. */
-static const char *format_of(const char *path, int fields)
-{
-#define FORMAT(name, type, writer, suffixes) {#name, suffixes},
-    static const struct {
-        const char *name, *suffixes;
-    } known[] = {HUB_REPRESENTATIONS(FORMAT)};
-    for (size_t i = 0; path && i < HUB_COUNT(known); i++)
-        if (ends_with_one(path, known[i].suffixes))
-            return known[i].name;
-    return path && fields > 1 ? "npz" : "json";
 }
 
 struct asked {
@@ -106,7 +84,7 @@ static int find_episode(struct cli *cli, const char *id, const char *text, uint6
 int cli_get(struct cli *cli)
 {
     const char *path = output_path(cli);
-    const char *format = cli->values[OPT_FORMAT] ? cli->values[OPT_FORMAT] : format_of(path, cli->count - 2);
+    const char *format = output_format(cli, path && cli->count > 3 ? "npz" : "json");
     struct asked asked = {.id = cli->arguments[0]};
     char camera[512];
     if (cli->count < 3 && !is_archive(cli))

@@ -108,10 +108,13 @@ const struct cli_command cli_commands[] = {
      "  minari-cli episodes D4RL/door/human-v2 --sort=-return -n 5\n"
      "  minari-cli episodes so100/pick-place --task 0\n"
      "  minari-cli episodes D4RL/door/human-v2 --where 'steps > 200 and success = true'\n"
-     "  minari-cli episodes D4RL/door/human-v2 --where \"task is null and \\\"id\\\" >= 2\" --json",
+     "  minari-cli episodes D4RL/door/human-v2 --where \"task is null and \\\"id\\\" >= 2\" --json\n"
+     "  minari-cli episodes D4RL/door/human-v2 --csv --columns number,steps,return,jerk > episodes.csv\n"
+     "  minari-cli episodes D4RL/door/human-v2 --sort=-return -n 50 -o best.arrow",
      1,
      1,
-     {OPT_WHERE, OPT_SORT, OPT_SPLIT, OPT_TASK, OPT_LIMIT, OPT_END}},
+     {OPT_WHERE, OPT_SORT, OPT_SPLIT, OPT_TASK, OPT_LIMIT, OPT_CSV, OPT_COLUMNS, OPT_FORMAT, OPT_OUTPUT,
+      OPT_END}},
     {"stats",
      cli_stats,
      "ID",
@@ -150,6 +153,21 @@ const struct cli_command cli_commands[] = {
      2,
      -1,
      {OPT_ROWS, OPT_FORMAT, OPT_OUTPUT, OPT_END}},
+    {"rows",
+     cli_rows,
+     "ID [FIELD...]",
+     NULL,
+     "get rows of all episodes, one after another",
+     "With episode and step to cut them by. A field is a name, a group or a role; without one observations, "
+     "actions,\n"
+     "rewards and ends come. The name given to -o says the format: npz, csv, arrow, jsonl.\n\n"
+     "  minari-cli rows D4RL/door/human-v2 -o all.npz           then: numpy.load(\"all.npz\")\n"
+     "  minari-cli rows so100/pick-place @action --where 'success = true' -o actions.arrow\n"
+     "  minari-cli rows D4RL/door/human-v2 --view transitions -o qlearning.npz\n"
+     "  minari-cli rows D4RL/door/human-v2 rewards | head",
+     1,
+     -1,
+     {OPT_WHERE, OPT_SORT, OPT_SPLIT, OPT_TASK, OPT_VIEW, OPT_FORMAT, OPT_OUTPUT, OPT_END}},
     {"sample",
      cli_sample,
      "ID [FIELD...]",
@@ -170,7 +188,7 @@ const struct cli_command cli_commands[] = {
     {"help",
      cli_help_command,
      "[COMMAND]",
-     "list|show|download|delete|verify|episodes|get|sample|stats",
+     "list|show|download|delete|verify|episodes|get|rows|sample|stats",
      "show what a command takes, with examples",
      "",
      0,

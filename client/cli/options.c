@@ -67,6 +67,10 @@ const struct hub_usage_option cli_options[OPT_COUNT] = {
     [OPT_PAD] = {0, "pad", "HOW", "none|edge|zero", "windows beyond the end of their episode"},
     [OPT_WEIGHT] = {0, "weight", "HOW", "steps|uniform", "every window is equally likely, or every episode"},
     [OPT_FINAL] = {0, "final", NULL, NULL, "the state that follows the last step too"},
+    [OPT_VIEW] = {0, "view", "VIEW", "rows|transitions",
+                  "as they are stored, or a row a step and the state it leads to"},
+    [OPT_CSV] = {0, "csv", NULL, NULL, "a table: short for --format csv"},
+    [OPT_COLUMNS] = {0, "columns", "NAMES", NULL, "of the table, names as in --where between commas"},
 };
 
 const enum cli_option cli_common[CLI_COMMON] = {OPT_REMOTE,   OPT_TOKEN,   OPT_ENDPOINT,  OPT_PROXY,

@@ -1,6 +1,8 @@
 /* Output of answers: see output.h. */
 #include "client/cli/output.h"
 
+#include "storage/base/representations.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -44,6 +46,33 @@ const char *output_path(const struct cli *cli)
 {
     const char *path = cli->values[OPT_OUTPUT];
     return path && strcmp(path, "-") != 0 ? path : NULL;
+}
+
+/* Of suffixes with a blank between them. */
+static bool ends_with_one(const char *path, const char *suffixes)
+{
+    const char *dot = strrchr(path, '.');
+    for (const char *at = suffixes; dot && *at; at += strcspn(at, " "), at += *at == ' ') {
+        const size_t size = strcspn(at, " ");
+        if (strlen(dot) == size && memcmp(dot, at, size) == 0)
+            return true;
+    }
+    return false;
+}
+
+const char *output_format(const struct cli *cli, const char *otherwise)
+{
+#define FORMAT(name, type, writer, suffixes) {#name, suffixes},
+    static const struct {
+        const char *name, *suffixes;
+    } known[] = {HUB_REPRESENTATIONS(FORMAT)};
+    const char *path = output_path(cli);
+    if (cli->values[OPT_FORMAT])
+        return cli->values[OPT_FORMAT];
+    for (size_t i = 0; path && i < HUB_COUNT(known); i++)
+        if (ends_with_one(path, known[i].suffixes))
+            return known[i].name;
+    return otherwise;
 }
 
 bool output_fits(const struct cli *cli, const char *path, bool text, const char *format)

@@ -29,6 +29,18 @@ enum minari_status hub_client_report(enum hub_status status, const struct hub_er
 /** HUB_INVALID: an argument that must not be NULL is. */
 enum hub_status hub_client_missing(struct hub_error *err);
 
+/** Where an answer goes. Zeroed, then either `sink` or `buffer`. */
+struct hub_taken {
+    minari_sink_fn sink;
+    void *user;
+    struct minari_rows_info *info; /* or NULL */
+    uint8_t *buffer;               /* instead of a sink; HUB_TOO_BIG where it does not suffice */
+    size_t capacity, used;
+};
+/** Have an answer come: a GET, or a POST of `json` where that is not NULL. */
+HUB_MUST_USE enum hub_status hub_take(struct minari_client *client, const char *url, const char *json,
+                                      struct hub_taken *taken, struct hub_error *err);
+
 /** Fill a summary that borrows from `object`, but for the list of its authors, which begins one allocation
  * for all its lists: free it. HUB_CORRUPT without an id. */
 HUB_MUST_USE enum hub_status hub_summary_read(const json_t *object, struct minari_summary *out,

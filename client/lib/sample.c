@@ -6,58 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- into a sink, or a buffer ---- */
-
-struct answer {
-    minari_sink_fn sink;
-    void *user;
-    struct minari_rows_info *info;
-    uint8_t *buffer; /* instead of a sink */
-    size_t capacity, used;
-};
-
-static enum hub_status answer_head(struct hub_fetch *fetch, const struct hub_answer *head,
-                                   struct hub_error *err)
-{
-    struct answer *a = fetch->user;
-    (void)err;
-    a->used = 0; /* an earlier attempt's */
-    if (a->info) {
-        *a->info = (struct minari_rows_info){.ndim = -1};
-        memcpy(a->info->media_type, head->type, sizeof a->info->media_type);
-    }
-    return HUB_OK;
-}
-
-static enum hub_status answer_body(struct hub_fetch *fetch, struct hub_view bytes, struct hub_error *err)
-{
-    struct answer *a = fetch->user;
-    if (a->sink)
-        return a->sink(bytes.data, bytes.size, a->user) ? hub_fail(err, HUB_CANCELLED, "stopped") : HUB_OK;
-    if (bytes.size > a->capacity - a->used)
-        return hub_fail(err, HUB_TOO_BIG, "the answer takes more than the buffer's %zu bytes", a->capacity);
-    memcpy(a->buffer + a->used, bytes.data, bytes.size);
-    a->used += bytes.size;
-    return HUB_OK;
-}
-
-static enum hub_status ask(struct minari_client *client, const char *url, const char *json, struct answer *a,
-                           struct hub_error *err)
-{
-    struct hub_fetch fetch = {.url = url,
-                              .post = json,
-                              .form = json,
-                              .form_type = "application/json",
-                              .restartable = a->buffer,
-                              .head = answer_head,
-                              .body = answer_body,
-                              .user = a};
-    HUB_TRY(hub_transport_get(client->remote.transport, &fetch, err));
-    if (a->info)
-        a->info->bytes = fetch.done;
-    return HUB_OK;
-}
-
 /* ---- sample ---- */
 
 static enum hub_status add_number(struct hub_buf *url, const char *name, uint64_t value,
@@ -95,7 +43,7 @@ static enum hub_status sample_url(const struct minari_client *client, const char
 }
 
 static enum hub_status sample(struct minari_client *client, const char *id,
-                              const struct minari_sample_query *query, struct answer *a,
+                              const struct minari_sample_query *query, struct hub_taken *a,
                               struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(64 * KIB);
@@ -104,7 +52,7 @@ static enum hub_status sample(struct minari_client *client, const char *id,
     if (!client || !id || (!a->sink && !a->buffer))
         return hub_client_missing(err);
     HUB_TRY(sample_url(client, id, &own, &url, err));
-    return ask(client, url.data, NULL, a, err);
+    return hub_take(client, url.data, NULL, a, err);
 }
 
 enum minari_status minari_sample_get(struct minari_client *client, const char *id,
@@ -112,7 +60,7 @@ enum minari_status minari_sample_get(struct minari_client *client, const char *i
                                      struct minari_rows_info *info, struct minari_error *err)
 {
     struct hub_error error = {0};
-    struct answer a = {.sink = sink, .user = user, .info = info};
+    struct hub_taken a = {.sink = sink, .user = user, .info = info};
     return hub_client_report(sample(client, id, query, &a, &error), &error, err);
 }
 
@@ -121,7 +69,7 @@ enum minari_status minari_sample_read(struct minari_client *client, const char *
                                       size_t *size, struct minari_error *err)
 {
     struct hub_error error = {0};
-    struct answer a = {.buffer = buffer, .capacity = capacity};
+    struct hub_taken a = {.buffer = buffer, .capacity = capacity};
     const enum hub_status st = sample(client, id, query, &a, &error);
     if (!st && size)
         *size = a.used;
@@ -163,7 +111,7 @@ static enum hub_status write_batch(const struct minari_batch_query *q, struct hu
 }
 
 static enum hub_status batch(struct minari_client *client, const struct minari_batch_query *query,
-                             struct answer *a, struct hub_error *err)
+                             struct hub_taken *a, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf json = HUB_BUF_INIT(64 * MIB), url = HUB_BUF_INIT(64 * KIB);
     struct minari_batch_query own;
@@ -174,14 +122,14 @@ static enum hub_status batch(struct minari_client *client, const struct minari_b
     HUB_TRY(hub_api_url(&client->remote, NULL, NULL, &url, err));
     url.size -= strlen("datasets"); /* beside them */
     HUB_TRY(hub_buf_add_text(&url, "batch", err));
-    return ask(client, url.data, json.data, a, err);
+    return hub_take(client, url.data, json.data, a, err);
 }
 
 enum minari_status minari_batch_read(struct minari_client *client, const struct minari_batch_query *query,
                                      void *buffer, size_t capacity, size_t *size, struct minari_error *err)
 {
     struct hub_error error = {0};
-    struct answer a = {.buffer = buffer, .capacity = capacity};
+    struct hub_taken a = {.buffer = buffer, .capacity = capacity};
     const enum hub_status st = batch(client, query, &a, &error);
     if (!st && size)
         *size = a.used;

@@ -164,7 +164,7 @@ def commands(cli):
 
 
 def test_help_teaches(cli):
-    assert commands(cli) == ["list", "search", "show", "download", "delete", "verify", "episodes", "stats", "get", "sample", "help", "version"]
+    assert commands(cli) == ["list", "search", "show", "download", "delete", "verify", "episodes", "stats", "get", "rows", "sample", "help", "version"]
     for command in commands(cli):
         out = cli.run(command, "--help", expect=0).out
         assert "Options:" in out and out == cli.run("help", command, expect=0).out

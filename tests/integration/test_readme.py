@@ -87,3 +87,18 @@ def test_windows_for_torch(hub):
     batches = [b for b, _ in zip(space["Windows"]("D4RL/door/human-v2", ["@observation", "@action"], hub=hub.base, length=4, windows=9, pad="edge"), range(3))]
     assert all(tuple(b["actions"].shape[:2]) == (9, 4) == tuple(b["mask"].shape) for b in batches)
     assert len({bytes(b["episode"]) + bytes(b["start"]) for b in batches}) == 3
+
+
+def test_recipes(hub):
+    """What stands in the README for people without a client, run as it stands there."""
+    with open(os.path.join(TOP, "README.md")) as f:
+        recipes = [b for b in re.findall(r"^```python\n(.*?)^```", f.read(), re.M | re.S) if "IterableDataset" not in b]
+    space = {}
+    for code in recipes:
+        exec(code.replace("http://hub:8080", hub.base), space)
+    steps = hub.dataset("D4RL/door/human-v2")["steps"]
+    assert list(space["best"]["return"]) == sorted((e["return"] for e in hub.episodes("D4RL/door/human-v2")), reverse=True)
+    assert len(space["sets"]) == len(hub.datasets()) and len(space["rows"]) == steps
+    known = {e["number"]: e["return"] for e in hub.episodes("D4RL/door/human-v2")}
+    assert all(abs(known[n] - total) < 1e-9 for n, total in space["returns"].iter_rows()) and len(space["returns"]) == len(known)
+    assert {len(space[name]) for name in ("obs", "acts", "next_obs", "rews", "dones")} == {steps} and space["dones"].sum() == len(known)

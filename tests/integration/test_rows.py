@@ -206,3 +206,31 @@ def test_what_changes_meanwhile_ends_short(tmp_path):
             end = time.monotonic() + 60
             while hub.dataset(id)["revision"] == revision and time.monotonic() < end:
                 time.sleep(0.1)
+
+
+def test_minari_cli(tmp_path):
+    """Its files are the hub's answers; text goes to a pipe, and what is wrong has the hub's words."""
+    from cli import Cli
+
+    id = "D4RL/door/human-v2"
+    with serving(os.path.join(FIXTURES, "minari", "root-0.5.3")) as hub:
+        cli, at = Cli(tmp_path / "datasets", hub.base), f"/api/v1/datasets/{id}"
+        for name, query in (("all.npz", "rows?format=npz"), ("some.arrow", "rows?format=arrow&fields=@action&fields=rewards&where=number+%3C+3")):
+            more = ["@action", "rewards", "--where", "number < 3"] if name == "some.arrow" else []
+            cli.run("rows", id, *more, "-o", str(tmp_path / name), expect=0)
+            assert (tmp_path / name).read_bytes() == hub.get(f"{at}/{query}").body
+        cli.run("rows", id, "--view", "transitions", "-o", str(tmp_path / "t.npz"), expect=0)
+        with np.load(tmp_path / "t.npz") as z:
+            assert {"obs", "next_obs", "acts", "rews", "dones"} <= set(z.files) and len(z["obs"]) == hub.dataset(id)["steps"]
+        assert cli.bytes("rows", id, "rewards", "--sort=-return") == hub.get(f"{at}/rows?format=csv&fields=rewards&sort=-return").body
+        columns = "number,steps,return,terminated,truncated,success,task,seed"
+        assert cli.bytes("episodes", id, "--csv", "--where", "steps > 15", "--sort=-return") == \
+            hub.get(f"{at}/episodes?format=csv&columns={columns}&where=steps+%3E+15&sort=-return").body
+        cli.run("episodes", id, "--columns", "number,return", "-n", "3", "-o", str(tmp_path / "e.npz"), expect=0)
+        with np.load(tmp_path / "e.npz") as z:
+            assert list(z["number"]) == [0, 1, 2] and z["return"].dtype == "<f8"
+        assert cli.run("episodes", id, "--csv", "--format", "npz").code == 2
+        assert cli.run("episodes", id, "--csv", "--columns", "no").code == 2
+        assert "at 8 (the end)" in cli.run("rows", id, "--where", "steps >", expect=2).err
+        assert cli.run("rows", id, "nothing").code == 3 and not (tmp_path / "x.npz").exists()
+        assert cli.run("rows", id, "nothing", "-o", str(tmp_path / "x.npz")).code == 3 and not list(tmp_path.glob("x.npz*"))

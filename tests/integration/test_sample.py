@@ -404,6 +404,10 @@ class BatchQuery(ctypes.Structure):
                 ("field_count", ctypes.c_size_t)]
 
 
+class AllRowsQuery(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("fields", ctypes.POINTER(ctypes.c_char_p)), ("field_count", ctypes.c_size_t), ("where", ctypes.c_char_p)]
+
+
 def test_libminari_reads_into_a_buffer(demos):
     path = glob.glob(os.path.join(BIN, "..", "**", "libminari.so"), recursive=True)[0]
     if b"libasan" in subprocess.run(["ldd", path], capture_output=True).stdout:
@@ -425,4 +429,8 @@ def test_libminari_reads_into_a_buffer(demos):
     named = BatchQuery(ctypes.sizeof(BatchQuery), items, 2, fields, 2)
     assert lib.minari_batch_read(client, ctypes.byref(named), buffer, ctypes.c_size_t(len(buffer)), ctypes.byref(size), None) == 0
     assert arrays(Answer(200, {}, buffer.raw[:size.value]))["obs/state"].tolist() == [[0, 1, 2], [60, 70, 80]]
+    whole = AllRowsQuery(ctypes.sizeof(AllRowsQuery), fields, 2, b"number < 3")
+    assert lib.minari_all_rows_read(client, b"demos", ctypes.byref(whole), buffer, ctypes.c_size_t(len(buffer)), ctypes.byref(size), None) == 0
+    assert buffer.raw[:size.value] == demos.get("/api/v1/datasets/demos/rows?format=npz&fields=actions&fields=obs/state&where=number+%3C+3").body
+    assert lib.minari_all_rows_read(client, b"demos", ctypes.byref(whole), buffer, ctypes.c_size_t(9), ctypes.byref(size), None) == 14
     lib.minari_client_free(client)

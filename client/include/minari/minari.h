@@ -8,5 +8,6 @@
 #include <minari/local.h>
 #include <minari/remote.h>
 #include <minari/sample.h>
+#include <minari/tables.h>
 
 #endif

@@ -1,0 +1,39 @@
+/* rows: rows of all episodes of a dataset, one after another. */
+#include "client/cli/output.h"
+
+struct asked {
+    const char *id;
+    struct minari_all_rows_query query;
+};
+
+static enum minari_status fetch(struct cli *cli, minari_sink_fn sink, void *sink_user,
+                                struct minari_rows_info *info, void *user, struct minari_error *err)
+{
+    const struct asked *asked = user;
+    return minari_all_rows_get(cli->client, asked->id, &asked->query, sink, sink_user, info, err);
+}
+
+static bool is_text(const char *format)
+{
+    return strcmp(format, "csv") == 0 || strcmp(format, "jsonl") == 0;
+}
+
+int cli_rows(struct cli *cli)
+{
+    const char *path = output_path(cli), *format = output_format(cli, path ? "npz" : "csv");
+    struct asked asked = {.id = cli->arguments[0],
+                          .query = {.size = sizeof asked.query,
+                                    .fields = cli->arguments + 1,
+                                    .field_count = (size_t)cli->count - 1,
+                                    .where = cli->values[OPT_WHERE],
+                                    .sort = cli->values[OPT_SORT],
+                                    .split = cli->values[OPT_SPLIT],
+                                    .task = cli->values[OPT_TASK],
+                                    .view = cli->values[OPT_VIEW],
+                                    .format = format}};
+    if (!output_fits(cli, path, is_text(format), format))
+        return CLI_USAGE;
+    const int code = cli_connect(cli, NULL, &asked.id);
+    cli->subject = code ? cli->subject : asked.id;
+    return code ? code : output_save(cli, path, false, fetch, &asked);
+}
