@@ -19,7 +19,7 @@ static enum hub_status put_into(int folder, struct hub_view text, struct hub_err
     char name[48];
     hub_private_name(name);
     HUB_TRY(hub_fs_write(folder, name, text, 0644, err));
-    (void)linkat(folder, name, folder, file, 0);
+    (void)!linkat(folder, name, folder, file, 0);
     return hub_fs_remove(folder, name, err);
 }
 

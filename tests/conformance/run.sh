@@ -15,7 +15,9 @@ mkdir -p "$HUB_CLIENTS"
 
 install_packages "$yes" aria2 curl nodejs rclone wget || say "NOT INSTALLED: programs are missing"
 [ "${HUB_SUITE:-}" != slow ] || install_packages "$yes" python3-h5py || say "NOT INSTALLED: h5py with ros3"
-for list in "$here"/requirements/*.txt; do
+lists=$here/requirements
+[ "${HUB_SUITE:-}" != slow ] || lists="$lists $here/slow/requirements"
+for list in $(find $lists -name '*.txt' | sort); do
     venv=$HUB_CLIENTS/$(basename "$list" .txt)
     cmp -s "$list" "$venv/installed.txt" && continue
     say "making $venv"
