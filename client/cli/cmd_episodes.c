@@ -72,7 +72,7 @@ static int save_table(struct cli *cli, uint64_t limit)
         return CLI_USAGE;
     const int code = cli_connect(cli, NULL, &asked.id);
     cli->subject = code ? cli->subject : asked.id;
-    return code ? code : output_save(cli, path, false, fetch, &asked);
+    return code ? code : output_save(cli, path, text, fetch, &asked);
 }
 
 int cli_episodes(struct cli *cli)

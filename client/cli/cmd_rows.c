@@ -31,9 +31,10 @@ int cli_rows(struct cli *cli)
                                     .task = cli->values[OPT_TASK],
                                     .view = cli->values[OPT_VIEW],
                                     .format = format}};
-    if (!output_fits(cli, path, is_text(format), format))
+    const bool text = is_text(format);
+    if (!output_fits(cli, path, text, format))
         return CLI_USAGE;
     const int code = cli_connect(cli, NULL, &asked.id);
     cli->subject = code ? cli->subject : asked.id;
-    return code ? code : output_save(cli, path, false, fetch, &asked);
+    return code ? code : output_save(cli, path, text, fetch, &asked);
 }

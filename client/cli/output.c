@@ -14,6 +14,7 @@ struct target {
     const char *path; /* NULL: stdout */
     struct minari_rows_info info;
     bool text, began, failed, misnamed;
+    char last; /* that was written */
 };
 
 /* A name that promises one kind of picture is not given to another. */
@@ -35,6 +36,7 @@ static int on_rows(const void *data, size_t size, void *user)
     t->began = true;
     if (t->misnamed)
         return 1;
+    t->last = size ? ((const char *)data)[size - 1] : t->last;
     if (!t->path && t->text)
         cli_put(t->cli, data, size);
     else
@@ -145,7 +147,7 @@ int output_save(struct cli *cli, const char *path, bool text, output_fetch *fetc
         return into_file(cli, &target, fetch, user);
     target.out = stdout;
     const int code = run(cli, &target, fetch, user);
-    if (!code && text)
+    if (!code && text && target.last != '\n')
         putchar('\n');
     return code;
 }

@@ -234,3 +234,21 @@ def test_minari_cli(tmp_path):
         assert "at 8 (the end)" in cli.run("rows", id, "--where", "steps >", expect=2).err
         assert cli.run("rows", id, "nothing").code == 3 and not (tmp_path / "x.npz").exists()
         assert cli.run("rows", id, "nothing", "-o", str(tmp_path / "x.npz")).code == 3 and not list(tmp_path.glob("x.npz*"))
+
+
+def test_minari_cli_on_a_terminal(tmp_path):
+    """What a file says does not reach the terminal as a command to it."""
+    import h5py
+    from cli import Cli, on_terminal
+
+    os.makedirs(tmp_path / "root")
+    with h5py.File(tmp_path / "root" / "odd.hdf5", "w") as f:
+        demo = f.create_group("data/demo_0")
+        demo.attrs["num_samples"], demo.attrs["note"] = 2, "\x1b]0;owned\x07"
+        demo["actions"], demo["obs/x"] = np.zeros((2, 1)), np.zeros(2)
+    with serving(str(tmp_path / "root")) as hub:
+        cli = Cli(tmp_path / "datasets", hub.base)
+        id = hub.datasets()[0]["id"]
+        code, seen = on_terminal(cli, "episodes", id, "--csv", "--columns", 'number,"note"')
+        assert code == 0 and "owned" in seen and "\x1b" not in seen and "\x07" not in seen
+        assert b"\x1b" in cli.bytes("episodes", id, "--csv", "--columns", 'number,"note"')
