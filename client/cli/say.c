@@ -222,6 +222,8 @@ static const char *remedy_of(const struct cli *cli, const struct minari_error *e
         {"too-large", "ask for fewer rows with --rows"},
         {"too-long", "ask for less: --prefix, --limit"},
         {"no-hub", "check the address: this is not a minari-hub"},
+        {"hub-needed", "name a hub: --remote http://HOST[:PORT], or MINARI_HUB_URL; of a folder: minari-hub "
+                       "serve --root DIR"},
         {"pending", "the hub is still inspecting it: try again soon"},
     };
     for (size_t i = 0; i < HUB_COUNT(named); i++)

@@ -15,8 +15,8 @@ enum hub_status hub_api_url(const struct hub_remote *remote, const char *id, con
                             struct hub_buf *out, struct hub_error *err)
 {
     if (remote->kind != &hub_remote_hub)
-        return hub_fail(err, HUB_UNSUPPORTED, "'%.200s' is not a hub: it has datasets and files only",
-                        remote->base);
+        return hub_fail_as(err, HUB_UNSUPPORTED, "hub-needed",
+                           "'%.200s' is not a hub: it has datasets and files only", remote->base);
     HUB_TRY(hub_buf_addf(out, err, "%s/api/v1/datasets", remote->base));
     if (!id)
         return HUB_OK;
