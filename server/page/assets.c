@@ -8,8 +8,8 @@
 
 enum { BUILD_CHARS = 12 };
 
-extern const unsigned char page_style_css[], page_logo_svg[], page_page_js[];
-extern const unsigned long page_style_css_size, page_logo_svg_size, page_page_js_size;
+extern const unsigned char page_style_css[], page_logo_svg[], page_page_js[], page_timeline_js[];
+extern const unsigned long page_style_css_size, page_logo_svg_size, page_page_js_size, page_timeline_js_size;
 
 static const struct asset {
     const char *name, *type;
@@ -19,6 +19,7 @@ static const struct asset {
     {"style.css", "text/css; charset=utf-8", page_style_css, &page_style_css_size},
     {"logo.svg", "image/svg+xml", page_logo_svg, &page_logo_svg_size},
     {"page.js", "text/javascript; charset=utf-8", page_page_js, &page_page_js_size},
+    {"timeline.js", "text/javascript; charset=utf-8", page_timeline_js, &page_timeline_js_size},
 };
 
 static char build[40];

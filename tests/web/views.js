@@ -130,6 +130,45 @@ async function videos(context) {
   await page.close();
 }
 
+// the scrubber, its keys and a click in a curve move one clock; rows and address are those of its step
+async function timeline(context) {
+  const page = await open(context);
+  await page.goto(base + "/d/D4RL/door/human-v2/episodes/1");
+  await page.focus(".transport input");
+  for (const key of ["ArrowRight", "ArrowRight", "ArrowRight", "ArrowLeft"]) await page.keyboard.press(key);
+  await page.waitForURL("**/episodes/1?at=2");
+  const shown = await page.evaluate(async () => {
+    const link = document.querySelector('table.values a[href*="/rewards?"]');
+    return [link.closest("tr").cells[1].textContent, JSON.stringify(await (await fetch(link.href)).json()), new URL(link.href).searchParams.get("row")];
+  });
+  if (Math.abs(shown[0] - shown[1]) > 1e-6 || shown[2] !== "2") say("timeline: rows of another step", shown);
+  await page.keyboard.press("End");
+  const last = await page.inputValue(".transport input");
+  const plot = page.locator("svg.plot").first(), box = await plot.boundingBox();
+  await plot.click({ position: { x: box.width / 2, y: 20 } });
+  const half = await page.inputValue(".transport input");
+  if (Number(half) !== Math.floor((Number(last) + 1) / 2)) say("timeline: a click in the middle is step", half, "of", last);
+  await page.focus(".transport input");
+  await page.keyboard.press("Space");
+  await page.waitForFunction((from) => document.querySelector(".transport input").value > from, Number(half));
+  await page.keyboard.press("Space");
+  await page.goto(base + "/d/arm-v30/episodes/0");
+  await page.waitForSelector(".transport");
+  const fps = (await (await page.request.get(base + "/api/v1/datasets/arm-v30")).json()).fps;
+  for (const step of [1, 3, 2]) {
+    const times = await page.evaluate((at) => {
+      const scrub = document.querySelector(".transport input");
+      scrub.value = at;
+      scrub.dispatchEvent(new Event("input"));
+      return new Promise((done) => setTimeout(() => done([...document.querySelectorAll("video")].filter((v) => v.readyState).map((v) => [v.currentTime, v.duration])), 300));
+    }, step);
+    if (!times.length) say("timeline: no video is playable here");
+    for (const [time, length] of times)
+      if (Math.floor(time * fps + 0.25) !== step && time < length) say("timeline: step", step, "shows", time, "of", length);
+  }
+  await page.close();
+}
+
 (async () => {
   const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
   for (const [width, colorScheme, more] of screens) {
@@ -138,7 +177,7 @@ async function videos(context) {
     for (const view of views) await look(page, view, width, colorScheme);
     await page.close();
     if (width === 1280)
-      for (const step of [by_mouse, by_keyboard, typed, planted, videos]) {
+      for (const step of [by_mouse, by_keyboard, typed, planted, videos, timeline]) {
         where = step.name;
         await step(context);
       }

@@ -43,3 +43,5 @@ if (search && results) search.addEventListener("input", () => {
     show(`/?${new URLSearchParams(chosen)}`);
   }, 150);
 });
+// an episode: its timeline
+if (document.querySelector('form[aria-label="Step"]')) import("./timeline.js");
