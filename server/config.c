@@ -47,8 +47,13 @@ static const struct option options[] = {
      "cache-max."},
     {"state", TEXT, AT(state), NULL, 0, 0, "DIR",
      "Where the catalogue is kept. Default: the service's state directory, else ~/.local/state/minari-hub."},
-    {"listen", TEXT, AT(listen), "127.0.0.1:8080", 0, 0, "ADDR:PORT",
-     "Address and port; 0.0.0.0:8080 answers other machines, port 0 takes any free one."},
+    {"sync", SWITCH, AT(sync), "on", 0, 0, "",
+     "What the catalogue is told is on the disk before it counts; off: faster, and a crash of the machine "
+     "may damage it."},
+    {"listen", TEXT, AT(listen), "127.0.0.1:8080", 0, 0, "ADDR:PORT|off",
+     "Address and port; 0.0.0.0:8080 answers other machines, port 0 takes any free one; off: nobody is "
+     "answered "
+     "but over STATE/control.sock."},
     {"memory", SIZE, AT(memory), "128M", 8 * MIB, 1024 * GIB, "BYTES",
      "Memory for the buffers of answers (K, M, G). Requests wait for it, or are told to come again."},
     {"workers", NUMBER, AT(workers), "0", 0, 256, "N", "Threads for disk and decoding; 0: one a core."},
@@ -72,6 +77,10 @@ static const struct option options[] = {
     {"hf-author", TEXT, AT(hf_author), "farama-minari", 0, 0, "NAME",
      "Whose repos the folders at the top are for clients of Hugging Face; deeper ones are ORG/NAME as they "
      "lie."},
+    {"hf-upstream", TEXT, AT(hf_upstream), NULL, 0, 0, "URL",
+     "Where clients of Hugging Face are sent for repos that are not here, like https://huggingface.co: what "
+     "they ask "
+     "about is asked there, with their token, and files are fetched there. Default: nowhere."},
     {"bucket", TEXT, AT(bucket), "minari-datasets", 0, 0, "NAME",
      "What clients of Google Cloud Storage call the bucket of all that is here."},
     {"settle", DURATION, AT(settle_ms), "2s", 0, 3600000, "TIME",

@@ -27,7 +27,7 @@ struct hub_config {
     struct hub_list cors, hosts, trusted_proxies;
     struct hub_list upstreams; /* [NAME/=]REMOTE */
     uint64_t cache_max, min_free;
-    char *state, *listen, *inspector, *file, *public_url, *bucket, *hf_author;
+    char *state, *listen, *inspector, *file, *public_url, *bucket, *hf_author, *hf_upstream;
     uint64_t memory;
     uint64_t workers, event_threads, queue; /* 0: one a core */
     uint64_t connections, connections_per_client;
@@ -36,7 +36,7 @@ struct hub_config {
     unsigned hash;       /* enum hub_hash_mode */
     unsigned measure;    /* enum hub_measure_mode */
     unsigned log_format; /* 0: text, 1: JSON, as enum hub_log_format */
-    bool unsafe_inspect, access_log;
+    bool unsafe_inspect, access_log, sync;
 
     /* of the file: [mirror NAME] and [upstream NAME] as {NAME: {option: [values]}}, or NULL */
     json_t *mirrors, *upstream_rules;
@@ -45,7 +45,7 @@ struct hub_config {
 
     /* filled by hub_config_finish */
     struct hub_roots roots; /* absolute directories; allow_targets among them */
-    char *address;
+    char *address;          /* NULL: it listens on its control socket alone */
     uint16_t port;
 
     unsigned char sources[48]; /* config.c's own: where each option's value is from */

@@ -126,12 +126,14 @@ static enum hub_status find_state(struct hub_config *config, struct hub_error *e
     return hub_dup(&config->state, whole, err);
 }
 
-/* "127.0.0.1:8080", "[::1]:8080", ":8080" (all addresses) or "8080" (this machine). */
+/* "127.0.0.1:8080", "[::1]:8080", ":8080" (all addresses), "8080" (this machine), or "off": no address. */
 static enum hub_status split_listen(struct hub_config *config, struct hub_error *err)
 {
     const char *text = config->listen, *colon = strrchr(text, ':'), *port = colon ? colon + 1 : text;
     struct hub_view address = {text, colon ? (size_t)(colon - text) : 0};
     char *end = NULL;
+    if (strcmp(text, "off") == 0)
+        return HUB_OK;
     unsigned long n = strtoul(port, &end, 10);
     if (*port < '0' || *port > '9' || *end || n > 65535)
         return hub_fail(err, HUB_INVALID, "listen \"%.80s\" is not ADDR:PORT", text);
@@ -174,11 +176,31 @@ static enum hub_status check_targets(struct hub_config *config, struct hub_error
     return HUB_OK;
 }
 
+/* "https://host[:port][/path]", without a slash at the end. */
+static enum hub_status check_hf_upstream(const struct hub_config *config, struct hub_error *err)
+{
+    char *url = config->hf_upstream;
+    if (!url)
+        return HUB_OK;
+    const struct hub_view text = hub_view_of(url);
+    const size_t scheme = hub_view_starts(text, "https://") ? 8 : hub_view_starts(text, "http://") ? 7 : 0;
+    if (!scheme || !url[scheme] || url[scheme] == '/' || url[scheme + strcspn(url + scheme, "@?#\\ \t\"<>")])
+        return hub_fail(
+            err, HUB_INVALID,
+            "hf-upstream \"%.200s\" is not an address like https://huggingface.co (a token comes from "
+            "the clients)",
+            url);
+    for (size_t n = strlen(url); n && url[n - 1] == '/'; n--)
+        url[n - 1] = '\0';
+    return HUB_OK;
+}
+
 enum hub_status hub_config_finish(struct hub_config *config, struct hub_error *err)
 {
     HUB_TRY(split_listen(config, err));
     HUB_TRY(find_roots(config, err));
     HUB_TRY(find_state(config, err));
     HUB_TRY(check_targets(config, err));
+    HUB_TRY(check_hf_upstream(config, err));
     return find_inspector(config, err);
 }

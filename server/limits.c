@@ -6,7 +6,7 @@ enum {
     OWN = 32,      /* databases, log, inspector, watches, and what a moment needs */
     EACH_CORE = 2, /* epoll and waking */
     MOST_CONTROL = 32,
-    MOST_FILES = 512,
+    MOST_FILES = 4096, /* what is not open needs a worker, and who takes a repo asks for each file twice */
     LEAST_CONNECTIONS = 8,
 };
 

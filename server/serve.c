@@ -17,7 +17,9 @@
 #include "storage/base/number.h"
 #include "storage/base/time.h"
 #include "storage/catalog/damage.h"
+#include "storage/catalog/db.h"
 #include "storage/inspect/inspect.h"
+#include "storage/net/relay.h"
 #include "storage/transfer/import.h"
 
 #include <inttypes.h>
@@ -102,10 +104,13 @@ static enum hub_status open_storage(struct parts *parts, const struct hub_config
                                                 .take = app->budget ? take_memory : NULL,
                                                 .give = give_memory,
                                                 .memory = app->budget};
+    if (!config->sync)
+        hub_db_never_sync();
     app->roots = &config->roots;
     app->state = config->state;
     app->bucket = config->bucket;
     app->author = config->hf_author;
+    app->hf_upstream = config->hf_upstream;
     app->started_ms = hub_time_now_ns() / 1000000;
     hub_fs_user(app->user);
     HUB_TRY(hub_catalog_open(&catalog, &app->catalog, err));
@@ -153,7 +158,7 @@ static enum hub_status start_measurer(struct hub_app *app, const struct hub_conf
     const struct hub_measurer_options options = {.catalog = app->catalog,
                                                  .store = app->store,
                                                  .idle = config->measure == HUB_MEASURE_IDLE,
-                                                 .requests = count_requests,
+                                                 .requests = config->address ? count_requests : NULL,
                                                  .user = app,
                                                  .take = take_memory,
                                                  .give = give_memory,
@@ -190,6 +195,7 @@ static enum hub_status start_http(struct parts *parts, const struct hub_config *
                                              .protocols = hub_protocols,
                                              .budget = app->budget,
                                              .address = config->address,
+                                             .control = config->address ? NULL : config->state,
                                              .port = config->port,
                                              .event_threads = (unsigned)config->event_threads,
                                              .workers = (unsigned)config->workers,
@@ -205,7 +211,8 @@ static enum hub_status start_http(struct parts *parts, const struct hub_config *
     return hub_http_start(&options, &app->http, err);
 }
 
-/* The same routes, and those marked local, for the admin of this machine: few connections, one thread. */
+/* The same routes, and those marked local, for the admin of this machine: few connections, one thread. Without an address
+ * all of the hub is there. */
 static enum hub_status start_control(struct parts *parts, const struct hub_config *config,
                                      struct hub_error *err)
 {
@@ -245,9 +252,12 @@ static enum hub_status open_all(struct parts *parts, const struct hub_config *co
     HUB_TRY(start_scanner(parts, config, false, err));
     tidy_roots(app->roots);
     HUB_TRY(start_mirrors(app, config, err));
+    if (app->hf_upstream)
+        HUB_TRY(hub_relay_start("minari-hub/" HUB_VERSION, &app->relay, err));
     HUB_TRY(start_http(parts, config, err));
     HUB_TRY(start_measurer(app, config, err));
-    HUB_TRY(start_control(parts, config, err));
+    if (config->address)
+        HUB_TRY(start_control(parts, config, err));
     return hub_announcer_start(app, &parts->announcer, err);
 }
 
@@ -261,6 +271,7 @@ static void close_all(struct parts *parts, const struct hub_config *config, int 
     app->measurer = NULL;
     hub_http_stop(app->http, (unsigned)config->grace_ms);
     hub_http_stop(app->control, (unsigned)config->grace_ms);
+    hub_relay_stop(app->relay);
     hub_mirrors_stop(app->mirrors);
     if (app->scanner)
         hub_scanner_stop(app->scanner);
@@ -414,6 +425,10 @@ static void tell_start(const struct watcher *watcher, const struct hub_config *c
 
 static void set_base_url(struct watcher *watcher, const struct hub_config *config)
 {
+    if (!config->address) {
+        snprintf(watcher->base_url, sizeof watcher->base_url, "%.250s/" HUB_CONTROL_SOCKET, config->state);
+        return;
+    }
     bool any = strcmp(config->address, "0.0.0.0") == 0 || strcmp(config->address, "::") == 0;
     bool six = !any && strchr(config->address, ':');
     snprintf(watcher->base_url, sizeof watcher->base_url, "http://%s%.250s%s:%u", six ? "[" : "",

@@ -9,6 +9,7 @@
 
 struct hub_lru;
 struct hub_mirrors;
+struct hub_relay;
 
 struct hub_app {
     struct hub_catalog *catalog;
@@ -24,6 +25,8 @@ struct hub_app {
     const struct hub_roots *roots;
     const char *state;
     const char *author;        /* of the repos that folders at the top are */
+    const char *hf_upstream;   /* where clients of Hugging Face find what is not here; NULL: nowhere */
+    struct hub_relay *relay;   /* to it */
     const char *bucket;        /* what the bucket of all that is here is called */
     char user[HUB_USER_BYTES]; /* as whom the hub runs: looked up once, a directory service may not answer */
     struct hub_log *log;

@@ -29,6 +29,8 @@ enum hub_status hub_chosen_episodes(struct hub_request *request, struct hub_resp
     HUB_TRY(hub_episode_order(state, &asked.query, &out->places, &out->count, err));
     if (hub_parallel_cancelled(request->parallel))
         return hub_fail(err, HUB_CANCELLED, "nobody waits for these episodes any more");
+    if (!out->count)
+        HUB_TRY(hub_episode_known(state, &asked.query, err));
     HUB_TRY(hub_chosen_draw(request, out, err));
     out->count = HUB_MIN(out->count, limit);
     for (uint32_t i = 0; i < out->count; i++)

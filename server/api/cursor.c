@@ -210,6 +210,13 @@ static enum hub_status put_link(const struct hub_request *request, struct hub_js
     return hub_buf_addf(links, err, "%s<%s>; rel=\"%s\"", links->size ? ", " : "", url.data, rel);
 }
 
+static void aim(const struct hub_page_query *page, struct hub_page_ends *ends)
+{
+    memcpy(ends->next.scope, page->scope, sizeof ends->next.scope);
+    memcpy(ends->prev.scope, page->scope, sizeof ends->prev.scope);
+    ends->prev.back = true;
+}
+
 static enum hub_status end(const struct hub_page_query *page, struct hub_response *response,
                            struct hub_json *json, uint64_t total, const struct hub_buf *links,
                            struct hub_error *err)
@@ -222,14 +229,15 @@ static enum hub_status end(const struct hub_page_query *page, struct hub_respons
     return links->size ? hub_response_header(response, err, "Link", "%s", links->data) : HUB_OK;
 }
 
-enum hub_status hub_page_link(const struct hub_request *request, const struct hub_page_query *page,
-                              struct hub_response *response, struct hub_page_cursor *next,
-                              struct hub_error *err)
+enum hub_status hub_page_links(const struct hub_request *request, const struct hub_page_query *page,
+                               struct hub_response *response, struct hub_page_ends *ends,
+                               struct hub_error *err)
 {
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(16 * KIB);
-    memcpy(next->scope, page->scope, sizeof next->scope);
-    HUB_TRY(hub_page_next_url(request, next, &url, err));
-    return hub_response_header(response, err, "Link", "<%s>; rel=\"next\"", url.data);
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf links = HUB_BUF_INIT(32 * KIB);
+    aim(page, ends);
+    HUB_TRY(put_link(request, NULL, "next", ends->has_next ? &ends->next : NULL, &links, err));
+    HUB_TRY(put_link(request, NULL, "prev", ends->has_prev ? &ends->prev : NULL, &links, err));
+    return links.size ? hub_response_header(response, err, "Link", "%s", links.data) : HUB_OK;
 }
 
 uint32_t hub_page_first(const struct hub_page_query *page, uint32_t at)
@@ -253,9 +261,7 @@ enum hub_status hub_page_close(const struct hub_request *request, const struct h
                                struct hub_page_ends *ends, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf links = HUB_BUF_INIT(32 * KIB);
-    memcpy(ends->next.scope, page->scope, sizeof ends->next.scope);
-    memcpy(ends->prev.scope, page->scope, sizeof ends->prev.scope);
-    ends->prev.back = true;
+    aim(page, ends);
     hub_json_end_array(json);
     struct hub_json *members = page->lines ? NULL : json;
     if (members)

@@ -48,10 +48,6 @@ HUB_MUST_USE enum hub_status hub_page_next_url(const struct hub_request *request
 HUB_MUST_USE enum hub_status hub_page_read_all(const struct hub_request *request,
                                                const char *const *parameters, struct hub_page_query *out,
                                                struct hub_error *err);
-/** The Link header to what follows, and nothing else. The scope of `next` is set here. */
-HUB_MUST_USE enum hub_status hub_page_link(const struct hub_request *request,
-                                           const struct hub_page_query *page, struct hub_response *response,
-                                           struct hub_page_cursor *next, struct hub_error *err);
 /** Open the document of a page, for its items. */
 struct hub_json hub_page_begin(const struct hub_page_query *page, struct hub_response *response,
                                size_t limit_bytes, struct hub_error *err);
@@ -62,6 +58,10 @@ struct hub_page_ends {
     struct hub_page_cursor next, prev; /* of the last item, of the first; scope and direction are set here */
     struct hub_buf more;               /* further members of the document, or empty */
 };
+/** The Link header to what follows and what comes before, and nothing else. */
+HUB_MUST_USE enum hub_status hub_page_links(const struct hub_request *request,
+                                            const struct hub_page_query *page, struct hub_response *response,
+                                            struct hub_page_ends *ends, struct hub_error *err);
 /** First item of a page of items in memory whose cursor stands at item `at`: behind it, or back in front. */
 uint32_t hub_page_first(const struct hub_page_query *page, uint32_t at);
 /** Says of `total` items whether there are others around [first, end). */

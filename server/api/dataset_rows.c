@@ -39,8 +39,8 @@ struct rows_request {
     struct hub_chosen_episodes episodes;
     struct hub_chosen_fields fields;
     struct hub_page_query page;
-    struct hub_page_cursor next;
-    bool has_next, transitions, drop_sentinel;
+    struct hub_page_ends ends;
+    bool transitions, drop_sentinel;
     const struct hub_representation *as;
     enum hub_nonfinite nonfinite;
     struct hub_zipped *zipped; /* npz; else */
@@ -50,6 +50,7 @@ struct rows_request {
     struct hub_transitions plan;
     struct hub_buf left_out;
     struct hub_error left_why;
+    char etag[40];
 };
 
 static void rows_request_dispose(struct rows_request *q)
@@ -93,19 +94,23 @@ static enum hub_status take_page(struct rows_request *q, struct hub_error *err)
 {
     struct hub_chosen_episodes *e = &q->episodes;
     const char *revision = q->target.summary->revision;
-    const uint64_t from = q->page.goes_on ? strtoull(q->page.after.tie, NULL, 10) : 0;
+    const uint64_t at = q->page.goes_on ? strtoull(q->page.after.tie, NULL, 10) : 0;
     if (q->page.goes_on && strcmp(q->page.after.key, revision) != 0)
         return hub_fail_as(
             err, HUB_CHANGED, "revision-gone",
             "the pages before this one were of revision %.40s, and now there is %s: begin again",
             q->page.after.key, revision);
-    const uint32_t skipped = (uint32_t)HUB_MIN(from, (uint64_t)e->count);
-    memmove(e->places, e->places + skipped, (e->count - skipped) * sizeof *e->places);
-    e->count -= skipped;
-    q->has_next = e->count > q->page.limit;
-    e->count = HUB_MIN(e->count, q->page.limit);
-    snprintf(q->next.key, sizeof q->next.key, "%s", revision);
-    snprintf(q->next.tie, sizeof q->next.tie, "%" PRIu64, from + e->count);
+    const uint32_t place = (uint32_t)HUB_MIN(at, (uint64_t)e->count), first = hub_page_first(&q->page, place);
+    const uint32_t end =
+        q->page.after.back ? place : (uint32_t)HUB_MIN((uint64_t)first + q->page.limit, e->count);
+    q->ends.total = e->count;
+    hub_page_span(&q->ends, first, end);
+    memmove(e->places, e->places + first, (end - first) * sizeof *e->places);
+    e->count = end - first;
+    snprintf(q->ends.next.key, sizeof q->ends.next.key, "%s", revision);
+    snprintf(q->ends.next.tie, sizeof q->ends.next.tie, "%" PRIu32, end);
+    q->ends.prev = q->ends.next;
+    snprintf(q->ends.prev.tie, sizeof q->ends.prev.tie, "%" PRIu32, first);
     return HUB_OK;
 }
 
@@ -240,13 +245,12 @@ static enum hub_status put_headers(struct hub_request *request, struct rows_requ
     HUB_TRY(hub_response_header(response, err, "X-Episodes", "%" PRIu32, q->reading->count));
     if (q->left_out.size)
         HUB_TRY(hub_response_header(response, err, "X-Left-Out", "%s", q->left_out.data));
-    return q->has_next ? hub_page_link(request, &q->page, response, &q->next, err) : HUB_OK;
+    return hub_page_links(request, &q->page, response, &q->ends, err);
 }
 
 static enum hub_status check_condition(struct hub_request *request, struct rows_request *q,
                                        struct hub_response *response, bool *done, struct hub_error *err)
 {
-    char etag[40];
     struct hub_coverage measured;
     HUB_TRY(hub_coverage_named(request, &q->target.state, NULL, 0, &measured, err));
     const struct hub_view parts[] = {hub_view_of(q->target.summary->revision),
@@ -255,10 +259,10 @@ static enum hub_status check_condition(struct hub_request *request, struct rows_
                                      hub_view_of(request->query_text),
                                      hub_view_of(q->as->name),
                                      {(const char *)&measured.state, sizeof measured.state}};
-    hub_fingerprint(etag, parts, HUB_COUNT(parts));
+    hub_fingerprint(q->etag, parts, HUB_COUNT(parts));
     HUB_TRY(hub_coverage_named_headers(request, &q->target, &measured, response, err));
     HUB_TRY(hub_response_header(response, err, "Vary", "Accept"));
-    return hub_resolve_conditions(request, response, etag, -1, done, err);
+    return hub_resolve_conditions(request, response, q->etag, -1, done, err);
 }
 
 static enum hub_status answer(struct hub_request *request, struct rows_request *q,
@@ -277,7 +281,8 @@ static enum hub_status answer(struct hub_request *request, struct rows_request *
     if (q->zipped)
         return hub_zipped_send(request, response, &q->zipped, err);
     const struct hub_encoding e = {.as = q->as};
-    return hub_tabled_send(request, response, hub_encoding_media_type(&e), &q->tabled, err);
+    const struct hub_tabled_request asked = {request, hub_encoding_media_type(&e), q->etag};
+    return hub_tabled_send(&asked, response, &q->tabled, err);
 }
 
 enum hub_status hub_rows_data(struct hub_request *request, struct hub_response *response,

@@ -67,19 +67,28 @@ static enum hub_status put_histogram(struct hub_json *json, const struct hub_ser
     return HUB_OK;
 }
 
-enum hub_status hub_distribution_put(struct hub_json *json, const struct hub_series *s, unsigned bins,
-                                     struct hub_error *err)
+bool hub_numbers_put(struct hub_json *json, const struct hub_series *s)
 {
     struct hub_fold fold = HUB_FOLD_INIT;
     hub_fold_rows(&fold, 1, s->values, s->count);
+    hub_json_put_text(json, "origin", hub_series_origin(s));
     hub_json_put_uint(json, "count", s->count);
     hub_nonfinite_put(json, fold.nan, fold.above, fold.below);
-    if (!s->finite)
-        return HUB_OK;
-    hub_json_put_double(json, "min", s->sorted[0]);
-    hub_json_put_double(json, "max", s->sorted[s->finite - 1]);
+    if (!fold.count)
+        return false;
+    hub_json_put_double(json, "min", fold.min);
+    hub_json_put_double(json, "max", fold.max);
     hub_measured_number(json, "mean", fold.mean);
     hub_measured_number(json, "std", hub_fold_std(&fold));
+    return true;
+}
+
+enum hub_status hub_distribution_put(struct hub_json *json, struct hub_series *s, unsigned bins,
+                                     struct hub_error *err)
+{
+    HUB_TRY(hub_series_sort(s, err));
+    if (!hub_numbers_put(json, s))
+        return HUB_OK;
     put_quantiles(json, s);
     return put_histogram(json, s, bins, err);
 }

@@ -4,9 +4,10 @@
 
 #include "server/api/measured.h"
 
-/** Of a number an episode: count, nonfinite, min, max, mean, std, quantiles, and a histogram of `bins` equal steps over the
- * finite ones, the largest in the last bin. */
-HUB_MUST_USE enum hub_status hub_distribution_put(struct hub_json *json, const struct hub_series *series,
+/** Of a number an episode: origin, count, nonfinite, min, max, mean, std. False: none is finite, the latter four are not there. */
+bool hub_numbers_put(struct hub_json *json, const struct hub_series *series);
+/** The same, quantiles, and a histogram of `bins` equal steps over the finite ones, the largest in the last bin. Sorts the series. */
+HUB_MUST_USE enum hub_status hub_distribution_put(struct hub_json *json, struct hub_series *series,
                                                   unsigned bins, struct hub_error *err);
 /** {"nan","+inf","-inf"} of those that are there, or nothing. */
 void hub_nonfinite_put(struct hub_json *json, uint64_t nan, uint64_t above, uint64_t below);

@@ -1,5 +1,8 @@
 /* Documents of datasets: see documents.h. */
 #include "server/api/documents.h"
+#include "server/api/coverage.h"
+#include "server/api/distribution.h"
+#include "server/api/fields.h"
 #include "server/api/files.h"
 #include "server/api/reply.h"
 
@@ -19,7 +22,7 @@
 /* ---- kept documents ---- */
 
 enum { FIRST_BYTES = 64 * 1024 };
-#define HASHED UINT64_MAX
+#define FINAL UINT64_MAX                     /* of a generation: what it counts changes this no more */
 #define ORIGINS UINT64_C(0x9E3779B97F4A7C15) /* their generation, among the states */
 #define DAMAGES UINT64_C(0xD1B54A32D192ED03)
 
@@ -27,14 +30,15 @@ enum { FIRST_BYTES = 64 * 1024 };
 struct document_query {
     enum hub_document which;
     int64_t row;
-    uint64_t states;  /* hub_document_states */
-    uint64_t digests; /* generation of the digests */
+    uint64_t states;   /* hub_document_states */
+    uint64_t digests;  /* generation of the digests */
+    uint64_t measures; /* and of what was measured */
 };
 
 struct document {
     struct hub_lru_item item; /* first */
     uint64_t states;
-    uint64_t digests; /* HASHED: they are all in it */
+    uint64_t digests, measures; /* FINAL: they are all in it */
     struct hub_bytes *bytes;
     struct hub_budget *budget;
     char etag[40], revision[41]; /* of the bytes */
@@ -75,6 +79,7 @@ static struct document *document_new(const struct hub_request *request, const st
     atomic_init(&d->item.refs, 1);
     d->states = query->states;
     d->digests = query->digests;
+    d->measures = query->measures;
     d->bytes = bytes;
     d->budget = request->app->budget;
     return d;
@@ -98,7 +103,8 @@ static struct document *find(const struct hub_request *request, const struct doc
 {
     const struct hub_lru_key key = key_of(query, gzip);
     struct document *d = (struct document *)hub_lru_get(request->app->documents, &key);
-    if (d && d->states == query->states && (d->digests == HASHED || d->digests == query->digests) &&
+    if (d && d->states == query->states && (d->digests == FINAL || d->digests == query->digests) &&
+        (d->measures == FINAL || d->measures == query->measures) &&
         hub_resolve_has_revision(request, d->revision))
         return d;
     document_putp(&d);
@@ -128,8 +134,7 @@ void hub_put_path(struct hub_json *json, const char *key, const char *path)
     hub_json_put_text(json, key, text.size ? text.data : "");
 }
 
-/* JSON that was proven when it was stored; left out when empty. */
-static void put_json(struct hub_json *json, const char *key, struct hub_view text)
+void hub_put_json(struct hub_json *json, const char *key, struct hub_view text)
 {
     if (text.size)
         hub_json_put_raw(json, key, text);
@@ -153,7 +158,7 @@ void hub_summary_write(struct hub_json *json, struct hub_catalog *catalog, const
     hub_json_put_uint(json, "size", summary->size);
     if (rule)
         hub_put_known(json, rule->version_key, summary->stated_version);
-    put_json(json, "loadable_by", hub_view_of(summary->loadable_by));
+    hub_put_json(json, "loadable_by", hub_view_of(summary->loadable_by));
     if (hub_summary_refused(summary))
         hub_json_put_bool(json, "loadable", false);
     hub_put_known(json, "description", summary->description);
@@ -164,25 +169,6 @@ void hub_summary_write(struct hub_json *json, struct hub_catalog *catalog, const
         hub_put_time(json, "modified", summary->modified_ns);
     if (damaged)
         hub_json_put_uint(json, "damaged", damaged);
-}
-
-static void write_fields(struct hub_json *json, const struct hub_dataset *dataset)
-{
-    hub_json_put_array(json, "fields");
-    for (uint32_t i = 0; i < dataset->field_count; i++) {
-        const struct hub_dataset_field *f = &dataset->fields[i];
-        hub_json_object(json);
-        hub_json_put_text(json, "path", f->path);
-        hub_json_put_text(json, "type", hub_field_type_name(f->type));
-        hub_put_known(json, "dtype", f->dtype);
-        put_json(json, "shape", hub_view_of(f->shape));
-        hub_json_put_text(json, "axis", hub_axis_name(f->axis));
-        hub_json_put_text(json, "role", hub_role_name(f->role));
-        hub_json_put_uint(json, "episodes", f->episodes);
-        hub_put_known(json, "unreadable", f->unreadable);
-        hub_json_end_object(json);
-    }
-    hub_json_end_array(json);
 }
 
 void hub_versions_write(struct hub_json *json, struct hub_catalog *catalog, const struct hub_target *target)
@@ -201,9 +187,9 @@ void hub_versions_write(struct hub_json *json, struct hub_catalog *catalog, cons
 
 /* Facts that stand in the document under their own name, all of them JSON. */
 static const char *const facts[] = {
-    "metadata", "observation_space", "action_space",     "env_spec",      "splits", "statistics",
-    "combined", "requirements",      "claimed_episodes", "claimed_steps", "fps",    "robot_type",
-    "tasks",    "subtasks",          "dimensions",       "cameras",       "card"};
+    "metadata",     "observation_space", "action_space",  "env_spec", "splits",     "combined",
+    "requirements", "claimed_episodes",  "claimed_steps", "fps",      "robot_type", "tasks",
+    "subtasks",     "dimensions",        "cameras",       "card"};
 
 static enum hub_status write_facts(struct hub_json *json, const struct hub_state *state,
                                    struct hub_error *err)
@@ -213,10 +199,62 @@ static enum hub_status write_facts(struct hub_json *json, const struct hub_state
         text.size = 0;
         HUB_TRY(strcmp(facts[i], "splits") == 0 ? hub_dataset_splits(state, &text, err)
                                                 : hub_dataset_fact(state, facts[i], &text, err));
-        put_json(json, facts[i], hub_buf_view(&text));
+        hub_put_json(json, facts[i], hub_buf_view(&text));
     }
     return hub_json_status(json);
 }
+
+/* ---- its numbers ---- */
+
+/* Of its episodes; nothing where none has one. */
+static enum hub_status write_series(struct hub_json *json, const struct hub_state *state,
+                                    enum hub_property_kind kind, uint32_t *count, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_series_dispose) struct hub_series s = {0};
+    HUB_TRY(hub_series_read(state, NULL, kind, &s, err));
+    *count = s.count;
+    if (!s.count)
+        return HUB_OK;
+    hub_json_put_object(json, hub_property_word(kind));
+    (void)hub_numbers_put(json, &s);
+    hub_json_end_object(json);
+    return hub_json_status(json);
+}
+
+/* Episodes without a return may get one when their rewards are measured. */
+static enum hub_status write_coverage(struct hub_json *json, const struct hub_state *state, uint32_t returns,
+                                      bool *measured, struct hub_error *err)
+{
+    const uint32_t of = state->dataset->episode_count;
+    struct hub_coverage coverage = {.complete = true};
+    if (returns < of)
+        HUB_TRY(hub_coverage_read(state, HUB_MEASURED_REWARDS, &coverage, err));
+    *measured = coverage.complete;
+    hub_json_put_object(json, "coverage");
+    hub_json_put_uint(json, "episodes", coverage.complete ? of : returns);
+    hub_json_put_uint(json, "of", of);
+    hub_json_put_bool(json, "complete", coverage.complete);
+    hub_json_end_object(json);
+    return HUB_OK;
+}
+
+static enum hub_status write_statistics(struct hub_json *json, const struct hub_state *state, bool *measured,
+                                        struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf claims = HUB_BUF_INIT(16 * MIB);
+    uint32_t returns, others;
+    HUB_TRY(hub_dataset_fact(state, "statistics", &claims, err));
+    hub_json_put_object(json, "statistics");
+    HUB_TRY(write_series(json, state, HUB_PROPERTY_RETURN, &returns, err));
+    HUB_TRY(write_series(json, state, HUB_PROPERTY_STEPS, &others, err));
+    HUB_TRY(write_series(json, state, HUB_PROPERTY_SCORE, &others, err));
+    HUB_TRY(write_coverage(json, state, returns, measured, err));
+    hub_put_json(json, "claimed", hub_buf_view(&claims));
+    hub_json_end_object(json);
+    return hub_json_status(json);
+}
+
+/* ---- the document ---- */
 
 /* The digests of all its files; with an empty sha256 where unknown. */
 static enum hub_status list_digests(const struct hub_state *state, struct hub_file_digests **out,
@@ -314,8 +352,13 @@ static void write_problems(struct hub_json *json, const struct hub_state *state,
     hub_json_end_array(json);
 }
 
+/* What of it changes no more while the dataset is the same. */
+struct known {
+    bool hashed, measured;
+};
+
 static enum hub_status write_document(const struct hub_state *state, const struct hub_target *target,
-                                      struct hub_buf *out, bool *hashed, struct hub_error *err)
+                                      struct hub_buf *out, struct known *known, struct hub_error *err)
 {
     const struct hub_summary *summary = target->summary;
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf problems = HUB_BUF_INIT(16 * MIB);
@@ -323,8 +366,10 @@ static enum hub_status write_document(const struct hub_state *state, const struc
     hub_json_object(&json);
     hub_summary_write(&json, state->catalog, summary);
     HUB_TRY(write_facts(&json, state, err));
-    write_fields(&json, state->dataset);
-    HUB_TRY(write_content(&json, state, hashed, err));
+    HUB_TRY(write_statistics(&json, state, &known->measured, err));
+    HUB_TRY(hub_field_documents(&json, state, err));
+    HUB_TRY(hub_cameras_write(&json, state, err));
+    HUB_TRY(write_content(&json, state, &known->hashed, err));
     hub_versions_write(&json, state->catalog, target);
     hub_json_put_uint(&json, "files", summary->files);
     HUB_TRY(hub_shards_write(&json, state->dataset, err));
@@ -386,23 +431,27 @@ static enum hub_status build(struct hub_request *request, struct hub_target targ
     struct hub_budget *budget = request->app->budget;
     struct hub_meter meter;
     char etag[40];
-    bool hashed = false;
+    const bool of_files = query->which == HUB_DOCUMENT_FILES;
+    struct known known = {.measured = of_files};
     HUB_TRY(hub_resolve_state(request, &target, &state, err)); /* the newest, which may be the one */
     const uint64_t of_file =
         sizeof(struct hub_file_digests) + sizeof(struct hub_file_fact) + HUB_SHA256_BYTES;
-    HUB_TRY(
-        hub_budget_take(budget, request, response, FIRST_BYTES + state.dataset->file_count * of_file, err));
+    const uint64_t of_episodes = of_files ? 0 : (uint64_t)state.dataset->episode_count * HUB_SERIES;
+    HUB_TRY(hub_budget_take(budget, request, response,
+                            FIRST_BYTES + state.dataset->file_count * of_file + of_episodes, err));
     hub_meter_buf(&meter, budget, request, response, &text);
-    HUB_TRY(query->which == HUB_DOCUMENT_FILES ? write_files(&state, &text, &hashed, err)
-                                               : write_document(&state, &target, &text, &hashed, err));
+    HUB_TRY(of_files ? write_files(&state, &text, &known.hashed, err)
+                     : write_document(&state, &target, &text, &known, err));
     hub_fingerprint(etag, &(struct hub_view){text.data, text.size}, 1);
     hub_buf_fit(&text, 4 * KIB);
     struct document *d = document_new(request, query, false, &text);
     HUB_TRY(hub_allocated(d, err));
     snprintf(d->etag, sizeof d->etag, "%s", etag);
     snprintf(d->revision, sizeof d->revision, "%s", target.summary->revision);
-    if (hashed)
-        d->digests = HASHED;
+    if (known.hashed)
+        d->digests = FINAL;
+    if (known.measured)
+        d->measures = FINAL;
     *out = d;
     return HUB_OK;
 }
@@ -443,6 +492,7 @@ static enum hub_status get_gzip(struct hub_request *request, const struct hub_ta
     memcpy((*out)->etag, plain->etag, sizeof plain->etag);
     memcpy((*out)->revision, plain->revision, sizeof plain->revision);
     (*out)->digests = plain->digests;
+    (*out)->measures = plain->measures;
     hub_reply_gzip_etag((*out)->etag);
     hub_lru_replace(request->app->documents, &(*out)->item);
     return HUB_OK;
@@ -459,12 +509,15 @@ enum hub_status hub_document_answer(struct hub_request *request, const struct hu
                                              hub_document_states(which, target->snapshot, target->summary) +
                                              hub_upstream_generation(request->app->catalog) * ORIGINS +
                                              hub_damage_generation(request->app->catalog) * DAMAGES,
-                                         .digests = hub_digest_generation(request->app->catalog)};
+                                         .digests = hub_digest_generation(request->app->catalog),
+                                         .measures = hub_measures_generation(request->app->catalog)};
     HUB_CLEANUP(document_putp) struct document *d = NULL;
     bool done = false;
     HUB_TRY((gzip ? get_gzip : get_plain)(request, target, &query, response, &d, err));
     response->shared = hub_bytes_ref(d->bytes); /* the response's reference */
-    HUB_TRY(hub_resolve_headers(request, target, response, err));
+    struct hub_target kept = *target;
+    kept.pinned &= d->measures == FINAL; /* else more will be known of the same revision */
+    HUB_TRY(hub_resolve_headers(request, &kept, response, err));
     HUB_TRY(hub_response_header(response, err, "Vary", "Accept-Encoding"));
     HUB_TRY(hub_resolve_conditions(request, response, d->etag, -1, &done, err));
     if (done)

@@ -65,6 +65,8 @@ static void write_episode(struct hub_json *json, const struct hub_found_episode 
 
 struct items {
     struct hub_json json;
+    const struct hub_state *state;
+    struct hub_measured_items *measured;
     uint32_t count;
     int64_t first, last;
 };
@@ -73,13 +75,41 @@ static enum hub_status add_item(void *user, const struct hub_found_episode *row,
                                 struct hub_error *err)
 {
     struct items *items = user;
-    (void)err; /* the writer has the same one */
+    const struct hub_dataset_episode *e = hub_dataset_find_episode(items->state->dataset, row->number);
     hub_json_object(&items->json);
     write_episode(&items->json, row, file);
+    if (e)
+        HUB_TRY(hub_measured_item(&items->json, items->measured, items->state, e, err));
     hub_json_end_object(&items->json);
     items->first = items->count++ ? items->first : row->number;
     items->last = row->number;
     return hub_json_status(&items->json);
+}
+
+/* include=: what is measured of each beside what is known of it. */
+static enum hub_status read_include(const struct hub_request *request, struct hub_measured_items *out,
+                                    struct hub_error *err)
+{
+    struct hub_view rest = hub_request_query(request, "include");
+    while (rest.size) {
+        const char *comma = memchr(rest.data, ',', rest.size);
+        const struct hub_view word = {rest.data, comma ? (size_t)(comma - rest.data) : rest.size};
+        bool *asked = hub_view_is(word, "metrics") ? &out->metrics : &out->spark;
+        if (!hub_view_is(word, "metrics") && !hub_view_is(word, "spark"))
+            return hub_request_wrong(request, "include", err,
+                                     "include is metrics, spark, or both between a comma");
+        *asked = true;
+        rest = comma ? (struct hub_view){comma + 1, rest.size - word.size - 1} : (struct hub_view){0};
+    }
+    return HUB_OK;
+}
+
+static enum hub_status put_coverage(struct hub_request *request, const struct hub_target *target,
+                                    const struct hub_measured_items *measured, struct hub_response *response,
+                                    struct hub_error *err)
+{
+    static const struct hub_property any = {.kind = HUB_PROPERTY_NONFINITE};
+    return hub_coverage_of_names(request, target, &any, measured->metrics || measured->spark, response, err);
 }
 
 static void end_dispose(struct hub_episode_page *end)
@@ -100,9 +130,15 @@ static enum hub_status write_page(struct hub_request *request, const struct hub_
 {
     struct hub_page_ends ends = {0};
     HUB_CLEANUP(end_dispose) struct hub_episode_page end = {.key = HUB_BUF_INIT(sizeof ends.next.key - 1)};
-    struct items items = {.json = hub_page_begin(page, response, 64 * MIB, err)};
-    HUB_TRY(hub_coverage_of_names(request, target, NULL, 0, response, err));
+    HUB_CLEANUP(hub_measured_items_leave) struct hub_measured_items measured = {0};
+    HUB_TRY(read_include(request, &measured, err));
+    struct items items = {.json = hub_page_begin(page, response, 64 * MIB, err),
+                          .state = &target->state,
+                          .measured = &measured};
+    HUB_TRY(put_coverage(request, target, &measured, response, err));
     HUB_TRY(hub_episode_page(&target->state, query, add_item, &items, &end, err));
+    if (!end.total)
+        HUB_TRY(hub_episode_known(&target->state, query, err));
     ends.total = end.total;
     ends.has_next = end.more;
     ends.next.behind = end.key.size == 0;
@@ -181,9 +217,13 @@ static enum hub_status write_placed(struct hub_request *request, const struct hu
     struct hub_page_ends ends = {.total = p->count};
     uint32_t first;
     HUB_TRY(first_of(request, p, page, &first, err));
-    struct items items = {.json = hub_page_begin(page, response, 64 * MIB, err)};
+    HUB_CLEANUP(hub_measured_items_leave) struct hub_measured_items measured = {0};
+    HUB_TRY(read_include(request, &measured, err));
+    struct items items = {.json = hub_page_begin(page, response, 64 * MIB, err),
+                          .state = &target->state,
+                          .measured = &measured};
     const uint32_t end = HUB_MIN(p->count, first + page->limit);
-    HUB_TRY(hub_coverage_of_names(request, target, NULL, 0, response, err));
+    HUB_TRY(put_coverage(request, target, &measured, response, err));
     for (uint32_t i = first; i < end; i++)
         HUB_TRY(hub_episode_one(&target->state, episode_at(p, i)->number, add_item, &items, err));
     hub_page_span(&ends, first, end);
@@ -203,6 +243,7 @@ struct episode_lines {
     struct placed placed;
     uint32_t *places; /* the lines' */
     struct hub_state state;
+    struct hub_measured_items measured; /* of that state */
 };
 
 static void dispose_lines(struct hub_lines *lines)
@@ -226,6 +267,7 @@ static enum hub_status begin_stretch(struct hub_lines *lines, struct hub_error *
 static void end_stretch(struct hub_lines *lines)
 {
     struct episode_lines *e = (struct episode_lines *)lines;
+    hub_measured_items_leave(&e->measured);
     hub_state_close(&e->state);
     e->state = (struct hub_state){0};
 }
@@ -242,7 +284,9 @@ static enum hub_status put_line(struct hub_lines *lines, uint32_t place, struct 
                                 struct hub_error *err)
 {
     struct episode_lines *e = (struct episode_lines *)lines;
-    return hub_episode_one(&e->state, episode_at(&e->placed, place)->number, add_members, json, err);
+    const struct hub_dataset_episode *episode = episode_at(&e->placed, place);
+    HUB_TRY(hub_episode_one(&e->state, episode->number, add_members, json, err));
+    return hub_measured_item(json, &e->measured, &e->state, episode, err);
 }
 
 static enum hub_status send_lines(struct hub_request *request, struct hub_target *target,
@@ -250,7 +294,9 @@ static enum hub_status send_lines(struct hub_request *request, struct hub_target
                                   struct hub_response *response, struct hub_error *err)
 {
     struct episode_lines *e;
-    HUB_TRY(hub_coverage_of_names(request, target, NULL, 0, response, err));
+    struct hub_measured_items measured = {0};
+    HUB_TRY(read_include(request, &measured, err));
+    HUB_TRY(put_coverage(request, target, &measured, response, err));
     HUB_TRY(hub_new(&e, 1, sizeof *e, err));
     *e = (struct episode_lines){.lines = {.end = p->count,
                                           .put = put_line,
@@ -259,7 +305,8 @@ static enum hub_status send_lines(struct hub_request *request, struct hub_target
                                           .dispose = dispose_lines},
                                 .catalog = request->app->catalog,
                                 .placed = *p,
-                                .places = chosen->places};
+                                .places = chosen->places,
+                                .measured = measured};
     chosen->places = NULL; /* the lines' now, and the reference to the dataset */
     target->state.dataset = NULL;
     return hub_lines_answer(response, &e->lines, err);
@@ -299,10 +346,10 @@ static void continue_behind(const struct hub_page_query *page, struct hub_episod
 enum hub_status hub_episodes_list(struct hub_request *request, struct hub_response *response,
                                   struct hub_error *err)
 {
-    static const char *const parameters[] = {"where", "sort",   "split",  "name", "task",     "at",
+    static const char *const parameters[] = {"where", "sort",   "split",  "name", "task",     "at", "include",
                                              "limit", "cursor", "format", "for",  "revision", NULL};
     static const char *const of_drawn[] = {
-        HUB_CHOSEN_PARAMETERS "at", "limit", "cursor", "format", "for", "revision", NULL};
+        HUB_CHOSEN_PARAMETERS "at", "include", "limit", "cursor", "format", "for", "revision", NULL};
     HUB_CLEANUP(hub_target_dispose) struct hub_target target = {0};
     HUB_CLEANUP(hub_episodes_asked_dispose) struct hub_episodes_asked asked = {0};
     struct hub_page_query page;
@@ -372,6 +419,39 @@ static enum hub_status write_fields(struct hub_json *json, const struct hub_stat
     return hub_json_status(json);
 }
 
+/* ---- which one comes before and after it ---- */
+
+static void put_neighbour(struct hub_json *json, const char *key, const struct placed *p, bool there,
+                          uint32_t place)
+{
+    hub_json_key(json, hub_view_of(key));
+    if (there)
+        hub_json_int(json, episode_at(p, place)->number);
+    else
+        hub_json_null(json);
+}
+
+/* In the order of the list that is asked for beside it; of one that is not in that list there are none. */
+static enum hub_status write_neighbours(struct hub_request *request, struct hub_response *response,
+                                        const struct hub_target *target, int64_t number,
+                                        struct hub_json *json, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_chosen_dispose) struct hub_chosen_episodes chosen = {0};
+    struct placed p = {target->state.dataset, NULL, target->state.dataset->episode_count};
+    uint32_t place;
+    if (!is_plain(request)) {
+        HUB_TRY(hub_chosen_episodes(request, response, &target->state, UINT32_MAX, &chosen, err));
+        p.places = chosen.places;
+        p.count = chosen.count;
+    }
+    const bool found = find_number(&p, number, &place);
+    hub_json_put_object(json, "neighbours");
+    put_neighbour(json, "previous", &p, found && place > 0, place - 1);
+    put_neighbour(json, "next", &p, found && place + 1 < p.count, place + 1);
+    hub_json_end_object(json);
+    return hub_json_status(json);
+}
+
 /* What is about rows asks for their fields too. */
 static enum hub_status check_of_rows(const struct hub_request *request, struct hub_error *err)
 {
@@ -385,10 +465,21 @@ static enum hub_status check_of_rows(const struct hub_request *request, struct h
     return HUB_OK;
 }
 
+/* More may be known of the same revision later: then it is not kept for ever. */
+static enum hub_status loosen(struct hub_target *target, struct hub_error *err)
+{
+    struct hub_coverage measured = {.complete = true};
+    if (target->pinned)
+        HUB_TRY(hub_coverage_read(&target->state, HUB_MEASURED_ALL, &measured, err));
+    target->pinned &= measured.complete;
+    return HUB_OK;
+}
+
 enum hub_status hub_episode_show(struct hub_request *request, struct hub_response *response,
                                  struct hub_error *err)
 {
-    static const char *const parameters[] = {"for", "revision", "fields", NULL};
+    static const char *const parameters[] = {"where", "split", "task",     "name",
+                                             "sort",  "for",   "revision", NULL};
     HUB_CLEANUP(hub_target_dispose) struct hub_target target = {0};
     const struct hub_dataset_episode *episode;
     if (hub_request_query(request, "fields").data)
@@ -396,13 +487,15 @@ enum hub_status hub_episode_show(struct hub_request *request, struct hub_respons
     HUB_TRY(check_of_rows(request, err));
     HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_STATE | HUB_TO_READY, &target, err));
     HUB_TRY(hub_find_episode(request, target.state.dataset, &episode, err));
+    HUB_TRY(loosen(&target, err));
+    HUB_TRY(hub_coverage_of_names(request, &target, NULL, 0, response, err));
     struct hub_json json = hub_json_to(hub_response_buffer(response, 200, "application/json", 16 * MIB), err);
     hub_json_object(&json);
     HUB_TRY(hub_episode_one(&target.state, episode->number, add_members, &json, err));
     HUB_TRY(write_fields(&json, &target.state, episode, err));
     HUB_TRY(hub_measured_put(&json, &target.state, episode, err));
+    HUB_TRY(write_neighbours(request, response, &target, episode->number, &json, err));
     hub_json_end_object(&json);
     HUB_TRY(hub_json_status(&json));
-    HUB_TRY(hub_resolve_headers(request, &target, response, err));
     return hub_reply_document(request, response, err);
 }

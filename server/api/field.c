@@ -208,7 +208,7 @@ static uint64_t peak_of(const struct field_request *fr)
 }
 
 /* A long table is read while it is sent, so that nothing of it is priced before. */
-static enum hub_status send_table(struct hub_request *request, struct field_request *fr,
+static enum hub_status send_table(struct hub_request *request, struct field_request *fr, const char *etag,
                                   struct hub_response *response, struct hub_error *err)
 {
     HUB_CLEANUP(hub_tabled_freep) struct hub_tabled *table = NULL;
@@ -228,7 +228,8 @@ static enum hub_status send_table(struct hub_request *request, struct field_requ
     fr->target.state.dataset = NULL;
     HUB_TRY(hub_reading_begin_at(reading, &fr->selection, err));
     HUB_TRY(hub_response_header(response, err, "X-Total-Count", "%" PRIu64, hub_reading_count(reading)));
-    return hub_tabled_send(request, response, hub_encoding_media_type(e), &table, err);
+    const struct hub_tabled_request asked = {request, hub_encoding_media_type(e), etag};
+    return hub_tabled_send(&asked, response, &table, err);
 }
 
 static enum hub_status answer(struct hub_request *request, struct field_request *fr,
@@ -246,8 +247,8 @@ static enum hub_status answer(struct hub_request *request, struct field_request 
     HUB_TRY(hub_resolve_conditions(request, response, etag, -1, &done, err));
     if (done)
         return HUB_OK;
-    if (e->as->writer->blocks && !hub_tabled_is_short(e))
-        return send_table(request, fr, response, err);
+    if (e->as->writer->blocks && (!hub_tabled_is_short(e) || hub_request_header(request, "Range")))
+        return send_table(request, fr, etag, response, err);
     if (!fr->priced)
         HUB_TRY(hub_selection_price(request, &fr->selection, err));
     fr->priced = true;
@@ -256,9 +257,11 @@ static enum hub_status answer(struct hub_request *request, struct field_request 
     HUB_TRY(hub_selection_open(request, &fr->selection, err));
     if (e->single)
         HUB_TRY(describe(fr, &fr->selection.fields[0], response, err));
-    if (e->as->writer->blocks)
+    if (e->as->writer->blocks) {
         HUB_TRY(
             hub_response_header(response, err, "X-Total-Count", "%" PRIu64, e->fields[0].plan->slice.count));
+        HUB_TRY(hub_response_header(response, err, "Accept-Ranges", "bytes"));
+    }
     if (request->method == HUB_HEAD && !hub_work_is_small(&fr->selection, e))
         return hub_response_unsent(response, 200, hub_encoding_media_type(e),
                                    e->as->writer->length ? e->as->writer->length(e) : HUB_LENGTH_UNKNOWN,

@@ -211,7 +211,8 @@ static enum hub_status write_page(struct hub_request *request, const struct hub_
     hub_json_put_text(&more, "revision", summary->revision);
     hub_json_put_uint(&more, "size", bytes_of(l, l->begin, l->end));
     hub_json_put_array(&more, "prefixes");
-    HUB_TRY(put_entries(&target->state, l, page->limit, &end, &items, &more, err));
+    const uint32_t limit = page->all ? UINT32_MAX : page->limit;
+    HUB_TRY(put_entries(&target->state, l, limit, &end, &items, page->lines ? &items : &more, err));
     hub_json_end_array(&more);
     HUB_TRY(hub_json_status(&more));
     ends.has_next = end < l->end;

@@ -139,6 +139,7 @@ static enum hub_status put_rule(const struct findings *f, const struct rule *rul
     double low = 0, high = 0;
     uint32_t count = 0;
     HUB_TRY(hub_series_read(&f->target.state, NULL, rule->of, &all, err));
+    HUB_TRY(hub_series_sort(&all, err));
     HUB_TRY(hub_new(&found, (size_t)all.count + 1, sizeof *found, err));
     const bool fenced = rule->test == OUTSIDE && read_fence(f, &all, &low, &high);
     for (uint32_t i = 0; i < all.count && (fenced || rule->test != OUTSIDE); i++) {

@@ -43,7 +43,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static enum hub_status sort(struct hub_series *s, struct hub_error *err)
+enum hub_status hub_series_sort(struct hub_series *s, struct hub_error *err)
 {
     HUB_TRY(hub_new(&s->sorted, (size_t)s->count + 1, sizeof *s->sorted, err));
     for (uint32_t i = 0; i < s->count; i++)
@@ -73,7 +73,7 @@ enum hub_status hub_series_read(const struct hub_state *state, const bool *chose
         out->values[out->count++] = hub_value_real_of(values.first);
         HUB_TRY(count_origin(&reader, &dataset->episodes[i], kind, out, err));
     }
-    return sort(out, err);
+    return HUB_OK;
 }
 
 /* Between the two nearest, as far as the place is from the lower one. */
@@ -104,6 +104,18 @@ const char *hub_measured_role(const struct hub_dataset *dataset, enum hub_role r
 
 /* ---- in an episode's document ---- */
 
+static void put_value(struct hub_json *json, const struct hub_value *value)
+{
+    if (value->kind == HUB_VALUE_INT)
+        hub_json_safe_int(json, value->number);
+    else if (value->kind == HUB_VALUE_UINT)
+        hub_json_safe_uint(json, value->large);
+    else if (isfinite(value->real))
+        hub_json_double(json, value->real);
+    else
+        hub_json_string(json, value->real > 0 ? HUB_VIEW("Infinity") : HUB_VIEW("-Infinity"));
+}
+
 static enum hub_status put_one(struct hub_json *json, struct hub_measure_reader *reader,
                                const struct hub_dataset_episode *e, const char *key, const char *column,
                                struct hub_error *err)
@@ -114,14 +126,7 @@ static enum hub_status put_one(struct hub_json *json, struct hub_measure_reader 
     if (!found)
         return HUB_OK;
     hub_json_key(json, hub_view_of(key));
-    if (value.kind == HUB_VALUE_INT)
-        hub_json_safe_int(json, value.number);
-    else if (value.kind == HUB_VALUE_UINT)
-        hub_json_safe_uint(json, value.large);
-    else if (isfinite(value.real))
-        hub_json_double(json, value.real);
-    else
-        hub_json_string(json, value.real > 0 ? HUB_VIEW("Infinity") : HUB_VIEW("-Infinity"));
+    put_value(json, &value);
     return HUB_OK;
 }
 
@@ -147,14 +152,13 @@ static enum hub_status put_statistics(struct hub_json *json, struct hub_measure_
     return HUB_OK;
 }
 
-/* Its cells are eight bytes each. */
-static enum hub_status put_spark(struct hub_json *json, const struct hub_state *state,
-                                 const struct hub_dataset_episode *e, struct hub_error *err)
+/* Its cells are eight bytes each. Nothing is added to `text` where there is none. */
+static enum hub_status read_spark(const struct hub_state *state, const struct hub_dataset_episode *e,
+                                  struct hub_buf *text, struct hub_error *err)
 {
     enum { CELLS = HUB_SPARK / 8 };
     struct hub_measure_column *column;
     uint64_t cells[CELLS];
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(4 * HUB_SPARK);
     unsigned found = 0;
     const enum hub_status st = hub_measure_column_get(state, e->part, HUB_VIEW("spark"), &column, err);
     if (st)
@@ -165,12 +169,69 @@ static enum hub_status put_spark(struct hub_json *json, const struct hub_state *
         cells[i] = value.kind == HUB_VALUE_UINT ? value.large : (uint64_t)value.number;
     }
     hub_measure_column_put(column);
-    if (found < CELLS)
+    return found == CELLS ? hub_base64_encode((struct hub_view){(const char *)cells, sizeof cells}, text, err)
+                          : HUB_OK;
+}
+
+static enum hub_status put_spark(struct hub_json *json, const struct hub_state *state,
+                                 const struct hub_dataset_episode *e, bool or_null, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(4 * HUB_SPARK);
+    HUB_TRY(read_spark(state, e, &text, err));
+    if (!text.size && !or_null)
         return HUB_OK;
-    HUB_TRY(hub_base64_encode((struct hub_view){(const char *)cells, sizeof cells}, &text, err));
-    hub_json_put_string(json, "spark", hub_buf_view(&text));
+    hub_json_key(json, HUB_VIEW("spark"));
+    if (text.size)
+        hub_json_string(json, hub_buf_view(&text));
+    else
+        hub_json_null(json);
     return HUB_OK;
 }
+
+/* ---- in a list of them ---- */
+
+void hub_measured_items_leave(struct hub_measured_items *items)
+{
+    for (size_t i = 0; i < HUB_COUNT(items->readers); i++)
+        hub_measure_reader_dispose(&items->readers[i]);
+}
+
+static enum hub_status put_metrics(struct hub_json *json, struct hub_measured_items *items,
+                                   const struct hub_state *state, const struct hub_dataset_episode *e,
+                                   struct hub_error *err)
+{
+    bool any = false;
+    hub_json_key(json, HUB_VIEW("metrics"));
+    for (unsigned m = 0; hub_metric_words[m]; m++) {
+        struct hub_value value;
+        bool found;
+        items->readers[m].state = state;
+        HUB_TRY(hub_measure_of(&items->readers[m], hub_view_of(hub_metric_words[m]), e, &value, &found, err));
+        if (!found)
+            continue;
+        if (!any)
+            hub_json_object(json);
+        any = true;
+        hub_json_key(json, hub_view_of(hub_metric_words[m]));
+        put_value(json, &value);
+    }
+    if (any)
+        hub_json_end_object(json);
+    else
+        hub_json_null(json);
+    return HUB_OK;
+}
+
+enum hub_status hub_measured_item(struct hub_json *json, struct hub_measured_items *items,
+                                  const struct hub_state *state, const struct hub_dataset_episode *e,
+                                  struct hub_error *err)
+{
+    if (items->metrics)
+        HUB_TRY(put_metrics(json, items, state, e, err));
+    return items->spark ? put_spark(json, state, e, true, err) : HUB_OK;
+}
+
+/* ---- the document of one ---- */
 
 enum hub_status hub_measured_put(struct hub_json *json, const struct hub_state *state,
                                  const struct hub_dataset_episode *e, struct hub_error *err)
@@ -178,7 +239,7 @@ enum hub_status hub_measured_put(struct hub_json *json, const struct hub_state *
     HUB_CLEANUP(hub_measure_reader_dispose) struct hub_measure_reader reader = {.state = state};
     hub_json_put_object(json, "measured");
     HUB_TRY(put_one(json, &reader, e, "return", "return", err));
-    HUB_TRY(put_spark(json, state, e, err));
+    HUB_TRY(put_spark(json, state, e, false, err));
     hub_json_put_object(json, "metrics");
     for (unsigned m = 0; hub_metric_words[m]; m++)
         HUB_TRY(put_one(json, &reader, e, hub_metric_words[m], hub_metric_words[m], err));

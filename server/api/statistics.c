@@ -10,6 +10,7 @@
 #include "server/api/measured.h"
 #include "server/api/reply.h"
 #include "server/api/resolve.h"
+#include "server/api/tally.h"
 #include "storage/scan/merged.h"
 
 #include <math.h>
@@ -57,7 +58,6 @@ static enum hub_status put_series(const struct question *q, struct hub_json *jso
     HUB_CLEANUP(hub_series_dispose) struct hub_series s = {0};
     HUB_TRY(hub_series_read(&q->target.state, q->chosen, kind, &s, err));
     hub_json_put_object(json, hub_property_word(kind));
-    hub_json_put_text(json, "origin", hub_series_origin(&s));
     HUB_TRY(hub_distribution_put(json, &s, (unsigned)q->bins, err));
     hub_json_end_object(json);
     return hub_json_status(json);
@@ -73,26 +73,13 @@ static enum hub_status put_grid(const struct question *q, struct hub_json *json,
                         (unsigned)q->bins, err);
 }
 
-/* How the episodes ended, as far as it is known. */
-static enum hub_status put_outcome(const struct question *q, struct hub_json *json, struct hub_error *err)
+/* How they ended, and what they are of. */
+static enum hub_status put_tallies(const struct question *q, struct hub_json *json, struct hub_error *err)
 {
-    static const enum hub_property_kind kinds[] = {HUB_PROPERTY_SUCCESS, HUB_PROPERTY_TERMINATED,
-                                                   HUB_PROPERTY_TRUNCATED};
-    hub_json_put_object(json, "outcome");
-    for (size_t i = 0; i < HUB_COUNT(kinds); i++) {
-        HUB_CLEANUP(hub_series_dispose) struct hub_series s = {0};
-        uint64_t yes = 0;
-        HUB_TRY(hub_series_read(&q->target.state, q->chosen, kinds[i], &s, err));
-        for (uint32_t k = 0; k < s.count; k++)
-            yes += s.values[k] != 0;
-        hub_json_put_object(json, hub_property_word(kinds[i]));
-        hub_json_put_uint(json, "true", yes);
-        hub_json_put_uint(json, "false", s.count - yes);
-        hub_json_put_uint(json, "unknown", q->count - s.count);
-        hub_json_end_object(json);
-    }
-    hub_json_end_object(json);
-    return hub_json_status(json);
+    const struct hub_state *state = &q->target.state;
+    HUB_TRY(hub_tally_outcomes(json, state, q->chosen, err));
+    HUB_TRY(hub_tally_values(json, "tasks", state, q->chosen, HUB_PROPERTY_TASK, err));
+    return hub_tally_values(json, "splits", state, q->chosen, HUB_PROPERTY_SPLIT, err);
 }
 
 /* ---- numbers of rows ---- */
@@ -266,7 +253,7 @@ static enum hub_status choose(struct question *q, struct hub_error *err)
     q->count = 0;
     for (uint32_t i = 0; i < all; i++)
         q->count += q->chosen[i];
-    return HUB_OK;
+    return q->count ? HUB_OK : hub_episode_known(&q->target.state, query, err);
 }
 
 /* A number of episodes, by its name in `where`; else a field. */
@@ -421,6 +408,13 @@ static enum hub_status put_claims(const struct question *q, struct hub_json *jso
     return HUB_OK;
 }
 
+static enum hub_status check_awaited(const struct hub_request *request, struct hub_error *err)
+{
+    return hub_parallel_cancelled(request->parallel)
+               ? hub_fail(err, HUB_CANCELLED, "nobody waits for these statistics any more")
+               : HUB_OK;
+}
+
 static enum hub_status write_answer(struct hub_request *request, struct question *q,
                                     const struct hub_coverage *coverage, struct hub_response *response,
                                     struct hub_error *err)
@@ -431,10 +425,13 @@ static enum hub_status write_answer(struct hub_request *request, struct question
     hub_json_put_uint(&json, "episodes", q->count);
     hub_coverage_put(&json, request->app, coverage);
     if (q->all)
-        HUB_TRY(put_outcome(q, &json, err));
+        HUB_TRY(put_tallies(q, &json, err));
     hub_json_put_object(&json, "fields");
-    for (unsigned i = 0; i < q->episode_count; i++)
+    for (unsigned i = 0; i < q->episode_count; i++) {
+        HUB_TRY(check_awaited(request, err));
         HUB_TRY(put_series(q, &json, q->episodes[i], err));
+    }
+    HUB_TRY(check_awaited(request, err));
     for (unsigned i = 0; i < q->field_count; i++)
         HUB_TRY(put_field(q, request->app, q->fields[i], q->dims ? &q->dims[i] : NULL, &json, err));
     for (uint32_t i = 0; q->all && i < q->merged.count; i++)

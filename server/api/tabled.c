@@ -1,6 +1,8 @@
 /* Rows as a table that is sent while it is read: see tabled.h. */
 #include "server/api/tabled.h"
 
+#include "server/api/files.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -8,6 +10,8 @@
 #define BLOCK_BYTES (256 * KIB)
 #define LONG_BLOCK_BYTES (1 * MIB)
 #define SHORT_BYTES (256 * KIB) /* of a table that is not sent while it is read */
+#define WHOLE_BYTES                                                                                          \
+    ((uint64_t)8 * MIB) /* of a table that is made whole, for who asks for a part or for its length */
 enum { LITTLE_GROWTH = 4, BLOCK_ROWS = 64 * 1024, NAME_ROOM = 64 };
 
 static void tabled_free(struct hub_maker *maker)
@@ -156,6 +160,46 @@ enum hub_status hub_tabled_write(struct hub_encoding *e, struct hub_buf *out, st
     return writer->end ? writer->end(&table, out, err) : HUB_OK;
 }
 
+/* ---- a part of it ---- */
+
+/* All of it; false: that is too long, and it begins anew. */
+static enum hub_status make_all(struct hub_tabled *t, struct hub_buf *all, bool *whole, struct hub_error *err)
+{
+    while (!t->ended && all->size <= WHOLE_BYTES)
+        HUB_TRY(more(&t->maker, all, err));
+    *whole = t->ended && all->size <= WHOLE_BYTES;
+    if (*whole)
+        return HUB_OK;
+    t->at = 0;
+    t->begun = t->ended = false;
+    return HUB_OK;
+}
+
+/* Cannot be that short, however few digits a number has. */
+static bool is_long(const struct hub_tabled *t)
+{
+    const uint64_t row = hub_reading_row_bytes(&t->reading, 0, t->reading.column_count);
+    return hub_reading_count(&t->reading) > WHOLE_BYTES * LITTLE_GROWTH / HUB_MAX(row, (uint64_t)1);
+}
+
+static enum hub_status answer_whole(const struct hub_tabled_request *asked, struct hub_response *response,
+                                    struct hub_tabled *t, bool *whole, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf all = HUB_BUF_INIT(WHOLE_BYTES + HUB_MADE_LIMIT);
+    const struct hub_validators validators = {asked->etag, -1};
+    struct hub_byte_range range = {0};
+    HUB_TRY(hub_budget_take(asked->request->app->budget, asked->request, response, 2 * WHOLE_BYTES, err));
+    HUB_TRY(make_all(t, &all, whole, err));
+    if (!*whole)
+        return HUB_OK;
+    HUB_TRY(hub_bytes_range(asked->request, &validators, all.size, response, &range, err));
+    if (range.answered)
+        return HUB_OK;
+    struct hub_buf *out =
+        hub_response_buffer(response, range.partial ? 206 : 200, asked->media_type, WHOLE_BYTES);
+    return hub_buf_add(out, all.data + range.first, (size_t)range.count, err);
+}
+
 /* ---- the answer ---- */
 
 enum hub_status hub_tabled_new(struct hub_request *request, const struct hub_representation *as,
@@ -169,12 +213,14 @@ enum hub_status hub_tabled_new(struct hub_request *request, const struct hub_rep
     return HUB_OK;
 }
 
-enum hub_status hub_tabled_send(struct hub_request *request, struct hub_response *response,
-                                const char *media_type, struct hub_tabled **tabled, struct hub_error *err)
+enum hub_status hub_tabled_send(const struct hub_tabled_request *asked, struct hub_response *response,
+                                struct hub_tabled **tabled, struct hub_error *err)
 {
+    struct hub_request *request = asked->request;
     struct hub_tabled *t = *tabled;
     const uint64_t rows = block_rows(t), written = row_written(t),
                    read = hub_reading_row_bytes(&t->reading, 0, t->reading.column_count);
+    bool whole = false;
     if (written > HUB_MADE_LIMIT / 2)
         return hub_fail_as(err, HUB_TOO_BIG, "too-large",
                            "a row of %" PRIu64
@@ -182,6 +228,11 @@ enum hub_status hub_tabled_send(struct hub_request *request, struct hub_response
                            read / KIB, t->as->name);
     HUB_TRY(hub_budget_take(request->app->budget, request, response,
                             rows * (read + written) + 2 * HUB_MADE_BLOCK, err));
+    HUB_TRY(hub_response_header(response, err, "Accept-Ranges", "bytes"));
+    if ((request->method == HUB_HEAD || hub_request_header(request, "Range")) && !is_long(t))
+        HUB_TRY(answer_whole(asked, response, t, &whole, err));
+    if (whole)
+        return HUB_OK;
     *tabled = NULL;
-    return hub_response_made(response, 200, media_type, &t->maker, err);
+    return hub_response_made(response, 200, asked->media_type, &t->maker, err);
 }

@@ -26,12 +26,18 @@ uint64_t hub_tabled_short_bytes(const struct hub_encoding *e);
 HUB_MUST_USE enum hub_status hub_tabled_write(struct hub_encoding *e, struct hub_buf *out,
                                               struct hub_error *err);
 
+/** What is answered with a table. */
+struct hub_tabled_request {
+    struct hub_request *request;
+    const char *media_type, *etag;
+};
 /**
- * Answer with it, from its first row: memory is reserved, and it is handed over in any case (*tabled becomes NULL).
- * HUB_TOO_BIG "too-large": a row takes more than a block.
+ * Answer with it, from its first row: memory is reserved, and it is handed over (*tabled becomes NULL), but where something speaks
+ * against it. A Range, and the length that HEAD tells, are of tables of up to 8 MiB. HUB_TOO_BIG "too-large": a row takes more than
+ * a block.
  */
-HUB_MUST_USE enum hub_status hub_tabled_send(struct hub_request *request, struct hub_response *response,
-                                             const char *media_type, struct hub_tabled **tabled,
+HUB_MUST_USE enum hub_status hub_tabled_send(const struct hub_tabled_request *asked,
+                                             struct hub_response *response, struct hub_tabled **tabled,
                                              struct hub_error *err);
 
 #endif

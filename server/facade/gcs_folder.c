@@ -2,6 +2,7 @@
  * is made as it is sent, so that a folder may be of any size. */
 #include "server/facade/gcs.h"
 #include "server/facade/handlers.h"
+#include "server/facade/hf_upstream.h"
 #include "server/facade/markup.h"
 
 #include "storage/base/spell.h"
@@ -175,6 +176,11 @@ enum hub_status hub_gcs_path(struct hub_request *request, struct hub_response *r
     HUB_CLEANUP(page_freep) struct page *page = NULL;
     struct hub_error none = {0};
     const enum hub_status st = hub_gcs_media(request, response, err);
+    if (st == HUB_NOT_FOUND && hub_hf_is_file(request) &&
+        hub_hf_has_upstream(request)) { /* a model, or a space */
+        hub_response_dispose(response);
+        return hub_hf_pass_on(request, response, err);
+    }
     if (st != HUB_NOT_FOUND || strcmp(err->parameter, "object") != 0 ||
         hub_request_header(request, "X-Goog-Api-Client"))
         return st;

@@ -1,11 +1,11 @@
 /* The objects of a bucket, a page at a time. A token is the name to go on at. */
 #include "server/facade/gcs.h"
+#include "server/facade/glob.h"
 #include "server/facade/handlers.h"
 
 #include "storage/base/base64.h"
 #include "storage/base/spell.h"
 
-#include <fnmatch.h>
 #include <stdlib.h>
 
 enum { MOST = 1000, MOST_LOOKS = 100000 }; /* objects on a page; those that a glob is held against for one */
@@ -17,7 +17,7 @@ struct listing {
     struct hub_objects objects;
     struct hub_buf prefix, start, end, common, next; /* whole names, as they are here */
     struct hub_view delimiter;
-    const char *glob;
+    struct hub_glob glob;
     struct hub_json items, prefixes;
     struct hub_buf items_text, prefixes_text;
     uint64_t most, count, looks;
@@ -29,6 +29,7 @@ static void listing_dispose(struct listing *l)
                                     &l->next,   &l->items_text, &l->prefixes_text};
     hub_gcs_bucket_dispose(&l->bucket);
     hub_objects_dispose(&l->objects);
+    hub_glob_dispose(&l->glob);
     for (size_t i = 0; i < HUB_COUNT(bufs); i++)
         hub_buf_dispose(bufs[i]);
 }
@@ -95,22 +96,15 @@ static enum hub_status read_listing(struct hub_request *request, struct listing 
     HUB_TRY(hub_request_int(request, "maxResults", &most, &present, err));
     l->most = most > 0 && most < MOST ? (uint64_t)most : MOST;
     l->delimiter = hub_request_query(request, "delimiter");
-    l->glob = hub_request_query(request, "matchGlob").data;
+    const struct hub_view glob = hub_request_query(request, "matchGlob");
+    if (glob.size)
+        HUB_TRY(hub_glob_read(glob, &l->glob, err));
     l->items = hub_json_to(&l->items_text, err);
     l->prefixes = hub_json_to(&l->prefixes_text, err);
     return HUB_OK;
 }
 
 /* ---- the page ---- */
-
-/* `**` matches slashes too, `*` does not. */
-static bool is_meant(const struct listing *l, struct hub_view name)
-{
-    if (!l->glob)
-        return true;
-    const int flags = strstr(l->glob, "**") ? 0 : FNM_PATHNAME;
-    return fnmatch(l->glob, name.data + l->bucket.begins.size, flags) == 0;
-}
 
 /* The name as far as the first delimiter behind the prefix; empty where there is none. */
 static struct hub_view folder_of(const struct listing *l, struct hub_view name)
@@ -146,7 +140,7 @@ static enum hub_status add_folder(struct listing *l, struct hub_view folder, str
 static enum hub_status add_object(struct listing *l, const struct hub_object *object, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(128 * KIB);
-    if (!is_meant(l, object->name))
+    if (!hub_glob_matches(&l->glob, object->name.data + l->bucket.begins.size))
         return HUB_OK;
     HUB_TRY(spell(l, object->name, &text, err));
     l->count++;
@@ -172,15 +166,23 @@ static enum hub_status walk(struct listing *l, struct hub_error *err)
     }
 }
 
+static enum hub_status add_array(struct hub_buf *out, const char *begins, const struct hub_buf *items,
+                                 struct hub_error *err)
+{
+    if (!items->size)
+        return HUB_OK;
+    HUB_TRY(hub_buf_add_text(out, begins, err));
+    HUB_TRY(hub_buf_add_view(out, hub_buf_view(items), err));
+    return hub_buf_add_text(out, "]", err);
+}
+
 static enum hub_status write_listing(const struct listing *l, struct hub_response *response,
                                      struct hub_error *err)
 {
     struct hub_buf *out = hub_response_buffer(response, 200, "application/json; charset=UTF-8", 96 * MIB);
     HUB_TRY(hub_buf_add_text(out, "{\"kind\":\"storage#objects\"", err));
-    if (l->items_text.size)
-        HUB_TRY(hub_buf_addf(out, err, ",\"items\":[%s]", l->items_text.data));
-    if (l->prefixes_text.size)
-        HUB_TRY(hub_buf_addf(out, err, ",\"prefixes\":[%s]", l->prefixes_text.data));
+    HUB_TRY(add_array(out, ",\"items\":[", &l->items_text, err));
+    HUB_TRY(add_array(out, ",\"prefixes\":[", &l->prefixes_text, err));
     if (l->next.size) {
         HUB_TRY(hub_buf_add_text(out, ",\"nextPageToken\":\"", err));
         HUB_TRY(hub_base64_encode(hub_buf_view(&l->next), out, err));

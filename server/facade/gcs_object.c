@@ -96,15 +96,19 @@ static enum hub_status put_links(struct hub_json *json, const struct hub_request
                                  int64_t generation, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose)
-    struct hub_buf path = HUB_BUF_INIT(256 * KIB), link = HUB_BUF_INIT(256 * KIB);
-    HUB_TRY(hub_buf_add_text(&path, "storage/v1/b/", err));
+    struct hub_buf link = HUB_BUF_INIT(256 * KIB), path = HUB_BUF_INIT(256 * KIB);
     HUB_TRY(hub_uri_encode_segment(bucket->name, &path, err));
     HUB_TRY(hub_buf_add_text(&path, "/o/", err));
     HUB_TRY(hub_uri_encode_segment(name, &path, err));
-    HUB_TRY(hub_buf_addf(&link, err, "%s/%s", request->base_url, path.data));
+    HUB_TRY(hub_buf_add_text(&link, request->base_url, err));
+    HUB_TRY(hub_buf_add_text(&link, "/storage/v1/b/", err));
+    HUB_TRY(hub_buf_add_view(&link, hub_buf_view(&path), err));
     hub_json_put_string(json, "selfLink", hub_buf_view(&link));
     link.size = 0;
-    HUB_TRY(hub_buf_addf(&link, err, "%s/download/%s?", request->base_url, path.data));
+    HUB_TRY(hub_buf_add_text(&link, request->base_url, err));
+    HUB_TRY(hub_buf_add_text(&link, "/download/storage/v1/b/", err));
+    HUB_TRY(hub_buf_add_view(&link, hub_buf_view(&path), err));
+    HUB_TRY(hub_buf_add_text(&link, "?", err));
     if (generation)
         HUB_TRY(hub_buf_addf(&link, err, "generation=%" PRId64 "&", generation));
     HUB_TRY(hub_buf_add_text(&link, "alt=media", err));
@@ -114,9 +118,8 @@ static enum hub_status put_links(struct hub_json *json, const struct hub_request
 
 static void put_number(struct hub_json *json, const char *key, uint64_t number)
 {
-    char digits[24];
-    snprintf(digits, sizeof digits, "%" PRIu64, number);
-    hub_json_put_text(json, key, digits);
+    char digits[HUB_NUMBER_CHARS];
+    hub_json_put_string(json, key, (struct hub_view){digits, hub_number_u64(number, digits)});
 }
 
 static enum hub_status put_members(struct hub_json *json, const struct hub_request *request,
@@ -127,8 +130,10 @@ static enum hub_status put_members(struct hub_json *json, const struct hub_reque
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf id = HUB_BUF_INIT(256 * KIB);
     char modified[HUB_TIME_CHARS];
     hub_time_rfc3339_ns(facts->modified_ns, modified);
-    HUB_TRY(hub_buf_addf(&id, err, "%s/%.*s/%" PRId64, bucket->name.data, (int)name.size, name.data,
-                         facts->generation));
+    HUB_TRY(hub_buf_add_view(&id, bucket->name, err));
+    HUB_TRY(hub_buf_add_text(&id, "/", err));
+    HUB_TRY(hub_buf_add_view(&id, name, err));
+    HUB_TRY(hub_buf_addf(&id, err, "/%" PRId64, facts->generation));
     hub_json_put_text(json, "kind", "storage#object");
     hub_json_put_string(json, "id", hub_buf_view(&id));
     hub_json_put_string(json, "name", name);
@@ -182,14 +187,20 @@ static void found_dispose(struct found *found)
     hub_buf_dispose(&found->name);
 }
 
-static bool read_generation(const struct hub_request *request, const char *parameter, int64_t *out)
+/* Below 0 where the request does not have it. */
+static enum hub_status read_generation(const struct hub_request *request, const char *parameter, int64_t *out,
+                                       struct hub_error *err)
 {
     const struct hub_view text = hub_request_query(request, parameter);
-    uint64_t number;
-    if (!text.size || !hub_number_read(text, INT64_MAX, &number))
-        return false;
+    uint64_t number = 0;
+    *out = -1;
+    if (!text.size)
+        return HUB_OK;
+    if (!hub_number_read(text, INT64_MAX, &number))
+        return hub_request_wrong(request, parameter, err, "Invalid value for %s: it is a whole number",
+                                 parameter);
     *out = (int64_t)number;
-    return true;
+    return HUB_OK;
 }
 
 /* 0 in a condition is an object that is not there. */
@@ -199,12 +210,14 @@ static enum hub_status check_conditions(const struct hub_request *request, int64
     static const char *const match[] = {"ifGenerationMatch", "ifMetagenerationMatch"},
                              *const differ[] = {"ifGenerationNotMatch", "ifMetagenerationNotMatch"};
     const int64_t now[] = {generation, 1};
-    int64_t wanted;
+    int64_t wanted = -1;
     for (size_t i = 0; i < 2; i++) {
-        if (read_generation(request, match[i], &wanted) && wanted != now[i])
+        HUB_TRY(read_generation(request, match[i], &wanted, err));
+        if (wanted >= 0 && wanted != now[i])
             return hub_fail_as(err, HUB_INVALID, "precondition-failed",
                                "At least one of the pre-conditions you specified did not hold: %s", match[i]);
-        if (read_generation(request, differ[i], &wanted) && wanted == now[i]) {
+        HUB_TRY(read_generation(request, differ[i], &wanted, err));
+        if (wanted >= 0 && wanted == now[i]) {
             response->status = 304;
             response->kind = HUB_BODY_NONE;
             *done = true;
@@ -217,7 +230,7 @@ static enum hub_status find(struct hub_request *request, struct found *found, st
                             bool *done, struct hub_error *err)
 {
     const struct hub_view path = hub_request_capture(request, "path");
-    int64_t wanted;
+    int64_t wanted = -1;
     found->name = HUB_BUF_INIT(128 * KIB);
     HUB_TRY(hub_gcs_bucket_of(request, &found->bucket, err));
     HUB_TRY(hub_buf_add_view(&found->name, hub_buf_view(&found->bucket.begins), err));
@@ -225,7 +238,8 @@ static enum hub_status find(struct hub_request *request, struct found *found, st
     HUB_TRY(hub_object_find(request, hub_buf_view(&found->name), &found->target, &found->object, err));
     HUB_TRY(hub_object_facts(request->app, &found->object, request->may_block, &found->facts, err));
     const int64_t generation = found->facts.generation;
-    if (read_generation(request, "generation", &wanted) && wanted != generation)
+    HUB_TRY(read_generation(request, "generation", &wanted, err));
+    if (wanted >= 0 && wanted != generation)
         return hub_fail_about(err, HUB_NOT_FOUND, "file-not-found", "generation",
                               hub_request_query(request, "generation").data,
                               "No such object: %s; it is now at generation %" PRId64, path.data, generation);

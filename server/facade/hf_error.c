@@ -24,7 +24,11 @@ static enum hub_status write_headers(struct hub_response *response, const struct
                  {"revision-not-found", "RevisionNotFound"},
                  {"file-not-found", "EntryNotFound"}};
     (void)request;
-    (void)err;
+    bool fits = err->detail[0]; /* one line of ASCII: all that an answer to HEAD can say */
+    for (const char *c = err->detail; *c; c++)
+        fits = fits && *c >= ' ' && *c < 0x7f;
+    if (fits)
+        HUB_TRY(hub_response_header(response, NULL, "X-Error-Message", "%s", err->detail));
     for (size_t i = 0; i < HUB_COUNT(codes); i++)
         if (strcmp(name, codes[i].name) == 0)
             return hub_response_header(response, NULL, "X-Error-Code", "%s", codes[i].code);

@@ -1,6 +1,7 @@
 /* Lists of repos, what is said of one, and its names of commits. */
 #include "server/facade/handlers.h"
 #include "server/facade/hf.h"
+#include "server/facade/hf_upstream.h"
 
 #include "server/api/cursor.h"
 #include "storage/base/spell.h"
@@ -85,8 +86,8 @@ static enum hub_status put_siblings(struct hub_json *json, struct hub_request *r
     return hub_json_status(json);
 }
 
-enum hub_status hub_hf_repo_show(struct hub_request *request, struct hub_response *response,
-                                 struct hub_error *err)
+static enum hub_status repo_show_here(struct hub_request *request, struct hub_response *response,
+                                      struct hub_error *err)
 {
     HUB_CLEANUP(hub_hf_repo_dispose) struct hub_hf_repo repo = {0};
     const struct hub_view blobs = hub_request_query(request, "blobs");
@@ -104,6 +105,12 @@ enum hub_status hub_hf_repo_show(struct hub_request *request, struct hub_respons
     return hub_json_status(&json);
 }
 
+enum hub_status hub_hf_repo_show(struct hub_request *request, struct hub_response *response,
+                                 struct hub_error *err)
+{
+    return hub_hf_here_or_upstream(request, response, err, repo_show_here);
+}
+
 static void put_ref(struct hub_json *json, const struct hub_hf_repo *repo, const char *kind, const char *name)
 {
     char ref[64];
@@ -115,7 +122,8 @@ static void put_ref(struct hub_json *json, const struct hub_hf_repo *repo, const
     hub_json_end_object(json);
 }
 
-enum hub_status hub_hf_refs(struct hub_request *request, struct hub_response *response, struct hub_error *err)
+static enum hub_status refs_here(struct hub_request *request, struct hub_response *response,
+                                 struct hub_error *err)
 {
     static const char *const empty[] = {"converts", "pullRequests"};
     HUB_CLEANUP(hub_hf_repo_dispose) struct hub_hf_repo repo = {0};
@@ -136,6 +144,11 @@ enum hub_status hub_hf_refs(struct hub_request *request, struct hub_response *re
     }
     hub_json_end_object(&json);
     return hub_json_status(&json);
+}
+
+enum hub_status hub_hf_refs(struct hub_request *request, struct hub_response *response, struct hub_error *err)
+{
+    return hub_hf_here_or_upstream(request, response, err, refs_here);
 }
 
 /* ---- all ---- */
@@ -281,7 +294,8 @@ enum hub_status hub_hf_repos(struct hub_request *request, struct hub_response *r
 enum hub_status hub_hf_whoami(struct hub_request *request, struct hub_response *response,
                               struct hub_error *err)
 {
-    (void)request;
+    if (hub_request_header(request, "Authorization") && hub_hf_has_upstream(request))
+        return hub_hf_pass_on(request, response, err); /* whose token it is is known there */
     return hub_buf_add_text(
         hub_response_buffer(response, 200, "application/json; charset=utf-8", KIB),
         "{\"type\":\"user\",\"name\":\"anonymous\",\"fullname\":\"anyone who can reach this hub\","
@@ -290,11 +304,17 @@ enum hub_status hub_hf_whoami(struct hub_request *request, struct hub_response *
         err);
 }
 
-enum hub_status hub_hf_auth_check(struct hub_request *request, struct hub_response *response,
-                                  struct hub_error *err)
+static enum hub_status auth_check_here(struct hub_request *request, struct hub_response *response,
+                                       struct hub_error *err)
 {
     HUB_CLEANUP(hub_hf_repo_dispose) struct hub_hf_repo repo = {0};
     HUB_TRY(hub_hf_repo_open(request, &repo, err));
     return hub_buf_add_text(hub_response_buffer(response, 200, "application/json; charset=utf-8", KIB),
                             "{}\n", err);
+}
+
+enum hub_status hub_hf_auth_check(struct hub_request *request, struct hub_response *response,
+                                  struct hub_error *err)
+{
+    return hub_hf_here_or_upstream(request, response, err, auth_check_here);
 }

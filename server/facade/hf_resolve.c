@@ -1,6 +1,7 @@
 /* The bytes of a file of a repo. */
 #include "server/facade/handlers.h"
 #include "server/facade/hf.h"
+#include "server/facade/hf_upstream.h"
 
 #include "storage/base/spell.h"
 
@@ -37,8 +38,8 @@ static enum hub_status send(struct hub_request *request, struct resolving *r, st
     return hub_object_send(request, &r->target, &r->object, &r->facts, response, err);
 }
 
-enum hub_status hub_hf_resolve(struct hub_request *request, struct hub_response *response,
-                               struct hub_error *err)
+static enum hub_status resolve_here(struct hub_request *request, struct hub_response *response,
+                                    struct hub_error *err)
 {
     HUB_CLEANUP(resolving_dispose) struct resolving r = {.name = HUB_BUF_INIT(128 * KIB)};
     const struct hub_view path = hub_request_capture(request, "path");
@@ -53,4 +54,10 @@ enum hub_status hub_hf_resolve(struct hub_request *request, struct hub_response 
     hub_problem_write(response, request, err, NULL);
     return hub_response_header(response, err, "X-Repo-Commit", "%s",
                                r.repo.commit); /* clients remember the absence */
+}
+
+enum hub_status hub_hf_resolve(struct hub_request *request, struct hub_response *response,
+                               struct hub_error *err)
+{
+    return hub_hf_here_or_upstream(request, response, err, resolve_here);
 }

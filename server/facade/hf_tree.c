@@ -1,6 +1,7 @@
 /* What is in a repo: its tree, a folder of it, or some of its files. */
 #include "server/facade/handlers.h"
 #include "server/facade/hf.h"
+#include "server/facade/hf_upstream.h"
 
 #include "server/api/cursor.h"
 #include "storage/base/hex.h"
@@ -169,7 +170,8 @@ static enum hub_status link_next(struct tree *t, struct hub_response *response, 
     return hub_response_header(response, err, "Link", "<%s>; rel=\"next\"", url.data);
 }
 
-enum hub_status hub_hf_tree(struct hub_request *request, struct hub_response *response, struct hub_error *err)
+static enum hub_status tree_here(struct hub_request *request, struct hub_response *response,
+                                 struct hub_error *err)
 {
     HUB_CLEANUP(tree_dispose) struct tree t = {0};
     struct hub_page_cursor after = {0};
@@ -194,6 +196,11 @@ enum hub_status hub_hf_tree(struct hub_request *request, struct hub_response *re
     HUB_TRY(link_next(&t, response, err));
     HUB_TRY(hub_response_header(response, err, "X-Repo-Commit", "%s", t.repo.commit));
     return hub_json_status(&t.json);
+}
+
+enum hub_status hub_hf_tree(struct hub_request *request, struct hub_response *response, struct hub_error *err)
+{
+    return hub_hf_here_or_upstream(request, response, err, tree_here);
 }
 
 /* ---- some files ---- */
@@ -269,8 +276,8 @@ static enum hub_status add_json(struct tree *t, struct hub_view body, struct hub
     return HUB_OK;
 }
 
-enum hub_status hub_hf_paths(struct hub_request *request, struct hub_response *response,
-                             struct hub_error *err)
+static enum hub_status paths_here(struct hub_request *request, struct hub_response *response,
+                                  struct hub_error *err)
 {
     HUB_CLEANUP(tree_dispose) struct tree t = {0};
     if (!request->may_block)
@@ -286,4 +293,10 @@ enum hub_status hub_hf_paths(struct hub_request *request, struct hub_response *r
                 : add_form(&t, request->body, err));
     hub_json_end_array(&t.json);
     return hub_json_status(&t.json);
+}
+
+enum hub_status hub_hf_paths(struct hub_request *request, struct hub_response *response,
+                             struct hub_error *err)
+{
+    return hub_hf_here_or_upstream(request, response, err, paths_here);
 }

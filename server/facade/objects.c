@@ -8,11 +8,11 @@
 #include "storage/base/digest.h"
 #include "storage/base/lru.h"
 #include "storage/base/order.h"
+#include "storage/base/time.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum { DOCUMENT_ORDER = 0x6f7264 }; /* among what is kept ready in app->documents */
 
@@ -428,7 +428,7 @@ enum hub_status hub_object_facts(struct hub_app *app, const struct hub_object *o
 enum hub_status hub_object_await(struct hub_request *request, const struct hub_object *object,
                                  struct hub_object_facts *facts, struct hub_error *err)
 {
-    enum { TRIES = 150, PAUSE_MS = 10 };
+    enum { WAIT_MS = 1500 };
     char path[PATH_MAX];
     if (!object->file || object->view || facts->digests.crc32c[0] || !request->app->hasher)
         return HUB_OK;
@@ -439,12 +439,13 @@ enum hub_status hub_object_await(struct hub_request *request, const struct hub_o
     const struct hub_stamp *stamp = &object->file->stamp;
     const uint32_t root = object->dataset->summary->root;
     HUB_TRY(hub_files_path(object->dataset, object->file, path, err));
-    hub_hasher_want(request->app->hasher, root, path, stamp);
-    for (unsigned i = 0; i < TRIES && !facts->digests.crc32c[0]; i++) {
-        nanosleep(&(struct timespec){.tv_nsec = PAUSE_MS * 1000000}, NULL);
+    struct hub_hasher *hasher = request->app->hasher;
+    const int64_t until_ms = hub_time_mono_ms() + WAIT_MS;
+    uint64_t seen = hub_hasher_finished(hasher);
+    hub_hasher_want(hasher, root, path, stamp);
+    while (!facts->digests.crc32c[0] && hub_hasher_wait(hasher, &seen, until_ms))
         if (hub_digest_find(request->app->catalog, root, path, stamp, &facts->digests, NULL))
             facts->digests = (struct hub_file_digests){0};
-    }
     return HUB_OK;
 }
 

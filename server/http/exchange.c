@@ -386,7 +386,8 @@ bool hub_exchange_wait_for(struct hub_exchange *x, struct hub_file_fetch *fetch)
 {
     /* once an answer, however often it waits; once a block of a stream */
     if (!x->fetch_wait.until_ms || x->step == HUB_STEP_SENDING)
-        x->fetch_wait.until_ms = hub_time_mono_ms() + FETCH_WAIT_MS;
+        x->fetch_wait.until_ms =
+            hub_time_mono_ms() + (x->request.patience_ms ? x->request.patience_ms : FETCH_WAIT_MS);
     x->fetch_wait.fetch = fetch;
     x->fetch_wait.abandoned = &x->watch.abandoned;
     return hub_waits_add(&x->http->waits, &x->fetch_wait);

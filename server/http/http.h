@@ -79,8 +79,9 @@ struct hub_request {
     uint64_t wants;      /* memory that was not there: said with HUB_AGAIN by hub_budget_take */
     uint64_t granted;    /* memory that was waited for, to be taken now */
     struct hub_file_fetch
-        *fetch;  /* bytes that are coming: said with HUB_AGAIN; the handler keeps it in `state` */
-    void *state; /* the handler's; freed with free_state when the request ends */
+        *fetch;           /* bytes that are coming: said with HUB_AGAIN; the handler keeps it in `state` */
+    uint32_t patience_ms; /* how long they are waited for; 0: as long as disks are */
+    void *state;          /* the handler's; freed with free_state when the request ends */
     void (*free_state)(void *state);
     /* spread decoding over the pool (workers only; NULL on event threads) */
     const struct hub_parallel *parallel;

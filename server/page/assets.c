@@ -1,4 +1,4 @@
-/* The files of web/assets: embedded, and served at addresses that name their state. */
+/* The files of web/assets and web/vendor: embedded, and served at addresses that name their state. */
 #include "server/page/assets.h"
 
 #include "server/api/reply.h"
@@ -6,20 +6,35 @@
 
 #include <pthread.h>
 
+#define JS "text/javascript; charset=utf-8"
+#define CSS "text/css; charset=utf-8"
+
 enum { BUILD_CHARS = 12 };
 
-extern const unsigned char page_style_css[], page_logo_svg[], page_page_js[], page_timeline_js[];
-extern const unsigned long page_style_css_size, page_logo_svg_size, page_page_js_size, page_timeline_js_size;
+extern const unsigned char page_style_css[], page_logo_svg[], page_page_js[], page_theme_js[],
+    page_timeline_js[], page_clock_js[], page_lanes_js[], page_pictures_js[], page_tiles_js[],
+    page_values_js[], page_uplot_css[], page_uplot_js[];
+extern const unsigned long page_style_css_size, page_logo_svg_size, page_page_js_size, page_theme_js_size,
+    page_timeline_js_size, page_clock_js_size, page_lanes_js_size, page_pictures_js_size, page_tiles_js_size,
+    page_values_js_size, page_uplot_css_size, page_uplot_js_size;
 
 static const struct asset {
     const char *name, *type;
     const unsigned char *bytes;
     const unsigned long *size;
 } assets[] = {
-    {"style.css", "text/css; charset=utf-8", page_style_css, &page_style_css_size},
+    {"style.css", CSS, page_style_css, &page_style_css_size},
     {"logo.svg", "image/svg+xml", page_logo_svg, &page_logo_svg_size},
-    {"page.js", "text/javascript; charset=utf-8", page_page_js, &page_page_js_size},
-    {"timeline.js", "text/javascript; charset=utf-8", page_timeline_js, &page_timeline_js_size},
+    {"theme.js", JS, page_theme_js, &page_theme_js_size},
+    {"page.js", JS, page_page_js, &page_page_js_size},
+    {"timeline.js", JS, page_timeline_js, &page_timeline_js_size},
+    {"clock.js", JS, page_clock_js, &page_clock_js_size},
+    {"lanes.js", JS, page_lanes_js, &page_lanes_js_size},
+    {"pictures.js", JS, page_pictures_js, &page_pictures_js_size},
+    {"tiles.js", JS, page_tiles_js, &page_tiles_js_size},
+    {"values.js", JS, page_values_js, &page_values_js_size},
+    {"uPlot.min.css", CSS, page_uplot_css, &page_uplot_css_size},
+    {"uPlot.iife.min.js", JS, page_uplot_js, &page_uplot_js_size},
 };
 
 static char build[40];

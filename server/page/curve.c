@@ -4,11 +4,13 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { WIDTH = 1000, HEIGHT = 120, MARGIN = 6, MOST_CURVES = 8 };
+enum { WIDTH = 1000, HEIGHT = 120, MARGIN = 6, MOST_CURVES = 8, MOST_LISTED = 128 };
 
 struct scale {
     double low, high; /* of the values */
     double start, steps;
+    double shift;        /* from a row to the step that it stands at */
+    bool pairs, stepped; /* of buckets; a row is wide enough to be seen to hold */
 };
 
 static double x_of(const struct scale *s, double step)
@@ -34,25 +36,29 @@ static void find_scale(const json_t *field, struct scale *s)
         HUB_MAX(s->high, json_number_value(value));
 }
 
+static enum hub_status add_point(struct hub_buf *d, char op, double x, double y)
+{
+    return hub_buf_addf(d, NULL, "%c%.1f %.1f", op, x, y);
+}
+
 /* The line through the values of a dimension; broken where there is none. A pair stands at its bucket's first row and
  * at its middle. */
-static enum hub_status line_of(const json_t *document, const json_t *values, bool pairs,
-                               const struct scale *s, struct hub_buf *d)
+static enum hub_status line_of(const json_t *document, const json_t *values, const struct scale *s,
+                               struct hub_buf *d)
 {
     const double width = page_double(document, "width"), first = page_double(document, "first") * width;
+    const double apart = s->pairs ? width / 2 : 1;
     bool pen = false;
     size_t i;
     const json_t *value;
     json_array_foreach(values, i, value)
     {
-        const double step = pairs ? first + ((double)i / 2) * width : first + (double)i;
-        if (!json_is_number(value)) {
-            pen = false;
-            continue;
-        }
-        HUB_TRY(hub_buf_addf(d, NULL, "%c%.1f %.1f", pen ? 'L' : 'M', x_of(s, step),
-                             y_of(s, json_number_value(value))));
-        pen = true;
+        const double x = x_of(s, first + (double)i * apart + s->shift), y = y_of(s, json_number_value(value));
+        if (json_is_number(value))
+            HUB_TRY(add_point(d, pen ? 'L' : 'M', x, y));
+        if (json_is_number(value) && s->stepped)
+            HUB_TRY(add_point(d, 'L', x_of(s, first + (double)i + 1 + s->shift), y));
+        pen = json_is_number(value);
     }
     return HUB_OK;
 }
@@ -63,28 +69,54 @@ static struct hub_view class_of(size_t i, char out[4])
     return hub_view_of(out);
 }
 
+static bool is_strip(const struct page_curve *curve)
+{
+    return !curve->band && !curve->chosen.size && curve->dims > MOST_CURVES;
+}
+
+/* Room for a row of pixels a dimension: a strip takes the place of these curves where there is script. */
+static const char *size_of(const struct page_curve *curve)
+{
+    if (curve->band)
+        return "plot band";
+    return !is_strip(curve) ? "plot" : curve->dims <= 40 ? "plot tall" : "plot taller";
+}
+
+static void draw_cursor(struct page *page, const struct page_curve *curve, const struct scale *s)
+{
+    const double x = x_of(s, (double)curve->at);
+    if (curve->at >= curve->from && curve->at <= curve->to)
+        page_plot_cursor(&page->out, &(struct page_plot_cursor){x, x});
+}
+
 static void draw(struct page *page, const struct page_curve *curve, const json_t *document,
                  const json_t *field, const struct scale *s, const char *label)
 {
     struct page_out *out = &page->out;
-    const json_t *values = json_object_get(field, "values"), *pairs = json_object_get(field, "pairs");
-    const json_t *lines = pairs ? pairs : values;
-    const struct page_plot plot = {hub_view_of(label)};
+    const json_t *lines = json_object_get(field, s->pairs ? "pairs" : "values");
+    const struct page_plot plot = {hub_view_of(label), hub_view_of(size_of(curve))};
     page_plot_begin(out, &plot);
     if (s->low < 0 && s->high > 0)
         page_plot_zero(out, &(struct page_plot_zero){y_of(s, 0), y_of(s, 0)});
     for (size_t i = 0; i < json_array_size(lines); i++) {
         HUB_CLEANUP(hub_buf_dispose) struct hub_buf d = HUB_BUF_INIT(256 * KIB);
         char class[4];
-        if (!line_of(document, json_array_get(lines, i), pairs != NULL, s, &d) && d.size)
+        if (!line_of(document, json_array_get(lines, i), s, &d) && d.size)
             page_plot_line(out, &(struct page_plot_line){class_of(i, class), hub_buf_view(&d)});
     }
-    const double x = x_of(s, (double)curve->at);
-    page_plot_cursor(out, &(struct page_plot_cursor){x, x});
+    draw_cursor(page, curve, s);
     page_plot_end(out, &plot);
 }
 
-static void write_legend(struct page *page, const json_t *field, const struct page_curve *curve)
+/* A dimension's name, else its number. */
+static struct hub_view name_of(struct page *page, const json_t *names, uint64_t dim, size_t place)
+{
+    const char *name = json_string_value(json_array_get(names, place));
+    return name ? page_url(page, "%r", hub_view_of(name)) : page_url(page, "[%u]", dim);
+}
+
+/* What the curves are, each with its colour and dash. */
+static void write_legend(struct page *page, const json_t *field)
 {
     const json_t *names = json_object_get(field, "names"), *dims = json_object_get(field, "dims");
     const size_t count = json_array_size(dims);
@@ -92,17 +124,29 @@ static void write_legend(struct page *page, const json_t *field, const struct pa
         return;
     page_legend_begin(&page->out, NULL);
     for (size_t i = 0; i < count; i++) {
-        char index[32], class[4];
-        snprintf(index, sizeof index, "[%lld]", (long long)json_integer_value(json_array_get(dims, i)));
-        const char *name = json_string_value(json_array_get(names, i));
-        page_legend_item(&page->out,
-                         &(struct page_legend_item){class_of(i, class), hub_view_of(name ? name : index)});
+        char class[4];
+        const int64_t dim = json_integer_value(json_array_get(dims, i));
+        page_legend_item(&page->out, &(struct page_legend_item){dim, class_of(i, class),
+                                                                name_of(page, names, (uint64_t)dim, i)});
     }
     page_legend_end(&page->out, NULL);
-    if (curve->dims > MOST_CURVES)
-        page_paragraph(&page->out, &(struct page_paragraph){HUB_VIEW("muted small"),
-                                                            page_url(page, "The first 8 of %u dimensions.",
-                                                                     (uint64_t)curve->dims)});
+}
+
+/* All dimensions of a strip, each a link that adds its curve. */
+static void write_dimensions(struct page *page, const json_t *whole, const struct page_curve *curve)
+{
+    const json_t *names = json_object_get(whole, "names");
+    const struct page_details details = {page_url(page, "%u dimensions", (uint64_t)curve->dims)};
+    page_first_eight(&page->out, NULL);
+    page_details_begin(&page->out, &details);
+    page_legend_begin(&page->out, NULL);
+    for (unsigned i = 0; i < HUB_MIN(curve->dims, (unsigned)MOST_LISTED); i++) {
+        const struct hub_view lanes = page_url(page, "%r,%r:%u", curve->shown, curve->name, (uint64_t)i);
+        const struct hub_view href = page_query(page, "lanes", "lanes", lanes, NULL);
+        page_legend_link(&page->out, &(struct page_legend_link){i, href, name_of(page, names, i, i)});
+    }
+    page_legend_end(&page->out, NULL);
+    page_details_end(&page->out, &details);
 }
 
 static uint64_t odd_values(const json_t *field)
@@ -115,46 +159,164 @@ static uint64_t odd_values(const json_t *field)
     return all;
 }
 
-static void write_figure(struct page *page, const struct page_curve *curve, const json_t *document,
-                         const json_t *field)
+/* What is shown of the whole episode, in words. */
+static void write_caption(const struct page_curve *curve, const json_t *field, char *out, size_t size)
 {
-    struct scale s = {.start = page_double(document, "start"), .steps = (double)curve->steps};
-    char low[PAGE_REAL_BYTES], high[PAGE_REAL_BYTES], caption[300];
-    const struct hub_view path = curve->path;
+    struct scale s;
+    char low[PAGE_REAL_BYTES], high[PAGE_REAL_BYTES];
     find_scale(field, &s);
     page_real(s.low, low);
     page_real(s.high, high);
     const bool single = json_array_size(json_object_get(field, "min")) == 1;
     const uint64_t odd = odd_values(field);
-    int used = snprintf(caption, sizeof caption, "From %s to %s", low, high);
+    int used = snprintf(out, size, "From %s to %s", low, high);
     if (single && !curve->sum)
         used = snprintf(
-            caption, sizeof caption, "From %s at row %llu to %s at row %llu", low,
+            out, size, "From %s at row %llu to %s at row %llu", low,
             (unsigned long long)page_double_of(json_array_get(json_object_get(field, "min_row"), 0)), high,
             (unsigned long long)page_double_of(json_array_get(json_object_get(field, "max_row"), 0)));
-    snprintf(caption + used, sizeof caption - (size_t)used,
-             odd ? "; %llu values are not finite" : "; no missing values", (unsigned long long)odd);
-    const struct page_figure figure = {
-        page_url(page, curve->sum ? "return: the sum of %r so far" : "%r", path)};
-    page_figure_begin(&page->out, &figure);
-    if (isfinite(s.low))
-        draw(page, curve, document, field, &s, caption);
-    write_legend(page, field, curve);
+    snprintf(out + used, size - (size_t)used, odd ? "; %llu values are not finite" : "; no missing values",
+             (unsigned long long)odd);
+}
+
+/* A discrete action: a few whole numbers are told apart better than measured. */
+static bool is_discrete(const struct page_curve *curve, const json_t *field)
+{
+    struct scale s;
+    find_scale(field, &s);
+    return curve->dims == 1 && !curve->sum && memchr(curve->dtype.data, 'i', curve->dtype.size) &&
+           s.high - s.low < 64;
+}
+
+static struct page_lane figure_of(struct page *page, const struct page_curve *curve, const char *mode)
+{
+    return (struct page_lane){
+        page_url(page,
+                 curve->sum           ? "return: the sum of %r so far"
+                 : curve->chosen.size ? "%r [%r]"
+                                      : "%r",
+                 curve->path, curve->chosen),
+        page_url(page, "/api/v1/datasets/%p/episodes/%u/%p", curve->id, curve->episode, curve->path),
+        curve->name,
+        curve->path,
+        curve->axis,
+        curve->dtype,
+        hub_view_of(mode),
+        hub_view_of(curve->sum ? "sum" : "value"),
+        curve->chosen,
+        curve->dims};
+}
+
+static void write_figure(struct page *page, const struct page_curve *curve, const json_t *document,
+                         const json_t *field, const json_t *whole)
+{
+    struct scale s = {.start = (double)curve->from, .steps = (double)(curve->to - curve->from)};
+    char caption[300];
+    const struct page_lane figure = figure_of(page, curve,
+                                              is_discrete(curve, whole) ? "bands"
+                                              : is_strip(curve)         ? "strip"
+                                                                        : "curves");
+    find_scale(field, &s);
+    s.pairs = json_object_get(field, "pairs") != NULL;
+    s.shift = hub_view_is(curve->axis, "shifted") ? -1 : 0;
+    s.stepped = !s.pairs && !hub_view_is(curve->axis, "state") && WIDTH / HUB_MAX(1.0, s.steps) > 3;
+    write_caption(curve, whole, caption, sizeof caption);
+    page_lane_begin(&page->out, &figure);
+    draw(page, curve, document, field, &s, caption);
+    if (is_strip(curve))
+        write_dimensions(page, whole, curve);
+    else
+        write_legend(page, field);
     page_caption(&page->out, &(struct page_caption){hub_view_of(caption)});
-    page_figure_end(&page->out, &figure);
+    page_lane_end(&page->out, &figure);
+}
+
+/* ---- runs ---- */
+
+static unsigned colour_of(const json_t *seen, const json_t *value)
+{
+    size_t i;
+    const json_t *one;
+    json_array_foreach(seen, i, one) if (json_equal(one, value)) break;
+    return (unsigned)i;
+}
+
+static void draw_runs(struct page *page, const struct page_curve *curve, const json_t *runs, json_t *seen)
+{
+    struct scale s = {.start = (double)curve->from, .steps = (double)(curve->to - curve->from)};
+    const double shift = hub_view_is(curve->axis, "shifted") ? -1 : 0;
+    size_t i;
+    const json_t *run;
+    json_array_foreach(runs, i, run)
+    {
+        const json_t *value = json_array_get(run, 2);
+        const double x = HUB_MAX(0.0, x_of(&s, page_double_of(json_array_get(run, 0)) + shift)),
+                     end = HUB_MIN((double)WIDTH, x_of(&s, page_double_of(json_array_get(run, 1)) + shift));
+        const unsigned colour = colour_of(seen, value);
+        char class[4];
+        if (colour == json_array_size(seen))
+            (void)json_array_append(seen, (json_t *)value);
+        if (end > x && !json_is_false(value))
+            page_plot_band(&page->out,
+                           &(struct page_plot_band){class_of(colour, class), x, 0, end - x, HEIGHT});
+    }
+    draw_cursor(page, curve, &s);
+}
+
+static enum hub_status write_runs(struct page *page, const struct page_curve *curve)
+{
+    HUB_CLEANUP(hub_json_decrefp) json_t *document = NULL, *seen = json_array();
+    HUB_TRY(page_ask_if_any(page,
+                            page_url(page, "/api/v1/datasets/%p/episodes/%u/%p?runs=1000&start=%u&stop=%u",
+                                     curve->id, curve->episode, curve->path, curve->from, curve->to),
+                            &document));
+    const json_t *runs = json_object_get(document, "runs");
+    if (!document)
+        return HUB_OK;
+    const struct hub_view said =
+        page_url(page, "%u runs of equal values in these steps", (uint64_t)json_array_size(runs));
+    const struct page_lane figure = figure_of(page, curve, "bands");
+    const struct page_plot plot = {said, hub_view_of(size_of(curve))};
+    page_lane_begin(&page->out, &figure);
+    page_plot_begin(&page->out, &plot);
+    draw_runs(page, curve, runs, seen);
+    page_plot_end(&page->out, &plot);
+    page_caption(&page->out, &(struct page_caption){said});
+    page_lane_end(&page->out, &figure);
+    return HUB_OK;
+}
+
+/* ---- the figure ---- */
+
+static json_t *first_field(json_t *document)
+{
+    return json_object_iter_value(json_object_iter(json_object_get(document, "fields")));
 }
 
 enum hub_status page_curve_figure(struct page *page, const struct page_curve *curve)
 {
-    HUB_CLEANUP(hub_json_decrefp) json_t *document = NULL;
-    const struct hub_view dims = curve->dims > MOST_CURVES ? HUB_VIEW("&dims=0-7") : HUB_VIEW(""),
+    HUB_CLEANUP(hub_json_decrefp) json_t *document = NULL, *all = NULL;
+    const struct hub_view dims = curve->chosen.size ? page_url(page, "&dims=%s", curve->chosen)
+                                 : is_strip(curve)  ? HUB_VIEW("&dims=0-7")
+                                                    : HUB_VIEW(""),
                           of = curve->sum ? HUB_VIEW("&of=sum") : HUB_VIEW("");
-    HUB_TRY(page_ask_if_any(page,
-                            page_url(page, "/api/v1/datasets/%p/episodes/%u/%p?buckets=300%r%r", curve->id,
-                                     curve->episode, curve->path, of, dims),
-                            &document));
-    json_t *field = json_object_iter_value(json_object_iter(json_object_get(document, "fields")));
+    const uint64_t first = curve->from + hub_view_is(curve->axis, "shifted"),
+                   end = curve->to + !hub_view_is(curve->axis, "step");
+    if (curve->band)
+        return write_runs(page, curve);
+    HUB_TRY(
+        page_ask_if_any(page,
+                        page_url(page, "/api/v1/datasets/%p/episodes/%u/%p?buckets=150&start=%u&stop=%u%r%r",
+                                 curve->id, curve->episode, curve->path, first, end, of, dims),
+                        &document));
+    if (curve->from || curve->to < curve->steps || is_strip(curve))
+        HUB_TRY(
+            page_ask_if_any(page,
+                            page_url(page, "/api/v1/datasets/%p/episodes/%u/%p?buckets=16%r%r", curve->id,
+                                     curve->episode, curve->path, of, is_strip(curve) ? HUB_VIEW("") : dims),
+                            &all));
+    const json_t *field = first_field(document);
     if (field)
-        write_figure(page, curve, document, field);
+        write_figure(page, curve, document, field, all ? first_field(all) : field);
     return HUB_OK;
 }

@@ -5,13 +5,20 @@
 #include "server/page/frame.h"
 
 struct page_curve {
-    struct hub_view id, path;
-    uint64_t episode, steps, at; /* at: the step that is marked */
-    bool sum;                    /* the running sum: the return */
-    unsigned dims;               /* of a row; the first eight are drawn */
+    struct hub_view id, path, axis, dtype;
+    struct hub_view name, shown;           /* of the lane, and of all of them, in an address */
+    struct hub_view chosen;                /* dimensions, as `dims=` of the API has them; "": all */
+    uint64_t episode, steps, at, from, to; /* at: the step that is marked; [from, to): what is drawn */
+    bool sum;                              /* the running sum: the return */
+    bool band;                             /* of truth values or text: runs of equal ones */
+    unsigned dims;                         /* of a row; the first eight are drawn if none are chosen */
 };
 
-/** A figure with title, drawing, legend and what it shows in words. Nothing where the field has no numbers. */
+/**
+ * A figure with title, drawing, legend and what it shows in words: of the whole episode, whatever is drawn. Row i of a
+ * field holds over [i, i + 1), of a `shifted` one over [i - 1, i); of a `state` it stands at i. Nothing where the field
+ * has no numbers.
+ */
 HUB_MUST_USE enum hub_status page_curve_figure(struct page *page, const struct page_curve *curve);
 
 #endif

@@ -21,6 +21,7 @@ static void write_head(struct page *page, const json_t *dataset)
                                                        {revision.data, HUB_MIN(revision.size, 12)}});
     if (about.size)
         page_paragraph(out, &(struct page_paragraph){HUB_VIEW("lead"), about});
+    page_revision_bar(page, dataset);
     page_facts_begin(out, NULL);
     page_fact_count(out, &(struct page_fact_count){page_count(dataset, "episodes"), HUB_VIEW("episodes")});
     page_fact_count(out, &(struct page_fact_count){page_count(dataset, "steps"), HUB_VIEW("steps")});
@@ -88,6 +89,10 @@ static void write_distributions(struct page *page, const json_t *statistics)
     page_histogram_figure(page, returns, json_object_get(returns, "histogram"), "Return", "return");
     page_histogram_figure(page, steps, json_object_get(steps, "histogram"), "Steps", "steps");
     page_outcome_figure(page, json_object_get(statistics, "outcome"));
+    page_values_figure(page, json_object_get(statistics, "tasks"), "Tasks", "task",
+                       page_count(statistics, "episodes"));
+    page_values_figure(page, json_object_get(statistics, "splits"), "Splits", "split",
+                       page_count(statistics, "episodes"));
     page_dataset_cards_end(out, NULL);
     if (coverage && !page_flag(coverage, "complete"))
         page_paragraph(
@@ -102,20 +107,19 @@ static void write_distributions(struct page *page, const json_t *statistics)
     page_dataset_more_end(out, NULL);
 }
 
-static enum hub_status write_episodes(struct page *page, const json_t *list)
+static void write_episodes(struct page *page, const json_t *list)
 {
     struct page_out *out = &page->out;
     const struct page_section section = {HUB_VIEW("episodes"), HUB_VIEW("Episodes")};
     const struct hub_view all = page_url(page, "/d/%p/episodes", page_id(page));
     page_section_begin(out, &section);
     page_dataset_goto(out, &(struct page_dataset_goto){all, HUB_VIEW("")});
-    HUB_TRY(page_episodes_table(page, list, HUB_VIEW(""), false));
+    page_episodes_table(page, list, HUB_VIEW(""), false);
     page_dataset_more_begin(out, NULL);
     page_link(out, &(struct page_link){all, page_url(page, "All %u episodes, to filter and sort",
                                                      page_count(list, "total"))});
     page_dataset_more_end(out, NULL);
     page_section_end(out, &section);
-    return HUB_OK;
 }
 
 static void write_fields(struct page *page, const json_t *dataset)
@@ -243,12 +247,12 @@ static enum hub_status show(struct page *page, const json_t *dataset, const json
     if (statistics)
         write_distributions(page, statistics);
     if (episodes)
-        HUB_TRY(write_episodes(page, episodes));
+        write_episodes(page, episodes);
     page_section_begin(out, &use);
-    page_recipe_first(page, dataset);
+    HUB_TRY(page_recipes(page, dataset, 0, NULL, true));
     page_dataset_more_begin(out, NULL);
     page_link(out, &(struct page_link){page_url(page, "/d/%p/~use", page_id(page)),
-                                       HUB_VIEW("More ways: Python, curl, Minari, LeRobot")});
+                                       HUB_VIEW("More ways: Python, curl, Minari, rclone")});
     page_dataset_more_end(out, NULL);
     page_section_end(out, &use);
     write_fields(page, dataset);
@@ -268,12 +272,12 @@ enum hub_status hub_page_dataset(struct hub_request *request, struct hub_respons
     HUB_CLEANUP(hub_json_decrefp) json_t *episodes = NULL;
     HUB_TRY(page_begin(&page, request, response, parameters, err));
     const struct hub_view id = page_id(&page);
-    HUB_TRY(
-        page_ask(&page, page_url(&page, "/api/v1/datasets/%p%r", id, page_query(&page, "", NULL)), &dataset));
+    HUB_TRY(page_ask(&page, page_url(&page, "/api/v1/datasets/%p%r", id, page_query(&page, "revision", NULL)),
+                     &dataset));
     if (hub_view_is(page_text(dataset, "status"), "ready")) {
         HUB_TRY(page_ask_if_any(&page, page_url(&page, "/api/v1/datasets/%p/~statistics", id), &statistics));
-        HUB_TRY(
-            page_ask_if_any(&page, page_url(&page, "/api/v1/datasets/%p/episodes?limit=10", id), &episodes));
+        HUB_TRY(page_ask_if_any(
+            &page, page_url(&page, "/api/v1/datasets/%p/episodes?limit=10&include=spark", id), &episodes));
     }
     return show(&page, dataset, statistics, episodes);
 }

@@ -1,17 +1,17 @@
 /* An episode: how it ended, what the cameras saw, its curves, and the rows at a step. */
-#include "server/page/curve.h"
 #include "server/page/episodes.h"
 #include "server/page/handlers.h"
+#include "server/page/lanes.h"
 #include "server/page/recipes.h"
 
 #include <stdio.h>
 
-enum { MOST_LANES = 12, MOST_VALUES = 40, FRAMES = 7, SHOWN_NUMBERS = 12 };
+enum { LEAST_WINDOW = 8, MOST_VALUES = 40, FRAMES = 7, SHOWN_NUMBERS = 12 };
 
 struct episode {
     struct page *page;
     struct hub_view id;
-    uint64_t number, steps, at;
+    uint64_t number, steps, at, from, to;
     json_t *dataset, *document, *media, *around;
 };
 
@@ -44,7 +44,7 @@ static enum hub_status ask_neighbour(struct episode *e, const char *which, uint6
 static enum hub_status write_neighbours(struct episode *e)
 {
     struct page *page = e->page;
-    const struct hub_view kept = page_query(page, "at from to lanes revision", NULL);
+    const struct hub_view kept = page_query(page, "at from to lanes rate revision", NULL);
     const struct hub_view carried = kept.size > 1 ? kept : HUB_VIEW("");
     uint64_t prev, next;
     bool has_prev, has_next;
@@ -62,6 +62,9 @@ static enum hub_status write_neighbours(struct episode *e)
     page_pager_link(&page->out, &(struct page_pager_link){
                                     page_url(page, "/d/%p/episodes%r", e->id, carried), HUB_VIEW("up"),
                                     carried.size ? HUB_VIEW("Back to the list") : HUB_VIEW("All episodes")});
+    page_pager_link(&page->out,
+                    &(struct page_pager_link){page_url(page, "/d/%p/~compare?e=%u", e->id, e->number),
+                                              HUB_VIEW("nofollow"), HUB_VIEW("Compare with others")});
     page_episode_nav_end(&page->out, NULL);
     return HUB_OK;
 }
@@ -87,9 +90,11 @@ static void write_head(struct episode *e)
         page_fact_text(out, &(struct page_fact_text){hub_view_of(outcome), HUB_VIEW("outcome")});
     if (page_text(e->document, "task").size)
         page_fact_text(out, &(struct page_fact_text){page_text(e->document, "task"), HUB_VIEW("task")});
-    if (json_is_integer(seed))
-        page_fact_text(out, &(struct page_fact_text){page_url(page, "%u", (uint64_t)json_integer_value(seed)),
-                                                     HUB_VIEW("seed")});
+    const struct hub_view seed_text = json_is_integer(seed)
+                                          ? page_url(page, "%u", (uint64_t)json_integer_value(seed))
+                                          : page_text(e->document, "seed"); /* of 64 bits */
+    if (seed_text.size)
+        page_fact_text(out, &(struct page_fact_text){seed_text, HUB_VIEW("seed")});
     page_facts_end(out, NULL);
 }
 
@@ -117,7 +122,7 @@ static void write_videos(struct episode *e)
                                                camera, label,
                                                page_url(page, "/api/v1/datasets/%p/episodes/%u/~media/%p.mp4",
                                                         e->id, e->number, camera),
-                                               about});
+                                               page_text(item, "codecs"), about});
         if (problem.size || !frames)
             page_episode_video_missing(
                 &page->out, &(struct page_episode_video_missing){
@@ -126,28 +131,9 @@ static void write_videos(struct episode *e)
     page_episode_media_end(&page->out, NULL);
 }
 
-static const json_t *field_of(const json_t *document, struct hub_view path)
-{
-    size_t i;
-    const json_t *field;
-    json_array_foreach(json_object_get(document, "fields"), i,
-                       field) if (hub_view_equal(page_text(field, "path"), path)) return field;
-    return NULL;
-}
-
 static uint64_t rows_of(const json_t *field)
 {
     return (uint64_t)page_double_of(json_array_get(json_object_get(field, "shape"), 0));
-}
-
-/* Numbers in a row of a field of the dataset; 0: more than a curve can be made of. */
-static unsigned dims_of(const json_t *field)
-{
-    double dims = 1;
-    size_t i;
-    const json_t *size;
-    json_array_foreach(json_object_get(field, "shape"), i, size) dims *= page_double_of(size);
-    return dims >= 1 && dims <= 512 ? (unsigned)dims : 0;
 }
 
 static void write_frames(struct episode *e)
@@ -158,11 +144,16 @@ static void write_frames(struct episode *e)
     json_array_foreach(json_object_get(e->dataset, "fields"), i, field)
     {
         const struct hub_view path = page_text(field, "path");
-        const json_t *here = field_of(e->document, path);
+        const json_t *here = page_field_of(e->document, path);
         const uint64_t rows = rows_of(here), count = HUB_MIN(rows, (uint64_t)FRAMES);
         if (!hub_view_is(page_text(field, "type"), "image") || !here || !rows)
             continue;
-        const struct page_episode_frames frames = {path};
+        const uint64_t now = HUB_MIN(e->at, rows - 1);
+        const struct page_episode_frames frames = {
+            page_url(page, "/api/v1/datasets/%p/episodes/%u/%p", e->id, e->number, path), (int64_t)rows,
+            page_url(page, "/api/v1/datasets/%p/episodes/%u/%p?row=%u&format=image", e->id, e->number, path,
+                     now),
+            path, (int64_t)now};
         page_episode_frames_begin(&page->out, &frames);
         for (uint64_t k = 0; k < count; k++) {
             const uint64_t row = count > 1 ? k * (rows - 1) / (count - 1) : 0;
@@ -176,92 +167,6 @@ static void write_frames(struct episode *e)
         }
         page_episode_frames_end(&page->out, &frames);
     }
-}
-
-/* ---- curves ---- */
-
-static enum hub_status draw_field(struct episode *e, const json_t *field, bool sum)
-{
-    const struct page_curve curve = {e->id,         page_text(field, "path"), e->number, e->steps, e->at, sum,
-                                     dims_of(field)};
-    return curve.dims ? page_curve_figure(e->page, &curve) : HUB_OK;
-}
-
-static bool is_drawn(const json_t *field, const char *role)
-{
-    return hub_view_is(page_text(field, "type"), "number") && hub_view_is(page_text(field, "role"), role);
-}
-
-/* Rewards, their sum, actions, observations. */
-static enum hub_status draw_usual(struct episode *e)
-{
-    static const char *const roles[] = {"reward", "action", "observation"};
-    unsigned lanes = 0;
-    for (size_t r = 0; r < HUB_COUNT(roles); r++) {
-        size_t i;
-        const json_t *field;
-        json_array_foreach(json_object_get(e->dataset, "fields"), i, field)
-        {
-            if (!is_drawn(field, roles[r]) || !field_of(e->document, page_text(field, "path")) ||
-                lanes >= MOST_LANES)
-                continue;
-            lanes++;
-            HUB_TRY(draw_field(e, field, false));
-            if (r == 0)
-                HUB_TRY(draw_field(e, field, true));
-        }
-        if (r == 0 && !lanes)
-            page_paragraph(
-                &e->page->out,
-                &(struct page_paragraph){HUB_VIEW("muted"), HUB_VIEW("This dataset stores no rewards.")});
-    }
-    return HUB_OK;
-}
-
-static enum hub_status draw_asked(struct episode *e, struct hub_view lanes)
-{
-    for (unsigned count = 0; lanes.size && count < MOST_LANES; count++) {
-        const char *comma = memchr(lanes.data, ',', lanes.size);
-        const size_t size = comma ? (size_t)(comma - lanes.data) : lanes.size;
-        const json_t *field = field_of(e->dataset, (struct hub_view){lanes.data, size});
-        if (field)
-            HUB_TRY(draw_field(e, field, false));
-        lanes.data += size + (comma != NULL);
-        lanes.size -= size + (comma != NULL);
-    }
-    return HUB_OK;
-}
-
-static void write_choices(struct episode *e)
-{
-    struct page *page = e->page;
-    size_t i;
-    const json_t *field;
-    page_chips_begin(&page->out, &(struct page_chips){HUB_VIEW("Curves")});
-    json_array_foreach(json_object_get(e->dataset, "fields"), i, field)
-    {
-        const struct hub_view path = page_text(field, "path");
-        if (!hub_view_is(page_text(field, "type"), "number") || !field_of(e->document, path) ||
-            i > MOST_VALUES)
-            continue;
-        page_lane_link(&page->out,
-                       &(struct page_lane_link){page_query(page, "lanes", "lanes", path, NULL), path});
-    }
-    if (hub_request_query(page->request, "lanes").size)
-        page_lane_link(&page->out,
-                       &(struct page_lane_link){page_query(page, "lanes", NULL), HUB_VIEW("the usual ones")});
-    page_chips_end(&page->out, &(struct page_chips){HUB_VIEW("Curves")});
-}
-
-static enum hub_status write_curves(struct episode *e)
-{
-    const struct page_section section = {HUB_VIEW("curves"), HUB_VIEW("Curves")};
-    const struct hub_view lanes = hub_request_query(e->page->request, "lanes");
-    page_section_begin(&e->page->out, &section);
-    write_choices(e);
-    HUB_TRY(lanes.size ? draw_asked(e, lanes) : draw_usual(e));
-    page_section_end(&e->page->out, &section);
-    return HUB_OK;
 }
 
 /* ---- the rows at a step ---- */
@@ -281,7 +186,7 @@ static void write_value(struct episode *e, const json_t *value, struct hub_view 
     const struct hub_view said = count > SHOWN_NUMBERS
                                      ? page_url(e->page, "%r \xE2\x80\xA6 %u in all", whole, (uint64_t)count)
                                      : whole;
-    const struct page_value_row item = {path, said};
+    const struct page_value_row item = {path, (int64_t)HUB_MAX(count, (size_t)1), said};
     page_value_row_begin(&e->page->out, &item);
     page_value_link(&e->page->out, &(struct page_value_link){page_url(
                                        e->page, "/api/v1/datasets/%p/episodes/%u/%p?row=%u&format=json",
@@ -299,7 +204,7 @@ static enum hub_status write_rows(struct episode *e)
     {
         HUB_CLEANUP(hub_json_decrefp) json_t *value = NULL;
         const struct hub_view path = page_text(field, "path"), type = page_text(field, "type");
-        const json_t *here = field_of(e->document, path);
+        const json_t *here = page_field_of(e->document, path);
         if (!here || e->at >= rows_of(here) || hub_view_is(type, "image") || hub_view_is(type, "bytes") ||
             count++ > MOST_VALUES)
             continue;
@@ -321,7 +226,7 @@ static enum hub_status write_values(struct episode *e)
     const struct page_section section = {HUB_VIEW("values"), page_url(page, "At step %u", e->at)};
     const struct hub_view action = page_url(page, "/d/%p/episodes/%u", e->id, e->number);
     const uint64_t last = e->steps ? e->steps - 1 : 0;
-    const struct page_episode_at form = {action, e->at, last};
+    const struct page_episode_at form = {action, (int64_t)e->at, (int64_t)last};
     const struct page_table table = {HUB_VIEW("values"), HUB_VIEW("Rows as stored")};
     page_section_begin(out, &section);
     page_episode_at_begin(out, &form);
@@ -358,9 +263,9 @@ static const char *first_number(const struct episode *e)
     json_array_foreach(
         json_object_get(e->dataset, "fields"), i,
         field) if (hub_view_is(page_text(field, "type"), "number") &&
-                   field_of(e->document,
-                            page_text(field, "path"))) return json_string_value(json_object_get(field,
-                                                                                                "path"));
+                   page_field_of(e->document,
+                                 page_text(field, "path"))) return json_string_value(json_object_get(field,
+                                                                                                     "path"));
     return NULL;
 }
 
@@ -369,7 +274,7 @@ static enum hub_status ask(struct episode *e)
     struct page *page = e->page;
     const struct hub_view n = hub_request_capture(page->request, "n");
     const struct hub_view list =
-        page_query(page, "at from to lanes revision limit", "limit", HUB_VIEW("1"), "at", n, NULL);
+        page_query(page, "at from to lanes rate revision limit", "limit", HUB_VIEW("1"), "at", n, NULL);
     HUB_TRY(page_ask(page, page_url(page, "/api/v1/datasets/%p", e->id), &e->dataset));
     HUB_TRY(page_ask(page, page_url(page, "/api/v1/datasets/%p/episodes/%s", e->id, n), &e->document));
     HUB_TRY(
@@ -385,38 +290,57 @@ static enum hub_status show(struct episode *e)
     struct page *page = e->page;
     const struct hub_view id = page_text(e->dataset, "id"), title = page_url(page, "Episode %u", e->number);
     const struct page_section use = {HUB_VIEW("use"), HUB_VIEW("Use this episode")};
+    const struct page_lanes lanes = {page,    id,    e->number,  e->steps,   e->at,
+                                     e->from, e->to, e->dataset, e->document};
     page_open(page, page_url(page, "%r - %r", title, id),
               page_url(page, "/api/v1/datasets/%p/episodes/%u", id, e->number));
     page_crumbs(page, id, title.data);
     page_title(&page->out, &(struct page_title){page_url(page, "Episode %u", e->number)});
+    page_revision_bar(page, e->dataset);
     HUB_TRY(write_neighbours(e));
     write_head(e);
+    page_lanes_timeline(&lanes);
     write_videos(e);
     write_frames(e);
-    HUB_TRY(write_curves(e));
+    HUB_TRY(page_lanes_section(&lanes));
     HUB_TRY(write_values(e));
     const struct page_details details = {HUB_VIEW("Commands and programs for these rows")};
     page_section_begin(&page->out, &use);
     page_details_begin(&page->out, &details);
-    page_recipes(page, e->dataset, e->number, first_number(e));
+    HUB_TRY(page_recipes(page, e->dataset, e->number, first_number(e), false));
     page_details_end(&page->out, &details);
     page_section_end(&page->out, &use);
+    page_plots(&page->out, NULL);
     return page_close(page);
+}
+
+/* The step that is marked and the steps that are drawn: whole numbers, moved to where there are some. */
+static enum hub_status read_window(struct episode *e, struct hub_error *err)
+{
+    int64_t at = 0, from = 0, to = 0;
+    bool present;
+    HUB_TRY(hub_request_int(e->page->request, "at", &at, &present, err));
+    HUB_TRY(hub_request_int(e->page->request, "from", &from, &present, err));
+    HUB_TRY(hub_request_int(e->page->request, "to", &to, &present, err));
+    e->at = at > 0 && e->steps ? HUB_MIN((uint64_t)at, e->steps - 1) : 0;
+    e->to = to > 0 ? HUB_MIN((uint64_t)to, e->steps) : e->steps;
+    e->from = from > 0 ? (uint64_t)from : 0;
+    if (e->from + LEAST_WINDOW > e->to)
+        e->from = e->to > LEAST_WINDOW ? e->to - LEAST_WINDOW : 0;
+    e->to = HUB_MIN(HUB_MAX(e->to, e->from + LEAST_WINDOW), e->steps);
+    return HUB_OK;
 }
 
 enum hub_status hub_page_episode(struct hub_request *request, struct hub_response *response,
                                  struct hub_error *err)
 {
-    static const char *const parameters[] = {"at",   "from", "to",   "lanes",    "where", "split",
-                                             "task", "name", "sort", "revision", NULL};
+    static const char *const parameters[] = {"at",    "from", "to",   "lanes", "rate",     "where",
+                                             "split", "task", "name", "sort",  "revision", NULL};
     HUB_CLEANUP(page_dispose) struct page page = {0};
     HUB_CLEANUP(dispose) struct episode e = {.page = &page};
     HUB_TRY(page_begin(&page, request, response, parameters, err));
-    int64_t at = 0;
-    bool present;
-    HUB_TRY(hub_request_int(request, "at", &at, &present, err));
     e.id = page_id(&page);
     HUB_TRY(ask(&e));
-    e.at = at > 0 && e.steps ? HUB_MIN((uint64_t)at, e.steps - 1) : 0;
+    HUB_TRY(read_window(&e, err));
     return show(&e);
 }

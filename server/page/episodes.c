@@ -18,19 +18,7 @@ const char *page_outcome_of(const json_t *episode)
     return json_is_false(json_object_get(episode, "terminated")) ? "not ended" : "";
 }
 
-/* The list has no sparklines: each is in its episode's document, which is one look into the index. */
-static enum hub_status write_curve(struct page *page, uint64_t number)
-{
-    HUB_CLEANUP(hub_json_decrefp) json_t *document = NULL;
-    HUB_TRY(page_ask_if_any(page, page_url(page, "/api/v1/datasets/%p/episodes/%u", page_id(page), number),
-                            &document));
-    page_episode_curve_begin(&page->out, NULL);
-    page_sparkline(&page->out, page_text(json_object_get(document, "measured"), "spark"));
-    page_episode_curve_end(&page->out, NULL);
-    return HUB_OK;
-}
-
-static enum hub_status write_row(struct page *page, const json_t *episode, struct hub_view carried)
+static void write_row(struct page *page, const json_t *episode, struct hub_view carried, bool picked)
 {
     struct page_out *out = &page->out;
     const json_t *seed = json_object_get(episode, "seed");
@@ -47,13 +35,16 @@ static enum hub_status write_row(struct page *page, const json_t *episode, struc
         page_text(episode, "task"),
         seed_text};
     page_episode_row_begin(out, &row);
-    HUB_TRY(write_curve(page, number));
+    if (picked)
+        page_compare_pick(out, &(struct page_compare_pick){(int64_t)number});
+    page_episode_curve_begin(out, NULL);
+    page_sparkline(out, page_text(episode, "spark"));
+    page_episode_curve_end(out, NULL);
     if (json_is_number(json_object_get(episode, "return")))
         page_episode_return(out, &(struct page_episode_return){page_double(episode, "return")});
     else
         page_episode_no_return(out, NULL);
     page_episode_row_end(out, &row);
-    return HUB_OK;
 }
 
 static void write_heads(struct page *page, bool sorted)
@@ -68,16 +59,18 @@ static void write_heads(struct page *page, bool sorted)
                  {"", "Task", "task"},
                  {"n", "Seed", "seed"}};
     page_thead_begin(&page->out, NULL);
-    for (size_t i = 0; i < HUB_COUNT(heads); i++)
+    for (size_t i = 0; i < HUB_COUNT(heads); i++) {
         if (sorted && heads[i].key)
             page_sort_head(page, heads[i].class, heads[i].text, heads[i].key);
         else
             page_th(&page->out, &(struct page_th){hub_view_of(heads[i].class), hub_view_of(heads[i].text)});
+        if (sorted && !i)
+            page_th(&page->out, &(struct page_th){HUB_VIEW(""), HUB_VIEW("Compare")});
+    }
     page_thead_end(&page->out, NULL);
 }
 
-enum hub_status page_episodes_table(struct page *page, const json_t *list, struct hub_view carried,
-                                    bool sorted)
+void page_episodes_table(struct page *page, const json_t *list, struct hub_view carried, bool sorted)
 {
     struct page_out *out = &page->out;
     const uint64_t total = page_count(list, "total");
@@ -92,10 +85,9 @@ enum hub_status page_episodes_table(struct page *page, const json_t *list, struc
     size_t i;
     const json_t *episode;
     json_array_foreach(json_object_get(list, "items"), i, episode)
-        HUB_TRY(write_row(page, episode, hub_view_of(strcmp(kept, "?") == 0 ? "" : kept)));
+        write_row(page, episode, hub_view_of(strcmp(kept, "?") == 0 ? "" : kept), sorted);
     page_tbody_end(out, NULL);
     page_table_end(out, &table);
-    return HUB_OK;
 }
 
 static void write_filter(struct page *page, const json_t *dataset)
@@ -149,7 +141,8 @@ static enum hub_status ask_list(struct page *page, json_t **list, struct hub_err
 {
     const struct hub_view limit = hub_request_query(page->request, "limit");
     const struct hub_view query =
-        page_query(page, "limit", "limit", limit.size ? limit : HUB_VIEW("50"), NULL);
+        page_query(page, "limit revision include", "limit", limit.size ? limit : HUB_VIEW("50"), "include",
+                   HUB_VIEW("spark"), NULL);
     const enum hub_status st =
         page_ask(page, page_url(page, "/api/v1/datasets/%p/episodes%r", page_id(page), query), list);
     if (st != HUB_INVALID)
@@ -160,11 +153,19 @@ static enum hub_status ask_list(struct page *page, json_t **list, struct hub_err
     return HUB_OK;
 }
 
+static void show_list(struct page *page, const json_t *list)
+{
+    page_episodes_table(page, list, page_query(page, "cursor limit at include", NULL), true);
+    page_compare_picked(&page->out,
+                        &(struct page_compare_picked){page_url(page, "/d/%p/~compare", page_id(page))});
+}
+
 enum hub_status hub_page_episodes(struct hub_request *request, struct hub_response *response,
                                   struct hub_error *err)
 {
-    static const char *const parameters[] = {"where",  "split", "task",   "name", "sort",     "limit",
-                                             "cursor", "at",    "number", "for",  "revision", NULL};
+    static const char *const parameters[] = {"where",    "split",   "task", "name",   "sort",
+                                             "limit",    "cursor",  "at",   "number", "for",
+                                             "revision", "include", NULL};
     HUB_CLEANUP(page_dispose) struct page page = {0};
     HUB_CLEANUP(hub_json_decrefp) json_t *dataset = NULL;
     HUB_CLEANUP(hub_json_decrefp) json_t *list = NULL;
@@ -180,11 +181,12 @@ enum hub_status hub_page_episodes(struct hub_request *request, struct hub_respon
               page_url(&page, "/api/v1/datasets/%p/episodes%r", id, page_query(&page, "", NULL)));
     page_crumbs(&page, id, "episodes");
     page_title(&page.out, &(struct page_title){HUB_VIEW("Episodes")});
+    page_revision_bar(&page, dataset);
     write_filter(&page, dataset);
     if (!list)
         page_where_wrong(&page.out, &(struct page_where_wrong){hub_view_of(wrong.detail)});
     else
-        HUB_TRY(page_episodes_table(&page, list, page_query(&page, "cursor limit at", NULL), true));
+        show_list(&page, list);
     page_pages(&page, list);
     const enum hub_status st = page_close(&page);
     if (!list)

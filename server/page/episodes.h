@@ -6,10 +6,9 @@
 
 /**
  * @param carried  the query that links into episodes take along ("?where=..."), so that the next one is the list's next
- * @param sorted   its heads are links
+ * @param sorted   its heads are links, its rows can be marked
  */
-HUB_MUST_USE enum hub_status page_episodes_table(struct page *page, const json_t *list,
-                                                 struct hub_view carried, bool sorted);
+void page_episodes_table(struct page *page, const json_t *list, struct hub_view carried, bool sorted);
 
 /** How an episode ended, in a word or two. */
 const char *page_outcome_of(const json_t *episode);

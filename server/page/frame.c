@@ -14,7 +14,7 @@ static const char policy[] = "default-src 'none'; script-src 'self'; style-src '
                              "media-src 'self'; connect-src 'self'; "
                              "manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors "
                              "'none'; require-trusted-types-for "
-                             "'script'; trusted-types 'none'";
+                             "'script'; trusted-types 'none'; report-uri /~csp";
 
 void page_dispose(struct page *page)
 {
@@ -186,6 +186,23 @@ void page_crumbs(struct page *page, struct hub_view id, const char *view)
     if (*view)
         page_crumb_here(out, &(struct page_crumb_here){hub_view_of(view)});
     page_crumbs_end(out, NULL);
+}
+
+void page_revision_bar(struct page *page, const json_t *document)
+{
+    const struct hub_view asked = hub_request_query(page->request, "revision"),
+                          now = page_text(document, "revision");
+    if (!asked.size || hub_view_equal(asked, now))
+        return;
+    const struct page_note note = {
+        HUB_VIEW(""),
+        page_url(page,
+                 "The data changed since this link was made (%r\xE2\x80\xA6 is now %r\xE2\x80\xA6). "
+                 "Showing the present data.",
+                 (struct hub_view){asked.data, HUB_MIN(asked.size, (size_t)12)},
+                 (struct hub_view){now.data, HUB_MIN(now.size, (size_t)12)})};
+    page_note_begin(&page->out, &note);
+    page_note_end(&page->out, &note);
 }
 
 void page_pages(struct page *page, const json_t *list)

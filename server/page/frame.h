@@ -48,6 +48,8 @@ struct hub_view page_query_of(struct hub_view url);
 
 /** The crumbs of a dataset, `view` last: "" for itself. */
 void page_crumbs(struct page *page, struct hub_view id, const char *view);
+/** Tells when the address is of a revision that the document of the API is not of. */
+void page_revision_bar(struct page *page, const json_t *document);
 /** "first, previous, next" of a list of the API, as links to this page. */
 void page_pages(struct page *page, const json_t *list);
 /** A head of a column that the list can be ordered by: which turns it round when it is already. */

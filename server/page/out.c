@@ -153,10 +153,23 @@ void page_put_coord(struct page_out *out, double value)
     put(out, text);
 }
 
+void page_put_path(struct page_out *out, struct hub_view d)
+{
+    size_t size = 0;
+    while (size < d.size && d.data[size] && strchr("MLHVZ0123456789 ,.-", d.data[size]))
+        size++;
+    page_put_raw(out, d.data, size);
+}
+
 void page_put_bytes(struct page_out *out, uint64_t value)
 {
     char text[HUB_SIZE_CHARS];
-    hub_number_size(value, text);
+    if (value < 1000)
+        snprintf(text, sizeof text, "%u B", (unsigned)value);
+    else if (value < 999500)
+        snprintf(text, sizeof text, "%.0f KB", (double)value / 1e3);
+    else
+        hub_number_size(value, text);
     put(out, text);
 }
 

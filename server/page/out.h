@@ -26,6 +26,8 @@ void page_put_asset(struct page_out *out, const char *name);
 void page_put_number(struct page_out *out, int64_t value); /* "7", an episode's number */
 void page_put_count(struct page_out *out, uint64_t value); /* "1,203" */
 void page_put_real(struct page_out *out, double value);    /* six digits; "NaN" */
+/** Of a drawing, as long as it is: ends at what is no command or number. */
+void page_put_path(struct page_out *out, struct hub_view d);
 void page_put_coord(struct page_out *out, double value);   /* of a drawing */
 void page_put_bytes(struct page_out *out, uint64_t value); /* "7.1 MB" */
 void page_put_time(struct page_out *out, struct hub_view iso);

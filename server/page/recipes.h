@@ -4,9 +4,8 @@
 
 #include "server/page/frame.h"
 
-/** The one that gets all of it. */
-void page_recipe_first(struct page *page, const json_t *dataset);
-/** All that hold for this dataset and episode, for this field (NULL: none is numeric). */
-void page_recipes(struct page *page, const json_t *dataset, uint64_t episode, const char *field);
+/** All that hold for this dataset and episode, for this field (NULL: none is numeric); `first`: those that get all of it. */
+HUB_MUST_USE enum hub_status page_recipes(struct page *page, const json_t *dataset, uint64_t episode,
+                                          const char *field, bool first);
 
 #endif

@@ -68,7 +68,7 @@ enum hub_status hub_page_statistics(struct hub_request *request, struct hub_resp
     HUB_TRY(page_begin(&page, request, response, parameters, err));
     const struct hub_view id = page_id(&page);
     const struct hub_view api =
-        page_url(&page, "/api/v1/datasets/%p/~statistics%r", id, page_query(&page, "", NULL));
+        page_url(&page, "/api/v1/datasets/%p/~statistics%r", id, page_query(&page, "revision", NULL));
     HUB_TRY(page_ask(&page, api, &statistics));
     const json_t *fields = json_object_get(statistics, "fields"),
                  *coverage = json_object_get(statistics, "coverage");
@@ -76,6 +76,7 @@ enum hub_status hub_page_statistics(struct hub_request *request, struct hub_resp
     page_open(&page, page_url(&page, "Statistics - %r", id), api);
     page_crumbs(&page, id, "statistics");
     page_title(&page.out, &(struct page_title){HUB_VIEW("Statistics")});
+    page_revision_bar(&page, statistics);
     page_paragraph(&page.out,
                    &(struct page_paragraph){HUB_VIEW("muted"), page_url(&page, "Measured: %u of %u episodes.",
                                                                         page_count(coverage, "episodes"),
@@ -85,6 +86,10 @@ enum hub_status hub_page_statistics(struct hub_request *request, struct hub_resp
     page_histogram_figure(&page, returns, json_object_get(returns, "histogram"), "Return", "return");
     page_histogram_figure(&page, steps, json_object_get(steps, "histogram"), "Steps", "steps");
     page_outcome_figure(&page, json_object_get(statistics, "outcome"));
+    page_values_figure(&page, json_object_get(statistics, "tasks"), "Tasks", "task",
+                       page_count(statistics, "episodes"));
+    page_values_figure(&page, json_object_get(statistics, "splits"), "Splits", "split",
+                       page_count(statistics, "episodes"));
     page_dataset_cards_end(&page.out, NULL);
     write_fields(&page, fields);
     return page_close(&page);

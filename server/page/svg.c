@@ -85,12 +85,41 @@ void page_histogram_figure(struct page *page, const json_t *field, const json_t 
     page_figure_end(out, &figure);
 }
 
-static void put_outcome(struct page *page, const char *name, const char *where, uint64_t count, uint64_t of)
+/* A name, a bar and a count, which open the episodes of `query`. */
+static void put_share(struct page *page, struct hub_view name, struct hub_view query, uint64_t count,
+                      uint64_t of)
 {
-    const struct hub_view href = page_url(page, "/d/%p/episodes?where=%s", page_id(page), hub_view_of(where));
     page_outcome_row(&page->out,
-                     &(struct page_outcome_row){href, hub_view_of(name),
-                                                of ? 100.0 * (double)count / (double)of : 0, count});
+                     &(struct page_outcome_row){page_url(page, "/d/%p/episodes?%r", page_id(page), query),
+                                                name, of ? 100.0 * (double)count / (double)of : 0, count});
+}
+
+void page_values_figure(struct page *page, const json_t *values, const char *title, const char *key,
+                        uint64_t episodes)
+{
+    enum { MOST = 12 };
+    const json_t *items = json_object_get(values, "values"), *item;
+    const struct page_figure figure = {hub_view_of(title)};
+    const size_t count = json_array_size(items);
+    size_t i;
+    if (!count)
+        return;
+    page_figure_begin(&page->out, &figure);
+    page_outcome_begin(&page->out, NULL);
+    json_array_foreach(items, i, item)
+    {
+        const struct hub_view name = page_text(item, "value");
+        if (i < MOST)
+            put_share(page, name, page_url(page, "%r=%s", hub_view_of(key), name), page_count(item, "count"),
+                      episodes);
+    }
+    page_outcome_end(&page->out, NULL);
+    const uint64_t more =
+        (count > MOST ? count - MOST : 0) + page_count(json_object_get(values, "left_out"), "values");
+    if (more)
+        page_paragraph(&page->out,
+                       &(struct page_paragraph){HUB_VIEW("muted"), page_url(page, "and %u more", more)});
+    page_figure_end(&page->out, &figure);
 }
 
 void page_outcome_figure(struct page *page, const json_t *outcome)
@@ -100,7 +129,8 @@ void page_outcome_figure(struct page *page, const json_t *outcome)
     } rows[] = {{"success", "true", "success", "success = true"},
                 {"success", "false", "no success", "success = false"},
                 {"terminated", "true", "terminated", "terminated = true"},
-                {"truncated", "true", "truncated", "truncated = true"}};
+                {"truncated", "true", "truncated", "truncated = true"},
+                {"neither", "true", "neither", "terminated = false and truncated = false"}};
     struct page_out *out = &page->out;
     const struct page_figure figure = {HUB_VIEW("Outcome")};
     bool any = false;
@@ -114,8 +144,8 @@ void page_outcome_figure(struct page *page, const json_t *outcome)
             page_outcome_begin(out, NULL);
         }
         any = true;
-        put_outcome(page, rows[i].name, rows[i].where, page_count(of, rows[i].value),
-                    yes + no + page_count(of, "unknown"));
+        put_share(page, hub_view_of(rows[i].name), page_url(page, "where=%s", hub_view_of(rows[i].where)),
+                  page_count(of, rows[i].value), yes + no + page_count(of, "unknown"));
     }
     if (any) {
         page_outcome_end(out, NULL);

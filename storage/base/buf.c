@@ -90,14 +90,17 @@ enum hub_status hub_buf_addf(struct hub_buf *buf, struct hub_error *err, const c
     va_list args, again;
     va_start(args, fmt);
     va_copy(again, args);
-    const int n = vsnprintf(NULL, 0, fmt, args);
+    const size_t room = buf->capacity ? buf->capacity - buf->size : 0;
+    const int n = vsnprintf(room ? buf->data + buf->size : NULL, room, fmt, args);
     va_end(args);
     enum hub_status st =
         n < 0 ? hub_fail(err, HUB_INVALID, "bad format") : hub_buf_reserve(buf, (size_t)n, err);
-    if (!st) {
+    if (!st && (size_t)n >= room)
         vsnprintf(buf->data + buf->size, (size_t)n + 1, fmt, again);
+    if (!st)
         buf->size += (size_t)n;
-    }
+    else if (room)
+        buf->data[buf->size] = '\0'; /* what did not fit is taken back */
     va_end(again);
     return st;
 }

@@ -119,6 +119,15 @@ static enum hub_status take_wants(struct hub_file_fetch *fetch, const struct hub
     return HUB_OK;
 }
 
+enum hub_status hub_fetch_new(struct hub_file_fetch **out, struct hub_error *err)
+{
+    struct hub_file_fetch *fetch = calloc(1, sizeof *fetch);
+    HUB_TRY(hub_allocated(fetch, err));
+    atomic_init(&fetch->refs, 2); /* the caller's and the source's */
+    *out = fetch;
+    return HUB_OK;
+}
+
 enum hub_status hub_fetch_start(const struct hub_wants *wants, struct hub_file_fetch **out,
                                 struct hub_error *err)
 {
@@ -128,9 +137,8 @@ enum hub_status hub_fetch_start(const struct hub_wants *wants, struct hub_file_f
     *out = NULL;
     if (!source)
         return HUB_OK;
-    struct hub_file_fetch *fetch = calloc(1, sizeof *fetch);
-    HUB_TRY(hub_allocated(fetch, err));
-    atomic_init(&fetch->refs, 2); /* the caller's and the source's */
+    struct hub_file_fetch *fetch;
+    HUB_TRY(hub_fetch_new(&fetch, err));
     enum hub_status st = take_wants(fetch, wants, err);
     if (!st)
         st = source->fetch(source, fetch, err);

@@ -69,6 +69,8 @@ HUB_MUST_USE enum hub_status hub_fetch_start(const struct hub_wants *wants, stru
 /** Bytes of one file: as hub_fetch_start. */
 HUB_MUST_USE enum hub_status hub_fetch_range(struct hub_file *file, uint64_t offset, uint64_t size,
                                              struct hub_file_fetch **out, struct hub_error *err);
+/** One without bytes, that only says when something is done: the caller's, and whose hub_fetch_done ends it. */
+HUB_MUST_USE enum hub_status hub_fetch_new(struct hub_file_fetch **out, struct hub_error *err);
 /** How it ended. HUB_AGAIN: it has not. */
 HUB_MUST_USE enum hub_status hub_fetch_result(const struct hub_file_fetch *fetch, struct hub_error *err);
 /** Have `done` called, once, on the source's thread. False: it is done already, nothing is called. */

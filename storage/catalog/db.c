@@ -67,6 +67,20 @@ static enum hub_status fail(struct hub_db *db, int code, struct hub_error *err)
                        "the catalogue's %s: %s", slash ? slash + 1 : "database", why);
 }
 
+static bool never_synced;
+
+void hub_db_never_sync(void)
+{
+    never_synced = true;
+}
+
+static const char *synchronous(enum hub_db_mode mode)
+{
+    return never_synced           ? "PRAGMA synchronous = OFF"
+           : mode == HUB_DB_TRUTH ? "PRAGMA synchronous = FULL"
+                                  : "PRAGMA synchronous = NORMAL";
+}
+
 static enum hub_status configure(struct hub_db *db, enum hub_db_mode mode, struct hub_error *err)
 {
     sqlite3 *handle = db->handle;
@@ -80,11 +94,10 @@ static enum hub_status configure(struct hub_db *db, enum hub_db_mode mode, struc
     if (mode == HUB_DB_READ)
         return hub_db_exec(
             db, "PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -1024; PRAGMA query_only = 1", err);
-    HUB_TRY(hub_db_exec(db,
-                        "PRAGMA journal_mode = WAL; PRAGMA foreign_keys = 1; PRAGMA cache_size = -4096;"
-                        "PRAGMA journal_size_limit = 16777216; PRAGMA temp_store = MEMORY",
-                        err));
-    return hub_db_exec(db, mode == HUB_DB_TRUTH ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL",
+    HUB_TRY(hub_db_exec(db, synchronous(mode), err));
+    return hub_db_exec(db,
+                       "PRAGMA journal_mode = WAL; PRAGMA foreign_keys = 1; PRAGMA cache_size = -4096;"
+                       "PRAGMA journal_size_limit = 16777216; PRAGMA temp_store = MEMORY",
                        err);
 }
 

@@ -25,6 +25,9 @@ enum hub_db_mode {
 HUB_MUST_USE enum hub_status hub_db_open(const char *path, enum hub_db_mode mode, struct hub_db **out,
                                          struct hub_error *err);
 void hub_db_close(struct hub_db *db);
+/** From now on nothing is synced, whatever the mode: of a state that is thrown away. Of all connections of this program;
+ * before the first is opened. */
+void hub_db_never_sync(void);
 /** An answer so far said that the file is damaged. */
 bool hub_db_is_damaged(const struct hub_db *db);
 /** Make what runs on this connection end soon; from any thread. */

@@ -256,7 +256,8 @@ static enum hub_status prepare(struct folding *f, const struct hub_block *block,
 
 static void fold_block(struct folding *f, const struct hub_block *block, const double *values, uint64_t row)
 {
-    struct hub_buckets *b = f->buckets;
+    const struct hub_buckets *b = f->buckets;
+    const uint32_t dims = b->beside ? b->beside : b->dims;
     const struct hub_bucket_grid *g = &b->grid;
     const uint64_t end = HUB_MIN(row + block->rows, g->stop);
     const uint64_t start = HUB_MAX(g->start, b->of == HUB_BUCKETS_DELTA ? UINT64_C(1) : 0);
@@ -264,11 +265,11 @@ static void fold_block(struct folding *f, const struct hub_block *block, const d
         const uint64_t bucket = at / g->width;
         next = HUB_MIN(end, (bucket + 1) * g->width);
         const struct run run = {values + (at - row) * b->dims, next - at, b->dims, (uint32_t)(at % g->width)};
-        fold_run(&run, b->buckets + (bucket - g->first) * b->dims);
+        fold_run(&run, b->buckets + (bucket - g->first) * dims);
     }
 }
 
-enum hub_status hub_buckets_fold(struct hub_buckets *b, struct hub_row_source *source,
+static enum hub_status fold_rows(struct hub_buckets *b, struct hub_row_source *source,
                                  const struct hub_window *window, struct hub_error *err)
 {
     HUB_CLEANUP(folding_freep) struct folding *f = NULL;
@@ -284,6 +285,73 @@ enum hub_status hub_buckets_fold(struct hub_buckets *b, struct hub_row_source *s
         HUB_TRY(prepare(f, &block, row, &values, err));
         fold_block(f, &block, values, row);
         row += block.rows;
+    }
+    return HUB_OK;
+}
+
+/* ---- rows whose chunks lie beside each other: put together they would only be taken apart again ---- */
+
+static bool by_column(const struct hub_buckets *b, const struct hub_row_source *source,
+                      const struct hub_window *window)
+{
+    for (uint32_t d = 1; b->chosen && d < b->dims; d++)
+        if (b->chosen[d] <= b->chosen[d - 1])
+            return false;
+    return b->of == HUB_BUCKETS_VALUE && hub_source_column(source, window);
+}
+
+/* The chosen dimensions of a column that is `wide` and begins at dimension `first`; `from` of them are before it. */
+static struct hub_buckets column_of(const struct hub_buckets *b, uint32_t first, uint32_t wide, uint32_t from,
+                                    uint32_t *chosen)
+{
+    struct hub_buckets part = *b;
+    part.row_dims = HUB_MIN(wide, b->row_dims - first);
+    part.beside = b->dims;
+    part.buckets += from;
+    part.dims = 0;
+    while (from + part.dims < b->dims) {
+        const uint32_t d = b->chosen ? b->chosen[from + part.dims] : from + part.dims;
+        if (d >= first + part.row_dims)
+            break;
+        chosen[part.dims++] = d - first;
+    }
+    part.chosen = part.dims < part.row_dims ? chosen : NULL;
+    return part;
+}
+
+static enum hub_status fold_columns(struct hub_buckets *b, struct hub_row_source *source,
+                                    const struct hub_window *window, struct hub_error *err)
+{
+    uint32_t chosen[HUB_BUCKETS_DIMS];
+    const uint32_t wide = hub_source_column(source, window);
+    for (uint32_t i = 0, from = 0; from < b->dims; i++) {
+        struct hub_buckets part = column_of(b, i * wide, wide, from, chosen);
+        from += part.dims;
+        if (!part.dims)
+            continue;
+        hub_source_take_column(source, i);
+        HUB_TRY(fold_rows(&part, source, window, err));
+    }
+    return HUB_OK;
+}
+
+/* Chunks lie in files by their rows, so all columns of some are taken before the next. */
+enum hub_status hub_buckets_fold(struct hub_buckets *b, struct hub_row_source *source,
+                                 const struct hub_window *window, struct hub_error *err)
+{
+    if (!by_column(b, source, window))
+        return fold_rows(b, source, window, err);
+    const struct hub_bucket_grid whole = b->grid;
+    for (uint64_t row = whole.start, next; row < whole.stop; row = next) {
+        next = HUB_MIN(whole.stop, row + hub_source_column_rows(source, window, row));
+        const uint64_t first = row / whole.width;
+        struct hub_buckets span = *b;
+        span.grid.start = row;
+        span.grid.stop = next;
+        span.grid.first = first;
+        span.buckets += (first - whole.first) * b->dims;
+        source->end = window->first + next;
+        HUB_TRY(fold_columns(&span, source, window, err));
     }
     return HUB_OK;
 }

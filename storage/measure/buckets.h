@@ -46,6 +46,7 @@ struct hub_buckets {
     const uint32_t *chosen;     /* the `dims` that are meant, borrowed; NULL: all */
     uint32_t dims;              /* of the result, at most HUB_BUCKETS_DIMS */
     struct hub_bucket *buckets; /* grid.count x dims, owned */
+    uint32_t beside;            /* 0; else dims of the whole that this is some columns of, inside */
 };
 
 /** Everything above `buckets` is set. */

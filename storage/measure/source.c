@@ -28,16 +28,47 @@ static int by_end(const void *row, const void *piece)
     return p->first_row + p->rows < *(const uint64_t *)row ? 1 : -1;
 }
 
+/* The piece that holds the row before. */
+static const struct hub_piece *piece_before(const struct hub_layout *layout, const struct hub_array *array,
+                                            uint64_t end)
+{
+    const struct hub_piece *pieces = layout->pieces + array->first_piece;
+    return pieces + hub_lower_bound(&end, pieces, array->piece_count, sizeof *pieces, by_end);
+}
+
+/* Where a chunk of the piece ends, at a row or behind it. */
+static uint64_t chunk_end(const struct hub_layout *layout, const struct hub_piece *p, uint64_t row)
+{
+    const uint64_t rows = layout->grids[p->geometry].chunk[0], inside = row - p->first_row;
+    return p->first_row + HUB_MIN((inside + rows - 1) / rows * rows, p->rows);
+}
+
 /* The last row of a chunk that is begun belongs to the block too. */
 static uint64_t end_of_chunk(const struct hub_layout *layout, const struct hub_array *array, uint64_t end)
 {
-    const struct hub_piece *pieces = layout->pieces + array->first_piece;
-    const struct hub_piece *p =
-        pieces + hub_lower_bound(&end, pieces, array->piece_count, sizeof *pieces, by_end);
+    const struct hub_piece *p = piece_before(layout, array, end);
     if (p->kind != HUB_PIECE_CHUNKED || !layout->pipelines[layout->grids[p->geometry].pipeline].count)
         return end;
-    const uint64_t rows = layout->grids[p->geometry].chunk[0], inside = end - p->first_row;
-    return p->first_row + HUB_MIN((inside + rows - 1) / rows * rows, p->rows);
+    return chunk_end(layout, p, end);
+}
+
+uint32_t hub_source_column(const struct hub_row_source *s, const struct hub_window *window)
+{
+    return s->leaf ? 0 : hub_array_column(s->layout, &s->layout->arrays[window->array]);
+}
+
+uint64_t hub_source_column_rows(const struct hub_row_source *s, const struct hub_window *window,
+                                uint64_t from)
+{
+    const struct hub_array *array = &s->layout->arrays[window->array];
+    const uint64_t row = window->first + from;
+    return chunk_end(s->layout, piece_before(s->layout, array, row + 1), row + 1) - row;
+}
+
+void hub_source_take_column(struct hub_row_source *s, uint32_t column)
+{
+    s->column = column + 1;
+    s->count = 0;
 }
 
 uint64_t hub_source_block_bytes(const struct hub_layout *layout, const struct hub_array *a)
@@ -132,6 +163,8 @@ static enum hub_status read_block(struct hub_row_source *s, uint32_t array, uint
     const struct hub_array *a = &s->layout->arrays[array];
     struct hub_plan plan = {
         .layout = s->layout, .array = a, .variant = &s->layout->variants[a->variant], .files = s->files};
+    if (s->column)
+        hub_plan_column(&plan, s->column - 1, &s->narrow);
     const uint64_t row_bytes = s->leaf ? HUB_MAX(hub_variant_row_bytes(plan.variant), TEXT_BYTES)
                                        : hub_variant_row_bytes(plan.variant);
     plan.slice = (struct hub_slice){first, rows_to_read(s, a, first, row_bytes), 1};

@@ -39,6 +39,8 @@ struct hub_row_source {
     const char *leaf;
     uint64_t end; /* 0, or the row of the array behind the last that is going to be asked for */
     /* inside */
+    uint32_t column; /* 0: whole rows; else one more than which */
+    struct hub_variant narrow;
     struct hub_wants wants;
     struct hub_rows rows;
     double *values;
@@ -53,6 +55,13 @@ struct hub_row_source {
 uint32_t hub_source_dims(const struct hub_layout *layout, const struct hub_window *window);
 /** Bytes of rows that a block of an array has at most. */
 uint64_t hub_source_block_bytes(const struct hub_layout *layout, const struct hub_array *array);
+/** Numbers of a row that a chunk holds where rows lie in several beside each other, else 0; and how many rows from row `from`
+ * on lie in the same ones. Whoever asks for no row as a whole better takes such a column at a time. */
+uint32_t hub_source_column(const struct hub_row_source *source, const struct hub_window *window);
+uint64_t hub_source_column_rows(const struct hub_row_source *source, const struct hub_window *window,
+                                uint64_t from);
+/** From now on only one column's part of each row, from 0; what is there is forgotten. */
+void hub_source_take_column(struct hub_row_source *source, uint32_t column);
 /** At most `count` rows of a window from row `from` on, which it has; at least one. */
 HUB_MUST_USE enum hub_status hub_source_get(struct hub_row_source *source, const struct hub_window *window,
                                             uint64_t from, uint64_t count, struct hub_block *out,

@@ -122,6 +122,8 @@ static void take_field(struct hub_answer *a, struct hub_view name, struct hub_vi
         a->has_length = whole_number(v, &a->length);
     else if (!strcasecmp(key, "content-range"))
         a->has_range = hub_answer_range(v, &a->first, &a->last, &a->total);
+    else if (!strcasecmp(key, "accept-ranges"))
+        a->parts = hub_view_is(v, "bytes");
     else if (!strcasecmp(key, "etag"))
         copy(a->etag, sizeof a->etag, v.size && v.data[0] == '"' ? v : HUB_VIEW(""));
     else if (!strcasecmp(key, "content-type"))

@@ -9,6 +9,7 @@
 struct hub_answer {
     unsigned status;
     bool has_length, has_range, has_sha256;
+    bool parts;                       /* Accept-Ranges: bytes */
     uint64_t length;                  /* Content-Length */
     uint64_t first, last, total;      /* Content-Range */
     char etag[160];                   /* strong ones only; empty otherwise */

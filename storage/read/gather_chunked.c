@@ -26,12 +26,14 @@ struct chunk_cursor {
     const struct hub_grid *grid;
     const struct hub_pipeline *pipeline;
     const struct hub_chunk *chunks;
-    uint64_t chunks_per_row; /* chunks beside each other, of one range of rows */
-    uint64_t first_range;    /* of chunk rows */
-    uint64_t count;          /* chunks touched */
-    uint64_t element;        /* bytes from one item, or element that it is a part of, to the next */
-    unsigned outer;          /* inner axes along which elements lie; the others lie within one */
-    uint64_t row_stored;     /* bytes of a row within a chunk */
+    const struct hub_variant *whole; /* of rows as they are stored */
+    uint64_t chunks_per_row;         /* chunks beside each other, of one range of rows, that are wanted */
+    uint64_t stored_per_row;         /* that there are */
+    uint64_t first_range;            /* of chunk rows */
+    uint64_t count;                  /* chunks touched */
+    uint64_t element;                /* bytes from one item, or element that it is a part of, to the next */
+    unsigned outer;                  /* inner axes along which elements lie; the others lie within one */
+    uint64_t row_stored;             /* bytes of a row within a chunk */
     uint64_t chunk_bytes;
     uint64_t row_bytes; /* of a whole row */
     int64_t out_stride;
@@ -50,9 +52,13 @@ struct visit {
 
 static void start_cursor(const struct hub_plan *plan, const struct hub_cut *cut, struct chunk_cursor *c)
 {
-    const struct hub_variant *v = plan->variant;
-    *c = (struct chunk_cursor){
-        .plan = plan, .cut = cut, .grid = &plan->layout->grids[cut->piece->geometry], .chunks_per_row = 1};
+    const struct hub_variant *v =
+        plan->column ? &plan->layout->variants[plan->array->variant] : plan->variant;
+    *c = (struct chunk_cursor){.plan = plan,
+                               .cut = cut,
+                               .grid = &plan->layout->grids[cut->piece->geometry],
+                               .whole = v,
+                               .stored_per_row = 1};
     c->pipeline = &plan->layout->pipelines[c->grid->pipeline];
     c->chunks = plan->layout->chunks + cut->piece->table;
     c->element = c->grid->element ? c->grid->element : v->item_size;
@@ -60,18 +66,45 @@ static void start_cursor(const struct hub_plan *plan, const struct hub_cut *cut,
     c->row_stored = c->element;
     for (unsigned i = 0; i < v->rank; i++) {
         c->along[i] = (uint32_t)(((uint64_t)v->dims[i] + c->grid->chunk[i + 1] - 1) / c->grid->chunk[i + 1]);
-        c->chunks_per_row *= c->along[i];
+        c->stored_per_row *= c->along[i];
         if (i < c->outer)
             c->row_stored *= c->grid->chunk[i + 1];
     }
     c->chunk_bytes = c->row_stored * c->grid->chunk[0];
-    c->row_bytes = hub_variant_row_bytes(v);
+    c->chunks_per_row = plan->column ? 1 : c->stored_per_row;
+    c->row_bytes = hub_variant_row_bytes(plan->variant);
     c->out_stride = cut->direction * (int64_t)c->row_bytes;
     const uint64_t chunk_rows = c->grid->chunk[0], last = cut->row + (cut->count - 1) * cut->step;
     c->first_range = cut->row / chunk_rows;
     /* A step over whole chunks leaves some out: then each row has its own. */
     const uint64_t ranges = cut->step > chunk_rows ? cut->count : last / chunk_rows - c->first_range + 1;
     c->count = ranges * c->chunks_per_row;
+}
+
+uint32_t hub_array_column(const struct hub_layout *layout, const struct hub_array *array)
+{
+    const struct hub_variant *v = &layout->variants[array->variant];
+    uint32_t wide = 0;
+    if (v->rank != 1 || v->kind == HUB_KIND_VAR)
+        return 0;
+    for (uint32_t i = 0; i < array->piece_count; i++) {
+        const struct hub_piece *p = &layout->pieces[array->first_piece + i];
+        const struct hub_grid *grid = &layout->grids[p->geometry];
+        if (p->kind != HUB_PIECE_CHUNKED || grid->inner || (wide && wide != grid->chunk[1]))
+            return 0;
+        wide = grid->chunk[1];
+    }
+    return wide < v->dims[0] ? wide : 0;
+}
+
+void hub_plan_column(struct hub_plan *plan, uint32_t column, struct hub_variant *narrow)
+{
+    const struct hub_layout *layout = plan->layout;
+    const uint32_t wide = hub_array_column(layout, plan->array);
+    *narrow = layout->variants[plan->array->variant];
+    narrow->dims[0] = HUB_MIN(wide, narrow->dims[0] - column * wide);
+    plan->variant = narrow;
+    plan->column = column + 1;
 }
 
 static void place_rows(const struct chunk_cursor *c, uint64_t range, struct visit *visit, uint64_t *chunk_row)
@@ -95,10 +128,11 @@ static void place_rows(const struct chunk_cursor *c, uint64_t range, struct visi
 
 static void visit_chunk(const struct chunk_cursor *c, uint64_t number, struct visit *visit)
 {
-    const struct hub_variant *v = c->plan->variant;
-    uint64_t chunk_row, beside = number % c->chunks_per_row;
+    const struct hub_variant *v = c->whole;
+    const uint32_t column = c->plan->column;
+    uint64_t chunk_row, beside = column ? column - 1 : number % c->chunks_per_row;
     place_rows(c, number / c->chunks_per_row, visit, &chunk_row);
-    visit->chunk = &c->chunks[chunk_row * c->chunks_per_row + beside];
+    visit->chunk = &c->chunks[chunk_row * c->stored_per_row + beside];
     visit->to = (int64_t)visit->first * c->out_stride;
     struct hub_box *box = &visit->box;
     box->rank = v->rank + 1u;
@@ -111,7 +145,7 @@ static void visit_chunk(const struct chunk_cursor *c, uint64_t number, struct vi
         const uint64_t at = beside % c->along[i - 1] * wide;
         beside /= c->along[i - 1];
         box->dim[i] = (struct hub_box_dim){HUB_MIN(wide, all - at), from, to};
-        visit->to += (int64_t)at * to;
+        visit->to += column ? 0 : (int64_t)at * to; /* it is all of the rows that are wanted */
         from *= wide;
         to *= all;
     }

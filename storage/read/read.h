@@ -109,6 +109,7 @@ struct hub_plan {
     struct hub_plan_files *files; /* where those that it reads are noted, and found open; NULL: only priced */
     struct hub_slice slice;       /* in rows of the array: window already added */
     uint64_t step_limit;          /* 0: none; else fewer chunks, extents and pages than that are looked at */
+    uint32_t column;              /* 0: whole rows; else see hub_plan_column */
 
     /* filled by hub_plan_price */
     uint32_t piece;        /* of the array, that holds the lowest row */
@@ -121,6 +122,12 @@ struct hub_plan {
     uint64_t scratch_peak; /* bytes of scratch memory besides the output, for one thread */
     uint32_t cost_us;      /* estimate for warm pages, one thread */
 };
+
+/** Items of a row that a chunk holds, where rows of one axis lie in several chunks beside each other, all of one width; else 0. */
+uint32_t hub_array_column(const struct hub_layout *layout, const struct hub_array *array);
+/** Before the price: of the rows only what lies in one of these chunks, from 0. `narrow` becomes the plan's variant, and is
+ * borrowed. */
+void hub_plan_column(struct hub_plan *plan, uint32_t column, struct hub_variant *narrow);
 
 /** Walk the slice: fill the price and note the files. No I/O. HUB_TOO_BIG over 2 GiB out; HUB_AGAIN at the
  * limit of steps. */

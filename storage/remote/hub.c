@@ -35,6 +35,22 @@ enum hub_status hub_api_parameter(struct hub_buf *url, const char *name, const c
     return hub_uri_encode_segment(hub_view_of(value), url, err);
 }
 
+enum hub_status hub_api_list_url(const struct hub_remote *remote, const struct hub_remote_query *q,
+                                 unsigned limit, struct hub_buf *url, struct hub_error *err)
+{
+    HUB_TRY(hub_api_url(remote, NULL, NULL, url, err));
+    HUB_TRY(hub_buf_addf(url, err, "?limit=%u", limit));
+    HUB_TRY(hub_api_parameter(url, "prefix", q->prefix, err));
+    HUB_TRY(hub_api_parameter(url, "format", q->format, err));
+    HUB_TRY(hub_api_parameter(url, "status", q->status, err));
+    HUB_TRY(hub_api_parameter(url, "for", q->release, err));
+    HUB_TRY(hub_api_parameter(url, "sort", q->sort, err));
+    HUB_TRY(hub_api_parameter(url, "latest", q->latest ? "true" : NULL, err));
+    for (const struct hub_remote_filter *f = q->filters; f && f->name; f++)
+        HUB_TRY(hub_api_parameter(url, f->name, f->value, err));
+    return HUB_OK;
+}
+
 bool hub_api_same_id(const char *asked, const char *got)
 {
     struct hub_view name;
@@ -137,16 +153,7 @@ static enum hub_status list(struct hub_remote *remote, const struct hub_remote_q
                             hub_remote_item_fn fn, void *user, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(64 * KIB);
-    HUB_TRY(hub_api_url(remote, NULL, NULL, &url, err));
-    HUB_TRY(hub_api_parameter(&url, "limit", "1000", err));
-    HUB_TRY(hub_api_parameter(&url, "prefix", q->prefix, err));
-    HUB_TRY(hub_api_parameter(&url, "format", q->format, err));
-    HUB_TRY(hub_api_parameter(&url, "status", q->status, err));
-    HUB_TRY(hub_api_parameter(&url, "for", q->release, err));
-    HUB_TRY(hub_api_parameter(&url, "sort", q->sort, err));
-    HUB_TRY(hub_api_parameter(&url, "latest", q->latest ? "true" : NULL, err));
-    for (const struct hub_remote_filter *f = q->filters; f && f->name; f++)
-        HUB_TRY(hub_api_parameter(&url, f->name, f->value, err));
+    HUB_TRY(hub_api_list_url(remote, q, 1000, &url, err));
     return hub_api_each(remote, NULL, NULL, &url, fn, user, err);
 }
 

@@ -12,6 +12,11 @@ HUB_MUST_USE enum hub_status hub_api_url(const struct hub_remote *remote, const 
 HUB_MUST_USE enum hub_status hub_api_parameter(struct hub_buf *url, const char *name, const char *value,
                                                struct hub_error *err);
 
+/** The listing of datasets, `limit` a page. */
+HUB_MUST_USE enum hub_status hub_api_list_url(const struct hub_remote *remote,
+                                              const struct hub_remote_query *query, unsigned limit,
+                                              struct hub_buf *out, struct hub_error *err);
+
 /** Each item of a listing in pages, over all pages. `rest` is of hub_api_url; `url` holds the first page's
  * and is written over. What `fn` returns ends the listing. */
 HUB_MUST_USE enum hub_status hub_api_each(struct hub_remote *remote, const char *id, const char *rest,

@@ -27,7 +27,8 @@ struct hub_hasher {
     struct hub_store *store;
     pthread_t thread;
     pthread_mutex_t lock;
-    pthread_cond_t wake;
+    pthread_cond_t wake, done;
+    uint64_t finished;                      /* files, well or not */
     struct hash_request wanted[MAX_WANTED]; /* the last one is next */
     unsigned count;
     const char *current; /* being hashed, or NULL */
@@ -108,6 +109,8 @@ static void hash_one(struct hub_hasher *h, struct hash_request w)
     pthread_mutex_unlock(&h->lock);
     hash(h, &w);
     pthread_mutex_lock(&h->lock);
+    h->finished++;
+    pthread_cond_broadcast(&h->done);
     h->current = before;
     h->current_size = before_size;
     h->started_ms = before_ms;
@@ -210,6 +213,7 @@ enum hub_status hub_hasher_start(struct hub_catalog *catalog, struct hub_store *
     h->idle = idle;
     pthread_mutex_init(&h->lock, NULL);
     pthread_cond_init(&h->wake, NULL);
+    pthread_cond_init(&h->done, NULL);
     if (pthread_create(&h->thread, NULL, run, h)) {
         free(h);
         return hub_fail(err, HUB_NO_MEMORY, "no thread to hash with");
@@ -225,13 +229,37 @@ void hub_hasher_stop(struct hub_hasher *h)
     pthread_mutex_lock(&h->lock);
     h->stop = true;
     pthread_cond_signal(&h->wake);
+    pthread_cond_broadcast(&h->done);
     pthread_mutex_unlock(&h->lock);
     pthread_join(h->thread, NULL);
     while (h->count)
         free(h->wanted[--h->count].path);
     pthread_cond_destroy(&h->wake);
+    pthread_cond_destroy(&h->done);
     pthread_mutex_destroy(&h->lock);
     free(h);
+}
+
+uint64_t hub_hasher_finished(struct hub_hasher *h)
+{
+    pthread_mutex_lock(&h->lock);
+    const uint64_t finished = h->finished;
+    pthread_mutex_unlock(&h->lock);
+    return finished;
+}
+
+bool hub_hasher_wait(struct hub_hasher *h, uint64_t *seen, int64_t until_ms)
+{
+    const int64_t left_ms = until_ms - hub_time_mono_ms();
+    const struct timespec until = hub_time_ahead(CLOCK_REALTIME, (uint64_t)HUB_MAX(left_ms, 0));
+    int errnum = 0;
+    pthread_mutex_lock(&h->lock);
+    while (h->finished == *seen && !h->stop && !errnum)
+        errnum = pthread_cond_timedwait(&h->done, &h->lock, &until);
+    const bool more = h->finished != *seen;
+    *seen = h->finished;
+    pthread_mutex_unlock(&h->lock);
+    return more;
 }
 
 void hub_hasher_jobs(struct hub_hasher *h, hub_scan_job_each each, void *user)

@@ -2,6 +2,7 @@
 #include "storage/scan/merged.h"
 
 #include "storage/base/json.h"
+#include "storage/model/space.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -86,43 +87,14 @@ enum hub_status hub_histogram_parts(const struct hub_state *state, const char *f
     return HUB_OK;
 }
 
-/* ---- bounds of a space ---- */
-
-/* A number, or the text of one that JSON does not have. */
-static double bound_of(const json_t *value)
-{
-    return json_is_number(value) ? json_number_value(value) : INFINITY;
-}
-
-static uint32_t flatten(const json_t *value, double *out, uint32_t at, uint32_t dims)
-{
-    if (!json_is_array(value)) {
-        if (at < dims)
-            out[at] = bound_of(value);
-        return at + 1;
-    }
-    for (size_t i = 0; i < json_array_size(value); i++)
-        at = flatten(json_array_get(value, i), out, at, dims);
-    return at;
-}
-
-/* Bounds that are all the same are written once. */
-static bool read_bounds(const json_t *bounds, double *out, uint32_t dims)
-{
-    if (json_is_array(bounds))
-        return flatten(bounds, out, 0, dims) == dims;
-    for (uint32_t d = 0; bounds && d < dims; d++)
-        out[d] = bound_of(bounds);
-    return bounds;
-}
+/* ---- ranges ---- */
 
 static enum hub_status add_box(const json_t *box, struct hub_motion_field *field, struct hub_error *err)
 {
     HUB_CLEANUP(hub_freep) double *low = NULL, *high = NULL;
     HUB_TRY(hub_new(&low, field->dims, sizeof *low, err));
     HUB_TRY(hub_new(&high, field->dims, sizeof *high, err));
-    if (!read_bounds(json_object_get(box, "low"), low, field->dims) ||
-        !read_bounds(json_object_get(box, "high"), high, field->dims))
+    if (!hub_space_bounds(box, field->dims, low, high))
         return HUB_OK;
     for (uint32_t d = 0; d < field->dims; d++) {
         field->of[d].low = low[d];
@@ -131,26 +103,6 @@ static enum hub_status add_box(const json_t *box, struct hub_motion_field *field
             field->of[d].range = high[d] - low[d];
     }
     return HUB_OK;
-}
-
-static const json_t *child_of(const json_t *space, struct hub_view name)
-{
-    const json_t *children = json_object_get(space, "subspaces");
-    if (json_is_object(children))
-        return json_object_getn(children, name.data, name.size);
-    return hub_view_starts(name, "_index_") ? json_array_get(children, strtoul(name.data + 7, NULL, 10))
-                                            : NULL;
-}
-
-/* The box of "actions/arm/left" lies in the space at arm, left. */
-static const json_t *space_of(const json_t *space, const char *path)
-{
-    for (const char *slash = strchr(path, '/'); space && slash; slash = strchr(slash + 1, '/')) {
-        const char *end = strchr(slash + 1, '/');
-        space = child_of(space,
-                         (struct hub_view){slash + 1, end ? (size_t)(end - slash - 1) : strlen(slash + 1)});
-    }
-    return space;
 }
 
 static enum hub_status read_fact(const struct hub_state *state, const char *key, json_t **out,
@@ -211,7 +163,7 @@ static enum hub_status add_action(struct hub_ranges *r, const struct hub_measure
                                                 .range = fold->count ? fold->max - fold->min : 0,
                                                 .state = HUB_NONE};
     }
-    const json_t *box = space_of(space, field->path);
+    const json_t *box = hub_space_at(space, field->path);
     return box ? add_box(box, action, err) : HUB_OK;
 }
 

@@ -23,6 +23,7 @@ PEER_NPY, PEER_JSON = "/slice/%E?a=%A&b=%B&fmt=npy", "/slice/%E?a=%A&b=%B&fmt=js
 BIG = "/bench-big-v0/data/main_data.hdf5"
 LAB, WALK, FORMATS, TAR, VIDEO, LEROBOT = 8181, 8182, 8183, 8104, 8184, 8185
 BUCKET, SMALL, INDEX, COPY, SECOND = 8186, 8187, 8188, 8189, 8190
+FACADE, STATIC, OLAH = 8191, 8192, 8194
 HUB_BIG = "/api/v1/datasets/bench-big-v0/files/data/main_data.hdf5"
 
 
@@ -692,6 +693,153 @@ def facade_listing(x):
     del x.servers["objects"]
 
 
+SNAPSHOT = """
+import sys, huggingface_hub as h
+if sys.argv[2] == "all":
+    h.snapshot_download(sys.argv[1], repo_type="dataset")
+elif sys.argv[2].endswith(".bin"):
+    h.hf_hub_download(sys.argv[1], sys.argv[2], repo_type="dataset")
+else:
+    h.snapshot_download(sys.argv[1], repo_type="dataset", allow_patterns=sys.argv[2])
+"""
+BLOB = """
+import sys
+from google.cloud import storage
+client = storage.Client.create_anonymous_client()
+with open(sys.argv[1] + "/it", "wb") as f:
+    client.download_blob_to_file("gs://minari-datasets/" + sys.argv[2], f)
+"""
+
+
+def snapshot(repo, what):
+    """huggingface_hub takes a repo, or what of it has such names, or one file."""
+    quiet = {"HF_HUB_DISABLE_PROGRESS_BARS": "1", "HF_HUB_DISABLE_TELEMETRY": "1", "HF_HUB_DISABLE_XET": "1"}
+    return [b.sys.executable, "-c", SNAPSHOT, repo, what], lambda url: {"HF_ENDPOINT": url, "HF_HOME": "OUT", **quiet}
+
+
+def facade_hub(x, root, log):
+    state = f"{root}-state"
+    os.makedirs(state, exist_ok=True)
+    hub = x.servers["facade"] = b.Server("facade", [f"{b.BIN}/minari-hub", "serve", "--root", root, "--state", state, "--listen", f"127.0.0.1:{FACADE}", "--settle", "0",
+                                                    f"--access-log={log}", "--measure=off"], f"http://127.0.0.1:{FACADE}/readyz")
+    x.wait_indexed(FACADE)
+    return hub
+
+
+def as_files(x, log, headers=""):
+    """nginx with what a client was answered, at the addresses it asked for: the same bytes, but for the hub's port in them."""
+    top, asked = tempfile.mkdtemp(dir=b.WORK), set()
+    with open(log) as f:
+        asked = set(re.findall(r" (?:GET|HEAD) (/\S+) 200 ", f.read()))
+    for at in asked - {"/readyz"}:
+        if at.startswith("/api/v1/"):
+            continue
+        os.makedirs(os.path.dirname(top + at), exist_ok=True)
+        with urllib.request.urlopen(f"http://127.0.0.1:{FACADE}{at}") as answer, open(top + at, "wb") as out:
+            if "json" in answer.headers["Content-Type"]:
+                out.write(answer.read().replace(b":%d" % FACADE, b":%d" % STATIC))
+            else:
+                shutil.copyfileobj(answer, out, 1 << 20)
+    conf = f"{top}.conf"
+    with open(f"{b.HERE}/nginx.conf") as f, open(conf, "w") as out:
+        text = f.read().replace("DATA", f"{top}; {headers} try_files $request_uri =404").replace("WORK/nginx.pid", f"{top}.pid").replace("WORK", b.WORK)
+        out.write(text.replace("127.0.0.1:8081", f"127.0.0.1:{STATIC}").replace("127.0.0.1:8082", f"127.0.0.1:{STATIC + 1}").replace("max=1000", "max=10000"))
+    for folder in (b.WORK, top):
+        os.chmod(folder, 0o755)
+    x.servers["static"] = b.Server("static", ["nginx", "-c", conf], f"http://127.0.0.1:{STATIC}/")
+    return x.servers["static"]
+
+
+def olah(x):
+    """The mirror of Hugging Face from PyPI, with the hub as what it mirrors."""
+    program = os.path.join(b.TOP, "build", "bench-olah", "bin", "olah-cli")
+    if not os.path.exists(program):
+        print("    OLAH IS NOT INSTALLED: NOTHING IS COMPARED WITH IT")
+        return None
+    kept, here, above = tempfile.mkdtemp(dir=b.WORK), f"127.0.0.1:{OLAH}", f"127.0.0.1:{FACADE}"
+    x.servers["olah"] = b.Server("olah", [program, "--host", "127.0.0.1", "--port", str(OLAH), "--hf-scheme", "http", "--hf-netloc", above, "--hf-lfs-netloc", above, "--mirror-scheme", "http",
+                                          "--mirror-netloc", here, "--mirror-lfs-netloc", here, "--repos-path", kept, "--log-path", kept], f"http://{here}/")
+    return x.servers["olah"]
+
+
+def served(server, command, size, env):
+    """A run of a client, with the server's processor time for all of it."""
+    client = transfer(command, size, env)
+
+    def run():
+        before = b.cpu_ns(server.pids())
+        result = client()
+        result.cpu = (b.cpu_ns(server.pids()) - before) / 1000
+        return result
+    return run
+
+
+def stock_client(x, title, root, command, env, size, same, same_size, headers=""):
+    """A stock client, whose environment `env` makes of an address: the hub against nginx that answers the same requests with the same bytes from files, and,
+    for the `same` work by way of Hugging Face, against olah, which has seen it all before."""
+    url = f"http://127.0.0.1:{FACADE}"
+    hub = facade_hub(x, root, "on")
+    transfer(command, size, env(url))()  # what was never asked for is hashed; and the log says what is asked
+    for _ in range(2):
+        transfer(same[0], same_size, same[1](url))()
+    static = as_files(x, hub.log.name, headers)
+    hub.stop()
+    hub = facade_hub(x, root, "off")
+    r = x.compare(f"{title}, MB/s", {"hub": served(hub, command, size, env(url)), "nginx, the same answers": served(static, command, size, env(f"http://127.0.0.1:{STATIC}"))})
+    b.bar(f"{title}: server CPU over nginx", b.over(b.cpus(r["hub"]), b.cpus(r["nginx, the same answers"])), 1.3, False)
+    peer = olah(x)
+    if peer:
+        at = f"http://127.0.0.1:{OLAH}"
+        transfer(same[0], same_size, same[1](at))()
+        r = b.alternate({"hub": served(hub, same[0], same_size, same[1](url)), "olah, warm": served(peer, same[0], same_size, same[1](at))}, min(2, x.args.runs))
+        b.show(f"{title}: by HF, MB/s", r, x.rows)
+        b.bar(f"{title}: wall, olah over hub", [o.p50 / h.p50 for o, h in zip(r["olah, warm"], r["hub"])], 5, True)
+    for name in ("facade", "static", "olah"):
+        if name in x.servers:
+            x.servers.pop(name).stop()
+    shutil.rmtree(root)
+
+
+def stock_list(x):
+    """minari list remote over a bucket of 300 datasets; of olah, which knows no buckets and takes a fifth of a second for each, 50 of the 300 files that this reads"""
+    root, size = f"{b.WORK}/facade-list", 0
+    small = small_hdf5()
+    with open(os.path.join(os.path.dirname(small), "metadata.json")) as f:
+        said = json.load(f)
+    for i in range(300):
+        folder = f"{root}/lab/set{i:03d}-v0/data"
+        os.makedirs(folder)
+        shutil.copy(small, folder)
+        with open(f"{folder}/metadata.json", "w") as f:
+            size += f.write(json.dumps({**said, "dataset_id": f"lab/set{i:03d}-v0"}))
+    command = [os.path.join(os.path.dirname(b.sys.executable), "minari"), "list", "remote"]
+    env = lambda url: {"STORAGE_EMULATOR_HOST": url, "MINARI_REMOTE": "gcp://minari-datasets", "MINARI_DATASETS_PATH": "OUT"}
+    stock_client(x, "minari list remote, 300 datasets", root, command, env, size, snapshot("farama-minari/lab", "set0[0-4]*/metadata.json"), size)
+
+
+def stock_snapshot(x):
+    """snapshot_download of 2,000 files; of olah, which takes a fifth of a second for each, 50 of them"""
+    root, size, some = f"{b.WORK}/facade-snapshot", 0, 0
+    os.makedirs(f"{root}/many/f")
+    for i in range(2000):
+        with open(f"{root}/many/f/{i:05d}.bin", "wb") as f:
+            size += f.write(os.urandom(1000 + 4 * i))  # nginx makes its ETag of the size
+        some = some or (i == 49 and size)
+    command, env = snapshot("farama-minari/many", "all")
+    stock_client(x, "snapshot_download, 2,000 files", root, command, env, size, snapshot("farama-minari/many", "f/000[0-4]*"), some, f"add_header X-Repo-Commit {'0' * 40};")
+
+
+def stock_blob(x):
+    """download_blob_to_file of 1 GiB from the hub as a bucket; hf_hub_download of it by way of olah"""
+    root, size = f"{b.WORK}/facade-blob", 1 << 30
+    os.makedirs(f"{root}/big")
+    with open(f"{root}/big/one.bin", "wb") as f:
+        for _ in range(1024):
+            f.write(os.urandom(1 << 20))
+    command = [b.sys.executable, "-c", BLOB, "OUT", "big/one.bin"]
+    stock_client(x, "download_blob_to_file, 1 GiB", root, command, lambda url: {"STORAGE_EMULATOR_HOST": url}, size, snapshot("farama-minari/big", "one.bin"), size)
+
+
 def transfer_small(x):
     """10,000 small files: minari-cli from a hub, rclone over http from nginx"""
     root, size = f"{b.WORK}/small", 0
@@ -933,5 +1081,5 @@ def curves(x):
 
 
 all_works = [slice_npy, slice_npy_64, samples, slice_json, slice_tables, whole_rows, images, file_ranges, archive_tar, video_cut, document, inspection, first_walks, lerobot, lerobot_slices, lerobot_inspection, format_slices, tar_frames, format_inspection,
-             memory, transfer_gcs, transfer_listing, facade_listing, transfer_small, mirror_unchanged, mirror_beside]
+             memory, transfer_gcs, transfer_listing, facade_listing, stock_list, stock_snapshot, stock_blob, transfer_small, mirror_unchanged, mirror_beside]
 all_works += [measuring, curves]

@@ -27,6 +27,7 @@ int main(int, char **argv)
     struct minari_download_options download = MINARI_DOWNLOAD_OPTIONS_INIT;
     minari_client *client = nullptr;
     minari_dataset_list *list = nullptr;
+    minari_facet_list *facets = nullptr;
     minari_dataset *dataset = nullptr;
     minari_file_list *files = nullptr;
     minari_rows_info info;
@@ -50,6 +51,9 @@ int main(int, char **argv)
 
     expect(minari_dataset_list_get(client, nullptr, &list, nullptr) == MINARI_OK && minari_dataset_list_count(list) == 2, "no query");
     expect(minari_dataset_list_get(client, nullptr, nullptr, nullptr) == MINARI_INVALID, "no place for a list");
+    expect(minari_facet_list_get(client, nullptr, nullptr, nullptr, nullptr) == MINARI_INVALID, "no place for facets");
+    expect(minari_facet_list_get(client, nullptr, "env", &facets, &err) == MINARI_PROTOCOL && !facets && *err.detail, "an answer without facets");
+    minari_facet_list_free(nullptr);
     expect(minari_dataset_get(client, nullptr, nullptr, &dataset, nullptr) == MINARI_INVALID, "no id");
     expect(minari_dataset_get(client, "a-v0", nullptr, nullptr, nullptr) == MINARI_INVALID, "no place for a dataset");
     expect(minari_dataset_download(client, "a-v0", nullptr, &err) == MINARI_INVALID && *err.detail, "no download options");
@@ -63,6 +67,10 @@ int main(int, char **argv)
     expect(minari_rows_get(client, "a-v0", 0, "rewards", nullptr, nullptr, count, &bytes, &info, nullptr) == MINARI_OK && bytes == 9, "rows");
     expect(info.ndim == 2 && info.shape[0] == 10 && info.shape[1] == 39 && !std::strcmp(info.dtype, "float64"), "a shape of numbers");
     expect(minari_rows_read(client, "a-v0", 0, "rewards", nullptr, nullptr, 100, &text, nullptr, nullptr, nullptr) == MINARI_OK, "into memory");
+    bytes = 0;
+    expect(minari_file_get(client, "a-v0", "data/x", count, &bytes, nullptr, nullptr) == MINARI_OK && bytes == 1, "a file");
+    expect(minari_file_get(client, "a-v0", "../x", count, &bytes, nullptr, &err) == MINARI_INVALID && bytes == 1, "no path of a file");
+    expect(minari_file_get(client, "a-v0", nullptr, count, nullptr, nullptr, nullptr) == MINARI_INVALID, "no path");
     expect(minari_dataset_verify(client, "a-v0", nullptr, nullptr, nullptr, nullptr, nullptr) == MINARI_INVALID, "no directory");
     expect(minari_dataset_delete(nullptr, "a-v0", nullptr) == MINARI_INVALID, "no root");
     expect(minari_partial_each(nullptr, nullptr, nullptr, nullptr) == MINARI_INVALID, "no root for partial downloads");
@@ -72,6 +80,7 @@ int main(int, char **argv)
     minari_file_list_free(files);
     minari_dataset_list_free(list);
     minari_client_free(client);
+    minari_client_resume(nullptr, nullptr);
     minari_client_free(nullptr);
     minari_dataset_free(nullptr);
     return failed;

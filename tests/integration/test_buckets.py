@@ -32,6 +32,9 @@ def write(path):
         demo["obs/unsigned"] = rng.integers(0, 2**64, STEPS, dtype="u8")
         demo["obs/big"] = rng.normal(size=(STEPS, 40)).astype(">f8")
         demo.create_dataset("obs/packed", data=rng.normal(size=(STEPS, 17)).astype("f4"), chunks=(999, 5), compression="gzip")
+        apart = demo.create_dataset("obs/apart", (STEPS, 7), "<f8", chunks=(700, 2), fillvalue=-2.5)  # rows 2800 to 3500 are not stored
+        apart[:2800], apart[3500:] = rng.normal(size=(2800, 7)), rng.normal(size=(STEPS - 3500, 7))
+        apart[123, 3] = np.nan
         demo["obs/mode"] = np.repeat(rng.integers(0, 5, 100), 50).astype("i4")
         demo["obs/matrix"] = rng.normal(size=(STEPS, 2, 3))
         demo["obs/wall"] = np.zeros((STEPS, 600))
@@ -136,7 +139,7 @@ def compare(got, x, document, of="value", single=False):
 
 
 @pytest.mark.parametrize("field", ["actions", "rewards", "dones", "obs/odd", "obs/wide", "obs/unsigned", "obs/big", "obs/packed",
-                                   "obs/mode", "obs/matrix"])
+                                   "obs/apart", "obs/mode", "obs/matrix"])
 @pytest.mark.parametrize("query", [
     {"buckets": 2000}, {"buckets": 16}, {"buckets": 100, "start": 17, "stop": 4900}, {"buckets": 30, "start": 90, "stop": 110},
     {"buckets": 50, "of": "sum"}, {"buckets": 50, "of": "sum", "start": 1000}, {"buckets": 40, "of": "delta"},
@@ -160,6 +163,9 @@ def test_dimensions_are_chosen(hub):
         document = ask(hub, "own/long/episodes/0/obs/big", buckets=100, dims=spelt).json()
         assert document["fields"]["obs/big"]["dims"] == dims
         compare(document["fields"]["obs/big"], x[:, dims], document)
+    apart = rows(hub, "own/long/episodes/0/obs/apart")  # in chunks beside each other
+    for spelt, dims in (("1-3+6", [1, 2, 3, 6]), ("5", [5]), ("6+0", [6, 0])):
+        compare(ask(hub, "own/long/episodes/0/obs/apart", buckets=100, dims=spelt).json()["fields"]["obs/apart"], apart[:, dims], {**document, "dims": dims})
     assert ask(hub, "own/long/episodes/0/obs/wall", buckets=16, dims="599").json()["fields"]["obs/wall"]["max"] == [0]
 
 

@@ -439,7 +439,10 @@ def test_episodes_of_a_task(tmp_path):
                 assert want and ask(text) == want and ask(text, "&sort=-steps") != [] and ask(text, "&sort=-number") == want[::-1], (id, text)
             for number, text in listed.items():
                 assert ask(number) == [n for n, tasks in of.items() if text in tasks], (id, number)
-            assert ask("no such task") == ask(10**6) == []
+            for unknown in "no such task", "1000000":
+                problem = hub.get(f"/api/v1/datasets/{id}/episodes?task={quote(unknown)}")
+                assert problem.status == 400 and problem.json()["parameter"] == "task" and problem.json()["value"] == unknown
+                assert ("none" if not texts else problem.json()["detail"].split("it has ")[1].split(", ")[0]) in texts | {"none"}
             if texts:  # the cursor goes on with the same task
                 numbers, url = [], f"/api/v1/datasets/{id}/episodes?limit=1&task={quote(max(texts))}"
                 while url:

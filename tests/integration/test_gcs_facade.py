@@ -5,6 +5,7 @@ import hashlib
 import html.parser
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -88,6 +89,25 @@ def test_offsets_and_globs(lab):
     assert pages(hub, matchGlob="**.hdf5")[0] == [n for n in names if n.endswith(".hdf5")]
 
 
+GLOBS = [("**", r".*"), ("*", r"[^/]*"), ("**/*.txt", r".*/[^/]*\.txt"), ("D4RL/**/data/*.hdf5", r"D4RL/.*/data/[^/]*\.hdf5"), ("D4RL/*/data/*", r"(?!)"), ("D4RL/*/*/data/*", r"D4RL/[^/]*/[^/]*/data/[^/]*"),
+         ("**/{main_data,additional_data_?}.hdf5", r".*/(main_data|additional_data_[^/])\.hdf5"), ("{D4RL/{door,x}/*.txt,rm/**,door*}", r"D4RL/(door|x)/[^/]*\.txt|rm/.*|door[^/]*"),
+         ("**/m[a-e]ta[!x]ata.json", r".*/m[a-e]ta[^x/]ata\.json"), ("D4RL/a b+c%.bin", r"D4RL/a b\+c%\.bin"), ("D4RL?door/*", r"(?!)"), ("D4RL[/]door/*", r"(?!)"), ("**a**a*{,o}n*", r".*a.*a[^/]*o?n[^/]*"),
+         (r"\D4RL/\a*", r"D4RL/a[^/]*"), ("**/[n]ote[s-]*}", r"(?!)"), ("*ö*", r"[^/]*ö[^/]*")]
+
+
+@pytest.mark.parametrize("glob,like", GLOBS)
+def test_patterns_of_names(lab, glob, like):
+    hub, _, _, names = lab
+    wanted = [n for n in names if re.fullmatch(like, n)]
+    assert pages(hub, matchGlob=glob)[0] == wanted and (wanted or like == "(?!)" or "ö" in glob)
+    assert pages(hub, matchGlob=glob, maxResults=2)[0] == wanted
+
+
+@pytest.mark.parametrize("query", ["matchGlob={a,b", "matchGlob=" + "{a,b}" * 7, "matchGlob=" + "a" * 1025])
+def test_patterns_that_are_none(lab, query):
+    assert lab[0].get(f"/b/rm/o?{query}").json()["error"]["code"] == 400
+
+
 def test_a_root_and_a_folder_are_buckets(lab):
     hub, _, other, names = lab
     assert [i["name"] for i in listing(hub, "rm")["items"]] == names_below(other)
@@ -141,7 +161,10 @@ def test_what_is_wrong_is_said_as_google_says_it(lab):
     for method, path, status in [("GET", "/storage/v1/b/nope/o", 404), ("GET", "/storage/v1/b/minari-datasets/o/nope", 404),
                                  ("GET", "/storage/v1/b/nope", 404), ("GET", "/storage/v2", 404), ("GET", "/upload/x", 404),
                                  ("DELETE", "/storage/v1/b/minari-datasets/o/x", 405), ("GET", "/b/rm/o?pageToken=%21", 400),
-                                 ("GET", "/b/rm/o?maxResults=x", 400)]:
+                                 ("GET", "/b/rm/o?maxResults=x", 400),
+                                 *[("GET", f"/b/minari-datasets/o/D4RL%2Fdoor%2Fnotes.txt?{name}", 400) for name in (
+                                     "ifGenerationMatch=x", "ifGenerationMatch=-1", "ifMetagenerationMatch=1.0", "ifGenerationNotMatch=99999999999999999999",
+                                     "ifMetagenerationNotMatch=%20", "generation=0x5&alt=media")]]:
         answer = hub.get(path, method=method)
         assert answer.status == status, path
         error = answer.json()["error"]
@@ -166,7 +189,8 @@ def test_names_as_paths(lab):
     assert hub.get("/minari-datasets/D4RL/door/notes.txt?generation=5").status == 404
     for path, headers, status, code in [("/minari-datasets/none", {}, 404, "NoSuchKey"), ("/nope/none%3Cb%3E", {}, 404, "NoSuchKey"), ("/nope/", {}, 404, "NoSuchKey"),
                                         ("/minari-datasets/none/", {}, 404, "NoSuchKey"), ("/minari-datasets/D4RL", {"X-Goog-Api-Client": "gl-go/1"}, 404, "NoSuchKey"),
-                                        ("/D4RL/door/notes.txt", {"Range": "bytes=16-"}, 416, "InvalidRange"), ("/D4RL/door/notes.txt?ifGenerationMatch=1", {}, 412, "PreconditionFailed")]:
+                                        ("/D4RL/door/notes.txt", {"Range": "bytes=16-"}, 416, "InvalidRange"), ("/D4RL/door/notes.txt?ifGenerationMatch=1", {}, 412, "PreconditionFailed"),
+                                        ("/D4RL/door/notes.txt?ifGenerationMatch=one", {}, 400, "InvalidArgument")]:
         got = hub.get(path, headers)
         assert (got.status, got.headers["Content-Type"]) == (status, "application/xml; charset=UTF-8"), path
         error = ElementTree.fromstring(got.body)
@@ -247,13 +271,14 @@ def test_uploads_are_refused_in_the_protocol_s_own_words(lab):
                                        ("POST", "/resumable/upload/storage/v1/b/b/o?uploadType=resumable", 405, google), ("PUT", "/upload/storage/v1/b/b/o?upload_id=1", 405, google),
                                        ("POST", "/batch/storage/v1", 405, google), ("DELETE", "/storage/v1/b/b/o/x", 405, google), ("PUT", "/b/x", 405, google),
                                        ("POST", "/storage/v1/b/b/o/x/rewriteTo/b/c/o/y", 405, google), ("PUT", "/minari-datasets/x", 405, "application/xml; charset=UTF-8"),
-                                       ("POST", "/api/repos/create", 404, face), ("POST", "/api/datasets/a/b/preupload/main", 404, face), ("POST", "/api/datasets/a/b/commit/main", 404, face),
-                                       ("POST", "/datasets/a/b.git/info/lfs/objects/batch", 404, face), ("DELETE", "/api/datasets/a/b/tag/v1", 404, face)]:
+                                       ("POST", "/api/repos/create", 403, face), ("POST", "/api/datasets/a/b/preupload/main", 403, face), ("POST", "/api/datasets/a/b/commit/main", 403, face),
+                                       ("POST", "/datasets/a/b.git/info/lfs/objects/batch", 403, face), ("DELETE", "/api/datasets/a/b/tag/v1", 405, face)]:
         for body in (b"", inner, inner * 100000, "chunked"):
             with socket.create_connection(("127.0.0.1", hub.port), timeout=10) as s:
                 chunked = body == "chunked"
                 length = "Transfer-Encoding: chunked" if chunked else f"Content-Length: {len(body)}"
-                s.sendall(f"{method} {path} HTTP/1.1\r\nHost: x\r\n{length}\r\n\r\n".encode())
+                ends = "Connection: close\r\n" if body and status == 403 else ""  # its body is read: the connection could go on
+                s.sendall(f"{method} {path} HTTP/1.1\r\nHost: x\r\n{ends}{length}\r\n\r\n".encode())
                 with contextlib.suppress(OSError):
                     s.sendall(b"".join(b"%x\r\n%b\r\n" % (len(inner), inner) for _ in range(100)) + b"0\r\n\r\n" if chunked else body)
                 if not body:

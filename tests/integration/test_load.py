@@ -144,6 +144,44 @@ def test_a_departed_client_costs_little(bomb):
     assert processor_s(hub.process.pid) - before < 5 * whole
 
 
+WIDE = 16384  # bytes a row
+
+
+@pytest.fixture(scope="module")
+def wide(tmp_path_factory):
+    """An episode of 2 GiB that are read chunk by chunk of 16 MiB."""
+    root = tmp_path_factory.mktemp("wide")
+    packed, rows, chunks = zlib.compress(bytes(16 * MiB), 1), 16 * MiB // WIDE, 128
+    with h5py.File(root / "wide.hdf5", "w") as f:
+        demo = f.create_group("data/demo_0")
+        demo.attrs["num_samples"] = rows * chunks
+        demo["actions"] = np.zeros((rows * chunks, 1))
+        data = demo.create_dataset("obs/wide", (rows * chunks, WIDE), "u1", chunks=(rows, WIDE), compression="gzip")
+        for i in range(chunks):
+            data.id.write_direct_chunk((i * rows, 0), packed)
+    with Hub([str(root)], args=["--measure", "off", "--memory", "1GiB"]) as hub:
+        yield hub.wait_indexed()
+
+
+@pytest.mark.parametrize("query", ["sample?windows=1024&length=1&seed=1", "rows?format=npz", "rows?format=csv", "rows?format=arrow"])
+def test_a_client_that_leaves_ends_the_work(wide, query):
+    """Whether it saw the beginning of the answer or nothing yet: a second later nobody computes."""
+    path = f"/api/v1/datasets/wide/{query}&fields=obs/wide"
+    before = processor_s(wide.process.pid)
+    with asking(wide, path) as sock:
+        if "sample" not in query:
+            assert status_of(sock) == 200
+        wait_for(lambda: processor_s(wide.process.pid) > before + 0.05)
+        if "sample" in query:
+            sock.setblocking(False)
+            with pytest.raises(BlockingIOError):  # it is in the middle of its work
+                sock.recv(1)
+    time.sleep(1.3)
+    left = processor_s(wide.process.pid)
+    time.sleep(0.3)
+    assert processor_s(wide.process.pid) - left < 0.1
+
+
 def test_the_end_does_not_wait_for_long_work(tmp_path):
     path = dataset(str(tmp_path), "long-v0", lambda g: zeros(g, "long", 100, 16 * MiB))
     with Hub([str(tmp_path)], args=["--grace", "100ms", "--workers", "1"]) as hub:

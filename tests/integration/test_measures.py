@@ -1,9 +1,12 @@
 """What is measured of datasets against numpy: over rows that h5py reads, or that the hub itself hands out."""
 import base64
 import io
+import json
+import re
 import shutil
 import signal
 import time
+from collections import Counter
 from urllib.parse import quote, urlencode
 
 import h5py
@@ -231,7 +234,11 @@ def test_command(hub, path, tmp_path):
     cli = Cli(tmp_path, hub.base)
     found(hub, made(hub))
     out = cli.run("stats", made(hub), expect=0).out
-    assert "return" in out and "obs/odd" in out and str(np.concatenate(rows_of(path, "actions"))[:, 0].max()) in out
+    cells = re.search(r"^steps +(.*)$", out, re.M)[1].split()
+    assert all(re.fullmatch(r"-?\d+", c) for c in cells[:3]) and len(cells[3].replace(".", "").lstrip("0")) <= 6, out
+    most = np.concatenate(rows_of(path, "actions"))[:, 0].max()
+    assert "return" in out and "obs/odd" in out and f"{most:.6g}" in out
+    assert cli.run("stats", made(hub), "--json", expect=0).json()["fields"]["actions"]["max"][0] == most
     one = cli.run("stats", made(hub), "--field", "jerk", "--json", expect=0).json()
     assert list(one["fields"]) == ["jerk"]
     assert "jerk" in cli.run("stats", made(hub), "--findings", expect=0).out
@@ -277,6 +284,66 @@ def test_other_formats(hub, id):
             if len({r.shape[1] for r in rows}) != 1:
                 continue
             check_field(table[field["path"]], np.concatenate(rows))
+
+
+def test_summary_of_a_dataset(hub):
+    """In its document: what the statistics say of its episodes, but for their distribution."""
+    names = "origin", "count", "nonfinite", "min", "max", "mean", "std"
+    for dataset in hub.datasets("&status=ready"):
+        whole = measured(hub, dataset["id"])
+        got = until(lambda: (s := hub.dataset(dataset["id"])["statistics"])["coverage"]["complete"] and s)
+        assert got["coverage"]["episodes"] == got["coverage"]["of"] == dataset["episodes"]
+        assert got.get("claimed") == whole.get("claimed")
+        for name in "return", "steps":
+            assert got.get(name, {"count": 0})["count"] == whole["fields"][name]["count"]
+            assert name not in got or got[name] == {k: v for k, v in whole["fields"][name].items() if k in names}
+    assert hub.dataset(made(hub))["statistics"]["return"]["origin"] == "computed"
+
+
+def test_summary_of_what_is_not_measured(tmp_path):
+    """No return until the rewards are measured: the document says so, and is not kept for ever."""
+    write(tmp_path / "made.hdf5", episodes=2)
+    with h5py.File(tmp_path / "made.hdf5", "r+") as f:
+        for demo in f["data"].values():
+            del demo["rewards"]
+    with serving(str(tmp_path), args=["--measure", "on-demand"]) as hub:
+        pinned = f"/api/v1/datasets/made?revision={hub.dataset('made')['revision']}"
+        first = hub.get(pinned)
+        assert first.json()["statistics"]["coverage"] == {"episodes": 0, "of": 2, "complete": False}
+        assert "return" not in first.json()["statistics"] and "immutable" not in first.headers["Cache-Control"]
+        measured(hub, "made")
+        again = hub.get(pinned)
+        assert again.json()["statistics"]["coverage"] == {"episodes": 2, "of": 2, "complete": True}
+        assert "immutable" in again.headers["Cache-Control"] and again.headers["ETag"] != first.headers["ETag"]
+
+
+def test_tallies(tmp_path):
+    """How many episodes each outcome, task and split has, against the list of them."""
+    with h5py.File(tmp_path / "made.hdf5", "w") as f:
+        for i in range(130):
+            demo = f.create_group(f"data/demo_{i}")
+            demo.attrs["task"] = f"task {i % 120}"
+            demo["actions"] = np.zeros((3, 1))
+        for name, episodes in ("train", range(100)), ("valid", range(90, 120)):
+            f[f"mask/{name}"] = np.array([f"demo_{i}".encode() for i in episodes])
+    roots = [f"{name}={FIXTURES}/{of}" for name, of in {"minari": "minari/root-0.5.3", "lerobot": "lerobot"}.items()]
+    with serving(f"own={tmp_path}", *roots) as hub:
+        for dataset in hub.datasets("&status=ready"):
+            for where in {}, {"where": "steps > 3 or number < 60"}:
+                got = ask(hub, dataset["id"], "~statistics", **where).json()
+                rows = ask(hub, dataset["id"], "episodes", limit=1000, **where).json()["items"]
+                for name, of in got["outcome"].items():
+                    truths = [e.get(name) for e in rows] if name != "neither" else [
+                        False if True in (ends := (e.get("terminated"), e.get("truncated"))) else None if None in ends else True for e in rows]
+                    assert of == {"true": truths.count(True), "false": truths.count(False), "unknown": truths.count(None)}
+                more = "tasks" in hub.dataset(dataset["id"])  # else an episode's task is all that `where` knows of
+                tasks = [[e["task"], *e["attributes"].get("tasks", []) * more] if "task" in e else [] for e in rows]
+                for name, sets in ("splits", [e["splits"] for e in rows]), ("tasks", tasks):
+                    counts = Counter(value for values in sets for value in set(values))
+                    order = sorted(counts.items(), key=lambda c: (-c[1], c[0]))
+                    assert got[name] == {"values": [{"value": v, "count": n} for v, n in order[:100]], "none": sets.count([]), "left_out": {
+                        "values": max(len(order) - 100, 0), "count": sum(n for _, n in order[100:])}}, (dataset["id"], name)
+        assert got
 
 
 def test_two_numbers_together(hub):
@@ -349,6 +416,8 @@ def test_off(tmp_path):
         answer = ask(hub, "made", "episodes", columns="number,jerk")
         assert answer.headers["X-Measured"] == "0/1" and answer.headers["Cache-Control"] == "no-store"
         assert answer.json()["columns"]["jerk"] == [None, None]
+        told = hub.dataset("made")["statistics"]
+        assert told["coverage"] == {"episodes": 2, "of": 2, "complete": True} and told["return"]["count"] == 2
         answer = ask(hub, "made", "rows", where="return < 0")  # which inspection has summed up
         assert "X-Measured" not in answer.headers and answer.headers["Cache-Control"] == "no-cache"
 
@@ -368,3 +437,84 @@ def test_what_partial_measures_choose_is_not_kept(tmp_path, what, query):
         assert hub.get(path, headers={"If-None-Match": first.headers["ETag"]}).status == 200
         assert hub.get(path, headers={"If-None-Match": again.headers["ETag"]}).status == 304
         assert "X-Measured" not in ask(hub, "made", what, fields="actions", seed=1).headers if what == "sample" else True
+
+
+def flat(bound, shape):
+    """Bounds of a space as its document has them: one number where they are all the same, texts where they are infinite."""
+    return [b if np.isfinite(b) else None for b in np.broadcast_to(np.array(bound, float), shape).ravel().tolist()]
+
+
+def test_fields_have_names_and_bounds(hub):
+    arm = {f["path"]: f for f in hub.dataset("lerobot/arm-v30")["fields"]}
+    names = hub.dataset("lerobot/arm-v30")["dimensions"]
+    one_each = {path: d["names"] for path, d in names.items() if arm[path]["shape"] == [len(d["names"])]}  # not of rows and columns
+    assert one_each and {path: f["names"] for path, f in arm.items() if "names" in f} == one_each
+    seen = 0
+    for dataset in hub.datasets("&status=ready"):
+        document = hub.dataset(dataset["id"])
+        for field in document["fields"]:
+            root, _, rest = field["path"].partition("/")
+            space = document.get({"observation": "observation_space", "action": "action_space"}.get(field["role"]))
+            for key in rest.split("/") if rest else []:
+                space = space and space.get("subspaces") and (space["subspaces"][int(key[7:])] if isinstance(space["subspaces"], list) else space["subspaces"].get(key))
+            size = np.prod(field.get("shape", [0]), dtype=int) if None not in field.get("shape", [0]) else 0
+            if not space or space.get("type") != "Box" or not 0 < size <= 512 or isinstance(space["low"], dict):
+                assert "low" not in field or (space and isinstance(space["low"], dict))
+                continue
+            seen += 1
+            assert (field["low"], field["high"]) == (flat(space["low"], field["shape"]), flat(space["high"], field["shape"])), field["path"]
+    assert seen > 10
+
+
+def test_dataset_has_its_cameras(hub):
+    seen = 0
+    for dataset in hub.datasets("&status=ready"):
+        document = hub.dataset(dataset["id"])
+        number = hub.episodes(dataset["id"])[0]["number"] if dataset["episodes"] else None
+        of_first = ask(hub, dataset["id"], f"episodes/{number}/~media").json()["items"] if number is not None else []
+        assert document.get("media", []) == [{k: m[k] for k in ("camera", "codecs", "width", "height") if k in m} for m in of_first]
+        seen += len(of_first)
+        assert not of_first or document["fps"] > 0
+    assert seen
+
+
+@pytest.mark.parametrize("query", [{}, {"sort": "-steps"}, {"where": "steps > 5", "sort": "return"}, {"where": "number != 3"}, {"where": "jerk > 0", "sort": "-jerk"}])
+def test_neighbours(hub, query):
+    found(hub, made(hub))
+    order = [e["number"] for e in ask(hub, made(hub), "episodes", limit=1000, **query).json()["items"]]
+    assert len(order) > 3
+    for number in range(EPISODES):
+        answer = ask(hub, made(hub), f"episodes/{number}", **query)
+        at = order.index(number) if number in order else None
+        assert answer.json()["neighbours"] == {"previous": order[at - 1] if at else None,
+                                               "next": order[at + 1] if at is not None and at + 1 < len(order) else None}
+        assert ("X-Measured" in answer.headers) == ("jerk" in str(query))
+
+
+@pytest.mark.parametrize("query", [{"limit": 7}, {"sort": "-steps", "limit": 7}, {"format": "jsonl"}, {"at": 12, "limit": 5}, {"random": 5, "seed": 3}])
+def test_items_with_their_measures(hub, query):
+    found(hub, made(hub))
+    plain, with_all = (ask(hub, made(hub), "episodes", **query, **more) for more in ({}, {"include": "metrics,spark"}))
+    assert with_all.headers["X-Measured"] == "1/1" and "X-Measured" not in plain.headers
+    if query.get("format"):
+        plain, with_all = ([json.loads(line) for line in answer.body.splitlines()] for answer in (plain, with_all))
+    else:
+        plain, with_all = plain.json()["items"], with_all.json()["items"]
+    assert plain
+    pinned = ask(hub, made(hub), "episodes/0", revision=hub.dataset(made(hub))["revision"])
+    assert "immutable" in pinned.headers["Cache-Control"]
+    for bare, item in zip(plain, with_all, strict=True):
+        one = ask(hub, made(hub), f"episodes/{bare['number']}").json()["measured"]
+        assert item == {**bare, "metrics": one["metrics"], "spark": one["spark"]} and len(base64.b64decode(item["spark"])) == 32
+
+
+def test_items_that_are_not_measured(tmp_path):
+    write(tmp_path / "made.hdf5", episodes=2)
+    with serving(str(tmp_path), args=["--measure", "off"]) as hub:
+        answer = ask(hub, "made", "episodes", include="spark,metrics")
+        assert [(e["metrics"], e["spark"]) for e in answer.json()["items"]] == [(None, None)] * 2
+        assert answer.headers["X-Measured"] == "0/1" and answer.headers["Cache-Control"] == "no-store"
+        assert "spark" not in ask(hub, "made", "episodes", include="metrics").json()["items"][0]
+        pinned = ask(hub, "made", "episodes/0", revision=hub.dataset("made")["revision"])
+        assert pinned.headers["Cache-Control"] == "no-cache"  # its measures may come yet
+        assert ask(hub, "made", "episodes", 400, include="metrics,colour").json()["parameter"] == "include"

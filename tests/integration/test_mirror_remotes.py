@@ -205,13 +205,28 @@ def test_a_bucket_of_minari_04(place, monkeypatch):
             assert again(place, hub, "old") == (0, 1)
 
 
-def converge(hubs, sync):
+def converge(hubs, sync, revisions=True):
     """Until all say the same of the same datasets."""
     def same():
         sync()
-        said = [{d["id"]: (d.get("revision"), hub.dataset(d["id"]).get("content")) for d in hub.datasets()} for hub in hubs]
+        said = [{d["id"]: (revisions and d.get("revision"), hub.dataset(d["id"]).get("content")) for d in hub.datasets()} for hub in hubs]
         return said[0] and all(s == said[0] for s in said) and all(c for s in said for _, c in s.values())
     until(same, 90)
+
+
+def alter(root, hub):
+    """A change, a deletion and a replacement, until the hub has seen them."""
+    path = os.path.join(root, DOOR, "data", "metadata.json")
+    with open(path, "rb") as f:
+        replace(path, json.dumps({**json.loads(f.read()), "author": ["somebody else"]}).encode())
+    shutil.rmtree(os.path.join(root, "cartpole"))
+    other = os.path.join(root, "dummy-multi")
+    os.rename(other, other + "-gone")
+    name = os.listdir(other + "-gone")[0]
+    shutil.copytree(os.path.join(root, "dummy-text"), other)
+    os.rename(os.path.join(other, os.listdir(other)[0]), os.path.join(other, name))
+    shutil.rmtree(other + "-gone")
+    until(lambda: "somebody else" in json.dumps(hub.dataset(DOOR)) and not any(d["id"].startswith("cartpole") for d in hub.datasets()))
 
 
 def test_what_is_linked_is_not_read_again(place, monkeypatch):
@@ -270,17 +285,7 @@ def test_a_chain_of_three(place):
             mirror(place, "add", hubs[i].base, "--name", "up", "--delete", state=states[i + 1], root=roots[i + 1])
         sync = lambda: [mirror(place, "run", "up", state=state) for state in states[1:]]
         converge(hubs, sync)
-        path = os.path.join(roots[0], DOOR, "data", "metadata.json")  # a change
-        with open(path, "rb") as f:
-            replace(path, json.dumps({**json.loads(f.read()), "author": ["somebody else"]}).encode())
-        shutil.rmtree(os.path.join(roots[0], "cartpole"))  # a deletion
-        other = os.path.join(roots[0], "dummy-multi")
-        os.rename(other, other + "-gone")  # a replacement
-        name = os.listdir(other + "-gone")[0]
-        shutil.copytree(os.path.join(roots[0], "dummy-text"), other)
-        os.rename(os.path.join(other, os.listdir(other)[0]), os.path.join(other, name))
-        shutil.rmtree(other + "-gone")
-        until(lambda: "somebody else" in json.dumps(hubs[0].dataset(DOOR)) and not any(d["id"].startswith("cartpole") for d in hubs[0].datasets()))
+        alter(roots[0], hubs[0])
         converge(hubs, sync)
         assert "somebody else" in json.dumps(hubs[2].dataset(DOOR))
         data = [{p: d for p, d in tree(root).items() if "/data/" in p} for root in roots]
@@ -288,3 +293,30 @@ def test_a_chain_of_three(place):
         spaces = [{p: said for p, said in tree(root).items() if p.endswith("namespace_metadata.json")} for root in roots]
         assert spaces[0] and all(all(s.get(p) == said for p, said in spaces[0].items()) for s in spaces[1:])  # they came along; one without a dataset stays
         assert minari(roots[2], DOOR) == minari(roots[0])
+
+
+def test_a_chain_of_facades(place, monkeypatch):
+    """A hub takes another for Google's storage, and is taken for Hugging Face by a third. Times are lost on the way, and with them revisions."""
+    roots = [os.path.join(place, name) for name in ("up", "middle", "here")]
+    states = [os.path.join(place, name) for name in ("state-0", "state-1", "state-2")]
+    for folder in roots[1:] + states:
+        os.makedirs(folder, exist_ok=True)
+    for name in os.listdir(roots[0]):
+        if name not in ("D4RL", "cartpole", "dummy-multi", "dummy-text"):
+            shutil.rmtree(os.path.join(roots[0], name))
+    monkeypatch.setenv("HF_TOKEN", "")
+    with contextlib.ExitStack() as stack:
+        hubs = []
+        for i in range(3):
+            hubs.append(stack.enter_context(Hub([roots[i]], state=states[i], args=["--hash", "idle", "--sweep", "1s"])).wait_ready())
+            monkeypatch.setenv("STORAGE_EMULATOR_HOST", hubs[i].base)
+            monkeypatch.setenv("HF_ENDPOINT", hubs[i].base)
+        for i in (0, 1):
+            mirror(place, "add", ("gcp://minari-datasets", "hf://farama-minari")[i], "--name", "up", "--delete", state=states[i + 1], root=roots[i + 1])
+        sync = lambda: [mirror(place, "run", "up", state=state) for state in states[1:]]
+        converge(hubs, sync, revisions=False)
+        alter(roots[0], hubs[0])
+        converge(hubs, sync, revisions=False)
+        assert "somebody else" in json.dumps(hubs[2].dataset(DOOR))
+        data = [{p: d for p, d in tree(root).items() if "/data/" in p} for root in roots]
+        assert data[0] == data[1] == data[2]

@@ -24,7 +24,7 @@ def test_molmospaces():
 
 def splits(hub):
     assert hub.dataset("pick")["splits"] == {"train": 6, "val": 1}
-    assert hub.dataset("pick")["statistics"]["obs/agent/qpos/arm"]["count"] == 30
+    assert hub.dataset("pick")["statistics"]["claimed"]["obs/agent/qpos/arm"]["count"] == 30
     page = hub.get("/api/v1/datasets/pick/episodes?split=val").json()
     assert [(e["name"], e["splits"], e["task"]) for e in page["items"]] == [("val/house_1/trajectories_batch_1_of_1.h5/traj_0", ["val"], "pick up the cup 0")]
     valid = [e["attributes"].get("valid") for e in hub.episodes("pick")]

@@ -6,10 +6,14 @@ import io
 import json
 import os
 import random
+import re
 import sys
 import time
 
+import h5py
 import numpy as np
+import pandas
+import polars
 import pyarrow as pa
 import pytest
 
@@ -162,12 +166,16 @@ def test_chosen_paged_and_refused():
         assert (lengths > 15).all() and (np.diff(lengths) <= 0).all() and len(lengths) < len(whole["ends"])
         for number, end, length in zip(long["episode"][long["ends"] - 1], long["ends"], lengths):
             assert np.array_equal(long["rewards"][end - length:end], whole["rewards"][whole["episode"] == number])
-        pages, next = [], f"{url}?fields=rewards&limit=5"
-        while next:
-            answer = hub.get(next.replace(hub.base, ""))
-            pages.append(npz(answer))
-            next = answer.headers["Link"] and answer.headers["Link"].split(">")[0][1:]
+        links = lambda answer: {rel: target for target, rel in re.findall(r'<([^>]*)>; rel="(\w+)"', answer.headers["Link"] or "")}
+        pages, answer = [], hub.get(f"{url}?fields=rewards&limit=5")
+        while pages.append(npz(answer)) or "next" in links(answer):
+            assert ("prev" in links(answer)) == (len(pages) > 1)
+            answer = hub.get(links(answer)["next"].replace(hub.base, ""))
         assert len(pages) > 1 and np.array_equal(np.concatenate([p["rewards"] for p in pages]), whole["rewards"])
+        for page in pages[-2::-1]:  # and back
+            answer = hub.get(links(answer)["prev"].replace(hub.base, ""))
+            assert all(np.array_equal(npz(answer)[name], page[name]) for name in page)
+        assert set(links(answer)) == {"next"}
         again = hub.get(f"{url}?fields=rewards")
         assert hub.get(f"{url}?fields=rewards", {"If-None-Match": again.headers["ETag"]}).status == 304
         head = hub.get(f"{url}?fields=rewards", method="HEAD")
@@ -230,6 +238,15 @@ def test_minari_cli(tmp_path):
         with np.load(tmp_path / "e.npz") as z:
             assert list(z["number"]) == [0, 1, 2] and z["return"].dtype == "<f8"
         assert cli.run("episodes", id, "--csv", "--format", "npz").code == 2
+        cli.run("sample", id, "--seed", "3", "-o", str(tmp_path / "s.arrow"), expect=0)
+        assert (tmp_path / "s.arrow").read_bytes() == hub.get(f"{at}/sample?windows=1&length=1&seed=3&format=arrow").body
+        for args in ("rows", id), ("rows", id, "rewards"), ("episodes", id), ("sample", id), ("get", id, "0", "rewards"), ("get", id, "0", "rewards", "actions"):
+            for name in "x.txt", "x":
+                err = cli.run(*args, "-o", str(tmp_path / name), expect=2).err
+                assert ".arrow" in err and ".npz" in err and "--format" in err and not list(tmp_path.glob("x*")), (args, err)
+        assert ".npy" not in cli.run("rows", id, "-o", str(tmp_path / "x.npy"), expect=2).err.split("end in")[1]
+        cli.run("rows", id, "rewards", "--format", "csv", "-o", str(tmp_path / "y.txt"), expect=0)
+        cli.run("episodes", id, "--csv", "-o", str(tmp_path / "y"), expect=0)
         assert cli.run("episodes", id, "--csv", "--columns", "no").code == 2
         assert "at 8 (the end)" in cli.run("rows", id, "--where", "steps >", expect=2).err
         assert cli.run("rows", id, "nothing").code == 3 and not (tmp_path / "x.npz").exists()
@@ -252,3 +269,35 @@ def test_minari_cli_on_a_terminal(tmp_path):
         code, seen = on_terminal(cli, "episodes", id, "--csv", "--columns", 'number,"note"')
         assert code == 0 and "owned" in seen and "\x1b" not in seen and "\x07" not in seen
         assert b"\x1b" in cli.bytes("episodes", id, "--csv", "--columns", 'number,"note"')
+
+
+def test_tables_are_read_by_their_url(tmp_path):
+    """polars asks for the length, then for ranges; pandas for all of it. What is too long for a length comes whole."""
+    with h5py.File(tmp_path / "made.hdf5", "w") as f:
+        for i, steps in enumerate((40, 3000, 30_000)):
+            demo = f.create_group(f"data/demo_{i}")
+            demo.attrs["num_samples"] = steps
+            demo["actions"] = np.random.default_rng(i).normal(size=(steps, 20))
+    with serving(str(tmp_path)) as hub:
+        base = "/api/v1/datasets/made/"
+        for path in "rows?limit=1&fields=actions", "rows?limit=2&fields=actions", "episodes/0/actions?", "episodes/1?fields=actions", "episodes/1/actions?stop=7":
+            for format in "csv", "jsonl", "arrow":
+                if format == "jsonl" and path.startswith(("episodes/0", "episodes/1/")):
+                    continue
+                url = f"{base}{path}&format={format}"
+                whole, head = hub.get(url), hub.get(url, method="HEAD")
+                assert whole.status == 200 and int(head.headers["Content-Length"]) == len(whole.body) and whole.headers["Accept-Ranges"] == "bytes", url
+                for first, last in (0, 0), (17, 300), (len(whole.body) - 5, len(whole.body) - 1):
+                    part = hub.get(url, {"Range": f"bytes={first}-{last}", "If-Range": whole.headers["ETag"]})
+                    assert part.status == 206 and part.body == whole.body[first:last + 1], url
+                    assert part.headers["Content-Range"] == f"bytes {first}-{last}/{len(whole.body)}"
+                assert hub.get(url, {"Range": "bytes=99999999-"}).status == 416
+                assert hub.get(url, {"Range": "bytes=0-1", "If-Range": '"another"'}).body == whole.body
+            frame = pandas.read_csv(f"{hub.base}{base}{path}&format=csv")
+            assert np.array_equal(polars.read_csv(f"{hub.base}{base}{path}&format=csv").to_numpy(), frame.to_numpy())
+            assert frame.filter(like="actions").shape[1] == 20
+        for path in "rows?fields=actions", "episodes/2/actions?":
+            url = f"{base}{path}&format=csv"
+            whole = hub.get(url)
+            assert len(whole.body) > 8 << 20 and hub.get(url, {"Range": "bytes=5-9"}).body == whole.body
+            assert "Content-Length" not in hub.get(url, method="HEAD").headers

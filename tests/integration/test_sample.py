@@ -408,6 +408,10 @@ class AllRowsQuery(ctypes.Structure):
     _fields_ = [("size", ctypes.c_size_t), ("fields", ctypes.POINTER(ctypes.c_char_p)), ("field_count", ctypes.c_size_t), ("where", ctypes.c_char_p)]
 
 
+class TableQuery(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("columns", ctypes.c_char_p), ("where", ctypes.c_char_p)]
+
+
 def test_libminari_reads_into_a_buffer(demos):
     path = glob.glob(os.path.join(BIN, "..", "**", "libminari.so"), recursive=True)[0]
     if b"libasan" in subprocess.run(["ldd", path], capture_output=True).stdout:
@@ -432,5 +436,16 @@ def test_libminari_reads_into_a_buffer(demos):
     whole = AllRowsQuery(ctypes.sizeof(AllRowsQuery), fields, 2, b"number < 3")
     assert lib.minari_all_rows_read(client, b"demos", ctypes.byref(whole), buffer, ctypes.c_size_t(len(buffer)), ctypes.byref(size), None) == 0
     assert buffer.raw[:size.value] == demos.get("/api/v1/datasets/demos/rows?format=npz&fields=actions&fields=obs/state&where=number+%3C+3").body
+    for name, want in arrays(Answer(200, {}, buffer.raw[:size.value])).items():
+        assert lib.minari_npz_find(buffer, size, name.encode(), ctypes.byref(array), None) == 0 and ctypes.string_at(array.data, array.bytes) == want.tobytes(), name
     assert lib.minari_all_rows_read(client, b"demos", ctypes.byref(whole), buffer, ctypes.c_size_t(9), ctypes.byref(size), None) == 14
+    table = TableQuery(ctypes.sizeof(TableQuery), b"number,steps,return,task,terminated,split", b"number < 3")
+    assert lib.minari_episode_table_read(client, b"demos", ctypes.byref(table), buffer, ctypes.c_size_t(len(buffer)), ctypes.byref(size), None) == 0
+    assert buffer.raw[:size.value] == demos.get("/api/v1/datasets/demos/episodes?columns=number,steps,return,task,terminated,split&format=npz&where=number+%3C+3").body
+    for name, want in arrays(Answer(200, {}, buffer.raw[:size.value])).items():
+        assert lib.minari_npz_find(buffer, size, name.encode(), ctypes.byref(array), None) == 0, name
+        assert (array.dtype.decode(), array.shape[:array.ndim]) == (want.dtype.str, [3]) and ctypes.string_at(array.data, array.bytes) == want.tobytes(), name
+        assert want.dtype.str in ("<i8", "<f8", "|b1") or want.dtype.kind == "U", (name, want.dtype)
+    assert lib.minari_episode_table_read(client, b"demos", ctypes.byref(table), buffer, ctypes.c_size_t(9), None, None) == 14
+    assert lib.minari_episode_table_read(client, b"demos", ctypes.byref(table), None, ctypes.c_size_t(9), None, None) == 1
     lib.minari_client_free(client)

@@ -12,6 +12,7 @@ import pandas
 import pyarrow.ipc
 import pytest
 
+from cli import Cli
 from hub import FIXTURES, quote, serving
 
 
@@ -109,6 +110,31 @@ def test_filters_and_facets_count_the_same(hub):
             if name != "robot":  # of several robots a document says the first
                 assert told == dict(sorted(counts.items(), key=lambda c: (-c[1], c[0].encode()))[:100]), (chosen, name)
             assert [v["count"] for v in page["facets"][name]] == sorted(told.values(), reverse=True)
+
+
+def test_random_rollouts_are_told_from_demos(tmp_path):
+    """By the folders that il-representations keeps them in: data/processed/random/BENCHMARK/TASK/random.tar."""
+    for kind in "demos", "random":
+        folder = tmp_path / "data/processed" / kind / "dm_control/finger-spin"
+        folder.mkdir(parents=True)
+        shutil.copy(f"{FIXTURES}/webdataset/place/demos/dm_control/finger-spin/demos.tar", folder / f"{kind}.tar")
+    with serving(f"il={tmp_path}") as hub:
+        for kind in "demos", "random":
+            page = hub.get(f"/api/v1/datasets?facets=kind&kind={kind}").json()
+            assert [d["id"] for d in page["items"]] == [f"il/data/processed/{kind}/dm_control/finger-spin"]
+            assert page["items"][0]["facts"]["kind"] == kind and page["items"][0]["facts"]["env"] == "dm_control/finger-spin"
+            assert page["facets"]["kind"] == [{"value": "demos", "count": 1}, {"value": "random", "count": 1}]
+        listed = Cli(tmp_path, hub.base).run("list", "remote", "-a", "--kind", "random", "--json", expect=0).json()["items"]
+        assert [d["id"] for d in listed] == ["il/data/processed/random/dm_control/finger-spin"]
+
+
+def test_minari_cli_chooses_and_counts_the_same(hub, tmp_path):
+    cli = Cli(tmp_path, hub.base)
+    for option, value in ("kind", "demos"), ("robot", "Panda"), ("license", "apache-2.0"), ("task", "fixture"):
+        items = cli.run("list", "remote", "-a", f"--{option}", value, "--json", expect=0).json()["items"]
+        assert [d["id"] for d in items] == [d["id"] for d in hub.datasets(f"&{option}={value}")] != [], option
+    facets = cli.run("search", "lift", "-a", "--facets", "--json", expect=0).json()["facets"]
+    assert facets == hub.get(url("/api/v1/datasets", q="lift", facets=",".join(facets))).json()["facets"] and len(facets) == 11
 
 
 # ---- words ----
@@ -274,6 +300,10 @@ def test_files_level_by_level(hub):
                 assert [p["items"] for p in pages(hub, there[-1]["prev"], "prev")[::-1]] == [p["items"] for p in there[:-1]]
     there = pages(hub, url(base, delimiter="/", limit=1))
     assert [(p["items"], p["prefixes"]) for p in pages(hub, there[-1]["prev"], "prev")[::-1]] == [(p["items"], p["prefixes"]) for p in there[:-1]]
+    for limit in "", "&limit=2":
+        page = hub.get(f"{base}?delimiter=/{limit}").json()
+        lines = [json.loads(line) for line in hub.get(f"{base}?delimiter=/{limit}&format=jsonl").body.splitlines()]
+        assert sorted(lines, key=str) == sorted(page["items"] + page["prefixes"], key=str) and page["prefixes"]
     for wrong in ("delimiter=%2C", "limit=0", "prefix=%5Cq", "cursor=x", "limit=1&episodes=0"):
         assert hub.get(f"{base}?{wrong}").status == 400, wrong
 

@@ -14,7 +14,7 @@ import polars
 import pyarrow.ipc
 import pytest
 
-from hub import serving
+from hub import FIXTURES, serving
 
 EPISODES = 300
 
@@ -285,3 +285,19 @@ def test_a_table_that_is_asked_for_wrongly(hub):
                              ("columns=number&cursor=x", "cursor"), ("format=csv", "format"), ("columns=" + ",".join(["steps"] * 65), "columns")):
         answer = hub.get("/api/v1/datasets/lift/episodes?" + query)
         assert answer.status == 400 and answer.json()["parameter"] == parameter, query
+
+
+def test_a_split_that_is_not_there():
+    """It is a mistake, and told what there is; one that is there and of which nothing is chosen is not."""
+    with serving(f"{FIXTURES}/lerobot") as hub:
+        document = hub.dataset("arm-v21")
+        known = document["splits"]
+        for what in "episodes", "episodes?columns=number", "episodes?format=jsonl", "rows", "sample?seed=1", "~statistics", "episodes/0":
+            path = f"/api/v1/datasets/arm-v21/{what}{'&' if '?' in what else '?'}"
+            for name, of in ("split", known), ("task", [t["task"] for t in document["tasks"]]):
+                problem = hub.get(f"{path}{name}=nowhere")
+                assert problem.status == 400 and (problem.json()["parameter"], problem.json()["value"]) == (name, "nowhere")
+                assert of and all(word in problem.json()["detail"] for word in of)
+            some = min(known)
+            assert hub.get(f"{path}split={some}").status == 200
+            assert what.startswith(("rows", "sample")) or hub.get(f"{path}split={some}&where=steps%20%3C%200").status == 200

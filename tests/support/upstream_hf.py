@@ -62,13 +62,13 @@ class Hf(Upstream):
         if self.token and request.headers.get("Authorization") != "Bearer " + self.token:
             return self.error(request, "RepoNotFound", 401)
         path = re.sub("//+", "/", path)
-        if path == "/api/datasets":
+        if path in ("/api/datasets", "/api/models"):
             ids = [i for i in sorted(self.repos) if i.split("/")[0] == query.get("author", i.split("/")[0]) and query.get("search", "") in i]
             return self.paged(request, path, query, [self.info(i, None, short=True) for i in ids])
-        match = re.fullmatch(r"/api/datasets/([^/]+/[^/]+)(?:/(revision|tree|refs|paths-info)(?:/([^/]+)(?:/(.*))?)?)?", path)
+        match = re.fullmatch(r"/api/(?:datasets|models)/([^/]+/[^/]+)(?:/(revision|tree|refs|paths-info)(?:/([^/]+)(?:/(.*))?)?)?", path)
         if match:
             return self.api(request, path, query, *match.groups())
-        match = re.fullmatch(r"/datasets/([^/]+/[^/]+)/resolve/([^/]+)/(.*)", path)
+        match = re.fullmatch(r"(?:/datasets)?/([^/]+/[^/]+)/resolve/([^/]+)/(.*)", path)
         if match:
             return self.resolve(request, *map(urllib.parse.unquote, match.groups()), path)
         request.json({"error": "Not Found"}, 404)

@@ -12,9 +12,32 @@ for (const pre of navigator.clipboard ? copyable : []) {
   });
   pre.append(button);
 }
+// light or dark, as chosen here; the system's else. theme.js reads it before the next page is drawn
+const theme = document.getElementById("theme");
+theme.value = document.documentElement.dataset.theme ?? "";
+theme.addEventListener("change", () => {
+  if (theme.value) document.documentElement.dataset.theme = theme.value;
+  else delete document.documentElement.dataset.theme;
+  try { localStorage.setItem("theme", theme.value); } catch { /* for this page only */ }
+  document.dispatchEvent(new Event("theme"));
+});
 // a choice in a list is sent at once
 for (const select of document.querySelectorAll("form select")) {
   select.addEventListener("change", () => select.form.requestSubmit());
+}
+
+// a video that this browser has no decoder for is said to be one, where its picture would be
+for (const video of document.querySelectorAll(".media video")) {
+  const { codecs } = video.dataset;
+  const tell = () => {
+    const note = document.createElement("p");
+    note.className = "note";
+    note.textContent = video.error?.code === MediaError.MEDIA_ERR_NETWORK ? "The video could not be fetched." : `This browser has no decoder for ${codecs || "this video"}. Download the file.`;
+    video.after(note);
+    video.hidden = true;
+  };
+  if (video.error || (codecs && !video.canPlayType(`video/mp4; codecs="${codecs}"`))) tell();
+  else video.addEventListener("error", tell, { once: true });
 }
 
 // search as one types: the same page is asked for, and its results take the place of these. An answer that is late is dropped.
@@ -43,5 +66,31 @@ if (search && results) search.addEventListener("input", () => {
     show(`/?${new URLSearchParams(chosen)}`);
   }, 150);
 });
-// an episode: its timeline
-if (document.querySelector('form[aria-label="Step"]')) import("./timeline.js");
+
+// What runs is asked for again while it is seen. Sections that changed take the place of those that are there.
+function follow_work(main) {
+  let due;
+  const again = (seconds) => { due = setTimeout(ask, seconds * 1000); };
+  function ask() {
+    clearTimeout(due);
+    if (document.hidden) return;
+    const request = new XMLHttpRequest();
+    request.open("GET", location.href);
+    request.responseType = "document";
+    request.setRequestHeader("Accept", "text/html");
+    request.addEventListener("error", () => again(5));
+    request.addEventListener("load", () => {
+      const now = request.status === 200 && request.response.getElementById("main");
+      const old = [...main.children], found = now ? [...now.children] : [];
+      if (found.length && found.length !== old.length && !main.contains(document.activeElement)) main.replaceChildren(...found.map((part) => document.importNode(part, true)));
+      else found.forEach((part, i) => {
+        if (old[i] && !old[i].contains(document.activeElement) && old[i].innerHTML !== part.innerHTML) old[i].replaceWith(document.importNode(part, true));
+      });
+      again(Number(request.getResponseHeader("Retry-After")) || 2);
+    });
+    request.send();
+  }
+  document.addEventListener("visibilitychange", ask);
+  again(2);
+}
+if (location.pathname === "/~operations") follow_work(document.getElementById("main"));

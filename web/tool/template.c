@@ -44,7 +44,7 @@ static const struct {
     {"number", "int64_t ", true},        {"count", "uint64_t ", true},
     {"real", "double ", true},           {"coord", "double ", true},
     {"bytes", "uint64_t ", false},       {"time", "struct hub_view ", false},
-    {"link", "struct hub_view ", false},
+    {"link", "struct hub_view ", false}, {"path", "struct hub_view ", true},
 };
 
 static _Noreturn void __attribute__((format(printf, 2, 3)))
@@ -80,7 +80,7 @@ static bool is_void(const char *tag)
 static bool is_address(const char *attribute)
 {
     static const char *const names[] = {"href",   "src",  "action", "formaction", "poster",
-                                        "srcset", "cite", "data",   NULL};
+                                        "srcset", "cite", "data",   "data-src",   NULL};
     return is_one_of(attribute, names);
 }
 

@@ -64,7 +64,8 @@ Test(config, defaults)
     cr_assert_eq(config.queue, 1024);
     cr_assert_eq(config.settle_ms, 2000);
     cr_assert_eq(config.sweep_ms, 300000);
-    cr_assert(config.hash == HUB_HASH_ON_DEMAND && config.access_log && !config.unsafe_inspect);
+    cr_assert(config.hash == HUB_HASH_ON_DEMAND && config.access_log && config.sync &&
+              !config.unsafe_inspect);
     hub_config_dispose(&config);
 }
 
@@ -249,6 +250,16 @@ Test(config, addresses)
         }
         hub_config_dispose(&config);
     }
+}
+
+Test(config, off_is_no_address)
+{
+    struct hub_config config;
+    struct hub_error err = {0};
+    mkdir(path("a"), 0755);
+    cr_assert_eq(finish(&config, &err, "--root", path("a"), "--listen=off"), HUB_OK, "%s", err.detail);
+    cr_assert_null(config.address);
+    hub_config_dispose(&config);
 }
 
 Test(config, a_value_in_the_file_may_have_a_comment_behind_it)

@@ -63,6 +63,7 @@ Test(answer, a_head)
     feed(&a, "Repr-Digest: md5=:AAAA:, sha-256=:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=:\r\n");
     feed(&a, "X-Shape: 10,39\r\n");
     feed(&a, "X-Nonfinite: 3\r\n");
+    feed(&a, "Accept-Ranges: bytes\r\n");
     cr_assert_eq(a.status, 206);
     cr_assert(a.has_length && a.length == 42);
     cr_assert(a.has_range && a.first == 8 && a.last == 49 && a.total == 50);
@@ -71,6 +72,7 @@ Test(answer, a_head)
     cr_assert(a.has_sha256 && a.sha256[0] == 0xe3 && a.sha256[31] == 0x55);
     cr_assert_str_eq(a.shape, "10,39");
     cr_assert_eq(a.nonfinite, 3);
+    cr_assert(a.parts);
 }
 
 Test(answer, what_is_not_believed)
@@ -81,10 +83,12 @@ Test(answer, what_is_not_believed)
     feed(&a, "ETag: W/\"weak\"\r\n");
     feed(&a, "Repr-Digest: sha-256=:AAAA:\r\n");
     feed(&a, "X-Shape: a\033[31mb\r\n");
+    feed(&a, "Accept-Ranges: none\r\n");
     cr_assert_eq(a.status, 0);
     cr_assert_not(a.has_length);
     cr_assert_str_eq(a.etag, "");
     cr_assert_not(a.has_sha256);
+    cr_assert_not(a.parts);
     cr_assert_str_eq(a.shape, "");
 }
 

@@ -1,0 +1,308 @@
+/* The lanes of an episode: see lanes.h. */
+#include "server/page/lanes.h"
+
+#include "server/page/curve.h"
+
+#include <ctype.h>
+#include <stdio.h>
+
+enum { MOST_LANES = 12, MOST_CHOICES = 60, MOST_CHOSEN = 512, NAME_BYTES = 1024, DIMS_BYTES = 128 };
+
+struct lane {
+    const json_t *field; /* of the dataset */
+    bool sum;
+    char dims[DIMS_BYTES];
+};
+
+struct shown {
+    struct lane lanes[MOST_LANES];
+    unsigned count;
+};
+
+const json_t *page_field_of(const json_t *document, struct hub_view path)
+{
+    const json_t *fields = json_object_get(document, "fields");
+    for (size_t i = 0; i < json_array_size(fields); i++)
+        if (hub_view_equal(page_text(json_array_get(fields, i), "path"), path))
+            return json_array_get(fields, i);
+    return NULL;
+}
+
+/* ---- which ---- */
+
+static bool has_role(const json_t *field, const char *role)
+{
+    return hub_view_is(page_text(field, "role"), role);
+}
+
+static bool is_number(const json_t *field)
+{
+    return hub_view_is(page_text(field, "type"), "number");
+}
+
+/* Numbers in a row of a field of the dataset; 0: more than a lane can be made of. */
+static unsigned dims_of(const json_t *field)
+{
+    const json_t *shape = json_object_get(field, "shape");
+    double dims = 1;
+    for (size_t i = 0; i < json_array_size(shape); i++)
+        dims *= page_double_of(json_array_get(shape, i));
+    return dims >= 1 && dims <= MOST_CHOSEN ? (unsigned)dims : 0;
+}
+
+static bool is_band(const json_t *field)
+{
+    return (hub_view_is(page_text(field, "type"), "bool") || hub_view_is(page_text(field, "type"), "text")) &&
+           dims_of(field) == 1;
+}
+
+static bool can_be_lane(const struct page_lanes *l, const json_t *field)
+{
+    return (is_number(field) || is_band(field)) && !hub_view_is(page_text(field, "axis"), "none") &&
+           page_field_of(l->document, page_text(field, "path"));
+}
+
+static void add(struct shown *shown, const json_t *field, bool sum, struct hub_view dims)
+{
+    if (shown->count == MOST_LANES || dims.size >= DIMS_BYTES)
+        return;
+    struct lane *lane = &shown->lanes[shown->count++];
+    *lane = (struct lane){.field = field, .sum = sum};
+    memcpy(lane->dims, dims.data, dims.size);
+}
+
+static const json_t *first_reward(const struct page_lanes *l)
+{
+    const json_t *fields = json_object_get(l->dataset, "fields");
+    for (size_t i = 0; i < json_array_size(fields); i++)
+        if (is_number(json_array_get(fields, i)) && has_role(json_array_get(fields, i), "reward") &&
+            can_be_lane(l, json_array_get(fields, i)))
+            return json_array_get(fields, i);
+    return NULL;
+}
+
+/* Rewards, their sum, actions, observations. */
+static void choose_usual(const struct page_lanes *l, struct shown *shown)
+{
+    static const char *const roles[] = {"reward", "action", "observation"};
+    const json_t *fields = json_object_get(l->dataset, "fields");
+    for (size_t r = 0; r < HUB_COUNT(roles); r++)
+        for (size_t i = 0; i < json_array_size(fields); i++) {
+            const json_t *field = json_array_get(fields, i);
+            if (!is_number(field) || !has_role(field, roles[r]) || !can_be_lane(l, field) || !dims_of(field))
+                continue;
+            add(shown, field, false, HUB_VIEW(""));
+            if (r == 0)
+                add(shown, field, true, HUB_VIEW(""));
+        }
+}
+
+static unsigned hex_of(char c)
+{
+    return isdigit((unsigned char)c) ? (unsigned)(c - '0') : (unsigned)(tolower((unsigned char)c) - 'a' + 10);
+}
+
+/* In a field's name ',', ':' and '%' are written %2C, %3A, %25. 0: it is too long. */
+static size_t decode_name(struct hub_view text, char out[NAME_BYTES])
+{
+    size_t n = 0;
+    for (size_t i = 0; i < text.size && n < NAME_BYTES; i++) {
+        const bool coded = text.data[i] == '%' && i + 2 < text.size &&
+                           isxdigit((unsigned char)text.data[i + 1]) &&
+                           isxdigit((unsigned char)text.data[i + 2]);
+        out[n++] = coded ? (char)(hex_of(text.data[i + 1]) << 4 | hex_of(text.data[i + 2])) : text.data[i];
+        i += coded ? 2 : 0;
+    }
+    return n < NAME_BYTES ? n : 0;
+}
+
+/* "return" is the sum of the first reward, unless a field has that name. */
+static void choose_one(const struct page_lanes *l, struct hub_view text, struct shown *shown)
+{
+    char name[NAME_BYTES];
+    const char *colon = memchr(text.data, ':', text.size);
+    const size_t size = colon ? (size_t)(colon - text.data) : text.size;
+    const struct hub_view dims = {text.data + size + (colon != NULL), text.size - size - (colon != NULL)};
+    const struct hub_view path = {name, decode_name((struct hub_view){text.data, size}, name)};
+    const json_t *field = page_field_of(l->dataset, path);
+    const bool sum = !field && hub_view_is(path, "return");
+    if (sum)
+        field = first_reward(l);
+    if (field && can_be_lane(l, field) && (dims.size || dims_of(field)))
+        add(shown, field, sum, dims);
+}
+
+static void choose(const struct page_lanes *l, struct shown *shown)
+{
+    struct hub_view asked = hub_request_query(l->page->request, "lanes");
+    if (!asked.size)
+        choose_usual(l, shown);
+    while (asked.size) {
+        const char *comma = memchr(asked.data, ',', asked.size);
+        const size_t size = comma ? (size_t)(comma - asked.data) : asked.size;
+        choose_one(l, (struct hub_view){asked.data, size}, shown);
+        asked.data += size + (comma != NULL);
+        asked.size -= size + (comma != NULL);
+    }
+}
+
+/* ---- how they are written in an address ---- */
+
+static enum hub_status add_name(struct hub_buf *out, const struct lane *lane, const json_t *first)
+{
+    const struct hub_view path = page_text(lane->field, "path");
+    if (lane->sum && lane->field == first)
+        return hub_buf_add_text(out, "return", NULL);
+    for (size_t i = 0; i < path.size; i++)
+        HUB_TRY(memchr(",:%", path.data[i], 3)
+                    ? hub_buf_addf(out, NULL, "%%%02X", (unsigned)(unsigned char)path.data[i])
+                    : hub_buf_add(out, &path.data[i], 1, NULL));
+    return *lane->dims ? hub_buf_addf(out, NULL, ":%s", lane->dims) : HUB_OK;
+}
+
+/* All but one, then another one: NULL for none. */
+static enum hub_status add_list(struct hub_buf *out, const struct page_lanes *l, const struct shown *shown,
+                                const json_t *without, const struct lane *more)
+{
+    const json_t *first = first_reward(l);
+    for (unsigned i = 0; i < shown->count; i++) {
+        if (shown->lanes[i].field == without)
+            continue;
+        HUB_TRY(hub_buf_add_text(out, out->size ? "," : "", NULL));
+        HUB_TRY(add_name(out, &shown->lanes[i], first));
+    }
+    if (!more)
+        return HUB_OK;
+    HUB_TRY(hub_buf_add_text(out, out->size ? "," : "", NULL));
+    return add_name(out, more, first);
+}
+
+static const struct lane *lane_of(const struct shown *shown, const json_t *field)
+{
+    for (unsigned i = 0; i < shown->count; i++)
+        if (shown->lanes[i].field == field)
+            return &shown->lanes[i];
+    return NULL;
+}
+
+/* A link for each field that can be one: it is put there, or taken away. */
+static enum hub_status write_choices(const struct page_lanes *l, const struct shown *shown)
+{
+    struct page *page = l->page;
+    const struct page_chips chips = {HUB_VIEW("Fields")};
+    const json_t *fields = json_object_get(l->dataset, "fields");
+    page_chips_begin(&page->out, &chips);
+    for (size_t i = 0, count = 0; i < json_array_size(fields) && count < MOST_CHOICES; i++) {
+        HUB_CLEANUP(hub_buf_dispose) struct hub_buf list = HUB_BUF_INIT(64 * KIB);
+        const json_t *field = json_array_get(fields, i);
+        if (!can_be_lane(l, field))
+            continue;
+        const struct hub_view path = page_text(field, "path");
+        const struct lane *there = lane_of(shown, field), more = {.field = field, .dims = ""};
+        struct lane cut = more;
+        if (!dims_of(field))
+            memcpy(cut.dims, "0-7", sizeof "0-7");
+        HUB_TRY(add_list(&list, l, shown, field, there ? NULL : &cut));
+        const struct hub_view href = page_query(page, "lanes", "lanes", hub_buf_view(&list), NULL);
+        if (there)
+            page_lane_there(&page->out, &(struct page_lane_there){href, path});
+        else
+            page_lane_link(&page->out, &(struct page_lane_link){href, path});
+        count++;
+    }
+    if (hub_request_query(page->request, "lanes").size)
+        page_lane_link(&page->out,
+                       &(struct page_lane_link){page_query(page, "lanes", NULL), HUB_VIEW("the usual ones")});
+    page_chips_end(&page->out, &chips);
+    return HUB_OK;
+}
+
+/* ---- the section ---- */
+
+static enum hub_status draw(const struct page_lanes *l, const struct lane *lane, struct hub_view shown)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf name = HUB_BUF_INIT(8 * KIB);
+    HUB_TRY(add_name(&name, lane, first_reward(l)));
+    const struct page_curve curve = {
+        .id = l->id,
+        .path = page_text(lane->field, "path"),
+        .axis = page_text(lane->field, "axis"),
+        .dtype = page_text(lane->field, "dtype"),
+        .name = hub_buf_view(&name),
+        .shown = shown,
+        .chosen = hub_view_of(lane->dims),
+        .episode = l->episode,
+        .steps = l->steps,
+        .at = l->at,
+        .from = l->from,
+        .to = l->to,
+        .sum = lane->sum,
+        .band = is_band(lane->field),
+        .dims = dims_of(lane->field),
+    };
+    return page_curve_figure(l->page, &curve);
+}
+
+enum hub_status page_lanes_section(const struct page_lanes *l)
+{
+    struct page_out *out = &l->page->out;
+    const struct page_section section = {HUB_VIEW("curves"), HUB_VIEW("Curves")};
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf list = HUB_BUF_INIT(64 * KIB);
+    struct shown shown = {0};
+    choose(l, &shown);
+    HUB_TRY(add_list(&list, l, &shown, NULL, NULL));
+    page_section_begin(out, &section);
+    HUB_TRY(write_choices(l, &shown));
+    page_plain(out, NULL);
+    if (!first_reward(l))
+        page_paragraph(
+            out, &(struct page_paragraph){HUB_VIEW("muted"), HUB_VIEW("This dataset stores no rewards.")});
+    page_lane_list_begin(out, NULL);
+    for (unsigned i = 0; i < shown.count; i++)
+        HUB_TRY(draw(l, &shown.lanes[i], hub_buf_view(&list)));
+    page_lane_list_end(out, NULL);
+    page_section_end(out, &section);
+    return HUB_OK;
+}
+
+/* The field that is drawn over the whole episode: the reward, else the first number. */
+static const json_t *overview_of(const struct page_lanes *l)
+{
+    const json_t *fields = json_object_get(l->dataset, "fields"), *reward = first_reward(l);
+    for (size_t i = 0; !reward && i < json_array_size(fields); i++)
+        if (is_number(json_array_get(fields, i)) && can_be_lane(l, json_array_get(fields, i)))
+            reward = json_array_get(fields, i);
+    return reward;
+}
+
+void page_lanes_timeline(const struct page_lanes *l)
+{
+    struct page *page = l->page;
+    const json_t *fields = json_object_get(l->dataset, "fields"), *over = overview_of(l);
+    const double fps = page_double(l->dataset, "fps");
+    const struct page_timeline timeline = {
+        page_url(page, "/api/v1/datasets/%p/episodes/%u", l->id, l->episode),
+        page_text(l->dataset, "revision"),
+        (int64_t)l->steps,
+        (int64_t)l->at,
+        (int64_t)l->from,
+        (int64_t)l->to,
+        fps > 0 ? fps : 0};
+    page_timeline_begin(&page->out, &timeline);
+    if (over)
+        page_timeline_field(
+            &page->out, &(struct page_timeline_field){HUB_VIEW("overview"),
+                                                      page_url(page, "/api/v1/datasets/%p/episodes/%u/%p",
+                                                               l->id, l->episode, page_text(over, "path")),
+                                                      page_text(over, "path"), page_text(over, "axis")});
+    for (size_t i = 0; i < json_array_size(fields); i++) {
+        const json_t *field = json_array_get(fields, i);
+        if (is_band(field) && has_role(field, "done") && can_be_lane(l, field))
+            page_timeline_field(&page->out, &(struct page_timeline_field){
+                                                HUB_VIEW("mark"),
+                                                page_url(page, "/api/v1/datasets/%p/episodes/%u/%p", l->id,
+                                                         l->episode, page_text(field, "path")),
+                                                page_text(field, "path"), page_text(field, "axis")});
+    }
+    page_timeline_end(&page->out, &timeline);
+}

@@ -1,0 +1,253 @@
+/* Recipes: see recipes.h. One more is one row. */
+#include "server/page/recipes.h"
+
+#include "server/api/app.h"
+#include "storage/base/uri.h"
+
+#include <inttypes.h>
+
+enum needs {
+    MINARI = 1,       /* stock Minari loads it */
+    LISTED = 256,     /* ... and finds it elsewhere: not what was written before 0.5 */
+    TREE = 2,         /* it does not */
+    LEROBOT = 4,      /* its format */
+    REPO = 8,         /* it lies in a repo of Hugging Face ... */
+    WHOLE_REPO = 16,  /* ... and is all of it */
+    FIELD = 32,       /* it has a field of numbers */
+    TRANSITIONS = 64, /* it has observations and actions */
+    SHARDS = 128,
+};
+
+/* <name> is a value as part of a URL, <name sh> one argument of a shell, <name py> a text of Python. */
+static const struct recipe {
+    const char *title, *text;
+    unsigned needs;
+    bool first; /* also on the dataset's page */
+} recipes[] = {
+    {"minari-cli", "export MINARI_HUB_URL=<base>\nminari-cli download <id sh>", MINARI, true},
+    {"minari-cli", "export MINARI_HUB_URL=<base>\nminari-cli download <id sh> -o .", TREE, true},
+    {"Python: Minari",
+     "import os\nos.environ[\"STORAGE_EMULATOR_HOST\"] = \"<base>\"\n"
+     "os.environ[\"MINARI_REMOTE\"] = \"gcp://<bucket>\"\nimport minari\n"
+     "minari.download_dataset(<id py>)",
+     LISTED, false},
+    {"Python: Minari, once downloaded",
+     "import minari\ndataset = minari.load_dataset(<id py>)\nepisode = "
+     "next(iter(dataset.iterate_episodes([<n>])))\n"
+     "print(episode.rewards)",
+     MINARI, false},
+    {"Python: LeRobot",
+     "import os\nos.environ[\"HF_ENDPOINT\"] = \"<base>\"\n"
+     "from lerobot.datasets.lerobot_dataset import LeRobotDataset\n"
+     "dataset = LeRobotDataset(<repo py>, episodes=[<n>])\nprint(dataset[0].keys())",
+     LEROBOT | WHOLE_REPO, true},
+    {"Python: huggingface_hub",
+     "import os\nos.environ[\"HF_ENDPOINT\"] = \"<base>\"\nfrom huggingface_hub import snapshot_download\n"
+     "print(snapshot_download(<repo py>, repo_type=\"dataset\", allow_patterns=<within py>))",
+     REPO, false},
+    {"minari-cli: rows of a field", "minari-cli get <id sh> <n> <field sh> --rows 0:10 -o rows.npy", FIELD,
+     false},
+    {"curl: rows of a field", "curl -s '<base>/api/v1/datasets/<id>/episodes/<n>/<field>?start=0&stop=10'",
+     FIELD, false},
+    {"Python: numpy, rows of a field",
+     "import io, urllib.request, numpy\na = numpy.load(io.BytesIO(urllib.request.urlopen(\n"
+     "    \"<base>/api/v1/datasets/<id>/episodes/<n>/<field>?format=npy\").read()))\nprint(a.shape)",
+     FIELD, false},
+    {"Python: pandas, a table of all episodes",
+     "import pandas\nprint(pandas.read_csv(\"<base>/api/v1/datasets/<id>/episodes?columns=number,steps,return"
+     "&format=csv\"))",
+     0, false},
+    {"Python: numpy, transitions of all episodes",
+     "import io, urllib.request, numpy\nd = numpy.load(io.BytesIO(urllib.request.urlopen(\n"
+     "    \"<base>/api/v1/datasets/<id>/rows?view=transitions&format=npz\").read()))\nprint({k: d[k].shape "
+     "for k in d})",
+     TRANSITIONS, false},
+    {"Python: webdataset",
+     "import webdataset\nfor sample in webdataset.WebDataset(\"<base>\" + <shards py>, shardshuffle=False):\n"
+     "    print(sample.keys())\n    break",
+     SHARDS, true},
+    {"curl: all files", "curl -s '<base>/api/v1/datasets/<id>/archive.tar' | tar x", 0, false},
+    {"rclone: all files, again only what changed",
+     "rclone copy ':http,url=\"<base>/<bucket>/<id>/\":' <id sh>", 0, false},
+};
+
+/* ---- what it is ---- */
+
+struct values {
+    const struct page *page;
+    struct hub_view id, field, shards;
+    struct hub_buf repo, within;
+    uint64_t episode;
+    unsigned has; /* enum needs */
+};
+
+/* As clients of Hugging Face allow; a dot or a dash neither first nor last nor twice. */
+static bool can_be_repo(struct hub_view name)
+{
+    bool letter = false;
+    for (size_t i = 0; i < name.size; i++) {
+        const char c = name.data[i];
+        const bool plain =
+            (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
+        if (!plain && (!letter || (c != '-' && c != '.')))
+            return false;
+        letter = plain;
+    }
+    return letter && name.size <= 96;
+}
+
+/* The first two segments; a single one is a repo of the hub's author. `within`: what is it of the repo. */
+static enum hub_status find_repo(struct values *v, struct hub_error *err)
+{
+    const struct hub_view author = hub_view_of(v->page->request->app->author);
+    const char *end = v->id.data + v->id.size, *slash = memchr(v->id.data, '/', v->id.size);
+    const char *name = slash ? slash + 1 : v->id.data, *stop = memchr(name, '/', (size_t)(end - name));
+    const struct hub_view org = slash ? (struct hub_view){v->id.data, (size_t)(slash - v->id.data)} : author;
+    const struct hub_view repo = {name, (size_t)((stop ? stop : end) - name)};
+    if (!can_be_repo(org) || !can_be_repo(repo))
+        return HUB_OK;
+    v->has |= stop ? REPO : REPO | WHOLE_REPO;
+    HUB_TRY(hub_buf_add_view(&v->repo, org, err));
+    HUB_TRY(hub_buf_add_text(&v->repo, "/", err));
+    HUB_TRY(hub_buf_add_view(&v->repo, repo, err));
+    if (stop)
+        HUB_TRY(hub_buf_addf(&v->within, err, "%.*s/*", (int)(end - stop - 1), stop + 1));
+    return HUB_OK;
+}
+
+/* As Minari reads ids. */
+static bool minari_can_say(struct hub_view id)
+{
+    for (size_t i = 0; i < id.size; i++) {
+        const char c = id.data[i];
+        if (!((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || strchr("-_/", c)))
+            return false;
+    }
+    return true;
+}
+
+static bool has_role(const json_t *fields, const char *role)
+{
+    size_t i;
+    const json_t *field;
+    json_array_foreach(fields, i, field)
+    {
+        if (hub_view_is(page_text(field, "role"), role))
+            return true;
+    }
+    return false;
+}
+
+static enum hub_status find_values(struct values *v, const json_t *dataset, struct hub_error *err)
+{
+    const json_t *fields = json_object_get(dataset, "fields");
+    v->id = page_text(dataset, "id");
+    v->shards = hub_view_of(json_string_value(json_array_get(json_object_get(dataset, "shards"), 0)));
+    v->has |=
+        json_array_size(json_object_get(dataset, "loadable_by")) && minari_can_say(v->id) ? MINARI : TREE;
+    v->has |= v->has & MINARI && hub_view_is(page_text(dataset, "era"), "E5") ? LISTED : 0;
+    v->has |= hub_view_is(page_text(dataset, "format"), "lerobot") ? LEROBOT : 0;
+    v->has |= v->shards.size ? SHARDS : 0;
+    v->has |= has_role(fields, "observation") && has_role(fields, "action") ? TRANSITIONS : 0;
+    return find_repo(v, err);
+}
+
+/* ---- writing ---- */
+
+/* In single quotes of a shell. */
+static enum hub_status add_shell(struct hub_view text, struct hub_buf *out, struct hub_error *err)
+{
+    HUB_TRY(hub_buf_add_text(out, "'", err));
+    for (size_t i = 0; i < text.size; i++)
+        HUB_TRY(text.data[i] == '\'' ? hub_buf_add_text(out, "'\\''", err)
+                                     : hub_buf_add(out, text.data + i, 1, err));
+    return hub_buf_add_text(out, "'", err);
+}
+
+/* A text of Python. */
+static enum hub_status add_python(struct hub_view text, struct hub_buf *out, struct hub_error *err)
+{
+    if (!text.size)
+        return hub_buf_add_text(out, "None", err);
+    HUB_TRY(hub_buf_add_text(out, "\"", err));
+    for (size_t i = 0; i < text.size; i++) {
+        if (text.data[i] == '"' || text.data[i] == '\\')
+            HUB_TRY(hub_buf_add_text(out, "\\", err));
+        HUB_TRY(hub_buf_add(out, text.data + i, 1, err));
+    }
+    return hub_buf_add_text(out, "\"", err);
+}
+
+static struct hub_view value_of(const struct values *v, struct hub_view name)
+{
+    const struct hub_app *app = v->page->request->app;
+    return hub_view_is(name, "base")     ? hub_view_of(v->page->request->base_url)
+           : hub_view_is(name, "bucket") ? hub_view_of(app->bucket)
+           : hub_view_is(name, "id")     ? v->id
+           : hub_view_is(name, "field")  ? v->field
+           : hub_view_is(name, "repo")   ? hub_buf_view(&v->repo)
+           : hub_view_is(name, "within") ? hub_buf_view(&v->within)
+                                         : v->shards;
+}
+
+/* What stands between < and >. */
+static enum hub_status add_value(const struct values *v, struct hub_view slot, struct hub_buf *out,
+                                 struct hub_error *err)
+{
+    const char *space = memchr(slot.data, ' ', slot.size);
+    const struct hub_view name = {slot.data, space ? (size_t)(space - slot.data) : slot.size};
+    if (hub_view_is(name, "n"))
+        return hub_buf_addf(out, err, "%" PRIu64, v->episode);
+    const struct hub_view value = value_of(v, name);
+    if (space)
+        return strncmp(space, " sh", 3) == 0 ? add_shell(value, out, err) : add_python(value, out, err);
+    return hub_view_is(name, "base") || hub_view_is(name, "bucket") ? hub_buf_add_view(out, value, err)
+                                                                    : hub_uri_encode_path(value, out, err);
+}
+
+static enum hub_status write_text(const struct values *v, const char *text, struct hub_buf *out,
+                                  struct hub_error *err)
+{
+    while (*text) {
+        const size_t plain = strcspn(text, "<");
+        HUB_TRY(hub_buf_add(out, text, plain, err));
+        text += plain;
+        if (!*text)
+            break;
+        const size_t size = strcspn(text, ">");
+        HUB_TRY(add_value(v, (struct hub_view){text + 1, size - 1}, out, err));
+        text += size + 1;
+    }
+    return HUB_OK;
+}
+
+static enum hub_status write_recipes(struct page *page, struct values *v, bool first)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(64 * KIB);
+    for (size_t i = 0; i < HUB_COUNT(recipes); i++) {
+        const struct recipe *r = &recipes[i];
+        if ((r->needs & v->has) != r->needs || (first && !r->first))
+            continue;
+        text.size = 0;
+        HUB_TRY(write_text(v, r->text, &text, page->err));
+        page_recipe(&page->out, &(struct page_recipe){hub_view_of(r->title), hub_buf_view(&text)});
+    }
+    return HUB_OK;
+}
+
+enum hub_status page_recipes(struct page *page, const json_t *dataset, uint64_t episode, const char *field,
+                             bool first)
+{
+    struct values v = {.page = page,
+                       .field = hub_view_of(field ? field : ""),
+                       .episode = episode,
+                       .repo = HUB_BUF_INIT(KIB),
+                       .within = HUB_BUF_INIT(4 * KIB)};
+    v.has = field ? FIELD : 0;
+    enum hub_status st = find_values(&v, dataset, page->err);
+    if (!st)
+        st = write_recipes(page, &v, first);
+    hub_buf_dispose(&v.repo);
+    hub_buf_dispose(&v.within);
+    return st;
+}

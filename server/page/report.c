@@ -1,0 +1,37 @@
+/* What a browser kept a page from doing: counted with the requests of this route, and told once a second at most. */
+#include "server/api/app.h"
+#include "server/http/log.h"
+#include "server/page/ask.h"
+#include "server/page/handlers.h"
+#include "storage/base/json.h"
+#include "storage/base/time.h"
+
+#include <stdatomic.h>
+
+static void tell(struct hub_log *log, const json_t *report)
+{
+    const struct hub_view what = page_text(report, "violated-directive"),
+                          address = page_text(report, "document-uri"),
+                          blocked = page_text(report, "blocked-uri");
+    hub_log_event(
+        log, &(struct hub_log_event){HUB_LOG_WARNING, "page-refused", NULL},
+        "a browser refused something of a page that the hub does not send (%.60s: %.100s, at %.200s): an "
+        "extension of the browser, a proxy that changes pages, or text of a dataset that must be reported",
+        what.data ? what.data : "?", blocked.data ? blocked.data : "?", address.data ? address.data : "?");
+}
+
+enum hub_status hub_page_report(struct hub_request *request, struct hub_response *response,
+                                struct hub_error *err)
+{
+    static atomic_int_fast64_t told_ms;
+    HUB_CLEANUP(hub_json_decrefp) json_t *body = NULL;
+    const int64_t now = hub_time_mono_ms();
+    int_fast64_t last = atomic_load(&told_ms);
+    response->status = 204;
+    if (hub_json_parse(request->body, request->body.size, &body, NULL) ||
+        !json_object_get(body, "csp-report"))
+        return hub_fail(err, HUB_INVALID, "the body is no report of a browser");
+    if ((!last || now - last >= 1000) && atomic_compare_exchange_strong(&told_ms, &last, now))
+        tell(request->app->log, json_object_get(body, "csp-report"));
+    return HUB_OK;
+}

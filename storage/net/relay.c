@@ -1,0 +1,310 @@
+/* Requests passed on: see relay.h. */
+#include "storage/net/relay.h"
+
+#include <ctype.h>
+#include <curl/curl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <strings.h>
+
+enum { CONNECT_MS = 5000, TICK_MS = 500 /* to see that nobody waits */, IDLE_MS = 60000 };
+#define HEADER_BYTES (64 * KIB)
+
+struct hub_relayed {
+    atomic_uint refs; /* who asked, and the relay until it is done */
+    struct hub_file_fetch *fetch;
+    CURL *easy;
+    struct curl_slist *headers;
+    struct hub_buf body, answer, lines; /* what is sent; what came: its body, its header */
+    struct hub_relayed *next;           /* of those that are new, then of those under way */
+    enum hub_status refused;
+    unsigned status;
+};
+
+struct hub_relay {
+    CURLM *multi;
+    char *user_agent;
+    pthread_t thread;
+    pthread_mutex_t lock; /* of what follows */
+    struct hub_relayed *fresh;
+    unsigned count; /* fresh and under way */
+    bool stops;
+};
+
+/* ---- one ---- */
+
+void hub_relayed_put(struct hub_relayed *r)
+{
+    if (!r || atomic_fetch_sub(&r->refs, 1) != 1)
+        return;
+    if (r->easy)
+        curl_easy_cleanup(r->easy);
+    curl_slist_free_all(r->headers);
+    hub_buf_dispose(&r->body);
+    hub_buf_dispose(&r->answer);
+    hub_buf_dispose(&r->lines);
+    hub_fetch_put(r->fetch);
+    free(r);
+}
+
+static void relayed_putp(struct hub_relayed **r)
+{
+    hub_relayed_put(*r);
+}
+
+struct hub_file_fetch *hub_relayed_fetch(const struct hub_relayed *r)
+{
+    return r->fetch;
+}
+
+unsigned hub_relayed_status(const struct hub_relayed *r)
+{
+    return r->status;
+}
+
+struct hub_view hub_relayed_body(const struct hub_relayed *r)
+{
+    return hub_buf_view(&r->answer);
+}
+
+/* Of the last header that came: there is one for each answer, 1xx too. */
+struct hub_view hub_relayed_header(const struct hub_relayed *r, const char *name)
+{
+    const size_t size = strlen(name);
+    const char *at = r->lines.data, *end = at + r->lines.size;
+    while (at && at < end) {
+        const char *line_end = memchr(at, '\n', (size_t)(end - at));
+        const char *stop = line_end ? line_end : end;
+        if ((size_t)(stop - at) > size && at[size] == ':' && strncasecmp(at, name, size) == 0) {
+            const char *value = at + size + 1;
+            while (value < stop && isspace((unsigned char)*value))
+                value++;
+            while (stop > value && isspace((unsigned char)stop[-1]))
+                stop--;
+            return (struct hub_view){value, (size_t)(stop - value)};
+        }
+        at = stop + 1;
+    }
+    return (struct hub_view){0};
+}
+
+static size_t on_header(char *data, size_t size, size_t count, void *user)
+{
+    struct hub_relayed *r = user;
+    const struct hub_view line = {data, size * count};
+    if (hub_view_starts(line, "HTTP/"))
+        r->lines.size = 0;
+    r->refused = hub_buf_add_view(&r->lines, line, NULL);
+    return r->refused ? 0 : line.size;
+}
+
+static size_t on_body(char *data, size_t size, size_t count, void *user)
+{
+    struct hub_relayed *r = user;
+    r->refused = hub_buf_add(&r->answer, data, size * count, NULL);
+    return r->refused ? 0 : size * count;
+}
+
+static enum hub_status set_up(const struct hub_relay *relay, struct hub_relayed *r,
+                              const struct hub_relay_request *request, struct hub_error *err)
+{
+    for (const char *const *line = request->headers; *line; line++) {
+        struct curl_slist *list = curl_slist_append(r->headers, *line);
+        HUB_TRY(hub_allocated(list, err));
+        r->headers = list;
+    }
+    CURL *e = r->easy = curl_easy_init();
+    HUB_TRY(hub_allocated(e, err));
+    curl_easy_setopt(e, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(e, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
+    curl_easy_setopt(e, CURLOPT_TIMEOUT_MS, (long)HUB_RELAYED_MS);
+    curl_easy_setopt(e, CURLOPT_USERAGENT, relay->user_agent);
+    curl_easy_setopt(e, CURLOPT_HTTPHEADER, r->headers);
+    curl_easy_setopt(e, CURLOPT_HEADERFUNCTION, on_header);
+    curl_easy_setopt(e, CURLOPT_HEADERDATA, r);
+    curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, on_body);
+    curl_easy_setopt(e, CURLOPT_WRITEDATA, r);
+    curl_easy_setopt(e, CURLOPT_PRIVATE, r);
+    if (strcmp(request->method, "HEAD") == 0)
+        curl_easy_setopt(e, CURLOPT_NOBODY, 1L);
+    if (strcmp(request->method, "POST") == 0) {
+        HUB_TRY(hub_buf_add_view(&r->body, request->body, err));
+        curl_easy_setopt(e, CURLOPT_POST, 1L);
+        curl_easy_setopt(e, CURLOPT_POSTFIELDS, r->body.data ? r->body.data : "");
+        curl_easy_setopt(e, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)r->body.size);
+    }
+    return hub_allocated(curl_easy_setopt(e, CURLOPT_URL, request->url) ? NULL : e, err);
+}
+
+static enum hub_status outcome(struct hub_relayed *r, CURLcode code)
+{
+    struct hub_error *err = &r->fetch->err;
+    long status = 0;
+    if (r->refused == HUB_TOO_BIG)
+        return hub_fail_as(err, HUB_TOO_BIG, "upstream-failed", "the upstream's answer is longer than %d MiB",
+                           (int)(HUB_RELAYED_BYTES / MIB));
+    if (r->refused)
+        return hub_no_memory(err);
+    curl_easy_getinfo(r->easy, CURLINFO_RESPONSE_CODE, &status);
+    if (code || status < 100)
+        return hub_fail_as(err, HUB_IO, "upstream-unavailable", "the upstream does not answer: %s",
+                           curl_easy_strerror(code));
+    r->status = (unsigned)status;
+    return HUB_OK;
+}
+
+/* ---- all of them ---- */
+
+static void finish(struct hub_relay *relay, struct hub_relayed *r, enum hub_status status)
+{
+    pthread_mutex_lock(&relay->lock);
+    relay->count--;
+    pthread_mutex_unlock(&relay->lock);
+    curl_multi_remove_handle(relay->multi, r->easy);
+    hub_fetch_done(r->fetch, status); /* which puts its reference */
+    hub_relayed_put(r);
+}
+
+static void unlink_one(struct hub_relayed **first, struct hub_relayed *r)
+{
+    while (*first && *first != r)
+        first = &(*first)->next;
+    if (*first)
+        *first = r->next;
+}
+
+static void begin_fresh(struct hub_relay *relay, struct hub_relayed **under_way)
+{
+    pthread_mutex_lock(&relay->lock);
+    struct hub_relayed *fresh = relay->fresh;
+    relay->fresh = NULL;
+    pthread_mutex_unlock(&relay->lock);
+    while (fresh) {
+        struct hub_relayed *r = fresh;
+        fresh = r->next;
+        if (curl_multi_add_handle(relay->multi, r->easy)) {
+            finish(relay, r, hub_no_memory(&r->fetch->err));
+            continue;
+        }
+        r->next = *under_way;
+        *under_way = r;
+    }
+}
+
+static void finish_done(struct hub_relay *relay, struct hub_relayed **under_way)
+{
+    const CURLMsg *message;
+    int left;
+    while ((message = curl_multi_info_read(relay->multi, &left))) {
+        struct hub_relayed *r = NULL;
+        if (message->msg != CURLMSG_DONE)
+            continue;
+        const CURLcode code = message->data.result;
+        curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&r);
+        unlink_one(under_way, r);
+        finish(relay, r, outcome(r, code));
+    }
+}
+
+static void finish_left(struct hub_relay *relay, struct hub_relayed **under_way, bool all)
+{
+    for (struct hub_relayed *r = *under_way, *next; r; r = next) {
+        next = r->next;
+        if (!all && atomic_load(&r->refs) > 1)
+            continue;
+        unlink_one(under_way, r);
+        finish(relay, r, hub_fail(&r->fetch->err, HUB_CANCELLED, "nobody waits for the upstream any more"));
+    }
+}
+
+static void *run(void *arg)
+{
+    struct hub_relay *relay = arg;
+    struct hub_relayed *under_way = NULL;
+    for (bool stops = false; !stops;) {
+        int running;
+        begin_fresh(relay, &under_way);
+        curl_multi_perform(relay->multi, &running);
+        finish_done(relay, &under_way);
+        finish_left(relay, &under_way, false);
+        curl_multi_poll(relay->multi, NULL, 0, under_way ? TICK_MS : IDLE_MS, NULL);
+        pthread_mutex_lock(&relay->lock);
+        stops = relay->stops;
+        pthread_mutex_unlock(&relay->lock);
+    }
+    begin_fresh(relay, &under_way);
+    finish_left(relay, &under_way, true);
+    return NULL;
+}
+
+enum hub_status hub_relay_ask(struct hub_relay *relay, const struct hub_relay_request *request,
+                              struct hub_relayed **out, struct hub_error *err)
+{
+    HUB_CLEANUP(relayed_putp) struct hub_relayed *r = NULL;
+    HUB_TRY(hub_new(&r, 1, sizeof *r, err));
+    atomic_init(&r->refs, 1);
+    r->body = HUB_BUF_INIT(HUB_RELAYED_BYTES);
+    r->answer = HUB_BUF_INIT(HUB_RELAYED_BYTES);
+    r->lines = HUB_BUF_INIT(HEADER_BYTES);
+    HUB_TRY(set_up(relay, r, request, err));
+    HUB_TRY(hub_fetch_new(&r->fetch, err));
+    pthread_mutex_lock(&relay->lock);
+    const bool taken = !relay->stops && relay->count < HUB_RELAYED_MOST;
+    if (taken) {
+        atomic_fetch_add(&r->refs, 1);
+        r->next = relay->fresh;
+        relay->fresh = r;
+        relay->count++;
+    }
+    pthread_mutex_unlock(&relay->lock);
+    if (!taken) {
+        hub_fetch_done(r->fetch, HUB_BUSY); /* the relay's reference to it */
+        return hub_fail_as(err, HUB_BUSY, "overloaded", "too many requests wait for the upstream");
+    }
+    curl_multi_wakeup(relay->multi);
+    *out = r;
+    r = NULL;
+    return HUB_OK;
+}
+
+enum hub_status hub_relay_start(const char *user_agent, struct hub_relay **out, struct hub_error *err)
+{
+    struct hub_relay *relay;
+    (void)curl_global_init(CURL_GLOBAL_DEFAULT);
+    HUB_TRY(hub_new(&relay, 1, sizeof *relay, err));
+    pthread_mutex_init(&relay->lock, NULL);
+    enum hub_status st = hub_dup(&relay->user_agent, user_agent, err);
+    if (!st)
+        st = hub_allocated((relay->multi = curl_multi_init()), err);
+    if (!st) {
+        curl_multi_setopt(relay->multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, (long)HUB_RELAYED_AT_ONCE);
+        const int errnum = pthread_create(&relay->thread, NULL, run, relay);
+        st = errnum ? hub_fail_errno(err, errnum, "a thread for the upstream") : HUB_OK;
+    }
+    if (!st) {
+        *out = relay;
+        return HUB_OK;
+    }
+    curl_multi_cleanup(relay->multi);
+    pthread_mutex_destroy(&relay->lock);
+    free(relay->user_agent);
+    free(relay);
+    return st;
+}
+
+void hub_relay_stop(struct hub_relay *relay)
+{
+    if (!relay)
+        return;
+    pthread_mutex_lock(&relay->lock);
+    relay->stops = true;
+    pthread_mutex_unlock(&relay->lock);
+    curl_multi_wakeup(relay->multi);
+    pthread_join(relay->thread, NULL);
+    curl_multi_cleanup(relay->multi);
+    pthread_mutex_destroy(&relay->lock);
+    free(relay->user_agent);
+    free(relay);
+}

@@ -1,0 +1,69 @@
+// Lists: sorting, filters, pages, the back button, search as one types.
+const { column, sleep } = require("./kit.js");
+
+const shown = async (page) => [new URL(page.url()).search, await column(page, 0)];
+
+async function paged(t, js) {
+  const page = await t.open({ js });
+  await page.goto(t.base + "/d/many-v0/episodes");
+  await page.click("thead >> text=return");
+  await page.waitForURL("**sort=*return");
+  const sort = new URL(page.url()).searchParams.get("sort");
+  const all = (await t.hub.api(`/many-v0/episodes?sort=${sort}&limit=1000`)).items.map((e) => String(e.number));
+  const first = await shown(page);
+  t.same(first[1], all.slice(0, first[1].length), "sorted");
+  await page.click("a[rel=next]");
+  await page.waitForURL("**cursor=*");
+  const second = await shown(page);
+  t.same(second[1], all.slice(first[1].length, first[1].length + second[1].length), "next");
+  await page.click("a[rel=prev]");
+  await page.waitForURL((url) => url.search !== second[0]);
+  t.same((await shown(page))[1], first[1], "previous after next");
+  await page.goBack();
+  t.same(await shown(page), second, "back");
+  await page.goBack();
+  t.same(await shown(page), first, "back twice");
+  await page.fill("input[name=where]", "return > 30");
+  await page.press("input[name=where]", "Enter");
+  await page.waitForURL("**where=*");
+  const where = await shown(page), some = (await t.hub.api(`/many-v0/episodes?sort=${sort}&where=return>30&limit=1000`)).items;
+  t.check(where[0].includes("sort="), "a filter forgets the order:", where[0]);
+  t.same(where[1], some.slice(0, where[1].length).map((e) => String(e.number)), "filtered");
+  await page.click("tbody th a");
+  await page.waitForURL("**/episodes/*?*");
+  t.check(/where=/.test(page.url()) && /sort=/.test(page.url()), "an episode forgets its list:", page.url());
+  await page.goBack();
+  t.same(await shown(page), where, "back from an episode");
+}
+
+async function typed(t) {
+  const page = await t.open();
+  await page.goto(t.base + "/");
+  const asked = [];
+  page.on("request", (r) => { if (r.url().includes("?q=")) asked.push(new URL(r.url()).searchParams.get("q")); });
+  await page.type("input[type=search]", "human");
+  await page.waitForURL("**/?q=human");
+  t.same(asked, ["human"], "requests of a pause");
+  const { items } = await t.hub.api("?q=human");
+  t.same((await column(page, 0, "#results table")).length, items.length, "rows");
+  t.check((await page.textContent("#said")).startsWith(`${items.length} dataset`), "the count is not said");
+  // an answer that comes late is of no use
+  await page.route("**/?q=door*", async (route) => { await sleep(900); await route.continue().catch(() => {}); });
+  await page.fill("input[type=search]", "door");
+  await sleep(400);
+  await page.fill("input[type=search]", "corridor");
+  await page.waitForURL("**/?q=corridor");
+  await sleep(1200);
+  t.check(page.url().endsWith("?q=corridor") && (await page.textContent("#results")).includes("corridor") && !(await page.textContent("#results")).includes("door/"), "a late answer is shown");
+  await page.unroute("**/?q=door*");
+  const live = await page.textContent("#results");
+  await page.press("input[type=search]", "Enter");
+  await page.waitForLoadState();
+  t.same((await page.textContent("#results")).replace(/\s+/g, " "), live.replace(/\s+/g, " "), "Enter");
+}
+
+exports.rows = {
+  "3 pages and order": (t) => paged(t, true),
+  "3 pages and order without JavaScript": (t) => paged(t, false),
+  "4 search as typed": typed,
+};

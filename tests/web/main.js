@@ -1,0 +1,33 @@
+// main.js ROOTS [--all] [SUBJECT...]: runs the rows of each subject (a file of this folder) in a headless Chromium over one hub.
+const path = require("path");
+const kit = require("./kit.js");
+
+const SUBJECTS = ["clicks", "lists", "views", "videos", "values", "hostile", "keys", "tokens", "operations", "sizes"];
+
+(async () => {
+  const [roots, ...words] = process.argv.slice(2);
+  const all = words.includes("--all"), chosen = words.filter((w) => w !== "--all");
+  const browser = await kit.launch();
+  const hub = await kit.serve(["samples", "lab"].map((name) => path.join(roots, name)));
+  let failed = 0, passed = 0;
+  for (const name of chosen.length ? chosen : SUBJECTS) {
+    const { rows, heavy = {} } = require(`./${name}.js`);
+    for (const [row, run] of Object.entries(all ? { ...rows, ...heavy } : rows)) {
+      const began = Date.now(), test = new kit.Test(browser, hub, roots, all);
+      try {
+        await run(test);
+      } catch (e) {
+        test.say(e.stack.split("\n").slice(0, 12).join("\n    "));
+      }
+      await test.end();
+      console.log(`${test.wrong.length ? "FAIL" : "ok  "}  ${name}: ${row} (${((Date.now() - began) / 1000).toFixed(1)} s)`);
+      for (const line of test.wrong) console.log(`    ${line}`);
+      if (test.wrong.length) failed++;
+      else passed++;
+    }
+  }
+  await browser.close();
+  await hub.stop();
+  console.log(`${passed} passed, ${failed} failed`);
+  process.exit(failed ? 1 : 0);
+})().catch((e) => { console.log(e); process.exit(2); });

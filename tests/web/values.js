@@ -1,0 +1,60 @@
+// What is shown of values: exact integers, texts, distributions and what opens from them.
+const { column, sleep } = require("./kit.js");
+
+// numpy's rule: equal widths, the maximum in the last
+function histogram(values, bins) {
+  const low = Math.min(...values), high = Math.max(...values), counts = Array(bins).fill(0);
+  for (const v of values) counts[Math.min(bins - 1, Math.floor(((v - low) / (high - low)) * bins))]++;
+  return counts;
+}
+
+const measured = async (t, id) => {
+  for (let i = 0; i < 200; i++) {
+    const statistics = await t.hub.api(`/${id}/~statistics`);
+    if (statistics.coverage.complete) return statistics;
+    await sleep(100);
+  }
+  throw new Error(id + " is not measured");
+};
+
+exports.rows = {
+  "15 a seed of 64 bits and texts are exact": async (t) => {
+    const page = await t.open(), { items } = await t.hub.api("/seeds-v0/episodes");
+    await page.goto(t.base + "/d/seeds-v0/episodes");
+    const all = await page.textContent("main table");
+    for (const e of items) {
+      t.check(e.seed > "9232379236109516" && all.includes(e.seed), "the list lacks seed", e.seed);
+      await page.goto(`${t.base}/d/seeds-v0/episodes/${e.number}`);
+      t.check((await page.textContent("main")).includes(e.seed), "the episode lacks seed", e.seed);
+    }
+    const text = (await t.hub.api("/mission-text-v0")).fields.find((f) => f.type === "text" || /text|string/.test(f.dtype));
+    const said = await (await fetch(`${t.base}/api/v1/datasets/mission-text-v0/episodes/0/${text.path}?row=2`)).json();
+    await page.goto(t.base + "/d/mission-text-v0/episodes/0?at=2");
+    t.check((await page.textContent("table.values")).includes(said), "text of step 2:", said);
+  },
+  "18 a bar opens exactly its episodes": async (t) => {
+    const { fields } = await measured(t, "many-v0"), page = await t.open();
+    const { items } = await t.hub.api("/many-v0/episodes?limit=1000"), { edges, counts } = fields.return.histogram;
+    const returns = items.filter((e) => Number.isFinite(e.return)).map((e) => e.return);
+    t.same(counts, histogram(returns, counts.length), "counts");
+    await page.goto(t.base + "/d/many-v0");
+    const bars = await page.$$eval("svg.histogram a[href*='where=return']", (links) => links.map((a) => a.getAttribute("href")));
+    const full = counts.map((c, i) => [c, i]).filter(([c]) => c);
+    t.same(bars.length, full.length, "bars");
+    for (const k of [0, full.length >> 1, full.length - 1]) {
+      const i = full[k][1], last = i === counts.length - 1;
+      const want = items.filter((e) => e.return >= edges[i] && (last ? e.return <= edges[i + 1] : e.return < edges[i + 1])).map((e) => String(e.number));
+      await page.goto(t.base + bars[k]);
+      t.same(await column(page, 0), want, "bar", i);
+    }
+  },
+  "18 planted faults are found": async (t) => {
+    await measured(t, "many-v0");
+    const { rules } = await t.hub.api("/many-v0/~findings"), page = await t.open();
+    for (const [rule, number] of [["frozen", 1], ["nonfinite", 2]])
+      t.same(rules.find((r) => r.rule === rule)?.episodes.map((e) => e.number), [number], rule);
+    await page.goto(t.base + "/d/many-v0/~findings");
+    const links = await page.$$eval("main table a", (all) => all.map((a) => a.getAttribute("href")));
+    for (const number of [1, 2]) t.check(links.some((h) => h.includes(`/episodes/${number}?at=`) || h.endsWith(`/episodes/${number}`)), "no link to episode", number, links);
+  },
+};

@@ -1,0 +1,87 @@
+// The rows at the cursor, exactly as stored: 64 around it in one answer, once it rests. Numbers stay the text they came as.
+import { api, clock, now, follow, revision } from "./clock.js";
+import { lanes, make } from "./lanes.js";
+import { ask, field_of } from "./tiles.js";
+
+const AROUND = 64, SHOWN = 12, REST = 60;
+const rows = [...document.querySelectorAll("table.values tr[data-numbers]")].map((row) => ({ row, link: row.querySelector("a"), field: field_of(row.querySelector("a").href), numbers: Number(row.dataset.numbers) }));
+const many = rows.reduce((sum, { numbers }) => sum + numbers, 0) > 4096;
+const blocks = new Map(); // first step -> field -> rows
+
+// an integer that a double cannot hold stays text
+const parse = (text) => JSON.parse(text.replace(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g, (m) => (/^-?\d{16,}$/.test(m) ? `"${m}"` : m)));
+
+async function block(step, signal) {
+  const wide = many ? 4 : AROUND, start = Math.floor(step / wide) * wide;
+  if (!blocks.has(start)) {
+    const query = new URLSearchParams({ start, stop: start + wide, nonfinite: "string", format: "json", revision });
+    for (const { field } of rows) query.append("fields", field);
+    blocks.set(start, parse(await (await ask(`${api}?${query}`, signal)).text()));
+    if (blocks.size > 64) blocks.delete(blocks.keys().next().value);
+  }
+  return [blocks.get(start), step - start];
+}
+
+// numbers that JSON has no word for, and those kept as text, stand as they are; other text within a list in quotes
+const said = (value, within) => {
+  if (Array.isArray(value)) {
+    const most = within ? 4 : SHOWN, first = value.slice(0, most).map((v) => said(v, true)).join(", ");
+    return value.length > most ? `[${first}] … ${value.length} in all` : `[${first}]`;
+  }
+  if (typeof value === "string") return within && !/^(NaN|-?Infinity|-?\d{16,})$/.test(value) ? JSON.stringify(value) : value;
+  return JSON.stringify(value) ?? "";
+};
+
+// beside the name of a lane of one curve
+function read(lane, text) {
+  lane.reading ??= lane.figure.querySelector("h3").appendChild(make("output", { class: "n" }));
+  lane.reading.textContent = text;
+}
+
+function show(found, k, step) {
+  for (const { row, link, field } of rows) {
+    const values = found[field], cell = row.cells[1];
+    row.hidden = !values || values[k] === undefined;
+    if (row.hidden) continue;
+    cell.firstElementChild.textContent = said(values[k]);
+    const url = new URL(link.href);
+    url.searchParams.set("row", step);
+    link.href = url;
+  }
+  for (const lane of lanes) {
+    const value = found[lane.field]?.[k];
+    if (lane.is.of === "sum" && lane.tiles) lane.tiles.get(1, step, step + 1).then(({ first, lines }) => read(lane, step === now() ? said(lines[0][step - first] ?? "NaN") : ""), () => {});
+    const flat = lane.is.of === "sum" || value === undefined ? [] : [value].flat(Infinity);
+    const places = lane.figure.querySelectorAll("[data-dim]");
+    if (!places.length) {
+      const dim = flat.length === 1 ? 0 : Number(/^\d+$/.test(lane.is.dims) ? lane.is.dims : NaN);
+      if (lane.is.of !== "sum") read(lane, said(flat[dim] ?? ""));
+    }
+    for (const place of places) {
+      const output = place.querySelector("output") ?? place.appendChild(make("output", { class: "n" }));
+      output.textContent = said(flat[Number(place.dataset.dim)]);
+    }
+  }
+  document.getElementById("values").textContent = `At step ${step}`;
+  document.querySelector('form[aria-label="Step"]').elements.at.value = step;
+}
+
+let pause, asked, shown;
+async function load() {
+  const step = now();
+  asked?.abort();
+  asked = new AbortController();
+  try {
+    const [found, k] = await block(step, asked.signal);
+    if (step === now()) show(found, k, step);
+    shown = step;
+  } catch { /* what is shown says its step */ }
+}
+if (rows.length) {
+  follow(() => {
+    if (clock.playing || now() === shown) return;
+    clearTimeout(pause);
+    pause = setTimeout(load, REST);
+  });
+  load();
+}
