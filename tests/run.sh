@@ -10,7 +10,7 @@ yes=no
 
 . tests/support/install.sh
 PACKAGES_BUILD=$(sed -n 's/^PACKAGES_BUILD="\(.*\)"$/\1/p' server/run.sh)
-PACKAGES_TEST="clang-format clang-tidy curl git libcriterion-dev make prometheus python3-venv"
+PACKAGES_TEST="clang-format clang-tidy curl git libcriterion-dev make prometheus python3-venv strace"
 install_packages "$yes" $PACKAGES_BUILD $PACKAGES_TEST
 
 # Real clients and readers for the tests that drive them; inside the checkout.
@@ -107,6 +107,7 @@ clients() { # their versions are worth a look each time
 check "stock clients" clients
 [ ! -s build/clients.txt ] || cat build/clients.txt
 
+[ -z "${NODE_PATH:-}" ] || check "pages in a browser" env HUB_BIN="$here/build/dev/bin" sh tests/web/run.sh
 check "clang-format" sh tests/support/check_format.sh
 check "clang-tidy" sh tests/support/check_tidy.sh build/dev
 check "packages of Dockerfile and run.sh agree" sh tests/support/check_packages.sh

@@ -46,6 +46,8 @@ enum cli_option {
     OPT_KIND,
     OPT_LICENSE,
     OPT_ACTION_DIM,
+    OPT_LOADABLE,
+    OPT_FACETS,
     OPT_FORCE,
     OPT_OUTPUT,
     OPT_CONNECTIONS,
@@ -68,6 +70,7 @@ enum cli_option {
     OPT_LIMIT,
     OPT_ROWS,
     OPT_FORMAT,
+    OPT_OF_FORMAT,
     OPT_WINDOWS,
     OPT_LENGTH,
     OPT_SEED,
@@ -128,6 +131,11 @@ int cli_rows(struct cli *cli);
 int cli_sample(struct cli *cli);
 int cli_stats(struct cli *cli);
 
+/* ---- facets.c ---- */
+
+/** Instead of a list, how many datasets have each value of what --facets names. An exit code. */
+int cli_facets(const struct cli *cli, const struct minari_dataset_query *query);
+
 /* ---- options.c ---- */
 
 enum { CLI_COMMON = 11 };
@@ -157,6 +165,8 @@ const struct cli_command *cli_find_command(const char *name);
 /** Choose the remote and connect to it. "scheme://host/ID" in `*id`, if `id` is given, chooses too and is cut
  * to the ID. An exit code. */
 int cli_connect(struct cli *cli, const char *chosen, const char **id);
+/** Connect to the hub behind a Unix socket. `once`: no request is made again, and none is told of. An exit code. */
+int cli_connect_local(struct cli *cli, const char *socket, bool once);
 /** "http://hub:8080 (MINARI_HUB_URL)" */
 const char *cli_remote_name(const struct cli *cli);
 enum { CLI_ID = 1100 };

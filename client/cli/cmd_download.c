@@ -190,6 +190,15 @@ static bool is_wanted(const struct minari_summary *s, const char *prefix, const 
            (o->any_format || strncmp(s->format, "minari", 6) == 0);
 }
 
+/* An id may look like a pattern. */
+static bool is_an_id(const struct minari_dataset_list *list, const char *pattern)
+{
+    for (size_t i = 0; pattern && i < minari_dataset_list_count(list); i++)
+        if (strcmp(minari_dataset_list_at(list, i)->id, pattern) == 0)
+            return true;
+    return false;
+}
+
 /* All of the hub's datasets that match, after a question. */
 static int many(struct download *d, const struct minari_download_options *o, const char *pattern)
 {
@@ -206,6 +215,10 @@ static int many(struct download *d, const struct minari_download_options *o, con
         .prefix = cli->values[OPT_PREFIX], .loadable_by = o->loadable_by, .latest = !cli->values[OPT_ALL]};
     if (minari_dataset_list_get(cli->client, &query, &list, &err))
         return cli_report(cli, &err);
+    if (is_an_id(list, pattern)) {
+        minari_dataset_list_free(list);
+        return one(d, o, pattern);
+    }
     const char **ids = calloc(minari_dataset_list_count(list) + 1, sizeof *ids);
     for (size_t i = 0; ids && i < minari_dataset_list_count(list); i++) {
         const struct minari_summary *s = minari_dataset_list_at(list, i);

@@ -1,5 +1,6 @@
 /* episodes: the episodes of a dataset on a hub, for people, or as a table for programs. */
 #include "client/cli/output.h"
+#include "client/cli/own_hub.h"
 #include "client/cli/table.h"
 #include "storage/base/number.h"
 
@@ -54,8 +55,9 @@ static bool wants_table(const struct cli *cli)
 static int save_table(struct cli *cli, uint64_t limit)
 {
     const char *path = output_path(cli);
-    const char *format = output_format(cli, cli->values[OPT_JSON] && !cli->values[OPT_CSV] ? "json" : "csv");
-    const bool text = strcmp(format, "csv") == 0 || strncmp(format, "json", 4) == 0;
+    const char *own = cli->values[OPT_CSV] ? "csv" : cli->values[OPT_JSON] ? "json" : path ? NULL : "csv";
+    const char *format = output_format(cli, "csv json jsonl arrow npz", own);
+    const bool text = format && (strcmp(format, "csv") == 0 || strncmp(format, "json", 4) == 0);
     struct asked asked = {.id = cli->arguments[0],
                           .query = {.size = sizeof asked.query,
                                     .columns = cli->values[OPT_COLUMNS] ? cli->values[OPT_COLUMNS] : COLUMNS,
@@ -65,12 +67,14 @@ static int save_table(struct cli *cli, uint64_t limit)
                                     .task = cli->values[OPT_TASK],
                                     .format = format,
                                     .limit = limit}};
+    if (!format)
+        return CLI_USAGE;
     if (cli->values[OPT_CSV] && strcmp(format, "csv") != 0)
         return cli_error(CLI_USAGE, "--csv, and %s by --format or the name given to -o: which of them?",
                          format);
     if (!output_fits(cli, path, text, format))
         return CLI_USAGE;
-    const int code = cli_connect(cli, NULL, &asked.id);
+    const int code = own_hub_connect(cli, &asked.id);
     cli->subject = code ? cli->subject : asked.id;
     return code ? code : output_save(cli, path, text, fetch, &asked);
 }
@@ -90,7 +94,7 @@ int cli_episodes(struct cli *cli)
         return CLI_USAGE;
     if (wants_table(cli))
         return save_table(cli, limit);
-    int code = cli_connect(cli, NULL, &id);
+    int code = own_hub_connect(cli, &id);
     if (code)
         return code;
     const struct minari_episode_query query = {

@@ -1,5 +1,6 @@
-/* get: rows of a field, what a camera saw, or all files as a tar, straight to stdout or a file. */
+/* get: rows of a field, what a camera saw, a file, or all files as a tar, straight to stdout or a file. */
 #include "client/cli/output.h"
+#include "client/cli/own_hub.h"
 #include "client/cli/slice.h"
 
 #include <stdlib.h>
@@ -12,10 +13,29 @@ static bool is_archive(const struct cli *cli)
     return cli->count == 2 && strcmp(cli->arguments[1], "archive.tar") == 0;
 }
 
+#define FORMATS "json npy npz csv arrow jsonl raw image"
+
+/* The path of "ID files/PATH", or NULL. */
+static const char *file_of(const struct cli *cli)
+{
+    const size_t head = strlen("files/");
+    const bool named = cli->count == 2 && strncmp(cli->arguments[1], "files/", head) == 0;
+    return named && cli->arguments[1][head] ? cli->arguments[1] + head : NULL;
+}
+
+static bool is_text_file(const char *path)
+{
+    static const char *const endings[] = {".json", ".jsonl", ".md", ".txt", ".csv", ".yaml", ".yml", ".toml"};
+    bool text = false;
+    for (size_t i = 0; i < HUB_COUNT(endings); i++)
+        text = text || hub_view_ends(hub_view_of(path), endings[i]);
+    return text;
+}
+
 /* The camera of "~media/front" or "~media/front.mp4"; NULL: a field is named. */
 static const char *camera_of(const struct cli *cli, char out[512])
 {
-    const char *name = is_archive(cli) ? "" : cli->arguments[2];
+    const char *name = cli->count < 3 ? "" : cli->arguments[2];
     if (strncmp(name, MEDIA, strlen(MEDIA)) != 0)
         return NULL;
     name += strlen(MEDIA);
@@ -35,6 +55,8 @@ static enum minari_status fetch(struct cli *cli, minari_sink_fn sink, void *sink
     const struct asked *asked = user;
     char name[512];
     const char *camera = camera_of(cli, name);
+    if (file_of(cli))
+        return minari_file_get(cli->client, asked->id, file_of(cli), sink, sink_user, info, err);
     if (is_archive(cli))
         return minari_archive_get(cli->client, asked->id, sink, sink_user, info, err);
     if (camera)
@@ -84,27 +106,31 @@ static int find_episode(struct cli *cli, const char *id, const char *text, uint6
 int cli_get(struct cli *cli)
 {
     const char *path = output_path(cli);
-    const char *format = output_format(cli, path && cli->count > 3 ? "npz" : "json");
     struct asked asked = {.id = cli->arguments[0]};
     char camera[512];
-    if (cli->count < 3 && !is_archive(cli))
-        return cli_error(CLI_USAGE, "name an episode and a field, or archive.tar: all files");
-    if (is_archive(cli))
-        format = "tar";
-    if (camera_of(cli, camera)) {
-        format = "mp4";
-        if (cli->count > 3)
-            return cli_error(CLI_USAGE, "a video is asked for alone, not with fields");
-    }
+    const char *file = file_of(cli);
+    const bool whole = file || is_archive(cli);
+    if (cli->count < 3 && !whole)
+        return cli_error(CLI_USAGE,
+                         "name an episode and a field, or files/PATH: a file, or archive.tar: all files");
+    const bool video = camera_of(cli, camera);
+    if (video && cli->count > 3)
+        return cli_error(CLI_USAGE, "a video is asked for alone, not with fields");
+    const char *format = whole   ? cli->arguments[1]
+                         : video ? "mp4"
+                                 : output_format(cli, FORMATS, path ? NULL : "json");
+    if (!format)
+        return CLI_USAGE;
     if (cli->values[OPT_ROWS] && !slice_parse(cli->values[OPT_ROWS], &asked.slice))
         return cli_error(CLI_USAGE, "--rows takes A:B, A:B:S or one row, as in Python, not '%s'",
                          cli_clean(cli->values[OPT_ROWS]));
     asked.format = format;
-    const bool text = strcmp(format, "json") == 0;
+    /* in a pipe a file comes as it is, to the last byte */
+    const bool text = file ? cli->terminal && is_text_file(file) : strcmp(format, "json") == 0;
     if (!output_fits(cli, path, text, format))
         return CLI_USAGE;
-    int code = cli_connect(cli, NULL, &asked.id);
-    if (!code && !is_archive(cli))
+    int code = own_hub_connect(cli, &asked.id);
+    if (!code && !whole)
         code = find_episode(cli, asked.id, cli->arguments[1], &asked.episode);
     cli->subject = code ? cli->subject : asked.id;
     return code ? code : output_save(cli, path, text, fetch, &asked);

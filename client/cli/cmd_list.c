@@ -52,10 +52,34 @@ static int print_remote(const struct cli *cli, const struct minari_dataset_list 
     for (size_t i = 0; i < count; i++)
         if (shown(cli, minari_dataset_list_at(list, i)))
             datasets[n++] = minari_dataset_list_at(list, i);
+    if (count && !n)
+        cli_note(cli, "all of it is plain files, which --all shows");
     snprintf(title, sizeof title, "Minari datasets in %s", cli_remote_name(cli));
     const int code = print_table(cli, datasets, n, title);
     free(datasets);
     return code;
+}
+
+/* Nothing was found: what else could be tried. */
+static void say_none(const struct cli *cli, bool words)
+{
+    static const enum cli_option narrow[] = {
+        OPT_PREFIX, OPT_FOR,       OPT_STATUS, OPT_ENV,     OPT_TASK,       OPT_ROBOT,     OPT_CAMERA,
+        OPT_AUTHOR, OPT_ALGORITHM, OPT_KIND,   OPT_LICENSE, OPT_ACTION_DIM, OPT_OF_FORMAT, OPT_LOADABLE};
+    bool narrowed = false;
+    for (size_t i = 0; i < HUB_COUNT(narrow); i++)
+        narrowed = narrowed || cli->values[narrow[i]];
+    if (!words && !narrowed) {
+        cli_note(cli, "%s has no datasets", cli_remote_name(cli));
+        return;
+    }
+    cli_note(cli, "no dataset of %s has all of that", cli_remote_name(cli));
+    if (words)
+        cli_note(cli, "  try fewer words, or the beginning of one");
+    if (narrowed && cli->remote.kind == MINARI_REMOTE_HUB)
+        cli_note(cli, "  minari-cli list remote --facets shows what there is");
+    if (!cli->values[OPT_ALL])
+        cli_note(cli, "  --all looks at older versions too");
 }
 
 /* `words` NULL: all, of `limit`, 0: without one. */
@@ -77,16 +101,20 @@ static int list_remote(struct cli *cli, const char *chosen, const char *words, u
                                                .kind = cli->values[OPT_KIND],
                                                .license = cli->values[OPT_LICENSE],
                                                .action_dim = cli->values[OPT_ACTION_DIM],
+                                               .loadable = cli->values[OPT_LOADABLE],
+                                               .format = cli->values[OPT_OF_FORMAT],
                                                .prefix = cli->values[OPT_PREFIX],
                                                .loadable_by = cli->values[OPT_FOR],
                                                .status = cli->values[OPT_STATUS],
                                                .sort = cli->values[OPT_SORT],
                                                .latest = !cli->values[OPT_ALL]};
+    if (cli->values[OPT_FACETS])
+        return cli_facets(cli, &query);
     if (minari_dataset_list_get(cli->client, &query, &list, &err))
         return cli_report(cli, &err);
     size_t count = minari_dataset_list_count(list);
-    if (words && !count)
-        cli_note(cli, "no dataset of %s has all of that", cli_remote_name(cli));
+    if (!count)
+        say_none(cli, words);
     if (limit && limit < count)
         count = (size_t)limit;
     if (cli->values[OPT_JSON])
@@ -152,11 +180,13 @@ static bool has_facts(const struct cli *cli, const json_t *object)
 static bool wanted(const struct cli *cli, const struct minari_summary *s)
 {
     const char *prefix = cli->values[OPT_PREFIX], *status = cli->values[OPT_STATUS],
-               *release = cli->values[OPT_FOR];
+               *release = cli->values[OPT_FOR], *format = cli->values[OPT_OF_FORMAT],
+               *loadable = cli->values[OPT_LOADABLE];
     const bool e5 = strcmp(s->format, "minari-hdf5") != 0 ||
                     (s->minari_version && s->minari_version[0] >= '0' && s->minari_version[0] <= '9');
     return (!prefix || strncmp(s->id, prefix, strlen(prefix)) == 0) &&
-           (!status || strcmp(s->status, status) == 0) &&
+           (!status || strcmp(s->status, status) == 0) && (!format || strcmp(s->format, format) == 0) &&
+           (!loadable || (strcmp(loadable, "true") == 0) == !s->unloadable) &&
            (!release || hub_minari_loadable(hub_view_of(s->minari_version), e5, hub_view_of(release)));
 }
 
@@ -265,10 +295,12 @@ static int list_local(struct cli *cli)
     struct local_list list = {0};
     struct partials partials = {.cli = cli};
     const char *root = cli_root();
-    if (cli->values[OPT_REMOTE] || cli->values[OPT_SORT])
-        return cli_error(CLI_USAGE,
-                         "list local does not take --%s: it lists what is on this machine, by name",
-                         cli->values[OPT_REMOTE] ? "remote" : "sort");
+    const enum cli_option of_hubs[] = {OPT_REMOTE, OPT_SORT, OPT_FACETS};
+    for (size_t i = 0; i < HUB_COUNT(of_hubs); i++)
+        if (cli->values[of_hubs[i]])
+            return cli_error(CLI_USAGE,
+                             "list local does not take --%s: it lists what is on this machine, by name",
+                             cli_options[of_hubs[i]].name);
     int code = local_inspect(root, "", &list);
     const struct local_dataset **chosen = calloc(list.count + 1, sizeof *chosen);
     if (!chosen)

@@ -1,5 +1,6 @@
 /* rows: rows of all episodes of a dataset, one after another. */
 #include "client/cli/output.h"
+#include "client/cli/own_hub.h"
 
 struct asked {
     const char *id;
@@ -20,7 +21,8 @@ static bool is_text(const char *format)
 
 int cli_rows(struct cli *cli)
 {
-    const char *path = output_path(cli), *format = output_format(cli, path ? "npz" : "csv");
+    const char *path = output_path(cli),
+               *format = output_format(cli, "npz csv arrow jsonl", path ? NULL : "csv");
     struct asked asked = {.id = cli->arguments[0],
                           .query = {.size = sizeof asked.query,
                                     .fields = cli->arguments + 1,
@@ -31,10 +33,10 @@ int cli_rows(struct cli *cli)
                                     .task = cli->values[OPT_TASK],
                                     .view = cli->values[OPT_VIEW],
                                     .format = format}};
-    const bool text = is_text(format);
-    if (!output_fits(cli, path, text, format))
+    const bool text = format && is_text(format);
+    if (!format || !output_fits(cli, path, text, format))
         return CLI_USAGE;
-    const int code = cli_connect(cli, NULL, &asked.id);
+    const int code = own_hub_connect(cli, &asked.id);
     cli->subject = code ? cli->subject : asked.id;
     return code ? code : output_save(cli, path, text, fetch, &asked);
 }

@@ -1,5 +1,6 @@
-/* sample: windows of steps drawn at random, as an npz. */
+/* sample: windows of steps drawn at random. */
 #include "client/cli/output.h"
+#include "client/cli/own_hub.h"
 
 struct asked {
     const char *id;
@@ -15,6 +16,7 @@ static enum minari_status fetch(struct cli *cli, minari_sink_fn sink, void *sink
 
 int cli_sample(struct cli *cli)
 {
+    const char *path = output_path(cli), *format = output_format(cli, "npz arrow", path ? NULL : "npz");
     struct asked asked = {.id = cli->arguments[0],
                           .query = {.size = sizeof asked.query,
                                     .fields = cli->arguments + 1,
@@ -25,13 +27,13 @@ int cli_sample(struct cli *cli)
                                     .seed = cli->values[OPT_SEED],
                                     .pad = cli->values[OPT_PAD],
                                     .weight = cli->values[OPT_WEIGHT],
-                                    .final_row = cli->values[OPT_FINAL]}};
-    const char *path = output_path(cli);
-    if (!cli_number(cli, OPT_WINDOWS, 1, 4096, 1, &asked.query.windows) ||
+                                    .final_row = cli->values[OPT_FINAL],
+                                    .format = format}};
+    if (!format || !cli_number(cli, OPT_WINDOWS, 1, 4096, 1, &asked.query.windows) ||
         !cli_number(cli, OPT_LENGTH, 1, 1000000, 1, &asked.query.length) ||
-        !output_fits(cli, path, false, "npz"))
+        !output_fits(cli, path, false, format))
         return CLI_USAGE;
-    const int code = cli_connect(cli, NULL, &asked.id);
+    const int code = own_hub_connect(cli, &asked.id);
     cli->subject = code ? cli->subject : asked.id;
     return code ? code : output_save(cli, path, false, fetch, &asked);
 }

@@ -1,27 +1,27 @@
 /* stats: what the numbers of a dataset on a hub come to, and its odd episodes. */
-#include "client/cli/cli.h"
+#include "client/cli/own_hub.h"
 #include "client/cli/table.h"
-#include "storage/base/number.h"
 
 #include <stdlib.h>
 
-enum { SHOWN_DIMS = 8, SHOWN_EPISODES = 10 };
+enum { SHOWN_DIMS = 8, SHOWN_EPISODES = 10, CELL = 32 };
 
-/* A number or a text of the answer; a list has one a dimension. */
-static const char *cell(const json_t *value, uint32_t dim, char out[HUB_NUMBER_CHARS + 1])
+/* A number or a text of the answer; a list has one a dimension. All digits are in --json. */
+static const char *cell(const json_t *value, uint32_t dim, char out[CELL])
 {
     const json_t *one = json_is_array(value) ? json_array_get(value, dim) : value;
     if (json_is_string(one))
         return json_string_value(one);
-    if (json_is_number(one))
-        out[hub_number_double(json_number_value(one), out)] = '\0';
+    if (json_is_integer(one))
+        snprintf(out, CELL, "%" JSON_INTEGER_FORMAT, json_integer_value(one));
+    else if (json_is_real(one))
+        snprintf(out, CELL, "%.6g", json_real_value(one));
     return json_is_number(one) ? out : "-";
 }
 
 static bool add_dim(struct table *table, const char *name, const json_t *of, uint32_t dim, bool several)
 {
-    char place[16] = "", min[HUB_NUMBER_CHARS + 1], max[HUB_NUMBER_CHARS + 1], mean[HUB_NUMBER_CHARS + 1],
-         std[HUB_NUMBER_CHARS + 1], count[HUB_NUMBER_CHARS + 1];
+    char place[16] = "", min[CELL], max[CELL], mean[CELL], std[CELL], count[CELL];
     if (several)
         snprintf(place, sizeof place, "%u", (unsigned)dim);
     const char *row[] = {dim ? "" : name,
@@ -62,7 +62,7 @@ static bool add_fields(struct table *table, const json_t *fields)
 
 static bool add_rule(struct table *table, const json_t *rule)
 {
-    char count[24], value[HUB_NUMBER_CHARS + 1], at[HUB_NUMBER_CHARS + 1], number[HUB_NUMBER_CHARS + 1];
+    char count[24], value[CELL], at[CELL], number[CELL];
     const json_t *episode, *episodes = json_object_get(rule, "episodes");
     bool ok = true;
     size_t i;
@@ -150,7 +150,7 @@ int cli_stats(struct cli *cli)
     char *text = NULL;
     if (findings && (cli->values[OPT_FIELD] || cli->values[OPT_WHERE]))
         return cli_error(CLI_USAGE, "--findings is of all episodes: it goes without --field and --where");
-    int code = cli_connect(cli, NULL, &id);
+    int code = own_hub_connect(cli, &id);
     if (code)
         return code;
     const struct minari_statistics_query query = {.size = sizeof query,
@@ -158,9 +158,13 @@ int cli_stats(struct cli *cli)
                                                   .where = cli->values[OPT_WHERE],
                                                   .split = cli->values[OPT_SPLIT],
                                                   .task = cli->values[OPT_TASK]};
-    if (findings ? minari_findings_get(cli->client, id, NULL, &text, &err)
-                 : minari_statistics_get(cli->client, id, &query, &text, &err))
-        return cli_report(cli, &err);
+    do {
+        free(text);
+        text = NULL;
+        if (findings ? minari_findings_get(cli->client, id, NULL, &text, &err)
+                     : minari_statistics_get(cli->client, id, &query, &text, &err))
+            return cli_report(cli, &err);
+    } while (own_hub_goes_on(cli, text));
     HUB_CLEANUP(hub_json_decrefp) json_t *answer = json_loads(text, 0, NULL);
     if (cli->values[OPT_JSON])
         cli_put(cli, text, strlen(text));

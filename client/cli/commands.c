@@ -1,6 +1,10 @@
 /* The commands on one page. */
 #include "client/cli/cli.h"
 
+#define HERE                                                                                                 \
+    "Without a remote an ID is of this machine, below MINARI_DATASETS_PATH; a path (/..., ./..., ../..., "   \
+    "~/...)\nalways is: no hub needs to run.\n"
+
 const struct cli_command cli_commands[] = {
     {"list",
      cli_list,
@@ -9,18 +13,22 @@ const struct cli_command cli_commands[] = {
      "list the datasets of a hub, or of this machine",
      "Shows the newest version of each dataset; --all shows every version. Groups of more than ten become "
      "one row:\n"
-     "give --prefix to see into them.\n\n"
+     "give --prefix to see into them. --facets counts instead what a hub's lists can be narrowed by: env, "
+     "task, robot,\n"
+     "camera, author, algorithm, kind, license, action_dim, format, status.\n\n"
      "  minari-cli list remote                         the hub of --remote or MINARI_HUB_URL\n"
      "  minari-cli list http://hub:8080 -p D4RL/door   that hub, and only what begins so\n"
      "  minari-cli list remote --for 0.4.3             only what Minari 0.4.3 reads\n"
      "  minari-cli list local                          what is under MINARI_DATASETS_PATH\n"
      "  minari-cli list remote --env AdroitHandDoor-v1 --author 'Rodrigo de Lazcano'\n"
+     "  minari-cli list remote --facets env,robot      how many datasets have each\n"
      "  minari-cli list local --robot so100\n"
      "  minari-cli list remote --json | jq -r '.items[].id'",
      1,
      1,
      {OPT_ALL, OPT_PREFIX, OPT_FOR, OPT_STATUS, OPT_ENV, OPT_TASK, OPT_ROBOT, OPT_CAMERA, OPT_AUTHOR,
-      OPT_ALGORITHM, OPT_KIND, OPT_LICENSE, OPT_ACTION_DIM, OPT_SORT, OPT_END}},
+      OPT_ALGORITHM, OPT_KIND, OPT_LICENSE, OPT_ACTION_DIM, OPT_OF_FORMAT, OPT_LOADABLE, OPT_FACETS, OPT_SORT,
+      OPT_END}},
     {"search",
      cli_search,
      "WORD...",
@@ -32,11 +40,13 @@ const struct cli_command cli_commands[] = {
      "count.\n\n"
      "  minari-cli search door human\n"
      "  minari-cli search lift --robot Panda\n"
+     "  minari-cli search lift --facets robot,camera\n"
      "  minari-cli search open door --sort=-episodes -n 10 --json",
      1,
      -1,
      {OPT_ALL, OPT_PREFIX, OPT_FOR, OPT_STATUS, OPT_ENV, OPT_TASK, OPT_ROBOT, OPT_CAMERA, OPT_AUTHOR,
-      OPT_ALGORITHM, OPT_KIND, OPT_LICENSE, OPT_ACTION_DIM, OPT_SORT, OPT_LIMIT, OPT_END}},
+      OPT_ALGORITHM, OPT_KIND, OPT_LICENSE, OPT_ACTION_DIM, OPT_OF_FORMAT, OPT_LOADABLE, OPT_FACETS, OPT_SORT,
+      OPT_LIMIT, OPT_END}},
     {"show",
      cli_show,
      "ID",
@@ -101,28 +111,29 @@ const struct cli_command cli_commands[] = {
      {OPT_END}},
     {"episodes",
      cli_episodes,
-     "ID",
+     "ID | PATH",
      NULL,
-     "list the episodes of a dataset on a hub",
-     "  minari-cli episodes D4RL/door/human-v2 --limit 10\n"
-     "  minari-cli episodes D4RL/door/human-v2 --sort=-return -n 5\n"
-     "  minari-cli episodes so100/pick-place --task 0\n"
-     "  minari-cli episodes D4RL/door/human-v2 --where 'steps > 200 and success = true'\n"
-     "  minari-cli episodes D4RL/door/human-v2 --where \"task is null and \\\"id\\\" >= 2\" --json\n"
-     "  minari-cli episodes D4RL/door/human-v2 --csv --columns number,steps,return,jerk > episodes.csv\n"
-     "  minari-cli episodes D4RL/door/human-v2 --sort=-return -n 50 -o best.arrow",
+     "list the episodes of a dataset",
+     HERE "\n"
+          "  minari-cli episodes D4RL/door/human-v2 --limit 10\n"
+          "  minari-cli episodes D4RL/door/human-v2 --sort=-return -n 5\n"
+          "  minari-cli episodes so100/pick-place --task 0\n"
+          "  minari-cli episodes D4RL/door/human-v2 --where 'steps > 200 and success = true'\n"
+          "  minari-cli episodes D4RL/door/human-v2 --where \"task is null and \\\"id\\\" >= 2\" --json\n"
+          "  minari-cli episodes D4RL/door/human-v2 --csv --columns number,steps,return,jerk > episodes.csv\n"
+          "  minari-cli episodes D4RL/door/human-v2 --sort=-return -n 50 -o best.arrow",
      1,
      1,
      {OPT_WHERE, OPT_SORT, OPT_SPLIT, OPT_TASK, OPT_LIMIT, OPT_CSV, OPT_COLUMNS, OPT_FORMAT, OPT_OUTPUT,
-      OPT_END}},
+      OPT_NO_PROGRESS, OPT_END}},
     {"stats",
      cli_stats,
-     "ID",
+     "ID | PATH",
      NULL,
-     "show what the numbers of a dataset on a hub come to",
+     "show what the numbers of a dataset come to",
      "Returns, steps and fields as far as the hub has measured them; metrics are nonfinite, frozen, still, "
      "jerk, saturated,\n"
-     "gap, video_frames, offset, unended, flat_reward and score, and names for --where.\n\n"
+     "gap, video_frames, offset, unended, flat_reward and score, and names for --where.\n" HERE "\n"
      "  minari-cli stats D4RL/door/human-v2\n"
      "  minari-cli stats D4RL/door/human-v2 --field actions\n"
      "  minari-cli stats D4RL/door/human-v2 --field return --where 'steps > 15'\n"
@@ -133,58 +144,60 @@ const struct cli_command cli_commands[] = {
      {OPT_FIELD, OPT_FINDINGS, OPT_WHERE, OPT_SPLIT, OPT_TASK, OPT_END}},
     {"get",
      cli_get,
-     "ID EPISODE FIELD... | ID EPISODE ~media/CAMERA | ID archive.tar",
+     "ID|PATH (EPISODE FIELD... | EPISODE ~media/CAMERA | files/FILE | archive.tar)",
      NULL,
-     "get rows of a field, what a camera saw, or all files as a tar",
+     "get rows of a field, what a camera saw, a file, or all files as a tar",
      "Rows are sliced as in Python; one number is one row, episode -1 is the last one. Without --format the "
      "name given\n"
      "to -o decides, else json. Several fields come as one npz, cut by the same steps. Pictures come as they "
      "are "
      "stored.\n"
-     "~media/CAMERA is the episode's video as an mp4; --rows chooses its frames.\n\n"
+     "~media/CAMERA is the episode's video as an mp4; --rows chooses its frames.\n" HERE "\n"
      "  minari-cli get D4RL/door/human-v2 3 observations --rows 10:20\n"
      "  minari-cli get D4RL/door/human-v2 -1 rewards\n"
+     "  minari-cli get ./demos/lift.hdf5 0 actions              a dataset of this machine\n"
      "  minari-cli get D4RL/door/human-v2 3 observations actions --rows 0:100 -o both.npz\n"
      "  minari-cli get D4RL/door/human-v2 3 observations -o obs.npy    then: numpy.load(\"obs.npy\")\n"
      "  minari-cli get pictures/corridor-v0 0 observations --rows 5 -o frame.jpg\n"
      "  minari-cli get so100/pick-place 1 ~media/wrist -o wrist.mp4\n"
+     "  minari-cli get D4RL/door/human-v2 files/data/metadata.json | jq .total_steps\n"
      "  minari-cli get D4RL/door/human-v2 archive.tar -o door.tar    then: minari-hub import door.tar, or "
      "tar x",
      2,
      -1,
-     {OPT_ROWS, OPT_FORMAT, OPT_OUTPUT, OPT_END}},
+     {OPT_ROWS, OPT_FORMAT, OPT_OUTPUT, OPT_NO_PROGRESS, OPT_END}},
     {"rows",
      cli_rows,
-     "ID [FIELD...]",
+     "ID|PATH [FIELD...]",
      NULL,
      "get rows of all episodes, one after another",
      "With episode and step to cut them by. A field is a name, a group or a role; without one observations, "
      "actions,\n"
-     "rewards and ends come. The name given to -o says the format: npz, csv, arrow, jsonl.\n\n"
+     "rewards and ends come. The name given to -o says the format: npz, csv, arrow, jsonl.\n" HERE "\n"
      "  minari-cli rows D4RL/door/human-v2 -o all.npz           then: numpy.load(\"all.npz\")\n"
      "  minari-cli rows so100/pick-place @action --where 'success = true' -o actions.arrow\n"
      "  minari-cli rows D4RL/door/human-v2 --view transitions -o qlearning.npz\n"
      "  minari-cli rows D4RL/door/human-v2 rewards | head",
      1,
      -1,
-     {OPT_WHERE, OPT_SORT, OPT_SPLIT, OPT_TASK, OPT_VIEW, OPT_FORMAT, OPT_OUTPUT, OPT_END}},
+     {OPT_WHERE, OPT_SORT, OPT_SPLIT, OPT_TASK, OPT_VIEW, OPT_FORMAT, OPT_OUTPUT, OPT_NO_PROGRESS, OPT_END}},
     {"sample",
      cli_sample,
-     "ID [FIELD...]",
+     "ID|PATH [FIELD...]",
      NULL,
      "draw windows of steps at random",
-     "One npz: each field is an array (windows, length, ...), beside mask, episode and start. A field is a "
-     "name, a "
-     "group\n"
-     "or a role; without one observations, actions, rewards and ends come. The same --seed draws the same "
-     "windows.\n\n"
+     "One npz: each field is an array (windows, length, ...), beside mask, episode and start; as arrow a "
+     "window is a\n"
+     "row. A field is a name, a group or a role; without one observations, actions, rewards and ends come. "
+     "The same --seed\n"
+     "draws the same windows.\n" HERE "\n"
      "  minari-cli sample D4RL/door/human-v2 --windows 256 --length 16 --seed 7 -o batch.npz\n"
      "  minari-cli sample D4RL/door/human-v2 @observation @action --length 8 --pad edge -o batch.npz\n"
      "  minari-cli sample D4RL/door/human-v2 --where 'success = true' --weight uniform -o batch.npz",
      1,
      -1,
      {OPT_WINDOWS, OPT_LENGTH, OPT_SEED, OPT_PAD, OPT_WEIGHT, OPT_FINAL, OPT_WHERE, OPT_SPLIT, OPT_TASK,
-      OPT_OUTPUT, OPT_END}},
+      OPT_FORMAT, OPT_OUTPUT, OPT_NO_PROGRESS, OPT_END}},
     {"help",
      cli_help_command,
      "[COMMAND]",

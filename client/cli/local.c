@@ -18,21 +18,20 @@ extern char **environ;
 
 static const size_t max_report = 4 * GIB;
 
-/* MINARI_INSPECT, else the program beside this one, else from the PATH. */
-static const char *program(void)
+const char *local_program(const char *variable, const char *name)
 {
     static char path[PATH_MAX];
-    const char *set = getenv("MINARI_INSPECT");
+    const char *set = getenv(variable);
     if (set && *set)
         return set;
     const ssize_t n = readlink("/proc/self/exe", path, sizeof path - 20);
     char *slash = n > 0 ? memrchr(path, '/', (size_t)n) : NULL;
     if (slash) {
-        strcpy(slash, "/minari-inspect");
+        snprintf(slash + 1, 20, "%s", name);
         if (access(path, X_OK) == 0)
             return path;
     }
-    return "minari-inspect";
+    return name;
 }
 
 /* What the program said on its standard error, which may quote names of files. */
@@ -55,7 +54,7 @@ static int run(const char *path, struct hub_buf *out)
     HUB_CLEANUP(hub_closep) int said = memfd_create("minari-inspect", MFD_CLOEXEC);
     int ends[2], status = 0;
     pid_t pid;
-    const char *argv[] = {program(), "--json", path, NULL};
+    const char *argv[] = {local_program("MINARI_INSPECT", "minari-inspect"), "--json", path, NULL};
     posix_spawn_file_actions_t actions;
     if (pipe2(ends, O_CLOEXEC))
         return cli_error(CLI_FAILED, "cannot create a pipe: %s", strerror(errno));

@@ -1,5 +1,5 @@
 /* minari-cli: from argv to an exit code. */
-#include "client/cli/cli.h"
+#include "client/cli/own_hub.h"
 
 #include <locale.h>
 #include <signal.h>
@@ -26,6 +26,7 @@ int main(int argc, char **argv)
         code = cli_flush(cli.command->run(&cli));
     }
     minari_client_free(cli.client);
+    own_hub_end();
     free(cli.arguments);
     return code;
 }

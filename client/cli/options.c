@@ -24,7 +24,7 @@ const struct hub_usage_option cli_options[OPT_COUNT] = {
     [OPT_PREFIX] = {'p', "prefix", "PREFIX", NULL, "only ids that begin with it"},
     [OPT_ALL] = {'a', "all", NULL, NULL, "all versions, not the newest of each name; plain files too"},
     [OPT_FOR] = {0, "for", "RELEASE", NULL, "only what this Minari release reads, such as 0.5.3"},
-    [OPT_STATUS] = {0, "status", "STATUS", "ready|pending|broken|unsupported",
+    [OPT_STATUS] = {0, "status", "STATUS", "ready|pending|broken|unsupported|remote",
                     "only datasets of this status"},
     [OPT_SORT] = {0, "sort", "KEY", NULL, "the order; -KEY for descending"},
     [OPT_ENV] = {0, "env", "NAME", NULL, "only datasets of this environment"},
@@ -35,6 +35,8 @@ const struct hub_usage_option cli_options[OPT_COUNT] = {
     [OPT_KIND] = {0, "kind", "KIND", NULL, "only datasets of this kind, such as demos or random"},
     [OPT_LICENSE] = {0, "license", "NAME", NULL, "only datasets under this license"},
     [OPT_ACTION_DIM] = {0, "action-dim", "N", NULL, "only datasets whose actions are so many numbers"},
+    [OPT_LOADABLE] = {0, "loadable", "BOOL", "true|false", "only what its own library reads, or refuses"},
+    [OPT_FACETS] = {0, "facets", "[NAMES]", NULL, "how many datasets have each value, of these names or all"},
     [OPT_FORCE] = {'f', "force", NULL, NULL, "replace what is there, take what is refused otherwise"},
     [OPT_OUTPUT] = {'o', "output", "PATH", NULL, "where to write"},
     [OPT_CONNECTIONS] = {0, "connections", "N", NULL, "in parallel (4)"},
@@ -61,6 +63,7 @@ const struct hub_usage_option cli_options[OPT_COUNT] = {
     [OPT_LIMIT] = {'n', "limit", "N", NULL, "at most so many"},
     [OPT_ROWS] = {0, "rows", "A:B[:S]", NULL, "a slice as in Python, or one row"},
     [OPT_FORMAT] = {0, "format", "FORMAT", &HUB_REPRESENTATIONS(WORD)[1], "of the rows"},
+    [OPT_OF_FORMAT] = {0, "format", "FORMAT", NULL, "only datasets of this format, such as lerobot"},
     [OPT_WINDOWS] = {0, "windows", "N", NULL, "how many windows (1)"},
     [OPT_LENGTH] = {0, "length", "N", NULL, "steps of a window (1)"},
     [OPT_SEED] = {0, "seed", "N", NULL, "the same one draws the same windows"},
@@ -112,6 +115,24 @@ static int find_letter(char letter)
     return -1;
 }
 
+/* Whether it is names of facets between commas, or the next word of something else. */
+static bool is_facets(const char *word)
+{
+    static const char names[] =
+        ",env,task,robot,camera,author,algorithm,kind,license,action_dim,format,status,";
+    char name[16];
+    for (const char *at = word; *at;) {
+        const size_t size = strcspn(at, ",");
+        if (!size || size + 3 > sizeof name)
+            return false;
+        snprintf(name, sizeof name, ",%.*s,", (int)size, at);
+        if (!strstr(names, name))
+            return false;
+        at += size + (at[size] == ',');
+    }
+    return *word;
+}
+
 /* One option, with its value in the same word or the next. An exit code, or -1 to go on. */
 static int take_option(struct cli *cli, int argc, char **argv, int *at)
 {
@@ -128,7 +149,9 @@ static int take_option(struct cli *cli, int argc, char **argv, int *at)
     if (!cli_options[i].value && value)
         return usage(cli, is_long ? "this option takes no value" : "short options are written one by one",
                      word);
-    if (cli_options[i].value && !value) {
+    if (i == OPT_FACETS && !value) {
+        value = *at + 1 < argc && is_facets(argv[*at + 1]) ? argv[++*at] : "";
+    } else if (cli_options[i].value && !value) {
         if (*at + 1 >= argc)
             return usage(cli, "this option needs a value", word);
         value = argv[++*at];
@@ -145,15 +168,27 @@ static int take_option(struct cli *cli, int argc, char **argv, int *at)
     return -1;
 }
 
+/* One name of two options is the one that the command takes. */
+static int settle(struct cli *cli, enum cli_option found, enum cli_option other)
+{
+    char name[32];
+    if (takes(cli->command, found) || !takes(cli->command, other) || !cli->values[found])
+        return -1;
+    snprintf(name, sizeof name, "--%s", cli_options[found].name);
+    if (cli->values[other])
+        return usage(cli, "this option was given twice", name);
+    cli->values[other] = cli->values[found];
+    cli->values[found] = NULL;
+    return -1;
+}
+
 static int check(struct cli *cli)
 {
-    if (!takes(cli->command, OPT_RATE) && takes(cli->command, OPT_LIMIT) && cli->values[OPT_RATE]) {
-        if (cli->values[OPT_LIMIT])
-            return usage(cli, "this option was given twice", "--limit");
-        cli->values[OPT_LIMIT] =
-            cli->values[OPT_RATE]; /* of bytes where bytes come, of lines where lines do */
-        cli->values[OPT_RATE] = NULL;
-    }
+    int code = settle(cli, OPT_RATE, OPT_LIMIT); /* of bytes where bytes come, of lines where lines do */
+    if (code < 0)
+        code = settle(cli, OPT_FORMAT, OPT_OF_FORMAT); /* of rows, or of datasets */
+    if (code >= 0)
+        return code;
     for (int i = 0; i < OPT_COUNT; i++)
         if (cli->values[i] && !takes(cli->command, (enum cli_option)i)) {
             char name[32];

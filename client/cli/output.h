@@ -10,8 +10,14 @@ typedef enum minari_status output_fetch(struct cli *cli, minari_sink_fn sink, vo
 
 /** Where -o points to; NULL: to stdout. */
 const char *output_path(const struct cli *cli);
-/** --format, else what the name given to -o ends in, as numpy and people expect. */
-const char *output_format(const struct cli *cli, const char *otherwise);
+/**
+ * --format, else what the name given to -o ends in, as numpy and people expect.
+ *
+ * @param known      the formats that the command writes, with a blank between them
+ * @param otherwise  what a name that does not say is; NULL: it must
+ * @return NULL, and told: the name does not say, or is of a format that is not among them
+ */
+const char *output_format(const struct cli *cli, const char *known, const char *otherwise);
 /** False, and told: what is no text is not written to a terminal. */
 bool output_fits(const struct cli *cli, const char *path, bool text, const char *format);
 /** Have it fetched, to `path` or stdout. An exit code. */

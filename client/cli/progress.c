@@ -41,9 +41,12 @@ void progress_bar(const struct minari_progress *p, double rate, unsigned columns
     hub_number_size(p->bytes_total, total);
     hub_number_size(rate > 0 ? (uint64_t)rate : 0, speed);
     progress_time(rate > 0 ? (double)missing / rate : -1, left);
-    snprintf(tail, sizeof tail, "%3u%% %s/%s %s/s %s", percent(p), done, total, speed, left);
+    if (p->bytes_total || !p->bytes_done)
+        snprintf(tail, sizeof tail, "%3u%% %s/%s %s/s %s", percent(p), done, total, speed, left);
+    else /* nobody said how long it is */
+        snprintf(tail, sizeof tail, "%s %s/s", done, speed);
     const unsigned taken = (unsigned)(strlen(tail) + 3 + strlen(words[p->phase]));
-    unsigned cells = columns > taken + 30 ? HUB_MIN(columns - taken - 24, 40U) : 0;
+    unsigned cells = p->bytes_total && columns > taken + 30 ? HUB_MIN(columns - taken - 24, 40U) : 0;
     const unsigned full = cells * percent(p) / 100;
     for (unsigned i = 0; i < cells; i++)
         bar[i] = i < full ? '#' : '.';

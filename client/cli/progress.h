@@ -1,4 +1,4 @@
-/** A download's progress on stderr: a bar on a terminal, a line now and then elsewhere. */
+/** Progress of what comes, on stderr: a bar on a terminal, a line now and then elsewhere. */
 #ifndef HUB_CLI_PROGRESS_H
 #define HUB_CLI_PROGRESS_H
 

@@ -113,22 +113,56 @@ static bool rate_of(const char *text, uint64_t *out)
     return unit && n && n < 1000000000 && *out >= 64 * KIB;
 }
 
+/* What of the connection is a number. */
+struct limits {
+    uint64_t attempts, timeout_s, rate;
+};
+
+static int read_limits(const struct cli *cli, struct limits *out)
+{
+    if (!cli_number(cli, OPT_ATTEMPTS, 1, 100, 0, &out->attempts) ||
+        !cli_number(cli, OPT_TIMEOUT, 1, 86400, 0, &out->timeout_s))
+        return CLI_USAGE;
+    if (!rate_of(cli->values[OPT_RATE], &out->rate))
+        return cli_error(CLI_USAGE,
+                         "--limit must be a number of bytes per second, at least 66K, such as 500K or 20M");
+    return CLI_OK;
+}
+
+int cli_connect_local(struct cli *cli, const char *socket, bool once)
+{
+    struct limits limits;
+    struct minari_error err;
+    if (read_limits(cli, &limits))
+        return CLI_USAGE;
+    minari_client_free(cli->client);
+    cli->client = NULL;
+    const struct minari_client_options options = {.size = sizeof options,
+                                                  .base_url = "http://localhost",
+                                                  .unix_socket = socket,
+                                                  .user_agent = "minari-cli/" HUB_VERSION,
+                                                  .attempts = once ? 1 : (unsigned)limits.attempts,
+                                                  .stall_timeout_ms = (unsigned)limits.timeout_s * 1000,
+                                                  .waiting = on_waiting,
+                                                  .trace =
+                                                      cli->values[OPT_VERBOSE] && !once ? on_trace : NULL,
+                                                  .interrupted = cli_interrupted,
+                                                  .user = cli};
+    return minari_client_new(&options, &cli->client, &err) ? cli_report(cli, &err) : CLI_OK;
+}
+
 int cli_connect(struct cli *cli, const char *chosen, const char **id)
 {
     const char *from_id = id ? split_url(*id, id) : NULL, *proxy = cli->values[OPT_PROXY],
                *token = cli->values[OPT_TOKEN];
-    uint64_t attempts = 0, timeout_s = 0, rate = 0;
+    struct limits limits;
     struct minari_error err;
     if (id)
         cli->subject = *id;
     if (from_id && (chosen || cli->values[OPT_REMOTE]))
         return cli_error(CLI_USAGE, "the remote is given twice: in the id, and by --remote");
-    if (!cli_number(cli, OPT_ATTEMPTS, 1, 100, 0, &attempts) ||
-        !cli_number(cli, OPT_TIMEOUT, 1, 86400, 0, &timeout_s))
+    if (read_limits(cli, &limits))
         return CLI_USAGE;
-    if (!rate_of(cli->values[OPT_RATE], &rate))
-        return cli_error(CLI_USAGE,
-                         "--limit must be a number of bytes per second, at least 66K, such as 500K or 20M");
     if (cli->client && !from_id)
         return CLI_OK;
     minari_client_free(cli->client);
@@ -145,10 +179,10 @@ int cli_connect(struct cli *cli, const char *chosen, const char **id)
                                                   .user_agent = "minari-cli/" HUB_VERSION,
                                                   .proxy = from_environment ? NULL : proxy,
                                                   .environment_proxy = from_environment,
-                                                  .attempts = (unsigned)attempts,
-                                                  .stall_timeout_ms = (unsigned)timeout_s * 1000,
+                                                  .attempts = (unsigned)limits.attempts,
+                                                  .stall_timeout_ms = (unsigned)limits.timeout_s * 1000,
                                                   .trust_redirects = cli->values[OPT_REDIRECTS],
-                                                  .bytes_per_s = rate,
+                                                  .bytes_per_s = limits.rate,
                                                   .waiting = on_waiting,
                                                   .trace = cli->values[OPT_VERBOSE] ? on_trace : NULL,
                                                   .interrupted = cli_interrupted,

@@ -184,7 +184,8 @@ static int code_of(const struct minari_error *err)
     return codes[err->status] ? codes[err->status] : CLI_FAILED;
 }
 
-/* What to do about it, by the problem's name first. %i is the id at hand, %r the remote, %o who chose it. */
+/* What to do about it, by the problem's name first. %i is the id at hand, %c the command, %r the remote, %o who
+ * chose it. */
 static const char *remedy_of(const struct cli *cli, const struct minari_error *err)
 {
     static const struct {
@@ -224,6 +225,18 @@ static const char *remedy_of(const struct cli *cli, const struct minari_error *e
         {"no-hub", "check the address: this is not a minari-hub"},
         {"hub-needed", "name a hub: --remote http://HOST[:PORT], or MINARI_HUB_URL; of a folder: minari-hub "
                        "serve --root DIR"},
+        {"no-local-dataset", "minari-cli list local shows what is there; of a hub: --remote "
+                             "http://HOST[:PORT], or MINARI_HUB_URL"},
+        {"path-meant", "a path begins with ./, ../, ~ or /: minari-cli %c ./%i"},
+        {"several-datasets", "name one of them"},
+        {"no-dataset-there", "minari-inspect %i tells what is known of it"},
+        {"broken-here", "minari-cli show %i gives the problems"},
+        {"broken-there", "minari-inspect %i gives the problems"},
+        {"no-hub-program",
+         "datasets of this machine are read by minari-hub: install it beside minari-cli, or set "
+         "MINARI_HUB_PROGRAM; of a hub: --remote http://HOST[:PORT]"},
+        {"no-temporary", "set TMPDIR to a directory that can be written"},
+        {"hub-ended", "minari-hub serve --root DIR may tell more"},
         {"pending", "the hub is still inspecting it: try again soon"},
     };
     for (size_t i = 0; i < HUB_COUNT(named); i++)
@@ -231,6 +244,8 @@ static const char *remedy_of(const struct cli *cli, const struct minari_error *e
             return named[i].remedy;
     switch (err->status) {
     case MINARI_UNREACHABLE:
+        if (strcmp(cli->remote.origin, "this machine") == 0)
+            return "the minari-hub that was reading it has ended: run the same command again";
         if (cli->remote.kind != MINARI_REMOTE_HUB)
             return "the remote is %r (%o): check the network, and --endpoint, STORAGE_EMULATOR_HOST or "
                    "HF_ENDPOINT "
@@ -260,6 +275,7 @@ static void fill_in(const struct cli *cli, const char *text, char *out, size_t r
     size_t n = 0;
     for (; *text && n + 1 < room; text++) {
         const char *value = strncmp(text, "%i", 2) == 0   ? cli->subject ? cli_clean(cli->subject) : "ID"
+                            : strncmp(text, "%c", 2) == 0 ? cli->command->name
                             : strncmp(text, "%o", 2) == 0 ? cli->remote.origin
                             : strncmp(text, "%r", 2) == 0 ? *cli->remote.text ? cli->remote.text : "REMOTE"
                                                           : NULL;

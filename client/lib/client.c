@@ -16,6 +16,7 @@ static enum hub_status make(const struct minari_client_options *o, struct minari
         .token = o->token,
         .user_agent = o->user_agent ? o->user_agent : "libminari/" HUB_VERSION,
         .proxy = o->proxy,
+        .unix_socket = o->unix_socket,
         .environment_proxy = o->environment_proxy,
         .other_hosts = o->trust_redirects ? HUB_OTHER_HOSTS_ANY : HUB_OTHER_HOSTS_NONE,
         .bytes_per_s = o->bytes_per_s ? HUB_MAX(o->bytes_per_s, 64 * KIB) : 0,
@@ -56,6 +57,12 @@ void minari_client_free(struct minari_client *client)
         return;
     hub_remote_close(&client->remote);
     free(client);
+}
+
+void minari_client_resume(struct minari_client *client, struct minari_resume *resume)
+{
+    if (client)
+        client->resume = resume;
 }
 
 enum hub_status hub_client_missing(struct hub_error *err)

@@ -89,27 +89,34 @@ static enum hub_status take_item(json_t *item, struct hub_view text, void *user,
     return hub_allocated(e->json, err);
 }
 
+struct hub_remote_query hub_remote_query_of(const struct minari_dataset_query *q,
+                                            struct hub_dataset_filters *filters)
+{
+    *filters = (struct hub_dataset_filters){{{"q", q->words},
+                                             {"env", q->env},
+                                             {"task", q->task},
+                                             {"robot", q->robot},
+                                             {"camera", q->camera},
+                                             {"author", q->author},
+                                             {"algorithm", q->algorithm},
+                                             {"kind", q->kind},
+                                             {"license", q->license},
+                                             {"action_dim", q->action_dim},
+                                             {"loadable", q->loadable}}};
+    return (struct hub_remote_query){.prefix = q->prefix,
+                                     .filters = filters->items,
+                                     .format = q->format,
+                                     .status = q->status,
+                                     .release = q->loadable_by,
+                                     .sort = q->sort,
+                                     .latest = q->latest};
+}
+
 static enum hub_status list_all(struct minari_client *client, const struct minari_dataset_query *q,
                                 struct minari_dataset_list *list, struct hub_error *err)
 {
-    const struct hub_remote_filter filters[] = {{"q", q->words},
-                                                {"env", q->env},
-                                                {"task", q->task},
-                                                {"robot", q->robot},
-                                                {"camera", q->camera},
-                                                {"author", q->author},
-                                                {"algorithm", q->algorithm},
-                                                {"kind", q->kind},
-                                                {"license", q->license},
-                                                {"action_dim", q->action_dim},
-                                                {NULL, NULL}};
-    const struct hub_remote_query query = {.prefix = q->prefix,
-                                           .filters = filters,
-                                           .format = q->format,
-                                           .status = q->status,
-                                           .release = q->loadable_by,
-                                           .sort = q->sort,
-                                           .latest = q->latest};
+    struct hub_dataset_filters filters;
+    const struct hub_remote_query query = hub_remote_query_of(q, &filters);
     return client->remote.kind->list(&client->remote, &query, take_item, list, err);
 }
 

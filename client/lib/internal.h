@@ -8,6 +8,7 @@
 
 struct minari_client {
     struct hub_remote remote;
+    struct minari_resume *resume; /* the caller's, of the next call with a sink; or NULL */
 };
 
 /** A caller's options as this version knows them: what a program of another version does not know is zero,
@@ -29,17 +30,27 @@ enum minari_status hub_client_report(enum hub_status status, const struct hub_er
 /** HUB_INVALID: an argument that must not be NULL is. */
 enum hub_status hub_client_missing(struct hub_error *err);
 
-/** Where an answer goes. Zeroed, then either `sink` or `buffer`. */
+/** Where an answer goes. Zeroed, then one of `sink`, `buffer` and `memory`. */
 struct hub_taken {
     minari_sink_fn sink;
     void *user;
     struct minari_rows_info *info; /* or NULL */
     uint8_t *buffer;               /* instead of a sink; HUB_TOO_BIG where it does not suffice */
     size_t capacity, used;
+    struct hub_buf *memory;       /* instead of both, up to its limit */
+    struct minari_resume *resume; /* the client's, which hub_take takes over */
 };
 /** Have an answer come: a GET, or a POST of `json` where that is not NULL. */
 HUB_MUST_USE enum hub_status hub_take(struct minari_client *client, const char *url, const char *json,
                                       struct hub_taken *taken, struct hub_error *err);
+
+/** What only hubs choose by, ended by a NULL name. */
+struct hub_dataset_filters {
+    struct hub_remote_filter items[12];
+};
+/** A query as remotes know it; it borrows from `q` and `filters`. */
+struct hub_remote_query hub_remote_query_of(const struct minari_dataset_query *q,
+                                            struct hub_dataset_filters *filters);
 
 /** Fill a summary that borrows from `object`, but for the list of its authors, which begins one allocation
  * for all its lists: free it. HUB_CORRUPT without an id. */

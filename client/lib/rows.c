@@ -1,66 +1,9 @@
-/* Rows of a field: into a sink or into memory. */
+/* Rows of a field, videos, archives: into a sink or into memory. */
 #include "client/lib/internal.h"
 #include "storage/base/uri.h"
 
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
-
-struct rows {
-    minari_sink_fn sink;
-    void *user;
-    struct minari_rows_info *info;
-    struct hub_buf *memory; /* instead of a sink */
-};
-
-/* "10,39" or "(10, 39)" as numbers; an empty text is no shape, "()" one of no dimensions. */
-static int read_shape(const char *text, int64_t out[MINARI_MAX_DIMS])
-{
-    int n = 0;
-    if (!*text)
-        return -1;
-    for (const char *at = text; *at;) {
-        char *end;
-        if (*at < '0' || *at > '9') {
-            if (!strchr("(), ", *at))
-                return -1;
-            at++;
-            continue;
-        }
-        const long long value = strtoll(at, &end, 10);
-        if (n == MINARI_MAX_DIMS || value == LLONG_MAX)
-            return -1;
-        out[n++] = value;
-        at = end;
-    }
-    return n;
-}
-
-static enum hub_status rows_head(struct hub_fetch *fetch, const struct hub_answer *answer,
-                                 struct hub_error *err)
-{
-    const struct rows *rows = fetch->user;
-    (void)err;
-    if (rows->memory)
-        rows->memory->size = 0; /* an earlier attempt's */
-    if (rows->info) {
-        *rows->info = (struct minari_rows_info){.nonfinite = answer->nonfinite};
-        memcpy(rows->info->media_type, answer->type, sizeof rows->info->media_type);
-        rows->info->ndim = !*answer->shape && *answer->dtype ? 0 /* one element alone */
-                                                             : read_shape(answer->shape, rows->info->shape);
-        memcpy(rows->info->dtype, answer->dtype, sizeof rows->info->dtype);
-    }
-    return HUB_OK;
-}
-
-static enum hub_status rows_body(struct hub_fetch *fetch, struct hub_view bytes, struct hub_error *err)
-{
-    struct rows *rows = fetch->user;
-    if (rows->memory)
-        return hub_buf_add(rows->memory, bytes.data, bytes.size, err);
-    return rows->sink(bytes.data, bytes.size, rows->user) ? hub_fail(err, HUB_CANCELLED, "stopped") : HUB_OK;
-}
 
 static enum hub_status add_slice(struct hub_buf *url, const struct minari_slice *s, struct hub_error *err)
 {
@@ -111,21 +54,6 @@ static enum hub_status rows_url(const struct minari_client *client, const struct
     return q->slice ? add_slice(url, q->slice, err) : HUB_OK;
 }
 
-static enum hub_status fetch_rows(struct minari_client *client, const char *url, struct rows *rows,
-                                  uint64_t limit, struct hub_error *err)
-{
-    struct hub_fetch fetch = {.url = url,
-                              .restartable = rows->memory,
-                              .limit = limit,
-                              .head = rows_head,
-                              .body = rows_body,
-                              .user = rows};
-    HUB_TRY(hub_transport_get(client->remote.transport, &fetch, err));
-    if (rows->info)
-        rows->info->bytes = fetch.done;
-    return HUB_OK;
-}
-
 enum minari_status minari_fields_get(struct minari_client *client, const char *id, uint64_t episode,
                                      const char *const *fields, size_t count,
                                      const struct minari_slice *slice, const char *format,
@@ -134,13 +62,13 @@ enum minari_status minari_fields_get(struct minari_client *client, const char *i
 {
     struct hub_error error = {0};
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(64 * KIB);
-    struct rows rows = {.sink = sink, .user = user, .info = info};
+    struct hub_taken taken = {.sink = sink, .user = user, .info = info};
     if (!client || !sink || !fields)
         return hub_client_report(hub_client_missing(&error), &error, err);
     const struct question q = {id, episode, fields, count, slice, format};
     enum hub_status st = rows_url(client, &q, &url, &error);
     if (!st)
-        st = fetch_rows(client, url.data, &rows, 0, &error);
+        st = hub_take(client, url.data, NULL, &taken, &error);
     return hub_client_report(st, &error, err);
 }
 
@@ -172,28 +100,53 @@ enum minari_status minari_media_get(struct minari_client *client, const char *id
 {
     struct hub_error error = {0};
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(64 * KIB);
-    struct rows rows = {.sink = sink, .user = user, .info = info};
+    struct hub_taken taken = {.sink = sink, .user = user, .info = info};
     if (!client || !sink || !camera)
         return hub_client_report(hub_client_missing(&error), &error, err);
     const struct question q = {id, episode, &camera, 1, slice, NULL};
     enum hub_status st = media_url(client, &q, &url, &error);
     if (!st)
-        st = fetch_rows(client, url.data, &rows, 0, &error);
+        st = hub_take(client, url.data, NULL, &taken, &error);
+    return hub_client_report(st, &error, err);
+}
+
+/* What is below a dataset, encoded already. */
+static enum minari_status take_whole(struct minari_client *client, const char *id, const char *rest,
+                                     struct hub_taken *taken, struct minari_error *err)
+{
+    struct hub_error error = {0};
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(64 * KIB);
+    if (!client || !taken->sink)
+        return hub_client_report(hub_client_missing(&error), &error, err);
+    enum hub_status st = hub_api_url(&client->remote, id ? id : "", rest, &url, &error);
+    if (!st)
+        st = hub_take(client, url.data, NULL, taken, &error);
     return hub_client_report(st, &error, err);
 }
 
 enum minari_status minari_archive_get(struct minari_client *client, const char *id, minari_sink_fn sink,
                                       void *user, struct minari_rows_info *info, struct minari_error *err)
 {
+    struct hub_taken taken = {.sink = sink, .user = user, .info = info};
+    return take_whole(client, id, "archive.tar", &taken, err);
+}
+
+enum minari_status minari_file_get(struct minari_client *client, const char *id, const char *path,
+                                   minari_sink_fn sink, void *user, struct minari_rows_info *info,
+                                   struct minari_error *err)
+{
     struct hub_error error = {0};
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(64 * KIB);
-    struct rows rows = {.sink = sink, .user = user, .info = info};
-    if (!client || !sink)
-        return hub_client_report(hub_client_missing(&error), &error, err);
-    enum hub_status st = hub_api_url(&client->remote, id ? id : "", "archive.tar", &url, &error);
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf rest = HUB_BUF_INIT(32 * KIB);
+    struct hub_taken taken = {.sink = sink, .user = user, .info = info};
+    if (hub_path_check(path ? path : "", NULL))
+        return hub_client_report(hub_fail(&error, HUB_INVALID,
+                                          "'%.200s' is not the path of a file of a dataset",
+                                          path ? path : ""),
+                                 &error, err);
+    enum hub_status st = hub_buf_add_text(&rest, "files/", &error);
     if (!st)
-        st = fetch_rows(client, url.data, &rows, 0, &error);
-    return hub_client_report(st, &error, err);
+        st = hub_uri_encode_path(hub_view_of(path), &rest, &error);
+    return st ? hub_client_report(st, &error, err) : take_whole(client, id, rest.data, &taken, err);
 }
 
 enum minari_status minari_rows_get(struct minari_client *client, const char *id, uint64_t episode,
@@ -212,13 +165,13 @@ enum minari_status minari_rows_read(struct minari_client *client, const char *id
     struct hub_error error = {0};
     HUB_CLEANUP(hub_buf_dispose)
     struct hub_buf url = HUB_BUF_INIT(64 * KIB), memory = HUB_BUF_INIT(max_bytes);
-    struct rows rows = {.memory = &memory, .info = info};
+    struct hub_taken taken = {.memory = &memory, .info = info};
     if (!client || !data)
         return hub_client_report(hub_client_missing(&error), &error, err);
     const struct question q = {id, episode, &field, 1, slice, format};
     enum hub_status st = rows_url(client, &q, &url, &error);
     if (!st)
-        st = fetch_rows(client, url.data, &rows, max_bytes, &error);
+        st = hub_take(client, url.data, NULL, &taken, &error);
     if (!st)
         st = hub_buf_add(&memory, "", 0, &error); /* an empty answer is an empty text, not NULL */
     if (!st)

@@ -30,7 +30,8 @@ static enum hub_status sample_url(const struct minari_client *client, const char
                  {"weight", q->weight},
                  {"final", q->final_row ? "1" : NULL},
                  {"partition", q->partition},
-                 {"partition_seed", q->partition_seed}};
+                 {"partition_seed", q->partition_seed},
+                 {"format", q->format}};
     HUB_TRY(hub_api_url(&client->remote, id, "sample", url, err));
     HUB_TRY(add_number(url, "windows", q->windows, err));
     HUB_TRY(add_number(url, "length", q->length, err));
@@ -138,7 +139,7 @@ enum minari_status minari_batch_read(struct minari_client *client, const struct 
 
 /* ---- the arrays of an npz: stored members with their sizes before them, of .npy version 1.0 ---- */
 
-enum { LOCAL_BYTES = 30, NPY_BYTES = 10 };
+enum { LOCAL_BYTES = 30, NPY_BYTES = 10, DESCRIBED = 8 /* the flag: its checksum follows it */ };
 
 static uint64_t number(const uint8_t *at, unsigned width)
 {
@@ -158,13 +159,16 @@ static bool take_member(struct hub_view *rest, struct hub_view *name, struct hub
     const uint64_t names = number(at + 26, 2), extra = number(at + 28, 2), head = LOCAL_BYTES + names + extra;
     if (head > rest->size)
         return false;
-    if (size == UINT32_MAX && extra >= 20) /* ZIP64 */
+    const bool big = size == UINT32_MAX && extra >= 20; /* ZIP64 */
+    if (big)
         size = number(at + LOCAL_BYTES + names + 4, 8);
+    const uint64_t behind = number(at + 6, 2) & DESCRIBED ? (big ? 24 : 16) : 0;
     if (size > rest->size - head)
         return false;
     *name = (struct hub_view){rest->data + LOCAL_BYTES, names};
     *content = (struct hub_view){rest->data + head, size};
-    *rest = (struct hub_view){rest->data + head + size, rest->size - head - size};
+    const uint64_t taken = head + size + HUB_MIN(behind, rest->size - head - size);
+    *rest = (struct hub_view){rest->data + taken, rest->size - taken};
     return true;
 }
 

@@ -72,7 +72,7 @@ static enum hub_status table(struct minari_client *client, const char *id,
     struct minari_table_query q;
     char limit[24];
     HUB_OPTIONS_COPY(q, query);
-    if (!client || !id || !taken->sink || !q.columns)
+    if (!client || !id || (!taken->sink && !taken->buffer) || !q.columns)
         return hub_client_missing(err);
     snprintf(limit, sizeof limit, "%" PRIu64, q.limit);
     const struct parameter all[] = {{"columns", q.columns},
@@ -80,7 +80,9 @@ static enum hub_status table(struct minari_client *client, const char *id,
                                     {"sort", q.sort},
                                     {"split", q.split},
                                     {"task", q.task},
-                                    {"format", q.format ? q.format : "csv"},
+                                    {"format", q.format        ? q.format
+                                               : taken->buffer ? "npz"
+                                                               : "csv"},
                                     {"limit", q.limit ? limit : NULL}};
     HUB_TRY(hub_api_url(&client->remote, id, "episodes", &url, err));
     HUB_TRY(add_all(&url, all, HUB_COUNT(all), err));
@@ -95,4 +97,16 @@ enum minari_status minari_episode_table_get(struct minari_client *client, const 
     struct hub_error error = {0};
     struct hub_taken taken = {.sink = sink, .user = user, .info = info};
     return hub_client_report(table(client, id, query, &taken, &error), &error, err);
+}
+
+enum minari_status minari_episode_table_read(struct minari_client *client, const char *id,
+                                             const struct minari_table_query *query, void *buffer,
+                                             size_t capacity, size_t *size, struct minari_error *err)
+{
+    struct hub_error error = {0};
+    struct hub_taken taken = {.buffer = buffer, .capacity = capacity};
+    const enum hub_status st = table(client, id, query, &taken, &error);
+    if (!st && size)
+        *size = taken.used;
+    return hub_client_report(st, &error, err);
 }

@@ -59,10 +59,42 @@ def test_search(hub, cli):
     assert "has all of that" in cli.run("search", "nothing-is-called-so", expect=0).err
     assert cli.run("search", "door", "human", expect=0).out.splitlines()[1].split()[0] == ids("search", "door human")[0]
     for option, parameter, value in (("--env", "env", "AdroitHandDoor-v1"), ("--robot", "robot", "SO100"), ("--author", "author", "Minari Hub"), ("--task", "task", "open the door 扉"),
-                                     ("--camera", "camera", "wrist"), ("--algorithm", "algorithm", "random"), ("--kind", "kind", "x"), ("--license", "license", "mit"), ("--action-dim", "action_dim", "28")):
+                                     ("--camera", "camera", "wrist"), ("--algorithm", "algorithm", "random"), ("--kind", "kind", "x"), ("--license", "license", "mit"), ("--license", "license", "apache-2.0"), ("--action-dim", "action_dim", "28")):
         expected = [d["id"] for d in hub.datasets(f"&latest=true&{parameter}={urllib.parse.quote(value)}")]
         assert ids("list", "remote", option, value) == expected, option
-        assert bool(expected) == (option not in ("--kind", "--license")), option
+        assert bool(expected) == (value not in ("x", "mit")), option
+    for option, parameter, value in (("--format", "format", "lerobot"), ("--loadable", "loadable", "false"), ("--status", "status", "ready")):
+        expected = [d["id"] for d in hub.datasets(f"&{parameter}={value}")]
+        assert ids("list", "remote", "-a", option, value) == expected and 0 < len(expected) < len(hub.datasets()), option
+    assert cli.run("list", "remote", "--format", "x", "--format", "y").code == 2
+
+
+def test_nothing_found_says_what_to_try(hub, cli):
+    err = cli.run("search", "nothing-is-called-so", expect=0).err
+    assert "fewer words" in err and "--all" in err and "--facets" not in err
+    err = cli.run("list", "remote", "-a", "--robot", "nobody", expect=0).err
+    assert "has all of that" in err and "minari-cli list remote --facets" in err and "--all" not in err and "fewer" not in err
+
+
+def test_facets(hub, cli):
+    def counts(*args):
+        return cli.run(*args, "--json", expect=0).json()
+
+    page = hub.get("/api/v1/datasets?limit=1&latest=true&facets=robot,camera,env,task,author,algorithm,kind,license,action_dim,format,status").json()
+    said = counts("list", "remote", "--facets")
+    assert said["facets"] == page["facets"] and said["total"] == page["total"] and said["remote"] == hub.base and page["facets"]["robot"]
+    some = hub.get("/api/v1/datasets?limit=1&q=arm&format=lerobot&facets=robot,camera").json()
+    assert counts("search", "arm", "--facets", "robot,camera", "--format", "lerobot", "-a")["facets"] == some["facets"]
+    assert counts("search", "--facets", "arm", "-a")["total"] == len(hub.datasets("&q=arm"))
+    lines = cli.run("list", "remote", "--facets=robot,camera", expect=0).out.splitlines()
+    assert [line.split() for line in lines] == [["Facet", "Value", "Datasets"], *([name, v["value"], str(v["count"])] for name in ("robot", "camera") for v in page["facets"][name])]
+    code, seen = on_terminal(cli, "list", "remote", "--facets")
+    assert code == 0 and "more (--facets author)" in seen or len(page["facets"]["author"]) <= 10
+    assert "none of these" in cli.run("list", "remote", "--facets", "robot", "-p", "zzz", expect=0).err
+    assert "facets are names" in cli.run("list", "remote", "--facets=colour", expect=2).err
+    assert "does not take --facets" in cli.run("list", "local", "--facets", expect=2).err
+    with Gcs("bucket") as gcs:
+        assert "not a hub" in cli.run("list", "gcp://bucket", "--facets", STORAGE_EMULATOR_HOST=gcs.url).err
     with Gcs("bucket") as gcs:
         gcs.put("door-v0/data/main_data.hdf5", b"x")
         assert "only a hub finds datasets by env" in cli.run("list", "gcp://bucket", "--env", "x", STORAGE_EMULATOR_HOST=gcs.url, expect=2).err
@@ -70,7 +102,8 @@ def test_search(hub, cli):
 
 def test_local_facts(cli):
     cli.run("download", "D4RL/door/human-v2", expect=0)
-    for args, found in (((), 1), (("--env", "adroithanddoor-v1"), 1), (("--env", "x"), 0), (("--author", "rodrigo de lazcano", "--action-dim", "28"), 1), (("--task", "x"), 0)):
+    for args, found in (((), 1), (("--env", "adroithanddoor-v1"), 1), (("--env", "x"), 0), (("--author", "rodrigo de lazcano", "--action-dim", "28"), 1), (("--task", "x"), 0),
+                        (("--format", "minari-hdf5"), 1), (("--format", "lerobot"), 0), (("--loadable", "true"), 1), (("--loadable", "false"), 0)):
         assert cli.run("list", "local", "--json", *args, expect=0).json()["total"] == found, args
 
 
@@ -118,6 +151,20 @@ def test_get_into_a_file(hub, cli, tmp_path):
     assert np.array_equal(np.load(path), stored[3]["observations"])
     assert cli.run("get", "D4RL/door/human-v2", "3", "nothing", "-o", str(tmp_path / "y.npy"), expect=3).err
     assert sorted(os.listdir(tmp_path)) == ["x.npy"], "nothing half-made is left"
+
+
+def test_get_a_file(hub, cli, tmp_path):
+    with open(os.path.join(E5, "D4RL/door/human-v2/data/metadata.json"), "rb") as f:
+        stored = f.read()
+    assert cli.bytes("get", "D4RL/door/human-v2", "files/data/metadata.json") == stored
+    code, seen = on_terminal(cli, "get", "D4RL/door/human-v2", "files/data/metadata.json")
+    assert code == 0 and "total_steps" in seen
+    code, seen = on_terminal(cli, "get", "D4RL/door/human-v2", "files/data/main_data.hdf5")
+    assert code == 2 and "binary" in seen
+    cli.run("get", "D4RL/door/human-v2", "files/data/main_data.hdf5", "-o", str(tmp_path / "x"), expect=0)
+    assert (tmp_path / "x").read_bytes() == tree(os.path.join(E5, "D4RL/door/human-v2"))["data/main_data.hdf5"]
+    assert cli.run("get", "D4RL/door/human-v2", "files/data/nothing").code == 3 and cli.run("get", "D4RL/door/human-v2", "files/../x").code == 2
+    assert cli.run("get", "D4RL/door/human-v2", "files/").code == 2
 
 
 def test_exit_codes_and_remedies(hub, cli):
@@ -189,6 +236,8 @@ def test_every_example_of_help_works(hub, cli, upstreams, tmp_path):
     """Each command line that --help shows is run as it stands, in order: list, show, download, delete, verify, ..."""
     env = {**cli.env, **upstreams, "PATH": os.path.dirname(CLI) + ":" + os.environ["PATH"], "HOME": str(tmp_path)}
     ran = 0
+    (tmp_path / "demos").mkdir()
+    shutil.copy(os.path.join(FIXTURES, "robomimic", "lift-ph", "low_dim_v15.hdf5"), tmp_path / "demos" / "lift.hdf5")
     for command in ("list", "search", "show", "download", "delete", "verify", "episodes", "get"):
         for line in re.findall(r"^  (minari-cli .*)$", cli.run(command, "--help").out, re.M):
             line = re.split(r"  +|\| jq", line)[0]

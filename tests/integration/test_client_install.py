@@ -1,4 +1,5 @@
 """A program outside the tree builds against what is installed: shared and static, by CMake and by pkg-config."""
+import json
 import os
 import re
 import shutil
@@ -9,7 +10,7 @@ import pytest
 
 sys.path.insert(0, os.path.dirname(__file__))
 from hostile import HostileHub
-from hub import BIN
+from hub import BIN, FIXTURES, serving
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 EXAMPLE = os.path.join(HERE, "..", "..", "client", "example")
@@ -66,6 +67,12 @@ def test_cmake(prefix, lib, tmp_path):
     run("cmake", "--build", str(tmp_path))
     check(str(tmp_path / "list"))
     check(str(tmp_path / "list-static"))
+    with serving(os.path.join(FIXTURES, "minari", "root-0.5.3")) as hub:
+        id = "D4RL/door/human-v2"
+        rows = hub.get(f"/api/v1/datasets/{id}/episodes?columns=number,steps,return&sort=-return&limit=10&format=jsonl").body.splitlines()
+        best = [json.loads(row) for row in rows]
+        assert run(str(tmp_path / "table"), hub.base, id).splitlines() == [f"{e['number']} {e['steps']} {e['return']:.6g}" for e in best] != []
+        assert subprocess.run([str(tmp_path / "table"), hub.base, "no-v0"], capture_output=True, text=True).stderr.startswith("not-found: ")
 
 
 @pytest.mark.skipif(not shutil.which("pkg-config"), reason="no pkg-config")

@@ -41,6 +41,8 @@ struct minari_client_options {
     const char *endpoint;
     /* of gcp://: a service account's JSON file; default GOOGLE_APPLICATION_CREDENTIALS, but not of emulators */
     const char *credentials;
+    /* of a hub on this machine: connect to this Unix socket (its STATE/control.sock), whatever host base_url names */
+    const char *unix_socket;
 };
 
 #ifdef __cplusplus
@@ -63,6 +65,29 @@ static inline minari_client_options minari_client_options_init()
 MINARI_API enum minari_status minari_client_new(const struct minari_client_options *options,
                                                 struct minari_client **out, struct minari_error *err);
 MINARI_API void minari_client_free(struct minari_client *client);
+
+enum { MINARI_TAG_CHARS = 96 };
+
+/**
+ * How an answer that goes into a sink goes on after a break: in another attempt of the same call, or in another
+ * program. That takes a remote that names what it sends (ETag) and gives parts of it (Accept-Ranges); else, and where
+ * it has another answer now, the answer comes from its first byte again. Zero it.
+ */
+struct minari_resume {
+    size_t size; /* of this structure */
+    /* Names the answer, of letters, digits, ".", "_" and "-". Before the call: of the one that `offset` bytes are
+     * there of, or empty. Written before `begin`: of the one that comes; empty: its parts cannot be had. */
+    char tag[MINARI_TAG_CHARS];
+    uint64_t offset; /* bytes that are there; written before `begin`: how many of them count */
+    uint64_t total;  /* written before `begin`: bytes of the whole answer; 0: not told */
+    /** NULL, or called before the sink's first byte, and again when the answer comes anew or goes on after a break:
+     * what the sink has beyond `offset` is to be forgotten. Non-zero stops with MINARI_CANCELLED. */
+    int (*begin)(struct minari_resume *resume);
+    void *user;
+};
+
+/** For the next call with a sink, and not for more; borrowed until that returns. NULL takes it back. */
+MINARI_API void minari_client_resume(struct minari_client *client, struct minari_resume *resume);
 
 #ifdef __cplusplus
 }

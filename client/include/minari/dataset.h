@@ -41,6 +41,7 @@ struct minari_dataset_query {
     /* only hubs choose by these */
     const char *words; /* each is in the id, the description, ...; then "relevance" is the order */
     const char *env, *task, *robot, *camera, *author, *algorithm, *kind, *license, *action_dim;
+    const char *loadable; /* "true", "false": whether its own library reads it */
 };
 
 struct minari_dataset_list;
@@ -56,6 +57,40 @@ MINARI_API const struct minari_summary *minari_dataset_list_at(const struct mina
 /** The item as the hub wrote it: a JSON object. */
 MINARI_API const char *minari_dataset_list_json(const struct minari_dataset_list *list, size_t index);
 MINARI_API void minari_dataset_list_free(struct minari_dataset_list *list);
+
+/** So many datasets have a value of what lists can be narrowed by. Borrowed from its list. */
+struct minari_facet {
+    const char *name;  /* "env", "robot" ...: as of minari_dataset_query */
+    const char *value; /* "AdroitHandDoor-v1" */
+    uint64_t count;    /* datasets */
+};
+
+struct minari_facet_list;
+
+/**
+ * Of each facet its values, up to 100, those that most datasets have first. A facet is counted over the datasets
+ * that all of the query but its own member leaves, so that what else could be chosen is told too.
+ *
+ * @param query  NULL: all datasets; `sort` is of no use here
+ * @param names  between commas, of env, task, robot, camera, author, algorithm, kind, license, action_dim,
+ * format, status; NULL: all of them
+ * @param out    free the result
+ * @return MINARI_INVALID: another name; MINARI_UNSUPPORTED: the remote is no hub
+ */
+MINARI_API enum minari_status minari_facet_list_get(struct minari_client *client,
+                                                    const struct minari_dataset_query *query,
+                                                    const char *names, struct minari_facet_list **out,
+                                                    struct minari_error *err);
+/** Values of all facets together, facet by facet. */
+MINARI_API size_t minari_facet_list_count(const struct minari_facet_list *list);
+/** NULL beyond the last. */
+MINARI_API const struct minari_facet *minari_facet_list_at(const struct minari_facet_list *list,
+                                                           size_t index);
+/** The datasets that the whole query leaves. */
+MINARI_API uint64_t minari_facet_list_total(const struct minari_facet_list *list);
+/** {"env":[{"value":"AdroitHandDoor-v1","count":12}, ...], ...}: also facets that no dataset has a value of. */
+MINARI_API const char *minari_facet_list_json(const struct minari_facet_list *list);
+MINARI_API void minari_facet_list_free(struct minari_facet_list *list);
 
 struct minari_dataset;
 
@@ -151,7 +186,8 @@ typedef int (*minari_sink_fn)(const void *data, size_t size, void *user);
 
 /**
  * Rows of one field of one episode, straight from the network into a sink. An answer that breaks off is an
- * error, never a short success.
+ * error, never a short success (and minari_client_resume is how it may go on). An npy or npz has the dtype, the byte order
+ * and the units of what is stored, with the rows first.
  *
  * @param format  "json", "npy", "npz", "raw", "image"; NULL: json
  * @param slice   NULL: all rows
@@ -208,6 +244,10 @@ struct minari_file_list;
 /** The files of a dataset. Free the result. */
 MINARI_API enum minari_status minari_file_list_get(struct minari_client *client, const char *id,
                                                    struct minari_file_list **out, struct minari_error *err);
+/** The bytes of one of them, of a hub, straight into a sink. `info` may be NULL. */
+MINARI_API enum minari_status minari_file_get(struct minari_client *client, const char *id, const char *path,
+                                              minari_sink_fn sink, void *user, struct minari_rows_info *info,
+                                              struct minari_error *err);
 MINARI_API const char *minari_file_list_id(const struct minari_file_list *list);
 MINARI_API const char *minari_file_list_revision(const struct minari_file_list *list);
 MINARI_API size_t minari_file_list_count(const struct minari_file_list *list);

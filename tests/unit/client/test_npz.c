@@ -40,6 +40,33 @@ Test(npz, arrays_are_found_where_they_lie)
     cr_assert_eq(minari_npz_find(NULL, 9, "mask", &array, NULL), MINARI_INVALID);
 }
 
+/* As the hub sends rows and tables: each member's checksum follows it. */
+Test(npz, arrays_of_a_streamed_one_are_found_too)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf npz = HUB_BUF_INIT(1 * MIB), header = HUB_BUF_INIT(4 * KIB);
+    const struct hub_variant variant = {.kind = HUB_KIND_INT, .item_size = 8};
+    static const char *const names[] = {"number", "steps", "ends"};
+    struct minari_array array;
+    struct hub_npz *zip;
+    int64_t row = 0, found;
+    cr_assert_eq(hub_npy_header(&variant, 1, false, &header, NULL), HUB_OK);
+    cr_assert_eq(hub_npz_begin(&npz, &zip, NULL), HUB_OK);
+    for (size_t i = 0; i < HUB_COUNT(names); i++, row++) {
+        cr_assert_eq(hub_npz_open_member(zip, names[i], header.size + sizeof row, NULL), HUB_OK);
+        cr_assert_eq(hub_buf_add(&npz, header.data, header.size, NULL), HUB_OK);
+        cr_assert_eq(hub_buf_add(&npz, &row, sizeof row, NULL), HUB_OK);
+        cr_assert_eq(hub_npz_close_member(zip, NULL), HUB_OK);
+    }
+    cr_assert_eq(hub_npz_finish(zip, NULL), HUB_OK);
+    hub_npz_free(zip);
+    for (size_t i = 0; i < HUB_COUNT(names); i++) {
+        cr_assert_eq(minari_npz_find(npz.data, npz.size, names[i], &array, NULL), MINARI_OK, "%s", names[i]);
+        memcpy(&found, array.data, sizeof found);
+        cr_assert(array.ndim == 1 && array.shape[0] == 1 && found == (int64_t)i);
+    }
+    cr_assert_eq(minari_npz_find(npz.data, npz.size, "return", &array, NULL), MINARI_NOT_FOUND);
+}
+
 Test(npz, damage_leads_nowhere_else)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf npz = HUB_BUF_INIT(1 * MIB);

@@ -29,6 +29,9 @@ Test(progress, bars)
         progress_bar(&p, 1e6, columns, text, sizeof text);
         cr_assert(strlen(text) <= columns || columns < 60, "%u: %s", columns, text);
     }
+    p.bytes_total = 0; /* an answer that does not say how long it is */
+    progress_bar(&p, 1e6, 79, text, sizeof text);
+    cr_assert_str_eq(text, "door-human-v0  12.3 MB 1.0 MB/s");
     p.bytes_done = p.bytes_total = 0; /* a dataset of empty files is done, not stuck */
     progress_bar(&p, 0, 79, text, sizeof text);
     cr_assert_not_null(strstr(text, "100%"));

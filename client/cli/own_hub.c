@@ -1,0 +1,485 @@
+/* A hub of this command's own: see own_hub.h. */
+#include "client/cli/own_hub.h"
+
+#include "client/cli/local.h"
+#include "client/cli/own_place.h"
+#include "storage/base/fs.h"
+#include "storage/base/id.h"
+#include "storage/base/time.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+enum { START_MS = 30000, NAP_MS = 2, MEASURE_NAP_MS = 40, STUCK_MS = 120000, BUSY_MS = 3000, SLOW_MS = 1000 };
+
+static struct {
+    pid_t pid;
+    char home[PATH_MAX]; /* "" : none was made */
+    int directory;       /* the hub's state: its socket is named by it, because names of sockets are short */
+    char socket[64];
+    bool noted; /* a line on the terminal says how far it is */
+} own;
+
+static int fail(const struct cli *cli, enum minari_status status, const char *problem, const char *fmt, ...)
+    HUB_PRINTF(4, 5);
+
+static int fail(const struct cli *cli, enum minari_status status, const char *problem, const char *fmt, ...)
+{
+    struct minari_error err = {.status = status};
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(err.detail, sizeof err.detail, fmt, args);
+    va_end(args);
+    snprintf(err.problem, sizeof err.problem, "%s", problem);
+    return cli_report(cli, &err);
+}
+
+static void nap(unsigned ms)
+{
+    nanosleep(&(struct timespec){.tv_nsec = ms * 1000000L}, NULL);
+}
+
+/* ---- how far it is ---- */
+
+static void clear_note(void)
+{
+    if (own.noted)
+        fputs("\r\033[K", stderr);
+    own.noted = false;
+}
+
+static void note(const struct cli *cli, const char *what, long long done, long long of)
+{
+    if (!cli->err_terminal || cli->values[OPT_QUIET] || cli->values[OPT_NO_PROGRESS])
+        return;
+    fprintf(stderr, "\r\033[K%s", what);
+    if (of)
+        fprintf(stderr, ": %lld of %lld steps", done, of);
+    fflush(stderr);
+    own.noted = true;
+}
+
+/* ---- the process ---- */
+
+static const char *temporary(void)
+{
+    const char *set = getenv("TMPDIR");
+    return set && *set ? set : "/tmp";
+}
+
+static int make_home(const struct cli *cli)
+{
+    char path[PATH_MAX + 16];
+    const bool made = snprintf(path, sizeof path, "%s/minari-cli-XXXXXX", temporary()) < PATH_MAX &&
+                      mkdtemp(path) && realpath(path, own.home);
+    if (made) {
+        snprintf(path, sizeof path, "%s/state", own.home);
+        if (!mkdir(path, 0700))
+            own.directory = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        snprintf(path, sizeof path, "%s/root", own.home);
+    }
+    if (made && own.directory > 0 && !mkdir(path, 0700)) {
+        snprintf(own.socket, sizeof own.socket, "/proc/self/fd/%d/control.sock", own.directory);
+        return CLI_OK;
+    }
+    return fail(cli, errno == ENOSPC ? MINARI_NO_SPACE : MINARI_FAILED, "no-temporary",
+                "a temporary directory cannot be made in '%s': %s", temporary(), strerror(errno));
+}
+
+static int link_dataset(const struct cli *cli, const struct own_place *place)
+{
+    char path[PATH_MAX + 16];
+    snprintf(path, sizeof path, "%s/root", own.home);
+    HUB_CLEANUP(hub_closep) int root = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int failed = root < 0 ? errno : own_place_link(place, root);
+    return failed
+               ? cli_error(CLI_FAILED, "'%s' cannot be linked: %s", cli_clean(cli->subject), strerror(failed))
+               : CLI_OK;
+}
+
+/* Nothing that is set for the hub of this machine is meant for this one. */
+static char **hub_environment(void)
+{
+    size_t n = 0, kept = 0;
+    while (environ[n])
+        n++;
+    char **out = calloc(n + 1, sizeof *out);
+    for (size_t i = 0; out && i < n; i++)
+        if (strncmp(environ[i], "MINARI_HUB_", 11) != 0 && strncmp(environ[i], "NOTIFY_SOCKET=", 14) != 0)
+            out[kept++] = environ[i];
+    return out;
+}
+
+static _Noreturn void become(const char *const *argv, char **environment, int log, pid_t parent)
+{
+    setpgid(0, 0); /* Ctrl-C is for the command, which ends this one */
+    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    if (getppid() == parent && dup2(log, STDERR_FILENO) >= 0 && dup2(log, STDOUT_FILENO) >= 0)
+        execvpe(argv[0], (char *const *)argv, environment);
+    dprintf(log, "%s\n", strerror(errno));
+    _exit(127);
+}
+
+static int start(const struct own_place *place)
+{
+    char root[PATH_MAX + 16], state[PATH_MAX + 16], log[PATH_MAX + 16], end[PATH_MAX];
+    const char *inspector = getenv("MINARI_INSPECT");
+    snprintf(root, sizeof root, "%s/root:ro", own.home);
+    snprintf(state, sizeof state, "%s/state", own.home);
+    snprintf(log, sizeof log, "%s/log", own.home);
+    snprintf(end, sizeof end, "%s", place->end);
+    char *slash = strrchr(end, '/');
+    slash[slash == end] = '\0';
+    const char *argv[] = {local_program("MINARI_HUB_PROGRAM", "minari-hub"),
+                          "serve",
+                          "--config",
+                          "/dev/null",
+                          "--root",
+                          root,
+                          "--allow-target",
+                          place->path ? place->folder : cli_root(),
+                          "--allow-target",
+                          end,
+                          "--state",
+                          state,
+                          "--listen",
+                          "off",
+                          "--settle",
+                          "0",
+                          "--sweep",
+                          "0",
+                          "--measure",
+                          "on-demand",
+                          "--no-access-log",
+                          "--no-sync",
+                          inspector && *inspector ? "--inspector" : NULL,
+                          inspector,
+                          NULL};
+    HUB_CLEANUP(hub_closep) int fd = open(log, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    HUB_CLEANUP(hub_freep) char **environment = hub_environment();
+    const pid_t parent = getpid();
+    own.pid = fd >= 0 && environment ? fork() : -1;
+    if (own.pid == 0)
+        become(argv, environment, fd, parent);
+    if (own.pid > 0)
+        return CLI_OK;
+    own.pid = 0;
+    return cli_error(CLI_FAILED, "%s cannot be started: %s", argv[0], strerror(errno));
+}
+
+/* Of what it said the last line, which says why it ended. */
+static int ended(const struct cli *cli, int status)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf said = HUB_BUF_INIT(1 * MIB);
+    char path[PATH_MAX + 16];
+    snprintf(path, sizeof path, "%s/log", own.home);
+    own.pid = 0;
+    if (hub_fs_read(AT_FDCWD, path, &said, NULL) || !said.size)
+        return fail(cli, MINARI_FAILED, "hub-ended", "minari-hub ended without a word");
+    while (said.size && said.data[said.size - 1] == '\n')
+        said.data[--said.size] = '\0';
+    const char *line = strrchr(said.data, '\n');
+    const bool none = WIFEXITED(status) && WEXITSTATUS(status) == 127;
+    return fail(cli, MINARI_FAILED, none ? "no-hub-program" : "hub-ended", "%s%s%s",
+                none ? local_program("MINARI_HUB_PROGRAM", "minari-hub") : "",
+                none ? " cannot be started: " : "", line ? line + 1 : said.data);
+}
+
+/* Whether to wait on; else an exit code in `*code`. */
+static bool goes_on(const struct cli *cli, unsigned nap_ms, int *code)
+{
+    int status = 0;
+    *code = CLI_OK;
+    if (cli_interrupted(NULL))
+        *code = cli_error(CLI_INTERRUPTED, "interrupted");
+    else if (own.pid && waitpid(own.pid, &status, WNOHANG) == own.pid)
+        *code = ended(cli, status);
+    else
+        nap(nap_ms);
+    return !*code;
+}
+
+static bool listens(void)
+{
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    HUB_CLEANUP(hub_closep) int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    snprintf(at.sun_path, sizeof at.sun_path, "%s", own.socket);
+    return fd >= 0 && connect(fd, (const struct sockaddr *)&at, sizeof at) == 0;
+}
+
+static int await_socket(struct cli *cli)
+{
+    const int64_t until_ms = hub_time_mono_ms() + START_MS;
+    int code = CLI_OK;
+    while (!listens()) {
+        if (!goes_on(cli, NAP_MS, &code))
+            return code;
+        if (hub_time_mono_ms() > until_ms)
+            return fail(cli, MINARI_FAILED, "hub-ended", "minari-hub did not begin to answer");
+    }
+    return cli_connect_local(cli, own.socket, true);
+}
+
+void own_hub_end(void)
+{
+    clear_note();
+    if (own.pid > 0) { /* its state goes with it: nothing needs to be put in order */
+        kill(own.pid, SIGKILL);
+        while (waitpid(own.pid, NULL, 0) < 0 && errno == EINTR)
+            ;
+    }
+    if (own.directory > 0)
+        close(own.directory);
+    if (*own.home)
+        (void)!hub_fs_remove(AT_FDCWD, own.home, NULL);
+    memset(&own, 0, sizeof own);
+}
+
+/* ---- the dataset ---- */
+
+/* Until the hub has walked its root it says that it is starting, whatever is asked for. */
+static int await_walk(struct cli *cli)
+{
+    struct minari_error err;
+    int code = CLI_OK;
+    while (true) {
+        struct minari_dataset *dataset = NULL;
+        const enum minari_status st = minari_dataset_get(cli->client, "any", NULL, &dataset, &err);
+        minari_dataset_free(dataset);
+        if (st == MINARI_CANCELLED)
+            return cli_report(cli, &err);
+        if (st != MINARI_BUSY)
+            return CLI_OK;
+        if (!goes_on(cli, NAP_MS, &code))
+            return code;
+    }
+}
+
+static bool is_version_of(const char *id, const char *name)
+{
+    struct hub_view alias;
+    uint32_t version;
+    return hub_id_split_alias(hub_view_of(id), &alias, &version) && hub_view_is(alias, name);
+}
+
+/* The one that is asked for; else, of a path, the only one that is more than plain files; else the only one. */
+static const struct minari_summary *find(const struct minari_dataset_list *list,
+                                         const struct own_place *place, const char *asked, size_t *datasets)
+{
+    const char *wanted = place->path ? place->shown : asked;
+    const struct minari_summary *only = NULL, *files = NULL;
+    *datasets = 0;
+    for (size_t i = 0; i < minari_dataset_list_count(list); i++) {
+        const struct minari_summary *s = minari_dataset_list_at(list, i);
+        if (strcmp(s->id, wanted) == 0 || (!place->path && is_version_of(s->id, wanted)))
+            return s;
+        if (strcmp(s->format, "files") == 0)
+            files = s;
+        else if (++*datasets == 1)
+            only = s;
+    }
+    if (!place->path || *datasets > 1)
+        return NULL;
+    return only ? only : minari_dataset_list_count(list) == 1 ? files : NULL;
+}
+
+static int no_local(const struct cli *cli, const char *asked)
+{
+    return fail(cli, MINARI_NOT_FOUND, access(asked, F_OK) ? "no-local-dataset" : "path-meant",
+                "no dataset '%s' in '%s'", cli_clean(asked), cli_clean(cli_root()));
+}
+
+static int not_one(const struct cli *cli, const struct own_place *place,
+                   const struct minari_dataset_list *list, size_t datasets)
+{
+    char has[300];
+    const char *asked = cli_clean(cli->subject), *below = NULL;
+    own_place_describe(place, has, sizeof has);
+    for (size_t i = 0; i < minari_dataset_list_count(list) && !below; i++)
+        if (strcmp(minari_dataset_list_at(list, i)->format, "files") != 0)
+            below = strchr(minari_dataset_list_at(list, i)->id, '/');
+    if (!place->path)
+        return no_local(cli, cli->subject);
+    if (datasets > 1)
+        return fail(cli, MINARI_NOT_FOUND, "several-datasets",
+                    "'%s' is no dataset, but holds %zu of them, such as '%s%s'", asked, datasets, asked,
+                    below ? cli_clean(below) : "");
+    return fail(cli, MINARI_NOT_FOUND, "no-dataset-there", "'%s' is not a dataset: it looks like %s%s%s%s",
+                asked,
+                *has                              ? "a folder of plain files ("
+                : minari_dataset_list_count(list) ? "a plain file"
+                                                  : "an empty folder",
+                cli_clean(has), *has ? ")" : "", "");
+}
+
+/* archive.tar, or one of the files: whatever they are. */
+static bool wants_files(const struct cli *cli)
+{
+    return cli->command->run == cli_get && cli->count == 2;
+}
+
+static int take(const struct cli *cli, const struct own_place *place, const struct minari_summary *s,
+                const struct minari_dataset_list *list, const char **id)
+{
+    static char own_id[CLI_ID];
+    if (!wants_files(cli) && strcmp(s->format, "files") == 0)
+        return not_one(cli, place, list, 0);
+    if (!wants_files(cli) && strcmp(s->status, "ready") != 0)
+        return fail(cli, strcmp(s->status, "pending") == 0 ? MINARI_BUSY : MINARI_BROKEN,
+                    place->path ? "broken-there" : "broken-here", "'%s' is %s (%s)", cli_clean(cli->subject),
+                    s->status, *s->reason ? s->reason : s->format);
+    if (place->path) {
+        snprintf(own_id, sizeof own_id, "%s", s->id);
+        *id = own_id;
+    }
+    return CLI_OK;
+}
+
+/* Inspected, for better or worse. What somebody is writing at is waited for a little. */
+static int await_dataset(struct cli *cli, const struct own_place *place, const char **id)
+{
+    const int64_t began_ms = hub_time_mono_ms();
+    struct minari_error err;
+    int code = CLI_OK;
+    while (true) {
+        struct minari_dataset_list *list = NULL;
+        size_t datasets = 0;
+        if (minari_dataset_list_get(cli->client, NULL, &list, &err))
+            return cli_report(cli, &err);
+        const struct minari_summary *s = find(list, place, *id, &datasets);
+        const int64_t age_ms = hub_time_mono_ms() - began_ms;
+        const bool pending =
+            s && strcmp(s->status, "pending") == 0 && (!s->reason || !*s->reason || age_ms < BUSY_MS);
+        if (!pending)
+            code = s ? take(cli, place, s, list, id) : not_one(cli, place, list, datasets);
+        minari_dataset_list_free(list);
+        if (!pending)
+            return code;
+        if (age_ms > SLOW_MS)
+            note(cli, "inspecting it", 0, 0);
+        if (!goes_on(cli, age_ms > SLOW_MS ? MEASURE_NAP_MS : NAP_MS, &code))
+            return code;
+    }
+}
+
+/* ---- what is measured ---- */
+
+bool own_hub_goes_on(const struct cli *cli, const char *answer)
+{
+    static long long rows_before = -1;
+    static int64_t since_ms;
+    HUB_CLEANUP(hub_json_decrefp) json_t *document = own.pid ? json_loads(answer, 0, NULL) : NULL;
+    const json_t *object = json_object_get(document, "statistics"); /* of a dataset's document */
+    const json_t *coverage = json_object_get(object ? object : document, "coverage");
+    const char *of = object ? "of" : "of_rows";
+    const long long rows = json_integer_value(json_object_get(coverage, object ? "episodes" : "rows"));
+    if (rows != rows_before)
+        since_ms = hub_time_mono_ms();
+    rows_before = rows;
+    if (!coverage || json_is_true(json_object_get(coverage, "complete")) || cli_interrupted(NULL) ||
+        hub_time_mono_ms() - since_ms > STUCK_MS) {
+        clear_note();
+        return false;
+    }
+    note(cli, "measuring it", rows, object ? 0 : json_integer_value(json_object_get(coverage, of)));
+    nap(MEASURE_NAP_MS);
+    return true;
+}
+
+/* Whether a test, an order or columns name what only reading all rows tells. */
+static bool names(const struct cli *cli, const char *const *words)
+{
+    const enum cli_option options[] = {OPT_WHERE, OPT_SORT, OPT_COLUMNS};
+    for (size_t i = 0; i < HUB_COUNT(options); i++)
+        for (const char *const *word = words; cli->values[options[i]] && *word; word++)
+            if (strstr(cli->values[options[i]], *word))
+                return true;
+    return false;
+}
+
+static int await_measures(struct cli *cli, const char *id)
+{
+    static const char *const measured[] = {"nonfinite",    "frozen", "still",   "jerk",        "saturated",
+                                           "gap",          "offset", "unended", "flat_reward", "score",
+                                           "video_frames", "(",      NULL};
+    static const char *const returns[] = {"return", NULL};
+    const bool all = names(cli, measured), some = cli->command->run == cli_episodes || names(cli, returns);
+    struct minari_error err;
+    for (bool again = all; again;) {
+        HUB_CLEANUP(hub_freep) char *text = NULL;
+        if (minari_statistics_get(cli->client, id, NULL, &text, &err))
+            return cli_report(cli, &err);
+        again = own_hub_goes_on(cli, text);
+    }
+    for (bool again = some && !all; again;) {
+        struct minari_dataset *dataset = NULL;
+        if (minari_dataset_get(cli->client, id, NULL, &dataset, &err))
+            return cli_report(cli, &err);
+        again = own_hub_goes_on(cli, minari_dataset_json(dataset));
+        minari_dataset_free(dataset);
+    }
+    return cli_interrupted(NULL) ? cli_error(CLI_INTERRUPTED, "interrupted") : CLI_OK;
+}
+
+/* ---- all of it ---- */
+
+static int find_place(const struct cli *cli, bool path, const char *asked, struct own_place *place)
+{
+    struct hub_error err = {0};
+    if (!path && hub_id_check(hub_view_of(asked), &err))
+        return access(asked, F_OK) ? cli_error(CLI_USAGE, "%s", err.detail) : no_local(cli, asked);
+    const int failed = path ? own_place_of_path(asked, place) : own_place_of_id(cli_root(), asked, place);
+    if (!failed)
+        return CLI_OK;
+    if (failed != ENOENT && failed != ENOTDIR)
+        return cli_error(failed == EACCES ? CLI_NOT_ALLOWED : CLI_FAILED, "'%s': %s", cli_clean(asked),
+                         strerror(failed));
+    if (path)
+        return cli_error(CLI_NOT_FOUND, "there is no '%s'", cli_clean(asked));
+    return no_local(cli, asked);
+}
+
+int own_hub_connect(struct cli *cli, const char **id)
+{
+    const char *asked = *id, *hub = getenv("MINARI_HUB_URL"), *remote = cli->values[OPT_REMOTE];
+    struct own_place place;
+    const bool path = own_is_path(asked);
+    if (path && remote)
+        return cli_error(CLI_USAGE, "'%s' is a path of this machine, which no --remote has",
+                         cli_clean(asked));
+    if (!path && (strstr(asked, "://") || remote || (hub && *hub)))
+        return cli_connect(cli, NULL, id);
+    cli->subject = asked;
+    int code = find_place(cli, path, asked, &place);
+    if (code)
+        return code;
+    cli->remote = (struct minari_remote){.kind = MINARI_REMOTE_HUB, .origin = "this machine"};
+    snprintf(cli->remote.text, sizeof cli->remote.text, "%s", cli_clean(path ? place.folder : cli_root()));
+    code = make_home(cli);
+    if (!code)
+        code = link_dataset(cli, &place);
+    if (!code)
+        code = start(&place);
+    if (!code)
+        code = await_socket(cli);
+    if (!code)
+        code = await_walk(cli);
+    if (!code)
+        code = await_dataset(cli, &place, id);
+    if (!code)
+        code = cli_connect_local(cli, own.socket, false);
+    if (!code)
+        code = await_measures(cli, *id);
+    clear_note();
+    return code;
+}

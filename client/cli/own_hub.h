@@ -1,0 +1,20 @@
+/**
+ * A dataset of this machine where no hub runs: a minari-hub is started for this command, over this dataset alone, on a
+ * temporary state directory and its control socket, and ends with the command.
+ */
+#ifndef HUB_CLI_OWN_HUB_H
+#define HUB_CLI_OWN_HUB_H
+
+#include "client/cli/cli.h"
+
+/**
+ * As cli_connect, for commands that need a hub: a path, or without a remote an id, is of this machine. Returns when the
+ * dataset is inspected, and when what its returns and the options ask for is measured; `*id` is then what that hub calls it.
+ */
+int own_hub_connect(struct cli *cli, const char **id);
+/** Whether to ask the own hub again, a moment later, because this answer's "coverage" is not complete. Of other hubs false. */
+bool own_hub_goes_on(const struct cli *cli, const char *answer);
+/** End it and remove its files. */
+void own_hub_end(void);
+
+#endif

@@ -1,0 +1,29 @@
+/** Where a dataset of this machine lies, by its id or its path, and the folder of links that shows a hub that and no more. */
+#ifndef HUB_CLI_OWN_PLACE_H
+#define HUB_CLI_OWN_PLACE_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+struct own_place {
+    bool path;             /* by its path; else by its id */
+    char folder[PATH_MAX]; /* that holds it: absolute, without links */
+    char space[PATH_MAX];  /* of an id: what stands before its last slash, or "" */
+    char name[NAME_MAX + 1];
+    bool alone;               /* `name` is all of it; else the files that begin so are looked at */
+    char shown[NAME_MAX + 1]; /* what it is called in its folder */
+    char end[PATH_MAX];       /* where its links end */
+};
+
+/** Whether an argument is clearly a path: "/x", "./x", "../x", "~/x". */
+bool own_is_path(const char *text);
+/** Find it. 0, or what is wrong, as errno has it. */
+int own_place_of_path(const char *text, struct own_place *out);
+/** The same of an id below a folder of datasets; without "-vN" its newest version. */
+int own_place_of_id(const char *root, const char *id, struct own_place *out);
+/** Link it below `directory`, as its id or its name says. errno. */
+int own_place_link(const struct own_place *place, int directory);
+/** What a folder has in it, "a.txt, b.png, ...", for people. */
+void own_place_describe(const struct own_place *place, char *out, unsigned room);
+
+#endif
