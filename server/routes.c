@@ -81,6 +81,7 @@ const struct hub_route hub_routes[] = {
     {"GET", "/api/datasets/{org}/{name}/tree/{rev}/{path}", hub_hf_tree, "hf", 0, false, 0},
     {"POST", "/api/datasets/{org}/{name}/paths-info/{rev}", hub_hf_paths, "hf", 1 * MIB, false, 0},
     {"GET", "/api/datasets/{org}/{name}/refs", hub_hf_refs, "hf", 0, false, 0},
+    {"GET", "/api/datasets/{org}/{name}/commits/{rev}", hub_hf_commits, "hf", 0, false, 0},
     {"GET", "/api/datasets/{org}/{name}/auth-check", hub_hf_auth_check, "hf", 0, false, 0},
     {"GET", "/api/whoami-v2", hub_hf_whoami, "hf", 0, false, 0},
     {"GET", "/api/datasets/{org}/{name}/{path}", hub_hf_repo_others, "hf-other", 0, false, 0},

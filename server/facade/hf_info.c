@@ -21,6 +21,13 @@ static void put_time(struct hub_json *json, const char *key, int64_t unix_ns)
     hub_json_put_text(json, key, text);
 }
 
+void hub_hf_put_commit(struct hub_json *json, const struct hub_hf_repo *repo, int64_t modified_ns)
+{
+    hub_json_put_text(json, "id", repo->commit);
+    hub_json_put_text(json, "title", "What lies on the disk");
+    put_time(json, "date", modified_ns);
+}
+
 static enum hub_status put_head(struct hub_json *json, const struct hub_hf_repo *repo, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf id = HUB_BUF_INIT(KIB);
@@ -149,6 +156,31 @@ static enum hub_status refs_here(struct hub_request *request, struct hub_respons
 enum hub_status hub_hf_refs(struct hub_request *request, struct hub_response *response, struct hub_error *err)
 {
     return hub_hf_here_or_upstream(request, response, err, refs_here);
+}
+
+static enum hub_status commits_here(struct hub_request *request, struct hub_response *response,
+                                    struct hub_error *err)
+{
+    HUB_CLEANUP(hub_hf_repo_dispose) struct hub_hf_repo repo = {0};
+    HUB_TRY(hub_hf_repo_open(request, &repo, err));
+    HUB_TRY(hub_hf_revision(request, &repo, err));
+    struct hub_json json =
+        hub_json_to(hub_response_buffer(response, 200, "application/json; charset=utf-8", MIB), err);
+    hub_json_array(&json);
+    hub_json_object(&json);
+    hub_hf_put_commit(&json, &repo, repo.modified_ns);
+    hub_json_put_text(&json, "message", "");
+    hub_json_put_array(&json, "authors");
+    hub_json_end_array(&json);
+    hub_json_end_object(&json);
+    hub_json_end_array(&json);
+    return hub_json_status(&json);
+}
+
+enum hub_status hub_hf_commits(struct hub_request *request, struct hub_response *response,
+                               struct hub_error *err)
+{
+    return hub_hf_here_or_upstream(request, response, err, commits_here);
 }
 
 /* ---- all ---- */

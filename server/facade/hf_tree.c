@@ -11,27 +11,6 @@
 
 enum { PAGE = 1000, MOST_PATHS = 10000 };
 
-enum hub_status hub_hf_file_write(struct hub_json *json, const struct hub_request *request,
-                                  const struct hub_object *object, struct hub_view path,
-                                  struct hub_error *err)
-{
-    HUB_CLEANUP(hub_object_facts_dispose) struct hub_object_facts facts = {0};
-    struct hub_hf_file_id id;
-    HUB_TRY(hub_object_facts(request->app, object, true, &facts, err));
-    HUB_TRY(hub_hf_file_id(object, &facts, &id, err));
-    hub_json_object(json);
-    hub_json_put_text(json, "type", "file");
-    hub_json_put_text(json, "oid", id.oid);
-    hub_json_put_uint(json, "size", facts.size);
-    if (id.sha256[0])
-        hub_hf_put_lfs(json, "oid", &id, facts.size);
-    else
-        hub_json_put_bool(json, "unhashed", true); /* the oid is of its state, and not that of a git blob */
-    hub_json_put_string(json, "path", path);
-    hub_json_end_object(json);
-    return hub_json_status(json);
-}
-
 /* ---- a folder ---- */
 
 struct tree {
@@ -40,7 +19,7 @@ struct tree {
     struct hub_objects objects;
     struct hub_buf folder, last, skip, path; /* whole names; the last folder that was given out */
     struct hub_json json;
-    bool recursive;
+    bool recursive, expand;
     uint32_t count, asked;
     struct hub_page_cursor next;
 };
@@ -69,6 +48,39 @@ static enum hub_status path_of(struct tree *t, struct hub_view name, struct hub_
     return hub_spell_path((struct hub_view){name.data + before, name.size - before}, &t->path, err);
 }
 
+/* The commit that changed it last: there is one, and the time is that of the disk. */
+static void put_last_commit(struct tree *t, int64_t modified_ns)
+{
+    if (!t->expand)
+        return;
+    hub_json_put_object(&t->json, "lastCommit");
+    hub_hf_put_commit(&t->json, &t->repo, modified_ns);
+    hub_json_end_object(&t->json);
+}
+
+static enum hub_status add_file(struct tree *t, const struct hub_object *object, struct hub_view path,
+                                struct hub_error *err)
+{
+    HUB_CLEANUP(hub_object_facts_dispose) struct hub_object_facts facts = {0};
+    struct hub_hf_file_id id;
+    HUB_TRY(hub_object_facts(t->request->app, object, true, &facts, err));
+    HUB_TRY(hub_hf_file_id(object, &facts, &id, err));
+    hub_json_object(&t->json);
+    hub_json_put_text(&t->json, "type", "file");
+    hub_json_put_text(&t->json, "oid", id.oid);
+    hub_json_put_uint(&t->json, "size", facts.size);
+    if (id.sha256[0])
+        hub_hf_put_lfs(&t->json, "oid", &id, facts.size);
+    else
+        hub_json_put_bool(&t->json, "unhashed",
+                          true); /* the oid is of its state, and not that of a git blob */
+    hub_json_put_string(&t->json, "path", path);
+    put_last_commit(t, facts.modified_ns);
+    hub_json_end_object(&t->json);
+    t->count++;
+    return hub_json_status(&t->json);
+}
+
 static enum hub_status add_folder(struct tree *t, struct hub_view name, struct hub_error *err)
 {
     HUB_TRY(path_of(t, name, err));
@@ -77,6 +89,7 @@ static enum hub_status add_folder(struct tree *t, struct hub_view name, struct h
     hub_json_put_string(&t->json, "oid", (struct hub_view){t->repo.commit, 40});
     hub_json_put_uint(&t->json, "size", 0);
     hub_json_put_string(&t->json, "path", hub_buf_view(&t->path));
+    put_last_commit(t, t->repo.modified_ns);
     hub_json_end_object(&t->json);
     t->count++;
     return set(&t->last, name, err);
@@ -116,8 +129,7 @@ static enum hub_status add_object(struct tree *t, const struct hub_object *objec
     if (inside && !t->recursive)
         return skip_folder(t, err);
     HUB_TRY(path_of(t, object->name, err));
-    t->count++;
-    return hub_hf_file_write(&t->json, t->request, object, hub_buf_view(&t->path), err);
+    return add_file(t, object, hub_buf_view(&t->path), err);
 }
 
 static enum hub_status walk(struct tree *t, struct hub_view from, struct hub_error *err)
@@ -142,15 +154,21 @@ static enum hub_status walk(struct tree *t, struct hub_view from, struct hub_err
     }
 }
 
+/* As Python and JavaScript spell it. */
+static bool is_true(struct hub_view value)
+{
+    return value.size && (strcasecmp(value.data, "true") == 0 || hub_view_is(value, "1"));
+}
+
 static enum hub_status read_tree(struct hub_request *request, struct tree *t, struct hub_error *err)
 {
-    const struct hub_view path = hub_request_capture(request, "path"),
-                          wanted = hub_request_query(request, "recursive");
+    const struct hub_view path = hub_request_capture(request, "path");
     struct hub_buf *const bufs[] = {&t->folder, &t->last, &t->skip, &t->path};
     for (size_t i = 0; i < HUB_COUNT(bufs); i++)
         *bufs[i] = HUB_BUF_INIT(128 * KIB);
     t->request = request;
-    t->recursive = wanted.size && (strcasecmp(wanted.data, "true") == 0 || hub_view_is(wanted, "1"));
+    t->recursive = is_true(hub_request_query(request, "recursive"));
+    t->expand = is_true(hub_request_query(request, "expand"));
     HUB_TRY(hub_hf_repo_open(request, &t->repo, err));
     HUB_TRY(hub_hf_revision(request, &t->repo, err));
     HUB_TRY(hub_buf_add_view(&t->folder, hub_buf_view(&t->repo.begins), err));
@@ -218,7 +236,7 @@ static enum hub_status add_path(struct tree *t, const char *path, struct hub_err
     HUB_TRY(hub_objects_seek(&t->objects, hub_buf_view(&t->folder), err));
     enum hub_status st = hub_objects_next(&t->objects, &object, err);
     if (!st && hub_view_equal(object.name, hub_buf_view(&t->folder)))
-        return hub_hf_file_write(&t->json, t->request, &object, hub_view_of(path), err);
+        return add_file(t, &object, hub_view_of(path), err);
     HUB_TRY(hub_buf_add_text(&t->folder, "/", err));
     HUB_TRY(hub_objects_seek(&t->objects, hub_buf_view(&t->folder), err));
     st = hub_objects_next(&t->objects, &object, err);
@@ -246,6 +264,8 @@ static enum hub_status decode(struct hub_view text, struct hub_buf *out, struct 
 
 static enum hub_status add_form(struct tree *t, struct hub_view body, struct hub_error *err)
 {
+    t->expand =
+        memmem(body.data, body.size, "expand=True", 11) || memmem(body.data, body.size, "expand=true", 11);
     while (body.size) {
         const char *end = memchr(body.data, '&', body.size);
         const struct hub_view pair = {body.data, end ? (size_t)(end - body.data) : body.size};
@@ -269,6 +289,7 @@ static enum hub_status add_json(struct tree *t, struct hub_view body, struct hub
     if (hub_json_parse(body, MIB, &asked, NULL) || !json_is_object(asked))
         return hub_fail(err, HUB_INVALID, "the body is not JSON with \"paths\"");
     const json_t *paths = json_object_get(asked, "paths");
+    t->expand = json_is_true(json_object_get(asked, "expand"));
     if (json_is_string(paths))
         return add_path(t, json_string_value(paths), err);
     json_array_foreach(paths, i, path) if (json_is_string(path))

@@ -41,6 +41,9 @@ out["sizes"] = {s.rfilename: s.size for s in info.siblings}
 out["tree"] = sorted(type(x).__name__ + " " + x.path for x in api.list_repo_tree(repo, recursive=True, **kw))
 out["top"] = [x.path for x in api.list_repo_tree(repo, **kw)]
 out["some"] = [x.path for x in api.get_paths_info(repo, ["meta", "meta/info.json", "no such"], **kw)]
+out["dates"] = [x.last_commit.oid == info.sha and x.last_commit.date.timestamp() for x in api.get_paths_info(repo, ["meta", "meta/info.json"], expand=True, **kw)]
+out["dates"] += [x.last_commit.date.timestamp() for x in api.list_repo_tree(repo, "meta", expand=True, **kw) if x.path == "meta/info.json"]
+assert [(c.commit_id, c.created_at) for c in api.list_repo_commits(repo, **kw)] == [(info.sha, info.last_modified)]
 out["snapshot"] = h.snapshot_download(repo, **kw)
 out["tagged"] = h.snapshot_download(repo, revision=out["refs"][0], allow_patterns="meta/*", local_dir=folder, **kw)
 assert h.hf_hub_download(repo, "meta/info.json", revision=info.sha, **kw).startswith(out["snapshot"])
@@ -81,6 +84,8 @@ def test_huggingface_hub(lab, tmp_path, python, name, tag):
     assert out["tree"] == sorted([f"RepoFile {f}" for f in files] + [f"RepoFolder {f}" for f in folders])
     assert sorted(out["top"]) == sorted(os.listdir(folder)) == [n.split("/")[-1] for n in out["ls"]]
     assert sorted(out["some"]) == ["meta", "meta/info.json"]
+    changed = [max(os.path.getmtime(os.path.join(folder, f)) for f in files)] + [os.path.getmtime(os.path.join(folder, "meta/info.json"))] * 2
+    assert [round(a - b, 2) for a, b in zip(out["dates"], changed)] == [0, 0, 0]
     assert files_of(out["snapshot"]) == files
     for f in files:
         assert open(os.path.join(out["snapshot"], f), "rb").read() == open(os.path.join(folder, f), "rb").read()

@@ -122,7 +122,7 @@ def test_files_are_redirected_and_questions_are_not(place):
 def test_what_is_here_is_never_asked_for_there(place):
     hub, hf = place
     before = len(hf.requests)
-    for path in ("/api/datasets/lab/arm/commits/main", "/api/datasets/lab/arm/revision/none", "/datasets/lab/arm", "/datasets/lab/arm/tree/main", "/datasets/lab/arm/resolve/main/none"):
+    for path in ("/api/datasets/lab/arm/commits/none", "/api/datasets/lab/arm/revision/none", "/datasets/lab/arm", "/datasets/lab/arm/tree/main", "/datasets/lab/arm/resolve/main/none"):
         answer = hub.get(path)
         assert answer.status == 404 and answer.headers["X-Error-Message"] == answer.json()["error"], path
     assert len(hf.requests) == before
