@@ -10,7 +10,7 @@ yes=no
 
 . tests/support/install.sh
 PACKAGES_BUILD=$(sed -n 's/^PACKAGES_BUILD="\(.*\)"$/\1/p' server/run.sh)
-PACKAGES_TEST="clang-format clang-tidy curl git libcriterion-dev make prometheus python3-venv strace"
+PACKAGES_TEST="clang-format clang-tidy curl git libcriterion-dev make prometheus python3-venv rclone strace"
 install_packages "$yes" $PACKAGES_BUILD $PACKAGES_TEST
 
 # Real clients and readers for the tests that drive them; inside the checkout.

@@ -14,9 +14,10 @@ hub_handler hub_gcs_object, hub_gcs_media;   /* gcs_object.c: what is known of a
 
 /* Hugging Face */
 extern const struct hub_problem_shape hub_hf_shape;
-hub_handler hub_hf_repos, hub_hf_repo_show, hub_hf_refs, hub_hf_commits, hub_hf_whoami, hub_hf_auth_check; /* hf_info.c */
-hub_handler hub_hf_tree, hub_hf_paths;                                                     /* hf_tree.c */
-hub_handler hub_hf_resolve;                                                                /* hf_resolve.c */
+hub_handler hub_hf_repos, hub_hf_repo_show, hub_hf_refs, hub_hf_commits, hub_hf_whoami,
+    hub_hf_auth_check;                 /* hf_info.c */
+hub_handler hub_hf_tree, hub_hf_paths; /* hf_tree.c */
+hub_handler hub_hf_resolve;            /* hf_resolve.c */
 hub_handler hub_hf_others, hub_hf_repo_others,
     hub_hf_uploads; /* hf_upstream.c: repos that are not here, what is not
                                                                   offered of those that are; what would write */
