@@ -1,4 +1,4 @@
-"""huggingface_hub of three releases and `datasets`: what they list, bring and keep is what lies on the disk."""
+"""huggingface_hub of four releases and `datasets`: what they list, bring and keep is what lies on the disk."""
 import os
 import shutil
 import socket
@@ -38,7 +38,7 @@ import huggingface_hub as h
 print(json.dumps(h.snapshot_download(sys.argv[1], repo_type="dataset")))
 """
 
-VERSIONS = [("minari-0.5.1", "0.27"), ("minari-0.5.3", "0.36"), ("huggingface-1", "1")]
+VERSIONS = [("minari-0.5.1", "0.27"), ("minari-0.5.3", "0.36"), ("huggingface-1", "1"), ("minari-0.5.4", "2")]
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +75,7 @@ def test_a_repository(repos, clients, tmp_path, venv):
         assert again == out["whole"]
 
 
-@pytest.mark.parametrize("venv, command", [("minari-0.5.1", "huggingface-cli"), ("minari-0.5.3", "hf"), ("huggingface-1", "hf")], ids=[i for _, i in VERSIONS])
+@pytest.mark.parametrize("venv, command", [("minari-0.5.1", "huggingface-cli"), ("minari-0.5.3", "hf"), ("huggingface-1", "hf"), ("minari-0.5.4", "hf")], ids=[i for _, i in VERSIONS])
 def test_its_command(repos, clients, tmp_path, venv, command):
     lab, hub = repos
     program = os.path.join(CLIENTS, venv, "bin", command)

@@ -77,7 +77,7 @@ def places(tmp_path_factory):
     """Folders that Minari of an era wrote, and hubs over them: over a remote an era lists no sets but its own."""
     with contextlib.ExitStack() as stack:
         out = {}
-        for era, of in (("0.4.3", "0.4.3"), ("0.5.1", "0.5.3"), ("0.5.3", "0.5.3")):
+        for era, of in (("0.4.3", "0.4.3"), ("0.5.1", "0.5.3"), ("0.5.3", "0.5.3"), ("0.5.4", "0.5.3")):
             root = str(tmp_path_factory.mktemp("lab") / "root")
             shutil.copytree(os.path.join(FIXTURES, "minari", f"root-{of}"), root)
             if era != of:
@@ -97,7 +97,8 @@ def files_equal(root, folder, names):
 
 @pytest.mark.parametrize("venv, packages, remote", [
     ("minari-0.4.3", ["minari", "google-cloud-storage"], None), ("minari-0.5.1", ["minari"], "gcp://minari-datasets"),
-    ("minari-0.5.3", ["minari"], "gcp://minari-datasets"), ("minari-0.5.3", ["minari"], "hf://farama-minari")])
+    ("minari-0.5.3", ["minari"], "gcp://minari-datasets"), ("minari-0.5.3", ["minari"], "hf://farama-minari"),
+    ("minari-0.5.4", ["minari", "google-cloud-storage"], "gcp://minari-datasets"), ("minari-0.5.4", ["minari", "huggingface_hub"], "hf://farama-minari")])
 def test_minari(places, clients, tmp_path, venv, packages, remote):
     root, hub = places[venv.removeprefix("minari-")]
     where = {"HF_ENDPOINT": hub.base} if remote and remote.startswith("hf") else {"STORAGE_EMULATOR_HOST": hub.base}
