@@ -26,14 +26,18 @@ static void resolving_dispose(struct resolving *r)
 static enum hub_status send(struct hub_request *request, struct resolving *r, struct hub_response *response,
                             struct hub_error *err)
 {
+    const char *name = r->facts.digests.sha256;
     struct hub_hf_file_id id;
     HUB_TRY(hub_object_facts(request->app, &r->object, request->may_block, &r->facts, err));
     if (request->method ==
         HUB_HEAD) /* clients keep what they have under this name, and go on with it by that */
         HUB_TRY(hub_object_await(request, &r->object, &r->facts, err));
-    HUB_TRY(hub_hf_file_id(&r->object, &r->facts, &id, err));
+    if (!*name) { /* until it is hashed */
+        HUB_TRY(hub_hf_file_id(&r->object, &r->facts, &id, err));
+        name = id.oid;
+    }
     HUB_TRY(hub_response_header(response, err, "X-Repo-Commit", "%s", r->repo.commit));
-    HUB_TRY(hub_response_header(response, err, "X-Linked-Etag", "\"%s\"", id.sha256[0] ? id.sha256 : id.oid));
+    HUB_TRY(hub_response_header(response, err, "X-Linked-Etag", "\"%s\"", name));
     HUB_TRY(hub_response_header(response, err, "X-Linked-Size", "%" PRIu64, r->facts.size));
     return hub_object_send(request, &r->target, &r->object, &r->facts, response, err);
 }

@@ -167,19 +167,33 @@ static ssize_t send_nothing(void *cls, uint64_t at, char *out, size_t size)
     return MHD_CONTENT_READER_END_OF_STREAM;
 }
 
+/* What only GET reads, or nobody: HEAD says how long it is, and needs no block for it. */
+static bool is_unsent(const struct hub_exchange *x)
+{
+    const enum hub_body_kind kind = x->response.kind;
+    return kind == HUB_BODY_UNSENT ||
+           (x->request.method == HUB_HEAD && (kind == HUB_BODY_FILE || kind == HUB_BODY_MADE));
+}
+
+static struct MHD_Response *unsent_response(const struct hub_response *response)
+{
+    const uint64_t head = response->kind == HUB_BODY_FILE ? response->buffer.size : 0;
+    const uint64_t length =
+        response->length == HUB_LENGTH_UNKNOWN ? MHD_SIZE_UNKNOWN : head + response->length;
+    return MHD_create_response_from_callback(length, 1, send_nothing, NULL, NULL);
+}
+
 /* The bytes stay the exchange's until on_completed, so nothing is copied. */
 static struct MHD_Response *make_response(struct hub_exchange *x)
 {
     struct hub_response *response = &x->response;
     struct hub_view bytes = {"", 0};
+    if (is_unsent(x))
+        return unsent_response(response);
     if (response->kind == HUB_BODY_FILE && response->length > 0)
         return file_response(x);
     if (response->kind == HUB_BODY_MADE)
         return made_response(x);
-    if (response->kind == HUB_BODY_UNSENT)
-        return MHD_create_response_from_callback(response->length == HUB_LENGTH_UNKNOWN ? MHD_SIZE_UNKNOWN
-                                                                                        : response->length,
-                                                 HUB_STREAM_SMALL_BLOCK, send_nothing, NULL, NULL);
     if (response->kind == HUB_BODY_BUFFER && response->buffer.size > 0)
         bytes = hub_buf_view(&response->buffer);
     else if (response->kind == HUB_BODY_SHARED)
