@@ -1,7 +1,7 @@
 /* Odd episodes: GET …/~findings. Rules over what is known and measured of each; the worst of those that are outside. */
 #include "server/api/handlers.h"
 
-#include "server/api/coverage.h"
+#include "server/api/answers.h"
 #include "server/api/measured.h"
 #include "server/api/reply.h"
 #include "server/api/resolve.h"
@@ -193,9 +193,28 @@ static enum hub_status ask(struct hub_request *request, struct hub_response *res
     f->limit = given ? f->limit : LIMIT;
     if (f->limit < 1 || f->limit > MAX_LIMIT)
         return hub_request_wrong(request, "limit", err, "limit is 1 to %d", MAX_LIMIT);
-    HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_STATE | HUB_TO_READY, &f->target, err));
-    return hub_budget_take(request->app->budget, request, response,
-                           (uint64_t)f->target.state.dataset->episode_count * HUB_SERIES, err);
+    return hub_resolve(request, response, parameters, HUB_TO_STATE | HUB_TO_READY, &f->target, err);
+}
+
+static enum hub_status write_answer(struct hub_request *request, const struct findings *f,
+                                    const struct hub_coverage *coverage, struct hub_response *response,
+                                    struct hub_error *err)
+{
+    HUB_TRY(hub_budget_take(request->app->budget, request, response,
+                            (uint64_t)f->target.state.dataset->episode_count * HUB_SERIES, err));
+    struct hub_json json = hub_json_to(hub_response_buffer(response, 200, "application/json", 64 * MIB), err);
+    hub_json_object(&json);
+    hub_json_put_text(&json, "revision", f->target.summary->revision);
+    hub_coverage_put(&json, request->app, coverage);
+    hub_json_put_array(&json, "rules");
+    for (size_t i = 0; i < HUB_COUNT(rules); i++)
+        if (f->rule < 0 || f->rule == (int)i)
+            HUB_TRY(put_rule(f, &rules[i], &json, err));
+    hub_json_end_array(&json);
+    hub_json_end_object(&json);
+    HUB_TRY(hub_json_status(&json));
+    hub_answer_keep(request, "~findings", &f->target.state, coverage, response);
+    return HUB_OK;
 }
 
 enum hub_status hub_findings_show(struct hub_request *request, struct hub_response *response,
@@ -203,19 +222,12 @@ enum hub_status hub_findings_show(struct hub_request *request, struct hub_respon
 {
     HUB_CLEANUP(findings_dispose) struct findings f = {0};
     struct hub_coverage coverage;
+    bool kept;
     HUB_TRY(ask(request, response, &f, err));
     HUB_TRY(hub_coverage_read(&f.target.state, HUB_MEASURED_ALL, &coverage, err));
-    struct hub_json json = hub_json_to(hub_response_buffer(response, 200, "application/json", 64 * MIB), err);
-    hub_json_object(&json);
-    hub_json_put_text(&json, "revision", f.target.summary->revision);
-    hub_coverage_put(&json, request->app, &coverage);
-    hub_json_put_array(&json, "rules");
-    for (size_t i = 0; i < HUB_COUNT(rules); i++)
-        if (f.rule < 0 || f.rule == (int)i)
-            HUB_TRY(put_rule(&f, &rules[i], &json, err));
-    hub_json_end_array(&json);
-    hub_json_end_object(&json);
-    HUB_TRY(hub_json_status(&json));
+    HUB_TRY(hub_answer_find(request, "~findings", &f.target.state, &coverage, response, &kept, err));
+    if (!kept)
+        HUB_TRY(write_answer(request, &f, &coverage, response, err));
     HUB_TRY(hub_coverage_headers(request, &f.target, &coverage, response, err));
     return hub_reply_document(request, response, err);
 }

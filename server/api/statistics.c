@@ -2,6 +2,7 @@
  * measured of their rows; how much that is so far stands beside it. */
 #include "server/api/handlers.h"
 
+#include "server/api/answers.h"
 #include "server/api/chosen.h"
 #include "server/api/coverage.h"
 #include "server/api/dims.h"
@@ -390,7 +391,13 @@ static enum hub_status ask(struct hub_request *request, struct hub_response *res
     if (q->bins < MIN_BINS || q->bins > HUB_HISTOGRAM_BINS)
         return hub_request_wrong(request, "bins", err, "bins is %d to %d", MIN_BINS, HUB_HISTOGRAM_BINS);
     HUB_TRY(hub_episodes_asked(request, &q->asked, err));
-    HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_STATE | HUB_TO_READY, &q->target, err));
+    return hub_resolve(request, response, parameters, HUB_TO_STATE | HUB_TO_READY, &q->target, err);
+}
+
+/* What it takes to answer. */
+static enum hub_status read_all(struct hub_request *request, struct hub_response *response,
+                                struct question *q, struct hub_error *err)
+{
     HUB_TRY(hub_budget_take(request->app->budget, request, response,
                             (uint64_t)q->target.state.dataset->episode_count * HUB_SERIES, err));
     HUB_TRY(choose(q, err));
@@ -445,18 +452,32 @@ static enum hub_status write_answer(struct hub_request *request, struct question
     return hub_json_status(&json);
 }
 
+static enum hub_status answer(struct hub_request *request, struct question *q, struct hub_coverage *coverage,
+                              struct hub_response *response, struct hub_error *err)
+{
+    const struct hub_state *state = &q->target.state;
+    HUB_TRY(read_all(request, response, q, err));
+    if (q->field_count || (q->all && !q->chosen))
+        HUB_TRY(hub_coverage_read(state, HUB_MEASURED_FIELDS, coverage, err));
+    HUB_TRY(check_measured(request, q, coverage, err));
+    HUB_TRY(write_answer(request, q, coverage, response, err));
+    if (!q->partial) /* else asking again has the rest counted */
+        hub_answer_keep(request, "~statistics", state, coverage, response);
+    coverage->complete &= !q->partial;
+    return HUB_OK;
+}
+
 enum hub_status hub_statistics_show(struct hub_request *request, struct hub_response *response,
                                     struct hub_error *err)
 {
     HUB_CLEANUP(question_dispose) struct question q = {0};
     struct hub_coverage coverage;
+    bool kept;
     HUB_TRY(ask(request, response, &q, err));
-    const bool rows = q.field_count || (q.all && !q.chosen);
-    HUB_TRY(hub_coverage_read(&q.target.state, rows ? HUB_MEASURED_FIELDS : HUB_MEASURED_REWARDS, &coverage,
-                              err));
-    HUB_TRY(check_measured(request, &q, &coverage, err));
-    HUB_TRY(write_answer(request, &q, &coverage, response, err));
-    coverage.complete &= !q.partial;
+    HUB_TRY(hub_coverage_read(&q.target.state, HUB_MEASURED_REWARDS, &coverage, err));
+    HUB_TRY(hub_answer_find(request, "~statistics", &q.target.state, &coverage, response, &kept, err));
+    if (!kept)
+        HUB_TRY(answer(request, &q, &coverage, response, err));
     HUB_TRY(hub_coverage_headers(request, &q.target, &coverage, response, err));
     return hub_reply_document(request, response, err);
 }

@@ -383,6 +383,27 @@ def test_wrong_questions(hub):
     assert some["episodes"] == some["fields"]["steps"]["count"] == 7
 
 
+def test_kept_answers_are_of_the_present(tmp_path):
+    """The same question has the same answer until the dataset is another; other questions have their own."""
+    (tmp_path / "root").mkdir()
+    path = write(tmp_path / "root/made.hdf5", episodes=9)
+    with serving(str(tmp_path / "root")) as hub:
+        measured(hub, "made")
+        found(hub, "made")
+        asked = [("~statistics", {}), ("~statistics", {"bins": 7}), ("~statistics", {"where": "steps > 20"}), ("~findings", {}), ("~findings", {"k": 3})]
+        before = [[ask(hub, "made", what, **query) for what, query in asked] for _ in range(2)]
+        assert [a.body for a in before[0]] == [a.body for a in before[1]] and len({a.body for a in before[0]}) == len(asked)
+        assert [a.headers["ETag"] for a in before[0]] == [a.headers["ETag"] for a in before[1]]
+        write(tmp_path / "new.hdf5", seed=1, scale=3.0, episodes=8)
+        shutil.move(tmp_path / "new.hdf5", path)
+        until(lambda: hub.process.send_signal(signal.SIGHUP) or hub.dataset("made")["revision"] != before[0][0].json()["revision"])
+        measured(hub, "made")
+        found(hub, "made")
+        after = [ask(hub, "made", what, **query) for what, query in asked]
+        assert not {a.body for a in before[0]} & {a.body for a in after}
+        assert after[0].json()["episodes"] == 8
+
+
 def test_measured_again_when_a_range_changes(tmp_path):
     """A file that is replaced, a hub that is killed meanwhile, and one that measures on demand only."""
     root, state = tmp_path / "root", tmp_path / "state"
