@@ -62,21 +62,31 @@ static void put_bounds(struct hub_json *json, const char *key, const double *bou
     hub_json_end_array(json);
 }
 
+enum hub_status hub_dimensions_read(const struct hub_state *state, json_t **out, struct hub_error *err)
+{
+    return read_fact(state, "dimensions", out, err);
+}
+
+void hub_dimensions_put(struct hub_json *json, const json_t *dimensions, const char *path, uint32_t dims)
+{
+    const json_t *names = json_object_get(json_object_get(dimensions, path), "names");
+    if (!dims || json_array_size(names) != dims)
+        return;
+    hub_json_put_array(json, "names");
+    for (uint32_t d = 0; d < dims; d++) {
+        const json_t *name = json_array_get(names, d);
+        hub_json_string(json, (struct hub_view){json_string_value(name), json_string_length(name)});
+    }
+    hub_json_end_array(json);
+}
+
 static void put_dimensions(struct hub_json *json, const struct known *known,
                            const struct hub_dataset_field *f)
 {
-    const json_t *names = json_object_get(json_object_get(known->dimensions, f->path), "names");
     const json_t *space = hub_space_at(known->spaces[f->role], f->path);
     const uint32_t dims = dims_of(f->shape);
     double low[MAX_DIMS], high[MAX_DIMS];
-    if (dims && json_array_size(names) == dims) {
-        hub_json_put_array(json, "names");
-        for (uint32_t d = 0; d < dims; d++) {
-            const json_t *name = json_array_get(names, d);
-            hub_json_string(json, (struct hub_view){json_string_value(name), json_string_length(name)});
-        }
-        hub_json_end_array(json);
-    }
+    hub_dimensions_put(json, known->dimensions, f->path, dims);
     if (dims && hub_space_bounds(space, dims, low, high)) {
         put_bounds(json, "low", low, dims);
         put_bounds(json, "high", high, dims);
@@ -90,7 +100,7 @@ enum hub_status hub_field_documents(struct hub_json *json, const struct hub_stat
     const struct hub_dataset *dataset = state->dataset;
     HUB_TRY(read_fact(state, "observation_space", &known.spaces[HUB_ROLE_OBSERVATION], err));
     HUB_TRY(read_fact(state, "action_space", &known.spaces[HUB_ROLE_ACTION], err));
-    HUB_TRY(read_fact(state, "dimensions", &known.dimensions, err));
+    HUB_TRY(hub_dimensions_read(state, &known.dimensions, err));
     hub_json_put_array(json, "fields");
     for (uint32_t i = 0; i < dataset->field_count; i++) {
         const struct hub_dataset_field *f = &dataset->fields[i];

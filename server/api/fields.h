@@ -8,6 +8,12 @@
 /** "fields". What the numbers of a row are called, and between which bounds of its space they lie, of up to 512 of them. */
 HUB_MUST_USE enum hub_status hub_field_documents(struct hub_json *json, const struct hub_state *state,
                                                  struct hub_error *err);
+/** What a dataset calls the numbers of its rows: an object by field, NULL where nothing is called anything. */
+HUB_MUST_USE enum hub_status hub_dimensions_read(const struct hub_state *state, json_t **out,
+                                                 struct hub_error *err);
+/** "names" of a field of so many numbers a row; nothing where they have none. */
+void hub_dimensions_put(struct hub_json *json, const json_t *dimensions, const char *path, uint32_t dims);
+
 /** "media": the cameras of the first episode; nothing where it has none. */
 HUB_MUST_USE enum hub_status hub_cameras_write(struct hub_json *json, const struct hub_state *state,
                                                struct hub_error *err);

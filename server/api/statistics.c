@@ -8,6 +8,7 @@
 #include "server/api/dims.h"
 #include "server/api/distribution.h"
 #include "server/api/episodes.h"
+#include "server/api/fields.h"
 #include "server/api/measured.h"
 #include "server/api/reply.h"
 #include "server/api/resolve.h"
@@ -39,12 +40,14 @@ struct question {
     enum hub_property_kind by[2]; /* two numbers of episodes, together */
     bool has_by;
     struct hub_merged_fields merged;
-    bool partial; /* a histogram of which parts are missing */
+    json_t *dimensions; /* what they are called */
+    bool partial;       /* a histogram of which parts are missing */
 };
 
 static void question_dispose(struct question *q)
 {
     hub_merged_fields_dispose(&q->merged);
+    json_decref(q->dimensions);
     free(q->chosen);
     free(q->dims);
     hub_episodes_asked_dispose(&q->asked);
@@ -231,6 +234,8 @@ static enum hub_status put_field(struct question *q, const struct hub_app *app, 
             hub_json_uint(json, dims->of[i]);
         hub_json_end_array(json);
     }
+    if (!dims)
+        hub_dimensions_put(json, q->dimensions, f->path, f->dims);
     put_folds(json, f, dims);
     if (f->why[0])
         hub_json_put_text(json, "unreadable", f->why);
@@ -314,8 +319,8 @@ static enum hub_status read_fields(const struct hub_request *request, struct que
         q->episodes[q->episode_count++] = HUB_PROPERTY_STEPS;
     }
     if (q->field_count || (q->all && !q->chosen))
-        return hub_merged_fields_read(&q->target.state, HUB_MEASURED_FIELDS, &q->merged, err);
-    return HUB_OK;
+        HUB_TRY(hub_merged_fields_read(&q->target.state, HUB_MEASURED_FIELDS, &q->merged, err));
+    return q->merged.count ? hub_dimensions_read(&q->target.state, &q->dimensions, err) : HUB_OK;
 }
 
 static enum hub_status read_by(const struct hub_request *request, struct question *q, struct hub_error *err)

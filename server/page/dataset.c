@@ -86,8 +86,8 @@ static void write_distributions(struct page *page, const json_t *statistics)
     const json_t *returns = json_object_get(fields, "return"), *steps = json_object_get(fields, "steps");
     page_hidden_head(out, &(struct page_hidden_head){HUB_VIEW("Distributions")});
     page_dataset_cards_begin(out, NULL);
-    page_histogram_figure(page, returns, json_object_get(returns, "histogram"), "Return", "return");
-    page_histogram_figure(page, steps, json_object_get(steps, "histogram"), "Steps", "steps");
+    page_episodes_figure(page, returns, "Return", "return");
+    page_episodes_figure(page, steps, "Steps", "steps");
     page_outcome_figure(page, json_object_get(statistics, "outcome"));
     page_values_figure(page, json_object_get(statistics, "tasks"), "Tasks", "task",
                        page_count(statistics, "episodes"));

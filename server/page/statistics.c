@@ -4,7 +4,22 @@
 
 #include <stdio.h>
 
-enum { MOST_DIMS = 200 };
+enum {
+    MOST_DIMS = 200,
+    GRID_BINS = 48,
+    FEW = 500 /* episodes, which a fine grid would lose */,
+    FEW_BINS = 12
+};
+
+/* What a dimension is called, as the dataset says or by its place. */
+static struct hub_view name_of(struct page *page, const json_t *field, size_t dim)
+{
+    const json_t *name = json_array_get(json_object_get(field, "names"), dim);
+    if (name)
+        return (struct hub_view){json_string_value(name), json_string_length(name)};
+    return json_array_size(json_object_get(field, "mean")) > 1 ? page_url(page, "[%u]", (uint64_t)dim)
+                                                               : HUB_VIEW("value");
+}
 
 static void write_dims(struct page *page, const json_t *field)
 {
@@ -12,16 +27,60 @@ static void write_dims(struct page *page, const json_t *field)
     const json_t *min = json_object_get(field, "min"), *max = json_object_get(field, "max");
     const size_t dims = HUB_MIN(json_array_size(mean), (size_t)MOST_DIMS);
     for (size_t i = 0; i < dims; i++) {
-        char name[24];
-        snprintf(name, sizeof name, dims > 1 ? "[%zu]" : "value", i);
         const double low = page_double_of(json_array_get(min, i)),
                      high = page_double_of(json_array_get(max, i));
         page_dim_row(&page->out,
-                     &(struct page_dim_row){hub_view_of(name), low, page_double_of(json_array_get(mean, i)),
-                                            page_double_of(json_array_get(std, i)), high,
-                                            low == high ? HUB_VIEW("constant: dividing by std gives NaN")
-                                                        : HUB_VIEW("")});
+                     &(struct page_dim_row){
+                         name_of(page, field, i), low, page_double_of(json_array_get(mean, i)),
+                         page_double_of(json_array_get(std, i)), high,
+                         low == high ? HUB_VIEW("constant: dividing by std gives NaN") : HUB_VIEW("")});
     }
+}
+
+/* How the numbers of each dimension are spread, once they are counted. */
+static void write_spread(struct page *page, const char *name, const json_t *field)
+{
+    struct page_out *out = &page->out;
+    const json_t *histograms = json_object_get(field, "histogram"), *h,
+                 *coverage = json_object_get(field, "histogram_coverage");
+    size_t i;
+    if (!page_flag(coverage, "complete"))
+        page_paragraph(out, &(struct page_paragraph){HUB_VIEW("muted counting"),
+                                                     page_url(page, "Being counted: %u of %u parts so far.",
+                                                              page_count(coverage, "parts"),
+                                                              page_count(coverage, "of_parts"))});
+    page_statistics_spread_begin(out, &(struct page_statistics_spread){hub_view_of(name)});
+    json_array_foreach(histograms, i, h)
+    {
+        const struct page_numbers of = {name_of(page, field, i), page_count(field, "count"),
+                                        page_double_of(json_array_get(json_object_get(field, "mean"), i))};
+        if (json_object_get(h, "values"))
+            page_counts_figure(page, &of, json_object_get(h, "values"));
+        else
+            page_histogram_figure(page, &of, h, NULL);
+    }
+    page_statistics_spread_end(out, &(struct page_statistics_spread){hub_view_of(name)});
+}
+
+/* The distributions of the field that is asked for, before all others. */
+static enum hub_status write_asked(struct page *page, struct hub_view id, struct hub_view name)
+{
+    HUB_CLEANUP(hub_json_decrefp) json_t *statistics = NULL;
+    const char *path;
+    json_t *field;
+    if (!name.size)
+        return HUB_OK;
+    HUB_TRY(page_ask(page, page_url(page, "/api/v1/datasets/%p/~statistics?field=%s&bins=20", id, name),
+                     &statistics));
+    const json_t *fields = json_object_get(statistics, "fields");
+    json_object_foreach((json_t *)fields, path, field)
+    {
+        const struct page_section section = {HUB_VIEW("field"), page_url(page, "%r", hub_view_of(path))};
+        page_section_begin(&page->out, &section);
+        write_spread(page, path, field);
+        page_section_end(&page->out, &section);
+    }
+    return HUB_OK;
 }
 
 static void write_field(struct page *page, const char *name, const json_t *field)
@@ -35,6 +94,9 @@ static void write_field(struct page *page, const char *name, const json_t *field
     const struct page_table table = {HUB_VIEW(""), caption};
     const struct page_details details = {hub_view_of(name)};
     page_details_begin(out, &details);
+    page_link(out, &(struct page_link){
+                       page_url(page, "/d/%p/~statistics?field=%s#field", page_id(page), hub_view_of(name)),
+                       HUB_VIEW("How its numbers are spread")});
     page_table_begin(out, &table);
     page_thead_begin(out, NULL);
     for (size_t i = 0; i < HUB_COUNT(heads) - 1; i++)
@@ -62,14 +124,19 @@ static void write_fields(struct page *page, const json_t *fields)
 enum hub_status hub_page_statistics(struct hub_request *request, struct hub_response *response,
                                     struct hub_error *err)
 {
-    static const char *const parameters[] = {"where", "split", "task", "for", "revision", NULL};
+    static const char *const parameters[] = {"where", "split", "task", "for", "revision", "field", NULL};
     HUB_CLEANUP(page_dispose) struct page page = {0};
     HUB_CLEANUP(hub_json_decrefp) json_t *statistics = NULL;
+    HUB_CLEANUP(hub_json_decrefp) json_t *both = NULL;
     HUB_TRY(page_begin(&page, request, response, parameters, err));
     const struct hub_view id = page_id(&page);
     const struct hub_view api =
-        page_url(&page, "/api/v1/datasets/%p/~statistics%r", id, page_query(&page, "revision", NULL));
+        page_url(&page, "/api/v1/datasets/%p/~statistics%r", id, page_query(&page, "revision field", NULL));
     HUB_TRY(page_ask(&page, api, &statistics));
+    HUB_TRY(page_ask_if_any(&page,
+                            page_url(&page, "/api/v1/datasets/%p/~statistics?by=steps,return&bins=%u", id,
+                                     page_count(statistics, "episodes") < FEW ? FEW_BINS : GRID_BINS),
+                            &both));
     const json_t *fields = json_object_get(statistics, "fields"),
                  *coverage = json_object_get(statistics, "coverage");
     const json_t *returns = json_object_get(fields, "return"), *steps = json_object_get(fields, "steps");
@@ -83,14 +150,16 @@ enum hub_status hub_page_statistics(struct hub_request *request, struct hub_resp
                                                                         page_count(coverage, "of"))});
     page_hidden_head(&page.out, &(struct page_hidden_head){HUB_VIEW("Distributions")});
     page_dataset_cards_begin(&page.out, NULL);
-    page_histogram_figure(&page, returns, json_object_get(returns, "histogram"), "Return", "return");
-    page_histogram_figure(&page, steps, json_object_get(steps, "histogram"), "Steps", "steps");
+    page_episodes_figure(&page, returns, "Return", "return");
+    page_episodes_figure(&page, steps, "Steps", "steps");
+    page_grid_figure(&page, json_object_get(both, "grid"), "Return against steps");
     page_outcome_figure(&page, json_object_get(statistics, "outcome"));
     page_values_figure(&page, json_object_get(statistics, "tasks"), "Tasks", "task",
                        page_count(statistics, "episodes"));
     page_values_figure(&page, json_object_get(statistics, "splits"), "Splits", "split",
                        page_count(statistics, "episodes"));
     page_dataset_cards_end(&page.out, NULL);
+    HUB_TRY(write_asked(&page, id, hub_request_query(request, "field")));
     write_fields(&page, fields);
     return page_close(&page);
 }

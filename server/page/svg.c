@@ -55,7 +55,7 @@ static void put_bar(struct page *page, const json_t *histogram, size_t i, const 
         page_histogram_plain(&page->out, &(struct page_histogram_plain){text, x, HEIGHT - h, w - gap, h});
 }
 
-void page_histogram_figure(struct page *page, const json_t *field, const json_t *histogram, const char *title,
+void page_histogram_figure(struct page *page, const struct page_numbers *of, const json_t *histogram,
                            const char *key)
 {
     struct page_out *out = &page->out;
@@ -65,14 +65,14 @@ void page_histogram_figure(struct page *page, const json_t *field, const json_t 
         return;
     const double low = page_double_of(json_array_get(edges, 0)),
                  high = page_double_of(json_array_get(edges, bins));
-    const double mean = page_double(field, "mean"), most = largest(counts);
+    const double most = largest(counts);
     char caption[300], from[PAGE_REAL_BYTES], to[PAGE_REAL_BYTES], middle[PAGE_REAL_BYTES];
     page_real(low, from);
     page_real(high, to);
-    page_real(mean, middle);
+    page_real(of->mean, middle);
     snprintf(caption, sizeof caption, "%llu values from %s to %s, mean %s; tallest bar %.0f",
-             (unsigned long long)page_count(field, "count"), from, to, middle, most);
-    const struct page_figure figure = {hub_view_of(title)};
+             (unsigned long long)of->count, from, to, middle, most);
+    const struct page_figure figure = {of->title};
     const struct page_histogram drawing = {hub_view_of(caption)};
     page_figure_begin(out, &figure);
     page_histogram_begin(out, &drawing);
@@ -81,8 +81,15 @@ void page_histogram_figure(struct page *page, const json_t *field, const json_t 
             put_bar(page, histogram, i, key, most);
     page_histogram_end(out, &drawing);
     snprintf(caption, sizeof caption, "mean %s", middle);
-    page_ends(out, &(struct page_ends){low, hub_view_of(isnan(mean) ? "" : caption), high});
+    page_ends(out, &(struct page_ends){low, hub_view_of(isnan(of->mean) ? "" : caption), high});
     page_figure_end(out, &figure);
+}
+
+void page_episodes_figure(struct page *page, const json_t *numbers, const char *title, const char *key)
+{
+    const struct page_numbers of = {hub_view_of(title), page_count(numbers, "count"),
+                                    page_double(numbers, "mean")};
+    page_histogram_figure(page, &of, json_object_get(numbers, "histogram"), key);
 }
 
 /* A name, a bar and a count, which open the episodes of `query`. */
@@ -119,6 +126,76 @@ void page_values_figure(struct page *page, const json_t *values, const char *tit
     if (more)
         page_paragraph(&page->out,
                        &(struct page_paragraph){HUB_VIEW("muted"), page_url(page, "and %u more", more)});
+    page_figure_end(&page->out, &figure);
+}
+
+void page_counts_figure(struct page *page, const struct page_numbers *of, const json_t *values)
+{
+    const struct page_figure figure = {of->title};
+    const json_t *item;
+    size_t i;
+    page_figure_begin(&page->out, &figure);
+    page_outcome_begin(&page->out, NULL);
+    json_array_foreach(values, i, item)
+    {
+        const uint64_t count = page_count(item, "count");
+        char name[PAGE_REAL_BYTES];
+        page_real(page_double(item, "value"), name);
+        page_outcome_plain(&page->out, &(struct page_outcome_plain){
+                                           hub_view_of(name),
+                                           of->count ? 100.0 * (double)count / (double)of->count : 0, count});
+    }
+    page_outcome_end(&page->out, NULL);
+    page_figure_end(&page->out, &figure);
+}
+
+/* The edge before bin `i` of one axis of a grid, as text. */
+static const char *edge(const json_t *edges, size_t i, char out[PAGE_REAL_BYTES])
+{
+    page_real(page_double_of(json_array_get(edges, i)), out);
+    return out;
+}
+
+static void put_cell(struct page *page, const json_t *grid, size_t x, size_t y, double most)
+{
+    enum { LEVELS = 9 };
+    const json_t *xs = json_object_get(grid, "x_edges"), *ys = json_object_get(grid, "y_edges");
+    const double w = (double)WIDTH / (double)(json_array_size(xs) - 1),
+                 h = (double)HEIGHT / (double)(json_array_size(ys) - 1);
+    const double count =
+        json_number_value(json_array_get(json_array_get(json_object_get(grid, "counts"), x), y));
+    char label[240], a[PAGE_REAL_BYTES], b[PAGE_REAL_BYTES], c[PAGE_REAL_BYTES], d[PAGE_REAL_BYTES];
+    char level[] = {'g', (char)('0' + (int)ceil(sqrt(count / most) * LEVELS)), '\0'};
+    if (count <= 0)
+        return;
+    snprintf(label, sizeof label, "%.0f: %s from %s to %s, %s from %s to %s", count,
+             page_text(grid, "x").data, edge(xs, x, a), edge(xs, x + 1, b), page_text(grid, "y").data,
+             edge(ys, y, c), edge(ys, y + 1, d));
+    page_grid_cell(&page->out, &(struct page_grid_cell){hub_view_of(level), hub_view_of(label), (double)x * w,
+                                                        HEIGHT - (double)(y + 1) * h, w, h});
+}
+
+void page_grid_figure(struct page *page, const json_t *grid, const char *title)
+{
+    const json_t *columns = json_object_get(grid, "counts"), *column;
+    const json_t *xs = json_object_get(grid, "x_edges"), *ys = json_object_get(grid, "y_edges");
+    const struct page_figure figure = {hub_view_of(title)};
+    double most = 0;
+    size_t x;
+    json_array_foreach(columns, x, column) most = HUB_MAX(most, largest(column));
+    if (most <= 0 || json_array_size(xs) < 3 || json_array_size(ys) < 3)
+        return;
+    char from[PAGE_REAL_BYTES], to[PAGE_REAL_BYTES];
+    const struct page_grid drawing = {page_url(
+        page, "%r upwards from %r to %r, at most %u in one place", page_text(grid, "y"),
+        hub_view_of(edge(ys, 0, from)), hub_view_of(edge(ys, json_array_size(ys) - 1, to)), (uint64_t)most)};
+    page_figure_begin(&page->out, &figure);
+    page_grid_begin(&page->out, &drawing);
+    json_array_foreach(columns, x, column) for (size_t y = 0; y < json_array_size(column); y++)
+        put_cell(page, grid, x, y, most);
+    page_grid_end(&page->out, &drawing);
+    page_ends(&page->out, &(struct page_ends){page_double_of(json_array_get(xs, 0)), drawing.label,
+                                              page_double_of(json_array_get(xs, json_array_size(xs) - 1))});
     page_figure_end(&page->out, &figure);
 }
 

@@ -4,12 +4,28 @@
 
 #include "server/page/frame.h"
 
+/** What is drawn: so many numbers; `mean` may be NaN. */
+struct page_numbers {
+    struct hub_view title;
+    uint64_t count;
+    double mean;
+};
+
 /**
  * A figure of a histogram of ~statistics ({"edges", "counts"}).
  * @param key  each bar opens the episodes between its edges by this name of `where`; NULL: bars open nothing
  */
-void page_histogram_figure(struct page *page, const json_t *field, const json_t *histogram, const char *title,
+void page_histogram_figure(struct page *page, const struct page_numbers *of, const json_t *histogram,
                            const char *key);
+
+/** That of one number of every episode, as ~statistics has it. */
+void page_episodes_figure(struct page *page, const json_t *numbers, const char *title, const char *key);
+
+/** A figure of a histogram of few values ([{"value", "count"}]). */
+void page_counts_figure(struct page *page, const struct page_numbers *of, const json_t *values);
+
+/** A figure of a grid of ~statistics: two numbers of each episode; nothing where one of them is always the same. */
+void page_grid_figure(struct page *page, const json_t *grid, const char *title);
 
 /** A figure of how many episodes ended how, each opening them. */
 void page_outcome_figure(struct page *page, const json_t *outcome);

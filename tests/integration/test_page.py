@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 import urllib.error
 import urllib.request
 from urllib.parse import quote, urljoin
@@ -166,6 +167,25 @@ def test_bars_open_their_episodes(hub):
     assert len(bars) == len(counts)
     for bar, count in zip(bars, counts):
         assert hub.get(bar.replace("/d/", "/api/v1/datasets/")).json()["total"] == count
+
+
+def test_numbers_of_fields_are_drawn(hub):
+    """A drawing a dimension, by the dataset's own name; what two numbers of episodes come to together."""
+    api = "/api/v1/datasets/arm-v30/~statistics"
+    for _ in range(200):
+        field = hub.get(api + "?field=action&bins=20").json().get("fields", {}).get("action", {})
+        if field.get("histogram_coverage", {}).get("complete"):
+            break
+        time.sleep(0.05)
+    found = page(hub, "/d/arm-v30/~statistics?field=action")
+    assert field["names"] and all(name in found.text for name in field["names"])
+    drawn = [a for t, a in found.tags if t == "rect" and a.get("class") == "bar" and "height" in a]
+    opened = [h for h in found.links() if "where=" in h]
+    assert len(drawn) >= sum(1 for h in field["histogram"] for c in h["counts"] if c) and "/d/arm-v30/~statistics?field=action#field" in found.links() and opened
+    grid = hub.get(api + "?by=steps,return&bins=12").json()["grid"]
+    cells = [a for t, a in found.tags if t == "rect" and re.fullmatch("bar g[1-9]", a.get("class", ""))]
+    assert len(cells) == sum(1 for column in grid["counts"] for c in column if c) > 1
+    assert page(hub, "/d/arm-v30/~statistics?field=none", 404)
 
 
 def test_episodes_beside_each_other(hub):

@@ -70,7 +70,7 @@ if (search && results) search.addEventListener("input", () => {
 // What runs is asked for again while it is seen. Sections that changed take the place of those that are there.
 function follow_work(main) {
   let due;
-  const again = (seconds) => { due = setTimeout(ask, seconds * 1000); };
+  const again = (seconds) => { if (under_way()) due = setTimeout(ask, seconds * 1000); };
   function ask() {
     clearTimeout(due);
     if (document.hidden) return;
@@ -93,4 +93,5 @@ function follow_work(main) {
   document.addEventListener("visibilitychange", ask);
   again(2);
 }
-if (location.pathname === "/~operations") follow_work(document.getElementById("main"));
+const under_way = () => location.pathname === "/~operations" || document.querySelector(".counting");
+if (under_way()) follow_work(document.getElementById("main"));
