@@ -1,6 +1,8 @@
 /* A response while a handler fills it: headers, and a body of one of four kinds. */
 #include "server/http/http.h"
+#include "storage/base/number.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -65,19 +67,53 @@ static enum hub_status add(struct hub_response *response, const char *name, char
     return HUB_OK;
 }
 
-/* Most values are plain text: printf is a good part of what a small answer costs. NULL: it has to be
- * formatted, or is too long. */
-static char *plain_value(struct hub_response *response, const char *fmt, va_list args)
+static bool put(struct hub_response *response, struct hub_view text)
 {
-    const bool given = strcmp(fmt, "%s") == 0;
-    if (!given && strchr(fmt, '%'))
-        return NULL;
-    const char *text = given ? va_arg(args, const char *) : fmt;
-    const size_t size = strlen(text) + 1;
-    if (size > sizeof response->text - response->text_used)
-        return NULL;
-    response->text_used += size;
-    return memcpy(response->text + response->text_used - size, text, size);
+    if (text.size >= sizeof response->text - response->text_used)
+        return false;
+    memcpy(response->text + response->text_used, text.data, text.size);
+    response->text_used += text.size;
+    return true;
+}
+
+/* What stands for the conversion at `*fmt`, behind its '%'. False: it is none of those known here. */
+static bool convert(const char **fmt, va_list *args, char digits[HUB_NUMBER_CHARS], struct hub_view *out)
+{
+    static const char u64[] = PRIu64, i64[] = PRId64;
+    if (**fmt == 's') {
+        *fmt += 1;
+        *out = hub_view_of(va_arg(*args, const char *));
+    } else if (strncmp(*fmt, u64, sizeof u64 - 1) == 0) {
+        *fmt += sizeof u64 - 1;
+        *out = (struct hub_view){digits, hub_number_u64(va_arg(*args, uint64_t), digits)};
+    } else if (strncmp(*fmt, i64, sizeof i64 - 1) == 0) {
+        *fmt += sizeof i64 - 1;
+        *out = (struct hub_view){digits, hub_number_i64(va_arg(*args, int64_t), digits)};
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* Most values are texts and whole numbers: printf is a good part of what a small answer costs. NULL: there is more to
+ * be formatted, or it is too long. */
+static char *plain_value(struct hub_response *response, const char *fmt, va_list *args)
+{
+    const size_t begin = response->text_used;
+    for (bool fits = true; fits;) {
+        char digits[HUB_NUMBER_CHARS];
+        const char *mark = strchrnul(fmt, '%');
+        struct hub_view part;
+        fits = put(response, (struct hub_view){fmt, (size_t)(mark - fmt)});
+        if (fits && !*mark) {
+            response->text[response->text_used++] = '\0';
+            return response->text + begin;
+        }
+        fmt = mark + 1;
+        fits = fits && convert(&fmt, args, digits, &part) && put(response, part);
+    }
+    response->text_used = begin;
+    return NULL;
 }
 
 enum hub_status hub_response_header(struct hub_response *response, struct hub_error *err, const char *name,
@@ -87,7 +123,7 @@ enum hub_status hub_response_header(struct hub_response *response, struct hub_er
         return hub_fail(err, HUB_TOO_BIG, "too many headers: %s", name);
     va_list args;
     va_start(args, fmt);
-    char *value = plain_value(response, fmt, args);
+    char *value = plain_value(response, fmt, &args);
     va_end(args);
     if (value)
         return add(response, name, value, err);

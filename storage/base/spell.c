@@ -15,15 +15,26 @@ static enum hub_status put_hex(struct hub_view bytes, struct hub_buf *out, struc
     return HUB_OK;
 }
 
+/* How many bytes at its beginning are those that mean themselves everywhere. */
+static size_t plain_ascii(struct hub_view text)
+{
+    size_t n = 0;
+    while (n < text.size && text.data[n] >= 0x20 && text.data[n] < 0x7F && text.data[n] != '\\')
+        n++;
+    return n;
+}
+
 static enum hub_status spell_segment(struct hub_view segment, bool in_id, struct hub_buf *out,
                                      struct hub_error *err)
 {
     bool hidden = in_id && hub_id_segment_reserved(segment);
     while (segment.size) {
         uint32_t code = 0;
-        const size_t size = hub_utf8_decode(segment, &code);
+        const size_t run = hidden ? 0 : plain_ascii(segment),
+                     size = run ? run : hub_utf8_decode(segment, &code);
         const struct hub_view here = {segment.data, size ? size : 1};
-        const bool plain = size && code >= 0x20 && !(code >= 0x7F && code < 0xA0) && code != '\\' && !hidden;
+        const bool plain =
+            run || (size && code >= 0x20 && !(code >= 0x7F && code < 0xA0) && code != '\\' && !hidden);
         HUB_TRY(plain ? hub_buf_add_view(out, here, err) : put_hex(here, out, err));
         segment.data += here.size;
         segment.size -= here.size;
@@ -58,20 +69,23 @@ enum hub_status hub_spell_id(struct hub_view path, struct hub_buf *out, struct h
 
 enum hub_status hub_unspell(struct hub_view text, struct hub_buf *out, struct hub_error *err)
 {
-    for (size_t i = 0; i < text.size; i++) {
-        char byte = text.data[i];
-        if (byte == '\\') {
-            const bool whole = text.size - i >= 4 && text.data[i + 1] == 'x';
-            const int high = whole ? hub_hex_digit(text.data[i + 2]) : -1;
-            const int low = whole ? hub_hex_digit(text.data[i + 3]) : -1;
-            byte = (char)(high < 0 || low < 0 ? 0 : high << 4 | low);
-            if (!byte || byte == '/')
-                return hub_fail(err, HUB_INVALID,
-                                "a backslash begins an escape \\xhh, a byte in hexadecimal; the backslash "
-                                "itself is \\x5c");
-            i += 3;
-        }
+    for (size_t i = 0; i < text.size;) {
+        const char *escape = memchr(text.data + i, '\\', text.size - i);
+        const size_t run = escape ? (size_t)(escape - text.data) - i : text.size - i;
+        HUB_TRY(hub_buf_add(out, text.data + i, run, err));
+        i += run;
+        if (!escape)
+            break;
+        const bool whole = text.size - i >= 4 && text.data[i + 1] == 'x';
+        const int high = whole ? hub_hex_digit(text.data[i + 2]) : -1;
+        const int low = whole ? hub_hex_digit(text.data[i + 3]) : -1;
+        const char byte = (char)(high < 0 || low < 0 ? 0 : high << 4 | low);
+        if (!byte || byte == '/')
+            return hub_fail(err, HUB_INVALID,
+                            "a backslash begins an escape \\xhh, a byte in hexadecimal; the backslash "
+                            "itself is \\x5c");
         HUB_TRY(hub_buf_add(out, &byte, 1, err));
+        i += 4;
     }
     return HUB_OK;
 }

@@ -2,7 +2,7 @@
 #include "storage/base/time.h"
 #include "storage/base/number.h"
 
-#include <stdio.h>
+#include <string.h>
 
 #define FIRST_S (-62135596800LL) /* 0001-01-01 */
 #define LAST_S 253402300799LL    /* 9999-12-31T23:59:59 */
@@ -25,26 +25,54 @@ static bool seconds_of(const struct tm *m, int64_t *out)
            made.tm_hour == m->tm_hour && made.tm_min == m->tm_min;
 }
 
-void hub_time_rfc3339(int64_t unix_s, char out[HUB_TIME_CHARS])
+/* So many digits. printf is a good part of what a small answer costs. */
+static char *put_number(char *at, int number, unsigned digits)
+{
+    for (unsigned i = digits; i--; number /= 10)
+        at[i] = (char)('0' + number % 10);
+    return at + digits;
+}
+
+static char *put_clock(char *at, const struct tm *m)
+{
+    at = put_number(at, m->tm_hour, 2);
+    *at++ = ':';
+    at = put_number(at, m->tm_min, 2);
+    *at++ = ':';
+    return put_number(at, m->tm_sec, 2);
+}
+
+/* As far as the seconds. */
+static char *put_rfc3339(char *at, int64_t unix_s)
 {
     const struct tm m = moment_of(unix_s);
-    snprintf(out, HUB_TIME_CHARS, "%04d-%02d-%02dT%02d:%02d:%02dZ", m.tm_year + 1900, m.tm_mon + 1, m.tm_mday,
-             m.tm_hour, m.tm_min, m.tm_sec);
+    at = put_number(at, m.tm_year + 1900, 4);
+    *at++ = '-';
+    at = put_number(at, m.tm_mon + 1, 2);
+    *at++ = '-';
+    at = put_number(at, m.tm_mday, 2);
+    *at++ = 'T';
+    return put_clock(at, &m);
+}
+
+void hub_time_rfc3339(int64_t unix_s, char out[HUB_TIME_CHARS])
+{
+    strcpy(put_rfc3339(out, unix_s), "Z");
 }
 
 void hub_time_rfc3339_ms(int64_t unix_ms, char out[HUB_TIME_CHARS])
 {
     const int64_t ms = (unix_ms % 1000 + 1000) % 1000;
-    char text[HUB_TIME_CHARS];
-    hub_time_rfc3339((unix_ms - ms) / 1000, text);
-    snprintf(out, HUB_TIME_CHARS, "%.19s.%03dZ", text, (int)ms);
+    char *at = put_rfc3339(out, (unix_ms - ms) / 1000);
+    *at++ = '.';
+    strcpy(put_number(at, (int)ms, 3), "Z");
 }
 
 void hub_time_rfc3339_ns(int64_t unix_ns, char out[HUB_TIME_CHARS])
 {
     hub_time_rfc3339_ms(unix_ns / 1000000, out);
     if (unix_ns > 0 && unix_ns % 1000000)
-        snprintf(out + 23, HUB_TIME_CHARS - 23, "%06dZ", (int)(unix_ns % 1000000));
+        strcpy(put_number(out + 23, (int)(unix_ns % 1000000), 6), "Z");
 }
 
 static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
@@ -53,8 +81,14 @@ static const char days[] = "SunMonTueWedThuFriSat";
 void hub_time_http(int64_t unix_s, char out[HUB_TIME_CHARS])
 {
     const struct tm m = moment_of(unix_s);
-    snprintf(out, HUB_TIME_CHARS, "%.3s, %02d %.3s %04d %02d:%02d:%02d GMT", days + 3 * m.tm_wday, m.tm_mday,
-             months + 3 * m.tm_mon, m.tm_year + 1900, m.tm_hour, m.tm_min, m.tm_sec);
+    char *at = mempcpy(out, days + 3 * m.tm_wday, 3);
+    at = put_number(stpcpy(at, ", "), m.tm_mday, 2);
+    *at++ = ' ';
+    at = mempcpy(at, months + 3 * m.tm_mon, 3);
+    *at++ = ' ';
+    at = put_number(at, m.tm_year + 1900, 4);
+    *at++ = ' ';
+    strcpy(put_clock(at, &m), " GMT");
 }
 
 /* ---- parsing: a pattern of digits and literals ---- */

@@ -1,6 +1,7 @@
 #include "server/http/http.h"
 
 #include <criterion/criterion.h>
+#include <inttypes.h>
 
 Test(response, short_and_long_headers)
 {
@@ -19,6 +20,26 @@ Test(response, short_and_long_headers)
     cr_assert_eq(response.header_count, 3);
     hub_response_dispose(&response);
     cr_assert_eq(response.header_count, 0);
+}
+
+Test(response, texts_and_numbers_of_a_header_are_as_printf_has_them)
+{
+    struct hub_response response;
+    char big[1000];
+    hub_response_init(&response);
+    cr_assert_eq(hub_response_header(&response, NULL, "A", "bytes %" PRIu64 "-%" PRId64 "/%s", UINT64_MAX,
+                                     INT64_MIN, "*"),
+                 HUB_OK);
+    cr_assert_eq(hub_response_header(&response, NULL, "B", "%s%s", "", ""), HUB_OK);
+    cr_assert_eq(hub_response_header(&response, NULL, "C", "%s %5.1f%%", "of", 12.25), HUB_OK);
+    memset(big, 'v', sizeof big - 1);
+    big[sizeof big - 1] = '\0';
+    cr_assert_eq(hub_response_header(&response, NULL, "D", "%" PRIu64 "%s", (uint64_t)7, big), HUB_OK);
+    cr_assert_str_eq(response.headers[0].value, "bytes 18446744073709551615--9223372036854775808/*");
+    cr_assert_str_eq(response.headers[1].value, "");
+    cr_assert_str_eq(response.headers[2].value, "of  12.2%");
+    cr_assert(response.headers[3].value[0] == '7' && strcmp(response.headers[3].value + 1, big) == 0);
+    hub_response_dispose(&response);
 }
 
 Test(response, no_header_can_be_smuggled_into_a_value)
