@@ -108,10 +108,11 @@ static void write_tree(struct page *page, const json_t *spaces, uint64_t all)
 {
     struct page_out *out = &page->out;
     const struct hub_view here = hub_request_query(page->request, "prefix");
+    const struct page_catalogue_facet tree = {HUB_VIEW("Namespaces")};
     const json_t *items = json_object_get(spaces, "items"), *space;
     if (!json_array_size(items))
         return;
-    page_catalogue_tree_begin(out, NULL);
+    page_catalogue_facet_begin(out, &tree);
     if (here.size)
         page_catalogue_space(out, &(struct page_catalogue_space){HUB_VIEW("l0"),
                                                                  page_query(page, "prefix cursor", NULL),
@@ -134,7 +135,34 @@ static void write_tree(struct page *page, const json_t *spaces, uint64_t all)
             page_catalogue_space(out, &(struct page_catalogue_space){hub_view_of(level), href, shown,
                                                                      page_count(space, "datasets")});
     }
-    page_catalogue_tree_end(out, NULL);
+    page_catalogue_facet_end(out, &tree);
+}
+
+/* What the datasets that are found say of themselves, each with its most frequent values. */
+static void write_facets(struct page *page, const json_t *facets)
+{
+    enum { MOST = 8 };
+    static const char *const shown[][2] = {
+        {"Robot", "robot"}, {"Environment", "env"}, {"Task", "task"},           {"Camera", "camera"},
+        {"Kind", "kind"},   {"Author", "author"},   {"Algorithm", "algorithm"}, {"License", "license"}};
+    for (size_t f = 0; f < HUB_COUNT(shown); f++) {
+        const struct page_catalogue_facet facet = {hub_view_of(shown[f][0])};
+        const json_t *values = json_object_get(facets, shown[f][1]), *value;
+        size_t i;
+        if (!json_array_size(values) || hub_request_query(page->request, shown[f][1]).size)
+            continue;
+        page_catalogue_facet_begin(&page->out, &facet);
+        json_array_foreach(values, i, value)
+        {
+            const struct hub_view text = page_text(value, "value");
+            if (i < MOST)
+                page_catalogue_space(&page->out,
+                                     &(struct page_catalogue_space){
+                                         HUB_VIEW("l0"), page_query(page, "cursor", shown[f][1], text, NULL),
+                                         text, page_count(value, "count")});
+        }
+        page_catalogue_facet_end(&page->out, &facet);
+    }
 }
 
 static void write_empty(struct page *page)
@@ -180,7 +208,10 @@ static enum hub_status show(struct page *page, const json_t *list, const json_t 
     page_pages(page, list);
     page_catalogue_results_end(out, NULL);
     page_catalogue_main_end(out, NULL);
+    page_catalogue_tree_begin(out, NULL);
     write_tree(page, spaces, page_count(counts, "total"));
+    write_facets(page, json_object_get(list, "facets"));
+    page_catalogue_tree_end(out, NULL);
     page_catalogue_columns_end(out, NULL);
     return page_close(page);
 }
@@ -198,8 +229,10 @@ static enum hub_status show_html(struct hub_request *request, struct hub_respons
     HUB_CLEANUP(hub_json_decrefp) json_t *status = NULL;
     HUB_TRY(page_begin(&page, request, response, parameters, err));
     const struct hub_view limit = hub_request_query(request, "limit");
-    const struct hub_view query = page_query(&page, "facets limit", "facets", HUB_VIEW("format,status"),
-                                             "limit", limit.size ? limit : HUB_VIEW("50"), NULL);
+    const struct hub_view query =
+        page_query(&page, "facets limit", "facets",
+                   HUB_VIEW("format,status,robot,env,task,camera,kind,author,algorithm,license"), "limit",
+                   limit.size ? limit : HUB_VIEW("50"), NULL);
     HUB_TRY(page_ask(&page, page_url(&page, "/api/v1/datasets%r", query), &list));
     HUB_TRY(page_ask_if_any(&page, HUB_VIEW("/api/v1/namespaces?limit=200"), &spaces));
     HUB_TRY(page_ask_if_any(&page, HUB_VIEW("/api/v1/status"), &status));

@@ -147,6 +147,18 @@ def test_every_view_says_what_the_api_says(hub):
     assert "Disk" in page(hub, "/~operations").text
 
 
+def test_what_datasets_say_of_themselves_narrows_the_list(hub):
+    facets = hub.get("/api/v1/datasets?limit=1&facets=robot,env,task").json()["facets"]
+    found = page(hub, "/?sort=-size")
+    assert facets["robot"] and facets["task"]
+    for name, values in facets.items():
+        for value in values[:8]:
+            href = f"/?sort=-size&{name}={quote(value['value'])}"
+            assert href[1:] in found.links(), href
+            narrowed = page(hub, href)
+            assert f"{value['count']} dataset" in narrowed.text and not [h for h in narrowed.links() if h.count(name + "=") > 1]
+
+
 def test_links_lead_to_answers(hub):
     """All links of all views, a level deep."""
     seen, todo = set(), ["/", f"/d/{DOOR}", f"/d/{DOOR}/episodes/7", "/d/lab/hostile-v0", "/d/camera-v30/episodes/0", "/~operations"]
