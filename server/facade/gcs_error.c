@@ -56,8 +56,10 @@ static const char *reason_of(unsigned status)
 }
 
 static enum hub_status write_problem(struct hub_buf *out, const struct hub_request *request,
-                                     const struct hub_error *err, const char *name, unsigned status)
+                                     const struct hub_error *err, const char *name, unsigned status,
+                                     const char *extra)
 {
+    (void)extra;
     struct hub_json json = hub_json_to(out, NULL);
     (void)request;
     const char *text = err->detail[0] ? err->detail : name;
@@ -80,8 +82,10 @@ static enum hub_status write_problem(struct hub_buf *out, const struct hub_reque
 const struct hub_problem_shape hub_gcs_shape = {"application/json; charset=UTF-8", write_problem, NULL};
 
 static enum hub_status write_xml(struct hub_buf *out, const struct hub_request *request,
-                                 const struct hub_error *err, const char *name, unsigned status)
+                                 const struct hub_error *err, const char *name, unsigned status,
+                                 const char *extra)
 {
+    (void)extra;
     (void)request;
     HUB_TRY(hub_buf_addf(out, NULL, "<?xml version='1.0' encoding='UTF-8'?><Error><Code>%s</Code><Message>",
                          code_of(status)));

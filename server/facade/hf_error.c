@@ -4,8 +4,10 @@
 #include "storage/base/json.h"
 
 static enum hub_status write_problem(struct hub_buf *out, const struct hub_request *request,
-                                     const struct hub_error *err, const char *name, unsigned status)
+                                     const struct hub_error *err, const char *name, unsigned status,
+                                     const char *extra)
 {
+    (void)extra;
     struct hub_json json = hub_json_to(out, NULL);
     (void)request;
     (void)status;

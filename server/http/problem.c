@@ -153,7 +153,7 @@ void hub_problem_write(struct hub_response *response, const struct hub_request *
     const struct hub_problem_shape *shape = request->shape;
     struct hub_buf *out = hub_response_buffer(
         response, problem->status, shape ? shape->content_type : "application/problem+json", 1 * MIB);
-    if (shape ? shape->write(out, request, err, problem->name, problem->status)
+    if (shape ? shape->write(out, request, err, problem->name, problem->status, extra)
               : write_document(out, problem, err, request, extra, NULL))
         out->size = 0; /* no memory even for this: the status alone has to do */
     unsigned retry_s = err->retry_after_s ? err->retry_after_s : problem->retry_s;

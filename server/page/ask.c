@@ -65,7 +65,7 @@ static enum hub_status call(struct hub_request *request, struct hub_response *re
     return hub_json_parse(body, ANSWER_LIMIT, out, err);
 }
 
-enum hub_status hub_page_ask(struct hub_request *page, const char *target, json_t **out,
+enum hub_status hub_page_ask(struct hub_request *page, const char *target, char **extra, json_t **out,
                              struct hub_error *err)
 {
     struct hub_request request = {0};
@@ -86,6 +86,11 @@ enum hub_status hub_page_ask(struct hub_request *page, const char *target, json_
     if (st == HUB_AGAIN && !request.wants)
         st = hub_fail_as(err, HUB_BUSY, "overloaded",
                          "the upstream of this dataset has not sent it yet: try again soon");
+    if (st && extra) { /* the answer's to give */
+        free(*extra);
+        *extra = response.problem_extra;
+        response.problem_extra = NULL;
+    }
     hub_response_dispose(&response);
     hub_request_end(&request);
     hub_request_dispose(&request);

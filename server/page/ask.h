@@ -13,10 +13,11 @@
  * Errors are the API's own. HUB_AGAIN: to be passed up, the page is made again. What an upstream has to send first is
  * HUB_BUSY.
  *
- * @param[out] out  json_decref it
+ * @param[in,out] extra  members of a problem (hub_response): replaced where there is one; or NULL
+ * @param[out]    out    json_decref it
  */
-HUB_MUST_USE enum hub_status hub_page_ask(struct hub_request *page, const char *target, json_t **out,
-                                          struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_page_ask(struct hub_request *page, const char *target, char **extra,
+                                          json_t **out, struct hub_error *err);
 
 /* Members of a document. A missing one, or one of another kind, is empty, 0, NaN. Borrowed. */
 struct hub_view page_text(const json_t *object, const char *key);

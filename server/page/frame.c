@@ -34,7 +34,9 @@ enum hub_status page_begin(struct page *page, struct hub_request *request, struc
 
 enum hub_status page_ask(struct page *page, struct hub_view target, json_t **out)
 {
-    return target.size ? hub_page_ask(page->request, target.data, out, page->err) : hub_no_memory(page->err);
+    return target.size
+               ? hub_page_ask(page->request, target.data, &page->response->problem_extra, out, page->err)
+               : hub_no_memory(page->err);
 }
 
 enum hub_status page_ask_if_any(struct page *page, struct hub_view target, json_t **out)
@@ -42,8 +44,11 @@ enum hub_status page_ask_if_any(struct page *page, struct hub_view target, json_
     const enum hub_status st = page_ask(page, target, out);
     if (st == HUB_AGAIN)
         return st;
-    if (st)
+    if (st) { /* the page goes on without it */
         *page->err = (struct hub_error){0};
+        free(page->response->problem_extra);
+        page->response->problem_extra = NULL;
+    }
     return HUB_OK;
 }
 
@@ -252,8 +257,37 @@ static struct hub_view above(const struct hub_request *request)
     return path.size > 3 ? path : HUB_VIEW("/"); /* nothing is at /d */
 }
 
+/* Datasets that may have been meant: other versions, and names spelled nearly so. */
+static void write_meant(struct page_out *out, const char *extra)
+{
+    static const char *const lists[] = {"versions", "nearest"};
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(64 * KIB), url = HUB_BUF_INIT(64 * KIB);
+    HUB_CLEANUP(hub_json_decrefp) json_t *members = NULL;
+    if (!extra || hub_buf_addf(&text, NULL, "{%s}", extra) ||
+        hub_json_parse(hub_buf_view(&text), text.limit, &members, NULL))
+        return;
+    if (!json_array_size(json_object_get(members, "versions")) &&
+        !json_array_size(json_object_get(members, "nearest")))
+        return;
+    page_meant_begin(out, NULL);
+    for (size_t l = 0; l < HUB_COUNT(lists); l++) {
+        const json_t *id;
+        size_t i;
+        json_array_foreach(json_object_get(members, lists[l]), i, id)
+        {
+            const struct hub_view name = {json_string_value(id), json_string_length(id)};
+            url.size = 0;
+            if (hub_buf_add_text(&url, "/d/", NULL) || hub_uri_encode_path(name, &url, NULL))
+                continue;
+            page_meant_one(out, &(struct page_meant_one){hub_buf_view(&url), name});
+        }
+    }
+    page_meant_end(out, NULL);
+}
+
 static enum hub_status write_problem(struct hub_buf *buf, const struct hub_request *request,
-                                     const struct hub_error *err, const char *name, unsigned status)
+                                     const struct hub_error *err, const char *name, unsigned status,
+                                     const char *extra)
 {
     static const struct {
         unsigned status;
@@ -273,6 +307,7 @@ static enum hub_status write_problem(struct hub_buf *buf, const struct hub_reque
     page_frame_begin(&out, &frame);
     page_problem(&out,
                  &(struct page_problem){status, hub_view_of(title), hub_view_of(detail), above(request)});
+    write_meant(&out, extra);
     page_frame_end(&out, &frame);
     return out.status;
 }

@@ -159,6 +159,14 @@ def test_what_datasets_say_of_themselves_narrows_the_list(hub):
             assert f"{value['count']} dataset" in narrowed.text and not [h for h in narrowed.links() if h.count(name + "=") > 1]
 
 
+def test_a_name_that_is_not_there_is_answered_with_those_that_are(hub):
+    for wrong, near in (("D4RL/door/human-v9", DOOR), ("D4RL/door/humam-v2", DOOR), ("camera-v31", "camera-v30")):
+        assert near in str(hub.get(f"/api/v1/datasets/{wrong}").json()), wrong
+        found = page(hub, f"/d/{wrong}", 404)
+        assert f"/d/{near}" in found.links() and "Was one of these meant?" in found.text
+    assert "Was one" not in page(hub, "/d/zzzzzzzzzzzzzzz", 404).text
+
+
 def test_links_lead_to_answers(hub):
     """All links of all views, a level deep."""
     seen, todo = set(), ["/", f"/d/{DOOR}", f"/d/{DOOR}/episodes/7", "/d/lab/hostile-v0", "/d/camera-v30/episodes/0", "/~operations"]
