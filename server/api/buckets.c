@@ -2,6 +2,7 @@
 #include "server/api/buckets.h"
 
 #include "server/api/dims.h"
+#include "server/api/fields.h"
 #include "server/api/handlers.h"
 #include "server/api/reply.h"
 #include "storage/measure/leaf.h"
@@ -16,6 +17,7 @@ static void curves_dispose(struct hub_curves *c)
         hub_level_put(c->curves[i].level);
     }
     free(c->curves);
+    json_decref(c->dimensions);
     hub_selection_dispose(&c->selection);
     hub_target_dispose(&c->target);
 }
@@ -237,6 +239,17 @@ static enum hub_status choose(struct hub_request *request, bool several, struct 
     return HUB_OK;
 }
 
+static enum hub_status read_names(struct hub_request *request, struct hub_curves *c, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_state_close) struct hub_state state = {0};
+    if (c->raw)
+        return HUB_OK;
+    HUB_TRY(hub_state_open(request->app->catalog, c->target.summary, &state, err));
+    if (strcmp(state.dataset->summary->revision, c->target.summary->revision) != 0)
+        return HUB_OK; /* it changed since: what is drawn may be called otherwise now */
+    return hub_dimensions_read(&state, &c->dimensions, err);
+}
+
 enum hub_status hub_buckets_data(struct hub_request *request, bool several, struct hub_response *response,
                                  struct hub_error *err)
 {
@@ -256,6 +269,7 @@ enum hub_status hub_buckets_data(struct hub_request *request, bool several, stru
     if (!request->may_block)
         return HUB_AGAIN;
     HUB_TRY(hub_curves_fold(request, response, &c, err));
+    HUB_TRY(read_names(request, &c, err));
     HUB_TRY(hub_curves_write(&c, response, err));
     return gzip ? hub_reply_compressed(request, response, err) : HUB_OK;
 }

@@ -28,6 +28,7 @@ struct hub_curves {
     struct hub_curve *curves;
     uint32_t count;
     enum hub_buckets_of of;
+    json_t *dimensions; /* what they are called, for a document (hub_dimensions_put) */
 };
 
 /** The request asks for buckets, not for rows. */

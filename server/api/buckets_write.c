@@ -1,6 +1,8 @@
 /* Curves as a document or as plain numbers: see buckets.h. */
 #include "server/api/buckets.h"
 
+#include "server/api/fields.h"
+
 #include <inttypes.h>
 #include <math.h>
 
@@ -141,6 +143,8 @@ static void put_curve(struct hub_json *json, const struct hub_curves *c, const s
     for (uint32_t d = 0; d < b->dims; d++)
         hub_json_uint(json, curve->dims[d]);
     hub_json_end_array(json);
+    if (!c->leaf)
+        hub_dimensions_put(json, c->dimensions, curve->field->path, b->row_dims, curve->dims, b->dims);
     put_points(json, c, b);
     put_extremes(json, b, false);
     put_extremes(json, b, true);

@@ -67,14 +67,15 @@ enum hub_status hub_dimensions_read(const struct hub_state *state, json_t **out,
     return read_fact(state, "dimensions", out, err);
 }
 
-void hub_dimensions_put(struct hub_json *json, const json_t *dimensions, const char *path, uint32_t dims)
+void hub_dimensions_put(struct hub_json *json, const json_t *dimensions, const char *path, uint32_t dims,
+                        const uint32_t *chosen, uint32_t count)
 {
     const json_t *names = json_object_get(json_object_get(dimensions, path), "names");
     if (!dims || json_array_size(names) != dims)
         return;
     hub_json_put_array(json, "names");
-    for (uint32_t d = 0; d < dims; d++) {
-        const json_t *name = json_array_get(names, d);
+    for (uint32_t d = 0; d < (chosen ? count : dims); d++) {
+        const json_t *name = json_array_get(names, chosen ? chosen[d] : d);
         hub_json_string(json, (struct hub_view){json_string_value(name), json_string_length(name)});
     }
     hub_json_end_array(json);
@@ -86,7 +87,7 @@ static void put_dimensions(struct hub_json *json, const struct known *known,
     const json_t *space = hub_space_at(known->spaces[f->role], f->path);
     const uint32_t dims = dims_of(f->shape);
     double low[MAX_DIMS], high[MAX_DIMS];
-    hub_dimensions_put(json, known->dimensions, f->path, dims);
+    hub_dimensions_put(json, known->dimensions, f->path, dims, NULL, 0);
     if (dims && hub_space_bounds(space, dims, low, high)) {
         put_bounds(json, "low", low, dims);
         put_bounds(json, "high", high, dims);

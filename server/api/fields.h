@@ -11,8 +11,9 @@ HUB_MUST_USE enum hub_status hub_field_documents(struct hub_json *json, const st
 /** What a dataset calls the numbers of its rows: an object by field, NULL where nothing is called anything. */
 HUB_MUST_USE enum hub_status hub_dimensions_read(const struct hub_state *state, json_t **out,
                                                  struct hub_error *err);
-/** "names" of a field of so many numbers a row; nothing where they have none. */
-void hub_dimensions_put(struct hub_json *json, const json_t *dimensions, const char *path, uint32_t dims);
+/** "names" of a field of `dims` numbers a row, or of those that are chosen; nothing where they have none. */
+void hub_dimensions_put(struct hub_json *json, const json_t *dimensions, const char *path, uint32_t dims,
+                        const uint32_t *chosen, uint32_t count);
 
 /** "media": the cameras of the first episode; nothing where it has none. */
 HUB_MUST_USE enum hub_status hub_cameras_write(struct hub_json *json, const struct hub_state *state,

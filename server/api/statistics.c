@@ -234,8 +234,7 @@ static enum hub_status put_field(struct question *q, const struct hub_app *app, 
             hub_json_uint(json, dims->of[i]);
         hub_json_end_array(json);
     }
-    if (!dims)
-        hub_dimensions_put(json, q->dimensions, f->path, f->dims);
+    hub_dimensions_put(json, q->dimensions, f->path, f->dims, dims ? dims->of : NULL, dims ? dims->count : 0);
     put_folds(json, f, dims);
     if (f->why[0])
         hub_json_put_text(json, "unreadable", f->why);

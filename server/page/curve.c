@@ -1,6 +1,8 @@
 /* Curves of an episode: see curve.h. */
 #include "server/page/curve.h"
 
+#include "storage/base/number.h"
+
 #include <math.h>
 #include <stdio.h>
 
@@ -188,6 +190,25 @@ static bool is_discrete(const struct page_curve *curve, const json_t *field)
            s.high - s.low < 64;
 }
 
+/* Bounds of the space that all dimensions have in common: "[-1,1]", or "". */
+static struct hub_view bounds_of(struct page *page, const struct page_curve *curve)
+{
+    static const char *const keys[] = {"low", "high"};
+    struct hub_view out = HUB_VIEW("");
+    for (size_t k = 0; k < HUB_COUNT(keys) && !curve->sum; k++) {
+        const json_t *bounds = json_object_get(curve->field, keys[k]), *bound;
+        const double first = page_double_of(json_array_get(bounds, 0));
+        char digits[HUB_NUMBER_CHARS];
+        bool same = isfinite(first);
+        size_t i;
+        json_array_foreach(bounds, i, bound) same = same && page_double_of(bound) == first;
+        if (same)
+            out = page_url(page, "%r%r%r", out, out.size ? HUB_VIEW(",") : HUB_VIEW(""),
+                           (struct hub_view){digits, hub_number_double(first, digits)});
+    }
+    return out.size ? page_url(page, "[%r]", out) : out;
+}
+
 static struct page_lane figure_of(struct page *page, const struct page_curve *curve, const char *mode)
 {
     return (struct page_lane){
@@ -204,7 +225,8 @@ static struct page_lane figure_of(struct page *page, const struct page_curve *cu
         hub_view_of(mode),
         hub_view_of(curve->sum ? "sum" : "value"),
         curve->chosen,
-        curve->dims};
+        curve->dims,
+        bounds_of(page, curve)};
 }
 
 static void write_figure(struct page *page, const struct page_curve *curve, const json_t *document,

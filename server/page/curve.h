@@ -11,6 +11,7 @@ struct page_curve {
     uint64_t episode, steps, at, from, to; /* at: the step that is marked; [from, to): what is drawn */
     bool sum;                              /* the running sum: the return */
     bool band;                             /* of truth values or text: runs of equal ones */
+    const json_t *field;                   /* what the dataset says of it */
     unsigned dims;                         /* of a row; the first eight are drawn if none are chosen */
 };
 

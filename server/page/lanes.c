@@ -238,6 +238,7 @@ static enum hub_status draw(const struct page_lanes *l, const struct lane *lane,
         .to = l->to,
         .sum = lane->sum,
         .band = is_band(lane->field),
+        .field = lane->field,
         .dims = dims_of(lane->field),
     };
     return page_curve_figure(l->page, &curve);

@@ -169,6 +169,14 @@ def test_dimensions_are_chosen(hub):
     assert ask(hub, "own/long/episodes/0/obs/wall", buckets=16, dims="599").json()["fields"]["obs/wall"]["max"] == [0]
 
 
+def test_dimensions_have_the_names_of_the_dataset():
+    with serving(f"{FIXTURES}/lerobot") as hub:
+        names = {f["path"]: f.get("names") for f in hub.dataset("arm-v30")["fields"]}
+        for query, chosen in (("", slice(None)), ("&dims=1-2", slice(1, 3))):
+            fields = hub.get(f"/api/v1/datasets/arm-v30/episodes/0?fields=action&fields=timestamp&buckets=16{query}").json()["fields"]
+            assert fields["action"]["names"] == names["action"][chosen] and "names" not in fields["timestamp"]
+
+
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 def test_raw_is_the_same(hub, dtype):
     for width, each in ((1, 1), (8, 2)):

@@ -180,6 +180,13 @@ def test_links_lead_to_answers(hub):
     assert len(seen) > 80
 
 
+def test_curves_are_called_as_the_dataset_calls_them(hub):
+    found = page(hub, "/d/arm-v30/episodes/0")
+    assert "shoulder" in found.text and "[0]" not in found.text.split("observation.grid")[0]
+    bounds = {a["data-field"]: a["data-bounds"] for t, a in page(hub, f"/d/{DOOR}/episodes/1").tags if t == "figure" and "data-bounds" in a}
+    assert bounds["actions"] == "[-1.0,1.0]" and bounds["rewards"] == ""
+
+
 def test_bars_open_their_episodes(hub):
     histogram = hub.get(f"/api/v1/datasets/{DOOR}/~statistics").json()["fields"]["return"]["histogram"]
     bars = [h for h in page(hub, f"/d/{DOOR}").links() if "where=return" in h]

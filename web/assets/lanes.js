@@ -34,6 +34,11 @@ export function canvas_of(canvas) {
   return [on, w, h];
 }
 
+const fitted = (on, name, width) => {
+  while (name.length > 2 && on.measureText(name).width > width) name = `${name.slice(0, -2)}…`;
+  return name;
+};
+
 // a click sets the clock, a drag is the window, Ctrl and the wheel zoom, a double click shows all
 function pointed(area) {
   let from, box;
@@ -164,6 +169,7 @@ class Curves extends Lane {
   constructor(figure) {
     super(figure);
     this.tiles = new Tiles(this.is.src, this.query);
+    this.bounds = JSON.parse(this.is.bounds || "[]"); // of its space, those of all dimensions that are drawn
   }
 
   async fetch(signal) {
@@ -222,6 +228,11 @@ class Curves extends Lane {
     on.font = `${13 * ratio}px system-ui, sans-serif`;
     on.textAlign = "left";
     on.textBaseline = "middle";
+    on.fillStyle = ink.control;
+    for (const bound of this.bounds) {
+      const y = u.valToPos(bound, "y", true);
+      if (y >= top && y <= top + height) on.fillRect(left, y, width, ratio);
+    }
     on.fillStyle = ink.bad;
     for (const row of this.data.holes) {
       const x = u.valToPos(row + this.shift, "x", true);
@@ -238,10 +249,8 @@ class Curves extends Lane {
     for (const label of labels.reverse()) floor = (label[0] = Math.min(label[0], floor)) - pitch;
     const [, right] = gutters();
     for (const [y, i] of labels) {
-      let name = this.data.names?.[i] ?? `[${this.data.dims[i]}]`;
-      while (name.length > 2 && on.measureText(name).width > (right - 8) * ratio) name = `${name.slice(0, -2)}…`;
       on.fillStyle = colour(i);
-      on.fillText(name, left + width + 6 * ratio, y);
+      on.fillText(fitted(on, this.data.names?.[i] ?? `[${this.data.dims[i]}]`, (right - 8) * ratio), left + width + 6 * ratio, y);
     }
     on.restore();
   }
@@ -308,7 +317,7 @@ class Strip extends Lane {
     on.textBaseline = "middle";
     on.textAlign = "right";
     const every = Math.max(1, Math.ceil(15 / pitch));
-    for (let d = 0; d < rows; d += every) on.fillText(`[${this.data.dims[d]}]`, left - 6, 7 + (d + 0.5) * pitch);
+    for (let d = 0; d < rows; d += every) on.fillText(fitted(on, this.whole.names?.[d] ?? `[${this.data.dims[d]}]`, left - 8), left - 6, 7 + (d + 0.5) * pitch);
     ruler(on, left, width - right, height);
   }
 }
