@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <time.h>
 
 enum { SHARDS = 8, SLOTS = 1024 };
 
@@ -42,6 +43,13 @@ enum hub_status hub_lru_new(size_t budget_bytes, struct hub_lru **out, struct hu
         pthread_mutex_init(&lru->shards[i].lock, NULL);
     *out = lru;
     return HUB_OK;
+}
+
+static int64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
 static void list_remove(struct shard *s, struct hub_lru_item *item)
@@ -101,10 +109,12 @@ void hub_lru_free(struct hub_lru *lru)
 struct hub_lru_item *hub_lru_get(struct hub_lru *lru, const struct hub_lru_key *key)
 {
     struct shard *s = &lru->shards[hash_of(key) % SHARDS];
+    const int64_t used_ns = now_ns();
     pthread_mutex_lock(&s->lock);
     struct hub_lru_item *item = *slot_of(s, key);
     if (item) {
         atomic_fetch_add(&item->refs, 1);
+        item->used_ns = used_ns;
         if (s->newest != item) {
             list_remove(s, item);
             list_push(s, item);
@@ -114,26 +124,38 @@ struct hub_lru_item *hub_lru_get(struct hub_lru *lru, const struct hub_lru_key *
     return item;
 }
 
-/* Drop old items until so many bytes are left, beginning with the shard of the newcomer, which itself
- * stays. */
-static void evict(struct hub_lru *lru, size_t most, const struct hub_lru_key *newcomer,
-                  const struct hub_lru_item *keep)
+/* The shard with the item that was not used for longest, besides `keep`; NULL: there is none. */
+static struct shard *oldest_shard(struct hub_lru *lru, const struct hub_lru_item *keep)
 {
-    const unsigned first = (unsigned)(hash_of(newcomer) % SHARDS);
-    for (unsigned i = 0; i < SHARDS && atomic_load(&lru->bytes) > most; i++) {
-        struct shard *s = &lru->shards[(first + i) % SHARDS];
-        while (atomic_load(&lru->bytes) > most) {
-            pthread_mutex_lock(&s->lock);
-            struct hub_lru_item *item = s->oldest;
-            if (item && item == keep)
-                item = NULL;
-            if (item)
-                unlink_item(lru, s, item);
-            pthread_mutex_unlock(&s->lock);
-            if (!item)
-                break;
-            hub_lru_put(item);
+    struct shard *found = NULL;
+    int64_t used_ns = INT64_MAX;
+    for (unsigned i = 0; i < SHARDS; i++) {
+        struct shard *s = &lru->shards[i];
+        pthread_mutex_lock(&s->lock);
+        if (s->oldest && s->oldest != keep && s->oldest->used_ns < used_ns) {
+            found = s;
+            used_ns = s->oldest->used_ns;
         }
+        pthread_mutex_unlock(&s->lock);
+    }
+    return found;
+}
+
+/* Drop what was not used for longest until so many bytes are left. `keep` stays; it is the newest of its shard. */
+static void evict(struct hub_lru *lru, size_t most, const struct hub_lru_item *keep)
+{
+    while (atomic_load(&lru->bytes) > most) {
+        struct shard *s = oldest_shard(lru, keep);
+        if (!s)
+            return;
+        pthread_mutex_lock(&s->lock);
+        struct hub_lru_item *item = s->oldest;
+        if (item && item != keep)
+            unlink_item(lru, s, item);
+        else
+            item = NULL;
+        pthread_mutex_unlock(&s->lock);
+        hub_lru_put(item);
     }
 }
 
@@ -142,6 +164,7 @@ static void link_item(struct hub_lru *lru, struct shard *s, struct hub_lru_item 
                       struct hub_lru_item *item)
 {
     atomic_fetch_add(&item->refs, 1);
+    item->used_ns = now_ns();
     item->chain = *at;
     *at = item;
     list_push(s, item);
@@ -163,13 +186,13 @@ struct hub_lru_item *hub_lru_add(struct hub_lru *lru, struct hub_lru_item *item)
         item->free(item);
         return known;
     }
-    evict(lru, lru->budget, &item->key, item);
+    evict(lru, lru->budget, item);
     return item;
 }
 
-void hub_lru_make_room(struct hub_lru *lru, const struct hub_lru_key *key, size_t bytes)
+void hub_lru_make_room(struct hub_lru *lru, size_t bytes)
 {
-    evict(lru, bytes < lru->budget ? lru->budget - bytes : 0, key, NULL);
+    evict(lru, bytes < lru->budget ? lru->budget - bytes : 0, NULL);
 }
 
 void hub_lru_replace(struct hub_lru *lru, struct hub_lru_item *item)
@@ -184,7 +207,7 @@ void hub_lru_replace(struct hub_lru *lru, struct hub_lru_item *item)
     link_item(lru, s, slot_of(s, &item->key), item);
     pthread_mutex_unlock(&s->lock);
     hub_lru_put(old);
-    evict(lru, lru->budget, &item->key, item);
+    evict(lru, lru->budget, item);
 }
 
 void hub_lru_drop(struct hub_lru *lru, const struct hub_lru_key *key)

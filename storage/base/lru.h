@@ -22,6 +22,7 @@ struct hub_lru_item {
     void (*free)(struct hub_lru_item *item); /* when the last reference goes */
     atomic_uint refs;
     struct hub_lru_item *chain, *newer, *older; /* the cache's own */
+    int64_t used_ns;
 };
 
 HUB_MUST_USE enum hub_status hub_lru_new(size_t budget_bytes, struct hub_lru **out, struct hub_error *err);
@@ -34,8 +35,8 @@ struct hub_lru_item *hub_lru_get(struct hub_lru *lru, const struct hub_lru_key *
  * thread was faster, its object, and the new one is freed. The newest object is kept even when it alone is
  * over the budget. */
 struct hub_lru_item *hub_lru_add(struct hub_lru *lru, struct hub_lru_item *item);
-/** Drop old objects until there is room for a newcomer of that key and so many bytes, or nothing is left. */
-void hub_lru_make_room(struct hub_lru *lru, const struct hub_lru_key *key, size_t bytes);
+/** Drop what was not used for longest until there is room for so many bytes, or nothing is left. */
+void hub_lru_make_room(struct hub_lru *lru, size_t bytes);
 /** Put an object of the caller's (key, bytes, free, and `refs` 1 for him) in place of the one of its key.
  * What alone is over the budget is not kept. */
 void hub_lru_replace(struct hub_lru *lru, struct hub_lru_item *item);

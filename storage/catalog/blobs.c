@@ -157,13 +157,15 @@ static void cached_free(struct hub_lru_item *item)
     atomic_fetch_sub(&blob->catalog->blob_bytes, item->bytes);
     if (blob->taken)
         options->give(options->memory, blob->taken);
+    if (blob->uses)
+        hub_lru_put(&blob->uses->item);
     free(blob->data);
     free(blob);
 }
 
 static enum hub_status no_room(const struct hub_blob_id *id, size_t bytes, struct hub_error *err)
 {
-    if (id->kind == HUB_BLOB_LAYOUT)
+    if (id->kind == HUB_BLOB_LAYOUT || id->kind == HUB_BLOB_WINDOWS)
         return hub_fail_as(err, HUB_BUSY, "overloaded",
                            "not enough memory is free to look up the rows of '%s' (%zu KiB): try again, or "
                            "ask for fewer fields at once",
@@ -180,7 +182,7 @@ static enum hub_status reserve(const struct hub_blob_id *id, struct hub_cached_b
     struct hub_catalog *catalog = blob->catalog;
     const struct hub_catalog_options *options = &catalog->options;
     const size_t bytes = blob->item.bytes + blob->size;
-    hub_lru_make_room(catalog->lru, &blob->item.key, bytes);
+    hub_lru_make_room(catalog->lru, bytes);
     const size_t all = atomic_fetch_add(&catalog->blob_bytes, blob->size) + blob->size;
     blob->item.bytes = bytes;
     if (all <= options->cache_bytes || all == bytes || !options->take)

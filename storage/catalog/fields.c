@@ -1,4 +1,5 @@
-/* Fields of a part: one blob of what each is, and a blob of each layout. */
+/* Fields of a part: one blob of what each is, a blob of each layout, and one of the windows that layouts share: in a part of very many
+ * episodes they are nearly all of a layout, and those of most fields are the same. */
 #include "storage/catalog/fields.h"
 
 #include "storage/base/pack.h"
@@ -6,6 +7,8 @@
 #include <stdlib.h>
 
 #define MAX_FIELDS_BYTES (64 * MIB)
+
+enum { SHARED_WINDOWS = 4096, MAX_SHARED = 8 }; /* fewer are not worth a blob; different ones of a part */
 
 /* ---- shapes ---- */
 
@@ -54,18 +57,50 @@ static enum hub_status put_shape(struct hub_buf *out, const struct hub_shape *sh
     return hub_buf_add(out, shape->dims, rank * sizeof shape->dims[0], err);
 }
 
+/* Windows of a part that have a blob of their own. */
+struct shared {
+    struct hub_view items[MAX_SHARED];
+    uint32_t count;
+};
+
+static enum hub_status write_windows(struct hub_db *db, int64_t part, struct shared *shared,
+                                     struct hub_view windows, uint32_t *number, struct hub_error *err)
+{
+    char name[HUB_WINDOWS_NAME];
+    for (*number = 1; *number <= shared->count; ++*number)
+        if (hub_view_equal(shared->items[*number - 1], windows))
+            return HUB_OK;
+    shared->items[shared->count++] = windows;
+    hub_windows_name(*number, name);
+    return hub_blob_write(db, part, HUB_BLOB_WINDOWS, name, windows, err);
+}
+
+static enum hub_status write_layout(struct hub_db *db, int64_t part, const char *path, struct shared *shared,
+                                    const struct hub_layout *layout, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf cut = HUB_BUF_INIT(HUB_MAX_LAYOUT_BYTES);
+    const uint32_t count = layout->counts[HUB_T_WINDOWS];
+    const struct hub_view windows = {(const char *)layout->windows, count * sizeof *layout->windows};
+    uint32_t number;
+    if (count < SHARED_WINDOWS || shared->count == MAX_SHARED)
+        return hub_blob_write(db, part, HUB_BLOB_LAYOUT, path,
+                              (struct hub_view){(const char *)layout->head, layout->size}, err);
+    HUB_TRY(write_windows(db, part, shared, windows, &number, err));
+    HUB_TRY(hub_layout_cut(layout, number, &cut, err));
+    return hub_blob_write(db, part, HUB_BLOB_LAYOUT, path, hub_buf_view(&cut), err);
+}
+
 static enum hub_status put_field(struct hub_db *db, int64_t part, const struct hub_found_field *field,
-                                 struct hub_buf *out, struct hub_error *err)
+                                 struct shared *shared, struct hub_buf *out, struct hub_error *err)
 {
     struct hub_shape shape = {.dtype = ""};
     uint32_t windows = 0;
     if (field->layout) {
-        const struct hub_view blob = {field->layout, field->layout_size};
         struct hub_layout opened;
         HUB_TRY(hub_layout_open(field->layout, field->layout_size, &opened, err));
         shape_of_layout(&opened, field->type, &shape);
         windows = opened.counts[HUB_T_WINDOWS];
-        HUB_TRY(hub_blob_write(db, part, HUB_BLOB_LAYOUT, field->path, blob, err));
+        HUB_TRY(write_layout(db, part, field->path, shared, &opened, err));
     }
     HUB_TRY(hub_pack_text(out, field->path, err));
     HUB_TRY(hub_pack_option(out, field->unreadable, err));
@@ -80,9 +115,10 @@ enum hub_status hub_fields_write(struct hub_db *db, int64_t part, const struct h
                                  struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf out = HUB_BUF_INIT(MAX_FIELDS_BYTES);
+    struct shared shared = {.count = 0};
     HUB_TRY(hub_pack_uint(&out, found->field_count, err));
     for (uint32_t i = 0; i < found->field_count; i++)
-        HUB_TRY(put_field(db, part, &found->fields[i], &out, err));
+        HUB_TRY(put_field(db, part, &found->fields[i], &shared, &out, err));
     return hub_blob_write(db, part, HUB_BLOB_FIELDS, "", hub_buf_view(&out), err);
 }
 

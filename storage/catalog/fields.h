@@ -5,6 +5,8 @@
 #include "storage/catalog/blobs.h"
 #include "storage/model/findings.h"
 
+#include <stdio.h>
+
 #define HUB_DIMS_VARIES UINT32_MAX
 
 /** Element type and trailing shape as far as all variants agree. */
@@ -31,6 +33,13 @@ struct hub_fields {
     struct hub_kept_field *items;
     uint32_t count;
 };
+
+/** The name of the blob of windows of that number. */
+#define HUB_WINDOWS_NAME 16
+static inline void hub_windows_name(uint32_t number, char name[HUB_WINDOWS_NAME])
+{
+    snprintf(name, HUB_WINDOWS_NAME, "%u", number);
+}
 
 void hub_shape_add(struct hub_shape *shape, const struct hub_shape *more);
 /** With their layouts. */

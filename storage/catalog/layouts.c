@@ -34,6 +34,48 @@ struct place {
     bool other_type;
 };
 
+/* A field may have such a name: its key is another. */
+static struct hub_lru_key windows_key(const struct place *place, const char *name)
+{
+    return (struct hub_lru_key){hub_cache_layouts(place->box->dataset.summary->serial),
+                                (uint64_t)place->box->dataset.parts[place->part].row,
+                                ~hub_text_hash(hub_view_of(name))};
+}
+
+static enum hub_status no_more(struct hub_cached_blob *blob, void *user, struct hub_error *err)
+{
+    (void)blob, (void)user, (void)err;
+    return HUB_OK;
+}
+
+/* The windows that it has in common with others. */
+static enum hub_status use_windows(struct hub_cached_blob *blob, const struct place *place, uint32_t number,
+                                   struct hub_error *err)
+{
+    const struct hub_blob_maker maker = {.size = sizeof *blob, .make = no_more};
+    const int64_t row = place->box->dataset.parts[place->part].row;
+    char name[HUB_WINDOWS_NAME];
+    hub_windows_name(number, name);
+    const struct hub_lru_key key = windows_key(place, name);
+    const struct hub_blob_id id = {blob->catalog, place->db, row, HUB_BLOB_WINDOWS, name};
+    blob->uses = hub_blob_cached(blob->catalog, &key, name);
+    if (blob->uses)
+        return HUB_OK;
+    const enum hub_status st = hub_blob_load(&id, &key, &maker, &blob->uses, err);
+    return st == HUB_NOT_FOUND ? hub_blob_missing(blob->catalog, place->db, row, err) : st;
+}
+
+static enum hub_status open_layout(struct hub_cached_blob *blob, const struct place *place,
+                                   struct hub_layout *out, struct hub_error *err)
+{
+    const uint32_t number = hub_layout_apart(blob->data, blob->size);
+    if (!number)
+        return hub_layout_open(blob->data, blob->size, out, err);
+    HUB_TRY(use_windows(blob, place, number, err));
+    const struct hub_view windows = {blob->uses->data, blob->uses->size};
+    return hub_layout_join(blob->data, blob->size, windows, out, err);
+}
+
 static enum hub_status prove(struct hub_cached_blob *blob, void *user, struct hub_error *err)
 {
     struct hub_layout_ref *ref = (struct hub_layout_ref *)blob;
@@ -42,7 +84,7 @@ static enum hub_status prove(struct hub_cached_blob *blob, void *user, struct hu
     const struct hub_dataset_part *p = &box->dataset.parts[place->part];
     const uint64_t side_size =
         p->side && p->side_stamp.size > HUB_SEAL_BYTES ? p->side_stamp.size - HUB_SEAL_BYTES : 0;
-    enum hub_status st = hub_layout_open(blob->data, blob->size, &ref->layout, err);
+    enum hub_status st = open_layout(blob, place, &ref->layout, err);
     if (!st) {
         renumber(&ref->layout, &box->maps[place->part]);
         st = hub_layout_check(&ref->layout, box->file_sizes, box->dataset.file_count, side_size,
@@ -110,6 +152,8 @@ enum hub_status hub_layout_get(struct hub_catalog *catalog, const struct hub_dat
         return hub_fail(err, HUB_AGAIN, "the layout of %s is not in memory", path);
     if (!blob)
         HUB_TRY(load(catalog, &place, &key, &blob, err));
+    else if (blob->uses) /* as new as its user */
+        hub_lru_put(hub_lru_get(catalog->lru, &blob->uses->item.key));
     *out = (struct hub_layout_ref *)blob;
     return HUB_OK;
 }

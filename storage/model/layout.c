@@ -24,20 +24,29 @@ static const void *find_table(const struct hub_layout_head *head, size_t size, u
     return (const uint8_t *)head + offset;
 }
 
-enum hub_status hub_layout_open(const void *data, size_t size, struct hub_layout *out, struct hub_error *err)
+/* The same of the windows when they lie elsewhere. */
+static const void *find_apart(const struct hub_layout_head *head, const struct hub_view *windows)
+{
+    const uint64_t bytes = (uint64_t)head->table[HUB_T_WINDOWS].count * sizeof(struct hub_window);
+    const bool fits = !head->table[HUB_T_WINDOWS].zero && bytes == windows->size;
+    return fits && (uintptr_t)windows->data % 8 == 0 ? windows->data : NULL;
+}
+
+static enum hub_status find_tables(const void *data, size_t size, const struct hub_view *windows,
+                                   struct hub_layout *out, struct hub_error *err)
 {
     const struct hub_layout_head *head = data;
     if (!data || (uintptr_t)data % 8)
         return hub_fail(err, HUB_CORRUPT, "layout is not aligned");
     if (size < sizeof *head || size > HUB_MAX_LAYOUT_BYTES)
         return hub_fail(err, HUB_CORRUPT, "layout of %zu bytes", size);
-    if (memcmp(head->magic, HUB_LAYOUT_MAGIC, 4) != 0 || head->zero || head->size != size)
+    if (memcmp(head->magic, HUB_LAYOUT_MAGIC, 4) != 0 || !head->apart != !windows || head->size != size)
         return hub_fail(err, HUB_CORRUPT, "not a layout");
 
     const void *tables[HUB_T_COUNT];
     struct hub_layout layout = {.head = head, .size = size};
     for (unsigned t = 0; t < HUB_T_COUNT; t++) {
-        tables[t] = find_table(head, size, t);
+        tables[t] = windows && t == HUB_T_WINDOWS ? find_apart(head, windows) : find_table(head, size, t);
         if (!tables[t])
             return hub_fail(err, HUB_CORRUPT, "layout: table %u lies outside", t);
         layout.counts[t] = head->table[t].count;
@@ -57,6 +66,45 @@ enum hub_status hub_layout_open(const void *data, size_t size, struct hub_layout
     *out = layout;
     return HUB_OK;
 }
+
+enum hub_status hub_layout_open(const void *data, size_t size, struct hub_layout *out, struct hub_error *err)
+{
+    return find_tables(data, size, NULL, out, err);
+}
+
+/* ---- windows apart ---- */
+
+enum hub_status hub_layout_join(const void *data, size_t size, struct hub_view windows,
+                                struct hub_layout *out, struct hub_error *err)
+{
+    return find_tables(data, size, &windows, out, err);
+}
+
+uint32_t hub_layout_apart(const void *data, size_t size)
+{
+    const struct hub_layout_head *head = data;
+    return size >= sizeof *head ? head->apart : 0;
+}
+
+enum hub_status hub_layout_cut(const struct hub_layout *layout, uint32_t apart, struct hub_buf *out,
+                               struct hub_error *err)
+{
+    const uint8_t *blob = (const uint8_t *)layout->head;
+    const size_t at = (size_t)layout->head->table[HUB_T_WINDOWS].offset,
+                 bytes = layout->counts[HUB_T_WINDOWS] * sizeof *layout->windows;
+    struct hub_layout_head head = *layout->head;
+    head.apart = apart;
+    head.size -= bytes;
+    head.table[HUB_T_WINDOWS].offset = 0;
+    for (unsigned t = 0; t < HUB_T_COUNT; t++)
+        if (head.table[t].offset > at)
+            head.table[t].offset -= bytes;
+    HUB_TRY(hub_buf_add(out, &head, sizeof head, err));
+    HUB_TRY(hub_buf_add(out, blob + sizeof head, at - sizeof head, err));
+    return hub_buf_add(out, blob + at + bytes, layout->size - at - bytes, err);
+}
+
+/* ---- reading ---- */
 
 const struct hub_window *hub_layout_window(const struct hub_layout *layout, uint32_t episode)
 {

@@ -204,9 +204,9 @@ enum hub_layout_table {
 };
 
 struct hub_layout_head {
-    char magic[4]; /* "HLY1" */
-    uint32_t zero;
-    uint64_t size; /* of the whole blob */
+    char magic[4];  /* "HLY1" */
+    uint32_t apart; /* 0: the windows are in the blob; else the number they go by, see hub_layout_cut */
+    uint64_t size;  /* of the whole blob */
     struct {
         uint64_t offset;
         uint32_t count, zero;
@@ -238,6 +238,16 @@ struct hub_layout {
  * needed before any use. */
 HUB_MUST_USE enum hub_status hub_layout_open(const void *data, size_t size, struct hub_layout *out,
                                              struct hub_error *err);
+
+/** Windows that are kept apart, because many fields of a part have the same. Append the blob of an opened layout
+ * without them; `apart`, not 0, names them. */
+HUB_MUST_USE enum hub_status hub_layout_cut(const struct hub_layout *layout, uint32_t apart,
+                                            struct hub_buf *out, struct hub_error *err);
+/** The number of its windows; 0: they are in the blob. */
+uint32_t hub_layout_apart(const void *data, size_t size);
+/** As hub_layout_open, of a blob whose windows are these. They are borrowed, too. */
+HUB_MUST_USE enum hub_status hub_layout_join(const void *data, size_t size, struct hub_view windows,
+                                             struct hub_layout *out, struct hub_error *err);
 
 /**
  * Prove an opened layout harmless: every index inside its table, pieces of an array adjoining and complete,

@@ -81,8 +81,7 @@ static enum hub_status open_file(struct hub_store *store, const struct hub_file_
     errno = 0;
     enum hub_status st = open_once(store, ref, fd, err);
     if (st && (errno == EMFILE || errno == ENFILE)) {
-        const struct hub_lru_key key = key_of(ref);
-        hub_lru_make_room(store->open, &key, SIZE_MAX);
+        hub_lru_make_room(store->open, SIZE_MAX);
         errno = 0;
         st = open_once(store, ref, fd, err);
         if (st && (errno == EMFILE || errno == ENFILE))

@@ -207,6 +207,39 @@ static void expect_no_room_for_episodes(const char *id)
     hub_state_close(&now);
 }
 
+/* Of a part of many episodes the windows of all fields are in memory once, as long as one of them is in use. */
+Test(publish, windows_are_shared)
+{
+    enum { MANY = 5000 };
+    const struct draft_field fields[] = {{"a", HUB_FIELD_NUMBER, 1}, {"b", HUB_FIELD_NUMBER, 1}};
+    const struct hub_dataset_file files[] = {draft_file("data/main_data.hdf5", 1 << 20)};
+    struct hub_layout_ref *refs[2] = {0};
+    hub_catalog_close(catalog);
+    options = (struct hub_catalog_options){.cache_bytes = 200 * KIB}; /* not for long */
+    open_it();
+    struct hub_findings *found = draft_findings(fields, 2, 0, 0, MANY, 1);
+    const struct hub_draft_part part = {.name = "main_data.hdf5", .signature = 11, .found = found};
+    const struct hub_draft draft = draft_of("many-v0", files, 1, &part, 1);
+    publish(&draft);
+    draft_findings_free(found);
+    const struct hub_dataset *dataset = opened("many-v0");
+    for (uint32_t i = 0; i < 2; i++)
+        DRAFT_OK(hub_layout_get(catalog, dataset, 0, i, true, &refs[i], err));
+    const struct hub_layout *a = hub_layout_of(refs[0]), *b = hub_layout_of(refs[1]);
+    cr_expect_eq(a->windows, b->windows);
+    cr_expect_neq(a->pieces, b->pieces);
+    hub_layout_put(refs[0]);
+    hub_dataset_put(opened("many-v0"));
+    cr_expect_eq(b->counts[HUB_T_WINDOWS], MANY);
+    for (uint32_t i = 0; i < MANY; i++)
+        cr_assert_eq(hub_layout_window(b, i)->episode, i);
+    DRAFT_OK(hub_layout_get(catalog, dataset, 0, 0, true, &refs[0], err));
+    cr_expect_eq(hub_layout_window(hub_layout_of(refs[0]), MANY - 1)->episode, MANY - 1);
+    for (uint32_t i = 0; i < 2; i++)
+        hub_layout_put(refs[i]);
+    hub_dataset_put(dataset);
+}
+
 Test(publish, layouts_in_use_have_a_ceiling)
 {
     struct draft_field fields[6];

@@ -342,7 +342,7 @@ ParameterizedTestParameters(layout, lies)
         LIE(HUB_T_WINDOWS, 0, hub_window, first, 3),
         LIE(HUB_T_WINDOWS, 0, hub_window, count, UINT64_MAX),
         LIE(HUB_T_COUNT, 0, hub_layout_head, magic, 0),
-        LIE(HUB_T_COUNT, 0, hub_layout_head, zero, 1),
+        LIE(HUB_T_COUNT, 0, hub_layout_head, apart, 1),
         LIE(HUB_T_COUNT, 0, hub_layout_head, size, 8),
         LIE(HUB_T_COUNT, 0, hub_layout_head, table[2].offset, 12), /* unaligned */
         LIE(HUB_T_COUNT, 0, hub_layout_head, table[2].offset, 8),  /* in the head */
@@ -394,6 +394,41 @@ Test(layout, open_refuses_odd_addresses_and_cut_blobs)
     cr_expect_eq(hub_layout_open(odd + 4, good.size, &layout, NULL), HUB_CORRUPT);
     cr_expect_eq(hub_layout_open(NULL, 0, &layout, NULL), HUB_CORRUPT);
     free(odd);
+    free(good.blob);
+}
+
+Test(layout, windows_apart)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf cut = HUB_BUF_INIT(MIB);
+    struct good good = build();
+    const struct hub_layout *whole = &good.layout;
+    const struct hub_view windows = {(const char *)whole->windows,
+                                     whole->counts[HUB_T_WINDOWS] * sizeof *whole->windows};
+    const struct hub_view fewer = {windows.data, windows.size - sizeof *whole->windows};
+    struct hub_layout joined;
+    cr_expect_eq(hub_layout_apart(good.blob, good.size), 0);
+    cr_assert_eq(hub_layout_cut(whole, 7, &cut, NULL), HUB_OK);
+    cr_expect_eq(cut.size, good.size - windows.size);
+    cr_expect_eq(hub_layout_apart(cut.data, cut.size), 7);
+    cr_expect_eq(hub_layout_apart(cut.data, 3), 0);
+    cr_expect_eq(hub_layout_open(cut.data, cut.size, &joined, NULL), HUB_CORRUPT, "it has no windows");
+    cr_expect_eq(hub_layout_join(cut.data, cut.size, fewer, &joined, NULL), HUB_CORRUPT);
+    cr_expect_eq(hub_layout_join(good.blob, good.size, windows, &joined, NULL), HUB_CORRUPT,
+                 "it has its own");
+    cr_assert_eq(hub_layout_join(cut.data, cut.size, windows, &joined, NULL), HUB_OK);
+    cr_expect_eq(check(&joined, NULL), HUB_OK);
+    cr_expect_eq(joined.windows, whole->windows);
+    for (unsigned t = 0; t < HUB_T_COUNT; t++)
+        cr_expect_eq(joined.counts[t], whole->counts[t]);
+    cr_expect_eq(memcmp(joined.pieces, whole->pieces, whole->counts[HUB_T_PIECES] * sizeof *whole->pieces),
+                 0);
+    cr_expect_eq(memcmp(joined.bytes, whole->bytes, whole->counts[HUB_T_BYTES]), 0);
+    const struct hub_window late = {.episode = 9};
+    const struct hub_window wrong[] = {whole->windows[0], whole->windows[1], late};
+    cr_assert_eq(hub_layout_join(cut.data, cut.size, (struct hub_view){(const char *)wrong, sizeof wrong},
+                                 &joined, NULL),
+                 HUB_OK);
+    cr_expect_eq(check(&joined, NULL), HUB_CORRUPT, "windows are proven wherever they lie");
     free(good.blob);
 }
 
