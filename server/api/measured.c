@@ -160,7 +160,9 @@ static enum hub_status read_spark(const struct hub_state *state, const struct hu
     struct hub_measure_column *column;
     uint64_t cells[CELLS];
     unsigned found = 0;
-    const enum hub_status st = hub_measure_column_get(state, e->part, HUB_VIEW("spark"), &column, err);
+    _Static_assert(HUB_MEASURE_RUN % CELLS == 0, "those of an episode lie in one run");
+    const enum hub_status st =
+        hub_measure_column_get(state, e->part, HUB_VIEW("spark"), e->index * CELLS, &column, err);
     if (st)
         return st == HUB_NOT_FOUND ? HUB_OK : st;
     for (unsigned i = 0; i < CELLS; i++) {

@@ -99,7 +99,7 @@ enum hub_status hub_measured_value(struct hub_episode_reader *reader, const stru
     const size_t at = (name->kind * 7 + name->of.size) % HUB_COUNT(reader->measured.slots);
     struct hub_measured_slot *slot = &reader->measured.slots[at];
     slot->reader.state = reader->state;
-    if (slot->reader.at && slot->reader.part == e->part && slot->kind == name->kind &&
+    if (hub_measure_reader_has(&slot->reader, e) && slot->kind == name->kind &&
         hub_view_equal(slot->of, name->of))
         *found = slot->reader.column && hub_measure_value(slot->reader.column, e->index, out);
     else

@@ -1,6 +1,8 @@
 /* Measures of parts: see measures.h.
  *
- *   column = kind, count (32 bits each), cells (64 bits each), of integers a byte each: 0 is none */
+ *   column = kind, count (32 bits each), cells (64 bits each), of integers a byte each: 0 is none
+ *
+ * A column is kept in runs, each a column too: the first under its name, run N as "#N:NAME". No name of a column begins so. */
 #include "storage/catalog/measures.h"
 
 #include "storage/base/time.h"
@@ -9,11 +11,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { COLUMN_REAL = 0, COLUMN_INT, COLUMN_UINT, COLUMN_HEAD = 8 };
+enum { COLUMN_REAL = 0, COLUMN_INT, COLUMN_UINT, COLUMN_HEAD = 8, RUN_NAME = 1024 };
 
 struct hub_measure_column {
     struct hub_cached_blob blob; /* first; NULL data: kept for nobody */
-    uint32_t kind, count;
+    uint32_t kind, first, count;
     const uint8_t *cells, *valid;
 };
 
@@ -137,6 +139,50 @@ static enum hub_status write_state(struct hub_db *db, int64_t part, const struct
     return hub_stmt_run(stmt, err);
 }
 
+static bool run_name(const struct hub_view name, uint32_t run, char out[RUN_NAME])
+{
+    const int size = run ? snprintf(out, RUN_NAME, "#%u:%.*s", run, (int)name.size, name.data)
+                         : snprintf(out, RUN_NAME, "%.*s", (int)name.size, name.data);
+    return size > 0 && size < RUN_NAME;
+}
+
+static enum hub_status write_run(struct hub_db *db, int64_t part, const struct hub_measure_blob *blob,
+                                 uint32_t run, struct hub_buf *out, struct hub_error *err)
+{
+    const char *cells = blob->data.data + COLUMN_HEAD;
+    uint32_t head[2];
+    char name[RUN_NAME];
+    memcpy(head, blob->data.data, sizeof head);
+    const size_t all = head[1], first = (size_t)run * HUB_MEASURE_RUN;
+    head[1] = (uint32_t)HUB_MIN(all - first, (size_t)HUB_MEASURE_RUN);
+    out->size = 0;
+    HUB_TRY(hub_buf_add(out, head, sizeof head, err));
+    HUB_TRY(hub_buf_add(out, cells + first * 8, (size_t)head[1] * 8, err));
+    if (head[0] != COLUMN_REAL)
+        HUB_TRY(hub_buf_add(out, cells + all * 8 + first, head[1], err));
+    if (!run_name(hub_view_of(blob->name), run, name))
+        return hub_fail(err, HUB_TOO_BIG, "the name of a measure has %zu bytes", strlen(blob->name));
+    return hub_blob_write(db, part, HUB_BLOB_MEASURES, name, hub_buf_view(out), err);
+}
+
+static enum hub_status write_column(struct hub_db *db, int64_t part, const struct hub_measure_blob *blob,
+                                    struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf out = HUB_BUF_INIT(COLUMN_HEAD + 9 * HUB_MEASURE_RUN);
+    uint32_t count;
+    memcpy(&count, blob->data.data + 4, sizeof count);
+    for (uint32_t run = 0; !run || run * (uint64_t)HUB_MEASURE_RUN < count; run++)
+        HUB_TRY(write_run(db, part, blob, run, &out, err));
+    return HUB_OK;
+}
+
+static enum hub_status write_blob(struct hub_db *db, int64_t part, const struct hub_measure_blob *blob,
+                                  struct hub_error *err)
+{
+    return blob->is_column ? write_column(db, part, blob, err)
+                           : hub_blob_write(db, part, HUB_BLOB_MEASURES, blob->name, blob->data, err);
+}
+
 static enum hub_status write_blobs(struct hub_catalog *catalog, int64_t part,
                                    const struct hub_measured_state *state,
                                    const struct hub_measure_blob *blobs, uint32_t count,
@@ -147,7 +193,7 @@ static enum hub_status write_blobs(struct hub_catalog *catalog, int64_t part,
     HUB_TRY(hub_db_begin(db, err));
     HUB_TRY(next_stamp(db, part, &stamp, err));
     for (uint32_t i = 0; i < count; i++)
-        HUB_TRY(hub_blob_write(db, part, HUB_BLOB_MEASURES, blobs[i].name, blobs[i].data, err));
+        HUB_TRY(write_blob(db, part, &blobs[i], err));
     HUB_TRY(write_state(db, part, state, stamp, err));
     return hub_db_commit(db, err);
 }
@@ -202,6 +248,7 @@ enum hub_status hub_measures_read(const struct hub_state *state, uint32_t part, 
 struct wanted {
     const struct hub_state *state;
     int64_t part;
+    uint32_t run;
 };
 
 static enum hub_status open_column(struct hub_cached_blob *blob, void *user, struct hub_error *err)
@@ -215,6 +262,7 @@ static enum hub_status open_column(struct hub_cached_blob *blob, void *user, str
         memcpy(&column->count, data + 4, 4);
         const size_t cell = column->kind == COLUMN_REAL ? 8 : 9;
         whole = column->kind <= COLUMN_UINT && blob->size == COLUMN_HEAD + cell * column->count;
+        column->first = wanted->run * HUB_MEASURE_RUN;
         column->cells = data + COLUMN_HEAD;
         column->valid = column->kind == COLUMN_REAL ? NULL : column->cells + (size_t)column->count * 8;
     }
@@ -233,17 +281,18 @@ static enum hub_status stamp_of(const struct hub_state *state, int64_t part, uin
 }
 
 enum hub_status hub_measure_column_get(const struct hub_state *state, uint32_t part, struct hub_view name,
-                                       struct hub_measure_column **out, struct hub_error *err)
+                                       uint32_t cell, struct hub_measure_column **out, struct hub_error *err)
 {
     const int64_t row = state->dataset->parts[part].row;
-    struct wanted wanted = {state, row};
+    struct wanted wanted = {state, row, cell / HUB_MEASURE_RUN};
     const struct hub_blob_maker maker = {sizeof(struct hub_measure_column), open_column, &wanted};
-    char text[1024];
+    char text[RUN_NAME];
     uint64_t stamp;
     HUB_TRY(stamp_of(state, row, &stamp, err));
-    if (snprintf(text, sizeof text, "%.*s", (int)name.size, name.data) >= (int)sizeof text)
+    if (!run_name(name, wanted.run, text))
         return hub_fail(err, HUB_NOT_FOUND, "nothing of such a name is measured");
-    const struct hub_lru_key key = {HUB_CACHE_MEASURES | stamp << 8, (uint64_t)row, hub_text_hash(name)};
+    const struct hub_lru_key key = {HUB_CACHE_MEASURES | stamp << 8, (uint64_t)row,
+                                    hub_text_hash(hub_view_of(text))};
     const struct hub_blob_id id = {state->catalog, state->db, row, HUB_BLOB_MEASURES, text};
     struct hub_cached_blob *blob = hub_blob_cached(state->catalog, &key, text);
     if (!blob)
@@ -252,12 +301,13 @@ enum hub_status hub_measure_column_get(const struct hub_state *state, uint32_t p
     return HUB_OK;
 }
 
-bool hub_measure_value(const struct hub_measure_column *column, uint32_t episode, struct hub_value *out)
+bool hub_measure_value(const struct hub_measure_column *column, uint32_t cell, struct hub_value *out)
 {
+    const uint32_t at = cell - column->first;
     uint64_t bits;
-    if (episode >= column->count || (column->valid && !column->valid[episode]))
+    if (cell < column->first || at >= column->count || (column->valid && !column->valid[at]))
         return false;
-    memcpy(&bits, column->cells + (size_t)episode * 8, sizeof bits);
+    memcpy(&bits, column->cells + (size_t)at * 8, sizeof bits);
     if (column->kind == COLUMN_REAL) {
         double real;
         memcpy(&real, &bits, sizeof real);
@@ -282,14 +332,15 @@ enum hub_status hub_measure_of(struct hub_measure_reader *reader, struct hub_vie
     *found = false;
     if (name.size >= sizeof reader->name)
         return HUB_OK;
-    if (!reader->at || reader->part != episode->part || !hub_view_is(name, reader->name)) {
+    if (!hub_measure_reader_has(reader, episode) || !hub_view_is(name, reader->name)) {
         hub_measure_reader_dispose(reader);
         memcpy(reader->name, name.data, name.size);
         reader->name[name.size] = '\0';
         reader->part = episode->part;
+        reader->run = episode->index / HUB_MEASURE_RUN;
         reader->at = true;
         const enum hub_status st =
-            hub_measure_column_get(reader->state, episode->part, name, &reader->column, err);
+            hub_measure_column_get(reader->state, episode->part, name, episode->index, &reader->column, err);
         if (st && st != HUB_NOT_FOUND)
             return st;
     }

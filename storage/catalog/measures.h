@@ -25,6 +25,8 @@ HUB_MUST_USE enum hub_status hub_measures_states(const struct hub_state *state,
 struct hub_measure_blob {
     const char *name;
     struct hub_view data;
+    bool
+        is_column; /* as hub_measures_pack makes them: kept in runs, so that one episode's cell is near at hand */
 };
 /** Write them together, in place of those of the same names, beside the others. HUB_NOT_FOUND: the part is gone. */
 HUB_MUST_USE enum hub_status hub_measures_write(struct hub_catalog *catalog, int64_t part,
@@ -54,26 +56,34 @@ HUB_MUST_USE enum hub_status hub_measures_pack_wide(const uint64_t *bits, const 
                                                     uint32_t count, bool is_signed, struct hub_buf *out,
                                                     struct hub_error *err);
 
-/** One column of one part in memory, counted. */
+/** Cells of a run, which is what is read at once. */
+#define HUB_MEASURE_RUN 16384
+/** One run of a column of one part in memory, counted. */
 struct hub_measure_column;
-/** Blocking. HUB_NOT_FOUND: it was not measured there. */
+/** The run with this cell, mostly that of hub_dataset_episode.index. Blocking. HUB_NOT_FOUND: it was not measured there. */
 HUB_MUST_USE enum hub_status hub_measure_column_get(const struct hub_state *state, uint32_t part,
-                                                    struct hub_view name, struct hub_measure_column **out,
-                                                    struct hub_error *err);
-/** Of the episode at this place in the part (hub_dataset_episode.index). False: it has none. */
-bool hub_measure_value(const struct hub_measure_column *column, uint32_t episode, struct hub_value *out);
+                                                    struct hub_view name, uint32_t cell,
+                                                    struct hub_measure_column **out, struct hub_error *err);
+/** Of a cell of this run. False: it has no value. */
+bool hub_measure_value(const struct hub_measure_column *column, uint32_t cell, struct hub_value *out);
 /** Of NULL: nothing. */
 void hub_measure_column_put(struct hub_measure_column *column);
 
-/** What an episode has of a measure, whatever its part: keeps the column at hand. Zeroed at first; of one thread, and of a state
+/** What an episode has of a measure, whatever its part: keeps a run of the column at hand. Zeroed at first; of one thread, and of a state
  * that outlives it. */
 struct hub_measure_reader {
     const struct hub_state *state;
     struct hub_measure_column *column;
-    uint32_t part;
+    uint32_t part, run;
     bool at;
     char name[512];
 };
+/** Its run has the episode. */
+static inline bool hub_measure_reader_has(const struct hub_measure_reader *reader,
+                                          const struct hub_dataset_episode *episode)
+{
+    return reader->at && reader->part == episode->part && reader->run == episode->index / HUB_MEASURE_RUN;
+}
 /** @return HUB_OK with *found false where it was not measured or has none */
 HUB_MUST_USE enum hub_status hub_measure_of(struct hub_measure_reader *reader, struct hub_view name,
                                             const struct hub_dataset_episode *episode, struct hub_value *out,

@@ -10,6 +10,7 @@
 struct hub_named_blob {
     char *name;
     struct hub_buf data;
+    bool is_column;
 };
 
 void hub_measure_columns_init(struct hub_measure_columns *c, uint32_t episodes)
@@ -40,11 +41,19 @@ enum hub_status hub_measure_columns_new(struct hub_measure_columns *c, const cha
     return HUB_OK;
 }
 
+static enum hub_status new_column(struct hub_measure_columns *c, const char *name, const char *of,
+                                  struct hub_buf **out, struct hub_error *err)
+{
+    HUB_TRY(hub_measure_columns_new(c, name, of, out, err));
+    c->blobs[c->count - 1].is_column = true;
+    return HUB_OK;
+}
+
 static enum hub_status add_column(struct hub_measure_columns *c, const char *name, const char *of,
                                   const double *values, struct hub_error *err)
 {
     struct hub_buf *out;
-    HUB_TRY(hub_measure_columns_new(c, name, of, &out, err));
+    HUB_TRY(new_column(c, name, of, &out, err));
     return hub_measures_pack(values, c->episodes, out, err);
 }
 
@@ -63,7 +72,7 @@ static enum hub_status add_wide(struct hub_measure_columns *c, const char *name,
         bits[i] = is_signed ? (uint64_t)hub_wide_signed(key) : key;
         valid[i] = f->each[i].count > 0;
     }
-    HUB_TRY(hub_measure_columns_new(c, name, f->path, &out, err));
+    HUB_TRY(new_column(c, name, f->path, &out, err));
     return hub_measures_pack_wide(bits, valid, n, is_signed, out, err);
 }
 
@@ -127,7 +136,7 @@ static enum hub_status add_sparks(struct hub_measure_columns *c, const struct hu
     memcpy(bits, measured->sparks, (size_t)n * sizeof *bits);
     for (uint32_t i = 0; i < n; i++)
         valid[i] = (uint8_t)!isnan(measured->metrics[HUB_METRIC_FLAT_REWARD][i / CELLS]);
-    HUB_TRY(hub_measure_columns_new(c, "spark", "", &out, err));
+    HUB_TRY(new_column(c, "spark", "", &out, err));
     return hub_measures_pack_wide(bits, valid, n, false, out, err);
 }
 
@@ -172,6 +181,7 @@ enum hub_status hub_measure_columns_keep(const struct hub_measure_columns *c, st
     HUB_CLEANUP(hub_freep) struct hub_measure_blob *blobs = NULL;
     HUB_TRY(hub_new(&blobs, (size_t)c->count + 1, sizeof *blobs, err));
     for (uint32_t i = 0; i < c->count; i++)
-        blobs[i] = (struct hub_measure_blob){c->blobs[i].name, hub_buf_view(&c->blobs[i].data)};
+        blobs[i] = (struct hub_measure_blob){c->blobs[i].name, hub_buf_view(&c->blobs[i].data),
+                                             c->blobs[i].is_column};
     return hub_measures_write(catalog, part_row, state, blobs, c->count, err);
 }

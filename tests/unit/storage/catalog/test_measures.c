@@ -27,11 +27,11 @@ static void tear_down(void)
 
 TestSuite(measures, .init = set_up, .fini = tear_down);
 
-static void publish(uint64_t signature)
+static void publish_of(uint64_t signature, uint32_t episodes)
 {
     static const struct hub_dataset_file file = {"data.hdf5", {.size = 1000000, .mtime_ns = 1, .tag = 1}};
     static const struct draft_field field = {"rewards", HUB_FIELD_NUMBER, 0};
-    struct hub_findings *found = draft_findings(&field, 1, 0, 0, 3, 10);
+    struct hub_findings *found = draft_findings(&field, 1, 0, 0, episodes, 10);
     const struct hub_draft_part part = {.name = "data.hdf5", .signature = signature, .found = found};
     const struct hub_draft draft = {.id = "a-v0",
                                     .path = "a-v0",
@@ -45,6 +45,11 @@ static void publish(uint64_t signature)
     DRAFT_OK(hub_catalog_publish(catalog, &draft, err));
     DRAFT_OK(hub_catalog_flush(catalog, err));
     draft_findings_free(found);
+}
+
+static void publish(uint64_t signature)
+{
+    publish_of(signature, 3);
 }
 
 static struct hub_state now(void)
@@ -67,8 +72,8 @@ static enum hub_status store(int64_t part, const double values[3], enum hub_meas
     const uint8_t valid[] = {1, 1, 0};
     DRAFT_OK(hub_measures_pack(values, 3, &jerk, err));
     DRAFT_OK(hub_measures_pack_wide(bits, valid, 3, true, &wide, err));
-    const struct hub_measure_blob blobs[] = {{"jerk", hub_buf_view(&jerk)},
-                                             {"min:wide", hub_buf_view(&wide)}};
+    const struct hub_measure_blob blobs[] = {{"jerk", hub_buf_view(&jerk), true},
+                                             {"min:wide", hub_buf_view(&wide), true}};
     const struct hub_measured_state to = {.how_far = how_far, .ranges = 5};
     return hub_measures_write(catalog, part, &to, blobs, 2, NULL);
 }
@@ -96,6 +101,38 @@ Test(measures, columns)
     cr_assert(!value_of("min:wide", 2, &v) && !value_of("max:wide", 0, &v));
     cr_assert_eq(store(part_row(), (double[]){2.5, 0, 0}, HUB_MEASURED_ALL), HUB_OK);
     cr_assert(value_of("jerk", 0, &v) && v.real == 2.5, "what was kept in memory is not what is there now");
+}
+
+Test(measures, columns_of_several_runs)
+{
+    enum { MANY = 2 * HUB_MEASURE_RUN + 2 };
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf real = HUB_BUF_INIT(MIB), wide = HUB_BUF_INIT(MIB);
+    static double values[MANY];
+    static uint64_t bits[MANY];
+    static uint8_t valid[MANY];
+    struct hub_value v = {0};
+    publish_of(1, MANY);
+    for (uint32_t i = 0; i < MANY; i++) {
+        values[i] = i;
+        bits[i] = i;
+        valid[i] = i % 7 != 0;
+    }
+    DRAFT_OK(hub_measures_pack(values, MANY, &real, err));
+    DRAFT_OK(hub_measures_pack_wide(bits, valid, MANY, false, &wide, err));
+    const struct hub_measure_blob blobs[] = {{"jerk", hub_buf_view(&real), true},
+                                             {"max:wide", hub_buf_view(&wide), true}};
+    const struct hub_measured_state to = {.how_far = HUB_MEASURED_ALL};
+    DRAFT_OK(hub_measures_write(catalog, part_row(), &to, blobs, 2, err));
+    HUB_CLEANUP(hub_state_close) struct hub_state s = now();
+    HUB_CLEANUP(hub_measure_reader_dispose) struct hub_measure_reader a = {.state = &s};
+    HUB_CLEANUP(hub_measure_reader_dispose) struct hub_measure_reader b = {.state = &s};
+    for (uint32_t i = 0; i < MANY; i++) {
+        bool found = false;
+        DRAFT_OK(hub_measure_of(&a, HUB_VIEW("jerk"), &s.dataset->episodes[i], &v, &found, err));
+        cr_assert(found && v.real == i);
+        DRAFT_OK(hub_measure_of(&b, HUB_VIEW("max:wide"), &s.dataset->episodes[i], &v, &found, err));
+        cr_assert(found == (i % 7 != 0) && (!found || v.large == i));
+    }
 }
 
 Test(measures, how_far)
