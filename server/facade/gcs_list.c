@@ -3,13 +3,17 @@
 #include "server/facade/glob.h"
 #include "server/facade/handlers.h"
 
+#include "server/api/ready.h"
 #include "storage/base/base64.h"
 #include "storage/base/spell.h"
 
 #include <stdlib.h>
 
 enum { MOST = 1000, MOST_LOOKS = 100000 }; /* objects on a page; those that a glob is held against for one */
+enum { KEPT_PAGE = 0x70616765 };           /* among what is kept ready in app->documents */
 enum { ENOUGH_BYTES = 4 * MIB }; /* of metadata: a page ends behind the object that brings it there */
+
+static const char media_type[] = "application/json; charset=UTF-8";
 
 struct listing {
     struct hub_request *request;
@@ -179,7 +183,7 @@ static enum hub_status add_array(struct hub_buf *out, const char *begins, const 
 static enum hub_status write_listing(const struct listing *l, struct hub_response *response,
                                      struct hub_error *err)
 {
-    struct hub_buf *out = hub_response_buffer(response, 200, "application/json; charset=UTF-8", 96 * MIB);
+    struct hub_buf *out = hub_response_buffer(response, 200, media_type, 96 * MIB);
     HUB_TRY(hub_buf_add_text(out, "{\"kind\":\"storage#objects\"", err));
     HUB_TRY(add_array(out, ",\"items\":[", &l->items_text, err));
     HUB_TRY(add_array(out, ",\"prefixes\":[", &l->prefixes_text, err));
@@ -191,12 +195,35 @@ static enum hub_status write_listing(const struct listing *l, struct hub_respons
     return hub_buf_add_text(out, "}\n", err);
 }
 
-enum hub_status hub_gcs_list(struct hub_request *request, struct hub_response *response,
-                             struct hub_error *err)
+/* ---- kept ones ---- */
+
+/* A page names its hub as it was asked, and what it says is of one snapshot and of the digests that are known. */
+static enum hub_status question_of(const struct hub_request *request, struct hub_buf *text,
+                                   struct hub_ready_question *out, struct hub_error *err)
+{
+    const struct hub_catalog *catalog = request->app->catalog;
+    const struct hub_snapshot *snapshot = hub_catalog_snapshot(request->app->catalog);
+    const uint64_t published = snapshot->generation, hashed = hub_digest_generation(catalog);
+    hub_snapshot_put(snapshot);
+    *text = HUB_BUF_INIT(256 * KIB);
+    HUB_TRY(hub_buf_addf(text, err, "%s%s?%s", request->base_url, request->target, request->query_text));
+    const uint64_t state =
+        hub_hash(hub_hash(HUB_HASH_START, &published, sizeof published), &hashed, sizeof hashed);
+    *out = (struct hub_ready_question){KEPT_PAGE, state, hub_buf_view(text)};
+    return HUB_OK;
+}
+
+static void send_kept(struct hub_ready *kept, struct hub_response *response)
+{
+    response->kind = HUB_BODY_SHARED;
+    response->shared = hub_bytes_ref(hub_ready_body(kept));
+    hub_ready_put(kept);
+}
+
+static enum hub_status make(struct hub_request *request, const struct hub_ready_question *question,
+                            struct hub_response *response, struct hub_error *err)
 {
     HUB_CLEANUP(listing_dispose) struct listing l = {0};
-    if (!request->may_block)
-        return HUB_AGAIN;
     HUB_TRY(read_listing(request, &l, err));
     HUB_TRY(hub_objects_open(request->app, &l.objects, err));
     HUB_TRY(walk(&l, err));
@@ -204,5 +231,24 @@ enum hub_status hub_gcs_list(struct hub_request *request, struct hub_response *r
         HUB_TRY(hub_gcs_bucket_check(request, &l.bucket, err));
     HUB_TRY(hub_json_status(&l.items));
     HUB_TRY(hub_json_status(&l.prefixes));
-    return write_listing(&l, response, err);
+    HUB_TRY(write_listing(&l, response, err));
+    /* what an upstream says may be another thing the next time */
+    struct hub_ready *kept =
+        l.objects.remote ? NULL : hub_ready_add(request->app, question, HUB_VIEW(""), &response->buffer);
+    if (kept)
+        send_kept(kept, response);
+    return HUB_OK;
+}
+
+enum hub_status hub_gcs_list(struct hub_request *request, struct hub_response *response,
+                             struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = {0};
+    struct hub_ready_question question;
+    HUB_TRY(question_of(request, &text, &question, err));
+    struct hub_ready *kept = hub_ready_find(request->app, &question);
+    if (!kept)
+        return request->may_block ? make(request, &question, response, err) : HUB_AGAIN;
+    send_kept(kept, response);
+    return hub_response_header(response, err, "Content-Type", "%s", media_type);
 }

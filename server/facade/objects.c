@@ -223,6 +223,7 @@ static enum hub_status enter(struct hub_objects *objects, const struct hub_summa
 {
     if (summary->status != HUB_DATASET_REMOTE)
         return hub_dataset_get(objects->app->catalog, summary, true, &out->dataset, err);
+    objects->remote = true;
     const enum hub_status st = hub_remote_view_get(objects->app, summary, true, &out->view, err);
     if (!st) {
         out->dataset = &out->view->dataset;

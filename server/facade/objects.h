@@ -33,6 +33,7 @@ struct hub_objects {
     uint32_t space; /* the namespace that comes next */
     enum { HUB_GAVE_NOTHING, HUB_GAVE_FILE, HUB_GAVE_SPACE } gave;
     struct hub_buf name, start;
+    bool remote;    /* what only an upstream has was come by */
     unsigned asked; /* upstreams, for the files of a dataset: a page ends at HUB_MOST_ASKED */
 };
 enum { HUB_MOST_ASKED = 64 };

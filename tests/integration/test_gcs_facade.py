@@ -17,7 +17,7 @@ from xml.etree import ElementTree
 import pytest
 
 sys.path.insert(0, os.path.dirname(__file__))
-from hub import FIXTURES, quote, serving
+from hub import FIXTURES, quote, serving, until
 
 
 def names_below(folder, prefix=""):
@@ -307,6 +307,26 @@ def test_a_page_ends_where_its_metadata_is_large(tmp_path):
         first = hub.get("/b/minari-datasets/o")
         assert 4 << 20 < len(first.body) < 5 << 20 and "note_3" in first.json()["items"][0]["metadata"]
         assert pages(hub)[0] == [n[5:] for n in names]
+
+
+def test_a_page_that_is_kept_is_of_now(tmp_path):
+    folder = tmp_path / "root" / "notes"
+    shutil.copytree(os.path.join(FIXTURES, "samples", "door-human-v0"), tmp_path / "root" / "door-human-v0")
+    folder.mkdir()
+    (folder / "a.txt").write_text("a")
+    at = "/storage/v1/b/minari-datasets/o?prefix=notes/"
+    with serving(str(tmp_path / "root")) as hub:
+        hub.get("/download/storage/v1/b/minari-datasets/o/notes%2Fa.txt?alt=media")
+        until(lambda: "crc32c" in hub.get(at).json()["items"][0])  # digests that come later are in it
+        first, again = hub.get(at), hub.get(at)
+        assert first.body == again.body and first.headers["content-type"] == again.headers["content-type"] == "application/json; charset=UTF-8"
+        proxied = hub.get(at, {"X-Forwarded-Proto": "https", "X-Forwarded-Host": "lab.example"}).json()["items"][0]
+        assert proxied["mediaLink"].startswith("https://lab.example/")
+        (folder / "a.txt").write_text("another")
+        (folder / "b.txt").write_text("b")
+        until(lambda: [(i["name"], i["size"]) for i in hub.get(at).json()["items"]] == [("notes/a.txt", "7"), ("notes/b.txt", "1")])
+        assert [i["mediaLink"] for i in hub.get(at).json()["items"]] != [i["mediaLink"] for i in first.json()["items"]]
+        assert hub.get(at, method="HEAD").headers["content-length"] == str(len(hub.get(at).body))
 
 
 def test_links_behind_a_proxy(lab):
