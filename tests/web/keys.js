@@ -28,6 +28,28 @@ exports.rows = {
     const half = await at(page);
     t.check(Math.abs(half - (last + 1) / 2) <= 1, "a click in the middle of a curve is step", half, "of", last);
   },
+  "25 flags and cameras": async (t) => {
+    const page = await t.open();
+    for (const n of [7, 1]) {
+      await page.goto(`${t.base}/d/D4RL/door/human-v2/episodes/${n}`);
+      await page.focus(".transport input");
+      await page.keyboard.press("f");
+      t.same(await page.getAttribute('button[aria-keyshortcuts="f"]', "aria-pressed"), "true", "flagged");
+    }
+    await page.click("text=2 flagged");
+    await page.waitForURL("**/episodes?where=**");
+    t.same(await page.$$eval("tbody th", (all) => all.map((th) => th.textContent.trim())), ["1", "7"], "the list of those that are flagged");
+    await page.goto(t.base + "/d/reel/episodes/8");
+    await page.waitForSelector(".transport input");
+    await page.focus(".transport input");
+    const widths = () => page.$$eval(".media figure", (all) => all.map((f) => f.clientWidth));
+    const before = await widths();
+    await page.keyboard.press("c");
+    const large = await widths();
+    t.check(large[0] > before[0] && large[0] > 1000, "the first camera", before, large);
+    await page.keyboard.press("Escape");
+    t.same(await widths(), before, "as they were");
+  },
   "25 single keys are silent outside of the timeline": async (t) => {
     const page = await t.open();
     await page.goto(t.base + "/d/reel/episodes/8?at=5");

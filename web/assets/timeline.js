@@ -24,13 +24,17 @@ const live = make("p", { class: "visually-hidden", role: "status" });
 const over = make("div", { class: "overview-box" });
 const bar = make("div", { class: "buttons" });
 const copy = button("Copy link", "Copy a link to this step and window", "y", copy_link);
+const flag = button("Flag", "Flag this episode", "f", turn_flag);
 const ends = [button("|<", "First step", "Home", () => set(0)), button(">|", "Last step", "End", () => set(last))];
 for (const end of ends) end.classList.add("ends-of");
 bar.append(ends[0], button("<", "One step back", "ArrowLeft", () => set(now() - 1)), play,
   button(">", "One step on", "ArrowRight", () => set(now() + 1)), ends[1], said, rate, make("span", { class: "break" }),
   button("−", "Zoom out", "s", () => zoom(2)), button("+", "Zoom in", "w", () => zoom(0.5)), button("All", "The whole episode", "0", () => look(0, steps)),
-  copy, button("?", "Keys", "?", () => help.showModal()));
-root.append(over, scrub, bar, live);
+  copy, flag, button("?", "Keys", "?", () => help.showModal()));
+const flags = make("p", { class: "small" });
+root.append(over, scrub, bar, flags, live);
+let stored;
+try { stored = localStorage; } catch { /* refused by the browser: nothing is kept */ }
 
 const seconds = () => (now() / clock.sps).toFixed(2);
 let shown, spoken;
@@ -175,10 +179,31 @@ async function copy_link() {
   setTimeout(() => { copy.textContent = "Copy link"; }, 2000);
 }
 
+// ---- flags: episodes that this browser keeps, to be listed together ----
+const [folder, number] = location.pathname.split("/episodes/");
+const flagged = () => new Set(stored?.getItem(`flags ${folder}`)?.match(/\d+/g));
+function turn_flag() {
+  const all = flagged();
+  if (!all.delete(number)) all.add(number);
+  stored?.setItem(`flags ${folder}`, [...all].sort((a, b) => a - b).join(" "));
+  show_flags();
+}
+function show_flags() {
+  const all = flagged(), where = encodeURIComponent(`number in (${[...all].join(", ")})`);
+  flag.setAttribute("aria-pressed", all.has(number));
+  flags.replaceChildren(...(all.size ? [make("a", { href: `${folder}/episodes?where=${where}` }, `${all.size} flagged`)] : []));
+}
+show_flags();
+
+// ---- one camera at a time over the whole width ----
+const figures = [...document.querySelectorAll(".media figure")];
+const enlarge = (i) => figures.forEach((figure, k) => figure.classList.toggle("large", k === i));
+const next_camera = () => enlarge(figures.findIndex((figure) => figure.classList.contains("large")) + 1);
+
 // ---- keys: of the timeline only ----
 const KEYS = [["Space", "play, pause"], ["Left, Right", "one step; with Shift ten, with Alt to the next mark"], ["Home, End", "first, last step"],
   ["w, s or +, -", "zoom in, out"], ["0", "the whole episode"], ["a, d", "move the window"], [", .", "slower, faster"], ["[ ]", "previous, next mark"],
-  ["j, k", "next, previous episode"], ["y", "copy a link"], ["?", "this help"]];
+  ["j, k", "next, previous episode"], ["c, Escape", "the next camera large, all as they were"], ["f", "flag this episode"], ["y", "copy a link"], ["?", "this help"]];
 const help = make("dialog", { class: "keys", "aria-label": "Keys" }), named = make("dl", { class: "table" });
 for (const [key, does] of KEYS) named.append(make("dt", {}, key), make("dd", {}, does));
 const single = make("input", { type: "checkbox" }), label = make("label");
@@ -187,8 +212,6 @@ const close = make("form", { method: "dialog" });
 close.append(make("button", {}, "Close"));
 help.append(make("h2", {}, "Keys"), make("p", { class: "muted" }, "While the focus is in the timeline or in a curve. A drag in a curve or Ctrl and the wheel zooms, a double click shows all."), named, label, close);
 main.append(help);
-let stored;
-try { stored = localStorage; } catch { /* refused by the browser: on */ }
 single.checked = stored?.getItem("keys") !== "off";
 single.addEventListener("change", () => stored?.setItem("keys", single.checked ? "on" : "off"));
 
@@ -200,7 +223,7 @@ const other_rate = (by) => {
 const letters = {
   w: () => zoom(0.5), "+": () => zoom(0.5), "=": () => zoom(0.5), s: () => zoom(2), "-": () => zoom(2), 0: () => look(0, steps), a: () => pan(-0.25), d: () => pan(0.25),
   ",": () => other_rate(-1), ".": () => other_rate(1), "[": () => to_mark(false), "]": () => to_mark(true), y: copy_link, "?": () => help.showModal(),
-  j: () => document.querySelector('nav a[rel="next"]')?.click(), k: () => document.querySelector('nav a[rel="prev"]')?.click(),
+  c: next_camera, f: turn_flag, j: () => document.querySelector('nav a[rel="next"]')?.click(), k: () => document.querySelector('nav a[rel="prev"]')?.click(),
 };
 function pressed(event) {
   const { key, target } = event, field = target.closest("select, input, button");
@@ -211,7 +234,8 @@ function pressed(event) {
     if (event.altKey) act = () => to_mark(by > 0);
     else if (event.shiftKey) act = () => set(now() + 10 * by);
     else if (!field || target === scrub) act = () => set(now() + by);
-  } else if (key === " " && (target === scrub || !field)) act = () => run(!clock.playing);
+  } else if (key === "Escape" && figures.some((f) => f.classList.contains("large"))) act = () => enlarge(-1);
+  else if (key === " " && (target === scrub || !field)) act = () => run(!clock.playing);
   else if ((key === "Home" || key === "End") && (!field || target === scrub)) act = () => set(key === "Home" ? 0 : last);
   else if (single.checked && !event.altKey && target.localName !== "select" && !target.matches("input:not([type=range])")) act = letters[key];
   if (!act || event.defaultPrevented) return;
