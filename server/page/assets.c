@@ -12,11 +12,11 @@
 enum { BUILD_CHARS = 12 };
 
 extern const unsigned char page_style_css[], page_logo_svg[], page_page_js[], page_theme_js[],
-    page_timeline_js[], page_clock_js[], page_lanes_js[], page_pictures_js[], page_tiles_js[],
-    page_values_js[], page_uplot_css[], page_uplot_js[];
+    page_timeline_js[], page_compare_js[], page_clock_js[], page_lanes_js[], page_pictures_js[],
+    page_tiles_js[], page_values_js[], page_uplot_css[], page_uplot_js[];
 extern const unsigned long page_style_css_size, page_logo_svg_size, page_page_js_size, page_theme_js_size,
-    page_timeline_js_size, page_clock_js_size, page_lanes_js_size, page_pictures_js_size, page_tiles_js_size,
-    page_values_js_size, page_uplot_css_size, page_uplot_js_size;
+    page_timeline_js_size, page_compare_js_size, page_clock_js_size, page_lanes_js_size,
+    page_pictures_js_size, page_tiles_js_size, page_values_js_size, page_uplot_css_size, page_uplot_js_size;
 
 static const struct asset {
     const char *name, *type;
@@ -28,6 +28,7 @@ static const struct asset {
     {"theme.js", JS, page_theme_js, &page_theme_js_size},
     {"page.js", JS, page_page_js, &page_page_js_size},
     {"timeline.js", JS, page_timeline_js, &page_timeline_js_size},
+    {"compare.js", JS, page_compare_js, &page_compare_js_size},
     {"clock.js", JS, page_clock_js, &page_clock_js_size},
     {"lanes.js", JS, page_lanes_js, &page_lanes_js_size},
     {"pictures.js", JS, page_pictures_js, &page_pictures_js_size},

@@ -88,18 +88,72 @@ static enum hub_status ask_side(struct compare *c, struct side *side)
     return HUB_OK;
 }
 
-/* align=start, end, or a step of each: "12,40". */
-static void align(struct compare *c)
+static const json_t *first_of(const json_t *dataset, const char *role)
+{
+    size_t i;
+    const json_t *field;
+    json_array_foreach(json_object_get(dataset, "fields"), i, field)
+    {
+        if (hub_view_is(page_text(field, "type"), "number") && hub_view_is(page_text(field, "role"), role))
+            return field;
+    }
+    return NULL;
+}
+
+/* The first place of a line that is not 0, or how many there are. */
+static size_t first_other(const json_t *line)
+{
+    size_t i;
+    const json_t *value;
+    json_array_foreach(line, i, value) if (json_is_number(value) && json_number_value(value) != 0) break;
+    return i;
+}
+
+/* The step of the first reward that is not 0, by looking ever closer; 0 where there is none. */
+static enum hub_status find_reward(struct compare *c, const struct side *side, double *out)
+{
+    enum { BUCKETS = 2000, LOOKS = 8 };
+    struct page *page = &c->page;
+    const json_t *reward = first_of(side->dataset, "reward");
+    uint64_t start = 0, stop = side->steps;
+    for (unsigned look = 0; reward && look < LOOKS; look++) {
+        HUB_CLEANUP(hub_json_decrefp) json_t *curve = NULL;
+        HUB_TRY(page_ask_if_any(
+            page,
+            page_url(page, "/api/v1/datasets/%p/episodes/%u/%p?buckets=%u&start=%u&stop=%u", side->id,
+                     side->number, page_text(reward, "path"), (uint64_t)BUCKETS, start, stop),
+            &curve));
+        const json_t *field = json_object_iter_value(json_object_iter(json_object_get(curve, "fields")));
+        const json_t *pairs = json_object_get(field, "pairs");
+        const json_t *line = json_array_get(pairs ? pairs : json_object_get(field, "values"), 0);
+        const size_t at = first_other(line);
+        if (at == json_array_size(line))
+            return HUB_OK;
+        const uint64_t width = page_count(curve, "width");
+        start = HUB_MAX(start, (page_count(curve, "first") + (pairs ? at / 2 : at)) * width);
+        stop = HUB_MIN(stop, start - start % width + width);
+        *out = (double)start;
+        if (!pairs)
+            return HUB_OK;
+    }
+    return HUB_OK;
+}
+
+/* align=start, end, reward, or a step of each: "12,40". */
+static enum hub_status align(struct compare *c)
 {
     const struct hub_view how = hub_request_query(c->page.request, "align");
+    const bool ends = hub_view_is(how, "end"), rewards = hub_view_is(how, "reward");
     const char *at = how.size ? how.data : "";
     double most = 0;
     for (unsigned i = 0; i < c->count; i++) {
         char *end;
-        const double step = hub_view_is(how, "end") ? (double)c->sides[i].steps
-                                                    : HUB_MIN(1e12, (double)strtoull(at, &end, 10));
-        if (!hub_view_is(how, "end"))
-            at = *end == ',' ? end + 1 : end;
+        double step = HUB_MIN(1e12, (double)strtoull(at, &end, 10));
+        at = *end == ',' ? end + 1 : end;
+        if (ends)
+            step = (double)c->sides[i].steps;
+        if (rewards)
+            HUB_TRY(find_reward(c, &c->sides[i], &step));
         c->sides[i].shift = -step;
         most = HUB_MAX(most, step);
     }
@@ -107,6 +161,7 @@ static void align(struct compare *c)
         c->sides[i].shift += most;
         c->span = HUB_MAX(c->span, c->sides[i].shift + (double)c->sides[i].steps);
     }
+    return HUB_OK;
 }
 
 /* ---- what differs ---- */
@@ -183,7 +238,8 @@ static void write_table(struct compare *c)
 
 static void write_form(struct compare *c)
 {
-    static const char *const ways[] = {"start", "end"};
+    static const char *const ways[][2] = {{"start", "start"}, {"end", "end"}, {"reward", "first reward"}};
+    bool known = false;
     struct page *page = &c->page;
     const struct hub_view how = hub_request_query(page->request, "align"),
                           lanes = hub_request_query(page->request, "lanes");
@@ -193,13 +249,15 @@ static void write_form(struct compare *c)
     if (lanes.size)
         page_hidden(&page->out, &(struct page_hidden){HUB_VIEW("lanes"), lanes});
     page_compare_align_begin(&page->out, NULL);
-    for (size_t i = 0; i < HUB_COUNT(ways); i++)
-        if (hub_view_is(how, ways[i]))
-            page_option_chosen(&page->out,
-                               &(struct page_option_chosen){hub_view_of(ways[i]), hub_view_of(ways[i])});
+    for (size_t i = 0; i < HUB_COUNT(ways); i++) {
+        const struct hub_view way = hub_view_of(ways[i][0]), name = hub_view_of(ways[i][1]);
+        known |= hub_view_equal(how, way);
+        if (hub_view_equal(how, way))
+            page_option_chosen(&page->out, &(struct page_option_chosen){way, name});
         else
-            page_option(&page->out, &(struct page_option){hub_view_of(ways[i]), hub_view_of(ways[i])});
-    if (how.size && !hub_view_is(how, "start") && !hub_view_is(how, "end"))
+            page_option(&page->out, &(struct page_option){way, name});
+    }
+    if (how.size && !known)
         page_option_chosen(&page->out, &(struct page_option_chosen){how, how});
     page_compare_align_end(&page->out, NULL);
     page_compare_form_end(&page->out, &form);
@@ -208,6 +266,7 @@ static void write_form(struct compare *c)
 static void write_videos(struct compare *c)
 {
     struct page *page = &c->page;
+    const struct page_compare_media media = {(int64_t)c->span};
     bool any = false;
     for (unsigned i = 0; i < c->count; i++) {
         const struct side *side = &c->sides[i];
@@ -219,18 +278,21 @@ static void write_videos(struct compare *c)
             if (!page_count(item, "frames") || !json_object_get(item, "width"))
                 continue;
             if (!any)
-                page_episode_media_begin(&page->out, NULL);
+                page_compare_media_begin(&page->out, &media);
             any = true;
+            const struct page_compare_video video = {side->shift, page_double(side->dataset, "fps")};
+            page_compare_video_begin(&page->out, &video);
             page_episode_video(&page->out,
                                &(struct page_episode_video){
                                    camera, page_url(page, "%r: %r", hub_view_of(side->name), camera),
                                    page_url(page, "/api/v1/datasets/%p/episodes/%u/~media/%p.mp4", side->id,
                                             side->number, camera),
                                    page_text(item, "codecs"), page_text(item, "codecs")});
+            page_compare_video_end(&page->out, &video);
         }
     }
     if (any)
-        page_episode_media_end(&page->out, NULL);
+        page_compare_media_end(&page->out, &media);
 }
 
 /* ---- fields over each other ---- */
@@ -357,22 +419,11 @@ static bool is_wide(const json_t *field)
     return dims > 4;
 }
 
-static const json_t *first_of(const struct compare *c, const char *role)
-{
-    size_t i;
-    const json_t *field;
-    json_array_foreach(json_object_get(c->sides[0].dataset, "fields"), i, field)
-    {
-        if (hub_view_is(page_text(field, "type"), "number") && hub_view_is(page_text(field, "role"), role))
-            return field;
-    }
-    return NULL;
-}
-
 /* Rewards, their sum, the first four numbers of an action. */
 static enum hub_status write_usual(struct compare *c)
 {
-    const json_t *reward = first_of(c, "reward"), *action = first_of(c, "action");
+    const json_t *reward = first_of(c->sides[0].dataset, "reward"),
+                 *action = first_of(c->sides[0].dataset, "action");
     if (reward) {
         HUB_TRY(write_lane(c, &(struct lane){reward, HUB_VIEW(""), false}));
         HUB_TRY(write_lane(c, &(struct lane){reward, HUB_VIEW(""), true}));
@@ -446,7 +497,7 @@ enum hub_status hub_page_compare(struct hub_request *request, struct hub_respons
     HUB_TRY(read_sides(&c, err));
     for (unsigned i = 0; i < c.count; i++)
         HUB_TRY(ask_side(&c, &c.sides[i]));
-    align(&c);
+    HUB_TRY(align(&c));
     const struct hub_view id = page_id(&c.page);
     page_open(&c.page, page_url(&c.page, "Compare - %r", id),
               page_url(&c.page, "/api/v1/datasets/%p/episodes", id));

@@ -13,7 +13,8 @@ WEB = pathlib.Path(__file__).resolve().parents[2] / "web"
 UPLOT = WEB / "vendor/uplot"
 LIMITS = {  # gzip bytes of what a view loads beside its HTML, which has 10 K more
     "any": (8_000, ["style.css", "page.js"]),
-    "episode": (48_000, [p.name for p in (WEB / "assets").iterdir()] + ["uPlot.iife.min.js", "uPlot.min.css"]),
+    "compare": (12_000, ["style.css", "page.js", "compare.js"]),
+    "episode": (48_000, [p.name for p in (WEB / "assets").iterdir() if p.name != "compare.js"] + ["uPlot.iife.min.js", "uPlot.min.css"]),
 }
 SINKS = r"(?:inner|outer)HTML\s*\+?=(?!=)|insertAdjacentHTML|document\.write|\beval\b|\bFunction\(|srcdoc|javascript:|set(?:Timeout|Interval)\(\s*[\"'`]"
 wrong = []

@@ -91,6 +91,20 @@ exports.rows = {
     await page.unroute("**/~media/*wrist*");
     await page.waitForFunction(() => document.querySelector(".transport input").value > 3);
   },
+  "17 episodes beside each other on one clock": async (t) => {
+    const page = await t.open(), ends = [55, 40];
+    await page.goto(t.base + "/d/reel/~compare?e=2&e=3&align=end");
+    await page.waitForFunction(() => [...document.querySelectorAll(".media video")].every((v) => v.readyState >= 2));
+    const items = await Promise.all([2, 3].map((n) => media(t, "reel", n)));
+    for (const step of [20, 54, 3]) {
+      await page.$eval(".both input", (scrub, at) => { scrub.value = at; scrub.dispatchEvent(new Event("input")); }, step);
+      await settle(page);
+      const wanted = items.flatMap((cameras, i) => cameras.map((m) => m.first_frame + Math.max(0, step - (ends[0] - ends[i]))));
+      t.same(await Promise.all((await page.$$(".media video")).map((v) => v.evaluate(number))), wanted, `step ${step}`);
+    }
+    await page.click(".both button");
+    await page.waitForFunction(() => document.querySelector(".both input").value > 20 && document.querySelectorAll(".media video")[1].currentTime > 0.2);
+  },
   "13 what cannot be played is said, the rest works": async (t) => {
     t.expected = [/~media/];
     const page = await open(t, "/d/unplayed/episodes/1");
