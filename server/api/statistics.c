@@ -54,6 +54,13 @@ static void question_dispose(struct question *q)
     hub_target_dispose(&q->target);
 }
 
+static enum hub_status check_awaited(const struct hub_request *request, struct hub_error *err)
+{
+    return hub_parallel_cancelled(request->parallel)
+               ? hub_fail(err, HUB_CANCELLED, "nobody waits for these statistics any more")
+               : HUB_OK;
+}
+
 /* ---- numbers of episodes ---- */
 
 static enum hub_status put_series(const struct question *q, struct hub_json *json,
@@ -218,10 +225,11 @@ static enum hub_status add_histogram(struct question *q, const struct hub_app *a
     return hub_json_status(json);
 }
 
-static enum hub_status put_field(struct question *q, const struct hub_app *app, uint32_t number,
+static enum hub_status put_field(struct question *q, const struct hub_request *request, uint32_t number,
                                  const struct dims *dims, struct hub_json *json, struct hub_error *err)
 {
     const struct hub_measured_field *f = &q->merged.fields[number];
+    HUB_TRY(check_awaited(request, err));
     if (!f->dims)
         return HUB_OK;
     hub_json_put_object(json, f->path);
@@ -239,7 +247,7 @@ static enum hub_status put_field(struct question *q, const struct hub_app *app, 
     if (f->why[0])
         hub_json_put_text(json, "unreadable", f->why);
     if (!q->all)
-        HUB_TRY(add_histogram(q, app, number, dims, json, err));
+        HUB_TRY(add_histogram(q, request->app, number, dims, json, err));
     hub_json_end_object(json);
     return hub_json_status(json);
 }
@@ -419,13 +427,6 @@ static enum hub_status put_claims(const struct question *q, struct hub_json *jso
     return HUB_OK;
 }
 
-static enum hub_status check_awaited(const struct hub_request *request, struct hub_error *err)
-{
-    return hub_parallel_cancelled(request->parallel)
-               ? hub_fail(err, HUB_CANCELLED, "nobody waits for these statistics any more")
-               : HUB_OK;
-}
-
 static enum hub_status write_answer(struct hub_request *request, struct question *q,
                                     const struct hub_coverage *coverage, struct hub_response *response,
                                     struct hub_error *err)
@@ -442,12 +443,12 @@ static enum hub_status write_answer(struct hub_request *request, struct question
         HUB_TRY(check_awaited(request, err));
         HUB_TRY(put_series(q, &json, q->episodes[i], err));
     }
-    HUB_TRY(check_awaited(request, err));
     for (unsigned i = 0; i < q->field_count; i++)
-        HUB_TRY(put_field(q, request->app, q->fields[i], q->dims ? &q->dims[i] : NULL, &json, err));
+        HUB_TRY(put_field(q, request, q->fields[i], q->dims ? &q->dims[i] : NULL, &json, err));
     for (uint32_t i = 0; q->all && i < q->merged.count; i++)
-        HUB_TRY(put_field(q, request->app, i, NULL, &json, err));
+        HUB_TRY(put_field(q, request, i, NULL, &json, err));
     hub_json_end_object(&json);
+    HUB_TRY(check_awaited(request, err));
     if (q->has_by)
         HUB_TRY(put_grid(q, &json, err));
     if (q->all)

@@ -15,6 +15,7 @@ static struct hub_roots roots;
 static struct hub_inspector *inspector;
 static struct hub_app app;
 static struct hub_request request;
+static const struct hub_parallel *parallel; /* of the next request */
 static struct hub_response response;
 
 static void must(enum hub_status st, const struct hub_error *err)
@@ -99,6 +100,7 @@ static enum hub_status ask(const char *target, enum hub_method method, struct hu
     hub_request_end(&request);
     HUB_TRY(hub_request_init(&request, method ? method : HUB_GET, target, err));
     request.app = &app;
+    request.parallel = parallel;
     request.base_url = "http://hub";
     HUB_TRY(hub_route_find(&request, hub_routes, &route, allow, err));
     request.ceiling_ms = route->ceiling_ms;
@@ -189,4 +191,15 @@ struct hub_view api_kit_body(const char *target)
     const enum hub_status st = ask(target, HUB_GET, &err);
     cr_expect_eq(st, HUB_OK, "%s: %s", target, err.detail);
     return st ? HUB_VIEW("") : body();
+}
+
+void api_kit_expect_given_up(const char *target)
+{
+    static const atomic_bool abandoned = true;
+    const struct hub_parallel nobody_waits = {.cancelled = &abandoned};
+    struct hub_error err;
+    parallel = &nobody_waits;
+    const enum hub_status st = ask(target, HUB_GET, &err);
+    parallel = request.parallel = NULL;
+    cr_expect_eq(st, HUB_CANCELLED, "%s: %d", target, (int)st);
 }

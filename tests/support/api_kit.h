@@ -26,5 +26,7 @@ struct api_case {
 void api_kit_expect(const struct api_case *cases, size_t count);
 /** The body of a good answer, or "" (and the test fails). Lives until the next call. */
 struct hub_view api_kit_body(const char *target);
+/** Ask for what nobody waits for any more, and expect that it is not made. */
+void api_kit_expect_given_up(const char *target);
 
 #endif

@@ -43,3 +43,19 @@ Test(episodes, one)
     };
     api_kit_expect(cases, HUB_COUNT(cases));
 }
+
+#define STATISTICS "/api/v1/datasets/door-human-v0/~statistics"
+
+Test(episodes, statistics_that_nobody_waits_for)
+{
+    static const char *const targets[] = {
+        STATISTICS,
+        STATISTICS "?field=return",
+        STATISTICS "?field=actions",
+        STATISTICS "?by=return,steps",
+        STATISTICS "?field=steps&where=steps%20%3E%201",
+    };
+    for (size_t i = 0; i < HUB_COUNT(targets); i++)
+        api_kit_expect_given_up(targets[i]);
+    cr_expect(api_kit_body(STATISTICS "?field=steps").size > 0);
+}
