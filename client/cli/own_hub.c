@@ -27,7 +27,8 @@ static struct {
     char home[PATH_MAX]; /* "" : none was made */
     int directory;       /* the hub's state: its socket is named by it, because names of sockets are short */
     char socket[64];
-    bool noted; /* a line on the terminal says how far it is */
+    bool noted;   /* a line on the terminal says how far it is */
+    bool partial; /* the waiting for measures ended before all were there */
 } own;
 
 static int fail(const struct cli *cli, enum minari_status status, const char *problem, const char *fmt, ...)
@@ -388,6 +389,7 @@ bool own_hub_goes_on(const struct cli *cli, const char *answer)
     rows_before = rows;
     if (!coverage || json_is_true(json_object_get(coverage, "complete")) || cli_interrupted(NULL) ||
         hub_time_mono_ms() - since_ms > STUCK_MS) {
+        own.partial = coverage && !json_is_true(json_object_get(coverage, "complete"));
         clear_note();
         return false;
     }
@@ -428,7 +430,14 @@ static int await_measures(struct cli *cli, const char *id)
         again = own_hub_goes_on(cli, minari_dataset_json(dataset));
         minari_dataset_free(dataset);
     }
-    return cli_interrupted(NULL) ? cli_error(CLI_INTERRUPTED, "interrupted") : CLI_OK;
+    if (cli_interrupted(NULL))
+        return cli_error(CLI_INTERRUPTED, "interrupted");
+    if (own.partial)
+        cli_note(cli,
+                 "measuring made no progress for %d s: numbers and choices are of what is measured so far; "
+                 "'minari-cli stats' says how much that is",
+                 STUCK_MS / 1000);
+    return CLI_OK;
 }
 
 /* ---- all of it ---- */
