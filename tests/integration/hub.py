@@ -1,5 +1,6 @@
 """A real hub for a test: started on a free port over given roots, stopped and checked at the end. Standard library only."""
 import contextlib
+import http.client
 import json
 import os
 import re
@@ -147,7 +148,10 @@ def until(what, seconds=30):
     """What `what` returns as soon as that is true."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        got = what()
+        try:
+            got = what()
+        except http.client.IncompleteRead:  # a file that is replaced while it is sent ends short, and is asked for again
+            got = None
         if got:
             return got
         time.sleep(0.02)
