@@ -236,14 +236,9 @@ static enum hub_status redirect(struct hub_exchange *x)
                                (int)strlen(request->target) - 1, request->target, query[0] ? "?" : "", query);
 }
 
-/* What those ask who watch the server: by any name, and when all others are told to come again. */
-static bool is_probe(const struct hub_exchange *x)
+static bool for_probes(const struct hub_exchange *x)
 {
-    static const char *const labels[] = {"healthz", "readyz", "metrics"};
-    for (size_t i = 0; i < HUB_COUNT(labels); i++)
-        if (strcmp(x->route->label, labels[i]) == 0)
-            return true;
-    return false;
+    return x->route->audience == HUB_FOR_PROBES;
 }
 
 /* Which route, and may this body come? */
@@ -259,7 +254,7 @@ static enum hub_status admit(struct hub_exchange *x, const struct hub_guard_fact
     }
     if (st)
         return st;
-    if (x->misnamed && !is_probe(x))
+    if (x->misnamed && !for_probes(x))
         return hub_fail_as(&x->error, HUB_INVALID, "bad-request", "this server is not called '%.200s'",
                            x->misnamed);
     x->request.ceiling_ms = x->route->ceiling_ms;
@@ -369,7 +364,7 @@ static bool must_shed(const struct hub_exchange *x)
 {
     unsigned limit = x->http->options.connections;
     return atomic_load_explicit(&x->http->connections, memory_order_relaxed) > limit - limit / 16 &&
-           !is_probe(x);
+           !for_probes(x);
 }
 
 bool hub_exchange_wait(struct hub_exchange *x)
@@ -437,7 +432,7 @@ enum hub_status hub_exchange_run(struct hub_exchange *x)
     x->error.retry_after_s = 0;
     x->request.wants = 0;
     x->request.fetch = NULL;
-    if (!x->request.local) /* the admin is answered when memory is short, too */
+    if (!x->request.local && !for_probes(x)) /* the admin is answered when memory is short, too */
         hub_response_meter(&x->response, x->http->options.budget, &x->request);
     enum hub_status st = x->route->handler(&x->request, &x->response, &x->error);
     if (st == HUB_AGAIN && x->request.fetch)

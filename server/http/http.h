@@ -226,6 +226,12 @@ void hub_response_end_line(struct hub_response *response);
 typedef enum hub_status hub_handler(struct hub_request *request, struct hub_response *response,
                                     struct hub_error *err);
 
+enum hub_audience {
+    HUB_FOR_ALL,
+    HUB_FOR_ADMIN,  /* only over the control socket */
+    HUB_FOR_PROBES, /* who watches the server: by any name, and when all others are told to come again */
+};
+
 /**
  * One row of the API. Pattern segments: literal, {id} (one or more segments, up to a reserved word or one
  * that begins with ~), {n} (one segment), {path} (all the rest, one or more); a capture at the start takes no word that begins
@@ -236,9 +242,9 @@ struct hub_route {
     const char *method; /* "GET" serves HEAD too */
     const char *pattern;
     hub_handler *handler;
-    const char *label;   /* for logs and metrics: "dataset", "field" */
-    size_t body_limit;   /* request body; 0: none */
-    bool local;          /* only over the control socket */
+    const char *label; /* for logs and metrics: "dataset", "field" */
+    size_t body_limit; /* request body; 0: none */
+    enum hub_audience audience;
     uint32_t ceiling_ms; /* what one answer may take of a processor, planned before it is made; 0: its work is
                             small, or streamed */
 };

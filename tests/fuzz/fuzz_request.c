@@ -14,12 +14,12 @@ static enum hub_status handler(struct hub_request *request, struct hub_response 
 }
 
 static const struct hub_route routes[] = {
-    {"GET", "/api/v1/datasets", handler, "datasets", 0, false},
-    {"GET", "/api/v1/datasets/{id}", handler, "dataset", 0, false},
-    {"GET", "/api/v1/datasets/{id}/episodes/{n}", handler, "episode", 0, false},
-    {"GET", "/api/v1/datasets/{id}/episodes/{n}/{path}", handler, "field", 0, false},
-    {"GET", "/api/v1/datasets/{id}/files/{path}", handler, "file", 0, false},
-    {"POST", "/api/v1/batch", handler, "batch", 100, false},
+    {"GET", "/api/v1/datasets", handler, "datasets", 0, HUB_FOR_ALL},
+    {"GET", "/api/v1/datasets/{id}", handler, "dataset", 0, HUB_FOR_ALL},
+    {"GET", "/api/v1/datasets/{id}/episodes/{n}", handler, "episode", 0, HUB_FOR_ALL},
+    {"GET", "/api/v1/datasets/{id}/episodes/{n}/{path}", handler, "field", 0, HUB_FOR_ALL},
+    {"GET", "/api/v1/datasets/{id}/files/{path}", handler, "file", 0, HUB_FOR_ALL},
+    {"POST", "/api/v1/batch", handler, "batch", 100, HUB_FOR_ALL},
     {NULL, NULL, NULL, NULL, 0, false},
 };
 

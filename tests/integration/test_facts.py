@@ -3,10 +3,12 @@ import http.client
 import io
 import json
 import os
+import pathlib
 import shutil
 import subprocess
 import sys
 import tarfile
+import tempfile
 import time
 
 import numpy as np
@@ -380,19 +382,17 @@ def test_many_problems_of_one_kind_are_one_line(tmp_path):
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a file that another user may not read")
-def test_permission_denied_says_so_and_to_whom(tmp_path):
+def test_permission_denied_says_so_and_to_whom():
     pytest.importorskip("pyarrow")
-    os.chmod(tmp_path, 0o755)
-    arm = make_arm(tmp_path, "arm")
-    os.chmod(arm / "data" / "chunk-000" / "episode_000001.parquet", 0o600)
-    os.chmod(make_arm(tmp_path, "shut") / "meta" / "info.json", 0o600)
-    for folder, _, _ in os.walk(tmp_path):
-        os.chmod(folder, 0o755)
-    parents = str(tmp_path).split("/")
-    for i in range(2, len(parents)):
-        os.chmod("/".join(parents[:i + 1]), os.stat("/".join(parents[:i + 1])).st_mode | 0o055)
-    command = [os.path.join(BIN, "minari-inspect"), "--json", str(tmp_path)]
-    p = subprocess.run(command, capture_output=True, text=True, user="nobody", timeout=60)
+    with tempfile.TemporaryDirectory(prefix="hub-others") as root:  # not below pytest's folder, which every run shuts to others
+        arm = make_arm(pathlib.Path(root), "arm")
+        os.chmod(arm / "data" / "chunk-000" / "episode_000001.parquet", 0o600)
+        os.chmod(make_arm(pathlib.Path(root), "shut") / "meta" / "info.json", 0o600)
+        for folder, _, _ in os.walk(root):
+            os.chmod(folder, 0o755)
+        command = [os.path.join(BIN, "minari-inspect"), "--json", root]
+        p = subprocess.run(command, capture_output=True, text=True, user="nobody", timeout=60)
+    assert p.stdout, p.stderr
     sets = {d["name"]: d for d in json.loads(p.stdout)["datasets"]}
     denied = [x for x in sets["arm"]["problems"] if x["code"] == "permission-denied"]
     assert len(denied) == 1, sets["arm"]["problems"]

@@ -3,18 +3,18 @@
 #include <criterion/criterion.h>
 
 static const struct hub_route routes[] = {
-    {"GET", "/", NULL, "front", 0, false},
-    {"GET", "/api/v1/datasets", NULL, "datasets", 0, false},
-    {"GET", "/api/v1/datasets/{id}", NULL, "dataset", 0, false},
-    {"GET", "/api/v1/datasets/{id}/episodes", NULL, "episodes", 0, false},
-    {"GET", "/api/v1/datasets/{id}/episodes/{n}", NULL, "episode", 0, false},
-    {"GET", "/api/v1/datasets/{id}/episodes/{n}/{path}", NULL, "field", 0, false},
-    {"GET", "/api/v1/datasets/{id}/files", NULL, "files", 0, false},
-    {"GET", "/api/v1/datasets/{id}/files/{path}", NULL, "file", 0, false},
-    {"PUT", "/api/v1/datasets/{id}/files/{path}", NULL, "upload", 0, false},
-    {"GET", "/api/v1/datasets/{id}/archive.tar", NULL, "archive", 0, false},
-    {"GET", "/api/v1/datasets/{id}/~log", NULL, "log", 0, false},
-    {"POST", "/api/v1/batch", NULL, "batch", 1, false},
+    {"GET", "/", NULL, "front", 0, HUB_FOR_ALL},
+    {"GET", "/api/v1/datasets", NULL, "datasets", 0, HUB_FOR_ALL},
+    {"GET", "/api/v1/datasets/{id}", NULL, "dataset", 0, HUB_FOR_ALL},
+    {"GET", "/api/v1/datasets/{id}/episodes", NULL, "episodes", 0, HUB_FOR_ALL},
+    {"GET", "/api/v1/datasets/{id}/episodes/{n}", NULL, "episode", 0, HUB_FOR_ALL},
+    {"GET", "/api/v1/datasets/{id}/episodes/{n}/{path}", NULL, "field", 0, HUB_FOR_ALL},
+    {"GET", "/api/v1/datasets/{id}/files", NULL, "files", 0, HUB_FOR_ALL},
+    {"GET", "/api/v1/datasets/{id}/files/{path}", NULL, "file", 0, HUB_FOR_ALL},
+    {"PUT", "/api/v1/datasets/{id}/files/{path}", NULL, "upload", 0, HUB_FOR_ALL},
+    {"GET", "/api/v1/datasets/{id}/archive.tar", NULL, "archive", 0, HUB_FOR_ALL},
+    {"GET", "/api/v1/datasets/{id}/~log", NULL, "log", 0, HUB_FOR_ALL},
+    {"POST", "/api/v1/batch", NULL, "batch", 1, HUB_FOR_ALL},
     {NULL, NULL, NULL, NULL, 0, false},
 };
 
@@ -102,11 +102,11 @@ Test(router, other_methods)
 Test(router, captured_first)
 {
     static const struct hub_route open[] = {
-        {"GET", "/{bucket}/{path}", NULL, "object", 0, false},
-        {"GET", "/{bucket}/{path}/", NULL, "late", 0, false},
-        {"GET", "/{bucket}/", NULL, "folder", 0, false},
-        {"GET", "/api/v1", NULL, "api", 0, false},
-        {"GET", "/api/v1", NULL, "again", 0, false},
+        {"GET", "/{bucket}/{path}", NULL, "object", 0, HUB_FOR_ALL},
+        {"GET", "/{bucket}/{path}/", NULL, "late", 0, HUB_FOR_ALL},
+        {"GET", "/{bucket}/", NULL, "folder", 0, HUB_FOR_ALL},
+        {"GET", "/api/v1", NULL, "api", 0, HUB_FOR_ALL},
+        {"GET", "/api/v1", NULL, "again", 0, HUB_FOR_ALL},
         {NULL, NULL, NULL, NULL, 0, false},
     };
     static const struct {
@@ -131,7 +131,7 @@ Test(router, captured_first)
 Test(router, local)
 {
     static const struct hub_route marked[] = {
-        {"POST", "/api/v1/sweep", NULL, "sweep", 0, true},
+        {"POST", "/api/v1/sweep", NULL, "sweep", 0, HUB_FOR_ADMIN},
         {NULL, NULL, NULL, NULL, 0, false},
     };
     const struct hub_route *route = NULL;
