@@ -695,9 +695,10 @@ def facade_listing(x):
 
 
 SNAPSHOT = """
-import sys, huggingface_hub as h
-if sys.argv[2] == "all":
-    h.snapshot_download(sys.argv[1], repo_type="dataset")
+import os, sys, huggingface_hub as h
+if sys.argv[2].isdigit():
+    snapshots = os.path.dirname(h.snapshot_download(sys.argv[1], repo_type="dataset"))
+    assert sum(len(files) for _, _, files in os.walk(snapshots)) == int(sys.argv[2])
 elif sys.argv[2].endswith(".bin"):
     h.hf_hub_download(sys.argv[1], sys.argv[2], repo_type="dataset")
 else:
@@ -713,7 +714,7 @@ with open(sys.argv[1] + "/it", "wb") as f:
 
 
 def snapshot(repo, what):
-    """huggingface_hub takes a repo, or what of it has such names, or one file."""
+    """huggingface_hub takes a repo of so many files, or what of it has such names, or one file."""
     quiet = {"HF_HUB_DISABLE_PROGRESS_BARS": "1", "HF_HUB_DISABLE_TELEMETRY": "1", "HF_HUB_DISABLE_XET": "1"}
     return [b.sys.executable, "-c", SNAPSHOT, repo, what], lambda url: {"HF_ENDPOINT": url, "HF_HOME": "OUT", **quiet}
 
@@ -729,7 +730,7 @@ def facade_hub(x, root, log):
 
 def as_files(x, log, headers=""):
     """nginx with what a client was answered, at the addresses it asked for: the same bytes, but for the hub's port in them. Each of its forms has its own port."""
-    tops, asked = {port: tempfile.mkdtemp(dir=b.WORK) for port in STATIC.values()}, set()
+    tops, asked, links = {port: tempfile.mkdtemp(dir=b.WORK) for port in STATIC.values()}, set(), ""
     with open(log) as f:
         asked = set(re.findall(r" (?:GET|HEAD) (/\S+) 200 ", f.read()))
     for at in asked - {"/readyz"}:
@@ -738,6 +739,8 @@ def as_files(x, log, headers=""):
         for top in tops.values():
             os.makedirs(os.path.dirname(top + at), exist_ok=True)
         with urllib.request.urlopen(f"http://127.0.0.1:{FACADE}{at}") as answer:
+            if answer.headers["Link"]:  # the next page of a list
+                links += f"'{at}' '{answer.headers['Link']}';".replace(":%d" % FACADE, ":$server_port")
             if "json" in answer.headers["Content-Type"]:
                 text = answer.read()
                 for port, top in tops.items():
@@ -751,8 +754,9 @@ def as_files(x, log, headers=""):
     conf = f"{b.WORK}/static.conf"
     with open(f"{b.HERE}/nginx.conf") as f, open(conf, "w") as out:
         text = f.read().replace("WORK/nginx.pid", f"{conf}.pid").replace("WORK", b.WORK).replace("max=1000", "max=10000")
+        text = text.replace("http {", "http { map_hash_bucket_size 1024; map $request_uri $more { default ''; %s }" % links)
         for before, (port, top) in zip((8081, 8082), tops.items()):
-            text = text.replace(f"127.0.0.1:{before}; root DATA;", f"127.0.0.1:{port}; root {top}; {headers} try_files $request_uri =404;")
+            text = text.replace(f"127.0.0.1:{before}; root DATA;", f"127.0.0.1:{port}; root {top}; {headers} add_header Link $more; try_files $request_uri =404;")
         out.write(text)
     for folder in (b.WORK, *tops.values()):
         os.chmod(folder, 0o755)
@@ -837,7 +841,7 @@ def stock_snapshot(x):
         with open(f"{root}/many/f/{i:05d}.bin", "wb") as f:
             size += f.write(os.urandom(1000 + 4 * i))  # nginx makes its ETag of the size
         some = some or (i == 49 and size)
-    command, env = snapshot("farama-minari/many", "all")
+    command, env = snapshot("farama-minari/many", "2000")
     stock_client(x, "snapshot_download, 2,000 files", root, command, env, size, snapshot("farama-minari/many", "f/000[0-4]*"), some, f"add_header X-Repo-Commit {'0' * 40};")
 
 
