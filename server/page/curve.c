@@ -71,6 +71,11 @@ static struct hub_view class_of(size_t i, char out[4])
     return hub_view_of(out);
 }
 
+static bool is_leaf(const struct page_curve *curve)
+{
+    return hub_view_starts(curve->chosen, "/");
+}
+
 static bool is_strip(const struct page_curve *curve)
 {
     return !curve->band && !curve->chosen.size && curve->dims > MOST_CURVES;
@@ -213,9 +218,10 @@ static struct page_lane figure_of(struct page *page, const struct page_curve *cu
 {
     return (struct page_lane){
         page_url(page,
-                 curve->sum           ? "return: the sum of %r so far"
-                 : curve->chosen.size ? "%r [%r]"
-                                      : "%r",
+                 curve->sum            ? "return: the sum of %r so far"
+                 : !curve->chosen.size ? "%r"
+                 : is_leaf(curve)      ? "%r %r"
+                                       : "%r [%r]",
                  curve->path, curve->chosen),
         page_url(page, "/api/v1/datasets/%p/episodes/%u/%p", curve->id, curve->episode, curve->path),
         curve->name,
@@ -318,9 +324,10 @@ static json_t *first_field(json_t *document)
 enum hub_status page_curve_figure(struct page *page, const struct page_curve *curve)
 {
     HUB_CLEANUP(hub_json_decrefp) json_t *document = NULL, *all = NULL;
-    const struct hub_view dims = curve->chosen.size ? page_url(page, "&dims=%s", curve->chosen)
-                                 : is_strip(curve)  ? HUB_VIEW("&dims=0-7")
-                                                    : HUB_VIEW(""),
+    const struct hub_view dims = is_leaf(curve)       ? page_url(page, "&leaf=%s", curve->chosen)
+                                 : curve->chosen.size ? page_url(page, "&dims=%s", curve->chosen)
+                                 : is_strip(curve)    ? HUB_VIEW("&dims=0-7")
+                                                      : HUB_VIEW(""),
                           of = curve->sum ? HUB_VIEW("&of=sum") : HUB_VIEW("");
     const uint64_t first = curve->from + hub_view_is(curve->axis, "shifted"),
                    end = curve->to + !hub_view_is(curve->axis, "step");

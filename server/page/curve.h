@@ -6,8 +6,8 @@
 
 struct page_curve {
     struct hub_view id, path, axis, dtype;
-    struct hub_view name, shown;           /* of the lane, and of all of them, in an address */
-    struct hub_view chosen;                /* dimensions, as `dims=` of the API has them; "": all */
+    struct hub_view name, shown; /* of the lane, and of all of them, in an address */
+    struct hub_view chosen;      /* as `dims=` of the API has it; "": all; "/...": as `leaf=` has it */
     uint64_t episode, steps, at, from, to; /* at: the step that is marked; [from, to): what is drawn */
     bool sum;                              /* the running sum: the return */
     bool band;                             /* of truth values or text: runs of equal ones */

@@ -2,6 +2,7 @@
 #include "server/page/episodes.h"
 #include "server/page/handlers.h"
 #include "server/page/lanes.h"
+#include "server/page/leaves.h"
 #include "server/page/recipes.h"
 
 #include <stdio.h>
@@ -14,6 +15,13 @@ struct episode {
     uint64_t number, steps, at, from, to;
     json_t *dataset, *document, *media, *around;
 };
+
+static struct page_lanes lanes_of(const struct episode *e)
+{
+    return (struct page_lanes){
+        e->page,    page_text(e->dataset, "id"), e->number, e->steps, e->at, e->from, e->to, e->dataset,
+        e->document};
+}
 
 static void dispose(struct episode *e)
 {
@@ -172,8 +180,9 @@ static void write_frames(struct episode *e)
 /* ---- the rows at a step ---- */
 
 /* As stored: text as it is, numbers as JSON writes them, the first of many. */
-static void write_value(struct episode *e, const json_t *value, struct hub_view path, uint64_t row)
+static void write_value(struct episode *e, const json_t *field, uint64_t row, const json_t *value)
 {
+    const struct hub_view path = page_text(field, "path");
     HUB_CLEANUP(hub_json_decrefp) json_t *shown = json_is_array(value) ? json_array() : NULL;
     const size_t count = json_array_size(value);
     for (size_t i = 0; shown && i < HUB_MIN(count, (size_t)SHOWN_NUMBERS); i++)
@@ -186,11 +195,15 @@ static void write_value(struct episode *e, const json_t *value, struct hub_view 
     const struct hub_view said = count > SHOWN_NUMBERS
                                      ? page_url(e->page, "%r \xE2\x80\xA6 %u in all", whole, (uint64_t)count)
                                      : whole;
-    const struct page_value_row item = {path, (int64_t)HUB_MAX(count, (size_t)1), said};
+    const struct page_value_row item = {path, (int64_t)HUB_MAX(count, (size_t)1), said,
+                                        page_url(e->page,
+                                                 "/api/v1/datasets/%p/episodes/%u/%p?row=%u&format=json",
+                                                 e->id, e->number, path, row)};
     page_value_row_begin(&e->page->out, &item);
-    page_value_link(&e->page->out, &(struct page_value_link){page_url(
-                                       e->page, "/api/v1/datasets/%p/episodes/%u/%p?row=%u&format=json",
-                                       e->id, e->number, path, row)});
+    if (hub_view_is(page_text(field, "type"), "padded-json")) {
+        const struct page_lanes lanes = lanes_of(e);
+        page_leaves(&lanes, field, value);
+    }
     page_value_row_end(&e->page->out, &item);
     free(text);
 }
@@ -205,16 +218,17 @@ static enum hub_status write_rows(struct episode *e)
         HUB_CLEANUP(hub_json_decrefp) json_t *value = NULL;
         const struct hub_view path = page_text(field, "path"), type = page_text(field, "type");
         const json_t *here = page_field_of(e->document, path);
-        if (!here || e->at >= rows_of(here) || hub_view_is(type, "image") || hub_view_is(type, "bytes") ||
+        const uint64_t row = e->at + hub_view_is(page_text(field, "axis"), "shifted");
+        if (!here || row >= rows_of(here) || hub_view_is(type, "image") || hub_view_is(type, "bytes") ||
             count++ > MOST_VALUES)
             continue;
         HUB_TRY(page_ask_if_any(
             e->page,
             page_url(e->page, "/api/v1/datasets/%p/episodes/%u/%p?row=%u&format=json&nonfinite=string", e->id,
-                     e->number, path, e->at),
+                     e->number, path, row),
             &value));
         if (value)
-            write_value(e, value, path, e->at);
+            write_value(e, field, row, value);
     }
     return HUB_OK;
 }
@@ -290,8 +304,7 @@ static enum hub_status show(struct episode *e)
     struct page *page = e->page;
     const struct hub_view id = page_text(e->dataset, "id"), title = page_url(page, "Episode %u", e->number);
     const struct page_section use = {HUB_VIEW("use"), HUB_VIEW("Use this episode")};
-    const struct page_lanes lanes = {page,    id,    e->number,  e->steps,   e->at,
-                                     e->from, e->to, e->dataset, e->document};
+    const struct page_lanes lanes = lanes_of(e);
     page_open(page, page_url(page, "%r - %r", title, id),
               page_url(page, "/api/v1/datasets/%p/episodes/%u", id, e->number));
     page_crumbs(page, id, title.data);

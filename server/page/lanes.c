@@ -11,7 +11,7 @@ enum { MOST_LANES = 12, MOST_CHOICES = 60, MOST_CHOSEN = 512, NAME_BYTES = 1024,
 struct lane {
     const json_t *field; /* of the dataset */
     bool sum;
-    char dims[DIMS_BYTES];
+    char dims[DIMS_BYTES]; /* "", "0-3+7", or of rows of JSON a pointer: "/arm/0" */
 };
 
 struct shown {
@@ -62,6 +62,14 @@ static bool can_be_lane(const struct page_lanes *l, const json_t *field)
            page_field_of(l->document, page_text(field, "path"));
 }
 
+/* Numbers within rows of JSON. */
+static bool can_have_leaves(const struct page_lanes *l, const json_t *field)
+{
+    return hub_view_is(page_text(field, "type"), "padded-json") &&
+           !hub_view_is(page_text(field, "axis"), "none") &&
+           page_field_of(l->document, page_text(field, "path"));
+}
+
 static void add(struct shown *shown, const json_t *field, bool sum, struct hub_view dims)
 {
     if (shown->count == MOST_LANES || dims.size >= DIMS_BYTES)
@@ -102,7 +110,7 @@ static unsigned hex_of(char c)
     return isdigit((unsigned char)c) ? (unsigned)(c - '0') : (unsigned)(tolower((unsigned char)c) - 'a' + 10);
 }
 
-/* In a field's name ',', ':' and '%' are written %2C, %3A, %25. 0: it is too long. */
+/* In a field's name and in a pointer ',', ':' and '%' are written %2C, %3A, %25. 0: it is too long. */
 static size_t decode_name(struct hub_view text, char out[NAME_BYTES])
 {
     size_t n = 0;
@@ -119,16 +127,19 @@ static size_t decode_name(struct hub_view text, char out[NAME_BYTES])
 /* "return" is the sum of the first reward, unless a field has that name. */
 static void choose_one(const struct page_lanes *l, struct hub_view text, struct shown *shown)
 {
-    char name[NAME_BYTES];
+    char name[NAME_BYTES], pointer[NAME_BYTES];
     const char *colon = memchr(text.data, ':', text.size);
     const size_t size = colon ? (size_t)(colon - text.data) : text.size;
-    const struct hub_view dims = {text.data + size + (colon != NULL), text.size - size - (colon != NULL)};
+    struct hub_view dims = {text.data + size + (colon != NULL), text.size - size - (colon != NULL)};
     const struct hub_view path = {name, decode_name((struct hub_view){text.data, size}, name)};
     const json_t *field = page_field_of(l->dataset, path);
     const bool sum = !field && hub_view_is(path, "return");
     if (sum)
         field = first_reward(l);
-    if (field && can_be_lane(l, field) && (dims.size || dims_of(field)))
+    const bool leaf = hub_view_starts(dims, "/");
+    if (leaf)
+        dims = (struct hub_view){pointer, decode_name(dims, pointer)};
+    if (field && (leaf ? can_have_leaves(l, field) : can_be_lane(l, field)) && (dims.size || dims_of(field)))
         add(shown, field, sum, dims);
 }
 
@@ -148,16 +159,22 @@ static void choose(const struct page_lanes *l, struct shown *shown)
 
 /* ---- how they are written in an address ---- */
 
+static enum hub_status add_coded(struct hub_buf *out, struct hub_view text)
+{
+    for (size_t i = 0; i < text.size; i++)
+        HUB_TRY(memchr(",:%", text.data[i], 3)
+                    ? hub_buf_addf(out, NULL, "%%%02X", (unsigned)(unsigned char)text.data[i])
+                    : hub_buf_add(out, &text.data[i], 1, NULL));
+    return HUB_OK;
+}
+
 static enum hub_status add_name(struct hub_buf *out, const struct lane *lane, const json_t *first)
 {
-    const struct hub_view path = page_text(lane->field, "path");
     if (lane->sum && lane->field == first)
         return hub_buf_add_text(out, "return", NULL);
-    for (size_t i = 0; i < path.size; i++)
-        HUB_TRY(memchr(",:%", path.data[i], 3)
-                    ? hub_buf_addf(out, NULL, "%%%02X", (unsigned)(unsigned char)path.data[i])
-                    : hub_buf_add(out, &path.data[i], 1, NULL));
-    return *lane->dims ? hub_buf_addf(out, NULL, ":%s", lane->dims) : HUB_OK;
+    HUB_TRY(add_coded(out, page_text(lane->field, "path")));
+    HUB_TRY(hub_buf_add_text(out, *lane->dims ? ":" : "", NULL));
+    return add_coded(out, hub_view_of(lane->dims));
 }
 
 /* All but one, then another one: NULL for none. */
@@ -175,6 +192,17 @@ static enum hub_status add_list(struct hub_buf *out, const struct page_lanes *l,
         return HUB_OK;
     HUB_TRY(hub_buf_add_text(out, out->size ? "," : "", NULL));
     return add_name(out, more, first);
+}
+
+struct hub_view page_lanes_leaf(const struct page_lanes *l, const json_t *field, struct hub_view pointer)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf list = HUB_BUF_INIT(64 * KIB);
+    struct shown shown = {0}, one = {0};
+    choose(l, &shown);
+    add(&one, field, false, pointer);
+    if (!one.count || shown.count == MOST_LANES || add_list(&list, l, &shown, NULL, &one.lanes[0]))
+        return HUB_VIEW("");
+    return page_query(l->page, "lanes", "lanes", hub_buf_view(&list), NULL);
 }
 
 static const struct lane *lane_of(const struct shown *shown, const json_t *field)
@@ -195,7 +223,7 @@ static enum hub_status write_choices(const struct page_lanes *l, const struct sh
     for (size_t i = 0, count = 0; i < json_array_size(fields) && count < MOST_CHOICES; i++) {
         HUB_CLEANUP(hub_buf_dispose) struct hub_buf list = HUB_BUF_INIT(64 * KIB);
         const json_t *field = json_array_get(fields, i);
-        if (!can_be_lane(l, field))
+        if (!can_be_lane(l, field) && !lane_of(shown, field))
             continue;
         const struct hub_view path = page_text(field, "path");
         const struct lane *there = lane_of(shown, field), more = {.field = field, .dims = ""};
@@ -239,7 +267,7 @@ static enum hub_status draw(const struct page_lanes *l, const struct lane *lane,
         .sum = lane->sum,
         .band = is_band(lane->field),
         .field = lane->field,
-        .dims = dims_of(lane->field),
+        .dims = *lane->dims == '/' ? 1 : dims_of(lane->field),
     };
     return page_curve_figure(l->page, &curve);
 }

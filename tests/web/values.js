@@ -32,6 +32,24 @@ exports.rows = {
     await page.goto(t.base + "/d/mission-text-v0/episodes/0?at=2");
     t.check((await page.textContent("table.values")).includes(said), "text of step 2:", said);
   },
+  "15 a number within rows of JSON becomes a curve": async (t) => {
+    const page = await t.open(), path = "actions/joint_pos";
+    const stored = async (row) => (await (await fetch(`${t.base}/api/v1/datasets/pick/episodes/0/${path}?row=${row}`)).json()).arm[2];
+    await page.goto(t.base + "/d/pick/episodes/0");
+    await page.waitForSelector(".transport");
+    const row = page.locator("table.values tr").filter({ hasText: path }).first();
+    await row.locator("summary").click();
+    await row.locator(".leaves .leaves").first().getByRole("link", { name: "2", exact: true }).click();
+    const lane = page.locator(`figure[data-lane="${path}:/arm/2"]`);
+    await lane.scrollIntoViewIfNeeded();
+    await page.waitForSelector(`figure[data-lane="${path}:/arm/2"][data-drawn]`);
+    for (const step of [0, 3]) {
+      await page.$eval(".transport input", (scrub, at) => { scrub.value = at; scrub.dispatchEvent(new Event("input")); }, step);
+      await page.waitForFunction((said) => document.getElementById("values").textContent === said, `At step ${step}`);
+      t.same(Number(await lane.locator("h3 output").textContent()), await stored(step + 1), `step ${step}`);
+    }
+    t.check((await lane.textContent()).includes("no missing values") === false, "its first row has no arm, and nothing says so");
+  },
   "18 a bar opens exactly its episodes": async (t) => {
     const { fields } = await measured(t, "many-v0"), page = await t.open();
     const { items } = await t.hub.api("/many-v0/episodes?limit=1000"), { edges, counts } = fields.return.histogram;

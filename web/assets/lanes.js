@@ -85,7 +85,7 @@ class Lane {
     this.svg = figure.querySelector("svg.plot");
     this.shift = this.is.axis === "shifted" ? -1 : 0;
     this.rows = [this.shift ? 1 : 0, this.is.axis === "step" ? 0 : 1]; // of steps [from, to): [from + .., to + ..)
-    this.query = { ...(this.is.of === "sum" && { of: "sum" }), ...(this.is.dims && { dims: this.is.dims }) };
+    this.query = { ...(this.is.of === "sum" && { of: "sum" }), ...(this.is.dims && { [this.is.dims[0] === "/" ? "leaf" : "dims"]: this.is.dims }) };
     this.box = make("div", { class: `${this.svg.getAttribute("class")} drawn`, role: "img", "aria-label": `${this.field}. ${this.svg.getAttribute("aria-label")}` });
     this.visible = false;
   }

@@ -4,7 +4,10 @@ import { lanes, make } from "./lanes.js";
 import { ask, field_of } from "./tiles.js";
 
 const AROUND = 64, SHOWN = 12, REST = 60;
-const rows = [...document.querySelectorAll("table.values tr[data-numbers]")].map((row) => ({ row, link: row.querySelector("a"), field: field_of(row.querySelector("a").href), numbers: Number(row.dataset.numbers) }));
+const rows = [...document.querySelectorAll("table.values tr[data-numbers]")].map((row) => {
+  const link = row.querySelector("td:last-child a"), ahead = new URL(link.href).searchParams.get("row") - now(); // 1 of a shifted field
+  return { row, link, ahead, field: field_of(link.href), numbers: Number(row.dataset.numbers) };
+});
 const many = rows.reduce((sum, { numbers }) => sum + numbers, 0) > 4096;
 const blocks = new Map(); // first step -> field -> rows
 
@@ -32,6 +35,9 @@ const said = (value, within) => {
   return JSON.stringify(value) ?? "";
 };
 
+// what a JSON pointer names
+const within = (row, pointer) => pointer.split("/").slice(1).reduce((v, name) => v?.[name.replace(/~1/g, "/").replace(/~0/g, "~")], row);
+
 // beside the name of a lane of one curve
 function read(lane, text) {
   lane.reading ??= lane.figure.querySelector("h3").appendChild(make("output", { class: "n" }));
@@ -39,17 +45,17 @@ function read(lane, text) {
 }
 
 function show(found, k, step) {
-  for (const { row, link, field } of rows) {
+  for (const { row, link, ahead, field } of rows) {
     const values = found[field], cell = row.cells[1];
     row.hidden = !values || values[k] === undefined;
     if (row.hidden) continue;
     cell.firstElementChild.textContent = said(values[k]);
     const url = new URL(link.href);
-    url.searchParams.set("row", step);
+    url.searchParams.set("row", step + ahead);
     link.href = url;
   }
   for (const lane of lanes) {
-    const value = found[lane.field]?.[k];
+    const row = found[lane.field]?.[k], value = lane.is.dims[0] === "/" ? within(row, lane.is.dims) : row;
     if (lane.is.of === "sum" && lane.tiles) lane.tiles.get(1, step, step + 1).then(({ first, lines }) => read(lane, step === now() ? said(lines[0][step - first] ?? "NaN") : ""), () => {});
     const flat = lane.is.of === "sum" || value === undefined ? [] : [value].flat(Infinity);
     const places = lane.figure.querySelectorAll("[data-dim]");
