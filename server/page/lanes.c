@@ -304,6 +304,35 @@ static const json_t *overview_of(const struct page_lanes *l)
     return reward;
 }
 
+static void write_timeline_field(const struct page_lanes *l, const char *kind, const json_t *field)
+{
+    const struct hub_view path = page_text(field, "path");
+    page_timeline_field(&l->page->out,
+                        &(struct page_timeline_field){
+                            hub_view_of(kind),
+                            page_url(l->page, "/api/v1/datasets/%p/episodes/%u/%p", l->id, l->episode, path),
+                            path, page_text(field, "axis")});
+}
+
+static bool has_name(const json_t *field, struct hub_view name)
+{
+    const struct hub_view path = page_text(field, "path");
+    return hub_view_ends(path, name.data) &&
+           (path.size == name.size || memchr("./", path.data[path.size - name.size - 1], 2));
+}
+
+/* What of a field is marked on the overview: where it is true, where time leaps, where another task begins. NULL: nothing. */
+static const char *mark_of(const struct page_lanes *l, const json_t *field)
+{
+    if (!can_be_lane(l, field) || dims_of(field) != 1)
+        return NULL;
+    if (is_band(field) && has_role(field, "done"))
+        return "mark";
+    if (is_number(field) && has_name(field, HUB_VIEW("timestamp")) && page_double(l->dataset, "fps") > 0)
+        return "times";
+    return is_number(field) && has_name(field, HUB_VIEW("task_index")) ? "tasks" : NULL;
+}
+
 void page_lanes_timeline(const struct page_lanes *l)
 {
     struct page *page = l->page;
@@ -319,19 +348,12 @@ void page_lanes_timeline(const struct page_lanes *l)
         fps > 0 ? fps : 0};
     page_timeline_begin(&page->out, &timeline);
     if (over)
-        page_timeline_field(
-            &page->out, &(struct page_timeline_field){HUB_VIEW("overview"),
-                                                      page_url(page, "/api/v1/datasets/%p/episodes/%u/%p",
-                                                               l->id, l->episode, page_text(over, "path")),
-                                                      page_text(over, "path"), page_text(over, "axis")});
+        write_timeline_field(l, "overview", over);
     for (size_t i = 0; i < json_array_size(fields); i++) {
         const json_t *field = json_array_get(fields, i);
-        if (is_band(field) && has_role(field, "done") && can_be_lane(l, field))
-            page_timeline_field(&page->out, &(struct page_timeline_field){
-                                                HUB_VIEW("mark"),
-                                                page_url(page, "/api/v1/datasets/%p/episodes/%u/%p", l->id,
-                                                         l->episode, page_text(field, "path")),
-                                                page_text(field, "path"), page_text(field, "axis")});
+        const char *kind = mark_of(l, field);
+        if (kind)
+            write_timeline_field(l, kind, field);
     }
     page_timeline_end(&page->out, &timeline);
 }

@@ -2,7 +2,7 @@
 const path = require("path");
 const kit = require("./kit.js");
 
-const SUBJECTS = ["clicks", "lists", "views", "videos", "values", "hostile", "keys", "tokens", "operations", "sizes"];
+const SUBJECTS = ["clicks", "lists", "views", "videos", "values", "hostile", "keys", "timeline", "tokens", "operations", "sizes"];
 
 (async () => {
   const [roots, ...words] = process.argv.slice(2);

@@ -49,8 +49,9 @@ def minari(folder, episodes, *, steps, seed=None, extra=None, **about):
         json.dump(dict(about, total_episodes=episodes, total_steps=episodes * steps, minari_version="0.5.3"), f)
 
 
-def lerobot(folder, lengths, cameras, *, task="look at the squares", fps=30):
-    """LeRobot v3.0: the episodes share their files. `cameras`: name and a function that writes the video of that many frames, or None."""
+def lerobot(folder, lengths, cameras, *, task="look at the squares", fps=30, lost=None, other=None):
+    """LeRobot v3.0: the episodes share their files. `cameras`: name and a function that writes the video of that many frames, or None.
+    Three frames are lost before step `lost` of each; from step `other` on it is another task."""
     lengths = np.asarray(lengths)
     ends = lengths.cumsum()
     starts, total = ends - lengths, int(ends[-1])
@@ -67,7 +68,7 @@ def lerobot(folder, lengths, cameras, *, task="look at the squares", fps=30):
     with open(folder + "/meta/info.json", "w") as f:
         json.dump({"codebase_version": "v3.0", "robot_type": "squares", "fps": fps, "features": features, "total_episodes": len(lengths), "total_frames": total, "total_tasks": 1, "chunks_size": 1000,
                    "data_path": "data/chunk-{chunk_index:03d}/file-{file_index:03d}.parquet", "video_path": "videos/{video_key}/chunk-{chunk_index:03d}/file-{file_index:03d}.mp4", "splits": {"train": f"0:{len(lengths)}"}}, f)
-    pq.write_table(pa.table({"task_index": [0], "task": [task]}), folder + "/meta/tasks.parquet")
+    pq.write_table(pa.table({"task_index": [0, 1][: 1 + bool(other)], "task": [task, "look away"][: 1 + bool(other)]}), folder + "/meta/tasks.parquet")
     number, of = np.arange(len(lengths)), np.repeat(np.arange(len(lengths)), lengths)
     index = np.arange(total)
     frame = index - np.repeat(starts, lengths)
@@ -81,7 +82,7 @@ def lerobot(folder, lengths, cameras, *, task="look at the squares", fps=30):
     pq.write_table(pa.table(episodes), folder + "/meta/episodes/chunk-000/file-000.parquet")
     wave = np.sin(index / 9).astype(np.float32)
     pair = pa.FixedSizeListArray.from_arrays(np.stack([wave, -wave], 1).ravel(), 2)
-    rows = {"observation.state": pair, "action": pair, "next.reward": wave, "timestamp": (frame / fps).astype(np.float32), "frame_index": frame, "episode_index": of, "index": index, "task_index": np.zeros(total, int)}
+    rows = {"observation.state": pair, "action": pair, "next.reward": wave, "timestamp": ((frame + 3 * (frame >= (lost or total))) / fps).astype(np.float32), "frame_index": frame, "episode_index": of, "index": index, "task_index": (frame >= (other or total)).astype(int)}
     pq.write_table(pa.table(rows), folder + "/data/chunk-000/file-000.parquet")
 
 
@@ -114,6 +115,7 @@ def main(folder, everything):
         shutil.copytree(f"{FIXTURES}/lerobot/{name}", f"{lab}/{name}")
     lerobot(lab + "/reel", [40, 30, 55, 40, 40, 40, 40, 60, 360], {"observation.images.front": camera("h264"), "observation.images.wrist": camera("av1")})
     lerobot(lab + "/unplayed", [20, 30], {"observation.images.mpeg4": camera("mpeg4"), "observation.images.gone": None, "observation.images.short": camera("h264", short=7)})
+    lerobot(lab + "/leaps", [3000, 50], {}, lost=20, other=30)
     minari(lab + "/many-v0", 130, steps=15, description="More than a page of episodes.")
     minari(lab + "/seeds-v0", 3, steps=6, seed=lambda n: np.uint64(2**63 + 2**53 + n + 1))
     hostile(lab + "/odd")

@@ -39,12 +39,35 @@ const fitted = (on, name, width) => {
   return name;
 };
 
-// a click sets the clock, a drag is the window, Ctrl and the wheel zoom, a double click shows all
+// two fingers take the steps below them along
+function pinched(area, stop) {
+  const fingers = new Map();
+  let ends;
+  area.addEventListener("pointerdown", ({ pointerId, clientX }) => {
+    fingers.set(pointerId, clientX);
+    if (fingers.size !== 2) return;
+    const box = area.getBoundingClientRect(), per = (view.to - view.from) / box.width;
+    ends = { left: box.left, width: box.width, steps: [...fingers.values()].map((x) => view.from + (x - box.left) * per) };
+    stop();
+  });
+  area.addEventListener("pointermove", ({ pointerId, clientX }) => {
+    if (!fingers.has(pointerId) || fingers.size !== 2) return;
+    fingers.set(pointerId, clientX);
+    const [a, b] = fingers.values(), per = (ends.steps[1] - ends.steps[0]) / (b - a);
+    if (!(per > 0) || !Number.isFinite(per)) return;
+    const from = ends.steps[0] - (a - ends.left) * per;
+    look(Math.round(from), Math.round(from + ends.width * per));
+  });
+  for (const end of ["pointerup", "pointercancel"]) area.addEventListener(end, ({ pointerId }) => fingers.delete(pointerId));
+}
+
+// a click sets the clock, a drag is the window, two fingers or Ctrl and the wheel zoom, a double click shows all
 function pointed(area) {
   let from, box;
   const mark = area.appendChild(make("div", { class: "chosen", hidden: "" }));
   const at = (event) => Math.max(0, Math.min(1, (event.clientX - box.left) / box.width));
   const step = (part) => view.from + part * (view.to - view.from);
+  const stop = () => { from = undefined; mark.hidden = true; };
   area.addEventListener("pointerdown", (event) => {
     if (event.button) return;
     box = area.getBoundingClientRect();
@@ -52,6 +75,7 @@ function pointed(area) {
     area.setPointerCapture(event.pointerId);
     area.closest(".lanes").focus({ preventScroll: true });
   });
+  pinched(area, stop);
   area.addEventListener("pointermove", (event) => {
     if (from === undefined) return;
     const to = at(event);
@@ -64,10 +88,9 @@ function pointed(area) {
     const ends = [from, at(event)].sort((a, b) => a - b).map(step);
     if (mark.hidden) set(ends[0]);
     else look(Math.floor(ends[0]), Math.ceil(ends[1]));
-    from = undefined;
-    mark.hidden = true;
+    stop();
   });
-  area.addEventListener("pointercancel", () => { from = undefined; mark.hidden = true; });
+  area.addEventListener("pointercancel", stop);
   area.addEventListener("dblclick", () => look(0, steps));
   area.addEventListener("wheel", (event) => {
     if (!event.ctrlKey) return;

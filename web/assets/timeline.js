@@ -75,7 +75,7 @@ for (const video of videos) {
 }
 
 // ---- overview: one field over the whole episode, marks, the window ----
-const marks = []; // {step, kind: "terminated" | "truncated" | "hole"}
+const marks = []; // {step, kind: "terminated" | "truncated" | "hole" | "gap" | "task"}
 const picture = over.appendChild(make("canvas"));
 const shade = over.appendChild(make("div", { class: "window" }));
 const grips = ["from", "to"].map((end) => shade.appendChild(make("button", { type: "button", class: end, "aria-label": end === "from" ? "Where the window begins" : "Where the window ends" })));
@@ -94,9 +94,11 @@ function paint() {
     on.stroke();
   }
   for (const { step, kind } of marks) {
-    on.fillStyle = on.strokeStyle = kind === "hole" ? ink.bad : ink.text;
+    on.fillStyle = on.strokeStyle = kind === "hole" || kind === "gap" ? ink.bad : kind === "task" ? ink.link : ink.text;
     const at = Math.max(1, Math.min(width - 3, x(step)));
     if (kind === "hole") on.fillText("×", at - 4, height - 3);
+    else if (kind === "task") on.fillText("▾", at - 4, 11);
+    else if (kind === "gap") for (const side of [-2.5, 1]) on.fillRect(at + side, 2, 1.5, height - 4);
     else if (kind === "truncated") on.strokeRect(at - 1.5, 2.5, 4, height - 5);
     else on.fillRect(at - 1.5, 2, 4, height - 4);
   }
@@ -106,12 +108,28 @@ function place() {
   shade.style.width = `${(100 * (view.to - view.from)) / steps}%`;
   shade.classList.toggle("whole", view.to - view.from === steps);
 }
+/** Before which steps frames are missing: where time goes on by more than one and a half of them. */
+async function find_gaps(source) {
+  const times = new Tiles(source, { of: "delta" }), w = 2 ** Math.max(0, Math.ceil(Math.log2(steps / 1000)));
+  const far = ({ lines, first, apart }) => lines[0].flatMap((v, i) => (v > 1.5 / clock.sps ? [first + i * apart] : []));
+  const found = far(await times.get(w, 0, steps));
+  if (w === 1) return found;
+  const starts = [...new Set(found.map((step) => Math.floor(step / w) * w))].slice(0, 16);
+  return (await Promise.all(starts.map(async (from) => far(await times.get(1, from, Math.min(steps, from + w))).filter((step) => step >= from && step < from + w)))).flat();
+}
+
 async function load_overview() {
   const w = 2 ** Math.max(0, Math.ceil(Math.log2(steps / 1000)));
   const done = [...root.querySelectorAll(".mark")].map(async ({ dataset }) => {
     const { runs } = await (await ask(`${dataset.src}?${new URLSearchParams({ runs: 200, revision })}`)).json();
     for (const [from, , value] of runs) if (value === true) marks.push({ step: from, kind: /trunc|timeout/.test(dataset.field) ? "truncated" : "terminated" });
   });
+  for (const { dataset } of clock.timed ? root.querySelectorAll(".times") : [])
+    done.push(find_gaps(dataset.src).then((found) => marks.push(...found.map((step) => ({ step, kind: "gap" })))));
+  for (const { dataset } of root.querySelectorAll(".tasks"))
+    done.push(ask(`${dataset.src}?${new URLSearchParams({ runs: 200, revision })}`).then(async (answer) => {
+      for (const [from] of (await answer.json()).runs.slice(1)) marks.push({ step: from, kind: "task" });
+    }));
   if (tiles) done.push(tiles.get(w, 0, steps).then((found) => {
     line = found;
     for (const step of found.holes) marks.push({ step, kind: "hole" });
@@ -210,7 +228,7 @@ const single = make("input", { type: "checkbox" }), label = make("label");
 label.append(single, " Keys of one letter");
 const close = make("form", { method: "dialog" });
 close.append(make("button", {}, "Close"));
-help.append(make("h2", {}, "Keys"), make("p", { class: "muted" }, "While the focus is in the timeline or in a curve. A drag in a curve or Ctrl and the wheel zooms, a double click shows all."), named, label, close);
+help.append(make("h2", {}, "Keys"), make("p", { class: "muted" }, "While the focus is in the timeline or in a curve. A drag in a curve, two fingers or Ctrl and the wheel zoom, a double click shows all."), named, label, close);
 main.append(help);
 single.checked = stored?.getItem("keys") !== "off";
 single.addEventListener("change", () => stored?.setItem("keys", single.checked ? "on" : "off"));
