@@ -14,7 +14,7 @@ python=${HUB_TEST_PYTHON:-$top/build/venv/bin/python}
 mkdir -p "$HUB_CLIENTS"
 
 install_packages "$yes" aria2 curl nodejs rclone wget || say "NOT INSTALLED: programs are missing"
-[ "${HUB_SUITE:-}" != slow ] || install_packages "$yes" python3-h5py || say "NOT INSTALLED: h5py with ros3"
+[ "${HUB_SUITE:-}" != slow ] || install_packages "$yes" ffmpeg python3-h5py || say "NOT INSTALLED: h5py with ros3, or the decoders of LeRobot"
 lists=$here/requirements
 [ "${HUB_SUITE:-}" != slow ] || lists="$lists $here/slow/requirements"
 for list in $(find $lists -name '*.txt' | sort); do
