@@ -242,6 +242,22 @@ def test_episodes_beside_each_other(hub):
     assert page(hub, f"/d/{DOOR}/~compare") and page(hub, f"/d/{DOOR}/~compare?e=999", 404)
 
 
+@pytest.mark.parametrize("align, shifts", [("start", (0, 0)), ("0,5", (5, 0))])
+def test_the_difference_of_two_episodes(hub, align, shifts):
+    before = page(hub, f"/d/{DOOR}/~compare?e=1&e=7&lanes=rewards,observations:2&align={align}")
+    url = next(h for h in before.links() if "diff=1" in h)
+    found = page(hub, f"/d/{DOOR}/~compare" + url)
+    assert len([t for t, a in found.tags if t == "svg" and a.get("class") == "plot"]) == 4
+    for field, dim in (("rewards", ()), ("observations", (2,))):
+        rows = [np.array(hub.get(f"/api/v1/datasets/{DOOR}/episodes/{n}/{field}?format=json").json())[(slice(None), *dim)] for n in (1, 7)]
+        steps = [hub.get(f"/api/v1/datasets/{DOOR}/episodes/{n}").json()["steps"] for n in (1, 7)]
+        first = max(shifts)
+        count = min(n + s for n, s in zip(steps, shifts)) - first
+        wanted = np.subtract(*(r[first - s:][:count] for r, s in zip(rows, shifts)))
+        said = re.search(r"episode 1 less episode 7, (\d+) steps: from (\S+) to (\S+)", found.text[found.text.index(f"{field}" + (" [2]" if dim else "") + ": the difference"):])
+        assert int(said[1]) == count and np.allclose([float(said[2].replace("−", "-")), float(said[3])], [wanted.min(), wanted.max()], rtol=1e-3), said
+
+
 def test_a_link_to_what_was_shows_what_is(hub):
     revision = hub.get(f"/api/v1/datasets/{DOOR}").json()["revision"]
     for view in ("?", "/episodes?", "/episodes/7?at=2&", "/~statistics?"):
