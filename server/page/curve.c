@@ -259,6 +259,13 @@ static void write_figure(struct page *page, const struct page_curve *curve, cons
     page_lane_end(&page->out, &figure);
 }
 
+/* In the place of a drawing: why there is none. */
+static void write_trouble(struct page *page, const struct page_curve *curve)
+{
+    const struct page_lane figure = figure_of(page, curve, "");
+    page_lane_unread(&page->out, &(struct page_lane_unread){figure.title, hub_view_of(page->trouble)});
+}
+
 /* ---- runs ---- */
 
 static unsigned colour_of(const json_t *seen, const json_t *value)
@@ -299,8 +306,10 @@ static enum hub_status write_runs(struct page *page, const struct page_curve *cu
                                      curve->id, curve->episode, curve->path, curve->from, curve->to),
                             &document));
     const json_t *runs = json_object_get(document, "runs");
-    if (!document)
+    if (!document) {
+        write_trouble(page, curve);
         return HUB_OK;
+    }
     const struct hub_view said =
         page_url(page, "%u runs of equal values in these steps", (uint64_t)json_array_size(runs));
     const struct page_lane figure = figure_of(page, curve, "bands");
@@ -347,5 +356,7 @@ enum hub_status page_curve_figure(struct page *page, const struct page_curve *cu
     const json_t *field = first_field(document);
     if (field)
         write_figure(page, curve, document, field, all ? first_field(all) : field);
+    else
+        write_trouble(page, curve);
     return HUB_OK;
 }

@@ -7,8 +7,9 @@
 #include "storage/base/uri.h"
 
 #include <stdarg.h>
+#include <stdio.h>
 
-enum { PAGE_LIMIT = 8 * 1024 * 1024, URL_LIMIT = 64 * 1024 };
+enum { PAGE_LIMIT = 8 * 1024 * 1024, URL_LIMIT = 64 * 1024, AGAIN_S = 3 };
 
 static const char policy[] = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
                              "media-src 'self'; connect-src 'self'; "
@@ -42,9 +43,10 @@ enum hub_status page_ask(struct page *page, struct hub_view target, json_t **out
 enum hub_status page_ask_if_any(struct page *page, struct hub_view target, json_t **out)
 {
     const enum hub_status st = page_ask(page, target, out);
-    if (st == HUB_AGAIN)
+    if (st == HUB_AGAIN || st == HUB_CHANGED) /* what comes next would be of another state */
         return st;
     if (st) { /* the page goes on without it */
+        snprintf(page->trouble, sizeof page->trouble, "%s", page->err->detail);
         *page->err = (struct hub_error){0};
         free(page->response->problem_extra);
         page->response->problem_extra = NULL;
@@ -285,28 +287,44 @@ static void write_meant(struct page_out *out, const char *extra)
     page_meant_end(out, NULL);
 }
 
+/* The same address again: page.js opens it by itself a few times. */
+static void write_again(struct page_out *out, const struct hub_request *request, const struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(64 * KIB);
+    const char *query = request->query_text ? request->query_text : "";
+    if (!hub_buf_addf(&url, NULL, "%s%s%s", request->target, *query ? "?" : "", query))
+        page_again(
+            out, &(struct page_again){err->retry_after_s ? err->retry_after_s : AGAIN_S, hub_buf_view(&url)});
+}
+
 static enum hub_status write_problem(struct hub_buf *buf, const struct hub_request *request,
                                      const struct hub_error *err, const char *name, unsigned status,
                                      const char *extra)
 {
     static const struct {
         unsigned status;
-        const char *title;
-    } titles[] = {{400, "This address asks for what cannot be read"},
-                  {404, "There is nothing here"},
-                  {409, "This dataset is being written"},
-                  {422, "This dataset cannot be read"},
-                  {503, "Not now"}};
+        const char *name, *title; /* name: of one problem, NULL: of all others of that status */
+    } titles[] = {{400, NULL, "This address asks for what cannot be read"},
+                  {404, NULL, "There is nothing here"},
+                  {409, NULL, "This dataset is being written"},
+                  {422, NULL, "This dataset cannot be read"},
+                  {503, "dataset-changing", "These files are being written"},
+                  {503, "pending", "This dataset is still being inspected"},
+                  {503, "starting", "The hub has just been started"},
+                  {503, "draining", "The hub is being stopped"},
+                  {503, NULL, "Not now"}};
     const char *title = "This cannot be shown";
     struct page_out out = {.buf = buf};
-    for (size_t i = 0; i < HUB_COUNT(titles); i++)
-        if (titles[i].status == status)
+    for (size_t i = HUB_COUNT(titles); i-- > 0;)
+        if (titles[i].status == status && (!titles[i].name || strcmp(titles[i].name, name) == 0))
             title = titles[i].title;
     const struct page_frame frame = {hub_view_of(title), HUB_VIEW("/openapi.json"), HUB_VIEW(HUB_VERSION)};
     const char *detail = err->detail[0] ? err->detail : name;
     page_frame_begin(&out, &frame);
     page_problem(&out,
                  &(struct page_problem){status, hub_view_of(title), hub_view_of(detail), above(request)});
+    if (status == 503)
+        write_again(&out, request, err);
     write_meant(&out, extra);
     page_frame_end(&out, &frame);
     return out.status;

@@ -18,6 +18,7 @@ struct page {
     struct hub_buf urls[PAGE_URLS]; /* page_url: each is written again after so many others */
     unsigned next_url;
     struct hub_buf alternate; /* the address of the same in the API */
+    char trouble[512];        /* why page_ask_if_any had nothing the last time it did not */
 };
 
 void page_dispose(struct page *page);
@@ -27,7 +28,8 @@ HUB_MUST_USE enum hub_status page_begin(struct page *page, struct hub_request *r
                                         struct hub_error *err);
 /** The document of the API at an address of page_url. */
 HUB_MUST_USE enum hub_status page_ask(struct page *page, struct hub_view target, json_t **out);
-/** The same, where a page is whole without it: NULL when it is not to be had; HUB_AGAIN is passed on. */
+/** The same, where a page is whole without it: NULL when it is not to be had, and why in page->trouble; HUB_AGAIN
+ * and HUB_CHANGED are passed on. */
 HUB_MUST_USE enum hub_status page_ask_if_any(struct page *page, struct hub_view target, json_t **out);
 /** From here on `page->out` is written. */
 void page_open(struct page *page, struct hub_view title, struct hub_view alternate);

@@ -279,6 +279,30 @@ def test_what_cannot_be_shown_is_a_page(hub):
     assert hub.get("/~assets/000000000000/style.css").status == 404
 
 
+def test_what_is_being_written_is_a_page_that_asks_again(tmp_path):
+    folder = shutil.copytree(os.path.join(FIXTURES, "samples", "door-human-v0"), tmp_path / "door-human-v0")
+    with serving(str(tmp_path), args=["--settle", "2s"]) as hub:
+        assert page(hub, "/d/door-human-v0/episodes/0?at=2")
+        with open(folder / "data" / "main_data.hdf5", "ab") as f:
+            f.write(b"more")
+        found = page(hub, "/d/door-human-v0/episodes/0?at=2", 503)
+        assert "These files are being written" in found.text or "still being inspected" in found.text
+        assert "/d/door-human-v0/episodes/0?at=2" in found.links() and [a for t, a in found.tags if a.get("id") == "again"][0]["data-seconds"] == "3"
+        until(lambda: hub.get("/d/door-human-v0/episodes/0", HTML).status == 200)
+
+
+def test_a_field_that_cannot_be_read_says_why(tmp_path):
+    folder = shutil.copytree(os.path.join(FIXTURES, "samples", "door-human-v0"), tmp_path / "door-human-v0")
+    with h5py.File(folder / "data" / "main_data.hdf5", "r+") as f:
+        group = f["episode_0"]
+        steps = group["actions"].shape[0]
+        group.require_group("infos").create_dataset("bad", (steps,), "f8", chunks=(steps,), compression="gzip").id.write_direct_chunk((0,), b"no deflate")
+    with serving(str(tmp_path)) as hub:
+        said = hub.get("/api/v1/datasets/door-human-v0/episodes/0/infos/bad?buckets=16").json()["detail"]
+        found = page(hub, "/d/door-human-v0/episodes/0?lanes=rewards,infos/bad")
+        assert said in found.text and sum(a.get("class") == "lane" for t, a in found.tags if t == "figure") == 1
+
+
 def recipes_of(hub, path):
     body = hub.get(path, HTML).body.decode()
     return {title: html.unescape(text) for title, text in re.findall(r"<h3>(.*?)</h3><pre[^>]*><code>(.*?)</code>", body, re.S)}

@@ -26,6 +26,14 @@ for (const select of document.querySelectorAll("form select")) {
   select.addEventListener("change", () => select.form.requestSubmit());
 }
 
+// what is not there yet is asked for again, twice
+const again = document.getElementById("again"), tries = history.state?.tries ?? 0;
+if (again && tries < 2) {
+  const { seconds } = again.dataset;
+  again.prepend(`Trying again in ${seconds} s. `);
+  setTimeout(() => { history.replaceState({ tries: tries + 1 }, ""); location.reload(); }, 1000 * seconds);
+}
+
 // a video that this browser has no decoder for is said to be one, where its picture would be
 for (const video of document.querySelectorAll(".media video")) {
   const { codecs } = video.dataset;
