@@ -9,6 +9,33 @@
 
 enum { MOST_PROBLEMS = 10 };
 
+enum { MOST_VERSIONS = 8, FEW_NAMES = 6 };
+
+/* Links to the versions, the newest first and marked. */
+static void write_version_links(struct page *page, const json_t *dataset)
+{
+    const json_t *versions = json_object_get(dataset, "versions");
+    const struct page_chips chips = {HUB_VIEW("Versions")};
+    const size_t count = json_array_size(versions);
+    if (count < 2)
+        return;
+    page_chips_begin(&page->out, &chips);
+    for (size_t i = count; i-- > 0 && count - i <= MOST_VERSIONS;) {
+        const json_t *version = json_array_get(versions, i);
+        const struct hub_view id = page_text(version, "id"), href = page_url(page, "/d/%p", id);
+        const struct hub_view name =
+            page_url(page, i + 1 == count ? "v%u (newest)" : "v%u", page_count(version, "version"));
+        if (hub_view_equal(id, page_text(dataset, "id")))
+            page_version_here(&page->out, &(struct page_version_here){href, name});
+        else
+            page_version_link(&page->out, &(struct page_version_link){href, name});
+    }
+    if (count > MOST_VERSIONS)
+        page_version_link(&page->out, &(struct page_version_link){HUB_VIEW("#versions"),
+                                                                  page_url(page, "all %u", (uint64_t)count)});
+    page_chips_end(&page->out, &chips);
+}
+
 static void write_head(struct page *page, const json_t *dataset)
 {
     struct page_out *out = &page->out;
@@ -19,6 +46,7 @@ static void write_head(struct page *page, const json_t *dataset)
     page_dataset_head(out, &(struct page_dataset_head){page_text(dataset, "id"),
                                                        page_text(dataset, "status"),
                                                        {revision.data, HUB_MIN(revision.size, 12)}});
+    write_version_links(page, dataset);
     if (about.size)
         page_paragraph(out, &(struct page_paragraph){HUB_VIEW("lead"), about});
     page_revision_bar(page, dataset);
@@ -122,6 +150,28 @@ static void write_episodes(struct page *page, const json_t *list)
     page_section_end(out, &section);
 }
 
+/* Of its dimensions: a few as they are, more of them folded. */
+static void write_names(struct page *page, const json_t *names)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(16 * KIB);
+    const struct page_details details = {page_url(page, "%u names", (uint64_t)json_array_size(names))};
+    size_t i;
+    const json_t *name;
+    json_array_foreach(names, i, name)
+    {
+        const char *said = json_string_value(name);
+        if (hub_buf_addf(&text, NULL, "%s%s", i ? ", " : "", said ? said : "-"))
+            break;
+    }
+    if (!text.size)
+        return;
+    if (json_array_size(names) > FEW_NAMES)
+        page_details_begin(&page->out, &details);
+    page_field_names(&page->out, &(struct page_field_names){hub_buf_view(&text)});
+    if (json_array_size(names) > FEW_NAMES)
+        page_details_end(&page->out, &details);
+}
+
 static void write_fields(struct page *page, const json_t *dataset)
 {
     struct page_out *out = &page->out;
@@ -150,10 +200,13 @@ static void write_fields(struct page *page, const json_t *dataset)
             used += (size_t)snprintf(shape + used, sizeof shape - used, "%s%lld", d ? " \xC3\x97 " : "",
                                      (long long)json_integer_value(json_array_get(dims, d)));
         const struct hub_view type = page_text(field, "type"), dtype = page_text(field, "dtype");
-        page_field_row(out, &(struct page_field_row){
-                                page_text(field, "path"), hub_view_is(type, "number") ? dtype : type,
-                                hub_view_of(shape), page_text(field, "axis"), page_text(field, "role"),
-                                page_count(field, "episodes")});
+        const struct page_field_row row = {
+            page_text(field, "path"), hub_view_is(type, "number") ? dtype : type,
+            hub_view_of(shape),       page_text(field, "axis"),
+            page_text(field, "role"), page_count(field, "episodes")};
+        page_field_row_begin(out, &row);
+        write_names(page, json_object_get(field, "names"));
+        page_field_row_end(out, &row);
     }
     page_tbody_end(out, NULL);
     page_table_end(out, &table);

@@ -34,7 +34,7 @@ static void write_roots(struct page *page, const json_t *status)
         const struct hub_view name = page_text(root, "name");
         page_root_row(&page->out,
                       &(struct page_root_row){
-                          name.size ? name : page_url(page, "root %u", (uint64_t)i),
+                          name.size ? name : page_url(page, "root %u, which has no name", (uint64_t)i),
                           page_count(root, "datasets"), page_count(root, "size"), page_count(root, "free"),
                           page_flag(root, "read_only") ? HUB_VIEW("read only") : HUB_VIEW("")});
     }

@@ -215,6 +215,17 @@ def test_numbers_of_fields_are_drawn(hub):
     assert page(hub, "/d/arm-v30/~statistics?field=none", 404)
 
 
+def test_versions_and_names_of_dimensions(tmp_path):
+    for name in ("arm-v20", "arm-v21", "arm-v30"):
+        shutil.copytree(os.path.join(FIXTURES, "lerobot", name), tmp_path / name)
+    with serving(str(tmp_path)) as hub:
+        found = page(hub, "/d/arm-v21")
+        assert re.search(r"v30 \(newest\)\s*v21\s*v20", found.text)
+        assert {"/d/arm-v30", "/d/arm-v20"} <= set(found.links()) and [a["href"] for t, a in found.tags if a.get("aria-current") == "true"] == ["/d/arm-v21"]
+        named = [f for f in hub.dataset("arm-v21")["fields"] if f.get("names")]
+        assert named and all(", ".join(f["names"]) in found.text for f in named)
+
+
 def test_episodes_beside_each_other(hub):
     assert f"/d/{DOOR}/~compare?e=7" in page(hub, f"/d/{DOOR}/episodes/7").links()
     marks = [a for t, a in page(hub, f"/d/{DOOR}/episodes").tags if t == "input" and a.get("name") == "e"]
