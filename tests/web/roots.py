@@ -86,6 +86,15 @@ def lerobot(folder, lengths, cameras, *, task="look at the squares", fps=30, los
     pq.write_table(pa.table(rows), folder + "/data/chunk-000/file-000.parquet")
 
 
+def shapes(folder, steps=100000):
+    i, random = np.arange(steps), np.random.default_rng(7)
+    spike, holes = np.zeros(steps), np.ones(steps)
+    spike[70707] = 1
+    for start, count in ((0, 500), (40000, 9000), (90000, 1)):
+        holes[start:start + count] = np.nan
+    minari(folder, 1, steps=steps, extra={"infos/noise": random.normal(size=steps), "infos/walk": random.normal(size=steps).cumsum(), "infos/stairs": i // 7777 % 5 * 1.0, "infos/sine": np.sin(i / 1234) * i, "infos/spike": spike, "infos/holes": holes})
+
+
 def camera(codec, flags="", short=0):
     return lambda path, count: videos.write(path, codec, count - short, flags=flags)
 
@@ -117,6 +126,7 @@ def main(folder, everything):
     lerobot(lab + "/unplayed", [20, 30], {"observation.images.mpeg4": camera("mpeg4"), "observation.images.gone": None, "observation.images.short": camera("h264", short=7)})
     lerobot(lab + "/leaps", [3000, 50], {}, lost=20, other=30)
     minari(lab + "/many-v0", 130, steps=15, description="More than a page of episodes.")
+    shapes(lab + "/shapes-v0")
     minari(lab + "/seeds-v0", 3, steps=6, seed=lambda n: np.uint64(2**63 + 2**53 + n + 1))
     hostile(lab + "/odd")
     user_files(lab + "/odd/files-v0")

@@ -3,7 +3,42 @@ const { sleep } = require("./kit.js");
 
 const position = (page) => page.$eval(".transport input", (scrub) => Number(scrub.value));
 
+/** Of the pixels within the axes of a lane, how many have ink that a plot of all its points (same options, same scales) lacks within
+ * a pixel of there, or lack what that has: buckets promise the same line up to a pixel. */
+const differing = (page, name) => page.evaluate(async (name) => {
+  const { lanes } = await import(performance.getEntriesByType("resource").find((r) => r.name.endsWith("/lanes.js")).name);
+  const lane = lanes.find((l) => l.is.lane === name), values = new Float64Array(await (await fetch(`${lane.is.src}?format=raw`)).arrayBuffer());
+  const box = document.body.appendChild(document.createElement("div"));
+  const all = new uPlot(lane.options(), [Array.from(values, (_, i) => i), Array.from(values, (v) => (Number.isFinite(v) ? v : null))], box);
+  await new Promise((done) => setTimeout(done, 100));
+  const { left, top, width, height } = all.bbox;
+  const inked = (plot) => Uint8Array.from({ length: width * height }, (_, i) => plot[4 * i + 3] > 127 && Math.min(plot[4 * i], plot[4 * i + 1], plot[4 * i + 2]) < 160);
+  const [a, b] = [lane.plot, all].map((plot) => inked(plot.ctx.getImageData(left, top, width, height).data));
+  const near = (of, i) => [-width - 1, -width, -width + 1, -1, 0, 1, width - 1, width, width + 1].some((by) => of[i + by]);
+  let apart = 0, drawn = 0;
+  for (let i = 0; i < a.length; i++) {
+    apart += (a[i] && !near(b, i)) || (b[i] && !near(a, i)) ? 1 : 0;
+    drawn += b[i];
+  }
+  all.destroy();
+  box.remove();
+  return { part: apart / a.length, drawn };
+}, name);
+
 exports.rows = {
+  "7 buckets look like all points": async (t) => {
+    const fields = ["noise", "walk", "stairs", "sine", "spike", "holes"].map((name) => "infos/" + name), page = await t.open();
+    for (const window of ["", "&from=30000&to=90000"]) {
+      await page.goto(`${t.base}/d/shapes-v0/episodes/0?lanes=${fields.join(",")}${window}`);
+      for (const field of fields) {
+        await page.locator(`figure[data-lane="${field}"]`).scrollIntoViewIfNeeded();
+        await page.waitForSelector(`figure[data-lane="${field}"][data-drawn]`);
+        const { part, drawn } = await differing(page, field);
+        console.log(`      ${field}${window}: ${(100 * part).toFixed(3)} % of pixels differ`);
+        t.check(drawn > 500 && part <= 0.005, field, window, part, "of pixels differ from all points drawn");
+      }
+    }
+  },
   "9 two fingers zoom": async (t) => {
     const page = await t.open({ width: 390, height: 844, hasTouch: true, isMobile: true });
     await page.goto(t.base + "/d/many-v0/episodes/3");

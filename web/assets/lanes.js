@@ -303,8 +303,9 @@ class Strip extends Lane {
   }
 
   async fetch(signal) {
-    this.whole ??= Object.values((await (await ask(this.tiles.url({ buckets: 16 }), signal)).json()).fields)[0];
-    this.data = await this.tiles.get(width_for(view.to - view.from, this.pixels), view.from + this.rows[0], view.to + this.rows[1], signal);
+    const coming = this.tiles.get(width_for(view.to - view.from, this.pixels), view.from + this.rows[0], view.to + this.rows[1], signal);
+    const whole = this.whole ?? ask(this.tiles.url({ buckets: 16 }), signal).then(async (answer) => Object.values((await answer.json()).fields)[0]);
+    [this.whole, this.data] = await Promise.all([whole, coming]);
   }
 
   /** [low, high] -> a colour of nine: diverging where the range spans zero, else by lightness. NaN has none. */
