@@ -2,15 +2,14 @@
 #include "server/facade/gcs.h"
 #include "server/facade/glob.h"
 #include "server/facade/handlers.h"
+#include "server/facade/kept.h"
 
-#include "server/api/ready.h"
 #include "storage/base/base64.h"
 #include "storage/base/spell.h"
 
 #include <stdlib.h>
 
 enum { MOST = 1000, MOST_LOOKS = 100000 }; /* objects on a page; those that a glob is held against for one */
-enum { KEPT_PAGE = 0x70616765 };           /* among what is kept ready in app->documents */
 enum { ENOUGH_BYTES = 4 * MIB }; /* of metadata: a page ends behind the object that brings it there */
 
 static const char media_type[] = "application/json; charset=UTF-8";
@@ -195,33 +194,10 @@ static enum hub_status write_listing(const struct listing *l, struct hub_respons
     return hub_buf_add_text(out, "}\n", err);
 }
 
-/* ---- kept ones ---- */
+/* ---- the list ---- */
 
-/* A page names its hub as it was asked, and what it says is of one snapshot and of the digests that are known. */
-static enum hub_status question_of(const struct hub_request *request, struct hub_buf *text,
-                                   struct hub_ready_question *out, struct hub_error *err)
-{
-    const struct hub_catalog *catalog = request->app->catalog;
-    const struct hub_snapshot *snapshot = hub_catalog_snapshot(request->app->catalog);
-    const uint64_t published = snapshot->generation, hashed = hub_digest_generation(catalog);
-    hub_snapshot_put(snapshot);
-    *text = HUB_BUF_INIT(256 * KIB);
-    HUB_TRY(hub_buf_addf(text, err, "%s%s?%s", request->base_url, request->target, request->query_text));
-    const uint64_t state =
-        hub_hash(hub_hash(HUB_HASH_START, &published, sizeof published), &hashed, sizeof hashed);
-    *out = (struct hub_ready_question){KEPT_PAGE, state, hub_buf_view(text)};
-    return HUB_OK;
-}
-
-static void send_kept(struct hub_ready *kept, struct hub_response *response)
-{
-    response->kind = HUB_BODY_SHARED;
-    response->shared = hub_bytes_ref(hub_ready_body(kept));
-    hub_ready_put(kept);
-}
-
-static enum hub_status make(struct hub_request *request, const struct hub_ready_question *question,
-                            struct hub_response *response, struct hub_error *err)
+static enum hub_status make(struct hub_request *request, struct hub_response *response, bool *lasting,
+                            struct hub_error *err)
 {
     HUB_CLEANUP(listing_dispose) struct listing l = {0};
     HUB_TRY(read_listing(request, &l, err));
@@ -231,24 +207,12 @@ static enum hub_status make(struct hub_request *request, const struct hub_ready_
         HUB_TRY(hub_gcs_bucket_check(request, &l.bucket, err));
     HUB_TRY(hub_json_status(&l.items));
     HUB_TRY(hub_json_status(&l.prefixes));
-    HUB_TRY(write_listing(&l, response, err));
-    /* what an upstream says may be another thing the next time */
-    struct hub_ready *kept =
-        l.objects.remote ? NULL : hub_ready_add(request->app, question, HUB_VIEW(""), &response->buffer);
-    if (kept)
-        send_kept(kept, response);
-    return HUB_OK;
+    *lasting = !l.objects.remote; /* what an upstream says may be another thing the next time */
+    return write_listing(&l, response, err);
 }
 
 enum hub_status hub_gcs_list(struct hub_request *request, struct hub_response *response,
                              struct hub_error *err)
 {
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = {0};
-    struct hub_ready_question question;
-    HUB_TRY(question_of(request, &text, &question, err));
-    struct hub_ready *kept = hub_ready_find(request->app, &question);
-    if (!kept)
-        return request->may_block ? make(request, &question, response, err) : HUB_AGAIN;
-    send_kept(kept, response);
-    return hub_response_header(response, err, "Content-Type", "%s", media_type);
+    return hub_kept_answer(request, response, make, err);
 }

@@ -2,6 +2,7 @@
 #include "server/facade/handlers.h"
 #include "server/facade/hf.h"
 #include "server/facade/hf_upstream.h"
+#include "server/facade/kept.h"
 
 #include "server/api/cursor.h"
 #include "storage/base/spell.h"
@@ -73,7 +74,8 @@ static enum hub_status put_sibling(struct hub_json *json, struct hub_request *re
 
 /* All files; above the limit none, as then clients ask for the tree. */
 static enum hub_status put_siblings(struct hub_json *json, struct hub_request *request,
-                                    const struct hub_hf_repo *repo, bool blobs, struct hub_error *err)
+                                    const struct hub_hf_repo *repo, bool blobs, bool *lasting,
+                                    struct hub_error *err)
 {
     HUB_CLEANUP(hub_objects_dispose) struct hub_objects objects = {0};
     const struct hub_view begins = hub_buf_view(&repo->begins);
@@ -90,26 +92,32 @@ static enum hub_status put_siblings(struct hub_json *json, struct hub_request *r
         HUB_TRY(put_sibling(json, request, repo, &object, blobs, err));
     }
     hub_json_end_array(json);
+    *lasting = !objects.remote;
     return hub_json_status(json);
 }
 
-static enum hub_status repo_show_here(struct hub_request *request, struct hub_response *response,
-                                      struct hub_error *err)
+static enum hub_status make_repo(struct hub_request *request, struct hub_response *response, bool *lasting,
+                                 struct hub_error *err)
 {
     HUB_CLEANUP(hub_hf_repo_dispose) struct hub_hf_repo repo = {0};
     const struct hub_view blobs = hub_request_query(request, "blobs");
-    if (!request->may_block)
-        return HUB_AGAIN;
     HUB_TRY(hub_hf_repo_open(request, &repo, err));
     HUB_TRY(hub_hf_revision(request, &repo, err));
     struct hub_json json =
         hub_json_to(hub_response_buffer(response, 200, "application/json; charset=utf-8", 32 * MIB), err);
     hub_json_object(&json);
     HUB_TRY(put_head(&json, &repo, err));
-    HUB_TRY(put_siblings(&json, request, &repo, blobs.size && strcasecmp(blobs.data, "true") == 0, err));
+    HUB_TRY(
+        put_siblings(&json, request, &repo, blobs.size && strcasecmp(blobs.data, "true") == 0, lasting, err));
     hub_json_end_object(&json);
     HUB_TRY(hub_response_header(response, err, "X-Repo-Commit", "%s", repo.commit));
     return hub_json_status(&json);
+}
+
+static enum hub_status repo_show_here(struct hub_request *request, struct hub_response *response,
+                                      struct hub_error *err)
+{
+    return hub_kept_answer(request, response, make_repo, err);
 }
 
 enum hub_status hub_hf_repo_show(struct hub_request *request, struct hub_response *response,

@@ -2,6 +2,7 @@
 #include "server/facade/handlers.h"
 #include "server/facade/hf.h"
 #include "server/facade/hf_upstream.h"
+#include "server/facade/kept.h"
 
 #include "server/api/cursor.h"
 #include "storage/base/hex.h"
@@ -188,14 +189,12 @@ static enum hub_status link_next(struct tree *t, struct hub_response *response, 
     return hub_response_header(response, err, "Link", "<%s>; rel=\"next\"", url.data);
 }
 
-static enum hub_status tree_here(struct hub_request *request, struct hub_response *response,
+static enum hub_status make_tree(struct hub_request *request, struct hub_response *response, bool *lasting,
                                  struct hub_error *err)
 {
     HUB_CLEANUP(tree_dispose) struct tree t = {0};
     struct hub_page_cursor after = {0};
     char scope[33] = "";
-    if (!request->may_block)
-        return HUB_AGAIN;
     HUB_TRY(read_tree(request, &t, err));
     const struct hub_view cursor = hub_request_query(request, "cursor");
     memcpy(scope, t.repo.commit, sizeof scope - 1);
@@ -212,8 +211,15 @@ static enum hub_status tree_here(struct hub_request *request, struct hub_respons
                            hub_request_capture(request, "rev").data);
     hub_json_end_array(&t.json);
     HUB_TRY(link_next(&t, response, err));
+    *lasting = !t.objects.remote;
     HUB_TRY(hub_response_header(response, err, "X-Repo-Commit", "%s", t.repo.commit));
     return hub_json_status(&t.json);
+}
+
+static enum hub_status tree_here(struct hub_request *request, struct hub_response *response,
+                                 struct hub_error *err)
+{
+    return hub_kept_answer(request, response, make_tree, err);
 }
 
 enum hub_status hub_hf_tree(struct hub_request *request, struct hub_response *response, struct hub_error *err)

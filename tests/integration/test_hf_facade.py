@@ -167,6 +167,26 @@ def test_lists_go_on(lab):
     assert [d["id"] for d in hub.get("/api/datasets?author=lab&search=CAM").json()] == ["lab/camera-v30"]
 
 
+def test_what_is_said_again_is_the_same(tmp_path):
+    """Pages of a tree and what is said of a repo are kept ready, with their headers, until something changes."""
+    os.makedirs(tmp_path / "lab/many-v0")
+    shutil.copytree(os.path.join(FIXTURES, "samples", "door-human-v0", "data"), tmp_path / "lab/many-v0/data")
+    for i in range(1001):
+        (tmp_path / f"lab/many-v0/{i:04d}.txt").write_text(str(i))
+    with serving(str(tmp_path)) as hub:
+        for url in ("/api/datasets/farama-minari/lab/tree/main?recursive=true", "/api/datasets/farama-minari/lab/revision/main"):
+            until(lambda: hub.get(url).body == hub.get(url).body)  # digests become known meanwhile
+            first, again = hub.get(url), hub.get(url)
+            assert again.body == first.body and all(again.headers[h] == first.headers[h] for h in ("Link", "X-Repo-Commit", "Content-Type"))
+            assert ("tree" not in url) or first.headers["Link"].startswith(f"<{hub.base}/api/")
+            other = hub.get(url, {"Host": "another.name:81"})
+            assert other.status == 400 or other.headers["Link"] is None or "another.name:81" in other.headers["Link"]
+        commit = first.headers["X-Repo-Commit"]
+        (tmp_path / "lab/many-v0/more.txt").write_text("more")
+        until(lambda: hub.get(url).headers["X-Repo-Commit"] != commit)
+        assert any(s["rfilename"].endswith("more.txt") for s in hub.get(url).json()["siblings"])
+
+
 def test_a_changed_repo_is_another_commit(lab):
     hub, root = lab
     before = hub.get("/api/datasets/lab/arm-v21").json()["sha"]
