@@ -22,7 +22,7 @@ const differing = (page, name) => page.evaluate(async (name) => {
   }
   all.destroy();
   box.remove();
-  return { part: apart / a.length, drawn };
+  return { part: apart / a.length, ink: apart / drawn, drawn };
 }, name);
 
 exports.rows = {
@@ -33,9 +33,10 @@ exports.rows = {
       for (const field of fields) {
         await page.locator(`figure[data-lane="${field}"]`).scrollIntoViewIfNeeded();
         await page.waitForSelector(`figure[data-lane="${field}"][data-drawn]`);
-        const { part, drawn } = await differing(page, field);
-        console.log(`      ${field}${window}: ${(100 * part).toFixed(3)} % of pixels differ`);
+        const { part, ink, drawn } = await differing(page, field);
+        console.log(`      ${field}${window}: ${(100 * part).toFixed(3)} % of pixels differ, ${(100 * ink).toFixed(2)} % of those drawn`);
         t.check(drawn > 500 && part <= 0.005, field, window, part, "of pixels differ from all points drawn");
+        t.check(ink <= 0.02, field, window, ink, "of the ink differs"); // a lost spike is far less than 0.5 % of the plot
       }
     }
   },
