@@ -1,0 +1,268 @@
+/* Responses of libmicrohttpd: see mhd_answer.h. Bytes of files come from callbacks that wait on workers, never on the event thread. */
+#include "server/http/mhd_answer.h"
+
+#include "server/http/budget.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* The block is there, or it is too late. */
+static void end_block_wait(struct hub_wait *wait, bool there)
+{
+    struct hub_exchange *x =
+        (struct hub_exchange *)((char *)wait - offsetof(struct hub_exchange, fetch_wait));
+    x->stream.failed |= !there;
+    MHD_resume_connection(x->connection);
+}
+
+/* The connection is suspended. */
+static void wait_for_block(struct hub_exchange *x)
+{
+    struct hub_file_fetch *awaited = x->stream.awaited;
+    x->fetch_wait.end = end_block_wait;
+    if (!hub_exchange_wait_for(x, awaited))
+        end_block_wait(&x->fetch_wait, hub_fetch_result(awaited, NULL) != HUB_AGAIN);
+}
+
+static ssize_t read_block(void *cls, uint64_t at, char *out, size_t size)
+{
+    struct hub_exchange *x = cls;
+    ssize_t n = hub_stream_read(&x->stream, at, out, size);
+    if (n > 0)
+        x->bytes_out = at + (uint64_t)n;
+    if (n != 0)
+        return n > 0 ? n : MHD_CONTENT_READER_END_WITH_ERROR;
+    x->stream_at = at;
+    MHD_suspend_connection(x->connection);
+    if (x->stream.awaited) {
+        wait_for_block(x);
+    } else if (!hub_pool_push(x->http->pool, &x->task, true)) {
+        x->stream.failed = true;
+        MHD_resume_connection(x->connection);
+    }
+    return 0;
+}
+
+static void fetch_block(struct hub_task *task)
+{
+    struct hub_exchange *x = (struct hub_exchange *)((char *)task - offsetof(struct hub_exchange, task));
+    hub_stream_fetch(&x->stream, x->stream_at);
+    MHD_resume_connection(x->connection); /* x is the event thread's again */
+}
+
+static void drop_stream(struct hub_task *task)
+{
+    struct hub_exchange *x = (struct hub_exchange *)((char *)task - offsetof(struct hub_exchange, task));
+    x->stream.failed = true;
+    MHD_resume_connection(x->connection);
+}
+
+static void make_more(struct hub_task *task)
+{
+    struct hub_exchange *x = (struct hub_exchange *)((char *)task - offsetof(struct hub_exchange, task));
+    hub_made_more(&x->made);
+    MHD_resume_connection(x->connection); /* x is the event thread's again */
+}
+
+static void drop_made(struct hub_task *task)
+{
+    struct hub_exchange *x = (struct hub_exchange *)((char *)task - offsetof(struct hub_exchange, task));
+    x->made.failed = true;
+    MHD_resume_connection(x->connection);
+}
+
+static ssize_t read_made(void *cls, uint64_t at, char *out, size_t size)
+{
+    struct hub_exchange *x = cls;
+    const size_t n = hub_made_read(&x->made, at, out, size);
+    x->bytes_out = at + n;
+    if (n)
+        return (ssize_t)n;
+    if (x->made.failed || x->made.complete)
+        return x->made.failed ? MHD_CONTENT_READER_END_WITH_ERROR : MHD_CONTENT_READER_END_OF_STREAM;
+    MHD_suspend_connection(x->connection);
+    if (!hub_pool_push(x->http->pool, &x->task, true))
+        drop_made(&x->task);
+    return 0;
+}
+
+/* Where its length is not known it is sent in chunks, or ends with the connection. */
+static struct MHD_Response *made_response(struct hub_exchange *x)
+{
+    hub_made_init(&x->made, x->response.maker);
+    x->task.run = make_more;
+    x->task.cancel = drop_made;
+    const uint64_t length = x->response.length;
+    const bool known = length != HUB_LENGTH_UNKNOWN;
+    return MHD_create_response_from_callback(
+        known ? length : MHD_SIZE_UNKNOWN,
+        known && length > HUB_MADE_LARGE ? HUB_MADE_LARGE_BLOCK : HUB_MADE_BLOCK, read_made, x, NULL);
+}
+
+static bool reserve(struct hub_exchange *x, uint64_t bytes)
+{
+    struct hub_budget *budget = x->http->options.budget;
+    if (!budget || (x->response.budget && x->response.budget != budget) ||
+        !hub_budget_try(budget, x->request.client, bytes))
+        return false;
+    x->response.budget = budget;
+    x->response.client = x->request.client;
+    x->response.reserved += bytes;
+    return true;
+}
+
+/* The library holds a block, and so does a worker's read, or the window holds some. */
+static size_t block_of(struct hub_exchange *x, uint64_t length)
+{
+    const unsigned blocks = x->response.file && x->response.file->source ? 1 + HUB_STREAM_WINDOW : 2;
+    if (x->response.file && x->response.file->source && x->response.file->source->comes)
+        return reserve(x, blocks * HUB_STREAM_COMING_BLOCK) ? HUB_STREAM_COMING_BLOCK
+                                                            : HUB_STREAM_SMALL_BLOCK;
+    if (length > HUB_STREAM_MEDIUM_BLOCK && reserve(x, blocks * HUB_STREAM_BLOCK))
+        return HUB_STREAM_BLOCK;
+    return reserve(x, blocks * HUB_STREAM_MEDIUM_BLOCK) ? HUB_STREAM_MEDIUM_BLOCK : HUB_STREAM_SMALL_BLOCK;
+}
+
+static struct MHD_Response *file_response(struct hub_exchange *x)
+{
+    struct hub_response *response = &x->response;
+    const size_t block = block_of(x, response->length);
+    if (response->parts)
+        hub_stream_init_parts(&x->stream, response->parts, response->offset, block);
+    else
+        hub_stream_init(&x->stream, response->file, response->offset, response->length, block);
+    x->stream.escaped = response->escaped;
+    x->stream.head = hub_buf_view(&response->buffer);
+    x->task.run = fetch_block;
+    x->task.cancel = drop_stream;
+    return MHD_create_response_from_callback(response->buffer.size + response->length, block, read_block, x,
+                                             NULL);
+}
+
+static ssize_t send_nothing(void *cls, uint64_t at, char *out, size_t size)
+{
+    (void)cls;
+    (void)at;
+    (void)out;
+    (void)size;
+    return MHD_CONTENT_READER_END_OF_STREAM;
+}
+
+/* What only GET reads, or nobody: HEAD says how long it is, and needs no block for it. */
+static bool is_unsent(const struct hub_exchange *x)
+{
+    const enum hub_body_kind kind = x->response.kind;
+    return kind == HUB_BODY_UNSENT ||
+           (x->request.method == HUB_HEAD && (kind == HUB_BODY_FILE || kind == HUB_BODY_MADE));
+}
+
+static struct MHD_Response *unsent_response(const struct hub_response *response)
+{
+    const uint64_t head = response->kind == HUB_BODY_FILE ? response->buffer.size : 0;
+    const uint64_t length =
+        response->length == HUB_LENGTH_UNKNOWN ? MHD_SIZE_UNKNOWN : head + response->length;
+    return MHD_create_response_from_callback(length, 1, send_nothing, NULL, NULL);
+}
+
+/* The bytes stay the exchange's until on_completed, so nothing is copied. */
+static struct MHD_Response *make_response(struct hub_exchange *x)
+{
+    struct hub_response *response = &x->response;
+    struct hub_view bytes = {"", 0};
+    if (is_unsent(x))
+        return unsent_response(response);
+    if (response->kind == HUB_BODY_FILE && response->length > 0)
+        return file_response(x);
+    if (response->kind == HUB_BODY_MADE)
+        return made_response(x);
+    if (response->kind == HUB_BODY_BUFFER && response->buffer.size > 0)
+        bytes = hub_buf_view(&response->buffer);
+    else if (response->kind == HUB_BODY_SHARED)
+        bytes = hub_bytes_view(response->shared);
+    x->bytes_out = x->request.method == HUB_HEAD ? 0 : bytes.size;
+    return MHD_create_response_from_buffer(bytes.size, (void *)bytes.data, MHD_RESPMEM_PERSISTENT);
+}
+
+/* Header lines on their way to libmicrohttpd, which allocates three times for each field it is given: all are
+ * given as the value of the first. It refuses line ends in a value, so these stand for them until it has made
+ * its copy. No value holds them: control characters are refused. */
+#define FIRST_FIELD "X-Content-Type-Options"
+#define LINE_END "\1\2"
+
+struct lines {
+    size_t size;
+    char text[HUB_MHD_BYTES];
+};
+
+static void add_line(struct lines *lines, const char *name, const char *value)
+{
+    const size_t name_size = strlen(name), value_size = strlen(value);
+    if (name_size + value_size + 4 >= sizeof lines->text - lines->size) {
+        lines->size = sizeof lines->text; /* more than can be sent */
+        return;
+    }
+    char *at = lines->text + lines->size;
+    at = mempcpy(at, LINE_END, 2);
+    at = mempcpy(at, name, name_size);
+    at = mempcpy(at, ": ", 2);
+    at = mempcpy(at, value, value_size);
+    lines->size = (size_t)(at - lines->text);
+}
+
+static bool give(struct lines *lines, struct MHD_Response *out)
+{
+    if (lines->size == sizeof lines->text)
+        return false;
+    lines->text[lines->size] = '\0';
+    if (MHD_add_response_header(out, FIRST_FIELD, lines->text) != MHD_YES)
+        return false;
+    const char *copy = MHD_get_response_header(out, FIRST_FIELD);
+    for (char *at = copy ? strchr(copy, LINE_END[0]) : NULL; at; at = strchr(at, LINE_END[0]))
+        memcpy(at, "\r\n", 2);
+    return true;
+}
+
+/* What lets pages of other origins read this answer. Always, not only where an Origin asks: caches keep
+ * it. */
+static void add_origin(struct lines *lines, const struct hub_exchange *x)
+{
+    const struct hub_access *access = &x->http->access;
+    const char *allowed = hub_access_origin(access, hub_request_header(&x->request, "Origin"));
+    if (hub_access_varies(access))
+        add_line(lines, "Vary", "Origin");
+    if (!allowed)
+        return;
+    add_line(lines, "Access-Control-Allow-Origin", allowed);
+    add_line(lines, "Access-Control-Expose-Headers", "*");
+}
+
+static bool add_headers(struct hub_exchange *x, struct MHD_Response *out)
+{
+    const struct hub_response *response = &x->response;
+    struct lines lines;
+    lines.size = (size_t)(stpcpy(lines.text, "nosniff") - lines.text);
+    if (response->status >= 400 || x->named)
+        add_line(&lines, "X-Request-Id", x->request.id);
+    if (hub_access_shared(&x->request))
+        add_origin(&lines, x);
+    for (unsigned i = 0; i < response->header_count; i++)
+        add_line(&lines, response->headers[i].name, response->headers[i].value);
+    return give(&lines, out) &&
+           ((!x->close && !atomic_load_explicit(&x->http->draining, memory_order_relaxed)) ||
+            MHD_add_response_header(out, "Connection", "close") == MHD_YES);
+}
+
+enum MHD_Result hub_mhd_queue(struct hub_exchange *x)
+{
+    struct MHD_Response *out = make_response(x);
+    enum MHD_Result queued = MHD_NO;
+    if (out && add_headers(x, out)) {
+        x->step = HUB_STEP_SENDING;
+        hub_deadline_holds(&x->watch, x->response.reserved);
+        hub_deadline_phase(&x->watch, HUB_PHASE_SEND);
+        queued = MHD_queue_response(x->connection, x->response.status, out);
+    }
+    if (out)
+        MHD_destroy_response(out);
+    return queued;
+}

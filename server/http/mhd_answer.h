@@ -1,0 +1,16 @@
+/** Answers of exchanges, given to libmicrohttpd. Only mhd_glue.c and mhd_answer.c know the library. */
+#ifndef HUB_HTTP_MHD_ANSWER_H
+#define HUB_HTTP_MHD_ANSWER_H
+
+#include "server/http/exchange.h"
+
+#include <microhttpd.h>
+
+/** What the library may use for a connection: the header of a request, its parts once more, and the header of the answer. It is
+ * zeroed for every request. */
+#define HUB_MHD_BYTES (16 * KIB)
+
+/** Queue the exchange's response: a buffer, a file, or what is made or fetched as it is sent. On an event thread. */
+HUB_MUST_USE enum MHD_Result hub_mhd_queue(struct hub_exchange *x);
+
+#endif
