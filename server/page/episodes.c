@@ -2,9 +2,12 @@
 #include "server/page/episodes.h"
 
 #include "server/page/handlers.h"
+#include "server/page/recipes.h"
 #include "server/page/svg.h"
 
 #include <stdio.h>
+
+enum { MOST_CHOSEN = 500 };
 
 const char *page_outcome_of(const json_t *episode)
 {
@@ -160,6 +163,40 @@ static void show_list(struct page *page, const json_t *list)
                         &(struct page_compare_picked){page_url(page, "/d/%p/~compare", page_id(page))});
 }
 
+static bool is_chosen(const struct page *page)
+{
+    static const char *const choices[] = {"where", "split", "task", "name"};
+    for (size_t i = 0; i < HUB_COUNT(choices); i++)
+        if (hub_request_query(page->request, choices[i]).size)
+            return true;
+    return false;
+}
+
+/* Of a choice that is small enough to be written down: its numbers, as those who go on with it want them. */
+static enum hub_status write_chosen(struct page *page, const json_t *dataset, const json_t *list)
+{
+    HUB_CLEANUP(hub_json_decrefp) json_t *table = NULL;
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf numbers = HUB_BUF_INIT(16 * KIB);
+    const struct page_details details = {HUB_VIEW("Commands and programs for these episodes")};
+    const uint64_t total = page_count(list, "total");
+    size_t i;
+    const json_t *number;
+    if (!is_chosen(page) || !total || total > MOST_CHOSEN)
+        return HUB_OK;
+    const struct hub_view query = page_query(page, "cursor limit at include sort revision columns format",
+                                             "columns", HUB_VIEW("number"), "format", HUB_VIEW("json"), NULL);
+    HUB_TRY(page_ask_if_any(page, page_url(page, "/api/v1/datasets/%p/episodes%r", page_id(page), query),
+                            &table));
+    json_array_foreach(json_object_get(json_object_get(table, "columns"), "number"), i, number) HUB_TRY(
+        hub_buf_addf(&numbers, page->err, "%s%lld", i ? ", " : "", (long long)json_integer_value(number)));
+    if (!numbers.size)
+        return HUB_OK;
+    page_details_begin(&page->out, &details);
+    HUB_TRY(page_recipes_chosen(page, dataset, hub_buf_view(&numbers)));
+    page_details_end(&page->out, &details);
+    return HUB_OK;
+}
+
 enum hub_status hub_page_episodes(struct hub_request *request, struct hub_response *response,
                                   struct hub_error *err)
 {
@@ -188,6 +225,7 @@ enum hub_status hub_page_episodes(struct hub_request *request, struct hub_respon
     else
         show_list(&page, list);
     page_pages(&page, list);
+    HUB_TRY(write_chosen(&page, dataset, list));
     const enum hub_status st = page_close(&page);
     if (!list)
         response->status = 400;

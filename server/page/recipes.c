@@ -16,6 +16,8 @@ enum needs {
     FIELD = 32,       /* it has a field of numbers */
     TRANSITIONS = 64, /* it has observations and actions */
     SHARDS = 128,
+    CHOSEN = 512,  /* some of its episodes were chosen; these alone are shown then */
+    EDITED = 1024, /* LeRobot's own tool edits it: from v3.0 on */
 };
 
 /* <name> is a value as part of a URL, <name sh> one argument of a shell, <name py> a text of Python. */
@@ -69,13 +71,26 @@ static const struct recipe {
     {"curl: all files", "curl -s '<base>/api/v1/datasets/<id>/archive.tar' | tar x", 0, false},
     {"rclone: all files, again only what changed",
      "rclone copy ':http,url=\"<base>/<bucket>/<id>/\":' <id sh>", 0, false},
+    {"The episodes as a filter", "number in (<chosen>)", CHOSEN, false},
+    {"The episodes as JSON", "[<chosen>]", CHOSEN, false},
+    {"minari-cli: all their rows", "minari-cli rows <id sh> --where 'number in (<chosen>)' -o rows.npz",
+     CHOSEN | TRANSITIONS, false},
+    {"Python: Minari, without them",
+     "import minari\ndataset = minari.load_dataset(<id py>)\n"
+     "kept = dataset.filter_episodes(lambda episode: episode.id not in {<chosen>})\n"
+     "print(kept.total_episodes)",
+     CHOSEN | MINARI, false},
+    {"LeRobot: delete them from a copy",
+     "lerobot-edit-dataset --repo_id <repo sh> --operation.type delete_episodes "
+     "--operation.episode_indices '[<chosen>]'",
+     CHOSEN | LEROBOT | WHOLE_REPO | EDITED, false},
 };
 
 /* ---- what it is ---- */
 
 struct values {
     const struct page *page;
-    struct hub_view id, field, shards;
+    struct hub_view id, field, shards, chosen; /* chosen: "3, 7, 19" */
     struct hub_buf repo, within;
     uint64_t episode;
     unsigned has; /* enum needs */
@@ -147,7 +162,9 @@ static enum hub_status find_values(struct values *v, const json_t *dataset, stru
         json_array_size(json_object_get(dataset, "loadable_by")) && minari_can_say(v->id) ? MINARI : TREE;
     v->has |= v->has & MINARI && hub_view_is(page_text(dataset, "era"), "E5") ? LISTED : 0;
     v->has |= hub_view_is(page_text(dataset, "format"), "lerobot") ? LEROBOT : 0;
+    v->has |= hub_view_is(page_text(dataset, "era"), "v3.0") ? EDITED : 0;
     v->has |= v->shards.size ? SHARDS : 0;
+    v->has |= v->chosen.size ? CHOSEN : 0;
     v->has |= has_role(fields, "observation") && has_role(fields, "action") ? TRANSITIONS : 0;
     return find_repo(v, err);
 }
@@ -198,6 +215,8 @@ static enum hub_status add_value(const struct values *v, struct hub_view slot, s
     const struct hub_view name = {slot.data, space ? (size_t)(space - slot.data) : slot.size};
     if (hub_view_is(name, "n"))
         return hub_buf_addf(out, err, "%" PRIu64, v->episode);
+    if (hub_view_is(name, "chosen"))
+        return hub_buf_add_view(out, v->chosen, err);
     const struct hub_view value = value_of(v, name);
     if (space)
         return strncmp(space, " sh", 3) == 0 ? add_shell(value, out, err) : add_python(value, out, err);
@@ -226,7 +245,8 @@ static enum hub_status write_recipes(struct page *page, struct values *v, bool f
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(64 * KIB);
     for (size_t i = 0; i < HUB_COUNT(recipes); i++) {
         const struct recipe *r = &recipes[i];
-        if ((r->needs & v->has) != r->needs || (first && !r->first))
+        if ((r->needs & v->has) != r->needs || (r->needs & CHOSEN) != (v->has & CHOSEN) ||
+            (first && !r->first))
             continue;
         text.size = 0;
         HUB_TRY(write_text(v, r->text, &text, page->err));
@@ -235,19 +255,29 @@ static enum hub_status write_recipes(struct page *page, struct values *v, bool f
     return HUB_OK;
 }
 
+static enum hub_status write_all(struct page *page, const json_t *dataset, struct values *v, bool first)
+{
+    v->page = page;
+    v->repo = HUB_BUF_INIT(KIB);
+    v->within = HUB_BUF_INIT(4 * KIB);
+    enum hub_status st = find_values(v, dataset, page->err);
+    if (!st)
+        st = write_recipes(page, v, first);
+    hub_buf_dispose(&v->repo);
+    hub_buf_dispose(&v->within);
+    return st;
+}
+
 enum hub_status page_recipes(struct page *page, const json_t *dataset, uint64_t episode, const char *field,
                              bool first)
 {
-    struct values v = {.page = page,
-                       .field = hub_view_of(field ? field : ""),
-                       .episode = episode,
-                       .repo = HUB_BUF_INIT(KIB),
-                       .within = HUB_BUF_INIT(4 * KIB)};
-    v.has = field ? FIELD : 0;
-    enum hub_status st = find_values(&v, dataset, page->err);
-    if (!st)
-        st = write_recipes(page, &v, first);
-    hub_buf_dispose(&v.repo);
-    hub_buf_dispose(&v.within);
-    return st;
+    struct values v = {
+        .field = hub_view_of(field ? field : ""), .episode = episode, .has = field ? FIELD : 0};
+    return write_all(page, dataset, &v, first);
+}
+
+enum hub_status page_recipes_chosen(struct page *page, const json_t *dataset, struct hub_view numbers)
+{
+    struct values v = {.chosen = numbers};
+    return write_all(page, dataset, &v, false);
 }

@@ -290,6 +290,20 @@ def test_what_cannot_be_shown_is_a_page(hub):
     assert hub.get("/~assets/000000000000/style.css").status == 404
 
 
+def test_chosen_episodes_are_written_down(hub):
+    """As a filter of ours, as JSON, and as commands that a shell and Python read."""
+    assert not recipes_of(hub, f"/d/{DOOR}/episodes") and not recipes_of(hub, f"/d/{DOOR}/episodes?where=steps<0".replace("<", "%3C"))
+    found = recipes_of(hub, f"/d/{DOOR}/episodes?where=number%20in%20(7,3)&sort=-steps")
+    assert json.loads(found["The episodes as JSON"]) == [3, 7]
+    items = hub.get(f"/api/v1/datasets/{DOOR}/episodes?where={quote(found['The episodes as a filter'])}").json()["items"]
+    assert [e["number"] for e in items] == [3, 7]
+    ast.parse(found["Python: Minari, without them"])
+    assert "{3, 7}" in found["Python: Minari, without them"]
+    for commands in (found, recipes_of(hub, "/d/camera-v30/episodes?where=number%20%3C%202")):
+        for title, text in commands.items():
+            if "Python" not in title and "episodes as" not in title:
+                subprocess.run(["bash", "-n", "-c", text], check=True)
+
 def test_what_is_being_written_is_a_page_that_asks_again(tmp_path):
     folder = shutil.copytree(os.path.join(FIXTURES, "samples", "door-human-v0"), tmp_path / "door-human-v0")
     with serving(str(tmp_path), args=["--settle", "2s"]) as hub:
