@@ -179,6 +179,18 @@ static void write_frames(struct episode *e)
 
 /* ---- the rows at a step ---- */
 
+/* A row of JSON that its writer cut off at the width of its sensor is null, as an empty one is. */
+static struct hub_view words_for_null(struct episode *e, const json_t *field)
+{
+    const json_t *here = page_field_of(e->document, page_text(field, "path")),
+                 *width = json_array_get(json_object_get(here, "shape"), 0);
+    if (!hub_view_is(page_text(field, "type"), "padded-json"))
+        return HUB_VIEW("null");
+    return json_is_integer(width) ? page_url(e->page, "no JSON: empty, or cut off by its writer at %u bytes",
+                                             (uint64_t)json_integer_value(width))
+                                  : HUB_VIEW("no JSON: empty, or cut off by its writer");
+}
+
 /* As stored: text as it is, numbers as JSON writes them, the first of many. */
 static void write_value(struct episode *e, const json_t *field, uint64_t row, const json_t *value)
 {
@@ -195,10 +207,11 @@ static void write_value(struct episode *e, const json_t *field, uint64_t row, co
     const struct hub_view said = count > SHOWN_NUMBERS
                                      ? page_url(e->page, "%r \xE2\x80\xA6 %u in all", whole, (uint64_t)count)
                                      : whole;
-    const struct page_value_row item = {path, (int64_t)HUB_MAX(count, (size_t)1), said,
-                                        page_url(e->page,
-                                                 "/api/v1/datasets/%p/episodes/%u/%p?row=%u&format=json",
-                                                 e->id, e->number, path, row)};
+    const struct hub_view none = words_for_null(e, field);
+    const struct page_value_row item = {
+        path, (int64_t)HUB_MAX(count, (size_t)1), none, json_is_null(value) ? none : said,
+        page_url(e->page, "/api/v1/datasets/%p/episodes/%u/%p?row=%u&format=json", e->id, e->number, path,
+                 row)};
     page_value_row_begin(&e->page->out, &item);
     if (hub_view_is(page_text(field, "type"), "padded-json")) {
         const struct page_lanes lanes = lanes_of(e);

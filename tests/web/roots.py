@@ -119,7 +119,8 @@ def user_files(folder):
 def main(folder, everything):
     shutil.copytree(FIXTURES + "/samples", folder + "/samples")
     lab = folder + "/lab"
-    shutil.copytree(FIXTURES + "/molmospaces/pick", lab + "/pick")
+    for name in ("pick", "odd"):
+        shutil.copytree(f"{FIXTURES}/molmospaces/{name}", f"{lab}/molmo/{name}")
     for name in ("camera-v30", "arm-v30"):
         shutil.copytree(f"{FIXTURES}/lerobot/{name}", f"{lab}/{name}")
     lerobot(lab + "/reel", [40, 30, 55, 40, 40, 40, 40, 60, 360], {"observation.images.front": camera("h264"), "observation.images.wrist": camera("av1")})

@@ -40,6 +40,31 @@ exports.rows = {
       }
     }
   },
+  "16 steps are drawn where they hold": async (t) => {
+    // [lane, row of step i]: a step's row holds until the next one, a state is joined to the next, a shifted row i ends at i
+    const page = await t.open();
+    for (const [view, lane, ahead, holds] of [["/d/many-v0/episodes/5", "rewards", 0, true], ["/d/many-v0/episodes/5", "observations:3", 0, false], ["/d/molmo/pick/episodes/0", "rewards", 1, true]]) {
+      await page.goto(`${t.base}${view}?lanes=${lane}`);
+      await page.waitForSelector(`figure[data-lane="${lane}"][data-drawn]`);
+      const [field, dim] = lane.split(":"), rows = await t.hub.api(`${view.slice(2)}/${field}?format=json`), values = rows.map((r) => (dim ? r[dim] : r));
+      const wrong = await page.evaluate(async ([name, values, ahead, holds]) => {
+        const { lanes } = await import(performance.getEntriesByType("resource").find((r) => r.name.endsWith("/lanes.js")).name);
+        const { plot } = lanes.find((l) => l.is.lane === name), [ink] = getComputedStyle(document.documentElement).getPropertyValue("--s1").match(/[0-9a-f]{6}/i);
+        const series = [0, 2, 4].map((i) => parseInt(ink.slice(i, i + 2), 16));
+        const drawn = (step, value) => {
+          const [x, y] = [plot.valToPos(step, "x", true), plot.valToPos(value, "y", true)].map(Math.round), { data } = plot.ctx.getImageData(x - 1, y - 1, 3, 3);
+          return Array.from({ length: 9 }, (_, i) => series.every((c, k) => Math.abs(data[4 * i + k] - c) < 90)).some(Boolean);
+        };
+        const wrong = [];
+        for (let i = 1; i < 4; i++) {
+          const [a, b] = [values[i + ahead], values[i + ahead + 1]];
+          for (const part of [0.1, 0.5, 0.9]) if (!drawn(i + part, holds ? a : a + part * (b - a))) wrong.push([i + part, a, b]);
+        }
+        return wrong;
+      }, [lane, values, ahead, holds]);
+      t.same(wrong, [], `${view} ${lane}`);
+    }
+  },
   "9 two fingers zoom": async (t) => {
     const page = await t.open({ width: 390, height: 844, hasTouch: true, isMobile: true });
     await page.goto(t.base + "/d/many-v0/episodes/3");

@@ -34,8 +34,8 @@ exports.rows = {
   },
   "15 a number within rows of JSON becomes a curve": async (t) => {
     const page = await t.open(), path = "actions/joint_pos";
-    const stored = async (row) => (await (await fetch(`${t.base}/api/v1/datasets/pick/episodes/0/${path}?row=${row}`)).json()).arm[2];
-    await page.goto(t.base + "/d/pick/episodes/0");
+    const stored = async (row) => (await (await fetch(`${t.base}/api/v1/datasets/molmo/pick/episodes/0/${path}?row=${row}`)).json()).arm[2];
+    await page.goto(t.base + "/d/molmo/pick/episodes/0");
     await page.waitForSelector(".transport");
     const row = page.locator("table.values tr").filter({ hasText: path }).first();
     await row.locator("summary").click();
@@ -49,6 +49,18 @@ exports.rows = {
       t.same(Number(await lane.locator("h3 output").textContent()), await stored(step + 1), `step ${step}`);
     }
     t.check((await lane.textContent()).includes("no missing values") === false, "its first row has no arm, and nothing says so");
+  },
+  "15 a cut row of JSON says so": async (t) => {
+    const page = await t.open(), said = /no JSON: empty, or cut off by its writer at \d+ bytes/;
+    await page.goto(t.base + "/d/molmo/odd/episodes/1?at=1");
+    await page.waitForSelector(".transport");
+    const cell = page.locator("table.values tr").filter({ hasText: "obs/agent/qpos" }).first().locator("td").first();
+    t.check(said.test(await cell.textContent()), "step 1:", await cell.textContent());
+    for (const [step, cut] of [[0, false], [2, true]]) {
+      await page.$eval(".transport input", (scrub, at) => { scrub.value = at; scrub.dispatchEvent(new Event("input")); }, step);
+      await page.waitForFunction((said) => document.getElementById("values").textContent === said, `At step ${step}`);
+      t.same(said.test(await cell.locator("bdi").first().textContent()), cut, `step ${step}`);
+    }
   },
   "18 a bar opens exactly its episodes": async (t) => {
     const { fields } = await measured(t, "many-v0"), page = await t.open();

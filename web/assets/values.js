@@ -49,7 +49,7 @@ function show(found, k, step) {
     const values = found[field], cell = row.cells[1];
     row.hidden = !values || values[k] === undefined;
     if (row.hidden) continue;
-    cell.firstElementChild.textContent = said(values[k]);
+    cell.firstElementChild.textContent = values[k] === null ? row.dataset.none : said(values[k]);
     const url = new URL(link.href);
     url.searchParams.set("row", step + ahead);
     link.href = url;
