@@ -70,6 +70,22 @@ static const struct asset *named(struct hub_view name)
     return NULL;
 }
 
+/* Lines of a script that only say something to who reads it here are not sent. */
+static enum hub_status add_script(struct hub_buf *out, struct hub_view text, struct hub_error *err)
+{
+    while (text.size) {
+        const char *end = memchr(text.data, '\n', text.size);
+        const size_t size = end ? (size_t)(end + 1 - text.data) : text.size, blank = strspn(text.data, " ");
+        const struct hub_view line = {text.data, size - (end != NULL)},
+                              words = {line.data + HUB_MIN(blank, line.size),
+                                       line.size - HUB_MIN(blank, line.size)};
+        if (!hub_view_starts(words, "//") && !(hub_view_starts(words, "/** ") && hub_view_ends(words, "*/")))
+            HUB_TRY(hub_buf_add(out, text.data, size, err));
+        text = (struct hub_view){text.data + size, text.size - size};
+    }
+    return HUB_OK;
+}
+
 enum hub_status hub_page_asset(struct hub_request *request, struct hub_response *response,
                                struct hub_error *err)
 {
@@ -78,7 +94,9 @@ enum hub_status hub_page_asset(struct hub_request *request, struct hub_response 
         return hub_fail_as(err, HUB_NOT_FOUND, "file-not-found",
                            "this version of the hub has no such asset: reload the page");
     HUB_TRY(hub_reply_on_worker(request));
-    HUB_TRY(hub_buf_add_view(hub_response_buffer(response, 200, asset->type, MIB), bytes_of(asset), err));
+    struct hub_buf *body = hub_response_buffer(response, 200, asset->type, MIB);
+    HUB_TRY(strcmp(asset->type, JS) == 0 ? add_script(body, bytes_of(asset), err)
+                                         : hub_buf_add_view(body, bytes_of(asset), err));
     HUB_TRY(hub_response_header(response, err, "Cache-Control", "public, max-age=31536000, immutable"));
     HUB_TRY(hub_response_header(response, err, "Content-Security-Policy", "default-src 'none'; sandbox"));
     return hub_reply_document(request, response, err);
