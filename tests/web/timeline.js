@@ -1,6 +1,4 @@
 // The timeline: what is marked on the overview, two fingers in a curve.
-const { sleep } = require("./kit.js");
-
 const position = (page) => page.$eval(".transport input", (scrub) => Number(scrub.value));
 
 /** Of the pixels within the axes of a lane, how many have ink that a plot of all its points (same options, same scales) lacks within
@@ -87,7 +85,7 @@ exports.rows = {
     for (const episode of [1, 0]) {
       await page.goto(`${t.base}/d/leaps/episodes/${episode}`);
       await page.waitForSelector(".transport input");
-      await sleep(600);
+      await page.waitForLoadState("networkidle");
       await page.focus(".transport input");
       for (const mark of [20, 30]) {
         await page.keyboard.press("]");

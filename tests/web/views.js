@@ -109,4 +109,32 @@ exports.rows = {
       t.same(lost[1], [], view, "text is cut off");
     }
   },
+  "32 light and dark, by the system and by choice": async (t) => {
+    for (const system of ["light", "dark"]) {
+      const page = await t.open({ theme: system }), back = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+      await page.addInitScript(() => document.addEventListener("readystatechange", () => { window.first ??= document.documentElement.dataset.theme ?? ""; }));
+      await page.goto(t.base + "/");
+      const own = await back(), other = system === "light" ? "dark" : "light";
+      await page.selectOption("#theme", other);
+      const chosen = await back();
+      t.check(own !== chosen, system, "and", other, "have one background:", own);
+      await page.goto(t.base + door); // another page has it before anything of it is drawn
+      t.same([await page.evaluate(() => window.first), await back()], [other, chosen], `${other} on a system that is ${system}`);
+      await page.selectOption("#theme", "");
+      await page.reload();
+      t.same([await page.evaluate(() => window.first), await back()], ["", own], `the system's, ${system}`);
+    }
+  },
+  "32 print": async (t) => {
+    const page = await t.open({ theme: "dark" });
+    await page.goto(t.base + door);
+    await page.emulateMedia({ media: "print", colorScheme: "dark" });
+    const shown = await page.evaluate(() => ({
+      paper: getComputedStyle(document.documentElement).backgroundColor, ink: getComputedStyle(document.querySelector("h1")).color,
+      controls: [...document.querySelectorAll("nav, form, button")].filter((e) => e.checkVisibility() && !e.matches(".crumbs, .tree")).map((e) => e.outerHTML.slice(0, 60)),
+      wide: document.documentElement.scrollWidth - innerWidth,
+    }));
+    t.same([shown.paper, shown.ink], ["rgb(255, 255, 255)", "rgb(0, 0, 0)"], "paper and ink");
+    t.same([shown.controls, shown.wide <= 0], [[], true], "what paper has no use for");
+  },
 };
