@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { WIDTH = 1000, HEIGHT = 120, MARGIN = 6, MOST_CURVES = 8, MOST_LISTED = 128 };
+enum { WIDTH = 1000, HEIGHT = 120, MARGIN = 6, MOST_CURVES = 8, MOST_LISTED = 128, CLASS_BYTES = 12 };
 
 struct scale {
     double low, high; /* of the values */
@@ -26,16 +26,21 @@ static double y_of(const struct scale *s, double value)
     return range > 0 ? HEIGHT - MARGIN - (value - s->low) / range * (HEIGHT - 2 * MARGIN) : HEIGHT / 2.0;
 }
 
-static void find_scale(const json_t *field, struct scale *s)
+static void widen_scale(const json_t *field, struct scale *s)
 {
     size_t i;
     const json_t *value;
-    s->low = INFINITY;
-    s->high = -INFINITY;
     json_array_foreach(json_object_get(field, "min"), i, value) if (json_is_number(value)) s->low =
         HUB_MIN(s->low, json_number_value(value));
     json_array_foreach(json_object_get(field, "max"), i, value) if (json_is_number(value)) s->high =
         HUB_MAX(s->high, json_number_value(value));
+}
+
+static void find_scale(const json_t *field, struct scale *s)
+{
+    s->low = INFINITY;
+    s->high = -INFINITY;
+    widen_scale(field, s);
 }
 
 static enum hub_status add_point(struct hub_buf *d, char op, double x, double y)
@@ -65,9 +70,14 @@ static enum hub_status line_of(const json_t *document, const json_t *values, con
     return HUB_OK;
 }
 
-static struct hub_view class_of(size_t i, char out[4])
+/* Of a figure: a field, and where there is one, that which is drawn over it. */
+struct drawn {
+    const json_t *document, *field, *over_document, *over;
+};
+
+static struct hub_view class_of(size_t i, const char *more, char out[CLASS_BYTES])
 {
-    snprintf(out, 4, "s%zu", i % MOST_CURVES + 1);
+    snprintf(out, CLASS_BYTES, "s%zu%s", i % MOST_CURVES + 1, more);
     return hub_view_of(out);
 }
 
@@ -96,21 +106,29 @@ static void draw_cursor(struct page *page, const struct page_curve *curve, const
         page_plot_cursor(&page->out, &(struct page_plot_cursor){x, x});
 }
 
-static void draw(struct page *page, const struct page_curve *curve, const json_t *document,
-                 const json_t *field, const struct scale *s, const char *label)
+static void draw_lines(struct page *page, const json_t *document, const json_t *field, const struct scale *s,
+                       const char *more)
+{
+    const json_t *lines = json_object_get(field, s->pairs ? "pairs" : "values");
+    for (size_t i = 0; i < json_array_size(lines); i++) {
+        HUB_CLEANUP(hub_buf_dispose) struct hub_buf d = HUB_BUF_INIT(256 * KIB);
+        char class[CLASS_BYTES];
+        if (!line_of(document, json_array_get(lines, i), s, &d) && d.size)
+            page_plot_line(&page->out, &(struct page_plot_line){class_of(i, more, class), hub_buf_view(&d)});
+    }
+}
+
+static void draw(struct page *page, const struct page_curve *curve, const struct drawn *drawn,
+                 const struct scale *s, const char *label)
 {
     struct page_out *out = &page->out;
-    const json_t *lines = json_object_get(field, s->pairs ? "pairs" : "values");
     const struct page_plot plot = {hub_view_of(label), hub_view_of(size_of(curve))};
     page_plot_begin(out, &plot);
     if (s->low < 0 && s->high > 0)
         page_plot_zero(out, &(struct page_plot_zero){y_of(s, 0), y_of(s, 0)});
-    for (size_t i = 0; i < json_array_size(lines); i++) {
-        HUB_CLEANUP(hub_buf_dispose) struct hub_buf d = HUB_BUF_INIT(256 * KIB);
-        char class[4];
-        if (!line_of(document, json_array_get(lines, i), s, &d) && d.size)
-            page_plot_line(out, &(struct page_plot_line){class_of(i, class), hub_buf_view(&d)});
-    }
+    draw_lines(page, drawn->document, drawn->field, s, "");
+    if (drawn->over)
+        draw_lines(page, drawn->over_document, drawn->over, s, " over");
     draw_cursor(page, curve, s);
     page_plot_end(out, &plot);
 }
@@ -123,20 +141,30 @@ static struct hub_view name_of(struct page *page, const json_t *names, uint64_t 
 }
 
 /* What the curves are, each with its colour and dash. */
-static void write_legend(struct page *page, const json_t *field)
+static void write_legend(struct page *page, const json_t *field, const char *more)
 {
     const json_t *names = json_object_get(field, "names"), *dims = json_object_get(field, "dims");
-    const size_t count = json_array_size(dims);
-    if (count < 2)
-        return;
-    page_legend_begin(&page->out, NULL);
-    for (size_t i = 0; i < count; i++) {
-        char class[4];
+    for (size_t i = 0; i < json_array_size(dims); i++) {
+        char class[CLASS_BYTES];
         const int64_t dim = json_integer_value(json_array_get(dims, i));
-        page_legend_item(&page->out, &(struct page_legend_item){dim, class_of(i, class),
+        page_legend_item(&page->out, &(struct page_legend_item){dim, class_of(i, more, class),
                                                                 name_of(page, names, (uint64_t)dim, i)});
     }
-    page_legend_end(&page->out, NULL);
+}
+
+static void write_legends(struct page *page, const struct page_curve *curve, const struct drawn *drawn)
+{
+    const struct page_legend_over over = {curve->over};
+    if (json_array_size(json_object_get(drawn->field, "dims")) > 1 || drawn->over) {
+        page_legend_begin(&page->out, NULL);
+        write_legend(page, drawn->field, "");
+        page_legend_end(&page->out, NULL);
+    }
+    if (!drawn->over)
+        return;
+    page_legend_over_begin(&page->out, &over);
+    write_legend(page, drawn->over, " over");
+    page_legend_over_end(&page->out, &over);
 }
 
 /* All dimensions of a strip, each a link that adds its curve. */
@@ -217,12 +245,13 @@ static struct hub_view bounds_of(struct page *page, const struct page_curve *cur
 static struct page_lane figure_of(struct page *page, const struct page_curve *curve, const char *mode)
 {
     return (struct page_lane){
-        page_url(page,
-                 curve->sum            ? "return: the sum of %r so far"
-                 : !curve->chosen.size ? "%r"
-                 : is_leaf(curve)      ? "%r %r"
-                                       : "%r [%r]",
-                 curve->path, curve->chosen),
+        curve->over.size ? page_url(page, "%r and %r", curve->path, curve->over)
+                         : page_url(page,
+                                    curve->sum            ? "return: the sum of %r so far"
+                                    : !curve->chosen.size ? "%r"
+                                    : is_leaf(curve)      ? "%r %r"
+                                                          : "%r [%r]",
+                                    curve->path, curve->chosen),
         page_url(page, "/api/v1/datasets/%p/episodes/%u/%p", curve->id, curve->episode, curve->path),
         curve->name,
         curve->path,
@@ -232,12 +261,16 @@ static struct page_lane figure_of(struct page *page, const struct page_curve *cu
         hub_view_of(curve->sum ? "sum" : "value"),
         curve->chosen,
         curve->dims,
-        bounds_of(page, curve)};
+        bounds_of(page, curve),
+        curve->over.size
+            ? page_url(page, "/api/v1/datasets/%p/episodes/%u/%p", curve->id, curve->episode, curve->over)
+            : HUB_VIEW("")};
 }
 
-static void write_figure(struct page *page, const struct page_curve *curve, const json_t *document,
-                         const json_t *field, const json_t *whole)
+static void write_figure(struct page *page, const struct page_curve *curve, const struct drawn *drawn,
+                         const json_t *whole)
 {
+    const json_t *field = drawn->field;
     struct scale s = {.start = (double)curve->from, .steps = (double)(curve->to - curve->from)};
     char caption[300];
     const struct page_lane figure = figure_of(page, curve,
@@ -245,16 +278,19 @@ static void write_figure(struct page *page, const struct page_curve *curve, cons
                                               : is_strip(curve)         ? "strip"
                                                                         : "curves");
     find_scale(field, &s);
+    widen_scale(drawn->over, &s);
     s.pairs = json_object_get(field, "pairs") != NULL;
     s.shift = hub_view_is(curve->axis, "shifted") ? -1 : 0;
     s.stepped = !s.pairs && !hub_view_is(curve->axis, "state") && WIDTH / HUB_MAX(1.0, s.steps) > 3;
     write_caption(curve, whole, caption, sizeof caption);
     page_lane_begin(&page->out, &figure);
-    draw(page, curve, document, field, &s, caption);
+    draw(page, curve, drawn, &s, caption);
     if (is_strip(curve))
         write_dimensions(page, whole, curve);
     else
-        write_legend(page, field);
+        write_legends(page, curve, drawn);
+    if (curve->offer.size)
+        page_lane_offer(&page->out, &(struct page_lane_offer){curve->offer_href, curve->offer});
     page_caption(&page->out, &(struct page_caption){hub_view_of(caption)});
     page_lane_end(&page->out, &figure);
 }
@@ -288,12 +324,12 @@ static void draw_runs(struct page *page, const struct page_curve *curve, const j
         const double x = HUB_MAX(0.0, x_of(&s, page_double_of(json_array_get(run, 0)) + shift)),
                      end = HUB_MIN((double)WIDTH, x_of(&s, page_double_of(json_array_get(run, 1)) + shift));
         const unsigned colour = colour_of(seen, value);
-        char class[4];
+        char class[CLASS_BYTES];
         if (colour == json_array_size(seen))
             (void)json_array_append(seen, (json_t *)value);
         if (end > x && !json_is_false(value))
             page_plot_band(&page->out,
-                           &(struct page_plot_band){class_of(colour, class), x, 0, end - x, HEIGHT});
+                           &(struct page_plot_band){class_of(colour, "", class), x, 0, end - x, HEIGHT});
     }
     draw_cursor(page, curve, &s);
 }
@@ -332,7 +368,7 @@ static json_t *first_field(json_t *document)
 
 enum hub_status page_curve_figure(struct page *page, const struct page_curve *curve)
 {
-    HUB_CLEANUP(hub_json_decrefp) json_t *document = NULL, *all = NULL;
+    HUB_CLEANUP(hub_json_decrefp) json_t *document = NULL, *all = NULL, *over = NULL;
     const struct hub_view dims = is_leaf(curve)       ? page_url(page, "&leaf=%s", curve->chosen)
                                  : curve->chosen.size ? page_url(page, "&dims=%s", curve->chosen)
                                  : is_strip(curve)    ? HUB_VIEW("&dims=0-7")
@@ -342,6 +378,12 @@ enum hub_status page_curve_figure(struct page *page, const struct page_curve *cu
                    end = curve->to + !hub_view_is(curve->axis, "step");
     if (curve->band)
         return write_runs(page, curve);
+    if (curve->over.size)
+        HUB_TRY(page_ask_if_any(page,
+                                page_url(page,
+                                         "/api/v1/datasets/%p/episodes/%u/%p?buckets=150&start=%u&stop=%u%r",
+                                         curve->id, curve->episode, curve->over, first, end, dims),
+                                &over));
     HUB_TRY(
         page_ask_if_any(page,
                         page_url(page, "/api/v1/datasets/%p/episodes/%u/%p?buckets=150&start=%u&stop=%u%r%r",
@@ -353,9 +395,9 @@ enum hub_status page_curve_figure(struct page *page, const struct page_curve *cu
                             page_url(page, "/api/v1/datasets/%p/episodes/%u/%p?buckets=16%r%r", curve->id,
                                      curve->episode, curve->path, of, is_strip(curve) ? HUB_VIEW("") : dims),
                             &all));
-    const json_t *field = first_field(document);
-    if (field)
-        write_figure(page, curve, document, field, all ? first_field(all) : field);
+    const struct drawn drawn = {document, first_field(document), over, first_field(over)};
+    if (drawn.field)
+        write_figure(page, curve, &drawn, all ? first_field(all) : drawn.field);
     else
         write_trouble(page, curve);
     return HUB_OK;

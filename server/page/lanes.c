@@ -6,10 +6,17 @@
 #include <ctype.h>
 #include <stdio.h>
 
-enum { MOST_LANES = 12, MOST_CHOICES = 60, MOST_CHOSEN = 512, NAME_BYTES = 1024, DIMS_BYTES = 128 };
+enum {
+    MOST_LANES = 12,
+    MOST_PAIRED = 8,
+    MOST_CHOICES = 60,
+    MOST_CHOSEN = 512,
+    NAME_BYTES = 1024,
+    DIMS_BYTES = 128
+};
 
 struct lane {
-    const json_t *field; /* of the dataset */
+    const json_t *field, *over; /* of the dataset; over: drawn over it, or NULL */
     bool sum;
     char dims[DIMS_BYTES]; /* "", "0-3+7", or of rows of JSON a pointer: "/arm/0" */
 };
@@ -110,7 +117,7 @@ static unsigned hex_of(char c)
     return isdigit((unsigned char)c) ? (unsigned)(c - '0') : (unsigned)(tolower((unsigned char)c) - 'a' + 10);
 }
 
-/* In a field's name and in a pointer ',', ':' and '%' are written %2C, %3A, %25. 0: it is too long. */
+/* In a field's name and in a pointer ',', ':', '|' and '%' are written %2C, %3A, %7C, %25. 0: it is too long. */
 static size_t decode_name(struct hub_view text, char out[NAME_BYTES])
 {
     size_t n = 0;
@@ -124,6 +131,28 @@ static size_t decode_name(struct hub_view text, char out[NAME_BYTES])
     return n < NAME_BYTES ? n : 0;
 }
 
+/* Two that stand over each other: as many numbers at the same steps, few enough to be curves. */
+static bool can_be_paired(const struct page_lanes *l, const struct lane *lane, const json_t *over)
+{
+    const json_t *field = lane->field;
+    return over != field && !lane->sum && *lane->dims != '/' && is_number(field) && is_number(over) &&
+           can_be_lane(l, over) && dims_of(field) && dims_of(field) == dims_of(over) &&
+           (*lane->dims || dims_of(field) <= MOST_PAIRED) &&
+           hub_view_equal(page_text(field, "axis"), page_text(over, "axis"));
+}
+
+/* The first other field whose dimensions have the same names, as the state of what an action asks for; NULL: none. */
+static const json_t *partner_of(const struct page_lanes *l, const struct lane *lane)
+{
+    const json_t *fields = json_object_get(l->dataset, "fields"),
+                 *names = json_object_get(lane->field, "names");
+    for (size_t i = 0; json_array_size(names) && i < json_array_size(fields); i++)
+        if (can_be_paired(l, lane, json_array_get(fields, i)) &&
+            json_equal(names, json_object_get(json_array_get(fields, i), "names")))
+            return json_array_get(fields, i);
+    return NULL;
+}
+
 /* "return" is the sum of the first reward, unless a field has that name. */
 static void choose_one(const struct page_lanes *l, struct hub_view text, struct shown *shown)
 {
@@ -131,7 +160,9 @@ static void choose_one(const struct page_lanes *l, struct hub_view text, struct 
     const char *colon = memchr(text.data, ':', text.size);
     const size_t size = colon ? (size_t)(colon - text.data) : text.size;
     struct hub_view dims = {text.data + size + (colon != NULL), text.size - size - (colon != NULL)};
-    const struct hub_view path = {name, decode_name((struct hub_view){text.data, size}, name)};
+    const char *bar = memchr(text.data, '|', size);
+    const size_t own = bar ? (size_t)(bar - text.data) : size;
+    const struct hub_view path = {name, decode_name((struct hub_view){text.data, own}, name)};
     const json_t *field = page_field_of(l->dataset, path);
     const bool sum = !field && hub_view_is(path, "return");
     if (sum)
@@ -141,6 +172,13 @@ static void choose_one(const struct page_lanes *l, struct hub_view text, struct 
         dims = (struct hub_view){pointer, decode_name(dims, pointer)};
     if (field && (leaf ? can_have_leaves(l, field) : can_be_lane(l, field)) && (dims.size || dims_of(field)))
         add(shown, field, sum, dims);
+    if (bar && shown->count && shown->lanes[shown->count - 1].field == field) {
+        const struct hub_view other = {pointer,
+                                       decode_name((struct hub_view){bar + 1, size - own - 1}, pointer)};
+        struct lane *lane = &shown->lanes[shown->count - 1];
+        const json_t *over = page_field_of(l->dataset, other);
+        lane->over = over && can_be_paired(l, lane, over) ? over : NULL;
+    }
 }
 
 static void choose(const struct page_lanes *l, struct shown *shown)
@@ -162,7 +200,7 @@ static void choose(const struct page_lanes *l, struct shown *shown)
 static enum hub_status add_coded(struct hub_buf *out, struct hub_view text)
 {
     for (size_t i = 0; i < text.size; i++)
-        HUB_TRY(memchr(",:%", text.data[i], 3)
+        HUB_TRY(memchr(",:|%", text.data[i], 4)
                     ? hub_buf_addf(out, NULL, "%%%02X", (unsigned)(unsigned char)text.data[i])
                     : hub_buf_add(out, &text.data[i], 1, NULL));
     return HUB_OK;
@@ -173,6 +211,10 @@ static enum hub_status add_name(struct hub_buf *out, const struct lane *lane, co
     if (lane->sum && lane->field == first)
         return hub_buf_add_text(out, "return", NULL);
     HUB_TRY(add_coded(out, page_text(lane->field, "path")));
+    if (lane->over) {
+        HUB_TRY(hub_buf_add_text(out, "|", NULL));
+        HUB_TRY(add_coded(out, page_text(lane->over, "path")));
+    }
     HUB_TRY(hub_buf_add_text(out, *lane->dims ? ":" : "", NULL));
     return add_coded(out, hub_view_of(lane->dims));
 }
@@ -247,23 +289,42 @@ static enum hub_status write_choices(const struct page_lanes *l, const struct sh
 
 /* ---- the section ---- */
 
-static enum hub_status draw(const struct page_lanes *l, const struct lane *lane, struct hub_view shown)
+/* The same lanes, with the partner of one over it. */
+static struct hub_view href_of_pair(const struct page_lanes *l, const struct shown *shown,
+                                    const struct lane *lane, const json_t *partner)
 {
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf name = HUB_BUF_INIT(8 * KIB);
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf list = HUB_BUF_INIT(64 * KIB);
+    struct shown with = *shown;
+    with.lanes[lane - shown->lanes].over = partner;
+    if (add_list(&list, l, &with, NULL, NULL))
+        return HUB_VIEW("");
+    return page_query(l->page, "lanes", "lanes", hub_buf_view(&list), NULL);
+}
+
+static enum hub_status draw(const struct page_lanes *l, const struct shown *shown, const struct lane *lane,
+                            struct hub_view list)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf name = HUB_BUF_INIT(8 * KIB), href = HUB_BUF_INIT(64 * KIB);
+    const json_t *partner = lane->over ? NULL : partner_of(l, lane);
     HUB_TRY(add_name(&name, lane, first_reward(l)));
+    if (partner)
+        HUB_TRY(hub_buf_add_view(&href, href_of_pair(l, shown, lane, partner), NULL));
     const struct page_curve curve = {
         .id = l->id,
         .path = page_text(lane->field, "path"),
         .axis = page_text(lane->field, "axis"),
         .dtype = page_text(lane->field, "dtype"),
         .name = hub_buf_view(&name),
-        .shown = shown,
+        .shown = list,
         .chosen = hub_view_of(lane->dims),
         .episode = l->episode,
         .steps = l->steps,
         .at = l->at,
         .from = l->from,
         .to = l->to,
+        .over = page_text(lane->over, "path"),
+        .offer = page_text(partner, "path"),
+        .offer_href = hub_buf_view(&href),
         .sum = lane->sum,
         .band = is_band(lane->field),
         .field = lane->field,
@@ -288,7 +349,7 @@ enum hub_status page_lanes_section(const struct page_lanes *l)
             out, &(struct page_paragraph){HUB_VIEW("muted"), HUB_VIEW("This dataset stores no rewards.")});
     page_lane_list_begin(out, NULL);
     for (unsigned i = 0; i < shown.count; i++)
-        HUB_TRY(draw(l, &shown.lanes[i], hub_buf_view(&list)));
+        HUB_TRY(draw(l, &shown, &shown.lanes[i], hub_buf_view(&list)));
     page_lane_list_end(out, NULL);
     page_section_end(out, &section);
     return HUB_OK;

@@ -1,4 +1,4 @@
-/** The lanes of an episode: fields over its steps. `lanes=FIELD[:DIMS|:/POINTER],...` chooses them, `from=` and `to=` the window. */
+/** The lanes of an episode: fields over its steps. `lanes=FIELD[|OVER][:DIMS|:/POINTER],...` chooses them, `from=` and `to=` the window. */
 #ifndef HUB_PAGE_LANES_H
 #define HUB_PAGE_LANES_H
 

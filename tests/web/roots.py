@@ -82,7 +82,8 @@ def lerobot(folder, lengths, cameras, *, task="look at the squares", fps=30, los
     pq.write_table(pa.table(episodes), folder + "/meta/episodes/chunk-000/file-000.parquet")
     wave = np.sin(index / 9).astype(np.float32)
     pair = pa.FixedSizeListArray.from_arrays(np.stack([wave, -wave], 1).ravel(), 2)
-    rows = {"observation.state": pair, "action": pair, "next.reward": wave, "timestamp": ((frame + 3 * (frame >= (lost or total))) / fps).astype(np.float32), "frame_index": frame, "episode_index": of, "index": index, "task_index": (frame >= (other or total)).astype(int)}
+    late = pa.FixedSizeListArray.from_arrays(np.stack([wave * 0.8, 0.1 - wave], 1).ravel(), 2)
+    rows = {"observation.state": late, "action": pair, "next.reward": wave, "timestamp": ((frame + 3 * (frame >= (lost or total))) / fps).astype(np.float32), "frame_index": frame, "episode_index": of, "index": index, "task_index": (frame >= (other or total)).astype(int)}
     pq.write_table(pa.table(rows), folder + "/data/chunk-000/file-000.parquet")
 
 

@@ -63,6 +63,28 @@ exports.rows = {
       t.same(wrong, [], `${view} ${lane}`);
     }
   },
+  "5 an action over the state of the same joints": async (t) => {
+    const page = await t.open();
+    await page.goto(t.base + "/d/reel/episodes/8?lanes=next.reward,action");
+    await page.click('figure[data-lane="action"] a:has-text("observation.state")');
+    await page.waitForSelector('figure[data-lane="action|observation.state"][data-drawn]');
+    t.check(new URL(page.url()).searchParams.get("lanes") === "next.reward,action|observation.state", "the address is", page.url());
+    await page.$eval(".transport input", (scrub) => { scrub.value = 123; scrub.dispatchEvent(new Event("input")); });
+    await page.waitForFunction(() => document.getElementById("values").textContent === "At step 123");
+    const stored = await Promise.all(["action", "observation.state"].map((field) => t.hub.api(`/reel/episodes/8/${field}?row=123&format=json`)));
+    const lane = page.locator('figure[data-lane="action|observation.state"]');
+    t.same((await lane.locator(".legend output").allTextContents()).map(Number), stored.flat(), "readings");
+    const drawn = await page.evaluate(async () => {
+      const { lanes } = await import(performance.getEntriesByType("resource").find((r) => r.name.endsWith("/lanes.js")).name);
+      const { plot } = lanes.find((l) => l.is.over);
+      return [plot.data.slice(1).map((line) => line[123]), plot.series.slice(1).map((s) => [s.stroke(), s.dash?.join()])];
+    });
+    t.same(drawn[0].map(Math.fround), stored.flat().map(Math.fround), "the curves at step 123");
+    t.check(drawn[1][0][0] === drawn[1][2][0] && drawn[1][2][1] === "2,3" && !drawn[1][0][1], "a joint's colours and dashes", JSON.stringify(drawn[1]));
+    const still = await t.open({ js: false });
+    await still.goto(page.url());
+    t.same(await still.$$eval('figure[data-lane="action|observation.state"] svg.plot path.line', (lines) => lines.map((l) => l.getAttribute("class"))), ["line s1", "line s2", "line s1 over", "line s2 over"], "without JavaScript");
+  },
   "9 two fingers zoom": async (t) => {
     const page = await t.open({ width: 390, height: 844, hasTouch: true, isMobile: true });
     await page.goto(t.base + "/d/many-v0/episodes/3");

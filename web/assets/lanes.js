@@ -192,12 +192,16 @@ class Curves extends Lane {
   constructor(figure) {
     super(figure);
     this.tiles = new Tiles(this.is.src, this.query);
+    this.over = this.is.over && new Tiles(this.is.over, this.query); // a field of as many numbers, drawn over it
     this.bounds = JSON.parse(this.is.bounds || "[]"); // of its space, those of all dimensions that are drawn
   }
 
   async fetch(signal) {
     const w = width_for(view.to - view.from, this.pixels);
-    this.data = await this.tiles.get(w, view.from + this.rows[0], view.to + this.rows[1], signal);
+    const of = (tiles) => tiles && tiles.get(w, view.from + this.rows[0], view.to + this.rows[1], signal);
+    const [own, over] = await Promise.all([of(this.tiles), of(this.over)]);
+    this.own = own.lines.length;
+    this.data = over ? { ...own, lines: [...own.lines, ...over.lines], holes: [...own.holes, ...over.holes] } : own;
     const { lines, first, apart } = this.data, n = lines[0].length;
     // the last row holds until the next one would begin
     this.xs = Array.from({ length: n + 1 }, (_, i) => first + i * apart + this.shift);
@@ -222,7 +226,7 @@ class Curves extends Lane {
         { ...axis, size: left, gap: 4, space: 28, values: (_, all) => all.map(short) },
       ],
       series: [{}, ...this.ys.map((_, i) => ({
-        stroke: () => colour(i), width: 1.5, dash: i % SERIES >= 4 ? [6, 3] : undefined, paths, points: { show: () => this.apart() > 24, size: 4, fill: () => colour(i) },
+        stroke: () => colour(i % this.own), width: 1.5, dash: i >= this.own ? [2, 3] : i % SERIES >= 4 ? [6, 3] : undefined, paths, points: { show: () => this.apart() > 24, size: 4, fill: () => colour(i % this.own) },
       }))],
       hooks: { draw: [(u) => this.names(u)] },
     };
@@ -261,7 +265,7 @@ class Curves extends Lane {
       const x = u.valToPos(row + this.shift, "x", true);
       if (x >= left - 2 && x <= left + width) on.fillRect(x, top + height - 5 * ratio, Math.max(2 * ratio, (this.data.w / (view.to - view.from)) * width), 5 * ratio);
     }
-    const labels = this.ys.length < 2 ? [] : this.ys.map((line, i) => {
+    const labels = this.own < 2 ? [] : this.ys.slice(0, this.own).map((line, i) => {
       let k = Math.min(line.length - 1, Math.floor((view.to - this.shift - this.data.first) / this.data.apart));
       while (k > 0 && line[k] === null) k--;
       return [u.valToPos(line[k] ?? 0, "y", true), i];

@@ -65,7 +65,8 @@ function show(found, k, step) {
     }
     for (const place of places) {
       const output = place.querySelector("output") ?? place.appendChild(make("output", { class: "n" }));
-      output.textContent = said(flat[Number(place.dataset.dim)]);
+      const over = place.parentElement.dataset.of; // a field that is drawn over the lane's own
+      output.textContent = said((over ? [found[over]?.[k]].flat(Infinity) : flat)[Number(place.dataset.dim)]);
     }
   }
   document.getElementById("values").textContent = `At step ${step}`;
