@@ -82,10 +82,14 @@ static void sweep(void)
     settle();
 }
 
+/* While something is published the last answer is given once more: asked a few times, it is that of now. */
 static uint64_t inspected(void)
 {
     struct hub_scan_progress progress;
-    hub_scanner_progress(hub.scanner, &progress);
+    for (int i = 0; i < 30; i++) {
+        hub_scanner_progress(hub.scanner, &progress);
+        usleep(1000);
+    }
     return progress.inspected;
 }
 
