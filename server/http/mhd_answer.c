@@ -159,9 +159,13 @@ static bool is_unsent(const struct hub_exchange *x)
 static struct MHD_Response *unsent_response(const struct hub_response *response)
 {
     const uint64_t head = response->kind == HUB_BODY_FILE ? response->buffer.size : 0;
-    const uint64_t length =
-        response->length == HUB_LENGTH_UNKNOWN ? MHD_SIZE_UNKNOWN : head + response->length;
-    return MHD_create_response_from_callback(length, 1, send_nothing, NULL, NULL);
+    const bool known = response->length != HUB_LENGTH_UNKNOWN;
+    struct MHD_Response *out = MHD_create_response_from_callback(
+        known ? head + response->length : MHD_SIZE_UNKNOWN, 1, send_nothing, NULL, NULL);
+    /* The library ends chunks that a HEAD has none of, and the client would take that for its next answer: such a connection ends. */
+    if (out && !known)
+        (void)MHD_set_response_options(out, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
+    return out;
 }
 
 /* The bytes stay the exchange's until on_completed, so nothing is copied. */
