@@ -33,4 +33,4 @@ fi
 suite=$here
 [ -z "${HUB_SUITE:-}" ] || suite=$here/$HUB_SUITE
 [ -n "${HUB_SUITE:-}" ] || set -- --ignore="$here/slow" "$@"
-exec "$python" -m pytest -q -rs -p no:cacheprovider --confcutdir="$here" --durations=8 "$@" "$suite"
+exec "$python" -m pytest -q -rfs -o cache_dir="$HUB_CLIENTS/.pytest" --confcutdir="$here" --durations=8 "$@" "$suite"
