@@ -50,15 +50,26 @@ struct found {
     double value, badness;
 };
 
+/* The worst of those that a rule found, in room for twice as many as are wanted: when it is full, half of it goes. */
+struct worst {
+    struct found *found;
+    uint32_t count, limit, total;
+    bool full; /* there are `limit` at least as bad as the last of these */
+};
+
 struct findings {
     struct hub_target target;
     int rule; /* -1: all */
     double k;
     int64_t limit;
+    struct hub_series series; /* of the rule that was looked at last: the next is often of the same */
+    enum hub_property_kind of;
+    bool has_series;
 };
 
 static void findings_dispose(struct findings *f)
 {
+    hub_series_dispose(&f->series);
     hub_target_dispose(&f->target);
 }
 
@@ -68,6 +79,24 @@ static int by_badness(const void *a, const void *b)
     const struct found *x = a, *y = b;
     const int by = (x->badness < y->badness) - (x->badness > y->badness);
     return by ? by : (x->episode > y->episode) - (x->episode < y->episode);
+}
+
+static void keep_worst(struct worst *w)
+{
+    if (w->count)
+        qsort(w->found, w->count, sizeof *w->found, by_badness);
+    w->full = w->count >= w->limit;
+    w->count = HUB_MIN(w->count, w->limit);
+}
+
+static void add_found(struct worst *w, const struct found *found)
+{
+    w->total++;
+    if (w->full && by_badness(found, &w->found[w->limit - 1]) > 0)
+        return;
+    w->found[w->count++] = *found;
+    if (w->count == 2 * w->limit)
+        keep_worst(w);
 }
 
 static double badness(const struct rule *rule, double value, double low, double high)
@@ -113,7 +142,7 @@ static enum hub_status put_episodes(const struct findings *f, const struct rule 
     const char *field = hub_measured_role(dataset, rule->role);
     HUB_TRY(hub_buf_addf(&name, err, "at:%s", hub_property_word(rule->of)));
     hub_json_put_array(json, "episodes");
-    for (uint32_t i = 0; i < count && i < f->limit; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         const struct hub_dataset_episode *e = &dataset->episodes[found[i].episode];
         struct hub_value step;
         bool known;
@@ -131,26 +160,35 @@ static enum hub_status put_episodes(const struct findings *f, const struct rule 
     return hub_json_status(json);
 }
 
-static enum hub_status put_rule(const struct findings *f, const struct rule *rule, struct hub_json *json,
+static enum hub_status read_series(struct findings *f, const struct rule *rule, struct hub_error *err)
+{
+    if (!f->has_series || f->of != rule->of) {
+        hub_series_dispose(&f->series);
+        f->series = (struct hub_series){0};
+        HUB_TRY(hub_series_read(&f->target.state, NULL, rule->of, &f->series, err));
+        f->has_series = true;
+        f->of = rule->of;
+    }
+    return rule->test == OUTSIDE && !f->series.sorted ? hub_series_sort(&f->series, err) : HUB_OK;
+}
+
+static enum hub_status put_rule(struct findings *f, const struct rule *rule, struct hub_json *json,
                                 struct hub_error *err)
 {
-    HUB_CLEANUP(hub_series_dispose) struct hub_series all = {0};
     HUB_CLEANUP(hub_freep) struct found *found = NULL;
+    const struct hub_series *all = &f->series;
     double low = 0, high = 0;
-    uint32_t count = 0;
-    HUB_TRY(hub_series_read(&f->target.state, NULL, rule->of, &all, err));
-    HUB_TRY(hub_series_sort(&all, err));
-    HUB_TRY(hub_new(&found, (size_t)all.count + 1, sizeof *found, err));
-    const bool fenced = rule->test == OUTSIDE && read_fence(f, &all, &low, &high);
-    for (uint32_t i = 0; i < all.count && (fenced || rule->test != OUTSIDE); i++) {
-        const double bad = badness(rule, all.values[i], low, high);
+    HUB_TRY(read_series(f, rule, err));
+    HUB_TRY(hub_new(&found, 2 * (size_t)f->limit, sizeof *found, err));
+    struct worst worst = {.found = found, .limit = (uint32_t)f->limit};
+    const bool fenced = rule->test == OUTSIDE && read_fence(f, all, &low, &high);
+    for (uint32_t i = 0; i < all->count && (fenced || rule->test != OUTSIDE); i++) {
+        const double bad = badness(rule, all->values[i], low, high);
         if (bad > -INFINITY)
-            found[count++] = (struct found){all.episodes[i], all.values[i], bad};
+            add_found(&worst, &(struct found){all->episodes[i], all->values[i], bad});
     }
-    if (says_nothing(rule, &all, count))
-        count = 0;
-    if (count)
-        qsort(found, count, sizeof *found, by_badness);
+    keep_worst(&worst);
+    const uint32_t count = says_nothing(rule, all, worst.total) ? 0 : worst.total;
     hub_json_object(json);
     hub_json_put_text(json, "rule", rule->name);
     if (fenced) {
@@ -160,10 +198,10 @@ static enum hub_status put_rule(const struct findings *f, const struct rule *rul
     } else if (rule->test == ABOVE) {
         hub_json_put_double(json, "high", rule->limit);
     }
-    hub_json_put_uint(json, "of", all.count);
+    hub_json_put_uint(json, "of", all->count);
     hub_json_put_uint(json, "count",
                       rule->test == LOWEST || rule->test == HIGHEST ? HUB_MIN(count, 1U) : count);
-    HUB_TRY(put_episodes(f, rule, found, count, json, err));
+    HUB_TRY(put_episodes(f, rule, found, count ? worst.count : 0, json, err));
     hub_json_end_object(json);
     return hub_json_status(json);
 }
@@ -196,7 +234,7 @@ static enum hub_status ask(struct hub_request *request, struct hub_response *res
     return hub_resolve(request, response, parameters, HUB_TO_STATE | HUB_TO_READY, &f->target, err);
 }
 
-static enum hub_status write_answer(struct hub_request *request, const struct findings *f,
+static enum hub_status write_answer(struct hub_request *request, struct findings *f,
                                     const struct hub_coverage *coverage, struct hub_response *response,
                                     struct hub_error *err)
 {

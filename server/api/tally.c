@@ -81,13 +81,24 @@ enum hub_status hub_tally_outcomes(struct hub_json *json, const struct hub_state
 /* ---- values of a set ---- */
 
 struct tally {
-    json_t *counts;  /* value -> episodes that have it */
-    uint64_t none;   /* episodes without any */
+    json_t *counts;      /* value -> episodes that have it */
+    uint64_t none;       /* episodes without any */
+    struct hub_buf last; /* what was counted last, in `counts`: of neighbours it is often the same */
+    json_t *last_count;
     uint64_t beyond; /* times that a value came which is not counted by itself: there are too many */
 };
 
+static void tally_dispose(struct tally *t)
+{
+    hub_buf_dispose(&t->last);
+}
+
 static enum hub_status count_value(struct tally *t, struct hub_view value, struct hub_error *err)
 {
+    if (t->last_count && hub_view_equal(hub_buf_view(&t->last), value)) {
+        (void)json_integer_set(t->last_count, json_integer_value(t->last_count) + 1);
+        return HUB_OK;
+    }
     json_t *count = json_object_getn(t->counts, value.data, value.size);
     if (!count && json_object_size(t->counts) >= COUNTED) {
         t->beyond++;
@@ -99,7 +110,9 @@ static enum hub_status count_value(struct tally *t, struct hub_view value, struc
             return hub_no_memory(err);
     }
     (void)json_integer_set(count, json_integer_value(count) + 1);
-    return HUB_OK;
+    t->last.size = 0;
+    t->last_count = count;
+    return hub_buf_add_view(&t->last, value, err);
 }
 
 static enum hub_status count_all(struct tally *t, const struct hub_state *state, const bool *chosen,
@@ -158,7 +171,8 @@ enum hub_status hub_tally_values(struct hub_json *json, const char *key, const s
 {
     HUB_CLEANUP(hub_json_decrefp) json_t *counts = json_object();
     HUB_CLEANUP(hub_freep) struct counted *all = NULL;
-    struct tally tally = {.counts = counts};
+    HUB_CLEANUP(tally_dispose)
+    struct tally tally = {.counts = counts, .last = HUB_BUF_INIT((size_t)HUB_MAX_TEXT)};
     size_t count = 0;
     HUB_TRY(hub_allocated(counts, err));
     HUB_TRY(count_all(&tally, state, chosen, kind, err));

@@ -10,6 +10,7 @@
 #define MAX_TEXT_BYTES (900 * MIB)
 
 enum { TEXTS = 6, FLAG_RETURN = 1, FLAG_COMPUTED = 2 };
+enum { KEY_KIND = 15 /* 0: none */, KEY_COMPUTED = 16, KEY_SEVERAL = 32 };
 enum { ROWS_RUN = 128, KEYS_RUN = 16384 };
 
 struct row {
@@ -137,6 +138,15 @@ static bool text_of(const char *text, struct hub_value *out)
     return text;
 }
 
+/* An episode of several tasks has the first as its own, and all in its attributes. */
+static bool task_of(const struct hub_found_episode *e, struct hub_value *out)
+{
+    if (!text_of(e->task, out))
+        return false;
+    out->several = e->attributes && strstr(e->attributes, "\"tasks\"");
+    return true;
+}
+
 static bool truth_of(int8_t truth, struct hub_value *out)
 {
     *out = hub_value_uint(truth > 0);
@@ -149,13 +159,14 @@ static bool key_of(const struct hub_found_episode *e, enum hub_episode_column co
     switch (column) {
     case HUB_COLUMN_RETURN:
         *out = hub_value_real(e->episode_return);
+        out->computed = e->return_computed;
         return e->has_return && e->episode_return == e->episode_return;
     case HUB_COLUMN_SEED:
         if (e->seed)
             *out = value_of_seed(e->seed);
         return e->seed;
     case HUB_COLUMN_TASK:
-        return text_of(e->task, out);
+        return task_of(e, out);
     case HUB_COLUMN_SPLITS:
         return text_of(e->splits, out);
     case HUB_COLUMN_SUCCESS:
@@ -174,7 +185,8 @@ static bool key_of(const struct hub_found_episode *e, enum hub_episode_column co
 enum hub_status hub_column_run_add(struct hub_column_run *run, const struct hub_value *key,
                                    struct hub_error *err)
 {
-    const char kind = key ? (char)(1 + key->kind) : 0;
+    const char kind =
+        key ? (char)((1 + key->kind) | key->computed * KEY_COMPUTED | key->several * KEY_SEVERAL) : 0;
     uint64_t bits = 0;
     if (key && key->kind == HUB_VALUE_TEXT) {
         const size_t before = run->texts.size;
@@ -241,7 +253,8 @@ bool hub_columns_key(const struct hub_columns *keys, uint32_t at, struct hub_val
     const unsigned char kind = (unsigned char)keys->cells[keys->count * sizeof bits + at];
     if (!kind)
         return false;
-    out->kind = kind - 1U;
+    *out = (struct hub_value){
+        .kind = (kind & KEY_KIND) - 1U, .computed = kind & KEY_COMPUTED, .several = kind & KEY_SEVERAL};
     if (out->kind == HUB_VALUE_TEXT)
         out->text = hub_view_of(keys->texts + bits);
     else

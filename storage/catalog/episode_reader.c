@@ -154,10 +154,11 @@ static enum hub_status get_tasks(struct hub_episode_reader *reader, const struct
     if (!reader->tasks)
         return HUB_OK;
     const struct hub_view own = out->first->text;
-    HUB_TRY(hub_episode_row(reader, e, &row, err));
-    if (row.attributes && strstr(row.attributes, "\"tasks\""))
+    if (out->first->several) {
+        HUB_TRY(hub_episode_row(reader, e, &row, err));
         HUB_TRY(
             parse(&reader->columns[HUB_COLUMN_ROWS], row.attributes, &reader->attributes, &attributes, err));
+    }
     const json_t *all = json_object_get(attributes, "tasks");
     HUB_TRY(make_room(reader, 2 + 2 * json_array_size(all), err));
     *out = (struct hub_values){.first = reader->set};
@@ -247,7 +248,9 @@ enum hub_status hub_episode_values_of(struct hub_episode_reader *reader, const s
         HUB_TRY(get_known(reader, e, name, out, err));
     if (!out->count && hub_measured_has(name->kind))
         HUB_TRY(hub_measured_value(reader, e, name, &value, &found, err));
-    if (found)
+    if (found) {
+        value.computed = true;
         give(reader, value, out);
+    }
     return HUB_OK;
 }

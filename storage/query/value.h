@@ -9,6 +9,8 @@
 
 struct hub_value {
     enum { HUB_VALUE_INT, HUB_VALUE_UINT, HUB_VALUE_REAL, HUB_VALUE_TEXT } kind;
+    bool computed; /* worked out of the rows; else the files state it */
+    bool several;  /* the attributes of its episode have more of the kind */
     union {
         int64_t number;
         uint64_t large; /* above INT64_MAX only */
