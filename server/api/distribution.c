@@ -45,7 +45,7 @@ static void put_quantiles(struct hub_json *json, const struct hub_series *s)
     hub_json_end_object(json);
 }
 
-static unsigned bin_of(double value, double low, double high, unsigned bins)
+unsigned hub_histogram_bin(double value, double low, double high, unsigned bins)
 {
     const double at =
         (value / 2 - low / 2) / (high / 2 - low / 2) * bins; /* halves: what they differ by is finite */
@@ -60,7 +60,7 @@ static enum hub_status put_histogram(struct hub_json *json, const struct hub_ser
     HUB_CLEANUP(hub_freep) uint64_t *counts = calloc(n, sizeof *counts);
     HUB_TRY(hub_allocated(counts, err));
     for (uint32_t i = 0; i < s->finite; i++)
-        counts[n > 1 ? bin_of(s->sorted[i], low, high, n) : 0]++;
+        counts[n > 1 ? hub_histogram_bin(s->sorted[i], low, high, n) : 0]++;
     hub_json_put_object(json, "histogram");
     hub_histogram_put(json, low, high, counts, n);
     hub_json_end_object(json);
@@ -132,7 +132,7 @@ static struct axis axis_of(const double *values, uint32_t count, unsigned bins)
 
 static unsigned place_of(const struct axis *a, double value)
 {
-    return a->bins > 1 ? bin_of(value, a->low, a->high, a->bins) : 0;
+    return a->bins > 1 ? hub_histogram_bin(value, a->low, a->high, a->bins) : 0;
 }
 
 static void put_counts(struct hub_json *json, const uint64_t *counts, unsigned rows, unsigned columns)

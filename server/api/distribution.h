@@ -13,6 +13,8 @@ HUB_MUST_USE enum hub_status hub_distribution_put(struct hub_json *json, struct 
 void hub_nonfinite_put(struct hub_json *json, uint64_t nan, uint64_t above, uint64_t below);
 /** {"edges","counts"} of bins of equal width; one bin where low = high. */
 void hub_histogram_put(struct hub_json *json, double low, double high, const uint64_t *counts, unsigned bins);
+/** In which of these a value of [low, high] falls; low < high. */
+unsigned hub_histogram_bin(double value, double low, double high, unsigned bins);
 
 /** "grid": how often two numbers of episodes come together, counts[x][y] of bins as histograms have them; of episodes that have both
  * as finite numbers. Nothing where there is none. */

@@ -300,6 +300,28 @@ def test_summary_of_a_dataset(hub):
     assert hub.dataset(made(hub))["statistics"]["return"]["origin"] == "computed"
 
 
+def test_returns_in_a_list(hub):
+    """Few bins of what all episodes have, beside each dataset; the same as a page, as lines and when it is asked again."""
+    for dataset in hub.datasets("&status=ready"):
+        measured(hub, dataset["id"])
+    items = hub.get("/api/v1/datasets?limit=1000&include=returns").json()["items"]
+    assert len(items) == len(hub.datasets(""))
+    for item in items:
+        known = columns(hub, item["id"], ["return"])["return"] if item["status"] == "ready" else []
+        known = np.array([v for v in known if isinstance(v, (int, float))])
+        if not known.size:
+            assert item["returns"] is None
+            continue
+        bins = 12 if known.min() < known.max() else 1
+        counts, edges = np.histogram(known, bins=bins, range=(known.min(), known.max() if bins > 1 else known.min() + 1))
+        assert item["returns"]["count"] == known.size and item["returns"]["of"] == item["episodes"] and item["returns"]["counts"] == counts.tolist()
+        assert bins == 1 or np.allclose(item["returns"]["edges"], edges)
+    assert sum(item["returns"] is not None for item in items) > 5
+    assert [json.loads(line) for line in hub.get("/api/v1/datasets?format=jsonl&include=returns").body.splitlines()] == items
+    assert "returns" not in hub.datasets("")[0]
+    assert hub.get("/api/v1/datasets?include=spark").status == 400
+
+
 def test_summary_of_what_is_not_measured(tmp_path):
     """No return until the rewards are measured: the document says so, and is not kept for ever."""
     write(tmp_path / "made.hdf5", episodes=2)

@@ -1,0 +1,24 @@
+/** How the returns of a dataset's episodes are spread, in few bins: small enough to stand in a list of datasets. */
+#ifndef HUB_API_RETURNS_H
+#define HUB_API_RETURNS_H
+
+#include "server/api/app.h"
+#include "storage/base/json.h"
+#include "storage/catalog/summary.h"
+
+/** Episodes that one answer looks at; what is kept ready costs nothing. */
+#define HUB_RETURNS_EPISODES 2000000
+
+/** Of one answer. */
+struct hub_returns {
+    const struct hub_app *app;
+    uint64_t left; /* episodes that it still looks at */
+};
+
+/**
+ * "returns": {"edges", "counts", "count", "of"} of the episodes whose return is a finite number; null where there is none;
+ * {"pending": true} where the answer has looked at enough, though at one dataset at least, and the next one goes on. Blocking.
+ */
+void hub_returns_put(struct hub_json *json, struct hub_returns *returns, const struct hub_summary *summary);
+
+#endif
