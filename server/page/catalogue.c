@@ -2,10 +2,26 @@
 #include "server/api/handlers.h"
 #include "server/page/frame.h"
 #include "server/page/handlers.h"
+#include "server/page/svg.h"
 
 static const char *const filters[] = {"format", "status",    "env",    "task",    "robot",      "camera",
                                       "author", "algorithm", "kind",   "license", "action_dim", "loadable",
                                       "for",    "latest",    "prefix", NULL};
+
+/* How they are spread; the next look at the catalogue counts what this one left out. */
+static void write_returns(struct page_out *out, const json_t *returns)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf bars = HUB_BUF_INIT(KIB);
+    const json_t *edges = json_object_get(returns, "edges");
+    if (edges && !page_bars_path(json_object_get(returns, "counts"), &bars))
+        page_catalogue_returns(out, &(struct page_catalogue_returns){
+                                        page_double_of(json_array_get(edges, 0)),
+                                        page_double_of(json_array_get(edges, json_array_size(edges) - 1)),
+                                        hub_buf_view(&bars)});
+    else
+        page_catalogue_no_returns(out, &(struct page_catalogue_no_returns){
+                                           page_flag(returns, "pending") ? HUB_VIEW("...") : HUB_VIEW("")});
+}
 
 static void write_row(struct page *page, const json_t *dataset)
 {
@@ -14,6 +30,7 @@ static void write_row(struct page *page, const json_t *dataset)
     const struct hub_view reason = page_text(dataset, "reason"), about = page_text(dataset, "description");
     const struct page_catalogue_row row = {page_url(page, "/d/%p", id), id, reason.size ? reason : about};
     page_catalogue_row_begin(out, &row);
+    write_returns(out, json_object_get(dataset, "returns"));
     if (json_object_get(dataset, "episodes"))
         page_catalogue_figures(out, &(struct page_catalogue_figures){page_count(dataset, "episodes"),
                                                                      page_count(dataset, "steps")});
@@ -35,6 +52,7 @@ static void write_table(struct page *page, const json_t *list)
     page_table_begin(out, &table);
     page_thead_begin(out, NULL);
     page_sort_head(page, "", "Name", "id");
+    page_th(out, &(struct page_th){HUB_VIEW(""), HUB_VIEW("Returns")});
     page_sort_head(page, "n", "Episodes", "episodes");
     page_sort_head(page, "n", "Steps", "steps");
     page_sort_head(page, "n", "Size", "size");
@@ -230,9 +248,9 @@ static enum hub_status show_html(struct hub_request *request, struct hub_respons
     HUB_TRY(page_begin(&page, request, response, parameters, err));
     const struct hub_view limit = hub_request_query(request, "limit");
     const struct hub_view query =
-        page_query(&page, "facets limit", "facets",
+        page_query(&page, "facets limit include", "facets",
                    HUB_VIEW("format,status,robot,env,task,camera,kind,author,algorithm,license"), "limit",
-                   limit.size ? limit : HUB_VIEW("50"), NULL);
+                   limit.size ? limit : HUB_VIEW("50"), "include", HUB_VIEW("returns"), NULL);
     HUB_TRY(page_ask(&page, page_url(&page, "/api/v1/datasets%r", query), &list));
     HUB_TRY(page_ask_if_any(&page, HUB_VIEW("/api/v1/namespaces?limit=200"), &spaces));
     HUB_TRY(page_ask_if_any(&page, HUB_VIEW("/api/v1/status"), &status));

@@ -156,7 +156,7 @@ void page_put_coord(struct page_out *out, double value)
 void page_put_path(struct page_out *out, struct hub_view d)
 {
     size_t size = 0;
-    while (size < d.size && d.data[size] && strchr("MLHVZ0123456789 ,.-", d.data[size]))
+    while (size < d.size && d.data[size] && strchr("MLHVZhvz0123456789 ,.-", d.data[size]))
         size++;
     page_put_raw(out, d.data, size);
 }

@@ -230,6 +230,27 @@ void page_outcome_figure(struct page *page, const json_t *outcome)
     }
 }
 
+/* All of one value are a bar in the middle. */
+enum hub_status page_bars_path(const json_t *counts, struct hub_buf *out)
+{
+    enum { BARS_WIDTH = 12, BARS_HEIGHT = 9, ALONE = 1 };
+    const double most = largest(counts);
+    const int count = (int)json_array_size(counts), width = count > 1 ? BARS_WIDTH / count : ALONE;
+    int before = 0;
+    size_t i;
+    const json_t *n;
+    HUB_TRY(hub_buf_addf(out, NULL, "M%d %d", (BARS_WIDTH - count * width) / 2, BARS_HEIGHT));
+    json_array_foreach(counts, i, n)
+    {
+        const int height = most > 0 ? (int)ceil(json_number_value(n) / most * BARS_HEIGHT) : 0;
+        if (height != before)
+            HUB_TRY(hub_buf_addf(out, NULL, "v%d", before - height));
+        HUB_TRY(hub_buf_addf(out, NULL, "h%d", width));
+        before = height;
+    }
+    return hub_buf_addf(out, NULL, "V%dz", BARS_HEIGHT);
+}
+
 void page_sparkline(struct page_out *out, struct hub_view base64)
 {
     enum { POINTS = 32 };

@@ -34,6 +34,9 @@ void page_outcome_figure(struct page *page, const json_t *outcome);
 void page_values_figure(struct page *page, const json_t *values, const char *title, const char *key,
                         uint64_t episodes);
 
+/** The bars of a histogram as the path of a drawing 12 wide and 9 high; what is counted at all is seen. */
+HUB_MUST_USE enum hub_status page_bars_path(const json_t *counts, struct hub_buf *out);
+
 /** The sparkline of an episode's reward: 32 bytes in Base64; nothing where there is none. */
 void page_sparkline(struct page_out *out, struct hub_view base64);
 

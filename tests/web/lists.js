@@ -62,8 +62,31 @@ async function typed(t) {
   t.same((await page.textContent("#results")).replace(/\s+/g, " "), live.replace(/\s+/g, " "), "Enter");
 }
 
+/* A bar a bin, as high as its share of the highest; none where no return is known. */
+async function returns(t) {
+  const page = await t.open({ js: false });
+  await page.goto(t.base + "/?limit=200");
+  const { items } = await t.hub.api("?limit=200&include=returns");
+  const rows = await page.$$eval("#results tbody tr", (all) => all.map((row) => [row.querySelector("bdi").textContent, row.querySelector(".spread path")?.getAttribute("d") ?? null, row.querySelector(".spread title")?.textContent]));
+  t.same(rows.map((row) => row[0]), items.map((d) => d.id.replace("\u202e", "U+202E")), "datasets");
+  let drawn = 0;
+  rows.forEach(([id, path, title], i) => {
+    const counts = items[i].returns?.counts, most = Math.max(...(counts ?? []));
+    t.check(!counts === !path, id, "is drawn", !!path);
+    if (!counts) return;
+    drawn++;
+    const heights = [];
+    let at = 0;
+    for (const [, how, by] of path.matchAll(/([vh])(-?\d+)/g)) how === "v" ? (at -= by) : heights.push(at);
+    t.same(heights, counts.map((n) => Math.ceil((n / most) * 9)), id);
+    t.check(/^\S+ to \S+$/.test(title), id, title);
+  });
+  t.check(drawn > 3, "drawn:", drawn);
+}
+
 exports.rows = {
   "3 pages and order": (t) => paged(t, true),
   "3 pages and order without JavaScript": (t) => paged(t, false),
   "4 search as typed": typed,
+  "returns in the catalogue": returns,
 };
