@@ -6,6 +6,9 @@
 
 #include <math.h>
 #include <stdlib.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 enum { LANES = 16, MOST_LANES = HUB_BUCKETS_DIMS + LANES, STRETCH_ROWS = 32, STRETCH_VALUES = 1024 };
 
@@ -69,7 +72,8 @@ struct extremes {
     double low[MOST_LANES], high[MOST_LANES], sum[MOST_LANES];
 };
 
-static void scan(const double *restrict values, uint64_t rows, uint32_t lanes, struct extremes *restrict e)
+__attribute__((always_inline)) static inline void scan_rows(const double *restrict values, uint64_t rows,
+                                                            uint32_t lanes, struct extremes *restrict e)
 {
     for (uint64_t r = 0; r < rows; r++, values += lanes)
         for (uint32_t i = 0; i < lanes; i++) {
@@ -78,6 +82,26 @@ static void scan(const double *restrict values, uint64_t rows, uint32_t lanes, s
             e->high[i] = v > e->high[i] ? v : e->high[i];
             e->sum[i] += v;
         }
+}
+
+#if defined(__x86_64__)
+/* Vectors of four: a third of the time. */
+__attribute__((target("avx2"))) static void scan_avx2(const double *values, uint64_t rows, uint32_t lanes,
+                                                      struct extremes *e)
+{
+    scan_rows(values, rows, lanes, e);
+}
+#endif
+
+static void scan(const double *values, uint64_t rows, uint32_t lanes, struct extremes *e)
+{
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx2")) {
+        scan_avx2(values, rows, lanes, e);
+        return;
+    }
+#endif
+    scan_rows(values, rows, lanes, e);
 }
 
 /* Rows of few numbers are gone through several at a time. */
@@ -92,8 +116,9 @@ static void find_extremes(const double *values, uint64_t rows, uint32_t dims, st
     const uint64_t groups = rows / together;
     scan(values, groups, lanes, e);
     for (uint32_t i = dims; i < lanes; i++) {
-        e->low[i % dims] = fmin(e->low[i % dims], e->low[i]);
-        e->high[i % dims] = fmax(e->high[i % dims], e->high[i]);
+        e->low[i % dims] =
+            e->low[i] < e->low[i % dims] ? e->low[i] : e->low[i % dims]; /* no NaN is in them */
+        e->high[i % dims] = e->high[i] > e->high[i % dims] ? e->high[i] : e->high[i % dims];
         e->sum[i % dims] += e->sum[i];
     }
     scan(values + groups * lanes, rows - groups * together, dims, e);
@@ -120,9 +145,31 @@ static void keep_best(struct best *best, const struct extremes *e, uint32_t dims
     }
 }
 
+#if defined(__x86_64__)
+/* From where on one of the next rows, of one number each, is this value; or there are fewer left than are looked at together. */
+__attribute__((target("avx2"))) static uint64_t skip_others(const struct run *run, uint64_t from,
+                                                            double value)
+{
+    const __m256d wanted = _mm256_set1_pd(value);
+    for (; from + LANES <= run->rows; from += LANES) {
+        const double *at = run->values + from;
+        __m256d found = _mm256_setzero_pd();
+        for (unsigned i = 0; i < LANES; i += 4)
+            found = _mm256_or_pd(found, _mm256_cmp_pd(_mm256_loadu_pd(at + i), wanted, _CMP_EQ_OQ));
+        if (_mm256_movemask_pd(found))
+            break;
+    }
+    return from;
+}
+#endif
+
 /* The first row of a stretch that holds a value, which one does. */
 static uint32_t row_of(const struct run *run, uint32_t dim, uint64_t from, double value)
 {
+#if defined(__x86_64__)
+    if (run->dims == 1 && __builtin_cpu_supports("avx2"))
+        from = skip_others(run, from, value);
+#endif
     const double *at = run->values + from * run->dims + dim;
     while (*at != value) {
         at += run->dims;
