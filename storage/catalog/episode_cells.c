@@ -24,12 +24,23 @@ void hub_cells_leave(struct hub_column_cursor *cursor)
 }
 
 /* To another blob, which the caller puts there. */
-static void begin_move(struct hub_column_cursor *cursor, int64_t part, uint32_t run)
+static void begin_move(struct hub_column_cursor *cursor, int64_t part, uint32_t first)
 {
     hub_cells_leave(cursor);
     cursor->part = part;
-    cursor->run = run;
+    cursor->first = first;
     cursor->moves++;
+}
+
+static bool has(const struct hub_column_cursor *cursor, int64_t part, uint32_t index)
+{
+    return cursor->at && cursor->part == part && index - cursor->first < cursor->at->columns.count;
+}
+
+/* Of the run that has it. */
+static uint32_t first_of(enum hub_episode_column column, uint32_t index)
+{
+    return index - index % hub_columns_run(column);
 }
 
 struct wanted_blob {
@@ -49,15 +60,16 @@ static enum hub_status make_columns(struct hub_cached_blob *blob, void *user, st
 
 /* ---- of the index ---- */
 
-static enum hub_status move_to(struct hub_column_cursor *cursor, struct wanted_blob wanted, uint32_t run,
-                               uint32_t index, struct hub_error *err)
+static enum hub_status move_to(struct hub_column_cursor *cursor, struct wanted_blob wanted, uint32_t index,
+                               struct hub_error *err)
 {
     const struct hub_state *state = wanted.state;
+    const uint32_t first = first_of(wanted.column, index), run = first / hub_columns_run(wanted.column);
     const struct hub_blob_maker maker = {sizeof(struct columns_ref), make_columns, &wanted};
     const struct hub_lru_key key = {HUB_CACHE_EPISODES, (uint64_t)wanted.part,
                                     (uint64_t)wanted.column << 32 | run};
     char name[HUB_COLUMN_NAME];
-    begin_move(cursor, wanted.part, run);
+    begin_move(cursor, wanted.part, first);
     hub_columns_name(wanted.column, index, name);
     const struct hub_blob_id id = {state->catalog, state->db, wanted.part, HUB_BLOB_EPISODES, name};
     struct hub_cached_blob *blob = hub_blob_cached(state->catalog, &key, name);
@@ -74,17 +86,15 @@ enum hub_status hub_cells_find(struct hub_episode_reader *reader, enum hub_episo
 {
     struct hub_column_cursor *cursor = &reader->columns[column];
     const int64_t part = reader->state->dataset->parts[e->part].row;
-    const uint32_t rows = hub_columns_run(column), run = e->index / rows;
-    if (!cursor->at || cursor->part != part || cursor->run != run) {
+    if (!has(cursor, part, e->index)) {
         if (reader->passing)
             forget(cursor);
-        HUB_TRY(move_to(cursor, (struct wanted_blob){reader->state, part, column}, run, e->index, err));
+        HUB_TRY(move_to(cursor, (struct wanted_blob){reader->state, part, column}, e->index, err));
+        if (!has(cursor, part, e->index))
+            return hub_blob_damaged(reader->state->catalog, reader->state->db, part, err);
     }
-    const struct columns_ref *at = cursor->at;
-    if (!at || e->index % rows >= at->columns.count)
-        return hub_blob_damaged(reader->state->catalog, reader->state->db, part, err);
-    *place = e->index % rows;
-    *columns = &at->columns;
+    *place = e->index - cursor->first;
+    *columns = &cursor->at->columns;
     return HUB_OK;
 }
 
@@ -108,14 +118,15 @@ static enum hub_status make_run(const struct hub_state *state, const struct hub_
 }
 
 static enum hub_status move_to_made(struct hub_column_cursor *cursor, struct wanted_blob wanted,
-                                    uint32_t part, const struct hub_property *name, uint32_t run,
+                                    uint32_t part, const struct hub_property *name, uint32_t index,
                                     struct hub_error *err)
 {
+    const uint32_t first = first_of(wanted.column, index), run = first / hub_columns_run(wanted.column);
     HUB_CLEANUP(hub_column_run_dispose) struct hub_column_run made = {0};
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(MAX_NAME);
     const struct hub_state *state = wanted.state;
     const struct hub_blob_maker maker = {sizeof(struct columns_ref), make_columns, &wanted};
-    begin_move(cursor, wanted.part, run);
+    begin_move(cursor, wanted.part, first);
     cursor->name = *name;
     HUB_TRY(hub_buf_addf(&text, err, "%u.%" PRIu32 ".%.*s", (unsigned)name->kind, run, (int)name->of.size,
                          name->of.data ? name->of.data : ""));
@@ -124,7 +135,7 @@ static enum hub_status move_to_made(struct hub_column_cursor *cursor, struct wan
     const struct hub_blob_id id = {state->catalog, state->db, wanted.part, HUB_BLOB_EPISODES, text.data};
     struct hub_cached_blob *blob = hub_blob_cached(state->catalog, &key, text.data);
     if (!blob) {
-        HUB_TRY(make_run(state, name, part, run * hub_columns_run(wanted.column), &made, err));
+        HUB_TRY(make_run(state, name, part, first, &made, err));
         HUB_TRY(hub_blob_keep(&id, &key, &maker, &made.cells, &blob, err));
     }
     cursor->at = (struct columns_ref *)blob;
@@ -133,10 +144,11 @@ static enum hub_status move_to_made(struct hub_column_cursor *cursor, struct wan
 
 /* The names of a request stay where they are: their bytes need not be compared. */
 static bool is_of(const struct hub_column_cursor *cursor, const struct hub_property *name, int64_t part,
-                  uint32_t run)
+                  uint32_t index)
 {
-    return cursor->part == part && cursor->run == run && cursor->name.kind == name->kind &&
-           cursor->name.of.data == name->of.data && cursor->name.of.size == name->of.size;
+    return cursor->part == part && index - cursor->first < hub_columns_run(HUB_COLUMN_RETURN) &&
+           cursor->name.kind == name->kind && cursor->name.of.data == name->of.data &&
+           cursor->name.of.size == name->of.size;
 }
 
 bool hub_cells_made(struct hub_episode_reader *reader, const struct hub_property *name,
@@ -146,13 +158,12 @@ bool hub_cells_made(struct hub_episode_reader *reader, const struct hub_property
     const size_t slot = (name->kind + (uintptr_t)name->of.data) % HUB_COUNT(reader->made);
     struct hub_column_cursor *cursor = &reader->made[slot];
     const int64_t part = reader->state->dataset->parts[e->part].row;
-    const uint32_t rows = hub_columns_run(like), run = e->index / rows;
-    if (!is_of(cursor, name, part, run) &&
-        move_to_made(cursor, (struct wanted_blob){reader->state, part, like}, e->part, name, run, NULL))
+    if (!is_of(cursor, name, part, e->index) &&
+        move_to_made(cursor, (struct wanted_blob){reader->state, part, like}, e->part, name, e->index, NULL))
         return false;
-    if (!cursor->at || e->index % rows >= cursor->at->columns.count)
+    if (!has(cursor, part, e->index))
         return false;
-    *place = e->index % rows;
+    *place = e->index - cursor->first;
     *columns = &cursor->at->columns;
     return true;
 }

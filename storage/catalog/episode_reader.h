@@ -17,7 +17,7 @@ struct columns_ref;
 struct hub_column_cursor {
     struct columns_ref *at;
     int64_t part;
-    uint32_t run;
+    uint32_t first;           /* episode of the part in it */
     struct hub_property name; /* of a column that was made: which one */
     unsigned moves;           /* counts the blobs it was in */
 };
