@@ -155,6 +155,12 @@ static enum hub_status walk(struct tree *t, struct hub_view from, struct hub_err
     }
 }
 
+/* Without the slash that the name of a folder may end with. */
+static struct hub_view without_slash(struct hub_view path)
+{
+    return hub_view_ends(path, "/") ? (struct hub_view){path.data, path.size - 1} : path;
+}
+
 /* As Python and JavaScript spell it. */
 static bool is_true(struct hub_view value)
 {
@@ -163,7 +169,7 @@ static bool is_true(struct hub_view value)
 
 static enum hub_status read_tree(struct hub_request *request, struct tree *t, struct hub_error *err)
 {
-    const struct hub_view path = hub_request_capture(request, "path");
+    const struct hub_view path = without_slash(hub_request_capture(request, "path"));
     struct hub_buf *const bufs[] = {&t->folder, &t->last, &t->skip, &t->path};
     for (size_t i = 0; i < HUB_COUNT(bufs); i++)
         *bufs[i] = HUB_BUF_INIT(128 * KIB);
@@ -230,19 +236,20 @@ enum hub_status hub_hf_tree(struct hub_request *request, struct hub_response *re
 /* ---- some files ---- */
 
 /* A file, or a folder that something lies in; what is neither is left out. */
-static enum hub_status add_path(struct tree *t, const char *path, struct hub_error *err)
+static enum hub_status add_path(struct tree *t, const char *text, struct hub_error *err)
 {
+    const struct hub_view path = without_slash(hub_view_of(text));
     if (++t->asked > MOST_PATHS)
         return hub_fail(err, HUB_TOO_BIG, "more than %d paths: ask for them in parts", MOST_PATHS);
     struct hub_object object;
     const size_t before = t->repo.begins.size;
     HUB_TRY(set(&t->folder, hub_buf_view(&t->repo.begins), err));
-    if (hub_unspell(hub_view_of(path), &t->folder, NULL) || t->folder.size == before)
+    if (hub_unspell(path, &t->folder, NULL) || t->folder.size == before)
         return HUB_OK;
     HUB_TRY(hub_objects_seek(&t->objects, hub_buf_view(&t->folder), err));
     enum hub_status st = hub_objects_next(&t->objects, &object, err);
     if (!st && hub_view_equal(object.name, hub_buf_view(&t->folder)))
-        return add_file(t, &object, hub_view_of(path), err);
+        return path.size == strlen(text) ? add_file(t, &object, path, err) : HUB_OK;
     HUB_TRY(hub_buf_add_text(&t->folder, "/", err));
     HUB_TRY(hub_objects_seek(&t->objects, hub_buf_view(&t->folder), err));
     st = hub_objects_next(&t->objects, &object, err);

@@ -48,13 +48,16 @@ static enum hub_status decode(struct hub_request *request, struct hub_view raw, 
     return HUB_OK;
 }
 
-/* A decoded segment may hold slashes (%2F); none of its pieces may be empty or a dot segment. */
-static bool pieces_are_plain(struct hub_view segment)
+/* A decoded segment may hold slashes (%2F); none of its pieces may be empty or a dot segment. It `may_end` with one:
+ * clients of other protocols ask so whether there is a folder, and nothing here is called so. */
+static bool pieces_are_plain(struct hub_view segment, bool may_end)
 {
     const char *at = segment.data, *end = segment.data + segment.size;
     for (;;) {
         const char *slash = memchr(at, '/', (size_t)(end - at));
         struct hub_view piece = {at, (size_t)((slash ? slash : end) - at)};
+        if (may_end && at == end && at > segment.data)
+            return true;
         if (piece.size == 0 || hub_view_is(piece, ".") || hub_view_is(piece, ".."))
             return false;
         if (!slash)
@@ -78,7 +81,7 @@ static enum hub_status split_path(struct hub_request *request, struct hub_view p
             break;
         }
         HUB_TRY(decode(request, raw, false, &segment, err));
-        if (!pieces_are_plain(segment))
+        if (!pieces_are_plain(segment, !slash && request->segment_count > 0))
             return bad(err, "has an empty, '.' or '..' segment");
         if (!hub_utf8_printable(segment) || memchr(raw.data, '\\', raw.size))
             return bad(err, "must be UTF-8 without control characters, and a backslash is %5C");

@@ -171,6 +171,16 @@ def test_what_is_wrong_is_said_as_google_says_it(lab):
         assert error["code"] == status and error["errors"][0]["reason"] and error["message"]
 
 
+@pytest.mark.parametrize("name", ["D4RL%2F", "D4RL%2Fdoor%2Fnotes.txt%2F", "none%2F"])
+def test_no_object_is_called_as_a_folder(lab, name):
+    """So google-cloud-storage and cloudpathlib ask whether there is a folder: what is not there is 404, and not a wrong request."""
+    hub = lab[0]
+    for at in ("/storage/v1/b/minari-datasets/o/", "/download/storage/v1/b/minari-datasets/o/", "/b/minari-datasets/o/"):
+        answer = hub.get(at + name + "?alt=media")
+        assert answer.status == hub.get(at + name).status == 404 and answer.json()["error"]["errors"][0]["reason"] == "notFound"
+    assert hub.get("/minari-datasets/" + name).status == 404
+
+
 def test_names_as_paths(lab):
     """Bytes, ranges and what is wrong, at the address that HDF5, fsspec and browsers are given."""
     hub, root, other, names = lab

@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import urllib.request
 
 import pytest
 
@@ -185,6 +186,19 @@ def test_what_is_said_again_is_the_same(tmp_path):
         (tmp_path / "lab/many-v0/more.txt").write_text("more")
         until(lambda: hub.get(url).headers["X-Repo-Commit"] != commit)
         assert any(s["rfilename"].endswith("more.txt") for s in hub.get(url).json()["siblings"])
+
+
+def test_a_folder_may_be_named_with_a_slash_at_its_end(lab):
+    hub, _ = lab
+    at = "/api/datasets/lab/arm-v21/tree/main"
+    wanted = hub.get(at + "/data/chunk-000?recursive=true").json()
+    assert wanted and hub.get(at + "/data%2Fchunk-000%2F?recursive=true").json() == wanted
+    assert hub.get(at + "/README.md%2F").headers["X-Error-Code"] == hub.get(at + "/none%2F").headers["X-Error-Code"] == "EntryNotFound"
+    asked = json.dumps({"paths": ["meta/", "meta", "README.md", "README.md/", "/"]}).encode()
+    with urllib.request.urlopen(urllib.request.Request(hub.base + "/api/datasets/lab/arm-v21/paths-info/main", asked, {"Content-Type": "application/json"})) as answer:
+        found = json.load(answer)
+    assert [f["path"] for f in found] == ["meta", "meta", "README.md"]
+    assert hub.get("/datasets/lab/arm-v21/resolve/main/README.md%2F").headers["X-Error-Code"] == "EntryNotFound"
 
 
 def test_a_changed_repo_is_another_commit(lab):

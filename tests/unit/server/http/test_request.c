@@ -19,6 +19,20 @@ Test(request, targets_that_are_refused)
     hub_request_dispose(&request);
 }
 
+Test(request, a_last_segment_may_end_with_an_encoded_slash)
+{
+    static const char *const bad[] = {"/a%2F", "/a/%2F", "/a/b%2F%2F", "/a/b%2F/c", "/a/b%2F/", "/a/..%2F"};
+    struct hub_request request = {0};
+    struct hub_error err = {0};
+    cr_assert_eq(hub_request_init(&request, HUB_GET, "/a/b%2Fc%2f", &err), HUB_OK);
+    cr_assert_eq(request.segment_count, 2);
+    cr_assert_str_eq(request.segments[1].data, "b/c/");
+    cr_assert(!request.trailing_slash);
+    for (size_t i = 0; i < HUB_COUNT(bad); i++)
+        cr_assert_eq(hub_request_init(&request, HUB_GET, bad[i], &err), HUB_INVALID, "%s", bad[i]);
+    hub_request_dispose(&request);
+}
+
 Test(request, parameters_that_are_no_text)
 {
     static const struct {
