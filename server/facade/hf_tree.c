@@ -149,6 +149,8 @@ static enum hub_status walk(struct tree *t, struct hub_view from, struct hub_err
                 return hub_fail(err, HUB_TOO_BIG, "a page cannot end at the name '%.200s...'",
                                 object.name.data);
             memcpy(t->next.key, object.name.data, object.name.size);
+            if (t->last.size < sizeof t->next.tie) /* its page gave this folder and those above it */
+                memcpy(t->next.tie, t->last.data, t->last.size);
             return HUB_OK;
         }
         HUB_TRY(add_object(t, &object, err));
@@ -210,6 +212,7 @@ static enum hub_status make_tree(struct hub_request *request, struct hub_respons
         hub_json_to(hub_response_buffer(response, 200, "application/json; charset=utf-8", 32 * MIB), err);
     hub_json_array(&t.json);
     HUB_TRY(hub_objects_open(request->app, &t.objects, err));
+    HUB_TRY(set(&t.last, hub_view_of(after.tie), err));
     HUB_TRY(walk(&t, after.key[0] ? hub_view_of(after.key) : hub_buf_view(&t.folder), err));
     if (!t.count && t.folder.size > t.repo.begins.size)
         return hub_fail_as(err, HUB_NOT_FOUND, "file-not-found", "%.300s does not exist on \"%.60s\"",

@@ -188,6 +188,20 @@ def test_what_is_said_again_is_the_same(tmp_path):
         assert any(s["rfilename"].endswith("more.txt") for s in hub.get(url).json()["siblings"])
 
 
+def test_a_tree_of_several_pages_says_each_folder_once(tmp_path):
+    for i in range(1100):
+        os.makedirs(tmp_path / f"lab/many/{i // 300}/in", exist_ok=True)
+        (tmp_path / f"lab/many/{i // 300}/in/{i:04d}.txt").write_text(str(i))
+    with serving(str(tmp_path)) as hub:
+        url, seen, pages = "/api/datasets/farama-minari/lab/tree/main?recursive=true", [], 0
+        while url:
+            answer = hub.get(url)
+            seen += [e["path"] for e in answer.json()]
+            link, pages = answer.headers["Link"], pages + 1
+            url = link and link.split(">")[0][1 + len(hub.base):]
+    assert pages == 2 and len(set(seen)) == len(seen) == 1100 + 9
+
+
 def test_a_folder_may_be_named_with_a_slash_at_its_end(lab):
     hub, _ = lab
     at = "/api/datasets/lab/arm-v21/tree/main"
