@@ -410,7 +410,10 @@ static enum hub_status send(struct hub_request *request, const struct hub_target
     const char *revision = b->part->revision ? b->part->revision : target->summary->revision;
     const struct hub_view parts[] = {hub_view_of(revision), hub_view_of(entry->path),
                                      hub_view_of(b->part->version)};
-    hub_fingerprint(etag, parts, b->part->version ? 3 : 2);
+    if (b->part->etag)
+        snprintf(etag, sizeof etag, "%s", b->part->etag);
+    else
+        hub_fingerprint(etag, parts, b->part->version ? 3 : 2);
     HUB_TRY(headers(request, target, b, response, err));
     HUB_TRY(hub_resolve_conditions(request, response, etag, modified_s, &done, err));
     if (done)

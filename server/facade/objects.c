@@ -530,7 +530,8 @@ enum hub_status hub_object_send(struct hub_request *request, const struct hub_ta
                                 const struct hub_object *object, struct hub_object_facts *facts,
                                 struct hub_response *response, struct hub_error *err)
 {
-    const struct hub_file_part part = {.entry = object->file};
+    const char *etag = *facts->etag ? facts->etag : NULL;
+    const struct hub_file_part part = {.entry = object->file, .etag = etag};
     if (object->view && is_metadata(object) && !hub_pull_comes(request->app->mirrors, target->summary->id)) {
         if (!request->may_block)
             return HUB_AGAIN;
@@ -540,5 +541,5 @@ enum hub_status hub_object_send(struct hub_request *request, const struct hub_ta
     }
     return object->file && !object->view
                ? hub_file_send(request, target, &part, response, err)
-               : hub_space_send(request, &facts->text, facts->modified_ns, response, err);
+               : hub_space_send(request, &facts->text, facts->modified_ns, etag, response, err);
 }

@@ -57,6 +57,7 @@ struct hub_object_facts {
     int64_t modified_ns, generation;
     struct hub_file_digests digests; /* empty ones are not known by now */
     struct hub_buf text;             /* of a namespace's file */
+    char etag[32];                   /* under which it is sent, if the protocol has its own; else "" */
 };
 void hub_object_facts_dispose(struct hub_object_facts *facts);
 /** HUB_AGAIN where that may take a while and `may_block` is false. */

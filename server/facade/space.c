@@ -5,6 +5,7 @@
 #include "storage/base/json.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 /* What lies on the disk, or nothing; what cannot be read is as if it were not there. */
 static enum hub_status read_stored(const struct hub_objects *objects, const struct hub_summary *within,
@@ -65,13 +66,16 @@ enum hub_status hub_space_text(const struct hub_objects *objects, struct hub_vie
 }
 
 enum hub_status hub_space_send(struct hub_request *request, struct hub_buf *text, int64_t modified_ns,
-                               struct hub_response *response, struct hub_error *err)
+                               const char *tag, struct hub_response *response, struct hub_error *err)
 {
     char etag[40];
     bool done = false, partial = false;
     uint64_t first = 0, count = text->size;
     const struct hub_view whole = hub_buf_view(text);
-    hub_fingerprint(etag, &whole, 1);
+    if (tag)
+        snprintf(etag, sizeof etag, "%s", tag);
+    else
+        hub_fingerprint(etag, &whole, 1);
     const struct hub_validators validators = {etag, modified_ns / 1000000000};
     HUB_TRY(hub_response_header(response, err, "Accept-Ranges", "bytes"));
     HUB_TRY(hub_response_header(response, err, "Cache-Control", "no-cache"));

@@ -11,9 +11,9 @@
 HUB_MUST_USE enum hub_status hub_space_text(const struct hub_objects *objects, struct hub_view name,
                                             struct hub_buf *out, int64_t *modified_ns, struct hub_error *err);
 
-/** Answer with such a text: conditions, a range. It lies in `text`, which is taken. */
+/** Answer with such a text: conditions, a range. It lies in `text`, which is taken. `tag` NULL: its ETag is made of it. */
 HUB_MUST_USE enum hub_status hub_space_send(struct hub_request *request, struct hub_buf *text,
-                                            int64_t modified_ns, struct hub_response *response,
-                                            struct hub_error *err);
+                                            int64_t modified_ns, const char *tag,
+                                            struct hub_response *response, struct hub_error *err);
 
 #endif

@@ -13,8 +13,8 @@ unsigned hub_field_count(const struct hub_request *request, const char *name)
     return n;
 }
 
-/* One list of entity tags: "*", or tags separated by commas, each W/ or not. A list that breaks off matches
- * up to there. */
+/* One list of entity tags: "*", or tags separated by commas, each W/ or not. Google's clients send theirs without
+ * the quotes. A list that breaks off matches up to there. */
 static bool list_has(struct hub_view list, const char *etag, bool weak)
 {
     const char *at = list.data, *end = list.data + list.size;
@@ -27,13 +27,20 @@ static bool list_has(struct hub_view list, const char *etag, bool weak)
         bool is_weak = end - at > 2 && at[0] == 'W' && at[1] == '/';
         if (is_weak)
             at += 2;
-        const char *close = at < end && *at == '"' ? memchr(at + 1, '"', (size_t)(end - at - 1)) : NULL;
-        if (!close)
+        if (at == end)
             return false;
-        size_t tag = (size_t)(close + 1 - at);
-        if (etag && tag == size && memcmp(at, etag, size) == 0 && (weak || !is_weak))
+        const bool bare = *at != '"';
+        const char *close = at;
+        while (bare && close < end && !strchr(" \t,", *close))
+            close++;
+        if (!bare)
+            close = memchr(at + 1, '"', (size_t)(end - at - 1));
+        if (!close || close == at)
+            return false;
+        const size_t tag = (size_t)(close - at) + !bare, quote = bare;
+        if (etag && tag + 2 * quote == size && memcmp(at, etag + quote, tag) == 0 && (weak || !is_weak))
             return true;
-        at = close + 1;
+        at += tag;
     }
 }
 

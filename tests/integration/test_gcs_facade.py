@@ -142,6 +142,22 @@ def test_bytes_ranges_and_conditions(lab):
             assert base64.b64decode(hashed["md5Hash"]) == hashlib.md5(data).digest()
 
 
+@pytest.mark.parametrize("name", ["D4RL%2Fdoor%2Fnotes.txt", "door-human-v0%2Fdata%2Fmain_data.hdf5", "D4RL%2Fnamespace_metadata.json"])
+def test_the_etag_of_an_object_is_that_of_its_bytes(lab, name):
+    """As google-cloud-storage sends it: `if_etag_match=blob.etag`, without quotes."""
+    hub = lab[0]
+    at = "/storage/v1/b/minari-datasets/o/" + name
+    etag = hub.get(at).json()["etag"]
+    for url in (at, at + "?alt=media", "/download" + at + "?alt=media", "/minari-datasets/" + name.replace("%2F", "/")):
+        assert hub.get(url).headers["ETag"] == f'"{etag}"'
+        for tag in (etag, f'"{etag}"', f"other, {etag}"):
+            assert hub.get(url, {"If-Match": tag}).status == 200
+            assert hub.get(url, {"If-None-Match": tag}).status == 304
+        assert hub.get(url, {"If-Match": "other"}).status == 412
+        assert hub.get(url, {"If-None-Match": "other"}).status == 200
+    assert hub.get(at + "?alt=media", {"Range": "bytes=0-1", "If-Range": f'"{etag}"'}).status == 206
+
+
 def test_namespaces_name_what_is_in_them(lab):
     """What lies in the folder, and the ids by which Python Minari finds all that is below."""
     hub, root, *_ = lab

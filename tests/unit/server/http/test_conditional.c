@@ -34,14 +34,15 @@ struct value {
 
 static const struct value matches[] = {
     {NULL, ABSENT},   {"*", HOLDS},       {"\"e\"", HOLDS}, {"\"a\", \"e\"", HOLDS},
-    {"\"a\"", FAILS}, {"W/\"e\"", FAILS}, {"e", FAILS},     {"\"a\",W/\"e\" , \"b,c\"", FAILS},
-    {"\"e", FAILS}};
+    {"\"a\"", FAILS}, {"W/\"e\"", FAILS}, {"e", HOLDS},     {"\"a\",W/\"e\" , \"b,c\"", FAILS},
+    {"\"e", FAILS},   {"e\"", FAILS},     {"a, e", HOLDS},  {"W/e", FAILS},
+    {"ee", FAILS}};
 static const struct value unmodifieds[] = {
     {NULL, ABSENT}, {SAME, HOLDS}, {NEWER, HOLDS}, {OLDER, FAILS}, {"never", IGNORED}};
 /* of If-None-Match and If-Modified-Since, FAILS means: the client has it already */
 static const struct value nones[] = {{NULL, ABSENT},     {"*", FAILS},     {"\"e\"", FAILS},
                                      {"W/\"e\"", FAILS}, {"\"a\"", HOLDS}, {"\"a\",\"e\"", FAILS},
-                                     {"e", HOLDS}};
+                                     {"e", FAILS},       {"ee", HOLDS},    {"a,e", FAILS}};
 static const struct value modifieds[] = {
     {NULL, ABSENT}, {SAME, FAILS}, {NEWER, FAILS}, {OLDER, HOLDS}, {"never", IGNORED}};
 
