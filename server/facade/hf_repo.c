@@ -7,6 +7,7 @@
 #include "storage/catalog/upstream.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { KEPT_REPO = 0x7265706f }; /* among what is kept ready in app->documents */
@@ -171,12 +172,27 @@ enum hub_status hub_hf_repo_open(struct hub_request *request, struct hub_hf_repo
                              hub_request_capture(request, "name"), out, err);
 }
 
+/* As the list of refs calls it: "refs/heads/main". */
+static bool is_ref(struct hub_view rev, const char *kind, const char *name)
+{
+    char ref[64];
+    snprintf(ref, sizeof ref, "refs/%s/%s", kind, name);
+    return hub_view_is(rev, ref);
+}
+
+/* The commit, or as much of it as git takes for one. */
+static bool is_commit(struct hub_view rev, const char *commit)
+{
+    return rev.size >= 7 && rev.size <= 40 && memcmp(rev.data, commit, rev.size) == 0;
+}
+
 enum hub_status hub_hf_revision(const struct hub_request *request, const struct hub_hf_repo *repo,
                                 struct hub_error *err)
 {
     const struct hub_view rev = hub_request_capture(request, "rev");
-    if (!rev.data || hub_view_is(rev, "main") || hub_view_is(rev, "HEAD") || hub_view_is(rev, repo->commit) ||
-        (repo->tag[0] && hub_view_is(rev, repo->tag)))
+    if (!rev.data || hub_view_is(rev, "main") || hub_view_is(rev, "HEAD") || is_ref(rev, "heads", "main") ||
+        is_commit(rev, repo->commit) ||
+        (repo->tag[0] && (hub_view_is(rev, repo->tag) || is_ref(rev, "tags", repo->tag))))
         return HUB_OK;
     return hub_fail_about(err, HUB_NOT_FOUND, "revision-not-found", "rev", rev.data,
                           "Invalid rev id: %.200s; this is now commit %s", rev.data, repo->commit);

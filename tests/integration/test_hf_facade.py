@@ -202,6 +202,17 @@ def test_a_tree_of_several_pages_says_each_folder_once(tmp_path):
     assert pages == 2 and len(set(seen)) == len(seen) == 1100 + 9
 
 
+def test_revisions_by_their_other_names(lab):
+    hub, _ = lab
+    refs = hub.get("/api/datasets/lab/arm-v21/refs").json()
+    commit = refs["branches"][0]["targetCommit"]
+    for rev in [commit, commit[:7], commit[:39], *(r["ref"].replace("/", "%2F") for kind in ("branches", "tags") for r in refs[kind])]:
+        assert hub.get(f"/api/datasets/lab/arm-v21/revision/{rev}").json()["sha"] == commit
+        assert hub.get(f"/datasets/lab/arm-v21/resolve/{rev}/README.md").headers["X-Repo-Commit"] == commit
+    for rev in (commit[:6], commit + "0", "refs%2Fheads%2Fv2.1", "refs%2Ftags%2Fv9", "refs%2Fconvert%2Fparquet", "refs%2Fpr%2F1", commit[:7].upper() + "g"):
+        assert hub.get(f"/datasets/lab/arm-v21/resolve/{rev}/README.md").headers["X-Error-Code"] == "RevisionNotFound"
+
+
 def test_a_folder_may_be_named_with_a_slash_at_its_end(lab):
     hub, _ = lab
     at = "/api/datasets/lab/arm-v21/tree/main"
