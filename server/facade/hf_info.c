@@ -8,10 +8,13 @@
 #include "storage/base/spell.h"
 #include "storage/base/time.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 enum { MOST_SIBLINGS = 50000 };
+
+#define LEROBOT "LeRobot" /* the tag that it gives all that it uploads, and asks for */
 
 /* ---- one ---- */
 
@@ -44,6 +47,8 @@ static enum hub_status put_head(struct hub_json *json, const struct hub_hf_repo 
     hub_json_put_uint(json, "downloads", 0);
     hub_json_put_uint(json, "likes", 0);
     hub_json_put_array(json, "tags");
+    if (repo->tag[0])
+        hub_json_string(json, hub_view_of(LEROBOT));
     hub_json_end_array(json);
     return hub_json_status(json);
 }
@@ -193,14 +198,18 @@ enum hub_status hub_hf_commits(struct hub_request *request, struct hub_response 
 
 /* ---- all ---- */
 
+struct listed {
+    char id[256];
+    int64_t modified_ns; /* of what changed last in it */
+};
+
 struct repos {
     struct hub_request *request;
     struct hub_json json;
-    struct hub_view author, search;
-    char last[256]; /* the last id that was looked at: datasets of one repo lie side by side */
-    uint32_t count, limit;
-    char after[256];
-    bool more;
+    struct hub_view author;
+    struct listed *all, *last; /* those that are meant; the last that was given out */
+    uint32_t known, count, limit;
+    bool by_time, ascending;
 };
 
 /* The repo that a dataset is in, "org/name": that of Minari's namespace, or its first two folders. False: none. */
@@ -242,90 +251,167 @@ static enum hub_status add_repo(struct repos *r, struct hub_view org, struct hub
     return HUB_OK;
 }
 
-static bool is_meant(const struct repos *r, const char *id, struct hub_view org)
+/* Those of a name that may be given several times: all have to hold. */
+static bool has_all(const struct hub_request *request, const char *name, const char *text,
+                    bool (*has)(const char *text, struct hub_view wanted))
 {
+    for (unsigned i = 0; i < request->query_count; i++)
+        if (hub_view_is(request->query[i].name, name) && request->query[i].value.size &&
+            !has(text, request->query[i].value))
+            return false;
+    return true;
+}
+
+static bool has_words(const char *id, struct hub_view wanted)
+{
+    return strcasestr(id, wanted.data);
+}
+
+static bool has_tag(const char *tag, struct hub_view wanted)
+{
+    return hub_view_is(wanted, tag);
+}
+
+/* Its tags are known by the format; no repo here is gated. */
+static bool is_meant(const struct repos *r, const struct hub_summary *summary, const char *id,
+                     struct hub_view org)
+{
+    const struct hub_view gated = hub_request_query(r->request, "gated");
     if (r->author.size && !hub_view_equal(org, r->author))
         return false;
-    return !r->search.size || strcasestr(id, r->search.data);
+    return has_all(r->request, "search", id, has_words) &&
+           has_all(r->request, "filter", strcmp(summary->format, "lerobot") == 0 ? LEROBOT : "", has_tag) &&
+           !(gated.size && strcasecmp(gated.data, "false") != 0);
 }
 
 static int by_id(const void *a, const void *b)
 {
-    return strcmp(a, b);
+    return strcmp(((const struct listed *)a)->id, ((const struct listed *)b)->id);
 }
 
-static enum hub_status collect(struct repos *r, const struct hub_snapshot *snapshot, char (*ids)[256],
-                               uint32_t *count)
+static int by_time(const void *a, const void *b)
+{
+    const int64_t first = ((const struct listed *)a)->modified_ns,
+                  second = ((const struct listed *)b)->modified_ns;
+    return first != second ? (first < second) - (first > second) : by_id(a, b);
+}
+
+static int by_time_ascending(const void *a, const void *b)
+{
+    return by_time(b, a);
+}
+
+static int (*order_of(const struct repos *r))(const void *, const void *)
+{
+    return !r->by_time ? by_id : r->ascending ? by_time_ascending : by_time;
+}
+
+/* Datasets of one repo count as one. */
+static void merge(struct repos *r)
+{
+    uint32_t count = 0;
+    qsort(r->all, r->known, sizeof *r->all, by_id);
+    for (uint32_t i = 0; i < r->known; i++) {
+        struct listed *before = count ? &r->all[count - 1] : NULL;
+        if (before && strcmp(before->id, r->all[i].id) == 0)
+            before->modified_ns = HUB_MAX(before->modified_ns, r->all[i].modified_ns);
+        else
+            r->all[count++] = r->all[i];
+    }
+    r->known = count;
+    qsort(r->all, r->known, sizeof *r->all, order_of(r));
+}
+
+static void collect(struct repos *r, const struct hub_snapshot *snapshot)
 {
     struct hub_view org, name;
-    *count = 0;
     for (uint32_t i = 0; i < snapshot->count; i++) {
-        char *id = ids[*count];
-        if (repo_of(r->request->app, snapshot->summaries[i], id, &org, &name) && is_meant(r, id, org) &&
-            (!*count || strcmp(id, ids[*count - 1]) != 0))
-            ++*count;
+        const struct hub_summary *summary = snapshot->summaries[i];
+        struct listed *listed = &r->all[r->known];
+        listed->modified_ns = summary->modified_ns;
+        r->known += repo_of(r->request->app, summary, listed->id, &org, &name) &&
+                    is_meant(r, summary, listed->id, org);
     }
-    qsort(ids, *count, sizeof *ids, by_id);
-    return HUB_OK;
+    merge(r);
 }
 
-static enum hub_status write_repos(struct repos *r, char (*ids)[256], uint32_t count, struct hub_error *err)
+/* Those behind `after`, up to the limit. */
+static enum hub_status write_repos(struct repos *r, const struct listed *after, bool *more,
+                                   struct hub_error *err)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        if ((i && strcmp(ids[i], ids[i - 1]) == 0) || strcmp(ids[i], r->after) <= 0)
+    for (uint32_t i = 0; i < r->known; i++) {
+        struct listed *listed = &r->all[i];
+        if (*after->id && order_of(r)(listed, after) <= 0)
             continue;
-        if (r->count == r->limit) {
-            r->more = true;
+        *more = r->count == r->limit;
+        if (*more)
             return HUB_OK;
-        }
-        const char *slash = strchr(ids[i], '/');
-        HUB_TRY(
-            add_repo(r, (struct hub_view){ids[i], (size_t)(slash - ids[i])}, hub_view_of(slash + 1), err));
-        memcpy(r->last, ids[i], sizeof r->last);
+        const char *slash = strchr(listed->id, '/');
+        HUB_TRY(add_repo(r, (struct hub_view){listed->id, (size_t)(slash - listed->id)},
+                         hub_view_of(slash + 1), err));
+        r->last = listed;
     }
     return HUB_OK;
 }
 
-static void free_ids(char (**ids)[256])
+static void repos_dispose(struct repos *r)
 {
-    free(*ids);
+    free(r->all);
+}
+
+/* What there is to sort by is the time: nobody counts downloads or likes. The newest come first, as there. */
+static enum hub_status read_repos(struct hub_request *request, struct repos *r, struct listed *after,
+                                  struct hub_error *err)
+{
+    struct hub_page_cursor cursor = {0};
+    int64_t limit = 1000;
+    bool present;
+    const struct hub_view sort = hub_request_query(request, "sort");
+    r->request = request;
+    r->author = hub_request_query(request, "author");
+    r->by_time = sort.data && (hub_view_is(sort, "lastModified") || hub_view_is(sort, "last_modified") ||
+                               hub_view_is(sort, "createdAt") || hub_view_is(sort, "created_at"));
+    r->ascending = hub_view_is(hub_request_query(request, "direction"), "1");
+    HUB_TRY(hub_request_int(request, "limit", &limit, &present, err));
+    r->limit = limit > 0 && limit < 1000 ? (uint32_t)limit : 1000;
+    if (hub_request_query(request, "cursor").data)
+        HUB_TRY(hub_cursor_decode(hub_request_query(request, "cursor"), "", &cursor, err));
+    snprintf(after->id, sizeof after->id, "%.255s", cursor.key);
+    after->modified_ns = strtoll(cursor.tie, NULL, 10);
+    return HUB_OK;
+}
+
+static enum hub_status link_repos(const struct repos *r, struct hub_response *response, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(16 * KIB);
+    struct hub_page_cursor next = {0};
+    snprintf(next.key, sizeof next.key, "%s", r->last->id);
+    snprintf(next.tie, sizeof next.tie, "%" PRId64, r->last->modified_ns);
+    HUB_TRY(hub_page_next_url(r->request, &next, &url, err));
+    return hub_response_header(response, err, "Link", "<%s>; rel=\"next\"", url.data);
 }
 
 enum hub_status hub_hf_repos(struct hub_request *request, struct hub_response *response,
                              struct hub_error *err)
 {
     HUB_CLEANUP(hub_snapshot_putp) const struct hub_snapshot *snapshot = NULL;
-    HUB_CLEANUP(free_ids) char(*ids)[256] = NULL;
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(16 * KIB);
-    struct repos r = {.request = request,
-                      .author = hub_request_query(request, "author"),
-                      .search = hub_request_query(request, "search")};
-    struct hub_page_cursor cursor = {0};
-    int64_t limit = 1000;
-    uint32_t count;
-    bool present;
+    HUB_CLEANUP(repos_dispose) struct repos r = {0};
+    struct listed after;
+    bool more = false;
     if (!request->may_block)
         return HUB_AGAIN;
-    HUB_TRY(hub_request_int(request, "limit", &limit, &present, err));
-    r.limit = limit > 0 && limit < 1000 ? (uint32_t)limit : 1000;
-    if (hub_request_query(request, "cursor").data)
-        HUB_TRY(hub_cursor_decode(hub_request_query(request, "cursor"), "", &cursor, err));
-    snprintf(r.after, sizeof r.after, "%.255s", cursor.key);
+    HUB_TRY(read_repos(request, &r, &after, err));
     snapshot = hub_catalog_snapshot(request->app->catalog);
-    ids = malloc((snapshot->count + 1) * sizeof *ids);
-    HUB_TRY(hub_allocated(ids, err));
-    HUB_TRY(collect(&r, snapshot, ids, &count));
+    r.all = malloc((snapshot->count + 1) * sizeof *r.all);
+    HUB_TRY(hub_allocated(r.all, err));
+    collect(&r, snapshot);
     r.json =
         hub_json_to(hub_response_buffer(response, 200, "application/json; charset=utf-8", 16 * MIB), err);
     hub_json_array(&r.json);
-    HUB_TRY(write_repos(&r, ids, count, err));
+    HUB_TRY(write_repos(&r, &after, &more, err));
     hub_json_end_array(&r.json);
-    if (r.more) {
-        struct hub_page_cursor next = {0};
-        snprintf(next.key, sizeof next.key, "%s", r.last);
-        HUB_TRY(hub_page_next_url(request, &next, &url, err));
-        HUB_TRY(hub_response_header(response, err, "Link", "<%s>; rel=\"next\"", url.data));
-    }
+    if (more)
+        HUB_TRY(link_repos(&r, response, err));
     return hub_json_status(&r.json);
 }
 

@@ -168,6 +168,35 @@ def test_lists_go_on(lab):
     assert [d["id"] for d in hub.get("/api/datasets?author=lab&search=CAM").json()] == ["lab/camera-v30"]
 
 
+def ids(hub, query):
+    url, seen = f"/api/datasets?{query}", []
+    while url:
+        answer = hub.get(url)
+        seen += [d["id"] for d in answer.json()]
+        link = answer.headers["Link"]
+        url = link and link.split(">")[0][1 + len(hub.base):]
+    return seen
+
+
+def test_lists_are_filtered_and_sorted(tmp_path):
+    for i, name in enumerate(("far/b-v0", "far/a-v0", "near/c-v0")):
+        shutil.copytree(os.path.join(FIXTURES, "webdataset", "ilr-across"), tmp_path / name)
+        for file in (tmp_path / name).iterdir():
+            os.utime(file, (1700000000 + i // 2, 1700000000 + i // 2))
+    shutil.copytree(os.path.join(FIXTURES, "lerobot", "arm-v21"), tmp_path / "lab/arm")
+    with serving(str(tmp_path)) as hub:
+        every = ["far/a-v0", "far/b-v0", "lab/arm", "near/c-v0"]
+        times = ["lab/arm", "near/c-v0", "far/a-v0", "far/b-v0"]
+        assert ids(hub, "") == ids(hub, "sort=downloads") == ids(hub, "gated=False") == every
+        for limit in ("", "&limit=1", "&limit=3"):
+            assert ids(hub, "sort=lastModified" + limit) == ids(hub, "sort=createdAt&direction=-1" + limit) == times
+            assert ids(hub, "sort=lastModified&direction=1" + limit) == times[::-1]
+            assert ids(hub, "search=FAR&search=a-v" + limit) == ["far/a-v0"]
+            assert ids(hub, "filter=LeRobot" + limit) == ["lab/arm"]
+        assert ids(hub, "filter=LeRobot&filter=other") == ids(hub, "gated=True") == ids(hub, "search=far&search=near") == []
+        assert hub.get("/api/datasets/lab/arm").json()["tags"] == ["LeRobot"] and hub.get("/api/datasets/far/a-v0").json()["tags"] == []
+
+
 def test_what_is_said_again_is_the_same(tmp_path):
     """Pages of a tree and what is said of a repo are kept ready, with their headers, until something changes."""
     os.makedirs(tmp_path / "lab/many-v0")
