@@ -101,6 +101,7 @@ const struct hub_route hub_routes[] = {
     {"POST", "/datasets/{path}", hub_hf_uploads, "hf-upload", 16 * MIB, HUB_FOR_ALL, 0},
     /* Google's again: buckets and names as paths, beside all that is above */
     {"GET", "/{bucket}/", hub_gcs_folder, "gcs", 0, HUB_FOR_ALL, 0},
+    {"GET", "/{bucket}", hub_gcs_top, "gcs", 0, HUB_FOR_ALL, 0},
     {"GET", "/{bucket}/{path}/", hub_gcs_folder, "gcs", 0, HUB_FOR_ALL, 0},
     {"GET", "/{bucket}/{path}", hub_gcs_path, "gcs", 0, HUB_FOR_ALL, 0},
     {NULL, NULL, NULL, NULL, 0, false, 0},

@@ -22,6 +22,10 @@ HUB_MUST_USE enum hub_status hub_gcs_bucket_of(const struct hub_request *request
 HUB_MUST_USE enum hub_status hub_gcs_bucket_check(struct hub_request *request,
                                                   const struct hub_gcs_bucket *bucket, struct hub_error *err);
 
+/** Of a state of an object, with its quotes: in its resource and over its bytes, as clients take it from the one and ask
+ * for the other. */
+void hub_gcs_etag(int64_t generation, char out[32]);
+
 /** The resource of an object, which is called so in the bucket. */
 HUB_MUST_USE enum hub_status hub_gcs_object_write(struct hub_json *json, const struct hub_request *request,
                                                   const struct hub_gcs_bucket *bucket,

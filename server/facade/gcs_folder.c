@@ -152,15 +152,20 @@ static enum hub_status open_page(const struct hub_request *request, struct page 
                : HUB_OK;
 }
 
+static bool asks_for_list(const struct hub_request *request)
+{
+    return hub_view_is(hub_request_query(request, "list-type"), "2");
+}
+
 enum hub_status hub_gcs_folder(struct hub_request *request, struct hub_response *response,
                                struct hub_error *err)
 {
     HUB_CLEANUP(page_freep) struct page *page = NULL;
+    if (asks_for_list(request) && !hub_request_capture(request, "path").size)
+        return hub_gcs_list_xml(request, response, err);
     if (!request->may_block)
         return HUB_AGAIN;
-    HUB_TRY(hub_new(&page, 1, sizeof *page, err));
-    *page = (struct page){
-        .maker = {more, page_free}, .folder = HUB_BUF_INIT(64 * KIB), .shown = HUB_BUF_INIT(128 * KIB)};
+    HUB_TRY(page_new(&page, err));
     HUB_TRY(open_page(request, page, err));
     HUB_TRY(hub_response_header(response, err, "Cache-Control", "no-cache"));
     HUB_TRY(hub_response_header(response, err, "Content-Security-Policy", "default-src 'none'"));
@@ -169,11 +174,35 @@ enum hub_status hub_gcs_folder(struct hub_request *request, struct hub_response 
     return hub_response_made(response, 200, "text/html; charset=utf-8", maker, err);
 }
 
+/* To the page of the folder; HUB_NOT_FOUND where there is none. */
+static enum hub_status send_on(struct hub_request *request, struct hub_response *response,
+                               struct hub_error *err)
+{
+    HUB_CLEANUP(page_freep) struct page *page = NULL;
+    HUB_TRY(page_new(&page, err));
+    HUB_TRY(open_page(request, page, err));
+    hub_response_dispose(response);
+    response->status = 301;
+    return hub_response_header(response, err, "Location", "%s/", request->target);
+}
+
+enum hub_status hub_gcs_top(struct hub_request *request, struct hub_response *response, struct hub_error *err)
+{
+    if (asks_for_list(request))
+        return hub_gcs_list_xml(request, response, err);
+    if (!request->may_block)
+        return HUB_AGAIN;
+    const enum hub_status st = send_on(request, response, err);
+    return st == HUB_NOT_FOUND
+               ? hub_fail_as(err, HUB_NOT_FOUND, "route-not-found",
+                             "no resource at %.200s; /openapi.json lists all resources", request->target)
+               : st;
+}
+
 /* As servers of files do; not for clients of the protocol, to whom a name that no object has is none. */
 enum hub_status hub_gcs_path(struct hub_request *request, struct hub_response *response,
                              struct hub_error *err)
 {
-    HUB_CLEANUP(page_freep) struct page *page = NULL;
     struct hub_error none = {0};
     const enum hub_status st = hub_gcs_media(request, response, err);
     if (st == HUB_NOT_FOUND && hub_hf_is_file(request) &&
@@ -186,11 +215,8 @@ enum hub_status hub_gcs_path(struct hub_request *request, struct hub_response *r
         return st;
     if (!request->may_block)
         return HUB_AGAIN;
-    HUB_TRY(page_new(&page, err));
-    if (open_page(request, page, &none))
+    if (send_on(request, response, &none))
         return st;
     *err = (struct hub_error){0};
-    hub_response_dispose(response);
-    response->status = 301;
-    return hub_response_header(response, err, "Location", "%s/", request->target);
+    return HUB_OK;
 }

@@ -1,20 +1,30 @@
-/* The objects of a bucket, a page at a time. A token is the name to go on at. */
+/* The objects of a bucket, a page at a time, in JSON or as XML (object_store and what is made with it: obstore, polars,
+ * Lance). A token is the name to go on at. */
 #include "server/facade/gcs.h"
 #include "server/facade/glob.h"
 #include "server/facade/handlers.h"
 #include "server/facade/kept.h"
+#include "server/facade/markup.h"
 
 #include "storage/base/base64.h"
 #include "storage/base/spell.h"
+#include "storage/base/time.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 enum { MOST = 1000, MOST_LOOKS = 100000 }; /* objects on a page; those that a glob is held against for one */
 enum { ENOUGH_BYTES = 4 * MIB }; /* of metadata: a page ends behind the object that brings it there */
 
-static const char media_type[] = "application/json; charset=UTF-8";
+/* What the parameters are called; in XML a listing begins behind the offset. */
+static const struct dialect {
+    const char *token, *offset, *most, *type;
+    bool xml;
+} json_api = {"pageToken", "startOffset", "maxResults", "application/json; charset=UTF-8", false},
+  xml_api = {"continuation-token", "start-after", "max-keys", "application/xml; charset=UTF-8", true};
 
 struct listing {
+    const struct dialect *dialect;
     struct hub_request *request;
     struct hub_gcs_bucket bucket;
     struct hub_objects objects;
@@ -24,6 +34,7 @@ struct listing {
     struct hub_json items, prefixes;
     struct hub_buf items_text, prefixes_text;
     uint64_t most, count, looks;
+    bool behind; /* and not at the start */
 };
 
 static void listing_dispose(struct listing *l)
@@ -60,9 +71,10 @@ static bool begins_with(struct hub_view name, struct hub_view prefix)
 
 static enum hub_status read_start(struct listing *l, struct hub_error *err)
 {
-    const struct hub_view token = hub_request_query(l->request, "pageToken"),
-                          offset = hub_request_query(l->request, "startOffset");
+    const struct hub_view token = hub_request_query(l->request, l->dialect->token),
+                          offset = hub_request_query(l->request, l->dialect->offset);
     HUB_TRY(whole_name(l, offset.data ? offset : HUB_VIEW(""), &l->start, err));
+    l->behind = l->dialect->xml && offset.size;
     if (compare(hub_buf_view(&l->start), hub_buf_view(&l->prefix)) < 0) {
         l->start.size = 0;
         HUB_TRY(hub_buf_add_view(&l->start, hub_buf_view(&l->prefix), err));
@@ -71,19 +83,23 @@ static enum hub_status read_start(struct listing *l, struct hub_error *err)
         return HUB_OK;
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf at = HUB_BUF_INIT(64 * KIB);
     if (hub_base64_decode(token, &at, NULL) || memchr(at.data, '\0', at.size))
-        return hub_request_wrong(l->request, "pageToken", err, "the pageToken is not one of ours");
+        return hub_request_wrong(l->request, l->dialect->token, err, "the %s is not one of ours",
+                                 l->dialect->token);
     if (compare(hub_buf_view(&at), hub_buf_view(&l->start)) > 0) {
         l->start.size = 0;
+        l->behind = false;
         return hub_buf_add_view(&l->start, hub_buf_view(&at), err);
     }
     return HUB_OK;
 }
 
-static enum hub_status read_listing(struct hub_request *request, struct listing *l, struct hub_error *err)
+static enum hub_status read_listing(struct hub_request *request, const struct dialect *dialect,
+                                    struct listing *l, struct hub_error *err)
 {
     int64_t most = MOST;
     bool present;
     l->request = request;
+    l->dialect = dialect;
     struct hub_buf *const names[] = {&l->prefix, &l->start, &l->end, &l->common, &l->next};
     for (size_t i = 0; i < HUB_COUNT(names); i++)
         *names[i] = HUB_BUF_INIT(128 * KIB);
@@ -96,7 +112,7 @@ static enum hub_status read_listing(struct hub_request *request, struct listing 
     HUB_TRY(read_start(l, err));
     if (end.size)
         HUB_TRY(whole_name(l, end, &l->end, err));
-    HUB_TRY(hub_request_int(request, "maxResults", &most, &present, err));
+    HUB_TRY(hub_request_int(request, dialect->most, &most, &present, err));
     l->most = most > 0 && most < MOST ? (uint64_t)most : MOST;
     l->delimiter = hub_request_query(request, "delimiter");
     const struct hub_view glob = hub_request_query(request, "matchGlob");
@@ -127,11 +143,49 @@ static enum hub_status spell(const struct listing *l, struct hub_view name, stru
         (struct hub_view){name.data + l->bucket.begins.size, name.size - l->bucket.begins.size}, out, err);
 }
 
+static enum hub_status add_text(struct hub_buf *out, const char *name, struct hub_view text,
+                                struct hub_error *err)
+{
+    HUB_TRY(hub_buf_addf(out, err, "<%s>", name));
+    HUB_TRY(hub_markup_add(text, out, err));
+    return hub_buf_addf(out, err, "</%s>", name);
+}
+
+static enum hub_status add_prefix(struct hub_buf *out, struct hub_view prefix, struct hub_error *err)
+{
+    HUB_TRY(hub_buf_add_text(out, "<CommonPrefixes>", err));
+    HUB_TRY(add_text(out, "Prefix", prefix, err));
+    return hub_buf_add_text(out, "</CommonPrefixes>", err);
+}
+
+static enum hub_status add_contents(struct listing *l, const struct hub_object *object, struct hub_view name,
+                                    struct hub_error *err)
+{
+    HUB_CLEANUP(hub_object_facts_dispose) struct hub_object_facts facts = {0};
+    char modified[HUB_TIME_CHARS], etag[32];
+    struct hub_buf *out = &l->items_text;
+    HUB_TRY(hub_object_facts(l->request->app, object, true, &facts, err));
+    hub_time_rfc3339_ns(facts.modified_ns, modified);
+    hub_gcs_etag(facts.generation, etag);
+    HUB_TRY(hub_buf_add_text(out, "<Contents>", err));
+    HUB_TRY(add_text(out, "Key", name, err));
+    HUB_TRY(hub_buf_addf(out, err,
+                         "<Generation>%" PRId64
+                         "</Generation><MetaGeneration>1</MetaGeneration><LastModified>%s</LastModified>",
+                         facts.generation, modified));
+    HUB_TRY(add_text(out, "ETag", hub_view_of(etag), err));
+    return hub_buf_addf(out, err, "<Size>%" PRIu64 "</Size><StorageClass>STANDARD</StorageClass></Contents>",
+                        facts.size);
+}
+
 static enum hub_status add_folder(struct listing *l, struct hub_view folder, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(128 * KIB);
     HUB_TRY(spell(l, folder, &text, err));
-    hub_json_string(&l->prefixes, hub_buf_view(&text));
+    if (l->dialect->xml)
+        HUB_TRY(add_prefix(&l->prefixes_text, hub_buf_view(&text), err));
+    else
+        hub_json_string(&l->prefixes, hub_buf_view(&text));
     l->count++;
     /* on behind all that is in it */
     l->common.size = 0;
@@ -147,6 +201,8 @@ static enum hub_status add_object(struct listing *l, const struct hub_object *ob
         return HUB_OK;
     HUB_TRY(spell(l, object->name, &text, err));
     l->count++;
+    if (l->dialect->xml)
+        return add_contents(l, object, hub_buf_view(&text), err);
     return hub_gcs_object_write(&l->items, l->request, &l->bucket, object, hub_buf_view(&text), err);
 }
 
@@ -162,6 +218,8 @@ static enum hub_status walk(struct listing *l, struct hub_error *err)
         HUB_TRY(st);
         if (!begins_with(object.name, prefix) || (end.size && compare(object.name, end) >= 0))
             return HUB_OK;
+        if (l->behind && hub_view_equal(object.name, hub_buf_view(&l->start)))
+            continue;
         if (l->count == l->most || ++l->looks > MOST_LOOKS || l->items_text.size >= ENOUGH_BYTES)
             return hub_buf_add_view(&l->next, object.name, err);
         const struct hub_view folder = folder_of(l, object.name);
@@ -179,10 +237,34 @@ static enum hub_status add_array(struct hub_buf *out, const char *begins, const 
     return hub_buf_add_text(out, "]", err);
 }
 
+static enum hub_status write_xml(const struct listing *l, struct hub_buf *out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf token = HUB_BUF_INIT(256 * KIB);
+    HUB_TRY(hub_buf_add_text(out,
+                             "<?xml version='1.0' encoding='UTF-8'?><ListBucketResult "
+                             "xmlns='http://doc.s3.amazonaws.com/2006-03-01'>",
+                             err));
+    HUB_TRY(add_text(out, "Name", l->bucket.name, err));
+    HUB_TRY(add_text(out, "Prefix", hub_request_query(l->request, "prefix"), err));
+    HUB_TRY(hub_buf_addf(out, err,
+                         "<KeyCount>%" PRIu64 "</KeyCount><MaxKeys>%" PRIu64
+                         "</MaxKeys><IsTruncated>%s</IsTruncated>",
+                         l->count, l->most, l->next.size ? "true" : "false"));
+    if (l->next.size) {
+        HUB_TRY(hub_base64_encode(hub_buf_view(&l->next), &token, err));
+        HUB_TRY(add_text(out, "NextContinuationToken", hub_buf_view(&token), err));
+    }
+    HUB_TRY(hub_buf_add_view(out, hub_buf_view(&l->items_text), err));
+    HUB_TRY(hub_buf_add_view(out, hub_buf_view(&l->prefixes_text), err));
+    return hub_buf_add_text(out, "</ListBucketResult>\n", err);
+}
+
 static enum hub_status write_listing(const struct listing *l, struct hub_response *response,
                                      struct hub_error *err)
 {
-    struct hub_buf *out = hub_response_buffer(response, 200, media_type, 96 * MIB);
+    struct hub_buf *out = hub_response_buffer(response, 200, l->dialect->type, 96 * MIB);
+    if (l->dialect->xml)
+        return write_xml(l, out, err);
     HUB_TRY(hub_buf_add_text(out, "{\"kind\":\"storage#objects\"", err));
     HUB_TRY(add_array(out, ",\"items\":[", &l->items_text, err));
     HUB_TRY(add_array(out, ",\"prefixes\":[", &l->prefixes_text, err));
@@ -196,11 +278,11 @@ static enum hub_status write_listing(const struct listing *l, struct hub_respons
 
 /* ---- the list ---- */
 
-static enum hub_status make(struct hub_request *request, struct hub_response *response, bool *lasting,
-                            struct hub_error *err)
+static enum hub_status make_in(struct hub_request *request, const struct dialect *dialect,
+                               struct hub_response *response, bool *lasting, struct hub_error *err)
 {
     HUB_CLEANUP(listing_dispose) struct listing l = {0};
-    HUB_TRY(read_listing(request, &l, err));
+    HUB_TRY(read_listing(request, dialect, &l, err));
     HUB_TRY(hub_objects_open(request->app, &l.objects, err));
     HUB_TRY(walk(&l, err));
     if (!l.count)
@@ -211,8 +293,27 @@ static enum hub_status make(struct hub_request *request, struct hub_response *re
     return write_listing(&l, response, err);
 }
 
+static enum hub_status make(struct hub_request *request, struct hub_response *response, bool *lasting,
+                            struct hub_error *err)
+{
+    return make_in(request, &json_api, response, lasting, err);
+}
+
+static enum hub_status make_xml(struct hub_request *request, struct hub_response *response, bool *lasting,
+                                struct hub_error *err)
+{
+    return make_in(request, &xml_api, response, lasting, err);
+}
+
 enum hub_status hub_gcs_list(struct hub_request *request, struct hub_response *response,
                              struct hub_error *err)
 {
     return hub_kept_answer(request, response, make, err);
+}
+
+enum hub_status hub_gcs_list_xml(struct hub_request *request, struct hub_response *response,
+                                 struct hub_error *err)
+{
+    request->shape = &hub_gcs_xml_shape;
+    return hub_kept_answer(request, response, make_xml, err);
 }

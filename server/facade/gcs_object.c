@@ -122,8 +122,7 @@ static void put_number(struct hub_json *json, const char *key, uint64_t number)
     hub_json_put_string(json, key, (struct hub_view){digits, hub_number_u64(number, digits)});
 }
 
-/* Of a state of the object, in its resource and over its bytes: clients take it from the one and ask for the other. */
-static void spell_etag(int64_t generation, char out[32])
+void hub_gcs_etag(int64_t generation, char out[32])
 {
     snprintf(out, 32, "\"g%" PRId64 "\"", generation);
 }
@@ -152,7 +151,7 @@ static enum hub_status put_members(struct hub_json *json, const struct hub_reque
     hub_json_put_text(json, "timeCreated", modified);
     hub_json_put_text(json, "updated", modified);
     char etag[32];
-    spell_etag(facts->generation, etag);
+    hub_gcs_etag(facts->generation, etag);
     hub_json_put_string(json, "etag", (struct hub_view){etag + 1, strlen(etag) - 2});
     HUB_TRY(
         put_base64(json, "md5Hash", facts->digests.md5, err)); /* known now: a listing waits for no hashing */
@@ -270,7 +269,7 @@ static enum hub_status send(struct hub_request *request, struct found *found, st
                             struct hub_error *err)
 {
     struct hub_object_facts *facts = &found->facts;
-    spell_etag(facts->generation, facts->etag);
+    hub_gcs_etag(facts->generation, facts->etag);
     HUB_TRY(hash_header(&facts->digests, response, err));
     HUB_TRY(hub_response_header(response, err, "X-Goog-Generation", "%" PRId64, facts->generation));
     HUB_TRY(hub_response_header(response, err, "X-Goog-Metageneration", "1"));
@@ -326,7 +325,7 @@ enum hub_status hub_gcs_object(struct hub_request *request, struct hub_response 
     HUB_TRY(find(request, &found, response, &done, err));
     if (done)
         return HUB_OK;
-    spell_etag(found.facts.generation, etag);
+    hub_gcs_etag(found.facts.generation, etag);
     HUB_TRY(hub_resolve_conditions(request, response, etag, -1, &done, err));
     if (done)
         return HUB_OK;

@@ -33,7 +33,7 @@ def template_of(path, paths):
     return prefix + "{id}/" + tail[0] + shape[min(len(tail) - 1, len(shape) - 1)]
 
 
-OTHERS = ("/storage/", "/download/", "/upload/", "/resumable/", "/b/", "/api/datasets", "/api/agent", "/api/tele", "/datasets/", "/d/", "/~")  # protocols that have contracts of their own
+OTHERS = ("/storage/", "/download/", "/upload/", "/resumable/", "/b/", "/api/datasets", "/api/agent", "/api/tele", "/datasets/", "/d/", "/~", "/minari-", "/minari%2D")  # protocols that have contracts of their own
 
 
 class Contract:
