@@ -79,12 +79,15 @@ enum hub_status hub_gcs_buckets(struct hub_request *request, struct hub_response
 {
     struct hub_json json = hub_json_to(hub_response_buffer(response, 200, "application/json", MIB), err);
     const struct hub_roots *roots = request->app->roots;
+    const struct hub_view prefix = hub_request_query(request, "prefix");
     hub_json_object(&json);
     hub_json_put_text(&json, "kind", "storage#buckets");
     hub_json_put_array(&json, "items");
-    write_bucket(&json, request, hub_view_of(request->app->bucket));
+    if (!prefix.size || hub_view_starts(hub_view_of(request->app->bucket), prefix.data))
+        write_bucket(&json, request, hub_view_of(request->app->bucket));
     for (uint32_t i = 0; i < roots->count; i++)
-        if (roots->roots[i].name)
+        if (roots->roots[i].name &&
+            (!prefix.size || hub_view_starts(hub_view_of(roots->roots[i].name), prefix.data)))
             write_bucket(&json, request, hub_view_of(roots->roots[i].name));
     hub_json_end_array(&json);
     hub_json_end_object(&json);

@@ -208,7 +208,10 @@ static enum hub_status add_object(struct listing *l, const struct hub_object *ob
 
 static enum hub_status walk(struct listing *l, struct hub_error *err)
 {
-    const struct hub_view prefix = hub_buf_view(&l->prefix), end = hub_buf_view(&l->end);
+    const struct hub_view prefix = hub_buf_view(&l->prefix), end = hub_buf_view(&l->end),
+                          deleted = hub_request_query(l->request, "softDeleted");
+    if (deleted.size && strcasecmp(deleted.data, "true") == 0) /* what is deleted is gone */
+        return HUB_OK;
     HUB_TRY(hub_objects_seek(&l->objects, hub_buf_view(&l->start), err));
     for (;;) {
         struct hub_object object;

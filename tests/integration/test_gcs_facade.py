@@ -114,6 +114,9 @@ def test_a_root_and_a_folder_are_buckets(lab):
     assert listing(hub, "D4RL", delimiter="/")["prefixes"] == ["door/"]
     kept = {b["name"] for b in hub.get("/storage/v1/b?project=x").json()["items"]}
     assert kept == {"minari-datasets", "rm"}
+    assert [b["name"] for b in hub.get("/storage/v1/b?project=x&prefix=r").json()["items"]] == ["rm"]
+    assert hub.get("/storage/v1/b?project=x&prefix=z").json()["items"] == []
+    assert "items" not in listing(hub, softDeleted="True") and "items" in listing(hub, softDeleted="False")
     assert hub.get("/b/rm").json()["name"] == "rm"
 
 
