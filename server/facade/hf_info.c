@@ -187,6 +187,7 @@ static enum hub_status commits_here(struct hub_request *request, struct hub_resp
     hub_json_end_array(&json);
     hub_json_end_object(&json);
     hub_json_end_array(&json);
+    HUB_TRY(hub_response_header(response, err, "X-Total-Count", "1"));
     return hub_json_status(&json);
 }
 

@@ -3,6 +3,7 @@
 #include "server/facade/hf.h"
 #include "server/facade/hf_upstream.h"
 
+#include "server/api/files.h"
 #include "storage/base/spell.h"
 
 #include <inttypes.h>
@@ -23,23 +24,43 @@ static void resolving_dispose(struct resolving *r)
     hub_object_facts_dispose(&r->facts);
 }
 
-static enum hub_status send(struct hub_request *request, struct resolving *r, struct hub_response *response,
-                            struct hub_error *err)
+static enum hub_status put_headers(const struct resolving *r, struct hub_response *response,
+                                   struct hub_error *err)
 {
     const char *name = r->facts.digests.sha256;
     struct hub_hf_file_id id;
-    HUB_TRY(hub_object_facts(request->app, &r->object, request->may_block, &r->facts, err));
-    if (request->method ==
-        HUB_HEAD) /* clients keep what they have under this name, and go on with it by that */
-        HUB_TRY(hub_object_await(request, &r->object, &r->facts, err));
     if (!*name) { /* until it is hashed */
         HUB_TRY(hub_hf_file_id(&r->object, &r->facts, &id, err));
         name = id.oid;
     }
     HUB_TRY(hub_response_header(response, err, "X-Repo-Commit", "%s", r->repo.commit));
     HUB_TRY(hub_response_header(response, err, "X-Linked-Etag", "\"%s\"", name));
-    HUB_TRY(hub_response_header(response, err, "X-Linked-Size", "%" PRIu64, r->facts.size));
-    return hub_object_send(request, &r->target, &r->object, &r->facts, response, err);
+    return hub_response_header(response, err, "X-Linked-Size", "%" PRIu64, r->facts.size);
+}
+
+/* @huggingface/hub asks for the first byte of each file to learn its size, and takes 416 for a failure: of an empty
+ * one it is told all there is, and the size where it looks for it. */
+static enum hub_status send_nothing(const struct resolving *r, struct hub_response *response,
+                                    struct hub_error *err)
+{
+    hub_response_dispose(response);
+    (void)hub_response_buffer(response, 200, hub_file_type(r->object.file->path), KIB);
+    HUB_TRY(put_headers(r, response, err));
+    HUB_TRY(hub_response_header(response, err, "Accept-Ranges", "bytes"));
+    return hub_response_header(response, err, "Content-Range", "bytes */0");
+}
+
+static enum hub_status send(struct hub_request *request, struct resolving *r, struct hub_response *response,
+                            struct hub_error *err)
+{
+    HUB_TRY(hub_object_facts(request->app, &r->object, request->may_block, &r->facts, err));
+    if (request->method ==
+        HUB_HEAD) /* clients keep what they have under this name, and go on with it by that */
+        HUB_TRY(hub_object_await(request, &r->object, &r->facts, err));
+    HUB_TRY(put_headers(r, response, err));
+    HUB_TRY(hub_object_send(request, &r->target, &r->object, &r->facts, response, err));
+    const bool empty = r->object.file && r->facts.size == 0;
+    return empty && response->status == 416 ? send_nothing(r, response, err) : HUB_OK;
 }
 
 static enum hub_status resolve_here(struct hub_request *request, struct hub_response *response,

@@ -22,6 +22,7 @@ def lab(tmp_path_factory):
     for name in ("arm-v21", "camera-v30"):
         shutil.copytree(os.path.join(FIXTURES, "lerobot", name), os.path.join(root, "lab", name))
     open(os.path.join(root, "lab", "arm-v21", "README.md"), "w").write("# arm\n")
+    open(os.path.join(root, "lab", "arm-v21", "meta", "nothing.bin"), "w").close()
     with serving(root) as hub:
         yield hub, root
 
@@ -154,6 +155,19 @@ def test_headers_of_a_file(lab):
     assert isinstance(hub.get("/datasets/lab/arm-v21/resolve/main/nope").json()["error"], str)
     assert hub.get("/api/datasets/lab/arm-v21/tree/main/meta/info.json").headers["X-Error-Code"] == "EntryNotFound"
     assert hub.get("/api/agent-harnesses").json()["error"] and hub.get("/api/telemetry/x").status == 404
+
+
+def test_an_empty_file_has_all_that_is_asked_of_it(lab):
+    """@huggingface/hub asks for bytes=0-0 of every file before it takes it."""
+    hub, root = lab
+    at = "/datasets/lab/arm-v21/resolve/main/meta/nothing.bin"
+    for headers in ({}, {"Range": "bytes=0-0"}, {"Range": "bytes=0-"}, {"Range": "bytes=-5"}):
+        answer = hub.get(at, headers)
+        assert (answer.status, answer.body, answer.headers["Content-Length"]) == (200, b"", "0")
+        assert answer.headers["X-Linked-Size"] == "0" and answer.headers["X-Linked-Etag"] and answer.headers["X-Repo-Commit"]
+    assert hub.get(at, {"Range": "bytes=0-0"}).headers["Content-Range"] == "bytes */0"
+    assert hub.get("/datasets/lab/arm-v21/resolve/main/README.md", {"Range": "bytes=6-"}).status == 416
+    assert hub.get("/api/datasets/lab/arm-v21/commits/main?limit=1").headers["X-Total-Count"] == "1"
 
 
 def test_lists_go_on(lab):
