@@ -47,6 +47,16 @@ static enum hub_status body_of(struct hub_response *response, struct hub_buf *ma
     return HUB_OK;
 }
 
+/* Where an integer needs more than 63 bits, which jansson refuses, those beyond 2^53 are text, with all their digits. */
+static enum hub_status parse(struct hub_view body, json_t **out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf quoted = HUB_BUF_INIT(2 * ANSWER_LIMIT);
+    if (!hub_json_parse(body, ANSWER_LIMIT, out, NULL))
+        return HUB_OK;
+    HUB_TRY(hub_json_strict(body, &quoted, err));
+    return hub_json_parse(hub_buf_view(&quoted), 2 * ANSWER_LIMIT, out, err);
+}
+
 static enum hub_status call(struct hub_request *request, struct hub_response *response, json_t **out,
                             struct hub_error *err)
 {
@@ -62,7 +72,7 @@ static enum hub_status call(struct hub_request *request, struct hub_response *re
     if (st)
         return st;
     HUB_TRY(body_of(response, &made, &body, err));
-    return hub_json_parse(body, ANSWER_LIMIT, out, err);
+    return parse(body, out, err);
 }
 
 enum hub_status hub_page_ask(struct hub_request *page, const char *target, char **extra, json_t **out,

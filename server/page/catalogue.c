@@ -198,11 +198,12 @@ static void write_empty(struct page *page)
     page_note_end(out, &note);
 }
 
-static enum hub_status show(struct page *page, const json_t *list, const json_t *spaces, const json_t *status)
+static enum hub_status show(struct page *page, struct hub_view api, const json_t *list, const json_t *spaces,
+                            const json_t *status)
 {
     struct page_out *out = &page->out;
     const json_t *counts = json_object_get(status, "datasets");
-    page_open(page, HUB_VIEW("Datasets"), page_url(page, "/api/v1/datasets%r", page_query(page, "", NULL)));
+    page_open(page, HUB_VIEW("Datasets"), api);
     if (!page->request->query_count && !page_count(list, "total")) {
         write_empty(page);
         return page_close(page);
@@ -251,10 +252,11 @@ static enum hub_status show_html(struct hub_request *request, struct hub_respons
         page_query(&page, "facets limit include", "facets",
                    HUB_VIEW("format,status,robot,env,task,camera,kind,author,algorithm,license"), "limit",
                    limit.size ? limit : HUB_VIEW("50"), "include", HUB_VIEW("returns"), NULL);
-    HUB_TRY(page_ask(&page, page_url(&page, "/api/v1/datasets%r", query), &list));
+    const struct hub_view api = page_url(&page, "/api/v1/datasets%r", query);
+    HUB_TRY(page_ask(&page, api, &list));
     HUB_TRY(page_ask_if_any(&page, HUB_VIEW("/api/v1/namespaces?limit=200"), &spaces));
     HUB_TRY(page_ask_if_any(&page, HUB_VIEW("/api/v1/status"), &status));
-    return show(&page, list, spaces, status);
+    return show(&page, api, list, spaces, status);
 }
 
 enum hub_status hub_page_front(struct hub_request *request, struct hub_response *response,

@@ -140,14 +140,15 @@ static enum hub_status go_to(struct page *page, struct hub_view number)
 }
 
 /* What `where` gets wrong stands beside it, and the page is whole. */
-static enum hub_status ask_list(struct page *page, json_t **list, struct hub_error *wrong)
+static enum hub_status ask_list(struct page *page, struct hub_view *api, json_t **list,
+                                struct hub_error *wrong)
 {
     const struct hub_view limit = hub_request_query(page->request, "limit");
     const struct hub_view query =
         page_query(page, "limit revision include", "limit", limit.size ? limit : HUB_VIEW("50"), "include",
                    HUB_VIEW("spark"), NULL);
-    const enum hub_status st =
-        page_ask(page, page_url(page, "/api/v1/datasets/%p/episodes%r", page_id(page), query), list);
+    *api = page_url(page, "/api/v1/datasets/%p/episodes%r", page_id(page), query);
+    const enum hub_status st = page_ask(page, *api, list);
     if (st != HUB_INVALID)
         return st;
     *wrong = *page->err;
@@ -206,16 +207,16 @@ enum hub_status hub_page_episodes(struct hub_request *request, struct hub_respon
     HUB_CLEANUP(page_dispose) struct page page = {0};
     HUB_CLEANUP(hub_json_decrefp) json_t *dataset = NULL;
     HUB_CLEANUP(hub_json_decrefp) json_t *list = NULL;
+    struct hub_view api;
     struct hub_error wrong = {0};
     HUB_TRY(page_begin(&page, request, response, parameters, err));
     const struct hub_view number = hub_request_query(request, "number");
     if (number.size)
         return go_to(&page, number);
     HUB_TRY(page_ask(&page, page_url(&page, "/api/v1/datasets/%p", page_id(&page)), &dataset));
-    HUB_TRY(ask_list(&page, &list, &wrong));
+    HUB_TRY(ask_list(&page, &api, &list, &wrong));
     const struct hub_view id = page_text(dataset, "id");
-    page_open(&page, page_url(&page, "Episodes - %r", id),
-              page_url(&page, "/api/v1/datasets/%p/episodes%r", id, page_query(&page, "", NULL)));
+    page_open(&page, page_url(&page, "Episodes - %r", id), api);
     page_crumbs(&page, id, "episodes");
     page_title(&page.out, &(struct page_title){HUB_VIEW("Episodes")});
     page_revision_bar(&page, dataset);

@@ -212,11 +212,25 @@ void page_revision_bar(struct page *page, const json_t *document)
     page_note_end(&page->out, &note);
 }
 
+/* The query of this page at a cursor of the list that it shows: what else the page asked for is no parameter of its own. */
+static struct hub_view query_at(struct page *page, struct hub_view url)
+{
+    static const char name[] = "cursor=";
+    const struct hub_view asked = page_query_of(url);
+    const char *at = asked.size ? memmem(asked.data, asked.size, name, sizeof name - 1) : NULL;
+    if (!at)
+        return HUB_VIEW("");
+    const char *end = memchr(at, '&', (size_t)(asked.data + asked.size - at));
+    const struct hub_view cursor = {at, (size_t)((end ? end : asked.data + asked.size) - at)};
+    const struct hub_view query = page_query(page, "cursor", NULL);
+    return page_url(page, query.size > 1 ? "%r&%r" : "%r%r", query, cursor);
+}
+
 void page_pages(struct page *page, const json_t *list)
 {
     struct page_out *out = &page->out;
-    const struct hub_view next = page_query_of(page_text(list, "next")),
-                          prev = page_query_of(page_text(list, "prev"));
+    const struct hub_view next = query_at(page, page_text(list, "next")),
+                          prev = query_at(page, page_text(list, "prev"));
     if (!next.size && !prev.size)
         return;
     page_pager_begin(out, NULL);

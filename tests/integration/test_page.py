@@ -147,6 +147,27 @@ def test_every_view_says_what_the_api_says(hub):
     assert "Disk" in page(hub, "/~operations").text
 
 
+def test_lists_go_on(hub):
+    """By their links only; each page of a list is the JSON that it names."""
+    for start, api, key in (("/?limit=2&sort=-steps", "/api/v1/datasets?sort=-steps&limit=200", "id"),
+                            ("/?limit=3", "/api/v1/datasets?limit=200", "id"),
+                            (f"/d/{DOOR}/episodes?limit=3&where=steps+>+1".replace(">", "%3E"), f"/api/v1/datasets/{DOOR}/episodes?where=steps+%3E+1&limit=200", "number")):
+        want, seen, at, way = [item[key] for item in hub.get(api).json()["items"]], [], start, []
+        while at:
+            found = page(hub, at)
+            links = {a.get("rel"): a["href"] for t, a in found.tags if t == "a"}
+            alternate = next(a["href"] for t, a in found.tags if t == "link" and a.get("rel") == "alternate")
+            items = [item[key] for item in hub.get(alternate).json()["items"]]
+            way.append(items)
+            seen += items
+            if "prev" in links:
+                back = page(hub, urljoin(at, links["prev"]))
+                alternate = next(a["href"] for t, a in back.tags if t == "link" and a.get("rel") == "alternate")
+                assert [item[key] for item in hub.get(alternate).json()["items"]] == way[-2]
+            at = urljoin(at, links["next"]) if "next" in links else None
+        assert seen == want and len(way) > 2, start
+
+
 def test_what_datasets_say_of_themselves_narrows_the_list(hub):
     facets = hub.get("/api/v1/datasets?limit=1&facets=robot,env,task").json()["facets"]
     found = page(hub, "/?sort=-size")
@@ -326,6 +347,18 @@ def test_a_field_that_cannot_be_read_says_why(tmp_path):
         said = hub.get("/api/v1/datasets/door-human-v0/episodes/0/infos/bad?buckets=16").json()["detail"]
         found = page(hub, "/d/door-human-v0/episodes/0?lanes=rewards,infos/bad")
         assert said in found.text and sum(a.get("class") == "lane" for t, a in found.tags if t == "figure") == 1
+
+
+def test_integers_of_64_bits_are_among_the_rows(tmp_path):
+    folder = shutil.copytree(os.path.join(FIXTURES, "samples", "door-human-v0"), tmp_path / "door-human-v0")
+    with h5py.File(folder / "data" / "main_data.hdf5", "r+") as f:
+        steps = f["episode_0/actions"].shape[0]
+        f["episode_0"].require_group("infos")["stamp"] = np.uint64(2**64 - 1 - steps) + np.arange(steps, dtype="u8")
+        f["episode_0/infos"]["stamps"] = np.full((steps, 2), 2**63, "u8")
+    with serving(str(tmp_path)) as hub:
+        found = page(hub, "/d/door-human-v0/episodes/0?at=2&lanes=infos/stamp")
+        assert str(2**64 + 1 - steps) in found.text and found.text.count(str(2**63)) == 2
+        assert sum(a.get("class") == "lane" for t, a in found.tags if t == "figure") == 1
 
 
 def recipes_of(hub, path):
