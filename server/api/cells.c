@@ -6,6 +6,7 @@
 #include "storage/encode/block.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 #define WHOLE_BYTES (8 * MIB) /* of a table that is made whole */
@@ -74,8 +75,10 @@ static enum hub_status add_text(const struct hub_cells_column *column, const str
         return hub_buf_addf(out, err, "%" PRId64, value->number);
     case HUB_VALUE_UINT:
         return hub_buf_addf(out, err, "%" PRIu64, value->large);
-    case HUB_VALUE_REAL:
-        break;
+    case HUB_VALUE_REAL: /* what is no JSON number as in the csv of rows, without quotes: tables read a number */
+        if (column->type == HUB_CELLS_TRUTH || isfinite(value->real))
+            break;
+        return hub_buf_add_text(out, isnan(value->real) ? "NaN" : value->real > 0 ? "inf" : "-inf", err);
     }
     put_value(&json, column, value);
     return hub_json_status(&json);

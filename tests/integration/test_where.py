@@ -2,7 +2,9 @@
 import csv
 import io
 import json
+import os
 import random
+import shutil
 import urllib.request
 import zipfile
 from urllib.parse import urlencode
@@ -14,7 +16,7 @@ import polars
 import pyarrow.ipc
 import pytest
 
-from hub import FIXTURES, serving
+from hub import FIXTURES, serving, until
 
 EPISODES = 300
 
@@ -257,6 +259,19 @@ def test_integers_that_json_has_as_texts(hub):
     path = "/api/v1/datasets/lift/episodes?" + urlencode({"columns": '"count"'}) + "&format="
     assert pyarrow.ipc.open_stream(hub.get(path + "arrow").body).read_all()["count"].to_pylist() == want
     check_npz(hub.get(path + "npz"), {"count": want})
+
+
+def test_a_sum_that_is_no_finite_number_is_a_number_in_csv(tmp_path):
+    folder = shutil.copytree(os.path.join(FIXTURES, "samples", "door-human-v0"), tmp_path / "door-human-v0")
+    with h5py.File(folder / "data" / "main_data.hdf5", "r+") as f:
+        f["episode_0/rewards"][...], f["episode_1/rewards"][...] = 1.7e308, -1.7e308
+    with serving(str(tmp_path)) as hub:
+        path = "/api/v1/datasets/door-human-v0/episodes?columns=number,return&format="
+        until(lambda: None not in hub.get(path + "json").json()["columns"]["return"])
+        want = pyarrow.ipc.open_stream(hub.get(path + "arrow").body).read_all()["return"].to_pylist()
+        assert want[:2] == [np.inf, -np.inf]
+        assert pandas.read_csv(hub.base + path + "csv")["return"].to_list() == pytest.approx(want)
+        assert polars.read_csv(hub.base + path + "csv")["return"].to_list() == pytest.approx(want)
 
 
 def test_parts_of_a_table(hub):
