@@ -68,6 +68,13 @@ bool hub_route_begins(const struct hub_route *routes, struct hub_view segment)
     return false;
 }
 
+/* A name of a folder, of which other protocols may ask: no dataset, and nothing in one, is called so. */
+static bool is_plain(const struct hub_request *request)
+{
+    return !request->segment_count || !hub_request_capture(request, "id").data ||
+           !hub_view_ends(request->segments[request->segment_count - 1], "/");
+}
+
 static bool match(struct hub_request *request, const char *pattern)
 {
     size_t text_used = request->text_used;
@@ -93,7 +100,7 @@ static bool match(struct hub_request *request, const char *pattern)
     }
     const bool slash = p > pattern && strcmp(p, "/") == 0; /* and not "/" itself */
     if ((*p == '\0' || strcmp(p, "/") == 0) && at == request->segment_count &&
-        (!slash || request->trailing_slash))
+        (!slash || request->trailing_slash) && is_plain(request))
         return true;
     request->text_used = text_used;
     request->capture_count = 0;

@@ -266,6 +266,8 @@ def test_a_folder_may_be_named_with_a_slash_at_its_end(lab):
     with urllib.request.urlopen(urllib.request.Request(hub.base + "/api/datasets/lab/arm-v21/paths-info/main", asked, {"Content-Type": "application/json"})) as answer:
         found = json.load(answer)
     assert [f["path"] for f in found] == ["meta", "meta", "README.md"]
+    for path in ("/api/v1/datasets/", "/d/"):  # where none is called so
+        assert hub.get(path + "lab/arm-v21%2F").status == hub.get(path + "lab/arm-v21/files/README.md%2F").status == hub.get(path + "lab/arm-v21/episodes/0%2F").status == 404
     assert hub.get("/datasets/lab/arm-v21/resolve/main/README.md%2F").headers["X-Error-Code"] == "EntryNotFound"
 
 
