@@ -130,6 +130,8 @@ def main(folder, everything):
     minari(lab + "/many-v0", 130, steps=15, description="More than a page of episodes.")
     shapes(lab + "/shapes-v0")
     minari(lab + "/seeds-v0", 3, steps=6, seed=lambda n: np.uint64(2**63 + 2**53 + n + 1))
+    words = "a_name_of_many_words_in_one_" * 3
+    minari(lab + "/lengthy-v0", 2, steps=8, extra={"infos/" + words: np.arange(8.0), "infos/text": np.array(["x" * 5000] * 8, object)}, description=words * 9)
     hostile(lab + "/odd")
     user_files(lab + "/odd/files-v0")
     os.makedirs(folder + "/empty")

@@ -32,6 +32,18 @@ exports.rows = {
     await page.goto(t.base + "/d/mission-text-v0/episodes/0?at=2");
     t.check((await page.textContent("table.values")).includes(said), "text of step 2:", said);
   },
+  "15 a long text is cut, with script as without": async (t) => {
+    const cell = async (page) => (await page.locator("table.values tr", { hasText: "infos/text" }).locator(".id").textContent());
+    const plain = await t.open({ js: false }), page = await t.open();
+    await plain.goto(t.base + "/d/lengthy-v0/episodes/0?at=1");
+    const said = await cell(plain);
+    t.check(said.endsWith("(5000 bytes in all)") && said.length < 2100, "without script:", said.length, said.slice(-30));
+    await page.goto(t.base + "/d/lengthy-v0/episodes/0");
+    await page.focus(".transport input[type=range]");
+    await page.keyboard.press("ArrowRight");
+    await page.waitForFunction(() => document.getElementById("values").textContent === "At step 1");
+    t.same(await cell(page), said, "with script");
+  },
   "15 a number within rows of JSON becomes a curve": async (t) => {
     const page = await t.open(), path = "actions/joint_pos";
     const stored = async (row) => (await (await fetch(`${t.base}/api/v1/datasets/molmo/pick/episodes/0/${path}?row=${row}`)).json()).arm[2];

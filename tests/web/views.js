@@ -5,7 +5,7 @@ const kit = require("./kit.js");
 
 const axe = fs.readFileSync(require.resolve("axe-core"), "utf8");
 const door = "/d/D4RL/door/human-v2";
-const VIEWS = ["/", "/?status=broken", "/~operations", "/d/nope-v0", "/d/odd/hostile-reel", "/d/odd/hostile-reel/episodes/0", "/d/unplayed/episodes/1", "/d/arm-v30/episodes/0", "/d/camera-v30/episodes/0", "/d/reel/episodes/7?at=9", "/d/pictures/corridor-v0/episodes/0", "/d/many-v0/episodes?sort=-return", door,
+const VIEWS = ["/", "/?status=broken", "/~operations", "/d/nope-v0", "/d/odd/hostile-reel", "/d/odd/hostile-reel/episodes/0", "/d/unplayed/episodes/1", "/d/arm-v30/episodes/0", "/d/camera-v30/episodes/0", "/d/reel/episodes/7?at=9", "/d/pictures/corridor-v0/episodes/0", "/d/lengthy-v0/episodes/0", "/d/lengthy-v0/~statistics", "/d/lengthy-v0/~compare?e=0&e=1", "/d/many-v0/episodes?sort=-return", door,
   ...["episodes?where=retur", "episodes?where=steps<0", "episodes/1?at=3", "episodes/999", "files", "~statistics", "~findings", "~compare?e=3&e=7", "~use?e=1"].map((view) => `${door}/${view}`)];
 
 async function look(t, page, base, view, screen, rules) {
@@ -13,6 +13,8 @@ async function look(t, page, base, view, screen, rules) {
   await page.goto(base + view);
   const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
   t.check(over <= 0, where, `scrolls sideways by ${over} px`);
+  const wide = await page.$$eval("table.values", (tables) => tables.map((table) => table.getBoundingClientRect().right - innerWidth));
+  t.check(wide.every((by) => by <= 0), where, `rows reach beyond the page by ${wide} px`);
   if (process.env.SHOTS) {
     fs.mkdirSync(process.env.SHOTS, { recursive: true });
     await page.waitForTimeout(400);

@@ -3,7 +3,7 @@ import { api, clock, now, follow, revision } from "./clock.js";
 import { lanes, make } from "./lanes.js";
 import { ask, field_of } from "./tiles.js";
 
-const AROUND = 64, SHOWN = 12, REST = 60;
+const AROUND = 64, SHOWN = 12, REST = 60, LONGEST = 2000;
 const rows = [...document.querySelectorAll("table.values tr[data-numbers]")].map((row) => {
   const link = row.querySelector("td:last-child a"), ahead = new URL(link.href).searchParams.get("row") - now(); // 1 of a shifted field
   return { row, link, ahead, field: field_of(link.href), numbers: Number(row.dataset.numbers) };
@@ -31,8 +31,9 @@ const said = (value, within) => {
     const most = within ? 4 : SHOWN, first = value.slice(0, most).map((v) => said(v, true)).join(", ");
     return value.length > most ? `[${first}] … ${value.length} in all` : `[${first}]`;
   }
-  if (typeof value === "string") return within && !/^(NaN|-?Infinity|-?\d{16,})$/.test(value) ? JSON.stringify(value) : value;
-  return JSON.stringify(value) ?? "";
+  if (typeof value !== "string") return JSON.stringify(value) ?? "";
+  const text = value.length > LONGEST ? `${value.slice(0, LONGEST)}\u2026 (${new TextEncoder().encode(value).length} bytes in all)` : value; // as without script
+  return within && !/^(NaN|-?Infinity|-?\d{16,})$/.test(value) ? JSON.stringify(text) : text;
 };
 
 // what a JSON pointer names
