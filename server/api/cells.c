@@ -95,6 +95,13 @@ enum hub_status hub_cells_text(const struct hub_cells_column *column, const stru
     return HUB_OK;
 }
 
+/* Nothing between the commas, as "" would make texts of a column of numbers; but for readers that pass over empty
+ * lines. */
+static bool is_null(const struct hub_cells *cells, unsigned number, const struct hub_values *values)
+{
+    return !values->count && !cells->columns[number].several && cells->column_count > 1;
+}
+
 static enum hub_status add_csv_cell(struct hub_cells *cells, unsigned number, uint32_t row,
                                     struct hub_buf *out, struct hub_error *err)
 {
@@ -102,7 +109,8 @@ static enum hub_status add_csv_cell(struct hub_cells *cells, unsigned number, ui
     struct hub_values values;
     HUB_TRY(cells->get(cells, row, number, &values, err));
     HUB_TRY(hub_cells_text(&cells->columns[number], &values, &cell, err));
-    HUB_TRY(hub_csv_text(hub_buf_view(&cell), out, err));
+    if (!is_null(cells, number, &values))
+        HUB_TRY(hub_csv_text(hub_buf_view(&cell), out, err));
     return hub_buf_add_text(out, number + 1 < cells->column_count ? "," : "\r\n", err);
 }
 
@@ -218,6 +226,18 @@ enum hub_status hub_cells_read_form(const struct hub_request *request, bool filt
     for (size_t i = HUB_COUNT(forms); accept && !named && i-- > 0;)
         if (strstr(accept, forms[i].accept))
             cells->form = &forms[i];
+    return HUB_OK;
+}
+
+enum hub_status hub_cells_check_names(const struct hub_request *request, const struct hub_cells *cells,
+                                      struct hub_error *err)
+{
+    for (unsigned i = 1; i < cells->column_count; i++)
+        for (unsigned k = 0; k < i; k++)
+            if (strcmp(cells->columns[k].name, cells->columns[i].name) == 0)
+                return hub_request_wrong(request, "columns", err,
+                                         "two columns would be named '%.200s': name each once",
+                                         cells->columns[i].name);
     return HUB_OK;
 }
 

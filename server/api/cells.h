@@ -57,6 +57,9 @@ void hub_cells_free(struct hub_cells *cells);
 /** json, jsonl, csv, arrow or npz: by ?format=, then Accept; format= of other words is an error unless `filter`. */
 HUB_MUST_USE enum hub_status hub_cells_read_form(const struct hub_request *request, bool filter,
                                                  struct hub_cells *cells, struct hub_error *err);
+/** No two columns have one name: readers of JSON, arrow and npz would have one of them. */
+HUB_MUST_USE enum hub_status hub_cells_check_names(const struct hub_request *request,
+                                                   const struct hub_cells *cells, struct hub_error *err);
 /** limit=, which has no ceiling: UINT32_MAX where there is none. */
 HUB_MUST_USE enum hub_status hub_cells_read_limit(const struct hub_request *request, uint32_t *limit,
                                                   struct hub_error *err);

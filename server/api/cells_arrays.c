@@ -14,7 +14,22 @@
 
 struct seen {
     bool ints, negative, large, reals, texts, wide; /* wide: some are no doubles */
+    bool words;                                     /* NaN and infinities, which attributes spell so */
 };
+
+static bool is_word(const struct hub_value *value, double *out)
+{
+    static const struct {
+        const char *word;
+        double real;
+    } words[] = {{"NaN", NAN}, {"Infinity", INFINITY}, {"-Infinity", -INFINITY}};
+    for (size_t i = 0; value->kind == HUB_VALUE_TEXT && i < HUB_COUNT(words); i++)
+        if (hub_view_is(value->text, words[i].word)) {
+            *out = words[i].real;
+            return true;
+        }
+    return false;
+}
 
 static uint64_t characters(struct hub_view text)
 {
@@ -27,7 +42,10 @@ static uint64_t characters(struct hub_view text)
 static void see(struct seen *seen, const struct hub_value *value)
 {
     const int64_t most = INT64_C(1) << 53;
-    seen->texts |= value->kind == HUB_VALUE_TEXT;
+    double real;
+    const bool word = is_word(value, &real);
+    seen->words |= word;
+    seen->texts |= value->kind == HUB_VALUE_TEXT && !word;
     seen->reals |= value->kind == HUB_VALUE_REAL;
     seen->large |= value->kind == HUB_VALUE_UINT;
     seen->ints |= value->kind == HUB_VALUE_INT;
@@ -40,9 +58,11 @@ static enum hub_cells_type type_of(const struct hub_cells_column *column, const 
 {
     if (column->type == HUB_CELLS_TRUTH || column->type == HUB_CELLS_TEXT || column->several)
         return column->type == HUB_CELLS_TRUTH ? HUB_CELLS_TRUTH : HUB_CELLS_TEXT;
-    if (seen->texts)
+    const bool numbers = seen->ints || seen->large || seen->reals;
+    if (seen->texts || (seen->words && (!numbers || seen->wide)) ||
+        (seen->large && seen->negative && !seen->reals))
         return HUB_CELLS_TEXT;
-    if (seen->reals || column->type == HUB_CELLS_REAL || (seen->large && seen->negative))
+    if (seen->reals || seen->words || column->type == HUB_CELLS_REAL)
         return HUB_CELLS_REAL;
     if (seen->large)
         return HUB_CELLS_UINT;
@@ -154,6 +174,9 @@ static void block_free(struct block **block)
 
 static double real_of(const struct hub_value *value)
 {
+    double real;
+    if (is_word(value, &real))
+        return real;
     return value->kind == HUB_VALUE_REAL   ? value->real
            : value->kind == HUB_VALUE_UINT ? (double)value->large
                                            : (double)value->number;
@@ -170,7 +193,8 @@ static enum hub_status check_type(const struct hub_cells *t, const struct hub_ce
     else if (values->count && column->type == HUB_CELLS_UINT)
         fits = value->kind == HUB_VALUE_UINT || (value->kind == HUB_VALUE_INT && value->number >= 0);
     else if (values->count)
-        fits = column->type == HUB_CELLS_TEXT || value->kind != HUB_VALUE_TEXT;
+        fits = column->type == HUB_CELLS_TEXT || value->kind != HUB_VALUE_TEXT ||
+               (column->type == HUB_CELLS_REAL && is_word(value, &(double){0}));
     return fits ? HUB_OK : hub_fail_as(err, HUB_CHANGED, "dataset-changing", "it was measured anew");
 }
 

@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-#define ENCODER_VERSION "1"
+#define ENCODER_VERSION "2"
 
 struct table {
     struct hub_cells cells; /* first */
@@ -125,7 +125,7 @@ static enum hub_status read_columns(const struct hub_request *request, struct ta
             (struct hub_cells_column){.several = as->kind == HUB_PROPERTY_SPLIT, .type = type_of(as->kind)};
         HUB_TRY(name_of(as, &column->name, err));
     }
-    return HUB_OK;
+    return hub_cells_check_names(request, cells, err);
 }
 
 static enum hub_status choose(struct hub_request *request, struct hub_response *response,

@@ -193,7 +193,7 @@ static enum hub_status read_columns(const struct hub_request *request, struct ta
         HUB_TRY(hub_allocated(column->name, err));
         at = at[name.size] ? at + name.size + 1 : NULL;
     }
-    return HUB_OK;
+    return hub_cells_check_names(request, cells, err);
 }
 
 /* ---- the answer ---- */

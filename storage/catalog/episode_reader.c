@@ -45,9 +45,11 @@ static void give_json(struct hub_episode_reader *reader, const json_t *json, str
         give(reader, (struct hub_value){.kind = HUB_VALUE_INT, .number = json_integer_value(json)}, out);
     else if (json_is_real(json))
         give(reader, hub_value_real(json_real_value(json)), out);
-    else if (json_is_string(json))
-        give(reader, hub_value_text((struct hub_view){json_string_value(json), json_string_length(json)}),
-             out);
+    else if (json_is_string(json)) {
+        const struct hub_view text = {json_string_value(json), json_string_length(json)};
+        struct hub_value wide;
+        give(reader, hub_value_wide(text, &wide) ? wide : hub_value_text(text), out);
+    }
 }
 
 static enum hub_status get_key(struct hub_episode_reader *reader, const struct hub_dataset_episode *e,

@@ -1,6 +1,10 @@
 #include "storage/query/value.h"
 
+#include "storage/base/number.h"
+
 #include <math.h>
+
+#define SAFE_INTEGER ((UINT64_C(1) << 53) - 1)
 
 struct hub_value hub_value_uint(uint64_t number)
 {
@@ -16,6 +20,20 @@ struct hub_value hub_value_real(double real)
 struct hub_value hub_value_text(struct hub_view text)
 {
     return (struct hub_value){.kind = HUB_VALUE_TEXT, .text = text};
+}
+
+bool hub_value_wide(struct hub_view text, struct hub_value *out)
+{
+    const bool negative = hub_view_starts(text, "-");
+    const struct hub_view digits = {text.data + negative, text.size - negative};
+    const uint64_t most = negative ? (uint64_t)INT64_MAX + 1 : UINT64_MAX;
+    uint64_t number;
+    if (digits.size < 16 || digits.data[0] == '0' || !hub_number_read(digits, most, &number) ||
+        number <= SAFE_INTEGER)
+        return false;
+    *out = negative ? (struct hub_value){.kind = HUB_VALUE_INT, .number = (int64_t)(0 - number)}
+                    : hub_value_uint(number);
+    return true;
 }
 
 static enum hub_order compare_texts(struct hub_view a, struct hub_view b)
@@ -53,8 +71,11 @@ static enum hub_order compare_mixed(const struct hub_value *whole, double real)
 
 enum hub_order hub_value_compare(const struct hub_value *a, const struct hub_value *b)
 {
-    if ((a->kind == HUB_VALUE_TEXT) != (b->kind == HUB_VALUE_TEXT))
-        return HUB_UNORDERED;
+    struct hub_value wide;
+    if (a->kind == HUB_VALUE_TEXT && b->kind != HUB_VALUE_TEXT)
+        return hub_value_wide(a->text, &wide) ? hub_value_compare(&wide, b) : HUB_UNORDERED;
+    if (a->kind != HUB_VALUE_TEXT && b->kind == HUB_VALUE_TEXT)
+        return hub_value_wide(b->text, &wide) ? hub_value_compare(a, &wide) : HUB_UNORDERED;
     if (a->kind == HUB_VALUE_TEXT)
         return compare_texts(a->text, b->text);
     if (a->kind == HUB_VALUE_REAL && b->kind == HUB_VALUE_REAL)

@@ -21,11 +21,14 @@ struct hub_value {
 
 enum hub_order { HUB_LESS = -1, HUB_EQUAL = 0, HUB_GREATER = 1, HUB_UNORDERED = 2 };
 
-/** Unordered: one is text and the other is not, or one is NaN. Texts go by their bytes. */
+/** Unordered: one is text and the other is not, or one is NaN. Texts go by their bytes. A text that spells an
+ * integer beyond 2^53 - 1 is that number beside a number. */
 enum hub_order hub_value_compare(const struct hub_value *a, const struct hub_value *b);
 
 struct hub_value hub_value_uint(uint64_t number);
 struct hub_value hub_value_real(double real);
 struct hub_value hub_value_text(struct hub_view text);
+/** What our JSON writes as a text for want of doubles that hold it: an integer of 64 bits beyond 2^53 - 1. */
+bool hub_value_wide(struct hub_view text, struct hub_value *out);
 
 #endif

@@ -35,7 +35,8 @@ def hub(tmp_path_factory):
             demo["rewards"] = rng.choice([np.arange(steps) / 3, np.zeros(steps)])
             demo["dones"] = np.arange(steps) == steps - 1
             for name, values in {"level": ["hard", "it's easy", ""], "score": [0.5, 2, -1e300],
-                                 "count": [2**53 + 1, 2**53, -2**63], "mixed": ["1", 1, 1.5], 'a"b': [1, 2]}.items():
+                                 "count": [2**53 + 1, 2**53, -2**63], "mixed": ["1", 1, 1.5], 'a"b': [1, 2],
+                                 "noise": [np.nan, np.inf, 2.5], "word": ["NaN", "Infinity"], "apart": [np.uint64(2**63), -1]}.items():
                 if rng.random() < 0.7:
                     demo.attrs[name] = rng.choice(values)
         for split in "train", "val":
@@ -62,6 +63,8 @@ def of(episode, name):
     if name == "split":
         return episode["splits"]
     value = episode["attributes"].get(name[1:-1].replace('""', '"')) if name[0] == '"' else episode.get(name)
+    if name == '"count"' and isinstance(value, str):
+        value = int(value)  # a text for want of doubles
     return [] if value is None or isinstance(value, (list, dict)) else [value]
 
 
@@ -254,11 +257,45 @@ def check_npz(answer, want):
     assert int(answer.headers["X-Null-Count"] or 0) == nulls
 
 
+def arrays(hub, columns):
+    path = "/api/v1/datasets/lift/episodes?" + urlencode({"columns": columns}) + "&format="
+    return pyarrow.ipc.open_stream(hub.get(path + "arrow").body).read_all(), hub.get(path + "npz")
+
+
 def test_integers_that_json_has_as_texts(hub):
-    want = [v if v is None else str(v) for v in ask(hub, urlencode({"columns": '"count"'}))["columns"]["count"]]
-    path = "/api/v1/datasets/lift/episodes?" + urlencode({"columns": '"count"'}) + "&format="
-    assert pyarrow.ipc.open_stream(hub.get(path + "arrow").body).read_all()["count"].to_pylist() == want
-    check_npz(hub.get(path + "npz"), {"count": want})
+    """They are numbers where a type has room for them, and exact in any case."""
+    table, npz = arrays(hub, '"count"')
+    want = ask(hub, urlencode({"columns": '"count"'}))["columns"]["count"]
+    assert str(table.schema.field("count").type) == "int64"
+    assert table["count"].to_pylist() == [v if v is None else int(v) for v in want]
+    assert npz.status == 406 and "format=arrow" in npz.json()["detail"]
+    table, npz = arrays(hub, '"apart"')  # no type has both 2^63 and -1
+    want = [v if v is None else str(v) for v in ask(hub, urlencode({"columns": '"apart"'}))["columns"]["apart"]]
+    assert table["apart"].to_pylist() == want and str(2**63) in want and "-1" in want
+    check_npz(npz, {"apart": want})
+
+
+def test_numbers_that_are_none(hub):
+    """An attribute that is NaN in some episodes is a column of numbers; one that only says so is text."""
+    want = ask(hub, urlencode({"columns": '"noise","word"'}))["columns"]
+    table, npz = arrays(hub, '"noise","word"')
+    assert [str(f.type) for f in table.schema] == ["double", "string"] and table["word"].to_pylist() == want["word"]
+    real = [None if v is None else float(v) for v in want["noise"]]
+    assert {"NaN", "Infinity", 2.5} <= set(want["noise"])
+    assert str(table["noise"].to_pylist()) == str(real)
+    with np.load(io.BytesIO(npz.body), allow_pickle=False) as z:
+        np.testing.assert_array_equal(z["noise"], np.array([np.nan if v is None else v for v in real]))
+
+
+def test_nulls_leave_columns_of_csv_their_type(hub):
+    """Readers that guess take a quoted cell for text."""
+    url = f"{hub.base}/api/v1/datasets/lift/episodes?" + urlencode({"columns": 'number,"count",success,"a""b","level"', "format": "csv"})
+    frame = polars.read_csv(url, infer_schema_length=None)
+    assert list(map(str, frame.dtypes))[1:4] == ["Int64", "String", "Int64"] and 0 < frame["count"].null_count() < len(frame)
+    body = hub.get(url[len(hub.base):]).body.decode()
+    assert ',,,' in body and ',""\r\n' in body  # nothing, and an empty text
+    alone = hub.get("/api/v1/datasets/lift/episodes?" + urlencode({"columns": '"count"', "format": "csv"})).body.decode()
+    assert '\r\n""\r\n' in alone and len(alone.split("\r\n")) == len(frame) + 2  # no empty line, which readers pass over
 
 
 def test_a_sum_that_is_no_finite_number_is_a_number_in_csv(tmp_path):
@@ -299,9 +336,12 @@ def test_tables_have_validators(hub):
 def test_a_table_that_is_asked_for_wrongly(hub):
     for query, parameter in (("columns=", "columns"), ("columns=number,,steps", "columns"), ("columns=reward", "columns"),
                              ("columns=number&format=npy", "format"), ("columns=number&limit=0", "limit"),
-                             ("columns=number&cursor=x", "cursor"), ("format=csv", "format"), ("columns=" + ",".join(["steps"] * 65), "columns")):
+                             ("columns=number&cursor=x", "cursor"), ("format=csv", "format"), ("columns=" + ",".join(["steps"] * 65), "columns"),
+                             ("columns=number,steps,number", "columns"), ("columns=steps,%22steps%22", "columns")):
         answer = hub.get("/api/v1/datasets/lift/episodes?" + query)
         assert answer.status == 400 and answer.json()["parameter"] == parameter, query
+    answer = hub.get("/api/v1/datasets?columns=id,steps,id&format=npz")
+    assert answer.status == 400 and "two columns would be named 'id'" in answer.json()["detail"]
 
 
 def test_a_split_that_is_not_there():
