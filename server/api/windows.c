@@ -334,7 +334,7 @@ static enum hub_status read_rows(struct writing *g, const struct hub_windows_fie
     const bool picture = field->type == HUB_FIELD_IMAGE_JPEG || field->type == HUB_FIELD_IMAGE_PNG;
     g->nulls += hub_rows_nulls(rows);
     if (!field->bare)
-        rows->window = field->rows;
+        rows->windows = g->windows->query.count;
     return picture && !rows->offsets ? hub_rows_trim(rows, err) : HUB_OK;
 }
 
@@ -364,7 +364,7 @@ static enum hub_status write_field(struct writing *g, const struct hub_windows_f
     HUB_CLEANUP(hub_rows_dispose) struct hub_rows rows = {0};
     const struct hub_many *many = &field->many;
     const struct hub_rows shape = {
-        .variant = many->variant, .rows = many->rows, .window = field->bare ? 0 : field->rows};
+        .variant = many->variant, .rows = many->rows, .windows = field->bare ? 0 : g->windows->query.count};
     void *into;
     if (is_padded(field))
         return write_padded(g, field, field->type == HUB_FIELD_TEXT, err);
@@ -390,7 +390,7 @@ static struct hub_rows shape_of_own(const struct hub_windows_query *q, const str
 {
     return (struct hub_rows){.variant = own->variant,
                              .rows = own->of_steps ? q->count * q->length : q->count,
-                             .window = own->of_steps ? q->length : 0};
+                             .windows = own->of_steps ? q->count : 0};
 }
 
 static void fill_own(const struct hub_windows_query *q, const struct own *own, uint8_t *to)
@@ -475,13 +475,13 @@ static enum hub_status write_arrow(struct writing *g, struct hub_buf *out, struc
     HUB_TRY(hub_new(&rows, count, sizeof *rows, err));
     for (uint32_t f = 0; f < w->field_count; f++) {
         const struct hub_windows_field *field = &w->fields[f];
-        columns[f] = (struct hub_block_column){field->name, field->type, field->many.variant,
-                                               field->bare ? 0 : (uint32_t)field->rows};
+        columns[f] = (struct hub_block_column){field->name, field->type, field->many.variant, !field->bare,
+                                               (uint32_t)field->rows};
     }
     for (uint32_t i = 0; i < HUB_COUNT(owns); i++)
         columns[w->field_count + i] =
             (struct hub_block_column){owns[i].name, owns[i].of_steps ? HUB_FIELD_BOOL : HUB_FIELD_NUMBER,
-                                      owns[i].variant, owns[i].of_steps ? (uint32_t)w->query.length : 0};
+                                      owns[i].variant, owns[i].of_steps, (uint32_t)w->query.length};
     const struct hub_block_table table = {.columns = columns, .count = count, .read = read_column, .user = g};
     HUB_TRY(writer->begin(&table, out, err));
     HUB_TRY(writer->rows(&table, rows, w->query.count, out, err));

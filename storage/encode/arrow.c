@@ -170,7 +170,7 @@ static struct chain chain_of(const struct hub_block_column *column)
     else
         chain.leaf =
             chain.number.kind == HUB_KIND_INT || chain.number.kind == HUB_KIND_UINT ? TYPE_INT : TYPE_FLOAT;
-    if (column->window)
+    if (column->windowed)
         chain.sizes[chain.lists++] = column->window;
     const bool nested =
         items || chain.leaf == TYPE_BOOL || chain.leaf == TYPE_INT || chain.leaf == TYPE_FLOAT;
@@ -350,7 +350,7 @@ static uint64_t put_sequence(struct batch *b, const struct chain *chain, const s
 static void put_column(struct batch *b, const struct hub_block_column *column, const struct chain *chain,
                        struct hub_rows *rows)
 {
-    uint64_t count = column->window ? rows->rows / column->window : rows->rows;
+    uint64_t count = column->windowed ? rows->windows : rows->rows;
     const uint8_t *valid = rows->valid;
     hub_rows_little_endian(rows);
     for (unsigned i = 0; i < chain->lists; i++) {

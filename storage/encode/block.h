@@ -14,7 +14,8 @@ struct hub_block_column {
     const char *name;
     enum hub_field_type type;
     struct hub_variant variant; /* of all its rows; text and bytes may come in other sizes, and as VAR */
-    uint32_t window;            /* not 0, of arrow alone: so many of its rows stand together as one */
+    bool windowed;              /* of arrow alone: so many of its rows stand together as one: */
+    uint32_t window;
 };
 
 struct hub_block_table {

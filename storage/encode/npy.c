@@ -28,10 +28,10 @@ struct axes {
 static struct axes axes_of(const struct hub_rows *rows, bool bare)
 {
     struct axes axes = {.count = 0};
-    if (rows->window)
-        axes.dims[axes.count++] = rows->rows / rows->window;
+    if (rows->windows)
+        axes.dims[axes.count++] = rows->windows;
     if (!bare)
-        axes.dims[axes.count++] = rows->window ? rows->window : rows->rows;
+        axes.dims[axes.count++] = rows->windows ? rows->rows / rows->windows : rows->rows;
     for (unsigned i = 0; i < rows->variant.rank; i++)
         axes.dims[axes.count++] = rows->variant.dims[i];
     return axes;
@@ -185,7 +185,7 @@ static uint64_t unit_of(const struct hub_rows *rows)
 
 static struct axes axes_of_items(const struct hub_rows *rows, bool bare)
 {
-    struct hub_rows items = {.variant = rows->variant, .rows = rows->rows, .window = rows->window};
+    struct hub_rows items = {.variant = rows->variant, .rows = rows->rows, .windows = rows->windows};
     if (items.variant.kind != HUB_KIND_FIXED)
         items.variant.rank = 0;
     return axes_of(&items, bare);

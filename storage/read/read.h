@@ -140,10 +140,10 @@ struct hub_rows {
     uint64_t rows;
     uint8_t *data;
     uint64_t *offsets;
-    uint8_t *valid;  /* NULL: all are; else one byte a value (rows x values of a row, C order): 0 where the
-                       file has a null, whose data is zero, NaN or no bytes */
-    bool owned;      /* data is freed by hub_rows_dispose */
-    uint64_t window; /* not 0: so many of them stand together, one axis more */
+    uint8_t *valid;   /* NULL: all are; else one byte a value (rows x values of a row, C order): 0 where the
+                        file has a null, whose data is zero, NaN or no bytes */
+    bool owned;       /* data is freed by hub_rows_dispose */
+    uint64_t windows; /* not 0: they stand in so many windows, perhaps of no rows, one axis more */
 };
 void hub_rows_dispose(struct hub_rows *rows);
 /** Rows of one size that are files padded with zeros become rows of their own length. HUB_NO_MEMORY. */

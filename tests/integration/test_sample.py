@@ -227,6 +227,16 @@ def test_what_is_too_large_is_refused(hub, id):
     assert sample(hub, id, "fields=nothing", 404).json()["type"] == "urn:minari-hub:field-not-found"
 
 
+def test_a_field_without_rows_has_a_place_in_each_window():
+    with serving(os.path.join(FIXTURES, "generic/hdf5")) as hub:
+        query = "windows=5&length=2&seed=1&fields=time&fields=empty"
+        got = arrays(sample(hub, "trace", query))
+        assert got["empty"].shape == (5, 0, 3) and got["time"].shape == (5, 2)
+        table = pa.ipc.open_stream(sample(hub, "trace", query + "&format=arrow").body).read_all()
+        table.validate(full=True)
+        assert table["empty"].to_pylist() == [[]] * 5 and table["time"].to_pylist() == got["time"].tolist()
+
+
 def test_draws_are_even(hub, id):
     """Windows of each episode come as often as its weight says: within five standard deviations."""
     episodes = hub.episodes(id)

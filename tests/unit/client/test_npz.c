@@ -8,7 +8,7 @@
 static void make_npz(struct hub_buf *out)
 {
     const struct hub_rows numbers = {
-        .variant = {.kind = HUB_KIND_FLOAT, .item_size = 4, .rank = 1, .dims = {3}}, .rows = 4, .window = 2};
+        .variant = {.kind = HUB_KIND_FLOAT, .item_size = 4, .rank = 1, .dims = {3}}, .rows = 4, .windows = 2};
     const struct hub_rows mask = {.variant = {.kind = HUB_KIND_BOOL, .item_size = 1}, .rows = 4};
     struct hub_npz *zip;
     void *room;
