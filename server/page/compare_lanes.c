@@ -64,9 +64,13 @@ static void add_words(const struct side *side, size_t dim, char *out, size_t siz
 {
     char low[PAGE_REAL_BYTES], high[PAGE_REAL_BYTES];
     const size_t used = strlen(out);
-    page_real(number_at(values_of(side), "min", dim), low);
+    const double least = number_at(values_of(side), "min", dim);
+    page_real(least, low);
     page_real(number_at(values_of(side), "max", dim), high);
-    snprintf(out + used, size - used, "%s%s: from %s to %s", used ? "; " : "", side->name, low, high);
+    if (isnan(least))
+        snprintf(out + used, size - used, "%s%s: no finite value", used ? "; " : "", side->name);
+    else
+        snprintf(out + used, size - used, "%s%s: from %s to %s", used ? "; " : "", side->name, low, high);
 }
 
 static struct hub_view title_of(struct compare *c, const struct lane *lane, const json_t *field, size_t dim)
@@ -124,8 +128,12 @@ static void write_difference(struct compare *c, const struct hub_view title, con
     }
     page_real(low, least);
     page_real(high, most);
-    snprintf(words, sizeof words, "%s less %s, %zu steps: from %s to %s", c->sides[0].name, c->sides[1].name,
-             count, least, most);
+    if (low > high)
+        snprintf(words, sizeof words, "%s less %s: no step at which both have a finite value",
+                 c->sides[0].name, c->sides[1].name);
+    else
+        snprintf(words, sizeof words, "%s less %s, %zu steps: from %s to %s", c->sides[0].name,
+                 c->sides[1].name, count, least, most);
     const struct page_figure figure = {title};
     const struct page_plot plot = {hub_view_of(words), HUB_VIEW("plot")};
     page_figure_begin(&c->page.out, &figure);

@@ -204,13 +204,21 @@ static void write_caption(const struct page_curve *curve, const json_t *field, c
     page_real(s.high, high);
     const bool single = json_array_size(json_object_get(field, "min")) == 1;
     const uint64_t odd = odd_values(field);
+    if (s.low > s.high) {
+        snprintf(out, size, odd ? "No finite value: %llu that are not" : "No values",
+                 (unsigned long long)odd);
+        return;
+    }
     int used = snprintf(out, size, "From %s to %s", low, high);
     if (single && !curve->sum)
         used = snprintf(
             out, size, "From %s at row %llu to %s at row %llu", low,
             (unsigned long long)page_double_of(json_array_get(json_object_get(field, "min_row"), 0)), high,
             (unsigned long long)page_double_of(json_array_get(json_object_get(field, "max_row"), 0)));
-    snprintf(out + used, size - (size_t)used, odd ? "; %llu values are not finite" : "; no missing values",
+    snprintf(out + used, size - (size_t)used,
+             !odd       ? "; no missing values"
+             : odd == 1 ? "; %llu value is not finite"
+                        : "; %llu values are not finite",
              (unsigned long long)odd);
 }
 

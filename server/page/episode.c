@@ -221,24 +221,45 @@ static void write_value(struct episode *e, const json_t *field, uint64_t row, co
     free(text);
 }
 
-static enum hub_status write_rows(struct episode *e)
+/* Whether a field has a row at this step that text can show. */
+static bool has_row(const struct episode *e, const json_t *field, uint64_t *row)
 {
-    unsigned count = 0;
+    const struct hub_view type = page_text(field, "type");
+    const json_t *here = page_field_of(e->document, page_text(field, "path"));
+    *row = e->at + hub_view_is(page_text(field, "axis"), "shifted");
+    return here && *row < rows_of(here) && !hub_view_is(type, "image") && !hub_view_is(type, "bytes");
+}
+
+/* Those without a part in learning are left out first where there are too many. */
+static bool is_aside(const json_t *field)
+{
+    const struct hub_view role = page_text(field, "role");
+    return !role.size || hub_view_is(role, "info") || hub_view_is(role, "other");
+}
+
+static enum hub_status write_rows(struct episode *e, uint64_t *left_out)
+{
+    const json_t *fields = json_object_get(e->dataset, "fields"), *field;
+    unsigned first = 0, shown[2] = {0, 0};
+    uint64_t row;
     size_t i;
-    const json_t *field;
-    json_array_foreach(json_object_get(e->dataset, "fields"), i, field)
+    json_array_foreach(fields, i, field) first += has_row(e, field, &row) && !is_aside(field);
+    first = HUB_MIN(first, (unsigned)MOST_VALUES);
+    *left_out = 0;
+    json_array_foreach(fields, i, field)
     {
         HUB_CLEANUP(hub_json_decrefp) json_t *value = NULL;
-        const struct hub_view path = page_text(field, "path"), type = page_text(field, "type");
-        const json_t *here = page_field_of(e->document, path);
-        const uint64_t row = e->at + hub_view_is(page_text(field, "axis"), "shifted");
-        if (!here || row >= rows_of(here) || hub_view_is(type, "image") || hub_view_is(type, "bytes") ||
-            count++ > MOST_VALUES)
+        const bool aside = is_aside(field);
+        if (!has_row(e, field, &row))
             continue;
+        if (shown[aside]++ >= (aside ? MOST_VALUES - first : first)) {
+            ++*left_out;
+            continue;
+        }
         HUB_TRY(page_ask_if_any(
             e->page,
             page_url(e->page, "/api/v1/datasets/%p/episodes/%u/%p?row=%u&format=json&nonfinite=string", e->id,
-                     e->number, path, row),
+                     e->number, page_text(field, "path"), row),
             &value));
         if (value)
             write_value(e, field, row, value);
@@ -255,6 +276,7 @@ static enum hub_status write_values(struct episode *e)
     const uint64_t last = e->steps ? e->steps - 1 : 0;
     const struct page_episode_at form = {action, (int64_t)e->at, (int64_t)last};
     const struct page_table table = {HUB_VIEW("values"), HUB_VIEW("Rows as stored")};
+    uint64_t left_out;
     page_section_begin(out, &section);
     page_episode_at_begin(out, &form);
     for (unsigned i = 0; i < page->request->query_count; i++)
@@ -274,9 +296,13 @@ static enum hub_status write_values(struct episode *e)
     page_dataset_more_end(out, NULL);
     page_table_begin(out, &table);
     page_tbody_begin(out, NULL);
-    HUB_TRY(write_rows(e));
+    HUB_TRY(write_rows(e, &left_out));
     page_tbody_end(out, NULL);
     page_table_end(out, &table);
+    if (left_out)
+        page_paragraph(
+            out, &(struct page_paragraph){HUB_VIEW("muted"),
+                                          page_url(page, "%u more fields are not shown here.", left_out)});
     page_section_end(out, &section);
     return HUB_OK;
 }

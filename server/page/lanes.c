@@ -262,13 +262,15 @@ static enum hub_status write_choices(const struct page_lanes *l, const struct sh
     const struct page_chips chips = {HUB_VIEW("Fields")};
     const json_t *fields = json_object_get(l->dataset, "fields");
     page_chips_begin(&page->out, &chips);
-    for (size_t i = 0, count = 0; i < json_array_size(fields) && count < MOST_CHOICES; i++) {
+    uint64_t count = 0;
+    for (size_t i = 0; i < json_array_size(fields); i++) {
         HUB_CLEANUP(hub_buf_dispose) struct hub_buf list = HUB_BUF_INIT(64 * KIB);
         const json_t *field = json_array_get(fields, i);
-        if (!can_be_lane(l, field) && !lane_of(shown, field))
+        const struct lane *there = lane_of(shown, field);
+        if ((!can_be_lane(l, field) && !there) || (count++ >= MOST_CHOICES && !there))
             continue;
         const struct hub_view path = page_text(field, "path");
-        const struct lane *there = lane_of(shown, field), more = {.field = field, .dims = ""};
+        const struct lane more = {.field = field, .dims = ""};
         struct lane cut = more;
         if (!dims_of(field))
             memcpy(cut.dims, "0-7", sizeof "0-7");
@@ -278,8 +280,10 @@ static enum hub_status write_choices(const struct page_lanes *l, const struct sh
             page_lane_there(&page->out, &(struct page_lane_there){href, path});
         else
             page_lane_link(&page->out, &(struct page_lane_link){href, path});
-        count++;
     }
+    if (count > MOST_CHOICES)
+        page_item(&page->out, &(struct page_item){page_url(
+                                  page, "%u fields in all; others by lanes=NAME in the address", count)});
     if (hub_request_query(page->request, "lanes").size)
         page_lane_link(&page->out,
                        &(struct page_lane_link){page_query(page, "lanes", NULL), HUB_VIEW("the usual ones")});

@@ -361,6 +361,43 @@ def test_integers_of_64_bits_are_among_the_rows(tmp_path):
         assert sum(a.get("class") == "lane" for t, a in found.tags if t == "figure") == 1
 
 
+def minari(folder, episodes):
+    (folder / "data").mkdir(parents=True)
+    with h5py.File(folder / "data/main_data.hdf5", "w") as f:
+        f.attrs["total_episodes"], f.attrs["total_steps"], f.attrs["minari_version"] = len(episodes), sum(len(e["rewards"]) for e in episodes), "0.5.3"
+        for n, episode in enumerate(episodes):
+            steps = len(episode["rewards"])
+            group = f.create_group(f"episode_{n}")
+            group.attrs["id"], group.attrs["total_steps"] = n, steps
+            for name, values in {"actions": np.zeros((steps, 1)), "terminations": np.arange(steps) == steps - 1, "truncations": np.zeros(steps, bool), **episode}.items():
+                group[name] = values
+
+
+def test_a_curve_of_no_finite_value_says_so(tmp_path):
+    minari(tmp_path / "holes-v0", [{"rewards": np.full(9, np.nan)}, {"rewards": np.zeros(0)}, {"rewards": np.array([1, np.nan, 2.0])}])
+    with serving(str(tmp_path)) as hub:
+        captions = [page(hub, f"/d/holes-v0/episodes/{n}?lanes=rewards").text for n in range(3)]
+        assert "No finite value: 9 that are not" in captions[0] and "No values" in captions[1]
+        assert "From 1 at row 0 to 2 at row 2; 1 value is not finite" in captions[2]
+        found = page(hub, "/d/holes-v0/~compare?e=0&e=2").text
+        assert "episode 0: no finite value; episode 2: from 1 to 2" in found
+        found = page(hub, "/d/holes-v0/~compare?e=0&e=2&diff=1").text
+        assert "episode 0 less episode 2: no step at which both have a finite value" in found
+        assert not re.search("[^-]from (NaN|\u221e)", "".join(captions) + found, re.I)
+
+
+def test_fields_that_are_left_out_are_counted(tmp_path):
+    minari(tmp_path / "wide-v0", [{"rewards": np.arange(4.0), **{f"infos/f{i:02}": np.arange(5) for i in range(70)}}])
+    with serving(str(tmp_path)) as hub:
+        found = page(hub, "/d/wide-v0/episodes/0?at=2")
+        rows = found.text.split("Rows as stored")[1].split("Use this episode")[0]
+        assert all(name in rows for name in ("actions", "rewards", "terminations", "truncations"))
+        assert rows.count("infos/") == 36 and "34 more fields are not shown here" in rows
+        assert "74 fields in all" in found.text
+        there = [a["href"] for t, a in found.tags if t == "a" and a.get("aria-current") == "true"]
+        assert len(there) == 2  # rewards are drawn, and can be taken away
+
+
 def recipes_of(hub, path):
     body = hub.get(path, HTML).body.decode()
     return {title: html.unescape(text) for title, text in re.findall(r"<h3>(.*?)</h3><pre[^>]*><code>(.*?)</code>", body, re.S)}
