@@ -6,23 +6,28 @@
 
 static const struct {
     const char *rule, *title, *about;
+    bool order; /* all episodes in an order, none of them odd by itself */
 } rules[] = {
-    {"nonfinite", "Values that are no numbers", "How many NaN and infinite values an episode holds."},
-    {"frozen", "Actions stand still", "Longest run of equal actions, as a share of the episode."},
-    {"gap", "Time jumps", "Largest distance of two timestamps, in frames; 1 is none lost."},
-    {"video_frames", "Videos and steps differ", "Frames too few or too many."},
-    {"unended", "Neither terminated nor truncated", "The last step says nothing of an end."},
-    {"flat_reward", "The reward never changes", ""},
-    {"jerk", "Rough actions", "95th percentile of the second difference of the actions."},
-    {"still", "Little movement", "Share of steps whose action hardly changes."},
-    {"saturated", "Actions at their bounds", "Share of steps with an action at a bound of its space."},
-    {"offset", "Action and state are apart", "Mean distance on still rows: a drift of calibration."},
-    {"return", "Unusual return", "Beyond the quartiles by more than 1.5 times their distance."},
-    {"steps", "Unusual length", "Beyond the quartiles by more than 1.5 times their distance."},
-    {"lowest_return", "Lowest return", ""},
-    {"highest_return", "Highest return", ""},
-    {"shortest", "Shortest", ""},
-    {"longest", "Longest", ""},
+    {"nonfinite", "Values that are no numbers", "How many NaN and infinite values an episode holds.", false},
+    {"frozen", "Actions stand still", "Longest run of equal actions, as a share of the episode.", false},
+    {"gap", "Time jumps", "Largest distance of two timestamps, in frames; 1 is none lost.", false},
+    {"video_frames", "Videos and steps differ", "Frames too few or too many.", false},
+    {"unended", "Neither terminated nor truncated", "The last step says nothing of an end.", false},
+    {"flat_reward", "The reward never changes", "1 where all rewards of the episode are equal.", false},
+    {"jerk", "Unusually rough or smooth actions",
+     "95th percentile of the second difference of the actions, far from that of the others.", false},
+    {"still", "Unusually little or much movement",
+     "Share of steps whose action hardly changes, far from that of the others.", false},
+    {"saturated", "Actions at their bounds",
+     "Share of steps with an action at a bound of its space, far from that of the others.", false},
+    {"offset", "Action and state are apart",
+     "Mean distance on still rows, far from that of the others: a drift of calibration.", false},
+    {"return", "Unusual return", "Beyond the quartiles by more than 1.5 times their distance.", false},
+    {"steps", "Unusual length", "Beyond the quartiles by more than 1.5 times their distance.", false},
+    {"lowest_return", "Lowest return", "", true},
+    {"highest_return", "Highest return", "", true},
+    {"shortest", "Shortest", "", true},
+    {"longest", "Longest", "", true},
 };
 
 static const json_t *rule_named(const json_t *findings, const char *name)
@@ -34,12 +39,14 @@ static const json_t *rule_named(const json_t *findings, const char *name)
     return NULL;
 }
 
-static void write_episodes(struct page *page, const json_t *rule)
+static void write_episodes(struct page *page, const json_t *rule, bool order)
 {
     struct page_out *out = &page->out;
-    const uint64_t count = page_count(rule, "count");
-    const struct page_table table = {HUB_VIEW(""),
-                                     page_url(page, "%u of %u episodes", count, page_count(rule, "of"))};
+    const uint64_t count =
+        order ? json_array_size(json_object_get(rule, "episodes")) : page_count(rule, "count");
+    const struct page_table table = {
+        HUB_VIEW(""), page_url(page, order ? "The first %u of %u episodes" : "%u of %u episodes", count,
+                               page_count(rule, "of"))};
     size_t i;
     const json_t *episode;
     page_table_begin(out, &table);
@@ -83,9 +90,10 @@ enum hub_status hub_page_findings(struct hub_request *request, struct hub_respon
         &page.out,
         &(struct page_paragraph){
             HUB_VIEW("muted"),
-            page_url(&page,
-                     "Measured: %u of %u episodes. Each name can be used in the filter of the episodes.",
-                     page_count(coverage, "episodes"), page_count(coverage, "of"))});
+            page_url(
+                &page,
+                "Measured: %u of %u episodes. The filter of the episodes takes each name before a colon.",
+                page_count(coverage, "episodes"), page_count(coverage, "of"))});
     page_hidden_head(&page.out, &(struct page_hidden_head){HUB_VIEW("Rules")});
     page_dataset_cards_begin(&page.out, NULL);
     for (size_t i = 0; i < HUB_COUNT(rules); i++) {
@@ -94,8 +102,11 @@ enum hub_status hub_page_findings(struct hub_request *request, struct hub_respon
             continue;
         const struct page_figure figure = {hub_view_of(rules[i].title)};
         page_figure_begin(&page.out, &figure);
-        page_caption(&page.out, &(struct page_caption){hub_view_of(rules[i].about)});
-        write_episodes(&page, rule);
+        if (!rules[i].order)
+            page_caption(&page.out,
+                         &(struct page_caption){page_url(&page, "%r: %r", hub_view_of(rules[i].rule),
+                                                         hub_view_of(rules[i].about))});
+        write_episodes(&page, rule, rules[i].order);
         page_figure_end(&page.out, &figure);
     }
     page_dataset_cards_end(&page.out, NULL);

@@ -398,6 +398,18 @@ def test_fields_that_are_left_out_are_counted(tmp_path):
         assert len(there) == 2  # rewards are drawn, and can be taken away
 
 
+def test_lists_of_odd_episodes_count_what_they_list(tmp_path):
+    minari(tmp_path / "few-v0", [{"rewards": np.arange(n + 2.0) if n else np.zeros(9)} for n in range(14)])
+    with serving(str(tmp_path)) as hub:
+        until(lambda: hub.get("/api/v1/datasets/few-v0/~findings").json()["coverage"]["complete"])
+        assert page(hub, "/d/few-v0/~findings").text.count("The first 10 of 14 episodes") == 4
+        names = re.findall(r"<figcaption><bdi>(\w+): ", hub.get("/d/few-v0/~findings", HTML).body.decode())
+        assert "flat_reward" in names
+        for name in names:
+            assert hub.get(f"/api/v1/datasets/few-v0/episodes?where={name}+is+not+null").status == 200, name
+
+
+
 def recipes_of(hub, path):
     body = hub.get(path, HTML).body.decode()
     return {title: html.unescape(text) for title, text in re.findall(r"<h3>(.*?)</h3><pre[^>]*><code>(.*?)</code>", body, re.S)}
