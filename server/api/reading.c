@@ -152,7 +152,8 @@ static bool same_rows(const struct hub_reading *r, uint32_t column, const struct
     return hub_variant_equal(first, variant);
 }
 
-static enum hub_status look_at(struct hub_reading *r, uint32_t column, uint32_t episode,
+/* `first`: the episode that says what the rows are. */
+static enum hub_status look_at(struct hub_reading *r, uint32_t column, uint32_t first, uint32_t episode,
                                struct hub_error *err)
 {
     const struct hub_dataset_episode *e = &r->dataset->episodes[r->places[episode]];
@@ -164,14 +165,14 @@ static enum hub_status look_at(struct hub_reading *r, uint32_t column, uint32_t 
     const struct hub_layout *layout = hub_layout_of(r->fields[column].layout);
     const struct hub_array *array = &layout->arrays[window->array];
     const struct hub_variant *variant = &layout->variants[array->variant];
-    if (episode == 0)
+    if (episode == first)
         r->as[column].variant = *variant;
     if (!same_rows(r, column, variant))
         return hub_fail_as(err, HUB_NOT_ACCEPTABLE, "not-acceptable",
                            "'%s' is of another type or shape in episode %lld than in episode %lld",
                            field->path, (long long)e->number,
-                           (long long)r->dataset->episodes[r->places[0]].number);
-    const uint64_t needed = rows ? rows + skipped(r, column) - r->columns[column].last_again : 0;
+                           (long long)r->dataset->episodes[r->places[first]].number);
+    const uint64_t needed = rows + skipped(r, column) - r->columns[column].last_again;
     if (window->count < needed || array->flags & HUB_ARRAY_SCALAR)
         return hub_fail_about(err, HUB_NOT_FOUND, "field-not-found", "fields", field->path,
                               "'%s' has %llu rows in episode %lld, and %llu are needed", field->path,
@@ -180,7 +181,7 @@ static enum hub_status look_at(struct hub_reading *r, uint32_t column, uint32_t 
     return HUB_OK;
 }
 
-/* Where no episode is meant, what the rows are in the first that has some. */
+/* Where no row is meant, what the rows are in the first episode that has the field. */
 static enum hub_status look_anywhere(struct hub_reading *r, uint32_t column, struct hub_error *err)
 {
     enum hub_status st = HUB_NOT_FOUND;
@@ -198,10 +199,13 @@ static enum hub_status look_anywhere(struct hub_reading *r, uint32_t column, str
 enum hub_status hub_reading_look(struct hub_reading *r, uint32_t column, struct hub_error *err)
 {
     enum hub_status st = HUB_OK;
+    uint32_t first = 0;
     r->as[column].type = r->dataset->fields[r->columns[column].field].type;
-    for (uint32_t i = 0; i < r->count && !st; i++)
-        st = look_at(r, column, i, err);
-    if (!r->count)
+    while (first < r->count && !rows_of(r, first))
+        first++; /* an episode without rows adds none, whatever it has instead of the field */
+    for (uint32_t i = first; i < r->count && !st; i++)
+        st = rows_of(r, i) ? look_at(r, column, first, i, err) : HUB_OK;
+    if (first == r->count)
         st = look_anywhere(r, column, err);
     hub_layout_put(r->fields[column].layout);
     r->fields[column].layout = NULL;
@@ -536,6 +540,8 @@ static enum hub_status read_fields(struct hub_reading *r, uint64_t first, uint64
     uint64_t at = 0;
     for (uint32_t e = hub_reading_episode(r, first); at < count && e < r->count && !is_full(r, at); e++) {
         const uint64_t begin = r->ends[e] - rows_of(r, e);
+        if (begin == r->ends[e])
+            continue;
         if (r->episode != e)
             HUB_TRY(enter(r, e, err));
         while (at < count && first + at < r->ends[e] && !is_full(r, at)) {

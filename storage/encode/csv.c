@@ -1,5 +1,5 @@
 /* Rows as text with commas between (RFC 4180): a line of names, then a line a row. A field of one more dimension
- * is a column an element, name_0 and so on. A null is an empty cell, an empty text ""; where a line has one cell
+ * is a column an element, name_0 and so on, and none where rows have no elements. A null is an empty cell, an empty text ""; where a line has one cell
  * only, so is a null, for readers pass over empty lines. */
 #include "storage/encode/digits.h"
 #include "storage/encode/representation.h"
@@ -52,8 +52,11 @@ static enum hub_status add_name(const struct hub_block_column *column, struct hu
 
 static enum hub_status begin(const struct hub_block_table *table, struct hub_buf *out, struct hub_error *err)
 {
+    bool any = false;
     for (uint32_t c = 0; c < table->count; c++) {
-        HUB_TRY(hub_buf_add_text(out, c ? "," : "", err));
+        const bool has = cells_of(&table->columns[c].variant);
+        HUB_TRY(hub_buf_add_text(out, any && has ? "," : "", err));
+        any |= has;
         HUB_TRY(add_name(&table->columns[c], out, err));
     }
     return hub_buf_add_text(out, "\r\n", err);
@@ -94,9 +97,12 @@ static enum hub_status add_rows(const struct hub_block_table *table, struct hub_
 {
     for (uint64_t i = 0; i < rows; i++) {
         const size_t begin = out->size;
+        bool any = false;
         for (uint32_t c = 0; c < table->count; c++) {
-            if (c)
+            const bool has = cells_of(&table->columns[c].variant);
+            if (any && has)
                 HUB_TRY(hub_buf_add(out, ",", 1, err));
+            any |= has;
             HUB_TRY(table->columns[c].type == HUB_FIELD_TEXT ? add_texts(&columns[c], i, out, err)
                                                              : add_numbers(&columns[c], i, out, err));
         }

@@ -189,6 +189,39 @@ def test_chosen_paged_and_refused():
         assert hub.get(url, {"Accept": "image/png"}).status == 406
 
 
+def test_an_episode_without_steps_decides_nothing(tmp_path):
+    """It may lack the fields of the others, or have them as numpy.array([])."""
+    def minari(name, episodes):
+        os.makedirs(tmp_path / name / "data")
+        with h5py.File(tmp_path / name / "data/main_data.hdf5", "w") as f:
+            for i, fields in enumerate(episodes):
+                group = f.create_group(f"episode_{i}")
+                group.attrs.update(id=i, total_steps=len(fields.get("rewards", [])))
+                for path, values in fields.items():
+                    group[path] = values
+            f.attrs.update(total_episodes=len(episodes), total_steps=sum(len(e.get("rewards", [])) for e in episodes), dataset_id=name,
+                           minari_version="0.4.3", observation_space='{"type":"Box","dtype":"float32","shape":[2],"low":[0,0],"high":[1,1]}',
+                           action_space='{"type":"Discrete","dtype":"int64","start":0,"n":3}')
+
+    def episode(steps):
+        return {"observations": np.ones((steps + 1, 2), "f4") * steps, "actions": np.arange(steps), "rewards": np.arange(steps) / 2,
+                "terminations": np.arange(steps) == steps - 1, "truncations": np.zeros(steps, bool), "none": np.zeros((steps, 0))}
+
+    empty = {path: np.array([], bool if path.endswith("ations") and path[0] == "t" else float) for path in episode(1)}
+    minari("bare-v0", [{}, episode(2), {}, episode(3)])
+    minari("odd-v0", [empty, episode(2), empty, episode(3)])
+    with serving(str(tmp_path)) as hub:
+        for id in "bare-v0", "odd-v0":
+            answer = hub.get(f"/api/v1/datasets/{id}/rows")
+            z = npz(answer)
+            assert z["actions"].tolist() == [0, 1, 0, 1, 2] and z["actions"].dtype == np.int64 and answer.headers["X-Left-Out"] is None
+            assert z["observations"].tolist() == [[2, 2]] * 2 + [[3, 3]] * 3 and z["ends"].tolist()[-1] == 5
+            z = npz(hub.get(f"/api/v1/datasets/{id}/rows?view=transitions"))
+            assert z["next_obs"].shape == (5, 2) and z["dones"].tolist() == [False, True, False, False, True]
+            lines = hub.get(f"/api/v1/datasets/{id}/rows?fields=none&fields=actions&format=csv").body.decode().split("\r\n")
+            assert lines[:2] == ["actions,episode,step", "0,1,0"] and len(lines) == 7
+
+
 def test_what_changes_meanwhile_ends_short(tmp_path):
     """And a million rows take the memory of a block: the budget is a few MiB."""
     rows = 1_500_000
