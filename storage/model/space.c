@@ -1,8 +1,9 @@
 /* Spaces as facts have them: see space.h. */
 #include "storage/model/space.h"
 
+#include "storage/base/number.h"
+
 #include <math.h>
-#include <stdlib.h>
 
 /* A number, or the text of one that JSON does not have. */
 static double bound_of(const json_t *value)
@@ -38,13 +39,22 @@ bool hub_space_bounds(const json_t *box, uint32_t dims, double *low, double *hig
            read_bounds(json_object_get(box, "high"), high, dims);
 }
 
+/* Minari names what is in a Tuple _index_0 in HDF5 and 0 in Arrow and Parquet. */
+static const json_t *item_of(const json_t *items, struct hub_view name)
+{
+    const size_t skip = hub_view_starts(name, "_index_") ? strlen("_index_") : 0;
+    uint64_t i;
+    return hub_number_read((struct hub_view){name.data + skip, name.size - skip}, UINT32_MAX, &i)
+               ? json_array_get(items, (size_t)i)
+               : NULL;
+}
+
 static const json_t *child_of(const json_t *space, struct hub_view name)
 {
     const json_t *children = json_object_get(space, "subspaces");
     if (json_is_object(children))
         return json_object_getn(children, name.data, name.size);
-    return hub_view_starts(name, "_index_") ? json_array_get(children, strtoul(name.data + 7, NULL, 10))
-                                            : NULL;
+    return item_of(children, name);
 }
 
 const json_t *hub_space_at(const json_t *space, const char *path)
