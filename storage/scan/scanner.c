@@ -272,21 +272,27 @@ static void count_states(const struct hub_scanner *s, struct hub_scan_progress *
     }
 }
 
+/* What is answered from now on, also while others hold the lock; it is held. */
+static void keep_progress(struct hub_scanner *s)
+{
+    struct hub_scan_progress now = s->progress;
+    now.idle = hub_scan_is_idle(s);
+    now.to_inspect = s->running;
+    count_states(s, &now);
+    pthread_mutex_lock(&s->urgent_lock);
+    s->last_progress = now;
+    pthread_mutex_unlock(&s->urgent_lock);
+}
+
 void hub_scanner_progress(struct hub_scanner *s, struct hub_scan_progress *out)
 {
     /* The lock may be held while something is published: then the last answer is given once more. */
     if (pthread_mutex_trylock(&s->lock) == 0) {
-        *out = s->progress;
-        out->idle = hub_scan_is_idle(s);
-        out->to_inspect = s->running;
-        count_states(s, out);
+        keep_progress(s);
         pthread_mutex_unlock(&s->lock);
-        pthread_mutex_lock(&s->urgent_lock);
-        s->last_progress = *out;
-    } else {
-        pthread_mutex_lock(&s->urgent_lock);
-        *out = s->last_progress;
     }
+    pthread_mutex_lock(&s->urgent_lock);
+    *out = s->last_progress;
     pthread_mutex_unlock(&s->urgent_lock);
 }
 
@@ -319,6 +325,7 @@ bool hub_scanner_wait(struct hub_scanner *s, unsigned timeout_ms)
         if (pthread_cond_timedwait(&s->idle_wake, &s->lock, &until))
             break;
     idle = idle || hub_scan_is_idle(s);
+    keep_progress(s); /* who waited asks for it next */
     pthread_mutex_unlock(&s->lock);
     if (idle)
         (void)!hub_catalog_flush(s->catalog, NULL);

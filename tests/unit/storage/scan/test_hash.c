@@ -1,9 +1,12 @@
 /* Hashing on demand. */
+#include "storage/base/time.h"
 #include "storage/catalog/write.h"
 #include "storage/scan/scan.h"
 #include "tests/support/scan_root.h"
 
 #include <criterion/criterion.h>
+
+enum { PATIENCE_MS = 60000 };
 
 static char *root, *state;
 static struct hub_catalog *catalog;
@@ -46,12 +49,30 @@ static struct hub_stamp stamp_of(const char *name)
 
 static enum hub_status wait_for(const char *name, const struct hub_stamp *stamp, struct hub_file_digests *out)
 {
-    enum hub_status st = HUB_NOT_FOUND;
-    for (int i = 0; i < 2000 && st; i++) {
+    const int64_t end_ms = hub_time_mono_ms() + PATIENCE_MS;
+    enum hub_status st;
+    while ((st = hub_digest_find(catalog, 0, name, stamp, out, NULL)) && hub_time_mono_ms() < end_ms)
         usleep(10000);
-        st = hub_digest_find(catalog, 0, name, stamp, out, NULL);
-    }
     return st;
+}
+
+static void count(void *jobs, const struct hub_scan_job *job)
+{
+    (void)job;
+    ++*(unsigned *)jobs;
+}
+
+/* Until nothing is hashed or wanted. */
+static void settle(void)
+{
+    const int64_t end_ms = hub_time_mono_ms() + PATIENCE_MS;
+    unsigned jobs = 1;
+    while (jobs) {
+        cr_assert_lt(hub_time_mono_ms(), end_ms);
+        usleep(10000);
+        jobs = 0;
+        hub_hasher_jobs(hasher, count, &jobs);
+    }
 }
 
 Test(hash, what_is_wanted)
@@ -78,13 +99,15 @@ Test(hash, not_of_another_state)
     struct hub_stamp stamp = stamp_of("a.txt");
     stamp.mtime_ns--;
     hub_hasher_want(hasher, 0, "a.txt", &stamp);
+    settle();
+    cr_expect_eq(hub_digest_find(catalog, 0, "a.txt", &stamp, &found, NULL), HUB_NOT_FOUND);
     hub_hasher_want(hasher, 0, "nothing", &stamp);
     for (unsigned i = 0; i < 3000; i++) { /* more than fit */
         char name[32];
         snprintf(name, sizeof name, "missing-%u", i);
         hub_hasher_want(hasher, 0, name, &stamp);
     }
-    usleep(100000);
+    settle();
     cr_expect_eq(hub_digest_find(catalog, 0, "a.txt", &stamp, &found, NULL), HUB_NOT_FOUND);
 }
 

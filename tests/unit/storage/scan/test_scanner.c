@@ -1,5 +1,6 @@
 /* The scanner with the real inspector over temporary roots: what is listed, what is inspected again, what
  * waits. */
+#include "storage/base/time.h"
 #include "storage/catalog/db.h"
 #include "storage/catalog/schema.h"
 #include "storage/catalog/write.h"
@@ -82,14 +83,11 @@ static void sweep(void)
     settle();
 }
 
-/* While something is published the last answer is given once more: asked a few times, it is that of now. */
+/* Exact after settle(): see hub_scanner_progress. */
 static uint64_t inspected(void)
 {
     struct hub_scan_progress progress;
-    for (int i = 0; i < 30; i++) {
-        hub_scanner_progress(hub.scanner, &progress);
-        usleep(1000);
-    }
+    hub_scanner_progress(hub.scanner, &progress);
     return progress.inspected;
 }
 
@@ -280,9 +278,11 @@ static bool is_ready(void)
 
 static void until(bool (*what)(void))
 {
-    for (unsigned ms = 0; ms < PATIENCE_MS && !what(); ms += 20)
+    const int64_t end_ms = hub_time_mono_ms() + PATIENCE_MS;
+    while (!what()) {
+        cr_assert_lt(hub_time_mono_ms(), end_ms);
         usleep(20000);
-    cr_assert(what());
+    }
 }
 
 Test(scanner, files_settle_first)
@@ -386,6 +386,11 @@ static enum hub_status ask_episode(int64_t number)
     return hub_episode_one(&now, number, same_episode, &number, NULL);
 }
 
+static bool is_answered(void)
+{
+    return ask_episode(1) == HUB_OK;
+}
+
 /* What was kept of a part is damaged on the disk: nothing is said of it, and it is inspected again. */
 Test(scanner, a_damaged_part_is_inspected_again)
 {
@@ -406,9 +411,8 @@ Test(scanner, a_damaged_part_is_inspected_again)
     cr_expect_eq(inspected(), 0);
     expect_status("door-human-v0", HUB_DATASET_READY);
     cr_expect_eq(ask_episode(1), HUB_CORRUPT);
-    for (unsigned i = 0; i < 600 && ask_episode(1); i++)
-        usleep(100000);
-    cr_expect_eq(ask_episode(1), HUB_OK);
+    until(is_answered);
+    settle();
     cr_expect_eq(inspected(), 1);
 }
 
@@ -429,7 +433,7 @@ Test(scanner, stops_in_the_middle)
     scan_copy("minari/root-0.5.3", root);
     for (unsigned i = 0; i < 4; i++) {
         start(0, true);
-        usleep(20000 + i * 60000);
+        usleep(20000 + i * 60000); /* whatever it is at by then */
         hub_scanner_prioritize(hub.scanner, "D4RL/door/human-v2");
         stop();
     }
