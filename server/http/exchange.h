@@ -40,6 +40,7 @@ struct hub_http {
     uint64_t id_seed;
     atomic_uint_fast64_t ids, overloads;
     atomic_uint connections, in_flight;
+    atomic_uint suspended;      /* connections that somebody else will resume */
     atomic_uint_fast64_t begun; /* requests since the start */
     atomic_bool draining;
     struct hub_untrusted_proxy proxy;

@@ -6,13 +6,26 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+void hub_mhd_suspend(struct hub_exchange *x)
+{
+    atomic_fetch_add(&x->http->suspended, 1);
+    MHD_suspend_connection(x->connection);
+}
+
+void hub_mhd_resume(struct hub_exchange *x)
+{
+    struct hub_http *http = x->http; /* x may be gone once it is resumed */
+    MHD_resume_connection(x->connection);
+    atomic_fetch_sub(&http->suspended, 1);
+}
+
 /* The block is there, or it is too late. */
 static void end_block_wait(struct hub_wait *wait, bool there)
 {
     struct hub_exchange *x =
         (struct hub_exchange *)((char *)wait - offsetof(struct hub_exchange, fetch_wait));
     x->stream.failed |= !there;
-    MHD_resume_connection(x->connection);
+    hub_mhd_resume(x);
 }
 
 /* The connection is suspended. */
@@ -33,12 +46,12 @@ static ssize_t read_block(void *cls, uint64_t at, char *out, size_t size)
     if (n != 0)
         return n > 0 ? n : MHD_CONTENT_READER_END_WITH_ERROR;
     x->stream_at = at;
-    MHD_suspend_connection(x->connection);
+    hub_mhd_suspend(x);
     if (x->stream.awaited) {
         wait_for_block(x);
     } else if (!hub_pool_push(x->http->pool, &x->task, true)) {
         x->stream.failed = true;
-        MHD_resume_connection(x->connection);
+        hub_mhd_resume(x);
     }
     return 0;
 }
@@ -47,28 +60,28 @@ static void fetch_block(struct hub_task *task)
 {
     struct hub_exchange *x = (struct hub_exchange *)((char *)task - offsetof(struct hub_exchange, task));
     hub_stream_fetch(&x->stream, x->stream_at);
-    MHD_resume_connection(x->connection); /* x is the event thread's again */
+    hub_mhd_resume(x);
 }
 
 static void drop_stream(struct hub_task *task)
 {
     struct hub_exchange *x = (struct hub_exchange *)((char *)task - offsetof(struct hub_exchange, task));
     x->stream.failed = true;
-    MHD_resume_connection(x->connection);
+    hub_mhd_resume(x);
 }
 
 static void make_more(struct hub_task *task)
 {
     struct hub_exchange *x = (struct hub_exchange *)((char *)task - offsetof(struct hub_exchange, task));
     hub_made_more(&x->made);
-    MHD_resume_connection(x->connection); /* x is the event thread's again */
+    hub_mhd_resume(x);
 }
 
 static void drop_made(struct hub_task *task)
 {
     struct hub_exchange *x = (struct hub_exchange *)((char *)task - offsetof(struct hub_exchange, task));
     x->made.failed = true;
-    MHD_resume_connection(x->connection);
+    hub_mhd_resume(x);
 }
 
 static ssize_t read_made(void *cls, uint64_t at, char *out, size_t size)
@@ -80,7 +93,7 @@ static ssize_t read_made(void *cls, uint64_t at, char *out, size_t size)
         return (ssize_t)n;
     if (x->made.failed || x->made.complete)
         return x->made.failed ? MHD_CONTENT_READER_END_WITH_ERROR : MHD_CONTENT_READER_END_OF_STREAM;
-    MHD_suspend_connection(x->connection);
+    hub_mhd_suspend(x);
     if (!hub_pool_push(x->http->pool, &x->task, true))
         drop_made(&x->task);
     return 0;

@@ -13,4 +13,9 @@
 /** Queue the exchange's response: a buffer, a file, or what is made or fetched as it is sent. On an event thread. */
 HUB_MUST_USE enum MHD_Result hub_mhd_queue(struct hub_exchange *x);
 
+/** The connection rests until hub_mhd_resume, on any thread. */
+void hub_mhd_suspend(struct hub_exchange *x);
+/** x is the event thread's again. */
+void hub_mhd_resume(struct hub_exchange *x);
+
 #endif

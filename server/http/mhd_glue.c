@@ -27,7 +27,7 @@ static void answer_draining(struct hub_task *task)
 {
     struct hub_exchange *x = (struct hub_exchange *)((char *)task - offsetof(struct hub_exchange, task));
     hub_exchange_fail(x, HUB_BUSY, "draining", "the server is shutting down");
-    MHD_resume_connection(x->connection);
+    hub_mhd_resume(x);
 }
 
 /* The memory is there, or it is too late. */
@@ -40,7 +40,7 @@ static void end_wait(struct hub_budget_wait *wait, bool granted)
             return;
     }
     hub_exchange_fail(x, HUB_BUSY, "overloaded", "no memory was free for this answer within a few seconds");
-    MHD_resume_connection(x->connection);
+    hub_mhd_resume(x);
 }
 
 /* The bytes are there, or it is too late. */
@@ -55,7 +55,7 @@ static void end_fetch_wait(struct hub_wait *wait, bool there)
     else
         hub_exchange_fail(x, HUB_TIMEOUT, "storage-unavailable",
                           "the storage did not answer within a few seconds");
-    MHD_resume_connection(x->connection);
+    hub_mhd_resume(x);
 }
 
 /* Into the queue, or to those who wait for memory or bytes; the connection is suspended. False: no room
@@ -79,14 +79,14 @@ static void refuse(struct hub_exchange *x)
         atomic_fetch_add_explicit(&x->http->overloads, 1, memory_order_relaxed);
         hub_exchange_fail(x, HUB_BUSY, "overloaded", "too many requests are waiting: try again");
     }
-    MHD_resume_connection(x->connection);
+    hub_mhd_resume(x);
 }
 
 static void run_on_worker(struct hub_task *task)
 {
     struct hub_exchange *x = (struct hub_exchange *)((char *)task - offsetof(struct hub_exchange, task));
     if (hub_exchange_run(x) != HUB_AGAIN)
-        MHD_resume_connection(x->connection); /* x is the event thread's again */
+        hub_mhd_resume(x);
     else if (!put_in_queue(x, true))
         refuse(x);
 }
@@ -97,7 +97,7 @@ static enum MHD_Result run(struct hub_exchange *x)
         return hub_mhd_queue(x);
     x->task.run = run_on_worker;
     x->task.cancel = answer_draining;
-    MHD_suspend_connection(x->connection); /* before a worker may resume it */
+    hub_mhd_suspend(x); /* before a worker may resume it */
     if (!put_in_queue(x, false))
         refuse(x);
     return MHD_YES;
@@ -420,8 +420,16 @@ static void wait_for_answers(struct hub_http *http, unsigned ms)
         nanosleep(&(struct timespec){.tv_nsec = DRAIN_TICK_MS * 1000000L}, NULL);
 }
 
-/* MHD_stop_daemon aborts the process while a connection is suspended; once the pool and the waits are closed
- * none is, and none can be again: both refuse, and what is refused is resumed at once. */
+/* Who took one out of a list to end its wait, on a thread of the storage say, may not have resumed it yet. */
+static void wait_for_resumed(struct hub_http *http)
+{
+    while (atomic_load(&http->suspended) > 0)
+        nanosleep(&(struct timespec){.tv_nsec = DRAIN_TICK_MS * 1000000L}, NULL);
+}
+
+/* MHD_stop_daemon aborts the process while a connection is suspended. Once the pool and the waits are closed
+ * and those on their way out of them are resumed, none is, and none can be again: both refuse, and what is refused
+ * is resumed at once. */
 void hub_http_stop(struct hub_http *http, unsigned grace_ms)
 {
     if (!http)
@@ -436,6 +444,7 @@ void hub_http_stop(struct hub_http *http, unsigned grace_ms)
     hub_pool_stop(http->pool);
     hub_waits_close(&http->waits);
     expire_waits(http, 0);
+    wait_for_resumed(http);
     wait_for_answers(http, HUB_MIN(grace_ms, (unsigned)FLUSH_MS)); /* the 503s just made */
     MHD_stop_daemon(http->daemon);
     if (fd != MHD_INVALID_SOCKET)
