@@ -129,16 +129,17 @@ static bool number_of(const json_t *item, const char *key, uint64_t *out)
 static enum hub_status take_object(const json_t *item, struct hub_remote_files *out, size_t cut,
                                    struct hub_error *err)
 {
-    const char *name = hub_member_text(item, "name"), *updated = hub_member_text(item, "updated");
+    const struct hub_view name = hub_member_view(item, "name");
+    const char *updated = hub_member_text(item, "updated");
     const json_t *custom = json_object_get(item, "metadata");
     struct hub_remote_file *file;
     uint64_t size = 0;
-    if (!name || strlen(name) < cut)
+    if (!name.data || name.size < cut)
         return hub_fail_as(err, HUB_CORRUPT, "protocol",
                            "an object without a name, or not of those asked for");
     if (!number_of(item, "size", &size) && json_object_get(item, "size"))
-        return hub_fail_as(err, HUB_CORRUPT, "protocol", "the size of '%.200s' is no number", name);
-    HUB_TRY(hub_remote_files_try(out, hub_view_of(name + cut), size, &file, err));
+        return hub_fail_as(err, HUB_CORRUPT, "protocol", "the size of '%.200s' is no number", name.data);
+    HUB_TRY(hub_remote_files_try(out, (struct hub_view){name.data + cut, name.size - cut}, size, &file, err));
     if (!file)
         return HUB_OK;
     (void)number_of(item, "generation", &file->generation);

@@ -270,16 +270,16 @@ static enum hub_status take_entry(const json_t *item, void *user, struct hub_err
 {
     struct place *p = user;
     const json_t *lfs = json_object_get(item, "lfs"), *size = json_object_get(item, "size");
-    const char *type = hub_member_text(item, "type"), *path = hub_member_text(item, "path");
+    const struct hub_view path = hub_member_view(item, "path");
+    const char *type = hub_member_text(item, "type");
     const char *oid = hub_member_text(item, "oid"), *sha256 = hub_member_text(lfs, "oid");
     struct hub_remote_file *file;
     if (!type || strcmp(type, "file") != 0)
         return HUB_OK;
-    if (!path || !json_is_integer(size) || json_integer_value(size) < 0)
+    if (!path.data || !json_is_integer(size) || json_integer_value(size) < 0)
         return hub_fail_as(err, HUB_CORRUPT, "protocol", "'%s/%s' lists a file without path or size",
                            ((const struct hf *)p->remote->own)->org, p->repo);
-    HUB_TRY(
-        hub_remote_files_try(&p->tree, hub_view_of(path), (uint64_t)json_integer_value(size), &file, err));
+    HUB_TRY(hub_remote_files_try(&p->tree, path, (uint64_t)json_integer_value(size), &file, err));
     if (!file)
         return HUB_OK;
     file->modified_ns = p->modified_ns;

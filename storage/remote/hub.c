@@ -184,7 +184,8 @@ static enum hub_status read_files(const json_t *document, const char *id, const 
     out->timed = true;
     json_array_foreach(items, i, item)
     {
-        const char *path = hub_member_text(item, "path");
+        const struct hub_view name = hub_member_view(item, "path");
+        const char *path = name.size && !memchr(name.data, '\0', name.size) ? name.data : NULL;
         const char *modified = hub_member_text(item, "modified");
         const json_t *size = json_object_get(item, "size");
         HUB_TRY(hub_path_check(path, err));

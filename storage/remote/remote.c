@@ -195,6 +195,12 @@ const char *hub_member_text(const json_t *object, const char *key)
     return json_string_value(json_object_get(object, key));
 }
 
+struct hub_view hub_member_view(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    return (struct hub_view){json_string_value(value), json_string_length(value)};
+}
+
 uint64_t hub_member_uint(const json_t *object, const char *key)
 {
     const json_t *value = json_object_get(object, key);

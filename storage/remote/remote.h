@@ -187,6 +187,8 @@ HUB_MUST_USE enum hub_status hub_path_check(const char *path, struct hub_error *
 
 /** A member as text, or NULL. */
 const char *hub_member_text(const json_t *object, const char *key);
+/** The same with its length, for names: JSON may put a NUL byte into them. {NULL, 0}: none. */
+struct hub_view hub_member_view(const json_t *object, const char *key);
 /** A member as a number that is not negative, or 0. */
 uint64_t hub_member_uint(const json_t *object, const char *key);
 
