@@ -126,15 +126,15 @@ static bool number_of(const json_t *item, const char *key, uint64_t *out)
     return json_is_integer(json_object_get(item, key));
 }
 
-static enum hub_status take_object(const json_t *item, struct hub_remote_files *out, size_t cut,
-                                   struct hub_error *err)
+static enum hub_status take_object(const json_t *item, const char *prefix, size_t cut,
+                                   struct hub_remote_files *out, struct hub_error *err)
 {
     const struct hub_view name = hub_member_view(item, "name");
     const char *updated = hub_member_text(item, "updated");
     const json_t *custom = json_object_get(item, "metadata");
     struct hub_remote_file *file;
     uint64_t size = 0;
-    if (!name.data || name.size < cut)
+    if (!name.data || strncmp(name.data, prefix, strlen(prefix)) != 0)
         return hub_fail_as(err, HUB_CORRUPT, "protocol",
                            "an object without a name, or not of those asked for");
     if (!number_of(item, "size", &size) && json_object_get(item, "size"))
@@ -201,7 +201,7 @@ static enum hub_status list_pages(struct hub_remote *remote, const char *prefix,
         if (st)
             return explain(remote, st, &why, err);
         items = json_object_get(page, "items");
-        json_array_foreach(items, i, item) HUB_TRY(take_object(item, out, cut, err));
+        json_array_foreach(items, i, item) HUB_TRY(take_object(item, prefix, cut, out, err));
         empty = i ? 0 : empty + 1;
         if (!hub_member_text(page, "nextPageToken"))
             return HUB_OK;
