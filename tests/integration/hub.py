@@ -3,6 +3,7 @@ import contextlib
 import http.client
 import json
 import os
+import random
 import re
 import shutil
 import signal
@@ -17,6 +18,8 @@ import urllib.request
 FIXTURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fixtures")
 PROGRAM = os.environ.get("HUB_PROGRAM", "minari-hub")  # or minari-hub-late: tests/support/late.c
 BIN = os.environ.get("HUB_BIN", os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "build", "bin"))
+
+PATIENCE = 60  # seconds until a test gives up: far more than anything takes that works, as the machine may stand still
 
 
 class Answer:
@@ -57,17 +60,18 @@ class Hub:
             self.checker(method, path, answer)
         return answer
 
-    def wait_ready(self, timeout=60):
-        end = time.monotonic() + timeout
-        while time.monotonic() < end:
-            if self.process.poll() is not None:
-                raise AssertionError(f"the hub ended with {self.process.returncode}:\n{self.text_log()}")
+    def wait_ready(self, timeout=PATIENCE):
+        def is_ready():
+            assert self.process.poll() is None, f"the hub ended with {self.process.returncode}"
             with contextlib.suppress(OSError, urllib.error.URLError):
-                if self.get("/readyz").status == 200:
-                    self.hold_to_contract()
-                    return self
-            time.sleep(0.02)
-        raise AssertionError("the hub is not ready:\n" + self.text_log())
+                return self.get("/readyz").status == 200
+
+        try:
+            until(is_ready, timeout)
+        except AssertionError as e:
+            raise AssertionError(f"the hub is not ready: {e}\n{self.text_log()}") from None
+        self.hold_to_contract()
+        return self
 
     def hold_to_contract(self):
         """From now on every answer is checked against the hub's own openapi.json."""
@@ -90,13 +94,16 @@ class Hub:
     def wait_indexed(self, timeout=120):
         """Until nothing is pending."""
         self.wait_ready()
-        end = time.monotonic() + timeout
-        while time.monotonic() < end:
+
+        def is_indexed():
             items = self.datasets()
-            if items and all(i["status"] != "pending" for i in items):
-                return self
-            time.sleep(0.05)
-        raise AssertionError(f"still pending: {[i for i in self.datasets() if i['status'] == 'pending']}\n{self.text_log()}")
+            return items and all(i["status"] != "pending" for i in items)
+
+        try:
+            until(is_indexed, timeout, every=0.05)
+        except AssertionError as e:
+            raise AssertionError(f"{e}, still pending: {[i for i in self.datasets() if i['status'] == 'pending']}\n{self.text_log()}") from None
+        return self
 
     def dataset(self, id):
         return self.get(f"/api/v1/datasets/{quote(id)}").json()
@@ -118,7 +125,7 @@ class Hub:
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
             try:
-                self.process.wait(30)
+                self.process.wait(PATIENCE)
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.process.wait()
@@ -139,23 +146,29 @@ class Hub:
 
 
 def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+    """A port that nobody uses. It lies below those that the kernel gives to connections and to servers of port 0: none of these can take
+    it before the hub listens there."""
+    with open("/proc/sys/net/ipv4/ip_local_port_range") as f:
+        below = int(f.read().split()[0])
+    while True:
+        with socket.socket() as s, contextlib.suppress(OSError):
+            s.bind(("127.0.0.1", random.SystemRandom().randrange(10000, below) if below > 20000 else 0))
+            return s.getsockname()[1]
 
 
-def until(what, seconds=30):
-    """What `what` returns as soon as that is true."""
+def until(what, seconds=PATIENCE, every=0.02):
+    """What `what` returns as soon as that is true. The one way in which tests wait for something that is not told to them."""
     end = time.monotonic() + seconds
-    while time.monotonic() < end:
+    while True:
+        last = time.monotonic() >= end  # it is asked once more after a long standstill
         try:
             got = what()
         except http.client.IncompleteRead:  # a file that is replaced while it is sent ends short, and is asked for again
             got = None
         if got:
             return got
-        time.sleep(0.02)
-    raise AssertionError("it did not come about")
+        assert not last, f"it did not come about within {seconds} s"
+        time.sleep(every)
 
 
 @contextlib.contextmanager

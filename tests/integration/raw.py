@@ -1,10 +1,14 @@
 """Raw sockets against tests/integration/http_server.c: no HTTP library stands between a test and the bytes it sends."""
 import atexit
+import os
 import re
 import signal
 import socket
 import subprocess
-import time
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from hub import PATIENCE, until  # noqa: E402
 
 
 class Server:
@@ -18,13 +22,13 @@ class Server:
         atexit.register(self.process.kill)  # a failing test leaves nothing behind
         self.port = int(self.process.stdout.readline())
 
-    def connect(self, timeout=30, source=None):
+    def connect(self, timeout=PATIENCE, source=None):
         """`source` is another address of this machine, 127.0.0.2 say: another client."""
         return socket.create_connection(("127.0.0.1", self.port), timeout=timeout, source_address=source and (source, 0))
 
-    def exchange(self, raw, timeout=30, half_close=False, answers=1, quiet=0.4):
+    def exchange(self, raw, timeout=PATIENCE, half_close=False, answers=1, quiet=0.4, closes=False):
         """Send these bytes, read until the server closes, or so many answers are whole and nothing more comes for a while:
-        (bytes, closed)."""
+        (bytes, closed). Where it `closes` that is waited for."""
         with self.connect(timeout) as sock:
             try:
                 sock.sendall(raw)
@@ -32,39 +36,28 @@ class Server:
                     sock.shutdown(socket.SHUT_WR)
             except OSError:
                 pass
-            return read_all(sock, quiet, answers, head=raw.startswith(b"HEAD "))
+            return read_all(sock, timeout if closes else quiet, answers, head=raw.startswith(b"HEAD "))
 
-    def get(self, target, headers="", method="GET", timeout=30):
+    def get(self, target, headers="", method="GET", timeout=PATIENCE):
         """The connection is closed behind it: that is waited for."""
         data, _ = self.exchange(
             f"{method} {target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{headers}\r\n".encode("latin-1"), timeout,
-            quiet=timeout)
+            closes=True)
         return parse(data, method)
 
     def executed(self):
         return int(self.get("/executed")[2])
 
-    def wait_for(self, target, value, timeout=30):
-        """Until the number at `target` is `value`: seconds it took."""
-        begin = time.monotonic()
-        while int(self.get(target)[2]) != value:
-            assert time.monotonic() - begin < timeout, f"{target} never became {value}"
-            time.sleep(0.02)
-        return time.monotonic() - begin
+    def wait_for(self, target, value, timeout=PATIENCE):
+        """Until the number at `target` is `value`."""
+        until(lambda: int(self.get(target)[2]) == value, timeout)
 
     def gauge(self, name):
         return int(re.search(rb"minari_hub_http_%s (\d+)\n" % name.encode(), self.get("/metrics")[2])[1])
 
-    def until(self, what, timeout=30):
-        """Until `what` is true."""
-        end = time.monotonic() + timeout
-        while not what():
-            assert time.monotonic() < end, "it did not come about"
-            time.sleep(0.02)
-
     def stop(self, number=signal.SIGTERM):
         self.process.send_signal(number)
-        code = self.process.wait(timeout=30)
+        code = self.process.wait(timeout=PATIENCE)
         self.process.stdout.close()
         return code
 
@@ -103,14 +96,31 @@ def parse(data, method="GET"):
 
 
 def split(data, head=False):
-    """(status, whether it is whole) of all answers in what came: (every body here is announced by Content-Length)."""
+    """(status, whether it is whole) of all answers in what came. A body ends as its header says: by Content-Length or by its last chunk."""
     while data.startswith(b"HTTP/1."):
         top, end, rest = data.partition(b"\r\n\r\n")
         status = int(top[9:12] or 0)
         announced = re.search(rb"(?i)\r\ncontent-length: *(\d+)", top)
-        size = int(announced[1]) if announced and not head and status != 304 else 0
-        yield status, bool(end) and len(rest) >= size
-        data = rest[size:]
+        bare = head or status in (204, 304) or status < 200
+        if not bare and re.search(rb"(?i)\r\ntransfer-encoding: *chunked", top):
+            whole, data = take_chunks(rest)
+        else:
+            size = int(announced[1]) if announced and not bare else 0
+            whole, data = len(rest) >= size, rest[size:]
+        yield status, bool(end) and whole
+
+
+def take_chunks(data):
+    """Whether the last chunk is there, and what follows it."""
+    at = 0
+    while (end := data.find(b"\r\n", at)) >= 0:
+        size = int(data[at:end], 16)
+        at = end + 4 + size
+        if len(data) < at:
+            break
+        if size == 0:
+            return True, data[at:]
+    return False, b""
 
 
 def statuses(data):

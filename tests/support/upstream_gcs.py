@@ -6,15 +6,17 @@ import gzip
 import hashlib
 import json
 import os
-import socket
 import struct
 import subprocess
-import time
+import sys
 import urllib.error
 import urllib.parse
 import urllib.request
 
 from upstream import Upstream
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "integration"))
+from hub import free_port, until  # noqa: E402
 
 
 def crc32c(data):
@@ -116,12 +118,6 @@ def attributes(path):
         return {k: str(v) for k, v in f.attrs.items() if k not in ("observation_space", "action_space", "env_spec")}
 
 
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
 class Emulated:
     def __init__(self, url, bucket):
         self.url, self.bucket = url, bucket
@@ -160,11 +156,13 @@ def fake_gcs(bucket="lab"):
     server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         make = urllib.request.Request(f"{url}/storage/v1/b", json.dumps({"name": bucket}).encode(), {"Content-Type": "application/json"}, method="POST")
-        for _ in range(200):
+
+        def is_made():
             with contextlib.suppress(urllib.error.URLError):
                 urllib.request.urlopen(make).close()
-                break
-            time.sleep(0.05)
+                return True
+
+        until(is_made)
         yield Emulated(url, bucket)
     finally:
         server.kill()
