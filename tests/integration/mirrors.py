@@ -7,11 +7,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 
 import pytest
 
-from hub import BIN, FIXTURES, Hub
+from hub import BIN, FIXTURES, PATIENCE, Hub, until
 
 ERA = os.path.join(FIXTURES, "minari", "root-0.5.3")
 
@@ -48,15 +47,16 @@ def here(place, *args):
     return Hub([os.path.join(place, "here")], state=os.path.join(place, "state"), args=args)
 
 
-def wait_synced(hub, name, since="", timeout=60):
+def wait_synced(hub, name, since="", timeout=2 * PATIENCE):
     """Until a pass that began after `since` is complete."""
-    end = time.monotonic() + timeout
-    while time.monotonic() < end:
+    def is_synced():
         found = hub.get("/api/v1/mirrors/" + name).json()
-        if found.get("synced", "") > since:
-            return found
-        time.sleep(0.1)
-    raise AssertionError((found, hub.get("/api/v1/jobs").json(), hub.text_log()))
+        return found if found.get("synced", "") > since else None
+
+    try:
+        return until(is_synced, timeout, every=0.1)
+    except AssertionError as e:
+        raise AssertionError(e, hub.get("/api/v1/mirrors/" + name).json(), hub.get("/api/v1/jobs").json(), hub.text_log()) from None
 
 
 def again(place, hub, name):
