@@ -1,0 +1,36 @@
+/* storage/remote/items.c: the text of the items of a page, as it came. */
+#include "storage/remote/hub.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+static const struct items_case {
+    const char *object;
+    size_t max, count;
+    const char *first;
+} cases[] = {
+    {"{\"items\":[{\"a\":1},{\"b\":2}]}", 9, 2, "{\"a\":1}"},
+    {" { \"x\" : [1] , \"items\" : [ {\"a\": 1.0 } , 2 ] } ", 9, 2, "{\"a\": 1.0 }"}, /* not written again */
+    {"{\"items\":[1,2,3]}", 2, 2, "1"},
+    {"{\"items\":[]}", 9, 0, NULL},
+    {"{\"items\":{\"a\":1}}", 9, 0, NULL},
+    {"{\"items\":\"[1,2]\"}", 9, 0, NULL},
+    {"{\"other\":[1]}", 9, 0, NULL},
+    {"{\"x\":{\"items\":[1]}}", 9, 0, NULL},        /* of the object itself only */
+    {"{\"items\":[1],\"items\":[2,3]}", 9, 2, "2"}, /* of equal keys the last, as jansson has it */
+    {"{\"items\":[\"]\",\"\\\"\"]}", 9, 2, "\"]\""},
+    {"{}", 9, 0, NULL},
+};
+
+Test(items, are_given_as_they_came)
+{
+    for (size_t i = 0; i < HUB_COUNT(cases); i++) {
+        HUB_CLEANUP(hub_freep) struct hub_view *items = NULL;
+        size_t count = 99;
+        cr_assert_eq(hub_raw_items(hub_view_of(cases[i].object), "items", cases[i].max, &items, &count, NULL),
+                     HUB_OK);
+        cr_assert_eq(count, cases[i].count, "%s", cases[i].object);
+        if (count)
+            cr_expect(hub_view_is(items[0], cases[i].first), "%s", cases[i].object);
+    }
+}
