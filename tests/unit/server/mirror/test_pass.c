@@ -1,0 +1,281 @@
+/* server/mirror/pass.c: what a remote lists against what is here. */
+#include "kit.h"
+
+#include "server/mirror/spec.h"
+#include "storage/catalog/upstream.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+
+TestSuite(pass, .init = kit_begin, .fini = kit_end);
+
+/* ---- a remote ---- */
+
+static const char *const *listing; /* JSON in which ' stands for "; ended by NULL */
+static char asked_prefix[32];
+static bool asked_brief;
+
+static enum hub_status list(struct hub_remote *remote, const struct hub_remote_query *query,
+                            hub_remote_item_fn fn, void *user, struct hub_error *err)
+{
+    (void)remote;
+    asked_brief = query->brief;
+    snprintf(asked_prefix, sizeof asked_prefix, "%s", query->prefix ? query->prefix : "");
+    for (const char *const *at = listing; *at; at++) {
+        HUB_CLEANUP(hub_json_decrefp) json_t *item = kit_json(*at);
+        HUB_TRY(fn(item, hub_view_of(*at), user, err));
+    }
+    return HUB_OK;
+}
+
+static const struct hub_remote_kind kind = {.noun = "test", .list = list};
+
+/* One pass of a rule over `items`, by a job as its threads take it. */
+static enum hub_status pass(const char *rule, const char *const *items, struct hub_error *err)
+{
+    struct hub_mirror_work w = {.mirrors = &kit.mirrors, .remote = {.kind = &kind, .base = "test://there"}};
+    listing = items;
+    kit_told_count = kit_sweeps = 0;
+    cr_assert_eq(hub_rule_run(kit.catalog, rule, NULL), HUB_OK);
+    cr_assert_eq(hub_rules_due(kit.catalog, NULL), HUB_OK);
+    cr_assert_eq(hub_job_take(kit.catalog, "mirror", NULL, 30, &w.job, NULL), HUB_OK);
+    cr_assert_eq(hub_rule_find(kit.catalog, rule, &w.rule, NULL), HUB_OK);
+    cr_assert_eq(hub_mirror_root(w.rule.spec, &kit.roots, &w.root, NULL), HUB_OK);
+    w.kept_ms = INT64_MAX / 2; /* the lease is new */
+    const enum hub_status st = hub_mirror_pass(&w, err);
+    cr_assert_eq(hub_job_end(kit.catalog, hub_job_lease(&w.job), HUB_JOB_DONE, 0, true, NULL, NULL), HUB_OK);
+    hub_rule_dispose(&w.rule);
+    hub_job_dispose(&w.job);
+    return st;
+}
+
+static void pass_well(const char *rule, const char *const *items)
+{
+    struct hub_error err = {0};
+    cr_assert_eq(pass(rule, items, &err), HUB_OK, "%s", err.detail);
+}
+
+/* A transfer of before: the copy is there, and known. */
+static void copied(const char *rule, const char *remote, const char *id, const char *path,
+                   const char *revision)
+{
+    struct hub_lease lease;
+    struct hub_error err = {0};
+    char file[256];
+    const struct hub_job_draft draft = {.kind = "transfer", .target = path, .rule = rule, .payload = "{}"};
+    const struct hub_upstream upstream = {.rule = rule, .remote = remote, .id = id, .revision = revision};
+    snprintf(file, sizeof file, "root/%s/data/x", path);
+    kit_write(file, "x");
+    cr_assert_eq(hub_job_begin(kit.catalog, &draft, 30, &lease, &err), HUB_OK, "%s", err.detail);
+    cr_assert_eq(hub_upstream_store(kit.catalog, lease, 0, path, &upstream, &err), HUB_OK, "%s", err.detail);
+    cr_assert_eq(hub_job_end(kit.catalog, lease, HUB_JOB_DONE, 0, true, NULL, NULL), HUB_OK);
+}
+
+/* ---- what is fetched ---- */
+
+static const char *const two[] = {"{'id':'b-v0','revision':'r1','format':'minari-hdf5'}",
+                                  "{'id':'D4RL/a-v0','revision':'r2'}", NULL};
+
+Test(pass, what_is_not_here_is_asked_for)
+{
+    kit_put_rule("lab", "{'remote':'gcp://b'}");
+    pass_well("lab", two);
+    cr_expect_str_eq(kit_jobs("transfer"), "transfer D4RL/a-v0 {\"id\":\"D4RL/a-v0\",\"path\":\"D4RL/a-v0\"};"
+                                           "transfer b-v0 {\"id\":\"b-v0\",\"path\":\"b-v0\"};");
+    cr_expect(asked_brief);
+    cr_expect_str_eq(kit_told[kit_told_count - 1], "4  2 datasets on the remote, 2 to fetch, 0 removed");
+}
+
+Test(pass, what_is_here_as_there_is_not_fetched_again)
+{
+    kit_put_rule("lab", "{'remote':'gcp://b'}");
+    copied("lab", "test://there", "D4RL/a-v0", "D4RL/a-v0", "r2");
+    copied("lab", "test://there", "b-v0", "b-v0", "r0");
+    pass_well("lab", two);
+    cr_expect_str_eq(kit_jobs("transfer"), "transfer b-v0 {\"id\":\"b-v0\",\"path\":\"b-v0\"};",
+                     "its revision is another");
+}
+
+Test(pass, a_copy_that_somebody_removed_is_fetched_again)
+{
+    static const char *const one[] = {"{'id':'a-v0','revision':'r1'}", NULL};
+    kit_put_rule("lab", "{'remote':'gcp://b'}");
+    copied("lab", "test://there", "a-v0", "a-v0", "r1");
+    pass_well("lab", one);
+    cr_expect_str_eq(kit_jobs("transfer"), "");
+    cr_assert_eq(rename(kit_path("root/a-v0"), kit_path("elsewhere")), 0);
+    pass_well("lab", one);
+    cr_expect_str_eq(kit_jobs("transfer"), "transfer a-v0 {\"id\":\"a-v0\",\"path\":\"a-v0\"};");
+}
+
+Test(pass, without_a_revision_nothing_is_known_to_be_the_same)
+{
+    static const char *const one[] = {"{'id':'a-v0'}", NULL};
+    kit_put_rule("lab", "{'remote':'gcp://b'}");
+    copied("lab", "test://there", "a-v0", "a-v0", "");
+    pass_well("lab", one);
+    cr_expect_str_eq(kit_jobs("transfer"), "transfer a-v0 {\"id\":\"a-v0\",\"path\":\"a-v0\"};");
+}
+
+Test(pass, the_same_copy_of_another_rule_is_kept)
+{
+    static const struct {
+        const char *other, *remote;
+        bool kept;
+    } cases[] = {
+        {"{'remote':'gcp://b'}", "test://there", true},
+        {"{'remote':'gcp://b','exclude':['*.mp4']}", "test://there", false}, /* it would fetch other files */
+        {"{'remote':'gcp://b'}", "test://elsewhere", false},
+        {"{'remote':'gcp://b','pull':true}", "test://there", false}, /* its copies come and go */
+    };
+    static const char *const one[] = {"{'id':'a-v0','revision':'r1'}", NULL};
+    kit_put_rule("lab", "{'remote':'gcp://b'}");
+    for (size_t i = 0; i < HUB_COUNT(cases); i++) {
+        kit_put_rule("other", cases[i].other);
+        copied("other", cases[i].remote, "a-v0", "a-v0", "r1");
+        pass_well("lab", one);
+        cr_expect_eq(*kit_jobs("transfer") == '\0', cases[i].kept, "%zu", i);
+        cr_assert_eq(hub_rule_remove(kit.catalog, "other", NULL), HUB_OK);
+        cr_assert_eq(hub_rule_remove(kit.catalog, "lab", NULL), HUB_OK, "and its jobs");
+        kit_put_rule("lab", "{'remote':'gcp://b'}");
+    }
+}
+
+/* ---- names ---- */
+
+Test(pass, prefix_and_as)
+{
+    kit_put_rule("lab", "{'remote':'gcp://b','prefix':'D4RL/','as':'mirror/'}");
+    pass_well("lab", two);
+    cr_expect_str_eq(asked_prefix, "D4RL/");
+    cr_expect_str_eq(kit_jobs("transfer"),
+                     "transfer mirror/D4RL/a-v0 {\"id\":\"D4RL/a-v0\",\"path\":\"mirror/D4RL/a-v0\"};",
+                     "what the remote lists besides is left out");
+}
+
+Test(pass, in_a_named_root_ids_begin_with_its_name)
+{
+    kit_put_rule("lab", "{'remote':'gcp://b','prefix':'b','root':'named'}");
+    pass_well("lab", two);
+    cr_expect_str_eq(kit_jobs("transfer"), "transfer named/b-v0 {\"id\":\"b-v0\",\"path\":\"b-v0\"};");
+}
+
+Test(pass, several_cannot_be_called_the_same)
+{
+    struct hub_error err = {0};
+    kit_put_rule("lab", "{'remote':'gcp://b','as':'mine'}");
+    cr_expect_eq(pass("lab", two, &err), HUB_INVALID);
+    cr_expect_not_null(strstr(err.detail, "'mine'"));
+}
+
+Test(pass, ids_that_escape_are_left_out)
+{
+    static const char *const hostile[] = {
+        "{'id':'../up','revision':'r'}",   "{'id':'/etc','revision':'r'}",
+        "{'id':'a\\n b','revision':'r'}",  "{'id':'.minari-hub','revision':'r'}",
+        "{'id':'good-v0','revision':'r'}", "{'id':'a/../../b','revision':'r'}",
+        "{'id':'','revision':'r'}",        NULL};
+    kit_put_rule("lab", "{'remote':'gcp://b'}");
+    pass_well("lab", hostile);
+    cr_expect_str_eq(kit_jobs("transfer"), "transfer good-v0 {\"id\":\"good-v0\",\"path\":\"good-v0\"};");
+    cr_expect_eq(kit_told_count, 6 + 1, "each is said, and the end of the pass");
+}
+
+Test(pass, a_dataset_without_an_id_is_refused)
+{
+    static const char *const items[] = {"{'id':7}", "{}", "[]", "'a'", "null"};
+    kit_put_rule("lab", "{'remote':'gcp://b'}");
+    for (size_t i = 0; i < HUB_COUNT(items); i++) {
+        const char *const one[] = {items[i], NULL};
+        struct hub_error err = {0};
+        cr_expect_eq(pass("lab", one, &err), HUB_CORRUPT, "%s", items[i]);
+        cr_expect_str_eq(err.problem, "protocol");
+    }
+    cr_expect_str_eq(kit_jobs("transfer"), "");
+}
+
+Test(pass, loose_files_around_datasets_are_left_out)
+{
+    static const char *const items[] = {
+        "{'id':'lab','format':'files','revision':'r'}", "{'id':'lab-2','format':'files','revision':'r'}",
+        "{'id':'lab/a-v0','revision':'r'}", "{'id':'root-files','format':'files','revision':'r'}", NULL};
+    kit_put_rule("lab", "{'remote':'http://hub'}");
+    pass_well("lab", items);
+    cr_expect_str_eq(kit_jobs("transfer"), "transfer lab-2 {\"id\":\"lab-2\",\"path\":\"lab-2\"};"
+                                           "transfer lab/a-v0 {\"id\":\"lab/a-v0\",\"path\":\"lab/a-v0\"};");
+}
+
+/* ---- what is no more there ---- */
+
+static void copy_both(const char *spec)
+{
+    kit_put_rule("lab", spec);
+    copied("lab", "test://there", "D4RL/a-v0", "D4RL/a-v0", "r2");
+    copied("lab", "test://there", "b-v0", "b-v0", "r1");
+    pass_well("lab", two);
+}
+
+static const char *const without_b[] = {"{'id':'D4RL/a-v0','revision':'r2'}", NULL};
+
+static bool is_gone(const char *path)
+{
+    struct hub_upstream known;
+    cr_assert_eq(hub_upstream_find(kit.catalog, 0, path, false, &known, NULL), HUB_OK);
+    const bool gone = known.gone_ms != 0;
+    hub_upstream_dispose(&known);
+    return gone;
+}
+
+Test(pass, it_stays_unless_the_rule_deletes)
+{
+    copy_both("{'remote':'gcp://b'}");
+    pass_well("lab", without_b);
+    cr_expect(kit_is_there("root/b-v0/data/x"));
+    cr_expect(is_gone("b-v0"));
+    cr_expect_not(is_gone("D4RL/a-v0"));
+    cr_expect_eq(kit_sweeps, 0);
+    pass_well("lab", two);
+    cr_expect_not(is_gone("b-v0"), "it is back");
+}
+
+Test(pass, a_rule_that_deletes_removes_its_copy_alone)
+{
+    struct hub_upstream known;
+    copy_both("{'remote':'gcp://b','delete':true}");
+    kit_write("root/ours-v0/data/x", "not a copy");
+    kit_put_rule("other", "{'remote':'gcp://b','delete':true}");
+    copied("other", "test://there", "c-v0", "c-v0", "r1");
+    pass_well("lab", without_b);
+    cr_expect_not(kit_is_there("root/b-v0"));
+    cr_expect_eq(hub_upstream_find(kit.catalog, 0, "b-v0", false, &known, NULL), HUB_NOT_FOUND);
+    cr_expect(kit_is_there("root/D4RL/a-v0/data/x"));
+    cr_expect(kit_is_there("root/ours-v0/data/x"), "what people put there is theirs");
+    cr_expect(kit_is_there("root/c-v0/data/x"), "another rule's");
+    cr_expect_eq(kit_sweeps, 1);
+    cr_expect_str_eq(kit_told[0], "2 b-v0 it is no more on the remote");
+}
+
+Test(pass, a_remote_that_lists_nothing_removes_nothing)
+{
+    static const char *const nothing[] = {NULL};
+    copy_both("{'remote':'gcp://b','delete':true}");
+    pass_well("lab", nothing);
+    cr_expect(kit_is_there("root/b-v0/data/x"));
+    cr_expect(kit_is_there("root/D4RL/a-v0/data/x"));
+    cr_expect_not(is_gone("b-v0"));
+}
+
+/* ---- what is fetched when it is asked for ---- */
+
+Test(pass, a_rule_that_pulls_shows_and_fetches_nothing)
+{
+    kit_put_rule("lab", "{'remote':'http://hub','pull':true}");
+    pass_well("lab", two);
+    cr_expect_str_eq(kit_jobs("transfer"), "");
+    cr_expect_not(asked_brief, "what it says of them is shown");
+    cr_expect(kit_is_there("state/listings/lab.jsonl"));
+    HUB_CLEANUP(hub_snapshot_putp) const struct hub_snapshot *snapshot = hub_catalog_snapshot(kit.catalog);
+    const struct hub_summary *summary = hub_snapshot_find(snapshot, hub_view_of("D4RL/a-v0"));
+    cr_assert_not_null(summary);
+    cr_expect_eq(summary->status, HUB_DATASET_REMOTE);
+}
