@@ -7,7 +7,7 @@ import struct
 import subprocess
 import termios
 
-from hub import BIN
+from hub import BIN, PATIENCE
 
 CLI = os.path.join(BIN, "minari-cli")
 
@@ -69,7 +69,7 @@ def on_terminal(cli, *args, columns=100, answer="", **env):
             break
         seen += chunk
     os.close(master)
-    return p.wait(10), seen.decode()
+    return p.wait(PATIENCE), seen.decode()
 
 
 def tree(folder):

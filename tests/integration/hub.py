@@ -116,6 +116,12 @@ class Hub:
             url = page["next"] and page["next"].replace(self.base, "")
         return items
 
+    def processor_s(self):
+        """What it has used of a processor: a bound that holds however busy the machine is."""
+        with open(f"/proc/{self.process.pid}/stat") as f:
+            fields = f.read().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def text_log(self):
         self.log.flush()
         with open(self.log_path, errors="replace") as f:

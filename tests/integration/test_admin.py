@@ -401,15 +401,15 @@ def test_a_proxy_that_is_not_trusted_is_told_of_once(tmp_path):
 
         for _ in range(20):
             hub.get("/healthz", {"X-Forwarded-For": "192.0.2.1"})
-        time.sleep(0.5)
+        time.sleep(0.5)  # it has time to look; nothing says that it has
         assert not told()
         for i in range(40):
             hub.get("/healthz", {"X-Forwarded-For": f"192.0.2.{i % 10}"})
         until(told)
-        time.sleep(0.5)
+        time.sleep(0.5)  # and to look once more
         assert len(told()) == 1 and "--trusted-proxies 127.0.0.1" in json.dumps(told()[0]), told()
     with serving(SAMPLES, args=["--log-format", "json", "--no-access-log"]) as hub:  # loopback is trusted
         for i in range(40):
             hub.get("/healthz", {"X-Forwarded-For": f"192.0.2.{i % 10}"})
-        time.sleep(0.5)
+        time.sleep(0.5)  # as above
         assert not [e for e in events(hub) if e["event"] == "proxy-not-trusted"]

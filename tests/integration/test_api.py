@@ -10,14 +10,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 
 import h5py
 import numpy as np
 import pytest
 
 sys.path.insert(0, os.path.dirname(__file__))
-from hub import Answer, FIXTURES, Hub, serving
+from hub import Answer, FIXTURES, Hub, serving, until
 
 SAMPLES = os.path.join(FIXTURES, "samples")
 TRAPS = os.path.join(FIXTURES, "minari", "root-traps")
@@ -575,9 +574,7 @@ def test_ranges(hub):
 def test_digests_arrive(hub):
     url = f"{DOOR}/files/data/main_data.hdf5"
     etag = hub.get(url).headers["ETag"]
-    end = time.monotonic() + 10
-    while "Repr-Digest" not in hub.get(url, method="HEAD").headers and time.monotonic() < end:
-        time.sleep(0.05)
+    until(lambda: "Repr-Digest" in hub.get(url, method="HEAD").headers)
     item = next(i for i in hub.get(f"{DOOR}/files").json()["items"] if i["path"] == "data/main_data.hdf5")
     assert item["sha256"] == hashlib.sha256(hub.get(url).body).hexdigest()
     assert hub.get(url).headers["ETag"] == etag, "an ETag does not change when a digest arrives"
@@ -588,9 +585,7 @@ def test_content_arrives_with_the_last_digest(hub):
     assert "content" not in hub.get(url).json()
     for item in hub.get(url + "/files").json()["items"]:
         assert hub.get(f"{url}/files/{item['path']}", method="HEAD").status == 200
-    end = time.monotonic() + 10
-    while "content" not in hub.get(url).json() and time.monotonic() < end:
-        time.sleep(0.05)
+    until(lambda: "content" in hub.get(url).json())
     assert len(hub.get(url).json()["content"]) == 64
 
 

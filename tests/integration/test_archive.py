@@ -8,7 +8,6 @@ import socket
 import subprocess
 import sys
 import tarfile
-import time
 
 import pytest
 

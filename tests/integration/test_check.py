@@ -207,7 +207,7 @@ def test_a_repair_is_killed(place, bucket):
     bucket.fault = lambda request, path: "big.bin" in path and "alt=media" in path and time.sleep(0.3)
     for wait in (0.1, 0.4, 0.7):
         process = subprocess.Popen(command(place, "--repair", DOOR), env=environment(place, "here"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        time.sleep(wait)
+        time.sleep(wait)  # whatever it is at by then
         process.send_signal(signal.SIGKILL)
         process.wait()
         assert os.path.getsize(file) == len(BIG)

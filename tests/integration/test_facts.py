@@ -9,12 +9,11 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-import time
 
 import numpy as np
 import pytest
 
-from hub import BIN, FIXTURES, quote, serving
+from hub import BIN, FIXTURES, quote, serving, until
 
 os.environ.setdefault("MINARI_DATASETS_PATH", "/nonexistent")
 sys.dont_write_bytecode = True
@@ -349,10 +348,7 @@ def test_a_video_that_is_not_whole_is_named(tmp_path):
             assert (d.get("loadable") is False) == bool(code), name
             assert not code or "1 of 1 videos cannot be played" in {p["detail"] for p in d["problems"]}
         (tmp_path / "pointer" / "videos" / "chunk-000" / "cam" / "episode_000000.mp4").write_bytes(whole)
-        until = time.monotonic() + 30
-        while hub.dataset("pointer")["problems"]:
-            assert time.monotonic() < until, hub.dataset("pointer")["problems"]
-            time.sleep(0.05)
+        until(lambda: not hub.dataset("pointer")["problems"])
 
 
 def test_not_every_video_of_many_is_opened(tmp_path):

@@ -1,16 +1,17 @@
 """--hf-upstream: what the hub does not have comes from another hub, through clients that know only this one."""
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
-import time
+import threading
 
 import pytest
 
 sys.path.insert(0, os.path.dirname(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "support"))
-from hub import BIN, FIXTURES, Hub, free_port, serving
+from hub import BIN, FIXTURES, PATIENCE, Hub, free_port, serving, until
 from upstream_hf import Hf
 
 NEWEST = os.environ.get("HUB_TEST_PYTHON_HF")
@@ -184,18 +185,21 @@ def test_an_upstream_that_is_not_there(place, tmp_path):
 
 def test_many_wait_and_nobody_is_in_their_way(place):
     hub, hf = place
-    hf.fault = lambda request, path: time.sleep(1.5) if "/far/set" in path else None
+    released, in_flight = threading.Event(), lambda: int(re.search(rb"^minari_hub_http_requests_in_flight (\d+)", hub.get("/metrics").body, re.M)[1])
+    hf.fault = lambda request, path: "/far/set" in path and not released.wait(PATIENCE)
     try:
         slow = [subprocess.Popen(["curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", hub.base + "/api/datasets/far/set"], stdout=subprocess.PIPE) for _ in range(20)]
-        time.sleep(0.3)
-        begin = time.monotonic()
-        assert hub.get("/api/datasets/lab/arm").status == 200 and time.monotonic() - begin < 1
+        until(lambda: in_flight() > 20)
+        assert hub.get("/api/datasets/lab/arm").status == 200 and in_flight() > 20
+        released.set()
         assert {s.communicate()[0] for s in slow} == {b"200"}
+        released.clear()
         left = subprocess.Popen(["curl", "-s", hub.base + "/api/datasets/far/set"], stdout=subprocess.DEVNULL)
-        time.sleep(0.2)
+        until(lambda: in_flight() > 1)
         left.kill()
         left.wait()
     finally:
+        released.set()
         hf.fault = None
 
 

@@ -197,7 +197,7 @@ def test_what_comes_in_the_grace_is_sent(tmp_path):
     with late(tmp_path) as (hub, order, blob):
         order(500, 500)
         thread, got = in_background(lambda: hub.get(ROWS + "?format=json"))
-        until(lambda: in_flight(hub) >= 2)
+        until(lambda: in_flight(hub) >= 2 or not thread.is_alive())
         hub.process.send_signal(signal.SIGTERM)
         thread.join()
         assert got[0].status == 200
@@ -209,7 +209,7 @@ def test_a_file_that_changes_meanwhile(tmp_path, how):
         path = tmp_path / "root" / "door-human-v0" / "data" / "main_data.hdf5"
         order(600, 600)
         thread, got = in_background(lambda: hub.get(ROWS))
-        until(lambda: in_flight(hub) >= 2)
+        until(lambda: in_flight(hub) >= 2 or not thread.is_alive())
         if how == "renamed":
             shutil.copy(path, tmp_path / "other")
             os.rename(tmp_path / "other", path)
@@ -234,11 +234,11 @@ def test_a_stream_whose_file_changes(tmp_path):
             except Exception as e:  # cut short
                 return e
         thread, got = in_background(ask)
-        until(lambda: in_flight(hub) >= 2)
+        until(lambda: in_flight(hub) >= 2 or not thread.is_alive())
         with open(tmp_path / "root" / "door-human-v0" / "blob.bin", "r+b") as f:
             f.write(bytes(len(blob)))
         thread.join()
-        assert isinstance(got[0], Exception) or got[0] == bytes(len(blob)) or b"urn:minari-hub:" in got[0], got[0][:200]
+        assert isinstance(got[0], Exception) or got[0] in (blob, bytes(len(blob))) or b"urn:minari-hub:" in got[0], got[0][:200]
 
 
 @pytest.mark.parametrize("how", ["in-place", "renamed"])
@@ -248,8 +248,8 @@ def test_a_cut_whose_file_changes(tmp_path, noise, how):
         path, before = tmp_path / "root" / FILM, hub.get(CUT).body
         order(300, 300)
         thread, got = in_background(lambda: cut_of(hub))
-        until(lambda: in_flight(hub) >= 2)
-        time.sleep(0.4)  # some of it has come
+        until(lambda: in_flight(hub) >= 2 or not thread.is_alive())
+        time.sleep(0.4)  # some of it has come, or not: both are fine
         if how == "renamed":
             videos.write(str(tmp_path / "other.mp4"), "h264", 30)
             os.rename(tmp_path / "other.mp4", path)

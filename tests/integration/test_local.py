@@ -4,7 +4,6 @@ import os
 import shutil
 import signal
 import subprocess
-import time
 
 import pytest
 from cli import CLI, Cli, on_terminal

@@ -5,7 +5,6 @@ import json
 import re
 import shutil
 import signal
-import time
 from collections import Counter
 from urllib.parse import quote, urlencode
 
@@ -25,30 +24,25 @@ def ask(hub, id, what, status=200, **query):
     return answer
 
 
-def measured(hub, id, timeout=60, **query):
+def measured(hub, id, **query):
     """The statistics of a dataset when all of it is measured."""
-    end = time.monotonic() + timeout
-    while time.monotonic() < end:
+    def are_complete():
         answer = hub.get(f"/api/v1/datasets/{quote(id)}/~statistics?" + urlencode(query, doseq=True))
         whole = answer.status == 200 and answer.json()["coverage"]["complete"]
         if whole and all(f.get("histogram_coverage", {"complete": True})["complete"] for f in answer.json()["fields"].values()):
             return answer.json()
         assert answer.status in (200, 503) and answer.headers["Retry-After"]
         assert answer.status == 503 or answer.headers["Cache-Control"] == "no-store"
-        time.sleep(0.03)
-    raise AssertionError(answer.body)
+
+    return until(are_complete)
 
 
 def columns(hub, id, names, **query):
     return ask(hub, id, "episodes", columns=",".join(names), **query).json()["columns"]
 
 
-def found(hub, id, timeout=60, **query):
-    end = time.monotonic() + timeout
-    while not (answer := ask(hub, id, "~findings", **query).json())["coverage"]["complete"]:
-        assert time.monotonic() < end, answer
-        time.sleep(0.03)
-    return answer
+def found(hub, id, **query):
+    return until(lambda: answer if (answer := ask(hub, id, "~findings", **query).json())["coverage"]["complete"] else None)
 
 
 def motion(i, steps, rng):

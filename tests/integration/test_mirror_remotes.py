@@ -261,7 +261,7 @@ def test_what_is_linked_is_not_read_again(place, monkeypatch):
         for _ in range(2):  # the trash is emptied
             again(place, hub, "lab")
         revision = hub.dataset(DOOR)["revision"]
-        time.sleep(1.5)
+        time.sleep(1.5)  # a sweep that would see another dataset there
         is_here(hub, "somebody else")
         assert parts() == before and hub.dataset(DOOR)["revision"] == revision
         said, metrics = hub.get("/api/v1/mirrors/lab").json(), hub.get("/metrics").body.decode()

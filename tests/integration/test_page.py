@@ -8,7 +8,6 @@ import re
 import shutil
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
 from urllib.parse import quote, urljoin
@@ -220,11 +219,8 @@ def test_bars_open_their_episodes(hub):
 def test_numbers_of_fields_are_drawn(hub):
     """A drawing a dimension, by the dataset's own name; what two numbers of episodes come to together."""
     api = "/api/v1/datasets/arm-v30/~statistics"
-    for _ in range(200):
-        field = hub.get(api + "?field=action&bins=20").json().get("fields", {}).get("action", {})
-        if field.get("histogram_coverage", {}).get("complete"):
-            break
-        time.sleep(0.05)
+    ask = lambda: hub.get(api + "?field=action&bins=20").json().get("fields", {}).get("action", {})
+    field = until(lambda: f if (f := ask()).get("histogram_coverage", {}).get("complete") else None)
     found = page(hub, "/d/arm-v30/~statistics?field=action")
     assert field["names"] and all(name in found.text for name in field["names"])
     drawn = [a for t, a in found.tags if t == "rect" and a.get("class") == "bar" and "height" in a]

@@ -59,16 +59,16 @@ class Program(unittest.TestCase):
         urls = re.findall(r"curl '([^']+)'", text)
         self.assertEqual(len(urls), 3, text)
         for url in urls:
-            with urllib.request.urlopen(url, timeout=30) as answer:
+            with urllib.request.urlopen(url, timeout=60) as answer:
                 self.assertEqual(answer.status, 200)
         process.send_signal(signal.SIGHUP)
-        time.sleep(0.1)
+        self.lines_until(process, "reload: SIGHUP")
         self.assertIsNone(process.poll())
         second = run("serve", "--root", SAMPLES, "--state", self.state, "--listen", "127.0.0.1:0")
         self.assertEqual(second.returncode, 1)
         self.assertIn(self.state, second.stderr)
         process.send_signal(signal.SIGTERM)
-        self.assertEqual(process.wait(timeout=30), 0)
+        self.assertEqual(process.wait(timeout=60), 0)
         self.assertEqual(manager.recv(100), b"STOPPING=1")
         manager.close()
         process.stderr.close()
@@ -85,7 +85,7 @@ class Program(unittest.TestCase):
                                r'"target":"/api/v1/datasets","query":"limit=1&prefix=%1B","agent":"me/1","status":400,'
                                r'"bytes":\d+,"duration_ms":\d+\.\d{3}\}\n$')
         process.send_signal(signal.SIGINT)
-        self.assertEqual(process.wait(timeout=30), 0)
+        self.assertEqual(process.wait(timeout=60), 0)
         events = [json.loads(line)["event"] for line in process.stderr if '"event"' in line]
         self.assertEqual(events[-2:], ["stopping", "stopped"])
         process.stderr.close()
@@ -94,7 +94,7 @@ class Program(unittest.TestCase):
         request = urllib.request.Request(base + "/api/v1/datasets?limit=1&prefix=%1B",
                                          headers={"X-Request-Id": "mine-1", "User-Agent": "me/1"})
         try:
-            urllib.request.urlopen(request, timeout=30).close()
+            urllib.request.urlopen(request, timeout=60).close()
         except urllib.error.HTTPError as error:
             error.close()
 
@@ -107,7 +107,7 @@ class Program(unittest.TestCase):
         process.send_signal(signal.SIGHUP)
         self.lines_until(process, " info reload: SIGHUP")
         process.send_signal(signal.SIGTERM)
-        self.assertEqual(process.wait(timeout=30), 0)
+        self.assertEqual(process.wait(timeout=60), 0)
         rest = process.stderr.read()
         self.assertRegex(rest, r"info stopping: SIGTERM: no new connections; .*\n\S+ info stopped: ")
         process.stderr.close()
@@ -121,7 +121,7 @@ class Program(unittest.TestCase):
         process = self.serve("--root", root, "--log-format", "json")
         lines = self.lines_until(process, '"event":"indexed"')
         host = re.search(r"http://([^ /]+)", "".join(lines))[1].split(":")
-        with socket.create_connection((host[0], int(host[1])), timeout=30) as s:
+        with socket.create_connection((host[0], int(host[1])), timeout=60) as s:
             s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
             s.sendall(b"GET /api/v1/datasets/set/files/large.bin HTTP/1.1\r\nHost: x\r\nX-Request-Id: cut-1\r\n\r\n")
             self.assertIn(b"200", s.recv(1000))
@@ -132,7 +132,7 @@ class Program(unittest.TestCase):
         self.assertLess(line["bytes"], 32 * 1024 * 1024)
         self.assertGreater(got, 0)
         process.send_signal(signal.SIGTERM)
-        process.wait(timeout=30)
+        process.wait(timeout=60)
         process.stderr.close()
 
     def test_address_in_use(self):

@@ -226,7 +226,7 @@ def test_an_upstream_that_is_down(place, gcs):
         begun = time.monotonic()
         for path in (file_url("big.bin"), f"/api/v1/datasets/{DOOR}/episodes", f"/api/v1/datasets/{DOOR}/files"):
             assert hub.get(path).json()["type"].endswith(":upstream-unavailable")
-        assert time.monotonic() - begun < 2  # nobody asks it again for a while
+        assert time.monotonic() - begun < 10  # nobody asks it again for 15 s
 
 
 def test_what_an_upstream_has_is_listed_and_fetched_when_asked_for(place):
@@ -270,7 +270,7 @@ def test_what_was_read_least_recently_makes_room(place):
             mirrors.wait_synced(hub, "kept")
             for id in (image, infos):
                 wait_here(hub, id)
-            time.sleep(0.01)
+            time.sleep(0.01)  # times of reading are told apart by milliseconds
             assert hub.get(f"/api/v1/datasets/{image}/episodes").status == 200
             wait_here(hub, options)
             until(lambda: hub.statuses()[infos] == "remote")  # the image was read after it
@@ -284,7 +284,7 @@ def test_what_was_read_least_recently_makes_room(place):
             assert status["cache"]["evicted"] == 1 and status["cache"]["max"] == 250 * 1024 and status["roots"][0]["free"] > 0
             metrics = hub.get("/metrics").body.decode()
             assert "minari_hub_cache_evictions_total 1" in metrics and 'minari_hub_root_free_bytes{root="0"}' in metrics
-            time.sleep(0.01)
+            time.sleep(0.01)  # as above
             assert hub.get(f"/api/v1/datasets/{image}/episodes").status == 200
         with sqlite3.connect(os.path.join(place, "state", "hub.db")) as db:  # the order outlives the hub
             read = dict(db.execute("SELECT path, read FROM origins WHERE rule = 'lab'"))

@@ -8,7 +8,6 @@ import os
 import random
 import re
 import sys
-import time
 
 import h5py
 import numpy as np
@@ -18,7 +17,7 @@ import pyarrow as pa
 import pytest
 
 sys.path.insert(0, os.path.dirname(__file__))
-from hub import FIXTURES, quote, serving
+from hub import FIXTURES, quote, serving, until
 from stored import stored_episodes
 
 ROOTS = ["minari/root-0.4.3", "minari/root-0.5.3", "minari/root-0.5.3-columns", "robomimic", "lerobot", "d4rl", "il/demos", "molmospaces", "maniskill", "generic/numpy"]
@@ -244,9 +243,7 @@ def test_what_changes_meanwhile_ends_short(tmp_path):
             with pytest.raises(http.client.IncompleteRead):
                 response.read()
             connection.close()
-            end = time.monotonic() + 60
-            while hub.dataset(id)["revision"] == revision and time.monotonic() < end:
-                time.sleep(0.1)
+            until(lambda: hub.dataset(id)["revision"] != revision)
 
 
 def test_minari_cli(tmp_path):
