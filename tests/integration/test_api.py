@@ -7,6 +7,7 @@ import io
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -16,7 +17,7 @@ import numpy as np
 import pytest
 
 sys.path.insert(0, os.path.dirname(__file__))
-from hub import Answer, FIXTURES, Hub, serving, until
+from hub import Answer, FIXTURES, PATIENCE, Hub, serving, until
 
 SAMPLES = os.path.join(FIXTURES, "samples")
 TRAPS = os.path.join(FIXTURES, "minari", "root-traps")
@@ -618,6 +619,24 @@ def test_validators_and_gzip(hub, url):
     assert again.body == packed.body and again.headers["ETag"] == packed.headers["ETag"]
     for refused in ("gzip;q=0", "identity", "br", "gzip;q=0.2, identity;q=0.9", "deflate, br;q=1.0", "gzip;q=zero"):
         assert hub.get(url, {"Accept-Encoding": refused}).headers["Content-Encoding"] is None, refused
+
+
+@pytest.mark.parametrize("path", [
+    *DOCUMENTS, f"{DOOR}/rows?format=npz", f"{DOOR}/rows?format=csv", f"{DOOR}/rows?format=arrow", f"{DOOR}/archive.tar", f"{DOOR}/~kerchunk.json",
+    f"{DOOR}/episodes?format=jsonl", f"{DOOR}/episodes?format=csv", f"{DOOR}/episodes?format=arrow", f"{DOOR}/files/data/main_data.hdf5",
+    f"{DOOR}/episodes/0/observations?format=npy", f"{DOOR}/episodes/0/observations?format=arrow", f"{DOOR}/episodes/0?format=nothing",
+    f"{DOOR}/~statistics", "/api/v1/datasets/none", "/nope", "/api/v1/datasets?limit=0", "/", "/d/door-human-v0", "/metrics", "/readyz"])
+@pytest.mark.parametrize("more", ["Accept: */*", "Range: bytes=10-19", "Accept-Encoding: gzip"])
+def test_nothing_follows_the_header_of_a_head(hub, path, more):
+    """Another request waits behind it: what comes next is its answer, or the end where no length is known."""
+    with socket.create_connection(("127.0.0.1", hub.port), timeout=PATIENCE) as sock:
+        sock.sendall(f"HEAD {path} HTTP/1.1\r\nHost: x\r\n{more}\r\n\r\nGET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
+        said = b""
+        while part := sock.recv(65536):
+            said += part
+    head, _, rest = said.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 ") and (rest.startswith(b"HTTP/1.1 200 OK\r\n") and rest.count(b"HTTP/1.") == 1 or
+                                             (rest == b"" and b"content-length:" not in head.lower())), said
 
 
 def test_rows_and_files_are_not_compressed(hub):
