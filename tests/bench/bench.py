@@ -58,8 +58,12 @@ class Server:
             except OSError as e:
                 if getattr(e, "code", 503) != 503:
                     return
+                if self.process.poll() is not None:
+                    break
                 time.sleep(tick)
-        raise SystemExit(f"{name} does not answer at {url}: see {self.log.name}")
+        self.stop()
+        with open(self.log.name, errors="replace") as f:
+            raise SystemExit(f"{name} does not answer at {url}:\n{f.read()[-2000:]}")
 
     def pids(self):
         return family(self.process.pid)
@@ -193,6 +197,14 @@ def bad(r):
     return sum(x.bad for x in r)
 
 
+def make_data(data):
+    if not os.path.exists(f"{data}/lerobot-bench/meta/info.json"):
+        print(f"making the data in {data} (about 3.5 GB)", flush=True)
+        subprocess.run([sys.executable, f"{HERE}/gen_data.py", data, "all"], check=True)
+        subprocess.run([sys.executable, f"{HERE}/gen_images.py", data], check=True)
+        subprocess.run([sys.executable, f"{HERE}/gen_lerobot.py", f"{data}/lerobot-bench"], check=True)
+
+
 def main():
     global WORK
     parser = argparse.ArgumentParser()
@@ -204,11 +216,7 @@ def main():
     a = parser.parse_args()
     WORK = tempfile.mkdtemp(prefix="hub-bench-")
     data = os.path.abspath(a.data)
-    if not os.path.exists(f"{data}/lerobot-bench/meta/info.json"):
-        print(f"making the data in {data} (about 3.5 GB)", flush=True)
-        subprocess.run([sys.executable, f"{HERE}/gen_data.py", data, "all"], check=True)
-        subprocess.run([sys.executable, f"{HERE}/gen_images.py", data], check=True)
-        subprocess.run([sys.executable, f"{HERE}/gen_lerobot.py", f"{data}/lerobot-bench"], check=True)
+    make_data(data)
     from works import all_works
 
     servers, rows = {}, []

@@ -178,12 +178,11 @@ def images(x):
         b.bar(f"{name}: CPU, H5Dread over hub", b.over([1000 * ms for ms in cpus], b.cpus(runs)), cpu_bar, True)
 
 
-def wait_hashed(x, path):
+def wait_hashed(server, path):
     """The first request for a file has it hashed once, behind the answers; what is compared is what comes after that. Its time is told."""
-    x.hub()
     start = time.perf_counter()
     while True:
-        with urllib.request.urlopen(urllib.request.Request(f"http://127.0.0.1:{b.HUB}{path}", method="HEAD")) as answer:
+        with urllib.request.urlopen(urllib.request.Request(urllib.parse.urljoin(server.url, path), method="HEAD")) as answer:
             if answer.headers["Repr-Digest"]:
                 break
         time.sleep(0.1)
@@ -197,7 +196,7 @@ def faster_nginx(results):
 def file_ranges(x):
     """1 MiB ranges, c=8 and c=64; whole file"""
     size = os.path.getsize(x.big)
-    wait_hashed(x, HUB_BIG)
+    wait_hashed(x.hub(), HUB_BIG)
     for c, rate in ((8, 0.9), (64, 0.95)):
         r = x.compare(f"1 MiB ranges c={c}", {"hub": x.ranges(x.hub(), c, HUB_BIG, size), "nginx sendfile": x.ranges(x.nginx(8081), c, BIG, size),
                                              "nginx copy": x.ranges(x.nginx(8082), c, BIG, size)}, x.big)
@@ -640,10 +639,12 @@ def transfer_gcs(x):
     if shutil.which("rclone"):
         works["rclone copy"] = transfer(["rclone", "copy", "--config", "/dev/null", f":gcs,endpoint='{url}/storage/v1/',anonymous=true,no_check_bucket=true:lab", "OUT"], size)
     else:
-        print("    rclone is not installed: nothing to compare with")
+        print("    RCLONE IS NOT INSTALLED: NOTHING IS COMPARED WITH IT")
     if not subprocess.run([b.sys.executable, "-c", "import minari, google.cloud.storage"], stderr=subprocess.DEVNULL).returncode:
         works["Python Minari"] = transfer([b.sys.executable, "-c", "import minari; minari.download_dataset('many-v0')"], size,
                                           {"STORAGE_EMULATOR_HOST": url, "MINARI_REMOTE": "gcp://lab", "MINARI_DATASETS_PATH": "OUT"})
+    else:
+        print("    PYTHON MINARI IS NOT INSTALLED: NOTHING IS COMPARED WITH IT")
     r = x.compare("2 GiB from a bucket, MB/s", works)
     if "rclone copy" in r:
         b.bar("2 GiB from a bucket, rate over rclone copy", b.over(b.rates(r["minari-cli"]), b.rates(r["rclone copy"])), 1, True)
@@ -880,6 +881,8 @@ def transfer_small(x):
         os.chmod(b.WORK, 0o755)
         x.servers["index"] = b.Server("index", ["nginx", "-c", conf], f"http://127.0.0.1:{INDEX}/small-v0/")
         works["rclone http"] = transfer(["rclone", "copy", "--config", "/dev/null", "--transfers", "8", f":http,url='http://127.0.0.1:{INDEX}/':", "OUT"], size)
+    else:
+        print("    RCLONE IS NOT INSTALLED: NOTHING IS COMPARED WITH IT")
     r = x.compare("10,000 small files, MB/s", works)
     if "rclone http" in r:
         b.bar("10,000 small files, rate over rclone http", b.over(b.rates(r["minari-cli"]), b.rates(r["rclone http"])), 0.8, True)
