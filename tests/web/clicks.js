@@ -1,15 +1,13 @@
 // The way from the front page to the return of an episode and its video, without JavaScript too.
-const { column, sleep } = require("./kit.js");
-const { number } = require("./videos.js");
+const { column } = require("./kit.js");
+const { showing } = require("./videos.js");
 
 async function arrived(t, page) {
   const { items } = await t.hub.api("/reel/episodes"), seven = items.find((e) => e.number === 7);
   const text = await page.textContent("main .facts");
   const shown = Number(text.match(/(-?[\d.]+)\s*return/)?.[1]);
   t.check(Math.abs(shown - seven.return) < 1e-3, "return", shown, "instead of", seven.return, text);
-  await page.waitForFunction(() => document.querySelector("video")?.readyState >= 2 && !document.querySelector("video").seeking);
-  await sleep(200);
-  t.same(await page.$eval("video", number), 285, "the first frame of episode 7");
+  await showing(t, page, [285, 285], "the first frames of episode 7");
 }
 
 const DATASET = 'a[href="/d/reel"]', SEVEN = 'a[href="/d/reel/episodes/7"]';
@@ -79,6 +77,7 @@ exports.rows = {
     await page.goto(t.base + "/");
     await page.click(DATASET);
     await page.click(SEVEN);
+    await page.waitForURL("**/episodes/7");
     await arrived(t, page);
   },
   "1 by keyboard": by_keyboard,

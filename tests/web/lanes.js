@@ -1,6 +1,6 @@
 // The lanes of an episode in a headless Chromium: lanes.js BASE DATASET SPIKE HOLE.  Ends with 1 and a line for each thing that is wrong.
 // Its episode 0 has a spike of one step in `rewards`, which is not finite at HOLE. Needs playwright-core (NODE_PATH) and Debian's chromium.
-const { chromium } = require("playwright-core");
+const kit = require("./kit.js");
 
 const [base, id, spike, hole] = [process.argv[2], process.argv[3], Number(process.argv[4]), Number(process.argv[5])];
 const episode = `${base}/d/${id}/episodes/0`, api = `${base}/api/v1/datasets/${id}/episodes/0`;
@@ -17,7 +17,6 @@ async function open(context, url) {
 /** Until a lane shows the window of the address, and that is the last one asked for. */
 const drawn = (page, lane, from, to) => page.waitForFunction(([name, a, b]) => document.querySelector(`[data-lane="${name}"]`)?.dataset.drawn?.startsWith(`${a} ${b} `), [lane, from, to]);
 const json = async (page, url) => (await page.request.get(url)).json();
-const rest = (page) => page.waitForTimeout(200);
 
 /** Where a lane is coloured like its first series: for each column [x of the plot, highest y, lowest y], as parts of the plot. */
 const columns = (page, lane) => page.evaluate((name) => {
@@ -70,7 +69,7 @@ async function readings(context) {
       const read = await page.textContent('[data-lane="rewards"] h3 output'), big = await page.textContent('tr:has(a[href*="/infos/count?"]) td');
       if (Number(read) !== rows[i]) say("readings: step", from + i, "reads", read, "not", rows[i]);
       const sum = await json(page, `${api}/rewards?width=1&of=sum&start=${from + i}&stop=${from + i + 1}`);
-      await page.waitForFunction((s) => document.querySelector('[data-lane="return"] h3 output')?.textContent === s, String(sum.fields.rewards.values[0][0]), { timeout: 5000 });
+      await page.waitForFunction((s) => document.querySelector('[data-lane="return"] h3 output')?.textContent === s, String(sum.fields.rewards.values[0][0]));
       if (big !== String(2n ** 60n + BigInt(from + i))) say("readings: an integer reads", big);
     }
   }
@@ -117,21 +116,20 @@ async function zooms(context) {
   const after = async (what, act) => {
     const before = await window_of();
     await page.evaluate(() => {
-      window.blank = 0;
-      let frames = 30;
+      [window.blank, window.frames] = [0, 30];
       const canvas = document.querySelector('[data-lane="rewards"] canvas');
       requestAnimationFrame(function look() {
         const { data } = canvas.getContext("2d").getImageData(canvas.width / 4, 0, canvas.width / 2, canvas.height - 30);
         let ink = 0;
         for (let i = 0; i < data.length; i += 4) ink += data[i + 3] > 200 && Math.max(data[i], data[i + 1], data[i + 2]) - Math.min(data[i], data[i + 1], data[i + 2]) > 60;
         window.blank += ink < 20;
-        if (frames--) requestAnimationFrame(look);
+        if (window.frames--) requestAnimationFrame(look);
       });
     });
     await act();
-    await page.waitForTimeout(700);
+    await page.waitForFunction((old) => String(["from", "to"].map((n) => Number(new URL(location.href).searchParams.get(n)))) !== old, String(before)).catch((e) => say("zooms:", what, "changes nothing:", e.name));
+    await page.waitForFunction(() => window.frames < 0);
     const now = await window_of();
-    if (String(now) === String(before)) say("zooms:", what, "changes nothing", now);
     const blank = await page.evaluate(() => window.blank);
     if (blank) say("zooms:", what, "has", blank, "frames without a curve");
     if (now[1]) await drawn(page, "rewards", ...now);
@@ -163,7 +161,7 @@ async function zooms(context) {
   // single keys are silent elsewhere
   await page.focus("nav a");
   await page.keyboard.press("w");
-  await rest(page);
+  await kit.pass(page, 500); // the address follows after 250 ms
   if ((await window_of())[1]) say("zooms: w acts outside of the timeline");
   await page.close();
 }
@@ -175,13 +173,11 @@ async function links(context) {
   for (const key of ["w", "w", "d", "."]) await first.keyboard.press(key);
   await first.waitForURL(/from=.*rate=2|rate=2.*from=/);
   const url = first.url(), shown = new URL(url).searchParams, second = await open(context, url);
-  const pictures = [];
-  for (const page of [first, second]) {
-    for (const lane of ["rewards", "observations", "actions"]) await drawn(page, lane, shown.get("from"), shown.get("to"));
-    await page.waitForTimeout(400);
-    pictures.push(await page.evaluate(() => JSON.stringify([...document.querySelectorAll(".lanes .drawn")].map((box) => [box.querySelector("canvas").toDataURL(), box.querySelector(".cursor").style.left])) + document.querySelector(".lanes").innerText));
-  }
-  if (pictures[0] !== pictures[1]) say("links: another picture of", url);
+  for (const page of [first, second]) for (const lane of ["rewards", "observations", "actions"]) await drawn(page, lane, shown.get("from"), shown.get("to"));
+  const picture = (page) => page.evaluate(() => JSON.stringify([...document.querySelectorAll(".lanes .drawn")].map((box) => [box.querySelector("canvas").toDataURL(), box.querySelector(".cursor").style.left])) + document.querySelector(".lanes").innerText);
+  let same = false; // once the readings of both are there
+  for (const end = Date.now() + kit.DEADLINE_MS; !same && Date.now() < end; await kit.sleep(30)) same = (await picture(first)) === (await picture(second));
+  if (!same) say("links: another picture of", url);
   if (process.env.SHOTS) await second.screenshot({ path: `${process.env.SHOTS}/link.png` });
   await first.click('button[aria-label="Keys"]');
   if (!(await first.locator("dialog[open]").count())) say("links: no help");
@@ -205,7 +201,7 @@ async function pictures(context) {
     };
   });
   await page.route(/format=image&revision/, async (route) => {
-    await new Promise((done) => setTimeout(done, 30));
+    await kit.sleep(30); // longer than a step below
     await route.continue().catch(() => {});
   });
   page.on("pageerror", (e) => say("pictures:", e.message));
@@ -214,7 +210,7 @@ async function pictures(context) {
   const last = Number(await page.getAttribute(".transport input", "max"));
   for (const step of [...Array(last + 1).keys(), 4]) {
     await page.evaluate((s) => { const i = document.querySelector(".transport input"); i.value = s; i.dispatchEvent(new Event("input")); }, step);
-    await page.waitForTimeout(5);
+    await kit.frames(page, 0);
   }
   await page.waitForFunction(() => document.querySelector(".picture .n").textContent === "4");
   const same = await page.evaluate(async () => {
@@ -231,8 +227,8 @@ async function pictures(context) {
 }
 
 (async () => {
-  const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+  const browser = await kit.launch(), context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+  context.setDefaultTimeout(kit.DEADLINE_MS);
   await Promise.all([sizes, readings, spikes, zooms, links, pictures].map((check) => check(context).catch((e) => say(check.name, e.message))));
   await browser.close();
   for (const line of wrong) console.log(line);

@@ -1,5 +1,5 @@
 // Lists: sorting, filters, pages, the back button, search as one types.
-const { column, sleep } = require("./kit.js");
+const { column } = require("./kit.js");
 
 const shown = async (page) => [new URL(page.url()).search, await column(page, 0)];
 
@@ -36,29 +36,43 @@ async function paged(t, js) {
   t.same(await shown(page), where, "back from an episode");
 }
 
+// The clock of the page stands still between the keys: a slow machine makes no pause in a word.
 async function typed(t) {
   const page = await t.open();
+  await page.clock.install();
   await page.goto(t.base + "/");
+  await page.clock.pauseAt(Date.now() + 60000);
   const asked = [];
   page.on("request", (r) => { if (r.url().includes("?q=")) asked.push(new URL(r.url()).searchParams.get("q")); });
   await page.type("input[type=search]", "human");
+  await page.clock.runFor(100);
+  await page.evaluate(() => 0);
+  t.same(asked, [], "requests before a pause");
+  await page.clock.runFor(1000);
   await page.waitForURL("**/?q=human");
   t.same(asked, ["human"], "requests of a pause");
   const { items } = await t.hub.api("?q=human");
   t.same((await column(page, 0, "#results table")).length, items.length, "rows");
   t.check((await page.textContent("#said")).startsWith(`${items.length} dataset`), "the count is not said");
-  // an answer that comes late is of no use
-  await page.route("**/?q=door*", async (route) => { await sleep(900); await route.continue().catch(() => {}); });
+  // a request that another one follows is given up: its answer cannot come late
+  let answer;
+  const held = new Promise((go) => { answer = go; });
+  await page.route("**/?q=door*", async (route) => { await held; await route.continue().catch(() => {}); });
+  const begun = page.waitForRequest("**/?q=door*"), over = page.waitForEvent("requestfailed", (r) => r.url().includes("?q=door"));
   await page.fill("input[type=search]", "door");
-  await sleep(400);
+  await page.clock.runFor(1000);
+  await begun;
   await page.fill("input[type=search]", "corridor");
+  await page.clock.runFor(1000);
   await page.waitForURL("**/?q=corridor");
-  await sleep(1200);
-  t.check(page.url().endsWith("?q=corridor") && (await page.textContent("#results")).includes("corridor") && !(await page.textContent("#results")).includes("door/"), "a late answer is shown");
+  await over;
+  answer();
   await page.unroute("**/?q=door*");
   const live = await page.textContent("#results");
+  t.check(page.url().endsWith("?q=corridor") && live.includes("corridor") && !live.includes("door/"), "a late answer is shown");
+  const loaded = page.waitForEvent("load");
   await page.press("input[type=search]", "Enter");
-  await page.waitForLoadState();
+  await loaded;
   t.same((await page.textContent("#results")).replace(/\s+/g, " "), live.replace(/\s+/g, " "), "Enter");
 }
 

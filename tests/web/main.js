@@ -20,17 +20,14 @@ async function attempt(run, browser, hub, roots, all) {
   const all = words.includes("--all"), chosen = words.filter((w) => w !== "--all");
   const browser = await kit.launch();
   const hub = await kit.serve(["samples", "lab"].map((name) => path.join(roots, name)));
-  let failed = 0, passed = 0, disturbed = 0;
+  let failed = 0, passed = 0;
   for (const name of chosen.length ? chosen : SUBJECTS) {
     const { rows, heavy = {} } = require(`./${name}.js`);
     for (const [row, run] of Object.entries(all ? { ...rows, ...heavy } : rows)) {
       const began = Date.now();
-      let wrong = await attempt(run, browser, hub, roots, all);
-      const first = wrong;
-      if (wrong.length && ++disturbed <= 3) wrong = await attempt(run, browser, hub, roots, all); // once more: what passes then is named
-      const word = wrong.length ? "FAIL" : first.length ? "UNSTEADY" : "ok  ";
-      console.log(`${word}  ${name}: ${row} (${((Date.now() - began) / 1000).toFixed(1)} s)`);
-      for (const line of wrong.length ? wrong : first) console.log(`    ${line}`);
+      const wrong = await attempt(run, browser, hub, roots, all);
+      console.log(`${wrong.length ? "FAIL" : "ok  "}  ${name}: ${row} (${((Date.now() - began) / 1000).toFixed(1)} s)`);
+      for (const line of wrong) console.log(`    ${line}`);
       if (wrong.length) failed++;
       else passed++;
     }
@@ -39,4 +36,5 @@ async function attempt(run, browser, hub, roots, all) {
   await hub.stop();
   console.log(`${passed} passed, ${failed} failed`);
   process.exit(failed ? 1 : 0);
-})().catch((e) => { console.log(e); process.exit(2); });
+})().catch((e) => { console.log(e); process.exit(1); });
+for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => process.exit(1));

@@ -1,4 +1,4 @@
-"""Datasets for the pages to show: roots.py FOLDER [--all].
+"""Datasets for the pages to show: roots.py FOLDER [--all]. What an earlier run made there is made again.
 
 samples   the samples of the fixtures
 lab       videos whose frames carry their number, videos no browser plays, hostile text, user files, many episodes, odd values
@@ -118,6 +118,8 @@ def user_files(folder):
 
 
 def main(folder, everything):
+    for name in ("samples", "lab", "broken", "empty", "steps", "episodes"):
+        shutil.rmtree(f"{folder}/{name}", ignore_errors=True)
     shutil.copytree(FIXTURES + "/samples", folder + "/samples")
     lab = folder + "/lab"
     for name in ("pick", "odd"):

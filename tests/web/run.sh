@@ -1,7 +1,8 @@
 #!/bin/sh
-# The pages in Debian's chromium, against the hub of HUB_BIN (build/dev/bin) over roots made for it:
-# sh tests/web/run.sh [--all] [SUBJECT...]. --all adds what is slow: a million steps and episodes, times. SUBJECT: clicks, videos, ...
-# SHOTS=DIR keeps pictures of every view. Ends with 1 and a line for each thing that is wrong; with 3 where there is no browser.
+# The pages in Debian's chromium, against the hub of HUB_BIN (build/dev/bin): sh tests/web/run.sh [--all] [SUBJECT...].
+# --all adds what is slow: a million steps and episodes, times. SUBJECT: clicks, videos, ... Several runs may go on side by side.
+# HUB_WEB_ROOTS=DIR: the datasets that `roots.py DIR` made, so that each run need not make its own. SHOTS=DIR keeps pictures of every view.
+# Ends with 1 and a line for each thing that is wrong; with 3 where there is no browser.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../.." && pwd)
@@ -13,7 +14,10 @@ if ! command -v chromium >/dev/null || ! node -e 'require("axe-core"), require("
 fi
 all=
 for argument in "$@"; do [ "$argument" != --all ] || all=--all; done
-roots=$(mktemp -d "${TMPDIR:-/tmp}/hub-web-XXXXXX")
-trap 'rm -rf "$roots"' EXIT INT TERM
-"$python" "$here/roots.py" "$roots" $all
+work=$(mktemp -d "${TMPDIR:-/tmp}/hub-web-XXXXXX")
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' INT TERM
+export TMPDIR="$work" # states of hubs, profiles of browsers
+roots=${HUB_WEB_ROOTS:-$work/roots}
+[ -n "${HUB_WEB_ROOTS:-}" ] || "$python" "$here/roots.py" "$roots" $all
 node "$here/main.js" "$roots" "$@"

@@ -14,9 +14,13 @@ async function cost(t, page, view) {
   cdp.on("Network.responseReceivedExtraInfo", (e) => requests.set(e.requestId, { ...requests.get(e.requestId), status: e.statusCode }));
   cdp.on("Network.requestServedFromCache", (e) => requests.set(e.requestId, { ...requests.get(e.requestId), cached: true }));
   cdp.on("Network.loadingFinished", (e) => requests.set(e.requestId, { ...requests.get(e.requestId), bytes: e.encodedDataLength }));
-  await page.goto(t.base + view, { waitUntil: "networkidle" });
+  await page.goto(t.base + view);
+  await kit.settled(page);
+  await page.waitForLoadState("networkidle");
+  const found = () => [...requests.values()].filter((r) => r.url?.startsWith(t.base));
+  await t.becomes(() => found().every((r) => r.cached || (r.status && r.bytes !== undefined)), true, "an answer is whole"); // their events have no order
   await cdp.detach();
-  return [...requests.values()].filter((r) => r.url?.startsWith(t.base));
+  return found();
 }
 
 const is_code = (t, view) => (r) => r.url.includes("/~assets/") || r.url === t.base + view;

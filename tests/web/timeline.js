@@ -1,4 +1,6 @@
 // The timeline: what is marked on the overview, two fingers in a curve.
+const { settled } = require("./kit.js");
+
 const position = (page) => page.$eval(".transport input", (scrub) => Number(scrub.value));
 
 /** Of the pixels within the axes of a lane, how many have ink that a plot of all its points (same options, same scales) lacks within
@@ -8,7 +10,7 @@ const differing = (page, name) => page.evaluate(async (name) => {
   const lane = lanes.find((l) => l.is.lane === name), values = new Float64Array(await (await fetch(`${lane.is.src}?format=raw`)).arrayBuffer());
   const box = document.body.appendChild(document.createElement("div"));
   const all = new uPlot(lane.options(), [Array.from(values, (_, i) => i), Array.from(values, (v) => (Number.isFinite(v) ? v : null))], box);
-  await new Promise((done) => setTimeout(done, 100));
+  for (let i = 0; i < 2; i++) await new Promise((done) => requestAnimationFrame(done));
   const { left, top, width, height } = all.bbox;
   const inked = (plot) => Uint8Array.from({ length: width * height }, (_, i) => plot[4 * i + 3] > 127 && Math.min(plot[4 * i], plot[4 * i + 1], plot[4 * i + 2]) < 160);
   const [a, b] = [lane.plot, all].map((plot) => inked(plot.ctx.getImageData(left, top, width, height).data));
@@ -91,6 +93,7 @@ exports.rows = {
     await page.waitForSelector("figure.lane .u-over");
     const area = page.locator("figure.lane .u-over").first();
     await area.scrollIntoViewIfNeeded();
+    await settled(page); // what comes late does not move it
     const box = await area.boundingBox(), touch = await page.context().newCDPSession(page);
     const fingers = (type, ...parts) => touch.send("Input.dispatchTouchEvent", { type, touchPoints: parts.map((part, id) => ({ id, x: box.x + part * box.width, y: box.y + 20 })) });
     await fingers("touchStart", 0.4);
@@ -106,15 +109,24 @@ exports.rows = {
     const page = await t.open();
     for (const episode of [1, 0]) {
       await page.goto(`${t.base}/d/leaps/episodes/${episode}`);
-      await page.waitForSelector(".transport input");
-      await page.waitForLoadState("networkidle");
+      // marks are drawn when all are there: one in the colour of what is wrong, one in that of links
+      await page.waitForFunction(() => {
+        const canvas = document.querySelector(".overview-box canvas");
+        if (!canvas?.width) return false;
+        const style = getComputedStyle(document.documentElement), { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+        return ["--bad", "--link"].every((name) => {
+          const hex = style.getPropertyValue(name).trim(), [r, g, b] = [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
+          for (let i = 0; i < data.length; i += 4) if (data[i + 3] > 100 && Math.abs(data[i] - r) + Math.abs(data[i + 1] - g) + Math.abs(data[i + 2] - b) < 60) return true;
+          return false;
+        });
+      });
       await page.focus(".transport input");
       for (const mark of [20, 30]) {
         await page.keyboard.press("]");
-        t.same(await position(page), mark, `a mark of episode ${episode}`);
+        await t.becomes(() => position(page), mark, `a mark of episode ${episode}`);
       }
       await page.keyboard.press("[");
-      t.same(await position(page), 20, "the mark before");
+      await t.becomes(() => position(page), 20, "the mark before");
     }
   },
 };

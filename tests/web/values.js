@@ -1,5 +1,5 @@
 // What is shown of values: exact integers, texts, distributions and what opens from them.
-const { column, sleep } = require("./kit.js");
+const { column } = require("./kit.js");
 
 // numpy's rule: equal widths, the maximum in the last
 function histogram(values, bins) {
@@ -9,12 +9,9 @@ function histogram(values, bins) {
 }
 
 const measured = async (t, id) => {
-  for (let i = 0; i < 200; i++) {
-    const statistics = await t.hub.api(`/${id}/~statistics`);
-    if (statistics.coverage.complete) return statistics;
-    await sleep(100);
-  }
-  throw new Error(id + " is not measured");
+  const statistics = () => t.hub.api(`/${id}/~statistics`);
+  await t.becomes(async () => (await statistics()).coverage.complete, true, id, "is measured");
+  return statistics();
 };
 
 exports.rows = {

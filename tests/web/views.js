@@ -11,13 +11,13 @@ const VIEWS = ["/", "/?status=broken", "/~operations", "/d/nope-v0", "/d/odd/hos
 async function look(t, page, base, view, screen, rules) {
   const where = `${view} ${screen}:`;
   await page.goto(base + view);
+  await kit.settled(page);
   const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
   t.check(over <= 0, where, `scrolls sideways by ${over} px`);
   const wide = await page.$$eval("table.values", (tables) => tables.map((table) => table.getBoundingClientRect().right - innerWidth));
   t.check(wide.every((by) => by <= 0), where, `rows reach beyond the page by ${wide} px`);
   if (process.env.SHOTS) {
     fs.mkdirSync(process.env.SHOTS, { recursive: true });
-    await page.waitForTimeout(400);
     await page.screenshot({ path: path.join(process.env.SHOTS, `${view.replace(/\W+/g, "-")}${screen}.png`), fullPage: true });
   }
   if (!rules) return;
@@ -55,7 +55,7 @@ async function elsewhere(t, name, views) {
 async function focus(t, view) {
   const page = await t.open({ reducedMotion: "reduce" }); // else the page is still on its way to what has the focus
   await page.goto(t.base + view);
-  if (view.includes("/episodes/")) await page.waitForSelector(".transport input");
+  await kit.settled(page);
   let left = false;
   for (let stop = 0; stop < 150 && !left; stop++) {
     await page.keyboard.press("Tab");
@@ -102,6 +102,7 @@ exports.rows = {
     const page = await t.open({ width: 1280 });
     for (const view of VIEWS) {
       await page.goto(t.base + view);
+      await kit.settled(page);
       const lost = await page.evaluate(() => {
         document.documentElement.style.fontSize = "28px";
         const cut = [...document.querySelectorAll("main *")].filter((e) => e.children.length === 0 && e.textContent.trim() && ["hidden", "clip"].includes(getComputedStyle(e).overflowX) && e.scrollWidth > e.clientWidth + 1 && !e.closest(".visually-hidden"));
