@@ -1,4 +1,5 @@
-/** Roots for the tests of the scanner: a fresh directory with copies of fixtures in it, and an inspector. */
+/** Roots for the tests of the scanner and of drivers: a fresh directory with copies of fixtures in it, and an
+ * inspector. */
 #ifndef HUB_TESTS_SCAN_ROOT_H
 #define HUB_TESTS_SCAN_ROOT_H
 
@@ -44,7 +45,7 @@ static inline void scan_copy(const char *fixture, const char *directory)
     scan_run((const char *const[]){"cp", "-rp", from, directory, NULL});
 }
 
-static inline void scan_write(const char *directory, const char *path, const char *text)
+static inline void scan_write_bytes(const char *directory, const char *path, const void *data, size_t size)
 {
     char full[4096];
     snprintf(full, sizeof full, "%s/%s", directory, path);
@@ -55,9 +56,14 @@ static inline void scan_write(const char *directory, const char *path, const cha
         *slash = '/';
     }
     const int fd = open(full, O_WRONLY | O_CREAT | O_TRUNC, 0644);
-    if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text))
+    if (fd < 0 || write(fd, data, size) != (ssize_t)size)
         abort();
     close(fd);
+}
+
+static inline void scan_write(const char *directory, const char *path, const char *text)
+{
+    scan_write_bytes(directory, path, text, strlen(text));
 }
 
 static inline void scan_remove(char *directory)
