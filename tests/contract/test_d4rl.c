@@ -1,20 +1,5 @@
 /* The D4RL driver over flat files: where episodes are cut, and what is told of it. */
-#include <criterion/criterion.h>
-#include <criterion/parameterized.h>
-#include <stdio.h>
-
-#include "tests/support/rows.h"
-
-/* One file of a folder of datasets. */
-static void open_set(struct inspected *d, const char *name)
-{
-    char path[1000];
-    struct hub_error err = {0};
-    snprintf(path, sizeof path, "%s/d4rl/%s", HUB_FIXTURES, name);
-    cr_assert_eq(inspected_open_file(d, HUB_INSPECT, path, &err), HUB_OK, "%s: %s", name, err.detail);
-    cr_assert_str_eq(d->format, "d4rl");
-    cr_assert_eq(d->part_status[0], HUB_OK, "%s: %s", name, d->part_errors[0].detail);
-}
+#include "tests/support/contract.h"
 
 struct cut_case {
     char name[32], problem[20];
@@ -47,32 +32,21 @@ ParameterizedTestParameters(d4rl, cuts)
 
 ParameterizedTest(struct cut_case *c, d4rl, cuts, .timeout = 60)
 {
-    struct inspected d;
-    open_set(&d, c->name);
-    cr_assert_eq(d.parts[0].episode_count, c->episodes, "%s: %u", c->name, d.parts[0].episode_count);
-    cr_expect_eq(d.parts[0].field_count, c->fields, "%s: %u fields", c->name, d.parts[0].field_count);
+    HUB_CLEANUP(inspected_close) struct inspected d = contract_open("d4rl", "d4rl/%s", c->name);
+    const struct hub_findings *part = contract_part(&d, 0, c->episodes, c->fields);
     for (uint32_t i = 0; i < c->episodes; i++) {
-        const struct hub_found_episode *e = &d.parts[0].episodes[i];
+        const struct hub_found_episode *e = &part->episodes[i];
         cr_expect_eq(e->steps, c->steps[i], "%s %u: %u", c->name, i, (unsigned)e->steps);
         cr_expect_eq(e->terminated, c->terminated[i], "%s %u", c->name, i);
         cr_expect_eq(e->truncated, c->truncated[i], "%s %u", c->name, i);
     }
-    cr_expect_eq(d.parts[0].problem_count, c->problems, "%s", c->name);
-    if (c->problem[0])
-        cr_expect_not_null(inspected_problem(&d, c->problem, NULL), "%s", c->name);
-    inspected_close(&d);
+    cr_expect_eq(part->problem_count, c->problems, "%s", c->name);
+    contract_check_problems(&d, c->problem);
 }
-
-struct field_case {
-    char name[32], path[32];
-    enum hub_field_type type;
-    enum hub_role role;
-    enum hub_axis axis;
-};
 
 ParameterizedTestParameters(d4rl, fields)
 {
-    static struct field_case cases[] = {
+    static struct contract_field_case cases[] = {
         {"halfcheetah_medium-v2.hdf5", "next_observations", HUB_FIELD_NUMBER, HUB_ROLE_OBSERVATION,
          HUB_AXIS_STEP},
         {"halfcheetah_medium-v2.hdf5", "timeouts", HUB_FIELD_BOOL, HUB_ROLE_DONE, HUB_AXIS_STEP},
@@ -84,18 +58,11 @@ ParameterizedTestParameters(d4rl, fields)
         {"odd.hdf5", "observations/image", HUB_FIELD_IMAGE_RAW, HUB_ROLE_OBSERVATION, HUB_AXIS_STEP},
         {"odd.hdf5", "terminals", HUB_FIELD_BOOL, HUB_ROLE_DONE, HUB_AXIS_NONE}, /* of another length */
     };
-    return cr_make_param_array(struct field_case, cases, HUB_COUNT(cases));
+    return cr_make_param_array(struct contract_field_case, cases, HUB_COUNT(cases));
 }
 
-ParameterizedTest(struct field_case *c, d4rl, fields, .timeout = 60)
+ParameterizedTest(struct contract_field_case *c, d4rl, fields, .timeout = 60)
 {
-    struct inspected d;
-    open_set(&d, c->name);
-    const struct hub_found_field *field = inspected_field(&d.parts[0], c->path);
-    cr_assert_not_null(field, "%s has no %s", c->name, c->path);
-    cr_expect_eq(field->type, c->type, "%s: %s", c->path, hub_field_type_name(field->type));
-    cr_expect_eq(field->role, c->role, "%s: %s", c->path, hub_role_name(field->role));
-    cr_expect_eq(field->axis, c->axis, "%s: %s", c->path, hub_axis_name(field->axis));
-    cr_expect_null(field->unreadable);
-    inspected_close(&d);
+    HUB_CLEANUP(inspected_close) struct inspected d = contract_open("d4rl", "d4rl/%s", c->set);
+    contract_check_field(&d, c);
 }

@@ -1,9 +1,5 @@
 /* The generic driver over plain HDF5, .npy, .npz, Parquet and Arrow files, and what it refuses by name. */
-#include <criterion/criterion.h>
-#include <criterion/parameterized.h>
-#include <stdio.h>
-
-#include "tests/support/rows.h"
+#include "tests/support/contract.h"
 
 struct file_case {
     char path[24];
@@ -42,20 +38,12 @@ ParameterizedTestParameters(generic, files)
 
 ParameterizedTest(struct file_case *c, generic, files, .timeout = 60)
 {
-    struct inspected d;
-    struct hub_error err = {0};
-    char path[1000];
-    snprintf(path, sizeof path, "%s/generic/%s", HUB_FIXTURES, c->path);
-    cr_assert_eq(inspected_open_file(&d, HUB_INSPECT, path, &err), HUB_OK, "%s: %s", c->path, err.detail);
-    cr_assert_eq(d.part_status[0], HUB_OK, "%s: %s", c->path, d.part_errors[0].detail);
-    cr_expect_str_eq(d.format, "generic");
-    cr_expect_eq(d.parts[0].episode_count, 1, "%s", c->path);
-    cr_expect_eq(d.parts[0].episodes[0].steps, c->steps, "%s: %llu steps", c->path,
-                 (unsigned long long)d.parts[0].episodes[0].steps);
-    cr_expect_eq(d.parts[0].field_count, c->fields, "%s: %u fields", c->path, d.parts[0].field_count);
-    cr_expect_eq(d.parts[0].problem_count, c->problem[0] != '\0', "%s", c->path);
-    cr_expect(!c->problem[0] || inspected_problem(&d, c->problem, NULL), "%s", c->path);
-    inspected_close(&d);
+    HUB_CLEANUP(inspected_close) struct inspected d = contract_open("generic", "generic/%s", c->path);
+    const struct hub_findings *part = contract_part(&d, 0, 1, c->fields);
+    cr_expect_eq(part->episodes[0].steps, c->steps, "%s: %u steps", c->path,
+                 (unsigned)part->episodes[0].steps);
+    cr_expect_eq(part->problem_count, c->problem[0] != '\0', "%s", c->path);
+    contract_check_problems(&d, c->problem);
 }
 
 struct refused_case {
@@ -89,30 +77,18 @@ ParameterizedTestParameters(generic, refused)
 
 ParameterizedTest(struct refused_case *c, generic, refused, .timeout = 60)
 {
-    struct inspected d;
-    struct hub_error err = {0};
-    char path[1000];
-    snprintf(path, sizeof path, "%s/generic/%s", HUB_FIXTURES, c->path);
-    const char *last = strrchr(c->path, '.'); /* a folder has no ending that is letters */
-    const bool file = last && (last[1] < '0' || last[1] > '9');
-    const enum hub_status st =
-        file ? inspected_open_file(&d, HUB_INSPECT, path, &err) : inspected_open(&d, HUB_INSPECT, path, &err);
+    HUB_CLEANUP(inspected_close) struct inspected d;
+    struct hub_error err;
+    const enum hub_status st = contract_try(&d, &err, "generic/%s", c->path);
     cr_expect_eq(st, c->st, "%s: %s", c->path, err.detail);
-    const char *said = st ? err.detail : d.part_errors[0].detail;
-    cr_expect(strstr(said, c->words), "%s: %s", c->path, said);
-    inspected_close(&d);
+    contract_check_says(&d, st ? err.detail : d.part_errors[0].detail, c->words);
 }
 
 Test(generic, an_attribute_of_lists_is_their_numbers_or_bytes, .timeout = 60)
 {
-    struct inspected d;
-    struct hub_error err = {0};
-    cr_assert_eq(inspected_open_file(&d, HUB_INSPECT, HUB_FIXTURES "/generic/hdf5/far.h5", &err), HUB_OK,
-                 "%s", err.detail);
+    HUB_CLEANUP(inspected_close) struct inspected d = contract_open("generic", "generic/hdf5/far.h5");
     const char *metadata = inspected_fact(&d, "metadata");
-    cr_expect_not_null(strstr(metadata, "\"split\":[[0,1],[],[0,1,2]]"), "%s", metadata);
-    cr_expect_not_null(strstr(metadata, "\"thumbnail\":{\"base64\":\"/9j/\"}"), "%s", metadata);
-    cr_expect_not_null(strstr(metadata, "\"raw\":[{\"base64\":\"gFBL\"},{\"base64\":\"\"},{\"length\":3000,"),
-                       "%s", metadata);
-    inspected_close(&d);
+    contract_check_says(&d, metadata, "\"split\":[[0,1],[],[0,1,2]]");
+    contract_check_says(&d, metadata, "\"thumbnail\":{\"base64\":\"/9j/\"}");
+    contract_check_says(&d, metadata, "\"raw\":[{\"base64\":\"gFBL\"},{\"base64\":\"\"},{\"length\":3000,");
 }

@@ -1,19 +1,5 @@
 /* The ManiSkill driver over trajectories with and without their sidecar: what each set is said to hold. */
-#include <criterion/criterion.h>
-#include <criterion/parameterized.h>
-#include <stdio.h>
-
-#include "tests/support/rows.h"
-
-static void open_set(struct inspected *d, const char *name)
-{
-    char path[1000];
-    struct hub_error err = {0};
-    snprintf(path, sizeof path, "%s/maniskill/%s", HUB_FIXTURES, name);
-    cr_assert_eq(inspected_open(d, HUB_INSPECT, path, &err), HUB_OK, "%s: %s", name, err.detail);
-    cr_assert_str_eq(d->format, "maniskill");
-    cr_assert_eq(d->part_status[0], HUB_OK, "%s: %s", name, d->part_errors[0].detail);
-}
+#include "tests/support/contract.h"
 
 struct set_case {
     char name[16], problem[20], seed[8];
@@ -39,35 +25,22 @@ ParameterizedTestParameters(maniskill, sets)
 
 ParameterizedTest(struct set_case *c, maniskill, sets, .timeout = 60)
 {
-    struct inspected d;
-    open_set(&d, c->name);
-    const struct hub_findings *part = &d.parts[0];
-    cr_assert_eq(part->episode_count, c->episodes, "%s: %u", c->name, part->episode_count);
-    cr_expect_eq(part->field_count, c->fields, "%s: %u fields", c->name, part->field_count);
-    cr_expect_eq(d.plan.problem_count + part->problem_count, c->problems, "%s: %u problems", c->name,
-                 d.plan.problem_count + part->problem_count);
+    HUB_CLEANUP(inspected_close) struct inspected d = contract_open("maniskill", "maniskill/%s", c->name);
+    const struct hub_findings *part = contract_part(&d, 0, c->episodes, c->fields);
+    cr_expect_eq(contract_problems(&d), c->problems, "%s: %u problems", c->name, contract_problems(&d));
+    contract_check_problems(&d, c->problem);
     const struct hub_found_episode *last = &part->episodes[c->episodes - 1];
     cr_expect_eq(last->number, c->last);
     cr_expect_eq(last->steps, c->steps, "%s: %u", c->name, (unsigned)last->steps);
     cr_expect_eq(last->success, c->success, "%s: %d", c->name, last->success);
-    cr_expect_str_eq(last->seed ? last->seed : "", c->seed);
-    if (c->problem[0])
-        cr_expect_not_null(inspected_problem(&d, c->problem, NULL));
-    else
-        cr_expect_not_null(strstr(inspected_fact(&d, "env_spec"), "PickCube-v1"));
-    inspected_close(&d);
+    contract_check_text(&d, last->seed, c->seed);
+    if (!c->problem[0])
+        contract_check_says(&d, inspected_fact(&d, "env_spec"), "PickCube-v1");
 }
-
-struct field_case {
-    char set[16], path[48];
-    enum hub_field_type type;
-    enum hub_role role;
-    enum hub_axis axis;
-};
 
 ParameterizedTestParameters(maniskill, fields)
 {
-    static struct field_case cases[] = {
+    static struct contract_field_case cases[] = {
         {"motionplanning", "env_states/actors/cube", HUB_FIELD_NUMBER, HUB_ROLE_OTHER, HUB_AXIS_STATE},
         {"rl", "obs", HUB_FIELD_NUMBER, HUB_ROLE_OBSERVATION, HUB_AXIS_STATE},
         {"rl", "actions", HUB_FIELD_NUMBER, HUB_ROLE_ACTION, HUB_AXIS_STEP},
@@ -79,18 +52,11 @@ ParameterizedTestParameters(maniskill, fields)
         {"rgbd", "obs/extra/is_grasped", HUB_FIELD_BOOL, HUB_ROLE_OBSERVATION, HUB_AXIS_STATE},
         {"agents", "actions/panda-1", HUB_FIELD_NUMBER, HUB_ROLE_ACTION, HUB_AXIS_STEP},
     };
-    return cr_make_param_array(struct field_case, cases, HUB_COUNT(cases));
+    return cr_make_param_array(struct contract_field_case, cases, HUB_COUNT(cases));
 }
 
-ParameterizedTest(struct field_case *c, maniskill, fields, .timeout = 60)
+ParameterizedTest(struct contract_field_case *c, maniskill, fields, .timeout = 60)
 {
-    struct inspected d;
-    open_set(&d, c->set);
-    const struct hub_found_field *field = inspected_field(&d.parts[0], c->path);
-    cr_assert_not_null(field, "%s has no %s", c->set, c->path);
-    cr_expect_eq(field->type, c->type, "%s: %s", c->path, hub_field_type_name(field->type));
-    cr_expect_eq(field->role, c->role, "%s: %s", c->path, hub_role_name(field->role));
-    cr_expect_eq(field->axis, c->axis, "%s: %s", c->path, hub_axis_name(field->axis));
-    cr_expect_null(field->unreadable);
-    inspected_close(&d);
+    HUB_CLEANUP(inspected_close) struct inspected d = contract_open("maniskill", "maniskill/%s", c->set);
+    contract_check_field(&d, c);
 }

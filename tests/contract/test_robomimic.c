@@ -1,22 +1,5 @@
 /* The robomimic driver over files written as robomimic writes them: what each is said to hold. */
-#include <criterion/criterion.h>
-#include <criterion/parameterized.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "tests/support/rows.h"
-
-static enum hub_status open_set(struct inspected *d, const char *name)
-{
-    char path[1000];
-    struct hub_error err = {0};
-    snprintf(path, sizeof path, "%s/robomimic/%s", HUB_FIXTURES, name);
-    const enum hub_status st = inspected_open(d, HUB_INSPECT, path, &err);
-    cr_assert(st == HUB_OK || st == HUB_NOT_FOUND, "%s: %s", name, err.detail);
-    for (uint32_t i = 0; !st && i < d->plan.part_count; i++)
-        cr_assert_eq(d->part_status[i], HUB_OK, "%s: %s", name, d->part_errors[i].detail);
-    return st;
-}
+#include "tests/support/contract.h"
 
 struct set_case {
     char name[16], era[16];
@@ -43,40 +26,25 @@ ParameterizedTestParameters(robomimic, sets)
 
 ParameterizedTest(struct set_case *c, robomimic, sets, .timeout = 60)
 {
-    struct inspected d;
-    cr_assert_eq(open_set(&d, c->name), HUB_OK);
-    cr_assert_str_eq(d.format, "robomimic");
+    HUB_CLEANUP(inspected_close) struct inspected d = contract_open("robomimic", "robomimic/%s", c->name);
     cr_assert_eq(d.plan.part_count, 1);
-    cr_expect_str_eq(inspected_fact(&d, "era"), c->era, "%s", c->name);
-    cr_expect_str_eq(inspected_fact(&d, "splits"), c->splits, "%s: %s", c->name,
-                     inspected_fact(&d, "splits"));
-    cr_expect_eq(d.parts[0].episode_count, c->episodes, "%s: %u episodes", c->name, d.parts[0].episode_count);
-    cr_expect_eq(d.parts[0].field_count, c->fields, "%s: %u fields", c->name, d.parts[0].field_count);
-    const uint32_t problems = d.plan.problem_count + d.parts[0].problem_count;
-    cr_expect_eq(problems, c->problems, "%s: %u problems", c->name, problems);
-    inspected_close(&d);
+    contract_check_fact(&d, "era", c->era);
+    contract_check_fact(&d, "splits", c->splits);
+    contract_part(&d, 0, c->episodes, c->fields);
+    cr_expect_eq(contract_problems(&d), c->problems, "%s: %u problems", c->name, contract_problems(&d));
 }
 
 Test(robomimic, neighbours_are_not_ours, .timeout = 60)
 {
-    struct inspected d;
-    struct hub_error err = {0};
-    cr_expect_eq(inspected_open(&d, HUB_INSPECT, HUB_FIXTURES "/robomimic/neighbours", &err),
-                 HUB_NOT_ACCEPTABLE);
+    HUB_CLEANUP(inspected_close) struct inspected d;
+    struct hub_error err;
+    cr_expect_eq(contract_try(&d, &err, "robomimic/neighbours"), HUB_NOT_ACCEPTABLE);
     cr_expect_str_eq(d.format, "generic");
-    inspected_close(&d);
 }
-
-struct field_case {
-    char set[16], path[64];
-    enum hub_field_type type;
-    enum hub_role role;
-    enum hub_axis axis;
-};
 
 ParameterizedTestParameters(robomimic, fields)
 {
-    static struct field_case cases[] = {
+    static struct contract_field_case cases[] = {
         {"lift-ph", "actions", HUB_FIELD_NUMBER, HUB_ROLE_ACTION, HUB_AXIS_STEP},
         {"lift-ph", "action_dict/rel_pos", HUB_FIELD_NUMBER, HUB_ROLE_ACTION, HUB_AXIS_STEP},
         {"lift-ph", "obs/object", HUB_FIELD_NUMBER, HUB_ROLE_OBSERVATION, HUB_AXIS_STEP},
@@ -99,21 +67,13 @@ ParameterizedTestParameters(robomimic, fields)
         {"lift-mh", "obs/agentview_image", HUB_FIELD_IMAGE_RAW, HUB_ROLE_OBSERVATION, HUB_AXIS_STEP},
         {"lift-mh", "obs/agentview_depth", HUB_FIELD_NUMBER, HUB_ROLE_OBSERVATION, HUB_AXIS_STEP},
     };
-    return cr_make_param_array(struct field_case, cases, HUB_COUNT(cases));
+    return cr_make_param_array(struct contract_field_case, cases, HUB_COUNT(cases));
 }
 
-ParameterizedTest(struct field_case *c, robomimic, fields, .timeout = 60)
+ParameterizedTest(struct contract_field_case *c, robomimic, fields, .timeout = 60)
 {
-    struct inspected d;
-    cr_assert_eq(open_set(&d, c->set), HUB_OK);
-    const struct hub_found_field *field = inspected_field(&d.parts[0], c->path);
-    cr_assert_not_null(field, "%s has no %s", c->set, c->path);
-    cr_expect_eq(field->type, c->type, "%s: %s", c->path, hub_field_type_name(field->type));
-    cr_expect_eq(field->role, c->role, "%s: %s", c->path, hub_role_name(field->role));
-    cr_expect_eq(field->axis, c->axis, "%s: %s", c->path, hub_axis_name(field->axis));
-    cr_expect_null(field->unreadable);
-    cr_expect_not_null(field->layout);
-    inspected_close(&d);
+    HUB_CLEANUP(inspected_close) struct inspected d = contract_open("robomimic", "robomimic/%s", c->set);
+    contract_check_field(&d, c);
 }
 
 Test(robomimic, demos_come_in_number_order_with_gaps, .timeout = 60)
@@ -128,8 +88,7 @@ Test(robomimic, demos_come_in_number_order_with_gaps, .timeout = 60)
                  {3, 5, -1, "demo_3", "[\"valid\"]"}, /* of 7 actions: num_samples says 5 */
                  {10, 4, 1, "demo_10", "[\"better\",\"train\"]"},
                  {11, 6, -1, "demo_11", "[\"train\"]"}}; /* num_samples says 8 */
-    struct inspected d;
-    cr_assert_eq(open_set(&d, "lift-ph"), HUB_OK);
+    HUB_CLEANUP(inspected_close) struct inspected d = contract_open("robomimic", "robomimic/lift-ph");
     cr_assert_eq(d.parts[0].episode_count, HUB_COUNT(demos));
     for (size_t i = 0; i < HUB_COUNT(demos); i++) {
         const struct hub_found_episode *e = &d.parts[0].episodes[i];
@@ -145,19 +104,16 @@ Test(robomimic, demos_come_in_number_order_with_gaps, .timeout = 60)
                      "{\"ep_meta\":{\"lang\":\"lift the cube 2\",\"layout_id\":2}}");
     cr_expect_not_null(inspected_problem(&d, "bad-split", "better"));
     cr_expect_not_null(inspected_problem(&d, "length-mismatch", NULL));
-    inspected_close(&d);
 }
 
 Test(robomimic, env_args_are_facts, .timeout = 60)
 {
-    struct inspected d;
-    cr_assert_eq(open_set(&d, "empty"), HUB_OK);
-    cr_expect_str_eq(inspected_fact(&d, "env_spec"),
-                     "{\"env_name\":\"Isaac-Stack-Cube-Franka-v0\",\"type\":2}");
-    cr_expect_str_eq(inspected_fact(&d, "claimed_steps"), "0");
-    cr_expect_str_eq(inspected_fact(&d, "metadata"),
-                     "{\"env_args\":{\"env_name\":\"Isaac-Stack-Cube-Franka-v0\",\"type\":2},\"total\":0}");
-    inspected_close(&d);
+    HUB_CLEANUP(inspected_close) struct inspected d = contract_open("robomimic", "robomimic/empty");
+    contract_check_fact(&d, "env_spec", "{\"env_name\":\"Isaac-Stack-Cube-Franka-v0\",\"type\":2}");
+    contract_check_fact(&d, "claimed_steps", "0");
+    contract_check_fact(
+        &d, "metadata",
+        "{\"env_args\":{\"env_name\":\"Isaac-Stack-Cube-Franka-v0\",\"type\":2},\"total\":0}");
 }
 
 struct told_case {
@@ -179,19 +135,15 @@ ParameterizedTestParameters(robomimic, told)
 
 ParameterizedTest(struct told_case *c, robomimic, told, .timeout = 60)
 {
-    struct inspected d;
-    cr_assert_eq(open_set(&d, c->set), HUB_OK);
+    HUB_CLEANUP(inspected_close) struct inspected d = contract_open("robomimic", "robomimic/%s", c->set);
     const struct hub_found_episode *e = &d.parts[0].episodes[d.parts[0].episode_count - 1];
-    cr_expect_str_eq(e->task ? e->task : "", c->task, "%s: %s", c->set, e->task);
-    cr_expect_str_eq(e->seed ? e->seed : "", c->seed, "%s: %s", c->set, e->seed);
+    contract_check_text(&d, e->task, c->task);
+    contract_check_text(&d, e->seed, c->seed);
     cr_expect_eq(e->success, c->success, "%s", c->set);
-    inspected_close(&d);
 }
 
 Test(robomimic, actions_beyond_one_are_reported, .timeout = 60)
 {
-    struct inspected d;
-    cr_assert_eq(open_set(&d, "bare"), HUB_OK);
+    HUB_CLEANUP(inspected_close) struct inspected d = contract_open("robomimic", "robomimic/bare");
     cr_expect_not_null(inspected_problem(&d, "actions-not-normalized", "actions"));
-    inspected_close(&d);
 }
