@@ -2,47 +2,8 @@
  * Every way HDF5 stores rows (tests/fixtures/hdf5), and files made to harm (hdf5-hostile). The numeric fields
  * of the former hold 0, 1, 2 ... in C order, so each value read from the layout alone is checked.
  */
-#include <criterion/criterion.h>
-#include <criterion/parameterized.h>
-#include <stdio.h>
-
 #include "storage/base/digest.h"
-#include "tests/support/rows.h"
-
-static enum hub_status open_set(struct inspected *d, const char *name, struct hub_error *err)
-{
-    char path[1000];
-    snprintf(path, sizeof path, "%s/%s", HUB_FIXTURES, name);
-    return inspected_open(d, HUB_INSPECT, path, err);
-}
-
-static double number_at(const struct hub_variant *v, const uint8_t *at)
-{
-    uint64_t bits = 0;
-    double d;
-    float f;
-    for (uint32_t i = 0; i < v->item_size; i++)
-        bits |= (uint64_t)at[v->big_endian ? v->item_size - 1 - i : i] << (8 * i);
-    if (v->kind == HUB_KIND_FLOAT && v->item_size == 8)
-        return memcpy(&d, &bits, 8), d;
-    if (v->kind == HUB_KIND_FLOAT && v->item_size == 4)
-        return memcpy(&f, &bits, 4), (double)f;
-    return (double)bits;
-}
-
-/* The rows of a field of episode 0. */
-static void read_field(struct inspected *d, const char *path, struct hub_rows *rows)
-{
-    struct hub_layout layout;
-    struct hub_error err = {0};
-    const struct hub_found_field *field = inspected_field(&d->parts[0], path);
-    cr_assert_not_null(field, "no field %s", path);
-    cr_assert_null(field->unreadable, "%s: %s", path, field->unreadable);
-    cr_assert_eq(hub_layout_open(field->layout, field->layout_size, &layout, &err), HUB_OK);
-    const struct hub_window *window = hub_layout_window(&layout, 0);
-    cr_assert_not_null(window, "%s has no rows in episode 0", path);
-    cr_assert_eq(rows_read(d, 0, &layout, window, rows, &err), HUB_OK, "%s: %s", path, err.detail);
-}
+#include "tests/support/contract.h"
 
 struct counting_case {
     char set[24], path[36];
@@ -148,37 +109,23 @@ ParameterizedTestParameters(hdf5, counting)
 
 ParameterizedTest(struct counting_case *c, hdf5, counting, .timeout = 60)
 {
-    struct inspected d;
-    struct hub_error err = {0};
-    struct hub_rows rows = {0};
-    char set[64], path[64];
-    snprintf(set, sizeof set, "hdf5/%s", c->set);
+    HUB_CLEANUP(inspected_close) struct inspected d = contract_open("minari-hdf5", "hdf5/%s", c->set);
+    char path[64];
     snprintf(path, sizeof path, "infos/%s", c->path);
-    cr_assert_eq(open_set(&d, set, &err), HUB_OK, "%s: %s", set, err.detail);
-    read_field(&d, path, &rows);
+    HUB_CLEANUP(hub_rows_dispose) struct hub_rows rows = contract_read(&d, path, 0);
     cr_assert_eq(rows.rows, c->rows, "%s: %u rows", path, (unsigned)rows.rows);
     cr_assert_eq(hub_variant_row_items(&rows.variant), c->items);
-    for (uint64_t i = 0; i < (uint64_t)c->rows * c->items; i++)
-        cr_assert_eq(number_at(&rows.variant, rows.data + i * rows.variant.item_size), (double)i,
-                     "%s: element %u", path, (unsigned)i);
-    hub_rows_dispose(&rows);
-    inspected_close(&d);
+    contract_check_counting(&d, path, &rows);
 }
 
-static void expect_text(struct inspected *d, const char *path, const char *const *texts, uint32_t count)
+static void expect_text(const struct inspected *d, const char *path, const char *const *texts, uint32_t count)
 {
-    struct hub_rows rows = {0};
-    read_field(d, path, &rows);
+    HUB_CLEANUP(hub_rows_dispose) struct hub_rows rows = contract_read(d, path, 0);
     cr_assert_eq(rows.rows, count, "%s", path);
     for (uint32_t i = 0; i < count; i++) {
-        const char *at =
-            (const char *)rows.data + (rows.offsets ? rows.offsets[i] : i * (uint64_t)rows.variant.item_size);
-        const size_t size =
-            rows.offsets ? rows.offsets[i + 1] - rows.offsets[i] : hub_variant_text_size(&rows.variant, at);
-        cr_expect(size == strlen(texts[i]) && memcmp(at, texts[i], size) == 0, "%s: row %u is '%.*s'", path,
-                  i, (int)size, at);
+        const struct hub_view text = contract_row(&rows, i);
+        cr_expect(hub_view_is(text, texts[i]), "%s: row %u is '%.*s'", path, i, (int)text.size, text.data);
     }
-    hub_rows_dispose(&rows);
 }
 
 Test(hdf5, text_of_fixed_and_varying_length, .timeout = 60)
@@ -186,22 +133,17 @@ Test(hdf5, text_of_fixed_and_varying_length, .timeout = 60)
     static const char *const words[] = {"", "door", "扉🚪", "e\u0301", "a\\\"\t\n"}, *const padded[] = {
                                                                                         "", "door", "abcdef"};
     static const char *const blanks[] = {"door", "ab"}, *const none[] = {"", "", "", "", ""};
-    struct inspected d;
-    struct hub_rows rows = {0};
-    struct hub_error err = {0};
-    cr_assert_eq(open_set(&d, "hdf5/types-text-v0", &err), HUB_OK);
+    HUB_CLEANUP(inspected_close) struct inspected d = contract_open("minari-hdf5", "hdf5/types-text-v0");
+    HUB_CLEANUP(inspected_close)
+    struct inspected unwritten = contract_open("minari-hdf5", "hdf5/fill-values-v0");
     expect_text(&d, "infos/vlen", words, 5);
     expect_text(&d, "infos/fixed_utf8", words, 5);
     expect_text(&d, "infos/fixed_null_padded", padded, 3);
     expect_text(&d, "infos/fixed_space_padded", blanks, 2);
-    read_field(&d, "infos/vlen_f4", &rows);
+    HUB_CLEANUP(hub_rows_dispose) struct hub_rows rows = contract_read(&d, "infos/vlen_f4", 0);
     cr_expect_eq(rows.variant.sequence, HUB_KIND_FLOAT);
     cr_expect(rows.offsets[1] == 12 && rows.offsets[2] == 16, "three numbers and one");
-    hub_rows_dispose(&rows);
-    inspected_close(&d);
-    cr_assert_eq(open_set(&d, "hdf5/fill-values-v0", &err), HUB_OK);
-    expect_text(&d, "infos/never_written_text", none, 5);
-    inspected_close(&d);
+    expect_text(&unwritten, "infos/never_written_text", none, 5);
 }
 
 /* As each kind of padding says; what a writer's buffer held behind the text is not part of it. */
@@ -209,58 +151,45 @@ Test(hdf5, padding_of_fixed_strings, .timeout = 60)
 {
     static const char *const terminated[] = {"door", "", "abcdefgh"}, *const blanks[] = {"a b", "", "  x"};
     static const char *const plain[] = {"null_terminated", "null_terminated_gzip", "null_terminated_scalars"};
-    struct inspected d;
-    struct hub_error err = {0};
-    struct hub_rows rows = {0};
-    cr_assert_eq(open_set(&d, "hdf5/text-padding-v0", &err), HUB_OK);
+    HUB_CLEANUP(inspected_close) struct inspected d = contract_open("minari-hdf5", "hdf5/text-padding-v0");
     for (size_t i = 0; i < HUB_COUNT(plain); i++) {
         char path[64];
         snprintf(path, sizeof path, "infos/%s", plain[i]);
         expect_text(&d, path, terminated, i == 2 ? 1 : 3);
     }
     expect_text(&d, "infos/space_padded", blanks, 3);
-    read_field(&d, "infos/null_padded", &rows);
-    cr_expect_eq(hub_variant_text_size(&rows.variant, rows.data), 6, "a NUL within is part of padded text");
-    hub_rows_dispose(&rows);
-    cr_expect_str_eq(d.parts[0].episodes[0].attributes,
-                     "{\"null_padded\":[\"ab\\u0000cd\"],\"null_terminated\":[\"door\"],"
-                     "\"space_padded\":[\"a b\"]}");
-    inspected_close(&d);
+    HUB_CLEANUP(hub_rows_dispose) struct hub_rows rows = contract_read(&d, "infos/null_padded", 0);
+    cr_expect_eq(contract_row(&rows, 0).size, 6, "a NUL within is part of padded text");
+    contract_check_text(&d, d.parts[0].episodes[0].attributes,
+                        "{\"null_padded\":[\"ab\\u0000cd\"],\"null_terminated\":[\"door\"],"
+                        "\"space_padded\":[\"a b\"]}");
 }
 
 Test(hdf5, a_name_longer_than_any_path_is_reported, .timeout = 60)
 {
     static const char *const sets[] = {"hdf5/names-long-v0", "hdf5/names-long-dense-v0"};
     for (size_t i = 0; i < HUB_COUNT(sets); i++) {
-        struct inspected d;
-        struct hub_error err = {0};
-        cr_assert_eq(open_set(&d, sets[i], &err), HUB_OK);
+        HUB_CLEANUP(inspected_close) struct inspected d = contract_open("minari-hdf5", "%s", sets[i]);
         cr_expect_eq(d.parts[0].problem_count, 1);
         cr_expect_not_null(inspected_problem(&d, "bad-name", "episode_0/infos"), "%s", sets[i]);
-        inspected_close(&d);
     }
 }
 
 /* What is longer than a listing shows is told by its length and digest, which the sandbox allows. */
 Test(hdf5, long_attributes_are_summed_up, .timeout = 60)
 {
-    struct inspected d;
-    struct hub_error err = {0};
+    HUB_CLEANUP(inspected_close) struct inspected d = contract_open("minari-hdf5", "hdf5/attributes-long-v0");
     char bytes[2000], hex[2 * HUB_SHA256_BYTES + 1], fixed[200];
     uint8_t digest[HUB_DIGEST_MAX];
-    cr_assert_eq(open_set(&d, "hdf5/attributes-long-v0", &err), HUB_OK);
-    cr_assert_eq(d.part_status[0], HUB_OK, "%s", d.part_errors[0].detail);
     const char *attributes = d.parts[0].episodes[0].attributes;
     memset(bytes, 'y', sizeof bytes);
-    cr_assert_eq(hub_digest_of(HUB_SHA256, (struct hub_view){bytes, sizeof bytes}, digest, &err), HUB_OK);
+    cr_assert_eq(hub_digest_of(HUB_SHA256, (struct hub_view){bytes, sizeof bytes}, digest, NULL), HUB_OK);
     hub_hex(digest, HUB_SHA256_BYTES, hex);
     snprintf(fixed, sizeof fixed, "\"fixed\":{\"length\":2000,\"sha256\":\"%s\"}", hex);
-    cr_expect_not_null(strstr(attributes, fixed), "%s", attributes);
-    cr_expect_not_null(strstr(attributes, "\"model_file\":{\"length\":60017,\"sha256\":\""), "%s",
-                       attributes);
-    cr_expect_not_null(strstr(attributes, "\"table\":{\"length\":40000,\"sha256\":\""), "%s", attributes);
-    cr_expect_not_null(strstr(attributes, "\"short\":[0,1,2]"), "%s", attributes);
-    inspected_close(&d);
+    contract_check_says(&d, attributes, fixed);
+    contract_check_says(&d, attributes, "\"model_file\":{\"length\":60017,\"sha256\":\"");
+    contract_check_says(&d, attributes, "\"table\":{\"length\":40000,\"sha256\":\"");
+    contract_check_says(&d, attributes, "\"short\":[0,1,2]");
 }
 
 struct refused_case {
@@ -292,19 +221,13 @@ ParameterizedTestParameters(hdf5, refused)
 
 ParameterizedTest(struct refused_case *c, hdf5, refused, .timeout = 60)
 {
-    struct inspected d;
-    struct hub_error err = {0};
+    HUB_CLEANUP(inspected_close) struct inspected d = contract_open("minari-hdf5", "%s", c->set);
     char path[64];
     snprintf(path, sizeof path, "infos/%s", c->path);
-    cr_assert_eq(open_set(&d, c->set, &err), HUB_OK, "%s: %s", c->set, err.detail);
-    const struct hub_found_field *field = inspected_field(&d.parts[0], path);
-    cr_assert_not_null(field, "%s %s", c->set, path);
+    const struct hub_found_field *field = contract_field(&d, path);
     cr_assert_not_null(field->unreadable, "%s %s is readable", c->set, path);
-    cr_expect_str_eq(field->unreadable, c->why, "%s %s: %s", c->set, path, field->unreadable);
-    struct hub_layout layout;
-    cr_assert_eq(hub_layout_open(field->layout, field->layout_size, &layout, &err), HUB_OK);
-    cr_expect_eq(layout.counts[HUB_T_ARRAYS], 0, "which episodes have it, and no rows");
-    inspected_close(&d);
+    contract_check_text(&d, field->unreadable, c->why);
+    cr_expect_eq(contract_layout(&d, path).counts[HUB_T_ARRAYS], 0, "which episodes have it, and no rows");
 }
 
 struct hostile_case {
@@ -347,25 +270,21 @@ ParameterizedTestParameters(hdf5, hostile)
 
 ParameterizedTest(struct hostile_case *c, hdf5, hostile, .timeout = 60)
 {
-    struct inspected d;
-    struct hub_error err = {0};
-    struct hub_rows rows = {0};
-    char set[64];
-    snprintf(set, sizeof set, "hdf5-hostile/%s", c->set);
-    const enum hub_status st = open_set(&d, set, &err);
+    HUB_CLEANUP(inspected_close) struct inspected d;
+    HUB_CLEANUP(hub_rows_dispose) struct hub_rows rows = {0};
+    struct hub_error err;
+    const enum hub_status st = contract_try(&d, &err, "hdf5-hostile/%s", c->set);
     cr_assert_eq(st, c->plan, "%s: %s", c->set, err.detail);
     cr_assert_str_eq(d.format, "minari-hdf5", "%s is not claimed", c->set);
     if (st)
-        cr_expect_not_null(strstr(err.detail, c->says), "%s: %s", c->set, err.detail);
+        contract_check_says(&d, err.detail, c->says);
     else if (c->says[0])
-        cr_expect_not_null(inspected_problem(&d, c->says, NULL), "%s lacks %s", c->set, c->says);
+        contract_check_problems(&d, c->says);
     for (uint32_t i = 0; !st && i < d.plan.part_count; i++)
         cr_expect_eq(d.part_status[i], HUB_OK, "%s: %s", c->set, d.part_errors[i].detail);
-    if (c->good) {
-        read_field(&d, "infos/good", &rows);
-        for (unsigned i = 0; i < 15; i++)
-            cr_expect_eq(number_at(&rows.variant, rows.data + i * 8), (double)i);
-        hub_rows_dispose(&rows);
-    }
-    inspected_close(&d);
+    if (!c->good)
+        return;
+    rows = contract_read(&d, "infos/good", 0);
+    cr_expect_eq(rows.rows * hub_variant_row_items(&rows.variant), 15);
+    contract_check_counting(&d, "infos/good", &rows);
 }
