@@ -1,5 +1,6 @@
 // The timeline: what is marked on the overview, two fingers in a curve.
-const { settled } = require("./kit.js");
+const { frames, pass, settled } = require("./kit.js");
+const { seek } = require("./videos.js");
 
 const position = (page) => page.$eval(".transport input", (scrub) => Number(scrub.value));
 
@@ -24,6 +25,15 @@ const differing = (page, name) => page.evaluate(async (name) => {
   box.remove();
   return { part: apart / a.length, ink: apart / drawn, drawn };
 }, name);
+
+/** Holds the first request whose address matches: `begun` when it is asked, `release` lets its answer come, and waits for its end. */
+async function hold(page, matches) {
+  let go;
+  const held = new Promise((done) => { go = done; }), begun = page.waitForRequest(matches);
+  const ended = ["requestfinished", "requestfailed"].map((event) => page.waitForEvent(event, (r) => matches.test(r.url())).catch(() => {}));
+  await page.route(matches, async (route) => { await held; await route.continue().catch(() => {}); });
+  return { begun, release: async () => { go(); await Promise.race(ended); await frames(page, 4); } };
+}
 
 exports.rows = {
   "7 buckets look like all points": async (t) => {
@@ -104,6 +114,47 @@ exports.rows = {
     const asked = new URL(page.url()).searchParams, [from, to] = ["from", "to"].map((name) => Number(asked.get(name)));
     t.check(to - from === 8 && from >= 3 && to <= 12, "two fingers show", from, "to", to); // 15 steps to a third of them, but 8 at least
     t.same(await position(page), 0, "the step after two fingers");
+  },
+  "a late answer: the window went back": async (t) => {
+    const page = await t.open();
+    await page.goto(t.base + "/d/shapes-v0/episodes/0?lanes=infos/walk");
+    const whole = '[data-lane="infos/walk"][data-drawn^="0 100000 "]';
+    await page.waitForSelector(whole);
+    const { begun, release } = await hold(page, /infos\/walk\?.*width=/);
+    await page.focus(".transport input");
+    await page.keyboard.press("w");
+    await begun;
+    await page.keyboard.press("s");
+    await frames(page);
+    await pass(page, 200); // lanes ask after 80 ms
+    await release();
+    t.same(await page.locator(whole).count(), 1, "lanes of the whole episode");
+  },
+  "a late answer: the clock went back": async (t) => {
+    const page = await t.open();
+    await page.goto(t.base + "/d/shapes-v0/episodes/0?lanes=rewards");
+    await settled(page);
+    const { begun, release } = await hold(page, /[?&]start=64&stop=128&/), said = () => page.textContent("#values");
+    await seek(page, 70);
+    await begun;
+    await seek(page, 0);
+    await release();
+    t.same(await said(), "At step 0", "rows");
+    await seek(page, 70);
+    await t.becomes(said, "At step 70", "rows");
+  },
+  "a late answer: the sum of another step": async (t) => {
+    const page = await t.open();
+    await page.goto(t.base + "/d/shapes-v0/episodes/0?lanes=return");
+    await settled(page);
+    const reading = () => page.textContent('[data-lane="return"] h3 output'), sums = await t.hub.api("/shapes-v0/episodes/0/rewards?width=1&of=sum&start=0&stop=11");
+    const { begun, release } = await hold(page, /rewards\?.*width=1&start=256&/);
+    await seek(page, 300);
+    await begun;
+    await seek(page, 10);
+    await t.becomes(async () => Number(await reading()), sums.fields.rewards.values[0][10], "the sum");
+    await release();
+    t.same(Number(await reading()), sums.fields.rewards.values[0][10], "the sum, later");
   },
   "15 lost frames and another task are marked": async (t) => {
     const page = await t.open();

@@ -78,6 +78,7 @@ async function together(t, rate, seconds) {
 }
 
 exports.open = open;
+exports.seek = seek;
 exports.showing = showing;
 exports.rows = {
   "11 seek: the frame of the step": async (t) => {

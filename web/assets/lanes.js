@@ -123,8 +123,8 @@ class Lane {
 
   async load() {
     const wanted = `${view.from} ${view.to} ${this.pixels}`;
+    this.asked?.abort(); // even if nothing new is asked for: the answer under way is for another window
     if (wanted === this.loaded) return;
-    this.asked?.abort();
     const { signal } = (this.asked = new AbortController());
     try {
       await this.fetch(signal);

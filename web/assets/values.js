@@ -57,7 +57,10 @@ function show(found, k, step) {
   }
   for (const lane of lanes) {
     const row = found[lane.field]?.[k], value = lane.is.dims[0] === "/" ? within(row, lane.is.dims) : row;
-    if (lane.is.of === "sum" && lane.tiles) lane.tiles.get(1, step, step + 1).then(({ first, lines }) => read(lane, step === now() ? said(lines[0][step - first] ?? "NaN") : ""), () => {});
+    if (lane.is.of === "sum" && lane.tiles) {
+      read(lane, "");
+      lane.tiles.get(1, step, step + 1).then(({ first, lines }) => { if (step === now()) read(lane, said(lines[0][step - first] ?? "NaN")); }, () => {});
+    }
     const flat = lane.is.of === "sum" || value === undefined ? [] : [value].flat(Infinity);
     const places = lane.figure.querySelectorAll("[data-dim]");
     if (!places.length) {
@@ -81,7 +84,8 @@ async function load() {
   asked = new AbortController();
   try {
     const [found, k] = await block(step, asked.signal);
-    if (step === now()) show(found, k, step);
+    if (step !== now()) return;
+    show(found, k, step);
     shown = step;
   } catch { /* what is shown says its step */ }
 }
