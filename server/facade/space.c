@@ -1,10 +1,10 @@
 /* Namespaces as objects: see space.h. */
 #include "server/facade/space.h"
 
+#include "server/api/files.h"
 #include "server/api/namespace_file.h"
 #include "storage/base/json.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 
 /* What lies on the disk, or nothing; what cannot be read is as if it were not there. */
@@ -69,8 +69,8 @@ enum hub_status hub_space_send(struct hub_request *request, struct hub_buf *text
                                const char *tag, struct hub_response *response, struct hub_error *err)
 {
     char etag[40];
-    bool done = false, partial = false;
-    uint64_t first = 0, count = text->size;
+    bool done = false;
+    struct hub_byte_range range = {0};
     const struct hub_view whole = hub_buf_view(text);
     if (tag)
         snprintf(etag, sizeof etag, "%s", tag);
@@ -82,11 +82,10 @@ enum hub_status hub_space_send(struct hub_request *request, struct hub_buf *text
     HUB_TRY(hub_resolve_conditions(request, response, etag, validators.modified_s, &done, err));
     if (done)
         return HUB_OK;
-    HUB_TRY(hub_range(request, &validators, text->size, &first, &count, &partial, err));
-    if (partial)
-        HUB_TRY(hub_response_header(response, err, "Content-Range", "bytes %" PRIu64 "-%" PRIu64 "/%zu",
-                                    first, first + count - 1, text->size));
-    struct hub_buf *out = hub_response_buffer(response, partial ? 206 : 200, "application/json", text->limit);
+    HUB_TRY(hub_bytes_range(request, &validators, text->size, response, &range, err));
+    if (range.answered)
+        return HUB_OK;
+    struct hub_buf *out = hub_response_buffer(response, response->status, "application/json", text->limit);
     response->is_json = false; /* its bytes are those that were announced */
-    return hub_buf_add_view(out, (struct hub_view){text->data + first, (size_t)count}, err);
+    return hub_buf_add_view(out, (struct hub_view){text->data + range.first, (size_t)range.count}, err);
 }
