@@ -54,6 +54,10 @@ static void put_as_text(struct hub_json *json, const char *key, const json_t *va
         hub_json_put_text(json, key, json_string_value(value));
     } else if (json_is_boolean(value)) {
         hub_json_put_text(json, key, json_is_true(value) ? "True" : "False");
+    } else if (json_is_real(value)) {
+        char digits[HUB_NUMBER_CHARS];
+        hub_json_put_string(json, key,
+                            (struct hub_view){digits, hub_number_double(json_real_value(value), digits)});
     } else {
         HUB_CLEANUP(hub_freep) char *dumped = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
         hub_json_put_text(json, key, dumped);
