@@ -23,23 +23,28 @@ static void must(enum hub_status st, const struct hub_error *err)
     cr_assert_eq(st, HUB_OK, "%s", err->detail);
 }
 
-static void make_root(void)
+static void fill_root(const char *directory)
 {
     char path[4096];
-    root = scan_directory();
-    snprintf(path, sizeof path, "%s/door-human-v0", root);
+    snprintf(path, sizeof path, "%s/door-human-v0", directory);
     scan_copy("samples/door-human-v0", path);
-    snprintf(path, sizeof path, "%s/cut-v0", root);
+    snprintf(path, sizeof path, "%s/cut-v0", directory);
     scan_copy("samples/door-human-v0", path);
-    snprintf(path, sizeof path, "%s/cut-v0/data/main_data.hdf5", root);
+    snprintf(path, sizeof path, "%s/cut-v0/data/main_data.hdf5", directory);
     cr_assert_eq(truncate(path, 5000), 0);
-    scan_write(root, "notes.txt", "hello");
+    scan_write(directory, "notes.txt", "hello");
 }
 
 void api_kit_open(void)
 {
+    api_kit_open_with(fill_root);
+}
+
+void api_kit_open_with(void (*fill)(const char *directory))
+{
     struct hub_error err = {0};
-    make_root();
+    root = scan_directory();
+    fill(root);
     state = scan_directory();
     must(hub_roots_add(&roots, root, NULL, &err), &err);
     app = (struct hub_app){.roots = &roots,

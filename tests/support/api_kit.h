@@ -10,6 +10,8 @@
 /** The hub: door-human-v0 (12 episodes), cut-v0 (broken: its file is cut short) and the loose file notes.txt,
  * all inspected. For .init and .fini of a suite. */
 void api_kit_open(void);
+/** The same over what `fill` puts into an empty root. */
+void api_kit_open_with(void (*fill)(const char *directory));
 void api_kit_close(void);
 struct hub_app *api_kit_app(void);
 
