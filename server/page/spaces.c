@@ -2,6 +2,7 @@
  * hold. */
 #include "server/page/spaces.h"
 
+#include <math.h>
 #include <stdio.h>
 
 enum { DEEPEST = 8, MOST_BOUNDS = 12, ABOUT_BYTES = 600 };
@@ -48,9 +49,12 @@ static void say(const json_t *space, char out[ABOUT_BYTES])
         const char *dtype = json_string_value(json_object_get(space, "dtype"));
         snprintf(out, ABOUT_BYTES, "Box %s %s from %s to %s", dtype ? dtype : "", shape, low, high);
     } else if (type && strcmp(type, "Discrete") == 0) {
-        const long long start = (long long)page_double(space, "start"),
-                        n = (long long)page_double(space, "n");
-        snprintf(out, ABOUT_BYTES, "Discrete %lld to %lld", start, start + n - 1);
+        const double start = page_double(space, "start"), n = page_double(space, "n"),
+                     first = isfinite(start) ? start : 0; /* as Gymnasium has it where nothing is said */
+        if (isfinite(n))
+            snprintf(out, ABOUT_BYTES, "Discrete %.0f to %.0f", first, first + n - 1);
+        else
+            snprintf(out, ABOUT_BYTES, "Discrete from %.0f", first);
     } else {
         snprintf(out, ABOUT_BYTES, "%.200s", type ? type : "");
     }
