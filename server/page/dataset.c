@@ -4,6 +4,7 @@
 #include "server/page/recipes.h"
 #include "server/page/spaces.h"
 #include "server/page/svg.h"
+#include "storage/base/number.h"
 
 #include <stdio.h>
 
@@ -250,6 +251,14 @@ static void write_versions(struct page *page, const json_t *dataset)
     page_section_end(out, &section);
 }
 
+/* A number with its own digits, which the JSON of jansson does not keep to. */
+static struct hub_view real_of(struct page *page, const json_t *value)
+{
+    char digits[HUB_NUMBER_CHARS];
+    const size_t size = hub_number_double(json_real_value(value), digits);
+    return page_url(page, "%r", (struct hub_view){digits, size});
+}
+
 /* A member of the metadata: an address as a link, all else as its JSON. */
 static void write_member(struct page *page, const char *name, const json_t *value)
 {
@@ -258,8 +267,11 @@ static void write_member(struct page *page, const char *name, const json_t *valu
         page_dl_link(&page->out, &(struct page_dl_link){hub_view_of(name), text});
         return;
     }
-    char *json = text.data ? NULL : json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
-    page_dl_text(&page->out, &(struct page_dl_text){hub_view_of(name), text.data ? text : hub_view_of(json)});
+    char *json = text.data || json_is_real(value) ? NULL : json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+    const struct hub_view said = json_is_real(value) ? real_of(page, value)
+                                 : text.data         ? text
+                                                     : hub_view_of(json ? json : "");
+    page_dl_text(&page->out, &(struct page_dl_text){hub_view_of(name), said});
     free(json);
 }
 
