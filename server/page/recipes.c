@@ -108,7 +108,7 @@ static bool can_be_repo(struct hub_view name)
             return false;
         letter = plain;
     }
-    return letter && name.size <= 96;
+    return letter && name.size <= 96 && !hub_view_ends(name, ".git");
 }
 
 /* The first two segments; a single one is a repo of the hub's author. `within`: what is it of the repo. */
