@@ -132,11 +132,12 @@ static void write_filter(struct page *page, const json_t *dataset)
 /* A number that a form was given leads to its episode. */
 static enum hub_status go_to(struct page *page, struct hub_view number)
 {
+    const struct hub_view query = page_query(page, "number cursor limit", NULL);
     page->response->status = 303;
-    return hub_response_header(page->response, page->err, "Location", "%s",
-                               page_url(page, "/d/%p/episodes/%s%r", page_id(page), number,
-                                        page_query(page, "number cursor limit", NULL))
-                                   .data);
+    return hub_response_header(
+        page->response, page->err, "Location", "%s",
+        page_url(page, "/d/%p/episodes/%s%r", page_id(page), number, query.size > 1 ? query : HUB_VIEW(""))
+            .data);
 }
 
 /* What `where` gets wrong stands beside it, and the page is whole. */
