@@ -77,10 +77,12 @@ void page_episodes_table(struct page *page, const json_t *list, struct hub_view 
 {
     struct page_out *out = &page->out;
     const uint64_t total = page_count(list, "total");
-    char caption[80], kept[2048];
+    HUB_CLEANUP(hub_buf_dispose)
+    struct hub_buf kept = HUB_BUF_INIT(64 * KIB); /* addresses last for a few more */
+    char caption[80];
     snprintf(caption, sizeof caption, "%llu episode%s", (unsigned long long)total, total == 1 ? "" : "s");
-    snprintf(kept, sizeof kept, "%.*s", (int)HUB_MIN(carried.size, sizeof kept - 1),
-             carried.data ? carried.data : "");
+    if (carried.size > 1 && !out->status)
+        out->status = hub_buf_add_view(&kept, carried, out->err);
     const struct page_table table = {HUB_VIEW("cardlike"), hub_view_of(caption)};
     page_table_begin(out, &table);
     write_heads(page, sorted);
@@ -88,7 +90,7 @@ void page_episodes_table(struct page *page, const json_t *list, struct hub_view 
     size_t i;
     const json_t *episode;
     json_array_foreach(json_object_get(list, "items"), i, episode)
-        write_row(page, episode, hub_view_of(strcmp(kept, "?") == 0 ? "" : kept), sorted);
+        write_row(page, episode, hub_buf_view(&kept), sorted);
     page_tbody_end(out, NULL);
     page_table_end(out, &table);
 }

@@ -64,14 +64,27 @@ static void put_character(struct page_out *out, uint32_t c, struct hub_view as_w
     }
 }
 
-void page_put_text(struct page_out *out, struct hub_view text)
+/* Write the characters that begin in the first `size` bytes of a text; return the rest of it. */
+static struct hub_view put_first(struct page_out *out, struct hub_view text, size_t size)
 {
     const size_t all = text.size;
-    while (text.size && all - text.size < LONGEST_TEXT) {
+    while (text.size && all - text.size < size) {
         const char *from = text.data;
         const uint32_t c = hub_utf8_next(&text);
         put_character(out, c, (struct hub_view){from, (size_t)(text.data - from)});
     }
+    return text;
+}
+
+void page_put_whole(struct page_out *out, struct hub_view text)
+{
+    (void)put_first(out, text, text.size);
+}
+
+void page_put_text(struct page_out *out, struct hub_view text)
+{
+    const size_t all = text.size;
+    text = put_first(out, text, LONGEST_TEXT);
     if (text.size) {
         char tail[64];
         snprintf(tail, sizeof tail, "\xE2\x80\xA6 (%zu bytes in all)", all);

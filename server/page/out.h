@@ -20,12 +20,14 @@ struct page_out {
 void page_put_raw(struct page_out *out, const char *html, size_t size);
 /** Foreign text: markup is escaped, what would turn or hide text is shown by its number, and a long one is cut. */
 void page_put_text(struct page_out *out, struct hub_view text);
+/** The same, and never cut: what is pasted elsewhere, or sent back by a form. */
+void page_put_whole(struct page_out *out, struct hub_view text);
 /** An address within the hub, made of encoded parts: begins with one '/', '?' or '#'; anything else becomes "#". */
 void page_put_url(struct page_out *out, struct hub_view url);
 void page_put_asset(struct page_out *out, const char *name);
 void page_put_number(struct page_out *out, int64_t value); /* "7", an episode's number */
 void page_put_count(struct page_out *out, uint64_t value); /* "1,203" */
-void page_put_real(struct page_out *out, double value);    /* six digits; "NaN" */
+void page_put_real(struct page_out *out, double value);    /* five digits; "NaN" */
 /** Of a drawing, as long as it is: ends at what is no command or number. */
 void page_put_path(struct page_out *out, struct hub_view d);
 void page_put_coord(struct page_out *out, double value);   /* of a drawing */

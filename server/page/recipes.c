@@ -3,6 +3,7 @@
 
 #include "server/api/app.h"
 #include "storage/base/uri.h"
+#include "storage/query/where.h"
 
 #include <inttypes.h>
 
@@ -18,6 +19,7 @@ enum needs {
     SHARDS = 128,
     CHOSEN = 512,  /* some of its episodes were chosen; these alone are shown then */
     EDITED = 1024, /* LeRobot's own tool edits it: from v3.0 on */
+    FITS = 2048,   /* a filter may be as long as one that names them all */
 };
 
 /* <name> is a value as part of a URL, <name sh> one argument of a shell, <name py> a text of Python. */
@@ -71,10 +73,10 @@ static const struct recipe {
     {"curl: all files", "curl -s '<base>/api/v1/datasets/<id>/archive.tar' | tar x", 0, false},
     {"rclone: all files, again only what changed",
      "rclone copy ':http,url=\"<base>/<bucket>/<id>/\":' <id sh>", 0, false},
-    {"The episodes as a filter", "number in (<chosen>)", CHOSEN, false},
+    {"The episodes as a filter", "number in (<chosen>)", CHOSEN | FITS, false},
     {"The episodes as JSON", "[<chosen>]", CHOSEN, false},
     {"minari-cli: all their rows", "minari-cli rows <id sh> --where 'number in (<chosen>)' -o rows.npz",
-     CHOSEN | TRANSITIONS, false},
+     CHOSEN | TRANSITIONS | FITS, false},
     {"Python: Minari, without them",
      "import minari\ndataset = minari.load_dataset(<id py>)\n"
      "kept = dataset.filter_episodes(lambda episode: episode.id not in {<chosen>})\n"
@@ -165,6 +167,7 @@ static enum hub_status find_values(struct values *v, const json_t *dataset, stru
     v->has |= hub_view_is(page_text(dataset, "era"), "v3.0") ? EDITED : 0;
     v->has |= v->shards.size ? SHARDS : 0;
     v->has |= v->chosen.size ? CHOSEN : 0;
+    v->has |= v->chosen.size + strlen("number in ()") <= HUB_WHERE_BYTES ? FITS : 0;
     v->has |= has_role(fields, "observation") && has_role(fields, "action") ? TRANSITIONS : 0;
     return find_repo(v, err);
 }

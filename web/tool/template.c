@@ -45,6 +45,7 @@ static const struct {
     {"real", "double ", true},           {"coord", "double ", true},
     {"bytes", "uint64_t ", false},       {"time", "struct hub_view ", false},
     {"link", "struct hub_view ", false}, {"path", "struct hub_view ", true},
+    {"whole", "struct hub_view ", true},
 };
 
 static _Noreturn void __attribute__((format(printf, 2, 3)))
