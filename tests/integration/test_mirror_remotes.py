@@ -3,6 +3,7 @@ import contextlib
 import glob
 import json
 import os
+import random
 import re
 import shutil
 import sqlite3
@@ -152,9 +153,9 @@ def test_a_part_under_another_name(place, source):
 
 @pytest.mark.parametrize("kind", [Bucket, Organisation], ids=["gcp", "hf"])
 def test_a_token_is_for_its_remote_alone(place, kind, monkeypatch):
-    token = os.path.join(place, "token")
+    token, secret = os.path.join(place, "token"), "hub_" + random.SystemRandom().randbytes(24).hex()
     with lay(kind, place, monkeypatch) as source, Upstream("127.0.0.2") as elsewhere, here(place) as hub:
-        source.server.token = "hub_secret_0815"
+        source.server.token = secret
         elsewhere.route = lambda request, path, query: request.answer(404)
         hub.wait_ready()
         mirror(place, "add", source.remote, "--name", "none", "--prefix", "dummy-multi", "--as", "none/")
@@ -162,7 +163,7 @@ def test_a_token_is_for_its_remote_alone(place, kind, monkeypatch):
         assert "closed" in failed("none")["error"]
         mirror(place, "remove", "none")
         with open(token, "w") as f:
-            f.write("hub_secret_0815\n")
+            f.write(secret + "\n")
         mirror(place, "add", source.remote, "--name", "lab", "--token-file", token, "--prefix", "dummy-multi")
         wait_synced(hub, "lab")
         source.server.fault = lambda request, path: "/data/" in path and request.answer(302, headers={"Location": elsewhere.url + "/x"})
@@ -173,11 +174,11 @@ def test_a_token_is_for_its_remote_alone(place, kind, monkeypatch):
             assert source.server.cdn.requests and source.server.cdn.tokens() == {None}
         said = mirror(place, "list").stdout + mirror(place, "show", "lab").stdout + hub.text_log() + hub.get("/metrics").body.decode()
         said += json.dumps([hub.get("/api/v1/mirrors").json(), hub.get("/api/v1/jobs").json()])
-        assert "0815" not in said
+        assert secret not in said
     for name in glob.glob(os.path.join(place, "state", "*")) + glob.glob(os.path.join(place, "here", "**"), recursive=True, include_hidden=True):
         if os.path.isfile(name):
             with open(name, "rb") as f:
-                assert b"0815" not in f.read(), name
+                assert secret.encode() not in f.read(), name
 
 
 def test_a_bucket_of_minari_04(place, monkeypatch):
