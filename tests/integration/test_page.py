@@ -503,7 +503,7 @@ def test_a_window_of_an_episode_without_script(hub):
 def test_lanes_in_a_browser(hub):
     if not browser():
         return
-    done = subprocess.run(["node", os.path.join(os.path.dirname(__file__), "../web/lanes.js"), hub.base, "lab/long-v0", str(SPIKE), str(HOLES.start)], capture_output=True, text=True, timeout=120)
+    done = subprocess.run(["node", os.path.join(os.path.dirname(__file__), "../web/lanes.js"), hub.base, "lab/long-v0", str(SPIKE), str(HOLES.start)], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
