@@ -1,18 +1,19 @@
 #!/bin/sh
-# What takes too long for every run: sh tests/long.sh [--only tsan|damage|oracle|parquet|lerobot|memory|drain|kills]... Packages and
-# Pythons are those of tests/run.sh, which comes first. Ends with "N passed, N failed". HUB_PARQUET_FILES names a folder of Parquet
-# files that others wrote (apache/parquet-testing), HUB_LEROBOT_PYTHONS the Pythons that have lerobot, which makes the step lerobot: those
-# that "tests/fixtures/make.sh lerobot" leaves, by default.
+# Tests that take too long for every run: sh tests/long.sh [--only STEP]... Packages and Pythons are those of tests/run.sh, which comes
+# first. STEP: tidy tsan damage oracle parquet lerobot memory drain kills pages clients. Ends with "N passed, N failed".
+# HUB_PARQUET_FILES names a folder of Parquet files that others wrote (apache/parquet-testing), HUB_LEROBOT_PYTHONS the Pythons that have
+# lerobot for the step lerobot: by default those that "tests/fixtures/make.sh lerobot" leaves.
 set -eu
 cd "$(dirname "$0")/.."
 . tests/support/install.sh
 
 [ -n "${HUB_TEST_PYTHON:-}" ] || HUB_TEST_PYTHON=$PWD/build/venv/bin/python
 export HUB_TEST_PYTHON
+steps="tidy tsan damage oracle parquet lerobot memory drain kills pages clients"
 wanted=" "
 while [ $# -gt 0 ]; do
-    case "$1 ${2:-}" in
-    "--only tsan" | "--only damage" | "--only oracle" | "--only parquet" | "--only lerobot" | "--only memory" | "--only drain" | "--only kills") wanted="$wanted$2 " ;;
+    case "$1 $steps " in
+    "--only "*" ${2:-} "*) wanted="$wanted$2 " ;;
     *) sed -n 2,6p "$0" >&2 && exit 2 ;;
     esac
     shift 2
@@ -40,12 +41,20 @@ build() { # PRESET [TARGET]...
     cmake --preset "$preset" >/dev/null && cmake --build --preset "$preset" ${1:+--target} "$@" >/dev/null
 }
 
+# All sources under clang-tidy. The gate checks what changed since the commit that this step leaves in tidy-base: commit that file.
+tidy() {
+    build asan || return 1
+    sh tests/support/check_tidy.sh build/asan --all || return 1
+    [ -z "$(git status --porcelain -- storage server client)" ] || return 0 # the files checked are in no commit
+    git rev-parse HEAD >tests/support/tidy-base
+}
+
 # Threads under ThreadSanitizer, over files and over a store whose bytes come late. Criterion cannot run there: tests/support/plain
 # stands in for it.
-tsan_units="base_fetch base_lru catalog_snapshot scan_hash scan_scanner scan_trouble http_pool http_budget http_lanes http_stream http_waits http_log"
+tsan_units="unit_storage_base unit_storage_catalog unit_storage_scan unit_server_http"
 tsan_tests="replaced or leaves_others or slow_readers or the_end_does_not or pages_wait or departed or light or proxy"
 tsan() {
-    build tsan minari-hub minari-hub-late minari-inspect inspect_planted http_server http_server_late $(printf 'test_%s ' $tsan_units) || return 1
+    build tsan minari-hub minari-hub-late minari-inspect inspect_planted http_server http_server_late $tsan_units || return 1
     rm -f build/tsan/report.*
     export TSAN_OPTIONS="log_path=$PWD/build/tsan/report:halt_on_error=0" HUB_BIN=$PWD/build/tsan/bin
     ctest --preset tsan -R "^($(printf '%s|' $tsan_units)raw_requests|raw_requests_late)\$" || return 1
@@ -64,10 +73,13 @@ damage() {
     done
 }
 
-# Random files and random slices against h5py, for half an hour.
+# All values of the fixtures, from files and from a store whose bytes come late (every kind of piece); then random files and random slices
+# against h5py, for half an hour.
 oracle() {
     build dev || return 1
     HUB_BIN=$PWD/build/dev/bin "$HUB_TEST_PYTHON" -m pytest -q -p no:cacheprovider tests/integration/test_oracle.py || return 1
+    HUB_LATE_MS=2 HUB_PROGRAM=minari-hub-late HUB_BIN=$PWD/build/dev/bin "$HUB_TEST_PYTHON" -m pytest -q -p no:cacheprovider \
+        tests/integration/test_oracle.py -k "hdf5 or lerobot or webdataset" || return 1
     HUB_BIN=$PWD/build/dev/bin "$HUB_TEST_PYTHON" tests/integration/test_property.py "${HUB_PROPERTY_SECONDS:-1800}"
 }
 
@@ -112,8 +124,20 @@ kills() {
         tests/integration/test_kill.py tests/integration/test_crash.py tests/integration/test_mirror.py
 }
 
+# The slow subjects of the pages: a million steps and episodes, times.
+pages() {
+    build release || return 1
+    HUB_BIN=$PWD/build/bin sh tests/web/run.sh --all
+}
+
+# The clients that take long to install or to start.
+clients() {
+    build release || return 1
+    HUB_BIN=$PWD/build/bin sh tests/conformance/slow.sh --yes
+}
+
 mkdir -p build
-for name in tsan damage oracle parquet lerobot memory drain kills; do
+for name in $steps; do
     if ! is_wanted $name; then continue; fi
     if [ "$name$lerobots" = lerobot ]; then
         say "SKIP  lerobot: none is here (tests/fixtures/make.sh lerobot makes two, or HUB_LEROBOT_PYTHONS names them)"

@@ -68,7 +68,7 @@ class Clients:
 
     def node(self, packages, script, *args, **more):
         """Runs a module of tests/conformance/node; its last line is JSON."""
-        assert os.path.exists(os.path.join(CLIENTS, "installed.json")), f"{', '.join(packages)} could not be installed: tests/conformance/run.sh says why"
+        assert os.path.exists(os.path.join(CLIENTS, "node_modules")), f"{', '.join(packages)} could not be installed: tests/conformance/run.sh says why"
         for name in packages:
             self.versions[name] = {json.load(open(os.path.join(CLIENTS, "node_modules", name, "package.json")))["version"]}
         at = os.path.join(CLIENTS, script)  # where import looks for node_modules

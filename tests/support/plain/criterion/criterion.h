@@ -1,7 +1,7 @@
 /**
  * Criterion's words for a plain program: its tests run one after the other in this process, without
- * Criterion, which cannot run under ThreadSanitizer. Only what the tests of threads use; for one source file
- * a program.
+ * Criterion, which cannot run under ThreadSanitizer. Only what the tests of threads use. The files of a
+ * program share main() and the list of tests, which are weak.
  */
 #ifndef HUB_TESTS_PLAIN_CRITERION_H
 #define HUB_TESTS_PLAIN_CRITERION_H
@@ -25,8 +25,8 @@ struct plain_test {
     struct plain_test *next;
 };
 
-static struct plain_test *plain_tests;
-static unsigned plain_failed;
+__attribute__((weak)) struct plain_test *plain_tests;
+__attribute__((weak)) unsigned plain_failed;
 
 __attribute__((format(printf, 5, 6))) static inline void plain_check(bool is, bool fatal, int line,
                                                                      const char *what, const char *fmt, ...)
@@ -59,7 +59,7 @@ __attribute__((format(printf, 5, 6))) static inline void plain_check(bool is, bo
     }                                                                                                        \
     static void SUITE##_##NAME(void)
 
-int main(void)
+__attribute__((weak)) int main(void)
 {
     unsigned count = 0;
     for (struct plain_test *t = plain_tests; t; t = t->next, count++) {
