@@ -102,9 +102,7 @@ grep -E '^(NO|NOT) ' build/clients.log || true
 if [ -x build/go/fake-gcs-server ]; then export HUB_TEST_FAKE_GCS="$here/build/go/fake-gcs-server"; fi
 
 test_step "units, formats and fuzz targets (sanitizers)" asan build/asan 'unit|contract|fuzz'
-jobs=$(($(nproc) + 1)) # these wait much of their time
 test_step "api, mirrors, command line (sanitizers)" asan build/asan api
-jobs=$(nproc)
 test_step "timed tests and README (release)" release build release
 test_step "stock clients (release)" release build clients
 test_step "pages in a browser (release)" release build pages

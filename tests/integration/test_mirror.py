@@ -30,7 +30,7 @@ def test_a_rule_made_before_the_hub_runs(place):
             assert done["failures"] == 0 and done["transfers"] == done["datasets"] > 20
             expect_copy(place)
             hub.wait_indexed()
-            assert revisions(hub) == revisions(up)
+            until(lambda: revisions(hub) == revisions(up))
             jobs = hub.get("/api/v1/jobs?kind=transfer&limit=1000").json()["items"]
             assert len(jobs) == done["datasets"] and {j["state"] for j in jobs} == {"done"}
             assert hub.get("/api/v1/jobs/" + jobs[0]["id"]).json() == jobs[0]
