@@ -79,7 +79,7 @@ struct hub_scan_progress {
 HUB_MUST_USE enum hub_status hub_scanner_start(const struct hub_scanner_options *options,
                                                struct hub_scanner **out, struct hub_error *err);
 void hub_scanner_stop(struct hub_scanner *scanner);
-/** It never waits: the answer may be some moments old, but not older than the end of the last hub_scanner_wait. */
+/** It never waits: the answer may be a moment old, but not older than the last hub_scanner_wait. */
 void hub_scanner_progress(struct hub_scanner *scanner, struct hub_scan_progress *out);
 /** How far the inspection of a dataset is: false when none is under way or its parts are not known yet. */
 bool hub_scanner_parts(struct hub_scanner *scanner, const char *id, uint32_t *parts, uint32_t *done);

@@ -66,7 +66,7 @@ ParameterizedTest(struct set_case *c, webdataset, sets)
     for (uint32_t i = 0; i < part->field_count; i++) {
         const struct hub_found_field *f = &part->fields[i];
         unreadable += f->unreadable != NULL;
-        cr_assert(!f->unreadable || !inspected_problem(&d, "uneven-field", f->path), "%s is told twice",
+        cr_assert(!f->unreadable || !inspected_problem(&d, "uneven-field", f->path), "%s is reported twice",
                   f->path);
     }
     cr_assert_eq(unreadable, c->unreadable, "%s: %u", c->name, unreadable);

@@ -126,7 +126,7 @@ Test(listed, what_was_kept_is_loaded_and_what_is_of_no_rule_is_removed)
     cr_expect_eq(upstreams, 3);
     cr_expect_str_eq(shown(), "a-v0 ");
     cr_expect(kit_is_there("state/listings/lab.jsonl"));
-    cr_expect(kit_is_there("state/listings/damaged.jsonl"), "the next pass makes it anew");
+    cr_expect(kit_is_there("state/listings/damaged.jsonl"), "the next pass writes it again");
     cr_expect_not(kit_is_there("state/listings/copies.jsonl"));
     cr_expect_not(kit_is_there("state/listings/gone.jsonl"));
 }

@@ -203,7 +203,7 @@ Test(pull_plan, a_new_list_goes_on_where_the_file_is_the_same)
         make_transfer(&later, change == 1 ? 2 : 1);
         later.files[0].size += change == 2;
         if (change == 3)
-            later.states[0] = HUB_SEGMENT_MISSING; /* what was told is not there any more */
+            later.states[0] = HUB_SEGMENT_MISSING; /* the listed segment is missing by now */
         plan_of(pull, &later);
         cr_expect_eq(old->next, pull->plan);
         cr_expect_eq(pull->plan->files[0].turn, change != 0, "%u", change);

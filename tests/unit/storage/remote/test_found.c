@@ -1,4 +1,4 @@
-/* storage/remote/found.c: datasets in a tree of files, told by their names and their metadata. */
+/* storage/remote/found.c: datasets in a tree of files, recognised by their names and metadata. */
 #include "storage/remote/found.h"
 #include "tests/support/answers.h"
 
