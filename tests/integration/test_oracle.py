@@ -463,7 +463,7 @@ def check_dataset(hub, folder, document, rng):
 def test_values(name):
     rng = random.Random(name)
     root = os.path.join(FIXTURES, ROOTS[name])
-    with serving(root) as hub:
+    with serving(root, keep_alive=True) as hub:
         for item in hub.datasets():
             if item["format"] == "files" or item["status"] == "unsupported" or item["id"] in NOT_COMPARED:
                 continue
