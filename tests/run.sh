@@ -48,6 +48,7 @@ run_tests() { # PRESET FOLDER OPTION...: ctest; each test with its time, what fa
     shift 2
     ctest --preset "$preset" -j "$jobs" --no-tests=error "$@" >"$log" 2>&1 || true
     grep -E 'Test +#' "$log" || true
+    sed -n '/sec\*proc/p' "$log" # the time of each label, of all processors together
     sed -n 's/^SKIPPED/LEFT OUT/p; /^NO [A-Z]/p' "$details" | sort -u
     grep -hE '^client ' "$details" | sort -u || true # the versions of stock clients
     total=$(sed -n 's/.*tests passed, \([0-9]*\) tests failed out of \([0-9]*\)/\1 \2/p' "$log" | tail -n 1)
@@ -68,7 +69,7 @@ test_step() { # NAME PRESET FOLDER LABELS: the tests with one of these labels; t
 
 step "packages"
 PACKAGES_BUILD=$(sed -n 's/^PACKAGES_BUILD="\(.*\)"$/\1/p' server/run.sh)
-PACKAGES_TEST="aria2 clang-format clang-tidy curl git libcriterion-dev make nodejs prometheus python3-venv rclone strace wget"
+PACKAGES_TEST="aria2 ccache clang-format clang-tidy curl git libcriterion-dev make nodejs prometheus python3-venv rclone strace wget"
 # shellcheck disable=SC2086
 install_packages "$yes" $PACKAGES_BUILD $PACKAGES_TEST
 # A machine that cannot have a browser, or Go, leaves their tests out by name.
@@ -90,6 +91,9 @@ clients() {
 clients >build/clients.log 2>&1 &
 installing=$!
 
+# What another checkout on this machine has compiled is not compiled again
+export CMAKE_C_COMPILER_LAUNCHER=ccache CCACHE_BASEDIR="$here" CCACHE_NOHASHDIR=1
+
 step "build with sanitizers"
 cmake --preset asan >/dev/null
 cmake --build --preset asan | tail -n 3
@@ -101,11 +105,8 @@ wait "$installing" || { cat build/clients.log >&2; exit 1; }
 grep -E '^(NO|NOT) ' build/clients.log || true
 if [ -x build/go/fake-gcs-server ]; then export HUB_TEST_FAKE_GCS="$here/build/go/fake-gcs-server"; fi
 
-test_step "units, formats and fuzz targets (sanitizers)" asan build/asan 'unit|contract|fuzz'
-test_step "api, mirrors, command line (sanitizers)" asan build/asan api
-test_step "timed tests and README (release)" release build release
-test_step "stock clients (release)" release build clients
-test_step "pages in a browser (release)" release build pages
+test_step "tests with sanitizers: units, formats, fuzz targets, api" asan build/asan 'unit|contract|fuzz|api'
+test_step "tests of what users have: load, README, clients, pages" release build 'release|clients|pages'
 check "clang-format" sh tests/support/check_format.sh
 check "clang-tidy" sh tests/support/check_tidy.sh build/asan
 check "history" sh tests/support/check_history.sh
