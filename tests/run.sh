@@ -40,13 +40,12 @@ check() { # NAME COMMAND...: one check that is not an entry of ctest
     fi
 }
 
-jobs=$(nproc)
 run_tests() { # PRESET FOLDER OPTION...: ctest; each test with its time, what failed in full, and what this machine cannot run
     preset=$1
     log=$2/tests.log
     details=$2/Testing/Temporary/LastTest.log
     shift 2
-    ctest --preset "$preset" -j "$jobs" --no-tests=error "$@" >"$log" 2>&1 || true
+    ctest --preset "$preset" -j $((2 * $(nproc))) --no-tests=error "$@" >"$log" 2>&1 || true
     grep -E 'Test +#' "$log" || true
     sed -n '/sec\*proc/p' "$log" # the time of each label, of all processors together
     sed -n 's/^SKIPPED/LEFT OUT/p; /^NO [A-Z]/p' "$details" | sort -u
