@@ -3,6 +3,7 @@
 
 #include "server/api/remote.h"
 #include "server/mirror/pull.h"
+#include "server/mirror/readers.h"
 #include "storage/base/id.h"
 #include "storage/base/json.h"
 #include "storage/base/spell.h"
@@ -189,11 +190,21 @@ static enum hub_status open_dataset(struct hub_request *request, struct hub_targ
     return HUB_OK;
 }
 
+void hub_resolve_begin_reading(struct hub_request *request, const struct hub_summary *summary)
+{
+    hub_summary_touch(summary);
+    if (hub_reader_is_of(request->reading, summary->id))
+        return; /* the handler is called again */
+    hub_reader_end(request->reading);
+    request->reading = hub_reader_begin(request->app->mirrors, summary->id);
+    request->end_reading = hub_reader_end;
+}
+
 enum hub_status hub_resolve_summary(struct hub_request *request, const struct hub_summary *summary,
                                     struct hub_target *target, struct hub_error *err)
 {
     target->summary = summary;
-    hub_summary_touch(summary);
+    hub_resolve_begin_reading(request, summary);
     return open_dataset(request, target, err);
 }
 
@@ -247,10 +258,10 @@ enum hub_status hub_resolve_id(struct hub_request *request, struct hub_response 
                                unsigned to, struct hub_target *out, struct hub_error *err)
 {
     HUB_TRY(find_summary(request, response, id, out, err));
+    if (to & (HUB_TO_DATASET | HUB_TO_STATE))
+        hub_resolve_begin_reading(request, out->summary);
     if (out->summary->status == HUB_DATASET_REMOTE)
         return to & HUB_TO_REMOTE ? HUB_OK : ask_upstream(request, response, out->summary, err);
-    if (to & (HUB_TO_DATASET | HUB_TO_STATE))
-        hub_summary_touch(out->summary);
     if (to & HUB_TO_DATASET)
         HUB_TRY(open_dataset(request, out, err));
     if (to & HUB_TO_STATE)

@@ -50,6 +50,10 @@ HUB_MUST_USE enum hub_status hub_resolve_summary(struct hub_request *request,
                                                  const struct hub_summary *summary, struct hub_target *target,
                                                  struct hub_error *err);
 
+/** The dataset is being read from now until the last byte of the answer was sent: it is not evicted meanwhile. What resolves
+ * to a dataset has begun already. */
+void hub_resolve_begin_reading(struct hub_request *request, const struct hub_summary *summary);
+
 /** How far a dataset is that comes from an upstream: for the problem document. */
 void hub_resolve_progress(struct hub_response *response, const struct hub_pull_progress *progress);
 

@@ -461,6 +461,7 @@ static enum hub_status open_target(struct hub_request *request, const struct hub
     target->view = NULL;
     target->summary = summary;
     if (summary->status == HUB_DATASET_REMOTE) {
+        hub_resolve_begin_reading(request, summary);
         HUB_TRY(hub_remote_view_get(request->app, summary, request->may_block, &target->view, err));
         *out = &target->view->dataset;
         return HUB_OK;

@@ -83,6 +83,8 @@ struct hub_request {
     uint32_t patience_ms; /* how long they are waited for; 0: as long as disks are */
     void *state;          /* the handler's; freed with free_state when the request ends */
     void (*free_state)(void *state);
+    void *reading; /* what is held until the answer is sent; then end_reading is called with it */
+    void (*end_reading)(void *reading);
     /* spread decoding over the pool (workers only; NULL on event threads) */
     const struct hub_parallel *parallel;
     char *text; /* where decoded names and values lie: hub_request_init, hub_request_dispose */

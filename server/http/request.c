@@ -171,6 +171,7 @@ enum hub_status hub_request_init(struct hub_request *request, enum hub_method me
     request->may_block = false;
     request->state = NULL;
     request->free_state = NULL;
+    request->reading = NULL;
     request->parallel = NULL;
     size_t size = strlen(target);
     HUB_TRY(make_room(request, size, err));
@@ -198,6 +199,9 @@ static void drop_state(struct hub_request *request)
     if (request->state && request->free_state)
         request->free_state(request->state);
     request->state = NULL;
+    if (request->reading)
+        request->end_reading(request->reading);
+    request->reading = NULL;
 }
 
 void hub_request_end(struct hub_request *request)

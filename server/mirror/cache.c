@@ -3,6 +3,7 @@
 
 #include "server/mirror/coming.h"
 #include "server/mirror/listed.h"
+#include "server/mirror/readers.h"
 #include "server/mirror/work.h"
 #include "storage/base/fs.h"
 #include "storage/base/number.h"
@@ -169,7 +170,7 @@ static void make_room(struct copies *c, uint32_t root, const char *keep, uint64_
         if (!too_much && !is_full(m, root, bytes))
             break;
         if (copy->known.gone || strcmp(copy->id, keep) == 0 || (!too_much && copy->known.root != root) ||
-            !copy->known.size || !hub_pull_release(m->pulls, copy->id))
+            !copy->known.size || hub_readers_any(m, copy->id) || !hub_pull_release(m->pulls, copy->id))
             continue;
         const enum hub_status st = evict(m, copy, &why);
         tell(c, copy, st, &why);

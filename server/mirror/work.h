@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-enum { HUB_MIRROR_LEASE_S = 30, HUB_MIRROR_KEEP_MS = 1000 };
+enum { HUB_MIRROR_LEASE_S = 30, HUB_MIRROR_KEEP_MS = 1000, HUB_READER_SLOTS = 1024 };
 
 struct hub_mirrors {
     struct hub_mirrors_options options;
@@ -21,6 +21,7 @@ struct hub_mirrors {
     atomic_bool missed;                /* somebody asked for what nobody has */
     atomic_uint_fast64_t cache_bytes;  /* of what was pulled, when that was last looked at */
     atomic_uint_fast64_t evictions;
+    atomic_uint readers[HUB_READER_SLOTS]; /* requests that read a dataset, by the hash of its id */
     pthread_mutex_t lock;
     pthread_cond_t wake;
     unsigned pokes;

@@ -7,6 +7,7 @@ import os
 import random
 import shutil
 import signal
+import socket
 import sqlite3
 import sys
 import threading
@@ -293,6 +294,54 @@ def test_what_was_read_least_recently_makes_room(place):
             until(lambda: hub.statuses()[image] == "remote" and hub.statuses()[options] == "remote")
             assert hub.statuses()["mine/cartpole/test-v0"] == "ready" and os.path.isdir(os.path.join(place, "here", "parts"))
             assert until(lambda: (a := hub.get(f"/api/v1/datasets/{image}/files")).status != 503 and a).status == 507
+
+
+def slow_reader(hub, path):
+    """A socket that takes what it is sent only when it is read, and the head of the answer with some of the body."""
+    s = socket.socket()
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    s.settimeout(60)
+    s.connect(("127.0.0.1", hub.port))
+    s.sendall(f"GET {path} HTTP/1.1\r\nHost: hub\r\nConnection: close\r\n\r\n".encode())
+    seen = b""
+    while b"\r\n\r\n" not in seen:
+        seen += s.recv(4096)
+    head, _, body = seen.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 200"), head
+    return s, body
+
+
+def rest_of(reader):
+    s, body = reader
+    pieces = [body]
+    with s:
+        while piece := s.recv(1 << 20):
+            pieces.append(piece)
+    return b"".join(pieces)
+
+
+def test_what_somebody_reads_is_not_evicted(place, gcs):
+    data, other, third = random.Random(9).randbytes(24 << 20), "D4RL/pen/human-v2", "D4RL/relocate/human-v2"
+    gcs.put(DOOR + "/data/large.bin", data)
+    for id in (other, third):
+        for name in ("metadata.json", "main_data.hdf5"):
+            gcs.put(f"{id}/data/{name}", gcs.objects[f"{DOOR}/data/{name}"][2])
+        gcs.put(id + "/data/big.bin", BIG)
+    with here(place, "gcp://lab", args=["--cache-max", "32M"]) as hub:  # for the door and one more
+        listed(hub, 3)
+        wait_here(hub, DOOR)
+        reader = slow_reader(hub, file_url("large.bin"))
+        wait_here(hub, other)
+        time.sleep(0.01)  # times of reading are told apart by milliseconds
+        wait_here(hub, third)  # one more than there is room for
+        until(lambda: hub.statuses()[other] == "remote")  # it was read after the door was asked for
+        assert hub.statuses()[DOOR] == "ready"
+        wait_here(hub, other)
+        until(lambda: hub.statuses()[third] == "remote")
+        assert rest_of(reader) == data
+        wait_here(hub, third)
+        until(lambda: hub.statuses()[other] == "remote")  # the last byte of the door was sent after it was read
+        assert hub.statuses()[DOOR] == "ready"
 
 
 def test_what_changed_there_is_fetched_anew_once_it_is_read(place):
