@@ -215,6 +215,7 @@ static const char *remedy_of(const struct cli *cli, const struct minari_error *e
         {"incompatible", "give --force to take it all the same"},
         {"not-a-minari-dataset", "give -o DIR to put it somewhere else than among Minari's datasets"},
         {"not-ready", "minari-cli show %i tells more; --force takes its files as they are"},
+        {"differs-here", "if it is not wanted as it is: minari-cli download %i --force"},
         {"not-a-dataset", "move it away yourself if it is not wanted"},
         {"download-running", "wait for it, or stop it"},
         {"no-record", "compare it with a hub: --remote http://HOST[:PORT]"},

@@ -1,6 +1,7 @@
 /* Download of a dataset and what it was combined from: decide, then transfer. */
 #include "client/lib/decide.h"
 #include "client/lib/internal.h"
+#include "client/lib/present.h"
 #include "storage/base/fs.h"
 #include "storage/base/id.h"
 #include "storage/base/time.h"
@@ -128,27 +129,32 @@ static void report_done(const struct hub_transfer *t, const struct minari_downlo
         o->done(&d, o->user);
 }
 
+static struct hub_transfer transfer_of(const struct queue *q, const struct minari_summary *s)
+{
+    const struct minari_download_options *o = q->options;
+    return (struct hub_transfer){.remote = &q->client->remote,
+                                 .id = s->id,
+                                 .place = &q->place,
+                                 .target = o->as,
+                                 .include = o->include,
+                                 .exclude = o->exclude,
+                                 .choose = chooses(o) ? choose : NULL,
+                                 .plan_only = o->dry_run,
+                                 .connections = o->connections,
+                                 .digest_wait_ms = o->digest_wait_ms,
+                                 .segment_bytes = o->segment_bytes,
+                                 .progress = report_progress,
+                                 .notice = pass_notice,
+                                 .user = (void *)o};
+}
+
 static enum hub_status transfer_dataset(const struct queue *q, const struct minari_summary *s,
                                         const char *path, bool replace, struct hub_error *err)
 {
     const struct minari_download_options *o = q->options;
     const uint64_t began_ms = hub_time_mono_ms();
-    HUB_CLEANUP(hub_transfer_dispose)
-    struct hub_transfer t = {.remote = &q->client->remote,
-                             .id = s->id,
-                             .place = &q->place,
-                             .target = o->as,
-                             .replace = replace,
-                             .include = o->include,
-                             .exclude = o->exclude,
-                             .choose = chooses(o) ? choose : NULL,
-                             .plan_only = o->dry_run,
-                             .connections = o->connections,
-                             .digest_wait_ms = o->digest_wait_ms,
-                             .segment_bytes = o->segment_bytes,
-                             .progress = report_progress,
-                             .notice = pass_notice,
-                             .user = (void *)o};
+    HUB_CLEANUP(hub_transfer_dispose) struct hub_transfer t = transfer_of(q, s);
+    t.replace = replace;
     HUB_TRY(hub_transfer_run(&t, err));
     report_done(&t, o, path, s->format, began_ms);
     return o->as || o->dry_run ? HUB_OK : hub_spaces_fetch(t.remote, &q->place, s->id, err);
@@ -156,25 +162,49 @@ static enum hub_status transfer_dataset(const struct queue *q, const struct mina
 
 /* ---- decide ---- */
 
+/* Not what a broken or foreign download left. `record` NULL: nothing but the remote tells what it should be. */
+static enum hub_status check_present(const struct queue *q, const struct minari_summary *s, const char *path,
+                                     const struct hub_record *record, struct hub_error *err)
+{
+    if (record)
+        return hub_present_as_recorded(path, record, err);
+    HUB_CLEANUP(hub_transfer_dispose) struct hub_transfer t = transfer_of(q, s);
+    t.plan_only = true;
+    HUB_TRY(hub_transfer_run(&t, err));
+    return hub_present_as_listed(path, &t.files, err);
+}
+
 /* What stands at the target already: nothing to do, but perhaps something to say. */
 static void report_skipped(const struct minari_download_options *o, const struct minari_summary *s,
-                           const char *path)
+                           const char *path, const struct hub_record *record)
 {
-    struct hub_record record;
-    const bool known = !hub_record_read(path, &record, NULL);
-    if (known && s->revision && strcmp(record.revision, s->revision) != 0)
-        say(o, "%s: skipped, an older revision is at '%s'; --force replaces it", s->id, path);
-    else
-        say(o, "%s: skipped, it is at '%s'; --force downloads it again", s->id, path);
+    const bool older = record && s->revision && strcmp(record->revision, s->revision) != 0;
+    say(o, "%s: skipped, %s at '%s'; --force %s", s->id, older ? "an older revision is" : "it is", path,
+        older ? "replaces it" : "downloads it again");
     const struct minari_download d = {.id = s->id,
                                       .path = path,
-                                      .revision = known ? record.revision : "",
+                                      .revision = record ? record->revision : "",
                                       .skipped = true,
                                       .format = s->format};
     if (o->done)
         o->done(&d, o->user);
-    if (known)
-        hub_record_dispose(&record);
+}
+
+/* What another dataset was combined from is never replaced: it may be the user's own. */
+static enum hub_status skip(const struct queue *q, const struct minari_summary *s, const char *path,
+                            bool asked, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_record_dispose) struct hub_record record = {0};
+    struct hub_error why = {0};
+    const struct hub_record *known = hub_record_read(path, &record, NULL) ? NULL : &record;
+    const enum hub_status st = check_present(q, s, path, known, &why);
+    if (st && (asked || st != HUB_EXISTS))
+        return hub_pass(st, &why, err);
+    if (st)
+        say(q->options, "%s: skipped: %s", s->id, why.detail);
+    else
+        report_skipped(q->options, s, path, known);
+    return HUB_OK;
 }
 
 /* Why the files of a dataset would be of no use here; NULL: they are. */
@@ -237,10 +267,8 @@ static enum hub_status one(const struct queue *q, const struct minari_dataset *d
     if (snprintf(path, sizeof path, "%s/%s", o->root, o->as ? o->as : id) >= (int)sizeof path)
         return hub_fail(err, HUB_INVALID, "the root's path is too long");
     HUB_TRY(decide(dataset, o, err));
-    if (!replace && lstat(path, &st) == 0) {
-        report_skipped(o, minari_dataset_summary(dataset), path);
-        return HUB_OK;
-    }
+    if (!replace && lstat(path, &st) == 0)
+        return skip(q, minari_dataset_summary(dataset), path, asked, err);
     return transfer_dataset(q, minari_dataset_summary(dataset), path, replace, err);
 }
 

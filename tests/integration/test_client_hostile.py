@@ -592,6 +592,29 @@ def test_a_hub_cannot_choose_what_is_published(small, tmp_path, where, lie, forc
     assert os.listdir(cli.path("lab")) == ["precious-v3"] and os.path.isdir(cli.path("precious-v3", "data"))
 
 
+def test_what_is_in_the_way_counts_only_if_it_is_whole(small, tmp_path):
+    cli = Cli(tmp_path, small.url)
+    for path, data in SMALL.items():
+        os.makedirs(os.path.dirname(cli.path(ID, path)), exist_ok=True)
+        with open(cli.path(ID, path), "wb") as f:
+            f.write(data)
+    assert "skipped" in cli.run("download", ID, expect=0).err and not small.file_requests()  # as another program downloads it
+    os.truncate(cli.path(ID, MAIN), 1000)
+    r = cli.run("download", ID, expect=1)
+    assert "not the remote's" in r.err and "no record" in r.err and "1000 bytes instead of 300000" in r.err and "--force" in r.err
+    said = cli.run("download", ID, "--json", expect=1).json()
+    assert said["downloads"] == [] and said["failed"][0]["id"] == ID and "1000 bytes" in said["failed"][0]["detail"]
+    os.remove(cli.path(ID, MAIN))
+    assert "is missing" in cli.run("download", ID, expect=1).err
+    cli.run("download", ID, "--force", expect=0)
+    right(cli, small)
+    os.truncate(cli.path(ID, MAIN), 1000)
+    r = cli.run("download", ID, expect=1)  # the record tells it without asking for the list
+    assert "not as it was downloaded" in r.err and "1000 bytes instead of 300000" in r.err
+    cli.run("download", ID, "--force", expect=0)
+    right(cli, small)
+
+
 def test_a_version_of_the_id_may_be_the_answer(small, tmp_path):
     real = small.summary
     small.sets["door-human"] = small.sets[ID]
