@@ -28,7 +28,7 @@ static enum hub_status make(const struct minari_client_options *o, struct minari
         .interrupted = o->interrupted,
         .user = o->user};
     if (o->attempts)
-        t.retry.attempts = o->attempts;
+        t.retry.attempts = t.retry.stalled_attempts = o->attempts;
     const struct hub_remote_options options = {
         .transport = t, .endpoint = o->endpoint, .credentials = o->credentials};
     return hub_remote_open(remote.text, &options, &c->remote, err);

@@ -16,7 +16,9 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-enum { WORKERS = 2, POLL_MS = 1000, SWEEP_MS = 2000, MAX_TRIES = 8, BASE_MS = 5000, CAP_MS = 3600 * 1000 };
+/* Of transfers and of pulls: one of them is left to rules of which none runs. */
+enum { WORKERS = 3, LISTERS = 2, SILENCE_MS = 10000 };
+enum { POLL_MS = 1000, SWEEP_MS = 2000, MAX_TRIES = 8, BASE_MS = 5000, CAP_MS = 3600 * 1000 };
 
 /* ---- while it runs ---- */
 
@@ -42,11 +44,26 @@ enum hub_status hub_mirror_keep(struct hub_mirror_work *w, struct hub_error *err
                                                                             : hub_mirror_keep_now(w, err);
 }
 
+/* A remote from which nothing comes does not hold a thread that another one waits for: its job is tried again behind
+ * the others. */
+static enum hub_status give_way(struct hub_mirror_work *w, struct hub_error *err)
+{
+    const int64_t now_ms = hub_time_mono_ms();
+    const uint64_t silent_ms = w->lane && w->remote.transport ? hub_transport_silent_ms(w->remote.transport) : 0;
+    if (silent_ms < SILENCE_MS || now_ms - w->looked_ms < POLL_MS)
+        return HUB_OK;
+    w->looked_ms = now_ms;
+    return hub_job_rule_waits(w->mirrors->options.catalog, w->lane)
+               ? hub_fail_as(err, HUB_TIMEOUT, "stalled", "nothing came from %.200s for %u s", w->remote.base,
+                             (unsigned)(silent_ms / 1000))
+               : HUB_OK;
+}
+
 /* The transport's question; why it was told to stop outlives what the transport says of it. */
 static int interrupted(void *user)
 {
     struct hub_mirror_work *w = user;
-    return hub_mirror_keep(w, &w->ended) != HUB_OK;
+    return hub_mirror_keep(w, &w->ended) || give_way(w, &w->ended);
 }
 
 void hub_mirror_tell(const struct hub_mirror_work *w, enum hub_mirror_event_kind kind, const char *id,
@@ -115,11 +132,6 @@ static void free_rates(struct hub_mirrors *mirrors)
         mirrors->rates = rate->next;
         free(rate);
     }
-}
-
-static unsigned workers(const struct hub_mirrors_options *options)
-{
-    return options->workers ? options->workers : WORKERS;
 }
 
 enum hub_status hub_mirror_open_remote(struct hub_mirror_work *w, const char *address, struct hub_error *err)
@@ -237,9 +249,11 @@ static void end(struct hub_mirror_work *w, enum hub_status st, const struct hub_
     (void)!hub_rules_settle(catalog, NULL);
 }
 
-static void run(struct hub_mirrors *mirrors, const struct hub_job_row *job)
+static void run(struct hub_mirror_thread *own, const struct hub_job_row *job)
 {
-    struct hub_mirror_work w = {.mirrors = mirrors, .job = *job, .kept_ms = hub_time_mono_ms()};
+    struct hub_mirrors *mirrors = own->mirrors;
+    struct hub_mirror_work w = {
+        .mirrors = mirrors, .job = *job, .lane = &own->jobs, .kept_ms = hub_time_mono_ms()};
     struct hub_error why = {0};
     if (strcmp(job->kind, HUB_PULL) == 0)
         w.pull = hub_pull_begin(mirrors->pulls, job->target);
@@ -287,20 +301,18 @@ static void sweep(struct hub_mirrors *m, bool more_follow)
 
 static void *thread(void *arg)
 {
-    static const char *const kinds[] = {[HUB_LANE_PULLS] = HUB_PULL, [HUB_LANE_CHECKS] = "check"};
-    const struct hub_mirror_thread *own = arg;
+    struct hub_mirror_thread *own = arg;
     struct hub_mirrors *m = own->mirrors;
     unsigned pokes = 0;
     while (!atomic_load(&m->stop)) {
         struct hub_job_row job;
         enum hub_status st = HUB_OK;
-        if (own->lane == HUB_LANE_MIRRORS)
+        if (own->lane == HUB_LANE_LISTS)
             st = hub_rules_due(m->options.catalog, NULL);
         else if (own->lane == HUB_LANE_CHECKS)
             hub_damage_refresh(m->options.catalog);
         if (!st)
-            st = hub_job_take(m->options.catalog, kinds[own->lane],
-                              kinds[own->lane] ? NULL : HUB_PULL " check", HUB_MIRROR_LEASE_S, &job, NULL);
+            st = hub_job_take(m->options.catalog, &own->jobs, HUB_MIRROR_LEASE_S, &job, NULL);
         if (st && own->lane == HUB_LANE_PULLS)
             hub_cache_tend(m);
         if (st) {
@@ -309,35 +321,40 @@ static void *thread(void *arg)
             sleep_until_poked(m, &pokes); /* nothing to do, or hub.db cannot be written now */
             continue;
         }
-        run(m, &job);
+        run(own, &job);
         hub_job_dispose(&job);
-        sweep(m, own->lane == HUB_LANE_MIRRORS);
+        if (own->lane != HUB_LANE_LISTS)
+            sweep(m, own->lane == HUB_LANE_MIRRORS);
     }
     return NULL;
 }
 
-static enum hub_status start_thread(struct hub_mirrors *m, enum hub_mirror_lane lane, struct hub_error *err)
+static enum hub_status start_threads(struct hub_mirrors *m, enum hub_mirror_lane lane, unsigned count,
+                                     struct hub_error *err)
 {
-    struct hub_mirror_thread *own = &m->threads[m->thread_count];
-    if (m->thread_count == HUB_COUNT(m->threads))
-        return HUB_OK;
-    *own = (struct hub_mirror_thread){.mirrors = m, .lane = lane};
-    if (pthread_create(&own->thread, NULL, thread, own) != 0)
-        return hub_fail(err, HUB_NO_MEMORY, "no thread for mirrors");
-    m->thread_count++;
+    static const struct hub_job_lane jobs[] = {[HUB_LANE_LISTS] = {.kind = "mirror"},
+                                               [HUB_LANE_MIRRORS] = {.other = "mirror check " HUB_PULL},
+                                               [HUB_LANE_PULLS] = {.kind = HUB_PULL},
+                                               [HUB_LANE_CHECKS] = {.kind = "check"}};
+    for (unsigned i = 0; i < count && m->thread_count < HUB_COUNT(m->threads); i++) {
+        struct hub_mirror_thread *own = &m->threads[m->thread_count];
+        *own = (struct hub_mirror_thread){.mirrors = m, .lane = lane, .jobs = jobs[lane]};
+        own->jobs.threads = count;
+        if (pthread_create(&own->thread, NULL, thread, own) != 0)
+            return hub_fail(err, HUB_NO_MEMORY, "no thread for mirrors");
+        m->thread_count++;
+    }
     return HUB_OK;
 }
 
 static enum hub_status start_workers(struct hub_mirrors *m, struct hub_error *err)
 {
     unsigned upstreams = 0;
-    const unsigned each = workers(&m->options);
-    enum hub_status st = hub_pulls_start(m, &m->pulls, err);
-    if (!st)
-        st = hub_listed_load(m, &upstreams, err);
-    for (unsigned i = 0; i < (upstreams ? 2 : 1) * each && !st; i++)
-        st = start_thread(m, i < each ? HUB_LANE_MIRRORS : HUB_LANE_PULLS, err);
-    return st;
+    HUB_TRY(hub_pulls_start(m, &m->pulls, err));
+    HUB_TRY(hub_listed_load(m, &upstreams, err));
+    HUB_TRY(start_threads(m, HUB_LANE_LISTS, LISTERS, err));
+    HUB_TRY(start_threads(m, HUB_LANE_MIRRORS, WORKERS, err));
+    return upstreams ? start_threads(m, HUB_LANE_PULLS, WORKERS, err) : HUB_OK;
 }
 
 enum hub_status hub_mirrors_start(const struct hub_mirrors_options *options, struct hub_mirrors **out,
@@ -354,7 +371,7 @@ enum hub_status hub_mirrors_start(const struct hub_mirrors_options *options, str
     pthread_cond_init(&m->wake, &monotonic);
     pthread_condattr_destroy(&monotonic);
     (void)!hub_jobs_tidy(options->catalog, NULL);
-    enum hub_status st = start_thread(m, HUB_LANE_CHECKS, err);
+    enum hub_status st = start_threads(m, HUB_LANE_CHECKS, 1, err);
     if (!st && !options->checks_only)
         st = start_workers(m, err);
     if (st)

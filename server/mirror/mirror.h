@@ -32,8 +32,7 @@ struct hub_mirrors_options {
     const char *state; /* directory */
     bool checks_only;
     uint64_t cache_max,
-        min_free;     /* bytes: of what is pulled together, 0: any; that stay free below each root */
-    unsigned workers; /* 0: two; as many again for what is fetched because it was asked for */
+        min_free; /* bytes: of what is pulled together, 0: any; that stay free below each root */
     /** Called from its threads, no lock held; must not block. NULL: nobody listens. */
     void (*tell)(void *user, const struct hub_mirror_event *event);
     void *user;

@@ -33,7 +33,8 @@ struct hub_mirrors {
     struct hub_mirror_thread {
         struct hub_mirrors *mirrors;
         /* what somebody waits for, and what may take days, stand in nobody's way, nor the other way round */
-        enum hub_mirror_lane { HUB_LANE_MIRRORS, HUB_LANE_PULLS, HUB_LANE_CHECKS } lane;
+        enum hub_mirror_lane { HUB_LANE_LISTS, HUB_LANE_MIRRORS, HUB_LANE_PULLS, HUB_LANE_CHECKS } lane;
+        struct hub_job_lane jobs;
         pthread_t thread;
     } threads[16];
 };
@@ -42,12 +43,14 @@ struct hub_mirrors {
 struct hub_mirror_work {
     struct hub_mirrors *mirrors;
     struct hub_job_row job;
+    const struct hub_job_lane *lane; /* that the job is of; NULL: `looks` */
     struct hub_rule rule;
     uint32_t root;
     struct hub_remote remote;
     char token[4096];
     uint64_t done, total;
     int64_t kept_ms;        /* when the lease was last kept, monotonic */
+    int64_t looked_ms;      /* when it was last looked whether others wait for its thread, monotonic */
     bool looks;             /* no job: somebody waits for what the remote says, and not for long */
     struct hub_pull *pull;  /* "pull": of whom others wait for; or NULL */
     struct hub_error ended; /* why it has to stop: not because of the remote */

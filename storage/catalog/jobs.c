@@ -179,7 +179,27 @@ enum hub_status hub_job_begin(struct hub_catalog *catalog, const struct hub_job_
 
 /* ---- taking, keeping, ending ---- */
 
-enum hub_status hub_job_take(struct hub_catalog *catalog, const char *kind, const char *other, unsigned ttl_s,
+/* Of jobs j: those that are due, and those of rules of which none runs. 1: who takes; 2, 3, 4: HUB_JOB_MAX_WAIT_MS, kind and other
+ * of the lane. */
+#define OF_LANE                                                                                              \
+    "(?3 IS NULL OR kind = ?3) AND (?4 IS NULL OR instr(' ' || ?4 || ' ', ' ' || kind || ' ') = 0)"
+#define BUSY "jobs WHERE state = 'running' AND owner = ?1 AND " OF_LANE
+#define IS_DUE                                                                                               \
+    "((state = 'waiting' AND (run_at <= " HUB_DB_NOW " OR run_at > " HUB_DB_NOW " + ?2))"                    \
+    " OR (state = 'running' AND owner <> ?1 AND lease_until <= " HUB_DB_NOW ")) AND " OF_LANE                \
+    " AND NOT EXISTS (SELECT 1 FROM rules WHERE name = j.rule AND paused)"
+#define RULE_IS_BUSY "(rule IN (SELECT rule FROM " BUSY "))"
+
+static void bind_lane(struct hub_stmt *stmt, const struct hub_catalog *catalog,
+                      const struct hub_job_lane *lane)
+{
+    hub_stmt_bind_text(stmt, 1, catalog->owner);
+    hub_stmt_bind_int(stmt, 2, HUB_JOB_MAX_WAIT_MS);
+    hub_stmt_bind_text(stmt, 3, lane->kind);
+    hub_stmt_bind_text(stmt, 4, lane->other);
+}
+
+enum hub_status hub_job_take(struct hub_catalog *catalog, const struct hub_job_lane *lane, unsigned ttl_s,
                              struct hub_job_row *out, struct hub_error *err)
 {
     HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock(catalog);
@@ -187,24 +207,19 @@ enum hub_status hub_job_take(struct hub_catalog *catalog, const char *kind, cons
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     bool row = false;
     HUB_TRY(hub_db_begin(db, err));
-    HUB_TRY(hub_db_prepare(
-        db,
-        "UPDATE jobs SET state = 'running', owner = ?1, fence = fence + 1, attempt = ?2, "
-        "attempts = attempts + 1,"
-        " lease_until = " HUB_DB_NOW " + ?3, started = " HUB_DB_NOW ", done = 0 WHERE id = ("
-        "SELECT id FROM jobs j WHERE ("
-        "(state = 'waiting' AND (run_at <= " HUB_DB_NOW " OR run_at > " HUB_DB_NOW " + ?4))"
-        " OR (state = 'running' AND owner <> ?1 AND lease_until <= " HUB_DB_NOW "))"
-        " AND (?5 IS NULL OR kind = ?5) AND (?6 IS NULL OR instr(' ' || ?6 || ' ', ' ' || kind || ' ') = 0)"
-        " AND NOT EXISTS (SELECT 1 FROM rules WHERE name = j.rule AND paused)"
-        " ORDER BY priority DESC, run_at, id LIMIT 1) RETURNING" COLUMNS,
-        &stmt, err));
-    hub_stmt_bind_text(stmt, 1, catalog->owner);
-    hub_stmt_bind_int(stmt, 2, random_number());
-    hub_stmt_bind_int(stmt, 3, ttl_s * INT64_C(1000));
-    hub_stmt_bind_int(stmt, 4, HUB_JOB_MAX_WAIT_MS);
-    hub_stmt_bind_text(stmt, 5, kind);
-    hub_stmt_bind_text(stmt, 6, other);
+    HUB_TRY(hub_db_prepare(db,
+                           "UPDATE jobs SET state = 'running', owner = ?1, fence = fence + 1, attempt = ?5, "
+                           "attempts = attempts + 1,"
+                           " lease_until = " HUB_DB_NOW " + ?6, started = " HUB_DB_NOW
+                           ", done = 0 WHERE id = ("
+                           "SELECT id FROM jobs j WHERE " IS_DUE " AND (?7 = 0 OR NOT " RULE_IS_BUSY
+                           " OR (SELECT count(*) FROM " BUSY ") + 1 < ?7)"
+                           " ORDER BY " RULE_IS_BUSY ", priority DESC, run_at, id LIMIT 1) RETURNING" COLUMNS,
+                           &stmt, err));
+    bind_lane(stmt, catalog, lane);
+    hub_stmt_bind_int(stmt, 5, random_number());
+    hub_stmt_bind_int(stmt, 6, ttl_s * INT64_C(1000));
+    hub_stmt_bind_int(stmt, 7, lane->threads);
     HUB_TRY(hub_stmt_step(stmt, &row, err));
     if (!row)
         return hub_fail(err, HUB_NOT_FOUND, "no job is due");
@@ -214,6 +229,19 @@ enum hub_status hub_job_take(struct hub_catalog *catalog, const char *kind, cons
     if (st)
         hub_job_dispose(out);
     return st;
+}
+
+bool hub_job_rule_waits(struct hub_catalog *catalog, const struct hub_job_lane *lane)
+{
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    struct hub_db *db;
+    bool row = false;
+    if (hub_catalog_hub_reader(catalog, &db, NULL) ||
+        hub_db_prepare(db, "SELECT 1 FROM jobs j WHERE " IS_DUE " AND NOT " RULE_IS_BUSY " LIMIT 1", &stmt,
+                       NULL))
+        return false;
+    bind_lane(stmt, catalog, lane);
+    return hub_stmt_step(stmt, &row, NULL) == HUB_OK && row;
 }
 
 static enum hub_status fenced(struct hub_error *err)

@@ -50,12 +50,20 @@ HUB_MUST_USE enum hub_status hub_job_add(struct hub_catalog *catalog, const stru
 HUB_MUST_USE enum hub_status hub_job_begin(struct hub_catalog *catalog, const struct hub_job_draft *draft,
                                            unsigned ttl_s, struct hub_lease *out, struct hub_error *err);
 
-/** Take the next that is due, also one whose holder let its lease run out. Those of a paused rule wait. A due time
- * that lies further ahead than any is ever set is one of a clock that was wrong. HUB_NOT_FOUND: nothing is.
- * @param kind   NULL: any
- * @param other  NULL, or kinds that are left to others, with a space between them */
-HUB_MUST_USE enum hub_status hub_job_take(struct hub_catalog *catalog, const char *kind, const char *other,
+/** The jobs that some threads share. */
+struct hub_job_lane {
+    const char *kind;  /* NULL: any */
+    const char *other; /* NULL, or kinds that are left to others, with a space between them */
+    unsigned threads;  /* the last free one is only for a rule of which none runs; 0: for any */
+};
+
+/** Take the next that is due, also one whose holder let its lease run out; first of a rule of which none runs, so that
+ * one slow remote leaves room for others. Those of a paused rule wait. A due time that lies further ahead than any is
+ * ever set is one of a clock that was wrong. HUB_NOT_FOUND: nothing is. */
+HUB_MUST_USE enum hub_status hub_job_take(struct hub_catalog *catalog, const struct hub_job_lane *lane,
                                           unsigned ttl_s, struct hub_job_row *out, struct hub_error *err);
+/** Is one due of a rule of which none runs? */
+bool hub_job_rule_waits(struct hub_catalog *catalog, const struct hub_job_lane *lane);
 /** Renew it, and say how far the work is. HUB_DENIED "fenced": it is somebody else's now, or nobody's: stop. */
 HUB_MUST_USE enum hub_status hub_job_keep(struct hub_catalog *catalog, struct hub_lease lease, unsigned ttl_s,
                                           uint64_t done, uint64_t total, struct hub_error *err);

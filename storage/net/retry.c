@@ -8,6 +8,7 @@ static bool is_transient(const struct hub_attempt *a)
         break;
     case HUB_FAILURE_CONNECT:
     case HUB_FAILURE_BROKEN:
+    case HUB_FAILURE_STALLED:
         return true;
     case HUB_FAILURE_FATAL:
         return false;
@@ -27,12 +28,19 @@ static bool is_transient(const struct hub_attempt *a)
     }
 }
 
-bool hub_retry_decide(const struct hub_retry *policy, const struct hub_attempt *a, uint64_t *wait_ms)
+static unsigned most_attempts(const struct hub_retry *policy, const struct hub_attempt *a)
 {
     const bool never_answered = a->failure == HUB_FAILURE_CONNECT && !a->answered_before;
-    const unsigned most = never_answered && policy->first_attempts < policy->attempts ? policy->first_attempts
-                                                                                      : policy->attempts;
-    if (!is_transient(a) || a->number >= most || a->retry_after_s > policy->longest_advice_s)
+    const unsigned fewer = never_answered                      ? policy->first_attempts
+                           : a->failure == HUB_FAILURE_STALLED ? policy->stalled_attempts
+                                                               : 0;
+    return fewer && fewer < policy->attempts ? fewer : policy->attempts;
+}
+
+bool hub_retry_decide(const struct hub_retry *policy, const struct hub_attempt *a, uint64_t *wait_ms)
+{
+    if (!is_transient(a) || a->number >= most_attempts(policy, a) ||
+        a->retry_after_s > policy->longest_advice_s)
         return false;
     uint64_t ceiling = policy->base_ms;
     for (unsigned i = 1; i < a->number && ceiling < policy->cap_ms; i++)

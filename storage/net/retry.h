@@ -6,23 +6,26 @@
 #include <stdint.h>
 
 struct hub_retry {
-    unsigned attempts;        /* of one request, the first included */
-    unsigned first_attempts;  /* while the peer never answered: a wrong address should not take a minute to be
+    unsigned attempts;       /* of one request, the first included */
+    unsigned first_attempts; /* while the peer never answered: a wrong address should not take a minute to be
                                  told */
-    unsigned base_ms, cap_ms; /* of the exponential wait */
+    unsigned stalled_attempts; /* while nothing comes: each takes the whole stall timeout; 0: as `attempts` */
+    unsigned base_ms, cap_ms;  /* of the exponential wait */
     unsigned longest_advice_s; /* a longer Retry-After is not waited for */
 };
 
 #define HUB_RETRY_DEFAULT                                                                                    \
     (struct hub_retry)                                                                                       \
     {                                                                                                        \
-        .attempts = 12, .first_attempts = 3, .base_ms = 250, .cap_ms = 15000, .longest_advice_s = 120        \
+        .attempts = 12, .first_attempts = 3, .stalled_attempts = 4, .base_ms = 250, .cap_ms = 15000,         \
+        .longest_advice_s = 120                                                                              \
     }
 
 enum hub_failure {
     HUB_FAILURE_STATUS,  /* an answer came: its status decides */
     HUB_FAILURE_CONNECT, /* no address, or nobody there */
-    HUB_FAILURE_BROKEN,  /* cut, stalled or garbled on the way */
+    HUB_FAILURE_BROKEN,  /* cut or garbled on the way */
+    HUB_FAILURE_STALLED, /* nothing came, or next to nothing, for the stall timeout */
     HUB_FAILURE_FATAL,   /* the same again would fail again */
 };
 

@@ -52,6 +52,7 @@ struct hub_transport {
     bool answered_before;
     uint64_t random;
     struct hub_rate own, *rate;
+    uint64_t heard_ms, heard_bytes; /* when something useful came last in this drive; what came since */
     atomic_bool driven;
 };
 
@@ -151,9 +152,10 @@ static enum hub_status begin_body(struct slot *s)
     struct hub_fetch *f = s->fetch;
     s->head_done = true;
     s->transport->answered_before = true;
-    if (!is_success(f->answer.status) || !f->head)
+    if (!is_success(f->answer.status))
         return HUB_OK;
-    return f->head(f, &f->answer, &s->error);
+    s->transport->heard_ms = hub_time_mono_ms();
+    return !f->head ? HUB_OK : f->head(f, &f->answer, &s->error);
 }
 
 static enum hub_status take_body(struct slot *s, struct hub_view bytes)
@@ -170,6 +172,7 @@ static enum hub_status take_body(struct slot *s, struct hub_view bytes)
     const enum hub_status st = f->body ? f->body(f, bytes, &s->error) : HUB_OK;
     if (!st)
         f->done += bytes.size;
+    s->transport->heard_bytes += bytes.size;
     return st;
 }
 
@@ -317,8 +320,9 @@ static enum hub_failure failure_of(CURLcode code)
     case CURLE_COULDNT_RESOLVE_PROXY:
     case CURLE_COULDNT_CONNECT:
         return HUB_FAILURE_CONNECT;
-    case CURLE_PARTIAL_FILE:
     case CURLE_OPERATION_TIMEDOUT:
+        return HUB_FAILURE_STALLED;
+    case CURLE_PARTIAL_FILE:
     case CURLE_SEND_ERROR:
     case CURLE_RECV_ERROR:
     case CURLE_GOT_NOTHING:
@@ -349,6 +353,7 @@ static enum hub_status transport_error(struct slot *s, CURLcode code)
     case HUB_FAILURE_STATUS:
     case HUB_FAILURE_CONNECT:
     case HUB_FAILURE_BROKEN:
+    case HUB_FAILURE_STALLED:
         return hub_fail_as(e, HUB_IO, "unreachable", "%s: %s (%.200s)",
                            s->transport->answered_before ? "the remote stopped answering"
                                                          : "the remote cannot be reached",
@@ -616,6 +621,10 @@ static enum hub_status tick(struct hub_transport *t, const struct hub_drive *dri
     if (now - *last < POLL_MS && *last)
         return HUB_OK;
     *last = now;
+    if (t->heard_bytes * 1000 >= LOW_SPEED * (now - t->heard_ms)) {
+        t->heard_ms = now;
+        t->heard_bytes = 0;
+    }
     if (t->options.interrupted && t->options.interrupted(t->options.user))
         return hub_fail(err, HUB_CANCELLED, "interrupted");
     return drive->tick ? drive->tick(drive->user, err) : HUB_OK;
@@ -646,6 +655,8 @@ static bool too_fast(const struct hub_transport *t)
 static enum hub_status loop(struct hub_transport *t, const struct hub_drive *drive, struct hub_error *err)
 {
     uint64_t last_tick = 0;
+    t->heard_ms = hub_time_mono_ms();
+    t->heard_bytes = 0;
     while (true) {
         unsigned busy = 0;
         int running = 0;
@@ -685,6 +696,11 @@ enum hub_status hub_transport_drive(struct hub_transport *t, const struct hub_dr
         hub_transport_drop(t);
     atomic_store(&t->driven, false);
     return st;
+}
+
+uint64_t hub_transport_silent_ms(const struct hub_transport *t)
+{
+    return atomic_load(&t->driven) ? hub_time_mono_ms() - t->heard_ms : 0;
 }
 
 enum hub_status hub_transport_get(struct hub_transport *t, struct hub_fetch *fetch, struct hub_error *err)

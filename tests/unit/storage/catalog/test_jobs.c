@@ -45,7 +45,7 @@ static int64_t add(const char *target, uint64_t after_ms)
 
 static bool take(struct hub_job_row *job)
 {
-    const enum hub_status st = hub_job_take(catalog, NULL, NULL, 15, job, NULL);
+    const enum hub_status st = hub_job_take(catalog, &(struct hub_job_lane){0}, 15, job, NULL);
     cr_assert(!st || st == HUB_NOT_FOUND, "%s", hub_status_name(st));
     return !st;
 }
@@ -252,6 +252,45 @@ Test(jobs, that_somebody_asked_for_are_no_lag)
     cr_expect_eq(rule.waiting, 1);
     hub_rule_dispose(&rule);
     hub_job_dispose(&job);
+    json_decref(spec);
+}
+
+/* The rule whose job a thread of the lane gets, or "". The job runs on. */
+static const char *take_of(const struct hub_job_lane *lane)
+{
+    static char rule[8];
+    struct hub_job_row job = {0};
+    const enum hub_status st = hub_job_take(catalog, lane, 15, &job, NULL);
+    cr_assert(!st || st == HUB_NOT_FOUND, "%s", hub_status_name(st));
+    snprintf(rule, sizeof rule, "%s", st ? "" : job.rule);
+    hub_job_dispose(&job);
+    return rule;
+}
+
+Test(jobs, of_one_rule_leave_a_thread_to_the_others)
+{
+    const struct hub_job_lane lane = {.other = "pull", .threads = 3};
+    static const char *const targets[] = {"1", "2", "3", "4"};
+    json_t *spec = json_object();
+    DRAFT_OK(hub_rule_put(catalog, "a", false, spec, err));
+    DRAFT_OK(hub_rule_put(catalog, "b", false, spec, err));
+    for (size_t i = 0; i < HUB_COUNT(targets); i++)
+        DRAFT_OK(hub_job_add(
+            catalog,
+            &(struct hub_job_draft){.kind = "transfer", .rule = "a", .target = targets[i], .payload = "{}"},
+            NULL, err));
+    cr_expect_str_eq(take_of(&lane), "a");
+    cr_expect_str_eq(take_of(&lane), "a");
+    cr_expect_str_eq(take_of(&lane), "", "the third thread is for others");
+    cr_expect(!hub_job_rule_waits(catalog, &lane));
+    DRAFT_OK(hub_job_add(
+        catalog, &(struct hub_job_draft){.kind = "transfer", .rule = "b", .target = "5", .payload = "{}"},
+        NULL, err));
+    cr_expect(hub_job_rule_waits(catalog, &lane));
+    cr_expect(!hub_job_rule_waits(catalog, &(struct hub_job_lane){.kind = "pull", .threads = 3}));
+    cr_expect_str_eq(take_of(&lane), "b", "though it came last");
+    cr_expect(!hub_job_rule_waits(catalog, &lane));
+    cr_expect_str_eq(take_of(&(struct hub_job_lane){.threads = 0}), "a", "of any number of threads");
     json_decref(spec);
 }
 

@@ -43,6 +43,10 @@ ParameterizedTestParameters(retry, decisions)
         {{.number = 2, .failure = HUB_FAILURE_CONNECT}, true, 0, 500},
         {{.number = 3, .failure = HUB_FAILURE_CONNECT}, false, 0, 0},
         {{.number = 3, .failure = HUB_FAILURE_CONNECT, .answered_before = true}, true, 0, 1000},
+        /* each attempt takes long while nothing comes */
+        {{.number = 3, .failure = HUB_FAILURE_STALLED}, true, 0, 1000},
+        {{.number = 4, .failure = HUB_FAILURE_STALLED}, false, 0, 0},
+        {{.number = 4, .failure = HUB_FAILURE_BROKEN}, true, 0, 2000},
     };
     return cr_make_param_array(struct retry_case, cases, HUB_COUNT(cases));
 }

@@ -12,6 +12,17 @@
 
 static atomic_int at_once, most_at_once;
 
+/* The head of an answer, and then a byte now and then until nobody reads them any more. */
+static void drip(int fd)
+{
+    static const char head[] = "HTTP/1.1 200 X\r\nContent-Length: 1000000\r\n\r\n";
+    ssize_t n = send(fd, head, sizeof head - 1, MSG_NOSIGNAL);
+    while (n > 0) {
+        usleep(20000);
+        n = send(fd, "x", 1, MSG_NOSIGNAL);
+    }
+}
+
 /* One connection: every request is answered after 20 ms, with its own path. */
 static void *serve(void *user)
 {
@@ -24,6 +35,8 @@ static void *serve(void *user)
         const int now = atomic_fetch_add(&at_once, 1) + 1;
         if (now > atomic_load(&most_at_once))
             atomic_store(&most_at_once, now);
+        if (strcmp(path, "/drip") == 0)
+            drip(fd);
         usleep(20000);
         atomic_fetch_sub(&at_once, 1);
         const int status = strcmp(path, "/gone") == 0 ? 404 : 200;
@@ -178,6 +191,28 @@ Test(transport, who_awaits_is_told_of_the_end)
         cr_expect(ended || !questions[i].told || questions[i].status == HUB_CANCELLED, "%zu", i);
     }
     cr_expect_eq(answered, 1);
+    hub_transport_free(transport);
+}
+
+static enum hub_status end_when_silent(void *transport, struct hub_error *err)
+{
+    return hub_transport_silent_ms(transport) < 400 ? HUB_OK : hub_fail(err, HUB_TIMEOUT, "silent");
+}
+
+Test(transport, a_drip_counts_as_silence)
+{
+    static struct question question;
+    struct hub_transport *transport = new_transport();
+    const struct hub_drive drive = {.tick = end_when_silent, .user = transport};
+    const unsigned port = begin_server();
+    prepare(&question, transport, port, "/drip");
+    hub_transport_submit(transport, &question.fetch);
+    cr_assert_eq(hub_transport_drive(transport, &drive, NULL), HUB_TIMEOUT);
+    cr_expect(*question.got, "though bytes came");
+    cr_expect_eq(hub_transport_silent_ms(transport), 0, "nobody waits for it now");
+    prepare(&question, transport, port, "/x");
+    hub_transport_submit(transport, &question.fetch);
+    cr_assert_eq(hub_transport_drive(transport, &drive, NULL), HUB_OK);
     hub_transport_free(transport);
 }
 
