@@ -23,7 +23,7 @@ bool hub_pull_release(struct hub_pulls *pulls, const char *id);
 /** A job begins; NULL: no memory to tell anybody. */
 struct hub_pull *hub_pull_begin(struct hub_pulls *pulls, const char *id);
 void hub_pull_progress(struct hub_pull *pull, uint64_t done, uint64_t total);
-/** How it ended. HUB_CANCELLED and HUB_BUSY: it will go on. */
+/** How it ended, or that it goes on: hub_mirror_goes_on. */
 void hub_pull_end(struct hub_pull *pull, enum hub_status st, const struct hub_error *why);
 
 /** For hub_transfer.watch, with the pull as its user. */

@@ -11,6 +11,7 @@
 #include "storage/catalog/damage.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@
 
 /* Of transfers and of pulls: one of them is left to rules of which none runs. */
 enum { WORKERS = 3, LISTERS = 2, SILENCE_MS = 10000 };
+enum { ADVICE_MS = 60000 }; /* a longer Retry-After is said */
 enum { POLL_MS = 1000, SWEEP_MS = 2000, MAX_TRIES = 8, BASE_MS = 5000, CAP_MS = 3600 * 1000 };
 
 /* ---- while it runs ---- */
@@ -49,7 +51,8 @@ enum hub_status hub_mirror_keep(struct hub_mirror_work *w, struct hub_error *err
 static enum hub_status give_way(struct hub_mirror_work *w, struct hub_error *err)
 {
     const int64_t now_ms = hub_time_mono_ms();
-    const uint64_t silent_ms = w->lane && w->remote.transport ? hub_transport_silent_ms(w->remote.transport) : 0;
+    const uint64_t silent_ms =
+        w->lane && w->remote.transport ? hub_transport_silent_ms(w->remote.transport) : 0;
     if (silent_ms < SILENCE_MS || now_ms - w->looked_ms < POLL_MS)
         return HUB_OK;
     w->looked_ms = now_ms;
@@ -214,6 +217,15 @@ static void end_job(struct hub_mirror_work *w, enum hub_job_state state, uint64_
     }
 }
 
+bool hub_mirror_goes_on(enum hub_status st, const struct hub_error *why)
+{
+    static const char *const problems[] = {"pending", "starting", "download-running"};
+    for (size_t i = 0; i < HUB_COUNT(problems) && st == HUB_BUSY; i++)
+        if (strcmp(why->problem, problems[i]) == 0)
+            return true;
+    return false;
+}
+
 static void end_failed(struct hub_mirror_work *w, enum hub_status st, const struct hub_error *why)
 {
     struct hub_catalog *catalog = w->mirrors->options.catalog;
@@ -221,7 +233,11 @@ static void end_failed(struct hub_mirror_work *w, enum hub_status st, const stru
     /* who asked for a dataset asks again, or nobody wants it any more */
     const bool pulled = strcmp(w->job.kind, HUB_PULL) == 0;
     const bool final = is_final(st) || pulled || w->job.attempts >= MAX_TRIES;
+    const uint64_t advised_ms = UINT64_C(1000) * why->retry_after_s; /* the remote's own word */
     snprintf(text, sizeof text, "%s: %s", *why->problem ? why->problem : hub_status_name(st), why->detail);
+    if (advised_ms >= ADVICE_MS)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "; it asks to wait for %" PRIu64 " minutes",
+                 (advised_ms + 59999) / 60000);
     (void)!hub_rule_count(catalog, w->rule.name, 0, text, NULL);
     if (final)
         end_pass(w);
@@ -230,7 +246,8 @@ static void end_failed(struct hub_mirror_work *w, enum hub_status st, const stru
                     pulled  ? "; tried again when it is asked for"
                     : final ? "; not before the next pass"
                             : "; tried again later");
-    end_job(w, final ? HUB_JOB_FAILED : HUB_JOB_WAITING, pause_ms(w->job.attempts), true, text);
+    end_job(w, final ? HUB_JOB_FAILED : HUB_JOB_WAITING, HUB_MAX(pause_ms(w->job.attempts), advised_ms), true,
+            text);
 }
 
 static void end(struct hub_mirror_work *w, enum hub_status st, const struct hub_error *why)
@@ -240,7 +257,7 @@ static void end(struct hub_mirror_work *w, enum hub_status st, const struct hub_
         return; /* it is not ours any more */
     if (st == HUB_CANCELLED)
         end_job(w, HUB_JOB_WAITING, 0, false, NULL);
-    else if (st == HUB_BUSY)
+    else if (hub_mirror_goes_on(st, why))
         end_job(w, HUB_JOB_WAITING, BASE_MS, false, why->detail);
     else if (st)
         end_failed(w, st, why);

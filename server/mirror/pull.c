@@ -8,8 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* How long a refusal is remembered, and how long what was published may take to be seen. */
-enum { REFUSED_S = 15, SEEN_MS = 60 * 1000 };
+/* How long a refusal is remembered at least, and at most where its upstream asks for longer; how long what was published
+ * may take to be seen. */
+enum { REFUSED_S = 15, REFUSED_MOST_S = 3600, SEEN_MS = 60 * 1000 };
 
 /* ---- which are on their way; all locked ---- */
 
@@ -116,8 +117,8 @@ static void refuse(struct hub_pull *pull, enum hub_status st, const struct hub_e
                                              : "upstream-failed";
     (void)!hub_fail_as(&pull->why, st, problem, "'%s' cannot be fetched from its upstream: %s", pull->id,
                        why->detail);
-    pull->why.retry_after_s = REFUSED_S;
-    pull->until_ms = hub_time_mono_ms() + 1000 * REFUSED_S;
+    pull->why.retry_after_s = HUB_MAX(REFUSED_S, HUB_MIN(why->retry_after_s, REFUSED_MOST_S));
+    pull->until_ms = hub_time_mono_ms() + 1000 * (int64_t)pull->why.retry_after_s;
     pull->state = HUB_PULL_FAILED;
     if (pull->plan) { /* kept for the next job: who reads what is there goes on with that */
         pull->plan->over = true;
@@ -263,7 +264,7 @@ void hub_pull_end(struct hub_pull *pull, enum hub_status st, const struct hub_er
     pthread_mutex_lock(&p->lock);
     if (!st)
         publish(pull);
-    else if (st == HUB_BUSY) /* the plan may be the same when it goes on; who reads waits */
+    else if (hub_mirror_goes_on(st, why)) /* the plan may be the same when it goes on; who reads waits */
         pull->state = HUB_PULL_WAITS;
     else
         refuse(pull, st, why);

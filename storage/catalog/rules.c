@@ -284,7 +284,7 @@ enum hub_status hub_rules_settle(struct hub_catalog *catalog, struct hub_error *
     HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock(catalog);
     return hub_db_exec(
         held->hub,
-        "UPDATE rules SET synced = begun WHERE synced <> begun AND NOT EXISTS (SELECT 1 FROM jobs"
+        "UPDATE rules SET synced = begun, error = '' WHERE synced <> begun AND NOT EXISTS (SELECT 1 FROM jobs"
         " WHERE rule = name AND kind <> 'pull' AND (state IN ('waiting', 'running')"
         " OR (state = 'failed' AND finished >= begun)))",
         err);

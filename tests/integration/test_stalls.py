@@ -36,6 +36,29 @@ def remotes():
             held.set()
 
 
+def failing(hub, name):
+    return until(lambda: (rule := hub.get("/api/v1/mirrors/" + name).json())["state"] == "failing" and rule)
+
+
+def test_who_asks_to_wait_for_an_hour_is_left_alone(place):
+    with remotes() as (bad, good), here(place) as hub:
+        hub.wait_ready()
+        told = []
+        bad.fault = faults.of("/set-v3/files/data/main_data.hdf5",
+                              lambda request, path: told.append(path) or request.problem(503, "overloaded", "too much to do", {"Retry-After": "3600"}))
+        mirrors.mirror(str(place), "add", bad.url, "--name", "bad", root=str(place / "here"))
+        failing(hub, "bad")
+        until(lambda: len(mirrors.tree(str(place / "here"))) == 2 * (len(SETS) - 1))
+        said = mirrors.mirror(str(place), "list").stdout
+        assert "overloaded: too much to do; it asks to wait for 60 minutes" in said and " 1 waiting, 0 running" in said
+        assert "mirrors-failing" in str(hub.get("/api/v1/status").json()["alerts"]) and "it asks to wait for 60 minutes" in hub.text_log()
+        assert len(told) == 1
+        bad.fault = None
+        mirrors.mirror(str(place), "run", "bad")
+        mirrors.wait_synced(hub, "bad")
+        assert hub.get("/api/v1/mirrors/bad").json()["state"] == "idle"
+
+
 def here(place, *args):
     return Hub([str(place / "here")], state=str(place / "state"), args=args)
 
