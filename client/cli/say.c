@@ -119,9 +119,7 @@ const char *cli_clean(const char *text)
     while (left.size && n + 5 < ROOM) {
         uint32_t code = 0;
         const size_t size = hub_utf8_decode(left, &code);
-        const bool control = code < 0x20 || (code >= 0x7F && code < 0xA0) ||
-                             (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
-        if (size == 0 || control) {
+        if (size == 0 || hub_utf8_hides(code)) {
             out[n++] = code == '\t' || code == '\n' ? ' ' : '?';
         } else {
             memcpy(out + n, left.data, size);

@@ -33,8 +33,7 @@ static enum hub_status spell_segment(struct hub_view segment, bool in_id, struct
         const size_t run = hidden ? 0 : plain_ascii(segment),
                      size = run ? run : hub_utf8_decode(segment, &code);
         const struct hub_view here = {segment.data, size ? size : 1};
-        const bool plain =
-            run || (size && code >= 0x20 && !(code >= 0x7F && code < 0xA0) && code != '\\' && !hidden);
+        const bool plain = run || (size && !hub_utf8_hides(code) && code != '\\' && !hidden);
         HUB_TRY(plain ? hub_buf_add_view(out, here, err) : put_hex(here, out, err));
         segment.data += here.size;
         segment.size -= here.size;

@@ -67,12 +67,18 @@ bool hub_utf8_valid(struct hub_view text)
     return true;
 }
 
+bool hub_utf8_hides(uint32_t code)
+{
+    return code < 0x20 || (code >= 0x7F && code < 0xA0) || (code >= 0x202A && code <= 0x202E) ||
+           (code >= 0x2066 && code <= 0x2069);
+}
+
 bool hub_utf8_printable(struct hub_view text)
 {
     while (text.size) {
         uint32_t code = (unsigned char)text.data[0];
         const size_t n = code < 0x80 ? 1 : hub_utf8_decode(text, &code);
-        if (!n || code < 0x20 || (code >= 0x7F && code < 0xA0))
+        if (!n || hub_utf8_hides(code))
             return false;
         text.data += n;
         text.size -= n;
@@ -85,8 +91,7 @@ void hub_utf8_clean(char *text, size_t size)
     while (size) {
         uint32_t code = (unsigned char)text[0];
         const size_t n = code < 0x80 ? 1 : hub_utf8_decode((struct hub_view){text, size}, &code);
-        if (!n || code < 0x20 || (code >= 0x7F && code < 0xA0) || (code >= 0x202A && code <= 0x202E) ||
-            (code >= 0x2066 && code <= 0x2069))
+        if (!n || hub_utf8_hides(code))
             memset(text, '?', n ? n : 1);
         text += n ? n : 1;
         size -= n ? n : 1;

@@ -22,6 +22,9 @@ ParameterizedTestParameters(spell, both_ways)
         {"a\\x41", "a\\x5cx41", "a\\x5cx41"}, /* as it is, it would be "aA" */
         {"b\xFF\xC3\xA4/\xC3", "b\\xff\xC3\xA4/\\xc3", "b\\xff\xC3\xA4/\\xc3"},
         {"\xC2\x85", "\\xc2\\x85", "\\xc2\\x85"}, /* a control character too */
+        {"\xE2\x80\xAE"
+         "fdp.exe",
+         "\\xe2\\x80\\xaefdp.exe", "\\xe2\\x80\\xaefdp.exe"}, /* it reverses what follows */
         {"\xED\xA0\x80", "\\xed\\xa0\\x80", "\\xed\\xa0\\x80"},
         {"100%", "100%", "100%"},
         {"", "", ""},
