@@ -205,15 +205,17 @@ static enum hub_status finish(struct hub_mirror_work *w, const struct hub_transf
 {
     const struct hub_mirrors_options *o = &w->mirrors->options;
     const uint64_t fetched = t->files.bytes - HUB_MIN(t->files.bytes, t->bytes_kept + t->bytes_linked);
-    char all[HUB_SIZE_CHARS], came[HUB_SIZE_CHARS];
+    char all[HUB_SIZE_CHARS], came[HUB_SIZE_CHARS], names[400];
     HUB_TRY(store(w, t, err));
     HUB_TRY(hub_rule_count(o->catalog, w->rule.name, fetched, NULL, err));
     atomic_store(&w->mirrors->unswept, true);
     hub_number_size(t->files.bytes, all);
     hub_number_size(fetched, came);
-    hub_mirror_tell(w, HUB_MIRROR_COPIED, w->job.target, "%u file%s, %s; %s fetched, %llu verified",
+    hub_remote_files_name_left_out(&t->files, names, sizeof names);
+    hub_mirror_tell(w, HUB_MIRROR_COPIED, w->job.target, "%u file%s, %s; %s fetched, %llu verified%s%s",
                     t->files.count, hub_plural(t->files.count), all, came,
-                    (unsigned long long)t->files_verified);
+                    (unsigned long long)t->files_verified,
+                    *names ? "; left out, hidden or no name for a file: " : "", names);
     return HUB_OK;
 }
 

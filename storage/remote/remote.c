@@ -270,6 +270,23 @@ static enum hub_status add(struct hub_remote_files *files, char *path, uint64_t 
     return st;
 }
 
+/* The empty object that a console makes for a folder, and what git keeps for itself. */
+static bool stands_for_nothing(struct hub_view path, uint64_t size)
+{
+    return (!size && hub_view_ends(path, "/")) || hub_view_is(path, ".gitattributes");
+}
+
+void hub_remote_files_name_left_out(const struct hub_remote_files *files, char *out, size_t room)
+{
+    size_t at = 0;
+    *out = '\0';
+    for (uint32_t i = 0; i < HUB_MIN(files->left_out_count, (uint32_t)HUB_LEFT_OUT) && at < room; i++)
+        at += (size_t)snprintf(out + at, room - at, "%s'%.100s'", i ? ", " : "", files->left_out[i]);
+    if (files->left_out_count && at < room)
+        snprintf(out + at, room - at, "%s (%u)", files->left_out_count > HUB_LEFT_OUT ? ", ..." : "",
+                 files->left_out_count);
+}
+
 enum hub_status hub_remote_files_try(struct hub_remote_files *files, struct hub_view path, uint64_t size,
                                      struct hub_remote_file **out, struct hub_error *err)
 {
@@ -277,9 +294,8 @@ enum hub_status hub_remote_files_try(struct hub_remote_files *files, struct hub_
     *out = NULL;
     HUB_TRY(hub_allocated(copy, err));
     if (strlen(copy) != path.size || !is_safe(copy)) {
-        const bool hidden = hub_path_plain(path) && hub_path_hidden(path);
         free(copy);
-        return hidden ? HUB_OK : leave_out(files, path, err);
+        return stands_for_nothing(path, size) ? HUB_OK : leave_out(files, path, err);
     }
     HUB_TRY(add(files, copy, size, err));
     *out = &files->items[files->count - 1];

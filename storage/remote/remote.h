@@ -136,6 +136,9 @@ HUB_MUST_USE enum hub_status hub_remote_list_files(struct hub_remote *remote, co
                                                    const char *revision, struct hub_remote_files *out,
                                                    struct hub_error *err);
 
+/** What was left out, for a person: "'a/../b', '.c', ... (12)"; "": nothing was. */
+void hub_remote_files_name_left_out(const struct hub_remote_files *files, char *out, size_t room);
+
 /* ---- for kinds ---- */
 
 /** GET a JSON object. `text` also keeps it as it came; may be NULL. json_decref the result. */
@@ -156,8 +159,8 @@ HUB_MUST_USE enum hub_status hub_remote_each(struct hub_remote *remote, const ch
                                              size_t count, size_t max_bytes, hub_remote_body_fn fn,
                                              void *user, struct hub_error *err);
 
-/** One more file, to be filled in by the caller, or NULL in `*out` when its name cannot be a file's: that is
- * kept in `left_out`, but for hidden ones. */
+/** One more file, to be filled in by the caller, or NULL in `*out` when its name is hidden or cannot be a file's: that is
+ * kept in `left_out`, unless it stands for nothing, as an empty object for a folder does. */
 HUB_MUST_USE enum hub_status hub_remote_files_try(struct hub_remote_files *files, struct hub_view path,
                                                   uint64_t size, struct hub_remote_file **out,
                                                   struct hub_error *err);

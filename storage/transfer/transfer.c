@@ -88,18 +88,12 @@ static enum hub_status check_space(const struct job *j, struct hub_error *err)
                     t->spare_bytes ? ", of which must stay free " : "", t->spare_bytes ? spare : "");
 }
 
-/* What lies upstream under names that no file can have. */
 static void say_left_out(const struct hub_transfer *t)
 {
-    char names[900] = "";
-    const uint32_t count = t->files.left_out_count;
-    for (uint32_t i = 0; i < HUB_MIN(count, (uint32_t)HUB_LEFT_OUT); i++) {
-        const size_t at = strlen(names);
-        snprintf(names + at, sizeof names - at, "%s'%.100s'", i ? ", " : "", t->files.left_out[i]);
-    }
-    if (count)
-        say(t, "%s: left out, because no file can have such a name: %s%s (%u)", t->id, names,
-            count > HUB_LEFT_OUT ? ", ..." : "", count);
+    char names[900];
+    hub_remote_files_name_left_out(&t->files, names, sizeof names);
+    if (*names)
+        say(t, "%s: left out, because the name is hidden or no file can have it: %s", t->id, names);
 }
 
 static bool fits(const char *const *patterns, const char *path)

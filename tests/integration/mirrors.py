@@ -90,7 +90,7 @@ def minari(root, *load, python=sys.executable):
 
 
 def revisions(hub):
-    return {d["id"]: d["revision"] for d in hub.datasets()}
+    return {d["id"]: d.get("revision") for d in hub.datasets()}
 
 
 def expect_copy(place, prefix=""):

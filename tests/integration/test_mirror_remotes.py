@@ -124,6 +124,22 @@ def test_a_copy_and_its_changes(place, source):
         assert again(place, hub, "lab") == (0, 0)
 
 
+def test_objects_that_are_left_out_are_named(place, monkeypatch):
+    with Gcs("odd") as server:
+        monkeypatch.setenv("STORAGE_EMULATOR_HOST", server.url)
+        for name in ("data/x.bin", "data/.hidden", "data/a//b", "line\nbreak", "right\u202eleft"):
+            server.put("set-v0/" + name, name.encode())
+        for name in ("set-v0/", "set-v0/data/"):
+            server.put(name, b"")
+        with here(place) as hub:
+            hub.wait_ready()
+            mirror(place, "add", "gcp://odd", "--name", "odd", "--as", "odd")
+            wait_synced(hub, "odd")
+            line = next(line for line in hub.text_log().splitlines() if "1 file" in line and "verified" in line)
+        assert line.endswith("(4)") and all(word in line for word in ("'set-v0/data/.hidden'", "'set-v0/data/a//b'", "'set-v0/line?break'", "left'")), line
+        assert list(tree(os.path.join(place, "here"))) == ["odd/set-v0/data/x.bin"]
+
+
 def test_deletions(place, source):
     with here(place) as hub:
         hub.wait_ready()

@@ -57,16 +57,19 @@ Test(remote, opening_what_is_none_is_refused)
 
 struct name_case {
     const char *name;
-    size_t size;                           /* 0: of the text */
-    enum { IS_FILE, LEFT_OUT, HIDDEN } is; /* hidden: no file; whether it is named is not said here */
+    size_t size;                            /* 0: of the text */
+    enum { IS_FILE, LEFT_OUT, NOTHING } is; /* nothing: it is not even named */
 };
 
 static const struct name_case names[] = {
     {"data/metadata.json", 0, IS_FILE},
     {"a b/\xc3\xa9 + % ? #;&'\"\\~", 0, IS_FILE}, /* all but a slash may be in a name */
     {"store/.zarray", 0, IS_FILE},                /* files of a Zarr store are no hidden ones */
-    {".hidden", 0, HIDDEN},
-    {"data/.cache/x", 0, HIDDEN},
+    {".hidden", 0, LEFT_OUT},
+    {"data/.cache/x", 0, LEFT_OUT},
+    {".gitattributes", 0, NOTHING},         /* git's own */
+    {"right\xe2\x80\xaeleft", 0, LEFT_OUT}, /* its end is shown before its beginning */
+    {"isolated\xe2\x81\xa6", 0, LEFT_OUT},
     {"", 0, LEFT_OUT},
     {"/etc/passwd", 0, LEFT_OUT},
     {"../up", 0, LEFT_OUT},
@@ -93,14 +96,22 @@ Test(remote, names_that_cannot_be_files_are_left_out)
         struct hub_remote_file *file = NULL;
         cr_assert_eq(hub_remote_files_try(&files, name, 7, &file, NULL), HUB_OK);
         cr_expect_eq(file != NULL, c->is == IS_FILE, "'%s'", c->name);
-        if (c->is != HIDDEN)
-            cr_expect_eq(files.left_out_count, c->is == LEFT_OUT, "'%s'", c->name);
+        cr_expect_eq(files.left_out_count, c->is == LEFT_OUT, "'%s'", c->name);
         cr_expect_eq(files.bytes, c->is == IS_FILE ? 7 : 0, "'%s'", c->name);
         if (!c->size)
             cr_expect_eq(hub_path_check(c->name, NULL), c->is == IS_FILE ? HUB_OK : HUB_CORRUPT, "'%s'",
                          c->name);
     }
     cr_expect_eq(hub_path_check(NULL, NULL), HUB_CORRUPT);
+}
+
+Test(remote, an_empty_object_may_stand_for_a_folder)
+{
+    HUB_CLEANUP(hub_remote_files_dispose) struct hub_remote_files files = {0};
+    struct hub_remote_file *file;
+    cr_assert_eq(hub_remote_files_try(&files, hub_view_of("a/b/"), 0, &file, NULL), HUB_OK);
+    cr_expect_null(file);
+    cr_expect_eq(files.left_out_count, 0, "consoles make such ones: nothing is lost");
 }
 
 Test(remote, a_path_has_less_than_4096_bytes_and_a_segment_at_most_255)
