@@ -167,6 +167,8 @@ const struct cli_command *cli_find_command(const char *name);
 int cli_connect(struct cli *cli, const char *chosen, const char **id);
 /** Connect to the hub behind a Unix socket. `once`: no request is made again, and none is told of. An exit code. */
 int cli_connect_local(struct cli *cli, const char *socket, bool once);
+/** Was it set for all commands, and not named for this one? Then `remote` means it. */
+bool cli_remote_is_set(const struct cli *cli);
 /** "http://hub:8080 (MINARI_HUB_URL)" */
 const char *cli_remote_name(const struct cli *cli);
 enum { CLI_ID = 1100 };

@@ -38,7 +38,7 @@ static void on_notice(const char *line, void *user)
 }
 
 /* Nothing is called verified unless the hub gave a digest of every file. */
-static void assurance(const struct minari_download *done, char *out, size_t room)
+static void assurance(const struct cli *cli, const struct minari_download *done, char *out, size_t room)
 {
     if (done->assurance == MINARI_VERIFIED)
         snprintf(out, room, "verified (%s of %" PRIu64 " file%s)", done->digest, done->files,
@@ -47,7 +47,8 @@ static void assurance(const struct minari_download *done, char *out, size_t room
         snprintf(out, room, "%s of %" PRIu64 " of %" PRIu64 " files verified, size only of the rest",
                  done->digest, done->files_verified, done->files);
     else
-        snprintf(out, room, "size only: the hub has no digests yet");
+        snprintf(out, room, "size only: the remote states no digests%s",
+                 cli->remote.kind == MINARI_REMOTE_HUB ? " yet" : "");
 }
 
 static void add_json(struct download *d, const struct minari_download *done, const char *load)
@@ -99,7 +100,7 @@ static void on_done(const struct minari_download *done, void *user)
         return;
     }
     hub_number_size(done->milliseconds ? fetched * 1000 / done->milliseconds : fetched, rate);
-    assurance(done, sure, sizeof sure);
+    assurance(d->cli, done, sure, sizeof sure);
     printf("%s: %s in %.1f s (%s/s), %s%s\n  %s\n", cli_clean(done->id), size,
            (double)done->milliseconds / 1000, rate, sure, part, cli_clean(done->path));
     if (load.size)
@@ -233,7 +234,7 @@ static int many(struct download *d, const struct minari_download_options *o, con
         }
         bytes += s->size;
         ids[count++] = s->id;
-        if (!cli->values[OPT_QUIET] && !cli->values[OPT_YES])
+        if (!cli->values[OPT_QUIET] && !cli->values[OPT_YES] && !o->dry_run)
             fprintf(stderr, "  %s\n", cli_clean(s->id));
     }
     hub_number_size(bytes, size);
@@ -242,8 +243,9 @@ static int many(struct download *d, const struct minari_download_options *o, con
     else if (!count)
         code = cli_error(CLI_NOT_FOUND, "nothing at %s matches '%s'%s", cli_remote_name(cli),
                          cli_clean(pattern ? pattern : query.prefix), unready ? " and is ready" : "");
-    else if (!cli->values[OPT_YES] && !cli_ask("Download %zu dataset%s, %s, to '%s'?", count,
-                                               count == 1 ? "" : "s", size, cli_clean(o->root)))
+    else if (!cli->values[OPT_YES] && !o->dry_run &&
+             !cli_ask("Download %zu dataset%s, %s, to '%s'?", count, count == 1 ? "" : "s", size,
+                      cli_clean(o->root)))
         code = cli_interrupted(NULL) ? CLI_INTERRUPTED : CLI_FAILED;
     for (size_t i = 0; count && (!code || i) && i < count && code != CLI_INTERRUPTED; i++) {
         const int this = one(d, o, ids[i]);

@@ -323,7 +323,9 @@ static int list_local(struct cli *cli)
 
 int cli_list(struct cli *cli)
 {
-    const char *what = cli->arguments[0];
+    const char *what = cli->count ? cli->arguments[0] : "remote";
+    if (!cli->count && !cli->values[OPT_REMOTE])
+        return cli_error(CLI_USAGE, "name what to list: local, remote, or a REMOTE such as http://hub:8080");
     if (strcmp(what, "local") == 0)
         return list_local(cli);
     if (strcmp(what, "remote") == 0)

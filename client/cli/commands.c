@@ -24,7 +24,7 @@ const struct cli_command cli_commands[] = {
      "  minari-cli list remote --facets env,robot      how many datasets have each\n"
      "  minari-cli list local --robot so100\n"
      "  minari-cli list remote --json | jq -r '.items[].id'",
-     1,
+     0,
      1,
      {OPT_ALL, OPT_PREFIX, OPT_FOR, OPT_STATUS, OPT_ENV, OPT_TASK, OPT_ROBOT, OPT_CAMERA, OPT_AUTHOR,
       OPT_ALGORITHM, OPT_KIND, OPT_LICENSE, OPT_ACTION_DIM, OPT_OF_FORMAT, OPT_LOADABLE, OPT_FACETS, OPT_SORT,

@@ -41,6 +41,11 @@ const char *cli_root(void)
     return path;
 }
 
+bool cli_remote_is_set(const struct cli *cli)
+{
+    return strncmp(cli->remote.origin, "MINARI", 6) == 0 || strcmp(cli->remote.origin, "default") == 0;
+}
+
 const char *cli_remote_name(const struct cli *cli)
 {
     static char text[700];
@@ -221,8 +226,7 @@ void cli_offer_new_name(const struct cli *cli, const char *id)
         return;
     const bool versioned = hub_id_split_alias(hub_view_of(id), &alias, &version);
     (void)hub_id_split_alias(hub_view_of(name), &other, &offered);
-    const bool from_environment =
-        strncmp(cli->remote.origin, "MINARI", 6) == 0 || !strcmp(cli->remote.origin, "default");
+    const bool from_environment = cli_remote_is_set(cli);
     if (versioned && version != offered)
         cli_hint("since Minari 0.5 it is %.*s, and there is no v%u of it: the newest is %s", (int)other.size,
                  cli_clean(name), version, cli_clean(name));

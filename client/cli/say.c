@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <strings.h>
 
+enum { LONG_ADVICE_S = 60 };
+
 static bool as_json;
 
 void cli_errors_as_json(void)
@@ -142,8 +144,11 @@ bool cli_ask(const char *fmt, ...)
         va_end(args);
         fputs(" [y/N]: ", stderr);
         fflush(stderr);
-        if (!fgets(answer, sizeof answer, stdin))
-            break;
+        if (!fgets(answer, sizeof answer, stdin)) {
+            fprintf(stderr, "Aborted%s.\n",
+                    cli_interrupted(NULL) ? "" : ": nobody answered; --yes does not ask");
+            return false;
+        }
         answer[strcspn(answer, "\n")] = '\0';
         if (!strcasecmp(answer, "y") || !strcasecmp(answer, "yes"))
             return true;
@@ -183,13 +188,13 @@ static int code_of(const struct minari_error *err)
 }
 
 /* What to do about it, by the problem's name first. %i is the id at hand, %c the command, %r the remote, %o who
- * chose it. */
+ * chose it, %w how it is named for `list`, %m the minutes it asks to wait. */
 static const char *remedy_of(const struct cli *cli, const struct minari_error *err)
 {
     static const struct {
         const char *problem, *remedy;
     } named[] = {
-        {"dataset-not-found", "minari-cli list remote --all shows what is there"},
+        {"dataset-not-found", "minari-cli list %w --all shows what is there"},
         {"episode-missing", "minari-cli episodes %i shows the numbers that are there"},
         {"field-not-found", "minari-cli show %i lists the fields"},
         {"camera-not-found", "the cameras are named above; the last part of a name will do"},
@@ -253,7 +258,8 @@ static const char *remedy_of(const struct cli *cli, const struct minari_error *e
     case MINARI_PROTOCOL:
         return "check the address: something else may answer there";
     case MINARI_BUSY:
-        return "try again in a moment";
+        return err->retry_after_s >= LONG_ADVICE_S ? "it asks to wait: try again in %m minutes"
+                                                   : "try again in a moment";
     case MINARI_NO_SPACE:
         return "make room, then run the same command";
     case MINARI_VERIFY:
@@ -263,19 +269,31 @@ static const char *remedy_of(const struct cli *cli, const struct minari_error *e
     case MINARI_BROKEN:
         return "its files can still be downloaded; minari-cli show %i gives the problems";
     case MINARI_CHANGED:
-        return "somebody is writing it on the hub: try again when they are done";
+        return "somebody is writing it there: try again when they are done";
     default:
         return NULL;
     }
 }
 
-static void fill_in(const struct cli *cli, const char *text, char *out, size_t room)
+static const char *name_to_list(const struct cli *cli)
 {
+    return strcmp(cli->remote.origin, "this machine") == 0 ? "local"
+           : cli_remote_is_set(cli)                        ? "remote"
+                                                           : cli->remote.text;
+}
+
+static void fill_in(const struct cli *cli, const struct minari_error *err, const char *text, char *out,
+                    size_t room)
+{
+    char minutes[16];
     size_t n = 0;
+    snprintf(minutes, sizeof minutes, "%u", (err->retry_after_s + 59) / 60);
     for (; *text && n + 1 < room; text++) {
         const char *value = strncmp(text, "%i", 2) == 0   ? cli->subject ? cli_clean(cli->subject) : "ID"
                             : strncmp(text, "%c", 2) == 0 ? cli->command->name
                             : strncmp(text, "%o", 2) == 0 ? cli->remote.origin
+                            : strncmp(text, "%m", 2) == 0 ? minutes
+                            : strncmp(text, "%w", 2) == 0 ? name_to_list(cli)
                             : strncmp(text, "%r", 2) == 0 ? *cli->remote.text ? cli->remote.text : "REMOTE"
                                                           : NULL;
         if (value) {
@@ -297,7 +315,7 @@ int cli_report(const struct cli *cli, const struct minari_error *err)
         cli->make_room(cli->room);
     const char *remedy = code == CLI_INTERRUPTED ? NULL : remedy_of(cli, err);
     if (remedy)
-        fill_in(cli, remedy, text, sizeof text);
+        fill_in(cli, err, remedy, text, sizeof text);
     put_error(code, minari_status_name(err->status), err->problem, err->detail, remedy ? text : NULL);
     if (cli->client && cli->subject && strcmp(err->problem, "dataset-not-found") == 0)
         cli_offer_new_name(cli, cli->subject);

@@ -225,8 +225,10 @@ static bool is_directory(int directory, const char *path)
 static enum hub_status make_failed(const char *path, int why, struct hub_error *err)
 {
     char user[HUB_USER_BYTES];
+    if (why == EEXIST || why == ENOTDIR)
+        return hub_fail(err, HUB_EXISTS, "directory '%s' cannot be created: a file is in its place", path);
     if (why != EACCES && why != EPERM)
-        return hub_fail_errno(err, why == EEXIST ? ENOTDIR : why, "directory '%s' cannot be created", path);
+        return hub_fail_errno(err, why, "directory '%s' cannot be created", path);
     hub_fs_user(user);
     return hub_fail_errno(err, why, "directory '%s' cannot be created by user %s", path, user);
 }

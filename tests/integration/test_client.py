@@ -107,6 +107,23 @@ def test_local_facts(cli):
         assert cli.run("list", "local", "--json", *args, expect=0).json()["total"] == found, args
 
 
+def test_a_remote_by_option_needs_no_argument(hub, cli):
+    said = cli.run("list", "-r", hub.base, "--json", expect=0, MINARI_HUB_URL="").json()
+    assert said["remote"] == hub.base and said["total"] > 10
+    assert "local, remote" in cli.run("list", expect=2).err
+
+
+def test_a_dry_run_asks_nothing(hub, cli):
+    ids = [d["id"] for d in hub.datasets("&latest=true&prefix=D4RL/")]
+    r = cli.run("download", "D4RL/*", "--dry-run", expect=0)
+    assert r.out.count("would come") == len(ids) > 1 and "Download" not in r.err
+    said = cli.run("download", "D4RL/*", "--dry-run", "--json", expect=0).json()
+    assert {d["id"] for d in said["downloads"]} == set(ids) and all(d["planned"] for d in said["downloads"])
+    assert not os.path.exists(cli.path("D4RL"))
+    r = cli.run("download", "D4RL/*", expect=1)
+    assert "Aborted" in r.err and "--yes" in r.err
+
+
 def test_the_table(hub, cli):
     r = cli.run("list", "remote", "-p", "door-human", "--all", expect=0)
     lines = r.out.splitlines()

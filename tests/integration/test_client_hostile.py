@@ -615,6 +615,22 @@ def test_what_is_in_the_way_counts_only_if_it_is_whole(small, tmp_path):
     right(cli, small)
 
 
+def test_who_is_asked_to_wait_for_an_hour_is_told(small, tmp_path):
+    small.fault = lambda request, path: is_main(path) and request.problem(429, "overloaded", "too much", {"Retry-After": "3600"})
+    r = Cli(tmp_path, small.url).run("download", ID, expect=4)
+    assert "try again in 60 minutes" in r.err and len([q for q in small.file_requests() if is_main(q[1])]) == 1
+
+
+def test_a_file_in_the_place_of_the_folder(small, tmp_path):
+    cli = Cli(tmp_path, small.url)
+    (tmp_path / "file").write_text("x")
+    for place in ("file", "file/below"):
+        r = cli.run("download", ID, "-o", str(tmp_path / place), expect=1)
+        assert "a file is in its place" in r.err and not small.file_requests()
+    os.rename(tmp_path / "file", cli.path(ID))
+    assert "is not a dataset" in cli.run("download", ID, expect=1).err
+
+
 def test_a_version_of_the_id_may_be_the_answer(small, tmp_path):
     real = small.summary
     small.sets["door-human"] = small.sets[ID]

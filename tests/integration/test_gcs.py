@@ -75,7 +75,7 @@ def test_a_bucket_of_05(new, cli):
     assert tree(cli.path(DOOR)) == tree(os.path.join(NEW, DOOR))
     assert "verified, 2 files agree" in cli.run("verify", DOOR, expect=0).out
     assert "compared with gcp://lab" in cli.run("verify", DOOR, "-r", "gcp://lab", expect=0, **env).out
-    assert "minari-cli list remote" in cli.run("show", "D4RL/door/nothing-v1", "-r", "gcp://lab", expect=3, **env).err
+    assert "minari-cli list gcp://lab --all" in cli.run("show", "D4RL/door/nothing-v1", "-r", "gcp://lab", expect=3, **env).err
     assert "not a hub" in cli.run("episodes", DOOR, "-r", "gcp://lab", **env).err
 
 
