@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-enum { MAX_COMBINED = 10000, LISTING_BYTES = 256 * 1024 * 1024 };
+enum { MENDS = 2, MAX_COMBINED = 10000, LISTING_BYTES = 256 * 1024 * 1024 };
 
 /* Ids that are still to be looked at, and those that were. The first one was asked for, the others are what
  * the hub says it was combined from. */
@@ -143,6 +143,7 @@ static struct hub_transfer transfer_of(const struct queue *q, const struct minar
                                  .connections = o->connections,
                                  .digest_wait_ms = o->digest_wait_ms,
                                  .segment_bytes = o->segment_bytes,
+                                 .mends = MENDS,
                                  .progress = report_progress,
                                  .notice = pass_notice,
                                  .user = (void *)o};

@@ -10,13 +10,15 @@
 #include "storage/transfer/publish.h"
 #include "storage/transfer/record.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <time.h>
 
-enum { CONNECTIONS = 4, MAX_RESTARTS = 3, DIGEST_WAIT_MS = 30000, PROGRESS_MS = 90 };
+enum { CONNECTIONS = 4, MAX_RESTARTS = 3, PAUSE_MS = 300, DIGEST_WAIT_MS = 30000, PROGRESS_MS = 90 };
 static const uint64_t default_segment = 8 * MIB, smallest_segment = 4 * KIB, largest_segment = 4 * GIB;
 
 struct job {
@@ -224,22 +226,37 @@ static enum hub_status fetch(struct job *j, struct hub_error *err)
     return hub_check_run(&j->check, err);
 }
 
+/* Who writes it there is given a moment. */
+static enum hub_status wait_before(struct job *j, unsigned restart, struct hub_error *err)
+{
+    const int64_t until_ms = hub_time_mono_ms() + ((int64_t)PAUSE_MS << restart);
+    while (hub_time_mono_ms() < until_ms) {
+        nanosleep(&(struct timespec){.tv_nsec = 50 * 1000000}, NULL);
+        HUB_TRY(report_progress(j, false, err));
+    }
+    return HUB_OK;
+}
+
+/* What is whole is kept each time. A byte that was flipped on its way comes right the next time. */
 static enum hub_status fetch_unchanged(struct job *j, struct hub_error *err)
 {
-    struct hub_error why;
-    for (unsigned i = 0;; i++) {
-        why = (struct hub_error){0};
+    unsigned changes = 0, mends = 0;
+    for (;;) {
+        struct hub_error why = {0};
         const enum hub_status st = fetch(j, &why);
-        if (st != HUB_CHANGED || i == MAX_RESTARTS) {
-            if (st == HUB_CHANGED)
-                return hub_fail_as(err, HUB_CHANGED, "changed",
-                                   "'%s' kept changing on the remote (%u times): %s", j->t->id, i + 1,
-                                   why.detail);
-            if (st && err)
-                *err = why;
-            return st;
+        const bool wrong = st == HUB_CORRUPT && strcmp(why.problem, "digest-mismatch") == 0;
+        if (wrong && mends < j->t->mends) {
+            say(j->t, "%s: fetching again what came wrong: %s", j->t->id, why.detail);
+            HUB_TRY(wait_before(j, mends++, err));
+        } else if (st == HUB_CHANGED && changes < MAX_RESTARTS) {
+            say(j->t, "%s: starting over: %s", j->t->id, why.detail);
+            HUB_TRY(wait_before(j, changes++, err));
+        } else if (st == HUB_CHANGED) {
+            return hub_fail_as(err, HUB_CHANGED, "changed", "'%s' kept changing on the remote (%u times): %s",
+                               j->t->id, changes + 1, why.detail);
+        } else {
+            return st ? hub_pass(st, &why, err) : HUB_OK;
         }
-        say(j->t, "%s: starting over: %s", j->t->id, why.detail);
     }
 }
 
@@ -297,7 +314,10 @@ static enum hub_status publish(struct job *j, struct hub_error *err)
     t->digest = j->check.digest;
     HUB_TRY(note_origins(j, err));
     HUB_TRY(hub_record_write(&t->files, t->remote->base, t->origins, &record, err));
-    HUB_TRY(hub_fs_write(j->staging.tree, HUB_RECORD_FILE, hub_buf_view(&record), 0644, err));
+    /* written beside the tree: what a kill leaves of it is never published */
+    HUB_TRY(hub_fs_write(j->staging.directory, HUB_RECORD_FILE, hub_buf_view(&record), 0644, err));
+    if (renameat(j->staging.directory, HUB_RECORD_FILE, j->staging.tree, HUB_RECORD_FILE))
+        return hub_fail_errno(err, errno, "the record of '%s' cannot be moved to its place", t->id);
     HUB_TRY(hub_staging_sync(&j->staging, err));
     HUB_TRY(report_progress(j, true, err));
     if (t->ready)

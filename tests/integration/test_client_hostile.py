@@ -615,6 +615,21 @@ def test_what_is_in_the_way_counts_only_if_it_is_whole(small, tmp_path):
     right(cli, small)
 
 
+def test_a_byte_that_was_flipped_on_its_way_comes_right_the_next_time(small, tmp_path):
+    left = [1]
+
+    def fault(request, path):
+        if is_main(path) and left:
+            return request.answer(200, bytes([SMALL[MAIN][0] ^ 1]) + SMALL[MAIN][1:]) if left.pop() else None
+
+    small.fault = fault
+    cli = Cli(tmp_path, small.url)
+    r = cli.run("download", ID, expect=0)
+    assert "fetching again what came wrong" in r.err and "verified (SHA-256 of 3 files)" in r.out
+    right(cli, small)
+    assert len([q for q in small.file_requests() if is_main(q[1])]) == 2 and len(small.file_requests()) == 3  # what is good is kept
+
+
 def test_who_is_asked_to_wait_for_an_hour_is_told(small, tmp_path):
     small.fault = lambda request, path: is_main(path) and request.problem(429, "overloaded", "too much", {"Retry-After": "3600"})
     r = Cli(tmp_path, small.url).run("download", ID, expect=4)
