@@ -2,6 +2,7 @@
 #include "storage/remote/found.h"
 
 #include "storage/base/id.h"
+#include "storage/base/nearest.h"
 #include "storage/base/order.h"
 #include "storage/base/time.h"
 #include "storage/base/version.h"
@@ -10,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { METADATA_BYTES = 64 * 1024 * 1024, MAX_FOUND = 1000 * 1000 };
+enum { METADATA_BYTES = 64 * 1024 * 1024, MAX_FOUND = 1000 * 1000, MAX_NAMED = 5 };
 
 void hub_found_dispose(struct hub_found_list *list)
 {
@@ -415,10 +416,43 @@ static void choose(struct hub_found **versions, size_t count, const char *id, co
     }
 }
 
-static enum hub_status not_found(struct hub_found **versions, size_t count, const char *id,
-                                 struct hub_error *err)
+static enum hub_status offer(json_t *item, struct hub_view text, void *user, struct hub_error *err)
+{
+    char *id;
+    struct hub_view key;
+    uint32_t version;
+    (void)text;
+    HUB_TRY(hub_dup(&id, hub_member_text(item, "id"), err));
+    (void)hub_id_split_alias(hub_view_of(id), &key, &version);
+    char *name = hub_view_dup(key);
+    if (name)
+        free((char *)hub_nearest_offer(user, name, id));
+    free(name);
+    return hub_allocated(name, err);
+}
+
+/* Of all that the remote lists: who misspelled an id is worth one more listing. */
+static void name_nearest(struct hub_remote *remote, struct hub_view name, struct hub_error *err)
+{
+    struct hub_nearest nearest;
+    const struct hub_remote_query query = {.latest = true, .brief = true};
+    if (!err || !hub_nearest_begin(&nearest, name, MAX_NAMED))
+        return;
+    (void)!remote->kind->list(remote, &query, offer, &nearest, NULL);
+    for (uint32_t i = 0; i < nearest.count; i++) {
+        const size_t at = strlen(err->detail);
+        snprintf(err->detail + at, sizeof err->detail - at, "%s%.200s%s",
+                 i ? ", " : " (nearest: ", (const char *)nearest.items[i], i + 1 == nearest.count ? ")" : "");
+        free((char *)nearest.items[i]);
+    }
+}
+
+static enum hub_status not_found(struct hub_remote *remote, struct hub_found **versions, size_t count,
+                                 const char *id, struct hub_view name, struct hub_error *err)
 {
     hub_fail_as(err, HUB_NOT_FOUND, "dataset-not-found", "no dataset '%.200s'", id);
+    if (!count)
+        name_nearest(remote, name, err);
     for (size_t i = count > 8 ? count - 8 : 0; err && i < count; i++) {
         const size_t at = strlen(err->detail), first = count > 8 ? count - 8 : 0;
         snprintf(err->detail + at, sizeof err->detail - at, "%s%.200s%s", i == first ? " (there are: " : ", ",
@@ -445,7 +479,7 @@ enum hub_status hub_found_describe(struct hub_remote *remote, struct hub_found_l
     qsort(versions, n, sizeof *versions, by_id);
     choose(versions, n, id, release, &found);
     if (!found)
-        return not_found(versions, n, id, err);
+        return not_found(remote, versions, n, id, name, err);
     HUB_CLEANUP(hub_json_decrefp) json_t *document = document_of(found, versions, n);
     HUB_CLEANUP(hub_freep) char *dumped = json_dumps(document, JSON_COMPACT);
     HUB_TRY(hub_allocated(dumped, err));

@@ -119,6 +119,12 @@ def test_what_is_stored_compressed_comes_as_it_is_stored(lab, cli):
     assert os.stat(cli.path("a/b-v0/data/joined.bin")).st_mtime == 1709294400.123
 
 
+def test_a_misspelt_id_is_told_what_is_near(lab, cli):
+    small(lab)
+    r = cli.run("download", "a/c-v0", "-r", "gcp://lab", expect=3, STORAGE_EMULATOR_HOST=lab.url)
+    assert "no dataset 'a/c-v0' (nearest: a/b-v0)" in r.err and "minari-cli list gcp://lab --all" in r.err
+
+
 def test_names_that_cannot_be_files(lab, cli):
     small(lab)
     for name in ("a/b-v0/", "a/b-v0/data/", "a/b-v0/x//y", "a/b-v0/../../evil", "a/b-v0/./z", "a/b-v0/both", "a/b-v0/both/below", "a/b-v0/" + "n" * 300):

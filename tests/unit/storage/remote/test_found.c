@@ -7,8 +7,24 @@
 
 static struct hub_remote remote;
 
+/* All that the remote has. */
+static enum hub_status list_all(struct hub_remote *of, const struct hub_remote_query *query,
+                                hub_remote_item_fn fn, void *user, struct hub_error *err)
+{
+    static const char *const ids[] = {"D4RL/pen/human-v2", "D4RL/pen/cloned-v2", "D4RL/door/human-v2"};
+    (void)of;
+    (void)query;
+    for (size_t i = 0; i < HUB_COUNT(ids); i++) {
+        HUB_CLEANUP(hub_json_decrefp) json_t *item = json_pack("{s:s}", "id", ids[i]);
+        HUB_TRY(fn(item, (struct hub_view){NULL, 0}, user, err));
+    }
+    return HUB_OK;
+}
+static const struct hub_remote_kind kind = {.noun = "bucket", .list = list_all};
+
 static void begin(void)
 {
+    remote.kind = &kind;
     cr_assert_eq(hub_transport_new(&(struct hub_transport_options){.token = NULL}, &remote.transport, NULL),
                  HUB_OK);
 }
@@ -226,6 +242,16 @@ Test(found, versions_that_are_there_are_named)
     make_list(&list);
     cr_expect_null(describe(&list, "pen-v3", NULL, &err));
     cr_expect_not_null(strstr(err.detail, "(there are: pen-v1, pen-v2, pen-v10)"), "%s", err.detail);
+}
+
+Test(found, what_is_spelled_nearly_so_is_named)
+{
+    HUB_CLEANUP(hub_found_dispose) struct hub_found_list list = {0};
+    struct hub_error err = {0};
+    cr_expect_null(describe(&list, "D4RL/pen/hunam-v2", NULL, &err));
+    cr_expect_not_null(strstr(err.detail, "(nearest: D4RL/pen/human-v2"), "%s", err.detail);
+    cr_expect_null(describe(&list, "nothing-like-it-at-all-v0", NULL, &err));
+    cr_expect_null(strstr(err.detail, "nearest"), "%s", err.detail);
 }
 
 Test(found, metadata_as_python_wrote_it)

@@ -1,0 +1,24 @@
+/** Ids nearest in spelling to one that is not there: "did you mean". */
+#ifndef HUB_BASE_NEAREST_H
+#define HUB_BASE_NEAREST_H
+
+#include "storage/base/buf.h"
+
+enum { HUB_MAX_NEAREST = 32 };
+
+struct hub_nearest {
+    struct hub_view text;   /* borrowed */
+    uint64_t peq[256];      /* where each byte is in the text */
+    unsigned size, ceiling; /* what is farther is not near */
+    uint32_t count, limit;
+    unsigned scores[HUB_MAX_NEAREST];
+    const void *items[HUB_MAX_NEAREST]; /* the nearest first */
+};
+
+/** False: nothing is near to it, because it is empty or too long. `limit` of items are kept, at most HUB_MAX_NEAREST. */
+HUB_MUST_USE bool hub_nearest_begin(struct hub_nearest *nearest, struct hub_view text, uint32_t limit);
+/** Take an item of this name, which is borrowed, if it is near. Returns the item that is not among the nearest (now or
+ * any more), or NULL. */
+const void *hub_nearest_offer(struct hub_nearest *nearest, const char *key, const void *item);
+
+#endif
