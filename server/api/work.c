@@ -49,6 +49,13 @@ enum hub_status hub_work_admit_us(struct hub_request *request, double us, struct
     return HUB_OK;
 }
 
+enum hub_status hub_work_go_on(struct hub_request *request, double us, struct hub_error *err)
+{
+    return hub_parallel_cancelled(request->parallel)
+               ? hub_fail(err, HUB_CANCELLED, "nobody waits for the answer any more")
+               : hub_work_admit_us(request, us, err);
+}
+
 bool hub_work_is_small(const struct hub_selection *s, const struct hub_encoding *e)
 {
     return cost_of(s, e) <= INLINE_COST_US && s->bytes_out <= INLINE_BYTES;

@@ -6,6 +6,7 @@
 #include "server/facade/kept.h"
 #include "server/facade/markup.h"
 
+#include "server/api/work.h"
 #include "storage/base/base64.h"
 #include "storage/base/spell.h"
 #include "storage/base/time.h"
@@ -14,6 +15,9 @@
 #include <stdlib.h>
 
 enum { MOST = 1000, MOST_LOOKS = 100000 }; /* objects on a page; those that a glob is held against for one */
+/* The steps of a glob for a page, which ends behind the object that brings it there; those in a microsecond; those that take as long
+ * as finding a name. */
+enum { MOST_STEPS = 20 * 1000 * 1000, STEPS_IN_A_US = 200, STEPS_OF_A_NAME = 50, LOOKS_BETWEEN = 256 };
 enum { ENOUGH_BYTES = 4 * MIB }; /* of metadata: a page ends behind the object that brings it there */
 
 /* What the parameters are called; in XML a listing begins behind the offset. */
@@ -33,7 +37,7 @@ struct listing {
     struct hub_glob glob;
     struct hub_json items, prefixes;
     struct hub_buf items_text, prefixes_text;
-    uint64_t most, count, looks;
+    uint64_t most, count, looks, steps;
     bool behind; /* and not at the start */
 };
 
@@ -197,13 +201,28 @@ static enum hub_status add_folder(struct listing *l, struct hub_view folder, str
 static enum hub_status add_object(struct listing *l, const struct hub_object *object, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(128 * KIB);
-    if (!hub_glob_matches(&l->glob, object->name.data + l->bucket.begins.size))
+    if (!hub_glob_matches(&l->glob, object->name.data + l->bucket.begins.size, &l->steps))
         return HUB_OK;
     HUB_TRY(spell(l, object->name, &text, err));
     l->count++;
     if (l->dialect->xml)
         return add_contents(l, object, hub_buf_view(&text), err);
     return hub_gcs_object_write(&l->items, l->request, &l->bucket, object, hub_buf_view(&text), err);
+}
+
+/* The page is full, or has taken all the time that one may. */
+static bool is_full(const struct listing *l)
+{
+    return l->count == l->most || l->looks > MOST_LOOKS || l->steps > MOST_STEPS ||
+           l->items_text.size >= ENOUGH_BYTES;
+}
+
+/* How many names a glob is compared with, and how long that takes, is known only once it is done. */
+static enum hub_status go_on(struct listing *l, struct hub_error *err)
+{
+    l->steps += STEPS_OF_A_NAME;
+    return ++l->looks % LOOKS_BETWEEN == 0 ? hub_work_go_on(l->request, (double)l->steps / STEPS_IN_A_US, err)
+                                           : HUB_OK;
 }
 
 static enum hub_status walk(struct listing *l, struct hub_error *err)
@@ -223,8 +242,9 @@ static enum hub_status walk(struct listing *l, struct hub_error *err)
             return HUB_OK;
         if (l->behind && hub_view_equal(object.name, hub_buf_view(&l->start)))
             continue;
-        if (l->count == l->most || ++l->looks > MOST_LOOKS || l->items_text.size >= ENOUGH_BYTES)
+        if (is_full(l))
             return hub_buf_add_view(&l->next, object.name, err);
+        HUB_TRY(go_on(l, err));
         const struct hub_view folder = folder_of(l, object.name);
         HUB_TRY(folder.size ? add_folder(l, folder, err) : add_object(l, &object, err));
     }

@@ -1,7 +1,8 @@
-/* Patterns of object names: see glob.h. Alternatives are written out first, so that what is left is matched without recursion. */
+/* Patterns of object names: see glob.h. Alternatives are written out first. What is left is matched in one pass over the name, with the
+ * set of all places in the pattern that what was read so far may lead to: no name takes more than its length times the pattern's. */
 #include "server/facade/glob.h"
 
-enum { MOST_BYTES = KIB, MOST_PATTERNS = 64 };
+enum { MOST_BYTES = KIB, MOST_PATTERNS = 64, MOST_WRITTEN = 8 * KIB, WORDS = MOST_BYTES / 64 + 1 };
 
 /* ---- reading ---- */
 
@@ -41,6 +42,8 @@ static enum hub_status write_out(struct hub_view text, struct hub_glob *out, str
     if (open == text.size) {
         if (out->count++ == MOST_PATTERNS)
             return wrong(err, "has more than 64 ways to take its alternatives");
+        if (out->patterns.size + text.size + 1 > MOST_WRITTEN)
+            return wrong(err, "is longer than 8 KiB with its alternatives written out");
         HUB_TRY(hub_buf_add_view(&out->patterns, text, err));
         return hub_buf_add(&out->patterns, "", 1, err);
     }
@@ -63,7 +66,7 @@ static enum hub_status write_out(struct hub_view text, struct hub_glob *out, str
 
 enum hub_status hub_glob_read(struct hub_view text, struct hub_glob *out, struct hub_error *err)
 {
-    *out = (struct hub_glob){.patterns = HUB_BUF_INIT((size_t)MOST_PATTERNS * (MOST_BYTES + 1))};
+    *out = (struct hub_glob){.patterns = HUB_BUF_INIT((size_t)MOST_WRITTEN)};
     return text.size > MOST_BYTES ? wrong(err, "is longer than 1,024 bytes") : write_out(text, out, err);
 }
 
@@ -74,6 +77,11 @@ void hub_glob_dispose(struct hub_glob *glob)
 
 /* ---- matching ---- */
 
+/* The places in a pattern, as bits: the bytes that the next character is compared with, and behind the last one its end. */
+struct places {
+    uint64_t bits[WORDS];
+};
+
 /* A character of UTF-8, its bytes as one number. */
 static uint32_t take(const char **at)
 {
@@ -83,75 +91,85 @@ static uint32_t take(const char **at)
     return c;
 }
 
-/* Is `c` in the set behind whose bracket `*glob` stands? Goes on behind it. */
-static bool in_set(const char **glob, const char *close, uint32_t c)
+/* Is `c` in the set behind whose bracket `glob` stands? */
+static bool in_set(const char *glob, const char *close, uint32_t c)
 {
-    const bool wanted = !strchr("!^", **glob);
+    const bool wanted = !strchr("!^", *glob);
     bool found = false;
-    for (*glob += !wanted; *glob < close;) {
-        const uint32_t first = take(glob);
+    for (glob += !wanted; glob < close;) {
+        const uint32_t first = take(&glob);
         uint32_t last = first;
-        if (**glob == '-' && *glob + 1 < close) {
-            ++*glob;
-            last = take(glob);
+        if (*glob == '-' && glob + 1 < close) {
+            ++glob;
+            last = take(&glob);
         }
         found |= first <= c && c <= last;
     }
-    *glob = close + 1;
     return found == wanted;
 }
 
-/* One character of the name by what stands in the pattern, which is no star. */
-static bool match_one(const char **glob, const char **name)
+/* A place, and those behind the stars that stand there, which may match nothing. */
+static void enter(struct places *places, const char *glob, size_t at)
 {
-    const uint32_t c = take(name);
-    const char *const at = *glob;
-    const size_t end = *at == '[' || *at == '\\' ? skip(hub_view_of(at), 0) : 1;
-    if (*at == '?' || (*at == '[' && end > 1)) {
-        ++*glob;
-        return (*at == '?' || in_set(glob, at + end - 1, c)) && c != '/';
+    for (;; at += glob[at + 1] == '*' ? 2 : 1) {
+        places->bits[at / 64] |= UINT64_C(1) << at % 64;
+        if (glob[at] != '*')
+            return;
     }
-    *glob += end - 1; /* of what is escaped, the character */
-    return take(glob) == c;
 }
 
-static bool matches(const char *glob, const char *name)
+/* Where the character `c` leads to from the place `at`. */
+static void step(struct places *next, struct hub_view glob, size_t at, uint32_t c, uint64_t *steps)
 {
-    /* where the last star and the last double star would go on, with one character more; the other stars need no other try: who comes
-     * later can do with what is left by the first way */
-    const char *star = NULL, *star_name = NULL, *any = NULL, *any_name = NULL;
-    for (;;) {
-        if (glob[0] == '*' && glob[1] == '*') {
-            any = glob += 2;
-            any_name = name;
-            star = NULL;
-        } else if (glob[0] == '*') {
-            star = ++glob;
-            star_name = name;
-        } else if (!*glob && !*name) {
-            return true;
-        } else if (!*glob || !*name || !match_one(&glob, &name)) {
-            if (star && *star_name && *star_name != '/') {
-                (void)take(&star_name);
-                glob = star;
-                name = star_name;
-            } else if (any && *any_name) {
-                (void)take(&any_name);
-                glob = any;
-                name = any_name;
-                star = NULL;
-            } else {
-                return false;
+    const char *const here = glob.data + at, *behind = here;
+    if (*here == '*') {
+        if (here[1] == '*' || c != '/')
+            enter(next, glob.data, at);
+        return;
+    }
+    const size_t end = *here == '[' || *here == '\\' ? skip(glob, at) : at + 1;
+    *steps += end - at;
+    if (*here == '?' || (*here == '[' && end > at + 1)) {
+        if (c != '/' && (*here == '?' || in_set(here + 1, glob.data + end - 1, c)))
+            enter(next, glob.data, end);
+        return;
+    }
+    behind += *here == '\\' && end > at + 1; /* an escaped character stands for itself */
+    if (take(&behind) == c)
+        enter(next, glob.data, (size_t)(behind - glob.data));
+}
+
+static bool matches(struct hub_view glob, const char *name, uint64_t *steps)
+{
+    struct places now = {{0}};
+    const size_t words = glob.size / 64 + 1;
+    enter(&now, glob.data, 0);
+    while (*name) {
+        struct places next = {{0}};
+        bool any = false;
+        const uint32_t c = take(&name);
+        for (size_t word = 0; word < words; word++)
+            for (uint64_t bits = now.bits[word]; bits; bits &= bits - 1) {
+                const size_t at = word * 64 + (size_t)__builtin_ctzll(bits);
+                ++*steps;
+                any = true;
+                if (at < glob.size)
+                    step(&next, glob, at, c, steps);
             }
-        }
+        if (!any)
+            return false;
+        now = next;
     }
+    return now.bits[glob.size / 64] >> glob.size % 64 & 1;
 }
 
-bool hub_glob_matches(const struct hub_glob *glob, const char *name)
+bool hub_glob_matches(const struct hub_glob *glob, const char *name, uint64_t *steps)
 {
-    const char *pattern = glob->patterns.data;
-    for (uint32_t i = 0; i < glob->count; i++, pattern += strlen(pattern) + 1)
-        if (matches(pattern, name))
+    struct hub_view pattern = {glob->patterns.data, 0};
+    for (uint32_t i = 0; i < glob->count; i++, pattern.data += pattern.size + 1) {
+        pattern = hub_view_of(pattern.data);
+        if (matches(pattern, name, steps))
             return true;
+    }
     return !glob->count;
 }

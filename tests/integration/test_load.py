@@ -79,6 +79,46 @@ def bomb(tmp_path_factory):
         yield hub.wait_indexed(), path
 
 
+def stars(count, also=()):
+    """A glob of patterns that match nothing and lead far into each name, and of others."""
+    return "{" + ",".join([f"**?*?*?*?*?*Q{i}" for i in range(count)] + list(also)) + "}"
+
+
+def listed(hub, glob, pages=1):
+    """The names on some pages of a listing, and how many pages these were."""
+    names, token = [], ""
+    for page in range(1, pages + 1):
+        query = urllib.parse.urlencode({"prefix": "many-files/", "matchGlob": glob, "pageToken": token})
+        answer = hub.get("/storage/v1/b/minari-datasets/o?" + query)
+        assert answer.status == 200, answer.body
+        names += [o["name"] for o in answer.json().get("items", [])]
+        token = answer.json().get("nextPageToken")
+        if not token:
+            break
+    return names, page
+
+
+def test_globs_take_no_worker_for_long(tmp_path):
+    os.mkdir(tmp_path / "many-files")
+    for i in range(8000):
+        (tmp_path / "many-files" / f"episode_{i:06}_of_a_long_list.txt").touch()
+    dataset(str(tmp_path), "door-v0")
+    with Hub([str(tmp_path)]) as hub:
+        hub.wait_indexed()
+        before = hub.processor_s()
+        assert listed(hub, stars(64)) == ([], 1)
+        assert hub.processor_s() - before < 0.5, "it takes twice as long to compare all names"
+        with contextlib.ExitStack() as clients:
+            for i in range(3):
+                query = urllib.parse.urlencode({"prefix": "many-files/", "matchGlob": stars(64), "maxResults": i + 1})
+                clients.enter_context(asking(hub, "/storage/v1/b/minari-datasets/o?" + query, "127.0.0.3"))
+            before = hub.processor_s()
+            assert hub.get("/api/v1/datasets/door-v0/episodes?where=steps%3E3").status == 200
+            assert hub.processor_s() - before < 1, "it waited for all three"
+        names, pages = listed(hub, stars(16, ["**/*_00[37]999_*"]), 100)
+        assert [n[19:25] for n in names] == ["003999", "007999"] and pages > 1, (names, pages)
+
+
 def test_an_answer_that_would_take_too_long_is_refused(bomb):
     hub, path = bomb
     before = hub.processor_s()

@@ -10,7 +10,11 @@ static bool matches(const char *pattern, const char *name)
     HUB_CLEANUP(hub_glob_dispose) struct hub_glob glob = {0};
     struct hub_error err = {0};
     cr_assert_eq(hub_glob_read(hub_view_of(pattern), &glob, &err), HUB_OK, "%s: %s", pattern, err.detail);
-    return hub_glob_matches(&glob, name);
+    uint64_t steps = 0;
+    const bool found = hub_glob_matches(&glob, name, &steps);
+    cr_assert_leq(steps, 2 * (glob.patterns.size + 1) * (strlen(name) + 1), "%s: %llu steps", pattern,
+                  (unsigned long long)steps);
+    return found;
 }
 
 Test(glob, names)
@@ -77,7 +81,9 @@ Test(glob, names)
 Test(glob, without_a_pattern_all_names_match)
 {
     const struct hub_glob none = {0};
-    cr_expect(hub_glob_matches(&none, "any/name"));
+    uint64_t steps = 0;
+    cr_expect(hub_glob_matches(&none, "any/name", &steps));
+    cr_expect_eq(steps, 0);
 }
 
 /* Time grows with the product of the lengths at most, whatever the stars are. */
@@ -94,17 +100,20 @@ Test(glob, many_stars, .timeout = 10)
     memset(name, 'a', sizeof name - 1);
     name[sizeof name - 1] = '\0';
     cr_expect_not(matches(pattern, name));
+    cr_expect_not(matches("**?*?*?*?*?*b", name));
+    cr_expect_not(matches("**[a-c]*[a-c]*[!b]*\\a*[[*b", name));
 }
 
 Test(glob, what_is_no_pattern)
 {
-    char many[64] = "", most[64] = "", longest[1025], longer[1026];
+    char many[64] = "", most[64] = "", longest[1025], longer[1026], written[1001] = "{a,b,c,d,e,f,g,h,i}";
     struct hub_error err;
     for (unsigned i = 0; i < 7; i++)
         strcat(i < 6 ? most : many, "{a,b}");
     strcat(many, most); /* 128 ways; `most` has 64 */
     memset(longest, 'a', sizeof longest - 1);
     memset(longer, 'a', sizeof longer - 1);
+    memset(written + strlen(written), 'a', sizeof written - 1 - strlen(written));
     longest[sizeof longest - 1] = longer[sizeof longer - 1] = '\0';
     const struct {
         const char *pattern, *detail; /* NULL: it is one */
@@ -112,6 +121,7 @@ Test(glob, what_is_no_pattern)
                  {many, "more than 64 ways"},
                  {longest, NULL},
                  {longer, "longer than 1,024 bytes"},
+                 {written, "longer than 8 KiB with its alternatives written out"},
                  {"{a,b", "a { without a }"},
                  {"{a,{b}", "a { without a }"},
                  {"{a\\}", "a { without a }"},
