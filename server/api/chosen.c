@@ -24,11 +24,10 @@ enum hub_status hub_chosen_episodes(struct hub_request *request, struct hub_resp
     HUB_CLEANUP(hub_episodes_asked_dispose) struct hub_episodes_asked asked = {0};
     HUB_TRY(hub_episodes_asked(request, &asked, err));
     asked.query.limit = hub_chosen_is_drawn(request) ? UINT32_MAX : limit;
+    HUB_TRY(hub_episodes_admit(request, state, &asked.query, err));
     HUB_TRY(hub_budget_take(request->app->budget, request, response,
                             (uint64_t)state->dataset->episode_count * HUB_CHOOSING, err));
     HUB_TRY(hub_episode_order(state, &asked.query, &out->places, &out->count, err));
-    if (hub_parallel_cancelled(request->parallel))
-        return hub_fail(err, HUB_CANCELLED, "nobody waits for these episodes any more");
     if (!out->count)
         HUB_TRY(hub_episode_known(state, &asked.query, err));
     HUB_TRY(hub_chosen_draw(request, out, err));

@@ -125,13 +125,14 @@ static void set_place(struct hub_page_cursor *cursor, int64_t number)
 }
 
 static enum hub_status write_page(struct hub_request *request, const struct hub_target *target,
-                                  const struct hub_episode_query *query, const struct hub_page_query *page,
+                                  struct hub_episode_query *query, const struct hub_page_query *page,
                                   struct hub_response *response, struct hub_error *err)
 {
     struct hub_page_ends ends = {0};
     HUB_CLEANUP(end_dispose) struct hub_episode_page end = {.key = HUB_BUF_INIT(sizeof ends.next.key - 1)};
     HUB_CLEANUP(hub_measured_items_leave) struct hub_measured_items measured = {0};
     HUB_TRY(read_include(request, &measured, err));
+    HUB_TRY(hub_episodes_admit(request, &target->state, query, err));
     struct items items = {.json = hub_page_begin(page, response, 64 * MIB, err),
                           .state = &target->state,
                           .measured = &measured};

@@ -1,4 +1,5 @@
 #include "server/api/episodes.h"
+#include "server/api/work.h"
 
 #include <stdio.h>
 
@@ -41,4 +42,18 @@ enum hub_status hub_episodes_asked(const struct hub_request *request, struct hub
     out->query.name = hub_request_query(request, "name").data;
     out->query.task = hub_request_query(request, "task").data;
     return HUB_OK;
+}
+
+/* What one comparison takes, and of an episode that is put in order all of them. */
+enum { COMPARISON_NS = 40, ORDERED = 10 };
+
+enum hub_status hub_episodes_admit(struct hub_request *request, const struct hub_state *state,
+                                   struct hub_episode_query *query, struct hub_error *err)
+{
+    const bool ordered = query->sort.kind != HUB_PROPERTY_NUMBER;
+    const unsigned of_each = hub_where_comparisons(query->where) + (query->split != NULL) +
+                             (query->name != NULL) + (query->task != NULL) + (ordered ? ORDERED : 0);
+    query->parallel = request->parallel;
+    return hub_work_admit_us(request, (double)state->dataset->episode_count * of_each * COMPARISON_NS / 1000,
+                             err);
 }

@@ -151,12 +151,13 @@ static bool choose_numbers(const struct hub_dataset *dataset, const char *text, 
     return named;
 }
 
-static enum hub_status choose(const struct hub_request *request, const struct hub_state *state, bool *chosen,
+static enum hub_status choose(struct hub_request *request, const struct hub_state *state, bool *chosen,
                               uint32_t *count, struct hub_error *err)
 {
     HUB_CLEANUP(hub_episodes_asked_dispose) struct hub_episodes_asked asked = {0};
     const char *numbers = hub_request_query(request, "episodes").data;
     HUB_TRY(hub_episodes_asked(request, &asked, err));
+    HUB_TRY(hub_episodes_admit(request, state, &asked.query, err));
     HUB_TRY(hub_episode_choose(state, &asked.query, chosen, err));
     if (numbers && !choose_numbers(state->dataset, numbers, chosen))
         return hub_request_wrong(request, "episodes", err,
@@ -169,7 +170,7 @@ static enum hub_status choose(const struct hub_request *request, const struct hu
                                    "%s has no such episodes", state->dataset->summary->id);
 }
 
-static enum hub_status write_chosen(const struct hub_request *request, const struct hub_target *target,
+static enum hub_status write_chosen(struct hub_request *request, const struct hub_target *target,
                                     struct hub_json *json, struct hub_error *err)
 {
     const struct hub_dataset *dataset = target->state.dataset;

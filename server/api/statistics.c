@@ -254,13 +254,14 @@ static enum hub_status put_field(struct question *q, const struct hub_request *r
 
 /* ---- the question ---- */
 
-static enum hub_status choose(struct question *q, struct hub_error *err)
+static enum hub_status choose(struct hub_request *request, struct question *q, struct hub_error *err)
 {
     const uint32_t all = q->target.state.dataset->episode_count;
-    const struct hub_episode_query *query = &q->asked.query;
+    struct hub_episode_query *query = &q->asked.query;
     q->count = all;
     if (!query->where && !query->split && !query->task && !query->name)
         return HUB_OK;
+    HUB_TRY(hub_episodes_admit(request, &q->target.state, query, err));
     HUB_TRY(hub_new(&q->chosen, (size_t)all + 1, sizeof *q->chosen, err));
     HUB_TRY(hub_episode_choose(&q->target.state, query, q->chosen, err));
     q->count = 0;
@@ -412,7 +413,7 @@ static enum hub_status read_all(struct hub_request *request, struct hub_response
 {
     HUB_TRY(hub_budget_take(request->app->budget, request, response,
                             (uint64_t)q->target.state.dataset->episode_count * HUB_SERIES, err));
-    HUB_TRY(choose(q, err));
+    HUB_TRY(choose(request, q, err));
     HUB_TRY(read_fields(request, q, err));
     return read_dims(request, q, err);
 }

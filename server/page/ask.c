@@ -66,11 +66,7 @@ static enum hub_status call(struct hub_request *request, struct hub_response *re
     char allow[64];
     HUB_TRY(hub_route_find(request, asked, &route, allow, err));
     request->ceiling_ms = route->ceiling_ms;
-    enum hub_status st = route->handler(request, response, err);
-    if (st == HUB_AGAIN && request->heavy) /* the page may be heavy as well: it is on a worker */
-        st = route->handler(request, response, err);
-    if (st)
-        return st;
+    HUB_TRY(route->handler(request, response, err));
     HUB_TRY(body_of(response, &made, &body, err));
     return parse(body, out, err);
 }
@@ -85,6 +81,7 @@ enum hub_status hub_page_ask(struct hub_request *page, const char *target, char 
     request.app = page->app;
     request.base_url = page->base_url;
     request.may_block = true;
+    request.heavy = page->heavy;
     request.client = page->client;
     request.granted = page->granted;
     request.parallel = page->parallel;
@@ -93,7 +90,10 @@ enum hub_status hub_page_ask(struct hub_request *page, const char *target, char 
         st = call(&request, &response, out, err);
     page->granted = request.granted;
     page->wants = request.wants;
-    if (st == HUB_AGAIN && !request.wants)
+    const bool waits =
+        request.wants || request.heavy != page->heavy; /* so does the page, and asks again from its start */
+    page->heavy = request.heavy;
+    if (st == HUB_AGAIN && !waits)
         st = hub_fail_as(err, HUB_BUSY, "overloaded",
                          "the upstream of this dataset has not sent it yet: try again soon");
     if (st && extra) { /* the answer's to give */

@@ -43,7 +43,8 @@ enum hub_status page_ask(struct page *page, struct hub_view target, json_t **out
 enum hub_status page_ask_if_any(struct page *page, struct hub_view target, json_t **out)
 {
     const enum hub_status st = page_ask(page, target, out);
-    if (st == HUB_AGAIN || st == HUB_CHANGED) /* what comes next would be of another state */
+    /* what comes next would be of another state, or for nobody */
+    if (st == HUB_AGAIN || st == HUB_CHANGED || st == HUB_CANCELLED)
         return st;
     if (st) { /* the page goes on without it */
         snprintf(page->trouble, sizeof page->trouble, "%s", page->err->detail);

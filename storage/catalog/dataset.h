@@ -5,6 +5,7 @@
 #ifndef HUB_CATALOG_DATASET_H
 #define HUB_CATALOG_DATASET_H
 
+#include "storage/base/parallel.h"
 #include "storage/catalog/summary.h"
 #include "storage/model/findings.h"
 #include "storage/model/layout.h"
@@ -134,8 +135,9 @@ struct hub_episode_query {
     bool descending;
     const char *split, *name; /* only those of it; NULL: all */
     const char *task;         /* only those of it: its text, or its index in the fact "tasks"; NULL: all */
-    const struct hub_where *where; /* borrowed; only those it holds for; NULL: all */
-    uint32_t limit;                /* 1..1000 */
+    const struct hub_where *where;       /* borrowed; only those it holds for; NULL: all */
+    uint32_t limit;                      /* 1..1000 */
+    const struct hub_parallel *parallel; /* says when nobody waits any more: HUB_CANCELLED; NULL: never */
     /* keyset: rows strictly after this key (ties by number); has_after false: from the start. Episodes
      * without the key come last in both directions. */
     bool has_after, after_is_null; /* after_is_null is the same as an empty after_key; not by number */

@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MAX_PAGE = 1000, MAX_KEY_TEXT = 512 };
+enum { MAX_PAGE = 1000, MAX_KEY_TEXT = 512, EPISODES_BETWEEN = 1024 };
 
 /* ---- keys ---- */
 
@@ -118,6 +118,7 @@ struct page {
     struct hub_dataset_episode after_episode;
     uint32_t count, room;
     bool full; /* when it was last cut: what comes behind items[limit] is not on the page */
+    uint32_t looks;
     uint64_t total;
 };
 
@@ -217,12 +218,21 @@ static enum hub_status get_values(void *user, const struct hub_property *name, s
     return hub_episode_values_of(&asked->page->reader, asked->episode, name, out, err);
 }
 
+/* Now and then, is the answer still waited for? */
+static enum hub_status go_on(struct page *page, struct hub_error *err)
+{
+    return page->looks++ % EPISODES_BETWEEN == 0 && hub_parallel_cancelled(page->query->parallel)
+               ? hub_fail(err, HUB_CANCELLED, "nobody waits for these episodes any more")
+               : HUB_OK;
+}
+
 /* Whether the query's filters take it. */
 static enum hub_status check(struct page *page, const struct hub_dataset_episode *e, bool *in,
                              struct hub_error *err)
 {
     const struct hub_episode_query *q = page->query;
     *in = true;
+    HUB_TRY(go_on(page, err));
     if (q->name)
         HUB_TRY(has_text(page, e, HUB_PROPERTY_NAME, q->name, in, err));
     if (*in && q->split)
@@ -424,6 +434,7 @@ static enum hub_status check_known(struct page *page, enum hub_property_kind kin
     for (uint32_t i = 0; i < dataset->episode_count && !known; i++) {
         const struct hub_dataset_episode *e = &dataset->episodes[i];
         struct hub_values values;
+        HUB_TRY(go_on(page, err));
         HUB_TRY(has_text(page, e, kind, text, &known, err));
         HUB_TRY(hub_episode_values_of(&page->reader, e, &(struct hub_property){.kind = kind}, &values, err));
         for (size_t k = 0; k < values.count; k++)

@@ -90,6 +90,9 @@ HUB_MUST_USE enum hub_status hub_where_holds(const struct hub_where *where,
 /** A test is on a name of such a kind. Of NULL: none is. */
 bool hub_where_has(const struct hub_where *where, bool (*is)(enum hub_property_kind kind));
 
+/** How many values an episode may be compared with until it is known whether it is chosen; 0 of NULL. */
+unsigned hub_where_comparisons(const struct hub_where *where);
+
 /** The word of a name: "return", "mean". */
 const char *hub_property_word(enum hub_property_kind kind);
 

@@ -85,6 +85,11 @@ enum hub_status hub_where_holds(const struct hub_where *where, const struct hub_
     return HUB_OK;
 }
 
+unsigned hub_where_comparisons(const struct hub_where *where)
+{
+    return where ? (unsigned)where->test_count + where->value_count : 0;
+}
+
 bool hub_where_has(const struct hub_where *where, bool (*is)(enum hub_property_kind kind))
 {
     for (uint16_t i = 0; where && i < where->test_count; i++)

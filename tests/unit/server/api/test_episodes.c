@@ -1,4 +1,5 @@
 /* Pages of episodes and one episode. */
+#include "server/api/episodes.h"
 #include "tests/support/api_kit.h"
 
 #include <criterion/criterion.h>
@@ -26,6 +27,52 @@ Test(episodes, pages)
         {"/api/v1/datasets/cut-v0/episodes", 422, "dataset-broken", NULL},
     };
     api_kit_expect(cases, HUB_COUNT(cases));
+}
+
+#define WHERE "where=steps%20%3E%201"
+
+Test(episodes, choices_that_nobody_waits_for)
+{
+    static const char *const targets[] = {
+        DOOR "?" WHERE,
+        DOOR "?" WHERE "&random=2",
+        "/api/v1/datasets/door-human-v0/files?" WHERE,
+        "/api/v1/datasets/door-human-v0/rows?fields=actions&" WHERE,
+    };
+    for (size_t i = 0; i < HUB_COUNT(targets); i++)
+        api_kit_expect_given_up(targets[i]);
+    cr_expect(api_kit_body(DOOR "?" WHERE).size > 0);
+}
+
+/* What is compared with what costs, and what costs much waits among the heavy. */
+Test(episodes, choices_among_many)
+{
+    static const struct {
+        const char *query;
+        uint32_t episodes;
+        bool heavy;
+    } cases[] = {
+        {"limit=1", UINT32_MAX, false}, {WHERE, 12, false},
+        {WHERE, 1000000, true},         {"sort=steps", 1000000, true},
+        {"split=train", 1000000, true}, {"where=steps%20in%20(1,2,3,4,5,6,7,8,9,10,11,12)", 50000, true},
+    };
+    for (size_t i = 0; i < HUB_COUNT(cases); i++) {
+        char target[200];
+        struct hub_error err = {0};
+        struct hub_request request = {0};
+        struct hub_dataset dataset = {.episode_count = cases[i].episodes};
+        const struct hub_state state = {.dataset = &dataset};
+        HUB_CLEANUP(hub_episodes_asked_dispose) struct hub_episodes_asked asked = {0};
+        snprintf(target, sizeof target, "/api/v1/datasets/a/episodes?%s", cases[i].query);
+        cr_assert_eq(hub_request_init(&request, HUB_GET, target, &err), HUB_OK);
+        cr_assert_eq(hub_episodes_asked(&request, &asked, &err), HUB_OK, "%s", err.detail);
+        cr_expect_eq(hub_episodes_admit(&request, &state, &asked.query, &err),
+                     cases[i].heavy ? HUB_AGAIN : HUB_OK, "%s", target);
+        cr_expect_eq(request.heavy, cases[i].heavy);
+        cr_expect_eq(hub_episodes_admit(&request, &state, &asked.query, &err), HUB_OK,
+                     "it is among the heavy");
+        hub_request_dispose(&request);
+    }
 }
 
 Test(episodes, one)
