@@ -2,6 +2,7 @@
 #include "server/api/reading.h"
 
 #include "server/api/resolve.h"
+#include "server/http/budget.h"
 #include "storage/base/time.h"
 
 #include <stdlib.h>
@@ -17,8 +18,12 @@ void hub_reading_dispose(struct hub_reading *r)
     r->now.fields = r->fields; /* all of them */
     r->now.count = r->fields ? r->field_count : 0;
     hub_selection_dispose(&r->now);
-    for (uint32_t i = 0; i < r->column_count; i++)
+    for (uint32_t i = 0; i < r->column_count; i++) {
         hub_rows_dispose(&r->rows[i]);
+        hub_held_dispose(&r->held[i]);
+    }
+    if (r->app)
+        hub_budget_give(r->app->budget, HUB_BUDGET_SHARED, r->holds);
     hub_dataset_put(r->dataset);
     free(r->places);
     free(r->ends);
@@ -281,6 +286,20 @@ static void cut(struct hub_reading *r, uint32_t column, uint64_t first, uint64_t
     const uint64_t there = first < all->count ? HUB_MIN(count, all->count - first) : 0;
     selected->plan.slice =
         (struct hub_slice){there ? all->start + first * (uint64_t)all->step : 0, there, all->step};
+    selected->plan.held = &r->held[column];
+}
+
+/* A chunk that the next block goes on in is memory that nobody else can have. */
+static void charge_held(struct hub_reading *r)
+{
+    uint64_t bytes = 0;
+    for (uint32_t c = 0; c < r->field_count; c++)
+        bytes += hub_held_bytes(&r->held[c]);
+    if (bytes > r->holds && r->app->budget)
+        hub_budget_charge(r->app->budget, HUB_BUDGET_SHARED, bytes - r->holds);
+    else
+        hub_budget_give(r->app->budget, HUB_BUDGET_SHARED, r->holds - bytes);
+    r->holds = bytes;
 }
 
 /* What does not lie in place is waited for, but not for ever. */
@@ -453,6 +472,7 @@ static enum hub_status add_of_episode(struct hub_reading *r, uint64_t first, uin
         if (there[c])
             HUB_TRY(add_rows(r, c, most, at, err));
     }
+    charge_held(r);
     for (uint32_t c = r->first; c < end; c++)
         if (there[c] < *count)
             HUB_TRY(add_missing(r, c, most, at + there[c], *count - there[c], err));

@@ -52,6 +52,8 @@ struct hub_reading {
     uint32_t first, episode;           /* among places */
     bool sliced;                       /* the fields came with slices of their own */
     struct hub_rows rows[HUB_MAX_SELECTED]; /* of the last block */
+    struct hub_held held[HUB_MAX_SELECTED]; /* what the next one goes on in ... */
+    uint64_t holds;                         /* ... and how much memory that is, as the budget has it */
     size_t capacity[HUB_MAX_SELECTED];      /* of their data */
 };
 

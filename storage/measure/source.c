@@ -163,6 +163,7 @@ static enum hub_status read_block(struct hub_row_source *s, uint32_t array, uint
     const struct hub_array *a = &s->layout->arrays[array];
     struct hub_plan plan = {
         .layout = s->layout, .array = a, .variant = &s->layout->variants[a->variant], .files = s->files};
+    plan.held = &s->held;
     if (s->column)
         hub_plan_column(&plan, s->column - 1, &s->narrow);
     const uint64_t row_bytes = s->leaf ? HUB_MAX(hub_variant_row_bytes(plan.variant), TEXT_BYTES)
@@ -211,5 +212,6 @@ void hub_source_dispose(struct hub_row_source *s)
 {
     hub_wants_dispose(&s->wants);
     hub_rows_dispose(&s->rows);
+    hub_held_dispose(&s->held);
     free(s->values);
 }

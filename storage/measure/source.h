@@ -43,6 +43,7 @@ struct hub_row_source {
     struct hub_variant narrow;
     struct hub_wants wants;
     struct hub_rows rows;
+    struct hub_held held;
     double *values;
     uint64_t room;
     bool in_place; /* the rows are doubles themselves */

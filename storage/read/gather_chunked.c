@@ -46,6 +46,7 @@ struct visit {
     uint64_t first, count; /* rows of the cut */
     uint64_t inner_row;    /* the first one's row within the chunk */
     bool partial;          /* the chunk has other rows */
+    bool goes_on;          /* they follow the last ones of the cut */
     struct hub_box box;    /* from chunk to rows, simplified */
     int64_t to;            /* where in the cut's output */
 };
@@ -124,6 +125,8 @@ static void place_rows(const struct chunk_cursor *c, uint64_t range, struct visi
     }
     visit->inner_row = cut->row + visit->first * cut->step - *chunk_row * chunk_rows;
     visit->partial = visit->count < HUB_MIN(chunk_rows, cut->piece->rows - *chunk_row * chunk_rows);
+    visit->goes_on = visit->partial &&
+                     (cut->direction > 0 ? visit->first + visit->count == cut->count : visit->first == 0);
 }
 
 static void visit_chunk(const struct chunk_cursor *c, uint64_t number, struct visit *visit)
@@ -241,6 +244,8 @@ static enum hub_status decode_and_keep(const struct run *run, const struct visit
     if (!st) {
         take(run, visit, made->data);
         made = hub_kept_add(made);
+        if (visit->goes_on)
+            hub_kept_hold(run->g->plan, made);
     }
     hub_kept_put(made);
     return st;
@@ -258,8 +263,7 @@ static enum hub_status scatter(const struct run *run, const struct visit *visit,
     if (visit->box.rank == 0 && visit->box.item == c->chunk_bytes)
         return decode(run, visit, stored, to, err);
     struct hub_kept *made =
-        visit->partial ? hub_kept_new(c->plan->layout, HUB_KEPT_CHUNK, number_of(run, visit), c->chunk_bytes)
-                       : NULL;
+        visit->partial ? hub_kept_new(c->plan, HUB_KEPT_CHUNK, number_of(run, visit), c->chunk_bytes) : NULL;
     if (made)
         return decode_and_keep(run, visit, stored, made, err);
     uint8_t *decoded = hub_scratch(HUB_SCRATCH_DECODED, c->chunk_bytes);
@@ -273,9 +277,11 @@ static bool take_kept(const struct run *run, const struct visit *visit)
 {
     if (!filtered(run->cursor, visit->chunk))
         return false;
-    struct hub_kept *kept = hub_kept_get(run->cursor->plan->layout, HUB_KEPT_CHUNK, number_of(run, visit));
+    struct hub_kept *kept = hub_kept_get(run->cursor->plan, HUB_KEPT_CHUNK, number_of(run, visit));
     if (kept)
         take(run, visit, kept->data);
+    if (visit->goes_on)
+        hub_kept_hold(run->cursor->plan, kept);
     hub_kept_put(kept);
     return kept;
 }

@@ -48,10 +48,14 @@ static struct reader reader_of(const struct hub_plan *plan, const struct hub_cut
     return r;
 }
 
+/* The last page and the dictionary are what the next block begins with. */
 static void let_go(struct reader *r)
 {
-    hub_kept_put(r->held[0]);
-    hub_kept_put(r->held[1]);
+    for (unsigned i = 0; i < HUB_COUNT(r->held); i++) {
+        if (r->g)
+            hub_kept_hold(r->g->plan, r->held[i]);
+        hub_kept_put(r->held[i]);
+    }
 }
 
 static int by_first_value(const void *value, const void *page)
@@ -100,13 +104,13 @@ static enum hub_status decompress(const struct reader *r, const struct hub_page 
 static enum hub_status unpack(struct reader *r, const struct hub_page *page, bool dictionary,
                               const uint8_t **out, struct hub_error *err)
 {
-    const struct hub_layout *layout = r->g->plan->layout;
-    const uint64_t number = (uint64_t)(page - layout->pages);
+    const struct hub_plan *plan = r->g->plan;
+    const uint64_t number = (uint64_t)(page - plan->layout->pages);
     struct hub_kept **held = &r->held[dictionary], *made = NULL;
     hub_kept_put(*held);
-    *held = r->partial ? hub_kept_get(layout, HUB_KEPT_PAGE, number) : NULL;
+    *held = r->partial ? hub_kept_get(plan, HUB_KEPT_PAGE, number) : NULL;
     if (!*held && r->partial)
-        *held = made = hub_kept_new(layout, HUB_KEPT_PAGE, number, page->decoded);
+        *held = made = hub_kept_new(plan, HUB_KEPT_PAGE, number, page->decoded);
     uint8_t *decoded = *held        ? (*held)->data
                        : dictionary ? hub_scratch(HUB_SCRATCH_DICTIONARY, page->decoded)
                                     : hub_scratch(HUB_SCRATCH_DECODED, page->decoded);
@@ -441,7 +445,7 @@ static uint64_t pages_of(const struct reader *r)
 
 /* true: it is kept, and known to have no nulls. What is fetched beforehand is fetched all the same: it may be gone
  * by the time it is wanted. */
-static bool price_page(const struct reader *r, const struct hub_layout *layout, const struct hub_page *page,
+static bool price_page(const struct reader *r, const struct hub_plan *plan, const struct hub_page *page,
                        struct hub_price *price)
 {
     const struct hub_filter_kind *deflate =
@@ -452,7 +456,7 @@ static bool price_page(const struct reader *r, const struct hub_layout *layout, 
     hub_price_want(price, r->cut, page->offset, page->stored);
     price->ns += HUB_NS_CHUNK;
     struct hub_kept *kept =
-        r->partial ? hub_kept_get(layout, HUB_KEPT_PAGE, (uint64_t)(page - layout->pages)) : NULL;
+        r->partial ? hub_kept_get(plan, HUB_KEPT_PAGE, (uint64_t)(page - plan->layout->pages)) : NULL;
     if (kept) {
         const bool full = kept->full;
         hub_kept_put(kept);
@@ -480,11 +484,11 @@ static uint64_t var_bound(const struct hub_column *column, const struct hub_page
 }
 
 /* The dictionary, once a cut; returns the bytes it takes. */
-static uint64_t price_dictionary(const struct reader *r, const struct hub_layout *layout,
+static uint64_t price_dictionary(const struct reader *r, const struct hub_plan *plan,
                                  const struct hub_page *dictionary, bool views, struct hub_price *price)
 {
     const uint64_t index = views ? dictionary->values * sizeof(struct hub_page_view) : 0;
-    (void)price_page(r, layout, dictionary, price);
+    (void)price_page(r, plan, dictionary, price);
     price->ns += views ? (double)dictionary->values * HUB_NS_SKIP : 0;
     return dictionary->decoded + index;
 }
@@ -497,13 +501,12 @@ static void price_lists(const struct hub_plan *plan, const struct reader *r, str
         const struct hub_page *page = &r->pages[i];
         if (!hub_price_steps(price, 1))
             return;
-        (void)price_page(r, plan->layout, page, price);
+        (void)price_page(r, plan, page, price);
         price->ns += (double)page->values * (HUB_NS_VALUE + HUB_NS_SKIP);
         bytes += page->values * size;
         most = HUB_MAX(most, page->stored + page->decoded + page->values * (size + 2));
         if (hub_encoding_in_dictionary(page->encoding) && !words)
-            words =
-                price_dictionary(r, plan->layout, &plan->layout->pages[r->column->dictionary], false, price);
+            words = price_dictionary(r, plan, &plan->layout->pages[r->column->dictionary], false, price);
     }
     const uint64_t rows = HUB_MIN(r->cut->count, UINT32_MAX);
     price->nulls = true;
@@ -532,7 +535,7 @@ static void price(const struct hub_plan *plan, const struct hub_cut *cut, struct
         if (!part_of(&r, page, &part))
             continue;
         const uint64_t count = part.to - part.from;
-        const bool full = price_page(&r, plan->layout, page, price);
+        const bool full = price_page(&r, plan, page, price);
         price->ns += (double)count * HUB_NS_VALUE;
         if (r.column->max_def || var) /* otherwise what comes before is found by its number */
             price->ns += (double)(part.from - page->first_value) *
@@ -540,7 +543,7 @@ static void price(const struct hub_plan *plan, const struct hub_cut *cut, struct
         if (var)
             price->bytes_out += var_bound(r.column, page, part.count);
         if (dictionary && hub_encoding_in_dictionary(page->encoding) && !words) {
-            words = price_dictionary(&r, plan->layout, dictionary, var, price);
+            words = price_dictionary(&r, plan, dictionary, var, price);
             most = HUB_MAX(most, (uint64_t)dictionary->stored);
         }
         const uint64_t values = var        ? count * (sizeof(struct hub_page_view) + 1)

@@ -32,34 +32,91 @@ static void free_kept(struct hub_lru_item *item)
     free(item);
 }
 
-struct hub_kept *hub_kept_get(const struct hub_layout *layout, enum hub_kept_kind kind, uint64_t number)
+static struct hub_kept *ref(struct hub_kept *kept)
 {
-    const struct hub_lru_key key = key_of(layout, kind, number);
-    return layout->serial && lru() ? (struct hub_kept *)hub_lru_get(lru(), &key) : NULL;
+    atomic_fetch_add(&kept->item.refs, 1);
+    return kept;
 }
 
-struct hub_kept *hub_kept_new(const struct hub_layout *layout, enum hub_kept_kind kind, uint64_t number,
+static struct hub_kept *find_held(const struct hub_held *held, const struct hub_lru_key *key)
+{
+    for (unsigned i = 0; held && i < HUB_HELD; i++) {
+        struct hub_kept *kept = held->before[i];
+        if (kept && !memcmp(&kept->item.key, key, sizeof *key))
+            return ref(kept);
+    }
+    return NULL;
+}
+
+struct hub_kept *hub_kept_get(const struct hub_plan *plan, enum hub_kept_kind kind, uint64_t number)
+{
+    const struct hub_lru_key key = key_of(plan->layout, kind, number);
+    struct hub_kept *held = plan->layout->serial ? find_held(plan->held, &key) : NULL;
+    return held || !plan->layout->serial || !lru() ? held : (struct hub_kept *)hub_lru_get(lru(), &key);
+}
+
+struct hub_kept *hub_kept_new(const struct hub_plan *plan, enum hub_kept_kind kind, uint64_t number,
                               uint64_t size)
 {
     const size_t bytes = sizeof(struct hub_kept) + size;
-    if (!layout->serial || !lru() || size > MOST_BYTES)
+    if (!plan->layout->serial || !lru() || (size > MOST_BYTES && !plan->held))
         return NULL;
     struct hub_kept *new = malloc(bytes);
     if (!new)
         return NULL;
-    *new =
-        (struct hub_kept){.item = {.key = key_of(layout, kind, number), .bytes = bytes, .free = free_kept}};
+    *new = (struct hub_kept){
+        .item = {.key = key_of(plan->layout, kind, number), .bytes = bytes, .free = free_kept}};
     atomic_init(&new->item.refs, 1);
     return new;
 }
 
 struct hub_kept *hub_kept_add(struct hub_kept *kept)
 {
-    return (struct hub_kept *)hub_lru_add(lru(), &kept->item);
+    return kept->item.bytes - sizeof *kept > MOST_BYTES ? kept
+                                                        : (struct hub_kept *)hub_lru_add(lru(), &kept->item);
 }
 
 void hub_kept_put(struct hub_kept *kept)
 {
     if (kept)
         hub_lru_put(&kept->item);
+}
+
+/* ---- held ---- */
+
+void hub_kept_hold(const struct hub_plan *plan, struct hub_kept *kept)
+{
+    const unsigned at = plan->held && kept ? atomic_fetch_add(&plan->held->count, 1) : HUB_HELD;
+    if (at < HUB_HELD)
+        plan->held->now[at] = ref(kept);
+}
+
+static void let_go(struct hub_kept **kept)
+{
+    for (unsigned i = 0; i < HUB_HELD; i++) {
+        hub_kept_put(kept[i]);
+        kept[i] = NULL;
+    }
+}
+
+void hub_held_turn(struct hub_held *held)
+{
+    let_go(held->before);
+    memcpy(held->before, held->now, sizeof held->before);
+    memset(held->now, 0, sizeof held->now);
+    atomic_store(&held->count, 0);
+}
+
+uint64_t hub_held_bytes(const struct hub_held *held)
+{
+    uint64_t bytes = 0;
+    for (unsigned i = 0; i < HUB_HELD; i++)
+        bytes += held->now[i] ? held->now[i]->item.bytes : 0;
+    return bytes;
+}
+
+void hub_held_dispose(struct hub_held *held)
+{
+    let_go(held->before);
+    let_go(held->now);
 }

@@ -7,7 +7,7 @@
 #define HUB_READ_KEPT_H
 
 #include "storage/base/lru.h"
-#include "storage/model/layout.h"
+#include "storage/read/read.h"
 
 enum hub_kept_kind { HUB_KEPT_PAGE, HUB_KEPT_CHUNK };
 
@@ -17,15 +17,19 @@ struct hub_kept {
     uint8_t data[];           /* decoded */
 };
 
-/** The page or chunk of this number in the layout, with a reference for the caller, or NULL. */
-struct hub_kept *hub_kept_get(const struct hub_layout *layout, enum hub_kept_kind kind, uint64_t number);
-/** Memory for one of `size` bytes to be kept, the caller's until hub_kept_add; NULL: it is too large, or there is no
- * memory. */
-struct hub_kept *hub_kept_new(const struct hub_layout *layout, enum hub_kept_kind kind, uint64_t number,
+/** The page or chunk of this number, which the plan's reader holds or which is kept, with a reference for the caller, or NULL. */
+struct hub_kept *hub_kept_get(const struct hub_plan *plan, enum hub_kept_kind kind, uint64_t number);
+/** Memory for one of `size` bytes to be kept or held, the caller's until hub_kept_add; NULL: it is too large and nobody goes on in it, or
+ * there is no memory. */
+struct hub_kept *hub_kept_new(const struct hub_plan *plan, enum hub_kept_kind kind, uint64_t number,
                               uint64_t size);
 /** Keep one that has been decoded; returns the one to use, another thread's where that was faster. */
 struct hub_kept *hub_kept_add(struct hub_kept *kept);
+/** The plan's reader, if there is one, goes on in this one with the next block: it holds a reference of its own. */
+void hub_kept_hold(const struct hub_plan *plan, struct hub_kept *kept);
 /** Give up a reference, or the memory of one that was not added. Of NULL: nothing. */
 void hub_kept_put(struct hub_kept *kept);
+/** Before a read: what the one before left is there to be taken, and goes after it. */
+void hub_held_turn(struct hub_held *held);
 
 #endif

@@ -1,5 +1,6 @@
 /* hub_read: where the rows go, and for rows of varying length their lengths first. */
 #include "storage/read/gather.h"
+#include "storage/read/kept.h"
 #include "storage/read/scratch.h"
 
 #include <inttypes.h>
@@ -125,6 +126,8 @@ enum hub_status hub_read(const struct hub_plan *plan, unsigned flags, const stru
     g.row_bytes = hub_variant_row_bytes(plan->variant);
     if (plan->variant->kind == HUB_KIND_VAR)
         into = NULL;
+    if (plan->held)
+        hub_held_turn(plan->held);
     const enum hub_status st = gather_rows(&g, into, err);
     hub_buf_dispose(&g.pool);
     free(g.pooled);

@@ -102,6 +102,17 @@ struct hub_file *hub_plan_files_get(const struct hub_plan_files *files, uint32_t
 void hub_plan_files_close(struct hub_plan_files *files); /* the list stays */
 void hub_plan_files_dispose(struct hub_plan_files *files);
 
+/** What of a block's last chunks and pages the next block is going to take: decoded, so that each is decoded once by a reader in
+ * blocks, however large it is and whatever else is read meanwhile. Zeroed at first; of one reader of one field. */
+enum { HUB_HELD = 4 };
+struct hub_kept;
+struct hub_held {
+    struct hub_kept *before[HUB_HELD], *now[HUB_HELD]; /* of the last read; of the present one */
+    atomic_uint count;                                 /* of the present one */
+};
+uint64_t hub_held_bytes(const struct hub_held *held);
+void hub_held_dispose(struct hub_held *held);
+
 struct hub_plan {
     const struct hub_layout *layout; /* checked; must outlive the plan */
     const struct hub_array *array;
@@ -110,6 +121,7 @@ struct hub_plan {
     struct hub_slice slice;       /* in rows of the array: window already added */
     uint64_t step_limit;          /* 0: none; else fewer chunks, extents and pages than that are looked at */
     uint32_t column;              /* 0: whole rows; else see hub_plan_column */
+    struct hub_held *held;        /* of the reader whose block it is; NULL: no other block follows */
 
     /* filled by hub_plan_price */
     uint32_t piece;        /* of the array, that holds the lowest row */

@@ -171,6 +171,36 @@ def test_a_departed_client_costs_little(bomb):
     assert hub.processor_s() - before < 5 * whole
 
 
+@pytest.fixture(scope="module")
+def blocks(tmp_path_factory):
+    """Fields of the same numbers, `large` in a chunk of 16 MiB, `small` in chunks of 256 KiB."""
+    root = tmp_path_factory.mktemp("blocks")
+    rows = 2 * MiB
+    values = np.zeros(rows, "i8")
+    values[::8] = np.random.default_rng(0).integers(0, 256, rows // 8)
+    for name, chunk in (("large", rows), ("small", 32768)):
+        with h5py.File(root / f"{name}.hdf5", "w") as f:
+            demo = f.create_group("data/demo_0")
+            demo.attrs["num_samples"] = rows
+            demo.create_dataset("actions", data=values, chunks=(chunk,), compression="gzip")
+            demo.create_dataset("obs/still", data=np.zeros(rows, "i8"), chunks=(chunk,), compression="gzip")
+    with Hub([str(root)], args=["--measure", "off"]) as hub:
+        yield hub.wait_indexed()
+
+
+@pytest.mark.parametrize("query", ["episodes/0/obs/still?runs=5", "episodes/0/actions?buckets=16", "episodes/0?fields=actions&format=csv",
+                                   "episodes/0?fields=actions&format=npz&start=0", "rows?fields=actions&format=csv", "rows?fields=actions&format=arrow",
+                                   "rows?fields=actions&format=npz", "rows?fields=actions&format=jsonl"])
+def test_a_chunk_is_decoded_once_by_who_reads_in_blocks(blocks, query):
+    spent = {}
+    for name in ("small", "large"):
+        before = blocks.processor_s()
+        answer = blocks.get(f"/api/v1/datasets/{name}/{query}")
+        assert answer.status == 200, answer.body[:300]
+        spent[name] = blocks.processor_s() - before
+    assert spent["large"] < 1.3 * spent["small"] + 0.2, spent
+
+
 WIDE = 16384  # bytes a row
 
 
