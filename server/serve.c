@@ -84,6 +84,22 @@ static enum hub_status open_inspector(struct parts *parts, const struct hub_conf
     return hub_inspector_new(&options, &parts->inspector, err);
 }
 
+static bool take_for_client(void *budget, uint32_t client, uint64_t bytes)
+{
+    return hub_budget_try(budget, client, bytes);
+}
+
+static void give_for_client(void *budget, uint32_t client, uint64_t bytes)
+{
+    hub_budget_give(budget, client, bytes);
+}
+
+static enum hub_status start_relay(struct hub_app *app, struct hub_error *err)
+{
+    const struct hub_relay_memory memory = {take_for_client, give_for_client, app->budget};
+    return app->hf_upstream ? hub_relay_start("minari-hub/" HUB_VERSION, &memory, &app->relay, err) : HUB_OK;
+}
+
 static bool take_memory(void *budget, uint64_t bytes)
 {
     return hub_budget_try(budget, HUB_BUDGET_SHARED, bytes);
@@ -252,8 +268,7 @@ static enum hub_status open_all(struct parts *parts, const struct hub_config *co
     HUB_TRY(start_scanner(parts, config, false, err));
     tidy_roots(app->roots);
     HUB_TRY(start_mirrors(app, config, err));
-    if (app->hf_upstream)
-        HUB_TRY(hub_relay_start("minari-hub/" HUB_VERSION, &app->relay, err));
+    HUB_TRY(start_relay(app, err));
     HUB_TRY(start_http(parts, config, err));
     HUB_TRY(start_measurer(app, config, err));
     if (config->address)

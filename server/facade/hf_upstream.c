@@ -87,8 +87,11 @@ static enum hub_status ask(struct hub_request *request, struct passed *p, const 
         lines[count++] = at;
     hub_relayed_put(p->relayed);
     p->relayed = NULL;
-    const struct hub_relay_request relayed = {
-        .method = method_of(request), .url = url, .headers = lines, .body = request->body};
+    const struct hub_relay_request relayed = {.client = request->client,
+                                              .method = method_of(request),
+                                              .url = url,
+                                              .headers = lines,
+                                              .body = request->body};
     HUB_TRY(hub_relay_ask(request->app->relay, &relayed, &p->relayed, err));
     request->patience_ms = HUB_RELAYED_MS + 5000; /* the relay gives up first, and says why */
     request->fetch = hub_relayed_fetch(p->relayed);
@@ -148,18 +151,27 @@ static uint64_t length_of(const struct hub_relayed *r)
     return text.size ? length : HUB_LENGTH_UNKNOWN;
 }
 
-static enum hub_status answer(const struct hub_request *request, const struct hub_relayed *r,
+/* The body is handed over, with the memory it was reserved. */
+static void take_body(const struct hub_request *request, struct hub_relayed *r, unsigned status,
+                      const char *type, struct hub_response *response)
+{
+    response->budget = request->app->budget;
+    response->client = request->client;
+    hub_relayed_take(r, hub_response_buffer(response, status, type, HUB_RELAYED_BYTES), &response->reserved);
+}
+
+static enum hub_status answer(const struct hub_request *request, struct hub_relayed *r,
                               struct hub_response *response, struct hub_error *err)
 {
     char type[256] = "application/octet-stream";
-    const struct hub_view stated = hub_relayed_header(r, "Content-Type"), body = hub_relayed_body(r);
+    const struct hub_view stated = hub_relayed_header(r, "Content-Type");
     const unsigned status = hub_relayed_status(r);
     if (can_be_sent(stated) && stated.size < sizeof type)
         snprintf(type, sizeof type, "%.*s", (int)stated.size, stated.data);
     if (request->method == HUB_HEAD)
         HUB_TRY(hub_response_unsent(response, status, type, length_of(r), err));
     else
-        HUB_TRY(hub_buf_add_view(hub_response_buffer(response, status, type, HUB_RELAYED_BYTES), body, err));
+        take_body(request, r, status, type, response);
     return write_headers(request, r, response, err);
 }
 

@@ -1,5 +1,6 @@
 /* Requests passed on: see relay.h. */
 #include "storage/net/relay.h"
+#include "storage/base/time.h"
 
 #include <ctype.h>
 #include <curl/curl.h>
@@ -8,8 +9,16 @@
 #include <stdlib.h>
 #include <strings.h>
 
-enum { CONNECT_MS = 5000, TICK_MS = 500 /* to see that nobody waits */, IDLE_MS = 60000 };
+enum {
+    CONNECT_MS = 5000,
+    TICK_MS = 500, /* to see that nobody waits */
+    IDLE_MS = 60000,
+    PAUSED_TICK_MS = 50,   /* to see whether there is memory */
+    MEMORY_WAIT_MS = 5000, /* for that */
+    SHARES = 256,          /* clients whose numbers fall together share a turn */
+};
 #define HEADER_BYTES (64 * KIB)
+#define SMALL_BYTES (256 * KIB) /* of an answer of unknown length: a longer one takes all that one may have */
 
 struct hub_relayed {
     atomic_uint refs; /* who asked, and the relay until it is done */
@@ -17,7 +26,13 @@ struct hub_relayed {
     CURL *easy;
     struct curl_slist *headers;
     struct hub_buf body, answer, lines; /* what is sent; what came: its body, its header */
-    struct hub_relayed *next;           /* of those that are new, then of those under way */
+    struct hub_buf_meter meter;         /* of the answer */
+    struct hub_relay_memory memory;
+    uint32_t client;
+    uint64_t reserved;        /* of that memory */
+    int64_t until_ms;         /* to begin, or to find memory; 0: neither is waited for */
+    bool begun, paused;       /* paused: there is no memory for what came */
+    struct hub_relayed *next; /* of those that are new, then of those under way */
     enum hub_status refused;
     unsigned status;
 };
@@ -29,8 +44,20 @@ struct hub_relay {
     pthread_mutex_t lock; /* of what follows */
     struct hub_relayed *fresh;
     unsigned count; /* fresh and under way */
+    uint16_t of_client[SHARES];
     bool stops;
+    /* its thread's own */
+    struct hub_relayed *under_way;
+    unsigned running;
+    uint16_t running_of[SHARES];
+    struct hub_relay_memory memory;
 };
+
+/* May a client that has `own` of the `count` taken places have one more? */
+static bool is_fair(unsigned count, unsigned own, unsigned places)
+{
+    return count < places && own < (places - (count - own) + 1) / 2;
+}
 
 /* ---- one ---- */
 
@@ -45,6 +72,8 @@ void hub_relayed_put(struct hub_relayed *r)
     hub_buf_dispose(&r->answer);
     hub_buf_dispose(&r->lines);
     hub_fetch_put(r->fetch);
+    if (r->reserved)
+        r->memory.give(r->memory.user, r->client, r->reserved);
     free(r);
 }
 
@@ -63,9 +92,13 @@ unsigned hub_relayed_status(const struct hub_relayed *r)
     return r->status;
 }
 
-struct hub_view hub_relayed_body(const struct hub_relayed *r)
+void hub_relayed_take(struct hub_relayed *r, struct hub_buf *out, uint64_t *reserved)
 {
-    return hub_buf_view(&r->answer);
+    *out = r->answer;
+    out->meter = NULL;
+    *reserved = r->reserved;
+    r->answer = HUB_BUF_INIT(HUB_RELAYED_BYTES);
+    r->reserved = 0;
 }
 
 /* Of the last header that came: there is one for each answer, 1xx too. */
@@ -99,11 +132,47 @@ static size_t on_header(char *data, size_t size, size_t count, void *user)
     return r->refused ? 0 : line.size;
 }
 
+/* Before the answer's buffer grows. */
+static enum hub_status take_memory(struct hub_buf_meter *meter, size_t capacity, struct hub_error *err)
+{
+    struct hub_relayed *r = (struct hub_relayed *)((char *)meter - offsetof(struct hub_relayed, meter));
+    (void)err;
+    if (capacity <= r->reserved)
+        return HUB_OK;
+    if (!r->memory.take(r->memory.user, r->client, capacity - r->reserved))
+        return HUB_AGAIN;
+    r->reserved = capacity;
+    return HUB_OK;
+}
+
+/* All of it at once, so that no two answers wait for the memory that the other has. */
+static enum hub_status make_room(struct hub_relayed *r, size_t more)
+{
+    curl_off_t length = -1;
+    curl_easy_getinfo(r->easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
+    if (length > (curl_off_t)HUB_RELAYED_BYTES)
+        return HUB_TOO_BIG;
+    if (!r->answer.size && length > (curl_off_t)more)
+        more = (size_t)length;
+    if (length < 0 && more <= HUB_RELAYED_BYTES - r->answer.size && r->answer.size + more > SMALL_BYTES)
+        more = HUB_RELAYED_BYTES - r->answer.size;
+    const size_t end_of_line = r->answer.size + more < HUB_RELAYED_BYTES;
+    return hub_buf_reserve(&r->answer, more + end_of_line, NULL);
+}
+
 static size_t on_body(char *data, size_t size, size_t count, void *user)
 {
     struct hub_relayed *r = user;
-    r->refused = hub_buf_add(&r->answer, data, size * count, NULL);
-    return r->refused ? 0 : size * count;
+    enum hub_status st = make_room(r, size * count);
+    if (st == HUB_AGAIN) {
+        r->paused = true;
+        return CURL_WRITEFUNC_PAUSE;
+    }
+    if (!st)
+        st = hub_buf_add(&r->answer, data, size * count, NULL);
+    r->refused = st;
+    r->until_ms = 0;
+    return st ? 0 : size * count;
 }
 
 static enum hub_status set_up(const struct hub_relay *relay, struct hub_relayed *r,
@@ -138,6 +207,15 @@ static enum hub_status set_up(const struct hub_relay *relay, struct hub_relayed 
     return hub_allocated(curl_easy_setopt(e, CURLOPT_URL, request->url) ? NULL : e, err);
 }
 
+/* What it took and did not need. */
+static void give_rest(struct hub_relayed *r)
+{
+    hub_buf_fit(&r->answer, SMALL_BYTES);
+    if (r->reserved > r->answer.capacity)
+        r->memory.give(r->memory.user, r->client, r->reserved - r->answer.capacity);
+    r->reserved = HUB_MIN(r->reserved, r->answer.capacity);
+}
+
 static enum hub_status outcome(struct hub_relayed *r, CURLcode code)
 {
     struct hub_error *err = &r->fetch->err;
@@ -152,6 +230,7 @@ static enum hub_status outcome(struct hub_relayed *r, CURLcode code)
         return hub_fail_as(err, HUB_IO, "upstream-unavailable", "the upstream does not answer: %s",
                            curl_easy_strerror(code));
     r->status = (unsigned)status;
+    give_rest(r);
     return HUB_OK;
 }
 
@@ -161,8 +240,13 @@ static void finish(struct hub_relay *relay, struct hub_relayed *r, enum hub_stat
 {
     pthread_mutex_lock(&relay->lock);
     relay->count--;
+    relay->of_client[r->client % SHARES]--;
     pthread_mutex_unlock(&relay->lock);
-    curl_multi_remove_handle(relay->multi, r->easy);
+    if (r->begun) {
+        relay->running--;
+        relay->running_of[r->client % SHARES]--;
+        curl_multi_remove_handle(relay->multi, r->easy);
+    }
     hub_fetch_done(r->fetch, status); /* which puts its reference */
     hub_relayed_put(r);
 }
@@ -175,25 +259,45 @@ static void unlink_one(struct hub_relayed **first, struct hub_relayed *r)
         *first = r->next;
 }
 
-static void begin_fresh(struct hub_relay *relay, struct hub_relayed **under_way)
+/* Behind those that came before. */
+static void take_fresh(struct hub_relay *relay)
 {
     pthread_mutex_lock(&relay->lock);
-    struct hub_relayed *fresh = relay->fresh;
+    struct hub_relayed *fresh = relay->fresh, *in_order = NULL, **end = &relay->under_way;
     relay->fresh = NULL;
     pthread_mutex_unlock(&relay->lock);
-    while (fresh) {
+    while (fresh) { /* the newest is the first */
         struct hub_relayed *r = fresh;
         fresh = r->next;
+        r->next = in_order;
+        in_order = r;
+    }
+    while (*end)
+        end = &(*end)->next;
+    *end = in_order;
+}
+
+static void begin_waiting(struct hub_relay *relay)
+{
+    for (struct hub_relayed *r = relay->under_way, *next; r && relay->running < HUB_RELAYED_AT_ONCE;
+         r = next) {
+        next = r->next;
+        uint16_t *own = &relay->running_of[r->client % SHARES];
+        if (r->begun || !is_fair(relay->running, *own, HUB_RELAYED_AT_ONCE))
+            continue;
         if (curl_multi_add_handle(relay->multi, r->easy)) {
+            unlink_one(&relay->under_way, r);
             finish(relay, r, hub_no_memory(&r->fetch->err));
             continue;
         }
-        r->next = *under_way;
-        *under_way = r;
+        r->begun = true;
+        r->until_ms = 0;
+        relay->running++;
+        ++*own;
     }
 }
 
-static void finish_done(struct hub_relay *relay, struct hub_relayed **under_way)
+static void finish_done(struct hub_relay *relay)
 {
     const CURLMsg *message;
     int left;
@@ -203,39 +307,71 @@ static void finish_done(struct hub_relay *relay, struct hub_relayed **under_way)
             continue;
         const CURLcode code = message->data.result;
         curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&r);
-        unlink_one(under_way, r);
+        unlink_one(&relay->under_way, r);
         finish(relay, r, outcome(r, code));
     }
 }
 
-static void finish_left(struct hub_relay *relay, struct hub_relayed **under_way, bool all)
+static enum hub_status no_room(struct hub_relayed *r)
 {
-    for (struct hub_relayed *r = *under_way, *next; r; r = next) {
+    return hub_fail_as(&r->fetch->err, HUB_BUSY, "overloaded",
+                       r->begun ? "no memory was free for the upstream's answer within a few seconds"
+                                : "too many requests wait for the upstream");
+}
+
+static void finish_left(struct hub_relay *relay, bool all)
+{
+    const int64_t now = hub_time_mono_ms();
+    for (struct hub_relayed *r = relay->under_way, *next; r; r = next) {
         next = r->next;
-        if (!all && atomic_load(&r->refs) > 1)
+        const bool over = r->until_ms && now >= r->until_ms;
+        if (!all && !over && atomic_load(&r->refs) > 1)
             continue;
-        unlink_one(under_way, r);
-        finish(relay, r, hub_fail(&r->fetch->err, HUB_CANCELLED, "nobody waits for the upstream any more"));
+        unlink_one(&relay->under_way, r);
+        finish(relay, r,
+               over ? no_room(r)
+                    : hub_fail(&r->fetch->err, HUB_CANCELLED, "nobody waits for the upstream any more"));
     }
+}
+
+/* Those that found no memory try again. True: some still have to. */
+static bool resume_paused(struct hub_relay *relay)
+{
+    bool paused = false;
+    for (struct hub_relayed *r = relay->under_way; r; r = r->next) {
+        if (!r->paused)
+            continue;
+        if (!r->until_ms)
+            r->until_ms = hub_time_mono_ms() + MEMORY_WAIT_MS;
+        r->paused = false;
+        curl_easy_pause(r->easy, CURLPAUSE_CONT); /* which calls on_body */
+        paused |= r->paused;
+    }
+    return paused;
 }
 
 static void *run(void *arg)
 {
     struct hub_relay *relay = arg;
-    struct hub_relayed *under_way = NULL;
     for (bool stops = false; !stops;) {
         int running;
-        begin_fresh(relay, &under_way);
+        take_fresh(relay);
+        begin_waiting(relay);
         curl_multi_perform(relay->multi, &running);
-        finish_done(relay, &under_way);
-        finish_left(relay, &under_way, false);
-        curl_multi_poll(relay->multi, NULL, 0, under_way ? TICK_MS : IDLE_MS, NULL);
+        finish_done(relay);
+        const bool paused = resume_paused(relay);
+        finish_left(relay, false);
+        curl_multi_poll(relay->multi, NULL, 0,
+                        paused             ? PAUSED_TICK_MS
+                        : relay->under_way ? TICK_MS
+                                           : IDLE_MS,
+                        NULL);
         pthread_mutex_lock(&relay->lock);
         stops = relay->stops;
         pthread_mutex_unlock(&relay->lock);
     }
-    begin_fresh(relay, &under_way);
-    finish_left(relay, &under_way, true);
+    take_fresh(relay);
+    finish_left(relay, true);
     return NULL;
 }
 
@@ -248,11 +384,18 @@ enum hub_status hub_relay_ask(struct hub_relay *relay, const struct hub_relay_re
     r->body = HUB_BUF_INIT(HUB_RELAYED_BYTES);
     r->answer = HUB_BUF_INIT(HUB_RELAYED_BYTES);
     r->lines = HUB_BUF_INIT(HEADER_BYTES);
+    r->meter.grow = take_memory;
+    r->answer.meter = &r->meter;
+    r->memory = relay->memory;
+    r->client = request->client;
+    r->until_ms = hub_time_mono_ms() + HUB_RELAYED_MS;
     HUB_TRY(set_up(relay, r, request, err));
     HUB_TRY(hub_fetch_new(&r->fetch, err));
     pthread_mutex_lock(&relay->lock);
-    const bool taken = !relay->stops && relay->count < HUB_RELAYED_MOST;
+    uint16_t *own = &relay->of_client[r->client % SHARES];
+    const bool taken = !relay->stops && is_fair(relay->count, *own, HUB_RELAYED_MOST);
     if (taken) {
+        ++*own;
         atomic_fetch_add(&r->refs, 1);
         r->next = relay->fresh;
         relay->fresh = r;
@@ -269,11 +412,13 @@ enum hub_status hub_relay_ask(struct hub_relay *relay, const struct hub_relay_re
     return HUB_OK;
 }
 
-enum hub_status hub_relay_start(const char *user_agent, struct hub_relay **out, struct hub_error *err)
+enum hub_status hub_relay_start(const char *user_agent, const struct hub_relay_memory *memory,
+                                struct hub_relay **out, struct hub_error *err)
 {
     struct hub_relay *relay;
     (void)curl_global_init(CURL_GLOBAL_DEFAULT);
     HUB_TRY(hub_new(&relay, 1, sizeof *relay, err));
+    relay->memory = *memory;
     pthread_mutex_init(&relay->lock, NULL);
     enum hub_status st = hub_dup(&relay->user_agent, user_agent, err);
     if (!st)

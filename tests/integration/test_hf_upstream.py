@@ -1,4 +1,5 @@
 """--hf-upstream: what the hub does not have comes from another hub, through clients that know only this one."""
+import contextlib
 import json
 import os
 import re
@@ -6,12 +7,14 @@ import shutil
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 
 sys.path.insert(0, os.path.dirname(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "support"))
 from hub import BIN, FIXTURES, PATIENCE, Hub, free_port, serving, until
+from load import MiB, asking, metric, resident, status_of
 from upstream_hf import Hf
 
 NEWEST = os.environ.get("HUB_TEST_PYTHON_HF")
@@ -200,6 +203,55 @@ def test_many_wait_and_nobody_is_in_their_way(place):
         left.wait()
     finally:
         released.set()
+        hf.fault = None
+
+
+def in_flight(hub):
+    return int(re.search(rb"^minari_hub_http_requests_in_flight (\d+)", hub.get("/metrics").body, re.M)[1])
+
+
+def test_one_client_leaves_the_way_to_the_upstream_to_others(place):
+    hub, hf = place
+    released = threading.Event()
+    hf.fault = lambda request, path: "/far/set" in path and not released.wait(PATIENCE)
+    try:
+        with contextlib.ExitStack() as clients:
+            for _ in range(300):
+                clients.enter_context(asking(hub, "/api/datasets/far/set", "127.0.0.2", 4096))
+            until(lambda: in_flight(hub) > 100)
+            begin = time.monotonic()
+            assert hub.get("/api/datasets/far/model").status == 200
+            assert time.monotonic() - begin < 10, "those of the other go on for 30 s"
+            assert len(hf.seen("/api/datasets/far/set")) > 5 and in_flight(hub) > 100
+    finally:
+        released.set()
+        hf.fault = None
+
+
+@pytest.mark.parametrize("stated", [True, False])
+def test_answers_of_the_upstream_are_in_the_memory_budget(place, tmp_path, stated):
+    hf, body = place[1], b"x" * 8 * MiB
+
+    def fault(request, path):
+        if "/api/datasets/big" not in path:
+            return False
+        request.close_connection = True
+        return request.answer(200, body, {} if stated else {"Content-Length": None})
+
+    hf.fault = fault
+    try:
+        with Hub([str(tmp_path)], args=("--hf-upstream", hf.url, "--memory", "64MiB")) as hub, contextlib.ExitStack() as clients:
+            hub.wait_ready()
+            before = resident(hub.process.pid)
+            readers = [clients.enter_context(asking(hub, f"/api/datasets/big/{i}", f"127.0.0.{2 + i % 20}", 4096)) for i in range(60)]
+            until(lambda: metric(hub, "minari_hub_memory_budget_used_bytes") > 30 * MiB)
+            until(lambda: len(hf.seen("/api/datasets/big")) >= 30)  # more than there is memory for
+            assert status_of(readers[0]) == 200
+            assert resident(hub.process.pid) - before < 100 * MiB
+            clients.close()
+            until(lambda: metric(hub, "minari_hub_memory_budget_used_bytes") == 0)
+            assert len(hub.get("/api/datasets/big/last").body) == len(body)
+    finally:
         hf.fault = None
 
 

@@ -2,9 +2,7 @@
 what is small goes on meanwhile."""
 import contextlib
 import os
-import re
 import shutil
-import socket
 import sys
 import threading
 import time
@@ -17,8 +15,8 @@ import pytest
 
 sys.path.insert(0, os.path.dirname(__file__))
 from hub import FIXTURES, Hub, until
+from load import MiB, asking, metric, resident, status_of
 
-MiB = 1024 * 1024
 DOOR = os.path.join(FIXTURES, "samples", "door-human-v0")
 pytestmark = pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")  # who looks on beside has to end well
 
@@ -39,32 +37,6 @@ def dataset(root, id, *makers):
         for make in makers:
             make(f["episode_0"].require_group("infos"))
     return f"/api/v1/datasets/{id}/episodes/0/infos"
-
-
-def resident(pid):
-    with open(f"/proc/{pid}/status") as f:
-        return next(int(line.split()[1]) * 1024 for line in f if line.startswith("VmRSS"))
-
-
-def metric(hub, name):
-    return float(re.search(rb"^%s (\S+)$" % name.encode(), hub.get("/metrics").body, re.M)[1])
-
-
-@contextlib.contextmanager
-def asking(hub, path, source="127.0.0.1", receive=None):
-    """A client that sends one request and reads only what the test reads."""
-    with socket.socket() as sock:
-        if receive:
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive)
-        sock.bind((source, 0))
-        sock.settimeout(60)
-        sock.connect(("127.0.0.1", hub.port))
-        sock.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
-        yield sock
-
-
-def status_of(sock):
-    return int(sock.recv(4096).split(b" ", 2)[1])
 
 
 # ---- work ----
