@@ -12,10 +12,9 @@ enum { HOPS = 5 /* redirects within the upstream */, HUBS = 3 /* that a request 
 #define VIA "minari-hub"
 
 static const char *const answered[] = {
-    "ETag",          "Last-Modified", "X-Repo-Commit",       "X-Linked-Etag",
-    "X-Linked-Size", "X-Total-Count", "X-Error-Code",        "X-Error-Message",
-    "Content-Range", "Accept-Ranges", "Content-Disposition", "Location",
-    "Retry-After",   "RateLimit",     "RateLimit-Policy",    "WWW-Authenticate"};
+    "ETag",          "Last-Modified", "X-Repo-Commit",   "X-Linked-Etag",    "X-Linked-Size",
+    "X-Total-Count", "X-Error-Code",  "X-Error-Message", "Content-Range",    "Accept-Ranges",
+    "Location",      "Retry-After",   "RateLimit",       "RateLimit-Policy", "WWW-Authenticate"};
 
 /* What is kept of a request that was passed on. */
 struct passed {
@@ -139,6 +138,27 @@ static enum hub_status write_headers(const struct hub_request *request, const st
     return write_link(request, hub_relayed_header(r, "Link"), response, err);
 }
 
+static bool is_json(const char *type)
+{
+    static const char json[] = "application/json";
+    return strncasecmp(type, json, sizeof json - 1) == 0 &&
+           (!type[sizeof json - 1] || strchr("; ", type[sizeof json - 1]));
+}
+
+/* A page of the upstream would be one of this hub, which may be behind a login: no browser shows or runs it. */
+static enum hub_status confine(const struct hub_relayed *r, const char *type, struct hub_response *response,
+                               struct hub_error *err)
+{
+    struct hub_view stated = hub_relayed_header(r, "Content-Disposition");
+    const bool saved =
+        stated.size > 10 && strncasecmp(stated.data, "attachment", 10) == 0 && can_be_sent(stated);
+    HUB_TRY(hub_response_header(response, err, "Content-Security-Policy", "sandbox; default-src 'none'"));
+    if (is_json(type))
+        return HUB_OK;
+    stated = saved ? stated : HUB_VIEW("attachment");
+    return hub_response_header(response, err, "Content-Disposition", "%.*s", (int)stated.size, stated.data);
+}
+
 static uint64_t length_of(const struct hub_relayed *r)
 {
     const struct hub_view text = hub_relayed_header(r, "Content-Length");
@@ -172,6 +192,7 @@ static enum hub_status answer(const struct hub_request *request, struct hub_rela
         HUB_TRY(hub_response_unsent(response, status, type, length_of(r), err));
     else
         take_body(request, r, status, type, response);
+    HUB_TRY(confine(r, type, response, err));
     return write_headers(request, r, response, err);
 }
 

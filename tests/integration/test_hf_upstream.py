@@ -206,6 +206,24 @@ def test_many_wait_and_nobody_is_in_their_way(place):
         hf.fault = None
 
 
+PLAIN, NAMED = "attachment", 'attachment; filename="a.html"'
+
+
+@pytest.mark.parametrize("type, stated, expected", [
+    ("text/html", None, PLAIN), ("text/html; charset=utf-8", "inline", PLAIN), ("image/svg+xml", "inline; filename=attachment", PLAIN),
+    ("text/html", NAMED, NAMED), ("application/json", None, None), ("application/json; charset=utf-8", None, None), ("application/jsonp", None, PLAIN)])
+def test_a_page_of_the_upstream_is_none_of_the_hub(place, type, stated, expected):
+    hub, hf = place
+    hf.fault = lambda request, path: request.answer(200, b"<script>alert(1)</script>", {"Content-Disposition": stated}, type)
+    try:
+        for method in ("GET", "HEAD"):
+            answer = hub.get("/datasets/z/html", {"Accept": "text/html"}, method)
+            assert answer.status == 200 and answer.headers["Content-Type"] == type
+            assert answer.headers["Content-Security-Policy"].startswith("sandbox") and answer.headers["Content-Disposition"] == expected
+    finally:
+        hf.fault = None
+
+
 def in_flight(hub):
     return int(re.search(rb"^minari_hub_http_requests_in_flight (\d+)", hub.get("/metrics").body, re.M)[1])
 
