@@ -87,6 +87,7 @@ static enum hub_status set_curve(struct hub_curves *c, uint32_t i, struct hub_er
                            curve->field->path);
     curve->buckets.row_dims = (uint32_t)dims;
     curve->buckets.of = c->of;
+    curve->buckets.skip = curve->field->axis == HUB_AXIS_SHIFTED;
     return HUB_OK;
 }
 
@@ -211,7 +212,7 @@ static enum hub_status etag_of(const struct hub_curves *c, char out[40], struct 
         HUB_TRY(hub_buf_add(&text, c->curves[i].dims, b->dims * sizeof *c->curves[i].dims, err));
         HUB_TRY(hub_buf_add(&text, c->curves[i].field->path, strlen(c->curves[i].field->path) + 1, err));
     }
-    const struct hub_view parts[] = {HUB_VIEW("buckets 1"), hub_view_of(c->target.summary->revision),
+    const struct hub_view parts[] = {HUB_VIEW("buckets 2"), hub_view_of(c->target.summary->revision),
                                      hub_view_of(c->target.summary->id), hub_view_of(c->leaf ? c->leaf : ""),
                                      hub_buf_view(&text)};
     hub_fingerprint(out, parts, HUB_COUNT(parts));

@@ -213,8 +213,9 @@ static enum hub_status write_lane(struct compare *c, const struct lane *lane)
         struct side *side = &c->sides[i];
         const struct hub_view dims = lane->dims.size ? page_url(page, "&dims=%s", lane->dims) : HUB_VIEW("");
         HUB_TRY(page_ask_if_any(page,
-                                page_url(page, "/api/v1/datasets/%p/episodes/%u/%p?buckets=300%r%r", side->id,
-                                         side->number, page_text(lane->field, "path"),
+                                page_url(page, "/api/v1/datasets/%p/episodes/%u/%p?buckets=300&start=%u%r%r",
+                                         side->id, side->number, page_text(lane->field, "path"),
+                                         (uint64_t)hub_view_is(page_text(lane->field, "axis"), "shifted"),
                                          lane->sum ? HUB_VIEW("&of=sum") : HUB_VIEW(""), dims),
                                 &side->values));
         some = some ? some : values_of(side);

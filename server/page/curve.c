@@ -382,7 +382,7 @@ enum hub_status page_curve_figure(struct page *page, const struct page_curve *cu
                                  : is_strip(curve)    ? HUB_VIEW("&dims=0-7")
                                                       : HUB_VIEW(""),
                           of = curve->sum ? HUB_VIEW("&of=sum") : HUB_VIEW("");
-    const uint64_t first = curve->from + hub_view_is(curve->axis, "shifted"),
+    const uint64_t ahead = hub_view_is(curve->axis, "shifted"), first = curve->from + ahead,
                    end = curve->to + !hub_view_is(curve->axis, "step");
     if (curve->band)
         return write_runs(page, curve);
@@ -398,11 +398,11 @@ enum hub_status page_curve_figure(struct page *page, const struct page_curve *cu
                                  curve->id, curve->episode, curve->path, first, end, of, dims),
                         &document));
     if (curve->from || curve->to < curve->steps || is_strip(curve))
-        HUB_TRY(
-            page_ask_if_any(page,
-                            page_url(page, "/api/v1/datasets/%p/episodes/%u/%p?buckets=16%r%r", curve->id,
-                                     curve->episode, curve->path, of, is_strip(curve) ? HUB_VIEW("") : dims),
-                            &all));
+        HUB_TRY(page_ask_if_any(page,
+                                page_url(page, "/api/v1/datasets/%p/episodes/%u/%p?buckets=16&start=%u%r%r",
+                                         curve->id, curve->episode, curve->path, ahead, of,
+                                         is_strip(curve) ? HUB_VIEW("") : dims),
+                                &all));
     const struct drawn drawn = {document, first_field(document), over, first_field(over)};
     if (drawn.field)
         write_figure(page, curve, &drawn, all ? first_field(all) : drawn.field);

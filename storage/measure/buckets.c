@@ -292,7 +292,7 @@ static enum hub_status prepare(struct folding *f, const struct hub_block *block,
             double *to = &f->work[r * b->dims + d];
             *to = v;
             if (b->of == HUB_BUCKETS_SUM)
-                *to = f->carried[d] = row + r ? f->carried[d] + v : v;
+                *to = f->carried[d] = row + r > b->skip ? f->carried[d] + v : v;
             else if (b->of == HUB_BUCKETS_DELTA)
                 *to = v - f->carried[d];
             if (b->of == HUB_BUCKETS_DELTA)
@@ -301,13 +301,19 @@ static enum hub_status prepare(struct folding *f, const struct hub_block *block,
     return HUB_OK;
 }
 
+/* The first row that has something to fold. */
+static uint64_t first_row(const struct hub_buckets *b)
+{
+    return b->of == HUB_BUCKETS_VALUE ? 0 : (uint64_t)b->skip + (b->of == HUB_BUCKETS_DELTA);
+}
+
 static void fold_block(struct folding *f, const struct hub_block *block, const double *values, uint64_t row)
 {
     const struct hub_buckets *b = f->buckets;
     const uint32_t dims = b->beside ? b->beside : b->dims;
     const struct hub_bucket_grid *g = &b->grid;
     const uint64_t end = HUB_MIN(row + block->rows, g->stop);
-    const uint64_t start = HUB_MAX(g->start, b->of == HUB_BUCKETS_DELTA ? UINT64_C(1) : 0);
+    const uint64_t start = HUB_MAX(g->start, first_row(b));
     for (uint64_t at = HUB_MAX(row, start), next; at < end; at = next) {
         const uint64_t bucket = at / g->width;
         next = HUB_MIN(end, (bucket + 1) * g->width);

@@ -12,7 +12,8 @@
 
 enum { HUB_BUCKETS_LEAST = 16, HUB_BUCKETS_MOST = 2000, HUB_BUCKETS_DIMS = 512 };
 
-/** What is put into buckets: the values, their running sum from row 0 on, or each less the one before (row 0 has none). */
+/** What is put into buckets: the values, their running sum, or each less the one before. The first row that belongs to a
+ * step begins the sum and has no difference; the rows before it have neither. */
 enum hub_buckets_of { HUB_BUCKETS_VALUE, HUB_BUCKETS_SUM, HUB_BUCKETS_DELTA };
 
 /** Where the rows lie on the grid. */
@@ -42,6 +43,7 @@ static inline bool hub_bucket_has_hole(const struct hub_bucket *bucket)
 struct hub_buckets {
     struct hub_bucket_grid grid;
     enum hub_buckets_of of;
+    uint32_t skip;              /* rows at the start of the episode that belong to no step */
     uint32_t row_dims;          /* numbers of a row */
     const uint32_t *chosen;     /* the `dims` that are meant, borrowed; NULL: all */
     uint32_t dims;              /* of the result, at most HUB_BUCKETS_DIMS */

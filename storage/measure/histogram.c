@@ -84,16 +84,16 @@ static enum hub_status count_window(struct hub_row_source *source, const struct 
 }
 
 enum hub_status hub_measure_histogram(struct hub_measured_part *part, const struct hub_layout *layout,
-                                      struct hub_histogram *h, struct hub_error *err)
+                                      enum hub_axis axis, struct hub_histogram *h, struct hub_error *err)
 {
     HUB_CLEANUP(hub_source_dispose)
     struct hub_row_source source = {.host = part->host, .layout = layout, .files = &part->files};
     for (uint32_t i = 0; i < layout->counts[HUB_T_WINDOWS]; i++) {
-        const struct hub_window *window = &layout->windows[i];
+        const struct hub_window window = hub_window_of_steps(layout->windows[i], axis);
         struct hub_error why = {0};
-        if (hub_source_dims(layout, window) != h->dims)
+        if (hub_source_dims(layout, &window) != h->dims)
             continue;
-        const enum hub_status st = count_window(&source, window, h, &why);
+        const enum hub_status st = count_window(&source, &window, h, &why);
         if (st && !hub_measure_is_verdict(st))
             return hub_pass(st, &why, err);
         HUB_TRY(hub_measure_breathe(part, err));

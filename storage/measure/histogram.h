@@ -24,9 +24,9 @@ uint32_t hub_histogram_bins(const struct hub_histogram *histogram, uint32_t dim)
 /** A bin is one value there, not a range. */
 bool hub_histogram_of_values(const struct hub_histogram *histogram, uint32_t dim);
 
-/** Count the rows of a field in a part. */
+/** Count the rows of a field in a part, as far as they belong to steps. */
 HUB_MUST_USE enum hub_status hub_measure_histogram(struct hub_measured_part *part,
-                                                   const struct hub_layout *layout,
+                                                   const struct hub_layout *layout, enum hub_axis axis,
                                                    struct hub_histogram *histogram, struct hub_error *err);
 
 HUB_MUST_USE enum hub_status hub_histogram_pack(const struct hub_histogram *histogram, struct hub_buf *out,

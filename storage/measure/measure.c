@@ -216,9 +216,10 @@ bool hub_measure_is_verdict(enum hub_status st)
     return st == HUB_CORRUPT || st == HUB_UNSUPPORTED || st == HUB_TOO_BIG || st == HUB_OUT_OF_RANGE;
 }
 
-static enum hub_status measure_window(struct pass *p, const struct hub_window *window, struct hub_error *err)
+static enum hub_status measure_window(struct pass *p, const struct hub_window *whole, struct hub_error *err)
 {
     struct hub_measured_field *f = p->field;
+    const struct hub_window steps = hub_window_of_steps(*whole, f->axis), *window = &steps;
     const uint32_t dims = hub_source_dims(f->layout, window);
     struct series series = {0};
     struct hub_error why = {0};

@@ -35,6 +35,7 @@ struct hub_measured_field {
     const char *path; /* borrowed */
     enum hub_field_type type;
     enum hub_role role;
+    enum hub_axis axis;              /* rows that belong to no step are not measured */
     const struct hub_layout *layout; /* borrowed */
     struct hub_variant variant;      /* of its first episode */
     uint32_t dims;                   /* 0: no episode can be measured */
@@ -59,7 +60,7 @@ struct hub_measured_part {
 HUB_MUST_USE enum hub_status hub_measured_part_init(struct hub_measured_part *part, struct hub_error *err);
 void hub_measured_part_dispose(struct hub_measured_part *part);
 
-/** Pass 1 of one field, whose path, type, role and layout are given. HUB_CHANGED: a file is not what was indexed. */
+/** Pass 1 of one field, whose path, type, role, axis and layout are given. HUB_CHANGED: a file is not what was indexed. */
 HUB_MUST_USE enum hub_status hub_measure_field(struct hub_measured_part *part,
                                                struct hub_measured_field *field, struct hub_error *err);
 /** It says something of the data, and not of this machine at this moment: what cannot be decoded is left out. */

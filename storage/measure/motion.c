@@ -14,6 +14,7 @@ struct track {
     const struct hub_motion_field *field;
     struct hub_row_source source;
     const struct hub_window *window; /* of the episode; NULL: it has none */
+    struct hub_window steps;         /* what `window` points to */
     double *rows;                    /* BEFORE + BLOCK_ROWS of them */
 };
 
@@ -267,7 +268,11 @@ static bool find_windows(struct motion *m, uint32_t episode)
     for (uint32_t i = 0; i < m->action_count + m->state_count; i++) {
         struct track *t = &m->actions[i];
         const struct hub_window *w = t->field->layout ? hub_layout_window(t->field->layout, episode) : NULL;
-        t->window = w && hub_source_dims(t->field->layout, w) == t->field->dims ? w : NULL;
+        t->window = NULL;
+        if (w && hub_source_dims(t->field->layout, w) == t->field->dims) {
+            t->steps = hub_window_of_steps(*w, t->field->axis);
+            t->window = &t->steps;
+        }
         if (i < m->action_count) {
             if (!t->window || (m->rows && t->window->count != m->rows))
                 return false;

@@ -18,6 +18,7 @@ struct hub_action_dim {
 /** A field of a part, actions or states, whose rows are taken together with those of the others. */
 struct hub_motion_field {
     const struct hub_layout *layout; /* NULL: this part has no such field */
+    enum hub_axis axis;
     uint32_t dims;
     struct hub_action_dim *of; /* `dims` of them; of a state NULL */
 };

@@ -186,6 +186,14 @@ struct hub_window {
     uint32_t array;
     uint64_t first, count;
 };
+/** Its rows that belong to steps: row 0 of a shifted field belongs to none. */
+static inline struct hub_window hub_window_of_steps(struct hub_window window, enum hub_axis axis)
+{
+    const bool skips = axis == HUB_AXIS_SHIFTED && window.count;
+    window.first += skips;
+    window.count -= skips;
+    return window;
+}
 
 enum hub_layout_table {
     HUB_T_VARIANTS,

@@ -139,7 +139,7 @@ static enum hub_status measure_field(struct task *t, uint32_t number, struct hub
     const struct hub_dataset_field *f = &t->dataset->fields[number];
     HUB_CLEANUP(hub_layout_putp) struct hub_layout_ref *ref = NULL;
     HUB_CLEANUP(hub_measured_field_dispose)
-    struct hub_measured_field field = {.path = f->path, .type = f->type, .role = f->role};
+    struct hub_measured_field field = {.path = f->path, .type = f->type, .role = f->role, .axis = f->axis};
     const enum hub_status st =
         hub_layout_get(t->turn->options.catalog, t->dataset, t->part, number, true, &ref, err);
     if (st)
@@ -235,6 +235,7 @@ static enum hub_status get_layouts(const struct task *t, const struct hub_motion
         if (st && st != HUB_NOT_FOUND)
             return st;
         out->fields[i].layout = st ? NULL : hub_layout_of(out->refs[i]);
+        out->fields[i].axis = t->dataset->fields[numbers[i]].axis;
         out->count++;
     }
     return HUB_OK;
@@ -273,7 +274,8 @@ enum hub_status hub_measure_part_histogram(struct hub_measure_turn *turn, const 
     if (st && st != HUB_NOT_FOUND)
         return st;
     if (!st)
-        HUB_TRY(hub_measure_histogram(&t.measured, hub_layout_of(ref), histogram, err));
+        HUB_TRY(hub_measure_histogram(&t.measured, hub_layout_of(ref), t.dataset->fields[number].axis,
+                                      histogram, err));
     HUB_TRY(hub_measure_settle(&t.measured, err));
     snprintf(name, sizeof name, "histogram:%u:", histogram->bins);
     HUB_TRY(hub_measure_columns_new(&t.columns, name, t.dataset->fields[number].path, &out, err));

@@ -205,6 +205,18 @@ def test_several_fields_share_a_grid(hub):
     assert set(roles) == {"actions", "rewards"} and roles["actions"]["min"] == document["fields"]["actions"]["min"]
 
 
+def test_sums_and_differences_of_shifted_rewards_begin_at_row_1(hub):
+    """Row 0 belongs to no step, whatever window is read."""
+    path = "molmo/pick/episodes/0"
+    x, episode = rows(hub, f"{path}/rewards").astype("f8"), ask(hub, path).json()
+    want = {"sum": np.cumsum(x[1:]).tolist(), "delta": [None, *np.diff(x[1:]).tolist()]}
+    for of, values in want.items():
+        for start in (0, 1, 3):
+            curve = ask(hub, f"{path}/rewards", width=1, start=start, of=of).json()["fields"]["rewards"]
+            assert curve["values"] == [[None, *values][start:]], (of, start)
+    assert want["sum"][-1] == episode["return"]
+
+
 def test_looking_closer_at_a_long_episode(hub):
     """What the first look found is kept: the answers that come of it are those that come of the rows."""
     path = "far/long/episodes/0/actions"

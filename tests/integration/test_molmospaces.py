@@ -1,13 +1,15 @@
 """MolmoSpaces and ManiSkill by the hub: what is one dataset, names, and which action stands beside which state."""
+import base64
 import io
 import os
 import sys
 
 import h5py
 import numpy as np
+import pytest
 
 sys.path.insert(0, os.path.dirname(__file__))
-from hub import FIXTURES, quote, serving
+from hub import FIXTURES, quote, serving, until
 
 ROOT = os.path.join(FIXTURES, "molmospaces")
 FILE = "train/house_12/trajectories_batch_1_of_1.h5"
@@ -20,6 +22,7 @@ def test_molmospaces():
         by_name(hub)
         alignment(hub)
         splits(hub)
+        measures(hub)
 
 
 def splits(hub):
@@ -77,6 +80,26 @@ def alignment(hub):
     assert hub.get(f"{url}?sentinel=drop").status == 400  # of no fields
     # the return leaves out the reward of the state it began with
     assert abs(hub.get(url).json()["return"] - float(t["rewards"][1:].astype(float).sum())) < 1e-9
+
+
+def measures(hub):
+    """The reward of the state it began with belongs to no step: it is not measured."""
+    def are_complete():
+        answer = hub.get("/api/v1/datasets/pick/~statistics?field=rewards&bins=8")
+        field = answer.json()["fields"]["rewards"] if answer.status == 200 else {}
+        return field if field.get("histogram_coverage", {}).get("complete") else None
+
+    field, episodes = until(are_complete), [hub.get(f"/api/v1/datasets/pick/episodes/{n}").json() for n in range(7)]
+    rewards = [np.load(io.BytesIO(hub.get(f"/api/v1/datasets/pick/episodes/{n}/rewards?format=npy").body))[1:].astype(float) for n in range(7)]
+    flat = np.concatenate(rewards)
+    assert [e["measured"]["return"] for e in episodes] == pytest.approx([e["return"] for e in episodes], abs=1e-9)
+    assert field["count"] == len(flat) == sum(e["steps"] for e in episodes)
+    assert (field["min"], field["max"]) == ([flat.min()], [flat.max()]) and field["mean"] == pytest.approx([flat.mean()])
+    assert sum(field["histogram"][0]["counts"]) == len(flat)
+    for episode, values in zip(episodes, rewards):
+        spark = np.frombuffer(base64.b64decode(episode["measured"]["spark"]), "u1")
+        want = [values[k * len(values) // 32] for k in range(32)]
+        assert abs(spark - (np.array(want) - values.min()) / (values.max() - values.min()) * 255).max() <= 0.51
 
 
 def test_maniskill():

@@ -59,6 +59,19 @@ exports.rows = {
     }
     t.check((await lane.textContent()).includes("no missing values") === false, "its first row has no arm, and nothing says so");
   },
+  "5 the return so far of shifted rewards ends at the return": async (t) => {
+    const page = await t.open(), rewards = await t.hub.api("/molmo/pick/episodes/0/rewards?format=json"), { steps, ...episode } = await t.hub.api("/molmo/pick/episodes/0");
+    await page.goto(t.base + "/d/molmo/pick/episodes/0?lanes=rewards,return");
+    const lane = page.locator('figure[data-lane="return"]');
+    await page.waitForSelector('figure[data-lane="return"][data-drawn]');
+    let sum = 0;
+    for (let step = 0; step < steps; step++) {
+      sum += rewards[step + 1]; // row 0 belongs to no step
+      await page.$eval(".transport input", (scrub, at) => { scrub.value = at; scrub.dispatchEvent(new Event("input")); }, step);
+      await t.becomes(async () => Number(await lane.locator("h3 output").textContent()).toFixed(6), sum.toFixed(6), `step ${step}`);
+    }
+    t.same(sum.toFixed(6), episode.return.toFixed(6), "the return of the episode");
+  },
   "15 a cut row of JSON says so": async (t) => {
     const page = await t.open(), said = /no JSON: empty, or cut off by its writer at \d+ bytes/;
     await page.goto(t.base + "/d/molmo/odd/episodes/1?at=1");

@@ -58,8 +58,9 @@ function show(found, k, step) {
   for (const lane of lanes) {
     const row = found[lane.field]?.[k], value = lane.is.dims[0] === "/" ? within(row, lane.is.dims) : row;
     if (lane.is.of === "sum" && lane.tiles) {
+      const at = step + lane.rows[0];
       read(lane, "");
-      lane.tiles.get(1, step, step + 1).then(({ first, lines }) => { if (step === now()) read(lane, said(lines[0][step - first] ?? "NaN")); }, () => {});
+      lane.tiles.get(1, at, at + 1).then(({ first, lines }) => { if (step === now()) read(lane, said(lines[0][at - first] ?? "NaN")); }, () => {});
     }
     const flat = lane.is.of === "sum" || value === undefined ? [] : [value].flat(Infinity);
     const places = lane.figure.querySelectorAll("[data-dim]");
