@@ -133,8 +133,11 @@ uint32_t hub_sink_find_field(struct hub_sink *sink, struct hub_view path);
  * its window. */
 HUB_MUST_USE enum hub_status hub_sink_refuse(struct hub_sink *sink, uint32_t field, uint32_t episode,
                                              const char *why, struct hub_error *err);
+/** Where `success` is unknown, the attribute of that name decides. */
 HUB_MUST_USE enum hub_status hub_sink_episode(struct hub_sink *sink, const struct hub_episode *episode,
                                               uint32_t *index, struct hub_error *err);
+/** What the member `success` of an object of JSON says, a bool or a number: 0 or 1; -1: nothing. */
+int8_t hub_success_of(struct hub_view attributes);
 HUB_MUST_USE enum hub_status hub_sink_media(struct hub_sink *sink, const struct hub_media *media,
                                             struct hub_error *err);
 /** Where the frames of a video lie, as storage/model/video.h has it: once a file. */

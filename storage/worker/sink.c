@@ -231,6 +231,19 @@ static enum hub_status fit_json(struct hub_sink *sink, unsigned slot, struct hub
                             big ? "over 64 KiB" : "not JSON");
 }
 
+int8_t hub_success_of(struct hub_view attributes)
+{
+    static const char key[] = "\"success\"";
+    HUB_CLEANUP(hub_json_decrefp) json_t *object = NULL;
+    if (!attributes.size || !memmem(attributes.data, attributes.size, key, sizeof key - 1) ||
+        hub_json_parse(attributes, HUB_MAX_ATTRIBUTES, &object, NULL))
+        return -1;
+    const json_t *value = json_object_get(object, "success");
+    if (json_is_boolean(value))
+        return json_is_true(value);
+    return json_is_number(value) ? json_number_value(value) != 0 : -1;
+}
+
 static int8_t tristate(int8_t value)
 {
     return value < 0 ? -1 : value > 0;
@@ -267,6 +280,8 @@ enum hub_status hub_sink_episode(struct hub_sink *sink, const struct hub_episode
     HUB_TRY(fit_json(sink, 5, &e.splits, HUB_JSON_ARRAY, e.name, "splits", err));
     HUB_TRY(fit_json(sink, 6, &e.attributes, HUB_JSON_OBJECT, e.name, "attributes", err));
     HUB_TRY(fit_json(sink, 7, &e.statistics, HUB_JSON_OBJECT, e.name, "statistics", err));
+    if (e.success < 0)
+        e.success = hub_success_of(e.attributes);
     if (e.number > HUB_MAX_NUMBER) {
         HUB_TRY(hub_sink_problem(sink, "bad-number", e.name, err,
                                  "an episode with the number %lld: it has its position instead",

@@ -358,3 +358,27 @@ def test_a_split_that_is_not_there():
             some = min(known)
             assert hub.get(f"{path}split={some}").status == 200
             assert what.startswith(("rows", "sample")) or hub.get(f"{path}split={some}&where=steps%20%3C%200").status == 200
+
+
+def test_success_of_minari(tmp_path):
+    """The attribute of an episode states it; without one the last row of infos/success does, in every storage."""
+    shutil.copytree(f"{FIXTURES}/minari/root-0.5.3-columns", tmp_path, dirs_exist_ok=True)
+    os.makedirs(tmp_path / "made-v0/data")
+    with h5py.File(tmp_path / "made-v0/data/main_data.hdf5", "w") as f:
+        for i, (stated, last) in enumerate([(True, False), (False, True), (None, True), (None, False), (None, None)]):
+            e = f.create_group(f"episode_{i}")
+            e["rewards"], e["actions"], e["observations"] = np.zeros(3), np.zeros(3), np.zeros(4)
+            e["terminations"] = e["truncations"] = np.zeros(3, bool)
+            if stated is not None:
+                e.attrs["success"] = stated
+            if last is not None:
+                e["infos/success"] = np.array([not last, not last, not last, last])
+    with serving(str(tmp_path), f"{FIXTURES}/minari/root-0.5.3") as hub:
+        hub.wait_indexed()
+        assert [e.get("success") for e in hub.episodes("made-v0")] == [True, False, True, False, None]
+        for where, numbers in (("success = false", [1, 3]), ("success = true", [0, 2]), ("success is null", [4])):
+            answer = hub.get("/api/v1/datasets/made-v0/episodes?" + urlencode({"where": where}))
+            assert [e["number"] for e in answer.json()["items"]] == numbers, where
+        for id in "arrow/infos-v0", "parquet/infos-v0", "dummy-infos/test-v0":
+            for e in hub.episodes(id):
+                assert e["success"] is hub.get(f"/api/v1/datasets/{id}/episodes/{e['number']}/infos/success").json()[-1]

@@ -503,6 +503,9 @@ static enum hub_status sum_up(struct hub_table *table, struct hub_episode *episo
     for (size_t i = 0; i < HUB_COUNT(flags); i++)
         if (!hub_table_numbers(table, flags[i], numbers, NULL) && episode->steps)
             *ends[i] = isnan(numbers[episode->steps - 1]) ? -1 : numbers[episode->steps - 1] != 0;
+    episode->success = hub_success_of(episode->attributes);
+    if (episode->success < 0 && !hub_table_numbers(table, "infos/success", numbers, NULL) && table->rows)
+        episode->success = isnan(numbers[table->rows - 1]) ? -1 : numbers[table->rows - 1] != 0;
     if (episode->has_return || hub_table_numbers(table, "rewards", numbers, NULL))
         return HUB_OK;
     double sum = 0;

@@ -56,6 +56,9 @@ static enum hub_status describe(void *user, struct hub_h5_tree *tree, struct hub
     episode->terminated = hub_h5_last_flag(tree, "terminations");
     episode->truncated = hub_h5_last_flag(tree, "truncations");
     episode->attributes = hub_buf_view(&e->notes.json);
+    episode->success = hub_success_of(episode->attributes);
+    if (episode->success < 0)
+        episode->success = hub_h5_last_flag(tree, "infos/success");
     episode->statistics = hub_buf_view(&e->statistics);
     if (e->has_stat[0]) {
         episode->has_return = isfinite(e->stats[0]);

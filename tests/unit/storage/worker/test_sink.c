@@ -201,6 +201,27 @@ Test(sink, an_episode)
     expect_text(&c, "42");
 }
 
+Test(sink, an_attribute_says_success_where_nothing_else_does)
+{
+    static const struct {
+        int8_t known, want;
+        const char *attributes;
+    } cases[] = {{-1, 1, "{\"success\": true}"},
+                 {-1, 0, "{\"success\": false}"},
+                 {-1, 1, "{\"success\": 1.0}"},
+                 {-1, -1, "{\"success\": \"no\"}"},
+                 {-1, -1, "{\"a\": {\"success\": true}}"},
+                 {1, 1, "{\"success\": false}"},
+                 {-1, -1, ""}};
+    for (size_t i = 0; i < HUB_COUNT(cases); i++) {
+        const struct hub_episode e = {.success = cases[i].known,
+                                      .attributes = hub_view_of(cases[i].attributes)};
+        struct hub_cursor c = episode(&e);
+        (void)hub_cursor_bytes(&c, 8 + 4 + 8 + 1 + 8);
+        cr_expect_eq((int)hub_cursor_u8(&c) - 1, cases[i].want, "%s", cases[i].attributes);
+    }
+}
+
 Test(sink, what_is_wrong_with_an_episode_is_left_out_and_said)
 {
     const struct hub_episode e = {.number = INT64_MAX,
