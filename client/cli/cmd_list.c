@@ -184,9 +184,10 @@ static bool wanted(const struct cli *cli, const struct minari_summary *s)
                *loadable = cli->values[OPT_LOADABLE];
     const bool e5 = strcmp(s->format, "minari-hdf5") != 0 ||
                     (s->minari_version && s->minari_version[0] >= '0' && s->minari_version[0] <= '9');
+    const bool loads = strcmp(s->status, "ready") == 0 && !s->unloadable;
     return (!prefix || strncmp(s->id, prefix, strlen(prefix)) == 0) &&
            (!status || strcmp(s->status, status) == 0) && (!format || strcmp(s->format, format) == 0) &&
-           (!loadable || (strcmp(loadable, "true") == 0) == !s->unloadable) &&
+           (!loadable || (strcmp(loadable, "true") == 0) == loads) &&
            (!release || hub_minari_loadable(hub_view_of(s->minari_version), e5, hub_view_of(release)));
 }
 

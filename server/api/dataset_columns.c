@@ -104,7 +104,7 @@ static int64_t number_of(const struct hub_summary *summary, enum shown what)
     case SHOWN_VERSION:
         return summary->version;
     case SHOWN_LOADABLE:
-        return !hub_summary_refused(summary);
+        return hub_summary_loads(summary);
     case SHOWN_EPISODES:
         return (int64_t)summary->episodes;
     case SHOWN_STEPS:

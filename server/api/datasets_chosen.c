@@ -5,6 +5,7 @@
 #include "server/api/resolve.h"
 #include "storage/base/id.h"
 #include "storage/base/order.h"
+#include "storage/catalog/damage.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -86,12 +87,15 @@ static int compare_numbers(const void *a_, const void *b_, void *user)
 /* ---- what is asked ---- */
 
 /* What is counted besides what is known of sets. */
-enum { FACET_FORMAT = HUB_KNOWN_COUNT, FACET_STATUS, FACET_COUNT };
+enum { FACET_FORMAT = HUB_KNOWN_COUNT, FACET_STATUS, FACET_PROBLEMS, FACET_COUNT };
 enum { ANY = -1 };
 
 static const char *facet_name(unsigned facet)
 {
-    return facet < HUB_KNOWN_COUNT ? hub_known_names[facet] : facet == FACET_FORMAT ? "format" : "status";
+    return facet < HUB_KNOWN_COUNT   ? hub_known_names[facet]
+           : facet == FACET_FORMAT   ? "format"
+           : facet == FACET_PROBLEMS ? "problems"
+                                     : "status";
 }
 
 static enum hub_status read_facets(const struct hub_request *request, unsigned *out, struct hub_error *err)
@@ -105,7 +109,7 @@ static enum hub_status read_facets(const struct hub_request *request, unsigned *
         if (facet == FACET_COUNT)
             return hub_request_wrong(request, "facets", err,
                                      "facets are names between commas, of env, task, robot, camera, author, "
-                                     "algorithm, kind, license, action_dim, format, status");
+                                     "algorithm, kind, license, action_dim, format, status, problems");
         *out |= 1U << facet;
         at += size + (at[size] == ',');
     }
@@ -154,6 +158,7 @@ enum hub_status hub_datasets_read(const struct hub_request *request, struct hub_
     l->release = release.data;
     HUB_TRY(hub_request_flag(request, "latest", &l->latest, err));
     HUB_TRY(hub_request_choice(request, "loadable", words, &l->loadable, err));
+    HUB_TRY(hub_request_choice(request, "problems", words, &l->problems, err));
     HUB_TRY(hub_request_choice(request, "status", statuses, &l->status, err));
     HUB_TRY(read_facets(request, &l->facets, err));
     const unsigned without = !l->words.size;
@@ -163,6 +168,13 @@ enum hub_status hub_datasets_read(const struct hub_request *request, struct hub_
 }
 
 /* ---- choosing ---- */
+
+/* Something of it is lost: nothing of it can be read, some of it cannot, or its library refuses it. */
+static bool has_problems(const struct hub_datasets *l, const struct hub_summary *summary)
+{
+    return summary->status == HUB_DATASET_BROKEN || summary->status == HUB_DATASET_UNSUPPORTED ||
+           summary->costly || hub_damage_each(l->catalog, summary->root, summary->path, NULL, NULL);
+}
 
 /* A prefix ends at a boundary only if it says so: "door" also finds door-human, "D4RL/" the namespace. */
 static bool matches(const struct hub_datasets *l, const struct hub_summary *summary, int but)
@@ -174,7 +186,8 @@ static bool matches(const struct hub_datasets *l, const struct hub_summary *summ
            (!l->format || but == FACET_FORMAT || strcmp(summary->format, l->format) == 0) &&
            (l->status < 0 || but == FACET_STATUS ||
             summary->status == HUB_DATASET_READY + (unsigned)l->status) &&
-           (l->loadable < 0 || l->loadable == !hub_summary_refused(summary)) &&
+           (l->loadable < 0 || hub_summary_loads(summary) == l->loadable) &&
+           (l->problems < 0 || but == FACET_PROBLEMS || l->problems == has_problems(l, summary)) &&
            (!l->release || hub_summary_loadable(summary, l->release));
 }
 
@@ -214,7 +227,8 @@ static bool is_long(const struct hub_datasets *l)
 enum hub_status hub_datasets_choose(struct hub_request *request, struct hub_datasets *l,
                                     struct hub_error *err)
 {
-    l->snapshot = hub_catalog_snapshot(request->app->catalog);
+    l->catalog = request->app->catalog;
+    l->snapshot = hub_catalog_snapshot(l->catalog);
     if (!request->may_block && is_long(l))
         return HUB_AGAIN;
     HUB_TRY(hub_new(&l->entries, (size_t)l->snapshot->count + 1, sizeof *l->entries, err));
@@ -271,8 +285,8 @@ static enum hub_status add_value(struct values *values, struct hub_view text, st
     return HUB_OK;
 }
 
-static enum hub_status add_values(struct values *values, const struct hub_summary *summary, unsigned facet,
-                                  struct hub_error *err)
+static enum hub_status add_values(const struct hub_datasets *l, struct values *values,
+                                  const struct hub_summary *summary, unsigned facet, struct hub_error *err)
 {
     struct hub_view lines = hub_view_of(summary->known), value;
     enum hub_known kind;
@@ -280,6 +294,8 @@ static enum hub_status add_values(struct values *values, const struct hub_summar
         return add_value(values, hub_view_of(summary->format), err);
     if (facet == FACET_STATUS)
         return add_value(values, hub_view_of(hub_dataset_status_name(summary->status)), err);
+    if (facet == FACET_PROBLEMS)
+        return add_value(values, has_problems(l, summary) ? HUB_VIEW("true") : HUB_VIEW("false"), err);
     while (hub_known_take(&lines, &kind, &value))
         if ((unsigned)kind == facet)
             HUB_TRY(add_value(values, value, err));
@@ -308,7 +324,7 @@ static enum hub_status put_facet(struct hub_datasets *l, unsigned facet, struct 
     HUB_CLEANUP(values_dispose) struct values values = {0};
     filter_all(l, (int)facet);
     for (uint32_t i = 0; i < l->count; i++)
-        HUB_TRY(add_values(&values, l->entries[i].summary, facet, err));
+        HUB_TRY(add_values(l, &values, l->entries[i].summary, facet, err));
     count_values(&values);
     hub_json_put_array(json, facet_name(facet));
     for (uint32_t i = 0; i < values.count && i < MAX_FACET_VALUES; i++) {

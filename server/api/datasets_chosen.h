@@ -22,9 +22,10 @@ struct hub_datasets {
     struct hub_view words;                 /* q=; empty: any */
     const char *prefix, *format, *release; /* NULL: any */
     const char *known[HUB_KNOWN_COUNT];
-    int status, loadable; /* number of the word; -1: any */
+    int status, loadable, problems; /* number of the word; -1: any */
     bool latest, descending;
     unsigned sort, facets; /* enum sort_key; bits */
+    struct hub_catalog *catalog;
     const struct hub_snapshot *snapshot;
     uint8_t *ranks; /* by number in the snapshot; NULL: no words */
     struct hub_datasets_entry *entries;
@@ -33,8 +34,8 @@ struct hub_datasets {
 
 /** What hub_datasets_read takes, to begin the parameters of a list with. */
 #define HUB_DATASETS_PARAMETERS                                                                              \
-    "q", "prefix", "format...", "latest", "for", "status", "loadable", "env", "task", "robot", "camera",     \
-        "author", "algorithm", "kind", "license", "action_dim", "facets", "sort"
+    "q", "prefix", "format...", "latest", "for", "status", "loadable", "problems", "env", "task", "robot",   \
+        "camera", "author", "algorithm", "kind", "license", "action_dim", "facets", "sort"
 
 HUB_MUST_USE enum hub_status hub_datasets_read(const struct hub_request *request, struct hub_datasets *out,
                                                struct hub_error *err);

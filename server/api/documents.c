@@ -167,6 +167,8 @@ void hub_summary_write(struct hub_json *json, struct hub_catalog *catalog, const
     hub_put_known(json, "revision", summary->revision);
     if (summary->modified_ns > 0)
         hub_put_time(json, "modified", summary->modified_ns);
+    if (summary->costly)
+        hub_json_put_uint(json, "costly_problems", summary->costly);
     if (damaged)
         hub_json_put_uint(json, "damaged", damaged);
 }

@@ -8,6 +8,7 @@
 #include "server/api/resolve.h"
 #include "storage/base/id.h"
 #include "storage/catalog/damage.h"
+#include "storage/model/problem.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -55,6 +56,7 @@ static void put(struct listing *l, const char *dataset, const struct hub_problem
     if (problem->path.size)
         hub_json_put_string(&l->json, "path", problem->path);
     hub_json_put_string(&l->json, "detail", problem->detail);
+    hub_put_known(&l->json, "costs", hub_problem_cost_name(hub_problem_cost(problem->code)));
     if (l->request->local)
         hub_put_known(&l->json, "local", local);
     hub_json_end_object(&l->json);

@@ -4,6 +4,7 @@
 
 #include "storage/base/json.h"
 #include "storage/base/pack.h"
+#include "storage/model/problem.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -42,6 +43,7 @@ enum hub_status hub_publication_problem(struct hub_publication *p, const char *c
     vsnprintf(detail, sizeof detail, fmt, args);
     va_end(args);
     p->problem_count++;
+    p->costly_count += hub_problem_cost(hub_view_of(code)) != HUB_COSTS_NOTHING;
     p->conflicts.limit = MAX_PROBLEMS_BYTES;
     return put_problem(&p->conflicts, &(struct hub_found_problem){code, path, detail}, err);
 }
@@ -113,30 +115,23 @@ enum hub_status hub_dataset_each_problem(struct hub_catalog *catalog, const stru
     return st;
 }
 
-struct tally {
-    const char *code;
-    uint32_t count;
-    bool found;
-};
-
 static enum hub_status add_up(void *user, const struct hub_problem *problem, struct hub_error *err)
 {
-    struct tally *tally = user;
+    struct hub_problem_tally *tally = user;
     (void)err;
+    const enum hub_problem_cost cost = hub_problem_cost(problem->code);
     tally->count++;
-    tally->found = tally->found || hub_view_is(problem->code, tally->code);
+    tally->costly += cost != HUB_COSTS_NOTHING;
+    tally->refused |= cost == HUB_COSTS_LOADING;
     return HUB_OK;
 }
 
-enum hub_status hub_problems_count(struct hub_publication *p, const char *code, bool *found, uint32_t *count,
+enum hub_status hub_problems_count(struct hub_publication *p, struct hub_problem_tally *out,
                                    struct hub_error *err)
 {
-    struct tally tally = {.code = code};
-    struct listing list = {p->catalog, p->db, 0, UINT32_MAX, add_up, &tally};
-    HUB_TRY(each_problem(&list, p->row, err));
-    *found = tally.found;
-    *count = tally.count;
-    return HUB_OK;
+    struct listing list = {p->catalog, p->db, 0, UINT32_MAX, add_up, out};
+    *out = (struct hub_problem_tally){0};
+    return each_problem(&list, p->row, err);
 }
 
 struct written {
@@ -157,6 +152,8 @@ static enum hub_status write_problem(void *user, const struct hub_problem *probl
     if (problem->path.size)
         hub_json_put_string(&out->json, "path", problem->path);
     hub_json_put_string(&out->json, "detail", problem->detail);
+    if (hub_problem_cost(problem->code))
+        hub_json_put_text(&out->json, "costs", hub_problem_cost_name(hub_problem_cost(problem->code)));
     hub_json_end_object(&out->json);
     return hub_json_status(&out->json);
 }

@@ -31,6 +31,7 @@ struct hub_publication {
     struct hub_said tasks, cameras;  /* of the episodes */
     struct hub_buf conflicts;        /* the problems that it met: see problems.c */
     uint32_t problem_count;          /* in them */
+    uint32_t costly_count;           /* of these: see storage/model/problem.h */
     struct hub_retired *retired;     /* side data of the parts that were deleted */
     struct hub_summary_box *summary; /* as written, until it is in the list */
 };
@@ -68,9 +69,13 @@ HUB_MUST_USE enum hub_status hub_problems_write(struct hub_db *db, int64_t owner
 HUB_MUST_USE enum hub_status hub_publication_problem(struct hub_publication *p, const char *code,
                                                      const char *path, struct hub_error *err, const char *fmt,
                                                      ...) HUB_PRINTF(5, 6);
-/** How many are stored of the dataset and its parts, and whether one of this name is among them. */
-HUB_MUST_USE enum hub_status hub_problems_count(struct hub_publication *p, const char *code, bool *found,
-                                                uint32_t *count, struct hub_error *err);
+/** Those that are stored of the dataset and its parts. */
+struct hub_problem_tally {
+    uint32_t count, costly; /* costly: that cost data or loading */
+    bool refused;           /* "not-loadable" is among them */
+};
+HUB_MUST_USE enum hub_status hub_problems_count(struct hub_publication *p, struct hub_problem_tally *out,
+                                                struct hub_error *err);
 
 /* ---- facts.c ---- */
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define INDEX_FORMAT 25 /* raised with every change of what follows */
+#define INDEX_FORMAT 26 /* raised with every change of what follows */
 #define TEXT_OF_(number) #number
 #define TEXT_OF(number) TEXT_OF_(number)
 
@@ -26,6 +26,7 @@ static const char index_sql[] =
     " revision TEXT NOT NULL, episodes INTEGER NOT NULL, steps INTEGER NOT NULL, size INTEGER NOT NULL,"
     " files INTEGER NOT NULL, modified_ns INTEGER NOT NULL, fence INTEGER NOT NULL DEFAULT 0,"
     " attempt INTEGER NOT NULL DEFAULT 0, problems INTEGER NOT NULL DEFAULT 0,"
+    " costly INTEGER NOT NULL DEFAULT 0,"
     /* see storage/model/known.h */
     " known TEXT NOT NULL DEFAULT '', UNIQUE (root, id)) STRICT;"
     "CREATE TABLE parts ("

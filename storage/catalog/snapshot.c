@@ -71,7 +71,7 @@ int hub_summary_compare(const struct hub_summary *a, const struct hub_summary *b
 /* ---- reading summaries ---- */
 
 #define SUMMARY_COLUMNS                                                                                      \
-    "row, root, serial, status, episodes, steps, size, files, modified_ns, problems,"                        \
+    "row, root, serial, status, episodes, steps, size, files, modified_ns, problems, costly,"                \
     " id, path, format, reason, era, stated_version, description, loadable_by, authors, revision, rule, "    \
     "known"
 
@@ -84,7 +84,7 @@ static const size_t texts[] = {
     offsetof(struct hub_summary, authors),     offsetof(struct hub_summary, revision),
     offsetof(struct hub_summary, rule),        offsetof(struct hub_summary, known),
     offsetof(struct hub_summary, upstream),    offsetof(struct hub_summary, remote_id)};
-enum { TEXT_COLUMN = 10, STORED_TEXTS = 12 };
+enum { TEXT_COLUMN = 11, STORED_TEXTS = 12 };
 
 static const char **text_of(struct hub_summary *summary, size_t i)
 {
@@ -153,6 +153,7 @@ static enum hub_status summary_of_row(const struct hub_catalog *catalog, struct 
         .files = (uint32_t)hub_stmt_int(stmt, 7),
         .modified_ns = hub_stmt_int(stmt, 8),
         .problems = (uint32_t)hub_stmt_int(stmt, 9),
+        .costly = (uint32_t)hub_stmt_int(stmt, 10),
     };
     for (int i = 0; i < STORED_TEXTS; i++)
         *text_of(&summary, (size_t)i) = hub_stmt_text(stmt, TEXT_COLUMN + i);
@@ -513,6 +514,21 @@ uint32_t hub_snapshot_versions(const struct hub_snapshot *snapshot, struct hub_v
 bool hub_summary_refused(const struct hub_summary *summary)
 {
     return strcmp(summary->loadable_by, "[]") == 0;
+}
+
+int hub_summary_loads(const struct hub_summary *summary)
+{
+    switch (summary->status) {
+    case HUB_DATASET_PENDING:
+        return -1;
+    case HUB_DATASET_BROKEN:
+    case HUB_DATASET_UNSUPPORTED:
+        return 0;
+    case HUB_DATASET_READY:
+    case HUB_DATASET_REMOTE:
+        return !hub_summary_refused(summary);
+    }
+    return -1;
 }
 
 bool hub_summary_loadable(const struct hub_summary *summary, const char *release)

@@ -21,10 +21,12 @@ static enum hub_status check_count(struct hub_publication *p, const char *key, c
 {
     HUB_CLEANUP(hub_freep) char *claimed = NULL;
     HUB_TRY(fact(p, key, &claimed, err));
-    if (!claimed[0] || strtoull(claimed, NULL, 10) == found)
+    const uint64_t count = strtoull(claimed, NULL, 10);
+    if (!claimed[0] || count == found)
         return HUB_OK;
-    return hub_publication_problem(p, "count-mismatch", "", err, "the files claim %s %s, but hold %llu",
-                                   claimed, what, (unsigned long long)found);
+    return hub_publication_problem(p, found < count ? "fewer-than-claimed" : "count-mismatch", "", err,
+                                   "the files claim %s %s, but hold %llu", claimed, what,
+                                   (unsigned long long)found);
 }
 
 static enum hub_status check_claims(struct hub_publication *p, struct hub_error *err)
@@ -66,7 +68,7 @@ struct texts {
     char *era, *version, *description, *authors;
     const char *reason; /* why it is broken, or NULL */
     struct hub_buf loadable, known;
-    uint32_t problems; /* of the plan and the parts */
+    struct hub_problem_tally problems; /* of the plan and the parts */
 };
 
 static void texts_dispose(struct texts *t)
@@ -88,13 +90,14 @@ static enum hub_status update_row(struct hub_publication *p, const struct texts 
         size += p->draft->files[i].stamp.size;
         newest = HUB_MAX(newest, p->draft->files[i].stamp.mtime_ns);
     }
-    HUB_TRY(hub_db_ask(p->db,
-                       "UPDATE datasets SET serial = ?, path = ?, format = ?, status = ?, reason = ?, "
-                       "era = ?, stated_version = ?,"
-                       " description = ?, loadable_by = ?, authors = ?, revision = ?, episodes = ?, "
-                       "steps = ?, size = ?, files = ?,"
-                       " modified_ns = ?, rule = ?, attempt = ?, problems = ?, known = ? WHERE row = ?",
-                       (int64_t)serial, &stmt, err));
+    HUB_TRY(hub_db_ask(
+        p->db,
+        "UPDATE datasets SET serial = ?, path = ?, format = ?, status = ?, reason = ?, "
+        "era = ?, stated_version = ?,"
+        " description = ?, loadable_by = ?, authors = ?, revision = ?, episodes = ?, "
+        "steps = ?, size = ?, files = ?,"
+        " modified_ns = ?, rule = ?, attempt = ?, problems = ?, known = ?, costly = ? WHERE row = ?",
+        (int64_t)serial, &stmt, err));
     hub_stmt_bind_text(stmt, 2, p->draft->path);
     hub_stmt_bind_text(stmt, 3, p->draft->format);
     hub_stmt_bind_int(stmt, 4, t->reason ? HUB_DATASET_BROKEN : p->draft->status);
@@ -112,9 +115,10 @@ static enum hub_status update_row(struct hub_publication *p, const struct texts 
     hub_stmt_bind_int(stmt, 16, (int64_t)newest);
     hub_stmt_bind_text(stmt, 17, p->draft->rule ? p->draft->rule : "");
     hub_stmt_bind_int(stmt, 18, p->draft->turn ? (int64_t)p->draft->turn->attempt : 0);
-    hub_stmt_bind_int(stmt, 19, t->problems + p->problem_count);
+    hub_stmt_bind_int(stmt, 19, t->problems.count + p->problem_count);
     hub_stmt_bind_view(stmt, 20, hub_buf_view(&t->known));
-    hub_stmt_bind_int(stmt, 21, p->row);
+    hub_stmt_bind_int(stmt, 21, t->problems.costly + p->costly_count);
+    hub_stmt_bind_int(stmt, 22, p->row);
     return hub_stmt_run(stmt, err);
 }
 
@@ -138,7 +142,6 @@ enum hub_status hub_summary_store(struct hub_publication *p, uint64_t serial, st
 {
     HUB_CLEANUP(texts_dispose)
     struct texts t = {.loadable = HUB_BUF_INIT(4096), .known = HUB_BUF_INIT(64 * KIB)};
-    bool refused;
     if (p->broken_parts == p->draft->part_count)
         t.reason = p->broken_why;
     if (p->draft->status == HUB_DATASET_READY)
@@ -147,9 +150,9 @@ enum hub_status hub_summary_store(struct hub_publication *p, uint64_t serial, st
     HUB_TRY(fact(p, "stated_version", &t.version, err));
     HUB_TRY(fact(p, "description", &t.description, err));
     HUB_TRY(fact(p, "authors", &t.authors, err));
-    HUB_TRY(hub_problems_count(p, "not-loadable", &refused, &t.problems, err));
+    HUB_TRY(hub_problems_count(p, &t.problems, err));
     if (p->draft->status == HUB_DATASET_READY && !t.reason)
-        HUB_TRY(loadable_by(p, t.era, t.version, refused, &t.loadable, err));
+        HUB_TRY(loadable_by(p, t.era, t.version, t.problems.refused, &t.loadable, err));
     if (p->problem_count)
         HUB_TRY(hub_blob_write(p->db, hub_dataset_owner(p->row), HUB_BLOB_CONFLICTS, "",
                                hub_buf_view(&p->conflicts), err));

@@ -43,6 +43,7 @@ struct hub_summary {
     uint64_t episodes, steps, size;
     uint32_t files;
     uint32_t problems;   /* found in it: hub_dataset_each_problem */
+    uint32_t costly;     /* of these: they cost data or loading, see storage/model/problem.h */
     int64_t modified_ns; /* newest mtime */
 };
 
@@ -93,6 +94,8 @@ void hub_summary_touch(const struct hub_summary *summary);
 int64_t hub_summary_read_ms(const struct hub_summary *summary);
 /** Ready, but its own library does not load it: its problem "not-loadable" says why. */
 bool hub_summary_refused(const struct hub_summary *summary);
+/** Whether its own library loads it, as far as is known: 1, 0, or -1 for one that is not inspected yet. */
+int hub_summary_loads(const struct hub_summary *summary);
 /** Does this release of its library load it? False where its format has no rule. */
 bool hub_summary_loadable(const struct hub_summary *summary, const char *release);
 

@@ -105,6 +105,10 @@ def test_local_facts(cli):
     for args, found in (((), 1), (("--env", "adroithanddoor-v1"), 1), (("--env", "x"), 0), (("--author", "rodrigo de lazcano", "--action-dim", "28"), 1), (("--task", "x"), 0),
                         (("--format", "minari-hdf5"), 1), (("--format", "lerobot"), 0), (("--loadable", "true"), 1), (("--loadable", "false"), 0)):
         assert cli.run("list", "local", "--json", *args, expect=0).json()["total"] == found, args
+    data = cli.path("D4RL/door/human-v2/data/main_data.hdf5")
+    os.truncate(data, os.path.getsize(data) // 2)
+    for loadable, found in ("true", 0), ("false", 1):
+        assert cli.run("list", "local", "--json", "--loadable", loadable, expect=0).json()["total"] == found, "a broken one is loaded by nothing"
 
 
 def test_a_remote_by_option_needs_no_argument(hub, cli):

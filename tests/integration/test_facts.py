@@ -236,9 +236,19 @@ def test_what_its_own_library_refuses_is_never_silently_ready(tmp_path):
         assert "file-not-closed" in {p["code"] for p in hub.dataset("open-v0")["problems"]}
         assert any("robomimic" in p["detail"] for p in hub.dataset("robo-v0")["problems"])
         assert any("D4RL" in p["detail"] for p in hub.dataset("flat-v0")["problems"])
-        assert {i["id"] for i in hub.datasets("&loadable=false")} == set(refused)
-        assert {i["id"] for i in hub.datasets("&loadable=true")} == set(sets) - set(refused)
+        lost = set(refused) | {"no-info", "empty-info", "cut-info", "pointer-info", "no-data"}
+        for query in "loadable=false", "problems=true":
+            assert {i["id"] for i in hub.datasets("&" + query)} == lost
+        for query in "loadable=true", "problems=false":
+            assert {i["id"] for i in hub.datasets("&" + query)} == set(sets) - lost
         assert hub.get("/api/v1/datasets?loadable=no").json()["parameter"] == "loadable"
+        facets = hub.get("/api/v1/datasets?facets=problems&problems=true").json()["facets"]["problems"]
+        assert {f["value"]: f["count"] for f in facets} == {"true": len(lost), "false": len(sets) - len(lost)}
+        costs = {p["code"]: p.get("costs") for p in hub.dataset("bad-episode")["problems"]}
+        assert costs == {"fewer-than-claimed": "episodes", "unreadable-episode": "episodes", "not-loadable": "loading"}, costs
+        assert sets["bad-episode"]["costly_problems"] == len(hub.dataset("bad-episode")["problems"])
+        listed = hub.get("/api/v1/problems?prefix=bad-episode").json()["items"]
+        assert {p["code"]: p["costs"] for p in listed} == costs
 
 
 def test_what_contradicts_info_json_is_named(tmp_path):
@@ -253,7 +263,7 @@ def test_what_contradicts_info_json_is_named(tmp_path):
         d = hub.dataset("arm")
         told = {(p["code"], p.get("path", "").split("/")[-1]): p["detail"] for p in d["problems"]}
         assert told["dtype-mismatch", "action"] == "info.json states float64, the files hold float32"
-        assert "shape-mismatch" in {c for c, _ in told} and "99 steps" in told["count-mismatch", ""]
+        assert "shape-mismatch" in {c for c, _ in told} and "99 steps" in told["fewer-than-claimed", ""]
         assert "task_index 0 has no task" in told["unknown-task", "episode_000000.parquet"]
         assert told["count-mismatch", "tasks.jsonl"] == "info.json states total_tasks 7, there are 2"
         assert told["count-mismatch", "videos"] == "info.json states total_videos 3, there are 0"

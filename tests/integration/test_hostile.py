@@ -51,7 +51,7 @@ WEBDATASET = {
 }
 LEROBOT = {
     "parquet-damaged": ("ready", "", {"unreadable-episode", "not-fetched"}, (), False),
-    "arm-claims": ("ready", "", {"count-mismatch", "missing-file", "missing-column", "bad-json-line"}, (), False),
+    "arm-claims": ("ready", "", {"fewer-than-claimed", "missing-file", "missing-column", "bad-json-line"}, (), False),
     "neighbour-v40": ("unsupported", "v4.0", (), (), False),
     "neighbour-v16": ("unsupported", "v1.6", (), (), False),
     "arm-v21": ("ready", "", (), (), False),
@@ -63,7 +63,7 @@ LEROBOT = {
 TRAPS = {
     "missing-link-v0": ("ready", "", {"link-target-missing", "id-mismatch"}, (), False),
     "other-id-v0": ("ready", "", {"id-mismatch"}, (), False),
-    "wrong-counts-v0": ("ready", "", {"count-mismatch"}, (), False),
+    "wrong-counts-v0": ("ready", "", {"fewer-than-claimed"}, (), False),
     "D4RL/hammer/human-v2": ("ready", "", {"metadata-missing"}, (), False),
     "door-human-v1": ("ready", "", (), (), False),
     "door-human-v1-extra": ("ready", "", (), (), False),

@@ -374,7 +374,7 @@ def test_datasets_as_a_table(hub, chosen):
     items = hub.get(url("/api/v1/datasets", **{"limit": 1000, **chosen})).json()["items"]
     facts = {"env": "env", "task": "tasks", "camera": "cameras", "action_dim": "action_dim"}
     want = {c: [(d["facts"] if c in facts else d).get(facts.get(c, c), [] if c in ("task", "camera") else None) for d in items] for c in COLUMNS}
-    want["loadable"] = [v is not False for v in want["loadable"]]
+    want["loadable"] = [s == "ready" and v is not False for s, v in zip(want["status"], want["loadable"])]
     path = url("/api/v1/datasets", columns=",".join(COLUMNS), **chosen)
     got = hub.get(path).json()
     assert got == {"total": len(items), "columns": want}

@@ -4,7 +4,7 @@
  * together are one dataset. A trajectory of T actions has T+1 states: obs (an array or nested groups),
  * env_states/ (actors, articulations); rewards, success, terminated, truncated are of the steps.
  *
- * Problems: not-fetched, permission-denied, missing-file, bad-metadata, count-mismatch, length-mismatch, and
+ * Problems: not-fetched, permission-denied, missing-file, bad-metadata, count-mismatch, fewer-than-claimed, length-mismatch, and
  * those of storage/formats/kit/h5_kit.h.
  */
 #include "storage/formats/kit/h5_kit.h"
@@ -210,7 +210,7 @@ static enum hub_status report_facts(struct maniskill *m, struct hub_sink *sink, 
                                                   sizeof *m->episodes.entries, hub_by_i64);
     }
     if (missing)
-        HUB_TRY(hub_sink_problem(sink, "count-mismatch", HUB_VIEW("episodes"), err,
+        HUB_TRY(hub_sink_problem(sink, "fewer-than-claimed", HUB_VIEW("episodes"), err,
                                  "%u of the %zu episodes that the .json lists have no trajectory", missing,
                                  json_object_size(m->listed)));
     json_object_del(m->sidecar, "episodes"); /* each is reported with its trajectory */

@@ -393,6 +393,9 @@ Test(publish, parts_that_disagree)
     cr_expect(hub_summary_refused(summary_of("door-human-v1")),
               "nothing loads a set of which a part is broken");
     cr_expect_not(hub_summary_loadable(summary_of("door-human-v1"), "0.4.3"));
+    cr_expect_eq(hub_summary_loads(summary_of("door-human-v1")), 0);
+    cr_expect_eq(summary_of("door-human-v1")->costly, summary_of("door-human-v1")->problems - 2,
+                 "another id, and what the plan saw, cost nothing");
     cr_expect_str_eq(summary_of("door-human-v1")->loadable_by, "[]");
     expect_problem("door-human-v1", "\"not-loadable\",\"detail\":\"1 of 3 parts cannot be read\"");
     draft.part_count = 2;

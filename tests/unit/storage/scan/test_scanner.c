@@ -135,7 +135,7 @@ Test(scanner, a_minari_root_is_listed)
     cr_expect_str_eq(summary_of("tmpq3k7x_1a/main_data")->format, "generic");
     cr_expect_gt(summary_of("door-human-v1")->episodes, 0);
     expect_problem("other-id-v0", "\"id-mismatch\"");
-    expect_problem("wrong-counts-v0", "\"count-mismatch\"");
+    expect_problem("wrong-counts-v0", "\"fewer-than-claimed\"");
 }
 
 static void expect_datasets(const char *const *ids, uint32_t count)
