@@ -14,6 +14,7 @@
 #include "storage/catalog/damage.h"
 #include "storage/catalog/upstream.h"
 #include "storage/model/known.h"
+#include "storage/model/problem.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -339,6 +340,7 @@ static void put_damaged(void *user, const struct hub_damage *damage)
     hub_json_put_text(d->json, "code", "file-damaged");
     hub_put_path(d->json, "path", damage->path + d->folder);
     hub_json_put_text(d->json, "detail", damage->why);
+    hub_json_put_text(d->json, "costs", hub_problem_cost_name(HUB_COSTS_EPISODES));
     hub_json_end_object(d->json);
 }
 

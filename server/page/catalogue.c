@@ -2,11 +2,14 @@
 #include "server/api/handlers.h"
 #include "server/page/frame.h"
 #include "server/page/handlers.h"
+#include "server/page/problems.h"
 #include "server/page/svg.h"
 
-static const char *const filters[] = {"format", "status",    "env",    "task",    "robot",      "camera",
-                                      "author", "algorithm", "kind",   "license", "action_dim", "loadable",
-                                      "for",    "latest",    "prefix", NULL};
+static const char *const filters[] = {"format",   "status", "problems",  "env",    "task",    "robot",
+                                      "camera",   "author", "algorithm", "kind",   "license", "action_dim",
+                                      "loadable", "for",    "latest",    "prefix", NULL};
+
+enum { PROBLEMS = 2 }; /* of these */
 
 /* How they are spread; the next look at the catalogue counts what this one left out. */
 static void write_returns(struct page_out *out, const json_t *returns)
@@ -26,7 +29,7 @@ static void write_returns(struct page_out *out, const json_t *returns)
 static void write_row(struct page *page, const json_t *dataset)
 {
     struct page_out *out = &page->out;
-    const struct hub_view id = page_text(dataset, "id"), status = page_text(dataset, "status");
+    const struct hub_view id = page_text(dataset, "id");
     const struct hub_view reason = page_text(dataset, "reason"), about = page_text(dataset, "description");
     const struct page_catalogue_row row = {page_url(page, "/d/%p", id), id, reason.size ? reason : about};
     page_catalogue_row_begin(out, &row);
@@ -36,9 +39,10 @@ static void write_row(struct page *page, const json_t *dataset)
                                                                      page_count(dataset, "steps")});
     else
         page_catalogue_no_figures(out, NULL);
-    page_catalogue_rest(out, &(struct page_catalogue_rest){page_count(dataset, "size"),
-                                                           page_text(dataset, "format"),
-                                                           page_text(dataset, "modified"), status});
+    page_catalogue_rest(
+        out, &(struct page_catalogue_rest){page_count(dataset, "size"), page_text(dataset, "format"),
+                                           page_text(dataset, "modified"), page_status_class(dataset),
+                                           page_status_words(page, dataset)});
     page_catalogue_row_end(out, &row);
 }
 
@@ -88,6 +92,38 @@ static void write_select(struct page *page, const json_t *facets, const char *la
     page_catalogue_select_end(out, &select);
 }
 
+/* Which of two words a truth value stands for here. */
+static struct hub_view problem_words(struct hub_view value)
+{
+    return hub_view_is(value, "true")    ? HUB_VIEW("with problems")
+           : hub_view_is(value, "false") ? HUB_VIEW("without")
+                                         : value;
+}
+
+/* Both are offered, however many there are. */
+static void write_problems(struct page *page, const json_t *facets)
+{
+    static const char *const values[] = {"true", "false"};
+    struct page_out *out = &page->out;
+    const struct hub_view chosen = hub_request_query(page->request, "problems");
+    const struct page_catalogue_select select = {HUB_VIEW("Problems"), HUB_VIEW("problems")};
+    page_catalogue_select_begin(out, &select);
+    for (size_t v = 0; v < HUB_COUNT(values); v++) {
+        const struct hub_view value = hub_view_of(values[v]);
+        uint64_t count = 0;
+        size_t i;
+        const json_t *item;
+        json_array_foreach(json_object_get(facets, "problems"), i, item) count +=
+            hub_view_equal(page_text(item, "value"), value) ? page_count(item, "count") : 0;
+        const struct hub_view shown = page_url(page, "%r (%u)", problem_words(value), count);
+        if (hub_view_equal(value, chosen))
+            page_option_chosen(out, &(struct page_option_chosen){value, shown});
+        else
+            page_option(out, &(struct page_option){value, shown});
+    }
+    page_catalogue_select_end(out, &select);
+}
+
 static void write_search(struct page *page, const json_t *facets)
 {
     struct page_out *out = &page->out;
@@ -95,7 +131,8 @@ static void write_search(struct page *page, const json_t *facets)
     page_catalogue_search_begin(out, &form);
     write_select(page, facets, "Format", "format");
     write_select(page, facets, "Status", "status");
-    for (unsigned i = 2; filters[i]; i++) /* those without a list stay as they are */
+    write_problems(page, facets);
+    for (unsigned i = 3; filters[i]; i++) /* those without a list stay as they are */
         if (hub_request_query(page->request, filters[i]).size)
             page_hidden(out, &(struct page_hidden){hub_view_of(filters[i]),
                                                    hub_request_query(page->request, filters[i])});
@@ -116,7 +153,8 @@ static void write_chips(struct page *page)
         any = true;
         char without[40];
         snprintf(without, sizeof without, "cursor %s", filters[i]);
-        page_chip(out, &(struct page_chip){page_query(page, without, NULL), hub_view_of(filters[i]), value});
+        page_chip(out, &(struct page_chip){page_query(page, without, NULL), hub_view_of(filters[i]),
+                                           i == PROBLEMS ? problem_words(value) : value});
     }
     if (any)
         page_chips_end(out, &chips);
@@ -239,9 +277,9 @@ static enum hub_status show_html(struct hub_request *request, struct hub_respons
                                  struct hub_error *err)
 {
     static const char *const parameters[] = {
-        "q",      "prefix", "format",    "status", "env",     "task",       "robot",
-        "camera", "author", "algorithm", "kind",   "license", "action_dim", "loadable",
-        "for",    "latest", "facets",    "sort",   "limit",   "cursor",     NULL};
+        "q",      "prefix",    "format", "status",  "env",        "task",     "robot", "camera",
+        "author", "algorithm", "kind",   "license", "action_dim", "loadable", "for",   "latest",
+        "facets", "sort",      "limit",  "cursor",  "problems",   NULL};
     HUB_CLEANUP(page_dispose) struct page page = {0};
     HUB_CLEANUP(hub_json_decrefp) json_t *list = NULL;
     HUB_CLEANUP(hub_json_decrefp) json_t *spaces = NULL;
@@ -250,8 +288,8 @@ static enum hub_status show_html(struct hub_request *request, struct hub_respons
     const struct hub_view limit = hub_request_query(request, "limit");
     const struct hub_view query =
         page_query(&page, "facets limit include", "facets",
-                   HUB_VIEW("format,status,robot,env,task,camera,kind,author,algorithm,license"), "limit",
-                   limit.size ? limit : HUB_VIEW("50"), "include", HUB_VIEW("returns"), NULL);
+                   HUB_VIEW("format,status,problems,robot,env,task,camera,kind,author,algorithm,license"),
+                   "limit", limit.size ? limit : HUB_VIEW("50"), "include", HUB_VIEW("returns"), NULL);
     const struct hub_view api = page_url(&page, "/api/v1/datasets%r", query);
     HUB_TRY(page_ask(&page, api, &list));
     HUB_TRY(page_ask_if_any(&page, HUB_VIEW("/api/v1/namespaces?limit=200"), &spaces));

@@ -1,14 +1,13 @@
 /* A dataset: what it is, whether it is whole, how its episodes are spread, how to use it. */
 #include "server/page/episodes.h"
 #include "server/page/handlers.h"
+#include "server/page/problems.h"
 #include "server/page/recipes.h"
 #include "server/page/spaces.h"
 #include "server/page/svg.h"
 #include "storage/base/number.h"
 
 #include <stdio.h>
-
-enum { MOST_PROBLEMS = 10 };
 
 enum { MOST_VERSIONS = 8, FEW_NAMES = 6 };
 
@@ -45,7 +44,8 @@ static void write_head(struct page *page, const json_t *dataset)
     const struct hub_view robot = page_text(dataset, "robot_type"), about = page_text(dataset, "description");
     page_crumbs(page, page_text(dataset, "id"), "");
     page_dataset_head(out, &(struct page_dataset_head){page_text(dataset, "id"),
-                                                       page_text(dataset, "status"),
+                                                       page_status_class(dataset),
+                                                       page_status_words(page, dataset),
                                                        {revision.data, HUB_MIN(revision.size, 12)}});
     write_version_links(page, dataset);
     if (about.size)
@@ -66,45 +66,6 @@ static void write_head(struct page *page, const json_t *dataset)
         page_fact_real(out,
                        &(struct page_fact_real){page_double(dataset, "fps"), HUB_VIEW("steps a second")});
     page_facts_end(out, NULL);
-}
-
-static void write_problems(struct page *page, const json_t *dataset)
-{
-    struct page_out *out = &page->out;
-    const json_t *problems = json_object_get(dataset, "problems"), *problem;
-    const struct hub_view reason = page_text(dataset, "reason"), status = page_text(dataset, "status");
-    const size_t count = json_array_size(problems);
-    if (reason.size || hub_view_is(status, "pending")) {
-        const struct page_note note = {HUB_VIEW("bad"),
-                                       reason.size ? reason
-                                                   : HUB_VIEW("Being read. Its files can be downloaded now; "
-                                                              "episodes appear when all parts are read.")};
-        page_note_begin(out, &note);
-        if (reason.size)
-            page_paragraph(out,
-                           &(struct page_paragraph){HUB_VIEW("muted"),
-                                                    HUB_VIEW("The files are listed and can be downloaded.")});
-        page_note_end(out, &note);
-    }
-    if (!count)
-        return;
-    const struct hub_view title =
-        count == 1 ? HUB_VIEW("1 problem:") : page_url(page, "%u problems:", (uint64_t)count);
-    const struct page_note note = {HUB_VIEW(""), title};
-    size_t i;
-    page_note_begin(out, &note);
-    page_list_begin(out, NULL);
-    json_array_foreach(problems, i, problem)
-    {
-        const struct hub_view path = page_text(problem, "path");
-        if (i < MOST_PROBLEMS)
-            page_item(out, &(struct page_item){page_url(page, path.size ? "%r: %r" : "%r%r", path,
-                                                        page_text(problem, "detail"))});
-    }
-    if (count > MOST_PROBLEMS)
-        page_item(out, &(struct page_item){page_url(page, "and %u more", (uint64_t)count - MOST_PROBLEMS)});
-    page_list_end(out, NULL);
-    page_note_end(out, &note);
 }
 
 static void write_distributions(struct page *page, const json_t *statistics)
@@ -242,9 +203,9 @@ static void write_versions(struct page *page, const json_t *dataset)
     json_array_foreach(versions, i, version)
     {
         const struct hub_view id = page_text(version, "id");
-        page_version_row(out, &(struct page_version_row){page_url(page, "/d/%p", id), id,
-                                                         page_count(version, "episodes"),
-                                                         page_text(version, "status")});
+        page_version_row(
+            out, &(struct page_version_row){page_url(page, "/d/%p", id), id, page_count(version, "episodes"),
+                                            page_status_class(version), page_status_words(page, version)});
     }
     page_tbody_end(out, NULL);
     page_table_end(out, &table);
@@ -308,13 +269,13 @@ static enum hub_status show(struct page *page, const json_t *dataset, const json
     const struct page_section use = {HUB_VIEW("use"), HUB_VIEW("Use it")};
     page_open(page, id, page_url(page, "/api/v1/datasets/%p", id));
     write_head(page, dataset);
-    write_problems(page, dataset);
+    page_problems(page, dataset);
     if (statistics)
         write_distributions(page, statistics);
     if (episodes)
         write_episodes(page, episodes);
     page_section_begin(out, &use);
-    HUB_TRY(page_recipes(page, dataset, 0, NULL, true));
+    HUB_TRY(page_recipes(page, dataset, page_first_episode(episodes), NULL, true));
     page_dataset_more_begin(out, NULL);
     page_link(out, &(struct page_link){page_url(page, "/d/%p/~use", page_id(page)),
                                        HUB_VIEW("More ways: Python, curl, Minari, rclone")});

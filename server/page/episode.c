@@ -309,19 +309,6 @@ static enum hub_status write_values(struct episode *e)
 
 /* ---- all of it ---- */
 
-static const char *first_number(const struct episode *e)
-{
-    size_t i;
-    const json_t *field;
-    json_array_foreach(
-        json_object_get(e->dataset, "fields"), i,
-        field) if (hub_view_is(page_text(field, "type"), "number") &&
-                   page_field_of(e->document,
-                                 page_text(field, "path"))) return json_string_value(json_object_get(field,
-                                                                                                     "path"));
-    return NULL;
-}
-
 static enum hub_status ask(struct episode *e)
 {
     struct page *page = e->page;
@@ -359,7 +346,8 @@ static enum hub_status show(struct episode *e)
     const struct page_details details = {HUB_VIEW("Commands and programs for these rows")};
     page_section_begin(&page->out, &use);
     page_details_begin(&page->out, &details);
-    HUB_TRY(page_recipes(page, e->dataset, e->number, first_number(e), false));
+    HUB_TRY(page_recipes(page, e->dataset, (int64_t)e->number, page_first_number(e->dataset, e->document),
+                         false));
     page_details_end(&page->out, &details);
     page_section_end(&page->out, &use);
     page_plots(&page->out, NULL);

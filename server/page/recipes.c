@@ -2,6 +2,8 @@
 #include "server/page/recipes.h"
 
 #include "server/api/app.h"
+#include "server/page/lanes.h"
+#include "server/page/problems.h"
 #include "storage/base/uri.h"
 #include "storage/query/where.h"
 
@@ -20,6 +22,9 @@ enum needs {
     CHOSEN = 512,  /* some of its episodes were chosen; these alone are shown then */
     EDITED = 1024, /* LeRobot's own tool edits it: from v3.0 on */
     FITS = 2048,   /* a filter may be as long as one that names them all */
+    READY = 4096,  /* it can be read ... */
+    LOADS = 8192,  /* ... and its own library does not refuse it ... */
+    ROWS = 16384,  /* ... and it has an episode */
 };
 
 /* <name> is a value as part of a URL, <name sh> one argument of a shell, <name py> a text of Python. */
@@ -28,48 +33,48 @@ static const struct recipe {
     unsigned needs;
     bool first; /* also on the dataset's page */
 } recipes[] = {
-    {"minari-cli", "export MINARI_HUB_URL=<base>\nminari-cli download <id sh>", MINARI, true},
-    {"minari-cli", "export MINARI_HUB_URL=<base>\nminari-cli download <id sh> -o .", TREE, true},
+    {"minari-cli", "export MINARI_HUB_URL=<base>\nminari-cli download <id sh>", MINARI | LOADS, true},
+    {"minari-cli", "export MINARI_HUB_URL=<base>\nminari-cli download <id sh> -o .", TREE | LOADS, true},
     {"Python: Minari",
      "import os\nos.environ[\"STORAGE_EMULATOR_HOST\"] = \"<base>\"\n"
      "os.environ[\"MINARI_REMOTE\"] = \"gcp://<bucket>\"\nimport minari\n"
      "minari.download_dataset(<id py>)",
-     LISTED, false},
+     LISTED | LOADS, false},
     {"Python: Minari, once downloaded",
      "import minari\ndataset = minari.load_dataset(<id py>)\nepisode = "
      "next(iter(dataset.iterate_episodes([<n>])))\n"
      "print(episode.rewards)",
-     MINARI, false},
+     MINARI | LOADS | ROWS, false},
     {"Python: LeRobot",
      "import os\nos.environ[\"HF_ENDPOINT\"] = \"<base>\"\n"
      "from lerobot.datasets.lerobot_dataset import LeRobotDataset\n"
      "dataset = LeRobotDataset(<repo py>, episodes=[<n>])\nprint(dataset[0].keys())",
-     LEROBOT | WHOLE_REPO, true},
+     LEROBOT | WHOLE_REPO | LOADS | ROWS, true},
     {"Python: huggingface_hub",
      "import os\nos.environ[\"HF_ENDPOINT\"] = \"<base>\"\nfrom huggingface_hub import snapshot_download\n"
      "print(snapshot_download(<repo py>, repo_type=\"dataset\", allow_patterns=<within py>))",
-     REPO, false},
-    {"minari-cli: rows of a field", "minari-cli get <id sh> <n> <field sh> --rows 0:10 -o rows.npy", FIELD,
-     false},
+     REPO | READY, false},
+    {"minari-cli: rows of a field", "minari-cli get <id sh> <n> <field sh> --rows 0:10 -o rows.npy",
+     FIELD | ROWS, false},
     {"curl: rows of a field", "curl -s '<base>/api/v1/datasets/<id>/episodes/<n>/<field>?start=0&stop=10'",
-     FIELD, false},
+     FIELD | ROWS, false},
     {"Python: numpy, rows of a field",
      "import io, urllib.request, numpy\na = numpy.load(io.BytesIO(urllib.request.urlopen(\n"
      "    \"<base>/api/v1/datasets/<id>/episodes/<n>/<field>?format=npy\").read()))\nprint(a.shape)",
-     FIELD, false},
+     FIELD | ROWS, false},
     {"Python: pandas, a table of all episodes",
      "import pandas\nprint(pandas.read_csv(\"<base>/api/v1/datasets/<id>/episodes?columns=number,steps,return"
      "&format=csv\"))",
-     0, false},
+     ROWS, false},
     {"Python: numpy, transitions of all episodes",
      "import io, urllib.request, numpy\nd = numpy.load(io.BytesIO(urllib.request.urlopen(\n"
      "    \"<base>/api/v1/datasets/<id>/rows?view=transitions&format=npz\").read()))\nprint({k: d[k].shape "
      "for k in d})",
-     TRANSITIONS, false},
+     TRANSITIONS | ROWS, false},
     {"Python: webdataset",
      "import webdataset\nfor sample in webdataset.WebDataset(\"<base>\" + <shards py>, shardshuffle=False):\n"
      "    print(sample.keys())\n    break",
-     SHARDS, true},
+     SHARDS | LOADS, true},
     {"curl: all files", "curl -s '<base>/api/v1/datasets/<id>/archive.tar' | tar x", 0, false},
     {"rclone: all files, again only what changed",
      "rclone copy ':http,url=\"<base>/<bucket>/<id>/\":' <id sh>", 0, false},
@@ -81,11 +86,11 @@ static const struct recipe {
      "import minari\ndataset = minari.load_dataset(<id py>)\n"
      "kept = dataset.filter_episodes(lambda episode: episode.id not in {<chosen>})\n"
      "print(kept.total_episodes)",
-     CHOSEN | MINARI, false},
+     CHOSEN | MINARI | LOADS, false},
     {"LeRobot: delete them from a copy",
      "lerobot-edit-dataset --repo_id <repo sh> --operation.type delete_episodes "
      "--operation.episode_indices '[<chosen>]'",
-     CHOSEN | LEROBOT | WHOLE_REPO | EDITED, false},
+     CHOSEN | LEROBOT | WHOLE_REPO | EDITED | LOADS, false},
 };
 
 /* ---- what it is ---- */
@@ -94,8 +99,8 @@ struct values {
     const struct page *page;
     struct hub_view id, field, shards, chosen; /* chosen: "3, 7, 19" */
     struct hub_buf repo, within;
-    uint64_t episode;
-    unsigned has; /* enum needs */
+    int64_t episode; /* -1: it has none that can be read */
+    unsigned has;    /* enum needs */
 };
 
 /* As clients of Hugging Face allow; a dot or a dash neither first nor last nor twice. */
@@ -169,6 +174,9 @@ static enum hub_status find_values(struct values *v, const json_t *dataset, stru
     v->has |= v->chosen.size ? CHOSEN : 0;
     v->has |= v->chosen.size + strlen("number in ()") <= HUB_WHERE_BYTES ? FITS : 0;
     v->has |= has_role(fields, "observation") && has_role(fields, "action") ? TRANSITIONS : 0;
+    if (hub_view_is(page_text(dataset, "status"), "ready"))
+        v->has |= json_is_false(json_object_get(dataset, "loadable")) ? READY : READY | LOADS;
+    v->has |= v->has & READY && (v->episode >= 0 || v->chosen.size) ? ROWS : 0;
     return find_repo(v, err);
 }
 
@@ -217,7 +225,7 @@ static enum hub_status add_value(const struct values *v, struct hub_view slot, s
     const char *space = memchr(slot.data, ' ', slot.size);
     const struct hub_view name = {slot.data, space ? (size_t)(space - slot.data) : slot.size};
     if (hub_view_is(name, "n"))
-        return hub_buf_addf(out, err, "%" PRIu64, v->episode);
+        return hub_buf_addf(out, err, "%" PRId64, v->episode);
     if (hub_view_is(name, "chosen"))
         return hub_buf_add_view(out, v->chosen, err);
     const struct hub_view value = value_of(v, name);
@@ -249,7 +257,7 @@ static enum hub_status write_recipes(struct page *page, struct values *v, bool f
     for (size_t i = 0; i < HUB_COUNT(recipes); i++) {
         const struct recipe *r = &recipes[i];
         if ((r->needs & v->has) != r->needs || (r->needs & CHOSEN) != (v->has & CHOSEN) ||
-            (first && !r->first))
+            (first && !r->first && (v->has & LOADS || r->needs)))
             continue;
         text.size = 0;
         HUB_TRY(write_text(v, r->text, &text, page->err));
@@ -258,12 +266,47 @@ static enum hub_status write_recipes(struct page *page, struct values *v, bool f
     return HUB_OK;
 }
 
+/* Why its own library refuses it: the first problem of those. */
+static struct hub_view refusal_of(struct page *page, const json_t *dataset)
+{
+    size_t i;
+    const json_t *problem;
+    json_array_foreach(json_object_get(dataset, "problems"), i, problem)
+    {
+        const struct hub_view path = page_text(problem, "path");
+        if (hub_view_is(page_text(problem, "costs"), "loading"))
+            return page_url(page, path.size ? "%r: %r" : "%r%r", path, page_text(problem, "detail"));
+    }
+    return HUB_VIEW("its problems say why");
+}
+
+/* Why some commands are left out; "": none is. */
+static struct hub_view why_fewer(struct page *page, const json_t *dataset, const struct values *v)
+{
+    const struct hub_view status = page_text(dataset, "status");
+    if (hub_view_is(status, "pending"))
+        return HUB_VIEW("It is still being read: more commands appear here when all of it is.");
+    if (hub_view_is(status, "broken") || hub_view_is(status, "unsupported"))
+        return page_url(page, "Only its files can be had, as they are: %r", page_text(dataset, "reason"));
+    if (!(v->has & READY))
+        return HUB_VIEW("");
+    if (!(v->has & LOADS))
+        return page_url(page, "Commands that load it are left out, as %r refuses it: %r",
+                        page_library_of(dataset), refusal_of(page, dataset));
+    return v->has & ROWS || hub_view_is(page_text(dataset, "format"), "files")
+               ? HUB_VIEW("")
+               : HUB_VIEW("Commands that read rows are left out: it has no episode that can be read.");
+}
+
 static enum hub_status write_all(struct page *page, const json_t *dataset, struct values *v, bool first)
 {
     v->page = page;
     v->repo = HUB_BUF_INIT(KIB);
     v->within = HUB_BUF_INIT(4 * KIB);
     enum hub_status st = find_values(v, dataset, page->err);
+    const struct hub_view fewer = why_fewer(page, dataset, v);
+    if (!st && fewer.size && !v->chosen.size)
+        page_paragraph(&page->out, &(struct page_paragraph){HUB_VIEW("muted"), fewer});
     if (!st)
         st = write_recipes(page, v, first);
     hub_buf_dispose(&v->repo);
@@ -271,7 +314,7 @@ static enum hub_status write_all(struct page *page, const json_t *dataset, struc
     return st;
 }
 
-enum hub_status page_recipes(struct page *page, const json_t *dataset, uint64_t episode, const char *field,
+enum hub_status page_recipes(struct page *page, const json_t *dataset, int64_t episode, const char *field,
                              bool first)
 {
     struct values v = {
@@ -283,4 +326,23 @@ enum hub_status page_recipes_chosen(struct page *page, const json_t *dataset, st
 {
     struct values v = {.chosen = numbers};
     return write_all(page, dataset, &v, false);
+}
+
+int64_t page_first_episode(const json_t *list)
+{
+    const json_t *number = json_object_get(json_array_get(json_object_get(list, "items"), 0), "number");
+    return json_is_integer(number) ? json_integer_value(number) : -1;
+}
+
+const char *page_first_number(const json_t *dataset, const json_t *episode)
+{
+    size_t i;
+    const json_t *field;
+    json_array_foreach(json_object_get(dataset, "fields"), i, field)
+    {
+        const struct hub_view path = page_text(field, "path");
+        if (hub_view_is(page_text(field, "type"), "number") && page_field_of(episode, path))
+            return path.data;
+    }
+    return NULL;
 }

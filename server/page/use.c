@@ -2,15 +2,22 @@
 #include "server/page/handlers.h"
 #include "server/page/recipes.h"
 
-static const char *first_numeric(const json_t *dataset)
+/* The one that is asked for, else the first that can be read; -1: there is none. */
+static enum hub_status choose_episode(struct page *page, int64_t *number, json_t **out)
 {
-    size_t i;
-    const json_t *field;
-    json_array_foreach(
-        json_object_get(dataset, "fields"), i,
-        field) if (hub_view_is(page_text(field, "type"),
-                               "number")) return json_string_value(json_object_get(field, "path"));
-    return NULL;
+    HUB_CLEANUP(hub_json_decrefp) json_t *list = NULL;
+    bool present;
+    HUB_TRY(hub_request_int(page->request, "e", number, &present, page->err));
+    if (!present) {
+        HUB_TRY(page_ask_if_any(page, page_url(page, "/api/v1/datasets/%p/episodes?limit=1", page_id(page)),
+                                &list));
+        *number = page_first_episode(list);
+    }
+    if (*number >= 0)
+        HUB_TRY(page_ask_if_any(
+            page, page_url(page, "/api/v1/datasets/%p/episodes/%u", page_id(page), (uint64_t)*number), out));
+    *number = *out ? *number : -1;
+    return HUB_OK;
 }
 
 enum hub_status hub_page_use(struct hub_request *request, struct hub_response *response,
@@ -20,9 +27,9 @@ enum hub_status hub_page_use(struct hub_request *request, struct hub_response *r
     HUB_CLEANUP(page_dispose) struct page page = {0};
     HUB_CLEANUP(hub_json_decrefp) json_t *dataset = NULL;
     HUB_TRY(page_begin(&page, request, response, parameters, err));
-    int64_t episode = 0;
-    bool present;
-    HUB_TRY(hub_request_int(request, "e", &episode, &present, err));
+    HUB_CLEANUP(hub_json_decrefp) json_t *shown = NULL;
+    int64_t episode = -1;
+    HUB_TRY(choose_episode(&page, &episode, &shown));
     const struct hub_view api = page_url(&page, "/api/v1/datasets/%p", page_id(&page));
     HUB_TRY(page_ask(&page, api, &dataset));
     const struct hub_view id = page_text(dataset, "id"), field = hub_request_query(request, "fields");
@@ -31,7 +38,7 @@ enum hub_status hub_page_use(struct hub_request *request, struct hub_response *r
     page_title(&page.out, &(struct page_title){HUB_VIEW("Use it")});
     page_use_intro(&page.out, &(struct page_use_intro){id, page_url(&page, "/d/%p", id)});
     page_hidden_head(&page.out, &(struct page_hidden_head){HUB_VIEW("Commands and programs")});
-    HUB_TRY(page_recipes(&page, dataset, (uint64_t)HUB_MAX(episode, 0),
-                         field.size ? field.data : first_numeric(dataset), false));
+    HUB_TRY(page_recipes(&page, dataset, episode, field.size ? field.data : page_first_number(dataset, shown),
+                         false));
     return page_close(&page);
 }

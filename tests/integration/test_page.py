@@ -423,11 +423,17 @@ ELSEWHERE = {"Python: Minari", "Python: LeRobot", "Python: webdataset"}  # tests
 def test_recipes_do_what_they_say(hub, id, shown, file, tmp_path):
     """Every one that is shown, pasted into a shell or into Python."""
     recipes = recipes_of(hub, f"/d/{quote(id)}/~use?e={7 if id == DOOR else 0}")
+    assert set(recipes) == shown
+    run_recipes(hub, recipes, tmp_path)
+    bytes = hub.get(f"/api/v1/datasets/{quote(id)}/files/{file}").body
+    assert (tmp_path / "rows.npy").is_file() and all(p.read_bytes() == bytes for p in [tmp_path / id / file, *tmp_path.rglob(file)])
+
+
+def run_recipes(hub, recipes, tmp_path):
     env = os.environ | {"PATH": os.pathsep.join([BIN, os.path.dirname(sys.executable), os.environ["PATH"]]), "MINARI_HUB_URL": hub.base, "HF_HOME": str(tmp_path / "hf"),
                         "MINARI_DATASETS_PATH": str(tmp_path / "datasets"), "NO_PROXY": "*"}
     env.pop("PYTHONPATH", None)
     (tmp_path / "datasets").mkdir()
-    assert set(recipes) == shown
     for title, text in recipes.items():
         if title in ELSEWHERE:
             ast.parse(text)
@@ -435,8 +441,33 @@ def test_recipes_do_what_they_say(hub, id, shown, file, tmp_path):
         program = [sys.executable, "-c"] if title.startswith("Python") else ["bash", "-euc"]
         done = subprocess.run([*program, text], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL)
         assert done.returncode == 0, (title, text, done.stderr)
-    bytes = hub.get(f"/api/v1/datasets/{quote(id)}/files/{file}").body
-    assert (tmp_path / "rows.npy").is_file() and all(p.read_bytes() == bytes for p in [tmp_path / id / file, *tmp_path.rglob(file)])
+
+
+def test_a_dataset_that_lacks_something_says_so(tmp_path):
+    """In the list, at its head, and in what it offers: commands that would fail are left out, and one line says why."""
+    for name in "cut-parquet", "frames-dropped":
+        shutil.copytree(os.path.join(FIXTURES, "lerobot-broken", name), tmp_path / "root" / name)
+    shutil.copytree(os.path.join(FIXTURES, "lerobot", "arm-v21"), tmp_path / "root" / "arm-v21")
+    cut = shutil.copytree(os.path.join(FIXTURES, "samples", "door-human-v0"), tmp_path / "root" / "cut-v0")
+    os.truncate(cut / "data/main_data.hdf5", 5000)
+    with serving(str(tmp_path / "root")) as hub:
+        hub.wait_indexed()
+        words = {d["id"]: f"ready, {n} problem{'s' * (n > 1)}" if (n := d.get("costly_problems")) else d["status"] for d in hub.datasets()}
+        assert words["arm-v21"] == "ready" and words["cut-v0"] == "broken" and words["cut-parquet"] == "ready, 4 problems"
+        listed = page(hub, "/")
+        for id, said in words.items():
+            assert said in page(hub, f"/d/{id}").text and said in listed.text
+        assert page(hub, "/?problems=true").text.count("ready, ") == 2 and "problems: with problems" in page(hub, "/?problems=true").text
+        assert "with problems (3)" in listed.text and "without (1)" in listed.text
+        assert "1 of 4 episodes cannot be read; LeRobot does not load it." in page(hub, "/d/cut-parquet").text
+        first = hub.episodes("cut-parquet")[0]["number"]
+        recipes = recipes_of(hub, "/d/cut-parquet/~use")
+        assert "LeRobot refuses it" in page(hub, "/d/cut-parquet/~use").text
+        assert f"minari-cli get 'cut-parquet' {first} " in recipes["minari-cli: rows of a field"] and not {"minari-cli", "Python: LeRobot"} & set(recipes)
+        run_recipes(hub, recipes, tmp_path)
+        assert set(recipes_of(hub, "/d/cut-v0")) == set(recipes_of(hub, "/d/cut-v0/~use")) == {"curl: all files", "rclone: all files, again only what changed"}
+        assert "Only its files can be had, as they are: " in page(hub, "/d/cut-v0/~use").text
+        assert recipes_of(hub, "/d/arm-v21")["Python: LeRobot"].count(f"episodes=[{hub.episodes('arm-v21')[0]['number']}]") == 1
 
 
 def test_browsers_report_what_they_refuse(hub):

@@ -23,12 +23,15 @@ static void read_page(struct page_kit *k, char *out, size_t size)
     "\"observation\"}]"
 #define MINARI                                                                                               \
     "{\"id\":\"D4RL/door/"                                                                                   \
-    "human-v2\",\"format\":\"minari-hdf5\",\"era\":\"E5\",\"loadable_by\":[\"0.5.3\"]," FIELDS "}"
+    "human-v2\",\"format\":\"minari-hdf5\",\"era\":\"E5\",\"status\":\"ready\",\"loadable_by\":[\"0.5.3\"]"  \
+    "," FIELDS "}"
 #define OLD_MINARI                                                                                           \
-    "{\"id\":\"door-human-v0\",\"format\":\"minari-hdf5\",\"era\":\"E4b\",\"loadable_by\":[\"0.4.3\"]}"
+    "{\"id\":\"door-human-v0\",\"format\":\"minari-hdf5\",\"era\":\"E4b\",\"status\":\"ready\",\"loadable_"  \
+    "by\":[\"0.4.3\"]}"
 #define ARM(version)                                                                                         \
-    "{\"id\":\"lab/arm\",\"format\":\"lerobot\",\"era\":\"" version "\",\"loadable_by\":[]," FIELDS "}"
-#define NAMED(id) "{\"id\":\"" id "\",\"format\":\"files\",\"loadable_by\":[]}"
+    "{\"id\":\"lab/arm\",\"format\":\"lerobot\",\"era\":\"" version                                          \
+    "\",\"status\":\"ready\",\"loadable_by\":[]," FIELDS "}"
+#define NAMED(id) "{\"id\":\"" id "\",\"format\":\"files\",\"status\":\"ready\",\"loadable_by\":[]}"
 
 static void expect_recipe(const char *dataset, const char *chosen, const char *part, const char *none)
 {
@@ -80,6 +83,38 @@ Test(recipes, which)
         expect_recipe(cases[i].dataset, cases[i].chosen, cases[i].part, cases[i].none);
 }
 
+/* What a command would not do here is not offered, and one line says why. */
+Test(recipes, only_those_that_hold)
+{
+#define AS(status, more)                                                                                     \
+    "{\"id\":\"lab/arm\",\"format\":\"lerobot\",\"era\":\"v2.1\",\"status\":\"" status "\"," more FIELDS "}"
+    static const char refused[] =
+        AS("ready", "\"loadable\":false,\"problems\":[{\"code\":\"nulls\",\"detail\":"
+                    "\"3 rows\"},{\"code\":\"not-loadable\",\"costs\":\"loading\",\"path\":"
+                    "\"meta/tasks.jsonl\",\"detail\":\"it is missing\"}],"),
+                      broken[] = AS("broken", "\"reason\":\"cut short\","), pending[] = AS("pending", "");
+    static const struct {
+        const char *dataset, *chosen, *part, *none;
+    } cases[] = {
+        {refused, NULL, "as LeRobot refuses it: meta/tasks.jsonl: it is missing", "LeRobotDataset"},
+        {refused, NULL, "minari-cli get 'lab/arm' 3", "minari-cli download"},
+        {refused, "3", "minari-cli rows 'lab/arm'", "as LeRobot refuses it"},
+        {broken, NULL, "Only its files can be had, as they are: cut short", "minari-cli"},
+        {broken, NULL, "archive.tar", "snapshot_download"},
+        {pending, NULL, "It is still being read", "minari-cli"},
+        {ARM("v2.1"), NULL, NULL, "left out"},
+    };
+    for (size_t i = 0; i < HUB_COUNT(cases); i++)
+        expect_recipe(cases[i].dataset, cases[i].chosen, cases[i].part, cases[i].none);
+    HUB_CLEANUP(hub_json_decrefp) json_t *json = page_kit_json(ARM("v2.1"));
+    struct page_kit k;
+    page_kit_begin(&k, "/d/x", "x");
+    cr_expect_eq(page_recipes(&k.page, json, -1, NULL, false), HUB_OK);
+    cr_expect(strstr(k.html.data, "it has no episode that can be read"));
+    cr_expect_not(strstr(k.html.data, "LeRobotDataset") || strstr(k.html.data, "read_csv"));
+    page_kit_end(&k);
+}
+
 Test(recipes, names_are_quoted)
 {
     static const char odd[] = NAMED("lab/it's `x` $(id) <b>&");
@@ -94,12 +129,13 @@ Test(recipes, names_are_quoted)
     };
     for (size_t i = 0; i < HUB_COUNT(cases); i++)
         expect_recipe(odd, NULL, cases[i].part, "'lab/it's");
-    expect_recipe("{\"id\":\"q\\\"\\\\x\",\"shards\":[\"/s/a\\\"b\\\\{0..1}.tar\"],\"loadable_by\":[]}", NULL,
-                  "WebDataset(\"http://hub\" + \"/s/a\\\"b\\\\{0..1}.tar\", ", NULL);
+    expect_recipe("{\"id\":\"q\\\"\\\\x\",\"shards\":[\"/s/"
+                  "a\\\"b\\\\{0..1}.tar\"],\"status\":\"ready\",\"loadable_by\":[]}",
+                  NULL, "WebDataset(\"http://hub\" + \"/s/a\\\"b\\\\{0..1}.tar\", ", NULL);
     /* an id that Python Minari cannot say is downloaded without it */
-    expect_recipe(
-        "{\"id\":\"t\xC3\xBCr-v0\",\"format\":\"minari-hdf5\",\"era\":\"E5\",\"loadable_by\":[\"0.5.3\"]}",
-        NULL, "minari-cli download 't\xC3\xBCr-v0' -o .", "minari.load_dataset");
+    expect_recipe("{\"id\":\"t\xC3\xBCr-v0\",\"format\":\"minari-hdf5\",\"era\":\"E5\",\"status\":\"ready\","
+                  "\"loadable_by\":[\"0.5.3\"]}",
+                  NULL, "minari-cli download 't\xC3\xBCr-v0' -o .", "minari.load_dataset");
 }
 
 /* What is pasted is whole, however many episodes were chosen. A filter of this hub has 1,024 bytes at most. */

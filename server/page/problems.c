@@ -1,0 +1,167 @@
+/* The status of a dataset and its problems: see problems.h. */
+#include "server/page/problems.h"
+
+enum { MOST_PROBLEMS = 10 };
+
+/* ---- the status ---- */
+
+static uint64_t flaws_of(const json_t *dataset)
+{
+    return page_count(dataset, "costly_problems") + page_count(dataset, "damaged");
+}
+
+static bool is_ready(const json_t *dataset)
+{
+    return hub_view_is(page_text(dataset, "status"), "ready");
+}
+
+struct hub_view page_status_words(struct page *page, const json_t *dataset)
+{
+    const uint64_t flaws = flaws_of(dataset);
+    if (!is_ready(dataset) || !flaws)
+        return page_text(dataset, "status");
+    return page_url(page, flaws == 1 ? "ready, %u problem" : "ready, %u problems", flaws);
+}
+
+struct hub_view page_status_class(const json_t *dataset)
+{
+    return is_ready(dataset) && flaws_of(dataset) ? HUB_VIEW("flawed") : page_text(dataset, "status");
+}
+
+struct hub_view page_library_of(const json_t *dataset)
+{
+    const struct hub_view format = page_text(dataset, "format");
+    return hub_view_starts(format, "minari-") ? HUB_VIEW("Minari")
+           : hub_view_is(format, "lerobot")   ? HUB_VIEW("LeRobot")
+           : hub_view_is(format, "datasets")  ? HUB_VIEW("datasets")
+                                              : HUB_VIEW("its own library");
+}
+
+/* ---- what is lost, in one sentence ---- */
+
+static uint64_t count_costs(const json_t *problems, const char *costs)
+{
+    uint64_t count = 0;
+    size_t i;
+    const json_t *problem;
+    json_array_foreach(problems, i, problem) count += hub_view_is(page_text(problem, "costs"), costs);
+    return count;
+}
+
+static uint64_t count_all_costs(const json_t *problems)
+{
+    uint64_t count = 0;
+    size_t i;
+    const json_t *problem;
+    json_array_foreach(problems, i, problem) count += page_text(problem, "costs").size > 0;
+    return count;
+}
+
+static void add_clause(struct hub_buf *out, struct hub_view clause)
+{
+    (void)!hub_buf_addf(out, NULL, "%s%.*s", out->size ? "; " : "", (int)clause.size, clause.data);
+}
+
+static void add_lost(struct page *page, const json_t *dataset, struct hub_buf *out)
+{
+    const json_t *problems = json_object_get(dataset, "problems");
+    const uint64_t damaged = page_count(dataset, "damaged"), held = page_count(dataset, "episodes"),
+                   claimed = page_count(dataset, "claimed_episodes"),
+                   episodes = count_costs(problems, "episodes") - damaged,
+                   fields = count_costs(problems, "fields"), cameras = count_costs(problems, "cameras");
+    if (claimed > held)
+        add_clause(out, page_url(page, "%u of %u episodes cannot be read", claimed - held, claimed));
+    else if (episodes)
+        add_clause(out, HUB_VIEW("episodes, or rows of them, are missing"));
+    if (fields)
+        add_clause(out, page_url(page,
+                                 fields == 1 ? "%u field cannot be read everywhere"
+                                             : "%u fields cannot be read everywhere",
+                                 fields));
+    if (cameras)
+        add_clause(out, HUB_VIEW("videos are missing or cut short"));
+    if (damaged)
+        add_clause(
+            out,
+            page_url(page, damaged == 1 ? "%u damaged file is not served" : "%u damaged files are not served",
+                     damaged));
+    if (json_is_false(json_object_get(dataset, "loadable")))
+        add_clause(out, page_url(page, "%r does not load it", page_library_of(dataset)));
+}
+
+static struct hub_view sum_of(struct page *page, const json_t *dataset)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf out = HUB_BUF_INIT(KIB);
+    if (flaws_of(dataset))
+        add_lost(page, dataset, &out);
+    if (!out.size)
+        return HUB_VIEW("");
+    if (out.data[0] >= 'a' && out.data[0] <= 'z')
+        out.data[0] = (char)(out.data[0] - 'a' + 'A');
+    return page_url(page, "%r.", hub_buf_view(&out));
+}
+
+/* ---- the list ---- */
+
+static void write_some(struct page *page, const json_t *problems, bool costly)
+{
+    uint64_t count = 0;
+    size_t i;
+    const json_t *problem;
+    page_list_begin(&page->out, NULL);
+    json_array_foreach(problems, i, problem)
+    {
+        const struct hub_view path = page_text(problem, "path");
+        if ((page_text(problem, "costs").size > 0) == costly && ++count <= MOST_PROBLEMS)
+            page_item(&page->out, &(struct page_item){page_url(page, path.size ? "%r: %r" : "%r%r", path,
+                                                               page_text(problem, "detail"))});
+    }
+    if (count > MOST_PROBLEMS)
+        page_item(&page->out, &(struct page_item){page_url(page, "and %u more", count - MOST_PROBLEMS)});
+    page_list_end(&page->out, NULL);
+}
+
+static void write_reason(struct page *page, const json_t *dataset)
+{
+    const struct hub_view reason = page_text(dataset, "reason");
+    if (!reason.size && !hub_view_is(page_text(dataset, "status"), "pending"))
+        return;
+    const struct page_note note = {HUB_VIEW("bad"),
+                                   reason.size ? reason
+                                               : HUB_VIEW("Being read. Its files can be downloaded now; "
+                                                          "episodes appear when all parts are read.")};
+    page_note_begin(&page->out, &note);
+    if (reason.size)
+        page_paragraph(&page->out,
+                       &(struct page_paragraph){HUB_VIEW("muted"),
+                                                HUB_VIEW("The files are listed and can be downloaded.")});
+    page_note_end(&page->out, &note);
+}
+
+static void write_notes(struct page *page, const json_t *problems, uint64_t count)
+{
+    const struct page_details details = {
+        page_url(page, count == 1 ? "%u note: it costs nothing" : "%u notes: they cost nothing", count)};
+    page_details_begin(&page->out, &details);
+    write_some(page, problems, false);
+    page_details_end(&page->out, &details);
+}
+
+void page_problems(struct page *page, const json_t *dataset)
+{
+    const json_t *problems = json_object_get(dataset, "problems");
+    const uint64_t all = json_array_size(problems), costly = count_all_costs(problems), others = all - costly;
+    const struct hub_view sum = sum_of(page, dataset);
+    const struct page_note note = {HUB_VIEW(""), sum.size ? sum
+                                                 : costly ? HUB_VIEW("What is wrong with its files:")
+                                                          : HUB_VIEW("Nothing is lost.")};
+    write_reason(page, dataset);
+    if (!all)
+        return;
+    page_note_begin(&page->out, &note);
+    if (costly)
+        write_some(page, problems, true);
+    if (others)
+        write_notes(page, problems, others);
+    page_note_end(&page->out, &note);
+}
