@@ -212,7 +212,7 @@ def test_exit_codes_and_remedies(hub, cli):
         (("list", "hf://farama-minari", "--endpoint", "http://127.0.0.1:1", "--attempts", "1"), 4, "cannot be reached"),
         (("list", "remote", "--remote", "gcp://bucket", "--endpoint", "http://127.0.0.1:1", "--attempts", "1"), 4, "cannot be reached"),
         (("nonsense",), 2, "unknown command"),
-        (("list",), 2, "missing"),
+        (("list",), 2, "name what to list"),
         (("list", "remote", "extra"), 2, "too many"),
         (("list", "remote", "--force"), 2, "no such option"),
         (("list", "remote", "--nonsense"), 2, "unknown option"),
