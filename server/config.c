@@ -73,7 +73,9 @@ static const struct option options[] = {
     {"trusted-proxies", WORDS, AT(trusted_proxies), "127.0.0.0/8,::1", 0, 0, "ADDRESS,...|off",
      "Addresses or networks of proxies whose X-Forwarded-For, -Host and -Proto are believed."},
     {"public-url", TEXT, AT(public_url), NULL, 0, 0, "URL",
-     "What the links in answers begin with. Default: what the client asked."},
+     "What the links in answers begin with. Default: what the client asked; without --host caches that "
+     "several share then keep no "
+     "answer with links."},
     {"hf-author", TEXT, AT(hf_author), "farama-minari", 0, 0, "NAME",
      "Whose repos the folders at the top are for clients of Hugging Face; deeper ones are ORG/NAME as they "
      "lie."},

@@ -176,7 +176,7 @@ static enum hub_status to_lines(struct hub_response *response, uint64_t total, s
 enum hub_status hub_page_next_url(const struct hub_request *request, const struct hub_page_cursor *cursor,
                                   struct hub_buf *url, struct hub_error *err)
 {
-    HUB_TRY(hub_buf_addf(url, err, "%s%s?", request->base_url, request->target));
+    HUB_TRY(hub_buf_addf(url, err, "%s%s?", hub_base_url(request), request->target));
     for (unsigned i = 0; i < request->query_count; i++) {
         if (hub_view_is(request->query[i].name, "cursor") || hub_view_is(request->query[i].name, "at"))
             continue;

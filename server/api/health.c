@@ -185,5 +185,5 @@ enum hub_status hub_front_show(struct hub_request *request, struct hub_response 
                         "{\"name\":\"minari-hub\",\"version\":\"" HUB_VERSION
                         "\",\"datasets\":\"%s/api/v1/datasets\","
                         "\"openapi\":\"%s/openapi.json\",\"count\":%u}\n",
-                        request->base_url, request->base_url, snapshot->count);
+                        hub_base_url(request), hub_base_url(request), snapshot->count);
 }

@@ -399,7 +399,7 @@ static enum hub_status begin(struct hub_request *request, struct hub_target *tar
     r->dataset = target->state.dataset; /* which is its own from now on */
     target->state.dataset = NULL;
     r->revision = r->dataset->summary->revision;
-    HUB_TRY(hub_buf_addf(&r->files, err, "%s/api/v1/datasets/", request->base_url));
+    HUB_TRY(hub_buf_addf(&r->files, err, "%s/api/v1/datasets/", hub_base_url(request)));
     HUB_TRY(hub_uri_encode_path(hub_view_of(r->dataset->summary->id), &r->files, err));
     HUB_TRY(hub_buf_add_text(&r->files, "/files", err));
     return hub_new(&r->left, r->dataset->field_count + 1, sizeof *r->left, err);
@@ -415,7 +415,7 @@ enum hub_status hub_kerchunk_show(struct hub_request *request, struct hub_respon
     bool done = false;
     HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_DATASET | HUB_TO_READY, &target, err));
     const struct hub_view parts[] = {hub_view_of(target.summary->revision), hub_view_of(target.summary->id),
-                                     hub_view_of(request->base_url), HUB_VIEW("kerchunk 1")};
+                                     hub_view_of(hub_base_url(request)), HUB_VIEW("kerchunk 1")};
     hub_fingerprint(etag, parts, HUB_COUNT(parts));
     HUB_TRY(hub_resolve_headers(request, &target, response, err));
     HUB_TRY(hub_resolve_conditions(request, response, etag, -1, &done, err));

@@ -191,7 +191,7 @@ static enum hub_status file_member(const struct hub_request *request, const stru
     const char *episodes = strstr(request->target, "/episodes/");
     size_t size;
     HUB_TRY(hub_spell_path(hub_view_of(file->path), &spelled, NULL));
-    HUB_TRY(hub_buf_addf(&url, NULL, "%s%.*s/files/", request->base_url,
+    HUB_TRY(hub_buf_addf(&url, NULL, "%s%.*s/files/", hub_base_url(request),
                          episodes ? (int)(episodes - request->target) : 0, request->target));
     HUB_TRY(hub_uri_encode_path(hub_buf_view(&spelled), &url, NULL));
     HUB_TRY(hub_buf_add_text(&member, "\"file\":", NULL));

@@ -104,12 +104,12 @@ static enum hub_status put_links(struct hub_json *json, const struct hub_request
     HUB_TRY(hub_uri_encode_segment(bucket->name, &path, err));
     HUB_TRY(hub_buf_add_text(&path, "/o/", err));
     HUB_TRY(hub_uri_encode_segment(name, &path, err));
-    HUB_TRY(hub_buf_add_text(&link, request->base_url, err));
+    HUB_TRY(hub_buf_add_text(&link, hub_base_url(request), err));
     HUB_TRY(hub_buf_add_text(&link, "/storage/v1/b/", err));
     HUB_TRY(hub_buf_add_view(&link, hub_buf_view(&path), err));
     hub_json_put_string(json, "selfLink", hub_buf_view(&link));
     link.size = 0;
-    HUB_TRY(hub_buf_add_text(&link, request->base_url, err));
+    HUB_TRY(hub_buf_add_text(&link, hub_base_url(request), err));
     HUB_TRY(hub_buf_add_text(&link, "/download/storage/v1/b/", err));
     HUB_TRY(hub_buf_add_view(&link, hub_buf_view(&path), err));
     HUB_TRY(hub_buf_add_text(&link, "?", err));

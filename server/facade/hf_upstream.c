@@ -120,7 +120,7 @@ static enum hub_status write_link(const struct hub_request *request, struct hub_
         const bool begins = i && link.data[i - 1] == '<' && rest.size > upstream.size &&
                             memcmp(rest.data, upstream.data, upstream.size) == 0 &&
                             rest.data[upstream.size] == '/';
-        HUB_TRY(begins ? hub_buf_add_text(&text, request->base_url, err)
+        HUB_TRY(begins ? hub_buf_add_text(&text, hub_base_url(request), err)
                        : hub_buf_add(&text, rest.data, 1, err));
         i += begins ? upstream.size - 1 : 0;
     }

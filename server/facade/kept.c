@@ -13,7 +13,7 @@ static enum hub_status question_of(const struct hub_request *request, struct hub
     const uint64_t published = snapshot->generation, hashed = hub_digest_generation(catalog);
     hub_snapshot_put(snapshot);
     *text = HUB_BUF_INIT(256 * KIB);
-    HUB_TRY(hub_buf_addf(text, err, "%s%s?%s", request->base_url, request->target, request->query_text));
+    HUB_TRY(hub_buf_addf(text, err, "%s%s?%s", hub_base_url(request), request->target, request->query_text));
     const uint64_t state =
         hub_hash(hub_hash(HUB_HASH_START, &published, sizeof published), &hashed, sizeof hashed);
     *out = (struct hub_ready_question){KEPT_PAGE, state, hub_buf_view(text)};

@@ -29,7 +29,7 @@ void hub_exchange_begin(struct hub_exchange *x, const char *target)
     x->task.heavy = false;
     x->wait.until_ms = x->fetch_wait.until_ms = 0;
     atomic_store_explicit(&x->watch.abandoned, false, memory_order_relaxed);
-    x->close = x->folded = false;
+    x->close = x->folded = x->names_server = false;
     x->bytes_out = 0;
     x->step = HUB_STEP_IDLE;
     hub_response_init(&x->response);
@@ -104,6 +104,9 @@ static void set_base_url(struct hub_exchange *x, const char *host)
     at[name.size] = '\0';
     request->text_used += (size_t)(at - to) + name.size + 1;
     request->base_url = access->public_url ? access->public_url : to;
+    x->is_known_name =
+        request->local || access->public_url || access->options.hosts.count || name.data == own;
+    request->names_server = &x->names_server;
     x->misnamed = !request->local && name.data != own && !hub_access_host(access, at) ? at : NULL;
 }
 
@@ -444,6 +447,8 @@ enum hub_status hub_exchange_run(struct hub_exchange *x)
         return requeue(x);
     if (st == HUB_AGAIN)
         st = hub_fail_as(&x->error, HUB_IO, "internal", "the handler would block where it may");
+    if (!st && x->names_server && !x->is_known_name)
+        st = hub_response_private(&x->response, &x->error);
     if (st)
         answer_problem(x, st);
     else

@@ -69,6 +69,8 @@ struct hub_exchange {
     bool close;               /* after this answer */
     struct sockaddr_in6 peer; /* or a sockaddr_in, or neither */
     const char *misnamed;     /* what the client calls this server, where that is not allowed */
+    bool names_server;        /* the answer holds its name ... */
+    bool is_known_name;       /* ... which the admin said */
     bool proxied;             /* the peer is a proxy whose X-Forwarded-* fields are believed */
     bool introduced;          /* a request came on this connection before */
     bool named;               /* the client gave the request its id */

@@ -68,7 +68,8 @@ struct hub_request {
     unsigned header_count;
     struct hub_view body; /* complete before the handler runs; empty unless the route has a body_limit */
     /* "http://host:8080", for absolute links: as asked, as a trusted proxy says, or as set */
-    const char *base_url;
+    const char *base_url;                  /* read by hub_base_url where an answer holds it */
+    bool *names_server;                    /* an answer does; NULL: nobody asks */
     const struct hub_problem_shape *shape; /* of its protocol; NULL: RFC 9457 */
     char id[33];                           /* X-Request-Id: the client's if sane, else random */
     bool may_block;
@@ -101,6 +102,15 @@ HUB_MUST_USE enum hub_status hub_request_init(struct hub_request *request, enum 
 /** The request is answered: its state is freed, its text kept for the next one unless it is long. */
 void hub_request_end(struct hub_request *request);
 void hub_request_dispose(struct hub_request *request);
+
+/** What absolute links of an answer begin with. Unless the admin said what this server is called, it is the word of whoever asks: such
+ * an answer is for no one else, and no cache that others share keeps it. */
+static inline const char *hub_base_url(const struct hub_request *request)
+{
+    if (request->names_server)
+        *request->names_server = true;
+    return request->base_url;
+}
 
 /** A capture, or an empty view. */
 struct hub_view hub_request_capture(const struct hub_request *request, const char *name);
@@ -203,6 +213,8 @@ void hub_response_dispose(struct hub_response *response);
  * with the same name adds one. */
 HUB_MUST_USE enum hub_status hub_response_header(struct hub_response *response, struct hub_error *err,
                                                  const char *name, const char *fmt, ...) HUB_PRINTF(4, 5);
+/** No cache that several share may keep it, whatever its Cache-Control says so far. */
+HUB_MUST_USE enum hub_status hub_response_private(struct hub_response *response, struct hub_error *err);
 /** Set Content-Type and make the body a buffer to write into (ceiling `limit`). It is metered, unless the
  * handler has reserved memory before. */
 struct hub_buf *hub_response_buffer(struct hub_response *response, unsigned status, const char *content_type,

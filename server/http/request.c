@@ -163,6 +163,7 @@ enum hub_status hub_request_init(struct hub_request *request, enum hub_method me
     request->app = NULL;
     request->method = method;
     request->target = request->query_text = request->base_url = "";
+    request->names_server = NULL;
     request->trailing_slash = false;
     request->segment_count = request->query_count = request->capture_count = request->header_count = 0;
     request->headers = NULL;

@@ -144,6 +144,25 @@ enum hub_status hub_response_header(struct hub_response *response, struct hub_er
     return add(response, name, value, err);
 }
 
+enum hub_status hub_response_private(struct hub_response *response, struct hub_error *err)
+{
+    for (unsigned i = 0; i < response->header_count; i++) {
+        char *before = response->headers[i].value;
+        if (strcmp(response->headers[i].name, "Cache-Control") != 0)
+            continue;
+        if (strstr(before, "private") || strstr(before, "no-store"))
+            return HUB_OK;
+        const bool public = hub_view_starts(hub_view_of(before), "public, ");
+        HUB_TRY(
+            hub_response_header(response, err, "Cache-Control", "private, %s", before + (public ? 8 : 0)));
+        response->headers[i].value = response->headers[--response->header_count].value;
+        if (!in_text(response, before))
+            free(before);
+        return HUB_OK;
+    }
+    return hub_response_header(response, err, "Cache-Control", "private");
+}
+
 struct hub_buf *hub_response_buffer(struct hub_response *response, unsigned status, const char *content_type,
                                     size_t limit)
 {

@@ -209,7 +209,7 @@ static enum hub_status add_python(struct hub_view text, struct hub_buf *out, str
 static struct hub_view value_of(const struct values *v, struct hub_view name)
 {
     const struct hub_app *app = v->page->request->app;
-    return hub_view_is(name, "base")     ? hub_view_of(v->page->request->base_url)
+    return hub_view_is(name, "base")     ? hub_view_of(hub_base_url(v->page->request))
            : hub_view_is(name, "bucket") ? hub_view_of(app->bucket)
            : hub_view_is(name, "id")     ? v->id
            : hub_view_is(name, "field")  ? v->field

@@ -44,6 +44,37 @@ def problem(answer, status, name):
     return body
 
 
+# ---- the name of the server ----
+
+GCS = "/storage/v1/b/minari-datasets/o"
+NAMING = ["/api/v1/datasets?limit=1", f"{DOOR}/episodes?limit=1&revision=R", f"{DOOR}/~kerchunk.json?revision=R",
+          f"{GCS}?prefix=door-human-v0", f"{GCS}/door-human-v0%2Fdata%2Fmain_data.hdf5", "/d/door-human-v0/~use"]
+
+
+def named(hub, path, headers):
+    """Does an answer hold the name that its client gave the server, and may a cache give it to others?"""
+    answer = hub.get(path.replace("revision=R", "revision=" + hub.dataset("door-human-v0")["revision"]), headers)
+    assert answer.status == 200, answer.body[:300]
+    held = b"evil.example" in answer.body or "evil.example" in str(answer.headers)
+    return held, not {"private", "no-store"} & set((answer.headers["Cache-Control"] or "").split(", "))
+
+
+@pytest.mark.parametrize("header", ["Host", "X-Forwarded-Host"])
+def test_no_cache_gives_others_the_name_that_one_client_uses(hub, header):
+    assert {path: named(hub, path, {header: "evil.example"}) for path in NAMING} == {path: (True, False) for path in NAMING}
+    for path in (f"{DOOR}/episodes?revision=R", f"{DOOR}/episodes/0/rewards?revision=R", f"{DOOR}?revision=R"):
+        assert named(hub, path, {header: "evil.example"}) == (False, True), path
+
+
+def test_a_name_that_the_admin_said_is_for_all(hub):
+    with serving(SAMPLES, args=["--host", "evil.example", "--host", "127.0.0.1"]) as hosted:
+        for path in NAMING:
+            assert named(hosted, path, {"Host": "evil.example"}) == (True, True), path
+    with serving(SAMPLES, args=["--public-url", "https://lab.example"]) as public:
+        for path in NAMING:
+            assert named(public, path, {"Host": "evil.example"}) == (False, True), path
+
+
 # ---- datasets ----
 
 

@@ -56,6 +56,32 @@ Test(response, no_header_can_be_smuggled_into_a_value)
     hub_response_dispose(&response);
 }
 
+Test(response, private)
+{
+    static const struct {
+        const char *before, *after;
+    } cases[] = {
+        {NULL, "private"},
+        {"public, max-age=31536000, immutable", "private, max-age=31536000, immutable"},
+        {"no-cache", "private, no-cache"},
+        {"no-store", "no-store"},
+        {"private, max-age=1", "private, max-age=1"},
+    };
+    for (size_t i = 0; i < HUB_COUNT(cases); i++) {
+        struct hub_response response;
+        hub_response_init(&response);
+        if (cases[i].before)
+            cr_assert_eq(hub_response_header(&response, NULL, "Cache-Control", "%s", cases[i].before),
+                         HUB_OK);
+        cr_assert_eq(hub_response_header(&response, NULL, "Vary", "Accept"), HUB_OK);
+        cr_assert_eq(hub_response_private(&response, NULL), HUB_OK);
+        cr_assert_eq(response.header_count, 2);
+        cr_expect_str_eq(response.headers[cases[i].before ? 0 : 1].value, cases[i].after);
+        cr_expect_str_eq(response.headers[cases[i].before ? 1 : 0].value, "Accept");
+        hub_response_dispose(&response);
+    }
+}
+
 Test(response, at_most_32_headers)
 {
     struct hub_response response;
