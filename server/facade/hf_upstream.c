@@ -281,14 +281,17 @@ enum hub_status hub_hf_here_or_upstream(struct hub_request *request, struct hub_
 
 /* ---- what is never here ---- */
 
-enum hub_status hub_hf_others(struct hub_request *request, struct hub_response *response,
-                              struct hub_error *err)
+static enum hub_status not_here(const struct hub_request *request, struct hub_error *err)
 {
-    if (hub_hf_has_upstream(request))
-        return hub_hf_pass_on(request, response, err);
     return hub_fail_as(err, HUB_NOT_FOUND, "dataset-not-found",
                        "Repository not found: this hub has datasets as ORG/NAME, nothing at %.200s",
                        request->target + 1);
+}
+
+enum hub_status hub_hf_others(struct hub_request *request, struct hub_response *response,
+                              struct hub_error *err)
+{
+    return hub_hf_has_upstream(request) ? hub_hf_pass_on(request, response, err) : not_here(request, err);
 }
 
 /* What is not offered of a repo that is here is not asked for elsewhere: another may have its name there. */
@@ -317,14 +320,24 @@ static bool asks_for_paths(const struct hub_request *request)
     return false;
 }
 
-enum hub_status hub_hf_uploads(struct hub_request *request, struct hub_response *response,
-                               struct hub_error *err)
+enum hub_status hub_hf_refuse(const struct hub_request *request, struct hub_error *err)
 {
+    if (request->method != HUB_POST)
+        return HUB_OK;
     if (asks_for_paths(request))
-        return hub_hf_others(request, response, err);
+        return hub_view_is(request->segments[1], "datasets") || hub_hf_has_upstream(request)
+                   ? HUB_OK
+                   : not_here(request, err);
     return hub_fail_as(
         err, HUB_DENIED, "forbidden",
         "This hub takes no uploads (%.200s): it can be read, and datasets are put into its directories. To "
         "upload to another hub, set HF_ENDPOINT to that",
         request->target + 1);
+}
+
+enum hub_status hub_hf_uploads(struct hub_request *request, struct hub_response *response,
+                               struct hub_error *err)
+{
+    HUB_TRY(hub_hf_refuse(request, err));
+    return hub_hf_others(request, response, err);
 }

@@ -8,6 +8,8 @@
 #include <time.h>
 
 enum { MEMORY_WAIT_MS = 5000, FETCH_WAIT_MS = 5000 };
+/* Of a body that nobody reserves memory for; of one that is read and dropped, so that its client is there to read the answer. */
+enum { SMALL_BODY = 16 * KIB, DROPPED_BODY = 64 * KIB };
 
 /* An endpoint that is set with a slash at its end makes two of the first of a path. */
 static const char *without_second_slash(const struct hub_protocol *protocol, const char *target)
@@ -244,7 +246,7 @@ static bool for_probes(const struct hub_exchange *x)
     return x->route->audience == HUB_FOR_PROBES;
 }
 
-/* Which route, and may this body come? */
+/* Which route? */
 static enum hub_status admit(struct hub_exchange *x, const struct hub_guard_facts *facts)
 {
     char allow[64];
@@ -268,18 +270,12 @@ static enum hub_status admit(struct hub_exchange *x, const struct hub_guard_fact
     }
     if (x->request.trailing_slash && !hub_view_ends(hub_view_of(x->route->pattern), "/"))
         return redirect(x);
-    size_t limit = x->route->body_limit;
-    if (facts->has_body && limit == 0)
-        return hub_fail(&x->error, HUB_TOO_BIG, "this resource takes no request body");
-    if (facts->content_length > limit)
-        return hub_fail(&x->error, HUB_TOO_BIG, "this resource takes a request body of at most %zu bytes",
-                        limit);
     return HUB_OK;
 }
 
 /* "/" is for those whose first segment begins no row of our own. */
-static const struct hub_problem_shape *shape_of(const struct hub_http_options *options,
-                                                const struct hub_request *request)
+static const struct hub_protocol *protocol_of(const struct hub_http_options *options,
+                                              const struct hub_request *request)
 {
     const struct hub_protocol *protocol = options->protocols;
     for (; protocol && protocol->below; protocol++) {
@@ -287,22 +283,60 @@ static const struct hub_problem_shape *shape_of(const struct hub_http_options *o
             continue;
         const bool deep = request->segment_count + request->trailing_slash > 1;
         if (protocol->below[1] || (deep && !hub_route_begins(options->routes, request->segments[0])))
-            return protocol->shape;
+            return protocol;
     }
     return NULL;
 }
 
-/* A body lies in memory until its request ends; without a length as much as the route takes. */
-static enum hub_status reserve_body(struct hub_exchange *x, const struct hub_guard_facts *facts)
+/* A body lies in memory until its request ends: what has come of it. */
+static enum hub_status take_for_body(struct hub_buf_meter *meter, size_t capacity, struct hub_error *err)
 {
+    struct hub_exchange *x =
+        (struct hub_exchange *)((char *)meter - offsetof(struct hub_exchange, body_meter));
     struct hub_budget *budget = x->http->options.budget;
-    const uint64_t bytes = facts->content_length ? facts->content_length : x->route->body_limit;
-    if (!facts->has_body || !budget || x->request.local)
+    if (!budget || x->request.local || capacity <= SMALL_BODY || capacity <= x->body_reserved)
         return HUB_OK;
-    if (!hub_budget_try(budget, x->request.client, bytes))
-        return hub_fail_as(&x->error, HUB_BUSY, "overloaded", "there is no memory for the body: try again");
-    x->body_reserved = bytes;
+    if (!hub_budget_try(budget, x->request.client, capacity - x->body_reserved))
+        return hub_fail_as(err, HUB_BUSY, "overloaded", "there is no memory for the body: try again");
+    x->body_reserved = capacity;
     return HUB_OK;
+}
+
+static void drop_body(struct hub_exchange *x)
+{
+    hub_buf_dispose(&x->body);
+    hub_budget_give(x->http->options.budget, x->request.client, x->body_reserved);
+    x->body_reserved = 0;
+}
+
+/* What no body changes is said before it comes. */
+static enum hub_status admit_body(struct hub_exchange *x, const struct hub_protocol *protocol,
+                                  const struct hub_guard_facts *facts)
+{
+    const size_t limit = x->route->body_limit;
+    if (!facts->has_body)
+        return HUB_OK;
+    if (limit == 0)
+        return hub_fail(&x->error, HUB_TOO_BIG, "this resource takes no request body");
+    const enum hub_status st =
+        protocol && protocol->refuse ? protocol->refuse(&x->request, &x->error) : HUB_OK;
+    if (st && !facts->chunked && facts->content_length <= DROPPED_BODY)
+        x->parsed = st; /* answered behind it */
+    else if (st)
+        return st;
+    if (facts->content_length > limit)
+        return hub_fail(&x->error, HUB_TOO_BIG, "this resource takes a request body of at most %zu bytes",
+                        limit);
+    return HUB_OK;
+}
+
+static void await_body(struct hub_exchange *x, const struct hub_guard_facts *facts)
+{
+    x->step = HUB_STEP_BODY;
+    x->body = HUB_BUF_INIT(facts->chunked ? x->route->body_limit : (size_t)facts->content_length);
+    x->body_meter.grow = take_for_body;
+    x->body.meter = &x->body_meter;
+    hub_deadline_phase(&x->watch, HUB_PHASE_BODY);
 }
 
 bool hub_exchange_header(struct hub_exchange *x, const char *method, const char *version)
@@ -328,7 +362,8 @@ bool hub_exchange_header(struct hub_exchange *x, const char *method, const char 
         return true;
     }
     x->request.method = facts.method;
-    x->request.shape = shape_of(&x->http->options, &x->request);
+    const struct hub_protocol *protocol = protocol_of(&x->http->options, &x->request);
+    x->request.shape = protocol ? protocol->shape : NULL;
     if (facts.method)
         x->method_name = method;
     st = x->parsed;
@@ -336,18 +371,15 @@ bool hub_exchange_header(struct hub_exchange *x, const char *method, const char 
         set_base_url(x, facts.host);
         st = admit(x, &facts);
         if (!st && x->step != HUB_STEP_ANSWERED)
-            st = reserve_body(x, &facts);
+            st = admit_body(x, protocol, &facts);
     }
     if (st && x->step != HUB_STEP_ANSWERED)
         answer_problem(x, st);
     if (x->step == HUB_STEP_ANSWERED)
         return facts.has_body;
     x->step = HUB_STEP_READY;
-    if (facts.has_body) {
-        x->step = HUB_STEP_BODY;
-        x->body = HUB_BUF_INIT(x->route->body_limit);
-        hub_deadline_phase(&x->watch, HUB_PHASE_BODY);
-    }
+    if (facts.has_body)
+        await_body(x, &facts);
     return false;
 }
 
@@ -356,9 +388,11 @@ bool hub_exchange_body(struct hub_exchange *x, const char *data, size_t size)
     atomic_fetch_add_explicit(&x->watch.received, size, memory_order_relaxed);
     if (atomic_load_explicit(&x->watch.received, memory_order_relaxed) > x->route->body_limit + 256 * KIB)
         return false;
-    if (hub_buf_add(&x->body, data, size, &x->error))
-        x->parsed = HUB_TOO_BIG; /* answered when the client has finished; a little more is read and dropped
-                                    until then */
+    if (x->parsed)
+        return true;
+    x->parsed = hub_buf_add(&x->body, data, size, &x->error);
+    if (x->parsed) /* answered when the client has finished; a little more is read and dropped until then */
+        drop_body(x);
     return true;
 }
 
@@ -507,9 +541,7 @@ void hub_exchange_end(struct hub_exchange *x, bool complete)
     hub_made_dispose(&x->made);
     hub_response_dispose(&x->response);
     hub_request_end(&x->request);
-    hub_buf_dispose(&x->body);
-    hub_budget_give(x->http->options.budget, x->request.client, x->body_reserved);
-    x->body_reserved = 0;
+    drop_body(x);
     x->step = HUB_STEP_IDLE;
     hub_deadline_phase(&x->watch, HUB_PHASE_IDLE);
 }

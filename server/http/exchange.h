@@ -83,6 +83,7 @@ struct hub_exchange {
     struct hub_response response;
     struct hub_param headers[HUB_MAX_HEADERS];
     struct hub_buf body;
+    struct hub_buf_meter body_meter;
     uint64_t body_reserved; /* of the memory budget, until the request ends */
     struct hub_stream stream;
     struct hub_made made;

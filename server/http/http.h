@@ -281,6 +281,8 @@ struct hub_protocol {
     const char
         *below; /* "/storage/"; "/": all whose first segment begins no row, where there is more than that */
     const struct hub_problem_shape *shape;
+    /** NULL, or asked before the body of a request comes: what no body changes is the answer, and HUB_OK that it is wanted. */
+    enum hub_status (*refuse)(const struct hub_request *request, struct hub_error *err);
 };
 
 /** Match segments: HUB_OK and the captures; HUB_NOT_FOUND "route-not-found"; HUB_INVALID "method-not-allowed"

@@ -2,6 +2,7 @@
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import urllib.request
@@ -281,3 +282,13 @@ def test_a_changed_repo_is_another_commit(lab):
     gone = hub.get(f"/datasets/lab/arm-v21/resolve/{before}/README.md")
     assert after != before and (gone.status, gone.headers["X-Error-Code"]) == (404, "RevisionNotFound")
     assert hub.get(f"/datasets/lab/arm-v21/resolve/{after}/README.md").body == b"# arm\nmore\n"
+
+
+@pytest.mark.parametrize("path, size, status", [
+    ("/api/datasets/a/b/commit/main", 10_000_000, 403), ("/api/models/a/b/paths-info/main", 500_000, 404),
+    ("/api/datasets/a/b/paths-info/main", 10_000_000, 413)])
+def test_what_no_body_changes_is_said_before_it_comes(lab, path, size, status):
+    with socket.create_connection(("127.0.0.1", lab[0].port), 60) as sock:
+        sock.sendall(f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Length: {size}\r\n\r\n".encode())
+        answer = b"".join(iter(lambda: sock.recv(65536), b""))
+    assert answer.startswith(b"HTTP/1.1 %d " % status) and b"Connection: close" in answer, answer

@@ -3,6 +3,7 @@ what is small goes on meanwhile."""
 import contextlib
 import os
 import shutil
+import socket
 import sys
 import threading
 import time
@@ -329,6 +330,25 @@ def test_waiting_for_memory_takes_no_worker(tmp_path):
             for _ in range(10):
                 assert hub.get("/api/v1/datasets/frames-v0/episodes?limit=1").status == 200
             assert time.monotonic() - begin < 15, "those that wait do so for longer"
+
+
+def test_bodies_that_do_not_come_hold_no_memory(tmp_path):
+    path = dataset(str(tmp_path), "frames-v0", frames(20))
+    with Hub([str(tmp_path)], args=["--memory", "32MiB"]) as hub:
+        hub.wait_indexed()
+        with contextlib.ExitStack() as clients:
+            for i in range(40):
+                sock = clients.enter_context(socket.create_connection(("127.0.0.1", hub.port), 60, ("127.0.0.2", 0)))
+                sock.sendall(b"POST %s HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n[" %
+                             (b"/api/v1/batch", b"/api/datasets/a/b/paths-info/main")[i % 2])
+            until(lambda: metric(hub, "minari_hub_http_requests_in_flight") >= 40)
+            assert metric(hub, "minari_hub_memory_budget_used_bytes") == 0
+            before = time.monotonic()
+            assert hub.get(f"{path}/frames?stop=14&format=npy").status == 200
+            assert time.monotonic() - before < 5, "it waited for memory"
+            sock.sendall(b"x" * 500_000)
+            until(lambda: metric(hub, "minari_hub_memory_budget_used_bytes") >= 500_000)
+        until(lambda: metric(hub, "minari_hub_memory_budget_used_bytes") == 0)
 
 
 def test_a_request_that_waits_in_vain_is_told(tmp_path):
