@@ -71,7 +71,10 @@ static const struct option options[] = {
     {"host", WORDS, AT(hosts), "", 0, 0, "NAME,...",
      "Names that requests may call this server by; others are refused. Default: any."},
     {"trusted-proxies", WORDS, AT(trusted_proxies), "127.0.0.0/8,::1", 0, 0, "ADDRESS,...|off",
-     "Addresses or networks of proxies whose X-Forwarded-For, -Host and -Proto are believed."},
+     "Addresses or networks of proxies whose X-Forwarded-For, -Host and -Proto are believed. They must set "
+     "them: "
+     "nginx by proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for, else a client says what it "
+     "likes."},
     {"public-url", TEXT, AT(public_url), NULL, 0, 0, "URL",
      "What the links in answers begin with. Default: what the client asked; without --host caches that "
      "several share then keep no "

@@ -124,6 +124,7 @@ static void set_client(struct hub_exchange *x)
             client = (client ^ (uint8_t)*c) * 0x01000193U; /* FNV-1a */
     }
     x->request.client = x->task.item.client = client;
+    x->task.item.proxied = stated;
 }
 
 /* Behind a proxy that is not believed all clients share one turn: its admin should know. Looked at once a

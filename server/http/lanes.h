@@ -1,31 +1,40 @@
 /**
  * A fair queue: the requests of one client are first in, first out, and clients take turns, so that one with
  * many requests keeps the others waiting for one of them at most. A client is a number made of its address;
- * those whose numbers fall together share a turn. Every call takes the same short time and allocates nothing.
- * Not thread-safe.
+ * those whose numbers fall together share a turn. Those that a proxy tells of take turns among themselves, and have as many
+ * together as HUB_LANES_BEHIND others: what a proxy hands on may have been made up by its client. Every call takes the same
+ * short time and allocates nothing. Not thread-safe.
  */
 #ifndef HUB_HTTP_LANES_H
 #define HUB_HTTP_LANES_H
 
 #include "storage/base/error.h"
 
-enum { HUB_LANES = 256 };
+enum { HUB_LANES = 256, HUB_LANES_BEHIND = 4 };
 
 /** Embedded in what waits. */
 struct hub_lane_item {
     struct hub_lane_item *next;
     uint32_t client;
+    bool proxied; /* the number is made of what a proxy tells */
 };
 
 struct hub_lane {
     struct hub_lane_item *first, **last;
     struct hub_lane *next; /* whose turn it is after this one */
+    bool proxied;
+};
+
+struct hub_lane_queue {
+    struct hub_lane *first, **end;
 };
 
 struct hub_lanes {
-    struct hub_lane lanes[HUB_LANES];
-    struct hub_lane *turn, **end; /* the lanes that have something, in their order */
-    unsigned used;                /* how many these are */
+    struct hub_lane lanes[2 * HUB_LANES]; /* of peers, and of clients behind proxies */
+    struct hub_lane_queue turns;          /* the lanes that have something, in their order ... */
+    struct hub_lane_queue behind; /* ... and of those behind proxies the ones that are not among them yet */
+    unsigned taking_turns;        /* of those behind proxies */
+    unsigned used;                /* lanes that have something */
     unsigned count;               /* of items */
 };
 
@@ -35,7 +44,7 @@ void hub_lanes_push(struct hub_lanes *lanes, struct hub_lane_item *item);
 struct hub_lane_item *hub_lanes_first(const struct hub_lanes *lanes);
 /** Take it out; the next one is another client's, if there is one. NULL: empty. */
 struct hub_lane_item *hub_lanes_shift(struct hub_lanes *lanes);
-/** Leave it where it is and go on to the next client. */
+/** Leave it where it is and go on to the next client; where none is behind a proxy, to each within `used` calls. */
 void hub_lanes_pass(struct hub_lanes *lanes);
 
 #endif

@@ -5,7 +5,7 @@
 Test(lanes, clients_take_turns)
 {
     static struct hub_lanes lanes;
-    struct hub_lane_item many[100], one = {.client = 2}, other = {.client = 3};
+    struct hub_lane_item many[100] = {0}, one = {.client = 2}, other = {.client = 3};
     hub_lanes_init(&lanes);
     cr_assert_null(hub_lanes_first(&lanes));
     cr_assert_null(hub_lanes_shift(&lanes));
@@ -54,4 +54,33 @@ Test(lanes, numbers_that_fall_together_share_a_turn)
     cr_assert_eq(hub_lanes_shift(&lanes), &a);
     cr_assert_eq(hub_lanes_shift(&lanes), &other);
     cr_assert_eq(hub_lanes_shift(&lanes), &same);
+}
+
+/* However many clients a proxy tells of, another peer waits for a few of them. */
+Test(lanes, clients_behind_a_proxy_have_a_ceiling_together)
+{
+    static struct hub_lanes lanes;
+    struct hub_lane_item told[60] = {0}, own[4] = {0};
+    unsigned turns = 0, served = 0;
+    hub_lanes_init(&lanes);
+    for (unsigned i = 0; i < HUB_COUNT(told); i++) {
+        told[i] = (struct hub_lane_item){.client = i % 30, .proxied = true};
+        hub_lanes_push(&lanes, &told[i]);
+    }
+    for (unsigned i = 0; i < HUB_COUNT(own); i++) {
+        own[i].client = 7; /* a number that one of them has, too */
+        hub_lanes_push(&lanes, &own[i]);
+    }
+    for (unsigned i = 0; i < HUB_COUNT(own); turns++) {
+        struct hub_lane_item *item = hub_lanes_shift(&lanes);
+        if (item == &own[i])
+            i++;
+        else
+            cr_assert_eq(item, &told[served++], "they take turns in the order they came");
+    }
+    cr_expect_leq(turns, HUB_COUNT(own) * (HUB_LANES_BEHIND + 1));
+    for (; served < HUB_COUNT(told); served++)
+        cr_assert_eq(hub_lanes_shift(&lanes), &told[served]);
+    cr_assert_null(hub_lanes_shift(&lanes));
+    cr_assert(lanes.count == 0 && lanes.used == 0 && lanes.taking_turns == 0);
 }
