@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 
 void hub_mhd_suspend(struct hub_exchange *x)
 {
@@ -253,6 +254,35 @@ static void add_origin(struct lines *lines, const struct hub_exchange *x)
     add_line(lines, "Access-Control-Expose-Headers", "*");
 }
 
+/* The header of the answer has to fit beside that of its request, else the library closes the connection without a word. */
+static bool fits(const struct hub_exchange *x, const struct lines *lines)
+{
+    enum {
+        FIELD = 60 /* what the library notes of each */,
+        OTHERS = 320 /* the first lines, date, length, blanks */
+    };
+    size_t size = OTHERS + lines->size + strlen(x->request.target) + strlen(x->request.query_text);
+    for (unsigned i = 0; i < x->request.header_count; i++)
+        size += FIELD + x->request.headers[i].name.size + x->request.headers[i].value.size;
+    return size < HUB_MHD_BYTES;
+}
+
+void hub_mhd_refuse_header(const struct hub_exchange *x, const char *detail)
+{
+    char body[400], answer[700];
+    const int size =
+        snprintf(body, sizeof body,
+                 "{\"type\":\"urn:minari-hub:too-large\",\"title\":\"It is too large\",\"status\":431,"
+                 "\"detail\":\"%s\",\"instance\":\"\"}\n",
+                 detail);
+    const int all =
+        snprintf(answer, sizeof answer,
+                 "HTTP/1.1 431 Request Header Fields Too Large\r\nContent-Type: application/problem+json\r\n"
+                 "X-Content-Type-Options: nosniff\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s",
+                 size, body);
+    (void)send(x->watch.fd, answer, (size_t)all, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
 static bool add_headers(struct hub_exchange *x, struct MHD_Response *out)
 {
     const struct hub_response *response = &x->response;
@@ -264,7 +294,7 @@ static bool add_headers(struct hub_exchange *x, struct MHD_Response *out)
         add_origin(&lines, x);
     for (unsigned i = 0; i < response->header_count; i++)
         add_line(&lines, response->headers[i].name, response->headers[i].value);
-    return give(&lines, out) &&
+    return fits(x, &lines) && give(&lines, out) &&
            ((!x->close && !atomic_load_explicit(&x->http->draining, memory_order_relaxed)) ||
             MHD_add_response_header(out, "Connection", "close") == MHD_YES);
 }
@@ -273,7 +303,11 @@ enum MHD_Result hub_mhd_queue(struct hub_exchange *x)
 {
     struct MHD_Response *out = make_response(x);
     enum MHD_Result queued = MHD_NO;
-    if (out && add_headers(x, out)) {
+    const bool fits = out && add_headers(x, out);
+    if (out && !fits)
+        hub_mhd_refuse_header(
+            x, "the request and the header of its answer take more than 16 KiB together: send a shorter one");
+    if (fits) {
         x->step = HUB_STEP_SENDING;
         hub_deadline_holds(&x->watch, x->response.reserved);
         hub_deadline_phase(&x->watch, HUB_PHASE_SEND);

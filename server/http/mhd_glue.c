@@ -247,14 +247,8 @@ static void connected(struct hub_http *http, struct MHD_Connection *connection, 
  * cookie is one to it) use up its memory. After every other end the socket is shut down by now. */
 static void answer_large_header(const struct hub_exchange *x)
 {
-    static const char answer[] =
-        "HTTP/1.1 431 Request Header Fields Too Large\r\nContent-Type: application/problem+json\r\n"
-        "Content-Length: 154\r\nConnection: close\r\n\r\n"
-        "{\"type\":\"urn:minari-hub:too-large\",\"title\":\"It is too "
-        "large\",\"status\":431,\"detail\":\"the header "
-        "has too many fields or cookies: send fewer\",\"instance\":\"\"}\n";
     if (atomic_load(&x->watch.phase) == HUB_PHASE_HEADER && hub_deadline_untouched(&x->watch))
-        (void)send(x->watch.fd, answer, sizeof answer - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+        hub_mhd_refuse_header(x, "the header has too many fields or cookies: send fewer");
 }
 
 /* Called before the socket is closed, so that the deadlines never see the number of another's socket. */

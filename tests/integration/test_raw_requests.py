@@ -270,6 +270,9 @@ class Plain(unittest.TestCase):
         many = [f"X-{i}: {i}" for i in range(1500)]
         self.assertIn(raw.statuses(self.server.exchange(request("GET /hello HTTP/1.1", "Host: x", *many))[0])[0], (400, 431))
         self.assertEqual(self.server.get("/" + "a" * 12000)[0], 404)
+        for size in range(15700, 16700, 20):  # as many as there is hardly room for the answer beside
+            answers = raw.statuses(self.server.exchange(request("GET /" + "a" * size + " HTTP/1.1", "Host: x"))[0])
+            self.assertIn(answers, ([404], [431], [414]), size)
 
     def test_metrics(self):
         self.server.get("/hello")
