@@ -5,6 +5,7 @@
 #include "server/api/fields.h"
 #include "server/api/files.h"
 #include "server/api/reply.h"
+#include "server/api/work.h"
 
 #include "storage/base/digest.h"
 #include "storage/base/lru.h"
@@ -23,6 +24,8 @@
 /* ---- kept documents ---- */
 
 enum { FIRST_BYTES = 64 * 1024 };
+#define FILE_US 1.0                          /* of a list; measured, as is ... */
+#define EPISODE_US 0.1                       /* ... of a document, which sums them up */
 #define FINAL UINT64_MAX                     /* of a generation: what it counts changes this no more */
 #define ORIGINS UINT64_C(0x9E3779B97F4A7C15) /* their generation, among the states */
 #define DAMAGES UINT64_C(0xD1B54A32D192ED03)
@@ -441,6 +444,9 @@ static enum hub_status build(struct hub_request *request, struct hub_target targ
     const uint64_t of_file =
         sizeof(struct hub_file_digests) + sizeof(struct hub_file_fact) + HUB_SHA256_BYTES;
     const uint64_t of_episodes = of_files ? 0 : (uint64_t)state.dataset->episode_count * HUB_SERIES;
+    HUB_TRY(hub_work_admit_us(
+        request, of_files ? state.dataset->file_count * FILE_US : state.dataset->episode_count * EPISODE_US,
+        err));
     HUB_TRY(hub_budget_take(budget, request, response,
                             FIRST_BYTES + state.dataset->file_count * of_file + of_episodes, err));
     hub_meter_buf(&meter, budget, request, response, &text);

@@ -9,12 +9,15 @@
 #include "server/api/measured.h"
 #include "server/api/reply.h"
 #include "server/api/resolve.h"
+#include "server/api/work.h"
 #include "storage/base/json.h"
 #include "storage/base/order.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#define MEASURED_US 60.0 /* to write the metrics and sparklines of an episode, as it was measured */
 
 /* ---- the document of one episode ---- */
 
@@ -133,6 +136,8 @@ static enum hub_status write_page(struct hub_request *request, const struct hub_
     HUB_CLEANUP(hub_measured_items_leave) struct hub_measured_items measured = {0};
     HUB_TRY(read_include(request, &measured, err));
     HUB_TRY(hub_episodes_admit(request, &target->state, query, err));
+    if (measured.metrics || measured.spark)
+        HUB_TRY(hub_work_admit_us(request, page->limit * MEASURED_US, err));
     struct items items = {.json = hub_page_begin(page, response, 64 * MIB, err),
                           .state = &target->state,
                           .measured = &measured};

@@ -50,9 +50,9 @@ enum { COMPARISON_NS = 40, ORDERED = 10 };
 enum hub_status hub_episodes_admit(struct hub_request *request, const struct hub_state *state,
                                    struct hub_episode_query *query, struct hub_error *err)
 {
-    const bool ordered = query->sort.kind != HUB_PROPERTY_NUMBER;
+    const bool ordered = query->sort.kind != HUB_PROPERTY_NUMBER, all = query->limit == UINT32_MAX;
     const unsigned of_each = hub_where_comparisons(query->where) + (query->split != NULL) +
-                             (query->name != NULL) + (query->task != NULL) + (ordered ? ORDERED : 0);
+                             (query->name != NULL) + (query->task != NULL) + (ordered ? ORDERED : 0) + all;
     query->parallel = request->parallel;
     return hub_work_admit_us(request, (double)state->dataset->episode_count * of_each * COMPARISON_NS / 1000,
                              err);

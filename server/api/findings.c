@@ -5,6 +5,7 @@
 #include "server/api/measured.h"
 #include "server/api/reply.h"
 #include "server/api/resolve.h"
+#include "server/api/work.h"
 #include "storage/measure/fold.h"
 
 #include <inttypes.h>
@@ -12,6 +13,7 @@
 #include <stdlib.h>
 
 enum { LIMIT = 10, MAX_LIMIT = 1000, LEAST_EPISODES = 8 };
+#define LOOK_US 0.025 /* an episode by one rule, as it was measured */
 
 /* OUTSIDE: of the quartiles by more than k times their distance, on either side. EACH: the lowest or the highest, whatever they
  * are. ABOVE: a limit. */
@@ -238,6 +240,9 @@ static enum hub_status write_answer(struct hub_request *request, struct findings
                                     const struct hub_coverage *coverage, struct hub_response *response,
                                     struct hub_error *err)
 {
+    const double looks =
+        (double)f->target.state.dataset->episode_count * (f->rule < 0 ? HUB_COUNT(rules) : 1);
+    HUB_TRY(hub_work_admit_us(request, looks * LOOK_US, err));
     HUB_TRY(hub_budget_take(request->app->budget, request, response,
                             (uint64_t)f->target.state.dataset->episode_count * HUB_SERIES, err));
     struct hub_json json = hub_json_to(hub_response_buffer(response, 200, "application/json", 64 * MIB), err);
@@ -246,8 +251,10 @@ static enum hub_status write_answer(struct hub_request *request, struct findings
     hub_coverage_put(&json, request->app, coverage);
     hub_json_put_array(&json, "rules");
     for (size_t i = 0; i < HUB_COUNT(rules); i++)
-        if (f->rule < 0 || f->rule == (int)i)
+        if (f->rule < 0 || f->rule == (int)i) {
+            HUB_TRY(hub_work_go_on(request, 0, err));
             HUB_TRY(put_rule(f, &rules[i], &json, err));
+        }
     hub_json_end_array(&json);
     hub_json_end_object(&json);
     HUB_TRY(hub_json_status(&json));

@@ -13,12 +13,14 @@
 #include "server/api/reply.h"
 #include "server/api/resolve.h"
 #include "server/api/tally.h"
+#include "server/api/work.h"
 #include "storage/scan/merged.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum { BINS = 40, GRID_BINS = 48, MIN_BINS = 2, MAX_ASKED = 64 };
+enum { BINS = 40, GRID_BINS = 48, MIN_BINS = 2, MAX_ASKED = 64, TALLIES = 3 };
+#define SERIES_US 0.1 /* an episode, as it was measured */
 
 /* Dimensions of a field that are shown. */
 struct dims {
@@ -85,10 +87,12 @@ static enum hub_status put_grid(const struct question *q, struct hub_json *json,
 }
 
 /* How they ended, and what they are of. */
-static enum hub_status put_tallies(const struct question *q, struct hub_json *json, struct hub_error *err)
+static enum hub_status put_tallies(const struct hub_request *request, const struct question *q,
+                                   struct hub_json *json, struct hub_error *err)
 {
     const struct hub_state *state = &q->target.state;
     HUB_TRY(hub_tally_outcomes(json, state, q->chosen, err));
+    HUB_TRY(check_awaited(request, err));
     HUB_TRY(hub_tally_values(json, "tasks", state, q->chosen, HUB_PROPERTY_TASK, err));
     return hub_tally_values(json, "splits", state, q->chosen, HUB_PROPERTY_SPLIT, err);
 }
@@ -411,6 +415,9 @@ static enum hub_status ask(struct hub_request *request, struct hub_response *res
 static enum hub_status read_all(struct hub_request *request, struct hub_response *response,
                                 struct question *q, struct hub_error *err)
 {
+    const unsigned series = q->episode_count + (q->all ? TALLIES : 0) + (q->has_by ? 2 : 0);
+    HUB_TRY(
+        hub_work_admit_us(request, (double)q->target.state.dataset->episode_count * series * SERIES_US, err));
     HUB_TRY(hub_budget_take(request->app->budget, request, response,
                             (uint64_t)q->target.state.dataset->episode_count * HUB_SERIES, err));
     HUB_TRY(choose(request, q, err));
@@ -438,7 +445,7 @@ static enum hub_status write_answer(struct hub_request *request, struct question
     hub_json_put_uint(&json, "episodes", q->count);
     hub_coverage_put(&json, request->app, coverage);
     if (q->all)
-        HUB_TRY(put_tallies(q, &json, err));
+        HUB_TRY(put_tallies(request, q, &json, err));
     hub_json_put_object(&json, "fields");
     for (unsigned i = 0; i < q->episode_count; i++) {
         HUB_TRY(check_awaited(request, err));
