@@ -2,8 +2,13 @@
  * damaged file answers is HUB_CORRUPT, so that the owner of a derived file can throw it away. */
 #include "storage/catalog/db.h"
 
+#include <fcntl.h>
+#include <limits.h>
 #include <sqlite3.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { MAX_STATEMENTS = 128, BUSY_MS = 5000 };
 
@@ -101,11 +106,30 @@ static enum hub_status configure(struct hub_db *db, enum hub_db_mode mode, struc
                        err);
 }
 
+/* It knows of datasets that not everybody may read, whoever may look into the folder. SQLite gives the files beside it its own mode. A
+ * file that is there is never opened for that: closing it would end the locks that this process has on it. */
+static void keep_private(const char *path)
+{
+    static const char *const beside[] = {"", "-wal", "-shm"};
+    char name[PATH_MAX];
+    struct stat st;
+    const int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd >= 0)
+        close(fd);
+    for (size_t i = 0; i < HUB_COUNT(beside); i++) {
+        snprintf(name, sizeof name, "%s%s", path, beside[i]);
+        if (stat(name, &st) == 0 && st.st_mode & 077)
+            (void)chmod(name, 0600); /* another owner's stays as it is */
+    }
+}
+
 enum hub_status hub_db_open(const char *path, enum hub_db_mode mode, struct hub_db **out,
                             struct hub_error *err)
 {
     struct hub_db *db = calloc(1, sizeof *db);
     HUB_TRY(hub_allocated(db, err));
+    if (mode != HUB_DB_READ)
+        keep_private(path);
     const int access =
         mode == HUB_DB_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
     const int code =

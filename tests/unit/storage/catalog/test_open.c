@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 static char *state;
@@ -123,6 +124,28 @@ static void add_file(const char *name)
     cr_assert_geq(fd, 0);
     cr_assert_eq(write(fd, "old", 3), 3);
     close(fd);
+}
+
+/* In a folder that others may look into, as one that was there, the databases are still the hub's alone. */
+Test(open, databases_are_private)
+{
+    static const char *const names[] = {"hub.db", "hub.db-wal", "hub.db-shm", NULL};
+    cr_assert_eq(chmod(state, 0755), 0);
+    umask(022);
+    struct hub_catalog *catalog = open_it();
+    publish(catalog, "set-v0", 3);
+    hub_catalog_close(catalog);
+    cr_assert_eq(chmod(path_of("hub.db"), 0644), 0); /* as older ones left it */
+    cr_assert_eq(chmod(path_of(hub_index_name), 0644), 0);
+    catalog = open_it();
+    publish(catalog, "other-v0", 3);
+    for (unsigned i = 0; i < HUB_COUNT(names); i++) {
+        struct stat st;
+        const char *name = names[i] ? names[i] : hub_index_name;
+        cr_assert_eq(stat(path_of(name), &st), 0, "%s", name);
+        cr_expect_eq(st.st_mode & 0777, 0600, "%s: %o", name, st.st_mode);
+    }
+    hub_catalog_close(catalog);
 }
 
 static bool is_there(const char *name)
