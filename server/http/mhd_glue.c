@@ -125,6 +125,15 @@ static enum MHD_Result add_header(void *cls, enum MHD_ValueKind kind, const char
     return MHD_YES;
 }
 
+/* The library would say "100 Continue" to a request without a body, take what follows for that body, and answer neither. It looks for
+ * this field behind the first call, in a text that is its own buffer: a request that has nothing to go on with is shown without it. */
+static void hide_expectation(struct hub_exchange *x)
+{
+    for (unsigned i = 0; i < x->request.header_count; i++)
+        if (hub_param_named(&x->headers[i], "Expect") && x->headers[i].value.size)
+            ((char *)(uintptr_t)x->headers[i].value.data)[0] = '-';
+}
+
 static enum MHD_Result first_call(struct hub_exchange *x, const char *method, const char *version)
 {
     int count = MHD_get_connection_values_n(x->connection, MHD_HEADER_KIND, add_header, x);
@@ -134,7 +143,11 @@ static enum MHD_Result first_call(struct hub_exchange *x, const char *method, co
             hub_fail_as(&x->error, HUB_INVALID, "bad-request", "more than %d header fields", HUB_MAX_HEADERS);
         x->close = true;
     }
-    return hub_exchange_header(x, method, version) ? hub_mhd_queue(x) : MHD_YES;
+    if (hub_exchange_header(x, method, version))
+        return hub_mhd_queue(x);
+    if (x->step != HUB_STEP_BODY)
+        hide_expectation(x);
+    return MHD_YES;
 }
 
 static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection, const char *url,

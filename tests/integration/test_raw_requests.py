@@ -158,6 +158,12 @@ class Plain(unittest.TestCase):
         data, _ = self.server.exchange(echo + request("GET /sleep/20 HTTP/1.1", "Host: x") + echo + HELLO, answers=4)
         self.assertEqual(raw.statuses(data), [200] * 4)
 
+    def test_nothing_is_expected_of_a_request_without_a_body(self):
+        for expected in ("Expect: 100-continue", "expect: 100-Continue"):
+            first = request("GET /small HTTP/1.1", "Host: x", expected)
+            second = request("GET /small HTTP/1.1", "Host: x", "Connection: close")
+            self.assertEqual(raw.statuses(self.server.exchange(first + second)[0]), [200, 200])
+
     def test_head_is_get_without_its_body(self):
         for target in ("/hello", "/small", "/bytes/70000", "/nope", "/datasets/x", "/query?limit=x", "/sleep/1"):
             with self.subTest(target):
