@@ -31,7 +31,7 @@ void hub_exchange_begin(struct hub_exchange *x, const char *target)
     x->task.heavy = false;
     x->wait.until_ms = x->fetch_wait.until_ms = 0;
     atomic_store_explicit(&x->watch.abandoned, false, memory_order_relaxed);
-    x->close = x->folded = x->names_server = false;
+    x->close = x->folded = x->hidden = x->names_server = false;
     x->bytes_out = 0;
     x->step = HUB_STEP_IDLE;
     hub_response_init(&x->response);
@@ -343,8 +343,8 @@ static void await_body(struct hub_exchange *x, const struct hub_guard_facts *fac
 bool hub_exchange_header(struct hub_exchange *x, const char *method, const char *version)
 {
     struct hub_guard_facts facts = {0};
-    struct hub_guard_request raw = {method,   version, x->request.target, x->headers, x->request.header_count,
-                                    x->folded};
+    struct hub_guard_request raw = {
+        method, version, x->request.target, x->headers, x->request.header_count, x->folded, x->hidden};
     struct hub_error why = {0};
     x->request.headers = x->headers;
     x->method_name = "-"; /* until we know that it is one of ours */

@@ -99,6 +99,8 @@ enum hub_status hub_guard(const struct hub_guard_request *request, struct hub_gu
     memset(facts, 0, sizeof *facts);
     if (request->folded)
         return refuse(err, "a header field is folded into two lines");
+    if (request->hidden)
+        return refuse(err, "the header has a NUL, or a field without a name");
     bool modern = strcmp(request->version, "HTTP/1.0") != 0;
     for (unsigned i = 0; i < request->header_count; i++)
         HUB_TRY(look_at(&request->headers[i], &counts, facts, err));

@@ -14,6 +14,7 @@ struct hub_guard_request {
     const struct hub_param *headers;
     unsigned header_count;
     bool folded; /* a header field went on in a second line */
+    bool hidden; /* bytes came that are in none of these, as behind a NUL */
 };
 
 /** What the guard learned on the way. */

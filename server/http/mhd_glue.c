@@ -125,6 +125,32 @@ static enum MHD_Result add_header(void *cls, enum MHD_ValueKind kind, const char
     return MHD_YES;
 }
 
+/* Between two parts of a header that the library shows lie the ends of lines, which are NULs by now, and blanks. What else lies there it
+ * hides: a NUL ends a value for it, and a field without a name is none, while a proxy in front may have read them. Parts that do not lie
+ * in its buffer (`from` is none of it) say nothing. */
+static bool hides(const char *from, const char *to)
+{
+    if (from > to || (size_t)(to - from) > HUB_MHD_BYTES)
+        return false;
+    while (from < to && (*from == '\0' || strchr(" \t\r\n", *from)))
+        from++;
+    return from < to;
+}
+
+static bool has_hidden(const struct hub_exchange *x, const char *method, const char *version)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(x->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    const char *at = version + strlen(version);
+    bool hidden = hides(x->target_end, version);
+    for (unsigned i = 0; i < x->request.header_count; i++) {
+        const struct hub_view name = x->headers[i].name, value = x->headers[i].value;
+        hidden |= hides(at, name.data);
+        at = value.size ? value.data + value.size : name.data + name.size + 1; /* behind the colon */
+    }
+    return hidden || (info && info->header_size && hides(at, method + info->header_size));
+}
+
 /* The library would say "100 Continue" to a request without a body, take what follows for that body, and answer neither. It looks for
  * this field behind the first call, in a text that is its own buffer: a request that has nothing to go on with is shown without it. */
 static void hide_expectation(struct hub_exchange *x)
@@ -143,6 +169,7 @@ static enum MHD_Result first_call(struct hub_exchange *x, const char *method, co
             hub_fail_as(&x->error, HUB_INVALID, "bad-request", "more than %d header fields", HUB_MAX_HEADERS);
         x->close = true;
     }
+    x->hidden = has_hidden(x, method, version);
     if (hub_exchange_header(x, method, version))
         return hub_mhd_queue(x);
     if (x->step != HUB_STEP_BODY)
@@ -188,8 +215,10 @@ static void *on_target(void *cls, const char *target, struct MHD_Connection *con
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     struct hub_exchange *x = info ? info->socket_context : NULL;
-    if (x)
+    if (x) {
         hub_exchange_begin(x, target);
+        x->target_end = target + strlen(target);
+    }
     /* What follows the '?' is ours by now. The library would allocate for every parameter, and answer nothing
      * at all once its memory is used up: it is shown an empty query instead (the text is its own buffer). */
     char *query = strchr(target, '?');
