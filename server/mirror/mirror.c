@@ -20,6 +20,8 @@
 /* Of transfers and of pulls: one of them is left to rules of which none runs. */
 enum { WORKERS = 3, LISTERS = 2, SILENCE_MS = 10000 };
 enum { ADVICE_MS = 60000 }; /* a longer Retry-After is said */
+/* How long nothing is fetched into a root that had no room, and how often that is said. */
+enum { FULL_MS = 15000, FULL_REPORT_MS = 600000 };
 enum { POLL_MS = 1000, SWEEP_MS = 2000, MAX_TRIES = 8, BASE_MS = 5000, CAP_MS = 3600 * 1000 };
 
 /* ---- while it runs ---- */
@@ -164,11 +166,36 @@ enum hub_status hub_mirror_open_remote(struct hub_mirror_work *w, const char *ad
 
 /* ---- one job ---- */
 
+/* Where one dataset found no room, the others need not try at once as well. */
+static enum hub_status wait_for_room(const struct hub_mirror_work *w, struct hub_error *err)
+{
+    const int64_t left_ms = atomic_load(&w->mirrors->full[w->root].until_ms) - hub_time_mono_ms();
+    if (left_ms <= 0 || strcmp(w->job.kind, "transfer") != 0)
+        return HUB_OK;
+    (void)hub_fail_as(err, HUB_BUSY, "waits-for-room", "there was no room for another dataset a moment ago");
+    if (err)
+        err->retry_after_s = 1 + (unsigned)(left_ms / 1000);
+    return HUB_BUSY;
+}
+
+/* Whether it is news that there is no room. */
+static bool is_news_of_no_room(const struct hub_mirror_work *w)
+{
+    const int64_t now_ms = hub_time_mono_ms();
+    atomic_store(&w->mirrors->full[w->root].until_ms, now_ms + FULL_MS);
+    const int64_t reported_ms = atomic_load(&w->mirrors->full[w->root].reported_ms);
+    if (reported_ms && now_ms - reported_ms < FULL_REPORT_MS)
+        return false;
+    atomic_store(&w->mirrors->full[w->root].reported_ms, now_ms);
+    return true;
+}
+
 static enum hub_status work(struct hub_mirror_work *w, struct hub_error *err)
 {
     if (strcmp(w->job.kind, "check") == 0)
         return hub_check_job(w, err);
     HUB_TRY(hub_mirror_root(w->rule.spec, w->mirrors->options.roots, &w->root, err));
+    HUB_TRY(wait_for_room(w, err));
     HUB_TRY(hub_mirror_open_remote(w, hub_member_text(w->rule.spec, "remote"), err));
     return strcmp(w->job.kind, "mirror") == 0 ? hub_mirror_pass(w, err) : hub_mirror_copy(w, err);
 }
@@ -219,7 +246,7 @@ static void end_job(struct hub_mirror_work *w, enum hub_job_state state, uint64_
 
 bool hub_mirror_goes_on(enum hub_status st, const struct hub_error *why)
 {
-    static const char *const problems[] = {"pending", "starting", "download-running"};
+    static const char *const problems[] = {"pending", "starting", "download-running", "waits-for-room"};
     for (size_t i = 0; i < HUB_COUNT(problems) && st == HUB_BUSY; i++)
         if (strcmp(why->problem, problems[i]) == 0)
             return true;
@@ -242,10 +269,11 @@ static void end_failed(struct hub_mirror_work *w, enum hub_status st, const stru
     if (final)
         end_pass(w);
     const char *target = strcmp(w->job.kind, "mirror") ? w->job.target : "";
-    hub_mirror_tell(w, HUB_MIRROR_FAILED, target, "%s%s", text,
-                    pulled  ? "; tried again when it is asked for"
-                    : final ? "; not before the next pass"
-                            : "; tried again later");
+    if (st != HUB_NO_SPACE || is_news_of_no_room(w))
+        hub_mirror_tell(w, HUB_MIRROR_FAILED, target, "%s%s", text,
+                        pulled  ? "; tried again when it is asked for"
+                        : final ? "; not before the next pass"
+                                : "; tried again later");
     end_job(w, final ? HUB_JOB_FAILED : HUB_JOB_WAITING, HUB_MAX(pause_ms(w->job.attempts), advised_ms), true,
             text);
 }
@@ -258,7 +286,8 @@ static void end(struct hub_mirror_work *w, enum hub_status st, const struct hub_
     if (st == HUB_CANCELLED)
         end_job(w, HUB_JOB_WAITING, 0, false, NULL);
     else if (hub_mirror_goes_on(st, why))
-        end_job(w, HUB_JOB_WAITING, BASE_MS, false, why->detail);
+        end_job(w, HUB_JOB_WAITING, HUB_MAX((uint64_t)BASE_MS, UINT64_C(1000) * why->retry_after_s), false,
+                why->detail);
     else if (st)
         end_failed(w, st, why);
     else

@@ -72,6 +72,15 @@ static uint64_t missing_bytes(const struct job *j)
     return j->t->files.bytes - HUB_MIN(j->t->files.bytes, here);
 }
 
+/* What is left of a full disk is little. */
+static void size_text(uint64_t bytes, char out[HUB_SIZE_CHARS])
+{
+    if (bytes < 1000 * 1000)
+        snprintf(out, HUB_SIZE_CHARS, "%.1f KB", (double)bytes / 1000);
+    else
+        hub_number_size(bytes, out);
+}
+
 static enum hub_status check_space(const struct job *j, struct hub_error *err)
 {
     uint64_t free_bytes = 0;
@@ -82,12 +91,13 @@ static enum hub_status check_space(const struct job *j, struct hub_error *err)
     if (missing <= free_bytes && free_bytes - missing >= t->spare_bytes)
         return HUB_OK;
     char need[HUB_SIZE_CHARS], have[HUB_SIZE_CHARS], spare[HUB_SIZE_CHARS];
-    hub_number_size(missing, need);
-    hub_number_size(free_bytes, have);
-    hub_number_size(t->spare_bytes, spare);
-    return hub_fail(err, HUB_NO_SPACE, "'%s' needs %s more, '%.*s' has %s free%s%s", t->id, need,
-                    (int)(strrchr(t->place->path, '/') - t->place->path), t->place->path, have,
-                    t->spare_bytes ? ", of which must stay free " : "", t->spare_bytes ? spare : "");
+    size_text(missing, need);
+    size_text(free_bytes, have);
+    size_text(t->spare_bytes, spare);
+    return hub_fail(err, HUB_NO_SPACE, "'%s' needs %s more%s%s%s, and '%.*s' has %s free", t->id, need,
+                    t->spare_bytes ? ", " : "", t->spare_bytes ? spare : "",
+                    t->spare_bytes ? " must stay free" : "",
+                    (int)(strrchr(t->place->path, '/') - t->place->path), t->place->path, have);
 }
 
 static void say_left_out(const struct hub_transfer *t)

@@ -1,4 +1,4 @@
-"""Remotes that hold what they were asked for, or fail for ever: others do not wait for them, and it is said."""
+"""Remotes that hold their answers, or fail for ever: others do not wait for them, and the hub reports it."""
 import contextlib
 import os
 import random
@@ -43,20 +43,30 @@ def failing(hub, name):
 def test_who_asks_to_wait_for_an_hour_is_left_alone(place):
     with remotes() as (bad, good), here(place) as hub:
         hub.wait_ready()
-        told = []
+        tries = []
         bad.fault = faults.of("/set-v3/files/data/main_data.hdf5",
-                              lambda request, path: told.append(path) or request.problem(503, "overloaded", "too much to do", {"Retry-After": "3600"}))
+                              lambda request, path: tries.append(path) or request.problem(503, "overloaded", "too much to do", {"Retry-After": "3600"}))
         mirrors.mirror(str(place), "add", bad.url, "--name", "bad", root=str(place / "here"))
         failing(hub, "bad")
-        until(lambda: len(mirrors.tree(str(place / "here"))) == 2 * (len(SETS) - 1))
-        said = mirrors.mirror(str(place), "list").stdout
-        assert "overloaded: too much to do; it asks to wait for 60 minutes" in said and " 1 waiting, 0 running" in said
+        until(lambda: (rule := hub.get("/api/v1/mirrors/bad").json())["waiting"] == 1 and rule["running"] == 0 and rule["transfers"] == len(SETS) - 1)
+        assert "overloaded: too much to do; it asks to wait for 60 minutes" in mirrors.mirror(str(place), "list").stdout
         assert "mirrors-failing" in str(hub.get("/api/v1/status").json()["alerts"]) and "it asks to wait for 60 minutes" in hub.text_log()
-        assert len(told) == 1
+        assert len(tries) == 1
         bad.fault = None
         mirrors.mirror(str(place), "run", "bad")
         mirrors.wait_synced(hub, "bad")
         assert hub.get("/api/v1/mirrors/bad").json()["state"] == "idle"
+
+
+def test_a_full_disk_is_said_once(place):
+    with HostileHub(dict(SETS)) as up, here(place, "--min-free", "1000T") as hub:
+        hub.wait_ready()
+        mirrors.mirror(str(place), "add", up.url, "--name", "lab", root=str(place / "here"))
+        errors = lambda: [j.get("error", "") for j in hub.get("/api/v1/jobs?kind=transfer&limit=1000").json()["items"]]
+        until(lambda: len(errors()) == len(SETS) and all(errors()))
+        lines = until(lambda: [line for line in hub.text_log().splitlines() if "mirror-failed" in line])
+        assert len(lines) == 1 and "needs 300.0 KB more, 1099.51 TB must stay free, and" in lines[0], lines
+        assert failing(hub, "lab")["failures"] <= 2  # that began at once
 
 
 def here(place, *args):
