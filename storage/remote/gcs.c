@@ -23,6 +23,7 @@ struct gcs {
     char *bucket;   /* encoded */
     char *prefix;   /* "" or with a trailing slash */
     bool has_token;
+    bool keeps_account;                 /* the environment names credentials, which an emulator is not sent */
     struct hub_google_account *account; /* or NULL */
 };
 
@@ -79,6 +80,7 @@ static enum hub_status begin(struct hub_remote *remote, const struct hub_remote_
     remote->own = g;
     HUB_TRY(set_place(g, rest, endpoint, err));
     g->has_token = transport->token || credentials;
+    g->keeps_account = !g->has_token && environment("GOOGLE_APPLICATION_CREDENTIALS");
     return transport->token || !credentials
                ? HUB_OK
                : hub_google_account_open(credentials, transport, &g->account, err);
@@ -172,9 +174,12 @@ static enum hub_status explain(const struct hub_remote *remote, enum hub_status 
 {
     const struct gcs *g = remote->own;
     if (st == HUB_DENIED)
-        return hub_fail_as(err, HUB_DENIED, "remote-closed", "the bucket '%s' is closed to %s: %.200s",
+        return hub_fail_as(err, HUB_DENIED, "remote-closed", "the bucket '%s' is closed to %s: %.200s%s",
                            g->bucket, g->has_token ? "these credentials" : "everybody without credentials",
-                           why->detail);
+                           why->detail,
+                           g->keeps_account ? "; GOOGLE_APPLICATION_CREDENTIALS is not sent to what "
+                                              "STORAGE_EMULATOR_HOST names: give its address by --endpoint"
+                                            : "");
     if (st == HUB_NOT_FOUND)
         return hub_fail_as(err, HUB_NOT_FOUND, "remote-missing", "there is no bucket '%s'", g->bucket);
     if (err)

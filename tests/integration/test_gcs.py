@@ -235,6 +235,8 @@ def test_a_service_account(lab, cli, tmp_path):
     assert lab.given == 1, "one token serves many requests"
     lab.lifetime = 1  # a token that is always about to run out is asked for again, and the old one is of no use then
     cli.run("download", "a/set-v4", "-r", "gcp://lab", "--endpoint", lab.url, expect=0, **env)
+    r = cli.run("list", "gcp://lab", expect=7, STORAGE_EMULATOR_HOST=lab.url, **env)
+    assert "GOOGLE_APPLICATION_CREDENTIALS is not sent to what STORAGE_EMULATOR_HOST names: give its address by --endpoint" in r.err
     lab.token = None
     cli.run("list", "gcp://lab", expect=0, STORAGE_EMULATOR_HOST=lab.url, **env)  # an emulator gets none
     assert lab.requests[-1][2].get("Authorization") is None
