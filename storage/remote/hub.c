@@ -166,48 +166,92 @@ static enum hub_status describe(struct hub_remote *remote, const char *id, const
     return hub_remote_document(remote, url.data, DOCUMENT_BYTES, text, out, err);
 }
 
-static enum hub_status read_files(const json_t *document, const char *id, const char *revision,
+/* What a list of files says beside the files, and their text. */
+struct file_list {
+    json_t *id, *revision;
+    struct hub_view items;
+};
+
+static void dispose_list(struct file_list *list)
+{
+    json_decref(list->id);
+    json_decref(list->revision);
+}
+
+static enum hub_status read_list(struct hub_view text, struct file_list *out, struct hub_error *err)
+{
+    struct hub_view key, value;
+    while (hub_json_take(&text, &key, &value)) {
+        json_t **place = hub_view_is(key, "id")         ? &out->id
+                         : hub_view_is(key, "revision") ? &out->revision
+                                                        : NULL;
+        if (hub_view_is(key, "items"))
+            out->items = value;
+        if (!place)
+            continue;
+        json_decref(*place); /* of equal keys the last counts */
+        *place = json_loadb(value.data, value.size, JSON_DECODE_ANY, NULL);
+        HUB_TRY(hub_allocated(*place, err));
+    }
+    return HUB_OK;
+}
+
+static enum hub_status add_file(const json_t *item, struct hub_remote_files *out, struct hub_error *err)
+{
+    const struct hub_view name = hub_member_view(item, "path");
+    const char *path = name.size && !memchr(name.data, '\0', name.size) ? name.data : NULL;
+    const char *modified = hub_member_text(item, "modified");
+    const json_t *size = json_object_get(item, "size");
+    HUB_TRY(hub_path_check(path, err));
+    if (!json_is_integer(size) || json_integer_value(size) < 0)
+        return hub_fail_as(err, HUB_CORRUPT, "protocol", "the hub does not state the size of '%s'", path);
+    HUB_TRY(hub_remote_files_add(out, path, (uint64_t)json_integer_value(size),
+                                 hub_member_text(item, "sha256"), err));
+    if (modified)
+        (void)hub_time_parse_rfc3339(hub_view_of(modified), &out->items[out->count - 1].modified_ns);
+    return HUB_OK;
+}
+
+/* One after the other: parsed together, a million files take several times the memory of their text. */
+static enum hub_status add_files(struct hub_view items, struct hub_remote_files *out, struct hub_error *err)
+{
+    struct hub_view value;
+    while (hub_json_take(&items, NULL, &value)) {
+        HUB_CLEANUP(hub_json_decrefp) json_t *item = NULL;
+        HUB_TRY(hub_json_parse(value, value.size + 1, &item, err));
+        HUB_TRY(add_file(item, out, err));
+    }
+    return hub_remote_files_finish(out, err);
+}
+
+static enum hub_status read_files(const struct file_list *list, const char *id, const char *revision,
                                   struct hub_remote_files *out, struct hub_error *err)
 {
-    const json_t *items = json_object_get(document, "items"), *item;
-    const char *full = hub_member_text(document, "id"), *now = hub_member_text(document, "revision");
-    size_t i;
-    if (!full || !now || !json_is_array(items))
+    const char *full = json_string_value(list->id), *now = json_string_value(list->revision);
+    if (!full || !now || !list->items.size || list->items.data[0] != '[')
         return hub_fail_as(err, HUB_CORRUPT, "protocol", "the list of files of '%s' is not a hub's", id);
     if (!hub_api_same_id(id, full))
         return hub_fail_as(err, HUB_CORRUPT, "protocol",
                            "asked for the files of '%.200s', but the hub listed those of '%.200s'", id, full);
     if (revision && strcmp(now, revision) != 0)
         return hub_fail_as(err, HUB_CHANGED, "revision-gone", "'%s' is now at revision %.40s", id, now);
-    if (!(out->id = strdup(full)) || !(out->revision = strdup(now)))
-        return hub_no_memory(err);
+    HUB_TRY(hub_dup(&out->id, full, err));
+    HUB_TRY(hub_dup(&out->revision, now, err));
     out->timed = true;
-    json_array_foreach(items, i, item)
-    {
-        const struct hub_view name = hub_member_view(item, "path");
-        const char *path = name.size && !memchr(name.data, '\0', name.size) ? name.data : NULL;
-        const char *modified = hub_member_text(item, "modified");
-        const json_t *size = json_object_get(item, "size");
-        HUB_TRY(hub_path_check(path, err));
-        if (!json_is_integer(size) || json_integer_value(size) < 0)
-            return hub_fail_as(err, HUB_CORRUPT, "protocol", "the hub does not state the size of '%s'", path);
-        HUB_TRY(hub_remote_files_add(out, path, (uint64_t)json_integer_value(size),
-                                     hub_member_text(item, "sha256"), err));
-        if (modified)
-            (void)hub_time_parse_rfc3339(hub_view_of(modified), &out->items[out->count - 1].modified_ns);
-    }
-    return hub_remote_files_finish(out, err);
+    return add_files(list->items, out, err);
 }
 
 static enum hub_status files(struct hub_remote *remote, const char *id, const char *revision,
                              struct hub_remote_files *out, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(16 * KIB);
-    HUB_CLEANUP(hub_json_decrefp) json_t *document = NULL;
+    HUB_CLEANUP(hub_buf_dispose)
+    struct hub_buf url = HUB_BUF_INIT(16 * KIB), text = HUB_BUF_INIT(LISTING_BYTES);
+    HUB_CLEANUP(dispose_list) struct file_list list = {0};
     HUB_TRY(hub_api_url(remote, id, "files", &url, err));
     HUB_TRY(hub_api_parameter(&url, "revision", revision, err));
-    HUB_TRY(hub_remote_document(remote, url.data, LISTING_BYTES, NULL, &document, err));
-    return read_files(document, id, revision, out, err);
+    HUB_TRY(hub_remote_object(remote, url.data, &text, err));
+    HUB_TRY(read_list(hub_buf_view(&text), &list, err));
+    return read_files(&list, id, revision, out, err);
 }
 
 static enum hub_status open_file(const struct hub_remote *remote, const struct hub_remote_files *files_of,

@@ -96,6 +96,17 @@ enum hub_status hub_remote_json(struct hub_remote *remote, const char *url, stru
     return HUB_OK;
 }
 
+enum hub_status hub_remote_object(struct hub_remote *remote, const char *url, struct hub_buf *text,
+                                  struct hub_error *err)
+{
+    HUB_TRY(read_body(remote, url, "application/json", text, NULL, err));
+    return hub_json_valid(hub_buf_view(text), HUB_JSON_OBJECT)
+               ? HUB_OK
+               : hub_fail_as(err, HUB_CORRUPT, "protocol",
+                             "the answer of %.200s is not a JSON object: is it a %s?", url,
+                             remote->kind->noun);
+}
+
 enum hub_status hub_remote_document(struct hub_remote *remote, const char *url, size_t max_bytes,
                                     struct hub_buf *text, json_t **out, struct hub_error *err)
 {

@@ -145,6 +145,10 @@ void hub_remote_files_name_left_out(const struct hub_remote_files *files, char *
 HUB_MUST_USE enum hub_status hub_remote_document(struct hub_remote *remote, const char *url, size_t max_bytes,
                                                  struct hub_buf *text, json_t **out, struct hub_error *err);
 
+/** GET a JSON object as text, for one that is too large to be parsed as a whole: at most `text->limit` bytes. */
+HUB_MUST_USE enum hub_status hub_remote_object(struct hub_remote *remote, const char *url,
+                                               struct hub_buf *text, struct hub_error *err);
+
 /** GET any JSON value of at most `text->limit` bytes. `answer`, unless it is NULL, gets what the head said. */
 HUB_MUST_USE enum hub_status hub_remote_json(struct hub_remote *remote, const char *url, struct hub_buf *text,
                                              struct hub_answer *answer, json_t **out, struct hub_error *err);
