@@ -7,6 +7,7 @@
 #include "server/usage.h"
 #include "server/versions.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -91,6 +92,8 @@ static int run(const struct command *command, char **argv)
 
 int main(int argc, char **argv)
 {
+    signal(SIGXFSZ,
+           SIG_IGN); /* a limit of file sizes is an error of writing, and not the end of the program */
     if (argc < 2) {
         fputs("minari-hub: say what to do: serve, mirror, check, export, import, scan, status, problems, "
               "config, "

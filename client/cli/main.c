@@ -12,6 +12,7 @@ int main(int argc, char **argv)
     const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM");
     setlocale(LC_CTYPE, "C.UTF-8"); /* widths of characters; numbers stay as they are */
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* as a full disk: it is said, and what came is kept */
     if (argc == 3 && strcmp(argv[1], "--generate") == 0)
         return cli_generate(argv[2]);
     cli.terminal = isatty(STDOUT_FILENO);

@@ -37,7 +37,8 @@ static enum hub_status fill(struct hub_error *err, enum hub_status status, const
         n = 0;
     if (errnum && (size_t)n < sizeof text) {
         char why[128];
-        snprintf(text + n, sizeof text - (size_t)n, ": %s", strerror_r(errnum, why, sizeof why));
+        snprintf(text + n, sizeof text - (size_t)n, ": %s%s", strerror_r(errnum, why, sizeof why),
+                 errnum == EFBIG ? " (is there a limit: ulimit -f?)" : "");
     }
     memset(err, 0, sizeof *err);
     err->status = status;
@@ -81,6 +82,7 @@ static enum hub_status status_of_errno(int errnum)
         return HUB_EXISTS;
     case ENOSPC:
     case EDQUOT:
+    case EFBIG:
         return HUB_NO_SPACE;
     case ENOMEM:
         return HUB_NO_MEMORY;

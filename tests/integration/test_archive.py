@@ -3,6 +3,7 @@ import hashlib
 import io
 import json
 import os
+import resource
 import shutil
 import socket
 import subprocess
@@ -433,6 +434,15 @@ def test_hostile_tars_leave_nothing(tmp_path):
         assert left(str(root)) == ["ns/mine-v0/data/x.bin"], name
         assert os.listdir(root / ".minari-hub" / "incoming") == [] if (root / ".minari-hub" / "incoming").exists() else True
     assert os.listdir(root / "ns") == ["mine-v0"]
+
+
+def test_a_limit_of_file_sizes_is_said(tmp_path):
+    root = tmp_path / "root"
+    root.mkdir()
+    limited = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4 << 20, 4 << 20))
+    done = program("import", "-", "--state", str(tmp_path / "t"), "--root", str(root), input=BIG, preexec_fn=limited)
+    assert done.returncode == 6 and b"File too large" in done.stderr and b"ulimit -f" in done.stderr, done
+    assert left(str(root)) == []
 
 
 def test_a_kill_leaves_nothing(tmp_path):

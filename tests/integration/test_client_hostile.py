@@ -3,6 +3,7 @@ import json
 import os
 import random
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -634,6 +635,16 @@ def test_who_is_asked_to_wait_for_an_hour_is_told(small, tmp_path):
     small.fault = lambda request, path: is_main(path) and request.problem(429, "overloaded", "too much", {"Retry-After": "3600"})
     r = Cli(tmp_path, small.url).run("download", ID, expect=4)
     assert "try again in 60 minutes" in r.err and len([q for q in small.file_requests() if is_main(q[1])]) == 1
+
+
+def test_a_limit_of_file_sizes_is_said(big, tmp_path):
+    limited = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (SEGMENT, SEGMENT))
+    cli = Cli(tmp_path, big.url)
+    p = cli.start("download", ID, preexec_fn=limited)
+    _, said = p.communicate()
+    assert p.returncode == 6 and "File too large" in said and "ulimit -f" in said, said
+    cli.run("download", ID, expect=0)
+    right(cli, big)
 
 
 def test_a_file_in_the_place_of_the_folder(small, tmp_path):
