@@ -2,6 +2,8 @@
 #include "server/mirror/listed.h"
 #include "server/mirror/spec.h"
 #include "server/mirror/work.h"
+#include "storage/base/id.h"
+#include "storage/base/order.h"
 #include "storage/catalog/upstream.h"
 #include "storage/model/layout.h"
 #include "storage/transfer/publish.h"
@@ -14,7 +16,7 @@
 enum { LIST_BYTES = 1 << 30 };
 
 struct listed {
-    char *id, *revision, *path; /* there; there; here */
+    char *id, *revision, *path; /* there, first; there; here */
     char *text;                 /* of an upstream: all that it says */
     bool files;                 /* loose ones of a folder */
 };
@@ -70,19 +72,22 @@ static int by_id(const void *a, const void *b)
     return strcmp(((const struct listed *)a)->id, ((const struct listed *)b)->id);
 }
 
-/* The loose files of a folder that holds datasets: a copy of them would hold those as well. */
+/* The loose files of a folder that holds datasets: a copy of them would hold those as well. What is too long for an id is
+ * left out later. */
 static bool is_around_others(const struct listing *l, uint32_t i)
 {
-    const size_t size = strlen(l->items[i].id);
-    const struct hub_view id = hub_view_of(l->items[i].id);
-    if (!l->items[i].files)
+    char below[HUB_MAX_ID + 2];
+    const struct listed *item = &l->items[i];
+    if (!item->files)
         return false;
-    if (hub_view_is(id, "root-files"))
+    if (strcmp(item->id, "root-files") == 0)
         return true;
-    for (uint32_t k = i + 1; k < l->count && strncmp(l->items[k].id, id.data, size) == 0; k++)
-        if (l->items[k].id[size] == '/')
-            return true;
-    return false;
+    const int size = snprintf(below, sizeof below, "%s/", item->id);
+    if (size >= (int)sizeof below)
+        return false;
+    const struct hub_view key = {below, (size_t)size};
+    const uint32_t at = hub_lower_bound(&key, l->items, l->count, sizeof *l->items, hub_view_by_text);
+    return at < l->count && strncmp(l->items[at].id, below, key.size) == 0;
 }
 
 static bool same_member(const json_t *a, const json_t *b, const char *member)

@@ -6,6 +6,7 @@
 
 #include <criterion/criterion.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 TestSuite(pass, .init = kit_begin, .fini = kit_end);
 
@@ -204,6 +205,19 @@ Test(pass, loose_files_around_datasets_are_left_out)
     pass_well("lab", items);
     cr_expect_str_eq(kit_jobs("transfer"), "transfer lab-2 {\"id\":\"lab-2\",\"path\":\"lab-2\"};"
                                            "transfer lab/a-v0 {\"id\":\"lab/a-v0\",\"path\":\"lab/a-v0\"};");
+}
+
+Test(pass, a_hundred_thousand_hostile_ids_take_no_time, .timeout = 20)
+{
+    enum { COUNT = 100000 };
+    const char **items = calloc(COUNT + 1, sizeof *items);
+    cr_assert(items);
+    for (size_t i = 0; i < COUNT; i++)
+        items[i] = "{'id':'.a','format':'files'}"; /* each begins like all others, and none is an id */
+    kit_put_rule("lab", "{'remote':'http://hub'}");
+    pass_well("lab", items);
+    cr_expect_str_eq(kit_jobs("transfer"), "");
+    free(items);
 }
 
 /* ---- what is no more there ---- */
