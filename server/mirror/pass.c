@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { LIST_BYTES = 1 << 30 };
+enum { LIST_BYTES = 1 << 30, MAX_LISTED = 1000 * 1000 };
 
 struct listed {
     char *id, *revision, *path; /* there, first; there; here */
@@ -25,6 +25,7 @@ struct listing {
     struct hub_mirror_work *work;
     struct listed *items;
     uint32_t count, capacity;
+    uint64_t bytes; /* of their texts */
     struct hub_upstream_seen *seen;
     struct hub_buf lines; /* of an upstream: what is shown */
     uint32_t asked, removed;
@@ -64,7 +65,13 @@ static enum hub_status take_item(json_t *item, struct hub_view text, void *user,
         st = hub_allocated(one.text, err);
     }
     l->items[l->count++] = one; /* also what of it is there only half */
-    return st ? st : hub_mirror_keep(l->work, err);
+    HUB_TRY(st);
+    l->bytes += strlen(one.id) + strlen(one.revision) + (one.text ? strlen(one.text) : 0);
+    return l->count > MAX_LISTED || l->bytes > LIST_BYTES
+               ? hub_fail_as(err, HUB_TOO_BIG, "too-long",
+                             "the remote lists more than %d datasets, or too much of them: give a --prefix",
+                             MAX_LISTED)
+               : hub_mirror_keep(l->work, err);
 }
 
 static int by_id(const void *a, const void *b)
