@@ -81,6 +81,7 @@ def test_a_download_is_ended(tmp_path, bucket, files, old):
         assert download(*shim.prefix) == -signal.SIGKILL, moment
         assert below(cli.root, "a/b-v0") in (files, old), moment
         assert download() == 0 and below(cli.root, "a/b-v0") == files, moment
+        assert not [name for _, _, names in os.walk(cli.path("a/b-v0")) for name in names if name.endswith(".tmp")], moment
         cli.run("download", "a/b-v0", "-r", "gcp://lab", expect=0)  # what was replaced goes with the next
         assert leftovers(cli.root) == [], moment
 
