@@ -325,6 +325,11 @@ void hub_mirror_print(const json_t *rule)
            line, "", number(rule, "datasets"), number(rule, "waiting"), number(rule, "running"), bytes,
            number(rule, "transfers"), number(rule, "failures"),
            *text(rule, "synced") ? text(rule, "synced") : "never");
+    if (number(rule, "unlisted"))
+        printf("%16s %" PRIu64
+               " of its datasets here are no longer listed, though they may still be on the remote: they "
+               "stay, and are not brought up to date\n",
+               "", number(rule, "unlisted"));
     snprintf(line, sizeof line, "%s", text(rule, "error"));
     hub_utf8_clean(line, strlen(line));
     if (*line)

@@ -104,8 +104,8 @@ static void add_damage(const struct hub_app *app, struct hub_alerts *out)
 
 struct rules {
     int64_t up_s; /* the hub; nothing lags for that it was not */
-    unsigned failing, late;
-    char failed[150], lagged[150]; /* names, as far as there is room */
+    unsigned failing, late, unlisting;
+    char failed[150], lagged[150], unlisted[150]; /* names, as far as there is room */
 };
 
 static void name(char *names, size_t size, unsigned before, const char *rule)
@@ -120,6 +120,8 @@ static enum hub_status look_at_rule(void *user, const struct hub_rule *rule, str
     struct rules *r = user;
     const int64_t every_s = json_integer_value(json_object_get(rule->spec, "every"));
     (void)err;
+    if (rule->unlisted)
+        name(r->unlisted, sizeof r->unlisted, r->unlisting++, rule->name);
     if (rule->paused)
         return HUB_OK;
     if (*rule->error)
@@ -142,6 +144,12 @@ static void add_rules(const struct hub_app *app, struct hub_alerts *out)
         add(out, "mirrors-lagging",
             "%u mirror rule%s did not come to an end for three times as long as a pass should take: %s",
             r.late, hub_plural(r.late), r.lagged);
+    if (r.unlisting)
+        add(out, "mirrors-unlisted",
+            "%u mirror rule%s no longer list%s datasets that may still be on the remote: %s; their copies "
+            "stay, and are "
+            "not brought up to date: add a rule for them, or delete them here",
+            r.unlisting, hub_plural(r.unlisting), r.unlisting == 1 ? "s" : "", r.unlisted);
 }
 
 void hub_reason_local(const struct hub_app *app, struct hub_view reason, char out[HUB_LOCAL_BYTES])

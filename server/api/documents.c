@@ -316,6 +316,7 @@ static void write_origin(struct hub_json *json, struct hub_catalog *catalog,
     hub_put_known(json, "revision", u.revision);
     put_ms(json, "synced", u.synced_ms);
     put_ms(json, "gone", u.gone_ms);
+    put_ms(json, "unlisted", u.unlisted_ms);
     if (u.stale)
         hub_json_put_bool(json, "stale", true);
     if (u.changed_ms) {

@@ -90,6 +90,8 @@ void hub_mirror_write(struct hub_json *json, const struct hub_rule *rule, const 
     hub_json_put_uint(json, "transfers", rule->transfers);
     hub_json_put_uint(json, "bytes", rule->bytes);
     hub_json_put_uint(json, "failures", rule->failures);
+    if (rule->unlisted)
+        hub_json_put_uint(json, "unlisted", rule->unlisted);
     if (*rule->error)
         hub_json_put_string(json, "error", hub_mirror_error(rule->error, local));
     hub_json_end_object(json);

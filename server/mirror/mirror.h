@@ -15,6 +15,7 @@ struct hub_mirror_event {
     enum hub_mirror_event_kind {
         HUB_MIRROR_COPIED = 1, /* a dataset, or the change of one */
         HUB_MIRROR_REMOVED,    /* it is no more upstream, and by its rule no more here */
+        HUB_MIRROR_KEPT,       /* the remote lists it no more, but it is not known to be gone */
         HUB_MIRROR_FAILED,     /* tried again later, unless `detail` says otherwise */
         HUB_MIRROR_SYNCED,     /* a pass that changed something is over */
         HUB_CHECK_DAMAGED,     /* a file; it is not served any more */

@@ -1,11 +1,11 @@
 /* One pass of a rule: what the remote lists against what is here. */
+#include "server/mirror/gone.h"
 #include "server/mirror/listed.h"
 #include "server/mirror/spec.h"
 #include "server/mirror/work.h"
 #include "storage/base/id.h"
 #include "storage/base/order.h"
 #include "storage/catalog/upstream.h"
-#include "storage/model/layout.h"
 #include "storage/transfer/publish.h"
 
 #include <inttypes.h>
@@ -184,30 +184,7 @@ static enum hub_status compare(struct listing *l, struct hub_error *err)
                              seen, err);
 }
 
-/* ---- what is no more there ---- */
-
-static enum hub_status remove_copy(struct hub_mirror_work *w, uint32_t root, const char *path,
-                                   struct hub_error *err)
-{
-    HUB_CLEANUP(hub_private_close) struct hub_private place = HUB_PRIVATE_INIT;
-    HUB_TRY(hub_mirror_keep_now(w, err));
-    HUB_TRY(hub_private_open(w->mirrors->options.roots->roots[root].path, true, &place, err));
-    const enum hub_status st = hub_withdraw(&place, path, err);
-    if (st && st != HUB_NOT_FOUND)
-        return st;
-    return hub_upstream_forget(w->mirrors->options.catalog, root, path, err);
-}
-
-static enum hub_status deal_with_gone(void *user, uint32_t root, const char *path, struct hub_error *err)
-{
-    struct listing *l = user;
-    if (!json_is_true(json_object_get(l->work->rule.spec, "delete")) || root == HUB_NONE)
-        return HUB_OK;
-    HUB_TRY(remove_copy(l->work, root, path, err));
-    l->removed++;
-    hub_mirror_tell(l->work, HUB_MIRROR_REMOVED, path, "it is no more on the remote");
-    return HUB_OK;
-}
+/* ---- the pass ---- */
 
 /* What an interrupted replacement left, and what was replaced before the last pass. */
 static enum hub_status tidy_root(const struct hub_mirror_work *w, struct hub_error *err)
@@ -230,7 +207,8 @@ enum hub_status hub_mirror_pass(struct hub_mirror_work *w, struct hub_error *err
     if (l.count && hub_rule_pulls(&w->rule))
         HUB_TRY(hub_listed_put(w->mirrors, &w->rule, hub_buf_view(&l.lines), err));
     if (l.count)
-        HUB_TRY(hub_upstream_gone(catalog, w->rule.name, w->rule.begun_ms, deal_with_gone, &l, err));
+        HUB_TRY(
+            hub_gone_run(w, &(struct hub_gone_listing){l.items, l.count, sizeof *l.items}, &l.removed, err));
     if (l.removed)
         hub_scanner_sweep(w->mirrors->options.scanner);
     if (l.asked)

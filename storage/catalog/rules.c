@@ -137,7 +137,8 @@ enum hub_status hub_rule_run(struct hub_catalog *catalog, const char *name, stru
     "SELECT name, source = 'file', paused, made, due, begun, synced, datasets, transfers, bytes, failures,"  \
     " error, spec,"                                                                                          \
     " (SELECT count(*) FROM jobs WHERE rule = name AND state = 'waiting' AND kind <> 'mirror'),"             \
-    " (SELECT count(*) FROM jobs WHERE rule = name AND state = 'running' AND kind <> 'mirror') FROM rules "
+    " (SELECT count(*) FROM jobs WHERE rule = name AND state = 'running' AND kind <> 'mirror'),"             \
+    " (SELECT count(*) FROM origins WHERE rule = name AND unlisted > 0) FROM rules "
 
 static enum hub_status read_rule(struct hub_stmt *stmt, struct hub_rule *out, struct hub_error *err)
 {
@@ -152,7 +153,8 @@ static enum hub_status read_rule(struct hub_stmt *stmt, struct hub_rule *out, st
                              .bytes = (uint64_t)hub_stmt_int(stmt, 9),
                              .failures = (uint64_t)hub_stmt_int(stmt, 10),
                              .waiting = (uint32_t)hub_stmt_int(stmt, 13),
-                             .running = (uint32_t)hub_stmt_int(stmt, 14)};
+                             .running = (uint32_t)hub_stmt_int(stmt, 14),
+                             .unlisted = (uint64_t)hub_stmt_int(stmt, 15)};
     snprintf(out->name, sizeof out->name, "%s", hub_stmt_text(stmt, 0));
     snprintf(out->error, sizeof out->error, "%s", hub_stmt_text(stmt, 11));
     return hub_json_parse(hub_stmt_view(stmt, 12), SPEC_BYTES, &out->spec, err);

@@ -16,8 +16,9 @@ struct hub_rule {
     /* Unix time; 0: not yet. `synced`: when the last pass began of which nothing failed */
     int64_t made_ms, due_ms, begun_ms, synced_ms;
     uint64_t datasets, transfers, bytes, failures; /* found by the last pass; since the rule was made */
-    char error[512];                               /* of the last pass, or "" */
-    uint32_t waiting, running;                     /* transfers and pulls */
+    uint64_t unlisted; /* copies that the last pass no longer listed, though they are still on the remote */
+    char error[512];   /* of the last pass, or "" */
+    uint32_t waiting, running; /* transfers and pulls */
 };
 void hub_rule_dispose(struct hub_rule *rule);
 

@@ -91,6 +91,7 @@ static enum hub_status read_upstream(struct hub_stmt *stmt, struct hub_buf *text
     out->replaced = (uint64_t)hub_stmt_int(stmt, 9);
     out->removed = (uint64_t)hub_stmt_int(stmt, 10);
     out->stale = hub_stmt_int(stmt, 11) != 0;
+    out->unlisted_ms = hub_stmt_int(stmt, 12);
     return HUB_OK;
 }
 
@@ -104,7 +105,7 @@ static enum hub_status find(const struct hub_catalog *catalog, struct hub_db *db
     HUB_TRY(hub_db_prepare(
         db,
         "SELECT rule, remote, remote_id, revision, was, synced, changed, gone, added, replaced,"
-        " removed, seen > synced FROM origins WHERE root = ? AND path = ?",
+        " removed, seen > synced, unlisted FROM origins WHERE root = ? AND path = ?",
         &stmt, err));
     bind_dataset(catalog, stmt, root, path, number);
     HUB_TRY(hub_stmt_step(stmt, &row, err));
@@ -199,7 +200,7 @@ static enum hub_status put_dataset(const struct hub_catalog *catalog, struct hub
         ") ON CONFLICT (root, path) DO UPDATE SET"
         " rule = excluded.rule, remote = excluded.remote, remote_id = excluded.remote_id, synced = "
         "excluded.synced,"
-        " seen = excluded.seen, gone = 0, was = CASE WHEN ?7 THEN revision ELSE was END,"
+        " seen = excluded.seen, gone = 0, unlisted = 0, was = CASE WHEN ?7 THEN revision ELSE was END,"
         " changed = CASE WHEN ?7 THEN excluded.synced ELSE changed END,"
         " added = CASE WHEN ?7 THEN ?8 ELSE added END, replaced = CASE WHEN ?7 THEN ?9 ELSE replaced END,"
         " removed = CASE WHEN ?7 THEN ?10 ELSE removed END, revision = excluded.revision",
@@ -302,11 +303,11 @@ enum hub_status hub_upstream_seen(struct hub_catalog *catalog, const char *rule,
     HUB_TRY(hub_db_begin(held->hub, err));
     for (size_t i = 0; i < count; i++) {
         struct hub_stmt *stmt;
-        HUB_TRY(
-            hub_db_prepare(held->hub,
-                           "UPDATE origins SET seen = ?4, gone = 0, synced = CASE WHEN ?3 THEN " HUB_DB_NOW
-                           " ELSE synced END WHERE root = ?1 AND path = ?2 AND rule = ?5",
-                           &stmt, err));
+        HUB_TRY(hub_db_prepare(
+            held->hub,
+            "UPDATE origins SET seen = ?4, gone = 0, unlisted = 0, synced = CASE WHEN ?3 THEN " HUB_DB_NOW
+            " ELSE synced END WHERE root = ?1 AND path = ?2 AND rule = ?5",
+            &stmt, err));
         bind_dataset(catalog, stmt, root, seen[i].path, number);
         hub_stmt_bind_int(stmt, 3, seen[i].same);
         hub_stmt_bind_int(stmt, 4, begun_ms);
@@ -318,39 +319,51 @@ enum hub_status hub_upstream_seen(struct hub_catalog *catalog, const char *rule,
     return HUB_OK;
 }
 
-static enum hub_status mark_gone(struct hub_catalog *catalog, const char *rule, int64_t begun_ms,
-                                 struct hub_error *err)
-{
-    HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock(catalog);
-    struct hub_stmt *stmt;
-    HUB_TRY(hub_db_prepare(
-        held->hub, "UPDATE origins SET gone = " HUB_DB_NOW " WHERE rule = ?1 AND seen <> ?2 AND gone = 0",
-        &stmt, err));
-    hub_stmt_bind_text(stmt, 1, rule);
-    hub_stmt_bind_int(stmt, 2, begun_ms);
-    HUB_TRY(hub_stmt_run(stmt, err));
-    atomic_fetch_add(&catalog->upstream_stored, 1);
-    return HUB_OK;
-}
-
-enum hub_status hub_upstream_gone(struct hub_catalog *catalog, const char *rule, int64_t begun_ms,
-                                  hub_upstream_each each, void *user, struct hub_error *err)
+enum hub_status hub_upstream_unseen_each(struct hub_catalog *catalog, const char *rule, int64_t begun_ms,
+                                         hub_upstream_each each, void *user, struct hub_error *err)
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     struct hub_db *db;
     bool row = false;
-    HUB_TRY(mark_gone(catalog, rule, begun_ms, err));
     HUB_TRY(hub_catalog_hub_reader(catalog, &db, err));
-    HUB_TRY(hub_db_prepare(db, "SELECT root, path FROM origins WHERE rule = ? AND gone > 0 ORDER BY path",
+    HUB_TRY(hub_db_prepare(db,
+                           "SELECT root, path, remote, remote_id, gone > 0, unlisted > 0 FROM origins"
+                           " WHERE rule = ? AND seen <> ? ORDER BY path",
                            &stmt, err));
     hub_stmt_bind_text(stmt, 1, rule);
+    hub_stmt_bind_int(stmt, 2, begun_ms);
     for (;;) {
         HUB_TRY(hub_stmt_step(stmt, &row, err));
         if (!row)
             return HUB_OK;
-        const uint32_t root = hub_catalog_root_number(catalog, hub_stmt_text(stmt, 0));
-        HUB_TRY(each(user, root, hub_stmt_text(stmt, 1), err));
+        const struct hub_upstream_unseen copy = {.root =
+                                                     hub_catalog_root_number(catalog, hub_stmt_text(stmt, 0)),
+                                                 .path = hub_stmt_text(stmt, 1),
+                                                 .remote = hub_stmt_text(stmt, 2),
+                                                 .id = hub_stmt_text(stmt, 3),
+                                                 .gone = hub_stmt_int(stmt, 4) != 0,
+                                                 .unlisted = hub_stmt_int(stmt, 5) != 0};
+        HUB_TRY(each(user, &copy, err));
     }
+}
+
+enum hub_status hub_upstream_mark(struct hub_catalog *catalog, uint32_t root, const char *path, bool gone,
+                                  struct hub_error *err)
+{
+    HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock(catalog);
+    struct hub_stmt *stmt;
+    char number[16];
+    HUB_TRY(hub_db_prepare(held->hub,
+                           "UPDATE origins SET gone = CASE WHEN NOT ?3 THEN 0 WHEN gone THEN gone ELSE "
+                           "" HUB_DB_NOW " END,"
+                           " unlisted = CASE WHEN ?3 THEN 0 WHEN unlisted THEN unlisted ELSE " HUB_DB_NOW
+                           " END WHERE root = ?1 AND path = ?2",
+                           &stmt, err));
+    bind_dataset(catalog, stmt, root, path, number);
+    hub_stmt_bind_int(stmt, 3, gone);
+    HUB_TRY(hub_stmt_run(stmt, err));
+    atomic_fetch_add(&catalog->upstream_stored, 1);
+    return HUB_OK;
 }
 
 enum hub_status hub_upstream_forget(struct hub_catalog *catalog, uint32_t root, const char *path,
@@ -376,11 +389,12 @@ enum hub_status hub_copies_each(struct hub_catalog *catalog, const char *rule, h
     struct hub_db *db;
     bool row = false;
     HUB_TRY(hub_catalog_hub_reader(catalog, &db, err));
-    HUB_TRY(hub_db_prepare(db,
-                           "SELECT root, path, remote_id, read, seen, seen > synced, gone > 0, (SELECT"
-                           " coalesce(sum(size), 0) FROM origin_files f WHERE f.root = o.root AND"
-                           " f.dataset = o.path) FROM origins o WHERE rule = ?",
-                           &stmt, err));
+    HUB_TRY(
+        hub_db_prepare(db,
+                       "SELECT root, path, remote_id, read, seen, seen > synced, gone OR unlisted, (SELECT"
+                       " coalesce(sum(size), 0) FROM origin_files f WHERE f.root = o.root AND"
+                       " f.dataset = o.path) FROM origins o WHERE rule = ?",
+                       &stmt, err));
     hub_stmt_bind_text(stmt, 1, rule);
     for (;;) {
         HUB_TRY(hub_stmt_step(stmt, &row, err));

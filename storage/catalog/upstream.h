@@ -21,10 +21,11 @@ struct hub_upstream_file {
 struct hub_upstream {
     const char *rule, *remote, *id, *revision; /* as they are there */
     int64_t synced_ms,
-        changed_ms;  /* Unix time; when it was last found the same or made so; 0: it never did */
-    bool stale;      /* the remote lists something else by now */
-    int64_t gone_ms; /* since when it is no more there; 0: it is */
-    const char *was; /* the revision before the change, or "" */
+        changed_ms;      /* Unix time; when it was last found the same or made so; 0: it never did */
+    bool stale;          /* the remote lists something else by now */
+    int64_t gone_ms;     /* since when it is no more there; 0: it is */
+    int64_t unlisted_ms; /* since when its rule no longer lists it though it is there; 0: it does */
+    const char *was;     /* the revision before the change, or "" */
     uint64_t added, replaced, removed; /* files, by the last change */
     struct hub_upstream_file *files;   /* sorted by path bytes; NULL where they were not asked for */
     uint32_t file_count;
@@ -58,12 +59,21 @@ HUB_MUST_USE enum hub_status hub_upstream_seen(struct hub_catalog *catalog, cons
                                                int64_t begun_ms, uint32_t root,
                                                const struct hub_upstream_seen *seen, size_t count,
                                                struct hub_error *err);
-/** What of a rule was not seen by the pass that began at `begun_ms` is marked gone, and handed to `each`. */
-typedef enum hub_status (*hub_upstream_each)(void *user, uint32_t root, const char *path,
+/** A copy that the last pass of its rule did not see. Texts live until the callback returns. */
+struct hub_upstream_unseen {
+    uint32_t root; /* HUB_NONE: the hub has no such root now */
+    const char *path, *remote, *id;
+    bool gone, unlisted; /* what an earlier pass said of it */
+};
+typedef enum hub_status (*hub_upstream_each)(void *user, const struct hub_upstream_unseen *copy,
                                              struct hub_error *err);
-HUB_MUST_USE enum hub_status hub_upstream_gone(struct hub_catalog *catalog, const char *rule,
-                                               int64_t begun_ms, hub_upstream_each each, void *user,
-                                               struct hub_error *err);
+/** Hand over what of a rule the pass that began at `begun_ms` did not see, in order of the paths. */
+HUB_MUST_USE enum hub_status hub_upstream_unseen_each(struct hub_catalog *catalog, const char *rule,
+                                                      int64_t begun_ms, hub_upstream_each each, void *user,
+                                                      struct hub_error *err);
+/** Write down what became of a copy that was not seen: it is `gone` from the remote, or only unlisted. */
+HUB_MUST_USE enum hub_status hub_upstream_mark(struct hub_catalog *catalog, uint32_t root, const char *path,
+                                               bool gone, struct hub_error *err);
 /** The copy is removed: nothing is known of it any more. */
 HUB_MUST_USE enum hub_status hub_upstream_forget(struct hub_catalog *catalog, uint32_t root, const char *path,
                                                  struct hub_error *err);
@@ -73,7 +83,7 @@ struct hub_copy {
     const char *path, *remote_id;
     uint64_t size;
     int64_t read_ms, seen_ms; /* Unix time: when it was last read, or made; when the remote last listed it */
-    bool stale, gone;         /* as something else; no more */
+    bool stale, gone;         /* the remote lists something else; it lists it no more */
 };
 typedef enum hub_status (*hub_copy_each)(void *user, const struct hub_copy *copy, struct hub_error *err);
 HUB_MUST_USE enum hub_status hub_copies_each(struct hub_catalog *catalog, const char *rule,

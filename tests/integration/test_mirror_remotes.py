@@ -222,6 +222,28 @@ def test_a_bucket_of_minari_04(place, monkeypatch):
             assert again(place, hub, "old") == (0, 1)
 
 
+def test_a_bucket_of_another_kind_than_before(place, monkeypatch):
+    """It is one tree of plain files; then somebody puts a dataset of Minari's into it."""
+    with Gcs() as bucket:
+        monkeypatch.setenv("STORAGE_EMULATOR_HOST", bucket.url)
+        for name in ("robots/arm/meta/info.json", "robots/arm/data/part.parquet", "docs/README.md"):
+            bucket.put(name, name.encode() * 100)
+        with here(place) as hub:
+            hub.wait_ready()
+            mirror(place, "add", "gcp://lab", "--delete")
+            wait_synced(hub, "lab")
+            before = tree(os.path.join(place, "here"))
+            assert len(before) == 3
+            with open(os.path.join(place, "up", DOOR, "data", "metadata.json"), "rb") as f:
+                bucket.put("top-v0/data/metadata.json", f.read())
+            again(place, hub, "lab")
+            now = tree(os.path.join(place, "here"))
+            assert {p: now.get(p) for p in before} == before
+            assert "mirror-kept" in hub.text_log() and rule(place, "lab")["unlisted"] == 1
+            assert "no longer listed" in mirror(place, "list").stdout
+            assert "mirrors-unlisted" in hub.get("/api/v1/problems").body.decode()
+
+
 def converge(hubs, sync, revisions=True):
     """Until all say the same of the same datasets."""
     def same():

@@ -29,7 +29,25 @@ static enum hub_status list(struct hub_remote *remote, const struct hub_remote_q
     return HUB_OK;
 }
 
-static const struct hub_remote_kind kind = {.noun = "test", .list = list};
+/* "id/path", ended by NULL: the files of a remote; NULL: it has none but those that were listed. */
+static const char *const *objects;
+static bool is_closed;
+
+static enum hub_status files(struct hub_remote *remote, const char *id, const char *revision,
+                             struct hub_remote_files *out, struct hub_error *err)
+{
+    const size_t size = strlen(id);
+    (void)remote;
+    (void)revision;
+    if (is_closed)
+        return hub_fail_as(err, HUB_DENIED, "repo-closed", "closed");
+    for (const char *const *at = objects; at && *at; at++)
+        if (strncmp(*at, id, size) == 0 && (*at)[size] == '/')
+            HUB_TRY(hub_remote_files_add(out, *at + size + 1, 1, NULL, err));
+    return out->count ? HUB_OK : hub_fail_as(err, HUB_NOT_FOUND, "dataset-not-found", "no dataset");
+}
+
+static const struct hub_remote_kind kind = {.noun = "test", .list = list, .files = files};
 
 /* One pass of a rule over `items`, by a job as its threads take it. */
 static enum hub_status pass(const char *rule, const char *const *items, struct hub_error *err)
@@ -65,7 +83,9 @@ static void copied(const char *rule, const char *remote, const char *id, const c
     struct hub_error err = {0};
     char file[256];
     const struct hub_job_draft draft = {.kind = "transfer", .target = path, .rule = rule, .payload = "{}"};
-    const struct hub_upstream upstream = {.rule = rule, .remote = remote, .id = id, .revision = revision};
+    struct hub_upstream_file one = {.path = "data/x", .size = 1};
+    const struct hub_upstream upstream = {
+        .rule = rule, .remote = remote, .id = id, .revision = revision, .files = &one, .file_count = 1};
     snprintf(file, sizeof file, "root/%s/data/x", path);
     kit_write(file, "x");
     cr_assert_eq(hub_job_begin(kit.catalog, &draft, 30, &lease, &err), HUB_OK, "%s", err.detail);
@@ -85,7 +105,7 @@ Test(pass, what_is_not_here_is_asked_for)
     cr_expect_str_eq(kit_jobs("transfer"), "transfer D4RL/a-v0 {\"id\":\"D4RL/a-v0\",\"path\":\"D4RL/a-v0\"};"
                                            "transfer b-v0 {\"id\":\"b-v0\",\"path\":\"b-v0\"};");
     cr_expect(asked_brief);
-    cr_expect_str_eq(kit_told[kit_told_count - 1], "4  2 datasets on the remote, 2 to fetch, 0 removed");
+    cr_expect_str_eq(kit_told[kit_told_count - 1], "5  2 datasets on the remote, 2 to fetch, 0 removed");
 }
 
 Test(pass, what_is_here_as_there_is_not_fetched_again)
@@ -268,6 +288,98 @@ Test(pass, a_rule_that_deletes_removes_its_copy_alone)
     cr_expect(kit_is_there("root/c-v0/data/x"), "another rule's");
     cr_expect_eq(kit_sweeps, 1);
     cr_expect_str_eq(kit_told[0], "2 b-v0 it is no more on the remote");
+}
+
+static const char *below_root(const char *path)
+{
+    static char out[256];
+    snprintf(out, sizeof out, "root/%s/data/x", path);
+    return out;
+}
+
+static bool is_unlisted(const char *path)
+{
+    struct hub_upstream known;
+    struct hub_rule rule;
+    cr_assert_eq(hub_upstream_find(kit.catalog, 0, path, false, &known, NULL), HUB_OK);
+    const bool unlisted = known.unlisted_ms != 0;
+    hub_upstream_dispose(&known);
+    cr_assert_eq(hub_rule_find(kit.catalog, "lab", &rule, NULL), HUB_OK);
+    cr_expect_eq(rule.unlisted, unlisted);
+    hub_rule_dispose(&rule);
+    return unlisted;
+}
+
+/* A bucket of plain files is one tree, until somebody puts a dataset of Minari's into it. */
+Test(pass, a_listing_of_another_kind_removes_nothing)
+{
+    static const char *const tree[] = {"{'id':'plain','format':'files','revision':'r1'}", NULL},
+                             *const minari[] = {"{'id':'top-v0','revision':'r2'}", NULL},
+                             *const there[] = {"plain/data/x", "plain/top-v0/data/x", "top-v0/data/x", NULL};
+    kit_put_rule("lab", "{'remote':'gcp://plain','delete':true}");
+    copied("lab", "test://there", "plain", "plain", "r1");
+    pass_well("lab", tree);
+    objects = there;
+    for (unsigned i = 0; i < 2; i++) {
+        pass_well("lab", minari);
+        cr_expect(kit_is_there("root/plain/data/x"));
+        cr_expect(is_unlisted("plain"));
+        cr_expect_not(is_gone("plain"));
+        cr_expect_eq(kit_told[0][0] == '3', i == 0, "it is said once");
+        if (i == 0)
+            cr_expect_str_eq(kit_told[0],
+                             "3 plain the remote lists it no more, but its files are still there: it stays "
+                             "here as it is, and is not brought up to date");
+    }
+    pass_well("lab", tree);
+    cr_expect_not(is_unlisted("plain"), "it is back");
+    objects = NULL;
+    pass_well("lab", minari);
+    cr_expect_not(kit_is_there("root/plain"), "now its files are gone");
+}
+
+Test(pass, what_is_not_known_to_be_gone_stays)
+{
+    static const char *const
+        around[] = {"{'id':'D4RL','format':'files','revision':'r1'}", NULL},
+        *const below[] = {"{'id':'b-v0/one-v0','revision':'r1'}", "{'id':'D4RL/a-v0','revision':'r2'}", NULL},
+        *const whole[] = {"D4RL/a-v0/data/x", "b-v0/data/x", NULL}, *const rest[] = {"b-v0/readme", NULL};
+    static const struct {
+        const char *const *items, *const *objects;
+        bool closed;
+        const char *path; /* of what the remote does not list */
+        bool kept;
+    } cases[] = {
+        {around, whole, false, "D4RL/a-v0", true}, /* a part of another dataset now */
+        {below, NULL, false, "b-v0", true},        /* several datasets now */
+        {without_b, NULL, true, "b-v0", true},     /* who may not see it cannot say */
+        {without_b, rest, false, "b-v0", false},   /* what is there was never fetched */
+        {without_b, whole, false, "b-v0", true},   /* only the list lacks it */
+    };
+    for (size_t i = 0; i < HUB_COUNT(cases); i++) {
+        kit_put_rule("lab", "{'remote':'gcp://b','delete':true}");
+        copied("lab", "test://there", "D4RL/a-v0", "D4RL/a-v0", "r2");
+        copied("lab", "test://there", "b-v0", "b-v0", "r1");
+        objects = cases[i].objects;
+        is_closed = cases[i].closed;
+        pass_well("lab", cases[i].items);
+        cr_expect_eq(kit_is_there(below_root(cases[i].path)), cases[i].kept, "%zu", i);
+        cr_assert_eq(hub_rule_remove(kit.catalog, "lab", NULL), HUB_OK);
+    }
+}
+
+Test(pass, another_remote_or_prefix_removes_nothing)
+{
+    static const char *const specs[] = {"{'remote':'gcp://b','delete':true,'prefix':'D4RL/'}",
+                                        "{'remote':'gcp://b','delete':true}"};
+    for (size_t i = 0; i < HUB_COUNT(specs); i++) {
+        kit_put_rule("lab", specs[i]);
+        copied("lab", i ? "test://elsewhere" : "test://there", "b-v0", "b-v0", "r1");
+        pass_well("lab", without_b);
+        cr_expect(kit_is_there("root/b-v0/data/x"), "%zu", i);
+        cr_expect(is_unlisted("b-v0"), "%zu", i);
+        cr_assert_eq(hub_rule_remove(kit.catalog, "lab", NULL), HUB_OK);
+    }
 }
 
 Test(pass, a_remote_that_lists_nothing_removes_nothing)

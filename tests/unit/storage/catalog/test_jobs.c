@@ -294,11 +294,10 @@ Test(jobs, of_one_rule_leave_a_thread_to_the_others)
     json_decref(spec);
 }
 
-static enum hub_status note(void *user, uint32_t root, const char *path, struct hub_error *err)
+static enum hub_status note(void *user, const struct hub_upstream_unseen *copy, struct hub_error *err)
 {
-    (void)root;
     (void)err;
-    snprintf(user, 20, "%s", path);
+    snprintf(user, 20, "%s", copy->path);
     return HUB_OK;
 }
 
@@ -330,13 +329,17 @@ Test(jobs, changes_upstream_are_counted)
     cr_expect_eq(found.gone_ms, 0);
     hub_upstream_dispose(&found);
     DRAFT_OK(hub_upstream_seen(catalog, "r", 5, 0, &(struct hub_upstream_seen){"i", true}, 1, err));
-    DRAFT_OK(hub_upstream_gone(catalog, "r", 5, note, gone, err));
+    DRAFT_OK(hub_upstream_unseen_each(catalog, "r", 5, note, gone, err));
     cr_expect_str_eq(gone, "");
-    DRAFT_OK(hub_upstream_gone(catalog, "r", 4, note, gone, err));
+    DRAFT_OK(hub_upstream_unseen_each(catalog, "r", 4, note, gone, err));
     cr_expect_str_eq(gone, "i");
-    DRAFT_OK(hub_upstream_find(catalog, 0, "i", false, &found, err));
-    cr_expect_gt(found.gone_ms, 0);
-    hub_upstream_dispose(&found);
+    for (int is_gone = 0; is_gone < 2; is_gone++) {
+        DRAFT_OK(hub_upstream_mark(catalog, 0, "i", is_gone, err));
+        DRAFT_OK(hub_upstream_find(catalog, 0, "i", false, &found, err));
+        cr_expect_eq(found.gone_ms > 0, is_gone);
+        cr_expect_eq(found.unlisted_ms > 0, !is_gone);
+        hub_upstream_dispose(&found);
+    }
     DRAFT_OK(hub_upstream_forget(catalog, 0, "i", err));
     cr_expect_eq(hub_upstream_find(catalog, 0, "i", false, &found, NULL), HUB_NOT_FOUND);
     hub_job_dispose(&job);

@@ -1,0 +1,143 @@
+/* Copies that their remote lists no more: see gone.h. */
+#include "server/mirror/gone.h"
+
+#include "storage/base/order.h"
+#include "storage/catalog/upstream.h"
+#include "storage/transfer/publish.h"
+
+#include <stdio.h>
+
+struct gone {
+    struct hub_mirror_work *work;
+    const struct hub_gone_listing *listing;
+    bool deletes;
+    uint32_t removed;
+};
+
+/* Why a copy stays; NULL: it is gone. */
+static const char outside[] = "the rule does not ask for it any more",
+                  regrouped[] = "the remote lists it no more, but its files are still there",
+                  hidden[] =
+                      "the remote lists it no more, and does not say whether its files are still there";
+
+/* ---- whether its files are there ---- */
+
+/* Whether a file that was copied is among those of a remote's dataset, below `folder` of it. */
+static bool has_any(const struct hub_upstream *known, const struct hub_remote_files *there,
+                    const char *folder)
+{
+    for (uint32_t i = 0; i < known->file_count; i++) {
+        HUB_CLEANUP(hub_freep) char *below = hub_path_join(folder, known->files[i].path);
+        const char *path = below ? below : "";
+        if (there->count && bsearch(&path, there->items, there->count, sizeof *there->items, hub_by_text))
+            return true;
+    }
+    return false;
+}
+
+static enum hub_status look_into(const struct gone *g, const struct hub_upstream *known, const char *id,
+                                 const char *folder, const char **why_kept, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_remote_files_dispose) struct hub_remote_files files = {0};
+    struct hub_error why = {0};
+    const enum hub_status st = hub_remote_list_files(&g->work->remote, id, NULL, &files, &why);
+    if (st == HUB_DENIED)
+        *why_kept = hidden;
+    else if (!st && has_any(known, &files, folder))
+        *why_kept = regrouped;
+    return !st || st == HUB_DENIED || st == HUB_NOT_FOUND ? HUB_OK : hub_pass(st, &why, err);
+}
+
+/* The first listed id that does not come before `key`, or "". */
+static const char *listed_from(const struct gone *g, struct hub_view key)
+{
+    const struct hub_gone_listing *l = g->listing;
+    const uint32_t at = hub_lower_bound(&key, l->items, l->count, l->size, hub_view_by_text);
+    return at < l->count ? *(char *const *)((const char *)l->items + at * l->size) : "";
+}
+
+static bool lists_below(const struct gone *g, const char *id)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf below = HUB_BUF_INIT(8 * KIB);
+    return !hub_buf_addf(&below, NULL, "%s/", id) &&
+           strncmp(listed_from(g, hub_buf_view(&below)), below.data, below.size) == 0;
+}
+
+/* Its files may be those of a dataset around it by now, or of several below it. */
+static enum hub_status find_files(const struct gone *g, const struct hub_upstream *known,
+                                  const char **why_kept, struct hub_error *err)
+{
+    const char *id = known->id;
+    HUB_TRY(look_into(g, known, id, "", why_kept, err));
+    if (!*why_kept && lists_below(g, id))
+        *why_kept = regrouped;
+    for (const char *slash = strchr(id, '/'); slash && !*why_kept; slash = strchr(slash + 1, '/')) {
+        const struct hub_view around = {id, (size_t)(slash - id)};
+        HUB_CLEANUP(hub_freep) char *text = hub_view_dup(around);
+        HUB_TRY(hub_allocated(text, err));
+        if (strcmp(listed_from(g, around), text) == 0)
+            HUB_TRY(look_into(g, known, text, slash + 1, why_kept, err));
+    }
+    return HUB_OK;
+}
+
+static enum hub_status find_reason(const struct gone *g, const struct hub_upstream_unseen *copy,
+                                   const char **why_kept, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_upstream_dispose) struct hub_upstream known = {0};
+    const char *prefix = hub_member_text(g->work->rule.spec, "prefix");
+    *why_kept = NULL;
+    if (strcmp(copy->remote, g->work->remote.base) != 0 ||
+        (prefix && strncmp(copy->id, prefix, strlen(prefix)) != 0)) {
+        *why_kept = outside;
+        return HUB_OK;
+    }
+    HUB_TRY(hub_upstream_find(g->work->mirrors->options.catalog, copy->root, copy->path, true, &known, err));
+    return find_files(g, &known, why_kept, err);
+}
+
+/* ---- what becomes of it ---- */
+
+static enum hub_status remove_copy(struct gone *g, const struct hub_upstream_unseen *copy,
+                                   struct hub_error *err)
+{
+    HUB_CLEANUP(hub_private_close) struct hub_private place = HUB_PRIVATE_INIT;
+    const struct hub_mirrors_options *o = &g->work->mirrors->options;
+    HUB_TRY(hub_mirror_keep_now(g->work, err));
+    HUB_TRY(hub_private_open(o->roots->roots[copy->root].path, true, &place, err));
+    const enum hub_status st = hub_withdraw(&place, copy->path, err);
+    if (st && st != HUB_NOT_FOUND)
+        return st;
+    HUB_TRY(hub_upstream_forget(o->catalog, copy->root, copy->path, err));
+    g->removed++;
+    hub_mirror_tell(g->work, HUB_MIRROR_REMOVED, copy->path, "it is no more on the remote");
+    return HUB_OK;
+}
+
+static enum hub_status deal_with(void *user, const struct hub_upstream_unseen *copy, struct hub_error *err)
+{
+    struct gone *g = user;
+    const char *why_kept;
+    if (copy->root == HUB_NONE || (copy->gone && !g->deletes))
+        return HUB_OK;
+    HUB_TRY(hub_mirror_keep(g->work, err));
+    HUB_TRY(find_reason(g, copy, &why_kept, err));
+    if (!why_kept && g->deletes)
+        return remove_copy(g, copy, err);
+    if (why_kept && !copy->unlisted)
+        hub_mirror_tell(g->work, HUB_MIRROR_KEPT, copy->path,
+                        "%s: it stays here as it is, and is not brought up to date", why_kept);
+    return hub_upstream_mark(g->work->mirrors->options.catalog, copy->root, copy->path, !why_kept, err);
+}
+
+enum hub_status hub_gone_run(struct hub_mirror_work *work, const struct hub_gone_listing *listing,
+                             uint32_t *removed, struct hub_error *err)
+{
+    struct gone g = {.work = work,
+                     .listing = listing,
+                     .deletes = json_is_true(json_object_get(work->rule.spec, "delete"))};
+    const enum hub_status st = hub_upstream_unseen_each(work->mirrors->options.catalog, work->rule.name,
+                                                        work->rule.begun_ms, deal_with, &g, err);
+    *removed = g.removed;
+    return st;
+}
