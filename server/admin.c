@@ -5,6 +5,7 @@
 #include "server/mirror_command.h"
 #include "storage/base/number.h"
 #include "storage/base/time.h"
+#include "storage/base/uri.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -319,10 +320,13 @@ static bool blocks_dataset(const json_t *problem)
     return strcmp(code, "dataset-broken") == 0 || strcmp(code, "dataset-unsupported") == 0;
 }
 
-static enum hub_status sweep(const char *state, json_t **status, struct hub_error *err)
+static enum hub_status sweep(const char *state, const char *forget, json_t **status, struct hub_error *err)
 {
     HUB_CLEANUP(hub_json_decrefp) json_t *before = NULL;
-    HUB_TRY(hub_control_ask(state, true, "/api/v1/sweep", &before, err));
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf target = HUB_BUF_INIT(64 * KIB);
+    HUB_TRY(hub_buf_addf(&target, err, "/api/v1/sweep%s", forget ? "?forget=" : ""));
+    HUB_TRY(hub_uri_encode_segment(hub_view_of(forget ? forget : ""), &target, err));
+    HUB_TRY(hub_control_ask(state, true, target.data, &before, err));
     for (;;) {
         HUB_TRY(hub_control_ask(state, false, "/api/v1/status", status, err));
         const json_t *now = json_object_get(*status, "inspection"), *disk = json_object_get(*status, "state");
@@ -336,13 +340,13 @@ static enum hub_status sweep(const char *state, json_t **status, struct hub_erro
     }
 }
 
-enum hub_status hub_admin_scan(const char *state, struct hub_error *err)
+enum hub_status hub_admin_scan(const char *state, const char *forget, struct hub_error *err)
 {
     HUB_CLEANUP(hub_json_decrefp) json_t *status = NULL, *all = json_array();
     size_t i;
     const json_t *problem;
     HUB_TRY(hub_allocated(all, err));
-    HUB_TRY(sweep(state, &status, err));
+    HUB_TRY(sweep(state, forget, &status, err));
     HUB_TRY(gather(state, all, err));
     json_array_foreach(all, i, problem) if (blocks_dataset(problem)) print_problem(problem);
     print_datasets(json_object_get(status, "datasets"));

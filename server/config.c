@@ -354,6 +354,7 @@ void hub_config_dispose(struct hub_config *config)
     }
     hub_roots_dispose(&config->roots);
     free(config->address);
+    free(config->forget);
     json_decref(config->mirrors);
     json_decref(config->upstream_rules);
     memset(config, 0, sizeof *config);

@@ -41,7 +41,8 @@ struct hub_config {
     /* of the file: [mirror NAME] and [upstream NAME] as {NAME: {option: [values]}}, or NULL */
     json_t *mirrors, *upstream_rules;
 
-    bool json; /* --json of status and problems: no setting */
+    bool json;    /* --json of status and problems: no setting */
+    char *forget; /* --forget of scan: a root; NULL: none. No setting */
 
     /* filled by hub_config_finish */
     struct hub_roots roots; /* absolute directories; allow_targets among them */

@@ -7,8 +7,10 @@
 #include "server/usage.h"
 #include "server/versions.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int cmd_help(const struct hub_config *config)
@@ -70,12 +72,31 @@ static bool take_json(char **argv)
     return taken;
 }
 
+/* Take --forget ROOT out of the arguments. A directory is named from here, and the hub's is another. */
+static enum hub_status take_forget(char **argv, char **out, struct hub_error *err)
+{
+    while (*argv && strcmp(*argv, "--forget") != 0)
+        argv++;
+    if (!*argv)
+        return HUB_OK;
+    if (!argv[1])
+        return hub_fail(err, HUB_INVALID, "--forget needs the name or the directory of a root");
+    *out = strchr(argv[1], '/') ? realpath(argv[1], NULL) : strdup(argv[1]);
+    if (!*out)
+        return hub_fail_errno(err, errno, "--forget %s", argv[1]);
+    while ((*argv = argv[2]))
+        argv++;
+    return HUB_OK;
+}
+
 static int run(const struct command *command, char **argv)
 {
     struct hub_config config;
     struct hub_error err = {0};
     const bool json = command->json && take_json(argv);
     enum hub_status st = hub_config_init(&config, &err);
+    if (!st && command->run == hub_scan)
+        st = take_forget(argv, &config.forget, &err);
     if (!st)
         st = hub_config_read(&config, argv, &err);
     if (!st && command->opens)

@@ -37,6 +37,7 @@ static const struct own {
      "a file with the token, or a service account's FILE.json; its path is kept, never its content"},
     {"delete", SWITCH, NULL, "what is deleted on the remote is deleted here as well"},
     {"internal", SWITCH, NULL, "follow redirects to other hosts, also to addresses of this network"},
+    {"anew", SWITCH, NULL, "of run: its root is not only unmounted, but empty: fetch all again"},
     {"json", SWITCH, NULL, "print JSON"},
 };
 
@@ -52,7 +53,7 @@ struct command {
     const char *action, *object; /* the remote, or a rule's name */
     const char *name;
     json_t *spec;
-    bool json;
+    bool json, anew;
 };
 
 /* ---- reading ---- */
@@ -114,6 +115,8 @@ static enum hub_status set(struct command *c, const struct own *option, const ch
     case SWITCH:
         if (strcmp(option->name, "json") == 0)
             c->json = true;
+        else if (strcmp(option->name, "anew") == 0)
+            c->anew = true;
         else
             return hub_allocated(json_object_set_new(c->spec, option->name, json_true()) == 0, err);
         return HUB_OK;
@@ -219,7 +222,7 @@ static enum hub_status ask(const struct command *c, const char *state, json_t **
         HUB_TRY(hub_buf_add_text(&target, "/", err));
         HUB_TRY(hub_uri_encode_segment(hub_view_of(c->object), &target, err));
         if (!show)
-            HUB_TRY(add_parameter(&target, "do", c->action, err));
+            HUB_TRY(add_parameter(&target, "do", c->anew ? "run-anew" : c->action, err));
     } else if (add) {
         HUB_TRY(add_parameter(&target, "spec", spec, err));
         if (c->name)
@@ -276,7 +279,7 @@ static enum hub_status act(const struct command *c, struct hub_catalog *catalog,
         HUB_TRY(hub_mirror_name_check(c->name ? c->name : name, err));
         HUB_TRY(hub_rule_put(catalog, c->name ? c->name : name, false, c->spec, err));
     } else if (c->object && strcmp(c->action, "show") != 0) {
-        HUB_TRY(hub_mirror_act(catalog, c->object, c->action, err));
+        HUB_TRY(hub_mirror_act(catalog, &config->roots, c->object, c->anew ? "run-anew" : c->action, err));
     }
     if (strcmp(c->action, "remove") == 0) {
         *out = json_pack("{s:s}", "removed", c->object);
@@ -386,6 +389,8 @@ static enum hub_status check(struct command *c, struct hub_error *err)
     if (!c->object != (strcmp(c->action, "list") == 0))
         return hub_fail(err, HUB_INVALID, "mirror %s %s", c->action,
                         c->object ? "takes no argument" : "needs a REMOTE or the NAME of a rule");
+    if (c->anew && strcmp(c->action, "run") != 0)
+        return hub_fail(err, HUB_INVALID, "--anew is for `mirror run`");
     if (strcmp(c->action, "add") != 0)
         return HUB_OK;
     HUB_TRY(settle_root(c->spec, err));

@@ -18,6 +18,7 @@
 #include "storage/base/time.h"
 #include "storage/catalog/damage.h"
 #include "storage/catalog/db.h"
+#include "storage/catalog/presence.h"
 #include "storage/inspect/inspect.h"
 #include "storage/net/relay.h"
 #include "storage/transfer/import.h"
@@ -563,17 +564,28 @@ enum hub_status hub_without_sockets(const struct hub_config *config,
     return st;
 }
 
+static enum hub_status forget_root(struct hub_app *app, const char *text, struct hub_error *err)
+{
+    uint32_t root;
+    return hub_roots_find(app->roots, text, &root)
+               ? hub_presence_forget(app->catalog, root, err)
+               : hub_fail(err, HUB_INVALID, "--forget %.200s: there is no root of this name or directory",
+                          text);
+}
+
 int hub_scan(const struct hub_config *config)
 {
     struct parts parts = {0};
     struct hub_error err = {0};
     const sigset_t signals = block_signals();
-    enum hub_status st = hub_admin_scan(config->state, &err);
+    enum hub_status st = hub_admin_scan(config->state, config->forget, &err);
     if (st != HUB_NOT_FOUND)
         return st ? hub_admin_failed(st, &err) : 0;
     parts.limits = prepare_process(config);
     int code = 0;
     st = open_storage(&parts, config, &err);
+    if (!st && config->forget)
+        st = forget_root(&parts.app, config->forget, &err);
     if (!st)
         st = start_scanner(&parts, config, true, &err);
     if (!st)

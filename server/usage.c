@@ -10,6 +10,9 @@ static const char summary[] = "serves directories of offline-RL and robot-learni
 
 static const struct hub_usage_option json = {0, "json", NULL, NULL, "print JSON"};
 
+static const struct hub_usage_option forget = {
+    0, "forget", "ROOT", NULL, "the datasets that are not in it any more are gone: it is not only unmounted"};
+
 /* filled at first */
 static struct hub_usage_option mirror[HUB_MIRROR_OPTIONS], tar_out[HUB_TAR_OPTIONS], tar_in[HUB_TAR_OPTIONS];
 
@@ -20,7 +23,7 @@ static const char mirror_help[] =
     "  add REMOTE     make a rule: gcp://BUCKET[/PREFIX], hf://ORG[/REPO], http(s)://HUB\n"
     "  list           all rules, what they did last and when they are due\n"
     "  show NAME      one rule, with its last error\n"
-    "  run NAME       look now\n"
+    "  run NAME       look now; --anew also into a root whose datasets are gone\n"
     "  pause NAME     until resume NAME\n"
     "  remove NAME    forget the rule; its copies stay\n\n"
     "  minari-hub mirror add hf://farama-minari --prefix D4RL/ --every 1d --limit 50M\n"
@@ -35,7 +38,7 @@ static struct hub_usage_command commands[] = {
     {"import", "FILE.tar|-", NULL, "add the datasets of a tar, verified, each at once", NULL, tar_in, 0},
     {"check", "[ID|GLOB...]", NULL, "read files again and find what is damaged on the disk", NULL,
      hub_check_usage, HUB_CHECK_OPTIONS},
-    {"scan", "", NULL, "look through the directories once, print a summary, exit", NULL, NULL, 0},
+    {"scan", "", NULL, "look through the directories once, print a summary, exit", NULL, &forget, 1},
     {"status", "", NULL,
      "what the running hub does: datasets, load, mirrors, alerts; on a terminal again and again", NULL, &json,
      1},

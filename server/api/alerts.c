@@ -48,6 +48,23 @@ static void look_at_roots(const struct hub_roots *roots, struct hub_alerts *out)
     }
 }
 
+static void add_missing(const struct hub_app *app, const struct hub_scan_progress *p, struct hub_alerts *out)
+{
+    for (uint32_t i = 0; i < app->roots->count; i++) {
+        const struct hub_root *root = &app->roots->roots[i];
+        if (!(p->roots_missing >> i & 1))
+            continue;
+        struct hub_alert *c = add(out, "root-missing",
+                                  "root %u (%s) had datasets, and none of them is there now: nothing is "
+                                  "fetched into it, and its datasets "
+                                  "stay listed, until it is mounted again or `minari-hub scan --forget ROOT` "
+                                  "says that they are gone",
+                                  i + 1, root->name ? root->name : "root");
+        c->key = root->path;
+        snprintf(c->local, sizeof c->local, "%.500s", root->path);
+    }
+}
+
 static void add_state(const struct hub_app *app, const struct hub_scan_progress *p, struct hub_alerts *out)
 {
     if (out->state_free == UINT64_MAX || (out->state_free >= STATE_LOW_BYTES && !p->no_space))
@@ -171,6 +188,7 @@ void hub_alerts_add(const struct hub_app *app, struct hub_alerts *out)
 {
     struct hub_scan_progress progress;
     hub_scanner_progress(app->scanner, &progress);
+    add_missing(app, &progress, out);
     add_state(app, &progress, out);
     add_scanner(&progress, out);
     add_damage(app, out);

@@ -22,6 +22,17 @@ enum hub_status hub_healthz_show(struct hub_request *request, struct hub_respons
                             err);
 }
 
+/* The others are served. */
+static enum hub_status add_missing_roots(const struct hub_app *app, const struct hub_scan_progress *p,
+                                         struct hub_buf *out, struct hub_error *err)
+{
+    for (uint32_t i = 0; i < app->roots->count; i++)
+        if (p->roots_missing >> i & 1)
+            HUB_TRY(hub_buf_addf(out, err, "root-missing: root %u (%s) had datasets and is not mounted\n",
+                                 i + 1, app->roots->roots[i].name ? app->roots->roots[i].name : "root"));
+    return HUB_OK;
+}
+
 enum hub_status hub_readyz_show(struct hub_request *request, struct hub_response *response,
                                 struct hub_error *err)
 {
@@ -37,8 +48,9 @@ enum hub_status hub_readyz_show(struct hub_request *request, struct hub_response
         return hub_fail_as(err, HUB_BUSY, "starting",
                            "the roots are being read: %" PRIu64 " directories so far, now '%.200s'",
                            progress.directories, progress.current);
-    return hub_buf_add_text(hub_response_buffer(response, 200, "text/plain; charset=utf-8", KIB), "ready\n",
-                            err);
+    struct hub_buf *out = hub_response_buffer(response, 200, "text/plain; charset=utf-8", 16 * KIB);
+    HUB_TRY(hub_buf_add_text(out, "ready\n", err));
+    return add_missing_roots(request->app, &progress, out, err);
 }
 
 static enum hub_status scan_metrics(struct hub_app *app, struct hub_buf *out, struct hub_error *err)
@@ -103,6 +115,16 @@ static enum hub_status room_metrics(struct hub_app *app, struct hub_buf *out, st
     return HUB_OK;
 }
 
+static enum hub_status missing_metrics(struct hub_app *app, struct hub_buf *out, struct hub_error *err)
+{
+    struct hub_scan_progress p;
+    hub_scanner_progress(app->scanner, &p);
+    const struct hub_metric row = {"minari_hub_roots_missing", "gauge",
+                                   "Roots that had datasets and are not mounted.",
+                                   (double)__builtin_popcountll(p.roots_missing)};
+    return hub_metric_rows(&row, 1, out, err);
+}
+
 /* Names as Prometheus' own client libraries have them. */
 static enum hub_status process_metrics(const struct hub_app *app, struct hub_buf *out, struct hub_error *err)
 {
@@ -131,6 +153,7 @@ enum hub_status hub_metrics_show(struct hub_request *request, struct hub_respons
     HUB_TRY(process_metrics(request->app, out, err));
     HUB_TRY(scan_metrics(request->app, out, err));
     HUB_TRY(room_metrics(request->app, out, err));
+    HUB_TRY(missing_metrics(request->app, out, err));
     return hub_mirror_metrics(request->app->catalog, out, err);
 }
 

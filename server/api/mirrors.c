@@ -125,19 +125,21 @@ enum hub_status hub_mirror_post(struct hub_request *request, struct hub_response
 enum hub_status hub_mirror_do(struct hub_request *request, struct hub_response *response,
                               struct hub_error *err)
 {
-    static const char *const parameters[] = {"do", NULL}, *const actions[] = {"run", "pause", "resume",
-                                                                              "remove", NULL};
+    static const char *const parameters[] = {"do", NULL}, *const actions[] = {"run",    "run-anew", "pause",
+                                                                              "resume", "remove",   NULL};
     struct hub_catalog *catalog = request->app->catalog;
     char name[HUB_RULE_NAME_CHARS + 1];
     int action;
     HUB_TRY(hub_request_known(request, parameters, err));
     HUB_TRY(hub_request_choice(request, "do", actions, &action, err));
     if (action < 0)
-        return hub_request_wrong(request, "do", err, "do says what: run, pause, resume or remove");
+        return hub_request_wrong(request, "do", err, "do says what: run, run-anew, pause, resume or remove");
     if (!request->may_block)
         return HUB_AGAIN;
     HUB_TRY(name_of(request, name, err));
-    HUB_TRY(hub_mirror_act(catalog, name, actions[action], err));
+    HUB_TRY(hub_mirror_act(catalog, request->app->roots, name, actions[action], err));
+    if (strcmp(actions[action], "run-anew") == 0)
+        hub_scanner_sweep(request->app->scanner);
     hub_mirrors_poke(request->app->mirrors);
     if (strcmp(actions[action], "remove") != 0)
         return answer(request, name, 200, response, err);

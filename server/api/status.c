@@ -8,6 +8,7 @@
 #include "storage/base/fs.h"
 #include "storage/base/time.h"
 #include "storage/catalog/measures.h"
+#include "storage/catalog/presence.h"
 
 struct totals {
     uint64_t by_status[HUB_DATASET_REMOTE + 1], episodes, steps, size;
@@ -36,7 +37,7 @@ static void put_datasets(struct hub_json *json, const struct hub_snapshot *snaps
 }
 
 static void put_roots(struct hub_json *json, const struct hub_request *request,
-                      const struct hub_snapshot *snapshot)
+                      const struct hub_snapshot *snapshot, const struct hub_scan_progress *p)
 {
     const struct hub_app *app = request->app;
     hub_json_put_array(json, "roots");
@@ -54,6 +55,8 @@ static void put_roots(struct hub_json *json, const struct hub_request *request,
         if (request->local)
             hub_json_put_text(json, "path", where->path);
         hub_json_put_bool(json, "read_only", where->read_only);
+        if (p->roots_missing >> root & 1)
+            hub_json_put_bool(json, "missing", true);
         hub_json_put_uint(json, "datasets", datasets);
         hub_json_put_uint(json, "size", size);
         if (hub_fs_free_bytes(where->path, &free_bytes, NULL) == HUB_OK)
@@ -187,7 +190,7 @@ enum hub_status hub_status_show(struct hub_request *request, struct hub_response
     hub_json_put_bool(&json, "ready", progress.walked && !draining);
     hub_json_put_bool(&json, "draining", draining);
     put_datasets(&json, snapshot);
-    put_roots(&json, request, snapshot);
+    put_roots(&json, request, snapshot, &progress);
     put_inspection(&json, &progress);
     hub_json_put_uint(&json, "hashing", hashing);
     HUB_TRY(put_measuring(&json, app, err));
@@ -199,10 +202,29 @@ enum hub_status hub_status_show(struct hub_request *request, struct hub_response
     return hub_json_status(&json);
 }
 
+/* What of a root's datasets is not there any more is gone, says the admin. */
+static enum hub_status forget_root(struct hub_request *request, struct hub_error *err)
+{
+    const struct hub_view asked = hub_request_query(request, "forget");
+    HUB_CLEANUP(hub_freep) char *text = asked.data ? hub_view_dup(asked) : NULL;
+    uint32_t root;
+    if (!asked.data)
+        return HUB_OK;
+    HUB_TRY(hub_allocated(text, err));
+    if (!hub_roots_find(request->app->roots, text, &root))
+        return hub_request_wrong(request, "forget", err, "there is no root of this name or directory");
+    return hub_presence_forget(request->app->catalog, root, err);
+}
+
 enum hub_status hub_sweep_post(struct hub_request *request, struct hub_response *response,
                                struct hub_error *err)
 {
+    static const char *const parameters[] = {"forget", NULL};
     struct hub_scan_progress progress;
+    HUB_TRY(hub_request_known(request, parameters, err));
+    if (!request->may_block)
+        return HUB_AGAIN; /* SQLite is asked */
+    HUB_TRY(forget_root(request, err));
     hub_scanner_progress(request->app->scanner, &progress);
     hub_scanner_sweep(request->app->scanner);
     struct hub_json json = hub_json_to(hub_response_buffer(response, 202, "application/json", KIB), err);

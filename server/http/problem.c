@@ -49,6 +49,7 @@ static const struct problem problems[] = {
     {"dataset-changing", 503, 3, "The dataset is being changed"},
     {"pending", 503, 2, "The dataset is still being inspected"},
     {"storage-unavailable", 503, 2, "The storage does not answer"},
+    {"root-missing", 503, 60, "A root is not mounted"},
     {"overloaded", 503, 1, "The server is overloaded"},
     {"starting", 503, 1, "The server is starting"},
     {"draining", 503, 5, "The server is shutting down"},

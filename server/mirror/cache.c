@@ -8,6 +8,7 @@
 #include "storage/base/fs.h"
 #include "storage/base/number.h"
 #include "storage/base/time.h"
+#include "storage/catalog/presence.h"
 #include "storage/catalog/upstream.h"
 #include "storage/transfer/publish.h"
 
@@ -116,6 +117,7 @@ static enum hub_status evict(struct hub_mirrors *m, const struct copy *copy, str
 {
     HUB_CLEANUP(hub_private_close) struct hub_private place = HUB_PRIVATE_INIT;
     const uint32_t root = copy->known.root;
+    HUB_TRY(hub_presence_check(m->options.catalog, root, err));
     HUB_TRY(hub_private_open(m->options.roots->roots[root].path, true, &place, err));
     const enum hub_status st = hub_withdraw(&place, copy->path, err);
     if (st && st != HUB_NOT_FOUND)

@@ -2,6 +2,7 @@
 #include "server/mirror/gone.h"
 
 #include "storage/base/order.h"
+#include "storage/catalog/presence.h"
 #include "storage/catalog/upstream.h"
 #include "storage/transfer/publish.h"
 
@@ -104,6 +105,8 @@ static enum hub_status remove_copy(struct gone *g, const struct hub_upstream_uns
     HUB_CLEANUP(hub_private_close) struct hub_private place = HUB_PRIVATE_INIT;
     const struct hub_mirrors_options *o = &g->work->mirrors->options;
     HUB_TRY(hub_mirror_keep_now(g->work, err));
+    if (hub_presence_check(o->catalog, copy->root, NULL))
+        return HUB_OK; /* its root is not mounted */
     HUB_TRY(hub_private_open(o->roots->roots[copy->root].path, true, &place, err));
     const enum hub_status st = hub_withdraw(&place, copy->path, err);
     if (st && st != HUB_NOT_FOUND)

@@ -9,6 +9,7 @@
 #include "storage/base/fs.h"
 #include "storage/base/time.h"
 #include "storage/catalog/damage.h"
+#include "storage/catalog/presence.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -195,6 +196,7 @@ static enum hub_status work(struct hub_mirror_work *w, struct hub_error *err)
     if (strcmp(w->job.kind, "check") == 0)
         return hub_check_job(w, err);
     HUB_TRY(hub_mirror_root(w->rule.spec, w->mirrors->options.roots, &w->root, err));
+    HUB_TRY(hub_presence_check(w->mirrors->options.catalog, w->root, err));
     HUB_TRY(wait_for_room(w, err));
     HUB_TRY(hub_mirror_open_remote(w, hub_member_text(w->rule.spec, "remote"), err));
     return strcmp(w->job.kind, "mirror") == 0 ? hub_mirror_pass(w, err) : hub_mirror_copy(w, err);

@@ -2,6 +2,7 @@
 #include "server/mirror/spec.h"
 
 #include "storage/base/id.h"
+#include "storage/catalog/presence.h"
 #include "storage/remote/remote.h"
 
 #include <ctype.h>
@@ -206,9 +207,24 @@ static enum hub_status remove_rule(struct hub_catalog *catalog, const char *name
                : hub_rule_remove(catalog, name, err);
 }
 
-enum hub_status hub_mirror_act(struct hub_catalog *catalog, const char *name, const char *action,
-                               struct hub_error *err)
+static enum hub_status run_anew(struct hub_catalog *catalog, const struct hub_roots *roots, const char *name,
+                                struct hub_error *err)
 {
+    struct hub_rule rule;
+    uint32_t root;
+    HUB_TRY(hub_rule_find(catalog, name, &rule, err));
+    enum hub_status st = hub_mirror_root(rule.spec, roots, &root, err);
+    hub_rule_dispose(&rule);
+    if (!st)
+        st = hub_presence_forget(catalog, root, err);
+    return st ? st : hub_rule_run(catalog, name, err);
+}
+
+enum hub_status hub_mirror_act(struct hub_catalog *catalog, const struct hub_roots *roots, const char *name,
+                               const char *action, struct hub_error *err)
+{
+    if (strcmp(action, "run-anew") == 0)
+        return run_anew(catalog, roots, name, err);
     if (strcmp(action, "run") == 0)
         return hub_rule_run(catalog, name, err);
     if (strcmp(action, "remove") == 0)

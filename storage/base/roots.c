@@ -72,6 +72,19 @@ void hub_roots_dispose(struct hub_roots *roots)
     *roots = (struct hub_roots){0};
 }
 
+bool hub_roots_find(const struct hub_roots *roots, const char *text, uint32_t *out)
+{
+    for (uint32_t i = 0; i < roots->count; i++) {
+        const struct hub_root *root = &roots->roots[i];
+        if (strcmp(hub_root_key(root), text) == 0 || strcmp(root->path, text) == 0 ||
+            strcmp(root->real, text) == 0) {
+            *out = i;
+            return true;
+        }
+    }
+    return false;
+}
+
 /* ---- the rule about links ---- */
 
 /* The root or target that a path without links lies in, and what of it lies below. */

@@ -29,6 +29,9 @@ struct hub_roots {
     uint32_t count, target_count;
 };
 
+/** The number of the root that is called so: by its name, or by its directory. */
+bool hub_roots_find(const struct hub_roots *roots, const char *text, uint32_t *out);
+
 /** Texts are copied; a root that is not there yet may be mounted later. HUB_TOO_BIG over HUB_MAX_ROOTS. */
 HUB_MUST_USE enum hub_status hub_roots_add(struct hub_roots *roots, const char *path, const char *name,
                                            struct hub_error *err);

@@ -682,7 +682,8 @@ enum hub_status hub_scan_discover(const struct hub_discovery *discovery, struct 
     enum hub_status st = HUB_OK;
     for (uint32_t root = 0; root < discovery->walk->roots->count && !st;
          root++) /* in order: the first root's ids stay */
-        st = walk_root(&w, root, err);
+        if (!root_missing || !root_missing[root])
+            st = walk_root(&w, root, err);
     dispose(&w);
     return st;
 }

@@ -73,7 +73,9 @@ struct hub_scan_progress {
     uint64_t given_up;    /* datasets that were tried often enough for now */
     char current[256];    /* a dataset being inspected, or the directory being looked at */
     char trouble[256];    /* why the last sweep ended early, or empty */
-    bool no_space;        /* the state's disk had no room for what was found last */
+    uint64_t
+        roots_missing; /* a bit a root: it had datasets and is not mounted: see storage/catalog/presence.h */
+    bool no_space;     /* the state's disk had no room for what was found last */
 };
 
 HUB_MUST_USE enum hub_status hub_scanner_start(const struct hub_scanner_options *options,

@@ -5,11 +5,12 @@
 
 #include "storage/base/digest.h"
 #include "storage/base/time.h"
+#include "storage/catalog/presence.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { SHOW_MS = 200, OUTDATED_MS = 2000 };
+enum { SHOW_MS = 200, OUTDATED_MS = 2000, MISSING_MS = 10000 };
 
 /* One sweep, as its callbacks know it. */
 struct hub_sweep {
@@ -368,6 +369,37 @@ static void remove_gone(struct hub_scanner *s, const bool *root_missing)
     pthread_mutex_unlock(&s->lock);
 }
 
+/* ---- roots that are not mounted ---- */
+
+/* Nothing that was in them counts as deleted. A root may go while it is walked. */
+static void look_for_roots(struct hub_scanner *s, bool *root_missing)
+{
+    uint64_t missing = 0;
+    for (uint32_t i = 0; i < s->walk.roots->count; i++) {
+        struct hub_error why = {0};
+        if (!hub_presence_check(s->catalog, i, &why) || strcmp(why.problem, "root-missing") != 0)
+            continue;
+        root_missing[i] = true;
+        missing |= UINT64_C(1) << i;
+    }
+    pthread_mutex_lock(&s->lock);
+    s->progress.roots_missing = missing;
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void note_roots(struct hub_scanner *s, const bool *root_missing)
+{
+    uint64_t counts[HUB_MAX_ROOTS] = {0};
+    pthread_mutex_lock(&s->lock);
+    for (size_t i = 0; i < s->slot_count; i++)
+        for (const struct hub_known_dataset *known = s->slots[i]; known; known = known->chain)
+            counts[known->root]++;
+    pthread_mutex_unlock(&s->lock);
+    for (uint32_t i = 0; i < s->walk.roots->count; i++)
+        if (!root_missing[i])
+            (void)!hub_presence_seen(s->catalog, i, counts[i], NULL);
+}
+
 /* ---- the sweep ---- */
 
 static int64_t next_due_ms(const struct hub_scanner *s, int64_t now_ms)
@@ -401,6 +433,8 @@ static void end_sweep(struct hub_scanner *s, enum hub_status st, const struct hu
     /* files that keep changing must not keep us sweeping: rest a few times as long as a sweep takes */
     s->missed = out->missed ? s->missed + 1 : 0;
     int64_t due_ms = st ? now_ms + 10000 : next_due_ms(s, now_ms);
+    if (s->progress.roots_missing)
+        due_ms = HUB_MIN(due_ms, now_ms + MISSING_MS);
     if (s->missed)
         due_ms = HUB_MIN(due_ms, now_ms + ((int64_t)s->retry_ms << HUB_MIN(s->missed, 6U)));
     s->rest_until_ms = now_ms + HUB_MIN(HUB_MAX(took_ms * 5, (int64_t)20), (int64_t)60000);
@@ -448,11 +482,15 @@ void hub_scan_sweep(struct hub_scanner *s)
     if (s->watch)
         hub_watch_begin(s->watch);
     pthread_mutex_unlock(&s->lock);
+    if (root_missing)
+        look_for_roots(s, root_missing);
     const enum hub_status st = root_missing ? hub_scan_discover(&discovery, &out, &err) : HUB_NO_MEMORY;
     if (!st) {
+        look_for_roots(s, root_missing);
         remove_gone(s, root_missing);
         drop_notes(&sweep, root_missing);
         settle_clashes(&sweep);
+        note_roots(s, root_missing);
     }
     (void)!hub_batch_publish(s, &sweep.batch, NULL); /* of a sweep that was ended */
     (void)!hub_catalog_flush(s->catalog, NULL);

@@ -151,6 +151,60 @@ def test_deletions(place):
         assert os.path.isdir(os.path.join(place, "here", "follow", "dummy-multi"))
 
 
+def test_a_root_that_is_not_mounted_is_not_filled(place):
+    """Its mount point is an empty folder: in the running hub, at a start, and until the admin says that all is gone."""
+    root, away = os.path.join(place, "here"), os.path.join(place, "away")
+
+    def swap(off, on):
+        os.rename(root, off)
+        os.rename(on, root)
+
+    def expect_missing(hub, ids):
+        until(lambda: "root-missing" in rule(place, "lab").get("error", ""))
+        until(lambda: "root-missing" in hub.get("/api/v1/problems").body.decode())
+        assert os.listdir(root) == [] and {d["id"] for d in hub.datasets()} == ids
+        assert "root-missing: root 1" in hub.get("/readyz").body.decode()
+        assert "minari_hub_roots_missing 1" in hub.get("/metrics").body.decode()
+
+    with upstream(place) as up:
+        os.mkdir(away)
+        with here(place, "--sweep", "1s") as hub:
+            hub.wait_ready()
+            mirror(place, "add", up.base, "--name", "lab", "--prefix", "D")
+            before = wait_synced(hub, "lab")
+            ids = {d["id"] for d in hub.wait_indexed().datasets()}
+            assert len(ids) == before["datasets"] > 1
+            until(lambda: hub.get("/api/v1/status").json()["inspection"]["idle"])
+            swap(os.path.join(place, "full"), away)
+            mirror(place, "run", "lab")
+            expect_missing(hub, ids)
+        with here(place) as hub:
+            hub.wait_ready()
+            mirror(place, "run", "lab")
+            expect_missing(hub, ids)
+            swap(away, os.path.join(place, "full"))
+            mirror(place, "run", "lab")
+            assert wait_synced(hub, "lab", before["synced"])["transfers"] == before["transfers"]
+            mirror(place, "pause", "lab")
+            shutil.rmtree(root)
+            os.mkdir(root)
+            scan = [os.path.join(BIN, "minari-hub"), "scan", "--state", os.path.join(place, "state"), "--root", root]
+            subprocess.run(scan, check=True, capture_output=True)
+            assert {d["id"] for d in hub.datasets()} == ids
+            scan.append("--forget")
+            assert subprocess.run([*scan, "nowhere"], capture_output=True).returncode
+            assert "missing" in json.dumps(hub.get("/api/v1/status").json()["roots"])
+            mirror(place, "run", "lab", "--anew")
+            assert wait_synced(hub, "lab", before["synced"])
+            until(lambda: hub.get("/api/v1/mirrors/lab").json()["transfers"] == 2 * before["transfers"])
+            until(lambda: "root-missing" not in hub.get("/api/v1/problems").body.decode())
+            mirror(place, "pause", "lab")
+            shutil.rmtree(root)
+            os.mkdir(root)
+            subprocess.run([*scan, root], check=True, capture_output=True)
+            assert hub.datasets() == []
+
+
 def test_what_is_not_a_copy_is_not_replaced(place):
     mine = os.path.join(place, "here", "D4RL", "door", "human-v2", "data")
     os.makedirs(mine)

@@ -199,13 +199,14 @@ Test(spec, acts)
     struct hub_rule rule;
     kit_put_rule("mine", "{'remote':'gcp://b'}");
     cr_assert_eq(hub_rule_put(kit.catalog, "filed", true, spec, NULL), HUB_OK);
-    cr_assert_eq(hub_mirror_act(kit.catalog, "mine", "pause", NULL), HUB_OK);
+    cr_assert_eq(hub_mirror_act(kit.catalog, &kit.roots, "mine", "pause", NULL), HUB_OK);
     cr_expect(is_paused("mine"));
-    cr_assert_eq(hub_mirror_act(kit.catalog, "mine", "resume", NULL), HUB_OK);
+    cr_assert_eq(hub_mirror_act(kit.catalog, &kit.roots, "mine", "resume", NULL), HUB_OK);
     cr_expect_not(is_paused("mine"));
-    cr_assert_eq(hub_mirror_act(kit.catalog, "mine", "run", NULL), HUB_OK);
-    cr_assert_eq(hub_mirror_act(kit.catalog, "mine", "remove", NULL), HUB_OK);
+    cr_assert_eq(hub_mirror_act(kit.catalog, &kit.roots, "mine", "run", NULL), HUB_OK);
+    cr_assert_eq(hub_mirror_act(kit.catalog, &kit.roots, "mine", "remove", NULL), HUB_OK);
     cr_expect_eq(hub_rule_find(kit.catalog, "mine", &rule, NULL), HUB_NOT_FOUND);
-    cr_expect_eq(hub_mirror_act(kit.catalog, "filed", "remove", NULL), HUB_DENIED, "it is in a file");
-    cr_expect_eq(hub_mirror_act(kit.catalog, "none", "run", NULL), HUB_NOT_FOUND);
+    cr_expect_eq(hub_mirror_act(kit.catalog, &kit.roots, "filed", "remove", NULL), HUB_DENIED,
+                 "it is in a file");
+    cr_expect_eq(hub_mirror_act(kit.catalog, &kit.roots, "none", "run", NULL), HUB_NOT_FOUND);
 }
