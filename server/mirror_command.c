@@ -238,13 +238,14 @@ static enum hub_status ask(const struct command *c, const char *state, json_t **
 struct direct {
     struct hub_json json;
     const struct hub_roots *roots;
+    char note[HUB_MIRROR_NOTE];
 };
 
 static enum hub_status put(void *user, const struct hub_rule *rule, struct hub_error *err)
 {
     struct direct *d = user;
     (void)err;
-    hub_mirror_write(&d->json, rule, d->roots, true);
+    hub_mirror_write(&d->json, rule, d->roots, true, d->note);
     return hub_json_status(&d->json);
 }
 
@@ -270,7 +271,7 @@ static enum hub_status act(const struct command *c, struct hub_catalog *catalog,
                            const struct hub_config *config, json_t **out, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(64 * MIB);
-    struct direct d = {hub_json_to(&text, err), &config->roots};
+    struct direct d = {hub_json_to(&text, err), &config->roots, ""};
     char name[HUB_RULE_NAME_CHARS + 1];
     const bool add = strcmp(c->action, "add") == 0;
     if (add) {
@@ -278,6 +279,7 @@ static enum hub_status act(const struct command *c, struct hub_catalog *catalog,
         hub_mirror_name(c->spec, name, sizeof name);
         HUB_TRY(hub_mirror_name_check(c->name ? c->name : name, err));
         HUB_TRY(hub_rule_put(catalog, c->name ? c->name : name, false, c->spec, err));
+        HUB_TRY(hub_mirror_overlap(catalog, c->name ? c->name : name, c->spec, d.note, err));
     } else if (c->object && strcmp(c->action, "show") != 0) {
         HUB_TRY(hub_mirror_act(catalog, &config->roots, c->object, c->anew ? "run-anew" : c->action, err));
     }
@@ -367,6 +369,8 @@ static int print(const struct command *c, const json_t *answer)
         fprintf(stderr, "%s is removed; what it copied stays\n", c->object);
     } else {
         hub_mirror_print(answer);
+        if (*text(answer, "note"))
+            fprintf(stderr, "note: %s\n", text(answer, "note"));
     }
     return fflush(stdout) ? HUB_EXIT_FAILED : 0;
 }

@@ -36,7 +36,7 @@ static enum hub_status put(void *user, const struct hub_rule *rule, struct hub_e
     (void)err;
     if (at < l->first || at - l->first >= l->page->limit)
         return HUB_OK;
-    hub_mirror_write(&l->json, rule, l->request->app->roots, l->request->local);
+    hub_mirror_write(&l->json, rule, l->request->app->roots, l->request->local, "");
     if (at == l->first)
         snprintf(l->ends.prev.key, sizeof l->ends.prev.key, "%s", rule->name);
     snprintf(l->ends.next.key, sizeof l->ends.next.key, "%s", rule->name);
@@ -62,13 +62,13 @@ enum hub_status hub_mirrors_list(struct hub_request *request, struct hub_respons
 }
 
 static enum hub_status answer(struct hub_request *request, const char *name, unsigned status,
-                              struct hub_response *response, struct hub_error *err)
+                              const char *note, struct hub_response *response, struct hub_error *err)
 {
     struct hub_rule rule;
     HUB_TRY(hub_rule_find(request->app->catalog, name, &rule, err));
     struct hub_json json =
         hub_json_to(hub_response_buffer(response, status, "application/json", 256 * KIB), err);
-    hub_mirror_write(&json, &rule, request->app->roots, request->local);
+    hub_mirror_write(&json, &rule, request->app->roots, request->local, note);
     hub_rule_dispose(&rule);
     HUB_TRY(hub_response_header(response, err, "Cache-Control", "no-store"));
     return hub_json_status(&json);
@@ -94,7 +94,7 @@ enum hub_status hub_mirror_show(struct hub_request *request, struct hub_response
     if (!request->may_block)
         return HUB_AGAIN;
     HUB_TRY(name_of(request, name, err));
-    return answer(request, name, 200, response, err);
+    return answer(request, name, 200, "", response, err);
 }
 
 enum hub_status hub_mirror_post(struct hub_request *request, struct hub_response *response,
@@ -102,7 +102,7 @@ enum hub_status hub_mirror_post(struct hub_request *request, struct hub_response
 {
     static const char *const parameters[] = {"name", "spec", NULL};
     HUB_CLEANUP(hub_json_decrefp) json_t *spec = NULL;
-    char name[HUB_RULE_NAME_CHARS + 1];
+    char name[HUB_RULE_NAME_CHARS + 1], note[HUB_MIRROR_NOTE];
     HUB_TRY(hub_request_known(request, parameters, err));
     if (!request->may_block)
         return HUB_AGAIN;
@@ -119,7 +119,8 @@ enum hub_status hub_mirror_post(struct hub_request *request, struct hub_response
     HUB_TRY(hub_mirror_name_check(name, err));
     HUB_TRY(hub_rule_put(request->app->catalog, name, false, spec, err));
     hub_mirrors_poke(request->app->mirrors);
-    return answer(request, name, 201, response, err);
+    HUB_TRY(hub_mirror_overlap(request->app->catalog, name, spec, note, err));
+    return answer(request, name, 201, note, response, err);
 }
 
 enum hub_status hub_mirror_do(struct hub_request *request, struct hub_response *response,
@@ -142,7 +143,7 @@ enum hub_status hub_mirror_do(struct hub_request *request, struct hub_response *
         hub_scanner_sweep(request->app->scanner);
     hub_mirrors_poke(request->app->mirrors);
     if (strcmp(actions[action], "remove") != 0)
-        return answer(request, name, 200, response, err);
+        return answer(request, name, 200, "", response, err);
     return hub_buf_addf(hub_response_buffer(response, 200, "application/json", KIB), err,
                         "{\"removed\":\"%s\"}", name);
 }

@@ -1,5 +1,6 @@
 /* One dataset of a rule: what is here already, the transfer, and what is known of it afterwards. */
 #include "server/mirror/coming.h"
+#include "server/mirror/listed.h"
 #include "server/mirror/spec.h"
 #include "server/mirror/work.h"
 #include "storage/base/fs.h"
@@ -13,6 +14,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 /* What of the dataset is here, as the last transfer left it. */
 struct here {
@@ -106,6 +108,55 @@ static void look(const struct hub_mirror_work *w, const struct hub_private *plac
                                                &out->have.directory, NULL))
         out->have.count = 0;
     out->have.files = out->files;
+}
+
+static bool same_member(const json_t *a, const json_t *b, const char *member)
+{
+    const json_t *one = json_object_get(a, member), *other = json_object_get(b, member);
+    return one == other || json_equal(one, other);
+}
+
+bool hub_mirror_owns(const struct hub_mirror_work *w, const struct hub_upstream *copy, const char *id)
+{
+    struct hub_rule other;
+    if (strcmp(copy->rule, w->rule.name) == 0)
+        return true;
+    if (strcmp(copy->remote, w->remote.base) != 0 || strcmp(copy->id, id) != 0 ||
+        hub_rule_find(w->mirrors->options.catalog, copy->rule, &other, NULL))
+        return false;
+    const bool same = !hub_rule_pulls(&other) && same_member(other.spec, w->rule.spec, "include") &&
+                      same_member(other.spec, w->rule.spec, "exclude");
+    hub_rule_dispose(&other);
+    return same;
+}
+
+/* Another rule's copy is not replaced, or the two would take turns for ever; nor is what is no copy. */
+static enum hub_status check_place(const struct hub_mirror_work *w, const struct hub_private *place,
+                                   const struct here *here, const char *id, const char *path,
+                                   struct hub_error *err)
+{
+    struct hub_rule other;
+    struct stat st;
+    const char *rule = here->known.rule ? here->known.rule : "";
+    if (fstatat(place->root, path, &st, AT_SYMLINK_NOFOLLOW))
+        return HUB_OK;
+    if (!here->is_copy)
+        return hub_fail(err, HUB_EXISTS,
+                        "'%.200s' already exists and is no copy of this remote's: move it away, or put the "
+                        "copy elsewhere "
+                        "with --as NAME/",
+                        path);
+    if (!*rule || hub_mirror_owns(w, &here->known, id) ||
+        hub_rule_find(w->mirrors->options.catalog, rule, &other, NULL))
+        return HUB_OK;
+    const bool keeps = !hub_rule_pulls(&other);
+    hub_rule_dispose(&other);
+    return keeps ? hub_fail(err, HUB_EXISTS,
+                            "'%.200s' already exists, as a copy of the rule '%.64s' from %.200s: give one of "
+                            "the two rules "
+                            "--as NAME/, or remove one",
+                            path, rule, here->known.remote)
+                 : HUB_OK;
 }
 
 static enum hub_status progress(const struct hub_transfer *t, void *user, struct hub_error *err)
@@ -253,6 +304,7 @@ static enum hub_status copy_to(struct hub_mirror_work *w, const struct hub_priva
     if (!t.id || !t.target)
         return hub_fail(err, HUB_INVALID, "the job does not say what to fetch");
     look(w, place, t.id, t.target, &here);
+    HUB_TRY(check_place(w, place, &here, t.id, t.target, err));
     t.have = here.have.count ? &here.have : NULL;
     t.replace = here.is_copy;
     HUB_TRY(hub_transfer_run(&t, err));

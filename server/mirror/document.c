@@ -59,7 +59,7 @@ struct hub_view hub_mirror_error(const char *error, bool local)
 }
 
 void hub_mirror_write(struct hub_json *json, const struct hub_rule *rule, const struct hub_roots *roots,
-                      bool local)
+                      bool local, const char *note)
 {
     const json_t *spec = rule->spec;
     hub_json_object(json);
@@ -94,5 +94,7 @@ void hub_mirror_write(struct hub_json *json, const struct hub_rule *rule, const 
         hub_json_put_uint(json, "unlisted", rule->unlisted);
     if (*rule->error)
         hub_json_put_string(json, "error", hub_mirror_error(rule->error, local));
+    if (*note)
+        hub_json_put_text(json, "note", note);
     hub_json_end_object(json);
 }

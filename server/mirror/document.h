@@ -6,9 +6,10 @@
 #include "storage/base/roots.h"
 #include "storage/catalog/rules.h"
 
-/** @param local  for the admin of this machine: with paths, and errors in full */
+/** @param local  for the admin of this machine: with paths, and errors in full
+ *  @param note   what its maker should know, or "" */
 void hub_mirror_write(struct hub_json *json, const struct hub_rule *rule, const struct hub_roots *roots,
-                      bool local);
+                      bool local, const char *note);
 /** "idle", "running", "paused", "failing". */
 const char *hub_mirror_state(const struct hub_rule *rule);
 /** Seconds since all was as upstream; since it was made, where it never was. */

@@ -97,27 +97,6 @@ static bool is_around_others(const struct listing *l, uint32_t i)
     return at < l->count && strncmp(l->items[at].id, below, key.size) == 0;
 }
 
-static bool same_member(const json_t *a, const json_t *b, const char *member)
-{
-    const json_t *one = json_object_get(a, member), *other = json_object_get(b, member);
-    return one == other || json_equal(one, other);
-}
-
-/* By our rule, or by another that would fetch the very same: two that take turns would replace it for ever. */
-static bool is_kept(const struct hub_mirror_work *w, const struct hub_upstream *known, const char *id)
-{
-    struct hub_rule other;
-    if (strcmp(known->rule, w->rule.name) == 0)
-        return true;
-    if (strcmp(known->remote, w->remote.base) != 0 || strcmp(known->id, id) != 0 ||
-        hub_rule_find(w->mirrors->options.catalog, known->rule, &other, NULL))
-        return false;
-    const bool kept = !hub_rule_pulls(&other) && same_member(other.spec, w->rule.spec, "include") &&
-                      same_member(other.spec, w->rule.spec, "exclude");
-    hub_rule_dispose(&other);
-    return kept;
-}
-
 /* As its copy, which is there. */
 static bool is_same(const struct listing *l, const struct listed *item)
 {
@@ -127,7 +106,7 @@ static bool is_same(const struct listing *l, const struct listed *item)
     if (!*item->revision ||
         hub_upstream_find(w->mirrors->options.catalog, w->root, item->path, false, &known, NULL))
         return false;
-    bool same = strcmp(known.revision, item->revision) == 0 && is_kept(w, &known, item->id);
+    bool same = strcmp(known.revision, item->revision) == 0 && hub_mirror_owns(w, &known, item->id);
     hub_upstream_dispose(&known);
     const int n =
         snprintf(path, sizeof path, "%s/%s", w->mirrors->options.roots->roots[w->root].path, item->path);
@@ -150,11 +129,11 @@ static enum hub_status ask_for(struct listing *l, const struct listed *item, str
     return st == HUB_EXISTS ? HUB_OK : st; /* it is on its way; what changed since shows in the next pass */
 }
 
-static enum hub_status compare(struct listing *l, struct hub_error *err)
+/* Where each goes; what cannot be here has no path. Before any is fetched: two that would be called the same are refused. */
+static enum hub_status place_all(struct listing *l, struct hub_error *err)
 {
     struct hub_mirror_work *w = l->work;
-    uint32_t seen = 0;
-    HUB_TRY(hub_new(&l->seen, l->count, sizeof *l->seen, err));
+    const char *before = NULL;
     if (l->count)
         qsort(l->items, l->count, sizeof *l->items, by_id);
     for (uint32_t i = 0; i < l->count; i++) {
@@ -166,11 +145,27 @@ static enum hub_status compare(struct listing *l, struct hub_error *err)
             hub_mirror_tell(w, HUB_MIRROR_FAILED, "", "left out, its id cannot be one here: %s", why.detail);
             continue;
         }
-        if (seen && strcmp(l->seen[seen - 1].path, item->path) == 0)
-            return hub_fail(
-                err, HUB_INVALID,
-                "'%.200s' and others would all be called '%.200s': give a name that ends with '/'", item->id,
-                item->path);
+        if (before && strcmp(before, item->path) == 0)
+            return hub_fail(err, HUB_INVALID,
+                            "the remote has several datasets, and '%.200s' and others would all be called "
+                            "'%.200s': give a "
+                            "name that ends with '/', to put it before their ids",
+                            item->id, item->path);
+        before = item->path;
+    }
+    return HUB_OK;
+}
+
+static enum hub_status compare(struct listing *l, struct hub_error *err)
+{
+    struct hub_mirror_work *w = l->work;
+    uint32_t seen = 0;
+    HUB_TRY(hub_new(&l->seen, l->count, sizeof *l->seen, err));
+    HUB_TRY(place_all(l, err));
+    for (uint32_t i = 0; i < l->count; i++) {
+        const struct listed *item = &l->items[i];
+        if (!item->path)
+            continue;
         const bool same = is_same(l, item);
         l->seen[seen++] = (struct hub_upstream_seen){item->path, same};
         if (item->text)

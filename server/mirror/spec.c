@@ -195,6 +195,65 @@ enum hub_status hub_mirror_place(const json_t *spec, const char *remote_id, char
     return hub_dup(out, path, err);
 }
 
+/* ---- two rules over one place ---- */
+
+/* What the paths of a rule's copies begin with; `exact`: it is the path of the only one. */
+struct place {
+    char path[2 * HUB_MAX_ID + 2];
+    bool exact, own; /* the rule names it: --as */
+};
+
+static struct place place_of(const json_t *spec)
+{
+    struct place out;
+    const char *as = hub_member_text(spec, "as"), *prefix = hub_member_text(spec, "prefix");
+    out.own = as;
+    out.exact = as && !hub_view_ends(hub_view_of(as), "/");
+    snprintf(out.path, sizeof out.path, "%s%s", as ? as : "", out.exact || !prefix ? "" : prefix);
+    return out;
+}
+
+static bool meet(const struct place *a, const struct place *b)
+{
+    const size_t size_a = strlen(a->path), size_b = strlen(b->path), common = HUB_MIN(size_a, size_b);
+    if (strncmp(a->path, b->path, common) != 0)
+        return false;
+    if ((!size_a && b->own) || (!size_b && a->own))
+        return false; /* a name that was chosen is seldom another remote's as well */
+    return size_a == size_b || !(size_a < size_b ? a : b)->exact;
+}
+
+struct overlap {
+    const char *name;
+    const json_t *spec;
+    char *note;
+};
+
+static enum hub_status look_at_other(void *user, const struct hub_rule *rule, struct hub_error *err)
+{
+    const struct overlap *o = user;
+    const struct place mine = place_of(o->spec), other = place_of(rule->spec);
+    const char *remote = hub_member_text(rule->spec, "remote");
+    (void)err;
+    if (*o->note || strcmp(rule->name, o->name) == 0 || !meet(&mine, &other) ||
+        !json_equal(json_object_get(o->spec, "root"), json_object_get(rule->spec, "root")))
+        return HUB_OK;
+    snprintf(o->note, HUB_MIRROR_NOTE,
+             "the rule '%s' copies %.150s to the same place: a dataset of the same id is fetched by one of "
+             "the two only; "
+             "--as NAME/ keeps them apart",
+             rule->name, remote ? remote : "");
+    return HUB_OK;
+}
+
+enum hub_status hub_mirror_overlap(struct hub_catalog *catalog, const char *name, const json_t *spec,
+                                   char note[HUB_MIRROR_NOTE], struct hub_error *err)
+{
+    struct overlap o = {name, spec, note};
+    note[0] = '\0';
+    return hub_rules_each(catalog, look_at_other, &o, err);
+}
+
 static enum hub_status remove_rule(struct hub_catalog *catalog, const char *name, struct hub_error *err)
 {
     struct hub_rule rule;

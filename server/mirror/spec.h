@@ -26,6 +26,11 @@ void hub_mirror_name(const json_t *spec, char *out, size_t size);
 /** HUB_INVALID "bad-parameter": letters, digits, '.', '-' and '_' make a rule's name. */
 HUB_MUST_USE enum hub_status hub_mirror_name_check(const char *name, struct hub_error *err);
 
+enum { HUB_MIRROR_NOTE = 400 };
+/** Another rule that may put datasets where this one does, in a sentence; "": there is none. */
+HUB_MUST_USE enum hub_status hub_mirror_overlap(struct hub_catalog *catalog, const char *name,
+                                                const json_t *spec, char note[HUB_MIRROR_NOTE],
+                                                struct hub_error *err);
 /** The root a rule copies to, by number; HUB_NOT_FOUND: it is none any more. */
 HUB_MUST_USE enum hub_status hub_mirror_root(const json_t *spec, const struct hub_roots *roots, uint32_t *out,
                                              struct hub_error *err);

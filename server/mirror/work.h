@@ -3,6 +3,7 @@
 #define HUB_MIRROR_WORK_H
 
 #include "server/mirror/mirror.h"
+#include "storage/catalog/upstream.h"
 #include "storage/remote/remote.h"
 
 #include <limits.h>
@@ -72,6 +73,9 @@ void hub_mirror_tell(const struct hub_mirror_work *work, enum hub_mirror_event_k
 
 /** "mirror": list the remote, ask for what is new or another, deal with what is gone. */
 HUB_MUST_USE enum hub_status hub_mirror_pass(struct hub_mirror_work *work, struct hub_error *err);
+/** Whether a copy is the rule's own, or of another that would fetch the very same: two that take turns would replace it for
+ * ever. */
+bool hub_mirror_owns(const struct hub_mirror_work *work, const struct hub_upstream *copy, const char *id);
 /** Open the remote of its rule, or another where it has none. */
 HUB_MUST_USE enum hub_status hub_mirror_open_remote(struct hub_mirror_work *work, const char *address,
                                                     struct hub_error *err);

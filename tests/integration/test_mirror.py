@@ -215,9 +215,24 @@ def test_what_is_not_a_copy_is_not_replaced(place):
         mirror(place, "add", up.base, "--name", "lab", "--prefix", "D4RL/door/human-v2")
         until(lambda: hub.get("/api/v1/mirrors/lab").json()["failures"])
         said = rule(place, "lab")
-        assert said["state"] == "failing" and "already exists" in said["error"]
+        assert said["state"] == "failing" and "already exists" in said["error"] and "--as NAME/" in said["error"] and said["bytes"] == 0
         assert os.listdir(mine) == ["notes.txt"]
         assert hub.get("/api/v1/mirrors/lab").json()["error"] == "exists"  # no text that might name a path
+
+
+def test_two_rules_over_one_place(place):
+    with upstream(place) as up, here(place) as hub:
+        hub.wait_ready()
+        assert "note:" not in mirror(place, "add", up.base, "--name", "first", "--prefix", "dummy-multi").stderr
+        wait_synced(hub, "first")
+        before = tree(os.path.join(place, "here"))
+        assert "'first'" in mirror(place, "add", up.base, "--name", "second", "--prefix", "dummy-multi", "--include", "*.json").stderr
+        until(lambda: hub.get("/api/v1/mirrors/second").json()["failures"])
+        assert "copy of the rule 'first'" in rule(place, "second")["error"] and tree(os.path.join(place, "here")) == before
+        mirror(place, "remove", "first")
+        mirror(place, "run", "second")
+        wait_synced(hub, "second")
+        assert all(p.endswith(".json") for p in tree(os.path.join(place, "here")))
 
 
 def test_a_token_is_never_kept_or_told(place):

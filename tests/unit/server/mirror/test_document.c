@@ -49,7 +49,7 @@ static json_t *written(const struct hub_rule *rule, bool local)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(16 * KIB);
     struct hub_json json = hub_json_to(&text, NULL);
-    hub_mirror_write(&json, rule, &kit.roots, local);
+    hub_mirror_write(&json, rule, &kit.roots, local, "");
     cr_assert_eq(hub_json_status(&json), HUB_OK);
     json_t *out = json_loads(text.data, 0, NULL);
     cr_assert_not_null(out, "%s", text.data);

@@ -188,6 +188,7 @@ Test(pass, several_cannot_be_called_the_same)
     kit_put_rule("lab", "{'remote':'gcp://b','as':'mine'}");
     cr_expect_eq(pass("lab", two, &err), HUB_INVALID);
     cr_expect_not_null(strstr(err.detail, "'mine'"));
+    cr_expect_str_eq(kit_jobs("transfer"), "", "none is fetched and shown under that name");
 }
 
 Test(pass, ids_that_escape_are_left_out)

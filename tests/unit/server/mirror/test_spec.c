@@ -210,3 +210,36 @@ Test(spec, acts)
                  "it is in a file");
     cr_expect_eq(hub_mirror_act(kit.catalog, &kit.roots, "none", "run", NULL), HUB_NOT_FOUND);
 }
+
+Test(spec, two_rules_over_one_place)
+{
+    static const struct {
+        const char *first, *second;
+        bool meet;
+    } cases[] = {
+        {"{'remote':'gcp://a'}", "{'remote':'gcp://b'}", true},
+        {"{'remote':'gcp://a'}", "{'remote':'gcp://b','prefix':'D4RL/'}", true},
+        {"{'remote':'gcp://a','prefix':'pen/'}", "{'remote':'gcp://a','prefix':'D4RL/'}", false},
+        {"{'remote':'gcp://a','as':'lab/'}", "{'remote':'gcp://b','as':'lab/'}", true},
+        {"{'remote':'gcp://a','as':'lab/'}", "{'remote':'gcp://b','as':'lab/more/'}", true},
+        {"{'remote':'gcp://a','as':'lab/'}", "{'remote':'gcp://b','as':'lab/one'}", true},
+        {"{'remote':'gcp://a','as':'lab/'}", "{'remote':'gcp://b','as':'lab'}", false},
+        {"{'remote':'gcp://a','as':'lab'}", "{'remote':'gcp://b','as':'lab'}", true},
+        {"{'remote':'gcp://a','as':'lab/'}", "{'remote':'gcp://b','as':'other/'}", false},
+        {"{'remote':'gcp://a'}", "{'remote':'gcp://b','as':'lab/'}", false},
+        {"{'remote':'gcp://a'}", "{'remote':'gcp://b','root':'named'}", false},
+    };
+    for (size_t i = 0; i < HUB_COUNT(cases); i++) {
+        HUB_CLEANUP(hub_json_decrefp) json_t *second = kit_json(cases[i].second);
+        char note[HUB_MIRROR_NOTE];
+        kit_put_rule("first", cases[i].first);
+        if (!json_object_get(second, "root"))
+            json_object_set_new(second, "root", json_string(kit_path("root")));
+        cr_assert_eq(hub_mirror_overlap(kit.catalog, "second", second, note, NULL), HUB_OK);
+        cr_expect_eq(strncmp(note, "the rule 'first' copies gcp://a", 31) == 0, cases[i].meet, "%zu: %s", i,
+                     note);
+        cr_assert_eq(hub_mirror_overlap(kit.catalog, "first", second, note, NULL), HUB_OK);
+        cr_expect_str_eq(note, "", "not itself");
+        cr_assert_eq(hub_rule_remove(kit.catalog, "first", NULL), HUB_OK);
+    }
+}
