@@ -307,11 +307,14 @@ static void write_origin(struct hub_json *json, struct hub_catalog *catalog,
                          const struct hub_summary *summary)
 {
     struct hub_upstream u;
-    if (hub_upstream_find(catalog, summary->root, summary->path, false, &u, NULL))
+    struct hub_view below;
+    if (hub_upstream_around(catalog, summary->root, summary->path, false, &u, &below, NULL))
         return;
     hub_json_put_object(json, "origin");
     hub_json_put_text(json, "remote", u.remote);
     hub_json_put_text(json, "id", u.id);
+    if (below.size)
+        hub_json_put_string(json, "path", below);
     hub_json_put_text(json, "rule", u.rule);
     hub_put_known(json, "revision", u.revision);
     put_ms(json, "synced", u.synced_ms);

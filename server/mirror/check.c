@@ -37,6 +37,8 @@ struct check {
 
     const struct hub_summary *summary; /* the dataset under way */
     struct hub_upstream up;
+    char *copy;            /* the folder that the rule copied, which is the dataset's or one around it */
+    struct hub_view below; /* of that, the dataset's; "": it is the same */
     struct hub_mirror_work *from;  /* the remote it came from, opened; NULL: not yet */
     struct hub_remote_files files; /* that it lists */
     struct hub_record record;
@@ -140,8 +142,11 @@ static void look_up(const struct check *c, struct subject *s)
     struct hub_catalog *catalog = c->w->mirrors->options.catalog;
     const char *path = s->file->path;
     const bool noted = !hub_digest_ask(catalog, c->summary->root, s->path, &s->stamp, &s->note, NULL);
+    HUB_CLEANUP(hub_freep) char *below = c->below.size ? hub_path_join(c->below.data, path) : NULL;
     const struct hub_upstream_file *from =
-        c->up.files ? bsearch(path, c->up.files, c->up.file_count, sizeof *from, origin_by_path) : NULL;
+        c->up.files
+            ? bsearch(below ? below : path, c->up.files, c->up.file_count, sizeof *from, origin_by_path)
+            : NULL;
     const struct hub_record_file *record =
         c->record.files ? bsearch(path, c->record.files, c->record.count, sizeof *record, record_by_path)
                         : NULL;
@@ -325,12 +330,12 @@ static enum hub_status mend(struct check *c, const struct subject *s, struct hub
         return hub_fail(err, HUB_DENIED, "the hub was told never to write there");
     if (!c->from)
         HUB_TRY(open_remote(c, err));
-    HUB_TRY(hub_upstream_pieces(o->catalog, c->summary->root, c->summary->path, file->path, &pieces, err));
+    HUB_TRY(hub_upstream_pieces(o->catalog, c->summary->root, c->copy, file->path, &pieces, err));
     HUB_TRY(hub_private_open(o->roots->roots[c->summary->root].path, true, &place, err));
     *m = (struct hub_mend){.remote = &c->from->remote,
                            .files = &c->files,
                            .place = &place,
-                           .target = c->summary->path,
+                           .target = c->copy,
                            .origin = &origin,
                            .stamp = &s->stamp,
                            .pieces = hub_buf_view(&pieces),
@@ -457,10 +462,26 @@ static void look_for_origin(struct check *c)
     const struct hub_mirrors_options *o = &c->w->mirrors->options;
     HUB_CLEANUP(hub_freep)
     char *directory = hub_path_join(o->roots->roots[c->summary->root].path, c->summary->path);
-    if (!hub_upstream_find(o->catalog, c->summary->root, c->summary->path, true, &c->up, NULL) ||
-        !directory || hub_record_read(directory, &c->record, NULL))
+    if (!hub_upstream_around(o->catalog, c->summary->root, c->summary->path, true, &c->up, &c->below, NULL)) {
+        const size_t size = strlen(c->summary->path) - c->below.size;
+        c->copy = strndup(c->summary->path, c->below.size ? size - 1 : size);
+        if (!c->copy)
+            hub_upstream_dispose(&c->up);
+        return;
+    }
+    if (!directory || hub_record_read(directory, &c->record, NULL))
         return;
     c->downloaded_ns = c->record.downloaded_s * 1000000000 + 999999999;
+}
+
+static void forget_origin(struct check *c)
+{
+    close_remote(c);
+    hub_upstream_dispose(&c->up);
+    hub_record_dispose(&c->record);
+    free(c->copy);
+    c->copy = NULL;
+    c->below = HUB_VIEW("");
 }
 
 static enum hub_status check_dataset(struct check *c, struct hub_error *err)
@@ -479,9 +500,7 @@ static enum hub_status check_dataset(struct check *c, struct hub_error *err)
         st = check_file(c, &dataset->files[i], err);
     if (!st)
         st = flush(c, err);
-    close_remote(c);
-    hub_upstream_dispose(&c->up);
-    hub_record_dispose(&c->record);
+    forget_origin(c);
     if (c->mended && c->w->mirrors->options.scanner)
         hub_scanner_sweep(c->w->mirrors->options.scanner);
     c->mended = false;
@@ -520,9 +539,7 @@ static void dispose(struct check *c)
 {
     while (c->count)
         free((char *)c->batch[--c->count].path);
-    close_remote(c);
-    hub_upstream_dispose(&c->up);
-    hub_record_dispose(&c->record);
+    forget_origin(c);
     json_decref(c->result);
     free(c->block);
     free(c);

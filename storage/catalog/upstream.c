@@ -64,8 +64,15 @@ static enum hub_status read_files(struct hub_stmt *stmt, struct hub_buf *texts, 
     }
 }
 
-static enum hub_status find_files(const struct hub_catalog *catalog, struct hub_db *db, uint32_t root,
-                                  const char *path, struct hub_buf *texts, struct hub_upstream *out,
+/* Files of a copy: those of the folder `below` in it, whose name ends with a slash; "": all. */
+struct part {
+    uint32_t root;
+    const char *path, *below;
+};
+
+/* What follows all of a folder has '0' in the place of the slash at its end. */
+static enum hub_status find_files(const struct hub_catalog *catalog, struct hub_db *db,
+                                  const struct part *part, struct hub_buf *texts, struct hub_upstream *out,
                                   struct hub_error *err)
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
@@ -73,9 +80,11 @@ static enum hub_status find_files(const struct hub_catalog *catalog, struct hub_
     HUB_TRY(
         hub_db_prepare(db,
                        "SELECT path, etag, size, generation, modified, sha256, other, sum FROM origin_files"
-                       " WHERE root = ? AND dataset = ? ORDER BY path",
+                       " WHERE root = ? AND dataset = ? AND path >= ?3 AND"
+                       " (?3 = '' OR path < substr(?3, 1, length(?3) - 1) || '0') ORDER BY path",
                        &stmt, err));
-    bind_dataset(catalog, stmt, root, path, number);
+    bind_dataset(catalog, stmt, part->root, part->path, number);
+    hub_stmt_bind_text(stmt, 3, part->below);
     return read_files(stmt, texts, out, err);
 }
 
@@ -114,15 +123,16 @@ static enum hub_status find(const struct hub_catalog *catalog, struct hub_db *db
     return read_upstream(stmt, texts, out, err);
 }
 
+/* @param below  NULL: no files */
 static enum hub_status find_whole(const struct hub_catalog *catalog, struct hub_db *db, uint32_t root,
-                                  const char *path, bool with_files, struct hub_upstream *out,
+                                  const char *path, const char *below, struct hub_upstream *out,
                                   struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf texts = HUB_BUF_INIT(MAX_TEXT_BYTES);
     *out = (struct hub_upstream){0};
     enum hub_status st = find(catalog, db, root, path, &texts, out, err);
-    if (!st && with_files)
-        st = find_files(catalog, db, root, path, &texts, out, err);
+    if (!st && below)
+        st = find_files(catalog, db, &(struct part){root, path, below}, &texts, out, err);
     if (st) {
         hub_upstream_dispose(out);
         return st;
@@ -145,7 +155,47 @@ enum hub_status hub_upstream_find(struct hub_catalog *catalog, uint32_t root, co
 {
     struct hub_db *db;
     HUB_TRY(hub_catalog_hub_reader(catalog, &db, err));
-    return find_whole(catalog, db, root, path, with_files, out, err);
+    return find_whole(catalog, db, root, path, with_files ? "" : NULL, out, err);
+}
+
+static enum hub_status has_files(const struct hub_catalog *catalog, struct hub_db *db, uint32_t root,
+                                 const char *path, const char *below, bool *out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    char number[16];
+    HUB_TRY(hub_db_prepare(db,
+                           "SELECT 1 FROM origin_files WHERE root = ? AND dataset = ? AND path >= ?3 AND"
+                           " path < substr(?3, 1, length(?3) - 1) || '0' LIMIT 1",
+                           &stmt, err));
+    bind_dataset(catalog, stmt, root, path, number);
+    hub_stmt_bind_text(stmt, 3, below);
+    return hub_stmt_step(stmt, out, err);
+}
+
+enum hub_status hub_upstream_around(struct hub_catalog *catalog, uint32_t root, const char *path,
+                                    bool with_files, struct hub_upstream *out, struct hub_view *below,
+                                    struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf folder = HUB_BUF_INIT(16 * KIB);
+    struct hub_db *db;
+    bool found = false;
+    *below = HUB_VIEW("");
+    enum hub_status st = hub_upstream_find(catalog, root, path, with_files, out, err);
+    HUB_TRY(hub_catalog_hub_reader(catalog, &db, err));
+    for (const char *end = path + strlen(path); st == HUB_NOT_FOUND && end > path; end--) {
+        if (*end != '/')
+            continue;
+        HUB_CLEANUP(hub_freep) char *copy = strndup(path, (size_t)(end - path));
+        HUB_TRY(hub_allocated(copy, err));
+        folder.size = 0;
+        HUB_TRY(hub_buf_addf(&folder, err, "%s/", end + 1));
+        HUB_TRY(has_files(catalog, db, root, copy, folder.data, &found, err));
+        if (found)
+            st = find_whole(catalog, db, root, copy, with_files ? folder.data : NULL, out, err);
+        if (!st)
+            *below = hub_view_of(end + 1);
+    }
+    return st;
 }
 
 enum hub_status hub_upstream_pieces(struct hub_catalog *catalog, uint32_t root, const char *dataset,
@@ -284,7 +334,7 @@ enum hub_status hub_upstream_store(struct hub_catalog *catalog, struct hub_lease
     struct hub_db *db = held->hub;
     HUB_TRY(hub_db_begin(db, err));
     HUB_TRY(hub_lease_check(db, lease, err));
-    const enum hub_status st = find_whole(catalog, db, root, path, true, &old, err);
+    const enum hub_status st = find_whole(catalog, db, root, path, "", &old, err);
     if (st && st != HUB_NOT_FOUND)
         return st;
     HUB_TRY(put_dataset(catalog, db, root, path, upstream, &old, err));

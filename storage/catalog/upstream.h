@@ -38,6 +38,16 @@ void hub_upstream_dispose(struct hub_upstream *upstream);
 HUB_MUST_USE enum hub_status hub_upstream_find(struct hub_catalog *catalog, uint32_t root, const char *path,
                                                bool with_files, struct hub_upstream *out,
                                                struct hub_error *err);
+/**
+ * The copy that a dataset is, or of which it is a part: a remote that keeps only files may be copied as one tree, in which the
+ * hub finds datasets of its own. HUB_NOT_FOUND: it is no mirror's, or no file of the copy lies below `path`.
+ *
+ * @param[out] below  the dataset's folder in the copy, the end of `path`; "": it is the copy itself. Of a part the files
+ *                    below it alone are read
+ */
+HUB_MUST_USE enum hub_status hub_upstream_around(struct hub_catalog *catalog, uint32_t root, const char *path,
+                                                 bool with_files, struct hub_upstream *out,
+                                                 struct hub_view *below, struct hub_error *err);
 /** Append the pieces of one file. */
 HUB_MUST_USE enum hub_status hub_upstream_pieces(struct hub_catalog *catalog, uint32_t root,
                                                  const char *dataset, const char *path, struct hub_buf *out,

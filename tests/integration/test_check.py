@@ -198,6 +198,38 @@ def test_what_was_copied_is_mended(place, bucket):
         assert check(place, "--json", DOOR)["damaged"] == 0
 
 
+def test_what_lies_in_a_tree_that_was_copied_is_mended(place, bucket):
+    """A bucket of plain files is one copy; the hub finds datasets in it, which have its origin."""
+    rng, root = random.Random(7), os.path.join(place, "here")
+    for name in list(bucket.objects):
+        if name.endswith("metadata.json"):
+            del bucket.objects[name]
+    for name in ("docs/README.md", "robots/one.bin", "robots-2/one.bin"):
+        bucket.put(name, BIG[:3_000_000])
+    with here(place, "--sweep", "1s") as hub:
+        hub.wait_ready()
+        mirror(place, "add", "gcp://lab", "--as", "t", "--every", "1h")
+        wait_synced(hub, "t")
+        hub.wait_indexed()
+        until(lambda: len(hub.datasets()) > 1)
+        id = next(d["id"] for d in hub.datasets() if "door" in d["id"])
+        path, whole = os.path.join(root, "t", DOOR, "data"), tree(root)
+        origin = hub.dataset(id)["origin"]
+        assert (origin["id"], origin["rule"]) == ("lab", "t") and ("t/" + origin["path"]).startswith("t/D4RL")
+        flip(os.path.join(path, "big.bin"), rng)
+        found = check(place, "--json", code=5)
+        assert found["damaged"] == 1 and found["changed"] == 0 and "check --repair" in found["findings"][0]["detail"], found
+        again(place, hub, "t")
+        mended = check(place, "--repair", "--json", id)
+        assert mended["repaired"] == 1 and 0 < mended["fetched"] < len(BIG) / 2
+        assert tree(root) == whole
+        flip(os.path.join(path, "big.bin"), rng)
+        check(place, code=5)
+        bucket.put("docs/more.md", b"more")
+        again(place, hub, "t")  # what is damaged is not taken over into the new state
+        assert tree(root) == {**whole, "t/docs/more.md": b"more"}
+
+
 def test_a_repair_is_killed(place, bucket):
     root, file = os.path.join(place, "here"), os.path.join(place, "here", DOOR, "data", "big.bin")
     with here(place) as hub:
