@@ -253,6 +253,7 @@ void hub_announce_mirror(void *user, const struct hub_mirror_event *event)
     } known[] = {[HUB_MIRROR_COPIED] = {HUB_LOG_INFO, "mirrored"},
                  [HUB_MIRROR_REMOVED] = {HUB_LOG_INFO, "mirror-removed"},
                  [HUB_MIRROR_KEPT] = {HUB_LOG_WARNING, "mirror-kept"},
+                 [HUB_MIRROR_LEFT] = {HUB_LOG_WARNING, "mirror-left-out"},
                  [HUB_MIRROR_FAILED] = {HUB_LOG_WARNING, "mirror-failed"},
                  [HUB_MIRROR_SYNCED] = {HUB_LOG_INFO, "mirror-listed"},
                  [HUB_CHECK_DAMAGED] = {HUB_LOG_ERROR, "file-damaged"},

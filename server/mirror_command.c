@@ -5,6 +5,7 @@
 #include "server/command.h"
 #include "server/control.h"
 #include "server/mirror/document.h"
+#include "server/mirror/left.h"
 #include "server/mirror/spec.h"
 #include "storage/base/number.h"
 #include "storage/base/time.h"
@@ -27,6 +28,10 @@ static const struct own {
 } own[] = {
     {"name", TEXT, "NAME", "what the rule is called; else what --as or the remote is"},
     {"prefix", TEXT, "PREFIX", "only datasets whose ids begin so on the remote"},
+    {"everything", SWITCH, NULL,
+     "of the configuration file: all that lies on a bucket or in an organisation, not Minari's datasets "
+     "alone"},
+    {"only", TEXT, "WHAT", "minari: the datasets of Minari's alone; tree: all of a bucket as one dataset"},
     {"as", TEXT, "NAME/", "put NAME/ before their ids here; without the slash the one dataset is called so"},
     {"root", TEXT, "NAME", "the root to copy to, by its name or directory; needed where there are several"},
     {"every", SECONDS, "TIME", "look for changes so often, as 30m, 6h or 1d; 6h"},
@@ -53,7 +58,7 @@ struct command {
     const char *action, *object; /* the remote, or a rule's name */
     const char *name;
     json_t *spec;
-    bool json, anew;
+    bool json, anew, everything;
 };
 
 /* ---- reading ---- */
@@ -117,6 +122,8 @@ static enum hub_status set(struct command *c, const struct own *option, const ch
             c->json = true;
         else if (strcmp(option->name, "anew") == 0)
             c->anew = true;
+        else if (strcmp(option->name, "everything") == 0)
+            c->everything = true;
         else
             return hub_allocated(json_object_set_new(c->spec, option->name, json_true()) == 0, err);
         return HUB_OK;
@@ -335,6 +342,11 @@ void hub_mirror_print(const json_t *rule)
                " of its datasets here are no longer listed, though they may still be on the remote: they "
                "stay, and are not brought up to date\n",
                "", number(rule, "unlisted"));
+    hub_left_text(json_object_get(rule, "left_out"), json_string_value(json_object_get(rule, "only")), line,
+                  sizeof line);
+    hub_utf8_clean(line, strlen(line));
+    if (*line)
+        printf("%16s %s\n", "", line);
     snprintf(line, sizeof line, "%s", text(rule, "error"));
     hub_utf8_clean(line, strlen(line));
     if (*line)
@@ -481,6 +493,22 @@ static enum hub_status check_upstream(json_t *spec, struct hub_error *err)
     return hub_allocated(json_object_set_new(spec, "every", json_integer(UPSTREAM_EVERY_S)) == 0, err);
 }
 
+/* Nobody is asked at a start: without `everything` a rule of the file takes Minari's datasets, or what it took before. */
+static enum hub_status settle_only(struct hub_catalog *catalog, const char *name, bool everything,
+                                   json_t *spec, struct hub_error *err)
+{
+    struct hub_rule before;
+    const char *remote = json_string_value(json_object_get(spec, "remote"));
+    if (everything || json_object_get(spec, "only") || !remote || strncmp(remote, "http", 4) == 0)
+        return HUB_OK;
+    const bool known = hub_rule_find(catalog, name, &before, NULL) == HUB_OK;
+    const char *only = known ? json_string_value(json_object_get(before.spec, "only")) : NULL;
+    json_t *value = json_string(only ? only : "minari");
+    if (known)
+        hub_rule_dispose(&before);
+    return hub_allocated(json_object_set_new(spec, "only", value) == 0, err);
+}
+
 static enum hub_status configure(const struct hub_config *config, struct hub_catalog *catalog,
                                  const char *rule, bool pulls, json_t *options_of, struct hub_error *err)
 {
@@ -492,6 +520,7 @@ static enum hub_status configure(const struct hub_config *config, struct hub_cat
     json_object_foreach(options_of, name, values) HUB_TRY(set_all(&c, name, values, err));
     if (pulls)
         HUB_TRY(check_upstream(spec, err));
+    HUB_TRY(settle_only(catalog, rule, c.everything, spec, err));
     return put_rule(config, catalog, rule, pulls, spec, err);
 }
 
@@ -527,6 +556,7 @@ static enum hub_status configure_text(const struct hub_config *config, struct hu
     hub_mirror_name(spec, rule, sizeof rule);
     if (json_object_get(names, rule))
         return hub_fail(err, HUB_INVALID, "there are two rules called %s: give one a NAME/=", rule);
+    HUB_TRY(settle_only(catalog, rule, false, spec, err));
     HUB_TRY(put_rule(config, catalog, rule, true, spec, err));
     return hub_allocated(json_object_set_new(names, rule, json_true()) == 0, err);
 }

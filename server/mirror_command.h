@@ -8,7 +8,7 @@
 
 struct hub_catalog;
 
-enum { HUB_MIRROR_OPTIONS = 16 };
+enum { HUB_MIRROR_OPTIONS = 20 };
 /** Its options, as data: how many. */
 size_t hub_mirror_usage(struct hub_usage_option out[HUB_MIRROR_OPTIONS]);
 

@@ -121,8 +121,8 @@ static void add_damage(const struct hub_app *app, struct hub_alerts *out)
 
 struct rules {
     int64_t up_s; /* the hub; nothing lags for that it was not */
-    unsigned failing, late, unlisting;
-    char failed[150], lagged[150], unlisted[150]; /* names, as far as there is room */
+    unsigned failing, late, unlisting, leaving;
+    char failed[150], lagged[150], unlisted[150], left[150]; /* names, as far as there is room */
 };
 
 static void name(char *names, size_t size, unsigned before, const char *rule)
@@ -139,6 +139,8 @@ static enum hub_status look_at_rule(void *user, const struct hub_rule *rule, str
     (void)err;
     if (rule->unlisted)
         name(r->unlisted, sizeof r->unlisted, r->unlisting++, rule->name);
+    if (rule->left_out)
+        name(r->left, sizeof r->left, r->leaving++, rule->name);
     if (rule->paused)
         return HUB_OK;
     if (*rule->error)
@@ -161,6 +163,10 @@ static void add_rules(const struct hub_app *app, struct hub_alerts *out)
         add(out, "mirrors-lagging",
             "%u mirror rule%s did not come to an end for three times as long as a pass should take: %s",
             r.late, hub_plural(r.late), r.lagged);
+    if (r.leaving)
+        add(out, "mirrors-partial",
+            "%u mirror rule%s leave%s something of the remote out: %s; `minari-hub mirror list` names it",
+            r.leaving, hub_plural(r.leaving), r.leaving == 1 ? "s" : "", r.left);
     if (r.unlisting)
         add(out, "mirrors-unlisted",
             "%u mirror rule%s no longer list%s datasets that may still be on the remote: %s; their copies "

@@ -22,7 +22,7 @@ struct here {
     struct hub_record record;
     struct hub_origin *files;
     struct hub_have have;
-    bool is_copy;
+    bool is_copy, is_part; /* in hub.db or by its record; of a copy around it */
 };
 
 static void leave(struct here *here)
@@ -64,7 +64,8 @@ static void take_record(const struct hub_mirror_work *w, const char *path, struc
     }
 }
 
-static void take_origins(const struct hub_mirror_work *w, const char *path, struct here *out)
+/* @param cut  bytes of the paths of the copy that are those of this folder in it */
+static void take_origins(const struct hub_mirror_work *w, const char *path, size_t cut, struct here *out)
 {
     const struct hub_upstream *known = &out->known;
     if (hub_new(&out->files, known->file_count, sizeof *out->files, NULL))
@@ -72,9 +73,9 @@ static void take_origins(const struct hub_mirror_work *w, const char *path, stru
     for (uint32_t i = 0; i < known->file_count; i++) {
         const struct hub_upstream_file *from = &known->files[i];
         struct hub_origin *to = &out->files[out->have.count];
-        if (is_damaged(w, path, from->path))
+        if (is_damaged(w, path, from->path + cut))
             continue;
-        *to = (struct hub_origin){.path = from->path,
+        *to = (struct hub_origin){.path = from->path + cut,
                                   .size = from->size,
                                   .generation = from->generation,
                                   .etag = from->etag,
@@ -94,16 +95,18 @@ static void look(const struct hub_mirror_work *w, const struct hub_private *plac
     const struct hub_record *record = &out->record;
     HUB_CLEANUP(hub_freep)
     char *directory = hub_path_join(w->mirrors->options.roots->roots[w->root].path, path);
+    struct hub_view below;
     const bool known =
-        !hub_upstream_find(w->mirrors->options.catalog, w->root, path, true, &out->known, NULL);
+        !hub_upstream_around(w->mirrors->options.catalog, w->root, path, true, &out->known, &below, NULL);
     const bool recorded = directory && !hub_record_read(directory, &out->record, NULL) &&
                           strcmp(record->remote, w->remote.base) == 0;
     out->is_copy = known || recorded;
+    out->is_part = known && below.size;
     if (recorded && strcmp(record->id, id) == 0 &&
         (!known || strcmp(record->revision, out->known.revision) != 0))
         take_record(w, path, out);
     else if (known)
-        take_origins(w, path, out);
+        take_origins(w, path, below.size ? below.size + 1 : 0, out);
     if (out->have.count && hub_fs_open_beneath(place->root, path, O_RDONLY | O_DIRECTORY, HUB_FS_NO_LINKS,
                                                &out->have.directory, NULL))
         out->have.count = 0;
@@ -157,6 +160,17 @@ static enum hub_status check_place(const struct hub_mirror_work *w, const struct
                             "--as NAME/, or remove one",
                             path, rule, here->known.remote)
                  : HUB_OK;
+}
+
+/* A folder of a larger copy, of which the remote lists the parts by now, becomes a copy of its own: it is replaced as one. */
+static enum hub_status mark_part(const struct hub_private *place, const struct here *here, const char *path,
+                                 struct hub_error *err)
+{
+    HUB_CLEANUP(hub_closep) int folder = -1;
+    if (!here->is_part ||
+        hub_fs_open_beneath(place->root, path, O_RDONLY | O_DIRECTORY, HUB_FS_NO_LINKS, &folder, NULL))
+        return HUB_OK;
+    return hub_fs_write(folder, HUB_RECORD_FILE, HUB_VIEW("{}\n"), 0644, err);
 }
 
 static enum hub_status progress(const struct hub_transfer *t, void *user, struct hub_error *err)
@@ -305,6 +319,7 @@ static enum hub_status copy_to(struct hub_mirror_work *w, const struct hub_priva
         return hub_fail(err, HUB_INVALID, "the job does not say what to fetch");
     look(w, place, t.id, t.target, &here);
     HUB_TRY(check_place(w, place, &here, t.id, t.target, err));
+    HUB_TRY(mark_part(place, &here, t.target, err));
     t.have = here.have.count ? &here.have : NULL;
     t.replace = here.is_copy;
     HUB_TRY(hub_transfer_run(&t, err));

@@ -58,6 +58,20 @@ struct hub_view hub_mirror_error(const char *error, bool local)
     return local ? hub_view_of(error) : (struct hub_view){error, strcspn(error, ":")};
 }
 
+/* Names on the remote are for the admin. */
+static void put_left_out(struct hub_json *json, const json_t *left, bool local)
+{
+    static const char *const counts[] = {"places", "files", "bytes"};
+    if (!left)
+        return;
+    hub_json_put_object(json, "left_out");
+    for (size_t i = 0; i < HUB_COUNT(counts); i++)
+        put_member(json, counts[i], left, counts[i]);
+    if (local)
+        put_member(json, "names", left, "names");
+    hub_json_end_object(json);
+}
+
 void hub_mirror_write(struct hub_json *json, const struct hub_rule *rule, const struct hub_roots *roots,
                       bool local, const char *note)
 {
@@ -66,6 +80,7 @@ void hub_mirror_write(struct hub_json *json, const struct hub_rule *rule, const 
     hub_json_put_text(json, "name", rule->name);
     put_member(json, "remote", spec, "remote");
     put_member(json, "prefix", spec, "prefix");
+    put_member(json, "only", spec, "only");
     put_member(json, "as", spec, "as");
     put_root(json, json_string_value(json_object_get(spec, "root")), roots, local);
     put_member(json, "every", spec, "every");
@@ -92,6 +107,7 @@ void hub_mirror_write(struct hub_json *json, const struct hub_rule *rule, const 
     hub_json_put_uint(json, "failures", rule->failures);
     if (rule->unlisted)
         hub_json_put_uint(json, "unlisted", rule->unlisted);
+    put_left_out(json, rule->left_out, local);
     if (*rule->error)
         hub_json_put_string(json, "error", hub_mirror_error(rule->error, local));
     if (*note)

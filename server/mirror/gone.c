@@ -88,8 +88,7 @@ static enum hub_status find_reason(const struct gone *g, const struct hub_upstre
     HUB_CLEANUP(hub_upstream_dispose) struct hub_upstream known = {0};
     const char *prefix = hub_member_text(g->work->rule.spec, "prefix");
     *why_kept = NULL;
-    if (strcmp(copy->remote, g->work->remote.base) != 0 ||
-        (prefix && strncmp(copy->id, prefix, strlen(prefix)) != 0)) {
+    if (strcmp(copy->remote, g->work->remote.base) != 0 || !hub_remote_has_prefix(copy->id, prefix)) {
         *why_kept = outside;
         return HUB_OK;
     }

@@ -20,6 +20,7 @@ struct hub_mirror_event {
         HUB_MIRROR_SYNCED,     /* a pass that changed something is over */
         HUB_CHECK_DAMAGED,     /* a file; it is not served any more */
         HUB_CHECK_REPAIRED,    /* a file */
+        HUB_MIRROR_LEFT,       /* what a rule does not take, when that is another than before */
     } kind;
     const char *rule; /* or "" */
     const char *id;   /* of the dataset here, or "" */

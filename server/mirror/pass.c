@@ -1,5 +1,6 @@
 /* One pass of a rule: what the remote lists against what is here. */
 #include "server/mirror/gone.h"
+#include "server/mirror/left.h"
 #include "server/mirror/listed.h"
 #include "server/mirror/spec.h"
 #include "server/mirror/work.h"
@@ -54,7 +55,7 @@ static enum hub_status take_item(json_t *item, struct hub_view text, void *user,
     (void)text;
     if (!id)
         return hub_fail_as(err, HUB_CORRUPT, "protocol", "the remote lists a dataset without an id");
-    if (prefix && strncmp(id, prefix, strlen(prefix)) != 0)
+    if (!hub_remote_has_prefix(id, prefix))
         return HUB_OK;
     HUB_TRY(hub_grow(&l->items, l->count, &l->capacity, sizeof *l->items, err));
     enum hub_status st = hub_dup(&one.id, id, err);
@@ -192,11 +193,19 @@ static enum hub_status tidy_root(const struct hub_mirror_work *w, struct hub_err
 enum hub_status hub_mirror_pass(struct hub_mirror_work *w, struct hub_error *err)
 {
     HUB_CLEANUP(dispose) struct listing l = {.work = w, .lines = HUB_BUF_INIT(LIST_BYTES)};
+    HUB_CLEANUP(hub_remote_left_dispose) struct hub_remote_left left = {0};
     struct hub_catalog *catalog = w->mirrors->options.catalog;
     const struct hub_remote_query query = {.prefix = hub_member_text(w->rule.spec, "prefix"),
+                                           .only = hub_mirror_only(w->rule.spec),
+                                           .left = &left,
+                                           .exact = true,
                                            .brief = !hub_rule_pulls(&w->rule)};
     HUB_TRY(tidy_root(w, err));
     HUB_TRY(w->remote.kind->list(&w->remote, &query, take_item, &l, err));
+    HUB_TRY(hub_left_note(w, &left, err));
+    if (!l.count && query.prefix)
+        return hub_fail_as(err, HUB_NOT_FOUND, "remote-empty",
+                           "the remote lists nothing that begins with '%.200s'", query.prefix);
     HUB_TRY(compare(&l, err));
     /* a remote that lists nothing at all is more often broken than empty */
     if (l.count && hub_rule_pulls(&w->rule))

@@ -24,10 +24,10 @@ static enum hub_status check_types(const json_t *spec, struct hub_error *err)
     static const struct {
         const char *name;
         json_type type;
-    } members[] = {{"remote", JSON_STRING},     {"prefix", JSON_STRING}, {"as", JSON_STRING},
-                   {"root", JSON_STRING},       {"every", JSON_INTEGER}, {"limit", JSON_INTEGER},
-                   {"token-file", JSON_STRING}, {"include", JSON_ARRAY}, {"exclude", JSON_ARRAY},
-                   {"delete", JSON_TRUE},       {"internal", JSON_TRUE}};
+    } members[] = {{"remote", JSON_STRING}, {"prefix", JSON_STRING},     {"as", JSON_STRING},
+                   {"only", JSON_STRING},   {"root", JSON_STRING},       {"every", JSON_INTEGER},
+                   {"limit", JSON_INTEGER}, {"token-file", JSON_STRING}, {"include", JSON_ARRAY},
+                   {"exclude", JSON_ARRAY}, {"delete", JSON_TRUE},       {"internal", JSON_TRUE}};
     const char *key;
     const json_t *value;
     json_object_foreach((json_t *)spec, key, value)
@@ -99,6 +99,25 @@ static enum hub_status check_token_file(const char *path, struct hub_error *err)
     return access(path, R_OK) ? wrong("token-file", path, "the hub cannot read it", err) : HUB_OK;
 }
 
+static const char *const onlys[] = {[HUB_REMOTE_MINARI] = "minari", [HUB_REMOTE_TREE] = "tree"};
+
+static enum hub_status check_only(const char *only, struct hub_error *err)
+{
+    return !only || strcmp(only, onlys[HUB_REMOTE_MINARI]) == 0 || strcmp(only, onlys[HUB_REMOTE_TREE]) == 0
+               ? HUB_OK
+               : wrong("only", only,
+                       "it is minari (the datasets of Minari's), or tree (all of it as one dataset)", err);
+}
+
+enum hub_remote_only hub_mirror_only(const json_t *spec)
+{
+    const char *only = hub_member_text(spec, "only");
+    for (enum hub_remote_only i = HUB_REMOTE_MINARI; only && i <= HUB_REMOTE_TREE; i++)
+        if (strcmp(only, onlys[i]) == 0)
+            return i;
+    return HUB_REMOTE_EVERYTHING;
+}
+
 /* The one that is named, or the only one that may be written. */
 static enum hub_status set_root(json_t *spec, const struct hub_roots *roots, struct hub_error *err)
 {
@@ -135,6 +154,7 @@ enum hub_status hub_mirror_check(json_t *spec, const struct hub_roots *roots, st
         HUB_TRY(check_as(as, err));
     if (token)
         HUB_TRY(check_token_file(token, err));
+    HUB_TRY(check_only(hub_member_text(spec, "only"), err));
     HUB_TRY(check_patterns(spec, "include", err));
     HUB_TRY(check_patterns(spec, "exclude", err));
     HUB_TRY(check_number(spec, "every", MIN_EVERY_S, MAX_EVERY_S, "it lies between 10s and 30 days", err));

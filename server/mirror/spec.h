@@ -3,6 +3,7 @@
  *
  *   remote   "gcp://bucket/prefix", "hf://org", "http://hub:8080"
  *   prefix   of the ids there; left out: all
+ *   only     "minari", "tree": enum hub_remote_only; left out: everything
  *   as       "lab/": before the ids here; "set": the one dataset is called so; left out: as there
  *   root     what the root is called (hub_root_key)
  *   every    seconds between two passes
@@ -16,6 +17,7 @@
 #include "storage/base/json.h"
 #include "storage/base/roots.h"
 #include "storage/catalog/rules.h"
+#include "storage/remote/remote.h"
 
 /** Check what was asked for, fill in the root, and `every` where it is left out. HUB_INVALID names the member as the
  * error's parameter. */
@@ -25,6 +27,9 @@ HUB_MUST_USE enum hub_status hub_mirror_check(json_t *spec, const struct hub_roo
 void hub_mirror_name(const json_t *spec, char *out, size_t size);
 /** HUB_INVALID "bad-parameter": letters, digits, '.', '-' and '_' make a rule's name. */
 HUB_MUST_USE enum hub_status hub_mirror_name_check(const char *name, struct hub_error *err);
+
+/** What of its remote a rule takes. */
+enum hub_remote_only hub_mirror_only(const json_t *spec);
 
 enum { HUB_MIRROR_NOTE = 400 };
 /** Another rule that may put datasets where this one does, in a sentence; "": there is none. */

@@ -11,7 +11,8 @@ enum { SPEC_BYTES = 64 * 1024 };
 void hub_rule_dispose(struct hub_rule *rule)
 {
     json_decref(rule->spec);
-    rule->spec = NULL;
+    json_decref(rule->left_out);
+    rule->spec = rule->left_out = NULL;
 }
 
 static enum hub_status not_found(const char *name, struct hub_error *err)
@@ -138,7 +139,7 @@ enum hub_status hub_rule_run(struct hub_catalog *catalog, const char *name, stru
     " error, spec,"                                                                                          \
     " (SELECT count(*) FROM jobs WHERE rule = name AND state = 'waiting' AND kind <> 'mirror'),"             \
     " (SELECT count(*) FROM jobs WHERE rule = name AND state = 'running' AND kind <> 'mirror'),"             \
-    " (SELECT count(*) FROM origins WHERE rule = name AND unlisted > 0) FROM rules "
+    " (SELECT count(*) FROM origins WHERE rule = name AND unlisted > 0), left_out FROM rules "
 
 static enum hub_status read_rule(struct hub_stmt *stmt, struct hub_rule *out, struct hub_error *err)
 {
@@ -157,7 +158,13 @@ static enum hub_status read_rule(struct hub_stmt *stmt, struct hub_rule *out, st
                              .unlisted = (uint64_t)hub_stmt_int(stmt, 15)};
     snprintf(out->name, sizeof out->name, "%s", hub_stmt_text(stmt, 0));
     snprintf(out->error, sizeof out->error, "%s", hub_stmt_text(stmt, 11));
-    return hub_json_parse(hub_stmt_view(stmt, 12), SPEC_BYTES, &out->spec, err);
+    const struct hub_view left = hub_stmt_view(stmt, 16);
+    if (left.size)
+        HUB_TRY(hub_json_parse(left, SPEC_BYTES, &out->left_out, err));
+    const enum hub_status st = hub_json_parse(hub_stmt_view(stmt, 12), SPEC_BYTES, &out->spec, err);
+    if (st)
+        hub_rule_dispose(out);
+    return st;
 }
 
 enum hub_status hub_rule_find(struct hub_catalog *catalog, const char *name, struct hub_rule *out,
@@ -263,6 +270,17 @@ enum hub_status hub_rule_listed(struct hub_catalog *catalog, const char *name, u
         &stmt, err));
     hub_stmt_bind_int(stmt, 2, (int64_t)datasets);
     hub_stmt_bind_int(stmt, 3, (int64_t)every_ms);
+    return run_about(stmt, name, err);
+}
+
+enum hub_status hub_rule_left_out(struct hub_catalog *catalog, const char *name, const char *left,
+                                  struct hub_error *err)
+{
+    HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock(catalog);
+    struct hub_stmt *stmt;
+    HUB_TRY(
+        hub_db_prepare(held->hub, "UPDATE rules SET left_out = ?2 WHERE name = ?1 RETURNING 1", &stmt, err));
+    hub_stmt_bind_text(stmt, 2, left);
     return run_about(stmt, name, err);
 }
 

@@ -18,6 +18,7 @@ struct hub_rule {
     uint64_t datasets, transfers, bytes, failures; /* found by the last pass; since the rule was made */
     uint64_t unlisted; /* copies that the last pass no longer listed, though they are still on the remote */
     char error[512];   /* of the last pass, or "" */
+    json_t *left_out;  /* what the last pass did not list: {places, files, bytes, names}; NULL: nothing */
     uint32_t waiting, running; /* transfers and pulls */
 };
 void hub_rule_dispose(struct hub_rule *rule);
@@ -50,6 +51,9 @@ HUB_MUST_USE enum hub_status hub_rule_hasten(struct hub_catalog *catalog, const 
 /** A pass has listed everything: so many datasets; due again in `every_ms`. */
 HUB_MUST_USE enum hub_status hub_rule_listed(struct hub_catalog *catalog, const char *name, uint64_t datasets,
                                              uint64_t every_ms, struct hub_error *err);
+/** What it did not list, as JSON; "": nothing. */
+HUB_MUST_USE enum hub_status hub_rule_left_out(struct hub_catalog *catalog, const char *name,
+                                               const char *left, struct hub_error *err);
 /** What became of a transfer, or with `why` of a pass that could not list. */
 HUB_MUST_USE enum hub_status hub_rule_count(struct hub_catalog *catalog, const char *name, uint64_t bytes,
                                             const char *why, struct hub_error *err);

@@ -55,6 +55,14 @@ enum hub_status hub_found_add(struct hub_found_list *list, const char *id,
                : HUB_OK;
 }
 
+bool hub_found_describes(const struct hub_remote_files *tree, uint32_t first, uint32_t end)
+{
+    while (first < end &&
+           hub_view_is(hub_view_behind(hub_view_of(tree->items[first].path), '/'), "namespace_metadata.json"))
+        first++;
+    return first == end;
+}
+
 static bool has_file(const struct hub_remote_files *tree, const char *folder, const char *name)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf path = HUB_BUF_INIT(8 * KIB);
@@ -189,7 +197,9 @@ static bool loads(const struct hub_found *found, const char *release)
 static const char *format_of(const struct hub_found *found)
 {
     const char *format = text_of(found->metadata, "data_format");
-    return found->plain ? "files" : format && strcmp(format, "arrow") == 0 ? "minari-arrow" : "minari-hdf5";
+    return found->plain                             ? (found->format ? found->format : "files")
+           : format && strcmp(format, "arrow") == 0 ? "minari-arrow"
+                                                    : "minari-hdf5";
 }
 
 static void set_text(json_t *object, const char *key, const char *text)
@@ -228,7 +238,8 @@ static json_t *summary_of(const struct hub_found *found)
     set_text(out, "reason", found->problem);
     json_object_set_new(out, "episodes", json_integer(number_of(m, "total_episodes")));
     json_object_set_new(out, "steps", json_integer(number_of(m, "total_steps")));
-    json_object_set_new(out, "size", json_integer((json_int_t)found->size));
+    if (found->files || !found->plain) /* else it was not looked into */
+        json_object_set_new(out, "size", json_integer((json_int_t)found->size));
     set_text(out, "minari_version", text_of(m, "minari_version"));
     if (!found->plain && !found->problem)
         set_loadable(out, found);
@@ -347,7 +358,7 @@ enum hub_status hub_found_each(struct hub_remote *remote, struct hub_found_list 
                                   strcmp(f->name, "q") == 0 ? "words" : f->name);
     HUB_TRY(hub_new(&chosen, list->count, sizeof *chosen, err));
     for (uint32_t i = 0; i < list->count; i++)
-        if (!q->prefix || strncmp(list->items[i].id, q->prefix, strlen(q->prefix)) == 0)
+        if (hub_remote_has_prefix(list->items[i].id, q->prefix))
             chosen[n++] = &list->items[i];
     qsort(chosen, n, sizeof *chosen, by_id);
     if (q->latest && !q->release)

@@ -247,52 +247,93 @@ static const char *tree_name(const struct hub_remote *remote)
     return strrchr(remote->base, '/') + 1;
 }
 
-static enum hub_status find(struct hub_remote *remote, const char *head, const char *plain,
+/* The datasets of Minari's in a tree. */
+static enum hub_status scan(const struct hub_remote *remote, const struct hub_remote_files *tree,
                             struct hub_found_list *out, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_remote_files_dispose) struct hub_remote_files tree = {0};
-    const struct gcs *g = remote->own;
-    struct hub_found *found;
-    HUB_TRY(tree_of(remote, head, &tree, err));
-    if (!tree.count && !*head)
-        return hub_fail_as(err, HUB_NOT_FOUND, "remote-empty", "there is nothing in '%.300s'", remote->base);
-    HUB_TRY(hub_found_scan(out, &tree, "", err));
+    HUB_TRY(hub_found_scan(out, tree, "", err));
     for (uint32_t i = 0; i < out->count; i++) {
         HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(64 * KIB);
         if (out->items[i].old)
             continue;
-        HUB_TRY(object_url(g, out->items[i].id, "data/metadata.json", 0, &url, err));
+        HUB_TRY(object_url(remote->own, out->items[i].id, "data/metadata.json", 0, &url, err));
         out->items[i].url = hub_buf_take(&url, NULL);
     }
-    if (out->count || !plain)
+    return HUB_OK;
+}
+
+/* Those whose names begin with `head`; where there are none of Minari's, the folder `plain`. */
+static enum hub_status find(struct hub_remote *remote, const char *head, const char *plain,
+                            struct hub_found_list *out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_remote_files_dispose) struct hub_remote_files tree = {0};
+    struct hub_found *found;
+    HUB_TRY(tree_of(remote, head, &tree, err));
+    HUB_TRY(scan(remote, &tree, out, err));
+    if (out->count)
         return HUB_OK;
-    HUB_TRY(hub_found_add(out, plain, &tree, *head ? plain : "", &found, err));
+    HUB_TRY(hub_found_add(out, plain, &tree, plain, &found, err));
     found->plain = true;
     if (!found->files)
         hub_found_dispose(out);
     return HUB_OK;
+}
+
+/* All of it as one tree, whatever is in it. */
+static enum hub_status take_whole(const struct hub_remote *remote, const struct hub_remote_files *tree,
+                                  struct hub_found_list *out, struct hub_error *err)
+{
+    struct hub_found *found;
+    HUB_TRY(hub_found_add(out, tree_name(remote), tree, "", &found, err));
+    found->plain = true;
+    if (!found->files)
+        hub_found_dispose(out);
+    return HUB_OK;
+}
+
+static enum hub_status find_whole(struct hub_remote *remote, struct hub_found_list *out,
+                                  struct hub_error *err)
+{
+    HUB_CLEANUP(hub_remote_files_dispose) struct hub_remote_files tree = {0};
+    HUB_TRY(tree_of(remote, "", &tree, err));
+    return take_whole(remote, &tree, out, err);
+}
+
+/* The folder that a prefix is in is where its names are cut into datasets. */
+static enum hub_status find_all(struct hub_remote *remote, const struct hub_remote_query *q,
+                                struct hub_found_list *out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_remote_files_dispose) struct hub_remote_files tree = {0};
+    const struct gcs *g = remote->own;
+    const char *prefix = q->prefix ? q->prefix : "", *slash = strrchr(prefix, '/');
+    HUB_CLEANUP(hub_freep) char *base = strndup(prefix, slash ? (size_t)(slash - prefix) : 0);
+    HUB_TRY(hub_allocated(base, err));
+    HUB_TRY(tree_of(remote, prefix, &tree, err));
+    if (!tree.count && !*prefix)
+        return hub_fail_as(err, HUB_NOT_FOUND, "remote-empty", "there is nothing in '%.300s'", remote->base);
+    if (q->only == HUB_REMOTE_TREE)
+        return *prefix ? find_whole(remote, out, err) : take_whole(remote, &tree, out, err);
+    HUB_TRY(scan(remote, &tree, out, err));
+    const struct hub_division division = {.tree = &tree,
+                                          .base = base,
+                                          .name = tree_name(remote),
+                                          .head = "",
+                                          .cuts = *prefix ? prefix[strlen(prefix) - 1] != '/' : !*g->prefix,
+                                          .counts = q->only == HUB_REMOTE_MINARI,
+                                          .left = q->left};
+    HUB_TRY(hub_found_divide(&division, out, err));
+    return out->count || *prefix ? HUB_OK
+                                 : hub_fail_as(err, HUB_NOT_FOUND, "remote-empty",
+                                               "'%.300s' has no datasets of Minari's, but %u other files",
+                                               remote->base, tree.count);
 }
 
 static enum hub_status list(struct hub_remote *remote, const struct hub_remote_query *q,
                             hub_remote_item_fn fn, void *user, struct hub_error *err)
 {
     HUB_CLEANUP(hub_found_dispose) struct hub_found_list found = {0};
-    HUB_TRY(find(remote, q->prefix ? q->prefix : "", q->prefix ? NULL : tree_name(remote), &found, err));
+    HUB_TRY(find_all(remote, q, &found, err));
     return hub_found_each(remote, &found, q, fn, user, err);
-}
-
-/* All of it as one tree, whatever is in it. */
-static enum hub_status find_whole(struct hub_remote *remote, struct hub_found_list *out,
-                                  struct hub_error *err)
-{
-    HUB_CLEANUP(hub_remote_files_dispose) struct hub_remote_files tree = {0};
-    struct hub_found *found;
-    HUB_TRY(tree_of(remote, "", &tree, err));
-    HUB_TRY(hub_found_add(out, tree_name(remote), &tree, "", &found, err));
-    found->plain = true;
-    if (!found->files)
-        hub_found_dispose(out);
-    return HUB_OK;
 }
 
 static enum hub_status describe(struct hub_remote *remote, const char *id, const char *release,

@@ -373,15 +373,39 @@ static enum hub_status add_namespace(struct place *p, struct hub_found_list *out
     return HUB_OK;
 }
 
-/* @param named  it was asked for by name: then it is a dataset, whatever is in it; `whole`: also one that holds
- * others */
-static enum hub_status find_repo(struct hub_remote *remote, const char *repo, bool named, bool whole,
+/* What a repo with a namespace of Minari's holds besides its datasets. */
+static enum hub_status add_others(struct place *p, enum hub_remote_only only, struct hub_remote_left *left,
+                                  struct hub_found_list *out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf head = HUB_BUF_INIT(KIB);
+    HUB_TRY(hub_buf_addf(&head, err, "%s/", p->repo));
+    const struct hub_division division = {.tree = &p->tree,
+                                          .base = "",
+                                          .name = p->repo,
+                                          .head = head.data,
+                                          .cuts = true,
+                                          .counts = only == HUB_REMOTE_MINARI,
+                                          .left = left};
+    return hub_found_divide(&division, out, err);
+}
+
+/* Which repo, and what of it is wanted. */
+struct wish {
+    const char *repo;
+    bool
+        named; /* it is a dataset, whatever is in it; else only if it is one of Minari's, or a namespace of them */
+    bool whole; /* also one that holds others */
+    enum hub_remote_only only;
+    struct hub_remote_left *left; /* or NULL: nobody asks for what else is in it */
+};
+
+static enum hub_status find_repo(struct hub_remote *remote, const struct wish *wish,
                                  struct hub_found_list *out, struct hub_error *err)
 {
     const uint32_t before = out->count;
-    HUB_CLEANUP(dispose_place) struct place p = {.remote = remote, .repo = repo};
+    HUB_CLEANUP(dispose_place) struct place p = {.remote = remote, .repo = wish->repo};
     HUB_TRY(find_commit(&p, err));
-    if (!named) { /* a look at the top of what may be large and of no use */
+    if (!wish->named) { /* a look at the top of what may be large and of no use */
         HUB_TRY(list_tree(&p, "", false, err));
         const bool space = has_file(&p, namespace_file);
         if (!space)
@@ -390,11 +414,13 @@ static enum hub_status find_repo(struct hub_remote *remote, const char *repo, bo
             return HUB_OK;
     }
     HUB_TRY(list_tree(&p, "", true, err));
-    if (has_file(&p, namespace_file))
+    if (has_file(&p, namespace_file) && wish->only != HUB_REMOTE_TREE)
         HUB_TRY(add_namespace(&p, out, err));
-    if (out->count > before && !whole)
+    if (out->count > before && !wish->whole)
+        return wish->left ? add_others(&p, wish->only, wish->left, out, err) : HUB_OK;
+    if (wish->left && hub_found_describes(&p.tree, 0, p.tree.count))
         return HUB_OK;
-    return add_dataset(&p, out, repo, "", !has_file(&p, "data/metadata.json"), err);
+    return add_dataset(&p, out, wish->repo, "", !has_file(&p, "data/metadata.json"), err);
 }
 
 /* ---- the row ---- */
@@ -481,22 +507,54 @@ static enum hub_status look_at_all(struct hub_remote *remote, struct repos *r, s
     return hub_remote_each(remote, url_of, r->count, PAGE_BYTES, take_siblings, r, err);
 }
 
-static enum hub_status find_all(struct hub_remote *remote, const char *prefix, struct hub_found_list *out,
+/* A repo that has nothing of Minari's. What it holds is looked at where revisions are needed; else it is named. */
+static enum hub_status add_other_repo(struct hub_remote *remote, const char *repo,
+                                      const struct hub_remote_query *q, struct hub_found_list *out,
+                                      struct hub_error *err)
+{
+    static const struct hub_remote_files nothing;
+    struct hub_found *found;
+    if (q->only == HUB_REMOTE_MINARI)
+        return hub_remote_left_add(q->left, hub_view_of(repo), 0, 0, err);
+    if (q->exact)
+        return find_repo(
+            remote, &(struct wish){.repo = repo, .named = true, .only = q->only, .left = q->left}, out, err);
+    HUB_TRY(hub_found_add(out, repo, &nothing, "", &found, err));
+    found->plain = true;
+    return HUB_OK;
+}
+
+/* @param wanted  it may have something of Minari's */
+static enum hub_status add_repo(struct hub_remote *remote, const char *repo, bool wanted,
+                                const struct hub_remote_query *q, struct hub_found_list *out,
                                 struct hub_error *err)
 {
+    const uint32_t before = out->count;
+    const struct wish wish = {.repo = repo, .only = q->only, .left = q->left};
+    struct hub_error why = {0};
+    enum hub_status st = wanted ? find_repo(remote, &wish, out, &why) : HUB_OK;
+    if (!st && out->count == before)
+        st = add_other_repo(remote, repo, q, out, &why);
+    if (st == HUB_DENIED && q->left) /* one that is closed hides no other */
+        return hub_remote_left_add(q->left, hub_view_of(repo), 0, 0, err);
+    return st ? hub_pass(st, &why, err) : HUB_OK;
+}
+
+static enum hub_status find_all(struct hub_remote *remote, const struct hub_remote_query *q,
+                                struct hub_found_list *out, struct hub_error *err)
+{
     const struct hf *h = remote->own;
-    HUB_CLEANUP(dispose_repos) struct repos repos = {.hf = h, .prefix = prefix};
+    HUB_CLEANUP(dispose_repos) struct repos repos = {.hf = h, .prefix = q->prefix};
     char path[PATH_MAX], query[256];
     snprintf(path, sizeof path, "%s/api/datasets", h->endpoint);
     snprintf(query, sizeof query, "author=%s", h->org);
     HUB_TRY(each(remote, "", path, query, take_repo, &repos, err));
     HUB_TRY(look_at_all(remote, &repos, err));
     for (uint32_t i = 0; i < repos.count; i++)
-        if (repos.wanted[i])
-            HUB_TRY(find_repo(remote, repos.names[i], false, false, out, err));
-    if (!out->count && !prefix)
-        return hub_fail_as(err, HUB_NOT_FOUND, "repo-empty", "'hf://%s' has no datasets of Minari's%s",
-                           h->org, repos.count ? ", but others" : "");
+        HUB_TRY(add_repo(remote, repos.names[i], repos.wanted[i], q, out, err));
+    if (!out->count && !q->prefix)
+        return hub_fail_as(err, HUB_NOT_FOUND, "repo-empty", "'hf://%s' has no datasets%s", h->org,
+                           repos.count ? " of Minari's, but other repos" : "");
     return HUB_OK;
 }
 
@@ -505,8 +563,8 @@ static enum hub_status list(struct hub_remote *remote, const struct hub_remote_q
 {
     HUB_CLEANUP(hub_found_dispose) struct hub_found_list found = {0};
     const struct hf *h = remote->own;
-    HUB_TRY(*h->repo ? find_repo(remote, h->repo, true, false, &found, err)
-                     : find_all(remote, q->prefix, &found, err));
+    const struct wish wish = {.repo = h->repo, .named = true, .only = q->only, .left = q->left};
+    HUB_TRY(*h->repo ? find_repo(remote, &wish, &found, err) : find_all(remote, q, &found, err));
     return hub_found_each(remote, &found, q, fn, user, err);
 }
 
@@ -546,7 +604,7 @@ static enum hub_status find_versions(struct hub_remote *remote, const char *repo
     HUB_TRY(each(remote, "", path, query, take_repo, &repos, err));
     for (uint32_t i = 0; i < repos.count; i++)
         if (hub_id_split_alias(hub_view_of(repos.names[i]), &other, &version) && hub_view_equal(name, other))
-            HUB_TRY(find_repo(remote, repos.names[i], false, false, out, err));
+            HUB_TRY(find_repo(remote, &(struct wish){.repo = repos.names[i]}, out, err));
     return HUB_OK;
 }
 
@@ -559,7 +617,8 @@ static enum hub_status describe(struct hub_remote *remote, const char *id, const
     const char *folder;
     struct hub_error why = {0};
     HUB_TRY(split_id(remote, id, &repo, &folder, err));
-    enum hub_status st = as_dataset(find_repo(remote, repo, true, !*folder, &found, &why), id, &why);
+    const struct wish wish = {.repo = repo, .named = true, .whole = !*folder};
+    enum hub_status st = as_dataset(find_repo(remote, &wish, &found, &why), id, &why);
     if (st == HUB_NOT_FOUND && !*folder && !*h->repo)
         st = find_versions(remote, repo, &found, &why);
     if (st && err)

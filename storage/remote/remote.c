@@ -219,6 +219,36 @@ uint64_t hub_member_uint(const json_t *object, const char *key)
     return n > 0 ? (uint64_t)n : 0;
 }
 
+bool hub_remote_has_prefix(const char *id, const char *prefix)
+{
+    const size_t size = prefix ? strlen(prefix) : 0;
+    return strncmp(id, prefix ? prefix : "", size) == 0 ||
+           (strlen(id) + 1 == size && prefix[size - 1] == '/' && strncmp(id, prefix, size - 1) == 0);
+}
+
+/* ---- what is not listed ---- */
+
+void hub_remote_left_dispose(struct hub_remote_left *left)
+{
+    for (size_t i = 0; i < HUB_LEFT_OUT; i++)
+        free(left->names[i]);
+    *left = (struct hub_remote_left){0};
+}
+
+enum hub_status hub_remote_left_add(struct hub_remote_left *left, struct hub_view name, uint64_t files,
+                                    uint64_t bytes, struct hub_error *err)
+{
+    if (!left)
+        return HUB_OK;
+    left->files += files;
+    left->bytes += bytes;
+    if (left->places++ >= HUB_LEFT_OUT)
+        return HUB_OK;
+    char **place = &left->names[left->places - 1];
+    *place = hub_view_dup(name);
+    return hub_allocated(*place, err);
+}
+
 /* ---- files ---- */
 
 /* Whether a file of such a path can be made safely. */

@@ -26,11 +26,32 @@ struct hub_remote_options {
 struct hub_remote_filter {
     const char *name, *value; /* value NULL: not asked for */
 };
+/** What of a remote that keeps only files is listed: all of it, cut into datasets; Minari's datasets; or all as one dataset. */
+enum hub_remote_only { HUB_REMOTE_EVERYTHING, HUB_REMOTE_MINARI, HUB_REMOTE_TREE };
+
+enum { HUB_LEFT_OUT = 8 };
+
+/** What is there and is not listed: where it lies, the first names of those places, and how much it is. */
+struct hub_remote_left {
+    char *names[HUB_LEFT_OUT];
+    uint64_t places, files, bytes;
+};
+void hub_remote_left_dispose(struct hub_remote_left *left);
+/** One more place. `left` NULL: nobody asks. */
+HUB_MUST_USE enum hub_status hub_remote_left_add(struct hub_remote_left *left, struct hub_view name,
+                                                 uint64_t files, uint64_t bytes, struct hub_error *err);
+
+/** Whether an id begins with a prefix, or is the folder that the prefix names: "docs" has the prefix "docs/". NULL: any does. */
+bool hub_remote_has_prefix(const char *id, const char *prefix);
+
 /** Which datasets, and in which order, as a hub's listing has it. NULL and false: no limit. */
 struct hub_remote_query {
     const char *prefix, *format, *status, *release, *sort;
     /* NULL, or ended by a NULL name: words and facts, which only hubs choose by (else HUB_INVALID) */
     const struct hub_remote_filter *filters;
+    enum hub_remote_only only;
+    struct hub_remote_left *left; /* NULL, or counts what is not listed */
+    bool exact;                   /* revisions are needed of all, also where each costs requests */
     bool latest;
     bool
         brief; /* ids, revisions and whether it is a plain tree are enough: what costs a request each may be left out */
@@ -60,8 +81,6 @@ struct hub_remote_file {
     uint8_t other; /* enum hub_remote_digest, of `sum` */
     uint8_t sha256[HUB_SHA256_BYTES], sum[HUB_SHA1_BYTES];
 };
-
-enum { HUB_LEFT_OUT = 8 };
 
 struct hub_remote_files {
     char *id, *revision;

@@ -140,7 +140,8 @@ def test_a_prefix(lab, cli):
     small(lab)
     lab.objects = {"sets/v5/" + k: ({**v[0], "name": "sets/v5/" + k}, *v[1:]) for k, v in lab.objects.items()}
     env = {"STORAGE_EMULATOR_HOST": lab.url}
-    assert [i["id"] for i in cli.run("list", "gcp://lab/sets/v5", "--json", expect=0, **env).json()["items"]] == ["a/b-v0"]
+    assert [(i["id"], i["format"]) for i in cli.run("list", "gcp://lab/sets/v5", "--json", expect=0, **env).json()["items"]] == [("sets", "files"), ("a/b-v0", "minari-hdf5")]
+    assert "sets " not in cli.run("list", "gcp://lab/sets/v5", expect=0, **env).out
     cli.run("download", "a/b-v0", "-r", "gcp://lab/sets/v5", expect=0, **env)
 
 

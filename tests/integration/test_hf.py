@@ -166,8 +166,8 @@ def test_any_repo_as_it_is(hf, cli, tmp_path):
     want = {k: v for k, v in ROBOT.items() if not k.startswith(".")}
     assert tree(tmp_path / "robots" / "robot") == want
     assert hf.cdn.requests and all("Authorization" not in r[2] for r in hf.cdn.requests)
-    r = cli.run("list", "hf://lab", expect=3)
-    assert "no datasets of Minari's, but others" in r.err and "hf://ORG/REPO" in r.err
+    assert "--all shows" in cli.run("list", "hf://lab", expect=0).err
+    assert "robot" in cli.run("list", "hf://lab", "-a", expect=0).out
 
 
 def test_revisions(hf, cli, tmp_path):

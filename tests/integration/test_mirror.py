@@ -136,7 +136,7 @@ def test_deletions(place):
     gone, kept = os.path.join(place, "up", "D4RL"), os.path.join(place, "here", "keep", "D4RL")
     with upstream(place) as up, here(place) as hub:
         hub.wait_ready()
-        mirror(place, "add", up.base, "--as", "keep/", "--prefix", "D")
+        mirror(place, "add", up.base, "--as", "keep/")
         mirror(place, "add", up.base, "--as", "follow/", "--delete")
         wait_synced(hub, "keep")
         wait_synced(hub, "follow")

@@ -143,7 +143,7 @@ def test_objects_that_are_left_out_are_named(place, monkeypatch):
 def test_deletions(place, source):
     with here(place) as hub:
         hub.wait_ready()
-        mirror(place, "add", source.remote, "--as", "keep/", "--prefix", "D4RL/")
+        mirror(place, "add", source.remote, "--as", "keep/")
         mirror(place, "add", source.remote, "--as", "follow/", "--delete")
         wait_synced(hub, "keep")
         wait_synced(hub, "follow")
@@ -222,23 +222,95 @@ def test_a_bucket_of_minari_04(place, monkeypatch):
             assert again(place, hub, "old") == (0, 1)
 
 
-def test_a_bucket_of_another_kind_than_before(place, monkeypatch):
-    """It is one tree of plain files; then somebody puts a dataset of Minari's into it."""
+def fill_mixed(bucket, up):
+    """Two datasets of Minari's, one of 0.4 without metadata, two of LeRobot, documents, files at the top."""
+    for name in ("metadata.json", "main_data.hdf5"):
+        with open(os.path.join(up, DOOR, "data", name), "rb") as f:
+            data = f.read()
+        bucket.put(f"{DOOR}/data/{name}", data)
+        bucket.put(f"top-v0/data/{name}", data)
+    for name in ("pen-v0/data/main_data.hdf5", "robots/arm/meta/info.json", "robots/arm/data/a.parquet", "robots/hand/meta/info.json", "docs/de/a.md", "docs/b.md"):
+        bucket.put(name, name.encode() * 50)
+
+
+def test_all_of_a_mixed_bucket(place, monkeypatch):
     with Gcs() as bucket:
         monkeypatch.setenv("STORAGE_EMULATOR_HOST", bucket.url)
-        for name in ("robots/arm/meta/info.json", "robots/arm/data/part.parquet", "docs/README.md"):
+        fill_mixed(bucket, os.path.join(place, "up"))
+        bucket.put("README.md", b"read me")
+        with here(place, "--sweep", "1s") as hub:
+            hub.wait_ready()
+            mirror(place, "add", "gcp://lab", "--name", "all")
+            done = wait_synced(hub, "all")
+            assert done["datasets"] == 6 and done["left_out"] == {"places": 1, "files": 1, "bytes": 7}
+            want = {name: data for name, (_, _, data) in bucket.objects.items() if name != "README.md"}
+            assert tree(os.path.join(place, "here")) == want
+            said = mirror(place, "list").stdout
+            assert "1 file (0.0 MB) left out" in said and "README.md" in said and "mirror-left-out" in hub.text_log(), said
+            assert "mirrors-partial" in hub.get("/api/v1/problems").body.decode() and rule(place, "all")["left_out"]["names"] == ["README.md"]
+
+            mirror(place, "add", "gcp://lab", "--name", "part", "--only", "minari", "--as", "part/")
+            done = wait_synced(hub, "part")
+            assert done["datasets"] == 2 and done["left_out"]["files"] == 7
+            mirror(place, "add", "gcp://lab", "--only", "tree", "--as", "whole")
+            assert wait_synced(hub, "whole")["datasets"] == 1
+            assert {p[6:]: d for p, d in tree(os.path.join(place, "here")).items() if p.startswith("whole/")} == {n: o[2] for n, o in bucket.objects.items()}
+            mirror(place, "add", "gcp://lab", "--prefix", "docs/", "--as", "papers/")
+            assert wait_synced(hub, "papers")["datasets"] == 1
+            assert os.path.isfile(os.path.join(place, "here", "papers", "docs", "de", "a.md"))
+            mirror(place, "add", "gcp://lab", "--prefix", "nothing/", "--as", "none/")
+            until(lambda: "nothing that begins with 'nothing/'" in rule(place, "none").get("error", ""))
+
+            before = os.stat(os.path.join(place, "here", "docs", "de", "a.md")).st_ino
+            bucket.put("docs/new/meta/info.json", b"{}")  # the folder is cut in two; what is here is not fetched again
+            again(place, hub, "all")
+            assert os.stat(os.path.join(place, "here", "docs", "de", "a.md")).st_ino == before
+            assert os.path.isfile(os.path.join(place, "here", "docs", "new", "meta", "info.json"))
+            assert not rule(place, "all").get("error") and rule(place, "all")["datasets"] == 7
+
+
+def test_all_of_an_organisation(place, monkeypatch):
+    """Repos of Minari's, what lies beside their datasets, and repos of others; one that is closed hides no other."""
+    with Hf() as up:
+        monkeypatch.setenv("HF_ENDPOINT", up.url)
+        monkeypatch.setenv("HF_TOKEN", "")
+        repos = minari_org("lab", os.path.join(place, "up"))
+        up.put("lab/D4RL", {**repos["lab/D4RL"], "robots/arm/meta/info.json": b"{}", "README.md": b"read me"})
+        up.put("lab/hand", {"meta/info.json": b"{}", "data/a.parquet": b"a" * 100})
+        up.put("lab/notes", {"a.md": b"a"})
+        up.put("lab/closed", {"x": b"x"})
+        up.fault = lambda request, path: "/lab/closed/" in path and up.error(request, "RepoNotFound", 401)
+        with here(place) as hub:
+            hub.wait_ready()
+            mirror(place, "add", "hf://lab", "--name", "all")
+            done = wait_synced(hub, "all")
+            files = tree(os.path.join(place, "here"))
+            assert {"hand/meta/info.json", "hand/data/a.parquet", "notes/a.md", "D4RL/robots/arm/meta/info.json", DOOR + "/data/metadata.json"} <= set(files)
+            assert {"D4RL/README.md", "closed"} <= set(rule(place, "all")["left_out"]["names"])
+            assert again(place, hub, "all") == (0, 0) and done["failures"] == 0
+            mirror(place, "add", "hf://lab", "--name", "some", "--only", "minari", "--as", "some/")
+            wait_synced(hub, "some")
+            assert {p.split("/")[1] for p in tree(os.path.join(place, "here")) if p.startswith("some/")} == {"D4RL"}
+            assert {"hand", "notes"} <= set(rule(place, "some")["left_out"]["names"])
+
+
+def test_a_folder_of_another_kind_than_before(place, monkeypatch):
+    """It is one tree of plain files; then somebody puts a dataset of Minari's into it, and the rule's listing has its parts instead."""
+    with Gcs() as bucket:
+        monkeypatch.setenv("STORAGE_EMULATOR_HOST", bucket.url)
+        for name in ("robots/arm/info.json", "robots/arm/data/part.parquet", "robots/docs/README.md"):
             bucket.put(name, name.encode() * 100)
         with here(place) as hub:
             hub.wait_ready()
-            mirror(place, "add", "gcp://lab", "--delete")
+            mirror(place, "add", "gcp://lab/robots", "--delete", "--name", "lab")
             wait_synced(hub, "lab")
             before = tree(os.path.join(place, "here"))
             assert len(before) == 3
             with open(os.path.join(place, "up", DOOR, "data", "metadata.json"), "rb") as f:
-                bucket.put("top-v0/data/metadata.json", f.read())
+                bucket.put("robots/top-v0/data/metadata.json", f.read())
             again(place, hub, "lab")
             now = tree(os.path.join(place, "here"))
-            assert {p: now.get(p) for p in before} == before
+            assert {p: now.get(p) for p in before} == before and "arm/info.json" in now
             assert "mirror-kept" in hub.text_log() and rule(place, "lab")["unlisted"] == 1
             assert "no longer listed" in mirror(place, "list").stdout
             assert "mirrors-unlisted" in hub.get("/api/v1/problems").body.decode()

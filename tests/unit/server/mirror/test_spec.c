@@ -20,6 +20,9 @@ static const struct {
      NULL},
     {"{'remote':'hf://lab/so100@v2.1','root':'named'}", NULL},
     {"{'remote':'http://hub:8080','root':'named'}", NULL},
+    {"{'remote':'gcp://lab','root':'named','only':'minari'}", NULL},
+    {"{'remote':'gcp://lab','root':'named','only':'tree'}", NULL},
+    {"{'remote':'gcp://lab','root':'named','only':'some'}", "only"},
     /* the remote */
     {"{'root':'named'}", "remote"},
     {"{'remote':'lab','root':'named'}", "remote"},

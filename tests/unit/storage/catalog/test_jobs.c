@@ -1,10 +1,12 @@
 /* Jobs, rules and origins in hub.db. A jump of the clock is made by moving what was written instead. */
+#include "storage/base/fs.h"
 #include "storage/catalog/rules.h"
 #include "storage/catalog/truth.h"
 #include "storage/catalog/upstream.h"
 #include "tests/support/catalog_draft.h"
 
 #include <criterion/criterion.h>
+#include <fcntl.h>
 #include <stdlib.h>
 
 static char state[64];
@@ -343,4 +345,40 @@ Test(jobs, changes_upstream_are_counted)
     DRAFT_OK(hub_upstream_forget(catalog, 0, "i", err));
     cr_expect_eq(hub_upstream_find(catalog, 0, "i", false, &found, NULL), HUB_NOT_FOUND);
     hub_job_dispose(&job);
+}
+
+/* Rules of before took Minari's datasets, or where there were none the whole as one tree. */
+Test(jobs, rules_of_before_take_what_they_took)
+{
+    static const struct {
+        const char *name, *remote, *copied, *only;
+    } rules[] = {{"minari", "gcp://lab", "pen-v1", "minari"},
+                 {"tree", "gcp://lab", "lab", "tree"},
+                 {"below", "gcp://lab/robots/arm", "arm", "tree"},
+                 {"other", "gcp://lab/robots-arm", "arm", "minari"},
+                 {"none", "gcp://lab", NULL, "minari"},
+                 {"repo", "hf://lab/arm", "arm", "minari"},
+                 {"hub", "http://hub", "pen-v1", NULL}};
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf step = HUB_BUF_INIT(64 * KIB), rows = HUB_BUF_INIT(64 * KIB);
+    for (size_t i = 0; i < HUB_COUNT(rules); i++) {
+        DRAFT_OK(hub_buf_addf(&rows, err,
+                              "INSERT INTO rules (name, source, spec, made, due) VALUES ('%s', 'command', "
+                              "'{\"remote\":\"%s\"}', 1, 0);",
+                              rules[i].name, rules[i].remote));
+        if (rules[i].copied)
+            DRAFT_OK(hub_buf_addf(&rows, err,
+                                  "INSERT INTO origins (root, path, rule, remote, remote_id, revision, "
+                                  "synced, seen) VALUES ('r', '%zu', '%s', '', '%s', '', 1, 1);",
+                                  i, rules[i].name, rules[i].copied));
+    }
+    sql("ALTER TABLE rules DROP COLUMN left_out");
+    sql(rows.data);
+    DRAFT_OK(hub_fs_read(AT_FDCWD, HUB_MIGRATIONS "/0009_everything.sql", &step, err));
+    sql(step.data);
+    for (size_t i = 0; i < HUB_COUNT(rules); i++) {
+        HUB_CLEANUP(hub_rule_dispose) struct hub_rule rule = {0};
+        DRAFT_OK(hub_rule_find(catalog, rules[i].name, &rule, err));
+        const char *only = json_string_value(json_object_get(rule.spec, "only"));
+        cr_expect_str_eq(only ? only : "", rules[i].only ? rules[i].only : "", "%s", rules[i].name);
+    }
 }

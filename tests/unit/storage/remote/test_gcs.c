@@ -202,17 +202,45 @@ Test(gcs, datasets_are_found_by_their_names)
     cr_expect_str_eq(some.data, "D4RL/pen-v1 minari-hdf5;");
 }
 
-Test(gcs, a_place_without_datasets_is_one_tree)
+static const char *listed(enum hub_remote_only only, const char *prefix)
+{
+    static struct hub_buf out = {.limit = 4 * KIB};
+    static struct hub_error err;
+    const struct hub_remote_query query = {.prefix = prefix, .brief = true, .only = only};
+    out.size = 0;
+    cr_assert_eq(hub_buf_add_text(&out, "", NULL), HUB_OK);
+    const enum hub_status st = remote.kind->list(&remote, &query, note, &out, &err);
+    return st ? err.problem : out.data;
+}
+
+Test(gcs, what_of_a_place_is_listed)
+{
+#define FILE(name) "{\"name\":\"sets/" name "\",\"size\":\"3\"}"
+    static const struct answer answers[] = {
+        {.url = LIST "sets%2F",
+         .body = "{\"items\":[" FILE("arm/meta/info.json") "," FILE("docs/x") "," FILE(
+             "a-v0/data/metadata.json") "]}"},
+        {.url = LIST "sets%2Fdocs%2F", .body = "{\"items\":[" FILE("docs/x") "]}"},
+        {NULL}};
+    answers_set(answers);
+    cr_expect_str_eq(listed(HUB_REMOTE_EVERYTHING, NULL), "a-v0 minari-hdf5;arm lerobot;docs files;");
+    cr_expect_str_eq(listed(HUB_REMOTE_EVERYTHING, "docs/"), "docs files;");
+    cr_expect_str_eq(listed(HUB_REMOTE_MINARI, NULL), "a-v0 minari-hdf5;");
+    cr_expect_str_eq(listed(HUB_REMOTE_MINARI, "docs/"), "");
+    cr_expect_str_eq(listed(HUB_REMOTE_TREE, NULL), "sets files;");
+}
+
+Test(gcs, a_place_that_is_one_dataset_has_its_name)
 {
     static const struct answer answers[] = {
-        {.url = LIST "sets%2F", .body = "{\"items\":[{\"name\":\"sets/meta/info.json\",\"size\":\"3\"}]}"},
+        {.url = LIST "sets%2F", .body = "{\"items\":[" FILE("meta/info.json") "]}"},
         {.url = LIST "sets%2Fsets%2F", .body = "{}"},
         {NULL}};
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf out = HUB_BUF_INIT(4 * KIB);
     HUB_CLEANUP(hub_remote_files_dispose) struct hub_remote_files tree = {0};
     answers_set(answers);
-    cr_assert_eq(list(NULL, &out, NULL), HUB_OK);
-    cr_expect_str_eq(out.data, "sets files;");
+    cr_expect_str_eq(listed(HUB_REMOTE_EVERYTHING, NULL), "sets lerobot;");
+    cr_expect_str_eq(listed(HUB_REMOTE_TREE, NULL), "sets files;");
+    cr_expect_str_eq(listed(HUB_REMOTE_MINARI, NULL), "remote-empty");
     cr_assert_eq(files("sets", &tree, NULL), HUB_OK);
     cr_expect_str_eq(tree.items[0].path, "meta/info.json");
     cr_expect_str_eq(tree.pin, "");

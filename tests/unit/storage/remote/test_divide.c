@@ -1,0 +1,125 @@
+/* storage/remote/divide.c: a tree of files is cut into datasets by names. */
+#include "storage/remote/found.h"
+#include "tests/support/answers.h" /* the network of what it is linked with */
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+/* Paths with a blank between them; each file has as many bytes as its path. */
+static void make_tree(const char *paths, struct hub_remote_files *out)
+{
+    HUB_CLEANUP(hub_freep) char *copy = strdup(paths);
+    for (char *at = strtok(copy, " "); at; at = strtok(NULL, " ")) {
+        struct hub_remote_file *file = NULL;
+        cr_assert_eq(hub_remote_files_try(out, hub_view_of(at), strlen(at), &file, NULL), HUB_OK);
+    }
+    cr_assert_eq(hub_remote_files_settle(out, NULL), HUB_OK);
+}
+
+/* "id:format:files " of each, then "| " and what is left. */
+static const char *divided(const char *paths, const char *base, bool counts)
+{
+    static char text[2048];
+    HUB_CLEANUP(hub_remote_files_dispose) struct hub_remote_files tree = {0};
+    HUB_CLEANUP(hub_found_dispose) struct hub_found_list list = {0};
+    HUB_CLEANUP(hub_remote_left_dispose) struct hub_remote_left left = {0};
+    const struct hub_division division = {.tree = &tree,
+                                          .base = base,
+                                          .name = "lab",
+                                          .head = "",
+                                          .cuts = !*base,
+                                          .counts = counts,
+                                          .left = &left};
+    struct hub_error err = {0};
+    size_t n = 0;
+    make_tree(paths, &tree);
+    cr_assert_eq(hub_found_scan(&list, &tree, "", NULL), HUB_OK);
+    cr_assert_eq(hub_found_divide(&division, &list, &err), HUB_OK, "%s", err.detail);
+    for (uint32_t i = 0; i < list.count; i++)
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s:%s:%u ", list.items[i].id,
+                              list.items[i].plain ? list.items[i].format ? list.items[i].format : "files"
+                                                  : "minari",
+                              list.items[i].files);
+    n += (size_t)snprintf(text + n, sizeof text - n, "|");
+    for (uint64_t i = 0; i < HUB_MIN(left.places, HUB_LEFT_OUT); i++)
+        n += (size_t)snprintf(text + n, sizeof text - n, " %s", left.names[i]);
+    snprintf(text + n, sizeof text - n, " %d", (int)left.files);
+    return text;
+}
+
+#define MIX                                                                                                  \
+    "top-v0/data/metadata.json top-v0/data/main_data.hdf5 D4RL/pen-v1/data/metadata.json "                   \
+    "D4RL/namespace_metadata.json "                                                                          \
+    "D4RL/notes.txt robots/arm/meta/info.json robots/arm/data/chunk-000/x.parquet "                          \
+    "robots/hand/meta/info.json "                                                                            \
+    "docs/a/one.md docs/two.md pen-cloned-v0/data/main_data.hdf5 README.md"
+
+Test(divide, all_of_a_mixed_bucket)
+{
+    cr_expect_str_eq(
+        divided(MIX, "", false),
+        "D4RL/pen-v1:minari:1 top-v0:minari:2 docs:files:2 pen-cloned-v0:minari-hdf5:1 robots/arm:lerobot:2 "
+        "robots/hand:lerobot:1 | D4RL/notes.txt README.md 2");
+}
+
+Test(divide, what_is_not_minaris_is_counted)
+{
+    cr_expect_str_eq(
+        divided(MIX, "", true),
+        "D4RL/pen-v1:minari:1 top-v0:minari:2 | D4RL/notes.txt README.md docs pen-cloned-v0 robots/arm "
+        "robots/hand 8");
+}
+
+Test(divide, the_shallowest_folders)
+{
+    static const struct {
+        const char *paths, *base, *want;
+    } cases[] = {
+        {"", "", "| 0"},
+        {"a.bin b.bin", "", "lab:files:2 | 0"},             /* nothing but files */
+        {"meta/info.json data/x", "", "lab:lerobot:2 | 0"}, /* it is one itself */
+        {"a/x b/c/y", "", "a:files:1 b:files:1 | 0"},       /* whatever comes, these stay so */
+        {"a/x b/c/y b/d/meta/info.json", "", "a:files:1 b/c:files:1 b/d:lerobot:1 | 0"},
+        {"a/x a-b/y a/z", "", "a-b:files:1 a:files:2 | 0"}, /* '-' comes before '/' */
+        {"a/meta/info.json a/b/meta/info.json", "", "a:lerobot:2 | 0"},
+        {"a/meta/info.json a/b-v0/data/metadata.json", "", "a/b-v0:minari:1 a/meta:files:1 | 0"},
+        {"a/xmeta/info.json meta/info.jsonl", "", "a:files:1 meta:files:1 | 0"},
+        {"docs/x", "docs", "docs:files:1 | 0"}, /* as the prefix of a rule names it */
+        {"docs/x docs/y/z", "docs", "docs:files:2 | 0"},
+        {"docs/x docs/y/meta/info.json", "docs", "docs/y:lerobot:1 | docs/x 1"},
+        {"D4RL/namespace_metadata.json D4RL/door/namespace_metadata.json a/x", "", "a:files:1 | 0"},
+        {"docs/x", "doc", "| 0"},
+        {"a/files/meta/info.json a/b/x", "", "a/b:files:1 | a/files 1"}, /* no id can be that */
+    };
+    for (size_t i = 0; i < HUB_COUNT(cases); i++)
+        cr_expect_str_eq(divided(cases[i].paths, cases[i].base, false), cases[i].want, "%s: %s",
+                         cases[i].paths, divided(cases[i].paths, cases[i].base, false));
+}
+
+Test(divide, names_that_no_file_can_have_are_left)
+{
+    HUB_CLEANUP(hub_remote_files_dispose) struct hub_remote_files tree = {0};
+    HUB_CLEANUP(hub_found_dispose) struct hub_found_list list = {0};
+    HUB_CLEANUP(hub_remote_left_dispose) struct hub_remote_left left = {0};
+    const struct hub_division division = {
+        .tree = &tree, .base = "", .name = "lab", .head = "", .left = &left};
+    struct hub_remote_file *file;
+    cr_assert_eq(hub_remote_files_try(&tree, HUB_VIEW("a//b"), 5, &file, NULL), HUB_OK);
+    cr_assert_eq(hub_remote_files_try(&tree, HUB_VIEW("a/"), 0, &file, NULL), HUB_OK);
+    cr_assert_eq(hub_remote_files_settle(&tree, NULL), HUB_OK);
+    cr_assert_eq(hub_found_divide(&division, &list, NULL), HUB_OK);
+    cr_expect_eq(left.places, 1, "the second is how a console makes a folder");
+    cr_expect_str_eq(left.names[0], "a//b");
+}
+
+Test(divide, a_folder_has_the_prefix_that_names_it)
+{
+    static const struct {
+        const char *id, *prefix;
+        bool has;
+    } cases[] = {{"docs", NULL, true},      {"docs", "", true},      {"docs", "do", true},
+                 {"docs", "docs", true},    {"docs", "docs/", true}, {"docs", "docs/x", false},
+                 {"docs/x", "docs/", true}, {"doc", "docs/", false}, {"", "/", true}};
+    for (size_t i = 0; i < HUB_COUNT(cases); i++)
+        cr_expect_eq(hub_remote_has_prefix(cases[i].id, cases[i].prefix), cases[i].has, "%zu", i);
+}
