@@ -4,6 +4,7 @@
 #include "server/page/handlers.h"
 #include "server/page/recipes.h"
 #include "server/page/svg.h"
+#include "server/page/where.h"
 
 #include <stdio.h>
 
@@ -97,8 +98,6 @@ void page_episodes_table(struct page *page, const json_t *list, struct hub_view 
 
 static void write_filter(struct page *page, const json_t *dataset)
 {
-    static const char *const examples[] = {"steps >= 10", "terminated = true", "success = false",
-                                           "nonfinite > 0", "jerk > 0.5"};
     struct page_out *out = &page->out;
     const struct hub_view split = hub_request_query(page->request, "split");
     const struct page_where_form form = {page_url(page, "/d/%p/episodes", page_id(page)),
@@ -122,13 +121,6 @@ static void write_filter(struct page *page, const json_t *dataset)
     if (sort.size)
         page_hidden(out, &(struct page_hidden){HUB_VIEW("sort"), sort});
     page_where_form_end(out, &form);
-    page_where_examples_begin(out, NULL);
-    for (size_t i = 0; i < HUB_COUNT(examples); i++) {
-        const struct hub_view where = hub_view_of(examples[i]);
-        page_where_example(
-            out, &(struct page_where_example){page_query(page, "where cursor", "where", where, NULL), where});
-    }
-    page_where_examples_end(out, NULL);
 }
 
 /* A number that a form was given leads to its episode. */
@@ -160,11 +152,15 @@ static enum hub_status ask_list(struct page *page, struct hub_view *api, json_t 
     return HUB_OK;
 }
 
-static void show_list(struct page *page, const json_t *list)
+static enum hub_status show_list(struct page *page, const json_t *list, const json_t *dataset,
+                                 const json_t *statistics)
 {
+    if (!page_count(list, "total"))
+        return page_where_empty(page, dataset, statistics);
     page_episodes_table(page, list, page_query(page, "cursor limit at include", NULL), true);
     page_compare_picked(&page->out,
                         &(struct page_compare_picked){page_url(page, "/d/%p/~compare", page_id(page))});
+    return HUB_OK;
 }
 
 static bool is_chosen(const struct page *page)
@@ -210,6 +206,7 @@ enum hub_status hub_page_episodes(struct hub_request *request, struct hub_respon
     HUB_CLEANUP(page_dispose) struct page page = {0};
     HUB_CLEANUP(hub_json_decrefp) json_t *dataset = NULL;
     HUB_CLEANUP(hub_json_decrefp) json_t *list = NULL;
+    HUB_CLEANUP(hub_json_decrefp) json_t *statistics = NULL;
     struct hub_view api;
     struct hub_error wrong = {0};
     HUB_TRY(page_begin(&page, request, response, parameters, err));
@@ -218,16 +215,19 @@ enum hub_status hub_page_episodes(struct hub_request *request, struct hub_respon
         return go_to(&page, number);
     HUB_TRY(page_ask(&page, page_url(&page, "/api/v1/datasets/%p", page_id(&page)), &dataset));
     HUB_TRY(ask_list(&page, &api, &list, &wrong));
+    HUB_TRY(page_ask_if_any(&page, page_url(&page, "/api/v1/datasets/%p/~statistics", page_id(&page)),
+                            &statistics));
     const struct hub_view id = page_text(dataset, "id");
     page_open(&page, page_url(&page, "Episodes - %r", id), api);
     page_crumbs(&page, id, "episodes");
     page_title(&page.out, &(struct page_title){HUB_VIEW("Episodes")});
     page_revision_bar(&page, dataset);
     write_filter(&page, dataset);
+    page_where_examples(&page, dataset, statistics);
     if (!list)
         page_where_wrong(&page.out, &(struct page_where_wrong){hub_view_of(wrong.detail)});
     else
-        show_list(&page, list);
+        HUB_TRY(show_list(&page, list, dataset, statistics));
     page_pages(&page, list);
     HUB_TRY(write_chosen(&page, dataset, list));
     const enum hub_status st = page_close(&page);

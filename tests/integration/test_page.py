@@ -321,6 +321,35 @@ def test_chosen_episodes_are_written_down(hub):
             if "Python" not in title and "episodes as" not in title:
                 subprocess.run(["bash", "-n", "-c", text], check=True)
 
+def test_filters_that_are_offered_choose_some(tmp_path):
+    """Of names that have values here; what chooses none says which name no episode has, and that an attribute has it."""
+    (tmp_path / "graded-v0/data").mkdir(parents=True)
+    with h5py.File(tmp_path / "graded-v0/data/main_data.hdf5", "w") as f:
+        for i in range(6):
+            e, steps = f.create_group(f"episode_{i}"), 12 + i
+            e["rewards"], e["actions"], e["observations"] = np.full(steps, i / 3), np.random.default_rng(i).normal(size=(steps, 2)), np.zeros(steps + 1)
+            e["terminations"], e["truncations"] = np.zeros(steps, bool), np.arange(steps) == steps - 1
+            e.attrs["success"], e.attrs["score"] = i > 3, i / 5
+    with serving(str(tmp_path), f"{FIXTURES}/samples", f"{FIXTURES}/lerobot", f"{FIXTURES}/molmospaces") as hub:
+        hub.wait_indexed()
+        offered = {}
+        for d in hub.datasets("&status=ready"):
+            until(lambda: not d["episodes"] or (s := hub.get(f"/api/v1/datasets/{quote(d['id'])}/~statistics")).status == 200 and s.json()["coverage"]["complete"])
+            body = hub.get(f"/d/{quote(d['id'])}/episodes", HTML).body.decode()
+            offered[d["id"]] = [html.unescape(w) for w in re.findall(r"<a href=\"\?where=[^\"]*\"><code>(.*?)</code></a>", body)]
+            for where in offered[d["id"]]:
+                known = where.split()[0] + " is not null" if where.startswith("jerk") else where
+                assert hub.get(f"/api/v1/datasets/{quote(d['id'])}/episodes?where={quote(known)}").json()["total"] > 0, (d["id"], where)
+        assert {"success = false", "truncated = true", "jerk > 0.5"} < set(offered["graded-v0"]) and len(offered["graded-v0"]) == 5
+        assert not any(w.startswith("success") for w in offered[DOOR]) and any(w.startswith("task = '") for w in offered["arm-v30"])
+        nothing = page(hub, "/d/graded-v0/episodes?where=score%20%3C%200%20and%20seed%20%3E%201&sort=steps")
+        assert "No episode matches. Remove a filter:" in nothing.text and "No episode here has a value for score." in nothing.text
+        assert "No episode here has a value for seed." in nothing.text and '6 of 6 have an attribute of that name, in quotes: "score" is not null' in nothing.text
+        assert "?where=%22score%22%20is%20not%20null&sort=steps" in nothing.links() or "?sort=steps&where=%22score%22%20is%20not%20null" in nothing.links()
+        assert "?sort=steps" in nothing.links() and "Compare the marked" not in nothing.text
+        assert "No episode matches" in page(hub, "/d/graded-v0/episodes?where=steps%20%3C%200").text and "has a value" not in page(hub, "/d/graded-v0/episodes?where=steps%20%3C%200").text
+
+
 def test_what_is_being_written_is_a_page_that_asks_again(tmp_path):
     folder = shutil.copytree(os.path.join(FIXTURES, "samples", "door-human-v0"), tmp_path / "door-human-v0")
     with serving(str(tmp_path), args=["--settle", "2s"]) as hub:

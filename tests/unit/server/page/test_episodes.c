@@ -36,7 +36,11 @@ Test(episodes, lists)
         {DOOR "?where=number+%3C+2&sort=-number", 200,
          "<a href=\"" DOOR "/1?where=number%20%3C%202&amp;sort=-number\">1</a>"},
         {DOOR "?where=number+%3C+2", 200, "[0, 1]</code>"}, /* to be pasted */
-        {DOOR "?where=number+%3C+0", 200, "<caption>0 episodes</caption>"},
+        {DOOR "?where=number+%3C+0", 200,
+         "<bdi>No episode matches. Remove a filter:</bdi></p><ul class=\"chips\""},
+        {DOOR "?where=number+%3C+0&sort=-steps", 200,
+         "<li><a href=\"?sort=-steps\">where: <bdi>number &lt; 0</bdi>"},
+        {DOOR "?where=success+%3D+true", 200, "No episode here has a value for success."},
         {DOOR "?where=%22%3E%3Cb%3E+%3D%3D", 400, "value=\"&quot;&gt;&lt;b&gt; ==\"",
          "Content-Type: text/html; charset=utf-8"},
         {DOOR "?where=%22%3E%3Cb%3E+%3D%3D", 400, "This filter cannot be read: <bdi>"},
