@@ -1,5 +1,5 @@
 // The way from the front page to the return of an episode and its video, without JavaScript too.
-const { column } = require("./kit.js");
+const { column, launch } = require("./kit.js");
 const { showing } = require("./videos.js");
 
 async function arrived(t, page) {
@@ -71,6 +71,32 @@ async function without(t) {
   t.check(await page.$eval("video", (v) => v.controls), "a video has no controls without JavaScript");
 }
 
+// a host that is neither https nor this machine has no navigator.clipboard: what is copied there is what can be pasted
+async function plain_http(t) {
+  const browser = await launch("--host-resolver-rules=MAP hub.lab 127.0.0.1");
+  t.contexts.push({ close: () => browser.close() });
+  const page = await t.open({}, browser), base = t.base.replace("127.0.0.1", "hub.lab");
+  const pasted = async () => {
+    await page.evaluate(() => document.body.appendChild(document.createElement("textarea")).focus());
+    await page.keyboard.press("Control+V");
+    return page.$eval("body > textarea", (area) => { area.remove(); return area.value; });
+  };
+  await page.goto(base + "/d/D4RL/door/human-v2/~use");
+  t.check(await page.evaluate(() => !navigator.clipboard), "this is no plain http");
+  t.same(await page.locator("pre.copy button").count(), await page.locator("pre.copy").count(), "buttons");
+  const third = page.locator("pre.copy").nth(2), code = await third.locator("code").textContent(), scrolled = () => page.evaluate(() => scrollY);
+  await third.scrollIntoViewIfNeeded();
+  const before = await scrolled();
+  await third.getByRole("button").click();
+  t.same(await third.getByRole("button").textContent(), "Copied", "the button says");
+  t.same([await scrolled(), await pasted()], [before, code], "where the page is, and the command");
+  await page.goto(base + "/d/reel/episodes/7?at=9");
+  await page.getByRole("button", { name: "Copy a link" }).click();
+  await page.getByText("Copied").waitFor();
+  const link = new URL(await pasted());
+  t.same([link.host, link.pathname, link.searchParams.get("at"), Boolean(link.searchParams.get("revision"))], [new URL(base).host, "/d/reel/episodes/7", "9", true], "the link");
+}
+
 exports.rows = {
   "1 by mouse": async (t) => {
     const page = await t.open();
@@ -89,5 +115,6 @@ exports.rows = {
     await page.waitForURL("**/episodes/7");
     await arrived(t, page);
   },
+  "7 a command and a link are copied over plain http": plain_http,
   "2 without JavaScript": without,
 };

@@ -9,7 +9,7 @@ const DEADLINE_MS = 60000; // of everything that is waited for; a loaded machine
 
 const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
 
-const launch = () => chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox", "--autoplay-policy=no-user-gesture-required"] });
+const launch = (...more) => chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox", "--autoplay-policy=no-user-gesture-required", ...more] });
 
 class Hub {
   // `roots`: folders. The hub chooses its port; after halt() it starts again at the same one
@@ -75,8 +75,8 @@ class Test {
     return this.same(got, want, ...words);
   }
   // A page in a browser of its own. `js`: false without; the rest as playwright has it
-  async open({ width = 1280, height = 900, theme = "light", js = true, ...more } = {}) {
-    const context = await this.browser.newContext({ viewport: { width, height }, colorScheme: theme, javaScriptEnabled: js, ...more });
+  async open({ width = 1280, height = 900, theme = "light", js = true, ...more } = {}, browser = this.browser) {
+    const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, javaScriptEnabled: js, ...more });
     this.contexts.push(context);
     context.setDefaultTimeout(DEADLINE_MS);
     const page = await context.newPage();

@@ -1,13 +1,28 @@
 // What a page gains by script; it is whole without. Text goes in by textContent only.
-const copyable = document.querySelectorAll("pre.copy");
-for (const pre of navigator.clipboard ? copyable : []) {
+/** Puts a text where it can be pasted from; false: the browser does not allow it. Plain http has no navigator.clipboard, so that a selection is copied there. */
+export async function copy(text) {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text).then(() => true, () => false);
+  const focused = document.activeElement, area = document.createElement("textarea");
+  area.value = text;
+  area.className = "visually-hidden";
+  [area.style.position, area.style.top] = ["fixed", "0"]; // the page does not scroll to it
+  document.body.append(area);
+  area.select();
+  const done = document.execCommand("copy");
+  area.remove();
+  focused?.focus({ preventScroll: true });
+  return done;
+}
+
+for (const pre of document.querySelectorAll("pre.copy")) {
   const button = document.createElement("button");
   button.type = "button";
   button.textContent = "Copy";
   button.className = "copy";
   button.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(pre.querySelector("code").textContent);
-    button.textContent = "Copied";
+    const code = pre.querySelector("code"), done = await copy(code.textContent);
+    if (!done) getSelection().selectAllChildren(code);
+    button.textContent = done ? "Copied" : "Selected";
     setTimeout(() => { button.textContent = "Copy"; }, 2000);
   });
   pre.append(button);

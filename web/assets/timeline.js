@@ -2,6 +2,7 @@
 import { root, clock, view, steps, last, now, follow, set, run, look, zoom, pan, revision } from "./clock.js";
 import { lanes, make, canvas_of, ink, themed } from "./lanes.js";
 import { Tiles, ask } from "./tiles.js";
+import { copy as put_on_clipboard } from "./page.js";
 import "./values.js";
 import "./pictures.js";
 
@@ -187,13 +188,9 @@ function remember() {
 }
 async function copy_link() {
   const url = address({ at: now(), lanes: lanes.map((l) => l.is.lane).join(","), revision });
-  try {
-    await navigator.clipboard.writeText(url);
-    copy.textContent = "Copied";
-  } catch { // not on plain http: the address bar has it
-    history.replaceState(null, "", url);
-    copy.textContent = "In the address bar";
-  }
+  const done = await put_on_clipboard(url);
+  if (!done) history.replaceState(null, "", url);
+  copy.textContent = done ? "Copied" : "In the address bar";
   setTimeout(() => { copy.textContent = "Copy link"; }, 2000);
 }
 
