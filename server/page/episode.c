@@ -54,6 +54,8 @@ static enum hub_status write_neighbours(struct episode *e)
     struct page *page = e->page;
     const struct hub_view kept = page_query(page, "at from to lanes rate revision", NULL);
     const struct hub_view carried = kept.size > 1 ? kept : HUB_VIEW("");
+    const struct hub_view shown = page_query(page, "at from to revision", NULL); /* fields and speed too */
+    const struct hub_view onward = shown.size > 1 ? shown : HUB_VIEW("");
     uint64_t prev, next;
     bool has_prev, has_next;
     HUB_TRY(ask_neighbour(e, "prev", &prev, &has_prev));
@@ -61,11 +63,11 @@ static enum hub_status write_neighbours(struct episode *e)
     page_episode_nav_begin(&page->out, NULL);
     if (has_prev)
         page_pager_link(&page->out, &(struct page_pager_link){
-                                        page_url(page, "/d/%p/episodes/%u%r", e->id, prev, carried),
+                                        page_url(page, "/d/%p/episodes/%u%r", e->id, prev, onward),
                                         HUB_VIEW("prev"), page_url(page, "\xE2\x86\x90 Episode %u", prev)});
     if (has_next)
         page_pager_link(&page->out, &(struct page_pager_link){
-                                        page_url(page, "/d/%p/episodes/%u%r", e->id, next, carried),
+                                        page_url(page, "/d/%p/episodes/%u%r", e->id, next, onward),
                                         HUB_VIEW("next"), page_url(page, "Episode %u \xE2\x86\x92", next)});
     page_pager_link(&page->out, &(struct page_pager_link){
                                     page_url(page, "/d/%p/episodes%r", e->id, carried), HUB_VIEW("up"),

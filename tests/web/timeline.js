@@ -156,6 +156,36 @@ exports.rows = {
     await release();
     t.same(Number(await reading()), sums.fields.rewards.values[0][10], "the sum, later");
   },
+  "10 other fields, the same place": async (t) => {
+    const page = await t.open({ height: 700 }), query = () => new URL(page.url()).searchParams;
+    const shown = () => page.$$eval("figure.lane", (figures) => figures.map((f) => f.dataset.lane));
+    await page.goto(t.base + "/d/many-v0/episodes/5?where=steps+%3E+1&at=2&lanes=rewards");
+    await page.waitForSelector(".transport input");
+    await page.selectOption('.transport select[aria-label="Speed"]', "2");
+    await page.focus(".transport input");
+    for (const key of ["ArrowRight", "ArrowRight", "w"]) await page.keyboard.press(key);
+    await t.becomes(() => query().get("from"), "2", "the window is in the address");
+    const place = ["at", "from", "to", "rate", "where"].map((name) => query().get(name));
+    // the chip of a field, then a dimension of its strip: both as they are seen
+    for (const [find, lanes] of [[() => page.locator('[aria-label="Fields"] a:has(bdi:text-is("observations"))'), ["rewards", "observations"]],
+      [() => page.locator('figure[data-lane="observations"]').getByRole("link", { name: "[3]", exact: true }), ["rewards", "observations", "observations:3"]]]) {
+      if (lanes.length > 2) await page.locator('figure[data-lane="observations"] summary').click();
+      await find().scrollIntoViewIfNeeded();
+      const { y } = await find().boundingBox();
+      await Promise.all([page.waitForURL((url) => url.searchParams.get("lanes") === lanes.join(",")), find().click()]);
+      await page.waitForSelector(".transport input");
+      t.same(["at", "from", "to", "rate", "where"].map((name) => query().get(name)), place, "the place after", lanes);
+      await t.becomes(() => shown(), lanes, "fields");
+      t.check(await find().evaluate((link) => link === document.activeElement), "the focus is elsewhere after", lanes);
+      t.check(Math.abs((await find().boundingBox()).y - y) <= 2, "the page moved by", (await find().boundingBox()).y - y, "after", lanes);
+    }
+    await page.selectOption('.transport select[aria-label="Speed"]', "4");
+    await page.click('nav a[rel="next"]');
+    await page.waitForURL("**/episodes/6?*");
+    t.same(["at", "from", "to", "rate", "lanes", "where"].map((name) => query().get(name)), [null, null, null, "4", "rewards,observations,observations:3", "steps > 1"], "the next episode");
+    await page.waitForSelector(".transport input");
+    t.same(await page.inputValue('.transport select[aria-label="Speed"]'), "4", "its speed");
+  },
   "15 lost frames and another task are marked": async (t) => {
     const page = await t.open();
     for (const episode of [1, 0]) {

@@ -194,6 +194,39 @@ async function copy_link() {
   setTimeout(() => { copy.textContent = "Copy link"; }, 2000);
 }
 
+// ---- other fields: the same place of the page at the same step, and for the next episode the same speed ----
+const links_to_fields = () => [...main.querySelectorAll('[aria-label="Fields"] a, figure.lane a, .leaves a')];
+const name_of = (link) => `${link.closest("figure.lane")?.dataset.lane ?? link.closest("tr")?.querySelector("code").textContent ?? ""} ${(link.querySelector("bdi") ?? link).textContent}`;
+const called = (name) => links_to_fields().filter((link) => name_of(link) === name); // several, within JSON
+main.addEventListener("click", (event) => {
+  const link = event.target.closest("a[href]");
+  if (!link || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey || !links_to_fields().includes(link)) return;
+  event.preventDefault();
+  const url = address({ lanes: new URL(link.href).searchParams.get("lanes") ?? "" });
+  try { sessionStorage.setItem("place", JSON.stringify({ href: url.href, name: name_of(link), nth: called(name_of(link)).indexOf(link), top: link.getBoundingClientRect().top, scroll: scrollY })); } catch { /* it begins at the top */ }
+  location.assign(url);
+});
+function return_to_place() {
+  let place;
+  try {
+    place = JSON.parse(sessionStorage.getItem("place"));
+    sessionStorage.removeItem("place");
+  } catch { /* refused by the browser */ }
+  if (place?.href !== location.href) return;
+  const link = called(place.name)[place.nth];
+  for (let details = link?.closest("details"); details; details = details.parentElement.closest("details")) details.open = true;
+  scrollTo({ top: link ? scrollY + link.getBoundingClientRect().top - place.top : place.scroll, behavior: "instant" });
+  link?.focus({ preventScroll: true });
+}
+function carry_rate() {
+  for (const link of document.querySelectorAll('nav a[rel="prev"], nav a[rel="next"]')) {
+    const url = new URL(link.href);
+    if (clock.rate === 1) url.searchParams.delete("rate");
+    else url.searchParams.set("rate", clock.rate);
+    link.href = url;
+  }
+}
+
 // ---- flags: episodes that this browser keeps, to be listed together ----
 const [folder, number] = location.pathname.split("/episodes/");
 const flagged = () => new Set(stored?.getItem(`flags ${folder}`)?.match(/\d+/g));
@@ -233,6 +266,7 @@ single.addEventListener("change", () => stored?.setItem("keys", single.checked ?
 const other_rate = (by) => {
   clock.rate = RATES[Math.max(0, Math.min(RATES.length - 1, RATES.indexOf(clock.rate) + by))];
   rate.value = clock.rate;
+  carry_rate();
   remember();
 };
 const letters = {
@@ -260,10 +294,11 @@ function pressed(event) {
 for (const part of [root, document.querySelector(".lanes")]) part.addEventListener("keydown", pressed);
 
 scrub.addEventListener("input", () => set(Number(scrub.value)));
-rate.addEventListener("change", () => { clock.rate = Number(rate.value); remember(); });
+rate.addEventListener("change", () => { clock.rate = Number(rate.value); carry_rate(); remember(); });
 const asked = Number(new URL(location.href).searchParams.get("rate"));
 clock.rate = RATES.includes(asked) ? asked : 1;
 rate.value = clock.rate;
+carry_rate();
 follow((moved) => { show(); if (moved) place(); remember(); });
 themed.push(paint);
 let width;
@@ -271,3 +306,4 @@ new ResizeObserver(() => { if (width !== (width = over.clientWidth)) paint(); })
 place();
 show();
 load_overview();
+return_to_place();

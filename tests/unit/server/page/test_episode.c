@@ -61,6 +61,8 @@ Test(episode, neighbours)
     static const struct wire_case cases[] = {
         {ARM "1", 200, "<a href=\"" ARM "0\" rel=\"prev\">"},
         {ARM "1", 200, "<a href=\"" ARM "2\" rel=\"next\">"},
+        {ARM "1?lanes=action&rate=2&at=3&from=2", 200,
+         "<a href=\"" ARM "2?lanes=action&amp;rate=2\" rel=\"next\">"},
         {ARM "1?sort=-number", 200, "<a href=\"" ARM "0?sort=-number\" rel=\"next\">"},
         {ARM "1?where=number+!%3D+2", 200, "<a href=\"" ARM "3?where=number%20%21%3D%202\" rel=\"next\">"},
         {ARM "1?where=number+!%3D+2&at=3&lanes=action", 200,
