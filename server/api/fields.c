@@ -132,6 +132,8 @@ static enum hub_status put_camera(void *user, const struct hub_found_media *medi
 {
     struct cameras *c = user;
     (void)err; /* the writer has the same one */
+    if (media->file == HUB_NONE)
+        return HUB_OK;
     if (!c->any)
         hub_json_put_array(c->json, "media");
     c->any = true;

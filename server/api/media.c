@@ -118,7 +118,8 @@ static enum hub_status write_list(struct hub_json *json, const struct hub_datase
         hub_json_object(json);
         hub_json_put_text(json, "camera", m->camera);
         hub_json_put_text(json, "label", label_of(c, m->camera));
-        hub_put_path(json, "file", m->file == HUB_NONE ? NULL : dataset->files[m->file].path);
+        if (m->file != HUB_NONE)
+            hub_put_path(json, "file", dataset->files[m->file].path);
         hub_media_put(json, m);
         hub_json_end_object(json);
     }

@@ -252,19 +252,23 @@ static void write_videos(struct compare *c)
         json_array_foreach(items, k, item)
         {
             const struct hub_view camera = page_text(item, "camera");
-            if (!page_count(item, "frames") || !json_object_get(item, "width"))
-                continue;
+            const struct hub_view label = page_url(page, "%r: %r", hub_view_of(side->name), camera);
             if (!any)
                 page_compare_media_begin(&page->out, &media);
             any = true;
+            if (!page_count(item, "frames") || !json_object_get(item, "width")) {
+                page_video_missing(page, item, label);
+                continue;
+            }
             const struct page_compare_video video = {side->shift, page_double(side->dataset, "fps")};
+            const struct page_episode_video shown = {camera, label,
+                                                     page_url(page,
+                                                              "/api/v1/datasets/%p/episodes/%u/~media/%p.mp4",
+                                                              side->id, side->number, camera),
+                                                     page_text(item, "codecs"), page_text(item, "codecs")};
             page_compare_video_begin(&page->out, &video);
-            page_episode_video(&page->out,
-                               &(struct page_episode_video){
-                                   camera, page_url(page, "%r: %r", hub_view_of(side->name), camera),
-                                   page_url(page, "/api/v1/datasets/%p/episodes/%u/~media/%p.mp4", side->id,
-                                            side->number, camera),
-                                   page_text(item, "codecs"), page_text(item, "codecs")});
+            page_episode_video_begin(&page->out, &shown);
+            page_episode_video_end(&page->out, &shown);
             page_compare_video_end(&page->out, &video);
         }
     }

@@ -5,7 +5,9 @@
 #include "server/page/leaves.h"
 #include "server/page/recipes.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { LEAST_WINDOW = 8, MOST_VALUES = 40, FRAMES = 7, SHOWN_NUMBERS = 12 };
 
@@ -110,6 +112,56 @@ static void write_head(struct episode *e)
 
 /* ---- what cameras saw ---- */
 
+void page_video_missing(struct page *page, const json_t *item, struct hub_view label)
+{
+    const struct hub_view problem = page_text(item, "problem");
+    page_episode_video_missing(&page->out,
+                               &(struct page_episode_video_missing){
+                                   label.size ? label : page_text(item, "camera"),
+                                   problem.size ? problem : HUB_VIEW("this video cannot be shown")});
+}
+
+/* Frames a second, from a ratio: "30000/1001"; 0: unknown. */
+static double rate_of(const json_t *item)
+{
+    const char *text = json_string_value(json_object_get(item, "fps"));
+    char *end = NULL;
+    const double frames = text ? strtod(text, &end) : 0,
+                 seconds = text && *end == '/' ? strtod(end + 1, NULL) : 0;
+    return seconds > 0 ? frames / seconds : 0;
+}
+
+/* What is wrong with a video that is shown; "": nothing. Of another rate than the steps it need not have as many frames. */
+static struct hub_view video_note(struct episode *e, const json_t *item)
+{
+    const struct hub_view problem = page_text(item, "problem");
+    const uint64_t frames = page_count(item, "frames");
+    const double fps = page_double(e->dataset, "fps");
+    if (problem.size || frames >= e->steps || (fps > 0 && fabs(rate_of(item) / fps - 1) > 0.01))
+        return problem;
+    return page_url(e->page, "%u frames for %u steps: the last %u steps show its last frame", frames,
+                    e->steps, e->steps - frames);
+}
+
+static void write_video(struct episode *e, const json_t *item)
+{
+    struct page *page = e->page;
+    const struct hub_view camera = page_text(item, "camera"),
+                          label = page_text(item, "label").size ? page_text(item, "label") : camera;
+    const struct hub_view about =
+        page_url(page, "%u frames, %u \xC3\x97 %u, %r", page_count(item, "frames"), page_count(item, "width"),
+                 page_count(item, "height"), page_text(item, "codecs"));
+    const struct page_episode_video video = {
+        camera, label,
+        page_url(page, "/api/v1/datasets/%p/episodes/%u/~media/%p.mp4", e->id, e->number, camera),
+        page_text(item, "codecs"), about};
+    const struct hub_view note = video_note(e, item);
+    page_episode_video_begin(&page->out, &video);
+    if (note.size)
+        page_episode_video_note(&page->out, &(struct page_episode_video_note){note});
+    page_episode_video_end(&page->out, &video);
+}
+
 static void write_videos(struct episode *e)
 {
     struct page *page = e->page;
@@ -121,22 +173,10 @@ static void write_videos(struct episode *e)
     page_episode_media_begin(&page->out, NULL);
     json_array_foreach(items, i, item)
     {
-        const struct hub_view camera = page_text(item, "camera"), problem = page_text(item, "problem");
-        const struct hub_view label = page_text(item, "label").size ? page_text(item, "label") : camera;
-        const uint64_t frames = page_count(item, "frames");
-        const struct hub_view about =
-            page_url(page, "%u frames, %u \xC3\x97 %u, %r", frames, page_count(item, "width"),
-                     page_count(item, "height"), page_text(item, "codecs"));
-        if (frames && json_object_get(item, "width"))
-            page_episode_video(&page->out, &(struct page_episode_video){
-                                               camera, label,
-                                               page_url(page, "/api/v1/datasets/%p/episodes/%u/~media/%p.mp4",
-                                                        e->id, e->number, camera),
-                                               page_text(item, "codecs"), about});
-        if (problem.size || !frames)
-            page_episode_video_missing(
-                &page->out, &(struct page_episode_video_missing){
-                                label, problem.size ? problem : HUB_VIEW("this video cannot be shown")});
+        if (page_count(item, "frames") && json_object_get(item, "width"))
+            write_video(e, item);
+        else
+            page_video_missing(page, item, page_text(item, "label"));
     }
     page_episode_media_end(&page->out, NULL);
 }

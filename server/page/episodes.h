@@ -1,4 +1,4 @@
-/** The table of episodes, which two views have. */
+/** What several views show of episodes: their table, how they ended, cameras without a video. */
 #ifndef HUB_PAGE_EPISODES_H
 #define HUB_PAGE_EPISODES_H
 
@@ -12,5 +12,8 @@ void page_episodes_table(struct page *page, const json_t *list, struct hub_view 
 
 /** How an episode ended, in a word or two. */
 const char *page_outcome_of(const json_t *episode);
+
+/** The tile of a camera whose video cannot be shown, with the reason; `item` is one of the API's list of cameras. */
+void page_video_missing(struct page *page, const json_t *item, struct hub_view label);
 
 #endif

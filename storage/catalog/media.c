@@ -132,7 +132,7 @@ enum hub_status hub_media_cameras(struct hub_publication *p, int64_t part, struc
     struct hub_cursor c = hub_cursor_of(blob.data, blob.size);
     for (char *arena = texts; hub_cursor_left(&c) && !c.failed;) {
         get_media(&c, &arena, &m);
-        if (!c.failed)
+        if (!c.failed && m.file != HUB_NONE)
             HUB_TRY(hub_said_add(&p->cameras, m.camera, err));
     }
     return HUB_OK;

@@ -310,8 +310,10 @@ static enum hub_status take_episode(struct hub_findings_reader *r, struct hub_cu
 
 static bool media_possible(const struct hub_found_media *m)
 {
-    return !m->fps_num == !m->fps_den && m->samples <= HUB_MAX_STEPS && m->first_frame <= HUB_MAX_STEPS &&
-           m->frames <= HUB_MAX_STEPS && isfinite(m->from) && isfinite(m->to);
+    const bool missing = m->file == HUB_NONE;
+    return (!missing || (!m->samples && !m->frames)) && !m->fps_num == !m->fps_den &&
+           m->samples <= HUB_MAX_STEPS && m->first_frame <= HUB_MAX_STEPS && m->frames <= HUB_MAX_STEPS &&
+           isfinite(m->from) && isfinite(m->to);
 }
 
 static enum hub_status take_media(struct hub_findings_reader *r, struct hub_cursor *c, struct hub_error *err)
@@ -333,7 +335,8 @@ static enum hub_status take_media(struct hub_findings_reader *r, struct hub_curs
     m.from = hub_cursor_f64(c);
     m.to = hub_cursor_f64(c);
     const struct hub_view problem = line(c, HUB_MAX_SHORT);
-    if (!whole(c) || episode >= f->episode_count || file >= r->job->file_count || !media_possible(&m))
+    if (!whole(c) || episode >= f->episode_count ||
+        (file >= r->job->file_count && (file != HUB_NONE || !problem.size)) || !media_possible(&m))
         return malformed(err, "malformed media");
     HUB_TRY(append(r, MEDIA, &f->media, &f->media_count, &media, err));
     *media = m;

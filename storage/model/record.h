@@ -98,8 +98,8 @@ struct hub_episode {
 struct hub_media {
     uint32_t episode;       /* index within the part */
     struct hub_view camera; /* the key of its feature: "observation.images.front" */
-    uint32_t file;
-    struct hub_view codec; /* as RFC 6381 writes it where the file was read, else as claimed; or empty */
+    uint32_t file;          /* HUB_NONE: it is missing, and `problem` says so */
+    struct hub_view codec;  /* as RFC 6381 writes it where the file was read, else as claimed; or empty */
     uint32_t width, height;
     uint32_t fps_num, fps_den;    /* frames a second as a ratio; both 0: unknown */
     uint64_t samples;             /* frames of the whole file, 0: unknown */

@@ -194,7 +194,7 @@ static enum hub_status add_episodes(struct hub_report *r, const struct hub_findi
         HUB_TRY(comma(&r->media_list, err));
         HUB_TRY(hub_report_json_media(&r->media_list, m,
                                       number < 0 ? (int64_t)(r->episodes + m->episode) : number,
-                                      r->tree.files[m->file].path, err));
+                                      m->file == HUB_NONE ? NULL : r->tree.files[m->file].path, err));
     }
     r->episodes += found->episode_count;
     return HUB_OK;

@@ -120,7 +120,9 @@ exports.rows = {
     const said = async () => (await page.textContent(".media")).replace(/\s+/g, " ");
     await t.becomes(async () => /no decoder for .*mp4v\.20\.241/.test(await said()), true, "the codec is named");
     const words = await said();
-    t.check(/short.*(20 to 49|has 43|fewer)/.test(words), "nothing is said of a short file:", words);
+    const within = (text) => page.locator(".media figure").filter({ hasText: text });
+    t.check(/(20 to 49|has 43|fewer)/.test(await within("short").textContent()) && (await within("short").locator("video").count()) === 1, "the figure of a short file says nothing of it:", words);
+    t.check(/gone.*its video is missing/.test(await within("gone").textContent()), "nothing is said of a camera without a file:", words);
     await seek(page, 4);
     await t.becomes(() => page.inputValue(".transport input"), "4", "the clock");
     await showing(t, page, [24], "the short video");

@@ -208,12 +208,12 @@ static enum hub_status send_placed(struct lerobot_videos *v, struct lerobot_came
                  from = stated(line, c->key, "from_timestamp"), to = stated(line, c->key, "to_timestamp");
     if (!(chunk >= 0 && number >= 0 && from >= 0 && chunk < 1e9 && number < 1e9 && from < 1e9)) {
         hub_tally_add(&c->unplaced, "episode %lld", (long long)cut->number);
-        return HUB_OK;
+        return hub_videos_missing(&v->read, cut->episode, hub_view_of(c->key), err);
     }
     const struct lerobot_place place = {(int64_t)chunk, (int64_t)number, cut->number, c->key};
     const uint32_t file = find_file(v, c, &place);
     if (file == HUB_NONE)
-        return HUB_OK;
+        return hub_videos_missing(&v->read, cut->episode, hub_view_of(c->key), err);
     struct hub_media media = media_of(v, hub_view_of(c->key), file, cut->episode);
     const double fps = hub_lerobot_fps(v->info, NULL);
     media.frames = cut->count;
@@ -226,17 +226,34 @@ static enum hub_status send_placed(struct lerobot_videos *v, struct lerobot_came
     return send(v, &media, cut->count, err);
 }
 
+/* Of cameras that files are called after, those that have none for this episode, `count` of which there are. */
+static enum hub_status send_missing(struct lerobot_videos *v, const struct lerobot_video *named,
+                                    uint32_t count, uint32_t episode, struct hub_error *err)
+{
+    for (uint32_t i = 0; i < v->camera_count; i++) {
+        uint32_t k = 0;
+        while (k < count && !hub_view_is(named[k].camera, v->cameras[i].key))
+            k++;
+        if (k == count)
+            HUB_TRY(hub_videos_missing(&v->read, episode, hub_view_of(v->cameras[i].key), err));
+    }
+    return HUB_OK;
+}
+
 enum hub_status hub_lerobot_videos_send(struct lerobot_videos *v, const json_t *line,
                                         const struct lerobot_cut *cut, struct hub_error *err)
 {
     uint32_t at = hub_lower_bound(&cut->number, v->named, v->named_count, sizeof *v->named, hub_by_i64);
+    const uint32_t first = at;
     v->episodes++;
     for (; at < v->named_count && v->named[at].of.episode == cut->number; at++) {
         const struct lerobot_video *video = &v->named[at];
         struct hub_media media = media_of(v, video->camera, video->of.file, cut->episode);
         HUB_TRY(send(v, &media, cut->count, err));
     }
-    for (uint32_t i = 0; !v->named_count && i < v->camera_count; i++)
+    if (v->named_count)
+        return send_missing(v, v->named + first, at - first, cut->episode, err);
+    for (uint32_t i = 0; i < v->camera_count; i++)
         HUB_TRY(send_placed(v, &v->cameras[i], line, cut, err));
     return HUB_OK;
 }

@@ -93,9 +93,10 @@ static enum hub_status add_video(struct molmo *m, struct hub_h5_tree *tree, uint
     m->cameras.sink = tree->sink;
     if (file != HUB_NONE)
         return hub_videos_send(&m->cameras, &media, m->rows, err);
-    if (stated)
-        hub_tally_add(&m->videos, "%.*s", (int)name.size, name.data);
-    return HUB_OK;
+    if (!stated)
+        return HUB_OK;
+    hub_tally_add(&m->videos, "%.*s", (int)name.size, name.data);
+    return hub_videos_missing(&m->cameras, index, camera, err);
 }
 
 /* Files that were not repaired do not name their videos: they are called after the cameras. */

@@ -117,6 +117,14 @@ enum hub_status hub_videos_send(struct hub_videos *videos, struct hub_media *med
     return hub_sink_media(videos->sink, media, err);
 }
 
+enum hub_status hub_videos_missing(struct hub_videos *videos, uint32_t episode, struct hub_view camera,
+                                   struct hub_error *err)
+{
+    const struct hub_media media = {
+        .episode = episode, .camera = camera, .file = HUB_NONE, .problem = HUB_VIEW("its video is missing")};
+    return hub_sink_media(videos->sink, &media, err);
+}
+
 void hub_videos_dispose(struct hub_videos *videos)
 {
     for (uint32_t i = 0; i < videos->count; i++)

@@ -24,6 +24,9 @@ HUB_MUST_USE enum hub_status hub_videos_look(struct hub_videos *videos, uint32_t
  */
 HUB_MUST_USE enum hub_status hub_videos_send(struct hub_videos *videos, struct hub_media *media,
                                              uint64_t rows, struct hub_error *err);
+/** The camera has no video of this episode. */
+HUB_MUST_USE enum hub_status hub_videos_missing(struct hub_videos *videos, uint32_t episode,
+                                                struct hub_view camera, struct hub_error *err);
 void hub_videos_dispose(struct hub_videos *videos);
 
 #endif
