@@ -29,7 +29,7 @@ void hub_exchange_begin(struct hub_exchange *x, const char *target)
     x->request.local = x->http->options.control != NULL;
     x->route = NULL;
     x->task.heavy = false;
-    x->wait.until_ms = x->fetch_wait.until_ms = 0;
+    x->wait.until_ms = x->storage_until_ms = 0;
     atomic_store_explicit(&x->watch.abandoned, false, memory_order_relaxed);
     x->close = x->folded = x->hidden = x->names_server = false;
     x->bytes_out = 0;
@@ -170,6 +170,7 @@ static void count_in(struct hub_exchange *x)
     atomic_fetch_add_explicit(&x->http->begun, 1, memory_order_relaxed);
     x->counted = true;
     x->start_us = hub_time_mono_us();
+    x->request.begun_ms = x->start_us / 1000;
 }
 
 /* Not about what the client wrote, but about what became of it. */
@@ -417,10 +418,12 @@ bool hub_exchange_wait(struct hub_exchange *x)
 
 bool hub_exchange_wait_for(struct hub_exchange *x, struct hub_file_fetch *fetch)
 {
+    const bool recalled = x->step != HUB_STEP_SENDING && x->request.recall_ms;
     /* once an answer, however often it waits; once a block of a stream */
-    if (!x->fetch_wait.until_ms || x->step == HUB_STEP_SENDING)
-        x->fetch_wait.until_ms =
+    if (!recalled && (!x->storage_until_ms || x->step == HUB_STEP_SENDING))
+        x->storage_until_ms =
             hub_time_mono_ms() + (x->request.patience_ms ? x->request.patience_ms : FETCH_WAIT_MS);
+    x->fetch_wait.until_ms = recalled ? x->request.recall_ms : x->storage_until_ms;
     x->fetch_wait.fetch = fetch;
     x->fetch_wait.abandoned = &x->watch.abandoned;
     return hub_waits_add(&x->http->waits, &x->fetch_wait);
@@ -470,6 +473,7 @@ enum hub_status hub_exchange_run(struct hub_exchange *x)
     x->error.retry_after_s = 0;
     x->request.wants = 0;
     x->request.fetch = NULL;
+    x->request.recall_ms = 0;
     if (!x->request.local && !for_probes(x)) /* the admin is answered when memory is short, too */
         hub_response_meter(&x->response, x->http->options.budget, &x->request);
     enum hub_status st = x->route->handler(&x->request, &x->response, &x->error);

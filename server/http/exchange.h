@@ -62,6 +62,7 @@ struct hub_exchange {
     uint32_t address;            /* a number made of the peer's */
     struct hub_budget_wait wait; /* for memory */
     struct hub_wait fetch_wait;  /* for bytes, of the answer or of `stream` */
+    int64_t storage_until_ms;    /* how long the answer waits for storage */
     struct hub_http *http;
     void *connection;
     enum hub_step step;

@@ -82,7 +82,11 @@ struct hub_request {
     struct hub_file_fetch
         *fetch;           /* bytes that are coming: said with HUB_AGAIN; the handler keeps it in `state` */
     uint32_t patience_ms; /* how long they are waited for; 0: as long as disks are */
-    void *state;          /* the handler's; freed with free_state when the request ends */
+    int64_t
+        recall_ms; /* said with `fetch`: at this time the handler is called again, bytes or none; 0: never */
+    int64_t begun_ms;            /* when its header was complete (hub_time_mono_ms) */
+    struct hub_file_fetch *held; /* a share of `fetch` for handlers without a state: hub_request_hold */
+    void *state;                 /* the handler's; freed with free_state when the request ends */
     void (*free_state)(void *state);
     void *reading; /* what is held until the answer is sent; then end_reading is called with it */
     void (*end_reading)(void *reading);
@@ -99,6 +103,8 @@ struct hub_request {
  */
 HUB_MUST_USE enum hub_status hub_request_init(struct hub_request *request, enum hub_method method,
                                               const char *target, struct hub_error *err);
+/** Wait for this with HUB_AGAIN: it becomes the request's `fetch`, and its share the request's own until it ends. */
+void hub_request_hold(struct hub_request *request, struct hub_file_fetch *fetch);
 /** The request is answered: its state is freed, its text kept for the next one unless it is long. */
 void hub_request_end(struct hub_request *request);
 void hub_request_dispose(struct hub_request *request);

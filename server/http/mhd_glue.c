@@ -48,9 +48,11 @@ static void end_fetch_wait(struct hub_wait *wait, bool there)
 {
     struct hub_exchange *x =
         (struct hub_exchange *)((char *)wait - offsetof(struct hub_exchange, fetch_wait));
-    if (there && hub_pool_push(x->http->pool, &x->task, true))
+    const bool draining = atomic_load(&x->http->draining);
+    const bool recalled = there || (x->request.recall_ms && !draining);
+    if (recalled && hub_pool_push(x->http->pool, &x->task, true))
         return;
-    if (atomic_load(&x->http->draining))
+    if (draining)
         hub_exchange_fail(x, HUB_BUSY, "draining", "the server is shutting down");
     else
         hub_exchange_fail(x, HUB_TIMEOUT, "storage-unavailable",

@@ -2,6 +2,7 @@
  * slash inside a segment and never a separator. Everything decoded lies in request->text. */
 #include "server/http/http.h"
 
+#include "storage/base/fetch.h"
 #include "storage/base/hex.h"
 #include "storage/base/utf8.h"
 
@@ -169,7 +170,8 @@ enum hub_status hub_request_init(struct hub_request *request, enum hub_method me
     request->headers = NULL;
     request->body = (struct hub_view){0};
     request->id[0] = '\0';
-    request->may_block = false;
+    request->may_block = request->heavy = false;
+    request->patience_ms = 0;
     request->state = NULL;
     request->free_state = NULL;
     request->reading = NULL;
@@ -203,6 +205,14 @@ static void drop_state(struct hub_request *request)
     if (request->reading)
         request->end_reading(request->reading);
     request->reading = NULL;
+    hub_fetch_put(request->held);
+    request->held = NULL;
+}
+
+void hub_request_hold(struct hub_request *request, struct hub_file_fetch *fetch)
+{
+    hub_fetch_put(request->held);
+    request->held = request->fetch = fetch;
 }
 
 void hub_request_end(struct hub_request *request)
