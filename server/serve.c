@@ -284,9 +284,9 @@ static void close_all(struct parts *parts, const struct hub_config *config, int 
     struct hub_app *app = &parts->app;
     const bool hangs = !hub_announcer_stop(parts->announcer); /* first: it looks at all the others */
     hub_measurer_stop(app->measurer);                         /* looks at requests */
-    app->measurer = NULL;
     hub_http_stop(app->http, (unsigned)config->grace_ms);
     hub_http_stop(app->control, (unsigned)config->grace_ms);
+    hub_measurer_free(app->measurer);
     hub_relay_stop(app->relay);
     hub_mirrors_stop(app->mirrors);
     if (app->scanner)

@@ -228,7 +228,7 @@ static enum hub_status open_dataset(struct hub_catalog *catalog, struct hub_db *
 enum hub_status hub_state_open(struct hub_catalog *catalog, const struct hub_summary *summary,
                                struct hub_state *out, struct hub_error *err)
 {
-    struct hub_state state = {.catalog = catalog};
+    struct hub_state state = {.catalog = catalog, .measures = atomic_load(&catalog->measures_stored)};
     struct hub_summary_box *now = NULL;
     HUB_TRY(hub_catalog_reader(catalog, &state.db, err));
     HUB_TRY(hub_db_exec(state.db, "BEGIN", err));

@@ -70,6 +70,7 @@ struct hub_state {
     const struct hub_dataset *dataset; /* its summary too may be ahead of the snapshot's */
     struct hub_catalog *catalog;
     struct hub_db *db;
+    uint64_t measures; /* hub_measures_generation when it was opened, or before */
 };
 /** HUB_NOT_FOUND: the dataset of `summary` is no longer there. */
 HUB_MUST_USE enum hub_status hub_state_open(struct hub_catalog *catalog, const struct hub_summary *summary,

@@ -26,9 +26,11 @@ static void measure_dataset(struct hub_measurer *m, const struct hub_summary *su
     snprintf(m->current.id, sizeof m->current.id, "%s", summary->id);
     m->started_ms = hub_time_now_ns() / 1000000;
     m->done = m->of = 0;
+    m->yielded = m->preempted = false;
     pthread_mutex_unlock(&m->lock);
-    if (wanted && wanted->bins ? hub_measure_histograms(m, summary, wanted, NULL)
-                               : hub_measure_dataset(m, summary, how_far, NULL))
+    const enum hub_status st = wanted && wanted->bins ? hub_measure_histograms(m, summary, wanted, NULL)
+                                                      : hub_measure_dataset(m, summary, how_far, NULL);
+    if (st && !m->yielded)
         m->retry_ms = hub_time_mono_ms() + RETRY_MS;
     hub_measure_turn_give_memory(&m->turn);
     pthread_mutex_lock(&m->lock);
@@ -36,7 +38,26 @@ static void measure_dataset(struct hub_measurer *m, const struct hub_summary *su
     pthread_mutex_unlock(&m->lock);
 }
 
+bool hub_measure_yields(struct hub_measurer *m)
+{
+    pthread_mutex_lock(&m->lock);
+    m->yielded = m->preempted && m->wanted_count;
+    pthread_mutex_unlock(&m->lock);
+    return m->yielded;
+}
+
 /* ---- the thread ---- */
+
+/* What made room is next behind what it made room for. */
+static void want_again(struct hub_measurer *m, const struct hub_measure_wanted *wanted)
+{
+    pthread_mutex_lock(&m->lock);
+    if (m->wanted_count && m->wanted_count < HUB_MEASURE_WANTED) {
+        m->wanted[m->wanted_count] = m->wanted[m->wanted_count - 1];
+        m->wanted[m->wanted_count++ - 1] = *wanted;
+    }
+    pthread_mutex_unlock(&m->lock);
+}
 
 static bool take_wanted(struct hub_measurer *m, struct hub_measure_wanted *out)
 {
@@ -52,11 +73,14 @@ static void measure_wanted(struct hub_measurer *m)
 {
     struct hub_measure_wanted wanted;
     while (!m->turn.stop && take_wanted(m, &wanted)) {
+        m->yielded = false;
         HUB_CLEANUP(hub_snapshot_putp)
         const struct hub_snapshot *snapshot = hub_catalog_snapshot(m->turn.options.catalog);
         const struct hub_summary *summary = hub_snapshot_find(snapshot, hub_view_of(wanted.id));
         if (summary && summary->status == HUB_DATASET_READY)
             measure_dataset(m, summary, HUB_MEASURED_ALL, &wanted);
+        if (m->yielded)
+            want_again(m, &wanted);
     }
 }
 
@@ -72,8 +96,10 @@ static void measure_due(struct hub_measurer *m, const struct hub_snapshot *snaps
         if (summary->status != HUB_DATASET_READY ||
             !bsearch(&summary->row, rows, count, sizeof *rows, hub_by_i64))
             continue;
-        measure_wanted(m);
-        measure_dataset(m, summary, how_far, NULL);
+        do {
+            measure_wanted(m);
+            measure_dataset(m, summary, how_far, NULL);
+        } while (m->yielded && !m->turn.stop);
     }
 }
 
@@ -151,6 +177,13 @@ void hub_measurer_stop(struct hub_measurer *m)
     pthread_cond_signal(&m->wake);
     pthread_mutex_unlock(&m->lock);
     pthread_join(m->thread, NULL);
+    hub_measure_wake(m, NULL);
+}
+
+void hub_measurer_free(struct hub_measurer *m)
+{
+    if (!m)
+        return;
     pthread_cond_destroy(&m->wake);
     pthread_mutex_destroy(&m->lock);
     free(m);
@@ -172,6 +205,7 @@ static void want(struct hub_measurer *m, const struct hub_measure_wanted *wanted
         memmove(m->wanted, m->wanted + 1, --kept * sizeof *m->wanted);
     if (!same(&m->current, wanted))
         m->wanted[kept++] = *wanted;
+    m->preempted |= strcmp(m->current.id, wanted->id) != 0;
     m->wanted_count = kept;
     pthread_cond_signal(&m->wake);
     pthread_mutex_unlock(&m->lock);

@@ -24,13 +24,20 @@ struct hub_measurer_options {
 
 HUB_MUST_USE enum hub_status hub_measurer_start(const struct hub_measurer_options *options,
                                                 struct hub_measurer **out, struct hub_error *err);
-/** Before the catalogue and the store are closed. */
+/** Ends its thread and all that waits for it; from then on nothing is measured. Before what the options name is closed. */
 void hub_measurer_stop(struct hub_measurer *measurer);
+/** A stopped one, once nobody asks it for anything. */
+void hub_measurer_free(struct hub_measurer *measurer);
 /** Measure all of this dataset next. Cheap; bounded queue. */
 void hub_measurer_want(struct hub_measurer *measurer, const char *id);
 /** Count the values of a field in so many bins next. As above. */
 void hub_measurer_want_histogram(struct hub_measurer *measurer, const char *id, const char *field,
                                  unsigned bins);
+/**
+ * A fetch that ends when more of this dataset is measured than there was at this hub_measures_generation, at the latest
+ * when the measurer stops. The caller's share of it; NULL: it cannot be waited for now.
+ */
+struct hub_file_fetch *hub_measurer_await(struct hub_measurer *measurer, const char *id, uint64_t generation);
 /** The dataset being measured and those that wait for it. */
 void hub_measurer_jobs(struct hub_measurer *measurer, hub_scan_job_each each, void *user);
 

@@ -17,10 +17,14 @@ static enum hub_status measure_parts(struct hub_measurer *m, const struct hub_me
                                      enum hub_measured how_far, struct hub_error *err)
 {
     enum hub_status first = HUB_OK;
+    bool any = false; /* each turn gets at least a part done */
     for (uint32_t i = 0; i < plan->dataset->part_count; i++) {
         put_progress(m, i, plan->dataset->part_count);
         if (plan->dataset->parts[i].broken || plan->states[i].how_far >= how_far)
             continue;
+        if (any && hub_measure_yields(m))
+            return hub_fail(err, HUB_BUSY, "another dataset comes first");
+        any = true;
         const enum hub_status st = hub_measure_part_fields(&m->turn, plan, i, how_far, err);
         first = first ? first : st;
         if (m->turn.stop)
@@ -54,6 +58,7 @@ static enum hub_status measure_motions(struct hub_measurer *m, const struct hub_
     HUB_CLEANUP(hub_measure_plan_dispose) struct hub_measure_plan plan = {0};
     HUB_CLEANUP(hub_ranges_dispose) struct hub_ranges ranges = {0};
     enum hub_status first = HUB_OK;
+    bool any = false; /* each turn gets at least a part done */
     HUB_TRY(hub_measure_plan_read(m->turn.options.catalog, dataset, &plan, err));
     HUB_TRY(read_ranges(m, dataset, &ranges, err));
     for (uint32_t i = 0; i < dataset->part_count; i++) {
@@ -61,6 +66,9 @@ static enum hub_status measure_motions(struct hub_measurer *m, const struct hub_
         put_progress(m, i, dataset->part_count);
         if (dataset->parts[i].broken || (state->how_far == HUB_MEASURED_ALL && state->ranges == ranges.hash))
             continue;
+        if (any && hub_measure_yields(m))
+            return hub_fail(err, HUB_BUSY, "another dataset comes first");
+        any = true;
         const enum hub_status st = hub_measure_part_motion(&m->turn, &plan, i, &ranges, err);
         first = first ? first : st;
         if (m->turn.stop)
@@ -75,7 +83,12 @@ enum hub_status hub_measure_dataset(struct hub_measurer *m, const struct hub_sum
     HUB_CLEANUP(hub_dataset_putp) const struct hub_dataset *dataset = NULL;
     HUB_TRY(hub_dataset_get(m->turn.options.catalog, summary, true, &dataset, err));
     HUB_TRY(measure_fields(m, dataset, HUB_MIN(how_far, HUB_MEASURED_FIELDS), err));
-    return how_far == HUB_MEASURED_ALL ? measure_motions(m, dataset, err) : HUB_OK;
+    hub_measure_wake(m, summary->id);
+    if (how_far < HUB_MEASURED_ALL)
+        return HUB_OK;
+    HUB_TRY(measure_motions(m, dataset, err));
+    hub_measure_wake(m, summary->id);
+    return HUB_OK;
 }
 
 /* ---- a histogram ---- */
