@@ -6,6 +6,7 @@
 #include "server/control.h"
 #include "server/mirror/document.h"
 #include "server/mirror/left.h"
+#include "server/mirror/preview.h"
 #include "server/mirror/spec.h"
 #include "storage/base/number.h"
 #include "storage/base/time.h"
@@ -42,6 +43,7 @@ static const struct own {
      "a file with the token, or a service account's FILE.json; its path is kept, never its content"},
     {"delete", SWITCH, NULL, "what is deleted on the remote is deleted here as well"},
     {"internal", SWITCH, NULL, "follow redirects to other hosts, also to addresses of this network"},
+    {"yes", SWITCH, NULL, "of add: do not ask; needed without a terminal, unless --only says what to take"},
     {"anew", SWITCH, NULL, "of run: its root is not only unmounted, but empty: fetch all again"},
     {"json", SWITCH, NULL, "print JSON"},
 };
@@ -58,7 +60,7 @@ struct command {
     const char *action, *object; /* the remote, or a rule's name */
     const char *name;
     json_t *spec;
-    bool json, anew, everything;
+    bool json, anew, everything, yes;
 };
 
 /* ---- reading ---- */
@@ -122,6 +124,8 @@ static enum hub_status set(struct command *c, const struct own *option, const ch
             c->json = true;
         else if (strcmp(option->name, "anew") == 0)
             c->anew = true;
+        else if (strcmp(option->name, "yes") == 0)
+            c->yes = true;
         else if (strcmp(option->name, "everything") == 0)
             c->everything = true;
         else
@@ -387,6 +391,47 @@ static int print(const struct command *c, const json_t *answer)
     return fflush(stdout) ? HUB_EXIT_FAILED : 0;
 }
 
+/* ---- the question ---- */
+
+/* What it would take, in a line or two. */
+static void print_preview(const struct command *c, const struct hub_mirror_preview *p)
+{
+    HUB_CLEANUP(hub_json_decrefp) json_t *left = hub_left_document(&p->left);
+    char bytes[HUB_SIZE_CHARS], line[500];
+    hub_number_size(p->bytes, bytes);
+    fprintf(stderr, "%s has %" PRIu64 " dataset%s, %s\n", c->object, p->datasets, p->datasets == 1 ? "" : "s",
+            bytes);
+    hub_left_text(left, json_string_value(json_object_get(c->spec, "only")), line, sizeof line);
+    hub_utf8_clean(line, strlen(line));
+    if (*line)
+        fprintf(stderr, "%s\n", line);
+}
+
+/* All that lies there may be more than is thought of: it is shown and asked for, unless the command says
+ * what it wants. */
+static enum hub_status confirm(const struct command *c, struct hub_error *err)
+{
+    struct hub_mirror_preview preview;
+    struct hub_error why = {0};
+    char answer[8] = "";
+    if (c->yes || strcmp(c->action, "add") != 0 || json_object_get(c->spec, "only"))
+        return HUB_OK;
+    HUB_TRY(hub_mirror_check_remote(c->object, err));
+    if (hub_mirror_preview(c->spec, &preview, &why))
+        fprintf(stderr, "%s cannot be listed now: %s\n", c->object, why.detail);
+    else
+        print_preview(c, &preview);
+    hub_remote_left_dispose(&preview.left);
+    if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
+        return hub_fail(err, HUB_INVALID,
+                        "nobody can be asked without a terminal: --yes mirrors all of it, --only minari "
+                        "the datasets of Minari's");
+    fputs("Mirror all of it? [y/N]: ", stderr);
+    return fgets(answer, sizeof answer, stdin) && strchr("yY", answer[0])
+               ? HUB_OK
+               : hub_fail(err, HUB_CANCELLED, "no rule is made");
+}
+
 /* ---- the command ---- */
 
 static enum hub_status check(struct command *c, struct hub_error *err)
@@ -425,13 +470,17 @@ static int run(void *user, struct hub_config *config)
     HUB_CLEANUP(hub_freep) char *state = NULL;
     const struct command *c = user;
     struct hub_error err = {0};
-    enum hub_status st = hub_config_state(config, &state, &err);
+    enum hub_status st = confirm(c, &err);
+    if (!st)
+        st = hub_config_state(config, &state, &err);
     if (!st)
         st = ask(c, state, &answer, &err);
     if (st == HUB_NOT_FOUND && strcmp(err.problem, "mirror-not-found") != 0)
         st = do_directly(c, config, &answer, &err);
     if (st)
         fprintf(stderr, "minari-hub: %s\n", err.detail);
+    if (st == HUB_CANCELLED)
+        return HUB_EXIT_FAILED; /* no was the answer */
     return st ? hub_command_code(st) : print(c, answer);
 }
 

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static json_t *document_of(const struct hub_remote_left *left)
+json_t *hub_left_document(const struct hub_remote_left *left)
 {
     json_t *names = json_array();
     for (size_t i = 0; i < HUB_LEFT_OUT && left->names[i]; i++)
@@ -42,7 +42,7 @@ void hub_left_text(const json_t *left, const char *only, char *out, size_t size)
 enum hub_status hub_left_note(struct hub_mirror_work *w, const struct hub_remote_left *left,
                               struct hub_error *err)
 {
-    HUB_CLEANUP(hub_json_decrefp) json_t *document = left->places ? document_of(left) : NULL;
+    HUB_CLEANUP(hub_json_decrefp) json_t *document = left->places ? hub_left_document(left) : NULL;
     HUB_CLEANUP(hub_freep) char *text = document ? json_dumps(document, JSON_COMPACT) : strdup("");
     char line[500];
     HUB_TRY(hub_allocated(text && (document || !left->places), err));

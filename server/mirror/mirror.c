@@ -88,18 +88,17 @@ void hub_mirror_tell(const struct hub_mirror_work *w, enum hub_mirror_event_kind
 
 /* ---- the remote of a rule ---- */
 
-/* Its first word. Read anew for each job, so that another token is used as soon as it is there. */
-static enum hub_status read_token(struct hub_mirror_work *w, const char *path, struct hub_error *err)
+enum hub_status hub_mirror_read_token(const char *path, char token[HUB_MIRROR_TOKEN], struct hub_error *err)
 {
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(sizeof w->token - 1);
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(HUB_MIRROR_TOKEN - 1);
     const enum hub_status st = hub_fs_read(AT_FDCWD, path, &text, err);
     if (!st && text.size) {
         const size_t from = strspn(text.data, " \t\r\n");
-        snprintf(w->token, sizeof w->token, "%.*s", (int)strcspn(text.data + from, " \t\r\n"),
+        snprintf(token, HUB_MIRROR_TOKEN, "%.*s", (int)strcspn(text.data + from, " \t\r\n"),
                  text.data + from);
         explicit_bzero(text.data, text.size);
     }
-    return st ? st : *w->token ? HUB_OK : hub_fail(err, HUB_DENIED, "the token file %.200s is empty", path);
+    return st ? st : *token ? HUB_OK : hub_fail(err, HUB_DENIED, "the token file %.200s is empty", path);
 }
 
 static bool is_json_file(const char *path)
@@ -147,7 +146,7 @@ enum hub_status hub_mirror_open_remote(struct hub_mirror_work *w, const char *ad
     const bool account = token_file && is_json_file(token_file);
     const struct hub_retry once = {.attempts = 2, .first_attempts = 1, .base_ms = 100, .cap_ms = 500};
     if (token_file && !account)
-        HUB_TRY(read_token(w, token_file, err));
+        HUB_TRY(hub_mirror_read_token(token_file, w->token, err));
     const struct hub_remote_options options = {
         .transport = {.token = *w->token ? w->token : NULL,
                       .user_agent = "minari-hub/" HUB_VERSION,

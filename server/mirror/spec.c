@@ -43,7 +43,7 @@ static enum hub_status check_types(const json_t *spec, struct hub_error *err)
     return HUB_OK;
 }
 
-static enum hub_status check_remote(const char *remote, struct hub_error *err)
+enum hub_status hub_mirror_check_remote(const char *remote, struct hub_error *err)
 {
     struct hub_view rest;
     const struct hub_remote_row *row = hub_remote_find(hub_view_of(remote), &rest);
@@ -149,7 +149,7 @@ enum hub_status hub_mirror_check(json_t *spec, const struct hub_roots *roots, st
     HUB_TRY(check_types(spec, err));
     const char *remote = hub_member_text(spec, "remote"), *as = hub_member_text(spec, "as"),
                *token = hub_member_text(spec, "token-file");
-    HUB_TRY(check_remote(remote ? remote : "", err));
+    HUB_TRY(hub_mirror_check_remote(remote ? remote : "", err));
     if (as)
         HUB_TRY(check_as(as, err));
     if (token)

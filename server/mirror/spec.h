@@ -23,6 +23,8 @@
  * error's parameter. */
 HUB_MUST_USE enum hub_status hub_mirror_check(json_t *spec, const struct hub_roots *roots,
                                               struct hub_error *err);
+/** The part of this about the remote: before anything is asked of it. */
+HUB_MUST_USE enum hub_status hub_mirror_check_remote(const char *remote, struct hub_error *err);
 /** A name for a rule that was given none: of its `as`, else of its remote. */
 void hub_mirror_name(const json_t *spec, char *out, size_t size);
 /** HUB_INVALID "bad-parameter": letters, digits, '.', '-' and '_' make a rule's name. */

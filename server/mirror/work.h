@@ -10,7 +10,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-enum { HUB_MIRROR_LEASE_S = 30, HUB_MIRROR_KEEP_MS = 1000, HUB_READER_SLOTS = 1024 };
+enum { HUB_MIRROR_LEASE_S = 30, HUB_MIRROR_KEEP_MS = 1000, HUB_MIRROR_TOKEN = 4096, HUB_READER_SLOTS = 1024 };
 
 struct hub_mirrors {
     struct hub_mirrors_options options;
@@ -52,7 +52,7 @@ struct hub_mirror_work {
     struct hub_rule rule;
     uint32_t root;
     struct hub_remote remote;
-    char token[4096];
+    char token[HUB_MIRROR_TOKEN];
     uint64_t done, total;
     int64_t kept_ms;        /* when the lease was last kept, monotonic */
     int64_t looked_ms;      /* when it was last looked whether others wait for its thread, monotonic */
@@ -76,6 +76,10 @@ HUB_MUST_USE enum hub_status hub_mirror_pass(struct hub_mirror_work *work, struc
 /** Whether a copy is the rule's own, or of another that would fetch the very same: two that take turns would replace it for
  * ever. */
 bool hub_mirror_owns(const struct hub_mirror_work *work, const struct hub_upstream *copy, const char *id);
+/** The first word of a token's file: read for each job, so that another token is used as soon as it is
+ * there. */
+HUB_MUST_USE enum hub_status hub_mirror_read_token(const char *path, char token[HUB_MIRROR_TOKEN],
+                                                   struct hub_error *err);
 /** Open the remote of its rule, or another where it has none. */
 HUB_MUST_USE enum hub_status hub_mirror_open_remote(struct hub_mirror_work *work, const char *address,
                                                     struct hub_error *err);

@@ -914,7 +914,7 @@ def mirror_hub(x, name, port, remote, *args, env=None):
         wait(before)
         return time.monotonic() - began
 
-    subprocess.run([f"{b.BIN}/minari-hub", "mirror", "add", remote, "--name", "lab", *args, "--state", state], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([f"{b.BIN}/minari-hub", "mirror", "add", remote, "--name", "lab", "--yes", *args, "--state", state], check=True, stdout=subprocess.DEVNULL)
     return hub, wait, again
 
 

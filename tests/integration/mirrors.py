@@ -32,7 +32,7 @@ def upstream(place, *args):
 
 
 def mirror(place, *args, code=0, state=None, root=None):
-    run = subprocess.run([os.path.join(BIN, "minari-hub"), "mirror", *args, "--state", state or os.path.join(place, "state")], capture_output=True,
+    run = subprocess.run([os.path.join(BIN, "minari-hub"), "mirror", *args, *(["--yes"] if args[0] == "add" else []), "--state", state or os.path.join(place, "state")], capture_output=True,
                          text=True, timeout=60, stdin=subprocess.DEVNULL,
                          env={**os.environ, "MINARI_HUB_CONFIG": "/dev/null", "MINARI_DATASETS_PATH": root or os.path.join(place, "here")})
     assert run.returncode == code, run.stderr

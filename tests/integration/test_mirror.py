@@ -3,6 +3,7 @@ import datetime
 import glob
 import json
 import os
+import pty
 import random
 import shutil
 import signal
@@ -218,6 +219,35 @@ def test_what_is_not_a_copy_is_not_replaced(place):
         assert said["state"] == "failing" and "already exists" in said["error"] and "--as NAME/" in said["error"] and said["bytes"] == 0
         assert os.listdir(mine) == ["notes.txt"]
         assert hub.get("/api/v1/mirrors/lab").json()["error"] == "exists"  # no text that might name a path
+
+
+def test_what_a_new_rule_takes_is_asked(place):
+    """On a terminal it says how much that is; without one nobody is asked, and no rule is made."""
+    def add(answer, *args):
+        ours, theirs = pty.openpty()
+        run = subprocess.Popen([os.path.join(BIN, "minari-hub"), "mirror", "add", *args, "--state", os.path.join(place, "state"), "--root", os.path.join(place, "here")],
+                               stdin=theirs, stderr=theirs, stdout=subprocess.DEVNULL, env={**os.environ, "MINARI_HUB_CONFIG": "/dev/null"})
+        os.close(theirs)
+        seen = b""
+        while b"[y/N]" not in seen:
+            seen += os.read(ours, 4096)
+        os.write(ours, answer)
+        code = run.wait(60)
+        os.close(ours)
+        return code, seen.decode()
+
+    with upstream(place) as up:
+        total = len(up.datasets())
+        code, seen = add(b"n\n", up.base, "--name", "lab")
+        assert code and f"has {total} datasets," in seen and "Mirror all of it?" in seen, seen
+        assert json.loads(mirror(place, "list", "--json").stdout) == []
+        code, seen = add(b"y\n", up.base, "--name", "lab", "--prefix", "D4RL/")
+        assert code == 0 and "has 3 datasets," in seen, seen
+        assert [r["name"] for r in json.loads(mirror(place, "list", "--json").stdout)] == ["lab"]
+        run = subprocess.run([os.path.join(BIN, "minari-hub"), "mirror", "add", up.base, "--name", "other", "--state", os.path.join(place, "state")],
+                             capture_output=True, text=True, stdin=subprocess.DEVNULL, env={**os.environ, "MINARI_HUB_CONFIG": "/dev/null"})
+        assert run.returncode == 2 and f"has {total} datasets," in run.stderr and "--yes" in run.stderr, run.stderr
+        assert add(b"n\n", "http://127.0.0.1:9")[1].count("cannot be listed now") == 1
 
 
 def test_two_rules_over_one_place(place):

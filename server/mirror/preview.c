@@ -1,0 +1,52 @@
+/* What a rule would take: see preview.h. */
+#include "server/mirror/preview.h"
+
+#include "server/mirror/work.h"
+
+struct counting {
+    const json_t *spec;
+    struct hub_mirror_preview *out;
+};
+
+static enum hub_status count(json_t *item, struct hub_view text, void *user, struct hub_error *err)
+{
+    const struct counting *c = user;
+    const char *id = hub_member_text(item, "id");
+    (void)text;
+    (void)err;
+    if (!id || !hub_remote_has_prefix(id, hub_member_text(c->spec, "prefix")))
+        return HUB_OK;
+    c->out->datasets++;
+    c->out->bytes += hub_member_uint(item, "size");
+    return HUB_OK;
+}
+
+enum hub_status hub_mirror_preview(const json_t *spec, struct hub_mirror_preview *out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_remote_close) struct hub_remote remote = {0};
+    char token[HUB_MIRROR_TOKEN] = "";
+    struct counting counting = {spec, out};
+    const char *file = hub_member_text(spec, "token-file");
+    const bool account = file && hub_view_ends(hub_view_of(file), ".json");
+    *out = (struct hub_mirror_preview){0};
+    if (file && !account)
+        HUB_TRY(hub_mirror_read_token(file, token, err));
+    const struct hub_remote_options options = {
+        .transport = {.token = *token ? token : NULL,
+                      .user_agent = "minari-hub/" HUB_VERSION,
+                      .environment_proxy = true,
+                      .connect_timeout_ms = 10000,
+                      .stall_timeout_ms = 30000,
+                      .retry = {.attempts = 2, .first_attempts = 1, .base_ms = 100, .cap_ms = 500}},
+        .credentials = account ? file : NULL};
+    const struct hub_remote_query query = {.prefix = hub_member_text(spec, "prefix"),
+                                           .only = hub_mirror_only(spec),
+                                           .left = &out->left,
+                                           .exact = true,
+                                           .brief = true};
+    enum hub_status st = hub_remote_open(hub_member_text(spec, "remote"), &options, &remote, err);
+    if (!st)
+        st = remote.kind->list(&remote, &query, count, &counting, err);
+    explicit_bzero(token, sizeof token);
+    return st;
+}
