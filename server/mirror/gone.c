@@ -18,6 +18,7 @@ struct gone {
 /* Why a copy stays; NULL: it is gone. */
 static const char outside[] = "the rule does not ask for it any more",
                   regrouped[] = "the remote lists it no more, but its files are still there",
+                  divided[] = "its parts are copies of their own",
                   hidden[] =
                       "the remote lists it no more, and does not say whether its files are still there";
 
@@ -82,6 +83,32 @@ static enum hub_status find_files(const struct gone *g, const struct hub_upstrea
     return HUB_OK;
 }
 
+/* Whether all its files belong to copies of their own by now, which lie in its folders. */
+static bool is_divided(const struct gone *g, const struct hub_upstream_unseen *copy,
+                       const struct hub_upstream *known)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf inner = HUB_BUF_INIT(16 * KIB);
+    size_t own = 0; /* bytes of a file's path that are those of the copy found last */
+    for (uint32_t i = 0; i < known->file_count; i++) {
+        const char *path = known->files[i].path;
+        bool found = own && strncmp(path, known->files[i - 1].path, own) == 0;
+        for (const char *slash = strchr(path, '/'); slash && !found; slash = strchr(slash + 1, '/')) {
+            struct hub_upstream part;
+            inner.size = 0;
+            own = (size_t)(slash + 1 - path);
+            if (hub_buf_addf(&inner, NULL, "%s/%.*s", copy->path, (int)own - 1, path) ||
+                hub_upstream_find(g->work->mirrors->options.catalog, copy->root, inner.data, false, &part,
+                                  NULL))
+                continue;
+            hub_upstream_dispose(&part);
+            found = true;
+        }
+        if (!found)
+            return false;
+    }
+    return known->file_count;
+}
+
 static enum hub_status find_reason(const struct gone *g, const struct hub_upstream_unseen *copy,
                                    const char **why_kept, struct hub_error *err)
 {
@@ -93,6 +120,10 @@ static enum hub_status find_reason(const struct gone *g, const struct hub_upstre
         return HUB_OK;
     }
     HUB_TRY(hub_upstream_find(g->work->mirrors->options.catalog, copy->root, copy->path, true, &known, err));
+    if (is_divided(g, copy, &known)) {
+        *why_kept = divided;
+        return HUB_OK;
+    }
     return find_files(g, &known, why_kept, err);
 }
 
@@ -124,6 +155,8 @@ static enum hub_status deal_with(void *user, const struct hub_upstream_unseen *c
         return HUB_OK;
     HUB_TRY(hub_mirror_keep(g->work, err));
     HUB_TRY(find_reason(g, copy, &why_kept, err));
+    if (why_kept == divided)
+        return hub_upstream_forget(g->work->mirrors->options.catalog, copy->root, copy->path, err);
     if (!why_kept && g->deletes)
         return remove_copy(g, copy, err);
     if (why_kept && !copy->unlisted)

@@ -267,6 +267,13 @@ def test_all_of_a_mixed_bucket(place, monkeypatch):
             assert os.stat(os.path.join(place, "here", "docs", "de", "a.md")).st_ino == before
             assert os.path.isfile(os.path.join(place, "here", "docs", "new", "meta", "info.json"))
             assert not rule(place, "all").get("error") and rule(place, "all")["datasets"] == 7 and rule(place, "all")["unlisted"] == 1
+            bucket.put("notes/x/a.md", b"a")
+            again(place, hub, "all")
+            bucket.put("notes/y/meta/info.json", b"{}")
+            again(place, hub, "all")
+            again(place, hub, "all")
+            assert rule(place, "all")["unlisted"] == 1, "what was cut without a rest is its parts'"
+            assert os.path.isfile(os.path.join(place, "here", "notes", "x", "a.md"))
 
 
 def test_all_of_an_organisation(place, monkeypatch):
