@@ -5,6 +5,7 @@
 #include "storage/base/json.h"
 #include "storage/base/version.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <strings.h>
 
@@ -82,6 +83,21 @@ static void say_none(const struct cli *cli, bool words)
         cli_note(cli, "  --all looks at older versions too");
 }
 
+/* What no dataset holds, for who wants to see everything. */
+static void say_left_out(const struct cli *cli, const struct minari_dataset_list *list)
+{
+    char names[700] = "";
+    uint64_t places, named = 0;
+    const char *const *name = minari_dataset_list_left_out(list, &places, NULL);
+    for (; *name; name++, named++) {
+        const size_t at = strlen(names);
+        snprintf(names + at, sizeof names - at, "%s%.80s", at ? ", " : "", *name);
+    }
+    if (places)
+        cli_note(cli, "beside the datasets there %s %" PRIu64 " more: %s%s", places == 1 ? "is" : "are",
+                 places, names, places > named ? ", ..." : "");
+}
+
 /* `words` NULL: all, of `limit`, 0: without one. */
 static int list_remote(struct cli *cli, const char *chosen, const char *words, uint64_t limit)
 {
@@ -121,6 +137,8 @@ static int list_remote(struct cli *cli, const char *chosen, const char *words, u
         print_json(cli, list, count);
     else if (!words || count)
         code = print_remote(cli, list, count);
+    if (cli->values[OPT_ALL])
+        say_left_out(cli, list);
     minari_dataset_list_free(list);
     return code;
 }

@@ -65,6 +65,8 @@ struct minari_dataset_list {
     struct entry *entries;
     uint32_t count, capacity;
     size_t bytes;
+    struct hub_remote_left left;
+    const char *left_names[HUB_LEFT_OUT + 1]; /* of `left` */
 };
 
 /* A listing has ceilings: in datasets, in bytes of all of them together. */
@@ -116,8 +118,12 @@ static enum hub_status list_all(struct minari_client *client, const struct minar
                                 struct minari_dataset_list *list, struct hub_error *err)
 {
     struct hub_dataset_filters filters;
-    const struct hub_remote_query query = hub_remote_query_of(q, &filters);
-    return client->remote.kind->list(&client->remote, &query, take_item, list, err);
+    struct hub_remote_query query = hub_remote_query_of(q, &filters);
+    query.left = &list->left;
+    HUB_TRY(client->remote.kind->list(&client->remote, &query, take_item, list, err));
+    for (size_t i = 0; i < HUB_LEFT_OUT; i++)
+        list->left_names[i] = list->left.names[i];
+    return HUB_OK;
 }
 
 enum minari_status minari_dataset_list_get(struct minari_client *client,
@@ -153,10 +159,21 @@ const char *minari_dataset_list_json(const struct minari_dataset_list *list, siz
     return index < list->count ? list->entries[index].json : NULL;
 }
 
+const char *const *minari_dataset_list_left_out(const struct minari_dataset_list *list, uint64_t *places,
+                                                uint64_t *files)
+{
+    if (places)
+        *places = list->left.places;
+    if (files)
+        *files = list->left.files;
+    return list->left_names;
+}
+
 void minari_dataset_list_free(struct minari_dataset_list *list)
 {
     if (!list)
         return;
+    hub_remote_left_dispose(&list->left);
     for (size_t i = 0; i < list->count; i++) {
         json_decref(list->entries[i].object);
         free((void *)list->entries[i].summary.authors);

@@ -142,6 +142,8 @@ def test_a_prefix(lab, cli):
     env = {"STORAGE_EMULATOR_HOST": lab.url}
     assert [(i["id"], i["format"]) for i in cli.run("list", "gcp://lab/sets/v5", "--json", expect=0, **env).json()["items"]] == [("sets", "files"), ("a/b-v0", "minari-hdf5")]
     assert "sets " not in cli.run("list", "gcp://lab/sets/v5", expect=0, **env).out
+    lab.put("sets/v5/a/README.md", b"1")
+    assert "1 more: a/README.md" in cli.run("list", "gcp://lab/sets/v5", "-a", expect=0, **env).err
     cli.run("download", "a/b-v0", "-r", "gcp://lab/sets/v5", expect=0, **env)
 
 
