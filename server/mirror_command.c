@@ -542,7 +542,8 @@ static enum hub_status check_upstream(json_t *spec, struct hub_error *err)
     return hub_allocated(json_object_set_new(spec, "every", json_integer(UPSTREAM_EVERY_S)) == 0, err);
 }
 
-/* Nobody is asked at a start: without `everything` a rule of the file takes Minari's datasets, or what it took before. */
+/* Nobody is asked at a start: without `everything` a rule of the file takes Minari's datasets, or what it
+ * took before. */
 static enum hub_status settle_only(struct hub_catalog *catalog, const char *name, bool everything,
                                    json_t *spec, struct hub_error *err)
 {

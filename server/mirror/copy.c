@@ -162,7 +162,8 @@ static enum hub_status check_place(const struct hub_mirror_work *w, const struct
                  : HUB_OK;
 }
 
-/* A folder of a larger copy, of which the remote lists the parts by now, becomes a copy of its own: it is replaced as one. */
+/* A folder of a larger copy, of which the remote lists the parts by now, becomes a copy of its own: it is
+ * replaced as one. */
 static enum hub_status mark_part(const struct hub_private *place, const struct here *here, const char *path,
                                  struct hub_error *err)
 {

@@ -1,20 +1,23 @@
 /**
- * What of a rule's copies its remote lists no more. How a remote cuts its files into datasets may change, and so may what a rule
- * takes of it: a copy is gone only when none of the files that it was made of is on the remote any more.
+ * What of a rule's copies its remote lists no more. How a remote cuts its files into datasets may change, and
+ * so may what a rule takes of it: a copy is gone only when none of the files that it was made of is on the
+ * remote any more.
  */
 #ifndef HUB_MIRROR_GONE_H
 #define HUB_MIRROR_GONE_H
 
 #include "server/mirror/work.h"
 
-/** What a pass has listed: `count` items of `size` bytes, each of which begins with its id (a char *), sorted by it. */
+/** What a pass has listed: `count` items of `size` bytes, each of which begins with its id (a char *),
+ * sorted by it. */
 struct hub_gone_listing {
     const void *items;
     uint32_t count;
     size_t size;
 };
 
-/** Mark the copies that the pass did not see, and remove those that are gone, if the rule deletes: `removed` counts them. */
+/** Mark the copies that the pass did not see, and remove those that are gone, if the rule deletes:
+ * `removed` counts them. */
 HUB_MUST_USE enum hub_status hub_gone_run(struct hub_mirror_work *work,
                                           const struct hub_gone_listing *listing, uint32_t *removed,
                                           struct hub_error *err);

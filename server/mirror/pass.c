@@ -130,7 +130,8 @@ static enum hub_status ask_for(struct listing *l, const struct listed *item, str
     return st == HUB_EXISTS ? HUB_OK : st; /* it is on its way; what changed since shows in the next pass */
 }
 
-/* Where each goes; what cannot be here has no path. Before any is fetched: two that would be called the same are refused. */
+/* Where each goes; what cannot be here has no path. Before any is fetched: two that would be called the
+ * same are refused. */
 static enum hub_status place_all(struct listing *l, struct hub_error *err)
 {
     struct hub_mirror_work *w = l->work;

@@ -73,8 +73,8 @@ void hub_mirror_tell(const struct hub_mirror_work *work, enum hub_mirror_event_k
 
 /** "mirror": list the remote, ask for what is new or another, deal with what is gone. */
 HUB_MUST_USE enum hub_status hub_mirror_pass(struct hub_mirror_work *work, struct hub_error *err);
-/** Whether a copy is the rule's own, or of another that would fetch the very same: two that take turns would replace it for
- * ever. */
+/** Whether a copy is the rule's own, or of another that would fetch the very same: two that take turns
+ * would replace it for ever. */
 bool hub_mirror_owns(const struct hub_mirror_work *work, const struct hub_upstream *copy, const char *id);
 /** The first word of a token's file: read for each job, so that another token is used as soon as it is
  * there. */

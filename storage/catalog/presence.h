@@ -1,19 +1,23 @@
 /**
- * Whether roots are there, in hub.db. A mount point without its file system is an ordinary empty directory: taken for the
- * root, all its datasets would count as deleted, and mirrors would fill the disk below it. Safe from any thread.
+ * Whether roots are there, in hub.db. A mount point without its file system is an ordinary empty directory:
+ * taken for the root, all its datasets would count as deleted, and mirrors would fill the disk below it. Safe
+ * from any thread.
  *
  * A root that had datasets is missing when none of them is where it was, and
- * - it is on another file system than they were; or where that is not known, nothing but hidden names and lost+found is in it; or
+ * - it is on another file system than they were; or where that is not known, nothing but hidden names and
+ *   lost+found is in it; or
  * - nothing is in it, and the hub's own folder (.minari-hub) was there and is not.
- * The number of a device changes at a remount, which is why it alone says nothing. Where somebody deletes all datasets the device
- * stays the same, and so does the hub's own folder if the hub ever wrote to this root.
+ *
+ * The number of a device changes at a remount, which is why it alone says nothing. Where somebody deletes all
+ * datasets the device stays the same, and so does the hub's own folder if the hub ever wrote to this root.
  */
 #ifndef HUB_CATALOG_PRESENCE_H
 #define HUB_CATALOG_PRESENCE_H
 
 #include "storage/catalog/catalog.h"
 
-/** Look whether a root is there. HUB_IO "root-missing" if not; one that cannot be opened is for its user to report. */
+/** Look whether a root is there. HUB_IO "root-missing" if not; one that cannot be opened is for its user
+ * to report. */
 HUB_MUST_USE enum hub_status hub_presence_check(struct hub_catalog *catalog, uint32_t root,
                                                 struct hub_error *err);
 /** Write down that so many datasets are in a root, which is there. */

@@ -39,11 +39,12 @@ HUB_MUST_USE enum hub_status hub_upstream_find(struct hub_catalog *catalog, uint
                                                bool with_files, struct hub_upstream *out,
                                                struct hub_error *err);
 /**
- * The copy that a dataset is, or of which it is a part: a remote that keeps only files may be copied as one tree, in which the
- * hub finds datasets of its own. HUB_NOT_FOUND: it is no mirror's, or no file of the copy lies below `path`.
+ * The copy that a dataset is, or of which it is a part: a remote that keeps only files may be copied as one
+ * tree, in which the hub finds datasets of its own. HUB_NOT_FOUND: it is no mirror's, or no file of the copy
+ * lies below `path`.
  *
- * @param[out] below  the dataset's folder in the copy, the end of `path`; "": it is the copy itself. Of a part the files
- *                    below it alone are read
+ * @param[out] below the dataset's folder in the copy, the end of `path`; "": it is the copy itself. Of a part
+ * the files below it alone are read
  */
 HUB_MUST_USE enum hub_status hub_upstream_around(struct hub_catalog *catalog, uint32_t root, const char *path,
                                                  bool with_files, struct hub_upstream *out,

@@ -6,8 +6,9 @@
 
 #include <stdlib.h>
 
-/* A file of such a name marks the folder that holds it: that is one dataset, whatever else is below. The formats' drivers, which look
- * into files as well, know more; what they find within a folder that was fetched is theirs. */
+/* A file of such a name marks the folder that holds it: that is one dataset, whatever else is below. The
+ * formats' drivers, which look into files as well, know more; what they find within a folder that was
+ * fetched is theirs. */
 static const struct {
     const char *file, *format;
 } names[] = {

@@ -33,7 +33,8 @@ HUB_MUST_USE enum hub_status hub_found_add(struct hub_found_list *list, const ch
                                            const struct hub_remote_files *tree, const char *folder,
                                            struct hub_found **out, struct hub_error *err);
 
-/** Whether [first, end) of a settled tree is nothing but what describes namespaces: it comes with their datasets. */
+/** Whether [first, end) of a settled tree is nothing but what describes namespaces: it comes with their
+ * datasets. */
 bool hub_found_describes(const struct hub_remote_files *tree, uint32_t first, uint32_t end);
 
 /** The datasets of Minari in a settled tree, by their layout: ID/data/metadata.json, else
@@ -42,9 +43,9 @@ HUB_MUST_USE enum hub_status hub_found_scan(struct hub_found_list *list, const s
                                             const char *head, struct hub_error *err);
 
 /**
- * Cut what is no dataset of Minari's in a settled tree into datasets (divide.c): folders that some format's names mark, and
- * of the rest the shallowest folders that hold none of these. The same files make the same datasets whatever else comes, but for a
- * folder in which a marked one appears: then it is cut in its turn.
+ * Cut what is no dataset of Minari's in a settled tree into datasets (divide.c): folders that some format's
+ * names mark, and of the rest the shallowest folders that hold none of these. The same files make the same
+ * datasets whatever else comes, but for a folder in which a marked one appears: then it is cut in its turn.
  *
  * Files beside such folders belong to none.
  */

@@ -507,7 +507,8 @@ static enum hub_status look_at_all(struct hub_remote *remote, struct repos *r, s
     return hub_remote_each(remote, url_of, r->count, PAGE_BYTES, take_siblings, r, err);
 }
 
-/* A repo that has nothing of Minari's. What it holds is looked at where revisions are needed; else it is named. */
+/* A repo that has nothing of Minari's. What it holds is looked at where revisions are needed; else it is
+ * named. */
 static enum hub_status add_other_repo(struct hub_remote *remote, const char *repo,
                                       const struct hub_remote_query *q, struct hub_found_list *out,
                                       struct hub_error *err)

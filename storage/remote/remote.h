@@ -26,7 +26,8 @@ struct hub_remote_options {
 struct hub_remote_filter {
     const char *name, *value; /* value NULL: not asked for */
 };
-/** What of a remote that keeps only files is listed: all of it, cut into datasets; Minari's datasets; or all as one dataset. */
+/** What of a remote that keeps only files is listed: all of it, cut into datasets; Minari's datasets; or
+ * all as one dataset. */
 enum hub_remote_only { HUB_REMOTE_EVERYTHING, HUB_REMOTE_MINARI, HUB_REMOTE_TREE };
 
 enum { HUB_LEFT_OUT = 8 };
@@ -41,7 +42,8 @@ void hub_remote_left_dispose(struct hub_remote_left *left);
 HUB_MUST_USE enum hub_status hub_remote_left_add(struct hub_remote_left *left, struct hub_view name,
                                                  uint64_t files, uint64_t bytes, struct hub_error *err);
 
-/** Whether an id begins with a prefix, or is the folder that the prefix names: "docs" has the prefix "docs/". NULL: any does. */
+/** Whether an id begins with a prefix, or is the folder that the prefix names: "docs" has the prefix
+ * "docs/". NULL: any does. */
 bool hub_remote_has_prefix(const char *id, const char *prefix);
 
 /** Which datasets, and in which order, as a hub's listing has it. NULL and false: no limit. */
