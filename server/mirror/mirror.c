@@ -56,9 +56,12 @@ static enum hub_status give_way(struct hub_mirror_work *w, struct hub_error *err
     const int64_t now_ms = hub_time_mono_ms();
     const uint64_t silent_ms =
         w->lane && w->remote.transport ? hub_transport_silent_ms(w->remote.transport) : 0;
-    if (silent_ms < SILENCE_MS || now_ms - w->looked_ms < POLL_MS)
+    const unsigned most_ms = w->mirrors->options.silence_ms;
+    if (silent_ms < (most_ms ? most_ms : SILENCE_MS) || now_ms - w->looked_ms < POLL_MS)
         return HUB_OK;
     w->looked_ms = now_ms;
+    if (strcmp(w->job.kind, "mirror") == 0)
+        (void)!hub_rules_due(w->mirrors->options.catalog, NULL); /* as those do who are free */
     return hub_job_rule_waits(w->mirrors->options.catalog, w->lane)
                ? hub_fail_as(err, HUB_TIMEOUT, "stalled", "nothing came from %.200s for %u s", w->remote.base,
                              (unsigned)(silent_ms / 1000))
