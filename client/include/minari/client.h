@@ -28,7 +28,7 @@ struct minari_client_options {
     unsigned connect_timeout_ms; /* default 10000 */
     /* give a connection up that was slower than 1 KiB/s for so long; default 30000 */
     unsigned stall_timeout_ms;
-    unsigned attempts;    /* of one request, over failures that may pass; default 12 */
+    unsigned attempts;    /* of one request, over failures that may pass; default 12, of stalls 4 */
     uint64_t bytes_per_s; /* at most, of all connections together; default no limit; at least 64 KiB/s */
     /** Told before each wait for another attempt: why, the number of the attempt that failed, how long. */
     void (*waiting)(const char *why, unsigned attempt, uint64_t wait_ms, void *user);
