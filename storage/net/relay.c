@@ -188,7 +188,6 @@ static enum hub_status set_up(const struct hub_relay *relay, struct hub_relayed 
     curl_easy_setopt(e, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(e, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
-    curl_easy_setopt(e, CURLOPT_TIMEOUT_MS, (long)HUB_RELAYED_MS);
     curl_easy_setopt(e, CURLOPT_USERAGENT, relay->user_agent);
     curl_easy_setopt(e, CURLOPT_HTTPHEADER, r->headers);
     curl_easy_setopt(e, CURLOPT_HEADERFUNCTION, on_header);
@@ -285,6 +284,9 @@ static void begin_waiting(struct hub_relay *relay)
         uint16_t *own = &relay->running_of[r->client % SHARES];
         if (r->begun || !is_fair(relay->running, *own, HUB_RELAYED_AT_ONCE))
             continue;
+        /* what is left of the time that whoever asks has: waiting for a connection took some of it */
+        const int64_t left = r->until_ms - hub_time_mono_ms();
+        curl_easy_setopt(r->easy, CURLOPT_TIMEOUT_MS, (long)HUB_MAX(left, 1));
         if (curl_multi_add_handle(relay->multi, r->easy)) {
             unlink_one(&relay->under_way, r);
             finish(relay, r, hub_no_memory(&r->fetch->err));
