@@ -24,8 +24,9 @@ HUB_MUST_USE enum hub_status hub_work_price(const struct hub_plan *plan, uint64_
 /** The same as hub_work_admit, on a worker, of what takes so many microseconds and holds a block at a time. */
 HUB_MUST_USE enum hub_status hub_work_admit_us(struct hub_request *request, double us, struct hub_error *err);
 
-/** May work go on that has taken about `us` microseconds so far, and whose end is not known? What goes through many things looks here
- * every thousand or so. HUB_AGAIN: from its start, among the heavy; HUB_TOO_BIG; HUB_CANCELLED: nobody waits for the answer. */
+/** May work go on that has taken about `us` microseconds so far, and whose end is not known? What goes
+ * through many things looks here every thousand or so. HUB_AGAIN: from its start, among the heavy;
+ * HUB_TOO_BIG; HUB_CANCELLED: nobody waits for the answer. */
 HUB_MUST_USE enum hub_status hub_work_go_on(struct hub_request *request, double us, struct hub_error *err);
 
 /** It is made in no time, so that even a HEAD makes it, for its length. */

@@ -15,8 +15,8 @@
 #include <stdlib.h>
 
 enum { MOST = 1000, MOST_LOOKS = 100000 }; /* objects on a page; those that a glob is held against for one */
-/* The steps of a glob for a page, which ends behind the object that brings it there; those in a microsecond; those that take as long
- * as finding a name. */
+/* The steps that globs may take for a page, which ends behind the object that reaches them; steps in a
+ * microsecond; steps that take as long as finding a name. */
 enum { MOST_STEPS = 20 * 1000 * 1000, STEPS_IN_A_US = 200, STEPS_OF_A_NAME = 50, LOOKS_BETWEEN = 256 };
 enum { ENOUGH_BYTES = 4 * MIB }; /* of metadata: a page ends behind the object that brings it there */
 

@@ -1,5 +1,6 @@
-/* Patterns of object names: see glob.h. Alternatives are written out first. What is left is matched in one pass over the name, with the
- * set of all places in the pattern that what was read so far may lead to: no name takes more than its length times the pattern's. */
+/* Patterns of object names: see glob.h. Alternatives are written out first. What is left is matched in one
+ * pass over the name, with the set of all places in the pattern that what was read so far may lead to: no
+ * name takes more than its length times the pattern's. */
 #include "server/facade/glob.h"
 
 enum { MOST_BYTES = KIB, MOST_PATTERNS = 64, MOST_WRITTEN = 8 * KIB, WORDS = MOST_BYTES / 64 + 1 };
@@ -77,7 +78,8 @@ void hub_glob_dispose(struct hub_glob *glob)
 
 /* ---- matching ---- */
 
-/* The places in a pattern, as bits: the bytes that the next character is compared with, and behind the last one its end. */
+/* The places in a pattern, as bits: the bytes that the next character is compared with, and behind the last
+ * one its end. */
 struct places {
     uint64_t bits[WORDS];
 };

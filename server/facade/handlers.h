@@ -22,7 +22,7 @@ hub_handler hub_hf_resolve;            /* hf_resolve.c */
 hub_handler hub_hf_others, hub_hf_repo_others,
     hub_hf_uploads; /* hf_upstream.c: repos that are not here, what is not
                                                                   offered of those that are; what would write */
-/** What a POST is told before its body comes: that this hub takes no uploads, or has no such repo. */
+/** The refusal of a POST before its body comes: this hub takes no uploads, or has no such repo. */
 HUB_MUST_USE enum hub_status hub_hf_refuse(const struct hub_request *request, struct hub_error *err);
 
 #endif

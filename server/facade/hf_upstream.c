@@ -145,7 +145,7 @@ static bool is_json(const char *type)
            (!type[sizeof json - 1] || strchr("; ", type[sizeof json - 1]));
 }
 
-/* A page of the upstream would be one of this hub, which may be behind a login: no browser shows or runs it. */
+/* A page of the upstream would be one of this hub, which may be behind a login: no browser runs it. */
 static enum hub_status confine(const struct hub_relayed *r, const char *type, struct hub_response *response,
                                struct hub_error *err)
 {

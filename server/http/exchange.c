@@ -8,7 +8,8 @@
 #include <time.h>
 
 enum { MEMORY_WAIT_MS = 5000, FETCH_WAIT_MS = 5000 };
-/* Of a body that nobody reserves memory for; of one that is read and dropped, so that its client is there to read the answer. */
+/* Bytes of a body that reserves no memory; bytes of one that is read and dropped, so that its client is there
+ * to read the answer. */
 enum { SMALL_BODY = 16 * KIB, DROPPED_BODY = 64 * KIB };
 
 /* An endpoint that is set with a slash at its end makes two of the first of a path. */

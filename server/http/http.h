@@ -109,8 +109,8 @@ void hub_request_hold(struct hub_request *request, struct hub_file_fetch *fetch)
 void hub_request_end(struct hub_request *request);
 void hub_request_dispose(struct hub_request *request);
 
-/** What absolute links of an answer begin with. Unless the admin said what this server is called, it is the word of whoever asks: such
- * an answer is for no one else, and no cache that others share keeps it. */
+/** What absolute links of an answer begin with. Unless the admin said what this server is called, it is the
+ * word of whoever asks: such an answer is for no one else, and no cache that others share keeps it. */
 static inline const char *hub_base_url(const struct hub_request *request)
 {
     if (request->names_server)
@@ -287,7 +287,8 @@ struct hub_protocol {
     const char
         *below; /* "/storage/"; "/": all whose first segment begins no row, where there is more than that */
     const struct hub_problem_shape *shape;
-    /** NULL, or asked before the body of a request comes: what no body changes is the answer, and HUB_OK that it is wanted. */
+    /** NULL, or called before the body of a request comes. HUB_OK: the body is wanted; else this is the
+     * answer, whatever the body would be. */
     enum hub_status (*refuse)(const struct hub_request *request, struct hub_error *err);
 };
 

@@ -1,9 +1,9 @@
 /**
  * A fair queue: the requests of one client are first in, first out, and clients take turns, so that one with
  * many requests keeps the others waiting for one of them at most. A client is a number made of its address;
- * those whose numbers fall together share a turn. Those that a proxy tells of take turns among themselves, and have as many
- * together as HUB_LANES_BEHIND others: what a proxy hands on may have been made up by its client. Every call takes the same
- * short time and allocates nothing. Not thread-safe.
+ * those whose numbers fall together share a turn. Clients that a proxy reports take turns among themselves,
+ * and have as many together as HUB_LANES_BEHIND others: the proxy may pass on an address that its client
+ * invented. Every call takes the same short time and allocates nothing. Not thread-safe.
  */
 #ifndef HUB_HTTP_LANES_H
 #define HUB_HTTP_LANES_H
@@ -16,7 +16,7 @@ enum { HUB_LANES = 256, HUB_LANES_BEHIND = 4 };
 struct hub_lane_item {
     struct hub_lane_item *next;
     uint32_t client;
-    bool proxied; /* the number is made of what a proxy tells */
+    bool proxied; /* the number is made of the address that a proxy reports */
 };
 
 struct hub_lane {
@@ -44,7 +44,8 @@ void hub_lanes_push(struct hub_lanes *lanes, struct hub_lane_item *item);
 struct hub_lane_item *hub_lanes_first(const struct hub_lanes *lanes);
 /** Take it out; the next one is another client's, if there is one. NULL: empty. */
 struct hub_lane_item *hub_lanes_shift(struct hub_lanes *lanes);
-/** Leave it where it is and go on to the next client; where none is behind a proxy, to each within `used` calls. */
+/** Leave it where it is and go on to the next client; where none is behind a proxy, to each within `used`
+ * calls. */
 void hub_lanes_pass(struct hub_lanes *lanes);
 
 #endif

@@ -254,7 +254,8 @@ static void add_origin(struct lines *lines, const struct hub_exchange *x)
     add_line(lines, "Access-Control-Expose-Headers", "*");
 }
 
-/* The header of the answer has to fit beside that of its request, else the library closes the connection without a word. */
+/* The header of the answer has to fit beside that of its request, else the library closes the connection
+ * without a word. */
 static bool fits(const struct hub_exchange *x, const struct lines *lines)
 {
     enum {

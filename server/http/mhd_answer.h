@@ -13,7 +13,8 @@
 /** Queue the exchange's response: a buffer, a file, or what is made or fetched as it is sent. On an event thread. */
 HUB_MUST_USE enum MHD_Result hub_mhd_queue(struct hub_exchange *x);
 
-/** Say on the socket itself what the library closes the connection for without a word. Nothing of an answer is on its way. */
+/** Say on the socket itself what the library closes the connection for without a word. Nothing of an answer
+ * is on its way. */
 void hub_mhd_refuse_header(const struct hub_exchange *x, const char *detail);
 
 /** The connection rests until hub_mhd_resume, on any thread. */

@@ -127,9 +127,10 @@ static enum MHD_Result add_header(void *cls, enum MHD_ValueKind kind, const char
     return MHD_YES;
 }
 
-/* Between two parts of a header that the library shows lie the ends of lines, which are NULs by now, and blanks. What else lies there it
- * hides: a NUL ends a value for it, and a field without a name is none, while a proxy in front may have read them. Parts that do not lie
- * in its buffer (`from` is none of it) say nothing. */
+/* Between two parts of a header that the library shows lie the ends of lines, which are NULs by now, and
+ * blanks. What else lies there it hides: a NUL ends a value for it, and a field without a name is none,
+ * while a proxy in front may have read them. Parts that do not lie in its buffer (`from` is none of it) say
+ * nothing. */
 static bool hides(const char *from, const char *to)
 {
     if (from > to || (size_t)(to - from) > HUB_MHD_BYTES)
@@ -153,8 +154,9 @@ static bool has_hidden(const struct hub_exchange *x, const char *method, const c
     return hidden || (info && info->header_size && hides(at, method + info->header_size));
 }
 
-/* The library would say "100 Continue" to a request without a body, take what follows for that body, and answer neither. It looks for
- * this field behind the first call, in a text that is its own buffer: a request that has nothing to go on with is shown without it. */
+/* The library would say "100 Continue" to a request without a body, take what follows for that body, and
+ * answer neither. It looks for this field behind the first call, in a text that is its own buffer: a request
+ * that has nothing to go on with is shown without it. */
 static void hide_expectation(struct hub_exchange *x)
 {
     for (unsigned i = 0; i < x->request.header_count; i++)

@@ -106,8 +106,9 @@ static enum hub_status configure(struct hub_db *db, enum hub_db_mode mode, struc
                        err);
 }
 
-/* It knows of datasets that not everybody may read, whoever may look into the folder. SQLite gives the files beside it its own mode. A
- * file that is there is never opened for that: closing it would end the locks that this process has on it. */
+/* It knows of datasets that not everybody may read, whoever may look into the folder. SQLite gives the files
+ * beside it its own mode. A file that is there is never opened for that: closing it would end the locks that
+ * this process has on it. */
 static void keep_private(const char *path)
 {
     static const char *const beside[] = {"", "-wal", "-shm"};

@@ -1,8 +1,8 @@
 /**
- * Requests that are passed on to another server as they are, and its answers as they are: no redirect is followed, nothing
- * is tried again, an error is an answer. One thread for all of them; who asks waits by a fetch, without one. Clients share what there is
- * of places and connections: one alone gets at most half, and those behind it half of what is left. An answer that finds no memory is left
- * with the upstream until there is some, for a few seconds.
+ * Requests that are passed on to another server as they are, and its answers as they are: no redirect is
+ * followed, nothing is tried again, an error is an answer. One thread for all of them; who asks waits by a
+ * fetch, without one. Clients share the places and connections: one alone gets at most half, and those behind
+ * it half of what is left. An answer that finds no memory waits at the upstream, for a few seconds at most.
  *
  * Thread-safety: a relay is any thread's. What came is the asker's once its fetch is done.
  */
@@ -50,8 +50,8 @@ HUB_MUST_USE enum hub_status hub_relay_ask(struct hub_relay *relay, const struct
                                            struct hub_relayed **out, struct hub_error *err);
 void hub_relayed_put(struct hub_relayed *relayed);
 
-/** Done with HUB_OK: an answer came, whatever it says. HUB_IO "upstream-unavailable"; HUB_TOO_BIG "upstream-failed"; HUB_BUSY
- * "overloaded": there was no memory, or no connection. */
+/** Done with HUB_OK: an answer came, whatever it says. HUB_IO "upstream-unavailable"; HUB_TOO_BIG
+ * "upstream-failed"; HUB_BUSY "overloaded": there was no memory, or no connection. */
 struct hub_file_fetch *hub_relayed_fetch(const struct hub_relayed *relayed);
 unsigned hub_relayed_status(const struct hub_relayed *relayed);
 /** Its first line of this name, without spaces around it, or an empty view. */

@@ -17,15 +17,17 @@ struct hub_kept {
     uint8_t data[];           /* decoded */
 };
 
-/** The page or chunk of this number, which the plan's reader holds or which is kept, with a reference for the caller, or NULL. */
+/** The page or chunk of this number, which the plan's reader holds or which is kept, with a reference for
+ * the caller, or NULL. */
 struct hub_kept *hub_kept_get(const struct hub_plan *plan, enum hub_kept_kind kind, uint64_t number);
-/** Memory for one of `size` bytes to be kept or held, the caller's until hub_kept_add; NULL: it is too large and nobody goes on in it, or
- * there is no memory. */
+/** Memory for one of `size` bytes to be kept or held, the caller's until hub_kept_add; NULL: it is too large
+ * and nobody goes on in it, or there is no memory. */
 struct hub_kept *hub_kept_new(const struct hub_plan *plan, enum hub_kept_kind kind, uint64_t number,
                               uint64_t size);
 /** Keep one that has been decoded; returns the one to use, another thread's where that was faster. */
 struct hub_kept *hub_kept_add(struct hub_kept *kept);
-/** The plan's reader, if there is one, goes on in this one with the next block: it holds a reference of its own. */
+/** The plan's reader, if there is one, goes on in this one with the next block: it holds a reference of its
+ * own. */
 void hub_kept_hold(const struct hub_plan *plan, struct hub_kept *kept);
 /** Give up a reference, or the memory of one that was not added. Of NULL: nothing. */
 void hub_kept_put(struct hub_kept *kept);

@@ -102,8 +102,9 @@ struct hub_file *hub_plan_files_get(const struct hub_plan_files *files, uint32_t
 void hub_plan_files_close(struct hub_plan_files *files); /* the list stays */
 void hub_plan_files_dispose(struct hub_plan_files *files);
 
-/** What of a block's last chunks and pages the next block is going to take: decoded, so that each is decoded once by a reader in
- * blocks, however large it is and whatever else is read meanwhile. Zeroed at first; of one reader of one field. */
+/** What of a block's last chunks and pages the next block is going to take: decoded, so that each is decoded
+ * once by a reader in blocks, however large it is and whatever else is read meanwhile. Zeroed at first; of
+ * one reader of one field. */
 enum { HUB_HELD = 4 };
 struct hub_kept;
 struct hub_held {

@@ -1,4 +1,4 @@
-/* How the work of each route ends when its client has left, and that no route is without an answer to that. */
+/* How the work of each route ends when its client has left; every route has an entry here. */
 #include "server/api/work.h"
 #include "server/routes.h"
 #include "tests/support/api_kit.h"
@@ -12,9 +12,10 @@ TestSuite(work, .init = api_kit_open, .fini = api_kit_close, .timeout = 60);
 #define BUCKET "/storage/v1/b/minari-datasets"
 #define REPO "/datasets/farama-minari/door-human-v0"
 
-/* ENDS: looks at whether anybody waits, and ends. PRICED: its price is known before it begins, and what is dear waits among the
- * heavy. STREAMED: made a block at a time, which nobody asks for any more. BOUNDED: a page, or what does not grow with the data.
- * DONE: ends with its last line alone, whoever waits: the admin's, or it is passed on. */
+/* ENDS: looks at whether anybody waits, and ends. PRICED: its price is known before it begins, and what is
+ * dear waits among the heavy. STREAMED: made a block at a time, which nobody asks for any more. BOUNDED: a
+ * page, or what does not grow with the data. DONE: ends with its last line alone, whoever waits: the
+ * admin's, or it is passed on. */
 enum ending { ENDS, PRICED, STREAMED, BOUNDED, DONE };
 
 static const struct {
@@ -129,7 +130,7 @@ Test(work, that_nobody_waits_for)
             api_kit_expect_given_up(routes[i].target);
 }
 
-/* What is asked in these tests is asked of the route it stands beside. */
+/* Each target is one of the route that it stands beside. */
 Test(work, is_of_the_route_it_stands_beside)
 {
     for (size_t i = 0; i < HUB_COUNT(routes); i++) {

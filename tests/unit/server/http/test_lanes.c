@@ -56,16 +56,16 @@ Test(lanes, numbers_that_fall_together_share_a_turn)
     cr_assert_eq(hub_lanes_shift(&lanes), &same);
 }
 
-/* However many clients a proxy tells of, another peer waits for a few of them. */
+/* However many clients a proxy reports, another peer waits for a few of them. */
 Test(lanes, clients_behind_a_proxy_have_a_ceiling_together)
 {
     static struct hub_lanes lanes;
-    struct hub_lane_item told[60] = {0}, own[4] = {0};
+    struct hub_lane_item reported[60] = {0}, own[4] = {0};
     unsigned turns = 0, served = 0;
     hub_lanes_init(&lanes);
-    for (unsigned i = 0; i < HUB_COUNT(told); i++) {
-        told[i] = (struct hub_lane_item){.client = i % 30, .proxied = true};
-        hub_lanes_push(&lanes, &told[i]);
+    for (unsigned i = 0; i < HUB_COUNT(reported); i++) {
+        reported[i] = (struct hub_lane_item){.client = i % 30, .proxied = true};
+        hub_lanes_push(&lanes, &reported[i]);
     }
     for (unsigned i = 0; i < HUB_COUNT(own); i++) {
         own[i].client = 7; /* a number that one of them has, too */
@@ -76,11 +76,11 @@ Test(lanes, clients_behind_a_proxy_have_a_ceiling_together)
         if (item == &own[i])
             i++;
         else
-            cr_assert_eq(item, &told[served++], "they take turns in the order they came");
+            cr_assert_eq(item, &reported[served++], "they take turns in the order they came");
     }
     cr_expect_leq(turns, HUB_COUNT(own) * (HUB_LANES_BEHIND + 1));
-    for (; served < HUB_COUNT(told); served++)
-        cr_assert_eq(hub_lanes_shift(&lanes), &told[served]);
+    for (; served < HUB_COUNT(reported); served++)
+        cr_assert_eq(hub_lanes_shift(&lanes), &reported[served]);
     cr_assert_null(hub_lanes_shift(&lanes));
     cr_assert(lanes.count == 0 && lanes.used == 0 && lanes.taking_turns == 0);
 }
