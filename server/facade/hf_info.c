@@ -330,7 +330,8 @@ static void collect(struct repos *r, const struct hub_snapshot *snapshot)
         const struct hub_summary *summary = snapshot->summaries[i];
         struct listed *listed = &r->all[r->known];
         listed->modified_ns = summary->modified_ns;
-        r->known += repo_of(r->request->app, summary, listed->id, &org, &name) &&
+        r->known += hub_summary_is_offered(summary) &&
+                    repo_of(r->request->app, summary, listed->id, &org, &name) &&
                     is_meant(r, summary, listed->id, org);
     }
     merge(r);

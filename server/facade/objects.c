@@ -116,6 +116,8 @@ static enum hub_status fill_order(const struct hub_app *app, const struct hub_sn
     HUB_TRY(hub_new(&order->text, bytes + 1, 1, err));
     char *at = order->text;
     for (uint32_t i = 0; i < snapshot->count; i++) {
+        if (!hub_summary_is_offered(snapshot->summaries[i]))
+            continue;
         order->places[order->count++] = (struct place){at, i};
         at += write_begin(app, snapshot->summaries[i], at) + 1;
     }

@@ -7,6 +7,7 @@
 #include "storage/base/id.h"
 #include "storage/base/order.h"
 #include "storage/catalog/upstream.h"
+#include "storage/model/record.h"
 #include "storage/transfer/publish.h"
 
 #include <inttypes.h>
@@ -55,6 +56,8 @@ static enum hub_status take_item(json_t *item, struct hub_view text, void *user,
     (void)text;
     if (!id)
         return hub_fail_as(err, HUB_CORRUPT, "protocol", "the remote lists a dataset without an id");
+    if (format && strcmp(format, HUB_FORMAT_COLLECTOR) == 0) /* it is none yet */
+        return HUB_OK;
     if (!hub_remote_has_prefix(id, prefix))
         return HUB_OK;
     HUB_TRY(hub_grow(&l->items, l->count, &l->capacity, sizeof *l->items, err));

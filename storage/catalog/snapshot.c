@@ -7,6 +7,7 @@
 #include "storage/base/order.h"
 #include "storage/base/time.h"
 #include "storage/base/version.h"
+#include "storage/model/record.h"
 
 #include <sched.h>
 #include <stdlib.h>
@@ -514,6 +515,11 @@ uint32_t hub_snapshot_versions(const struct hub_snapshot *snapshot, struct hub_v
 bool hub_summary_refused(const struct hub_summary *summary)
 {
     return strcmp(summary->loadable_by, "[]") == 0;
+}
+
+bool hub_summary_is_offered(const struct hub_summary *summary)
+{
+    return strcmp(summary->format, HUB_FORMAT_COLLECTOR) != 0;
 }
 
 int hub_summary_loads(const struct hub_summary *summary)

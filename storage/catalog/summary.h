@@ -96,6 +96,8 @@ int64_t hub_summary_read_ms(const struct hub_summary *summary);
 bool hub_summary_refused(const struct hub_summary *summary);
 /** Whether its own library loads it, as far as is known: 1, 0, or -1 for one that is not inspected yet. */
 int hub_summary_loads(const struct hub_summary *summary);
+/** Whether others are offered it: not what a DataCollector keeps meanwhile. */
+bool hub_summary_is_offered(const struct hub_summary *summary);
 /** Does this release of its library load it? False where its format has no rule. */
 bool hub_summary_loadable(const struct hub_summary *summary, const char *release);
 

@@ -6,6 +6,7 @@
     row(minari_hdf5) \
     row(minari_arrow) \
     row(minari_parquet) \
+    row(data_collector) \
     row(lerobot) \
     row(datasets) \
     row(robomimic) \

@@ -21,6 +21,8 @@ enum {
     HUB_MAX_ATTRIBUTES = 64 * 1024, /* attributes of one episode, as JSON */
 };
 /* Of an episode: 2^53 - 1, so that it stays a number in JSON. */
+/* The format of what a DataCollector of Minari keeps meanwhile: never a dataset, so nobody is offered it. */
+#define HUB_FORMAT_COLLECTOR "data-collector"
 #define HUB_MAX_NUMBER ((int64_t)9007199254740991)
 #define HUB_MAX_STEPS ((uint64_t)1 << 40) /* of one episode: the sums of all stay numbers */
 

@@ -145,6 +145,30 @@ static enum hub_status find_folder(const struct hub_find *find, const struct hub
 
 /* ---- files ---- */
 
+/* The formats that bid. */
+static uint32_t bidders(const struct hub_bids *bids, const char *formats[MAX_BIDS])
+{
+    const uint32_t count = HUB_MIN(bids->count, (uint32_t)MAX_BIDS);
+    for (uint32_t i = 0; i < count; i++)
+        formats[i] = bids->bids[i].format;
+    return count;
+}
+
+/* Those who bid on a folder may decline it: then its files are what is left. */
+static enum hub_status look_closer(const struct hub_discovery *discovery, const struct hub_listing *listing,
+                                   struct hub_fileset *files, struct hub_bids *bids, struct hub_error *err)
+{
+    const char *formats[MAX_BIDS];
+    const struct hub_found_dataset claim = {
+        .path = "", .formats = formats, .format_count = bidders(bids, formats), .files = files};
+    bool declined = false;
+    HUB_TRY(hub_claim_declined(discovery, &claim, &declined, err));
+    if (!declined)
+        return HUB_OK;
+    hub_bids_dispose(bids);
+    return hub_claim_ask_files(discovery, 0, "", listing, bids, err);
+}
+
 /* What would be claimed of a folder, or of one file if it were alone in it. */
 static enum hub_status find_claimed(const struct hub_find *find, const struct hub_walk *walk,
                                     const char *only, bool *found, struct hub_error *err)
@@ -165,15 +189,16 @@ static enum hub_status find_claimed(const struct hub_find *find, const struct hu
             asked.entries++;
     }
     HUB_TRY(hub_claim_ask(&discovery, 0, "", &asked, &bids, err));
+    if (bids.count)
+        HUB_TRY(only ? hub_fileset_add(&files, "", &asked.entries[0], err)
+                     : hub_walk_collect(walk, 0, "", NULL, NULL, &files, err));
+    if (bids.count && !bids.bids[0].name)
+        HUB_TRY(look_closer(&discovery, &asked, &files, &bids, err));
     *found = bids.count && (bids.bids[0].name != NULL) == (only != NULL);
     if (!*found)
         return HUB_OK;
-    HUB_TRY(only ? hub_fileset_add(&files, "", &asked.entries[0], err)
-                 : hub_walk_collect(walk, 0, "", NULL, NULL, &files, err));
     const char *formats[MAX_BIDS];
-    const uint32_t count = only ? 1 : HUB_MIN(bids.count, (uint32_t)MAX_BIDS);
-    for (uint32_t i = 0; i < count; i++)
-        formats[i] = bids.bids[i].format;
+    const uint32_t all = bidders(&bids, formats), count = only ? 1 : all;
     const char *slash = strrchr(walk->roots->roots[0].path, '/');
     struct hub_found_dataset dataset = {.id = only                ? bids.bids[0].name
                                               : slash && slash[1] ? slash + 1

@@ -44,11 +44,14 @@ static enum hub_status ask_plan(const struct hub_discovery *d, const struct hub_
     struct asking asking = {d, claim};
     struct hub_findings found = {0};
     const char *format;
-    HUB_TRY(hub_allocated(job_files, err));
+    HUB_CLEANUP(hub_freep)
+    char *place = hub_path_join(d->walk->roots->roots[claim->root].path, claim->path);
+    HUB_TRY(hub_allocated(job_files && place, err));
     for (uint32_t i = 0; i < files->count; i++)
         job_files[i] = (struct hub_job_file){files->files[i].path, files->files[i].stamp.size, false};
     const struct hub_job job = {.files = job_files,
                                 .file_count = files->count,
+                                .hint = place,
                                 .open_file = open_file,
                                 .user = &asking,
                                 .cancel = d->cancel};

@@ -62,6 +62,16 @@ def test_rules_are_made_and_changed_while_it_runs(place):
         until(lambda: wait_synced(hub, "copy")["waiting"] == 0 and any(not p.endswith(".json") for p in tree(os.path.join(place, "here"))))
 
 
+def test_what_a_collector_left_behind_is_not_copied(place):
+    shutil.copytree(os.path.join(place, "up/D4RL/door/human-v2/data"), os.path.join(place, "up/D4RL/tmpab_0cd12"))
+    with upstream(place, "--settle", "0") as up, here(place) as hub:
+        hub.wait_ready()
+        assert up.statuses()["D4RL/tmpab_0cd12"] == "broken"
+        mirror(place, "add", up.base, "--prefix", "D4RL/", "--name", "lab")
+        assert wait_synced(hub, "lab")["failures"] == 0
+        assert sorted({p.split("/data/")[0] for p in tree(os.path.join(place, "here")) if "/data/" in p}) == ["D4RL/door/human-v10", "D4RL/door/human-v2", "D4RL/door/human-v2-extra-v0"]
+
+
 def instant(text):
     return datetime.datetime.fromisoformat(text).timestamp()
 

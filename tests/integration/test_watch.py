@@ -2,6 +2,7 @@
 answered with rows of two states at once."""
 import contextlib
 import functools
+import json
 import os
 import shutil
 import sys
@@ -181,6 +182,51 @@ def check_states(answers, allowed):
         assert len(values) == 1 and values[0] in allowed, values
         tags.setdefault(a.headers["ETag"], set()).add(values[0])
     assert all(len(values) == 1 for values in tags.values()), tags
+
+
+def collect(folder, storage):
+    """What a DataCollector has in its folder after an episode."""
+    os.makedirs(folder)
+    with open(os.path.join(folder, "metadata.json"), "w") as f:
+        json.dump({"data_format": storage, "observation_space": "{}", "action_space": "{}"}, f)
+    if storage == "hdf5":
+        shutil.copyfile(main_file(DOOR), os.path.join(folder, "main_data.hdf5"))
+    else:
+        shutil.copytree(os.path.join(FIXTURES, "minari/root-0.5.3-columns/arrow/infos-v0/data/0"), os.path.join(folder, "0"), copy_function=shutil.copyfile)
+
+
+def test_what_a_collector_keeps_is_no_dataset():
+    """Pending while it is written, broken once it was left behind; offered to no client. Folders of another name are what they hold."""
+    with watching(settle="100ms") as (hub, root):
+        left = {"tmpab_0cd12": "hdf5", "lab/tmpzz9zz9zz": "arrow"}
+        for id, storage in left.items():
+            collect(os.path.join(root, id), storage)
+        collect(os.path.join(root, "tmp-of-mine"), "hdf5")
+        until(lambda: all("is being recorded" in hub.dataset(id).get("reason", "") for id in left if id in hub.statuses()) and set(left) <= set(hub.statuses()))
+        for id in left:
+            document = hub.dataset(id)
+            assert (document["status"], document["format"]) == ("pending", "data-collector") and "DataCollector" in document["reason"]
+        until(is_ready(hub, "tmp-of-mine/main_data"))
+        os.makedirs(os.path.join(root, "saved-v0"))
+        os.rename(os.path.join(root, "tmpab_0cd12"), os.path.join(root, "saved-v0/data"))  # as it is saved
+        until(lambda: "tmpab_0cd12" not in hub.statuses() and hub.statuses().get("saved-v0") == "ready")
+        collect(os.path.join(root, "tmpab_0cd12"), "hdf5")
+        left_behind(root, left)
+
+
+def left_behind(root, left):
+    """When nothing was written for 300 times what it takes to settle, which here is no time."""
+    with Hub([root], args=("--settle", "0")) as hub:
+        hub.wait_indexed()
+        assert {hub.statuses()[id] for id in left} == {"broken"} and hub.statuses()["tmp-of-mine/main_data"] == "ready"
+        for id in left:
+            document = hub.dataset(id)
+            assert document["format"] == "data-collector" and document["reason"].startswith("a DataCollector of Minari keeps here what it collects")
+            assert hub.get(f"/api/v1/datasets/{id}/files").status == 200 and not [i for i in hub.statuses() if i.startswith(id + "/")]
+        repos = [d["id"] for author in ("farama-minari", "lab") for d in hub.get(f"/api/datasets?author={author}").json()]
+        objects = [o["name"] for o in hub.get("/storage/v1/b/minari-datasets/o").json()["items"]]
+        assert repos and objects and not any("tmpab" in name or "tmpzz" in name for name in repos + objects)
+        assert hub.get("/api/datasets/farama-minari/tmpab_0cd12").status in (401, 404) and any("tmp-of-mine" in name for name in objects)
 
 
 @pytest.mark.parametrize("how", ["exchanged", "file-renamed", "in-place"])

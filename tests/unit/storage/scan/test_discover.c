@@ -111,7 +111,7 @@ Test(discover, junk_hides_nothing)
         "missing-link-v0 minari-hdf5 1",
         "other-id-v0 minari-hdf5 1",
         "root-files files 1",
-        "tmpq3k7x_1a/main_data generic 1",
+        "tmpq3k7x_1a data-collector 1",
         "wrong-counts-v0 minari-hdf5 1",
     };
     char *root = scan_directory();

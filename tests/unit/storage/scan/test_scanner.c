@@ -131,8 +131,8 @@ Test(scanner, a_minari_root_is_listed)
     cr_expect_eq(s->count, 13); /* with the loose files of the root */
     expect_status("door-human-v1", HUB_DATASET_READY);
     expect_status("D4RL/pen/human-v2", HUB_DATASET_READY);
-    expect_status("tmpq3k7x_1a/main_data", HUB_DATASET_READY);
-    cr_expect_str_eq(summary_of("tmpq3k7x_1a/main_data")->format, "generic");
+    expect_status("tmpq3k7x_1a", HUB_DATASET_BROKEN);
+    cr_expect_str_eq(summary_of("tmpq3k7x_1a")->format, "data-collector");
     cr_expect_gt(summary_of("door-human-v1")->episodes, 0);
     expect_problem("other-id-v0", "\"id-mismatch\"");
     expect_problem("wrong-counts-v0", "\"fewer-than-claimed\"");
