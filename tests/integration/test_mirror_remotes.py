@@ -276,6 +276,28 @@ def test_all_of_a_mixed_bucket(place, monkeypatch):
             assert os.path.isfile(os.path.join(place, "here", "notes", "x", "a.md"))
 
 
+def test_everything_in_the_configuration_file(place, monkeypatch):
+    """Nobody is asked at a start: a rule of the file takes Minari's datasets, or what it took before, unless it says everything."""
+    file = os.path.join(place, "hub.conf")
+
+    def lists(*lines):
+        with open(file, "w") as f:
+            f.write("\n".join(["[mirror lab]", "remote = gcp://lab", "as = lab/", "[upstream far]", "remote = gcp://lab", "as = far/", *lines]) + "\n")
+        with here(place, "--config", file) as hub:
+            hub.wait_ready()
+            mirror(place, "run", "lab")
+            mirror(place, "run", "far")
+            return until(lambda: (n := [hub.get("/api/v1/mirrors/" + name).json() for name in ("lab", "far")]) and all(r["state"] == "idle" for r in n) and n)
+
+    with Gcs() as bucket:
+        monkeypatch.setenv("STORAGE_EMULATOR_HOST", bucket.url)
+        fill_mixed(bucket, os.path.join(place, "up"))
+        lab, far = lists()
+        assert (lab["datasets"], far["datasets"], lab["only"], far["only"]) == (2, 2, "minari", "minari")
+        lab, far = lists("everything = yes")
+        assert (lab["datasets"], far["datasets"]) == (2, 6) and "only" not in far and lab["left_out"]["files"] == 6
+
+
 def test_all_of_an_organisation(place, monkeypatch):
     """Repos of Minari's, what lies beside their datasets, and repos of others; one that is closed hides no other."""
     with Hf() as up:
