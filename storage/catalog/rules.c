@@ -59,14 +59,33 @@ static enum hub_status compare_anew(struct hub_db *db, const char *name, const c
     return hub_stmt_run(stmt, err);
 }
 
+/* The text of a specification: as it is stored, if that says the same. A migration may have added to it, in
+ * another order. */
+static enum hub_status text_of(struct hub_db *db, const char *name, const json_t *spec, char **out,
+                               struct hub_error *err)
+{
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    HUB_CLEANUP(hub_json_decrefp) json_t *stored = NULL;
+    bool row = false;
+    HUB_TRY(hub_db_prepare(db, "SELECT spec FROM rules WHERE name = ?", &stmt, err));
+    hub_stmt_bind_text(stmt, 1, name);
+    HUB_TRY(hub_stmt_step(stmt, &row, err));
+    if (row && !hub_json_parse(hub_stmt_view(stmt, 0), SPEC_BYTES, &stored, NULL) && json_equal(stored, spec))
+        *out = hub_view_dup(hub_stmt_view(stmt, 0));
+    else
+        *out = json_dumps(spec, JSON_COMPACT | JSON_SORT_KEYS);
+    return hub_allocated(*out, err);
+}
+
 enum hub_status hub_rule_put(struct hub_catalog *catalog, const char *name, bool from_file,
                              const json_t *spec, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_freep) char *text = json_dumps(spec, JSON_COMPACT | JSON_SORT_KEYS);
+    HUB_CLEANUP(hub_freep) char *text = NULL;
     HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock(catalog);
     struct hub_stmt *stmt;
     bool row = false, more = false;
-    HUB_TRY(hub_allocated(text, err));
+    HUB_TRY(hub_db_begin(held->hub, err));
+    HUB_TRY(text_of(held->hub, name, spec, &text, err));
     HUB_TRY(compare_anew(held->hub, name, text, err));
     HUB_TRY(hub_db_prepare(
         held->hub,
@@ -81,7 +100,10 @@ enum hub_status hub_rule_put(struct hub_catalog *catalog, const char *name, bool
     if (!st && row)
         st = hub_stmt_step(stmt, &more, err);
     hub_stmt_reset(stmt);
-    return st ? st : row ? HUB_OK : hub_fail(err, HUB_EXISTS, "there is a mirror rule '%.64s' already", name);
+    if (st)
+        return st;
+    return row ? hub_db_commit(held->hub, err)
+               : hub_fail(err, HUB_EXISTS, "there is a mirror rule '%.64s' already", name);
 }
 
 static enum hub_status forget_jobs(struct hub_db *db, const char *name, struct hub_error *err)

@@ -382,3 +382,27 @@ Test(jobs, rules_of_before_take_what_they_took)
         cr_expect_str_eq(only ? only : "", rules[i].only ? rules[i].only : "", "%s", rules[i].name);
     }
 }
+
+/* What was copied is compared again when a rule asks for something else, not when its text has another order. */
+Test(jobs, a_rule_that_says_the_same_compares_nothing)
+{
+    struct hub_job_row job;
+    struct hub_upstream found;
+    const struct hub_upstream copy = {.rule = "r", .remote = "http://x", .id = "i", .revision = "1"};
+    HUB_CLEANUP(hub_json_decrefp)
+    json_t *spec = json_pack("{s:s, s:s}", "only", "minari", "remote", "gcp://x");
+    DRAFT_OK(hub_rule_put(catalog, "r", true, spec, err));
+    add("i", 0);
+    cr_assert(take(&job));
+    DRAFT_OK(hub_upstream_store(catalog, hub_job_lease(&job), 0, "i", &copy, err));
+    sql("UPDATE rules SET spec = '{\"remote\":\"gcp://x\",\"only\":\"minari\"}', due = 77");
+    for (int other = 0; other < 3; other++) {
+        if (other)
+            json_object_set_new(spec, "only", json_string("tree"));
+        cr_expect_eq(hub_rule_put(catalog, "r", other != 1, spec, NULL), other == 1 ? HUB_EXISTS : HUB_OK);
+        DRAFT_OK(hub_upstream_find(catalog, 0, "i", false, &found, err));
+        cr_expect_str_eq(found.revision, other < 2 ? "1" : "", "%d", other);
+        hub_upstream_dispose(&found);
+    }
+    hub_job_dispose(&job);
+}
