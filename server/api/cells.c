@@ -127,6 +127,12 @@ static void begin_json(const struct hub_cells *t, struct hub_json *json)
     if (t->revision)
         hub_json_put_text(json, "revision", t->revision);
     hub_json_put_uint(json, "total", t->rows);
+    if (t->measured[1]) {
+        hub_json_put_array(json, "measured");
+        hub_json_uint(json, t->measured[0]);
+        hub_json_uint(json, t->measured[1]);
+        hub_json_end_array(json);
+    }
     hub_json_put_object(json, "columns");
 }
 

@@ -37,6 +37,7 @@ struct hub_cells {
     unsigned column_count;
     uint32_t rows;
     const char *revision; /* NULL, or that the rows are of */
+    uint64_t measured[2]; /* so many parts are, of so many; 0 of 0: that is not said */
     /** The values of a cell, which live until the next call. */
     enum hub_status (*get)(struct hub_cells *cells, uint32_t row, unsigned column, struct hub_values *out,
                            struct hub_error *err);

@@ -11,7 +11,8 @@
 
 /** The names of these parameters, for hub_request_known, with a comma behind. */
 #define HUB_CHOSEN_PARAMETERS                                                                                \
-    "where", "split", "task", "name", "sort", "partition", "part", "partition_seed", "random", "seed",
+    "where", "split", "task", "name", "sort", "partition", "part", "partition_seed", "random", "seed",       \
+        "wait", "partial",
 
 struct hub_chosen_episodes {
     uint32_t

@@ -17,6 +17,7 @@ struct table {
     struct hub_where *names;           /* what the texts of `columns` lie in */
     struct hub_property columns[HUB_CELLS_COLUMNS];
     uint32_t *places;
+    struct hub_coverage measured;
     struct hub_state state; /* of a stretch */
     struct hub_episode_reader reader;
 };
@@ -139,9 +140,14 @@ static enum hub_status choose(struct hub_request *request, struct hub_response *
     HUB_TRY(hub_cells_read_limit(request, &limit, err));
     HUB_TRY(read_columns(request, table, err));
     HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_STATE | HUB_TO_READY, target, err));
+    struct hub_coverage *measured = &table->measured;
+    HUB_TRY(hub_coverage_require(request, response, target, table->columns, table->cells.column_count,
+                                 measured, err));
     const enum hub_status st = hub_chosen_episodes(request, response, &target->state, limit, &chosen, err);
     table->places = chosen.places;
     table->cells.rows = chosen.count;
+    table->cells.measured[0] = measured->named ? measured->parts : 0;
+    table->cells.measured[1] = measured->named ? measured->of_parts : 0;
     return st;
 }
 
@@ -149,16 +155,14 @@ static enum hub_status check_condition(struct hub_request *request, const struct
                                        const struct table *t, struct hub_response *response, char etag[40],
                                        bool *done, struct hub_error *err)
 {
-    struct hub_coverage measured;
-    HUB_TRY(hub_coverage_named(request, &target->state, t->columns, t->cells.column_count, &measured, err));
     const struct hub_view parts[] = {hub_view_of(target->summary->revision),
                                      HUB_VIEW(ENCODER_VERSION),
                                      hub_view_of(target->summary->id),
                                      hub_view_of(request->query_text),
                                      hub_view_of(hub_cells_form_name(&t->cells)),
-                                     {(const char *)&measured.state, sizeof measured.state}};
+                                     {(const char *)&t->measured.state, sizeof t->measured.state}};
     hub_fingerprint(etag, parts, HUB_COUNT(parts));
-    HUB_TRY(hub_coverage_named_headers(request, target, &measured, response, err));
+    HUB_TRY(hub_coverage_named_headers(request, target, &t->measured, response, err));
     return hub_resolve_conditions(request, response, etag, -1, done, err);
 }
 

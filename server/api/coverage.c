@@ -1,13 +1,17 @@
 /* How much was measured: see coverage.h. */
 #include "server/api/coverage.h"
 
+#include "server/api/cells.h"
 #include "server/api/episodes.h"
+#include "server/api/measured.h"
+#include "storage/base/time.h"
 #include "storage/catalog/episode_reader.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
-enum { RETRY_S = 2 };
+enum { RETRY_S = 2, WAIT_S = 2, MAX_WAIT_S = 30 };
 
 enum hub_status hub_coverage_read(const struct hub_state *state, enum hub_measured how_far,
                                   struct hub_coverage *out, struct hub_error *err)
@@ -70,59 +74,146 @@ enum hub_status hub_coverage_headers(struct hub_request *request, const struct h
 
 /* ---- names ---- */
 
-static bool is_measured(enum hub_property_kind kind)
+/* What a request names that may have to be measured, and how far. */
+struct names {
+    const struct hub_property *items[HUB_WHERE_TESTS + 1 + HUB_CELLS_COLUMNS];
+    unsigned count;
+    enum hub_measured how_far; /* the furthest */
+};
+
+/* Of what has no rows that it could be measured of nothing will ever be known but what the files state. */
+static bool can_be_measured(const struct hub_dataset *dataset, const struct hub_property *name)
 {
-    return hub_measured_has(kind) && kind != HUB_PROPERTY_RETURN;
+    if (hub_measured_level(name->kind) == HUB_MEASURED_REWARDS)
+        return hub_measured_role(dataset, HUB_ROLE_REWARD);
+    if (name->kind < HUB_PROPERTY_SUM || name->kind > HUB_PROPERTY_MAX)
+        return hub_measured_level(name->kind) > HUB_MEASURED_NOTHING;
+    const uint32_t number = hub_dataset_find_field(dataset, name->of);
+    return number != HUB_NONE && (dataset->fields[number].type == HUB_FIELD_NUMBER ||
+                                  dataset->fields[number].type == HUB_FIELD_BOOL);
 }
 
-static bool is_return(enum hub_property_kind kind)
+static void add_name(struct names *names, const struct hub_dataset *dataset, const struct hub_property *name)
 {
-    return kind == HUB_PROPERTY_RETURN;
+    if (!can_be_measured(dataset, name))
+        return;
+    names->items[names->count++] = name;
+    names->how_far = HUB_MAX(names->how_far, hub_measured_level(name->kind));
 }
 
-static enum hub_status names_are(const struct hub_request *request, bool (*is)(enum hub_property_kind kind),
-                                 const struct hub_property *columns, unsigned count, bool *out,
-                                 struct hub_error *err)
+static void add_names(struct names *names, const struct hub_dataset *dataset,
+                      const struct hub_episodes_asked *asked, const struct hub_property *columns,
+                      unsigned count)
+{
+    for (unsigned i = 0; hub_where_name(asked->where, i); i++)
+        add_name(names, dataset, hub_where_name(asked->where, i));
+    add_name(names, dataset, &asked->query.sort);
+    for (unsigned i = 0; i < count && names->count < HUB_COUNT(names->items); i++)
+        add_name(names, dataset, &columns[i]);
+}
+
+/* Do the files themselves state all that is not measured yet? */
+static enum hub_status are_stated(const struct hub_state *state, const struct names *names, bool *all,
+                                  struct hub_error *err)
+{
+    const struct hub_dataset *dataset = state->dataset;
+    HUB_CLEANUP(hub_freep) struct hub_measured_state *parts = NULL;
+    HUB_CLEANUP(hub_episode_reader_dispose) struct hub_episode_reader reader = {.state = state};
+    HUB_TRY(hub_measures_states(state, &parts, err));
+    *all = true;
+    for (uint32_t i = 0; i < dataset->episode_count; i++) {
+        const struct hub_dataset_episode *e = &dataset->episodes[i];
+        for (unsigned n = 0; *all && n < names->count; n++) {
+            struct hub_values values = {.count = 1};
+            if (parts[e->part].how_far < hub_measured_level(names->items[n]->kind))
+                HUB_TRY(hub_episode_values_of(&reader, e, names->items[n], &values, err));
+            *all = values.count > 0;
+        }
+    }
+    return HUB_OK;
+}
+
+static enum hub_status read_named(const struct hub_request *request, const struct hub_state *state,
+                                  const struct hub_property *columns, unsigned count,
+                                  struct hub_coverage *out, struct hub_error *err)
 {
     HUB_CLEANUP(hub_episodes_asked_dispose) struct hub_episodes_asked asked = {0};
+    struct names names = {0};
+    bool all = true;
+    *out = (struct hub_coverage){.complete = true};
     HUB_TRY(hub_episodes_asked(request, &asked, err));
-    *out = hub_where_has(asked.where, is) || is(asked.query.sort.kind);
-    for (unsigned i = 0; i < count; i++)
-        *out |= is(columns[i].kind);
+    add_names(&names, state->dataset, &asked, columns, count);
+    if (!names.count)
+        return HUB_OK;
+    HUB_TRY(hub_coverage_read(state, names.how_far, out, err));
+    if (!out->complete && !out->stale)
+        HUB_TRY(are_stated(state, &names, &all, err));
+    const bool stated = !out->complete && !out->stale && all;
+    out->named = !stated && (!out->complete || names.how_far > HUB_MEASURED_REWARDS);
+    out->complete |= stated;
     return HUB_OK;
 }
 
-/* Returns are summed up where the files state none: all episodes have one, though not all are measured. */
-static enum hub_status check_returns(const struct hub_state *state, struct hub_coverage *out,
+/* wait=, in milliseconds, and partial=. */
+static enum hub_status read_patience(const struct hub_request *request, int64_t *wait_ms, bool *partial,
                                      struct hub_error *err)
 {
-    const struct hub_property name = {.kind = HUB_PROPERTY_RETURN};
-    const struct hub_dataset *dataset = state->dataset;
-    HUB_CLEANUP(hub_episode_reader_dispose) struct hub_episode_reader reader = {.state = state};
-    bool all = true;
-    for (uint32_t i = 0; all && i < dataset->episode_count; i++) {
-        struct hub_values values;
-        HUB_TRY(hub_episode_values_of(&reader, &dataset->episodes[i], &name, &values, err));
-        all = values.count > 0;
-    }
-    out->named = !all;
-    out->complete = all;
-    return HUB_OK;
+    int64_t wait_s = WAIT_S;
+    bool given;
+    HUB_TRY(hub_request_flag(request, "partial", partial, err));
+    *partial |= request->partial;
+    HUB_TRY(hub_request_int(request, "wait", &wait_s, &given, err));
+    *wait_ms = wait_s * 1000;
+    return wait_s >= 0 && wait_s <= MAX_WAIT_S
+               ? HUB_OK
+               : hub_request_wrong(request, "wait", err, "wait is 0 to %d seconds", MAX_WAIT_S);
 }
 
-enum hub_status hub_coverage_named(const struct hub_request *request, const struct hub_state *state,
-                                   const struct hub_property *columns, unsigned count,
-                                   struct hub_coverage *out, struct hub_error *err)
+/* Until more is measured, without a thread; else how much is by now. */
+static enum hub_status wait_for(struct hub_request *request, struct hub_response *response,
+                                const struct hub_target *target, const struct hub_coverage *coverage,
+                                int64_t wait_ms, struct hub_error *err)
 {
-    bool measured = false, returns = false;
-    *out = (struct hub_coverage){.complete = true};
-    HUB_TRY(names_are(request, is_measured, columns, count, &measured, err));
-    HUB_TRY(names_are(request, is_return, columns, count, &returns, err));
-    if (!measured && !returns)
+    struct hub_measurer *measurer = request->app->measurer;
+    const char *id = target->summary->id;
+    const int64_t until_ms = request->begun_ms + wait_ms;
+    hub_measurer_want(measurer, id);
+    struct hub_file_fetch *more =
+        hub_time_mono_ms() < until_ms ? hub_measurer_await(measurer, id, target->state.measures) : NULL;
+    if (more) {
+        hub_request_hold(request, more);
+        request->recall_ms = until_ms;
+        return HUB_AGAIN;
+    }
+    free(response->problem_extra);
+    if (asprintf(&response->problem_extra, "\"done\":%" PRIu64 ",\"of\":%" PRIu64, coverage->parts,
+                 coverage->of_parts) < 0)
+        response->problem_extra = NULL; /* the answer is worth giving without it */
+    return hub_fail_as(err, HUB_BUSY, "pending",
+                       "values of '%s' that this needs are still being measured, %" PRIu64 " of %" PRIu64
+                       " parts are done: try again, wait longer with wait=%d, or take what is known with "
+                       "partial=1",
+                       id, coverage->parts, coverage->of_parts, MAX_WAIT_S);
+}
+
+enum hub_status hub_coverage_require(struct hub_request *request, struct hub_response *response,
+                                     const struct hub_target *target, const struct hub_property *columns,
+                                     unsigned count, struct hub_coverage *out, struct hub_error *err)
+{
+    int64_t wait_ms;
+    bool partial;
+    HUB_TRY(read_patience(request, &wait_ms, &partial, err));
+    HUB_TRY(read_named(request, &target->state, columns, count, out, err));
+    if (out->complete || partial)
         return HUB_OK;
-    HUB_TRY(hub_coverage_read(state, measured ? HUB_MEASURED_ALL : HUB_MEASURED_REWARDS, out, err));
-    out->named = measured;
-    return measured || out->complete ? HUB_OK : check_returns(state, out, err);
+    if (!request->app->measurer)
+        return hub_fail_as(
+            err, HUB_UNSUPPORTED, "not-measured",
+            "values of '%s' that this needs are not measured, and this hub runs with --measure "
+            "off: start it with --measure idle or on-demand, or take what is known with "
+            "partial=1",
+            target->summary->id);
+    return wait_for(request, response, target, out, wait_ms, err);
 }
 
 enum hub_status hub_coverage_named_headers(struct hub_request *request, const struct hub_target *target,
@@ -135,11 +226,12 @@ enum hub_status hub_coverage_named_headers(struct hub_request *request, const st
     return hub_coverage_headers(request, target, coverage, response, err);
 }
 
-enum hub_status hub_coverage_of_names(struct hub_request *request, const struct hub_target *target,
-                                      const struct hub_property *columns, unsigned count,
-                                      struct hub_response *response, struct hub_error *err)
+void hub_coverage_named_put(struct hub_json *json, const struct hub_coverage *coverage)
 {
-    struct hub_coverage coverage;
-    HUB_TRY(hub_coverage_named(request, &target->state, columns, count, &coverage, err));
-    return hub_coverage_named_headers(request, target, &coverage, response, err);
+    if (!coverage->named)
+        return;
+    hub_json_put_array(json, "measured");
+    hub_json_uint(json, coverage->parts);
+    hub_json_uint(json, coverage->of_parts);
+    hub_json_end_array(json);
 }

@@ -9,7 +9,7 @@ struct hub_coverage {
     uint64_t parts, of_parts, episodes, of, rows, of_rows;
     bool stale; /* ranges of the dataset changed since some of it was measured */
     bool complete;
-    bool named;     /* names of the request are measured: hub_coverage_named */
+    bool named;     /* names of the request are measured: hub_coverage_require */
     uint64_t state; /* differs once anything was measured anew: part of the ETags of what depends on it */
 };
 
@@ -25,23 +25,25 @@ HUB_MUST_USE enum hub_status hub_coverage_headers(struct hub_request *request,
                                                   const struct hub_coverage *coverage,
                                                   struct hub_response *response, struct hub_error *err);
 
+/** wait= and partial=, for hub_request_known, with a comma behind. */
+#define HUB_MEASURED_PARAMETERS "wait", "partial",
+
 /**
- * Of what the request's where, sort and columns name: `named` is set where one of these is measured. What it is not is complete,
- * and its state 0.
+ * What the request's where, sort and `columns` name must be measured: else HUB_AGAIN, and once wait= is over 503 "pending" with
+ * done and of; 422 "not-measured" where nothing is measured. With partial=1 what is known will do. Before memory is reserved.
+ *
+ * @param[out] out  `named`: one of these is measured; what is not is complete, and its state 0
  */
-HUB_MUST_USE enum hub_status hub_coverage_named(const struct hub_request *request,
-                                                const struct hub_state *state,
-                                                const struct hub_property *columns, unsigned count,
-                                                struct hub_coverage *out, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_coverage_require(struct hub_request *request, struct hub_response *response,
+                                                  const struct hub_target *target,
+                                                  const struct hub_property *columns, unsigned count,
+                                                  struct hub_coverage *out, struct hub_error *err);
 /** As hub_coverage_headers, with X-Measured where names are measured: of how many parts. */
 HUB_MUST_USE enum hub_status hub_coverage_named_headers(struct hub_request *request,
                                                         const struct hub_target *target,
                                                         const struct hub_coverage *coverage,
                                                         struct hub_response *response, struct hub_error *err);
-/** Both. */
-HUB_MUST_USE enum hub_status hub_coverage_of_names(struct hub_request *request,
-                                                   const struct hub_target *target,
-                                                   const struct hub_property *columns, unsigned count,
-                                                   struct hub_response *response, struct hub_error *err);
+/** "measured": [done, of], where names are measured. */
+void hub_coverage_named_put(struct hub_json *json, const struct hub_coverage *coverage);
 
 #endif

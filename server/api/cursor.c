@@ -46,7 +46,7 @@ enum hub_status hub_cursor_decode(struct hub_view text, const char *scope, struc
 
 static bool is_of_page(const char *name)
 {
-    static const char *const names[] = {"limit", "cursor", "revision", "facets", "at"};
+    static const char *const names[] = {"limit", "cursor", "revision", "facets", "at", "wait"};
     for (size_t i = 0; i < HUB_COUNT(names); i++)
         if (strcmp(name, names[i]) == 0)
             return true;

@@ -252,7 +252,7 @@ static enum hub_status check_condition(struct hub_request *request, struct rows_
                                        struct hub_response *response, bool *done, struct hub_error *err)
 {
     struct hub_coverage measured;
-    HUB_TRY(hub_coverage_named(request, &q->target.state, NULL, 0, &measured, err));
+    HUB_TRY(hub_coverage_require(request, response, &q->target, NULL, 0, &measured, err));
     const struct hub_view parts[] = {hub_view_of(q->target.summary->revision),
                                      HUB_VIEW(ENCODER_VERSION),
                                      hub_view_of(q->target.summary->id),

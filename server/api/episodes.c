@@ -107,12 +107,22 @@ static enum hub_status read_include(const struct hub_request *request, struct hu
     return HUB_OK;
 }
 
+/* Of what the episodes are chosen and sorted by, as further members of a page; what is shown beside them may be null. */
 static enum hub_status put_coverage(struct hub_request *request, const struct hub_target *target,
-                                    const struct hub_measured_items *measured, struct hub_response *response,
-                                    struct hub_error *err)
+                                    const struct hub_measured_items *shown, struct hub_response *response,
+                                    struct hub_buf *more, struct hub_error *err)
 {
-    static const struct hub_property any = {.kind = HUB_PROPERTY_NONFINITE};
-    return hub_coverage_of_names(request, target, &any, measured->metrics || measured->spark, response, err);
+    struct hub_coverage coverage;
+    struct hub_json json = hub_json_to(more, err);
+    HUB_TRY(hub_coverage_require(request, response, target, NULL, 0, &coverage, err));
+    more->limit = 1 * KIB;
+    hub_coverage_named_put(&json, &coverage);
+    HUB_TRY(hub_json_status(&json));
+    if (shown->metrics || shown->spark) {
+        HUB_TRY(hub_coverage_read(&target->state, HUB_MEASURED_ALL, &coverage, err));
+        coverage.named = true;
+    }
+    return hub_coverage_named_headers(request, target, &coverage, response, err);
 }
 
 static void end_dispose(struct hub_episode_page *end)
@@ -131,17 +141,17 @@ static enum hub_status write_page(struct hub_request *request, const struct hub_
                                   struct hub_episode_query *query, const struct hub_page_query *page,
                                   struct hub_response *response, struct hub_error *err)
 {
-    struct hub_page_ends ends = {0};
+    HUB_CLEANUP(hub_page_ends_dispose) struct hub_page_ends ends = {0};
     HUB_CLEANUP(end_dispose) struct hub_episode_page end = {.key = HUB_BUF_INIT(sizeof ends.next.key - 1)};
     HUB_CLEANUP(hub_measured_items_leave) struct hub_measured_items measured = {0};
     HUB_TRY(read_include(request, &measured, err));
     HUB_TRY(hub_episodes_admit(request, &target->state, query, err));
     if (measured.metrics || measured.spark)
         HUB_TRY(hub_work_admit_us(request, page->limit * MEASURED_US, err));
+    HUB_TRY(put_coverage(request, target, &measured, response, &ends.more, err));
     struct items items = {.json = hub_page_begin(page, response, 64 * MIB, err),
                           .state = &target->state,
                           .measured = &measured};
-    HUB_TRY(put_coverage(request, target, &measured, response, err));
     HUB_TRY(hub_episode_page(&target->state, query, add_item, &items, &end, err));
     if (!end.total)
         HUB_TRY(hub_episode_known(&target->state, query, err));
@@ -220,16 +230,16 @@ static enum hub_status write_placed(struct hub_request *request, const struct hu
                                     const struct placed *p, const struct hub_page_query *page,
                                     struct hub_response *response, struct hub_error *err)
 {
-    struct hub_page_ends ends = {.total = p->count};
+    HUB_CLEANUP(hub_page_ends_dispose) struct hub_page_ends ends = {.total = p->count};
     uint32_t first;
     HUB_TRY(first_of(request, p, page, &first, err));
     HUB_CLEANUP(hub_measured_items_leave) struct hub_measured_items measured = {0};
     HUB_TRY(read_include(request, &measured, err));
+    HUB_TRY(put_coverage(request, target, &measured, response, &ends.more, err));
     struct items items = {.json = hub_page_begin(page, response, 64 * MIB, err),
                           .state = &target->state,
                           .measured = &measured};
     const uint32_t end = HUB_MIN(p->count, first + page->limit);
-    HUB_TRY(put_coverage(request, target, &measured, response, err));
     for (uint32_t i = first; i < end; i++)
         HUB_TRY(hub_episode_one(&target->state, episode_at(p, i)->number, add_item, &items, err));
     hub_page_span(&ends, first, end);
@@ -299,10 +309,11 @@ static enum hub_status send_lines(struct hub_request *request, struct hub_target
                                   struct hub_chosen_episodes *chosen, const struct placed *p,
                                   struct hub_response *response, struct hub_error *err)
 {
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf members = {0}; /* which lines have no place for */
     struct episode_lines *e;
     struct hub_measured_items measured = {0};
     HUB_TRY(read_include(request, &measured, err));
-    HUB_TRY(put_coverage(request, target, &measured, response, err));
+    HUB_TRY(put_coverage(request, target, &measured, response, &members, err));
     HUB_TRY(hub_new(&e, 1, sizeof *e, err));
     *e = (struct episode_lines){.lines = {.end = p->count,
                                           .put = put_line,
@@ -328,7 +339,9 @@ static enum hub_status list_placed(struct hub_request *request, struct hub_respo
     HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_STATE | HUB_TO_READY, &target, err));
     const struct hub_dataset *dataset = target.state.dataset;
     struct placed p = {dataset, NULL, dataset->episode_count};
+    struct hub_coverage coverage;
     if (!is_plain(request)) {
+        HUB_TRY(hub_coverage_require(request, response, &target, NULL, 0, &coverage, err));
         HUB_TRY(hub_chosen_episodes(request, response, &target.state, UINT32_MAX, &chosen, err));
         p.places = chosen.places;
         p.count = chosen.count;
@@ -352,8 +365,9 @@ static void continue_behind(const struct hub_page_query *page, struct hub_episod
 enum hub_status hub_episodes_list(struct hub_request *request, struct hub_response *response,
                                   struct hub_error *err)
 {
-    static const char *const parameters[] = {"where", "sort",   "split",  "name", "task",     "at", "include",
-                                             "limit", "cursor", "format", "for",  "revision", NULL};
+    static const char *const parameters[] = {"where",  "sort",    "split", "name",     "task",
+                                             "wait",   "partial", "at",    "include",  "limit",
+                                             "cursor", "format",  "for",   "revision", NULL};
     static const char *const of_drawn[] = {
         HUB_CHOSEN_PARAMETERS "at", "include", "limit", "cursor", "format", "for", "revision", NULL};
     HUB_CLEANUP(hub_target_dispose) struct hub_target target = {0};
@@ -484,9 +498,10 @@ static enum hub_status loosen(struct hub_target *target, struct hub_error *err)
 enum hub_status hub_episode_show(struct hub_request *request, struct hub_response *response,
                                  struct hub_error *err)
 {
-    static const char *const parameters[] = {"where", "split", "task",     "name",
-                                             "sort",  "for",   "revision", NULL};
+    static const char *const parameters[] = {
+        "where", "split", "task", "name", HUB_MEASURED_PARAMETERS "sort", "for", "revision", NULL};
     HUB_CLEANUP(hub_target_dispose) struct hub_target target = {0};
+    struct hub_coverage coverage;
     const struct hub_dataset_episode *episode;
     if (hub_request_query(request, "fields").data)
         return hub_fields_data(request, response, err);
@@ -494,7 +509,8 @@ enum hub_status hub_episode_show(struct hub_request *request, struct hub_respons
     HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_STATE | HUB_TO_READY, &target, err));
     HUB_TRY(hub_find_episode(request, target.state.dataset, &episode, err));
     HUB_TRY(loosen(&target, err));
-    HUB_TRY(hub_coverage_of_names(request, &target, NULL, 0, response, err));
+    HUB_TRY(hub_coverage_require(request, response, &target, NULL, 0, &coverage, err));
+    HUB_TRY(hub_coverage_named_headers(request, &target, &coverage, response, err));
     struct hub_json json = hub_json_to(hub_response_buffer(response, 200, "application/json", 16 * MIB), err);
     hub_json_object(&json);
     HUB_TRY(hub_episode_one(&target.state, episode->number, add_members, &json, err));

@@ -4,6 +4,7 @@
 #include "server/api/episodes.h"
 #include "server/api/handlers.h"
 
+#include "server/api/coverage.h"
 #include "server/api/documents.h"
 #include "server/api/remote.h"
 #include "server/api/reply.h"
@@ -199,6 +200,8 @@ static enum hub_status list_chosen(struct hub_request *request, struct hub_respo
     HUB_CLEANUP(hub_target_dispose) struct hub_target target = {0};
     HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_STATE | HUB_TO_READY, &target, err));
     const struct hub_dataset *dataset = target.state.dataset;
+    struct hub_coverage measured;
+    HUB_TRY(hub_coverage_require(request, response, &target, NULL, 0, &measured, err));
     HUB_TRY(hub_budget_take(request->app->budget, request, response,
                             dataset->file_count * (sizeof(struct hub_file_digests) + 64) +
                                 dataset->episode_count * (uint64_t)8,
@@ -206,7 +209,7 @@ static enum hub_status list_chosen(struct hub_request *request, struct hub_respo
     struct hub_json json =
         hub_json_to(hub_response_buffer(response, 200, "application/json", 256 * MIB), err);
     HUB_TRY(write_chosen(request, &target, &json, err));
-    HUB_TRY(hub_resolve_headers(request, &target, response, err));
+    HUB_TRY(hub_coverage_named_headers(request, &target, &measured, response, err));
     return hub_reply_document(request, response, err);
 }
 
@@ -215,7 +218,8 @@ static enum hub_status list_chosen(struct hub_request *request, struct hub_respo
 enum hub_status hub_files_list(struct hub_request *request, struct hub_response *response,
                                struct hub_error *err)
 {
-    static const char *const parameters[] = {"for", "revision", "episodes", "where", "split", "task", NULL};
+    static const char *const parameters[] = {
+        "for", "revision", "episodes", "where", "split", "task", HUB_MEASURED_PARAMETERS NULL};
     static const char *const of_page[] = {"prefix", "delimiter", "limit", "cursor", "format"};
     HUB_CLEANUP(hub_target_dispose) struct hub_target target = {0};
     for (size_t i = 2; parameters[i]; i++)

@@ -288,10 +288,10 @@ static enum hub_status choose_all(struct hub_request *request, struct hub_respon
 static enum hub_status make_plan(struct hub_request *request, struct hub_response *response, struct sample *s,
                                  struct hub_error *err)
 {
-    static const char *const parameters[] = {"windows",   "length",   "fields...",      "where", "split",
-                                             "name",      "task",     "seed",           "pad",   "final",
-                                             "weight",    "sentinel", "format",         "for",   "revision",
-                                             "partition", "part",     "partition_seed", NULL};
+    static const char *const parameters[] = {
+        "windows",  "length",    "fields...", "where",          "split",    "name",    "task",
+        "seed",     "pad",       "final",     "weight",         "sentinel", "format",  "for",
+        "revision", "partition", "part",      "partition_seed", "wait",     "partial", NULL};
     HUB_CLEANUP(hub_chosen_dispose) struct hub_chosen_episodes chosen = {.seed_is_of_rows = true};
     s->measured.complete = true;
     const bool filtered = is_filtered(request);
@@ -300,7 +300,7 @@ static enum hub_status make_plan(struct hub_request *request, struct hub_respons
     HUB_TRY(hub_resolve(request, response, parameters,
                         (filtered ? HUB_TO_STATE : HUB_TO_DATASET) | HUB_TO_READY, &s->target, err));
     if (filtered) {
-        HUB_TRY(hub_coverage_named(request, &s->target.state, NULL, 0, &s->measured, err));
+        HUB_TRY(hub_coverage_require(request, response, &s->target, NULL, 0, &s->measured, err));
         HUB_TRY(hub_chosen_episodes(request, response, &s->target.state, UINT32_MAX, &chosen, err));
     } else {
         HUB_TRY(choose_all(request, response, s->target.state.dataset, &chosen, err));
@@ -388,7 +388,7 @@ enum hub_status hub_sample_show(struct hub_request *request, struct hub_response
     }
     const bool waited = s->planned;
     const enum hub_status st = answer(request, response, s, err);
-    if (st == HUB_AGAIN && request->fetch)
+    if (st == HUB_AGAIN && request->fetch && s->planned)
         return st; /* for what is coming by this plan */
     forget(s);
     if (st != HUB_CHANGED || !waited)

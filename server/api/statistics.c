@@ -397,8 +397,10 @@ static enum hub_status check_measured(struct hub_request *request, const struct 
 static enum hub_status ask(struct hub_request *request, struct hub_response *response, struct question *q,
                            struct hub_error *err)
 {
-    static const char *const parameters[] = {"field...", "dims...", "bins", "by",       "where",
-                                             "split",    "task",    "for",  "revision", NULL};
+    static const char *const parameters[] = {
+        "field...", "dims...", "bins",     "by", "where", HUB_MEASURED_PARAMETERS "split",
+        "task",     "for",     "revision", NULL};
+    struct hub_coverage chosen_by;
     bool given;
     HUB_TRY(hub_request_known(request, parameters, err));
     HUB_TRY(hub_request_int(request, "bins", &q->bins, &given, err));
@@ -408,7 +410,8 @@ static enum hub_status ask(struct hub_request *request, struct hub_response *res
     if (q->bins < MIN_BINS || q->bins > HUB_HISTOGRAM_BINS)
         return hub_request_wrong(request, "bins", err, "bins is %d to %d", MIN_BINS, HUB_HISTOGRAM_BINS);
     HUB_TRY(hub_episodes_asked(request, &q->asked, err));
-    return hub_resolve(request, response, parameters, HUB_TO_STATE | HUB_TO_READY, &q->target, err);
+    HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_STATE | HUB_TO_READY, &q->target, err));
+    return hub_coverage_require(request, response, &q->target, NULL, 0, &chosen_by, err);
 }
 
 /* What it takes to answer. */

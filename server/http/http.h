@@ -85,6 +85,7 @@ struct hub_request {
     int64_t
         recall_ms; /* said with `fetch`: at this time the handler is called again, bytes or none; 0: never */
     int64_t begun_ms;            /* when its header was complete (hub_time_mono_ms) */
+    bool partial;                /* as partial=1: a page asks, and what is known will do */
     struct hub_file_fetch *held; /* a share of `fetch` for handlers without a state: hub_request_hold */
     void *state;                 /* the handler's; freed with free_state when the request ends */
     void (*free_state)(void *state);

@@ -170,7 +170,7 @@ enum hub_status hub_request_init(struct hub_request *request, enum hub_method me
     request->headers = NULL;
     request->body = (struct hub_view){0};
     request->id[0] = '\0';
-    request->may_block = request->heavy = false;
+    request->may_block = request->heavy = request->partial = false;
     request->patience_ms = 0;
     request->state = NULL;
     request->free_state = NULL;

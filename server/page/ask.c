@@ -81,7 +81,7 @@ enum hub_status hub_page_ask(struct hub_request *page, const char *target, char 
     request.app = page->app;
     request.base_url = page->base_url;
     request.names_server = page->names_server;
-    request.may_block = true;
+    request.may_block = request.partial = true;
     request.heavy = page->heavy;
     request.client = page->client;
     request.granted = page->granted;

@@ -152,9 +152,21 @@ static enum hub_status ask_list(struct page *page, struct hub_view *api, json_t 
     return HUB_OK;
 }
 
+/* Is all known that the episodes are chosen and sorted by? */
+static bool is_measured(const json_t *list, struct page_where_partial *out)
+{
+    const json_t *measured = json_object_get(list, "measured");
+    *out = (struct page_where_partial){(uint64_t)json_integer_value(json_array_get(measured, 0)),
+                                       (uint64_t)json_integer_value(json_array_get(measured, 1))};
+    return out->done == out->of;
+}
+
 static enum hub_status show_list(struct page *page, const json_t *list, const json_t *dataset,
                                  const json_t *statistics)
 {
+    struct page_where_partial known;
+    if (!is_measured(list, &known))
+        page_where_partial(&page->out, &known);
     if (!page_count(list, "total"))
         return page_where_empty(page, dataset, statistics);
     page_episodes_table(page, list, page_query(page, "cursor limit at include", NULL), true);
@@ -181,8 +193,9 @@ static enum hub_status write_chosen(struct page *page, const json_t *dataset, co
     const uint64_t total = page_count(list, "total");
     size_t i;
     const json_t *number;
-    if (!is_chosen(page) || !total || total > MOST_CHOSEN)
-        return HUB_OK;
+    struct page_where_partial known;
+    if (!is_chosen(page) || !total || total > MOST_CHOSEN || !is_measured(list, &known))
+        return HUB_OK; /* numbers that are copied stand for a choice that is complete */
     const struct hub_view query = page_query(page, "cursor limit at include sort revision columns format",
                                              "columns", HUB_VIEW("number"), "format", HUB_VIEW("json"), NULL);
     HUB_TRY(page_ask_if_any(page, page_url(page, "/api/v1/datasets/%p/episodes%r", page_id(page), query),

@@ -19,6 +19,24 @@ bool hub_measured_has(enum hub_property_kind kind)
     return kind == HUB_PROPERTY_RETURN || (kind >= HUB_PROPERTY_SCORE && kind <= HUB_PROPERTY_MAX);
 }
 
+enum hub_measured hub_measured_level(enum hub_property_kind kind)
+{
+    switch (kind) {
+    case HUB_PROPERTY_RETURN:
+    case HUB_PROPERTY_SCORE:
+    case HUB_PROPERTY_FLAT_REWARD:
+        return HUB_MEASURED_REWARDS;
+    case HUB_PROPERTY_FROZEN:
+    case HUB_PROPERTY_STILL:
+    case HUB_PROPERTY_JERK:
+    case HUB_PROPERTY_SATURATED:
+    case HUB_PROPERTY_OFFSET:
+        return HUB_MEASURED_ALL; /* they need the ranges of the whole dataset */
+    default:
+        return hub_measured_has(kind) ? HUB_MEASURED_FIELDS : HUB_MEASURED_NOTHING;
+    }
+}
+
 static double number_of(const json_t *metadata, const char *key, bool *all)
 {
     const json_t *value = json_object_get(metadata, key);

@@ -26,6 +26,8 @@ void hub_measured_values_dispose(struct hub_measured_values *values);
 /** It may have been measured; nothing else is known under that name. */
 bool hub_measured_has(enum hub_property_kind kind);
 bool hub_measured_alone(enum hub_property_kind kind);
+/** How far a part has to be measured for that; HUB_MEASURED_NOTHING: it is not measured. */
+enum hub_measured hub_measured_level(enum hub_property_kind kind);
 HUB_MUST_USE enum hub_status hub_measured_value(struct hub_episode_reader *reader,
                                                 const struct hub_dataset_episode *episode,
                                                 const struct hub_property *name, struct hub_value *out,

@@ -90,10 +90,19 @@ unsigned hub_where_comparisons(const struct hub_where *where)
     return where ? (unsigned)where->test_count + where->value_count : 0;
 }
 
-bool hub_where_has(const struct hub_where *where, bool (*is)(enum hub_property_kind kind))
+const struct hub_property *hub_where_name(const struct hub_where *where, unsigned i)
 {
-    for (uint16_t i = 0; where && i < where->test_count; i++)
-        if (is(where->tests[i].name.kind))
+    return where && i < where->test_count ? &where->tests[i].name : NULL;
+}
+
+bool hub_where_text(const struct hub_where *where, unsigned i, unsigned k, struct hub_view *out)
+{
+    const struct hub_where_test *test = &where->tests[i];
+    const bool equality = test->op == HUB_TEST_EQUAL || test->op == HUB_TEST_UNEQUAL;
+    for (unsigned v = test->first; equality && v < test->first + test->count; v++)
+        if (where->values[v].kind == HUB_VALUE_TEXT && k-- == 0) {
+            *out = where->values[v].text;
             return true;
+        }
     return false;
 }

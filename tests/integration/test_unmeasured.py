@@ -1,0 +1,214 @@
+"""Requests whose values are still being measured: they wait, say so, or answer from what is known; never from what is not."""
+import contextlib
+import json
+import os
+import re
+import shutil
+import threading
+import time
+from urllib.parse import quote, urlencode
+
+import h5py
+import numpy as np
+import pytest
+
+from hub import FIXTURES, Hub, serving, until
+
+JERKY = 'jerk is not null'
+
+
+def write(path, episodes=4, rewards=True, **attributes):
+    rng = np.random.default_rng(len(str(path)))
+    with h5py.File(path, "w") as f:
+        data = f.create_group("data")
+        for i in range(episodes):
+            demo = data.create_group(f"demo_{i}")
+            demo.attrs["num_samples"] = 20
+            demo["actions"] = np.cumsum(rng.normal(size=(20, 2)), axis=0) + i
+            demo["dones"] = np.arange(20) == 19
+            if rewards:
+                demo["rewards"] = np.full(20, float(i))
+            for name, value in attributes.items():
+                demo.attrs[name] = value
+    return path
+
+
+def url(what, id="made", **query):
+    return f"/api/v1/datasets/{quote(id)}/{what}?" + urlencode(query, doseq=True)
+
+
+@contextlib.contextmanager
+def slow(tmp_path, *args, episodes=4):
+    """A hub that measures what is asked for only, and pace(seconds): how long each read of it takes from then on."""
+    (tmp_path / "root").mkdir(exist_ok=True)
+    write(tmp_path / "root/made.hdf5", episodes=episodes)
+    order = tmp_path / "order"
+
+    def pace(seconds):
+        order.with_suffix(".new").write_text(f"{int(seconds * 1000)} {int(seconds * 1000)} 0")
+        os.rename(order.with_suffix(".new"), order)
+
+    pace(0)
+    os.environ["HUB_LATE_FILE"] = str(order)
+    try:
+        hub = Hub([str(tmp_path / "root")], program="minari-hub-late", args=("--hash", "off", "--measure", "on-demand", *args))
+    finally:
+        del os.environ["HUB_LATE_FILE"]
+    with hub:
+        hub.wait_indexed()
+        yield hub, pace
+
+
+NEEDS = [("episodes", {"where": 'max("actions") > -1000'}), ("episodes", {"sort": "-jerk"}), ("episodes", {"columns": "number,jerk"}),
+         ("episodes", {"where": JERKY, "format": "jsonl"}), ("episodes", {"sort": "jerk", "at": 1, "limit": 2}),
+         ("episodes", {"columns": "number", "where": JERKY, "format": "csv"}), ("episodes", {"where": JERKY, "random": 1, "seed": 1}),
+         ("rows", {"fields": "actions", "where": JERKY, "format": "csv"}), ("rows", {"fields": "actions", "sort": "jerk"}),
+         ("sample", {"fields": "actions", "where": JERKY, "seed": 1}), ("~statistics", {"where": JERKY}),
+         ("files", {"where": JERKY}), ("episodes/1", {"sort": "jerk"})]
+
+
+@pytest.mark.parametrize("what,query", NEEDS)
+def test_what_is_not_measured_is_waited_for(tmp_path, what, query):
+    """At first it is pending, with how much is done; then it is whole. What is known is given to who says that it will do."""
+    write(tmp_path / "made.hdf5")
+    with serving(str(tmp_path), args=["--measure", "on-demand"]) as hub:
+        known = hub.get(url(what, partial=1, **query))
+        problem = hub.get(url(what, wait=0, **query))
+        if problem.status != 200:  # the first of both has it measured
+            assert problem.status == 503 and problem.headers["Retry-After"] and problem.headers["Cache-Control"] == "no-store"
+            assert problem.json()["type"] == "urn:minari-hub:pending" and (problem.json()["done"], problem.json()["of"]) == (0, 1)
+            assert known.status in (200, 400, 404) and "partial=1" in problem.json()["detail"]  # of nothing nothing is sampled
+        whole = hub.get(url(what, wait=30, **query))
+        assert whole.status == 200 and whole.headers.get("X-Measured", "1/1") == "1/1" and whole.headers["Cache-Control"] == "no-cache"
+        assert re.sub(rb"wait=\d+", b"", hub.get(url(what, wait=0, **query)).body) == re.sub(rb"wait=\d+", b"", whole.body)
+
+
+def test_an_answer_from_what_is_known_says_how_much_that_is(tmp_path):
+    with slow(tmp_path) as (hub, pace):
+        pace(2)
+        for query in {"where": JERKY}, {"columns": "number", "where": JERKY}:
+            known = hub.get(url("episodes", partial=1, **query))
+            assert known.status == 200 and known.headers["X-Measured"] == "0/1" and known.headers["Cache-Control"] == "no-store" and known.headers["Retry-After"]
+            assert known.json()["measured"] == [0, 1] and known.json()["total"] == 0
+        pace(0)
+        whole = hub.get(url("episodes", where=JERKY, wait=30))
+        assert whole.status == 200 and whole.json()["measured"] == [1, 1] and whole.json()["total"] == 4
+        assert "measured" not in hub.get(url("episodes", where="steps > 3")).json()
+
+
+def test_no_worker_waits(tmp_path):
+    """Twenty requests wait at a hub with one worker, which answers others meanwhile; then all of them are answered."""
+    with slow(tmp_path, "--workers", "1") as (hub, pace):
+        pace(2)
+        answers = []
+        threads = [threading.Thread(target=lambda: answers.append(hub.get(url("episodes", where=JERKY, wait=30)))) for _ in range(20)]
+        for thread in threads:
+            thread.start()
+        in_flight = lambda: int(re.search(rb"^minari_hub_http_requests_in_flight (\d+)", hub.get("/metrics").body, re.M)[1])
+        until(lambda: in_flight() > 20)
+        for _ in range(5):
+            assert hub.get(url("episodes", where="steps > 3")).json()["total"] == 4
+        assert not answers
+        pace(0)
+        for thread in threads:
+            thread.join(60)
+        assert [a.status for a in answers] == [200] * 20 and {a.json()["total"] for a in answers} == {4}
+
+
+def test_the_wait_ends(tmp_path):
+    """After the time that is given, and at once when the hub stops."""
+    with slow(tmp_path) as (hub, pace):
+        pace(20)
+        begun = time.monotonic()
+        answer = hub.get(url("episodes", where=JERKY, wait=1))
+        assert answer.status == 503 and time.monotonic() - begun >= 1
+        begun = time.monotonic()
+        assert hub.get(url("rows", fields="actions", where=JERKY)).status == 503  # two seconds unless it says so
+        assert 2 <= time.monotonic() - begun < 15
+        for wait in "31", "-1", "x", "":
+            assert hub.get(url("episodes", where=JERKY, wait=wait)).json()["parameter"] == "wait"
+        answers = []
+        waits = threading.Thread(target=lambda: answers.append(hub.get(url("episodes", where=JERKY, wait=30))))
+        waits.start()
+        until(lambda: re.search(rb"^minari_hub_http_requests_in_flight 2", hub.get("/metrics").body, re.M))
+        hub.process.terminate()
+        waits.join(15)
+        assert not waits.is_alive() and answers[0].status == 503 and answers[0].json()["type"].split(":")[-1] in ("draining", "pending")
+
+
+def test_complete_is_never_called_half(tmp_path):
+    """What a number says of itself and how much is measured come from one moment, whatever is measured beside it."""
+    with slow(tmp_path, episodes=8) as (hub, pace):
+        seen = set()
+
+        def is_whole():
+            answer = hub.get(url("episodes", where='max("actions") > -1000', partial=1))
+            seen.add((answer.headers["X-Measured"], answer.json()["total"]))
+            return answer.headers["X-Measured"] == "1/1"
+
+        pace(0.1)
+        until(is_whole, every=0)
+        assert seen <= {("0/1", 0), ("1/1", 8)}
+        assert hub.get(url("episodes", where="flat_reward = true", wait=0)).status == 200  # which needs the rewards alone
+
+
+def test_what_is_asked_for_comes_first(tmp_path):
+    """Between two parts of one dataset another one is measured that somebody waits for."""
+    shutil.copytree(f"{FIXTURES}/minari/root-0.4.2/simple-links-v0", tmp_path / "root/simple-links-v0")
+    with slow(tmp_path) as (hub, pace):
+        pace(0.1)
+        measured = lambda: hub.get(url("episodes", "simple-links-v0", columns='max("actions")', partial=1)).headers["X-Measured"]
+        assert measured() == "0/3"
+        until(lambda: any(j["target"] == "simple-links-v0" and j["state"] == "running" for j in hub.get("/api/v1/jobs").json()["items"]))
+        assert hub.get(url("episodes", where=JERKY, wait=30)).json()["total"] == 4
+        assert measured() != "3/3"
+        pace(0)
+        assert hub.get(url("episodes", "simple-links-v0", columns="jerk", wait=30)).headers["X-Measured"] == "3/3"
+
+
+@pytest.mark.parametrize("what,query", NEEDS)
+def test_a_hub_that_measures_nothing(tmp_path, what, query):
+    write(tmp_path / "made.hdf5")
+    with serving(str(tmp_path), args=["--measure", "off"]) as hub:
+        problem = hub.get(url(what, **query))
+        assert problem.status == 422 and problem.json()["type"] == "urn:minari-hub:not-measured" and "Retry-After" not in problem.headers
+        assert "--measure" in problem.json()["detail"] and "partial=1" in problem.json()["detail"]
+        assert hub.get(url("episodes", sort="return")).status == 200  # inspection sums it up
+
+
+def test_what_files_state_needs_no_measuring(tmp_path):
+    """Statistics of LeRobot, returns where no field is a reward."""
+    write(tmp_path / "made.hdf5", rewards=False)
+    with serving(f"own={tmp_path}", f"arm={FIXTURES}/lerobot", args=["--measure", "off"]) as hub:
+        ids = [d["id"] for d in hub.datasets()]
+        made, arm = (next(i for i in ids if i.endswith(end)) for end in ("made", "arm-v21"))
+        answer = hub.get(url("episodes", made, columns="number,return", where="return is null"))
+        assert answer.status == 200 and answer.json()["columns"]["return"] == [None] * 4
+        stated = next(f for f, s in hub.episodes(arm)[0]["statistics"].items() if "max" in s and not isinstance(s["max"], list))
+        answer = hub.get(url("episodes", arm, where=f'max("{stated}") > -1e300'))
+        assert answer.status == 200 and answer.json()["total"] == len(hub.episodes(arm)) and "X-Measured" not in answer.headers
+
+
+def test_lists_of_datasets_never_wait(tmp_path):
+    with slow(tmp_path) as (hub, pace):
+        pace(20)
+        for query in "", "&sort=-steps", "&include=returns":
+            assert hub.get("/api/v1/datasets?limit=5" + query).status == 200
+        listed = json.loads(hub.get(url("episodes", include="metrics,spark")).body)
+        assert [e["metrics"] for e in listed["items"]] == [None] * 4
+
+
+def test_pages_say_how_much_is_known(tmp_path):
+    """They do not wait; what is copied from them, with numbers of episodes, is complete or not there."""
+    with slow(tmp_path) as (hub, pace):
+        pace(2)
+        for query in {"where": JERKY}, {"where": "steps > 3", "sort": "jerk"}:
+            page = hub.get("/d/made/episodes?" + urlencode(query)).body.decode()
+            assert "0 of 1 parts of this dataset are measured" in page and "Commands and programs" not in page and "partial=" not in page
+        plain = hub.get("/d/made/episodes?" + urlencode({"where": "steps > 3"})).body.decode()
+        assert "parts of this dataset" not in plain and "Commands and programs" in plain
+        assert hub.get("/d/made/episodes/1?" + urlencode({"sort": "jerk"})).status == 200
+        pace(0)
+        assert hub.get(url("episodes", where=JERKY, wait=30)).status == 200
+        page = hub.get("/d/made/episodes?" + urlencode({"where": JERKY})).body.decode()
+        assert "parts of this dataset" not in page and "Commands and programs" in page
