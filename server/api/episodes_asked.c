@@ -17,14 +17,13 @@ static enum hub_status read_sort(const struct hub_request *request, struct hub_e
         return HUB_OK;
     asked->query.descending = hub_view_starts(sort, "-");
     sort = (struct hub_view){sort.data + asked->query.descending, sort.size - asked->query.descending};
-    if (hub_property_parse(sort, &asked->sort, &asked->query.sort, NULL))
-        return hub_request_wrong(
-            request, "sort", err,
-            "sort must be one of number, name, steps, seed, return, success, task, split, "
-            "terminated, truncated, score, nonfinite, frozen, still, jerk, saturated, gap, video_frames, "
-            "offset, "
-            "unended, flat_reward, sum(\"FIELD\") or mean, std, min, max, \"ATTRIBUTE\", "
-            "with - for descending");
+    struct hub_error why = {0};
+    const enum hub_status st = hub_property_parse(sort, &asked->sort, &asked->query.sort, &why);
+    if (st == HUB_INVALID)
+        return hub_request_wrong(request, "sort", err,
+                                 "sort must be one name, with - before it for descending; %s", why.detail);
+    if (st)
+        return hub_pass(st, &why, err);
     return HUB_OK;
 }
 

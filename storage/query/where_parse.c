@@ -1,6 +1,7 @@
 /* Recursive descent with a ceiling on depth; texts are unquoted in the copy of the text that is kept. */
 #include "storage/query/where_inside.h"
 
+#include "storage/base/nearest.h"
 #include "storage/base/number.h"
 
 #include <ctype.h>
@@ -82,11 +83,20 @@ static enum hub_status wrong(struct parser *p, const char *expected)
 
 static enum hub_status unknown_name(struct parser *p)
 {
-    return wrong(
-        p, "a name is one of number, name, steps, seed, return, success, task, split, terminated, "
-           "truncated, score, nonfinite, frozen, still, jerk, saturated, gap, video_frames, offset, unended, "
-           "flat_reward, sum(\"FIELD\"), mean(\"FIELD\"), std(\"FIELD\"), min(\"FIELD\"), "
-           "max(\"FIELD\"), \"ATTRIBUTE\"");
+    char expected[512];
+    struct hub_nearest nearest;
+    const bool any = p->kind == TOKEN_WORD && hub_nearest_begin(&nearest, p->token, 1);
+    for (size_t i = 0; any && i < HUB_COUNT(names); i++)
+        (void)hub_nearest_offer(&nearest, names[i].word, names[i].word);
+    const char *near = any && nearest.count ? nearest.items[0] : NULL;
+    snprintf(
+        expected, sizeof expected,
+        "%s%s%sa name is one of number, name, steps, seed, return, success, task, split, terminated, "
+        "truncated, score, nonfinite, frozen, still, jerk, saturated, gap, video_frames, offset, unended, "
+        "flat_reward, sum(\"FIELD\"), mean(\"FIELD\"), std(\"FIELD\"), min(\"FIELD\"), "
+        "max(\"FIELD\"), \"ATTRIBUTE\"",
+        near ? "did you mean " : "", near ? near : "", near ? "? " : "");
+    return wrong(p, expected);
 }
 
 /* ---- tokens ---- */

@@ -44,7 +44,7 @@ Test(episodes, lists)
         {DOOR "?where=%22%3E%3Cb%3E+%3D%3D", 400, "value=\"&quot;&gt;&lt;b&gt; ==\"",
          "Content-Type: text/html; charset=utf-8"},
         {DOOR "?where=%22%3E%3Cb%3E+%3D%3D", 400, "This filter cannot be read: <bdi>"},
-        {DOOR "?sort=colour", 400, "sort must be one of"},
+        {DOOR "?sort=colour", 400, "sort must be one name"},
         {DOOR "?limit=5", 200, "rel=\"next\">Next</a>"},
         {"/d/lab/arm/episodes?split=train", 200, "<option value=\"train\" selected>train</option>"},
         {"/d/lab/arm/episodes", 200, "<bdi>pick up the &quot;red&quot; cube</bdi>"},
