@@ -119,7 +119,7 @@ const struct cli_command cli_commands[] = {
           "  minari-cli episodes D4RL/door/human-v2 --sort=-return -n 5\n"
           "  minari-cli episodes so100/pick-place --task 0\n"
           "  minari-cli episodes D4RL/door/human-v2 --where 'steps > 200 and success = true'\n"
-          "  minari-cli episodes D4RL/door/human-v2 --where \"task is null and \\\"id\\\" >= 2\" --json\n"
+          "  minari-cli episodes D4RL/door/human-v2 --where \"task is null and number >= 2\" --json\n"
           "  minari-cli episodes D4RL/door/human-v2 --csv --columns number,steps,return,jerk > episodes.csv\n"
           "  minari-cli episodes D4RL/door/human-v2 --sort=-return -n 50 -o best.arrow",
      1,

@@ -28,8 +28,6 @@ enum hub_status hub_chosen_episodes(struct hub_request *request, struct hub_resp
     HUB_TRY(hub_budget_take(request->app->budget, request, response,
                             (uint64_t)state->dataset->episode_count * HUB_CHOOSING, err));
     HUB_TRY(hub_episode_order(state, &asked.query, &out->places, &out->count, err));
-    if (!out->count)
-        HUB_TRY(hub_episode_known(state, &asked.query, err));
     HUB_TRY(hub_chosen_draw(request, out, err));
     out->count = HUB_MIN(out->count, limit);
     for (uint32_t i = 0; i < out->count; i++)

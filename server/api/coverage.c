@@ -3,6 +3,7 @@
 
 #include "server/api/cells.h"
 #include "server/api/episodes.h"
+#include "server/api/known.h"
 #include "server/api/measured.h"
 #include "storage/base/time.h"
 #include "storage/catalog/episode_reader.h"
@@ -113,16 +114,18 @@ static void add_names(struct names *names, const struct hub_dataset *dataset,
 }
 
 /* Do the files themselves state all that is not measured yet? */
-static enum hub_status are_stated(const struct hub_state *state, const struct names *names, bool *all,
-                                  struct hub_error *err)
+static enum hub_status are_stated(const struct hub_state *state, const struct names *names,
+                                  const struct hub_parallel *parallel, bool *all, struct hub_error *err)
 {
     const struct hub_dataset *dataset = state->dataset;
     HUB_CLEANUP(hub_freep) struct hub_measured_state *parts = NULL;
     HUB_CLEANUP(hub_episode_reader_dispose) struct hub_episode_reader reader = {.state = state};
     HUB_TRY(hub_measures_states(state, &parts, err));
     *all = true;
-    for (uint32_t i = 0; i < dataset->episode_count; i++) {
+    for (uint32_t i = 0; *all && i < dataset->episode_count; i++) {
         const struct hub_dataset_episode *e = &dataset->episodes[i];
+        if (i % 1024 == 0 && hub_parallel_cancelled(parallel))
+            return hub_fail(err, HUB_CANCELLED, "nobody waits for these episodes any more");
         for (unsigned n = 0; *all && n < names->count; n++) {
             struct hub_values values = {.count = 1};
             if (parts[e->part].how_far < hub_measured_level(names->items[n]->kind))
@@ -133,21 +136,19 @@ static enum hub_status are_stated(const struct hub_state *state, const struct na
     return HUB_OK;
 }
 
-static enum hub_status read_named(const struct hub_request *request, const struct hub_state *state,
+static enum hub_status read_named(const struct hub_state *state, const struct hub_episodes_asked *asked,
                                   const struct hub_property *columns, unsigned count,
                                   struct hub_coverage *out, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_episodes_asked_dispose) struct hub_episodes_asked asked = {0};
     struct names names = {0};
     bool all = true;
     *out = (struct hub_coverage){.complete = true};
-    HUB_TRY(hub_episodes_asked(request, &asked, err));
-    add_names(&names, state->dataset, &asked, columns, count);
+    add_names(&names, state->dataset, asked, columns, count);
     if (!names.count)
         return HUB_OK;
     HUB_TRY(hub_coverage_read(state, names.how_far, out, err));
     if (!out->complete && !out->stale)
-        HUB_TRY(are_stated(state, &names, &all, err));
+        HUB_TRY(are_stated(state, &names, asked->query.parallel, &all, err));
     const bool stated = !out->complete && !out->stale && all;
     out->named = !stated && (!out->complete || names.how_far > HUB_MEASURED_REWARDS);
     out->complete |= stated;
@@ -200,10 +201,14 @@ enum hub_status hub_coverage_require(struct hub_request *request, struct hub_res
                                      const struct hub_target *target, const struct hub_property *columns,
                                      unsigned count, struct hub_coverage *out, struct hub_error *err)
 {
+    HUB_CLEANUP(hub_episodes_asked_dispose) struct hub_episodes_asked asked = {0};
     int64_t wait_ms;
     bool partial;
     HUB_TRY(read_patience(request, &wait_ms, &partial, err));
-    HUB_TRY(read_named(request, &target->state, columns, count, out, err));
+    HUB_TRY(hub_episodes_asked(request, &asked, err));
+    HUB_TRY(hub_episodes_admit(request, &target->state, &asked.query, err));
+    HUB_TRY(hub_known_check(request, response, target, &asked, columns, count, err));
+    HUB_TRY(read_named(&target->state, &asked, columns, count, out, err));
     if (out->complete || partial)
         return HUB_OK;
     if (!request->app->measurer)

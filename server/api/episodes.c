@@ -153,8 +153,6 @@ static enum hub_status write_page(struct hub_request *request, const struct hub_
                           .state = &target->state,
                           .measured = &measured};
     HUB_TRY(hub_episode_page(&target->state, query, add_item, &items, &end, err));
-    if (!end.total)
-        HUB_TRY(hub_episode_known(&target->state, query, err));
     ends.total = end.total;
     ends.has_next = end.more;
     ends.next.behind = end.key.size == 0;

@@ -166,10 +166,6 @@ HUB_MUST_USE enum hub_status hub_episode_order(const struct hub_state *state,
 HUB_MUST_USE enum hub_status hub_episode_one(const struct hub_state *state, int64_t number,
                                              hub_episode_each *each, void *user, struct hub_error *err);
 
-/** Of a query that chooses no episode: HUB_INVALID "bad-parameter", with those there are, when its split or task is one that none is of and
- * that the dataset does not list. */
-HUB_MUST_USE enum hub_status hub_episode_known(const struct hub_state *state,
-                                               const struct hub_episode_query *query, struct hub_error *err);
 /** Whether the query's filters take each episode, in the order of the dataset's. */
 HUB_MUST_USE enum hub_status hub_episode_choose(const struct hub_state *state,
                                                 const struct hub_episode_query *query, bool *chosen,

@@ -53,4 +53,10 @@ HUB_MUST_USE enum hub_status hub_episode_values_of(struct hub_episode_reader *re
                                                    const struct hub_property *name, struct hub_values *out,
                                                    struct hub_error *err);
 
+/** One of its values under this name is the text, or the number that the text spells. */
+HUB_MUST_USE enum hub_status hub_episode_has_text(struct hub_episode_reader *reader,
+                                                  const struct hub_dataset_episode *episode,
+                                                  enum hub_property_kind kind, struct hub_view text, bool *in,
+                                                  struct hub_error *err);
+
 #endif

@@ -175,22 +175,29 @@ static enum hub_status add_item(struct page *page, struct item *item, struct hub
 }
 
 /* Whether one of its values under a name is this text, or the number that it spells. */
-static enum hub_status has_text(struct page *page, const struct hub_dataset_episode *e,
-                                enum hub_property_kind kind, const char *text, bool *in,
-                                struct hub_error *err)
+enum hub_status hub_episode_has_text(struct hub_episode_reader *reader, const struct hub_dataset_episode *e,
+                                     enum hub_property_kind kind, struct hub_view text, bool *in,
+                                     struct hub_error *err)
 {
-    const struct hub_value wanted = hub_value_text(hub_view_of(text));
+    const struct hub_value wanted = hub_value_text(text);
     struct hub_value spelt = wanted;
     struct hub_values values;
     uint64_t number;
     if (hub_number_read(wanted.text, INT64_MAX, &number))
         spelt = hub_value_uint(number);
-    HUB_TRY(hub_episode_values_of(&page->reader, e, &(struct hub_property){.kind = kind}, &values, err));
+    HUB_TRY(hub_episode_values_of(reader, e, &(struct hub_property){.kind = kind}, &values, err));
     *in = false;
     for (size_t i = 0; i < values.count && !*in; i++)
         *in = hub_value_compare(&values.first[i], &wanted) == HUB_EQUAL ||
               hub_value_compare(&values.first[i], &spelt) == HUB_EQUAL;
     return HUB_OK;
+}
+
+static enum hub_status has_text(struct page *page, const struct hub_dataset_episode *e,
+                                enum hub_property_kind kind, const char *text, bool *in,
+                                struct hub_error *err)
+{
+    return hub_episode_has_text(&page->reader, e, kind, hub_view_of(text), in, err);
 }
 
 static enum hub_status key_of(struct page *page, const struct hub_dataset_episode *e, struct key *key,
@@ -382,79 +389,6 @@ enum hub_status hub_episode_files(const struct hub_state *state, hub_episode_fil
         each(user, i, file < dataset->file_count ? file : HUB_NONE);
     }
     return HUB_OK;
-}
-
-/* ---- what no episode is of ---- */
-
-enum { MAX_TOLD = 200 }; /* bytes of names in an error */
-
-static enum hub_status tell(struct hub_buf *names, json_t *seen, struct hub_view name, struct hub_error *err)
-{
-    if (names->size >= MAX_TOLD || json_object_getn(seen, name.data, name.size))
-        return HUB_OK;
-    if (json_object_setn_new_nocheck(seen, name.data, name.size, json_true()))
-        return hub_no_memory(err);
-    return hub_buf_addf(names, err, "%s%.*s", names->size ? ", " : "", (int)HUB_MIN(name.size, 80U),
-                        name.data);
-}
-
-/* A split or a task that the metadata lists is known, whether an episode is of it or not. */
-static enum hub_status is_listed(const struct hub_state *state, enum hub_property_kind kind, const char *text,
-                                 bool *listed, struct hub_error *err)
-{
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf fact = HUB_BUF_INIT((size_t)HUB_MAX_TEXT);
-    HUB_CLEANUP(hub_json_decrefp) json_t *list = NULL;
-    const json_t *task;
-    size_t i;
-    HUB_TRY(hub_dataset_fact(state, kind == HUB_PROPERTY_TASK ? "tasks" : "splits", &fact, err));
-    if (fact.size)
-        HUB_TRY(hub_json_parse(hub_buf_view(&fact), fact.limit, &list, err));
-    *listed = kind == HUB_PROPERTY_SPLIT && json_object_get(list, text);
-    json_array_foreach(list, i, task)
-    {
-        const char *name = json_string_value(json_object_get(task, "task"));
-        char number[24];
-        snprintf(number, sizeof number, "%lld",
-                 (long long)json_integer_value(json_object_get(task, "index")));
-        *listed |= (name && strcmp(name, text) == 0) || strcmp(number, text) == 0;
-    }
-    return HUB_OK;
-}
-
-static enum hub_status check_known(struct page *page, enum hub_property_kind kind, const char *text,
-                                   struct hub_error *err)
-{
-    const struct hub_dataset *dataset = page->reader.state->dataset;
-    const char *word = hub_property_word(kind);
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf names = HUB_BUF_INIT(2 * MAX_TOLD);
-    HUB_CLEANUP(hub_json_decrefp) json_t *seen = json_object();
-    bool known;
-    HUB_TRY(hub_allocated(seen, err));
-    HUB_TRY(is_listed(page->reader.state, kind, text, &known, err));
-    for (uint32_t i = 0; i < dataset->episode_count && !known; i++) {
-        const struct hub_dataset_episode *e = &dataset->episodes[i];
-        struct hub_values values;
-        HUB_TRY(go_on(page, err));
-        HUB_TRY(has_text(page, e, kind, text, &known, err));
-        HUB_TRY(hub_episode_values_of(&page->reader, e, &(struct hub_property){.kind = kind}, &values, err));
-        for (size_t k = 0; k < values.count; k++)
-            if (values.first[k].kind == HUB_VALUE_TEXT)
-                HUB_TRY(tell(&names, seen, values.first[k].text, err));
-    }
-    return known || !dataset->episode_count
-               ? HUB_OK
-               : hub_fail_about(err, HUB_INVALID, "bad-parameter", word, text,
-                                "'%s' has no %s '%.80s'; it has %s", dataset->summary->id, word, text,
-                                names.size ? names.data : "none");
-}
-
-enum hub_status hub_episode_known(const struct hub_state *state, const struct hub_episode_query *q,
-                                  struct hub_error *err)
-{
-    HUB_CLEANUP(page_dispose) struct page page = {.query = q, .reader = {.state = state}};
-    if (q->split)
-        HUB_TRY(check_known(&page, HUB_PROPERTY_SPLIT, q->split, err));
-    return q->task ? check_known(&page, HUB_PROPERTY_TASK, q->task, err) : HUB_OK;
 }
 
 /* ---- splits ---- */

@@ -16,7 +16,7 @@ Test(episodes, pages)
         {DOOR "?sort=-number&limit=1", 200, NULL, "{\"items\":[{\"number\":11,"},
         {DOOR "?sort=steps", 200, NULL, "\"total\":12,"},
         {DOOR "?split=none", 400, "bad-parameter", "has no split 'none'; it has none"},
-        {DOOR "?where=split%20%3D%20'none'", 200, NULL, "{\"items\":[],\"total\":0,"},
+        {DOOR "?where=split%20%3D%20'none'", 400, "bad-where", "has no split 'none'; it has none"},
         {DOOR "?sort=colour", 400, "bad-parameter", "sort must be one name"},
         {DOOR "?limit=many", 400, "bad-parameter", NULL},
         {DOOR "?cursor=e30", 400, "bad-cursor", NULL},

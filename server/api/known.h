@@ -1,0 +1,20 @@
+/** Names and texts of a question that no episode can answer: a mistake, and said with what there is. */
+#ifndef HUB_API_KNOWN_H
+#define HUB_API_KNOWN_H
+
+#include "server/api/episodes.h"
+#include "server/api/resolve.h"
+
+/**
+ * The fields, attributes, splits, tasks and names of the request's where, sort and `columns`, and of its split=, task=, name=.
+ *
+ * @return HUB_INVALID "bad-where", "bad-parameter" about one that the dataset does not have, with `nearest`; HUB_BUSY "pending"
+ *         while the dataset is inspected, after which it may have it
+ */
+HUB_MUST_USE enum hub_status hub_known_check(struct hub_request *request, struct hub_response *response,
+                                             const struct hub_target *target,
+                                             const struct hub_episodes_asked *asked,
+                                             const struct hub_property *columns, unsigned count,
+                                             struct hub_error *err);
+
+#endif
