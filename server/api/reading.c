@@ -95,12 +95,7 @@ void hub_reading_add_made(struct hub_reading *r, const char *name, enum hub_read
 /* Text and runs of bytes whose sizes may differ from episode to episode. */
 static bool is_items(const struct hub_reading *r, uint32_t column)
 {
-    const struct hub_block_column *as = &r->as[column];
-    const bool items = as->type == HUB_FIELD_TEXT || as->type == HUB_FIELD_PADDED_JSON ||
-                       hub_encode_as_bytes(as->type, &as->variant);
-    return r->columns[column].as_items && items &&
-           !(as->variant.kind == HUB_KIND_VAR && as->variant.sequence) &&
-           !(as->variant.kind == HUB_KIND_FIXED && as->variant.rank);
+    return r->columns[column].as_items && hub_encode_as_item(r->as[column].type, &r->as[column].variant);
 }
 
 void hub_reading_leave(struct hub_reading *r, uint32_t column)
@@ -150,11 +145,8 @@ static uint64_t rows_of(const struct hub_reading *r, uint32_t episode)
 static bool same_rows(const struct hub_reading *r, uint32_t column, const struct hub_variant *variant)
 {
     const struct hub_variant *first = &r->as[column].variant;
-    if (is_items(r, column))
-        return variant->kind == HUB_KIND_FIXED || variant->kind == HUB_KIND_VAR
-                   ? !variant->rank
-                   : variant->item_size == 1 && variant->rank == 1;
-    return hub_variant_equal(first, variant);
+    return is_items(r, column) ? hub_encode_as_item(r->as[column].type, variant)
+                               : hub_variant_equal(first, variant);
 }
 
 /* `first`: the episode that says what the rows are. */

@@ -113,9 +113,12 @@ static enum hub_status read_seed(const struct hub_request *request, struct sampl
 
 /* ---- fields ---- */
 
+/* A text or a file is one value, whatever its length. */
 static bool varies(const struct hub_dataset_field *field)
 {
-    return strstr(field->shape, "null");
+    const struct hub_variant bytes = {.kind = HUB_KIND_UINT, .item_size = 1, .rank = 1};
+    return strstr(field->shape, "null") &&
+           !(strcmp(field->shape, "[null]") == 0 && hub_encode_as_item(field->type, &bytes));
 }
 
 /* A member of a group or role has a place in every sample, or in none. */

@@ -134,6 +134,17 @@ static void along_steps(const struct hub_windows_query *q, enum hub_axis axis,
     *rows = q->length + more;
 }
 
+/* Text, and runs of bytes with their lengths, are padded to the longest, which is not known before they are read. */
+static bool is_padded(const struct hub_windows_field *field)
+{
+    return field->type == HUB_FIELD_TEXT || hub_encode_as_bytes(field->type, &field->many.variant);
+}
+
+static bool is_item(const struct hub_windows_field *field)
+{
+    return is_padded(field) && hub_encode_as_item(field->type, &field->many.variant);
+}
+
 /* The first window says how the rows of all of them have to be. */
 static bool is_like_first(struct hub_windows_field *field, const struct hub_windows_field *own, uint32_t i)
 {
@@ -143,8 +154,20 @@ static bool is_like_first(struct hub_windows_field *field, const struct hub_wind
         field->rows = own->rows;
         field->many.variant = own->many.variant;
     }
+    const bool equal = hub_variant_equal(&field->many.variant, &own->many.variant);
+    field->mixed |= !equal;
     return field->type == own->type && field->bare == own->bare && field->rows == own->rows &&
-           hub_variant_equal(&field->many.variant, &own->many.variant);
+           (equal || (is_item(field) && is_item(own)));
+}
+
+/* Texts or files of one size in some episodes, and of their own or another in others. */
+static void mix(struct hub_windows_field *field)
+{
+    const bool picture = field->type == HUB_FIELD_IMAGE_JPEG || field->type == HUB_FIELD_IMAGE_PNG;
+    field->many.variant = (struct hub_variant){.kind = HUB_KIND_VAR};
+    field->many.sized = field->type == HUB_FIELD_TEXT ? HUB_SIZED_TEXT
+                        : picture                     ? HUB_SIZED_TRIMMED
+                                                      : HUB_SIZED_WHOLE;
 }
 
 /* The part of one window in a field's array. */
@@ -192,6 +215,8 @@ static enum hub_status plan_field(struct hub_windows *w, uint32_t f, struct hub_
     many->count = q->count;
     for (uint32_t i = 0; i < q->count; i++)
         HUB_TRY(add_part(w, f, i, err));
+    if (field->mixed)
+        mix(field);
     many->rows = q->count * field->rows;
     HUB_TRY(hub_encode_check(field->type, &many->variant, q->as, many->rows, err));
     const enum hub_status st = hub_many_price(many, err);
@@ -199,12 +224,6 @@ static enum hub_status plan_field(struct hub_windows *w, uint32_t f, struct hub_
 }
 
 /* ---- the plan ---- */
-
-/* Text, and runs of bytes with their lengths, are padded to the longest, which is not known before they are read. */
-static bool is_padded(const struct hub_windows_field *field)
-{
-    return field->type == HUB_FIELD_TEXT || hub_encode_as_bytes(field->type, &field->many.variant);
-}
 
 static enum hub_status check_size(const struct hub_windows *w, struct hub_error *err)
 {

@@ -43,6 +43,7 @@ struct hub_windows_field {
     enum hub_field_type type;
     uint64_t rows; /* of a window */
     bool bare;     /* single values: no axis for them */
+    bool mixed;    /* texts or files whose sizes are stored in several ways */
     struct hub_many many;
 };
 

@@ -58,6 +58,15 @@ bool hub_encode_as_bytes(enum hub_field_type type, const struct hub_variant *var
     }
 }
 
+bool hub_encode_as_item(enum hub_field_type type, const struct hub_variant *variant)
+{
+    const bool sized = variant->kind == HUB_KIND_FIXED || variant->kind == HUB_KIND_VAR;
+    if (type != HUB_FIELD_TEXT && type != HUB_FIELD_PADDED_JSON && !hub_encode_as_bytes(type, variant))
+        return false;
+    return sized ? !variant->rank && !(variant->kind == HUB_KIND_VAR && variant->sequence)
+                 : variant->item_size == 1 && variant->rank == 1;
+}
+
 static enum hub_fit fit_of(const struct hub_representation *as, enum hub_field_type type,
                            const struct hub_variant *variant)
 {

@@ -256,11 +256,43 @@ static void place(const struct hub_many_run *run, const uint8_t *rows, uint64_t 
     }
 }
 
+static uint64_t size_of(enum hub_many_sized sized, const struct hub_variant *variant, const uint8_t *row)
+{
+    uint64_t size = hub_variant_row_bytes(variant);
+    if (sized == HUB_SIZED_TEXT && variant->kind == HUB_KIND_FIXED)
+        return hub_variant_text_size(variant, row);
+    while (sized == HUB_SIZED_TRIMMED && size && !row[size - 1])
+        size--;
+    return size;
+}
+
+/* Rows of one size become rows of their own length, in place. */
+static enum hub_status make_lengths(struct hub_rows *rows, enum hub_many_sized sized, struct hub_error *err)
+{
+    const uint64_t row = hub_variant_row_bytes(&rows->variant),
+                   values = hub_variant_row_items(&rows->variant);
+    HUB_TRY(hub_new(&rows->offsets, rows->rows + 1, sizeof *rows->offsets, err));
+    for (uint64_t i = 0; i < rows->rows; i++) {
+        const uint8_t *from = rows->data + i * row;
+        const bool null = rows->valid && !rows->valid[i * values];
+        const uint64_t size = null ? 0 : size_of(sized, &rows->variant, from);
+        memmove(rows->data + rows->offsets[i], from, size);
+        rows->offsets[i + 1] = rows->offsets[i] + size;
+        if (rows->valid)
+            rows->valid[i] = !null;
+    }
+    rows->variant = (struct hub_variant){.kind = HUB_KIND_VAR};
+    return HUB_OK;
+}
+
 static enum hub_status read_run(struct reading *r, uint32_t number, struct hub_error *err)
 {
     const struct hub_many_run *run = &r->many->runs[number];
-    if (r->kept)
-        return hub_read(&run->plan, 0, r->parallel, NULL, &r->kept[number], err);
+    if (r->kept) {
+        struct hub_rows *kept = &r->kept[number];
+        HUB_TRY(hub_read(&run->plan, 0, r->parallel, NULL, kept, err));
+        return kept->offsets ? HUB_OK : make_lengths(kept, r->many->sized, err);
+    }
     HUB_CLEANUP(hub_rows_dispose) struct hub_rows rows = {0};
     uint8_t *into = run->count == 1 ? r->data + run->parts->to * r->row_bytes : NULL;
     HUB_TRY(hub_read(&run->plan, 0, r->parallel, into, &rows, err));

@@ -22,9 +22,17 @@ struct hub_many_part {
 
 struct hub_many_run; /* rows that are read together */
 
+/** How rows of one size come out where `variant` is VAR. */
+enum hub_many_sized {
+    HUB_SIZED_WHOLE,   /* all bytes */
+    HUB_SIZED_TEXT,    /* up to the padding of a text */
+    HUB_SIZED_TRIMMED, /* without zeros at their end, as of files */
+};
+
 struct hub_many {
-    struct hub_variant variant; /* of all the arrays */
-    uint64_t rows;              /* of the destination; those that belong to no part are zeros, or empty */
+    struct hub_variant variant; /* of all the arrays; VAR: some of them may have rows of one size */
+    enum hub_many_sized sized;
+    uint64_t rows; /* of the destination; those that belong to no part are zeros, or empty */
     /* borrowed; hub_many_price puts them in another order. No two go to the same row */
     struct hub_many_part *parts;
     uint32_t count;

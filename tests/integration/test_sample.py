@@ -5,6 +5,7 @@ import glob
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 import urllib.error
@@ -459,3 +460,56 @@ def test_libminari_reads_into_a_buffer(demos):
     assert lib.minari_episode_table_read(client, b"demos", ctypes.byref(table), buffer, ctypes.c_size_t(9), None, None) == 14
     assert lib.minari_episode_table_read(client, b"demos", ctypes.byref(table), None, ctypes.c_size_t(9), None, None) == 1
     lib.minari_client_free(client)
+
+
+# ---- rows whose size is stored in several ways ----
+
+def write_sizes(root):
+    """Texts of another width in each episode, one of no fixed width; pictures that are all of one length in some episodes, as minari
+    stores them then."""
+    texts, pictures = {}, {}
+    with h5py.File(root / "words.hdf5", "w") as f:
+        for i, width in enumerate((5, 9, 3, None)):
+            demo = f.create_group(f"data/demo_{i}")
+            demo.attrs["num_samples"] = 4
+            demo["actions"] = np.zeros((4, 2))
+            texts[i] = ["abcdefghijkl"[k:][: width or 7] for k in range(4)]
+            demo.create_dataset("obs/word", data=texts[i], dtype=f"S{width}" if width else h5py.string_dtype())
+    folder = shutil.copytree(f"{FIXTURES}/minari/root-0.5.3/minigrid/fourrooms-v0", root / "fourrooms-v0") / "data"
+    with h5py.File(folder / "main_data.hdf5", "r+") as f:
+        files = list(f["episode_0/observations/image"])
+        for i in 1, 2, 3:
+            f.copy("episode_0", f"episode_{i}")
+            f[f"episode_{i}"].attrs["id"] = i
+        for i, one in (1, files[0]), (2, files[3]):
+            del f[f"episode_{i}/observations/image"]
+            f[f"episode_{i}/observations/image"] = np.array([one] * len(files))
+        pictures = {0: files, 1: [files[0]] * len(files), 2: [files[3]] * len(files), 3: files}
+    metadata = json.loads((folder / "metadata.json").read_text())
+    metadata.update(total_episodes=4, total_steps=metadata["total_steps"] * 4)
+    (folder / "metadata.json").write_text(json.dumps(metadata))
+    return texts, {i: [p.tobytes() for p in rows] for i, rows in pictures.items()}
+
+
+@pytest.mark.parametrize("pad", ["edge", "zero"])
+def test_texts_and_pictures_of_several_sizes(tmp_path, pad):
+    texts, pictures = write_sizes(tmp_path)
+    with serving(str(tmp_path)) as hub:
+        for id, field, stored, query in ("words", "obs/word", texts, "fields=obs/word"), ("fourrooms-v0", "observations/image", pictures, ""):
+            got = arrays(sample(hub, id, f"{query}&windows=64&length=3&seed=5&pad={pad}"))
+            listed = pa.ipc.open_stream(sample(hub, id, f"{query}&windows=64&length=3&seed=5&pad={pad}&format=arrow").body).read_all()[field].to_pylist()
+            assert set(got["episode"]) == {0, 1, 2, 3}
+            for w, (episode, start) in enumerate(zip(got["episode"], got["start"])):
+                rows = stored[episode][start : start + 3]
+                steps = int(got["mask"][w].sum())
+                rows = rows[:steps] + [rows[steps - 1] if pad == "edge" else type(rows[0])()] * (3 - steps)
+                have = list(got[field][w]) if field == "obs/word" else [b.tobytes()[:n] for b, n in zip(got[field][w], got[field + "__length"][w])]
+                assert have == rows and listed[w] == rows
+        items = [{"dataset": "words", "episode": i, "start": 0, "stop": 2} for i in (3, 0, 1)]
+        body = json.dumps({"items": items, "fields": ["obs/word"]}).encode()
+        request = urllib.request.Request(hub.base + "/api/v1/batch", body, {"Content-Type": "application/json"})
+        with urllib.request.urlopen(request) as answer:
+            got = arrays(Answer(answer.status, answer.headers, answer.read()))
+        assert got["obs/word"].tolist() == [texts[i][:2] for i in (3, 0, 1)]
+        runs = [hub.get(f"/api/v1/datasets/words/episodes/{i}/obs/word?runs=10") for i in texts]
+        assert {a.status for a in runs} == {200}
