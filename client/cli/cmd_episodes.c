@@ -5,6 +5,7 @@
 #include "storage/base/number.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 struct episodes {
     struct cli *cli;
@@ -23,8 +24,13 @@ static int on_episode(const struct minari_episode *e, void *user)
     char number[24], steps[24], total[HUB_NUMBER_CHARS + 1] = "";
     snprintf(number, sizeof number, "%" PRIu64, e->number);
     snprintf(steps, sizeof steps, "%" PRIu64, e->steps);
-    if (e->has_return)
+    if (e->has_return && isfinite(e->total_return))
         total[hub_number_double(e->total_return, total)] = '\0';
+    else if (e->has_return)
+        snprintf(total, sizeof total, "%s",
+                 isnan(e->total_return) ? "NaN"
+                 : e->total_return > 0  ? "inf"
+                                        : "-inf");
     const char *row[] = {number, steps, total, e->seed, e->task};
     s->count++;
     return !table_add(&s->table, row) || cli_interrupted(NULL);

@@ -26,6 +26,12 @@ struct listing {
     uint64_t left; /* that are wanted */
 };
 
+/* "NaN", "Infinity" and "-Infinity" are texts in JSON. */
+static double return_of(const json_t *value)
+{
+    return json_is_string(value) ? strtod(json_string_value(value), NULL) : json_number_value(value);
+}
+
 /* The item's own text is terminated for the callback. */
 static enum hub_status hand_over(json_t *item, struct hub_view raw, void *user, struct hub_error *err)
 {
@@ -44,8 +50,8 @@ static enum hub_status hand_over(json_t *item, struct hub_view raw, void *user, 
                                            .file = hub_member_text(item, "file"),
                                            .seed = *seed ? seed : json_string_value(seed_value),
                                            .task = hub_member_text(item, "task"),
-                                           .has_return = json_is_number(ret),
-                                           .total_return = json_number_value(ret),
+                                           .has_return = json_is_number(ret) || json_is_string(ret),
+                                           .total_return = return_of(ret),
                                            .json = json};
     if (listing->fn(&episode, listing->user))
         return hub_fail(err, HUB_CANCELLED, "stopped");

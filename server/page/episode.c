@@ -89,11 +89,10 @@ static void write_head(struct episode *e)
     const double fps = page_double(e->dataset, "fps");
     const json_t *measured = json_object_get(e->document, "measured"),
                  *seed = json_object_get(e->document, "seed");
-    const double sum = json_is_number(json_object_get(e->document, "return"))
-                           ? page_double(e->document, "return")
-                           : page_double(measured, "return");
+    const json_t *of = json_object_get(e->document, "return") ? e->document : measured;
+    const double sum = page_double(of, "return"); /* a text where it is infinite or NaN */
     page_facts_begin(out, NULL);
-    if (sum == sum)
+    if (json_object_get(of, "return"))
         page_fact_real(out, &(struct page_fact_real){sum, HUB_VIEW("return")});
     page_fact_count(out, &(struct page_fact_count){e->steps, HUB_VIEW("steps")});
     if (fps > 0)

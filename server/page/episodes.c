@@ -44,7 +44,7 @@ static void write_row(struct page *page, const json_t *episode, struct hub_view 
     page_episode_curve_begin(out, NULL);
     page_sparkline(out, page_text(episode, "spark"));
     page_episode_curve_end(out, NULL);
-    if (json_is_number(json_object_get(episode, "return")))
+    if (json_object_get(episode, "return")) /* a text where it is infinite or NaN */
         page_episode_return(out, &(struct page_episode_return){page_double(episode, "return")});
     else
         page_episode_no_return(out, NULL);

@@ -555,3 +555,26 @@ def test_items_that_are_not_measured(tmp_path):
         pinned = ask(hub, "made", "episodes/0", revision=hub.dataset("made")["revision"])
         assert pinned.headers["Cache-Control"] == "no-cache"  # its measures may come yet
         assert ask(hub, "made", "episodes", 400, include="metrics,colour").json()["parameter"] == "include"
+
+
+def test_a_return_that_is_no_number_is_said(tmp_path):
+    """In lists, on pages and by the client, with the same word as elsewhere; NaN equals nothing and sorts with nothing."""
+    path = write(tmp_path / "made.hdf5", episodes=5)
+    with h5py.File(path, "r+") as f:
+        for i, value in enumerate((np.nan, np.inf, -np.inf)):
+            f[f"data/demo_{i}/rewards"][0] = value
+        del f["data/demo_4/rewards"]
+    with serving(str(tmp_path)) as hub:
+        words = {0: "NaN", 1: "Infinity", 2: "-Infinity"}
+        for items in (ask(hub, "made", "episodes").json()["items"], [json.loads(l) for l in ask(hub, "made", "episodes", format="jsonl").body.splitlines()],
+                      [ask(hub, "made", f"episodes/{i}").json() for i in range(5)]):
+            assert {e["number"]: e["return"] for e in items if isinstance(e.get("return"), str)} == words
+            assert [e["number"] for e in items if "return" not in e] == [4] and items[0]["return_origin"] == "computed"
+        chosen = lambda where, **more: [e["number"] for e in ask(hub, "made", "episodes", where=where, **more).json()["items"]]
+        assert (chosen("return > 0"), chosen("return < 0"), chosen("return is null")) == ([1, 3], [2], [0, 4])
+        assert chosen("steps > 0", sort="-return") == [1, 3, 2, 4, 0]
+        page = hub.get("/d/made/episodes").body.decode()
+        assert all(f'data-unit="return">{word}</td>' in page for word in ("NaN", "\u221e", "-\u221e"))
+        assert "NaN" in hub.get("/d/made/episodes/0").body.decode()
+        listed = [line.split() for line in Cli(tmp_path, hub.base).run("episodes", "made", expect=0).out.splitlines()]
+        assert [cells[2] for cells in listed if cells[:1] in (["0"], ["1"], ["2"])] == ["NaN", "inf", "-inf"]

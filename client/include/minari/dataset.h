@@ -122,8 +122,8 @@ struct minari_episode {
     uint64_t number, steps;
     const char *name, *file, *seed, *task; /* NULL where unknown; the seed in decimal */
     bool has_return;
-    double total_return;
-    const char *json; /* the item as the hub wrote it */
+    double total_return; /* may be infinite, or NaN where a reward is */
+    const char *json;    /* the item as the hub wrote it */
 };
 
 struct minari_episode_query {

@@ -210,7 +210,7 @@ static enum hub_status report(struct d4rl *d, uint32_t i, struct hub_error *err)
     struct hub_episode episode = {.number = i,
                                   .name = hub_view_of(name),
                                   .steps = cut->count,
-                                  .has_return = d->rewards && isfinite(d->returns[i]),
+                                  .has_return = d->rewards,
                                   .return_computed = true,
                                   .success = -1,
                                   .terminated = d->terminals ? (end & TERMINAL) != 0 : -1,

@@ -120,7 +120,9 @@ void hub_h5_return(const struct hub_h5_tree *tree, const char *path, uint64_t fi
 {
     const struct hub_h5_leaf *leaf = find_column(tree, path);
     double sum = 0;
-    hub_episode_sum(episode, leaf && each_number(tree, leaf, first, add, &sum) ? sum : NAN);
+    episode->has_return = episode->return_computed = leaf && each_number(tree, leaf, first, add, &sum);
+    episode->episode_return =
+        episode->has_return ? sum : 0; /* NaN where a reward is: no reward can be missing */
 }
 
 static void widen(void *user, double value)

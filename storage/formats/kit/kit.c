@@ -123,8 +123,8 @@ struct hub_episode hub_episode_of(struct hub_view name, uint32_t file, uint64_t 
 
 void hub_episode_sum(struct hub_episode *episode, double sum)
 {
-    episode->has_return = episode->return_computed = isfinite(sum);
-    episode->episode_return = isfinite(sum) ? sum : 0;
+    episode->has_return = episode->return_computed = !isnan(sum);
+    episode->episode_return = isnan(sum) ? 0 : sum;
 }
 
 enum hub_status hub_json_one(struct hub_view split, struct hub_buf *out, struct hub_error *err)

@@ -212,7 +212,7 @@ static void sum_rewards(const struct lerobot_small *s, uint64_t first, uint64_t 
     if (s->rewards) {
         for (uint64_t i = 0; i < count; i++)
             e->episode_return += s->rewards[first + i];
-        e->has_return = e->return_computed = isfinite(e->episode_return);
+        e->has_return = e->return_computed = !isnan(e->episode_return);
         e->episode_return = e->has_return ? e->episode_return : 0; /* one reward is missing or no number */
     }
     for (uint64_t i = 0; s->success && i < count; i++) {

@@ -531,12 +531,10 @@ static enum hub_status send_episode(struct part *p, const struct entry *e, struc
     episode.attributes = hub_buf_view(&said.attributes);
     episode.statistics = hub_buf_view(&said.statistics);
     const bool stated = number_said(json_object_get(said.json, "rewards_sum"), &sum);
-    if (stated && isfinite(sum))
+    if (stated)
         episode.episode_return = sum;
-    episode.has_return = stated && isfinite(sum);
+    episode.has_return = stated;
     HUB_TRY(sum_up(table, &episode, err));
-    if (stated && !isfinite(sum)) /* as the file states it: none */
-        episode.has_return = episode.return_computed = false;
     if (said.attributes.size > HUB_MAX_ATTRIBUTES) {
         HUB_TRY(hub_sink_problem(p->sink, "attributes-too-big", hub_view_of(name), err,
                                  "%zu bytes of attributes are left out", said.attributes.size));

@@ -61,8 +61,8 @@ static enum hub_status describe(void *user, struct hub_h5_tree *tree, struct hub
         episode->success = hub_h5_last_flag(tree, "infos/success");
     episode->statistics = hub_buf_view(&e->statistics);
     if (e->has_stat[0]) {
-        episode->has_return = isfinite(e->stats[0]);
-        episode->episode_return = episode->has_return ? e->stats[0] : 0;
+        episode->has_return = true;
+        episode->episode_return = e->stats[0];
     } else {
         hub_h5_return(tree, "rewards", 0, episode);
     }
