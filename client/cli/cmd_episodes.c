@@ -2,6 +2,7 @@
 #include "client/cli/output.h"
 #include "client/cli/own_hub.h"
 #include "client/cli/table.h"
+#include "client/cli/waiting.h"
 #include "storage/base/number.h"
 
 #include <inttypes.h>
@@ -111,7 +112,11 @@ int cli_episodes(struct cli *cli)
         .limit = limit,
         .where = cli->values[OPT_WHERE],
     };
-    const enum minari_status st = minari_episodes_each(cli->client, id, &query, on_episode, &s, &err);
+    enum minari_status st;
+    do
+        st = minari_episodes_each(cli->client, id, &query, on_episode, &s, &err);
+    while (st && !s.count && waiting_goes_on(cli, &err));
+    waiting_clear();
     if (cli->values[OPT_JSON] && !st)
         puts(s.count ? "\n]}" : "{\"items\":[]}");
     if (st) {

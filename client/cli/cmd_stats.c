@@ -1,6 +1,7 @@
 /* stats: what the numbers of a dataset on a hub come to, and its odd episodes. */
 #include "client/cli/own_hub.h"
 #include "client/cli/table.h"
+#include "client/cli/waiting.h"
 
 #include <stdlib.h>
 
@@ -158,13 +159,16 @@ int cli_stats(struct cli *cli)
                                                   .where = cli->values[OPT_WHERE],
                                                   .split = cli->values[OPT_SPLIT],
                                                   .task = cli->values[OPT_TASK]};
+    enum minari_status st;
     do {
         free(text);
         text = NULL;
-        if (findings ? minari_findings_get(cli->client, id, NULL, &text, &err)
-                     : minari_statistics_get(cli->client, id, &query, &text, &err))
-            return cli_report(cli, &err);
-    } while (own_hub_goes_on(cli, text));
+        st = findings ? minari_findings_get(cli->client, id, NULL, &text, &err)
+                      : minari_statistics_get(cli->client, id, &query, &text, &err);
+    } while (st ? waiting_goes_on(cli, &err) : own_hub_goes_on(cli, text));
+    waiting_clear();
+    if (st)
+        return cli_report(cli, &err);
     HUB_CLEANUP(hub_json_decrefp) json_t *answer = json_loads(text, 0, NULL);
     if (cli->values[OPT_JSON])
         cli_put(cli, text, strlen(text));

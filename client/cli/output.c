@@ -3,6 +3,7 @@
 
 #include "client/cli/progress.h"
 #include "client/cli/table.h"
+#include "client/cli/waiting.h"
 #include "storage/base/representations.h"
 #include "storage/base/time.h"
 
@@ -279,7 +280,12 @@ static int stdout_failed(void)
 static int run(struct cli *cli, struct target *target, output_fetch *fetch, void *user)
 {
     struct minari_error err;
-    const enum minari_status st = fetch(cli, on_rows, target, &target->info, user, &err);
+    enum minari_status st;
+    do {
+        minari_client_resume(cli->client, target->path ? &target->resume : NULL);
+        st = fetch(cli, on_rows, target, &target->info, user, &err);
+    } while (st && waiting_goes_on(cli, &err));
+    waiting_clear();
     if (target->misnamed)
         return misnamed(target);
     if (target->failed)
@@ -312,7 +318,6 @@ static int into_file(struct cli *cli, struct target *t, output_fetch *fetch, voi
     cli->make_room = make_room;
     cli->room = t;
     find_part(t);
-    minari_client_resume(cli->client, &t->resume);
     int code = run(cli, t, fetch, user);
     minari_client_resume(cli->client, NULL);
     progress_clear(&t->progress);

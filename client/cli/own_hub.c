@@ -3,6 +3,7 @@
 
 #include "client/cli/local.h"
 #include "client/cli/own_place.h"
+#include "client/cli/waiting.h"
 #include "storage/base/fs.h"
 #include "storage/base/id.h"
 #include "storage/base/time.h"
@@ -27,7 +28,6 @@ static struct {
     char home[PATH_MAX]; /* "" : none was made */
     int directory;       /* the hub's state: its socket is named by it, because names of sockets are short */
     char socket[64];
-    bool noted;   /* a line on the terminal says how far it is */
     bool partial; /* the waiting for measures ended before all were there */
 } own;
 
@@ -48,26 +48,6 @@ static int fail(const struct cli *cli, enum minari_status status, const char *pr
 static void nap(unsigned ms)
 {
     nanosleep(&(struct timespec){.tv_nsec = ms * 1000000L}, NULL);
-}
-
-/* ---- how far it is ---- */
-
-static void clear_note(void)
-{
-    if (own.noted)
-        fputs("\r\033[K", stderr);
-    own.noted = false;
-}
-
-static void note(const struct cli *cli, const char *what, long long done, long long of)
-{
-    if (!cli->err_terminal || cli->values[OPT_QUIET] || cli->values[OPT_NO_PROGRESS])
-        return;
-    fprintf(stderr, "\r\033[K%s", what);
-    if (of)
-        fprintf(stderr, ": %lld of %lld steps", done, of);
-    fflush(stderr);
-    own.noted = true;
 }
 
 /* ---- the process ---- */
@@ -233,7 +213,7 @@ static int await_socket(struct cli *cli)
 
 void own_hub_end(void)
 {
-    clear_note();
+    waiting_clear();
     if (own.pid > 0) { /* its state goes with it: nothing needs to be put in order */
         kill(own.pid, SIGKILL);
         while (waitpid(own.pid, NULL, 0) < 0 && errno == EINTR)
@@ -367,13 +347,18 @@ static int await_dataset(struct cli *cli, const struct own_place *place, const c
         if (!pending)
             return code;
         if (age_ms > SLOW_MS)
-            note(cli, "inspecting it", 0, 0);
+            waiting_note(cli, "inspecting it", 0, 0, "");
         if (!goes_on(cli, age_ms > SLOW_MS ? MEASURE_NAP_MS : NAP_MS, &code))
             return code;
     }
 }
 
 /* ---- what is measured ---- */
+
+bool own_hub_measures(void)
+{
+    return own.pid && !own.partial;
+}
 
 bool own_hub_goes_on(const struct cli *cli, const char *answer)
 {
@@ -390,10 +375,11 @@ bool own_hub_goes_on(const struct cli *cli, const char *answer)
     if (!coverage || json_is_true(json_object_get(coverage, "complete")) || cli_interrupted(NULL) ||
         hub_time_mono_ms() - since_ms > STUCK_MS) {
         own.partial = coverage && !json_is_true(json_object_get(coverage, "complete"));
-        clear_note();
+        waiting_clear();
         return false;
     }
-    note(cli, "measuring it", rows, object ? 0 : json_integer_value(json_object_get(coverage, of)));
+    waiting_note(cli, "measuring it", (uint64_t)rows,
+                 object ? 0 : (uint64_t)json_integer_value(json_object_get(coverage, of)), "steps");
     nap(MEASURE_NAP_MS);
     return true;
 }
@@ -434,7 +420,7 @@ static int await_measures(struct cli *cli, const char *id)
         return cli_error(CLI_INTERRUPTED, "interrupted");
     if (own.partial)
         cli_note(cli,
-                 "measuring made no progress for %d s: numbers and choices are of what is measured so far; "
+                 "measuring made no progress for %d s: numbers are of what is measured so far; "
                  "'minari-cli stats' says how much that is",
                  STUCK_MS / 1000);
     return CLI_OK;
@@ -489,6 +475,6 @@ int own_hub_connect(struct cli *cli, const char **id)
         code = cli_connect_local(cli, own.socket, false);
     if (!code)
         code = await_measures(cli, *id);
-    clear_note();
+    waiting_clear();
     return code;
 }

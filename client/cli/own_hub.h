@@ -14,6 +14,8 @@
 int own_hub_connect(struct cli *cli, const char **id);
 /** Whether to ask the own hub again, a moment later, because this answer's "coverage" is not complete. Of other hubs false. */
 bool own_hub_goes_on(const struct cli *cli, const char *answer);
+/** Is there one that has not given up measuring? */
+bool own_hub_measures(void);
 /** End it and remove its files. */
 void own_hub_end(void);
 

@@ -170,6 +170,11 @@ int cli_flush(int code)
     return code;
 }
 
+bool cli_is_being_measured(const struct minari_error *err)
+{
+    return err->status == MINARI_BUSY && err->of && strcmp(err->problem, "pending") == 0;
+}
+
 /* What is not named is CLI_FAILED. */
 static int code_of(const struct minari_error *err)
 {
@@ -182,7 +187,8 @@ static int code_of(const struct minari_error *err)
     };
     if (!err->status)
         return CLI_OK;
-    if (strcmp(err->problem, "download-running") == 0 || (size_t)err->status >= HUB_COUNT(codes))
+    if (cli_is_being_measured(err) || strcmp(err->problem, "download-running") == 0 ||
+        (size_t)err->status >= HUB_COUNT(codes))
         return CLI_FAILED;
     return codes[err->status] ? codes[err->status] : CLI_FAILED;
 }
@@ -241,8 +247,11 @@ static const char *remedy_of(const struct cli *cli, const struct minari_error *e
          "MINARI_HUB_PROGRAM; of a hub: --remote http://HOST[:PORT]"},
         {"no-temporary", "set TMPDIR to a directory that can be written"},
         {"hub-ended", "minari-hub serve --root DIR may tell more"},
+        {"not-measured", "ask who runs the hub to start it with --measure idle or on-demand"},
         {"pending", "the hub is still inspecting it: try again soon"},
     };
+    if (cli_is_being_measured(err))
+        return "try again when it is: 'minari-cli stats %i' says how far it is";
     for (size_t i = 0; i < HUB_COUNT(named); i++)
         if (strcmp(named[i].problem, err->problem) == 0)
             return named[i].remedy;
@@ -309,14 +318,18 @@ static void fill_in(const struct cli *cli, const struct minari_error *err, const
 
 int cli_report(const struct cli *cli, const struct minari_error *err)
 {
-    char text[2048];
+    char text[2048], measured[128];
     const int code = code_of(err);
+    const bool waits = cli_is_being_measured(err);
+    snprintf(measured, sizeof measured, "not measured yet: %llu of %llu parts of the dataset are",
+             (unsigned long long)err->done, (unsigned long long)err->of);
     if (cli->make_room)
         cli->make_room(cli->room);
     const char *remedy = code == CLI_INTERRUPTED ? NULL : remedy_of(cli, err);
     if (remedy)
         fill_in(cli, err, remedy, text, sizeof text);
-    put_error(code, minari_status_name(err->status), err->problem, err->detail, remedy ? text : NULL);
+    put_error(code, minari_status_name(err->status), err->problem, waits ? measured : err->detail,
+              remedy ? text : NULL);
     if (cli->client && cli->subject && strcmp(err->problem, "dataset-not-found") == 0)
         cli_offer_new_name(cli, cli->subject);
     return code;

@@ -84,7 +84,10 @@ enum minari_status hub_client_report(enum hub_status status, const struct hub_er
         if (strcmp(error->problem, named[i].problem) == 0)
             out = named[i].status;
     if (err) {
-        *err = (struct minari_error){.status = out, .retry_after_s = status ? error->retry_after_s : 0};
+        *err = (struct minari_error){.status = out,
+                                     .retry_after_s = status ? error->retry_after_s : 0,
+                                     .done = status ? error->done : 0,
+                                     .of = status ? error->of : 0};
         snprintf(err->problem, sizeof err->problem, "%s", status ? error->problem : "");
         snprintf(err->detail, sizeof err->detail, "%s", status ? error->detail : "");
     }

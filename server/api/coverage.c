@@ -170,6 +170,14 @@ static enum hub_status read_patience(const struct hub_request *request, int64_t 
                : hub_request_wrong(request, "wait", err, "wait is 0 to %d seconds", MAX_WAIT_S);
 }
 
+void hub_coverage_extra(struct hub_response *response, const struct hub_coverage *coverage)
+{
+    free(response->problem_extra);
+    if (asprintf(&response->problem_extra, "\"done\":%" PRIu64 ",\"of\":%" PRIu64, coverage->parts,
+                 coverage->of_parts) < 0)
+        response->problem_extra = NULL; /* the answer is worth giving without it */
+}
+
 /* Until more is measured, without a thread; else how much is by now. */
 static enum hub_status wait_for(struct hub_request *request, struct hub_response *response,
                                 const struct hub_target *target, const struct hub_coverage *coverage,
@@ -186,10 +194,7 @@ static enum hub_status wait_for(struct hub_request *request, struct hub_response
         request->recall_ms = until_ms;
         return HUB_AGAIN;
     }
-    free(response->problem_extra);
-    if (asprintf(&response->problem_extra, "\"done\":%" PRIu64 ",\"of\":%" PRIu64, coverage->parts,
-                 coverage->of_parts) < 0)
-        response->problem_extra = NULL; /* the answer is worth giving without it */
+    hub_coverage_extra(response, coverage);
     return hub_fail_as(err, HUB_BUSY, "pending",
                        "values of '%s' that this needs are still being measured, %" PRIu64 " of %" PRIu64
                        " parts are done: try again, wait longer with wait=%d, or take what is known with "

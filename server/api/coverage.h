@@ -43,6 +43,8 @@ HUB_MUST_USE enum hub_status hub_coverage_named_headers(struct hub_request *requ
                                                         const struct hub_target *target,
                                                         const struct hub_coverage *coverage,
                                                         struct hub_response *response, struct hub_error *err);
+/** "done" and "of" of a problem: parts. */
+void hub_coverage_extra(struct hub_response *response, const struct hub_coverage *coverage);
 /** "measured": [done, of], where names are measured. */
 void hub_coverage_named_put(struct hub_json *json, const struct hub_coverage *coverage);
 

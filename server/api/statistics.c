@@ -377,7 +377,8 @@ static enum hub_status read_dims(const struct hub_request *request, struct quest
 
 /* Nothing of a field that is asked for is there yet; or it has too many dimensions. */
 static enum hub_status check_measured(struct hub_request *request, const struct question *q,
-                                      const struct hub_coverage *coverage, struct hub_error *err)
+                                      const struct hub_coverage *coverage, struct hub_response *response,
+                                      struct hub_error *err)
 {
     for (unsigned i = 0; i < q->field_count; i++) {
         const struct hub_measured_field *f = &q->merged.fields[q->fields[i]];
@@ -389,6 +390,7 @@ static enum hub_status check_measured(struct hub_request *request, const struct 
     if (!q->field_count || coverage->parts || !coverage->of_parts || !request->app->measurer)
         return HUB_OK;
     hub_measurer_want(request->app->measurer, q->target.summary->id);
+    hub_coverage_extra(response, coverage);
     return hub_fail_as(err, HUB_BUSY, "pending",
                        "the rows of '%s' are being measured: none of %llu parts is done",
                        q->target.summary->id, (unsigned long long)coverage->of_parts);
@@ -475,7 +477,7 @@ static enum hub_status answer(struct hub_request *request, struct question *q, s
     HUB_TRY(read_all(request, response, q, err));
     if (q->field_count || (q->all && !q->chosen))
         HUB_TRY(hub_coverage_read(state, HUB_MEASURED_FIELDS, coverage, err));
-    HUB_TRY(check_measured(request, q, coverage, err));
+    HUB_TRY(check_measured(request, q, coverage, response, err));
     HUB_TRY(write_answer(request, q, coverage, response, err));
     if (!q->partial) /* else asking again has the rest counted */
         hub_answer_keep(request, "~statistics", state, coverage, response);

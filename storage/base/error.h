@@ -51,6 +51,7 @@ struct hub_error {
     char parameter[48]; /* the query parameter or option it is about, or empty */
     char value[160];    /* its offending value, cut if long */
     unsigned retry_after_s; /* 0: no advice */
+    uint64_t done, of;      /* of what is waited for, as a server says; 0 of 0: it does not */
 };
 
 /** Fill `err` (if not NULL) and return `status`, so that `return hub_fail(...)` is one line. Keeps UTF-8

@@ -69,6 +69,10 @@ static bool read_document(struct hub_view body, enum hub_status status, struct h
     if (!type || !detail || strncmp(type, urn, sizeof urn - 1) != 0)
         return false;
     hub_fail_as(err, status, type + sizeof urn - 1, "%s", detail);
+    if (!json_object_get(doc, "unit")) { /* parts */
+        err->done = (uint64_t)json_integer_value(json_object_get(doc, "done"));
+        err->of = (uint64_t)json_integer_value(json_object_get(doc, "of"));
+    }
     add_list(err->detail, sizeof err->detail, json_object_get(doc, "versions"), "there are: ");
     if (!json_array_size(json_object_get(doc, "versions")))
         add_list(err->detail, sizeof err->detail, json_object_get(doc, "nearest"), "nearest: ");
@@ -98,6 +102,7 @@ enum hub_status hub_problem_read(const struct hub_answer *answer, struct hub_vie
     const enum hub_status status = status_of(answer->status);
     const bool is_json =
         !strcmp(answer->type, "application/problem+json") || !strcmp(answer->type, "application/json");
+    e->done = e->of = 0;
     if (!is_json || !read_document(body, status, e)) {
         if (answer->status == 0)
             return hub_fail_as(e, HUB_CORRUPT, "protocol", "the answer is not valid HTTP");

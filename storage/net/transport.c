@@ -495,6 +495,9 @@ static enum hub_status conclude(struct slot *s, CURLcode code, bool *again)
     }
     if (!st || !may_repeat(s))
         return st;
+    if (s->error.of &&
+        failure == HUB_FAILURE_STATUS) /* the server has waited, and says how far it is: who asks decides */
+        return st;
     if (s->attempt_bytes >= PROGRESS_BYTES && s->fetch->resumable)
         s->attempt = 1;
     const struct hub_attempt attempt = {.number = s->attempt,

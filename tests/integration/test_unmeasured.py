@@ -1,17 +1,20 @@
 """Requests whose values are still being measured: they wait, say so, or answer from what is known; never from what is not."""
 import contextlib
+import functools
 import json
 import os
 import re
 import shutil
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import quote, urlencode
 
 import h5py
 import numpy as np
 import pytest
 
+from cli import Cli, on_terminal
 from hub import FIXTURES, Hub, serving, until
 
 JERKY = 'jerk is not null'
@@ -201,7 +204,7 @@ def test_lists_of_datasets_never_wait(tmp_path):
 def test_pages_say_how_much_is_known(tmp_path):
     """They do not wait; what is copied from them, with numbers of episodes, is complete or not there."""
     with slow(tmp_path) as (hub, pace):
-        pace(2)
+        pace(1)
         for query in {"where": JERKY}, {"where": "steps > 3", "sort": "jerk"}:
             page = hub.get("/d/made/episodes?" + urlencode(query)).body.decode()
             assert "0 of 1 parts of this dataset are measured" in page and "Commands and programs" not in page and "partial=" not in page
@@ -212,3 +215,40 @@ def test_pages_say_how_much_is_known(tmp_path):
         assert hub.get(url("episodes", where=JERKY, wait=30)).status == 200
         page = hub.get("/d/made/episodes?" + urlencode({"where": JERKY})).body.decode()
         assert "parts of this dataset" not in page and "Commands and programs" in page
+
+
+COMMANDS = [("episodes", "--where", JERKY), ("rows", "actions", "--where", JERKY), ("sample", "actions", "--where", JERKY, "-o", "made.npz"),
+            ("stats", "--where", JERKY)]
+
+
+def test_commands_wait_on_a_terminal_and_fail_elsewhere(tmp_path, monkeypatch):
+    """All at once, each of a dataset of its own."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "root").mkdir()
+    for name, *_ in COMMANDS:
+        write(tmp_path / f"root/of-{name}.hdf5")
+    with slow(tmp_path) as (hub, pace), ThreadPoolExecutor() as threads:
+        cli = Cli(tmp_path / "none", hub.base)
+        on = lambda run: list(threads.map(lambda c: run(c[0], "of-" + c[0], *c[1:]), COMMANDS))
+        pace(0.5)
+        for failed in on(cli.run):
+            assert failed.code == 1 and not failed.out, failed
+            assert failed.err.startswith("minari-cli: not measured yet: 0 of 1 parts") and "minari-cli stats" in failed.err, failed
+        error = json.loads(cli.run("stats", "of-stats", "--where", JERKY, "--json", expect=1).err)["error"]
+        assert (error["status"], error["problem"]) == ("busy", "pending")
+        pace(0.1)
+        waited = on(functools.partial(on_terminal, cli))
+        assert {code for code, _ in waited} == {0} and any("waiting for it to be measured: 0 of 1 parts" in text for _, text in waited), waited
+        for done in on(cli.run):
+            assert done.code == 0, done
+    with serving(str(tmp_path / "root"), args=["--measure", "off"]) as hub:
+        for name, *more in COMMANDS:
+            failed = Cli(tmp_path / "none", hub.base).run(name, "made", *more, expect=1)
+            assert "--measure idle or on-demand" in failed.err, failed
+
+
+def test_a_dataset_of_this_machine_is_waited_for(tmp_path):
+    """Its hub ends with the command: nobody else will measure it."""
+    write(tmp_path / "made.hdf5")
+    result = Cli(tmp_path).run("episodes", str(tmp_path / "made.hdf5"), "--where", 'max("actions") > -1000', "--json", expect=0)
+    assert len(result.json()["items"]) == 4
