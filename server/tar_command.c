@@ -400,8 +400,9 @@ static void notice(const char *line, void *user)
     fprintf(stderr, "minari-hub: %s\n", line);
 }
 
-/* Those of the hub that runs. */
-static enum hub_status ask_roots(const char *state, struct hub_roots *out, struct hub_error *err)
+/* Those of the hub that runs, and a bit in `missing` of each that is not mounted. */
+static enum hub_status ask_roots(const char *state, struct hub_roots *out, uint64_t *missing,
+                                 struct hub_error *err)
 {
     HUB_CLEANUP(hub_json_decrefp) json_t *status = NULL;
     const json_t *root;
@@ -413,6 +414,8 @@ static enum hub_status ask_roots(const char *state, struct hub_roots *out, struc
                    *path = json_string_value(json_object_get(root, "path"));
         HUB_TRY(hub_roots_add(out, path ? path : "", name && *name ? name : NULL, err));
         out->roots[out->count - 1].read_only = json_is_true(json_object_get(root, "read_only"));
+        if (json_is_true(json_object_get(root, "missing")))
+            *missing |= UINT64_C(1) << (out->count - 1);
     }
     return HUB_OK;
 }
@@ -535,6 +538,7 @@ static enum hub_status run_import(struct command *c, struct hub_config *config, 
     HUB_CLEANUP(hub_closep) int fd = -1;
     const struct hub_root *root;
     struct stat st;
+    uint64_t missing = 0;
     if (piped && isatty(STDIN_FILENO))
         return hub_fail(err, HUB_INVALID, "standard input is a terminal: name a tar, or pipe one in");
     fd = piped ? dup(STDIN_FILENO) : open(c->words[0], O_RDONLY | O_CLOEXEC);
@@ -544,8 +548,14 @@ static enum hub_status run_import(struct command *c, struct hub_config *config, 
     if (!c->state)
         HUB_TRY(hub_config_finish(config, err));
     else
-        HUB_TRY(ask_roots(c->state, &asked, err));
+        HUB_TRY(ask_roots(c->state, &asked, &missing, err));
     HUB_TRY(choose_root(c->state ? &asked : &config->roots, c->root, &root, err));
+    if (c->state && missing >> (root - asked.roots) & 1)
+        return hub_fail_as(
+            err, HUB_IO, "root-missing",
+            "the root %.200s is not mounted: mount it; or say that its datasets are gone, with "
+            "`minari-hub scan --forget`",
+            hub_root_key(root));
     if (c->state) {
         HUB_TRY(become_owner(c->state, err));
         HUB_TRY(begin_job(c, err));

@@ -193,6 +193,8 @@ def test_a_root_that_is_not_mounted_is_not_filled(place):
             hub.wait_ready()
             mirror(place, "run", "lab")
             expect_missing(hub, ids)
+            run = subprocess.run([os.path.join(BIN, "minari-hub"), "import", "/dev/null", "--state", os.path.join(place, "state")], capture_output=True, text=True)
+            assert run.returncode == 1 and "is not mounted" in run.stderr and os.listdir(root) == [], run.stderr
             swap(away, os.path.join(place, "full"))
             mirror(place, "run", "lab")
             assert wait_synced(hub, "lab", before["synced"])["transfers"] == before["transfers"]
