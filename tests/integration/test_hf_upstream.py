@@ -265,7 +265,12 @@ def test_answers_of_the_upstream_are_in_the_memory_budget(place, tmp_path, state
             readers = [clients.enter_context(asking(hub, f"/api/datasets/big/{i}", f"127.0.0.{2 + i % 20}", 4096)) for i in range(60)]
             until(lambda: metric(hub, "minari_hub_memory_budget_used_bytes") > 30 * MiB)
             until(lambda: len(hf.seen("/api/datasets/big")) >= 30)  # more than there is memory for
-            until(lambda: 200 in {status_of(r) for r in select.select(readers, [], [], PATIENCE)[0]})
+            waiting, statuses = set(readers), set()
+            while 200 not in statuses:  # on a busy machine those who wait longer for memory are answered first, with 503
+                answered = select.select(list(waiting), [], [], PATIENCE)[0]
+                assert answered, statuses
+                statuses |= {status_of(r) for r in answered}
+                waiting -= set(answered)
             assert resident(hub.process.pid) - before < 100 * MiB
             clients.close()
             until(lambda: metric(hub, "minari_hub_memory_budget_used_bytes") == 0)
