@@ -218,11 +218,12 @@ static enum hub_status list_chosen(struct hub_request *request, struct hub_respo
 enum hub_status hub_files_list(struct hub_request *request, struct hub_response *response,
                                struct hub_error *err)
 {
+    enum { CHOICES = 4 };
     static const char *const parameters[] = {
-        "for", "revision", "episodes", "where", "split", "task", HUB_MEASURED_PARAMETERS NULL};
+        "episodes", "where", "split", "task", "for", "revision", HUB_MEASURED_PARAMETERS NULL};
     static const char *const of_page[] = {"prefix", "delimiter", "limit", "cursor", "format"};
     HUB_CLEANUP(hub_target_dispose) struct hub_target target = {0};
-    for (size_t i = 2; parameters[i]; i++)
+    for (size_t i = 0; i < CHOICES; i++)
         if (hub_request_query(request, parameters[i]).data)
             return list_chosen(request, response, parameters, err);
     for (size_t i = 0; i < HUB_COUNT(of_page); i++)
