@@ -29,8 +29,9 @@ HUB_MUST_USE enum hub_status hub_coverage_headers(struct hub_request *request,
 #define HUB_MEASURED_PARAMETERS "wait", "partial",
 
 /**
- * What the request's where, sort and `columns` name must be known to the dataset (hub_known_check) and measured: else HUB_AGAIN, and once wait= is over 503 "pending" with
- * done and of; 422 "not-measured" where nothing is measured. With partial=1 what is known will do. Before memory is reserved.
+ * What the request's where, sort and `columns` name must be known to the dataset (hub_known_check) and
+ * measured: else HUB_AGAIN, and once wait= is over 503 "pending" with done and of; 422 "not-measured" where
+ * nothing is measured. With partial=1 what is known will do. Before memory is reserved.
  *
  * @param[out] out  `named`: one of these is measured; what is not is complete, and its state 0
  */

@@ -1,5 +1,5 @@
-/* What a dataset knows: see known.h. What is asked for as it is written is found at once; only what is not there takes a look at
- * every episode. */
+/* What a dataset knows: see known.h. What is asked for as it is written is found at once; only what is not
+ * there takes a look at every episode. */
 #include "storage/catalog/known.h"
 
 #include "storage/base/nearest.h"
