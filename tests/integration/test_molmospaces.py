@@ -40,7 +40,8 @@ def by_name(hub):
     episode = page["items"][0]
     assert (episode["number"], episode["steps"], episode["success"], episode["task"]) == (5, 6, False, "pick up the cup 1")
     assert episode["attributes"] == {"house": 12, "batch": 1, "valid": True, "usable_steps": 6}
-    assert hub.get("/api/v1/datasets/pick/episodes?name=traj_1").json()["items"] == []
+    unknown = hub.get("/api/v1/datasets/pick/episodes?name=traj_1")
+    assert unknown.status == 400 and unknown.json()["parameter"] == "name"
 
 
 def alignment(hub):
