@@ -179,8 +179,8 @@ enum hub_status hub_job_begin(struct hub_catalog *catalog, const struct hub_job_
 
 /* ---- taking, keeping, ending ---- */
 
-/* Of jobs j: those that are due, and those of rules of which none runs. 1: who takes; 2, 3, 4: HUB_JOB_MAX_WAIT_MS, kind and other
- * of the lane. */
+/* Conditions on jobs j: it is due, and another job of its rule runs. Parameter 1 is who takes jobs, 2 is
+ * HUB_JOB_MAX_WAIT_MS, 3 and 4 are `kind` and `other` of the lane. */
 #define OF_LANE                                                                                              \
     "(?3 IS NULL OR kind = ?3) AND (?4 IS NULL OR instr(' ' || ?4 || ' ', ' ' || kind || ' ') = 0)"
 #define BUSY "jobs WHERE state = 'running' AND owner = ?1 AND " OF_LANE
@@ -237,10 +237,13 @@ bool hub_job_rule_waits(struct hub_catalog *catalog, const struct hub_job_lane *
     struct hub_db *db;
     bool row = false;
     if (hub_catalog_hub_reader(catalog, &db, NULL) ||
-        hub_db_prepare(db, "SELECT 1 FROM jobs j WHERE " IS_DUE " AND NOT " RULE_IS_BUSY " LIMIT 1", &stmt,
-                       NULL))
+        hub_db_prepare(db,
+                       "SELECT 1 FROM jobs j WHERE " IS_DUE " AND NOT " RULE_IS_BUSY
+                       " AND (SELECT count(*) FROM " BUSY ") >= ?5 LIMIT 1",
+                       &stmt, NULL))
         return false;
     bind_lane(stmt, catalog, lane);
+    hub_stmt_bind_int(stmt, 5, lane->threads);
     return hub_stmt_step(stmt, &row, NULL) == HUB_OK && row;
 }
 

@@ -271,7 +271,7 @@ static const char *take_of(const struct hub_job_lane *lane)
 
 Test(jobs, of_one_rule_leave_a_thread_to_the_others)
 {
-    const struct hub_job_lane lane = {.other = "pull", .threads = 3};
+    const struct hub_job_lane lane = {.other = "pull", .threads = 3}, full = {.other = "pull", .threads = 2};
     static const char *const targets[] = {"1", "2", "3", "4"};
     json_t *spec = json_object();
     DRAFT_OK(hub_rule_put(catalog, "a", false, spec, err));
@@ -284,14 +284,15 @@ Test(jobs, of_one_rule_leave_a_thread_to_the_others)
     cr_expect_str_eq(take_of(&lane), "a");
     cr_expect_str_eq(take_of(&lane), "a");
     cr_expect_str_eq(take_of(&lane), "", "the third thread is for others");
-    cr_expect(!hub_job_rule_waits(catalog, &lane));
+    cr_expect(!hub_job_rule_waits(catalog, &full));
     DRAFT_OK(hub_job_add(
         catalog, &(struct hub_job_draft){.kind = "transfer", .rule = "b", .target = "5", .payload = "{}"},
         NULL, err));
-    cr_expect(hub_job_rule_waits(catalog, &lane));
-    cr_expect(!hub_job_rule_waits(catalog, &(struct hub_job_lane){.kind = "pull", .threads = 3}));
+    cr_expect(hub_job_rule_waits(catalog, &full));
+    cr_expect(!hub_job_rule_waits(catalog, &lane), "the third thread takes it");
+    cr_expect(!hub_job_rule_waits(catalog, &(struct hub_job_lane){.kind = "pull", .threads = 2}));
     cr_expect_str_eq(take_of(&lane), "b", "though it came last");
-    cr_expect(!hub_job_rule_waits(catalog, &lane));
+    cr_expect(!hub_job_rule_waits(catalog, &full));
     cr_expect_str_eq(take_of(&(struct hub_job_lane){.threads = 0}), "a", "of any number of threads");
     json_decref(spec);
 }
