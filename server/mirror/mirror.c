@@ -91,7 +91,8 @@ void hub_mirror_tell(const struct hub_mirror_work *w, enum hub_mirror_event_kind
 
 /* ---- the remote of a rule ---- */
 
-enum hub_status hub_mirror_read_token(const char *path, char token[HUB_MIRROR_TOKEN], struct hub_error *err)
+/* Its first word. */
+static enum hub_status read_token(const char *path, char token[HUB_MIRROR_TOKEN], struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(HUB_MIRROR_TOKEN - 1);
     const enum hub_status st = hub_fs_read(AT_FDCWD, path, &text, err);
@@ -142,28 +143,40 @@ static void free_rates(struct hub_mirrors *mirrors)
     }
 }
 
-enum hub_status hub_mirror_open_remote(struct hub_mirror_work *w, const char *address, struct hub_error *err)
+enum hub_status hub_mirror_reach(const json_t *spec, char token[HUB_MIRROR_TOKEN],
+                                 struct hub_remote_options *out, struct hub_error *err)
 {
-    const json_t *spec = w->rule.spec;
-    const char *token_file = hub_member_text(spec, "token-file");
-    const bool account = token_file && is_json_file(token_file);
-    const struct hub_retry once = {.attempts = 2, .first_attempts = 1, .base_ms = 100, .cap_ms = 500};
-    if (token_file && !account)
-        HUB_TRY(hub_mirror_read_token(token_file, w->token, err));
-    const struct hub_remote_options options = {
-        .transport = {.token = *w->token ? w->token : NULL,
+    const char *file = hub_member_text(spec, "token-file");
+    const bool account = file && is_json_file(file);
+    if (file && !account)
+        HUB_TRY(read_token(file, token, err));
+    *out = (struct hub_remote_options){
+        .transport = {.token = *token ? token : NULL,
                       .user_agent = "minari-hub/" HUB_VERSION,
                       .environment_proxy = true,
                       .other_hosts = json_is_true(json_object_get(spec, "internal")) ? HUB_OTHER_HOSTS_ANY
                                                                                      : HUB_OTHER_HOSTS_NONE,
-                      .bytes_per_s = hub_member_uint(spec, "limit"),
-                      .rate = rate_of(w->mirrors, &w->rule),
-                      .connect_timeout_ms = w->looks ? 3000 : 10000,
-                      .stall_timeout_ms = w->looks ? 10000 : 30000,
-                      .retry = w->looks ? once : HUB_RETRY_DEFAULT,
-                      .interrupted = interrupted,
-                      .user = w},
-        .credentials = account ? token_file : NULL};
+                      .connect_timeout_ms = 10000,
+                      .stall_timeout_ms = 30000,
+                      .retry = HUB_RETRY_DEFAULT},
+        .credentials = account ? file : NULL};
+    return HUB_OK;
+}
+
+enum hub_status hub_mirror_open_remote(struct hub_mirror_work *w, const char *address, struct hub_error *err)
+{
+    struct hub_remote_options options;
+    struct hub_transport_options *transport = &options.transport;
+    HUB_TRY(hub_mirror_reach(w->rule.spec, w->token, &options, err));
+    transport->bytes_per_s = hub_member_uint(w->rule.spec, "limit");
+    transport->rate = rate_of(w->mirrors, &w->rule);
+    transport->interrupted = interrupted;
+    transport->user = w;
+    if (w->looks) {
+        transport->connect_timeout_ms = 3000;
+        transport->stall_timeout_ms = 10000;
+        transport->retry = HUB_MIRROR_BRIEFLY;
+    }
     return hub_remote_open(address, &options, &w->remote, err);
 }
 

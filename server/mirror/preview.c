@@ -26,19 +26,10 @@ enum hub_status hub_mirror_preview(const json_t *spec, struct hub_mirror_preview
     HUB_CLEANUP(hub_remote_close) struct hub_remote remote = {0};
     char token[HUB_MIRROR_TOKEN] = "";
     struct counting counting = {spec, out};
-    const char *file = hub_member_text(spec, "token-file");
-    const bool account = file && hub_view_ends(hub_view_of(file), ".json");
+    struct hub_remote_options options;
     *out = (struct hub_mirror_preview){0};
-    if (file && !account)
-        HUB_TRY(hub_mirror_read_token(file, token, err));
-    const struct hub_remote_options options = {
-        .transport = {.token = *token ? token : NULL,
-                      .user_agent = "minari-hub/" HUB_VERSION,
-                      .environment_proxy = true,
-                      .connect_timeout_ms = 10000,
-                      .stall_timeout_ms = 30000,
-                      .retry = {.attempts = 2, .first_attempts = 1, .base_ms = 100, .cap_ms = 500}},
-        .credentials = account ? file : NULL};
+    HUB_TRY(hub_mirror_reach(spec, token, &options, err));
+    options.transport.retry = HUB_MIRROR_BRIEFLY;
     const struct hub_remote_query query = {.prefix = hub_member_text(spec, "prefix"),
                                            .only = hub_mirror_only(spec),
                                            .left = &out->left,

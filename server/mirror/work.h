@@ -76,10 +76,20 @@ HUB_MUST_USE enum hub_status hub_mirror_pass(struct hub_mirror_work *work, struc
 /** Whether a copy is the rule's own, or of another that would fetch the very same: two that take turns
  * would replace it for ever. */
 bool hub_mirror_owns(const struct hub_mirror_work *work, const struct hub_upstream *copy, const char *id);
-/** The first word of a token's file: read for each job, so that another token is used as soon as it is
- * there. */
-HUB_MUST_USE enum hub_status hub_mirror_read_token(const char *path, char token[HUB_MIRROR_TOKEN],
-                                                   struct hub_error *err);
+/** Where somebody waits for what the remote says. */
+#define HUB_MIRROR_BRIEFLY                                                                                   \
+    (struct hub_retry)                                                                                       \
+    {                                                                                                        \
+        .attempts = 2, .first_attempts = 1, .base_ms = 100, .cap_ms = 500                                    \
+    }
+/**
+ * How a rule reaches its remote. The file of its token is read for each job, so that another token is used as
+ * soon as it is there.
+ *
+ * @param token  "" at first; the options borrow it, and the caller wipes it
+ */
+HUB_MUST_USE enum hub_status hub_mirror_reach(const json_t *spec, char token[HUB_MIRROR_TOKEN],
+                                              struct hub_remote_options *out, struct hub_error *err);
 /** Open the remote of its rule, or another where it has none. */
 HUB_MUST_USE enum hub_status hub_mirror_open_remote(struct hub_mirror_work *work, const char *address,
                                                     struct hub_error *err);
