@@ -144,11 +144,11 @@ static enum hub_status check_place(const struct hub_mirror_work *w, const struct
     if (fstatat(place->root, path, &st, AT_SYMLINK_NOFOLLOW))
         return HUB_OK;
     if (!here->is_copy)
-        return hub_fail(err, HUB_EXISTS,
-                        "'%.200s' already exists and is no copy of this remote's: move it away, or put the "
-                        "copy elsewhere "
-                        "with --as NAME/",
-                        path);
+        return hub_fail(
+            err, HUB_EXISTS,
+            "'%.200s' already exists and is not a copy of this remote's: move it away, or put the "
+            "copy elsewhere with --as NAME/",
+            path);
     if (!*rule || hub_mirror_owns(w, &here->known, id) ||
         hub_rule_find(w->mirrors->options.catalog, rule, &other, NULL))
         return HUB_OK;

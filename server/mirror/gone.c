@@ -1,4 +1,4 @@
-/* Copies that their remote lists no more: see gone.h. */
+/* Copies that their remote no longer lists: see gone.h. */
 #include "server/mirror/gone.h"
 
 #include "storage/base/order.h"
@@ -16,11 +16,11 @@ struct gone {
 };
 
 /* Why a copy stays; NULL: it is gone. */
-static const char outside[] = "the rule does not ask for it any more",
-                  regrouped[] = "the remote lists it no more, but its files are still there",
+static const char outside[] = "the rule no longer takes it",
+                  regrouped[] = "the remote no longer lists it, but its files are still there",
                   divided[] = "its parts are copies of their own",
                   hidden[] =
-                      "the remote lists it no more, and does not say whether its files are still there";
+                      "the remote no longer lists it, and does not say whether its files are still there";
 
 /* ---- whether its files are there ---- */
 
@@ -143,7 +143,7 @@ static enum hub_status remove_copy(struct gone *g, const struct hub_upstream_uns
         return st;
     HUB_TRY(hub_upstream_forget(o->catalog, copy->root, copy->path, err));
     g->removed++;
-    hub_mirror_tell(g->work, HUB_MIRROR_REMOVED, copy->path, "it is no more on the remote");
+    hub_mirror_tell(g->work, HUB_MIRROR_REMOVED, copy->path, "it is no longer on the remote");
     return HUB_OK;
 }
 

@@ -1,5 +1,5 @@
 /**
- * What of a rule's copies its remote lists no more. How a remote cuts its files into datasets may change, and
+ * Copies of a rule that its remote no longer lists. How a remote cuts its files into datasets may change, and
  * so may what a rule takes of it: a copy is gone only when none of the files that it was made of is on the
  * remote any more.
  */

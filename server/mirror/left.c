@@ -28,7 +28,7 @@ void hub_left_text(const json_t *left, const char *only, char *out, size_t size)
     int n = files ? snprintf(out, size, "%" PRIu64 " file%s (%s)", files, files == 1 ? "" : "s", bytes)
                   : snprintf(out, size, "%" PRIu64 " repositor%s", places, places == 1 ? "y" : "ies");
     n += snprintf(out + n, size - (size_t)n,
-                  " left out, %s: ", only ? "being no datasets of Minari's" : "beside the datasets");
+                  " left out, %s: ", only ? "not datasets of Minari" : "beside the datasets");
     json_array_foreach(names, i, name)
     {
         if ((size_t)n + 40 >= size)

@@ -11,7 +11,7 @@ HUB_MUST_USE enum hub_status hub_left_note(struct hub_mirror_work *work, const s
 /** As JSON; NULL: no memory. */
 json_t *hub_left_document(const struct hub_remote_left *left);
 
-/** "26 files (1.2 GB) are no datasets of Minari's: docs, robots, ... (4 places)". `left` as in hub_rule;
+/** "26 files (1.2 GB) left out, not datasets of Minari: docs, robots, ... (4 places)". `left` as in hub_rule;
  * NULL: "". */
 void hub_left_text(const json_t *left, const char *only, char *out, size_t size);
 

@@ -288,7 +288,7 @@ Test(pass, a_rule_that_deletes_removes_its_copy_alone)
     cr_expect(kit_is_there("root/ours-v0/data/x"), "what people put there is theirs");
     cr_expect(kit_is_there("root/c-v0/data/x"), "another rule's");
     cr_expect_eq(kit_sweeps, 1);
-    cr_expect_str_eq(kit_told[0], "2 b-v0 it is no more on the remote");
+    cr_expect_str_eq(kit_told[0], "2 b-v0 it is no longer on the remote");
 }
 
 static const char *below_root(const char *path)
@@ -329,7 +329,7 @@ Test(pass, a_listing_of_another_kind_removes_nothing)
         cr_expect_eq(kit_told[0][0] == '3', i == 0, "it is said once");
         if (i == 0)
             cr_expect_str_eq(kit_told[0],
-                             "3 plain the remote lists it no more, but its files are still there: it stays "
+                             "3 plain the remote no longer lists it, but its files are still there: it stays "
                              "here as it is, and is not brought up to date");
     }
     pass_well("lab", tree);
