@@ -8,8 +8,8 @@
 void waiting_note(const struct cli *cli, const char *what, uint64_t done, uint64_t of, const char *unit);
 void waiting_clear(void);
 /**
- * Whether to ask again after this error: values that the request needs are still being measured, and
- * somebody sees how far that is, or the hub is the command's own. Waits a moment.
+ * Whether to try again after this error: values that the request needs are still being measured, and a
+ * terminal shows how far that is, or the hub is the command's own. Waits a moment.
  */
 bool waiting_goes_on(const struct cli *cli, const struct minari_error *err);
 

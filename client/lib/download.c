@@ -163,7 +163,8 @@ static enum hub_status transfer_dataset(const struct queue *q, const struct mina
 
 /* ---- decide ---- */
 
-/* Not what a broken or foreign download left. `record` NULL: nothing but the remote tells what it should be. */
+/* Whether the folder holds the dataset, and not what a broken or foreign download left. `record` NULL: it is
+ * compared with the remote's list. */
 static enum hub_status check_present(const struct queue *q, const struct minari_summary *s, const char *path,
                                      const struct hub_record *record, struct hub_error *err)
 {

@@ -29,11 +29,12 @@ HUB_MUST_USE enum hub_status hub_coverage_headers(struct hub_request *request,
 #define HUB_MEASURED_PARAMETERS "wait", "partial",
 
 /**
- * What the request's where, sort and `columns` name must be known to the dataset (hub_known_check) and
- * measured: else HUB_AGAIN, and once wait= is over 503 "pending" with done and of; 422 "not-measured" where
- * nothing is measured. With partial=1 what is known will do. Before memory is reserved.
+ * The dataset must know what the request's where, sort and `columns` name (hub_known_check), and all of that
+ * must be measured. While it is not: HUB_AGAIN, and once wait= is over HUB_BUSY "pending", with done and of;
+ * HUB_UNSUPPORTED "not-measured" by a hub that measures nothing. With partial=1 what is measured so far is
+ * enough. Call it before memory is reserved.
  *
- * @param[out] out  `named`: one of these is measured; what is not is complete, and its state 0
+ * @param[out] out  `named`: at least one of the names is measured; else it is complete, with state 0
  */
 HUB_MUST_USE enum hub_status hub_coverage_require(struct hub_request *request, struct hub_response *response,
                                                   const struct hub_target *target,

@@ -107,7 +107,8 @@ static enum hub_status read_include(const struct hub_request *request, struct hu
     return HUB_OK;
 }
 
-/* Of what the episodes are chosen and sorted by, as further members of a page; what is shown beside them may be null. */
+/* How much is measured of what the episodes are chosen and sorted by, as members of the page. Values that are
+ * only shown may be null. */
 static enum hub_status put_coverage(struct hub_request *request, const struct hub_target *target,
                                     const struct hub_measured_items *shown, struct hub_response *response,
                                     struct hub_buf *more, struct hub_error *err)

@@ -1,4 +1,4 @@
-/** Names and texts of a question that no episode can answer: a mistake, and said with what there is. */
+/** Names and texts in a request that the dataset does not have: an error that lists those that it has. */
 #ifndef HUB_API_KNOWN_H
 #define HUB_API_KNOWN_H
 
@@ -6,10 +6,11 @@
 #include "server/api/resolve.h"
 
 /**
- * The fields, attributes, splits, tasks and names of the request's where, sort and `columns`, and of its split=, task=, name=.
+ * Check the fields, attributes, splits, tasks and names in the request's where, sort and `columns`, and in
+ * its split=, task= and name=.
  *
- * @return HUB_INVALID "bad-where", "bad-parameter" about one that the dataset does not have, with `nearest`; HUB_BUSY "pending"
- *         while the dataset is inspected, after which it may have it
+ * @return HUB_INVALID "bad-where" or "bad-parameter" about one that the dataset does not have, with
+ *         `nearest`; HUB_BUSY "pending" while the dataset is inspected, after which it may have it
  */
 HUB_MUST_USE enum hub_status hub_known_check(struct hub_request *request, struct hub_response *response,
                                              const struct hub_target *target,

@@ -50,8 +50,8 @@ HUB_MUST_USE enum hub_status hub_resolve_summary(struct hub_request *request,
                                                  const struct hub_summary *summary, struct hub_target *target,
                                                  struct hub_error *err);
 
-/** The dataset is being read from now until the last byte of the answer was sent: it is not evicted meanwhile. What resolves
- * to a dataset has begun already. */
+/** From now until the last byte of the answer is sent the request reads the dataset, which is not evicted
+ * meanwhile. The functions above that resolve to a dataset do this themselves. */
 void hub_resolve_begin_reading(struct hub_request *request, const struct hub_summary *summary);
 
 /** How far a dataset is that comes from an upstream: for the problem document. */

@@ -49,8 +49,8 @@ enum hub_status hub_mirror_keep(struct hub_mirror_work *w, struct hub_error *err
                                                                             : hub_mirror_keep_now(w, err);
 }
 
-/* A remote from which nothing comes does not hold a thread that another one waits for: its job is tried again behind
- * the others. */
+/* A remote from which nothing comes does not hold a thread that another one waits for: its job is tried again
+ * behind the others. */
 static enum hub_status give_way(struct hub_mirror_work *w, struct hub_error *err)
 {
     const int64_t now_ms = hub_time_mono_ms();

@@ -83,8 +83,8 @@ static int by_id(const void *a, const void *b)
     return strcmp(((const struct listed *)a)->id, ((const struct listed *)b)->id);
 }
 
-/* The loose files of a folder that holds datasets: a copy of them would hold those as well. What is too long for an id is
- * left out later. */
+/* Whether these are loose files of a folder that also holds datasets, of which a copy would hold the datasets
+ * as well. An id that is too long is refused later. */
 static bool is_around_others(const struct listing *l, uint32_t i)
 {
     char below[HUB_MAX_ID + 2];

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* How long a refusal is remembered at least, and at most where its upstream asks for longer; how long what was published
- * may take to be seen. */
+/* How long a refusal is remembered: at least so long, and at most so long where the upstream's Retry-After is
+ * longer. How long the scanner may take to find what was published. */
 enum { REFUSED_S = 15, REFUSED_MOST_S = 3600, SEEN_MS = 60 * 1000 };
 
 /* ---- which are on their way; all locked ---- */

@@ -1,5 +1,6 @@
 /**
- * Who reads what was pulled: while somebody does, it is not evicted, however slowly he reads. Safe from any thread.
+ * Which datasets are being read: what was pulled is not evicted while a request reads it, however slowly.
+ * Safe from any thread.
  */
 #ifndef HUB_MIRROR_READERS_H
 #define HUB_MIRROR_READERS_H

@@ -66,7 +66,8 @@ struct hub_mirror_work {
 HUB_MUST_USE enum hub_status hub_mirror_keep(struct hub_mirror_work *work, struct hub_error *err);
 /** The same at once, before something takes effect. */
 HUB_MUST_USE enum hub_status hub_mirror_keep_now(struct hub_mirror_work *work, struct hub_error *err);
-/** Is it no failure, but to be waited for? The remote still prepares it, or another program of this machine fetches it. */
+/** Whether a job has not failed but has to wait: the remote still prepares the dataset, another program of
+ * this machine fetches it, or the disk is full. */
 bool hub_mirror_goes_on(enum hub_status status, const struct hub_error *why);
 void hub_mirror_tell(const struct hub_mirror_work *work, enum hub_mirror_event_kind kind, const char *id,
                      const char *fmt, ...) HUB_PRINTF(4, 5);

@@ -130,7 +130,8 @@ static double rate_of(const json_t *item)
     return seconds > 0 ? frames / seconds : 0;
 }
 
-/* What is wrong with a video that is shown; "": nothing. Of another rate than the steps it need not have as many frames. */
+/* What is wrong with a video that is shown; "": nothing. A video with another rate than the steps may have
+ * fewer frames. */
 static struct hub_view video_note(struct episode *e, const json_t *item)
 {
     const struct hub_view problem = page_text(item, "problem");

@@ -4,8 +4,8 @@
 
 #include "server/page/frame.h"
 
-/** All that hold for this dataset and episode (-1: none can be read), for this field (NULL: none is numeric), and why others
- * are left out; `first`: those that get all of it. */
+/** The recipes that work for this dataset, this episode (-1: none can be read) and this field (NULL: none is
+ * numeric), and why others are left out; `first`: only those that fetch all of the dataset. */
 HUB_MUST_USE enum hub_status page_recipes(struct page *page, const json_t *dataset, int64_t episode,
                                           const char *field, bool first);
 /** The number of the first episode of a list; -1: it has none. */

@@ -4,10 +4,10 @@
 
 #include "server/page/frame.h"
 
-/** Filters as links, of names that have values here, as the statistics of the dataset say; NULL: no statistics. */
+/** Links to filters by names that have values here, by the statistics of the dataset; NULL: no statistics. */
 void page_where_examples(struct page *page, const json_t *dataset, const json_t *statistics);
-/** In the place of an empty table: which names of the filter no episode has, and the filters in use, each with a link that
- * removes it. */
+/** In the place of an empty table: which names of the filter no episode has, and the filters in use, each
+ * with a link that removes it. */
 HUB_MUST_USE enum hub_status page_where_empty(struct page *page, const json_t *dataset,
                                               const json_t *statistics);
 

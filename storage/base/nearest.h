@@ -15,10 +15,11 @@ struct hub_nearest {
     const void *items[HUB_MAX_NEAREST]; /* the nearest first */
 };
 
-/** False: nothing is near to it, because it is empty or too long. `limit` of items are kept, at most HUB_MAX_NEAREST. */
+/** Look for up to `limit` items (at most HUB_MAX_NEAREST) that are near to `text`. False: it is empty or too
+ * long, and nothing is near to it. */
 HUB_MUST_USE bool hub_nearest_begin(struct hub_nearest *nearest, struct hub_view text, uint32_t limit);
-/** Take an item of this name, which is borrowed, if it is near. Returns the item that is not among the nearest (now or
- * any more), or NULL. */
+/** Add an item of this name, which is borrowed, if it is among the nearest. Returns the item that is not:
+ * this one, one that was added before, or NULL. */
 const void *hub_nearest_offer(struct hub_nearest *nearest, const char *key, const void *item);
 
 #endif

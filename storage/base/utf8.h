@@ -12,12 +12,13 @@ uint32_t hub_utf8_next(struct hub_view *text);
 
 bool hub_utf8_valid(struct hub_view text);
 
-/** A control character (U+0000 to U+001F, U+007F to U+009F), or one that changes the direction of the text behind it (U+202A to
- * U+202E, U+2066 to U+2069): with those a name shows as another one. */
+/** A control character (U+0000 to U+001F, U+007F to U+009F), or one that changes the direction of the text
+ * behind it (U+202A to U+202E, U+2066 to U+2069), with which a name is shown as another one. */
 bool hub_utf8_hides(uint32_t code);
-/** Valid, and nothing in it hides anything. */
+/** Valid, and without characters that hide something. */
 bool hub_utf8_printable(struct hub_view text);
-/** Make text safe for a terminal, in place: each byte of what hides something and of what is not UTF-8 becomes '?'. */
+/** Make text safe for a terminal, in place: each byte of a character that hides something, and each that is
+ * not UTF-8, becomes '?'. */
 void hub_utf8_clean(char *text, size_t size);
 
 #endif

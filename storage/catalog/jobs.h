@@ -57,9 +57,9 @@ struct hub_job_lane {
     unsigned threads;  /* the last free one is only for a rule of which none runs; 0: for any */
 };
 
-/** Take the next that is due, also one whose holder let its lease run out; first of a rule of which none runs,
- * so that one slow remote leaves room for others. Those of a paused rule wait. A due time that lies further
- * ahead than any is ever set is one of a clock that was wrong. HUB_NOT_FOUND: nothing is due. */
+/** Take the next that is due, also one whose holder let its lease run out; first of a rule of which none
+ * runs, so that one slow remote leaves room for others. Those of a paused rule wait. A due time that lies
+ * further ahead than any is ever set is one of a clock that was wrong. HUB_NOT_FOUND: nothing is due. */
 HUB_MUST_USE enum hub_status hub_job_take(struct hub_catalog *catalog, const struct hub_job_lane *lane,
                                           unsigned ttl_s, struct hub_job_row *out, struct hub_error *err);
 /** Is a job due of a rule of which none runs, while all threads of the lane are at work? */

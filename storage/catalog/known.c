@@ -1,5 +1,5 @@
-/* What a dataset knows: see known.h. What is asked for as it is written is found at once; only what is not
- * there takes a look at every episode. */
+/* Names and texts that a dataset has: see known.h. One that it has is found soon; only for one that it does
+ * not have all episodes are read. */
 #include "storage/catalog/known.h"
 
 #include "storage/base/nearest.h"

@@ -16,8 +16,8 @@
 
 #include "storage/catalog/catalog.h"
 
-/** Look whether a root is there. HUB_IO "root-missing" if not; one that cannot be opened is for its user
- * to report. */
+/** Check whether a root is there. HUB_IO "root-missing" if not; a root that cannot be opened is HUB_OK, as
+ * the caller reports that itself. */
 HUB_MUST_USE enum hub_status hub_presence_check(struct hub_catalog *catalog, uint32_t root,
                                                 struct hub_error *err);
 /** Write down that so many datasets are in a root, which is there. */

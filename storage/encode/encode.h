@@ -12,8 +12,8 @@
 /** Rows that are runs of bytes to npz: padded to the longest, with their lengths. */
 bool hub_encode_as_bytes(enum hub_field_type type, const struct hub_variant *variant);
 
-/** A row is one text or one run of bytes, of whatever length: those of one episode may be stored in one size, those of another in
- * another, and stand in one column. */
+/** Whether a row is one text or one run of bytes. Rows of different lengths, which each episode may store in
+ * its own size, can then stand in one column. */
 bool hub_encode_as_item(enum hub_field_type type, const struct hub_variant *variant);
 
 /* ---- rows of text or bytes as items ---- */

@@ -12,8 +12,8 @@
 
 enum { HUB_BUCKETS_LEAST = 16, HUB_BUCKETS_MOST = 2000, HUB_BUCKETS_DIMS = 512 };
 
-/** What is put into buckets: the values, their running sum, or each less the one before. The first row that belongs to a
- * step begins the sum and has no difference; the rows before it have neither. */
+/** What is put into buckets: the values, their running sum, or the difference of each to the one before. The
+ * first row that belongs to a step begins the sum and has no difference; the rows before it have neither. */
 enum hub_buckets_of { HUB_BUCKETS_VALUE, HUB_BUCKETS_SUM, HUB_BUCKETS_DELTA };
 
 /** Where the rows lie on the grid. */

@@ -60,7 +60,8 @@ struct hub_measured_part {
 HUB_MUST_USE enum hub_status hub_measured_part_init(struct hub_measured_part *part, struct hub_error *err);
 void hub_measured_part_dispose(struct hub_measured_part *part);
 
-/** Pass 1 of one field, whose path, type, role, axis and layout are given. HUB_CHANGED: a file is not what was indexed. */
+/** Pass 1 of one field, whose path, type, role, axis and layout are given. HUB_CHANGED: a file is not the one
+ * that was indexed. */
 HUB_MUST_USE enum hub_status hub_measure_field(struct hub_measured_part *part,
                                                struct hub_measured_field *field, struct hub_error *err);
 /** It says something of the data, and not of this machine at this moment: what cannot be decoded is left out. */

@@ -1,4 +1,4 @@
-/** What problems of datasets cost whoever reads them. Most cost nothing: they say what a writer did differently. */
+/** What a problem of a dataset costs its readers. Most cost nothing: a writer did something differently. */
 #ifndef HUB_MODEL_PROBLEM_H
 #define HUB_MODEL_PROBLEM_H
 

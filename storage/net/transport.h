@@ -98,8 +98,8 @@ struct hub_drive {
 HUB_MUST_USE enum hub_status hub_transport_drive(struct hub_transport *transport,
                                                  const struct hub_drive *drive, struct hub_error *err);
 
-/** For how long this drive has brought nothing, or next to nothing: no answer that is a success, no bytes of one. On the thread
- * that drives: for `interrupted`. */
+/** Milliseconds for which this drive has received nothing, or next to nothing: neither a successful answer
+ * nor bytes of one. On the thread that drives: for `interrupted`. */
 uint64_t hub_transport_silent_ms(const struct hub_transport *transport);
 
 /** One fetch, begun and awaited. HTTP errors are statuses with the problem document's name and detail. */

@@ -89,8 +89,7 @@ HUB_MUST_USE enum hub_status hub_where_holds(const struct hub_where *where,
 
 /** What test `i` is on; NULL: there are no more tests. Of NULL: there are none. */
 const struct hub_property *hub_where_name(const struct hub_where *where, unsigned i);
-/** The texts that test `i` compares its name with for being one of them, value `k`; false: there are no
- * more. */
+/** Text `k` of those that test `i` compares its name with by =, != or in; false: there are no more. */
 bool hub_where_text(const struct hub_where *where, unsigned i, unsigned k, struct hub_view *out);
 
 /** How many values an episode may be compared with until it is known whether it is chosen; 0 of NULL. */

@@ -392,8 +392,7 @@ static enum hub_status add_others(struct place *p, enum hub_remote_only only, st
 /* Which repo, and what of it is wanted. */
 struct wish {
     const char *repo;
-    bool
-        named; /* it is a dataset, whatever is in it; else only if it is one of Minari's, or a namespace of them */
+    bool named; /* it is a dataset, whatever is in it; else only one of Minari's, or a namespace of them */
     bool whole; /* also one that holds others */
     enum hub_remote_only only;
     struct hub_remote_left *left; /* or NULL: nobody asks for what else is in it */

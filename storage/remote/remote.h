@@ -166,7 +166,7 @@ void hub_remote_files_name_left_out(const struct hub_remote_files *files, char *
 HUB_MUST_USE enum hub_status hub_remote_document(struct hub_remote *remote, const char *url, size_t max_bytes,
                                                  struct hub_buf *text, json_t **out, struct hub_error *err);
 
-/** GET a JSON object as text, for one that is too large to be parsed as a whole: at most `text->limit` bytes. */
+/** GET a JSON object as text, of at most `text->limit` bytes: one that is too large to be parsed at once. */
 HUB_MUST_USE enum hub_status hub_remote_object(struct hub_remote *remote, const char *url,
                                                struct hub_buf *text, struct hub_error *err);
 
@@ -184,8 +184,8 @@ HUB_MUST_USE enum hub_status hub_remote_each(struct hub_remote *remote, const ch
                                              size_t count, size_t max_bytes, hub_remote_body_fn fn,
                                              void *user, struct hub_error *err);
 
-/** One more file, to be filled in by the caller, or NULL in `*out` when its name is hidden or cannot be a file's: that is
- * kept in `left_out`, unless it stands for nothing, as an empty object for a folder does. */
+/** One more file, to be filled in by the caller. `*out` is NULL when its name is hidden or cannot be a
+ * file's: the name goes to `left_out`, unless it stands for nothing, as an empty object for a folder does. */
 HUB_MUST_USE enum hub_status hub_remote_files_try(struct hub_remote_files *files, struct hub_view path,
                                                   uint64_t size, struct hub_remote_file **out,
                                                   struct hub_error *err);

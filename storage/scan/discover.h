@@ -52,8 +52,9 @@ struct hub_discovered {
     uint64_t missed;      /* directories whose claim job was killed or too slow: to be looked at again soon */
     uint64_t unasked;     /* directories whose claim job failed: what is in them counts as plain files */
     uint64_t not_entered; /* directories that could not be read, or were too many: listed as broken */
-    bool *root_missing;   /* by root number (caller's, may be NULL): it, or something below, could not be read
-                             now, so that what was not found may still be there; one that is set is not walked */
+    /* By root number (the caller's, may be NULL): it, or something below, could not be read now, so that what
+     * was not found may still be there. One that is set is not walked. */
+    bool *root_missing;
 };
 
 HUB_MUST_USE enum hub_status hub_scan_discover(const struct hub_discovery *discovery,

@@ -24,9 +24,9 @@ struct hub_measurer_options {
 
 HUB_MUST_USE enum hub_status hub_measurer_start(const struct hub_measurer_options *options,
                                                 struct hub_measurer **out, struct hub_error *err);
-/** Ends its thread and all that waits for it; from then on nothing is measured. Before what the options name is closed. */
+/** End its thread and all waits: nothing is measured any more. Before what the options name is closed. */
 void hub_measurer_stop(struct hub_measurer *measurer);
-/** A stopped one, once nobody asks it for anything. */
+/** Free a stopped one, once no thread uses it any more. */
 void hub_measurer_free(struct hub_measurer *measurer);
 /** Measure all of this dataset next. Cheap; bounded queue. */
 void hub_measurer_want(struct hub_measurer *measurer, const char *id);
@@ -34,8 +34,8 @@ void hub_measurer_want(struct hub_measurer *measurer, const char *id);
 void hub_measurer_want_histogram(struct hub_measurer *measurer, const char *id, const char *field,
                                  unsigned bins);
 /**
- * A fetch that ends when more of this dataset is measured than there was at this hub_measures_generation, at the latest
- * when the measurer stops. The caller's share of it; NULL: it cannot be waited for now.
+ * A fetch that ends when more of this dataset is measured than at this hub_measures_generation, at the latest
+ * when the measurer stops. It is the caller's, to be put; NULL: it cannot be waited for now.
  */
 struct hub_file_fetch *hub_measurer_await(struct hub_measurer *measurer, const char *id, uint64_t generation);
 /** The dataset being measured and those that wait for it. */

@@ -1,5 +1,5 @@
-/* Requests that wait for what is being measured: hub_measurer_await of measure.h. They are looked at again when more is known of
- * their dataset; whether that is enough they find out themselves. */
+/* Requests that wait for measured values: hub_measurer_await of measure.h. They are woken when more of their
+ * dataset is measured, and find out themselves whether that is enough. */
 #include "storage/scan/measure_state.h"
 
 static uint64_t hash_of(const char *id)

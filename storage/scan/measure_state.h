@@ -51,9 +51,9 @@ HUB_MUST_USE enum hub_status hub_measure_histograms(struct hub_measurer *m, cons
                                                     const struct hub_measure_wanted *wanted,
                                                     struct hub_error *err);
 
-/** Another dataset has been wanted since the one at hand began: between two parts of this one it goes first. */
+/** Whether another dataset was wanted since this one began: it goes first, between two parts of this one. */
 bool hub_measure_yields(struct hub_measurer *m);
-/** End the waits for this dataset, of which more is measured; NULL: all of them, and nobody waits from now on. */
+/** End the waits for this dataset, of which more is measured; NULL: end all waits and admit no more. */
 void hub_measure_wake(struct hub_measurer *m, const char *id);
 
 #endif

@@ -57,7 +57,7 @@ MINARI_API const struct minari_summary *minari_dataset_list_at(const struct mina
 /** The item as the hub wrote it: a JSON object. */
 MINARI_API const char *minari_dataset_list_json(const struct minari_dataset_list *list, size_t index);
 /** What lies beside the datasets on a remote that keeps only files: the first names, ended by NULL. Borrowed.
- * `places` and `files`, unless NULL, get how many places that are, and how many files, where that is known. */
+ * `places` and `files`, unless NULL, get the number of such places, and of their files if known. */
 MINARI_API const char *const *minari_dataset_list_left_out(const struct minari_dataset_list *list,
                                                            uint64_t *places, uint64_t *files);
 MINARI_API void minari_dataset_list_free(struct minari_dataset_list *list);

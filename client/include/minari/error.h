@@ -39,9 +39,9 @@ struct minari_error {
     char problem[32];       /* the stable name of the problem, where it has one ("dataset-not-found") */
     char detail[1024];      /* one line: what is wrong */
     unsigned retry_after_s; /* when MINARI_BUSY: seconds the hub asks to wait; 0 where unknown */
-    uint64_t done,
-        of; /* when MINARI_BUSY and values that the call needs are still being measured: so many parts of so
-                             * many are; else 0 of 0. The call has waited two seconds, and may be made again */
+    /* When MINARI_BUSY and values that the call needs are still being measured: so many parts of so many are;
+     * else 0 of 0. The call has waited two seconds, and may be repeated. */
+    uint64_t done, of;
 };
 
 /** "not-found", "unreachable": for logs. Never NULL. */

@@ -226,7 +226,7 @@ static enum hub_status send_placed(struct lerobot_videos *v, struct lerobot_came
     return send(v, &media, cut->count, err);
 }
 
-/* Of cameras that files are called after, those that have none for this episode, `count` of which there are. */
+/* Where files are named after cameras: report the cameras without a file of this episode. It has `count`. */
 static enum hub_status send_missing(struct lerobot_videos *v, const struct lerobot_video *named,
                                     uint32_t count, uint32_t episode, struct hub_error *err)
 {

@@ -4,8 +4,8 @@
  * together are one dataset. A trajectory of T actions has T+1 states: obs (an array or nested groups),
  * env_states/ (actors, articulations); rewards, success, terminated, truncated are of the steps.
  *
- * Problems: not-fetched, permission-denied, missing-file, bad-metadata, count-mismatch, fewer-than-claimed, length-mismatch, and
- * those of storage/formats/kit/h5_kit.h.
+ * Problems: not-fetched, permission-denied, missing-file, bad-metadata, count-mismatch, fewer-than-claimed,
+ * length-mismatch, and those of storage/formats/kit/h5_kit.h.
  */
 #include "storage/formats/kit/h5_kit.h"
 

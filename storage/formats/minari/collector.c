@@ -1,7 +1,8 @@
 /*
- * Where a DataCollector of Minari keeps what it collects: tmp???????? in the folder of the datasets, as Python names its
- * temporary folders, with what a dataset has in its data/. It is a dataset once it was saved as one, elsewhere; a
- * collector that is killed leaves its folder behind. So it is being recorded while it changes, and broken afterwards.
+ * The folder in which a DataCollector of Minari records: tmp???????? beside the datasets, as Python names
+ * temporary folders, with the files that a dataset has in its data/. Its content becomes a dataset when it is
+ * saved as one, elsewhere; a collector that is killed leaves the folder behind. So it is pending while it
+ * changes, and broken afterwards.
  */
 #include "storage/formats/minari/minari.h"
 
