@@ -152,23 +152,11 @@ static enum hub_status ask_list(struct page *page, struct hub_view *api, json_t 
     return HUB_OK;
 }
 
-/* Is all known that the episodes are chosen and sorted by? */
-static bool is_measured(const json_t *list, struct page_where_partial *out)
+static enum hub_status show_list(struct page *page, const json_t *list, const json_t *dataset)
 {
-    const json_t *measured = json_object_get(list, "measured");
-    *out = (struct page_where_partial){(uint64_t)json_integer_value(json_array_get(measured, 0)),
-                                       (uint64_t)json_integer_value(json_array_get(measured, 1))};
-    return out->done == out->of;
-}
-
-static enum hub_status show_list(struct page *page, const json_t *list, const json_t *dataset,
-                                 const json_t *statistics)
-{
-    struct page_where_partial known;
-    if (!is_measured(list, &known))
-        page_where_partial(&page->out, &known);
+    page_where_note(page, list);
     if (!page_count(list, "total"))
-        return page_where_empty(page, dataset, statistics);
+        return page_where_empty(page, dataset, list);
     page_episodes_table(page, list, page_query(page, "cursor limit at include", NULL), true);
     page_compare_picked(&page->out,
                         &(struct page_compare_picked){page_url(page, "/d/%p/~compare", page_id(page))});
@@ -193,8 +181,7 @@ static enum hub_status write_chosen(struct page *page, const json_t *dataset, co
     const uint64_t total = page_count(list, "total");
     size_t i;
     const json_t *number;
-    struct page_where_partial known;
-    if (!is_chosen(page) || !total || total > MOST_CHOSEN || !is_measured(list, &known))
+    if (!is_chosen(page) || !total || total > MOST_CHOSEN || !page_where_is_measured(list))
         return HUB_OK; /* numbers that are copied stand for a choice that is complete */
     const struct hub_view query = page_query(page, "cursor limit at include sort revision columns format",
                                              "columns", HUB_VIEW("number"), "format", HUB_VIEW("json"), NULL);
@@ -240,7 +227,7 @@ enum hub_status hub_page_episodes(struct hub_request *request, struct hub_respon
     if (!list)
         page_where_wrong(&page.out, &(struct page_where_wrong){hub_view_of(wrong.detail)});
     else
-        HUB_TRY(show_list(&page, list, dataset, statistics));
+        HUB_TRY(show_list(&page, list, dataset));
     page_pages(&page, list);
     HUB_TRY(write_chosen(&page, dataset, list));
     const enum hub_status st = page_close(&page);

@@ -106,6 +106,28 @@ void page_where_examples(struct page *page, const json_t *dataset, const json_t 
     page_where_examples_end(&page->out, NULL);
 }
 
+/* ---- how much is measured ---- */
+
+static struct page_where_partial measured_of(const json_t *answer)
+{
+    const json_t *measured = json_object_get(answer, "measured");
+    return (struct page_where_partial){(uint64_t)json_integer_value(json_array_get(measured, 0)),
+                                       (uint64_t)json_integer_value(json_array_get(measured, 1))};
+}
+
+bool page_where_is_measured(const json_t *answer)
+{
+    const struct page_where_partial measured = measured_of(answer);
+    return measured.done == measured.of;
+}
+
+void page_where_note(struct page *page, const json_t *answer)
+{
+    const struct page_where_partial measured = measured_of(answer);
+    if (measured.done != measured.of)
+        page_where_partial(&page->out, &measured);
+}
+
 /* ---- why none is chosen ---- */
 
 /* The names that a filter asks for, as it spells them. */
@@ -127,7 +149,7 @@ static bool spell(const struct hub_property *name, char out[NAME_BYTES])
            NAME_BYTES;
 }
 
-/* Of an episode that has nothing: so that most names are asked for. */
+/* The episode has no values, so that most names of the filter are looked up. */
 static enum hub_status take_name(void *user, const struct hub_property *name, struct hub_values *out,
                                  struct hub_error *err)
 {
@@ -145,13 +167,15 @@ static enum hub_status take_name(void *user, const struct hub_property *name, st
     return HUB_OK;
 }
 
-/* How many episodes a filter chooses; all of them where that cannot be said. */
-static enum hub_status ask_count(struct page *page, struct hub_view where, uint64_t all, uint64_t *out)
+/* How many episodes a filter chooses (`all` where that cannot be said), and whether what it names is measured. */
+static enum hub_status ask_count(struct page *page, struct hub_view where, uint64_t all, uint64_t *out,
+                                 bool *measured)
 {
     HUB_CLEANUP(hub_json_decrefp) json_t *list = NULL;
     HUB_TRY(page_ask_if_any(
         page, page_url(page, "/api/v1/datasets/%p/episodes?limit=1&where=%s", page_id(page), where), &list));
     *out = list ? page_count(list, "total") : all;
+    *measured = page_where_is_measured(list);
     return HUB_OK;
 }
 
@@ -159,13 +183,17 @@ static enum hub_status ask_count(struct page *page, struct hub_view where, uint6
 static enum hub_status write_name(struct page *page, const char *spelled, bool plain, uint64_t all)
 {
     uint64_t with = 0, attributes = 0;
+    bool measured, others_measured;
     const struct hub_view name = hub_view_of(spelled);
-    HUB_TRY(ask_count(page, page_url(page, "%r is not null", name), all, &with));
+    HUB_TRY(ask_count(page, page_url(page, "%r is not null", name), all, &with, &measured));
     if (with)
         return HUB_OK;
     if (plain)
-        HUB_TRY(ask_count(page, page_url(page, "\"%r\" is not null", name), 0, &attributes));
-    page_item(&page->out, &(struct page_item){page_url(page, "No episode here has a value for %r.", name)});
+        HUB_TRY(
+            ask_count(page, page_url(page, "\"%r\" is not null", name), 0, &attributes, &others_measured));
+    page_item(&page->out,
+              &(struct page_item){page_url(
+                  page, measured ? "No episode here has a value for %r." : "%r is not measured yet.", name)});
     if (!attributes)
         return HUB_OK;
     const struct hub_view where = page_url(page, "\"%r\" is not null", name);
@@ -210,23 +238,18 @@ static void write_chips(struct page *page)
     page_chips_end(&page->out, &chips);
 }
 
-enum hub_status page_where_empty(struct page *page, const json_t *dataset, const json_t *statistics)
+enum hub_status page_where_empty(struct page *page, const json_t *dataset, const json_t *list)
 {
     const uint64_t all = page_count(dataset, "episodes");
-    const json_t *coverage = json_object_get(statistics, "coverage");
-    const struct page_note note = {HUB_VIEW(""), all ? HUB_VIEW("No episode matches. Remove a filter:")
-                                                     : HUB_VIEW("It has no episode that can be read.")};
+    const struct page_note note = {HUB_VIEW(""), !all ? HUB_VIEW("It has no episode that can be read.")
+                                                 : page_where_is_measured(list)
+                                                     ? HUB_VIEW("No episode matches. Remove a filter:")
+                                                     : HUB_VIEW("No episode matches yet. Remove a filter:")};
     page_note_begin(&page->out, &note);
     if (all) {
         write_chips(page);
         HUB_TRY(write_names(page, all));
     }
-    if (all && coverage && !page_flag(coverage, "complete"))
-        page_paragraph(
-            &page->out,
-            &(struct page_paragraph){
-                HUB_VIEW("muted"), page_url(page, "Measured so far: %u of %u episodes. More may match later.",
-                                            page_count(coverage, "episodes"), page_count(coverage, "of"))});
     page_note_end(&page->out, &note);
     return HUB_OK;
 }

@@ -209,6 +209,8 @@ def test_pages_say_how_much_is_known(tmp_path):
         for query in {"where": JERKY}, {"where": "steps > 3", "sort": "jerk"}:
             page = hub.get("/d/made/episodes?" + urlencode(query)).body.decode()
             assert "0 of 1 parts of this dataset are measured" in page and "Commands and programs" not in page and "partial=" not in page
+            empty = "No episode matches yet. Remove a filter:" in page and "jerk is not measured yet." in page
+            assert empty == (query["where"] == JERKY) and "has a value" not in page and "Measured so far" not in page
         plain = hub.get("/d/made/episodes?" + urlencode({"where": "steps > 3"})).body.decode()
         assert "parts of this dataset" not in plain and "Commands and programs" in plain
         assert hub.get("/d/made/episodes/1?" + urlencode({"sort": "jerk"})).status == 200
