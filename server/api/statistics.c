@@ -32,6 +32,7 @@ struct question {
     struct hub_episodes_asked asked;
     bool *chosen;   /* by episode; NULL: all */
     uint32_t count; /* of them */
+    struct hub_coverage chosen_by;
     int64_t bins;
     bool all; /* no field was named: all of them, without histograms of rows */
     enum hub_property_kind episodes[MAX_ASKED]; /* one number of each */
@@ -402,7 +403,6 @@ static enum hub_status ask(struct hub_request *request, struct hub_response *res
     static const char *const parameters[] = {
         "field...", "dims...", "bins",     "by", "where", HUB_MEASURED_PARAMETERS "split",
         "task",     "for",     "revision", NULL};
-    struct hub_coverage chosen_by;
     bool given;
     HUB_TRY(hub_request_known(request, parameters, err));
     HUB_TRY(hub_request_int(request, "bins", &q->bins, &given, err));
@@ -413,7 +413,7 @@ static enum hub_status ask(struct hub_request *request, struct hub_response *res
         return hub_request_wrong(request, "bins", err, "bins is %d to %d", MIN_BINS, HUB_HISTOGRAM_BINS);
     HUB_TRY(hub_episodes_asked(request, &q->asked, err));
     HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_STATE | HUB_TO_READY, &q->target, err));
-    return hub_coverage_require(request, response, &q->target, NULL, 0, &chosen_by, err);
+    return hub_coverage_require(request, response, &q->target, NULL, 0, &q->chosen_by, err);
 }
 
 /* What it takes to answer. */
@@ -449,6 +449,7 @@ static enum hub_status write_answer(struct hub_request *request, struct question
     hub_json_put_text(&json, "revision", q->target.summary->revision);
     hub_json_put_uint(&json, "episodes", q->count);
     hub_coverage_put(&json, request->app, coverage);
+    hub_coverage_named_put(&json, &q->chosen_by);
     if (q->all)
         HUB_TRY(put_tallies(request, q, &json, err));
     hub_json_put_object(&json, "fields");
@@ -496,6 +497,8 @@ enum hub_status hub_statistics_show(struct hub_request *request, struct hub_resp
     HUB_TRY(hub_answer_find(request, "~statistics", &q.target.state, &coverage, response, &kept, err));
     if (!kept)
         HUB_TRY(answer(request, &q, &coverage, response, err));
-    HUB_TRY(hub_coverage_headers(request, &q.target, &coverage, response, err));
+    coverage.named = false; /* where both lack something, what the episodes are chosen by is reported */
+    HUB_TRY(hub_coverage_named_headers(request, &q.target, q.chosen_by.complete ? &coverage : &q.chosen_by,
+                                       response, err));
     return hub_reply_document(request, response, err);
 }

@@ -1,6 +1,7 @@
 /* What the numbers of a dataset come to: returns, steps, outcomes, then every field, a line a dimension. */
 #include "server/page/handlers.h"
 #include "server/page/svg.h"
+#include "server/page/where.h"
 
 #include <stdio.h>
 
@@ -144,10 +145,12 @@ enum hub_status hub_page_statistics(struct hub_request *request, struct hub_resp
     page_crumbs(&page, id, "statistics");
     page_title(&page.out, &(struct page_title){HUB_VIEW("Statistics")});
     page_revision_bar(&page, statistics);
-    page_paragraph(&page.out,
-                   &(struct page_paragraph){HUB_VIEW("muted"), page_url(&page, "Measured: %u of %u episodes.",
-                                                                        page_count(coverage, "episodes"),
-                                                                        page_count(coverage, "of"))});
+    page_where_note(&page, statistics);
+    if (page_where_is_measured(statistics))
+        page_paragraph(&page.out, &(struct page_paragraph){HUB_VIEW("muted"),
+                                                           page_url(&page, "Measured: %u of %u episodes.",
+                                                                    page_count(coverage, "episodes"),
+                                                                    page_count(coverage, "of"))});
     page_hidden_head(&page.out, &(struct page_hidden_head){HUB_VIEW("Distributions")});
     page_dataset_cards_begin(&page.out, NULL);
     page_episodes_figure(&page, returns, "Return", "return");

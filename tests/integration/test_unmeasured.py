@@ -180,6 +180,22 @@ def test_a_hub_that_measures_nothing(tmp_path, what, query):
         assert hub.get(url("files", wait=2, partial=0)).json() == hub.get(url("files")).json()  # which nothing is chosen of
 
 
+def test_statistics_of_a_choice_that_is_not_complete_are_not_stored(tmp_path):
+    """Once their values are all measured, and what the episodes are chosen by is not."""
+    with slow(tmp_path) as (hub, pace):
+        pace(0.1)
+        revision = hub.dataset("made")["revision"]
+
+        def is_whole():
+            answer = hub.get(url("~statistics", field="steps", where=JERKY, partial=1, revision=revision))
+            whole = answer.json()["episodes"] == 4
+            assert answer.json()["measured"] == [whole, 1] and answer.headers["X-Measured"] == (None if whole else "0/1")
+            assert (answer.headers["Cache-Control"] == "no-store") != whole
+            return whole
+
+        until(is_whole)
+
+
 def test_what_files_state_needs_no_measuring(tmp_path):
     """Statistics of LeRobot, returns where no field is a reward."""
     write(tmp_path / "made.hdf5", rewards=False)
@@ -211,6 +227,8 @@ def test_pages_say_how_much_is_known(tmp_path):
             assert "0 of 1 parts of this dataset are measured" in page and "Commands and programs" not in page and "partial=" not in page
             empty = "No episode matches yet. Remove a filter:" in page and "jerk is not measured yet." in page
             assert empty == (query["where"] == JERKY) and "has a value" not in page and "Measured so far" not in page
+        page = hub.get("/d/made/~statistics?" + urlencode({"where": JERKY})).body.decode()
+        assert "0 of 1 parts of this dataset are measured" in page and "Measured:" not in page
         plain = hub.get("/d/made/episodes?" + urlencode({"where": "steps > 3"})).body.decode()
         assert "parts of this dataset" not in plain and "Commands and programs" in plain
         assert hub.get("/d/made/episodes/1?" + urlencode({"sort": "jerk"})).status == 200
