@@ -343,9 +343,7 @@ def test_bodies_that_do_not_come_hold_no_memory(tmp_path):
                              (b"/api/v1/batch", b"/api/datasets/a/b/paths-info/main")[i % 2])
             until(lambda: metric(hub, "minari_hub_http_requests_in_flight") >= 40)
             assert metric(hub, "minari_hub_memory_budget_used_bytes") == 0
-            before = time.monotonic()
-            assert hub.get(f"{path}/frames?stop=14&format=npy").status == 200
-            assert time.monotonic() - before < 5, "it waited for memory"
+            assert hub.get(f"{path}/frames?stop=14&format=npy").status == 200  # else it waits for memory, and is 503
             sock.sendall(b"x" * 500_000)
             until(lambda: metric(hub, "minari_hub_memory_budget_used_bytes") >= 500_000)
         until(lambda: metric(hub, "minari_hub_memory_budget_used_bytes") == 0)

@@ -120,7 +120,7 @@ class Smuggling(unittest.TestCase):
                 self.assertEqual(raw.statuses(data), [200], data)
                 self.assertEqual(self.server.executed(), before + 1)
 
-    # The library cuts these before we can see them (nginx in front refuses them): at least nothing runs twice.
+    # The library cuts these before it shows them: they are found in what lies between what it shows.
     hidden = {
         "NUL in the target": request(b"GET /hello\x00x HTTP/1.1", "Host: x"),
         "NUL in a value": request("GET /hello HTTP/1.1", b"X-A: a\x00b", "Host: x"),

