@@ -82,7 +82,7 @@ struct names {
     enum hub_measured how_far; /* the furthest */
 };
 
-/* Of what has no rows that it could be measured of nothing will ever be known but what the files state. */
+/* A measure needs rows of a field; without them its only value is what the files state. */
 static bool can_be_measured(const struct hub_dataset *dataset, const struct hub_property *name)
 {
     if (hub_measured_level(name->kind) == HUB_MEASURED_REWARDS)

@@ -10,7 +10,7 @@ struct hub_coverage {
     bool stale; /* ranges of the dataset changed since some of it was measured */
     bool complete;
     bool named;     /* names of the request are measured: hub_coverage_require */
-    uint64_t state; /* differs once anything was measured anew: part of the ETags of what depends on it */
+    uint64_t state; /* differs once anything was measured again: part of the ETags of what depends on it */
 };
 
 /** Of the parts that are as far as this. Blocking. */
@@ -18,8 +18,8 @@ HUB_MUST_USE enum hub_status hub_coverage_read(const struct hub_state *state, en
                                                struct hub_coverage *out, struct hub_error *err);
 /** "coverage" and "measure", the mode. */
 void hub_coverage_put(struct hub_json *json, const struct hub_app *app, const struct hub_coverage *coverage);
-/** As hub_resolve_headers; what is not complete is kept by nobody and comes with Retry-After while it is being measured, which
- * asking for it has done next. */
+/** As hub_resolve_headers; what is not complete is not to be stored, and comes with Retry-After while it is
+ * being measured, which is done next. */
 HUB_MUST_USE enum hub_status hub_coverage_headers(struct hub_request *request,
                                                   const struct hub_target *target,
                                                   const struct hub_coverage *coverage,
@@ -29,12 +29,12 @@ HUB_MUST_USE enum hub_status hub_coverage_headers(struct hub_request *request,
 #define HUB_MEASURED_PARAMETERS "wait", "partial",
 
 /**
- * The dataset must know what the request's where, sort and `columns` name (hub_known_check), and all of that
- * must be measured. While it is not: HUB_AGAIN, and once wait= is over HUB_BUSY "pending", with done and of;
- * HUB_UNSUPPORTED "not-measured" by a hub that measures nothing. With partial=1 what is measured so far is
- * enough. Call it before memory is reserved.
+ * Require that the dataset has the names in where, sort and `columns` (hub_known_check), and that their
+ * values are measured. Call it before memory is reserved. With partial=1 values that are known are enough.
  *
- * @param[out] out  `named`: at least one of the names is measured; else it is complete, with state 0
+ * @param[out] out  `named`: a measure is among the names; if none is, `complete`, and `state` 0
+ * @return HUB_AGAIN: the request waits for values; HUB_BUSY "pending" with done and of, once wait= is over;
+ *         HUB_UNSUPPORTED "not-measured" of a hub that measures nothing
  */
 HUB_MUST_USE enum hub_status hub_coverage_require(struct hub_request *request, struct hub_response *response,
                                                   const struct hub_target *target,

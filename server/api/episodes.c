@@ -107,8 +107,8 @@ static enum hub_status read_include(const struct hub_request *request, struct hu
     return HUB_OK;
 }
 
-/* How much is measured of what the episodes are chosen and sorted by, as members of the page. Values that are
- * only shown may be null. */
+/* Require the values that the episodes are chosen and sorted by, and write how much is measured into `more`,
+ * the further members of a page. A value that is only shown may be null. */
 static enum hub_status put_coverage(struct hub_request *request, const struct hub_target *target,
                                     const struct hub_measured_items *shown, struct hub_response *response,
                                     struct hub_buf *more, struct hub_error *err)

@@ -1,4 +1,4 @@
-/** Names and texts in a request that the dataset does not have: an error that lists those that it has. */
+/** Refuses names and texts in a request that no episode of the dataset can match; suggests the nearest. */
 #ifndef HUB_API_KNOWN_H
 #define HUB_API_KNOWN_H
 

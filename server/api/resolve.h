@@ -50,8 +50,8 @@ HUB_MUST_USE enum hub_status hub_resolve_summary(struct hub_request *request,
                                                  const struct hub_summary *summary, struct hub_target *target,
                                                  struct hub_error *err);
 
-/** From now until the last byte of the answer is sent the request reads the dataset, which is not evicted
- * meanwhile. The functions above that resolve to a dataset do this themselves. */
+/** Keep the dataset from being evicted until the last byte of the answer was sent. Functions here that
+ * resolve to a dataset call it themselves. */
 void hub_resolve_begin_reading(struct hub_request *request, const struct hub_summary *summary);
 
 /** How far a dataset is that comes from an upstream: for the problem document. */

@@ -202,7 +202,7 @@ enum hub_status hub_status_show(struct hub_request *request, struct hub_response
     return hub_json_status(&json);
 }
 
-/* What of a root's datasets is not there any more is gone, says the admin. */
+/* The admin says that those datasets of a root that are not there are gone. */
 static enum hub_status forget_root(struct hub_request *request, struct hub_error *err)
 {
     const struct hub_view asked = hub_request_query(request, "forget");
@@ -223,7 +223,7 @@ enum hub_status hub_sweep_post(struct hub_request *request, struct hub_response 
     struct hub_scan_progress progress;
     HUB_TRY(hub_request_known(request, parameters, err));
     if (!request->may_block)
-        return HUB_AGAIN; /* SQLite is asked */
+        return HUB_AGAIN; /* SQLite may block */
     HUB_TRY(forget_root(request, err));
     hub_scanner_progress(request->app->scanner, &progress);
     hub_scanner_sweep(request->app->scanner);

@@ -134,8 +134,7 @@ static void along_steps(const struct hub_windows_query *q, enum hub_axis axis,
     *rows = q->length + more;
 }
 
-/* Text, and runs of bytes with their lengths, are padded to the longest, which is not known before they are
- * read. */
+/* Text, and runs of bytes with their lengths, are padded to the longest, known once they are read. */
 static bool is_padded(const struct hub_windows_field *field)
 {
     return field->type == HUB_FIELD_TEXT || hub_encode_as_bytes(field->type, &field->many.variant);

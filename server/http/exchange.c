@@ -291,7 +291,7 @@ static const struct hub_protocol *protocol_of(const struct hub_http_options *opt
     return NULL;
 }
 
-/* A body lies in memory until its request ends: what has come of it. */
+/* A body lies in memory until its request ends: reserve as much as has come. */
 static enum hub_status take_for_body(struct hub_buf_meter *meter, size_t capacity, struct hub_error *err)
 {
     struct hub_exchange *x =
@@ -312,7 +312,7 @@ static void drop_body(struct hub_exchange *x)
     x->body_reserved = 0;
 }
 
-/* What no body changes is said before it comes. */
+/* An answer that the body cannot change is given before the body comes. */
 static enum hub_status admit_body(struct hub_exchange *x, const struct hub_protocol *protocol,
                                   const struct hub_guard_facts *facts)
 {
@@ -324,7 +324,7 @@ static enum hub_status admit_body(struct hub_exchange *x, const struct hub_proto
     const enum hub_status st =
         protocol && protocol->refuse ? protocol->refuse(&x->request, &x->error) : HUB_OK;
     if (st && !facts->chunked && facts->content_length <= DROPPED_BODY)
-        x->parsed = st; /* answered behind it */
+        x->parsed = st; /* answered once the body was read and dropped */
     else if (st)
         return st;
     if (facts->content_length > limit)

@@ -76,7 +76,7 @@ struct hub_exchange {
     bool introduced;          /* a request came on this connection before */
     bool named;               /* the client gave the request its id */
     bool folded;              /* a header field went on in a second line */
-    bool hidden;              /* bytes of the header are in nothing that is known of it */
+    bool hidden;              /* the header has bytes that the library does not show */
     const char *target_end;   /* in the library's buffer, for its glue */
     const char *method_name;
     const struct hub_route *route;

@@ -104,8 +104,7 @@ struct hub_request {
  */
 HUB_MUST_USE enum hub_status hub_request_init(struct hub_request *request, enum hub_method method,
                                               const char *target, struct hub_error *err);
-/** Wait for this with HUB_AGAIN: it becomes the request's `fetch`. The request takes over the caller's share
- * and puts it when it ends. */
+/** Make this the request's `fetch`, to return HUB_AGAIN for; the request gives its share back at its end. */
 void hub_request_hold(struct hub_request *request, struct hub_file_fetch *fetch);
 /** The request is answered: its state is freed, its text kept for the next one unless it is long. */
 void hub_request_end(struct hub_request *request);

@@ -155,8 +155,8 @@ static bool has_hidden(const struct hub_exchange *x, const char *method, const c
 }
 
 /* The library would say "100 Continue" to a request without a body, take what follows for that body, and
- * answer neither. It looks for this field behind the first call, in a text that is its own buffer: a request
- * that has nothing to go on with is shown without it. */
+ * answer neither. It looks for this field after the first call, in a text that is its own buffer: where no
+ * body is to come the field is overwritten. */
 static void hide_expectation(struct hub_exchange *x)
 {
     for (unsigned i = 0; i < x->request.header_count; i++)

@@ -130,7 +130,7 @@ static double rate_of(const json_t *item)
     return seconds > 0 ? frames / seconds : 0;
 }
 
-/* What is wrong with a video that is shown; "": nothing. A video with another rate than the steps may have
+/* What is wrong with a video that is shown; "": nothing. At a rate other than that of the steps it may have
  * fewer frames. */
 static struct hub_view video_note(struct episode *e, const json_t *item)
 {

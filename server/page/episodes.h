@@ -13,7 +13,7 @@ void page_episodes_table(struct page *page, const json_t *list, struct hub_view 
 /** How an episode ended, in a word or two. */
 const char *page_outcome_of(const json_t *episode);
 
-/** The tile of a camera whose video cannot be shown, with the reason. `item` is one of the API's cameras. */
+/** The tile of a camera whose video cannot be shown, with the reason; `item` is of the API's list. */
 void page_video_missing(struct page *page, const json_t *item, struct hub_view label);
 
 #endif

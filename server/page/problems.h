@@ -8,7 +8,7 @@
 struct hub_view page_status_words(struct page *page, const json_t *dataset);
 /** Its class in the style sheet: "flawed" for such a one, else the status. */
 struct hub_view page_status_class(const json_t *dataset);
-/** Why it cannot be read, what is lost in one sentence, and its problems, first those that cost something. */
+/** Why it cannot be read, what is lost in one sentence, then its problems; first those that cost data. */
 void page_problems(struct page *page, const json_t *dataset);
 /** What its own library is called. */
 struct hub_view page_library_of(const json_t *dataset);

@@ -4,8 +4,8 @@
 
 #include "server/page/frame.h"
 
-/** The recipes that work for this dataset, this episode (-1: none can be read) and this field (NULL: none is
- * numeric), and why others are left out; `first`: only those that fetch all of the dataset. */
+/** Write the recipes that work for this dataset, episode (-1: none can be read) and field (NULL: none is
+ * numeric), and why others are left out; `first`: only those that get the whole dataset. */
 HUB_MUST_USE enum hub_status page_recipes(struct page *page, const json_t *dataset, int64_t episode,
                                           const char *field, bool first);
 /** The number of the first episode of a list; -1: it has none. */

@@ -2,7 +2,7 @@
 #include "server/page/handlers.h"
 #include "server/page/recipes.h"
 
-/* The one that is asked for, else the first that can be read; -1: there is none. */
+/* The episode that e= names, else the first that can be read; -1: there is none. */
 static enum hub_status choose_episode(struct page *page, int64_t *number, json_t **out)
 {
     HUB_CLEANUP(hub_json_decrefp) json_t *list = NULL;

@@ -1,5 +1,8 @@
 // What a page gains by script; it is whole without. Text goes in by textContent only.
-/** Puts a text where it can be pasted from; false: the browser does not allow it. Plain http has no navigator.clipboard, so that a selection is copied there. */
+/**
+ * Puts a text where it can be pasted from; false: the browser does not allow it. Plain http has no
+ * navigator.clipboard, so that a selection is copied there.
+ */
 export async function copy(text) {
   if (navigator.clipboard) return navigator.clipboard.writeText(text).then(() => true, () => false);
   const focused = document.activeElement, area = document.createElement("textarea");
