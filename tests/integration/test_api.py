@@ -612,6 +612,24 @@ def test_digests_arrive(hub):
     assert hub.get(url).headers["ETag"] == etag, "an ETag does not change when a digest arrives"
 
 
+@pytest.mark.parametrize("before, digest", [("/api/v1/datasets/lab/door-v0/files/", "Repr-Digest"), ("/datasets/lab/door-v0/resolve/main/", "Repr-Digest"),
+                                            ("/minari-datasets/lab/door-v0/", "X-Goog-Hash")])
+def test_a_file_keeps_its_etag_when_it_is_hashed(tmp_path, before, digest):
+    """A download that began before goes on after. X-Linked-Etag alone names the bytes, and so becomes the digest."""
+    shutil.copytree(os.path.join(SAMPLES, "door-human-v0"), tmp_path / "lab" / "door-v0")
+    url = before + "data/main_data.hdf5"
+    with serving(str(tmp_path), args=["--hash", "off"]) as hub:
+        answers = [hub.get(url), hub.get(url, method="HEAD"), hub.get(url, {"Range": "bytes=0-999"})]
+    data, etag, linked = answers[0].body, answers[0].headers["ETag"], answers[0].headers["X-Linked-Etag"]
+    assert etag and not any(a.headers[digest] for a in answers)
+    with serving(str(tmp_path)) as hub:
+        until(lambda: hub.get(url, method="HEAD").headers[digest])
+        hashed = [hub.get(url), hub.get(url, method="HEAD"), hub.get(url, {"Range": "bytes=1000-", "If-Range": etag})]
+    assert all(a.headers[digest] for a in hashed) and {a.headers["ETag"] for a in answers + hashed} == {etag}
+    assert hashed[2].status == 206 and answers[2].body + hashed[2].body == data
+    assert linked is None or hashed[0].headers["X-Linked-Etag"] == f'"{hashlib.sha256(data).hexdigest()}"' != linked
+
+
 def test_content_arrives_with_the_last_digest(hub):
     url = "/api/v1/datasets/D4RL/door/human-v2"
     assert "content" not in hub.get(url).json()
