@@ -117,20 +117,53 @@ static bool is_same(const struct listing *l, const struct listed *item)
     return same && n < (int)sizeof path && access(path, F_OK) == 0;
 }
 
-static enum hub_status ask_for(struct listing *l, const struct listed *item, struct hub_error *err)
+/* Transfers to be asked for together: each alone would wait for the disk. */
+enum { ASKED_AT_ONCE = 128 };
+struct asked {
+    uint32_t count;
+    struct hub_job_draft drafts[ASKED_AT_ONCE];
+    char *payloads[ASKED_AT_ONCE], *targets[ASKED_AT_ONCE];
+};
+
+static void forget_asked(struct asked *asked)
+{
+    while (asked->count) {
+        asked->count--;
+        free(asked->payloads[asked->count]);
+        free(asked->targets[asked->count]);
+    }
+}
+
+static void free_asked(struct asked **asked)
+{
+    if (*asked)
+        forget_asked(*asked);
+    free(*asked);
+}
+
+/* What is on its way is left as it is: what changed since shows in the next pass. */
+static enum hub_status ask(struct listing *l, struct asked *asked, struct hub_error *err)
+{
+    HUB_TRY(hub_jobs_add(l->work->mirrors->options.catalog, asked->drafts, asked->count, &l->asked, err));
+    forget_asked(asked);
+    return HUB_OK;
+}
+
+static enum hub_status ask_for(struct listing *l, const struct listed *item, struct asked *asked,
+                               struct hub_error *err)
 {
     struct hub_mirror_work *w = l->work;
     char target[2048];
     HUB_CLEANUP(hub_json_decrefp)
     json_t *payload = json_pack("{s:s, s:s}", "id", item->id, "path", item->path);
-    HUB_CLEANUP(hub_freep) char *text = payload ? json_dumps(payload, JSON_COMPACT) : NULL;
-    HUB_TRY(hub_allocated(text, err));
+    const uint32_t i = asked->count++;
     hub_listed_id(w->mirrors, w->root, item->path, target, sizeof target); /* names it among all jobs */
-    const struct hub_job_draft draft = {
-        .kind = "transfer", .target = target, .rule = w->rule.name, .payload = text};
-    const enum hub_status st = hub_job_add(w->mirrors->options.catalog, &draft, NULL, err);
-    l->asked += !st;
-    return st == HUB_EXISTS ? HUB_OK : st; /* it is on its way; what changed since shows in the next pass */
+    asked->payloads[i] = payload ? json_dumps(payload, JSON_COMPACT) : NULL;
+    asked->targets[i] = strdup(target);
+    HUB_TRY(hub_allocated(asked->payloads[i] && asked->targets[i], err));
+    asked->drafts[i] = (struct hub_job_draft){
+        .kind = "transfer", .target = asked->targets[i], .rule = w->rule.name, .payload = asked->payloads[i]};
+    return asked->count == ASKED_AT_ONCE ? ask(l, asked, err) : HUB_OK;
 }
 
 /* Where each goes; what cannot be here has no path. Before any is fetched: two that would be called the
@@ -164,7 +197,9 @@ static enum hub_status place_all(struct listing *l, struct hub_error *err)
 static enum hub_status compare(struct listing *l, struct hub_error *err)
 {
     struct hub_mirror_work *w = l->work;
+    HUB_CLEANUP(free_asked) struct asked *asked = NULL;
     uint32_t seen = 0;
+    HUB_TRY(hub_new(&asked, 1, sizeof *asked, err));
     HUB_TRY(hub_new(&l->seen, l->count, sizeof *l->seen, err));
     HUB_TRY(place_all(l, err));
     for (uint32_t i = 0; i < l->count; i++) {
@@ -176,9 +211,10 @@ static enum hub_status compare(struct listing *l, struct hub_error *err)
         if (item->text)
             HUB_TRY(hub_buf_addf(&l->lines, err, "%s\n", item->text));
         else if (!same)
-            HUB_TRY(ask_for(l, item, err));
+            HUB_TRY(ask_for(l, item, asked, err));
         HUB_TRY(hub_mirror_keep(w, err));
     }
+    HUB_TRY(ask(l, asked, err));
     w->rule.datasets = seen;
     return hub_upstream_seen(w->mirrors->options.catalog, w->rule.name, w->rule.begun_ms, w->root, l->seen,
                              seen, err);

@@ -29,6 +29,7 @@ struct hub_db {
     struct hub_stmt *statements[MAX_STATEMENTS];
     unsigned statement_count;
     bool damaged;
+    bool unsynced; /* its commits are not synced */
 };
 
 static enum hub_status status_of(int code)
@@ -84,6 +85,14 @@ static const char *synchronous(enum hub_db_mode mode)
     return never_synced           ? "PRAGMA synchronous = OFF"
            : mode == HUB_DB_TRUTH ? "PRAGMA synchronous = FULL"
                                   : "PRAGMA synchronous = NORMAL";
+}
+
+void hub_db_sync_commits(struct hub_db *db, bool on)
+{
+    if (db->unsynced != on)
+        return;
+    if (!hub_db_exec(db, synchronous(on ? HUB_DB_TRUTH : HUB_DB_WRITE), NULL))
+        db->unsynced = !on;
 }
 
 static enum hub_status configure(struct hub_db *db, enum hub_db_mode mode, struct hub_error *err)

@@ -44,6 +44,9 @@ HUB_MUST_USE enum hub_status hub_db_set_user_version(struct hub_db *db, int vers
 /** PRAGMA quick_check: HUB_CORRUPT with what it found first. */
 HUB_MUST_USE enum hub_status hub_db_quick_check(struct hub_db *db, struct hub_error *err);
 
+/** Of HUB_DB_TRUTH: whether the commits from now on are synced; not within a transaction. One that is syncs all that were
+ * not before it. */
+void hub_db_sync_commits(struct hub_db *db, bool on);
 HUB_MUST_USE enum hub_status hub_db_begin(struct hub_db *db, struct hub_error *err);
 HUB_MUST_USE enum hub_status hub_db_commit(struct hub_db *db, struct hub_error *err);
 /** Does nothing outside a transaction. */

@@ -233,7 +233,7 @@ static enum hub_status store(struct hub_db *db, const char *root, const struct h
 static enum hub_status store_all(struct hub_catalog *catalog, uint32_t root,
                                  const struct hub_digest_item *items, size_t count, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock(catalog);
+    HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock_unsynced(catalog);
     char number[16];
     HUB_TRY(hub_db_begin(held->hub, err));
     for (size_t i = 0; i < count; i++)

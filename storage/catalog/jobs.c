@@ -144,6 +144,24 @@ enum hub_status hub_job_add(struct hub_catalog *catalog, const struct hub_job_dr
     return hub_db_commit(db, err);
 }
 
+enum hub_status hub_jobs_add(struct hub_catalog *catalog, const struct hub_job_draft *drafts, uint32_t count,
+                             uint32_t *added, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock(catalog);
+    uint32_t new = 0;
+    HUB_TRY(hub_db_begin(held->hub, err));
+    for (uint32_t i = 0; i < count; i++) {
+        int64_t id = 0;
+        const enum hub_status st = add(held->hub, &drafts[i], &id, err);
+        if (st && st != HUB_EXISTS)
+            return st;
+        new += !st;
+    }
+    HUB_TRY(hub_db_commit(held->hub, err));
+    *added += new;
+    return HUB_OK;
+}
+
 /* Its owner is nobody here, so that whoever takes jobs gets it when its lease has run out. */
 static enum hub_status begin(struct hub_db *db, const struct hub_job_draft *draft, unsigned ttl_s,
                              struct hub_lease *out, struct hub_error *err)
@@ -202,7 +220,7 @@ static void bind_lane(struct hub_stmt *stmt, const struct hub_catalog *catalog,
 enum hub_status hub_job_take(struct hub_catalog *catalog, const struct hub_job_lane *lane, unsigned ttl_s,
                              struct hub_job_row *out, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock(catalog);
+    HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock_unsynced(catalog);
     struct hub_db *db = held->hub;
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     bool row = false;
@@ -283,7 +301,7 @@ enum hub_status hub_lease_check(struct hub_db *db, struct hub_lease lease, struc
 enum hub_status hub_job_keep(struct hub_catalog *catalog, struct hub_lease lease, unsigned ttl_s,
                              uint64_t done, uint64_t total, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock(catalog);
+    HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock_unsynced(catalog);
     struct hub_db *db = held->hub;
     struct hub_stmt *stmt;
     HUB_TRY(about_held(db, "UPDATE jobs SET lease_until = " HUB_DB_NOW " + ?3, done = ?4, total = ?5" HELD,
@@ -297,7 +315,7 @@ enum hub_status hub_job_keep(struct hub_catalog *catalog, struct hub_lease lease
 enum hub_status hub_job_end(struct hub_catalog *catalog, struct hub_lease lease, enum hub_job_state state,
                             uint64_t retry_ms, bool counted, const char *why, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock(catalog);
+    HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock_unsynced(catalog);
     struct hub_db *db = held->hub;
     const bool again = state == HUB_JOB_WAITING;
     struct hub_stmt *stmt;

@@ -3,6 +3,7 @@
  * takes one holds it by a lease on the database's clock, keeps it while it works, and ends it. A lease has a
  * fence that grows each time the job is taken: where the work takes effect the fence is checked, so that who
  * was suspended too long changes nothing. No transaction is open between two calls. Safe from any thread.
+ * A power cut may undo that a job was taken, kept or ended a moment before: it is then worked on again, and finds what was done.
  */
 #ifndef HUB_CATALOG_JOBS_H
 #define HUB_CATALOG_JOBS_H
@@ -45,6 +46,10 @@ struct hub_job_draft {
  * @param id  may be NULL */
 HUB_MUST_USE enum hub_status hub_job_add(struct hub_catalog *catalog, const struct hub_job_draft *draft,
                                          int64_t *id, struct hub_error *err);
+
+/** Ask for several in one transaction; those that run are left as they are. `added` grows by the others. */
+HUB_MUST_USE enum hub_status hub_jobs_add(struct hub_catalog *catalog, const struct hub_job_draft *drafts,
+                                          uint32_t count, uint32_t *added, struct hub_error *err);
 
 /** Begin one that another program works on: it is held from now on, and nobody tries it again. HUB_EXISTS as above. */
 HUB_MUST_USE enum hub_status hub_job_begin(struct hub_catalog *catalog, const struct hub_job_draft *draft,

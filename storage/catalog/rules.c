@@ -309,7 +309,7 @@ enum hub_status hub_rule_left_out(struct hub_catalog *catalog, const char *name,
 enum hub_status hub_rule_count(struct hub_catalog *catalog, const char *name, uint64_t bytes, const char *why,
                                struct hub_error *err)
 {
-    HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock(catalog);
+    HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock_unsynced(catalog);
     struct hub_stmt *stmt;
     HUB_TRY(hub_db_prepare(held->hub,
                            "UPDATE rules SET bytes = bytes + ?2, transfers = transfers + (?3 IS NULL),"
@@ -323,7 +323,7 @@ enum hub_status hub_rule_count(struct hub_catalog *catalog, const char *name, ui
 
 enum hub_status hub_rules_settle(struct hub_catalog *catalog, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock(catalog);
+    HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock_unsynced(catalog);
     return hub_db_exec(
         held->hub,
         "UPDATE rules SET synced = begun, error = '' WHERE synced <> begun AND NOT EXISTS (SELECT 1 FROM jobs"

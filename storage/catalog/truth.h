@@ -13,6 +13,14 @@
 static inline struct hub_catalog *hub_truth_lock(struct hub_catalog *catalog)
 {
     pthread_mutex_lock(&catalog->hub_lock);
+    hub_db_sync_commits(catalog->hub, true);
+    return catalog;
+}
+/** The same for what a power cut may undo, as it is only said or done again then: its commit waits for no disk. */
+static inline struct hub_catalog *hub_truth_lock_unsynced(struct hub_catalog *catalog)
+{
+    pthread_mutex_lock(&catalog->hub_lock);
+    hub_db_sync_commits(catalog->hub, false);
     return catalog;
 }
 static inline void hub_truth_unlock(struct hub_catalog **held)

@@ -109,6 +109,33 @@ Test(jobs, one_is_open_a_target)
     hub_job_dispose(&job);
 }
 
+Test(jobs, several_are_asked_for_at_once)
+{
+    struct hub_job_row job;
+    uint32_t added = 0;
+    const struct hub_job_draft drafts[] = {
+        {.kind = "transfer", .target = "a", .rule = "", .payload = "{}"},
+        {.kind = "transfer", .target = "b", .rule = "", .payload = "{\"b\": 1}"},
+        {.kind = "transfer", .target = "c", .rule = "", .payload = "{}"},
+    };
+    add("a", 0);
+    cr_assert(take(&job));
+    add("b", 0);
+    DRAFT_OK(hub_jobs_add(catalog, drafts, HUB_COUNT(drafts), &added, err));
+    cr_expect_eq(added, 2, "the one that runs is left as it is");
+    hub_job_dispose(&job);
+    cr_assert(take(&job));
+    cr_expect_str_eq(job.target, "b");
+    cr_expect_str_eq(job.payload, drafts[1].payload, "it waited already, and got what is new");
+    hub_job_dispose(&job);
+    cr_assert(take(&job));
+    cr_expect_str_eq(job.target, "c");
+    hub_job_dispose(&job);
+    cr_expect_not(take(&job));
+    DRAFT_OK(hub_jobs_add(catalog, NULL, 0, &added, err));
+    cr_expect_eq(added, 2);
+}
+
 Test(jobs, wait_before_another_try)
 {
     struct hub_job_row job;
