@@ -178,30 +178,42 @@ static int create_temporary(int directory, const char *path, unsigned mode, char
 }
 
 static enum hub_status fill_and_rename(int directory, int fd, const char *temporary, const char *path,
-                                       struct hub_view bytes, struct hub_error *err)
+                                       struct hub_view bytes, bool synced, struct hub_error *err)
 {
     HUB_TRY(hub_fs_write_fd(fd, bytes, err));
-    if (fsync(fd))
+    if (synced && fsync(fd))
         return hub_fail_errno(err, errno, "'%s' cannot be synced", path);
     if (renameat(directory, temporary, directory, path))
         return hub_fail_errno(err, errno, "'%s' cannot be replaced", path);
     return HUB_OK;
 }
 
-enum hub_status hub_fs_write(int directory, const char *path, struct hub_view bytes, unsigned mode,
-                             struct hub_error *err)
+static enum hub_status write_file(int directory, const char *path, struct hub_view bytes, unsigned mode,
+                                  bool synced, struct hub_error *err)
 {
-    char temporary[PATH_MAX], parent[PATH_MAX];
+    char temporary[PATH_MAX];
     HUB_CLEANUP(hub_closep) int fd = create_temporary(directory, path, mode, temporary);
     if (fd < 0)
         return hub_fail_errno(err, errno, "'%s' cannot be written", path);
-    const enum hub_status st = fill_and_rename(directory, fd, temporary, path, bytes, err);
-    if (st) {
+    const enum hub_status st = fill_and_rename(directory, fd, temporary, path, bytes, synced, err);
+    if (st)
         unlinkat(directory, temporary, 0);
-        return st;
-    }
+    return st;
+}
+
+enum hub_status hub_fs_write(int directory, const char *path, struct hub_view bytes, unsigned mode,
+                             struct hub_error *err)
+{
+    char parent[PATH_MAX];
+    HUB_TRY(write_file(directory, path, bytes, mode, true, err));
     snprintf(parent, sizeof(parent), "%.*s", (int)parent_size(path), path);
     return hub_fs_sync_dir(directory, parent, err);
+}
+
+enum hub_status hub_fs_write_unsynced(int directory, const char *path, struct hub_view bytes, unsigned mode,
+                                      struct hub_error *err)
+{
+    return write_file(directory, path, bytes, mode, false, err);
 }
 
 void hub_fs_user(char out[HUB_USER_BYTES])

@@ -72,6 +72,9 @@ HUB_MUST_USE enum hub_status hub_fs_write_fd(int fd, struct hub_view bytes, stru
 /** Replace a file at once: written beside it, synced, renamed over it, and the directory synced. */
 HUB_MUST_USE enum hub_status hub_fs_write(int directory, const char *path, struct hub_view bytes,
                                           unsigned mode, struct hub_error *err);
+/** The same without a sync: a power cut may leave the old file, the new one, or any part of it. */
+HUB_MUST_USE enum hub_status hub_fs_write_unsynced(int directory, const char *path, struct hub_view bytes,
+                                                   unsigned mode, struct hub_error *err);
 
 enum { HUB_USER_BYTES = 64 };
 /** As whom this program runs, by name or number: for messages about permissions. May ask a directory

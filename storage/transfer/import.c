@@ -420,7 +420,7 @@ static enum hub_status sync_all(const struct hub_import *im, struct hub_staging 
         items[i].path = im->unpack.files[i].path; /* borrowed */
     plan.items = items;
     s->plan = &plan;
-    const enum hub_status st = hub_staging_sync(s, err);
+    const enum hub_status st = hub_staging_sync(s, NULL, err);
     s->plan = NULL;
     return st;
 }

@@ -380,7 +380,8 @@ enum hub_status hub_staging_plan(struct hub_staging *s, const struct hub_remote_
     if (old == CUT_ALIKE)
         HUB_TRY(sweep(s, "", err));
     if (old != SAME)
-        HUB_TRY(hub_fs_write(s->directory, "plan", hub_buf_view(&line), 0644, err));
+        /* without it all is fetched again: a power cut a moment later costs no more than that moment */
+        HUB_TRY(hub_fs_write_unsynced(s->directory, "plan", hub_buf_view(&line), 0644, err));
     return prove(s, tick, user, err);
 }
 
@@ -451,28 +452,55 @@ enum hub_status hub_staging_forget(struct hub_staging *s, uint32_t file, struct 
     return hub_journal_add(s->journal, &record, err);
 }
 
-/* A file, then the folders above it. */
+static enum hub_status open_staged(const struct hub_staging *s, const char *path, int *fd,
+                                   struct hub_error *err)
+{
+    return hub_fs_open_beneath(s->tree, path, O_RDONLY | O_NOFOLLOW, HUB_FS_NO_LINKS, fd, err);
+}
+
+/* So that the file system writes all files at once, and its journal once: a sync waits for each. */
+static void begin_writing(const struct hub_staging *s, const char *path)
+{
+    HUB_CLEANUP(hub_closep) int fd = -1;
+    if (!open_staged(s, path, &fd, NULL))
+        (void)!sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+}
+
 static enum hub_status sync_file(const struct hub_staging *s, const char *path, struct hub_error *err)
 {
-    char folder[PATH_MAX];
     HUB_CLEANUP(hub_closep) int fd = -1;
-    HUB_TRY(hub_fs_open_beneath(s->tree, path, O_RDONLY | O_NOFOLLOW, HUB_FS_NO_LINKS, &fd, err));
-    if (fsync(fd))
-        return hub_fail_errno(err, errno, "'%s' cannot be synced", path);
+    HUB_TRY(open_staged(s, path, &fd, err));
+    return fsync(fd) ? hub_fail_errno(err, errno, "'%s' cannot be synced", path) : HUB_OK;
+}
+
+/* The folders above a file, but those that are above the one before it as well. */
+static enum hub_status sync_folders(const struct hub_staging *s, const char *path, const char *before,
+                                    struct hub_error *err)
+{
+    char folder[PATH_MAX];
     snprintf(folder, sizeof folder, "%s", path);
     for (char *slash; (slash = strrchr(folder, '/'));) {
+        if (strncmp(folder, before, (size_t)(slash - folder) + 1) == 0)
+            return HUB_OK;
         *slash = '\0';
         HUB_TRY(hub_fs_sync_dir(s->tree, folder, err));
     }
-    return hub_fs_sync_dir(s->tree, "", err);
+    return HUB_OK;
 }
 
-enum hub_status hub_staging_sync(const struct hub_staging *s, struct hub_error *err)
+enum hub_status hub_staging_sync(const struct hub_staging *s, const char *more, struct hub_error *err)
 {
+    const struct hub_remote_file *files = s->plan->items;
     if (s->plan->count > SYNC_ALL_FROM)
         return syncfs(s->tree) ? hub_fail_errno(err, errno, "'%s' cannot be synced", s->path) : HUB_OK;
     for (size_t i = 0; i < s->plan->count; i++)
-        HUB_TRY(sync_file(s, s->plan->items[i].path, err));
+        begin_writing(s, files[i].path);
+    if (more)
+        HUB_TRY(sync_file(s, more, err));
+    for (size_t i = 0; i < s->plan->count; i++) {
+        HUB_TRY(sync_file(s, files[i].path, err));
+        HUB_TRY(sync_folders(s, files[i].path, i ? files[i - 1].path : "", err));
+    }
     return HUB_OK;
 }
 

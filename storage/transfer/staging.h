@@ -108,8 +108,10 @@ void hub_staging_taken(struct hub_staging *staging, uint32_t file);
 HUB_MUST_USE enum hub_status hub_staging_forget(struct hub_staging *staging, uint32_t file,
                                                 struct hub_error *err);
 
-/** All files and their names are on the disk when it returns. */
-HUB_MUST_USE enum hub_status hub_staging_sync(const struct hub_staging *staging, struct hub_error *err);
+/** All files and their names are on the disk when it returns, but for names at the top of the tree: who publishes that
+ * syncs it. @param more  a file at the top that is not of the plan, or NULL */
+HUB_MUST_USE enum hub_status hub_staging_sync(const struct hub_staging *staging, const char *more,
+                                              struct hub_error *err);
 
 /** Remove what was fetched, and the plan. */
 HUB_MUST_USE enum hub_status hub_staging_clear(struct hub_staging *staging, struct hub_error *err);

@@ -325,10 +325,10 @@ static enum hub_status publish(struct job *j, struct hub_error *err)
     HUB_TRY(note_origins(j, err));
     HUB_TRY(hub_record_write(&t->files, t->remote->base, t->origins, &record, err));
     /* written beside the tree: what a kill leaves of it is never published */
-    HUB_TRY(hub_fs_write(j->staging.directory, HUB_RECORD_FILE, hub_buf_view(&record), 0644, err));
+    HUB_TRY(hub_fs_write_unsynced(j->staging.directory, HUB_RECORD_FILE, hub_buf_view(&record), 0644, err));
     if (renameat(j->staging.directory, HUB_RECORD_FILE, j->staging.tree, HUB_RECORD_FILE))
         return hub_fail_errno(err, errno, "the record of '%s' cannot be moved to its place", t->id);
-    HUB_TRY(hub_staging_sync(&j->staging, err));
+    HUB_TRY(hub_staging_sync(&j->staging, HUB_RECORD_FILE, err));
     HUB_TRY(report_progress(j, true, err));
     if (t->ready)
         HUB_TRY(t->ready(t, t->user, err));

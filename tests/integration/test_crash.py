@@ -197,6 +197,21 @@ def test_a_pass_is_ended(mirrored, bucket):
             assert db.execute("SELECT count(*) FROM jobs WHERE state IN ('waiting', 'running')").fetchone()[0] == 0
 
 
+def test_a_small_dataset_waits_for_the_disk_a_few_times(place, bucket, monkeypatch):
+    """Once for each file and folder of it and its record, for the folder above it, and for hub.db: on a busy disk nothing else takes so long."""
+    monkeypatch.setenv("STORAGE_EMULATOR_HOST", bucket.url)
+    shim, sets = Shim(place, "minari-hub", "FS"), 40
+    for i in range(sets):
+        put(bucket, f"a/set{i}-v0", PLAIN)
+    with Hub([os.path.join(place, "here")], state=os.path.join(place, "state"), prefix=shim.prefix) as hub:
+        hub.wait_ready()
+        shim.at(0)
+        mirror(place, "add", "gcp://lab", "--name", "lab")
+        assert wait_synced(hub, "lab")["transfers"] == sets
+        assert shim.count < 10 * sets and not shim.unsynced
+    assert tree(os.path.join(place, "here")) == {f"a/set{i}-v0/{name}": data for i in range(sets) for name, data in PLAIN.items()}
+
+
 # ---- clocks ----
 
 def test_the_clock_jumps(place, bucket, monkeypatch):
