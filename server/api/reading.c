@@ -456,16 +456,16 @@ static enum hub_status add_of_episode(struct hub_reading *r, uint64_t first, uin
                                       uint64_t *count, struct hub_error *err)
 {
     uint64_t there[HUB_MAX_SELECTED];
-    const uint32_t end = r->first + r->now.count;
+    const uint32_t begin = r->first, end = begin + r->now.count;
     HUB_TRY(price(r, first, count, err));
     HUB_TRY(open_files(r, err));
-    for (uint32_t c = r->first; c < end; c++) {
+    for (uint32_t c = begin; c < end; c++) {
         there[c] = r->fields[c].plan.slice.count;
         if (there[c])
             HUB_TRY(add_rows(r, c, most, at, err));
     }
     charge_held(r);
-    for (uint32_t c = r->first; c < end; c++)
+    for (uint32_t c = begin; c < end; c++)
         if (there[c] < *count)
             HUB_TRY(add_missing(r, c, most, at + there[c], *count - there[c], err));
     return hub_selection_unchanged(&r->now, err);

@@ -182,13 +182,12 @@ static enum hub_status read_list(struct hub_view text, struct file_list *out, st
 {
     struct hub_view key, value;
     while (hub_json_take(&text, &key, &value)) {
-        json_t **place = hub_view_is(key, "id")         ? &out->id
-                         : hub_view_is(key, "revision") ? &out->revision
-                                                        : NULL;
+        const bool is_id = hub_view_is(key, "id");
         if (hub_view_is(key, "items"))
             out->items = value;
-        if (!place)
+        if (!is_id && !hub_view_is(key, "revision"))
             continue;
+        json_t **place = is_id ? &out->id : &out->revision;
         json_decref(*place); /* of equal keys the last counts */
         *place = json_loadb(value.data, value.size, JSON_DECODE_ANY, NULL);
         HUB_TRY(hub_allocated(*place, err));
