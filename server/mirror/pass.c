@@ -184,11 +184,12 @@ static enum hub_status place_all(struct listing *l, struct hub_error *err)
             continue;
         }
         if (before && strcmp(before, item->path) == 0)
-            return hub_fail(err, HUB_INVALID,
-                            "the remote has several datasets, and '%.200s' and others would all be called "
-                            "'%.200s': give a "
-                            "name that ends with '/', to put it before their ids",
-                            item->id, item->path);
+            return hub_fail(
+                err, HUB_INVALID,
+                "the remote has several datasets, and '%.200s' and others would all be called "
+                "'%.200s': give a name that ends with '/', to put it before their ids, or take a bucket "
+                "as one dataset by --only tree",
+                item->id, item->path);
         before = item->path;
     }
     return HUB_OK;

@@ -208,7 +208,7 @@ def test_what_lies_in_a_tree_that_was_copied_is_mended(place, bucket):
         bucket.put(name, BIG[:3_000_000])
     with here(place, "--sweep", "1s") as hub:
         hub.wait_ready()
-        mirror(place, "add", "gcp://lab", "--as", "t", "--every", "1h")
+        mirror(place, "add", "gcp://lab", "--as", "t", "--only", "tree", "--every", "1h")
         wait_synced(hub, "t")
         hub.wait_indexed()
         until(lambda: len(hub.datasets()) > 1)
