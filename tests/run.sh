@@ -47,7 +47,7 @@ run_tests() { # PRESET FOLDER OPTION...: ctest; each test with its time, what fa
     shift 2
     ctest --preset "$preset" -j $((2 * $(nproc))) --no-tests=error "$@" >"$log" 2>&1 || true
     grep -E 'Test +#' "$log" || true
-    sed -n '/sec\*proc/p' "$log" # the time of each label, of all processors together
+    sed -n '/sec\*proc/p' "$log" # the time of each label; what computes counts twice
     sed -n 's/^SKIPPED/LEFT OUT/p; /^NO [A-Z]/p' "$details" | sort -u
     grep -hE '^client ' "$details" | sort -u || true # the versions of stock clients
     total=$(sed -n 's/.*tests passed, \([0-9]*\) tests failed out of \([0-9]*\)/\1 \2/p' "$log" | tail -n 1)
