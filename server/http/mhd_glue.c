@@ -161,7 +161,7 @@ static void hide_expectation(struct hub_exchange *x)
 {
     for (unsigned i = 0; i < x->request.header_count; i++)
         if (hub_param_named(&x->headers[i], "Expect") && x->headers[i].value.size)
-            ((char *)(uintptr_t)x->headers[i].value.data)[0] = '-';
+            ((char *)x->headers[i].value.data)[0] = '-';
 }
 
 static enum MHD_Result first_call(struct hub_exchange *x, const char *method, const char *version)
