@@ -125,7 +125,7 @@ bool hub_mirror_owns(const struct hub_mirror_work *w, const struct hub_upstream 
     if (strcmp(copy->rule, w->rule.name) == 0)
         return true;
     if (strcmp(copy->remote, w->remote.base) != 0 || strcmp(copy->id, id) != 0 ||
-        hub_rule_find(w->mirrors->options.catalog, copy->rule, &other, NULL))
+        hub_rule_find_uncounted(w->mirrors->options.catalog, copy->rule, &other, NULL))
         return false;
     const bool same = !hub_rule_pulls(&other) && same_member(other.spec, w->rule.spec, "include") &&
                       same_member(other.spec, w->rule.spec, "exclude");
@@ -150,7 +150,7 @@ static enum hub_status check_place(const struct hub_mirror_work *w, const struct
             "copy elsewhere with --as NAME/",
             path);
     if (!*rule || hub_mirror_owns(w, &here->known, id) ||
-        hub_rule_find(w->mirrors->options.catalog, rule, &other, NULL))
+        hub_rule_find_uncounted(w->mirrors->options.catalog, rule, &other, NULL))
         return HUB_OK;
     const bool keeps = !hub_rule_pulls(&other);
     hub_rule_dispose(&other);

@@ -35,7 +35,7 @@ enum hub_status hub_mirror_keep_now(struct hub_mirror_work *w, struct hub_error 
     HUB_TRY(hub_job_keep(catalog, hub_job_lease(&w->job), HUB_MIRROR_LEASE_S, w->done, w->total, err));
     if (!*w->job.rule)
         return HUB_OK;
-    HUB_TRY(hub_rule_find(catalog, w->rule.name, &rule, err));
+    HUB_TRY(hub_rule_find_uncounted(catalog, w->rule.name, &rule, err));
     const bool paused = rule.paused;
     hub_rule_dispose(&rule);
     return paused ? hub_fail(err, HUB_CANCELLED, "the rule is paused") : HUB_OK;
@@ -321,7 +321,7 @@ static void run(struct hub_mirror_thread *own, const struct hub_job_row *job)
     if (strcmp(job->kind, HUB_PULL) == 0)
         w.pull = hub_pull_begin(mirrors->pulls, job->target);
     enum hub_status st =
-        *job->rule ? hub_rule_find(mirrors->options.catalog, job->rule, &w.rule, &why) : HUB_OK;
+        *job->rule ? hub_rule_find_uncounted(mirrors->options.catalog, job->rule, &w.rule, &why) : HUB_OK;
     if (!st) {
         st = work(&w, &why);
         if (st && w.ended.status) /* the transport says only that it was interrupted */

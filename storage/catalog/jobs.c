@@ -198,15 +198,19 @@ enum hub_status hub_job_begin(struct hub_catalog *catalog, const struct hub_job_
 /* ---- taking, keeping, ending ---- */
 
 /* Conditions on jobs j: it is due, and another job of its rule runs. Parameter 1 is who takes jobs, 2 is
- * HUB_JOB_MAX_WAIT_MS, 3 and 4 are `kind` and `other` of the lane. */
+ * HUB_JOB_MAX_WAIT_MS, 3 and 4 are `kind` and `other` of the lane. The index of open jobs is read, which lacks those that
+ * ended within a week. */
 #define OF_LANE                                                                                              \
-    "(?3 IS NULL OR kind = ?3) AND (?4 IS NULL OR instr(' ' || ?4 || ' ', ' ' || kind || ' ') = 0)"
-#define BUSY "jobs WHERE state = 'running' AND owner = ?1 AND " OF_LANE
+    "state IN ('waiting', 'running') AND (?3 IS NULL OR kind = ?3)"                                          \
+    " AND (?4 IS NULL OR instr(' ' || ?4 || ' ', ' ' || kind || ' ') = 0)"
+#define WITH_BUSY                                                                                            \
+    "WITH busy AS MATERIALIZED (SELECT rule FROM jobs WHERE state = 'running' AND owner = ?1 AND " OF_LANE   \
+    ") "
 #define IS_DUE                                                                                               \
     "((state = 'waiting' AND (run_at <= " HUB_DB_NOW " OR run_at > " HUB_DB_NOW " + ?2))"                    \
     " OR (state = 'running' AND owner <> ?1 AND lease_until <= " HUB_DB_NOW ")) AND " OF_LANE                \
-    " AND NOT EXISTS (SELECT 1 FROM rules WHERE name = j.rule AND paused)"
-#define RULE_IS_BUSY "(rule IN (SELECT rule FROM " BUSY "))"
+    " AND rule NOT IN (SELECT name FROM rules WHERE paused)"
+#define RULE_IS_BUSY "(rule IN (SELECT rule FROM busy))"
 
 static void bind_lane(struct hub_stmt *stmt, const struct hub_catalog *catalog,
                       const struct hub_job_lane *lane)
@@ -225,15 +229,15 @@ enum hub_status hub_job_take(struct hub_catalog *catalog, const struct hub_job_l
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     bool row = false;
     HUB_TRY(hub_db_begin(db, err));
-    HUB_TRY(hub_db_prepare(db,
-                           "UPDATE jobs SET state = 'running', owner = ?1, fence = fence + 1, attempt = ?5, "
-                           "attempts = attempts + 1,"
-                           " lease_until = " HUB_DB_NOW " + ?6, started = " HUB_DB_NOW
-                           ", done = 0 WHERE id = ("
-                           "SELECT id FROM jobs j WHERE " IS_DUE " AND (?7 = 0 OR NOT " RULE_IS_BUSY
-                           " OR (SELECT count(*) FROM " BUSY ") + 1 < ?7)"
-                           " ORDER BY " RULE_IS_BUSY ", priority DESC, run_at, id LIMIT 1) RETURNING" COLUMNS,
-                           &stmt, err));
+    HUB_TRY(hub_db_prepare(
+        db,
+        WITH_BUSY "UPDATE jobs SET state = 'running', owner = ?1, fence = fence + 1, attempt = ?5, "
+                  "attempts = attempts + 1,"
+                  " lease_until = " HUB_DB_NOW " + ?6, started = " HUB_DB_NOW ", done = 0 WHERE id = ("
+                  "SELECT id FROM jobs j WHERE " IS_DUE " AND (?7 = 0 OR NOT " RULE_IS_BUSY
+                  " OR (SELECT count(*) FROM busy) + 1 < ?7)"
+                  " ORDER BY " RULE_IS_BUSY ", priority DESC, run_at, id LIMIT 1) RETURNING" COLUMNS,
+        &stmt, err));
     bind_lane(stmt, catalog, lane);
     hub_stmt_bind_int(stmt, 5, random_number());
     hub_stmt_bind_int(stmt, 6, ttl_s * INT64_C(1000));
@@ -256,8 +260,8 @@ bool hub_job_rule_waits(struct hub_catalog *catalog, const struct hub_job_lane *
     bool row = false;
     if (hub_catalog_hub_reader(catalog, &db, NULL) ||
         hub_db_prepare(db,
-                       "SELECT 1 FROM jobs j WHERE " IS_DUE " AND NOT " RULE_IS_BUSY
-                       " AND (SELECT count(*) FROM " BUSY ") >= ?5 LIMIT 1",
+                       WITH_BUSY "SELECT 1 FROM jobs j WHERE " IS_DUE " AND NOT " RULE_IS_BUSY
+                                 " AND (SELECT count(*) FROM busy) >= ?5 LIMIT 1",
                        &stmt, NULL))
         return false;
     bind_lane(stmt, catalog, lane);

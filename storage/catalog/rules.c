@@ -156,12 +156,15 @@ enum hub_status hub_rule_run(struct hub_catalog *catalog, const char *name, stru
 
 /* ---- looking ---- */
 
-#define RULES                                                                                                \
+#define COLUMNS                                                                                              \
     "SELECT name, source = 'file', paused, made, due, begun, synced, datasets, transfers, bytes, failures,"  \
-    " error, spec,"                                                                                          \
-    " (SELECT count(*) FROM jobs WHERE rule = name AND state = 'waiting' AND kind <> 'mirror'),"             \
+    " error, spec, left_out, "
+#define UNCOUNTED COLUMNS "0, 0, 0 FROM rules "
+#define RULES                                                                                                \
+    COLUMNS                                                                                                  \
+    "(SELECT count(*) FROM jobs WHERE rule = name AND state = 'waiting' AND kind <> 'mirror'),"              \
     " (SELECT count(*) FROM jobs WHERE rule = name AND state = 'running' AND kind <> 'mirror'),"             \
-    " (SELECT count(*) FROM origins WHERE rule = name AND unlisted > 0), left_out FROM rules "
+    " (SELECT count(*) FROM origins WHERE rule = name AND unlisted > 0) FROM rules "
 
 static enum hub_status read_rule(struct hub_stmt *stmt, struct hub_rule *out, struct hub_error *err)
 {
@@ -175,12 +178,12 @@ static enum hub_status read_rule(struct hub_stmt *stmt, struct hub_rule *out, st
                              .transfers = (uint64_t)hub_stmt_int(stmt, 8),
                              .bytes = (uint64_t)hub_stmt_int(stmt, 9),
                              .failures = (uint64_t)hub_stmt_int(stmt, 10),
-                             .waiting = (uint32_t)hub_stmt_int(stmt, 13),
-                             .running = (uint32_t)hub_stmt_int(stmt, 14),
-                             .unlisted = (uint64_t)hub_stmt_int(stmt, 15)};
+                             .waiting = (uint32_t)hub_stmt_int(stmt, 14),
+                             .running = (uint32_t)hub_stmt_int(stmt, 15),
+                             .unlisted = (uint64_t)hub_stmt_int(stmt, 16)};
     snprintf(out->name, sizeof out->name, "%s", hub_stmt_text(stmt, 0));
     snprintf(out->error, sizeof out->error, "%s", hub_stmt_text(stmt, 11));
-    const struct hub_view left = hub_stmt_view(stmt, 16);
+    const struct hub_view left = hub_stmt_view(stmt, 13);
     if (left.size)
         HUB_TRY(hub_json_parse(left, SPEC_BYTES, &out->left_out, err));
     const enum hub_status st = hub_json_parse(hub_stmt_view(stmt, 12), SPEC_BYTES, &out->spec, err);
@@ -189,17 +192,29 @@ static enum hub_status read_rule(struct hub_stmt *stmt, struct hub_rule *out, st
     return st;
 }
 
-enum hub_status hub_rule_find(struct hub_catalog *catalog, const char *name, struct hub_rule *out,
-                              struct hub_error *err)
+static enum hub_status find(struct hub_catalog *catalog, const char *sql, const char *name,
+                            struct hub_rule *out, struct hub_error *err)
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     struct hub_db *db;
     bool row = false;
     HUB_TRY(hub_catalog_hub_reader(catalog, &db, err));
-    HUB_TRY(hub_db_prepare(db, RULES "WHERE name = ?", &stmt, err));
+    HUB_TRY(hub_db_prepare(db, sql, &stmt, err));
     hub_stmt_bind_text(stmt, 1, name);
     HUB_TRY(hub_stmt_step(stmt, &row, err));
     return row ? read_rule(stmt, out, err) : not_found(name, err);
+}
+
+enum hub_status hub_rule_find(struct hub_catalog *catalog, const char *name, struct hub_rule *out,
+                              struct hub_error *err)
+{
+    return find(catalog, RULES "WHERE name = ?", name, out, err);
+}
+
+enum hub_status hub_rule_find_uncounted(struct hub_catalog *catalog, const char *name, struct hub_rule *out,
+                                        struct hub_error *err)
+{
+    return find(catalog, UNCOUNTED "WHERE name = ?", name, out, err);
 }
 
 enum hub_status hub_rules_each(struct hub_catalog *catalog, hub_rule_each each, void *user,

@@ -223,6 +223,27 @@ static unsigned jobs_of(int job_state)
     return n;
 }
 
+Test(jobs, of_a_rule_are_counted_only_for_who_asks)
+{
+    struct hub_rule all, some;
+    json_t *spec = json_pack("{s:s}", "remote", "http://hub");
+    const struct hub_job_draft draft = {.kind = "transfer", .target = "a", .rule = "lab", .payload = "{}"};
+    DRAFT_OK(hub_rule_put(catalog, "lab", false, spec, err));
+    DRAFT_OK(hub_job_add(catalog, &draft, NULL, err));
+    DRAFT_OK(hub_rule_pause(catalog, "lab", true, err));
+    DRAFT_OK(hub_rule_left_out(catalog, "lab", "{\"count\": 3}", err));
+    DRAFT_OK(hub_rule_find(catalog, "lab", &all, err));
+    DRAFT_OK(hub_rule_find_uncounted(catalog, "lab", &some, err));
+    cr_expect_eq(all.waiting, 1);
+    cr_expect_eq(some.waiting, 0);
+    cr_expect(some.paused && some.made_ms == all.made_ms && json_equal(some.spec, all.spec));
+    cr_expect(all.left_out && json_equal(some.left_out, all.left_out));
+    hub_rule_dispose(&all);
+    hub_rule_dispose(&some);
+    cr_expect_eq(hub_rule_find_uncounted(catalog, "none", &some, NULL), HUB_NOT_FOUND);
+    json_decref(spec);
+}
+
 Test(jobs, of_rules)
 {
     struct hub_rule rule;
