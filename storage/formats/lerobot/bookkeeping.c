@@ -32,13 +32,14 @@ static bool read_groups(const struct hub_parquet *parquet, struct hub_parquet_de
         any |= good;
         if (!good && reals)
             return false;
-        for (uint64_t i = 0; !good && i < parquet->group_rows[g]; i++)
+        for (uint64_t i = 0; integers && !good && i < parquet->group_rows[g]; i++)
             integers[row + i] = -1;
     }
     return any;
 }
 
-/* Stays NULL when it is not there or cannot be read. */
+/* A column as integers or as reals: one of both is given. It stays NULL when there is none or it cannot be
+ * read. */
 static enum hub_status read_column(const struct hub_parquet *parquet, struct hub_parquet_decoder *d,
                                    const char *name, int64_t **integers, double **reals,
                                    struct hub_error *err)
@@ -52,7 +53,7 @@ static enum hub_status read_column(const struct hub_parquet *parquet, struct hub
         return HUB_OK;
     if (integers)
         *integers = values;
-    else
+    if (reals)
         *reals = values;
     values = NULL;
     return HUB_OK;
