@@ -6,7 +6,6 @@ import signal
 import socket
 import subprocess
 import tempfile
-import time
 
 import hub as hubs
 import pytest
@@ -45,7 +44,8 @@ def test_a_full_pipe_on_stderr_does_not_hold_up_the_end(tmp_path):
 
 
 def test_few_descriptors(tmp_path):
-    """Silent clients take all connections that few descriptors allow: health is still answered, and so are files."""
+    """Silent clients take all connections that few descriptors allow: health is still answered, and so are files. That those who are
+    quiet for longest make room before their deadline is tried in test_raw_requests.py, with a deadline of the test's own."""
     (tmp_path / "root" / "a").mkdir(parents=True)
     (tmp_path / "root" / "a" / "notes.txt").write_text("x")
     with few_descriptors(64), hubs.serving(str(tmp_path / "root")) as hub:
@@ -55,10 +55,8 @@ def test_few_descriptors(tmp_path):
             silent.append(socket.socket())
             silent[-1].setblocking(False)
             silent[-1].connect_ex(("127.0.0.1", hub.port))
-        begin = time.monotonic()
         assert hub.get("/healthz").status in (200, 503)
         hubs.until(lambda: hub.get("/api/v1/datasets/a/files/notes.txt").status == 200)
-        assert time.monotonic() - begin < 9  # before the first of them is ended for a header that does not come
         for sock in silent:
             sock.close()
 
