@@ -88,10 +88,13 @@ exports.rows = {
       t.check(code.length <= 14, view, code.length, "requests of page and code");
       t.check(sum(first) - sum(code) <= 250 * 1024, view, sum(first) - sum(code), "bytes of data");
       console.log(`      ${view}: ${sum(code)} bytes of page and code, ${first.length} requests, ${code.length} of them page and code`);
-      await page.goto("about:blank");
-      const again = await cost(t, page, view), sent = again.filter((r) => r.url.includes("/~assets/") && !r.cached);
-      t.same(sent.map((r) => r.url), [], view, "assets asked for again");
-      const status = again.find((r) => r.url === t.base + view)?.status;
+      let status;
+      for (const end = Date.now() + kit.DEADLINE_MS; status !== 304 && Date.now() < end;) { // what is measured meanwhile changes the page
+        await page.goto("about:blank");
+        const again = await cost(t, page, view), sent = again.filter((r) => r.url.includes("/~assets/") && !r.cached);
+        t.same(sent.map((r) => r.url), [], view, "assets asked for again");
+        status = again.find((r) => r.url === t.base + view)?.status;
+      }
       t.check(status === 304, view, "again is", status);
     }
   },
