@@ -167,7 +167,7 @@ static enum hub_status take_name(void *user, const struct hub_property *name, st
     return HUB_OK;
 }
 
-/* How many episodes a filter chooses (`all` where that cannot be said), and whether what it names is measured. */
+/* How many episodes a filter chooses (`all` where that is unknown), and whether what it names is measured. */
 static enum hub_status ask_count(struct page *page, struct hub_view where, uint64_t all, uint64_t *out,
                                  bool *measured)
 {

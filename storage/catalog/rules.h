@@ -38,7 +38,7 @@ HUB_MUST_USE enum hub_status hub_rule_run(struct hub_catalog *catalog, const cha
 /** HUB_NOT_FOUND. Dispose the result. */
 HUB_MUST_USE enum hub_status hub_rule_find(struct hub_catalog *catalog, const char *name,
                                            struct hub_rule *out, struct hub_error *err);
-/** The same without `waiting`, `running` and `unlisted`: these are counted, which takes as long as there are many. */
+/** The same without `waiting`, `running` and `unlisted`, which have to be counted. */
 HUB_MUST_USE enum hub_status hub_rule_find_uncounted(struct hub_catalog *catalog, const char *name,
                                                      struct hub_rule *out, struct hub_error *err);
 typedef enum hub_status (*hub_rule_each)(void *user, const struct hub_rule *rule, struct hub_error *err);

@@ -16,7 +16,7 @@ static inline struct hub_catalog *hub_truth_lock(struct hub_catalog *catalog)
     hub_db_sync_commits(catalog->hub, true);
     return catalog;
 }
-/** The same for what a power cut may undo, as it is only said or done again then: its commit waits for no disk. */
+/** The same for what a power cut may undo without harm: its commit does not wait for the disk. */
 static inline struct hub_catalog *hub_truth_lock_unsynced(struct hub_catalog *catalog)
 {
     pthread_mutex_lock(&catalog->hub_lock);

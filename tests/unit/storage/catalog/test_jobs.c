@@ -432,7 +432,7 @@ Test(jobs, rules_of_before_take_what_they_took)
     }
 }
 
-/* What was copied is compared again when a rule asks for something else, not when its text has another order. */
+/* Copies are compared again when a rule asks for something else, not when its text has another order. */
 Test(jobs, a_rule_that_says_the_same_compares_nothing)
 {
     struct hub_job_row job;
