@@ -18,6 +18,8 @@
 
 #define FIRST_PID_NAMESPACE "pid:[4026531836]"
 
+enum { PASSES = 2 }; /* over a list of several pages */
+
 static bool lists_everybody(void)
 {
     char name[64] = "";
@@ -42,18 +44,35 @@ static bool add(struct hub_locks *locks, uint64_t inode)
     return true;
 }
 
+/* The kernel gives out a page at a time: an entry may slip from one to the page before it while others go. False:
+ * it was all on one page. */
+static bool read_list(struct hub_locks *locks, int fd)
+{
+    char text[64 * 1024];
+    size_t size = 0;
+    ssize_t got;
+    unsigned reads = 0;
+    for (; (got = read(fd, text + size, sizeof text - 1 - size)) > 0; reads++) {
+        text[size += (size_t)got] = '\0';
+        const char *line = text;
+        uint64_t inode;
+        for (const char *end; (end = strchr(line, '\n')); line = end + 1)
+            if (parse_line(line, &inode) && !add(locks, inode))
+                locks->complete = false;
+        const size_t lines = (size_t)(line - text);
+        memmove(text, line, size - lines);
+        size -= lines;
+    }
+    return reads > 1;
+}
+
 void hub_locks_read(struct hub_locks *locks)
 {
-    char line[256];
-    uint64_t inode;
-    *locks = (struct hub_locks){0};
-    FILE *file = fopen("/proc/locks", "re");
-    locks->complete = file && lists_everybody();
-    while (file && fgets(line, sizeof line, file))
-        if (parse_line(line, &inode) && !add(locks, inode))
-            locks->complete = false;
-    if (file)
-        fclose(file);
+    HUB_CLEANUP(hub_closep) const int fd = open("/proc/locks", O_RDONLY | O_CLOEXEC);
+    *locks = (struct hub_locks){.complete = fd >= 0 && lists_everybody()};
+    unsigned passes = 0;
+    while (fd >= 0 && passes++ < PASSES && lseek(fd, 0, SEEK_SET) == 0 && read_list(locks, fd))
+        continue;
 }
 
 void hub_locks_dispose(struct hub_locks *locks)

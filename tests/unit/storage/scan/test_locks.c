@@ -72,3 +72,27 @@ Test(locks, the_list_names_who_holds_one)
     cr_expect(listed);
     hub_locks_dispose(&locks);
 }
+
+/* The kernel gives out such a list a page at a time. */
+Test(locks, a_list_of_several_pages_is_read_whole)
+{
+    int others[200];
+    for (size_t i = 0; i < HUB_COUNT(others); i++) {
+        char path[4096];
+        snprintf(path, sizeof path, "%s/other-%zu", root, i);
+        others[i] = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+        cr_assert(others[i] >= 0 && flock(others[i], LOCK_EX) == 0);
+    }
+    struct hub_locks locks;
+    hub_locks_read(&locks);
+    for (size_t i = 0; i < HUB_COUNT(others); i++) {
+        struct stat st;
+        bool listed = false;
+        cr_assert_eq(fstat(others[i], &st), 0);
+        for (size_t at = 0; at < locks.count; at++)
+            listed = listed || locks.inodes[at] == st.st_ino;
+        cr_expect(listed, "%zu", i);
+        close(others[i]);
+    }
+    hub_locks_dispose(&locks);
+}
