@@ -13,19 +13,26 @@ enum { SPACE_BYTES = 16 * 1024 * 1024 };
 
 static const char file[] = "namespace_metadata.json";
 
-/* Into a folder beneath the root that is open, never over one that has come meanwhile. */
-static enum hub_status put_into(int folder, struct hub_view text, struct hub_error *err)
+/* Into a folder beneath the root that is open, never over one that has come meanwhile. It is written in the trash, out
+ * of which it is linked when it is whole: a scanner would take anything else beside the datasets for loose files. The
+ * lock keeps those away who empty the trash. */
+static enum hub_status put_into(const struct hub_private *place, int folder, struct hub_view text,
+                                struct hub_error *err)
 {
+    HUB_CLEANUP(hub_closep) int lock = -1, trash = -1;
     char name[48];
     hub_private_name(name);
-    HUB_TRY(hub_fs_write(folder, name, text, 0644, err));
-    (void)!linkat(folder, name, folder, file, 0);
-    return hub_fs_remove(folder, name, err);
+    HUB_TRY(hub_private_lock(place, &lock, err));
+    HUB_TRY(hub_private_folder(place->folder, "trash", true, &trash, err));
+    HUB_TRY(hub_fs_write(trash, name, text, 0644, err));
+    const bool linked = linkat(trash, name, folder, file, 0) == 0;
+    (void)unlinkat(trash, name, 0);
+    return linked ? hub_fs_sync_dir(folder, "", err) : HUB_OK;
 }
 
 /* If none is there. */
-static enum hub_status fetch_into(struct hub_remote *remote, int folder, const char *space,
-                                  struct hub_error *err)
+static enum hub_status fetch_into(struct hub_remote *remote, const struct hub_private *place, int folder,
+                                  const char *space, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose)
     struct hub_buf url = HUB_BUF_INIT(32 * KIB), text = HUB_BUF_INIT(SPACE_BYTES);
@@ -36,7 +43,7 @@ static enum hub_status fetch_into(struct hub_remote *remote, int folder, const c
     const enum hub_status st = hub_remote_document(remote, url.data, SPACE_BYTES, &text, &document, err);
     if (st == HUB_NOT_FOUND || st == HUB_CORRUPT)
         return HUB_OK;
-    return st ? st : put_into(folder, hub_buf_view(&text), err);
+    return st ? st : put_into(place, folder, hub_buf_view(&text), err);
 }
 
 enum hub_status hub_spaces_fetch(struct hub_remote *remote, const struct hub_private *place, const char *id,
@@ -53,7 +60,7 @@ enum hub_status hub_spaces_fetch(struct hub_remote *remote, const struct hub_pri
         if (asprintf(&inside, "%s/x", space) < 0)
             return hub_no_memory(err);
         HUB_TRY(hub_private_parent(place, inside, false, &folder, &name, err));
-        HUB_TRY(fetch_into(remote, folder, space, err));
+        HUB_TRY(fetch_into(remote, place, folder, space, err));
     }
     return HUB_OK;
 }
@@ -71,5 +78,5 @@ enum hub_status hub_space_put(const struct hub_private *place, const char *space
     if (!faccessat(folder, file, F_OK, AT_SYMLINK_NOFOLLOW))
         return HUB_OK;
     HUB_TRY(hub_fs_read(from, path, &text, err));
-    return put_into(folder, hub_buf_view(&text), err);
+    return put_into(place, folder, hub_buf_view(&text), err);
 }

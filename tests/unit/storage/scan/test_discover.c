@@ -145,6 +145,7 @@ Test(discover, what_nobody_claims_is_as_shallow_as_can_be)
     scan_write(root, "stray/deep/x", "x");
     scan_write(root, ".minari-hub/staging/x", "x");
     scan_write(root, "empty/namespace_metadata.json", "{}");
+    scan_write(root, "coming/door/.hidden", "x"); /* folders above a dataset that is published next */
     char set[4096];
     snprintf(set, sizeof set, "%s/lab/set-v0", root);
     scan_copy("samples/door-human-v0", set);
