@@ -371,8 +371,8 @@ static void remove_gone(struct hub_scanner *s, const bool *root_missing)
 
 /* ---- roots that are not mounted ---- */
 
-/* Nothing that was in them counts as deleted. A root may go while it is walked. */
-static void look_for_roots(struct hub_scanner *s, bool *root_missing)
+/* Nothing that was in them counts as deleted. A root may go while it is walked. Returns a bit a root that is missing. */
+static uint64_t look_for_roots(struct hub_scanner *s, bool *root_missing)
 {
     uint64_t missing = 0;
     for (uint32_t i = 0; i < s->walk.roots->count; i++) {
@@ -384,6 +384,15 @@ static void look_for_roots(struct hub_scanner *s, bool *root_missing)
     }
     pthread_mutex_lock(&s->lock);
     s->progress.roots_missing = missing;
+    pthread_mutex_unlock(&s->lock);
+    return missing;
+}
+
+/* Roots that were mounted during the sweep were not walked by it. */
+static void walk_again(struct hub_scanner *s, uint64_t came_back)
+{
+    pthread_mutex_lock(&s->lock);
+    s->sweep_wanted = s->sweep_wanted || came_back;
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -482,11 +491,10 @@ void hub_scan_sweep(struct hub_scanner *s)
     if (s->watch)
         hub_watch_begin(s->watch);
     pthread_mutex_unlock(&s->lock);
-    if (root_missing)
-        look_for_roots(s, root_missing);
+    const uint64_t missing = root_missing ? look_for_roots(s, root_missing) : 0;
     const enum hub_status st = root_missing ? hub_scan_discover(&discovery, &out, &err) : HUB_NO_MEMORY;
     if (!st) {
-        look_for_roots(s, root_missing);
+        walk_again(s, missing & ~look_for_roots(s, root_missing));
         remove_gone(s, root_missing);
         drop_notes(&sweep, root_missing);
         settle_clashes(&sweep);
