@@ -117,8 +117,8 @@ static enum hub_status find_dataset(struct hub_request *request, struct hub_resp
     if (*out == MAX_DATASETS)
         return wrong(item, "dataset", value, "is one too many: at most 256 datasets in one answer", err);
     struct hub_target *target = &b->targets[b->dataset_count++];
-    const enum hub_status st =
-        hub_resolve_id(request, response, hub_view_of(id), HUB_TO_DATASET | HUB_TO_READY, target, err);
+    const enum hub_status st = hub_resolve_id(request, response, hub_view_of(id),
+                                              HUB_TO_DATASET | HUB_TO_READY | HUB_TO_SEVERAL, target, err);
     if (st)
         name_member(item, "dataset", err);
     HUB_TRY(st);

@@ -190,14 +190,22 @@ static enum hub_status open_dataset(struct hub_request *request, struct hub_targ
     return HUB_OK;
 }
 
-void hub_resolve_begin_reading(struct hub_request *request, const struct hub_summary *summary)
+static void begin_reading(struct hub_request *request, const struct hub_summary *summary, bool several)
 {
     hub_summary_touch(summary);
     if (hub_reader_is_of(request->reading, summary->id))
         return; /* the handler is called again */
-    hub_reader_end(request->reading);
-    request->reading = hub_reader_begin(request->app->mirrors, summary->id);
+    if (!several) {
+        hub_reader_end(request->reading);
+        request->reading = NULL;
+    }
+    request->reading = hub_reader_begin(request->app->mirrors, summary->id, request->reading);
     request->end_reading = hub_reader_end;
+}
+
+void hub_resolve_begin_reading(struct hub_request *request, const struct hub_summary *summary)
+{
+    begin_reading(request, summary, false);
 }
 
 enum hub_status hub_resolve_summary(struct hub_request *request, const struct hub_summary *summary,
@@ -259,7 +267,7 @@ enum hub_status hub_resolve_id(struct hub_request *request, struct hub_response 
 {
     HUB_TRY(find_summary(request, response, id, out, err));
     if (to & (HUB_TO_DATASET | HUB_TO_STATE))
-        hub_resolve_begin_reading(request, out->summary);
+        begin_reading(request, out->summary, to & HUB_TO_SEVERAL);
     if (out->summary->status == HUB_DATASET_REMOTE)
         return to & HUB_TO_REMOTE ? HUB_OK : ask_upstream(request, response, out->summary, err);
     if (to & HUB_TO_DATASET)

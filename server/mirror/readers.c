@@ -8,6 +8,7 @@
 
 struct hub_reader {
     struct hub_mirrors *mirrors;
+    struct hub_reader *others; /* of the same request */
     char id[];
 };
 
@@ -16,16 +17,33 @@ static size_t slot_of(const char *id)
     return hub_hash(HUB_HASH_START, id, strlen(id)) % HUB_READER_SLOTS;
 }
 
-struct hub_reader *hub_reader_begin(struct hub_mirrors *m, const char *id)
+bool hub_reader_is_of(const struct hub_reader *reader, const char *id)
+{
+    while (reader && strcmp(reader->id, id) != 0)
+        reader = reader->others;
+    return reader;
+}
+
+struct hub_reader *hub_reader_begin(struct hub_mirrors *m, const char *id, struct hub_reader *others)
 {
     const size_t size = strlen(id) + 1;
-    struct hub_reader *reader = m && m->pulls ? malloc(sizeof *reader + size) : NULL;
+    struct hub_reader *reader =
+        m && m->pulls && !hub_reader_is_of(others, id) ? malloc(sizeof *reader + size) : NULL;
     if (!reader)
-        return NULL;
+        return others;
     reader->mirrors = m;
+    reader->others = others;
     memcpy(reader->id, id, size);
     atomic_fetch_add(&m->readers[slot_of(id)], 1);
     return reader;
+}
+
+static void end_one(const struct hub_reader *reader, const struct hub_snapshot *snapshot)
+{
+    const struct hub_summary *summary = hub_snapshot_find(snapshot, hub_view_of(reader->id));
+    if (summary)
+        hub_summary_touch(summary);
+    atomic_fetch_sub(&reader->mirrors->readers[slot_of(reader->id)], 1);
 }
 
 void hub_reader_end(void *ended)
@@ -34,17 +52,12 @@ void hub_reader_end(void *ended)
     if (!reader)
         return;
     const struct hub_snapshot *snapshot = hub_catalog_snapshot(reader->mirrors->options.catalog);
-    const struct hub_summary *summary = hub_snapshot_find(snapshot, hub_view_of(reader->id));
-    if (summary)
-        hub_summary_touch(summary);
+    for (struct hub_reader *others; reader; reader = others) {
+        others = reader->others;
+        end_one(reader, snapshot);
+        free(reader);
+    }
     hub_snapshot_put(snapshot);
-    atomic_fetch_sub(&reader->mirrors->readers[slot_of(reader->id)], 1);
-    free(reader);
-}
-
-bool hub_reader_is_of(const struct hub_reader *reader, const char *id)
-{
-    return reader && strcmp(reader->id, id) == 0;
 }
 
 bool hub_readers_any(const struct hub_mirrors *m, const char *id)

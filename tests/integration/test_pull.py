@@ -296,13 +296,14 @@ def test_what_was_read_least_recently_makes_room(place):
             assert until(lambda: (a := hub.get(f"/api/v1/datasets/{image}/files")).status != 503 and a).status == 507
 
 
-def slow_reader(hub, path):
+def slow_reader(hub, path, posted=None):
     """A socket that takes what it is sent only when it is read, and the head of the answer with some of the body."""
+    method, body = ("POST", json.dumps(posted)) if posted else ("GET", "")
     s = socket.socket()
     s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     s.settimeout(60)
     s.connect(("127.0.0.1", hub.port))
-    s.sendall(f"GET {path} HTTP/1.1\r\nHost: hub\r\nConnection: close\r\n\r\n".encode())
+    s.sendall(f"{method} {path} HTTP/1.1\r\nHost: hub\r\nConnection: close\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode())
     seen = b""
     while b"\r\n\r\n" not in seen:
         seen += s.recv(4096)
@@ -320,13 +321,17 @@ def rest_of(reader):
     return b"".join(pieces)
 
 
-def test_what_somebody_reads_is_not_evicted(place, gcs):
-    data, other, third = random.Random(9).randbytes(24 << 20), "D4RL/pen/human-v2", "D4RL/relocate/human-v2"
-    gcs.put(DOOR + "/data/large.bin", data)
-    for id in (other, third):
+def put_like_the_door(gcs, *ids):
+    for id in ids:
         for name in ("metadata.json", "main_data.hdf5"):
             gcs.put(f"{id}/data/{name}", gcs.objects[f"{DOOR}/data/{name}"][2])
         gcs.put(id + "/data/big.bin", BIG)
+
+
+def test_what_somebody_reads_is_not_evicted(place, gcs):
+    data, other, third = random.Random(9).randbytes(24 << 20), "D4RL/pen/human-v2", "D4RL/relocate/human-v2"
+    gcs.put(DOOR + "/data/large.bin", data)
+    put_like_the_door(gcs, other, third)
     with here(place, "gcp://lab", args=["--cache-max", "32M"]) as hub:  # for the door and one more
         listed(hub, 3)
         wait_here(hub, DOOR)
@@ -342,6 +347,23 @@ def test_what_somebody_reads_is_not_evicted(place, gcs):
         wait_here(hub, third)
         until(lambda: hub.statuses()[other] == "remote")  # the last byte of the door was sent after it was read
         assert hub.statuses()[DOOR] == "ready"
+
+
+def test_all_datasets_of_a_batch_are_read(place, gcs):
+    """Until its last byte was sent: there is room for two datasets, and a third is fetched meanwhile."""
+    other, third = "D4RL/pen/human-v2", "D4RL/relocate/human-v2"
+    put_like_the_door(gcs, other, third)
+    with here(place, "gcp://lab", args=["--cache-max", "8M"]) as hub:
+        listed(hub, 3)
+        for id in (DOOR, other):
+            wait_here(hub, id)
+        items = [{"dataset": id, "episode": 0} for id in (DOOR, other) for _ in range(1600)]
+        reader = slow_reader(hub, "/api/v1/batch?format=npz", {"items": items, "fields": ["observations"], "pad": "edge"})
+        wait_here(hub, third)
+        assert [hub.statuses()[id] for id in (DOOR, other)] == ["ready", "ready"]
+        assert len(rest_of(reader)) > 8 << 20  # more than sockets hold
+        until(lambda: hub.statuses()[third] == "remote")  # the batch was sent after it was read
+        assert [hub.statuses()[id] for id in (DOOR, other)] == ["ready", "ready"]
 
 
 def test_what_changed_there_is_fetched_anew_once_it_is_read(place):
