@@ -189,7 +189,7 @@ static enum hub_status delete (const char *root, const char *id, struct hub_erro
     HUB_TRY(hub_private_open(root, true, &place, err));
     const enum hub_status partial = hub_staging_discard(&place, id, err);
     if (partial && partial != HUB_NOT_FOUND) return partial;
-    const enum hub_status st = hub_withdraw(&place, id, err);
+    const enum hub_status st = hub_withdraw(&place, id, NULL, err);
     return st == HUB_NOT_FOUND && !partial ? HUB_OK : st;
 }
 

@@ -4,13 +4,12 @@
 #include "server/mirror/coming.h"
 #include "server/mirror/listed.h"
 #include "server/mirror/readers.h"
+#include "server/mirror/removal.h"
 #include "server/mirror/work.h"
 #include "storage/base/fs.h"
 #include "storage/base/number.h"
 #include "storage/base/time.h"
-#include "storage/catalog/presence.h"
 #include "storage/catalog/upstream.h"
-#include "storage/transfer/publish.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,18 +112,6 @@ static bool is_full(const struct hub_mirrors *m, uint32_t root, uint64_t bytes)
            (left < bytes || left - bytes < m->options.min_free);
 }
 
-static enum hub_status evict(struct hub_mirrors *m, const struct copy *copy, struct hub_error *err)
-{
-    HUB_CLEANUP(hub_private_close) struct hub_private place = HUB_PRIVATE_INIT;
-    const uint32_t root = copy->known.root;
-    HUB_TRY(hub_presence_check(m->options.catalog, root, err));
-    HUB_TRY(hub_private_open(m->options.roots->roots[root].path, true, &place, err));
-    const enum hub_status st = hub_withdraw(&place, copy->path, err);
-    if (st && st != HUB_NOT_FOUND)
-        return st;
-    return hub_upstream_forget(m->options.catalog, root, copy->path, err);
-}
-
 static void tell(const struct copies *c, const struct copy *copy, enum hub_status st,
                  const struct hub_error *why)
 {
@@ -174,7 +161,7 @@ static void make_room(struct copies *c, uint32_t root, const char *keep, uint64_
         if (copy->known.gone || strcmp(copy->id, keep) == 0 || (!too_much && copy->known.root != root) ||
             !copy->known.size || hub_readers_any(m, copy->id) || !hub_pull_release(m->pulls, copy->id))
             continue;
-        const enum hub_status st = evict(m, copy, &why);
+        const enum hub_status st = hub_copy_remove(&m->options, copy->known.root, copy->path, &why);
         tell(c, copy, st, &why);
         if (st)
             continue;

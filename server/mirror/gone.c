@@ -1,10 +1,10 @@
 /* Copies that their remote no longer lists: see gone.h. */
 #include "server/mirror/gone.h"
 
+#include "server/mirror/removal.h"
 #include "storage/base/order.h"
 #include "storage/catalog/presence.h"
 #include "storage/catalog/upstream.h"
-#include "storage/transfer/publish.h"
 
 #include <stdio.h>
 
@@ -132,16 +132,11 @@ static enum hub_status find_reason(const struct gone *g, const struct hub_upstre
 static enum hub_status remove_copy(struct gone *g, const struct hub_upstream_unseen *copy,
                                    struct hub_error *err)
 {
-    HUB_CLEANUP(hub_private_close) struct hub_private place = HUB_PRIVATE_INIT;
     const struct hub_mirrors_options *o = &g->work->mirrors->options;
     HUB_TRY(hub_mirror_keep_now(g->work, err));
     if (hub_presence_check(o->catalog, copy->root, NULL))
         return HUB_OK; /* its root is not mounted */
-    HUB_TRY(hub_private_open(o->roots->roots[copy->root].path, true, &place, err));
-    const enum hub_status st = hub_withdraw(&place, copy->path, err);
-    if (st && st != HUB_NOT_FOUND)
-        return st;
-    HUB_TRY(hub_upstream_forget(o->catalog, copy->root, copy->path, err));
+    HUB_TRY(hub_copy_remove(o, copy->root, copy->path, err));
     g->removed++;
     hub_mirror_tell(g->work, HUB_MIRROR_REMOVED, copy->path, "it is no longer on the remote");
     return HUB_OK;

@@ -4,11 +4,14 @@
 #include "storage/base/fs.h"
 #include "storage/base/id.h"
 #include "storage/base/json.h"
+#include "storage/base/order.h"
+#include "storage/base/roots.h"
 #include "storage/remote/remote.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 enum { MAX_ENTRIES = 10000, JOURNAL_BYTES = 64 * 1024 };
@@ -249,6 +252,68 @@ enum hub_status hub_publish_replaceable(const struct hub_private *place, const c
                : HUB_OK;
 }
 
+/* ---- withdraw ---- */
+
+/* A walk through a dataset, by what was fetched into it. */
+struct withdrawal {
+    const struct hub_fetched *fetched;
+    bool removes; /* what was fetched, but for the record */
+    bool others;  /* there are other files */
+    int why;      /* 0, or the first errno of what could not be removed */
+};
+
+static void look_at_file(struct withdrawal *w, int directory, const char *name, const char *path)
+{
+    if (strcmp(path, HUB_RECORD_FILE) == 0)
+        return;
+    if (!w->fetched->count ||
+        !bsearch(&path, w->fetched->paths, w->fetched->count, sizeof *w->fetched->paths, hub_by_text))
+        w->others = true;
+    else if (w->removes && unlinkat(directory, name, 0) && !w->why)
+        w->why = errno;
+}
+
+/* What cannot be read may hold other files. */
+static void look_into(struct withdrawal *w, int directory, const char *name, const char *path, unsigned depth)
+{
+    HUB_CLEANUP(hub_names_dispose) struct hub_names names = {0};
+    HUB_CLEANUP(hub_closep) int fd = -1;
+    struct stat st;
+    if (depth == DEPTH || hub_private_folder(directory, name, false, &fd, NULL) ||
+        hub_fs_list(fd, "", MAX_FILES, &names, NULL)) {
+        w->others = true;
+        return;
+    }
+    for (size_t i = 0; i < names.count; i++) {
+        const char *entry = names.items[i].text;
+        HUB_CLEANUP(hub_freep) char *below = hub_path_join(path, entry);
+        if (!below || fstatat(fd, entry, &st, AT_SYMLINK_NOFOLLOW)) {
+            w->others = true;
+        } else if (!S_ISDIR(st.st_mode)) {
+            look_at_file(w, fd, entry, below);
+        } else {
+            look_into(w, fd, entry, below, depth + 1);
+            if (w->removes)
+                (void)unlinkat(fd, entry, AT_REMOVEDIR); /* not empty: fine */
+        }
+    }
+}
+
+/* The record goes last: until then it is still a dataset, and withdrawn once more. */
+static enum hub_status remove_fetched(const struct move *m, const char *id, struct withdrawal *w,
+                                      struct hub_error *err)
+{
+    HUB_CLEANUP(hub_closep) int fd = -1;
+    w->removes = true;
+    look_into(w, m->parent, m->name, "", 0);
+    if (w->why)
+        return hub_fail_errno(err, w->why, "'%s' cannot be removed", id);
+    HUB_TRY(hub_private_folder(m->parent, m->name, false, &fd, err));
+    if (unlinkat(fd, HUB_RECORD_FILE, 0) && errno != ENOENT)
+        return hub_fail_errno(err, errno, "'%s' cannot be removed", id);
+    return hub_fs_sync_dir(fd, "", err);
+}
+
 /* The namespaces above a dataset, from the innermost, as far as nothing is in them. */
 static void tidy(const struct hub_private *place, const char *id)
 {
@@ -264,8 +329,10 @@ static void tidy(const struct hub_private *place, const char *id)
     }
 }
 
-enum hub_status hub_withdraw(const struct hub_private *place, const char *id, struct hub_error *err)
+enum hub_status hub_withdraw(const struct hub_private *place, const char *id,
+                             const struct hub_fetched *fetched, struct hub_error *err)
 {
+    struct withdrawal walk = {.fetched = fetched};
     HUB_CLEANUP(hub_closep) int lock = -1;
     HUB_CLEANUP(end_move) struct move m = {.parent = -1, .trash = -1};
     HUB_TRY(hub_private_lock(place, &lock, err));
@@ -276,6 +343,10 @@ enum hub_status hub_withdraw(const struct hub_private *place, const char *id, st
         return st;
     if (!hub_private_is_dataset(m.parent, m.name))
         return not_a_dataset(id, HUB_NOT_FOUND, err);
+    if (fetched)
+        look_into(&walk, m.parent, m.name, "", 0);
+    if (walk.others)
+        return remove_fetched(&m, id, &walk, err);
     if (renameat(m.parent, m.name, m.trash, m.old))
         return hub_fail_errno(err, errno, "'%s' cannot be moved to the trash", id);
     HUB_TRY(sync_both(m.parent, m.trash, err));

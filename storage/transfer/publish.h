@@ -22,10 +22,18 @@ HUB_MUST_USE enum hub_status hub_publish(const struct hub_private *place, const 
 HUB_MUST_USE enum hub_status hub_publish_replaceable(const struct hub_private *place, const char *id,
                                                      struct hub_error *err);
 
-/** Move ROOT/ID to the trash, remove it, and remove the folders above it that hold nothing any more.
- * HUB_NOT_FOUND "dataset-not-found" or "not-a-dataset". */
+/** The files that were fetched into a dataset, beside its record: paths below it, sorted by bytes. */
+struct hub_fetched {
+    const char *const *paths;
+    size_t count;
+};
+
+/** Move ROOT/ID to the trash, remove it, and remove the folders above it that hold nothing any more. Where it holds more
+ * than was fetched, as another copy in a folder of it, that stays. HUB_NOT_FOUND "dataset-not-found" or "not-a-dataset".
+ *
+ * @param fetched  NULL: all of it goes */
 HUB_MUST_USE enum hub_status hub_withdraw(const struct hub_private *place, const char *id,
-                                          struct hub_error *err);
+                                          const struct hub_fetched *fetched, struct hub_error *err);
 
 /** Finish or undo a replacement that was interrupted, and empty the trash. Cheap where there is nothing to
  * do. */

@@ -67,8 +67,8 @@ Test(publish, refuses_ids_that_leave)
     make_tree("new");
     cr_assert_eq(hub_publish(&place, "../x", TREE, true, false, NULL), HUB_INVALID);
     cr_assert_eq(hub_publish(&place, "/x", TREE, true, false, NULL), HUB_INVALID);
-    cr_assert_eq(hub_withdraw(&place, "..", NULL), HUB_INVALID);
-    cr_assert_eq(hub_withdraw(&place, HUB_PRIVATE_DIR, NULL), HUB_INVALID);
+    cr_assert_eq(hub_withdraw(&place, "..", NULL, NULL), HUB_INVALID);
+    cr_assert_eq(hub_withdraw(&place, HUB_PRIVATE_DIR, NULL, NULL), HUB_INVALID);
 }
 
 static void write_pair_journal(const char *id, const char *tree, const char *old)
@@ -110,7 +110,7 @@ Test(publish, what_is_no_dataset_is_never_replaced_or_withdrawn)
             cr_assert_eq(hub_publish(&place, ids[i], TREE, true, pair, &err), HUB_EXISTS, "%s", ids[i]);
         cr_assert_str_eq(err.problem, "not-a-dataset");
         cr_assert_eq(hub_publish_replaceable(&place, ids[i], NULL), HUB_EXISTS);
-        cr_assert_eq(hub_withdraw(&place, ids[i], NULL), HUB_NOT_FOUND);
+        cr_assert_eq(hub_withdraw(&place, ids[i], NULL, NULL), HUB_NOT_FOUND);
     }
     cr_assert(holds_text(in("lab/precious-v3/data/x"), "keep"));
     cr_assert(holds_text(in("a-file"), "keep"));
@@ -128,7 +128,7 @@ Test(publish, nothing_is_done_through_a_linked_namespace)
     cr_assert_eq(hub_publish(&place, "lab/a-v0", TREE, true, false, NULL), HUB_DENIED);
     cr_assert_eq(hub_publish(&place, "lab/b-v0", TREE, true, false, NULL), HUB_DENIED);
     cr_assert_eq(hub_publish(&place, "lab/c/b-v0", TREE, true, false, NULL), HUB_DENIED);
-    cr_assert_eq(hub_withdraw(&place, "lab/a-v0", NULL), HUB_DENIED);
+    cr_assert_eq(hub_withdraw(&place, "lab/a-v0", NULL, NULL), HUB_DENIED);
     cr_assert(holds_text(in("outside/a-v0/data/x"), "keep"));
     cr_assert_not(is_there("outside/b-v0") || is_there("outside/c"));
 }
@@ -243,10 +243,34 @@ Test(publish, withdraws_and_tidies)
 {
     write_file(in("D4RL/door/human-v2/data/x"), "x");
     write_file(in("D4RL/pen/human-v2/data/x"), "x");
-    cr_assert_eq(hub_withdraw(&place, "D4RL/door/human-v2", NULL), HUB_OK);
+    cr_assert_eq(hub_withdraw(&place, "D4RL/door/human-v2", NULL, NULL), HUB_OK);
     cr_assert_neq(access(in("D4RL/door"), F_OK), 0);
     cr_assert_eq(access(in("D4RL/pen/human-v2/data/x"), F_OK), 0);
-    cr_assert_eq(hub_withdraw(&place, "D4RL/door/human-v2", NULL), HUB_NOT_FOUND);
+    cr_assert_eq(hub_withdraw(&place, "D4RL/door/human-v2", NULL, NULL), HUB_NOT_FOUND);
+}
+
+Test(publish, withdraws_what_was_fetched_and_no_more)
+{
+    static const char *const paths[] = {"b/data/x", "data/x", "data/y"};
+    const struct hub_fetched fetched = {paths, HUB_COUNT(paths)};
+    write_file(in("lab/a-v0/" HUB_RECORD_FILE), "{}");
+    write_file(in("lab/a-v0/data/x"), "x");
+    write_file(in("lab/a-v0/b/data/x"), "x");
+    cr_assert_eq(hub_withdraw(&place, "lab/a-v0", &fetched, NULL), HUB_OK);
+    cr_assert_not(is_there("lab"), "there was nothing else");
+    write_file(in("lab/a-v0/" HUB_RECORD_FILE), "{}");
+    write_file(in("lab/a-v0/data/x"), "x");
+    write_file(in("lab/a-v0/b/data/x"), "x");
+    write_file(in("lab/a-v0/b/c-v0/" HUB_RECORD_FILE), "{}");
+    write_file(in("lab/a-v0/b/c-v0/data/x"), "of another copy");
+    cr_assert_eq(hub_withdraw(&place, "lab/a-v0", &fetched, NULL), HUB_OK);
+    cr_assert_not(is_there("lab/a-v0/data"));
+    cr_assert_not(is_there("lab/a-v0/b/data"));
+    cr_assert_not(is_there("lab/a-v0/" HUB_RECORD_FILE));
+    cr_assert(is_there("lab/a-v0/b/c-v0/" HUB_RECORD_FILE));
+    cr_assert(holds_text(in("lab/a-v0/b/c-v0/data/x"), "of another copy"));
+    cr_assert_eq(hub_withdraw(&place, "lab/a-v0/b/c-v0", &(struct hub_fetched){paths + 1, 2}, NULL), HUB_OK);
+    cr_assert_not(is_there("lab"));
 }
 
 Test(publish, the_record)
