@@ -101,6 +101,11 @@ static void say_coverage(const struct cli *cli, const json_t *answer)
     const char *mode = json_string_value(json_object_get(answer, "measure"));
     const long long parts = json_integer_value(json_object_get(coverage, "parts")),
                     of = json_integer_value(json_object_get(coverage, "of_parts"));
+    const long long failed = json_integer_value(json_object_get(coverage, "failed"));
+    if (failed)
+        cli_note(cli,
+                 "%lld of %lld parts could not be measured, and are left out; `minari-cli problems` says why",
+                 failed, of);
     if (json_is_true(json_object_get(coverage, "complete")))
         return;
     if (json_is_true(json_object_get(coverage, "stale")))

@@ -5,6 +5,7 @@
 #include "storage/base/number.h"
 #include "storage/base/time.h"
 #include "storage/catalog/damage.h"
+#include "storage/catalog/measures.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -119,6 +120,29 @@ static void add_damage(const struct hub_app *app, struct hub_alerts *out)
             count);
 }
 
+struct unmeasured {
+    char first[400]; /* "ID: why" */
+};
+
+static void note_unmeasured(void *user, const char *id, const char *why)
+{
+    struct unmeasured *u = user;
+    if (!*u->first)
+        snprintf(u->first, sizeof u->first, "%.200s: %.150s", id, why);
+}
+
+static void add_unmeasured(const struct hub_app *app, struct hub_alerts *out)
+{
+    struct unmeasured u = {0};
+    const uint32_t count = hub_measure_failures_each(app->catalog, note_unmeasured, &u);
+    if (count)
+        add(out, "measuring-failed",
+            "%u part%s of datasets could not be measured (%s): answers go without what would have been "
+            "measured; "
+            "it is tried again by itself",
+            count, hub_plural(count), u.first);
+}
+
 struct rules {
     int64_t up_s; /* the hub; nothing lags for that it was not */
     unsigned failing, late, unlisting, leaving;
@@ -198,6 +222,7 @@ void hub_alerts_add(const struct hub_app *app, struct hub_alerts *out)
     add_state(app, &progress, out);
     add_scanner(&progress, out);
     add_damage(app, out);
+    add_unmeasured(app, out);
     add_rules(app, out);
 }
 

@@ -14,6 +14,23 @@
 
 enum { RETRY_S = 2, WAIT_S = 2, MAX_WAIT_S = 30 };
 
+/* The ranges that the part had which was measured last: others were measured with older ones. */
+static uint64_t newest_ranges(const struct hub_measured_state *parts, uint32_t count)
+{
+    uint64_t stamp = 0, ranges = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (parts[i].how_far == HUB_MEASURED_ALL && parts[i].stamp > stamp) {
+            stamp = parts[i].stamp;
+            ranges = parts[i].ranges;
+        }
+    return ranges;
+}
+
+static bool is_as_far(const struct hub_measured_state *part, enum hub_measured how_far, uint64_t ranges)
+{
+    return part->how_far >= how_far && (how_far < HUB_MEASURED_ALL || part->ranges == ranges);
+}
+
 enum hub_status hub_coverage_read(const struct hub_state *state, enum hub_measured how_far,
                                   struct hub_coverage *out, struct hub_error *err)
 {
@@ -21,25 +38,28 @@ enum hub_status hub_coverage_read(const struct hub_state *state, enum hub_measur
     const struct hub_dataset *dataset = state->dataset;
     *out = (struct hub_coverage){0};
     HUB_TRY(hub_measures_states(state, &parts, err));
-    uint64_t ranges = 0;
+    const uint64_t ranges = newest_ranges(parts, dataset->part_count);
     for (uint32_t i = 0; i < dataset->part_count; i++) {
-        if (parts[i].how_far == HUB_MEASURED_ALL && how_far == HUB_MEASURED_ALL) {
-            out->stale |= ranges && ranges != parts[i].ranges;
-            ranges = parts[i].ranges;
-        }
-        out->state = (out->state ^ parts[i].stamp ^ parts[i].ranges) * UINT64_C(0x9E3779B97F4A7C15) + 1;
-        out->of_parts += !dataset->parts[i].broken;
-        out->parts += !dataset->parts[i].broken && parts[i].how_far >= how_far;
+        const struct hub_measured_state *part = &parts[i];
+        const bool done = is_as_far(part, how_far, ranges);
+        out->state =
+            (out->state ^ part->stamp ^ part->ranges ^ part->failed) * UINT64_C(0x9E3779B97F4A7C15) + 1;
+        if (dataset->parts[i].broken)
+            continue;
+        out->of_parts++;
+        out->parts += done;
+        out->failed += !done && part->failed;
+        out->stale |= !done && !part->failed && part->how_far >= how_far;
     }
     for (uint32_t i = 0; i < dataset->episode_count; i++) {
         const struct hub_dataset_episode *e = &dataset->episodes[i];
-        const bool done = parts[e->part].how_far >= how_far;
+        const bool done = is_as_far(&parts[e->part], how_far, ranges);
         out->of++;
         out->of_rows += e->steps;
         out->episodes += done;
         out->rows += done ? e->steps : 0;
     }
-    out->complete = out->parts == out->of_parts && !out->stale;
+    out->complete = out->parts + out->failed == out->of_parts;
     return HUB_OK;
 }
 
@@ -53,6 +73,8 @@ void hub_coverage_put(struct hub_json *json, const struct hub_app *app, const st
     hub_json_put_uint(json, "of", c->of);
     hub_json_put_uint(json, "rows", c->rows);
     hub_json_put_uint(json, "of_rows", c->of_rows);
+    if (c->failed)
+        hub_json_put_uint(json, "failed", c->failed);
     hub_json_put_bool(json, "complete", c->complete);
     if (c->stale)
         hub_json_put_bool(json, "stale", true);
@@ -63,10 +85,10 @@ enum hub_status hub_coverage_headers(struct hub_request *request, const struct h
                                      const struct hub_coverage *coverage, struct hub_response *response,
                                      struct hub_error *err)
 {
-    if (coverage->complete && !coverage->stale)
+    if (coverage->complete && !coverage->failed)
         return hub_resolve_headers(request, target, response, err);
     hub_measurer_want(request->app->measurer, target->summary->id);
-    if (request->app->measurer)
+    if (request->app->measurer && !coverage->complete)
         HUB_TRY(hub_response_header(response, err, "Retry-After", "%d", RETRY_S));
     struct hub_target passing = *target;
     passing.passing = true;
@@ -150,7 +172,7 @@ static enum hub_status read_named(const struct hub_state *state, const struct hu
     if (!out->complete && !out->stale)
         HUB_TRY(are_stated(state, &names, asked->query.parallel, &all, err));
     const bool stated = !out->complete && !out->stale && all;
-    out->named = !stated && (!out->complete || names.how_far > HUB_MEASURED_REWARDS);
+    out->named = !stated && (!out->complete || out->failed || names.how_far > HUB_MEASURED_REWARDS);
     out->complete |= stated;
     return HUB_OK;
 }

@@ -7,10 +7,11 @@
 
 struct hub_coverage {
     uint64_t parts, of_parts, episodes, of, rows, of_rows;
-    bool stale; /* ranges of the dataset changed since some of it was measured */
-    bool complete;
-    bool named;     /* names of the request are measured: hub_coverage_require */
-    uint64_t state; /* differs once anything was measured again: part of the ETags of what depends on it */
+    uint64_t failed; /* parts that could not be measured, and for which nobody waits */
+    bool stale;      /* ranges of the dataset changed since some of it was measured */
+    bool complete;   /* nothing is to be waited for */
+    bool named;      /* names of the request are measured: hub_coverage_require */
+    uint64_t state;  /* differs once anything was measured again: part of the ETags of what depends on it */
 };
 
 /** Of the parts that are as far as this. Blocking. */

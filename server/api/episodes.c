@@ -490,7 +490,7 @@ static enum hub_status loosen(struct hub_target *target, struct hub_error *err)
     struct hub_coverage measured = {.complete = true};
     if (target->pinned)
         HUB_TRY(hub_coverage_read(&target->state, HUB_MEASURED_ALL, &measured, err));
-    target->pinned &= measured.complete;
+    target->pinned &= measured.complete && !measured.failed;
     return HUB_OK;
 }
 

@@ -93,6 +93,7 @@ struct hub_catalog {
     pthread_mutex_t damage_lock; /* held briefly */
     struct hub_damages *damages;
     atomic_uint damage_count;
+    struct hub_measure_failures *measure_failures;
 };
 
 /* ---- roots.c ---- */
@@ -109,6 +110,12 @@ HUB_MUST_USE enum hub_status hub_catalog_know_root(struct hub_catalog *catalog, 
 
 HUB_MUST_USE enum hub_status hub_damages_load(struct hub_catalog *catalog, struct hub_error *err);
 void hub_damages_free(struct hub_damages *damages);
+
+/* ---- measure_failures.c ---- */
+
+HUB_MUST_USE enum hub_status hub_measure_failures_new(struct hub_measure_failures **out,
+                                                      struct hub_error *err);
+void hub_measure_failures_free(struct hub_measure_failures *failures);
 
 /* ---- thread.c ---- */
 

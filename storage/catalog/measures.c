@@ -55,10 +55,11 @@ enum hub_status hub_measures_states(const struct hub_state *state, struct hub_me
         if (!row)
             break;
         const struct hub_dataset_part *part = part_of(sorted, dataset->part_count, hub_stmt_int(stmt, 0));
+        bool rests;
         if (part)
-            states[part - dataset->parts] =
-                (struct hub_measured_state){(enum hub_measured)hub_stmt_int(stmt, 1),
-                                            (uint64_t)hub_stmt_int(stmt, 2), (uint64_t)hub_stmt_int(stmt, 3)};
+            states[part - dataset->parts] = (struct hub_measured_state){
+                (enum hub_measured)hub_stmt_int(stmt, 1), (uint64_t)hub_stmt_int(stmt, 2),
+                (uint64_t)hub_stmt_int(stmt, 3), hub_measures_failed(state->catalog, part->row, &rests)};
     }
     *out = states;
     states = NULL;

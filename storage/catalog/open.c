@@ -227,6 +227,7 @@ static enum hub_status open_all(struct hub_catalog *catalog, const struct hub_ca
     HUB_TRY(hub_lru_new(catalog->options.cache_bytes, &catalog->lru, err));
     HUB_TRY(hub_lru_new(DIGEST_BYTES, &catalog->digests, err));
     HUB_TRY(hub_damages_load(catalog, err));
+    HUB_TRY(hub_measure_failures_new(&catalog->measure_failures, err));
     enum hub_status st = read_index(catalog, err);
     if (st == HUB_CORRUPT)
         st = rebuild_index(catalog, err);
@@ -315,6 +316,7 @@ void hub_catalog_close(struct hub_catalog *catalog)
     pthread_mutex_destroy(&catalog->lock);
     pthread_mutex_destroy(&catalog->damage_lock);
     hub_damages_free(catalog->damages);
+    hub_measure_failures_free(catalog->measure_failures);
     for (uint32_t i = 0; i < catalog->gone_count; i++)
         free(catalog->gone[i]);
     free(catalog->gone);

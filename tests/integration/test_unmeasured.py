@@ -42,13 +42,14 @@ def url(what, id="made", **query):
 
 @contextlib.contextmanager
 def slow(tmp_path, *args, episodes=4):
-    """A hub that measures what is asked for only, and pace(seconds): how long each read of it takes from then on."""
+    """A hub that measures what is asked for only, and pace(seconds, failing): how long each read of it takes from then on, and how many
+    of 1000 end in an I/O error."""
     (tmp_path / "root").mkdir(exist_ok=True)
     write(tmp_path / "root/made.hdf5", episodes=episodes)
     order = tmp_path / "order"
 
-    def pace(seconds):
-        order.with_suffix(".new").write_text(f"{int(seconds * 1000)} {int(seconds * 1000)} 0")
+    def pace(seconds, failing=0):
+        order.with_suffix(".new").write_text(f"{int(seconds * 1000)} {int(seconds * 1000)} {failing}")
         os.rename(order.with_suffix(".new"), order)
 
     pace(0)
@@ -97,6 +98,24 @@ def test_an_answer_from_what_is_known_says_how_much_that_is(tmp_path):
         whole = hub.get(url("episodes", where=JERKY, wait=30))
         assert whole.status == 200 and whole.json()["measured"] == [1, 1] and whole.json()["total"] == 4
         assert "measured" not in hub.get(url("episodes", where="steps > 3")).json()
+
+
+def test_a_part_that_cannot_be_read_keeps_nobody_waiting(tmp_path):
+    """It is reported once, and measured once it can be read."""
+    with slow(tmp_path) as (hub, pace):
+        pace(0, failing=1000)
+        answer = hub.get(url("episodes", where=JERKY, wait=30))
+        assert answer.status == 200 and answer.headers["X-Measured"] == "0/1" and answer.json()["measured"] == [0, 1] and answer.json()["total"] == 0
+        assert answer.headers["Cache-Control"] == "no-store" and "Retry-After" not in answer.headers
+        coverage = hub.get(url("~findings")).json()["coverage"]
+        assert (coverage["failed"], coverage["parts"], coverage["complete"]) == (1, 0, True)
+        assert "1 of 1 parts could not be measured" in Cli(tmp_path / "none", hub.base).run("stats", "made", expect=0).err
+        problem, = (p for p in hub.get("/api/v1/problems").json()["items"] if p["code"] == "measuring-failed")
+        assert "made: " in problem["detail"]
+        pace(0)
+        until(lambda: hub.get(url("episodes", where=JERKY, wait=0)).headers["X-Measured"] == "1/1")
+        assert hub.text_log().count("measuring-failed") == 1
+        assert "measuring-failed" not in hub.get("/api/v1/problems").body.decode()
 
 
 def test_no_worker_waits(tmp_path):
