@@ -155,6 +155,13 @@ static void name(char *names, size_t size, unsigned before, const char *rule)
     snprintf(names + at, size - at, "%s%s", before ? ", " : "", rule);
 }
 
+/* It was made for the datasets of Minari alone, and leaves the others out on purpose. */
+static bool takes_minari_only(const struct hub_rule *rule)
+{
+    const char *only = json_string_value(json_object_get(rule->spec, "only"));
+    return only && strcmp(only, "minari") == 0;
+}
+
 /* A rule lags when two passes in a row did not come to their end. */
 static enum hub_status look_at_rule(void *user, const struct hub_rule *rule, struct hub_error *err)
 {
@@ -163,7 +170,7 @@ static enum hub_status look_at_rule(void *user, const struct hub_rule *rule, str
     (void)err;
     if (rule->unlisted)
         name(r->unlisted, sizeof r->unlisted, r->unlisting++, rule->name);
-    if (rule->left_out)
+    if (rule->left_out && !takes_minari_only(rule))
         name(r->left, sizeof r->left, r->leaving++, rule->name);
     if (rule->paused)
         return HUB_OK;

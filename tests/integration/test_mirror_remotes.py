@@ -252,6 +252,8 @@ def test_all_of_a_mixed_bucket(place, monkeypatch):
             mirror(place, "add", "gcp://lab", "--name", "part", "--only", "minari", "--as", "part/")
             done = wait_synced(hub, "part")
             assert done["datasets"] == 2 and done["left_out"]["files"] == 7
+            alert, = (p["detail"] for p in hub.get("/api/v1/problems").json()["items"] if p["code"] == "mirrors-partial")
+            assert alert.startswith("1 mirror rule leaves") and ": all;" in alert  # the other one was asked to
             mirror(place, "add", "gcp://lab", "--only", "tree", "--as", "whole")
             assert wait_synced(hub, "whole")["datasets"] == 1
             assert {p[6:]: d for p, d in tree(os.path.join(place, "here")).items() if p.startswith("whole/")} == {n: o[2] for n, o in bucket.objects.items()}
