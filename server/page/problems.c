@@ -39,12 +39,15 @@ struct hub_view page_library_of(const json_t *dataset)
 
 /* ---- what is lost, in one sentence ---- */
 
+/* Damaged files have a clause of their own. */
 static uint64_t count_costs(const json_t *problems, const char *costs)
 {
     uint64_t count = 0;
     size_t i;
     const json_t *problem;
-    json_array_foreach(problems, i, problem) count += hub_view_is(page_text(problem, "costs"), costs);
+    json_array_foreach(problems, i, problem) count +=
+        hub_view_is(page_text(problem, "costs"), costs) &&
+        !hub_view_is(page_text(problem, "code"), "file-damaged");
     return count;
 }
 
@@ -67,8 +70,8 @@ static void add_lost(struct page *page, const json_t *dataset, struct hub_buf *o
     const json_t *problems = json_object_get(dataset, "problems");
     const uint64_t damaged = page_count(dataset, "damaged"), held = page_count(dataset, "episodes"),
                    claimed = page_count(dataset, "claimed_episodes"),
-                   episodes = count_costs(problems, "episodes") - damaged,
-                   fields = count_costs(problems, "fields"), cameras = count_costs(problems, "cameras");
+                   episodes = count_costs(problems, "episodes"), fields = count_costs(problems, "fields"),
+                   cameras = count_costs(problems, "cameras");
     if (claimed > held)
         add_clause(out, page_url(page, "%u of %u episodes cannot be read", claimed - held, claimed));
     else if (episodes)

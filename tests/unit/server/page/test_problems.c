@@ -44,6 +44,13 @@ Test(problems, what_is_lost_comes_first)
         {"{\"status\":\"ready\",\"costly_problems\":2,\"problems\":[{\"detail\":\"d\",\"costs\":\"fields\"},"
          "{\"detail\":\"e\",\"costs\":\"episodes\"}]}",
          "Episodes, or rows of them, are missing; 1 field cannot be read everywhere."},
+        {"{\"status\":\"ready\",\"damaged\":2,\"problems\":[{\"code\":\"file-damaged\",\"costs\":"
+         "\"episodes\"}]}",
+         "<bdi>2 damaged files are not served.</bdi>"}, /* of a list that was cut */
+        {"{\"status\":\"ready\",\"damaged\":1,\"problems\":[{\"code\":\"file-damaged\",\"costs\":"
+         "\"episodes\"},"
+         "{\"code\":\"fewer-than-claimed\",\"costs\":\"episodes\"}]}",
+         "<bdi>Episodes, or rows of them, are missing; 1 damaged file is not served.</bdi>"},
         {"{\"status\":\"ready\",\"problems\":[{\"detail\":\"d\"}]}", "Nothing is lost.</bdi></p><details>"},
         {"{\"status\":\"broken\",\"reason\":\"cut short\",\"problems\":[]}", "<bdi>cut short</bdi>"},
         {"{\"status\":\"pending\"}", "Being read."},
