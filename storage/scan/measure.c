@@ -26,7 +26,7 @@ static void measure_dataset(struct hub_measurer *m, const struct hub_summary *su
     snprintf(m->current.id, sizeof m->current.id, "%s", summary->id);
     m->started_ms = hub_time_now_ns() / 1000000;
     m->done = m->of = 0;
-    m->yielded = m->preempted = false;
+    m->yielded = false;
     pthread_mutex_unlock(&m->lock);
     const enum hub_status st = wanted && wanted->bins ? hub_measure_histograms(m, summary, wanted, NULL)
                                                       : hub_measure_dataset(m, summary, how_far, NULL);
@@ -59,10 +59,12 @@ static void want_again(struct hub_measurer *m, const struct hub_measure_wanted *
     pthread_mutex_unlock(&m->lock);
 }
 
+/* What is wanted from here on goes before what is measured next, whether or not that has begun. */
 static bool take_wanted(struct hub_measurer *m, struct hub_measure_wanted *out)
 {
     pthread_mutex_lock(&m->lock);
     const bool any = m->wanted_count > 0;
+    m->preempted = false;
     if (any)
         *out = m->wanted[--m->wanted_count];
     pthread_mutex_unlock(&m->lock);

@@ -35,7 +35,7 @@ struct hub_measurer {
     struct hub_measure_wait waits[HUB_MEASURE_WAITS];
     unsigned wait_count;
     bool stopped;   /* nobody may wait any more */
-    bool preempted; /* another was wanted since this one began */
+    bool preempted; /* another was wanted since this one was chosen */
 
     /* the thread's own */
     uint64_t generation; /* of the snapshot that the last pass went over */
