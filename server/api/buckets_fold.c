@@ -36,7 +36,7 @@ static enum hub_status admit(struct hub_request *request, const struct hub_curve
         us += (double)(stop > first ? stop - first : 0) * curve->buckets.row_dims *
               (c->leaf ? NS_LEAF : NS_VALUE) / 1000;
     }
-    return hub_work_admit_us(request, us, err);
+    return hub_work_admit_us(request, HUB_WORK_ROWS, us, err);
 }
 
 static uint64_t block_bytes(const struct hub_curve *curve)

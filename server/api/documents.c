@@ -449,8 +449,8 @@ static enum hub_status build(struct hub_request *request, struct hub_target targ
         sizeof(struct hub_file_digests) + sizeof(struct hub_file_fact) + HUB_SHA256_BYTES;
     const uint64_t of_episodes = of_files ? 0 : (uint64_t)state.dataset->episode_count * HUB_SERIES;
     HUB_TRY(hub_work_admit_us(
-        request, of_files ? state.dataset->file_count * FILE_US : state.dataset->episode_count * EPISODE_US,
-        err));
+        request, of_files ? HUB_WORK_FILES : HUB_WORK_EPISODES,
+        of_files ? state.dataset->file_count * FILE_US : state.dataset->episode_count * EPISODE_US, err));
     HUB_TRY(hub_budget_take(budget, request, response,
                             FIRST_BYTES + state.dataset->file_count * of_file + of_episodes, err));
     hub_meter_buf(&meter, budget, request, response, &text);

@@ -148,7 +148,7 @@ static enum hub_status write_page(struct hub_request *request, const struct hub_
     HUB_TRY(read_include(request, &measured, err));
     HUB_TRY(hub_episodes_admit(request, &target->state, query, err));
     if (measured.metrics || measured.spark)
-        HUB_TRY(hub_work_admit_us(request, page->limit * MEASURED_US, err));
+        HUB_TRY(hub_work_admit_us(request, HUB_WORK_EPISODES, page->limit * MEASURED_US, err));
     HUB_TRY(put_coverage(request, target, &measured, response, &ends.more, err));
     struct items items = {.json = hub_page_begin(page, response, 64 * MIB, err),
                           .state = &target->state,

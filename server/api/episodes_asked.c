@@ -53,6 +53,6 @@ enum hub_status hub_episodes_admit(struct hub_request *request, const struct hub
     const unsigned of_each = hub_where_comparisons(query->where) + (query->split != NULL) +
                              (query->name != NULL) + (query->task != NULL) + (ordered ? ORDERED : 0) + all;
     query->parallel = request->parallel;
-    return hub_work_admit_us(request, (double)state->dataset->episode_count * of_each * COMPARISON_NS / 1000,
-                             err);
+    return hub_work_admit_us(request, HUB_WORK_EPISODES,
+                             (double)state->dataset->episode_count * of_each * COMPARISON_NS / 1000, err);
 }

@@ -242,7 +242,7 @@ static enum hub_status write_answer(struct hub_request *request, struct findings
 {
     const double looks =
         (double)f->target.state.dataset->episode_count * (f->rule < 0 ? HUB_COUNT(rules) : 1);
-    HUB_TRY(hub_work_admit_us(request, looks * LOOK_US, err));
+    HUB_TRY(hub_work_admit_us(request, HUB_WORK_EPISODES, looks * LOOK_US, err));
     HUB_TRY(hub_budget_take(request->app->budget, request, response,
                             (uint64_t)f->target.state.dataset->episode_count * HUB_SERIES, err));
     struct hub_json json = hub_json_to(hub_response_buffer(response, 200, "application/json", 64 * MIB), err);
@@ -252,7 +252,7 @@ static enum hub_status write_answer(struct hub_request *request, struct findings
     hub_json_put_array(&json, "rules");
     for (size_t i = 0; i < HUB_COUNT(rules); i++)
         if (f->rule < 0 || f->rule == (int)i) {
-            HUB_TRY(hub_work_go_on(request, 0, err));
+            HUB_TRY(hub_work_go_on(request, HUB_WORK_EPISODES, 0, err));
             HUB_TRY(put_rule(f, &rules[i], &json, err));
         }
     hub_json_end_array(&json);

@@ -262,7 +262,7 @@ enum hub_status hub_runs_data(struct hub_request *request, struct hub_response *
         return HUB_AGAIN;
     HUB_TRY(
         hub_work_price(&q.selection.fields[0].plan, q.slice.start, q.slice.start + q.slice.count, &us, err));
-    HUB_TRY(hub_work_admit_us(request, us, err));
+    HUB_TRY(hub_work_admit_us(request, HUB_WORK_ROWS, us, err));
     HUB_TRY(hub_budget_take(request->app->budget, request, response, MEMORY, err));
     HUB_TRY(answer(request, &q, response, err));
     return hub_reply_compressed(request, response, err);

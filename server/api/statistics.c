@@ -421,8 +421,8 @@ static enum hub_status read_all(struct hub_request *request, struct hub_response
                                 struct question *q, struct hub_error *err)
 {
     const unsigned series = q->episode_count + (q->all ? TALLIES : 0) + (q->has_by ? 2 : 0);
-    HUB_TRY(
-        hub_work_admit_us(request, (double)q->target.state.dataset->episode_count * series * SERIES_US, err));
+    HUB_TRY(hub_work_admit_us(request, HUB_WORK_EPISODES,
+                              (double)q->target.state.dataset->episode_count * series * SERIES_US, err));
     HUB_TRY(hub_budget_take(request->app->budget, request, response,
                             (uint64_t)q->target.state.dataset->episode_count * HUB_SERIES, err));
     HUB_TRY(choose(request, q, err));

@@ -34,14 +34,35 @@ enum hub_status hub_work_price(const struct hub_plan *of, uint64_t first, uint64
     return HUB_OK;
 }
 
-enum hub_status hub_work_admit_us(struct hub_request *request, double us, struct hub_error *err)
+static enum hub_status takes_too_long(const struct hub_request *request, enum hub_work_of of, double us,
+                                      struct hub_error *err)
+{
+    static const struct {
+        const char *what, *remedy, *parameters[4]; /* of which those that are given decide; else the first */
+    } known[] = {
+        [HUB_WORK_ROWS] = {"these rows",
+                           "ask for fewer of them with start and stop, or for fewer fields",
+                           {"stop", "start", "fields"}},
+        [HUB_WORK_EPISODES] = {"the episodes of this dataset",
+                               "ask with fewer comparisons in where, or for fewer values of each",
+                               {"where", "sort", "columns", "include"}},
+        [HUB_WORK_FILES] = {"the files of this dataset", "ask for a page of them with limit", {"limit"}},
+        [HUB_WORK_OBJECTS] = {"these objects", "ask for fewer of them with prefix", {"prefix", "matchGlob"}},
+    };
+    const char *about = known[of].parameters[0];
+    for (size_t i = HUB_COUNT(known[of].parameters); i-- > 0;)
+        if (known[of].parameters[i] && hub_request_query(request, known[of].parameters[i]).data)
+            about = known[of].parameters[i];
+    return hub_fail_about(err, HUB_TOO_BIG, "too-large", about, hub_request_query(request, about).data,
+                          "%s take about %.0f s to go through; one answer may take %u s: %s", known[of].what,
+                          us / 1e6, request->ceiling_ms / 1000, known[of].remedy);
+}
+
+enum hub_status hub_work_admit_us(struct hub_request *request, enum hub_work_of of, double us,
+                                  struct hub_error *err)
 {
     if (request->ceiling_ms && us > request->ceiling_ms * 1000.0)
-        return hub_fail_about(
-            err, HUB_TOO_BIG, "too-large", "stop", hub_request_query(request, "stop").data,
-            "these rows take about %.0f s to go through; one answer may take %u s: ask for fewer of "
-            "them with start and stop, or for fewer fields",
-            us / 1e6, request->ceiling_ms / 1000);
+        return takes_too_long(request, of, us, err);
     if (us > HEAVY_COST_US && !request->heavy) {
         request->heavy = true;
         return HUB_AGAIN;
@@ -49,11 +70,12 @@ enum hub_status hub_work_admit_us(struct hub_request *request, double us, struct
     return HUB_OK;
 }
 
-enum hub_status hub_work_go_on(struct hub_request *request, double us, struct hub_error *err)
+enum hub_status hub_work_go_on(struct hub_request *request, enum hub_work_of of, double us,
+                               struct hub_error *err)
 {
     return hub_parallel_cancelled(request->parallel)
                ? hub_fail(err, HUB_CANCELLED, "nobody waits for the answer any more")
-               : hub_work_admit_us(request, us, err);
+               : hub_work_admit_us(request, of, us, err);
 }
 
 bool hub_work_is_small(const struct hub_selection *s, const struct hub_encoding *e)

@@ -221,8 +221,9 @@ static bool is_full(const struct listing *l)
 static enum hub_status go_on(struct listing *l, struct hub_error *err)
 {
     l->steps += STEPS_OF_A_NAME;
-    return ++l->looks % LOOKS_BETWEEN == 0 ? hub_work_go_on(l->request, (double)l->steps / STEPS_IN_A_US, err)
-                                           : HUB_OK;
+    return ++l->looks % LOOKS_BETWEEN == 0
+               ? hub_work_go_on(l->request, HUB_WORK_OBJECTS, (double)l->steps / STEPS_IN_A_US, err)
+               : HUB_OK;
 }
 
 static enum hub_status walk(struct listing *l, struct hub_error *err)

@@ -130,6 +130,32 @@ Test(work, that_nobody_waits_for)
             api_kit_expect_given_up(routes[i].target);
 }
 
+/* The error of what takes too long names what that is, and the parameter that decides it. */
+Test(work, says_what_takes_too_long)
+{
+    static const struct {
+        enum hub_work_of of;
+        const char *query, *what, *parameter;
+    } cases[] = {{HUB_WORK_ROWS, "stop=9&fields=a", "these rows take about 2 s", "stop"},
+                 {HUB_WORK_ROWS, "fields=a", "these rows", "fields"},
+                 {HUB_WORK_EPISODES, "sort=jerk", "the episodes of this dataset take about 2 s", "sort"},
+                 {HUB_WORK_EPISODES, "", "the episodes", "where"},
+                 {HUB_WORK_FILES, "", "the files of this dataset", "limit"},
+                 {HUB_WORK_OBJECTS, "matchGlob=*", "these objects", "matchGlob"}};
+    for (size_t i = 0; i < HUB_COUNT(cases); i++) {
+        struct hub_request request = {0};
+        struct hub_error err = {0};
+        char target[100];
+        snprintf(target, sizeof target, "/x?%s", cases[i].query);
+        cr_assert_eq(hub_request_init(&request, HUB_GET, target, &err), HUB_OK);
+        request.ceiling_ms = 1000;
+        cr_expect_eq(hub_work_admit_us(&request, cases[i].of, 2e6, &err), HUB_TOO_BIG);
+        cr_expect(strstr(err.detail, cases[i].what), "%s", err.detail);
+        cr_expect_str_eq(err.parameter, cases[i].parameter);
+        hub_request_dispose(&request);
+    }
+}
+
 /* Each target is one of the route that it stands beside. */
 Test(work, is_of_the_route_it_stands_beside)
 {
