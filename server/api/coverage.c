@@ -5,6 +5,7 @@
 #include "server/api/episodes.h"
 #include "server/api/known.h"
 #include "server/api/measured.h"
+#include "server/api/work.h"
 #include "storage/base/time.h"
 #include "storage/catalog/episode_reader.h"
 
@@ -12,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { RETRY_S = 2, WAIT_S = 2, MAX_WAIT_S = 30 };
+enum { RETRY_S = 2, WAIT_S = 2, MAX_WAIT_S = 30, STATED_NS = 200 /* to look up a value that files state */ };
 
 /* The ranges that the part had which was measured last: others were measured with older ones. */
 static uint64_t newest_ranges(const struct hub_measured_state *parts, uint32_t count)
@@ -136,12 +137,15 @@ static void add_names(struct names *names, const struct hub_dataset *dataset,
 }
 
 /* Do the files themselves state all that is not measured yet? */
-static enum hub_status are_stated(const struct hub_state *state, const struct names *names,
-                                  const struct hub_parallel *parallel, bool *all, struct hub_error *err)
+static enum hub_status are_stated(struct hub_request *request, const struct hub_state *state,
+                                  const struct names *names, bool *all, struct hub_error *err)
 {
     const struct hub_dataset *dataset = state->dataset;
+    const struct hub_parallel *parallel = request->parallel;
     HUB_CLEANUP(hub_freep) struct hub_measured_state *parts = NULL;
     HUB_CLEANUP(hub_episode_reader_dispose) struct hub_episode_reader reader = {.state = state};
+    HUB_TRY(hub_work_admit_us(request, HUB_WORK_EPISODES,
+                              (double)dataset->episode_count * names->count * STATED_NS / 1000, err));
     HUB_TRY(hub_measures_states(state, &parts, err));
     *all = true;
     for (uint32_t i = 0; *all && i < dataset->episode_count; i++) {
@@ -158,9 +162,9 @@ static enum hub_status are_stated(const struct hub_state *state, const struct na
     return HUB_OK;
 }
 
-static enum hub_status read_named(const struct hub_state *state, const struct hub_episodes_asked *asked,
-                                  const struct hub_property *columns, unsigned count,
-                                  struct hub_coverage *out, struct hub_error *err)
+static enum hub_status read_named(struct hub_request *request, const struct hub_state *state,
+                                  const struct hub_episodes_asked *asked, const struct hub_property *columns,
+                                  unsigned count, struct hub_coverage *out, struct hub_error *err)
 {
     struct names names = {0};
     bool all = true;
@@ -170,7 +174,7 @@ static enum hub_status read_named(const struct hub_state *state, const struct hu
         return HUB_OK;
     HUB_TRY(hub_coverage_read(state, names.how_far, out, err));
     if (!out->complete && !out->stale)
-        HUB_TRY(are_stated(state, &names, asked->query.parallel, &all, err));
+        HUB_TRY(are_stated(request, state, &names, &all, err));
     const bool stated = !out->complete && !out->stale && all;
     out->named = !stated && (!out->complete || out->failed || names.how_far > HUB_MEASURED_REWARDS);
     out->complete |= stated;
@@ -235,7 +239,7 @@ enum hub_status hub_coverage_require(struct hub_request *request, struct hub_res
     HUB_TRY(hub_episodes_asked(request, &asked, err));
     HUB_TRY(hub_episodes_admit(request, &target->state, &asked.query, err));
     HUB_TRY(hub_known_check(request, response, target, &asked, columns, count, err));
-    HUB_TRY(read_named(&target->state, &asked, columns, count, out, err));
+    HUB_TRY(read_named(request, &target->state, &asked, columns, count, out, err));
     if (out->complete || partial)
         return HUB_OK;
     if (!request->app->measurer)

@@ -1,6 +1,7 @@
 /* server/api/coverage.c: how many parts of a dataset are measured, with the newest ranges, and which failed. */
 #include "server/api/coverage.h"
 #include "tests/support/api_kit.h"
+#include "tests/support/catalog_draft.h"
 #include "tests/support/scan_root.h"
 
 #include <criterion/criterion.h>
@@ -90,4 +91,52 @@ Test(coverage, nobody_waits_for_a_part_that_failed)
     hub_measures_succeed(catalog, row_of(2));
     c = coverage(HUB_MEASURED_ALL);
     cr_expect(!c.complete && c.failed == 0);
+}
+
+static void publish_many(uint32_t episodes)
+{
+    static const struct draft_field field = {"actions", HUB_FIELD_NUMBER, 0};
+    const struct hub_dataset_file file = draft_file("data.hdf5", 4 * (uint64_t)episodes);
+    struct hub_findings *found = draft_findings(&field, 1, 0, 0, episodes, 1);
+    const struct hub_draft_part part = {.name = "data.hdf5", .signature = 1, .found = found};
+    const struct hub_draft draft = {.id = "many-v0",
+                                    .path = "many-v0",
+                                    .format = "minari-hdf5",
+                                    .status = HUB_DATASET_READY,
+                                    .files = &file,
+                                    .file_count = 1,
+                                    .parts = &part,
+                                    .part_count = 1,
+                                    .revision = "0123456789012345678901234567890123456789"};
+    DRAFT_OK(hub_catalog_publish(api_kit_app()->catalog, &draft, err));
+    DRAFT_OK(hub_catalog_flush(api_kit_app()->catalog, err));
+    draft_findings_free(found);
+}
+
+/* Whether files state what is not measured is looked up an episode at a time. */
+Test(coverage, a_look_at_all_episodes_is_priced)
+{
+    HUB_CLEANUP(hub_where_freep) struct hub_where *where = NULL;
+    struct hub_request request = {0};
+    struct hub_response response;
+    struct hub_property jerk;
+    struct hub_target target = {0};
+    struct hub_coverage c;
+    struct hub_error err = {0};
+    publish_many(110000);
+    hub_response_init(&response);
+    DRAFT_OK(hub_property_parse(HUB_VIEW("jerk"), &where, &jerk, err));
+    target.summary = hub_snapshot_find(snapshot_now(api_kit_app()->catalog), HUB_VIEW("many-v0"));
+    DRAFT_OK(hub_state_open(api_kit_app()->catalog, target.summary, &target.state, err));
+    DRAFT_OK(hub_request_init(&request, HUB_GET, "/api/v1/datasets/many-v0/episodes?columns=jerk", err));
+    request.app = api_kit_app();
+    request.may_block = true;
+    cr_expect_eq(hub_coverage_require(&request, &response, &target, &jerk, 1, &c, &err), HUB_AGAIN);
+    cr_expect(request.heavy, "it waits among the heavy");
+    cr_expect_eq(hub_coverage_require(&request, &response, &target, &jerk, 1, &c, &err), HUB_UNSUPPORTED);
+    cr_expect_str_eq(err.problem, "not-measured");
+    hub_state_close(&target.state);
+    hub_response_dispose(&response);
+    hub_request_end(&request);
+    hub_request_dispose(&request);
 }
