@@ -87,6 +87,17 @@ static void look(const struct hub_catalog *catalog, uint32_t root, int *fd, stru
     read_names(*fd, out);
 }
 
+/* Both; `*fd` as above. */
+static enum hub_status compare(struct hub_catalog *catalog, uint32_t root, struct seen *seen, struct now *now,
+                               int *fd, struct hub_error *err)
+{
+    struct hub_db *db;
+    HUB_TRY(hub_catalog_hub_reader(catalog, &db, err));
+    HUB_TRY(read_seen(catalog, db, root, seen, err));
+    look(catalog, root, fd, now);
+    return HUB_OK;
+}
+
 /* What the catalogue lists of a root, and whether any of that is there. */
 struct listed {
     uint64_t count, with_path;
@@ -138,13 +149,10 @@ enum hub_status hub_presence_check(struct hub_catalog *catalog, uint32_t root, s
 {
     struct seen seen;
     struct now now;
-    struct hub_db *db;
     HUB_CLEANUP(hub_closep) int fd = -1;
     if (!catalog->options.roots)
         return HUB_OK;
-    HUB_TRY(hub_catalog_hub_reader(catalog, &db, err));
-    HUB_TRY(read_seen(catalog, db, root, &seen, err));
-    look(catalog, root, &fd, &now);
+    HUB_TRY(compare(catalog, root, &seen, &now, &fd, err));
     if ((seen.known && !seen.datasets) || fd < 0)
         return HUB_OK;
     const struct listed listed = look_for_listed(catalog, root, fd);
@@ -158,13 +166,10 @@ enum hub_status hub_presence_seen(struct hub_catalog *catalog, uint32_t root, ui
 {
     struct seen seen;
     struct now now;
-    struct hub_db *db;
     HUB_CLEANUP(hub_closep) int fd = -1;
     if (!catalog->options.roots)
         return HUB_OK;
-    HUB_TRY(hub_catalog_hub_reader(catalog, &db, err));
-    HUB_TRY(read_seen(catalog, db, root, &seen, err));
-    look(catalog, root, &fd, &now);
+    HUB_TRY(compare(catalog, root, &seen, &now, &fd, err));
     const struct seen after = {.datasets = datasets, .device = now.device, .marked = now.marked};
     const bool same =
         seen.datasets == after.datasets && seen.device == after.device && seen.marked == after.marked;
