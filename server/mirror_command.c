@@ -407,21 +407,49 @@ static void print_preview(const struct command *c, const struct hub_mirror_previ
         fprintf(stderr, "%s\n", line);
 }
 
+/* The name that its one dataset is to have; NULL: it may have many. */
+static const char *only_name(const json_t *spec)
+{
+    const char *as = json_string_value(json_object_get(spec, "as"));
+    return as && !hub_view_ends(hub_view_of(as), "/") && hub_mirror_only(spec) != HUB_REMOTE_TREE ? as : NULL;
+}
+
+/* What cannot be listed now is found out by the rule's passes. */
+static enum hub_status look_at_remote(const struct command *c, bool print, struct hub_error *err)
+{
+    struct hub_mirror_preview preview;
+    struct hub_error why = {0};
+    const char *name = only_name(c->spec);
+    HUB_TRY(hub_mirror_check_remote(c->object, err));
+    const enum hub_status st = hub_mirror_preview(c->spec, &preview, &why);
+    if (print && st)
+        fprintf(stderr, "%s cannot be listed now: %s\n", c->object, why.detail);
+    else if (print)
+        print_preview(c, &preview);
+    const uint64_t count = st ? 0 : preview.distinct;
+    hub_remote_left_dispose(&preview.left);
+    return name && count > 1
+               ? hub_fail(err, HUB_INVALID,
+                          "%.200s has %" PRIu64
+                          " datasets, which cannot all be called '%.200s': put it before "
+                          "their ids with --as %.200s/, take one of them with --prefix, or take a bucket as "
+                          "one dataset with --only tree",
+                          c->object, count, name, name)
+               : HUB_OK;
+}
+
 /* All that lies there may be more than is thought of: it is shown and asked for, unless the command says
  * what it wants. */
 static enum hub_status confirm(const struct command *c, struct hub_error *err)
 {
-    struct hub_mirror_preview preview;
-    struct hub_error why = {0};
     char answer[8] = "";
-    if (c->yes || strcmp(c->action, "add") != 0 || json_object_get(c->spec, "only"))
+    const bool asks = !c->yes && !json_object_get(c->spec, "only");
+    if (strcmp(c->action, "add") != 0)
         return HUB_OK;
-    HUB_TRY(hub_mirror_check_remote(c->object, err));
-    if (hub_mirror_preview(c->spec, &preview, &why))
-        fprintf(stderr, "%s cannot be listed now: %s\n", c->object, why.detail);
-    else
-        print_preview(c, &preview);
-    hub_remote_left_dispose(&preview.left);
+    if (asks || only_name(c->spec))
+        HUB_TRY(look_at_remote(c, asks, err));
+    if (!asks)
+        return HUB_OK;
     if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
         return hub_fail(err, HUB_INVALID,
                         "nobody can be asked without a terminal: --yes mirrors all of it, --only minari "

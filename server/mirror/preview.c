@@ -2,6 +2,7 @@
 #include "server/mirror/preview.h"
 
 #include "server/mirror/work.h"
+#include "storage/model/record.h"
 
 struct counting {
     const json_t *spec;
@@ -11,12 +12,14 @@ struct counting {
 static enum hub_status count(json_t *item, struct hub_view text, void *user, struct hub_error *err)
 {
     const struct counting *c = user;
-    const char *id = hub_member_text(item, "id");
+    const char *id = hub_member_text(item, "id"), *format = hub_member_text(item, "format");
     (void)text;
     (void)err;
     if (!id || !hub_remote_has_prefix(id, hub_member_text(c->spec, "prefix")))
         return HUB_OK;
     c->out->datasets++;
+    c->out->distinct +=
+        !format || (strcmp(format, "files") != 0 && strcmp(format, HUB_FORMAT_COLLECTOR) != 0);
     c->out->bytes += hub_member_uint(item, "size");
     return HUB_OK;
 }

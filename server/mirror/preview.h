@@ -6,6 +6,7 @@
 
 struct hub_mirror_preview {
     uint64_t datasets, bytes;
+    uint64_t distinct;           /* of these without loose files and without what a collector left behind */
     struct hub_remote_left left; /* what it would not take */
 };
 /** hub_remote_left_dispose its `left`, also after an error. */

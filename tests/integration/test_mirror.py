@@ -264,6 +264,18 @@ def test_what_a_new_rule_takes_is_asked(place):
         assert add(b"n\n", "http://127.0.0.1:9")[1].count("cannot be listed now") == 1
 
 
+def test_one_name_is_for_one_dataset(place):
+    """That is refused where the rule is made, and not by its first pass."""
+    with upstream(place) as up:
+        for only in [], ["--only", "minari"]:
+            run = mirror(place, "add", up.base, "--as", "door", "--prefix", "D4RL/door/", *only, code=2)
+            assert "has 3 datasets" in run.stderr and "--as door/" in run.stderr, run.stderr
+        assert json.loads(mirror(place, "list", "--json").stdout) == []
+        mirror(place, "add", up.base, "--as", "door", "--prefix", "D4RL/door/human-v10")
+        mirror(place, "add", up.base, "--as", "doors/", "--prefix", "D4RL/door/")
+    mirror(place, "add", up.base, "--as", "later", "--prefix", "D4RL/door/")  # it does not answer now
+
+
 def test_two_rules_over_one_place(place):
     with upstream(place) as up, here(place) as hub:
         hub.wait_ready()
