@@ -81,6 +81,11 @@ enum hub_status hub_pull_pending(const struct hub_pull *pull, struct hub_error *
     hub_number_size(pull->progress.total, total);
     if (pull->state == HUB_PULL_PUBLISHED)
         return hub_fail_as(err, HUB_BUSY, "pending", "'%s' has come, and is being looked at", pull->id);
+    if (pull->down && !pull->progress.total)
+        return hub_fail_as(err, HUB_BUSY, "upstream-unavailable",
+                           "'%s' is fetched once its upstream answers, which it did not do the last time: "
+                           "it is being asked",
+                           pull->id);
     return pull->progress.total
                ? hub_fail_as(err, HUB_BUSY, "pending", "'%s' is being fetched from its upstream: %s of %s",
                              pull->id, done, total)
@@ -89,8 +94,19 @@ enum hub_status hub_pull_pending(const struct hub_pull *pull, struct hub_error *
 
 /* ---- asking ---- */
 
-enum hub_status hub_pull_add_job(struct hub_mirrors *m, const char *id, const char *rule_name,
-                                 const char *remote_id, const char *path, struct hub_error *err)
+/* The last pass could not reach it. */
+static bool is_down(const struct hub_rule *rule)
+{
+    static const char *const problems[] = {"unreachable: ", "stalled: ", "timeout: "};
+    bool down = false;
+    for (size_t i = 0; i < HUB_COUNT(problems); i++)
+        down = down || strncmp(rule->error, problems[i], strlen(problems[i])) == 0;
+    return down;
+}
+
+/* `down`: nothing answers there, as far as is known. */
+static enum hub_status add_job(struct hub_mirrors *m, const char *id, const char *rule_name,
+                               const char *remote_id, const char *path, bool *down, struct hub_error *err)
 {
     HUB_CLEANUP(hub_json_decrefp) json_t *payload = json_pack("{s:s, s:s}", "id", remote_id, "path", path);
     HUB_CLEANUP(hub_freep) char *text = payload ? json_dumps(payload, JSON_COMPACT) : NULL;
@@ -98,6 +114,7 @@ enum hub_status hub_pull_add_job(struct hub_mirrors *m, const char *id, const ch
     HUB_TRY(hub_allocated(text, err));
     HUB_TRY(hub_rule_find(m->options.catalog, rule_name, &rule, err));
     const bool paused = rule.paused;
+    *down = is_down(&rule);
     hub_rule_dispose(&rule);
     if (paused)
         return hub_fail(err, HUB_CANCELLED, "the rule is paused");
@@ -105,6 +122,13 @@ enum hub_status hub_pull_add_job(struct hub_mirrors *m, const char *id, const ch
         .kind = HUB_PULL, .target = id, .rule = rule_name, .payload = text, .priority = 2};
     const enum hub_status st = hub_job_add(m->options.catalog, &draft, NULL, err);
     return st == HUB_EXISTS ? HUB_OK : st;
+}
+
+enum hub_status hub_pull_add_job(struct hub_mirrors *m, const char *id, const char *rule_name,
+                                 const char *remote_id, const char *path, struct hub_error *err)
+{
+    bool down;
+    return add_job(m, id, rule_name, remote_id, path, &down, err);
 }
 
 /* What went wrong, as those hear it who asked for the dataset. */
@@ -134,6 +158,7 @@ static enum hub_status find_or_ask(struct hub_mirrors *m, const struct hub_summa
     struct hub_pulls *p = m->pulls;
     struct hub_pull *pull = find(p, summary->id);
     struct hub_error why = {0};
+    bool down = false;
     const bool again = pull && pull->state == HUB_PULL_FAILED && hub_time_mono_ms() >= pull->until_ms;
     *out = pull;
     if (pull && !again)
@@ -149,9 +174,10 @@ static enum hub_status find_or_ask(struct hub_mirrors *m, const struct hub_summa
     pull->refs++;
     pthread_mutex_unlock(&p->lock);
     const enum hub_status st =
-        hub_pull_add_job(m, summary->id, summary->upstream, summary->remote_id, summary->path, &why);
+        add_job(m, summary->id, summary->upstream, summary->remote_id, summary->path, &down, &why);
     hub_mirrors_poke(m);
     pthread_mutex_lock(&p->lock);
+    pull->down = down;
     enum hub_status asked = HUB_OK;
     if (st && pull->state == HUB_PULL_WAITS) { /* no other job has begun meanwhile */
         refuse(pull, st, &why);

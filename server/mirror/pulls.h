@@ -52,6 +52,7 @@ struct hub_pull {
     struct hub_error why;
     struct hub_pull_progress progress;
     struct hub_pull_plan *plan; /* or NULL */
+    bool down;                  /* its upstream did not answer the last pass of its rule */
     char id[];
 };
 

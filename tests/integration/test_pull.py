@@ -228,6 +228,11 @@ def test_an_upstream_that_is_down(place, gcs):
         for path in (file_url("big.bin"), f"/api/v1/datasets/{DOOR}/episodes", f"/api/v1/datasets/{DOOR}/files"):
             assert hub.get(path).json()["type"].endswith(":upstream-unavailable")
         assert time.monotonic() - begun < 10  # nobody asks it again for 15 s
+        mirrors.mirror(place, "run", "lab")
+        until(lambda: mirrors.rule(place, "lab").get("error", "").startswith("unreachable"))
+    with here(place, "gcp://lab") as hub:  # to the first who asks it is known
+        answer = hub.get(f"/api/v1/datasets/{DOOR}/episodes")
+        assert answer.status == 503 and answer.json()["type"].endswith(":upstream-unavailable") and int(answer.headers["Retry-After"]) > 0, answer.body
 
 
 def test_what_an_upstream_has_is_listed_and_fetched_when_asked_for(place):
