@@ -10,7 +10,8 @@ enum { MAX_WAITING = 1024, SLACK = 16 * 1024 };
 struct hub_budget {
     pthread_mutex_t mutex;
     uint64_t total, used;
-    uint64_t held[HUB_LANES]; /* by client */
+    uint64_t held[2 * HUB_LANES]; /* by client: hub_lane_of */
+    uint64_t held_behind;         /* of these by clients behind proxies */
     struct hub_lanes waiting;
     bool blocked; /* the one whose turn it is waits for room */
 };
@@ -42,15 +43,17 @@ static bool fits(const struct hub_budget *budget, uint64_t bytes)
 /* One large answer is anybody's right: `own` is what it has already. */
 static bool is_fair(const struct hub_budget *budget, uint32_t client, uint64_t bytes, uint64_t own)
 {
-    const uint64_t held = budget->held[client % HUB_LANES];
-    return held <= own || held + bytes <= budget->total / 2 ||
-           budget->used + bytes <= budget->total - budget->total / 4;
+    const uint64_t held = budget->held[hub_lane_of(client)], most = budget->total - budget->total / 4;
+    if ((client & HUB_LANE_PROXIED) && budget->held_behind > own && budget->held_behind + bytes > most)
+        return false;
+    return held <= own || held + bytes <= budget->total / 2 || budget->used + bytes <= most;
 }
 
 static void add(struct hub_budget *budget, uint32_t client, uint64_t bytes)
 {
     budget->used += bytes;
-    budget->held[client % HUB_LANES] += bytes;
+    budget->held[hub_lane_of(client)] += bytes;
+    budget->held_behind += client & HUB_LANE_PROXIED ? bytes : 0;
 }
 
 static bool take(struct hub_budget *budget, uint32_t client, uint64_t bytes, uint64_t own)
@@ -154,9 +157,11 @@ void hub_budget_give(struct hub_budget *budget, uint32_t client, uint64_t bytes)
     if (!budget || !bytes)
         return;
     pthread_mutex_lock(&budget->mutex);
-    uint64_t *held = &budget->held[client % HUB_LANES];
+    uint64_t *held = &budget->held[hub_lane_of(client)];
     budget->used -= HUB_MIN(bytes, budget->used);
     *held -= HUB_MIN(bytes, *held);
+    if (client & HUB_LANE_PROXIED)
+        budget->held_behind -= HUB_MIN(bytes, budget->held_behind);
     struct hub_budget_wait *served = serve(budget);
     pthread_mutex_unlock(&budget->mutex);
     end_all(served, true);

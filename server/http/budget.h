@@ -1,7 +1,8 @@
 /**
  * What the HTTP floor itself asks of the memory budget, besides http.h. Requests that find no room wait
  * outside of any thread: in the order they came, client by client, for a few seconds. The last quarter is for
- * clients that hold less than half of all, so that one with slow readers leaves room for others.
+ * clients that hold less than half of all, so that one with slow readers leaves room for others. Clients that
+ * proxies report leave it together for those that come without one, as their addresses may be invented.
  */
 #ifndef HUB_HTTP_BUDGET_H
 #define HUB_HTTP_BUDGET_H

@@ -124,8 +124,8 @@ static void set_client(struct hub_exchange *x)
         for (const char *c = text; *c; c++)
             client = (client ^ (uint8_t)*c) * 0x01000193U; /* FNV-1a */
     }
+    client = stated ? client | HUB_LANE_PROXIED : client & ~HUB_LANE_PROXIED;
     x->request.client = x->task.item.client = client;
-    x->task.item.proxied = stated;
 }
 
 /* Behind a proxy that is not believed all clients share one turn: its admin should know. Looked at once a

@@ -48,7 +48,7 @@ static struct hub_lane *delist(struct hub_lanes *lanes)
 
 void hub_lanes_push(struct hub_lanes *lanes, struct hub_lane_item *item)
 {
-    struct hub_lane *lane = &lanes->lanes[item->client % HUB_LANES + (item->proxied ? HUB_LANES : 0)];
+    struct hub_lane *lane = &lanes->lanes[hub_lane_of(item->client)];
     if (!lane->first)
         enlist(lanes, lane);
     item->next = NULL;

@@ -11,12 +11,19 @@
 #include "storage/base/error.h"
 
 enum { HUB_LANES = 256, HUB_LANES_BEHIND = 4 };
+/** Of a client's number: it is made of the address that a proxy reports. */
+#define HUB_LANE_PROXIED (UINT32_C(1) << 31)
+
+/** Where a client stands among 2 * HUB_LANES: peers come first, then clients behind proxies. */
+static inline unsigned hub_lane_of(uint32_t client)
+{
+    return client % HUB_LANES + (client & HUB_LANE_PROXIED ? HUB_LANES : 0);
+}
 
 /** Embedded in what waits. */
 struct hub_lane_item {
     struct hub_lane_item *next;
     uint32_t client;
-    bool proxied; /* the number is made of the address that a proxy reports */
 };
 
 struct hub_lane {

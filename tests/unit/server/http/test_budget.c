@@ -104,6 +104,28 @@ Test(budget, a_client_with_slow_readers_leaves_room_for_others)
     hub_budget_free(budget);
 }
 
+/* Each with an address of its own that the proxy was given by whoever asks. */
+Test(budget, clients_behind_a_proxy_leave_room_for_others)
+{
+    struct hub_budget *budget = hub_budget_new(100);
+    struct waiter more = waiter_of(HUB_LANE_PROXIED | 99, 20), other = waiter_of(2, 20);
+    for (uint32_t i = 0; i < 15; i++)
+        cr_assert(hub_budget_try(budget, HUB_LANE_PROXIED | i, 5));
+    cr_assert_not(hub_budget_try(budget, HUB_LANE_PROXIED | 77, 5), "three quarters are theirs together");
+    cr_assert(hub_budget_wait(budget, &more.wait));
+    cr_assert(hub_budget_wait(budget, &other.wait));
+    cr_assert(!more.ended && other.ended == 1, "they wait for each other, others pass");
+    cr_assert(hub_budget_try(budget, 0, 5), "it is another client than the first of those behind");
+    for (uint32_t i = 0; i < 15; i++)
+        hub_budget_give(budget, HUB_LANE_PROXIED | i, 5);
+    cr_assert_eq(more.ended, 1);
+    hub_budget_give(budget, HUB_LANE_PROXIED | 99, 20);
+    hub_budget_give(budget, 2, 20);
+    hub_budget_give(budget, 0, 5);
+    cr_assert(hub_budget_try(budget, HUB_LANE_PROXIED | 1, 100), "one large answer is anybody's right");
+    hub_budget_free(budget);
+}
+
 Test(budget, waits_end)
 {
     struct hub_budget *budget = hub_budget_new(100);

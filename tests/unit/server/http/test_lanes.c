@@ -64,7 +64,7 @@ Test(lanes, clients_behind_a_proxy_have_a_ceiling_together)
     unsigned turns = 0, served = 0;
     hub_lanes_init(&lanes);
     for (unsigned i = 0; i < HUB_COUNT(reported); i++) {
-        reported[i] = (struct hub_lane_item){.client = i % 30, .proxied = true};
+        reported[i] = (struct hub_lane_item){.client = HUB_LANE_PROXIED | i % 30};
         hub_lanes_push(&lanes, &reported[i]);
     }
     for (unsigned i = 0; i < HUB_COUNT(own); i++) {
