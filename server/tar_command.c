@@ -13,6 +13,7 @@
 #include "storage/base/tar.h"
 #include "storage/base/time.h"
 #include "storage/base/uri.h"
+#include "storage/catalog/presence.h"
 #include "storage/transfer/import.h"
 
 #include <errno.h>
@@ -22,6 +23,8 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+#define TRUTH "hub.db" /* of a state directory where a hub has run */
 
 enum { SHOWN_MS = 200, KEPT_MS = 2000, MAX_IDS = 1000 };
 
@@ -441,18 +444,35 @@ static enum hub_status choose_root(const struct hub_roots *roots, const char *wa
                              : HUB_OK;
 }
 
-/* What root imports is the hub's. */
-static enum hub_status become_owner(const char *state, struct hub_error *err)
+/* What root imports is the hub's, whose file in the state directory this is. */
+static enum hub_status become_owner(const char *state, const char *name, struct hub_error *err)
 {
     char path[PATH_MAX];
     struct stat st;
-    snprintf(path, sizeof path, "%.4000s/" HUB_CONTROL_SOCKET, state);
+    snprintf(path, sizeof path, "%.4000s/%s", state, name);
     if (geteuid() != 0 || stat(path, &st) || st.st_uid == 0)
         return HUB_OK;
     return setgroups(0, NULL) || setresgid(st.st_gid, st.st_gid, st.st_gid) ||
                    setresuid(st.st_uid, st.st_uid, st.st_uid)
                ? hub_fail_errno(err, errno, "the user that the hub runs as cannot be taken on")
                : HUB_OK;
+}
+
+/* Whether a root had datasets and is not mounted, as the hub knew when it ran last. */
+static enum hub_status check_presence(const struct hub_config *config, const struct hub_root *root,
+                                      struct hub_error *err)
+{
+    struct hub_catalog *catalog = NULL;
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%.4000s/" TRUTH, config->state);
+    if (access(path, F_OK))
+        return HUB_OK; /* there was never a hub */
+    HUB_TRY(become_owner(config->state, TRUTH, err));
+    const struct hub_catalog_options options = {.state = config->state, .roots = &config->roots};
+    HUB_TRY(hub_catalog_open(&options, &catalog, err));
+    const enum hub_status st = hub_presence_check(catalog, (uint32_t)(root - config->roots.roots), err);
+    hub_catalog_close(catalog);
+    return st;
 }
 
 static void print_set(const struct hub_import *im, const struct hub_root *root,
@@ -557,8 +577,10 @@ static enum hub_status run_import(struct command *c, struct hub_config *config, 
             "`minari-hub scan --forget`",
             hub_root_key(root));
     if (c->state) {
-        HUB_TRY(become_owner(c->state, err));
+        HUB_TRY(become_owner(c->state, HUB_CONTROL_SOCKET, err));
         HUB_TRY(begin_job(c, err));
+    } else {
+        HUB_TRY(check_presence(config, root, err));
     }
     return import_into(c, root, fd, err);
 }

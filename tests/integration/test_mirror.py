@@ -191,11 +191,14 @@ def test_a_root_that_is_not_mounted_is_not_filled(place):
             swap(os.path.join(place, "full"), away)
             mirror(place, "run", "lab")
             expect_missing(hub, ids)
+        load = [os.path.join(BIN, "minari-hub"), "import", "/dev/null", "--state", os.path.join(place, "state")]
+        run = subprocess.run([*load, "--root", root], capture_output=True, text=True)
+        assert run.returncode == 1 and f"had {before['datasets']} datasets and is empty" in run.stderr and os.listdir(root) == [], run.stderr
         with here(place) as hub:
             hub.wait_ready()
             mirror(place, "run", "lab")
             expect_missing(hub, ids)
-            run = subprocess.run([os.path.join(BIN, "minari-hub"), "import", "/dev/null", "--state", os.path.join(place, "state")], capture_output=True, text=True)
+            run = subprocess.run(load, capture_output=True, text=True)
             assert run.returncode == 1 and "is not mounted" in run.stderr and os.listdir(root) == [], run.stderr
             swap(away, os.path.join(place, "full"))
             mirror(place, "run", "lab")
