@@ -167,15 +167,16 @@ static enum hub_status take_name(void *user, const struct hub_property *name, st
     return HUB_OK;
 }
 
-/* How many episodes a filter chooses (`all` where that is unknown), and whether what it names is measured. */
-static enum hub_status ask_count(struct page *page, struct hub_view where, uint64_t all, uint64_t *out,
-                                 bool *measured)
+/* How many episodes a filter chooses, none of one that names what is not there; `measured`: whether what it names is, or
+ * NULL. */
+static enum hub_status ask_count(struct page *page, struct hub_view where, uint64_t *out, bool *measured)
 {
     HUB_CLEANUP(hub_json_decrefp) json_t *list = NULL;
     HUB_TRY(page_ask_if_any(
         page, page_url(page, "/api/v1/datasets/%p/episodes?limit=1&where=%s", page_id(page), where), &list));
-    *out = list ? page_count(list, "total") : all;
-    *measured = page_where_is_measured(list);
+    *out = page_count(list, "total");
+    if (measured)
+        *measured = page_where_is_measured(list);
     return HUB_OK;
 }
 
@@ -183,14 +184,13 @@ static enum hub_status ask_count(struct page *page, struct hub_view where, uint6
 static enum hub_status write_name(struct page *page, const char *spelled, bool plain, uint64_t all)
 {
     uint64_t with = 0, attributes = 0;
-    bool measured, others_measured;
+    bool measured;
     const struct hub_view name = hub_view_of(spelled);
-    HUB_TRY(ask_count(page, page_url(page, "%r is not null", name), all, &with, &measured));
+    HUB_TRY(ask_count(page, page_url(page, "%r is not null", name), &with, &measured));
     if (with)
         return HUB_OK;
     if (plain)
-        HUB_TRY(
-            ask_count(page, page_url(page, "\"%r\" is not null", name), 0, &attributes, &others_measured));
+        HUB_TRY(ask_count(page, page_url(page, "\"%r\" is not null", name), &attributes, NULL));
     page_item(&page->out,
               &(struct page_item){page_url(
                   page, measured ? "No episode here has a value for %r." : "%r is not measured yet.", name)});

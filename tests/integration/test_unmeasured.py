@@ -257,6 +257,20 @@ def test_pages_say_how_much_is_known(tmp_path):
         assert "parts of this dataset" not in page and "Commands and programs" in page
 
 
+def test_pages_say_why_a_filter_chooses_none(tmp_path):
+    """A name without values, and the attribute of that name which may be meant."""
+    write(tmp_path / "made.hdf5", success="maybe", jerk=3.0)
+    with serving(str(tmp_path), args=["--measure", "off"]) as hub:
+        page = lambda where: hub.get("/d/made/episodes?" + urlencode({"where": where})).body.decode()
+        said = page("success = true")
+        assert "No episode here has a value for success." in said and "4 of 4 have an attribute of that name, in quotes:" in said
+        said = page("jerk > 5")
+        assert "jerk is not measured yet." in said and "4 of 4 have an attribute of that name" in said
+        said = page("terminated = true")
+        assert "No episode here has a value for terminated." in said and "attribute of that name" not in said
+        assert "has a value" not in page("return > 900") and "no episode has an attribute" in page('"nothing" > 3')
+
+
 COMMANDS = [("episodes", "--where", JERKY), ("rows", "actions", "--where", JERKY), ("sample", "actions", "--where", JERKY, "-o", "made.npz"),
             ("stats", "--where", JERKY)]
 
