@@ -62,6 +62,17 @@ static char *alternatives(const struct hub_snapshot *snapshot, struct hub_view i
     return hub_json_status(&json) ? NULL : hub_buf_take(&out, NULL);
 }
 
+/* The first dataset in a folder of this name; NULL: there is none. */
+static const struct hub_summary *first_within(const struct hub_snapshot *snapshot, struct hub_view id)
+{
+    for (uint32_t i = 0; i < snapshot->count; i++) {
+        const char *other = snapshot->summaries[i]->id;
+        if (strncmp(other, id.data, id.size) == 0 && other[id.size] == '/')
+            return snapshot->summaries[i];
+    }
+    return NULL;
+}
+
 static enum hub_status not_found(struct hub_request *request, struct hub_response *response,
                                  const struct hub_snapshot *snapshot, struct hub_view id,
                                  struct hub_view release, struct hub_error *err)
@@ -75,6 +86,10 @@ static enum hub_status not_found(struct hub_request *request, struct hub_respons
         return HUB_AGAIN;
     response->problem_extra = alternatives(snapshot, id);
     hub_mirrors_missed(request->app->mirrors);
+    const struct hub_summary *within = release.data ? NULL : first_within(snapshot, id);
+    if (within)
+        return hub_fail_about(err, HUB_NOT_FOUND, "dataset-not-found", "id", id.data,
+                              "'%s' is a folder of datasets, as '%s'", id.data, within->id);
     return release.data ? hub_fail_about(err, HUB_NOT_FOUND, "dataset-not-found", "id", id.data,
                                          "no version of '%s' is read by release %s of its library", id.data,
                                          release.data)

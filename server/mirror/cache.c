@@ -55,6 +55,44 @@ static enum hub_status note_rule(void *user, const struct hub_rule *rule, struct
     return HUB_OK;
 }
 
+/* The next dataset that is the copy, or that was found in it; *at is 0 at first. NULL: no more. */
+static const struct hub_summary *next_of(const struct copies *c, const struct copy *copy, uint32_t *at)
+{
+    const size_t size = strlen(copy->path);
+    const struct hub_summary *own =
+        *at ? NULL : hub_snapshot_find(c->snapshot, hub_view_of(copy->id)); /* or loose files of it */
+    *at += *at == 0;
+    if (own && own->status != HUB_DATASET_REMOTE && strcmp(own->format, "files") != 0)
+        *at = c->snapshot->count + 1;
+    if (own)
+        return own;
+    while (*at <= c->snapshot->count) {
+        const struct hub_summary *summary = c->snapshot->summaries[(*at)++ - 1];
+        if (summary->root == copy->known.root && strncmp(summary->path, copy->path, size) == 0 &&
+            (!summary->path[size] || summary->path[size] == '/'))
+            return summary;
+    }
+    return NULL;
+}
+
+static int64_t last_read_ms(const struct copies *c, const struct copy *copy)
+{
+    int64_t last_ms = 0;
+    const struct hub_summary *summary;
+    for (uint32_t at = 0; (summary = next_of(c, copy, &at));)
+        last_ms = HUB_MAX(last_ms, hub_summary_read_ms(summary));
+    return last_ms;
+}
+
+static bool is_read(const struct copies *c, const struct copy *copy)
+{
+    bool read = hub_readers_any(c->mirrors, copy->id);
+    const struct hub_summary *summary;
+    for (uint32_t at = 0; !read && (summary = next_of(c, copy, &at));)
+        read = hub_readers_any(c->mirrors, summary->id);
+    return read;
+}
+
 static enum hub_status note_copy(void *user, const struct hub_copy *copy, struct hub_error *err)
 {
     struct copies *c = user;
@@ -68,8 +106,7 @@ static enum hub_status note_copy(void *user, const struct hub_copy *copy, struct
     HUB_TRY(hub_dup(&to->path, copy->path, err));
     HUB_TRY(hub_dup(&to->remote_id, copy->remote_id, err));
     HUB_TRY(hub_dup(&to->id, id, err));
-    const struct hub_summary *summary = hub_snapshot_find(c->snapshot, hub_view_of(id));
-    const int64_t read_ms = summary ? hub_summary_read_ms(summary) : 0;
+    const int64_t read_ms = last_read_ms(c, to);
     to->read = read_ms > copy->read_ms;
     to->known.read_ms = HUB_MAX(read_ms, copy->read_ms);
     c->bytes += copy->size;
@@ -159,7 +196,7 @@ static void make_room(struct copies *c, uint32_t root, const char *keep, uint64_
         if (!too_much && !is_full(m, root, bytes))
             break;
         if (copy->known.gone || strcmp(copy->id, keep) == 0 || (!too_much && copy->known.root != root) ||
-            !copy->known.size || hub_readers_any(m, copy->id) || !hub_pull_release(m->pulls, copy->id))
+            !copy->known.size || is_read(c, copy) || !hub_pull_release(m->pulls, copy->id))
             continue;
         const enum hub_status st = hub_copy_remove(&m->options, copy->known.root, copy->path, &why);
         tell(c, copy, st, &why);

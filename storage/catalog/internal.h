@@ -111,6 +111,21 @@ HUB_MUST_USE enum hub_status hub_catalog_know_root(struct hub_catalog *catalog, 
 HUB_MUST_USE enum hub_status hub_damages_load(struct hub_catalog *catalog, struct hub_error *err);
 void hub_damages_free(struct hub_damages *damages);
 
+/* ---- covered.c ---- */
+
+/**
+ * Folders in which datasets lie that are here. What an upstream lists is not shown where its place is one of them: it
+ * came, and what was found in it has names of its own; or others have put theirs there, and it cannot be fetched.
+ */
+struct hub_covered {
+    uint64_t *hashes; /* sorted */
+    uint32_t count, capacity;
+};
+HUB_MUST_USE enum hub_status hub_covered_find(const struct hub_catalog *catalog, struct hub_covered *out,
+                                              struct hub_error *err);
+bool hub_covered_has(const struct hub_covered *covered, const struct hub_summary *remote);
+void hub_covered_dispose(struct hub_covered *covered);
+
 /* ---- measure_failures.c ---- */
 
 HUB_MUST_USE enum hub_status hub_measure_failures_new(struct hub_measure_failures **out,

@@ -378,8 +378,10 @@ static void put_slot(uint32_t *table, uint32_t mask, uint64_t hash, uint32_t num
     table[slot] = number + 1;
 }
 
-/* Those that are here and those that lie elsewhere, in order; an id that is here wins, then the first. */
-static uint32_t merge(const struct hub_catalog *catalog, const struct hub_summary **out)
+/* Those that are here and those that lie elsewhere, in order; an id that is here wins, and so does what lies at the place
+ * of one from elsewhere; then the first. */
+static uint32_t merge(const struct hub_catalog *catalog, const struct hub_covered *covered,
+                      const struct hub_summary **out)
 {
     uint32_t count = 0, here = 0, there = 0;
     for (;;) {
@@ -392,14 +394,15 @@ static uint32_t merge(const struct hub_catalog *catalog, const struct hub_summar
             out[count++] = a;
             here++;
         } else {
-            if (!count || strcmp(out[count - 1]->id, b->id) != 0)
+            if ((!count || strcmp(out[count - 1]->id, b->id) != 0) && !hub_covered_has(covered, b))
                 out[count++] = b;
             there++;
         }
     }
 }
 
-static struct hub_snapshot_box *snapshot_new(const struct hub_catalog *catalog, uint64_t generation)
+static struct hub_snapshot_box *snapshot_new(const struct hub_catalog *catalog,
+                                             const struct hub_covered *covered, uint64_t generation)
 {
     const uint32_t most = catalog->summary_count + catalog->remote_count;
     struct hub_snapshot_box *box = malloc(sizeof *box + most * sizeof box->summaries[0]);
@@ -412,7 +415,7 @@ static struct hub_snapshot_box *snapshot_new(const struct hub_catalog *catalog, 
         free(table);
         return NULL;
     }
-    const uint32_t count = merge(catalog, box->summaries);
+    const uint32_t count = merge(catalog, covered, box->summaries);
     for (uint32_t i = 0; i < count; i++)
         hub_summary_ref(box->summaries[i]);
     /* Who looks for an id finds the first of it: what lies in a root that is gone stands behind what is
@@ -445,7 +448,10 @@ enum hub_status hub_summaries_show(struct hub_catalog *catalog, bool force, stru
         (!catalog->dirty || (!force && now - catalog->shown_ms < SHOW_EVERY_MS)))
         return HUB_OK;
     const struct hub_snapshot_box *shown = catalog->snapshot;
-    struct hub_snapshot_box *box = snapshot_new(catalog, shown ? shown->snapshot.generation + 1 : 1);
+    HUB_CLEANUP(hub_covered_dispose) struct hub_covered covered = {0};
+    HUB_TRY(hub_covered_find(catalog, &covered, err));
+    struct hub_snapshot_box *box =
+        snapshot_new(catalog, &covered, shown ? shown->snapshot.generation + 1 : 1);
     HUB_TRY(hub_allocated(box, err));
     show(catalog, box);
     catalog->dirty = false;

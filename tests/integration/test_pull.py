@@ -371,6 +371,36 @@ def test_all_datasets_of_a_batch_are_read(place, gcs):
         assert [hub.statuses()[id] for id in (DOOR, other)] == ["ready", "ready"]
 
 
+def test_a_folder_of_an_upstream_comes_as_the_datasets_in_it(place, gcs, tmp_path):
+    """Each of one file: they have names of their own, and what was listed is no more; what reads them keeps all of it here."""
+    with open(os.path.join(FIXTURES, "d4rl", "hopper_medium-v0.hdf5"), "rb") as f:
+        one = f.read()
+    for name in ("can", "lift"):
+        gcs.put(f"robo/{name}.hdf5", one)
+    gcs.put("robo/big.bin", BIG)
+    put_like_the_door(gcs, "D4RL/pen/human-v2", "D4RL/relocate/human-v2")
+    config = tmp_path / "hub.conf"
+    config.write_text("cache-max = 8M\n[upstream lab]\nremote = gcp://lab\neverything = yes\n")
+    with here(place, args=["--config", str(config), "--sweep", "1s"]) as hub:
+        listed(hub, 4)
+        assert hub.statuses()["robo"] == "remote"
+        until(lambda: hub.get("/api/v1/datasets/robo/episodes").status != 503)
+        until(lambda: hub.statuses().get("robo/can") == hub.statuses().get("robo/lift") == "ready")
+        assert hub.statuses()["robo"] == "ready" and hub.dataset("robo")["format"] == "files"  # the loose one
+        assert hub.dataset("robo/can")["origin"]["remote"] == "gcp://lab"
+        wait_here(hub, DOOR)
+        time.sleep(0.01)  # times of reading are told apart by milliseconds
+        assert hub.get("/api/v1/datasets/robo/can/episodes").status == 200
+        wait_here(hub, "D4RL/pen/human-v2")  # one more than there is room for
+        until(lambda: hub.statuses()[DOOR] == "remote")
+        assert hub.statuses()["robo/lift"] == "ready"
+        del gcs.objects["robo/big.bin"]
+        mirrors.again(place, hub, "lab")
+        until(lambda: hub.get("/api/v1/datasets/robo/lift/episodes").status == 200 and "robo" not in hub.statuses())
+        answer = hub.get("/api/v1/datasets/robo/episodes")
+        assert answer.status == 404 and "folder of datasets" in answer.json()["detail"] and "'robo/" in answer.json()["detail"], answer.body
+
+
 def test_what_changed_there_is_fetched_anew_once_it_is_read(place):
     path = os.path.join("D4RL", "door", "human-v2", "data", "metadata.json")
     with upstream(place) as up, here(place, "lab/=" + up.base) as hub:
