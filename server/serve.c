@@ -196,6 +196,9 @@ static enum hub_status start_mirrors(struct hub_app *app, const struct hub_confi
                                                 .state = app->state,
                                                 .cache_max = config->cache_max,
                                                 .min_free = config->min_free,
+                                                .take = take_memory,
+                                                .give = give_memory,
+                                                .memory = app->budget,
                                                 .tell = hub_announce_mirror,
                                                 .user = app};
     return hub_mirrors_start(&options, &app->mirrors, err);

@@ -176,7 +176,9 @@ static enum hub_status mark_part(const struct hub_private *place, const struct h
 
 static enum hub_status progress(const struct hub_transfer *t, void *user, struct hub_error *err)
 {
+    enum { FILE_BYTES = sizeof(struct hub_remote_file) + sizeof(struct hub_origin) + 128 /* its path */ };
     struct hub_mirror_work *w = user;
+    hub_mirror_hold(w, (uint64_t)t->files.count * FILE_BYTES);
     w->total = t->bytes_total;
     if (t->phase == HUB_TRANSFER_FETCH)
         w->done = t->bytes_done;

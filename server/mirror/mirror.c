@@ -49,6 +49,20 @@ enum hub_status hub_mirror_keep(struct hub_mirror_work *w, struct hub_error *err
                                                                             : hub_mirror_keep_now(w, err);
 }
 
+void hub_mirror_hold(struct hub_mirror_work *w, uint64_t bytes)
+{
+    const struct hub_mirrors_options *o = &w->mirrors->options;
+    while (o->take && w->held + MIB <= bytes && o->take(o->memory, MIB))
+        w->held += MIB;
+}
+
+void hub_mirror_let_go(struct hub_mirror_work *w)
+{
+    if (w->held)
+        w->mirrors->options.give(w->mirrors->options.memory, w->held);
+    w->held = 0;
+}
+
 /* A remote from which nothing comes does not hold a thread that another one waits for: its job is tried again
  * behind the others. */
 static enum hub_status give_way(struct hub_mirror_work *w, struct hub_error *err)
@@ -333,6 +347,7 @@ static void run(struct hub_mirror_thread *own, const struct hub_job_row *job)
         w.ended = why;
         end_job(&w, HUB_JOB_FAILED, 0, true, *job->rule ? why.detail : "it was interrupted");
     }
+    hub_mirror_let_go(&w);
     hub_pull_end(w.pull, st, &why);
     hub_remote_close(&w.remote);
     explicit_bzero(w.token, sizeof w.token);

@@ -34,7 +34,11 @@ struct hub_mirrors_options {
     const char *state; /* directory */
     bool checks_only;
     uint64_t cache_max,
-        min_free;        /* bytes: of what is pulled together, 0: any; that stay free below each root */
+        min_free; /* bytes: of what is pulled together, 0: any; that stay free below each root */
+    /** Memory of requests that lists of remotes are kept in, as far as there is some. NULL: it is not counted. */
+    bool (*take)(void *memory, uint64_t bytes);
+    void (*give)(void *memory, uint64_t bytes);
+    void *memory;
     unsigned silence_ms; /* for which a remote may hold a thread that others wait for; 0: ten seconds */
     /** Called from its threads, no lock held; must not block. NULL: nobody listens. */
     void (*tell)(void *user, const struct hub_mirror_event *event);

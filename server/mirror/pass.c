@@ -71,6 +71,7 @@ static enum hub_status take_item(json_t *item, struct hub_view text, void *user,
     l->items[l->count++] = one; /* also what of it is there only half */
     HUB_TRY(st);
     l->bytes += strlen(one.id) + strlen(one.revision) + (one.text ? strlen(one.text) : 0);
+    hub_mirror_hold(l->work, l->bytes + l->count * sizeof *l->items);
     return l->count > MAX_LISTED || l->bytes > LIST_BYTES
                ? hub_fail_as(err, HUB_TOO_BIG, "too-long",
                              "the remote lists more than %d datasets, or too much of them: give a --prefix",

@@ -54,6 +54,7 @@ struct hub_mirror_work {
     struct hub_remote remote;
     char token[HUB_MIRROR_TOKEN];
     uint64_t done, total;
+    uint64_t held;          /* bytes: hub_mirror_hold */
     int64_t kept_ms;        /* when the lease was last kept, monotonic */
     int64_t looked_ms;      /* when it was last looked whether others wait for its thread, monotonic */
     bool looks;             /* no job: somebody waits for what the remote says, and not for long */
@@ -66,6 +67,10 @@ struct hub_mirror_work {
 HUB_MUST_USE enum hub_status hub_mirror_keep(struct hub_mirror_work *work, struct hub_error *err);
 /** The same at once, before something takes effect. */
 HUB_MUST_USE enum hub_status hub_mirror_keep_now(struct hub_mirror_work *work, struct hub_error *err);
+/** The work's lists take so many bytes by now: they are counted as memory of requests, as far as these leave some, until
+ * hub_mirror_let_go. */
+void hub_mirror_hold(struct hub_mirror_work *work, uint64_t bytes);
+void hub_mirror_let_go(struct hub_mirror_work *work);
 /** Whether a job has not failed but has to wait: the remote still prepares the dataset, another program of
  * this machine fetches it, or the disk is full. */
 bool hub_mirror_goes_on(enum hub_status status, const struct hub_error *why);

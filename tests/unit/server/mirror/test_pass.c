@@ -49,6 +49,25 @@ static enum hub_status files(struct hub_remote *remote, const char *id, const ch
 
 static const struct hub_remote_kind kind = {.noun = "test", .list = list, .files = files};
 
+/* Memory that there is for lists, and what of it was taken. */
+static uint64_t memory_left, memory_taken;
+
+static bool take(void *memory, uint64_t bytes)
+{
+    (void)memory;
+    if (memory_left < bytes)
+        return false;
+    memory_left -= bytes;
+    memory_taken += bytes;
+    return true;
+}
+
+static void give(void *memory, uint64_t bytes)
+{
+    (void)memory;
+    memory_left += bytes;
+}
+
 /* One pass of a rule over `items`, by a job as its threads take it. */
 static enum hub_status pass(const char *rule, const char *const *items, struct hub_error *err)
 {
@@ -63,6 +82,7 @@ static enum hub_status pass(const char *rule, const char *const *items, struct h
     cr_assert_eq(hub_mirror_root(w.rule.spec, &kit.roots, &w.root, NULL), HUB_OK);
     w.kept_ms = INT64_MAX / 2; /* the lease is new */
     const enum hub_status st = hub_mirror_pass(&w, err);
+    hub_mirror_let_go(&w);
     cr_assert_eq(hub_job_end(kit.catalog, hub_job_lease(&w.job), HUB_JOB_DONE, 0, true, NULL, NULL), HUB_OK);
     hub_rule_dispose(&w.rule);
     hub_job_dispose(&w.job);
@@ -406,4 +426,28 @@ Test(pass, a_rule_that_pulls_shows_and_fetches_nothing)
     const struct hub_summary *summary = hub_snapshot_find(snapshot, hub_view_of("D4RL/a-v0"));
     cr_assert_not_null(summary);
     cr_expect_eq(summary->status, HUB_DATASET_REMOTE);
+}
+
+/* As memory of requests, as far as there is some: the rest is not waited for. */
+Test(pass, a_long_list_is_counted)
+{
+    enum { COUNT = 3000, SIZE = 1100 };
+    static char texts[COUNT][SIZE + 100];
+    static const char *items[COUNT + 1];
+    kit_put_rule("lab", "{'remote': 'test://there', 'pull': true}");
+    for (unsigned i = 0; i < COUNT; i++) {
+        snprintf(texts[i], sizeof texts[i], "{'id': 's%u-v0', 'description': '%0*u'}", i, SIZE, i);
+        items[i] = texts[i];
+    }
+    kit.mirrors.options.take = take;
+    kit.mirrors.options.give = give;
+    memory_left = 64 * MIB;
+    pass_well("lab", items);
+    cr_expect_eq(memory_taken, 3 * MIB);
+    cr_expect_eq(memory_left, 64 * MIB, "all of it is given back");
+    memory_left = 2 * MIB;
+    memory_taken = 0;
+    pass_well("lab", items);
+    cr_expect_eq(memory_taken, 2 * MIB);
+    cr_expect_eq(memory_left, 2 * MIB);
 }
