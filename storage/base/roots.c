@@ -1,6 +1,8 @@
 /* The roots and the rule about links: see roots.h. */
 #include "storage/base/roots.h"
 
+#include "storage/base/credentials.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -155,8 +157,8 @@ static enum hub_status open_linked(const struct hub_roots *roots, uint32_t root,
     return hub_open_below(in->real, below, flags, HUB_FS_NO_LINKS, fd, err);
 }
 
-enum hub_status hub_roots_open(const struct hub_roots *roots, uint32_t root, const char *path, int flags,
-                               int *fd, struct hub_error *err)
+static enum hub_status open_any(const struct hub_roots *roots, uint32_t root, const char *path, int flags,
+                                int *fd, struct hub_error *err)
 {
     if (root >= roots->count)
         return hub_fail(err, HUB_NOT_FOUND, "no root %u", root);
@@ -169,4 +171,21 @@ enum hub_status hub_roots_open(const struct hub_roots *roots, uint32_t root, con
         st = open_linked(roots, root, path, flags, fd, err);
     }
     return st == HUB_DENIED && errno == EACCES ? not_permitted(err, path) : st;
+}
+
+static bool is_credentials(const struct hub_roots *roots, uint32_t root, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    HUB_CLEANUP(hub_freep) char *folder = strndup(path, slash ? (size_t)(slash - path) : 0);
+    HUB_CLEANUP(hub_closep) int at = -1;
+    return !folder || (!open_any(roots, root, folder, O_PATH | O_DIRECTORY, &at, NULL) &&
+                       hub_credentials_in(at, slash ? slash + 1 : path));
+}
+
+enum hub_status hub_roots_open(const struct hub_roots *roots, uint32_t root, const char *path, int flags,
+                               int *fd, struct hub_error *err)
+{
+    if (hub_credentials_named(path) && !(flags & O_PATH) && is_credentials(roots, root, path))
+        return hub_fail(err, HUB_NOT_FOUND, "'%s' holds a login: it is not served", path);
+    return open_any(roots, root, path, flags, fd, err);
 }

@@ -11,6 +11,9 @@
 
 const char hub_link_leaves[] =
     "this link leads nowhere, or out of the roots: its end is not part of the dataset (--allow-target)";
+const char hub_withheld[] =
+    "it is not listed or served, for it holds a login of Hugging Face: move it out of the root, "
+    "or serve the folder beside it that has the datasets";
 
 /* ---- the set ---- */
 
@@ -71,6 +74,17 @@ enum hub_status hub_fileset_problem(struct hub_fileset *set, const char *code, c
     struct hub_found_problem *p = &problems[set->problem_count++];
     *p = (struct hub_found_problem){strdup(code), strdup(path), strdup(detail)};
     return hub_allocated(p->code && p->path && p->detail, err);
+}
+
+enum hub_status hub_fileset_problems(struct hub_fileset *set, const char *code, const char *below,
+                                     const char *names, const char *detail, struct hub_error *err)
+{
+    for (const char *name = names; name && *name; name += strlen(name) + 1) {
+        HUB_CLEANUP(hub_freep) char *path = hub_path_join(below, name);
+        HUB_TRY(hub_allocated(path, err));
+        HUB_TRY(hub_fileset_problem(set, code, path, err, "%s", detail));
+    }
+    return HUB_OK;
 }
 
 static enum hub_status add_nested(struct hub_fileset *set, const char *path, struct hub_error *err)
@@ -152,11 +166,9 @@ static enum hub_status collect(struct collecting *c, const char *below, bool *ne
 static enum hub_status collect_entries(struct collecting *c, const char *below,
                                        const struct hub_listing *listing, bool *nested, struct hub_error *err)
 {
-    for (const char *name = listing->leaving; name && *name; name += strlen(name) + 1) {
-        HUB_CLEANUP(hub_freep) char *path = hub_path_join(below, name);
-        HUB_TRY(hub_allocated(path, err));
-        HUB_TRY(hub_fileset_problem(c->out, "link-leaves", path, err, "%s", hub_link_leaves));
-    }
+    HUB_TRY(hub_fileset_problems(c->out, "link-leaves", below, listing->leaving, hub_link_leaves, err));
+    HUB_TRY(
+        hub_fileset_problems(c->out, "credentials-withheld", below, listing->withheld, hub_withheld, err));
     for (uint32_t i = 0; i < listing->count && !*nested; i++) {
         const struct hub_entry *e = &listing->entries[i];
         if (!e->directory) {

@@ -32,6 +32,7 @@ static struct hub_node *node_new(struct hub_node *parent, uint32_t root, const c
 static void node_free(struct hub_node *node)
 {
     free(node->leaving);
+    free(node->withheld);
     free(node->refused);
     hub_fileset_dispose(&node->loose);
     free(node);
@@ -312,7 +313,8 @@ static enum hub_status enter_directory(struct hub_walking *w, struct hub_node *n
     HUB_CLEANUP(hub_freep) bool *claimed = calloc(listing->count + (size_t)1, sizeof *claimed);
     HUB_TRY(hub_allocated(claimed, err));
     node->leaving = listing->leaving;
-    listing->leaving = NULL;
+    node->withheld = listing->withheld;
+    listing->leaving = listing->withheld = NULL;
     HUB_TRY(name_root(w, node, listing, err));
     HUB_TRY(claim_series(w, node, listing, bids, claimed, err));
     return descend(w, node, listing, bids, claimed, err);

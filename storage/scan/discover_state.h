@@ -19,6 +19,7 @@ struct hub_node {
     bool holds_name;          /* a series of files beside it has its name too */
     char *refused;            /* why it was not entered: it is listed as broken */
     char *leaving;            /* links that are not followed, as in the listing */
+    char *withheld;           /* its files that hold a login, as in the listing */
     struct hub_fileset loose; /* its own files that nobody claimed */
     char path[];
 };

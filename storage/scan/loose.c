@@ -12,12 +12,13 @@ static const char *const files_format = "files";
 static enum hub_status note_links(const struct hub_node *node, const char *below, struct hub_fileset *out,
                                   struct hub_error *err)
 {
-    for (const char *name = node->leaving; name && *name; name += strlen(name) + 1) {
-        HUB_CLEANUP(hub_freep) char *path = hub_path_join(below, name);
-        HUB_TRY(hub_allocated(path, err));
-        HUB_TRY(hub_fileset_problem(out, "link-leaves", path, err, "%s", hub_link_leaves));
-    }
-    return HUB_OK;
+    return hub_fileset_problems(out, "link-leaves", below, node->leaving, hub_link_leaves, err);
+}
+
+static enum hub_status note_withheld(const struct hub_node *node, const char *below, struct hub_fileset *out,
+                                     struct hub_error *err)
+{
+    return hub_fileset_problems(out, "credentials-withheld", below, node->withheld, hub_withheld, err);
 }
 
 /* Whatever is loose below a folder, paths from there on. */
@@ -26,6 +27,7 @@ static enum hub_status gather(const struct hub_node *node, const char *below, st
 {
     out->newest_ns = HUB_MAX(out->newest_ns, node->loose.newest_ns);
     HUB_TRY(note_links(node, below, out, err));
+    HUB_TRY(note_withheld(node, below, out, err));
     for (uint32_t i = 0; i < node->loose.count; i++) {
         const struct hub_entry entry = {.name = node->loose.files[i].path,
                                         .stamp = node->loose.files[i].stamp};
@@ -58,12 +60,13 @@ static enum hub_status hand_out_folder(struct hub_walking *w, const struct hub_n
     return hub_walking_hand_out(w, &finding, &files, err);
 }
 
-/* The loose files of a root, or beside datasets. */
+/* The loose files of a root, or beside datasets; a login among them is reported even where it is the only file. */
 static enum hub_status hand_out_own(struct hub_walking *w, struct hub_node *node, const char *name,
                                     struct hub_error *err)
 {
-    if (!node->loose.count)
+    if (!node->loose.count && !node->withheld)
         return HUB_OK;
+    HUB_TRY(note_withheld(node, "", &node->loose, err));
     hub_fileset_sort(&node->loose);
     const struct hub_finding finding = {.node = node,
                                         .name = name,
@@ -126,7 +129,7 @@ enum hub_status hub_walking_hand_out_loose(struct hub_walking *w, struct hub_err
 {
     for (struct hub_node *n = w->all; n; n = n->all) {
         n->recognised = n->recognised || n->refused;
-        n->has_files = n->has_files || n->loose.count || n->leaving;
+        n->has_files = n->has_files || n->loose.count || n->leaving || n->withheld;
         if (!n->parent)
             continue;
         n->parent->recognised = n->parent->recognised || n->recognised;

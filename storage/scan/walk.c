@@ -1,6 +1,7 @@
 /* Listing directories beneath the roots: see walk.h. */
 #include "storage/scan/walk.h"
 
+#include "storage/base/credentials.h"
 #include "storage/base/fs.h"
 #include "storage/base/id.h"
 #include "storage/base/order.h"
@@ -26,6 +27,7 @@ void hub_listing_dispose(struct hub_listing *listing)
     free(listing->entries);
     free(listing->names);
     free(listing->leaving);
+    free(listing->withheld);
     *listing = (struct hub_listing){0};
 }
 
@@ -53,7 +55,7 @@ struct reading {
     uint32_t root;
     const char *path;
     struct hub_listing *out;
-    struct hub_buf names, entries, leaving;
+    struct hub_buf names, entries, leaving, withheld;
 };
 
 struct hub_entry hub_entry_of(const char *name, const struct stat *st)
@@ -92,6 +94,8 @@ static enum hub_status read_entry(struct reading *r, int fd, const struct dirent
     }
     if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode))
         return HUB_OK;
+    if (S_ISREG(st.st_mode) && hub_credentials_in(fd, d->d_name))
+        return hub_buf_add(&r->withheld, d->d_name, strlen(d->d_name) + 1, err);
     struct hub_entry entry = hub_entry_of(NULL, &st);
     entry.link = link;
     entry.elsewhere = elsewhere && entry.directory;
@@ -124,6 +128,8 @@ static enum hub_status read_all(struct reading *r, DIR *dir, struct hub_error *e
     struct hub_listing *out = r->out;
     if (r->leaving.size) /* the buffer ends in a NUL of its own: the empty name */
         out->leaving = hub_buf_take(&r->leaving, NULL);
+    if (r->withheld.size)
+        out->withheld = hub_buf_take(&r->withheld, NULL);
     out->names = hub_buf_take(&r->names, NULL);
     out->entries = (struct hub_entry *)(void *)hub_buf_take(&r->entries, NULL);
     const char *name = out->names; /* they were put down in the same order */
@@ -145,6 +151,7 @@ enum hub_status hub_walk_list(const struct hub_walk *walk, uint32_t root, const 
                         out,
                         HUB_BUF_INIT(MAX_NAMES_BYTES),
                         HUB_BUF_INIT(MAX_NAMES_BYTES),
+                        HUB_BUF_INIT(MAX_NAMES_BYTES),
                         HUB_BUF_INIT(MAX_NAMES_BYTES)};
     int fd = -1;
     *out = (struct hub_listing){0};
@@ -163,6 +170,7 @@ enum hub_status hub_walk_list(const struct hub_walk *walk, uint32_t root, const 
     hub_buf_dispose(&r.names);
     hub_buf_dispose(&r.entries);
     hub_buf_dispose(&r.leaving);
+    hub_buf_dispose(&r.withheld);
     if (st)
         hub_listing_dispose(out);
     return st;

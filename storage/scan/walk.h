@@ -48,8 +48,9 @@ struct hub_listing {
     struct hub_entry *entries;
     uint32_t count;
     char *names;
-    char *leaving; /* names of links that were not followed, each behind the other's NUL, the last one empty;
+    char *leaving;  /* names of links that were not followed, each behind the other's NUL, the last one empty;
                       NULL: none */
+    char *withheld; /* in the same way: names of files that hold a login; they are not among the entries */
 };
 
 HUB_MUST_USE enum hub_status hub_walk_list(const struct hub_walk *walk, uint32_t root, const char *path,
@@ -62,6 +63,8 @@ const struct hub_entry *hub_listing_find(const struct hub_listing *listing, cons
 
 /** The detail of "link-leaves". */
 extern const char hub_link_leaves[];
+/** The detail of "credentials-withheld". */
+extern const char hub_withheld[];
 
 /** The files of a dataset, sorted by path, and what was wrong on the way. */
 struct hub_fileset {
@@ -97,6 +100,10 @@ HUB_MUST_USE enum hub_status hub_fileset_add(struct hub_fileset *set, const char
 HUB_MUST_USE enum hub_status hub_fileset_problem(struct hub_fileset *set, const char *code, const char *path,
                                                  struct hub_error *err, const char *fmt, ...)
     HUB_PRINTF(5, 6);
+/** The same problem of each name of a list of `hub_listing`, which may be NULL, of the folder `below`. */
+HUB_MUST_USE enum hub_status hub_fileset_problems(struct hub_fileset *set, const char *code,
+                                                  const char *below, const char *names, const char *detail,
+                                                  struct hub_error *err);
 void hub_fileset_sort(struct hub_fileset *set);
 void hub_fileset_dispose(struct hub_fileset *set);
 

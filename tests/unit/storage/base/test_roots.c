@@ -147,3 +147,47 @@ Test(roots, paths)
         cr_expect_str_eq(joined, joins[i][2]);
     }
 }
+
+static void write_file(const char *path, const char *text)
+{
+    cr_assert_eq(hub_fs_write(AT_FDCWD, at(path), hub_view_of(text), 0600, NULL), HUB_OK);
+}
+
+/* Reading is refused, stating is not: whoever lists says what it leaves out. */
+static void expect_withheld(const char *path, bool withheld)
+{
+    int fd = -1;
+    struct hub_error err = {0};
+    cr_expect_eq(hub_roots_open(&roots, 0, path, O_RDONLY, &fd, &err), withheld ? HUB_NOT_FOUND : HUB_OK,
+                 "%s: %s", path, err.detail);
+    if (!withheld)
+        close(fd);
+    cr_expect_eq(hub_roots_open(&roots, 0, path, O_PATH, &fd, &err), HUB_OK, "%s: %s", path, err.detail);
+    close(fd);
+}
+
+Test(roots, logins_are_not_opened, .init = set_up, .fini = tear_down)
+{
+    char longer[4200];
+    memset(longer, 'x', sizeof longer - 1);
+    memcpy(longer, "hf_", 3);
+    longer[sizeof longer - 1] = '\0';
+    cr_assert_eq(hub_roots_add(&roots, at("root"), NULL, NULL), HUB_OK);
+    cr_assert_eq(hub_fs_make_dirs(AT_FDCWD, at("root/cache/hub"), 0777, NULL), HUB_OK);
+    cr_assert_eq(hub_fs_make_dirs(AT_FDCWD, at("root/plain"), 0777, NULL), HUB_OK);
+    write_file("root/cache/token", "secret");
+    write_file("root/cache/stored_tokens", "secret");
+    write_file("root/cache/token.txt", "hf_abc");
+    write_file("root/token", "hf_abc");
+    write_file("root/stored_tokens", "[lab]\nhf_token = hf_abc\n");
+    write_file("root/plain/token", "the cat sat");
+    write_file("root/plain/stored_tokens", longer);
+    expect_withheld("cache/token", true);
+    expect_withheld("cache/stored_tokens", true);
+    expect_withheld("token", true);
+    expect_withheld("stored_tokens", true);
+    expect_withheld("to-itself/token", true);
+    expect_withheld("cache/token.txt", false);
+    expect_withheld("plain/token", false);
+    expect_withheld("plain/stored_tokens", false);
+}

@@ -486,6 +486,26 @@ Test(discover, what_may_not_be_read_is_reported)
     scan_remove(root);
 }
 
+/* Also where nothing else is left of the folder, and inside a dataset. */
+Test(discover, logins_are_left_out_and_reported)
+{
+    static const char *const ids[] = {"copy files 0 credentials-withheld", "lab files 1",
+                                      "root-files files 0 credentials-withheld credentials-withheld",
+                                      "set-v0 minari-hdf5 1 credentials-withheld"};
+    char *root = scan_directory(), path[4096];
+    snprintf(path, sizeof path, "%s/set-v0", root);
+    scan_copy("samples/door-human-v0", path);
+    scan_write(root, "set-v0/token", "hf_abc");
+    scan_write(root, "hub/.keep", "");
+    scan_write(root, "token", "secret");
+    scan_write(root, "stored_tokens", "secret");
+    scan_write(root, "copy/token", "hf_abc");
+    scan_write(root, "lab/token", "the cat sat");
+    discover((const char *const[]){root}, 1, &found);
+    expect(&found, ids, HUB_COUNT(ids));
+    scan_remove(root);
+}
+
 Test(discover, a_stray_file_swallows_no_datasets)
 {
     static const char *const ids[] = {"D4RL minari-hdf5 3", "D4RL/door/human-v2 minari-hdf5 1",
