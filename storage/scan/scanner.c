@@ -27,65 +27,21 @@ void hub_scan_wake(struct hub_scanner *s)
         return; /* it is full: it will wake */
 }
 
-/* ---- urgent datasets, by ids that any thread may put down ---- */
-
-static void take_urgent(struct hub_scanner *s)
-{
-    char ids[HUB_COUNT(s->urgent_ids)][HUB_URGENT_ID];
-    bool reinspect[HUB_COUNT(s->urgent_reinspect)];
-    pthread_mutex_lock(&s->urgent_lock);
-    const unsigned count = s->urgent_count;
-    memcpy(ids, s->urgent_ids, count * sizeof ids[0]);
-    memcpy(reinspect, s->urgent_reinspect, count * sizeof reinspect[0]);
-    s->urgent_count = 0;
-    pthread_mutex_unlock(&s->urgent_lock);
-    pthread_mutex_lock(&s->lock);
-    for (unsigned i = 0; i < count; i++) {
-        struct hub_known_dataset *known = hub_known_find(s, ids[i]);
-        if (known && known->state == HUB_KNOWN_QUEUED && known->queue == HUB_QUEUE_NORMAL) {
-            hub_known_unqueue(s, known);
-            hub_known_push(s, known, HUB_QUEUE_URGENT);
-        } else if (known && known->state == HUB_KNOWN_IDLE) {
-            if (reinspect[i])
-                known->published = 0;
-            /* its files are not what was indexed; requests alone must not keep us sweeping */
-            s->sweep_at_ms = HUB_MIN(s->sweep_at_ms, s->rest_until_ms);
-        }
-    }
-    pthread_mutex_unlock(&s->lock);
-}
-
-static void put_urgent(struct hub_scanner *s, const char *id, bool reinspect)
-{
-    pthread_mutex_lock(&s->urgent_lock);
-    unsigned i = 0;
-    while (i < s->urgent_count && strcmp(s->urgent_ids[i], id) != 0)
-        i++;
-    const bool added = i == s->urgent_count && i < HUB_COUNT(s->urgent_ids) && strlen(id) < HUB_URGENT_ID;
-    if (added) {
-        strcpy(s->urgent_ids[s->urgent_count++], id);
-        s->urgent_reinspect[i] = false;
-    }
-    if (i < s->urgent_count)
-        s->urgent_reinspect[i] = s->urgent_reinspect[i] || reinspect;
-    pthread_mutex_unlock(&s->urgent_lock);
-    if (added)
-        hub_scan_wake(s);
-}
+/* ---- requests ---- */
 
 void hub_scanner_prioritize(struct hub_scanner *s, const char *id)
 {
-    put_urgent(s, id, false);
+    hub_urgent_put(s, id, false);
 }
 
 void hub_scanner_reinspect(struct hub_scanner *s, const char *id)
 {
-    put_urgent(s, id, true);
+    hub_urgent_put(s, id, true);
 }
 
 static void on_damage(void *user, const char *id)
 {
-    put_urgent(user, id, true);
+    hub_urgent_put(user, id, true);
 }
 
 /* ---- the thread ---- */
@@ -118,6 +74,13 @@ static void note_events(struct hub_scanner *s)
     pthread_mutex_lock(&s->lock);
     const int64_t soon_ms = HUB_MAX(hub_time_mono_ms() + QUIET_MS, s->rest_until_ms);
     s->sweep_at_ms = HUB_MIN(s->sweep_at_ms, soon_ms);
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void take_urgent(struct hub_scanner *s)
+{
+    pthread_mutex_lock(&s->lock);
+    hub_urgent_take(s);
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -244,6 +207,7 @@ void hub_scanner_stop(struct hub_scanner *s)
     for (unsigned i = 0; i < s->worker_count; i++)
         pthread_join(s->workers[i], NULL);
     free(s->workers);
+    hub_urgent_take(s);
     hub_known_free_all(s);
     hub_watch_free(s->watch);
     for (uint32_t i = 0; i < s->clash_count; i++)

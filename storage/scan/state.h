@@ -17,9 +17,9 @@ enum hub_known_state {
     HUB_KNOWN_RUNNING,
 };
 
-/** Which dataset is next: one that a request waits for, one that is new or changed, one that has had its
- * turn. */
-enum hub_scan_queue { HUB_QUEUE_URGENT = 0, HUB_QUEUE_NORMAL, HUB_QUEUE_SLOW, HUB_QUEUES };
+/** Which dataset is next: below HUB_QUEUE_NORMAL those that requests wait for, the one with the most requests first; one
+ * that is new or changed; one that has had its turn. */
+enum hub_scan_queue { HUB_QUEUE_NORMAL = 16, HUB_QUEUE_SLOW, HUB_QUEUES };
 
 /** A dataset that the last sweeps saw. Behind the scanner's lock. */
 struct hub_known_dataset {
@@ -36,6 +36,7 @@ struct hub_known_dataset {
     bool slow;                 /* it has had a turn and is not through: requests give it no priority */
     bool given_up;     /* after trouble of this machine: idle until it changes or a sweep is asked for */
     bool refused;      /* what is shown is of files that we may not read: looked at again without a change */
+    uint32_t requests; /* that waited for it since it was published last */
     unsigned rounds;   /* inspections that came to their end */
     unsigned limited;  /* parts that used up what an inspection may have, since the last pause */
     unsigned troubles; /* inspections that trouble of this machine ended, in a row */
@@ -83,7 +84,13 @@ struct hub_work {
 
 struct hub_watch;
 
-enum { HUB_URGENT_ID = 1025 };
+/** Requests for a dataset that were not counted yet. */
+struct hub_urgent {
+    uint64_t hash; /* of the id */
+    char *id;
+    uint32_t requests;
+    bool reinspect; /* what was published does not count: its side data were lost */
+};
 
 struct hub_scanner {
     struct hub_catalog *catalog;
@@ -122,9 +129,8 @@ struct hub_scanner {
     uint64_t born_ns;
 
     pthread_mutex_t urgent_lock; /* all below; never held for long */
-    char urgent_ids[16][HUB_URGENT_ID];
-    bool urgent_reinspect[16]; /* what was published does not count: their side data were lost */
-    unsigned urgent_count;
+    struct hub_urgent *urgent;
+    uint32_t urgent_count, urgent_capacity;
     struct hub_scan_progress last_progress;
 };
 
@@ -133,6 +139,15 @@ void hub_scan_tell(const struct hub_scanner *s, enum hub_scan_event_kind kind, c
                    const char *detail);
 /** Wake the scanner's own thread. */
 void hub_scan_wake(struct hub_scanner *s);
+
+/* ---- urgent.c ---- */
+
+/** A request waits for this dataset. Any thread, whatever it holds; never waits. */
+void hub_urgent_put(struct hub_scanner *s, const char *id, bool reinspect);
+/** Count what was put down. The lock is held. */
+void hub_urgent_take(struct hub_scanner *s);
+/** Where a dataset waits for its inspection, by the requests for it. The lock is held. */
+enum hub_scan_queue hub_urgent_queue(const struct hub_known_dataset *known);
 
 /* ---- known.c (lock held) ---- */
 

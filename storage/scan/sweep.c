@@ -248,7 +248,7 @@ static enum hub_status queue(struct hub_scanner *s, struct hub_known_dataset *kn
     hub_fileset_dispose(&known->files);
     known->files = *files;
     *files = (struct hub_fileset){0};
-    hub_known_push(s, known, queued ? known->queue : HUB_QUEUE_NORMAL);
+    hub_known_push(s, known, queued ? known->queue : hub_urgent_queue(known));
     return HUB_OK;
 }
 
@@ -278,6 +278,7 @@ static enum hub_status found_locked(struct hub_sweep *sweep, struct hub_found_da
         if (known->state == HUB_KNOWN_QUEUED)
             hub_known_unqueue(s, known);
         known->state = HUB_KNOWN_IDLE;
+        known->requests = 0;
         return HUB_OK;
     }
     if (found->broken || strcmp(found->formats[0], "files") == 0)

@@ -523,6 +523,7 @@ static void mark_published(struct hub_work *w, bool failed, bool limited)
     w->known->published = w->signature;
     w->known->refused = w->refused;
     w->known->due_ms = hub_time_mono_ms() + (int64_t)s->retry_ms * REFUSED_PAUSES;
+    w->known->requests = 0;
     w->known->rounds++;
     w->known->tries = w->known->troubles = w->known->limited = 0;
     s->progress.inspected++;
@@ -653,9 +654,10 @@ static struct task take_part(struct hub_scanner *s, struct hub_work *w)
 /* The lock is held. */
 static struct task take_task(struct hub_scanner *s, bool *any)
 {
+    hub_urgent_take(s);
     struct hub_known_dataset *known = s->stop ? NULL : hub_known_next(s);
     *any = known || s->works;
-    if (known && (known->queue == HUB_QUEUE_URGENT || !s->works))
+    if (known && (known->queue < HUB_QUEUE_NORMAL || !s->works))
         return take_dataset(s, known);
     return s->works ? take_part(s, s->works) : (struct task){0};
 }

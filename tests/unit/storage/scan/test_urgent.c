@@ -1,0 +1,110 @@
+/* Which dataset is inspected next while requests wait for some: the queue alone, no thread. */
+#include "storage/scan/state.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+
+enum { SETS = 100 };
+
+static struct hub_scanner s;
+
+static const char *id_of(unsigned number)
+{
+    static char id[2][16];
+    static unsigned turn;
+    char *out = id[turn++ % 2];
+    snprintf(out, sizeof id[0], "set-%03u", number);
+    return out;
+}
+
+static void set_up(void)
+{
+    static const char *const formats[] = {"generic"};
+    s = (struct hub_scanner){.wake_fd = -1, .sweep_at_ms = INT64_MAX};
+    pthread_mutex_init(&s.lock, NULL);
+    pthread_mutex_init(&s.urgent_lock, NULL);
+    pthread_cond_init(&s.work_wake, NULL);
+    for (unsigned i = 0; i < SETS; i++) {
+        const struct hub_found_dataset found = {
+            .id = id_of(i), .path = id_of(i), .formats = formats, .format_count = HUB_COUNT(formats)};
+        struct hub_known_dataset *known = hub_known_get(&s, &found);
+        cr_assert(known);
+        hub_known_push(&s, known, HUB_QUEUE_NORMAL);
+    }
+}
+
+static void tear_down(void)
+{
+    hub_known_free_all(&s);
+    pthread_cond_destroy(&s.work_wake);
+    pthread_mutex_destroy(&s.lock);
+    pthread_mutex_destroy(&s.urgent_lock);
+}
+
+TestSuite(urgent, .init = set_up, .fini = tear_down);
+
+/* As a worker does. */
+static void expect_next(unsigned number)
+{
+    pthread_mutex_lock(&s.lock);
+    hub_urgent_take(&s);
+    struct hub_known_dataset *known = hub_known_next(&s);
+    cr_assert(known);
+    cr_expect_str_eq(known->id, id_of(number));
+    hub_known_unqueue(&s, known);
+    pthread_mutex_unlock(&s.lock);
+}
+
+Test(urgent, who_asks_for_one_is_before_who_asks_for_all)
+{
+    for (unsigned i = 0; i < SETS; i++)
+        hub_scanner_prioritize(&s, id_of(i));
+    hub_scanner_prioritize(&s, id_of(77));
+    expect_next(77);
+    expect_next(0);
+    for (unsigned round = 0; round < 2; round++) /* three by now */
+        for (unsigned i = 0; i < SETS; i++)
+            hub_scanner_prioritize(&s, id_of(i));
+    for (unsigned i = 0; i < 10; i++)
+        hub_scanner_prioritize(&s, id_of(50));
+    expect_next(50);
+    expect_next(1);
+}
+
+/* The lock is held for as long as something is published: all that is asked for meanwhile counts afterwards. */
+Test(urgent, no_request_is_lost_while_the_lock_is_held)
+{
+    pthread_mutex_lock(&s.lock);
+    for (unsigned i = SETS; i-- > SETS / 2;)
+        hub_scanner_prioritize(&s, id_of(i));
+    hub_scanner_prioritize(&s, id_of(60));
+    pthread_mutex_unlock(&s.lock);
+    expect_next(60);
+    for (unsigned i = SETS; i-- > SETS / 2;)
+        if (i != 60)
+            expect_next(i);
+    expect_next(0);
+}
+
+Test(urgent, one_that_waits_for_its_files_is_urgent_when_they_settled)
+{
+    struct hub_known_dataset *known = hub_known_find(&s, id_of(9));
+    hub_known_unqueue(&s, known);
+    hub_known_wait(&s, known, 1000);
+    hub_scanner_prioritize(&s, id_of(9));
+    cr_expect_eq(known->state, HUB_KNOWN_WAITING);
+    hub_known_push(&s, known, hub_urgent_queue(known));
+    expect_next(9);
+    expect_next(0);
+}
+
+/* One that had its turn and is not through keeps nobody waiting, however often it is asked for. */
+Test(urgent, one_that_had_its_turn_stays_behind)
+{
+    struct hub_known_dataset *known = hub_known_find(&s, id_of(0));
+    hub_known_unqueue(&s, known);
+    known->slow = true;
+    hub_known_push(&s, known, HUB_QUEUE_SLOW);
+    hub_scanner_prioritize(&s, id_of(0));
+    expect_next(1);
+}
