@@ -205,6 +205,9 @@ bool cli_is_being_measured(const struct minari_error *err);
 /** Text from outside without what a terminal would obey: control characters become '?'. Rotates through a few
  * buffers. */
 const char *cli_clean(const char *text);
+enum { CLI_FOLDER = 4096 };
+/** The folder below the local root of a dataset that a person names, in `out`; what is too long for it is cut. */
+const char *cli_folder(const char *id, char out[CLI_FOLDER]);
 /** Ask for y or n on the terminal; anything else is asked again, the end of the input is a no. */
 bool cli_ask(const char *fmt, ...) HUB_PRINTF(1, 2);
 /** Flush stdout: CLI_FAILED when it could not all be written. */

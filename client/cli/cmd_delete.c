@@ -29,14 +29,15 @@ static bool has(const char *root, const char *id, const char *name)
 static int check(const char *root, const char *id)
 {
     struct hub_error err = {0};
-    struct search search = {.id = id};
-    if (hub_id_check(hub_view_of(id), &err))
+    char folder[CLI_FOLDER];
+    struct search search = {.id = cli_folder(id, folder)};
+    if (hub_folder_check(hub_view_of(folder), &err))
         return cli_error(CLI_USAGE, "%s", cli_clean(err.detail));
-    if (has(root, id, "/data") || has(root, id, "/.minari-hub.json"))
+    if (has(root, folder, "/data") || has(root, folder, "/.minari-hub.json"))
         return CLI_OK;
     if (!minari_partial_each(root, on_partial, &search, NULL) && search.found)
         return CLI_OK;
-    if (has(root, id, ""))
+    if (has(root, folder, ""))
         return cli_error(CLI_NOT_FOUND, "'%s' is not a dataset: it has no data folder", cli_clean(id));
     return cli_error(CLI_NOT_FOUND, "'%s' is not among the datasets of '%s'", cli_clean(id), cli_clean(root));
 }

@@ -350,10 +350,11 @@ static int show_remote(struct cli *cli, const char *id)
 static int show_local(const struct cli *cli, const char *id)
 {
     struct local_list list = {0};
-    if (hub_id_check(hub_view_of(id), NULL))
+    char folder[CLI_FOLDER];
+    if (hub_folder_check(hub_view_of(cli_folder(id, folder)), NULL))
         return CLI_NOT_FOUND;
-    int code = local_inspect(cli_root(), id, &list);
-    if (!code && (list.count != 1 || strcmp(list.items[0].summary.id, id) != 0))
+    int code = local_inspect(cli_root(), folder, &list);
+    if (!code && (list.count != 1 || strcmp(list.items[0].summary.id, folder) != 0))
         code = CLI_NOT_FOUND; /* a namespace, say */
     if (!code && cli->values[OPT_JSON]) {
         code = json_dumpf(list.items[0].object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(17)) ? CLI_FAILED

@@ -40,8 +40,8 @@ static int on_file(const char *path, enum minari_file_state state, void *user)
 /* A folder as it is, else the dataset of that id. */
 static void find(const char *argument, char path[PATH_MAX])
 {
-    char record[PATH_MAX];
-    snprintf(path, PATH_MAX, "%.1000s/%.1100s", cli_root(), argument);
+    char record[PATH_MAX], folder[CLI_FOLDER];
+    snprintf(path, PATH_MAX, "%.1000s/%.1100s", cli_root(), cli_folder(argument, folder));
     snprintf(record, sizeof record, "%.4000s/.minari-hub.json", argument);
     struct stat st;
     const bool is_folder = stat(argument, &st) == 0 && S_ISDIR(st.st_mode);

@@ -431,9 +431,10 @@ static int await_measures(struct cli *cli, const char *id)
 static int find_place(const struct cli *cli, bool path, const char *asked, struct own_place *place)
 {
     struct hub_error err = {0};
-    if (!path && hub_id_check(hub_view_of(asked), &err))
+    char folder[CLI_FOLDER];
+    if (!path && hub_folder_check(hub_view_of(cli_folder(asked, folder)), &err))
         return access(asked, F_OK) ? cli_error(CLI_USAGE, "%s", err.detail) : no_local(cli, asked);
-    const int failed = path ? own_place_of_path(asked, place) : own_place_of_id(cli_root(), asked, place);
+    const int failed = path ? own_place_of_path(asked, place) : own_place_of_id(cli_root(), folder, place);
     if (!failed)
         return CLI_OK;
     if (failed != ENOENT && failed != ENOTDIR)

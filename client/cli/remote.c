@@ -1,6 +1,7 @@
 /* The hub to talk to, and this machine's folder of datasets. */
 #include "client/cli/cli.h"
 #include "storage/base/id.h"
+#include "storage/base/spell.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -26,6 +27,13 @@ int cli_interrupted(void *user)
 {
     (void)user;
     return interrupted;
+}
+
+const char *cli_folder(const char *id, char out[CLI_FOLDER])
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf folder = HUB_BUF_INIT(CLI_FOLDER);
+    snprintf(out, CLI_FOLDER, "%s", hub_id_folder(hub_view_of(id), &folder, NULL) ? id : folder.data);
+    return out;
 }
 
 const char *cli_root(void)

@@ -4,6 +4,7 @@
 #include "client/lib/present.h"
 #include "storage/base/fs.h"
 #include "storage/base/id.h"
+#include "storage/base/spell.h"
 #include "storage/base/time.h"
 #include "storage/transfer/publish.h"
 #include "storage/transfer/record.h"
@@ -23,6 +24,7 @@ struct queue {
     struct minari_client *client;
     const struct minari_download_options *options;
     struct hub_private place;
+    struct hub_buf folder; /* of the dataset that it is at, below the root */
     char **ids;
     size_t count, next;
 };
@@ -135,7 +137,7 @@ static struct hub_transfer transfer_of(const struct queue *q, const struct minar
     return (struct hub_transfer){.remote = &q->client->remote,
                                  .id = s->id,
                                  .place = &q->place,
-                                 .target = o->as,
+                                 .target = q->folder.data,
                                  .include = o->include,
                                  .exclude = o->exclude,
                                  .choose = chooses(o) ? choose : NULL,
@@ -257,7 +259,7 @@ static enum hub_status enqueue(struct queue *q, const char *id, struct hub_error
     return hub_allocated(q->ids[q->count++], err);
 }
 
-static enum hub_status one(const struct queue *q, const struct minari_dataset *dataset, bool asked,
+static enum hub_status one(struct queue *q, const struct minari_dataset *dataset, bool asked,
                            struct hub_error *err)
 {
     const struct minari_download_options *o = q->options;
@@ -265,8 +267,10 @@ static enum hub_status one(const struct queue *q, const struct minari_dataset *d
     struct stat st;
     const char *id = minari_dataset_summary(dataset)->id;
     const bool replace = o->force && asked;
-    HUB_TRY(hub_id_check(hub_view_of(o->as ? o->as : id), err));
-    if (snprintf(path, sizeof path, "%s/%s", o->root, o->as ? o->as : id) >= (int)sizeof path)
+    q->folder.size = 0;
+    HUB_TRY(hub_id_folder(hub_view_of(o->as ? o->as : id), &q->folder, err));
+    HUB_TRY(hub_folder_check(hub_buf_view(&q->folder), err));
+    if (snprintf(path, sizeof path, "%s/%s", o->root, q->folder.data) >= (int)sizeof path)
         return hub_fail(err, HUB_INVALID, "the root's path is too long");
     HUB_TRY(decide(dataset, o, err));
     if (!replace && lstat(path, &st) == 0)
@@ -294,7 +298,8 @@ static enum hub_status step(struct queue *q, struct hub_error *err)
 static enum hub_status download(struct minari_client *client, const char *id,
                                 const struct minari_download_options *o, struct hub_error *err)
 {
-    struct queue q = {.client = client, .options = o, .place = HUB_PRIVATE_INIT};
+    struct queue q = {
+        .client = client, .options = o, .place = HUB_PRIVATE_INIT, .folder = HUB_BUF_INIT(64 * KIB)};
     if (!client)
         return hub_fail(err, HUB_INVALID, "a client is needed");
     if (!o->root || !*o->root)
@@ -311,6 +316,7 @@ static enum hub_status download(struct minari_client *client, const char *id,
     for (size_t i = 0; i < q.count; i++)
         free(q.ids[i]);
     free(q.ids);
+    hub_buf_dispose(&q.folder);
     hub_private_close(&q.place);
     return st;
 }

@@ -2,6 +2,7 @@
 #include "client/lib/internal.h"
 #include "storage/base/fs.h"
 #include "storage/base/id.h"
+#include "storage/base/spell.h"
 #include "storage/transfer/hash.h"
 #include "storage/transfer/publish.h"
 #include "storage/transfer/record.h"
@@ -186,10 +187,13 @@ enum minari_status minari_dataset_verify(struct minari_client *client, const cha
 
 static enum hub_status delete (const char *root, const char *id, struct hub_error *err) {
     HUB_CLEANUP(hub_private_close) struct hub_private place;
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf folder = HUB_BUF_INIT(64 * KIB);
     HUB_TRY(hub_private_open(root, true, &place, err));
-    const enum hub_status partial = hub_staging_discard(&place, id, err);
+    HUB_TRY(hub_id_folder(hub_view_of(id), &folder, err));
+    HUB_TRY(hub_folder_check(hub_buf_view(&folder), err));
+    const enum hub_status partial = hub_staging_discard(&place, folder.data, err);
     if (partial && partial != HUB_NOT_FOUND) return partial;
-    const enum hub_status st = hub_withdraw(&place, id, NULL, err);
+    const enum hub_status st = hub_withdraw(&place, folder.data, NULL, err);
     return st == HUB_NOT_FOUND && !partial ? HUB_OK : st;
 }
 

@@ -73,7 +73,8 @@ static enum hub_status put_header(const struct hub_dataset *dataset, const char 
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf name = HUB_BUF_INIT(64 * KIB);
     const char *id = dataset->summary->id;
-    HUB_TRY(hub_buf_addf(&name, err, "%s/", id));
+    HUB_TRY(hub_id_folder(hub_view_of(id), &name, err));
+    HUB_TRY(hub_buf_add_text(&name, "/", err));
     HUB_TRY(hub_spell_path(hub_view_of(path), &name, err));
     const bool spelled = strchr(id, '\\') || !hub_view_ends(hub_buf_view(&name), path);
     return hub_tar_header(&(struct hub_tar_file){name.data, size, mtime_ns, spelled}, out, err);
@@ -96,7 +97,8 @@ static enum hub_status put_spaces(const struct hub_app *app, const struct hub_da
             return hub_pass(st, &why, err);
         if (st)
             continue;
-        HUB_TRY(hub_buf_addf(&name, err, "%.*s/%s", (int)space.size, space.data, hub_namespace_file_name));
+        HUB_TRY(hub_id_folder(space, &name, err));
+        HUB_TRY(hub_buf_addf(&name, err, "/%s", hub_namespace_file_name));
         HUB_TRY(hub_tar_header(
             &(struct hub_tar_file){name.data, text.size, modified_ns, memchr(space.data, '\\', space.size)},
             out, err));

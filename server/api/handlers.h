@@ -21,6 +21,8 @@ hub_handler hub_sample_show, hub_batch_post;
 hub_handler hub_files_list, hub_file_data;
 /* archive.c: all of them as a tar */
 hub_handler hub_archive_data;
+/* resolve.c: no resource, but perhaps the folder of a dataset */
+hub_handler hub_resolve_nowhere;
 /* dataset_rows.c: rows of all episodes that are meant */
 hub_handler hub_rows_data;
 /* media.c: what the cameras saw of an episode, and one of them as an mp4 */

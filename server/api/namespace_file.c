@@ -52,6 +52,6 @@ enum hub_status hub_namespace_of(const struct hub_roots *roots, uint32_t root, s
         return hub_fail(err, HUB_NOT_FOUND, "there is no such root");
     const char *of_root = roots->roots[root].name;
     const size_t skip = of_root ? HUB_MIN(name.size, strlen(of_root) + 1) : 0;
-    HUB_TRY(hub_unspell((struct hub_view){name.data + skip, name.size - skip}, &folder, err));
+    HUB_TRY(hub_unspell_id((struct hub_view){name.data + skip, name.size - skip}, &folder, err));
     return hub_namespace_file(roots, root, hub_buf_view(&folder), out, modified_ns, err);
 }

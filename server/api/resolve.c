@@ -1,6 +1,7 @@
 /* From the {id} of a request to a dataset: see resolve.h. */
 #include "server/api/resolve.h"
 
+#include "server/api/handlers.h"
 #include "server/api/remote.h"
 #include "server/mirror/pull.h"
 #include "server/mirror/readers.h"
@@ -34,31 +35,40 @@ static void id_list(struct hub_json *json, const char *key, const struct hub_sum
     hub_json_end_array(json);
 }
 
-/* Its digits in the case the hub writes them. */
-static enum hub_status respell(struct hub_view id, struct hub_buf *out, struct hub_error *err)
+/* The dataset in the folder that the address names: one whose id spells a segment of it otherwise, as "lab/episodes~" does.
+ * Of several the deepest. */
+static const struct hub_summary *in_folder(const struct hub_request *request,
+                                           const struct hub_snapshot *snapshot)
 {
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf path = HUB_BUF_INIT(64 * KIB);
-    enum hub_status st = hub_unspell(id, &path, err);
-    if (!st)
-        st = hub_spell_id(hub_buf_view(&path), out, err);
-    if (st != HUB_INVALID)
-        return st;
-    return hub_fail_about(err, HUB_INVALID, "bad-id", "id", id.data,
-                          "in an id a backslash begins an escape \\xhh; the backslash itself is \\x5c");
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf path = HUB_BUF_INIT(8 * KIB), id = HUB_BUF_INIT(32 * KIB);
+    const struct hub_summary *found = NULL;
+    const bool page = request->segment_count && hub_view_is(request->segments[0], "d");
+    for (unsigned i = page ? 1 : 3; i < request->segment_count; i++) {
+        id.size = 0;
+        if (hub_buf_addf(&path, NULL, "%s%.*s", path.size ? "/" : "", (int)request->segments[i].size,
+                         request->segments[i].data) ||
+            hub_respell_id(hub_buf_view(&path), &id, NULL))
+            break;
+        const struct hub_summary *here = hub_snapshot_find(snapshot, hub_buf_view(&id));
+        found = here ? here : found;
+    }
+    return found;
 }
 
 /* Members of the problem: what there is instead. The versions of this name, and ids spelled nearly so. */
-static char *alternatives(const struct hub_snapshot *snapshot, struct hub_view id)
+static char *alternatives(const struct hub_snapshot *snapshot, struct hub_view id,
+                          const struct hub_summary *plain)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf out = HUB_BUF_INIT(64 * KIB);
     struct hub_json json = hub_json_to(&out, NULL);
     struct hub_view key;
     uint32_t version;
-    const struct hub_summary *const *first = NULL, *nearest[5];
+    const struct hub_summary *const *first = NULL, *nearest[5] = {plain};
     (void)hub_id_split_alias(id, &key, &version);
     const uint32_t versions = hub_snapshot_versions(snapshot, key, &first);
     id_list(&json, "versions", first, versions);
-    id_list(&json, "nearest", nearest, hub_snapshot_nearest(snapshot, id, nearest, HUB_COUNT(nearest)));
+    id_list(&json, "nearest", nearest,
+            plain ? 1 : hub_snapshot_nearest(snapshot, id, nearest, HUB_COUNT(nearest)));
     return hub_json_status(&json) ? NULL : hub_buf_take(&out, NULL);
 }
 
@@ -84,8 +94,13 @@ static enum hub_status not_found(struct hub_request *request, struct hub_respons
                            id.data);
     if (!request->may_block && snapshot->count > INLINE_SUMMARIES) /* all are compared */
         return HUB_AGAIN;
-    response->problem_extra = alternatives(snapshot, id);
+    const struct hub_summary *plain = in_folder(request, snapshot);
+    response->problem_extra = alternatives(snapshot, id, plain);
     hub_mirrors_missed(request->app->mirrors);
+    if (plain)
+        return hub_fail_about(err, HUB_NOT_FOUND, "dataset-not-found", "id", id.data,
+                              "no dataset '%s': the dataset in that folder has the id '%s'", id.data,
+                              plain->id);
     const struct hub_summary *within = release.data ? NULL : first_within(snapshot, id);
     if (within)
         return hub_fail_about(err, HUB_NOT_FOUND, "dataset-not-found", "id", id.data,
@@ -95,6 +110,19 @@ static enum hub_status not_found(struct hub_request *request, struct hub_respons
                                          release.data)
                         : hub_fail_about(err, HUB_NOT_FOUND, "dataset-not-found", "id", id.data,
                                          "no dataset '%s'", id.data);
+}
+
+enum hub_status hub_resolve_nowhere(struct hub_request *request, struct hub_response *response,
+                                    struct hub_error *err)
+{
+    const struct hub_snapshot *snapshot = hub_catalog_snapshot(request->app->catalog);
+    const bool named = in_folder(request, snapshot);
+    const enum hub_status st =
+        named ? not_found(request, response, snapshot, hub_request_capture(request, "path"),
+                          (struct hub_view){0}, err)
+              : hub_route_none(request, err);
+    hub_snapshot_put(snapshot);
+    return st;
 }
 
 bool hub_resolve_has_revision(const struct hub_request *request, const char *revision)
@@ -155,7 +183,7 @@ static enum hub_status find_summary(struct hub_request *request, struct hub_resp
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf spelled = HUB_BUF_INIT(64 * KIB);
     struct hub_view release;
     if (memchr(id.data, '\\', id.size)) {
-        HUB_TRY(respell(id, &spelled, err));
+        HUB_TRY(hub_respell_id(id, &spelled, err));
         id = hub_buf_view(&spelled);
     }
     HUB_TRY(hub_resolve_release(request, &release, err));

@@ -193,10 +193,7 @@ enum hub_status hub_gcs_top(struct hub_request *request, struct hub_response *re
     if (!request->may_block)
         return HUB_AGAIN;
     const enum hub_status st = send_on(request, response, err);
-    return st == HUB_NOT_FOUND
-               ? hub_fail_as(err, HUB_NOT_FOUND, "route-not-found",
-                             "no resource at %.200s; /openapi.json lists all resources", request->target)
-               : st;
+    return st == HUB_NOT_FOUND ? hub_route_none(request, err) : st;
 }
 
 /* As servers of files do; not for clients of the protocol, to whom a name that no object has is none. */

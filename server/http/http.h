@@ -298,6 +298,8 @@ struct hub_protocol {
 HUB_MUST_USE enum hub_status hub_route_find(struct hub_request *request, const struct hub_route *routes,
                                             const struct hub_route **out, char allow[64],
                                             struct hub_error *err);
+/** That there is nothing at this address: HUB_NOT_FOUND "route-not-found". */
+HUB_MUST_USE enum hub_status hub_route_none(const struct hub_request *request, struct hub_error *err);
 /** Is it the first segment of a row, as it stands there? */
 bool hub_route_begins(const struct hub_route *routes, struct hub_view segment);
 

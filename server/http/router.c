@@ -134,6 +134,12 @@ static void allow_more(char allow[64], const char *method)
         snprintf(allow + used, 64 - used, "%s%s", used ? ", " : "", names);
 }
 
+enum hub_status hub_route_none(const struct hub_request *request, struct hub_error *err)
+{
+    return hub_fail_as(err, HUB_NOT_FOUND, "route-not-found",
+                       "no resource at %.200s; /openapi.json lists all resources", request->target);
+}
+
 enum hub_status hub_route_find(struct hub_request *request, const struct hub_route *routes,
                                const struct hub_route **out, char allow[64], struct hub_error *err)
 {
@@ -153,8 +159,7 @@ enum hub_status hub_route_find(struct hub_request *request, const struct hub_rou
     }
     request->capture_count = 0;
     if (!allow[0])
-        return hub_fail_as(err, HUB_NOT_FOUND, "route-not-found",
-                           "no resource at %.200s; /openapi.json lists all resources", request->target);
+        return hub_route_none(request, err);
     return hub_fail_as(err, HUB_INVALID, "method-not-allowed", "this method is not allowed here; allowed: %s",
                        allow);
 }

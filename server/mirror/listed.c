@@ -4,6 +4,7 @@
 #include "server/mirror/spec.h"
 #include "server/mirror/work.h"
 #include "storage/base/fs.h"
+#include "storage/base/spell.h"
 #include "storage/base/time.h"
 #include "storage/base/version.h"
 #include "storage/model/known.h"
@@ -22,8 +23,12 @@ bool hub_rule_pulls(const struct hub_rule *rule)
 
 void hub_listed_id(const struct hub_mirrors *m, uint32_t root, const char *path, char *out, size_t size)
 {
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf id = HUB_BUF_INIT(64 * KIB);
     const char *name = m->options.roots->roots[root].name;
-    snprintf(out, size, "%s%s%s", name ? name : "", name ? "/" : "", path);
+    const bool spelled = !hub_spell_id(hub_view_of(name ? name : ""), &id, NULL) &&
+                         !hub_buf_add_text(&id, name ? "/" : "", NULL) &&
+                         !hub_spell_id(hub_view_of(path), &id, NULL);
+    snprintf(out, size, "%s", spelled ? id.data : path);
 }
 
 /* ---- from what was said to summaries ---- */

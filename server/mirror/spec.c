@@ -2,6 +2,7 @@
 #include "server/mirror/spec.h"
 
 #include "storage/base/id.h"
+#include "storage/base/spell.h"
 #include "storage/catalog/presence.h"
 #include "storage/remote/remote.h"
 
@@ -89,7 +90,7 @@ static enum hub_status check_as(const char *as, struct hub_error *err)
         id.size--;
     HUB_CLEANUP(hub_freep) char *text = hub_view_dup(id);
     HUB_TRY(hub_allocated(text, err));
-    return hub_id_check(hub_view_of(text), &why) ? wrong("as", as, why.detail, err) : HUB_OK;
+    return hub_folder_check(hub_view_of(text), &why) ? wrong("as", as, why.detail, err) : HUB_OK;
 }
 
 static enum hub_status check_token_file(const char *path, struct hub_error *err)
@@ -205,14 +206,13 @@ enum hub_status hub_mirror_root(const json_t *spec, const struct hub_roots *root
 
 enum hub_status hub_mirror_place(const json_t *spec, const char *remote_id, char **out, struct hub_error *err)
 {
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf path = HUB_BUF_INIT(64 * KIB);
     const char *as = hub_member_text(spec, "as");
-    char path[2 * HUB_MAX_ID + 2];
-    if (as && !hub_view_ends(hub_view_of(as), "/"))
-        snprintf(path, sizeof path, "%s", as);
-    else
-        snprintf(path, sizeof path, "%s%s", as ? as : "", remote_id);
-    HUB_TRY(hub_id_check(hub_view_of(path), err));
-    return hub_dup(out, path, err);
+    HUB_TRY(hub_id_folder(hub_view_of(as ? as : ""), &path, err));
+    if (!as || hub_view_ends(hub_view_of(as), "/"))
+        HUB_TRY(hub_id_folder(hub_view_of(remote_id), &path, err));
+    HUB_TRY(hub_folder_check(hub_buf_view(&path), err));
+    return hub_dup(out, path.data, err);
 }
 
 /* ---- two rules over one place ---- */

@@ -59,19 +59,26 @@ bool hub_id_segment_safe(struct hub_view segment)
            !memchr(segment.data, '/', segment.size) && hub_utf8_printable(segment);
 }
 
-bool hub_id_segment_reserved(struct hub_view segment)
+bool hub_id_segment_word(struct hub_view segment)
 {
-    static const char *const reserved[] = {"episodes", "files", "rows", "sample", "batch", "archive.tar"};
-    if (segment.size && segment.data[0] == '~')
-        return true;
-    for (size_t i = 0; i < HUB_COUNT(reserved); i++) {
-        if (hub_view_is(segment, reserved[i]))
+    static const char *const words[] = {"episodes", "files", "rows", "sample", "batch", "archive.tar"};
+    for (size_t i = 0; i < HUB_COUNT(words); i++)
+        if (hub_view_is(segment, words[i]))
             return true;
-    }
     return false;
 }
 
-enum hub_status hub_id_check(struct hub_view id, struct hub_error *err)
+bool hub_id_segment_reserved(struct hub_view segment)
+{
+    return (segment.size && segment.data[0] == '~') || hub_id_segment_word(segment);
+}
+
+static bool is_allowed(struct hub_view segment, bool words)
+{
+    return !hub_id_segment_reserved(segment) || (words && hub_id_segment_word(segment));
+}
+
+static enum hub_status check(struct hub_view id, bool words, struct hub_error *err)
 {
     if (id.size == 0 || id.size > HUB_MAX_ID)
         return hub_fail_as(err, HUB_INVALID, "bad-id", "a dataset id has 1 to %d bytes", HUB_MAX_ID);
@@ -83,7 +90,7 @@ enum hub_status hub_id_check(struct hub_view id, struct hub_error *err)
                 err, HUB_INVALID, "bad-id",
                 "a segment of a dataset id is 1 to 255 bytes of UTF-8 without control characters or a "
                 "leading dot");
-        if (hub_id_segment_reserved(segment))
+        if (!is_allowed(segment, words))
             return hub_fail_as(err, HUB_INVALID, "bad-id",
                                "'%.*s' is reserved and cannot be part of a dataset id", (int)segment.size,
                                segment.data);
@@ -91,6 +98,16 @@ enum hub_status hub_id_check(struct hub_view id, struct hub_error *err)
             return HUB_OK;
         id = tail_of(id, segment.size + 1);
     }
+}
+
+enum hub_status hub_id_check(struct hub_view id, struct hub_error *err)
+{
+    return check(id, false, err);
+}
+
+enum hub_status hub_folder_check(struct hub_view path, struct hub_error *err)
+{
+    return check(path, true, err);
 }
 
 bool hub_id_split_alias(struct hub_view id, struct hub_view *alias, uint32_t *version)

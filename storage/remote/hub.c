@@ -2,6 +2,7 @@
 #include "storage/remote/hub.h"
 
 #include "storage/base/id.h"
+#include "storage/base/spell.h"
 #include "storage/base/time.h"
 #include "storage/base/uri.h"
 
@@ -20,9 +21,11 @@ enum hub_status hub_api_url(const struct hub_remote *remote, const char *id, con
     HUB_TRY(hub_buf_addf(out, err, "%s/api/v1/datasets", remote->base));
     if (!id)
         return HUB_OK;
-    HUB_TRY(hub_id_check(hub_view_of(id), err));
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf spelled = HUB_BUF_INIT(64 * KIB);
+    HUB_TRY(hub_respell_id(hub_view_of(id), &spelled, err));
+    HUB_TRY(hub_id_check(hub_buf_view(&spelled), err));
     HUB_TRY(hub_buf_add_text(out, "/", err));
-    HUB_TRY(hub_uri_encode_path(hub_view_of(id), out, err));
+    HUB_TRY(hub_uri_encode_path(hub_buf_view(&spelled), out, err));
     return rest ? hub_buf_addf(out, err, "/%s", rest) : HUB_OK;
 }
 
@@ -53,10 +56,14 @@ enum hub_status hub_api_list_url(const struct hub_remote *remote, const struct h
 
 bool hub_api_same_id(const char *asked, const char *got)
 {
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf spelled = HUB_BUF_INIT(64 * KIB);
     struct hub_view name;
     uint32_t version;
-    return strcmp(asked, got) == 0 ||
-           (hub_id_split_alias(hub_view_of(got), &name, &version) && hub_view_is(name, asked));
+    if (hub_respell_id(hub_view_of(asked), &spelled, NULL))
+        return false;
+    return hub_view_is(hub_buf_view(&spelled), got) ||
+           (hub_id_split_alias(hub_view_of(got), &name, &version) &&
+            hub_view_equal(name, hub_buf_view(&spelled)));
 }
 
 /* ---- pages ---- */

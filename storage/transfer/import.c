@@ -194,7 +194,7 @@ static enum hub_status name_set(const struct hub_import *im, struct hub_imported
         return hub_no_memory(err);
     }
     struct hub_error why = {0};
-    if (hub_id_check(hub_view_of(set->target), &why))
+    if (hub_folder_check(hub_view_of(set->target), &why))
         return hub_fail_as(err, HUB_INVALID, "bad-id", "'%.200s' cannot be a dataset's id here: %s",
                            set->target, why.detail);
     return HUB_OK;

@@ -133,7 +133,7 @@ enum hub_status hub_private_parent(const struct hub_private *place, const char *
                                    const char **name, struct hub_error *err)
 {
     char segment[HUB_MAX_ID + 1];
-    HUB_TRY(hub_id_check(hub_view_of(id), err));
+    HUB_TRY(hub_folder_check(hub_view_of(id), err));
     int at = openat(place->root, ".", FOLDER);
     if (at < 0)
         return hub_fail_errno(err, errno, "the root cannot be opened");

@@ -121,7 +121,7 @@ static bool replay(const struct hub_private *place, int folder, const char *jour
         return true;
     const char *id = hub_member_text(doc, "id"), *tree = hub_member_text(doc, "new"),
                *old = hub_member_text(doc, "old");
-    if (!id || !tree || !old || hub_id_check(hub_view_of(id), NULL) || !is_tree(tree) ||
+    if (!id || !tree || !old || hub_folder_check(hub_view_of(id), NULL) || !is_tree(tree) ||
         !hub_private_name_is_ours(old, ""))
         return true;
     if (begin_move(place, id, true, &m, NULL))

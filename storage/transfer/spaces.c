@@ -3,6 +3,7 @@
 
 #include "storage/base/fs.h"
 #include "storage/base/id.h"
+#include "storage/base/spell.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -54,12 +55,12 @@ enum hub_status hub_spaces_fetch(struct hub_remote *remote, const struct hub_pri
         return HUB_OK;
     for (const char *slash = id; (slash = strchr(slash, '/')); slash++) {
         HUB_CLEANUP(hub_closep) int folder = -1;
+        HUB_CLEANUP(hub_buf_dispose) struct hub_buf inside = HUB_BUF_INIT(8 * KIB);
         const char *name;
         snprintf(space, sizeof space, "%.*s", (int)(slash - id), id);
-        HUB_CLEANUP(hub_freep) char *inside = NULL;
-        if (asprintf(&inside, "%s/x", space) < 0)
-            return hub_no_memory(err);
-        HUB_TRY(hub_private_parent(place, inside, false, &folder, &name, err));
+        HUB_TRY(hub_id_folder(hub_view_of(space), &inside, err));
+        HUB_TRY(hub_buf_add_text(&inside, "/x", err));
+        HUB_TRY(hub_private_parent(place, inside.data, false, &folder, &name, err));
         HUB_TRY(fetch_into(remote, place, folder, space, err));
     }
     return HUB_OK;

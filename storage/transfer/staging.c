@@ -528,7 +528,7 @@ static bool look(const struct hub_staging *s, struct hub_staged *d)
     if (read_beneath(s->directory, "plan", &plan) || !plan.size ||
         sscanf(plan.data, "3 %*40s %*u %*64s %" SCNu64 " %" SCNu64 " %1024[^\n]", &d->bytes, &d->segments,
                d->id) != 3 ||
-        hub_id_check(hub_view_of(d->id), NULL))
+        hub_folder_check(hub_view_of(d->id), NULL))
         return false;
     if (!read_beneath(s->directory, "journal", &journal))
         hub_journal_read(hub_buf_view(&journal), count_segment, d, &valid);

@@ -413,7 +413,7 @@ def hostile():
         yield name.decode(), magic + b"x" * 600, name
     yield "no name", packed((info("data/a.bin", 1), b"x")), b"--as NAME"
     yield "only loose", packed((info("a.bin", 1), b"x")), b"--as NAME"
-    yield "reserved", packed((info("files/data/a.bin", 1), b"x")), b"reserved"
+    yield "reserved", packed((info("~files/data/a.bin", 1), b"x")), b"reserved"
     yield "deep", packed((info("a/" * 70 + "data/a.bin", 1), b"x")), b"too deep"
     yield "long", packed((info("a" * 300 + "/data/a.bin", 1), b"x")), b"too long"
     record = {"record": 1, "id": "ns/good-v0", "revision": "", "files": [{"path": "data/a.bin", "size": 3, "sha256": "00" * 32}]}

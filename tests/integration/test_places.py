@@ -127,12 +127,37 @@ def test_spelling_both_ways():
                 f.write(name)
         with Hub([root]) as hub:
             hub.wait_indexed()
-            assert sorted(hub.statuses()) == sorted(["\\x66iles", "\\x7ex", "tab\\x09x", "a\\x5cx41", "\\xff"])
+            assert sorted(hub.statuses()) == sorted(["files~", "\\x7ex", "tab\\x09x", "a\\x5cx41", "\\xff"])
             assert hub.get("/api/v1/datasets/%5CxFF").status == 200  # digits of either case
-            assert hub.get("/api/v1/datasets/%5Cx66iles/files/files/files").body == b"files"
-            assert hub.get("/api/v1/datasets/%5Cx66iles/files/%5Cx66iles/files").body == b"files"
+            assert hub.get("/api/v1/datasets/files~/files/files/files").body == b"files"
+            assert hub.get("/api/v1/datasets/%5Cx66iles/files/files/files").body == b"files"  # as it was spelled before
+            assert hub.get("/api/v1/datasets/files~/files/%5Cx66iles/files").body == b"files"
             answer = hub.get("/api/v1/datasets/a%5Cq")
             assert answer.status == 400 and answer.json()["type"] == "urn:minari-hub:bad-id"
+
+
+def test_a_folder_called_as_a_word_of_the_api_is_found_by_its_name(tmp_path):
+    with folder() as root:
+        for name in ("episodes", "lab/episodes", "lab/rows", "episodes~"):
+            copy(os.path.join(root, name))
+        with Hub([root]) as hub:
+            hub.wait_indexed()
+            assert sorted(hub.statuses()) == sorted(["episodes~", "episodes\\x7e", "lab/episodes~", "lab/rows~"])
+            assert {"episodes~", "lab/episodes~"} <= {d["id"] for d in hub.get("/api/v1/datasets?q=episodes").json()["items"]}
+            for plain, id in [("episodes", "episodes~"), ("episodes/files/data/main_data.hdf5", "episodes~"), ("lab/episodes", "lab/episodes~"),
+                              ("lab/rows", "lab/rows~"), ("lab/episodes/files", "lab/episodes~")]:
+                answer = hub.get(f"/api/v1/datasets/{plain}")
+                assert answer.status == 404 and answer.json()["type"] == "urn:minari-hub:dataset-not-found", plain
+                assert answer.json()["nearest"] == [id] and id in answer.json()["detail"], plain
+                assert id in hub.get(f"/d/{plain}").body.decode(), plain
+            assert hub.get("/api/v1/datasets/batch").json()["type"] == "urn:minari-hub:route-not-found"
+            names = subprocess.run(["tar", "-tf", "-"], input=hub.get("/api/v1/datasets/lab/episodes~/archive.tar").body, stdout=subprocess.PIPE)
+            assert b"lab/episodes/data/main_data.hdf5" in names.stdout.split()
+            for at, (name, path) in enumerate([("lab/episodes", "lab/episodes"), ("episodes~", "episodes"), ("\\x65pisodes", "episodes")]):
+                to = str(tmp_path / str(at))
+                ran = subprocess.run([os.path.join(BIN, "minari-cli"), "--remote", hub.base, "download", name, "-o", to], capture_output=True)
+                assert ran.returncode == 0, ran
+                assert os.path.isfile(os.path.join(to, path, "data", "main_data.hdf5"))
 
 
 def test_links_do_not_multiply():

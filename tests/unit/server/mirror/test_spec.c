@@ -58,7 +58,8 @@ static const struct {
     {"{'remote':'gcp://b','root':'named','as':'a//'}", "as"},
     {"{'remote':'gcp://b','root':'named','as':'.hidden'}", "as"},
     {"{'remote':'gcp://b','root':'named','as':'a\\nb'}", "as"},
-    {"{'remote':'gcp://b','root':'named','as':'a/files'}", "as"},
+    {"{'remote':'gcp://b','root':'named','as':'a/~files'}", "as"},
+    {"{'remote':'gcp://b','root':'named','as':'a/files'}", NULL},
     /* files and roots */
     {"{'remote':'gcp://b','root':'named','token-file':'token'}", "token-file"},
     {"{'remote':'gcp://b','root':'named','token-file':'/nonexistent/token'}", "token-file"},
@@ -171,7 +172,10 @@ Test(spec, where_a_dataset_goes)
         {"{}", "", NULL},
         {"{'as':'lab/'}", "../../pen-v1", NULL},
         {"{'as':'lab/'}", "", NULL},
-        {"{}", "a/files", NULL},
+        {"{}", "a/files", "a/files"},
+        {"{}", "a/files~", "a/files"}, /* the id of that folder on another hub */
+        {"{'as':'rows~/'}", "files~", "rows/files"},
+        {"{}", "~x", NULL},
         {"{}", ".minari-hub/trash", NULL},
         {"{}", "a\x01", NULL},
     };

@@ -669,6 +669,56 @@ Test(open, digests_of_large_inode_numbers_too)
     expect_migrated(0xFEDCBA9876543210U);
 }
 
+/* Of hub.db as the steps up to a number leave it. */
+static struct hub_db *write_hub_db(int version)
+{
+    struct hub_db *db;
+    DRAFT_OK(hub_db_open(path_of("hub.db"), HUB_DB_TRUTH, &db, err));
+    for (int i = 0; i < version; i++)
+        DRAFT_OK(hub_db_exec(db, hub_migrations[i].sql, err));
+    DRAFT_OK(hub_db_set_user_version(db, version, err));
+    return db;
+}
+
+Test(open, ids_of_folders_called_as_a_word_are_spelled_as_today)
+{
+    static const char *const ids[][2] = {{"lab/\\x65pisodes", "lab/episodes~"},
+                                         {"\\x66iles/\\x66iles/\\x66iles", "files~/files~/files~"},
+                                         {"m/rows~", "m/rows\\x7e"},
+                                         {"lab/\\x65pisodes-old", "lab/\\x65pisodes-old"},
+                                         {"a\\x5cb", "a\\x5cb"}};
+    struct hub_db *db = write_hub_db(9);
+    struct hub_stmt *stmt;
+    for (size_t i = 0; i < HUB_COUNT(ids); i++) {
+        char sql[1000];
+        snprintf(sql, sizeof sql,
+                 "INSERT INTO jobs (kind, target, rule, payload, state, priority, run_at)"
+                 " VALUES ('transfer', '%s', '', '', 'done', 0, 0);"
+                 "INSERT INTO origins (root, path, rule, remote, remote_id, revision, synced, seen)"
+                 " VALUES ('r', '%s', 'x', 'http://hub', '%s', '', 0, 0)",
+                 ids[i][0], ids[i][0], ids[i][0]);
+        DRAFT_OK(hub_db_exec(db, sql, err));
+    }
+    hub_db_close(db);
+    hub_catalog_close(open_it());
+    DRAFT_OK(hub_db_open(path_of("hub.db"), HUB_DB_TRUTH, &db, err));
+    for (size_t i = 0; i < HUB_COUNT(ids); i++) {
+        bool row = false;
+        DRAFT_OK(hub_db_prepare(db,
+                                "SELECT (SELECT target FROM jobs WHERE id = ?1 + 1), remote_id FROM origins"
+                                " WHERE path = ?2",
+                                &stmt, err));
+        hub_stmt_bind_int(stmt, 1, (int64_t)i);
+        hub_stmt_bind_text(stmt, 2, ids[i][0]);
+        DRAFT_OK(hub_stmt_step(stmt, &row, err));
+        cr_assert(row);
+        cr_expect_str_eq(hub_stmt_text(stmt, 0), ids[i][1]);
+        cr_expect_str_eq(hub_stmt_text(stmt, 1), ids[i][1]);
+        hub_stmt_reset(stmt);
+    }
+    hub_db_close(db);
+}
+
 Test(open, notes_are_kept)
 {
     struct hub_catalog *catalog = open_it();

@@ -36,8 +36,10 @@ Test(hub, urls_of_datasets)
         {"a/../b", "files", NULL},
         {"a//b", NULL, NULL},
         {"", NULL, NULL},
-        {"a-v0/files", NULL, NULL}, /* reserved: it would name another resource */
-        {"a\nb", NULL, NULL},
+        {"a-v0/files", NULL, DATASETS "/a-v0/files~"}, /* as it is it would name another resource */
+        {"a-v0/\\x66iles", "rows", DATASETS "/a-v0/files~/rows"},
+        {"a\nb", NULL, DATASETS "/a%5Cx0ab"},
+        {"a\\b", NULL, NULL},
     };
     for (size_t i = 0; i < HUB_COUNT(cases); i++) {
         HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(4 * KIB);

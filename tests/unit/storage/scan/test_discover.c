@@ -293,7 +293,7 @@ Test(discover, links_stay_beneath_the_roots)
 
 Test(discover, odd_names_get_ids)
 {
-    static const char *const ids[] = {"\\x66iles files 1", "\\x7efiles files 1", "bad\\xffname files 1",
+    static const char *const ids[] = {"\\x7efiles files 1", "bad\\xffname files 1", "files~ files 1",
                                       "tab\\x09name files 1"};
     char *root = scan_directory();
     scan_write(root, "files/x", "x");
