@@ -169,9 +169,10 @@ static enum hub_status look_closer(const struct hub_discovery *discovery, const 
     return hub_claim_ask_files(discovery, 0, "", listing, bids, err);
 }
 
-/* What would be claimed of a folder, or of one file if it were alone in it. */
+/* What would be claimed of a folder, or of one file if it were alone in it; `as_file`: in a folder that is none as a
+ * whole. */
 static enum hub_status find_claimed(const struct hub_find *find, const struct hub_walk *walk,
-                                    const char *only, bool *found, struct hub_error *err)
+                                    const char *only, bool as_file, bool *found, struct hub_error *err)
 {
     HUB_CLEANUP(gathering_dispose) struct gathering g = {0};
     HUB_CLEANUP(hub_listing_dispose) struct hub_listing listing = {0};
@@ -188,7 +189,8 @@ static enum hub_status find_claimed(const struct hub_find *find, const struct hu
         else
             asked.entries++;
     }
-    HUB_TRY(hub_claim_ask(&discovery, 0, "", &asked, &bids, err));
+    HUB_TRY(as_file ? hub_claim_ask_files(&discovery, 0, "", &asked, &bids, err)
+                    : hub_claim_ask(&discovery, 0, "", &asked, &bids, err));
     if (bids.count)
         HUB_TRY(only ? hub_fileset_add(&files, "", &asked.entries[0], err)
                      : hub_walk_collect(walk, 0, "", NULL, NULL, &files, err));
@@ -212,16 +214,17 @@ static enum hub_status find_claimed(const struct hub_find *find, const struct hu
     return report_all(find, walk, &g, err);
 }
 
-static enum hub_status find_at(const struct hub_find *find, const char *folder, const char *only, bool *found,
-                               struct hub_error *err)
+static enum hub_status find_at(const struct hub_find *find, const char *folder, const char *only,
+                               bool as_file, bool *found, struct hub_error *err)
 {
     HUB_CLEANUP(hub_roots_dispose) struct hub_roots roots = {0};
     HUB_TRY(take_roots(find, folder, &roots, err));
     const struct hub_walk walk = {.roots = &roots, .max_directories = HUB_MAX_DIRECTORIES};
-    return find_claimed(find, &walk, only, found, err);
+    return find_claimed(find, &walk, only, as_file, found, err);
 }
 
-/* The file by itself, else the dataset it belongs to: its folder, or the one above. */
+/* The file by itself, else the dataset it belongs to: its folder, or the one above. Where neither is one, a file that
+ * would make a folder of its own kind one is a dataset all the same, as the hub lists it. */
 static enum hub_status find_file(const struct hub_find *find, struct hub_error *err)
 {
     HUB_CLEANUP(hub_freep) char *name_copy = strdup(find->path);
@@ -230,11 +233,16 @@ static enum hub_status find_file(const struct hub_find *find, struct hub_error *
     bool found = false;
     if (!name_copy || !folder)
         return hub_fail_errno(err, errno, "%s", find->path);
-    HUB_TRY(find_at(find, folder, basename(name_copy), &found, err));
-    for (int up = 0; up < 2 && !found; up++) {
-        HUB_TRY(find_at(find, folder, NULL, &found, err));
-        dirname(folder); /* cuts in place */
-    }
+    const char *name = basename(name_copy);
+    HUB_TRY(find_at(find, folder, name, false, &found, err));
+    if (!found)
+        HUB_TRY(find_at(find, folder, NULL, false, &found, err));
+    HUB_CLEANUP(hub_freep) char *above_copy = strdup(folder);
+    HUB_TRY(hub_allocated(above_copy, err));
+    if (!found)
+        HUB_TRY(find_at(find, dirname(above_copy), NULL, false, &found, err));
+    if (!found)
+        HUB_TRY(find_at(find, folder, name, true, &found, err));
     return found ? HUB_OK
                  : hub_fail(err, HUB_NOT_FOUND, "%s is not a dataset by itself, and neither is its folder",
                             find->path);

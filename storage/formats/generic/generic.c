@@ -85,11 +85,11 @@ static enum hub_status inspect(struct hub_files *files, const struct hub_part *p
 }
 
 static const char *const names[] = {
-    "*.hdf5",   "*.h5",      "*.hdf",     "*.he5",       "*.mat",         "*.npy",
-    "*.npz",    "*.parquet", "*.arrow",   "*.feather", /* containers */
-    ".zgroup",  ".zarray",   "zarr.json", "*.zarr.zip",  "features.json", "*.tfrecord*",
-    "*.mcap",   "*.bag",     "*.db3",     "*_ckpt.*.gz", "*.pkl",         "*.pickle",
-    "*.pkl.gz", "*.mp4",     "*.zip",     NULL, /* refused */
+    "*.hdf5",    "*.h5",    "*.hdf",       "*.he5",      "*.mat",         "*.npy",       "*.npz",
+    "*.parquet", "*.arrow", "*.feather", /* containers */
+    ".zgroup",   ".zarray", "zarr.json",   "*.zarr.zip", "features.json", "*.tfrecord*", "*.mcap",
+    "*.bag",     "*.db3",   "*_ckpt.*.gz", "*.pkl",      "*.pickle",      "*.pkl.gz",    "*.mp4",
+    "*.zip",     "*.tar",   "*.tar.gz",    "*.tgz",      "*.tar.zst",     NULL, /* refused */
 };
 const struct hub_format hub_format_generic = {
     .name = "generic",

@@ -1,5 +1,6 @@
 /* Formats that are recognised so that they can be refused by name, each with what to do: a row each. */
 #include "storage/formats/generic/generic.h"
+#include "storage/formats/webdataset/webdataset.h"
 
 struct row {
     const char *remedy;     /* what it is, and what to do */
@@ -9,7 +10,13 @@ struct row {
     const char *within;     /* may: what such a name has in it */
     struct hub_view magic;  /* with which they begin */
     uint64_t below;         /* they have fewer bytes; 0: any number */
+    bool (*is)(struct hub_files *files, uint32_t number); /* may: what else is looked at */
 };
+
+static bool holds_lerobot(struct hub_files *files, uint32_t number)
+{
+    return hub_wds_look(files, number) == HUB_WDS_LEROBOT;
+}
 
 static const struct row rows[] = {
     {.remedy = "a Zarr store is not read yet: convert it to HDF5 with zarr.copy_all of zarr 2, or "
@@ -47,6 +54,10 @@ static const struct row rows[] = {
      .endings = {".gz"}, /* "$store$_observation_ckpt.0.gz", "add_count_ckpt.0.gz" */
      .within = "_ckpt.",
      .magic = {"\x1f\x8b", 2}},
+    {.remedy = "a LeRobot set in a tar is not read: unpack it (tar -xf) and serve the folder",
+     .endings = {".tar", ".tar.gz", ".tgz", ".tar.zst"},
+     .magic = {"", 0},
+     .is = holds_lerobot},
     /* of files that are known by their first bytes; what names alone tell is told so by its own driver */
     {.remedy = "a Git LFS pointer: the file itself was never fetched (git lfs pull)",
      .endings = {".pkl", ".pickle", ".pkl.gz", ".mp4", ".zip"},
@@ -101,7 +112,8 @@ const char *generic_refuse_file(struct hub_files *files, uint32_t number)
             if (named(&rows[i], files->entries[number].path, rows[i].endings[j]) &&
                 (!rows[i].below || files->entries[number].size < rows[i].below) &&
                 !hub_files_read(files, number, 0, head, sizeof head, &got, NULL) &&
-                got >= rows[i].magic.size && memcmp(head, rows[i].magic.data, rows[i].magic.size) == 0)
+                got >= rows[i].magic.size && memcmp(head, rows[i].magic.data, rows[i].magic.size) == 0 &&
+                (!rows[i].is || rows[i].is(files, number)))
                 return rows[i].remedy;
     return NULL;
 }

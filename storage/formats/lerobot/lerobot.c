@@ -24,6 +24,24 @@ static bool has_directory(const struct hub_files *listing, const char *name)
     return i != HUB_NONE && listing->entries[i].directory;
 }
 
+/* Rows or videos where LeRobot puts them: metadata of that kind stands beside other data, too. */
+static bool has_data(const struct hub_files *listing)
+{
+    for (uint32_t i = 0; i < listing->count; i++) {
+        const struct hub_view path = listing->entries[i].path;
+        if (hub_view_starts(path, "data/chunk-") || hub_view_is(path, "videos") ||
+            (hub_view_starts(path, "data/") && hub_view_ends(path, ".parquet")))
+            return true;
+    }
+    return false;
+}
+
+/* Without a version in meta/info.json: by the rest of it. */
+static bool looks_alike(const struct hub_files *listing)
+{
+    return hub_lerobot_has_company(listing) && has_data(listing);
+}
+
 static int claim(struct hub_files *listing)
 {
     char head[HEAD + 1];
@@ -35,17 +53,17 @@ static int claim(struct hub_files *listing)
                                    (has_directory(listing, "data") || has_directory(listing, "videos")))
                    ? 60
                : has_directory(listing, "meta_data") ? 30
-               : hub_lerobot_has_company(listing)    ? 60
+               : looks_alike(listing)                ? 60
                                                      : 0;
     }
     if (hub_files_read(listing, info, 0, head, HEAD, &got, NULL))
-        return hub_lerobot_has_company(listing) || has_directory(listing, "data") ? 60 : 0;
+        return hub_lerobot_has_company(listing) || has_data(listing) ? 60 : 0;
     head[got] = '\0';
     if (strstr(head, "\"codebase_version\""))
         return 95;
     if (strstr(head, "\"version\"") && strstr(head, "\"features\""))
         return 70;
-    return hub_lerobot_has_company(listing) ? 60 : 0;
+    return looks_alike(listing) ? 60 : 0;
 }
 
 static const char *const names[] = {

@@ -454,6 +454,13 @@ static enum hub_status check_loadable(struct plan *p, struct hub_error *err)
 static enum hub_status check_version(struct plan *p, struct hub_error *err)
 {
     const char *version = hub_lerobot_version(p->info.json);
+    const json_t *stated = json_object_get(p->info.json, "codebase_version");
+    if (!version && json_is_number(stated))
+        return hub_fail_as(err, HUB_CORRUPT, "no-version",
+                           LEROBOT_INFO
+                           " states codebase_version as the number %g: LeRobot states it as text, "
+                           "such as \"v2.0\"",
+                           json_number_value(stated));
     if (!version)
         return hub_fail_as(err, hub_lerobot_has_company(p->files) ? HUB_CORRUPT : HUB_NOT_ACCEPTABLE,
                            "no-version", LEROBOT_INFO " states no codebase_version");

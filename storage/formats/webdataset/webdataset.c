@@ -14,7 +14,8 @@
 #include <stdlib.h>
 
 #define SMALL_FILE MIB /* beside shards there may be notes, indexes and lists */
-enum { MAX_SMALL_FILES = 32, MAX_LOOK = 16, MAX_SHARDS_TRIED = 4 };
+enum { MAX_SMALL_FILES = 32, MAX_SHARDS_TRIED = 4, MAX_SERIES_TRIED = 64 };
+enum { ANOTHER = -1 }; /* a bid: it is whole, and holds no samples */
 
 /* ---- names ---- */
 
@@ -142,67 +143,6 @@ enum hub_status hub_wds_order(const struct hub_files *files, uint32_t *numbers, 
 
 /* ---- claims ---- */
 
-/* "code/main.c": the member of an archive of programs, whose names split like those of samples. */
-static bool is_source(struct hub_view field)
-{
-    static const char *const endings[] = {"c",     "h",  "cc", "cpp", "hpp",  "cu",  "py",  "pyc",
-                                          "ipynb", "sh", "md", "rst", "toml", "cfg", "ini", "yml",
-                                          "yaml",  "js", "ts", "css", "html", "o"};
-    for (size_t i = 0; i < HUB_COUNT(endings); i++)
-        if (hub_view_is(field, endings[i]))
-            return true;
-    return false;
-}
-
-/* The first members look like samples: files with a key and a field, and mostly not those of programs. */
-static bool shows_samples(struct hub_source *source, bool beginning)
-{
-    HUB_CLEANUP(hub_tar_dispose) struct hub_tar tar;
-    struct hub_tar_member m;
-    struct hub_view key, field;
-    bool end = false;
-    unsigned samples = 0, sources = 0;
-    hub_tar_init(&tar, source);
-    tar.beginning = beginning;
-    for (unsigned i = 0; i < MAX_LOOK && samples < sources + 2; i++) {
-        if (hub_tar_next(&tar, &m, &end, NULL) || end)
-            break;
-        if (m.regular && hub_wds_split(m.name, &key, &field))
-            ++*(is_source(field) ? &sources : &samples);
-    }
-    return samples > sources;
-}
-
-static bool holds_samples(struct hub_files *files, uint32_t number)
-{
-    struct hub_source source;
-    hub_source_file(&source, files, number);
-    return shows_samples(&source, false);
-}
-
-struct hub_packed hub_wds_packed(struct hub_source *source)
-{
-    struct hub_packed packed = {.source = source, .size = source->size};
-    const uint8_t *head;
-    size_t got;
-    if (!hub_source_peek(source, 0, 4, &head, &got, NULL))
-        packed.packing = hub_packing_of(head, got);
-    return packed;
-}
-
-static bool unpacks_to_samples(struct hub_files *files, uint32_t number)
-{
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf head = HUB_BUF_INIT(MIB); /* metadata have up to 250 KB */
-    struct hub_source file, memory;
-    hub_source_file(&file, files, number);
-    const struct hub_packed packed = hub_wds_packed(&file);
-    const enum hub_status st = packed.packing ? hub_unpack_head(&packed, &head, NULL) : HUB_CORRUPT;
-    if (st == HUB_TOO_BIG)
-        return true; /* as its name says; inspection refuses it with what to do */
-    hub_source_memory(&memory, head.data, head.size);
-    return shows_samples(&memory, head.size == head.limit);
-}
-
 static bool is_refused(struct hub_files *files, uint32_t number)
 {
     static const uint8_t xz[] = {0xfd, '7', 'z', 'X'};
@@ -219,11 +159,12 @@ static int bid_on(struct hub_files *listing, uint32_t number, enum hub_wds_packi
     enum { POINTER = 1024 }; /* what Git LFS leaves has less, a tar more */
     if (listing->entries[number].size < POINTER && hub_files_usable(listing, number, NULL) == HUB_CORRUPT)
         return hub_wds_shard_of(listing->entries[number].path).numbered ? 20 : 10;
-    if (packing == HUB_WDS_TAR)
-        return holds_samples(listing, number) ? 55 : 0;
-    if (packing == HUB_WDS_PACKED)
-        return unpacks_to_samples(listing, number) ? 45 : 0;
-    return is_refused(listing, number) ? 40 : 0;
+    if (packing == HUB_WDS_REFUSED)
+        return is_refused(listing, number) ? 40 : 0;
+    const enum hub_wds_content content = hub_wds_look(listing, number);
+    return content == HUB_WDS_SAMPLES   ? packing == HUB_WDS_TAR ? 55 : 45
+           : content == HUB_WDS_UNKNOWN ? 0
+                                        : ANOTHER;
 }
 
 static bool same_series(const struct hub_wds_shard *a, const struct hub_wds_shard *b)
@@ -231,7 +172,7 @@ static bool same_series(const struct hub_wds_shard *a, const struct hub_wds_shar
     return a->packing == b->packing && a->numbered == b->numbered && hub_view_equal(a->series, b->series);
 }
 
-/* One shard that is damaged does not hide the others: the first few are looked at. */
+/* One shard that is damaged does not hide the others: the first few are looked at, until one says what they are. */
 static int bid_on_series(struct hub_files *listing, uint32_t first, const struct hub_wds_shard *series)
 {
     unsigned looked = 0;
@@ -247,6 +188,23 @@ static int bid_on_series(struct hub_files *listing, uint32_t first, const struct
             break; /* it is alone */
     }
     return bid;
+}
+
+/* One that holds something else makes the directory none of shards. */
+static bool has_another(struct hub_files *listing)
+{
+    struct hub_wds_shard before = {.packing = HUB_WDS_NOT};
+    unsigned tried = 0;
+    for (uint32_t i = 0; i < listing->count && tried < MAX_SERIES_TRIED; i++) {
+        const struct hub_wds_shard shard = hub_wds_shard_of(listing->entries[i].path);
+        if (shard.packing == HUB_WDS_NOT || same_series(&shard, &before))
+            continue;
+        if (bid_on_series(listing, i, &shard) == ANOTHER)
+            return true;
+        before = shard;
+        tried++;
+    }
+    return false;
 }
 
 /* A directory of nothing but shards. */
@@ -269,7 +227,8 @@ static int claim_directory(struct hub_files *listing)
     if (first == HUB_NONE)
         return 0;
     const struct hub_wds_shard shard = hub_wds_shard_of(listing->entries[first].path);
-    return bid_on_series(listing, first, &shard);
+    const int bid = bid_on_series(listing, first, &shard);
+    return bid > 0 && !has_another(listing) ? bid : 0;
 }
 
 /* The names of a series begin alike, so that they follow each other in a sorted listing. */
@@ -309,7 +268,7 @@ static int claim_files(struct hub_files *listing, struct hub_claim *claim)
             continue;
         claim->from = i;
         const int confidence = bid_on_series(listing, i, &shard);
-        if (confidence) {
+        if (confidence > 0) {
             take_series(listing, i, &shard, claim);
             return confidence;
         }

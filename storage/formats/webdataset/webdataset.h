@@ -38,6 +38,12 @@ size_t hub_wds_digits(struct hub_view text);
 /** Put shards in order: by series, then by number, be it padded or not. */
 HUB_MUST_USE enum hub_status hub_wds_order(const struct hub_files *files, uint32_t *numbers, uint32_t count,
                                            struct hub_error *err);
+/* ---- look.c ---- */
+
+/* UNKNOWN: no member can be read. */
+enum hub_wds_content { HUB_WDS_UNKNOWN, HUB_WDS_SAMPLES, HUB_WDS_LEROBOT, HUB_WDS_OTHER };
+/** What a tar holds, plain or packed, by its first members. */
+enum hub_wds_content hub_wds_look(struct hub_files *files, uint32_t number);
 /** How a file is packed: a shard's name promises it, its first bytes say it. */
 struct hub_packed hub_wds_packed(struct hub_source *source);
 
