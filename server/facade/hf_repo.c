@@ -3,6 +3,7 @@
 
 #include "server/mirror/listed.h"
 #include "storage/base/digest.h"
+#include "storage/base/hf_cache.h"
 #include "storage/base/lru.h"
 #include "storage/catalog/upstream.h"
 
@@ -53,6 +54,7 @@ struct kept {
     unsigned count;
     int64_t modified_ns;
     char commit[41], tag[16];
+    bool fetched;  /* the commit is upstream's */
     char begins[]; /* whose it is */
 };
 
@@ -81,6 +83,18 @@ static enum hub_status add_revision(const struct hub_app *app, const struct hub_
     return st;
 }
 
+/* In the cache of huggingface_hub a repo is at the commit that was fetched, as it is upstream. */
+static void take_commit(struct kept *kept, const struct hub_summary *summary)
+{
+    const struct hub_view commit = hub_hf_cache_commit(hub_view_of(summary->path));
+    const bool whole =
+        commit.size == sizeof kept->commit - 1 && strspn(commit.data, "0123456789abcdef") >= commit.size;
+    const bool same = !kept->count || memcmp(kept->commit, commit.data, commit.size) == 0;
+    kept->fetched = whole && same && (kept->fetched || !kept->count);
+    if (kept->fetched)
+        memcpy(kept->commit, commit.data, commit.size);
+}
+
 /* By what is in it: ids and revisions, which are made of paths, sizes and times. */
 static enum hub_status look_at_all(const struct hub_objects *objects, struct kept *kept,
                                    struct hub_digest *digest, struct hub_error *err)
@@ -91,6 +105,7 @@ static enum hub_status look_at_all(const struct hub_objects *objects, struct kep
         HUB_TRY(hub_digest_add(digest, hub_view_of(summary->id), err));
         HUB_TRY(hub_digest_add(digest, HUB_VIEW("\n"), err));
         HUB_TRY(add_revision(objects->app, summary, digest, err));
+        take_commit(kept, summary);
         kept->modified_ns = HUB_MAX(kept->modified_ns, summary->modified_ns);
         if (strcmp(summary->format, "lerobot") == 0 && strlen(summary->era) < sizeof kept->tag)
             strcpy(kept->tag, summary->era);
@@ -105,7 +120,8 @@ static enum hub_status make(const struct hub_objects *objects, struct kept *kept
     HUB_TRY(hub_digest_begin(&digest, HUB_SHA256, err));
     HUB_TRY(look_at_all(objects, kept, &digest, err));
     HUB_TRY(hub_digest_end(&digest, sum, err));
-    hub_hex(sum, 20, kept->commit);
+    if (!kept->fetched)
+        hub_hex(sum, 20, kept->commit);
     return HUB_OK;
 }
 

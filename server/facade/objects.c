@@ -6,6 +6,7 @@
 #include "server/api/files.h"
 #include "server/api/namespace_file.h"
 #include "storage/base/digest.h"
+#include "storage/base/hf_cache.h"
 #include "storage/base/lru.h"
 #include "storage/base/order.h"
 #include "storage/base/time.h"
@@ -15,6 +16,7 @@
 #include <stdlib.h>
 
 enum { DOCUMENT_ORDER = 0x6f7264 }; /* among what is kept ready in app->documents */
+#define MAX_BEGINS (1 * GIB)
 
 /* ---- where the names of datasets begin ---- */
 
@@ -44,23 +46,17 @@ static void order_free(struct hub_lru_item *item)
     free(order);
 }
 
-static size_t write_begin(const struct hub_app *app, const struct hub_summary *summary, char *out)
+/* "ROOT/FOLDER/", as the names of its objects begin. */
+static enum hub_status add_begin(const struct hub_app *app, const struct hub_summary *summary,
+                                 struct hub_buf *out, struct hub_error *err)
 {
-    const char *const parts[] = {app->roots->roots[summary->root].name, summary->path};
-    size_t size = 0;
-    for (size_t i = 0; i < HUB_COUNT(parts); i++) {
-        const size_t part = parts[i] ? strlen(parts[i]) : 0;
-        if (!part)
-            continue;
-        if (out) {
-            memcpy(out + size, parts[i], part);
-            out[size + part] = '/';
-        }
-        size += part + 1;
-    }
-    if (out)
-        out[size] = '\0';
-    return size;
+    const char *root = app->roots->roots[summary->root].name;
+    if (root)
+        HUB_TRY(hub_buf_addf(out, err, "%s/", root));
+    if (!*summary->path)
+        return HUB_OK;
+    HUB_TRY(hub_hf_cache_name(hub_view_of(summary->path), out, err));
+    return hub_buf_add_text(out, "/", err);
 }
 
 bool hub_is_minari(const struct hub_summary *summary)
@@ -109,19 +105,20 @@ static enum hub_status fill_spaces(const struct hub_app *app, const struct hub_s
 static enum hub_status fill_order(const struct hub_app *app, const struct hub_snapshot *snapshot,
                                   struct hub_objects_order *order, struct hub_error *err)
 {
-    size_t bytes = 0;
-    for (uint32_t i = 0; i < snapshot->count; i++)
-        bytes += write_begin(app, snapshot->summaries[i], NULL) + 1;
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(MAX_BEGINS);
     HUB_TRY(hub_new(&order->places, snapshot->count + 1, sizeof *order->places, err));
-    HUB_TRY(hub_new(&order->text, bytes + 1, 1, err));
-    char *at = order->text;
     for (uint32_t i = 0; i < snapshot->count; i++) {
         if (!hub_summary_is_offered(snapshot->summaries[i]))
             continue;
-        order->places[order->count++] = (struct place){at, i};
-        at += write_begin(app, snapshot->summaries[i], at) + 1;
+        order->places[order->count++].summary = i;
+        HUB_TRY(add_begin(app, snapshot->summaries[i], &text, err));
+        HUB_TRY(hub_buf_add(&text, "", 1, err));
     }
-    order->item.bytes = sizeof *order + bytes + order->count * sizeof *order->places;
+    order->item.bytes = sizeof *order + text.size + order->count * sizeof *order->places;
+    order->text = hub_buf_take(&text, NULL);
+    const char *at = order->text;
+    for (uint32_t i = 0; i < order->count; at += strlen(at) + 1)
+        order->places[i++].begins = at;
     qsort(order->places, order->count, sizeof *order->places, hub_by_text);
     return fill_spaces(app, snapshot, order, err);
 }

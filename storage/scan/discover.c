@@ -12,7 +12,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { MAX_THREADS = 64, BATCH_DIRECTORIES = 256, BATCH_ENTRIES = 20000, MAX_REFUSED = 1000 };
+enum {
+    MAX_THREADS = 64,
+    BATCH_DIRECTORIES = 256,
+    BATCH_ENTRIES = 20000,
+    MAX_REFUSED = 1000,
+    MAX_COMMIT = 255
+};
 
 /* ---- nodes ---- */
 
@@ -92,6 +98,17 @@ static enum hub_status enqueue(struct hub_walking *w, struct hub_node *node, uin
     snprintf(why, sizeof why, "not entered: its root has more than %" PRIu64 " directories",
              w->discovery->walk->max_directories);
     return refuse(w, node, why) ? hub_no_memory(err) : HUB_OK;
+}
+
+enum hub_status hub_walking_enter(struct hub_walking *w, struct hub_node *node, const char *folder,
+                                  const struct hub_entry *e, struct hub_error *err)
+{
+    struct hub_node *child = node_new(node, node->root, folder, e->name);
+    HUB_TRY(hub_allocated(child, err));
+    pthread_mutex_lock(&w->lock);
+    const enum hub_status st = enqueue(w, child, e->device, e->inode, err);
+    pthread_mutex_unlock(&w->lock);
+    return st;
 }
 
 static enum hub_status enter_below(struct hub_walking *w, struct hub_node *node, const struct hub_entry *e,
@@ -285,9 +302,12 @@ static enum hub_status descend(struct hub_walking *w, struct hub_node *node,
 {
     for (uint32_t i = 0; i < listing->count; i++) {
         const struct hub_entry *e = &listing->entries[i];
+        bool entered = false;
         if (e->directory)
+            HUB_TRY(hub_walking_enter_repo(w, node, e, &entered, err));
+        if (e->directory && !entered)
             HUB_TRY(enter_below(w, node, e, wanted_by_series(bids, e->name), err));
-        else if (!claimed[i] && !hub_format_table_is_aside(w->formats, e->name))
+        else if (!e->directory && !claimed[i] && !hub_format_table_is_aside(w->formats, e->name))
             HUB_TRY(hub_fileset_add(&node->loose, "", e, err));
     }
     return HUB_OK;

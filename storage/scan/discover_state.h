@@ -1,4 +1,4 @@
-/** The inside of a discovery: shared by discover.c, handout.c and loose.c only. */
+/** The inside of a discovery: shared by discover.c, hf_repo.c, handout.c and loose.c only. */
 #ifndef HUB_SCAN_DISCOVER_STATE_H
 #define HUB_SCAN_DISCOVER_STATE_H
 
@@ -65,6 +65,20 @@ struct hub_finding {
     const char *broken; /* NULL: it is not */
     bool clash;         /* something beside it wanted the same id */
 };
+
+/* ---- discover.c ---- */
+
+/** Enter the directory `e` of `folder`, below a node that need not be its parent. */
+HUB_MUST_USE enum hub_status hub_walking_enter(struct hub_walking *w, struct hub_node *node,
+                                               const char *folder, const struct hub_entry *e,
+                                               struct hub_error *err);
+
+/* ---- hf_repo.c ---- */
+
+/** Where a directory of the node is a repo of Hugging Face's cache, enter its snapshot: `entered`. */
+HUB_MUST_USE enum hub_status hub_walking_enter_repo(struct hub_walking *w, struct hub_node *node,
+                                                    const struct hub_entry *e, bool *entered,
+                                                    struct hub_error *err);
 
 /* ---- handout.c ---- */
 

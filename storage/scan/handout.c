@@ -1,4 +1,5 @@
 /* Handing out what the walk found: an id for each, its own among all, and what was wrong with the place. */
+#include "storage/base/hf_cache.h"
 #include "storage/base/id.h"
 #include "storage/base/spell.h"
 #include "storage/scan/discover_state.h"
@@ -36,9 +37,11 @@ static enum hub_status spell_id(const char *space, const char *path, const char 
 {
     HUB_CLEANUP(hub_freep) char *below = hub_path_join(path, name);
     HUB_CLEANUP(hub_freep) char *whole = below ? hub_path_join(space, below) : NULL;
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf named = HUB_BUF_INIT(64 * KIB);
     HUB_TRY(hub_allocated(whole, err));
     id->size = 0;
-    HUB_TRY(hub_spell_id(hub_view_of(whole), id, err));
+    HUB_TRY(hub_hf_cache_name(hub_view_of(whole), &named, err));
+    HUB_TRY(hub_spell_id(hub_buf_view(&named), id, err));
     *shortened = hub_id_check(hub_buf_view(id), NULL) != HUB_OK;
     return *shortened ? shorten(id, err) : HUB_OK;
 }
