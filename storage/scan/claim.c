@@ -122,12 +122,21 @@ static bool wanted(const struct hub_question *q, const struct hub_format_row *fo
     return false;
 }
 
+static bool has_pointer(const struct hub_question *q)
+{
+    for (uint32_t i = 0; i < q->count; i++)
+        if (!q->entries[i].file.directory && hub_maybe_pointer(q->entries[i].file.size))
+            return true;
+    return false;
+}
+
 /* Most directories have nothing that anybody looks for: no copy is made to find that out. */
 static bool may_be_wanted(const struct hub_format_table *formats, const struct hub_listing *listing)
 {
     for (uint32_t i = 0; i < listing->count; i++) {
         const struct hub_entry *e = &listing->entries[i];
         if (hub_format_table_wants(formats, NULL, e->name, e->directory) ||
+            (!e->directory && hub_maybe_pointer(e->stamp.size)) ||
             (e->directory && hub_format_table_looks_into(formats, e->name)))
             return true;
     }
@@ -329,7 +338,7 @@ static enum hub_status make(const struct hub_question *of, const struct hub_list
         return hub_no_memory(err);
     }
     enum hub_status st = fill(q, listing, err);
-    const bool asked = !st && wanted(q, NULL);
+    const bool asked = !st && (wanted(q, NULL) || has_pointer(q));
     if (asked)
         st = key_of(q, &key, err);
     if (st || !asked || recall(q, key.data, bids)) {

@@ -96,3 +96,35 @@ def test_tars_without_a_series_of_keys_are_files(tmp_path):
     good = json.loads(inspect(os.path.join(root, "many", "good-000.tar")).stdout)["datasets"]
     assert [d["format"] for d in good] == ["webdataset"]
     assert inspect(os.path.join(root, "many", "archive.tar.gz")).returncode == 3
+
+
+POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"4d7a" * 16 + b"\nsize 12345678\n"
+
+
+def test_formats_that_are_not_read_are_named(tmp_path):
+    root = str(tmp_path)
+    for n in range(3):
+        write(root, f"tf/toy-train.tfrecord-0000{n}-of-00003")
+        write(root, f"tf/toy-test.tfrecord-0000{n}-of-00003")
+    write(root, "tf/one.tfrecord")
+    write(root, "rerun/session.rrd", b"RRF2" + bytes(50))
+    found = listed(root)
+    assert {id: (format, status) for id, (format, status, _) in found.items()} == {
+        id: ("generic", "unsupported") for id in ("tf/toy-train.tfrecord", "tf/toy-test.tfrecord", "tf/one.tfrecord", "rerun/session.rrd")}
+    assert "TFRecord" in found["tf/toy-train.tfrecord"][2] and "Rerun" in found["rerun/session.rrd"][2]
+
+
+def test_pointers_of_git_lfs_are_named_whatever_they_are_called(tmp_path):
+    root = str(tmp_path)
+    alone = ["a.mcap", "b.bag", "c.tfrecord-00000-of-00001", "d.safetensors", "e.csv", "f"]
+    for name in alone:
+        write(root, f"set/{name}", POINTER)
+    write(root, "set/notes.txt", b"version https://" + bytes(115))  # nearly
+    for n in range(20):
+        write(root, f"set/{n:03}.png", POINTER)
+    write(root, "other/near.txt", b"x" * 130)
+    found = listed(root)
+    names = {f"set/{name}" for name in alone} | {"set/png-pointers"}
+    assert {id for id, (format, _, _) in found.items() if format == "generic"} == names
+    assert all("git lfs pull" in found[id][2] and found[id][1] != "ready" for id in names)
+    assert found["other"][0] == "files"

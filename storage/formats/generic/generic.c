@@ -50,7 +50,10 @@ static int claim_files(struct hub_files *listing, struct hub_claim *claim)
 {
     static const char *const endings[] = {".hdf5", ".h5",      ".hdf",   ".he5",     ".mat", ".npy",
                                           ".npz",  ".parquet", ".arrow", ".feather", "",     NULL};
-    return hub_claim_file(listing, claim, endings, is_mine, 1);
+    const int confidence = hub_claim_file(listing, claim, endings, is_mine, 1);
+    if (confidence)
+        generic_widen(listing, claim);
+    return confidence;
 }
 
 /* ---- the dataset ---- */
@@ -65,10 +68,10 @@ enum hub_status generic_episode(struct hub_sink *sink, uint64_t steps, uint32_t 
 static enum hub_status plan(struct hub_files *files, struct hub_sink *sink, struct hub_error *err)
 {
     static const uint32_t first = 0;
-    const char *remedy = files->count == 1 ? generic_refuse_file(files, 0) : NULL;
-    if (remedy || (remedy = generic_refuse_directory(files)))
-        return hub_fail(err, HUB_UNSUPPORTED, "%s", remedy);
     const struct generic_container *container = files->count == 1 ? container_of(files, 0) : NULL;
+    const char *remedy = container ? NULL : generic_refuse_files(files);
+    if (!container && (remedy || (remedy = generic_refuse_directory(files))))
+        return hub_fail(err, HUB_UNSUPPORTED, "%s", remedy);
     if (!container)
         return hub_fail(err, HUB_NOT_ACCEPTABLE, "no container of arrays");
     HUB_TRY(container->plan ? container->plan(files, sink, err) : hub_files_usable(files, 0, err));
@@ -89,7 +92,7 @@ static const char *const names[] = {
     "*.parquet", "*.arrow", "*.feather", /* containers */
     ".zgroup",   ".zarray", "zarr.json",   "*.zarr.zip", "features.json", "*.tfrecord*", "*.mcap",
     "*.bag",     "*.db3",   "*_ckpt.*.gz", "*.pkl",      "*.pickle",      "*.pkl.gz",    "*.mp4",
-    "*.zip",     "*.tar",   "*.tar.gz",    "*.tgz",      "*.tar.zst",     NULL, /* refused */
+    "*.zip",     "*.tar",   "*.tar.gz",    "*.tgz",      "*.tar.zst",     "*.rrd",       NULL, /* refused */
 };
 const struct hub_format hub_format_generic = {
     .name = "generic",

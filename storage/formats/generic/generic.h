@@ -28,5 +28,9 @@ HUB_MUST_USE enum hub_status generic_episode(struct hub_sink *sink, uint64_t ste
 const char *generic_refuse_directory(struct hub_files *listing);
 /** The same of a file, by its name and head. */
 const char *generic_refuse_file(struct hub_files *files, uint32_t number);
+/** The same of all files of a dataset, where they are one series. */
+const char *generic_refuse_files(struct hub_files *files);
+/** Have a claim of one file that is refused take the others of its series. */
+void generic_widen(struct hub_files *listing, struct hub_claim *claim);
 
 #endif
