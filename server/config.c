@@ -47,7 +47,7 @@ static const struct option options[] = {
      "cache-max."},
     {"state", TEXT, AT(state), NULL, 0, 0, "DIR",
      "Where the catalogue is kept. Default: the service's state directory, else ~/.local/state/minari-hub."},
-    {"sync", SWITCH, AT(sync), "on", 0, 0, "",
+    {"sync", SWITCH, AT(sync), "on", 0, 0, "on|off",
      "What the catalogue is told is on the disk before it counts; off: faster, and a crash of the machine "
      "may damage it."},
     {"listen", TEXT, AT(listen), "127.0.0.1:8080", 0, 0, "ADDR:PORT|off",
@@ -109,9 +109,9 @@ static const struct option options[] = {
      "Memory that the inspection of one part may take; all at once take at most half of the machine's."},
     {"inspector", TEXT, AT(inspector), NULL, 0, 0, "PATH",
      "The program minari-inspect. Default: the one beside minari-hub."},
-    {"unsafe-inspect", SWITCH, AT(unsafe_inspect), "off", 0, 0, "",
+    {"unsafe-inspect", SWITCH, AT(unsafe_inspect), "off", 0, 0, "on|off",
      "Inspect even where the sandbox cannot be set up. Only for files you trust."},
-    {"access-log", SWITCH, AT(access_log), "on", 0, 0, "",
+    {"access-log", SWITCH, AT(access_log), "on", 0, 0, "on|off",
      "One line a request on standard error; what happens to the hub and its datasets is always told there."},
     {"log-format", CHOICE, AT(log_format), "text", 0, 0, "text|json",
      "Lines of the log for people or for programs."},
@@ -211,17 +211,22 @@ static enum hub_status set_number(const struct option *option, const char *value
     return HUB_OK;
 }
 
-static enum hub_status set_switch(const struct option *option, const char *value, bool *to,
-                                  struct hub_error *err)
+static bool read_switch(const char *value, bool *to)
 {
     static const char *const yes[] = {"on", "true", "yes", "1"}, *const no[] = {"off", "false", "no", "0"};
     for (size_t i = 0; i < HUB_COUNT(yes); i++) {
         if (strcasecmp(value, yes[i]) == 0 || strcasecmp(value, no[i]) == 0) {
             *to = strcasecmp(value, yes[i]) == 0;
-            return HUB_OK;
+            return true;
         }
     }
-    return wrong(err, option, value, "must be on or off");
+    return false;
+}
+
+static enum hub_status set_switch(const struct option *option, const char *value, bool *to,
+                                  struct hub_error *err)
+{
+    return read_switch(value, to) ? HUB_OK : wrong(err, option, value, "must be on or off");
 }
 
 /* The n-th of the words of "one|two|three", or an empty view. */
@@ -480,8 +485,8 @@ static enum hub_status read_environment(struct hub_config *config, struct hub_er
     return HUB_OK;
 }
 
-/* One flag: --name value, --name=value, and for switches --name and --no-name. `*used` arguments were
- * taken. */
+/* One flag: --name value, --name=value, and for switches --name alone (on) and --no-name too. `*used`
+ * arguments were taken. */
 static enum hub_status read_flag(struct hub_config *config, char *const *argv, int *used, const char *only,
                                  struct hub_error *err)
 {
@@ -499,7 +504,8 @@ static enum hub_status read_flag(struct hub_config *config, char *const *argv, i
     }
     if (!option)
         return hub_fail(err, HUB_INVALID, "unknown option %.80s; see --help", flag);
-    if (!value && option->kind == SWITCH)
+    bool ignored;
+    if (!value && option->kind == SWITCH && !(argv[1] && read_switch(argv[1], &ignored)))
         value = "on";
     if (!value) {
         value = argv[1];
@@ -567,10 +573,11 @@ void hub_config_help(FILE *out)
 size_t hub_config_usage(struct hub_usage_option *out, size_t max)
 {
     for (size_t i = 0; i < HUB_COUNT(options) && i < max; i++)
-        out[i] = (struct hub_usage_option){.name = options[i].name,
-                                           .value = options[i].argument[0] ? options[i].argument : NULL,
-                                           .words = options[i].kind == CHOICE ? options[i].argument : NULL,
-                                           .help = options[i].help};
+        out[i] = (struct hub_usage_option){
+            .name = options[i].name,
+            .value = options[i].argument[0] ? options[i].argument : NULL,
+            .words = options[i].kind == CHOICE || options[i].kind == SWITCH ? options[i].argument : NULL,
+            .help = options[i].help};
     return HUB_COUNT(options);
 }
 

@@ -74,7 +74,8 @@ static const char examples[] = "  minari-hub serve\n"
 static const char settings[] =
     "Each option is also a line `option = value` of the configuration file, and a variable\n"
     "MINARI_HUB_<OPTION> of the environment. Flags win over the environment, the environment over the\n"
-    "file. status, problems, check and scan find a running hub by its state directory (--state) and ask it "
+    "file. An option that is on or off may stand alone (on) or be written --no-OPTION (off).\n"
+    "status, problems, check and scan find a running hub by its state directory (--state) and ask it "
     "over\n"
     "STATE/control.sock, where `curl --unix-socket` works too.\n";
 

@@ -97,6 +97,25 @@ Test(config, flags_beat_the_environment_and_that_beats_the_file)
     hub_config_dispose(&config);
 }
 
+/* --switch off, --switch=off, --no-switch; alone it is on, and takes no other option for its value */
+Test(config, switches_take_a_word_or_none)
+{
+    static const char *const off[][2] = {{"--access-log", "off"},
+                                         {"--access-log=off", NULL},
+                                         {"--no-access-log", NULL},
+                                         {"--access-log", "No"}};
+    struct hub_config config;
+    struct hub_error err = {0};
+    for (size_t i = 0; i < HUB_COUNT(off); i++) {
+        cr_assert_eq(read_flags(&config, &err, off[i][0], off[i][1], NULL), HUB_OK, "%s", err.detail);
+        cr_expect_not(config.access_log, "%s", off[i][0]);
+        hub_config_dispose(&config);
+    }
+    cr_assert_eq(read_flags(&config, &err, "--unsafe-inspect", "--queue", "7"), HUB_OK, "%s", err.detail);
+    cr_assert(config.unsafe_inspect && config.queue == 7);
+    hub_config_dispose(&config);
+}
+
 struct bad_case {
     const char *a, *b, *says;
 };
