@@ -200,7 +200,7 @@ static enum hub_status fetch(const struct hub_config *config, const char *target
                              struct hub_error *err)
 {
     HUB_CLEANUP(hub_freep) char *state = NULL;
-    HUB_TRY(hub_config_state(config, &state, err));
+    HUB_TRY(hub_control_state(config, &state, err));
     return hub_control_ask(state, false, target, out, err);
 }
 
@@ -302,7 +302,7 @@ int hub_admin_problems(const struct hub_config *config)
     HUB_CLEANUP(hub_freep) char *state = NULL;
     size_t i;
     const json_t *problem;
-    enum hub_status st = all ? hub_config_state(config, &state, &err) : hub_no_memory(&err);
+    enum hub_status st = all ? hub_control_state(config, &state, &err) : hub_no_memory(&err);
     if (!st)
         st = gather(state, all, &err);
     if (st)

@@ -265,7 +265,7 @@ static int run(void *user, struct hub_config *config)
     c->config = config;
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    enum hub_status st = hub_config_state(config, &c->state, &err);
+    enum hub_status st = hub_control_state(config, &c->state, &err);
     if (!st)
         st = ask_hub(c, &job, &err);
     if (st == HUB_NOT_FOUND && strcmp(err.problem, "dataset-not-found") != 0)

@@ -67,6 +67,9 @@ HUB_MUST_USE enum hub_status hub_config_finish(struct hub_config *config, struct
 HUB_MUST_USE enum hub_status hub_config_state(const struct hub_config *config, char **out,
                                               struct hub_error *err);
 
+/** Whether a setting or the environment names it; else it is where this user's would be. */
+bool hub_config_names_state(const struct hub_config *config);
+
 /** The options of --help. */
 void hub_config_help(FILE *out);
 /** The same for the man page and the completions: at most `max`, and how many there are. */

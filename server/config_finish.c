@@ -88,12 +88,23 @@ static enum hub_status find_roots(struct hub_config *config, struct hub_error *e
     return add_root(config, path, err);
 }
 
+static const char *service_directory(void)
+{
+    const char *directory = getenv("STATE_DIRECTORY"); /* systemd; also set by the container image */
+    return directory && directory[0] ? directory : NULL;
+}
+
+bool hub_config_names_state(const struct hub_config *config)
+{
+    return config->state || service_directory();
+}
+
 static enum hub_status state_path(const struct hub_config *config, char out[PATH_MAX], struct hub_error *err)
 {
-    const char *service = getenv("STATE_DIRECTORY"); /* systemd; also set by the container image */
+    const char *service = service_directory();
     if (config->state)
         snprintf(out, PATH_MAX, "%s", config->state);
-    else if (service && service[0])
+    else if (service)
         snprintf(out, PATH_MAX, "%.*s", (int)strcspn(service, ":"), service);
     else
         return home_path("XDG_STATE_HOME", "/minari-hub", ".local/state/minari-hub", out, err);

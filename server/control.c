@@ -6,7 +6,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -17,24 +19,54 @@ static enum hub_status take(struct hub_fetch *fetch, struct hub_view bytes, stru
     return hub_buf_add(fetch->user, bytes.data, bytes.size, err);
 }
 
-/* Whether somebody listens, told in the admin's words; the HTTP library would say "could not connect". */
-static enum hub_status knock(const char *state, const struct sockaddr_un *at, struct hub_error *err)
+static bool knock(struct sockaddr_un *at)
 {
     HUB_CLEANUP(hub_closep) int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd >= 0 && connect(fd, (const struct sockaddr *)at, sizeof *at) == 0)
-        return HUB_OK;
-    if (errno == ENOENT || errno == ECONNREFUSED)
+    return fd >= 0 && connect(fd, (const struct sockaddr *)at, sizeof *at) == 0;
+}
+
+/* The directory's descriptor and the name of the socket in it; -1 with errno. */
+static int find_socket(const char *state, struct sockaddr_un *at)
+{
+    const int directory = open(state, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    *at = (struct sockaddr_un){.sun_family = AF_UNIX};
+    snprintf(at->sun_path, sizeof at->sun_path, "/proc/self/fd/%d/%s", directory, HUB_CONTROL_SOCKET);
+    return directory;
+}
+
+/* Why nobody listens, in the admin's words; the HTTP library would say "could not connect". */
+static enum hub_status not_there(const char *state, struct hub_error *err)
+{
+    struct stat st;
+    const int why = errno;
+    const bool service = strcmp(state, HUB_SERVICE_STATE) != 0 && lstat(HUB_SERVICE_STATE, &st) == 0;
+    if (why == ENOENT || why == ECONNREFUSED || why == ENOTDIR)
         return hub_fail(err, HUB_NOT_FOUND,
                         "no minari-hub is running with the state directory %s: start one with `minari-hub "
-                        "serve`, or name "
-                        "its state directory with --state DIR",
-                        state);
-    if (errno == EACCES)
+                        "serve`, or name its state directory with --state DIR%s",
+                        state,
+                        service ? " (the service's is " HUB_SERVICE_STATE ", which root may ask)" : "");
+    if (why == EACCES)
         return hub_fail(err, HUB_DENIED,
                         "the minari-hub with the state directory %s belongs to another user: run this as "
                         "that user, or as root",
                         state);
-    return hub_fail_errno(err, errno, "%s/%s", state, HUB_CONTROL_SOCKET);
+    return hub_fail_errno(err, why, "%s/%s", state, HUB_CONTROL_SOCKET);
+}
+
+enum hub_status hub_control_state(const struct hub_config *config, char **out, struct hub_error *err)
+{
+    struct sockaddr_un own, service;
+    HUB_TRY(hub_config_state(config, out, err));
+    if (hub_config_names_state(config))
+        return HUB_OK;
+    HUB_CLEANUP(hub_closep) int own_directory = find_socket(*out, &own);
+    HUB_CLEANUP(hub_closep) int service_directory = find_socket(HUB_SERVICE_STATE, &service);
+    if ((own_directory >= 0 && knock(&own)) || service_directory < 0 || !knock(&service))
+        return HUB_OK;
+    free(*out);
+    *out = NULL;
+    return hub_dup(out, HUB_SERVICE_STATE, err);
 }
 
 static enum hub_status fetch(const char *path, const char *target, struct hub_fetch *request,
@@ -59,12 +91,10 @@ static enum hub_status fetch(const char *path, const char *target, struct hub_fe
 enum hub_status hub_control_fetch(const char *state, const char *target, struct hub_fetch *request,
                                   int (*interrupted)(void *user), struct hub_error *err)
 {
-    HUB_CLEANUP(hub_closep) int directory = open(state, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    struct sockaddr_un at = {.sun_family = AF_UNIX};
-    if (directory < 0)
-        return hub_fail_errno(err, errno, "the state directory %s", state);
-    snprintf(at.sun_path, sizeof at.sun_path, "/proc/self/fd/%d/%s", directory, HUB_CONTROL_SOCKET);
-    HUB_TRY(knock(state, &at, err));
+    struct sockaddr_un at;
+    HUB_CLEANUP(hub_closep) int directory = find_socket(state, &at);
+    if (directory < 0 || !knock(&at))
+        return not_there(state, err);
     return fetch(at.sun_path, target, request, interrupted, err);
 }
 

@@ -500,7 +500,7 @@ static int run(void *user, struct hub_config *config)
     struct hub_error err = {0};
     enum hub_status st = confirm(c, &err);
     if (!st)
-        st = hub_config_state(config, &state, &err);
+        st = hub_control_state(config, &state, &err);
     if (!st)
         st = ask(c, state, &answer, &err);
     if (st == HUB_NOT_FOUND && strcmp(err.problem, "mirror-not-found") != 0)

@@ -592,7 +592,7 @@ static enum hub_status look_for_hub(struct command *c, const struct hub_config *
 {
     HUB_CLEANUP(hub_freep) char *state = NULL;
     HUB_CLEANUP(hub_json_decrefp) json_t *answer = NULL;
-    HUB_TRY(hub_config_state(config, &state, err));
+    HUB_TRY(hub_control_state(config, &state, err));
     const enum hub_status st = hub_control_ask(state, false, "/api/v1/jobs?limit=1", &answer, err);
     if (!st) {
         c->state = state;

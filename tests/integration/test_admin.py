@@ -204,6 +204,34 @@ def test_without_a_hub_the_commands_say_so(tmp_path):
         assert "minari-hub serve" in said.stderr
 
 
+def test_without_a_state_directory_the_commands_say_where_to_look(tmp_path):
+    for command in ("status", "problems"):
+        said = hub_command(str(tmp_path / "none"), command)
+        assert said.returncode == 4 and f"no minari-hub is running with the state directory {tmp_path}/none" in said.stderr
+        assert "--state DIR" in said.stderr
+
+
+def with_a_service(tmp_path, *lines):
+    """What a script says in a world of its own, where a hub runs as the service does."""
+    program, service = os.path.join(BIN, "minari-hub"), "/var/lib/minari-hub"
+    script = ["set -e", f"mount -t tmpfs -o mode=0755 tmpfs {os.path.dirname(service)}", f"mkdir -m 0700 {service}",
+              f"STATE_DIRECTORY={service} {program} serve --root {SAMPLES} --listen off --no-access-log 2> {tmp_path}/log & hub=$!",
+              f"until {program} status --state {service} 2>&1 | grep -q ' 4 ready'; do kill -0 $hub; sleep 0.05; done", *lines, "kill $hub; wait $hub"]
+    env = {k: v for k, v in os.environ.items() if k not in ("XDG_STATE_HOME", "STATE_DIRECTORY")}
+    return subprocess.run(["unshare", "--mount", "sh", "-c", "\n".join(script)], capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL,
+                          env={**env, "HUB": program, "HOME": str(tmp_path), "MINARI_HUB_CONFIG": "/dev/null"})
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="a file system is mounted, which takes root")
+def test_the_commands_find_the_service(tmp_path):
+    said = with_a_service(tmp_path, "$HUB status; $HUB problems; $HUB check door-human-v0",
+                          "mkdir -p $HOME/.local/state/minari-hub; $HUB problems --json",
+                          f"$HUB status --state {tmp_path} || echo exit $?")
+    assert said.returncode == 0, (said, (tmp_path / "log").read_text())
+    assert "state       /var/lib/minari-hub" in said.stdout and "datasets    4: 4 ready" in said.stdout and said.stdout.endswith("exit 4\n")
+    assert "/var/lib/minari-hub" in said.stderr and "--state DIR" in said.stderr
+
+
 def test_man_page_and_completions_are_of_the_tables():
     for what, words in (("man", ["--listen", "control.sock", "problems"]), ("bash", ["--root", "status"]),
                         ("zsh", ["--root", "status"]), ("fish", ["listen", "status"])):
@@ -341,14 +369,17 @@ def test_a_scan_ends_when_the_state_disk_is_full(tmp_path, beside):
 
 
 def test_the_unit_of_the_service_is_sound(tmp_path):
-    """What is installed names the installed program and the directives that systemd must know."""
-    unit = os.path.join(BIN, "..", "server", "minari-hub.service")
-    with open(unit) as f:
-        text = f.read()
-    assert "Type=notify" in text and "minari-hub serve" in text and "@" not in text.replace("$MAINPID", "")
+    """Installed below any prefix it starts the program that was installed with it; systemd knows its directives, also with a root to write."""
+    subprocess.run(["cmake", "--install", os.path.dirname(os.path.abspath(BIN)), "--component", "minari-hub", "--prefix", tmp_path / "there"],
+                   check=True, capture_output=True, timeout=60)
+    text = (tmp_path / "there" / "lib" / "systemd" / "system" / "minari-hub.service").read_text()
+    program = re.search(r"^ExecStart=(\S+) serve$", text, re.M)[1]
+    assert program == str(tmp_path / "there" / "bin" / "minari-hub") and os.access(program, os.X_OK)
+    assert "Type=notify" in text and "@" not in text.replace("$MAINPID", "")
+    example = re.search(r"^#   (ReadWritePaths=/\S+)$", text, re.M)[1]
     if shutil.which("systemd-analyze"):
         here = tmp_path / "minari-hub.service"
-        here.write_text(re.sub(r"ExecStart=\S+", "ExecStart=" + os.path.join(BIN, "minari-hub"), text))
+        here.write_text(text.replace("[Service]", f"[Service]\n{example}", 1))
         checked = subprocess.run(["systemd-analyze", "verify", "--man=no", str(here)], capture_output=True, text=True, timeout=60)
         assert "minari-hub.service" not in checked.stderr, checked.stderr
 
