@@ -73,3 +73,9 @@ enum hub_status hub_gzip(struct hub_view plain, struct hub_buf *out, struct hub_
         hub_buf_fit(out, 4 * KIB);
     return st;
 }
+
+bool hub_accepts_html(const struct hub_request *request)
+{
+    const char *accept = hub_request_header(request, "Accept");
+    return accept && strcasestr(accept, "text/html");
+}

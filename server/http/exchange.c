@@ -291,6 +291,18 @@ static const struct hub_protocol *protocol_of(const struct hub_http_options *opt
     return NULL;
 }
 
+/* The shape of its problems. */
+static const struct hub_problem_shape *shape_of(const struct hub_http_options *options,
+                                                const struct hub_protocol *protocol,
+                                                const struct hub_request *request)
+{
+    if (hub_accepts_html(request))
+        for (const struct hub_protocol *p = options->protocols; p && p->below; p++)
+            if (hub_view_starts(hub_view_of(request->target), p->below))
+                return p->for_people ? p->for_people : protocol ? protocol->shape : NULL;
+    return protocol ? protocol->shape : NULL;
+}
+
 /* A body lies in memory until its request ends: reserve as much as has come. */
 static enum hub_status take_for_body(struct hub_buf_meter *meter, size_t capacity, struct hub_error *err)
 {
@@ -366,7 +378,7 @@ bool hub_exchange_header(struct hub_exchange *x, const char *method, const char 
     }
     x->request.method = facts.method;
     const struct hub_protocol *protocol = protocol_of(&x->http->options, &x->request);
-    x->request.shape = protocol ? protocol->shape : NULL;
+    x->request.shape = shape_of(&x->http->options, protocol, &x->request);
     if (facts.method)
         x->method_name = method;
     st = x->parsed;

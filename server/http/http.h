@@ -287,7 +287,9 @@ struct hub_problem_shape {
 struct hub_protocol {
     const char
         *below; /* "/storage/"; "/": all whose first segment begins no row, where there is more than that */
-    const struct hub_problem_shape *shape;
+    const struct hub_problem_shape *shape; /* NULL: ours, JSON */
+    /** The shape where Accept names text/html, and for "/" also of paths of one segment; NULL: the same. */
+    const struct hub_problem_shape *for_people;
     /** NULL, or called before the body of a request comes. HUB_OK: the body is wanted; else this is the
      * answer, whatever the body would be. */
     enum hub_status (*refuse)(const struct hub_request *request, struct hub_error *err);
@@ -328,6 +330,8 @@ HUB_MUST_USE enum hub_status hub_range(const struct hub_request *request,
 
 /** The client takes gzip at least as gladly as plain bytes. */
 bool hub_accepts_gzip(const struct hub_request *request);
+/** Does Accept name text/html, as a browser's does? */
+bool hub_accepts_html(const struct hub_request *request);
 /** `plain` as gzip, at the end of `out`. */
 HUB_MUST_USE enum hub_status hub_gzip(struct hub_view plain, struct hub_buf *out, struct hub_error *err);
 

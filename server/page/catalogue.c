@@ -300,8 +300,7 @@ static enum hub_status show_html(struct hub_request *request, struct hub_respons
 enum hub_status hub_page_front(struct hub_request *request, struct hub_response *response,
                                struct hub_error *err)
 {
-    const char *accept = hub_request_header(request, "Accept");
     HUB_TRY(hub_response_header(response, err, "Vary", "Accept"));
-    return accept && strcasestr(accept, "text/html") ? show_html(request, response, err)
-                                                     : hub_front_show(request, response, err);
+    return hub_accepts_html(request) ? show_html(request, response, err)
+                                     : hub_front_show(request, response, err);
 }

@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-enum { MOST_VERSIONS = 8, FEW_NAMES = 6 };
+enum { MOST_VERSIONS = 8, FEW_NAMES = 6, FOLLOW_S = 5 };
 
 /* Links to the versions, the newest first and marked. */
 static void write_version_links(struct page *page, const json_t *dataset)
@@ -43,10 +43,13 @@ static void write_head(struct page *page, const json_t *dataset)
                           env = page_text(json_object_get(dataset, "facts"), "env");
     const struct hub_view robot = page_text(dataset, "robot_type"), about = page_text(dataset, "description");
     page_crumbs(page, page_text(dataset, "id"), "");
-    page_dataset_head(out, &(struct page_dataset_head){page_text(dataset, "id"),
-                                                       page_status_class(dataset),
-                                                       page_status_words(page, dataset),
-                                                       {revision.data, HUB_MIN(revision.size, 12)}});
+    const struct page_dataset_head head = {page_text(dataset, "id"), page_status_class(dataset),
+                                           page_status_words(page, dataset)};
+    page_dataset_head_begin(out, &head);
+    if (revision.size)
+        page_dataset_revision(out,
+                              &(struct page_dataset_revision){{revision.data, HUB_MIN(revision.size, 12)}});
+    page_dataset_head_end(out, &head);
     write_version_links(page, dataset);
     if (about.size)
         page_paragraph(out, &(struct page_paragraph){HUB_VIEW("lead"), about});
@@ -261,19 +264,10 @@ static void write_metadata(struct page *page, const json_t *dataset)
     page_section_end(out, &section);
 }
 
-static enum hub_status show(struct page *page, const json_t *dataset, const json_t *statistics,
-                            const json_t *episodes)
+static enum hub_status write_use(struct page *page, const json_t *dataset, const json_t *episodes)
 {
     struct page_out *out = &page->out;
-    const struct hub_view id = page_text(dataset, "id");
     const struct page_section use = {HUB_VIEW("use"), HUB_VIEW("Use it")};
-    page_open(page, id, page_url(page, "/api/v1/datasets/%p", id));
-    write_head(page, dataset);
-    page_problems(page, dataset);
-    if (statistics)
-        write_distributions(page, statistics);
-    if (episodes)
-        write_episodes(page, episodes);
     page_section_begin(out, &use);
     HUB_TRY(page_recipes(page, dataset, page_first_episode(episodes), NULL, true));
     page_dataset_more_begin(out, NULL);
@@ -281,6 +275,22 @@ static enum hub_status show(struct page *page, const json_t *dataset, const json
                                        HUB_VIEW("More ways: Python, curl, Minari, rclone")});
     page_dataset_more_end(out, NULL);
     page_section_end(out, &use);
+    return HUB_OK;
+}
+
+static enum hub_status show(struct page *page, const json_t *dataset, const json_t *statistics,
+                            const json_t *episodes)
+{
+    const struct hub_view id = page_text(dataset, "id");
+    page_open(page, id, page_url(page, "/api/v1/datasets/%p", id));
+    write_head(page, dataset);
+    page_problems(page, dataset);
+    if (statistics)
+        write_distributions(page, statistics);
+    if (episodes)
+        write_episodes(page, episodes);
+    if (!page_is_pending(dataset))
+        HUB_TRY(write_use(page, dataset, episodes));
     write_fields(page, dataset);
     write_spaces(page, dataset);
     write_versions(page, dataset);
@@ -300,6 +310,7 @@ enum hub_status hub_page_dataset(struct hub_request *request, struct hub_respons
     const struct hub_view id = page_id(&page);
     HUB_TRY(page_ask(&page, page_url(&page, "/api/v1/datasets/%p%r", id, page_query(&page, "revision", NULL)),
                      &dataset));
+    page.refresh_s = page_is_pending(dataset) ? FOLLOW_S : 0;
     if (hub_view_is(page_text(dataset, "status"), "ready")) {
         HUB_TRY(page_ask_if_any(&page, page_url(&page, "/api/v1/datasets/%p/~statistics", id), &statistics));
         HUB_TRY(page_ask_if_any(

@@ -9,7 +9,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-enum { PAGE_LIMIT = 8 * 1024 * 1024, URL_LIMIT = 64 * 1024, AGAIN_S = 3 };
+enum { PAGE_LIMIT = 8 * 1024 * 1024, URL_LIMIT = 64 * 1024, AGAIN_S = 3, FEW_TRIES = 2, MANY_TRIES = 100000 };
 
 static const char policy[] = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
                              "media-src 'self'; connect-src 'self'; "
@@ -28,7 +28,8 @@ enum hub_status page_begin(struct page *page, struct hub_request *request, struc
                            const char *const *parameters, struct hub_error *err)
 {
     *page = (struct page){.request = request, .response = response, .err = err};
-    request->shape = &hub_page_shape;
+    if (hub_accepts_html(request))
+        request->shape = &hub_page_shape;
     HUB_TRY(hub_request_known(request, parameters, err));
     return request->may_block ? HUB_OK : HUB_AGAIN;
 }
@@ -64,6 +65,24 @@ static enum hub_status put_headers(struct hub_response *response, struct hub_err
                                "camera=(), microphone=(), geolocation=()");
 }
 
+static void begin_frame(struct page_out *out, struct hub_view title, struct hub_view alternate,
+                        unsigned refresh_s)
+{
+    const struct page_head head = {title, alternate};
+    page_document_begin(out, NULL);
+    page_head_begin(out, &head);
+    if (refresh_s)
+        page_refresh(out, &(struct page_refresh){refresh_s});
+    page_head_end(out, &head);
+    page_frame_begin(out, &(struct page_frame){alternate, HUB_VIEW(HUB_VERSION)});
+}
+
+static void end_frame(struct page_out *out, struct hub_view alternate)
+{
+    page_frame_end(out, &(struct page_frame){alternate, HUB_VIEW(HUB_VERSION)});
+    page_document_end(out, NULL);
+}
+
 void page_open(struct page *page, struct hub_view title, struct hub_view alternate)
 {
     struct hub_buf *buf = hub_response_buffer(page->response, 200, "text/html; charset=utf-8", PAGE_LIMIT);
@@ -71,14 +90,12 @@ void page_open(struct page *page, struct hub_view title, struct hub_view alterna
     page->alternate = HUB_BUF_INIT(URL_LIMIT);
     alternate.size -= hub_view_ends(alternate, "?");
     page->out.status = hub_buf_add_view(&page->alternate, alternate, page->err);
-    page_frame_begin(&page->out,
-                     &(struct page_frame){title, hub_buf_view(&page->alternate), HUB_VIEW(HUB_VERSION)});
+    begin_frame(&page->out, title, hub_buf_view(&page->alternate), page->refresh_s);
 }
 
 enum hub_status page_close(struct page *page)
 {
-    page_frame_end(&page->out,
-                   &(struct page_frame){HUB_VIEW(""), hub_buf_view(&page->alternate), HUB_VIEW(HUB_VERSION)});
+    end_frame(&page->out, hub_buf_view(&page->alternate));
     HUB_TRY(page->out.status);
     HUB_TRY(put_headers(page->response, page->err));
     HUB_TRY(hub_response_header(page->response, page->err, "Cache-Control", "no-cache"));
@@ -271,7 +288,7 @@ static struct hub_view above(const struct hub_request *request)
     if (!request->query_text || !*request->query_text)
         while (path.size > 1 && path.data[--path.size] != '/')
             continue;
-    return path.size > 3 ? path : HUB_VIEW("/"); /* nothing is at /d */
+    return path.size > 3 && hub_view_starts(path, "/d/") ? path : HUB_VIEW("/"); /* nothing is at /d */
 }
 
 /* Datasets that may have been meant: other versions, and names spelled nearly so. */
@@ -302,14 +319,27 @@ static void write_meant(struct page_out *out, const char *extra)
     page_meant_end(out, NULL);
 }
 
-/* The same address again: page.js opens it by itself a few times. */
-static void write_again(struct page_out *out, const struct hub_request *request, const struct hub_error *err)
+/* Whether it becomes the page that is asked for by itself. */
+static bool comes(const char *name)
+{
+    return strcmp(name, "pending") == 0 || strcmp(name, "dataset-changing") == 0 ||
+           strcmp(name, "starting") == 0;
+}
+
+static unsigned again_s(const struct hub_error *err)
+{
+    return err->retry_after_s ? err->retry_after_s : AGAIN_S;
+}
+
+/* The same address again, which page.js opens by itself: what comes until it is there, else a few times. */
+static void write_again(struct page_out *out, const struct hub_request *request, const struct hub_error *err,
+                        const char *name)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(64 * KIB);
     const char *query = request->query_text ? request->query_text : "";
+    const unsigned tries = comes(name) ? MANY_TRIES : FEW_TRIES;
     if (!hub_buf_addf(&url, NULL, "%s%s%s", request->target, *query ? "?" : "", query))
-        page_again(
-            out, &(struct page_again){err->retry_after_s ? err->retry_after_s : AGAIN_S, hub_buf_view(&url)});
+        page_again(out, &(struct page_again){again_s(err), tries, hub_buf_view(&url)});
 }
 
 static enum hub_status write_problem(struct hub_buf *buf, const struct hub_request *request,
@@ -333,15 +363,14 @@ static enum hub_status write_problem(struct hub_buf *buf, const struct hub_reque
     for (size_t i = HUB_COUNT(titles); i-- > 0;)
         if (titles[i].status == status && (!titles[i].name || strcmp(titles[i].name, name) == 0))
             title = titles[i].title;
-    const struct page_frame frame = {hub_view_of(title), HUB_VIEW("/openapi.json"), HUB_VIEW(HUB_VERSION)};
     const char *detail = err->detail[0] ? err->detail : name;
-    page_frame_begin(&out, &frame);
+    begin_frame(&out, hub_view_of(title), HUB_VIEW("/openapi.json"), comes(name) ? again_s(err) : 0);
     page_problem(&out,
                  &(struct page_problem){status, hub_view_of(title), hub_view_of(detail), above(request)});
     if (status == 503)
-        write_again(&out, request, err);
+        write_again(&out, request, err, name);
     write_meant(&out, extra);
-    page_frame_end(&out, &frame);
+    end_frame(&out, HUB_VIEW("/openapi.json"));
     return out.status;
 }
 

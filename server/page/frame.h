@@ -19,6 +19,7 @@ struct page {
     unsigned next_url;
     struct hub_buf alternate; /* the address of the same in the API */
     char trouble[512];        /* why page_ask_if_any had nothing the last time it did not */
+    unsigned refresh_s; /* what is shown goes on: the browser asks again, without JavaScript too; 0: no */
 };
 
 void page_dispose(struct page *page);

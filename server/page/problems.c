@@ -1,6 +1,13 @@
 /* The status of a dataset and its problems: see problems.h. */
 #include "server/page/problems.h"
 
+#include "storage/base/number.h"
+#include "storage/base/time.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
 enum { MOST_PROBLEMS = 10 };
 
 /* ---- the status ---- */
@@ -13,6 +20,11 @@ static uint64_t flaws_of(const json_t *dataset)
 static bool is_ready(const json_t *dataset)
 {
     return hub_view_is(page_text(dataset, "status"), "ready");
+}
+
+bool page_is_pending(const json_t *dataset)
+{
+    return hub_view_is(page_text(dataset, "status"), "pending");
 }
 
 struct hub_view page_status_words(struct page *page, const json_t *dataset)
@@ -124,20 +136,62 @@ static void write_some(struct page *page, const json_t *problems, bool costly)
     page_list_end(&page->out, NULL);
 }
 
+/* How many of its parts are inspected, as the API says to who asks for its episodes; which has it inspected next. */
+static struct hub_view parts_of(struct page *page, struct hub_view id)
+{
+    HUB_CLEANUP(hub_freep) char *extra = NULL;
+    HUB_CLEANUP(hub_json_decrefp) json_t *list = NULL;
+    struct hub_error err = {0};
+    unsigned long long parts, done;
+    const struct hub_view target = page_url(page, "/api/v1/datasets/%p/episodes?limit=1", id);
+    if (!target.size || !hub_page_ask(page->request, target.data, &extra, &list, &err) || !extra ||
+        sscanf(extra, "\"parts\":%llu,\"done\":%llu", &parts, &done) != 2)
+        return HUB_VIEW("");
+    return page_url(page, ", %u of %u parts are read", (uint64_t)done, (uint64_t)parts);
+}
+
+static struct hub_view change_of(struct page *page, const json_t *dataset)
+{
+    const struct hub_view modified = page_text(dataset, "modified");
+    struct tm utc = {0};
+    if (!modified.size || !strptime(modified.data, "%Y-%m-%dT%H:%M:%S", &utc))
+        return HUB_VIEW("");
+    const int64_t age_s = hub_time_now_s() - timegm(&utc);
+    return age_s < 0 ? HUB_VIEW("") : page_url(page, ", last change %u s ago", (uint64_t)age_s);
+}
+
+/* What is written, or being read: how far it is. */
+static void write_pending(struct page *page, const json_t *dataset)
+{
+    const struct hub_view reason = page_text(dataset, "reason");
+    char size[HUB_SIZE_CHARS];
+    hub_number_size(page_count(dataset, "size"), size);
+    const struct hub_view now = reason.size ? page_url(page, "Not ready yet, %r: %r%r.", reason,
+                                                       hub_view_of(size), change_of(page, dataset))
+                                            : page_url(page, "Being read: %r%r.", hub_view_of(size),
+                                                       parts_of(page, page_text(dataset, "id")));
+    const struct page_note note = {HUB_VIEW(""), now};
+    page_note_begin(&page->out, &note);
+    page_follows(&page->out, &(struct page_follows){HUB_VIEW(
+                                 "Its files can be downloaded now. Episodes appear when all of it is "
+                                 "read; this page follows.")});
+    page_note_end(&page->out, &note);
+}
+
 static void write_reason(struct page *page, const json_t *dataset)
 {
     const struct hub_view reason = page_text(dataset, "reason");
-    if (!reason.size && !hub_view_is(page_text(dataset, "status"), "pending"))
+    const struct page_note note = {HUB_VIEW("bad"), reason};
+    if (page_is_pending(dataset)) {
+        write_pending(page, dataset);
         return;
-    const struct page_note note = {HUB_VIEW("bad"),
-                                   reason.size ? reason
-                                               : HUB_VIEW("Being read. Its files can be downloaded now; "
-                                                          "episodes appear when all parts are read.")};
+    }
+    if (!reason.size)
+        return;
     page_note_begin(&page->out, &note);
-    if (reason.size)
-        page_paragraph(&page->out,
-                       &(struct page_paragraph){HUB_VIEW("muted"),
-                                                HUB_VIEW("The files are listed and can be downloaded.")});
+    page_paragraph(
+        &page->out,
+        &(struct page_paragraph){HUB_VIEW("muted"), HUB_VIEW("The files are listed and can be downloaded.")});
     page_note_end(&page->out, &note);
 }
 

@@ -6,6 +6,8 @@
 
 /** The status of an item or a document: "ready, 4 problems" where these cost data or loading. */
 struct hub_view page_status_words(struct page *page, const json_t *dataset);
+/** Written, or being read: it becomes ready by itself. */
+bool page_is_pending(const json_t *dataset);
 /** Its class in the style sheet: "flawed" for such a one, else the status. */
 struct hub_view page_status_class(const json_t *dataset);
 /** Why it cannot be read, what is lost in one sentence, then its problems; first those that cost data. */

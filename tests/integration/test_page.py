@@ -16,7 +16,7 @@ import h5py
 import numpy as np
 import pytest
 
-from hub import BIN, FIXTURES, serving, until
+from hub import BIN, FIXTURES, Hub, serving, until
 
 DOOR = "D4RL/door/human-v2"
 HTML = {"Accept": "text/html,*/*;q=0.8"}
@@ -360,6 +360,47 @@ def test_what_is_being_written_is_a_page_that_asks_again(tmp_path):
         assert "These files are being written" in found.text or "still being inspected" in found.text
         assert "/d/door-human-v0/episodes/0?at=2" in found.links() and [a for t, a in found.tags if a.get("id") == "again"][0]["data-seconds"] == "3"
         until(lambda: hub.get("/d/door-human-v0/episodes/0", HTML).status == 200)
+
+
+def refreshes(found):
+    return [a["content"] for t, a in found.tags if t == "meta" and a.get("http-equiv") == "refresh"]
+
+
+def test_a_pending_dataset_is_a_page_that_follows(tmp_path):
+    folder = shutil.copytree(os.path.join(FIXTURES, "samples", "door-human-v0"), tmp_path / "door-human-v0")
+    for here, _, names in os.walk(folder):
+        for name in names:
+            os.utime(os.path.join(here, name))
+    with Hub([str(tmp_path)], args=["--settle", "1h"]) as hub:
+        hub.wait_ready()
+        found = page(hub, "/d/door-human-v0")
+        size = sum(os.path.getsize(os.path.join(here, name)) for here, _, names in os.walk(folder) for name in names)
+        assert re.search(r"Not ready yet, its files changed a moment ago: \S+ [kM]B, last change \d+ s ago\.", found.text), found.text
+        assert size and "this page follows" in found.text and refreshes(found) == ["5"]
+        assert [a["data-then"] for t, a in found.tags if a.get("class") == "muted counting"] == ["load"]
+        assert not [a for t, a in found.tags if a.get("class") == "note bad"] and "revision" not in found.text and "Use it" not in found.text
+        assert "/d/door-human-v0/files" in found.links()
+        asked_again = page(hub, "/d/door-human-v0/episodes/0", 503)
+        assert refreshes(asked_again) and [a["data-tries"] for t, a in asked_again.tags if a.get("id") == "again"] == ["100000"]
+    with serving(str(tmp_path)) as hub:
+        found = page(hub, "/d/door-human-v0")
+        assert not refreshes(found) and "Use it" in found.text and "revision" in found.text and "follows" not in found.text
+
+
+def test_errors_are_pages_for_browsers_alone(hub):
+    """HTML where Accept names it, at any address that is not of the API; without it pages answer as the API does, and others as their protocol does."""
+    for path, status in (("/d/none-v0", 404), ("/d/door-human-v0/episodes/999", 404), ("/d/door-human-v0?nonsense=1", 400), ("/d/a//b", 400)):
+        page(hub, path, status)
+        for accept in ({}, {"Accept": "*/*"}, {"Accept": "application/json"}):
+            answer = hub.get(path, accept)
+            assert (answer.status, answer.headers["Content-Type"]) == (status, "application/problem+json") and answer.json()["status"] == status
+    for path in ("/nothing/here", "/nothing/here/", "/mirrors", "/docs", "/minari-datasets/none"):
+        found = page(hub, path, 404)
+        assert "/~operations" in found.links() and "/" in found.links(), path
+        assert "html" not in hub.get(path).headers["Content-Type"], path
+    assert hub.get("/nothing/here").headers["Content-Type"].startswith("application/xml")
+    for path in ("/api/v1/datasets/none-v0", "/api/datasets/none/none", "/storage/v1/b/none/o/none"):
+        assert "html" not in hub.get(path, HTML).headers["Content-Type"], path
 
 
 def test_a_field_that_cannot_be_read_says_why(tmp_path):

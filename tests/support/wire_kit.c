@@ -72,14 +72,14 @@ static unsigned read_headers(const char *lines)
     return count;
 }
 
-/* The protocol of the address, as the server finds it. */
+/* The protocol of the address, as the server finds it; pages are asked for as a browser asks. */
 static const struct hub_problem_shape *shape_of(void)
 {
     for (const struct hub_protocol *protocol = hub_protocols; protocol->below; protocol++) {
         const bool deep = request.segment_count + request.trailing_slash > 1;
         if (hub_view_starts(hub_view_of(request.target), protocol->below) &&
             (protocol->below[1] || (deep && !hub_route_begins(hub_routes, request.segments[0]))))
-            return protocol->shape;
+            return protocol->for_people && protocol->below[1] ? protocol->for_people : protocol->shape;
     }
     return NULL;
 }

@@ -44,9 +44,9 @@ for (const select of document.querySelectorAll("form select")) {
   select.addEventListener("change", () => select.form.requestSubmit());
 }
 
-// what is not there yet is asked for again, twice
+// what is not there yet is asked for again, as often as the page says
 const again = document.getElementById("again"), tries = history.state?.tries ?? 0;
-if (again && tries < 2) {
+if (again && tries < again.dataset.tries) {
   const { seconds } = again.dataset;
   again.prepend(`Trying again in ${seconds} s. `);
   setTimeout(() => { history.replaceState({ tries: tries + 1 }, ""); location.reload(); }, 1000 * seconds);
@@ -107,6 +107,8 @@ function follow_work(main) {
     request.addEventListener("error", () => again(5));
     request.addEventListener("load", () => {
       const now = request.status === 200 && request.response.getElementById("main");
+      // a page that waited for what it is about is another one now, with scripts of its own
+      if (now && main.querySelector("[data-then=load]") && !now.querySelector("[data-then=load]")) return location.reload();
       const old = [...main.children], found = now ? [...now.children] : [];
       if (found.length && found.length !== old.length && !main.contains(document.activeElement)) main.replaceChildren(...found.map((part) => document.importNode(part, true)));
       else found.forEach((part, i) => {

@@ -140,9 +140,13 @@ Test(frame, problems)
          "<a href=\"/d/a%20b/%3Ci%3E\"><bdi>a b/&lt;i&gt;</bdi></a>"},
         {"/d/x", "dataset-not-found", 404, 0, "no JSON", "Status 404"},
         {"/d/x", "dataset-changing", 503, 0, NULL, "<h1>These files are being written</h1>"},
+        {"/d/x", "dataset-changing", 503, 0, NULL, "data-seconds=\"3\" data-tries=\"100000\""},
+        {"/d/x", "pending", 503, 2, NULL,
+         "<noscript><meta http-equiv=\"refresh\" content=\"2\"></noscript>\n</head>"},
+        {"/nothing/here", "route-not-found", 404, 0, NULL, "<a href=\"/\">One level up</a>"},
         {"/d/x", "overloaded", 503, 0, NULL, "<h1>Not now</h1>"},
         {"/d/x?a=b&c", "overloaded", 503, 7, NULL,
-         "data-seconds=\"7\" role=\"status\"><a href=\"/d/x?a=b&amp;c\">Try again"},
+         "data-seconds=\"7\" data-tries=\"2\" role=\"status\"><a href=\"/d/x?a=b&amp;c\">Try again"},
         {"/d/x", "internal", 500, 0, NULL, "<h1>This cannot be shown</h1>"},
     };
     for (size_t i = 0; i < HUB_COUNT(cases); i++) {
