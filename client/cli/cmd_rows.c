@@ -32,10 +32,19 @@ int cli_rows(struct cli *cli)
                                     .split = cli->values[OPT_SPLIT],
                                     .task = cli->values[OPT_TASK],
                                     .view = cli->values[OPT_VIEW],
+                                    .seed = cli->values[OPT_SEED],
+                                    .sentinel = cli->values[OPT_SENTINEL],
                                     .format = format}};
     const bool text = format && is_text(format);
-    if (!format || !output_fits(cli, path, text, format))
+    struct minari_all_rows_query *query = &asked.query;
+    if (!format || !output_fits(cli, path, text, format) ||
+        !cli_part(cli, &query->partition, &query->partition_seed, &query->part) ||
+        !cli_number(cli, OPT_RANDOM, 1, UINT32_MAX, 0, &query->random))
         return CLI_USAGE;
+    if (!query->random != !query->seed)
+        return cli_error(CLI_USAGE, query->seed
+                                        ? "--seed is of --random N"
+                                        : "--random needs --seed N, which draws the same episodes again");
     const int code = own_hub_connect(cli, &asked.id);
     cli->subject = code ? cli->subject : asked.id;
     return code ? code : output_save(cli, path, text, fetch, &asked);

@@ -28,9 +28,11 @@ int cli_sample(struct cli *cli)
                                     .pad = cli->values[OPT_PAD],
                                     .weight = cli->values[OPT_WEIGHT],
                                     .final_row = cli->values[OPT_FINAL],
+                                    .sentinel = cli->values[OPT_SENTINEL],
                                     .format = format}};
     if (!format || !cli_number(cli, OPT_WINDOWS, 1, 4096, 1, &asked.query.windows) ||
         !cli_number(cli, OPT_LENGTH, 1, 1000000, 1, &asked.query.length) ||
+        !cli_part(cli, &asked.query.partition, &asked.query.partition_seed, &asked.query.part) ||
         !output_fits(cli, path, false, format))
         return CLI_USAGE;
     const int code = own_hub_connect(cli, &asked.id);

@@ -11,11 +11,16 @@ const struct cli_command cli_commands[] = {
      "local | remote | REMOTE",
      "local|remote",
      "list the datasets of a hub, or of this machine",
-     "Shows the newest version of each dataset; --all shows every version. Groups of more than ten become "
-     "one row:\n"
-     "give --prefix to see into them. --facets counts instead what a hub's lists can be narrowed by: env, "
-     "task, robot,\n"
-     "camera, author, algorithm, kind, license, action_dim, format, status.\n\n"
+     "Shows the newest version of each dataset; --all shows every version, and plain files. (Minari's -a "
+     "adds what "
+     "its\n"
+     "release cannot load. Here nothing is left out for that, unless --for RELEASE asks for it.) Groups of "
+     "more than "
+     "ten\n"
+     "become one row: give --prefix to see into them. --facets counts instead what a hub's lists can be "
+     "narrowed "
+     "by:\n"
+     "env, task, robot, camera, author, algorithm, kind, license, action_dim, format, status.\n\n"
      "  minari-cli list remote                         the hub of --remote or MINARI_HUB_URL\n"
      "  minari-cli list http://hub:8080 -p D4RL/door   that hub, and only what begins so\n"
      "  minari-cli list remote --for 0.4.3             only what Minari 0.4.3 reads\n"
@@ -49,14 +54,16 @@ const struct cli_command cli_commands[] = {
       OPT_LIMIT, OPT_END}},
     {"show",
      cli_show,
-     "ID",
+     "ID | PATH",
      NULL,
      "describe a dataset",
      "A dataset of this machine is described from its files, any other one by the hub; --remote asks the hub "
      "anyway.\n"
-     "An ID without -vN is the newest version.\n\n"
+     "An ID without -vN is the newest version; a path (/..., ./..., ../..., ~/...) is a file or folder "
+     "here.\n\n"
      "  minari-cli show D4RL/door/human-v2\n"
      "  minari-cli show http://hub:8080/D4RL/door/human\n"
+     "  minari-cli show ./demos/lift.hdf5\n"
      "  minari-cli show D4RL/door/human-v2 --json | jq .fields",
      1,
      1,
@@ -177,10 +184,13 @@ const struct cli_command cli_commands[] = {
      "  minari-cli rows D4RL/door/human-v2 -o all.npz           then: numpy.load(\"all.npz\")\n"
      "  minari-cli rows so100/pick-place @action --where 'success = true' -o actions.arrow\n"
      "  minari-cli rows D4RL/door/human-v2 --view transitions -o qlearning.npz\n"
+     "  minari-cli rows D4RL/door/human-v2 --partition 6,2 --partition-seed 1 --part 1 -o test.npz\n"
+     "  minari-cli rows D4RL/door/human-v2 --random 3 --seed 1 -o three.npz\n"
      "  minari-cli rows D4RL/door/human-v2 rewards | head",
      1,
      -1,
-     {OPT_WHERE, OPT_SORT, OPT_SPLIT, OPT_TASK, OPT_VIEW, OPT_FORMAT, OPT_OUTPUT, OPT_NO_PROGRESS, OPT_END}},
+     {OPT_WHERE, OPT_SORT, OPT_SPLIT, OPT_TASK, OPT_PARTITION, OPT_PART, OPT_PARTITION_SEED, OPT_RANDOM,
+      OPT_SEED, OPT_SENTINEL, OPT_VIEW, OPT_FORMAT, OPT_OUTPUT, OPT_NO_PROGRESS, OPT_END}},
     {"sample",
      cli_sample,
      "ID|PATH [FIELD...]",
@@ -193,11 +203,13 @@ const struct cli_command cli_commands[] = {
      "draws the same windows.\n" HERE "\n"
      "  minari-cli sample D4RL/door/human-v2 --windows 256 --length 16 --seed 7 -o batch.npz\n"
      "  minari-cli sample D4RL/door/human-v2 @observation @action --length 8 --pad edge -o batch.npz\n"
-     "  minari-cli sample D4RL/door/human-v2 --where 'success = true' --weight uniform -o batch.npz",
+     "  minari-cli sample D4RL/door/human-v2 --where 'success = true' --weight uniform -o batch.npz\n"
+     "  minari-cli sample D4RL/door/human-v2 --windows 64 --partition 6,2 --partition-seed 1 -o train.npz",
      1,
      -1,
-     {OPT_WINDOWS, OPT_LENGTH, OPT_SEED, OPT_PAD, OPT_WEIGHT, OPT_FINAL, OPT_WHERE, OPT_SPLIT, OPT_TASK,
-      OPT_FORMAT, OPT_OUTPUT, OPT_NO_PROGRESS, OPT_END}},
+     {OPT_WINDOWS, OPT_LENGTH, OPT_SEED, OPT_PAD, OPT_WEIGHT, OPT_FINAL, OPT_SENTINEL, OPT_WHERE, OPT_SPLIT,
+      OPT_TASK, OPT_PARTITION, OPT_PART, OPT_PARTITION_SEED, OPT_FORMAT, OPT_OUTPUT, OPT_NO_PROGRESS,
+      OPT_END}},
     {"help",
      cli_help_command,
      "[COMMAND]",

@@ -21,7 +21,8 @@ const struct hub_usage_option cli_options[OPT_COUNT] = {
                       "of a request, over failures that may pass (12; 4 while nothing comes)"},
     [OPT_TIMEOUT] = {0, "timeout", "SECONDS", NULL, "give a connection up that stands still so long (30)"},
     [OPT_REDIRECTS] = {0, "trust-redirects", NULL, NULL, "follow redirects to any other host"},
-    [OPT_VERBOSE] = {'v', "verbose", NULL, NULL, "say what is asked of the remote, on stderr"},
+    [OPT_VERBOSE] = {'v', "verbose", NULL, NULL,
+                     "say what is asked of the remote, on stderr; -v alone: the version"},
     [OPT_PREFIX] = {'p', "prefix", "PREFIX", NULL, "only ids that begin with it"},
     [OPT_ALL] = {'a', "all", NULL, NULL, "all versions, not the newest of each name; plain files too"},
     [OPT_FOR] = {0, "for", "RELEASE", NULL, "only what this Minari release reads, such as 0.5.3"},
@@ -67,10 +68,18 @@ const struct hub_usage_option cli_options[OPT_COUNT] = {
     [OPT_OF_FORMAT] = {0, "format", "FORMAT", NULL, "only datasets of this format, such as lerobot"},
     [OPT_WINDOWS] = {0, "windows", "N", NULL, "how many windows (1)"},
     [OPT_LENGTH] = {0, "length", "N", NULL, "steps of a window (1)"},
-    [OPT_SEED] = {0, "seed", "N", NULL, "the same one draws the same windows"},
+    [OPT_SEED] = {0, "seed", "N", NULL, "the same one draws the same windows or episodes"},
     [OPT_PAD] = {0, "pad", "HOW", "none|edge|zero", "windows beyond the end of their episode"},
     [OPT_WEIGHT] = {0, "weight", "HOW", "steps|uniform", "every window is equally likely, or every episode"},
     [OPT_FINAL] = {0, "final", NULL, NULL, "the state that follows the last step too"},
+    [OPT_RANDOM] = {0, "random", "N", NULL,
+                    "so many of the episodes, as Minari's sample_episodes draws them"},
+    [OPT_PARTITION] = {0, "partition", "N,N,...", NULL,
+                       "cut the episodes into parts of so many, as Minari's split_dataset does"},
+    [OPT_PART] = {0, "part", "I", NULL, "the part that is meant, counted from 0 (0)"},
+    [OPT_PARTITION_SEED] = {0, "partition-seed", "N", NULL, "the same one makes the same parts"},
+    [OPT_SENTINEL] = {0, "sentinel", "HOW", "keep|drop",
+                      "a last action that only says that the policy is done (MolmoSpaces)"},
     [OPT_VIEW] = {0, "view", "VIEW", "rows|transitions",
                   "as they are stored, or a row a step and the state it leads to"},
     [OPT_CSV] = {0, "csv", NULL, NULL, "a table: short for --format csv"},
@@ -212,6 +221,8 @@ static bool is_negative(const char *word)
 int cli_parse(struct cli *cli, int argc, char **argv)
 {
     bool only_arguments = false;
+    if (argc == 2 && strcmp(argv[1], "-v") == 0) /* as of Minari; with a command it is --verbose */
+        return cli_version(cli);
     for (int i = 1; i < argc; i++) /* so that also what is wrong with the line is told as asked */
         if (strcmp(argv[i], "--json") == 0)
             cli_errors_as_json();
@@ -259,4 +270,21 @@ bool cli_number(const struct cli *cli, enum cli_option option, uint64_t least, u
     cli_error(CLI_USAGE, "--%s must be a number from %llu to %llu, not '%s'", cli_options[option].name,
               (unsigned long long)least, (unsigned long long)most, cli_clean(text));
     return false;
+}
+
+bool cli_part(const struct cli *cli, const char **partition, const char **seed, unsigned *part)
+{
+    uint64_t number;
+    *partition = cli->values[OPT_PARTITION];
+    *seed = cli->values[OPT_PARTITION_SEED];
+    if (!*partition != !*seed || (!*partition && cli->values[OPT_PART])) {
+        cli_error(CLI_USAGE, *partition
+                                 ? "--partition needs --partition-seed N, which makes the same parts again"
+                                 : "--part and --partition-seed are of --partition N,N,...");
+        return false;
+    }
+    if (!cli_number(cli, OPT_PART, 0, 63, 0, &number))
+        return false;
+    *part = (unsigned)number;
+    return true;
 }

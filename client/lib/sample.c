@@ -31,6 +31,7 @@ static enum hub_status sample_url(const struct minari_client *client, const char
                  {"final", q->final_row ? "1" : NULL},
                  {"partition", q->partition},
                  {"partition_seed", q->partition_seed},
+                 {"sentinel", q->sentinel},
                  {"format", q->format}};
     HUB_TRY(hub_api_url(&client->remote, id, "sample", url, err));
     HUB_TRY(add_number(url, "windows", q->windows, err));

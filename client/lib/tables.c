@@ -22,11 +22,12 @@ static enum hub_status all_rows(struct minari_client *client, const char *id,
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(64 * KIB);
     struct minari_all_rows_query q;
-    char part[24];
+    char part[24], random[24];
     HUB_OPTIONS_COPY(q, query);
     if (!client || !id || (!taken->sink && !taken->buffer))
         return hub_client_missing(err);
     snprintf(part, sizeof part, "%u", q.part);
+    snprintf(random, sizeof random, "%" PRIu64, q.random);
     const struct parameter all[] = {{"where", q.where},
                                     {"sort", q.sort},
                                     {"split", q.split},
@@ -35,7 +36,10 @@ static enum hub_status all_rows(struct minari_client *client, const char *id,
                                     {"format", q.format ? q.format : "npz"},
                                     {"partition", q.partition},
                                     {"partition_seed", q.partition_seed},
-                                    {"part", q.partition ? part : NULL}};
+                                    {"part", q.partition ? part : NULL},
+                                    {"random", q.random ? random : NULL},
+                                    {"seed", q.seed},
+                                    {"sentinel", q.sentinel}};
     HUB_TRY(hub_api_url(&client->remote, id, "rows", &url, err));
     for (size_t i = 0; i < q.field_count; i++)
         HUB_TRY(hub_api_parameter(&url, "fields", q.fields[i], err));

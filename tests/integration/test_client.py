@@ -147,6 +147,81 @@ def test_show(hub, cli):
     assert "D4RL/door/human-v10" in cli.run("show", f"{hub.base}/D4RL/door/human", MINARI_HUB_URL="", expect=0).out
 
 
+def value_of(out, name):
+    """What a line of `show` says."""
+    return [line.split(name, 1)[1].strip() for line in out.splitlines() if line.startswith("  " + name + " ")]
+
+
+def headings(out):
+    """{heading: the lines below it} of `show`."""
+    parts = [part.splitlines() for part in out.split("\n\n")]
+    return {part[0]: part[1:] for part in parts[1:]}
+
+
+def test_show_says_what_episodes_come_to(hub, cli):
+    until(lambda: hub.dataset("D4RL/door/human-v2")["statistics"]["coverage"]["complete"])
+    numbers = hub.dataset("D4RL/door/human-v2")["statistics"]
+    out = cli.run("show", "D4RL/door/human-v2", expect=0).out
+    for name, of in (("Episode Return", "return"), ("Episode Steps", "steps")):
+        assert value_of(out, name) == ["min {min:.6g}, mean {mean:.6g}, max {max:.6g}".format(**numbers[of])]
+    lerobot = hub.dataset("groot-v21")
+    assert value_of(cli.run("show", "groot-v21", expect=0).out, "Splits") == [", ".join(f"{k} {v}" for k, v in lerobot["splits"].items())]
+    with_license = [d for d in hub.datasets() if "license" in d["facts"]]
+    assert with_license and value_of(cli.run("show", with_license[0]["id"], expect=0).out, "License") == [with_license[0]["facts"]["license"]]
+
+
+def test_show_has_no_empty_lines_and_headings(hub, cli, tmp_path):
+    roots = [os.path.join(FIXTURES, f) for f in ("robomimic/lift-ph", "molmospaces", "imitation", "webdataset")]
+    with serving(*roots) as other:
+        for d in other.datasets():
+            out = cli.run("show", d["id"], "-r", other.base, expect=0).out
+            assert "Not provided" not in out and all(headings(out).values()), out
+        lift = headings(cli.run("show", "low_dim_v15", "-r", other.base, expect=0).out)
+        assert any(line.split() == ["Name", "Lift"] for line in lift["Environment Specs"]), lift
+        assert any("20_percent" in line and "Splits" in line for line in lift["Dataset Specs"]), lift
+    nameless = next(d["id"] for d in hub.datasets() if d["format"].startswith("minari") and d["status"] == "ready" and not d["authors"])
+    assert value_of(cli.run("show", nameless, expect=0).out, "Author") == ["Not provided"]  # as Minari itself says it
+    assert len([line for line in headings(cli.run("show", "D4RL/door/human-v2", expect=0).out)["Environment Specs"] if "Order Enforce" in line]) == 1
+
+
+def test_show_takes_a_path(hub, cli, tmp_path):
+    lift = os.path.join(FIXTURES, "robomimic", "lift-ph", "low_dim_v15.hdf5")
+    shutil.copy(lift, tmp_path / "lift.hdf5")
+    done = subprocess.run([CLI, "show", "./lift.hdf5"], env=cli.env, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and done.stdout.startswith("./lift.hdf5\non this machine\n"), done
+    with serving(os.path.dirname(lift)) as other:
+        until(lambda: other.dataset("low_dim_v15")["statistics"]["coverage"]["complete"])
+        theirs = cli.run("show", "low_dim_v15", "-r", other.base, expect=0).out
+    for name in ("Total Steps", "Total Episodes", "Episode Steps", "Splits", "Format"):
+        assert value_of(done.stdout, name) == value_of(theirs, name) != [], name
+    assert cli.run("show", os.path.join(E5, "D4RL/door/human-v2"), "--json", expect=0).json()["episodes"] == 25
+    assert "such as" in cli.run("show", E5, expect=3).err
+    (tmp_path / "text").mkdir()
+    (tmp_path / "text" / "notes").write_text("none")
+    assert "holds no dataset" in cli.run("show", str(tmp_path / "text"), expect=3).err
+    assert "No such file" in cli.run("show", "./none", expect=3).err and "--remote" in cli.run("show", lift, "-r", hub.base, expect=2).err
+
+
+def test_parts_draws_and_sentinels(hub, cli):
+    """The bytes of the same request to the API."""
+    part = ["--partition", "20,5", "--partition-seed", "1", "--part", "1"]
+    for args, query in [(["rows", "rewards", *part], "rows?fields=rewards&partition=20,5&partition_seed=1&part=1&format=npz"),
+                        (["rows", "rewards", "--random", "3", "--seed", "7"], "rows?fields=rewards&random=3&seed=7&format=npz"),
+                        (["rows", "rewards", *part, "--random", "2", "--seed", "7", "--sentinel", "drop"],
+                         "rows?fields=rewards&partition=20,5&partition_seed=1&part=1&random=2&seed=7&sentinel=drop&format=npz"),
+                        (["sample", "--windows", "9", "--seed", "3", *part], "sample?windows=9&seed=3&partition=20,5&partition_seed=1&part=1&format=npz")]:
+        wanted = hub.get("/api/v1/datasets/D4RL/door/human-v2/" + query)
+        assert wanted.status == 200 and cli.bytes(args[0], "D4RL/door/human-v2", *args[1:], "--format", "npz") == wanted.body, args
+    with serving(os.path.join(FIXTURES, "molmospaces")) as other:
+        id = next(d["id"] for d in other.datasets() if d["format"] == "molmospaces")
+        for command, more in (("rows", []), ("sample", ["--windows", "5", "--seed", "1"])):
+            kept, dropped = (cli.bytes(command, id, "rewards", *more, "-r", other.base, "--format", "npz", "--sentinel", how) for how in ("keep", "drop"))
+            assert kept != dropped
+    for args, words in [(["rows", "--random", "3"], "--seed"), (["rows", "--seed", "3"], "--random"), (["rows", "--partition", "1,2"], "--partition-seed"),
+                        (["sample", "--part", "1"], "--partition"), (["rows", "--sentinel", "x"], "keep")]:
+        assert words in cli.run(args[0], "D4RL/door/human-v2", *args[1:], "--format", "npz", expect=2).err, args
+
+
 def test_episodes(hub, cli):
     for id in ("door-human-v0", "D4RL/door/human-v2", "dummy-seeds-v0"):
         assert cli.run("episodes", id, "--json", expect=0).json()["items"] == hub.episodes(id)
@@ -238,8 +313,10 @@ def test_help_teaches(cli):
         assert "Options:" in out and out == cli.run("help", command, expect=0).out
         assert max(map(len, out.splitlines())) <= 120
     assert cli.run("help", expect=0).out == cli.run("--help", expect=0).out
-    for version in ("--version", "-V", "version"):
+    for version in ("--version", "-V", "-v", "version"):
         assert cli.run(version, expect=0).out.startswith("minari-cli 0.")
+    assert "GET" in cli.run("-v", "list", "remote", expect=0).err  # with a command it is --verbose
+    assert "Minari's -a" in cli.run("list", "--help", expect=0).out
     assert "unknown command" in cli.run("help", "nonsense", expect=2).err
 
 

@@ -35,6 +35,7 @@ struct minari_sample_query {
     const char *partition, *partition_seed; /* "20,5": of the episodes' parts, as Minari splits them, ... */
     unsigned part;                          /* ... this one */
     const char *format;                     /* "npz" (default), "arrow": a window a row */
+    const char *sentinel; /* "keep" (default), "drop": without a last action that only ends its episode */
 };
 
 /** Windows drawn at random, straight from the network into a sink. `info` may be NULL. */

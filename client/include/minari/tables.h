@@ -32,6 +32,9 @@ struct minari_all_rows_query {
     const char *format; /* "npz" (default), "arrow", "csv", "jsonl" */
     const char *partition, *partition_seed; /* "20,5": of the episodes' parts, as Minari splits them, ... */
     unsigned part;                          /* ... this one */
+    uint64_t random;      /* so many of the episodes, drawn as Minari's sample_episodes does with ... */
+    const char *seed;     /* ... this seed, in decimal, up to 2^64 - 1 */
+    const char *sentinel; /* "keep" (default), "drop": without a last action that only ends its episode */
 };
 
 /**
