@@ -87,9 +87,12 @@ static void log_blocked(struct hub_app *app, const struct hub_snapshot *snapshot
                                         b->id};
     char local[HUB_LOCAL_BYTES];
     hub_reason_local(app, hub_view_of(b->reason), local);
-    hub_log_event(app->log, &event,
-                  "%s (%s%sits files can be downloaded all the same; `minari-inspect` tells more)", b->reason,
-                  local, *local ? "; " : "");
+    if (*local) /* and so they cannot be downloaded either */
+        hub_log_event(app->log, &event, "%s (%s; `minari-inspect` tells more)", b->reason, local);
+    else
+        hub_log_event(app->log, &event,
+                      "%s (its files can be downloaded all the same; `minari-inspect` tells more)",
+                      b->reason);
 }
 
 static void log_recovered(struct hub_app *app, const struct hub_snapshot *snapshot, const struct blocked *b)

@@ -265,10 +265,22 @@ def told_to_the_admin_only(hub, id):
     said = subprocess.run([os.path.join(BIN, "minari-hub"), "problems", "--state", hub.state], capture_output=True, text=True, timeout=60)
     line, = (line for line in said.stdout.splitlines() if line.startswith(f"{id}: dataset-broken: "))
     assert "permission denied (the hub runs as " in line, said
-    until(lambda: "permission denied (the hub runs as " in hub.text_log())
+    told, = until(lambda: [line for line in hub.text_log().splitlines() if "permission denied (the hub runs as " in line][:1])
+    assert "can be downloaded" not in told
     page = hub.get("/api/v1/problems").json()["items"]
     assert any(p.get("dataset") == id and "permission denied" in p["detail"] for p in page)
     assert "the hub runs as" not in json.dumps([page, hub.datasets(), hub.dataset(id), hub.get("/api/v1/status").json()])
+
+
+def test_an_id_may_lie_in_a_namespace_of_ours():
+    """As a mirror or an import with --as puts it. What is called otherwise is told."""
+    with folder() as root:
+        for place in ("theirs/D4RL/door/human-v2", "theirs/D4RL/door/other-v2", "theirs/notD4RL/door/human-v2"):
+            shutil.copytree(os.path.join(FIXTURES, "samples", "D4RL", "door", "human-v2"), os.path.join(root, place))
+        with Hub([root]) as hub:
+            hub.wait_indexed()
+            said = {d["id"]: [p["code"] for p in hub.dataset(d["id"])["problems"]] for d in hub.datasets()}
+        assert said == {"theirs/D4RL/door/human-v2": [], "theirs/D4RL/door/other-v2": ["id-mismatch"], "theirs/notD4RL/door/human-v2": ["id-mismatch"]}
 
 
 def test_chmod_is_noticed_in_both_directions():
