@@ -290,7 +290,9 @@ static enum hub_status check_ready(struct hub_request *request, struct hub_respo
 void hub_resolve_progress(struct hub_response *response, const struct hub_pull_progress *progress)
 {
     free(response->problem_extra);
-    if (asprintf(&response->problem_extra, "\"done\":%" PRIu64 ",\"of\":%" PRIu64 ",\"unit\":\"bytes\"",
+    response->problem_extra = NULL;
+    if (progress->total && /* known once its files are listed */
+        asprintf(&response->problem_extra, "\"done\":%" PRIu64 ",\"of\":%" PRIu64 ",\"unit\":\"bytes\"",
                  progress->done, progress->total) < 0)
         response->problem_extra = NULL; /* the answer is worth giving without it */
 }

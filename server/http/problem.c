@@ -48,7 +48,7 @@ static const struct problem problems[] = {
     {"upstream-failed", 502, 0, "The upstream does not give it"},
     {"upstream-unavailable", 503, 15, "The upstream does not answer"},
     {"dataset-changing", 503, 3, "The dataset is being changed"},
-    {"pending", 503, 2, "It is still being inspected or measured"},
+    {"pending", 503, 2, "It is still being fetched, inspected or measured"},
     {"storage-unavailable", 503, 2, "The storage does not answer"},
     {"root-missing", 503, 60, "A root is not mounted"},
     {"overloaded", 503, 1, "The server is overloaded"},

@@ -354,7 +354,7 @@ static enum hub_status write_problem(struct hub_buf *buf, const struct hub_reque
                   {409, NULL, "This dataset is being written"},
                   {422, NULL, "This dataset cannot be read"},
                   {503, "dataset-changing", "These files are being written"},
-                  {503, "pending", "This dataset is still being inspected"},
+                  {503, "pending", "This dataset is not ready yet"},
                   {503, "starting", "The hub has just been started"},
                   {503, "draining", "The hub is being stopped"},
                   {503, NULL, "Not now"}};

@@ -357,7 +357,7 @@ def test_what_is_being_written_is_a_page_that_asks_again(tmp_path):
         with open(folder / "data" / "main_data.hdf5", "ab") as f:
             f.write(b"more")
         found = page(hub, "/d/door-human-v0/episodes/0?at=2", 503)
-        assert "These files are being written" in found.text or "still being inspected" in found.text
+        assert "These files are being written" in found.text or "This dataset is not ready yet" in found.text
         assert "/d/door-human-v0/episodes/0?at=2" in found.links() and [a for t, a in found.tags if a.get("id") == "again"][0]["data-seconds"] == "3"
         until(lambda: hub.get("/d/door-human-v0/episodes/0", HTML).status == 200)
 
