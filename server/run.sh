@@ -15,9 +15,25 @@ fi
 . "$here/tests/support/install.sh"
 install_packages "$yes" $PACKAGES_BUILD
 
+# build PRESET: with a count of what is done, on a terminal
+build() {
+    cmake --build --preset "$1" >>build.log 2>&1 &
+    compiler=$!
+    trap 'kill "$compiler" 2>/dev/null; exit 130' INT TERM
+    while [ -t 2 ] && kill -0 "$compiler" 2>/dev/null; do
+        printf '\r%s ' "$(sed -n 's/^\(\[[0-9]*\/[0-9]*\]\).*/\1/p' build.log | tail -n 1)" >&2
+        sleep 1
+    done
+    [ ! -t 2 ] || printf '\r' >&2
+    wait "$compiler"
+    done_with=$?
+    trap - INT TERM
+    return $done_with
+}
+
 cd "$here"
 say "building (release) in build/"
-cmake --preset release >build.log 2>&1 && cmake --build --preset release >>build.log 2>&1 || {
+cmake --preset release >build.log 2>&1 && build release || {
     tail -n 30 build.log >&2
     say "the build failed; the whole log is in $here/build.log"
     exit 1

@@ -75,6 +75,7 @@ static const char settings[] =
     "Each option is also a line `option = value` of the configuration file, and a variable\n"
     "MINARI_HUB_<OPTION> of the environment. Flags win over the environment, the environment over the\n"
     "file. An option that is on or off may stand alone (on) or be written --no-OPTION (off).\n"
+    "Sizes such as 50G are powers of 1024; sizes in messages are powers of 1000.\n"
     "status, problems, check and scan find a running hub by its state directory (--state) and ask it "
     "over\n"
     "STATE/control.sock, where `curl --unix-socket` works too.\n";

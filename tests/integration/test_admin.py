@@ -3,6 +3,7 @@ import http.client
 import contextlib
 import json
 import os
+import pty
 import re
 import shutil
 import socket
@@ -444,3 +445,30 @@ def test_a_proxy_that_is_not_trusted_is_told_of_once(tmp_path):
             hub.get("/healthz", {"X-Forwarded-For": f"192.0.2.{i % 10}"})
         time.sleep(0.5)  # as above
         assert not [e for e in events(hub) if e["event"] == "proxy-not-trusted"]
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_the_build_says_how_far_it_is(tmp_path, fails):
+    """server/run.sh on a terminal, where cmake waits until its count was seen."""
+    for name in ("server/run.sh", "tests/support/install.sh"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(os.path.join(os.path.dirname(__file__), "..", "..", name), tmp_path / name)
+    for name, text in (("tools/dpkg-query", "echo install ok installed"), ("build/bin/minari-hub", 'echo served "$2"'),
+                       ("tools/cmake", f'[ "$1" = --build ] || exit 0\necho "[1/3] Building"\nuntil [ -e {tmp_path}/seen ]; do sleep 0.05; done\n'
+                                       f'echo "[2/3] error: no"\nexit {int(fails)}')):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("#!/bin/sh\n" + text + "\n")
+        os.chmod(tmp_path / name, 0o755)
+    master, slave = pty.openpty()
+    run = subprocess.Popen(["sh", str(tmp_path / "server" / "run.sh"), "--root", "/data"], stdin=slave, stdout=slave, stderr=slave,
+                           env={**os.environ, "PATH": f"{tmp_path}/tools:{os.environ['PATH']}"})
+    os.close(slave)
+    said = b""
+    with contextlib.suppress(OSError):  # as a terminal ends
+        while chunk := os.read(master, 4096):
+            said += chunk
+            if b"[1/3]" in said:
+                (tmp_path / "seen").touch()
+    os.close(master)
+    assert run.wait(60) == (1 if fails else 0) and b"[1/3]" in said, said
+    assert (b"error: no" in said and b"the build failed" in said) if fails else b"served --root" in said, said
