@@ -200,15 +200,57 @@ static bool is_an_id(const struct minari_dataset_list *list, const char *pattern
     return false;
 }
 
-/* All of the hub's datasets that match, after a question. */
-static int many(struct download *d, const struct minari_download_options *o, const char *pattern)
+/* What is downloaded. */
+struct chosen {
+    char **ids;
+    uint32_t count, capacity;
+    uint32_t matched; /* of them patterns and prefixes named so many, which have `bytes` */
+    uint64_t bytes;
+};
+
+static void chosen_free(struct chosen *c)
 {
-    struct cli *cli = d->cli;
+    for (uint32_t i = 0; i < c->count; i++)
+        free(c->ids[i]);
+    free(c->ids);
+}
+
+static int choose(struct chosen *c, const char *id)
+{
+    char *own = strdup(id);
+    if (!own || hub_grow(&c->ids, c->count, &c->capacity, sizeof *c->ids, NULL)) {
+        free(own);
+        return cli_error(CLI_FAILED, "no memory for a list");
+    }
+    c->ids[c->count++] = own;
+    return CLI_OK;
+}
+
+/* One that matches, if it is ready. */
+static int choose_match(const struct cli *cli, const struct minari_download_options *o,
+                        const struct minari_summary *s, struct chosen *c)
+{
+    const bool is_there = strcmp(s->status, "ready") == 0 || strcmp(s->status, "remote") == 0;
+    if (!o->force && (!is_there || s->unloadable)) {
+        cli_note(cli, "left out: %s is %s", cli_clean(s->id),
+                 s->unloadable ? "not loadable" : cli_clean(s->status));
+        return CLI_OK;
+    }
+    c->bytes += s->size;
+    c->matched++;
+    if (!cli->values[OPT_QUIET] && !cli->values[OPT_YES] && !o->dry_run)
+        fprintf(stderr, "  %s\n", cli_clean(s->id));
+    return choose(c, s->id);
+}
+
+/* The remote's datasets that match; `pattern` NULL: those of the prefix. */
+static int choose_matches(struct cli *cli, const struct minari_download_options *o, const char *pattern,
+                          struct chosen *c)
+{
     struct minari_dataset_list *list = NULL;
     struct minari_error err;
-    char size[HUB_SIZE_CHARS];
-    uint64_t bytes = 0;
-    size_t count = 0, unready = 0;
+    const uint32_t before = c->count;
+    size_t wanted = 0;
     int code = cli_connect(cli, NULL, NULL);
     if (code)
         return code;
@@ -216,44 +258,37 @@ static int many(struct download *d, const struct minari_download_options *o, con
         .prefix = cli->values[OPT_PREFIX], .loadable_by = o->loadable_by, .latest = !cli->values[OPT_ALL]};
     if (minari_dataset_list_get(cli->client, &query, &list, &err))
         return cli_report(cli, &err);
-    if (is_an_id(list, pattern)) {
-        minari_dataset_list_free(list);
-        return one(d, o, pattern);
-    }
-    const char **ids = calloc(minari_dataset_list_count(list) + 1, sizeof *ids);
-    for (size_t i = 0; ids && i < minari_dataset_list_count(list); i++) {
+    const bool is_id = is_an_id(list, pattern);
+    if (is_id)
+        code = choose(c, pattern);
+    for (size_t i = 0; !is_id && !code && i < minari_dataset_list_count(list); i++) {
         const struct minari_summary *s = minari_dataset_list_at(list, i);
         if (!is_wanted(s, query.prefix, pattern, o))
             continue;
-        const bool is_there = strcmp(s->status, "ready") == 0 || strcmp(s->status, "remote") == 0;
-        if (!o->force && (!is_there || s->unloadable)) {
-            unready++;
-            cli_note(cli, "left out: %s is %s", cli_clean(s->id),
-                     s->unloadable ? "not loadable" : cli_clean(s->status));
-            continue;
-        }
-        bytes += s->size;
-        ids[count++] = s->id;
-        if (!cli->values[OPT_QUIET] && !cli->values[OPT_YES] && !o->dry_run)
-            fprintf(stderr, "  %s\n", cli_clean(s->id));
+        wanted++;
+        code = choose_match(cli, o, s, c);
     }
-    hub_number_size(bytes, size);
-    if (!ids)
-        code = cli_error(CLI_FAILED, "no memory for a list");
-    else if (!count)
+    if (!code && c->count == before)
         code = cli_error(CLI_NOT_FOUND, "nothing at %s matches '%s'%s", cli_remote_name(cli),
-                         cli_clean(pattern ? pattern : query.prefix), unready ? " and is ready" : "");
-    else if (!cli->values[OPT_YES] && !o->dry_run &&
-             !cli_ask("Download %zu dataset%s, %s, to '%s'?", count, count == 1 ? "" : "s", size,
-                      cli_clean(o->root)))
-        code = cli_interrupted(NULL) ? CLI_INTERRUPTED : CLI_FAILED;
-    for (size_t i = 0; count && (!code || i) && i < count && code != CLI_INTERRUPTED; i++) {
-        const int this = one(d, o, ids[i]);
-        code = this ? this : code; /* the others are still tried */
-    }
-    free(ids);
+                         cli_clean(pattern ? pattern : query.prefix), wanted ? " and is ready" : "");
     minari_dataset_list_free(list);
     return code;
+}
+
+/* What patterns named is asked for, once. */
+static bool may_download(const struct cli *cli, const struct minari_download_options *o,
+                         const struct chosen *c)
+{
+    char size[HUB_SIZE_CHARS];
+    const uint32_t others = c->count - c->matched;
+    hub_number_size(c->bytes, size);
+    if (!c->matched || cli->values[OPT_YES] || o->dry_run)
+        return true;
+    if (others)
+        return cli_ask("Download %u dataset%s, %s, and %u named in full, to '%s'?", c->matched,
+                       c->matched == 1 ? "" : "s", size, others, cli_clean(o->root));
+    return cli_ask("Download %u dataset%s, %s, to '%s'?", c->matched, c->matched == 1 ? "" : "s", size,
+                   cli_clean(o->root));
 }
 
 /* All of a remote, as it lies: its id is the last name of its address. */
@@ -275,10 +310,22 @@ static int whole(struct download *d, const struct minari_download_options *o)
     return one(d, o, name);
 }
 
+/* What the command line names, patterns among it. The others are tried where one matches nothing. */
+static int choose_all(struct cli *cli, const struct minari_download_options *o, struct chosen *c)
+{
+    int code = cli->count ? CLI_OK : choose_matches(cli, o, NULL, c);
+    for (int i = 0; i < cli->count && code != CLI_INTERRUPTED; i++) {
+        const char *id = cli->arguments[i];
+        const int this = is_pattern(id) && !strstr(id, "://") ? choose_matches(cli, o, id, c) : choose(c, id);
+        code = this ? this : code;
+    }
+    return code;
+}
+
 static int all(struct download *d, const struct minari_download_options *o)
 {
     struct cli *cli = d->cli;
-    int code = CLI_OK;
+    struct chosen chosen = {0};
     if (cli->values[OPT_AS] && (cli->count > 1 || cli->values[OPT_PREFIX]))
         return cli_error(CLI_USAGE, "--as names one dataset, or, without an ID, all of the remote");
     if (cli->values[OPT_AS] && !cli->count)
@@ -288,13 +335,15 @@ static int all(struct download *d, const struct minari_download_options *o)
                          "name what to download: an ID, a pattern such as 'D4RL/door/*', or -p PREFIX");
     if (cli->count && cli->values[OPT_PREFIX])
         return cli_error(CLI_USAGE, "ids and --prefix cannot be combined");
-    if (!cli->count)
-        return many(d, o, NULL);
-    for (int i = 0; i < cli->count && code != CLI_INTERRUPTED; i++) {
-        const char *id = cli->arguments[i];
-        const int this = is_pattern(id) && !strstr(id, "://") ? many(d, o, id) : one(d, o, id);
-        code = this ? this : code; /* the others are still tried */
+    int code = choose_all(cli, o, &chosen);
+    const bool may = code != CLI_INTERRUPTED && may_download(cli, o, &chosen);
+    if (!may)
+        code = cli_interrupted(NULL) ? CLI_INTERRUPTED : CLI_FAILED;
+    for (uint32_t i = 0; may && i < chosen.count && code != CLI_INTERRUPTED; i++) {
+        const int this = one(d, o, chosen.ids[i]);
+        code = this ? this : code;
     }
+    chosen_free(&chosen);
     return code;
 }
 

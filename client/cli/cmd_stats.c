@@ -67,7 +67,10 @@ static bool add_rule(struct table *table, const json_t *rule)
     const json_t *episode, *episodes = json_object_get(rule, "episodes");
     bool ok = true;
     size_t i;
-    snprintf(count, sizeof count, "%lld", (long long)json_integer_value(json_object_get(rule, "count")));
+    const json_int_t odd = json_integer_value(json_object_get(rule, "count"));
+    snprintf(count, sizeof count, "%" JSON_INTEGER_FORMAT, odd);
+    if (odd < (json_int_t)json_array_size(episodes)) /* the lowest and the like: all have a rank */
+        snprintf(count, sizeof count, "ranked");
     json_array_foreach(episodes, i, episode)
     {
         if (i == SHOWN_EPISODES)

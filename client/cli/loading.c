@@ -15,6 +15,9 @@ static const struct {
     const char *format; /* NULL: any */
     const char *file, *line;
 } rows[] = {
+    {NULL, "meta/episodes.jsonl", /* v2.1 and before, which lerobot reads up to its release 0.3 */
+     "from lerobot.datasets.lerobot_dataset import LeRobotDataset; dataset = LeRobotDataset(%I, root=%D%E)  "
+     "# lerobot < 0.4"},
     {NULL, "meta/info.json",
      "from lerobot.datasets.lerobot_dataset import LeRobotDataset; dataset = LeRobotDataset(%I, root=%D%E)"},
     {NULL, "dataset_dict.json", "import datasets; dataset = datasets.load_from_disk(%P)"},

@@ -109,6 +109,18 @@ static int usage(const struct cli *cli, const char *what, const char *arg)
     return CLI_USAGE;
 }
 
+/* What the API calls a parameter, and is an argument here. */
+static int no_option(const struct cli *cli, const char *word)
+{
+    const char *name = cli->command ? cli->command->name : "";
+    const bool fields = strncmp(word, "--fields", 8) == 0 && (!word[8] || word[8] == '=');
+    if (!fields || (strcmp(name, "rows") != 0 && strcmp(name, "sample") != 0 && strcmp(name, "get") != 0))
+        return usage(cli, "unknown option", word);
+    cli_error(CLI_USAGE, "unknown option: --fields");
+    cli_hint("fields are arguments: minari-cli %s %s", name, cli->command->arguments);
+    return CLI_USAGE;
+}
+
 static int find_long(struct hub_view name)
 {
     for (int i = 0; i < OPT_COUNT; i++)
@@ -155,7 +167,7 @@ static int take_option(struct cli *cli, int argc, char **argv, int *at)
         value++;
     const int i = is_long ? find_long(name) : find_letter(word[1]);
     if (i < 0)
-        return usage(cli, "unknown option", word);
+        return no_option(cli, word);
     if (!cli_options[i].value && value)
         return usage(cli, is_long ? "this option takes no value" : "short options are written one by one",
                      word);

@@ -228,7 +228,7 @@ static const char *remedy_of(const struct cli *cli, const struct minari_error *e
         {"not-a-dataset", "move it away yourself if it is not wanted"},
         {"download-running", "wait for it, or stop it"},
         {"no-record", "compare it with a hub: --remote http://HOST[:PORT]"},
-        {"not-acceptable", "try another --format"},
+        {"not-acceptable", "try another --format, or one row: --rows N"},
         {"needs-decoding", "ask for single frames: --rows N --format image"},
         {"too-large", "ask for fewer rows with --rows"},
         {"too-long", "ask for less: --prefix, --limit"},

@@ -182,9 +182,11 @@ static enum hub_status check_present(const struct queue *q, const struct minari_
 static void report_skipped(const struct minari_download_options *o, const struct minari_summary *s,
                            const char *path, const struct hub_record *record)
 {
-    const bool older = record && s->revision && strcmp(record->revision, s->revision) != 0;
-    say(o, "%s: skipped, %s at '%s'; --force %s", s->id, older ? "an older revision is" : "it is", path,
-        older ? "replaces it" : "downloads it again");
+    const bool other = record && s->revision && strcmp(record->revision, s->revision) != 0;
+    say(o,
+        other ? "%s: skipped, '%s' holds another revision, or came from another remote; --force replaces it"
+              : "%s: skipped, it is at '%s'; --force downloads it again",
+        s->id, path);
     const struct minari_download d = {.id = s->id,
                                       .path = path,
                                       .revision = record ? record->revision : "",

@@ -164,6 +164,8 @@ def test_show_says_what_episodes_come_to(hub, cli):
     out = cli.run("show", "D4RL/door/human-v2", expect=0).out
     for name, of in (("Episode Return", "return"), ("Episode Steps", "steps")):
         assert value_of(out, name) == ["min {min:.6g}, mean {mean:.6g}, max {max:.6g}".format(**numbers[of])]
+    ranks = [line.split()[:2] for line in cli.run("stats", "D4RL/door/human-v2", "--findings", expect=0).out.splitlines() if "lowest_return" in line]
+    assert ranks == [["lowest_return", "ranked"]]
     lerobot = hub.dataset("groot-v21")
     assert value_of(cli.run("show", "groot-v21", expect=0).out, "Splits") == [", ".join(f"{k} {v}" for k, v in lerobot["splits"].items())]
     with_license = [d for d in hub.datasets() if "license" in d["facts"]]
@@ -287,6 +289,8 @@ def test_exit_codes_and_remedies(hub, cli):
         (("list", "hf://farama-minari", "--endpoint", "http://127.0.0.1:1", "--attempts", "1"), 4, "cannot be reached"),
         (("list", "remote", "--remote", "gcp://bucket", "--endpoint", "http://127.0.0.1:1", "--attempts", "1"), 4, "cannot be reached"),
         (("nonsense",), 2, "unknown command"),
+        (("rows", "D4RL/door/human-v2", "--fields", "rewards"), 2, "fields are arguments: minari-cli rows ID|PATH [FIELD...]"),
+        (("get", "dummy-image/test-v0", "0", "observations", "--format", "jpeg"), 1, "--rows N"),
         (("list",), 2, "name what to list"),
         (("list", "remote", "extra"), 2, "too many"),
         (("list", "remote", "--force"), 2, "no such option"),
@@ -568,6 +572,12 @@ def test_patterns_and_prefixes(hub, cli, tmp_path):
     cli.run("download", "dummy-te*", "--yes", expect=0)
     assert os.path.isdir(cli.path("dummy-text"))
     assert "cannot be combined" in cli.run("download", "x-v0", "-p", "x", expect=2).err
+    asked = cli.run("download", "dummy-c*", "D4RL/door/*", "door-human-v0", input="y\n", expect=0)  # one question for all patterns
+    assert asked.err.count("[y/N]") == 1 and " named in full, to '" in asked.err
+    assert os.path.isdir(cli.path("D4RL", "door")) and os.path.isdir(cli.path("door-human-v0"))
+    refused = cli.run("download", "dummy-b*", "door-human-v1", expect=1)
+    assert "--yes" in refused.err and not os.path.exists(cli.path("door-human-v1"))
+    assert "matches" in cli.run("download", "none-*", "door-human-v1", expect=3).err and os.path.isdir(cli.path("door-human-v1"))
 
 
 def test_the_last_episode_and_several_fields(hub, cli, tmp_path):
@@ -731,6 +741,7 @@ def test_the_line_that_loads_it(tmp_path):
             line = printed[-1].removeprefix("  in Python: ")
             assert line != printed[-1] and re.search(want[key], line), (d["id"], printed)
             assert cli.run("download", d["id"], "-o", str(into), "--json", expect=0).json()["downloads"][0]["load"] == line
+            assert ("lerobot < 0.4" in line) == (key == "lerobot/arm-v21"), line
             done = subprocess.run([sys.executable, "-c", line], capture_output=True, text=True, timeout=60, env={**os.environ, "PYTHONPATH": str(tmp_path / "stubs")})
             assert done.returncode == 0, (d["id"], line, done.stderr)
             seen.append(key)

@@ -496,7 +496,7 @@ def test_existing_and_force(small, tmp_path):
     r = cli.run("download", ID, expect=0)
     assert "skipped" in r.err and len(small.file_requests()) == before
     small.sets[ID] = {MAIN: b"other"}
-    assert "older revision" in cli.run("download", ID, expect=0).err
+    assert "another revision" in cli.run("download", ID, expect=0).err
     assert tree(cli.path(ID)) == SMALL
     cli.run("download", ID, "--force", expect=0)
     right(cli, small)

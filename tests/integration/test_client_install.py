@@ -67,6 +67,13 @@ def test_cmake(prefix, lib, tmp_path):
     run("cmake", "--build", str(tmp_path))
     check(str(tmp_path / "list"))
     check(str(tmp_path / "list-static"))
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.20)\nproject(other C)\nfind_package(minari REQUIRED)\n"
+                                          f"add_executable(other {EXAMPLE}/list.c)\ntarget_link_libraries(other PRIVATE minari::minari)\n")
+    run("cmake", "-S", str(other), "-B", str(other / "build"), f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_C_FLAGS={flags}")
+    run("cmake", "--build", str(other / "build"))
+    check(str(other / "build" / "other"))
     with serving(os.path.join(FIXTURES, "minari", "root-0.5.3")) as hub:
         id = "D4RL/door/human-v2"
         rows = hub.get(f"/api/v1/datasets/{id}/episodes?columns=number,steps,return&sort=-return&limit=10&format=jsonl").body.splitlines()
