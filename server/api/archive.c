@@ -12,7 +12,6 @@
 #include "storage/base/order.h"
 #include "storage/base/spell.h"
 #include "storage/base/tar.h"
-#include "storage/base/uri.h"
 #include "storage/catalog/damage.h"
 #include "storage/scan/sums.h"
 #include "storage/transfer/private.h"
@@ -337,13 +336,12 @@ static enum hub_status headers(struct hub_request *request, const struct hub_tar
                                struct hub_response *response, struct hub_error *err)
 {
     const char *slash = strrchr(target->summary->id, '/');
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf encoded = HUB_BUF_INIT(8 * KIB);
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf name = HUB_BUF_INIT(4 * KIB);
     HUB_TRY(hub_resolve_headers(request, target, response, err));
     HUB_TRY(hub_response_header(response, err, "Content-Type", "application/x-tar"));
     HUB_TRY(hub_response_header(response, err, "Accept-Ranges", "bytes"));
-    HUB_TRY(hub_uri_encode_segment(hub_view_of(slash ? slash + 1 : target->summary->id), &encoded, err));
-    return hub_response_header(response, err, "Content-Disposition", "attachment; filename*=UTF-8''%s.tar",
-                               encoded.data);
+    HUB_TRY(hub_buf_addf(&name, err, "%s.tar", slash ? slash + 1 : target->summary->id));
+    return hub_response_file_name(response, "attachment", hub_buf_view(&name), err);
 }
 
 /* HUB_CORRUPT "file-damaged": it would end where that file begins. */

@@ -14,7 +14,6 @@
 #include "storage/base/order.h"
 #include "storage/base/spell.h"
 #include "storage/base/time.h"
-#include "storage/base/uri.h"
 #include "storage/catalog/damage.h"
 
 #include <errno.h>
@@ -316,16 +315,14 @@ static enum hub_status headers(struct hub_request *request, const struct hub_tar
     name = b->part->name ? b->part->name : name ? name + 1 : path;
     const bool shown = b->part->version || hub_view_starts(hub_view_of(type), "image/") ||
                        hub_view_starts(hub_view_of(type), "video/");
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(4 * KIB), encoded = HUB_BUF_INIT(8 * KIB);
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(4 * KIB);
     HUB_TRY(hub_resolve_headers(request, target, response, err));
     if (!b->part->version)
         HUB_TRY(hub_response_header(response, err, "Content-Type", "%s", type));
     HUB_TRY(hub_response_header(response, err, "Accept-Ranges", "bytes"));
     HUB_TRY(hub_response_header(response, err, "Content-Security-Policy", "sandbox; default-src 'none'"));
     HUB_TRY(hub_spell_path(hub_view_of(name), &text, err));
-    HUB_TRY(hub_uri_encode_segment(hub_buf_view(&text), &encoded, err));
-    HUB_TRY(hub_response_header(response, err, "Content-Disposition", "%s; filename*=UTF-8''%s",
-                                shown ? "inline" : "attachment", encoded.data));
+    HUB_TRY(hub_response_file_name(response, shown ? "inline" : "attachment", hub_buf_view(&text), err));
     return b->part->version ? HUB_OK : digest_header(request, b, response, err);
 }
 

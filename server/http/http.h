@@ -220,6 +220,10 @@ void hub_response_dispose(struct hub_response *response);
  * with the same name adds one. */
 HUB_MUST_USE enum hub_status hub_response_header(struct hub_response *response, struct hub_error *err,
                                                  const char *name, const char *fmt, ...) HUB_PRINTF(4, 5);
+/** Content-Disposition (RFC 6266) with the name in UTF-8, and in ASCII before it for clients that know only that (curl up
+ * to 7.88). */
+HUB_MUST_USE enum hub_status hub_response_file_name(struct hub_response *response, const char *disposition,
+                                                    struct hub_view name, struct hub_error *err);
 /** No cache that several share may keep it, whatever its Cache-Control says so far. */
 HUB_MUST_USE enum hub_status hub_response_private(struct hub_response *response, struct hub_error *err);
 /** Set Content-Type and make the body a buffer to write into (ceiling `limit`). It is metered, unless the

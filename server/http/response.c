@@ -1,6 +1,7 @@
 /* A response while a handler fills it: headers, and a body of one of four kinds. */
 #include "server/http/http.h"
 #include "storage/base/number.h"
+#include "storage/base/uri.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -142,6 +143,31 @@ enum hub_status hub_response_header(struct hub_response *response, struct hub_er
     if (n < 0)
         return hub_no_memory(err);
     return add(response, name, value, err);
+}
+
+/* What every client takes: printable ASCII without what would have to be quoted or decoded. */
+static enum hub_status add_plain_name(struct hub_view name, struct hub_buf *out, struct hub_error *err)
+{
+    for (size_t i = 0; i < name.size; i++) {
+        const char c = name.data[i];
+        const bool plain = c >= ' ' && c <= '~' && !strchr("\"\\%/", c);
+        const bool goes_on = ((unsigned char)c & 0xC0) == 0x80; /* inside a character of UTF-8 */
+        if (!goes_on)
+            HUB_TRY(hub_buf_add(out, plain ? &c : "_", 1, err));
+    }
+    return HUB_OK;
+}
+
+enum hub_status hub_response_file_name(struct hub_response *response, const char *disposition,
+                                       struct hub_view name, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose)
+    struct hub_buf plain = HUB_BUF_INIT(4 * KIB), encoded = HUB_BUF_INIT(12 * KIB);
+    HUB_TRY(add_plain_name(name, &plain, err));
+    HUB_TRY(hub_uri_encode_segment(name, &encoded, err));
+    return hub_response_header(response, err, "Content-Disposition",
+                               "%s; filename=\"%s\"; filename*=UTF-8''%s", disposition,
+                               hub_buf_view(&plain).data, hub_buf_view(&encoded).data);
 }
 
 enum hub_status hub_response_private(struct hub_response *response, struct hub_error *err)

@@ -9,7 +9,7 @@ import types
 import pytest
 
 sys.path[:0] = [os.path.dirname(__file__), os.path.join(os.path.dirname(__file__), "..", "support")]
-from hub import BIN, FIXTURES, serving
+from hub import BIN, FIXTURES, serving, until
 from upstream_gcs import Gcs
 from upstream_hf import Hf, minari_org
 
@@ -71,6 +71,27 @@ def test_command(hub, bucket, hf, tmp_path_factory, command, output):
     said = ran.stdout.replace(hub.base, "http://127.0.0.1:8080")
     pattern = ".*?".join(re.escape(piece) for piece in output.rstrip("\n").split("..."))
     assert re.fullmatch(pattern, said.rstrip("\n"), re.S), f"\n--- README\n{output}\n--- printed\n{said}"
+
+
+def test_curl_takes_a_dataset_along(hub, tmp_path):
+    """curl names the tar, goes on with a part of it, and tar installs it, by the commands as they stand in the README."""
+    with open(os.path.join(TOP, "README.md")) as f:
+        block = next(b for b in re.findall(r"^```sh\n(.*?)^```", f.read(), re.M | re.S) if "archive.tar" in b)
+    named, goes_on, unpacked = (line.replace("http://hub:8080", hub.base) for line in block.splitlines()[:3])
+    env = {**os.environ, "MINARI_DATASETS_PATH": str(tmp_path)}
+
+    def run(command):
+        subprocess.run(["sh", "-ec", command], cwd=tmp_path, env=env, check=True, timeout=60)
+
+    run(named.replace("curl ", "curl -sS "))
+    assert os.listdir(tmp_path) == ["human-v2.tar"]
+    whole = (tmp_path / "human-v2.tar").read_bytes()
+    (tmp_path / "human-v2.tar").write_bytes(whole[:1000])
+    until(lambda: hub.get("/api/v1/datasets/D4RL/door/human-v2/archive.tar", {"Range": "bytes=0-0"}).status == 206)  # hashed by now
+    run(goes_on.replace("curl ", "curl -sS "))
+    assert (tmp_path / "human-v2.tar").read_bytes() == whole
+    run(unpacked)
+    assert (tmp_path / "D4RL" / "door" / "human-v2" / "data" / "main_data.hdf5").exists()
 
 
 def test_windows_for_torch(hub):

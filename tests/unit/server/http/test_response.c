@@ -56,6 +56,27 @@ Test(response, no_header_can_be_smuggled_into_a_value)
     hub_response_dispose(&response);
 }
 
+Test(response, file_names_are_there_for_old_clients_too)
+{
+    static const struct {
+        const char *name, *want;
+    } cases[] = {
+        {"human-v2.tar", "attachment; filename=\"human-v2.tar\"; filename*=UTF-8''human-v2.tar"},
+        {"two words.bin", "attachment; filename=\"two words.bin\"; filename*=UTF-8''two%20words.bin"},
+        {"s\xC3\xBC\xC3\x9F.txt", "attachment; filename=\"s__.txt\"; filename*=UTF-8''s%C3%BC%C3%9F.txt"},
+        {"a\"b\\c%41", "attachment; filename=\"a_b_c_41\"; filename*=UTF-8''a%22b%5Cc%2541"},
+    };
+    for (size_t i = 0; i < HUB_COUNT(cases); i++) {
+        struct hub_response response;
+        hub_response_init(&response);
+        cr_assert_eq(hub_response_file_name(&response, "attachment", hub_view_of(cases[i].name), NULL),
+                     HUB_OK);
+        cr_expect_str_eq(response.headers[0].name, "Content-Disposition");
+        cr_expect_str_eq(response.headers[0].value, cases[i].want);
+        hub_response_dispose(&response);
+    }
+}
+
 Test(response, private)
 {
     static const struct {
