@@ -111,7 +111,7 @@ static enum hub_status add_csv_cell(struct hub_cells *cells, unsigned number, ui
     HUB_TRY(hub_cells_text(&cells->columns[number], &values, &cell, err));
     if (!is_null(cells, number, &values))
         HUB_TRY(hub_csv_text(hub_buf_view(&cell), out, err));
-    return hub_buf_add_text(out, number + 1 < cells->column_count ? "," : "\r\n", err);
+    return hub_buf_add_text(out, number + 1 < cells->column_count ? "," : "\n", err);
 }
 
 /* ---- forms ---- */
@@ -187,7 +187,7 @@ static enum hub_status more_csv(struct hub_cells *t, struct hub_buf *out, struct
 {
     for (unsigned i = 0; i < t->column_count && !t->begun; i++) {
         HUB_TRY(hub_csv_text(hub_view_of(t->columns[i].name), out, err));
-        HUB_TRY(hub_buf_add_text(out, i + 1 < t->column_count ? "," : "\r\n", err));
+        HUB_TRY(hub_buf_add_text(out, i + 1 < t->column_count ? "," : "\n", err));
     }
     t->begun = true;
     for (; t->at < t->rows && !is_stretch(out); t->at++)

@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-#define ENCODER_VERSION "2"
+#define ENCODER_VERSION "3"
 
 struct table {
     struct hub_cells cells; /* first */

@@ -19,7 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define ENCODER_VERSION "2"
+#define ENCODER_VERSION "3"
 /* Episodes times columns that are looked at without a queue of their own. */
 enum { LIGHT_LOOKS = 20000 };
 

@@ -26,7 +26,7 @@ enum {
     MAX_KEPT = 32, /* requests that wait for a worker */
 };
 /* Part of every slice's ETag: changes when the same rows come out as other bytes. */
-#define ENCODER_VERSION "3"
+#define ENCODER_VERSION "4"
 
 /* What a request for rows is about, from its start to its answer. */
 struct field_request {

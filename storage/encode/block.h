@@ -36,7 +36,7 @@ struct hub_block_writer {
     enum hub_status (*end)(const struct hub_block_table *table, struct hub_buf *out, struct hub_error *err);
 };
 
-/** RFC 4180: in quotes where it has to be. */
+/** As RFC 4180 has it: in quotes where it has to be. */
 HUB_MUST_USE enum hub_status hub_csv_text(struct hub_view text, struct hub_buf *out, struct hub_error *err);
 
 #endif

@@ -1,6 +1,7 @@
-/* Rows as text with commas between (RFC 4180): a line of names, then a line a row. A field of one more dimension
- * is a column an element, name_0 and so on, and none where rows have no elements. A null is an empty cell, an empty text ""; where a line has one cell
- * only, so is a null, for readers pass over empty lines. */
+/* Rows as text with commas between (RFC 4180, but lines end with LF alone, which cut, awk and read expect): a line of
+ * names, then a line a row. A field of one more dimension is a column an element, name_0 and so on, and none where rows
+ * have no elements. A null is an empty cell, an empty text ""; where a line has one cell only, so is a null, for readers
+ * pass over empty lines. */
 #include "storage/encode/digits.h"
 #include "storage/encode/representation.h"
 
@@ -59,7 +60,7 @@ static enum hub_status begin(const struct hub_block_table *table, struct hub_buf
         any |= has;
         HUB_TRY(add_name(&table->columns[c], out, err));
     }
-    return hub_buf_add_text(out, "\r\n", err);
+    return hub_buf_add_text(out, "\n", err);
 }
 
 static enum hub_status add_texts(const struct hub_rows *rows, uint64_t row, struct hub_buf *out,
@@ -108,7 +109,7 @@ static enum hub_status add_rows(const struct hub_block_table *table, struct hub_
         }
         if (out->size == begin)
             HUB_TRY(hub_buf_add(out, "\"\"", 2, err));
-        HUB_TRY(hub_buf_add(out, "\r\n", 2, err));
+        HUB_TRY(hub_buf_add(out, "\n", 1, err));
     }
     return HUB_OK;
 }

@@ -217,7 +217,7 @@ def test_an_episode_without_steps_decides_nothing(tmp_path):
             assert z["observations"].tolist() == [[2, 2]] * 2 + [[3, 3]] * 3 and z["ends"].tolist()[-1] == 5
             z = npz(hub.get(f"/api/v1/datasets/{id}/rows?view=transitions"))
             assert z["next_obs"].shape == (5, 2) and z["dones"].tolist() == [False, True, False, False, True]
-            lines = hub.get(f"/api/v1/datasets/{id}/rows?fields=none&fields=actions&format=csv").body.decode().split("\r\n")
+            lines = hub.get(f"/api/v1/datasets/{id}/rows?fields=none&fields=actions&format=csv").body.decode().split("\n")
             assert lines[:2] == ["actions,episode,step", "0,1,0"] and len(lines) == 7
 
 

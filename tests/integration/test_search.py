@@ -391,7 +391,7 @@ def test_datasets_as_a_table(hub, chosen):
     assert frame["id"].tolist() == want["id"] and frame["steps"].tolist() == want["steps"]
     with np.load(io.BytesIO(hub.get(path + "&format=npz").body)) as z:
         assert z["id"].tolist() == want["id"] and z["size"].tolist() == want["size"] and z["loadable"].dtype == bool
-    assert hub.get(path + "&format=csv&format=lerobot").body.count(b"\r\n") == 1 + sum(f == "lerobot" for f in want["format"]) or chosen.get("limit")
+    assert hub.get(path + "&format=csv&format=lerobot").body.count(b"\n") == 1 + sum(f == "lerobot" for f in want["format"]) or chosen.get("limit")
 
 
 def test_a_table_of_datasets_that_is_asked_for_wrongly(hub):

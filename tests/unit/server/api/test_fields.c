@@ -55,7 +55,7 @@ Test(fields, of_all_episodes)
 {
     static const struct api_case cases[] = {
         {ROWS "?fields=rewards", 200, NULL, "rewards.npy", "Content-Type: application/x-npz"},
-        {ROWS "?fields=rewards&limit=1&format=csv", 200, NULL, "rewards,episode,step\r\n", "X-Episodes: 1"},
+        {ROWS "?fields=rewards&limit=1&format=csv", 200, NULL, "rewards,episode,step\n", "X-Episodes: 1"},
         {ROWS "?view=transitions&where=number%20%3C%200&format=csv", 200, NULL, "obs_0,", "X-Total-Count: 0"},
         {ROWS "?view=transitions&fields=rewards", 404, "field-not-found", "observation"},
         {ROWS "?fields=rewards&cursor=x", 400, "bad-cursor", NULL},
@@ -67,7 +67,7 @@ Test(fields, of_all_episodes)
 Test(fields, as_tables)
 {
     static const struct api_case cases[] = {
-        {ZERO "/rewards?format=csv&stop=0", 200, NULL, "rewards\r\n", "X-Total-Count: 0"},
+        {ZERO "/rewards?format=csv&stop=0", 200, NULL, "rewards\n", "X-Total-Count: 0"},
         {ZERO "/rewards?format=jsonl&stop=1", 200, NULL,
          "{\"rewards\":", "Content-Type: application/x-ndjson"},
         {ZERO "/rewards?format=arrow&row=0", 200, NULL, "\xFF\xFF\xFF\xFF", "X-Total-Count: 1"},
