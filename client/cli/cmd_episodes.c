@@ -63,7 +63,7 @@ static int save_table(struct cli *cli, uint64_t limit)
 {
     const char *path = output_path(cli);
     const char *own = cli->values[OPT_CSV] ? "csv" : cli->values[OPT_JSON] ? "json" : path ? NULL : "csv";
-    const char *format = output_format(cli, "csv json jsonl arrow npz", own);
+    const char *format = output_format(cli, "csv json jsonl arrow arrow-file npz", own);
     const bool text = format && (strcmp(format, "csv") == 0 || strncmp(format, "json", 4) == 0);
     struct asked asked = {.id = cli->arguments[0],
                           .query = {.size = sizeof asked.query,

@@ -13,7 +13,7 @@ static bool is_archive(const struct cli *cli)
     return cli->count == 2 && strcmp(cli->arguments[1], "archive.tar") == 0;
 }
 
-#define FORMATS "json npy npz csv arrow jsonl raw image"
+#define FORMATS "json npy npz csv arrow arrow-file jsonl raw image"
 
 /* The path of "ID files/PATH", or NULL. */
 static const char *file_of(const struct cli *cli)

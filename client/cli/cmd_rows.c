@@ -22,7 +22,7 @@ static bool is_text(const char *format)
 int cli_rows(struct cli *cli)
 {
     const char *path = output_path(cli),
-               *format = output_format(cli, "npz csv arrow jsonl", path ? NULL : "csv");
+               *format = output_format(cli, "npz csv arrow arrow-file jsonl", path ? NULL : "csv");
     struct asked asked = {.id = cli->arguments[0],
                           .query = {.size = sizeof asked.query,
                                     .fields = cli->arguments + 1,

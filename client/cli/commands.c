@@ -180,7 +180,8 @@ const struct cli_command cli_commands[] = {
      "get rows of all episodes, one after another",
      "With episode and step to cut them by. A field is a name, a group or a role; without one observations, "
      "actions,\n"
-     "rewards and ends come. The name given to -o says the format: npz, csv, arrow, jsonl.\n" HERE "\n"
+     "rewards and ends come. The name given to -o says the format: npz, csv,\n"
+     "arrow (a file, which Feather is too), arrows (a stream), jsonl.\n" HERE "\n"
      "  minari-cli rows D4RL/door/human-v2 -o all.npz           then: numpy.load(\"all.npz\")\n"
      "  minari-cli rows so100/pick-place @action --where 'success = true' -o actions.arrow\n"
      "  minari-cli rows D4RL/door/human-v2 --view transitions -o qlearning.npz\n"

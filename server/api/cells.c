@@ -19,6 +19,7 @@ void hub_cells_free(struct hub_cells *cells)
     for (unsigned i = 0; i < cells->column_count; i++)
         free(cells->columns[i].name);
     hub_npz_free(cells->zip);
+    hub_block_trail_dispose(&cells->trail);
     cells->dispose(cells);
     free(cells);
 }
@@ -197,12 +198,13 @@ static enum hub_status more_csv(struct hub_cells *t, struct hub_buf *out, struct
     return HUB_OK;
 }
 
-#define ARROW "application/vnd.apache.arrow.stream"
+#define ARROW "application/vnd.apache.arrow."
 static const struct hub_cells_form forms[] = {
     {"json", "application/json", "application/json", NULL, more_json},
     {"jsonl", "application/x-ndjson", "application/x-ndjson", NULL, more_jsonl},
     {"csv", "text/csv", "text/csv; charset=utf-8; header=present", NULL, more_csv},
-    {"arrow", ARROW, ARROW, hub_cells_prepare_arrow, hub_cells_more_arrow},
+    {"arrow", ARROW "stream", ARROW "stream", hub_cells_prepare_arrow, hub_cells_more_arrow},
+    {"arrow-file", ARROW "file", ARROW "file", hub_cells_prepare_arrow, hub_cells_more_arrow},
     {"npz", "application/x-npz", "application/x-npz", hub_cells_prepare_npz, hub_cells_more_npz},
 };
 
@@ -223,7 +225,7 @@ enum hub_status hub_cells_read_form(const struct hub_request *request, bool filt
             form++;
         if (form == HUB_COUNT(forms) && !filter)
             return hub_request_wrong(request, "format", err,
-                                     "format must be one of json, jsonl, csv, arrow, npz");
+                                     "format must be one of json, jsonl, csv, arrow, arrow-file, npz");
         if (form == HUB_COUNT(forms))
             continue;
         cells->form = &forms[form];

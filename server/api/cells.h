@@ -7,6 +7,7 @@
 
 #include "server/http/http.h"
 #include "storage/base/json.h"
+#include "storage/encode/block.h"
 #include "storage/encode/encode.h"
 #include "storage/query/where.h"
 
@@ -49,13 +50,14 @@ struct hub_cells {
     /* inside */
     const struct hub_cells_form *form;
     struct hub_npz *zip;
+    struct hub_block_trail trail;
     unsigned column; /* json and npz go column by column */
     uint32_t at;
     bool begun, ended;
 };
 void hub_cells_free(struct hub_cells *cells);
 
-/** json, jsonl, csv, arrow or npz: by ?format=, then Accept; format= of other words is an error unless `filter`. */
+/** json, jsonl, csv, arrow, arrow-file or npz: by ?format=, then Accept; format= of other words is an error unless `filter`. */
 HUB_MUST_USE enum hub_status hub_cells_read_form(const struct hub_request *request, bool filter,
                                                  struct hub_cells *cells, struct hub_error *err);
 /** No two columns have one name: readers of JSON, arrow and npz would have one of them. */

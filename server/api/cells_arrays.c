@@ -259,9 +259,9 @@ static enum hub_status make_block(struct hub_cells *t, unsigned first, unsigned 
 enum hub_status hub_cells_more_arrow(struct hub_cells *t, struct hub_buf *out, struct hub_error *err)
 {
     HUB_CLEANUP(block_free) struct block *b = NULL;
-    const struct hub_block_writer *writer = hub_representation_named("arrow")->writer->blocks;
+    const struct hub_block_writer *writer = hub_representation_named(t->form->name)->writer->blocks;
     struct hub_block_column columns[HUB_CELLS_COLUMNS];
-    const struct hub_block_table table = {.columns = columns, .count = t->column_count};
+    const struct hub_block_table table = {.columns = columns, .count = t->column_count, .trail = &t->trail};
     uint32_t rows = HUB_CELLS_BLOCK;
     for (unsigned i = 0; i < t->column_count; i++)
         columns[i] = (struct hub_block_column){.name = t->columns[i].name,

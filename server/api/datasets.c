@@ -11,7 +11,7 @@
 /* How only tables are written. */
 static enum hub_status check_form(const struct hub_request *request, struct hub_error *err)
 {
-    static const char *const forms[] = {"csv", "arrow", "npz"};
+    static const char *const forms[] = {"csv", "arrow", "arrow-file", "npz"};
     for (unsigned i = 0; i < request->query_count; i++)
         for (size_t k = 0; k < HUB_COUNT(forms); k++)
             if (hub_view_is(request->query[i].name, "format") &&

@@ -118,7 +118,7 @@ static enum hub_status read_facets(const struct hub_request *request, unsigned *
 
 static bool is_written(struct hub_view format)
 {
-    static const char *const forms[] = {"json", "jsonl", "csv", "arrow", "npz"};
+    static const char *const forms[] = {"json", "jsonl", "csv", "arrow", "arrow-file", "npz"};
     bool written = false;
     for (size_t i = 0; i < HUB_COUNT(forms); i++)
         written |= hub_view_is(format, forms[i]);
@@ -137,7 +137,7 @@ static enum hub_status read_format(const struct hub_request *request, const char
             return hub_request_wrong(
                 request, "format", err,
                 "one format= may choose sets of it, another be how they are written: json "
-                "or jsonl, of columns= also csv, arrow or npz");
+                "or jsonl, of columns= also csv, arrow, arrow-file or npz");
         *out = p->value.data;
     }
     return HUB_OK;

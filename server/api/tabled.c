@@ -18,6 +18,7 @@ static void tabled_free(struct hub_maker *maker)
 {
     struct hub_tabled *t = (struct hub_tabled *)maker;
     hub_reading_dispose(&t->reading);
+    hub_block_trail_dispose(&t->trail);
     free(t->names);
     free(t);
 }
@@ -53,7 +54,7 @@ struct columns {
     struct hub_block_table table;
 };
 
-static void gather_columns(const struct hub_tabled *t, struct columns *all)
+static void gather_columns(struct hub_tabled *t, struct columns *all)
 {
     const struct hub_reading *r = &t->reading;
     uint32_t n = 0;
@@ -63,7 +64,8 @@ static void gather_columns(const struct hub_tabled *t, struct columns *all)
         all->as[n] = r->as[c];
         all->rows[n++] = r->rows[c];
     }
-    all->table = (struct hub_block_table){.columns = all->as, .count = n, .nonfinite = t->nonfinite};
+    all->table = (struct hub_block_table){
+        .columns = all->as, .count = n, .nonfinite = t->nonfinite, .trail = &t->trail};
 }
 
 static enum hub_status add_block(struct hub_tabled *t, struct columns *all, struct hub_buf *out,
@@ -129,6 +131,7 @@ struct at_once {
     struct hub_block_column *as;
     struct hub_rows *rows;
     uint32_t count;
+    struct hub_block_trail trail;
 };
 
 static void at_once_dispose(struct at_once *a)
@@ -137,6 +140,7 @@ static void at_once_dispose(struct at_once *a)
         hub_rows_dispose(&a->rows[i]);
     free(a->rows);
     free(a->as);
+    hub_block_trail_dispose(&a->trail);
 }
 
 enum hub_status hub_tabled_write(struct hub_encoding *e, struct hub_buf *out, struct hub_error *err)
@@ -152,7 +156,8 @@ enum hub_status hub_tabled_write(struct hub_encoding *e, struct hub_buf *out, st
             .name = e->fields[i].name, .type = e->fields[i].type, .variant = *e->fields[i].plan->variant};
         HUB_TRY(e->read(e, i, NULL, &a.rows[i], err));
     }
-    const struct hub_block_table table = {.columns = a.as, .count = e->count, .nonfinite = e->nonfinite};
+    const struct hub_block_table table = {
+        .columns = a.as, .count = e->count, .nonfinite = e->nonfinite, .trail = &a.trail};
     if (writer->begin)
         HUB_TRY(writer->begin(&table, out, err));
     if (count)

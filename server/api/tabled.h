@@ -1,4 +1,4 @@
-/** Rows as a table that is sent while it is read: csv, jsonl, arrow. */
+/** Rows as a table that is sent while it is read: csv, jsonl, arrow, arrow-file. */
 #ifndef HUB_API_TABLED_H
 #define HUB_API_TABLED_H
 
@@ -9,6 +9,7 @@ struct hub_tabled {
     struct hub_reading reading;
     const struct hub_representation *as; /* with blocks */
     enum hub_nonfinite nonfinite;
+    struct hub_block_trail trail;
     uint64_t at; /* rows that were sent */
     bool begun, ended;
     char *names; /* owned: what the names of columns lie in, or NULL */

@@ -489,6 +489,7 @@ static enum hub_status write_arrow(struct writing *g, struct hub_buf *out, struc
     const struct hub_block_writer *writer = w->query.as->writer->blocks;
     HUB_CLEANUP(hub_freep) struct hub_block_column *columns = NULL;
     HUB_CLEANUP(hub_freep) struct hub_rows *rows = NULL;
+    HUB_CLEANUP(hub_block_trail_dispose) struct hub_block_trail trail = {0};
     const uint32_t count = w->field_count + (uint32_t)HUB_COUNT(owns);
     HUB_TRY(hub_new(&columns, count, sizeof *columns, err));
     HUB_TRY(hub_new(&rows, count, sizeof *rows, err));
@@ -501,7 +502,8 @@ static enum hub_status write_arrow(struct writing *g, struct hub_buf *out, struc
         columns[w->field_count + i] =
             (struct hub_block_column){owns[i].name, owns[i].of_steps ? HUB_FIELD_BOOL : HUB_FIELD_NUMBER,
                                       owns[i].variant, owns[i].of_steps, (uint32_t)w->query.length};
-    const struct hub_block_table table = {.columns = columns, .count = count, .read = read_column, .user = g};
+    const struct hub_block_table table = {
+        .columns = columns, .count = count, .read = read_column, .user = g, .trail = &trail};
     HUB_TRY(writer->begin(&table, out, err));
     HUB_TRY(writer->rows(&table, rows, w->query.count, out, err));
     return writer->end(&table, out, err);
@@ -511,7 +513,7 @@ static enum hub_status write_arrow(struct writing *g, struct hub_buf *out, struc
 
 static bool is_arrow(const struct hub_representation *as)
 {
-    return strcmp(as->name, "arrow") == 0;
+    return strcmp(as->name, "arrow") == 0 || strcmp(as->name, "arrow-file") == 0;
 }
 
 enum hub_status hub_windows_format(const struct hub_request *request, const struct hub_representation **out,

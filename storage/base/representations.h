@@ -12,7 +12,8 @@
     ROW(npy,   "application/x-npy",        npy,    ".npy") \
     ROW(npz,   "application/x-npz",        npz,    ".npz") \
     ROW(csv,   "text/csv",                 csv,    ".csv") \
-    ROW(arrow, "application/vnd.apache.arrow.stream", arrow, ".arrows .arrow") \
+    ROW(arrow, "application/vnd.apache.arrow.stream", arrow, ".arrows") \
+    ROW(arrow-file, "application/vnd.apache.arrow.file", arrow_file, ".arrow .feather") \
     ROW(jsonl, "application/x-ndjson",     jsonl,  ".jsonl .ndjson") \
     ROW(raw,   "application/octet-stream", raw,    ".raw .bin") \
     ROW(image, "image/*",                  image,  ".png .jpg .jpeg") \

@@ -18,6 +18,19 @@ struct hub_block_column {
     uint32_t window;
 };
 
+/** What a writer keeps of the blocks that it wrote, where its table ends with a directory of them: the caller's, zeroed
+ * before the first block. */
+struct hub_block_trail {
+    uint64_t written;      /* bytes of the table so far */
+    struct hub_buf blocks; /* their places, as the directory has them */
+};
+
+static inline void hub_block_trail_dispose(struct hub_block_trail *trail)
+{
+    hub_buf_dispose(&trail->blocks);
+    *trail = (struct hub_block_trail){0};
+}
+
 struct hub_block_table {
     const struct hub_block_column *columns;
     uint32_t count; /* up to HUB_BLOCK_COLUMNS */
@@ -25,6 +38,7 @@ struct hub_block_table {
     /** NULL, or of arrow: reads a column just before it is written; its rows are disposed of behind that. */
     enum hub_status (*read)(void *user, uint32_t column, struct hub_rows *rows, struct hub_error *err);
     void *user;
+    struct hub_block_trail *trail;
 };
 
 /** All append. NULL members: nothing is written there. */

@@ -31,7 +31,7 @@ TABLE = {
     "padded-json": {"json": "rows", "npy": "rows", "npz": "rows", "raw": "rows", "image": 406, "csv": 406},
 }
 for cells in TABLE.values():
-    cells.update(arrow="table", jsonl="table")
+    cells.update({"arrow": "table", "arrow-file": "table", "jsonl": "table"})
 NO_DRIVER_YET = {"opaque"}  # no format of this version reports them readable: tests/unit/storage/encode covers their cells
 # What nobody can compare with: pickles that nobody should load, and a metadata cache image, which the library that wrote it
 # cannot open (its values are checked by contract_hdf5); a dataset whose description is damaged.
@@ -241,7 +241,7 @@ class Checker:
         a = self.fetch(query, representation)
         where = (self.url, query, representation, a.status, a.body[:300])
         assert a.status == 200 and int(a.headers["X-Total-Count"]) == len(want), where
-        getattr(self, f"same_{representation}")(a.body, want, where)
+        getattr(self, f"same_{representation}".replace("-", "_"))(a.body, want, where)
         self.cell(representation)
 
     def same_jsonl(self, body, want, where):
@@ -272,7 +272,12 @@ class Checker:
                 assert np.array_equal(value, w.astype(w.dtype.newbyteorder("=")), equal_nan=w.dtype.kind in "fc"), (where, cell, w)
 
     def same_arrow(self, body, want, where):
-        table = pa.ipc.open_stream(body).read_all()
+        self.same_table(pa.ipc.open_stream(body).read_all(), want, where)
+
+    def same_arrow_file(self, body, want, where):
+        self.same_table(pa.ipc.open_file(body).read_all(), want, where)
+
+    def same_table(self, table, want, where):
         table.validate(full=True)
         assert table.column_names == [self.name], where
         column, kind = table.column(0), table.schema.field(0).type

@@ -253,8 +253,9 @@ def test_minari_cli(tmp_path):
     id = "D4RL/door/human-v2"
     with serving(os.path.join(FIXTURES, "minari", "root-0.5.3")) as hub:
         cli, at = Cli(tmp_path / "datasets", hub.base), f"/api/v1/datasets/{id}"
-        for name, query in (("all.npz", "rows?format=npz"), ("some.arrow", "rows?format=arrow&fields=@action&fields=rewards&where=number+%3C+3")):
-            more = ["@action", "rewards", "--where", "number < 3"] if name == "some.arrow" else []
+        for name, query in (("all.npz", "rows?format=npz"), ("some.arrow", "rows?format=arrow-file&fields=@action&fields=rewards&where=number+%3C+3"),
+                            ("some.arrows", "rows?format=arrow&fields=@action&fields=rewards&where=number+%3C+3")):
+            more = ["@action", "rewards", "--where", "number < 3"] if name.startswith("some") else []
             cli.run("rows", id, *more, "-o", str(tmp_path / name), expect=0)
             assert (tmp_path / name).read_bytes() == hub.get(f"{at}/{query}").body
         cli.run("rows", id, "--view", "transitions", "-o", str(tmp_path / "t.npz"), expect=0)
@@ -269,7 +270,7 @@ def test_minari_cli(tmp_path):
             assert list(z["number"]) == [0, 1, 2] and z["return"].dtype == "<f8"
         assert cli.run("episodes", id, "--csv", "--format", "npz").code == 2
         cli.run("sample", id, "--seed", "3", "-o", str(tmp_path / "s.arrow"), expect=0)
-        assert (tmp_path / "s.arrow").read_bytes() == hub.get(f"{at}/sample?windows=1&length=1&seed=3&format=arrow").body
+        assert (tmp_path / "s.arrow").read_bytes() == hub.get(f"{at}/sample?windows=1&length=1&seed=3&format=arrow-file").body
         for args in ("rows", id), ("rows", id, "rewards"), ("episodes", id), ("sample", id), ("get", id, "0", "rewards"), ("get", id, "0", "rewards", "actions"):
             for name in "x.txt", "x":
                 err = cli.run(*args, "-o", str(tmp_path / name), expect=2).err
@@ -281,6 +282,35 @@ def test_minari_cli(tmp_path):
         assert "at 8 (the end)" in cli.run("rows", id, "--where", "steps >", expect=2).err
         assert cli.run("rows", id, "nothing").code == 3 and not (tmp_path / "x.npz").exists()
         assert cli.run("rows", id, "nothing", "-o", str(tmp_path / "x.npz")).code == 3 and not list(tmp_path.glob("x.npz*"))
+
+
+def test_arrow_files_are_read_by_what_reads_feather(tmp_path):
+    """The same rows as the stream has, of one block and of many, from the hub's address and from minari-cli's file."""
+    from cli import Cli
+
+    with h5py.File(tmp_path / "made.hdf5", "w") as f:
+        for i, steps in enumerate((40, 0, 70_000)):
+            demo = f.create_group(f"data/demo_{i}")
+            demo.attrs["num_samples"] = steps
+            demo["actions"] = np.random.default_rng(i).normal(size=(steps, 20))
+            demo["obs/at"] = np.arange(steps)
+    with serving(str(tmp_path)) as hub:
+        base = "/api/v1/datasets/made/"
+        for path, batches in (("rows?fields=@observation&fields=@action", range(5, 999)), ("rows?fields=actions&limit=1", [1]), ("episodes/1/actions?", [0]),
+                              ("episodes/0/actions?step=3", [1]), ("episodes/2?fields=actions&fields=obs/at&start=1", range(5, 999)),
+                              ("sample?windows=5&length=3&seed=1", [1]), ("episodes?columns=number,steps,name", [1])):
+            answer, stream = (hub.get(f"{base}{path}&format={format}") for format in ("arrow-file", "arrow"))
+            assert answer.headers["Content-Type"] == "application/vnd.apache.arrow.file", path
+            file = pa.ipc.open_file(answer.body)
+            assert file.read_all().equals(pa.ipc.open_stream(stream.body).read_all()) and file.num_record_batches in batches, (path, file.num_record_batches)
+            assert hub.get(f"{base}{path}", {"Accept": "application/vnd.apache.arrow.file"}).body == answer.body
+        url = f"{base}rows?fields=obs/at&format="
+        frame = pandas.read_feather(f"{hub.base}{url}arrow-file")
+        assert frame["obs/at"].sum() == sum(range(40)) + sum(range(70_000))
+        assert hub.get(f"/api/v1/datasets?columns=id,steps&format=arrow-file").body.startswith(b"ARROW1\0\0")
+        for name in "all.arrow", "all.feather":
+            Cli(tmp_path / "datasets", hub.base).run("rows", "made", "obs/at", "-o", str(tmp_path / name), expect=0)
+            assert pandas.read_feather(tmp_path / name).equals(frame) and polars.read_ipc(tmp_path / name)["obs/at"].sum() == frame["obs/at"].sum()
 
 
 def test_minari_cli_on_a_terminal(tmp_path):
@@ -311,7 +341,7 @@ def test_tables_are_read_by_their_url(tmp_path):
     with serving(str(tmp_path)) as hub:
         base = "/api/v1/datasets/made/"
         for path in "rows?limit=1&fields=actions", "rows?limit=2&fields=actions", "episodes/0/actions?", "episodes/1?fields=actions", "episodes/1/actions?stop=7":
-            for format in "csv", "jsonl", "arrow":
+            for format in "csv", "jsonl", "arrow", "arrow-file":
                 if format == "jsonl" and path.startswith(("episodes/0", "episodes/1/")):
                     continue
                 url = f"{base}{path}&format={format}"

@@ -34,7 +34,7 @@ struct minari_sample_query {
     bool final_row;     /* states have a row more, which follows the last step */
     const char *partition, *partition_seed; /* "20,5": of the episodes' parts, as Minari splits them, ... */
     unsigned part;                          /* ... this one */
-    const char *format;                     /* "npz" (default), "arrow": a window a row */
+    const char *format;                     /* "npz" (default), "arrow", "arrow-file": a window a row */
     const char *sentinel; /* "keep" (default), "drop": without a last action that only ends its episode */
 };
 

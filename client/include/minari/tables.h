@@ -29,7 +29,7 @@ struct minari_all_rows_query {
     const char *where, *sort, *split,
         *task;          /* only of these episodes, in this order: as minari_episode_query */
     const char *view;   /* "rows", or "transitions": obs, next_obs, acts, rews, dones ... */
-    const char *format; /* "npz" (default), "arrow", "csv", "jsonl" */
+    const char *format; /* "npz" (default), "arrow", "arrow-file", "csv", "jsonl" */
     const char *partition, *partition_seed; /* "20,5": of the episodes' parts, as Minari splits them, ... */
     unsigned part;                          /* ... this one */
     uint64_t random;      /* so many of the episodes, drawn as Minari's sample_episodes does with ... */
@@ -59,8 +59,9 @@ struct minari_table_query {
     size_t size;         /* of this structure, or 0: of version 0.1 */
     const char *columns; /* names as in `where`, between commas: "number,steps,return"; must */
     const char *where, *sort, *split, *task;
-    const char *format; /* "csv" (into a sink the default), "json", "jsonl", "arrow", "npz" (into a buffer) */
-    uint64_t limit;     /* at most so many episodes; 0: all */
+    /* "csv" (into a sink the default), "json", "jsonl", "arrow", "arrow-file", "npz" (into a buffer) */
+    const char *format;
+    uint64_t limit; /* at most so many episodes; 0: all */
 };
 
 /** What is known of the episodes, a row each, straight into a sink. `info` may be NULL. */

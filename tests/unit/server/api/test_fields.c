@@ -59,7 +59,7 @@ Test(fields, of_all_episodes)
         {ROWS "?view=transitions&where=number%20%3C%200&format=csv", 200, NULL, "obs_0,", "X-Total-Count: 0"},
         {ROWS "?view=transitions&fields=rewards", 404, "field-not-found", "observation"},
         {ROWS "?fields=rewards&cursor=x", 400, "bad-cursor", NULL},
-        {ROWS "?format=raw", 400, "bad-parameter", "npz, csv, arrow, jsonl"},
+        {ROWS "?format=raw", 400, "bad-parameter", "npz, csv, arrow, arrow-file, jsonl"},
     };
     api_kit_expect(cases, HUB_COUNT(cases));
 }

@@ -21,20 +21,20 @@ Test(represent, the_table)
         enum hub_field_type type;
         const struct hub_variant *variant;
         const char *one,
-            *many; /* for json npy npz csv arrow jsonl raw image: y yes, n not-acceptable, d needs-decoding */
+            *many; /* for json npy npz csv arrow arrow-file jsonl raw image: y yes, n not-acceptable, d needs-decoding */
     } cases[] = {
-        {HUB_FIELD_NUMBER, &number, "yyyyyyyn", "yyyyyyyn"},
-        {HUB_FIELD_BOOL, &number, "yyyyyyyn", "yyyyyyyn"},
-        {HUB_FIELD_TEXT, &var, "yyyyyynn", "yyyyyynn"},
-        {HUB_FIELD_BYTES, &var, "ynynyyyn", "ynynyynn"},
-        {HUB_FIELD_OPAQUE, &var, "ynynyyyn", "ynynyynn"},
-        {HUB_FIELD_IMAGE_JPEG, &var, "ydydyyyy", "ydydyynn"},
-        {HUB_FIELD_IMAGE_PNG, &padded, "ydydyyyy", "ydydyynn"},
-        {HUB_FIELD_IMAGE_RAW, &picture, "yyynyyyy", "yyynyyyn"},
-        {HUB_FIELD_IMAGE_RAW, &stack, "yyynyyyn", "yyynyyyn"},
-        {HUB_FIELD_NUMBER, &stack, "yyynyyyn", "yyynyyyn"},
-        {HUB_FIELD_PADDED_JSON, &padded, "yyynyyyn", "yyynyyyn"},
-        {HUB_FIELD_PADDED_JSON, &var, "ynynyyyn", "ynynyynn"},
+        {HUB_FIELD_NUMBER, &number, "yyyyyyyyn", "yyyyyyyyn"},
+        {HUB_FIELD_BOOL, &number, "yyyyyyyyn", "yyyyyyyyn"},
+        {HUB_FIELD_TEXT, &var, "yyyyyyynn", "yyyyyyynn"},
+        {HUB_FIELD_BYTES, &var, "ynynyyyyn", "ynynyyynn"},
+        {HUB_FIELD_OPAQUE, &var, "ynynyyyyn", "ynynyyynn"},
+        {HUB_FIELD_IMAGE_JPEG, &var, "ydydyyyyy", "ydydyyynn"},
+        {HUB_FIELD_IMAGE_PNG, &padded, "ydydyyyyy", "ydydyyynn"},
+        {HUB_FIELD_IMAGE_RAW, &picture, "yyynyyyyy", "yyynyyyyn"},
+        {HUB_FIELD_IMAGE_RAW, &stack, "yyynyyyyn", "yyynyyyyn"},
+        {HUB_FIELD_NUMBER, &stack, "yyynyyyyn", "yyynyyyyn"},
+        {HUB_FIELD_PADDED_JSON, &padded, "yyynyyyyn", "yyynyyyyn"},
+        {HUB_FIELD_PADDED_JSON, &var, "ynynyyyyn", "ynynyyynn"},
     };
     for (size_t i = 0; i < HUB_COUNT(cases); i++) {
         for (int many = 0; many < 2; many++) {
@@ -53,7 +53,8 @@ Test(represent, the_table)
     struct hub_error err = {0};
     cr_expect_eq(hub_encode_check(HUB_FIELD_BYTES, &var, npy, 2, &err), HUB_NOT_ACCEPTABLE);
     cr_expect_str_eq(err.detail,
-                     "bytes rows are not available as npy, but as json, npz, arrow, jsonl, raw (one row)");
+                     "bytes rows are not available as npy, but as json, npz, arrow, arrow-file, jsonl, raw "
+                     "(one row)");
     cr_expect_eq(hub_encode_check(HUB_FIELD_TYPE_COUNT, &var, npy, 2, &err), HUB_INVALID);
 }
 
@@ -61,13 +62,14 @@ Test(represent, lists)
 {
     char list[HUB_REPRESENTATIONS_CHARS];
     hub_representations_list(HUB_LIST_NAMES, list);
-    cr_expect_str_eq(list, "json, npy, npz, csv, arrow, jsonl, raw, image, jpeg, png");
+    cr_expect_str_eq(list, "json, npy, npz, csv, arrow, arrow-file, jsonl, raw, image, jpeg, png");
     hub_representations_list(HUB_LIST_MEDIA_TYPES, list);
     cr_expect_str_eq(list, "application/json, application/x-npy, application/x-npz, text/csv, "
-                           "application/vnd.apache.arrow.stream, application/x-ndjson, "
+                           "application/vnd.apache.arrow.stream, application/vnd.apache.arrow.file, "
+                           "application/x-ndjson, "
                            "application/octet-stream, image/jpeg, image/png");
     hub_representations_list(HUB_LIST_OF_SEVERAL, list);
-    cr_expect_str_eq(list, "json, npz, csv, arrow, jsonl");
+    cr_expect_str_eq(list, "json, npz, csv, arrow, arrow-file, jsonl");
 }
 
 static uint32_t be32(struct hub_cursor *c)
