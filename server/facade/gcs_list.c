@@ -39,6 +39,7 @@ struct listing {
     struct hub_buf items_text, prefixes_text;
     uint64_t most, count, looks, steps;
     bool behind; /* and not at the start */
+    bool plain;  /* nothing is asked for but a prefix */
 };
 
 static void listing_dispose(struct listing *l)
@@ -120,6 +121,8 @@ static enum hub_status read_listing(struct hub_request *request, const struct di
     l->most = most > 0 && most < MOST ? (uint64_t)most : MOST;
     l->delimiter = hub_request_query(request, "delimiter");
     const struct hub_view glob = hub_request_query(request, "matchGlob");
+    l->plain = !dialect->xml && !present && !l->delimiter.data && !glob.data &&
+               !hub_request_query(request, "fields").data;
     if (glob.size)
         HUB_TRY(hub_glob_read(glob, &l->glob, err));
     l->items = hub_json_to(&l->items_text, err);
@@ -210,6 +213,28 @@ static enum hub_status add_object(struct listing *l, const struct hub_object *ob
     return hub_gcs_object_write(&l->items, l->request, &l->bucket, object, hub_buf_view(&text), err);
 }
 
+/*
+ * Python Minari lists a bucket with nothing but a prefix, and takes the folder above the one of each metadata.json for a
+ * dataset: those that its own Arrow and Parquet sets have for each episode make it fail, whatever it was looking for. So
+ * they are left out there, unless the prefix names one version of a dataset: then Minari downloads it, and needs them.
+ */
+static bool is_left_out(const struct listing *l, const struct hub_object *object)
+{
+    static const char digits[] = "0123456789";
+    const char *path = object->file ? object->file->path : "";
+    if (!l->plain || !hub_view_starts(hub_view_of(path), "data/"))
+        return false;
+    const size_t number = strspn(path + 5, digits), above = object->name.size - strlen(path);
+    if (!number || strcmp(path + 5 + number, "/metadata.json") != 0 ||
+        !hub_is_minari(object->dataset->summary))
+        return false;
+    const size_t named = l->prefix.size; /* "lab/pick-v1" is the start of lab/pick-v1/ and of lab/pick-v10/ */
+    if (named >= above)
+        return false;
+    const char *rest = object->name.data + named;
+    return !named || !strchr(digits, rest[-1]) || rest[strspn(rest, digits)] != '/';
+}
+
 /* The page is full, or has taken all the time that one may. */
 static bool is_full(const struct listing *l)
 {
@@ -246,6 +271,8 @@ static enum hub_status walk(struct listing *l, struct hub_error *err)
         if (is_full(l))
             return hub_buf_add_view(&l->next, object.name, err);
         HUB_TRY(go_on(l, err));
+        if (is_left_out(l, &object))
+            continue;
         const struct hub_view folder = folder_of(l, object.name);
         HUB_TRY(folder.size ? add_folder(l, folder, err) : add_object(l, &object, err));
     }

@@ -25,6 +25,7 @@ enum needs {
     READY = 4096,  /* it can be read ... */
     LOADS = 8192,  /* ... and its own library does not refuse it ... */
     ROWS = 16384,  /* ... and it has an episode */
+    SPACED = 32768 /* it lies in a namespace, a repo of the author: Minari takes others from a bucket alone */
 };
 
 /* <name> is a value as part of a URL, <name sh> one argument of a shell, <name py> a text of Python. */
@@ -36,6 +37,11 @@ static const struct recipe {
     {"minari-cli", "export MINARI_HUB_URL=<base>\nminari-cli download <id sh>", MINARI | LOADS, true},
     {"minari-cli", "export MINARI_HUB_URL=<base>\nminari-cli download <id sh> -o .", TREE | LOADS, true},
     {"Python: Minari",
+     "import os\nos.environ[\"HF_ENDPOINT\"] = \"<base>\"\n"
+     "os.environ[\"MINARI_REMOTE\"] = \"hf://<author>\"\nimport minari\n"
+     "minari.download_dataset(<id py>)",
+     LISTED | LOADS | SPACED, false},
+    {"Python: Minari, from a bucket",
      "import os\nos.environ[\"STORAGE_EMULATOR_HOST\"] = \"<base>\"\n"
      "os.environ[\"MINARI_REMOTE\"] = \"gcp://<bucket>\"\nimport minari\n"
      "minari.download_dataset(<id py>)",
@@ -126,6 +132,7 @@ static enum hub_status find_repo(struct values *v, struct hub_error *err)
     const char *name = slash ? slash + 1 : v->id.data, *stop = memchr(name, '/', (size_t)(end - name));
     const struct hub_view org = slash ? (struct hub_view){v->id.data, (size_t)(slash - v->id.data)} : author;
     const struct hub_view repo = {name, (size_t)((stop ? stop : end) - name)};
+    v->has |= slash && can_be_repo(org) ? SPACED : 0;
     if (!can_be_repo(org) || !can_be_repo(repo))
         return HUB_OK;
     v->has |= stop ? REPO : REPO | WHOLE_REPO;
@@ -211,6 +218,7 @@ static struct hub_view value_of(const struct values *v, struct hub_view name)
     const struct hub_app *app = v->page->request->app;
     return hub_view_is(name, "base")     ? hub_view_of(hub_base_url(v->page->request))
            : hub_view_is(name, "bucket") ? hub_view_of(app->bucket)
+           : hub_view_is(name, "author") ? hub_view_of(app->author)
            : hub_view_is(name, "id")     ? v->id
            : hub_view_is(name, "field")  ? v->field
            : hub_view_is(name, "repo")   ? hub_buf_view(&v->repo)
@@ -231,8 +239,9 @@ static enum hub_status add_value(const struct values *v, struct hub_view slot, s
     const struct hub_view value = value_of(v, name);
     if (space)
         return strncmp(space, " sh", 3) == 0 ? add_shell(value, out, err) : add_python(value, out, err);
-    return hub_view_is(name, "base") || hub_view_is(name, "bucket") ? hub_buf_add_view(out, value, err)
-                                                                    : hub_uri_encode_path(value, out, err);
+    return hub_view_is(name, "base") || hub_view_is(name, "bucket") || hub_view_is(name, "author")
+               ? hub_buf_add_view(out, value, err)
+               : hub_uri_encode_path(value, out, err);
 }
 
 static enum hub_status write_text(const struct values *v, const char *text, struct hub_buf *out,

@@ -34,6 +34,7 @@ def test_lines(clients, hub, tmp_path):
 
 
 @pytest.mark.parametrize("venv, packages, title, root, id", [("minari-0.5.3", ["minari"], "Python: Minari", f"{FIXTURES}/samples", "D4RL/door/human-v2"),
+                                                             ("minari-0.5.3", ["minari"], "Python: Minari, from a bucket", f"{FIXTURES}/samples", "D4RL/door/human-v2"),
                                                              ("readers", ["webdataset"], "Python: webdataset", "", "shards")])
 def test_recipes_of_the_page(clients, lab, tmp_path, venv, packages, title, root, id):
     """Those that need libraries of their own; tests/integration runs the others."""

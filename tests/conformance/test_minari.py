@@ -122,6 +122,30 @@ def test_minari(places, clients, tmp_path, venv, packages, remote):
     files_equal(root, str(tmp_path / "sets"), mine["local"])
 
 
+@pytest.mark.parametrize("venv", ["minari-0.5.1", "minari-0.5.3", "minari-0.5.4"])
+def test_a_bucket_that_has_arrow_sets(clients, tmp_path, venv):
+    """It takes the metadata of their episodes for that of datasets: of a listing for it the hub leaves them out."""
+    root = tmp_path / "root"
+    for id, at in (("D4RL/door/human-v2", "root-0.5.3/D4RL/door/human-v2"), ("text/arrow-v1", "root-0.5.3-columns/arrow/infos-v0")):
+        shutil.copytree(os.path.join(FIXTURES, "minari", at), root / id)
+    said = json.load(open(root / "text/arrow-v1/data/metadata.json"))
+    json.dump(said | {"dataset_id": "text/arrow-v1"}, open(root / "text/arrow-v1/data/metadata.json", "w"))
+    say_they_are_of(root / "D4RL", venv.removeprefix("minari-"))
+    say_they_are_of(root / "text/arrow-v1", venv.removeprefix("minari-"))
+    script = """
+import json, minari
+found = minari.list_remote_datasets(compatible_minari_version=True)
+for id in found:
+    minari.download_dataset(id)
+print(json.dumps(sorted(found)))
+"""
+    with serving(str(root)) as hub:
+        where = {"STORAGE_EMULATOR_HOST": hub.base, "MINARI_REMOTE": "gcp://minari-datasets", "MINARI_DATASETS_PATH": str(tmp_path / "sets")}
+        assert clients.python(venv, ["minari"], script, env=where) == ["D4RL/door/human-v2", "text/arrow-v1"]
+    files_equal(str(root), str(tmp_path / "sets"), ["D4RL/door/human-v2", "text/arrow-v1"])
+    assert (tmp_path / "sets/text/arrow-v1/data/0/metadata.json").exists()
+
+
 def test_its_commands(places, clients, tmp_path):
     """`minari list remote`, `show` and `download`, over both remotes."""
     root, hub = places["0.5.3"]

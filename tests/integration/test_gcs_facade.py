@@ -405,6 +405,27 @@ def test_links_behind_a_proxy(lab):
     """As a proxy that is trusted says it was asked, else as set."""
     hub, root, *_ = lab
     at = "/storage/v1/b/minari-datasets/o/D4RL%2Fdoor%2Fnotes.txt"
+def test_listings_that_only_name_a_prefix_spare_minari_the_metadata_of_episodes(tmp_path):
+    """Python Minari takes each metadata.json for one of a dataset. Who names a version, or lists in any other way, gets all."""
+    columns = os.path.join(FIXTURES, "minari", "root-0.5.3-columns", "arrow", "infos-v0")
+    for name in "infos-v1", "infos-v10", "other-v0":
+        shutil.copytree(columns, tmp_path / "lab" / name)
+    for name in "lab/infos-v1/metadata.json", "lab/other-v0/extra/0/metadata.json":
+        (tmp_path / name).parent.mkdir(exist_ok=True, parents=True)
+        (tmp_path / name).write_text("{}")
+    names = names_below(tmp_path) + ["lab/namespace_metadata.json"]
+    own = [n for n in names if re.search(r"/data/\d+/metadata.json$", n)]
+    with serving(str(tmp_path)) as hub:
+        rest = sorted(set(names) - set(own))
+        assert len(own) >= 6 and all(pages(hub, **({"prefix": p} if p else {}))[0] == [n for n in rest if n.startswith(p)] for p in ("", "lab", "lab/", "lab/infos"))
+        for version, others in ("lab/infos-v1", "lab/infos-v10/"), ("lab/infos-v10", "-"), ("lab/infos-v1/", "-"), ("lab/infos-v1/data/0/", "-"):
+            assert pages(hub, prefix=version)[0] == [n for n in sorted(names) if n.startswith((version, others))]
+        for way in {"maxResults": 1000}, {"matchGlob": "**"}, {"fields": "items/name,nextPageToken"}:
+            assert pages(hub, **way)[0] == sorted(names)
+        assert pages(hub, prefix="lab/infos-v1/data/0/", delimiter="/") == ([n for n in sorted(names) if n.startswith("lab/infos-v1/data/0/")], [])
+        assert hub.get(f"/storage/v1/b/minari-datasets/o/{quote(own[0]).replace('/', '%2F')}?alt=media").body == open(tmp_path / own[0], "rb").read()
+
+
     item = hub.get(at, {"X-Forwarded-Proto": "https", "X-Forwarded-Host": "lab.example"}).json()
     assert item["mediaLink"].startswith("https://lab.example/download/storage/v1/b/minari-datasets/o/D4RL%2Fdoor%2Fnotes.txt?generation=")
     assert item["selfLink"] == "https://lab.example" + at

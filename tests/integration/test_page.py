@@ -483,8 +483,8 @@ def recipes_of(hub, path):
 
 COMMON = {"minari-cli", "minari-cli: rows of a field", "curl: rows of a field", "Python: numpy, rows of a field", "Python: pandas, a table of all episodes",
           "curl: all files", "rclone: all files, again only what changed"}
-STOCK, REPO, STEPS = {"Python: Minari", "Python: Minari, once downloaded"}, {"Python: huggingface_hub"}, {"Python: numpy, transitions of all episodes"}
-ELSEWHERE = {"Python: Minari", "Python: LeRobot", "Python: webdataset"}  # tests/conformance runs them: they want libraries of their own
+STOCK, REPO, STEPS = {"Python: Minari", "Python: Minari, from a bucket", "Python: Minari, once downloaded"}, {"Python: huggingface_hub"}, {"Python: numpy, transitions of all episodes"}
+ELSEWHERE = {"Python: Minari", "Python: Minari, from a bucket", "Python: LeRobot", "Python: webdataset"}  # tests/conformance runs them: they want libraries of their own
 
 
 @pytest.mark.parametrize("id, shown, file", [
@@ -494,6 +494,8 @@ def test_recipes_do_what_they_say(hub, id, shown, file, tmp_path):
     """Every one that is shown, pasted into a shell or into Python."""
     recipes = recipes_of(hub, f"/d/{quote(id)}/~use?e={7 if id == DOOR else 0}")
     assert set(recipes) == shown
+    if id == DOOR:
+        assert "hf://farama-minari" in recipes["Python: Minari"] and "gcp://minari-datasets" in recipes["Python: Minari, from a bucket"]
     run_recipes(hub, recipes, tmp_path)
     bytes = hub.get(f"/api/v1/datasets/{quote(id)}/files/{file}").body
     assert (tmp_path / "rows.npy").is_file() and all(p.read_bytes() == bytes for p in [tmp_path / id / file, *tmp_path.rglob(file)])
