@@ -2,6 +2,7 @@
 #include "server/routes.h"
 
 #include "server/api/handlers.h"
+#include "server/api/uploads.h"
 #include "server/facade/handlers.h"
 #include "server/page/handlers.h"
 
@@ -110,17 +111,23 @@ const struct hub_route hub_routes[] = {
 };
 
 const struct hub_protocol hub_protocols[] = {
-    {"/storage/", &hub_gcs_shape, NULL, NULL},
-    {"/download/", &hub_gcs_shape, NULL, NULL},
-    {"/upload/", &hub_gcs_shape, NULL, NULL},
-    {"/resumable/", &hub_gcs_shape, NULL, NULL},
-    {"/batch/", &hub_gcs_shape, NULL, NULL},
-    {"/b/", &hub_gcs_shape, NULL, NULL},
-    {"/d/", NULL, &hub_page_shape, NULL},
-    {"/~operations", NULL, &hub_page_shape, NULL},
-    {"/api/v1/", NULL, NULL, NULL},
-    {"/api/", &hub_hf_shape, NULL, hub_hf_refuse},
-    {"/datasets/", &hub_hf_shape, NULL, hub_hf_refuse},
-    {"/", &hub_gcs_xml_shape, &hub_page_shape, NULL},
-    {NULL, NULL, NULL, NULL},
+    {.below = "/storage/", .shape = &hub_gcs_shape, .not_allowed = hub_refuse_method},
+    {.below = "/download/", .shape = &hub_gcs_shape, .not_allowed = hub_refuse_method},
+    {.below = "/upload/", .shape = &hub_gcs_shape, .not_allowed = hub_refuse_method},
+    {.below = "/resumable/", .shape = &hub_gcs_shape, .not_allowed = hub_refuse_method},
+    {.below = "/batch/", .shape = &hub_gcs_shape, .not_allowed = hub_refuse_method},
+    {.below = "/b/", .shape = &hub_gcs_shape, .not_allowed = hub_refuse_method},
+    {.below = "/d/", .for_people = &hub_page_shape},
+    {.below = "/~operations", .for_people = &hub_page_shape},
+    {.below = "/api/v1/", .not_allowed = hub_refuse_method},
+    {.below = "/api/", .shape = &hub_hf_shape, .refuse = hub_hf_refuse, .not_allowed = hub_hf_refuse_method},
+    {.below = "/datasets/",
+     .shape = &hub_hf_shape,
+     .refuse = hub_hf_refuse,
+     .not_allowed = hub_hf_refuse_method},
+    {.below = "/",
+     .shape = &hub_gcs_xml_shape,
+     .for_people = &hub_page_shape,
+     .not_allowed = hub_refuse_method},
+    {0},
 };

@@ -24,5 +24,8 @@ hub_handler hub_hf_others, hub_hf_repo_others,
                                                                   offered of those that are; what would write */
 /** The refusal of a POST before its body comes: this hub takes no uploads, or has no such repo. */
 HUB_MUST_USE enum hub_status hub_hf_refuse(const struct hub_request *request, struct hub_error *err);
+/** The `not_allowed` of this protocol: 403, which its clients show, where Google's and ours know 405. */
+enum hub_status hub_hf_refuse_method(const struct hub_request *request, const char *allow,
+                                     struct hub_error *err);
 
 #endif

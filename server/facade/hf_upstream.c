@@ -1,6 +1,7 @@
 /* What is not here: see hf_upstream.h. */
 #include "server/facade/hf_upstream.h"
 
+#include "server/api/uploads.h"
 #include "server/facade/handlers.h"
 #include "server/facade/hf.h"
 #include "storage/net/relay.h"
@@ -328,11 +329,15 @@ enum hub_status hub_hf_refuse(const struct hub_request *request, struct hub_erro
         return hub_view_is(request->segments[1], "datasets") || hub_hf_has_upstream(request)
                    ? HUB_OK
                    : not_here(request, err);
-    return hub_fail_as(
-        err, HUB_DENIED, "forbidden",
-        "This hub takes no uploads (%.200s): it can be read, and datasets are put into its directories. To "
-        "upload to another hub, set HF_ENDPOINT to that",
-        request->target + 1);
+    return hub_hf_refuse_method(request, "", err);
+}
+
+enum hub_status hub_hf_refuse_method(const struct hub_request *request, const char *allow,
+                                     struct hub_error *err)
+{
+    (void)allow;
+    return hub_no_uploads(request, HUB_DENIED, "forbidden",
+                          ". To upload to another hub, set HF_ENDPOINT to that", err);
 }
 
 enum hub_status hub_hf_uploads(struct hub_request *request, struct hub_response *response,

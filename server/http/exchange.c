@@ -250,13 +250,17 @@ static bool for_probes(const struct hub_exchange *x)
 }
 
 /* Which route? */
-static enum hub_status admit(struct hub_exchange *x, const struct hub_guard_facts *facts)
+static enum hub_status admit(struct hub_exchange *x, const struct hub_protocol *protocol,
+                             const struct hub_guard_facts *facts)
 {
     char allow[64];
     enum hub_status st = hub_route_find(&x->request, x->http->options.routes, &x->route, allow, &x->error);
     if (st && allow[0]) {
         if (facts->method == HUB_OPTIONS)
             return preflight(x, allow);
+        const enum hub_status refused =
+            protocol && protocol->not_allowed ? protocol->not_allowed(&x->request, allow, &x->error) : HUB_OK;
+        st = refused ? refused : st;
         answer_problem(x, st);
         return hub_response_header(&x->response, NULL, "Allow", "%s, OPTIONS", allow) ? HUB_NO_MEMORY : st;
     }
@@ -384,7 +388,7 @@ bool hub_exchange_header(struct hub_exchange *x, const char *method, const char 
     st = x->parsed;
     if (!st) {
         set_base_url(x, facts.host);
-        st = admit(x, &facts);
+        st = admit(x, protocol, &facts);
         if (!st && x->step != HUB_STEP_ANSWERED)
             st = admit_body(x, protocol, &facts);
     }

@@ -297,6 +297,9 @@ struct hub_protocol {
     /** NULL, or called before the body of a request comes. HUB_OK: the body is wanted; else this is the
      * answer, whatever the body would be. */
     enum hub_status (*refuse)(const struct hub_request *request, struct hub_error *err);
+    /** NULL, or what is wrong in its words where no route has the method; `allow`: what they have. HUB_OK: it has none. */
+    enum hub_status (*not_allowed)(const struct hub_request *request, const char *allow,
+                                   struct hub_error *err);
 };
 
 /** Match segments: HUB_OK and the captures; HUB_NOT_FOUND "route-not-found"; HUB_INVALID "method-not-allowed"

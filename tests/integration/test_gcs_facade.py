@@ -334,17 +334,19 @@ def test_an_endpoint_may_end_with_a_slash(lab):
         assert hub.get(path).status == 400, path
 
 
-def test_uploads_are_refused_in_the_protocol_s_own_words(lab):
+def test_uploads_are_refused_in_the_same_words_by_every_protocol(lab):
     """With any body, at once, and the next request on the connection is not what was left of it."""
     hub = lab[0]
-    google, face = "application/json; charset=UTF-8", "application/json; charset=utf-8"
+    google, face, ours = "application/json; charset=UTF-8", "application/json; charset=utf-8", "application/problem+json"
     inner = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
     for method, path, status, kind in [("POST", "/upload/storage/v1/b/b/o?uploadType=media&name=x", 405, google), ("POST", "/upload/storage/v1/b/b/o?uploadType=multipart", 405, google),
                                        ("POST", "/resumable/upload/storage/v1/b/b/o?uploadType=resumable", 405, google), ("PUT", "/upload/storage/v1/b/b/o?upload_id=1", 405, google),
                                        ("POST", "/batch/storage/v1", 405, google), ("DELETE", "/storage/v1/b/b/o/x", 405, google), ("PUT", "/b/x", 405, google),
                                        ("POST", "/storage/v1/b/b/o/x/rewriteTo/b/c/o/y", 405, google), ("PUT", "/minari-datasets/x", 405, "application/xml; charset=UTF-8"),
                                        ("POST", "/api/repos/create", 403, face), ("POST", "/api/datasets/a/b/preupload/main", 403, face), ("POST", "/api/datasets/a/b/commit/main", 403, face),
-                                       ("POST", "/datasets/a/b.git/info/lfs/objects/batch", 403, face), ("DELETE", "/api/datasets/a/b/tag/v1", 405, face)]:
+                                       ("POST", "/datasets/a/b.git/info/lfs/objects/batch", 403, face), ("DELETE", "/api/datasets/a/b/tag/v1", 403, face), ("DELETE", "/api/repos/delete", 403, face),
+                                       ("PUT", "/api/v1/datasets/x", 405, ours), ("DELETE", "/api/v1/datasets/x", 405, ours), ("PATCH", "/api/v1/datasets/x", 405, ours),
+                                       ("PUT", "/api/v1/datasets/x/files/data/x", 405, ours), ("POST", "/api/v1/datasets", 405, ours)]:
         for body in (b"", inner, inner * 100000, "chunked"):
             with socket.create_connection(("127.0.0.1", hub.port), timeout=10) as s:
                 chunked = body == "chunked"
@@ -360,6 +362,8 @@ def test_uploads_are_refused_in_the_protocol_s_own_words(lab):
                     while more := s.recv(65536):
                         got += more
                 assert got.startswith(b"HTTP/1.1 %d " % status) and f"Content-Type: {kind}\r\n".encode() in got, (method, path, got[:300])
+                words = f"This hub takes no uploads ({path.split('?')[0][1:]}): it can be read, and datasets are put into its directories"
+                assert words.encode() in got, (method, path, got[:1000])
                 assert got.count(b"HTTP/1.1 ") == 1 + (not body), (method, path)
 
 
@@ -401,10 +405,6 @@ def test_a_page_that_is_kept_is_of_now(tmp_path):
         assert hub.get(at, method="HEAD").headers["content-length"] == str(len(hub.get(at).body))
 
 
-def test_links_behind_a_proxy(lab):
-    """As a proxy that is trusted says it was asked, else as set."""
-    hub, root, *_ = lab
-    at = "/storage/v1/b/minari-datasets/o/D4RL%2Fdoor%2Fnotes.txt"
 def test_listings_that_only_name_a_prefix_spare_minari_the_metadata_of_episodes(tmp_path):
     """Python Minari takes each metadata.json for one of a dataset. Who names a version, or lists in any other way, gets all."""
     columns = os.path.join(FIXTURES, "minari", "root-0.5.3-columns", "arrow", "infos-v0")
@@ -426,6 +426,10 @@ def test_listings_that_only_name_a_prefix_spare_minari_the_metadata_of_episodes(
         assert hub.get(f"/storage/v1/b/minari-datasets/o/{quote(own[0]).replace('/', '%2F')}?alt=media").body == open(tmp_path / own[0], "rb").read()
 
 
+def test_links_behind_a_proxy(lab):
+    """As a proxy that is trusted says it was asked, else as set."""
+    hub, root, *_ = lab
+    at = "/storage/v1/b/minari-datasets/o/D4RL%2Fdoor%2Fnotes.txt"
     item = hub.get(at, {"X-Forwarded-Proto": "https", "X-Forwarded-Host": "lab.example"}).json()
     assert item["mediaLink"].startswith("https://lab.example/download/storage/v1/b/minari-datasets/o/D4RL%2Fdoor%2Fnotes.txt?generation=")
     assert item["selfLink"] == "https://lab.example" + at
