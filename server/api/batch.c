@@ -79,14 +79,15 @@ static enum hub_status bad_body(const char *member, const json_t *value, const c
 /* ---- datasets and their fields ---- */
 
 /* The fields of a dataset that the names mean; the same ones, by name, as in the first dataset. */
-static enum hub_status choose_fields(struct batch *b, uint32_t dataset, const json_t *names, uint32_t item,
-                                     struct hub_error *err)
+static enum hub_status choose_fields(const struct hub_request *request, struct batch *b, uint32_t dataset,
+                                     const json_t *names, uint32_t item, struct hub_error *err)
 {
     const struct hub_dataset *ds = b->datasets[dataset], *first = b->datasets[0];
     struct hub_chosen_fields *f = &b->fields[dataset];
     for (size_t i = 0; i < json_array_size(names); i++) {
         const enum hub_status st =
-            hub_chosen_field(ds, hub_view_of(json_string_value(json_array_get(names, i))), f, err);
+            hub_chosen_field(request, &b->targets[dataset].state,
+                             hub_view_of(json_string_value(json_array_get(names, i))), f, err);
         if (st)
             name_member(item, "fields", err);
         HUB_TRY(st);
@@ -124,7 +125,7 @@ static enum hub_status find_dataset(struct hub_request *request, struct hub_resp
     HUB_TRY(st);
     b->ids[*out] = id;
     b->datasets[*out] = target->state.dataset;
-    return choose_fields(b, *out, names, item, err);
+    return choose_fields(request, b, *out, names, item, err);
 }
 
 /* ---- items ---- */

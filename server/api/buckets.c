@@ -124,10 +124,10 @@ static enum hub_status named_fields(struct hub_request *request, bool several, s
     const struct hub_view path = hub_request_capture(request, "path");
     const struct hub_dataset *dataset = c->target.state.dataset;
     if (several)
-        return hub_chosen_fields(request, dataset, chosen, err);
+        return hub_chosen_fields(request, &c->target.state, chosen, err);
     c->single = hub_dataset_find_field(dataset, path) != HUB_NONE;
     c->prefix = c->single ? 0 : path.size + 1;
-    HUB_TRY(hub_chosen_field(dataset, path, chosen, err));
+    HUB_TRY(hub_chosen_field(request, &c->target.state, path, chosen, err));
     return HUB_OK;
 }
 

@@ -54,17 +54,20 @@ struct hub_chosen_fields {
  * field that is called so itself comes first. HUB_NOT_FOUND "field-not-found", HUB_INVALID "bad-parameter",
  * HUB_TOO_BIG: more than HUB_MAX_SELECTED.
  */
-HUB_MUST_USE enum hub_status hub_chosen_field(const struct hub_dataset *dataset, struct hub_view name,
+HUB_MUST_USE enum hub_status hub_chosen_field(const struct hub_request *request,
+                                              const struct hub_state *state, struct hub_view name,
                                               struct hub_chosen_fields *out, struct hub_error *err);
 /** All that the request's fields= name, in that order. */
 HUB_MUST_USE enum hub_status hub_chosen_fields(const struct hub_request *request,
-                                               const struct hub_dataset *dataset,
-                                               struct hub_chosen_fields *out, struct hub_error *err);
+                                               const struct hub_state *state, struct hub_chosen_fields *out,
+                                               struct hub_error *err);
 /** Add a name to what X-Left-Out says: "a, b/c", percent-coded, so that a comma in a name separates nothing. What is
  * too long ends in "...". `out` is zeroed at first, `first` becomes the reason of the first one. */
 HUB_MUST_USE enum hub_status hub_leave_out(struct hub_buf *out, struct hub_error *first, const char *name,
                                            const struct hub_error *why, struct hub_error *err);
-/** HUB_NOT_FOUND "field-not-found", with the names there are. */
-enum hub_status hub_no_field(const struct hub_dataset *dataset, const char *path, struct hub_error *err);
+/** HUB_NOT_FOUND "field-not-found", with the names there are, or with where the video of a camera is that is called so.
+ * HUB_AGAIN where the request may not block. */
+enum hub_status hub_no_field(const struct hub_request *request, const struct hub_state *state,
+                             const char *path, struct hub_error *err);
 
 #endif

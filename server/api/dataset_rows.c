@@ -119,7 +119,7 @@ static enum hub_status choose(struct hub_request *request, struct hub_response *
 {
     const struct hub_dataset *dataset = q->target.state.dataset;
     if (hub_request_query(request, "fields").data)
-        HUB_TRY(hub_chosen_fields(request, dataset, &q->fields, err));
+        HUB_TRY(hub_chosen_fields(request, &q->target.state, &q->fields, err));
     else if (dataset->field_count > HUB_MAX_SELECTED)
         return hub_fail_about(err, HUB_TOO_BIG, "too-large", "fields", "",
                               "%" PRIu32 " fields; at most %d in one answer: name some with fields=",

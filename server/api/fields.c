@@ -158,3 +158,10 @@ enum hub_status hub_cameras_write(struct hub_json *json, const struct hub_state 
         hub_json_end_array(json);
     return hub_json_status(json);
 }
+
+bool hub_camera_is_called(const char *camera, const char *name)
+{
+    const size_t all = strlen(camera), size = strlen(name);
+    return size && size <= all && strcmp(camera + all - size, name) == 0 &&
+           (size == all || strchr("./", camera[all - size - 1]));
+}

@@ -19,4 +19,7 @@ void hub_dimensions_put(struct hub_json *json, const json_t *dimensions, const c
 HUB_MUST_USE enum hub_status hub_cameras_write(struct hub_json *json, const struct hub_state *state,
                                                struct hub_error *err);
 
+/** The whole name of a camera, or what stands behind one of its dots and slashes. */
+bool hub_camera_is_called(const char *camera, const char *name);
+
 #endif

@@ -2,6 +2,7 @@
  * as it is; of one that holds several, or where steps are chosen, the frames are cut out: boxes made here, and
  * behind them one run of the file's bytes. Nothing is decoded. */
 #include "server/api/documents.h"
+#include "server/api/fields.h"
 #include "server/api/files.h"
 #include "server/api/handlers.h"
 #include "server/api/reply.h"
@@ -62,19 +63,11 @@ static enum hub_status add_camera(void *user, const struct hub_found_media *medi
     return dup_some(&m->problem, err);
 }
 
-/* The whole name, or what stands behind one of its dots and slashes. */
-static bool is_called(const char *camera, const char *name)
-{
-    const size_t all = strlen(camera), size = strlen(name);
-    return size && size <= all && strcmp(camera + all - size, name) == 0 &&
-           (size == all || strchr("./", camera[all - size - 1]));
-}
-
 static uint32_t count_called(const struct cameras *c, const char *name)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < c->count; i++)
-        count += is_called(c->items[i].camera, name);
+        count += hub_camera_is_called(c->items[i].camera, name);
     return count;
 }
 
@@ -95,7 +88,7 @@ static enum hub_status find_camera(const struct cameras *c, const char *name, in
     size_t n = 0;
     for (uint32_t i = 0; i < c->count; i++)
         if (strcmp(c->items[i].camera, name) == 0 ||
-            (is_called(c->items[i].camera, name) && count_called(c, name) == 1)) {
+            (hub_camera_is_called(c->items[i].camera, name) && count_called(c, name) == 1)) {
             *out = &c->items[i];
             return HUB_OK;
         }
@@ -108,8 +101,24 @@ static enum hub_status find_camera(const struct cameras *c, const char *name, in
 
 /* ---- the list ---- */
 
-static enum hub_status write_list(struct hub_json *json, const struct hub_dataset *dataset,
-                                  const struct cameras *c)
+/* Of its mp4, in the state that was asked for. */
+static enum hub_status put_url(const struct hub_request *request, struct hub_json *json, const char *label,
+                               struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(64 * KIB);
+    const struct hub_view revision = hub_request_query(request, "revision");
+    HUB_TRY(hub_buf_addf(&url, err, "%s%s/", hub_base_url(request), request->target));
+    HUB_TRY(hub_uri_encode_segment(hub_view_of(label), &url, err));
+    HUB_TRY(hub_buf_add_text(&url, ".mp4", err));
+    if (revision.data)
+        HUB_TRY(hub_buf_addf(&url, err, "?revision=%s", revision.data));
+    hub_json_put_text(json, "url", url.data);
+    return HUB_OK;
+}
+
+static enum hub_status write_list(const struct hub_request *request, struct hub_json *json,
+                                  const struct hub_dataset *dataset, const struct cameras *c,
+                                  struct hub_error *err)
 {
     hub_json_object(json);
     hub_json_put_array(json, "items");
@@ -118,8 +127,10 @@ static enum hub_status write_list(struct hub_json *json, const struct hub_datase
         hub_json_object(json);
         hub_json_put_text(json, "camera", m->camera);
         hub_json_put_text(json, "label", label_of(c, m->camera));
-        if (m->file != HUB_NONE)
+        if (m->file != HUB_NONE) {
+            HUB_TRY(put_url(request, json, label_of(c, m->camera), err));
             hub_put_path(json, "file", dataset->files[m->file].path);
+        }
         hub_media_put(json, m);
         hub_json_end_object(json);
     }
@@ -139,7 +150,7 @@ enum hub_status hub_media_list(struct hub_request *request, struct hub_response 
     HUB_TRY(hub_find_episode(request, target.state.dataset, &episode, err));
     HUB_TRY(hub_episode_media(&target.state, episode, add_camera, &cameras, err));
     struct hub_json json = hub_json_to(hub_response_buffer(response, 200, "application/json", 16 * MIB), err);
-    HUB_TRY(write_list(&json, target.state.dataset, &cameras));
+    HUB_TRY(write_list(request, &json, target.state.dataset, &cameras, err));
     HUB_TRY(hub_resolve_headers(request, &target, response, err));
     return hub_reply_document(request, response, err);
 }

@@ -163,9 +163,10 @@ static enum hub_status default_fields(const struct hub_dataset *dataset, struct 
 static enum hub_status choose_fields(const struct hub_request *request, struct sample *s,
                                      struct hub_error *err)
 {
+    const struct hub_state state = {.dataset = s->dataset}; /* the target's is closed */
     struct hub_chosen_fields *f = &s->fields;
     uint32_t kept = 0;
-    HUB_TRY(hub_chosen_fields(request, s->dataset, f, err));
+    HUB_TRY(hub_chosen_fields(request, &state, f, err));
     if (!f->count && !hub_request_query(request, "fields").data)
         HUB_TRY(default_fields(s->dataset, f, err));
     for (uint32_t i = 0; i < f->count; i++) {

@@ -314,7 +314,7 @@ static enum hub_status add_asked(const struct hub_request *request, struct quest
         return HUB_OK;
     }
     if (number == HUB_NONE)
-        return hub_no_field(q->target.state.dataset, name.data, err);
+        return hub_no_field(request, &q->target.state, name.data, err);
     HUB_TRY(check_field(request, q, name, number, err));
     q->fields[q->field_count++] = number;
     return HUB_OK;

@@ -129,7 +129,7 @@ def test_etags_differ(hub):
 def test_the_list(hub):
     items = hub.get("/api/v1/datasets/film/episodes/0/~media").json()["items"]
     assert [i["camera"] for i in items] == [i["label"] for i in items] == ["exo_camera_1", "wrist_camera"]
-    assert items[0] == {"camera": "exo_camera_1", "label": "exo_camera_1", "file": file_of("house_1", 0, "exo_camera_1"), "codecs": "avc1.64000a", "width": 64, "height": 48,
+    assert items[0] == {"camera": "exo_camera_1", "label": "exo_camera_1", "url": hub.base + url_of(0, "exo_camera_1"), "file": file_of("house_1", 0, "exo_camera_1"), "codecs": "avc1.64000a", "width": 64, "height": 48,
                         "fps": "30/1", "samples": COUNT, "first_frame": 0, "frames": COUNT, "from": 0.0, "to": 3.0}
     codecs = {i["codecs"] for e in range(6) for i in hub.get(f"/api/v1/datasets/film/episodes/{e}/~media").json()["items"]}
     assert codecs == {"avc1.64000a", "av01.0.00M.08", "hev1.1.6.L30.90", "hev1.4.10.L255.99.C8", "vp09.00.10.08", "mp4v.20.241"}
@@ -226,6 +226,24 @@ def test_lerobot_episodes_that_share_a_file():
                     assert [f[0] for f in got] == [f[0] for f in whole[first:first + media["frames"]]], (id, media)
                     shared += media["frames"] < media["samples"]
     assert shared > 5
+
+
+def test_a_camera_that_is_taken_for_a_field():
+    """Its name stands among the features of a dataset, so people ask for it as they ask for fields."""
+    with serving(os.path.join(FIXTURES, "lerobot")) as hub:
+        at = "/api/v1/datasets/arm-v30"
+        for ask in ("episodes/1/observation.images.top", "episodes/1/top", "episodes/1/observation.images.top?buckets=9", "episodes/1/observation.images.top?runs=9",
+                    "episodes/1?fields=observation.images.top", "sample?windows=1&length=1&fields=observation.images.top", "rows?fields=action&fields=top",
+                    "~statistics?field=observation.images.top"):
+            answer = hub.get(f"{at}/{ask}")
+            number = "1" if "episodes/" in ask else "N"
+            assert answer.status == 404 and answer.json()["type"].endswith("field-not-found"), ask
+            assert f"is a video, not a field: ask for episodes/{number}/~media/observation.images.top.mp4" in answer.json()["detail"], answer.json()
+        assert "it has action" in hub.get(f"{at}/episodes/1/nose").json()["detail"]
+        revision = hub.dataset("arm-v30")["revision"]
+        for query in "", f"?revision={revision}":
+            top = next(i for i in hub.get(f"{at}/episodes/1/~media{query}").json()["items"] if i["label"] == "top")
+            assert top["url"] == f"{hub.base}{at}/episodes/1/~media/top.mp4{query}" and hub.get(top["url"].removeprefix(hub.base)).status == 200
 
 
 def test_episodes_lie_where_the_video_says(tmp_path):
