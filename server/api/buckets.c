@@ -126,8 +126,8 @@ static enum hub_status named_fields(struct hub_request *request, bool several, s
     if (several)
         return hub_chosen_fields(request, &c->target.state, chosen, err);
     c->single = hub_dataset_find_field(dataset, path) != HUB_NONE;
-    c->prefix = c->single ? 0 : path.size + 1;
     HUB_TRY(hub_chosen_field(request, &c->target.state, path, chosen, err));
+    c->prefix = chosen->group ? chosen->group + 1 : 0;
     return HUB_OK;
 }
 

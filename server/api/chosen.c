@@ -128,12 +128,14 @@ enum hub_status hub_chosen_field(const struct hub_request *request, const struct
     const struct hub_dataset *dataset = state->dataset;
     const uint32_t exact = hub_dataset_find_field(dataset, name);
     uint32_t first = 0;
+    size_t size = 0;
     if (exact != HUB_NONE)
         return add(out, exact, true, err);
-    const uint32_t count = hub_dataset_find_group(dataset, name, &first);
+    const uint32_t count = hub_dataset_find_group(dataset, name, &first, &size);
     if (!count)
         return hub_view_starts(name, "@") ? add_role(request, state, name, out, err)
                                           : hub_no_field(request, state, name.data, err);
+    out->group = size;
     for (uint32_t i = first; i < first + count; i++)
         HUB_TRY(add(out, i, false, err));
     return HUB_OK;

@@ -44,6 +44,7 @@ void hub_chosen_dispose(struct hub_chosen_episodes *chosen);
 /** Some fields of a dataset, by their numbers, each once. */
 struct hub_chosen_fields {
     uint32_t fields[HUB_MAX_SELECTED], count;
+    size_t group; /* bytes of the path of the group that was named last; 0: no group was */
     /* of each: it was named itself; else it is one of a group or of a role, and may be left out where it has no
      * place in the answer */
     bool exact[HUB_MAX_SELECTED];

@@ -311,15 +311,16 @@ static enum hub_status named_fields(struct hub_request *request, struct field_re
 {
     const struct hub_view path = hub_request_capture(request, "path");
     uint32_t first;
+    size_t size;
     if (fr->several) {
         HUB_TRY(hub_chosen_fields(request, &fr->target.state, chosen, err));
         return keep_what_fits(request, fr, episode, chosen, err);
     }
     fr->encoding.single = hub_dataset_find_field(fr->dataset, path) != HUB_NONE;
-    if (!fr->encoding.single && !hub_dataset_find_group(fr->dataset, path, &first))
+    if (!fr->encoding.single && !hub_dataset_find_group(fr->dataset, path, &first, &size))
         return hub_no_field(request, &fr->target.state, path.data, err);
     HUB_TRY(hub_chosen_field(request, &fr->target.state, path, chosen, err));
-    fr->prefix = fr->encoding.single ? 0 : path.size + 1;
+    fr->prefix = chosen->group ? chosen->group + 1 : 0;
     return keep_what_fits(request, fr, episode, chosen, err);
 }
 

@@ -312,38 +312,6 @@ void hub_retired_delete(struct hub_catalog *catalog)
 
 /* ---- asking a dataset ---- */
 
-/* First field whose path is not before `path`. */
-static uint32_t field_place(const struct hub_dataset *dataset, struct hub_view path)
-{
-    return hub_lower_bound(&path, dataset->fields, dataset->field_count, sizeof *dataset->fields,
-                           hub_view_by_text);
-}
-
-uint32_t hub_dataset_find_field(const struct hub_dataset *dataset, struct hub_view path)
-{
-    const uint32_t at = field_place(dataset, path);
-    return at < dataset->field_count && hub_view_is(path, dataset->fields[at].path) ? at : HUB_NONE;
-}
-
-static bool below(const char *path, struct hub_view group)
-{
-    return group.size == 0 || (strncmp(path, group.data, group.size) == 0 && path[group.size] == '/');
-}
-
-uint32_t hub_dataset_find_group(const struct hub_dataset *dataset, struct hub_view path, uint32_t *first)
-{
-    uint32_t at = field_place(dataset, path), count = 0;
-    /* names such as "a-b" sort between "a" and "a/x": '-' comes before '/' */
-    while (path.size && at < dataset->field_count &&
-           strncmp(dataset->fields[at].path, path.data, path.size) == 0 &&
-           !below(dataset->fields[at].path, path))
-        at++;
-    *first = at;
-    while (at + count < dataset->field_count && below(dataset->fields[at + count].path, path))
-        count++;
-    return count;
-}
-
 const struct hub_dataset_episode *hub_dataset_find_episode(const struct hub_dataset *dataset, int64_t number)
 {
     const uint32_t count = dataset->episode_count;

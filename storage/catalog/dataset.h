@@ -78,10 +78,11 @@ HUB_MUST_USE enum hub_status hub_state_open(struct hub_catalog *catalog, const s
 /** Of a zeroed one: nothing. */
 void hub_state_close(struct hub_state *state);
 
-/** Index of a field, or HUB_NONE. */
+/** Index of a field, or HUB_NONE. An item of a Tuple goes by N and by _index_N. */
 uint32_t hub_dataset_find_field(const struct hub_dataset *dataset, struct hub_view path);
-/** Fields strictly below a group path: [first, first+count). */
-uint32_t hub_dataset_find_group(const struct hub_dataset *dataset, struct hub_view path, uint32_t *first);
+/** Fields strictly below a group path: [first, first+count); `size`: of the group's path, as its fields have it. */
+uint32_t hub_dataset_find_group(const struct hub_dataset *dataset, struct hub_view path, uint32_t *first,
+                                size_t *size);
 const struct hub_dataset_episode *hub_dataset_find_episode(const struct hub_dataset *dataset, int64_t number);
 
 /** The checked layout of a field in a part: counted, from the LRU, else loaded and proven (blocking;

@@ -98,8 +98,11 @@ static enum hub_status look_up(struct hub_measured_slot *slot, const struct hub_
                                struct hub_error *err)
 {
     char column[512];
+    const struct hub_dataset *dataset = slot->reader.state->dataset;
+    const uint32_t field = name->of.size ? hub_dataset_find_field(dataset, name->of) : HUB_NONE;
+    const struct hub_view of = field == HUB_NONE ? name->of : hub_view_of(dataset->fields[field].path);
     const int size = snprintf(column, sizeof column, "%s%s%.*s", hub_property_word(name->kind),
-                              name->of.size ? ":" : "", (int)name->of.size, name->of.data);
+                              of.size ? ":" : "", (int)of.size, of.data);
     if (size < 0 || size >= (int)sizeof column)
         return HUB_OK;
     slot->kind = name->kind;

@@ -91,7 +91,7 @@ ParameterizedTestParameters(minari_columns, fields)
          HUB_AXIS_STATE, "int8 2x3"},
         {COLUMNS "parquet/multi-v0", "observations/grid", HUB_FIELD_NUMBER, HUB_ROLE_OBSERVATION,
          HUB_AXIS_STATE, "int32 2x2"},
-        {COLUMNS "arrow/tuple-v0", "observations/0", HUB_FIELD_NUMBER, HUB_ROLE_OBSERVATION, HUB_AXIS_STATE,
+        {COLUMNS "arrow/tuple-v0", "observations/_index_0", HUB_FIELD_NUMBER, HUB_ROLE_OBSERVATION, HUB_AXIS_STATE,
          "float32 2x2"},
         {COLUMNS "arrow/speech-v0", "actions/say", HUB_FIELD_TEXT, HUB_ROLE_ACTION, HUB_AXIS_STEP,
          "var text"},

@@ -133,8 +133,18 @@ def minari_columns(folder, document):
                 value = column_value(value)
                 if isinstance(value, np.ndarray) and value.ndim == 2 and shape is not None and int(np.prod(shape)) == value.shape[1]:
                     value = value.reshape(len(value), *shape)
-                values[path] = value
+                values[spelled(spaces.get(column.name, {}), path)] = value
         yield int(name), values
+
+
+def spelled(space, path):
+    """Items of a Tuple are called as in HDF5."""
+    out = path.split("/")[:1]
+    for key in path.split("/")[1:]:
+        below = space.get("subspaces", {})
+        out.append(f"_index_{key}" if isinstance(below, list) else key)
+        space = below[int(key)] if isinstance(below, list) else below.get(key, {})
+    return "/".join(out)
 
 
 def column_value(array):

@@ -529,3 +529,27 @@ def test_pictures_that_are_distances(tmp_path):
         depths = {c["camera"]: c.get("depth") for c in hub.dataset("arm")["cameras"]}
         assert depths.pop(name) == {"unit": "mm", "min": 0.05, "max": 10.0, "shift": 3.5, "log": True}
         assert depths and set(depths.values()) == {None}
+
+
+def test_items_of_a_tuple_have_one_name_in_every_storage():
+    """HDF5 says _index_1 where Arrow and Parquet say 1: fields are called as in HDF5, and go by the other name too."""
+    with serving(os.path.join(FIXTURES, "minari")) as hub:
+        ids = ["root-0.5.3/dummy-combo/test-v0", "root-0.5.3-columns/arrow/combo-v0", "root-0.5.3-columns/parquet/combo-v0"]
+        names = [[f["path"] for f in hub.dataset(id)["fields"]] for id in ids]
+        assert names[0] == names[1] == names[2] and "observations/_index_1/_index_0" in names[0]
+        for id in ids:
+            at = f"/api/v1/datasets/{id}"
+            for path in "observations/_index_1/_index_0", "observations/_index_1/_index_1/component_2", "actions/a/_index_1", "actions/a", "observations/_index_1":
+                other = path.replace("_index_", "")
+                half = path.replace("_index_", "", 1)
+                for ask in "episodes/0/{}", "episodes/0/{}?buckets=4", "episodes/0?fields={}&start=0", "rows?fields={}&format=jsonl", "sample?windows=2&length=1&seed=1&fields={}":
+                    answers = [hub.get(f"{at}/{ask.format(p)}") for p in (path, other, half)]
+                    assert answers[0].status == 200 or (answers[0].status, "buckets" in ask) == (400, True), answers[0].body
+                    assert len({a.body.replace(half.encode(), path.encode()).replace(other.encode(), path.encode()) for a in answers}) == 1, (id, ask, path)
+            leaf = "observations/_index_0"
+            for name in leaf, leaf.replace("_index_", ""):
+                known = until(lambda: (a := hub.get(f"{at}/~statistics?field={name}")).status == 200 and a)
+                assert list(known.json()["fields"]) == [leaf]
+                table = until(lambda: (a := hub.get(f"{at}/episodes?where=max(%22{name}%22)+is+not+null&columns=number,max(%22{name}%22)&format=jsonl")).status == 200 and a)
+                assert table.body.count(b"\n") == 1 and name.encode() in table.body, table.body
+            assert hub.get(f"{at}/episodes/0/observations/7").status == 404

@@ -2,7 +2,7 @@
  * Minari datasets in Arrow or Parquet, as releases from 0.5 on write them with data_format "arrow" and
  * "parquet": data/<episode>/part-0.arrow (an IPC file) beside a metadata.json of the episode. A row is a step
  * and one more: actions, rewards, terminations and truncations are padded by a last row that is none. Dicts
- * are structs, tuples structs of "0", "1"...; arrays are lists of one length, whose shape the space or, of
+ * are structs, tuples structs of "0", "1"..., which are called _index_0, _index_1 as in HDF5; arrays are lists of one length, whose shape the space or, of
  * infos, a note of the column says; images are JPEG files. A part is a run of 1,000 episode numbers.
  *
  * Problems: metadata-missing, metadata-damaged, missing-file, extra-file, unreadable-episode, not-loadable; of
@@ -281,94 +281,18 @@ static enum hub_status read_said(struct part *p, const struct entry *e, struct s
 
 /* ---- shapes ---- */
 
-/* The space of a field's path below its root, or NULL. A key of a Dict may hold '/'. */
-static const json_t *space_at(const json_t *space, const char *path)
-{
-    const json_t *below = json_object_get(space, "subspaces"), *child;
-    const char *key;
-    json_t *item;
-    size_t i;
-    if (*path == '\0')
-        return space;
-    json_object_foreach((json_t *)below, key, item)
-    {
-        const size_t n = strlen(key);
-        if (strncmp(path, key, n) == 0 && (path[n] == '/' || path[n] == '\0') &&
-            (child = space_at(item, path + n + (path[n] == '/'))))
-            return child;
-    }
-    json_array_foreach(below, i, item)
-    {
-        char name[24];
-        const size_t n = (size_t)snprintf(name, sizeof name, "%zu", i);
-        if (strncmp(path, name, n) == 0 && (path[n] == '/' || path[n] == '\0') &&
-            (child = space_at(item, path + n + (path[n] == '/'))))
-            return child;
-    }
-    return NULL;
-}
-
-static const json_t *space_of(const struct part *p, const char *path)
-{
-    static const char *const roots[] = {"observations", "actions"};
-    for (size_t i = 0; i < HUB_COUNT(roots); i++) {
-        const size_t n = strlen(roots[i]);
-        if (p->spaces[i] && strncmp(path, roots[i], n) == 0 && (path[n] == '/' || path[n] == '\0'))
-            return space_at(p->spaces[i], path + n + (path[n] == '/'));
-    }
-    return NULL;
-}
-
-/* Trailing dims of a Box, MultiBinary or MultiDiscrete; false: it says none. */
-static bool space_shape(const json_t *space, struct hub_variant *out)
-{
-    const char *type = json_string_value(json_object_get(space, "type"));
-    const json_t *dims = json_object_get(space, "shape"), *n = json_object_get(space, "n");
-    const json_t *nested = json_object_get(space, "nvec");
-    out->rank = 0;
-    if (!type || (strcmp(type, "Box") && strcmp(type, "MultiBinary") && strcmp(type, "MultiDiscrete")))
-        return false;
-    if (!dims && json_is_integer(n)) {
-        out->dims[out->rank++] = (uint32_t)json_integer_value(n);
-        return true;
-    }
-    for (; json_is_array(nested) && out->rank < HUB_MAX_RANK; nested = json_array_get(nested, 0))
-        out->dims[out->rank++] = (uint32_t)json_array_size(nested);
-    if (out->rank)
-        return true;
-    dims = dims ? dims : n;
-    for (size_t i = 0; i < json_array_size(dims) && i < HUB_MAX_RANK; i++)
-        out->dims[out->rank++] = (uint32_t)json_integer_value(json_array_get(dims, i));
-    return json_is_array(dims) && json_array_size(dims) <= HUB_MAX_RANK;
-}
-
-/* "2,3" as the writer of infos notes it; "" is a row of one number. */
-static bool noted_shape(const char *text, struct hub_variant *out)
-{
-    out->rank = 0;
-    while (text && *text) {
-        char *end;
-        const unsigned long n = strtoul(text, &end, 10);
-        if (end == text || (*end && *end != ',') || out->rank == HUB_MAX_RANK || n > UINT32_MAX)
-            return false;
-        out->dims[out->rank++] = (uint32_t)n;
-        text = *end ? end + 1 : end;
-    }
-    return text != NULL;
-}
-
 /* Arrays are stored flat: what was said of their shape counts when it comes to as many numbers. */
-static void reshape(const struct part *p, const struct hub_table *table, struct hub_table_column *c)
+static void reshape(const json_t *space, const struct hub_table *table, struct hub_table_column *c)
 {
-    const char *path = hub_table_path(table, c->index);
     struct hub_variant shaped = c->variant;
     if (c->variant.kind != HUB_KIND_VAR && c->variant.rank == 1 &&
-        (space_shape(space_of(p, path), &shaped) || noted_shape(hub_table_shape(table, c->index), &shaped))) {
+        (minari_space_shape(space, &shaped) ||
+         minari_noted_shape(hub_table_shape(table, c->index), &shaped))) {
         memset(shaped.dims + shaped.rank, 0, (HUB_MAX_RANK - shaped.rank) * sizeof *shaped.dims);
         if (hub_variant_valid(&shaped) && hub_variant_row_items(&shaped) == c->variant.dims[0])
             c->variant = shaped;
     }
-    c->type = hub_column_type(c->type, &c->variant, space_of(p, path) != NULL);
+    c->type = hub_column_type(c->type, &c->variant, space != NULL);
 }
 
 /* ---- fields ---- */
@@ -455,7 +379,9 @@ static enum hub_status add_column(struct part *p, struct hub_table *table, uint3
     struct field *field;
     if (!path)
         return HUB_OK;
-    HUB_TRY(find_field(p, path, index, &field, err));
+    struct minari_spelled as;
+    const json_t *space = minari_space_of(p->spaces, path, &as);
+    HUB_TRY(find_field(p, as.fits ? as.text : path, index, &field, err));
     if (field->last == episode)
         return hub_tell_repeated(p->sink, hub_view_of(path), err);
     field->last = episode;
@@ -466,7 +392,7 @@ static enum hub_status add_column(struct part *p, struct hub_table *table, uint3
         return refuse(p, field, episode, why.detail, err);
     if (st)
         return hub_pass(st, &why, err);
-    reshape(p, table, &c);
+    reshape(space, table, &c);
     return place(p, table, &c, field, episode, rows, err);
 }
 

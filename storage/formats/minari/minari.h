@@ -67,6 +67,22 @@ HUB_MUST_USE enum hub_status minari_image_paths(const char *space_json, size_t s
 /** Does the note say that this path holds images? A note that was cut says yes to everything. */
 bool minari_hint_image(struct hub_view hint, struct hub_view path);
 
+/* ---- columns of Arrow and Parquet ---- */
+
+/** A field's path as it is reported. */
+struct minari_spelled {
+    char text[HUB_MAX_PATH + 1];
+    size_t size;
+    bool fits; /* else the column's own path has to do */
+};
+/** The space of a column, NULL where there is none; `as` is the column's path with _index_N where N is an item of a
+ * Tuple. */
+const json_t *minari_space_of(json_t *const spaces[2], const char *path, struct minari_spelled *as);
+/** Trailing dims of a Box, MultiBinary or MultiDiscrete; false: it says none. */
+bool minari_space_shape(const json_t *space, struct hub_variant *out);
+/** "2,3" as the writer of infos notes it; "" is a row of one number. */
+bool minari_noted_shape(const char *text, struct hub_variant *out);
+
 /** The driver's inspect function. */
 HUB_MUST_USE enum hub_status minari_inspect(struct hub_files *files, const struct hub_part *part,
                                             struct hub_sink *sink, struct hub_error *err);

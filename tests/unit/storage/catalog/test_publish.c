@@ -130,10 +130,11 @@ Test(publish, a_dataset_is_read_back)
     cr_expect_null(hub_dataset_find_episode(dataset, 4));
     cr_expect_null(hub_dataset_find_episode(dataset, -1));
     uint32_t first;
-    cr_expect_eq(hub_dataset_find_group(dataset, HUB_VIEW("observations"), &first), 1);
+    size_t size;
+    cr_expect_eq(hub_dataset_find_group(dataset, HUB_VIEW("observations"), &first, &size), 1);
     cr_expect_eq(first, 1);
-    cr_expect_eq(hub_dataset_find_group(dataset, HUB_VIEW("obs"), &first), 0);
-    cr_expect_eq(hub_dataset_find_group(dataset, HUB_VIEW(""), &first), 2);
+    cr_expect_eq(hub_dataset_find_group(dataset, HUB_VIEW("obs"), &first, &size), 0);
+    cr_expect_eq(hub_dataset_find_group(dataset, HUB_VIEW(""), &first, &size), 2);
     cr_expect_eq(hub_dataset_find_field(dataset, HUB_VIEW("observations")), HUB_NONE);
     cr_expect_eq(file_of(dataset, 0, "actions"), 0);
     hub_dataset_put(dataset);
