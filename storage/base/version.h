@@ -74,9 +74,14 @@ struct hub_load_rule {
     const char *name, *library;
     const char *version_key;     /* what documents call the version that a dataset states */
     const char *const *releases; /* those the hub knows, oldest first, NULL-terminated */
+    const char *newer;           /* what stands for those behind the last of them */
     bool (*loads)(struct hub_view stated_version, struct hub_view era, struct hub_view release);
 };
 /** NULL for "" and any name that is none. */
 const struct hub_load_rule *hub_load_rule_find(const char *name);
+/** One after another what documents say loads a dataset: the known releases that do, and `newer` where a later release
+ * wrote it. NULL at the end. `*at` is 0 at first. */
+const char *hub_load_rule_next(const struct hub_load_rule *rule, struct hub_view stated_version,
+                               struct hub_view era, size_t *at);
 
 #endif

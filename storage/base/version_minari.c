@@ -30,10 +30,10 @@ static bool minari_loads(struct hub_view stated_version, struct hub_view era, st
 }
 
 static const char *const minari_releases[] = {"0.3.0", "0.3.1", "0.4.0", "0.4.1", "0.4.2", "0.4.3",
-                                              "0.5.0", "0.5.1", "0.5.2", "0.5.3", NULL};
+                                              "0.5.0", "0.5.1", "0.5.2", "0.5.3", "0.5.4", NULL};
 
 static const struct hub_load_rule rules[] = {
-    {"minari", "Minari", "minari_version", minari_releases, minari_loads},
+    {"minari", "Minari", "minari_version", minari_releases, "newer than 0.5.4", minari_loads},
 };
 
 const struct hub_load_rule *hub_load_rule_find(const char *name)
@@ -42,4 +42,23 @@ const struct hub_load_rule *hub_load_rule_find(const char *name)
         if (strcmp(rules[i].name, name) == 0)
             return &rules[i];
     return NULL;
+}
+
+const char *hub_load_rule_next(const struct hub_load_rule *rule, struct hub_view stated_version,
+                               struct hub_view era, size_t *at)
+{
+    size_t known = 0;
+    while (rule->releases[known])
+        known++;
+    while (*at < known)
+        if (rule->loads(stated_version, era, hub_view_of(rule->releases[(*at)++])))
+            return rule->releases[*at - 1];
+    if (*at > known)
+        return NULL;
+    *at = known + 1;
+    struct hub_version writer, last;
+    const bool newer = !hub_version_parse(stated_version, &writer, NULL) &&
+                       !hub_version_parse(hub_view_of(rule->releases[known - 1]), &last, NULL) &&
+                       hub_version_compare(&writer, &last) > 0;
+    return newer && rule->loads(stated_version, era, stated_version) ? rule->newer : NULL;
 }

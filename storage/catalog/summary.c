@@ -61,9 +61,10 @@ static enum hub_status loadable_by(struct hub_publication *p, const char *era, c
     if (!rule && !refused)
         return HUB_OK;
     HUB_TRY(hub_buf_add_text(out, "[", err));
-    for (const char *const *r = refused ? NULL : rule->releases; r && *r; r++)
-        if (rule->loads(hub_view_of(version), hub_view_of(era), hub_view_of(*r)))
-            HUB_TRY(hub_buf_addf(out, err, "%s\"%s\"", out->size > 1 ? "," : "", *r));
+    const struct hub_view stated = hub_view_of(version), of_era = hub_view_of(era);
+    const char *release;
+    for (size_t at = 0; !refused && (release = hub_load_rule_next(rule, stated, of_era, &at));)
+        HUB_TRY(hub_buf_addf(out, err, "%s\"%s\"", out->size > 1 ? "," : "", release));
     if (!refused && out->size == 1)
         HUB_TRY(hub_publication_problem(p, "not-loadable", "", err,
                                         "no release of %s reads a set of era %s with %s '%s'", rule->library,

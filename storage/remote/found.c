@@ -212,9 +212,11 @@ static void set_loadable(json_t *out, const struct hub_found *found)
 {
     json_t *list = json_array();
     const struct hub_load_rule *rule = hub_load_rule_find("minari");
-    for (size_t i = 0; rule->releases[i]; i++)
-        if (loads(found, rule->releases[i]))
-            json_array_append_new(list, json_string(rule->releases[i]));
+    const struct hub_view stated = hub_view_of(text_of(found->metadata, "minari_version")),
+                          era = found->old ? HUB_VIEW("") : HUB_VIEW("E5");
+    const char *release;
+    for (size_t at = 0; !found->plain && (release = hub_load_rule_next(rule, stated, era, &at));)
+        json_array_append_new(list, json_string(release));
     json_object_set_new(out, "loadable_by", list);
 }
 

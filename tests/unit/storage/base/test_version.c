@@ -397,60 +397,64 @@ Test(version, loadable)
     static const struct {
         const char *minari_version;
         bool metadata_json;
-        const char *loadable; /* 0.3.0 0.3.1 0.4.0 0.4.1 0.4.2 0.4.3 0.5.0 0.5.1 0.5.2 0.5.3 */
+        const char *loadable; /* 0.3.0 0.3.1 0.4.0 0.4.1 0.4.2 0.4.3 0.5.0 0.5.1 0.5.2 0.5.3 0.5.4 */
     } cases[] = {
         {"~=0.4", false,
          "00"
          "1111"
-         "0000"},
+         "00000"},
         {"~=0.4", true,
          "00"
          "1111"
-         "1111"},
+         "11111"},
         {">0.3.1", false,
          "00"
          "1111"
-         "0000"},
+         "00000"},
         {"~=0.4.2", false,
          "00"
          "0011"
-         "0000"},
+         "00000"},
         {"==0.3.1", false,
          "01"
          "0000"
-         "0000"},
+         "00000"},
         {"0.4.3", true,
          "00"
          "0000"
-         "1111"},
+         "11111"},
         {"0.4.3", false,
          "00"
          "0000"
-         "0000"},
+         "00000"},
         {"0.5.0", true,
          "00"
          "0000"
-         "1111"},
+         "11111"},
         {"0.5.2", true,
          "00"
          "0000"
-         "0011"},
+         "00111"},
+        {"0.5.4", true,
+         "00"
+         "0000"
+         "00001"},
         {"0.6.0", true,
          "00"
          "0000"
-         "0000"},
+         "00000"},
         {"", false,
          "11"
          "0000"
-         "0000"},
+         "00000"},
         {"", true,
          "00"
          "0000"
-         "0000"},
+         "00000"},
         {"garbage", false,
          "00"
          "0000"
-         "0000"},
+         "00000"},
     };
     const struct hub_load_rule *rule = hub_load_rule_find("minari");
     cr_assert_not_null(rule);
@@ -465,4 +469,33 @@ Test(version, loadable)
     }
     cr_expect(hub_minari_loadable(HUB_VIEW("0.5.2"), true, HUB_VIEW("0.6.1")), "a release yet unknown");
     cr_expect_not(hub_minari_loadable(HUB_VIEW("0.5.2"), true, HUB_VIEW("latest")));
+}
+
+Test(version, a_later_writer_is_said)
+{
+    static const struct {
+        const char *minari_version, *era;
+        unsigned count;
+        const char *last;
+    } cases[] = {
+        {"0.5.3", "E5", 2, "0.5.4"},
+        {"0.5.4", "E5", 1, "0.5.4"},
+        {"0.5.5", "E5", 1, "newer than 0.5.4"},
+        {"1.0", "E5", 1, "newer than 0.5.4"},
+        {"0.6.0", "E4b", 0, NULL},
+        {"~=0.4.2", "E4b", 2, "0.4.3"},
+        {"garbage", "E5", 0, NULL},
+    };
+    const struct hub_load_rule *rule = hub_load_rule_find("minari");
+    for (size_t i = 0; i < HUB_COUNT(cases); i++) {
+        const struct hub_view stated = hub_view_of(cases[i].minari_version), era = hub_view_of(cases[i].era);
+        const char *release, *last = NULL;
+        unsigned count = 0;
+        for (size_t at = 0; (release = hub_load_rule_next(rule, stated, era, &at)); count++)
+            last = release;
+        cr_expect_eq(count, cases[i].count, "%s", cases[i].minari_version);
+        cr_expect_eq(last == NULL, cases[i].last == NULL, "%s", cases[i].minari_version);
+        if (last && cases[i].last)
+            cr_expect_str_eq(last, cases[i].last);
+    }
 }

@@ -406,6 +406,24 @@ Test(publish, parts_that_disagree)
     draft_findings_free(b);
 }
 
+Test(publish, a_set_of_a_later_release_is_no_refused_one)
+{
+    const struct hub_dataset_file files[] = {draft_file("a.h5", 1 << 20)};
+    struct hub_findings *a = draft_findings(two_fields, 2, 0, 0, 3, 5);
+    const struct hub_draft_part parts[] = {{.name = "a", .found = a}};
+    struct hub_found_fact facts[] = {{"era", "E5"}, {"stated_version", "0.6.0"}};
+    const struct hub_findings plan = {.facts = facts, .fact_count = 2};
+    struct hub_draft draft = draft_of("door-human-v2", files, 1, parts, 1);
+    draft.plan = &plan;
+    draft.rule = "minari";
+    publish(&draft);
+    cr_expect_str_eq(summary_of("door-human-v2")->loadable_by, "[\"newer than 0.5.4\"]");
+    cr_expect_eq(hub_summary_loads(summary_of("door-human-v2")), 1);
+    cr_expect(hub_summary_loadable(summary_of("door-human-v2"), "0.6.0"));
+    cr_expect_not(hub_summary_loadable(summary_of("door-human-v2"), "0.5.4"));
+    draft_findings_free(a);
+}
+
 Test(publish, a_dropped_episode_comes_back)
 {
     const struct hub_dataset_file files[] = {draft_file("a.h5", 1 << 20), draft_file("b.h5", 1 << 20)};

@@ -279,7 +279,7 @@ Test(found, metadata_as_python_wrote_it)
     cr_expect_str_eq(hub_member_text(one, "name"), "a");
     cr_expect_eq(json_array_size(json_object_get(one, "authors")), 2);
     cr_expect(json_is_object(json_object_get(one, "action_space")), "the text of a space is JSON itself");
-    cr_expect_eq(json_array_size(json_object_get(one, "loadable_by")), 1, "0.5.3");
+    cr_expect_eq(json_array_size(json_object_get(one, "loadable_by")), 2, "0.5.3 and 0.5.4");
     cr_expect_str_eq(hub_member_text(one, "modified"), "2023-11-14T22:13:21.000Z");
 }
 
