@@ -46,6 +46,15 @@ Test(il, a_score_is_an_attribute, .timeout = 60)
                         "{\"score\":0.75,\"env_name\":\"MoveToCorner-Demo-v0\"}");
 }
 
+Test(il, the_environment_is_a_fact, .timeout = 60)
+{
+    HUB_CLEANUP(inspected_close)
+    struct inspected d = contract_open("il-native", "il/demos/magical/move-to-corner"),
+                     other = contract_open("il-native", "il/demos/procgen/coinrun.pickle");
+    contract_check_fact(&d, "metadata", "{\"env_name\":\"MoveToCorner-Demo-v0\"}");
+    contract_check_fact(&other, "metadata", "");
+}
+
 /* What is shorter than the steps is told, and cuts episodes as far as it goes; nothing is made up in its place. */
 Test(il, short_members_are_told, .timeout = 60)
 {

@@ -146,6 +146,23 @@ static enum hub_status open_file(struct il_file *f, uint32_t number, struct il_d
                                  "a pickle that holds no trajectories of observations and actions");
 }
 
+/* What MAGICAL writes beside a trajectory is the environment of all of them. */
+static enum hub_status tell_environment(const struct il_file *f, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(HUB_MAX_ATTRIBUTES);
+    const struct hub_pickle *p = &f->pickle;
+    const struct hub_view name = hub_pickle_text(p, hub_pickle_get(p, p->root, HUB_VIEW("env_name")));
+    struct hub_json json = hub_json_to(&text, err);
+    if (!name.size)
+        return HUB_OK;
+    hub_json_object(&json);
+    hub_json_key(&json, HUB_VIEW("env_name"));
+    hub_json_string(&json, name);
+    hub_json_end_object(&json);
+    HUB_TRY(hub_json_status(&json));
+    return hub_sink_fact(f->sink, "metadata", hub_buf_view(&text), err);
+}
+
 /* The first file, where it is small enough to be read for this alone: whose way of writing it is. One that turns
  * out to be another pickle is declined. */
 static enum hub_status tell_era(struct hub_files *files, uint32_t number, struct hub_sink *sink,
@@ -169,6 +186,7 @@ static enum hub_status tell_era(struct hub_files *files, uint32_t number, struct
     const struct il_demos demos = il_demos_of(&f.pickle);
     if (!demos.era)
         return hub_fail(err, HUB_NOT_ACCEPTABLE, "a pickle without trajectories");
+    HUB_TRY(tell_environment(&f, err));
     return hub_sink_fact(sink, "era", hub_view_of(demos.era), err);
 }
 
