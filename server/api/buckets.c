@@ -55,8 +55,7 @@ static const char *first_of_numbers(const struct hub_dataset *dataset)
 static enum hub_status check_type(const struct hub_curves *c, const struct hub_dataset_field *field,
                                   const struct hub_variant *variant, struct hub_error *err)
 {
-    const bool numbers =
-        (field->type == HUB_FIELD_NUMBER || field->type == HUB_FIELD_BOOL) && hub_numbers_are(variant);
+    const bool numbers = hub_field_is_measured(field->type) && hub_numbers_are(variant);
     const bool texts = field->type == HUB_FIELD_PADDED_JSON || field->type == HUB_FIELD_TEXT;
     if (c->leaf ? texts : numbers)
         return HUB_OK;
@@ -101,8 +100,7 @@ static enum hub_status choose_fields(struct hub_request *request, struct hub_cur
     uint32_t kept = 0;
     for (uint32_t i = 0; i < chosen->count; i++) {
         const struct hub_dataset_field *f = &dataset->fields[chosen->fields[i]];
-        const bool fits = (f->type == HUB_FIELD_NUMBER || f->type == HUB_FIELD_BOOL) && !f->unreadable &&
-                          f->axis != HUB_AXIS_NONE;
+        const bool fits = hub_field_is_measured(f->type) && !f->unreadable && f->axis != HUB_AXIS_NONE;
         if (chosen->exact[i] || fits)
             chosen->fields[kept++] = chosen->fields[i];
     }

@@ -113,8 +113,7 @@ static bool can_be_measured(const struct hub_dataset *dataset, const struct hub_
     if (name->kind < HUB_PROPERTY_SUM || name->kind > HUB_PROPERTY_MAX)
         return hub_measured_level(name->kind) > HUB_MEASURED_NOTHING;
     const uint32_t number = hub_dataset_find_field(dataset, name->of);
-    return number != HUB_NONE && (dataset->fields[number].type == HUB_FIELD_NUMBER ||
-                                  dataset->fields[number].type == HUB_FIELD_BOOL);
+    return number != HUB_NONE && hub_field_is_measured(dataset->fields[number].type);
 }
 
 static void add_name(struct names *names, const struct hub_dataset *dataset, const struct hub_property *name)

@@ -282,7 +282,7 @@ enum hub_status hub_measured_put(struct hub_json *json, const struct hub_state *
     hub_json_put_object(json, "statistics");
     for (uint32_t i = 0; i < state->dataset->field_count; i++) {
         const enum hub_field_type type = state->dataset->fields[i].type;
-        if (type == HUB_FIELD_NUMBER || type == HUB_FIELD_BOOL)
+        if (hub_field_is_measured(type))
             HUB_TRY(put_statistics(json, &reader, e, state->dataset->fields[i].path, err));
     }
     hub_json_end_object(json);

@@ -297,7 +297,7 @@ static enum hub_status check_field(const struct hub_request *request, const stru
         return hub_request_wrong(request, "field", err,
                                  "of fields there are statistics of all episodes together only: ask without "
                                  "where, split and task");
-    if (field->type != HUB_FIELD_NUMBER && field->type != HUB_FIELD_BOOL)
+    if (!hub_field_is_measured(field->type))
         return hub_request_wrong(request, "field", err, "'%.*s' holds no numbers", (int)name.size, name.data);
     return HUB_OK;
 }

@@ -110,7 +110,7 @@ static enum hub_status unknown(const struct names *names, const char *what, stru
 
 static bool has_numbers(const struct hub_dataset_field *field)
 {
-    return field->type == HUB_FIELD_NUMBER || field->type == HUB_FIELD_BOOL;
+    return hub_field_is_measured(field->type);
 }
 
 /* A value of some episode under the name, whatever it is. */

@@ -188,12 +188,16 @@ void hub_variant_name(const struct hub_variant *v, enum hub_field_type type, cha
 
 const char *hub_field_type_name(enum hub_field_type type)
 {
-    static const char *const names[HUB_FIELD_TYPE_COUNT] = {
-        [HUB_FIELD_NUMBER] = "number",    [HUB_FIELD_BOOL] = "bool",
-        [HUB_FIELD_TEXT] = "text",        [HUB_FIELD_BYTES] = "bytes",
-        [HUB_FIELD_IMAGE_JPEG] = "image", [HUB_FIELD_IMAGE_PNG] = "image",
-        [HUB_FIELD_IMAGE_RAW] = "image",  [HUB_FIELD_PADDED_JSON] = "padded-json",
-        [HUB_FIELD_OPAQUE] = "opaque"};
+    static const char *const names[HUB_FIELD_TYPE_COUNT] = {[HUB_FIELD_NUMBER] = "number",
+                                                            [HUB_FIELD_BOOL] = "bool",
+                                                            [HUB_FIELD_TEXT] = "text",
+                                                            [HUB_FIELD_BYTES] = "bytes",
+                                                            [HUB_FIELD_IMAGE_JPEG] = "image",
+                                                            [HUB_FIELD_IMAGE_PNG] = "image",
+                                                            [HUB_FIELD_IMAGE_RAW] = "image",
+                                                            [HUB_FIELD_IMAGE_NUMBER] = "image",
+                                                            [HUB_FIELD_PADDED_JSON] = "padded-json",
+                                                            [HUB_FIELD_OPAQUE] = "opaque"};
     return type < HUB_FIELD_TYPE_COUNT && names[type] ? names[type] : "opaque";
 }
 

@@ -52,8 +52,9 @@ enum hub_field_type {
     HUB_FIELD_BYTES,      /* FIXED or VAR */
     HUB_FIELD_IMAGE_JPEG, /* a row is one JPEG file: VAR; or uint8 (length) or FIXED, padded with zeros */
     HUB_FIELD_IMAGE_PNG,
-    HUB_FIELD_IMAGE_RAW,   /* uint8 (H,W,C) or (H,W) */
-    HUB_FIELD_PADDED_JSON, /* a row is NUL-padded JSON text: uint8 (K) or FIXED */
+    HUB_FIELD_IMAGE_RAW,    /* uint8 in one of the layouts of storage/model/picture.h */
+    HUB_FIELD_IMAGE_NUMBER, /* numbers that can be drawn, such as depth; measured as all numbers are */
+    HUB_FIELD_PADDED_JSON,  /* a row is NUL-padded JSON text: uint8 (K) or FIXED */
     HUB_FIELD_OPAQUE,
     HUB_FIELD_TYPE_COUNT
 };
@@ -106,6 +107,11 @@ void hub_variant_npy(const struct hub_variant *variant, char out[16]);
  * "bytes", "json". */
 void hub_variant_name(const struct hub_variant *variant, enum hub_field_type type, char out[24]);
 
+/** Its rows are numbers that are measured: statistics, curves, tests of where. */
+static inline bool hub_field_is_measured(enum hub_field_type type)
+{
+    return type == HUB_FIELD_NUMBER || type == HUB_FIELD_BOOL || type == HUB_FIELD_IMAGE_NUMBER;
+}
 const char *hub_field_type_name(
     enum hub_field_type type); /* "number" "bool" "text" "bytes" "image" "padded-json" "opaque" */
 const char *hub_role_name(enum hub_role role);

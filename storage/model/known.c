@@ -218,7 +218,7 @@ static void add_folders(struct collector *c, const char *path)
 
 static bool is_picture(const struct hub_known_field *f)
 {
-    if (f->type == HUB_FIELD_IMAGE_JPEG || f->type == HUB_FIELD_IMAGE_PNG || f->type == HUB_FIELD_IMAGE_RAW)
+    if (f->type >= HUB_FIELD_IMAGE_JPEG && f->type <= HUB_FIELD_IMAGE_NUMBER)
         return true;
     return f->type == HUB_FIELD_NUMBER && f->is_byte && f->known && f->rank == 3 && f->dims[0] > 4 &&
            f->dims[1] > 4 && (f->dims[2] == 1 || f->dims[2] == 3 || f->dims[2] == 4);

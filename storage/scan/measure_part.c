@@ -130,7 +130,7 @@ static enum hub_status keep(struct task *t, uint64_t ranges, struct hub_error *e
 
 static bool is_meant(const struct task *t, const struct hub_dataset_field *f)
 {
-    return (f->type == HUB_FIELD_NUMBER || f->type == HUB_FIELD_BOOL) &&
+    return hub_field_is_measured(f->type) &&
            (t->how_far > HUB_MEASURED_REWARDS || f->role == HUB_ROLE_REWARD);
 }
 

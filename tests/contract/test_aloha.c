@@ -40,7 +40,8 @@ ParameterizedTestParameters(aloha, fields)
         {"sim", "observations/images/top", HUB_FIELD_IMAGE_RAW, HUB_ROLE_OBSERVATION, HUB_AXIS_STEP},
         {"sim", "action", HUB_FIELD_NUMBER, HUB_ROLE_ACTION, HUB_AXIS_STEP},
         {"real", "observations/images/cam_high", HUB_FIELD_IMAGE_JPEG, HUB_ROLE_OBSERVATION, HUB_AXIS_STEP},
-        {"real", "observations/images/cam_high_depth", HUB_FIELD_NUMBER, HUB_ROLE_OBSERVATION, HUB_AXIS_STEP},
+        {"real", "observations/images/cam_high_depth", HUB_FIELD_IMAGE_NUMBER, HUB_ROLE_OBSERVATION,
+         HUB_AXIS_STEP},
         {"real", "base_action", HUB_FIELD_NUMBER, HUB_ROLE_ACTION, HUB_AXIS_STEP},
         {"real", "compress_len", HUB_FIELD_NUMBER, HUB_ROLE_OTHER, HUB_AXIS_NONE}, /* a row a camera */
         {"twin", "observation/head_camera/rgb", HUB_FIELD_IMAGE_JPEG, HUB_ROLE_OBSERVATION, HUB_AXIS_STEP},

@@ -22,6 +22,7 @@ ParameterizedTestParameters(il, files)
         {"odd/empty", "atari", 1, 3, 4, 6, 0},
         {"odd/blind", "atari", 1, 2, 4, 6, 0},
         {"odd/times", "procgen", 1, 1, 6, 6, 0},
+        {"pictures/frames", "procgen", 1, 1, 5, 3, 3},
     };
     return cr_make_param_array(struct file_case, cases, HUB_COUNT(cases));
 }
@@ -53,6 +54,32 @@ Test(il, the_environment_is_a_fact, .timeout = 60)
                      other = contract_open("il-native", "il/demos/procgen/coinrun.pickle");
     contract_check_fact(&d, "metadata", "{\"env_name\":\"MoveToCorner-Demo-v0\"}");
     contract_check_fact(&other, "metadata", "");
+}
+
+struct picture_case {
+    char path[48], field[16], layout[8];
+    uint32_t frames, channels;
+};
+
+ParameterizedTestParameters(il, pictures)
+{
+    static struct picture_case cases[] = {
+        {"pictures/planes", "obs", "CHW", 1, 3},
+        {"pictures/planes", "next_obs", "CHW", 1, 3},
+        {"pictures/frames", "obs", "CHW", 4, 3},
+        {"pictures/grey", "obs", "CHW", 4, 1},
+        {"pictures/atari", "obs", "HWC", 4, 1},
+        {"magical/move-to-corner", "obs/ego", "HWC", 1, 3},
+        {"magical/move-to-corner", "acts", "", 0, 0},
+        {"procgen/coinrun.pickle", "obs", "", 0, 0}, /* (3,4,4) */
+    };
+    return cr_make_param_array(struct picture_case, cases, HUB_COUNT(cases));
+}
+
+ParameterizedTest(struct picture_case *c, il, pictures, .timeout = 60)
+{
+    HUB_CLEANUP(inspected_close) struct inspected d = contract_open("il-native", "il/demos/%s", c->path);
+    contract_check_picture(&d, c->field, c->layout, c->frames, c->channels);
 }
 
 /* What is shorter than the steps is told, and cuts episodes as far as it goes; nothing is made up in its place. */

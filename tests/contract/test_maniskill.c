@@ -48,7 +48,8 @@ ParameterizedTestParameters(maniskill, fields)
         {"rl", "success", HUB_FIELD_BOOL, HUB_ROLE_DONE, HUB_AXIS_STEP},
         {"rgbd", "obs/sensor_data/base_camera/rgb", HUB_FIELD_IMAGE_RAW, HUB_ROLE_OBSERVATION,
          HUB_AXIS_STATE},
-        {"rgbd", "obs/sensor_data/base_camera/depth", HUB_FIELD_NUMBER, HUB_ROLE_OBSERVATION, HUB_AXIS_STATE},
+        {"rgbd", "obs/sensor_data/base_camera/depth", HUB_FIELD_IMAGE_NUMBER, HUB_ROLE_OBSERVATION,
+         HUB_AXIS_STATE},
         {"rgbd", "obs/extra/is_grasped", HUB_FIELD_BOOL, HUB_ROLE_OBSERVATION, HUB_AXIS_STATE},
         {"agents", "actions/panda-1", HUB_FIELD_NUMBER, HUB_ROLE_ACTION, HUB_AXIS_STEP},
     };

@@ -65,7 +65,7 @@ ParameterizedTestParameters(robomimic, fields)
         {"mimicgen", "src_demo_labels", HUB_FIELD_NUMBER, HUB_ROLE_OTHER, HUB_AXIS_STEP},
         {"libero", "obs/agentview_rgb", HUB_FIELD_IMAGE_RAW, HUB_ROLE_OBSERVATION, HUB_AXIS_STEP},
         {"lift-mh", "obs/agentview_image", HUB_FIELD_IMAGE_RAW, HUB_ROLE_OBSERVATION, HUB_AXIS_STEP},
-        {"lift-mh", "obs/agentview_depth", HUB_FIELD_NUMBER, HUB_ROLE_OBSERVATION, HUB_AXIS_STEP},
+        {"lift-mh", "obs/agentview_depth", HUB_FIELD_IMAGE_NUMBER, HUB_ROLE_OBSERVATION, HUB_AXIS_STEP},
     };
     return cr_make_param_array(struct contract_field_case, cases, HUB_COUNT(cases));
 }

@@ -72,6 +72,17 @@ ParameterizedTest(struct set_case *c, webdataset, sets)
     cr_assert_eq(unreadable, c->unreadable, "%s: %u", c->name, unreadable);
 }
 
+Test(webdataset, pickled_frames_are_pictures)
+{
+    HUB_CLEANUP(inspected_close)
+    struct inspected wide = contract_open("webdataset", "webdataset/ilr-wide"),
+                     small = contract_open("webdataset", "webdataset/ilr-no-dones");
+    contract_check_picture(&wide, "obs", "CHW", 4, 1);
+    contract_check_picture(&wide, "next_obs", "CHW", 4, 1);
+    contract_check_picture(&wide, "acts", "", 0, 0);
+    contract_check_picture(&small, "obs", "", 0, 0); /* (4,3,3) */
+}
+
 /* Metadata that names classes is read without them. */
 Test(webdataset, metadata_of_pickles)
 {

@@ -1,6 +1,8 @@
 /* See contract.h. */
 #include "tests/support/contract.h"
 
+#include "storage/model/picture.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -153,6 +155,23 @@ void contract_check_field(const struct inspected *d, const struct contract_field
     cr_assert_eq(field->axis, wanted->axis, "%s: axis of %s: %s", name, path, hub_axis_name(field->axis));
     if (wanted->shape[0] || wanted->rows)
         check_rows(d, wanted);
+}
+
+void contract_check_picture(const struct inspected *d, const char *path, const char *layout, uint32_t frames,
+                            uint32_t channels)
+{
+    const struct hub_found_field *field = contract_field(d, path);
+    const struct hub_layout stored = contract_layout(d, path);
+    const bool image = field->type == HUB_FIELD_IMAGE_RAW || field->type == HUB_FIELD_IMAGE_NUMBER;
+    struct hub_picture p;
+    cr_assert_eq(image, layout[0] != '\0', "%s: type of %s: %s", name_of(d), path,
+                 hub_field_type_name(field->type));
+    if (!image)
+        return;
+    cr_assert(hub_picture_of(&stored.variants[stored.arrays[0].variant], &p), "%s: %s", name_of(d), path);
+    cr_assert_str_eq(p.layout, layout, "%s: layout of %s: %s", name_of(d), path, p.layout);
+    cr_assert(p.frames == frames && p.channels == channels, "%s: %s has %u frames of %u channels", name_of(d),
+              path, p.frames, p.channels);
 }
 
 /* ---- rows ---- */

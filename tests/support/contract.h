@@ -50,6 +50,9 @@ struct contract_field_case {
 };
 /** The field is there, can be read, and is as stated. */
 void contract_check_field(const struct inspected *d, const struct contract_field_case *wanted);
+/** Its rows are pictures of this layout (storage/model/picture.h); "": they are none. */
+void contract_check_picture(const struct inspected *d, const char *path, const char *layout, uint32_t frames,
+                            uint32_t channels);
 
 /** The text of a fact ("" if there is none) is this. */
 void contract_check_fact(const struct inspected *d, const char *key, const char *wanted);

@@ -575,7 +575,7 @@ static enum hub_status send_field(struct folder *f, uint32_t column, struct hub_
     rows.inner = w.offsets != NULL;
     if (!st)
         st = hub_arrow_describe(&f->arrow, &rows, &why);
-    rows.type = st ? HUB_FIELD_OPAQUE : hub_column_type(rows.type, &rows.variant, false);
+    rows.type = st ? HUB_FIELD_OPAQUE : hub_column_type(rows.type, &rows.variant, path, false);
     enum hub_status reported = hub_sink_field(
         f->sink,
         &(struct hub_field){.path = path, .type = rows.type, .role = hub_role_of(path), .axis = w.axis},

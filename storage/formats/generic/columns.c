@@ -18,7 +18,7 @@ static enum hub_status declare(struct hub_sink *sink, struct hub_view path, cons
 {
     return hub_sink_field(sink,
                           &(struct hub_field){.path = path,
-                                              .type = hub_column_type(c->type, &c->variant, false),
+                                              .type = hub_column_type(c->type, &c->variant, path, false),
                                               .role = hub_role_of(path),
                                               .axis = HUB_AXIS_STEP},
                           number, err);

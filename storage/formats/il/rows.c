@@ -284,10 +284,7 @@ static enum hub_status declare(struct il_file *f, struct hub_view path, const st
                                uint32_t *field, struct hub_error *err)
 {
     const struct hub_field declared = {.path = path,
-                                       .type = !v                          ? HUB_FIELD_OPAQUE
-                                               : v->kind == HUB_KIND_BOOL  ? HUB_FIELD_BOOL
-                                               : v->kind == HUB_KIND_FIXED ? HUB_FIELD_BYTES
-                                                                           : HUB_FIELD_NUMBER,
+                                       .type = v ? hub_array_type(v, path) : HUB_FIELD_OPAQUE,
                                        .role = hub_role_of(path),
                                        .axis = HUB_AXIS_STEP};
     return hub_sink_field(f->sink, &declared, field, err);

@@ -343,8 +343,9 @@ static enum hub_status place(struct table *t, struct column *c, struct hub_parqu
         *(more < 2 ? &c->votes[more] : &c->other) += 1;
         HUB_TRY(hub_layout_add_window(builder, &window, err));
     }
+    const struct hub_view path = hub_view_of(t->parquet.leaves[c - t->columns].path);
     if (c->type == HUB_FIELD_OPAQUE)
-        c->type = hub_column_type(rows->type, &rows->variant, false);
+        c->type = hub_column_type(rows->type, &rows->variant, path, false);
     c->nulls += hub_lost_nulls(&rows->variant, rows->shape.nulls);
     return HUB_OK;
 }

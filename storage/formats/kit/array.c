@@ -243,15 +243,6 @@ uint64_t hub_npy_rows(const struct hub_npy *npy)
     return npy->rank ? npy->shape[0] : 1;
 }
 
-static enum hub_field_type type_of(const struct hub_npy *npy, const struct hub_variant *v)
-{
-    return hub_is_picture(v, false)    ? HUB_FIELD_IMAGE_RAW
-           : v->kind == HUB_KIND_BOOL  ? HUB_FIELD_BOOL
-           : npy->text                 ? HUB_FIELD_TEXT
-           : v->kind == HUB_KIND_FIXED ? HUB_FIELD_BYTES
-                                       : HUB_FIELD_NUMBER;
-}
-
 /* Fortran order: the first axis is the one whose items adjoin. */
 static enum hub_status put_strides(struct hub_layout_builder *b, const struct hub_npy *npy,
                                    const struct hub_variant *v, struct hub_piece *piece,
@@ -308,7 +299,7 @@ enum hub_status hub_npz_cut(struct hub_sink *sink, const struct hub_npz_array *a
             HUB_TRY(hub_tell_unreadable(sink, a->path, windows[i].episode, why.detail, err));
         return HUB_OK;
     }
-    field.type = type_of(npy, &v);
+    field.type = npy->text ? HUB_FIELD_TEXT : hub_array_type(&v, a->path);
     HUB_TRY(hub_sink_field(sink, &field, &number, err));
     HUB_TRY(hub_sink_layout(sink, number, &b, err));
     HUB_TRY(hub_layout_array_of(b, &v, &array, err));

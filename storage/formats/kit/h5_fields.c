@@ -111,9 +111,7 @@ static enum hub_field_type type_of(const struct hub_h5_fields *fields, struct hu
     const enum hub_field_type picture = file_like && expected ? picture_type(file, d) : HUB_FIELD_BYTES;
     if (picture != HUB_FIELD_BYTES)
         return picture;
-    if (hub_is_picture(&d->variant, expected))
-        return HUB_FIELD_IMAGE_RAW;
-    return d->type.field;
+    return hub_column_type(d->type.field, &d->variant, leaf->path, expected);
 }
 
 enum hub_status hub_h5_fields_vote(struct hub_h5_fields *fields, const struct hub_h5_tree *tree,

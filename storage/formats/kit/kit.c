@@ -6,8 +6,6 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { MIN_PICTURE = 32 };
-
 bool hub_is_local(enum hub_status st)
 {
     return st == HUB_CORRUPT || st == HUB_UNSUPPORTED || st == HUB_TOO_BIG || st == HUB_NOT_FOUND ||
@@ -54,6 +52,14 @@ enum hub_field_type hub_image_type(const uint8_t *head, size_t size)
     if (size >= 8 && memcmp(head, "\x89PNG\r\n\x1a\n", 8) == 0)
         return HUB_FIELD_IMAGE_PNG;
     return size >= 3 && memcmp(head, "\xff\xd8\xff", 3) == 0 ? HUB_FIELD_IMAGE_JPEG : HUB_FIELD_BYTES;
+}
+
+enum hub_field_type hub_array_type(const struct hub_variant *variant, struct hub_view path)
+{
+    return variant->kind == HUB_KIND_BOOL ? HUB_FIELD_BOOL
+           : variant->kind == HUB_KIND_FIXED
+               ? HUB_FIELD_BYTES
+               : hub_picture_type(variant, path, hub_role_of(path) == HUB_ROLE_OBSERVATION);
 }
 
 bool hub_numbered(struct hub_view name, const char *prefix, int64_t *out)
@@ -137,9 +143,9 @@ enum hub_status hub_json_one(struct hub_view split, struct hub_buf *out, struct 
 }
 
 enum hub_field_type hub_column_type(enum hub_field_type type, const struct hub_variant *variant,
-                                    bool expected)
+                                    struct hub_view path, bool expected)
 {
-    return type == HUB_FIELD_NUMBER && hub_is_picture(variant, expected) ? HUB_FIELD_IMAGE_RAW : type;
+    return type == HUB_FIELD_NUMBER ? hub_picture_type(variant, path, expected) : type;
 }
 
 uint64_t hub_lost_nulls(const struct hub_variant *variant, uint64_t nulls)
@@ -330,13 +336,4 @@ void hub_json_parsed(struct hub_json *json, const json_t *value)
         hub_json_null(json);
         return;
     }
-}
-
-bool hub_is_picture(const struct hub_variant *v, bool expected)
-{
-    if (v->kind != HUB_KIND_UINT || v->item_size != 1 || v->rank < 2 || v->rank > 3)
-        return false;
-    if (v->rank == 3)
-        return v->dims[2] == 1 || v->dims[2] == 3 || v->dims[2] == 4;
-    return expected && v->dims[0] >= MIN_PICTURE && v->dims[1] >= MIN_PICTURE;
 }

@@ -6,6 +6,7 @@
 #include "storage/base/json.h"
 #include "storage/base/order.h"
 #include "storage/formats/source.h"
+#include "storage/model/picture.h"
 
 /** Does a failure concern the object at hand alone (damaged, refused, too big, missing, not allowed)? Then it
  * is reported and the rest goes on. Everything else is about this machine, and ends the part. */
@@ -21,9 +22,8 @@ bool hub_names_data(struct hub_view path);
 /** What a row's first bytes say it is: a PNG or JPEG file, else bytes. */
 enum hub_field_type hub_image_type(const uint8_t *head, size_t size);
 
-/** Rows of uint8 that are a picture: (H,W,C) with 1, 3 or 4 channels; (H,W) large enough to be one where the
- * dataset says that it is. */
-bool hub_is_picture(const struct hub_variant *variant, bool expected);
+/** What rows of an array are: bools, bytes, a picture (storage/model/picture.h; expected of observations), or numbers. */
+enum hub_field_type hub_array_type(const struct hub_variant *variant, struct hub_view path);
 
 /** A parsed value written again: the shortest digits instead of jansson's seventeen. */
 void hub_json_parsed(struct hub_json *json, const json_t *value);
@@ -63,7 +63,7 @@ HUB_MUST_USE enum hub_status hub_json_one(struct hub_view split, struct hub_buf 
 
 /** Numbers that are pictures are images. */
 enum hub_field_type hub_column_type(enum hub_field_type type, const struct hub_variant *variant,
-                                    bool expected);
+                                    struct hub_view path, bool expected);
 /** NULLs that rows of this kind have no value for. */
 uint64_t hub_lost_nulls(const struct hub_variant *variant, uint64_t nulls);
 /** Tell of them; nothing of none. */

@@ -34,11 +34,10 @@ static enum hub_status apply_feature(const struct hub_parquet_leaf *leaf, const 
         return hub_fail(err, HUB_UNSUPPORTED, "no rows to tell its shape");
     if (!hub_variant_valid(&l->variant))
         return hub_fail(err, HUB_TOO_BIG, "a row of more than 1 GiB");
-    const uint32_t *dims = l->variant.dims;
+    struct hub_picture picture;
     const char *dtype = hub_lerobot_text(feature, "dtype");
-    if (dtype && strcmp(dtype, "image") == 0 && leaf->item.kind == HUB_KIND_UINT &&
-        leaf->item.item_size == 1 &&
-        (leaf->max_rep == 2 || (leaf->max_rep == 3 && (dims[2] == 1 || dims[2] == 3 || dims[2] == 4))))
+    if (dtype && strcmp(dtype, "image") == 0 && l->type == HUB_FIELD_NUMBER &&
+        hub_picture_of(&l->variant, &picture) && !picture.ranged)
         l->type = HUB_FIELD_IMAGE_RAW;
     return HUB_OK;
 }

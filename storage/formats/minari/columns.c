@@ -282,7 +282,8 @@ static enum hub_status read_said(struct part *p, const struct entry *e, struct s
 /* ---- shapes ---- */
 
 /* Arrays are stored flat: what was said of their shape counts when it comes to as many numbers. */
-static void reshape(const json_t *space, const struct hub_table *table, struct hub_table_column *c)
+static void reshape(const json_t *space, const char *path, const struct hub_table *table,
+                    struct hub_table_column *c)
 {
     struct hub_variant shaped = c->variant;
     if (c->variant.kind != HUB_KIND_VAR && c->variant.rank == 1 &&
@@ -292,7 +293,7 @@ static void reshape(const json_t *space, const struct hub_table *table, struct h
         if (hub_variant_valid(&shaped) && hub_variant_row_items(&shaped) == c->variant.dims[0])
             c->variant = shaped;
     }
-    c->type = hub_column_type(c->type, &c->variant, space != NULL);
+    c->type = hub_column_type(c->type, &c->variant, hub_view_of(path), space != NULL);
 }
 
 /* ---- fields ---- */
@@ -392,7 +393,7 @@ static enum hub_status add_column(struct part *p, struct hub_table *table, uint3
         return refuse(p, field, episode, why.detail, err);
     if (st)
         return hub_pass(st, &why, err);
-    reshape(space, table, &c);
+    reshape(space, field->path, table, &c);
     return place(p, table, &c, field, episode, rows, err);
 }
 

@@ -307,6 +307,7 @@ static enum hub_status finish_column(struct hub_wds_column *column, struct hub_f
     const struct hub_view path = hub_view_of(column->path);
     struct hub_field f = {
         .path = path, .type = column->sample.type, .role = hub_role_of(path), .axis = windows->axis};
+    f.type = hub_column_type(f.type, &column->sample.variant, path, f.role == HUB_ROLE_OBSERVATION);
     uint32_t field, row, whole = 0;
     bool seen = false;
     if (hub_sink_find_field(sink, path) != HUB_NONE)
