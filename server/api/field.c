@@ -18,6 +18,7 @@
 #include "storage/base/number.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,6 +69,27 @@ static enum hub_status read_range(const struct hub_request *request, struct hub_
     HUB_TRY(hub_request_choice(request, "nonfinite", how, &which, err));
     *nonfinite = which < 0 ? HUB_NONFINITE_NULL : (enum hub_nonfinite)which;
     return HUB_OK;
+}
+
+/* range=LEAST,GREATEST: what is black and what is white in a picture of numbers. */
+static enum hub_status read_drawn_range(const struct hub_request *request, struct hub_encoding *e,
+                                        struct hub_error *err)
+{
+    const struct hub_view text = hub_request_query(request, "range");
+    struct hub_drawn_range *range = &e->range;
+    char *comma = NULL, *end = NULL;
+    if (!text.data)
+        return HUB_OK;
+    if (strncmp(e->as->media_type, "image/", 6) != 0)
+        return hub_request_wrong(request, "range", err, "range is of pictures: ask for format=image as well");
+    range->least = strtod(text.data, &comma);
+    range->greatest = *comma == ',' ? strtod(comma + 1, &end) : 0;
+    range->known = end && end != comma + 1 && comma != text.data && end == text.data + text.size &&
+                   isfinite(range->least) && isfinite(range->greatest) && range->least < range->greatest;
+    return range->known ? HUB_OK
+                        : hub_request_wrong(request, "range", err,
+                                            "range is the value that is black and the one that is white, the "
+                                            "lesser first: range=0.3,4.5");
 }
 
 /* Can the field stand in the answer? HUB_NOT_FOUND: this episode does not have it. */
@@ -132,7 +154,7 @@ static enum hub_status check_size(const struct field_request *fr, struct hub_err
 static void etag_of(const struct field_request *fr, char out[40])
 {
     const struct hub_selection *s = &fr->selection;
-    struct hub_view parts[5 + 2 * HUB_MAX_SELECTED];
+    struct hub_view parts[6 + 2 * HUB_MAX_SELECTED];
     unsigned n = 0;
     parts[n++] = hub_view_of(fr->target.summary->revision);
     parts[n++] = HUB_VIEW(ENCODER_VERSION);
@@ -141,6 +163,8 @@ static void etag_of(const struct field_request *fr, char out[40])
                            (int64_t)fr->prefix};
     parts[n++] = hub_view_of(fr->encoding.as->name);
     parts[n++] = (struct hub_view){(const char *)how, sizeof how};
+    const double drawn[] = {fr->encoding.range.least, fr->encoding.range.greatest};
+    parts[n++] = (struct hub_view){(const char *)drawn, sizeof drawn};
     for (uint32_t i = 0; i < s->count; i++) {
         const struct hub_slice *slice = &s->fields[i].slice; /* three numbers of 8 bytes, no padding */
         parts[n++] = (struct hub_view){(const char *)slice, sizeof *slice};
@@ -186,11 +210,23 @@ static enum hub_status reserve(struct hub_encoding *e, uint64_t bytes, struct hu
     return hub_budget_take(fr->request->app->budget, fr->request, fr->response, bytes, err);
 }
 
+static enum hub_status put_drawn_range(const struct hub_drawn_range *range, struct hub_response *response,
+                                       struct hub_error *err)
+{
+    char least[HUB_NUMBER_CHARS], greatest[HUB_NUMBER_CHARS];
+    const int least_size = (int)hub_number_double(range->least, least);
+    const int greatest_size = (int)hub_number_double(range->greatest, greatest);
+    return hub_response_header(response, err, "X-Range", "%.*s,%.*s", least_size, least, greatest_size,
+                               greatest);
+}
+
 static enum hub_status encode(struct field_request *fr, struct hub_response *response, struct hub_error *err)
 {
     struct hub_encoding *e = &fr->encoding;
     struct hub_buf *out = hub_response_buffer(response, 200, hub_encoding_media_type(e), 2 * GIB);
     HUB_TRY(e->as->writer->blocks ? hub_tabled_write(e, out, err) : e->as->writer->write(e, out, err));
+    if (e->range.known)
+        HUB_TRY(put_drawn_range(&e->range, response, err));
     if (e->nonfinite_count)
         HUB_TRY(hub_response_header(response, err, "X-Nonfinite", "%" PRIu64, e->nonfinite_count));
     if (e->null_count)
@@ -327,8 +363,8 @@ static enum hub_status named_fields(struct hub_request *request, struct field_re
 static enum hub_status choose(struct hub_request *request, struct hub_response *response,
                               struct field_request *fr, struct hub_error *err)
 {
-    static const char *const of_field[] = {"start",  "stop",      "step",     "row", "sentinel",
-                                           "format", "nonfinite", "revision", "for", NULL};
+    static const char *const of_field[] = {"start",     "stop",  "step",     "row", "sentinel", "format",
+                                           "nonfinite", "range", "revision", "for", NULL};
     static const char *const of_several[] = {"fields...", "start",    "stop",   "step",
                                              "final",     "sentinel", "format", "nonfinite",
                                              "revision",  "for",      NULL};
@@ -339,6 +375,7 @@ static enum hub_status choose(struct hub_request *request, struct hub_response *
     HUB_TRY(hub_negotiate(request, &fr->encoding, err));
     HUB_TRY(read_range(request, &fr->range, &fr->encoding.nonfinite, err));
     HUB_TRY(read_steps(request, fr->several, &fr->range, err));
+    HUB_TRY(read_drawn_range(request, &fr->encoding, err));
     HUB_TRY(hub_resolve(request, response, fr->several ? of_several : of_field, HUB_TO_DATASET | HUB_TO_READY,
                         &fr->target, err));
     fr->dataset = fr->target.state.dataset;

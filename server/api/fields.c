@@ -2,6 +2,7 @@
 #include "server/api/fields.h"
 
 #include "server/api/documents.h"
+#include "storage/model/picture.h"
 #include "storage/model/space.h"
 
 #include <math.h>
@@ -110,6 +111,7 @@ enum hub_status hub_field_documents(struct hub_json *json, const struct hub_stat
         hub_json_put_text(json, "type", hub_field_type_name(f->type));
         hub_put_known(json, "dtype", f->dtype);
         hub_put_json(json, "shape", hub_view_of(f->shape));
+        hub_picture_put_named(json, f->type, f->dtype, hub_view_of(f->shape));
         hub_json_put_text(json, "axis", hub_axis_name(f->axis));
         hub_json_put_text(json, "role", hub_role_name(f->role));
         put_dimensions(json, &known, f);

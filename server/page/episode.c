@@ -186,6 +186,21 @@ static uint64_t rows_of(const json_t *field)
     return (uint64_t)page_double_of(json_array_get(json_object_get(field, "shape"), 0));
 }
 
+/* ", CHW: 4 frames side by side": what the numbers of a picture are; nothing of stored files. */
+static struct hub_view words_for_layout(struct page *page, const json_t *field)
+{
+    const json_t *picture = json_object_get(field, "picture");
+    const uint64_t frames = page_count(picture, "frames");
+    if (!picture)
+        return HUB_VIEW("");
+    const struct hub_view several =
+        frames > 1 ? page_url(page, ": %u frames side by side", frames) : HUB_VIEW("");
+    return page_url(page, ", %r%r%r", page_text(picture, "layout"), several,
+                    json_object_get(picture, "range")
+                        ? HUB_VIEW(", from the least value of a row to the greatest")
+                        : HUB_VIEW(""));
+}
+
 static void write_frames(struct episode *e)
 {
     struct page *page = e->page;
@@ -200,10 +215,14 @@ static void write_frames(struct episode *e)
             continue;
         const uint64_t now = HUB_MIN(e->at, rows - 1);
         const struct page_episode_frames frames = {
-            page_url(page, "/api/v1/datasets/%p/episodes/%u/%p", e->id, e->number, path), (int64_t)rows,
+            page_url(page, "/api/v1/datasets/%p/episodes/%u/%p", e->id, e->number, path),
+            (int64_t)rows,
+            json_object_get(json_object_get(field, "picture"), "range") ? 1 : 0,
             page_url(page, "/api/v1/datasets/%p/episodes/%u/%p?row=%u&format=image", e->id, e->number, path,
                      now),
-            path, (int64_t)now};
+            path,
+            (int64_t)now,
+            words_for_layout(page, field)};
         page_episode_frames_begin(&page->out, &frames);
         for (uint64_t k = 0; k < count; k++) {
             const uint64_t row = count > 1 ? k * (rows - 1) / (count - 1) : 0;

@@ -75,11 +75,33 @@ void hub_rows_little_endian(struct hub_rows *rows);
 /** Little-endian C-ordered rows (in place swap of rows->data when big-endian). VAR: the one row's bytes. */
 HUB_MUST_USE enum hub_status hub_raw_rows(struct hub_rows *rows, struct hub_buf *out, struct hub_error *err);
 
-/** The rows of the variant are such pictures. */
-bool hub_png_possible(const struct hub_variant *variant);
-/** PNG of one uint8 (H,W), (H,W,1), (H,W,3) or (H,W,4) row. */
-HUB_MUST_USE enum hub_status hub_png_row(const struct hub_rows *rows, struct hub_buf *out,
-                                         struct hub_error *err);
+/* ---- pictures ---- */
+
+/** Between which two values numbers are drawn, from black to white. */
+struct hub_drawn_range {
+    bool known;
+    double least, greatest;
+};
+
+/** A row's pixels, 8 bits a sample, line by line; several frames stand side by side, the first one left. */
+struct hub_pixels {
+    const uint8_t *data; /* the row itself, where it lies so; else `made` */
+    uint8_t *made;
+    uint32_t width, height, channels;
+};
+void hub_pixels_dispose(struct hub_pixels *pixels);
+/**
+ * Draw one row of a layout of storage/model/picture.h.
+ *
+ * @param range  of numbers that are no bytes: used where it is known, else found in this row and told: of one channel
+ *               the least and the greatest finite value; of colours 0 to 1, 0 to 255 or -1 to 1 where all lie within.
+ *               What is no number is black. Bytes leave it unknown
+ */
+HUB_MUST_USE enum hub_status hub_pixels_of_row(const struct hub_rows *rows, struct hub_drawn_range *range,
+                                               struct hub_pixels *out, struct hub_error *err);
+/** PNG of one row, drawn so. */
+HUB_MUST_USE enum hub_status hub_png_row(const struct hub_rows *rows, struct hub_drawn_range *range,
+                                         struct hub_buf *out, struct hub_error *err);
 
 /** A stored (uncompressed) ZIP, zip64 where needed, members one after another; deterministic (fixed time
  * stamp). */

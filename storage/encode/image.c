@@ -1,18 +1,19 @@
 /* One picture: the stored JPEG or PNG, or a row of pixels as PNG. */
 #include "storage/encode/representation.h"
+#include "storage/model/picture.h"
 
 enum { PNG_NS_BYTE = 25 /* three filters a line, and deflate */ };
 
-static bool is_pixels(const struct hub_encoding *e)
+static bool is_drawn(enum hub_field_type type)
 {
-    return e->fields[0].type == HUB_FIELD_IMAGE_RAW;
+    return type == HUB_FIELD_IMAGE_RAW || type == HUB_FIELD_IMAGE_NUMBER;
 }
 
 static enum hub_fit fit(enum hub_field_type type, const struct hub_variant *variant)
 {
+    struct hub_picture picture;
     const bool stored = type == HUB_FIELD_IMAGE_JPEG || type == HUB_FIELD_IMAGE_PNG;
-    return stored || (type == HUB_FIELD_IMAGE_RAW && hub_png_possible(variant)) ? HUB_FIT_ONE_ROW
-                                                                                : HUB_FIT_NONE;
+    return stored || (is_drawn(type) && hub_picture_of(variant, &picture)) ? HUB_FIT_ONE_ROW : HUB_FIT_NONE;
 }
 
 static const char *media_type(const struct hub_encoding *e)
@@ -32,19 +33,22 @@ static enum hub_status check(const struct hub_encoding *e, struct hub_error *err
 
 static uint64_t memory(const struct hub_encoding *e)
 {
-    return 3 * hub_encoding_bytes(e); /* filtered, packed, and the answer */
+    return 4 * hub_encoding_bytes(e); /* drawn, filtered, packed, and the answer */
 }
 
 static uint64_t nanoseconds(const struct hub_encoding *e)
 {
-    return is_pixels(e) ? hub_encoding_bytes(e) * PNG_NS_BYTE : 0;
+    return is_drawn(e->fields[0].type) ? hub_encoding_bytes(e) * PNG_NS_BYTE : 0;
 }
 
 static enum hub_status write_image(struct hub_encoding *e, struct hub_buf *out, struct hub_error *err)
 {
     HUB_CLEANUP(hub_rows_dispose) struct hub_rows rows = {0};
     HUB_TRY(e->read(e, 0, NULL, &rows, err));
-    return is_pixels(e) ? hub_png_row(&rows, out, err) : hub_raw_rows(&rows, out, err);
+    if (is_drawn(e->fields[0].type))
+        return hub_png_row(&rows, &e->range, out, err);
+    e->range.known = false;
+    return hub_raw_rows(&rows, out, err);
 }
 
 const struct hub_writer hub_write_image = {

@@ -7,21 +7,6 @@
 
 enum { LEVEL = 4, FILTER_NONE = 0, FILTER_SUB = 1, FILTER_UP = 2, FILTERS = 3 };
 
-#define MAX_PIXEL_BYTES (256 * MIB)
-
-struct picture {
-    const uint8_t *data;
-    uint32_t width, height, channels;
-};
-
-bool hub_png_possible(const struct hub_variant *v)
-{
-    if (v->kind != HUB_KIND_UINT || v->item_size != 1 || v->rank < 2 || v->rank > 3 || !v->dims[0] ||
-        !v->dims[1])
-        return false;
-    return v->rank == 2 || v->dims[2] == 1 || v->dims[2] == 3 || v->dims[2] == 4;
-}
-
 static void filter_line(unsigned filter, const uint8_t *line, const uint8_t *above, size_t size, size_t step,
                         uint8_t *out)
 {
@@ -41,7 +26,7 @@ static uint64_t roughness(const uint8_t *line, size_t size)
 }
 
 /* Each line behind the number of its filter; `out` has a spare line at its end. */
-static void filter_all(const struct picture *p, uint8_t *out)
+static void filter_all(const struct hub_pixels *p, uint8_t *out)
 {
     const size_t size = (size_t)p->width * p->channels;
     uint8_t *trial = out + (size_t)p->height * (size + 1);
@@ -84,7 +69,7 @@ static void compressor_freep(struct libdeflate_compressor **compressor)
     libdeflate_free_compressor(*compressor);
 }
 
-static enum hub_status put_pixels(const struct picture *p, struct hub_buf *out, struct hub_error *err)
+static enum hub_status put_pixels(const struct hub_pixels *p, struct hub_buf *out, struct hub_error *err)
 {
     const size_t line = (size_t)p->width * p->channels + 1;
     const size_t size = line * p->height;
@@ -100,16 +85,12 @@ static enum hub_status put_pixels(const struct picture *p, struct hub_buf *out, 
     return put_chunk("IDAT", packed, n, out, err);
 }
 
-enum hub_status hub_png_row(const struct hub_rows *rows, struct hub_buf *out, struct hub_error *err)
+enum hub_status hub_png_row(const struct hub_rows *rows, struct hub_drawn_range *range, struct hub_buf *out,
+                            struct hub_error *err)
 {
     static const uint8_t color_types[5] = {[1] = 0, [3] = 2, [4] = 6};
-    const struct hub_variant *v = &rows->variant;
-    if (!hub_png_possible(v) || rows->rows != 1)
-        return hub_fail_as(err, HUB_NOT_ACCEPTABLE, "not-acceptable",
-                           "a PNG is made of one row of uint8 (H, W), (H, W, 1), (H, W, 3) or (H, W, 4)");
-    if (hub_variant_row_bytes(v) > MAX_PIXEL_BYTES)
-        return hub_fail(err, HUB_TOO_BIG, "a picture of more than %zu bytes", MAX_PIXEL_BYTES);
-    const struct picture p = {rows->data, v->dims[1], v->dims[0], v->rank == 3 ? v->dims[2] : 1};
+    HUB_CLEANUP(hub_pixels_dispose) struct hub_pixels p = {0};
+    HUB_TRY(hub_pixels_of_row(rows, range, &p, err));
     uint8_t header[13] = {[8] = 8 /* bits */, [9] = color_types[p.channels]};
     put_be32(header, p.width);
     put_be32(header + 4, p.height);

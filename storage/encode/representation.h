@@ -47,6 +47,7 @@ struct hub_encoding {
     /** The caller's: memory on top of the peak, for what is only known once the rows are read. */
     enum hub_status (*reserve)(struct hub_encoding *e, uint64_t bytes, struct hub_error *err);
     void *user;
+    struct hub_drawn_range range;         /* of a picture: as asked for, and as it was drawn */
     uint64_t nonfinite_count, null_count; /* in what was written */
 };
 

@@ -2,6 +2,7 @@
  * knows. */
 #include "storage/inspect/text.h"
 #include "storage/model/known.h"
+#include "storage/model/picture.h"
 #include "storage/program/cli.h"
 
 #include <stdio.h>
@@ -90,6 +91,7 @@ static void put_field(struct hub_json *j, const struct hub_report_field *f)
         hub_json_put_text(j, "dtype", dtype);
         hub_report_shape(f, "[", "null", "]", shape);
         hub_json_put_raw(j, "shape", hub_view_of(shape));
+        hub_picture_put_named(j, f->type, dtype, hub_view_of(shape));
     }
     hub_json_put_text(j, "axis", hub_axis_name(f->axis));
     hub_json_put_text(j, "role", hub_role_name(f->role));

@@ -1,5 +1,5 @@
 // Stored pictures follow the clock: the nearest one that is here stays, with its number, until the right one is. At most two are asked for
-// at a time; ahead of the clock when it plays.
+// at a time; ahead of the clock when it plays. Numbers that are no bytes are all drawn in the range of the first one, which is said.
 import { clock, now, follow, revision } from "./clock.js";
 import { make } from "./lanes.js";
 
@@ -9,7 +9,7 @@ let kept = 0;
 class Picture {
   constructor(figure) {
     [this.figure, this.image, this.number] = [figure, figure.querySelector("img"), figure.querySelector(".n")];
-    [this.source, this.rows] = [figure.dataset.src, Number(figure.dataset.rows)];
+    [this.source, this.rows, this.most] = [figure.dataset.src, Number(figure.dataset.rows), figure.dataset.ranged === "1" ? 1 : MOST];
     [this.cache, this.asked, this.step] = [new Map(), new Map(), -1];
   }
 
@@ -22,21 +22,28 @@ class Picture {
     // what is wanted, nearest first; what is under way and no longer wanted ends
     const wanted = Array.from({ length: clock.playing ? AHEAD : 3 }, (_, i) => row + i * ahead).filter((r) => r >= 0 && r < this.rows);
     for (const [r, request] of this.asked) if (!wanted.includes(r)) request.abort();
-    for (const r of wanted) if (!this.cache.has(r) && !this.asked.has(r) && this.asked.size < MOST) this.load(r);
+    for (const r of wanted) if (!this.cache.has(r) && !this.asked.has(r) && this.asked.size < this.most) this.load(r);
   }
 
   async load(row) {
     const request = new AbortController();
     this.asked.set(row, request);
     try {
-      const answer = await fetch(`${this.source}?${new URLSearchParams({ row, format: "image", revision })}`, { signal: request.signal });
+      const answer = await fetch(`${this.source}?${new URLSearchParams({ row, format: "image", revision, ...this.range })}`, { signal: request.signal });
       if (!answer.ok) throw new Error(answer.status);
+      this.hold(answer.headers.get("X-Range"));
       this.keep(row, await createImageBitmap(await answer.blob()));
     } catch {
       if (!request.signal.aborted) this.cache.set(row, undefined); // not to be had: not asked for again
     }
     this.asked.delete(row);
     this.move();
+  }
+
+  hold(range) {
+    if (!range || this.range) return;
+    [this.range, this.most] = [{ range }, MOST];
+    this.figure.querySelector(".range").textContent = `: ${range.split(",").join(" to ")}`;
   }
 
   keep(row, bitmap) {

@@ -54,8 +54,9 @@ static enum hub_status show(enum hub_field_type type, const char *as, struct hub
         return show_npy(type, rows, out);
     if (strcmp(as, "raw") == 0)
         return hub_raw_rows(rows, out, NULL); /* may swap bytes in place: behind all but pictures, of bytes */
-    if (strcmp(as, "image") == 0 && type == HUB_FIELD_IMAGE_RAW)
-        return hub_png_row(rows, out, NULL);
+    struct hub_drawn_range range = {.known = false};
+    if (strcmp(as, "image") == 0 && (type == HUB_FIELD_IMAGE_RAW || type == HUB_FIELD_IMAGE_NUMBER))
+        return hub_png_row(rows, &range, out, NULL);
     return HUB_NOT_ACCEPTABLE;
 }
 

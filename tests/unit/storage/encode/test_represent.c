@@ -13,6 +13,9 @@ static const struct hub_variant var = {.kind = HUB_KIND_VAR};
 static const struct hub_variant picture = {
     .kind = HUB_KIND_UINT, .item_size = 1, .rank = 3, .dims = {4, 5, 3}};
 static const struct hub_variant stack = {.kind = HUB_KIND_UINT, .item_size = 1, .rank = 3, .dims = {4, 5, 2}};
+static const struct hub_variant planes = {
+    .kind = HUB_KIND_UINT, .item_size = 1, .rank = 3, .dims = {12, 32, 32}};
+static const struct hub_variant depth = {.kind = HUB_KIND_FLOAT, .item_size = 4, .rank = 2, .dims = {6, 8}};
 static const struct hub_variant padded = {.kind = HUB_KIND_UINT, .item_size = 1, .rank = 1, .dims = {64}};
 
 Test(represent, the_table)
@@ -32,6 +35,9 @@ Test(represent, the_table)
         {HUB_FIELD_IMAGE_PNG, &padded, "ydydyyyyy", "ydydyyynn"},
         {HUB_FIELD_IMAGE_RAW, &picture, "yyynyyyyy", "yyynyyyyn"},
         {HUB_FIELD_IMAGE_RAW, &stack, "yyynyyyyn", "yyynyyyyn"},
+        {HUB_FIELD_IMAGE_RAW, &planes, "yyynyyyyy", "yyynyyyyn"},
+        {HUB_FIELD_IMAGE_NUMBER, &depth, "yyynyyyyy", "yyynyyyyn"},
+        {HUB_FIELD_NUMBER, &depth, "yyynyyyyn", "yyynyyyyn"},
         {HUB_FIELD_NUMBER, &stack, "yyynyyyyn", "yyynyyyyn"},
         {HUB_FIELD_PADDED_JSON, &padded, "yyynyyyyn", "yyynyyyyn"},
         {HUB_FIELD_PADDED_JSON, &var, "ynynyyyyn", "ynynyyynn"},
@@ -108,10 +114,11 @@ static void expect_png(const uint32_t dims[HUB_MAX_RANK], uint8_t color_type, bo
     const size_t line = (size_t)width * channels, size = line * height;
     HUB_CLEANUP(hub_freep) uint8_t *data = malloc(size), *lines = malloc(size + height);
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf out = HUB_BUF_INIT(MIB);
+    struct hub_drawn_range range = {0};
     for (size_t i = 0; i < size; i++)
         data[i] = (uint8_t)(noise ? i * 2654435761U >> 13 : i / line);
     const struct hub_rows r = fixed_rows(HUB_KIND_UINT, 1, dims, 1, data);
-    cr_assert_eq(hub_png_row(&r, &out, NULL), HUB_OK);
+    cr_assert_eq(hub_png_row(&r, &range, &out, NULL), HUB_OK);
     struct hub_cursor c = hub_cursor_of(out.data, out.size);
     cr_assert_eq(memcmp(hub_cursor_bytes(&c, 8), "\x89PNG\r\n\x1A\n", 8), 0);
     const struct hub_view header = chunk(&c, "IHDR");
@@ -147,15 +154,16 @@ Test(png, refused)
 {
     static const uint32_t shapes[][HUB_MAX_RANK] = {{4, 5, 2}, {4}, {4, 5, 3, 1}};
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf out = HUB_BUF_INIT(MIB);
+    struct hub_drawn_range range = {0};
     for (size_t i = 0; i < HUB_COUNT(shapes); i++) {
         const struct hub_rows r = fixed_rows(HUB_KIND_UINT, 1, shapes[i], 1, NULL);
-        cr_expect_eq(hub_png_row(&r, &out, NULL), HUB_NOT_ACCEPTABLE);
+        cr_expect_eq(hub_png_row(&r, &range, &out, NULL), HUB_NOT_ACCEPTABLE);
     }
     const uint32_t fine[HUB_MAX_RANK] = {4, 5, 3}, huge[HUB_MAX_RANK] = {20000, 20000};
     const struct hub_rows two = fixed_rows(HUB_KIND_UINT, 1, fine, 2, NULL);
-    cr_expect_eq(hub_png_row(&two, &out, NULL), HUB_NOT_ACCEPTABLE);
+    cr_expect_eq(hub_png_row(&two, &range, &out, NULL), HUB_NOT_ACCEPTABLE);
     const struct hub_rows wide = fixed_rows(HUB_KIND_UINT, 2, fine, 1, NULL);
-    cr_expect_eq(hub_png_row(&wide, &out, NULL), HUB_NOT_ACCEPTABLE);
+    cr_expect_eq(hub_png_row(&wide, &range, &out, NULL), HUB_NOT_ACCEPTABLE);
     const struct hub_rows big = fixed_rows(HUB_KIND_UINT, 1, huge, 1, NULL);
-    cr_expect_eq(hub_png_row(&big, &out, NULL), HUB_TOO_BIG);
+    cr_expect_eq(hub_png_row(&big, &range, &out, NULL), HUB_TOO_BIG);
 }
