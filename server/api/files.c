@@ -105,7 +105,7 @@ void hub_file_put_damage(struct hub_json *json, struct hub_catalog *catalog,
 static bool comes_apart(const char *format)
 {
     static const char *const formats[] = {"lerobot",     "aloha",     "minari-arrow", "minari-parquet",
-                                          "molmospaces", "il-native", "webdataset"};
+                                          "molmospaces", "il-native", "webdataset",   "molmospaces-shards"};
     for (size_t i = 0; i < HUB_COUNT(formats); i++)
         if (strcmp(format, formats[i]) == 0)
             return true;

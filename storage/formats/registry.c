@@ -14,6 +14,7 @@
     row(aloha) \
     row(maniskill) \
     row(molmospaces) \
+    row(molmospaces_shards) \
     row(webdataset) \
     row(il) \
     row(imitation) \

@@ -135,6 +135,13 @@ enum hub_status hub_unpack_head(const struct hub_packed *packed, struct hub_buf 
     return HUB_OK;
 }
 
+static enum hub_status check_growth(const struct hub_packed *packed, uint64_t size, struct hub_error *err)
+{
+    return size > packed->size * HUB_UNPACK_RATIO + BLOCK
+               ? hub_fail(err, HUB_TOO_BIG, "unpacks to more than %d times its size", HUB_UNPACK_RATIO)
+               : HUB_OK;
+}
+
 enum hub_status hub_unpack(const struct hub_packed *packed, struct hub_files *files, struct hub_buf *head,
                            struct hub_unpacked *out, struct hub_error *err)
 {
@@ -144,8 +151,7 @@ enum hub_status hub_unpack(const struct hub_packed *packed, struct hub_files *fi
     for (bool end = false; !end;) {
         uint64_t at;
         HUB_TRY(next_block(&u, &end, err));
-        if (out->size + u.out_size > packed->size * HUB_UNPACK_RATIO + BLOCK)
-            return hub_fail(err, HUB_TOO_BIG, "unpacks to more than %d times its size", HUB_UNPACK_RATIO);
+        HUB_TRY(check_growth(packed, out->size + u.out_size, err));
         HUB_TRY(hub_buf_add(head, u.out, HUB_MIN(u.out_size, head->limit - head->size), err));
         HUB_TRY(hub_files_side_add(files, u.out, u.out_size, &at, err));
         out->crc = (uint32_t)crc32(out->crc, u.out, (uInt)u.out_size);
@@ -153,4 +159,61 @@ enum hub_status hub_unpack(const struct hub_packed *packed, struct hub_files *fi
         out->size += u.out_size;
     }
     return HUB_OK;
+}
+
+/* ---- a stream that is read once, from the front on ---- */
+
+struct hub_unpack_stream {
+    struct hub_packed packed;
+    struct unpacker unpacker;
+    uint64_t at; /* of the block in the unpacker's `out` */
+    bool end;    /* no block follows it */
+};
+
+enum hub_status hub_unpack_stream_new(const struct hub_packed *packed, struct hub_unpack_stream **out,
+                                      struct hub_error *err)
+{
+    HUB_CLEANUP(hub_unpack_stream_freep) struct hub_unpack_stream *s = calloc(1, sizeof *s);
+    HUB_TRY(hub_allocated(s, err));
+    s->packed = *packed;
+    HUB_TRY(begin(&s->unpacker, &s->packed, err));
+    *out = s;
+    s = NULL;
+    return HUB_OK;
+}
+
+enum hub_status hub_unpack_stream_read(void *stream, uint64_t offset, void *out, size_t size, size_t *got,
+                                       struct hub_error *err)
+{
+    struct hub_unpack_stream *s = stream;
+    struct unpacker *u = &s->unpacker;
+    if (offset < s->at)
+        return hub_fail(err, HUB_INVALID, "a packed stream is not read backwards");
+    for (*got = 0; *got < size;) {
+        const uint64_t from = offset + *got, end = s->at + u->out_size;
+        if (from < end) {
+            const size_t n = (size_t)HUB_MIN(end - from, size - *got);
+            memcpy((uint8_t *)out + *got, u->out + (from - s->at), n);
+            *got += n;
+        } else if (s->end) {
+            return HUB_OK;
+        } else {
+            s->at = end;
+            HUB_TRY(next_block(u, &s->end, err));
+            HUB_TRY(check_growth(&s->packed, s->at + u->out_size, err));
+        }
+    }
+    return HUB_OK;
+}
+
+void hub_unpack_stream_free(struct hub_unpack_stream *stream)
+{
+    if (stream)
+        end_unpacking(&stream->unpacker);
+    free(stream);
+}
+
+void hub_unpack_stream_freep(struct hub_unpack_stream **stream)
+{
+    hub_unpack_stream_free(*stream);
 }

@@ -37,4 +37,17 @@ HUB_MUST_USE enum hub_status hub_unpack(const struct hub_packed *packed, struct 
                                         struct hub_buf *head, struct hub_unpacked *out,
                                         struct hub_error *err);
 
+/* ---- a stream that is read once, from the front on ---- */
+
+struct hub_unpack_stream;
+/** Of packed bytes, whose source must outlive it. */
+HUB_MUST_USE enum hub_status hub_unpack_stream_new(const struct hub_packed *packed,
+                                                   struct hub_unpack_stream **out, struct hub_error *err);
+/** What hub_tar_begin wants: bytes from `offset` on, which never goes back; what is passed over is unpacked and dropped.
+ * HUB_CORRUPT; HUB_TOO_BIG: it grows too much, or its window is too large. */
+HUB_MUST_USE enum hub_status hub_unpack_stream_read(void *stream, uint64_t offset, void *out, size_t size,
+                                                    size_t *got, struct hub_error *err);
+void hub_unpack_stream_free(struct hub_unpack_stream *stream);
+void hub_unpack_stream_freep(struct hub_unpack_stream **stream);
+
 #endif

@@ -218,8 +218,8 @@ static void add_folders(struct collector *c, const char *path)
 
 static bool is_picture(const struct hub_known_field *f)
 {
-    if (f->type >= HUB_FIELD_IMAGE_JPEG && f->type <= HUB_FIELD_IMAGE_NUMBER)
-        return true;
+    if (f->type == HUB_FIELD_IMAGE_JPEG || f->type == HUB_FIELD_IMAGE_PNG || f->type == HUB_FIELD_IMAGE_RAW)
+        return true; /* depth is another picture of a camera that has one in colours */
     return f->type == HUB_FIELD_NUMBER && f->is_byte && f->known && f->rank == 3 && f->dims[0] > 4 &&
            f->dims[1] > 4 && (f->dims[2] == 1 || f->dims[2] == 3 || f->dims[2] == 4);
 }

@@ -113,3 +113,67 @@ Test(molmospaces, statistics_of_episodes, .timeout = 60)
     HUB_CLEANUP(inspected_close) struct inspected split = contract_open("molmospaces", "molmospaces/split");
     cr_expect_null(split.parts[0].episodes[0].statistics); /* generated, and nothing more */
 }
+
+/* ---- shards of archives ---- */
+
+struct shards_case {
+    char name[32], first_part[32], first[80], splits[16], problems[40];
+    uint32_t parts, episodes;
+};
+
+ParameterizedTestParameters(molmospaces, shards)
+{
+    static struct shards_case cases[] = {
+        {"pick", "train_shards/00000.tar", "house_2/trajectories_batch_1_of_2.h5/traj_0", "[\"train\"]",
+         "packed-videos", 3, 4},
+        {"pick/val_shards", "00000.tar", "house_1/trajectories_batch_1_of_1.h5/traj_0", "[\"val\"]",
+         "packed-videos", 1, 1},
+        {"pick/val_shards/00000.tar", "00000.tar", "house_1/trajectories_batch_1_of_1.h5/traj_0", "[\"val\"]",
+         "packed-videos", 1, 1},
+        {"odd", "train_shards/00000.tar", "house_1/trajectories_batch_1_of_1.h5/traj_0", "[\"train\"]",
+         "bad-archive packed-videos", 1, 1},
+    };
+    return cr_make_param_array(struct shards_case, cases, HUB_COUNT(cases));
+}
+
+ParameterizedTest(struct shards_case *c, molmospaces, shards, .timeout = 60)
+{
+    HUB_CLEANUP(inspected_close)
+    struct inspected d = contract_open("molmospaces-shards", "molmobot/%s", c->name);
+    cr_expect_eq(d.plan.part_count, c->parts, "%s: %u parts", c->name, d.plan.part_count);
+    contract_check_text(&d, d.plan.parts[0].name, c->first_part);
+    cr_assert_eq(d.part_status[0], HUB_OK, "%s: %s", c->name, d.part_errors[0].detail);
+    cr_assert_eq(d.parts[0].episode_count, c->episodes, "%s: %u episodes", c->name, d.parts[0].episode_count);
+    contract_check_text(&d, d.parts[0].episodes[0].name, c->first);
+    contract_check_text(&d, d.parts[0].episodes[0].splits, c->splits);
+    contract_check_text(&d, d.parts[0].episodes[0].task, "pick up the cup 0");
+    contract_check_problems(&d, c->problems);
+}
+
+/* What is read out of an archive is what stands in the file that was packed. */
+Test(molmospaces, packed_rows_are_those_of_the_file, .timeout = 60)
+{
+    static const char *const fields[] = {"actions/joint_pos", "obs/extra/tcp_pose",
+                                         "obs_scene",         "success",
+                                         "rewards",           "obs/sensor_param/wrist_camera/extrinsic_cv"};
+    HUB_CLEANUP(inspected_close)
+    struct inspected packed = contract_open("molmospaces-shards", "molmobot/pick"),
+                     plain = contract_open("molmospaces", "molmospaces/pick");
+    for (size_t i = 0; i < HUB_COUNT(fields); i++) {
+        HUB_CLEANUP(hub_rows_dispose) struct hub_rows a = contract_read(&packed, fields[i], 0);
+        HUB_CLEANUP(hub_rows_dispose) struct hub_rows b = contract_read(&plain, fields[i], 0);
+        cr_assert_eq(a.rows, b.rows, "%s", fields[i]);
+        for (uint64_t row = 0; row < a.rows; row++)
+            cr_assert(hub_view_equal(contract_row(&a, row), contract_row(&b, row)), "%s, row %u", fields[i],
+                      (unsigned)row);
+    }
+}
+
+/* Its cameras are known, and each says why there is no video. */
+Test(molmospaces, packed_videos_say_so, .timeout = 60)
+{
+    HUB_CLEANUP(inspected_close) struct inspected d = contract_open("molmospaces-shards", "molmobot/pick");
+    cr_assert_eq(d.parts[0].media_count, 8);
+    cr_expect_eq(d.parts[0].media[0].file, HUB_NONE);
+    contract_check_says(&d, d.parts[0].media[0].problem, "packed in an archive");
+}

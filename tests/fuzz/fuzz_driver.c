@@ -46,6 +46,8 @@ static const struct kind {
     {"imitation",
      {"a.npz", "data/test-00000-of-00001.parquet", "data/train-00000-of-00002.parquet",
       "data/train-00001-of-00002.parquet", "e.npz", "f.npz"}},
+    {"molmospaces-shards",
+     {"00000.tar", "00001.tar", "notes.json", "train_shards/00000.tar", "val_shards/00000.tar", "z"}},
 };
 
 struct run {

@@ -77,6 +77,7 @@ write("driver", "molmospaces", pack(11, [(2, read("molmospaces", "odd", "train",
                                         (4, read("molmospaces", "odd", "train", "valid_trajectory_index.json"))]))
 write("driver", "maniskill", pack(12, [(0, read("maniskill", "odd", "trajectory.h5")), (1, read("maniskill", "odd", "trajectory.json"))]))
 write("driver", "imitation", pack(13, [(0, read("imitation", "rollouts", "final.npz"))]))
+write("driver", "molmobot", pack(14, [(3, read("molmobot", "odd", "train_shards", "00000.tar"))]))
 write("driver", "d4rl", pack(5, [(0, read("d4rl", "hopper_medium-v0.hdf5"))]))
 
 

@@ -65,7 +65,7 @@ FACTS = {
     "d4rl/hopper_medium-v0": {"action_dim": 6},
     "webdataset/ilr-shards": {"env": "dm_control/fixture", "tasks": ["fixture"], "action_dim": 2},
     "webdataset/place/demos/dm_control/finger-spin": {"env": "dm_control/finger-spin", "kind": "demos"},
-    "il/demos/magical/move-to-corner": {"env": "magical/move-to-corner", "kind": "demos", "cameras": ["allo", "ego"]},
+    "il/demos/magical/move-to-corner": {"env": "MoveToCorner-Demo-v0", "kind": "demos", "cameras": ["allo", "ego"]},
     "imitation/rollouts/plain": {"action_dim": 1},
     "datasets/imitation-cartpole": {"action_dim": 2},
     "arrow/types-v0": {"action_dim": 1},

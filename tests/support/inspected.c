@@ -25,7 +25,7 @@ static void add(struct inspected *d, const char *path, uint64_t size, bool direc
 
 static bool looked_into(const char *name)
 {
-    static const char *const names[] = {"data", "meta", "train", "val", "test"};
+    static const char *const names[] = {"data", "meta", "train", "val", "test", "train_shards", "val_shards"};
     bool found = false;
     for (size_t i = 0; i < HUB_COUNT(names); i++)
         found |= strcmp(name, names[i]) == 0;

@@ -20,6 +20,10 @@ bool hub_h5_is(struct hub_files *files, uint32_t number);
 /** HUB_CORRUPT for a file that was cut short: it says how long it should be. */
 HUB_MUST_USE enum hub_status hub_h5_open(struct hub_files *files, uint32_t number, struct hub_h5 **out,
                                          struct hub_error *err);
+/** One that was unpacked to the side data, `size` bytes at `offset`; `number`: the file of the dataset that it was in.
+ * Datasets that only libhdf5 decodes cannot be read. */
+HUB_MUST_USE enum hub_status hub_h5_open_side(struct hub_files *files, uint32_t number, uint64_t offset,
+                                              uint64_t size, struct hub_h5 **out, struct hub_error *err);
 void hub_h5_close(struct hub_h5 *file);
 void hub_h5_closep(struct hub_h5 **file);
 uint64_t hub_h5_root(const struct hub_h5 *file);   /* address of the root group */

@@ -13,16 +13,16 @@
 static const uint8_t signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1A, '\n'};
 enum { MAX_USER_BLOCK = 2 * 1024 * 1024 };
 
-/* Where the signature is: 0, 512, 1024, 2048, ... */
-static bool find_signature(struct hub_files *files, uint32_t number, uint64_t *base)
+/* Where the signature is: 0, 512, 1024, 2048, ... from the start on */
+static bool find_signature(struct hub_files *files, uint32_t number, uint64_t start, uint64_t *base)
 {
     for (uint64_t at = 0; at <= MAX_USER_BLOCK; at = at ? at * 2 : 512) {
         uint8_t head[8];
         size_t got = 0;
-        if (hub_files_read(files, number, at, head, sizeof head, &got, NULL) || got < sizeof head)
+        if (hub_files_read(files, number, start + at, head, sizeof head, &got, NULL) || got < sizeof head)
             return false;
         if (memcmp(head, signature, sizeof head) == 0) {
-            *base = at;
+            *base = start + at;
             return true;
         }
     }
@@ -32,7 +32,7 @@ static bool find_signature(struct hub_files *files, uint32_t number, uint64_t *b
 bool hub_h5_is(struct hub_files *files, uint32_t number)
 {
     uint64_t base;
-    return find_signature(files, number, &base);
+    return find_signature(files, number, 0, &base);
 }
 
 uint64_t h5_offset(const struct hub_h5 *file, struct hub_cursor *c)
@@ -184,19 +184,19 @@ static enum hub_status parse_superblock(struct hub_h5 *file, struct hub_error *e
                               : parse_new(file, &c, &stated, &extension, err));
     if (c.failed || file->root == H5_UNDEFINED)
         return hub_fail(err, HUB_CORRUPT, "the superblock is cut short");
-    if (stated != H5_UNDEFINED && stated > file->size)
+    if (stated != H5_UNDEFINED && stated > file->size - file->start)
         return hub_fail(err, HUB_CORRUPT,
-                        "the file was cut short: %" PRIu64 " of %" PRIu64 " bytes are there", file->size,
-                        stated);
+                        "the file was cut short: %" PRIu64 " of %" PRIu64 " bytes are there",
+                        file->size - file->start, stated);
     return extension == H5_UNDEFINED ? HUB_OK : h5_image_load(file, extension, err);
 }
 
 static enum hub_status fill_in(struct hub_h5 *file, struct hub_error *err)
 {
-    file->size = file->files->entries[file->number].size;
-    if (!find_signature(file->files, file->number, &file->base) || file->base >= file->size)
+    if (!find_signature(file->files, file->number, file->start, &file->base) || file->base >= file->size)
         return hub_fail(err, HUB_CORRUPT, "not an HDF5 file");
-    HUB_TRY(file->files->open(file->files, file->number, &file->fd, err));
+    HUB_TRY(file->number == HUB_SIDE_FILE ? file->files->side(file->files, &file->fd, err)
+                                          : file->files->open(file->files, file->number, &file->fd, err));
     file->pages = malloc((size_t)H5_PAGES * H5_PAGE);
     file->page_tags = calloc(H5_PAGES, sizeof *file->page_tags);
     file->heaps = calloc(H5_HEAPS, sizeof *file->heaps);
@@ -204,14 +204,11 @@ static enum hub_status fill_in(struct hub_h5 *file, struct hub_error *err)
     return parse_superblock(file, err);
 }
 
-enum hub_status hub_h5_open(struct hub_files *files, uint32_t number, struct hub_h5 **out,
-                            struct hub_error *err)
+static enum hub_status open_as(const struct hub_h5 *as, struct hub_h5 **out, struct hub_error *err)
 {
-    if (number >= files->count)
-        return hub_fail(err, HUB_NOT_FOUND, "there is no file %u", number);
-    struct hub_h5 *file = calloc(1, sizeof *file);
+    struct hub_h5 *file = malloc(sizeof *file);
     HUB_TRY(hub_allocated(file, err));
-    *file = (struct hub_h5){.files = files, .number = number, .fd = -1};
+    *file = *as;
     const enum hub_status st = fill_in(file, err);
     if (st) {
         hub_h5_close(file);
@@ -221,6 +218,28 @@ enum hub_status hub_h5_open(struct hub_files *files, uint32_t number, struct hub
     return HUB_OK;
 }
 
+enum hub_status hub_h5_open(struct hub_files *files, uint32_t number, struct hub_h5 **out,
+                            struct hub_error *err)
+{
+    if (number >= files->count)
+        return hub_fail(err, HUB_NOT_FOUND, "there is no file %u", number);
+    const struct hub_h5 as = {
+        .files = files, .number = number, .named = number, .fd = -1, .size = files->entries[number].size};
+    return open_as(&as, out, err);
+}
+
+enum hub_status hub_h5_open_side(struct hub_files *files, uint32_t number, uint64_t offset, uint64_t size,
+                                 struct hub_h5 **out, struct hub_error *err)
+{
+    const struct hub_h5 as = {.files = files,
+                              .number = HUB_SIDE_FILE,
+                              .named = number,
+                              .fd = -1,
+                              .start = offset,
+                              .size = offset + size};
+    return open_as(&as, out, err);
+}
+
 void hub_h5_close(struct hub_h5 *file)
 {
     if (!file)
@@ -228,7 +247,7 @@ void hub_h5_close(struct hub_h5 *file)
     h5_library_close(file);
     h5_heap_dispose(file);
     h5_image_dispose(file);
-    if (file->fd >= 0)
+    if (file->fd >= 0 && file->number != HUB_SIDE_FILE)
         file->files->close(file->files, file->number);
     free(file->pages);
     free(file->page_tags);
@@ -251,7 +270,7 @@ uint64_t hub_h5_root(const struct hub_h5 *file)
 
 uint32_t hub_h5_number(const struct hub_h5 *file)
 {
-    return file->number;
+    return file->named;
 }
 
 bool hub_h5_exhausted(const struct hub_h5 *file)

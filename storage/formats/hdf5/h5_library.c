@@ -73,6 +73,8 @@ static enum hub_status failed(struct hub_h5 *file, enum hub_status st, struct hu
 
 static enum hub_status open_library(struct hub_h5 *file, struct hub_error *err)
 {
+    if (file->number == HUB_SIDE_FILE)
+        return hub_fail(err, HUB_UNSUPPORTED, "what only libhdf5 decodes is not read out of an archive");
     if (file->library == 0 && H5Zregister(&lzf) >= 0)
         file->library = h5_vfd_open(file->fd, file->size, &file->library_trouble);
     if (file->library > 0)

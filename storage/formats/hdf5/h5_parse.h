@@ -78,10 +78,12 @@ struct h5_image {
 
 struct hub_h5 {
     struct hub_files *files;
-    uint32_t number;
+    uint32_t number; /* where its bytes are, HUB_SIDE_FILE too */
+    uint32_t named;  /* the file of the dataset that it is, or was in */
     int fd;
-    uint64_t size; /* of the file */
-    uint64_t base; /* bytes of user block: added to every address */
+    uint64_t start; /* of it in what is read: 0, but in side data */
+    uint64_t size;  /* where it ends there */
+    uint64_t base;  /* behind the user block: added to every address */
     uint64_t root;
     uint8_t offset_size, length_size;
     uint8_t version, flags;      /* of the superblock; flags: bit 0: open for writing, 2: for SWMR writing */

@@ -24,6 +24,17 @@ bool molmo_house_of(struct hub_view path, int64_t *house);
 /** False: not a file of trajectories. Views borrow from `path`. */
 bool molmo_place_of(struct hub_view path, struct molmo_place *out);
 
+/** A file of trajectories that was in an archive, unpacked to the side data. */
+struct molmo_packed {
+    struct hub_view path; /* in the archive */
+    struct hub_view split;
+    uint32_t shard; /* the file of the dataset that holds the archive */
+    uint64_t offset, size;
+};
+/** Its episodes. Their videos stay in the archive: each is missing, and says so. */
+HUB_MUST_USE enum hub_status molmo_inspect_packed(struct hub_files *files, const struct molmo_packed *packed,
+                                                  struct hub_sink *sink, struct hub_error *err);
+
 HUB_MUST_USE enum hub_status molmo_inspect(struct hub_files *files, const struct hub_part *part,
                                            struct hub_sink *sink, struct hub_error *err);
 

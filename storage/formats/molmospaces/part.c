@@ -9,7 +9,8 @@ enum { MIN_ROWS = 3, MAX_NAME = 512 };
 
 struct molmo {
     struct hub_files *files;
-    struct hub_view path; /* of the file */
+    const struct molmo_packed *packed; /* NULL: the file stands by itself */
+    struct hub_view path;              /* of the file */
     struct molmo_place place;
     struct hub_h5_object root;
     struct hub_h5_episodes episodes;
@@ -80,12 +81,25 @@ static enum hub_axis axis(const struct hub_h5_leaf *leaf, enum hub_axis by_rows)
 
 /* ---- videos ---- */
 
+static enum hub_status add_packed_video(struct hub_h5_tree *tree, uint32_t index, struct hub_view camera,
+                                        struct hub_error *err)
+{
+    const struct hub_media media = {.episode = index,
+                                    .camera = camera,
+                                    .file = HUB_NONE,
+                                    .problem =
+                                        HUB_VIEW("its video is packed in an archive: unpack the shard")};
+    return hub_sink_media(tree->sink, &media, err);
+}
+
 static enum hub_status add_video(struct molmo *m, struct hub_h5_tree *tree, uint32_t index,
                                  struct hub_view camera, struct hub_view name, bool stated,
                                  struct hub_error *err)
 {
     char path[HUB_MAX_PATH];
     const struct hub_view folder = m->place.folder;
+    if (m->packed)
+        return stated ? add_packed_video(tree, index, camera, err) : HUB_OK;
     snprintf(path, sizeof path, "%.*s%.*s", (int)folder.size, folder.data, (int)name.size, name.data);
     const uint32_t file = hub_files_find(m->files, path);
     struct hub_media media = {.episode = index, .camera = camera, .file = file};
@@ -282,19 +296,36 @@ static enum hub_status load_mask(struct molmo *m, struct hub_error *err)
                             m->episodes.count);
 }
 
+static enum hub_status open_packed(struct molmo *m, struct hub_error *err)
+{
+    struct hub_h5 **file = &m->episodes.tree.file;
+    HUB_TRY(hub_h5_open_side(m->files, m->packed->shard, m->packed->offset, m->packed->size, file, err));
+    return hub_h5_object_load(*file, hub_h5_root(*file), &m->root, err);
+}
+
+/* Which file it is. */
+static enum hub_status find_file(struct molmo *m, const struct hub_part *part, uint32_t *number,
+                                 struct hub_error *err)
+{
+    *number = HUB_NONE;
+    for (uint32_t i = 0; i < part->file_count && *number == HUB_NONE; i++)
+        if (molmo_place_of(m->files->entries[part->files[i]].path, &m->place))
+            *number = part->files[i];
+    if (*number == HUB_NONE)
+        return hub_fail(err, HUB_NOT_ACCEPTABLE, "there is no file of trajectories");
+    m->path = m->files->entries[*number].path;
+    return HUB_OK;
+}
+
 static enum hub_status load_file(struct molmo *m, const struct hub_part *part, struct hub_sink *sink,
                                  struct hub_error *err)
 {
     static const struct hub_h5_dialect dialect = {MOLMO_PREFIX, NULL, load, describe, find_videos};
     struct hub_h5_episodes *e = &m->episodes;
     uint32_t number = HUB_NONE;
-    bool usable;
-    for (uint32_t i = 0; i < part->file_count && number == HUB_NONE; i++)
-        if (molmo_place_of(m->files->entries[part->files[i]].path, &m->place))
-            number = part->files[i];
-    if (number == HUB_NONE)
-        return hub_fail(err, HUB_NOT_ACCEPTABLE, "there is no file of trajectories");
-    m->path = m->files->entries[number].path;
+    bool usable = true;
+    if (!m->packed)
+        HUB_TRY(find_file(m, part, &number, err));
     e->dialect = &dialect;
     e->user = m;
     e->tree.sink = sink;
@@ -306,38 +337,55 @@ static enum hub_status load_file(struct molmo *m, const struct hub_part *part, s
     m->attributes.limit = m->split.limit = KIB;
     m->task.limit = m->statistics.limit = HUB_MAX_ATTRIBUTES;
     HUB_TRY(hub_json_one(m->place.split, &m->split, err));
-    if (part->hint.size && !molmo_house_of(part->hint, &m->place.house))
+    if (part && part->hint.size && !molmo_house_of(part->hint, &m->place.house))
         HUB_TRY(hub_json_parse(part->hint, MOLMO_HINT_BYTES, &m->listed, err));
-    HUB_TRY(hub_report_unusable(m->files, number, sink, "its trajectories are left out", &usable, err));
+    if (!m->packed)
+        HUB_TRY(hub_report_unusable(m->files, number, sink, "its trajectories are left out", &usable, err));
     if (!usable)
         return HUB_OK;
-    HUB_TRY(hub_h5_open_root(m->files, number, &e->tree.file, &m->root, err));
+    HUB_TRY(m->packed ? open_packed(m, err)
+                      : hub_h5_open_root(m->files, number, &e->tree.file, &m->root, err));
     HUB_TRY(hub_h5_tell_open(e->tree.file, m->files, sink, "h5py and MolmoSpaces", err));
     HUB_TRY(hub_h5_episodes_list(e, e->tree.file, &m->root, err));
     return load_mask(m, err);
+}
+
+static enum hub_status report(struct molmo *m, struct hub_sink *sink, struct hub_error *err)
+{
+    const char *key;
+    json_t *rows;
+    HUB_TRY(hub_h5_episodes_report(&m->episodes, err));
+    json_object_foreach(m->listed, key, rows) hub_tally_add(&m->listing, "%s is not there", key);
+    HUB_TRY(hub_tally_tell(&m->episodes.fields.cut_rows, sink, "cut-rows", m->path,
+                           "rows of JSON are cut off at their width, and null in JSON", err));
+    HUB_TRY(hub_tally_tell(&m->episodes.fields.bad_rows, sink, "bad-json-rows", m->path,
+                           "rows are no JSON, and null in JSON", err));
+    HUB_TRY(hub_tally_tell(&m->short_ones, sink, "bad-trajectory", m->path,
+                           "trajectories are not valid by MolmoSpaces' own check", err));
+    HUB_TRY(
+        hub_tally_tell(&m->videos, sink, "missing-video", m->path, "videos are named and not there", err));
+    HUB_TRY(hub_tally_tell(&m->unstated, sink, "bad-statistics", m->path,
+                           "groups of statistics are too large for an episode, or cannot be read", err));
+    HUB_TRY(hub_tally_tell(&m->listing, sink, "index-differs", m->path,
+                           "trajectories are not what " MOLMO_INDEX " says", err));
+    return hub_h5_fields_finish(&m->episodes.fields, sink, err);
 }
 
 enum hub_status molmo_inspect(struct hub_files *files, const struct hub_part *part, struct hub_sink *sink,
                               struct hub_error *err)
 {
     HUB_CLEANUP(dispose) struct molmo m = {.files = files, .cameras = {.files = files}};
-    const char *key;
-    json_t *rows;
     HUB_TRY(load_file(&m, part, sink, err));
-    if (!m.episodes.tree.file)
-        return HUB_OK;
-    HUB_TRY(hub_h5_episodes_report(&m.episodes, err));
-    json_object_foreach(m.listed, key, rows) hub_tally_add(&m.listing, "%s is not there", key);
-    HUB_TRY(hub_tally_tell(&m.episodes.fields.cut_rows, sink, "cut-rows", m.path,
-                           "rows of JSON are cut off at their width, and null in JSON", err));
-    HUB_TRY(hub_tally_tell(&m.episodes.fields.bad_rows, sink, "bad-json-rows", m.path,
-                           "rows are no JSON, and null in JSON", err));
-    HUB_TRY(hub_tally_tell(&m.short_ones, sink, "bad-trajectory", m.path,
-                           "trajectories are not valid by MolmoSpaces' own check", err));
-    HUB_TRY(hub_tally_tell(&m.videos, sink, "missing-video", m.path, "videos are named and not there", err));
-    HUB_TRY(hub_tally_tell(&m.unstated, sink, "bad-statistics", m.path,
-                           "groups of statistics are too large for an episode, or cannot be read", err));
-    HUB_TRY(hub_tally_tell(&m.listing, sink, "index-differs", m.path,
-                           "trajectories are not what " MOLMO_INDEX " says", err));
-    return hub_h5_fields_finish(&m.episodes.fields, sink, err);
+    return m.episodes.tree.file ? report(&m, sink, err) : HUB_OK;
+}
+
+enum hub_status molmo_inspect_packed(struct hub_files *files, const struct molmo_packed *packed,
+                                     struct hub_sink *sink, struct hub_error *err)
+{
+    HUB_CLEANUP(dispose)
+    struct molmo m = {.files = files, .packed = packed, .path = packed->path, .cameras = {.files = files}};
+    (void)molmo_place_of(packed->path, &m.place);
+    m.place.split = packed->split;
+    HUB_TRY(load_file(&m, NULL, sink, err));
+    return report(&m, sink, err);
 }
