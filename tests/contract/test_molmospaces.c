@@ -59,13 +59,14 @@ ParameterizedTestParameters(molmospaces, fields)
         {"pick", "obs/extra/tcp_pose", HUB_FIELD_NUMBER, HUB_ROLE_OBSERVATION, HUB_AXIS_STATE},
         {"pick", "obs/sensor_param/wrist_camera/extrinsic_cv", HUB_FIELD_NUMBER, HUB_ROLE_OBSERVATION,
          HUB_AXIS_STATE},
-        {"pick", "obs/sensor_data/wrist_camera", HUB_FIELD_NUMBER, HUB_ROLE_OBSERVATION, HUB_AXIS_NONE},
+        {"pick", "obs/sensor_data/wrist_camera", HUB_FIELD_TEXT, HUB_ROLE_OBSERVATION, HUB_AXIS_NONE},
         {"pick", "env_states/articulations/panda", HUB_FIELD_NUMBER, HUB_ROLE_OTHER, HUB_AXIS_STATE},
         {"pick", "rewards", HUB_FIELD_NUMBER, HUB_ROLE_REWARD, HUB_AXIS_SHIFTED},
         {"pick", "success", HUB_FIELD_BOOL, HUB_ROLE_DONE, HUB_AXIS_SHIFTED},
         {"pick", "terminated", HUB_FIELD_BOOL, HUB_ROLE_DONE, HUB_AXIS_SHIFTED},
         {"pick", "truncated", HUB_FIELD_BOOL, HUB_ROLE_DONE, HUB_AXIS_SHIFTED},
         {"pick", "obs_scene", HUB_FIELD_TEXT, HUB_ROLE_OBSERVATION, HUB_AXIS_NONE},
+        {"house", "obs_scene", HUB_FIELD_PADDED_JSON, HUB_ROLE_OBSERVATION, HUB_AXIS_NONE, "json 400", 1},
     };
     return cr_make_param_array(struct contract_field_case, cases, HUB_COUNT(cases));
 }
@@ -112,6 +113,25 @@ Test(molmospaces, statistics_of_episodes, .timeout = 60)
     contract_check_says(&d, third, "\"count\":8");
     HUB_CLEANUP(inspected_close) struct inspected split = contract_open("molmospaces", "molmospaces/split");
     cr_expect_null(split.parts[0].episodes[0].statistics); /* generated, and nothing more */
+}
+
+/* Of one dimension: an object of JSON, and names of videos as texts. */
+Test(molmospaces, bytes_of_one_value, .timeout = 60)
+{
+    static const char *const sets[] = {"house"};
+    for (size_t i = 0; i < HUB_COUNT(sets); i++) {
+        HUB_CLEANUP(inspected_close)
+        struct inspected d = contract_open("molmospaces", "molmospaces/%s", sets[i]);
+        HUB_CLEANUP(hub_rows_dispose) struct hub_rows scene = contract_read(&d, "obs_scene", 1);
+        HUB_CLEANUP(hub_rows_dispose)
+        struct hub_rows name = contract_read(&d, "obs/sensor_data/wrist_camera", 1);
+        cr_assert(scene.rows == 1 && name.rows == 1, "%s", sets[i]);
+        const struct hub_view object = contract_row(&scene, 0);
+        cr_expect_eq(object.size, 400);
+        cr_expect(hub_view_starts(object, "{\"task_type\": \"pick\"") && !object.data[399], "%s", sets[i]);
+        cr_expect(hub_view_is(contract_row(&name, 0), "episode_00000001_wrist_camera_batch_1_of_1.mp4"), "%s",
+                  sets[i]);
+    }
 }
 
 /* ---- shards of archives ---- */

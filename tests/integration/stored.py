@@ -378,7 +378,7 @@ def trajectories(path):
 
 
 def molmospaces(folder, document):
-    """Files by split, house and batch; episodes are numbered through all of them."""
+    """Files by split, house and batch; episodes are numbered through all of them. Bytes of one dimension are texts, or the scene."""
     numbers = lambda path: [int(n) for n in re.findall(r"(?:house|batch)_(\d+)", path)]
     paths = [os.path.relpath(p, folder) for p in glob.glob(os.path.join(glob.escape(folder), "**", "traj*.h5"), recursive=True)]
     number = 0
@@ -386,6 +386,9 @@ def molmospaces(folder, document):
         if not h5py.is_hdf5(os.path.join(folder, path)):
             continue
         for _, values in trajectories(os.path.join(folder, path)):
+            for name, value in values.items():
+                if isinstance(value, np.ndarray) and value.dtype == np.uint8 and value.ndim == 1:
+                    values[name] = None if name == "obs_scene" else value.tobytes().rstrip(b"\0").decode()
             yield number, values
             number += 1
 

@@ -23,6 +23,7 @@ def test_molmospaces():
         alignment(hub)
         splits(hub)
         measures(hub)
+        bytes_of_one_value(hub)
 
 
 def splits(hub):
@@ -101,6 +102,19 @@ def measures(hub):
         spark = np.frombuffer(base64.b64decode(episode["measured"]["spark"]), "u1")
         want = [values[k * len(values) // 32] for k in range(32)]
         assert abs(spark - (np.array(want) - values.min()) / (values.max() - values.min()) * 255).max() <= 0.51
+
+
+def bytes_of_one_value(hub):
+    """An object of JSON, and names of videos, whose bytes are not numbers."""
+    for id in ("house",):
+        url, last = f"/api/v1/datasets/{id}/episodes/1", hub.dataset(id)["episodes"] - 1
+        scene = hub.get(f"{url}/obs_scene").json()
+        assert (scene["task_description"], scene["policy_dt_ms"]) == ("pick up the cup 1", 66.0)
+        assert hub.get(f"{url}/obs/sensor_data/wrist_camera").json() == "episode_00000001_wrist_camera_batch_1_of_1.mp4"
+        both = hub.get(f"{url}?fields=obs_scene&fields=obs/sensor_data/exo_camera_1").json()
+        assert both["obs_scene"] == scene and both["obs/sensor_data/exo_camera_1"].startswith("episode_00000001_exo")
+        assert np.load(io.BytesIO(hub.get(f"{url}/obs_scene?format=npy").body)).tobytes().rstrip(b"\0").startswith(b'{"task_type"')
+        assert last >= 1
 
 
 def test_maniskill():

@@ -306,3 +306,28 @@ enum hub_status hub_h5_layout(struct hub_h5 *file, const struct hub_h5_dataset *
         hub_layout_scalar(builder, *array);
     return HUB_OK;
 }
+
+enum hub_status hub_h5_layout_whole(struct hub_h5 *file, const struct hub_h5_dataset *dataset,
+                                    const struct hub_variant *row, struct hub_layout_builder *builder,
+                                    uint32_t *array, struct hub_error *err)
+{
+    const struct hub_h5_dataset *d = dataset;
+    const size_t size = (size_t)hub_variant_row_bytes(row);
+    struct hub_piece piece = {.kind = HUB_PIECE_STRIDED,
+                              .file = file->number,
+                              .rows = 1,
+                              .row_stride = (int64_t)size,
+                              .geometry = HUB_NONE};
+    if (d->storage == HUB_H5_CONTIGUOUS && d->data != H5_UNDEFINED && !d->library) {
+        HUB_TRY(h5_locate(file, d->data, size, &piece.offset, err));
+    } else {
+        HUB_CLEANUP(hub_freep) uint8_t *bytes = malloc(size);
+        HUB_TRY(hub_allocated(bytes, err));
+        HUB_TRY(hub_h5_read(file, d, 0, d->rows, bytes, err));
+        HUB_TRY(hub_files_side_add(file->files, bytes, size, &piece.offset, err));
+        piece.file = HUB_SIDE_FILE;
+    }
+    HUB_TRY(one_piece(builder, row, &piece, array, err));
+    hub_layout_scalar(builder, *array);
+    return HUB_OK;
+}

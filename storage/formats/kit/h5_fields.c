@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 enum { SLAB_BYTES = 512 * 1024 };
+#define MAX_WHOLE (16 * MIB) /* bytes that are one value */
 
 static enum hub_role role_of(const struct hub_h5_fields *fields, struct hub_view path)
 {
@@ -94,12 +95,26 @@ static enum hub_field_type picture_type(struct hub_h5 *file, const struct hub_h5
     return st ? HUB_FIELD_BYTES : hub_image_type((const uint8_t *)row.data, row.size);
 }
 
+/* Bytes along one dimension: rows, unless they are one value. */
+static bool may_be_whole(const struct hub_h5_fields *fields, const struct hub_h5_dataset *d)
+{
+    return fields->whole && d->rank == 1 && d->variant.rank == 0 && is_u8(&d->variant) && d->rows &&
+           d->rows <= MAX_WHOLE && d->element == 1 && !d->unreadable[0];
+}
+
+static bool is_whole(const struct hub_h5_dataset *d, enum hub_field_type type)
+{
+    return is_u8(&d->variant) && (type == HUB_FIELD_TEXT || (type == HUB_FIELD_PADDED_JSON && d->rank == 1));
+}
+
 /* `expected`: the dataset says that this is a picture. Stored as files these are rows of bytes or texts when all
  * have one length or are padded to it, else items of varying length. */
-static enum hub_field_type type_of(const struct hub_h5_fields *fields, struct hub_h5 *file,
+static enum hub_field_type type_of(const struct hub_h5_fields *fields, const struct hub_h5_tree *tree,
                                    const struct hub_h5_leaf *leaf)
 {
     const struct hub_h5_dataset *d = &leaf->dataset;
+    if (may_be_whole(fields, d))
+        return fields->whole(tree, leaf, d->type.field);
     const bool expected = fields->pictured ? fields->pictured(fields->user, leaf->path)
                                            : role_of(fields, leaf->path) == HUB_ROLE_OBSERVATION;
     if (fields->padded && is_u8(&d->variant) && d->variant.rank == 1 && d->rank == 2 &&
@@ -108,7 +123,7 @@ static enum hub_field_type type_of(const struct hub_h5_fields *fields, struct hu
     const bool file_like = d->type.field == HUB_FIELD_BYTES ||
                            (is_u8(&d->variant) && d->variant.rank == 1 && d->rank == 2) ||
                            (d->variant.kind == HUB_KIND_FIXED && d->variant.rank == 0 && d->rank == 1);
-    const enum hub_field_type picture = file_like && expected ? picture_type(file, d) : HUB_FIELD_BYTES;
+    const enum hub_field_type picture = file_like && expected ? picture_type(tree->file, d) : HUB_FIELD_BYTES;
     if (picture != HUB_FIELD_BYTES)
         return picture;
     return hub_column_type(d->type.field, &d->variant, leaf->path, expected);
@@ -124,7 +139,7 @@ enum hub_status hub_h5_fields_vote(struct hub_h5_fields *fields, const struct hu
             continue;
         field->votes[axis_of(fields, &tree->leaves[i], steps)]++;
         if (!tree->leaves[i].dataset.unreadable[0])
-            field->types[type_of(fields, tree->file, &tree->leaves[i])]++;
+            field->types[type_of(fields, tree, &tree->leaves[i])]++;
     }
     return HUB_OK;
 }
@@ -152,7 +167,7 @@ static enum hub_status declare(struct hub_h5_fields *fields, struct hub_h5_tree 
                                const struct cuts *cuts, struct hub_error *err)
 {
     const enum hub_role role = role_of(fields, leaf->path);
-    field->type = elected_type(field, type_of(fields, tree->file, leaf));
+    field->type = elected_type(field, type_of(fields, tree, leaf));
     const bool shared = cuts->count > 1 && leaf->rows != cuts->rows; /* by episodes of other lengths */
     field->axis = shared ? HUB_AXIS_NONE : elected(field, role, axis_of(fields, leaf, cuts->rows));
     const struct hub_field declared = {
@@ -178,6 +193,17 @@ static enum hub_status refuse(struct hub_h5_tree *tree, struct hub_h5_field *fie
     return HUB_OK;
 }
 
+static enum hub_status layout_whole(const struct hub_h5_tree *tree, const struct hub_h5_field *field,
+                                    const struct hub_h5_leaf *leaf, struct hub_layout_builder *builder,
+                                    uint32_t *array, struct hub_error *err)
+{
+    const uint32_t size = (uint32_t)leaf->dataset.rows;
+    const struct hub_variant text = {.kind = HUB_KIND_FIXED, .item_size = size},
+                             bytes = {.kind = HUB_KIND_UINT, .item_size = 1, .rank = 1, .dims = {size}};
+    return hub_h5_layout_whole(tree->file, &leaf->dataset, field->type == HUB_FIELD_TEXT ? &text : &bytes,
+                               builder, array, err);
+}
+
 static enum hub_status add_windows(struct hub_h5_tree *tree, struct hub_h5_field *field,
                                    const struct hub_h5_leaf *leaf, const struct cuts *cuts,
                                    struct hub_error *err)
@@ -185,8 +211,10 @@ static enum hub_status add_windows(struct hub_h5_tree *tree, struct hub_h5_field
     struct hub_layout_builder *builder;
     struct hub_error why = {0};
     uint32_t array;
+    const bool one = is_whole(&leaf->dataset, field->type);
     HUB_TRY(hub_sink_layout(tree->sink, field->number, &builder, err));
-    const enum hub_status st = hub_h5_layout(tree->file, &leaf->dataset, builder, &array, &why);
+    const enum hub_status st = one ? layout_whole(tree, field, leaf, builder, &array, &why)
+                                   : hub_h5_layout(tree->file, &leaf->dataset, builder, &array, &why);
     if (st && !hub_h5_is_local(tree->file, st))
         return hub_pass(st, &why, err);
     if (st)
@@ -196,11 +224,13 @@ static enum hub_status add_windows(struct hub_h5_tree *tree, struct hub_h5_field
     for (uint32_t i = 0; !st && i < cuts->count; i++) {
         const struct hub_h5_cut *cut = &cuts->items[i];
         const bool whole =
-            leaf->dataset.rank == 0 || leaf->rows != cuts->rows || field->axis == HUB_AXIS_NONE;
+            one || leaf->dataset.rank == 0 || leaf->rows != cuts->rows || field->axis == HUB_AXIS_NONE;
         const struct hub_window window = {.episode = cut->episode,
                                           .array = array,
                                           .first = whole ? 0 : cut->first,
-                                          .count = whole ? leaf->rows : cut->count};
+                                          .count = one     ? 1
+                                                   : whole ? leaf->rows
+                                                           : cut->count};
         field->readings.readable++;
         HUB_TRY(hub_layout_add_window(builder, &window, err));
     }
@@ -254,7 +284,7 @@ static enum hub_status place(struct hub_h5_fields *fields, struct hub_h5_tree *t
     note_odd(fields, field, tree, leaf, cuts->rows);
     if (leaf->dataset.unreadable[0])
         return refuse(tree, field, cuts, leaf->dataset.unreadable, err);
-    const enum hub_field_type type = type_of(fields, tree->file, leaf);
+    const enum hub_field_type type = type_of(fields, tree, leaf);
     if (type != field->type) {
         char detail[128];
         snprintf(detail, sizeof detail, "%s here, %s in most of the first episodes; left out",

@@ -151,6 +151,10 @@ struct hub_h5_fields {
     /* NULL: the number of rows says it. Where the format knows better than that. */
     enum hub_axis (*axis)(const struct hub_h5_leaf *leaf, enum hub_axis by_rows);
     bool (*padded)(struct hub_view path); /* NULL: none. Are rows of bytes JSON, padded with zeros? */
+    /* NULL: none. Are the bytes of a dataset of one dimension together one value, HUB_FIELD_PADDED_JSON or HUB_FIELD_TEXT, up
+     * to the zeros behind it? Else the type that it is given. */
+    enum hub_field_type (*whole)(const struct hub_h5_tree *tree, const struct hub_h5_leaf *leaf,
+                                 enum hub_field_type type);
     const void *user;
     struct hub_tally cut_rows,
         bad_rows; /* of JSON, cut off at their width, and that are none for other reasons */

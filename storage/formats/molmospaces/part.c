@@ -67,13 +67,27 @@ static bool is_name(const struct hub_h5_leaf *leaf)
     return of_camera(leaf->path) && leaf->dataset.rank <= 1;
 }
 
+/* A name of a video is a text; what is an object of JSON is one, as the scene where it is stored so. */
+static enum hub_field_type whole(const struct hub_h5_tree *tree, const struct hub_h5_leaf *leaf,
+                                 enum hub_field_type type)
+{
+    HUB_CLEANUP(hub_buf_dispose)
+    struct hub_buf text = HUB_BUF_INIT(MAX_SCENE), strict = HUB_BUF_INIT(2 * MAX_SCENE);
+    if (is_name(leaf))
+        return leaf->rows <= MAX_NAME ? HUB_FIELD_TEXT : type;
+    const bool object = hub_h5_bytes(tree, leaf, &text) && hub_view_starts(hub_buf_view(&text), "{") &&
+                        !hub_json_strict(hub_buf_view(&text), &strict, NULL);
+    return object ? HUB_FIELD_PADDED_JSON : type;
+}
+
 /* What an action led to stands in the row of the state behind it. */
 static enum hub_axis axis(const struct hub_h5_leaf *leaf, enum hub_axis by_rows)
 {
     static const char *const follow[] = {"rewards", "success", "fail", "terminated", "truncated"};
     bool follows = hub_view_starts(leaf->path, "actions/");
-    if (by_rows != HUB_AXIS_STATE || is_name(leaf))
-        return is_name(leaf) ? HUB_AXIS_NONE : by_rows;
+    const bool one = is_name(leaf) || hub_view_is(leaf->path, "obs_scene");
+    if (by_rows != HUB_AXIS_STATE || one)
+        return one ? HUB_AXIS_NONE : by_rows;
     for (size_t i = 0; i < HUB_COUNT(follow); i++)
         follows |= hub_view_is(leaf->path, follow[i]);
     return follows ? HUB_AXIS_SHIFTED : HUB_AXIS_STATE;
@@ -331,6 +345,7 @@ static enum hub_status load_file(struct molmo *m, const struct hub_part *part, s
     e->tree.sink = sink;
     e->fields.pictured = pictured;
     e->fields.padded = padded;
+    e->fields.whole = whole;
     e->fields.axis = axis;
     m->scratch.limit = 2 * MAX_SCENE;
     m->name.limit = 2 * HUB_MAX_PATH;
