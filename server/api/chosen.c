@@ -4,6 +4,7 @@
 #include "server/api/episodes.h"
 #include "server/api/fields.h"
 #include "storage/base/uri.h"
+#include "storage/catalog/episode_reader.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,51 @@ void hub_chosen_dispose(struct hub_chosen_episodes *chosen)
     *chosen = (struct hub_chosen_episodes){0};
 }
 
+static const struct hub_property validity = {.kind = HUB_PROPERTY_ATTRIBUTE, .of = {"valid", 5}};
+
+enum hub_status hub_chosen_wants_valid(const struct hub_request *request, const struct hub_summary *summary,
+                                       bool *out, struct hub_error *err)
+{
+    static const char *const words[] = {"only", "any", NULL};
+    HUB_CLEANUP(hub_episodes_asked_dispose) struct hub_episodes_asked asked = {0};
+    const struct hub_property *name;
+    int which;
+    HUB_TRY(hub_request_choice(request, "valid", words, &which, err));
+    *out =
+        which < 1 && strcmp(summary->format, "molmospaces") == 0 && !hub_request_query(request, "name").data;
+    if (!*out)
+        return HUB_OK;
+    HUB_TRY(hub_episodes_asked(request, &asked, err));
+    for (unsigned i = 0; (name = hub_where_name(asked.where, i)); i++)
+        *out &= name->kind != validity.kind || !hub_view_equal(name->of, validity.of);
+    return HUB_OK;
+}
+
+enum hub_status hub_chosen_tell_invalid(const struct hub_chosen_episodes *chosen, struct hub_buf *left_out,
+                                        struct hub_error *err)
+{
+    left_out->limit = left_out->limit ? left_out->limit : KIB;
+    return chosen->invalid ? hub_buf_addf(left_out, err, "%svalid=any", left_out->size ? ", " : "") : HUB_OK;
+}
+
+/* One that nobody judged stays. */
+static enum hub_status leave_invalid(const struct hub_state *state, struct hub_chosen_episodes *out,
+                                     struct hub_error *err)
+{
+    HUB_CLEANUP(hub_episode_reader_dispose) struct hub_episode_reader reader = {.state = state};
+    const uint32_t all = out->count;
+    out->count = 0;
+    for (uint32_t i = 0; i < all; i++) {
+        struct hub_values has;
+        HUB_TRY(
+            hub_episode_values_of(&reader, &state->dataset->episodes[out->places[i]], &validity, &has, err));
+        if (!has.count || has.first->kind != HUB_VALUE_INT || has.first->number)
+            out->places[out->count++] = out->places[i];
+    }
+    out->invalid = all - out->count;
+    return HUB_OK;
+}
+
 enum hub_status hub_chosen_episodes(struct hub_request *request, struct hub_response *response,
                                     const struct hub_state *state, uint32_t limit,
                                     struct hub_chosen_episodes *out, struct hub_error *err)
@@ -29,6 +75,8 @@ enum hub_status hub_chosen_episodes(struct hub_request *request, struct hub_resp
     HUB_TRY(hub_budget_take(request->app->budget, request, response,
                             (uint64_t)state->dataset->episode_count * HUB_CHOOSING, err));
     HUB_TRY(hub_episode_order(state, &asked.query, &out->places, &out->count, err));
+    if (out->only_valid)
+        HUB_TRY(leave_invalid(state, out, err));
     HUB_TRY(hub_chosen_draw(request, out, err));
     out->count = HUB_MIN(out->count, limit);
     for (uint32_t i = 0; i < out->count; i++)

@@ -21,7 +21,21 @@ struct hub_chosen_episodes {
     uint64_t steps; /* of all of them together */
     /* set before: seed= chooses among their rows; a partition has its partition_seed= */
     bool seed_is_of_rows;
+    bool only_valid;  /* set before: those that are not valid are left out, as hub_chosen_wants_valid says */
+    uint32_t invalid; /* that were left out */
 };
+
+/**
+ * Are episodes left out that the dataset itself calls not valid? Those of a format that judges its own by an attribute
+ * `valid` are, where it is false; unless the request says valid=any, or means episodes by name= or by that attribute in
+ * where=. HUB_INVALID "bad-parameter".
+ */
+HUB_MUST_USE enum hub_status hub_chosen_wants_valid(const struct hub_request *request,
+                                                    const struct hub_summary *summary, bool *out,
+                                                    struct hub_error *err);
+/** Say in what becomes X-Left-Out that there were such: with the parameter that has them. */
+HUB_MUST_USE enum hub_status hub_chosen_tell_invalid(const struct hub_chosen_episodes *chosen,
+                                                     struct hub_buf *left_out, struct hub_error *err);
 
 /**
  * The episodes that a request means, of a target opened as HUB_TO_STATE: of a zeroed one, to be disposed.

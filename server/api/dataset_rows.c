@@ -28,6 +28,7 @@ static const char *const parameters[] = {HUB_CHOSEN_PARAMETERS "fields...",
                                          "limit",
                                          "cursor",
                                          "sentinel",
+                                         "valid",
                                          "format",
                                          "nonfinite",
                                          "for",
@@ -126,6 +127,7 @@ static enum hub_status choose(struct hub_request *request, struct hub_response *
                               dataset->field_count, HUB_MAX_SELECTED);
     for (uint32_t i = 0; !hub_request_query(request, "fields").data && i < dataset->field_count; i++)
         q->fields.fields[q->fields.count++] = i;
+    HUB_TRY(hub_chosen_wants_valid(request, q->target.summary, &q->episodes.only_valid, err));
     HUB_TRY(hub_chosen_episodes(request, response, &q->target.state, UINT32_MAX, &q->episodes, err));
     HUB_TRY(take_page(q, err));
     if ((uint64_t)q->episodes.count * q->fields.count > LIGHT_LOOKS && !request->heavy) {
@@ -243,6 +245,7 @@ static enum hub_status put_headers(struct hub_request *request, struct rows_requ
 {
     HUB_TRY(hub_response_header(response, err, "X-Total-Count", "%" PRIu64, hub_reading_count(q->reading)));
     HUB_TRY(hub_response_header(response, err, "X-Episodes", "%" PRIu32, q->reading->count));
+    HUB_TRY(hub_chosen_tell_invalid(&q->episodes, &q->left_out, err));
     if (q->left_out.size)
         HUB_TRY(hub_response_header(response, err, "X-Left-Out", "%s", q->left_out.data));
     return hub_page_links(request, &q->page, response, &q->ends, err);

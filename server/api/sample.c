@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-#define ENCODER_VERSION "1" /* part of the ETag: changes when the same windows come out as other bytes */
+#define ENCODER_VERSION "2" /* part of the ETag: changes when the same windows come out as other bytes */
 
 /* An episode that has windows, and how many all up to it have. */
 struct candidate {
@@ -210,6 +210,10 @@ static enum hub_status none_is_long_enough(const struct hub_request *request, co
     uint64_t longest = 0;
     for (uint32_t i = 0; i < chosen->count; i++)
         longest = HUB_MAX(longest, s->dataset->episodes[chosen->places[i]].steps);
+    if (!chosen->count && chosen->invalid)
+        return hub_request_wrong(
+            request, "valid", err,
+            "none of the %" PRIu32 " episodes that are meant is valid: ask with valid=any", chosen->invalid);
     if (!chosen->count)
         return hub_request_wrong(request, hub_request_query(request, "where").data ? "where" : "split", err,
                                  "no episode is chosen: '%s' has %" PRIu32 " in all", s->dataset->summary->id,
@@ -289,13 +293,23 @@ static enum hub_status choose_all(struct hub_request *request, struct hub_respon
     return HUB_OK;
 }
 
+/* Of a target that was opened as HUB_TO_DATASET. */
+static enum hub_status to_state(struct hub_request *request, struct hub_target *target, struct hub_error *err)
+{
+    struct hub_state state;
+    HUB_TRY(hub_resolve_state(request, target, &state, err));
+    hub_state_close(&target->state);
+    target->state = state;
+    return HUB_OK;
+}
+
 static enum hub_status make_plan(struct hub_request *request, struct hub_response *response, struct sample *s,
                                  struct hub_error *err)
 {
     static const char *const parameters[] = {
-        "windows",  "length",    "fields...", "where",          "split",    "name",    "task",
-        "seed",     "pad",       "final",     "weight",         "sentinel", "format",  "for",
-        "revision", "partition", "part",      "partition_seed", "wait",     "partial", NULL};
+        "windows", "length",         "fields...", "where",    "split",  "name", "task",     "seed",
+        "pad",     "final",          "weight",    "sentinel", "format", "for",  "revision", "partition",
+        "part",    "partition_seed", "wait",      "partial",  "valid",  NULL};
     HUB_CLEANUP(hub_chosen_dispose) struct hub_chosen_episodes chosen = {.seed_is_of_rows = true};
     s->measured.complete = true;
     const bool filtered = is_filtered(request);
@@ -303,7 +317,10 @@ static enum hub_status make_plan(struct hub_request *request, struct hub_respons
     HUB_TRY(read_asked(request, s, err));
     HUB_TRY(hub_resolve(request, response, parameters,
                         (filtered ? HUB_TO_STATE : HUB_TO_DATASET) | HUB_TO_READY, &s->target, err));
-    if (filtered) {
+    HUB_TRY(hub_chosen_wants_valid(request, s->target.summary, &chosen.only_valid, err));
+    if (chosen.only_valid && !filtered)
+        HUB_TRY(to_state(request, &s->target, err));
+    if (filtered || chosen.only_valid) {
         HUB_TRY(hub_coverage_require(request, response, &s->target, NULL, 0, &s->measured, err));
         HUB_TRY(hub_chosen_episodes(request, response, &s->target.state, UINT32_MAX, &chosen, err));
     } else {
@@ -313,6 +330,7 @@ static enum hub_status make_plan(struct hub_request *request, struct hub_respons
     s->target.state.dataset = NULL;
     hub_state_close(&s->target.state);
     HUB_TRY(choose_fields(request, s, err));
+    HUB_TRY(hub_chosen_tell_invalid(&chosen, &s->left_out, err));
     qsort(chosen.places, chosen.count, sizeof *chosen.places, hub_by_u32);
     return draw(request, response, s, &chosen, err);
 }

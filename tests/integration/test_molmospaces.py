@@ -24,6 +24,7 @@ def test_molmospaces():
         splits(hub)
         measures(hub)
         bytes_of_one_value(hub)
+        only_valid(hub)
 
 
 def splits(hub):
@@ -115,6 +116,36 @@ def bytes_of_one_value(hub):
         assert both["obs_scene"] == scene and both["obs/sensor_data/exo_camera_1"].startswith("episode_00000001_exo")
         assert np.load(io.BytesIO(hub.get(f"{url}/obs_scene?format=npy").body)).tobytes().rstrip(b"\0").startswith(b'{"task_type"')
         assert last >= 1
+
+
+def rows_of(hub, url):
+    answer = hub.get(url)
+    assert answer.status == 200, (url, answer.body)
+    with np.load(io.BytesIO(answer.body)) as z:
+        return {n: z[n] for n in z.files}, answer.headers
+
+
+def only_valid(hub):
+    """Trajectory 1 of house 2 is not valid by the dataset's own word."""
+    number = next(e["number"] for e in hub.episodes("pick") if e["attributes"]["valid"] is False)
+    rows, headers = rows_of(hub, "/api/v1/datasets/pick/rows?format=npz&fields=rewards")
+    assert number not in rows["episode"] and len(set(rows["episode"])) == 6 and headers["X-Left-Out"] == "valid=any" and headers["X-Episodes"] == "6"
+    for query in ("valid=any", "where=" + quote('"valid" is not null'), "where=" + quote('"valid" = false'), "name=" + quote("train/house_2/trajectories_batch_1_of_2.h5/traj_1")):
+        rows, headers = rows_of(hub, f"/api/v1/datasets/pick/rows?format=npz&fields=rewards&{query}")
+        assert number in rows["episode"] and headers["X-Left-Out"] is None, query
+    rows, headers = rows_of(hub, "/api/v1/datasets/pick/rows?format=npz&fields=rewards&where=" + quote("steps > 3"))
+    assert number not in rows["episode"] and headers["X-Left-Out"] == "valid=any"
+    _, headers = rows_of(hub, "/api/v1/datasets/pick/rows?format=npz")
+    assert headers["X-Left-Out"].endswith(", valid=any") and "obs_scene" in headers["X-Left-Out"]
+    drawn, headers = rows_of(hub, "/api/v1/datasets/pick/sample?windows=200&seed=1&fields=rewards")
+    assert set(drawn["episode"]) == set(range(7)) - {number} and headers["X-Left-Out"] == "valid=any"
+    drawn, headers = rows_of(hub, "/api/v1/datasets/pick/sample?windows=200&seed=1&fields=rewards&valid=any")
+    assert set(drawn["episode"]) == set(range(7)) and headers["X-Left-Out"] is None
+    none = hub.get("/api/v1/datasets/pick/sample?fields=rewards&where=" + quote(f"number = {number}"))
+    assert none.status == 400 and none.json()["parameter"] == "valid" and "valid=any" in none.json()["detail"]
+    assert hub.get("/api/v1/datasets/pick/rows?valid=no").json()["parameter"] == "valid"
+    _, headers = rows_of(hub, "/api/v1/datasets/split/rows?format=npz&fields=rewards")
+    assert headers["X-Episodes"] == "3" and headers["X-Left-Out"] is None, "nobody judged them"
 
 
 def test_maniskill():

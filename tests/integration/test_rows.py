@@ -55,7 +55,8 @@ class Dataset:
         return self.stored[number][path][first:first + rows]
 
     def numbers(self):
-        return sorted(self.episodes)
+        """What the dataset itself calls not valid is left out."""
+        return sorted(n for n, e in self.episodes.items() if e["attributes"].get("valid") is not False)
 
     def plain(self):
         a = self.hub.get(self.url)

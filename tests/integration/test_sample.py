@@ -66,15 +66,16 @@ def same_arrays(a, b):
 class Dataset:
     def __init__(self, hub, id, root):
         self.id, self.document = id, hub.dataset(id)
-        self.episodes = [e for e in hub.episodes(id)]
+        every = list(hub.episodes(id))
+        self.episodes = [e for e in every if e["attributes"].get("valid") is not False]  # as the dataset itself calls them
         stored = dict(stored_episodes(root, self.document))
-        self.stored = {e["number"]: stored.get(e["number"], {}) for e in self.episodes}
+        self.stored = {e["number"]: stored.get(e["number"], {}) for e in every}
         self.fields = [f for f in self.document["fields"] if self.comparable(f)]
 
     def comparable(self, field):
         """Numbers of one shape in all episodes, or text, that the oracle's readers can express."""
         values = [s.get(field["path"]) for s in self.stored.values()]
-        if field.get("unreadable") or field["episodes"] != len(self.episodes) or field["type"] not in ("number", "bool", "text"):
+        if field.get("unreadable") or field["episodes"] != len(self.stored) or field["type"] not in ("number", "bool", "text"):
             return False
         if field["type"] == "text":
             return all(isinstance(v, list) for v in values) and field["axis"] != "none"
