@@ -113,12 +113,13 @@ static enum hub_status read_seed(const struct hub_request *request, struct sampl
 
 /* ---- fields ---- */
 
-/* A text or a file is one value, whatever its length. */
+/* A text or a file is one value, whatever its length; rows of JSON are as wide as their sensor. */
 static bool varies(const struct hub_dataset_field *field)
 {
     const struct hub_variant bytes = {.kind = HUB_KIND_UINT, .item_size = 1, .rank = 1};
-    return strstr(field->shape, "null") &&
-           !(strcmp(field->shape, "[null]") == 0 && hub_encode_as_item(field->type, &bytes));
+    const bool one = strcmp(field->shape, "[null]") == 0 && field->type != HUB_FIELD_PADDED_JSON &&
+                     hub_encode_as_item(field->type, &bytes);
+    return strstr(field->shape, "null") && !one;
 }
 
 /* A member of a group or role has a place in every sample, or in none. */

@@ -5,7 +5,11 @@
 #include "storage/catalog/columns.h"
 #include "storage/catalog/publish.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+
+/* Numbers inside rows of JSON are fields of their own up to here, so that all fields fit one answer. */
+enum { MOST_WITH_INSIDE = 128 };
 
 /* ---- fields ---- */
 
@@ -48,11 +52,44 @@ static enum hub_status check_agreement(struct hub_publication *p, const struct h
     return HUB_OK;
 }
 
+static bool is_there(const struct hub_publication *p, uint32_t at, const char *path)
+{
+    return at < p->field_count && strcmp(p->fields[at].path, path) == 0;
+}
+
+/* A part of the rows of a field that is JSON? */
+static bool is_inside(const struct hub_publication *p, const char *path)
+{
+    char above[HUB_MAX_PATH + 1];
+    snprintf(above, sizeof above, "%s", path);
+    for (char *slash; (slash = strrchr(above, '/'));) {
+        *slash = '\0';
+        const uint32_t at = field_place(p, above);
+        if (is_there(p, at, above))
+            return p->fields[at].type == HUB_FIELD_PADDED_JSON;
+    }
+    return false;
+}
+
+static enum hub_status leave_inside(struct hub_publication *p, const char *path, struct hub_error *err)
+{
+    const bool told = p->inside_left;
+    p->inside_left = true;
+    return told ? HUB_OK
+                : hub_publication_problem(
+                      p, "too-many-fields", path, err,
+                      "from here on, numbers inside rows of JSON are no fields of their own: "
+                      "there are %d fields",
+                      MOST_WITH_INSIDE);
+}
+
 static enum hub_status merge_field(struct hub_publication *p, uint32_t part,
                                    const struct hub_kept_field *more, struct hub_error *err)
 {
     const uint32_t at = field_place(p, more->path);
-    if (at == p->field_count || strcmp(p->fields[at].path, more->path) != 0) {
+    if (!is_there(p, at, more->path)) {
+        if (p->field_count >= MOST_WITH_INSIDE && is_inside(p, more->path))
+            return leave_inside(p, more->path, err);
         if (p->field_count == HUB_MAX_FIELDS)
             return hub_publication_problem(p, "too-many-fields", more->path, err,
                                            "the dataset has more than %d fields", HUB_MAX_FIELDS);

@@ -115,3 +115,14 @@ uint32_t hub_dataset_find_group(const struct hub_dataset *dataset, struct hub_vi
     }
     return count;
 }
+
+bool hub_dataset_is_inside(const struct hub_dataset *dataset, uint32_t field)
+{
+    const char *path = dataset->fields[field].path;
+    for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
+        const uint32_t above = find_exactly(dataset, (struct hub_view){path, (size_t)(slash - path)});
+        if (above != HUB_NONE && dataset->fields[above].type == HUB_FIELD_PADDED_JSON)
+            return true;
+    }
+    return false;
+}

@@ -140,6 +140,7 @@ static enum hub_status measure_field(struct task *t, uint32_t number, struct hub
     HUB_CLEANUP(hub_layout_putp) struct hub_layout_ref *ref = NULL;
     HUB_CLEANUP(hub_measured_field_dispose)
     struct hub_measured_field field = {.path = f->path, .type = f->type, .role = f->role, .axis = f->axis};
+    field.sparse = hub_dataset_is_inside(t->dataset, number);
     const enum hub_status st =
         hub_layout_get(t->turn->options.catalog, t->dataset, t->part, number, true, &ref, err);
     if (st)

@@ -2,6 +2,8 @@
 #include "tests/support/contract.h"
 #include "tests/support/scan_root.h"
 
+#include <math.h>
+
 struct set_case {
     char name[16], splits[32], first_part[64], first[80], attributes[80];
     uint32_t parts, episodes, fields, problems;
@@ -13,14 +15,14 @@ ParameterizedTestParameters(molmospaces, sets)
     static struct set_case cases[] = {
         {"pick", "{\"train\":6,\"val\":1}", "train/house_2/trajectories_batch_1_of_2.h5",
          "train/house_2/trajectories_batch_1_of_2.h5/traj_0",
-         "{\"house\":2,\"batch\":1,\"valid\":true,\"usable_steps\":5}", 4, 3, 26, 0},
+         "{\"house\":2,\"batch\":1,\"valid\":true,\"usable_steps\":5}", 4, 3, 41, 0},
         {"split", "", "house_3/trajectories_batch_1_of_1.h5", "house_3/trajectories_batch_1_of_1.h5/traj_0",
-         "{\"house\":3,\"batch\":1,\"usable_steps\":4}", 2, 1, 24, 0},
+         "{\"house\":3,\"batch\":1,\"usable_steps\":4}", 2, 1, 39, 0},
         {"house", "", "trajectories_batch_1_of_1.h5", "trajectories_batch_1_of_1.h5/traj_0",
-         "{\"batch\":1,\"usable_steps\":5}", 1, 2, 22, 0},
+         "{\"batch\":1,\"usable_steps\":5}", 1, 2, 37, 0},
         {"odd", "{\"train\":5}", "train/house_7/trajectories_batch_1_of_1.h5",
          "train/house_7/trajectories_batch_1_of_1.h5/traj_0",
-         "{\"house\":7,\"batch\":1,\"valid\":true,\"usable_steps\":5}", 2, 5, 26, 7},
+         "{\"house\":7,\"batch\":1,\"valid\":true,\"usable_steps\":5}", 2, 5, 41, 7},
     };
     return cr_make_param_array(struct set_case, cases, HUB_COUNT(cases));
 }
@@ -67,6 +69,13 @@ ParameterizedTestParameters(molmospaces, fields)
         {"pick", "truncated", HUB_FIELD_BOOL, HUB_ROLE_DONE, HUB_AXIS_SHIFTED},
         {"pick", "obs_scene", HUB_FIELD_TEXT, HUB_ROLE_OBSERVATION, HUB_AXIS_NONE},
         {"house", "obs_scene", HUB_FIELD_PADDED_JSON, HUB_ROLE_OBSERVATION, HUB_AXIS_NONE, "json 400", 1},
+        {"pick", "actions/joint_pos/arm", HUB_FIELD_NUMBER, HUB_ROLE_ACTION, HUB_AXIS_SHIFTED, "float32 7",
+         6},
+        {"pick", "actions/ee_twist/gripper", HUB_FIELD_NUMBER, HUB_ROLE_ACTION, HUB_AXIS_SHIFTED, "float32 1",
+         6},
+        {"pick", "obs/agent/qpos/arm", HUB_FIELD_NUMBER, HUB_ROLE_OBSERVATION, HUB_AXIS_STATE, "float32 7",
+         6},
+        {"pick", "obs/extra/task_info/t", HUB_FIELD_NUMBER, HUB_ROLE_OBSERVATION, HUB_AXIS_STATE, "int64", 6},
     };
     return cr_make_param_array(struct contract_field_case, cases, HUB_COUNT(cases));
 }
@@ -115,10 +124,103 @@ Test(molmospaces, statistics_of_episodes, .timeout = 60)
     cr_expect_null(split.parts[0].episodes[0].statistics); /* generated, and nothing more */
 }
 
-/* Of one dimension: an object of JSON, and names of videos as texts. */
+/* ---- numbers inside rows of JSON ---- */
+
+ParameterizedTestParameters(molmospaces, inside)
+{
+#define ROW(name, type, shape)                                                                               \
+    {                                                                                                        \
+        "inside", "obs/extra/info/" name, type, HUB_ROLE_OBSERVATION, HUB_AXIS_STATE, shape, 6               \
+    }
+    static struct contract_field_case cases[] = {
+        ROW("step", HUB_FIELD_NUMBER, "int64"),
+        ROW("pair", HUB_FIELD_NUMBER, "float32 2"), /* a row has none */
+        ROW("big", HUB_FIELD_NUMBER, "int64"),
+        ROW("huge", HUB_FIELD_NUMBER, "float64"),
+        ROW("stamp", HUB_FIELD_NUMBER, "float64"),
+        ROW("mixed", HUB_FIELD_NUMBER, "float32"),
+        ROW("wide", HUB_FIELD_NUMBER, "float32 2x3"),
+        ROW("grasp/held", HUB_FIELD_BOOL, "bool"),
+        ROW("grasp/touching", HUB_FIELD_BOOL, "bool 2"),
+        ROW("grasp/force", HUB_FIELD_NUMBER, "float32"),
+        ROW("a/b", HUB_FIELD_NUMBER, "int64"),
+        ROW("varies", HUB_FIELD_NUMBER, "float32 2"),
+        ROW("kind", HUB_FIELD_NUMBER, "float32"),
+        ROW("nonfinite", HUB_FIELD_NUMBER, "float32 5"),
+        ROW("whole", HUB_FIELD_NUMBER, "float32"), /* written with a fraction in another episode */
+        ROW("gr\xc3\xb6\xc3\x9f\x65", HUB_FIELD_NUMBER, "float32"),
+    };
+#undef ROW
+    return cr_make_param_array(struct contract_field_case, cases, HUB_COUNT(cases));
+}
+
+ParameterizedTest(struct contract_field_case *c, molmospaces, inside, .timeout = 60)
+{
+    HUB_CLEANUP(inspected_close) struct inspected d = contract_open("molmospaces", "molmospaces/inside");
+    contract_check_field(&d, c);
+}
+
+/* Of no one shape, no numbers, around the steps alone, without a name, or too deep. */
+Test(molmospaces, what_is_no_number_inside_is_no_field, .timeout = 60)
+{
+    static const char *const none[] = {"phase", "ragged",  "uneven", "flag",
+                                       "empty", "nothing", "once",   "words"};
+    HUB_CLEANUP(inspected_close) struct inspected d = contract_open("molmospaces", "molmospaces/inside");
+    const struct hub_findings *part = &d.parts[0];
+    uint32_t inside = 0;
+    for (uint32_t i = 0; i < part->field_count; i++) {
+        const char *path = part->fields[i].path;
+        if (strncmp(path, "obs/extra/info/", 15) != 0)
+            continue;
+        inside++;
+        for (size_t k = 0; k < HUB_COUNT(none); k++)
+            cr_expect_str_neq(path + 15, none[k]);
+    }
+    cr_expect_eq(inside, 16, "%u fields", inside);
+    contract_check_problems(&d, "unreadable-in-episodes missing-video");
+}
+
+/* Values of the first episode, by JSON's own reading. */
+Test(molmospaces, values_inside, .timeout = 60)
+{
+    HUB_CLEANUP(inspected_close) struct inspected d = contract_open("molmospaces", "molmospaces/inside");
+    HUB_CLEANUP(hub_rows_dispose) struct hub_rows pair = contract_read(&d, "obs/extra/info/pair", 0);
+    cr_expect_eq(contract_number(&pair, 3), 2);
+    cr_expect(isnan(contract_number(&pair, 4)) && isnan(contract_number(&pair, 5)));
+    cr_expect_eq(contract_number(&pair, 11), 6);
+    HUB_CLEANUP(hub_rows_dispose) struct hub_rows step = contract_read(&d, "obs/extra/info/step", 0);
+    cr_expect_eq(contract_number(&step, 1), 1, "the last of equal keys counts");
+    HUB_CLEANUP(hub_rows_dispose) struct hub_rows whole = contract_read(&d, "obs/extra/info/whole", 0);
+    cr_expect_eq(contract_number(&whole, 5), 3);
+    HUB_CLEANUP(hub_rows_dispose) struct hub_rows stamp = contract_read(&d, "obs/extra/info/stamp", 1);
+    cr_expect_eq(contract_number(&stamp, 5), 1.7e9 + 1.25);
+    HUB_CLEANUP(hub_rows_dispose)
+    struct hub_rows nonfinite = contract_read(&d, "obs/extra/info/nonfinite", 2);
+    cr_expect(isnan(contract_number(&nonfinite, 0)) && contract_number(&nonfinite, 2) == -INFINITY &&
+              isnan(contract_number(&nonfinite, 3)) && contract_number(&nonfinite, 4) == 1);
+}
+
+/* An episode that disagrees with itself says where; others are read. */
+Test(molmospaces, an_episode_of_several_shapes, .timeout = 60)
+{
+    static const char *const paths[] = {"obs/extra/info/varies", "obs/extra/info/kind"},
+                             *const whys[] = {"shape differs at row 3", "type differs at row 2"};
+    HUB_CLEANUP(inspected_close) struct inspected d = contract_open("molmospaces", "molmospaces/inside");
+    for (size_t i = 0; i < HUB_COUNT(paths); i++) {
+        const struct hub_layout layout = contract_layout(&d, paths[i]);
+        for (uint32_t e = 0; e < 3; e++) {
+            const struct hub_window *window = hub_layout_window(&layout, e);
+            cr_assert(window, "%s in episode %u", paths[i], e);
+            const char *why = hub_layout_refusal(&layout, window);
+            cr_expect_str_eq(why ? why : "", e == 1 ? whys[i] : "");
+        }
+    }
+}
+
+/* Of one dimension: an object of JSON, and names of videos as texts; in one piece, and in compressed chunks. */
 Test(molmospaces, bytes_of_one_value, .timeout = 60)
 {
-    static const char *const sets[] = {"house"};
+    static const char *const sets[] = {"house", "inside"};
     for (size_t i = 0; i < HUB_COUNT(sets); i++) {
         HUB_CLEANUP(inspected_close)
         struct inspected d = contract_open("molmospaces", "molmospaces/%s", sets[i]);

@@ -377,6 +377,70 @@ def trajectories(path):
             yield int(name[5:]), group_values(f[name])
 
 
+def json_values(row, path=""):
+    """{path: array of numbers, or of another kind} of what is inside a row of JSON."""
+    found = {}
+    for key, value in (row.items() if isinstance(row, dict) else ()):
+        whole = f"{path}/{key}" if path else key
+        if any(part in ("", ".", "..") for part in key.split("/")) or value is None or isinstance(value, dict) and path.count("/") > 5:
+            continue
+        if isinstance(value, dict):
+            found.update(json_values(value, whole))
+            continue
+        try:
+            array = np.array(value)
+            if array.dtype == object and all(x is None or isinstance(x, (int, float)) and not isinstance(x, bool) for x in array.ravel()):
+                array = array.astype(np.float64)  # null, or beyond 64 bits
+            array = array.astype(np.float64) if array.dtype == np.uint64 else array
+        except ValueError:  # ragged
+            array = np.array("ragged")
+        found[whole] = array if array.dtype.kind in "bif" and array.size else np.array("none")
+    return found
+
+
+def json_column(rows, path):
+    """One value of all rows of an episode: an array, or None where they are not of one shape."""
+    values = [row.get(path) for row in rows]
+    there = [v for v in values if v is not None]
+    if len({v.shape for v in there}) > 1 or len({"n" if v.dtype.kind in "if" else v.dtype.kind for v in there}) > 1 or there[0].dtype.kind not in "bif":
+        return None
+    if len(there) < len(values) and there[0].dtype.kind == "b":
+        return None
+    empty = np.full(there[0].shape, np.nan)
+    return np.stack([empty if v is None else v for v in values])
+
+
+def json_fields(episodes):
+    """Numbers inside rows of JSON of the episodes of a file, [{path: value}], are added: of one type in all of them, float32 up to 2^24."""
+    columns = {}
+    for values in episodes:
+        for name, value in list(values.items()):
+            if not (isinstance(value, np.ndarray) and value.dtype == np.uint8 and value.ndim == 2) or name.startswith("obs/sensor_data/"):
+                continue
+            rows = []
+            for row in value:
+                try:
+                    rows.append(json_values(json.loads(row.tobytes().rstrip(b"\0") or b"null")))
+                except ValueError:  # cut off
+                    rows.append({})
+            inner = rows[1:-1] if len(rows) > 2 else rows
+            for path in {p for row in inner for p in row}:
+                column = json_column(rows, path)
+                columns.setdefault(f"{name}/{path}", []).append(column)
+                if column is not None:
+                    values[f"{name}/{path}"] = column
+    for name, found in columns.items():
+        found = [c for c in found if c is not None]
+        kinds = {c.dtype.kind for c in found}
+        if "f" not in kinds:
+            continue
+        largest = max((np.abs(c[np.isfinite(c)]).max(initial=0) for c in found), default=0)
+        for values in episodes:
+            if name in values:
+                values[name] = values[name].astype(np.float64 if largest > 2**24 else np.float32)
+    return episodes
+
+
 def molmospaces(folder, document):
     """Files by split, house and batch; episodes are numbered through all of them. Bytes of one dimension are texts, or the scene."""
     numbers = lambda path: [int(n) for n in re.findall(r"(?:house|batch)_(\d+)", path)]
@@ -385,7 +449,7 @@ def molmospaces(folder, document):
     for path in sorted(paths, key=lambda p: (p.split("house_")[0] if "house_" in p else "", numbers(p), p)):
         if not h5py.is_hdf5(os.path.join(folder, path)):
             continue
-        for _, values in trajectories(os.path.join(folder, path)):
+        for values in json_fields([v for _, v in trajectories(os.path.join(folder, path))]):
             for name, value in values.items():
                 if isinstance(value, np.ndarray) and value.dtype == np.uint8 and value.ndim == 1:
                     values[name] = None if name == "obs_scene" else value.tobytes().rstrip(b"\0").decode()

@@ -18,12 +18,15 @@ FILE = "train/house_12/trajectories_batch_1_of_1.h5"
 def test_molmospaces():
     with serving(ROOT) as hub:
         found = {d["id"]: (d["format"], d["episodes"]) for d in hub.datasets() if d["format"] != "files"}
-        assert found == {i: ("molmospaces", n) for i, n in (("pick", 7), ("split", 3), ("house", 2), ("odd", 5))}, found
+        assert found == {i: ("molmospaces", n) for i, n in (("pick", 7), ("split", 3), ("house", 2), ("odd", 5), ("inside", 3))}, found
         by_name(hub)
         alignment(hub)
         splits(hub)
         measures(hub)
         bytes_of_one_value(hub)
+        numbers_inside(hub)
+        several_shapes(hub)
+        measured_inside(hub)
         only_valid(hub)
 
 
@@ -107,7 +110,7 @@ def measures(hub):
 
 def bytes_of_one_value(hub):
     """An object of JSON, and names of videos, whose bytes are not numbers."""
-    for id in ("house",):
+    for id in ("house", "inside"):
         url, last = f"/api/v1/datasets/{id}/episodes/1", hub.dataset(id)["episodes"] - 1
         scene = hub.get(f"{url}/obs_scene").json()
         assert (scene["task_description"], scene["policy_dt_ms"]) == ("pick up the cup 1", 66.0)
@@ -123,6 +126,63 @@ def rows_of(hub, url):
     assert answer.status == 200, (url, answer.body)
     with np.load(io.BytesIO(answer.body)) as z:
         return {n: z[n] for n in z.files}, answer.headers
+
+
+def numbers_inside(hub):
+    """Beside the objects, which stay as they are."""
+    url = "/api/v1/datasets/pick/episodes/5"
+    fields = {f["path"]: f for f in hub.dataset("pick")["fields"]}
+    for path, role, axis in (("actions/joint_pos/arm", "action", "shifted"), ("obs/agent/qpos/arm", "observation", "state")):
+        assert {k: fields[path][k] for k in ("type", "dtype", "shape", "role", "axis", "episodes")} == {
+            "type": "number", "dtype": "float32", "shape": [7], "role": role, "axis": axis, "episodes": 7}
+    assert fields["actions/joint_pos"]["type"] == "padded-json" and "actions/joint_pos/done" not in fields
+    objects = hub.get(f"{url}/actions/joint_pos").json()
+    arm = np.array([o.get("arm", [np.nan] * 7) for o in objects], np.float32)
+    got = np.load(io.BytesIO(hub.get(f"{url}/actions/joint_pos/arm?format=npy").body))
+    assert got.dtype == np.float32 and np.array_equal(got, arm, equal_nan=True) and np.isnan(arm[[0, -1]]).all() and np.isfinite(arm[1:-1]).all()
+    assert hub.get(f"{url}/actions/joint_pos/arm").headers["X-Nonfinite"] == "14"
+    assert np.array_equal(rows_of(hub, f"{url}?fields=actions/joint_pos/arm&sentinel=drop&format=npz")[0]["actions/joint_pos/arm"], arm[1:6])
+    group = hub.get(f"{url}/actions/joint_pos?start=1&stop=3").json()
+    assert group == objects[1:3], "the name of the objects is theirs alone"
+    all_rows, headers = rows_of(hub, "/api/v1/datasets/pick/rows?valid=any&format=npz")
+    assert all_rows["obs/agent/qpos/arm"].shape == (int(headers["X-Total-Count"]), 7)
+    drawn, _ = rows_of(hub, "/api/v1/datasets/pick/sample?windows=9&length=2&seed=3&fields=@action&fields=@observation&sentinel=drop&valid=any")
+    assert drawn["actions/joint_pos/arm"].shape == (9, 2, 7) and np.isfinite(drawn["actions/joint_pos/arm"]).all()
+    for window, number, start in zip(drawn["actions/joint_pos/arm"], drawn["episode"], drawn["start"]):
+        stored = np.load(io.BytesIO(hub.get(f"/api/v1/datasets/pick/episodes/{number}/actions/joint_pos/arm?format=npy").body))
+        assert np.array_equal(window, stored[start + 1:start + 3])
+    curve, leaf = (hub.get(f"{url}/{path}&buckets=16&format=raw").body for path in ("obs/agent/qpos/arm?dims=4", "obs/agent/qpos?leaf=/arm/4"))
+    assert np.allclose(np.frombuffer(curve, "<f4"), np.frombuffer(leaf, "<f4")), "as the same numbers drawn out of the objects"
+
+
+def several_shapes(hub):
+    answer = hub.get("/api/v1/datasets/inside/episodes/1/obs/extra/info/varies")
+    assert answer.status == 422 and "shape differs at row 3" in answer.json()["detail"], answer.body
+    assert hub.get("/api/v1/datasets/inside/episodes/0/obs/extra/info/varies?start=2&stop=3").json() == [[0.5, 1.5]]
+    problems = {p["path"]: p["detail"] for p in hub.dataset("inside")["problems"] if p["code"] == "unreadable-in-episodes"}
+    assert problems == {"obs/extra/info/varies": "in 1 of 3 episodes: shape differs at row 3", "obs/extra/info/kind": "in 1 of 3 episodes: type differs at row 2"}
+
+
+def measured_inside(hub):
+    def are_complete():
+        answer = hub.get("/api/v1/datasets/pick/~statistics?field=obs/agent/qpos/arm")
+        field = answer.json()["fields"].get("obs/agent/qpos/arm") if answer.status == 200 else None
+        return field if answer.status == 200 and answer.json()["coverage"]["complete"] else None
+
+    field = until(are_complete)
+    arms = {n: np.array([o["arm"] for o in hub.get(f"/api/v1/datasets/pick/episodes/{n}/obs/agent/qpos").json()], np.float32).astype(float) for n in range(7)}
+    flat = np.concatenate(list(arms.values()))
+    assert field["count"] == len(flat) and field["mean"] == pytest.approx(flat.mean(0)) and field["max"] == flat.max(0).tolist()
+    means = {n: float(a.mean()) for n, a in arms.items()}
+    bound = sum(sorted(means.values())[3:5]) / 2
+    chosen = hub.get("/api/v1/datasets/pick/episodes?wait=30&where=" + quote(f'mean("obs/agent/qpos/arm") > {bound!r}')).json()
+    assert {e["number"] for e in chosen["items"]} == {n for n, m in means.items() if m > bound}, chosen
+    # a last row that only says that the policy is done is no wrong number
+    points = hub.get("/api/v1/datasets/pick/episodes/0/obs/extra/object_image_points/cup/wrist_camera/points").headers["X-Nonfinite"]
+    counted = hub.get("/api/v1/datasets/pick/episodes?wait=30&where=" + quote(f"nonfinite = {2 * int(points)} and number = 0")).json()
+    assert counted["total"] == 1, counted
+    found = hub.get("/api/v1/datasets/house/episodes?wait=30&where=" + quote("nonfinite = 0")).json()
+    assert found["total"] == 2, found
 
 
 def only_valid(hub):

@@ -79,9 +79,9 @@ def as_rows(stored):
 
 
 def padded_json(text):
-    """A row that is cut off is null."""
+    """A row that is cut off is null, and so are NaN and infinities."""
     try:
-        return json.loads(text)
+        return json.loads(text, parse_constant=lambda word: None)
     except ValueError:
         return None
 

@@ -237,39 +237,65 @@ static enum hub_status add_windows(struct hub_h5_tree *tree, struct hub_h5_field
     return HUB_OK;
 }
 
-static void check_row(struct hub_h5_fields *fields, const struct hub_h5_tree *tree,
-                      const struct hub_h5_leaf *leaf, uint64_t row, const char *text, size_t size)
+/* A row of JSON, up to its padding; nothing of one that is none, which is told. */
+static struct hub_view check_row(struct hub_h5_fields *fields, const struct hub_h5_tree *tree,
+                                 const struct hub_h5_leaf *leaf, uint64_t row, const char *text, size_t size)
 {
     const bool full = text[size - 1] != '\0';
     while (size && text[size - 1] == '\0')
         size--;
     fields->scratch.size = 0;
     fields->scratch.limit = 16 * (size_t)SLAB_BYTES;
-    if (size && hub_json_strict((struct hub_view){text, size}, &fields->scratch, NULL))
-        hub_tally_add(full ? &fields->cut_rows : &fields->bad_rows, "%.*s/%.*s, row %llu",
-                      (int)HUB_MIN(tree->episode.size, 60), tree->episode.data,
-                      (int)HUB_MIN(leaf->path.size, 100), leaf->path.data, (unsigned long long)row);
+    if (!size || !hub_json_strict((struct hub_view){text, size}, &fields->scratch, NULL))
+        return (struct hub_view){text, size};
+    hub_tally_add(full ? &fields->cut_rows : &fields->bad_rows, "%.*s/%.*s, row %llu",
+                  (int)HUB_MIN(tree->episode.size, 60), tree->episode.data,
+                  (int)HUB_MIN(leaf->path.size, 100), leaf->path.data, (unsigned long long)row);
+    return HUB_VIEW("");
 }
 
-/* Rows of JSON are looked through; those that are none are null. */
-static enum hub_status check_rows(struct hub_h5_fields *fields, const struct hub_h5_tree *tree,
-                                  const struct hub_h5_leaf *leaf, struct hub_error *err)
+/* `*whole` false: they cannot be read to their end, as the field itself says. */
+static enum hub_status look_through(struct hub_h5_fields *fields, const struct hub_h5_tree *tree,
+                                    const struct hub_h5_leaf *leaf, bool *whole, struct hub_error *err)
 {
     const struct hub_h5_dataset *d = &leaf->dataset;
-    const uint64_t size = d->library ? 0 : hub_h5_row_bytes(d);
-    if (size == 0 || size > SLAB_BYTES || size != d->variant.dims[0])
-        return HUB_OK;
+    const size_t size = (size_t)hub_h5_row_bytes(d);
     const uint64_t most = SLAB_BYTES / size;
     HUB_CLEANUP(hub_freep) char *slab = malloc(SLAB_BYTES);
     HUB_TRY(hub_allocated(slab, err));
     for (uint64_t first = 0; first < d->rows; first += most) {
         const uint64_t count = HUB_MIN(most, d->rows - first);
-        if (hub_h5_read(tree->file, d, first, count, slab, NULL))
-            return HUB_OK; /* the field says so */
-        for (uint64_t i = 0; i < count; i++)
-            check_row(fields, tree, leaf, first + i, slab + i * size, (size_t)size);
+        *whole = !hub_h5_read(tree->file, d, first, count, slab, NULL);
+        for (uint64_t i = 0; *whole && i < count; i++) {
+            const struct hub_view text = check_row(fields, tree, leaf, first + i, slab + i * size, size);
+            if (fields->inside.files)
+                HUB_TRY(hub_json_rows_take(&fields->inside, text, err));
+        }
+        if (!*whole)
+            return HUB_OK;
     }
     return HUB_OK;
+}
+
+/* Rows of JSON are looked through: those that are none are null, and numbers inside are fields of their own. */
+static enum hub_status check_rows(struct hub_h5_fields *fields, const struct hub_h5_tree *tree,
+                                  const struct hub_h5_leaf *leaf, const struct hub_h5_field *field,
+                                  uint32_t episode, struct hub_error *err)
+{
+    const struct hub_h5_dataset *d = &leaf->dataset;
+    const uint64_t size = d->library ? 0 : hub_h5_row_bytes(d);
+    bool whole = true;
+    if (size == 0 || size > SLAB_BYTES || size != d->variant.dims[0])
+        return HUB_OK;
+    const struct hub_field json = {
+        .path = leaf->path, .role = role_of(fields, leaf->path), .axis = field->axis};
+    const bool inside = fields->inside.files;
+    if (inside)
+        HUB_TRY(hub_json_rows_begin(&fields->inside, &json, episode, d->rows, err));
+    HUB_TRY(look_through(fields, tree, leaf, &whole, err));
+    if (inside && !whole)
+        hub_json_rows_drop(&fields->inside);
+    return inside && whole ? hub_json_rows_end(&fields->inside, err) : HUB_OK;
 }
 
 static enum hub_status place(struct hub_h5_fields *fields, struct hub_h5_tree *tree,
@@ -293,7 +319,7 @@ static enum hub_status place(struct hub_h5_fields *fields, struct hub_h5_tree *t
         return hub_h5_tree_problem(tree, "type-differs", leaf->path, err, detail);
     }
     if (type == HUB_FIELD_PADDED_JSON)
-        HUB_TRY(check_rows(fields, tree, leaf, err));
+        HUB_TRY(check_rows(fields, tree, leaf, field, cuts->items[0].episode, err));
     return add_windows(tree, field, leaf, cuts, err);
 }
 
@@ -328,6 +354,7 @@ enum hub_status hub_h5_fields_finish(struct hub_h5_fields *fields, struct hub_si
 {
     for (uint32_t i = 0; i < fields->count; i++)
         HUB_TRY(finish(&fields->items[i], sink, err));
+    HUB_TRY(hub_json_rows_finish(&fields->inside, sink, err));
     if (fields->full)
         return hub_sink_problem(sink, "too-many-fields", HUB_VIEW(""), err,
                                 "more than %d fields; the others are left out", HUB_MAX_FIELDS);
@@ -339,5 +366,6 @@ void hub_h5_fields_dispose(struct hub_h5_fields *fields)
     for (uint32_t i = 0; i < fields->count; i++)
         free(fields->items[i].path);
     free(fields->items);
+    hub_json_rows_dispose(&fields->inside);
     hub_buf_dispose(&fields->scratch);
 }

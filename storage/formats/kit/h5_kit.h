@@ -11,7 +11,7 @@
 #define HUB_FORMATS_H5_KIT_H
 
 #include "storage/formats/hdf5/h5.h"
-#include "storage/formats/kit/kit.h"
+#include "storage/formats/kit/json_rows.h"
 
 enum { HUB_H5_MAX_DEPTH = 16 };
 
@@ -156,6 +156,8 @@ struct hub_h5_fields {
     enum hub_field_type (*whole)(const struct hub_h5_tree *tree, const struct hub_h5_leaf *leaf,
                                  enum hub_field_type type);
     const void *user;
+    /* Numbers inside rows of JSON; `files` NULL: they are not looked for. Not of datasets that are cut. */
+    struct hub_json_rows inside;
     struct hub_tally cut_rows,
         bad_rows; /* of JSON, cut off at their width, and that are none for other reasons */
     struct hub_buf scratch;

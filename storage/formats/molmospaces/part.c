@@ -347,6 +347,8 @@ static enum hub_status load_file(struct molmo *m, const struct hub_part *part, s
     e->fields.padded = padded;
     e->fields.whole = whole;
     e->fields.axis = axis;
+    e->fields.inside.files = m->files;
+    e->fields.inside.narrow = true; /* as all other arrays of its sensors are */
     m->scratch.limit = 2 * MAX_SCENE;
     m->name.limit = 2 * HUB_MAX_PATH;
     m->attributes.limit = m->split.limit = KIB;

@@ -424,6 +424,45 @@ Test(publish, a_set_of_a_later_release_is_no_refused_one)
     draft_findings_free(a);
 }
 
+/* What differs from part to part, as names of objects do, does not crowd an answer of all fields. */
+Test(publish, numbers_inside_json_leave_room)
+{
+    enum { PARTS = 4, OWN = 60 };
+    static char names[PARTS * OWN][16];
+    struct draft_field fields[OWN];
+    struct hub_dataset_file files[PARTS];
+    struct hub_draft_part parts[PARTS];
+    for (unsigned i = 0; i < PARTS * OWN; i++)
+        snprintf(names[i], sizeof names[i], i % OWN == 0 ? "poses" : i % OWN > 50 ? "z%u" : "poses/k%u", i);
+    for (unsigned p = 0; p < PARTS; p++) {
+        char file[8];
+        snprintf(file, sizeof file, "%u.h5", p);
+        files[p] = draft_file(strdup(file), 1 << 20);
+        for (unsigned i = 0; i < OWN; i++)
+            fields[i] =
+                (struct draft_field){names[p * OWN + i], i ? HUB_FIELD_NUMBER : HUB_FIELD_PADDED_JSON, 2};
+        parts[p] = (struct hub_draft_part){.name = files[p].path,
+                                           .found = draft_findings(fields, OWN, p, p * INT64_C(3), 3, 5)};
+    }
+    const struct hub_draft draft = draft_of("house-v1", files, PARTS, parts, PARTS);
+    publish(&draft);
+    const struct hub_dataset *dataset = opened("house-v1");
+    uint32_t inside, first;
+    size_t size;
+    inside = hub_dataset_find_group(dataset, HUB_VIEW("poses"), &first, &size);
+    cr_expect_eq(dataset->field_count - inside, 1 + PARTS * 9, "all others are there");
+    cr_expect(dataset->field_count >= 128 && dataset->field_count <= 128 + PARTS * 9, "%u",
+              dataset->field_count);
+    cr_expect(hub_dataset_is_inside(dataset, first) && !hub_dataset_is_inside(dataset, first + inside));
+    hub_dataset_put(dataset);
+    expect_problem("house-v1", "\"too-many-fields\",\"path\":\"poses/k");
+    cr_expect_eq(summary_of("house-v1")->problems, 1, "it is told once");
+    for (unsigned p = 0; p < PARTS; p++) {
+        draft_findings_free((struct hub_findings *)parts[p].found);
+        free((void *)files[p].path);
+    }
+}
+
 Test(publish, a_dropped_episode_comes_back)
 {
     const struct hub_dataset_file files[] = {draft_file("a.h5", 1 << 20), draft_file("b.h5", 1 << 20)};
