@@ -8,6 +8,7 @@
 
 enum {
     MOST_LANES = 12,
+    MOST_INSIDE = 5, /* numbers inside rows of JSON, of a role, among the usual ones */
     MOST_PAIRED = 8,
     MOST_CHOICES = 60,
     MOST_CHOSEN = 512,
@@ -96,20 +97,36 @@ static const json_t *first_reward(const struct page_lanes *l)
     return NULL;
 }
 
-/* Rewards, their sum, actions, observations. */
+/* A number inside the rows of another field, which are JSON. */
+static bool is_inside(const struct page_lanes *l, const json_t *field)
+{
+    struct hub_view above = page_text(field, "path");
+    while (above.size) {
+        const json_t *rows = above.data[--above.size] == '/' ? page_field_of(l->dataset, above) : NULL;
+        if (rows)
+            return hub_view_is(page_text(rows, "type"), "padded-json");
+    }
+    return false;
+}
+
+/* Rewards, their sum, actions, observations. Actions that are told in several ways leave room for the last. */
 static void choose_usual(const struct page_lanes *l, struct shown *shown)
 {
     static const char *const roles[] = {"reward", "action", "observation"};
     const json_t *fields = json_object_get(l->dataset, "fields");
-    for (size_t r = 0; r < HUB_COUNT(roles); r++)
+    for (size_t r = 0; r < HUB_COUNT(roles); r++) {
+        unsigned inside = 0;
         for (size_t i = 0; i < json_array_size(fields); i++) {
             const json_t *field = json_array_get(fields, i);
             if (!is_number(field) || !has_role(field, roles[r]) || !can_be_lane(l, field) || !dims_of(field))
+                continue;
+            if (is_inside(l, field) && inside++ >= MOST_INSIDE)
                 continue;
             add(shown, field, false, HUB_VIEW(""));
             if (r == 0)
                 add(shown, field, true, HUB_VIEW(""));
         }
+    }
 }
 
 static unsigned hex_of(char c)

@@ -153,6 +153,9 @@ def numbers_inside(hub):
         assert np.array_equal(window, stored[start + 1:start + 3])
     curve, leaf = (hub.get(f"{url}/{path}&buckets=16&format=raw").body for path in ("obs/agent/qpos/arm?dims=4", "obs/agent/qpos?leaf=/arm/4"))
     assert np.allclose(np.frombuffer(curve, "<f4"), np.frombuffer(leaf, "<f4")), "as the same numbers drawn out of the objects"
+    page = hub.get("/d/pick/episodes/5", {"Accept": "text/html"}).body.decode()
+    for path in ("actions/commanded_action/arm", "actions/ee_twist/arm", "obs/agent/qpos/arm", "obs/agent/qvel/arm"):
+        assert f'aria-current="true"><bdi>{path}</bdi>' in page, "a curve, without being asked for: actions leave room for what is observed"
 
 
 def several_shapes(hub):
