@@ -1,10 +1,11 @@
-/* Zip archives: see zip.h. The directory at the end is read whole; of each member's local header, which may
- * have another extra field than the directory, only its length. */
+/* Zip archives: see zip.h. The directory at the end is read whole; of each member's local header its name, which
+ * has to be the directory's, and the length of its extra field, which may be another one. */
 #include "storage/formats/zip.h"
 
 #include "storage/base/cursor.h"
 #include "storage/formats/unpack.h"
 
+#include <libdeflate.h>
 #include <stdlib.h>
 
 #define MAX_DIRECTORY (64 * MIB)
@@ -17,6 +18,7 @@ enum {
     LOCAL_BYTES = 30,
     MAX_COMMENT = 65535,
     FLAG_ENCRYPTED = 1,
+    CHECK_BYTES = MIB, /* read at once where a checksum is compared */
 };
 
 static const uint32_t ENTRY = 0x02014b50, LOCAL = 0x04034b50, END = 0x06054b50, END64 = 0x06064b50,
@@ -159,6 +161,18 @@ enum hub_status hub_zip_read(struct hub_zip *zip, struct hub_source *source, str
 
 /* ---- a member ---- */
 
+/* A header of another name stands in front of another member, or of none. */
+static enum hub_status check_name(struct hub_zip *zip, const struct hub_zip_member *m, uint32_t size,
+                                  struct hub_error *err)
+{
+    HUB_CLEANUP(hub_freep) char *name = malloc((size_t)size + 1);
+    HUB_TRY(hub_allocated(name, err));
+    HUB_TRY(hub_source_read(zip->source, m->header + LOCAL_BYTES, name, size, err));
+    return hub_view_equal(m->name, (struct hub_view){name, size})
+               ? HUB_OK
+               : hub_fail(err, HUB_CORRUPT, "its header has another name than the directory");
+}
+
 enum hub_status hub_zip_find(struct hub_zip *zip, const struct hub_zip_member *m, uint64_t *offset,
                              struct hub_error *err)
 {
@@ -181,7 +195,24 @@ enum hub_status hub_zip_find(struct hub_zip *zip, const struct hub_zip_member *m
     if (m->method == HUB_ZIP_STORED && m->stored != m->size)
         return hub_fail(err, HUB_CORRUPT, "stored, and %llu bytes are %llu", (unsigned long long)m->size,
                         (unsigned long long)m->stored);
-    return HUB_OK;
+    return check_name(zip, m, name, err);
+}
+
+enum hub_status hub_zip_check(struct hub_source *source, const struct hub_zip_member *m, uint64_t offset,
+                              struct hub_error *err)
+{
+    HUB_CLEANUP(hub_freep) uint8_t *bytes = malloc(CHECK_BYTES);
+    const struct hub_files *files = source->files; /* NULL: in memory */
+    uint32_t crc = 0;
+    HUB_TRY(hub_allocated(bytes, err));
+    for (uint64_t done = 0, n; done < m->stored; done += n) {
+        if (files && !hub_files_may_check(files))
+            return hub_fail(err, HUB_TIMEOUT, "no time is left to compare its checksum");
+        n = HUB_MIN(m->stored - done, (uint64_t)CHECK_BYTES);
+        HUB_TRY(hub_source_read(source, offset + done, bytes, (size_t)n, err));
+        crc = libdeflate_crc32(crc, bytes, (size_t)n);
+    }
+    return crc == m->crc ? HUB_OK : hub_fail(err, HUB_CORRUPT, "damaged: its bytes have another CRC-32");
 }
 
 enum hub_status hub_zip_unpack(struct hub_zip *zip, const struct hub_zip_member *m, struct hub_files *files,

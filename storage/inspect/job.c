@@ -26,6 +26,7 @@ static enum hub_status order_child(struct hub_run *run, struct hub_inspector *in
     const struct hub_job_order order = {
         .magic = HUB_ORDER_MAGIC,
         .cpu_s = run->cpu_s,
+        .wall_ms = run->wall_ms,
         .memory_bytes = run->memory_bytes,
         .side_budget = run->job->kind == HUB_JOB_INSPECT && run->job->side_fd >= 0 ? o->side_budget : 0,
         .unsafe = o->unsafe,

@@ -122,9 +122,10 @@ struct hub_job_order {
     uint32_t magic; /* HUB_ORDER_MAGIC */
     uint32_t cpu_s;
     uint64_t memory_bytes, side_budget;
-    uint8_t unsafe, no_landlock, zero[6];
+    uint32_t wall_ms;
+    uint8_t unsafe, no_landlock, zero[2];
 };
-#define HUB_ORDER_MAGIC 0x31424a48u /* "HJB1" */
+#define HUB_ORDER_MAGIC 0x32424a48u /* "HJB2" */
 #define HUB_CONTROL_FD 3            /* of a worker */
 
 /** On the status socket: one of these from the worker when the child was reaped; any byte from the hub, or

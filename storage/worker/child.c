@@ -1,5 +1,6 @@
 /* One job in the sandbox: plan and inspect; claims are in child_claim.c, the conversation with the hub in
  * child_talk.c. */
+#include "storage/base/time.h"
 #include "storage/worker/child_state.h"
 
 #include <stdlib.h>
@@ -51,6 +52,8 @@ int hub_child_run(int sock, const struct hub_format *const *formats, const struc
     struct hub_child child;
     hub_child_init(&child, sock);
     child.formats = formats;
+    child.files.check_until_ms = hub_time_mono_ms() + order->wall_ms / 2;
+    child.files.check_cpu_ms = (int64_t)order->cpu_s * 500;
     enum hub_status st = hub_sandbox_enter(sandbox, &limits, &err);
     if (!st)
         st = run(&child, &err);

@@ -2,9 +2,11 @@
  * What drivers need of their files besides a descriptor: lookup by path, bounded reads, side data. Works over
  * any implementation of struct hub_files: the inspector's child, a test's folder.
  */
+#include "storage/base/time.h"
 #include "storage/worker/format.h"
 
 #include <errno.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Order of path bytes, as the hub sorts a dataset's files. */
@@ -113,4 +115,11 @@ enum hub_status hub_files_side_add(struct hub_files *files, const void *data, si
     files->side_size = at + size;
     *offset = at;
     return HUB_OK;
+}
+
+bool hub_files_may_check(const struct hub_files *files)
+{
+    const int64_t cpu_ms = (int64_t)clock() / (CLOCKS_PER_SEC / 1000);
+    return (files->check_until_ms == 0 || hub_time_mono_ms() < files->check_until_ms) &&
+           (files->check_cpu_ms == 0 || cpu_ms < files->check_cpu_ms);
 }

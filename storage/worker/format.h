@@ -39,6 +39,8 @@ struct hub_files {
      * hub_files_side_add. */
     enum hub_status (*side)(struct hub_files *files, int *fd, struct hub_error *err);
     uint64_t side_size, side_budget; /* kept by hub_files_side_add */
+    /* when hub_files_may_check ends, by hub_time_mono_ms and of processor time; 0: never */
+    int64_t check_until_ms, check_cpu_ms;
     struct hub_view
         place; /* plan: the dataset's folder, "/data/demos/magical/reach": a label, may be empty */
 };
@@ -57,6 +59,10 @@ HUB_MUST_USE enum hub_status hub_files_load(struct hub_files *files, uint32_t nu
  * budget"): nothing was added, and the field it was for is to be refused with that reason. */
 HUB_MUST_USE enum hub_status hub_files_side_add(struct hub_files *files, const void *data, size_t size,
                                                 uint64_t *offset, struct hub_error *err);
+
+/** Whether there is still time for reading bytes only to compare a checksum. Half of the job's time is left for
+ * what describes the data: what was not compared by then is told, and served. */
+bool hub_files_may_check(const struct hub_files *files);
 
 /** What a claim answers: a bid on the directory, or on single files of an unclaimed directory. */
 struct hub_claim {

@@ -84,6 +84,27 @@ ParameterizedTest(struct refused_case *c, generic, refused, .timeout = 60)
     contract_check_says(&d, st ? err.detail : d.part_errors[0].detail, c->words);
 }
 
+/* What is damaged in a stored member hides no other one. */
+struct member_case {
+    char path[24], member[8], sound[8], why[40];
+};
+
+ParameterizedTestParameters(generic, damaged_members)
+{
+    static struct member_case cases[] = {
+        {"broken/bent.npz", "obs", "acts", "another CRC-32"},
+        {"broken/renamed.npz", "acts", "obs", "another name than the directory"},
+    };
+    return cr_make_param_array(struct member_case, cases, HUB_COUNT(cases));
+}
+
+ParameterizedTest(struct member_case *c, generic, damaged_members, .timeout = 60)
+{
+    HUB_CLEANUP(inspected_close) struct inspected d = contract_open("generic", "generic/%s", c->path);
+    contract_check_says(&d, contract_field(&d, c->member)->unreadable, c->why);
+    contract_check_text(&d, contract_field(&d, c->sound)->unreadable, "");
+}
+
 Test(generic, an_attribute_of_lists_is_their_numbers_or_bytes, .timeout = 60)
 {
     HUB_CLEANUP(inspected_close) struct inspected d = contract_open("generic", "generic/hdf5/far.h5");

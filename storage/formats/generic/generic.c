@@ -4,7 +4,7 @@
  * And what is known by name and cannot be read: its dataset is `unsupported`, and says what to do
  * (refused.c). Bids lowest, so that whoever knows more of a file has it.
  *
- * Problems: not-an-array, repeated-member (of a .npz), repeated-column, nulls, and those of
+ * Problems: not-an-array, repeated-member, not-checked (of a .npz), repeated-column, nulls, and those of
  * storage/formats/kit/h5_kit.h.
  */
 #include "storage/formats/generic/generic.h"

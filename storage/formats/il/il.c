@@ -4,7 +4,7 @@
  * next_obs, acts, dones, and rews and infos where there are: the project's own view of them. A folder of such
  * files is one dataset, a file a part. Read by the closed interpreter of pickles: nothing is imported or called.
  *
- * Problems: unreadable-episode, length-mismatch.
+ * Problems: unreadable-episode, length-mismatch, not-checked.
  */
 #include "storage/formats/il/il.h"
 #include "storage/formats/unpack.h"
@@ -19,25 +19,49 @@ static const char *const endings[] = {".pkl.gz", ".pickle.gz", ".pkl", ".pickle"
 
 /* ---- where the pickle is ---- */
 
-/* The packed bytes of a file: all of it, or those of the archive's member. `found`: there are such. */
-static enum hub_status locate(struct hub_source *file, struct hub_packed *out, bool *npz,
-                              struct hub_error *err)
+/* The packed bytes of a file: all of it, or those of the archive's member. */
+struct located {
+    struct hub_packed packed;
+    bool npz;
+    struct hub_zip_member member; /* without its name */
+};
+
+static enum hub_status locate(struct hub_source *file, struct located *found, struct hub_error *err)
 {
+    struct hub_packed *out = &found->packed;
     HUB_CLEANUP(hub_zip_dispose) struct hub_zip zip = {0};
     const uint8_t *head;
     size_t got;
     HUB_TRY(hub_source_peek(file, 0, 4, &head, &got, err));
     *out = (struct hub_packed){.source = file, .size = file->size, .packing = hub_packing_of(head, got)};
-    *npz = hub_zip_is(head, got);
-    if (!*npz)
+    found->npz = hub_zip_is(head, got);
+    if (!found->npz)
         return HUB_OK;
     HUB_TRY(hub_zip_read(&zip, file, err));
     if (zip.count != 1 || !hub_view_is(zip.members[0].name, NPZ_MEMBER))
         return hub_fail(err, HUB_NOT_ACCEPTABLE, "not one array of objects");
     HUB_TRY(hub_zip_find(&zip, &zip.members[0], &out->offset, err));
-    out->size = zip.members[0].stored;
-    out->packing = zip.members[0].method == HUB_ZIP_DEFLATED ? HUB_PACKED_DEFLATE : HUB_PACKED_NOT;
+    found->member = zip.members[0];
+    found->member.name = HUB_VIEW("");
+    out->size = found->member.stored;
+    out->packing = found->member.method == HUB_ZIP_DEFLATED ? HUB_PACKED_DEFLATE : HUB_PACKED_NOT;
     return HUB_OK;
+}
+
+/* Its checksum: of what was unpacked to `side`, or of the archive's own bytes. */
+static enum hub_status check_member(struct il_file *f, const struct located *l,
+                                    const struct hub_unpacked *side, struct hub_error *err)
+{
+    if (l->packed.packing)
+        return side->size == l->member.size && side->crc == l->member.crc
+                   ? HUB_OK
+                   : hub_fail(err, HUB_CORRUPT, "wrong checksum or length after unpacking");
+    const enum hub_status st = hub_zip_check(l->packed.source, &l->member, l->packed.offset, err);
+    return st == HUB_TIMEOUT
+               ? hub_sink_problem(f->sink, "not-checked", HUB_VIEW(""), err,
+                                  "its CRC-32 was not compared, for the inspection had no time left "
+                                  "(--inspect-time)")
+               : st;
 }
 
 /* Behind the header of a .npy whose elements are objects lies a pickle. */
@@ -71,14 +95,14 @@ static bool looks_mine(struct hub_files *files, uint32_t number)
     static const char *const words[] = {"obs", "states", "acts", "trajectory"};
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf head = HUB_BUF_INIT(HEAD_BYTES);
     struct hub_source file;
-    struct hub_packed packed;
+    struct located l;
     uint64_t skip = 0;
-    bool npz, found = false;
+    bool found = false;
     hub_source_file(&file, files, number);
-    if (locate(&file, &packed, &npz, NULL))
+    if (locate(&file, &l, NULL))
         return false;
-    (void)!read_head(&packed, &head, NULL); /* of one that is cut short its beginning will do */
-    if ((npz && skip_header(&head, &skip, NULL)) || skip + 2 > head.size)
+    (void)!read_head(&l.packed, &head, NULL); /* of one that is cut short its beginning will do */
+    if ((l.npz && skip_header(&head, &skip, NULL)) || skip + 2 > head.size)
         return false;
     const char *pickle = head.data + skip;
     const size_t size = head.size - (size_t)skip;
@@ -122,23 +146,24 @@ static enum hub_status open_file(struct il_file *f, uint32_t number, struct il_d
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf head = HUB_BUF_INIT(HEAD_BYTES);
     struct hub_source file;
-    struct hub_packed packed;
+    struct located l;
     struct hub_unpacked side = {0};
     uint64_t skip = 0;
-    bool npz;
     hub_pickle_init(&f->pickle);
     hub_source_file(&file, f->files, number);
     HUB_TRY(hub_source_usable(&file, err));
-    HUB_TRY(locate(&file, &packed, &npz, err));
-    HUB_TRY(packed.packing ? hub_unpack(&packed, f->files, &head, &side, err)
-                           : read_head(&packed, &head, err));
-    if (npz)
+    HUB_TRY(locate(&file, &l, err));
+    HUB_TRY(l.packed.packing ? hub_unpack(&l.packed, f->files, &head, &side, err)
+                             : read_head(&l.packed, &head, err));
+    if (l.npz) {
+        HUB_TRY(check_member(f, &l, &side, err));
         HUB_TRY(skip_header(&head, &skip, err));
+    }
     f->number = number;
     hub_source_file(&f->source, f->files, number);
-    if (packed.packing)
+    if (l.packed.packing)
         hub_source_side(&f->source, f->files, side.offset + side.size);
-    const uint64_t at = (packed.packing ? side.offset : packed.offset) + skip;
+    const uint64_t at = (l.packed.packing ? side.offset : l.packed.offset) + skip;
     HUB_TRY(hub_pickle_read(&f->pickle, &f->source, at, f->source.size - at, err));
     *demos = il_demos_of(&f->pickle);
     return demos->era ? HUB_OK
@@ -171,14 +196,13 @@ static enum hub_status tell_era(struct hub_files *files, uint32_t number, struct
     HUB_CLEANUP(dispose) struct il_file f = {.files = files, .sink = sink};
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf head = HUB_BUF_INIT(MAX_PEEK);
     struct hub_source file;
-    struct hub_packed packed;
+    struct located l;
     uint64_t skip = 0;
-    bool npz;
     hub_pickle_init(&f.pickle);
     hub_source_file(&file, files, number);
     HUB_TRY(hub_source_usable(&file, err));
-    if (locate(&file, &packed, &npz, NULL) || read_head(&packed, &head, NULL) || head.size == head.limit ||
-        (npz && skip_header(&head, &skip, NULL)))
+    if (locate(&file, &l, NULL) || read_head(&l.packed, &head, NULL) || head.size == head.limit ||
+        (l.npz && skip_header(&head, &skip, NULL)))
         return HUB_OK; /* too large, or damaged: its part says so */
     hub_source_memory(&f.source, head.data, head.size);
     if (hub_pickle_read(&f.pickle, &f.source, skip, head.size - skip, NULL))

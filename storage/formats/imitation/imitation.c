@@ -4,7 +4,7 @@
  * in each; terminal has one value a trajectory. infos are Python objects: they are named and not read.
  * Later releases write folders of the library datasets: datasets/, and pushed.c where they were pushed to a hub.
  *
- * Problems: rows-differ, repeated-member, not-an-array.
+ * Problems: rows-differ, repeated-member, not-an-array, not-checked.
  */
 #include "storage/formats/imitation/imitation.h"
 

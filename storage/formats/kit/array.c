@@ -112,6 +112,15 @@ static enum hub_status read_deflated(struct hub_npz *npz, struct hub_files *file
     return hub_npy_texts(files, &source, &a->npy, &a->file, err);
 }
 
+static enum hub_status check_stored(struct hub_npz *npz, const struct hub_zip_member *m, uint64_t offset,
+                                    struct hub_error *err)
+{
+    const enum hub_status st = hub_zip_check(&npz->source, m, offset, err);
+    if (st == HUB_TIMEOUT)
+        hub_tally_add(&npz->unchecked, "%.*s", (int)HUB_MIN(m->name.size, 100), m->name.data);
+    return st == HUB_TIMEOUT ? HUB_OK : st;
+}
+
 static enum hub_status read_array(struct hub_npz *npz, struct hub_files *files,
                                   const struct hub_zip_member *m, struct hub_npz_array *a,
                                   struct hub_error *err)
@@ -120,6 +129,7 @@ static enum hub_status read_array(struct hub_npz *npz, struct hub_files *files,
     if (m->method == HUB_ZIP_DEFLATED)
         return read_deflated(npz, files, m, a, err);
     HUB_TRY(hub_zip_find(&npz->zip, m, &offset, err));
+    HUB_TRY(check_stored(npz, m, offset, err));
     a->file = npz->source.number;
     const enum hub_status st = hub_npy_read(&npz->source, offset, m->size, &a->npy, err);
     return st == HUB_UNSUPPORTED && a->npy.utf32 ? hub_npy_texts(files, &npz->source, &a->npy, &a->file, err)
@@ -217,8 +227,21 @@ enum hub_status hub_npz_read(struct hub_npz *npz, struct hub_files *files, uint6
     return HUB_OK;
 }
 
+enum hub_status hub_npz_tell_unchecked(const struct hub_npz *npz, struct hub_sink *sink,
+                                       struct hub_error *err)
+{
+    return npz->unchecked.count
+               ? hub_sink_problem(
+                     sink, "not-checked", HUB_VIEW(""), err,
+                     "members whose CRC-32 was not compared, for the inspection had no time left "
+                     "(--inspect-time): %u, the first is %s",
+                     npz->unchecked.count, npz->unchecked.first)
+               : HUB_OK;
+}
+
 enum hub_status hub_npz_tell(const struct hub_npz *npz, struct hub_sink *sink, struct hub_error *err)
 {
+    HUB_TRY(hub_npz_tell_unchecked(npz, sink, err));
     if (npz->repeated.count)
         HUB_TRY(hub_sink_problem(sink, "repeated-member", HUB_VIEW(""), err,
                                  "members whose name comes again are left out: %u, the first is %s",

@@ -20,11 +20,13 @@ struct hub_npz {
     struct hub_zip zip;
     struct hub_npz_array *arrays;
     uint32_t count;
-    struct hub_tally others;   /* members that are no arrays */
-    struct hub_tally repeated; /* members of a name that a later one has too */
+    struct hub_tally others;    /* members that are no arrays */
+    struct hub_tally repeated;  /* members of a name that a later one has too */
+    struct hub_tally unchecked; /* arrays whose checksum was not compared: the job has no time left for it */
 };
 
-/** Read all headers. Deflated arrays are unpacked to side data here. An array that cannot be read has a
+/** Read all headers. Deflated arrays are unpacked to side data here, and the checksums of stored ones compared, so
+ * that whoever serves their rows need not read all of an array for some of it. An array that cannot be read has a
  * reason; what is wrong with the archive is the status. `npz` is zero before, and disposed of in any case. */
 HUB_MUST_USE enum hub_status hub_npz_open(struct hub_npz *npz, struct hub_files *files, uint32_t number,
                                           struct hub_error *err);
@@ -32,7 +34,10 @@ HUB_MUST_USE enum hub_status hub_npz_open(struct hub_npz *npz, struct hub_files 
 HUB_MUST_USE enum hub_status hub_npz_read(struct hub_npz *npz, struct hub_files *files, uint64_t begin,
                                           struct hub_error *err);
 void hub_npz_dispose(struct hub_npz *npz);
-/** Report the members that are no fields. */
+/** Report the members that were not checked. */
+HUB_MUST_USE enum hub_status hub_npz_tell_unchecked(const struct hub_npz *npz, struct hub_sink *sink,
+                                                    struct hub_error *err);
+/** Report these and the members that are no fields. */
 HUB_MUST_USE enum hub_status hub_npz_tell(const struct hub_npz *npz, struct hub_sink *sink,
                                           struct hub_error *err);
 

@@ -118,6 +118,7 @@ static enum hub_status give_arrays(const struct hub_wds_container *c, struct ope
 {
     HUB_CLEANUP(hub_npz_dispose) struct hub_npz npz = {.source = m->source};
     HUB_TRY(hub_npz_read(&npz, c->files, m->member.offset, err));
+    HUB_TRY(hub_npz_tell_unchecked(&npz, c->sink, err));
     for (uint32_t i = 0; i < npz.count; i++) {
         HUB_CLEANUP(hub_buf_dispose) struct hub_buf path = HUB_BUF_INIT(2 * HUB_TAR_MAX_NAME);
         HUB_TRY(hub_buf_add_view(&path, c->field, err));
@@ -331,6 +332,7 @@ enum hub_status hub_wds_report_demos(const struct hub_wds_container *c, uint32_t
         return report_pickle(c, &m.source, m.member.offset, m.member.size, episodes, err);
     HUB_CLEANUP(hub_npz_dispose) struct hub_npz npz = {.source = m.source};
     HUB_TRY(hub_npz_read(&npz, c->files, m.member.offset, err));
+    HUB_TRY(hub_npz_tell_unchecked(&npz, c->sink, err));
     const struct hub_npz_array *only = npz.count == 1 ? &npz.arrays[0] : NULL;
     if (!only || !only->npy.objects)
         return report_dict(c, &npz, episodes, err);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <zlib.h>
 
 extern const struct hub_format hub_format_generic;
 
@@ -110,9 +111,10 @@ static void put_record(unsigned kind, unsigned zeros)
         put(0, 1);
 }
 
-static void put_entry(const char *name)
+static void put_entry(const char *name, uint32_t crc)
 {
-    put_record(0x0201, 16);
+    put_record(0x0201, 12);
+    put(crc, 4);
     put(136, 4);
     put(136, 4);
     put(strlen(name), 2);
@@ -121,26 +123,26 @@ static void put_entry(const char *name)
     cr_assert_eq(hub_buf_add_text(&archive, name, NULL), HUB_OK);
 }
 
-/* Members that share one place in the file: a directory of 400,000 of them, of which two have one name. Comparing
- * each with all others would take 80,000,000,000 steps, which no test waits for. */
-Test(generic, many_members)
+/* A stored member of one number. Its checksum. */
+static uint32_t put_member(const char *name)
 {
-    enum { MEMBERS = 400000 };
     static const char head[] = "\x93NUMPY\1\0v\0{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }";
-    char npy[136] = {0}, name[24];
+    char npy[136] = {0};
     memset(npy, ' ', 127);
     memcpy(npy, head, sizeof head - 1);
     npy[127] = '\n';
-    put_record(0x0403, 26);
+    put_record(0x0403, 22);
+    put(strlen(name), 4);
+    cr_assert_eq(hub_buf_add_text(&archive, name, NULL), HUB_OK);
     cr_assert_eq(hub_buf_add(&archive, npy, sizeof npy, NULL), HUB_OK);
-    const uint64_t directory = archive.size;
-    for (unsigned i = 0; i < MEMBERS; i++) {
-        snprintf(name, sizeof name, "a%06u.npy", i == MEMBERS - 1 ? 7 : i);
-        put_entry(name);
-    }
+    return (uint32_t)crc32(0, (const Bytef *)npy, sizeof npy);
+}
+
+static void put_end(uint64_t directory, uint64_t members)
+{
     const uint64_t end = archive.size;
     put_record(0x0606, 28);
-    put(MEMBERS, 8);
+    put(members, 8);
     put(end - directory, 8);
     put(directory, 8);
     put_record(0x0706, 4);
@@ -152,6 +154,21 @@ Test(generic, many_members)
     put(0xffffffff, 4);
     put(0xffffffff, 4);
     put(0, 2);
+}
+
+/* Members that share one place in the file: a directory of 400,000 of them, of which two have one name. Comparing
+ * each with all others would take 80,000,000,000 steps, which no test waits for. */
+Test(generic, many_members)
+{
+    enum { MEMBERS = 400000 };
+    char name[24];
+    const uint32_t crc = put_member("a000000.npy");
+    const uint64_t directory = archive.size;
+    for (unsigned i = 0; i < MEMBERS; i++) {
+        snprintf(name, sizeof name, "a%06u.npy", i == MEMBERS - 1 ? 7 : i);
+        put_entry(name, crc);
+    }
+    put_end(directory, MEMBERS);
     const struct hub_file_entry entry = {HUB_VIEW("many.npz"), archive.size, false};
     struct hub_files files = {.entries = &entry, .count = 1, .open = open_archive, .close = keep_open};
     struct hub_npz npz = {0};
@@ -163,8 +180,49 @@ Test(generic, many_members)
     cr_expect(hub_view_is(npz.arrays[7].path, "a000008"));
     cr_expect(hub_view_is(npz.arrays[MEMBERS - 2].path, "a000007"));
     cr_expect_str_eq(npz.arrays[0].reason, "");
+    cr_expect(strstr(npz.arrays[7].reason, "another name"), "%s", npz.arrays[7].reason);
     cr_expect_leq(reads, 4 * MEMBERS, "%u reads", reads);
     cr_expect_eq(npz.arrays[0].npy.shape[0], 1);
+    hub_npz_dispose(&npz);
+    hub_buf_dispose(&archive);
+}
+
+struct checked_case {
+    uint32_t flip;    /* of its checksum */
+    int64_t until_ms; /* there is time until then */
+    uint32_t unchecked;
+    char words[24]; /* of the reason; "": it is read */
+};
+
+ParameterizedTestParameters(generic, checksums)
+{
+    static struct checked_case cases[] = {
+        {0, 0, 0, ""},
+        {1, 0, 0, "another CRC-32"},
+        {0, 1, 1, ""}, /* the time is over: it is served, and told */
+        {1, 1, 1, ""},
+    };
+    return cr_make_param_array(struct checked_case, cases, HUB_COUNT(cases));
+}
+
+ParameterizedTest(struct checked_case *c, generic, checksums)
+{
+    const uint32_t crc = put_member("a.npy") ^ c->flip;
+    const uint64_t directory = archive.size;
+    put_entry("a.npy", crc);
+    put_end(directory, 1);
+    const struct hub_file_entry entry = {HUB_VIEW("a.npz"), archive.size, false};
+    struct hub_files files = {.entries = &entry,
+                              .count = 1,
+                              .open = open_archive,
+                              .close = keep_open,
+                              .check_until_ms = c->until_ms};
+    struct hub_npz npz = {0};
+    cr_assert_eq(hub_npz_open(&npz, &files, 0, NULL), HUB_OK);
+    cr_assert_eq(npz.count, 1);
+    cr_expect_eq(npz.unchecked.count, c->unchecked);
+    cr_expect(c->words[0] ? strstr(npz.arrays[0].reason, c->words) != NULL : !npz.arrays[0].reason[0], "%s",
+              npz.arrays[0].reason);
     hub_npz_dispose(&npz);
     hub_buf_dispose(&archive);
 }
