@@ -113,6 +113,7 @@ ParameterizedTestParameters(il, broken)
 {
     static struct broken_case cases[] = {
         {"cut.pkl.gz", "the packed data end too early"},
+        {"short.pkl", "the pickle is cut short at "},
         {"bent.npz", "another CRC-32"},
     };
     return cr_make_param_array(struct broken_case, cases, HUB_COUNT(cases));

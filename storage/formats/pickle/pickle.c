@@ -65,6 +65,7 @@ struct machine {
     struct hub_pickle *p;
     struct hub_source *source;
     uint64_t at, end;
+    uint64_t frame_end; /* of the last FRAME; nothing reaches beyond it from within */
     struct hub_error *err;
 };
 
@@ -245,11 +246,21 @@ static enum hub_status memo_get(struct machine *m, uint32_t slot)
 
 /* ---- reading operands ---- */
 
+/* What lies across the end of a frame is not what was written: bytes before it are missing, or too many. */
+static enum hub_status check_left(struct machine *m, uint64_t size)
+{
+    if (size > m->end - m->at)
+        return hub_fail(m->err, HUB_CORRUPT, "the pickle is cut short at %llu", (unsigned long long)m->at);
+    if (m->at < m->frame_end && size > m->frame_end - m->at)
+        return hub_fail(m->err, HUB_CORRUPT, "a frame of the pickle ends too early, at %llu",
+                        (unsigned long long)m->frame_end);
+    return HUB_OK;
+}
+
 static enum hub_status take(struct machine *m, size_t size, const uint8_t **out)
 {
     size_t got = 0;
-    if (size > m->end - m->at)
-        return hub_fail(m->err, HUB_CORRUPT, "the pickle is cut short at %llu", (unsigned long long)m->at);
+    HUB_TRY(check_left(m, size));
     HUB_TRY(hub_source_peek(m->source, m->at, size, out, &got, m->err));
     if (got < size)
         return hub_fail(m->err, HUB_CORRUPT, "the pickle is cut short at %llu", (unsigned long long)m->at);
@@ -271,9 +282,7 @@ static enum hub_status push_string(struct machine *m, enum hub_pickle_kind kind,
     struct hub_pickle_value *v;
     uint64_t size;
     HUB_TRY(take_uint(m, width, &size));
-    if (size > m->end - m->at)
-        return hub_fail(m->err, HUB_CORRUPT, "a string of %llu bytes runs past the pickle",
-                        (unsigned long long)size);
+    HUB_TRY(check_left(m, size));
     HUB_TRY(push_new(m, kind, &v));
     v->offset = m->at;
     v->size = size;
@@ -346,6 +355,7 @@ static enum hub_status take_line(struct machine *m, uint32_t *out)
     v->size = size;
     v->copied = true;
     v->text = p->text.size;
+    HUB_TRY(check_left(m, size + 1));
     m->at += size + 1;
     return hub_buf_add(&p->text, at, size, m->err);
 }
@@ -492,6 +502,19 @@ static enum hub_status refuse(struct machine *m, uint8_t op)
     }
 }
 
+/* The next bytes, which Python reads at once. Writers end a frame before they begin another one. */
+static enum hub_status op_frame(struct machine *m)
+{
+    uint64_t size;
+    HUB_TRY(take_uint(m, 8, &size));
+    if (m->at < m->frame_end)
+        return hub_fail(m->err, HUB_CORRUPT, "a frame of the pickle begins within another one, at %llu",
+                        (unsigned long long)m->at);
+    HUB_TRY(check_left(m, size));
+    m->frame_end = m->at + size;
+    return HUB_OK;
+}
+
 static enum hub_status op_with_operand(struct machine *m, uint8_t op)
 {
     uint64_t n = 0;
@@ -537,7 +560,7 @@ static enum hub_status op_with_operand(struct machine *m, uint8_t op)
         HUB_TRY(take_uint(m, 4, &n));
         return memo_get(m, (uint32_t)n);
     case OP_FRAME:
-        return take_uint(m, 8, &n); /* a hint on buffering */
+        return op_frame(m);
     default:
         return refuse(m, op);
     }
@@ -614,7 +637,7 @@ static enum hub_status check_protocol(struct machine *m)
 enum hub_status hub_pickle_read(struct hub_pickle *p, struct hub_source *source, uint64_t offset,
                                 uint64_t size, struct hub_error *err)
 {
-    struct machine m = {p, source, offset, offset + size, err};
+    struct machine m = {p, source, offset, offset + size, 0, err};
     p->value_count = p->cell_count = p->stack_count = p->memo_count = p->memo_next = 0;
     p->text.size = 0;
     p->root = HUB_PICKLE_NONE;

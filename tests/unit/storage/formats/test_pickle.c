@@ -94,6 +94,7 @@ struct bad_case {
 };
 
 #define P "\x80\x04"
+#define FRAME(size) "\x95" size "\0\0\0\0\0\0\0"
 #define CASE(what, bytes, st)                                                                                \
     {                                                                                                        \
         what, sizeof(bytes) - 1, bytes, st                                                                   \
@@ -147,6 +148,13 @@ ParameterizedTestParameters(pickle, hostile)
                "a.",
              HUB_OK),
         CASE("newobj_ex", P "cos\nx\n)}\x92.", HUB_OK),
+        CASE("a frame to the end", P FRAME("\2") "N.", HUB_OK),
+        CASE("frames, and bytes between", P FRAME("\1") "]N" FRAME("\2") "a.", HUB_OK),
+        CASE("a frame of more than there is", P FRAME("\3") "N.", HUB_CORRUPT),
+        CASE("a frame of 2^63 bytes", P "\x95\0\0\0\0\0\0\0\x80N.", HUB_CORRUPT),
+        CASE("text across the end of a frame", P FRAME("\4") "\x8c\3xyz.", HUB_CORRUPT),
+        CASE("a name across the end of a frame", P FRAME("\3") "cos\nx\n.", HUB_CORRUPT),
+        CASE("a frame in a frame", P FRAME("\14") "N" FRAME("\2") "N.", HUB_CORRUPT),
     };
     return cr_make_param_array(struct bad_case, cases, HUB_COUNT(cases));
 }
