@@ -154,7 +154,7 @@ static enum hub_status list_below(struct collecting *c, const char *below, struc
     HUB_CLEANUP(hub_freep) char *path = hub_path_join(c->top, below);
     HUB_TRY(hub_allocated(path, err));
     const enum hub_status st = hub_walk_list(c->walk, c->root, path, listing, &why);
-    if (!st || st == HUB_NOT_FOUND)
+    if (!st || (*below && st == HUB_NOT_FOUND))
         return HUB_OK; /* it may have gone meanwhile */
     if (!*below || ends_collecting(st))
         return hub_fail(err, st, "%s", why.detail);

@@ -339,10 +339,13 @@ static bool is_gone(struct hub_scanner *s, const struct hub_summary *summary, co
 {
     if (summary->root >= s->walk.roots->count)
         return true;
-    const struct hub_known_dataset *known = hub_known_find(s, summary->id);
-    if (known && known->state == HUB_KNOWN_RUNNING && known->root == summary->root)
+    struct hub_known_dataset *known = hub_known_find(s, summary->id);
+    const bool seen = known && known->sweep == s->sweep;
+    if (known && known->state == HUB_KNOWN_RUNNING && known->root == summary->root) {
+        known->outdated = known->outdated || !seen; /* another sweep looks once it is inspected */
         return false;
-    if (known && known->sweep == s->sweep)
+    }
+    if (seen)
         return known->root != summary->root;
     return !root_missing[summary->root];
 }

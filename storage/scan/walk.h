@@ -85,7 +85,7 @@ struct hub_fileset {
  * listing where somebody has it, else NULL.
  *
  * @return HUB_TOO_BIG over HUB_MAX_FILES or the walk's directories: `out` has what was found until then;
- *         HUB_CANCELLED
+ *         HUB_NOT_FOUND: the directory itself is not there; HUB_CANCELLED
  */
 HUB_MUST_USE enum hub_status hub_walk_collect(const struct hub_walk *walk, uint32_t root, const char *path,
                                               const struct hub_format_table *formats,

@@ -323,6 +323,23 @@ Test(discover, a_missing_root_is_reported)
 }
 
 /* What lies beside "data" and "meta" sorts before, between and behind them. */
+/* Its inspection finds out by this that it went meanwhile, also where nothing was found in it before. */
+Test(discover, a_folder_that_went_has_no_files_to_collect)
+{
+    char *root = scan_directory();
+    struct hub_roots where = {0};
+    const struct hub_walk walk = {.roots = &where, .max_directories = HUB_MAX_DIRECTORIES};
+    struct hub_fileset files;
+    cr_assert_eq(hub_roots_add(&where, root, NULL, NULL), HUB_OK);
+    cr_expect_eq(hub_walk_collect(&walk, 0, "went-v0", NULL, NULL, &files, NULL), HUB_NOT_FOUND);
+    scan_write(root, "went-v0/data/metadata.json", "{}");
+    cr_expect_eq(hub_walk_collect(&walk, 0, "went-v0", NULL, NULL, &files, NULL), HUB_OK);
+    cr_expect_eq(files.count, 1);
+    hub_fileset_dispose(&files);
+    hub_roots_dispose(&where);
+    scan_remove(root);
+}
+
 Test(discover, what_lies_beside_hides_no_dataset)
 {
     static const struct {
