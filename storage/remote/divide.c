@@ -6,18 +6,16 @@
 
 #include <stdlib.h>
 
-/* A file of such a name marks the folder that holds it: that is one dataset, whatever else is below. The
- * formats' drivers, which look into files as well, know more; what they find within a folder that was
- * fetched is theirs. */
-static const struct {
-    const char *file, *format;
-} names[] = {
+/* The formats' drivers, which look into files as well, know more; what they find within a folder that was fetched is
+ * theirs. */
+const struct hub_found_mark hub_found_marks[] = {
     {"data/main_data.hdf5", "minari-hdf5"},
     {"data/metadata.json", "minari-hdf5"},
     {"meta/info.json", "lerobot"},
     {"meta_data/info.json", "lerobot"},
-    {"state.json", "hf-arrow"},
-    {"dataset_dict.json", "hf-arrow"},
+    {"state.json", "datasets"},
+    {"dataset_dict.json", "datasets"},
+    {NULL, NULL},
 };
 
 struct mark {
@@ -54,12 +52,12 @@ static enum hub_status add_mark(struct dividing *v, struct hub_view folder, cons
 static enum hub_status mark_folder_of(struct dividing *v, const char *path, struct hub_error *err)
 {
     const size_t size = strlen(path);
-    for (size_t i = 0; i < HUB_COUNT(names); i++) {
-        const size_t end = strlen(names[i].file);
-        if (size < end || strcmp(path + size - end, names[i].file) != 0 ||
+    for (const struct hub_found_mark *mark = hub_found_marks; mark->file; mark++) {
+        const size_t end = strlen(mark->file);
+        if (size < end || strcmp(path + size - end, mark->file) != 0 ||
             (size > end && path[size - end - 1] != '/'))
             continue;
-        return add_mark(v, (struct hub_view){path, size > end ? size - end - 1 : 0}, names[i].format, err);
+        return add_mark(v, (struct hub_view){path, size > end ? size - end - 1 : 0}, mark->format, err);
     }
     return HUB_OK;
 }

@@ -42,6 +42,12 @@ bool hub_found_describes(const struct hub_remote_files *tree, uint32_t first, ui
 HUB_MUST_USE enum hub_status hub_found_scan(struct hub_found_list *list, const struct hub_remote_files *tree,
                                             const char *head, struct hub_error *err);
 
+/** A file of such a name marks the folder that holds it: that is one dataset, whatever else is below. */
+struct hub_found_mark {
+    const char *file, *format; /* "meta/info.json"; as its driver is called */
+};
+extern const struct hub_found_mark hub_found_marks[]; /* ended by a file NULL */
+
 /**
  * Cut what is no dataset of Minari's in a settled tree into datasets (divide.c): folders that some format's
  * names mark, and of the rest the shallowest folders that hold none of these. The same files make the same
