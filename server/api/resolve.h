@@ -51,8 +51,8 @@ HUB_MUST_USE enum hub_status hub_resolve_summary(struct hub_request *request,
                                                  const struct hub_summary *summary, struct hub_target *target,
                                                  struct hub_error *err);
 
-/** Keep the dataset from being evicted until the last byte of the answer was sent, and the one before no longer.
- * Functions here that resolve to a dataset call it themselves. */
+/** Keep the dataset from being evicted until the last byte of the answer was sent, and the one before no
+ * longer. Functions here that resolve to a dataset call it themselves. */
 void hub_resolve_begin_reading(struct hub_request *request, const struct hub_summary *summary);
 
 /** How far a dataset is that comes from an upstream: for the problem document. */

@@ -21,7 +21,8 @@ HUB_MUST_USE enum hub_status hub_work_admit(struct hub_request *request,
  * and may be more than one answer holds. HUB_OUT_OF_RANGE. */
 HUB_MUST_USE enum hub_status hub_work_price(const struct hub_plan *plan, uint64_t first, uint64_t stop,
                                             double *us, struct hub_error *err);
-/** What an answer goes through: the error of one that would take too long says so, and what to ask for instead. */
+/** What an answer goes through: the error of one that would take too long says so, and what to ask for
+ * instead. */
 enum hub_work_of { HUB_WORK_ROWS, HUB_WORK_EPISODES, HUB_WORK_FILES, HUB_WORK_OBJECTS };
 /** The same as hub_work_admit, on a worker, of what takes so many microseconds and holds a block at a time. */
 HUB_MUST_USE enum hub_status hub_work_admit_us(struct hub_request *request, enum hub_work_of of, double us,

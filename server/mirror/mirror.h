@@ -35,7 +35,8 @@ struct hub_mirrors_options {
     bool checks_only;
     uint64_t cache_max,
         min_free; /* bytes: of what is pulled together, 0: any; that stay free below each root */
-    /** Memory of requests that lists of remotes are kept in, as far as there is some. NULL: it is not counted. */
+    /** Memory of requests that lists of remotes are kept in, as far as there is some. NULL: it is not
+     * counted. */
     bool (*take)(void *memory, uint64_t bytes);
     void (*give)(void *memory, uint64_t bytes);
     void *memory;

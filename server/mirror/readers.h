@@ -10,8 +10,9 @@
 struct hub_mirrors;
 struct hub_reader; /* the datasets that one request reads, for as long as it does */
 
-/** A request begins to read a dataset, beside `others` that it reads (or NULL), which become part of the result. The result
- * is `others` where it reads the dataset already, where nothing is evicted, or where there is no memory. */
+/** A request begins to read a dataset, beside `others` that it reads (or NULL), which become part of the
+ * result. The result is `others` where it reads the dataset already, where nothing is evicted, or where
+ * there is no memory. */
 struct hub_reader *hub_reader_begin(struct hub_mirrors *mirrors, const char *id, struct hub_reader *others);
 /** The last byte was sent: this is when the datasets were last read. NULL is fine. */
 void hub_reader_end(void *ended);

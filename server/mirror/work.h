@@ -67,8 +67,8 @@ struct hub_mirror_work {
 HUB_MUST_USE enum hub_status hub_mirror_keep(struct hub_mirror_work *work, struct hub_error *err);
 /** The same at once, before something takes effect. */
 HUB_MUST_USE enum hub_status hub_mirror_keep_now(struct hub_mirror_work *work, struct hub_error *err);
-/** The work's lists take so many bytes by now: they are counted as memory of requests, as far as these leave some, until
- * hub_mirror_let_go. */
+/** The work's lists take so many bytes by now: they are counted as memory of requests, as far as these leave
+ * some, until hub_mirror_let_go. */
 void hub_mirror_hold(struct hub_mirror_work *work, uint64_t bytes);
 void hub_mirror_let_go(struct hub_mirror_work *work);
 /** Whether a job has not failed but has to wait: the remote still prepares the dataset, another program of

@@ -167,8 +167,8 @@ static enum hub_status take_name(void *user, const struct hub_property *name, st
     return HUB_OK;
 }
 
-/* How many episodes a filter chooses, none of one that names what is not there; `measured`: whether what it names is, or
- * NULL. */
+/* How many episodes a filter chooses, none of one that names what is not there; `measured`: whether what it
+ * names is, or NULL. */
 static enum hub_status ask_count(struct page *page, struct hub_view where, uint64_t *out, bool *measured)
 {
     HUB_CLEANUP(hub_json_decrefp) json_t *list = NULL;

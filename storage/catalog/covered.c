@@ -10,7 +10,8 @@ static uint64_t hash_of(uint32_t root, const char *path, size_t size)
     return hub_hash(hub_hash(HUB_HASH_START, &root, sizeof root), path, size);
 }
 
-/* The folder of one dataset, which others may share with it, and those above; neighbours mostly have the same. */
+/* The folder of one dataset, which others may share with it, and those above; neighbours mostly have the
+ * same. */
 static enum hub_status add_folders(struct hub_covered *c, const struct hub_summary *summary,
                                    struct hub_error *err)
 {

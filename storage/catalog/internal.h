@@ -114,8 +114,9 @@ void hub_damages_free(struct hub_damages *damages);
 /* ---- covered.c ---- */
 
 /**
- * Folders in which datasets lie that are here. What an upstream lists is not shown where its place is one of them: it
- * came, and what was found in it has names of its own; or others have put theirs there, and it cannot be fetched.
+ * Folders in which datasets lie that are here. What an upstream lists is not shown where its place is one of
+ * them: it came, and what was found in it has names of its own; or others have put theirs there, and it
+ * cannot be fetched.
  */
 struct hub_covered {
     uint64_t *hashes; /* sorted */

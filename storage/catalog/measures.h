@@ -47,13 +47,15 @@ HUB_MUST_USE enum hub_status hub_measures_count(struct hub_catalog *catalog, enu
  * A part could not be measured for trouble of this machine, as an I/O error: nobody is to wait for it, until
  * hub_measures_succeed. Kept in memory; safe from any thread.
  *
- * @return milliseconds for which it is not tried again, longer each time; negative: it failed for the first time
+ * @return milliseconds for which it is not tried again, longer each time; negative: it failed for the first
+ * time
  */
 int64_t hub_measures_fail(struct hub_catalog *catalog, const char *id, int64_t part, const char *why);
 void hub_measures_succeed(struct hub_catalog *catalog, int64_t part);
 /** Did this part fail? `rests`: it is not tried again yet. */
 bool hub_measures_failed(const struct hub_catalog *catalog, int64_t part, bool *rests);
-/** Hand over the parts that failed, by the ids of their datasets. How many there are. `each` must not call the catalogue. */
+/** Hand over the parts that failed, by the ids of their datasets. How many there are. `each` must not call
+ * the catalogue. */
 typedef void (*hub_measure_failure_each)(void *user, const char *id, const char *why);
 uint32_t hub_measure_failures_each(struct hub_catalog *catalog, hub_measure_failure_each each, void *user);
 

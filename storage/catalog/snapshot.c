@@ -378,8 +378,8 @@ static void put_slot(uint32_t *table, uint32_t mask, uint64_t hash, uint32_t num
     table[slot] = number + 1;
 }
 
-/* Those that are here and those that lie elsewhere, in order; an id that is here wins, and so does what lies at the place
- * of one from elsewhere; then the first. */
+/* Those that are here and those that lie elsewhere, in order; an id that is here wins, and so does what lies
+ * at the place of one from elsewhere; then the first. */
 static uint32_t merge(const struct hub_catalog *catalog, const struct hub_covered *covered,
                       const struct hub_summary **out)
 {

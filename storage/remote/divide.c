@@ -6,8 +6,8 @@
 
 #include <stdlib.h>
 
-/* The formats' drivers, which look into files as well, know more; what they find within a folder that was fetched is
- * theirs. */
+/* The formats' drivers, which look into files as well, know more; what they find within a folder that was
+ * fetched is theirs. */
 const struct hub_found_mark hub_found_marks[] = {
     {"data/main_data.hdf5", "minari-hdf5"},
     {"data/metadata.json", "minari-hdf5"},

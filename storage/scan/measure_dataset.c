@@ -20,7 +20,8 @@ static bool rests(const struct hub_measurer *m, const struct hub_dataset *datase
     return out;
 }
 
-/* What became of a part. Trouble of this machine with it is reported once, and keeps nobody waiting: it is tried again later. */
+/* What became of a part. Trouble of this machine with it is reported once, and keeps nobody waiting: it is
+ * tried again later. */
 static enum hub_status end_part(struct hub_measurer *m, const struct hub_dataset *dataset, uint32_t part,
                                 enum hub_status st, const struct hub_error *why, struct hub_error *err)
 {

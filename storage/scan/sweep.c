@@ -375,7 +375,8 @@ static void remove_gone(struct hub_scanner *s, const bool *root_missing)
 
 /* ---- roots that are not mounted ---- */
 
-/* Nothing that was in them counts as deleted. A root may go while it is walked. Returns a bit a root that is missing. */
+/* Nothing that was in them counts as deleted. A root may go while it is walked. Returns a bit a root that is
+ * missing. */
 static uint64_t look_for_roots(struct hub_scanner *s, bool *root_missing)
 {
     uint64_t missing = 0;

@@ -28,8 +28,9 @@ struct hub_fetched {
     size_t count;
 };
 
-/** Move ROOT/ID to the trash, remove it, and remove the folders above it that hold nothing any more. Where it holds more
- * than was fetched, as another copy in a folder of it, that stays. HUB_NOT_FOUND "dataset-not-found" or "not-a-dataset".
+/** Move ROOT/ID to the trash, remove it, and remove the folders above it that hold nothing any more. Where it
+ * holds more than was fetched, as another copy in a folder of it, that stays. HUB_NOT_FOUND
+ * "dataset-not-found" or "not-a-dataset".
  *
  * @param fetched  NULL: all of it goes */
 HUB_MUST_USE enum hub_status hub_withdraw(const struct hub_private *place, const char *id,

@@ -1,4 +1,5 @@
-/* storage/remote/divide.c: what marks a dataset in a bucket is what its driver looks for, under the driver's name. */
+/* storage/remote/divide.c: what marks a dataset in a bucket is what its driver looks for, under the driver's
+ * name. */
 #include "storage/formats/registry.h"
 #include "storage/remote/found.h"
 

@@ -1,5 +1,5 @@
-/* storage/scan/sweep.c: a root that is mounted while a sweep goes on. Its inspector is stopped meanwhile, so that the
- * sweep waits for an answer about another root. */
+/* storage/scan/sweep.c: a root that is mounted while a sweep goes on. Its inspector is stopped meanwhile, so
+ * that the sweep waits for an answer about another root. */
 #include "storage/base/time.h"
 #include "storage/catalog/write.h"
 #include "storage/read/read.h"
