@@ -7,7 +7,7 @@
 /* What the rows of all of them can be: the element of the first one where it is a bool, else the widest. */
 static struct hub_variant common_of(const struct hub_json_rows *r, const struct hub_json_leaf *leaf)
 {
-    struct hub_variant common = leaf->runs[0].variant;
+    struct hub_variant common = leaf->run_count ? leaf->runs[0].variant : (struct hub_variant){0};
     bool floats = false, wide = false;
     for (uint32_t i = 0; i < leaf->run_count; i++) {
         floats |= leaf->runs[i].variant.kind == HUB_KIND_FLOAT;
@@ -95,7 +95,7 @@ static enum hub_status declare(struct hub_json_rows *r, const struct hub_json_co
     struct hub_readings readings = {0};
     uint32_t number;
     const int size = snprintf(path, sizeof path, "%s/%s", column->path, leaf->path);
-    if (!leaf->run_count || size < 0 || (size_t)size >= sizeof path ||
+    if ((!leaf->run_count && !leaf->too_much) || size < 0 || (size_t)size >= sizeof path ||
         hub_sink_find_field(sink, hub_view_of(path)) != HUB_NONE)
         return HUB_OK;
     const struct hub_variant common = common_of(r, leaf);

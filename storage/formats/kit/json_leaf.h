@@ -30,6 +30,7 @@ struct hub_json_leaf {
     union hub_json_item *items;
     char why[48]; /* it cannot be read */
     /* of the part */
+    bool too_much; /* some episode has more numbers than may be kept */
     struct hub_json_run *runs;
     uint32_t run_count, run_capacity;
     struct hub_json_refusal *refusals;

@@ -110,6 +110,7 @@ static enum hub_status begin_leaf(struct hub_json_rows *r, struct hub_json_leaf 
     if (v->kind == HUB_JSON_NO_NUMBERS)
         return HUB_OK;
     if (r->rows > MAX_EPISODE_BYTES || bytes > MAX_EPISODE_BYTES - r->bytes) {
+        leaf->too_much = true;
         snprintf(leaf->why, sizeof leaf->why, "more than %zu MiB of numbers", MAX_EPISODE_BYTES / MIB);
         return HUB_OK;
     }
@@ -140,12 +141,14 @@ static enum hub_status take_value(void *user, const struct hub_json_value *v, st
     struct hub_json_rows *r = user;
     struct hub_json_leaf *leaf;
     HUB_TRY(find_leaf(r, v->path, &leaf, err));
-    if (!leaf || leaf->why[0])
+    if (!leaf)
+        return HUB_OK;
+    leaf->inner |= r->rows < 3 || (r->row > 0 && r->row + 1 < r->rows);
+    if (leaf->why[0])
         return HUB_OK;
     leaf->filled = HUB_MIN(leaf->filled, r->row); /* the last of equal keys counts */
     if (!leaf->seen)
         HUB_TRY(begin_leaf(r, leaf, v, err));
-    leaf->inner |= r->rows < 3 || (r->row > 0 && r->row + 1 < r->rows);
     if (leaf->kind != v->kind && !(is_number(leaf->kind) && is_number(v->kind)))
         refuse(leaf, "type differs", r->row);
     else if (leaf->kind != HUB_JSON_NO_NUMBERS &&
@@ -248,6 +251,7 @@ static enum hub_status write_run(struct hub_json_rows *r, struct hub_json_leaf *
     if (st && !hub_is_local(st))
         return hub_pass(st, &why, err);
     if (st) {
+        leaf->too_much = true;
         snprintf(leaf->why, sizeof leaf->why, "%.40s", why.detail);
         return HUB_OK;
     }
