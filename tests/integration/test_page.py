@@ -16,6 +16,7 @@ import h5py
 import numpy as np
 import pytest
 
+from browser import browser
 from hub import BIN, FIXTURES, Hub, serving, until
 
 DOOR = "D4RL/door/human-v2"
@@ -578,14 +579,6 @@ def test_text_of_a_dataset_is_text(hub):
         assert not any(a.get("src") == "x" for _, a in found.tags)
     found = page(hub, "/d/lab/hostile-v0")
     assert "<script>alert(1)</script>" in found.text and "U+202E" in found.text and "javascript:alert(1)" in found.text
-
-
-def browser():
-    if os.environ.get("HUB_TEST_BROWSER") == "off":
-        return False
-    if not shutil.which("chromium") or subprocess.run(["node", "-e", "require('axe-core'), require('playwright-core')"], capture_output=True).returncode:
-        pytest.skip("no chromium, or no playwright-core and axe-core in NODE_PATH")
-    return True
 
 
 def test_a_window_of_an_episode_without_script(hub):

@@ -1,10 +1,13 @@
 """Rows of numbers that are pictures: which they are, what their documents say, and how each layout is drawn."""
 import io
+import os
+import subprocess
 
 import numpy as np
 import pytest
 from PIL import Image
 
+from browser import browser
 from hub import serving
 
 T, H, W = 3, 36, 40
@@ -141,3 +144,11 @@ def test_the_page_shows_each(hub):
         assert f", {layout}" + (f": {frames} frames side by side" if frames > 1 else "") in figure, path
         assert f'data-ranged="{int(path in RANGED)}"' in figure, path
     assert not [path for path in NUMBERS if begin(path) in text]
+
+
+def test_they_follow_the_clock_in_a_browser(hub):
+    if not browser():
+        return
+    script = os.path.join(os.path.dirname(__file__), "../web/pictures.js")
+    done = subprocess.run(["node", script, hub.base, "reel", "obs/depth", "obs/frames", "obs/atari"], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
