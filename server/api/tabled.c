@@ -239,5 +239,6 @@ enum hub_status hub_tabled_send(const struct hub_tabled_request *asked, struct h
     if (whole)
         return HUB_OK;
     *tabled = NULL;
-    return hub_response_made(response, 200, asked->media_type, &t->maker, err);
+    HUB_TRY(hub_response_made(response, 200, asked->media_type, &t->maker, err));
+    return hub_response_begin(response, err);
 }

@@ -296,5 +296,5 @@ enum hub_status hub_zipped_send(struct hub_request *request, struct hub_response
     *zipped = NULL;
     HUB_TRY(hub_response_made(response, 200, "application/x-npz", &z->maker, err));
     response->length = length;
-    return HUB_OK;
+    return hub_response_begin(response, err);
 }

@@ -543,7 +543,9 @@ static void account(struct hub_exchange *x, bool complete)
                                           .target = x->request.target,
                                           .query = x->request.query_text,
                                           .agent = agent ? agent : "",
-                                          .detail = is_about_us(x->response.status) ? x->error.detail : NULL,
+                                          .detail = is_about_us(x->response.status) ? x->error.detail
+                                                    : x->made.why[0]                ? x->made.why
+                                                                                    : NULL,
                                           .status = x->response.status,
                                           .bytes = bytes,
                                           .duration_us = us,

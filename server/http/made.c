@@ -1,8 +1,14 @@
 #include "server/http/made.h"
 
-void hub_made_init(struct hub_made *made, struct hub_maker *maker)
+#include <stdio.h>
+
+void hub_made_init(struct hub_made *made, struct hub_maker *maker, struct hub_buf *first)
 {
     *made = (struct hub_made){.maker = maker, .stretch = HUB_BUF_INIT(HUB_MADE_LIMIT)};
+    if (!first->size)
+        return;
+    made->stretch = *first;
+    *first = HUB_BUF_INIT(0);
 }
 
 void hub_made_dispose(struct hub_made *made)
@@ -25,10 +31,11 @@ void hub_made_more(struct hub_made *made)
     struct hub_error err = {0};
     made->at += made->stretch.size;
     made->stretch.size = 0;
-    if (made->maker->more(made->maker, &made->stretch, &err))
-        made->failed = true;
-    else
+    if (!made->maker->more(made->maker, &made->stretch, &err)) {
         made->complete = made->stretch.size == 0;
-    if (made->failed)
-        made->stretch.size = 0;
+        return;
+    }
+    made->failed = true;
+    made->stretch.size = 0;
+    snprintf(made->why, sizeof made->why, "%.250s", err.detail);
 }

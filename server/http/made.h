@@ -29,9 +29,11 @@ struct hub_made {
     struct hub_buf stretch;
     uint64_t at; /* of the stretch, in the body */
     bool complete, failed;
+    char why[256]; /* it failed */
 };
 
-void hub_made_init(struct hub_made *made, struct hub_maker *maker);
+/** `first` is taken: what was made of it already, or empty. */
+void hub_made_init(struct hub_made *made, struct hub_maker *maker, struct hub_buf *first);
 void hub_made_dispose(struct hub_made *made);
 /** Bytes from `at` on: how many; 0 when hub_made_more has to be called first, or, with `complete` or `failed`, none
  * will come. */

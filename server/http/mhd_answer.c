@@ -103,7 +103,7 @@ static ssize_t read_made(void *cls, uint64_t at, char *out, size_t size)
 /* Where its length is not known it is sent in chunks, or ends with the connection. */
 static struct MHD_Response *made_response(struct hub_exchange *x)
 {
-    hub_made_init(&x->made, x->response.maker);
+    hub_made_init(&x->made, x->response.maker, &x->response.buffer);
     x->task.run = make_more;
     x->task.cancel = drop_made;
     const uint64_t length = x->response.length;

@@ -215,6 +215,12 @@ enum hub_status hub_response_made(struct hub_response *response, unsigned status
     return hub_response_header(response, err, "Content-Type", "%s", content_type);
 }
 
+enum hub_status hub_response_begin(struct hub_response *response, struct hub_error *err)
+{
+    response->buffer = HUB_BUF_INIT(HUB_MADE_LIMIT);
+    return response->maker->more(response->maker, &response->buffer, err);
+}
+
 enum hub_status hub_response_unsent(struct hub_response *response, unsigned status, const char *content_type,
                                     uint64_t length, struct hub_error *err)
 {

@@ -38,6 +38,7 @@ static enum hub_status body_of(struct hub_response *response, struct hub_buf *ma
     if (response->kind != HUB_BODY_MADE)
         return HUB_OK;
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf stretch = HUB_BUF_INIT(HUB_MADE_LIMIT);
+    HUB_TRY(hub_buf_add_view(made, hub_buf_view(&response->buffer), err));
     do {
         stretch.size = 0;
         HUB_TRY(response->maker->more(response->maker, &stretch, err));

@@ -247,6 +247,33 @@ def test_what_changes_meanwhile_ends_short(tmp_path):
             until(lambda: hub.dataset(id)["revision"] != revision)
 
 
+def write_damaged(path, chunk):
+    """A million rows in chunks of 100,000, one of which is not what was written."""
+    with h5py.File(path, "w") as f:
+        x = f.create_dataset("x", data=np.random.default_rng(1).normal(size=(1_000_000, 2)), chunks=(100_000, 2), compression="gzip", compression_opts=1)
+        at = x.id.get_chunk_info(chunk)
+    with open(path, "r+b") as f:
+        f.seek(at.byte_offset + at.size // 2)
+        f.write(bytes(200))
+
+
+@pytest.mark.parametrize("format", ["csv", "arrow", "jsonl", "npz"])
+def test_damage_is_the_answer_or_a_line_in_the_log(tmp_path, format):
+    """In the first rows that are sent nothing has been said yet; further on the answer breaks off, and the log says why."""
+    write_damaged(tmp_path / "first.h5", 0)
+    write_damaged(tmp_path / "later.h5", 9)
+    with serving(str(tmp_path), args=("--measure", "off")) as hub:
+        hub.wait_indexed()
+        first = hub.get(f"/api/v1/datasets/first/rows?fields=x&format={format}")
+        assert first.status == 422 and "deflate" in first.json()["detail"], first.body
+        assert "X-Total-Count" not in first.headers and "ETag" not in first.headers
+        assert hub.get(f"/api/v1/datasets/first/rows?fields=x&format={format}", method="HEAD").status == 422
+        with pytest.raises(http.client.IncompleteRead):
+            hub.get(f"/api/v1/datasets/later/rows?fields=x&format={format}")
+        line = until(lambda: [l for l in hub.text_log().splitlines() if "/datasets/later/rows" in l])[-1]
+        assert " 200 " in line and "aborted" in line and "deflate" in line.split('"')[-1], line
+
+
 def test_minari_cli(tmp_path):
     """Its files are the hub's answers; text goes to a pipe, and what is wrong has the hub's words."""
     from cli import Cli

@@ -106,9 +106,9 @@ static enum hub_status handle(struct hub_error *err)
 static void add_made(void)
 {
     struct hub_made made;
-    for (hub_made_init(&made, response.maker); !made.complete && !made.failed;) {
-        hub_made_more(&made);
+    for (hub_made_init(&made, response.maker, &response.buffer); !made.complete && !made.failed;) {
         cr_assert_eq(hub_buf_add_view(&body, hub_buf_view(&made.stretch), NULL), HUB_OK);
+        hub_made_more(&made);
     }
     cr_expect(!made.failed, "%s ends short", request.target);
     hub_made_dispose(&made);
