@@ -7,10 +7,12 @@ import subprocess
 import sys
 import tarfile
 
+import numpy as np
+import pyarrow.parquet
 import pytest
 
 sys.path.insert(0, os.path.dirname(__file__))
-from hub import BIN, FIXTURES, Hub
+from hub import BIN, FIXTURES, Hub, until
 
 ARM = os.path.join(FIXTURES, "lerobot", "arm-v21")
 
@@ -128,3 +130,59 @@ def test_pointers_of_git_lfs_are_named_whatever_they_are_called(tmp_path):
     assert {id for id, (format, _, _) in found.items() if format == "generic"} == names
     assert all("git lfs pull" in found[id][2] and found[id][1] != "ready" for id in names)
     assert found["other"][0] == "files"
+
+
+def episode(rng, steps):
+    return {"observations": rng.normal(size=(steps + 1, 3)).astype("f4"), "actions": rng.normal(size=(steps, 2)).astype("f4"), "rewards": np.ones(steps, "f4")}
+
+
+def lies_at(hub, id, episode, field, format="npy"):
+    return np.load(io.BytesIO(hub.get(f"/api/v1/datasets/{id}/episodes/{episode}/{field}?format={format}").body))
+
+
+def test_a_series_of_episodes_is_one_dataset(tmp_path):
+    root, rng = str(tmp_path), np.random.default_rng(0)
+    stored = {n: episode(rng, 10 + n) for n in range(4)}
+    for n, arrays in stored.items():
+        for path in (f"npz/episode_{n:03}.npz", f"folders/episode_{n}/trajectory.npz", f"beside/episode{n}.npz"):
+            os.makedirs(os.path.dirname(os.path.join(root, path)), exist_ok=True)
+            np.savez(os.path.join(root, path), **arrays)
+        write(root, f"folders/episode_{n}/meta.json", json.dumps({"weather": f"day {n}"}).encode())
+        write(root, f"parquet/episode_{n:06}.parquet")
+        pyarrow.parquet.write_table(pyarrow.table({"action": arrays["actions"][:, 0], "reward": arrays["rewards"]}),
+                                    os.path.join(root, f"parquet/episode_{n:06}.parquet"))
+    np.save(os.path.join(root, "beside", "other.npy"), np.zeros(3))
+    for n in range(2):  # of other shapes each: no series
+        write(root, f"unlike/episode_{n}.npz")
+        np.savez(os.path.join(root, f"unlike/episode_{n}.npz"), **{f"field{n}": np.zeros(3)})
+        for name in "ab":
+            write(root, f"several/episode_{n}/{name}.npz")
+            np.savez(os.path.join(root, f"several/episode_{n}/{name}.npz"), x=np.zeros(3))
+    with Hub([root]) as hub:
+        hub.wait_indexed()
+        found = {d["id"]: d["episodes"] for d in hub.datasets()}
+        assert found == {"npz": 4, "folders": 4, "parquet": 4, "beside/episode": 4, "beside/other": 1, "unlike/episode_0": 1, "unlike/episode_1": 1,
+                         **{f"several/episode_{n}/{name}": 1 for n in range(2) for name in "ab"}}
+        for id in ("npz", "folders", "beside/episode"):
+            fields = {f["path"]: f["axis"] for f in hub.dataset(id)["fields"]}
+            assert fields == {"observations": "state", "actions": "step", "rewards": "step"}
+            for n, arrays in stored.items():
+                for field, values in arrays.items():
+                    assert np.array_equal(lies_at(hub, id, n, field), values)
+        assert [e["attributes"] for e in hub.episodes("folders")] == [{"weather": f"day {n}"} for n in range(4)]
+        assert [e["steps"] for e in hub.episodes("parquet")] == [10, 11, 12, 13]
+        assert np.array_equal(lies_at(hub, "parquet", 2, "action"), stored[2]["actions"][:, 0])
+        np.savez(os.path.join(root, "npz", "episode_009.npz"), **episode(rng, 5))
+        until(lambda: {e["number"] for e in hub.episodes("npz")} == {0, 1, 2, 3, 9})
+
+
+def test_a_damaged_episode_hides_no_other(tmp_path):
+    root, rng = str(tmp_path), np.random.default_rng(0)
+    for n in range(4):
+        write(root, f"npz/episode_{n}.npz")
+        np.savez(os.path.join(root, f"npz/episode_{n}.npz"), **episode(rng, 10))
+    write(root, "npz/episode_2.npz", b"PK\x03\x04 cut")
+    with Hub([root]) as hub:
+        hub.wait_indexed()
+        assert [e["number"] for e in hub.episodes("npz")] == [0, 1, 3]
+        assert [p.get("path") for p in hub.dataset("npz")["problems"]] == ["episode_2.npz"]

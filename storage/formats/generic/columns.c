@@ -59,18 +59,36 @@ static enum hub_status add_column(struct hub_table *table, uint32_t index, struc
     return st ? hub_pass(st, &why, err) : place(table, &c, files, sink, episode, err);
 }
 
-static enum hub_status inspect(struct hub_files *files, struct hub_sink *sink, struct hub_error *err)
+static enum hub_status inspect(struct hub_files *files, const struct generic_one *one, struct hub_sink *sink,
+                               struct hub_error *err)
 {
     HUB_CLEANUP(hub_table_dispose) struct hub_table table = {.rows = 0};
     uint32_t index;
-    HUB_TRY(hub_table_open(files, 0, &table, err));
-    HUB_TRY(generic_episode(sink, table.rows, &index, err));
+    HUB_TRY(hub_table_open(files, one->file, &table, err));
+    HUB_TRY(generic_episode(sink, one, table.rows, &index, err));
     for (uint32_t i = 0; i < table.count; i++)
         HUB_TRY(add_column(&table, i, files, sink, index, err));
     return HUB_OK;
 }
 
+static bool same_columns(const struct hub_table *a, const struct hub_table *b)
+{
+    for (uint32_t i = 0; i < a->count; i++) {
+        const char *path = hub_table_path(a, i);
+        if (path && hub_table_find(b, path) == HUB_NONE)
+            return false;
+    }
+    return a->count == b->count;
+}
+
+static bool alike(struct hub_files *files, uint32_t a, uint32_t b)
+{
+    HUB_CLEANUP(hub_table_dispose) struct hub_table one = {.rows = 0}, other = {.rows = 0};
+    return !hub_table_open(files, a, &one, NULL) && !hub_table_open(files, b, &other, NULL) &&
+           same_columns(&one, &other);
+}
+
 static const char *const parquet_endings[] = {".parquet", NULL};
 static const char *const arrow_endings[] = {".arrow", ".feather", NULL};
-const struct generic_container generic_parquet = {parquet_endings, is_parquet, NULL, inspect, NULL};
-const struct generic_container generic_arrow = {arrow_endings, is_arrow, NULL, inspect, NULL};
+const struct generic_container generic_parquet = {parquet_endings, is_parquet, NULL, inspect, NULL, alike};
+const struct generic_container generic_arrow = {arrow_endings, is_arrow, NULL, inspect, NULL, alike};

@@ -17,7 +17,7 @@ static const struct generic_container *const containers[] = {&generic_h5, &gener
 /* ---- claim ---- */
 
 /* A file is a container by its name and its head; one that Git LFS has not fetched by its name alone. */
-static const struct generic_container *container_of(struct hub_files *files, uint32_t number)
+const struct generic_container *generic_container_of(struct hub_files *files, uint32_t number)
 {
     uint8_t head[GENERIC_HEAD];
     struct hub_error why = {0};
@@ -37,12 +37,13 @@ static const struct generic_container *container_of(struct hub_files *files, uin
 
 static int claim_directory(struct hub_files *listing)
 {
-    return generic_refuse_directory(listing) ? 2 : 0;
+    return generic_refuse_directory(listing) || generic_claim_series(listing) ? 2 : 0;
 }
 
 static bool is_mine(struct hub_files *files, uint32_t number)
 {
-    return files->entries[number].size && (container_of(files, number) || generic_refuse_file(files, number));
+    return files->entries[number].size &&
+           (generic_container_of(files, number) || generic_refuse_file(files, number));
 }
 
 /* What is refused keeps its whole name. */
@@ -50,6 +51,8 @@ static int claim_files(struct hub_files *listing, struct hub_claim *claim)
 {
     static const char *const endings[] = {".hdf5", ".h5",      ".hdf",   ".he5",     ".mat", ".npy",
                                           ".npz",  ".parquet", ".arrow", ".feather", "",     NULL};
+    if (generic_claim_series_files(listing, claim))
+        return 2;
     const int confidence = hub_claim_file(listing, claim, endings, is_mine, 1);
     if (confidence)
         generic_widen(listing, claim);
@@ -58,41 +61,57 @@ static int claim_files(struct hub_files *listing, struct hub_claim *claim)
 
 /* ---- the dataset ---- */
 
-enum hub_status generic_episode(struct hub_sink *sink, uint64_t steps, uint32_t *index, struct hub_error *err)
+enum hub_status generic_episode(struct hub_sink *sink, const struct generic_one *one, uint64_t steps,
+                                uint32_t *index, struct hub_error *err)
 {
-    struct hub_episode episode = hub_episode_of(HUB_VIEW("0"), 0, steps);
-    episode.number = 0;
+    struct hub_episode episode = hub_episode_of(one->name, one->file, steps);
+    episode.number = one->number;
+    episode.attributes = one->attributes;
     return hub_sink_episode(sink, &episode, index, err);
+}
+
+/* One file. */
+static enum hub_status plan_one(struct hub_files *files, const struct generic_container *container,
+                                struct hub_sink *sink, struct hub_error *err)
+{
+    static const uint32_t first = 0;
+    HUB_TRY(container->plan ? container->plan(files, sink, err) : hub_files_usable(files, 0, err));
+    return hub_sink_part(sink, &(struct hub_part){files->entries[0].path, &first, 1, HUB_VIEW("")}, err);
 }
 
 static enum hub_status plan(struct hub_files *files, struct hub_sink *sink, struct hub_error *err)
 {
-    static const uint32_t first = 0;
-    const struct generic_container *container = files->count == 1 ? container_of(files, 0) : NULL;
-    const char *remedy = container ? NULL : generic_refuse_files(files);
-    if (!container && (remedy || (remedy = generic_refuse_directory(files))))
+    HUB_CLEANUP(generic_series_dispose) struct generic_series series = {0};
+    const struct generic_container *container = files->count == 1 ? generic_container_of(files, 0) : NULL;
+    if (container)
+        return plan_one(files, container, sink, err);
+    const char *remedy = generic_refuse_files(files);
+    if (remedy || (remedy = generic_refuse_directory(files)))
         return hub_fail(err, HUB_UNSUPPORTED, "%s", remedy);
-    if (!container)
+    HUB_TRY(generic_series_list(&series, files, NULL, files->count, err));
+    if (!generic_series_is_all(&series, files) || !generic_series_is_one(&series, files))
         return hub_fail(err, HUB_NOT_ACCEPTABLE, "no container of arrays");
-    HUB_TRY(container->plan ? container->plan(files, sink, err) : hub_files_usable(files, 0, err));
-    return hub_sink_part(sink, &(struct hub_part){files->entries[0].path, &first, 1, HUB_VIEW("")}, err);
+    return generic_plan_series(&series, files, sink, err);
 }
 
 static enum hub_status inspect(struct hub_files *files, const struct hub_part *part, struct hub_sink *sink,
                                struct hub_error *err)
 {
-    (void)part;
-    const struct generic_container *container = files->count ? container_of(files, 0) : NULL;
-    return container ? container->inspect(files, sink, err)
+    static const struct generic_one one = {.name = {"0", 1}, .attributes = {"", 0}};
+    const struct generic_container *container = files->count == 1 ? generic_container_of(files, 0) : NULL;
+    if (files->count > 1)
+        return generic_inspect_series(files, part, sink, err);
+    return container ? container->inspect(files, &one, sink, err)
                      : hub_fail(err, HUB_CHANGED, "another file than was planned");
 }
 
 static const char *const names[] = {
-    "*.hdf5",    "*.h5",    "*.hdf",       "*.he5",      "*.mat",         "*.npy",       "*.npz",
-    "*.parquet", "*.arrow", "*.feather", /* containers */
-    ".zgroup",   ".zarray", "zarr.json",   "*.zarr.zip", "features.json", "*.tfrecord*", "*.mcap",
-    "*.bag",     "*.db3",   "*_ckpt.*.gz", "*.pkl",      "*.pickle",      "*.pkl.gz",    "*.mp4",
-    "*.zip",     "*.tar",   "*.tar.gz",    "*.tgz",      "*.tar.zst",     "*.rrd",       NULL, /* refused */
+    "*.hdf5",    "*.h5",      "*.hdf",     "*.he5",       "*.mat",         "*.npy",
+    "*.npz",     "*.parquet", "*.arrow",   "*.feather", /* containers */
+    ".zgroup",   ".zarray",   "zarr.json", "*.zarr.zip",  "features.json", "*.tfrecord*",
+    "*.mcap",    "*.bag",     "*.db3",     "*_ckpt.*.gz", "*.pkl",         "*.pickle",
+    "*.pkl.gz",  "*.mp4",     "*.zip",     "*.tar",       "*.tar.gz",      "*.tgz",
+    "*.tar.zst", "*.rrd",     "episode*/", NULL, /* refused */
 };
 const struct hub_format hub_format_generic = {
     .name = "generic",

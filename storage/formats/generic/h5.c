@@ -52,7 +52,8 @@ static bool pictured(const void *user, struct hub_view path)
     return false; /* only what has the shape of pictures */
 }
 
-static enum hub_status inspect(struct hub_files *files, struct hub_sink *sink, struct hub_error *err)
+static enum hub_status inspect(struct hub_files *files, const struct generic_one *one, struct hub_sink *sink,
+                               struct hub_error *err)
 {
     HUB_CLEANUP(dispose) struct plain p = {0};
     uint32_t index;
@@ -60,10 +61,10 @@ static enum hub_status inspect(struct hub_files *files, struct hub_sink *sink, s
     p.fields.pictured = pictured;
     HUB_TRY(hub_h5_tree_load(&p.tree, hub_h5_root(p.file), err));
     const uint64_t steps = steps_of(&p.tree);
-    HUB_TRY(generic_episode(sink, steps, &index, err));
+    HUB_TRY(generic_episode(sink, one, steps, &index, err));
     HUB_TRY(hub_h5_fields_place(&p.fields, &p.tree, index, steps, err));
     return hub_h5_fields_finish(&p.fields, sink, err);
 }
 
 static const char *const endings[] = {".hdf5", ".h5", ".hdf", ".he5", ".mat", NULL};
-const struct generic_container generic_h5 = {endings, NULL, plan, inspect, hub_h5_is};
+const struct generic_container generic_h5 = {endings, NULL, plan, inspect, hub_h5_is, NULL};
