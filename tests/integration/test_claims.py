@@ -186,3 +186,28 @@ def test_a_damaged_episode_hides_no_other(tmp_path):
         hub.wait_indexed()
         assert [e["number"] for e in hub.episodes("npz")] == [0, 1, 3]
         assert [p.get("path") for p in hub.dataset("npz")["problems"]] == ["episode_2.npz"]
+
+
+@pytest.mark.parametrize("flags,ends", [({"dones": 1}, [4, 9, 11]), ({"terminals": 1, "timeouts": 2}, [4, 7, 9, 11])])
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+def test_a_flat_npz_is_cut_as_d4rl_is(tmp_path, flags, ends, save):
+    rows, rng = 12, np.random.default_rng(0)
+    arrays = {"observations": rng.normal(size=(rows, 3)).astype("f4"), "actions": rng.normal(size=(rows, 2)).astype("f4"),
+              "rewards": np.arange(rows, dtype="f8"), "note": np.array("of the whole")}
+    marks = {1: [4, 9], 2: [7]}
+    for name, mark in flags.items():
+        arrays[name] = np.isin(np.arange(rows), marks[mark])
+    save(tmp_path / "flat.npz", **arrays)
+    with Hub([str(tmp_path)]) as hub:
+        hub.wait_indexed()
+        assert hub.dataset("flat")["format"] == "d4rl"
+        episodes, first = hub.episodes("flat"), 0
+        assert [e["steps"] for e in episodes] == np.diff([-1] + ends).tolist()
+        for e, end in zip(episodes, ends):
+            assert e["return"] == sum(range(first, end + 1))
+            assert e.get("terminated") == ((end in marks[1]) if "terminals" in flags else None)
+            assert e.get("truncated") == ((end in marks[2]) if "timeouts" in flags else None)
+            for field in ("observations", "actions", "rewards"):
+                assert np.array_equal(lies_at(hub, "flat", e["number"], field), arrays[field][first:end + 1])
+            first = end + 1
+        assert "open-tail" in {p["code"] for p in hub.dataset("flat")["problems"]}
