@@ -10,6 +10,7 @@
 #include "server/api/cursor.h"
 #include "server/api/handlers.h"
 #include "server/api/negotiate.h"
+#include "server/api/step_where.h"
 #include "server/api/tabled.h"
 #include "server/api/transitions.h"
 #include "server/api/zipped.h"
@@ -29,6 +30,10 @@ static const char *const parameters[] = {HUB_CHOSEN_PARAMETERS "fields...",
                                          "cursor",
                                          "sentinel",
                                          "valid",
+                                         "start",
+                                         "stop",
+                                         "step",
+                                         "step_where",
                                          "format",
                                          "nonfinite",
                                          "for",
@@ -39,6 +44,8 @@ struct rows_request {
     struct hub_target target;
     struct hub_chosen_episodes episodes;
     struct hub_chosen_fields fields;
+    struct hub_row_range steps;       /* of each episode */
+    struct hub_step_where step_where; /* among these */
     struct hub_page_query page;
     struct hub_page_ends ends;
     bool transitions, drop_sentinel;
@@ -60,12 +67,25 @@ static void rows_request_dispose(struct rows_request *q)
     hub_tabled_freep(&q->tabled);
     hub_chosen_dispose(&q->episodes);
     hub_buf_dispose(&q->left_out);
+    hub_step_where_dispose(&q->step_where);
     if (q->taken)
         q->target.state.dataset = NULL;
     hub_target_dispose(&q->target);
 }
 
 /* ---- what is asked for ---- */
+
+static enum hub_status read_steps(const struct hub_request *request, struct rows_request *q,
+                                  struct hub_error *err)
+{
+    struct hub_row_range *steps = &q->steps;
+    HUB_TRY(hub_request_int(request, "start", &steps->start, &steps->has_start, err));
+    HUB_TRY(hub_request_int(request, "stop", &steps->stop, &steps->has_stop, err));
+    HUB_TRY(hub_request_int(request, "step", &steps->step, &steps->has_step, err));
+    if (steps->has_step && steps->step < 1)
+        return hub_request_wrong(request, "step", err, "step is 1 or more: rows come in the order of steps");
+    return hub_step_where_read(request, &q->step_where, err);
+}
 
 static enum hub_status read_question(const struct hub_request *request, struct rows_request *q,
                                      struct hub_error *err)
@@ -84,6 +104,7 @@ static enum hub_status read_question(const struct hub_request *request, struct r
     q->transitions = view == 1;
     q->drop_sentinel = sentinel == 1;
     q->nonfinite = nonfinite < 0 ? HUB_NONFINITE_NULL : (enum hub_nonfinite)nonfinite;
+    HUB_TRY(read_steps(request, q, err));
     return hub_negotiate_arrays(request, hub_is_table, &q->as, err);
 }
 
@@ -130,12 +151,14 @@ static enum hub_status choose(struct hub_request *request, struct hub_response *
     HUB_TRY(hub_chosen_wants_valid(request, q->target.summary, &q->episodes.only_valid, err));
     HUB_TRY(hub_chosen_episodes(request, response, &q->target.state, UINT32_MAX, &q->episodes, err));
     HUB_TRY(take_page(q, err));
-    if ((uint64_t)q->episodes.count * q->fields.count > LIGHT_LOOKS && !request->heavy) {
+    const bool light = !q->step_where.where && (uint64_t)q->episodes.count * q->fields.count <= LIGHT_LOOKS;
+    if (!light && !request->heavy) {
         request->heavy = true;
         return HUB_AGAIN;
     }
-    return hub_budget_take(request->app->budget, request, response,
-                           (uint64_t)q->episodes.count * sizeof *q->reading->ends, err);
+    return hub_budget_take(
+        request->app->budget, request, response,
+        (uint64_t)q->episodes.count * (2 * sizeof *q->reading->ends + sizeof *q->reading->runs), err);
 }
 
 /* ---- columns ---- */
@@ -222,7 +245,18 @@ static enum hub_status open_reading(struct hub_request *request, struct rows_req
 
 /* ---- the answer ---- */
 
-static enum hub_status plan(struct rows_request *q, struct hub_error *err)
+/* Of each episode only some rows. */
+static enum hub_status choose_rows(struct hub_request *request, struct rows_request *q,
+                                   struct hub_response *response, struct hub_error *err)
+{
+    const struct hub_row_range *steps = &q->steps;
+    if (q->step_where.where || steps->has_start || steps->has_stop || steps->has_step)
+        HUB_TRY(hub_reading_slice(q->reading, steps, err));
+    return hub_step_where_choose(&q->step_where, request, response, q->reading, err);
+}
+
+static enum hub_status plan(struct hub_request *request, struct rows_request *q,
+                            struct hub_response *response, struct hub_error *err)
 {
     struct hub_reading *r = q->reading;
     const struct hub_transitions_query query = {.fields = &q->fields,
@@ -233,8 +267,10 @@ static enum hub_status plan(struct rows_request *q, struct hub_error *err)
     const enum hub_status st = hub_transitions_columns(&query, r, &q->plan, err);
     *(q->zipped ? &q->zipped->names : &q->tabled->names) = q->plan.names; /* on failure too */
     HUB_TRY(st);
+    HUB_TRY(hub_step_where_columns(&q->step_where, r, err));
     HUB_TRY(hub_reading_begin(r, err));
     HUB_TRY(hub_transitions_ends(&query, r, err));
+    HUB_TRY(choose_rows(request, q, response, err));
     HUB_TRY(keep_columns(q, err));
     hub_transitions_made(&query, r, &q->plan);
     return HUB_OK;
@@ -279,7 +315,7 @@ static enum hub_status answer(struct hub_request *request, struct rows_request *
         return HUB_OK;
     HUB_TRY(choose(request, response, q, err));
     HUB_TRY(open_reading(request, q, err));
-    HUB_TRY(plan(q, err));
+    HUB_TRY(plan(request, q, response, err));
     HUB_TRY(put_headers(request, q, response, err));
     if (q->zipped)
         return hub_zipped_send(request, response, &q->zipped, err);

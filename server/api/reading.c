@@ -18,15 +18,16 @@ void hub_reading_dispose(struct hub_reading *r)
     r->now.fields = r->fields; /* all of them */
     r->now.count = r->fields ? r->field_count : 0;
     hub_selection_dispose(&r->now);
-    for (uint32_t i = 0; i < r->column_count; i++) {
-        hub_rows_dispose(&r->rows[i]);
-        hub_held_dispose(&r->held[i]);
-    }
+    r->fields = NULL;
+    while (r->column_count)
+        hub_reading_drop(r);
     if (r->app)
         hub_budget_give(r->app->budget, HUB_BUDGET_SHARED, r->holds);
     hub_dataset_put(r->dataset);
     free(r->places);
     free(r->ends);
+    free(r->runs);
+    free(r->wholes);
     free(r->request);
     *r = (struct hub_reading){0};
 }
@@ -156,7 +157,7 @@ static enum hub_status look_at(struct hub_reading *r, uint32_t column, uint32_t 
     const struct hub_dataset_episode *e = &r->dataset->episodes[r->places[episode]];
     const struct hub_dataset_field *field = &r->dataset->fields[r->columns[column].field];
     const struct hub_window *window;
-    const uint64_t rows = rows_of(r, episode);
+    const uint64_t rows = hub_reading_whole(r, episode);
     HUB_TRY(hub_reading_wanted(r, err));
     HUB_TRY(find_window(r, column, e, &window, err));
     const struct hub_layout *layout = hub_layout_of(r->fields[column].layout);
@@ -198,10 +199,10 @@ enum hub_status hub_reading_look(struct hub_reading *r, uint32_t column, struct 
     enum hub_status st = HUB_OK;
     uint32_t first = 0;
     r->as[column].type = r->dataset->fields[r->columns[column].field].type;
-    while (first < r->count && !rows_of(r, first))
+    while (first < r->count && !hub_reading_whole(r, first))
         first++; /* an episode without rows adds none, whatever it has instead of the field */
     for (uint32_t i = first; i < r->count && !st; i++)
-        st = rows_of(r, i) ? look_at(r, column, first, i, err) : HUB_OK;
+        st = hub_reading_whole(r, i) ? look_at(r, column, first, i, err) : HUB_OK;
     if (first == r->count)
         st = look_anywhere(r, column, err);
     hub_layout_put(r->fields[column].layout);
@@ -268,16 +269,17 @@ static enum hub_status enter(struct hub_reading *r, uint32_t episode, struct hub
     return HUB_OK;
 }
 
-/* Rows [first, first + count) of a column in the episode that was entered become its plan, as far as there are
+/* Rows of a column in the episode that was entered, `first` and those behind it, become its plan, as far as there are
  * any. */
 static void cut(struct hub_reading *r, uint32_t column, uint64_t first, uint64_t count)
 {
     struct hub_selected_field *selected = &r->fields[column];
     const struct hub_slice *all = &selected->slice;
+    const uint64_t stride = r->runs ? r->stride : 1;
     first += r->sliced ? 0 : skipped(r, column);
-    const uint64_t there = first < all->count ? HUB_MIN(count, all->count - first) : 0;
-    selected->plan.slice =
-        (struct hub_slice){there ? all->start + first * (uint64_t)all->step : 0, there, all->step};
+    const uint64_t there = first < all->count ? HUB_MIN(count, (all->count - first - 1) / stride + 1) : 0;
+    selected->plan.slice = (struct hub_slice){there ? all->start + first * (uint64_t)all->step : 0, there,
+                                              all->step * (int64_t)stride};
     selected->plan.held = &r->held[column];
 }
 
@@ -512,19 +514,21 @@ static enum hub_status make_rows(struct hub_reading *r, uint32_t column, uint64_
 {
     struct hub_rows *rows = &r->rows[column];
     const enum hub_reading_made made = r->columns[column].made;
+    struct hub_reading_spot spot = {0};
     uint32_t e = hub_reading_episode(r, first);
     rows->variant = r->as[column].variant;
     HUB_TRY(grow(r, column, count * rows->variant.item_size, err));
-    for (uint64_t i = 0; i < count; i++) {
+    for (uint64_t i = 0; i < count; i++, spot.row += r->runs ? r->stride : 1, spot.left--) {
         while (first + i >= r->ends[e])
             e++;
-        const uint64_t begin = r->ends[e] - rows_of(r, e);
-        const int64_t number = made == HUB_MADE_EPISODE ? r->dataset->episodes[r->places[e]].number
-                                                        : (int64_t)(first + i - begin);
+        if (!spot.left)
+            spot = hub_reading_spot(r, e, first + i);
+        const int64_t number =
+            made == HUB_MADE_EPISODE ? r->dataset->episodes[r->places[e]].number : (int64_t)spot.row;
         if (rows->variant.item_size == sizeof number)
             memcpy(rows->data + i * sizeof number, &number, sizeof number);
         else
-            rows->data[i] = made_flag(r, made, i, first + i + 1 == r->ends[e]);
+            rows->data[i] = made_flag(r, made, i, spot.row + 1 == hub_reading_whole(r, e));
     }
     rows->rows = count;
     return HUB_OK;
@@ -551,15 +555,15 @@ static enum hub_status read_fields(struct hub_reading *r, uint64_t first, uint64
 {
     uint64_t at = 0;
     for (uint32_t e = hub_reading_episode(r, first); at < count && e < r->count && !is_full(r, at); e++) {
-        const uint64_t begin = r->ends[e] - rows_of(r, e);
-        if (begin == r->ends[e])
+        if (!rows_of(r, e))
             continue;
         if (r->episode != e)
             HUB_TRY(enter(r, e, err));
         while (at < count && first + at < r->ends[e] && !is_full(r, at)) {
-            uint64_t some = HUB_MIN(count - at, r->ends[e] - first - at);
+            const struct hub_reading_spot spot = hub_reading_spot(r, e, first + at);
+            uint64_t some = HUB_MIN(count - at, spot.left);
             HUB_TRY(hub_reading_wanted(r, err));
-            HUB_TRY(add_of_episode(r, first + at - begin, count, at, &some, err));
+            HUB_TRY(add_of_episode(r, spot.row, count, at, &some, err));
             at += some;
         }
     }

@@ -29,6 +29,12 @@ struct hub_reading_column {
     bool as_items;   /* texts and runs of bytes are read as VAR, whatever they are kept as */
 };
 
+/** Rows of one episode, `stride` apart, which stand together in the answer. */
+struct hub_reading_run {
+    uint64_t first; /* row of the episode */
+    uint64_t end;   /* rows of the answer up to and with its last one */
+};
+
 /** Zeroed at first, then `app` to `column_count` set; disposed of in any case. */
 struct hub_reading {
     struct hub_app *app;
@@ -36,6 +42,10 @@ struct hub_reading {
     const struct hub_dataset *dataset;   /* its reference */
     uint32_t *places, count;             /* of the episodes; owned */
     uint64_t *ends;                      /* rows up to and with each; owned */
+    /* NULL: all rows of each episode; else those of these runs, in order (hub_reading_slice). Owned */
+    struct hub_reading_run *runs;
+    uint64_t run_count, stride;
+    uint64_t *wholes; /* with runs: all rows of each episode; owned */
     struct hub_reading_column columns[HUB_MAX_SELECTED];
     struct hub_block_column
         as[HUB_MAX_SELECTED];           /* beside each: its name is set, its type and variant once the
@@ -86,6 +96,20 @@ HUB_MUST_USE enum hub_status hub_reading_there(struct hub_reading *reading, uint
 
 /** A column that is made, behind all that are read. */
 void hub_reading_add_made(struct hub_reading *reading, const char *name, enum hub_reading_made made);
+
+/** Of each episode, whose ends are set, only the rows of a slice. Its step is above 0. */
+HUB_MUST_USE enum hub_status hub_reading_slice(struct hub_reading *reading, const struct hub_row_range *range,
+                                               struct hub_error *err);
+/** Where a row of the answer lies in its episode, and how many rows of the answer, with this one, go on from there at
+ * equal distances. */
+struct hub_reading_spot {
+    uint64_t row, left;
+};
+struct hub_reading_spot hub_reading_spot(const struct hub_reading *reading, uint32_t episode, uint64_t row);
+/** All rows of an episode, whether they are read or not. */
+uint64_t hub_reading_whole(const struct hub_reading *reading, uint32_t episode);
+/** Take a column away that no answer has: the last one. */
+void hub_reading_drop(struct hub_reading *reading);
 
 /** All rows of each column. */
 uint64_t hub_reading_count(const struct hub_reading *reading);

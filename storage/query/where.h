@@ -47,12 +47,15 @@ enum hub_property_kind {
     HUB_PROPERTY_STD,
     HUB_PROPERTY_MIN,
     HUB_PROPERTY_MAX,
-    HUB_PROPERTY_ATTRIBUTE
+    HUB_PROPERTY_ATTRIBUTE,
+    HUB_PROPERTY_STEP_FIELD /* of steps, not of episodes: a number of a field's row */
 };
 
 struct hub_property {
     enum hub_property_kind kind;
     struct hub_view of; /* the field or the attribute; else empty */
+    bool of_row;        /* of a step's field: only this number of its row */
+    uint32_t component;
 };
 
 struct hub_where;
@@ -67,6 +70,13 @@ HUB_MUST_USE enum hub_status hub_property_parse(struct hub_view text, struct hub
 /** Several, between commas. HUB_INVALID: more than `most`, or none. */
 HUB_MUST_USE enum hub_status hub_properties_parse(struct hub_view text, struct hub_where **holder,
                                                   struct hub_property *out, unsigned most, unsigned *count,
+                                                  struct hub_error *err);
+/**
+ * What chooses steps, as in `rewards < -10 and "actions"[2] > 0.5`: the same grammar, in which a name is a field, a word
+ * or in quotes, with the number of its row that is meant in brackets where there are several. HUB_INVALID "bad-where" of
+ * the parameter step_where.
+ */
+HUB_MUST_USE enum hub_status hub_step_where_parse(struct hub_view text, struct hub_where **out,
                                                   struct hub_error *err);
 void hub_where_free(struct hub_where *where);
 void hub_where_freep(struct hub_where **where);

@@ -25,6 +25,7 @@ struct parser {
     size_t begins;
     struct hub_view token; /* texts without their quotes */
     unsigned depth;
+    bool of_steps; /* names are fields */
     struct hub_error *err;
 };
 
@@ -67,13 +68,18 @@ const char *hub_property_word(enum hub_property_kind kind)
 
 /* ---- errors ---- */
 
+static const char *parameter(bool of_steps)
+{
+    return of_steps ? "step_where" : "where";
+}
+
 static enum hub_status wrong_at(struct parser *p, size_t at, const char *expected)
 {
     struct hub_view rest = {p->where->text + at, p->size - at};
     rest.size = HUB_MIN(rest.size, 24);
-    return hub_fail_about(p->err, HUB_INVALID, "bad-where", "where", NULL, "at %zu (%s%.*s%s): %s", at + 1,
-                          rest.size ? "\"" : "the end", (int)rest.size, rest.data, rest.size ? "\"" : "",
-                          expected);
+    return hub_fail_about(p->err, HUB_INVALID, "bad-where", parameter(p->of_steps), NULL,
+                          "at %zu (%s%.*s%s): %s", at + 1, rest.size ? "\"" : "the end", (int)rest.size,
+                          rest.data, rest.size ? "\"" : "", expected);
 }
 
 static enum hub_status wrong(struct parser *p, const char *expected)
@@ -223,6 +229,8 @@ static bool fits(const struct hub_property *name, const struct hub_value *value)
     if (name->kind == HUB_PROPERTY_ATTRIBUTE || name->kind == HUB_PROPERTY_SEED)
         return true;
     const bool text = value->kind == HUB_VALUE_TEXT;
+    if (name->kind == HUB_PROPERTY_STEP_FIELD)
+        return !text;
     if (name->kind == HUB_PROPERTY_TASK)
         return text || value->kind != HUB_VALUE_REAL;
     return text == (names[name->kind].is == OF_TEXT);
@@ -254,8 +262,28 @@ static enum hub_status read_field(struct parser *p, struct hub_property *name)
     return expect(p, ")", form);
 }
 
+/* FIELD, "FIELD" or "FIELD"[2] */
+static enum hub_status read_step_field(struct parser *p, struct hub_property *name)
+{
+    uint64_t component = 0;
+    *name = (struct hub_property){.kind = HUB_PROPERTY_STEP_FIELD, .of = p->token};
+    if (p->kind != TOKEN_WORD && p->kind != TOKEN_QUOTED)
+        return wrong(p, "a name is a field: rewards, \"observations/angle\" or \"actions\"[2]");
+    HUB_TRY(next_token(p));
+    HUB_TRY(accept(p, TOKEN_SIGN, "[", &name->of_row));
+    if (!name->of_row)
+        return HUB_OK;
+    if (p->kind != TOKEN_NUMBER || !hub_number_read(p->token, UINT32_MAX, &component))
+        return wrong(p, "the brackets hold which number of the row is meant, from 0 on");
+    name->component = (uint32_t)component;
+    HUB_TRY(next_token(p));
+    return expect(p, "]", "] was expected");
+}
+
 static enum hub_status read_name(struct parser *p, struct hub_property *name)
 {
+    if (p->of_steps)
+        return read_step_field(p, name);
     *name = (struct hub_property){.kind = HUB_PROPERTY_ATTRIBUTE, .of = p->token};
     if (p->kind == TOKEN_QUOTED)
         return next_token(p);
@@ -382,17 +410,17 @@ static enum hub_status read_or(struct parser *p, uint16_t *out)
 }
 
 /* What a text is parsed into, at its first token. */
-static enum hub_status begin(struct hub_view text, struct parser *p, struct hub_where **out,
+static enum hub_status begin(struct hub_view text, bool of_steps, struct parser *p, struct hub_where **out,
                              struct hub_error *err)
 {
     if (text.size > HUB_WHERE_BYTES)
-        return hub_fail_about(err, HUB_INVALID, "bad-where", "where", NULL,
+        return hub_fail_about(err, HUB_INVALID, "bad-where", parameter(of_steps), NULL,
                               "it has %zu bytes; at most %d are read: in (…) takes many values as one test",
                               text.size, HUB_WHERE_BYTES);
     HUB_TRY(hub_new(out, 1, sizeof **out, err));
     if (text.size)
         memcpy((*out)->text, text.data, text.size);
-    *p = (struct parser){.where = *out, .size = text.size, .err = err};
+    *p = (struct parser){.where = *out, .size = text.size, .of_steps = of_steps, .err = err};
     return next_token(p);
 }
 
@@ -401,16 +429,27 @@ static enum hub_status end(struct parser *p, const char *expected)
     return p->kind == TOKEN_END ? HUB_OK : wrong(p, expected);
 }
 
-enum hub_status hub_where_parse(struct hub_view text, struct hub_where **out, struct hub_error *err)
+static enum hub_status parse(struct hub_view text, bool of_steps, struct hub_where **out,
+                             struct hub_error *err)
 {
     HUB_CLEANUP(hub_where_freep) struct hub_where *where = NULL;
     struct parser p;
-    HUB_TRY(begin(text, &p, &where, err));
+    HUB_TRY(begin(text, of_steps, &p, &where, err));
     HUB_TRY(read_or(&p, &where->root));
     HUB_TRY(end(&p, "and, or or the end was expected"));
     *out = where;
     where = NULL;
     return HUB_OK;
+}
+
+enum hub_status hub_where_parse(struct hub_view text, struct hub_where **out, struct hub_error *err)
+{
+    return parse(text, false, out, err);
+}
+
+enum hub_status hub_step_where_parse(struct hub_view text, struct hub_where **out, struct hub_error *err)
+{
+    return parse(text, true, out, err);
 }
 
 enum hub_status hub_properties_parse(struct hub_view text, struct hub_where **holder,
@@ -421,7 +460,7 @@ enum hub_status hub_properties_parse(struct hub_view text, struct hub_where **ho
     struct parser p;
     bool more = true;
     *count = 0;
-    HUB_TRY(begin(text, &p, &where, err));
+    HUB_TRY(begin(text, false, &p, &where, err));
     while (more) {
         if (*count == most)
             return wrong(&p, "these are too many names");

@@ -775,3 +775,24 @@ def test_references_to_arrays(tmp_path):
         assert left and all(l["detail"] for l in left)
         plain = hub.get("/api/v1/datasets/plain/~kerchunk.json").json()
         assert json.dumps(plain["refs"]).count("{{u}}") or plain["left_out"]
+
+def test_every_parameter_is_in_the_contract(hub):
+    """Who asks with a wrong one is told those that there are: no more, and no fewer, than openapi.json lists."""
+    contract, seen, wrong = hub.get("/openapi.json").json(), 0, {}
+    shared = contract["components"]["parameters"]
+    for path, item in contract["paths"].items():
+        if "get" not in item or path in ("/", "/openapi.json", "/healthz", "/readyz", "/metrics") or path.startswith("/api/v1/mirrors/") or "~media/" in path:
+            continue
+        listed = [shared[p["$ref"].rsplit("/", 1)[1]] if "$ref" in p else p for p in [*item.get("parameters", []), *item["get"].get("parameters", [])]]
+        named = {p["name"] for p in listed if p["in"] == "query"}
+        at = path.replace("{id}/episodes/{n}/{path}", "{id}/episodes/0/rewards").replace("files/{path}", "files/data/main_data.hdf5").replace("namespaces/{path}", "namespaces/D4RL")
+        at, told = at.replace("{id}", "D4RL/door/human-v2").replace("{n}", "0"), set()
+        for other in "", "columns=id&", "columns=number&", "fields=rewards&", "buckets=9&", "runs=9&", "of=observation&", "fields=rewards&buckets=9&", "limit=9&":  # some names lead to another answer
+            answer = hub.get(f"{at}?{other}nonsense=1")
+            if not other or other.split("=")[0] in named:
+                assert answer.status == 400 or (answer.status == 404 and path == "/api/v1/jobs/{id}"), (path, answer.body)
+                detail = answer.json()["detail"]
+                told |= named if answer.status == 404 else set(detail.split("resource takes ")[1].split(", ")) - {"none"} if "resource takes " in detail else set()
+        wrong.update({path: told ^ named} if told != named else {})
+        seen += 1
+    assert not wrong and seen >= 15, wrong

@@ -189,6 +189,95 @@ def test_chosen_paged_and_refused():
         assert hub.get(url, {"Accept": "image/png"}).status == 406
 
 
+def sliced(z, cut):
+    """Of each episode the rows that a slice means."""
+    begins = [0, *z["ends"].tolist()[:-1]]
+    rows = [np.arange(begin, end)[cut] for begin, end in zip(begins, z["ends"].tolist())]
+    every = np.concatenate(rows).astype(int) if rows else np.array([], int)
+    return {name: np.cumsum([len(r) for r in rows]) if name == "ends" else values[every] for name, values in z.items()}
+
+
+def chosen(z, holds):
+    ends = [int(holds[:end].sum()) for end in z["ends"].tolist()]
+    return {name: np.array(ends) if name == "ends" else values[holds] for name, values in z.items()}
+
+
+def same(got, want):
+    assert got.keys() == want.keys()
+    for name in want:
+        width = want[name].shape[1:] and min(got[name].shape[1:], want[name].shape[1:])  # padded to the longest that is there
+        cut = tuple([slice(None)] + [slice(n) for n in width])
+        assert np.array_equal(got[name][cut], want[name][cut], equal_nan=want[name].dtype.kind in "fc"), name
+
+
+SLICES = [("start=-1", slice(-1, None)), ("step=10", slice(None, None, 10)), ("start=2&stop=-1&step=3", slice(2, -1, 3)), ("stop=4", slice(4)), ("start=3&stop=3", slice(3, 3)),
+          ("start=-5&stop=-2", slice(-5, -2)), ("start=1000000", slice(10**6, None)), ("start=1&step=2", slice(1, None, 2))]
+
+
+@pytest.mark.parametrize("root", ["minari/root-0.5.3", "minari/root-0.5.3-columns", "robomimic", "lerobot", "d4rl", "molmospaces", "webdataset"])
+def test_some_steps_of_each_episode(root):
+    """start, stop and step cut each episode as Python does; step, episode and the flags of an ending are those of the whole."""
+    compared = 0
+    with serving(os.path.join(FIXTURES, root)) as hub:
+        for document in hub.datasets():
+            for view in "rows", "transitions":
+                url = f"/api/v1/datasets/{quote(document['id'])}/rows?view={view}&format="
+                whole = hub.get(url + "npz")
+                if whole.status != 200:
+                    continue
+                z = npz(whole)
+                for query, cut in random.Random(url).sample(SLICES, 3):
+                    want = sliced(z, cut)
+                    same(npz(hub.get(f"{url}npz&{query}")), want)
+                    answer = hub.get(f"{url}jsonl&{query}")
+                    lines = [json.loads(line) for line in answer.body.decode().splitlines()]
+                    assert [(o["episode"], o["step"]) for o in lines] == list(zip(want["episode"].tolist(), want["step"].tolist())) and int(answer.headers["X-Total-Count"]) == len(lines)
+                    compared += len(lines)
+    assert compared > 100
+
+
+TESTS = [("rewards < 0", lambda z: z["rewards"] < 0), ("not (rewards >= -1) or rewards = 3", lambda z: z["rewards"] < -1),  # NaN is unknown, and so is its not
+         ('"actions"[1] > 0.25 and "obs/at" in (3, 5, 7, 11, 12, 13)', lambda z: (z["actions"][:, 1] > 0.25) & np.isin(z["obs/at"], (3, 5, 7, 11, 12, 13))),
+         ("flag = true", lambda z: z["flag"]), ("rewards is not null", lambda z: np.ones(len(z["rewards"]), bool)), ("rewards > 1e9", lambda z: np.zeros(len(z["rewards"]), bool)),
+         ('"obs/at" >= 18446744073709551615', lambda z: z["obs/at"] >= 2**64 - 1), ("one < 0.5", lambda z: z["one"][:, 0] < 0.5)]
+
+
+def test_steps_chosen_by_their_own_numbers(tmp_path):
+    with h5py.File(tmp_path / "made.hdf5", "w") as f:
+        for i, steps in enumerate((40, 0, 1, 3000, 250)):
+            demo, rng = f.create_group(f"data/demo_{i}"), np.random.default_rng(i)
+            demo.attrs["num_samples"] = steps
+            demo["actions"], demo["rewards"], demo["one"] = rng.normal(size=(steps, 3)), rng.normal(size=steps), rng.random((steps, 1))
+            demo["rewards"][::7] = np.nan
+            demo["obs/at"] = np.r_[np.arange(max(steps, 1) - 1, dtype=np.uint64), np.uint64(2**64 - 1)][:steps]
+            demo.create_dataset("flag", data=rng.random(steps) < 0.3, chunks=(7,) if steps > 7 else None, compression="gzip" if steps > 7 else None)
+            demo["text"] = np.array(["x"] * steps, "S1")
+    with serving(str(tmp_path)) as hub:
+        at = "/api/v1/datasets/made/rows?fields=rewards&fields=actions&fields=obs/at&fields=flag&fields=one&format="
+        z = npz(hub.get(at + "npz"))
+        for test, holds in TESTS:
+            asked = "&step_where=" + quote(test)
+            same(npz(hub.get(at + "npz" + asked)), chosen(z, holds(z)))
+            cut = sliced(z, slice(1, -1, 2))
+            same(npz(hub.get(at + "npz&start=1&stop=-1&step=2" + asked)), chosen(cut, holds(cut)))
+            table = pa.ipc.open_stream(hub.get(at + "arrow&where=steps+%3E+100" + asked).body).read_all()
+            assert table["step"].to_pylist() == z["step"][holds(z) & (z["episode"] > 2)].tolist()
+        only = npz(hub.get("/api/v1/datasets/made/rows?fields=actions&step_where=flag+%3D+true&limit=3"))
+        assert set(only) == {"actions", "episode", "step", "ends"} and len(only["ends"]) == 3
+        transitions = npz(hub.get("/api/v1/datasets/made/rows?view=transitions&step_where=flag+%3D+true"))
+        whole = npz(hub.get("/api/v1/datasets/made/rows?view=transitions"))
+        flags = {(e, s): f for e, s, f in zip(z["episode"].tolist(), z["step"].tolist(), z["flag"].tolist())}
+        same(transitions, chosen(whole, np.array([flags[k] for k in zip(whole["episode"].tolist(), whole["step"].tolist())])))
+        for wrong, words in (("rewards <", "at 10 (the end)"), ("reward < 1", "did you mean 'rewards'"), ("actions > 0", 'name one, "actions"[0] to "actions"[2]'), ('"actions"[3] = 1', "has 3 numbers"),
+                             ("text = 1", "is no field"), ("rewards = 'x'", "compared with a number"), ('"actions"[x] = 1', "which number of the row"), ("rewards < 1 rewards", "at 13"),
+                             ("rewards < 1 and " * 70 + "rewards < 1", "at most 1024 are read")):
+            answer = hub.get(at + "npz&step_where=" + quote(wrong))
+            assert answer.status == 400 and answer.json()["type"].endswith("bad-where") and answer.json()["parameter"] == "step_where" and words in answer.json()["detail"], answer.body
+        for wrong in "step=0", "step=-1", "start=x":
+            answer = hub.get(at + "npz&" + wrong)
+            assert answer.status == 400 and answer.json()["parameter"] == wrong.split("=")[0], answer.body
+
+
 def test_an_episode_without_steps_decides_nothing(tmp_path):
     """It may lack the fields of the others, or have them as numpy.array([])."""
     def minari(name, episodes):

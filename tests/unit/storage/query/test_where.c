@@ -202,6 +202,46 @@ Test(where, says_what_is_wrong_and_where)
     refused("number = 1; drop table x", 11, "and, or");
 }
 
+/* ---- steps ---- */
+
+static void steps_refused(const char *text, size_t at, const char *because)
+{
+    struct hub_where *where = NULL;
+    struct hub_error err = {0};
+    char position[32];
+    snprintf(position, sizeof position, "at %zu (", at);
+    cr_assert_eq(hub_step_where_parse(hub_view_of(text), &where, &err), HUB_INVALID, "%s", text);
+    cr_assert_str_eq(err.problem, "bad-where");
+    cr_assert_str_eq(err.parameter, "step_where");
+    cr_assert(strstr(err.detail, position) && strstr(err.detail, because), "%s: %s", text, err.detail);
+}
+
+Test(where, names_of_steps_are_fields)
+{
+    static const char text[] = "rewards < -10 or not (\"next.\"\"x\"[2] in (1, 2.5) and number is not null)";
+    struct hub_where *where = NULL;
+    cr_assert_eq(hub_step_where_parse(hub_view_of(text), &where, NULL), HUB_OK);
+    static const struct {
+        const char *of;
+        bool of_row;
+        uint32_t component;
+    } want[] = {{"rewards", false, 0}, {"next.\"x", true, 2}, {"number", false, 0}};
+    for (unsigned i = 0; i < HUB_COUNT(want); i++) {
+        const struct hub_property *name = hub_where_name(where, i);
+        cr_assert_eq(name->kind, HUB_PROPERTY_STEP_FIELD);
+        cr_assert(hub_view_is(name->of, want[i].of));
+        cr_assert_eq(name->of_row, want[i].of_row);
+        cr_assert_eq(name->component, want[i].component);
+    }
+    cr_assert_null(hub_where_name(where, HUB_COUNT(want)));
+    hub_where_free(where);
+    steps_refused("", 1, "a name is a field");
+    steps_refused("rewards = 'a'", 11, "a number");
+    steps_refused("\"actions\"[-1] = 1", 11, "from 0 on");
+    steps_refused("\"actions\"[1 = 1", 13, "] was expected");
+    steps_refused("max(\"rewards\") = 1", 4, "a name is followed by");
+}
+
 Test(where, has_ceilings)
 {
     char deep[80] = "", many[2000] = "number=1";
