@@ -2,6 +2,7 @@
 #include "server/api/cells.h"
 #include "server/api/datasets_chosen.h"
 #include "server/api/handlers.h"
+#include "server/api/returns.h"
 #include "storage/base/number.h"
 #include "storage/base/time.h"
 
@@ -28,18 +29,24 @@ enum shown {
     SHOWN_DESCRIPTION,
     SHOWN_REVISION,
     SHOWN_MODIFIED,
+    SHOWN_RETURN_MEAN,
+    SHOWN_RETURN_MIN,
+    SHOWN_RETURN_MAX,
+    SHOWN_RETURN_COUNT,
     SHOWN_COUNT
 };
 
-static const char *const names[] = {"id",     "namespace", "name",        "version",  "format",  "era",
-                                    "status", "reason",    "loadable",    "episodes", "steps",   "size",
-                                    "files",  "problems",  "description", "revision", "modified"};
+static const char *const names[] = {
+    "id",          "namespace", "name",     "version",     "format",     "era",        "status",
+    "reason",      "loadable",  "episodes", "steps",       "size",       "files",      "problems",
+    "description", "revision",  "modified", "return_mean", "return_min", "return_max", "return_count"};
 
 struct table {
     struct hub_cells cells; /* first */
     struct hub_datasets chosen;
     enum shown shown[HUB_CELLS_COLUMNS];
     struct hub_value values[MAX_VALUES]; /* of the last cell */
+    struct hub_returns returns;
     char time[HUB_TIME_CHARS];
 };
 
@@ -118,6 +125,25 @@ static int64_t number_of(const struct hub_summary *summary, enum shown what)
     }
 }
 
+static bool is_return(enum shown what)
+{
+    return what >= SHOWN_RETURN_MEAN && what <= SHOWN_RETURN_COUNT;
+}
+
+/* False: it is not known. */
+static bool return_of(struct table *t, const struct hub_summary *summary, enum shown what,
+                      struct hub_value *out)
+{
+    struct hub_returns_known known;
+    if (!hub_returns_of(&t->returns, summary, &known))
+        return false;
+    *out = what == SHOWN_RETURN_COUNT ? hub_value_uint(known.count)
+                                      : hub_value_real(what == SHOWN_RETURN_MEAN  ? known.mean
+                                                       : what == SHOWN_RETURN_MIN ? known.least
+                                                                                  : known.greatest);
+    return known.count || what == SHOWN_RETURN_COUNT;
+}
+
 /* "" is unknown, as is a version of -1. */
 static enum hub_status get(struct hub_cells *cells, uint32_t row, unsigned column, struct hub_values *out,
                            struct hub_error *err)
@@ -126,6 +152,11 @@ static enum hub_status get(struct hub_cells *cells, uint32_t row, unsigned colum
     struct table *t = (struct table *)cells;
     const struct hub_summary *summary = t->chosen.entries[row].summary;
     const enum shown what = t->shown[column];
+    *out = (struct hub_values){t->values, 0};
+    if (is_return(what)) {
+        out->count = return_of(t, summary, what, t->values);
+        return HUB_OK;
+    }
     const char *text = text_of(t, summary, what);
     const int64_t number = text ? 0 : number_of(summary, what);
     *out = (struct hub_values){t->values, 1};
@@ -150,6 +181,8 @@ static const char *name_of(enum shown what)
 static enum hub_cells_type type_of(enum shown what)
 {
     const bool number = what == SHOWN_VERSION || (what >= SHOWN_EPISODES && what <= SHOWN_PROBLEMS);
+    if (is_return(what))
+        return what == SHOWN_RETURN_COUNT ? HUB_CELLS_INT : HUB_CELLS_REAL;
     return what == SHOWN_LOADABLE                        ? HUB_CELLS_TRUTH
            : number || what == (int)HUB_KNOWN_ACTION_DIM ? HUB_CELLS_INT
                                                          : HUB_CELLS_TEXT;
@@ -210,10 +243,16 @@ enum hub_status hub_datasets_columns(struct hub_request *request, struct hub_res
     HUB_TRY(hub_new(&t, 1, sizeof *t, err));
     cells = &t->cells;
     *cells = (struct hub_cells){.get = get, .dispose = dispose};
+    t->returns = (struct hub_returns){.app = request->app, .left = UINT64_MAX};
     HUB_TRY(hub_request_known(request, parameters, err));
     HUB_TRY(hub_cells_read_limit(request, &limit, err));
     HUB_TRY(hub_cells_read_form(request, true, cells, err));
     HUB_TRY(read_columns(request, t, err));
+    for (unsigned i = 0; i < cells->column_count && !request->heavy; i++)
+        if (is_return(t->shown[i])) { /* episodes are looked at */
+            request->heavy = true;
+            return HUB_AGAIN;
+        }
     HUB_TRY(hub_datasets_read(request, &t->chosen, err));
     HUB_TRY(hub_datasets_choose(request, &t->chosen, err));
     cells->rows = HUB_MIN(t->chosen.count, limit);

@@ -10,6 +10,7 @@ enum { KEPT_RETURNS = 0x72657475, BINS = 12, LONGEST = 2 * KIB };
 
 struct spread {
     double low, high; /* NaN: there is none */
+    double sum;
     uint64_t count, counts[BINS];
     bool all; /* every episode has one */
 };
@@ -18,6 +19,7 @@ static void see_range(struct spread *s, double value)
 {
     s->low = fmin(s->low, value); /* of NaN and a number: the number */
     s->high = fmax(s->high, value);
+    s->sum += value;
     s->count++;
 }
 
@@ -49,13 +51,15 @@ static void state_closep(struct hub_state *state)
 }
 
 static enum hub_status write_spread(const struct hub_app *app, const struct hub_summary *summary,
-                                    struct hub_buf *body, bool *all, struct hub_error *err)
+                                    struct hub_buf *body, struct hub_returns_known *known, bool *all,
+                                    struct hub_error *err)
 {
     HUB_CLEANUP(state_closep) struct hub_state state = {0};
     struct spread s = {.low = NAN, .high = NAN};
     HUB_TRY(hub_state_open(app->catalog, summary, &state, err));
     HUB_TRY(each_return(&state, see_range, &s, err));
     *all = s.all;
+    *known = (struct hub_returns_known){s.count, s.count ? s.sum / (double)s.count : NAN, s.low, s.high};
     if (!s.count)
         return hub_buf_add_text(body, "null", err);
     HUB_TRY(each_return(&state, see_bin, &s, err));
@@ -64,6 +68,8 @@ static enum hub_status write_spread(const struct hub_app *app, const struct hub_
     hub_histogram_put(&json, s.low, s.high, s.counts, s.low < s.high ? BINS : 1);
     hub_json_put_uint(&json, "count", s.count);
     hub_json_put_uint(&json, "of", state.dataset->episode_count);
+    if (isfinite(known->mean)) /* their sum may be beyond all numbers */
+        hub_json_put_double(&json, "mean", known->mean);
     hub_json_end_object(&json);
     return hub_json_status(&json);
 }
@@ -79,6 +85,51 @@ static struct hub_ready *find(const struct hub_returns *returns, const struct hu
                                                                             summary->serial, HUB_VIEW("")});
 }
 
+/* What cannot be read just now (it is published anew) is left to the next answer, as what is too much. */
+static bool count(struct hub_returns *returns, const struct hub_summary *summary, uint64_t measured,
+                  struct hub_buf *body, struct hub_returns_known *known)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf copy = HUB_BUF_INIT(LONGEST);
+    struct hub_error why = {0};
+    bool all;
+    returns->left -= HUB_MIN(returns->left, summary->episodes);
+    if (write_spread(returns->app, summary, body, known, &all, &why) ||
+        hub_buf_add_view(&copy, hub_buf_view(body), NULL))
+        return false;
+    const struct hub_ready_question question = {KEPT_RETURNS + (all ? 0 : 1 + measured), summary->serial,
+                                                HUB_VIEW("")};
+    const struct hub_view note = {(const char *)known, sizeof *known};
+    hub_ready_put(hub_ready_add(returns->app, &question, note, &copy));
+    return true;
+}
+
+static bool has_episodes(const struct hub_summary *summary)
+{
+    return summary->status == HUB_DATASET_READY && summary->episodes;
+}
+
+/* As it is kept, or counted now: its JSON and its figures. */
+static bool look(struct hub_returns *returns, const struct hub_summary *summary, struct hub_buf *body,
+                 struct hub_returns_known *known)
+{
+    const uint64_t measured = hub_measures_generation(returns->app->catalog);
+    struct hub_ready *kept = find(returns, summary, measured);
+    if (!kept)
+        return (summary->episodes <= returns->left || returns->left == HUB_RETURNS_EPISODES) &&
+               count(returns, summary, measured, body, known);
+    memcpy(known, hub_ready_note(kept).data, sizeof *known);
+    const bool copied = !hub_buf_add_view(body, hub_bytes_view(hub_ready_body(kept)), NULL);
+    hub_ready_put(kept);
+    return copied;
+}
+
+bool hub_returns_of(struct hub_returns *returns, const struct hub_summary *summary,
+                    struct hub_returns_known *out)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf body = HUB_BUF_INIT(LONGEST);
+    return has_episodes(summary) && look(returns, summary, &body, out);
+}
+
 static void put_pending(struct hub_json *json)
 {
     hub_json_object(json);
@@ -86,37 +137,15 @@ static void put_pending(struct hub_json *json)
     hub_json_end_object(json);
 }
 
-/* What cannot be read just now (it is published anew) is left to the next answer, as what is too much. */
-static void count(struct hub_json *json, struct hub_returns *returns, const struct hub_summary *summary,
-                  uint64_t measured)
-{
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf body = HUB_BUF_INIT(LONGEST);
-    struct hub_error why = {0};
-    bool all;
-    returns->left -= HUB_MIN(returns->left, summary->episodes);
-    if (write_spread(returns->app, summary, &body, &all, &why)) {
-        put_pending(json);
-        return;
-    }
-    hub_json_raw(json, hub_buf_view(&body));
-    const struct hub_ready_question question = {KEPT_RETURNS + (all ? 0 : 1 + measured), summary->serial,
-                                                HUB_VIEW("")};
-    hub_ready_put(hub_ready_add(returns->app, &question, HUB_VIEW(""), &body));
-}
-
 void hub_returns_put(struct hub_json *json, struct hub_returns *returns, const struct hub_summary *summary)
 {
-    const uint64_t measured = hub_measures_generation(returns->app->catalog);
-    const bool any = summary->status == HUB_DATASET_READY && summary->episodes;
-    struct hub_ready *kept = any ? find(returns, summary, measured) : NULL;
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf body = HUB_BUF_INIT(LONGEST);
+    struct hub_returns_known known;
     hub_json_key(json, HUB_VIEW("returns"));
-    if (!any)
+    if (!has_episodes(summary))
         hub_json_null(json);
-    else if (kept)
-        hub_json_raw(json, hub_bytes_view(hub_ready_body(kept)));
-    else if (summary->episodes <= returns->left || returns->left == HUB_RETURNS_EPISODES)
-        count(json, returns, summary, measured);
+    else if (look(returns, summary, &body, &known))
+        hub_json_raw(json, hub_buf_view(&body));
     else
         put_pending(json);
-    hub_ready_put(kept);
 }

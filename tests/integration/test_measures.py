@@ -10,6 +10,7 @@ from urllib.parse import quote, urlencode
 
 import h5py
 import numpy as np
+import pandas
 import pytest
 
 from cli import Cli
@@ -299,13 +300,16 @@ def test_returns_in_a_list(hub):
     for dataset in hub.datasets("&status=ready"):
         measured(hub, dataset["id"])
     items = hub.get("/api/v1/datasets?limit=1000&include=returns").json()["items"]
-    assert len(items) == len(hub.datasets(""))
+    table = {line["id"]: line for line in map(json.loads, hub.get("/api/v1/datasets?columns=id,return_mean,return_min,return_max,return_count&format=jsonl").body.splitlines())}
+    assert len(items) == len(hub.datasets("")) == len(table)
     for item in items:
         known = columns(hub, item["id"], ["return"])["return"] if item["status"] == "ready" else []
         known = np.array([v for v in known if isinstance(v, (int, float))])
         if not known.size:
-            assert item["returns"] is None
+            assert item["returns"] is None and table[item["id"]]["return_mean"] is table[item["id"]]["return_max"] is None
             continue
+        figures = [table[item["id"]][f"return_{name}"] for name in ("mean", "min", "max", "count")]
+        assert np.allclose(figures, [known.mean(), known.min(), known.max(), known.size]) and item["returns"]["mean"] == figures[0]
         bins = 12 if known.min() < known.max() else 1
         counts, edges = np.histogram(known, bins=bins, range=(known.min(), known.max() if bins > 1 else known.min() + 1))
         assert item["returns"]["count"] == known.size and item["returns"]["of"] == item["episodes"] and item["returns"]["counts"] == counts.tolist()
@@ -313,6 +317,8 @@ def test_returns_in_a_list(hub):
     assert sum(item["returns"] is not None for item in items) > 5
     assert [json.loads(line) for line in hub.get("/api/v1/datasets?format=jsonl&include=returns").body.splitlines()] == items
     assert "returns" not in hub.datasets("")[0]
+    best = pandas.read_csv(f"{hub.base}/api/v1/datasets?columns=id,return_mean&format=csv").sort_values("return_mean", ascending=False)
+    assert best["return_mean"].notna().sum() > 5 and table[best["id"].iloc[0]]["return_mean"] == best["return_mean"].iloc[0]
     assert hub.get("/api/v1/datasets?include=spark").status == 400
 
 
