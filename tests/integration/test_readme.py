@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import types
+import urllib.error
 
 import pytest
 
@@ -94,26 +95,69 @@ def test_curl_takes_a_dataset_along(hub, tmp_path):
     assert (tmp_path / "D4RL" / "door" / "human-v2" / "data" / "main_data.hdf5").exists()
 
 
-def test_windows_for_torch(hub):
-    """The dataset class of the training loop; without torch its tensors are numpy's arrays."""
-    with open(os.path.join(TOP, "README.md")) as f:
-        code = next(b for b in re.findall(r"^```python\n(.*?)^```", f.read(), re.M | re.S) if "IterableDataset" in b)
+@pytest.fixture
+def torch():
+    """Without it its tensors are numpy's arrays."""
     try:
         import torch  # noqa: F401
     except ImportError:
         data = types.SimpleNamespace(IterableDataset=object, get_worker_info=lambda: None)
         sys.modules.update({"torch": types.SimpleNamespace(from_numpy=lambda a: a), "torch.utils": types.SimpleNamespace(), "torch.utils.data": data})
+
+
+def test_windows_for_torch(hub, torch):
+    """The dataset class of the training loop."""
+    with open(os.path.join(TOP, "README.md")) as f:
+        code = "\n".join(b for b in re.findall(r"^```python\n(.*?)^```", f.read(), re.M | re.S) if "IterableDataset" in b or "def pictures" in b)
     space = {}
     exec(code, space)
     batches = [b for b, _ in zip(space["Windows"]("D4RL/door/human-v2", ["@observation", "@action"], hub=hub.base, length=4, windows=9, pad="edge"), range(3))]
     assert all(tuple(b["actions"].shape[:2]) == (9, 4) == tuple(b["mask"].shape) for b in batches)
     assert len({bytes(b["episode"]) + bytes(b["start"]) for b in batches}) == 3
+    spoken = next(iter(space["Windows"]("mission-text-v0", ["@observation"], hub=hub.base, length=2, windows=5, pad="edge")))
+    assert spoken["observations/mission"].shape == (5, 2) and any(isinstance(text, str) and text for text in spoken["observations/mission"].ravel())
+    seen = next(iter(space["Windows"]("pictures/corridor-v0", ["@observation"], hub=hub.base, length=3, windows=4, pad="edge")))
+    images = space["pictures"](seen, "observations")
+    assert images.dtype == "uint8" and images.shape[:2] == (4, 3) and images.ndim == 5 and images.std() > 1
+
+
+def test_windows_wait_for_a_dataset_that_settles(hub, torch):
+    """An answer 503 is asked again; any other error ends the epoch."""
+    import http.server
+    import threading
+
+    answers = [503, 503, 200, 404]
+
+    class Once(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            status = answers.pop(0)
+            body = hub.get(self.path).body if status == 200 else b"{}"
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(body)))
+            if status == 503:
+                self.send_header("Retry-After", "0")
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *arguments):
+            pass
+
+    space = {}
+    with open(os.path.join(TOP, "README.md")) as f:
+        exec(next(b for b in re.findall(r"^```python\n(.*?)^```", f.read(), re.M | re.S) if "IterableDataset" in b), space)
+    with http.server.HTTPServer(("127.0.0.1", 0), Once) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        windows = space["Windows"]("door-human-v0", ["@action"], hub=f"http://127.0.0.1:{server.server_port}", length=2, windows=3)
+        assert windows.draw(1)["actions"].shape[:2] == (3, 2) and answers == [404]
+        with pytest.raises(urllib.error.HTTPError):
+            windows.draw(2)
+        server.shutdown()
 
 
 def test_recipes(hub):
     """What stands in the README for people without a client, run as it stands there."""
     with open(os.path.join(TOP, "README.md")) as f:
-        recipes = [b for b in re.findall(r"^```python\n(.*?)^```", f.read(), re.M | re.S) if "IterableDataset" not in b]
+        recipes = [b for b in re.findall(r"^```python\n(.*?)^```", f.read(), re.M | re.S) if "IterableDataset" not in b and "def pictures" not in b]
     space = {}
     for code in recipes:
         exec(code.replace("http://hub:8080", hub.base), space)
