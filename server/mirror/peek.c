@@ -22,17 +22,39 @@ static bool is_refused(const struct hub_mirrors *m, uint64_t rule)
     return atomic_load(&m->refused_rule) == rule && hub_time_mono_ms() < atomic_load(&m->refused_until_ms);
 }
 
-static enum hub_status list(struct hub_mirror_work *w, const struct hub_summary *summary,
-                            struct hub_remote_files *out, struct hub_error *err)
+/* What is asked of a remote that is open. */
+typedef enum hub_status question(struct hub_remote *remote, const char *id, void *out, struct hub_error *err);
+
+static enum hub_status list(struct hub_remote *remote, const char *id, void *out, struct hub_error *err)
+{
+    return hub_remote_list_files(remote, id, NULL, out, err);
+}
+
+struct document {
+    struct hub_buf *text;
+    json_t **json;
+};
+
+/* Only a hub knows more of a dataset than its list says. */
+static enum hub_status describe(struct hub_remote *remote, const char *id, void *out, struct hub_error *err)
+{
+    const struct document *document = out;
+    return remote->kind == &hub_remote_hub
+               ? remote->kind->describe(remote, id, NULL, document->text, document->json, err)
+               : HUB_OK;
+}
+
+static enum hub_status ask(struct hub_mirror_work *w, const struct hub_summary *summary, question *what,
+                           void *out, struct hub_error *err)
 {
     HUB_TRY(hub_rule_find(w->mirrors->options.catalog, summary->upstream, &w->rule, err));
     HUB_TRY(hub_mirror_open_remote(w, hub_member_text(w->rule.spec, "remote"), err));
-    return hub_remote_list_files(&w->remote, summary->remote_id, NULL, out, err);
+    return what(&w->remote, summary->remote_id, out, err);
 }
 
 /* `*w` is open afterwards, to be closed whatever happens. */
-static enum hub_status look(struct hub_mirror_work *w, const struct hub_summary *summary,
-                            struct hub_remote_files *out, struct hub_error *err)
+static enum hub_status look(struct hub_mirror_work *w, const struct hub_summary *summary, question *what,
+                            void *out, struct hub_error *err)
 {
     struct hub_mirrors *m = w->mirrors;
     struct hub_error why = {0};
@@ -40,7 +62,7 @@ static enum hub_status look(struct hub_mirror_work *w, const struct hub_summary 
     if (is_refused(m, rule))
         return hub_fail_as(err, HUB_BUSY, "upstream-unavailable",
                            "the upstream of '%s' did not answer a moment ago", summary->id);
-    const enum hub_status st = list(w, summary, out, &why);
+    const enum hub_status st = ask(w, summary, what, out, &why);
     if (!st)
         return HUB_OK;
     atomic_store(&m->refused_rule, rule);
@@ -53,7 +75,16 @@ enum hub_status hub_peek_files(struct hub_mirrors *m, const struct hub_summary *
                                struct hub_remote_files *out, struct hub_error *err)
 {
     HUB_CLEANUP(close_work) struct hub_mirror_work w = {.mirrors = m, .looks = true};
-    return look(&w, summary, out, err);
+    return look(&w, summary, list, out, err);
+}
+
+enum hub_status hub_peek_document(struct hub_mirrors *m, const struct hub_summary *summary,
+                                  struct hub_buf *text, json_t **out, struct hub_error *err)
+{
+    HUB_CLEANUP(close_work) struct hub_mirror_work w = {.mirrors = m, .looks = true};
+    struct document document = {text, out};
+    *out = NULL;
+    return look(&w, summary, describe, &document, err);
 }
 
 /* ---- bytes ---- */
@@ -83,7 +114,7 @@ enum hub_status hub_peek_bytes(struct hub_mirrors *m, const struct hub_summary *
     HUB_CLEANUP(close_work) struct hub_mirror_work w = {.mirrors = m, .looks = true};
     HUB_CLEANUP(hub_remote_files_dispose) struct hub_remote_files files = {0};
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(64 * KIB);
-    HUB_TRY(look(&w, summary, &files, err));
+    HUB_TRY(look(&w, summary, list, &files, err));
     const struct hub_remote_file *file = bsearch(&path, files.items, files.count, sizeof *file, hub_by_text);
     if (!file || file->size > HUB_PEEK_BYTES)
         return hub_fail(err, HUB_NOT_FOUND, "the upstream of '%s' has no small file '%s'", summary->id, path);

@@ -264,6 +264,22 @@ def test_what_an_upstream_has_is_listed_and_fetched_when_asked_for(place):
         assert hub.statuses() == {DOOR: "ready"}
 
 
+def test_an_upstream_hub_is_asked_what_it_knows(place):
+    """Its document, with spaces, fields and numbers, before anything of the dataset is here; without an answer what its list says."""
+    with upstream(place) as up:
+        told = until(lambda: (d := up.dataset(DOOR))["statistics"]["coverage"]["complete"] and d)
+        with here(place, "lab/=" + up.base) as hub:
+            listed(hub)
+            document = hub.dataset("lab/" + DOOR)
+            for key in "metadata", "observation_space", "action_space", "env_spec", "fields", "splits", "statistics", "files", "facts", "description", "revision":
+                assert document.get(key) == told.get(key), key
+            assert document["status"] == "remote" and document["fields"] and document["observation_space"]["shape"] and jobs(hub) == []
+            assert "immutable" not in hub.get(f"/api/v1/datasets/lab/{DOOR}?revision={told['revision']}").headers["Cache-Control"]
+    with here(place, "lab/=" + up.base) as hub:
+        document = hub.dataset("lab/" + DOOR)
+        assert document["status"] == "remote" and document["fields"] == [] and document["episodes"] == told["episodes"]
+
+
 def test_what_was_read_least_recently_makes_room(place):
     image, infos, options, large = "dummy-image/test-v0", "dummy-infos/test-v0", "dummy-options/test-v0", DOOR
     config = os.path.join(place, "hub.conf")
