@@ -203,22 +203,39 @@ void hub_coverage_extra(struct hub_response *response, const struct hub_coverage
         response->problem_extra = NULL; /* the answer is worth giving without it */
 }
 
-/* Until more is measured, without a thread; else how much is by now. */
+/* HUB_AGAIN: the request is called again when more is measured, or the time is over. It takes no thread meanwhile. */
+static enum hub_status await_more(struct hub_request *request, const struct hub_target *target,
+                                  int64_t wait_ms)
+{
+    const int64_t until_ms = request->begun_ms + wait_ms;
+    struct hub_file_fetch *more =
+        hub_time_mono_ms() < until_ms
+            ? hub_measurer_await(request->app->measurer, target->summary->id, target->state.measures)
+            : NULL;
+    if (!more)
+        return HUB_OK;
+    hub_request_hold(request, more);
+    request->recall_ms = until_ms;
+    return HUB_AGAIN;
+}
+
+enum hub_status hub_coverage_await(struct hub_request *request, const struct hub_target *target,
+                                   struct hub_error *err)
+{
+    int64_t wait_ms;
+    bool partial;
+    HUB_TRY(read_patience(request, &wait_ms, &partial, err));
+    return partial ? HUB_OK : await_more(request, target, wait_ms);
+}
+
+/* Until more is measured; else how much is by now. */
 static enum hub_status wait_for(struct hub_request *request, struct hub_response *response,
                                 const struct hub_target *target, const struct hub_coverage *coverage,
                                 int64_t wait_ms, struct hub_error *err)
 {
-    struct hub_measurer *measurer = request->app->measurer;
     const char *id = target->summary->id;
-    const int64_t until_ms = request->begun_ms + wait_ms;
-    hub_measurer_want(measurer, id);
-    struct hub_file_fetch *more =
-        hub_time_mono_ms() < until_ms ? hub_measurer_await(measurer, id, target->state.measures) : NULL;
-    if (more) {
-        hub_request_hold(request, more);
-        request->recall_ms = until_ms;
-        return HUB_AGAIN;
-    }
+    hub_measurer_want(request->app->measurer, id);
+    HUB_TRY(await_more(request, target, wait_ms));
     hub_coverage_extra(response, coverage);
     return hub_fail_as(err, HUB_BUSY, "pending",
                        "values of '%s' that this needs are still being measured, %" PRIu64 " of %" PRIu64

@@ -480,6 +480,11 @@ static enum hub_status answer(struct hub_request *request, struct question *q, s
         HUB_TRY(hub_coverage_read(state, HUB_MEASURED_FIELDS, coverage, err));
     HUB_TRY(check_measured(request, q, coverage, response, err));
     HUB_TRY(write_answer(request, q, coverage, response, err));
+    const enum hub_status st = q->partial ? hub_coverage_await(request, &q->target, err) : HUB_OK;
+    if (st) { /* a histogram is being counted */
+        hub_response_dispose(response);
+        return st;
+    }
     if (!q->partial) /* else asking again has the rest counted */
         hub_answer_keep(request, "~statistics", state, coverage, response);
     coverage->complete &= !q->partial;

@@ -174,5 +174,6 @@ enum hub_status hub_measure_histograms(struct hub_measurer *m, const struct hub_
         memset(h.empty.counts, 0, bytes);
         HUB_TRY(hub_measure_part_histogram(&m->turn, &plan, i, h.number, &h.empty, err));
     }
+    hub_measure_wake(m, summary->id);
     return HUB_OK;
 }

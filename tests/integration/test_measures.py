@@ -295,6 +295,16 @@ def test_summary_of_a_dataset(hub):
     assert hub.dataset(made(hub))["statistics"]["return"]["origin"] == "computed"
 
 
+def test_a_histogram_is_there_the_first_time(hub):
+    """It is counted when it is asked for, and waited for; who takes what there is does not wait."""
+    id = made(hub)
+    measured(hub, id)
+    at = f"/api/v1/datasets/{id}/~statistics?field=actions&bins="
+    field = hub.get(at + "23&wait=30").json()["fields"]["actions"]
+    assert field["histogram_coverage"]["complete"] and sum(field["histogram"][0]["counts"]) == field["count"]
+    assert "histogram" not in hub.get(at + "29&partial=1").json()["fields"]["actions"]
+
+
 def test_returns_in_a_list(hub):
     """Few bins of what all episodes have, beside each dataset; the same as a page, as lines and when it is asked again."""
     for dataset in hub.datasets("&status=ready"):
