@@ -382,7 +382,8 @@ static enum hub_status choose(struct hub_request *request, struct hub_response *
     HUB_TRY(hub_find_episode(request, fr->dataset, &episode, err));
     HUB_TRY(named_fields(request, fr, episode, &chosen, err));
     fr->range.of_several = !fr->encoding.single;
-    fr->range.by_steps |= fr->encoding.as->writer->blocks && !fr->encoding.single; /* a row is a step */
+    const bool alone = chosen.count == 1 && chosen.exact[0]; /* by its path or by its name, as it is stored */
+    fr->range.by_steps |= fr->encoding.as->writer->blocks && !alone; /* a row is a step */
     if (!chosen.count && fr->left_out.size)
         return hub_pass(fr->left_why.status, &fr->left_why, err);
     const struct hub_row_query query = {fr->dataset, episode, chosen.fields, chosen.count, &fr->range};

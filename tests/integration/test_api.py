@@ -796,3 +796,18 @@ def test_every_parameter_is_in_the_contract(hub):
         wrong.update({path: told ^ named} if told != named else {})
         seen += 1
     assert not wrong and seen >= 15, wrong
+
+
+def test_every_operation_is_described(hub):
+    paths = hub.get("/openapi.json").json()["paths"]
+    assert not [(path, method) for path, item in paths.items() for method, o in item.items() if "operationId" in o and len(o.get("description", "")) < 20]
+
+
+def test_one_field_alone_is_as_long_in_every_form(hub):
+    """By its path or by its name; where several stand beside each other a row is a step."""
+    at = f"{DOOR}/episodes/0"
+    rows = len(hub.get(f"{at}/observations").json())
+    for ask in "/observations?format=", "?fields=observations&format=":
+        assert len(hub.get(f"{at}{ask}csv").body.splitlines()) - 1 == len(hub.get(f"{at}{ask}jsonl").body.splitlines()) == rows
+    assert len(hub.get(f"{at}?fields=observations").json()["observations"]) == rows
+    assert len(hub.get(f"{at}?fields=observations&fields=rewards&format=csv").body.splitlines()) - 1 == rows - 1
