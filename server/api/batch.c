@@ -108,20 +108,22 @@ static enum hub_status find_dataset(struct hub_request *request, struct hub_resp
                                     struct batch *b, const json_t *names, uint32_t item, uint32_t *out,
                                     struct hub_error *err)
 {
-    const json_t *value = json_object_get(json_array_get(json_object_get(b->json, "items"), item), "dataset");
+    const json_t *object = json_array_get(json_object_get(b->json, "items"), item);
+    const char *member = json_object_get(object, "dataset") ? "dataset" : "id"; /* the older name of it */
+    const json_t *value = json_object_get(object, member);
     const char *id = json_string_value(value);
-    if (!id || !*id)
-        return wrong(item, "dataset", value, "is the id of a dataset", err);
+    if (!id || !*id || (value != json_object_get(object, "id") && json_object_get(object, "id")))
+        return wrong(item, member, value, "is the id of a dataset, and named once", err);
     for (*out = 0; *out < b->dataset_count; ++*out)
         if (strcmp(b->ids[*out], id) == 0)
             return HUB_OK;
     if (*out == MAX_DATASETS)
-        return wrong(item, "dataset", value, "is one too many: at most 256 datasets in one answer", err);
+        return wrong(item, member, value, "is one too many: at most 256 datasets in one answer", err);
     struct hub_target *target = &b->targets[b->dataset_count++];
     const enum hub_status st = hub_resolve_id(request, response, hub_view_of(id),
                                               HUB_TO_DATASET | HUB_TO_READY | HUB_TO_SEVERAL, target, err);
     if (st)
-        name_member(item, "dataset", err);
+        name_member(item, member, err);
     HUB_TRY(st);
     b->ids[*out] = id;
     b->datasets[*out] = target->state.dataset;
@@ -242,9 +244,13 @@ static enum hub_status check_members(const json_t *object, const char *const *kn
         bool found = false;
         for (size_t i = 0; known[i] && !found; i++)
             found = strcmp(key, known[i]) == 0;
-        if (!found)
-            return hub_fail_about(err, HUB_INVALID, "bad-parameter", key, "", "%s has no member '%.40s'",
-                                  whose, key);
+        if (found)
+            continue;
+        char names[128] = "";
+        for (size_t i = 0; known[i]; i++)
+            snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i ? ", " : "", known[i]);
+        return hub_fail_about(err, HUB_INVALID, "bad-parameter", key, "",
+                              "%s has no member '%.40s'; it has %s", whose, key, names);
     }
     return HUB_OK;
 }
@@ -263,7 +269,7 @@ static enum hub_status read_body(struct hub_request *request, struct hub_respons
                                  struct hub_error *err)
 {
     static const char *const of_body[] = {"items", "fields", "pad", "final", NULL},
-                             *const of_item[] = {"dataset", "episode", "fields", "start", "stop", NULL},
+                             *const of_item[] = {"id", "dataset", "episode", "fields", "start", "stop", NULL},
                              *const parameters[] = {"format", NULL};
     struct hub_error why = {0};
     HUB_TRY(hub_request_known(request, parameters, err));
@@ -272,15 +278,17 @@ static enum hub_status read_body(struct hub_request *request, struct hub_respons
     if (!request->body.size || hub_json_parse(request->body, request->body.size, &b->json, &why))
         return hub_fail_as(err, HUB_INVALID, "bad-request", "the body is no JSON: %.300s",
                            request->body.size ? why.detail : "it is empty");
+    HUB_TRY(check_members(b->json, of_body, "a batch", err));
     const json_t *items = json_object_get(b->json, "items");
     const size_t count = json_array_size(items);
     if (!json_is_object(b->json) || !count)
-        return bad_body("items", items, "is a list of windows, in an object: {\"items\": [{\"dataset\": …",
+        return bad_body("items", items,
+                        "is a list of windows, in an object: {\"items\": [{\"id\": \"ID\", "
+                        "\"episode\": 0, \"start\": 0, \"stop\": 16}]}",
                         err);
     if (count > HUB_MAX_WINDOWS)
         return hub_fail_about(err, HUB_TOO_BIG, "too-large", "items", "",
                               "%zu items; at most %d in one answer", count, HUB_MAX_WINDOWS);
-    HUB_TRY(check_members(b->json, of_body, "a batch", err));
     for (size_t i = 0; i < count; i++)
         HUB_TRY(check_members(json_array_get(items, i), of_item, "an item", err));
     b->count = (uint32_t)count;

@@ -349,11 +349,21 @@ GOOD = {"dataset": "demos", "episode": 3, "start": 0, "stop": 3}
     ([GOOD, {"dataset": "more", "episode": 1, "start": 0, "stop": 3}], 400, "fields", "another shape"),
     ([{**GOOD, "length": 3}], 400, "length", "no member"),
     ([GOOD] * 4097, 413, "items", "4096"),
-    ([], 400, "items", "list"),
+    ([], 400, "items", 'an object: {"items": [{"id": "ID", "episode": 0, "start": 0, "stop": 16}]}'),
+    ([{**GOOD, "id": "demos"}], 400, "items[0].dataset", "named once"),
+    ([{"episode": 3}], 400, "items[0].id", "the id of a dataset"),
 ])
 def test_what_is_wrong_with_a_batch_is_told_by_name(demos, items, status, parameter, says):
     problem = batch(demos, {"items": items, "fields": ["actions"]}, status).json()
     assert problem["parameter"] == parameter and says in problem["detail"], problem
+
+
+def test_items_of_a_batch_name_their_dataset_as_all_else_does(demos):
+    older = [{"dataset": "demos", "episode": 3, "start": 1, "stop": 4}, {"dataset": "more", "episode": 0, "start": -3}]
+    newer = [{"id" if k == "dataset" else k: v for k, v in item.items()} for item in older]
+    assert batch(demos, {"items": newer, "fields": ["actions"]}).body == batch(demos, {"items": older, "fields": ["actions"]}).body
+    problem = batch(demos, {"windows": [], "fields": ["actions"]}, 400).json()
+    assert problem["parameter"] == "windows" and "it has items, fields, pad, final" in problem["detail"]
 
 
 def test_memory_for_a_body_is_what_it_takes_once_it_is_parsed():
