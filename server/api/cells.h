@@ -57,7 +57,8 @@ struct hub_cells {
 };
 void hub_cells_free(struct hub_cells *cells);
 
-/** json, jsonl, csv, arrow, arrow-file or npz: by ?format=, then Accept; format= of other words is an error unless `filter`. */
+/** json, jsonl, csv, arrow, arrow-file or npz: by ?format=, then Accept; format= of other words is an error
+ * unless `filter`. */
 HUB_MUST_USE enum hub_status hub_cells_read_form(const struct hub_request *request, bool filter,
                                                  struct hub_cells *cells, struct hub_error *err);
 /** No two columns have one name: readers of JSON, arrow and npz would have one of them. */

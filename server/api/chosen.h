@@ -80,8 +80,8 @@ HUB_MUST_USE enum hub_status hub_chosen_fields(const struct hub_request *request
  * too long ends in "...". `out` is zeroed at first, `first` becomes the reason of the first one. */
 HUB_MUST_USE enum hub_status hub_leave_out(struct hub_buf *out, struct hub_error *first, const char *name,
                                            const struct hub_error *why, struct hub_error *err);
-/** HUB_NOT_FOUND "field-not-found", with the names there are, or with where the video of a camera is that is called so.
- * HUB_AGAIN where the request may not block. */
+/** HUB_NOT_FOUND "field-not-found", with the names there are, or with where the video of a camera is that is
+ * called so. HUB_AGAIN where the request may not block. */
 enum hub_status hub_no_field(const struct hub_request *request, const struct hub_state *state,
                              const char *path, struct hub_error *err);
 

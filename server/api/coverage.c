@@ -203,7 +203,8 @@ void hub_coverage_extra(struct hub_response *response, const struct hub_coverage
         response->problem_extra = NULL; /* the answer is worth giving without it */
 }
 
-/* HUB_AGAIN: the request is called again when more is measured, or the time is over. It takes no thread meanwhile. */
+/* HUB_AGAIN: the request is called again when more is measured, or the time is over. It takes no thread
+ * meanwhile. */
 static enum hub_status await_more(struct hub_request *request, const struct hub_target *target,
                                   int64_t wait_ms)
 {

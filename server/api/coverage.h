@@ -41,8 +41,8 @@ HUB_MUST_USE enum hub_status hub_coverage_require(struct hub_request *request, s
                                                   const struct hub_target *target,
                                                   const struct hub_property *columns, unsigned count,
                                                   struct hub_coverage *out, struct hub_error *err);
-/** HUB_AGAIN: the request waits for more to be measured, which was asked for; HUB_OK: wait= is over, or partial=1 takes what
- * there is. */
+/** HUB_AGAIN: the request waits for more to be measured, which was asked for; HUB_OK: wait= is over, or
+ * partial=1 takes what there is. */
 HUB_MUST_USE enum hub_status hub_coverage_await(struct hub_request *request, const struct hub_target *target,
                                                 struct hub_error *err);
 /** As hub_coverage_headers, with X-Measured where names are measured: of how many parts. */

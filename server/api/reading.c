@@ -269,8 +269,8 @@ static enum hub_status enter(struct hub_reading *r, uint32_t episode, struct hub
     return HUB_OK;
 }
 
-/* Rows of a column in the episode that was entered, `first` and those behind it, become its plan, as far as there are
- * any. */
+/* Rows of a column in the episode that was entered, `first` and those behind it, become its plan, as far as
+ * there are any. */
 static void cut(struct hub_reading *r, uint32_t column, uint64_t first, uint64_t count)
 {
     struct hub_selected_field *selected = &r->fields[column];

@@ -100,8 +100,8 @@ void hub_reading_add_made(struct hub_reading *reading, const char *name, enum hu
 /** Of each episode, whose ends are set, only the rows of a slice. Its step is above 0. */
 HUB_MUST_USE enum hub_status hub_reading_slice(struct hub_reading *reading, const struct hub_row_range *range,
                                                struct hub_error *err);
-/** Where a row of the answer lies in its episode, and how many rows of the answer, with this one, go on from there at
- * equal distances. */
+/** Where a row of the answer lies in its episode, and how many rows of the answer, with this one, go on from
+ * there at equal distances. */
 struct hub_reading_spot {
     uint64_t row, left;
 };

@@ -25,8 +25,9 @@ bool hub_returns_of(struct hub_returns *returns, const struct hub_summary *summa
                     struct hub_returns_known *out);
 
 /**
- * "returns": {"edges", "counts", "count", "of", "mean"} of the episodes whose return is a finite number; null where there is none;
- * {"pending": true} where the answer has looked at enough, though at one dataset at least, and the next one goes on. Blocking.
+ * "returns": {"edges", "counts", "count", "of", "mean"} of the episodes whose return is a finite number; null
+ * where there is none; {"pending": true} where the answer has looked at enough, though at one dataset at
+ * least, and the next one goes on. Blocking.
  */
 void hub_returns_put(struct hub_json *json, struct hub_returns *returns, const struct hub_summary *summary);
 

@@ -18,13 +18,14 @@ void hub_step_where_dispose(struct hub_step_where *steps);
 /** HUB_INVALID "bad-where". */
 HUB_MUST_USE enum hub_status hub_step_where_read(const struct hub_request *request,
                                                  struct hub_step_where *out, struct hub_error *err);
-/** Add a column for each field that is tested, behind those of the answer. HUB_INVALID "bad-where": it has no such step
- * field of numbers. */
+/** Add a column for each field that is tested, behind those of the answer. HUB_INVALID "bad-where": it has no
+ * such step field of numbers. */
 HUB_MUST_USE enum hub_status hub_step_where_columns(struct hub_step_where *steps, struct hub_reading *reading,
                                                     struct hub_error *err);
 /**
- * Read these of all rows, and leave the reading with those that are chosen, without the columns. Blocking, for as long as
- * that takes. Reserves the memory it takes. HUB_TOO_BIG "too-large": the rows lie in too many pieces.
+ * Read these of all rows, and leave the reading with those that are chosen, without the columns. Blocking,
+ * for as long as that takes. Reserves the memory it takes. HUB_TOO_BIG "too-large": the rows lie in too many
+ * pieces.
  */
 HUB_MUST_USE enum hub_status hub_step_where_choose(struct hub_step_where *steps, struct hub_request *request,
                                                    struct hub_response *response, struct hub_reading *reading,

@@ -214,9 +214,10 @@ static enum hub_status add_object(struct listing *l, const struct hub_object *ob
 }
 
 /*
- * Python Minari lists a bucket with nothing but a prefix, and takes the folder above the one of each metadata.json for a
- * dataset: those that its own Arrow and Parquet sets have for each episode make it fail, whatever it was looking for. So
- * they are left out there, unless the prefix names one version of a dataset: then Minari downloads it, and needs them.
+ * Python Minari lists a bucket with nothing but a prefix, and takes the folder above the one of each
+ * metadata.json for a dataset: those that its own Arrow and Parquet sets have for each episode make it fail,
+ * whatever it was looking for. So they are left out there, unless the prefix names one version of a dataset:
+ * then Minari downloads it, and needs them.
  */
 static bool is_left_out(const struct listing *l, const struct hub_object *object)
 {

@@ -221,8 +221,8 @@ void hub_response_dispose(struct hub_response *response);
  * with the same name adds one. */
 HUB_MUST_USE enum hub_status hub_response_header(struct hub_response *response, struct hub_error *err,
                                                  const char *name, const char *fmt, ...) HUB_PRINTF(4, 5);
-/** Content-Disposition (RFC 6266) with the name in UTF-8, and in ASCII before it for clients that know only that (curl up
- * to 7.88). */
+/** Content-Disposition (RFC 6266) with the name in UTF-8, and in ASCII before it for clients that know only
+ * that (curl up to 7.88). */
 HUB_MUST_USE enum hub_status hub_response_file_name(struct hub_response *response, const char *disposition,
                                                     struct hub_view name, struct hub_error *err);
 /** No cache that several share may keep it, whatever its Cache-Control says so far. */
@@ -302,7 +302,8 @@ struct hub_protocol {
     /** NULL, or called before the body of a request comes. HUB_OK: the body is wanted; else this is the
      * answer, whatever the body would be. */
     enum hub_status (*refuse)(const struct hub_request *request, struct hub_error *err);
-    /** NULL, or what is wrong in its words where no route has the method; `allow`: what they have. HUB_OK: it has none. */
+    /** NULL, or what is wrong in its words where no route has the method; `allow`: what they have. HUB_OK: it
+     * has none. */
     enum hub_status (*not_allowed)(const struct hub_request *request, const char *allow,
                                    struct hub_error *err);
 };

@@ -82,7 +82,8 @@ void hub_state_close(struct hub_state *state);
 uint32_t hub_dataset_find_field(const struct hub_dataset *dataset, struct hub_view path);
 /** Is a field a number inside the rows of another one, which are JSON? A row without it is NaN. */
 bool hub_dataset_is_inside(const struct hub_dataset *dataset, uint32_t field);
-/** Fields strictly below a group path: [first, first+count); `size`: of the group's path, as its fields have it. */
+/** Fields strictly below a group path: [first, first+count); `size`: of the group's path, as its fields have
+ * it. */
 uint32_t hub_dataset_find_group(const struct hub_dataset *dataset, struct hub_view path, uint32_t *first,
                                 size_t *size);
 const struct hub_dataset_episode *hub_dataset_find_episode(const struct hub_dataset *dataset, int64_t number);

@@ -1,7 +1,7 @@
 /*
- * The fields of an opened dataset by their paths, which are sorted. What lies in a Tuple of a dataset of Minari is
- * called _index_N, as in its HDF5 files; Arrow has N, which is an alias, and the other way round: one script reads an
- * environment's data in either storage.
+ * The fields of an opened dataset by their paths, which are sorted. What lies in a Tuple of a dataset of
+ * Minari is called _index_N, as in its HDF5 files; Arrow has N, which is an alias, and the other way round:
+ * one script reads an environment's data in either storage.
  */
 #include "storage/catalog/dataset.h"
 
@@ -61,7 +61,8 @@ static struct hub_view segment_at(const char *at, size_t size)
     return (struct hub_view){at, slash ? (size_t)(slash - at) : size};
 }
 
-/* How much of a path is another spelling of `asked`: all of it, or what stands before a slash. 0: it is none. */
+/* How much of a path is another spelling of `asked`: all of it, or what stands before a slash. 0: it is
+ * none. */
 static size_t spelled_so(const char *path, struct hub_view asked)
 {
     const size_t all = strlen(path);

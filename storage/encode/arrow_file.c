@@ -1,7 +1,7 @@
 /*
- * Apache Arrow's IPC file (https://arrow.apache.org/docs/format/Columnar.html), which is also Feather version 2: a
- * magic word, the stream, and a footer that says where each record batch lies. It is written as it goes: the footer comes
- * last, and the caller's trail keeps the places until then.
+ * Apache Arrow's IPC file (https://arrow.apache.org/docs/format/Columnar.html), which is also Feather version
+ * 2: a magic word, the stream, and a footer that says where each record batch lies. It is written as it goes:
+ * the footer comes last, and the caller's trail keeps the places until then.
  */
 #include "storage/encode/arrow.h"
 

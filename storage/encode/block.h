@@ -18,8 +18,8 @@ struct hub_block_column {
     uint32_t window;
 };
 
-/** What a writer keeps of the blocks that it wrote, where its table ends with a directory of them: the caller's, zeroed
- * before the first block. */
+/** What a writer keeps of the blocks that it wrote, where its table ends with a directory of them: the
+ * caller's, zeroed before the first block. */
 struct hub_block_trail {
     uint64_t written;      /* bytes of the table so far */
     struct hub_buf blocks; /* their places, as the directory has them */

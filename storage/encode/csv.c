@@ -1,7 +1,7 @@
-/* Rows as text with commas between (RFC 4180, but lines end with LF alone, which cut, awk and read expect): a line of
- * names, then a line a row. A field of one more dimension is a column an element, name_0 and so on, and none where rows
- * have no elements. A null is an empty cell, an empty text ""; where a line has one cell only, so is a null, for readers
- * pass over empty lines. */
+/* Rows as text with commas between (RFC 4180, but lines end with LF alone, which cut, awk and read expect): a
+ * line of names, then a line a row. A field of one more dimension is a column an element, name_0 and so on,
+ * and none where rows have no elements. A null is an empty cell, an empty text ""; where a line has one cell
+ * only, so is a null, for readers pass over empty lines. */
 #include "storage/encode/digits.h"
 #include "storage/encode/representation.h"
 

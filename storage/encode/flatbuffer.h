@@ -1,6 +1,7 @@
 /**
- * Flatbuffers (https://flatbuffers.dev/internals), written front to back: a table before what it refers to, whose place
- * is filled in later. After a failure, which `status` keeps, nothing more is written. Pure functions.
+ * Flatbuffers (https://flatbuffers.dev/internals), written front to back: a table before what it refers to,
+ * whose place is filled in later. After a failure, which `status` keeps, nothing more is written. Pure
+ * functions.
  */
 #ifndef HUB_ENCODE_FLATBUFFER_H
 #define HUB_ENCODE_FLATBUFFER_H
@@ -32,8 +33,8 @@ struct hub_flat_slot {
     size_t at; /* where it was written, to be patched */
 };
 
-/** A table after its vtable: slots by descending size, so that each is aligned. Offsets to tables, strings and
- * vectors are slots of 4 bytes that are patched later. `from` refers to it (0: nothing does). */
+/** A table after its vtable: slots by descending size, so that each is aligned. Offsets to tables, strings
+ * and vectors are slots of 4 bytes that are patched later. `from` refers to it (0: nothing does). */
 void hub_flat_table(struct hub_flat *f, struct hub_flat_slot *slots, unsigned count, size_t from);
 /** Its `count` elements follow, each aligned to `unit`. */
 void hub_flat_vector(struct hub_flat *f, size_t from, uint32_t count, size_t unit);

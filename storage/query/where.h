@@ -72,9 +72,9 @@ HUB_MUST_USE enum hub_status hub_properties_parse(struct hub_view text, struct h
                                                   struct hub_property *out, unsigned most, unsigned *count,
                                                   struct hub_error *err);
 /**
- * What chooses steps, as in `rewards < -10 and "actions"[2] > 0.5`: the same grammar, in which a name is a field, a word
- * or in quotes, with the number of its row that is meant in brackets where there are several. HUB_INVALID "bad-where" of
- * the parameter step_where.
+ * What chooses steps, as in `rewards < -10 and "actions"[2] > 0.5`: the same grammar, in which a name is a
+ * field, a word or in quotes, with the number of its row that is meant in brackets where there are several.
+ * HUB_INVALID "bad-where" of the parameter step_where.
  */
 HUB_MUST_USE enum hub_status hub_step_where_parse(struct hub_view text, struct hub_where **out,
                                                   struct hub_error *err);

@@ -2,12 +2,13 @@
  * Minari datasets in Arrow or Parquet, as releases from 0.5 on write them with data_format "arrow" and
  * "parquet": data/<episode>/part-0.arrow (an IPC file) beside a metadata.json of the episode. A row is a step
  * and one more: actions, rewards, terminations and truncations are padded by a last row that is none. Dicts
- * are structs, tuples structs of "0", "1"..., which are called _index_0, _index_1 as in HDF5; arrays are lists of one length, whose shape the space or, of
- * infos, a note of the column says; images are JPEG files. A part is a run of 1,000 episode numbers.
+ * are structs, tuples structs of "0", "1"..., which are called _index_0, _index_1 as in HDF5; arrays are
+ * lists of one length, whose shape the space or, of infos, a note of the column says; images are JPEG files.
+ * A part is a run of 1,000 episode numbers.
  *
- * Problems: metadata-missing, metadata-damaged, missing-file, extra-file, unreadable-episode, not-loadable; of
- * an episode length-mismatch, number-mismatch, attributes-too-big; of a field type-differs, repeated-column,
- * nulls, unreadable-in-episodes.
+ * Problems: metadata-missing, metadata-damaged, missing-file, extra-file, unreadable-episode, not-loadable;
+ * of an episode length-mismatch, number-mismatch, attributes-too-big; of a field type-differs,
+ * repeated-column, nulls, unreadable-in-episodes.
  */
 #include "storage/formats/minari/minari.h"
 #include "storage/formats/table/table.h"

@@ -75,8 +75,8 @@ struct minari_spelled {
     size_t size;
     bool fits; /* else the column's own path has to do */
 };
-/** The space of a column, NULL where there is none; `as` is the column's path with _index_N where N is an item of a
- * Tuple. */
+/** The space of a column, NULL where there is none; `as` is the column's path with _index_N where N is an
+ * item of a Tuple. */
 const json_t *minari_space_of(json_t *const spaces[2], const char *path, struct minari_spelled *as);
 /** Trailing dims of a Box, MultiBinary or MultiDiscrete; false: it says none. */
 bool minari_space_shape(const json_t *space, struct hub_variant *out);

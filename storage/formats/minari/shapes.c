@@ -6,7 +6,8 @@
 
 static const json_t *space_at(const json_t *space, const char *path, struct minari_spelled *as);
 
-/* The space of `path` in a child that is called `name` in columns and `shown` in reports; NULL: it is not there. */
+/* The space of `path` in a child that is called `name` in columns and `shown` in reports; NULL: it is not
+ * there. */
 static const json_t *space_in(const json_t *child, const char *name, const char *shown, const char *path,
                               struct minari_spelled *as)
 {

@@ -23,8 +23,8 @@ Test(represent, the_table)
     static const struct {
         enum hub_field_type type;
         const struct hub_variant *variant;
-        const char *one,
-            *many; /* for json npy npz csv arrow arrow-file jsonl raw image: y yes, n not-acceptable, d needs-decoding */
+        /* for json npy npz csv arrow arrow-file jsonl raw image: y yes, n not-acceptable, d needs-decoding */
+        const char *one, *many;
     } cases[] = {
         {HUB_FIELD_NUMBER, &number, "yyyyyyyyn", "yyyyyyyyn"},
         {HUB_FIELD_BOOL, &number, "yyyyyyyyn", "yyyyyyyyn"},
