@@ -20,9 +20,9 @@ static const struct hub_usage_part parts[] = {
      "0 ok, 1 failed or declined, 2 usage, 3 not found, 4 hub unreachable, 5 verification failed,\n"
      "6 no space, 7 not allowed, 8 broken dataset, 130 interrupted.\n"},
     {"JSON",
-     "With --json a result is one JSON document on stdout, an error one line on stderr:\n"
-     "{\"error\":{\"exit\":3,\"status\":\"not-found\",\"problem\":\"dataset-not-found\",\"detail\":\"...\","
-     "\"remedy\":\"...\"}}\n"
+     "With --json a result is one JSON document on stdout, an error one line on stderr:\n\n"
+     "  {\"error\":{\"exit\":3,\"status\":\"not-found\",\"problem\":\"dataset-not-found\",\"detail\":\"...\","
+     "\"remedy\":\"...\"}}\n\n"
      "where status, problem and remedy may be missing.\n"},
     {"EXAMPLES", examples},
 };

@@ -153,9 +153,13 @@ static void write_man(struct writer *w)
     roff(w, u->summary);
     put(w, "\n.SH SYNOPSIS\n\\fB");
     roff(w, u->program);
-    put(w, "\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR...] [\\fIARGUMENT\\fR...]\n.SH DESCRIPTION\n");
+    if (u->command_count)
+        put(w, "\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR...] [\\fIARGUMENT\\fR...]\n.SH DESCRIPTION\n");
+    else
+        put(w, "\\fR [\\fIOPTION\\fR...] \\fI%s\\fR\n.SH DESCRIPTION\n", u->arguments);
     roff_text(w, u->text);
-    put(w, ".SH COMMANDS\n");
+    if (u->command_count)
+        put(w, ".SH COMMANDS\n");
     for (size_t i = 0; i < u->command_count; i++)
         man_command(w, &u->commands[i]);
     put(w, ".SH OPTIONS\n");
@@ -207,20 +211,11 @@ static void bash_names(struct writer *w, const struct hub_usage_option *options,
 }
 
 /* What an option's value is depends on the command, so the words before the cursor are looked at in turn. */
-static void write_bash(struct writer *w)
+static void bash_commands(struct writer *w)
 {
     const struct hub_usage *u = w->usage;
-    put(w,
-        "# bash completion of %s\n"
-        "_%s() {\n"
-        "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} command= options= "
-        "words= i\n"
-        "    if [[ $word == = ]]; then word=\n"
-        "    elif [[ $before == = ]]; then before=${COMP_WORDS[COMP_CWORD-2]}; fi\n"
-        "    COMPREPLY=()\n"
-        "    for ((i = 1; i < COMP_CWORD; i++)); do\n"
-        "        case ${COMP_WORDS[i]} in",
-        u->program, w->ident);
+    put(w, "    for ((i = 1; i < COMP_CWORD; i++)); do\n"
+           "        case ${COMP_WORDS[i]} in");
     for (size_t i = 0; i < u->command_count; i++)
         put(w, "%s%s", i ? " | " : " ", u->commands[i].name);
     put(w, ") command=${COMP_WORDS[i]}; break ;;\n        esac\n    done\n    case $command in\n");
@@ -237,7 +232,24 @@ static void write_bash(struct writer *w)
     put(w, "    '') words='");
     for (size_t i = 0; i < u->command_count; i++)
         put(w, "%s%s", i ? " " : "", u->commands[i].name);
-    put(w, "' ;;\n    esac\n    case $before in\n");
+    put(w, "' ;;\n    esac\n");
+}
+
+static void write_bash(struct writer *w)
+{
+    const struct hub_usage *u = w->usage;
+    put(w,
+        "# bash completion of %s\n"
+        "_%s() {\n"
+        "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} command= options= "
+        "words= i\n"
+        "    if [[ $word == = ]]; then word=\n"
+        "    elif [[ $before == = ]]; then before=${COMP_WORDS[COMP_CWORD-2]}; fi\n"
+        "    COMPREPLY=()\n",
+        u->program, w->ident);
+    if (u->command_count)
+        bash_commands(w);
+    put(w, "    case $before in\n");
     bash_values(w, u->options, u->option_count);
     put(w, "    esac\n    [[ $word == -* ]] && words=\"$options");
     bash_names(w, u->options, u->option_count);
@@ -293,17 +305,13 @@ static void zsh_options(struct writer *w, const struct hub_usage_option *options
     }
 }
 
-static void write_zsh(struct writer *w)
+static void zsh_commands(struct writer *w)
 {
     const struct hub_usage *u = w->usage;
-    put(w,
-        "#compdef %s\n"
-        "_%s() {\n"
-        "    local context state state_descr line\n"
-        "    typeset -A opt_args\n"
-        "    local -a commands\n"
-        "    commands=(",
-        u->program, w->ident);
+    put(w, "    local context state state_descr line\n"
+           "    typeset -A opt_args\n"
+           "    local -a commands\n"
+           "    commands=(");
     for (size_t i = 0; i < u->command_count; i++) {
         put(w, "\n        '%s:", u->commands[i].name);
         zsh_text(w, u->commands[i].summary, false);
@@ -331,7 +339,21 @@ static void write_zsh(struct writer *w)
         }
         put(w, "' ;;\n");
     }
-    put(w, "        esac ;;\n    esac\n}\n_%s \"$@\"\n", w->ident);
+    put(w, "        esac ;;\n    esac\n");
+}
+
+static void write_zsh(struct writer *w)
+{
+    const struct hub_usage *u = w->usage;
+    put(w, "#compdef %s\n_%s() {\n", u->program, w->ident);
+    if (u->command_count) {
+        zsh_commands(w);
+    } else {
+        put(w, "    _arguments");
+        zsh_options(w, u->options, u->option_count);
+        put(w, " \\\n            '*:argument:_files'\n");
+    }
+    put(w, "}\n_%s \"$@\"\n", w->ident);
 }
 
 /* ---- fish ---- */

@@ -32,8 +32,9 @@ struct hub_usage {
     const char *summary; /* one line, after "NAME - " */
     /** Paragraphs, an empty line between them; lines that begin with two spaces are shown as they are. */
     const char *text;
-    const struct hub_usage_command *commands;
+    const struct hub_usage_command *commands; /* none: the program takes `arguments` itself */
     size_t command_count;
+    const char *arguments;                  /* "PATH"; files are completed */
     const struct hub_usage_option *options; /* of all commands */
     size_t option_count;
     const struct hub_usage_part { /* more sections of the man page */

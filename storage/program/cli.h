@@ -117,6 +117,12 @@ struct hub_find {
  * (storage/scan), or the dataset a file belongs to. HUB_NOT_FOUND: the path, or a dataset for that file. */
 HUB_MUST_USE enum hub_status hub_find_datasets(const struct hub_find *find, struct hub_error *err);
 
+/* ---- usage ---- */
+
+/** --help on stdout; the man page or a completion, for the build (`--generate man`). Exit codes. */
+int hub_inspect_help(void);
+int hub_inspect_generate(const char *what);
+
 /* ---- printing ---- */
 
 HUB_MUST_USE enum hub_status hub_report_text(const struct hub_report *report, struct hub_buf *out,

@@ -11,33 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char help[] =
-    "usage: minari-inspect [--json] [--strict] [OPTION]... PATH\n"
-    "\n"
-    "Says what a hub would know of PATH: a dataset's folder, a file of a dataset, or any folder above:\n"
-    "then every dataset below it. Files are only read, and only inside a sandbox.\n"
-    "\n"
-    "  --json             one document: {\"inspector\",\"datasets\":[...]}, every episode and field in it\n"
-    "  --strict           exit with 1 when there is any problem, unreadable field or broken part\n"
-    "  --allow-target DIR links may lead there too, not only to what is below PATH (may be repeated)\n"
-    "  --timeout SECONDS  give up on a part after this long (60)\n"
-    "  --unsafe           go on where the system offers no seccomp sandbox\n"
-    "  --version          print the version\n"
-    "  --worker           serve a hub on descriptor 3; started by minari-hub\n"
-    "\n"
-    "Exit codes: 0 ok, 1 failed or --strict, 2 usage, 3 not found, 8 a dataset is broken.\n"
-    "\n"
-    "An era says who wrote a set:\n";
-
-static int print_help(void)
-{
-    fputs(help, stdout);
-    for (const struct hub_format *const *f = hub_formats; *f; f++)
-        for (const char *const *era = (*f)->eras; era && *era; era++)
-            printf("  %s\n", *era);
-    return ferror(stdout) != 0;
-}
-
 struct run {
     bool json, strict, broken, flawed;
     uint32_t count;
@@ -149,9 +122,11 @@ int main(int argc, char **argv)
     char *path = NULL;
     if (argc == 2 && strcmp(argv[1], "--worker") == 0)
         return hub_worker_main(hub_formats);
+    if (argc == 3 && strcmp(argv[1], "--generate") == 0)
+        return hub_inspect_generate(argv[2]);
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
-            return print_help();
+            return hub_inspect_help();
         if (strcmp(argv[i], "--version") == 0)
             return puts("minari-inspect " HUB_VERSION) < 0;
         if (strcmp(argv[i], "--json") == 0) {

@@ -242,6 +242,26 @@ def test_man_page_and_completions_are_of_the_tables():
             assert word in made.stdout.replace("\\-", "-"), (what, word)
 
 
+def test_the_inspector_has_a_man_page_and_completions():
+    program = os.path.join(BIN, "minari-inspect")
+    names = re.findall(r"^  --([a-z-]+)", subprocess.run([program, "--help"], capture_output=True, text=True, timeout=60).stdout, re.M)
+    assert {"json", "strict", "allow-target", "help"} <= set(names)
+    for what, option in (("man", r"\-\-%s"), ("bash", "--%s"), ("zsh", "--%s"), ("fish", "-l %s")):
+        made = subprocess.run([program, "--generate", what], capture_output=True, text=True, timeout=60)
+        for name in names:
+            assert option % name.replace("-", r"\-" if what == "man" else "-") in made.stdout, (what, name)
+    assert subprocess.run([program, "--generate", "csh"], capture_output=True, timeout=60).returncode == 2
+
+
+@pytest.mark.skipif(not shutil.which("man"), reason="no man")
+@pytest.mark.parametrize("program", ["minari-hub", "minari-cli", "minari-inspect"])
+def test_man_pages_are_without_warnings(tmp_path, program):
+    (tmp_path / "page.1").write_bytes(subprocess.run([os.path.join(BIN, program), "--generate", "man"], capture_output=True, timeout=60).stdout)
+    shown = subprocess.run(["man", "--warnings", "-E", "UTF-8", "-l", str(tmp_path / "page.1")], capture_output=True, text=True, timeout=60,
+                           env={**os.environ, "MANWIDTH": "80", "LC_ALL": "C.UTF-8"})
+    assert shown.returncode == 0 and "SYNOPSIS" in shown.stdout and not shown.stderr, shown.stderr
+
+
 def events(hub):
     lines = [line for line in hub.text_log().splitlines() if '"event"' in line]
     return [json.loads(line) for line in lines]

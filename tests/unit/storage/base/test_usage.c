@@ -33,11 +33,25 @@ static const struct hub_usage usage = {.program = "my-tool",
                                        .parts = parts,
                                        .part_count = HUB_COUNT(parts)};
 
-static char *written(const char *what)
+static const struct hub_usage without_commands = {.program = "my-tool",
+                                                  .version = "1.2",
+                                                  .section = 1,
+                                                  .summary = "does it",
+                                                  .text = "It does it.",
+                                                  .arguments = "PATH",
+                                                  .options = common,
+                                                  .option_count = HUB_COUNT(common)};
+
+static char *write_usage(const struct hub_usage *of, const char *what)
 {
     struct hub_buf out = HUB_BUF_INIT(1 * MIB);
-    cr_assert_eq(hub_usage_write(&usage, what, &out, NULL), HUB_OK);
+    cr_assert_eq(hub_usage_write(of, what, &out, NULL), HUB_OK);
     return hub_buf_take(&out, NULL);
+}
+
+static char *written(const char *what)
+{
+    return write_usage(&usage, what);
 }
 
 /* What a shell prints for a script on its standard input. */
@@ -55,10 +69,10 @@ static void run(const char *command, const char *script, char *out, size_t room)
     unlink(path);
 }
 
-static void completes(const char *words, const char *expected)
+static void completes_of(const struct hub_usage *of, const char *words, const char *expected)
 {
     char script[16384], got[4096];
-    HUB_CLEANUP(hub_freep) char *text = written("bash");
+    HUB_CLEANUP(hub_freep) char *text = write_usage(of, "bash");
     snprintf(script, sizeof script,
              "compopt() { :; }\n%s\nCOMP_WORDS=(%s)\nCOMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n_my_tool\n"
              "echo \"${COMPREPLY[*]}\"\n",
@@ -66,6 +80,24 @@ static void completes(const char *words, const char *expected)
     run("bash", script, got, sizeof got);
     got[strcspn(got, "\n")] = '\0';
     cr_assert_str_eq(got, expected, "%s: '%s'", words, got);
+}
+
+static void completes(const char *words, const char *expected)
+{
+    completes_of(&usage, words, expected);
+}
+
+Test(usage, a_program_without_commands)
+{
+    HUB_CLEANUP(hub_freep) char *man = write_usage(&without_commands, "man");
+    HUB_CLEANUP(hub_freep) char *zsh = write_usage(&without_commands, "zsh");
+    cr_assert(strstr(man, "\\fBmy\\-tool\\fR [\\fIOPTION\\fR...] \\fIPATH\\fR\n") &&
+              !strstr(man, "COMMANDS"));
+    cr_assert(strstr(zsh, "    _arguments \\\n            '(-o --output)'") &&
+              strstr(zsh, "'*:argument:_files'\n}\n"));
+    completes_of(&without_commands, "my-tool --", "--output --config --limit --help");
+    completes_of(&without_commands, "my-tool --output /us", "/usr");
+    completes_of(&without_commands, "my-tool x", "");
 }
 
 Test(usage, bash_completes)
