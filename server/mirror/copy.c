@@ -332,11 +332,22 @@ static enum hub_status copy_to(struct hub_mirror_work *w, const struct hub_priva
     return HUB_OK;
 }
 
+static enum hub_status wait_for_outer(const struct hub_mirror_work *w, const json_t *payload,
+                                      struct hub_error *err)
+{
+    const char *outer = hub_member_text(payload, "within");
+    return outer && hub_job_is_open(w->mirrors->options.catalog, w->job.kind, outer)
+               ? hub_fail_as(err, HUB_BUSY, "waits-for-outer", "it lies in '%.200s', which is copied first",
+                             outer)
+               : HUB_OK;
+}
+
 enum hub_status hub_mirror_copy(struct hub_mirror_work *w, struct hub_error *err)
 {
     HUB_CLEANUP(hub_private_close) struct hub_private place = HUB_PRIVATE_INIT;
     HUB_CLEANUP(hub_json_decrefp) json_t *payload = NULL;
     HUB_TRY(hub_json_parse(hub_view_of(w->job.payload), 64 * KIB, &payload, err));
+    HUB_TRY(wait_for_outer(w, payload, err));
     HUB_TRY(hub_private_open(w->mirrors->options.roots->roots[w->root].path, true, &place, err));
     return copy_to(w, &place, payload, err);
 }

@@ -277,7 +277,8 @@ static void end_job(struct hub_mirror_work *w, enum hub_job_state state, uint64_
 
 bool hub_mirror_goes_on(enum hub_status st, const struct hub_error *why)
 {
-    static const char *const problems[] = {"pending", "starting", "download-running", "waits-for-room"};
+    static const char *const problems[] = {"pending", "starting", "download-running", "waits-for-room",
+                                           "waits-for-outer"};
     for (size_t i = 0; i < HUB_COUNT(problems) && st == HUB_BUSY; i++)
         if (strcmp(why->problem, problems[i]) == 0)
             return true;

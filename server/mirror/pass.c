@@ -150,13 +150,32 @@ static enum hub_status ask(struct listing *l, struct asked *asked, struct hub_er
     return HUB_OK;
 }
 
+/* The nearest dataset of the list in whose folder this one lies, or NULL. */
+static const struct listed *outer_of(const struct listing *l, const struct listed *item)
+{
+    for (size_t size = strlen(item->id); size; size--) {
+        const struct hub_view above = {item->id, size - 1};
+        if (item->id[size - 1] != '/')
+            continue;
+        const uint32_t at = hub_lower_bound(&above, l->items, l->count, sizeof *l->items, hub_view_by_text);
+        if (at < l->count && l->items[at].path && hub_view_is(above, l->items[at].id))
+            return &l->items[at];
+    }
+    return NULL;
+}
+
+/* Who copies one that lies in another waits for that one's transfer, which cannot be put over a folder that is there. */
 static enum hub_status ask_for(struct listing *l, const struct listed *item, struct asked *asked,
                                struct hub_error *err)
 {
     struct hub_mirror_work *w = l->work;
     char target[2048];
+    const struct listed *outer = outer_of(l, item);
+    if (outer)
+        hub_listed_id(w->mirrors, w->root, outer->path, target, sizeof target);
     HUB_CLEANUP(hub_json_decrefp)
-    json_t *payload = json_pack("{s:s, s:s}", "id", item->id, "path", item->path);
+    json_t *payload =
+        json_pack("{s:s, s:s, s:s*}", "id", item->id, "path", item->path, "within", outer ? target : NULL);
     const uint32_t i = asked->count++;
     hub_listed_id(w->mirrors, w->root, item->path, target, sizeof target); /* names it among all jobs */
     asked->payloads[i] = payload ? json_dumps(payload, JSON_COMPACT) : NULL;

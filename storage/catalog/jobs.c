@@ -162,6 +162,15 @@ enum hub_status hub_jobs_add(struct hub_catalog *catalog, const struct hub_job_d
     return HUB_OK;
 }
 
+bool hub_job_is_open(struct hub_catalog *catalog, const char *kind, const char *target)
+{
+    struct hub_db *db;
+    int64_t id = 0;
+    bool running;
+    return !hub_catalog_hub_reader(catalog, &db, NULL) &&
+           !find_open(db, &(struct hub_job_draft){.kind = kind, .target = target}, &id, &running, NULL) && id;
+}
+
 /* Its owner is nobody here, so that whoever takes jobs gets it when its lease has run out. */
 static enum hub_status begin(struct hub_db *db, const struct hub_job_draft *draft, unsigned ttl_s,
                              struct hub_lease *out, struct hub_error *err)

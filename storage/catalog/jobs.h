@@ -51,6 +51,9 @@ HUB_MUST_USE enum hub_status hub_job_add(struct hub_catalog *catalog, const stru
 HUB_MUST_USE enum hub_status hub_jobs_add(struct hub_catalog *catalog, const struct hub_job_draft *drafts,
                                           uint32_t count, uint32_t *added, struct hub_error *err);
 
+/** Does one of a kind about this target wait or run? */
+bool hub_job_is_open(struct hub_catalog *catalog, const char *kind, const char *target);
+
 /** Begin one that another program works on: it is held from now on, and nobody tries it again. HUB_EXISTS as above. */
 HUB_MUST_USE enum hub_status hub_job_begin(struct hub_catalog *catalog, const struct hub_job_draft *draft,
                                            unsigned ttl_s, struct hub_lease *out, struct hub_error *err);

@@ -202,6 +202,20 @@ Test(pass, in_a_named_root_ids_begin_with_its_name)
     cr_expect_str_eq(kit_jobs("transfer"), "transfer named/b-v0 {\"id\":\"b-v0\",\"path\":\"b-v0\"};");
 }
 
+Test(pass, one_that_lies_in_another_names_the_nearest_around_it)
+{
+    static const char *const nested[] = {"{'id':'a/b/c-v0','revision':'r'}", "{'id':'a-v0','revision':'r'}",
+                                         "{'id':'a','revision':'r'}", "{'id':'d/e-v0','revision':'r'}", NULL};
+    kit_put_rule("lab", "{'remote':'gcp://b','root':'named'}");
+    pass_well("lab", nested);
+    cr_expect_str_eq(
+        kit_jobs("transfer"),
+        "transfer named/a {\"id\":\"a\",\"path\":\"a\"};"
+        "transfer named/a-v0 {\"id\":\"a-v0\",\"path\":\"a-v0\"};"
+        "transfer named/a/b/c-v0 {\"id\":\"a/b/c-v0\",\"path\":\"a/b/c-v0\",\"within\":\"named/a\"};"
+        "transfer named/d/e-v0 {\"id\":\"d/e-v0\",\"path\":\"d/e-v0\"};");
+}
+
 Test(pass, several_cannot_be_called_the_same)
 {
     struct hub_error err = {0};
