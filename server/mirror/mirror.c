@@ -18,8 +18,9 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-/* Of transfers and of pulls: one of them is left to rules of which none runs. */
-enum { WORKERS = 3, LISTERS = 2, SILENCE_MS = 10000 };
+/* Of the threads of transfers and of pulls one is left to rules of which none runs: so a rule copies four datasets at a
+ * time, each by up to four connections. */
+enum { WORKERS = 5, PULLERS = 3, LISTERS = 2, SILENCE_MS = 10000 };
 enum { ADVICE_MS = 60000 }; /* a longer Retry-After is said */
 /* How long nothing is fetched into a root that had no room, and how often that is said. */
 enum { FULL_MS = 15000, FULL_REPORT_MS = 600000 };
@@ -433,7 +434,7 @@ static enum hub_status start_workers(struct hub_mirrors *m, struct hub_error *er
     HUB_TRY(hub_listed_load(m, &upstreams, err));
     HUB_TRY(start_threads(m, HUB_LANE_LISTS, LISTERS, err));
     HUB_TRY(start_threads(m, HUB_LANE_MIRRORS, WORKERS, err));
-    return upstreams ? start_threads(m, HUB_LANE_PULLS, WORKERS, err) : HUB_OK;
+    return upstreams ? start_threads(m, HUB_LANE_PULLS, PULLERS, err) : HUB_OK;
 }
 
 enum hub_status hub_mirrors_start(const struct hub_mirrors_options *options, struct hub_mirrors **out,

@@ -228,6 +228,7 @@ def test_what_is_not_a_copy_is_not_replaced(place):
     os.makedirs(mine)
     with open(os.path.join(mine, "notes.txt"), "w") as f:
         f.write("mine")
+    shutil.rmtree(os.path.join(place, "up", "D4RL", "door", "human-v2-extra-v0"))  # its prefix is the same
     with upstream(place) as up, here(place) as hub:
         hub.wait_ready()
         mirror(place, "add", up.base, "--name", "lab", "--prefix", "D4RL/door/human-v2")

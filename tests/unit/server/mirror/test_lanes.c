@@ -61,3 +61,73 @@ Test(lanes, a_list_that_does_not_come_gives_way_to_others)
     cr_expect_not_null(strstr(kit_told[0], "stalled: nothing came from http://127.0.0.1:"), "%s",
                        kit_told[0]);
 }
+
+/* "0 ... 5" of a rule; "3" lies in "2". */
+static void ask_for_six(const char *rule, const char *within)
+{
+    for (unsigned i = 0; i < 6; i++) {
+        char target[16], payload[100];
+        uint32_t added = 0;
+        snprintf(target, sizeof target, "%s%u", rule, i);
+        snprintf(payload, sizeof payload, "{\"id\":\"%s\",\"path\":\"%s\"%s}", target, target,
+                 i == 3 ? within : "");
+        const struct hub_job_draft draft = {
+            .kind = "transfer", .target = target, .rule = rule, .payload = payload};
+        cr_assert_eq(hub_jobs_add(kit.catalog, &draft, 1, &added, NULL), HUB_OK);
+    }
+}
+
+static enum hub_status add_target(void *user, const struct hub_job_row *job, struct hub_error *err)
+{
+    (void)err;
+    strcat(strcat(user, job->target), " ");
+    return HUB_OK;
+}
+
+/* The targets of the transfers that run, once they are these. */
+static bool are_running(const char *wanted)
+{
+    char targets[200];
+    for (int i = 0; i < 1000; i++, usleep(10000)) {
+        *targets = '\0';
+        cr_assert_eq(hub_jobs_each(kit.catalog, "transfer", HUB_JOB_RUNNING, add_target, targets, NULL),
+                     HUB_OK);
+        if (strcmp(targets, wanted) == 0)
+            return true;
+    }
+    cr_expect_str_eq(targets, wanted);
+    return false;
+}
+
+Test(lanes, a_rule_copies_four_datasets_at_a_time)
+{
+    struct hub_mirrors *mirrors = NULL;
+    struct hub_error err = {0};
+    unsigned ports[2];
+    const int listeners[] = {listen_on(&ports[0]), listen_on(&ports[1])};
+    put_rule("a", ports[0]);
+    put_rule("b", ports[1]);
+    ask_for_six("a", "");
+    cr_assert_eq(hub_mirrors_start(&kit.mirrors.options, &mirrors, &err), HUB_OK, "%s", err.detail);
+    cr_expect(are_running("a0 a1 a2 a3 "));
+    ask_for_six("b", "");
+    hub_mirrors_poke(mirrors);
+    cr_expect(are_running("a0 a1 a2 a3 b0 ")); /* one thread is left to others */
+    hub_mirrors_stop(mirrors);
+    close(listeners[0]);
+    close(listeners[1]);
+}
+
+Test(lanes, what_lies_in_another_dataset_waits_for_it)
+{
+    struct hub_mirrors *mirrors = NULL;
+    struct hub_error err = {0};
+    unsigned port;
+    const int listener = listen_on(&port);
+    put_rule("a", port);
+    ask_for_six("a", ",\"within\":\"a2\"");
+    cr_assert_eq(hub_mirrors_start(&kit.mirrors.options, &mirrors, &err), HUB_OK, "%s", err.detail);
+    cr_expect(are_running("a0 a1 a2 a4 "));
+    hub_mirrors_stop(mirrors);
+    close(listener);
+}
