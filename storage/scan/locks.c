@@ -6,6 +6,7 @@
 #include "storage/scan/locks.h"
 
 #include "storage/base/buf.h"
+#include "storage/base/time.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -68,8 +69,10 @@ static bool read_list(struct hub_locks *locks, int fd)
 
 void hub_locks_read(struct hub_locks *locks)
 {
-    HUB_CLEANUP(hub_closep) const int fd = open("/proc/locks", O_RDONLY | O_CLOEXEC);
-    *locks = (struct hub_locks){.complete = fd >= 0 && lists_everybody()};
+    HUB_CLEANUP(hub_closep)
+    const int fd =
+        lists_everybody() ? open("/proc/locks", O_RDONLY | O_CLOEXEC) : -1; /* else it decides nothing */
+    *locks = (struct hub_locks){.complete = fd >= 0};
     unsigned passes = 0;
     while (fd >= 0 && passes++ < PASSES && lseek(fd, 0, SEEK_SET) == 0 && read_list(locks, fd))
         continue;
@@ -79,6 +82,38 @@ void hub_locks_dispose(struct hub_locks *locks)
 {
     free(locks->inodes);
     *locks = (struct hub_locks){0};
+}
+
+/* Times of files are those of the last tick of the clock. */
+static bool is_recent(const struct hub_locks_recent *recent, uint64_t changed_ns)
+{
+    static const int64_t tick_ns = 20 * 1000000;
+    const int64_t now_ns = hub_time_now_ns();
+    return recent->read_ns && now_ns >= recent->read_ns &&
+           now_ns - recent->read_ns < HUB_LOCKS_RECENT_MS * INT64_C(1000000) &&
+           recent->read_ns - tick_ns > (int64_t)changed_ns;
+}
+
+void hub_locks_read_recent(struct hub_locks_recent *recent, uint64_t changed_ns, struct hub_locks *out)
+{
+    *out = (struct hub_locks){0};
+    pthread_mutex_lock(&recent->lock);
+    struct hub_locks *list = &recent->list;
+    if (!is_recent(recent, changed_ns)) {
+        hub_locks_dispose(list);
+        recent->read_ns = hub_time_now_ns();
+        hub_locks_read(list);
+    }
+    out->complete = list->complete;
+    for (uint32_t i = 0; i < list->count && out->complete; i++)
+        out->complete = add(out, list->inodes[i]);
+    pthread_mutex_unlock(&recent->lock);
+}
+
+void hub_locks_recent_dispose(struct hub_locks_recent *recent)
+{
+    hub_locks_dispose(&recent->list);
+    pthread_mutex_destroy(&recent->lock);
 }
 
 static bool is_listed(const struct hub_locks *locks, uint64_t inode)

@@ -175,6 +175,7 @@ enum hub_status hub_scanner_start(const struct hub_scanner_options *options, str
     s->sweep_at_ms = INT64_MAX;
     pthread_mutex_init(&s->lock, NULL);
     pthread_mutex_init(&s->urgent_lock, NULL);
+    pthread_mutex_init(&s->locks.lock, NULL);
     pthread_cond_init(&s->work_wake, NULL);
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);
@@ -218,6 +219,7 @@ void hub_scanner_stop(struct hub_scanner *s)
     pthread_cond_destroy(&s->idle_wake);
     pthread_mutex_destroy(&s->lock);
     pthread_mutex_destroy(&s->urgent_lock);
+    hub_locks_recent_dispose(&s->locks);
     free(s->state);
     free(s->drivers);
     free(s);

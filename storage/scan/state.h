@@ -4,6 +4,7 @@
 
 #include "storage/catalog/write.h"
 #include "storage/scan/discover.h"
+#include "storage/scan/locks.h"
 #include "storage/scan/places.h"
 #include "storage/scan/scan.h"
 
@@ -110,6 +111,7 @@ struct hub_scanner {
     unsigned worker_count;
     int wake_fd;
     atomic_bool stop;
+    struct hub_locks_recent locks;
 
     pthread_mutex_t lock; /* all below */
     pthread_cond_t work_wake, idle_wake;

@@ -6,7 +6,6 @@
 #include "storage/scan/state.h"
 
 #include "storage/base/time.h"
-#include "storage/scan/locks.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -153,7 +152,7 @@ static enum hub_status open_file(void *user, uint32_t number, int *fd, struct hu
 static enum hub_status check_locks(struct hub_work *w, struct hub_error *err)
 {
     HUB_CLEANUP(hub_locks_dispose) struct hub_locks locks;
-    hub_locks_read(&locks);
+    hub_locks_read_recent(&w->scanner->locks, w->files.newest_ns, &locks);
     for (uint32_t i = 0; i < HUB_MIN(w->files.count, (uint32_t)MAX_LOCK_PROBES); i++) {
         HUB_CLEANUP(hub_closep) int fd = -1;
         if (open_file(&(struct opener){.work = w}, i, &fd, NULL))

@@ -1,5 +1,7 @@
 /* storage/scan/locks.c: what others hold is found, and nothing is taken where the list is complete. */
 #include "storage/scan/locks.h"
+
+#include "storage/base/time.h"
 #include "tests/support/scan_root.h"
 
 #include <criterion/criterion.h>
@@ -95,4 +97,30 @@ Test(locks, a_list_of_several_pages_is_read_whole)
         close(others[i]);
     }
     hub_locks_dispose(&locks);
+}
+
+/* Whether a lock is found by a list that was made so long ago, before it was taken. */
+static bool is_found(int64_t age_ns, uint64_t changed_ns)
+{
+    struct hub_locks_recent recent = HUB_LOCKS_RECENT_INIT;
+    struct hub_locks locks;
+    recent.list.complete = true;
+    recent.read_ns = hub_time_now_ns() - age_ns;
+    hub_locks_read_recent(&recent, changed_ns, &locks);
+    const bool found = hub_locks_writer(&locks, asked);
+    hub_locks_dispose(&locks);
+    hub_locks_recent_dispose(&recent);
+    return found;
+}
+
+Test(locks, one_list_serves_many_inspections)
+{
+    bool shared = false;
+    cr_assert_eq(flock(held, LOCK_EX | LOCK_NB), 0);
+    for (int i = 0; i < 100 && !shared; i++) /* until this process was not kept waiting meanwhile */
+        shared = !is_found(0, 0);
+    cr_expect(shared);
+    cr_expect(is_found(INT64_C(1000000000), 0), "not for long");
+    cr_expect(is_found(0, (uint64_t)hub_time_now_ns() + 10000000000), "nor for files that changed since");
+    cr_expect(is_found(-INT64_C(10000000000), 0), "nor one of a clock that was wrong");
 }
