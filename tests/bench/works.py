@@ -1,5 +1,6 @@
 """What is measured, and the bars. Each function is one table of the report."""
 import contextlib
+import datetime
 import glob
 import json
 import os
@@ -933,6 +934,71 @@ def mirror_unchanged(x, count=int(os.environ.get("HUB_BENCH_DATASETS", "10000"))
         x.servers.pop(name).stop()
 
 
+def process_s(pid):
+    """Processor time of a process, with all its threads that have ended."""
+    with open(f"/proc/{pid}/stat") as f:
+        return sum(map(int, f.read().rsplit(")", 1)[1].split()[11:13])) / os.sysconf("SC_CLK_TCK")
+
+
+def mirror_run(name, remote, size, env=None):
+    """One run of a rule on a hub of its own, pinned to core 0: from the beginning of its pass until all is copied."""
+    def run():
+        place = tempfile.mkdtemp(dir=b.WORK)
+        os.mkdir(f"{place}/root")
+        command = [f"{b.BIN}/minari-hub", "serve", "--root", f"{place}/root", "--state", f"{place}/state", "--listen", f"127.0.0.1:{COPY}", "--settle", "0", "--access-log=off", "--measure=off"]
+        hub = b.Server(name, ["taskset", "-c", "0", *command], f"http://127.0.0.1:{COPY}/readyz", env=env)
+        seen = lambda path: json.load(urllib.request.urlopen(f"http://127.0.0.1:{COPY}/api/v1/{path}"))
+        try:
+            before = process_s(hub.process.pid)
+            subprocess.run([f"{b.BIN}/minari-hub", "mirror", "add", remote, "--name", "lab", "--yes", "--state", f"{place}/state"], check=True, stdout=subprocess.DEVNULL)
+            while not seen("mirrors/lab").get("synced"):
+                time.sleep(0.05)
+            began = datetime.datetime.fromisoformat(seen("jobs?kind=mirror")["items"][0]["started"].replace("Z", "+00:00"))
+            seconds, used = time.time() - began.timestamp(), process_s(hub.process.pid) - before
+        finally:
+            hub.stop()
+            shutil.rmtree(place)
+        return b.Run({"req/s": size / seconds, "p50": seconds * 1e3, "p99": seconds * 1e3, "bad": 0}, used * 1e6, 0)
+    return run
+
+
+def mirror_against(x, title, size, url):
+    """A rule for a bucket beside rclone copy."""
+    works = {"rule": mirror_run("rule", "gcp://lab", size, {"STORAGE_EMULATOR_HOST": url})}
+    if shutil.which("rclone"):
+        works["rclone copy"] = transfer(["rclone", "copy", "--config", "/dev/null", f":gcs,endpoint='{url}/storage/v1/',anonymous=true,no_check_bucket=true:lab", "OUT"], size * 1e6)
+    else:
+        print("    RCLONE IS NOT INSTALLED: NOTHING IS COMPARED WITH IT")
+    return x.compare(title, works)
+
+
+def mirror_new(x, count=2000):
+    """2,000 small datasets by a rule from a hub; the same from a bucket, and 2 GiB in 100 files, by a rule and by rclone copy"""
+    root, state = f"{b.WORK}/many", f"{b.WORK}/many-state"
+    for i in range(count):
+        folder = f"{root}/set{i:05d}-v0/data"
+        os.makedirs(folder)
+        shutil.copy(small_hdf5(), folder)
+        shutil.copy(os.path.join(os.path.dirname(small_hdf5()), "metadata.json"), folder)
+    os.makedirs(state)
+    hub = x.servers["many"] = b.Server("many", [f"{b.BIN}/minari-hub", "serve", "--root", root, "--state", state, "--listen", f"127.0.0.1:{SMALL}", "--settle", "0", "--access-log=off", "--measure=off"],
+                                        f"http://127.0.0.1:{SMALL}/readyz")
+    x.wait_indexed(SMALL, 900)
+    work = mirror_run("rule", f"http://127.0.0.1:{SMALL}", count)
+    work()  # the hub hashes what was never asked for
+    b.bar(f"{count:,} small datasets of a hub, per second", b.rates(x.compare(f"{count:,} small datasets of a hub, 1/s", {"rule": work})["rule"]), 60, True)
+    hub.stop()
+    del x.servers["many"]
+    url = f"http://127.0.0.1:{BUCKET}"
+    for title, size, words in ((f"{count:,} small datasets of a bucket, 1/s", count, [str(count), small_hdf5()]), ("2 GiB of a bucket, MB/s", 2 * 2**30 / 1e6, ["100", str(2 * 2**30 // 100)])):
+        server = x.servers["bucket"] = b.Server("bucket", [b.sys.executable, "peer_gcs.py", str(BUCKET), *words], f"{url}/storage/v1/b/lab/o")
+        r = mirror_against(x, title, size, url)
+        server.stop()
+        del x.servers["bucket"]
+    if "rclone copy" in r:
+        b.bar("2 GiB of a bucket by a rule, rate over rclone copy", b.over(b.rates(r["rule"]), b.rates(r["rclone copy"])), 1, True)
+
+
 def mirror_beside(x):
     """Slices of other datasets while a mirror copies at 50 MB/s"""
     x.servers["bucket"] = b.Server("bucket", [b.sys.executable, "peer_gcs.py", str(BUCKET), "300", str(20 << 20)], f"http://127.0.0.1:{BUCKET}/storage/v1/b/lab/o")
@@ -1100,5 +1166,5 @@ def curves(x):
 
 
 all_works = [slice_npy, slice_npy_64, samples, slice_json, slice_tables, whole_rows, images, file_ranges, archive_tar, video_cut, document, inspection, first_walks, lerobot, lerobot_slices, lerobot_inspection, format_slices, tar_frames, format_inspection,
-             memory, transfer_gcs, transfer_listing, facade_listing, stock_list, stock_snapshot, stock_blob, transfer_small, mirror_unchanged, mirror_beside]
+             memory, transfer_gcs, transfer_listing, facade_listing, stock_list, stock_snapshot, stock_blob, transfer_small, mirror_new, mirror_unchanged, mirror_beside]
 all_works += [measuring, curves]
