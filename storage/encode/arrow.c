@@ -25,26 +25,26 @@ enum { /* Message.fbs, Schema.fbs */
 };
 
 /* A message before its header: what encapsulates it, the root and the table. `slots` are of Message. */
-static struct hub_flat begin_message(struct hub_buf *out, struct hub_flat_slot slots[4], unsigned header,
-                                     struct hub_error *err)
+static struct hub_flatbuffer begin_message(struct hub_buf *out, struct hub_flatbuffer_slot slots[4],
+                                           unsigned header, struct hub_error *err)
 {
     static const char prefix[8] = {-1, -1, -1, -1};
-    struct hub_flat f = {.out = out, .err = err};
-    hub_flat_put(&f, prefix, sizeof prefix);
-    f.base = hub_flat_here(&f);
-    hub_flat_u32(&f, 0);
-    slots[0] = (struct hub_flat_slot){.size = 2, .value = HUB_ARROW_V5};
-    slots[1] = (struct hub_flat_slot){.size = 1, .value = header};
-    slots[2] = (struct hub_flat_slot){.size = 4};
-    slots[3] = (struct hub_flat_slot){.size = 8};
-    hub_flat_table(&f, slots, 4, f.base);
+    struct hub_flatbuffer f = {.out = out, .err = err};
+    hub_flatbuffer_put(&f, prefix, sizeof prefix);
+    f.base = hub_flatbuffer_here(&f);
+    hub_flatbuffer_u32(&f, 0);
+    slots[0] = (struct hub_flatbuffer_slot){.size = 2, .value = HUB_ARROW_V5};
+    slots[1] = (struct hub_flatbuffer_slot){.size = 1, .value = header};
+    slots[2] = (struct hub_flatbuffer_slot){.size = 4};
+    slots[3] = (struct hub_flatbuffer_slot){.size = 8};
+    hub_flatbuffer_table(&f, slots, 4, f.base);
     return f;
 }
 
-static void end_message(struct hub_flat *f)
+static void end_message(struct hub_flatbuffer *f)
 {
-    hub_flat_align(f, 8, 0);
-    hub_flat_patch(f, f->base - 4, hub_flat_here(f) - f->base, 4);
+    hub_flatbuffer_align(f, 8, 0);
+    hub_flatbuffer_patch(f, f->base - 4, hub_flatbuffer_here(f) - f->base, 4);
 }
 
 /* ---- types ---- */
@@ -96,54 +96,54 @@ static unsigned depth_of(const struct chain *chain)
 }
 
 /* Type and parameters of a leaf. */
-static void put_leaf_type(struct hub_flat *f, const struct chain *chain, size_t from)
+static void put_leaf_type(struct hub_flatbuffer *f, const struct chain *chain, size_t from)
 {
     const uint32_t size = chain->number.item_size;
-    struct hub_flat_slot slots[2] = {{0}};
+    struct hub_flatbuffer_slot slots[2] = {{0}};
     if (chain->leaf == TYPE_INT) {
-        slots[0] = (struct hub_flat_slot){.size = 4, .value = size * 8};
-        slots[1] = (struct hub_flat_slot){.size = 1, .value = chain->number.kind == HUB_KIND_INT};
+        slots[0] = (struct hub_flatbuffer_slot){.size = 4, .value = size * 8};
+        slots[1] = (struct hub_flatbuffer_slot){.size = 1, .value = chain->number.kind == HUB_KIND_INT};
     } else if (chain->leaf == TYPE_FLOAT) {
         const uint32_t width = is_complex(chain) ? size / 2 : size;
-        slots[0] = (struct hub_flat_slot){.size = 2, .value = width == 8 ? 2 : width == 4 ? 1 : 0};
+        slots[0] = (struct hub_flatbuffer_slot){.size = 2, .value = width == 8 ? 2 : width == 4 ? 1 : 0};
     }
-    hub_flat_table(f, slots, chain->leaf == TYPE_INT ? 2 : chain->leaf == TYPE_FLOAT ? 1 : 0, from);
+    hub_flatbuffer_table(f, slots, chain->leaf == TYPE_INT ? 2 : chain->leaf == TYPE_FLOAT ? 1 : 0, from);
 }
 
 /* The field at `level` of a chain, and those within it; `from` refers to it. */
-static void put_field(struct hub_flat *f, const char *name, const struct chain *chain, unsigned level,
+static void put_field(struct hub_flatbuffer *f, const char *name, const struct chain *chain, unsigned level,
                       size_t from)
 {
     const bool leaf = level + 1 == depth_of(chain);
     const bool any = !leaf && chain->sequence && level == chain->lists;
-    struct hub_flat_slot slots[6] = {
+    struct hub_flatbuffer_slot slots[6] = {
         {.size = 4}, {.size = 1, .value = 1}, {.size = 1}, {.size = 4}, {0}, {.size = 4},
     };
     slots[2].value = leaf ? chain->leaf : any ? TYPE_LIST : TYPE_FIXED_LIST;
-    hub_flat_table(f, slots, 6, from);
-    hub_flat_string(f, slots[0].at, level ? "item" : name);
+    hub_flatbuffer_table(f, slots, 6, from);
+    hub_flatbuffer_string(f, slots[0].at, level ? "item" : name);
     if (leaf) {
         put_leaf_type(f, chain, slots[3].at);
-        hub_flat_vector(f, slots[5].at, 0, 4);
+        hub_flatbuffer_vector(f, slots[5].at, 0, 4);
         return;
     }
-    struct hub_flat_slot size = {.size = any ? 0 : 4,
-                                 .value = level < chain->lists ? chain->sizes[level] : 2};
-    hub_flat_table(f, &size, any ? 0 : 1, slots[3].at);
-    hub_flat_vector(f, slots[5].at, 1, 4);
-    const size_t child = hub_flat_here(f);
-    hub_flat_u32(f, 0);
+    struct hub_flatbuffer_slot size = {.size = any ? 0 : 4,
+                                       .value = level < chain->lists ? chain->sizes[level] : 2};
+    hub_flatbuffer_table(f, &size, any ? 0 : 1, slots[3].at);
+    hub_flatbuffer_vector(f, slots[5].at, 1, 4);
+    const size_t child = hub_flatbuffer_here(f);
+    hub_flatbuffer_u32(f, 0);
     put_field(f, NULL, chain, level + 1, child);
 }
 
-void hub_arrow_schema(struct hub_flat *f, const struct hub_block_table *table, size_t from)
+void hub_arrow_schema(struct hub_flatbuffer *f, const struct hub_block_table *table, size_t from)
 {
-    struct hub_flat_slot schema[2] = {{.size = 2}, {.size = 4}};
-    hub_flat_table(f, schema, 2, from);
-    hub_flat_vector(f, schema[1].at, table->count, 4);
-    const size_t first = hub_flat_here(f);
+    struct hub_flatbuffer_slot schema[2] = {{.size = 2}, {.size = 4}};
+    hub_flatbuffer_table(f, schema, 2, from);
+    hub_flatbuffer_vector(f, schema[1].at, table->count, 4);
+    const size_t first = hub_flatbuffer_here(f);
     for (uint32_t i = 0; i < table->count; i++)
-        hub_flat_u32(f, 0);
+        hub_flatbuffer_u32(f, 0);
     for (uint32_t i = 0; i < table->count; i++) {
         const struct chain chain = chain_of(&table->columns[i]);
         put_field(f, table->columns[i].name, &chain, 0, first + 4 * (size_t)i);
@@ -152,8 +152,8 @@ void hub_arrow_schema(struct hub_flat *f, const struct hub_block_table *table, s
 
 static enum hub_status begin(const struct hub_block_table *table, struct hub_buf *out, struct hub_error *err)
 {
-    struct hub_flat_slot message[4];
-    struct hub_flat f = begin_message(out, message, HEADER_SCHEMA, err);
+    struct hub_flatbuffer_slot message[4];
+    struct hub_flatbuffer f = begin_message(out, message, HEADER_SCHEMA, err);
     hub_arrow_schema(&f, table, message[2].at);
     end_message(&f);
     return f.status;
@@ -163,31 +163,31 @@ static enum hub_status begin(const struct hub_block_table *table, struct hub_buf
 
 /* A batch whose body is being written: its nodes and buffers were set aside in the message. */
 struct batch {
-    struct hub_flat f;
+    struct hub_flatbuffer f;
     size_t node, buffer; /* the next ones, in `out` */
     size_t body;         /* where it begins */
 };
 
 static void add_node(struct batch *b, uint64_t length, uint64_t nulls)
 {
-    hub_flat_patch(&b->f, b->node, length, 8);
-    hub_flat_patch(&b->f, b->node + 8, nulls, 8);
+    hub_flatbuffer_patch(&b->f, b->node, length, 8);
+    hub_flatbuffer_patch(&b->f, b->node + 8, nulls, 8);
     b->node += NODE_BYTES;
 }
 
 /* What was written since `from` is a buffer. */
 static void end_buffer(struct batch *b, size_t from)
 {
-    hub_flat_patch(&b->f, b->buffer, from - b->body, 8);
-    hub_flat_patch(&b->f, b->buffer + 8, hub_flat_here(&b->f) - from, 8);
+    hub_flatbuffer_patch(&b->f, b->buffer, from - b->body, 8);
+    hub_flatbuffer_patch(&b->f, b->buffer + 8, hub_flatbuffer_here(&b->f) - from, 8);
     b->buffer += BUFFER_BYTES;
-    hub_flat_align(&b->f, 8, 0);
+    hub_flatbuffer_align(&b->f, 8, 0);
 }
 
 /* A bit a value, from a byte each. */
 static void put_bits(struct batch *b, const uint8_t *bytes, uint64_t count)
 {
-    const size_t from = hub_flat_here(&b->f), size = (size_t)(count + 7) / 8;
+    const size_t from = hub_flatbuffer_here(&b->f), size = (size_t)(count + 7) / 8;
     if (!b->f.status)
         b->f.status = hub_buf_reserve(b->f.out, size, b->f.err);
     if (b->f.status)
@@ -210,18 +210,18 @@ static void put_validity(struct batch *b, const uint8_t *valid, uint64_t count)
     if (nulls)
         put_bits(b, valid, count);
     else
-        end_buffer(b, hub_flat_here(&b->f));
+        end_buffer(b, hub_flatbuffer_here(&b->f));
 }
 
 /* The offsets of items of text or bytes, and these. */
 static void put_items(struct batch *b, const struct hub_rows *rows, enum hub_field_type type, uint64_t count)
 {
     struct hub_buf *out = b->f.out;
-    const size_t offsets = hub_flat_here(&b->f);
+    const size_t offsets = hub_flatbuffer_here(&b->f);
     for (uint64_t i = 0; i <= count; i++)
-        hub_flat_u32(&b->f, 0);
+        hub_flatbuffer_u32(&b->f, 0);
     end_buffer(b, offsets);
-    const size_t from = hub_flat_here(&b->f);
+    const size_t from = hub_flatbuffer_here(&b->f);
     for (uint64_t i = 0; i < count && !b->f.status; i++) {
         struct hub_view item = type == HUB_FIELD_TEXT ? hub_item_text(rows, i) : hub_item_at(rows, i);
         if (type == HUB_FIELD_PADDED_JSON)
@@ -229,7 +229,7 @@ static void put_items(struct batch *b, const struct hub_rows *rows, enum hub_fie
         b->f.status = type == HUB_FIELD_TEXT || type == HUB_FIELD_PADDED_JSON
                           ? hub_item_add_utf8(item, out, b->f.err)
                           : hub_buf_add_view(out, item, b->f.err);
-        hub_flat_patch(&b->f, offsets + 4 * (size_t)(i + 1), hub_flat_here(&b->f) - from, 4);
+        hub_flatbuffer_patch(&b->f, offsets + 4 * (size_t)(i + 1), hub_flatbuffer_here(&b->f) - from, 4);
     }
     end_buffer(b, from);
 }
@@ -237,12 +237,12 @@ static void put_items(struct batch *b, const struct hub_rows *rows, enum hub_fie
 static void put_numbers(struct batch *b, const struct chain *chain, const struct hub_rows *rows,
                         uint64_t count)
 {
-    const size_t from = hub_flat_here(&b->f);
+    const size_t from = hub_flatbuffer_here(&b->f);
     if (chain->leaf == TYPE_BOOL) {
         put_bits(b, rows->data, count);
         return;
     }
-    hub_flat_put(&b->f, rows->data, (size_t)count * chain->number.item_size);
+    hub_flatbuffer_put(&b->f, rows->data, (size_t)count * chain->number.item_size);
     end_buffer(b, from);
 }
 
@@ -250,10 +250,10 @@ static void put_numbers(struct batch *b, const struct chain *chain, const struct
 static uint64_t put_sequence(struct batch *b, const struct chain *chain, const struct hub_rows *rows,
                              uint64_t count)
 {
-    const size_t from = hub_flat_here(&b->f);
+    const size_t from = hub_flatbuffer_here(&b->f);
     const uint32_t unit = chain->number.item_size;
     for (uint64_t i = 0; i <= count; i++)
-        hub_flat_u32(&b->f, (uint32_t)(rows->offsets[i] / unit));
+        hub_flatbuffer_u32(&b->f, (uint32_t)(rows->offsets[i] / unit));
     end_buffer(b, from);
     return rows->offsets[count] / unit;
 }
@@ -276,7 +276,7 @@ static void put_column(struct batch *b, const struct hub_block_column *column, c
     if (is_complex(chain)) {
         put_validity(b, valid, count);
         add_node(b, count * 2, 0);
-        end_buffer(b, hub_flat_here(&b->f));
+        end_buffer(b, hub_flatbuffer_here(&b->f));
         put_numbers(b, chain, rows, count);
         return;
     }
@@ -296,7 +296,7 @@ static void put_column(struct batch *b, const struct hub_block_column *column, c
 static enum hub_status add_rows(const struct hub_block_table *table, struct hub_rows *columns, uint64_t rows,
                                 struct hub_buf *out, struct hub_error *err)
 {
-    struct hub_flat_slot message[4], fields[3] = {{.size = 8, .value = rows}, {.size = 4}, {.size = 4}};
+    struct hub_flatbuffer_slot message[4], fields[3] = {{.size = 8, .value = rows}, {.size = 4}, {.size = 4}};
     struct batch b = {.f = begin_message(out, message, HEADER_BATCH, err)};
     uint32_t nodes = 0, buffers = 0;
     for (uint32_t i = 0; i < table->count; i++) {
@@ -304,17 +304,17 @@ static enum hub_status add_rows(const struct hub_block_table *table, struct hub_
         nodes += depth_of(&chain);
         buffers += chain.buffers + is_complex(&chain);
     }
-    hub_flat_table(&b.f, fields, 3, message[2].at);
-    hub_flat_vector(&b.f, fields[1].at, nodes, 8);
-    b.node = hub_flat_here(&b.f);
+    hub_flatbuffer_table(&b.f, fields, 3, message[2].at);
+    hub_flatbuffer_vector(&b.f, fields[1].at, nodes, 8);
+    b.node = hub_flatbuffer_here(&b.f);
     for (uint32_t i = 0; i < nodes * (NODE_BYTES / 4); i++)
-        hub_flat_u32(&b.f, 0);
-    hub_flat_vector(&b.f, fields[2].at, buffers, 8);
-    b.buffer = hub_flat_here(&b.f);
+        hub_flatbuffer_u32(&b.f, 0);
+    hub_flatbuffer_vector(&b.f, fields[2].at, buffers, 8);
+    b.buffer = hub_flatbuffer_here(&b.f);
     for (uint32_t i = 0; i < buffers * (BUFFER_BYTES / 4); i++)
-        hub_flat_u32(&b.f, 0);
+        hub_flatbuffer_u32(&b.f, 0);
     end_message(&b.f);
-    b.body = hub_flat_here(&b.f);
+    b.body = hub_flatbuffer_here(&b.f);
     for (uint32_t i = 0; i < table->count && !b.f.status; i++) {
         const struct chain chain = chain_of(&table->columns[i]);
         if (table->read)
@@ -324,7 +324,7 @@ static enum hub_status add_rows(const struct hub_block_table *table, struct hub_
         if (table->read)
             hub_rows_dispose(&columns[i]);
     }
-    hub_flat_patch(&b.f, message[3].at, hub_flat_here(&b.f) - b.body, 8);
+    hub_flatbuffer_patch(&b.f, message[3].at, hub_flatbuffer_here(&b.f) - b.body, 8);
     return b.f.status;
 }
 

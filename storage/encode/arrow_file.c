@@ -50,16 +50,16 @@ static enum hub_status put_footer(const struct hub_block_table *table, struct hu
                                   struct hub_error *err)
 {
     const struct hub_buf *blocks = &table->trail->blocks;
-    struct hub_flat f = {.out = out, .base = out->size, .err = err};
-    struct hub_flat_slot slots[4] = {{.size = 2, .value = HUB_ARROW_V5}, {.size = 4}, {0}, {.size = 4}};
-    hub_flat_u32(&f, 0);
-    hub_flat_table(&f, slots, 4, f.base);
+    struct hub_flatbuffer f = {.out = out, .base = out->size, .err = err};
+    struct hub_flatbuffer_slot slots[4] = {{.size = 2, .value = HUB_ARROW_V5}, {.size = 4}, {0}, {.size = 4}};
+    hub_flatbuffer_u32(&f, 0);
+    hub_flatbuffer_table(&f, slots, 4, f.base);
     hub_arrow_schema(&f, table, slots[1].at);
-    hub_flat_vector(&f, slots[3].at, (uint32_t)(blocks->size / sizeof(struct place)), 8);
-    hub_flat_put(&f, blocks->data, blocks->size);
-    hub_flat_align(&f, 8, 0);
-    const uint32_t size = (uint32_t)(hub_flat_here(&f) - f.base);
-    hub_flat_u32(&f, size);
+    hub_flatbuffer_vector(&f, slots[3].at, (uint32_t)(blocks->size / sizeof(struct place)), 8);
+    hub_flatbuffer_put(&f, blocks->data, blocks->size);
+    hub_flatbuffer_align(&f, 8, 0);
+    const uint32_t size = (uint32_t)(hub_flatbuffer_here(&f) - f.base);
+    hub_flatbuffer_u32(&f, size);
     return f.status;
 }
 

@@ -10,7 +10,7 @@
 
 enum { HUB_FLAT_SLOTS = 8 }; /* of a table, at most */
 
-struct hub_flat {
+struct hub_flatbuffer {
     struct hub_buf *out;
     size_t base; /* of the flatbuffer in `out` */
     enum hub_status status;
@@ -18,16 +18,16 @@ struct hub_flat {
 };
 
 /** The position in `out`. */
-size_t hub_flat_here(const struct hub_flat *f);
-void hub_flat_put(struct hub_flat *f, const void *data, size_t size);
-void hub_flat_u32(struct hub_flat *f, uint32_t value);
+size_t hub_flatbuffer_here(const struct hub_flatbuffer *f);
+void hub_flatbuffer_put(struct hub_flatbuffer *f, const void *data, size_t size);
+void hub_flatbuffer_u32(struct hub_flatbuffer *f, uint32_t value);
 /** Zeros until the position is `rest` modulo `unit`, which is at most 8. */
-void hub_flat_align(struct hub_flat *f, size_t unit, size_t rest);
+void hub_flatbuffer_align(struct hub_flatbuffer *f, size_t unit, size_t rest);
 /** Write the first `size` bytes of a value over what stands at `at`. */
-void hub_flat_patch(struct hub_flat *f, size_t at, uint64_t value, size_t size);
+void hub_flatbuffer_patch(struct hub_flatbuffer *f, size_t at, uint64_t value, size_t size);
 
 /** A field of a table. */
-struct hub_flat_slot {
+struct hub_flatbuffer_slot {
     size_t size; /* 0: the field is absent */
     uint64_t value;
     size_t at; /* where it was written, to be patched */
@@ -35,9 +35,10 @@ struct hub_flat_slot {
 
 /** A table after its vtable: slots by descending size, so that each is aligned. Offsets to tables, strings
  * and vectors are slots of 4 bytes that are patched later. `from` refers to it (0: nothing does). */
-void hub_flat_table(struct hub_flat *f, struct hub_flat_slot *slots, unsigned count, size_t from);
+void hub_flatbuffer_table(struct hub_flatbuffer *f, struct hub_flatbuffer_slot *slots, unsigned count,
+                          size_t from);
 /** Its `count` elements follow, each aligned to `unit`. */
-void hub_flat_vector(struct hub_flat *f, size_t from, uint32_t count, size_t unit);
-void hub_flat_string(struct hub_flat *f, size_t from, const char *text);
+void hub_flatbuffer_vector(struct hub_flatbuffer *f, size_t from, uint32_t count, size_t unit);
+void hub_flatbuffer_string(struct hub_flatbuffer *f, size_t from, const char *text);
 
 #endif
