@@ -150,6 +150,9 @@ void hub_urgent_put(struct hub_scanner *s, const char *id, bool reinspect);
 void hub_urgent_take(struct hub_scanner *s);
 /** Where a dataset waits for its inspection, by the requests for it. The lock is held. */
 enum hub_scan_queue hub_urgent_queue(const struct hub_known_dataset *known);
+/** Of the inspections that have parts left the most urgent one; NULL: there is none, or the dataset that is next in the
+ * queue comes before its parts. The lock is held. */
+struct hub_work *hub_urgent_work(const struct hub_scanner *s, const struct hub_known_dataset *next);
 
 /* ---- known.c (lock held) ---- */
 

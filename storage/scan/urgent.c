@@ -23,11 +23,20 @@ enum hub_scan_queue hub_urgent_queue(const struct hub_known_dataset *known)
     return known->requests && !known->slow ? queue_of(known->requests) : HUB_QUEUE_NORMAL;
 }
 
+struct hub_work *hub_urgent_work(const struct hub_scanner *s, const struct hub_known_dataset *next)
+{
+    struct hub_work *found = NULL;
+    for (struct hub_work *w = s->works; w; w = w->next)
+        if (!found || hub_urgent_queue(w->known) < hub_urgent_queue(found->known))
+            found = w;
+    return found && next && next->queue < hub_urgent_queue(found->known) ? NULL : found;
+}
+
 /* The lock is held. */
 static void apply(struct hub_scanner *s, const char *id, uint32_t requests, bool reinspect)
 {
     struct hub_known_dataset *known = hub_known_find(s, id);
-    if (!known || known->state == HUB_KNOWN_RUNNING)
+    if (!known)
         return;
     if (known->state == HUB_KNOWN_IDLE) {
         if (reinspect)

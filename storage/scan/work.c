@@ -656,9 +656,10 @@ static struct task take_task(struct hub_scanner *s, bool *any)
     hub_urgent_take(s);
     struct hub_known_dataset *known = s->stop ? NULL : hub_known_next(s);
     *any = known || s->works;
-    if (known && (known->queue < HUB_QUEUE_NORMAL || !s->works))
+    struct hub_work *work = hub_urgent_work(s, known);
+    if (known && !work)
         return take_dataset(s, known);
-    return s->works ? take_part(s, s->works) : (struct task){0};
+    return work ? take_part(s, work) : (struct task){0};
 }
 
 static enum hub_status take_turn(struct hub_work *w, struct hub_error *err)

@@ -108,3 +108,27 @@ Test(urgent, one_that_had_its_turn_stays_behind)
     hub_scanner_prioritize(&s, id_of(0));
     expect_next(1);
 }
+
+/* Else every other dataset that somebody waits for would be begun before the first of them ends. */
+Test(urgent, parts_of_what_is_begun_come_before_what_is_no_more_urgent)
+{
+    struct hub_work works[2] = {{.next = &works[1]}, {.next = NULL}};
+    for (unsigned i = 0; i < HUB_COUNT(works); i++) {
+        works[i].known = hub_known_find(&s, id_of(i));
+        hub_known_unqueue(&s, works[i].known);
+        works[i].known->state = HUB_KNOWN_RUNNING;
+    }
+    cr_expect_null(hub_urgent_work(&s, hub_known_next(&s)), "none is begun");
+    s.works = works;
+    cr_expect_eq(hub_urgent_work(&s, hub_known_next(&s)), &works[0]);
+    hub_scanner_prioritize(&s, id_of(5));
+    cr_expect_null(hub_urgent_work(&s, hub_known_next(&s)), "another one is more urgent");
+    hub_scanner_prioritize(&s, id_of(1));
+    cr_expect_eq(hub_urgent_work(&s, hub_known_next(&s)), &works[1],
+                 "it is waited for as well, and was begun");
+    cr_expect_eq(hub_urgent_work(&s, NULL), &works[1]);
+    hub_scanner_prioritize(&s, id_of(5));
+    cr_expect_null(hub_urgent_work(&s, hub_known_next(&s)), "another one is waited for by more");
+    s.works = NULL;
+    works[0].known->state = works[1].known->state = HUB_KNOWN_IDLE;
+}
