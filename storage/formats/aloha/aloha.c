@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { RUN = 1000, VOTERS = 16, MAX_TRIED = 16, MAX_TEXT = 64 * 1024 };
+enum { VOTERS = 16, MAX_TRIED = 16, MAX_TEXT = 64 * 1024 };
 
 /* ---- names ---- */
 
@@ -185,7 +185,6 @@ static enum hub_status send_part(struct hub_files *files, const struct episode_f
                                  struct hub_sink *sink, struct hub_error *err)
 {
     HUB_CLEANUP(hub_freep) uint32_t *numbers = calloc(2 * (size_t)count, sizeof *numbers);
-    char name[40];
     uint32_t n = 0;
     HUB_TRY(hub_allocated(numbers, err));
     for (uint32_t i = 0; i < count; i++) {
@@ -194,8 +193,7 @@ static enum hub_status send_part(struct hub_files *files, const struct episode_f
         if (words != HUB_NONE)
             numbers[n++] = words;
     }
-    snprintf(name, sizeof name, "episodes-%06lld", (long long)(items[0].number / RUN * RUN));
-    return hub_sink_part(sink, &(struct hub_part){hub_view_of(name), numbers, n, HUB_VIEW("")}, err);
+    return hub_sink_run(sink, items[0].number, numbers, n, err);
 }
 
 /* Of two files with one number the first stays. */
@@ -225,7 +223,7 @@ static enum hub_status plan(struct hub_files *files, struct hub_sink *sink, stru
         HUB_TRY(hub_sink_fact(sink, "era", hub_view_of(dialect->era), err));
     HUB_TRY(drop_repeated(&s, files, sink, err));
     for (uint32_t i = 0, n; i < s.count; i += n) {
-        for (n = 1; i + n < s.count && s.items[i + n].number / RUN == s.items[i].number / RUN; n++)
+        for (n = 1; i + n < s.count && s.items[i + n].number / HUB_RUN == s.items[i].number / HUB_RUN; n++)
             ;
         HUB_TRY(send_part(files, &s.items[i], n, sink, err));
     }

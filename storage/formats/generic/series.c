@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { RUN = 1000, MAX_ATTRIBUTES = 64 * 1024 };
+enum { MAX_ATTRIBUTES = 64 * 1024 };
 
 void generic_series_dispose(struct generic_series *s)
 {
@@ -168,7 +168,6 @@ static enum hub_status send_part(struct generic_item *items, uint32_t count, str
                                  struct hub_sink *sink, struct hub_error *err)
 {
     HUB_CLEANUP(hub_freep) uint32_t *numbers = calloc(2 * (size_t)count, sizeof *numbers);
-    char name[40];
     uint32_t n = 0;
     HUB_TRY(hub_allocated(numbers, err));
     for (uint32_t i = 0; i < count; i++) {
@@ -177,15 +176,14 @@ static enum hub_status send_part(struct generic_item *items, uint32_t count, str
         if (items[i].beside != HUB_NONE)
             numbers[n++] = items[i].beside;
     }
-    snprintf(name, sizeof name, "episodes-%06lld", (long long)(items[0].number / RUN * RUN));
-    return hub_sink_part(sink, &(struct hub_part){hub_view_of(name), numbers, n, HUB_VIEW("")}, err);
+    return hub_sink_run(sink, items[0].number, numbers, n, err);
 }
 
 enum hub_status generic_plan_series(const struct generic_series *s, struct hub_files *files,
                                     struct hub_sink *sink, struct hub_error *err)
 {
     for (uint32_t i = 0, n; i < s->count; i += n) {
-        for (n = 1; i + n < s->count && s->items[i + n].number / RUN == s->items[i].number / RUN; n++)
+        for (n = 1; i + n < s->count && s->items[i + n].number / HUB_RUN == s->items[i].number / HUB_RUN; n++)
             ;
         HUB_TRY(send_part(&s->items[i], n, files, sink, err));
     }

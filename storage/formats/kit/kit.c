@@ -62,6 +62,14 @@ enum hub_field_type hub_array_type(const struct hub_variant *variant, struct hub
                : hub_picture_type(variant, path, hub_role_of(path) == HUB_ROLE_OBSERVATION);
 }
 
+enum hub_status hub_sink_run(struct hub_sink *sink, int64_t number, const uint32_t *files, uint32_t count,
+                             struct hub_error *err)
+{
+    char name[40];
+    snprintf(name, sizeof name, "episodes-%06lld", (long long)(number / HUB_RUN * HUB_RUN));
+    return hub_sink_part(sink, &(struct hub_part){hub_view_of(name), files, count, HUB_VIEW("")}, err);
+}
+
 bool hub_numbered(struct hub_view name, const char *prefix, int64_t *out)
 {
     const size_t start = strlen(prefix);

@@ -31,6 +31,11 @@ void hub_json_parsed(struct hub_json *json, const json_t *value);
 /** "demo_12" behind "demo_" -> 12. No sign, no leading zeros, at most 18 digits. */
 bool hub_numbered(struct hub_view name, const char *prefix, int64_t *out);
 
+/** A part of a run of so many numbers of episodes, "episodes-002000" of all from 2000 on. `number`: any of them. */
+enum { HUB_RUN = 1000 };
+HUB_MUST_USE enum hub_status hub_sink_run(struct hub_sink *sink, int64_t number, const uint32_t *files,
+                                          uint32_t count, struct hub_error *err);
+
 /** The one of these endings (the last is NULL) that a name of more than that has; NULL: none. */
 const char *hub_ending_of(struct hub_view name, const char *const *endings);
 /** A claim on single files (format.h): the next at the top of the listing that has one of the endings and
