@@ -8,8 +8,8 @@
 #define HUB_SERVICE_STATE "/var/lib/minari-hub" /* where systemd keeps it: StateDirectory= of the unit */
 
 /**
- * The state directory of the hub to ask: the one that is named; else this user's, or the service's where only that
- * has a hub that answers. free() the result.
+ * The state directory of the hub to ask: the one that is named; else this user's, or the service's where
+ * only that has a hub that answers. free() the result.
  */
 HUB_MUST_USE enum hub_status hub_control_state(const struct hub_config *config, char **out,
                                                struct hub_error *err);

@@ -153,7 +153,8 @@ int cli_parse(struct cli *cli, int argc, char **argv);
  * message. */
 bool cli_number(const struct cli *cli, enum cli_option option, uint64_t least, uint64_t most,
                 uint64_t otherwise, uint64_t *out);
-/** Which part of the episodes --partition, --part and --partition-seed mean; NULL: all. False after an error message. */
+/** Which part of the episodes --partition, --part and --partition-seed mean; NULL: all. False after an error
+ * message. */
 bool cli_part(const struct cli *cli, const char **partition, const char **seed, unsigned *part);
 
 /* ---- usage.c ---- */

@@ -194,7 +194,7 @@ static bool is_wanted(const struct minari_summary *s, const char *prefix, const 
 /* An id may look like a pattern. */
 static bool is_an_id(const struct minari_dataset_list *list, const char *pattern)
 {
-    for (size_t i = 0; pattern && i < minari_dataset_list_count(list); i++)
+    for (size_t i = 0; i < minari_dataset_list_count(list); i++)
         if (strcmp(minari_dataset_list_at(list, i)->id, pattern) == 0)
             return true;
     return false;
@@ -258,7 +258,7 @@ static int choose_matches(struct cli *cli, const struct minari_download_options 
         .prefix = cli->values[OPT_PREFIX], .loadable_by = o->loadable_by, .latest = !cli->values[OPT_ALL]};
     if (minari_dataset_list_get(cli->client, &query, &list, &err))
         return cli_report(cli, &err);
-    const bool is_id = is_an_id(list, pattern);
+    const bool is_id = pattern && is_an_id(list, pattern);
     if (is_id)
         code = choose(c, pattern);
     for (size_t i = 0; !is_id && !code && i < minari_dataset_list_count(list); i++) {

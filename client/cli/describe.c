@@ -83,7 +83,7 @@ static void line_list(const struct form *form, const char *name, const json_t *v
     line(form, name, json_is_string(value) ? json_string_value(value) : joined);
 }
 
-/* As Minari calls them, in its order, and what robomimic says. What is called otherwise stands behind them. */
+/* As Minari calls them, in its order, and what robomimic says. What has no name here comes after them. */
 static const struct {
     const char *name, *key;
 } env_rows[] = {{"ID", "id"},

@@ -248,8 +248,10 @@ static void write_metadata(struct page *page, const json_t *dataset)
     json_t *value;
     page_section_begin(out, &section);
     page_dataset_more_begin(out, NULL);
-    page_link(out, &(struct page_link){page_url(page, "/d/%p/files", page_id(page)),
-                                       page_url(page, "%u files", page_count(dataset, "files"))});
+    page_link(out,
+              &(struct page_link){page_url(page, "/d/%p/files", page_id(page)),
+                                  page_url(page, page_count(dataset, "files") == 1 ? "%u file" : "%u files",
+                                           page_count(dataset, "files"))});
     page_link(out, &(struct page_link){page_url(page, "/api/v1/datasets/%p/archive.tar", page_id(page)),
                                        HUB_VIEW("Download all as one tar")});
     page_dataset_more_end(out, NULL);

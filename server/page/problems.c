@@ -1,7 +1,6 @@
 /* The status of a dataset and its problems: see problems.h. */
 #include "server/page/problems.h"
 
-#include "storage/base/number.h"
 #include "storage/base/time.h"
 
 #include <stdio.h>
@@ -136,7 +135,7 @@ static void write_some(struct page *page, const json_t *problems, bool costly)
     page_list_end(&page->out, NULL);
 }
 
-/* How many of its parts are inspected, as the API says to who asks for its episodes; which has it inspected next. */
+/* How many of its parts are inspected, from the API, where a request for its episodes has it inspected next. */
 static struct hub_view parts_of(struct page *page, struct hub_view id)
 {
     HUB_CLEANUP(hub_freep) char *extra = NULL;
@@ -163,18 +162,19 @@ static struct hub_view change_of(struct page *page, const json_t *dataset)
 /* What is written, or being read: how far it is. */
 static void write_pending(struct page *page, const json_t *dataset)
 {
-    const struct hub_view reason = page_text(dataset, "reason");
-    char size[HUB_SIZE_CHARS];
-    hub_number_size(page_count(dataset, "size"), size);
-    const struct hub_view now = reason.size ? page_url(page, "Not ready yet, %r: %r%r.", reason,
-                                                       hub_view_of(size), change_of(page, dataset))
-                                            : page_url(page, "Being read: %r%r.", hub_view_of(size),
-                                                       parts_of(page, page_text(dataset, "id")));
-    const struct page_note note = {HUB_VIEW(""), now};
+    const struct hub_view reason = page_text(dataset, "reason"),
+                          far = reason.size ? change_of(page, dataset)
+                                            : parts_of(page, page_text(dataset, "id"));
+    const struct page_note note = {HUB_VIEW(""), reason.size ? page_url(page, "Not ready yet: %r.", reason)
+                                                             : HUB_VIEW("Not ready yet: it is being read.")};
     page_note_begin(&page->out, &note);
-    page_follows(&page->out, &(struct page_follows){HUB_VIEW(
-                                 "Its files can be downloaded now. Episodes appear when all of it is "
-                                 "read; this page follows.")});
+    page_follows(
+        &page->out,
+        &(struct page_follows){page_count(dataset, "size"),
+                               page_url(page,
+                                        "%r. Its files can be downloaded now. Episodes appear when all of it "
+                                        "is read; this page follows.",
+                                        far)});
     page_note_end(&page->out, &note);
 }
 

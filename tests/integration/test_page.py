@@ -376,7 +376,7 @@ def test_a_pending_dataset_is_a_page_that_follows(tmp_path):
         hub.wait_ready()
         found = page(hub, "/d/door-human-v0")
         size = sum(os.path.getsize(os.path.join(here, name)) for here, _, names in os.walk(folder) for name in names)
-        assert re.search(r"Not ready yet, its files changed a moment ago: \S+ [kM]B, last change \d+ s ago\.", found.text), found.text
+        assert re.search(r"Not ready yet: its files changed a moment ago\.\s*\d\S* [KM]B, last change \d+ s ago\.", found.text), found.text
         assert size and "this page follows" in found.text and refreshes(found) == ["5"]
         assert [a["data-then"] for t, a in found.tags if a.get("class") == "muted counting"] == ["load"]
         assert not [a for t, a in found.tags if a.get("class") == "note bad"] and "revision" not in found.text and "Use it" not in found.text

@@ -72,16 +72,25 @@ static unsigned read_headers(const char *lines)
     return count;
 }
 
-/* The protocol of the address, as the server finds it; pages are asked for as a browser asks. */
+/* The protocol of the address, as the server finds it. */
 static const struct hub_problem_shape *shape_of(void)
 {
     for (const struct hub_protocol *protocol = hub_protocols; protocol->below; protocol++) {
         const bool deep = request.segment_count + request.trailing_slash > 1;
         if (hub_view_starts(hub_view_of(request.target), protocol->below) &&
             (protocol->below[1] || (deep && !hub_route_begins(hub_routes, request.segments[0]))))
-            return protocol->for_people && protocol->below[1] ? protocol->for_people : protocol->shape;
+            return protocol->for_people && hub_accepts_html(&request) ? protocol->for_people
+                                                                      : protocol->shape;
     }
     return NULL;
+}
+
+/* A browser's, where pages are asked for. */
+static const char *headers_of(const struct wire_case *c)
+{
+    const struct hub_view target = hub_view_of(c->target);
+    const bool page = hub_view_starts(target, "/d/") || hub_view_starts(target, "/~operations");
+    return c->headers || !page ? c->headers : "Accept: text/html";
 }
 
 /* First where nothing may block, then on a worker, there perhaps once more as heavy. */
@@ -137,7 +146,7 @@ struct wire_answer wire_ask(const struct wire_case *c)
     request.app = api_kit_app();
     request.base_url = "http://hub";
     request.headers = headers;
-    request.header_count = read_headers(c->headers);
+    request.header_count = read_headers(headers_of(c));
     request.body = hub_view_of(c->body ? c->body : "");
     request.heavy = false;
     request.shape = shape_of();

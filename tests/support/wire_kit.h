@@ -20,9 +20,10 @@ void wire_close(void);
 struct wire_case {
     const char *target; /* path and query */
     unsigned status;
-    const char *has;        /* part of the body, or NULL: not looked at */
-    const char *header;     /* "Name: value" that the answer has, "!Name" that it has not, or NULL */
-    const char *headers;    /* of the request: "Name: value", a line each; or NULL */
+    const char *has;    /* part of the body, or NULL: not looked at */
+    const char *header; /* "Name: value" that the answer has, "!Name" that it has not, or NULL */
+    const char
+        *headers; /* of the request: "Name: value", a line each; NULL: none, of a page Accept: text/html */
     enum hub_method method; /* 0: GET */
     const char *body;       /* of the request, or NULL */
 };

@@ -1,4 +1,4 @@
-// The operations page asks again while it is seen, and outlives its hub.
+// The operations page asks again while it is seen, and outlives its hub; a page that waits for its dataset becomes that dataset's.
 const path = require("path");
 const kit = require("./kit.js");
 
@@ -30,5 +30,19 @@ exports.rows = {
     } finally {
       await hub.stop();
     }
+  },
+  "31 a page that follows becomes the dataset's": async (t) => {
+    const page = await t.open(), [{ id }] = (await t.hub.api("?status=ready&limit=1")).items, url = `${t.base}/d/${id}`;
+    const real = await (await fetch(url, { headers: { Accept: "text/html" } })).text();
+    const waits = (text) => real.replace(/(<main id="main">\n).*(<\/main>)/s, (_, from, to) => `${from}<p class="muted counting" data-then="load">${text}</p>${to}`);
+    let asked = 0;
+    await page.route(url, (route) => asked++ < 2 ? route.fulfill({ contentType: "text/html; charset=utf-8", body: waits(`part ${asked}`) }) : route.continue());
+    await page.goto(url);
+    await page.evaluate(() => { window.stayed = true; });
+    await page.waitForFunction(() => document.querySelector("main").textContent.includes("part 2"));
+    t.check(await page.evaluate(() => window.stayed), "what goes on was loaded anew");
+    await page.waitForFunction(() => document.querySelector("#use"));
+    t.check(!(await page.evaluate(() => window.stayed)), "the page of the dataset has no scripts of its own");
+    t.check(await page.locator("pre.copy button").count() > 0, "nothing can be copied");
   },
 };

@@ -53,7 +53,7 @@ Test(problems, what_is_lost_comes_first)
          "<bdi>Episodes, or rows of them, are missing; 1 damaged file is not served.</bdi>"},
         {"{\"status\":\"ready\",\"problems\":[{\"detail\":\"d\"}]}", "Nothing is lost.</bdi></p><details>"},
         {"{\"status\":\"broken\",\"reason\":\"cut short\",\"problems\":[]}", "<bdi>cut short</bdi>"},
-        {"{\"status\":\"pending\",\"size\":2500000}", "Being read: 2.5 MB."},
+        {"{\"status\":\"pending\"}", "Not ready yet: it is being read.</bdi>"},
     };
     for (size_t i = 0; i < HUB_COUNT(cases); i++) {
         HUB_CLEANUP(hub_json_decrefp) json_t *json = page_kit_json(cases[i].dataset);
