@@ -168,6 +168,14 @@ static bool count_requests(void *user, uint64_t *served)
     return g.queue_depth > 0 || hub_budget_awaited(app->budget);
 }
 
+static void log_lost(void *user, const char *dataset, const struct hub_found_problem *problem)
+{
+    const struct hub_app *app = user;
+    const struct hub_log_event event = {HUB_LOG_WARNING, problem->code, dataset};
+    hub_log_event(app->log, &event, "%s: %s (`minari-hub problems` lists all)", problem->path,
+                  problem->detail);
+}
+
 static enum hub_status start_measurer(struct hub_app *app, const struct hub_config *config,
                                       struct hub_error *err)
 {
@@ -176,6 +184,7 @@ static enum hub_status start_measurer(struct hub_app *app, const struct hub_conf
                                                  .store = app->store,
                                                  .idle = config->measure == HUB_MEASURE_IDLE,
                                                  .requests = config->address ? count_requests : NULL,
+                                                 .lost = log_lost,
                                                  .user = app,
                                                  .take = take_memory,
                                                  .give = give_memory,

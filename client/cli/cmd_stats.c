@@ -109,7 +109,11 @@ static void say_coverage(const struct cli *cli, const json_t *answer)
         cli_note(cli,
                  "%lld of %lld parts could not be measured, and are left out; `minari-cli problems` says why",
                  failed, of);
-    if (json_is_true(json_object_get(coverage, "complete")))
+    const long long lost =
+        json_integer_value(json_object_get(json_object_get(coverage, "unreadable"), "episodes"));
+    if (lost)
+        cli_note(cli, "rows of %lld episodes cannot be read, and are in none of these numbers", lost);
+    if (json_is_true(json_object_get(coverage, "complete")) || (lost && parts == of))
         return;
     if (json_is_true(json_object_get(coverage, "stale")))
         cli_note(cli, "ranges of the actions changed: episodes are being measured again");

@@ -360,6 +360,17 @@ bool own_hub_measures(void)
     return own.pid && !own.partial;
 }
 
+/* All is measured that can be. */
+static bool is_whole(const json_t *coverage, const char *done, const char *of)
+{
+    const json_t *unreadable = json_object_get(coverage, "unreadable");
+    return json_is_true(json_object_get(coverage, "complete")) ||
+           (unreadable && !json_is_true(json_object_get(coverage, "stale")) &&
+            json_integer_value(json_object_get(coverage, done)) +
+                    json_integer_value(json_object_get(unreadable, done)) ==
+                json_integer_value(json_object_get(coverage, of)));
+}
+
 bool own_hub_goes_on(const struct cli *cli, const char *answer)
 {
     static long long rows_before = -1;
@@ -372,9 +383,9 @@ bool own_hub_goes_on(const struct cli *cli, const char *answer)
     if (rows != rows_before)
         since_ms = hub_time_mono_ms();
     rows_before = rows;
-    if (!coverage || json_is_true(json_object_get(coverage, "complete")) || cli_interrupted(NULL) ||
-        hub_time_mono_ms() - since_ms > STUCK_MS) {
-        own.partial = coverage && !json_is_true(json_object_get(coverage, "complete"));
+    const bool whole = is_whole(coverage, object ? "episodes" : "rows", of);
+    if (!coverage || whole || cli_interrupted(NULL) || hub_time_mono_ms() - since_ms > STUCK_MS) {
+        own.partial = coverage && !whole;
         waiting_clear();
         return false;
     }

@@ -51,6 +51,9 @@ enum hub_status hub_coverage_read(const struct hub_state *state, enum hub_measur
         out->parts += done;
         out->failed += !done && part->failed;
         out->stale |= !done && !part->failed && part->how_far >= how_far;
+        const struct hub_lost *lost = how_far == HUB_MEASURED_REWARDS ? &part->rewards_lost : &part->lost;
+        out->lost.episodes += done ? lost->episodes : 0;
+        out->lost.steps += done ? lost->steps : 0;
     }
     for (uint32_t i = 0; i < dataset->episode_count; i++) {
         const struct hub_dataset_episode *e = &dataset->episodes[i];
@@ -60,8 +63,21 @@ enum hub_status hub_coverage_read(const struct hub_state *state, enum hub_measur
         out->episodes += done;
         out->rows += done ? e->steps : 0;
     }
+    out->episodes -= HUB_MIN(out->lost.episodes, out->episodes);
+    out->rows -= HUB_MIN(out->lost.steps, out->rows);
     out->complete = out->parts + out->failed == out->of_parts;
     return HUB_OK;
+}
+
+void hub_coverage_put_end(struct hub_json *json, const struct hub_coverage *c)
+{
+    if (c->lost.episodes) {
+        hub_json_put_object(json, "unreadable");
+        hub_json_put_uint(json, "episodes", c->lost.episodes);
+        hub_json_put_uint(json, "rows", c->lost.steps);
+        hub_json_end_object(json);
+    }
+    hub_json_put_bool(json, "complete", c->complete && !c->lost.episodes);
 }
 
 void hub_coverage_put(struct hub_json *json, const struct hub_app *app, const struct hub_coverage *c)
@@ -76,7 +92,7 @@ void hub_coverage_put(struct hub_json *json, const struct hub_app *app, const st
     hub_json_put_uint(json, "of_rows", c->of_rows);
     if (c->failed)
         hub_json_put_uint(json, "failed", c->failed);
-    hub_json_put_bool(json, "complete", c->complete);
+    hub_coverage_put_end(json, c);
     if (c->stale)
         hub_json_put_bool(json, "stale", true);
     hub_json_end_object(json);

@@ -7,16 +7,19 @@
 
 struct hub_coverage {
     uint64_t parts, of_parts, episodes, of, rows, of_rows;
-    uint64_t failed; /* parts that could not be measured, and for which nobody waits */
-    bool stale;      /* ranges of the dataset changed since some of it was measured */
-    bool complete;   /* nothing is to be waited for */
-    bool named;      /* names of the request are measured: hub_coverage_require */
-    uint64_t state;  /* differs once anything was measured again: part of the ETags of what depends on it */
+    struct hub_lost lost; /* of parts that are measured; they are not among the episodes and rows */
+    uint64_t failed;      /* parts that could not be measured, and for which nobody waits */
+    bool stale;           /* ranges of the dataset changed since some of it was measured */
+    bool complete;        /* nothing is to be waited for; `lost` and `failed` may be missing nevertheless */
+    bool named;           /* names of the request are measured: hub_coverage_require */
+    uint64_t state; /* differs once anything was measured again: part of the ETags of what depends on it */
 };
 
 /** Of the parts that are as far as this. Blocking. */
 HUB_MUST_USE enum hub_status hub_coverage_read(const struct hub_state *state, enum hub_measured how_far,
                                                struct hub_coverage *out, struct hub_error *err);
+/** "unreadable", where there are such, and "complete". */
+void hub_coverage_put_end(struct hub_json *json, const struct hub_coverage *coverage);
 /** "coverage" and "measure", the mode. */
 void hub_coverage_put(struct hub_json *json, const struct hub_app *app, const struct hub_coverage *coverage);
 /** As hub_resolve_headers; what is not complete is not to be stored, and comes with Retry-After while it is

@@ -29,6 +29,7 @@ enum { FIRST_BYTES = 64 * 1024 };
 #define FINAL UINT64_MAX                     /* of a generation: what it counts changes this no more */
 #define ORIGINS UINT64_C(0x9E3779B97F4A7C15) /* their generation, among the states */
 #define DAMAGES UINT64_C(0xD1B54A32D192ED03)
+#define PROBLEMS UINT64_C(0x8CB92BA72F3D8DD7) /* of which measuring adds some */
 
 /* What is asked for, and when a kept one will do. */
 struct document_query {
@@ -99,7 +100,7 @@ uint64_t hub_document_states(enum hub_document which, const struct hub_snapshot 
     const uint32_t n = hub_snapshot_versions(snapshot, hub_view_of(summary->key), &first);
     for (uint32_t i = 0; i < n; i++)
         states = states * UINT64_C(0x9e3779b97f4a7c15) + first[i]->serial;
-    return states;
+    return states + summary->problems * PROBLEMS;
 }
 
 /* A kept one that is still true, with a reference for the caller, or NULL. */
@@ -237,9 +238,9 @@ static enum hub_status write_coverage(struct hub_json *json, const struct hub_st
         HUB_TRY(hub_coverage_read(state, HUB_MEASURED_REWARDS, &coverage, err));
     *measured = coverage.complete;
     hub_json_put_object(json, "coverage");
-    hub_json_put_uint(json, "episodes", coverage.complete ? of : returns);
+    hub_json_put_uint(json, "episodes", coverage.complete ? of - coverage.lost.episodes : returns);
     hub_json_put_uint(json, "of", of);
-    hub_json_put_bool(json, "complete", coverage.complete);
+    hub_coverage_put_end(json, &coverage);
     hub_json_end_object(json);
     return HUB_OK;
 }

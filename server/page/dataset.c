@@ -87,11 +87,13 @@ static void write_distributions(struct page *page, const json_t *statistics)
     page_values_figure(page, json_object_get(statistics, "splits"), "Splits", "split",
                        page_count(statistics, "episodes"));
     page_dataset_cards_end(out, NULL);
+    const struct hub_view unreadable = page_unreadable_words(page, coverage);
     if (coverage && !page_flag(coverage, "complete"))
         page_paragraph(
-            out, &(struct page_paragraph){HUB_VIEW("muted"), page_url(page, "From %u of %u episodes so far.",
-                                                                      page_count(coverage, "episodes"),
-                                                                      page_count(coverage, "of"))});
+            out, &(struct page_paragraph){
+                     HUB_VIEW("muted"), page_url(page, "From %u of %u episodes%r.",
+                                                 page_count(coverage, "episodes"), page_count(coverage, "of"),
+                                                 unreadable.size ? unreadable : HUB_VIEW(" so far"))});
     page_dataset_more_begin(out, NULL);
     page_link(out, &(struct page_link){page_url(page, "/d/%p/~statistics", page_id(page)),
                                        HUB_VIEW("Statistics of all fields")});

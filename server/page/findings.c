@@ -1,6 +1,7 @@
 /* Odd episodes: a block a rule that found some, the worst first. */
 #include "server/page/frame.h"
 #include "server/page/handlers.h"
+#include "server/page/problems.h"
 
 #include <stdio.h>
 
@@ -92,8 +93,9 @@ enum hub_status hub_page_findings(struct hub_request *request, struct hub_respon
             HUB_VIEW("muted"),
             page_url(
                 &page,
-                "Measured: %u of %u episodes. The filter of the episodes takes each name before a colon.",
-                page_count(coverage, "episodes"), page_count(coverage, "of"))});
+                "Measured: %u of %u episodes%r. The filter of the episodes takes each name before a colon.",
+                page_count(coverage, "episodes"), page_count(coverage, "of"),
+                page_unreadable_words(&page, coverage))});
     page_hidden_head(&page.out, &(struct page_hidden_head){HUB_VIEW("Rules")});
     page_dataset_cards_begin(&page.out, NULL);
     for (size_t i = 0; i < HUB_COUNT(rules); i++) {

@@ -39,6 +39,12 @@ struct hub_view page_status_class(const json_t *dataset)
     return is_ready(dataset) && flaws_of(dataset) ? HUB_VIEW("flawed") : page_text(dataset, "status");
 }
 
+struct hub_view page_unreadable_words(struct page *page, const json_t *coverage)
+{
+    const uint64_t lost = page_count(json_object_get(coverage, "unreadable"), "episodes");
+    return lost ? page_url(page, ", rows of %u cannot be read", lost) : HUB_VIEW("");
+}
+
 struct hub_view page_library_of(const json_t *dataset)
 {
     const struct hub_view format = page_text(dataset, "format");

@@ -12,6 +12,8 @@ bool page_is_pending(const json_t *dataset);
 struct hub_view page_status_class(const json_t *dataset);
 /** Why it cannot be read, what is lost in one sentence, then its problems; first those that cost data. */
 void page_problems(struct page *page, const json_t *dataset);
+/** ", rows of N cannot be read", behind how many episodes were measured; "" where all could be. */
+struct hub_view page_unreadable_words(struct page *page, const json_t *coverage);
 /** What its own library is called. */
 struct hub_view page_library_of(const json_t *dataset);
 

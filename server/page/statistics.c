@@ -1,5 +1,6 @@
 /* What the numbers of a dataset come to: returns, steps, outcomes, then every field, a line a dimension. */
 #include "server/page/handlers.h"
+#include "server/page/problems.h"
 #include "server/page/svg.h"
 #include "server/page/where.h"
 
@@ -147,10 +148,11 @@ enum hub_status hub_page_statistics(struct hub_request *request, struct hub_resp
     page_revision_bar(&page, statistics);
     page_where_note(&page, statistics);
     if (page_where_is_measured(statistics))
-        page_paragraph(&page.out, &(struct page_paragraph){HUB_VIEW("muted"),
-                                                           page_url(&page, "Measured: %u of %u episodes.",
-                                                                    page_count(coverage, "episodes"),
-                                                                    page_count(coverage, "of"))});
+        page_paragraph(&page.out,
+                       &(struct page_paragraph){
+                           HUB_VIEW("muted"),
+                           page_url(&page, "Measured: %u of %u episodes%r.", page_count(coverage, "episodes"),
+                                    page_count(coverage, "of"), page_unreadable_words(&page, coverage))});
     page_hidden_head(&page.out, &(struct page_hidden_head){HUB_VIEW("Distributions")});
     page_dataset_cards_begin(&page.out, NULL);
     page_episodes_figure(&page, returns, "Return", "return");

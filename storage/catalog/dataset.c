@@ -166,9 +166,10 @@ static enum hub_status unpack(struct hub_db *db, struct hub_dataset_box *box, st
 
 /* ---- opening ---- */
 
-static struct hub_lru_key key_of(const struct hub_summary *summary)
+struct hub_lru_key hub_dataset_key(const struct hub_summary *summary)
 {
-    return (struct hub_lru_key){HUB_CACHE_DATASET, (uint64_t)summary->row, summary->serial};
+    const uint64_t problems = (uint64_t)summary->problems << 48;
+    return (struct hub_lru_key){HUB_CACHE_DATASET, (uint64_t)summary->row, summary->serial ^ problems};
 }
 
 static enum hub_status load(struct hub_db *db, struct hub_dataset_box *box, struct hub_error *err)
@@ -199,7 +200,7 @@ static enum hub_status open_dataset(struct hub_catalog *catalog, struct hub_db *
                                     const struct hub_summary *summary, const struct hub_dataset **out,
                                     struct hub_error *err)
 {
-    const struct hub_lru_key key = key_of(summary);
+    const struct hub_lru_key key = hub_dataset_key(summary);
     struct hub_dataset_box *box = (struct hub_dataset_box *)hub_lru_get(catalog->lru, &key);
     if (box) {
         hub_summary_unref(summary);
@@ -255,7 +256,7 @@ void hub_state_close(struct hub_state *state)
 enum hub_status hub_dataset_get(struct hub_catalog *catalog, const struct hub_summary *summary,
                                 bool may_block, const struct hub_dataset **out, struct hub_error *err)
 {
-    const struct hub_lru_key key = key_of(summary);
+    const struct hub_lru_key key = hub_dataset_key(summary);
     struct hub_dataset_box *box = (struct hub_dataset_box *)hub_lru_get(catalog->lru, &key);
     if (box) {
         *out = &box->dataset;

@@ -23,6 +23,8 @@ struct hub_summary_box {
 
 void hub_summary_ref(const struct hub_summary *summary);
 void hub_summary_unref(const struct hub_summary *summary);
+/** Of the opened dataset of a summary. Measuring adds problems to a state that is published already. */
+struct hub_lru_key hub_dataset_key(const struct hub_summary *summary);
 /** Order of a snapshot, and hash of an id. */
 int hub_summary_compare(const struct hub_summary *a, const struct hub_summary *b);
 uint64_t hub_text_hash(struct hub_view text);

@@ -6,7 +6,7 @@
 #include "storage/catalog/measures.h"
 
 #include "storage/base/time.h"
-#include "storage/catalog/blobs.h"
+#include "storage/catalog/publish.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,6 +35,11 @@ static const struct hub_dataset_part *part_of(const struct hub_dataset_part **so
     return found ? *found : NULL;
 }
 
+static struct hub_lost take_lost(struct hub_stmt *stmt, int first)
+{
+    return (struct hub_lost){(uint32_t)hub_stmt_int(stmt, first), (uint64_t)hub_stmt_int(stmt, first + 1)};
+}
+
 enum hub_status hub_measures_states(const struct hub_state *state, struct hub_measured_state **out,
                                     struct hub_error *err)
 {
@@ -48,7 +53,9 @@ enum hub_status hub_measures_states(const struct hub_state *state, struct hub_me
     for (uint32_t i = 0; i < dataset->part_count; i++)
         sorted[i] = &dataset->parts[i];
     qsort(sorted, dataset->part_count, sizeof *sorted, by_row);
-    HUB_TRY(hub_db_ask(state->db, "SELECT row, how_far, measured, ranges FROM parts WHERE dataset = ?",
+    HUB_TRY(hub_db_ask(state->db,
+                       "SELECT row, how_far, measured, ranges, reward_episodes_lost, reward_steps_lost,"
+                       " episodes_lost, steps_lost FROM parts WHERE dataset = ?",
                        dataset->summary->row, &stmt, err));
     for (;;) {
         HUB_TRY(hub_stmt_step(stmt, &row, err));
@@ -57,9 +64,13 @@ enum hub_status hub_measures_states(const struct hub_state *state, struct hub_me
         const struct hub_dataset_part *part = part_of(sorted, dataset->part_count, hub_stmt_int(stmt, 0));
         bool rests;
         if (part)
-            states[part - dataset->parts] = (struct hub_measured_state){
-                (enum hub_measured)hub_stmt_int(stmt, 1), (uint64_t)hub_stmt_int(stmt, 2),
-                (uint64_t)hub_stmt_int(stmt, 3), hub_measures_failed(state->catalog, part->row, &rests)};
+            states[part - dataset->parts] =
+                (struct hub_measured_state){.how_far = (enum hub_measured)hub_stmt_int(stmt, 1),
+                                            .stamp = (uint64_t)hub_stmt_int(stmt, 2),
+                                            .ranges = (uint64_t)hub_stmt_int(stmt, 3),
+                                            .rewards_lost = take_lost(stmt, 4),
+                                            .lost = take_lost(stmt, 6),
+                                            .failed = hub_measures_failed(state->catalog, part->row, &rests)};
     }
     *out = states;
     states = NULL;
@@ -132,11 +143,16 @@ static enum hub_status write_state(struct hub_db *db, int64_t part, const struct
     struct hub_stmt *stmt;
     HUB_TRY(hub_db_ask(db,
                        "UPDATE parts SET blobs = (SELECT count(*) FROM blobs WHERE owner = ?1),"
-                       " how_far = ?2, measured = ?3, ranges = ?4 WHERE row = ?1",
+                       " how_far = ?2, measured = ?3, ranges = ?4, reward_episodes_lost = ?5,"
+                       " reward_steps_lost = ?6, episodes_lost = ?7, steps_lost = ?8 WHERE row = ?1",
                        part, &stmt, err));
     hub_stmt_bind_int(stmt, 2, state->how_far);
     hub_stmt_bind_int(stmt, 3, stamp);
     hub_stmt_bind_int(stmt, 4, (int64_t)state->ranges);
+    hub_stmt_bind_int(stmt, 5, state->rewards_lost.episodes);
+    hub_stmt_bind_int(stmt, 6, (int64_t)state->rewards_lost.steps);
+    hub_stmt_bind_int(stmt, 7, state->lost.episodes);
+    hub_stmt_bind_int(stmt, 8, (int64_t)state->lost.steps);
     return hub_stmt_run(stmt, err);
 }
 
@@ -184,28 +200,56 @@ static enum hub_status write_blob(struct hub_db *db, int64_t part, const struct 
                            : hub_blob_write(db, part, HUB_BLOB_MEASURES, blob->name, blob->data, err);
 }
 
-static enum hub_status write_blobs(struct hub_catalog *catalog, int64_t part,
-                                   const struct hub_measured_state *state,
-                                   const struct hub_measure_blob *blobs, uint32_t count,
-                                   struct hub_error *err)
+/* What is written of a part. */
+struct written {
+    int64_t part;
+    const struct hub_measured_state *state;
+    const struct hub_measure_blob *blobs;
+    uint32_t count;
+    const struct hub_findings *found; /* or NULL */
+    bool changed;                     /* the dataset has other problems than before */
+};
+
+static enum hub_status write_blobs(struct hub_catalog *catalog, struct written *w, struct hub_error *err)
 {
     HUB_CLEANUP(hub_db_rollbackp) struct hub_db *db = catalog->index;
     int64_t stamp = 0;
     HUB_TRY(hub_db_begin(db, err));
-    HUB_TRY(next_stamp(db, part, &stamp, err));
-    for (uint32_t i = 0; i < count; i++)
-        HUB_TRY(write_blob(db, part, &blobs[i], err));
-    HUB_TRY(write_state(db, part, state, stamp, err));
+    HUB_TRY(next_stamp(db, w->part, &stamp, err));
+    for (uint32_t i = 0; i < w->count; i++)
+        HUB_TRY(write_blob(db, w->part, &w->blobs[i], err));
+    if (w->found)
+        HUB_TRY(hub_problems_write_measured(catalog, w->part, w->found, &w->changed, err));
+    HUB_TRY(write_state(db, w->part, w->state, stamp, err));
     return hub_db_commit(db, err);
+}
+
+static enum hub_status show_dataset_of(struct hub_catalog *catalog, int64_t part, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    struct hub_summary_box *summary;
+    bool found;
+    HUB_TRY(hub_db_ask(catalog->index, "SELECT dataset FROM parts WHERE row = ?", part, &stmt, err));
+    HUB_TRY(hub_stmt_step(stmt, &found, err));
+    if (!found)
+        return HUB_OK;
+    HUB_TRY(hub_summary_load(catalog, catalog->index, hub_stmt_int(stmt, 0), &summary, err));
+    const enum hub_status st = hub_summaries_put(catalog, summary, err);
+    if (st)
+        hub_summary_unref(&summary->summary);
+    return st ? st : hub_summaries_show(catalog, true, err);
 }
 
 enum hub_status hub_measures_write(struct hub_catalog *catalog, int64_t part,
                                    const struct hub_measured_state *state,
                                    const struct hub_measure_blob *blobs, uint32_t count,
-                                   struct hub_error *err)
+                                   const struct hub_findings *found, struct hub_error *err)
 {
+    struct written w = {part, state, blobs, count, found, false};
     pthread_mutex_lock(&catalog->write_lock);
-    const enum hub_status st = write_blobs(catalog, part, state, blobs, count, err);
+    enum hub_status st = write_blobs(catalog, &w, err);
+    if (!st && w.changed)
+        st = show_dataset_of(catalog, part, err);
     pthread_mutex_unlock(&catalog->write_lock);
     if (!st)
         atomic_fetch_add(&catalog->measures_stored, 1);

@@ -8,6 +8,8 @@
 #define HUB_CATALOG_MEASURES_H
 
 #include "storage/catalog/dataset.h"
+#include "storage/model/findings.h"
+#include "storage/model/problem.h"
 
 /** How far the measuring of a part is. */
 enum hub_measured { HUB_MEASURED_NOTHING = 0, HUB_MEASURED_REWARDS, HUB_MEASURED_FIELDS, HUB_MEASURED_ALL };
@@ -18,6 +20,7 @@ struct hub_measured_state {
     uint64_t stamp;
     uint64_t ranges; /* what HUB_MEASURED_ALL was measured with, as a number that the measurer knows */
     bool failed;     /* it did not get farther: hub_measures_fail */
+    struct hub_lost rewards_lost, lost; /* of rewards; of any field */
 };
 /** Of all parts of a dataset, by part; to be freed. Blocking. */
 HUB_MUST_USE enum hub_status hub_measures_states(const struct hub_state *state,
@@ -29,11 +32,13 @@ struct hub_measure_blob {
     bool
         is_column; /* as hub_measures_pack makes them: kept in runs, so that one episode's cell is near at hand */
 };
-/** Write them together, in place of those of the same names, beside the others. HUB_NOT_FOUND: the part is gone. */
+/** Write them together, in place of those of the same names, beside the others; the problems of `found` are then those
+ * that measuring the part met (NULL: they stay as they are), and problems of its dataset. HUB_NOT_FOUND: the part is
+ * gone. */
 HUB_MUST_USE enum hub_status hub_measures_write(struct hub_catalog *catalog, int64_t part,
                                                 const struct hub_measured_state *state,
                                                 const struct hub_measure_blob *blobs, uint32_t count,
-                                                struct hub_error *err);
+                                                const struct hub_findings *found, struct hub_error *err);
 /** How often any were written since the start: what is derived from them is as old as this number. */
 uint64_t hub_measures_generation(const struct hub_catalog *catalog);
 /** Rows of the datasets with a part that is not as far, ascending; to be freed. */

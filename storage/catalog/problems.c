@@ -1,5 +1,5 @@
-/* What is wrong with datasets: found while publishing, by the plan, and in the parts, in that order. Each of
- * them is one blob: code, path and detail of one problem after the other. */
+/* What is wrong with datasets: found while publishing, by the plan, and in the parts, in that order, of a part by its
+ * inspection and then by measuring. Each of them is one blob: code, path and detail of one problem after the other. */
 #include "storage/catalog/publish.h"
 
 #include "storage/base/json.h"
@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#define MEASURED "measured" /* the blob of what measuring met; that of inspection is nameless */
 enum { MAX_LISTED = 1000 };
 
 #define MAX_PROBLEMS_BYTES (64 * MIB)
@@ -23,12 +24,19 @@ static enum hub_status put_problem(struct hub_buf *out, const struct hub_found_p
     return hub_pack_text(out, problem->detail ? problem->detail : "", err);
 }
 
+static enum hub_status put_problems(struct hub_buf *out, const struct hub_findings *found,
+                                    struct hub_error *err)
+{
+    for (uint32_t i = 0; i < found->problem_count; i++)
+        HUB_TRY(put_problem(out, &found->problems[i], err));
+    return HUB_OK;
+}
+
 enum hub_status hub_problems_write(struct hub_db *db, int64_t owner, const struct hub_findings *found,
                                    struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf out = HUB_BUF_INIT(MAX_PROBLEMS_BYTES);
-    for (uint32_t i = 0; i < found->problem_count; i++)
-        HUB_TRY(put_problem(&out, &found->problems[i], err));
+    HUB_TRY(put_problems(&out, found, err));
     return out.size ? hub_blob_write(db, owner, HUB_BLOB_PROBLEMS, "", hub_buf_view(&out), err) : HUB_OK;
 }
 
@@ -58,14 +66,14 @@ struct listing {
     void *user;
 };
 
-static enum hub_status each_in(struct listing *list, int64_t owner, enum hub_blob_kind kind,
+static enum hub_status each_in(struct listing *list, int64_t owner, enum hub_blob_kind kind, const char *name,
                                struct hub_error *err)
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     struct hub_view blob;
     if (!list->limit)
         return HUB_OK;
-    const struct hub_blob_id blob_id = {list->catalog, list->db, owner, kind, ""};
+    const struct hub_blob_id blob_id = {list->catalog, list->db, owner, kind, name};
     const enum hub_status st = hub_blob_read(&blob_id, &stmt, &blob, err);
     if (st)
         return st == HUB_NOT_FOUND ? HUB_OK : st;
@@ -87,18 +95,19 @@ static enum hub_status each_problem(struct listing *list, int64_t row, struct hu
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     bool more;
-    HUB_TRY(each_in(list, hub_dataset_owner(row), HUB_BLOB_CONFLICTS, err));
-    HUB_TRY(each_in(list, hub_dataset_owner(row), HUB_BLOB_PROBLEMS, err));
+    HUB_TRY(each_in(list, hub_dataset_owner(row), HUB_BLOB_CONFLICTS, "", err));
+    HUB_TRY(each_in(list, hub_dataset_owner(row), HUB_BLOB_PROBLEMS, "", err));
     HUB_TRY(hub_db_ask(list->db,
-                       "SELECT p.row FROM parts p JOIN blobs b ON b.owner = p.row AND b.kind = ?2"
-                       " WHERE p.dataset = ?1 ORDER BY p.row",
+                       "SELECT p.row, b.name FROM parts p JOIN blobs b ON b.owner = p.row AND b.kind = ?2"
+                       " WHERE p.dataset = ?1 ORDER BY p.row, b.name",
                        row, &stmt, err));
     hub_stmt_bind_int(stmt, 2, HUB_BLOB_PROBLEMS);
     while (list->limit) {
         HUB_TRY(hub_stmt_step(stmt, &more, err));
         if (!more)
             break;
-        HUB_TRY(each_in(list, hub_stmt_int(stmt, 0), HUB_BLOB_PROBLEMS, err));
+        const char *name = *hub_stmt_text(stmt, 1) ? MEASURED : "";
+        HUB_TRY(each_in(list, hub_stmt_int(stmt, 0), HUB_BLOB_PROBLEMS, name, err));
     }
     return HUB_OK;
 }
@@ -132,6 +141,32 @@ enum hub_status hub_problems_count(struct hub_publication *p, struct hub_problem
     struct listing list = {p->catalog, p->db, 0, UINT32_MAX, add_up, out};
     *out = (struct hub_problem_tally){0};
     return each_problem(&list, p->row, err);
+}
+
+enum hub_status hub_problems_write_measured(struct hub_catalog *catalog, int64_t part,
+                                            const struct hub_findings *found, bool *changed,
+                                            struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf out = HUB_BUF_INIT(MAX_PROBLEMS_BYTES);
+    struct hub_problem_tally before = {0}, now = {0};
+    struct hub_db *db = catalog->index;
+    struct listing list = {catalog, db, 0, UINT32_MAX, add_up, &before};
+    struct hub_stmt *stmt;
+    HUB_TRY(each_in(&list, part, HUB_BLOB_PROBLEMS, MEASURED, err));
+    *changed = before.count || found->problem_count;
+    if (!*changed)
+        return HUB_OK;
+    HUB_TRY(put_problems(&out, found, err));
+    HUB_TRY(hub_blob_write(db, part, HUB_BLOB_PROBLEMS, MEASURED, hub_buf_view(&out), err));
+    list.user = &now;
+    HUB_TRY(each_in(&list, part, HUB_BLOB_PROBLEMS, MEASURED, err));
+    HUB_TRY(hub_db_ask(db,
+                       "UPDATE datasets SET problems = problems + ?2, costly = costly + ?3"
+                       " WHERE row = (SELECT dataset FROM parts WHERE row = ?1)",
+                       part, &stmt, err));
+    hub_stmt_bind_int(stmt, 2, (int64_t)now.count - before.count);
+    hub_stmt_bind_int(stmt, 3, (int64_t)now.costly - before.costly);
+    return hub_stmt_run(stmt, err);
 }
 
 struct written {

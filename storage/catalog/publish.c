@@ -230,7 +230,7 @@ static void retire(struct hub_publication *p, const struct hub_summary *old)
 {
     struct hub_catalog *catalog = p->catalog;
     if (old) {
-        const struct hub_lru_key key = {HUB_CACHE_DATASET, (uint64_t)old->row, old->serial};
+        const struct hub_lru_key key = hub_dataset_key(old);
         hub_lru_drop(catalog->lru, &key);
         hub_lru_drop_kind(catalog->lru, hub_cache_layouts(old->serial));
     }

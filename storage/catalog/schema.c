@@ -35,6 +35,9 @@ static const char index_sql[] =
     " broken TEXT, side TEXT, side_stamp BLOB, episodes INTEGER NOT NULL, blobs INTEGER NOT NULL DEFAULT 0,"
     " how_far INTEGER NOT NULL DEFAULT 0, measured INTEGER NOT NULL DEFAULT 0, ranges INTEGER NOT NULL "
     "DEFAULT 0,"
+    /* see struct hub_lost: of rewards, then of all fields */
+    " reward_episodes_lost INTEGER NOT NULL DEFAULT 0, reward_steps_lost INTEGER NOT NULL DEFAULT 0,"
+    " episodes_lost INTEGER NOT NULL DEFAULT 0, steps_lost INTEGER NOT NULL DEFAULT 0,"
     " UNIQUE (dataset, name, signature)) STRICT;"
     /* see blobs.h */
     "CREATE TABLE blobs ("

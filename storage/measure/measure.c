@@ -33,6 +33,7 @@ enum hub_status hub_measured_part_init(struct hub_measured_part *part, struct hu
         HUB_TRY(new_column(&part->metrics[m], part->episodes, err));
         HUB_TRY(new_column(&part->at[m], part->episodes, err));
     }
+    HUB_TRY(hub_new(&part->lost, (size_t)part->episodes + 1, 1, err));
     return hub_new(&part->sparks, (size_t)part->episodes + 1, HUB_SPARK, err);
 }
 
@@ -44,7 +45,19 @@ void hub_measured_part_dispose(struct hub_measured_part *part)
         free(part->at[m]);
     }
     free(part->sparks);
+    free(part->lost);
     hub_plan_files_dispose(&part->files);
+}
+
+struct hub_lost hub_measured_part_lost(const struct hub_measured_part *part, int what)
+{
+    struct hub_lost lost = {0};
+    for (uint32_t i = 0; i < part->episodes; i++)
+        if (part->lost[i] & what) {
+            lost.episodes++;
+            lost.steps += part->steps[i];
+        }
+    return lost;
 }
 
 enum hub_status hub_measure_settle(struct hub_measured_part *part, struct hub_error *err)
@@ -230,6 +243,18 @@ bool hub_measure_is_verdict(enum hub_status st)
     return st == HUB_CORRUPT || st == HUB_UNSUPPORTED || st == HUB_TOO_BIG || st == HUB_OUT_OF_RANGE;
 }
 
+static void lose_episode(struct pass *p, uint32_t episode, const char *why)
+{
+    struct hub_measured_field *f = p->field;
+    if (!f->why[0])
+        snprintf(f->why, sizeof f->why, "%.250s", why);
+    f->lost.episodes++;
+    f->lost.steps += p->part->steps[episode];
+    p->part->lost[episode] |= HUB_LOST_ANY;
+    if (f->role == HUB_ROLE_REWARD)
+        p->part->lost[episode] |= HUB_LOST_REWARD;
+}
+
 static enum hub_status measure_window(struct pass *p, const struct hub_window *whole, struct hub_error *err)
 {
     struct hub_measured_field *f = p->field;
@@ -245,8 +270,7 @@ static enum hub_status measure_window(struct pass *p, const struct hub_window *w
         series.rows = window->count;
     const enum hub_status st = fold_rows(p, window, &series, &why);
     if (hub_measure_is_verdict(st)) {
-        if (!f->why[0])
-            snprintf(f->why, sizeof f->why, "%.250s", why.detail);
+        lose_episode(p, window->episode, why.detail);
         return HUB_OK;
     }
     if (st)

@@ -11,6 +11,7 @@
 #include "storage/measure/source.h"
 
 #include "storage/base/cursor.h"
+#include "storage/model/problem.h"
 
 enum { HUB_MEASURE_DIMS = 4096 /* values of a row, at most */, HUB_SPARK = 32 };
 
@@ -45,6 +46,7 @@ struct hub_measured_field {
     struct hub_fold *folds;          /* by dimension */
     struct hub_fold *each;           /* by episode: over all its values; count 0 and no others: it has none */
     char why[256];                   /* rows that could not be decoded: the first reason; "": all could */
+    struct hub_lost lost;            /* ... and whose they are */
 };
 void hub_measured_field_dispose(struct hub_measured_field *field);
 
@@ -58,7 +60,11 @@ struct hub_measured_part {
     double *returns;                                          /* sums of the reward */
     double *metrics[HUB_METRIC_COUNT], *at[HUB_METRIC_COUNT]; /* `at`: the step it is worst at */
     uint8_t *sparks;                                          /* HUB_SPARK bytes each */
+    uint8_t *lost; /* of which rows could not be decoded: HUB_LOST_REWARD, HUB_LOST_ANY */
 };
+enum { HUB_LOST_ANY = 1, HUB_LOST_REWARD = 2 };
+/** Of the episodes that lost this. */
+struct hub_lost hub_measured_part_lost(const struct hub_measured_part *part, int what);
 HUB_MUST_USE enum hub_status hub_measured_part_init(struct hub_measured_part *part, struct hub_error *err);
 void hub_measured_part_dispose(struct hub_measured_part *part);
 

@@ -157,7 +157,8 @@ static enum hub_status convert(struct hub_row_source *s, struct hub_error *err)
     return HUB_OK;
 }
 
-static enum hub_status read_block(struct hub_row_source *s, uint32_t array, uint64_t first,
+/* At most so many rows. */
+static enum hub_status read_block(struct hub_row_source *s, uint32_t array, uint64_t first, uint64_t most,
                                   struct hub_error *err)
 {
     const struct hub_array *a = &s->layout->arrays[array];
@@ -168,7 +169,8 @@ static enum hub_status read_block(struct hub_row_source *s, uint32_t array, uint
         hub_plan_column(&plan, s->column - 1, &s->narrow);
     const uint64_t row_bytes = s->leaf ? HUB_MAX(hub_variant_row_bytes(plan.variant), TEXT_BYTES)
                                        : hub_variant_row_bytes(plan.variant);
-    plan.slice = (struct hub_slice){first, rows_to_read(s, a, first, row_bytes), 1};
+    plan.slice = (struct hub_slice){first, HUB_MIN(rows_to_read(s, a, first, row_bytes), most), 1};
+    s->tried = plan.slice.count;
     hub_rows_dispose(&s->rows);
     s->count = s->wants.count = 0;
     s->files->wants = hub_store_in_place() ? NULL : &s->wants;
@@ -183,12 +185,26 @@ static enum hub_status read_block(struct hub_row_source *s, uint32_t array, uint
     return HUB_OK;
 }
 
+/* One damaged chunk is no reason to miss the rows before it. */
+static enum hub_status read_sound(struct hub_row_source *s, uint32_t array, uint64_t first, uint64_t count,
+                                  struct hub_error *err)
+{
+    struct hub_error why = {0};
+    const bool careful = s->bad_end > first && s->bad_array == array;
+    const enum hub_status st = read_block(s, array, first, careful ? count : UINT64_MAX, &why);
+    if (!hub_measure_is_verdict(st) || s->tried <= count)
+        return st ? hub_pass(st, &why, err) : HUB_OK;
+    s->bad_array = array;
+    s->bad_end = first + s->tried;
+    return read_block(s, array, first, count, err);
+}
+
 enum hub_status hub_source_get(struct hub_row_source *s, const struct hub_window *window, uint64_t from,
                                uint64_t count, struct hub_block *out, struct hub_error *err)
 {
     const uint64_t first = window->first + from;
     if (!s->count || s->array != window->array || first < s->first || first >= s->first + s->count)
-        HUB_TRY(read_block(s, window->array, first, err));
+        HUB_TRY(read_sound(s, window->array, first, count, err));
     static const struct hub_variant real = {.kind = HUB_KIND_FLOAT, .item_size = sizeof(double)};
     const uint64_t at = first - s->first;
     if (s->leaf) {

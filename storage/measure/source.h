@@ -49,6 +49,9 @@ struct hub_row_source {
     bool in_place; /* the rows are doubles themselves */
     uint32_t array;
     uint64_t first, count; /* rows of the array that are there */
+    uint32_t bad_array;    /* a block of it could not be decoded; up to `bad_end`, */
+    uint64_t bad_end;      /* rows are read without those close behind, which may be sound */
+    uint64_t tried;        /* how many the last block was to have */
     uint64_t leaves;       /* numbers that were found */
 };
 

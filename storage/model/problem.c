@@ -1,33 +1,14 @@
 /* Codes of problems by what they cost: see problem.h. */
 #include "storage/model/problem.h"
 
-static const char *const episodes[] = {"bad-member",
-                                       "bad-pickle",
-                                       "compressed-shard",
-                                       "cut-rows",
-                                       "damaged-shard",
-                                       "dataset-damaged",
-                                       "directory-not-entered",
-                                       "duplicate-episode",
-                                       "fewer-than-claimed",
-                                       "file-damaged",
-                                       "group-damaged",
-                                       "length-mismatch",
-                                       "link-cycle",
-                                       "link-leaves",
-                                       "link-leaves-dataset",
-                                       "link-not-followed",
-                                       "link-target-missing",
-                                       "missing-file",
-                                       "not-fetched",
-                                       "not-finalized",
-                                       "object-damaged",
-                                       "part-broken",
-                                       "permission-denied",
-                                       "rows-differ",
-                                       "unreadable-episode",
-                                       "unreadable-file",
-                                       NULL};
+static const char *const episodes[] = {
+    "bad-member",          "bad-pickle",         "compressed-shard",      "cut-rows",
+    "damaged-shard",       "dataset-damaged",    "directory-not-entered", "duplicate-episode",
+    "fewer-than-claimed",  "file-damaged",       "group-damaged",         "length-mismatch",
+    "link-cycle",          "link-leaves",        "link-leaves-dataset",   "link-not-followed",
+    "link-target-missing", "missing-file",       "not-fetched",           "not-finalized",
+    "object-damaged",      "part-broken",        "permission-denied",     "rows-differ",
+    "rows-unreadable",     "unreadable-episode", "unreadable-file",       NULL};
 static const char *const fields[] = {"bad-json-rows",          "field-type-conflict", "field-unreadable",
                                      "missing-column",         "too-many-fields",     "type-differs",
                                      "unreadable-in-episodes", "unreadable-numbers",  NULL};

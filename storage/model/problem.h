@@ -18,4 +18,10 @@ enum hub_problem_cost hub_problem_cost(struct hub_view code);
 /** "episodes" "fields" "cameras" "loading"; "" for nothing. */
 const char *hub_problem_cost_name(enum hub_problem_cost cost);
 
+/** Episodes of which measuring could not decode all rows, and their steps: no figure has them. */
+struct hub_lost {
+    uint32_t episodes;
+    uint64_t steps;
+};
+
 #endif

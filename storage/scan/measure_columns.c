@@ -176,12 +176,12 @@ enum hub_status hub_measure_columns_add_motion(struct hub_measure_columns *c,
 
 enum hub_status hub_measure_columns_keep(const struct hub_measure_columns *c, struct hub_catalog *catalog,
                                          int64_t part_row, const struct hub_measured_state *state,
-                                         struct hub_error *err)
+                                         const struct hub_findings *found, struct hub_error *err)
 {
     HUB_CLEANUP(hub_freep) struct hub_measure_blob *blobs = NULL;
     HUB_TRY(hub_new(&blobs, (size_t)c->count + 1, sizeof *blobs, err));
     for (uint32_t i = 0; i < c->count; i++)
         blobs[i] = (struct hub_measure_blob){c->blobs[i].name, hub_buf_view(&c->blobs[i].data),
                                              c->blobs[i].is_column};
-    return hub_measures_write(catalog, part_row, state, blobs, c->count, err);
+    return hub_measures_write(catalog, part_row, state, blobs, c->count, found, err);
 }

@@ -4,6 +4,7 @@
 #include "storage/catalog/episode_reader.h"
 #include "storage/scan/measure_columns.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,12 +62,18 @@ struct task {
     struct hub_measured_part measured;
     struct hub_measure_host host;
     struct hub_measure_columns columns;
+    struct hub_found_problem
+        *problems; /* one of each field with rows that cannot be decoded; texts are its own */
+    uint32_t problem_count, problem_capacity;
 };
 
 static void task_dispose(struct task *t)
 {
     hub_measured_part_dispose(&t->measured);
     hub_measure_columns_dispose(&t->columns);
+    for (uint32_t i = 0; i < t->problem_count; i++)
+        free((char *)t->problems[i].detail);
+    free(t->problems);
     free(t->steps);
 }
 
@@ -119,14 +126,49 @@ static enum hub_status begin(struct task *t, struct hub_error *err)
     return hub_measured_part_init(&t->measured, err);
 }
 
+/* What pass 1 knows besides stays as it is. */
 static enum hub_status keep(struct task *t, uint64_t ranges, struct hub_error *err)
 {
-    const struct hub_measured_state state = {.how_far = t->how_far, .ranges = ranges};
+    struct hub_measured_state state = t->plan->states[t->part];
+    state.how_far = t->how_far;
+    state.ranges = ranges;
     return hub_measure_columns_keep(&t->columns, t->turn->options.catalog, t->dataset->parts[t->part].row,
-                                    &state, err);
+                                    &state, NULL, err);
 }
 
 /* ---- pass 1 ---- */
+
+/* What of the dataset has rows that cannot be decoded, a field a problem. */
+static enum hub_status add_problem(struct task *t, const struct hub_measured_field *f, struct hub_error *err)
+{
+    char *detail;
+    if (!f->lost.episodes || t->problem_count == HUB_MAX_PROBLEMS)
+        return HUB_OK;
+    HUB_TRY(hub_grow(&t->problems, t->problem_count, &t->problem_capacity, sizeof *t->problems, err));
+    if (asprintf(&detail, "rows of %" PRIu32 " episodes (%" PRIu64 " steps) cannot be read: %s",
+                 f->lost.episodes, f->lost.steps, f->why) < 0)
+        return hub_no_memory(err);
+    t->problems[t->problem_count++] = (struct hub_found_problem){"rows-unreadable", f->path, detail};
+    return HUB_OK;
+}
+
+static enum hub_status keep_fields(struct task *t, struct hub_error *err)
+{
+    const struct hub_measurer_options *o = &t->turn->options;
+    const struct hub_measured_state *before = &t->plan->states[t->part];
+    const struct hub_findings found = {.problems = t->problems, .problem_count = t->problem_count};
+    const struct hub_measured_state state = {
+        .how_far = t->how_far,
+        .ranges = before->ranges,
+        .rewards_lost = hub_measured_part_lost(&t->measured, HUB_LOST_REWARD),
+        .lost = hub_measured_part_lost(&t->measured, HUB_LOST_ANY),
+    };
+    HUB_TRY(hub_measure_columns_keep(&t->columns, o->catalog, t->dataset->parts[t->part].row, &state, &found,
+                                     err));
+    if (o->lost && t->problem_count && !before->lost.episodes)
+        o->lost(o->user, t->dataset->summary->id, &t->problems[0]);
+    return HUB_OK;
+}
 
 static bool is_meant(const struct task *t, const struct hub_dataset_field *f)
 {
@@ -147,6 +189,7 @@ static enum hub_status measure_field(struct task *t, uint32_t number, struct hub
         return st == HUB_NOT_FOUND ? HUB_OK : st;
     field.layout = hub_layout_of(ref);
     HUB_TRY(hub_measure_field(&t->measured, &field, err));
+    HUB_TRY(add_problem(t, &field, err));
     return field.dims ? hub_measure_columns_add_field(&t->columns, &field, err) : HUB_OK;
 }
 
@@ -203,7 +246,7 @@ enum hub_status hub_measure_part_fields(struct hub_measure_turn *turn, const str
     if (how_far > HUB_MEASURED_REWARDS)
         HUB_TRY(measure_facts(&t, err));
     HUB_TRY(hub_measure_columns_add_part(&t.columns, &t.measured, how_far == HUB_MEASURED_REWARDS, err));
-    return keep(&t, plan->states[part].ranges, err);
+    return keep_fields(&t, err);
 }
 
 /* ---- pass 2 ---- */

@@ -460,6 +460,58 @@ def test_measured_again_when_a_range_changes(tmp_path):
             assert got["jerk"][i] == (pytest.approx(want["jerk"], rel=1e-12) if "jerk" in want else None)
 
 
+def write_damaged(path):
+    """Four episodes of 500 rows; of the actions, whose chunks have 1,000 rows, the second chunk is not what was written."""
+    actions = np.random.default_rng(1).normal(size=(2000, 3)).astype("f4")
+    with h5py.File(path, "w") as f:
+        f["observations"], f["rewards"], f["terminals"] = np.zeros((2000, 2), "f4"), np.ones(2000, "f4"), np.zeros(2000, bool)
+        f["timeouts"] = np.arange(2000) % 500 == 499
+        chunk = f.create_dataset("actions", data=actions, chunks=(1000, 3), compression="gzip").id.get_chunk_info(1)
+    data = bytearray(path.read_bytes())
+    data[chunk.byte_offset + chunk.size // 2 : chunk.byte_offset + chunk.size // 2 + 200] = bytes(200)
+    path.write_bytes(data)
+    return actions[:1000]
+
+
+def test_rows_that_cannot_be_read_are_a_problem(tmp_path):
+    root, state = tmp_path / "root", tmp_path / "state"
+    root.mkdir()
+    state.mkdir()
+    sound = write_damaged(root / "half.hdf5")
+    write(root / "whole.hdf5", episodes=2)
+    lost = {"episodes": 2, "rows": 1000}
+    with serving(str(root), state=str(state), args=["--measure", "idle"]) as hub:
+        whole = until(lambda: a if (a := ask(hub, "half", "~statistics").json())["coverage"]["parts"] and "actions" in a["fields"] else None)
+        assert whole["coverage"] == {"parts": 1, "of_parts": 1, "episodes": 2, "of": 4, "rows": 1000, "of_rows": 2000, "unreadable": lost, "complete": False}
+        assert whole["fields"]["actions"]["count"] == 1000 and "unreadable" in whole["fields"]["actions"] and whole["fields"]["rewards"]["count"] == 2000
+        assert whole["fields"]["actions"]["mean"] == pytest.approx(sound.mean(0, dtype="f8").tolist())
+        answer = ask(hub, "half", "~statistics", field="rewards")
+        assert "Retry-After" not in answer.headers or not answer.json()["fields"]["rewards"]["histogram_coverage"]["complete"]
+        document = hub.dataset("half")
+        [problem] = document["problems"]
+        assert problem["code"] == "rows-unreadable" and problem["path"] == "actions" and problem["costs"] == "episodes"
+        assert problem["detail"].startswith("rows of 2 episodes (1000 steps) cannot be read: ")
+        assert document["costly_problems"] == 1 and document["statistics"]["coverage"] == {"episodes": 4, "of": 4, "complete": True}  # of returns
+        assert [(p["dataset"], p["code"]) for p in hub.get("/api/v1/problems").json()["items"] if p["dataset"] == "half"] == [("half", "rows-unreadable")]
+        assert [d["id"] for d in hub.datasets("&problems=true")] == ["half"]
+        assert b"rows of 2 episodes (1000 steps) cannot be read" in hub.get("/d/half", {"Accept": "text/html"}).body
+        assert b"Measured: 2 of 4 episodes, rows of 2 cannot be read." in hub.get("/d/half/~statistics", {"Accept": "text/html"}).body
+        until(lambda: ask(hub, "half", "~findings").json()["coverage"]["parts"] and ask(hub, "whole", "~findings").json()["coverage"]["complete"])
+        assert hub.text_log().count("rows-unreadable") == 1, hub.text_log()
+        assert "half" in hub.text_log().split("rows-unreadable")[1].splitlines()[0]
+        told = Cli(tmp_path, hub.base).run("stats", "half", expect=0)
+        assert "rows of 2 episodes cannot be read, and are in none of these numbers" in told.err, told
+    with serving(str(root), state=str(state)) as hub:  # it is known, and not told again
+        hub.wait_indexed()
+        assert hub.dataset("half")["costly_problems"] == 1 and len(hub.dataset("half")["problems"]) == 1
+        with h5py.File(root / "half.hdf5", "w") as f:
+            f["observations"], f["actions"], f["rewards"] = np.zeros((5, 2)), np.zeros((5, 3)), np.zeros(5)
+            f["terminals"], f["timeouts"] = np.zeros(5, bool), np.arange(5) == 4
+        until(lambda: hub.process.send_signal(signal.SIGHUP) or hub.dataset("half")["steps"] == 5)
+        until(lambda: (a := ask(hub, "half", "~statistics").json())["coverage"]["complete"] and "actions" in a["fields"])
+        assert hub.dataset("half")["problems"] == [] and hub.text_log().count("rows-unreadable") <= 1
+
+
 def test_off(tmp_path):
     write(tmp_path / "made.hdf5", episodes=2)
     with serving(str(tmp_path), args=["--measure", "off"]) as hub:

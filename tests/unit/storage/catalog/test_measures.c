@@ -75,7 +75,7 @@ static enum hub_status store(int64_t part, const double values[3], enum hub_meas
     const struct hub_measure_blob blobs[] = {{"jerk", hub_buf_view(&jerk), true},
                                              {"min:wide", hub_buf_view(&wide), true}};
     const struct hub_measured_state to = {.how_far = how_far, .ranges = 5};
-    return hub_measures_write(catalog, part, &to, blobs, 2, NULL);
+    return hub_measures_write(catalog, part, &to, blobs, 2, NULL, NULL);
 }
 
 static bool value_of(const char *name, uint32_t episode, struct hub_value *out)
@@ -122,7 +122,7 @@ Test(measures, columns_of_several_runs)
     const struct hub_measure_blob blobs[] = {{"jerk", hub_buf_view(&real), true},
                                              {"max:wide", hub_buf_view(&wide), true}};
     const struct hub_measured_state to = {.how_far = HUB_MEASURED_ALL};
-    DRAFT_OK(hub_measures_write(catalog, part_row(), &to, blobs, 2, err));
+    DRAFT_OK(hub_measures_write(catalog, part_row(), &to, blobs, 2, NULL, err));
     HUB_CLEANUP(hub_state_close) struct hub_state s = now();
     HUB_CLEANUP(hub_measure_reader_dispose) struct hub_measure_reader a = {.state = &s};
     HUB_CLEANUP(hub_measure_reader_dispose) struct hub_measure_reader b = {.state = &s};
@@ -153,6 +153,48 @@ Test(measures, how_far)
     DRAFT_OK(hub_measures_states(&s, &states, err));
     cr_assert(states[0].how_far == HUB_MEASURED_ALL && states[0].ranges == 5 && states[0].stamp);
     cr_assert(hub_catalog_has_part(catalog, 0, "a-v0", "data.hdf5", 1), "it is as whole as before");
+}
+
+static void store_problems(uint32_t count)
+{
+    struct hub_found_problem problems[] = {{"rows-unreadable", "x", "all of them"}, {"odd", "y", "some"}};
+    const struct hub_findings found = {.problems = problems, .problem_count = count};
+    const struct hub_measured_state to = {.how_far = HUB_MEASURED_FIELDS, .lost = {count, 10 * count}};
+    DRAFT_OK(hub_measures_write(catalog, part_row(), &to, NULL, 0, &found, err));
+}
+
+static void check_problems(uint32_t count, uint32_t costly)
+{
+    const struct hub_summary *summary = hub_snapshot_find(snapshot_now(catalog), HUB_VIEW("a-v0"));
+    cr_expect(summary->problems == count && summary->costly == costly, "%u, %u", summary->problems,
+              summary->costly);
+}
+
+static void check_lost(uint32_t episodes, uint64_t steps)
+{
+    HUB_CLEANUP(hub_freep) struct hub_measured_state *states = NULL;
+    HUB_CLEANUP(hub_state_close) struct hub_state s = now();
+    DRAFT_OK(hub_measures_states(&s, &states, err));
+    cr_expect(states[0].lost.episodes == episodes && states[0].lost.steps == steps);
+    cr_expect(!states[0].rewards_lost.episodes);
+}
+
+Test(measures, problems_are_problems_of_the_dataset)
+{
+    publish(1);
+    check_problems(0, 0);
+    store_problems(2);
+    check_problems(2, 1); /* one of them costs rows */
+    cr_assert_eq(store(part_row(), (double[]){1, 2, 3}, HUB_MEASURED_ALL), HUB_OK);
+    check_problems(2, 1); /* a later pass keeps them */
+    store_problems(1);
+    check_problems(1, 1);
+    check_lost(1, 10);
+    store_problems(0);
+    check_problems(0, 0);
+    store_problems(2);
+    publish(2); /* they go with their part */
+    check_problems(0, 0);
 }
 
 Test(measures, go_with_their_part)
