@@ -37,6 +37,16 @@ ParameterizedTest(struct file_case *c, imitation, files, .timeout = 60)
     cr_expect_null(inspected_field(part, "indices"));
 }
 
+/* A list of its objects in a pickle is not dm_control's, which packs them. */
+Test(imitation, a_pickle_of_trajectories, .timeout = 60)
+{
+    HUB_CLEANUP(inspected_close) struct inspected d = contract_open("imitation", "il/imitation/rollout.pkl");
+    contract_check_fact(&d, "era", "");
+    const struct hub_findings *part = contract_part(&d, 0, 2, 7);
+    cr_expect_eq(part->episodes[0].steps, 4);
+    cr_expect_eq(part->problem_count, 0);
+}
+
 /* What fits neither the steps nor the trajectories is told, and hides nothing else. */
 Test(imitation, rows_that_fit_nothing, .timeout = 60)
 {

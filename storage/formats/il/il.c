@@ -88,6 +88,21 @@ static enum hub_status read_head(const struct hub_packed *packed, struct hub_buf
     return HUB_OK;
 }
 
+static bool is_pickle(struct hub_view head)
+{
+    return head.size > 2 && (uint8_t)head.data[0] == 0x80 && head.data[1] >= 2 && head.data[1] <= 5;
+}
+
+static bool has(struct hub_view head, const char *word)
+{
+    return memmem(head.data, head.size, word, strlen(word)) != NULL;
+}
+
+bool il_is_of_imitation(struct hub_view head)
+{
+    return is_pickle(head) && has(head, "imitation.data.types") && has(head, "Trajectory");
+}
+
 /* Does it begin as such a pickle does: a protocol, numpy's arrays, and one of the words for observations and
  * actions? */
 static bool looks_mine(struct hub_files *files, uint32_t number)
@@ -104,11 +119,11 @@ static bool looks_mine(struct hub_files *files, uint32_t number)
     (void)!read_head(&l.packed, &head, NULL); /* of one that is cut short its beginning will do */
     if ((l.npz && skip_header(&head, &skip, NULL)) || skip + 2 > head.size)
         return false;
-    const char *pickle = head.data + skip;
-    const size_t size = head.size - (size_t)skip;
+    const struct hub_view pickle = {head.data + skip, head.size - (size_t)skip};
     for (size_t i = 0; i < HUB_COUNT(words); i++)
-        found |= memmem(pickle, size, words[i], strlen(words[i])) != NULL;
-    return (uint8_t)pickle[0] == 0x80 && pickle[1] >= 2 && pickle[1] <= 5 && found;
+        found |= has(pickle, words[i]);
+    const bool other = !l.npz && !l.packed.packing && il_is_of_imitation(pickle);
+    return is_pickle(pickle) && found && !other;
 }
 
 /* ---- claim ---- */
@@ -188,16 +203,15 @@ static enum hub_status tell_environment(const struct il_file *f, struct hub_erro
     return hub_sink_fact(f->sink, "metadata", hub_buf_view(&text), err);
 }
 
-/* The first file, where it is small enough to be read for this alone: whose way of writing it is. One that turns
- * out to be another pickle is declined. */
-static enum hub_status tell_era(struct hub_files *files, uint32_t number, struct hub_sink *sink,
-                                struct hub_error *err)
+enum hub_status il_era_of(struct hub_files *files, uint32_t number, struct hub_sink *sink, const char **era,
+                          struct hub_error *err)
 {
     HUB_CLEANUP(dispose) struct il_file f = {.files = files, .sink = sink};
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf head = HUB_BUF_INIT(MAX_PEEK);
     struct hub_source file;
     struct located l;
     uint64_t skip = 0;
+    *era = NULL;
     hub_pickle_init(&f.pickle);
     hub_source_file(&file, files, number);
     HUB_TRY(hub_source_usable(&file, err));
@@ -210,8 +224,19 @@ static enum hub_status tell_era(struct hub_files *files, uint32_t number, struct
     const struct il_demos demos = il_demos_of(&f.pickle);
     if (!demos.era)
         return hub_fail(err, HUB_NOT_ACCEPTABLE, "a pickle without trajectories");
-    HUB_TRY(tell_environment(&f, err));
-    return hub_sink_fact(sink, "era", hub_view_of(demos.era), err);
+    if (f.sink)
+        HUB_TRY(tell_environment(&f, err));
+    *era = demos.era;
+    return HUB_OK;
+}
+
+/* Of the first file; one that turns out to be another pickle is declined. */
+static enum hub_status tell_era(struct hub_files *files, uint32_t number, struct hub_sink *sink,
+                                struct hub_error *err)
+{
+    const char *era;
+    HUB_TRY(il_era_of(files, number, sink, &era, err));
+    return era ? hub_sink_fact(sink, "era", hub_view_of(era), err) : HUB_OK;
 }
 
 static enum hub_status plan(struct hub_files *files, struct hub_sink *sink, struct hub_error *err)
@@ -227,8 +252,8 @@ static enum hub_status plan(struct hub_files *files, struct hub_sink *sink, stru
     return parts ? HUB_OK : hub_fail(err, HUB_NOT_ACCEPTABLE, "there are no pickles");
 }
 
-static enum hub_status inspect(struct hub_files *files, const struct hub_part *part, struct hub_sink *sink,
-                               struct hub_error *err)
+enum hub_status il_inspect(struct hub_files *files, const struct hub_part *part, struct hub_sink *sink,
+                           struct hub_error *err)
 {
     HUB_CLEANUP(dispose) struct il_file f = {.files = files, .sink = sink};
     struct il_demos demos;
@@ -252,5 +277,5 @@ const struct hub_format hub_format_il = {
     .claim_directory = claim_directory,
     .claim_files = claim_files,
     .plan = plan,
-    .inspect = inspect,
+    .inspect = il_inspect,
 };

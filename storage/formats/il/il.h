@@ -16,6 +16,17 @@ struct il_file {
     struct hub_pickle pickle;
 };
 
+/** Do the first bytes of a file say that it is a pickle of imitation's trajectories, not packed? Those of dm_control
+ * hold the same objects, and are packed by gzip. */
+bool il_is_of_imitation(struct hub_view head);
+/** Whose way of writing a file is, by reading all of it. NULL: it is too large for that, or damaged, which its part
+ * says. HUB_NOT_ACCEPTABLE: a pickle of something else. */
+HUB_MUST_USE enum hub_status il_era_of(struct hub_files *files, uint32_t number, struct hub_sink *sink,
+                                       const char **era, struct hub_error *err);
+/** Report the trajectories of a part, which is one file. */
+HUB_MUST_USE enum hub_status il_inspect(struct hub_files *files, const struct hub_part *part,
+                                        struct hub_sink *sink, struct hub_error *err);
+
 /* ---- rows.c: values of a pickle as rows ---- */
 
 /** One value a step: an array whose first axis is the steps, or a list of arrays, numbers or dictionaries, of

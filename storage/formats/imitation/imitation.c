@@ -2,24 +2,36 @@
  * Trajectories as imitation wrote them before release 0.4 (imitation.data.types.save): one .npz with the rows of all
  * trajectories behind each other, obs, acts, infos and rews, where indices says they are split; obs has one row more
  * in each; terminal has one value a trajectory. infos are Python objects: they are named and not read.
- * Later releases write folders of the library datasets: datasets/, and pushed.c where they were pushed to a hub.
+ * Later releases write folders of the library datasets: datasets/, and pushed.c where they were pushed to a hub. A list
+ * of its Trajectory objects in a pickle, as its tests and scripts keep, is read by il/, which knows them.
  *
  * Problems: rows-differ, repeated-member, not-an-array, not-checked.
  */
 #include "storage/formats/imitation/imitation.h"
 
-#include "storage/formats/kit/array.h"
+#include "storage/formats/il/il.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char *const names[] = {"*.npz", IMITATION_PUSHED, NULL};
+static const char *const names[] = {"*.npz", "*.pkl", "*.pickle", IMITATION_PUSHED, NULL};
+static const char *const endings[] = {".npz", ".pkl", ".pickle", NULL};
 
 /* ---- claim ---- */
 
+static bool is_pickled(struct hub_files *files, uint32_t number)
+{
+    struct hub_source source;
+    const uint8_t *head;
+    size_t got;
+    hub_source_file(&source, files, number);
+    return !hub_source_peek(&source, 0, HUB_SOURCE_WINDOW, &head, &got, NULL) &&
+           il_is_of_imitation((struct hub_view){(const char *)head, got});
+}
+
 /* Nothing else writes these four together; only the directory of the archive is looked at. */
-static bool looks_mine(struct hub_files *files, uint32_t number)
+static bool is_archive(struct hub_files *files, uint32_t number)
 {
     static const char *const members[] = {"obs.npy", "acts.npy", "terminal.npy", "indices.npy"};
     HUB_CLEANUP(hub_zip_dispose) struct hub_zip zip = {0};
@@ -40,29 +52,28 @@ static bool looks_mine(struct hub_files *files, uint32_t number)
     return found == HUB_COUNT(members);
 }
 
+static bool looks_mine(struct hub_files *files, uint32_t number)
+{
+    return hub_view_ends(files->entries[number].path, ".npz") ? is_archive(files, number)
+                                                              : is_pickled(files, number);
+}
+
 static int claim_files(struct hub_files *listing, struct hub_claim *claim)
 {
-    for (; claim->from < listing->count; claim->from++) {
-        const struct hub_file_entry *e = &listing->entries[claim->from];
-        if (e->directory || !hub_view_ends(e->path, ".npz") || e->path.size == 4 ||
-            memchr(e->path.data, '/', e->path.size) || !looks_mine(listing, claim->from))
-            continue;
-        claim->files[0] = claim->from;
-        claim->file_count = 1;
-        snprintf(claim->name, sizeof claim->name, "%.*s", (int)(e->path.size - 4), e->path.data);
-        return 60;
-    }
-    return 0;
+    return hub_claim_file(listing, claim, endings, looks_mine, 60);
 }
 
 static enum hub_status plan(struct hub_files *files, struct hub_sink *sink, struct hub_error *err)
 {
     static const uint32_t first = 0;
+    const char *era;
     if (imitation_is_pushed(files))
         return imitation_plan_pushed(files, sink, err);
     HUB_TRY(hub_files_usable(files, 0, err));
     if (!looks_mine(files, 0))
         return hub_fail(err, HUB_NOT_ACCEPTABLE, "not trajectories of imitation");
+    if (!hub_view_ends(files->entries[0].path, ".npz"))
+        HUB_TRY(il_era_of(files, 0, NULL, &era, err)); /* of what else is pickled it declines */
     return hub_sink_part(sink, &(struct hub_part){files->entries[0].path, &first, 1, HUB_VIEW("")}, err);
 }
 
@@ -219,6 +230,8 @@ static enum hub_status inspect(struct hub_files *files, const struct hub_part *p
         return hub_fail(err, HUB_INVALID, "a part is one file");
     if (imitation_is_pushed(files))
         return imitation_inspect_pushed(files, part, sink, err);
+    if (!hub_view_ends(files->entries[part->files[0]].path, ".npz"))
+        return il_inspect(files, part, sink, err);
     HUB_TRY(hub_npz_open(&d.npz, files, part->files[0], err));
     HUB_TRY(split(&d, err));
     HUB_TRY(send_episodes(&d, err));
