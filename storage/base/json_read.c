@@ -235,6 +235,8 @@ static enum hub_status read_scalar(struct reader *r)
     }
     if (peek(r) == '-' || (peek(r) >= '0' && peek(r) <= '9'))
         return read_number(r);
+    if (r->at == 0 && hub_view_starts(r->text, "\xef\xbb\xbf"))
+        return bad(r, "a byte order mark in front of it; save it as UTF-8 without one");
     return bad(r, r->at == r->text.size ? "unfinished" : "a value was expected");
 }
 

@@ -98,5 +98,7 @@ enum hub_status hub_files_usable(struct hub_files *files, uint32_t number, struc
     hub_source_file(&source, files, number);
     const enum hub_status st = hub_source_usable(&source, &why);
     const struct hub_view path = files->entries[number].path;
-    return st ? hub_fail_as(err, st, why.problem, "%.*s: %s", (int)path.size, path.data, why.detail) : HUB_OK;
+    if (!st || memmem(why.detail, strlen(why.detail), path.data, path.size))
+        return st ? hub_fail_as(err, st, why.problem, "%s", why.detail) : HUB_OK; /* which names it already */
+    return hub_fail_as(err, st, why.problem, "%.*s: %s", (int)path.size, path.data, why.detail);
 }

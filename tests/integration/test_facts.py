@@ -10,6 +10,7 @@ import sys
 import tarfile
 import tempfile
 
+import h5py
 import numpy as np
 import pytest
 
@@ -405,6 +406,7 @@ def test_permission_denied_says_so_and_to_whom():
     assert "permission denied" in denied[0]["detail"] and "nobody" not in denied[0]["detail"]  # whoever asks this program knows
     assert sets["arm"]["episodes"] == 2
     assert sets["shut"]["format"] == "lerobot" and "permission denied" in sets["shut"]["reason"]
+    assert sets["shut"]["reason"].count("meta/info.json") == 1, sets["shut"]["reason"]
 
 
 def test_a_negative_count_of_lerobot_is_told(tmp_path):
@@ -553,3 +555,30 @@ def test_items_of_a_tuple_have_one_name_in_every_storage():
                 table = until(lambda: (a := hub.get(f"{at}/episodes?where=max(%22{name}%22)+is+not+null&columns=number,max(%22{name}%22)&format=jsonl")).status == 200 and a)
                 assert table.body.count(b"\n") == 1 and name.encode() in table.body, table.body
             assert hub.get(f"{at}/episodes/0/observations/7").status == 404
+
+
+def test_what_a_set_says_wrongly_is_named(tmp_path):
+    """Of LeRobot's info.json a byte order mark and a version that is a number, and an episode that is listed twice; of D4RL rows of which
+    none follows the one before it."""
+    arm = os.path.join(FIXTURES, "lerobot/arm-v21")
+    for name in ("mark", "number", "twice"):
+        shutil.copytree(arm, tmp_path / name)
+    info = (tmp_path / "mark/meta/info.json").read_bytes()
+    (tmp_path / "mark/meta/info.json").write_bytes(b"\xef\xbb\xbf" + info)
+    (tmp_path / "number/meta/info.json").write_text(json.dumps({**json.loads(info), "codebase_version": 2.1}))
+    with open(tmp_path / "twice/meta/episodes.jsonl", "r+") as f:
+        first = f.readline()
+        f.seek(0, 2)
+        f.write(first)
+    with h5py.File(tmp_path / "shuffled.hdf5", "w") as f:
+        rng = np.random.default_rng(1)
+        f["observations"], f["next_observations"] = rng.normal(size=(50, 3)), rng.normal(size=(50, 3))
+        f["actions"], f["rewards"], f["terminals"] = rng.normal(size=(50, 2)), np.zeros(50), np.zeros(50, bool)
+    with serving(str(tmp_path)) as hub:
+        hub.wait_indexed()
+        assert "byte order mark" in hub.dataset("mark")["reason"]
+        assert "codebase_version as the number 2.1" in hub.dataset("number")["reason"]
+        twice = hub.dataset("twice")
+        assert twice["status"] == "ready" and [p["path"] for p in twice["problems"] if p["code"] == "repeated-episode"] == ["meta/episodes.jsonl"], twice["problems"]
+        shuffled = hub.dataset("shuffled")
+        assert shuffled["episodes"] == 50 and "shuffled transitions" in {p["code"]: p["detail"] for p in shuffled["problems"]}["shuffled-transitions"]

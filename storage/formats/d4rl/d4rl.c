@@ -5,8 +5,8 @@
  * say so; without timeouts, where next_observations is not the next observation. What is left at the end is
  * an episode too.
  *
- * Problems: not-fetched, permission-denied, boundary-unknown, open-tail, rows-differ, and those of
- * storage/formats/kit/h5_kit.h.
+ * Problems: not-fetched, permission-denied, boundary-unknown, shuffled-transitions, open-tail, rows-differ,
+ * and those of storage/formats/kit/h5_kit.h.
  */
 #include "storage/formats/d4rl/d4rl.h"
 
@@ -126,12 +126,27 @@ static bool find_breaks(struct d4rl *d)
     return good;
 }
 
+/* Nothing follows anything: each row is an episode of one step. */
+static enum hub_status tell_shuffled(struct d4rl *d, struct hub_error *err)
+{
+    for (uint64_t i = 0; i + 1 < d->c.rows; i++)
+        if (!d->c.ends[i])
+            return HUB_OK;
+    return d->c.rows > 2
+               ? hub_sink_problem(d->tree.sink, "shuffled-transitions", HUB_VIEW("next_observations"), err,
+                                  "no row follows the one before it: these look like shuffled "
+                                  "transitions, and each is an episode of one step")
+               : HUB_OK;
+}
+
 static enum hub_status find_ends(struct d4rl *d, struct hub_error *err)
 {
     HUB_TRY(read_flags(d, "terminals", D4RL_TERMINAL, &d->c.terminals, err));
     HUB_TRY(read_flags(d, "timeouts", D4RL_TIMEOUT, &d->c.timeouts, err));
-    if (d->c.timeouts || d->c.rows == 0 || find_breaks(d))
+    if (d->c.timeouts || d->c.rows == 0)
         return HUB_OK;
+    if (find_breaks(d))
+        return tell_shuffled(d, err);
     for (uint64_t i = 0; i < d->c.rows; i++)
         d->c.ends[i] &= D4RL_TERMINAL;
     return d4rl_tell_unknown(&d->c, d->tree.sink, err);

@@ -146,7 +146,7 @@ static enum hub_status check_repeated(struct plan *p, struct hub_error *err)
     int64_t example = 0;
     if (p->listed_count)
         qsort(p->listed, p->listed_count, sizeof *p->listed, hub_by_i64);
-    for (uint32_t i = 1; p->tables && i < p->listed_count; i++)
+    for (uint32_t i = 1; i < p->listed_count; i++)
         if (p->listed[i] == p->listed[i - 1])
             example = repeated++ ? example : p->listed[i];
     if (!repeated)
