@@ -188,7 +188,9 @@ static enum hub_status try_column(struct rows_request *q, uint32_t column, struc
     HUB_TRY(check_name(r, column, r->as[column].name, err));
     HUB_TRY(hub_reading_look(r, column, err));
     const struct hub_block_column *as = &r->as[column];
-    HUB_TRY(r->columns[column].hidden ? HUB_OK : hub_encode_check(as->type, &as->variant, q->as, 2, err));
+    HUB_TRY(r->columns[column].hidden
+                ? HUB_OK
+                : hub_encode_check_named(field->path, as->type, &as->variant, q->as, 2, err));
     if (!q->zipped || r->columns[column].hidden)
         return HUB_OK;
     if (as->type == HUB_FIELD_TEXT && as->variant.rank)

@@ -213,8 +213,15 @@ enum hub_status hub_selection_read(struct hub_request *request, const struct hub
 {
     const enum hub_status st = hub_read(&selected->plan, request->may_block ? 0 : HUB_READ_NOWAIT,
                                         request->parallel, into, rows, err);
+    if (st != HUB_CORRUPT)
+        return st;
+    const struct hub_error why = *err;
     /* short because it was cut meanwhile? */
-    return st == HUB_CORRUPT && hub_selection_unchanged(selection, err) ? HUB_CHANGED : st;
+    if (hub_selection_unchanged(selection, err))
+        return HUB_CHANGED;
+    return why.problem[0] ? st
+                          : hub_fail_as(err, st, "field-unreadable", "rows of '%.200s' cannot be read: %s",
+                                        selection->dataset->fields[selected->field].path, why.detail);
 }
 
 enum hub_status hub_selection_unchanged(const struct hub_selection *selection, struct hub_error *err)

@@ -48,7 +48,7 @@ enum hub_status hub_raw_rows(struct hub_rows *rows, struct hub_buf *out, struct 
 static enum hub_fit fit(enum hub_field_type type, const struct hub_variant *variant)
 {
     if (type == HUB_FIELD_TEXT)
-        return HUB_FIT_NONE;
+        return hub_encode_as_item(type, variant) ? HUB_FIT_ONE_ROW : HUB_FIT_NONE;
     return hub_encode_as_bytes(type, variant) ? HUB_FIT_ONE_ROW : HUB_FIT_ROWS;
 }
 
@@ -66,7 +66,7 @@ static uint64_t length(const struct hub_encoding *e)
 {
     const struct hub_plan *plan = e->fields[0].plan;
     const enum hub_field_type type = e->fields[0].type;
-    const bool padded = type == HUB_FIELD_IMAGE_JPEG || type == HUB_FIELD_IMAGE_PNG;
+    const bool padded = type == HUB_FIELD_IMAGE_JPEG || type == HUB_FIELD_IMAGE_PNG || type == HUB_FIELD_TEXT;
     return padded || plan->variant->kind == HUB_KIND_VAR ? UINT64_MAX : plan->bytes_out;
 }
 
@@ -74,7 +74,8 @@ static enum hub_status write_raw(struct hub_encoding *e, struct hub_buf *out, st
 {
     HUB_CLEANUP(hub_rows_dispose) struct hub_rows rows = {0};
     HUB_TRY(e->read(e, 0, NULL, &rows, err));
-    return hub_raw_rows(&rows, out, err);
+    return e->fields[0].type == HUB_FIELD_TEXT ? hub_buf_add_view(out, hub_item_text(&rows, 0), err)
+                                               : hub_raw_rows(&rows, out, err);
 }
 
 const struct hub_writer hub_write_raw = {

@@ -86,6 +86,11 @@ void hub_representations_list(enum hub_representation_list which, char out[HUB_R
 HUB_MUST_USE enum hub_status hub_encode_check(enum hub_field_type type, const struct hub_variant *variant,
                                               const struct hub_representation *as, uint64_t rows,
                                               struct hub_error *err);
+/** The same of a column among others: `name` is told. */
+HUB_MUST_USE enum hub_status hub_encode_check_named(const char *name, enum hub_field_type type,
+                                                    const struct hub_variant *variant,
+                                                    const struct hub_representation *as, uint64_t rows,
+                                                    struct hub_error *err);
 /** The same of all fields, and of them together. HUB_TOO_BIG "too-large". */
 HUB_MUST_USE enum hub_status hub_encoding_check(const struct hub_encoding *e, struct hub_error *err);
 const char *hub_encoding_media_type(const struct hub_encoding *e);

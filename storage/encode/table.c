@@ -100,10 +100,22 @@ enum hub_status hub_encode_check(enum hub_field_type type, const struct hub_vari
         return hub_fail_as(
             err, HUB_NOT_ACCEPTABLE, "not-acceptable",
             "%s rows are available as %s one at a time: ask with row=", hub_field_type_name(type), as->name);
+    char dims[32] = "";
+    if (variant->rank > 1)
+        snprintf(dims, sizeof dims, " of %u dimensions", variant->rank);
     list_others(type, variant, others);
     return hub_fail_as(err, HUB_NOT_ACCEPTABLE, fit == HUB_FIT_DECODED ? "needs-decoding" : "not-acceptable",
-                       "%s rows are not available as %s, but as %s", hub_field_type_name(type), as->name,
-                       others);
+                       "%s rows%s are not available as %s, but as %s", hub_field_type_name(type), dims,
+                       as->name, others);
+}
+
+enum hub_status hub_encode_check_named(const char *name, enum hub_field_type type,
+                                       const struct hub_variant *variant, const struct hub_representation *as,
+                                       uint64_t rows, struct hub_error *err)
+{
+    struct hub_error why = {0};
+    const enum hub_status st = hub_encode_check(type, variant, as, rows, &why);
+    return st ? hub_fail_as(err, st, why.problem, "'%.200s': %s", name, why.detail) : HUB_OK;
 }
 
 enum hub_status hub_encoding_check(const struct hub_encoding *e, struct hub_error *err)
@@ -115,7 +127,9 @@ enum hub_status hub_encoding_check(const struct hub_encoding *e, struct hub_erro
                            "several fields come as one of %s; %s is for one field", list, e->as->name);
     }
     for (const struct hub_encoding_field *c = e->fields; c < e->fields + e->count; c++)
-        HUB_TRY(hub_encode_check(c->type, c->plan->variant, e->as, c->plan->slice.count, err));
+        HUB_TRY(e->single ? hub_encode_check(c->type, c->plan->variant, e->as, c->plan->slice.count, err)
+                          : hub_encode_check_named(c->name, c->type, c->plan->variant, e->as,
+                                                   c->plan->slice.count, err));
     return e->as->writer->check ? e->as->writer->check(e, err) : HUB_OK;
 }
 

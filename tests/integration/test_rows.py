@@ -363,6 +363,26 @@ def test_damage_is_the_answer_or_a_line_in_the_log(tmp_path, format):
         assert " 200 " in line and "aborted" in line and "deflate" in line.split('"')[-1], line
 
 
+def test_what_does_not_fit_is_named(tmp_path):
+    """A field among several whose rows have two dimensions, by its name; one text is raw bytes; damaged rows are of their field."""
+    write_damaged(tmp_path / "damaged.h5", 0)
+    with h5py.File(tmp_path / "odd.h5", "w") as f:
+        f["pose"], f["turn"] = np.zeros((4, 3)), np.zeros((4, 3, 3))
+        f["said"] = ["go", "\u4e2d", "", "stop"]
+        f["fixed"] = np.array([b"go", b"left", b"", b"stop"], "S4")
+    with serving(str(tmp_path), args=("--measure", "off")) as hub:
+        hub.wait_indexed()
+        for what in ("rows", "episodes/0"):
+            answer = hub.get(f"/api/v1/datasets/odd/{what}?fields=pose&fields=turn&format=csv")
+            assert answer.status == 406 and "'turn': number rows of 2 dimensions are not available as csv" in answer.json()["detail"], answer.body
+        for name, row, text in [("said", 1, "\u4e2d"), ("said", 2, ""), ("fixed", 0, "go"), ("fixed", -1, "stop")]:
+            answer = hub.get(f"/api/v1/datasets/odd/episodes/0/{name}?row={row}&format=raw")
+            assert answer.status == 200 and answer.body.decode() == text
+        assert hub.get("/api/v1/datasets/odd/episodes/0/said?format=raw").status == 406  # several of them
+        answer = hub.get("/api/v1/datasets/damaged/episodes/0/x?stop=10&format=npy")
+        assert answer.status == 422 and answer.json()["type"].endswith(":field-unreadable") and "rows of 'x' cannot be read: " in answer.json()["detail"]
+
+
 def test_minari_cli(tmp_path):
     """Its files are the hub's answers; text goes to a pipe, and what is wrong has the hub's words."""
     from cli import Cli

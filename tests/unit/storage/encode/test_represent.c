@@ -28,7 +28,7 @@ Test(represent, the_table)
     } cases[] = {
         {HUB_FIELD_NUMBER, &number, "yyyyyyyyn", "yyyyyyyyn"},
         {HUB_FIELD_BOOL, &number, "yyyyyyyyn", "yyyyyyyyn"},
-        {HUB_FIELD_TEXT, &var, "yyyyyyynn", "yyyyyyynn"},
+        {HUB_FIELD_TEXT, &var, "yyyyyyyyn", "yyyyyyynn"},
         {HUB_FIELD_BYTES, &var, "ynynyyyyn", "ynynyyynn"},
         {HUB_FIELD_OPAQUE, &var, "ynynyyyyn", "ynynyyynn"},
         {HUB_FIELD_IMAGE_JPEG, &var, "ydydyyyyy", "ydydyyynn"},
