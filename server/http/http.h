@@ -194,7 +194,8 @@ struct hub_response {
     } headers[32];
     unsigned header_count;
     enum hub_body_kind kind;
-    /* owned. BUFFER: the body; FILE: what is sent before the bytes of the file; MADE: its first stretch, if it is there */
+    /* owned. BUFFER: the body; FILE: what is sent before the bytes of the file; MADE: its first stretch, if
+     * it is there */
     struct hub_buf buffer;
     bool is_json;             /* BUFFER: holds JSON text made here, not the bytes of a file or a coding */
     struct hub_bytes *shared; /* SHARED: a reference, handed over */
@@ -238,8 +239,8 @@ HUB_MUST_USE enum hub_status hub_response_made(struct hub_response *response, un
                                                const char *content_type, struct hub_maker *maker,
                                                struct hub_error *err);
 
-/** Make the first stretch of such a body now, so that what is wrong with it is the answer, and not the end of one that
- * has begun. Blocking. */
+/** Make the first stretch of such a body now, so that what is wrong with it is the answer, and not the end of
+ * one that has begun. Blocking. */
 HUB_MUST_USE enum hub_status hub_response_begin(struct hub_response *response, struct hub_error *err);
 
 /** The answer to a HEAD whose body is too dear to be made for its length alone. */

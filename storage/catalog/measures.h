@@ -32,9 +32,9 @@ struct hub_measure_blob {
     bool
         is_column; /* as hub_measures_pack makes them: kept in runs, so that one episode's cell is near at hand */
 };
-/** Write them together, in place of those of the same names, beside the others; the problems of `found` are then those
- * that measuring the part met (NULL: they stay as they are), and problems of its dataset. HUB_NOT_FOUND: the part is
- * gone. */
+/** Write them together, in place of those of the same names, beside the others; the problems of `found` are
+ * then those that measuring the part met (NULL: they stay as they are), and problems of its dataset.
+ * HUB_NOT_FOUND: the part is gone. */
 HUB_MUST_USE enum hub_status hub_measures_write(struct hub_catalog *catalog, int64_t part,
                                                 const struct hub_measured_state *state,
                                                 const struct hub_measure_blob *blobs, uint32_t count,

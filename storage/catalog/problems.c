@@ -1,5 +1,6 @@
-/* What is wrong with datasets: found while publishing, by the plan, and in the parts, in that order, of a part by its
- * inspection and then by measuring. Each of them is one blob: code, path and detail of one problem after the other. */
+/* What is wrong with datasets: found while publishing, by the plan, and in the parts, in that order, of a
+ * part by its inspection and then by measuring. Each of them is one blob: code, path and detail of one
+ * problem after the other. */
 #include "storage/catalog/publish.h"
 
 #include "storage/base/json.h"

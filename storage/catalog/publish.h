@@ -66,8 +66,8 @@ HUB_MUST_USE enum hub_status hub_media_cameras(struct hub_publication *p, int64_
 /** Those of a part, or of a dataset's plan. */
 HUB_MUST_USE enum hub_status hub_problems_write(struct hub_db *db, int64_t owner,
                                                 const struct hub_findings *found, struct hub_error *err);
-/** Those that measuring a part met, in place of what it met before; they count as problems of the dataset. `changed`:
- * there were some before, or are now. */
+/** Those that measuring a part met, in place of what it met before; they count as problems of the dataset.
+ * `changed`: there were some before, or are now. */
 HUB_MUST_USE enum hub_status hub_problems_write_measured(struct hub_catalog *catalog, int64_t part,
                                                          const struct hub_findings *found, bool *changed,
                                                          struct hub_error *err);

@@ -1,5 +1,5 @@
-/* Zip archives: see zip.h. The directory at the end is read whole; of each member's local header its name, which
- * has to be the directory's, and the length of its extra field, which may be another one. */
+/* Zip archives: see zip.h. The directory at the end is read whole; of each member's local header its name,
+ * which has to be the directory's, and the length of its extra field, which may be another one. */
 #include "storage/formats/zip.h"
 
 #include "storage/base/cursor.h"

@@ -31,13 +31,13 @@ bool hub_zip_is(const uint8_t *head, size_t size);
 HUB_MUST_USE enum hub_status hub_zip_read(struct hub_zip *zip, struct hub_source *source,
                                           struct hub_error *err);
 
-/** Where a member's stored bytes begin. HUB_UNSUPPORTED, HUB_CORRUPT: it cannot be read, or the header in front of
- * the bytes has another name than the directory. */
+/** Where a member's stored bytes begin. HUB_UNSUPPORTED, HUB_CORRUPT: it cannot be read, or the header in
+ * front of the bytes has another name than the directory. */
 HUB_MUST_USE enum hub_status hub_zip_find(struct hub_zip *zip, const struct hub_zip_member *member,
                                           uint64_t *offset, struct hub_error *err);
 
-/** Compare the CRC-32 of a stored member whose bytes begin at `offset`: all of them are read, this once. HUB_CORRUPT:
- * it differs. HUB_TIMEOUT: not compared, for the job has no time left for it. */
+/** Compare the CRC-32 of a stored member whose bytes begin at `offset`: all of them are read, this once.
+ * HUB_CORRUPT: it differs. HUB_TIMEOUT: not compared, for the job has no time left for it. */
 HUB_MUST_USE enum hub_status hub_zip_check(struct hub_source *source, const struct hub_zip_member *member,
                                            uint64_t offset, struct hub_error *err);
 

@@ -38,7 +38,8 @@ HUB_MUST_USE enum hub_status hub_measure_columns_add_part(struct hub_measure_col
 HUB_MUST_USE enum hub_status hub_measure_columns_add_motion(struct hub_measure_columns *columns,
                                                             const struct hub_measured_part *measured,
                                                             struct hub_error *err);
-/** Into the catalogue, as those of the part in this row, with the problems that measuring it met (hub_measures_write). */
+/** Into the catalogue, as those of the part in this row, with the problems that measuring it met
+ * (hub_measures_write). */
 HUB_MUST_USE enum hub_status hub_measure_columns_keep(const struct hub_measure_columns *columns,
                                                       struct hub_catalog *catalog, int64_t part_row,
                                                       const struct hub_measured_state *state,

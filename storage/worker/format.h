@@ -60,8 +60,8 @@ HUB_MUST_USE enum hub_status hub_files_load(struct hub_files *files, uint32_t nu
 HUB_MUST_USE enum hub_status hub_files_side_add(struct hub_files *files, const void *data, size_t size,
                                                 uint64_t *offset, struct hub_error *err);
 
-/** Whether there is still time for reading bytes only to compare a checksum. Half of the job's time is left for
- * what describes the data: what was not compared by then is told, and served. */
+/** Whether there is still time for reading bytes only to compare a checksum. Half of the job's time is left
+ * for what describes the data: what was not compared by then is told, and served. */
 bool hub_files_may_check(const struct hub_files *files);
 
 /** What a claim answers: a bid on the directory, or on single files of an unclaimed directory. */

@@ -25,9 +25,10 @@ struct hub_npz {
     struct hub_tally unchecked; /* arrays whose checksum was not compared: the job has no time left for it */
 };
 
-/** Read all headers. Deflated arrays are unpacked to side data here, and the checksums of stored ones compared, so
- * that whoever serves their rows need not read all of an array for some of it. An array that cannot be read has a
- * reason; what is wrong with the archive is the status. `npz` is zero before, and disposed of in any case. */
+/** Read all headers. Deflated arrays are unpacked to side data here, and the checksums of stored ones
+ * compared, so that whoever serves their rows need not read all of an array for some of it. An array that
+ * cannot be read has a reason; what is wrong with the archive is the status. `npz` is zero before, and
+ * disposed of in any case. */
 HUB_MUST_USE enum hub_status hub_npz_open(struct hub_npz *npz, struct hub_files *files, uint32_t number,
                                           struct hub_error *err);
 /** The same of an archive that lies in `npz->source`, from `begin` to its end. */

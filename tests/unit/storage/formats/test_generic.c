@@ -156,8 +156,8 @@ static void put_end(uint64_t directory, uint64_t members)
     put(0, 2);
 }
 
-/* Members that share one place in the file: a directory of 400,000 of them, of which two have one name. Comparing
- * each with all others would take 80,000,000,000 steps, which no test waits for. */
+/* Members that share one place in the file: a directory of 400,000 of them, of which two have one name.
+ * Comparing each with all others would take 80,000,000,000 steps, which no test waits for. */
 Test(generic, many_members)
 {
     enum { MEMBERS = 400000 };
