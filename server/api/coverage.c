@@ -45,12 +45,13 @@ enum hub_status hub_coverage_read(const struct hub_state *state, enum hub_measur
         const bool done = is_as_far(part, how_far, ranges);
         out->state =
             (out->state ^ part->stamp ^ part->ranges ^ part->failed) * UINT64_C(0x9E3779B97F4A7C15) + 1;
+        const bool failed = !done && part->failed && part->failed <= how_far;
         if (dataset->parts[i].broken)
             continue;
         out->of_parts++;
         out->parts += done;
-        out->failed += !done && part->failed;
-        out->stale |= !done && !part->failed && part->how_far >= how_far;
+        out->failed += failed;
+        out->stale |= !done && !failed && part->how_far >= how_far;
         const struct hub_lost *lost = how_far == HUB_MEASURED_REWARDS ? &part->rewards_lost : &part->lost;
         out->lost.episodes += done ? lost->episodes : 0;
         out->lost.steps += done ? lost->steps : 0;

@@ -13,6 +13,7 @@ struct hub_measure_failures {
     pthread_mutex_t lock;
     struct failure {
         int64_t part, again_ms;
+        enum hub_measured how_far; /* the least that failed */
         unsigned tries;
         char id[1024], why[256];
     } * items;
@@ -49,7 +50,8 @@ static void drop(struct hub_measure_failures *f, struct failure *failure)
     *failure = f->items[--f->count];
 }
 
-int64_t hub_measures_fail(struct hub_catalog *catalog, const char *id, int64_t part, const char *why)
+int64_t hub_measures_fail(struct hub_catalog *catalog, const char *id, int64_t part,
+                          enum hub_measured how_far, const char *why)
 {
     struct hub_measure_failures *f = catalog->measure_failures;
     unsigned tries = 0;
@@ -57,10 +59,11 @@ int64_t hub_measures_fail(struct hub_catalog *catalog, const char *id, int64_t p
     struct failure *failure = find(f, part);
     if (!failure && !hub_grow(&f->items, f->count, &f->capacity, sizeof *f->items, NULL)) {
         failure = &f->items[f->count++];
-        *failure = (struct failure){.part = part};
+        *failure = (struct failure){.part = part, .how_far = how_far};
     }
     if (failure) {
         tries = failure->tries++;
+        failure->how_far = HUB_MIN(failure->how_far, how_far);
         snprintf(failure->id, sizeof failure->id, "%s", id);
         snprintf(failure->why, sizeof failure->why, "%s", why);
     }
@@ -72,24 +75,34 @@ int64_t hub_measures_fail(struct hub_catalog *catalog, const char *id, int64_t p
     return tries ? pause_ms : -pause_ms;
 }
 
-void hub_measures_succeed(struct hub_catalog *catalog, int64_t part)
+void hub_measures_succeed(struct hub_catalog *catalog, int64_t part, enum hub_measured how_far)
 {
     struct hub_measure_failures *f = catalog->measure_failures;
     pthread_mutex_lock(&f->lock);
     struct failure *failure = find(f, part);
-    if (failure)
+    if (failure && failure->how_far <= how_far)
         drop(f, failure);
     pthread_mutex_unlock(&f->lock);
 }
 
-bool hub_measures_failed(const struct hub_catalog *catalog, int64_t part, bool *rests)
+enum hub_measured hub_measures_failed(const struct hub_catalog *catalog, int64_t part)
 {
     struct hub_measure_failures *f = catalog->measure_failures;
     pthread_mutex_lock(&f->lock);
     const struct failure *failure = find(f, part);
-    *rests = failure && hub_time_mono_ms() < failure->again_ms;
+    const enum hub_measured how_far = failure ? failure->how_far : HUB_MEASURED_NOTHING;
     pthread_mutex_unlock(&f->lock);
-    return failure;
+    return how_far;
+}
+
+bool hub_measures_rests(const struct hub_catalog *catalog, int64_t part, enum hub_measured how_far)
+{
+    struct hub_measure_failures *f = catalog->measure_failures;
+    pthread_mutex_lock(&f->lock);
+    const struct failure *failure = find(f, part);
+    const bool rests = failure && failure->how_far <= how_far && hub_time_mono_ms() < failure->again_ms;
+    pthread_mutex_unlock(&f->lock);
+    return rests;
 }
 
 static bool is_there(struct hub_db *db, int64_t part)

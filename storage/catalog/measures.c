@@ -62,7 +62,6 @@ enum hub_status hub_measures_states(const struct hub_state *state, struct hub_me
         if (!row)
             break;
         const struct hub_dataset_part *part = part_of(sorted, dataset->part_count, hub_stmt_int(stmt, 0));
-        bool rests;
         if (part)
             states[part - dataset->parts] =
                 (struct hub_measured_state){.how_far = (enum hub_measured)hub_stmt_int(stmt, 1),
@@ -70,7 +69,7 @@ enum hub_status hub_measures_states(const struct hub_state *state, struct hub_me
                                             .ranges = (uint64_t)hub_stmt_int(stmt, 3),
                                             .rewards_lost = take_lost(stmt, 4),
                                             .lost = take_lost(stmt, 6),
-                                            .failed = hub_measures_failed(state->catalog, part->row, &rests)};
+                                            .failed = hub_measures_failed(state->catalog, part->row)};
     }
     *out = states;
     states = NULL;

@@ -19,7 +19,7 @@ struct hub_measured_state {
     enum hub_measured how_far;
     uint64_t stamp;
     uint64_t ranges; /* what HUB_MEASURED_ALL was measured with, as a number that the measurer knows */
-    bool failed;     /* it did not get farther: hub_measures_fail */
+    enum hub_measured failed; /* it could not be measured so far: hub_measures_fail */
     struct hub_lost rewards_lost, lost; /* of rewards; of any field */
 };
 /** Of all parts of a dataset, by part; to be freed. Blocking. */
@@ -49,16 +49,19 @@ HUB_MUST_USE enum hub_status hub_measures_count(struct hub_catalog *catalog, enu
                                                 uint64_t *parts, uint64_t *done, struct hub_error *err);
 
 /**
- * A part could not be measured for trouble of this machine, as an I/O error: nobody is to wait for it, until
- * hub_measures_succeed. Kept in memory; safe from any thread.
+ * A part could not be measured so far for trouble of this machine, as an I/O error: nobody is to wait for it,
+ * until it succeeded as far. Kept in memory; safe from any thread.
  *
  * @return milliseconds for which it is not tried again, longer each time; negative: it failed for the first
  * time
  */
-int64_t hub_measures_fail(struct hub_catalog *catalog, const char *id, int64_t part, const char *why);
-void hub_measures_succeed(struct hub_catalog *catalog, int64_t part);
-/** Did this part fail? `rests`: it is not tried again yet. */
-bool hub_measures_failed(const struct hub_catalog *catalog, int64_t part, bool *rests);
+int64_t hub_measures_fail(struct hub_catalog *catalog, const char *id, int64_t part,
+                          enum hub_measured how_far, const char *why);
+void hub_measures_succeed(struct hub_catalog *catalog, int64_t part, enum hub_measured how_far);
+/** How far a part could not be measured; 0: it did not fail. */
+enum hub_measured hub_measures_failed(const struct hub_catalog *catalog, int64_t part);
+/** It failed, and is not to be tried again yet. */
+bool hub_measures_rests(const struct hub_catalog *catalog, int64_t part, enum hub_measured how_far);
 /** Hand over the parts that failed, by the ids of their datasets. How many there are. `each` must not call
  * the catalogue. */
 typedef void (*hub_measure_failure_each)(void *user, const char *id, const char *why);

@@ -13,25 +13,26 @@ static void put_progress(struct hub_measurer *m, uint64_t done, uint64_t of)
     pthread_mutex_unlock(&m->lock);
 }
 
-static bool rests(const struct hub_measurer *m, const struct hub_dataset *dataset, uint32_t part)
+static bool rests(const struct hub_measurer *m, const struct hub_dataset *dataset, uint32_t part,
+                  enum hub_measured how_far)
 {
-    bool out;
-    (void)hub_measures_failed(m->turn.options.catalog, dataset->parts[part].row, &out);
-    return out;
+    return hub_measures_rests(m->turn.options.catalog, dataset->parts[part].row, how_far);
 }
 
 /* What became of a part. Trouble of this machine with it is reported once, and keeps nobody waiting: it is
  * tried again later. */
 static enum hub_status end_part(struct hub_measurer *m, const struct hub_dataset *dataset, uint32_t part,
-                                enum hub_status st, const struct hub_error *why, struct hub_error *err)
+                                enum hub_measured how_far, enum hub_status st, const struct hub_error *why,
+                                struct hub_error *err)
 {
     const struct hub_measurer_options *o = &m->turn.options;
     const char *id = dataset->summary->id;
     if (!st)
-        hub_measures_succeed(o->catalog, dataset->parts[part].row);
+        hub_measures_succeed(o->catalog, dataset->parts[part].row, how_far);
     if (st != HUB_IO && st != HUB_DENIED && st != HUB_TIMEOUT)
         return st ? hub_pass(st, why, err) : HUB_OK;
-    const int64_t pause_ms = hub_measures_fail(o->catalog, id, dataset->parts[part].row, why->detail);
+    const int64_t pause_ms =
+        hub_measures_fail(o->catalog, id, dataset->parts[part].row, how_far, why->detail);
     const int64_t again_ms = hub_time_mono_ms() + (pause_ms < 0 ? -pause_ms : pause_ms);
     m->retry_ms = m->retry_ms ? HUB_MIN(m->retry_ms, again_ms) : again_ms;
     if (pause_ms < 0 && o->tell)
@@ -48,14 +49,14 @@ static enum hub_status measure_parts(struct hub_measurer *m, const struct hub_me
     for (uint32_t i = 0; i < plan->dataset->part_count; i++) {
         put_progress(m, i, plan->dataset->part_count);
         if (plan->dataset->parts[i].broken || plan->states[i].how_far >= how_far ||
-            rests(m, plan->dataset, i))
+            rests(m, plan->dataset, i, how_far))
             continue;
         if (any && hub_measure_yields(m))
             return hub_fail(err, HUB_BUSY, "another dataset comes first");
         any = true;
         struct hub_error why = {0};
         const enum hub_status part_st = hub_measure_part_fields(&m->turn, plan, i, how_far, &why),
-                              st = end_part(m, plan->dataset, i, part_st, &why, err);
+                              st = end_part(m, plan->dataset, i, how_far, part_st, &why, err);
         first = first ? first : st;
         if (m->turn.stop)
             return st;
@@ -94,15 +95,16 @@ static enum hub_status measure_motions(struct hub_measurer *m, const struct hub_
     for (uint32_t i = 0; i < dataset->part_count; i++) {
         const struct hub_measured_state *state = &plan.states[i];
         put_progress(m, i, dataset->part_count);
-        if (dataset->parts[i].broken ||
-            (state->how_far == HUB_MEASURED_ALL && state->ranges == ranges.hash) || rests(m, dataset, i))
+        if (dataset->parts[i].broken || state->how_far < HUB_MEASURED_FIELDS /* pass 1 failed */ ||
+            (state->how_far == HUB_MEASURED_ALL && state->ranges == ranges.hash) ||
+            rests(m, dataset, i, HUB_MEASURED_ALL))
             continue;
         if (any && hub_measure_yields(m))
             return hub_fail(err, HUB_BUSY, "another dataset comes first");
         any = true;
         struct hub_error why = {0};
         const enum hub_status part_st = hub_measure_part_motion(&m->turn, &plan, i, &ranges, &why),
-                              st = end_part(m, dataset, i, part_st, &why, err);
+                              st = end_part(m, dataset, i, HUB_MEASURED_ALL, part_st, &why, err);
         first = first ? first : st;
         if (m->turn.stop)
             return st;

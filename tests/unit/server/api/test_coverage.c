@@ -71,24 +71,31 @@ Test(coverage, parts_with_older_ranges_are_not_done)
 Test(coverage, nobody_waits_for_a_part_that_failed)
 {
     struct hub_catalog *catalog = api_kit_app()->catalog;
-    bool rests;
     measure(0, HUB_MEASURED_ALL, 5);
     measure(1, HUB_MEASURED_ALL, 5);
-    measure(2, HUB_MEASURED_REWARDS, 0);
+    measure(2, HUB_MEASURED_NOTHING, 0);
     const uint64_t before = hub_measures_generation(catalog);
-    const int64_t first_ms = hub_measures_fail(catalog, "links-v0", row_of(2), "Input/output error");
+    const int64_t first_ms =
+        hub_measures_fail(catalog, "links-v0", row_of(2), HUB_MEASURED_FIELDS, "Input/output error");
     cr_expect_lt(first_ms, 0);
-    cr_expect_eq(hub_measures_fail(catalog, "links-v0", row_of(2), "Input/output error"), 2 * -first_ms);
+    cr_expect_eq(hub_measures_fail(catalog, "links-v0", row_of(2), HUB_MEASURED_FIELDS, "Input/output error"),
+                 2 * -first_ms);
     cr_expect_gt(hub_measures_generation(catalog), before, "who waits looks again");
-    cr_expect(hub_measures_failed(catalog, row_of(2), &rests) && rests);
+    cr_expect_eq(hub_measures_failed(catalog, row_of(2)), HUB_MEASURED_FIELDS);
+    cr_expect(hub_measures_rests(catalog, row_of(2), HUB_MEASURED_ALL));
+    cr_expect_not(hub_measures_rests(catalog, row_of(2), HUB_MEASURED_REWARDS), "these did not fail");
+    hub_measures_succeed(catalog, row_of(2), HUB_MEASURED_REWARDS);
     struct hub_coverage c = coverage(HUB_MEASURED_ALL);
     cr_expect(c.complete && c.parts == 2 && c.failed == 1);
+    c = coverage(HUB_MEASURED_REWARDS);
+    cr_expect(!c.complete && c.parts == 2 && c.failed == 0, "its rewards are still to be measured");
+    measure(2, HUB_MEASURED_REWARDS, 0);
     c = coverage(HUB_MEASURED_REWARDS);
     cr_expect(c.complete && c.parts == 3 && c.failed == 0);
     measure(0, HUB_MEASURED_ALL, 6);
     c = coverage(HUB_MEASURED_ALL);
     cr_expect(!c.complete && c.parts == 1 && c.failed == 1, "another one is measured again");
-    hub_measures_succeed(catalog, row_of(2));
+    hub_measures_succeed(catalog, row_of(2), HUB_MEASURED_FIELDS);
     c = coverage(HUB_MEASURED_ALL);
     cr_expect(!c.complete && c.failed == 0);
 }
