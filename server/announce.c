@@ -239,7 +239,6 @@ void hub_announce_scan(void *user, const struct hub_scan_event *event)
             {HUB_LOG_ERROR, "inspection-given-up",
              "it is tried again after a change, on SIGHUP or `minari-hub scan`, and at the next start"},
         [HUB_SCAN_TROUBLE] = {HUB_LOG_ERROR, "sweep-ended-early", "it is tried again by itself"},
-        [HUB_SCAN_UNMEASURED] = {HUB_LOG_WARNING, "measuring-failed", "it is tried again by itself"},
     };
     const struct hub_app *app = user;
     if ((size_t)event->kind >= HUB_COUNT(known) || !known[event->kind].name)

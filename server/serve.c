@@ -188,9 +188,7 @@ static enum hub_status start_measurer(struct hub_app *app, const struct hub_conf
                                                  .user = app,
                                                  .take = take_memory,
                                                  .give = give_memory,
-                                                 .memory = app->budget,
-                                                 .tell = hub_announce_scan,
-                                                 .tell_user = app};
+                                                 .memory = app->budget};
     app->measure = modes[config->measure];
     return config->measure == HUB_MEASURE_OFF ? HUB_OK : hub_measurer_start(&options, &app->measurer, err);
 }

@@ -72,7 +72,7 @@ int64_t hub_measures_fail(struct hub_catalog *catalog, const char *id, int64_t p
         failure->again_ms = hub_time_mono_ms() + pause_ms;
     pthread_mutex_unlock(&f->lock);
     atomic_fetch_add(&catalog->measures_stored, 1);
-    return tries ? pause_ms : -pause_ms;
+    return pause_ms;
 }
 
 void hub_measures_succeed(struct hub_catalog *catalog, int64_t part, enum hub_measured how_far)

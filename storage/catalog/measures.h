@@ -52,8 +52,7 @@ HUB_MUST_USE enum hub_status hub_measures_count(struct hub_catalog *catalog, enu
  * A part could not be measured so far for trouble of this machine, as an I/O error: nobody is to wait for it,
  * until it succeeded as far. Kept in memory; safe from any thread.
  *
- * @return milliseconds for which it is not tried again, longer each time; negative: it failed for the first
- * time
+ * @return milliseconds for which it is not tried again, longer each time
  */
 int64_t hub_measures_fail(struct hub_catalog *catalog, const char *id, int64_t part,
                           enum hub_measured how_far, const char *why);

@@ -22,9 +22,6 @@ struct hub_measurer_options {
     bool (*take)(void *memory, uint64_t bytes);
     void (*give)(void *memory, uint64_t bytes);
     void *memory;
-    /** As the scanner's. NULL: nobody listens. */
-    void (*tell)(void *user, const struct hub_scan_event *event);
-    void *tell_user;
 };
 
 HUB_MUST_USE enum hub_status hub_measurer_start(const struct hub_measurer_options *options,

@@ -19,24 +19,20 @@ static bool rests(const struct hub_measurer *m, const struct hub_dataset *datase
     return hub_measures_rests(m->turn.options.catalog, dataset->parts[part].row, how_far);
 }
 
-/* What became of a part. Trouble of this machine with it is reported once, and keeps nobody waiting: it is
- * tried again later. */
+/* What became of a part. Trouble of this machine with it keeps nobody waiting: it is tried again later. */
 static enum hub_status end_part(struct hub_measurer *m, const struct hub_dataset *dataset, uint32_t part,
                                 enum hub_measured how_far, enum hub_status st, const struct hub_error *why,
                                 struct hub_error *err)
 {
-    const struct hub_measurer_options *o = &m->turn.options;
-    const char *id = dataset->summary->id;
+    struct hub_catalog *catalog = m->turn.options.catalog;
+    const int64_t row = dataset->parts[part].row;
     if (!st)
-        hub_measures_succeed(o->catalog, dataset->parts[part].row, how_far);
+        hub_measures_succeed(catalog, row, how_far);
     if (st != HUB_IO && st != HUB_DENIED && st != HUB_TIMEOUT)
         return st ? hub_pass(st, why, err) : HUB_OK;
-    const int64_t pause_ms =
-        hub_measures_fail(o->catalog, id, dataset->parts[part].row, how_far, why->detail);
-    const int64_t again_ms = hub_time_mono_ms() + (pause_ms < 0 ? -pause_ms : pause_ms);
+    const int64_t again_ms =
+        hub_time_mono_ms() + hub_measures_fail(catalog, dataset->summary->id, row, how_far, why->detail);
     m->retry_ms = m->retry_ms ? HUB_MIN(m->retry_ms, again_ms) : again_ms;
-    if (pause_ms < 0 && o->tell)
-        o->tell(o->tell_user, &(struct hub_scan_event){HUB_SCAN_UNMEASURED, id, why->detail});
     return HUB_OK;
 }
 

@@ -29,7 +29,6 @@ enum hub_scan_event_kind {
     HUB_SCAN_GAVE_UP, /* ... too often: tried again after a change, when a sweep is asked for, or at a start
                        */
     HUB_SCAN_TROUBLE, /* a sweep ended early */
-    HUB_SCAN_UNMEASURED, /* a part could not be measured: tried again by itself */
 };
 struct hub_scan_event {
     enum hub_scan_event_kind kind;
