@@ -331,6 +331,7 @@ static enum hub_status find_file(struct molmo *m, const struct hub_part *part, u
     return HUB_OK;
 }
 
+/* `part` NULL: the file was packed. */
 static enum hub_status load_file(struct molmo *m, const struct hub_part *part, struct hub_sink *sink,
                                  struct hub_error *err)
 {
@@ -338,7 +339,7 @@ static enum hub_status load_file(struct molmo *m, const struct hub_part *part, s
     struct hub_h5_episodes *e = &m->episodes;
     uint32_t number = HUB_NONE;
     bool usable = true;
-    if (!m->packed)
+    if (part)
         HUB_TRY(find_file(m, part, &number, err));
     e->dialect = &dialect;
     e->user = m;
@@ -356,12 +357,11 @@ static enum hub_status load_file(struct molmo *m, const struct hub_part *part, s
     HUB_TRY(hub_json_one(m->place.split, &m->split, err));
     if (part && part->hint.size && !molmo_house_of(part->hint, &m->place.house))
         HUB_TRY(hub_json_parse(part->hint, MOLMO_HINT_BYTES, &m->listed, err));
-    if (!m->packed)
+    if (part)
         HUB_TRY(hub_report_unusable(m->files, number, sink, "its trajectories are left out", &usable, err));
     if (!usable)
         return HUB_OK;
-    HUB_TRY(m->packed ? open_packed(m, err)
-                      : hub_h5_open_root(m->files, number, &e->tree.file, &m->root, err));
+    HUB_TRY(part ? hub_h5_open_root(m->files, number, &e->tree.file, &m->root, err) : open_packed(m, err));
     HUB_TRY(hub_h5_tell_open(e->tree.file, m->files, sink, "h5py and MolmoSpaces", err));
     HUB_TRY(hub_h5_episodes_list(e, e->tree.file, &m->root, err));
     return load_mask(m, err);
