@@ -79,8 +79,8 @@ struct hub_load_rule {
 };
 /** NULL for "" and any name that is none. */
 const struct hub_load_rule *hub_load_rule_find(const char *name);
-/** One after another what documents say loads a dataset: the known releases that do, and `newer` where a later release
- * wrote it. NULL at the end. `*at` is 0 at first. */
+/** One after another what documents say loads a dataset: the known releases that do, and `newer` where a
+ * later release wrote it. NULL at the end. `*at` is 0 at first. */
 const char *hub_load_rule_next(const struct hub_load_rule *rule, struct hub_view stated_version,
                                struct hub_view era, size_t *at);
 

@@ -43,8 +43,8 @@ struct hub_unpack_stream;
 /** Of packed bytes, whose source must outlive it. */
 HUB_MUST_USE enum hub_status hub_unpack_stream_new(const struct hub_packed *packed,
                                                    struct hub_unpack_stream **out, struct hub_error *err);
-/** What hub_tar_begin wants: bytes from `offset` on, which never goes back; what is passed over is unpacked and dropped.
- * HUB_CORRUPT; HUB_TOO_BIG: it grows too much, or its window is too large. */
+/** What hub_tar_begin wants: bytes from `offset` on, which never goes back; what is passed over is unpacked
+ * and dropped. HUB_CORRUPT; HUB_TOO_BIG: it grows too much, or its window is too large. */
 HUB_MUST_USE enum hub_status hub_unpack_stream_read(void *stream, uint64_t offset, void *out, size_t size,
                                                     size_t *got, struct hub_error *err);
 void hub_unpack_stream_free(struct hub_unpack_stream *stream);

@@ -15,13 +15,14 @@
 
 struct hub_h5; /* an open file */
 
-/** Has the file the signature, behind a user block of 0, 512, 1024, ... up to 2 MiB? Needs reads of 8 bytes only. */
+/** Has the file the signature, behind a user block of 0, 512, 1024, ... up to 2 MiB? Needs reads of 8 bytes
+ * only. */
 bool hub_h5_is(struct hub_files *files, uint32_t number);
 /** HUB_CORRUPT for a file that was cut short: it says how long it should be. */
 HUB_MUST_USE enum hub_status hub_h5_open(struct hub_files *files, uint32_t number, struct hub_h5 **out,
                                          struct hub_error *err);
-/** One that was unpacked to the side data, `size` bytes at `offset`; `number`: the file of the dataset that it was in.
- * Datasets that only libhdf5 decodes cannot be read. */
+/** One that was unpacked to the side data, `size` bytes at `offset`; `number`: the file of the dataset that
+ * it was in. Datasets that only libhdf5 decodes cannot be read. */
 HUB_MUST_USE enum hub_status hub_h5_open_side(struct hub_files *files, uint32_t number, uint64_t offset,
                                               uint64_t size, struct hub_h5 **out, struct hub_error *err);
 void hub_h5_close(struct hub_h5 *file);

@@ -22,7 +22,8 @@ bool hub_names_data(struct hub_view path);
 /** What a row's first bytes say it is: a PNG or JPEG file, else bytes. */
 enum hub_field_type hub_image_type(const uint8_t *head, size_t size);
 
-/** What rows of an array are: bools, bytes, a picture (storage/model/picture.h; expected of observations), or numbers. */
+/** What rows of an array are: bools, bytes, a picture (storage/model/picture.h; expected of observations), or
+ * numbers. */
 enum hub_field_type hub_array_type(const struct hub_variant *variant, struct hub_view path);
 
 /** A parsed value written again: the shortest digits instead of jansson's seventeen. */

@@ -1,11 +1,12 @@
 /*
- * MolmoSpaces' data as they are published (https://huggingface.co/datasets/allenai/molmobot-data): tars of 2 GB of
- * archives (.tar.zst), each of some houses: house_H/trajectories_batch_B_of_N.h5 and the cameras' .mp4. A folder of
- * such shards is one dataset, be it of one split (00000.tar, 00001.tar, ...) or of several ({train,val,test}_shards/);
- * a shard is a part.
+ * MolmoSpaces' data as they are published (allenai/molmobot-data): tars of 2 GB of archives (.tar.zst), each
+ * of some houses: house_H/trajectories_batch_B_of_N.h5 and the cameras' .mp4. A folder of such shards is one
+ * dataset, be it of one split (00000.tar, 00001.tar, ...) or of several ({train,val,test}_shards/); a shard
+ * is a part.
  *
- * Nothing in an archive has a place of its own in the shard. The files of trajectories are unpacked to side data once,
- * when the shard is inspected, and read there as those of molmospaces.c; videos stay packed, and each says so.
+ * Nothing in an archive has a place of its own in the shard. The files of trajectories are unpacked to side
+ * data once, when the shard is inspected, and read there as those of molmospaces.c; videos stay packed, and
+ * each says so.
  *
  * Problems: packed-videos, bad-archive, damaged-shard, and those of molmospaces.c.
  */
@@ -24,7 +25,7 @@ static const char *const archives[] = {".tar.zst", ".tar.gz", ".tgz", NULL};
 
 /* ---- names ---- */
 
-/* A shard by its name: where it stands among the folders, and its split; nothing of a folder that is one split. */
+/* A shard by its name: where it stands among the folders, and its split; none in a folder of one split. */
 static bool shard_of(struct hub_view path, unsigned *order, struct hub_view *split)
 {
     *order = 0;
@@ -109,8 +110,8 @@ static bool is_mine(struct hub_files *files, uint32_t number)
 
 /* ---- claim ---- */
 
-/* Of a folder of shards all that is data are shards; one of several splits has their folders, be there tables beside
- * them. One that is damaged does not hide the others. */
+/* Of a folder of shards all that is data are shards; one of several splits has their folders, be there tables
+ * beside them. One that is damaged does not hide the others. */
 static int claim(struct hub_files *listing)
 {
     unsigned order, tried = 0;
