@@ -109,7 +109,7 @@ static bool is_inside(const struct page_lanes *l, const json_t *field)
     return false;
 }
 
-/* Rewards, their sum, actions, observations. Actions that are told in several ways leave room for the last. */
+/* Rewards, their sum, actions, observations. Actions told in several ways leave room for the last. */
 static void choose_usual(const struct page_lanes *l, struct shown *shown)
 {
     static const char *const roles[] = {"reward", "action", "observation"};
@@ -258,6 +258,9 @@ struct hub_view page_lanes_leaf(const struct page_lanes *l, const json_t *field,
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf list = HUB_BUF_INIT(64 * KIB);
     struct shown shown = {0}, one = {0};
     choose(l, &shown);
+    if (!hub_request_query(l->page->request, "lanes").size)
+        shown.count =
+            HUB_MIN(shown.count, MOST_LANES - 1u); /* the usual ones make room for one that is wanted */
     add(&one, field, false, pointer);
     if (!one.count || shown.count == MOST_LANES || add_list(&list, l, &shown, NULL, &one.lanes[0]))
         return HUB_VIEW("");

@@ -63,6 +63,7 @@ exports.rows = {
     const page = await t.open(), rewards = await t.hub.api("/molmo/pick/episodes/0/rewards?format=json"), { steps, ...episode } = await t.hub.api("/molmo/pick/episodes/0");
     await page.goto(t.base + "/d/molmo/pick/episodes/0?lanes=rewards,return");
     const lane = page.locator('figure[data-lane="return"]');
+    await lane.scrollIntoViewIfNeeded();
     await page.waitForSelector('figure[data-lane="return"][data-drawn]');
     let sum = 0;
     for (let step = 0; step < steps; step++) {
