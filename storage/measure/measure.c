@@ -155,7 +155,6 @@ struct pass {
     struct hub_row_source source;
     struct hub_fold *folds; /* of this episode, by dimension */
     uint32_t room;
-    uint64_t missing; /* values of this episode in a last row without any */
 };
 
 static enum hub_status make_room(struct pass *p, uint32_t dims, struct hub_error *err)
@@ -172,26 +171,26 @@ static enum hub_status make_room(struct pass *p, uint32_t dims, struct hub_error
     return HUB_OK;
 }
 
-/* Values of the last row, where it has none: all are NaN. */
-static uint64_t count_missing(const struct hub_block *b)
+/* Its last row of NaN alone has no value. */
+static void forget_missing(struct pass *p, const struct hub_block *b)
 {
     const double *last = b->values + (b->rows - 1) * b->dims;
     uint32_t none = 0;
     while (none < b->dims && isnan(last[none]))
         none++;
-    return none == b->dims ? none : 0;
+    for (uint32_t d = 0; none == b->dims && d < b->dims; d++)
+        p->folds[d].nan--;
 }
 
 static enum hub_status fold_rows(struct pass *p, const struct hub_window *window, struct series *series,
                                  struct hub_error *err)
 {
     struct hub_block b;
-    p->missing = 0;
     for (uint64_t row = 0; row < window->count; row += b.rows) {
         HUB_TRY(hub_source_get(&p->source, window, row, window->count - row, &b, err));
-        if (p->field->sparse && row + b.rows == window->count)
-            p->missing = count_missing(&b);
         hub_fold_rows(p->folds, b.dims, b.values, b.rows);
+        if (p->field->sparse && row + b.rows == window->count)
+            forget_missing(p, &b);
         if (hub_numbers_wide(b.variant))
             hub_fold_wide(p->folds, b.dims, b.variant, b.raw, b.valid, b.rows);
         if (series->rows && p->field->role == HUB_ROLE_REWARD)
@@ -225,7 +224,7 @@ static void add_episode(struct pass *p, const struct hub_window *window, uint32_
     for (uint32_t d = 0; d < dims; d++)
         hub_fold_merge(each, &p->folds[d]);
     double *nonfinite = &p->part->metrics[HUB_METRIC_NONFINITE][window->episode];
-    *nonfinite = (isnan(*nonfinite) ? 0 : *nonfinite) + (double)(hub_fold_nonfinite(each) - p->missing);
+    *nonfinite = (isnan(*nonfinite) ? 0 : *nonfinite) + (double)hub_fold_nonfinite(each);
     if (dims != f->dims)
         return;
     f->episodes++;

@@ -37,8 +37,7 @@ struct hub_measured_field {
     enum hub_field_type type;
     enum hub_role role;
     enum hub_axis axis; /* rows that belong to no step are not measured */
-    bool
-        sparse; /* a last row of NaN alone has no value, as one of {"done":true}: no wrong numbers of the episode */
+    bool sparse; /* a last row of NaN alone has no value, as that of {"done":true}: it is not counted */
     const struct hub_layout *layout; /* borrowed */
     struct hub_variant variant;      /* of its first episode */
     uint32_t dims;                   /* 0: no episode can be measured */

@@ -184,6 +184,8 @@ def measured_inside(hub):
     points = hub.get("/api/v1/datasets/pick/episodes/0/obs/extra/object_image_points/cup/wrist_camera/points").headers["X-Nonfinite"]
     counted = hub.get("/api/v1/datasets/pick/episodes?wait=30&where=" + quote(f"nonfinite = {2 * int(points)} and number = 0")).json()
     assert counted["total"] == 1, counted
+    acted = hub.get("/api/v1/datasets/pick/~statistics?field=actions/joint_pos/arm").json()["fields"]["actions/joint_pos/arm"]
+    assert (acted["count"], acted["nonfinite"]) == (sum(e["steps"] - 1 for e in hub.episodes("pick")), {"nan": 0, "+inf": 0, "-inf": 0}), acted
     found = hub.get("/api/v1/datasets/house/episodes?wait=30&where=" + quote("nonfinite = 0")).json()
     assert found["total"] == 2, found
 
