@@ -109,12 +109,12 @@ static bool is_whole(const struct hub_h5_dataset *d, enum hub_field_type type)
 
 /* `expected`: the dataset says that this is a picture. Stored as files these are rows of bytes or texts when all
  * have one length or are padded to it, else items of varying length. */
-static enum hub_field_type type_of(const struct hub_h5_fields *fields, const struct hub_h5_tree *tree,
+static enum hub_field_type type_of(const struct hub_h5_fields *fields, struct hub_h5 *file,
                                    const struct hub_h5_leaf *leaf)
 {
     const struct hub_h5_dataset *d = &leaf->dataset;
     if (may_be_whole(fields, d))
-        return fields->whole(tree, leaf, d->type.field);
+        return fields->whole(leaf, d->type.field);
     const bool expected = fields->pictured ? fields->pictured(fields->user, leaf->path)
                                            : role_of(fields, leaf->path) == HUB_ROLE_OBSERVATION;
     if (fields->padded && is_u8(&d->variant) && d->variant.rank == 1 && d->rank == 2 &&
@@ -123,7 +123,7 @@ static enum hub_field_type type_of(const struct hub_h5_fields *fields, const str
     const bool file_like = d->type.field == HUB_FIELD_BYTES ||
                            (is_u8(&d->variant) && d->variant.rank == 1 && d->rank == 2) ||
                            (d->variant.kind == HUB_KIND_FIXED && d->variant.rank == 0 && d->rank == 1);
-    const enum hub_field_type picture = file_like && expected ? picture_type(tree->file, d) : HUB_FIELD_BYTES;
+    const enum hub_field_type picture = file_like && expected ? picture_type(file, d) : HUB_FIELD_BYTES;
     if (picture != HUB_FIELD_BYTES)
         return picture;
     return hub_column_type(d->type.field, &d->variant, leaf->path, expected);
@@ -139,7 +139,7 @@ enum hub_status hub_h5_fields_vote(struct hub_h5_fields *fields, const struct hu
             continue;
         field->votes[axis_of(fields, &tree->leaves[i], steps)]++;
         if (!tree->leaves[i].dataset.unreadable[0])
-            field->types[type_of(fields, tree, &tree->leaves[i])]++;
+            field->types[type_of(fields, tree->file, &tree->leaves[i])]++;
     }
     return HUB_OK;
 }
@@ -167,7 +167,7 @@ static enum hub_status declare(struct hub_h5_fields *fields, struct hub_h5_tree 
                                const struct cuts *cuts, struct hub_error *err)
 {
     const enum hub_role role = role_of(fields, leaf->path);
-    field->type = elected_type(field, type_of(fields, tree, leaf));
+    field->type = elected_type(field, type_of(fields, tree->file, leaf));
     const bool shared = cuts->count > 1 && leaf->rows != cuts->rows; /* by episodes of other lengths */
     field->axis = shared ? HUB_AXIS_NONE : elected(field, role, axis_of(fields, leaf, cuts->rows));
     const struct hub_field declared = {
@@ -277,7 +277,8 @@ static enum hub_status look_through(struct hub_h5_fields *fields, const struct h
     return HUB_OK;
 }
 
-/* Rows of JSON are looked through: those that are none are null, and numbers inside are fields of their own. */
+/* Rows of JSON are looked through: those that are none are null, and numbers inside are fields of their
+ * own. */
 static enum hub_status check_rows(struct hub_h5_fields *fields, const struct hub_h5_tree *tree,
                                   const struct hub_h5_leaf *leaf, const struct hub_h5_field *field,
                                   uint32_t episode, struct hub_error *err)
@@ -310,7 +311,7 @@ static enum hub_status place(struct hub_h5_fields *fields, struct hub_h5_tree *t
     note_odd(fields, field, tree, leaf, cuts->rows);
     if (leaf->dataset.unreadable[0])
         return refuse(tree, field, cuts, leaf->dataset.unreadable, err);
-    const enum hub_field_type type = type_of(fields, tree, leaf);
+    const enum hub_field_type type = type_of(fields, tree->file, leaf);
     if (type != field->type) {
         char detail[128];
         snprintf(detail, sizeof detail, "%s here, %s in most of the first episodes; left out",

@@ -151,10 +151,9 @@ struct hub_h5_fields {
     /* NULL: the number of rows says it. Where the format knows better than that. */
     enum hub_axis (*axis)(const struct hub_h5_leaf *leaf, enum hub_axis by_rows);
     bool (*padded)(struct hub_view path); /* NULL: none. Are rows of bytes JSON, padded with zeros? */
-    /* NULL: none. Are the bytes of a dataset of one dimension together one value, HUB_FIELD_PADDED_JSON or HUB_FIELD_TEXT, up
-     * to the zeros behind it? Else the type that it is given. */
-    enum hub_field_type (*whole)(const struct hub_h5_tree *tree, const struct hub_h5_leaf *leaf,
-                                 enum hub_field_type type);
+    /* NULL: none. Are the bytes of a dataset of one dimension together one value, HUB_FIELD_PADDED_JSON or
+     * HUB_FIELD_TEXT, up to the zeros behind it? Else the type that it is given. */
+    enum hub_field_type (*whole)(const struct hub_h5_leaf *leaf, enum hub_field_type type);
     const void *user;
     /* Numbers inside rows of JSON; `files` NULL: they are not looked for. Not of datasets that are cut. */
     struct hub_json_rows inside;

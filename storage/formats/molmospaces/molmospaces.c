@@ -1,13 +1,13 @@
 /*
  * MolmoSpaces (https://github.com/allenai/molmospaces): {train,val,test}/house_H/trajectories_batch_B_of_N.h5
- * and the cameras' .mp4 beside them. The folder of the splits is one dataset, so is a split or a house alone; a
- * file is a part, a group traj_N of it an episode: train/house_12/trajectories_batch_1_of_3.h5/traj_0.
+ * and the cameras' .mp4 beside them. The folder of the splits is one dataset, so is a split or a house alone;
+ * a file is a part, a group traj_N of it an episode: train/house_12/trajectories_batch_1_of_3.h5/traj_0.
  *
- * Rows of uint8 are objects of JSON, padded with zeros to the width of their sensor, and cut off where they are
- * longer; the numbers inside are fields of their own (actions/joint_pos/arm). A dataset of one dimension that is such
- * an object is one value, and so is the name of a video. Of T rows row i of actions, rewards, success and the like is
- * what led to state i: they follow their action, the first one is a dummy, the last action says that the policy is
- * done. So there are T-1 steps.
+ * Rows of uint8 are objects of JSON, padded with zeros to the width of their sensor, and cut off where they
+ * are longer; the numbers inside are fields of their own (actions/joint_pos/arm). obs_scene is one such
+ * object, as a text or as bytes of one dimension, as which names of videos are stored. Of T rows row i of
+ * actions, rewards, success and the like is what led to state i: they follow their action, the first one is a
+ * dummy, the last action says that the policy is done. So there are T-1 steps.
  *
  * What its scripts add: valid_traj_mask and stats/ in the files, valid_trajectory_index.json, and
  * aggregated_stats.json (in its documents aggregated_statistics.json) in the folder of the houses.

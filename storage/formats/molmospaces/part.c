@@ -67,17 +67,17 @@ static bool is_name(const struct hub_h5_leaf *leaf)
     return of_camera(leaf->path) && leaf->dataset.rank <= 1;
 }
 
-/* A name of a video is a text; what is an object of JSON is one, as the scene where it is stored so. */
-static enum hub_field_type whole(const struct hub_h5_tree *tree, const struct hub_h5_leaf *leaf,
-                                 enum hub_field_type type)
+static bool is_scene(const struct hub_h5_leaf *leaf)
 {
-    HUB_CLEANUP(hub_buf_dispose)
-    struct hub_buf text = HUB_BUF_INIT(MAX_SCENE), strict = HUB_BUF_INIT(2 * MAX_SCENE);
-    if (is_name(leaf))
-        return leaf->rows <= MAX_NAME ? HUB_FIELD_TEXT : type;
-    const bool object = hub_h5_bytes(tree, leaf, &text) && hub_view_starts(hub_buf_view(&text), "{") &&
-                        !hub_json_strict(hub_buf_view(&text), &strict, NULL);
-    return object ? HUB_FIELD_PADDED_JSON : type;
+    return hub_view_is(leaf->path, "obs_scene");
+}
+
+/* By its place alone, so that what is damaged stays what it is. */
+static enum hub_field_type whole(const struct hub_h5_leaf *leaf, enum hub_field_type type)
+{
+    return is_scene(leaf)                            ? HUB_FIELD_PADDED_JSON
+           : is_name(leaf) && leaf->rows <= MAX_NAME ? HUB_FIELD_TEXT
+                                                     : type;
 }
 
 /* What an action led to stands in the row of the state behind it. */
@@ -85,7 +85,7 @@ static enum hub_axis axis(const struct hub_h5_leaf *leaf, enum hub_axis by_rows)
 {
     static const char *const follow[] = {"rewards", "success", "fail", "terminated", "truncated"};
     bool follows = hub_view_starts(leaf->path, "actions/");
-    const bool one = is_name(leaf) || hub_view_is(leaf->path, "obs_scene");
+    const bool one = is_name(leaf) || is_scene(leaf);
     if (by_rows != HUB_AXIS_STATE || one)
         return one ? HUB_AXIS_NONE : by_rows;
     for (size_t i = 0; i < HUB_COUNT(follow); i++)
