@@ -26,9 +26,9 @@ struct hub_chosen_episodes {
 };
 
 /**
- * Are episodes left out that the dataset itself calls not valid? Those of a format that judges its own by an attribute
- * `valid` are, where it is false; unless the request says valid=any, or means episodes by name= or by that attribute in
- * where=. HUB_INVALID "bad-parameter".
+ * Are episodes left out that the dataset itself calls not valid? Those of a format that judges its own by an
+ * attribute `valid` are, where it is false; unless the request says valid=any, or means episodes by name= or
+ * by that attribute in where=. HUB_INVALID "bad-parameter".
  */
 HUB_MUST_USE enum hub_status hub_chosen_wants_valid(const struct hub_request *request,
                                                     const struct hub_summary *summary, bool *out,

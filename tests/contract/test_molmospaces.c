@@ -217,7 +217,8 @@ Test(molmospaces, an_episode_of_several_shapes, .timeout = 60)
     }
 }
 
-/* Of one dimension: an object of JSON, and names of videos as texts; in one piece, and in compressed chunks. */
+/* Of one dimension: an object of JSON, and names of videos as texts; in one piece, and in compressed
+ * chunks. */
 Test(molmospaces, bytes_of_one_value, .timeout = 60)
 {
     static const char *const sets[] = {"house", "inside"};

@@ -1,4 +1,5 @@
-/* Numbers inside a row of JSON: what is handed on is what its shape says, and has a path that a field can have. */
+/* Numbers inside a row of JSON: what is handed on is what its shape says, and has a path that a field can
+ * have. */
 #include "storage/formats/kit/json_numbers.h"
 #include "storage/inspect/text.h"
 

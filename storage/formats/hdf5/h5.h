@@ -210,8 +210,8 @@ HUB_MUST_USE enum hub_status hub_h5_layout(struct hub_h5 *file, const struct hub
                                            struct hub_layout_builder *builder, uint32_t *array,
                                            struct hub_error *err);
 
-/** The same of rows that together are one value: `row` has as many bytes as all of them, and no element of the dataset
- * has members. In chunks they are copied to the side data. */
+/** The same of rows that together are one value: `row` has as many bytes as all of them, and no element of
+ * the dataset has members. In chunks they are copied to the side data. */
 HUB_MUST_USE enum hub_status hub_h5_layout_whole(struct hub_h5 *file, const struct hub_h5_dataset *dataset,
                                                  const struct hub_variant *row,
                                                  struct hub_layout_builder *builder, uint32_t *array,

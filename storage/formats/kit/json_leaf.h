@@ -1,4 +1,5 @@
-/** A value inside rows of JSON: shared by json_rows.c, which reads them, and json_fields.c, which makes fields of them. */
+/** A value inside rows of JSON: shared by json_rows.c, which reads them, and json_fields.c, which makes
+ * fields of them. */
 #ifndef HUB_FORMATS_JSON_LEAF_H
 #define HUB_FORMATS_JSON_LEAF_H
 

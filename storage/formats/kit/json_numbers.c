@@ -1,4 +1,5 @@
-/* Numbers inside one row of JSON: see json_numbers.h. The text was checked before, so that only its end is watched. */
+/* Numbers inside one row of JSON: see json_numbers.h. The text was checked before, so that only its end is
+ * watched. */
 #include "storage/formats/kit/json_numbers.h"
 
 #include "storage/inspect/text.h"

@@ -1,5 +1,5 @@
-/** Numbers inside one row of JSON: each value of its objects that is a number, a bool, or a list of them nested to one
- * shape, by its path. */
+/** Numbers inside one row of JSON: each value of its objects that is a number, a bool, or a list of them
+ * nested to one shape, by its path. */
 #ifndef HUB_FORMATS_JSON_NUMBERS_H
 #define HUB_FORMATS_JSON_NUMBERS_H
 
@@ -38,8 +38,8 @@ typedef enum hub_status (*hub_json_value_fn)(void *user, const struct hub_json_v
                                              struct hub_error *err);
 
 /**
- * Walk the values of a text that hub_json_strict passes; nothing where it is no object. A key that no field could be
- * called by, and what lies deeper than HUB_JSON_NUMBERS_DEPTH, are passed over.
+ * Walk the values of a text that hub_json_strict passes; nothing where it is no object. A key that no field
+ * could be called by, and what lies deeper than HUB_JSON_NUMBERS_DEPTH, are passed over.
  *
  * @param value  scratch
  */

@@ -1,12 +1,14 @@
 /**
- * Numbers inside rows of JSON, as fields of their own: rows {"arm": [0.1, 0.2]} of `actions/joint_pos` are a field
- * `actions/joint_pos/arm` besides, of numbers of shape (2). They are found once, here, and kept as side data.
+ * Numbers inside rows of JSON, as fields of their own: rows {"arm": [0.1, 0.2]} of `actions/joint_pos` are a
+ * field `actions/joint_pos/arm` besides, of numbers of shape (2). They are found once, here, and kept as side
+ * data.
  *
- * In an episode a value has one shape. Rows without it are NaN, so integers are floats there; an episode whose rows
- * disagree cannot be read ("shape differs at row 7"), and where no episode of the part agrees there is no field. A
- * value that only the first or the last row has ({"done":true}) belongs to what is around the steps, and is none
- * either. What all episodes write as integers is int64, as true and false bool; else all are floats: float32 where the
- * format's arrays are, unless there is a number beyond 2^24, above which float32 has no fractions.
+ * In an episode a value has one shape. Rows without it are NaN, so integers are floats there; an episode
+ * whose rows disagree cannot be read ("shape differs at row 7"), and where no episode of the part agrees
+ * there is no field. A value that only the first or the last row has ({"done":true}) belongs to what is
+ * around the steps, and is none either. What all episodes write as integers is int64, as true and false bool;
+ * else all are floats: float32 where the format's arrays are, unless there is a number beyond 2^24, above
+ * which float32 has no fractions.
  */
 #ifndef HUB_FORMATS_JSON_ROWS_H
 #define HUB_FORMATS_JSON_ROWS_H

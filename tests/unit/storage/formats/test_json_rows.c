@@ -1,4 +1,5 @@
-/* Numbers inside rows of JSON as fields: of episodes that are handed in row by row, through the sink and the hub's proofs. */
+/* Numbers inside rows of JSON as fields: of episodes that are handed in row by row, through the sink and the
+ * hub's proofs. */
 #include "storage/formats/kit/json_rows.h"
 #include "storage/inspect/proof.h"
 #include "storage/worker/sink.h"
@@ -88,7 +89,8 @@ static void finish(void)
     cr_assert_eq(hub_findings_finish(&reader, memory.files.side_size, &err), HUB_OK, "%s", err.detail);
 }
 
-/* "int64 r", "float32 -", "bool why": the element of a field, and how each episode's rows are: read, absent, or refused. */
+/* "int64 r", "float32 -", "bool why": the element of a field, and how each episode's rows are: read, absent,
+ * or refused. */
 static void expect(const char *path, const char *wanted)
 {
     struct hub_layout layout;
