@@ -4,6 +4,7 @@
 #include "storage/base/id.h"
 #include "storage/base/order.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /* The formats' drivers, which look into files as well, know more; what they find within a folder that was
@@ -60,6 +61,19 @@ static enum hub_status mark_folder_of(struct dividing *v, const char *path, stru
         return add_mark(v, (struct hub_view){path, size > end ? size - end - 1 : 0}, mark->format, err);
     }
     return HUB_OK;
+}
+
+const char *hub_found_format(const struct hub_remote_files *tree, const char *folder)
+{
+    char path[HUB_MAX_ID + 64];
+    const char *key = path;
+    for (const struct hub_found_mark *mark = hub_found_marks; mark->file; mark++) {
+        const int size = snprintf(path, sizeof path, "%s/%s", folder, mark->file);
+        if (size < (int)sizeof path && tree->count &&
+            bsearch(&key, tree->items, tree->count, sizeof *tree->items, hub_by_text))
+            return mark->format;
+    }
+    return NULL;
 }
 
 /* Of one folder the mark of Minari's metadata comes first, as it is in the list already. */

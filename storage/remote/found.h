@@ -48,6 +48,9 @@ struct hub_found_mark {
 };
 extern const struct hub_found_mark hub_found_marks[]; /* ended by a file NULL */
 
+/** The format of a folder of a settled tree by the file that marks it; NULL: none does. */
+const char *hub_found_format(const struct hub_remote_files *tree, const char *folder);
+
 /**
  * Cut what is no dataset of Minari's in a settled tree into datasets (divide.c): folders that some format's
  * names mark, and of the rest the shallowest folders that hold none of these. The same files make the same

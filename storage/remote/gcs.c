@@ -274,6 +274,7 @@ static enum hub_status find(struct hub_remote *remote, const char *head, const c
         return HUB_OK;
     HUB_TRY(hub_found_add(out, plain, &tree, plain, &found, err));
     found->plain = true;
+    found->format = hub_found_format(&tree, plain);
     if (!found->files)
         hub_found_dispose(out);
     return HUB_OK;

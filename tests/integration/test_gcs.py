@@ -305,6 +305,21 @@ def test_a_tree_that_is_not_minaris(lab, cli, tmp_path):
         cli.run("download", "-r", "gcp://lab/grasps", "--as", bad, "-o", str(tmp_path), expect=2, **env)
 
 
+def test_a_folder_alone_is_of_the_format_that_the_list_names(lab, cli):
+    """Also a dataset of Minari 0.4 whose object has no metadata, as other tools than Minari upload it."""
+    small(lab)
+    lab.put("old-v0/data/main_data.hdf5", b"y" * 1000)
+    lab.put("arm/meta/info.json", b"{}")
+    env = {"STORAGE_EMULATOR_HOST": lab.url}
+    listed = {d["id"]: d["format"] for d in cli.run("list", "gcp://lab", "-a", "--json", expect=0, **env).json()["items"]}
+    assert listed == {"a/b-v0": "minari-hdf5", "old-v0": "minari-hdf5", "arm": "lerobot"}
+    for id, format in listed.items():
+        assert cli.run("show", id, "-r", "gcp://lab", "--json", expect=0, **env).json()["format"] == format
+    cli.run("download", "old-v0", "-r", "gcp://lab", expect=0, **env)
+    assert tree(cli.path("old-v0")) == {"data/main_data.hdf5": b"y" * 1000}
+    assert "in the format lerobot" in cli.run("download", "arm", "-r", "gcp://lab", expect=2, **env).err
+
+
 def test_all_of_a_bucket_that_is_minaris(lab, cli, tmp_path):
     small(lab)
     cli.run("download", "-r", "gcp://lab", "--as", "mirror", "-o", str(tmp_path), expect=0, STORAGE_EMULATOR_HOST=lab.url)
