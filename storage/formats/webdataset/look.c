@@ -109,7 +109,8 @@ static bool are_samples(const struct look *look)
     return false;
 }
 
-static enum hub_wds_content content_of(struct hub_source *source, bool beginning)
+/* `damaged`: more than this cannot be read. */
+static enum hub_wds_content content_of(struct hub_source *source, bool beginning, bool damaged)
 {
     HUB_CLEANUP(hub_tar_dispose) struct hub_tar tar;
     struct look look = {.count = 0};
@@ -117,16 +118,18 @@ static enum hub_wds_content content_of(struct hub_source *source, bool beginning
     hub_tar_init(&tar, source);
     tar.beginning = beginning;
     for (unsigned i = 0; i < MAX_LOOK && !look.all; i++) {
-        if (hub_tar_next(&tar, &m, &look.all, NULL))
+        if (hub_tar_next(&tar, &m, &look.all, NULL)) {
+            damaged = true;
             break;
-        if (m.regular && !look.all)
+        }
+        if (!look.all && m.regular)
             note(&look, m.name);
     }
     if (look.lerobot)
         return HUB_WDS_LEROBOT;
     if (are_samples(&look))
         return HUB_WDS_SAMPLES;
-    return look.count || look.sources || look.others ? HUB_WDS_OTHER : HUB_WDS_UNKNOWN;
+    return !damaged && (look.count || look.sources || look.others) ? HUB_WDS_OTHER : HUB_WDS_UNKNOWN;
 }
 
 struct hub_packed hub_wds_packed(struct hub_source *source)
@@ -148,7 +151,7 @@ static enum hub_wds_content look_into(struct hub_source *file)
     if (st == HUB_TOO_BIG)
         return HUB_WDS_SAMPLES; /* as its name says; inspection refuses it with what to do */
     hub_source_memory(&memory, head.data, head.size);
-    return content_of(&memory, head.size == head.limit);
+    return content_of(&memory, head.size == head.limit, st != HUB_OK);
 }
 
 enum hub_wds_content hub_wds_look(struct hub_files *files, uint32_t number)
@@ -157,7 +160,7 @@ enum hub_wds_content hub_wds_look(struct hub_files *files, uint32_t number)
     hub_source_file(&source, files, number);
     switch (hub_wds_shard_of(files->entries[number].path).packing) {
     case HUB_WDS_TAR:
-        return content_of(&source, false);
+        return content_of(&source, false, false);
     case HUB_WDS_PACKED:
         return look_into(&source);
     default:

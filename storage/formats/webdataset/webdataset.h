@@ -40,7 +40,7 @@ HUB_MUST_USE enum hub_status hub_wds_order(const struct hub_files *files, uint32
                                            struct hub_error *err);
 /* ---- look.c ---- */
 
-/* UNKNOWN: no member can be read. */
+/* UNKNOWN: no member can be read, or those behind the first ones cannot. */
 enum hub_wds_content { HUB_WDS_UNKNOWN, HUB_WDS_SAMPLES, HUB_WDS_LEROBOT, HUB_WDS_OTHER };
 /** What a tar holds, plain or packed, by its first members. */
 enum hub_wds_content hub_wds_look(struct hub_files *files, uint32_t number);
