@@ -201,13 +201,22 @@ void hub_target_dispose(struct hub_target *target)
     hub_snapshot_put(target->snapshot);
 }
 
+/* Who learns of a newer state than is listed finds it in the lists from then on. */
+static void take_summary(const struct hub_request *request, struct hub_target *target,
+                         const struct hub_dataset *dataset)
+{
+    if (dataset->summary->serial > target->summary->serial)
+        hub_catalog_show(request->app->catalog, dataset->summary);
+    target->summary = dataset->summary;
+}
+
 enum hub_status hub_resolve_state(struct hub_request *request, struct hub_target *target,
                                   struct hub_state *out, struct hub_error *err)
 {
     if (!request->may_block)
         return HUB_AGAIN;
     HUB_TRY(hub_state_open(request->app->catalog, target->summary, out, err));
-    target->summary = out->dataset->summary;
+    take_summary(request, target, out->dataset);
     if (hub_resolve_has_revision(request, target->summary->revision))
         return HUB_OK;
     const enum hub_status st = revision_gone(request, target->summary, err);
@@ -222,7 +231,7 @@ static enum hub_status open_dataset(struct hub_request *request, struct hub_targ
     HUB_TRY(
         hub_dataset_get(request->app->catalog, target->summary, request->may_block, &state->dataset, err));
     if (hub_resolve_has_revision(request, state->dataset->summary->revision)) {
-        target->summary = state->dataset->summary;
+        take_summary(request, target, state->dataset);
         return HUB_OK;
     }
     hub_state_close(state); /* the newest state may be the one */

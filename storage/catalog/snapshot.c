@@ -473,6 +473,17 @@ const struct hub_snapshot *hub_catalog_snapshot(struct hub_catalog *catalog)
     return &box->snapshot;
 }
 
+void hub_catalog_show(struct hub_catalog *catalog, const struct hub_summary *seen)
+{
+    HUB_CLEANUP(hub_snapshot_putp) const struct hub_snapshot *snapshot = hub_catalog_snapshot(catalog);
+    const struct hub_summary *shown = hub_snapshot_find(snapshot, hub_view_of(seen->id));
+    if (shown && shown->row == seen->row && shown->serial >= seen->serial)
+        return;
+    pthread_mutex_lock(&catalog->write_lock);
+    (void)!hub_summaries_show(catalog, true, NULL); /* without memory it is shown a little later */
+    pthread_mutex_unlock(&catalog->write_lock);
+}
+
 /* ---- asking a snapshot ---- */
 
 const struct hub_summary *hub_snapshot_find(const struct hub_snapshot *snapshot, struct hub_view id)

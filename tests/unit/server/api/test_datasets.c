@@ -1,4 +1,5 @@
 /* The list of datasets, one dataset, its spaces. */
+#include "storage/catalog/write.h"
 #include "tests/support/api_kit.h"
 
 #include <criterion/criterion.h>
@@ -125,4 +126,31 @@ Test(datasets, one)
         {"/api/v1/datasets/door-human-v0/~spaces", 400, "bad-parameter", NULL},
     };
     api_kit_expect(cases, HUB_COUNT(cases));
+}
+
+static void publish(enum hub_dataset_status status, const char *reason)
+{
+    const struct hub_draft draft = {.id = "new-v0",
+                                    .path = "new-v0",
+                                    .format = "files",
+                                    .status = status,
+                                    .reason = reason,
+                                    .revision = ""};
+    cr_assert_eq(hub_catalog_publish(api_kit_app()->catalog, &draft, NULL), HUB_OK);
+}
+
+/* A document is of the newest state, which the lists of a busy hub lag behind. */
+Test(datasets, one_that_was_told_to_be_ready_is_listed_as_such)
+{
+    static const struct api_case cases[] = {
+        {"/api/v1/datasets?status=pending", 200, NULL, "{\"items\":[{\"id\":\"new-v0\""},
+        {"/api/v1/datasets/new-v0", 200, NULL, "\"status\":\"ready\""},
+        {"/api/v1/datasets?status=pending", 200, NULL, "\"total\":0,"},
+        {"/api/v1/datasets?status=ready&prefix=new", 200, NULL, "\"total\":1,"},
+    };
+    publish(HUB_DATASET_PENDING, "waiting to be inspected");
+    cr_assert_eq(hub_catalog_flush(api_kit_app()->catalog, NULL), HUB_OK);
+    api_kit_expect(cases, 1);
+    publish(HUB_DATASET_READY, "");
+    api_kit_expect(cases + 1, HUB_COUNT(cases) - 1);
 }

@@ -127,6 +127,24 @@ Test(snapshot, many_publications_show_now_and_then)
     }
 }
 
+Test(snapshot, what_was_read_ahead_of_it_is_shown)
+{
+    const struct hub_dataset *dataset = NULL;
+    publish("set-v0", "", "");
+    DRAFT_OK(hub_catalog_flush(catalog, err));
+    const struct hub_summary *first = hub_snapshot_find(snapshot_now(catalog), HUB_VIEW("set-v0"));
+    publish("set-v0", "0.5.0", "");
+    DRAFT_OK(hub_dataset_get(catalog, first, true, &dataset, err));
+    hub_catalog_show(catalog, dataset->summary);
+    const struct hub_summary *shown = hub_snapshot_find(snapshot_now(catalog), HUB_VIEW("set-v0"));
+    cr_expect_eq(shown->serial, dataset->summary->serial);
+    cr_expect_str_eq(shown->stated_version, "0.5.0");
+    const uint64_t generation = snapshot_now(catalog)->generation;
+    hub_catalog_show(catalog, dataset->summary);
+    cr_expect_eq(snapshot_now(catalog)->generation, generation, "it is shown already");
+    hub_dataset_put(dataset);
+}
+
 static atomic_bool stop;
 
 static void *read_on(void *arg)
