@@ -20,6 +20,8 @@ LONG = "/".join(["d" * 60] * 5)  # 304 bytes
 NAMES = ["data/main_data.hdf5", "data/metadata.json", "data/back\\slash.txt", "data/new\nline.txt", "data/süß 数据.txt", "data/empty",
          f"data/{LONG}/file.bin", "data/" + "n" * 96, "data/" + "m" * 94]
 
+UNHASHED = ["head-v0", "part-v0"]  # each for one request
+
 
 def write(path, data, mtime_ns):
     os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -72,6 +74,8 @@ def packed(*members, format=tarfile.PAX_FORMAT):
 @pytest.fixture(scope="module")
 def hub(tmp_path_factory):
     root = make_root(str(tmp_path_factory.mktemp("root")))
+    for id in UNHASHED:
+        write(os.path.join(root, id, "data", "a.bin"), id.encode() * 1000, 10**18)
     with Hub([root]) as hub:
         hub.root = root
         hub.wait_ready().wait_indexed()
@@ -81,14 +85,19 @@ def hub(tmp_path_factory):
 @pytest.fixture(scope="module")
 def whole(hub):
     """The archive, as the first GET makes it: no digest is known."""
-    url = URL.format("ns/odd-v1")
-    for method, headers in (("HEAD", {}), ("GET", {"Range": "bytes=0-99"})):
-        answer = hub.get(url, headers, method)
-        assert answer.status == 503 and int(answer.headers["Retry-After"]) > 0
-    answer = hub.get(url)
+    answer = hub.get(URL.format("ns/odd-v1"))
     assert answer.status == 200 and int(answer.headers["Content-Length"]) == len(answer.body)
     assert answer.headers["Content-Type"] == "application/x-tar" and answer.headers["Accept-Ranges"] == "bytes"
     return answer
+
+
+@pytest.mark.parametrize("id, method, headers, status", [(UNHASHED[0], "HEAD", {}, 200), (UNHASHED[1], "GET", {"Range": "bytes=0-99"}, 206)])
+def test_a_part_has_to_wait_for_digests(hub, id, method, headers, status):
+    """Who asks for one has the files hashed: each request is the first for its dataset."""
+    url = URL.format(id)
+    answer = hub.get(url, headers, method)
+    assert answer.status == 503 and int(answer.headers["Retry-After"]) > 0
+    until(lambda: hub.get(url, headers, method).status == status)
 
 
 def test_python_reads_it(hub, whole):
