@@ -19,7 +19,7 @@ sys.path[:0] = [os.path.dirname(__file__), os.path.join(os.path.dirname(__file__
 import faults
 import mirrors
 from cli import Cli
-from hub import FIXTURES, Hub, quote, until
+from hub import FIXTURES, PATIENCE, Hub, quote, until
 from mirrors import place, upstream  # noqa: F401
 from upstream_gcs import Gcs
 
@@ -99,19 +99,17 @@ def read(hub, path, upto=None, headers=()):
 
 
 def test_what_comes_is_sent_on_while_it_comes(place, gcs):
-    go, some = threading.Event(), threading.Semaphore(0)
+    go, early = threading.Event(), set()
     gcs.fault = faults.of("big.bin?", faults.gate(BIG, 2_000_000, go))
     with here(place, "gcp://lab") as hub:
         listed(hub)
 
-        def early(body):
-            if len(body) >= 1_000_000 and not go.is_set():
-                some.release()
+        def reader(number):
+            return read(hub, file_url("big.bin"), lambda body: len(body) >= 1_000_000 and early.add(number))
 
         with concurrent.futures.ThreadPoolExecutor(24) as pool:
-            clients = [pool.submit(read, hub, file_url("big.bin"), early) for _ in range(20)]
-            for _ in range(20):
-                assert some.acquire(timeout=30)  # while the rest has not come, and no digest could agree
+            clients = [pool.submit(reader, number) for number in range(20)]
+            until(lambda: len(early) == len(clients))  # while the rest has not come, and no digest could agree
             listing = hub.get(f"/api/v1/datasets/{DOOR}/files").json()
             assert {i["path"]: i["size"] for i in listing["items"]}["data/big.bin"] == len(BIG)
             head = hub.get(file_url("big.bin"), method="HEAD")
@@ -160,7 +158,7 @@ def test_who_reads_goes_on_when_the_fetching_starts_over(place, gcs):
     go, some, gone = threading.Event(), threading.Event(), []
 
     def fault(request, path):
-        if "metadata.json?" in path and "alt=media" in path and not gone and some.wait(20):
+        if "metadata.json?" in path and "alt=media" in path and not gone and some.wait(PATIENCE):
             gone.append(path)
             return request.json({"error": "no such object"}, 404)
         return faults.of("big.bin?", faults.gate(BIG, 2_000_000, go))(request, path)
