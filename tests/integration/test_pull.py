@@ -51,6 +51,13 @@ def wait_here(hub, id):
     return until(ask)
 
 
+def read_until_now(hub, others=0):
+    """What was read up to here counts as read before what is read next: a dataset is read until the hub has ended the request, which
+    is after its last byte was sent, and times are told apart by milliseconds. `others` requests go on."""
+    until(lambda: hub.get("/api/v1/status").json()["http"]["in_flight"] == 1 + others)
+    time.sleep(0.01)
+
+
 def jobs(hub):
     return hub.get("/api/v1/jobs?kind=pull&limit=1000").json()["items"]
 
@@ -290,7 +297,7 @@ def test_what_was_read_least_recently_makes_room(place):
             mirrors.wait_synced(hub, "kept")
             for id in (image, infos):
                 wait_here(hub, id)
-            time.sleep(0.01)  # times of reading are told apart by milliseconds
+            read_until_now(hub)
             assert hub.get(f"/api/v1/datasets/{image}/episodes").status == 200
             wait_here(hub, options)
             until(lambda: hub.statuses()[infos] == "remote")  # the image was read after it
@@ -304,7 +311,7 @@ def test_what_was_read_least_recently_makes_room(place):
             assert status["cache"]["evicted"] == 1 and status["cache"]["max"] == 250 * 1024 and status["roots"][0]["free"] > 0
             metrics = hub.get("/metrics").body.decode()
             assert "minari_hub_cache_evictions_total 1" in metrics and 'minari_hub_root_free_bytes{root="0"}' in metrics
-            time.sleep(0.01)  # as above
+            read_until_now(hub)
             assert hub.get(f"/api/v1/datasets/{image}/episodes").status == 200
         with sqlite3.connect(os.path.join(place, "state", "hub.db")) as db:  # the order outlives the hub
             read = dict(db.execute("SELECT path, read FROM origins WHERE rule = 'lab'"))
@@ -356,7 +363,7 @@ def test_what_somebody_reads_is_not_evicted(place, gcs):
         wait_here(hub, DOOR)
         reader = slow_reader(hub, file_url("large.bin"))
         wait_here(hub, other)
-        time.sleep(0.01)  # times of reading are told apart by milliseconds
+        read_until_now(hub, others=1)
         wait_here(hub, third)  # one more than there is room for
         until(lambda: hub.statuses()[other] == "remote")  # it was read after the door was asked for
         assert hub.statuses()[DOOR] == "ready"
@@ -403,7 +410,7 @@ def test_a_folder_of_an_upstream_comes_as_the_datasets_in_it(place, gcs, tmp_pat
         assert hub.statuses()["robo"] == "ready" and hub.dataset("robo")["format"] == "files"  # the loose one
         assert hub.dataset("robo/can")["origin"]["remote"] == "gcp://lab"
         wait_here(hub, DOOR)
-        time.sleep(0.01)  # times of reading are told apart by milliseconds
+        read_until_now(hub)
         assert hub.get("/api/v1/datasets/robo/can/episodes").status == 200
         wait_here(hub, "D4RL/pen/human-v2")  # one more than there is room for
         until(lambda: hub.statuses()[DOOR] == "remote")
