@@ -19,7 +19,7 @@ struct hub_measured_state {
     enum hub_measured how_far;
     uint64_t stamp;
     uint64_t ranges; /* what HUB_MEASURED_ALL was measured with, as a number that the measurer knows */
-    enum hub_measured failed; /* it could not be measured so far: hub_measures_fail */
+    enum hub_measured failed;           /* it could not be measured so far: hub_measures_fail */
     struct hub_lost rewards_lost, lost; /* of rewards; of any field */
 };
 /** Of all parts of a dataset, by part; to be freed. Blocking. */

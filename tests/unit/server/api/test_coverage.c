@@ -41,7 +41,8 @@ static int64_t row_of(uint32_t part)
 static void measure(uint32_t part, enum hub_measured how_far, uint64_t ranges)
 {
     const struct hub_measured_state state = {.how_far = how_far, .ranges = ranges};
-    cr_assert_eq(hub_measures_write(api_kit_app()->catalog, row_of(part), &state, NULL, 0, NULL, NULL), HUB_OK);
+    cr_assert_eq(hub_measures_write(api_kit_app()->catalog, row_of(part), &state, NULL, 0, NULL, NULL),
+                 HUB_OK);
 }
 
 static struct hub_coverage coverage(enum hub_measured how_far)
