@@ -1,6 +1,7 @@
 /* rows: rows of all episodes of a dataset, one after another. */
 #include "client/cli/output.h"
 #include "client/cli/own_hub.h"
+#include "client/cli/slice.h"
 
 struct asked {
     const char *id;
@@ -19,6 +20,19 @@ static bool is_text(const char *format)
     return strcmp(format, "csv") == 0 || strcmp(format, "jsonl") == 0;
 }
 
+/* --start, --stop and --step. False after an error message. */
+static bool steps_of(const struct cli *cli, struct minari_slice *out)
+{
+    const char *start = cli->values[OPT_START], *stop = cli->values[OPT_STOP], *step = cli->values[OPT_STEP];
+    char text[80]; /* as Python writes a slice */
+    const int n =
+        snprintf(text, sizeof text, "%s:%s:%s", start ? start : "", stop ? stop : "", step ? step : "");
+    if (n < (int)sizeof text && slice_parse(text, out) && (!out->has_step || out->step > 0))
+        return true;
+    cli_error(CLI_USAGE, "--start and --stop must be whole numbers, --step one from 1");
+    return false;
+}
+
 int cli_rows(struct cli *cli)
 {
     const char *path = output_path(cli),
@@ -34,12 +48,14 @@ int cli_rows(struct cli *cli)
                                     .view = cli->values[OPT_VIEW],
                                     .seed = cli->values[OPT_SEED],
                                     .sentinel = cli->values[OPT_SENTINEL],
+                                    .step_where = cli->values[OPT_STEP_WHERE],
+                                    .valid = cli->values[OPT_VALID],
                                     .format = format}};
     const bool text = format && is_text(format);
     struct minari_all_rows_query *query = &asked.query;
     if (!format || !output_fits(cli, path, text, format) ||
         !cli_part(cli, &query->partition, &query->partition_seed, &query->part) ||
-        !cli_number(cli, OPT_RANDOM, 1, UINT32_MAX, 0, &query->random))
+        !steps_of(cli, &query->steps) || !cli_number(cli, OPT_RANDOM, 1, UINT32_MAX, 0, &query->random))
         return CLI_USAGE;
     if (!query->random != !query->seed)
         return cli_error(CLI_USAGE, query->seed

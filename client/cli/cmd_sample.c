@@ -30,6 +30,7 @@ int cli_sample(struct cli *cli)
                                     .weight = cli->values[OPT_WEIGHT],
                                     .final_row = cli->values[OPT_FINAL],
                                     .sentinel = cli->values[OPT_SENTINEL],
+                                    .valid = cli->values[OPT_VALID],
                                     .format = format}};
     if (!format || !cli_number(cli, OPT_WINDOWS, 1, 4096, 1, &asked.query.windows) ||
         !cli_number(cli, OPT_LENGTH, 1, 1000000, 1, &asked.query.length) ||

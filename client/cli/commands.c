@@ -187,11 +187,14 @@ const struct cli_command cli_commands[] = {
      "  minari-cli rows D4RL/door/human-v2 --view transitions -o qlearning.npz\n"
      "  minari-cli rows D4RL/door/human-v2 --partition 6,2 --partition-seed 1 --part 1 -o test.npz\n"
      "  minari-cli rows D4RL/door/human-v2 --random 3 --seed 1 -o three.npz\n"
+     "  minari-cli rows D4RL/door/human-v2 --start -10 -o last-ten.npz\n"
+     "  minari-cli rows D4RL/door/human-v2 --step-where 'rewards < -10' -o bad.npz\n"
      "  minari-cli rows D4RL/door/human-v2 rewards | head",
      1,
      -1,
-     {OPT_WHERE, OPT_SORT, OPT_SPLIT, OPT_TASK, OPT_PARTITION, OPT_PART, OPT_PARTITION_SEED, OPT_RANDOM,
-      OPT_SEED, OPT_SENTINEL, OPT_VIEW, OPT_FORMAT, OPT_OUTPUT, OPT_NO_PROGRESS, OPT_END}},
+     {OPT_WHERE,      OPT_SORT, OPT_SPLIT,    OPT_TASK,   OPT_PARTITION,   OPT_PART, OPT_PARTITION_SEED,
+      OPT_RANDOM,     OPT_SEED, OPT_SENTINEL, OPT_VALID,  OPT_START,       OPT_STOP, OPT_STEP,
+      OPT_STEP_WHERE, OPT_VIEW, OPT_FORMAT,   OPT_OUTPUT, OPT_NO_PROGRESS, OPT_END}},
     {"sample",
      cli_sample,
      "ID|PATH [FIELD...]",
@@ -208,9 +211,9 @@ const struct cli_command cli_commands[] = {
      "  minari-cli sample D4RL/door/human-v2 --windows 64 --partition 6,2 --partition-seed 1 -o train.npz",
      1,
      -1,
-     {OPT_WINDOWS, OPT_LENGTH, OPT_SEED, OPT_PAD, OPT_WEIGHT, OPT_FINAL, OPT_SENTINEL, OPT_WHERE, OPT_SPLIT,
-      OPT_TASK, OPT_PARTITION, OPT_PART, OPT_PARTITION_SEED, OPT_FORMAT, OPT_OUTPUT, OPT_NO_PROGRESS,
-      OPT_END}},
+     {OPT_WINDOWS, OPT_LENGTH, OPT_SEED, OPT_PAD, OPT_WEIGHT, OPT_FINAL, OPT_SENTINEL, OPT_VALID, OPT_WHERE,
+      OPT_SPLIT, OPT_TASK, OPT_PARTITION, OPT_PART, OPT_PARTITION_SEED, OPT_FORMAT, OPT_OUTPUT,
+      OPT_NO_PROGRESS, OPT_END}},
     {"help",
      cli_help_command,
      "[COMMAND]",

@@ -44,6 +44,10 @@ struct hub_taken {
 HUB_MUST_USE enum hub_status hub_take(struct minari_client *client, const char *url, const char *json,
                                       struct hub_taken *taken, struct hub_error *err);
 
+/** Add the bounds that a slice has to a URL's query. */
+HUB_MUST_USE enum hub_status hub_api_slice(struct hub_buf *url, const struct minari_slice *slice,
+                                           struct hub_error *err);
+
 /** What only hubs choose by, ended by a NULL name. */
 struct hub_dataset_filters {
     struct hub_remote_filter items[12];

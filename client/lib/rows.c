@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static enum hub_status add_slice(struct hub_buf *url, const struct minari_slice *s, struct hub_error *err)
+enum hub_status hub_api_slice(struct hub_buf *url, const struct minari_slice *s, struct hub_error *err)
 {
     const struct {
         const char *name;
@@ -51,7 +51,7 @@ static enum hub_status rows_url(const struct minari_client *client, const struct
     for (size_t i = 0; count > 1 && i < count; i++)
         HUB_TRY(hub_api_parameter(url, "fields", fields[i], err));
     HUB_TRY(hub_api_parameter(url, "format", q->format ? q->format : "json", err));
-    return q->slice ? add_slice(url, q->slice, err) : HUB_OK;
+    return q->slice ? hub_api_slice(url, q->slice, err) : HUB_OK;
 }
 
 enum minari_status minari_fields_get(struct minari_client *client, const char *id, uint64_t episode,
@@ -91,7 +91,7 @@ static enum hub_status media_url(const struct minari_client *client, const struc
     HUB_TRY(hub_uri_encode_segment(hub_view_of(q->fields[0]), &rest, err));
     HUB_TRY(hub_buf_add_text(&rest, ".mp4", err));
     HUB_TRY(hub_api_url(&client->remote, q->id ? q->id : "", rest.data, url, err));
-    return add_slice(url, &s, err);
+    return hub_api_slice(url, &s, err);
 }
 
 enum minari_status minari_media_get(struct minari_client *client, const char *id, uint64_t episode,

@@ -32,6 +32,7 @@ static enum hub_status sample_url(const struct minari_client *client, const char
                  {"partition", q->partition},
                  {"partition_seed", q->partition_seed},
                  {"sentinel", q->sentinel},
+                 {"valid", q->valid},
                  {"format", q->format}};
     HUB_TRY(hub_api_url(&client->remote, id, "sample", url, err));
     HUB_TRY(add_number(url, "windows", q->windows, err));

@@ -39,11 +39,14 @@ static enum hub_status all_rows(struct minari_client *client, const char *id,
                                     {"part", q.partition ? part : NULL},
                                     {"random", q.random ? random : NULL},
                                     {"seed", q.seed},
-                                    {"sentinel", q.sentinel}};
+                                    {"sentinel", q.sentinel},
+                                    {"step_where", q.step_where},
+                                    {"valid", q.valid}};
     HUB_TRY(hub_api_url(&client->remote, id, "rows", &url, err));
     for (size_t i = 0; i < q.field_count; i++)
         HUB_TRY(hub_api_parameter(&url, "fields", q.fields[i], err));
     HUB_TRY(add_all(&url, all, HUB_COUNT(all), err));
+    HUB_TRY(hub_api_slice(&url, &q.steps, err));
     return hub_take(client, url.data, NULL, taken, err);
 }
 

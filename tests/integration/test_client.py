@@ -211,6 +211,8 @@ def test_parts_draws_and_sentinels(hub, cli):
                         (["rows", "rewards", "--random", "3", "--seed", "7"], "rows?fields=rewards&random=3&seed=7&format=npz"),
                         (["rows", "rewards", *part, "--random", "2", "--seed", "7", "--sentinel", "drop"],
                          "rows?fields=rewards&partition=20,5&partition_seed=1&part=1&random=2&seed=7&sentinel=drop&format=npz"),
+                        (["rows", "rewards", "--start", "-9", "--stop=-1", "--step", "3"], "rows?fields=rewards&start=-9&stop=-1&step=3&format=npz"),
+                        (["rows", "rewards", "--step-where", "rewards < 0"], "rows?fields=rewards&step_where=rewards%20%3C%200&format=npz"),
                         (["sample", "--windows", "9", "--seed", "3", *part], "sample?windows=9&seed=3&partition=20,5&partition_seed=1&part=1&format=npz")]:
         wanted = hub.get("/api/v1/datasets/D4RL/door/human-v2/" + query)
         assert wanted.status == 200 and cli.bytes(args[0], "D4RL/door/human-v2", *args[1:], "--format", "npz") == wanted.body, args
@@ -219,8 +221,11 @@ def test_parts_draws_and_sentinels(hub, cli):
         for command, more in (("rows", []), ("sample", ["--windows", "5", "--seed", "1"])):
             kept, dropped = (cli.bytes(command, id, "rewards", *more, "-r", other.base, "--format", "npz", "--sentinel", how) for how in ("keep", "drop"))
             assert kept != dropped
+            valid, every = (cli.bytes(command, "pick", "rewards", *more, "-r", other.base, "--format", "npz", "--valid", which) for which in ("only", "any"))
+            assert valid != every == other.get(f"/api/v1/datasets/pick/{command}?fields=rewards&valid=any&format=npz" + "&windows=5&seed=1" * bool(more)).body
     for args, words in [(["rows", "--random", "3"], "--seed"), (["rows", "--seed", "3"], "--random"), (["rows", "--partition", "1,2"], "--partition-seed"),
-                        (["sample", "--part", "1"], "--partition"), (["rows", "--sentinel", "x"], "keep")]:
+                        (["sample", "--part", "1"], "--partition"), (["rows", "--sentinel", "x"], "keep"), (["rows", "--valid", "x"], "only"), (["sample", "--valid", "x"], "only"),
+                        (["rows", "--step", "0"], "--step"), (["rows", "--start", "1:2"], "--start"), (["rows", "--stop", "1.5"], "--stop")]:
         assert words in cli.run(args[0], "D4RL/door/human-v2", *args[1:], "--format", "npz", expect=2).err, args
 
 

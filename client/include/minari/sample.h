@@ -36,6 +36,7 @@ struct minari_sample_query {
     unsigned part;                          /* ... this one */
     const char *format;                     /* "npz" (default), "arrow", "arrow-file": a window a row */
     const char *sentinel; /* "keep" (default), "drop": without a last action that only ends its episode */
+    const char *valid;    /* "only" (default), "any": also the episodes that the dataset calls not valid */
 };
 
 /** Windows drawn at random, straight from the network into a sink. `info` may be NULL. */

@@ -35,6 +35,9 @@ struct minari_all_rows_query {
     uint64_t random;      /* so many of the episodes, drawn as Minari's sample_episodes does with ... */
     const char *seed;     /* ... this seed, in decimal, up to 2^64 - 1 */
     const char *sentinel; /* "keep" (default), "drop": without a last action that only ends its episode */
+    struct minari_slice steps; /* of each episode, negative from its end: start, stop, and a step from 1 */
+    const char *step_where;    /* only the steps of which this holds: "rewards < -10" */
+    const char *valid; /* "only" (default), "any": also the episodes that the dataset calls not valid */
 };
 
 /**
