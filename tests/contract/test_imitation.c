@@ -13,7 +13,7 @@ ParameterizedTestParameters(imitation, files)
 {
     static struct file_case cases[] = {
         {"rollouts/final.npz", 3, 5, {5, 1, 9}, {1, 0, 1}, true},
-        {"rollouts/plain.npz", 3, 4, {4, 4, 4}, {1, 1, 1}, false},
+        {"rollouts/plain.npz", 3, 3, {4, 4, 4}, {1, 1, 1}, false},
         {"rollouts/one.npz", 1, 5, {6}, {1}, true},
     };
     return cr_make_param_array(struct file_case, cases, HUB_COUNT(cases));
@@ -35,6 +35,11 @@ ParameterizedTest(struct file_case *c, imitation, files, .timeout = 60)
     cr_expect_eq(inspected_field(part, "acts")->axis, HUB_AXIS_STEP);
     cr_expect_eq(inspected_field(part, "terminal")->axis, HUB_AXIS_NONE);
     cr_expect_null(inspected_field(part, "indices"));
+    if (inspected_field(part, "infos/step")) { /* a dictionary a step, pickled */
+        cr_expect_eq(inspected_field(part, "infos/step")->axis, HUB_AXIS_STEP);
+        cr_expect_eq(inspected_field(part, "infos/step")->type, HUB_FIELD_NUMBER);
+    }
+    cr_expect_eq(inspected_field(part, "infos/step") != NULL, c->rewards, "%s", c->path);
 }
 
 /* A list of its objects in a pickle is not dm_control's, which packs them. */

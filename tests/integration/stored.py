@@ -269,7 +269,7 @@ def table_of(path):
 
 
 def imitation(folder, document):
-    """As imitation's own reader splits them; infos are Python objects. Of a table that was pushed a row is a trajectory."""
+    """As imitation's own reader splits them; infos are dictionaries. Of a table that was pushed a row is a trajectory."""
     if os.path.isdir(folder):
         tables = [table_of(path) for path in sorted(glob.glob(os.path.join(folder, "data", "*.parquet")))]
         rows = [(table, i) for table in tables for i in range(table.num_rows)]
@@ -278,7 +278,8 @@ def imitation(folder, document):
     data = np.load(folder + ".npz", allow_pickle=True)
     starts = [0, *(int(i) for i in data["indices"]), len(data["acts"])]
     for i, (first, end) in enumerate(zip(starts, starts[1:])):
-        rows = {"obs": data["obs"][first + i : end + i + 1], "acts": data["acts"][first:end], "terminal": data["terminal"][i : i + 1], "infos": None}
+        rows = {"obs": data["obs"][first + i : end + i + 1], "acts": data["acts"][first:end], "terminal": data["terminal"][i : i + 1]}
+        rows.update({f"infos/{key}": np.array([info[key] for info in data["infos"][first:end]]) for key in data["infos"][first]})
         if "rews" in data:
             rows["rews"] = data["rews"][first:end]
         yield i, rows

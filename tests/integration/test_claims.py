@@ -211,3 +211,12 @@ def test_a_flat_npz_is_cut_as_d4rl_is(tmp_path, flags, ends, save):
                 assert np.array_equal(lies_at(hub, "flat", e["number"], field), arrays[field][first:end + 1])
             first = end + 1
         assert "open-tail" in {p["code"] for p in hub.dataset("flat")["problems"]}
+
+
+def test_infos_in_an_archive_of_imitation_are_fields(tmp_path):
+    """An array of objects: the dictionaries of the steps, as in a pickle of the same trajectories."""
+    with Hub([os.path.join(FIXTURES, "imitation", "rollouts")]) as hub:
+        hub.wait_indexed()
+        assert hub.dataset("final")["problems"] == [] and not [f for f in hub.dataset("final")["fields"] if "unreadable" in f]
+        for episode, steps in enumerate((5, 1, 9)):
+            assert hub.get(f"/api/v1/datasets/final/episodes/{episode}/infos/step").json() == list(range(steps))

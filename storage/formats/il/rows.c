@@ -331,13 +331,28 @@ static enum hub_status place_members(struct il_file *f, struct hub_view path, st
     return HUB_OK;
 }
 
+/* Do dictionaries say nothing at all? */
+static bool all_are_empty(struct item_cursor rest, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        const struct hub_pickle_value *v = hub_pickle_at(rest.p, next_item(&rest));
+        if (!v || v->kind != HUB_PICKLE_DICT || v->count)
+            return false;
+    }
+    return true;
+}
+
 enum hub_status il_rows_place(struct il_file *f, struct hub_view path, struct il_rows *rows,
                               const struct il_window *window, struct hub_error *err)
 {
     if (items_of(&f->pickle, rows->value) && window->count) {
         struct item_cursor cursor = items_from(&f->pickle, rows, window->first);
         const struct hub_pickle_value *first = hub_pickle_at(&f->pickle, next_item(&cursor));
-        if (first && first->kind == HUB_PICKLE_DICT && rows->key_count < HUB_COUNT(rows->keys))
+        if (first && first->kind == HUB_PICKLE_DICT && first->count == 0 &&
+            all_are_empty(cursor, window->count - 1))
+            return HUB_OK;
+        if (first && first->kind == HUB_PICKLE_DICT && first->count &&
+            rows->key_count < HUB_COUNT(rows->keys))
             return place_members(f, path, rows, first, window, err);
     }
     return place_leaf(f, path, rows, window, err);
@@ -354,4 +369,45 @@ enum hub_status il_flags_place(struct il_file *f, struct hub_view path, const ui
     HUB_TRY(declare(f, path, &p.variant, &field, err));
     HUB_TRY(hub_sink_layout(f->sink, field, &b, err));
     return add_window(b, &p, window, err);
+}
+
+/* ---- arrays of objects ---- */
+
+static enum hub_status refuse_objects(struct hub_sink *sink, struct hub_view path,
+                                      const struct hub_window *windows, uint32_t count, const char *why,
+                                      struct hub_error *err)
+{
+    for (uint32_t i = 0; i < count; i++)
+        HUB_TRY(hub_tell_unreadable(sink, path, windows[i].episode, why, err));
+    return HUB_OK;
+}
+
+static void dispose_file(struct il_file *f)
+{
+    hub_pickle_dispose(&f->pickle);
+}
+
+enum hub_status il_objects_place(struct hub_files *files, struct hub_sink *sink, const struct hub_npz *npz,
+                                 const struct hub_npz_array *a, const struct hub_window *windows,
+                                 uint32_t count, uint64_t least, struct hub_error *err)
+{
+    HUB_CLEANUP(dispose_file) struct il_file f = {.files = files, .sink = sink, .source = npz->source};
+    struct il_rows rows;
+    struct hub_error why = {0};
+    hub_pickle_init(&f.pickle);
+    if (a->file == HUB_SIDE_FILE)
+        hub_source_side(&f.source, files, a->npy.data_offset + a->npy.data_bytes);
+    const enum hub_status st =
+        hub_pickle_read(&f.pickle, &f.source, a->npy.data_offset, a->npy.data_bytes, &why);
+    if (st && !hub_is_local(st))
+        return hub_pass(st, &why, err);
+    if (st)
+        return refuse_objects(sink, a->path, windows, count, why.detail, err);
+    if (!il_rows_of(&f.pickle, f.pickle.root, &rows) || rows.count < least)
+        return refuse_objects(sink, a->path, windows, count, "no row for every step", err);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct il_window w = {windows[i].episode, windows[i].first, windows[i].count};
+        HUB_TRY(il_rows_place(&f, a->path, &rows, &w, err));
+    }
+    return HUB_OK;
 }

@@ -205,11 +205,14 @@ static enum hub_status send_member(const struct demos *d, const struct hub_npz_a
                                    struct hub_error *err)
 {
     HUB_CLEANUP(hub_freep) struct hub_window *windows = NULL;
-    const enum hub_axis axis = a->reason[0] ? HUB_AXIS_COUNT : axis_of(d, a);
+    const bool objects = a->npy.objects && axis_of(d, a) == HUB_AXIS_STEP; /* infos */
+    const enum hub_axis axis = a->reason[0] && !objects ? HUB_AXIS_COUNT : axis_of(d, a);
     char why[200];
     HUB_TRY(hub_new(&windows, d->count, sizeof *windows, err));
     for (uint32_t i = 0; i < d->count; i++)
         windows[i] = window_of(d, axis, i);
+    if (objects)
+        return il_objects_place(d->files, d->sink, &d->npz, a, windows, d->count, d->steps, err);
     if (axis != HUB_AXIS_COUNT)
         return hub_npz_cut(d->sink, a, axis, windows, d->count, err);
     snprintf(why, sizeof why, "%s", a->reason);

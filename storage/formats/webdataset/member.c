@@ -263,34 +263,10 @@ static enum hub_status place(const struct dict *d, struct hub_view path, const s
     return hub_npz_cut(d->c->sink, &array, HUB_AXIS_STEP, windows, d->count, err);
 }
 
-/* An array of objects: dictionaries of each step, or their lists. */
-static enum hub_status place_objects(const struct dict *d, const struct hub_npz_array *a,
-                                     struct hub_error *err)
-{
-    HUB_CLEANUP(dispose_file)
-    struct il_file f = {.files = d->c->files, .sink = d->c->sink, .source = d->npz->source};
-    struct il_rows rows;
-    struct hub_error why = {0};
-    hub_pickle_init(&f.pickle);
-    if (a->file == HUB_SIDE_FILE)
-        hub_source_side(&f.source, d->c->files, a->npy.data_offset + a->npy.data_bytes);
-    const enum hub_status st =
-        hub_pickle_read(&f.pickle, &f.source, a->npy.data_offset, a->npy.data_bytes, &why);
-    if (st)
-        return hub_is_local(st) ? refuse(d, a->path, why.detail, err) : hub_pass(st, &why, err);
-    if (!il_rows_of(&f.pickle, f.pickle.root, &rows) || rows.count < d->steps)
-        return refuse(d, a->path, "no row for every step", err);
-    for (uint32_t i = 0; i < d->count; i++) {
-        const struct hub_window *w = &d->windows[i];
-        HUB_TRY(il_rows_place(&f, a->path, &rows, &(struct il_window){w->episode, w->first, w->count}, err));
-    }
-    return HUB_OK;
-}
-
 static enum hub_status place_array(const struct dict *d, const struct hub_npz_array *a, struct hub_error *err)
 {
     if (a->npy.objects)
-        return place_objects(d, a, err);
+        return il_objects_place(d->c->files, d->c->sink, d->npz, a, d->windows, d->count, d->steps, err);
     if (a->reason[0])
         return refuse(d, a->path, a->reason, err);
     if (!has_rows(a) || a->npy.shape[0] < d->steps)
