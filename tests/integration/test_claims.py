@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tarfile
 
+import h5py
 import numpy as np
 import pyarrow.parquet
 import pytest
@@ -220,3 +221,15 @@ def test_infos_in_an_archive_of_imitation_are_fields(tmp_path):
         assert hub.dataset("final")["problems"] == [] and not [f for f in hub.dataset("final")["fields"] if "unreadable" in f]
         for episode, steps in enumerate((5, 1, 9)):
             assert hub.get(f"/api/v1/datasets/final/episodes/{episode}/infos/step").json() == list(range(steps))
+
+
+def test_pictures_of_one_observation_are_no_steps(tmp_path):
+    root, picture = str(tmp_path), np.zeros((224, 224, 3), "u1")
+    np.savez(os.path.join(root, "one.npz"), image=picture, wrist_image=picture, state=np.zeros(8))
+    np.savez(os.path.join(root, "many.npz"), image=np.zeros((40, 64, 64, 3), "u1"), state=np.zeros((40, 8)))
+    np.savez(os.path.join(root, "grid.npz"), mask=np.zeros((100, 50, 1), "u1"))
+    with h5py.File(os.path.join(root, "one-h5.h5"), "w") as f:
+        f["image"], f["state"] = picture, np.zeros(8)
+    with Hub([root]) as hub:
+        hub.wait_indexed()
+        assert {d["id"]: d["steps"] for d in hub.datasets()} == {"one": 1, "many": 40, "grid": 100, "one-h5": 1}

@@ -37,12 +37,16 @@ static enum hub_status plan(struct hub_files *files, struct hub_sink *sink, stru
 
 static uint64_t steps_of(const struct hub_h5_tree *tree)
 {
-    uint64_t rows[HUB_MAX_FIELDS];
+    struct hub_row_vote votes[HUB_MAX_FIELDS];
     size_t count = 0;
-    for (uint32_t i = 0; i < tree->count && count < HUB_COUNT(rows); i++)
-        if (tree->leaves[i].dataset.rank != HUB_NONE && tree->leaves[i].dataset.rank > 0)
-            rows[count++] = tree->leaves[i].rows;
-    return hub_common_rows(rows, count);
+    for (uint32_t i = 0; i < tree->count && count < HUB_COUNT(votes); i++) {
+        const struct hub_h5_dataset *d = &tree->leaves[i].dataset;
+        struct hub_variant item = d->variant;
+        item.rank = 0;
+        if (d->rank != HUB_NONE && d->rank > 0)
+            votes[count++] = hub_row_vote_of(&item, d->dims, d->rank);
+    }
+    return hub_common_rows(votes, count);
 }
 
 static bool pictured(const void *user, struct hub_view path)

@@ -33,12 +33,14 @@ static enum hub_status inspect_npy(struct hub_files *files, const struct generic
 
 static uint64_t steps_of(const struct hub_npz *npz)
 {
-    uint64_t rows[HUB_MAX_FIELDS];
+    struct hub_row_vote votes[HUB_MAX_FIELDS];
     size_t count = 0;
-    for (uint32_t i = 0; i < npz->count && count < HUB_COUNT(rows); i++)
-        if (!npz->arrays[i].reason[0] && npz->arrays[i].npy.rank)
-            rows[count++] = npz->arrays[i].npy.shape[0];
-    return hub_common_rows(rows, count);
+    for (uint32_t i = 0; i < npz->count && count < HUB_COUNT(votes); i++) {
+        const struct hub_npy *npy = &npz->arrays[i].npy;
+        if (!npz->arrays[i].reason[0] && npy->rank)
+            votes[count++] = hub_row_vote_of(&npy->item, npy->shape, npy->rank);
+    }
+    return hub_common_rows(votes, count);
 }
 
 static enum hub_status inspect_npz(struct hub_files *files, const struct generic_one *one,

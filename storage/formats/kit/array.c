@@ -349,21 +349,33 @@ enum hub_status hub_npy_place(struct hub_sink *sink, struct hub_view path, const
     return hub_npz_cut(sink, &array, axis, &window, 1, err);
 }
 
-uint64_t hub_common_rows(const uint64_t *rows, size_t count)
+struct hub_row_vote hub_row_vote_of(const struct hub_variant *item, const uint64_t *shape, uint32_t rank)
+{
+    enum { LEAST_SIDE = 32 };
+    struct hub_variant whole;
+    struct hub_picture p;
+    return (struct hub_row_vote){shape[0], rank == 3 && !hub_npy_variant(item, shape, rank, &whole, NULL) &&
+                                               hub_picture_of(&whole, &p) && !p.ranged && p.frames == 1 &&
+                                               p.channels >= 3 && HUB_MIN(p.height, p.width) >= LEAST_SIDE};
+}
+
+uint64_t hub_common_rows(const struct hub_row_vote *votes, size_t count)
 {
     uint64_t most = 0;
     size_t best = 0;
-    bool fewer = false;
+    bool fewer = false, pictures = count > 0;
     for (size_t i = 0; i < count; i++) {
-        size_t votes = 0;
+        size_t found = 0;
         for (size_t j = i; j < count && count - i >= best; j++)
-            votes += rows[j] == rows[i];
-        if (votes > best || (votes == best && rows[i] > most)) {
-            best = votes;
-            most = rows[i];
+            found += votes[j].rows == votes[i].rows;
+        if (found > best || (found == best && votes[i].rows > most)) {
+            best = found;
+            most = votes[i].rows;
         }
     }
-    for (size_t i = 0; i < count; i++)
-        fewer |= most > 1 && rows[i] == most - 1;
-    return most - fewer;
+    for (size_t i = 0; i < count; i++) {
+        fewer |= most > 1 && votes[i].rows == most - 1;
+        pictures &= votes[i].rows != most || votes[i].picture;
+    }
+    return pictures ? 1 : most - fewer;
 }

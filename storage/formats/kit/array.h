@@ -64,9 +64,18 @@ HUB_MUST_USE enum hub_status hub_npz_cut(struct hub_sink *sink, const struct hub
 HUB_MUST_USE enum hub_status hub_tell_unreadable(struct hub_sink *sink, struct hub_view path, uint32_t index,
                                                  const char *why, struct hub_error *err);
 
+/** What an array says of the steps of its episode. */
+struct hub_row_vote {
+    uint64_t rows;
+    bool picture; /* the whole array has the shape of one picture */
+};
+
+/** The vote of an array of `rank` dimensions, from 1. */
+struct hub_row_vote hub_row_vote_of(const struct hub_variant *item, const uint64_t *shape, uint32_t rank);
+
 /** How many steps arrays of these numbers of rows say an episode has: the number that most have, the largest
- * among equals; one fewer where others have just one fewer, for there is one observation more than actions; 0 of
- * none. */
-uint64_t hub_common_rows(const uint64_t *rows, size_t count);
+ * among equals; one fewer where others have just one fewer, for there is one observation more than actions; 1
+ * where only pictures have that number, for it is their height; 0 of none. */
+uint64_t hub_common_rows(const struct hub_row_vote *votes, size_t count);
 
 #endif
