@@ -223,8 +223,24 @@ static enum hub_status find_at(const struct hub_find *find, const char *folder, 
     return find_claimed(find, &walk, only, as_file, found, err);
 }
 
-/* The file by itself, else the dataset it belongs to: its folder, or the one above. Where neither is one, a file that
- * would make a folder of its own kind one is a dataset all the same, as the hub lists it. */
+/* The dataset that the files of a folder belong to: the folder, or one above, as videos/KEY/chunk-000/FILE.mp4 lies. */
+static enum hub_status find_around(const struct hub_find *find, const char *folder, bool *found,
+                                   struct hub_error *err)
+{
+    enum { LEVELS = 4 };
+    HUB_CLEANUP(hub_freep) char *path = strdup(folder);
+    HUB_TRY(hub_allocated(path, err));
+    for (unsigned i = 0; i < LEVELS && !*found; i++) {
+        HUB_TRY(find_at(find, path, NULL, false, found, err));
+        if (strcmp(path, "/") == 0)
+            break;
+        (void)dirname(path); /* cuts it in place */
+    }
+    return HUB_OK;
+}
+
+/* The file by itself, else the dataset it belongs to. Where there is none, a file that would make a folder of its own
+ * kind one is a dataset all the same, as the hub lists it. */
 static enum hub_status find_file(const struct hub_find *find, struct hub_error *err)
 {
     HUB_CLEANUP(hub_freep) char *name_copy = strdup(find->path);
@@ -236,11 +252,7 @@ static enum hub_status find_file(const struct hub_find *find, struct hub_error *
     const char *name = basename(name_copy);
     HUB_TRY(find_at(find, folder, name, false, &found, err));
     if (!found)
-        HUB_TRY(find_at(find, folder, NULL, false, &found, err));
-    HUB_CLEANUP(hub_freep) char *above_copy = strdup(folder);
-    HUB_TRY(hub_allocated(above_copy, err));
-    if (!found)
-        HUB_TRY(find_at(find, dirname(above_copy), NULL, false, &found, err));
+        HUB_TRY(find_around(find, folder, &found, err));
     if (!found)
         HUB_TRY(find_at(find, folder, name, true, &found, err));
     return found ? HUB_OK

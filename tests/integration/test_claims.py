@@ -1,4 +1,5 @@
 """What is one dataset of which format, of files that look like something else at first; and minari-inspect says what the hub says."""
+import glob
 import io
 import json
 import os
@@ -233,3 +234,12 @@ def test_pictures_of_one_observation_are_no_steps(tmp_path):
     with Hub([root]) as hub:
         hub.wait_indexed()
         assert {d["id"]: d["steps"] for d in hub.datasets()} == {"one": 1, "many": 40, "grid": 100, "one-h5": 1}
+
+
+def test_a_video_inside_a_lerobot_set_is_of_the_set(tmp_path):
+    for place in glob.glob(os.path.join(FIXTURES, "lerobot", "arm-v*", "**", "*.mp4"), recursive=True)[:40:13]:
+        ran = inspect(place)
+        assert ran.returncode == 0, ran.stderr
+        assert [d["format"] for d in json.loads(ran.stdout)["datasets"]] == ["lerobot"], place
+    write(str(tmp_path), "a/b/c/d/clip.mp4")
+    assert b"not a dataset by itself" in inspect(str(tmp_path / "a/b/c/d/clip.mp4")).stderr
