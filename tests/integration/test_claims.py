@@ -243,3 +243,17 @@ def test_a_video_inside_a_lerobot_set_is_of_the_set(tmp_path):
         assert [d["format"] for d in json.loads(ran.stdout)["datasets"]] == ["lerobot"], place
     write(str(tmp_path), "a/b/c/d/clip.mp4")
     assert b"not a dataset by itself" in inspect(str(tmp_path / "a/b/c/d/clip.mp4")).stderr
+
+
+def test_a_lerobot_set_says_what_else_lies_in_its_folder(tmp_path):
+    root = str(tmp_path)
+    shutil.copytree(ARM, os.path.join(root, "set"), copy_function=shutil.copyfile)
+    shutil.copytree(ARM, os.path.join(root, "plain"), copy_function=shutil.copyfile)
+    for path in ("checkpoints/last/model.safetensors", "wandb/run.log", "backup.zip"):
+        write(root, "set/" + path, bytes(700_000))
+    with Hub([root]) as hub:
+        hub.wait_indexed()
+        document = hub.dataset("set")
+        assert document["status"] == "ready" and hub.dataset("plain")["problems"] == []
+        assert [(p["code"], p["path"], p["detail"]) for p in document["problems"]] == [
+            ("other-files", "backup.zip", "3 files of 2.1 MB that LeRobot does not read: a download takes them along, --exclude leaves them out")]

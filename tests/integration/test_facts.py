@@ -229,7 +229,7 @@ def test_what_its_own_library_refuses_is_never_silently_ready(tmp_path):
             assert sets[name]["format"] == "lerobot" and sets[name]["status"] == "broken", (name, sets[name])
             assert reason in sets[name]["reason"], sets[name]
         refused = {"no-tasks": "missing", "pointer-tasks": "cannot be read", "no-stats": "missing", "lost-episode": "needs the data file",
-                   "bad-episode": "cannot be read", "fresh": "no data file", "robo-v0": "", "flat-v0": "", "open-v0": "refuse to read it"}
+                   "bad-episode": "cannot be read", "fresh": "no episode has been recorded", "robo-v0": "", "flat-v0": "", "open-v0": "refuse to read it"}
         for name, reason in refused.items():
             assert sets[name]["status"] == "ready" and sets[name]["loadable"] is False and sets[name]["loadable_by"] == []
             assert any(p["code"] == "not-loadable" and reason in p["detail"] for p in hub.dataset(name)["problems"]), name

@@ -7,7 +7,7 @@
  * missing-file, unlisted-episodes, repeated-episode, bad-split, other-spelling, bad-json-line, json-array,
  * count-mismatch, task-order, missing-statistics, not-loadable; of how files are called (rules.c): no-chunks-size,
  * bad-template, backslash-path, no-first-chunk, bad-file-name, unpadded-name, wrong-chunk, other-path, camera-folder,
- * video-without-feature, video-without-episode; of an episode's file or video: not-fetched (Git LFS),
+ * video-without-feature, video-without-episode, other-files; of an episode's file or video: not-fetched (Git LFS),
  * permission-denied; of a file: not-finalized, unreadable-episode, unreadable-numbers, no-episode-number,
  * number-mismatch, length-mismatch, unknown-task, index-mismatch, rows-not-contiguous; of what is said of episodes:
  * wrong-data-file, wrong-rows, video-not-placed, video-span; of a video: bad-video, cut-video, video-length,

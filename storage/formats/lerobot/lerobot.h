@@ -302,7 +302,7 @@ void hub_lerobot_videos_dispose(struct lerobot_videos *v);
 HUB_MUST_USE enum hub_status hub_lerobot_check_videos(struct hub_files *files, struct hub_sink *sink,
                                                       uint64_t *count, struct hub_error *err);
 
-/* ---- rules.c: how files are called; card.c: README.md ---- */
+/* ---- rules.c: how files are called; others.c: what else lies there; card.c: README.md ---- */
 
 /** "data/chunk-012/..." -> 12 and its three digits. */
 bool hub_lerobot_chunk_of(struct hub_view path, uint64_t *number, size_t *digits);
@@ -311,6 +311,9 @@ HUB_MUST_USE enum hub_status hub_lerobot_check_rules(const struct hub_files *fil
                                                      const struct lerobot_info *info,
                                                      const struct lerobot_file *data, uint32_t count,
                                                      struct hub_sink *sink, struct hub_error *err);
+/** other-files: what lies in the folder and is no part of the dataset. */
+HUB_MUST_USE enum hub_status hub_lerobot_check_others(const struct hub_files *files, struct hub_sink *sink,
+                                                      struct hub_error *err);
 /** The feature that a camera's folder is called after, or alone ends like; NULL: none. */
 const char *hub_lerobot_camera_key(const json_t *features, struct hub_view folder);
 /** card, description. */

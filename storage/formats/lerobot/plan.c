@@ -439,7 +439,8 @@ static enum hub_status check_loadable(struct plan *p, struct hub_error *err)
                            LEROBOT_INFO " states %lld episodes, but there is no data file",
                            (long long)claimed);
     if (p->count == 0)
-        HUB_TRY(hub_sink_problem(p->sink, "not-loadable", HUB_VIEW("data"), err, "there is no data file"));
+        HUB_TRY(hub_sink_problem(p->sink, "not-loadable", HUB_VIEW("data"), err,
+                                 "no episode has been recorded: there is no data file"));
     if (!json_object_get(p->info.json, "codebase_version"))
         HUB_TRY(hub_sink_problem(p->sink, "not-loadable", HUB_VIEW(LEROBOT_INFO), err,
                                  "LeRobot looks for \"codebase_version\""));
@@ -483,6 +484,7 @@ static enum hub_status report(struct plan *p, struct hub_view info, struct hub_e
     HUB_TRY(check_loadable(p, err));
     HUB_TRY(check_totals(p, err));
     HUB_TRY(hub_lerobot_check_rules(p->files, &p->info, p->data, p->numbered ? p->count : 0, p->sink, err));
+    HUB_TRY(hub_lerobot_check_others(p->files, p->sink, err));
     HUB_TRY(send_splits(p, err));
     return p->numbered ? send_runs(p, err) : send_groups(p, err);
 }
