@@ -55,12 +55,19 @@ struct il_window {
 HUB_MUST_USE enum hub_status il_rows_place(struct il_file *f, struct hub_view path, struct il_rows *rows,
                                            const struct il_window *window, struct hub_error *err);
 
-/** Place the rows of an array of objects of an archive, `windows` of them; fields as those of il_rows_place. What cannot
- * be read, or has fewer than `rows` rows, is unreadable in all of these episodes. */
+/** An array of objects of an archive, of which each window is of an episode. */
+struct il_objects {
+    const struct hub_npz *npz;
+    const struct hub_npz_array *array;
+    const struct hub_window *windows;
+    uint32_t count; /* of the windows */
+    uint64_t rows;  /* that it has to have */
+};
+
+/** Place its rows; fields as those of il_rows_place. What cannot be read, or has fewer rows, is unreadable in all of
+ * these episodes. */
 HUB_MUST_USE enum hub_status il_objects_place(struct hub_files *files, struct hub_sink *sink,
-                                              const struct hub_npz *npz, const struct hub_npz_array *array,
-                                              const struct hub_window *windows, uint32_t count, uint64_t rows,
-                                              struct hub_error *err);
+                                              const struct il_objects *objects, struct hub_error *err);
 
 /** The first `count` rows as numbers; false when they are not single numbers. */
 bool il_rows_numbers(struct il_file *f, struct il_rows *rows, uint64_t count, double *out);

@@ -373,12 +373,11 @@ enum hub_status il_flags_place(struct il_file *f, struct hub_view path, const ui
 
 /* ---- arrays of objects ---- */
 
-static enum hub_status refuse_objects(struct hub_sink *sink, struct hub_view path,
-                                      const struct hub_window *windows, uint32_t count, const char *why,
+static enum hub_status refuse_objects(struct hub_sink *sink, const struct il_objects *o, const char *why,
                                       struct hub_error *err)
 {
-    for (uint32_t i = 0; i < count; i++)
-        HUB_TRY(hub_tell_unreadable(sink, path, windows[i].episode, why, err));
+    for (uint32_t i = 0; i < o->count; i++)
+        HUB_TRY(hub_tell_unreadable(sink, o->array->path, o->windows[i].episode, why, err));
     return HUB_OK;
 }
 
@@ -387,11 +386,12 @@ static void dispose_file(struct il_file *f)
     hub_pickle_dispose(&f->pickle);
 }
 
-enum hub_status il_objects_place(struct hub_files *files, struct hub_sink *sink, const struct hub_npz *npz,
-                                 const struct hub_npz_array *a, const struct hub_window *windows,
-                                 uint32_t count, uint64_t least, struct hub_error *err)
+enum hub_status il_objects_place(struct hub_files *files, struct hub_sink *sink, const struct il_objects *o,
+                                 struct hub_error *err)
 {
-    HUB_CLEANUP(dispose_file) struct il_file f = {.files = files, .sink = sink, .source = npz->source};
+    HUB_CLEANUP(dispose_file)
+    struct il_file f = {.files = files, .sink = sink, .source = o->npz->source};
+    const struct hub_npz_array *a = o->array;
     struct il_rows rows;
     struct hub_error why = {0};
     hub_pickle_init(&f.pickle);
@@ -402,11 +402,11 @@ enum hub_status il_objects_place(struct hub_files *files, struct hub_sink *sink,
     if (st && !hub_is_local(st))
         return hub_pass(st, &why, err);
     if (st)
-        return refuse_objects(sink, a->path, windows, count, why.detail, err);
-    if (!il_rows_of(&f.pickle, f.pickle.root, &rows) || rows.count < least)
-        return refuse_objects(sink, a->path, windows, count, "no row for every step", err);
-    for (uint32_t i = 0; i < count; i++) {
-        const struct il_window w = {windows[i].episode, windows[i].first, windows[i].count};
+        return refuse_objects(sink, o, why.detail, err);
+    if (!il_rows_of(&f.pickle, f.pickle.root, &rows) || rows.count < o->rows)
+        return refuse_objects(sink, o, "no row for every step", err);
+    for (uint32_t i = 0; i < o->count; i++) {
+        const struct il_window w = {o->windows[i].episode, o->windows[i].first, o->windows[i].count};
         HUB_TRY(il_rows_place(&f, a->path, &rows, &w, err));
     }
     return HUB_OK;

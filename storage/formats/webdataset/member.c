@@ -266,7 +266,8 @@ static enum hub_status place(const struct dict *d, struct hub_view path, const s
 static enum hub_status place_array(const struct dict *d, const struct hub_npz_array *a, struct hub_error *err)
 {
     if (a->npy.objects)
-        return il_objects_place(d->c->files, d->c->sink, d->npz, a, d->windows, d->count, d->steps, err);
+        return il_objects_place(d->c->files, d->c->sink,
+                                &(struct il_objects){d->npz, a, d->windows, d->count, d->steps}, err);
     if (a->reason[0])
         return refuse(d, a->path, a->reason, err);
     if (!has_rows(a) || a->npy.shape[0] < d->steps)
