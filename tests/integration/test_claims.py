@@ -222,6 +222,11 @@ def test_infos_in_an_archive_of_imitation_are_fields(tmp_path):
         assert hub.dataset("final")["problems"] == [] and not [f for f in hub.dataset("final")["fields"] if "unreadable" in f]
         for episode, steps in enumerate((5, 1, 9)):
             assert hub.get(f"/api/v1/datasets/final/episodes/{episode}/infos/step").json() == list(range(steps))
+    np.savez(tmp_path / "late.npz", obs=np.zeros((8, 2)), acts=np.zeros((6, 1)), terminal=np.array([True, False]), indices=np.array([4]),
+             infos=np.array([{}] * 5 + [{"rollout": 1}], object))
+    with Hub([str(tmp_path)]) as hub:  # the first dictionary does not say what the others have
+        hub.wait_indexed()
+        assert [f.get("unreadable") for f in hub.dataset("late")["fields"] if f["path"] == "infos"] == ["a dictionary"]
 
 
 def test_pictures_of_one_observation_are_no_steps(tmp_path):
