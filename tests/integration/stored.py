@@ -158,6 +158,11 @@ def column_value(array):
         array = array.view(pa.int32() if leaf.bit_width == 32 else pa.int64())
         leaf = array.type
     rows = array.to_pylist()
+    if depth and not (pa.types.is_primitive(leaf) or pa.types.is_boolean(leaf)):
+        try:
+            return [row if row is None else json.dumps(row, ensure_ascii=False, separators=(",", ":")) for row in rows]
+        except TypeError:
+            return None  # bytes, say
     if depth == 0 and not (pa.types.is_primitive(leaf) or pa.types.is_boolean(leaf)):
         return rows if pa.types.is_string(leaf) or pa.types.is_large_string(leaf) or pa.types.is_binary(leaf) or pa.types.is_large_binary(leaf) or pa.types.is_fixed_size_binary(leaf) else None
     try:

@@ -6,7 +6,7 @@
  * nulls as a page of side data.
  *
  * Not read, and said by name in `trouble`: dictionaries, unions, maps, views, run-end encoding, decimals,
- * intervals, lists of structs or of texts within rows, lists of different lengths but for plain numbers.
+ * intervals, lists of different lengths but for plain numbers. Lists of structs, of texts or of bytes are JSON.
  */
 #ifndef HUB_FORMATS_ARROW_H
 #define HUB_FORMATS_ARROW_H
@@ -124,6 +124,7 @@ struct hub_arrow_rows {
     enum hub_field_type type;
     struct hub_variant variant;
     bool sequences; /* lists of numbers, of different lengths */
+    bool json;      /* lists of structs, texts or bytes: each row is a text of JSON */
 };
 
 /** Find out what the rows are: `column`, `inner` and `limit` are given. Says why they cannot be read. */

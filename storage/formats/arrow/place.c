@@ -2,9 +2,9 @@
  * Rows of Arrow columns put into a layout. Plain numbers lie in place; packed booleans are what a Parquet page
  * of booleans is, and a compressed buffer is a compressed page, so both stay where they are too; texts have an
  * extent each. Only rows with nulls among them, and what a compressed buffer holds in rows of varying length,
- * are copied, into side data.
+ * and what is JSON, are copied, into side data.
  */
-#include "storage/formats/arrow/run.h"
+#include "storage/formats/arrow/json.h"
 
 #include <stdlib.h>
 
@@ -230,7 +230,8 @@ static enum hub_status place_batch(struct placing p, const struct hub_arrow_batc
     HUB_CLEANUP(hub_arrow_run_dispose) struct hub_arrow_run r = {.valid = NULL};
     HUB_CLEANUP(hub_freep) uint64_t *offsets = NULL;
     const struct hub_arrow_field *leaf = &p.a->fields[p.a->columns[p.rows->column].leaf];
-    HUB_TRY(hub_arrow_follow(p.a, p.rows, b, p.rows->sequences, NULL, &r, err));
+    const uint32_t until = p.rows->sequences ? leaf->parent : p.a->columns[p.rows->column].leaf;
+    HUB_TRY(hub_arrow_follow(p.a, p.rows, b, until, NULL, &r, err));
     p.r = &r;
     if (r.rows == 0)
         return HUB_OK;
@@ -241,11 +242,28 @@ static enum hub_status place_batch(struct placing p, const struct hub_arrow_batc
     return p.rows->variant.kind == HUB_KIND_VAR ? place_texts(&p, leaf, err) : place_fixed(&p, leaf, err);
 }
 
+/* ---- rows of JSON ---- */
+
+static enum hub_status place_json(void *user, const struct hub_arrow_batch *b, uint8_t *valid, uint32_t rows,
+                                  struct hub_view texts, struct hub_error *err)
+{
+    struct placing p = *(const struct placing *)user;
+    const struct hub_arrow_run r = {.batch = b, .count = rows, .rows = rows, .valid = valid};
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf page = {0};
+    p.r = &r;
+    HUB_TRY(begin_nullable(&p, &page, err));
+    const size_t levels = page.size;
+    HUB_TRY(hub_buf_add_view(&page, texts, err));
+    return add_nullable(&p, &page, levels, err);
+}
+
 enum hub_status hub_arrow_place(struct hub_arrow *a, const struct hub_arrow_rows *rows,
                                 struct hub_files *files, struct hub_layout_builder *builder,
                                 struct hub_error *err)
 {
-    const struct placing p = {a, rows, files, builder, NULL};
+    struct placing p = {a, rows, files, builder, NULL};
+    if (rows->json)
+        return hub_arrow_json_rows(a, rows, &(struct hub_arrow_json_sink){place_json, &p}, err);
     for (uint32_t i = 0; i < a->batch_count; i++)
         HUB_TRY(place_batch(p, &a->batches[i], err));
     return HUB_OK;

@@ -1,5 +1,5 @@
 /* What the rows of Arrow columns are: their type and shape, their nulls, their numbers. */
-#include "storage/formats/arrow/run.h"
+#include "storage/formats/arrow/json.h"
 #include "storage/formats/kit/kit.h"
 
 #include <math.h>
@@ -18,31 +18,53 @@ static enum hub_status first_bytes(struct hub_arrow *a, const struct hub_arrow_r
     return HUB_OK;
 }
 
-static const char *list_trouble(const struct hub_arrow_field *leaf, const struct hub_arrow_shape *s,
-                                bool sequences)
+/* Lists of what is no number have no other form: their types say so, whatever they hold. */
+static bool needs_json(const struct hub_arrow_field *leaf, const struct hub_arrow_shape *s)
 {
-    if (leaf->item.kind == HUB_KIND_NONE && s->rank)
-        return leaf->type == HUB_ARROW_UTF8 || leaf->type == HUB_ARROW_LARGE_UTF8 ? "a list of texts"
-                                                                                  : "a list of bytes";
+    return leaf->type == HUB_ARROW_STRUCT || (leaf->item.kind == HUB_KIND_NONE && s->rank);
+}
+
+static const char *list_trouble(const struct hub_arrow_rows *rows, const struct hub_arrow_field *leaf,
+                                const struct hub_arrow_shape *s, bool sequences)
+{
     if (s->rank > HUB_MAX_RANK)
         return "lists nested too deep";
     if (sequences && (s->rank > 1 || leaf->item.kind == HUB_KIND_BOOL))
         return "ragged lists";
-    return NULL;
+    return sequences && (rows->nulls || s->null_lists) ? "nulls in ragged lists" : NULL;
 }
 
-static enum hub_status decide_type(struct hub_arrow_rows *rows, const struct hub_arrow_field *leaf,
-                                   const struct hub_arrow_shape *s, const uint8_t *head, size_t got,
-                                   struct hub_error *err)
+static enum hub_status describe_json(struct hub_arrow *a, struct hub_arrow_rows *rows, struct hub_error *err)
+{
+    const uint32_t root = hub_arrow_json_root(a, rows);
+    const char *trouble = hub_arrow_json_trouble(a, root);
+    if (trouble)
+        return hub_fail(err, HUB_UNSUPPORTED, "%s", trouble);
+    rows->nulls = 0;
+    for (uint32_t i = 0; i < a->batch_count; i++) {
+        HUB_CLEANUP(hub_arrow_run_dispose) struct hub_arrow_run r = {.valid = NULL};
+        HUB_TRY(hub_arrow_follow(a, rows, &a->batches[i], root, NULL, &r, err));
+        for (uint64_t k = 0; r.valid && k < r.count; k++)
+            rows->nulls += !r.valid[k];
+    }
+    rows->json = true;
+    rows->type = HUB_FIELD_TEXT;
+    rows->variant = (struct hub_variant){.kind = HUB_KIND_VAR};
+    return HUB_OK;
+}
+
+static enum hub_status decide_type(struct hub_arrow *a, struct hub_arrow_rows *rows,
+                                   const struct hub_arrow_field *leaf, const struct hub_arrow_shape *s,
+                                   const uint8_t *head, size_t got, struct hub_error *err)
 {
     bool sequences = s->ragged;
     for (unsigned i = 0; i < s->rank; i++) /* without rows nothing tells */
         sequences |= !s->known[i];
-    const char *trouble = list_trouble(leaf, s, sequences);
+    if (needs_json(leaf, s))
+        return describe_json(a, rows, err);
+    const char *trouble = list_trouble(rows, leaf, s, sequences);
     if (trouble)
         return hub_fail(err, HUB_UNSUPPORTED, "%s", trouble);
-    if (sequences && (rows->nulls || s->null_lists))
-        return hub_fail(err, HUB_UNSUPPORTED, "nulls in ragged lists");
     rows->sequences = sequences;
     rows->variant = leaf->item;
     rows->type = leaf->item.kind == HUB_KIND_BOOL ? HUB_FIELD_BOOL : HUB_FIELD_NUMBER;
@@ -76,14 +98,14 @@ enum hub_status hub_arrow_describe(struct hub_arrow *a, struct hub_arrow_rows *r
     rows->rows = rows->nulls = 0;
     for (uint32_t i = 0; i < a->batch_count; i++) {
         HUB_CLEANUP(hub_arrow_run_dispose) struct hub_arrow_run r = {.valid = NULL};
-        HUB_TRY(hub_arrow_follow(a, rows, &a->batches[i], false, &s, &r, err));
+        HUB_TRY(hub_arrow_follow(a, rows, &a->batches[i], column->leaf, &s, &r, err));
         rows->rows += r.rows;
         for (uint64_t k = 0; r.valid && k < r.count; k++)
             rows->nulls += !r.valid[k];
         if (binary && got == 0)
             HUB_TRY(first_bytes(a, &r, leaf, head, &got, err));
     }
-    return decide_type(rows, leaf, &s, head, got, err);
+    return decide_type(a, rows, leaf, &s, head, got, err);
 }
 
 bool hub_arrow_is_list(const struct hub_arrow *a, uint32_t column)
@@ -121,7 +143,7 @@ enum hub_status hub_arrow_numbers(struct hub_arrow *a, const struct hub_arrow_ro
     for (uint32_t i = 0; i < a->batch_count; i++) {
         HUB_CLEANUP(hub_arrow_run_dispose) struct hub_arrow_run r = {.valid = NULL};
         HUB_CLEANUP(hub_freep) uint8_t *values = NULL;
-        HUB_TRY(hub_arrow_follow(a, rows, &a->batches[i], false, NULL, &r, err));
+        HUB_TRY(hub_arrow_follow(a, rows, &a->batches[i], a->columns[rows->column].leaf, NULL, &r, err));
         HUB_TRY(hub_arrow_load_values(a, &r, leaf, &values, err));
         for (uint64_t k = 0; k < r.count; k++)
             *out++ = r.valid && !r.valid[k]

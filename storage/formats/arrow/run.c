@@ -143,8 +143,8 @@ static enum hub_status load_bits(struct hub_arrow *a, const struct hub_arrow_run
 /* ---- the way down ---- */
 
 /* The slots are there; which are null. */
-static enum hub_status enter(struct hub_arrow *a, struct hub_arrow_run *r, const struct hub_arrow_field *f,
-                             struct hub_error *err)
+enum hub_status hub_arrow_enter(struct hub_arrow *a, struct hub_arrow_run *r, const struct hub_arrow_field *f,
+                                struct hub_error *err)
 {
     HUB_CLEANUP(hub_freep) uint8_t *here = NULL;
     const struct hub_arrow_node *node = &a->nodes[r->batch->nodes + f->node];
@@ -249,7 +249,7 @@ static enum hub_status go_into_fixed(struct hub_arrow_run *r, const struct hub_a
 }
 
 enum hub_status hub_arrow_follow(struct hub_arrow *a, const struct hub_arrow_rows *rows,
-                                 const struct hub_arrow_batch *b, bool lists, struct hub_arrow_shape *s,
+                                 const struct hub_arrow_batch *b, uint32_t until, struct hub_arrow_shape *s,
                                  struct hub_arrow_run *r, struct hub_error *err)
 {
     const struct way way = way_of(a, rows->column);
@@ -257,11 +257,11 @@ enum hub_status hub_arrow_follow(struct hub_arrow *a, const struct hub_arrow_row
     *r = (struct hub_arrow_run){.batch = b, .count = HUB_MIN(b->rows, wanted)};
     unsigned level = 0;
     r->rows = r->count;
-    for (unsigned i = 0; i + lists < way.count; i++) {
+    for (unsigned i = 0; i < way.count; i++) {
         const struct hub_arrow_field *f = &a->fields[way.fields[i]];
         const bool peel = rows->inner && i == 0;
-        HUB_TRY(enter(a, r, f, err));
-        if (i + lists + 1 == way.count)
+        HUB_TRY(hub_arrow_enter(a, r, f, err));
+        if (way.fields[i] == until)
             break;
         if (hub_arrow_lists(f->type))
             HUB_TRY(go_into_list(a, r, f, peel ? NULL : s, level, err));

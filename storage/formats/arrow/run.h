@@ -61,10 +61,13 @@ HUB_MUST_USE enum hub_status hub_arrow_load_offsets(struct hub_arrow *a, const s
 HUB_MUST_USE enum hub_status hub_arrow_load_values(struct hub_arrow *a, const struct hub_arrow_run *r,
                                                    const struct hub_arrow_field *leaf, uint8_t **out,
                                                    struct hub_error *err);
-/** From the wanted rows of a batch down to their values; with `lists` only to the innermost list. Lengths on
+/** The slots of a run are there in the batch; which of them are null. */
+HUB_MUST_USE enum hub_status hub_arrow_enter(struct hub_arrow *a, struct hub_arrow_run *r,
+                                             const struct hub_arrow_field *f, struct hub_error *err);
+/** From the wanted rows of a batch down to the values of a field on the way to their leaf, which may be it. Lengths on
  * the way go to `s`, which may be NULL. */
 HUB_MUST_USE enum hub_status hub_arrow_follow(struct hub_arrow *a, const struct hub_arrow_rows *rows,
-                                              const struct hub_arrow_batch *b, bool lists,
+                                              const struct hub_arrow_batch *b, uint32_t until,
                                               struct hub_arrow_shape *s, struct hub_arrow_run *r,
                                               struct hub_error *err);
 void hub_arrow_run_dispose(struct hub_arrow_run *r);

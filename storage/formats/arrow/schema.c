@@ -244,7 +244,7 @@ static enum hub_status add_columns(struct hub_arrow *a, const char *path, uint32
     if (f->trouble)
         return add_column(a, path, top, at, f->trouble, err);
     if (f->type == HUB_ARROW_STRUCT && in_list)
-        return add_column(a, path, top, at, "a list of structs", err);
+        return add_column(a, path, top, at, NULL, err); /* its rows are JSON */
     if (picture != HUB_NONE)
         return add_column(a, path, top, picture, a->fields[picture].trouble, err);
     if (f->type == HUB_ARROW_LIST || f->type == HUB_ARROW_LARGE_LIST || f->type == HUB_ARROW_FIXED_LIST)

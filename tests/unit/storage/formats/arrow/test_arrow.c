@@ -58,6 +58,8 @@ ParameterizedTestParameters(arrow, columns)
         {"nulls-v0", "infos/int", 0, HUB_FIELD_NUMBER, HUB_KIND_INT, 4, 0, {0}, 3},
         {"nulls-v0", "infos/list", 1, HUB_FIELD_NUMBER, HUB_KIND_INT, 8, 1, {2}, 3},
         {"nulls-v0", "infos/struct/t", 2, HUB_FIELD_TEXT, HUB_KIND_VAR, 0, 0, {0}, 3},
+        {"refused-v0", "texts", 0, HUB_FIELD_TEXT, HUB_KIND_VAR, 0, 0, {0}, 0},
+        {"refused-v0", "structs", 1, HUB_FIELD_TEXT, HUB_KIND_VAR, 0, 0, {0}, 0},
         {"codecs-v0", "infos/zeros", 0, HUB_FIELD_NUMBER, HUB_KIND_FLOAT, 8, 1, {6}, 0},
         {"codecs-v0", "infos/nested", 4, HUB_FIELD_NUMBER, HUB_KIND_INT, 8, 2, {2, 2}, 0},
     };
@@ -110,8 +112,6 @@ ParameterizedTestParameters(arrow, troubles)
         {"decimal", "decimal numbers; write them as floats"},
         {"view", "string views; write them as utf8 or binary"},
         {"none", "nothing but nulls"},
-        {"texts", "a list of texts"},
-        {"structs", "a list of structs"},
         {"runs", "run-end encoded; write it plain"},
         {"ragged", "ragged lists"},
         {"views", "list views; write them as lists"},
