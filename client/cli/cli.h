@@ -219,7 +219,8 @@ bool cli_is_being_measured(const struct minari_error *err);
  * buffers. */
 const char *cli_clean(const char *text);
 enum { CLI_FOLDER = 4096 };
-/** The folder below the local root of a dataset that a person names, in `out`; what is too long for it is cut. */
+/** The folder below the local root of a dataset that a person names, in `out`; what is too long for it is
+ * cut. */
 const char *cli_folder(const char *id, char out[CLI_FOLDER]);
 /** Ask for y or n on the terminal; anything else is asked again, the end of the input is a no. */
 bool cli_ask(const char *fmt, ...) HUB_PRINTF(1, 2);

@@ -125,9 +125,9 @@ enum hub_status hub_remote_answer(struct hub_request *request, const struct hub_
     hub_json_end_array(&json);
     hub_json_end_object(&json);
     HUB_TRY(hub_json_status(&json));
-    struct hub_target told = *target;
-    told.pinned = false; /* the upstream may say more another time */
-    HUB_TRY(hub_resolve_headers(request, &told, response, err));
+    struct hub_target known = *target;
+    known.pinned = false; /* the upstream may say more another time */
+    HUB_TRY(hub_resolve_headers(request, &known, response, err));
     return hub_reply_document(request, response, err);
 }
 

@@ -35,8 +35,8 @@ static void id_list(struct hub_json *json, const char *key, const struct hub_sum
     hub_json_end_array(json);
 }
 
-/* The dataset in the folder that the address names: one whose id spells a segment of it otherwise, as "lab/episodes~" does.
- * Of several the deepest. */
+/* The dataset in the folder that the address names: one whose id spells a segment of it otherwise, as
+ * "lab/episodes~" does. Of several the deepest. */
 static const struct hub_summary *in_folder(const struct hub_request *request,
                                            const struct hub_snapshot *snapshot)
 {

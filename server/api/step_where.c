@@ -1,6 +1,6 @@
 /*
  * Rows chosen by their own numbers: see step_where.h. The fields that are tested are read once for all
- * episodes before the answer begins, as its length and the ends of episodes are told first; what was chosen
+ * episodes before the answer begins, as its length and the ends of episodes come first; what was chosen
  * is kept as runs of rows.
  */
 #include "server/api/step_where.h"

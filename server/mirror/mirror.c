@@ -18,8 +18,8 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-/* Of the threads of transfers and of pulls one is left to rules of which none runs: so a rule copies four datasets at a
- * time, each by up to four connections. */
+/* Of the threads of transfers and of pulls one is left to rules of which none runs: so a rule copies four
+ * datasets at a time, each by up to four connections. */
 enum { WORKERS = 5, PULLERS = 3, LISTERS = 2, SILENCE_MS = 10000 };
 enum { ADVICE_MS = 60000 }; /* a longer Retry-After is said */
 /* How long nothing is fetched into a root that had no room, and how often that is said. */

@@ -164,7 +164,8 @@ static const struct listed *outer_of(const struct listing *l, const struct liste
     return NULL;
 }
 
-/* Who copies one that lies in another waits for that one's transfer, which cannot be put over a folder that is there. */
+/* Who copies one that lies in another waits for that one's transfer, which cannot be put over a folder that
+ * is there. */
 static enum hub_status ask_for(struct listing *l, const struct listed *item, struct asked *asked,
                                struct hub_error *err)
 {

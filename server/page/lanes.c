@@ -109,7 +109,7 @@ static bool is_inside(const struct page_lanes *l, const json_t *field)
     return false;
 }
 
-/* Rewards, their sum, actions, observations. Actions told in several ways leave room for the last. */
+/* Rewards, their sum, actions, observations. Actions stored in several ways leave room for the last. */
 static void choose_usual(const struct page_lanes *l, struct shown *shown)
 {
     static const char *const roles[] = {"reward", "action", "observation"};

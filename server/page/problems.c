@@ -141,7 +141,8 @@ static void write_some(struct page *page, const json_t *problems, bool costly)
     page_list_end(&page->out, NULL);
 }
 
-/* How many of its parts are inspected, from the API, where a request for its episodes has it inspected next. */
+/* How many of its parts are inspected, from the API, where a request for its episodes has it inspected
+ * next. */
 static struct hub_view parts_of(struct page *page, struct hub_view id)
 {
     HUB_CLEANUP(hub_freep) char *extra = NULL;

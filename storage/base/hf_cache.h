@@ -1,6 +1,7 @@
 /**
- * The cache of huggingface_hub as a folder of datasets: `hub/datasets--ORG--NAME` has `snapshots/COMMIT`, whose files are
- * links into `blobs`, and `refs/main`, which names the commit. Its datasets are called as on Hugging Face: ORG/NAME.
+ * The cache of huggingface_hub as a folder of datasets: `hub/datasets--ORG--NAME` has `snapshots/COMMIT`,
+ * whose files are links into `blobs`, and `refs/main`, which names the commit. Its datasets are called as on
+ * Hugging Face: ORG/NAME.
  */
 #ifndef HUB_BASE_HF_CACHE_H
 #define HUB_BASE_HF_CACHE_H
@@ -14,8 +15,8 @@
 bool hub_hf_cache_repo(struct hub_view name);
 
 /**
- * What a path below a root is called: "hub/datasets--lab--plans/snapshots/COMMIT/x" is "lab/plans/x". A repo of models or
- * spaces keeps the name of its folder, any other path is itself. Appends.
+ * What a path below a root is called: "hub/datasets--lab--plans/snapshots/COMMIT/x" is "lab/plans/x". A repo
+ * of models or spaces keeps the name of its folder, any other path is itself. Appends.
  */
 HUB_MUST_USE enum hub_status hub_hf_cache_name(struct hub_view path, struct hub_buf *out,
                                                struct hub_error *err);

@@ -26,12 +26,12 @@ bool hub_id_segment_safe(struct hub_view segment);
  * HUB_INVALID "bad-id". */
 HUB_MUST_USE enum hub_status hub_id_check(struct hub_view id, struct hub_error *err);
 
-/** The folder of a dataset below a root: the same, but for the reserved words, which a folder may be called. HUB_INVALID
- * "bad-id". */
+/** The folder of a dataset below a root: the same, but for the reserved words, which a folder may be called.
+ * HUB_INVALID "bad-id". */
 HUB_MUST_USE enum hub_status hub_folder_check(struct hub_view path, struct hub_error *err);
 
-/** A segment that ends a dataset id in a URL: one of the words "episodes", "files", "rows", "sample", "batch" and
- * "archive.tar", or one with a leading '~'. */
+/** A segment that ends a dataset id in a URL: one of the words "episodes", "files", "rows", "sample", "batch"
+ * and "archive.tar", or one with a leading '~'. */
 bool hub_id_segment_reserved(struct hub_view segment);
 bool hub_id_segment_word(struct hub_view segment);
 

@@ -41,8 +41,8 @@ void hub_roots_dispose(struct hub_roots *roots);
 
 /**
  * Open a directory or file by its path below a root; "" is the root. A pipe or a device does not hold the
- * caller (O_NONBLOCK). `errno` tells of EMFILE and its like. A file that holds a login (credentials.h) is not opened
- * for reading: HUB_NOT_FOUND.
+ * caller (O_NONBLOCK). `errno` tells of EMFILE and its like. A file that holds a login (credentials.h) is
+ * not opened for reading: HUB_NOT_FOUND.
  *
  * @return HUB_NOT_FOUND; HUB_DENIED for a link that leads elsewhere, a path that is not plain and what this
  *         user may not read

@@ -73,14 +73,14 @@ static bool is_inside(const struct hub_publication *p, const char *path)
 
 static enum hub_status leave_inside(struct hub_publication *p, const char *path, struct hub_error *err)
 {
-    const bool told = p->inside_left;
+    const bool reported = p->inside_left;
     p->inside_left = true;
-    return told ? HUB_OK
-                : hub_publication_problem(
-                      p, "too-many-fields", path, err,
-                      "from here on, numbers inside rows of JSON are no fields of their own: "
-                      "there are %d fields",
-                      MOST_WITH_INSIDE);
+    return reported ? HUB_OK
+                    : hub_publication_problem(
+                          p, "too-many-fields", path, err,
+                          "from here on, numbers inside rows of JSON are no fields of their own: "
+                          "there are %d fields",
+                          MOST_WITH_INSIDE);
 }
 
 static enum hub_status merge_field(struct hub_publication *p, uint32_t part,

@@ -25,7 +25,7 @@ struct hub_publication {
     char *broken_why;              /* of the first of them */
     struct hub_kept_field *fields; /* of all parts, sorted by path, their texts one by one */
     uint32_t field_count, field_capacity;
-    bool inside_left; /* a number inside rows of JSON is left out, and that was told */
+    bool inside_left; /* a number inside rows of JSON is left out, and that was reported */
     struct hub_dataset_episode *episodes;
     uint32_t episode_count, episode_capacity;
     uint64_t steps;

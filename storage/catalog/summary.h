@@ -62,8 +62,8 @@ static inline void hub_snapshot_putp(const struct hub_snapshot **snapshot)
 {
     hub_snapshot_put(*snapshot);
 }
-/** Show what is published, unless a snapshot has this state already: for who tells others of a state that was read
- * from the database, ahead of the snapshot. Waits for a publication under way. */
+/** Show what is published, unless a snapshot has this state already: for who tells others of a state that was
+ * read from the database, ahead of the snapshot. Waits for a publication under way. */
 void hub_catalog_show(struct hub_catalog *catalog, const struct hub_summary *seen);
 /**
  * What an upstream lists, beside what is here: in place of what it listed before. A dataset that is here hides what

@@ -93,9 +93,9 @@ void hub_pixels_dispose(struct hub_pixels *pixels);
 /**
  * Draw one row of a layout of storage/model/picture.h.
  *
- * @param range  of numbers that are no bytes: used where it is known, else found in this row and told: of one
- *               channel the least and the greatest finite value; of colours 0 to 1, 0 to 255 or -1 to 1 where
- *               all lie within. What is no number is black. Bytes leave it unknown
+ * @param range  of numbers that are no bytes: used where it is known, else found in this row and stated: of
+ *               one channel the least and the greatest finite value; of colours 0 to 1, 0 to 255 or -1 to 1
+ *               where all lie within. What is no number is black. Bytes leave it unknown
  */
 HUB_MUST_USE enum hub_status hub_pixels_of_row(const struct hub_rows *rows, struct hub_drawn_range *range,
                                                struct hub_pixels *out, struct hub_error *err);

@@ -86,7 +86,7 @@ void hub_representations_list(enum hub_representation_list which, char out[HUB_R
 HUB_MUST_USE enum hub_status hub_encode_check(enum hub_field_type type, const struct hub_variant *variant,
                                               const struct hub_representation *as, uint64_t rows,
                                               struct hub_error *err);
-/** The same of a column among others: `name` is told. */
+/** The same of a column among others: the error names it. */
 HUB_MUST_USE enum hub_status hub_encode_check_named(const char *name, enum hub_field_type type,
                                                     const struct hub_variant *variant,
                                                     const struct hub_representation *as, uint64_t rows,

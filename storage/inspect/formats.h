@@ -35,7 +35,8 @@ bool hub_format_table_wants(const struct hub_format_table *table, const struct h
                             const char *path, bool directory);
 /** Whether the entries of a directory of this name belong to the listing of the one above it. */
 bool hub_format_table_looks_into(const struct hub_format_table *table, const char *name);
-/** Whether a file has the size of what Git LFS leaves in the place of one: it is looked into, whatever it is called. */
+/** Whether a file has the size of what Git LFS leaves in the place of one: it is looked into, whatever it is
+ * called. */
 static inline bool hub_maybe_pointer(uint64_t size)
 {
     return size >= 120 && size <= 160;

@@ -169,8 +169,8 @@ static enum hub_status look_closer(const struct hub_discovery *discovery, const 
     return hub_claim_ask_files(discovery, 0, "", listing, bids, err);
 }
 
-/* What would be claimed of a folder, or of one file if it were alone in it; `as_file`: in a folder that is none as a
- * whole. */
+/* What would be claimed of a folder, or of one file if it were alone in it; `as_file`: in a folder that is
+ * none as a whole. */
 static enum hub_status find_claimed(const struct hub_find *find, const struct hub_walk *walk,
                                     const char *only, bool as_file, bool *found, struct hub_error *err)
 {
@@ -223,7 +223,8 @@ static enum hub_status find_at(const struct hub_find *find, const char *folder, 
     return find_claimed(find, &walk, only, as_file, found, err);
 }
 
-/* The dataset that the files of a folder belong to: the folder, or one above, as videos/KEY/chunk-000/FILE.mp4 lies. */
+/* The dataset that the files of a folder belong to: the folder, or one above, as
+ * videos/KEY/chunk-000/FILE.mp4 lies. */
 static enum hub_status find_around(const struct hub_find *find, const char *folder, bool *found,
                                    struct hub_error *err)
 {
@@ -239,8 +240,8 @@ static enum hub_status find_around(const struct hub_find *find, const char *fold
     return HUB_OK;
 }
 
-/* The file by itself, else the dataset it belongs to. Where there is none, a file that would make a folder of its own
- * kind one is a dataset all the same, as the hub lists it. */
+/* The file by itself, else the dataset it belongs to. Where there is none, a file that would make a folder of
+ * its own kind one is a dataset all the same, as the hub lists it. */
 static enum hub_status find_file(const struct hub_find *find, struct hub_error *err)
 {
     HUB_CLEANUP(hub_freep) char *name_copy = strdup(find->path);

@@ -44,8 +44,8 @@ static void list_quietly(const struct hub_walk *walk, uint32_t root, const char 
         *out = (struct hub_listing){0};
 }
 
-/* Of a repo one snapshot is entered: others are earlier states, `blobs` has the same bytes once more, and `refs` only
- * names. `repo`: its folder, which is one where `blobs` or `snapshots` lie in it. */
+/* Of a repo one snapshot is entered: others are earlier states, `blobs` has the same bytes once more, and
+ * `refs` only names. `repo`: its folder, which is one where `blobs` or `snapshots` lie in it. */
 static enum hub_status enter_snapshot(struct hub_walking *w, struct hub_node *node, const char *repo,
                                       struct hub_error *err)
 {

@@ -45,8 +45,8 @@ static bool add(struct hub_locks *locks, uint64_t inode)
     return true;
 }
 
-/* The kernel gives out a page at a time: an entry may slip from one to the page before it while others go. False:
- * it was all on one page. */
+/* The kernel gives out a page at a time: an entry may slip from one to the page before it while others go.
+ * False: it was all on one page. */
 static bool read_list(struct hub_locks *locks, int fd)
 {
     char text[64 * 1024];

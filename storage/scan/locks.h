@@ -14,8 +14,9 @@ struct hub_locks {
     bool complete; /* nobody is missing: who is not listed holds none */
 };
 
-/** The last list, for those who inspect many datasets one after another. While the system makes one, nobody on the
- * machine gets a lock on a range of a file, and SQLite takes such locks for each of its transactions. */
+/** The last list, for those who inspect many datasets one after another. While the system makes one, nobody
+ * on the machine gets a lock on a range of a file, and SQLite takes such locks for each of its
+ * transactions. */
 struct hub_locks_recent {
     pthread_mutex_t lock;
     struct hub_locks list;
@@ -27,8 +28,8 @@ struct hub_locks_recent {
     }
 
 void hub_locks_read(struct hub_locks *locks);
-/** The same, or a copy of the last list if it was made within HUB_LOCKS_RECENT_MS and after `changed_ns`, Unix time: when
- * the files that it is wanted for changed last. */
+/** The same, or a copy of the last list if it was made within HUB_LOCKS_RECENT_MS and after `changed_ns`,
+ * Unix time: when the files that it is wanted for changed last. */
 enum { HUB_LOCKS_RECENT_MS = 250 };
 void hub_locks_read_recent(struct hub_locks_recent *recent, uint64_t changed_ns, struct hub_locks *out);
 void hub_locks_recent_dispose(struct hub_locks_recent *recent);

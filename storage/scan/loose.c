@@ -60,7 +60,8 @@ static enum hub_status hand_out_folder(struct hub_walking *w, const struct hub_n
     return hub_walking_hand_out(w, &finding, &files, err);
 }
 
-/* The loose files of a root, or beside datasets; a login among them is reported even where it is the only file. */
+/* The loose files of a root, or beside datasets; a login among them is reported even where it is the only
+ * file. */
 static enum hub_status hand_out_own(struct hub_walking *w, struct hub_node *node, const char *name,
                                     struct hub_error *err)
 {

@@ -15,7 +15,7 @@ struct hub_measurer_options {
     bool idle; /* all that is there, while no request waits; else rewards, and what is wanted */
     /** Does a request wait at this moment? And how many have come since the start. NULL: there are none. */
     bool (*requests)(void *user, uint64_t *served);
-    /** Rows of a part cannot be decoded: once, when that is found. NULL: nobody is told. */
+    /** Rows of a part cannot be decoded: once, when that is found. NULL: nobody asks. */
     void (*lost)(void *user, const char *dataset, const struct hub_found_problem *problem);
     void *user;
     /** Memory of requests that is used meanwhile; false: there is none now. NULL: it is not counted. */

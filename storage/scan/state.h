@@ -18,8 +18,8 @@ enum hub_known_state {
     HUB_KNOWN_RUNNING,
 };
 
-/** Which dataset is next: below HUB_QUEUE_NORMAL those that requests wait for, the one with the most requests first; one
- * that is new or changed; one that has had its turn. */
+/** Which dataset is next: below HUB_QUEUE_NORMAL those that requests wait for, the one with the most requests
+ * first; one that is new or changed; one that has had its turn. */
 enum hub_scan_queue { HUB_QUEUE_NORMAL = 16, HUB_QUEUE_SLOW, HUB_QUEUES };
 
 /** A dataset that the last sweeps saw. Behind the scanner's lock. */
@@ -150,8 +150,8 @@ void hub_urgent_put(struct hub_scanner *s, const char *id, bool reinspect);
 void hub_urgent_take(struct hub_scanner *s);
 /** Where a dataset waits for its inspection, by the requests for it. The lock is held. */
 enum hub_scan_queue hub_urgent_queue(const struct hub_known_dataset *known);
-/** Of the inspections that have parts left the most urgent one; NULL: there is none, or the dataset that is next in the
- * queue comes before its parts. The lock is held. */
+/** Of the inspections that have parts left the most urgent one; NULL: there is none, or the dataset that is
+ * next in the queue comes before its parts. The lock is held. */
 struct hub_work *hub_urgent_work(const struct hub_scanner *s, const struct hub_known_dataset *next);
 
 /* ---- known.c (lock held) ---- */

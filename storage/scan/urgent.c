@@ -1,6 +1,7 @@
-/* Datasets that requests wait for. A request is counted at once where the scanner's lock is free; else it is put down
- * and counted by whoever takes the lock next. The more requests asked for a dataset, the sooner it is inspected: so one
- * client that asks for one again and again is not behind another that asks for all of them. */
+/* Datasets that requests wait for. A request is counted at once where the scanner's lock is free; else it is
+ * put down and counted by whoever takes the lock next. The more requests asked for a dataset, the sooner it
+ * is inspected: so one client that asks for one again and again is not behind another that asks for all of
+ * them. */
 #include "storage/scan/state.h"
 
 #include <stdlib.h>

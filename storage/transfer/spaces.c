@@ -14,9 +14,9 @@ enum { SPACE_BYTES = 16 * 1024 * 1024 };
 
 static const char file[] = "namespace_metadata.json";
 
-/* Into a folder beneath the root that is open, never over one that has come meanwhile. It is written in the trash, out
- * of which it is linked when it is whole: a scanner would take anything else beside the datasets for loose files. The
- * lock keeps those away who empty the trash. */
+/* Into a folder beneath the root that is open, never over one that has come meanwhile. It is written in the
+ * trash, out of which it is linked when it is whole: a scanner would take anything else beside the datasets
+ * for loose files. The lock keeps those away who empty the trash. */
 static enum hub_status put_into(const struct hub_private *place, int folder, struct hub_view text,
                                 struct hub_error *err)
 {

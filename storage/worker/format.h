@@ -61,7 +61,7 @@ HUB_MUST_USE enum hub_status hub_files_side_add(struct hub_files *files, const v
                                                 uint64_t *offset, struct hub_error *err);
 
 /** Whether there is still time for reading bytes only to compare a checksum. Half of the job's time is left
- * for what describes the data: what was not compared by then is told, and served. */
+ * for what describes the data: what was not compared by then is reported, and served. */
 bool hub_files_may_check(const struct hub_files *files);
 
 /** What a claim answers: a bid on the directory, or on single files of an unclaimed directory. */

@@ -6,7 +6,8 @@
  * nulls as a page of side data.
  *
  * Not read, and said by name in `trouble`: dictionaries, unions, maps, views, run-end encoding, decimals,
- * intervals, lists of different lengths but for plain numbers. Lists of structs, of texts or of bytes are JSON.
+ * intervals, lists of different lengths but for plain numbers. Lists of structs, of texts or of bytes are
+ * JSON.
  */
 #ifndef HUB_FORMATS_ARROW_H
 #define HUB_FORMATS_ARROW_H

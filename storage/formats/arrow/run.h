@@ -64,8 +64,8 @@ HUB_MUST_USE enum hub_status hub_arrow_load_values(struct hub_arrow *a, const st
 /** The slots of a run are there in the batch; which of them are null. */
 HUB_MUST_USE enum hub_status hub_arrow_enter(struct hub_arrow *a, struct hub_arrow_run *r,
                                              const struct hub_arrow_field *f, struct hub_error *err);
-/** From the wanted rows of a batch down to the values of a field on the way to their leaf, which may be it. Lengths on
- * the way go to `s`, which may be NULL. */
+/** From the wanted rows of a batch down to the values of a field on the way to their leaf, which may be it.
+ * Lengths on the way go to `s`, which may be NULL. */
 HUB_MUST_USE enum hub_status hub_arrow_follow(struct hub_arrow *a, const struct hub_arrow_rows *rows,
                                               const struct hub_arrow_batch *b, uint32_t until,
                                               struct hub_arrow_shape *s, struct hub_arrow_run *r,

@@ -1,9 +1,9 @@
 /*
- * D4RL (https://github.com/Farama-Foundation/d4rl/wiki/Tasks) before Minari: one HDF5 file is a dataset (or one .npz with
- * the same arrays: npz.c), and its rows are steps of all episodes, one behind the other: observations, actions, rewards, terminals,
- * timeouts (since v1), next_observations, infos/. An episode ends behind a row whose terminals or timeouts
- * say so; without timeouts, where next_observations is not the next observation. What is left at the end is
- * an episode too.
+ * D4RL (https://github.com/Farama-Foundation/d4rl/wiki/Tasks) before Minari: one HDF5 file is a dataset (or
+ * one .npz with the same arrays: npz.c), and its rows are steps of all episodes, one behind the other:
+ * observations, actions, rewards, terminals, timeouts (since v1), next_observations, infos/. An episode ends
+ * behind a row whose terminals or timeouts say so; without timeouts, where next_observations is not the next
+ * observation. What is left at the end is an episode too.
  *
  * Problems: not-fetched, permission-denied, boundary-unknown, shuffled-transitions, open-tail, rows-differ,
  * and those of storage/formats/kit/h5_kit.h.

@@ -1,10 +1,11 @@
-/** Shared by the files of the D4RL driver: rows of all episodes, one behind the other, cut where flags say so. */
+/** Shared by the files of the D4RL driver: rows of all episodes, one behind the other, cut where flags say
+ * so. */
 #ifndef HUB_FORMATS_D4RL_H
 #define HUB_FORMATS_D4RL_H
 
 #include "storage/formats/kit/h5_kit.h"
 
-/* Why an episode ends behind a row. DONE: for a reason that is not told. */
+/* Why an episode ends behind a row. DONE: for a reason that the file does not state. */
 enum { D4RL_TERMINAL = 1, D4RL_TIMEOUT = 2, D4RL_BREAK = 4, D4RL_DONE = 8 };
 
 struct d4rl_cuts {
@@ -23,8 +24,8 @@ struct d4rl_cuts {
 HUB_MUST_USE enum hub_status d4rl_cuts_begin(struct d4rl_cuts *c, struct hub_error *err);
 void d4rl_cuts_dispose(struct d4rl_cuts *c);
 
-/** A column of one flag a row: the values are taken one by one. False: there are not as many as rows, or they were not
- * `read`; then none of them counts. */
+/** A column of one flag a row: the values are taken one by one. False: there are not as many as rows, or they
+ * were not `read`; then none of them counts. */
 void d4rl_flags_begin(struct d4rl_cuts *c, uint8_t mark);
 void d4rl_take_flag(void *cuts, double value);
 bool d4rl_flags_end(struct d4rl_cuts *c, bool read);

@@ -1,5 +1,6 @@
-/* The rows of D4RL as arrays of one .npz: observations, actions, rewards, and flags where episodes end, which are called
- * terminals and timeouts, or dones where nobody says why. Problems: as of d4rl.c, repeated-member, not-an-array. */
+/* The rows of D4RL as arrays of one .npz: observations, actions, rewards, and flags where episodes end, which
+ * are called terminals and timeouts, or dones where nobody says why. Problems: as of d4rl.c, repeated-member,
+ * not-an-array. */
 #include "storage/formats/d4rl/d4rl.h"
 #include "storage/formats/kit/array.h"
 

@@ -31,7 +31,7 @@ static bool holds_lerobot(struct hub_files *files, uint32_t number)
 }
 
 static const struct row rows[] = {
-    /* of files whose format is told by their first bytes; of others their own driver says so */
+    /* of files whose first bytes say what they are; of others their own driver says so */
     {.remedy = "a Git LFS pointer: the file itself was never fetched (git lfs pull)",
      .endings = {".pkl", ".pickle", ".pkl.gz", ".mp4", ".zip"},
      .magic = {"version https://", 16},

@@ -1,5 +1,6 @@
-/* A series of containers, each of them an episode: "episode_12.npz", or "episode_12/NAME.npz" in folders of the same files.
- * They have to hold the same arrays. A small JSON file beside one of the second kind has the episode's attributes. */
+/* A series of containers, each of them an episode: "episode_12.npz", or "episode_12/NAME.npz" in folders of
+ * the same files. They have to hold the same arrays. A small JSON file beside one of the second kind has the
+ * episode's attributes. */
 #include "storage/formats/generic/generic.h"
 
 #include <stdio.h>

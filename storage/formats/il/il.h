@@ -20,7 +20,7 @@ struct il_file {
  * dm_control hold the same objects, and are packed by gzip. */
 bool il_is_of_imitation(struct hub_view head);
 /** Whose way of writing a file is, by reading all of it. NULL: it is too large for that, or damaged, which
- * its part says. With a sink its environment is told. HUB_NOT_ACCEPTABLE: a pickle of something else. */
+ * its part says. With a sink its environment is reported. HUB_NOT_ACCEPTABLE: a pickle of something else. */
 HUB_MUST_USE enum hub_status il_era_of(struct hub_files *files, uint32_t number, struct hub_sink *sink,
                                        const char **era, struct hub_error *err);
 /** Report the trajectories of a part, which is one file. */
@@ -64,8 +64,8 @@ struct il_objects {
     uint64_t rows;  /* that it has to have */
 };
 
-/** Place its rows; fields as those of il_rows_place. What cannot be read, or has fewer rows, is unreadable in all of
- * these episodes. */
+/** Place its rows; fields as those of il_rows_place. What cannot be read, or has fewer rows, is unreadable in
+ * all of these episodes. */
 HUB_MUST_USE enum hub_status il_objects_place(struct hub_files *files, struct hub_sink *sink,
                                               const struct il_objects *objects, struct hub_error *err);
 

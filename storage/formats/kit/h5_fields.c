@@ -237,7 +237,7 @@ static enum hub_status add_windows(struct hub_h5_tree *tree, struct hub_h5_field
     return HUB_OK;
 }
 
-/* A row of JSON, up to its padding; nothing of one that is none, which is told. */
+/* A row of JSON, up to its padding; nothing of one that is none, which is reported. */
 static struct hub_view check_row(struct hub_h5_fields *fields, const struct hub_h5_tree *tree,
                                  const struct hub_h5_leaf *leaf, uint64_t row, const char *text, size_t size)
 {

@@ -32,7 +32,8 @@ void hub_json_parsed(struct hub_json *json, const json_t *value);
 /** "demo_12" behind "demo_" -> 12. No sign, no leading zeros, at most 18 digits. */
 bool hub_numbered(struct hub_view name, const char *prefix, int64_t *out);
 
-/** A part of a run of so many numbers of episodes, "episodes-002000" of all from 2000 on. `number`: any of them. */
+/** A part of a run of so many numbers of episodes, "episodes-002000" of all from 2000 on. `number`: any of
+ * them. */
 enum { HUB_RUN = 1000 };
 HUB_MUST_USE enum hub_status hub_sink_run(struct hub_sink *sink, int64_t number, const uint32_t *files,
                                           uint32_t count, struct hub_error *err);

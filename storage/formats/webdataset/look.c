@@ -1,4 +1,5 @@
-/* What a tar holds, by its first members: samples of webdataset, a LeRobot set that somebody packed, or anything else. */
+/* What a tar holds, by its first members: samples of webdataset, a LeRobot set that somebody packed, or
+ * anything else. */
 #include "storage/formats/webdataset/webdataset.h"
 
 enum { MAX_LOOK = 16 };
@@ -93,7 +94,8 @@ static bool repeats(const struct look *look, const struct seen *a, const struct 
     return false;
 }
 
-/* Names alone do not tell samples from other files: their keys are numbered or go on, or what they hold is arrays. */
+/* Names alone do not tell samples from other files: their keys are numbered or go on, or what they hold is
+ * arrays. */
 static bool are_samples(const struct look *look)
 {
     const bool alone = look->all && look->count == 1 && !look->others && look->seen[0].numbered;

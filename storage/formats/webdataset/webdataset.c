@@ -172,7 +172,8 @@ static bool same_series(const struct hub_wds_shard *a, const struct hub_wds_shar
     return a->packing == b->packing && a->numbered == b->numbered && hub_view_equal(a->series, b->series);
 }
 
-/* One shard that is damaged does not hide the others: the first few are looked at, until one says what they are. */
+/* One shard that is damaged does not hide the others: the first few are looked at, until one says what they
+ * are. */
 static int bid_on_series(struct hub_files *listing, uint32_t first, const struct hub_wds_shard *series)
 {
     unsigned looked = 0;

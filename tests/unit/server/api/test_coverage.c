@@ -1,4 +1,5 @@
-/* server/api/coverage.c: parts of a dataset that are measured, with the newest ranges, and parts that failed. */
+/* server/api/coverage.c: parts of a dataset that are measured, with the newest ranges, and parts that
+ * failed. */
 #include "server/api/coverage.h"
 #include "tests/support/api_kit.h"
 #include "tests/support/catalog_draft.h"

@@ -733,7 +733,8 @@ Test(open, notes_are_kept)
     hub_catalog_close(catalog);
 }
 
-/* Publishes three sets over and over with other numbers of episodes until it is killed; writes a byte after each. */
+/* Publishes three sets over and over with other numbers of episodes until it is killed; writes a byte after
+ * each. */
 static void publish_forever(int told)
 {
     static const char *const ids[] = {"a-v0", "b-v0", "c-v0"};
@@ -784,7 +785,8 @@ static void expect_whole(struct hub_catalog *catalog)
     }
 }
 
-/* Also while it opens the catalogue. The deadline is for a machine that stands still: it takes a second or two. */
+/* Also while it opens the catalogue. The deadline is for a machine that stands still: it takes a second or
+ * two. */
 Test(open, a_kill_at_any_moment_leaves_whole_datasets, .timeout = 240)
 {
     uint32_t seen = 0;

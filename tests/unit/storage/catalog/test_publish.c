@@ -456,7 +456,7 @@ Test(publish, numbers_inside_json_leave_room)
     cr_expect(hub_dataset_is_inside(dataset, first) && !hub_dataset_is_inside(dataset, first + inside));
     hub_dataset_put(dataset);
     expect_problem("house-v1", "\"too-many-fields\",\"path\":\"poses/k");
-    cr_expect_eq(summary_of("house-v1")->problems, 1, "it is told once");
+    cr_expect_eq(summary_of("house-v1")->problems, 1, "it is reported once");
     for (unsigned p = 0; p < PARTS; p++) {
         draft_findings_free((struct hub_findings *)parts[p].found);
         free((void *)files[p].path);

@@ -199,7 +199,7 @@ ParameterizedTestParameters(generic, checksums)
     static struct checked_case cases[] = {
         {0, 0, 0, ""},
         {1, 0, 0, "another CRC-32"},
-        {0, 1, 1, ""}, /* the time is over: it is served, and told */
+        {0, 1, 1, ""}, /* the time is over: it is served, and reported */
         {1, 1, 1, ""},
     };
     return cr_make_param_array(struct checked_case, cases, HUB_COUNT(cases));

@@ -146,7 +146,7 @@ Test(json_rows, rows_without_a_value)
     cr_expect_eq(found.problem_count, 0);
 }
 
-/* Where no episode agrees with itself there is no field, and nothing is told. */
+/* Where no episode agrees with itself there is no field, and nothing is reported. */
 Test(json_rows, never_of_one_shape)
 {
     EPISODE("{\"a\":[1],\"b\":1}", "{\"a\":[1,2],\"b\":\"x\"}", "{}");

@@ -71,7 +71,8 @@ Test(urgent, who_asks_for_one_is_before_who_asks_for_all)
     expect_next(1);
 }
 
-/* The lock is held for as long as something is published: all that is asked for meanwhile counts afterwards. */
+/* The lock is held for as long as something is published: all that is asked for meanwhile counts
+ * afterwards. */
 Test(urgent, no_request_is_lost_while_the_lock_is_held)
 {
     pthread_mutex_lock(&s.lock);

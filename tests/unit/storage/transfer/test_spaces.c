@@ -8,8 +8,8 @@ TestSuite(spaces, .init = set_up, .fini = tear_down);
 
 static const char file[] = "namespace_metadata.json";
 
-/* The scanner takes files beside datasets for a dataset of loose files: of what appeared in a folder it may see no name
- * but this one and hidden ones. */
+/* The scanner takes files beside datasets for a dataset of loose files: of what appeared in a folder it may
+ * see no name but this one and hidden ones. */
 static unsigned seen_by_a_scanner(int watch)
 {
     char events[16 * KIB] __attribute__((aligned(__alignof__(struct inotify_event))));
