@@ -735,14 +735,14 @@ Test(open, notes_are_kept)
 
 /* Publishes three sets over and over with other numbers of episodes until it is killed; writes a byte after
  * each. */
-static void publish_forever(int told)
+static void publish_forever(int progress)
 {
     static const char *const ids[] = {"a-v0", "b-v0", "c-v0"};
     struct hub_catalog *catalog = open_it();
     for (uint32_t i = 0;; i++) {
         const uint32_t set = i % HUB_COUNT(ids);
         publish(catalog, ids[set], 1 + i / HUB_COUNT(ids) % (50 + 10 * set));
-        if (write(told, "", 1) != 1)
+        if (write(progress, "", 1) != 1)
             _exit(1);
     }
 }
@@ -750,21 +750,21 @@ static void publish_forever(int told)
 /* Kill one that publishes: so many microseconds after that many publications. */
 static void kill_a_publisher(unsigned publications, useconds_t after_us)
 {
-    int told[2];
+    int progress[2];
     char byte;
-    cr_assert_eq(pipe(told), 0);
+    cr_assert_eq(pipe(progress), 0);
     const pid_t child = fork();
     if (child == 0) {
-        close(told[0]);
-        publish_forever(told[1]);
+        close(progress[0]);
+        publish_forever(progress[1]);
     }
-    close(told[1]);
+    close(progress[1]);
     for (unsigned i = 0; i < publications; i++)
-        cr_expect_eq(read(told[0], &byte, 1), 1);
+        cr_expect_eq(read(progress[0], &byte, 1), 1);
     usleep(after_us);
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
-    close(told[0]);
+    close(progress[0]);
 }
 
 /* Each dataset is of one publication: as many episodes in the summary as in the directory and the table. */
