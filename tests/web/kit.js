@@ -41,6 +41,14 @@ class Hub {
     if (!answer.ok) throw new Error(`${answer.status} for ${rest}: ${await answer.text()}`);
     return answer.json();
   }
+  // Returns once every part is measured: until then a page shows the values that are known so far.
+  async measured() {
+    for (const end = Date.now() + DEADLINE_MS; Date.now() < end; await sleep(50)) {
+      const { measuring } = await (await fetch(this.base + "/api/v1/status")).json();
+      if (measuring.parts === measuring.of_parts) return;
+    }
+    throw new Error("the hub does not finish measuring");
+  }
   async halt() {
     this.process.kill("SIGTERM");
     await this.ended;

@@ -20,6 +20,7 @@ async function attempt(run, browser, hub, roots, all) {
   const all = words.includes("--all"), chosen = words.filter((w) => w !== "--all");
   const browser = await kit.launch();
   const hub = await kit.serve(["samples", "lab"].map((name) => path.join(roots, name)));
+  await hub.measured();
   let failed = 0, passed = 0;
   for (const name of chosen.length ? chosen : SUBJECTS) {
     const { rows, heavy = {} } = require(`./${name}.js`);
