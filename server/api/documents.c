@@ -9,6 +9,7 @@
 
 #include "storage/base/digest.h"
 #include "storage/base/lru.h"
+#include "storage/base/revision.h"
 #include "storage/base/spell.h"
 #include "storage/base/time.h"
 #include "storage/base/version.h"

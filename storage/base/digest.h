@@ -1,4 +1,4 @@
-/** Digests: streaming MD5, SHA-1 and SHA-256 (OpenSSL), CRC-32C, and the hub's revision and content names. */
+/** Digests: streaming MD5, SHA-1 and SHA-256 (OpenSSL), and CRC-32C. */
 #ifndef HUB_BASE_DIGEST_H
 #define HUB_BASE_DIGEST_H
 
@@ -40,27 +40,5 @@ bool hub_unhex(struct hub_view text, void *out, size_t size);
 uint32_t hub_crc32c(uint32_t crc, const void *data, size_t size);
 /** The same without special instructions, for tests. */
 uint32_t hub_crc32c_portable(uint32_t crc, const void *data, size_t size);
-
-/** One file of a dataset, for its revision and content names. */
-struct hub_file_fact {
-    const char *path; /* relative to the dataset */
-    uint64_t size;
-    int64_t mtime_ns;
-    const uint8_t *sha256; /* NULL: unknown; only for content */
-};
-
-enum { HUB_REVISION_CHARS = 40, HUB_CONTENT_CHARS = 64 };
-
-/**
- * Name a published state: the head of SHA-256 over "path NUL size NUL mtime_ns LF" of each file, sorted by
- * path bytes. Files with a hidden segment (leading dot) do not count. Sorts `files`.
- */
-HUB_MUST_USE enum hub_status hub_revision(struct hub_file_fact *files, size_t count,
-                                          char out[HUB_REVISION_CHARS + 1], struct hub_error *err);
-
-/** Name the data: SHA-256 over "path NUL size NUL sha256-hex LF" alike. HUB_NOT_FOUND when a digest is
- * unknown. */
-HUB_MUST_USE enum hub_status hub_content(struct hub_file_fact *files, size_t count,
-                                         char out[HUB_CONTENT_CHARS + 1], struct hub_error *err);
 
 #endif

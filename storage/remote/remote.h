@@ -7,6 +7,7 @@
 #define HUB_REMOTE_REMOTE_H
 
 #include "storage/base/json.h"
+#include "storage/base/revision.h"
 #include "storage/net/transport.h"
 
 struct hub_remote {

@@ -3,7 +3,7 @@
  * pending); what is gone is removed. */
 #include "storage/scan/state.h"
 
-#include "storage/base/digest.h"
+#include "storage/base/revision.h"
 #include "storage/base/time.h"
 #include "storage/catalog/presence.h"
 

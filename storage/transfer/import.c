@@ -5,6 +5,7 @@
 #include "storage/base/id.h"
 #include "storage/base/number.h"
 #include "storage/base/order.h"
+#include "storage/base/revision.h"
 #include "storage/base/spell.h"
 #include "storage/transfer/publish.h"
 #include "storage/transfer/spaces.h"
