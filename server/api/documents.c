@@ -4,13 +4,13 @@
 #include "server/api/distribution.h"
 #include "server/api/fields.h"
 #include "server/api/files.h"
+#include "server/api/put.h"
 #include "server/api/reply.h"
 #include "server/api/work.h"
 
 #include "storage/base/digest.h"
 #include "storage/base/lru.h"
 #include "storage/base/revision.h"
-#include "storage/base/spell.h"
 #include "storage/base/time.h"
 #include "storage/base/version.h"
 #include "storage/catalog/damage.h"
@@ -118,33 +118,6 @@ static struct document *find(const struct hub_request *request, const struct doc
 }
 
 /* ---- writing ---- */
-
-void hub_put_time(struct hub_json *json, const char *key, int64_t unix_ns)
-{
-    char text[HUB_TIME_CHARS];
-    hub_time_rfc3339_ms(unix_ns / 1000000, text);
-    hub_json_put_text(json, key, text);
-}
-
-void hub_put_known(struct hub_json *json, const char *key, const char *text)
-{
-    if (text && *text)
-        hub_json_put_text(json, key, text);
-}
-
-void hub_put_path(struct hub_json *json, const char *key, const char *path)
-{
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(64 * KIB);
-    if (hub_spell_path(hub_view_of(path), &text, NULL))
-        text.size = 0;
-    hub_json_put_text(json, key, text.size ? text.data : "");
-}
-
-void hub_put_json(struct hub_json *json, const char *key, struct hub_view text)
-{
-    if (text.size)
-        hub_json_put_raw(json, key, text);
-}
 
 void hub_summary_write(struct hub_json *json, struct hub_catalog *catalog, const struct hub_summary *summary)
 {

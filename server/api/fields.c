@@ -1,7 +1,7 @@
 /* Fields and cameras of a dataset: see fields.h. */
 #include "server/api/fields.h"
 
-#include "server/api/documents.h"
+#include "server/api/put.h"
 #include "storage/model/picture.h"
 #include "storage/model/space.h"
 

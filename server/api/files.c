@@ -6,6 +6,7 @@
 
 #include "server/api/coverage.h"
 #include "server/api/documents.h"
+#include "server/api/put.h"
 #include "server/api/remote.h"
 #include "server/api/reply.h"
 #include "server/api/resolve.h"

@@ -4,7 +4,7 @@
 #include "server/api/handlers.h"
 
 #include "server/api/cursor.h"
-#include "server/api/documents.h"
+#include "server/api/put.h"
 #include "server/api/resolve.h"
 #include "server/mirror/check.h"
 #include "server/mirror/document.h"

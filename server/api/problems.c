@@ -4,7 +4,7 @@
 
 #include "server/api/alerts.h"
 #include "server/api/cursor.h"
-#include "server/api/documents.h"
+#include "server/api/put.h"
 #include "server/api/resolve.h"
 #include "storage/base/id.h"
 #include "storage/catalog/damage.h"

@@ -2,8 +2,8 @@
 #include "server/api/handlers.h"
 
 #include "server/api/alerts.h"
-#include "server/api/documents.h"
 #include "server/api/process.h"
+#include "server/api/put.h"
 #include "server/mirror/mirror.h"
 #include "storage/base/fs.h"
 #include "storage/base/time.h"
