@@ -2,7 +2,6 @@
 #include "server/api/cells.h"
 
 #include "server/api/app.h"
-#include "server/api/files.h"
 #include "storage/encode/block.h"
 
 #include <inttypes.h>

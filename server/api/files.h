@@ -40,18 +40,6 @@ HUB_MUST_USE enum hub_status hub_files_path(const struct hub_dataset *dataset,
                                             const struct hub_dataset_file *file, char out[PATH_MAX],
                                             struct hub_error *err);
 
-/** What of a body is asked for. */
-struct hub_byte_range {
-    uint64_t first, count;
-    bool partial;
-    bool answered; /* with 416: the response is complete */
-};
-/** Range and If-Range: sets status and Content-Range. `out` is zeroed. */
-HUB_MUST_USE enum hub_status hub_bytes_range(struct hub_request *request,
-                                             const struct hub_validators *validators, uint64_t size,
-                                             struct hub_response *response, struct hub_byte_range *out,
-                                             struct hub_error *err);
-
 /** Bytes to answer with: those of a file, or a run of them behind `head`. */
 struct hub_file_part {
     const struct hub_dataset_file *entry;

@@ -1,8 +1,6 @@
 /* Rows as a table that is sent while it is read: see tabled.h. */
 #include "server/api/tabled.h"
 
-#include "server/api/files.h"
-
 #include <inttypes.h>
 #include <stdlib.h>
 

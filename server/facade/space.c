@@ -1,7 +1,6 @@
 /* Namespaces as objects: see space.h. */
 #include "server/facade/space.h"
 
-#include "server/api/files.h"
 #include "server/api/namespace_file.h"
 #include "storage/base/json.h"
 

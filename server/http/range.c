@@ -3,6 +3,7 @@
 #include "server/http/fields.h"
 #include "storage/base/time.h"
 
+#include <inttypes.h>
 #include <strings.h>
 
 /* Digits into a number that saturates. False: no digit. */
@@ -90,4 +91,24 @@ enum hub_status hub_range(const struct hub_request *request, const struct hub_va
     *count = HUB_MIN(last, size - 1) - from + 1;
     *partial = true;
     return HUB_OK;
+}
+
+enum hub_status hub_bytes_range(struct hub_request *request, const struct hub_validators *validators,
+                                uint64_t size, struct hub_response *response, struct hub_byte_range *out,
+                                struct hub_error *err)
+{
+    const enum hub_status st =
+        hub_range(request, validators, size, &out->first, &out->count, &out->partial, err);
+    if (st == HUB_OUT_OF_RANGE) { /* the one problem with a header of its own */
+        out->answered = true;
+        hub_response_dispose(response);
+        hub_problem_write(response, request, err, NULL);
+        return hub_response_header(response, err, "Content-Range", "bytes */%" PRIu64, size);
+    }
+    HUB_TRY(st);
+    response->status = out->partial ? 206 : 200;
+    return out->partial
+               ? hub_response_header(response, err, "Content-Range", "bytes %" PRIu64 "-%" PRIu64 "/%" PRIu64,
+                                     out->first, out->first + out->count - 1, size)
+               : HUB_OK;
 }

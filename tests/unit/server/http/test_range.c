@@ -126,3 +126,22 @@ ParameterizedTest(const struct if_range_case *c, range, if_range)
     cr_assert_eq(partial, c->holds, "%s", c->value);
     cr_assert_eq(count, c->holds ? 3 : 10);
 }
+
+Test(range, answer)
+{
+    const struct hub_validators validators = {"\"x\"", -1};
+    struct hub_error err = {0};
+    struct hub_param range = header("Range", "bytes=4-");
+    struct hub_request request = with(HUB_GET, &range, 1);
+    struct hub_response response;
+    struct hub_byte_range out = {0};
+    hub_response_init(&response);
+    cr_assert_eq(hub_bytes_range(&request, &validators, 10, &response, &out, &err), HUB_OK);
+    cr_expect(response.status == 206 && out.partial && !out.answered && out.first == 4 && out.count == 6);
+    cr_expect_str_eq(response.headers[0].value, "bytes 4-9/10");
+    range = header("Range", "bytes=10-");
+    cr_assert_eq(hub_bytes_range(&request, &validators, 10, &response, &out, &err), HUB_OK);
+    cr_expect(response.status == 416 && out.answered);
+    cr_expect_str_eq(response.headers[response.header_count - 1].value, "bytes */10");
+    hub_response_dispose(&response);
+}
