@@ -3,7 +3,7 @@
 #include "server/api/coverage.h"
 #include "server/api/distribution.h"
 #include "server/api/fields.h"
-#include "server/api/files.h"
+#include "server/api/listing.h"
 #include "server/api/put.h"
 #include "server/api/reply.h"
 #include "server/api/work.h"
@@ -237,16 +237,6 @@ static enum hub_status write_statistics(struct hub_json *json, const struct hub_
 
 /* ---- the document ---- */
 
-/* The digests of all its files; with an empty sha256 where unknown. */
-static enum hub_status list_digests(const struct hub_state *state, struct hub_file_digests **out,
-                                    struct hub_error *err)
-{
-    const struct hub_dataset *dataset = state->dataset;
-    HUB_TRY(hub_new(out, dataset->file_count + 1, sizeof **out, err));
-    return hub_digest_list(state->catalog, dataset->summary->root, dataset->summary->path, dataset->files,
-                           dataset->file_count, *out, err);
-}
-
 /* "content" names the data once all files are hashed; until then it is left out. */
 static enum hub_status write_content(struct hub_json *json, const struct hub_state *state, bool *hashed,
                                      struct hub_error *err)
@@ -257,7 +247,7 @@ static enum hub_status write_content(struct hub_json *json, const struct hub_sta
     HUB_CLEANUP(hub_freep) struct hub_file_fact *files = calloc(dataset->file_count + 1, sizeof *files);
     HUB_CLEANUP(hub_freep) uint8_t *sums = calloc(dataset->file_count + 1, HUB_SHA256_BYTES);
     HUB_TRY(hub_allocated(files && sums, err));
-    HUB_TRY(list_digests(state, &digests, err));
+    HUB_TRY(hub_files_digests(state, &digests, err));
     for (uint32_t i = 0; i < dataset->file_count; i++) {
         uint8_t *sum = sums + (size_t)i * HUB_SHA256_BYTES;
         if (!hub_unhex(hub_view_of(digests[i].sha256), sum, HUB_SHA256_BYTES))
@@ -365,37 +355,6 @@ static enum hub_status write_document(const struct hub_state *state, const struc
     hub_json_end_object(&json);
     HUB_TRY(hub_json_status(&json));
     return hub_buf_add_text(out, "\n", err);
-}
-
-enum hub_status hub_files_write(struct hub_json *json, const struct hub_state *state, const bool *only,
-                                bool *hashed, struct hub_error *err)
-{
-    const struct hub_dataset *dataset = state->dataset;
-    HUB_CLEANUP(hub_freep) struct hub_file_digests *digests = NULL;
-    uint64_t bytes = 0, count = 0;
-    HUB_TRY(list_digests(state, &digests, err));
-    *hashed = true;
-    for (uint32_t i = 0; i < dataset->file_count; i++)
-        if (!only || only[i]) {
-            bytes += dataset->files[i].stamp.size;
-            count++;
-        }
-    hub_json_put_text(json, "id", dataset->summary->id);
-    hub_json_put_text(json, "revision", dataset->summary->revision);
-    hub_json_put_uint(json, "size", only ? bytes : dataset->summary->size);
-    hub_json_put_uint(json, "total", count);
-    hub_json_put_array(json, "items");
-    for (uint32_t i = 0; i < dataset->file_count; i++) {
-        if (only && !only[i])
-            continue;
-        hub_json_object(json);
-        hub_file_members(json, &dataset->files[i], &digests[i]);
-        hub_file_put_damage(json, state->catalog, dataset, &dataset->files[i]);
-        hub_json_end_object(json);
-        *hashed = *hashed && *digests[i].sha256;
-    }
-    hub_json_end_array(json);
-    return hub_json_status(json);
 }
 
 static enum hub_status write_files(const struct hub_state *state, struct hub_buf *out, bool *hashed,

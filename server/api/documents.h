@@ -31,13 +31,5 @@ uint64_t hub_document_states(enum hub_document which, const struct hub_snapshot 
 HUB_MUST_USE enum hub_status hub_document_answer(struct hub_request *request, const struct hub_target *target,
                                                  enum hub_document which, struct hub_response *response,
                                                  struct hub_error *err);
-/**
- * The members of the listing of a dataset's files, inside an object that the caller opened.
- *
- * @param only    by number, NULL: all
- * @param hashed  whether the digests of all are known
- */
-HUB_MUST_USE enum hub_status hub_files_write(struct hub_json *json, const struct hub_state *state,
-                                             const bool *only, bool *hashed, struct hub_error *err);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "server/api/coverage.h"
 #include "server/api/documents.h"
+#include "server/api/listing.h"
 #include "server/api/put.h"
 #include "server/api/remote.h"
 #include "server/api/reply.h"
@@ -25,33 +26,6 @@
 
 enum { BUFFERED_RANGE = 1024 * 1024 }; /* up to this a range is read at once and checked as a whole */
 
-static const struct {
-    const char *suffix, *type;
-} types[] = {
-    {".json", "application/json"},
-    {".jsonl", "application/x-ndjson"},
-    {".hdf5", "application/x-hdf5"},
-    {".h5", "application/x-hdf5"},
-    {".parquet", "application/vnd.apache.parquet"},
-    {".tar", "application/x-tar"},
-    {".npz", "application/x-npz"},
-    {".npy", "application/x-npy"},
-    {".mp4", "video/mp4"},
-    {".png", "image/png"},
-    {".jpg", "image/jpeg"},
-    {".gif", "image/gif"},
-    {".md", "text/markdown; charset=utf-8"},
-    {".txt", "text/plain; charset=utf-8"},
-};
-
-const char *hub_file_type(const char *path)
-{
-    for (size_t i = 0; i < HUB_COUNT(types); i++)
-        if (hub_view_ends(hub_view_of(path), types[i].suffix))
-            return types[i].type;
-    return "application/octet-stream";
-}
-
 enum hub_status hub_files_path(const struct hub_dataset *dataset, const struct hub_dataset_file *file,
                                char out[PATH_MAX], struct hub_error *err)
 {
@@ -63,41 +37,6 @@ enum hub_status hub_files_path(const struct hub_dataset *dataset, const struct h
         out[above] = '/';
     memcpy(out + above + (above > 0), file->path, size + 1);
     return HUB_OK;
-}
-
-void hub_file_members(struct hub_json *json, const struct hub_dataset_file *file,
-                      const struct hub_file_digests *digests)
-{
-    char modified[HUB_TIME_CHARS];
-    hub_time_rfc3339_ns((int64_t)file->stamp.mtime_ns, modified); /* whole: a revision is made of it */
-    hub_put_path(json, "path", file->path);
-    hub_json_put_uint(json, "size", file->stamp.size);
-    if (file->stamp.mtime_ns) /* else it is on its way, and nobody said so */
-        hub_json_put_text(json, "modified", modified);
-    hub_json_put_text(json, "type", hub_file_type(file->path));
-    hub_put_known(json, "sha256", digests->sha256);
-    hub_put_known(json, "crc32c", digests->crc32c);
-    hub_put_known(json, "md5", digests->md5);
-}
-
-void hub_file_item(struct hub_json *json, const struct hub_dataset_file *file,
-                   const struct hub_file_digests *digests)
-{
-    hub_json_object(json);
-    hub_file_members(json, file, digests);
-    hub_json_end_object(json);
-}
-
-void hub_file_put_damage(struct hub_json *json, struct hub_catalog *catalog,
-                         const struct hub_dataset *dataset, const struct hub_dataset_file *file)
-{
-    const struct hub_summary *summary = dataset->summary;
-    struct hub_error why = {0};
-    char path[PATH_MAX];
-    if (hub_damage_each(catalog, summary->root, summary->path, NULL, NULL) &&
-        !hub_files_path(dataset, file, path, NULL) &&
-        hub_damage_admit(catalog, summary->root, path, &file->stamp, &why))
-        hub_json_put_text(json, "damaged", why.detail);
 }
 
 /* ---- those of some episodes ---- */

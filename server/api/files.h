@@ -3,24 +3,8 @@
 #define HUB_API_FILES_H
 
 #include "server/api/resolve.h"
-#include "storage/base/json.h"
 
 #include <limits.h>
-
-/** The media type of a file, by its name. */
-const char *hub_file_type(const char *path);
-
-/** Its item in the listing; digests with an empty sha256 are not known. */
-void hub_file_item(struct hub_json *json, const struct hub_dataset_file *file,
-                   const struct hub_file_digests *digests);
-
-/** The members of its item, inside an object that the caller opened. */
-void hub_file_members(struct hub_json *json, const struct hub_dataset_file *file,
-                      const struct hub_file_digests *digests);
-
-/** ... and the member that says why it is not served, where a check found it damaged. */
-void hub_file_put_damage(struct hub_json *json, struct hub_catalog *catalog,
-                         const struct hub_dataset *dataset, const struct hub_dataset_file *file);
 
 /** A page of the listing. */
 HUB_MUST_USE enum hub_status hub_files_page(struct hub_request *request, struct hub_response *response,

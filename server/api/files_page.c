@@ -3,6 +3,7 @@
 #include "server/api/files.h"
 
 #include "server/api/lines.h"
+#include "server/api/listing.h"
 #include "server/api/reply.h"
 #include "storage/base/spell.h"
 

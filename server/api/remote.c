@@ -3,6 +3,7 @@
 
 #include "server/api/documents.h"
 #include "server/api/files.h"
+#include "server/api/listing.h"
 #include "server/api/put.h"
 #include "server/api/ready.h"
 #include "server/api/reply.h"

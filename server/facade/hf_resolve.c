@@ -3,7 +3,7 @@
 #include "server/facade/hf.h"
 #include "server/facade/hf_upstream.h"
 
-#include "server/api/files.h"
+#include "server/api/listing.h"
 #include "storage/base/spell.h"
 
 #include <inttypes.h>
