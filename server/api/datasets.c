@@ -134,5 +134,5 @@ enum hub_status hub_dataset_show(struct hub_request *request, struct hub_respons
     HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_SUMMARY | HUB_TO_REMOTE, &target, err));
     if (target.summary->status == HUB_DATASET_REMOTE)
         return hub_remote_answer(request, &target, response, err);
-    return hub_document_answer(request, &target, HUB_DOCUMENT_DATASET, response, err);
+    return hub_document_answer(request, &target, &hub_dataset_document, response, err);
 }

@@ -5,11 +5,8 @@
 #include "server/api/fields.h"
 #include "server/api/listing.h"
 #include "server/api/put.h"
-#include "server/api/reply.h"
-#include "server/api/work.h"
 
 #include "storage/base/digest.h"
-#include "storage/base/lru.h"
 #include "storage/base/revision.h"
 #include "storage/base/time.h"
 #include "storage/base/version.h"
@@ -22,99 +19,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- kept documents ---- */
-
-enum { FIRST_BYTES = 64 * 1024 };
-#define FILE_US 1.0                          /* of a list; measured, as is ... */
-#define EPISODE_US 0.1                       /* ... of a document, which sums them up */
-#define FINAL UINT64_MAX                     /* of a generation: what it counts changes this no more */
-#define ORIGINS UINT64_C(0x9E3779B97F4A7C15) /* their generation, among the states */
-#define DAMAGES UINT64_C(0xD1B54A32D192ED03)
+#define EPISODE_US 0.1                        /* measured: a document sums them up */
 #define PROBLEMS UINT64_C(0x8CB92BA72F3D8DD7) /* of which measuring adds some */
 
-/* What is asked for, and when a kept one will do. */
-struct document_query {
-    enum hub_document which;
-    int64_t row;
-    uint64_t states;   /* hub_document_states */
-    uint64_t digests;  /* generation of the digests */
-    uint64_t measures; /* and of what was measured */
-};
-
-struct document {
-    struct hub_lru_item item; /* first */
-    uint64_t states;
-    uint64_t digests, measures; /* FINAL: they are all in it */
-    struct hub_bytes *bytes;
-    struct hub_budget *budget;
-    char etag[40], revision[41]; /* of the bytes */
-};
-
-/* What is no longer kept counts as memory of the answers that still send it. */
-static void document_free(struct hub_lru_item *item)
-{
-    struct document *d = (struct document *)item;
-    hub_bytes_charge(d->bytes, d->budget);
-    hub_bytes_unref(d->bytes);
-    free(d);
-}
-
-static void document_putp(struct document **d)
-{
-    hub_lru_put(*d ? &(*d)->item : NULL);
-}
-
-static struct hub_lru_key key_of(const struct document_query *query, bool gzip)
-{
-    return (struct hub_lru_key){query->which * 2U + gzip, (uint64_t)query->row, 0};
-}
-
-/* Takes the text. */
-static struct document *document_new(const struct hub_request *request, const struct document_query *query,
-                                     bool gzip, struct hub_buf *text)
-{
-    struct document *d = calloc(1, sizeof *d);
-    struct hub_bytes *bytes = d ? hub_bytes_new(text) : NULL;
-    if (!bytes) {
-        free(d);
-        return NULL;
-    }
-    d->item.key = key_of(query, gzip);
-    d->item.bytes = hub_bytes_view(bytes).size;
-    d->item.free = document_free;
-    atomic_init(&d->item.refs, 1);
-    d->states = query->states;
-    d->digests = query->digests;
-    d->measures = query->measures;
-    d->bytes = bytes;
-    d->budget = request->app->budget;
-    return d;
-}
-
-uint64_t hub_document_states(enum hub_document which, const struct hub_snapshot *snapshot,
-                             const struct hub_summary *summary)
+static uint64_t states_of(const struct hub_snapshot *snapshot, const struct hub_summary *summary)
 {
     const struct hub_summary *const *first = NULL;
     uint64_t states = summary->serial;
-    if (which == HUB_DOCUMENT_FILES)
-        return states;
     const uint32_t n = hub_snapshot_versions(snapshot, hub_view_of(summary->key), &first);
     for (uint32_t i = 0; i < n; i++)
         states = states * UINT64_C(0x9e3779b97f4a7c15) + first[i]->serial;
     return states + summary->problems * PROBLEMS;
-}
-
-/* A kept one that is still true, with a reference for the caller, or NULL. */
-static struct document *find(const struct hub_request *request, const struct document_query *query, bool gzip)
-{
-    const struct hub_lru_key key = key_of(query, gzip);
-    struct document *d = (struct document *)hub_lru_get(request->app->documents, &key);
-    if (d && d->states == query->states && (d->digests == FINAL || d->digests == query->digests) &&
-        (d->measures == FINAL || d->measures == query->measures) &&
-        hub_resolve_has_revision(request, d->revision))
-        return d;
-    document_putp(&d);
-    return NULL;
 }
 
 /* ---- writing ---- */
@@ -328,13 +243,9 @@ static void write_problems(struct hub_json *json, const struct hub_state *state,
     hub_json_end_array(json);
 }
 
-/* What of it changes no more while the dataset is the same. */
-struct known {
-    bool hashed, measured;
-};
-
 static enum hub_status write_document(const struct hub_state *state, const struct hub_target *target,
-                                      struct hub_buf *out, struct known *known, struct hub_error *err)
+                                      struct hub_buf *out, struct hub_document_known *known,
+                                      struct hub_error *err)
 {
     const struct hub_summary *summary = target->summary;
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf problems = HUB_BUF_INIT(16 * MIB);
@@ -357,123 +268,21 @@ static enum hub_status write_document(const struct hub_state *state, const struc
     return hub_buf_add_text(out, "\n", err);
 }
 
-static enum hub_status write_files(const struct hub_state *state, struct hub_buf *out, bool *hashed,
-                                   struct hub_error *err)
+static double cost_us(const struct hub_dataset *dataset)
 {
-    struct hub_json json = hub_json_to(out, err);
-    hub_json_object(&json);
-    HUB_TRY(hub_files_write(&json, state, NULL, hashed, err));
-    hub_json_end_object(&json);
-    return hub_json_status(&json);
+    return dataset->episode_count * EPISODE_US;
 }
 
-static enum hub_status build(struct hub_request *request, struct hub_target target,
-                             const struct document_query *query, struct hub_response *response,
-                             struct document **out, struct hub_error *err)
+static uint64_t memory_bytes(const struct hub_dataset *dataset)
 {
-    HUB_CLEANUP(hub_state_close) struct hub_state state = {0};
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(256 * MIB);
-    struct hub_budget *budget = request->app->budget;
-    struct hub_meter meter;
-    char etag[40];
-    const bool of_files = query->which == HUB_DOCUMENT_FILES;
-    struct known known = {.measured = of_files};
-    HUB_TRY(hub_resolve_state(request, &target, &state, err)); /* the newest, which may be the one */
     const uint64_t of_file =
         sizeof(struct hub_file_digests) + sizeof(struct hub_file_fact) + HUB_SHA256_BYTES;
-    const uint64_t of_episodes = of_files ? 0 : (uint64_t)state.dataset->episode_count * HUB_SERIES;
-    HUB_TRY(hub_work_admit_us(
-        request, of_files ? HUB_WORK_FILES : HUB_WORK_EPISODES,
-        of_files ? state.dataset->file_count * FILE_US : state.dataset->episode_count * EPISODE_US, err));
-    HUB_TRY(hub_budget_take(budget, request, response,
-                            FIRST_BYTES + state.dataset->file_count * of_file + of_episodes, err));
-    hub_meter_buf(&meter, budget, request, response, &text);
-    HUB_TRY(of_files ? write_files(&state, &text, &known.hashed, err)
-                     : write_document(&state, &target, &text, &known, err));
-    hub_fingerprint(etag, &(struct hub_view){text.data, text.size}, 1);
-    hub_buf_fit(&text, 4 * KIB);
-    struct document *d = document_new(request, query, false, &text);
-    HUB_TRY(hub_allocated(d, err));
-    snprintf(d->etag, sizeof d->etag, "%s", etag);
-    snprintf(d->revision, sizeof d->revision, "%s", target.summary->revision);
-    if (known.hashed)
-        d->digests = FINAL;
-    if (known.measured)
-        d->measures = FINAL;
-    *out = d;
-    return HUB_OK;
+    return dataset->file_count * of_file + (uint64_t)dataset->episode_count * HUB_SERIES;
 }
 
-/* The document as JSON: kept, or built. */
-static enum hub_status get_plain(struct hub_request *request, const struct hub_target *target,
-                                 const struct document_query *query, struct hub_response *response,
-                                 struct document **out, struct hub_error *err)
-{
-    *out = find(request, query, false);
-    if (*out)
-        return HUB_OK;
-    HUB_TRY(build(request, *target, query, response, out, err));
-    hub_lru_replace(request->app->documents, &(*out)->item);
-    return HUB_OK;
-}
-
-static enum hub_status get_gzip(struct hub_request *request, const struct hub_target *target,
-                                const struct document_query *query, struct hub_response *response,
-                                struct document **out, struct hub_error *err)
-{
-    *out = find(request, query, true);
-    if (*out)
-        return HUB_OK;
-    HUB_TRY(get_plain(request, target, query, response, out, err));
-    const struct hub_view text = hub_bytes_view((*out)->bytes);
-    if (!hub_reply_is_worth_gzip(text.size))
-        return HUB_OK;
-    HUB_TRY(hub_reply_on_worker(request));
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf coded = HUB_BUF_INIT(2 * text.size + KIB);
-    struct hub_meter meter;
-    hub_meter_buf(&meter, request->app->budget, request, response, &coded);
-    HUB_TRY(hub_gzip(text, &coded, err));
-    HUB_CLEANUP(document_putp) struct document *plain = *out;
-    *out = document_new(request, query, true, &coded);
-    if (!*out)
-        return hub_no_memory(err);
-    memcpy((*out)->etag, plain->etag, sizeof plain->etag);
-    memcpy((*out)->revision, plain->revision, sizeof plain->revision);
-    (*out)->digests = plain->digests;
-    (*out)->measures = plain->measures;
-    hub_reply_gzip_etag((*out)->etag);
-    hub_lru_replace(request->app->documents, &(*out)->item);
-    return HUB_OK;
-}
-
-enum hub_status hub_document_answer(struct hub_request *request, const struct hub_target *target,
-                                    enum hub_document which, struct hub_response *response,
-                                    struct hub_error *err)
-{
-    const bool gzip = hub_accepts_gzip(request);
-    const struct document_query query = {.row = target->summary->row,
-                                         .which = which,
-                                         .states =
-                                             hub_document_states(which, target->snapshot, target->summary) +
-                                             hub_upstream_generation(request->app->catalog) * ORIGINS +
-                                             hub_damage_generation(request->app->catalog) * DAMAGES,
-                                         .digests = hub_digest_generation(request->app->catalog),
-                                         .measures = hub_measures_generation(request->app->catalog)};
-    HUB_CLEANUP(document_putp) struct document *d = NULL;
-    bool done = false;
-    HUB_TRY((gzip ? get_gzip : get_plain)(request, target, &query, response, &d, err));
-    response->shared = hub_bytes_ref(d->bytes); /* the response's reference */
-    struct hub_target kept = *target;
-    kept.pinned &= d->measures == FINAL; /* else more will be known of the same revision */
-    HUB_TRY(hub_resolve_headers(request, &kept, response, err));
-    HUB_TRY(hub_response_header(response, err, "Vary", "Accept-Encoding"));
-    HUB_TRY(hub_resolve_conditions(request, response, d->etag, -1, &done, err));
-    if (done)
-        return HUB_OK;
-    HUB_TRY(hub_response_header(response, err, "Content-Type", "application/json"));
-    if (d->item.key.kind & 1)
-        HUB_TRY(hub_response_header(response, err, "Content-Encoding", "gzip"));
-    response->status = 200;
-    response->kind = HUB_BODY_SHARED;
-    return HUB_OK;
-}
+const struct hub_document_kind hub_dataset_document = {.number = 0,
+                                                       .work = HUB_WORK_EPISODES,
+                                                       .states = states_of,
+                                                       .cost_us = cost_us,
+                                                       .memory_bytes = memory_bytes,
+                                                       .write = write_document};

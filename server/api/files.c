@@ -5,7 +5,6 @@
 #include "server/api/handlers.h"
 
 #include "server/api/coverage.h"
-#include "server/api/documents.h"
 #include "server/api/listing.h"
 #include "server/api/put.h"
 #include "server/api/remote.h"
@@ -16,7 +15,6 @@
 #include "storage/base/order.h"
 #include "storage/base/spell.h"
 #include "storage/base/time.h"
-#include "storage/catalog/damage.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -171,7 +169,7 @@ enum hub_status hub_files_list(struct hub_request *request, struct hub_response 
     HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_SUMMARY | HUB_TO_REMOTE, &target, err));
     if (hub_remote_comes(request, target.summary))
         return hub_remote_files(request, &target, response, err);
-    return hub_document_answer(request, &target, HUB_DOCUMENT_FILES, response, err);
+    return hub_document_answer(request, &target, &hub_files_document, response, err);
 }
 
 /* ---- bytes ---- */

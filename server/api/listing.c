@@ -107,3 +107,43 @@ enum hub_status hub_files_write(struct hub_json *json, const struct hub_state *s
     hub_json_end_array(json);
     return hub_json_status(json);
 }
+
+/* ---- as a document ---- */
+
+#define FILE_US 1.0 /* measured */
+
+static uint64_t states_of(const struct hub_snapshot *snapshot, const struct hub_summary *summary)
+{
+    (void)snapshot;
+    return summary->serial;
+}
+
+static double cost_us(const struct hub_dataset *dataset)
+{
+    return dataset->file_count * FILE_US;
+}
+
+static uint64_t memory_bytes(const struct hub_dataset *dataset)
+{
+    return dataset->file_count * (uint64_t)sizeof(struct hub_file_digests);
+}
+
+static enum hub_status write_document(const struct hub_state *state, const struct hub_target *target,
+                                      struct hub_buf *out, struct hub_document_known *known,
+                                      struct hub_error *err)
+{
+    struct hub_json json = hub_json_to(out, err);
+    (void)target;
+    known->measured = true;
+    hub_json_object(&json);
+    HUB_TRY(hub_files_write(&json, state, NULL, &known->hashed, err));
+    hub_json_end_object(&json);
+    return hub_json_status(&json);
+}
+
+const struct hub_document_kind hub_files_document = {.number = 1,
+                                                     .work = HUB_WORK_FILES,
+                                                     .states = states_of,
+                                                     .cost_us = cost_us,
+                                                     .memory_bytes = memory_bytes,
+                                                     .write = write_document};

@@ -2,6 +2,7 @@
 #ifndef HUB_API_LISTING_H
 #define HUB_API_LISTING_H
 
+#include "server/api/document_cache.h"
 #include "storage/base/json.h"
 #include "storage/catalog/dataset.h"
 
@@ -31,5 +32,8 @@ HUB_MUST_USE enum hub_status hub_files_digests(const struct hub_state *state, st
  */
 HUB_MUST_USE enum hub_status hub_files_write(struct hub_json *json, const struct hub_state *state,
                                              const bool *only, bool *hashed, struct hub_error *err);
+
+/** All of it, as a document: out of date when its dataset is published again. */
+extern const struct hub_document_kind hub_files_document;
 
 #endif

@@ -1,6 +1,7 @@
 /* When a ready document of a dataset is out of date: when a state it shows is, not whenever something is
  * published. */
 #include "server/api/documents.h"
+#include "server/api/listing.h"
 #include "tests/support/catalog_draft.h"
 
 #include <criterion/criterion.h>
@@ -41,10 +42,10 @@ static void publish(const char *id)
     DRAFT_OK(hub_catalog_flush(catalog, err));
 }
 
-static uint64_t states(enum hub_document which)
+static uint64_t states(const struct hub_document_kind *kind)
 {
     const struct hub_snapshot *snapshot = snapshot_now(catalog);
-    return hub_document_states(which, snapshot, hub_snapshot_find(snapshot, HUB_VIEW("door/human-v1")));
+    return kind->states(snapshot, hub_snapshot_find(snapshot, HUB_VIEW("door/human-v1")));
 }
 
 struct change_case {
@@ -63,30 +64,30 @@ ParameterizedTest(struct change_case *c, documents, go_stale_by_the_states_they_
 {
     publish("door/human-v1");
     publish("door/human-v0");
-    const uint64_t document = states(HUB_DOCUMENT_DATASET), files = states(HUB_DOCUMENT_FILES);
-    cr_expect_eq(states(HUB_DOCUMENT_DATASET), document);
+    const uint64_t document = states(&hub_dataset_document), files = states(&hub_files_document);
+    cr_expect_eq(states(&hub_dataset_document), document);
     publish(c->id);
-    cr_expect_eq(states(HUB_DOCUMENT_DATASET) != document, c->document, "%s", c->id);
-    cr_expect_eq(states(HUB_DOCUMENT_FILES) != files, c->files, "%s", c->id);
+    cr_expect_eq(states(&hub_dataset_document) != document, c->document, "%s", c->id);
+    cr_expect_eq(states(&hub_files_document) != files, c->files, "%s", c->id);
 }
 
 Test(documents, a_new_state_of_the_only_version_is_shown)
 {
     publish("door/human-v1");
-    const uint64_t document = states(HUB_DOCUMENT_DATASET), files = states(HUB_DOCUMENT_FILES);
+    const uint64_t document = states(&hub_dataset_document), files = states(&hub_files_document);
     publish("door/human-v1");
-    cr_expect_neq(states(HUB_DOCUMENT_DATASET), document);
-    cr_expect_neq(states(HUB_DOCUMENT_FILES), files);
+    cr_expect_neq(states(&hub_dataset_document), document);
+    cr_expect_neq(states(&hub_files_document), files);
 }
 
 Test(documents, a_version_that_goes_is_no_longer_shown)
 {
     publish("door/human-v1");
-    const uint64_t alone = states(HUB_DOCUMENT_DATASET);
+    const uint64_t alone = states(&hub_dataset_document);
     publish("door/human-v2");
-    const uint64_t two = states(HUB_DOCUMENT_DATASET);
+    const uint64_t two = states(&hub_dataset_document);
     DRAFT_OK(hub_catalog_remove(catalog, 0, "door/human-v2", err));
     DRAFT_OK(hub_catalog_flush(catalog, err));
     cr_expect_neq(alone, two);
-    cr_expect_eq(states(HUB_DOCUMENT_DATASET), alone);
+    cr_expect_eq(states(&hub_dataset_document), alone);
 }
