@@ -1,13 +1,13 @@
 /* Files of a dataset: the listing and their bytes, by range, with every conditional. No status of a dataset
  * blocks its bytes. */
 #include "server/api/files.h"
+#include "server/api/coming.h"
 #include "server/api/episodes.h"
 #include "server/api/handlers.h"
 
 #include "server/api/coverage.h"
 #include "server/api/listing.h"
 #include "server/api/put.h"
-#include "server/api/remote.h"
 #include "server/api/reply.h"
 #include "server/api/resolve.h"
 #include "storage/base/base64.h"
@@ -167,8 +167,8 @@ enum hub_status hub_files_list(struct hub_request *request, struct hub_response 
         if (hub_request_query(request, of_page[i]).data)
             return hub_files_page(request, response, err);
     HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_SUMMARY | HUB_TO_REMOTE, &target, err));
-    if (hub_remote_comes(request, target.summary))
-        return hub_remote_files(request, &target, response, err);
+    if (hub_remote_is_fetching(request, target.summary))
+        return hub_pulled_files_list(request, &target, response, err);
     return hub_document_answer(request, &target, &hub_files_document, response, err);
 }
 
@@ -380,8 +380,8 @@ enum hub_status hub_file_data(struct hub_request *request, struct hub_response *
     HUB_CLEANUP(hub_target_dispose) struct hub_target target = {0};
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf raw = HUB_BUF_INIT(64 * KIB);
     HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_DATASET | HUB_TO_REMOTE, &target, err));
-    if (hub_remote_comes(request, target.summary))
-        return hub_remote_file(request, &target, response, err);
+    if (hub_remote_is_fetching(request, target.summary))
+        return hub_pulled_file_data(request, &target, response, err);
     const struct hub_dataset *dataset = target.state.dataset;
     const struct hub_view path = hub_request_capture(request, "path");
     const struct hub_file_part part = {.entry = hub_unspell(path, &raw, NULL)

@@ -1,5 +1,5 @@
-/* What upstreams list of datasets that are not here: see remote.h. */
-#include "server/api/remote.h"
+/* What upstreams list of datasets that are not here: see remote_view.h. */
+#include "server/api/remote_view.h"
 
 #include "server/mirror/peek.h"
 #include "storage/base/digest.h"

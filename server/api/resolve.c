@@ -2,7 +2,7 @@
 #include "server/api/resolve.h"
 
 #include "server/api/handlers.h"
-#include "server/api/remote.h"
+#include "server/api/remote_view.h"
 #include "server/mirror/pull.h"
 #include "server/mirror/readers.h"
 #include "storage/base/id.h"

@@ -14,10 +14,11 @@ struct hub_target {
     const struct hub_snapshot *snapshot; /* the one it was found in: the target's reference */
     const struct hub_summary *summary;   /* of the snapshot, then of the state that was opened */
     struct hub_state state;              /* as far as it was asked for: hub_resolve */
-    struct hub_remote_view *view; /* NULL, or its files by remote.h: who sets it has it put with the target */
-    bool alias;                   /* the id had no version: Content-Location names the full one */
-    bool passing;                 /* the answer is not to be had again: no-store */
-    bool pinned; /* ?revision= was given: what is opened is of that revision, and the answer immutable */
+    struct hub_remote_view
+        *view;    /* NULL, or its files by remote_view.h: who sets it has it put with the target */
+    bool alias;   /* the id had no version: Content-Location names the full one */
+    bool passing; /* the answer is not to be had again: no-store */
+    bool pinned;  /* ?revision= was given: what is opened is of that revision, and the answer immutable */
 };
 
 /** Of a zeroed one: nothing. */

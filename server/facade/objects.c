@@ -1,6 +1,7 @@
 /* Objects in order: see objects.h. Datasets may lie in each other's folders (loose files beside datasets), so their
  * files are merged; a dataset is opened when the walk comes to where its names begin. */
 #include "server/facade/objects.h"
+#include "server/api/coming.h"
 #include "server/facade/space.h"
 
 #include "server/api/files.h"
@@ -537,7 +538,7 @@ enum hub_status hub_object_send(struct hub_request *request, const struct hub_ta
             return HUB_AGAIN;
         HUB_TRY(hub_remote_text(request->app, object->view, object->file, &facts->text, err));
     } else if (object->view) {
-        return hub_remote_send(request, target, object->file->path, response, err);
+        return hub_pulled_file_send(request, target, object->file->path, response, err);
     }
     return object->file && !object->view
                ? hub_file_send(request, target, &part, response, err)

@@ -6,7 +6,8 @@
 #ifndef HUB_FACADE_OBJECTS_H
 #define HUB_FACADE_OBJECTS_H
 
-#include "server/api/remote.h"
+#include "server/api/remote_view.h"
+#include "server/api/resolve.h"
 
 struct hub_objects_order;
 
