@@ -2,6 +2,7 @@
 #ifndef HUB_API_APP_H
 #define HUB_API_APP_H
 
+#include "server/api/context.h"
 #include "server/http/http.h"
 #include "storage/base/fs.h"
 #include "storage/catalog/catalog.h"
@@ -32,5 +33,10 @@ struct hub_app {
     struct hub_log *log;
     int64_t started_ms;
 };
+
+/** What reading rows needs, where no request is at hand. */
+struct hub_rows_context hub_rows_of(struct hub_app *app, bool may_block, const struct hub_parallel *parallel);
+/** The same for a request, as it may block and spread its work now. */
+struct hub_rows_context hub_request_rows(const struct hub_request *request);
 
 #endif

@@ -3,9 +3,11 @@
  * storage/base/tar.h. Nothing of it is kept: where a member lies follows from names, sizes and times. The record is as
  * long with unknown digests as with known ones. What answers with a part of it, or with its headers alone, has to know
  * them; who sends all of it computes those that are missing on the way. Without hashing there is no record. */
-#include "server/api/files.h"
 #include "server/api/handlers.h"
+#include "server/api/listing.h"
 #include "server/api/namespace_file.h"
+#include "server/api/open.h"
+#include "server/api/resolve.h"
 #include "server/http/stream.h"
 
 #include "storage/base/json.h"
@@ -127,14 +129,6 @@ static enum hub_status put_record(const struct hub_dataset *dataset, const struc
     return hub_buf_add(out, "\n", 1, err);
 }
 
-static enum hub_status list_digests(struct hub_app *app, const struct hub_dataset *dataset,
-                                    struct hub_file_digests **out, struct hub_error *err)
-{
-    HUB_TRY(hub_new(out, dataset->file_count + 1, sizeof **out, err));
-    return hub_digest_list(app->catalog, dataset->summary->root, dataset->summary->path, dataset->files,
-                           dataset->file_count, *out, err);
-}
-
 /* Behind the last file: its padding, the record, the end. */
 static enum hub_status put_end(const struct archive *a, const struct hub_file_digests *digests,
                                struct hub_buf *out, struct hub_error *err)
@@ -229,7 +223,8 @@ static enum hub_status begin_sums(struct archive *a, const struct hub_dataset_fi
 static enum hub_status turn_to_file(struct archive *a, bool may_block, struct hub_stream *stream)
 {
     const struct hub_dataset_file *entry = &a->dataset->files[a->turned];
-    HUB_TRY(hub_files_get(a->app, a->dataset, entry, may_block, &a->file, NULL));
+    const struct hub_rows_context rows = hub_rows_of(a->app, may_block, NULL);
+    HUB_TRY(hub_files_open(&rows, a->dataset, entry, &a->file, NULL));
     if (a->hashes)
         HUB_TRY(begin_sums(a, entry));
     HUB_TRY(hub_tar_pad(stream->begin, &a->head, NULL));
@@ -245,7 +240,7 @@ static enum hub_status turn_to_end(struct archive *a)
 {
     HUB_CLEANUP(hub_freep) struct hub_file_digests *digests = NULL;
     HUB_TRY(store_kept(a));
-    HUB_TRY(list_digests(a->app, a->dataset, &digests, NULL));
+    HUB_TRY(hub_files_digests(a->app->catalog, a->dataset, &digests, NULL));
     for (uint32_t i = 0; a->with_record && i < a->dataset->file_count; i++)
         if (!*digests[i].sha256)
             return HUB_CHANGED;
@@ -301,7 +296,7 @@ static enum hub_status count_known(const struct archive *a, bool want, uint32_t 
     HUB_CLEANUP(hub_freep) struct hub_file_digests *digests = NULL;
     const struct hub_dataset *dataset = a->dataset;
     char path[PATH_MAX];
-    HUB_TRY(list_digests(a->app, dataset, &digests, err));
+    HUB_TRY(hub_files_digests(a->app->catalog, dataset, &digests, err));
     *known = 0;
     for (uint32_t i = dataset->file_count; i-- > 0;) /* what is wanted last is hashed first */
         if (*digests[i].sha256)

@@ -105,7 +105,8 @@ static enum hub_status choose_fields(struct hub_request *request, struct hub_cur
             chosen->fields[kept++] = chosen->fields[i];
     }
     const struct hub_row_query query = {dataset, episode, chosen->fields, kept, &whole};
-    HUB_TRY(hub_select(request, &query, &c->selection, err));
+    const struct hub_rows_context rows = hub_request_rows(request);
+    HUB_TRY(hub_select(&rows, &query, &c->selection, err));
     HUB_TRY(hub_new(&c->curves, HUB_MAX(kept, 1U), sizeof *c->curves, err));
     c->count = kept;
     for (uint32_t i = 0; i < kept; i++)

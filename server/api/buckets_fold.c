@@ -111,7 +111,7 @@ struct stretch {
 };
 
 struct folding {
-    struct hub_request *request;
+    struct hub_rows_context rows;
     const struct hub_curves *curves;
     const struct hub_curve *curve;
     struct stretch *stretches;
@@ -124,7 +124,7 @@ static enum hub_status open_file(void *user, uint32_t number, struct hub_file **
     const struct hub_selection *s = &f->curves->selection;
     struct hub_plan_file file = {.number = number};
     struct hub_plan_files one = {.items = &file, .count = 1};
-    HUB_TRY(hub_rows_open(f->request, s->dataset, s->episode->part, &one, err));
+    HUB_TRY(hub_rows_open(&f->rows, s->dataset, s->episode->part, &one, err));
     *out = file.file;
     return HUB_OK;
 }
@@ -132,7 +132,7 @@ static enum hub_status open_file(void *user, uint32_t number, struct hub_file **
 static bool nobody_waits(void *user)
 {
     const struct folding *f = user;
-    const struct hub_parallel *parallel = f->request->parallel;
+    const struct hub_parallel *parallel = f->rows.parallel;
     return parallel && parallel->cancelled && atomic_load(parallel->cancelled);
 }
 
@@ -148,7 +148,7 @@ static enum hub_status check_files(const struct folding *f, const struct hub_pla
     const struct hub_selection *s = &f->curves->selection;
     for (uint32_t i = 0; i < files->count; i++)
         if (hub_file_unchanged(files->items[i].file, NULL))
-            return hub_resolve_changed(s->app, s->dataset->summary, err);
+            return hub_rows_changed(&f->rows, s->dataset->summary, err);
     return HUB_OK;
 }
 
@@ -178,7 +178,7 @@ static void run_stretch(void *arg, uint32_t i)
 
 static void run_all(struct folding *f)
 {
-    const struct hub_parallel *parallel = f->request->parallel;
+    const struct hub_parallel *parallel = f->rows.parallel;
     if (f->count > 1 && parallel && parallel->run) {
         parallel->run(parallel->pool, run_stretch, f, f->count);
         return;
@@ -213,7 +213,7 @@ static enum hub_status fold(struct hub_request *request, const struct hub_curves
         const uint32_t end = (uint32_t)((uint64_t)b->grid.count * (i + 1) / n);
         hub_buckets_part(b, from, end - from, &all[i].part);
     }
-    struct folding f = {request, c, curve, all, n};
+    struct folding f = {hub_request_rows(request), c, curve, all, n};
     run_all(&f);
     return join(&f, err);
 }

@@ -162,7 +162,7 @@ static enum hub_status write_content(struct hub_json *json, const struct hub_sta
     HUB_CLEANUP(hub_freep) struct hub_file_fact *files = calloc(dataset->file_count + 1, sizeof *files);
     HUB_CLEANUP(hub_freep) uint8_t *sums = calloc(dataset->file_count + 1, HUB_SHA256_BYTES);
     HUB_TRY(hub_allocated(files && sums, err));
-    HUB_TRY(hub_files_digests(state, &digests, err));
+    HUB_TRY(hub_files_digests(state->catalog, dataset, &digests, err));
     for (uint32_t i = 0; i < dataset->file_count; i++) {
         uint8_t *sum = sums + (size_t)i * HUB_SHA256_BYTES;
         if (!hub_unhex(hub_view_of(digests[i].sha256), sum, HUB_SHA256_BYTES))

@@ -40,6 +40,7 @@ struct field_request {
     bool several;  /* ?fields=: rows are counted in steps where a slice is given */
     size_t prefix; /* group: bytes of the path that its members' names leave out */
     struct hub_request *request;
+    struct hub_rows_context rows;  /* of the request, on the thread that it runs on */
     struct hub_response *response; /* that carries the memory */
     struct hub_buf left_out;       /* names of a group's fields that this representation cannot hold */
     struct hub_error left_why;     /* of the first */
@@ -197,7 +198,7 @@ static enum hub_status read_encoded(struct hub_encoding *e, uint32_t field, void
                                     struct hub_error *err)
 {
     const struct field_request *fr = e->user;
-    HUB_TRY(hub_selection_read(fr->request, &fr->selection, &fr->selection.fields[field], into, rows, err));
+    HUB_TRY(hub_selection_read(&fr->rows, &fr->selection, &fr->selection.fields[field], into, rows, err));
     e->null_count += hub_rows_nulls(rows);
     const enum hub_field_type type = e->fields[field].type;
     const bool picture = type == HUB_FIELD_IMAGE_JPEG || type == HUB_FIELD_IMAGE_PNG;
@@ -231,7 +232,7 @@ static enum hub_status encode(struct field_request *fr, struct hub_response *res
         HUB_TRY(hub_response_header(response, err, "X-Nonfinite", "%" PRIu64, e->nonfinite_count));
     if (e->null_count)
         HUB_TRY(hub_response_header(response, err, "X-Null-Count", "%" PRIu64, e->null_count));
-    return hub_selection_unchanged(&fr->selection, err);
+    return hub_selection_unchanged(&fr->rows, &fr->selection, err);
 }
 
 /* Peak of memory: rows, what is fetched for them, scratch, and what the representation takes besides. */
@@ -286,11 +287,11 @@ static enum hub_status answer(struct hub_request *request, struct field_request 
     if (e->as->writer->blocks && (!hub_tabled_is_short(e) || hub_request_header(request, "Range")))
         return send_table(request, fr, etag, response, err);
     if (!fr->priced)
-        HUB_TRY(hub_selection_price(request, &fr->selection, err));
+        HUB_TRY(hub_selection_price(&fr->rows, &fr->selection, err));
     fr->priced = true;
     HUB_TRY(check_size(fr, err));
     HUB_TRY(hub_work_admit(request, &fr->selection, e, err));
-    HUB_TRY(hub_selection_open(request, &fr->selection, err));
+    HUB_TRY(hub_selection_open(&fr->rows, &fr->selection, err));
     if (e->single)
         HUB_TRY(describe(fr, &fr->selection.fields[0], response, err));
     if (e->as->writer->blocks) {
@@ -303,7 +304,9 @@ static enum hub_status answer(struct hub_request *request, struct field_request 
                                    e->as->writer->length ? e->as->writer->length(e) : HUB_LENGTH_UNKNOWN,
                                    err);
     HUB_TRY(hub_budget_take(request->app->budget, request, response, peak_of(fr), err));
-    HUB_TRY(hub_selection_fetch(request, &fr->selection, err));
+    const enum hub_status st = hub_selection_fetch(&fr->selection, err);
+    request->fetch = st == HUB_AGAIN ? fr->selection.fetch : NULL;
+    HUB_TRY(st);
     return encode(fr, response, err);
 }
 
@@ -387,7 +390,7 @@ static enum hub_status choose(struct hub_request *request, struct hub_response *
     if (!chosen.count && fr->left_out.size)
         return hub_pass(fr->left_why.status, &fr->left_why, err);
     const struct hub_row_query query = {fr->dataset, episode, chosen.fields, chosen.count, &fr->range};
-    return hub_select(request, &query, &fr->selection, err);
+    return hub_select(&fr->rows, &query, &fr->selection, err);
 }
 
 /* ---- the handlers ---- */
@@ -439,6 +442,7 @@ static enum hub_status get(struct hub_request *request, bool several, struct hub
 {
     struct field_request fr = {.request = request, .several = several};
     const bool kept = take_kept(request, &fr);
+    fr.rows = hub_request_rows(request);
     enum hub_status st = kept ? HUB_OK : choose(request, response, &fr, err);
     if (!st)
         st = answer_encoded(request, &fr, response, err);

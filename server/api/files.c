@@ -7,6 +7,7 @@
 
 #include "server/api/coverage.h"
 #include "server/api/listing.h"
+#include "server/api/open.h"
 #include "server/api/put.h"
 #include "server/api/reply.h"
 #include "server/api/resolve.h"
@@ -23,19 +24,6 @@
 #include <stdlib.h>
 
 enum { BUFFERED_RANGE = 1024 * 1024 }; /* up to this a range is read at once and checked as a whole */
-
-enum hub_status hub_files_path(const struct hub_dataset *dataset, const struct hub_dataset_file *file,
-                               char out[PATH_MAX], struct hub_error *err)
-{
-    const size_t above = strlen(dataset->summary->path), size = strlen(file->path);
-    if (above + size + 2 > PATH_MAX)
-        return hub_fail(err, HUB_TOO_BIG, "the path of '%s' is too long", file->path);
-    memcpy(out, dataset->summary->path, above);
-    if (above)
-        out[above] = '/';
-    memcpy(out + above + (above > 0), file->path, size + 1);
-    return HUB_OK;
-}
 
 /* ---- those of some episodes ---- */
 
@@ -173,27 +161,6 @@ enum hub_status hub_files_list(struct hub_request *request, struct hub_response 
 }
 
 /* ---- bytes ---- */
-
-enum hub_status hub_files_get(struct hub_app *app, const struct hub_dataset *dataset,
-                              const struct hub_dataset_file *entry, bool may_block, struct hub_file **out,
-                              struct hub_error *err)
-{
-    char path[PATH_MAX];
-    HUB_TRY(hub_files_path(dataset, entry, path, err));
-    const struct hub_file_ref ref = {
-        .root = dataset->summary->root, .path = path, .expect = &entry->stamp, .if_open = !may_block};
-    const enum hub_status st = hub_file_get(app->store, &ref, out, err);
-    if (st != HUB_CHANGED && st != HUB_NOT_FOUND)
-        return st;
-    return hub_resolve_changed(app, dataset->summary, err);
-}
-
-enum hub_status hub_files_open(struct hub_request *request, const struct hub_dataset *dataset,
-                               const struct hub_dataset_file *entry, struct hub_file **out,
-                               struct hub_error *err)
-{
-    return hub_files_get(request->app, dataset, entry, request->may_block, out, err);
-}
 
 /* An opened file and what its answer says about it. */
 struct bytes {
@@ -365,11 +332,12 @@ enum hub_status hub_file_send(struct hub_request *request, const struct hub_targ
                               struct hub_error *err)
 {
     HUB_CLEANUP(bytes_dispose) struct bytes b = {.part = part, .dataset = target->state.dataset};
+    const struct hub_rows_context rows = hub_request_rows(request);
     b.file = part->coming;
     if (!b.file)
         HUB_TRY(hub_files_path(b.dataset, part->entry, b.path, err));
     if (!b.file)
-        HUB_TRY(hub_files_open(request, b.dataset, part->entry, &b.file, err));
+        HUB_TRY(hub_files_open(&rows, b.dataset, part->entry, &b.file, err));
     return send(request, target, &b, response, err);
 }
 

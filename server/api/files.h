@@ -10,20 +10,6 @@
 HUB_MUST_USE enum hub_status hub_files_page(struct hub_request *request, struct hub_response *response,
                                             struct hub_error *err);
 
-/** A file of the dataset as it was indexed. HUB_CHANGED "dataset-changing" when it is another by now. */
-HUB_MUST_USE enum hub_status hub_files_open(struct hub_request *request, const struct hub_dataset *dataset,
-                                            const struct hub_dataset_file *entry, struct hub_file **out,
-                                            struct hub_error *err);
-
-/** The same without a request. `may_block` false: HUB_AGAIN where it is not open already. */
-HUB_MUST_USE enum hub_status hub_files_get(struct hub_app *app, const struct hub_dataset *dataset,
-                                           const struct hub_dataset_file *entry, bool may_block,
-                                           struct hub_file **out, struct hub_error *err);
-/** Its path below the root. */
-HUB_MUST_USE enum hub_status hub_files_path(const struct hub_dataset *dataset,
-                                            const struct hub_dataset_file *file, char out[PATH_MAX],
-                                            struct hub_error *err);
-
 /** Bytes to answer with: those of a file, or a run of them behind `head`. */
 struct hub_file_part {
     const struct hub_dataset_file *entry;

@@ -1,7 +1,7 @@
 /* The listing of a dataset's files: see listing.h. */
 #include "server/api/listing.h"
 
-#include "server/api/files.h"
+#include "server/api/open.h"
 #include "server/api/put.h"
 #include "storage/base/time.h"
 #include "storage/catalog/damage.h"
@@ -68,12 +68,11 @@ void hub_file_put_damage(struct hub_json *json, struct hub_catalog *catalog,
         hub_json_put_text(json, "damaged", why.detail);
 }
 
-enum hub_status hub_files_digests(const struct hub_state *state, struct hub_file_digests **out,
-                                  struct hub_error *err)
+enum hub_status hub_files_digests(struct hub_catalog *catalog, const struct hub_dataset *dataset,
+                                  struct hub_file_digests **out, struct hub_error *err)
 {
-    const struct hub_dataset *dataset = state->dataset;
     HUB_TRY(hub_new(out, dataset->file_count + 1, sizeof **out, err));
-    return hub_digest_list(state->catalog, dataset->summary->root, dataset->summary->path, dataset->files,
+    return hub_digest_list(catalog, dataset->summary->root, dataset->summary->path, dataset->files,
                            dataset->file_count, *out, err);
 }
 
@@ -83,7 +82,7 @@ enum hub_status hub_files_write(struct hub_json *json, const struct hub_state *s
     const struct hub_dataset *dataset = state->dataset;
     HUB_CLEANUP(hub_freep) struct hub_file_digests *digests = NULL;
     uint64_t bytes = 0, count = 0;
-    HUB_TRY(hub_files_digests(state, &digests, err));
+    HUB_TRY(hub_files_digests(state->catalog, dataset, &digests, err));
     *hashed = true;
     for (uint32_t i = 0; i < dataset->file_count; i++)
         if (!only || only[i]) {

@@ -22,8 +22,8 @@ void hub_file_put_damage(struct hub_json *json, struct hub_catalog *catalog,
                          const struct hub_dataset *dataset, const struct hub_dataset_file *file);
 
 /** The digests of all its files, to be freed; an empty sha256 where one is unknown. */
-HUB_MUST_USE enum hub_status hub_files_digests(const struct hub_state *state, struct hub_file_digests **out,
-                                               struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_files_digests(struct hub_catalog *catalog, const struct hub_dataset *dataset,
+                                               struct hub_file_digests **out, struct hub_error *err);
 /**
  * The members of the listing of a dataset's files, inside an object that the caller opened.
  *

@@ -1,8 +1,6 @@
 /* Rows of many episodes, read in blocks: see reading.h. */
 #include "server/api/reading.h"
 
-#include "server/api/resolve.h"
-#include "server/http/budget.h"
 #include "storage/base/time.h"
 
 #include <stdlib.h>
@@ -21,41 +19,35 @@ void hub_reading_dispose(struct hub_reading *r)
     r->fields = NULL;
     while (r->column_count)
         hub_reading_drop(r);
-    if (r->app)
-        hub_budget_give(r->app->budget, HUB_BUDGET_SHARED, r->holds);
+    if (r->holds)
+        r->context.resized(r->context.user, r->holds, 0);
     hub_dataset_put(r->dataset);
     free(r->places);
     free(r->ends);
     free(r->runs);
     free(r->wholes);
-    free(r->request);
     *r = (struct hub_reading){0};
 }
 
 /* ---- to begin with ---- */
 
-static enum hub_status begin(struct hub_reading *r, struct hub_error *err)
+static void begin(struct hub_reading *r)
 {
     r->episode = HUB_NONE;
     r->field_count = r->column_count;
-    HUB_TRY(hub_new(&r->request, 1, sizeof *r->request, err));
-    r->request->app = r->app;
-    r->request->may_block = true;
-    r->request->parallel = r->parallel;
-    return HUB_OK;
+    r->context.may_block = true;
 }
 
 enum hub_status hub_reading_wanted(const struct hub_reading *r, struct hub_error *err)
 {
-    return hub_parallel_cancelled(r->parallel)
+    return hub_parallel_cancelled(r->context.parallel)
                ? hub_fail(err, HUB_CANCELLED, "nobody waits for these rows any more")
                : HUB_OK;
 }
 
 enum hub_status hub_reading_begin(struct hub_reading *r, struct hub_error *err)
 {
-    HUB_TRY(begin(r, err));
-    r->now.app = r->app;
+    begin(r);
     r->now.dataset = r->dataset;
     return hub_new(&r->fields, r->field_count, sizeof *r->fields, err);
 }
@@ -63,7 +55,7 @@ enum hub_status hub_reading_begin(struct hub_reading *r, struct hub_error *err)
 enum hub_status hub_reading_begin_at(struct hub_reading *r, struct hub_selection *selection,
                                      struct hub_error *err)
 {
-    HUB_TRY(begin(r, err));
+    begin(r);
     HUB_TRY(hub_new(&r->ends, 1, sizeof *r->ends, err));
     r->count = 1;
     r->episode = 0;
@@ -114,8 +106,8 @@ static enum hub_status find_window(struct hub_reading *r, uint32_t column,
     const uint32_t field = r->columns[column].field;
     if (!selected->layout || selected->field != field || r->part[column] != episode->part) {
         hub_reading_leave(r, column);
-        HUB_TRY(
-            hub_layout_get(r->app->catalog, r->dataset, episode->part, field, true, &selected->layout, err));
+        HUB_TRY(hub_layout_get(r->context.catalog, r->dataset, episode->part, field, true, &selected->layout,
+                               err));
         r->part[column] = episode->part;
     }
     selected->field = field;
@@ -289,10 +281,8 @@ static void charge_held(struct hub_reading *r)
     uint64_t bytes = 0;
     for (uint32_t c = 0; c < r->field_count; c++)
         bytes += hub_held_bytes(&r->held[c]);
-    if (bytes > r->holds && r->app->budget)
-        hub_budget_charge(r->app->budget, HUB_BUDGET_SHARED, bytes - r->holds);
-    else
-        hub_budget_give(r->app->budget, HUB_BUDGET_SHARED, r->holds - bytes);
+    if (bytes != r->holds)
+        r->context.resized(r->context.user, r->holds, bytes);
     r->holds = bytes;
 }
 
@@ -305,12 +295,13 @@ struct patience {
 static bool stops(void *user)
 {
     const struct patience *patience = user;
-    return hub_parallel_cancelled(patience->reading->parallel) || hub_time_mono_ms() > patience->until_ms;
+    return hub_parallel_cancelled(patience->reading->context.parallel) ||
+           hub_time_mono_ms() > patience->until_ms;
 }
 
 static enum hub_status await_bytes(struct hub_reading *r, struct hub_error *err)
 {
-    const enum hub_status st = hub_selection_fetch(r->request, &r->now, err);
+    const enum hub_status st = hub_selection_fetch(&r->now, err);
     struct patience patience = {r, hub_time_mono_ms() + MOST_WAIT_MS};
     return st == HUB_AGAIN ? hub_fetch_join(r->now.fetch, stops, &patience, err) : st;
 }
@@ -320,7 +311,7 @@ static enum hub_status open_files(struct hub_reading *r, struct hub_error *err)
 {
     hub_fetch_put(r->now.fetch);
     r->now.fetch = NULL;
-    HUB_TRY(hub_selection_open(r->request, &r->now, err));
+    HUB_TRY(hub_selection_open(&r->context, &r->now, err));
     return await_bytes(r, err);
 }
 
@@ -391,11 +382,11 @@ static enum hub_status add_rows(struct hub_reading *r, uint32_t column, uint64_t
     const struct hub_selected_field *selected = &r->fields[column];
     const uint64_t row = hub_variant_row_bytes(&rows->variant), count = selected->plan.slice.count;
     if (rows->offsets) {
-        HUB_TRY(hub_selection_read(r->request, &r->now, selected, NULL, &some, err));
+        HUB_TRY(hub_selection_read(&r->context, &r->now, selected, NULL, &some, err));
         return add_items(r, column, most, at, &some, err);
     }
     HUB_TRY(grow(r, column, (at + count) * row, err));
-    HUB_TRY(hub_selection_read(r->request, &r->now, selected, rows->data + at * row, &some, err));
+    HUB_TRY(hub_selection_read(&r->context, &r->now, selected, rows->data + at * row, &some, err));
     return set_valid(rows, most, at, count, some.valid, err);
 }
 
@@ -409,7 +400,7 @@ static enum hub_status add_missing(struct hub_reading *r, uint32_t column, uint6
     if (r->columns[column].last_again) {
         struct hub_selected_field *selected = &r->fields[column];
         selected->plan.slice = (struct hub_slice){selected->slice.start + selected->slice.count - 1, 1, 1};
-        HUB_TRY(hub_selection_price(r->request, &r->now, err));
+        HUB_TRY(hub_selection_price(&r->context, &r->now, err));
         HUB_TRY(open_files(r, err));
         return add_rows(r, column, most, at, err);
     }
@@ -447,7 +438,7 @@ static enum hub_status price(struct hub_reading *r, uint64_t first, uint64_t *co
     for (;; *count = (*count + 1) / 2) {
         for (uint32_t c = r->first; c < r->first + r->now.count; c++)
             cut(r, c, first, *count);
-        HUB_TRY(hub_selection_price(r->request, &r->now, err));
+        HUB_TRY(hub_selection_price(&r->context, &r->now, err));
         if (r->now.bytes_out <= MOST_AT_ONCE || *count == 1)
             return HUB_OK;
     }
@@ -470,7 +461,7 @@ static enum hub_status add_of_episode(struct hub_reading *r, uint64_t first, uin
     for (uint32_t c = begin; c < end; c++)
         if (there[c] < *count)
             HUB_TRY(add_missing(r, c, most, at + there[c], *count - there[c], err));
-    return hub_selection_unchanged(&r->now, err);
+    return hub_selection_unchanged(&r->context, &r->now, err);
 }
 
 static bool is_full(const struct hub_reading *r, uint64_t rows)

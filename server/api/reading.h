@@ -35,13 +35,12 @@ struct hub_reading_run {
     uint64_t end;   /* rows of the answer up to and with its last one */
 };
 
-/** Zeroed at first, then `app` to `column_count` set; disposed of in any case. */
+/** Zeroed at first, then `context` to `column_count` set; disposed of in any case. */
 struct hub_reading {
-    struct hub_app *app;
-    const struct hub_parallel *parallel; /* of the request whose answer it is, which outlives it; or NULL */
-    const struct hub_dataset *dataset;   /* its reference */
-    uint32_t *places, count;             /* of the episodes; owned */
-    uint64_t *ends;                      /* rows up to and with each; owned */
+    struct hub_rows_context context;   /* that may block; its `parallel` outlives the reading */
+    const struct hub_dataset *dataset; /* its reference */
+    uint32_t *places, count;           /* of the episodes; owned */
+    uint64_t *ends;                    /* rows up to and with each; owned */
     /* NULL: all rows of each episode; else those of these runs, in order (hub_reading_slice). Owned */
     struct hub_reading_run *runs;
     uint64_t run_count, stride;
@@ -55,7 +54,6 @@ struct hub_reading {
     uint32_t terminated, truncated, done;
 
     /* inside */
-    struct hub_request *request;       /* none, but for what rows.h asks of one */
     struct hub_selected_field *fields; /* of each column; `slice` is all its rows there are, in its array */
     uint32_t part[HUB_MAX_SELECTED];   /* that its layout is of */
     struct hub_selection now;          /* some of these columns, from `first` on, in ... */
@@ -63,7 +61,7 @@ struct hub_reading {
     bool sliced;                       /* the fields came with slices of their own */
     struct hub_rows rows[HUB_MAX_SELECTED]; /* of the last block */
     struct hub_held held[HUB_MAX_SELECTED]; /* what the next one goes on in ... */
-    uint64_t holds;                         /* ... and how much memory that is, as the budget has it */
+    uint64_t holds;                         /* ... and how much memory that is, as the context counts it */
     size_t capacity[HUB_MAX_SELECTED];      /* of their data */
 };
 

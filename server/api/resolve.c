@@ -139,15 +139,6 @@ static enum hub_status not_inspected(struct hub_scanner *scanner, const struct h
                        *summary->reason ? ": " : "", summary->reason);
 }
 
-enum hub_status hub_resolve_changed(struct hub_app *app, const struct hub_summary *summary,
-                                    struct hub_error *err)
-{
-    hub_scanner_prioritize(app->scanner, summary->id);
-    return hub_fail_as(err, HUB_CHANGED, "dataset-changing",
-                       "a file of '%s' has changed since it was indexed; the dataset is inspected again",
-                       summary->id);
-}
-
 static enum hub_status revision_gone(const struct hub_request *request, const struct hub_summary *summary,
                                      struct hub_error *err)
 {

@@ -90,8 +90,4 @@ HUB_MUST_USE enum hub_status hub_resolve_conditions(struct hub_request *request,
                                                     struct hub_response *response, const char *etag,
                                                     int64_t modified_s, bool *done, struct hub_error *err);
 
-/** HUB_CHANGED "dataset-changing": a file is not what was indexed. The dataset is inspected next. */
-enum hub_status hub_resolve_changed(struct hub_app *app, const struct hub_summary *summary,
-                                    struct hub_error *err);
-
 #endif

@@ -1,10 +1,7 @@
 /* Rows of fields of one episode: see rows.h. */
 #include "server/api/rows.h"
 
-#include "server/api/files.h"
-#include "server/api/resolve.h"
-
-#include "storage/catalog/damage.h"
+#include "server/api/open.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -74,30 +71,6 @@ static enum hub_status cut(const struct hub_row_range *range, enum hub_axis axis
     return HUB_OK;
 }
 
-static enum hub_status open_side(struct hub_request *request, const struct hub_dataset *dataset,
-                                 const struct hub_dataset_part *part, struct hub_file **out,
-                                 struct hub_error *err)
-{
-    struct hub_app *app = request->app;
-    if (!part->side)
-        return hub_fail_as(err, HUB_CORRUPT, "internal", "part '%s' has no side data", part->name);
-    /* of which of its files they were made is not kept */
-    if (hub_damage_each(app->catalog, dataset->summary->root, dataset->summary->path, NULL, NULL))
-        return hub_fail_as(
-            err, HUB_CORRUPT, "file-damaged",
-            "a file of '%s' is damaged, of which these rows may have been made; its problems say more",
-            dataset->summary->id);
-    const struct hub_file_ref ref = {.root = HUB_ROOT_STATE,
-                                     .path = part->side,
-                                     .expect = &part->side_stamp,
-                                     .if_open = !request->may_block};
-    const enum hub_status st = hub_file_get(app->store, &ref, out, err);
-    if (st != HUB_CHANGED && st != HUB_NOT_FOUND)
-        return st;
-    hub_scanner_reinspect(app->scanner, dataset->summary->id);
-    return hub_resolve_changed(app, dataset->summary, err);
-}
-
 /* A last action that only says that the policy is done is no step to learn from. */
 static uint64_t steps_of(const struct hub_selection *s, const struct hub_row_range *range)
 {
@@ -107,13 +80,13 @@ static uint64_t steps_of(const struct hub_selection *s, const struct hub_row_ran
     return s->episode->steps - (shifted && s->episode->steps);
 }
 
-static enum hub_status select_field(struct hub_request *request, struct hub_selection *s, uint32_t field,
-                                    const struct hub_row_range *range, struct hub_error *err)
+static enum hub_status select_field(const struct hub_rows_context *context, struct hub_selection *s,
+                                    uint32_t field, const struct hub_row_range *range, struct hub_error *err)
 {
     const struct hub_dataset_field *f = &s->dataset->fields[field];
     struct hub_selected_field *selected = &s->fields[s->count];
     selected->field = field;
-    HUB_TRY(hub_layout_get(request->app->catalog, s->dataset, s->episode->part, field, request->may_block,
+    HUB_TRY(hub_layout_get(context->catalog, s->dataset, s->episode->part, field, context->may_block,
                            &selected->layout, err));
     s->count++;
     const struct hub_layout *layout = hub_layout_of(selected->layout);
@@ -132,23 +105,23 @@ static enum hub_status select_field(struct hub_request *request, struct hub_sele
     return HUB_OK;
 }
 
-enum hub_status hub_select(struct hub_request *request, const struct hub_row_query *query,
+enum hub_status hub_select(const struct hub_rows_context *context, const struct hub_row_query *query,
                            struct hub_selection *out, struct hub_error *err)
 {
     const uint32_t count = query->count;
     if (count > HUB_MAX_SELECTED)
         return hub_fail(err, HUB_TOO_BIG, "%u fields at once; at most %d", count, HUB_MAX_SELECTED);
     HUB_CLEANUP(hub_selection_dispose)
-    struct hub_selection s = {.app = request->app, .dataset = query->dataset, .episode = query->episode};
+    struct hub_selection s = {.dataset = query->dataset, .episode = query->episode};
     HUB_TRY(hub_new(&s.fields, count, sizeof *s.fields, err));
     for (uint32_t i = 0; i < count; i++)
-        HUB_TRY(select_field(request, &s, query->fields[i], query->range, err));
+        HUB_TRY(select_field(context, &s, query->fields[i], query->range, err));
     *out = s;
-    s = (struct hub_selection){.app = request->app};
+    s = (struct hub_selection){0};
     return HUB_OK;
 }
 
-enum hub_status hub_selection_price(struct hub_request *request, struct hub_selection *s,
+enum hub_status hub_selection_price(const struct hub_rows_context *context, struct hub_selection *s,
                                     struct hub_error *err)
 {
     uint64_t steps = 0;
@@ -157,7 +130,7 @@ enum hub_status hub_selection_price(struct hub_request *request, struct hub_sele
     for (uint32_t i = 0; i < s->count; i++) {
         struct hub_plan *plan = &s->fields[i].plan;
         plan->files = &s->files;
-        plan->step_limit = request->may_block ? 0 : INLINE_STEPS + 1 - steps;
+        plan->step_limit = context->may_block ? 0 : INLINE_STEPS + 1 - steps;
         HUB_TRY(hub_plan_price(plan, err));
         steps += plan->steps;
         s->bytes_out += plan->bytes_out;
@@ -168,30 +141,29 @@ enum hub_status hub_selection_price(struct hub_request *request, struct hub_sele
     return HUB_OK;
 }
 
-enum hub_status hub_rows_open(struct hub_request *request, const struct hub_dataset *dataset, uint32_t part,
-                              struct hub_plan_files *files, struct hub_error *err)
+enum hub_status hub_rows_open(const struct hub_rows_context *context, const struct hub_dataset *dataset,
+                              uint32_t part, struct hub_plan_files *files, struct hub_error *err)
 {
     for (uint32_t i = 0; i < files->count; i++) {
         struct hub_plan_file *file = &files->items[i];
         if (file->file)
             continue;
         HUB_TRY(file->number == HUB_SIDE_FILE
-                    ? open_side(request, dataset, &dataset->parts[part], &file->file, err)
-                    : hub_files_open(request, dataset, &dataset->files[file->number], &file->file, err));
+                    ? hub_side_open(context, dataset, &dataset->parts[part], &file->file, err)
+                    : hub_files_open(context, dataset, &dataset->files[file->number], &file->file, err));
     }
     return HUB_OK;
 }
 
-enum hub_status hub_selection_open(struct hub_request *request, struct hub_selection *s,
+enum hub_status hub_selection_open(const struct hub_rows_context *context, struct hub_selection *s,
                                    struct hub_error *err)
 {
     for (uint32_t i = 0; i < s->count; i++)
         s->fields[i].plan.files = &s->files; /* the selection may have moved */
-    return hub_rows_open(request, s->dataset, s->episode->part, &s->files, err);
+    return hub_rows_open(context, s->dataset, s->episode->part, &s->files, err);
 }
 
-enum hub_status hub_selection_fetch(struct hub_request *request, struct hub_selection *s,
-                                    struct hub_error *err)
+enum hub_status hub_selection_fetch(struct hub_selection *s, struct hub_error *err)
 {
     enum hub_status st;
     if (!s->wants.count)
@@ -202,32 +174,33 @@ enum hub_status hub_selection_fetch(struct hub_request *request, struct hub_sele
         st = hub_fetch_result(s->fetch, err);
     else
         st = hub_fetch_start(&s->wants, &s->fetch, err);
-    request->fetch = st == HUB_AGAIN ? s->fetch : NULL;
     s->files.fetch = s->fetch;
     return st;
 }
 
-enum hub_status hub_selection_read(struct hub_request *request, const struct hub_selection *selection,
+enum hub_status hub_selection_read(const struct hub_rows_context *context,
+                                   const struct hub_selection *selection,
                                    const struct hub_selected_field *selected, void *into,
                                    struct hub_rows *rows, struct hub_error *err)
 {
-    const enum hub_status st = hub_read(&selected->plan, request->may_block ? 0 : HUB_READ_NOWAIT,
-                                        request->parallel, into, rows, err);
+    const enum hub_status st = hub_read(&selected->plan, context->may_block ? 0 : HUB_READ_NOWAIT,
+                                        context->parallel, into, rows, err);
     if (st != HUB_CORRUPT)
         return st;
     const struct hub_error why = *err;
     /* short because it was cut meanwhile? */
-    if (hub_selection_unchanged(selection, err))
+    if (hub_selection_unchanged(context, selection, err))
         return HUB_CHANGED;
     return why.problem[0] ? st
                           : hub_fail_as(err, st, "field-unreadable", "rows of '%.200s' cannot be read: %s",
                                         selection->dataset->fields[selected->field].path, why.detail);
 }
 
-enum hub_status hub_selection_unchanged(const struct hub_selection *selection, struct hub_error *err)
+enum hub_status hub_selection_unchanged(const struct hub_rows_context *context,
+                                        const struct hub_selection *selection, struct hub_error *err)
 {
     for (uint32_t i = 0; i < selection->files.count; i++)
         if (hub_file_unchanged(selection->files.items[i].file, NULL))
-            return hub_resolve_changed(selection->app, selection->dataset->summary, err);
+            return hub_rows_changed(context, selection->dataset->summary, err);
     return HUB_OK;
 }

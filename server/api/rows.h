@@ -5,7 +5,7 @@
 #ifndef HUB_API_ROWS_H
 #define HUB_API_ROWS_H
 
-#include "server/api/app.h"
+#include "server/api/context.h"
 
 /** One field's rows. */
 struct hub_selected_field {
@@ -19,7 +19,6 @@ struct hub_selected_field {
 #define HUB_MAX_SELECTED 256
 
 struct hub_selection {
-    struct hub_app *app;
     const struct hub_dataset *dataset;
     const struct hub_dataset_episode *episode;
     struct hub_selected_field *fields;
@@ -52,40 +51,41 @@ struct hub_row_query {
 
 /**
  * Which rows of the fields of an episode: enough to name them in an ETag. No file is touched. Blocking
- * only where `may_block`; else HUB_AGAIN. HUB_NOT_FOUND "field-not-found" (field has no rows in this
+ * only where the context may block; else HUB_AGAIN. HUB_NOT_FOUND "field-not-found" (field has no rows in this
  * episode), HUB_UNSUPPORTED "field-unreadable", HUB_INVALID "bad-slice".
  */
-HUB_MUST_USE enum hub_status hub_select(struct hub_request *request, const struct hub_row_query *query,
-                                        struct hub_selection *out, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_select(const struct hub_rows_context *context,
+                                        const struct hub_row_query *query, struct hub_selection *out,
+                                        struct hub_error *err);
 void hub_selection_dispose(struct hub_selection *selection);
 
 /** What they will cost: bytes_out, scratch, cost_us. On an event thread HUB_AGAIN where many chunks have to
  * be looked at. HUB_TOO_BIG. */
-HUB_MUST_USE enum hub_status hub_selection_price(struct hub_request *request, struct hub_selection *selection,
-                                                 struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_selection_price(const struct hub_rows_context *context,
+                                                 struct hub_selection *selection, struct hub_error *err);
 
 /** Open those of a list that are not, files of a part of the dataset: as hub_selection_open. */
-HUB_MUST_USE enum hub_status hub_rows_open(struct hub_request *request, const struct hub_dataset *dataset,
-                                           uint32_t part, struct hub_plan_files *files,
-                                           struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_rows_open(const struct hub_rows_context *context,
+                                           const struct hub_dataset *dataset, uint32_t part,
+                                           struct hub_plan_files *files, struct hub_error *err);
 
 /** Open the files they lie in. HUB_CHANGED: one is not what was indexed; the dataset is inspected again
  * soon. */
-HUB_MUST_USE enum hub_status hub_selection_open(struct hub_request *request, struct hub_selection *selection,
-                                                struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_selection_open(const struct hub_rows_context *context,
+                                                struct hub_selection *selection, struct hub_error *err);
 
-/** Have what they read fetched, where it does not lie in place. HUB_AGAIN: it is coming; to be asked
- * again. */
-HUB_MUST_USE enum hub_status hub_selection_fetch(struct hub_request *request, struct hub_selection *selection,
-                                                 struct hub_error *err);
+/** Have what they read fetched, where it does not lie in place. HUB_AGAIN: it is coming, as selection->fetch; to be
+ * called again when that is done. */
+HUB_MUST_USE enum hub_status hub_selection_fetch(struct hub_selection *selection, struct hub_error *err);
 
 /** Read one field. On an event thread only from warm pages (HUB_AGAIN). */
-HUB_MUST_USE enum hub_status hub_selection_read(struct hub_request *request,
+HUB_MUST_USE enum hub_status hub_selection_read(const struct hub_rows_context *context,
                                                 const struct hub_selection *selection,
                                                 const struct hub_selected_field *selected, void *into,
                                                 struct hub_rows *rows, struct hub_error *err);
 /** After the last read: every file is still the one that was indexed. */
-HUB_MUST_USE enum hub_status hub_selection_unchanged(const struct hub_selection *selection,
+HUB_MUST_USE enum hub_status hub_selection_unchanged(const struct hub_rows_context *context,
+                                                     const struct hub_selection *selection,
                                                      struct hub_error *err);
 
 #endif

@@ -71,7 +71,8 @@ static enum hub_status ask(struct hub_request *request, struct hub_response *res
     if (field == HUB_NONE)
         return hub_no_field(request, &q->target.state, path.data, err);
     const struct hub_row_query query = {dataset, episode, &field, 1, &whole};
-    HUB_TRY(hub_select(request, &query, &q->selection, err));
+    const struct hub_rows_context rows = hub_request_rows(request);
+    HUB_TRY(hub_select(&rows, &query, &q->selection, err));
     HUB_TRY(check_type(q, err));
     return read_rows(request, q, err);
 }
@@ -207,7 +208,7 @@ static enum hub_status begin_reading(struct hub_request *request, struct questio
                                      struct hub_reading *reading, struct hub_error *err)
 {
     struct hub_selected_field *selected = &q->selection.fields[0];
-    reading->app = request->app;
+    reading->context = hub_request_rows(request);
     reading->column_count = 1;
     reading->columns[0] = (struct hub_reading_column){.field = selected->field, .as_items = true};
     selected->plan.slice.start += q->slice.start;

@@ -1,7 +1,7 @@
 /* A space's text as the dataset's writer stored it, whatever its size: sent from the file where it lies. */
 #include "server/api/handlers.h"
 
-#include "server/api/files.h"
+#include "server/api/open.h"
 #include "server/api/resolve.h"
 
 #include <stdio.h>
@@ -24,7 +24,8 @@ static enum hub_status send_file(struct hub_request *request, const struct hub_d
         place.stored > dataset->files[place.file].stamp.size - place.offset)
         return hub_fail_as(err, HUB_CORRUPT, "internal",
                            "the catalogue does not know where the space of '%s' lies", dataset->summary->id);
-    HUB_TRY(hub_files_open(request, dataset, &dataset->files[place.file], &response->file, err));
+    const struct hub_rows_context rows = hub_request_rows(request);
+    HUB_TRY(hub_files_open(&rows, dataset, &dataset->files[place.file], &response->file, err));
     response->kind = HUB_BODY_FILE;
     response->offset = place.offset;
     response->length = place.decoded;

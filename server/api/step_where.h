@@ -2,6 +2,7 @@
 #ifndef HUB_API_STEP_WHERE_H
 #define HUB_API_STEP_WHERE_H
 
+#include "server/api/app.h"
 #include "server/api/reading.h"
 #include "storage/query/where.h"
 

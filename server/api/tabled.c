@@ -211,8 +211,7 @@ enum hub_status hub_tabled_new(struct hub_request *request, const struct hub_rep
     HUB_TRY(hub_new(out, 1, sizeof **out, err));
     (*out)->maker = (struct hub_maker){more, tabled_free};
     (*out)->as = as;
-    (*out)->reading.app = request->app;
-    (*out)->reading.parallel = request->parallel;
+    (*out)->reading.context = hub_request_rows(request);
     return HUB_OK;
 }
 

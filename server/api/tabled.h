@@ -2,6 +2,7 @@
 #ifndef HUB_API_TABLED_H
 #define HUB_API_TABLED_H
 
+#include "server/api/app.h"
 #include "server/api/reading.h"
 
 struct hub_tabled {

@@ -301,9 +301,10 @@ static enum hub_status admit(struct hub_request *request, const struct hub_windo
 
 static enum hub_status open_files(struct hub_request *request, struct hub_windows *w, struct hub_error *err)
 {
+    const struct hub_rows_context rows = hub_request_rows(request);
     for (uint32_t i = 0; i < w->source_count; i++) {
         struct hub_windows_source *source = &w->sources[i];
-        HUB_TRY(hub_rows_open(request, source->dataset, source->part, &source->files, err));
+        HUB_TRY(hub_rows_open(&rows, source->dataset, source->part, &source->files, err));
     }
     return HUB_OK;
 }
@@ -324,11 +325,12 @@ static enum hub_status fetch(struct hub_request *request, struct hub_windows *w,
 static enum hub_status unchanged(struct hub_request *request, const struct hub_windows *w,
                                  struct hub_error *err)
 {
+    const struct hub_rows_context rows = hub_request_rows(request);
     for (uint32_t i = 0; i < w->source_count; i++) {
         const struct hub_windows_source *source = &w->sources[i];
         for (uint32_t k = 0; k < source->files.count; k++)
             if (hub_file_unchanged(source->files.items[k].file, NULL))
-                return hub_resolve_changed(request->app, source->dataset->summary, err);
+                return hub_rows_changed(&rows, source->dataset->summary, err);
     }
     return HUB_OK;
 }

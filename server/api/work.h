@@ -5,6 +5,7 @@
 #ifndef HUB_API_WORK_H
 #define HUB_API_WORK_H
 
+#include "server/api/app.h"
 #include "server/api/rows.h"
 #include "storage/encode/representation.h"
 

@@ -271,8 +271,7 @@ enum hub_status hub_zipped_new(struct hub_request *request, struct hub_zipped **
 {
     HUB_TRY(hub_new(out, 1, sizeof **out, err));
     (*out)->maker = (struct hub_maker){more, zipped_free};
-    (*out)->reading.app = request->app;
-    (*out)->reading.parallel = request->parallel;
+    (*out)->reading.context = hub_request_rows(request);
     return HUB_OK;
 }
 

@@ -2,6 +2,7 @@
 #ifndef HUB_API_ZIPPED_H
 #define HUB_API_ZIPPED_H
 
+#include "server/api/app.h"
 #include "server/api/reading.h"
 
 struct hub_zipped_member; /* one array */

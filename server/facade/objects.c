@@ -6,6 +6,7 @@
 
 #include "server/api/files.h"
 #include "server/api/namespace_file.h"
+#include "server/api/open.h"
 #include "storage/base/digest.h"
 #include "storage/base/hf_cache.h"
 #include "storage/base/lru.h"
