@@ -310,8 +310,7 @@ static const struct hub_problem_shape *shape_of(const struct hub_http_options *o
 /* A body lies in memory until its request ends: reserve as much as has come. */
 static enum hub_status take_for_body(struct hub_buf_meter *meter, size_t capacity, struct hub_error *err)
 {
-    struct hub_exchange *x =
-        (struct hub_exchange *)((char *)meter - offsetof(struct hub_exchange, body_meter));
+    struct hub_exchange *x = HUB_EXCHANGE_OF(meter, body_meter);
     struct hub_budget *budget = x->http->options.budget;
     if (!budget || x->request.local || capacity <= SMALL_BODY || capacity <= x->body_reserved)
         return HUB_OK;

@@ -96,6 +96,10 @@ struct hub_exchange {
     uint64_t bytes_before; /* of bodies, on this connection, before this answer */
 };
 
+/** The exchange that a member of it lies in. */
+#define HUB_EXCHANGE_OF(pointer, member)                                                                     \
+    ((struct hub_exchange *)((char *)(pointer)-offsetof(struct hub_exchange, member)))
+
 /** The request line is there. */
 void hub_exchange_begin(struct hub_exchange *x, const char *target);
 /** The header is there: x->headers and x->request.header_count. The step is then BODY, READY, or ANSWERED

@@ -23,8 +23,7 @@ void hub_mhd_resume(struct hub_exchange *x)
 /* The block is there, or it is too late. */
 static void end_block_wait(struct hub_wait *wait, bool there)
 {
-    struct hub_exchange *x =
-        (struct hub_exchange *)((char *)wait - offsetof(struct hub_exchange, fetch_wait));
+    struct hub_exchange *x = HUB_EXCHANGE_OF(wait, fetch_wait);
     x->stream.failed |= !there;
     hub_mhd_resume(x);
 }
@@ -59,28 +58,28 @@ static ssize_t read_block(void *cls, uint64_t at, char *out, size_t size)
 
 static void fetch_block(struct hub_task *task)
 {
-    struct hub_exchange *x = (struct hub_exchange *)((char *)task - offsetof(struct hub_exchange, task));
+    struct hub_exchange *x = HUB_EXCHANGE_OF(task, task);
     hub_stream_fetch(&x->stream, x->stream_at);
     hub_mhd_resume(x);
 }
 
 static void drop_stream(struct hub_task *task)
 {
-    struct hub_exchange *x = (struct hub_exchange *)((char *)task - offsetof(struct hub_exchange, task));
+    struct hub_exchange *x = HUB_EXCHANGE_OF(task, task);
     x->stream.failed = true;
     hub_mhd_resume(x);
 }
 
 static void make_more(struct hub_task *task)
 {
-    struct hub_exchange *x = (struct hub_exchange *)((char *)task - offsetof(struct hub_exchange, task));
+    struct hub_exchange *x = HUB_EXCHANGE_OF(task, task);
     hub_made_more(&x->made);
     hub_mhd_resume(x);
 }
 
 static void drop_made(struct hub_task *task)
 {
-    struct hub_exchange *x = (struct hub_exchange *)((char *)task - offsetof(struct hub_exchange, task));
+    struct hub_exchange *x = HUB_EXCHANGE_OF(task, task);
     x->made.failed = true;
     hub_mhd_resume(x);
 }

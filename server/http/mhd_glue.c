@@ -25,7 +25,7 @@ enum { BACKLOG = 1024, DRAIN_TICK_MS = 5, FLUSH_MS = 1000 };
 
 static void answer_draining(struct hub_task *task)
 {
-    struct hub_exchange *x = (struct hub_exchange *)((char *)task - offsetof(struct hub_exchange, task));
+    struct hub_exchange *x = HUB_EXCHANGE_OF(task, task);
     hub_exchange_fail(x, HUB_BUSY, "draining", "the server is shutting down");
     hub_mhd_resume(x);
 }
@@ -33,7 +33,7 @@ static void answer_draining(struct hub_task *task)
 /* The memory is there, or it is too late. */
 static void end_wait(struct hub_budget_wait *wait, bool granted)
 {
-    struct hub_exchange *x = (struct hub_exchange *)((char *)wait - offsetof(struct hub_exchange, wait));
+    struct hub_exchange *x = HUB_EXCHANGE_OF(wait, wait);
     if (granted) {
         x->request.granted = wait->bytes;
         if (hub_pool_push(x->http->pool, &x->task, true))
@@ -46,8 +46,7 @@ static void end_wait(struct hub_budget_wait *wait, bool granted)
 /* The bytes are there, or it is too late. */
 static void end_fetch_wait(struct hub_wait *wait, bool there)
 {
-    struct hub_exchange *x =
-        (struct hub_exchange *)((char *)wait - offsetof(struct hub_exchange, fetch_wait));
+    struct hub_exchange *x = HUB_EXCHANGE_OF(wait, fetch_wait);
     const bool draining = atomic_load(&x->http->draining);
     const bool recalled = there || (x->request.recall_ms && !draining);
     if (recalled && hub_pool_push(x->http->pool, &x->task, true))
@@ -86,7 +85,7 @@ static void refuse(struct hub_exchange *x)
 
 static void run_on_worker(struct hub_task *task)
 {
-    struct hub_exchange *x = (struct hub_exchange *)((char *)task - offsetof(struct hub_exchange, task));
+    struct hub_exchange *x = HUB_EXCHANGE_OF(task, task);
     if (hub_exchange_run(x) != HUB_AGAIN)
         hub_mhd_resume(x);
     else if (!put_in_queue(x, true))
