@@ -347,7 +347,7 @@ enum hub_status hub_batch_post(struct hub_request *request, struct hub_response 
         st = hub_response_header(response, err, "Cache-Control", "no-store");
     if (!st)
         st = hub_windows_answer(request, &b->windows, response, err);
-    if (st == HUB_AGAIN && request->fetch)
+    if (st == HUB_AGAIN && request->wait.on == HUB_WAIT_BYTES)
         return st; /* for what is coming by this plan */
     forget(b);
     if (st != HUB_CHANGED || !waited)

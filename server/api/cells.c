@@ -342,10 +342,8 @@ enum hub_status hub_cells_answer(struct hub_request *request, struct hub_respons
     t->maker = (struct hub_maker){more, maker_free};
     HUB_TRY(hub_response_header(response, err, "X-Total-Count", "%" PRIu32, t->rows));
     HUB_TRY(hub_response_header(response, err, "Vary", "Accept"));
-    if (t->form->prepare && (uint64_t)t->rows * t->column_count > LIGHT_CELLS && !request->heavy) {
-        request->heavy = true;
-        return HUB_AGAIN;
-    }
+    if (t->form->prepare && (uint64_t)t->rows * t->column_count > LIGHT_CELLS && !request->heavy)
+        return hub_await_heavy(request);
     if (t->form->prepare) {
         HUB_TRY(hub_budget_take(request->app->budget, request, response,
                                 t->column_count * HUB_CELLS_BLOCK * (uint64_t)CELL_BYTES + 2 * MIB, err));

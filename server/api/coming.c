@@ -38,8 +38,7 @@ static enum hub_status get_plan(struct hub_request *request, const struct hub_su
         return st;
     request->state = wait;
     request->free_state = put_fetch;
-    request->fetch = wait;
-    return HUB_AGAIN;
+    return hub_await_bytes(request, wait);
 }
 
 static enum hub_status check_revision(const struct hub_request *request, const struct hub_target *target,

@@ -232,9 +232,7 @@ static enum hub_status await_more(struct hub_request *request, const struct hub_
             : NULL;
     if (!more)
         return HUB_OK;
-    hub_request_hold(request, more);
-    request->recall_ms = until_ms;
-    return HUB_AGAIN;
+    return hub_await_held(request, more, until_ms);
 }
 
 enum hub_status hub_coverage_await(struct hub_request *request, const struct hub_target *target,

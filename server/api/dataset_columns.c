@@ -249,10 +249,8 @@ enum hub_status hub_datasets_columns(struct hub_request *request, struct hub_res
     HUB_TRY(hub_cells_read_form(request, true, cells, err));
     HUB_TRY(read_columns(request, t, err));
     for (unsigned i = 0; i < cells->column_count && !request->heavy; i++)
-        if (is_return(t->shown[i])) { /* episodes are looked at */
-            request->heavy = true;
-            return HUB_AGAIN;
-        }
+        if (is_return(t->shown[i])) /* episodes are looked at */
+            return hub_await_heavy(request);
     HUB_TRY(hub_datasets_read(request, &t->chosen, err));
     HUB_TRY(hub_datasets_choose(request, &t->chosen, err));
     cells->rows = HUB_MIN(t->chosen.count, limit);

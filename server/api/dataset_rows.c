@@ -152,10 +152,8 @@ static enum hub_status choose(struct hub_request *request, struct hub_response *
     HUB_TRY(hub_chosen_episodes(request, response, &q->target.state, UINT32_MAX, &q->episodes, err));
     HUB_TRY(take_page(q, err));
     const bool light = !q->step_where.where && (uint64_t)q->episodes.count * q->fields.count <= LIGHT_LOOKS;
-    if (!light && !request->heavy) {
-        request->heavy = true;
-        return HUB_AGAIN;
-    }
+    if (!light && !request->heavy)
+        return hub_await_heavy(request);
     return hub_budget_take(
         request->app->budget, request, response,
         (uint64_t)q->episodes.count * (2 * sizeof *q->reading->ends + sizeof *q->reading->runs), err);

@@ -305,7 +305,8 @@ static enum hub_status answer(struct hub_request *request, struct field_request 
                                    err);
     HUB_TRY(hub_budget_take(request->app->budget, request, response, peak_of(fr), err));
     const enum hub_status st = hub_selection_fetch(&fr->selection, err);
-    request->fetch = st == HUB_AGAIN ? fr->selection.fetch : NULL;
+    if (st == HUB_AGAIN)
+        return hub_await_bytes(request, fr->selection.fetch);
     HUB_TRY(st);
     return encode(fr, response, err);
 }
@@ -409,15 +410,16 @@ static void free_kept(void *state)
  * all of it, for that is what they were fetched for. */
 static void keep(struct hub_request *request, struct field_request *fr)
 {
-    const bool may =
-        fr->priced && fr->selection.count == 1 && !request->wants && atomic_load(&kept_requests) < MAX_KEPT;
-    struct field_request *kept = may || request->fetch ? malloc(sizeof *kept) : NULL;
+    const bool for_bytes = request->wait.on == HUB_WAIT_BYTES;
+    const bool may = fr->priced && fr->selection.count == 1 && request->wait.on != HUB_WAIT_MEMORY &&
+                     atomic_load(&kept_requests) < MAX_KEPT;
+    struct field_request *kept = may || for_bytes ? malloc(sizeof *kept) : NULL;
     if (!kept) {
-        request->fetch = NULL;
+        request->wait = (struct hub_wait){0};
         field_request_dispose(fr);
         return;
     }
-    if (!request->fetch)
+    if (!for_bytes)
         hub_plan_files_close(&fr->selection.files);
     *kept = *fr;
     request->state = kept;

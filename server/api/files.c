@@ -252,7 +252,8 @@ static enum hub_status fetch_range(struct hub_request *request, const struct byt
         st = hub_fetch_range(b->file, b->first, b->count, &fetch, err);
         request->state = fetch;
     }
-    request->fetch = st == HUB_AGAIN ? fetch : NULL;
+    if (st == HUB_AGAIN)
+        return hub_await_bytes(request, fetch);
     if (!st)
         memcpy(out, fetch->items->data, (size_t)b->count);
     return st;

@@ -411,7 +411,7 @@ enum hub_status hub_sample_show(struct hub_request *request, struct hub_response
     }
     const bool waited = s->planned;
     const enum hub_status st = answer(request, response, s, err);
-    if (st == HUB_AGAIN && request->fetch && s->planned)
+    if (st == HUB_AGAIN && request->wait.on == HUB_WAIT_BYTES && s->planned)
         return st; /* for what is coming by this plan */
     forget(s);
     if (st != HUB_CHANGED || !waited)

@@ -292,10 +292,8 @@ static enum hub_status admit(struct hub_request *request, const struct hub_windo
                  w->cost_us / 1000000, request->ceiling_ms / 1000);
         return too_large(w, what, err);
     }
-    if (w->cost_us > HEAVY_COST_US && !request->heavy && request->method != HUB_HEAD) {
-        request->heavy = true;
-        return HUB_AGAIN;
-    }
+    if (w->cost_us > HEAVY_COST_US && !request->heavy && request->method != HUB_HEAD)
+        return hub_await_heavy(request);
     return HUB_OK;
 }
 
@@ -316,10 +314,9 @@ static enum hub_status fetch(struct hub_request *request, struct hub_windows *w,
         st = hub_fetch_result(w->fetch, err);
     else if (w->wants.count)
         st = hub_fetch_start(&w->wants, &w->fetch, err);
-    request->fetch = st == HUB_AGAIN ? w->fetch : NULL;
     for (uint32_t i = 0; i < w->source_count; i++)
         w->sources[i].files.fetch = w->fetch;
-    return st;
+    return st == HUB_AGAIN ? hub_await_bytes(request, w->fetch) : st;
 }
 
 static enum hub_status unchanged(struct hub_request *request, const struct hub_windows *w,

@@ -63,10 +63,8 @@ enum hub_status hub_work_admit_us(struct hub_request *request, enum hub_work_of 
 {
     if (request->ceiling_ms && us > request->ceiling_ms * 1000.0)
         return takes_too_long(request, of, us, err);
-    if (us > HEAVY_COST_US && !request->heavy) {
-        request->heavy = true;
-        return HUB_AGAIN;
-    }
+    if (us > HEAVY_COST_US && !request->heavy)
+        return hub_await_heavy(request);
     return HUB_OK;
 }
 
@@ -125,9 +123,7 @@ enum hub_status hub_work_admit(struct hub_request *request, const struct hub_sel
     const uint64_t cost_us = cost_of(s, e);
     if (request->ceiling_ms && cost_us > request->ceiling_ms * UINT64_C(1000))
         return too_long(request, s, cost_us, err);
-    if (cost_us > HEAVY_COST_US && !request->heavy && request->method != HUB_HEAD) {
-        request->heavy = true;
-        return HUB_AGAIN;
-    }
+    if (cost_us > HEAVY_COST_US && !request->heavy && request->method != HUB_HEAD)
+        return hub_await_heavy(request);
     return request->may_block || request->method == HUB_HEAD || hub_work_is_small(s, e) ? HUB_OK : HUB_AGAIN;
 }

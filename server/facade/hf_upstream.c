@@ -93,8 +93,8 @@ static enum hub_status ask(struct hub_request *request, struct passed *p, const 
                                               .headers = lines,
                                               .body = request->body};
     HUB_TRY(hub_relay_ask(request->app->relay, &relayed, &p->relayed, err));
-    request->patience_ms = HUB_RELAYED_MS + 5000; /* the relay gives up first, and says why */
-    request->fetch = hub_relayed_fetch(p->relayed);
+    (void)hub_await_bytes(request, hub_relayed_fetch(p->relayed));
+    request->wait.patience_ms = HUB_RELAYED_MS + 5000; /* the relay gives up first, and says why */
     return HUB_AGAIN;
 }
 
@@ -253,7 +253,7 @@ enum hub_status hub_hf_pass_on(struct hub_request *request, struct hub_response 
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(64 * KIB);
     struct passed *p;
     request->shape = &hub_hf_shape;
-    request->fetch = NULL;
+    request->wait = (struct hub_wait){0};
     *err = (struct hub_error){0};
     if (request->free_state == passed_free)
         return take_answer(request, response, err);

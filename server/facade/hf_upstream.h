@@ -14,7 +14,7 @@ HUB_MUST_USE enum hub_status hub_hf_here_or_upstream(struct hub_request *request
                                                      hub_handler *here);
 /** Whether the upstream may be asked: there is one, and the request did not come through several hubs. */
 bool hub_hf_has_upstream(const struct hub_request *request);
-/** Ask it. HUB_AGAIN, with request->fetch: its answer is coming. */
+/** Ask it. HUB_AGAIN, for bytes: its answer is coming. */
 HUB_MUST_USE enum hub_status hub_hf_pass_on(struct hub_request *request, struct hub_response *response,
                                             struct hub_error *err);
 /** The address is one of a file of a repo of any type: …/resolve/{rev}/… or …/raw/{rev}/… */

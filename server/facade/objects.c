@@ -434,10 +434,8 @@ enum hub_status hub_object_await(struct hub_request *request, const struct hub_o
     char path[PATH_MAX];
     if (!object->file || object->view || facts->digests.crc32c[0] || !request->app->hasher)
         return HUB_OK;
-    if (!request->heavy) {
-        request->heavy = request->may_block;
-        return HUB_AGAIN;
-    }
+    if (!request->heavy)
+        return request->may_block ? hub_await_heavy(request) : HUB_AGAIN;
     const struct hub_stamp *stamp = &object->file->stamp;
     const uint32_t root = object->dataset->summary->root;
     HUB_TRY(hub_files_path(object->dataset, object->file, path, err));

@@ -89,7 +89,7 @@ enum hub_status hub_budget_take(struct hub_budget *budget, struct hub_request *r
             (unsigned long long)all, (unsigned long long)budget->total);
     const uint64_t granted = HUB_MIN(request->granted, bytes);
     if (bytes > granted && !take(budget, request->client, bytes - granted, response->reserved)) {
-        request->wants = all;
+        request->wait = (struct hub_wait){.on = HUB_WAIT_MEMORY, .memory = all};
         return HUB_AGAIN;
     }
     request->granted -= granted;

@@ -427,19 +427,19 @@ bool hub_exchange_wait(struct hub_exchange *x)
     if (!x->wait.until_ms) /* once a request, however often it waits */
         x->wait.until_ms = hub_time_mono_ms() + MEMORY_WAIT_MS;
     x->wait.item.client = x->request.client;
-    x->wait.bytes = x->request.wants;
+    x->wait.bytes = x->request.wait.memory;
     x->wait.abandoned = &x->watch.abandoned;
     return hub_budget_wait(x->http->options.budget, &x->wait);
 }
 
 bool hub_exchange_wait_for(struct hub_exchange *x, struct hub_file_fetch *fetch)
 {
-    const bool recalled = x->step != HUB_STEP_SENDING && x->request.recall_ms;
+    const struct hub_wait *wait = &x->request.wait;
+    const bool recalled = x->step != HUB_STEP_SENDING && wait->recall_ms;
     /* once an answer, however often it waits; once a block of a stream */
     if (!recalled && (!x->storage_until_ms || x->step == HUB_STEP_SENDING))
-        x->storage_until_ms =
-            hub_time_mono_ms() + (x->request.patience_ms ? x->request.patience_ms : FETCH_WAIT_MS);
-    x->fetch_wait.until_ms = recalled ? x->request.recall_ms : x->storage_until_ms;
+        x->storage_until_ms = hub_time_mono_ms() + (wait->patience_ms ? wait->patience_ms : FETCH_WAIT_MS);
+    x->fetch_wait.until_ms = recalled ? wait->recall_ms : x->storage_until_ms;
     x->fetch_wait.fetch = fetch;
     x->fetch_wait.abandoned = &x->watch.abandoned;
     return hub_waits_add(&x->http->waits, &x->fetch_wait);
@@ -452,6 +452,13 @@ static void keep_memory(struct hub_exchange *x)
     x->response.reserved = 0;
 }
 
+/* On a thread that may block there has to be something else to wait for. */
+static bool may_wait(const struct hub_exchange *x)
+{
+    const enum hub_wait_on on = x->request.wait.on;
+    return !x->request.may_block || (on != HUB_WAIT_WORKER && (on != HUB_WAIT_HEAVY || !x->request.heavy));
+}
+
 static enum hub_status requeue(struct hub_exchange *x)
 {
     hub_response_dispose(&x->response);
@@ -459,6 +466,7 @@ static enum hub_status requeue(struct hub_exchange *x)
     x->parallel.cancelled = &x->watch.abandoned;
     x->request.parallel = &x->parallel;
     x->request.may_block = true;
+    x->request.heavy |= x->request.wait.on == HUB_WAIT_HEAVY;
     x->task.heavy = x->request.heavy;
     return HUB_AGAIN;
 }
@@ -487,18 +495,15 @@ enum hub_status hub_exchange_run(struct hub_exchange *x)
     x->error.status = HUB_OK;
     x->error.problem[0] = x->error.detail[0] = x->error.parameter[0] = '\0';
     x->error.retry_after_s = 0;
-    x->request.wants = 0;
-    x->request.fetch = NULL;
-    x->request.recall_ms = 0;
+    x->request.wait = (struct hub_wait){0};
     if (!x->request.local && !for_probes(x)) /* the admin is answered when memory is short, too */
         hub_response_meter(&x->response, x->http->options.budget, &x->request);
     enum hub_status st = x->route->handler(&x->request, &x->response, &x->error);
-    if (st == HUB_AGAIN && x->request.fetch)
+    if (st == HUB_AGAIN && x->request.wait.on == HUB_WAIT_BYTES)
         keep_memory(x);
     else
         return_grant(x);
-    if (st == HUB_AGAIN &&
-        (!x->request.may_block || x->request.heavy != x->task.heavy || x->request.wants || x->request.fetch))
+    if (st == HUB_AGAIN && may_wait(x))
         return requeue(x);
     if (st == HUB_AGAIN)
         st = hub_fail_as(&x->error, HUB_IO, "internal", "the handler would block where it may");

@@ -59,10 +59,10 @@ struct hub_exchange {
     struct hub_watch watch;
     struct hub_task task; /* the handler on a worker, or a cold block of `stream` */
     struct hub_parallel parallel;
-    uint32_t address;            /* a number made of the peer's */
-    struct hub_budget_wait wait; /* for memory */
-    struct hub_wait fetch_wait;  /* for bytes, of the answer or of `stream` */
-    int64_t storage_until_ms;    /* how long the answer waits for storage */
+    uint32_t address;                 /* a number made of the peer's */
+    struct hub_budget_wait wait;      /* for memory */
+    struct hub_bytes_wait fetch_wait; /* for bytes, of the answer or of `stream` */
+    int64_t storage_until_ms;         /* how long the answer waits for storage */
     struct hub_http *http;
     void *connection;
     enum hub_step step;

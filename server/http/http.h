@@ -5,11 +5,10 @@
  *
  * A handler runs first on an event thread with `may_block` false and must not block: where it would (cold
  * pages, cold catalogue, more than about 50 us of work, memory to wait for) it returns HUB_AGAIN and is
- * called again, from its start, on a worker thread with `may_block` true. There it may say HUB_AGAIN once
- * more, with `heavy` set: long work goes into a queue of its own; or because hub_budget_take does; or with
- * `fetch`, to be called again when it is done, with the memory it has reserved. State worth keeping between
- * the calls goes into `state`. Everything a handler borrows (params, headers) lives until the response is
- * finished.
+ * called again, from its start, on a worker thread with `may_block` true. There it may return HUB_AGAIN as
+ * well, when `wait` says for what: long work goes into a queue of its own, memory comes back from other
+ * answers, bytes are fetched. State worth keeping between the calls goes into `state`. Everything a handler
+ * borrows (params, headers) lives until the response is finished.
  */
 #ifndef HUB_HTTP_HTTP_H
 #define HUB_HTTP_HTTP_H
@@ -47,6 +46,21 @@ static inline struct hub_view hub_trimmed(struct hub_view text)
     return text;
 }
 
+/** What a handler waits for that returns HUB_AGAIN: hub_await_heavy, hub_budget_take, hub_await_bytes. */
+enum hub_wait_on {
+    HUB_WAIT_WORKER, /* a thread that may block */
+    HUB_WAIT_HEAVY,  /* one for long work: `request->heavy` is true then */
+    HUB_WAIT_MEMORY, /* `memory`, which is in `request->granted` then */
+    HUB_WAIT_BYTES,  /* `fetch`; the memory that was reserved is in `request->granted` then */
+};
+struct hub_wait {
+    enum hub_wait_on on;
+    uint64_t memory;
+    struct hub_file_fetch *fetch; /* the handler has a share of it, in `request->state` */
+    uint32_t patience_ms;         /* how long bytes are waited for; 0: as long as disks are */
+    int64_t recall_ms;            /* at this time the handler is called again, bytes or none; 0: never */
+};
+
 #define HUB_MAX_SEGMENTS 64
 #define HUB_MAX_QUERY 64
 #define HUB_MAX_HEADERS 100
@@ -73,20 +87,15 @@ struct hub_request {
     const struct hub_problem_shape *shape; /* of its protocol; NULL: RFC 9457 */
     char id[33];                           /* X-Request-Id: the client's if sane, else random */
     bool may_block;
-    bool local;          /* came over the control socket: the admin of this machine asks */
-    bool heavy;          /* the handler's: said with HUB_AGAIN once it is known that the work is long */
-    uint32_t ceiling_ms; /* of the route */
-    uint32_t client;     /* a number made of its address */
-    uint64_t wants;      /* memory that was not there: said with HUB_AGAIN by hub_budget_take */
-    uint64_t granted;    /* memory that was waited for, to be taken now */
-    struct hub_file_fetch
-        *fetch;           /* bytes that are coming: said with HUB_AGAIN; the handler keeps it in `state` */
-    uint32_t patience_ms; /* how long they are waited for; 0: as long as disks are */
-    int64_t
-        recall_ms; /* said with `fetch`: at this time the handler is called again, bytes or none; 0: never */
+    bool local;                  /* came over the control socket: the admin of this machine asks */
+    bool heavy;                  /* it runs on a thread for long work */
+    uint32_t ceiling_ms;         /* of the route */
+    uint32_t client;             /* a number made of its address */
+    uint64_t granted;            /* memory that was waited for, to be taken now */
+    struct hub_wait wait;        /* written with HUB_AGAIN; zeroed before the handler is called */
     int64_t begun_ms;            /* when its header was complete (hub_time_mono_ms) */
     bool partial;                /* as partial=1: a page asks, and what is known will do */
-    struct hub_file_fetch *held; /* a share of `fetch` for handlers without a state: hub_request_hold */
+    struct hub_file_fetch *held; /* a share of `wait.fetch` for handlers without a state: hub_await_held */
     void *state;                 /* the handler's; freed with free_state when the request ends */
     void (*free_state)(void *state);
     void *reading; /* what is held until the answer is sent; then end_reading is called with it */
@@ -104,8 +113,12 @@ struct hub_request {
  */
 HUB_MUST_USE enum hub_status hub_request_init(struct hub_request *request, enum hub_method method,
                                               const char *target, struct hub_error *err);
-/** Make this the request's `fetch`, to return HUB_AGAIN for; the request gives its share back at its end. */
-void hub_request_hold(struct hub_request *request, struct hub_file_fetch *fetch);
+/** HUB_AGAIN: to be called again on a thread for long work. */
+enum hub_status hub_await_heavy(struct hub_request *request);
+/** HUB_AGAIN: to be called again when this was fetched, of which the handler keeps a share in its state. */
+enum hub_status hub_await_bytes(struct hub_request *request, struct hub_file_fetch *fetch);
+/** The same, and at `recall_ms` at the latest; the share is the request's, which gives it back at its end. */
+enum hub_status hub_await_held(struct hub_request *request, struct hub_file_fetch *fetch, int64_t recall_ms);
 /** The request is answered: its state is freed, its text kept for the next one unless it is long. */
 void hub_request_end(struct hub_request *request);
 void hub_request_dispose(struct hub_request *request);

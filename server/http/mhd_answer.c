@@ -21,7 +21,7 @@ void hub_mhd_resume(struct hub_exchange *x)
 }
 
 /* The block is there, or it is too late. */
-static void end_block_wait(struct hub_wait *wait, bool there)
+static void end_block_wait(struct hub_bytes_wait *wait, bool there)
 {
     struct hub_exchange *x = HUB_EXCHANGE_OF(wait, fetch_wait);
     x->stream.failed |= !there;

@@ -44,11 +44,11 @@ static void end_wait(struct hub_budget_wait *wait, bool granted)
 }
 
 /* The bytes are there, or it is too late. */
-static void end_fetch_wait(struct hub_wait *wait, bool there)
+static void end_fetch_wait(struct hub_bytes_wait *wait, bool there)
 {
     struct hub_exchange *x = HUB_EXCHANGE_OF(wait, fetch_wait);
     const bool draining = atomic_load(&x->http->draining);
-    const bool recalled = there || (x->request.recall_ms && !draining);
+    const bool recalled = there || (x->request.wait.recall_ms && !draining);
     if (recalled && hub_pool_push(x->http->pool, &x->task, true))
         return;
     if (draining)
@@ -63,13 +63,13 @@ static void end_fetch_wait(struct hub_wait *wait, bool there)
  * there. */
 static bool put_in_queue(struct hub_exchange *x, bool beyond)
 {
+    const struct hub_wait *wait = &x->request.wait;
     x->fetch_wait.end = end_fetch_wait;
-    if (x->request.fetch && hub_exchange_wait_for(x, x->request.fetch))
-        return true;
-    if (!x->request.wants)
-        return hub_pool_push(x->http->pool, &x->task, beyond);
     x->wait.end = end_wait;
-    return !atomic_load(&x->http->draining) && hub_exchange_wait(x);
+    if (wait->on == HUB_WAIT_MEMORY)
+        return !atomic_load(&x->http->draining) && hub_exchange_wait(x);
+    return (wait->on == HUB_WAIT_BYTES && hub_exchange_wait_for(x, wait->fetch)) ||
+           hub_pool_push(x->http->pool, &x->task, beyond);
 }
 
 static void refuse(struct hub_exchange *x)

@@ -171,7 +171,7 @@ enum hub_status hub_request_init(struct hub_request *request, enum hub_method me
     request->body = (struct hub_view){0};
     request->id[0] = '\0';
     request->may_block = request->heavy = request->partial = false;
-    request->patience_ms = 0;
+    request->wait = (struct hub_wait){0};
     request->state = NULL;
     request->free_state = NULL;
     request->reading = NULL;
@@ -209,10 +209,24 @@ static void drop_state(struct hub_request *request)
     request->held = NULL;
 }
 
-void hub_request_hold(struct hub_request *request, struct hub_file_fetch *fetch)
+enum hub_status hub_await_heavy(struct hub_request *request)
+{
+    request->wait = (struct hub_wait){.on = HUB_WAIT_HEAVY};
+    return HUB_AGAIN;
+}
+
+enum hub_status hub_await_bytes(struct hub_request *request, struct hub_file_fetch *fetch)
+{
+    request->wait = (struct hub_wait){.on = HUB_WAIT_BYTES, .fetch = fetch};
+    return HUB_AGAIN;
+}
+
+enum hub_status hub_await_held(struct hub_request *request, struct hub_file_fetch *fetch, int64_t recall_ms)
 {
     hub_fetch_put(request->held);
-    request->held = request->fetch = fetch;
+    request->held = fetch;
+    request->wait = (struct hub_wait){.on = HUB_WAIT_BYTES, .fetch = fetch, .recall_ms = recall_ms};
+    return HUB_AGAIN;
 }
 
 void hub_request_end(struct hub_request *request)

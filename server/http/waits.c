@@ -12,7 +12,7 @@ void hub_waits_dispose(struct hub_waits *waits)
     pthread_mutex_destroy(&waits->lock);
 }
 
-static void put_in(struct hub_waits *waits, struct hub_wait *wait)
+static void put_in(struct hub_waits *waits, struct hub_bytes_wait *wait)
 {
     wait->list = waits;
     wait->previous = NULL;
@@ -22,7 +22,7 @@ static void put_in(struct hub_waits *waits, struct hub_wait *wait)
     waits->first = wait;
 }
 
-static void take_out(struct hub_wait *wait)
+static void take_out(struct hub_bytes_wait *wait)
 {
     *(wait->previous ? &wait->previous->next : &wait->list->first) = wait->next;
     if (wait->next)
@@ -32,14 +32,14 @@ static void take_out(struct hub_wait *wait)
 /* On the source's thread: the owner does not go away before its wait has ended. */
 static void come(void *user)
 {
-    struct hub_wait *wait = user;
+    struct hub_bytes_wait *wait = user;
     pthread_mutex_lock(&wait->list->lock);
     take_out(wait);
     pthread_mutex_unlock(&wait->list->lock);
     wait->end(wait, true); /* its owner's from here on */
 }
 
-bool hub_waits_add(struct hub_waits *waits, struct hub_wait *wait)
+bool hub_waits_add(struct hub_waits *waits, struct hub_bytes_wait *wait)
 {
     pthread_mutex_lock(&waits->lock);
     const bool refused = waits->closed || atomic_load(wait->abandoned);
@@ -56,9 +56,9 @@ bool hub_waits_add(struct hub_waits *waits, struct hub_wait *wait)
 
 void hub_waits_expire(struct hub_waits *waits, int64_t now_ms)
 {
-    struct hub_wait *over = NULL;
+    struct hub_bytes_wait *over = NULL;
     pthread_mutex_lock(&waits->lock);
-    for (struct hub_wait *wait = waits->first, *next; wait; wait = next) {
+    for (struct hub_bytes_wait *wait = waits->first, *next; wait; wait = next) {
         next = wait->next;
         const bool over_now = waits->closed || now_ms >= wait->until_ms || atomic_load(wait->abandoned);
         if (!over_now || !hub_fetch_leave(wait->fetch))
@@ -69,7 +69,7 @@ void hub_waits_expire(struct hub_waits *waits, int64_t now_ms)
     }
     pthread_mutex_unlock(&waits->lock);
     while (over) {
-        struct hub_wait *next = over->next;
+        struct hub_bytes_wait *next = over->next;
         over->end(over, false); /* its owner's from here on */
         over = next;
     }

@@ -10,26 +10,26 @@
 #include <pthread.h>
 
 /** Embedded in its owner. */
-struct hub_wait {
+struct hub_bytes_wait {
     struct hub_file_fetch *fetch; /* of which the owner has a share */
     int64_t until_ms;
-    const atomic_bool *abandoned;                   /* nobody waits for the answer */
-    void (*end)(struct hub_wait *wait, bool there); /* once, on any thread; false: waited long enough */
+    const atomic_bool *abandoned;                         /* nobody waits for the answer */
+    void (*end)(struct hub_bytes_wait *wait, bool there); /* once, on any thread; false: waited long enough */
     /* inside */
     struct hub_waits *list;
-    struct hub_wait *previous, *next;
+    struct hub_bytes_wait *previous, *next;
 };
 
 struct hub_waits {
     pthread_mutex_t lock;
     bool closed;
-    struct hub_wait *first;
+    struct hub_bytes_wait *first;
 };
 
 void hub_waits_init(struct hub_waits *waits);
 /** False: there is nothing to wait for, as the fetch is done, nobody would get the answer, or nobody waits any
  * more; `end` is not called. */
-HUB_MUST_USE bool hub_waits_add(struct hub_waits *waits, struct hub_wait *wait);
+HUB_MUST_USE bool hub_waits_add(struct hub_waits *waits, struct hub_bytes_wait *wait);
 /** End those whose time is over or that were abandoned. */
 void hub_waits_expire(struct hub_waits *waits, int64_t now_ms);
 /** End all, and let nobody wait from now on. */

@@ -91,11 +91,8 @@ enum hub_status hub_page_ask(struct hub_request *page, const char *target, char 
     if (!st)
         st = call(&request, &response, out, err);
     page->granted = request.granted;
-    page->wants = request.wants;
-    const bool waits =
-        request.wants || request.heavy != page->heavy; /* so does the page, and asks again from its start */
-    page->heavy = request.heavy;
-    if (st == HUB_AGAIN && !waits)
+    page->wait = request.wait; /* so does the page, and asks again from its start */
+    if (st == HUB_AGAIN && request.wait.on != HUB_WAIT_MEMORY && request.wait.on != HUB_WAIT_HEAVY)
         st = hub_fail_as(err, HUB_BUSY, "overloaded",
                          "the upstream of this dataset has not sent it yet: try again soon");
     if (st && extra) { /* the answer's to give */

@@ -117,9 +117,10 @@ static enum hub_status ask(const char *target, enum hub_method method, struct hu
         hub_response_dispose(&response);
         made_whole = false;
         request.may_block = calls > 0;
-        request.wants = 0;
+        request.heavy |= request.wait.on == HUB_WAIT_HEAVY;
+        request.wait = (struct hub_wait){0};
         st = route->handler(&request, &response, err);
-        cr_assert_eq(request.wants, 0, "%s: memory is short", target);
+        cr_assert_neq(request.wait.on, HUB_WAIT_MEMORY, "%s: memory is short", target);
     }
     cr_assert_neq(st, HUB_AGAIN, "%s would block where it may", target);
     return st;

@@ -104,9 +104,10 @@ static enum hub_status handle(struct hub_error *err)
     for (unsigned calls = 0; st == HUB_AGAIN && calls < 3; calls++) {
         hub_response_dispose(&response);
         request.may_block = calls > 0;
-        request.wants = 0;
+        request.heavy |= request.wait.on == HUB_WAIT_HEAVY;
+        request.wait = (struct hub_wait){0};
         st = route->handler(&request, &response, err);
-        cr_assert_eq(request.wants, 0, "%s: memory is short", request.target);
+        cr_assert_neq(request.wait.on, HUB_WAIT_MEMORY, "%s: memory is short", request.target);
     }
     cr_assert_neq(st, HUB_AGAIN, "%s would block where it may", request.target);
     return st;

@@ -141,7 +141,8 @@ Test(coverage, a_look_at_all_episodes_is_priced)
     request.app = api_kit_app();
     request.may_block = true;
     cr_expect_eq(hub_coverage_require(&request, &response, &target, &jerk, 1, &c, &err), HUB_AGAIN);
-    cr_expect(request.heavy, "it waits among the heavy");
+    cr_expect_eq(request.wait.on, HUB_WAIT_HEAVY);
+    request.heavy = true;
     cr_expect_eq(hub_coverage_require(&request, &response, &target, &jerk, 1, &c, &err), HUB_UNSUPPORTED);
     cr_expect_str_eq(err.problem, "not-measured");
     hub_state_close(&target.state);

@@ -68,9 +68,10 @@ Test(episodes, choices_among_many)
         cr_assert_eq(hub_episodes_asked(&request, &asked, &err), HUB_OK, "%s", err.detail);
         cr_expect_eq(hub_episodes_admit(&request, &state, &asked.query, &err),
                      cases[i].heavy ? HUB_AGAIN : HUB_OK, "%s", target);
-        cr_expect_eq(request.heavy, cases[i].heavy);
+        cr_expect_eq(request.wait.on, cases[i].heavy ? HUB_WAIT_HEAVY : HUB_WAIT_WORKER);
+        request.heavy = cases[i].heavy;
         cr_expect_eq(hub_episodes_admit(&request, &state, &asked.query, &err), HUB_OK,
-                     "it is among the heavy");
+                     "it runs on a thread for long work");
         hub_request_dispose(&request);
     }
 }

@@ -35,7 +35,7 @@ Test(budget, what_is_not_there_is_wanted)
     hub_response_init(&rb);
     cr_assert_eq(hub_budget_take(budget, &a, &ra, 60, &err), HUB_OK);
     cr_assert_eq(hub_budget_take(budget, &b, &rb, 60, &err), HUB_AGAIN);
-    cr_assert_eq(b.wants, 60);
+    cr_assert_eq(b.wait.memory, 60);
     cr_assert_eq(hub_budget_take(budget, &b, &rb, 101, &err), HUB_TOO_BIG, "more than there will ever be");
     cr_assert_not(hub_budget_try(budget, 2, 41));
     cr_assert(hub_budget_try(budget, 2, 40));
@@ -44,7 +44,7 @@ Test(budget, what_is_not_there_is_wanted)
     cr_assert_eq(hub_budget_take(budget, &a, &ra, 10, &err), HUB_OK);
     cr_assert_eq(hub_budget_take(budget, &b, &rb, 60, &err), HUB_OK);
     cr_assert_eq(hub_budget_take(budget, &b, &rb, 31, &err), HUB_AGAIN);
-    cr_assert_eq(b.wants, 91, "all of it at once, as what it has is given back meanwhile");
+    cr_assert_eq(b.wait.memory, 91, "all of it at once, as what it has is given back meanwhile");
     cr_assert_eq(hub_budget_take(budget, &b, &rb, 30, &err), HUB_OK, "one large answer is its right");
     uint64_t total = 0;
     cr_assert_eq(hub_budget_used(budget, &total), 100);
@@ -203,7 +203,7 @@ Test(budget, a_metered_buffer_grows_by_what_is_there)
     cr_assert(hub_budget_try(budget, 2, total - 100 * KIB));
     cr_assert_eq(hub_buf_add(out, text, sizeof text, &err), HUB_OK);
     cr_assert_eq(hub_buf_add(out, text, sizeof text, &err), HUB_AGAIN);
-    cr_assert_geq(request.wants, 2 * sizeof text, "all of it, for it begins anew");
+    cr_assert_geq(request.wait.memory, 2 * sizeof text, "all of it, for it begins anew");
     hub_response_dispose(&response);
     hub_budget_give(budget, 2, total - 100 * KIB);
     cr_assert_eq(hub_budget_used(budget, &total), 0);

@@ -18,11 +18,11 @@ static enum hub_status fetch_never(const struct hub_source *source, struct hub_f
 static const struct hub_source source = {fetch_never};
 
 struct waiter {
-    struct hub_wait wait;
+    struct hub_bytes_wait wait;
     int ended; /* 1: the bytes are there, 2: given up */
 };
 
-static void end(struct hub_wait *wait, bool there)
+static void end(struct hub_bytes_wait *wait, bool there)
 {
     ((struct waiter *)wait)->ended = there ? 1 : 2;
 }
