@@ -8,6 +8,8 @@
 #include "storage/catalog/catalog.h"
 #include "storage/scan/measure.h"
 
+#include <stdatomic.h>
+
 struct hub_lru;
 struct hub_mirrors;
 struct hub_relay;
@@ -31,6 +33,7 @@ struct hub_app {
     const char *bucket;        /* what the bucket of all that is here is called */
     char user[HUB_USER_BYTES]; /* as whom the hub runs: looked up once, a directory service may not answer */
     struct hub_log *log;
+    atomic_uint parked; /* requests for rows that keep their plan while they wait: field.c */
     int64_t started_ms;
 };
 

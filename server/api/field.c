@@ -24,13 +24,15 @@
 #include <stdlib.h>
 
 enum {
-    MAX_KEPT = 32, /* requests that wait for a worker */
+    MAX_PARKED = 32, /* requests that wait for a worker */
 };
 /* Part of every slice's ETag: changes when the same rows come out as other bytes. */
 #define ENCODER_VERSION "4"
 
-/* What a request for rows is about, from its start to its answer. */
+/* What a request for rows is about, from its start to its answer: the request's state. */
 struct field_request {
+    atomic_uint
+        *parked; /* among those that wait for a worker, which the app counts; NULL: it does not wait */
     struct hub_target target;
     const struct hub_dataset *dataset; /* the target's */
     struct hub_selection selection;
@@ -45,13 +47,6 @@ struct field_request {
     struct hub_buf left_out;       /* names of a group's fields that this representation cannot hold */
     struct hub_error left_why;     /* of the first */
 };
-
-static void field_request_dispose(struct field_request *fr)
-{
-    hub_selection_dispose(&fr->selection);
-    hub_buf_dispose(&fr->left_out);
-    hub_target_dispose(&fr->target);
-}
 
 static enum hub_status read_range(const struct hub_request *request, struct hub_row_range *range,
                                   enum hub_nonfinite *nonfinite, struct hub_error *err)
@@ -321,7 +316,6 @@ static enum hub_status answer_encoded(struct hub_request *request, struct field_
         encoded[i] = (struct hub_encoding_field){field->path + fr->prefix, field->type, selected->bare,
                                                  &selected->plan};
     }
-    fr->response = response;
     fr->encoding.user = fr;
     fr->encoding.fields = encoded;
     fr->encoding.count = fr->selection.count;
@@ -396,65 +390,78 @@ static enum hub_status choose(struct hub_request *request, struct hub_response *
 
 /* ---- the handlers ---- */
 
-static atomic_uint kept_requests;
-
-static void free_kept(void *state)
-{
-    field_request_dispose(state);
-    free(state);
-    atomic_fetch_sub(&kept_requests, 1);
-}
-
 /* What was chosen and priced serves again on a worker. Of those that wait only a few may hold layouts, none
- * may that waits for memory, and no file stays open: the others do all of it again. Who waits for bytes keeps
- * all of it, for that is what they were fetched for. */
-static void keep(struct hub_request *request, struct field_request *fr)
+ * may that waits for memory, and no file stays open: the others do all of it again. A request that waits for
+ * bytes keeps all of it, because they are fetched for its plan. */
+static bool may_park(const struct field_request *fr)
 {
-    const bool for_bytes = request->wait.on == HUB_WAIT_BYTES;
-    const bool may = fr->priced && fr->selection.count == 1 && request->wait.on != HUB_WAIT_MEMORY &&
-                     atomic_load(&kept_requests) < MAX_KEPT;
-    struct field_request *kept = may || for_bytes ? malloc(sizeof *kept) : NULL;
-    if (!kept) {
-        request->wait = (struct hub_wait){0};
-        field_request_dispose(fr);
-        return;
-    }
-    if (!for_bytes)
-        hub_plan_files_close(&fr->selection.files);
-    *kept = *fr;
-    request->state = kept;
-    request->free_state = free_kept;
-    atomic_fetch_add(&kept_requests, 1);
+    const struct hub_request *request = fr->request;
+    return request->wait.on == HUB_WAIT_BYTES ||
+           (fr->priced && fr->selection.count == 1 && request->wait.on != HUB_WAIT_MEMORY &&
+            atomic_load(&request->app->parked) < MAX_PARKED);
 }
 
-static bool take_kept(struct hub_request *request, struct field_request *fr)
+static void park(struct field_request *fr)
 {
-    struct field_request *kept = request->state;
-    if (!kept)
-        return false;
-    *fr = *kept;
-    free(kept);
-    request->state = NULL;
-    atomic_fetch_sub(&kept_requests, 1);
-    return true;
+    if (fr->request->wait.on != HUB_WAIT_BYTES)
+        hub_plan_files_close(&fr->selection.files);
+    fr->parked = &fr->request->app->parked;
+    atomic_fetch_add(fr->parked, 1);
+}
+
+static void unpark(struct field_request *fr)
+{
+    if (fr->parked)
+        atomic_fetch_sub(fr->parked, 1);
+    fr->parked = NULL;
+}
+
+static void field_request_free(void *state)
+{
+    struct field_request *fr = state;
+    unpark(fr);
+    hub_selection_dispose(&fr->selection);
+    hub_buf_dispose(&fr->left_out);
+    hub_target_dispose(&fr->target);
+    free(fr);
+}
+
+/* The one that waited, or a new one: the request's state. */
+static enum hub_status open_request(struct hub_request *request, bool several, struct hub_response *response,
+                                    struct field_request **out, struct hub_error *err)
+{
+    struct field_request *fr = request->state;
+    if (!fr)
+        HUB_TRY(hub_new(&fr, 1, sizeof *fr, err));
+    request->state = fr;
+    request->free_state = field_request_free;
+    fr->several = several;
+    fr->request = request;
+    fr->response = response;
+    fr->rows = hub_request_rows(request);
+    *out = fr;
+    return HUB_OK;
 }
 
 static enum hub_status get(struct hub_request *request, bool several, struct hub_response *response,
                            struct hub_error *err)
 {
-    struct field_request fr = {.request = request, .several = several};
-    const bool kept = take_kept(request, &fr);
-    fr.rows = hub_request_rows(request);
-    enum hub_status st = kept ? HUB_OK : choose(request, response, &fr, err);
+    struct field_request *fr;
+    HUB_TRY(open_request(request, several, response, &fr, err));
+    const bool waited = fr->parked;
+    unpark(fr);
+    enum hub_status st = waited ? HUB_OK : choose(request, response, fr, err);
     if (!st)
-        st = answer_encoded(request, &fr, response, err);
-    if (st == HUB_AGAIN)
-        keep(request, &fr);
-    else
-        field_request_dispose(&fr);
-    if (st != HUB_CHANGED || !kept)
+        st = answer_encoded(request, fr, response, err);
+    if (st == HUB_AGAIN && may_park(fr)) {
+        park(fr);
         return st;
-    hub_response_dispose(response); /* published anew while it waited: from the start */
+    }
+    request->state = NULL;
+    field_request_free(fr);
+    if (st != HUB_CHANGED || !waited)
+        return st;
+    hub_response_dispose(response); /* published again while it waited: from the start */
     return get(request, several, response, err);
 }
 

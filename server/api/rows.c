@@ -158,8 +158,6 @@ enum hub_status hub_rows_open(const struct hub_rows_context *context, const stru
 enum hub_status hub_selection_open(const struct hub_rows_context *context, struct hub_selection *s,
                                    struct hub_error *err)
 {
-    for (uint32_t i = 0; i < s->count; i++)
-        s->fields[i].plan.files = &s->files; /* the selection may have moved */
     return hub_rows_open(context, s->dataset, s->episode->part, &s->files, err);
 }
 

@@ -1,6 +1,6 @@
 /**
  * Rows of fields of one episode: chosen, planned, priced, read. A selection borrows the dataset and holds the
- * layouts and files it needs until it is disposed.
+ * layouts and files it needs until it is disposed. Once it is priced it stays where it is: its plans name its files.
  */
 #ifndef HUB_API_ROWS_H
 #define HUB_API_ROWS_H
