@@ -18,7 +18,7 @@ struct batch {
     struct hub_target *targets; /* one a dataset */
     const struct hub_dataset **datasets;
     const char **ids; /* as asked for; of `json` */
-    struct hub_chosen_fields *fields;
+    struct hub_named_fields *fields;
     uint32_t dataset_count;
     json_t *json;
     const json_t *first_fields;
@@ -83,7 +83,7 @@ static enum hub_status choose_fields(const struct hub_request *request, struct b
                                      const json_t *names, uint32_t item, struct hub_error *err)
 {
     const struct hub_dataset *ds = b->datasets[dataset], *first = b->datasets[0];
-    struct hub_chosen_fields *f = &b->fields[dataset];
+    struct hub_named_fields *f = &b->fields[dataset];
     for (size_t i = 0; i < json_array_size(names); i++) {
         const enum hub_status st =
             hub_chosen_field(request, &b->targets[dataset].state,

@@ -1,8 +1,8 @@
 /* The question for curves of an episode: see buckets.h. */
 #include "server/api/buckets.h"
 
+#include "server/api/dimensions.h"
 #include "server/api/dims.h"
-#include "server/api/fields.h"
 #include "server/api/handlers.h"
 #include "server/api/reply.h"
 #include "storage/measure/leaf.h"
@@ -93,7 +93,7 @@ static enum hub_status set_curve(struct hub_curves *c, uint32_t i, struct hub_er
 /* Of a group or a role, what cannot be a curve is left out. */
 static enum hub_status choose_fields(struct hub_request *request, struct hub_curves *c,
                                      const struct hub_dataset_episode *episode,
-                                     struct hub_chosen_fields *chosen, struct hub_error *err)
+                                     struct hub_named_fields *chosen, struct hub_error *err)
 {
     static const struct hub_row_range whole = {.of_several = true};
     const struct hub_dataset *dataset = c->target.state.dataset;
@@ -118,7 +118,7 @@ static enum hub_status choose_fields(struct hub_request *request, struct hub_cur
 }
 
 static enum hub_status named_fields(struct hub_request *request, bool several, struct hub_curves *c,
-                                    struct hub_chosen_fields *chosen, struct hub_error *err)
+                                    struct hub_named_fields *chosen, struct hub_error *err)
 {
     const struct hub_view path = hub_request_capture(request, "path");
     const struct hub_dataset *dataset = c->target.state.dataset;
@@ -226,7 +226,7 @@ static enum hub_status choose(struct hub_request *request, bool several, struct 
     static const char *const of_several[] = {"fields...", "dims...", "buckets",  "width", "start", "stop",
                                              "of",        "format",  "revision", "for",   NULL};
     const struct hub_dataset_episode *episode;
-    HUB_CLEANUP(hub_freep) struct hub_chosen_fields *chosen = NULL;
+    HUB_CLEANUP(hub_freep) struct hub_named_fields *chosen = NULL;
     HUB_TRY(hub_new(&chosen, 1, sizeof *chosen, err));
     HUB_TRY(hub_resolve(request, response, several ? of_several : of_field, HUB_TO_DATASET | HUB_TO_READY,
                         &c->target, err));

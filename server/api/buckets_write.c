@@ -1,7 +1,7 @@
 /* Curves as a document or as plain numbers: see buckets.h. */
 #include "server/api/buckets.h"
 
-#include "server/api/fields.h"
+#include "server/api/dimensions.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -2,7 +2,6 @@
 #include "server/api/chosen.h"
 
 #include "server/api/episodes.h"
-#include "server/api/fields.h"
 #include "storage/base/uri.h"
 #include "storage/catalog/episode_reader.h"
 
@@ -86,111 +85,30 @@ enum hub_status hub_chosen_episodes(struct hub_request *request, struct hub_resp
 
 /* ---- fields ---- */
 
-/* A camera that is called so, in the first episode. */
-struct camera {
-    const char *name;
-    char found[256]; /* "": there is none */
-};
-
-static enum hub_status take_camera(void *user, const struct hub_found_media *media, struct hub_error *err)
+static struct hub_field_name name_of(const struct hub_request *request, struct hub_view text)
 {
-    struct camera *camera = user;
-    (void)err;
-    if (media->file != HUB_NONE && hub_camera_is_called(media->camera, camera->name))
-        snprintf(camera->found, sizeof camera->found, "%s", media->camera);
-    return HUB_OK;
-}
-
-static void find_camera(const struct hub_request *request, const struct hub_state *asked,
-                        struct camera *camera)
-{
-    struct hub_state own = {0};
-    const struct hub_state *state = asked->db ? asked : &own;
-    if (!asked->db && hub_state_open(request->app->catalog, asked->dataset->summary, &own, NULL))
-        return;
-    if (state->dataset->episode_count &&
-        hub_episode_media(state, &state->dataset->episodes[0], take_camera, camera, NULL))
-        *camera->found = '\0';
-    hub_state_close(&own);
+    const struct hub_view episode = hub_request_capture(request, "n");
+    return (struct hub_field_name){text, episode.size ? episode.data : NULL};
 }
 
 enum hub_status hub_no_field(const struct hub_request *request, const struct hub_state *state,
-                             const char *path, struct hub_error *err)
+                             struct hub_view name, struct hub_error *err)
 {
-    const struct hub_dataset *dataset = state->dataset;
-    struct camera camera = {.name = path};
-    const struct hub_view episode = hub_request_capture(request, "n");
-    char names[300] = "";
-    size_t n = 0;
-    if (!request->may_block)
-        return HUB_AGAIN; /* SQLite knows the cameras */
-    find_camera(request, state, &camera);
-    if (*camera.found)
-        return hub_fail_about(err, HUB_NOT_FOUND, "field-not-found", "field", path,
-                              "'%.80s' of '%s' is a video, not a field: ask for episodes/%s/~media/%s.mp4",
-                              path, dataset->summary->id, episode.size ? episode.data : "N", camera.found);
-    for (uint32_t i = 0; i < dataset->field_count && n + 80 < sizeof names; i++)
-        n += (size_t)snprintf(names + n, sizeof names - n, "%s%.70s", i ? ", " : "", dataset->fields[i].path);
-    return hub_fail_about(err, HUB_NOT_FOUND, "field-not-found", "field", path,
-                          "'%s' has no field '%.80s'; it has %s", dataset->summary->id, path, names);
-}
-
-static enum hub_status add(struct hub_chosen_fields *out, uint32_t field, bool exact, struct hub_error *err)
-{
-    for (uint32_t i = 0; i < out->count; i++)
-        if (out->fields[i] == field) {
-            out->exact[i] |= exact;
-            return HUB_OK;
-        }
-    if (out->count == HUB_MAX_SELECTED)
-        return hub_fail(err, HUB_TOO_BIG, "more than %d fields at once", HUB_MAX_SELECTED);
-    out->fields[out->count] = field;
-    out->exact[out->count++] = exact;
-    return HUB_OK;
-}
-
-static enum hub_status add_role(const struct hub_request *request, const struct hub_state *state,
-                                struct hub_view name, struct hub_chosen_fields *out, struct hub_error *err)
-{
-    const struct hub_dataset *dataset = state->dataset;
-    const struct hub_view word = {name.data + 1, name.size - 1};
-    enum hub_role role = HUB_ROLE_OTHER;
-    bool found = false;
-    while (role < HUB_ROLE_COUNT && !hub_view_is(word, hub_role_name(role)))
-        role++;
-    if (role == HUB_ROLE_COUNT)
-        return hub_fail_about(err, HUB_INVALID, "bad-parameter", "fields", name.data,
-                              "a role is one of @observation, @action, @reward, @done, @info, @other");
-    for (uint32_t i = 0; i < dataset->field_count; i++) {
-        if (dataset->fields[i].role != role)
-            continue;
-        HUB_TRY(add(out, i, false, err));
-        found = true;
-    }
-    return found ? HUB_OK : hub_no_field(request, state, name.data, err);
+    const struct hub_rows_context rows = hub_request_rows(request);
+    const struct hub_field_name missing = name_of(request, name);
+    return hub_named_missing(&rows, state, &missing, err);
 }
 
 enum hub_status hub_chosen_field(const struct hub_request *request, const struct hub_state *state,
-                                 struct hub_view name, struct hub_chosen_fields *out, struct hub_error *err)
+                                 struct hub_view name, struct hub_named_fields *out, struct hub_error *err)
 {
-    const struct hub_dataset *dataset = state->dataset;
-    const uint32_t exact = hub_dataset_find_field(dataset, name);
-    uint32_t first = 0;
-    size_t size = 0;
-    if (exact != HUB_NONE)
-        return add(out, exact, true, err);
-    const uint32_t count = hub_dataset_find_group(dataset, name, &first, &size);
-    if (!count)
-        return hub_view_starts(name, "@") ? add_role(request, state, name, out, err)
-                                          : hub_no_field(request, state, name.data, err);
-    out->group = size;
-    for (uint32_t i = first; i < first + count; i++)
-        HUB_TRY(add(out, i, false, err));
-    return HUB_OK;
+    const struct hub_rows_context rows = hub_request_rows(request);
+    const struct hub_field_name field = name_of(request, name);
+    return hub_named_add(&rows, state, &field, out, err);
 }
 
 enum hub_status hub_chosen_fields(const struct hub_request *request, const struct hub_state *state,
-                                  struct hub_chosen_fields *out, struct hub_error *err)
+                                  struct hub_named_fields *out, struct hub_error *err)
 {
     for (unsigned i = 0; i < request->query_count; i++) {
         const struct hub_param *p = &request->query[i];

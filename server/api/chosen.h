@@ -6,8 +6,8 @@
 #ifndef HUB_API_CHOSEN_H
 #define HUB_API_CHOSEN_H
 
+#include "server/api/named.h"
 #include "server/api/resolve.h"
-#include "server/api/rows.h"
 
 /** The names of these parameters, for hub_request_known, with a comma behind. */
 #define HUB_CHOSEN_PARAMETERS                                                                                \
@@ -55,34 +55,19 @@ HUB_MUST_USE enum hub_status hub_chosen_draw(const struct hub_request *request,
                                              struct hub_chosen_episodes *chosen, struct hub_error *err);
 void hub_chosen_dispose(struct hub_chosen_episodes *chosen);
 
-/** Some fields of a dataset, by their numbers, each once. */
-struct hub_chosen_fields {
-    uint32_t fields[HUB_MAX_SELECTED], count;
-    size_t group; /* bytes of the path of the group that was named last; 0: no group was */
-    /* of each: it was named itself; else it is one of a group or of a role, and may be left out where it has no
-     * place in the answer */
-    bool exact[HUB_MAX_SELECTED];
-};
-
-/**
- * Add what one text names: a field, all below a group, or @observation, @action, @reward, @done, @info, @other. A
- * field that is called so itself comes first. HUB_NOT_FOUND "field-not-found", HUB_INVALID "bad-parameter",
- * HUB_TOO_BIG: more than HUB_MAX_SELECTED.
- */
+/** hub_named_add and hub_named_missing, for a request whose path may name the episode. */
 HUB_MUST_USE enum hub_status hub_chosen_field(const struct hub_request *request,
                                               const struct hub_state *state, struct hub_view name,
-                                              struct hub_chosen_fields *out, struct hub_error *err);
+                                              struct hub_named_fields *out, struct hub_error *err);
+enum hub_status hub_no_field(const struct hub_request *request, const struct hub_state *state,
+                             struct hub_view name, struct hub_error *err);
 /** All that the request's fields= name, in that order. */
 HUB_MUST_USE enum hub_status hub_chosen_fields(const struct hub_request *request,
-                                               const struct hub_state *state, struct hub_chosen_fields *out,
+                                               const struct hub_state *state, struct hub_named_fields *out,
                                                struct hub_error *err);
 /** Add a name to what X-Left-Out says: "a, b/c", percent-coded, so that a comma in a name separates nothing. What is
  * too long ends in "...". `out` is zeroed at first, `first` becomes the reason of the first one. */
 HUB_MUST_USE enum hub_status hub_leave_out(struct hub_buf *out, struct hub_error *first, const char *name,
                                            const struct hub_error *why, struct hub_error *err);
-/** HUB_NOT_FOUND "field-not-found", with the names there are, or with where the video of a camera is that is
- * called so. HUB_AGAIN where the request may not block. */
-enum hub_status hub_no_field(const struct hub_request *request, const struct hub_state *state,
-                             const char *path, struct hub_error *err);
 
 #endif

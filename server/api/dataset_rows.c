@@ -43,7 +43,7 @@ static const char *const parameters[] = {HUB_CHOSEN_PARAMETERS "fields...",
 struct rows_request {
     struct hub_target target;
     struct hub_chosen_episodes episodes;
-    struct hub_chosen_fields fields;
+    struct hub_named_fields fields;
     struct hub_row_range steps;       /* of each episode */
     struct hub_step_where step_where; /* among these */
     struct hub_page_query page;

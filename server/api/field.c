@@ -116,7 +116,7 @@ static enum hub_status can_hold(struct hub_request *request, const struct field_
  * representation: neither is an error, and the latter are told. What was named itself stays. */
 static enum hub_status keep_what_fits(struct hub_request *request, struct field_request *fr,
                                       const struct hub_dataset_episode *episode,
-                                      struct hub_chosen_fields *chosen, struct hub_error *err)
+                                      struct hub_named_fields *chosen, struct hub_error *err)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < chosen->count; i++) {
@@ -341,7 +341,7 @@ static enum hub_status read_steps(const struct hub_request *request, bool severa
 /* Field numbers of what the path or ?fields= name, each once. */
 static enum hub_status named_fields(struct hub_request *request, struct field_request *fr,
                                     const struct hub_dataset_episode *episode,
-                                    struct hub_chosen_fields *chosen, struct hub_error *err)
+                                    struct hub_named_fields *chosen, struct hub_error *err)
 {
     const struct hub_view path = hub_request_capture(request, "path");
     uint32_t first;
@@ -352,7 +352,7 @@ static enum hub_status named_fields(struct hub_request *request, struct field_re
     }
     fr->encoding.single = hub_dataset_find_field(fr->dataset, path) != HUB_NONE;
     if (!fr->encoding.single && !hub_dataset_find_group(fr->dataset, path, &first, &size))
-        return hub_no_field(request, &fr->target.state, path.data, err);
+        return hub_no_field(request, &fr->target.state, path, err);
     HUB_TRY(hub_chosen_field(request, &fr->target.state, path, chosen, err));
     fr->prefix = chosen->group ? chosen->group + 1 : 0;
     return keep_what_fits(request, fr, episode, chosen, err);
@@ -367,7 +367,7 @@ static enum hub_status choose(struct hub_request *request, struct hub_response *
                                              "final",     "sentinel", "format", "nonfinite",
                                              "revision",  "for",      NULL};
     const struct hub_dataset_episode *episode;
-    struct hub_chosen_fields chosen = {.count = 0};
+    struct hub_named_fields chosen = {.count = 0};
     fr->encoding.read = read_encoded;
     fr->encoding.reserve = reserve;
     HUB_TRY(hub_negotiate(request, &fr->encoding, err));

@@ -1,6 +1,7 @@
 /* Fields and cameras of a dataset: see fields.h. */
 #include "server/api/fields.h"
 
+#include "server/api/dimensions.h"
 #include "server/api/put.h"
 #include "storage/model/picture.h"
 #include "storage/model/space.h"
@@ -59,25 +60,6 @@ static void put_bounds(struct hub_json *json, const char *key, const double *bou
             hub_json_double(json, bounds[d]);
         else
             hub_json_null(json);
-    }
-    hub_json_end_array(json);
-}
-
-enum hub_status hub_dimensions_read(const struct hub_state *state, json_t **out, struct hub_error *err)
-{
-    return read_fact(state, "dimensions", out, err);
-}
-
-void hub_dimensions_put(struct hub_json *json, const json_t *dimensions, const char *path, uint32_t dims,
-                        const uint32_t *chosen, uint32_t count)
-{
-    const json_t *names = json_object_get(json_object_get(dimensions, path), "names");
-    if (!dims || json_array_size(names) != dims)
-        return;
-    hub_json_put_array(json, "names");
-    for (uint32_t d = 0; d < (chosen ? count : dims); d++) {
-        const json_t *name = json_array_get(names, chosen ? chosen[d] : d);
-        hub_json_string(json, (struct hub_view){json_string_value(name), json_string_length(name)});
     }
     hub_json_end_array(json);
 }
@@ -159,11 +141,4 @@ enum hub_status hub_cameras_write(struct hub_json *json, const struct hub_state 
     if (cameras.any)
         hub_json_end_array(json);
     return hub_json_status(json);
-}
-
-bool hub_camera_is_called(const char *camera, const char *name)
-{
-    const size_t all = strlen(camera), size = strlen(name);
-    return size && size <= all && strcmp(camera + all - size, name) == 0 &&
-           (size == all || strchr("./", camera[all - size - 1]));
 }

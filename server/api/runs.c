@@ -69,7 +69,7 @@ static enum hub_status ask(struct hub_request *request, struct hub_response *res
     const uint32_t field = hub_dataset_find_field(dataset, path);
     HUB_TRY(hub_find_episode(request, dataset, &episode, err));
     if (field == HUB_NONE)
-        return hub_no_field(request, &q->target.state, path.data, err);
+        return hub_no_field(request, &q->target.state, path, err);
     const struct hub_row_query query = {dataset, episode, &field, 1, &whole};
     const struct hub_rows_context rows = hub_request_rows(request);
     HUB_TRY(hub_select(&rows, &query, &q->selection, err));

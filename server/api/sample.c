@@ -34,7 +34,7 @@ struct sample {
     enum hub_pad pad;
     const struct hub_representation *as;
     bool final_row;
-    struct hub_chosen_fields fields;
+    struct hub_named_fields fields;
     struct hub_coverage measured;
     struct hub_buf left_out;
     struct hub_window_asked *asked;
@@ -140,7 +140,7 @@ static enum hub_status leave_out(struct hub_buf *out, const char *name, struct h
 }
 
 /* Nothing named: what learning takes, or all there is. */
-static enum hub_status default_fields(const struct hub_dataset *dataset, struct hub_chosen_fields *out,
+static enum hub_status default_fields(const struct hub_dataset *dataset, struct hub_named_fields *out,
                                       struct hub_error *err)
 {
     static const enum hub_role roles[] = {HUB_ROLE_OBSERVATION, HUB_ROLE_ACTION, HUB_ROLE_REWARD,
@@ -165,7 +165,7 @@ static enum hub_status choose_fields(const struct hub_request *request, struct s
                                      struct hub_error *err)
 {
     const struct hub_state state = {.dataset = s->dataset}; /* the target's is closed */
-    struct hub_chosen_fields *f = &s->fields;
+    struct hub_named_fields *f = &s->fields;
     uint32_t kept = 0;
     HUB_TRY(hub_chosen_fields(request, &state, f, err));
     if (!f->count && !hub_request_query(request, "fields").data)

@@ -5,10 +5,10 @@
 #include "server/api/answers.h"
 #include "server/api/chosen.h"
 #include "server/api/coverage.h"
+#include "server/api/dimensions.h"
 #include "server/api/dims.h"
 #include "server/api/distribution.h"
 #include "server/api/episodes.h"
-#include "server/api/fields.h"
 #include "server/api/measured.h"
 #include "server/api/reply.h"
 #include "server/api/resolve.h"
@@ -314,7 +314,7 @@ static enum hub_status add_asked(const struct hub_request *request, struct quest
         return HUB_OK;
     }
     if (number == HUB_NONE)
-        return hub_no_field(request, &q->target.state, name.data, err);
+        return hub_no_field(request, &q->target.state, name, err);
     HUB_TRY(check_field(request, q, name, number, err));
     q->fields[q->field_count++] = number;
     return HUB_OK;

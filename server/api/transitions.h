@@ -5,11 +5,11 @@
 #ifndef HUB_API_TRANSITIONS_H
 #define HUB_API_TRANSITIONS_H
 
-#include "server/api/chosen.h"
+#include "server/api/named.h"
 #include "server/api/reading.h"
 
 struct hub_transitions_query {
-    const struct hub_chosen_fields *fields; /* that may become columns */
+    const struct hub_named_fields *fields; /* that may become columns */
     const struct hub_state *state;
     bool transitions, drop_sentinel;
     bool npz; /* padded JSON stays as it is stored */

@@ -27,7 +27,7 @@ struct hub_windows_query {
     const struct hub_dataset *const *datasets;
     uint32_t dataset_count;
     /* of each dataset, those of the same place have the same name */
-    const struct hub_chosen_fields *fields;
+    const struct hub_named_fields *fields;
     const struct hub_window_asked *windows;
     uint32_t count;
     uint64_t length;
