@@ -23,6 +23,7 @@ const struct hub_route hub_routes[] = {
     {"GET", "/api/v1/datasets/{id}/~findings", hub_findings_show, "findings", 0, HUB_FOR_ALL, 0},
     {"GET", "/api/v1/datasets/{id}/~spaces", hub_space_data, "space", 0, HUB_FOR_ALL, 0},
     {"GET", "/api/v1/datasets/{id}/episodes", hub_episodes_list, "episodes", 0, HUB_FOR_ALL, 0},
+    {"GET", "/api/v1/datasets/{id}/episodes/{n}?fields", hub_fields_data, "episode", 0, HUB_FOR_ALL, ROWS_MS},
     {"GET", "/api/v1/datasets/{id}/episodes/{n}", hub_episode_show, "episode", 0, HUB_FOR_ALL, ROWS_MS},
     {"GET", "/api/v1/datasets/{id}/sample", hub_sample_show, "sample", 0, HUB_FOR_ALL, ROWS_MS},
     {"POST", "/api/v1/batch", hub_batch_post, "batch", 1 * MIB, HUB_FOR_ALL, ROWS_MS},

@@ -502,8 +502,6 @@ enum hub_status hub_episode_show(struct hub_request *request, struct hub_respons
     HUB_CLEANUP(hub_target_dispose) struct hub_target target = {0};
     struct hub_coverage coverage;
     const struct hub_dataset_episode *episode;
-    if (hub_request_query(request, "fields").data)
-        return hub_fields_data(request, response, err);
     HUB_TRY(check_of_rows(request, err));
     HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_STATE | HUB_TO_READY, &target, err));
     HUB_TRY(hub_find_episode(request, target.state.dataset, &episode, err));

@@ -10,7 +10,7 @@ struct hub_catalog;
 hub_handler hub_namespaces_list, hub_namespace_show;
 /* datasets.c */
 hub_handler hub_datasets_list, hub_dataset_show;
-/* episodes.c: an episode's attributes and fields; with ?fields= its rows */
+/* episodes.c: an episode's attributes and fields */
 hub_handler hub_episodes_list, hub_episode_show;
 /* field.c: rows of a field or a group of them, under its path; of several, named by ?fields=, and then aligned
  * by steps when start, stop, step or final is given */

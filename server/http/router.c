@@ -83,7 +83,7 @@ static bool match(struct hub_request *request, const char *pattern)
     const char *p = pattern;
     while (*p == '/' && p[1]) {
         p++;
-        size_t size = (size_t)(strchrnul(p, '/') - p);
+        size_t size = strcspn(p, "/?");
         if (*p == '{') {
             struct hub_view name = {p + 1, size - 2};
             unsigned n = span(request, name, at);
@@ -99,6 +99,8 @@ static bool match(struct hub_request *request, const char *pattern)
         p += size;
     }
     const bool slash = p > pattern && strcmp(p, "/") == 0; /* and not "/" itself */
+    if (*p == '?' && hub_request_query(request, p + 1).data)
+        p += strlen(p);
     if ((*p == '\0' || strcmp(p, "/") == 0) && at == request->segment_count &&
         (!slash || request->trailing_slash) && is_plain(request))
         return true;

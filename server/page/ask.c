@@ -16,6 +16,7 @@ static const struct hub_route asked[] = {
     {"GET", "/api/v1/datasets/{id}/~statistics", hub_statistics_show, "", 0, HUB_FOR_ALL, 0},
     {"GET", "/api/v1/datasets/{id}/~findings", hub_findings_show, "", 0, HUB_FOR_ALL, 0},
     {"GET", "/api/v1/datasets/{id}/episodes", hub_episodes_list, "", 0, HUB_FOR_ALL, 0},
+    {"GET", "/api/v1/datasets/{id}/episodes/{n}?fields", hub_fields_data, "", 0, HUB_FOR_ALL, ROWS_MS},
     {"GET", "/api/v1/datasets/{id}/episodes/{n}", hub_episode_show, "", 0, HUB_FOR_ALL, ROWS_MS},
     {"GET", "/api/v1/datasets/{id}/episodes/{n}/~media", hub_media_list, "", 0, HUB_FOR_ALL, 0},
     {"GET", "/api/v1/datasets/{id}/episodes/{n}/{path}", hub_field_data, "", 0, HUB_FOR_ALL, ROWS_MS},
