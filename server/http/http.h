@@ -445,6 +445,8 @@ struct hub_http;
 /** *out is written before the first request can come, so that it may be a member of the app. */
 HUB_MUST_USE enum hub_status hub_http_start(const struct hub_http_options *options, struct hub_http **out,
                                             struct hub_error *err);
+/** Those of its options. */
+const struct hub_route *hub_http_routes(const struct hub_http *http);
 uint16_t hub_http_port(const struct hub_http *http);
 /** Orderly: stop accepting, readyz 503, let running answers finish up to grace_ms, then end. */
 void hub_http_stop(struct hub_http *http, unsigned grace_ms);

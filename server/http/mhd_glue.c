@@ -438,6 +438,11 @@ enum hub_status hub_http_start(const struct hub_http_options *options, struct hu
     return st;
 }
 
+const struct hub_route *hub_http_routes(const struct hub_http *http)
+{
+    return http->options.routes;
+}
+
 uint16_t hub_http_port(const struct hub_http *http)
 {
     return http->port;

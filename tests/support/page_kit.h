@@ -3,6 +3,7 @@
 #define HUB_TESTS_PAGE_KIT_H
 
 #include "server/api/app.h"
+#include "server/http/exchange.h"
 #include "server/page/frame.h"
 
 #include <criterion/criterion.h>
@@ -13,12 +14,16 @@ struct page_kit {
     struct hub_request request;
     struct hub_error err;
     struct hub_app app;
+    struct hub_route none; /* the API: no row */
+    struct hub_http http;
 };
 
 /** A page at `target`, below the dataset `id`. */
 static inline void page_kit_begin(struct page_kit *k, const char *target, const char *id)
 {
     *k = (struct page_kit){.app = {.bucket = "minari-datasets", .author = "farama-minari"}};
+    k->http.options.routes = &k->none;
+    k->app.http = &k->http;
     cr_assert_eq(hub_request_init(&k->request, HUB_GET, target, &k->err), HUB_OK, "%s: %s", target,
                  k->err.detail);
     k->html = HUB_BUF_INIT(4 * MIB);
