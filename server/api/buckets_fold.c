@@ -2,6 +2,7 @@
  * a block of rows, whatever the length of the episode. */
 #include "server/api/buckets.h"
 
+#include "server/api/row_cost.h"
 #include "server/api/work.h"
 
 #include <inttypes.h>
@@ -32,7 +33,7 @@ static enum hub_status admit(struct hub_request *request, const struct hub_curve
         if (curve->level)
             continue;
         const uint64_t first = first_row(curve), stop = curve->buckets.grid.stop;
-        HUB_TRY(hub_work_price(&curve->selected->plan, first, stop, &us, err));
+        HUB_TRY(hub_rows_price(&curve->selected->plan, first, stop, &us, err));
         us += (double)(stop > first ? stop - first : 0) * curve->buckets.row_dims *
               (c->leaf ? NS_LEAF : NS_VALUE) / 1000;
     }

@@ -11,9 +11,9 @@
 #include "server/api/buckets.h"
 #include "server/api/chosen.h"
 #include "server/api/negotiate.h"
+#include "server/api/row_cost.h"
 #include "server/api/runs.h"
 #include "server/api/tabled.h"
-#include "server/api/work.h"
 #include "storage/base/json.h"
 #include "storage/base/number.h"
 
@@ -285,7 +285,7 @@ static enum hub_status answer(struct hub_request *request, struct field_request 
         HUB_TRY(hub_selection_price(&fr->rows, &fr->selection, err));
     fr->priced = true;
     HUB_TRY(check_size(fr, err));
-    HUB_TRY(hub_work_admit(request, &fr->selection, e, err));
+    HUB_TRY(hub_rows_admit(request, &fr->selection, e, err));
     HUB_TRY(hub_selection_open(&fr->rows, &fr->selection, err));
     if (e->single)
         HUB_TRY(describe(fr, &fr->selection.fields[0], response, err));
@@ -294,7 +294,7 @@ static enum hub_status answer(struct hub_request *request, struct field_request 
             hub_response_header(response, err, "X-Total-Count", "%" PRIu64, e->fields[0].plan->slice.count));
         HUB_TRY(hub_response_header(response, err, "Accept-Ranges", "bytes"));
     }
-    if (request->method == HUB_HEAD && !hub_work_is_small(&fr->selection, e))
+    if (request->method == HUB_HEAD && !hub_rows_are_small(&fr->selection, e))
         return hub_response_unsent(response, 200, hub_encoding_media_type(e),
                                    e->as->writer->length ? e->as->writer->length(e) : HUB_LENGTH_UNKNOWN,
                                    err);

@@ -4,6 +4,7 @@
 #include "server/api/chosen.h"
 #include "server/api/reading.h"
 #include "server/api/reply.h"
+#include "server/api/row_cost.h"
 #include "server/api/work.h"
 #include "storage/encode/encode.h"
 
@@ -262,7 +263,7 @@ enum hub_status hub_runs_data(struct hub_request *request, struct hub_response *
     if (!request->may_block)
         return HUB_AGAIN;
     HUB_TRY(
-        hub_work_price(&q.selection.fields[0].plan, q.slice.start, q.slice.start + q.slice.count, &us, err));
+        hub_rows_price(&q.selection.fields[0].plan, q.slice.start, q.slice.start + q.slice.count, &us, err));
     HUB_TRY(hub_work_admit_us(request, HUB_WORK_ROWS, us, err));
     HUB_TRY(hub_budget_take(request->app->budget, request, response, MEMORY, err));
     HUB_TRY(answer(request, &q, response, err));

@@ -2,16 +2,16 @@
 #include "server/api/windows.h"
 
 #include "server/api/negotiate.h"
+#include "server/api/work.h"
 #include "storage/base/order.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
 enum {
-    MAX_PARTS = 256 * 1024,    /* windows times fields */
-    MAX_FILES = 1024,          /* of one answer: they are open together */
-    HEAVY_COST_US = 20 * 1000, /* more than this waits in the queue of the heavy */
-    ENCODE_BYTES_US = 8000,    /* bytes that are written and summed in a microsecond, about */
+    MAX_PARTS = 256 * 1024, /* windows times fields */
+    MAX_FILES = 1024,       /* of one answer: they are open together */
+    ENCODE_BYTES_US = 8000, /* bytes that are written and summed in a microsecond, about */
 };
 
 struct hub_windows_source {
@@ -292,7 +292,7 @@ static enum hub_status admit(struct hub_request *request, const struct hub_windo
                  w->cost_us / 1000000, request->ceiling_ms / 1000);
         return too_large(w, what, err);
     }
-    if (w->cost_us > HEAVY_COST_US && !request->heavy && request->method != HUB_HEAD)
+    if (hub_work_is_heavy((double)w->cost_us) && !request->heavy && request->method != HUB_HEAD)
         return hub_await_heavy(request);
     return HUB_OK;
 }

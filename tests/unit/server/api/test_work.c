@@ -41,7 +41,7 @@ static const struct {
     {"/api/v1/datasets/{id}/episodes", DOOR "/episodes?random=3", ENDS},
     {"/api/v1/datasets/{id}/episodes", DOOR "/episodes?columns=number,steps&sort=steps", ENDS},
     {"/api/v1/datasets/{id}/episodes/{n}", DOOR "/episodes/0?sort=return", ENDS},
-    {"/api/v1/datasets/{id}/episodes/{n}", DOOR "/episodes/0?fields=actions&format=npz", PRICED},
+    {"/api/v1/datasets/{id}/episodes/{n}?fields", DOOR "/episodes/0?fields=actions&format=npz", PRICED},
     {"/api/v1/datasets/{id}/sample", DOOR "/sample?windows=2&length=1&fields=actions", PRICED},
     {"/api/v1/datasets/{id}/sample", DOOR "/sample?windows=2&length=1&fields=actions&where=steps%3E1", ENDS},
     {"/api/v1/batch", NULL, PRICED},
