@@ -13,9 +13,6 @@ static const struct hub_usage_option json = {0, "json", NULL, NULL, "print JSON"
 static const struct hub_usage_option forget = {
     0, "forget", "ROOT", NULL, "the datasets that are not in it any more are gone: it is not only unmounted"};
 
-/* filled at first */
-static struct hub_usage_option mirror[HUB_MIRROR_OPTIONS], tar_out[HUB_TAR_OPTIONS], tar_in[HUB_TAR_OPTIONS];
-
 static const char mirror_help[] =
     "A rule says what of a remote is kept here and how often that is looked at; without a running hub\n"
     "`run` does it at once. What has changed is fetched, verified and replaced as a whole; what is gone\n"
@@ -30,13 +27,15 @@ static const char mirror_help[] =
     "  minari-hub mirror add hf://farama-minari --prefix D4RL/ --every 1d --limit 50M\n"
     "  minari-hub mirror add http://hub.other-lab:8080 --as theirs/ --delete";
 
-static struct hub_usage_command commands[] = {
+/* The options of the three that have tables of their own are added by read_commands. */
+enum { MIRROR = 1, EXPORT, IMPORT };
+static const struct hub_usage_command commands[] = {
     {"serve", "", NULL, "serve, and keep the catalogue up to date", NULL, NULL, 0},
     {"mirror", "add REMOTE|list|show NAME|run NAME|pause NAME|resume NAME|remove NAME",
      "add|list|show|run|pause|resume|remove", "keep copies of the datasets of other places", mirror_help,
-     mirror, 0},
-    {"export", "ID...", NULL, "write datasets into a tar, to take them along", NULL, tar_out, 0},
-    {"import", "FILE.tar|-", NULL, "add the datasets of a tar, verified, each at once", NULL, tar_in, 0},
+     NULL, 0},
+    {"export", "ID...", NULL, "write datasets into a tar, to take them along", NULL, NULL, 0},
+    {"import", "FILE.tar|-", NULL, "add the datasets of a tar, verified, each at once", NULL, NULL, 0},
     {"check", "[ID|GLOB...]", NULL, "read files again and find what is damaged on the disk", NULL,
      hub_check_usage, HUB_CHECK_OPTIONS},
     {"scan", "", NULL, "look through the directories once, print a summary, exit", NULL, &forget, 1},
@@ -49,11 +48,21 @@ static struct hub_usage_command commands[] = {
     {"help", "", NULL, "this text", NULL, NULL, 0},
 };
 
-static void fill_options(void)
+/* All of them with their options. */
+struct all_commands {
+    struct hub_usage_command commands[HUB_COUNT(commands)];
+    struct hub_usage_option mirror[HUB_MIRROR_OPTIONS], tar_out[HUB_TAR_OPTIONS], tar_in[HUB_TAR_OPTIONS];
+};
+
+static void read_commands(struct all_commands *all)
 {
-    commands[1].option_count = hub_mirror_usage(mirror);
-    commands[2].option_count = hub_tar_usage(false, tar_out);
-    commands[3].option_count = hub_tar_usage(true, tar_in);
+    memcpy(all->commands, commands, sizeof commands);
+    all->commands[MIRROR].options = all->mirror;
+    all->commands[MIRROR].option_count = hub_mirror_usage(all->mirror);
+    all->commands[EXPORT].options = all->tar_out;
+    all->commands[EXPORT].option_count = hub_tar_usage(false, all->tar_out);
+    all->commands[IMPORT].options = all->tar_in;
+    all->commands[IMPORT].option_count = hub_tar_usage(true, all->tar_in);
 }
 
 static const char examples[] = "  minari-hub serve\n"
@@ -115,18 +124,19 @@ static void help_command(FILE *out, const struct hub_usage_command *command)
 
 void hub_help(FILE *out, const char *command)
 {
-    fill_options();
+    struct all_commands all;
+    read_commands(&all);
     for (size_t i = 0; command && i < HUB_COUNT(commands); i++)
         if (strcmp(commands[i].name, command) == 0 &&
             commands[i].summary != commands[HUB_COUNT(commands) - 1].summary) {
-            help_command(out, &commands[i]);
+            help_command(out, &all.commands[i]);
             return;
         }
     fprintf(out, "minari-hub " HUB_VERSION " %s.\n\nusage: minari-hub COMMAND [OPTION...]\n\nCommands:\n",
             summary);
     for (size_t i = 0; i < HUB_COUNT(commands); i++)
         fprintf(out, "  %-9s %s%s\n", commands[i].name, commands[i].summary,
-                commands[i].options ? " (--json)" : "");
+                all.commands[i].options ? " (--json)" : "");
     fprintf(out, "\nExamples:\n%s\n%s\nSignals: %sExit codes: %s\nOptions (and defaults):\n", examples,
             settings, signals, exit_codes);
     hub_config_help(out);
@@ -141,7 +151,8 @@ int hub_generate(const char *what)
     struct hub_usage_option options[MAX_OPTIONS];
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf out = HUB_BUF_INIT(1 * MIB);
     struct hub_error err = {0};
-    fill_options();
+    struct all_commands all;
+    read_commands(&all);
     const size_t count = hub_config_usage(options, MAX_OPTIONS);
     const struct hub_usage usage = {
         .program = "minari-hub",
@@ -151,7 +162,7 @@ int hub_generate(const char *what)
         .text =
             "Knows what every dataset below its roots holds, answers for any slice of any episode over HTTP, "
             "and serves the files.",
-        .commands = commands,
+        .commands = all.commands,
         .command_count = HUB_COUNT(commands),
         .options = options,
         .option_count = HUB_MIN(count, (size_t)MAX_OPTIONS),
