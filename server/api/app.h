@@ -33,6 +33,7 @@ struct hub_app {
     const char *bucket;        /* what the bucket of all that is here is called */
     char user[HUB_USER_BYTES]; /* as whom the hub runs: looked up once, a directory service may not answer */
     struct hub_log *log;
+    atomic_int_fast64_t page_reported_ms; /* when a browser last reported of a page (hub_time_mono_ms) */
     atomic_uint parked; /* requests for rows that keep their plan while they wait: field.c */
     int64_t started_ms;
 };

@@ -1,12 +1,10 @@
-/* What a browser kept a page from doing: counted with the requests of this route, and told once a second at most. */
+/* What a browser kept a page from doing: counted with the requests of this route, and reported once a second at most. */
 #include "server/api/app.h"
 #include "server/http/log.h"
 #include "server/page/ask.h"
 #include "server/page/handlers.h"
 #include "storage/base/json.h"
 #include "storage/base/time.h"
-
-#include <stdatomic.h>
 
 static void tell(struct hub_log *log, const json_t *report)
 {
@@ -23,15 +21,15 @@ static void tell(struct hub_log *log, const json_t *report)
 enum hub_status hub_page_report(struct hub_request *request, struct hub_response *response,
                                 struct hub_error *err)
 {
-    static atomic_int_fast64_t told_ms;
     HUB_CLEANUP(hub_json_decrefp) json_t *body = NULL;
     const int64_t now = hub_time_mono_ms();
-    int_fast64_t last = atomic_load(&told_ms);
+    atomic_int_fast64_t *reported_ms = &request->app->page_reported_ms;
+    int_fast64_t last = atomic_load(reported_ms);
     response->status = 204;
     if (hub_json_parse(request->body, request->body.size, &body, NULL) ||
         !json_object_get(body, "csp-report"))
         return hub_fail(err, HUB_INVALID, "the body is no report of a browser");
-    if ((!last || now - last >= 1000) && atomic_compare_exchange_strong(&told_ms, &last, now))
+    if ((!last || now - last >= 1000) && atomic_compare_exchange_strong(reported_ms, &last, now))
         tell(request->app->log, json_object_get(body, "csp-report"));
     return HUB_OK;
 }
