@@ -4,12 +4,10 @@
 #include "server/api/reply.h"
 #include "server/page/handlers.h"
 
-#include <pthread.h>
+#include "assets_build.h"
 
 #define JS "text/javascript; charset=utf-8"
 #define CSS "text/css; charset=utf-8"
-
-enum { BUILD_CHARS = 12 };
 
 extern const unsigned char page_style_css[], page_logo_svg[], page_page_js[], page_theme_js[],
     page_timeline_js[], page_compare_js[], page_clock_js[], page_lanes_js[], page_pictures_js[],
@@ -38,28 +36,14 @@ static const struct asset {
     {"uPlot.iife.min.js", JS, page_uplot_js, &page_uplot_js_size},
 };
 
-static char build[40];
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-
 static struct hub_view bytes_of(const struct asset *asset)
 {
     return (struct hub_view){(const char *)asset->bytes, *asset->size};
 }
 
-static void name_build(void)
-{
-    struct hub_view parts[HUB_COUNT(assets)];
-    for (size_t i = 0; i < HUB_COUNT(assets); i++)
-        parts[i] = bytes_of(&assets[i]);
-    hub_fingerprint(build, parts, HUB_COUNT(assets));
-    memmove(build, build + 1, BUILD_CHARS); /* without the quote */
-    build[BUILD_CHARS] = '\0';
-}
-
 const char *hub_assets_build(void)
 {
-    pthread_once(&once, name_build);
-    return build;
+    return ASSETS_BUILD;
 }
 
 static const struct asset *named(struct hub_view name)

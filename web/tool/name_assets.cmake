@@ -1,0 +1,10 @@
+# Writes `out`, a header with the name of the state of all `files` (separated by |): the head of a SHA-256 over theirs.
+string(REPLACE "|" ";" files "${files}")
+set(sums)
+foreach(file ${files})
+  file(SHA256 ${file} sum)
+  string(APPEND sums ${sum})
+endforeach()
+string(SHA256 build "${sums}")
+string(SUBSTRING ${build} 0 12 build)
+file(WRITE ${out} "/* Written by web/tool/name_assets.cmake. */\n#define ASSETS_BUILD \"${build}\"\n")
