@@ -94,6 +94,9 @@ enum hub_status hub_cells_prepare_npz(struct hub_cells *t, struct hub_error *err
 HUB_MUST_USE enum hub_status hub_cells_begin_npz(struct hub_cells *t, struct hub_error *err);
 enum hub_status hub_cells_more_arrow(struct hub_cells *t, struct hub_buf *out, struct hub_error *err);
 enum hub_status hub_cells_more_npz(struct hub_cells *t, struct hub_buf *out, struct hub_error *err);
+/** A cell as JSON. */
+HUB_MUST_USE enum hub_status hub_cells_put(struct hub_cells *cells, unsigned number, uint32_t row,
+                                           struct hub_json *json, struct hub_error *err);
 /** The text of a cell, as csv has it before its quotes. */
 HUB_MUST_USE enum hub_status hub_cells_text(const struct hub_cells_column *column,
                                             const struct hub_values *values, struct hub_buf *out,

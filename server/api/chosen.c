@@ -1,7 +1,7 @@
 /* Episodes and fields that a request means: see chosen.h. */
 #include "server/api/chosen.h"
 
-#include "server/api/episodes.h"
+#include "server/api/episodes_asked.h"
 #include "storage/base/uri.h"
 #include "storage/catalog/episode_reader.h"
 

@@ -1,9 +1,10 @@
 /* What is known of the episodes that are meant, as a table: all of them, sent while it is made. A column is a name of `where`; a
  * value that an episode lacks is null. */
+#include "server/api/columns.h"
+
 #include "server/api/cells.h"
 #include "server/api/chosen.h"
 #include "server/api/coverage.h"
-#include "server/api/episodes.h"
 #include "storage/catalog/episode_reader.h"
 
 #include <stdlib.h>

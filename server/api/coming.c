@@ -1,7 +1,7 @@
 /* Files of datasets that are on their way here: see coming.h. */
 #include "server/api/coming.h"
 
-#include "server/api/files.h"
+#include "server/api/file_bytes.h"
 #include "server/api/listing.h"
 #include "server/api/reply.h"
 #include "server/mirror/pull.h"

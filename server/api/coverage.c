@@ -2,7 +2,7 @@
 #include "server/api/coverage.h"
 
 #include "server/api/cells.h"
-#include "server/api/episodes.h"
+#include "server/api/episodes_asked.h"
 #include "server/api/known.h"
 #include "server/api/measured.h"
 #include "server/api/work.h"

@@ -1,8 +1,9 @@
 /* Pages of episodes and one episode's document. SQL: always on a worker. */
-#include "server/api/episodes.h"
 #include "server/api/chosen.h"
+#include "server/api/columns.h"
 #include "server/api/coverage.h"
 #include "server/api/cursor.h"
+#include "server/api/episodes_asked.h"
 #include "server/api/handlers.h"
 #include "server/api/lines.h"
 #include "server/api/measured.h"

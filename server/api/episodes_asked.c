@@ -1,4 +1,4 @@
-#include "server/api/episodes.h"
+#include "server/api/episodes_asked.h"
 #include "server/api/work.h"
 
 #include <stdio.h>

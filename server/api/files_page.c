@@ -1,6 +1,6 @@
 /* A page of the files of a dataset: below a prefix, one level of them or all; as lines, all at once. The files
  * are sorted, so that a level is walked by jumping over what lies in its folders. */
-#include "server/api/files.h"
+#include "server/api/files_page.h"
 
 #include "server/api/lines.h"
 #include "server/api/listing.h"

@@ -2,7 +2,7 @@
 #ifndef HUB_API_KNOWN_H
 #define HUB_API_KNOWN_H
 
-#include "server/api/episodes.h"
+#include "server/api/episodes_asked.h"
 #include "server/api/resolve.h"
 
 /**

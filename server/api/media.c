@@ -1,7 +1,7 @@
 /* What the cameras saw of an episode: the list, and one as an mp4. A file that holds this episode alone is sent
  * as it is; of one that holds several, or where steps are chosen, the frames are cut out: boxes made here, and
  * behind them one run of the file's bytes. Nothing is decoded. */
-#include "server/api/files.h"
+#include "server/api/file_bytes.h"
 #include "server/api/handlers.h"
 #include "server/api/named.h"
 #include "server/api/put.h"

@@ -97,6 +97,17 @@ void hub_reading_leave(struct hub_reading *r, uint32_t column)
     r->fields[column].layout = NULL;
 }
 
+void hub_reading_drop(struct hub_reading *r)
+{
+    const uint32_t c = --r->column_count;
+    if (r->fields && c < r->field_count)
+        hub_reading_leave(r, c);
+    hub_rows_dispose(&r->rows[c]);
+    hub_held_dispose(&r->held[c]);
+    r->capacity[c] = 0;
+    r->field_count = HUB_MIN(r->field_count, c);
+}
+
 /* The window of a column's field in an episode, with its layout, which is kept while the part is the same. */
 static enum hub_status find_window(struct hub_reading *r, uint32_t column,
                                    const struct hub_dataset_episode *episode, const struct hub_window **out,

@@ -1,17 +1,6 @@
 /* Which rows of its episodes a reading has: see reading.h. */
 #include "server/api/reading.h"
 
-void hub_reading_drop(struct hub_reading *r)
-{
-    const uint32_t c = --r->column_count;
-    if (r->fields && c < r->field_count)
-        hub_reading_leave(r, c);
-    hub_rows_dispose(&r->rows[c]);
-    hub_held_dispose(&r->held[c]);
-    r->capacity[c] = 0;
-    r->field_count = HUB_MIN(r->field_count, c);
-}
-
 uint64_t hub_reading_whole(const struct hub_reading *r, uint32_t episode)
 {
     return r->wholes ? r->wholes[episode] : r->ends[episode] - (episode ? r->ends[episode - 1] : 0);

@@ -8,7 +8,7 @@
 #include "server/api/dimensions.h"
 #include "server/api/dims.h"
 #include "server/api/distribution.h"
-#include "server/api/episodes.h"
+#include "server/api/episodes_asked.h"
 #include "server/api/measured.h"
 #include "server/api/reply.h"
 #include "server/api/resolve.h"

@@ -4,7 +4,7 @@
 #include "server/api/coming.h"
 #include "server/facade/space.h"
 
-#include "server/api/files.h"
+#include "server/api/file_bytes.h"
 #include "server/api/namespace_file.h"
 #include "server/api/open.h"
 #include "storage/base/digest.h"

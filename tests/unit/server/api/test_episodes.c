@@ -1,5 +1,5 @@
 /* Pages of episodes and one episode. */
-#include "server/api/episodes.h"
+#include "server/api/episodes_asked.h"
 #include "tests/support/api_kit.h"
 
 #include <criterion/criterion.h>

@@ -1,14 +1,8 @@
-/** Files of a dataset, for documents, rows and spaces. */
-#ifndef HUB_API_FILES_H
-#define HUB_API_FILES_H
+/** Bytes of files as answers: all of a file, or a run of it behind a head, by range, with every condition. */
+#ifndef HUB_API_FILE_BYTES_H
+#define HUB_API_FILE_BYTES_H
 
 #include "server/api/resolve.h"
-
-#include <limits.h>
-
-/** A page of the listing. */
-HUB_MUST_USE enum hub_status hub_files_page(struct hub_request *request, struct hub_response *response,
-                                            struct hub_error *err);
 
 /** Bytes to answer with: those of a file, or a run of them behind `head`. */
 struct hub_file_part {
