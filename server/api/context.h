@@ -1,6 +1,6 @@
 /**
- * What reading rows needs of the program that it is part of. Borrowed; alike for every call about the same rows, but
- * for `may_block` and `parallel`, which are of the thread that runs.
+ * What reading rows needs of the program that it is part of. Borrowed; alike for every call about the same
+ * rows, but for `may_block` and `parallel`, which are of the thread that runs.
  */
 #ifndef HUB_ROWS_CONTEXT_H
 #define HUB_ROWS_CONTEXT_H

@@ -1,6 +1,6 @@
 /**
- * Documents of datasets that are kept ready as bytes while what they show is unchanged, so that a hot one costs
- * a lookup and many slow readers of one share its memory.
+ * Documents of datasets that are kept ready as bytes while what they show is unchanged, so that a hot one
+ * costs a lookup and many slow readers of one share its memory.
  */
 #ifndef HUB_API_DOCUMENT_CACHE_H
 #define HUB_API_DOCUMENT_CACHE_H

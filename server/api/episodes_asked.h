@@ -13,8 +13,8 @@ struct hub_episodes_asked {
 /** HUB_INVALID "bad-where", "bad-parameter". Of a zeroed one; dispose of it in any case. */
 HUB_MUST_USE enum hub_status hub_episodes_asked(const struct hub_request *request,
                                                 struct hub_episodes_asked *out, struct hub_error *err);
-/** May all episodes of a dataset be looked at for this query? HUB_AGAIN: on a thread for long work; HUB_TOO_BIG. From
- * here on the query ends with HUB_CANCELLED once nobody waits for the answer. */
+/** May all episodes of a dataset be looked at for this query? HUB_AGAIN: on a thread for long work;
+ * HUB_TOO_BIG. From here on the query ends with HUB_CANCELLED once nobody waits for the answer. */
 HUB_MUST_USE enum hub_status hub_episodes_admit(struct hub_request *request, const struct hub_state *state,
                                                 struct hub_episode_query *query, struct hub_error *err);
 void hub_episodes_asked_dispose(struct hub_episodes_asked *asked);

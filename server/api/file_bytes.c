@@ -126,8 +126,8 @@ static enum hub_status read_range(struct hub_request *request, struct bytes *b, 
     return hub_file_unchanged(b->file, err);
 }
 
-/* Of the whole answer the bytes that are asked for: `first` and `count` of the file, behind what is left of the
- * head. */
+/* Of the whole answer the bytes that are asked for: `first` and `count` of the file, behind what is left
+ * of the head. */
 static void cut_head(struct bytes *b, struct hub_buf *head)
 {
     const uint64_t skipped = HUB_MIN(b->first, head->size), kept = HUB_MIN(head->size - skipped, b->count);

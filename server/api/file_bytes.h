@@ -7,12 +7,13 @@
 /** Bytes to answer with: those of a file, or a run of them behind `head`. */
 struct hub_file_part {
     const struct hub_dataset_file *entry;
-    /* not NULL: it is not the whole file. What the ETag is over besides revision and path; the name it is saved
-     * under. Its type is set before. */
+    /* not NULL: it is not the whole file. What the ETag is over besides revision and path; the name it is
+     * saved under. Its type is set before. */
     const char *version, *name;
     const char *etag; /* of another protocol, instead of that; or NULL */
     uint64_t offset, length;
-    /* not NULL: of a dataset that is on its way here; handed over. Its digest, if that is known, and the revision */
+    /* not NULL: of a dataset that is on its way here; handed over. Its digest, if that is known, and the
+     * revision */
     struct hub_file *coming;
     const uint8_t *sha256;
     const char *revision;

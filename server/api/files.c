@@ -8,7 +8,6 @@
 
 #include "server/api/coverage.h"
 #include "server/api/listing.h"
-#include "server/api/put.h"
 #include "server/api/reply.h"
 #include "server/api/resolve.h"
 #include "storage/base/order.h"

@@ -18,8 +18,8 @@ HUB_MUST_USE enum hub_status hub_rows_admit(struct hub_request *request,
                                             const struct hub_selection *selection,
                                             const struct hub_encoding *encoding, struct hub_error *err);
 
-/** What rows [first, stop) of a slice take to be read, in microseconds, added to `us`: those that are gone through in blocks,
- * and may be more than one answer holds. HUB_OUT_OF_RANGE. */
+/** What rows [first, stop) of a slice take to be read, in microseconds, added to `us`: those that are
+ * gone through in blocks, and may be more than one answer holds. HUB_OUT_OF_RANGE. */
 HUB_MUST_USE enum hub_status hub_rows_price(const struct hub_plan *plan, uint64_t first, uint64_t stop,
                                             double *us, struct hub_error *err);
 

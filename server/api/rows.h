@@ -1,6 +1,7 @@
 /**
- * Rows of fields of one episode: chosen, planned, priced, read. A selection borrows the dataset and holds the
- * layouts and files it needs until it is disposed. Once it is priced it stays where it is: its plans name its files.
+ * Rows of fields of one episode: chosen, planned, priced, read. A selection borrows the dataset and holds
+ * the layouts and files it needs until it is disposed. Once it is priced it stays where it is: its plans
+ * name its files.
  */
 #ifndef HUB_API_ROWS_H
 #define HUB_API_ROWS_H
@@ -50,8 +51,8 @@ struct hub_row_query {
 };
 
 /**
- * Which rows of the fields of an episode: enough to name them in an ETag. No file is touched. Blocking
- * only where the context may block; else HUB_AGAIN. HUB_NOT_FOUND "field-not-found" (field has no rows in this
+ * Which rows of the fields of an episode: enough to name them in an ETag. No file is touched. Blocking only
+ * where the context may block; else HUB_AGAIN. HUB_NOT_FOUND "field-not-found" (field has no rows in this
  * episode), HUB_UNSUPPORTED "field-unreadable", HUB_INVALID "bad-slice".
  */
 HUB_MUST_USE enum hub_status hub_select(const struct hub_rows_context *context,
@@ -74,8 +75,8 @@ HUB_MUST_USE enum hub_status hub_rows_open(const struct hub_rows_context *contex
 HUB_MUST_USE enum hub_status hub_selection_open(const struct hub_rows_context *context,
                                                 struct hub_selection *selection, struct hub_error *err);
 
-/** Have what they read fetched, where it does not lie in place. HUB_AGAIN: it is coming, as selection->fetch; to be
- * called again when that is done. */
+/** Have what they read fetched, where it does not lie in place. HUB_AGAIN: it is coming, as
+ * selection->fetch; to be called again when that is done. */
 HUB_MUST_USE enum hub_status hub_selection_fetch(struct hub_selection *selection, struct hub_error *err);
 
 /** Read one field. On an event thread only from warm pages (HUB_AGAIN). */

@@ -79,8 +79,8 @@ void hub_windows_dispose(struct hub_windows *windows);
 
 /**
  * The answer, from a plan: the fields, `mask` (windows, length), `episode` and `start` (windows). HUB_AGAIN
- * for bytes: the same plan is to be answered when they are there; HUB_AGAIN for a heavy thread or for memory: from
- * the start.
+ * for bytes: the same plan is to be answered when they are there; HUB_AGAIN for a heavy thread or for
+ * memory: from the start.
  */
 HUB_MUST_USE enum hub_status hub_windows_answer(struct hub_request *request, struct hub_windows *windows,
                                                 struct hub_response *response, struct hub_error *err);

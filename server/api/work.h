@@ -11,9 +11,9 @@ enum hub_work_of { HUB_WORK_ROWS, HUB_WORK_EPISODES, HUB_WORK_FILES, HUB_WORK_OB
 /** It takes so many microseconds, on a worker: is it worth a thread for long work? */
 bool hub_work_is_heavy(double us);
 
-/** May an answer be made on a worker that takes so many microseconds and holds a block at a time? HUB_AGAIN: on a
- * thread for long work; HUB_TOO_BIG "too-large": over the ceiling of the route; the error names the parameter
- * and what to ask for instead. */
+/** May an answer be made on a worker that takes so many microseconds and holds a block at a time?
+ * HUB_AGAIN: on a thread for long work; HUB_TOO_BIG "too-large": over the ceiling of the route; the error
+ * names the parameter and what to ask for instead. */
 HUB_MUST_USE enum hub_status hub_work_admit_us(struct hub_request *request, enum hub_work_of of, double us,
                                                struct hub_error *err);
 

@@ -278,9 +278,9 @@ enum hub_audience {
 
 /**
  * One row of the API. Pattern segments: literal, {id} (one or more segments, up to a reserved word or one
- * that begins with ~), {n} (one segment), {path} (all the rest, one or more); a capture at the start takes no word that begins
- * another row. One that ends with a slash is for paths that do; elsewhere these are sent to the same without it.
- * One that ends with "?name" is for requests that have this parameter.
+ * that begins with ~), {n} (one segment), {path} (all the rest, one or more); a capture at the start takes
+ * no word that begins another row. One that ends with a slash is for paths that do; elsewhere these are
+ * sent to the same without it. One that ends with "?name" is for requests that have this parameter.
  */
 struct hub_route {
     const char *method; /* "GET" serves HEAD too */

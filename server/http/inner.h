@@ -1,6 +1,6 @@
 /**
- * A request within a request: a handler is called for another address, in this process and on this thread, and answers
- * what a client would get, by the same functions and with the same checks.
+ * A request within a request: a handler is called for another address, in this process and on this thread,
+ * and answers what a client would get, by the same functions and with the same checks.
  */
 #ifndef HUB_HTTP_INNER_H
 #define HUB_HTTP_INNER_H
@@ -15,9 +15,9 @@ struct hub_inner {
 };
 
 /**
- * GET `target` ("/api/v1/datasets/ID?limit=3") for a request that may block. What it waits for (HUB_AGAIN: memory or a
- * thread for long work) the outer request waits for, and calls it again from its start; what would have to be fetched
- * first is HUB_BUSY. The route has to be for all.
+ * GET `target` ("/api/v1/datasets/ID?limit=3") for a request that may block. What it waits for (HUB_AGAIN:
+ * memory or a thread for long work) the outer request waits for, and calls it again from its start; what
+ * would have to be fetched first is HUB_BUSY. The route has to be for all.
  */
 HUB_MUST_USE enum hub_status hub_inner_get(struct hub_inner *inner, struct hub_request *outer,
                                            const struct hub_route *routes, const char *target,
