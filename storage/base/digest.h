@@ -38,6 +38,8 @@ bool hub_unhex(struct hub_view text, void *out, size_t size);
 
 /** CRC-32C (Castagnoli): start with 0, feed the result back in. */
 uint32_t hub_crc32c(uint32_t crc, const void *data, size_t size);
+/** Of bytes that follow each other, from the CRC-32C of the first and of the second ones. */
+uint32_t hub_crc32c_join(uint32_t first, uint32_t second, uint64_t second_size);
 /** The same without special instructions, for tests. */
 uint32_t hub_crc32c_portable(uint32_t crc, const void *data, size_t size);
 

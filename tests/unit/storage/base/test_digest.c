@@ -53,6 +53,30 @@ Test(digest, crc32c)
     }
 }
 
+Test(digest, crc32c_of_long_runs)
+{
+    static uint8_t data[60000];
+    for (size_t i = 0; i < sizeof data; i++)
+        data[i] = (uint8_t)(i * i + 7 * i + i / 251);
+    for (size_t n = 760; n < sizeof data - 7; n += n / 9) {
+        const uint32_t whole = hub_crc32c(5, data + 7, n);
+        cr_assert_eq(whole, hub_crc32c_portable(5, data + 7, n), "%zu", n);
+    }
+}
+
+Test(digest, crc32c_of_two_parts)
+{
+    static uint8_t data[5000];
+    for (size_t i = 0; i < sizeof data; i++)
+        data[i] = (uint8_t)(i * i + 3 * i);
+    const uint32_t whole = hub_crc32c(0, data, sizeof data);
+    for (size_t n = 0; n <= sizeof data; n += 50) {
+        const uint32_t first = hub_crc32c(0, data, n), second = hub_crc32c(0, data + n, sizeof data - n);
+        cr_assert_eq(hub_crc32c_join(first, second, sizeof data - n), whole, "%zu", n);
+    }
+    cr_expect_eq(hub_crc32c_join(0, whole, sizeof data), whole); /* nothing before it */
+}
+
 Test(digest, hex)
 {
     uint8_t bytes[3];
