@@ -19,10 +19,7 @@ enum { MAX_DEPTH = 32, MAX_NAMES = 4 * 1000 * 1000 };
 
 /* What a file should be. */
 struct expected {
-    const char *path;
-    uint64_t size;
-    const uint8_t *sha256;              /* NULL: unknown */
-    const struct hub_remote_file *file; /* the remote's, or NULL */
+    struct hub_remote_file file; /* path, size and digests; borrowed */
     bool from_hub;
 };
 
@@ -53,31 +50,32 @@ static enum hub_status check_one(const struct verifier *v, const struct expected
     HUB_CLEANUP(hub_closep) int fd = -1;
     HUB_CLEANUP(hub_hasher_dispose) struct hub_hasher hasher = {0};
     HUB_CLEANUP(hub_sums_dispose) struct hub_sums sums = {0};
+    const struct hub_remote_file *file = &e->file;
     struct stat st;
     /* a pipe: no file */
     const enum hub_status opened =
-        hub_fs_open_beneath(v->directory, e->path, O_RDONLY | O_NONBLOCK, 0, &fd, err);
+        hub_fs_open_beneath(v->directory, file->path, O_RDONLY | O_NONBLOCK, 0, &fd, err);
     if (opened == HUB_NOT_FOUND)
-        return report(v, e->path, MINARI_FILE_MISSING, err);
+        return report(v, file->path, MINARI_FILE_MISSING, err);
     if (opened)
         return opened;
-    if (fstat(fd, &st) || !S_ISREG(st.st_mode) || (uint64_t)st.st_size != e->size)
-        return report(v, e->path, MINARI_FILE_CHANGED, err);
-    if (e->file ? !hub_remote_file_proven(e->file) : !e->sha256)
-        return report(v, e->path, MINARI_FILE_SIZE_ONLY, err);
-    HUB_TRY(hub_hasher_begin(&hasher, e->file ? e->file->other : HUB_NO_DIGEST, e->size, err));
-    HUB_TRY(hub_hasher_read(&hasher, fd, e->size, NULL, NULL, err));
+    if (fstat(fd, &st) || !S_ISREG(st.st_mode) || (uint64_t)st.st_size != file->size)
+        return report(v, file->path, MINARI_FILE_CHANGED, err);
+    if (!hub_remote_file_proven(file))
+        return report(v, file->path, MINARI_FILE_SIZE_ONLY, err);
+    HUB_TRY(hub_hasher_begin(&hasher, file->other, file->size, err));
+    HUB_TRY(hub_hasher_read(&hasher, fd, file->size, NULL, NULL, err));
     HUB_TRY(hub_hasher_end(&hasher, &sums, err));
-    if (e->file ? !hub_sums_agree(&sums, e->file) : memcmp(sums.sha256, e->sha256, HUB_SHA256_BYTES) != 0)
-        return report(v, e->path, MINARI_FILE_CHANGED, err);
-    return report(v, e->path, e->from_hub ? MINARI_FILE_VERIFIED : MINARI_FILE_UNCHANGED, err);
+    if (!hub_sums_agree(&sums, file))
+        return report(v, file->path, MINARI_FILE_CHANGED, err);
+    return report(v, file->path, e->from_hub ? MINARI_FILE_VERIFIED : MINARI_FILE_UNCHANGED, err);
 }
 
 /* ---- files that should not be there ---- */
 
 static int compare_expected(const void *key, const void *item)
 {
-    return strcmp(key, ((const struct expected *)item)->path);
+    return strcmp(key, ((const struct expected *)item)->file.path);
 }
 
 static enum hub_status find_extra(const struct verifier *v, const char *folder, unsigned depth,
@@ -131,8 +129,7 @@ static enum hub_status against_record(struct verifier *v, const char *directory,
     HUB_CLEANUP(hub_freep) struct expected *files = NULL;
     HUB_TRY(hub_new(&files, record.count + 1, sizeof *files, err));
     for (size_t i = 0; i < record.count; i++)
-        files[i] = (struct expected){record.files[i].path, record.files[i].size, record.files[i].sha256, NULL,
-                                     record.files[i].from_hub};
+        files[i] = (struct expected){hub_record_expects(&record.files[i]), record.files[i].from_hub};
     snprintf(v->result->revision, sizeof v->result->revision, "%.40s", record.revision);
     v->files = files;
     v->count = record.count;
@@ -160,8 +157,7 @@ static enum hub_status against_hub(struct verifier *v, struct minari_client *cli
     (void)!hub_record_read(directory, &record, NULL); /* empty where there is none */
     for (size_t i = 0; i < plan.count; i++)
         if (!record.partial || has_file(&record, plan.items[i].path))
-            files[v->count++] =
-                (struct expected){plan.items[i].path, plan.items[i].size, NULL, &plan.items[i], true};
+            files[v->count++] = (struct expected){plan.items[i], true};
     snprintf(v->result->revision, sizeof v->result->revision, "%.40s", plan.revision);
     v->result->against_hub = true;
     v->files = files;

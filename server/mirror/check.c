@@ -58,9 +58,8 @@ struct subject {
     struct hub_digest_note note;
     const struct hub_upstream_file *from; /* as it came, where it is still that file */
     enum { BY_NOTHING, BY_ORIGIN, BY_HASH, BY_RECORD } basis;
-    bool changed; /* something is known of it, but of another state */
-    uint8_t want[HUB_SHA256_BYTES], got[HUB_SHA256_BYTES];
-    struct hub_file_digests digests;
+    bool changed;                          /* something is known of it, but of another state */
+    struct hub_file_digests want, digests; /* what of it is known; of what was read */
 };
 
 /* ---- what is found ---- */
@@ -131,10 +130,25 @@ static int origin_by_path(const void *a, const void *b)
     return strcmp(a, ((const struct hub_upstream_file *)b)->path);
 }
 
-static void expect(struct subject *s, const uint8_t *sha256, int basis)
+/* Its SHA-256 of then. What got none while it came has what it was hashed to since, and the remote's CRC-32C in any
+ * case: the hash may be of what was damaged by then. */
+static void expect(struct subject *s, const struct hub_remote_file *then, int basis)
 {
-    memcpy(s->want, sha256, sizeof s->want);
     s->basis = basis;
+    if (then->has_sha256)
+        hub_hex(then->sha256, HUB_SHA256_BYTES, s->want.sha256);
+    else if (s->note.same)
+        memcpy(s->want.sha256, s->note.digests.sha256, sizeof s->want.sha256);
+    if (!then->has_sha256 && then->other == HUB_BY_CRC32C)
+        hub_hex(then->sum, 4, s->want.crc32c);
+}
+
+static struct hub_remote_file as_listed(const struct hub_upstream_file *from)
+{
+    struct hub_remote_file file = {.has_sha256 = from->has_sha256, .other = from->other};
+    memcpy(file.sha256, from->sha256, sizeof file.sha256);
+    memcpy(file.sum, from->sum, sizeof file.sum);
+    return file;
 }
 
 static void look_up(const struct check *c, struct subject *s)
@@ -150,16 +164,20 @@ static void look_up(const struct check *c, struct subject *s)
     const struct hub_record_file *record =
         c->record.files ? bsearch(path, c->record.files, c->record.count, sizeof *record, record_by_path)
                         : NULL;
-    uint8_t sum[HUB_SHA256_BYTES];
+    struct hub_remote_file then;
     if (from && from->size == s->stamp.size && from->modified_ns == (int64_t)s->stamp.mtime_ns) {
         s->from = from;
-        expect(s, from->sha256, BY_ORIGIN);
+        then = as_listed(from);
+        expect(s, &then, BY_ORIGIN);
     }
-    if (!s->from && s->note.same && hub_unhex(hub_view_of(s->note.digests.sha256), sum, sizeof sum))
-        expect(s, sum, BY_HASH);
-    else if (!s->from && record && record->size == s->stamp.size &&
-             (int64_t)s->stamp.mtime_ns <= c->downloaded_ns)
-        expect(s, record->sha256, BY_RECORD);
+    if (!s->from && s->note.same && (*s->note.digests.sha256 || *s->note.digests.crc32c)) {
+        s->basis = BY_HASH;
+        s->want = s->note.digests;
+    } else if (!s->from && record && record->size == s->stamp.size &&
+               (int64_t)s->stamp.mtime_ns <= c->downloaded_ns) {
+        then = hub_record_expects(record);
+        expect(s, &then, BY_RECORD);
+    }
     s->changed = !s->basis && (noted || from || record);
 }
 
@@ -227,7 +245,7 @@ static enum hub_status read_all(struct check *c, struct subject *s, struct sums 
 static enum hub_status hash(struct check *c, struct subject *s, bool *bad, struct hub_error *err)
 {
     HUB_CLEANUP(dispose_sums) struct sums sums = {.crc32c = 0};
-    uint8_t md5[HUB_DIGEST_MAX], got[HUB_DIGEST_MAX];
+    uint8_t md5[HUB_DIGEST_MAX], sha256[HUB_DIGEST_MAX];
     HUB_TRY(hub_digest_begin(&sums.sha256, HUB_SHA256, err));
     if (!s->note.same || !*s->note.digests.md5)
         HUB_TRY(hub_digest_begin(&sums.md5, HUB_MD5, err));
@@ -237,10 +255,9 @@ static enum hub_status hash(struct check *c, struct subject *s, bool *bad, struc
         return HUB_OK;
     const uint8_t crc[] = {(uint8_t)(sums.crc32c >> 24), (uint8_t)(sums.crc32c >> 16),
                            (uint8_t)(sums.crc32c >> 8), (uint8_t)sums.crc32c};
-    HUB_TRY(hub_digest_end(&sums.sha256, got, err));
-    memcpy(s->got, got, sizeof s->got);
+    HUB_TRY(hub_digest_end(&sums.sha256, sha256, err));
     s->digests = s->note.digests;
-    hub_hex(s->got, HUB_SHA256_BYTES, s->digests.sha256);
+    hub_hex(sha256, HUB_SHA256_BYTES, s->digests.sha256);
     hub_hex(crc, sizeof crc, s->digests.crc32c);
     if (with_md5) {
         HUB_TRY(hub_digest_end(&sums.md5, md5, err));
@@ -323,6 +340,7 @@ static enum hub_status mend(struct check *c, const struct subject *s, struct hub
                                 .generation = file->generation,
                                 .etag = file->etag,
                                 .modified_ns = file->modified_ns,
+                                .has_sha256 = file->has_sha256,
                                 .other = file->other};
     memcpy(origin.sha256, file->sha256, sizeof origin.sha256);
     memcpy(origin.sum, file->sum, sizeof origin.sum);
@@ -366,23 +384,34 @@ static enum hub_status take_mended(struct check *c, struct subject *s, const str
     hub_mirror_tell(c->w, HUB_CHECK_REPAIRED, c->summary->id, "%s: %s", s->file->path, how);
     s->stamp = hub_stamp_of(&st);
     s->digests = (struct hub_file_digests){{0}, {0}, {0}};
-    hub_hex(s->want, HUB_SHA256_BYTES, s->digests.sha256);
+    hub_hex(m->sha256, HUB_SHA256_BYTES, s->digests.sha256);
+    memcpy(s->digests.crc32c, s->want.crc32c, sizeof s->digests.crc32c);
     HUB_TRY(hub_damage_clear(o->catalog, c->summary->root, s->path, err));
     c->mended = true;
     return keep_digests(c, s, err);
 }
 
+static bool is_other(const char *want, const char *is)
+{
+    return *want && strcmp(want, is) != 0;
+}
+
+static void describe(const struct subject *s, bool bad, char out[300])
+{
+    const bool crc = !is_other(s->want.sha256, s->digests.sha256);
+    if (bad)
+        snprintf(out, 300, "the disk cannot read all of it");
+    else
+        snprintf(out, 300,
+                 "its bytes are not what they were, though nobody changed it (%s %.16s%s, it was %.16s%s)",
+                 crc ? "CRC-32C" : "SHA-256", crc ? s->digests.crc32c : s->digests.sha256, crc ? "" : "...",
+                 crc ? s->want.crc32c : s->want.sha256, crc ? "" : "...");
+}
+
 static enum hub_status deal_with_damage(struct check *c, struct subject *s, bool bad, struct hub_error *err)
 {
-    char what[300], want[2 * HUB_SHA256_BYTES + 1], got[2 * HUB_SHA256_BYTES + 1];
-    hub_hex(s->want, 8, want);
-    hub_hex(s->got, 8, got);
-    if (bad)
-        snprintf(what, sizeof what, "the disk cannot read all of it");
-    else
-        snprintf(what, sizeof what,
-                 "its bytes are not what they were, though nobody changed it (SHA-256 %s..., it was %s...)",
-                 got, want);
+    char what[300];
+    describe(s, bad, what);
     if (!c->repair || !s->from)
         return quarantine(c, s, what, NULL, err);
     struct hub_error why = {0};
@@ -420,7 +449,7 @@ static enum hub_status compare(struct check *c, struct subject *s, struct hub_er
         note(c, s->file->path, "changed", "it was changed while it was read: check it again");
         return HUB_OK;
     }
-    return bad || (s->basis && memcmp(s->want, s->got, sizeof s->want) != 0)
+    return bad || is_other(s->want.sha256, s->digests.sha256) || is_other(s->want.crc32c, s->digests.crc32c)
                ? deal_with_damage(c, s, bad, err)
                : deal_with_good(c, s, err);
 }

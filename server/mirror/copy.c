@@ -46,6 +46,33 @@ static bool is_damaged(const struct hub_mirror_work *w, const char *dataset, con
     return hub_damage_admit(o->catalog, w->root, path, &stamp, NULL) != HUB_OK;
 }
 
+/* Of what was hashed only after it came, the digests of the file have it by now, or soon. One of other bytes than
+ * those that came does not count: it was damaged by then.
+ * @param known  NULL: it was */
+static void take_sha256(const struct hub_mirror_work *w, const char *dataset, const uint8_t *known,
+                        struct hub_origin *to)
+{
+    const struct hub_mirrors_options *o = &w->mirrors->options;
+    HUB_CLEANUP(hub_closep) int fd = -1;
+    struct hub_file_digests digests;
+    struct stat st;
+    char crc32c[9];
+    to->has_sha256 = known != NULL;
+    if (known) {
+        memcpy(to->sha256, known, sizeof to->sha256);
+        return;
+    }
+    HUB_CLEANUP(hub_freep) char *path = hub_path_join(dataset, to->path);
+    if (!path || to->other != HUB_BY_CRC32C || hub_roots_open(o->roots, w->root, path, O_PATH, &fd, NULL) ||
+        fstat(fd, &st))
+        return;
+    hub_hex(to->sum, 4, crc32c);
+    const struct hub_stamp stamp = hub_stamp_of(&st);
+    to->has_sha256 = !hub_digest_find(o->catalog, w->root, path, &stamp, &digests, NULL) &&
+                     strcmp(digests.crc32c, crc32c) == 0 &&
+                     hub_unhex(hub_view_of(digests.sha256), to->sha256, sizeof to->sha256);
+}
+
 static void take_record(const struct hub_mirror_work *w, const char *path, struct here *out)
 {
     const struct hub_record *record = &out->record;
@@ -58,8 +85,8 @@ static void take_record(const struct hub_mirror_work *w, const char *path, struc
             continue; /* to be fetched */
         *to = (struct hub_origin){
             .path = from->path, .size = from->size, .modified_ns = from->modified_ns, .other = from->other};
-        memcpy(to->sha256, from->sha256, sizeof to->sha256);
         memcpy(to->sum, from->sum, sizeof to->sum);
+        take_sha256(w, path, from->has_sha256 ? from->sha256 : NULL, to);
         out->have.count++;
     }
 }
@@ -81,8 +108,8 @@ static void take_origins(const struct hub_mirror_work *w, const char *path, size
                                   .etag = from->etag,
                                   .modified_ns = from->modified_ns,
                                   .other = from->other};
-        memcpy(to->sha256, from->sha256, sizeof to->sha256);
         memcpy(to->sum, from->sum, sizeof to->sum);
+        take_sha256(w, path, from->has_sha256 ? from->sha256 : NULL, to);
         out->have.count++;
     }
 }
@@ -214,7 +241,8 @@ static enum hub_status keep_digests(const struct hub_mirror_work *w, const struc
             continue;
         }
         *item = (struct hub_digest_item){.path = path, .stamp = hub_stamp_of(&st)};
-        hub_hex(from->sha256, sizeof from->sha256, item->digests.sha256);
+        if (from->has_sha256)
+            hub_hex(from->sha256, sizeof from->sha256, item->digests.sha256);
         if (from->other == HUB_BY_CRC32C)
             hub_hex(from->sum, 4, item->digests.crc32c);
         if (from->other == HUB_BY_MD5)
@@ -245,6 +273,7 @@ static enum hub_status store(const struct hub_mirror_work *w, const struct hub_t
                                               .generation = from->generation,
                                               .modified_ns = from->modified_ns,
                                               .other = from->other,
+                                              .has_sha256 = from->has_sha256,
                                               .pieces = {(const char *)from->pieces, from->pieces_size}};
         memcpy(files[i].sha256, from->sha256, sizeof files[i].sha256);
         memcpy(files[i].sum, from->sum, sizeof files[i].sum);

@@ -57,7 +57,9 @@ static enum hub_status read_files(struct hub_stmt *stmt, struct hub_buf *texts, 
                                            .generation = (uint64_t)hub_stmt_int(stmt, 3),
                                            .modified_ns = hub_stmt_int(stmt, 4),
                                            .other = (uint8_t)hub_stmt_int(stmt, 6)};
-        read_digest(hub_stmt_blob(stmt, 5), file->sha256, sizeof file->sha256);
+        const struct hub_view sha256 = hub_stmt_blob(stmt, 5);
+        file->has_sha256 = sha256.size == sizeof file->sha256;
+        read_digest(sha256, file->sha256, sizeof file->sha256);
         read_digest(hub_stmt_blob(stmt, 7), file->sum, sizeof file->sum);
         HUB_TRY(keep_text(texts, hub_stmt_text(stmt, 0), err));
         HUB_TRY(keep_text(texts, hub_stmt_text(stmt, 1), err));
@@ -216,6 +218,15 @@ enum hub_status hub_upstream_pieces(struct hub_catalog *catalog, uint32_t root, 
 
 /* ---- writing ---- */
 
+/* By both SHA-256, or where one is not known by what the remote states. */
+static bool is_same(const struct hub_upstream_file *a, const struct hub_upstream_file *b)
+{
+    if (a->has_sha256 && b->has_sha256)
+        return memcmp(a->sha256, b->sha256, sizeof a->sha256) == 0;
+    return a->other && a->other == b->other && a->size == b->size &&
+           memcmp(a->sum, b->sum, sizeof a->sum) == 0;
+}
+
 /* What the new list has and the old has not, and so on. Both are sorted. */
 static void compare(const struct hub_upstream *old, const struct hub_upstream *new, uint64_t out[3])
 {
@@ -226,7 +237,7 @@ static void compare(const struct hub_upstream *old, const struct hub_upstream *n
                           : k == new->file_count ? -1
                                                  : strcmp(old->files[i].path, new->files[k].path);
         out[0] += order > 0;
-        out[1] += order == 0 && memcmp(old->files[i].sha256, new->files[k].sha256, HUB_SHA256_BYTES) != 0;
+        out[1] += order == 0 && !is_same(&old->files[i], &new->files[k]);
         out[2] += order < 0;
         i += order <= 0;
         k += order >= 0;
@@ -291,7 +302,9 @@ static enum hub_status put_file(const struct hub_catalog *catalog, struct hub_db
         " DO UPDATE SET size = excluded.size, modified = excluded.modified, generation = excluded.generation,"
         " etag = excluded.etag, sha256 = excluded.sha256, other = excluded.other, sum = excluded.sum, pieces "
         "="
-        " CASE WHEN excluded.pieces IS NULL AND sha256 = excluded.sha256 THEN pieces ELSE excluded.pieces "
+        " CASE WHEN excluded.pieces IS NULL AND size = excluded.size AND (sha256 <> x'' AND sha256 = "
+        "excluded.sha256"
+        " OR other <> 0 AND other = excluded.other AND sum = excluded.sum) THEN pieces ELSE excluded.pieces "
         "END",
         &stmt, err));
     bind_dataset(catalog, stmt, root, path, number);
@@ -300,7 +313,7 @@ static enum hub_status put_file(const struct hub_catalog *catalog, struct hub_db
     hub_stmt_bind_int(stmt, 5, file->modified_ns);
     hub_stmt_bind_int(stmt, 6, (int64_t)file->generation);
     hub_stmt_bind_text(stmt, 7, file->etag ? file->etag : "");
-    hub_stmt_bind_blob(stmt, 8, file->sha256, sizeof file->sha256);
+    hub_stmt_bind_blob(stmt, 8, file->sha256, file->has_sha256 ? sizeof file->sha256 : 0);
     hub_stmt_bind_int(stmt, 9, file->other);
     hub_stmt_bind_blob(stmt, 10, file->sum, sizeof file->sum);
     hub_stmt_bind_blob(stmt, 11, file->pieces.data, file->pieces.size);

@@ -12,6 +12,7 @@ struct hub_upstream_file {
     const char *path, *etag; /* etag "": not said */
     uint64_t size, generation;
     int64_t modified_ns;              /* of the copy */
+    bool has_sha256;                  /* else it was not computed while it came: the digests have it later */
     uint8_t sha256[HUB_SHA256_BYTES]; /* of the copy */
     uint8_t other;                    /* which digest `sum` is, as the remote states it; 0: none */
     uint8_t sum[HUB_SHA1_BYTES];

@@ -15,8 +15,9 @@ static enum hub_status hash_file(struct hub_check *c, uint32_t i, struct hub_err
     HUB_CLEANUP(hub_closep) int fd = -1;
     HUB_CLEANUP(hub_hasher_dispose) struct hub_hasher hasher = {0};
     const struct hub_remote_file *file = &c->plan->items[i];
+    const struct hub_sums *sums = &c->staging->sums[i];
     c->bytes_hashed += file->size;
-    if (c->staging->sums[i].known)
+    if (sums->known && (sums->has_sha256 || (c->sha256_later && !file->has_sha256)))
         return HUB_OK;
     HUB_TRY(
         hub_fs_open_beneath(c->staging->tree, file->path, O_RDONLY | O_NOFOLLOW, HUB_FS_NO_LINKS, &fd, err));

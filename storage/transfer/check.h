@@ -10,6 +10,7 @@ struct hub_check {
     struct hub_staging *staging;
     struct hub_remote_files *plan; /* digests that come later are added */
     unsigned wait_ms;              /* for digests the hub does not know yet */
+    bool sha256_later;             /* as in hub_pieces */
     hub_tick_fn tick;
     void *user;
     const struct hub_transfer_watch *watch; /* or NULL */

@@ -25,10 +25,18 @@ enum hub_status hub_hasher_begin(struct hub_hasher *h, enum hub_remote_digest ki
     return hub_digest_add(&h->other, (struct hub_view){head, (size_t)n}, err);
 }
 
-static enum hub_status end_piece(struct hub_hasher *h, struct hub_error *err)
+static void put_crc(uint32_t crc32c, uint8_t at[4])
 {
-    const uint8_t sum[] = {(uint8_t)(h->piece >> 24), (uint8_t)(h->piece >> 16), (uint8_t)(h->piece >> 8),
-                           (uint8_t)h->piece};
+    for (int i = 0; i < 4; i++)
+        at[i] = (uint8_t)(crc32c >> (24 - 8 * i));
+}
+
+/* @param size  bytes of it */
+static enum hub_status end_piece(struct hub_hasher *h, uint64_t size, struct hub_error *err)
+{
+    uint8_t sum[4];
+    put_crc(h->piece, sum);
+    h->crc32c = hub_crc32c_join(h->crc32c, h->piece, size);
     h->piece = 0;
     return hub_buf_add(&h->pieces, sum, sizeof sum, err);
 }
@@ -41,7 +49,7 @@ static enum hub_status add_pieces(struct hub_hasher *h, struct hub_view bytes, s
         bytes = (struct hub_view){bytes.data + n, bytes.size - n};
         at += n;
         if (at % HUB_SUM_PIECE == 0)
-            HUB_TRY(end_piece(h, err));
+            HUB_TRY(end_piece(h, HUB_SUM_PIECE, err));
     }
     return HUB_OK;
 }
@@ -50,8 +58,6 @@ enum hub_status hub_hasher_add(struct hub_hasher *h, struct hub_view bytes, stru
 {
     HUB_TRY(add_pieces(h, bytes, err));
     h->at += bytes.size;
-    if (h->kind == HUB_BY_CRC32C)
-        h->crc32c = hub_crc32c(h->crc32c, bytes.data, bytes.size);
     if (h->other.context)
         HUB_TRY(hub_digest_add(&h->other, bytes, err));
     return hub_digest_add(&h->sha256, bytes, err);
@@ -60,12 +66,11 @@ enum hub_status hub_hasher_add(struct hub_hasher *h, struct hub_view bytes, stru
 enum hub_status hub_hasher_end(struct hub_hasher *h, struct hub_sums *out, struct hub_error *err)
 {
     uint8_t sum[HUB_DIGEST_MAX] = {0};
-    for (int i = 0; i < 4; i++)
-        sum[i] = (uint8_t)(h->crc32c >> (24 - 8 * i));
+    if (h->at % HUB_SUM_PIECE)
+        HUB_TRY(end_piece(h, h->at % HUB_SUM_PIECE, err));
+    put_crc(h->crc32c, sum);
     if (h->other.context)
         HUB_TRY(hub_digest_end(&h->other, sum, err));
-    if (h->at % HUB_SUM_PIECE)
-        HUB_TRY(end_piece(h, err));
     hub_sums_dispose(out);
     if (h->at > HUB_SUM_PIECE)
         out->pieces = (uint8_t *)hub_buf_take(&h->pieces, &out->pieces_size);
@@ -73,7 +78,7 @@ enum hub_status hub_hasher_end(struct hub_hasher *h, struct hub_sums *out, struc
     memcpy(out->other, sum, sizeof out->other);
     HUB_TRY(hub_digest_end(&h->sha256, out->sha256, err));
     out->kind = h->kind;
-    out->known = true;
+    out->known = out->has_sha256 = true;
     return HUB_OK;
 }
 
@@ -88,6 +93,34 @@ void hub_sums_dispose(struct hub_sums *sums)
 {
     free(sums->pieces);
     *sums = (struct hub_sums){0};
+}
+
+enum hub_status hub_sums_begin(struct hub_sums *sums, uint64_t size, struct hub_error *err)
+{
+    hub_sums_dispose(sums);
+    sums->pieces_size = 4 * (size_t)((size + HUB_SUM_PIECE - 1) / HUB_SUM_PIECE);
+    return hub_new(&sums->pieces, sums->pieces_size, 1, err);
+}
+
+void hub_sums_put(struct hub_sums *sums, uint64_t piece, uint32_t crc32c)
+{
+    put_crc(crc32c, sums->pieces + 4 * piece);
+}
+
+/* Pieces are kept where there are several. */
+void hub_sums_end(struct hub_sums *sums, uint64_t size)
+{
+    uint32_t all = 0;
+    for (uint64_t at = 0; at < size; at += HUB_SUM_PIECE) {
+        const uint8_t *sum = sums->pieces + at / HUB_SUM_PIECE * 4;
+        const uint32_t crc = (uint32_t)sum[0] << 24 | (uint32_t)sum[1] << 16 | (uint32_t)sum[2] << 8 | sum[3];
+        all = hub_crc32c_join(all, crc, HUB_MIN(size - at, (uint64_t)HUB_SUM_PIECE));
+    }
+    if (size <= HUB_SUM_PIECE)
+        hub_sums_dispose(sums);
+    put_crc(all, sums->other);
+    sums->kind = HUB_BY_CRC32C;
+    sums->known = true;
 }
 
 enum hub_status hub_hasher_read(struct hub_hasher *h, int fd, uint64_t end, hub_tick_fn tick, void *user,
@@ -109,6 +142,6 @@ enum hub_status hub_hasher_read(struct hub_hasher *h, int fd, uint64_t end, hub_
 bool hub_sums_agree(const struct hub_sums *sums, const struct hub_remote_file *file)
 {
     if (file->has_sha256)
-        return memcmp(file->sha256, sums->sha256, HUB_SHA256_BYTES) == 0;
+        return sums->has_sha256 && memcmp(file->sha256, sums->sha256, HUB_SHA256_BYTES) == 0;
     return file->other && file->other == sums->kind && memcmp(file->sum, sums->other, HUB_SHA1_BYTES) == 0;
 }

@@ -11,12 +11,18 @@ enum { HUB_SUM_PIECE = 1024 * 1024 };
 struct hub_sums {
     uint8_t *pieces; /* CRC-32C of each HUB_SUM_PIECE bytes, big-endian; NULL: of one piece, or not known */
     size_t pieces_size;
-    bool known;
+    bool known, has_sha256;
     uint8_t kind; /* enum hub_remote_digest, of `other` */
     uint8_t sha256[HUB_SHA256_BYTES], other[HUB_SHA1_BYTES];
 };
 
 void hub_sums_dispose(struct hub_sums *sums);
+
+/** Make the sums of a file, which is not empty, of the CRC-32C of its pieces alone, put in any order: begin, put
+ * each, again if its bytes come again, and end. They have no SHA-256 then. */
+HUB_MUST_USE enum hub_status hub_sums_begin(struct hub_sums *sums, uint64_t size, struct hub_error *err);
+void hub_sums_put(struct hub_sums *sums, uint64_t piece, uint32_t crc32c);
+void hub_sums_end(struct hub_sums *sums, uint64_t size);
 
 /** Whether they agree with what the remote says. */
 bool hub_sums_agree(const struct hub_sums *sums, const struct hub_remote_file *file);
@@ -26,7 +32,7 @@ struct hub_hasher {
     uint64_t at; /* all bytes before it are in */
     struct hub_digest sha256, other;
     enum hub_remote_digest kind;
-    uint32_t crc32c, piece; /* of all, and of the piece under way */
+    uint32_t crc32c, piece; /* of the pieces before, and of the one under way */
     struct hub_buf pieces;
 };
 

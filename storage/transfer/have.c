@@ -18,7 +18,7 @@ bool hub_origin_same(const struct hub_origin *origin, const struct hub_remote_fi
     if (origin->size != file->size)
         return false;
     if (file->has_sha256)
-        return memcmp(origin->sha256, file->sha256, HUB_SHA256_BYTES) == 0;
+        return origin->has_sha256 && memcmp(origin->sha256, file->sha256, HUB_SHA256_BYTES) == 0;
     if (file->other)
         return origin->other == file->other && memcmp(origin->sum, file->sum, HUB_SHA1_BYTES) == 0;
     return file->generation && origin->generation == file->generation;
@@ -112,7 +112,7 @@ void hub_have_take(const struct hub_have *have, struct hub_staging *s)
         if (linked) { /* verified when it came, by the digest that the remote still states */
             struct hub_sums *sums = &s->sums[i];
             hub_sums_dispose(sums);
-            *sums = (struct hub_sums){.known = true, .kind = file->other};
+            *sums = (struct hub_sums){.known = true, .has_sha256 = origin->has_sha256, .kind = file->other};
             memcpy(sums->sha256, origin->sha256, sizeof sums->sha256);
             memcpy(sums->other, file->sum, sizeof sums->other);
         }

@@ -328,6 +328,25 @@ static void name_unlisted(const struct hub_import *im, struct hub_imported *set)
             names, set->unlisted > UNLISTED_NAMES ? ", ..." : "");
 }
 
+/* A record of a copy may have another digest than the one that was computed while the tar was unpacked. */
+static enum hub_status agrees(const struct hub_staging *s, const struct hub_unpacked *is,
+                              const struct hub_remote_file *expected, bool *out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_closep) int fd = -1;
+    HUB_CLEANUP(hub_hasher_dispose) struct hub_hasher hasher = {0};
+    HUB_CLEANUP(hub_sums_dispose) struct hub_sums sums = {.has_sha256 = true};
+    memcpy(sums.sha256, is->sha256, sizeof sums.sha256);
+    *out = is->size == expected->size;
+    if (*out && !expected->has_sha256) {
+        HUB_TRY(hub_fs_open_beneath(s->tree, is->path, O_RDONLY, HUB_FS_NO_LINKS, &fd, err));
+        HUB_TRY(hub_hasher_begin(&hasher, expected->other, is->size, err));
+        HUB_TRY(hub_hasher_read(&hasher, fd, is->size, NULL, NULL, err));
+        HUB_TRY(hub_hasher_end(&hasher, &sums, err));
+    }
+    *out = *out && hub_sums_agree(&sums, expected);
+    return HUB_OK;
+}
+
 static enum hub_status verify(const struct hub_import *im, const struct hub_staging *s,
                               struct hub_imported *set, struct hub_error *err)
 {
@@ -339,16 +358,18 @@ static enum hub_status verify(const struct hub_import *im, const struct hub_stag
         return hub_fail_as(err, HUB_CORRUPT, "digest-mismatch",
                            "'%.200s/" HUB_RECORD_FILE "' is no record of a dataset", set->root);
     for (size_t i = 0; i < set->record.count; i++) {
-        const struct hub_record_file *says = &set->record.files[i];
+        const struct hub_remote_file expected = hub_record_expects(&set->record.files[i]), *says = &expected;
+        bool good;
         struct hub_unpacked *is = find_file(im, set, says->path);
         if (!is)
             return hub_fail_as(err, HUB_CORRUPT, "digest-mismatch",
                                "'%.200s' of '%.200s' is not in the tar, though its record lists it",
                                says->path, set->root);
-        if (is->size != says->size || memcmp(is->sha256, says->sha256, sizeof is->sha256) != 0)
+        HUB_TRY(agrees(s, is, says, &good, err));
+        if (!good)
             return hub_fail_as(err, HUB_CORRUPT, "digest-mismatch",
-                               "'%.200s' of '%.200s' is not what its record says: SHA-256 differs",
-                               says->path, set->root);
+                               "'%.200s' of '%.200s' is not what its record says: %s differs", says->path,
+                               set->root, hub_remote_digest_name(says));
         set->verified += !is->listed;
         is->listed = true;
     }

@@ -98,6 +98,15 @@ static enum hub_status copy_good(struct work *w, struct hub_error *err)
     return HUB_OK;
 }
 
+/* By its SHA-256; where none was computed yet, the remote's digest of then says what it was. */
+static bool is_as_copied(const struct hub_sums *sums, const struct hub_origin *origin)
+{
+    if (origin->has_sha256)
+        return memcmp(sums->sha256, origin->sha256, HUB_SHA256_BYTES) == 0;
+    return origin->other && sums->kind == origin->other &&
+           memcmp(sums->other, origin->sum, HUB_SHA1_BYTES) == 0;
+}
+
 static enum hub_status fetch(struct work *w, struct hub_error *err)
 {
     struct hub_mend *m = w->m;
@@ -125,7 +134,8 @@ static enum hub_status fetch(struct work *w, struct hub_error *err)
                               .tick = m->tick,
                               .user = m->user};
     HUB_TRY(hub_check_run(&check, err));
-    if (memcmp(s->sums[0].sha256, m->origin->sha256, HUB_SHA256_BYTES) == 0)
+    memcpy(m->sha256, s->sums[0].sha256, sizeof m->sha256);
+    if (is_as_copied(&s->sums[0], m->origin))
         return HUB_OK;
     HUB_TRY(hub_staging_forget(s, 0, err));
     return hub_fail_as(err, HUB_CORRUPT, "digest-mismatch", "'%s' is not what it was when it was copied",

@@ -21,6 +21,7 @@ struct hub_mend {
     hub_tick_fn tick;
     void *user;
 
+    uint8_t sha256[HUB_SHA256_BYTES]; /* of the file that is in place */
     uint64_t bytes_fetched;
     uint32_t fetched, segments; /* how many, of how many */
 };

@@ -10,6 +10,7 @@ struct hub_origin {
     uint64_t generation;              /* 0: not said */
     const char *etag;                 /* borrowed; NULL: not said, or not asked for again */
     int64_t modified_ns;              /* of the file here: the remote's, where that is known */
+    bool has_sha256;                  /* else it is not computed yet */
     uint8_t sha256[HUB_SHA256_BYTES]; /* of the bytes here */
     uint8_t other;                    /* enum hub_remote_digest, of `sum`: as the remote states it */
     uint8_t sum[HUB_SHA1_BYTES];

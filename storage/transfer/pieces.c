@@ -26,7 +26,8 @@ struct piece {
     struct run *run;
     struct hub_buf url;
     uint32_t file, segment, end; /* the next segment to be complete, and where they end */
-    uint32_t crc;                /* of what came of it */
+    uint32_t crc;                /* of what came of the segment */
+    uint32_t sum;                /* of what came of the piece of the sums, where they are made of these */
     struct hub_buf gathered;     /* what came and is not written: few large writes, and not many small ones */
     bool whole;                  /* the file in one answer */
     bool cut;                    /* it ends before what was asked for: somebody waits for something else */
@@ -42,6 +43,7 @@ struct open_file {
     bool whole;      /* the server does not do ranges: everything in one answer */
     bool whole_asked;
     bool small;
+    bool later;                 /* it gets no SHA-256 here; its sums are made of the pieces as they come */
     bool closing;               /* all of it is there, and being hashed */
     uint64_t here;              /* bytes of it that count as done */
     uint64_t front;             /* all bytes before it are there; of a small one, and hashed */
@@ -84,6 +86,24 @@ static enum hub_status reserve(int fd, const struct hub_remote_file *item, struc
     return HUB_OK;
 }
 
+/* The CRC-32C of all is made of those of the pieces, in whatever order they come. What an earlier call left is hashed
+ * already, and small files are in no time. */
+static bool is_summed_later(const struct hub_pieces *t, const struct open_file *f)
+{
+    const struct hub_remote_file *item = &t->plan->items[f->file];
+    return t->sha256_later && item->other == HUB_BY_CRC32C && !item->has_sha256 && !f->small && !f->here &&
+           t->staging->segment_bytes % HUB_SUM_PIECE == 0;
+}
+
+static enum hub_status begin_sums(struct open_file *f, const struct hub_remote_file *item,
+                                  struct hub_error *err)
+{
+    if (!f->later)
+        return hub_hasher_begin(&f->trailed.hasher, item->other, item->size, err);
+    f->trailed.hasher.at = 0;
+    return hub_sums_begin(f->trailed.sums, item->size, err);
+}
+
 static enum hub_status begin_file(struct run *r, uint32_t file, struct open_file *slot, struct hub_error *err)
 {
     struct hub_pieces *t = r->transfer;
@@ -99,10 +119,12 @@ static enum hub_status begin_file(struct run *r, uint32_t file, struct open_file
     }
     *slot = (struct open_file){.file = file, .fd = fd, .small = item->size <= SMALL};
     slot->here = hub_staging_bytes(t->staging, slot->file);
-    slot->trailed = (struct hub_trailed){.file = file, .fd = fd, .sums = &t->staging->sums[file]};
+    slot->later = is_summed_later(t, slot);
+    slot->trailed =
+        (struct hub_trailed){.file = file, .fd = fd, .sums = &t->staging->sums[file], .summed = slot->later};
     struct hub_hasher *kept = t->staging->files[slot->file].hasher;
     if (!kept)
-        return hub_hasher_begin(&slot->trailed.hasher, item->other, item->size, err);
+        return begin_sums(slot, item, err);
     slot->trailed.hasher = *kept;
     slot->front = slot->trailed.end = kept->at;
     *kept = (struct hub_hasher){0};
@@ -117,7 +139,7 @@ static enum hub_status hash_anew(struct run *r, struct open_file *f, struct hub_
     hub_trail_wait(r->trail, &f->trailed);
     hub_hasher_dispose(&f->trailed.hasher);
     f->front = f->trailed.end = 0;
-    return hub_hasher_begin(&f->trailed.hasher, item->other, item->size, err);
+    return begin_sums(f, item, err);
 }
 
 /* What came ahead of the front, from where that is: it is in memory still. */
@@ -179,6 +201,8 @@ static enum hub_status close_file(struct run *r, struct open_file *f, struct hub
         t->etags[f->file] = strdup(f->etag); /* one that there is no memory for is not known */
     if (!f->small) {
         f->closing = true;
+        if (f->later)
+            hub_sums_end(f->trailed.sums, t->plan->items[f->file].size);
         hub_trail_to(r->trail, &f->trailed, t->plan->items[f->file].size, true);
         return HUB_OK;
     }
@@ -340,7 +364,7 @@ static enum hub_status aim(struct run *r, struct piece *p, struct open_file *f, 
     p->used = true;
     p->file = f->file;
     p->cut = false;
-    p->crc = 0;
+    p->crc = p->sum = 0;
     p->url.limit = 64 * KIB;
     p->url.size = 0;
     p->gathered.limit = 64 * MIB;
@@ -430,7 +454,7 @@ static enum hub_status check_whole(struct piece *p, struct open_file *f, const s
     f->here -= p->fetch.done;
     p->fetch.done = 0;
     p->segment = 0;
-    p->crc = 0;
+    p->crc = p->sum = 0;
     p->gathered.size = 0;
     HUB_TRY(forget(t, p->file, err));
     return hash_anew(p->run, f, err);
@@ -483,6 +507,26 @@ static enum hub_status done(const struct hub_pieces *t, uint32_t file, uint32_t 
     return HUB_OK;
 }
 
+/* Add bytes up to a segment's end to its CRC. Pieces of the sums end within it or with it. @return how many */
+static size_t add_to_crc(struct piece *p, const struct open_file *f, struct hub_view bytes, uint64_t at,
+                         uint64_t end)
+{
+    const uint64_t stop = HUB_MIN(end, (at / HUB_SUM_PIECE + 1) * HUB_SUM_PIECE);
+    const size_t n = (size_t)HUB_MIN(bytes.size, (f->later ? stop : end) - at);
+    if (!f->later) {
+        p->crc = hub_crc32c(p->crc, bytes.data, n);
+        return n;
+    }
+    p->sum = hub_crc32c(p->sum, bytes.data, n);
+    if (at + n == stop) {
+        const uint64_t piece = at / HUB_SUM_PIECE;
+        hub_sums_put(f->trailed.sums, piece, p->sum);
+        p->crc = hub_crc32c_join(p->crc, p->sum, stop - piece * HUB_SUM_PIECE);
+        p->sum = 0;
+    }
+    return n;
+}
+
 /* Enter the segments that are complete with these bytes, which are written. */
 static enum hub_status enter(struct piece *p, const struct open_file *f, struct hub_view bytes, uint64_t at,
                              struct hub_error *err)
@@ -491,13 +535,12 @@ static enum hub_status enter(struct piece *p, const struct open_file *f, struct 
     const uint64_t size = p->run->transfer->plan->items[p->file].size;
     while (bytes.size) {
         const uint64_t end = HUB_MIN((p->segment + 1) * s->segment_bytes, size);
-        const size_t n = (size_t)HUB_MIN(bytes.size, end - at);
-        p->crc = hub_crc32c(p->crc, bytes.data, n);
+        const size_t n = add_to_crc(p, f, bytes, at, end);
         bytes.data += n;
         bytes.size -= n;
         at += n;
         if (at < end)
-            break;
+            continue;
         if (!f->whole || p->whole) /* else a part of a file that is being started over */
             HUB_TRY(done(p->run->transfer, p->file, p->segment, p->crc, err));
         p->segment++;

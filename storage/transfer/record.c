@@ -29,12 +29,14 @@ void hub_record_begin(struct hub_json *json, const char *id, const char *remote,
     hub_json_put_text(json, "revision", revision);
 }
 
+/* @param sha256  NULL: not known */
 static void put_members(struct hub_json *json, const char *path, uint64_t size, const char *sha256,
                         const char *origin)
 {
     hub_json_put_text(json, "path", path);
     hub_json_put_uint(json, "size", size);
-    hub_json_put_text(json, "sha256", sha256);
+    if (sha256)
+        hub_json_put_text(json, "sha256", sha256);
     hub_json_put_text(json, "origin", origin);
 }
 
@@ -53,7 +55,8 @@ static void put_file(struct hub_json *json, const struct hub_remote_file *file,
     char hex[2 * HUB_SHA256_BYTES + 1], modified[HUB_TIME_CHARS];
     hub_json_object(json);
     hub_hex(origin->sha256, HUB_SHA256_BYTES, hex);
-    put_members(json, file->path, file->size, hex, file->has_sha256 ? "hub" : said[file->other].name);
+    put_members(json, file->path, file->size, origin->has_sha256 ? hex : NULL,
+                file->has_sha256 ? "hub" : said[file->other].name);
     hub_time_rfc3339_ns(origin->modified_ns, modified);
     hub_json_put_text(json, "modified", modified);
     hub_hex(file->sum, said[file->other].size, hex);
@@ -107,10 +110,11 @@ static enum hub_status read_files(const json_t *array, struct hub_record *r, str
         const char *path = hub_member_text(item, "path"), *sha256 = hub_member_text(item, "sha256");
         const char *origin = hub_member_text(item, "origin");
         HUB_TRY(hub_path_check(path, err));
-        if (!sha256 || !hub_unhex(hub_view_of(sha256), f->sha256, HUB_SHA256_BYTES))
-            return hub_fail(err, HUB_CORRUPT, "'%s' has no digest in the record", path);
+        f->has_sha256 = sha256 && hub_unhex(hub_view_of(sha256), f->sha256, HUB_SHA256_BYTES);
         f->size = hub_member_uint(item, "size");
         read_said(item, f);
+        if (!f->has_sha256 && (sha256 || !f->other))
+            return hub_fail(err, HUB_CORRUPT, "'%s' has no digest in the record", path);
         f->from_hub = origin && strcmp(origin, "computed") != 0;
         HUB_TRY(hub_dup(&f->path, path, err));
         r->count++;
@@ -149,6 +153,17 @@ enum hub_status hub_record_read(const char *directory, struct hub_record *out, s
     if (st)
         hub_record_dispose(out);
     return st;
+}
+
+struct hub_remote_file hub_record_expects(const struct hub_record_file *file)
+{
+    struct hub_remote_file expected = {.path = file->path,
+                                       .size = file->size,
+                                       .has_sha256 = file->has_sha256,
+                                       .other = file->has_sha256 ? HUB_NO_DIGEST : file->other};
+    memcpy(expected.sha256, file->sha256, sizeof expected.sha256);
+    memcpy(expected.sum, file->sum, sizeof expected.sum);
+    return expected;
 }
 
 void hub_record_dispose(struct hub_record *record)

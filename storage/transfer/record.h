@@ -10,6 +10,7 @@ struct hub_record_file {
     char *path;
     uint64_t size;
     int64_t modified_ns; /* of the file as it was left here; 0: not said */
+    bool has_sha256;     /* else `other` is there: it was not computed yet */
     uint8_t sha256[HUB_SHA256_BYTES];
     uint8_t other; /* enum hub_remote_digest, of `sum`: what the remote said */
     uint8_t sum[HUB_SHA1_BYTES];
@@ -40,5 +41,8 @@ HUB_MUST_USE enum hub_status hub_record_write(const struct hub_remote_files *pla
 HUB_MUST_USE enum hub_status hub_record_read(const char *directory, struct hub_record *out,
                                              struct hub_error *err);
 void hub_record_dispose(struct hub_record *record);
+
+/** What a file has to agree with: its SHA-256, or where it has none the remote's other digest. Borrows the path. */
+struct hub_remote_file hub_record_expects(const struct hub_record_file *file);
 
 #endif

@@ -32,12 +32,16 @@ static enum hub_status follow(struct hub_trail *t, struct hub_trailed *f, uint64
                               struct hub_error *err)
 {
     const uint64_t from = f->hasher.at;
-    HUB_TRY(hub_hasher_read(&f->hasher, f->fd, end, go_on, t, err));
+    if (f->summed)
+        f->hasher.at = end;
+    else
+        HUB_TRY(hub_hasher_read(&f->hasher, f->fd, end, go_on, t, err));
     /* on its way to the disk already, so that the sync in the end is short */
     (void)sync_file_range(f->fd, (off_t)from, (off_t)(end - from), SYNC_FILE_RANGE_WRITE);
     if (!last)
         return HUB_OK;
-    HUB_TRY(hub_hasher_end(&f->hasher, f->sums, err));
+    if (!f->summed)
+        HUB_TRY(hub_hasher_end(&f->hasher, f->sums, err));
     t->whole(t->user, f->file);
     return HUB_OK;
 }

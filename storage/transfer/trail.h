@@ -17,6 +17,7 @@ struct hub_trailed {
     struct hub_sums *sums; /* written when all of it is hashed */
     uint64_t end;          /* bytes before it are there */
     bool last;             /* none comes after them */
+    bool summed;           /* its sums are written by others: it only goes to the disk */
     bool queued;
     struct hub_trailed *behind;
 };

@@ -222,7 +222,8 @@ static enum hub_status fetch(struct job *j, struct hub_error *err)
                                     .tick = tick,
                                     .user = j,
                                     .watch = t->watch,
-                                    .etags = j->etags};
+                                    .etags = j->etags,
+                                    .sha256_later = t->sha256_later};
     HUB_TRY(hub_pieces_run(&j->pieces, err));
     HUB_TRY(report_progress(j, true, err));
     t->phase = HUB_TRANSFER_CHECK;
@@ -230,6 +231,7 @@ static enum hub_status fetch(struct job *j, struct hub_error *err)
                                   .staging = &j->staging,
                                   .plan = &t->files,
                                   .wait_ms = t->digest_wait_ms ? t->digest_wait_ms : DIGEST_WAIT_MS,
+                                  .sha256_later = t->sha256_later,
                                   .tick = tick,
                                   .user = j,
                                   .watch = t->watch};
@@ -303,6 +305,7 @@ static enum hub_status note_origins(struct job *j, struct hub_error *err)
                                  .etag = j->etags[i],
                                  .modified_ns = set_time(j, file),
                                  .other = file->other,
+                                 .has_sha256 = j->staging.sums[i].has_sha256,
                                  .verified = hub_remote_file_proven(file)};
         memcpy(o->sha256, j->staging.sums[i].sha256, sizeof o->sha256);
         o->pieces = j->staging.sums[i].pieces;

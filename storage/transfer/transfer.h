@@ -43,6 +43,7 @@ struct hub_transfer {
     unsigned connections;        /* 0: 4 */
     unsigned digest_wait_ms;     /* for digests that the remote is still computing; 0: 30 s */
     uint64_t segment_bytes;      /* unit of a range and of the journal; 0: what suits the remote */
+    bool sha256_later;           /* as in hub_pieces: who calls computes what the origins lack */
     unsigned mends;              /* how often what came wrong is fetched again; 0: the caller sees to it */
     uint64_t spare_bytes;        /* must stay free on the disk */
     const atomic_bool *cancel;   /* NULL, or set from any thread: HUB_CANCELLED soon, and what came is kept */

@@ -354,11 +354,14 @@ static enum hub_status note(void *user, const struct hub_upstream_unseen *copy, 
 
 Test(jobs, changes_upstream_are_counted)
 {
-    struct hub_upstream_file files[] = {{.path = "a", .size = 1},
-                                        {.path = "b", .etag = "\"x\"", .generation = 7}};
+    struct hub_upstream_file files[] = {
+        {.path = "a", .size = 1},
+        {.path = "b", .etag = "\"x\"", .generation = 7, .has_sha256 = true},
+        {.path = "c", .other = 2, .sum = {1}, .pieces = HUB_VIEW("pieces")}}; /* hashed later */
     struct hub_upstream new =
-        {.rule = "r", .remote = "http://x", .id = "i", .revision = "1", .files = files, .file_count = 2},
+        {.rule = "r", .remote = "http://x", .id = "i", .revision = "1", .files = files, .file_count = 3},
                         found;
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf pieces = HUB_BUF_INIT(KIB);
     struct hub_job_row job;
     char gone[20] = "";
     add("i", 0);
@@ -366,17 +369,22 @@ Test(jobs, changes_upstream_are_counted)
     DRAFT_OK(hub_upstream_store(catalog, hub_job_lease(&job), 0, "i", &new, err));
     DRAFT_OK(hub_upstream_find(catalog, 0, "i", true, &found, err));
     cr_expect_eq(found.changed_ms, 0);
-    cr_assert_eq(found.file_count, 2);
+    cr_assert_eq(found.file_count, 3);
+    cr_expect(found.files[1].has_sha256 && !found.files[2].has_sha256);
     cr_expect_str_eq(found.files[1].etag, "\"x\"");
     cr_expect_eq(found.files[1].generation, 7);
     hub_upstream_dispose(&found);
     files[0].path = "aa"; /* a is gone, aa is new, b is another */
     files[1].sha256[0] = 1;
+    files[2].has_sha256 = true; /* c is linked, and hashed by now */
+    files[2].pieces = (struct hub_view){0};
     new.revision = "2";
     DRAFT_OK(hub_upstream_store(catalog, hub_job_lease(&job), 0, "i", &new, err));
     DRAFT_OK(hub_upstream_find(catalog, 0, "i", false, &found, err));
     cr_expect(found.added == 1 && found.replaced == 1 && found.removed == 1 && found.changed_ms > 0);
     cr_expect_str_eq(found.was, "1");
+    DRAFT_OK(hub_upstream_pieces(catalog, 0, "i", "c", &pieces, err));
+    cr_expect(hub_view_equal(hub_buf_view(&pieces), HUB_VIEW("pieces")));
     cr_expect_eq(found.gone_ms, 0);
     hub_upstream_dispose(&found);
     DRAFT_OK(hub_upstream_seen(catalog, "r", 5, 0, &(struct hub_upstream_seen){"i", true}, 1, err));

@@ -33,6 +33,7 @@ static struct hub_have old(int *directory)
         origins[i] = (struct hub_origin){.path = files[i].path,
                                          .size = 5,
                                          .modified_ns = (int64_t)hub_stamp_of(&st).mtime_ns,
+                                         .has_sha256 = i == 0,
                                          .sha256 = {42},
                                          .other = HUB_BY_MD5};
         memcpy(origins[i].sum, files[i].sum, sizeof origins[i].sum);
@@ -59,7 +60,7 @@ Test(have, what_is_the_same_is_linked_and_never_written_to)
     hub_have_take(&have, &s);
     cr_assert_eq(s.bytes_taken, 10);
     cr_assert_eq(s.files[0].missing, 0);
-    cr_assert(s.sums[0].known && s.sums[0].sha256[0] == 42);
+    cr_assert(s.sums[0].known && s.sums[0].has_sha256 && s.sums[0].sha256[0] == 42);
     cr_assert_eq(s.files[1].missing, 1, "another digest");
     cr_assert_eq(s.files[2].missing, 1, "changed here");
     cr_assert_eq(s.files[3].missing, 0);
@@ -90,4 +91,15 @@ Test(have, a_time_alone_is_no_reason_to_copy)
     cr_assert_eq(names_of(directory, "top"), 2);
     close(directory);
     hub_staging_close(&s, true);
+}
+
+Test(have, without_a_sha256_it_is_no_file_that_the_remote_states_one_of)
+{
+    struct hub_origin origin = {.size = 5, .other = HUB_BY_CRC32C, .sum = {1}};
+    struct hub_remote_file file = {.size = 5, .other = HUB_BY_CRC32C, .sum = {1}};
+    cr_assert(hub_origin_same(&origin, &file));
+    file.has_sha256 = true; /* of zeros, as the origin's that is not known */
+    cr_assert_not(hub_origin_same(&origin, &file));
+    origin.has_sha256 = true;
+    cr_assert(hub_origin_same(&origin, &file));
 }

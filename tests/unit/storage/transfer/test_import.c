@@ -9,16 +9,17 @@
 
 TestSuite(transfer_import, .init = set_up, .fini = tear_down);
 
-/* A tar of files that hold their own names. */
+/* A tar of files that hold their own names; one that is called "NAME=TEXT" holds that text. */
 static int tar_of(const char *const *names, bool whole)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf tar = HUB_BUF_INIT(16 * MIB);
     FILE *file = tmpfile();
     for (; *names; names++) {
-        const struct hub_tar_file f = {*names, strlen(*names), 1600000000123456789,
-                                       strchr(*names, '\\') != NULL};
+        const char *end = strchrnul(*names, '='), *text = *end ? end + 1 : *names;
+        HUB_CLEANUP(hub_freep) char *name = strndup(*names, (size_t)(end - *names));
+        const struct hub_tar_file f = {name, strlen(text), 1600000000123456789, strchr(name, '\\') != NULL};
         cr_assert_eq(hub_tar_header(&f, &tar, NULL), HUB_OK);
-        cr_assert_eq(hub_buf_add_text(&tar, *names, NULL), HUB_OK);
+        cr_assert_eq(hub_buf_add_text(&tar, text, NULL), HUB_OK);
         cr_assert_eq(hub_tar_pad(f.size, &tar, NULL), HUB_OK);
     }
     if (whole)
@@ -121,4 +122,22 @@ Test(transfer_import, a_tar_without_its_end_is_cut_short)
     cr_assert_str_eq(err.problem, "truncated");
     cr_assert_neq(access(in("a-v0"), F_OK), 0);
     close(im.fd);
+}
+
+#define RECORD_OF_X(crc32c)                                                                                  \
+    "a-v0/.minari-hub.json={\"record\":1,\"id\":\"a-v0\",\"files\":[{\"path\":\"data/x\",\"size\":9,"        \
+    "\"origin\":\"crc32c\",\"crc32c\":\"" crc32c "\"}]}"
+
+Test(transfer_import, a_record_may_have_the_digest_of_a_bucket_alone)
+{
+    HUB_CLEANUP(hub_import_dispose) struct hub_import bad, good;
+    struct hub_error err = {0};
+    cr_assert_eq(import(LIST("a-v0/data/x=123456789", RECORD_OF_X("e3069284")), NULL, &bad, &err),
+                 HUB_CORRUPT);
+    cr_assert_str_eq(err.problem, "digest-mismatch");
+    cr_assert_not_null(strstr(err.detail, "CRC-32C differs"), "%s", err.detail);
+    cr_assert_neq(access(in("a-v0"), F_OK), 0);
+    cr_assert_eq(import(LIST("a-v0/data/x=123456789", RECORD_OF_X("e3069283")), NULL, &good, &err), HUB_OK,
+                 "%s", err.detail);
+    cr_assert_eq(good.sets[0].verified, 1);
 }

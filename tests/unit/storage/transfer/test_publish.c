@@ -281,8 +281,10 @@ Test(publish, the_record)
                                       {.path = (char *)"data/c", .size = 9}};
     const struct hub_remote_files plan = {
         .id = (char *)"a-v0", .revision = (char *)"r", .items = files, .count = 3};
-    const struct hub_origin origins[3] = {{.sha256 = {1, 2, 3}, .modified_ns = 1700000000123456789},
-                                          {.sha256 = {4, 5, 6}}};
+    const struct hub_origin origins[3] = {
+        {.has_sha256 = true, .sha256 = {1, 2, 3}, .modified_ns = 1700000000123456789},
+        {.has_sha256 = true, .sha256 = {4, 5, 6}},
+        {.has_sha256 = true}};
     struct hub_record record;
     cr_assert_eq(hub_record_read(folder, &record, NULL), HUB_NOT_FOUND);
     cr_assert_eq(hub_record_write(&plan, "http://hub", origins, &text, NULL), HUB_OK);
