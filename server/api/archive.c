@@ -213,11 +213,11 @@ static enum hub_status begin_sums(struct archive *a, const struct hub_dataset_fi
     HUB_TRY(hub_files_path(a->dataset, entry, path, NULL));
     const enum hub_status st =
         hub_digest_find(a->app->catalog, a->dataset->summary->root, path, &entry->stamp, &known, NULL);
-    if (st != HUB_NOT_FOUND)
+    if (st ? st != HUB_NOT_FOUND : *known.sha256)
         return st;
     a->hashing = true;
     a->summed = 0;
-    return hub_file_sums_begin(&a->sums, NULL);
+    return hub_file_sums_begin(&a->sums, st ? NULL : &known, NULL);
 }
 
 static enum hub_status turn_to_file(struct archive *a, bool may_block, struct hub_stream *stream)

@@ -39,9 +39,9 @@ static enum hub_status find_digest(struct hub_request *request, const struct byt
         return st;
     if (st == HUB_AGAIN)
         st = hub_digest_find(catalog, root, b->path, stamp, &digests, NULL);
-    if (st && request->app->hasher)
-        hub_hasher_want(request->app->hasher, root, b->path, stamp);
     *known = !st && hub_unhex(hub_view_of(digests.sha256), sum, HUB_SHA256_BYTES);
+    if (!*known && request->app->hasher)
+        hub_hasher_want(request->app->hasher, root, b->path, stamp);
     return HUB_OK;
 }
 

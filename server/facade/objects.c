@@ -427,12 +427,18 @@ enum hub_status hub_object_facts(struct hub_app *app, const struct hub_object *o
     return HUB_OK;
 }
 
+/* What was copied has that of them which its remote states. */
+static bool are_known(const struct hub_file_digests *digests)
+{
+    return digests->sha256[0] && digests->crc32c[0];
+}
+
 enum hub_status hub_object_await(struct hub_request *request, const struct hub_object *object,
                                  struct hub_object_facts *facts, struct hub_error *err)
 {
     enum { WAIT_MS = 1500 };
     char path[PATH_MAX];
-    if (!object->file || object->view || facts->digests.crc32c[0] || !request->app->hasher)
+    if (!object->file || object->view || are_known(&facts->digests) || !request->app->hasher)
         return HUB_OK;
     if (!request->heavy)
         return request->may_block ? hub_await_heavy(request) : HUB_AGAIN;
@@ -443,7 +449,7 @@ enum hub_status hub_object_await(struct hub_request *request, const struct hub_o
     const int64_t until_ms = hub_time_mono_ms() + WAIT_MS;
     uint64_t seen = hub_hasher_finished(hasher);
     hub_hasher_want(hasher, root, path, stamp);
-    while (!facts->digests.crc32c[0] && hub_hasher_wait(hasher, &seen, until_ms))
+    while (!are_known(&facts->digests) && hub_hasher_wait(hasher, &seen, until_ms))
         if (hub_digest_find(request->app->catalog, root, path, stamp, &facts->digests, NULL))
             facts->digests = (struct hub_file_digests){0};
     return HUB_OK;

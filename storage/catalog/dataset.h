@@ -220,7 +220,8 @@ static inline void hub_video_putp(struct hub_video_ref **ref)
 struct hub_file_digests {
     char sha256[65], md5[33], crc32c[9];
 };
-/** Digests verified at exactly this stamp. HUB_NOT_FOUND: unknown. Cheap (in memory after the first use). */
+/** Digests verified at exactly this stamp; what of them is not known is empty. HUB_NOT_FOUND: none is. Cheap (in
+ * memory after the first use). */
 HUB_MUST_USE enum hub_status hub_digest_find(struct hub_catalog *catalog, uint32_t root, const char *path,
                                              const struct hub_stamp *stamp, struct hub_file_digests *out,
                                              struct hub_error *err);
@@ -232,6 +233,15 @@ HUB_MUST_USE enum hub_status hub_digest_recall(struct hub_catalog *catalog, uint
 HUB_MUST_USE enum hub_status hub_digest_list(struct hub_catalog *catalog, uint32_t root, const char *path,
                                              const struct hub_dataset_file *files, uint32_t count,
                                              struct hub_file_digests *out, struct hub_error *err);
+/** A file that came with other digests and has no SHA-256 yet. Zeroed: before the first one. */
+struct hub_unhashed {
+    uint32_t root;
+    char *path; /* freed by the caller, or with the next one */
+    struct hub_stamp stamp;
+};
+/** Go on to the next one. HUB_NOT_FOUND: there is none. */
+HUB_MUST_USE enum hub_status hub_digest_unhashed(struct hub_catalog *catalog, struct hub_unhashed *at,
+                                                 struct hub_error *err);
 /** How often digests were stored since the start: what is derived from them is as old as this number. */
 uint64_t hub_digest_generation(const struct hub_catalog *catalog);
 HUB_MUST_USE enum hub_status hub_digest_store(struct hub_catalog *catalog, uint32_t root, const char *path,

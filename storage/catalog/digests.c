@@ -183,6 +183,43 @@ enum hub_status hub_digest_list(struct hub_catalog *catalog, uint32_t root, cons
     return merge(stmt, (size_t)size, files, count, out, err);
 }
 
+static enum hub_status next_unhashed(struct hub_catalog *catalog, struct hub_unhashed *at, bool *found,
+                                     struct hub_error *err)
+{
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    char number[16];
+    struct hub_db *db;
+    HUB_TRY(hub_catalog_hub_reader(catalog, &db, err));
+    HUB_TRY(hub_db_prepare(db,
+                           "SELECT path, size, mtime_ns, tag FROM digests WHERE sha256 = '' AND root = ? AND"
+                           " path > ? ORDER BY path LIMIT 1",
+                           &stmt, err));
+    hub_stmt_bind_text(stmt, 1, hub_catalog_root(catalog, at->root, number));
+    hub_stmt_bind_text(stmt, 2, at->path ? at->path : "");
+    HUB_TRY(hub_stmt_step(stmt, found, err));
+    char *path = NULL;
+    if (*found) {
+        HUB_TRY(hub_dup(&path, hub_stmt_text(stmt, 0), err));
+        at->stamp = (struct hub_stamp){.size = (uint64_t)hub_stmt_int(stmt, 1),
+                                       .mtime_ns = (uint64_t)hub_stmt_int(stmt, 2),
+                                       .tag = (uint64_t)hub_stmt_int(stmt, 3)};
+    }
+    free(at->path);
+    at->path = path;
+    return HUB_OK;
+}
+
+enum hub_status hub_digest_unhashed(struct hub_catalog *catalog, struct hub_unhashed *at,
+                                    struct hub_error *err)
+{
+    for (bool found = false; at->root < HUB_MAX_ROOTS; at->root++) {
+        HUB_TRY(next_unhashed(catalog, at, &found, err));
+        if (found)
+            return HUB_OK;
+    }
+    return hub_fail(err, HUB_NOT_FOUND, "all files are hashed");
+}
+
 uint64_t hub_digest_generation(const struct hub_catalog *catalog)
 {
     return atomic_load(&catalog->digests_stored);

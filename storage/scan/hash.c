@@ -1,8 +1,8 @@
 /* Hashing: one thread reads a file once and computes all three digests in that pass. They count only if the
  * file is the same before and after. What is wanted last is hashed first; what does not fit into the queue is
- * wanted again by the next request. Where it also hashes while it is idle, one pass over the catalogue
- * follows each change of it, once there was none for a while; what is wanted comes before the next block of
- * such a file. */
+ * wanted again by the next request. What came with a CRC-32C alone gets its SHA-256 without being asked for, once
+ * the catalogue did not change for a while, in a part of the time. Where it also hashes while it is idle, one pass
+ * over the catalogue follows; what is wanted comes before the next block of such files. */
 #include "storage/base/time.h"
 #include "storage/scan/state.h"
 #include "storage/scan/sums.h"
@@ -13,13 +13,16 @@
 #include <unistd.h>
 
 enum { MAX_WANTED = 1024, QUIET_MS = 1000 };
+/* It pauses so many times as long as it hashes what nobody waits for, so that copies that are under way go on. */
+enum { PAUSES = 3 };
 #define BLOCK_BYTES (1 * MIB)
 
 struct hash_request {
     uint32_t root;
     struct hub_stamp stamp;
     char *path;
-    bool unasked; /* others go first */
+    bool unasked; /* others go first ... */
+    bool paced;   /* ... and whatever else the machine does */
 };
 
 struct hub_hasher {
@@ -37,7 +40,10 @@ struct hub_hasher {
     atomic_uint_fast64_t hashed; /* bytes of it */
     atomic_bool stop;
 
-    bool idle;              /* hashes what nobody asked for, too; what follows is the thread's own: */
+    bool idle;    /* hashes what nobody asked for, too */
+    bool resumed; /* files came that have no SHA-256; by the lock. What follows is the thread's own: */
+    bool behind;  /* there may be such files ... */
+    struct hub_unhashed at; /* ... after this one */
     uint64_t generation;    /* of the snapshot this pass goes over */
     uint32_t summary, file; /* next */
     int64_t since_ms;       /* the catalogue did not change */
@@ -45,6 +51,17 @@ struct hub_hasher {
 };
 
 static void hash_wanted(struct hub_hasher *h);
+
+/* Unless something is wanted. */
+static void pause_for(struct hub_hasher *h, int64_t us)
+{
+    const struct timespec until = hub_time_ahead(CLOCK_REALTIME, (uint64_t)us / 1000);
+    int errnum = 0;
+    pthread_mutex_lock(&h->lock);
+    while (!h->count && !h->stop && !errnum)
+        errnum = pthread_cond_timedwait(&h->wake, &h->lock, &until);
+    pthread_mutex_unlock(&h->lock);
+}
 
 static enum hub_status read_all(struct hub_hasher *h, const struct hash_request *w, struct hub_file *file,
                                 struct hub_file_sums *sums, struct hub_error *err)
@@ -56,12 +73,15 @@ static enum hub_status read_all(struct hub_hasher *h, const struct hash_request 
         const size_t n = (size_t)HUB_MIN(size - at, (uint64_t)BLOCK_BYTES);
         if (w->unasked)
             hash_wanted(h);
+        const int64_t began_us = hub_time_mono_us();
         if (h->stop)
             return hub_fail(err, HUB_CANCELLED, "stopped");
         HUB_TRY(hub_fetch_read(file, at, block, n, err));
         HUB_TRY(hub_file_sums_add(sums, (struct hub_view){block, n}, err));
         at += n;
         atomic_store_explicit(&h->hashed, at, memory_order_relaxed);
+        if (w->paced)
+            pause_for(h, PAUSES * (hub_time_mono_us() - began_us));
     }
     return HUB_OK;
 }
@@ -72,12 +92,10 @@ static enum hub_status hash_open(struct hub_hasher *h, const struct hash_request
 {
     HUB_CLEANUP(hub_file_sums_dispose) struct hub_file_sums sums = {0};
     struct hub_file_digests digests;
-    HUB_TRY(hub_file_sums_begin(&sums, err));
+    HUB_TRY(hub_file_sums_begin(&sums, known, err));
     HUB_TRY(read_all(h, w, file, &sums, err));
     HUB_TRY(hub_file_unchanged(file, err));
     HUB_TRY(hub_file_sums_end(&sums, &digests, err));
-    if (known->sha256[0] && strcmp(known->sha256, digests.sha256) != 0)
-        return hub_fail(err, HUB_CORRUPT, "'%s' is not what it was", w->path);
     return hub_digest_store(h->catalog, w->root, w->path, &w->stamp, &digests, err);
 }
 
@@ -150,10 +168,9 @@ static bool next_file(struct hub_hasher *h, const struct hub_summary *summary, s
     return found;
 }
 
-/* No lock held. */
-static bool next_unasked(struct hub_hasher *h, struct hash_request *out)
+/* What is fetched meanwhile is not read while it is written. */
+static bool is_quiet(struct hub_hasher *h, const struct hub_snapshot *snapshot)
 {
-    HUB_CLEANUP(hub_snapshot_putp) const struct hub_snapshot *snapshot = hub_catalog_snapshot(h->catalog);
     const int64_t now_ms = hub_time_mono_ms();
     if (snapshot->generation != h->generation) {
         h->generation = snapshot->generation;
@@ -161,7 +178,29 @@ static bool next_unasked(struct hub_hasher *h, struct hash_request *out)
         h->summary = h->file = 0;
         h->through = false;
     }
-    if (h->through || now_ms - h->since_ms < QUIET_MS)
+    return now_ms - h->since_ms >= QUIET_MS;
+}
+
+/* The next file that has other digests and no SHA-256: each once. One that is gone or another by now stays behind. */
+static bool next_behind(struct hub_hasher *h, struct hash_request *out)
+{
+    h->behind = h->behind && !hub_digest_unhashed(h->catalog, &h->at, NULL);
+    if (!h->behind)
+        return false;
+    *out = (struct hash_request){
+        .root = h->at.root, .stamp = h->at.stamp, .path = strdup(h->at.path), .unasked = true, .paced = true};
+    return out->path != NULL;
+}
+
+/* No lock held. */
+static bool next_unasked(struct hub_hasher *h, struct hash_request *out)
+{
+    HUB_CLEANUP(hub_snapshot_putp) const struct hub_snapshot *snapshot = hub_catalog_snapshot(h->catalog);
+    if ((!h->idle && !h->behind) || !is_quiet(h, snapshot))
+        return false;
+    if (next_behind(h, out))
+        return true;
+    if (!h->idle || h->through)
         return false;
     for (; h->summary < snapshot->count && !h->stop; h->summary++, h->file = 0)
         if (next_file(h, snapshot->summaries[h->summary], out))
@@ -173,12 +212,21 @@ static bool next_unasked(struct hub_hasher *h, struct hash_request *out)
 /* Until something is wanted; where it hashes while idle, a moment. */
 static void rest(struct hub_hasher *h)
 {
-    if (!h->idle) {
+    if (!h->idle && !h->behind) {
         pthread_cond_wait(&h->wake, &h->lock);
         return;
     }
     const struct timespec until = hub_time_ahead(CLOCK_REALTIME, 1000);
     pthread_cond_timedwait(&h->wake, &h->lock, &until);
+}
+
+/* By the lock. */
+static void begin_behind(struct hub_hasher *h)
+{
+    h->resumed = false;
+    h->behind = true;
+    free(h->at.path);
+    h->at = (struct hub_unhashed){0};
 }
 
 static void *run(void *arg)
@@ -191,12 +239,14 @@ static void *run(void *arg)
             hash_one(h, h->wanted[--h->count]);
             continue;
         }
+        if (h->resumed)
+            begin_behind(h);
         pthread_mutex_unlock(&h->lock);
-        const bool found = h->idle && next_unasked(h, &unasked);
+        const bool found = next_unasked(h, &unasked);
         pthread_mutex_lock(&h->lock);
         if (found)
             hash_one(h, unasked);
-        else if (!h->count && !h->stop)
+        else if (!h->count && !h->stop && !h->resumed)
             rest(h);
     }
     pthread_mutex_unlock(&h->lock);
@@ -211,6 +261,7 @@ enum hub_status hub_hasher_start(struct hub_catalog *catalog, struct hub_store *
     h->catalog = catalog;
     h->store = store;
     h->idle = idle;
+    h->resumed = true; /* what an earlier call left */
     pthread_mutex_init(&h->lock, NULL);
     pthread_cond_init(&h->wake, NULL);
     pthread_cond_init(&h->done, NULL);
@@ -234,10 +285,19 @@ void hub_hasher_stop(struct hub_hasher *h)
     pthread_join(h->thread, NULL);
     while (h->count)
         free(h->wanted[--h->count].path);
+    free(h->at.path);
     pthread_cond_destroy(&h->wake);
     pthread_cond_destroy(&h->done);
     pthread_mutex_destroy(&h->lock);
     free(h);
+}
+
+void hub_hasher_resume(struct hub_hasher *h)
+{
+    pthread_mutex_lock(&h->lock);
+    h->resumed = true;
+    pthread_cond_signal(&h->wake);
+    pthread_mutex_unlock(&h->lock);
 }
 
 uint64_t hub_hasher_finished(struct hub_hasher *h)

@@ -49,14 +49,20 @@ uint64_t hub_scan_part_signature(const struct hub_scanner *s, const char *format
 
 uint64_t hub_scan_part_content(const struct hub_scanner *s, const char *format,
                                const struct hub_found_part *part, const struct hub_fileset *files,
-                               const struct hub_file_digests *digests)
+                               const struct hub_file_digests *digests, bool by_crc32c)
 {
-    uint64_t h = mix_text(mix_part(s, format, part), "content");
+    uint64_t h = mix_text(mix_part(s, format, part), by_crc32c ? "crc32c" : "content");
     for (uint32_t i = 0; i < part->file_count; i++) {
-        const uint32_t file = part->files[i];
-        if (file >= files->count || !*digests[file].sha256)
+        const uint32_t number = part->files[i];
+        if (number >= files->count)
             return 0;
-        h = mix_text(mix_text(h, files->files[file].path), digests[file].sha256);
+        const struct hub_dataset_file *file = &files->files[number];
+        const char *digest = by_crc32c ? digests[number].crc32c : digests[number].sha256;
+        if (!*digest)
+            return 0;
+        h = mix_text(mix_text(h, file->path), digest);
+        if (by_crc32c)
+            h = hub_hash(h, &file->stamp.size, sizeof file->stamp.size);
     }
     return (h ^ h >> 29) | 1;
 }

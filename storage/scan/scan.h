@@ -124,6 +124,8 @@ void hub_hasher_jobs(struct hub_hasher *hasher, hub_scan_job_each each, void *us
  * thread; bounded queue. */
 void hub_hasher_want(struct hub_hasher *hasher, uint32_t root, const char *path,
                      const struct hub_stamp *stamp);
+/** Files came whose digests lack the SHA-256: they are hashed while nothing is wanted. Cheap, any thread. */
+void hub_hasher_resume(struct hub_hasher *hasher);
 /** Files that it is through with, since the start. */
 uint64_t hub_hasher_finished(struct hub_hasher *hasher);
 /** Until it is through with more than `seen`, which is brought up to date. False: the time (hub_time_mono_ms) came first. */

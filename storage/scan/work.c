@@ -250,17 +250,23 @@ static bool has_part(struct hub_work *w, struct hub_draft_part *part)
 }
 
 /* Whether the index has it: of files with these stamps, or of such whose bytes are known to be the same. What is new is
- * found again by its bytes, where they are known. */
+ * found again by its bytes, where they are known: by their SHA-256, and until that is computed by their CRC-32C. */
 static bool is_indexed(struct hub_work *w, uint32_t number, const struct hub_file_digests *digests)
 {
     const struct hub_found_part *found = &w->plan.parts[number];
     struct hub_draft_part *part = &w->parts[number];
-    const uint64_t content = hub_scan_part_content(w->scanner, w->format, found, &w->files, digests);
+    const uint64_t content[] = {
+        hub_scan_part_content(w->scanner, w->format, found, &w->files, digests, true),
+        hub_scan_part_content(w->scanner, w->format, found, &w->files, digests, false)};
     part->signature = hub_scan_part_signature(w->scanner, w->format, found, &w->files);
     if (has_part(w, part))
         return true;
-    part->signature = content ? content : part->signature;
-    return content && has_part(w, part);
+    for (size_t i = 0; i < HUB_COUNT(content); i++) {
+        part->signature = content[i] ? content[i] : part->signature;
+        if (content[i] && has_part(w, part))
+            return true;
+    }
+    return false;
 }
 
 /* Which parts are new. */

@@ -579,6 +579,30 @@ Test(open, a_damaged_hub_db_is_kept_and_named)
     cr_expect_eq(access(path_of("hub.db"), F_OK), 0);
 }
 
+Test(open, files_without_a_sha256_one_after_the_other)
+{
+    struct hub_catalog *catalog = open_it();
+    const struct hub_stamp stamp = draft_file("x", 5).stamp;
+    const struct hub_file_digests whole = {.sha256 = "ab", .crc32c = "ef"}, part = {.crc32c = "ef"};
+    const struct {
+        uint32_t root;
+        const char *path;
+    } want[] = {{0, "a/2"}, {0, "b"}, {3, "a/1"}};
+    struct hub_unhashed at = {0};
+    DRAFT_OK(hub_digest_store(catalog, 0, "a/1", &stamp, &whole, err));
+    for (size_t i = HUB_COUNT(want); i-- > 0;)
+        DRAFT_OK(hub_digest_store(catalog, want[i].root, want[i].path, &stamp, &part, err));
+    for (size_t i = 0; i < HUB_COUNT(want); i++) {
+        DRAFT_OK(hub_digest_unhashed(catalog, &at, err));
+        cr_expect_eq(at.root, want[i].root);
+        cr_expect_str_eq(at.path, want[i].path);
+        cr_expect(hub_stamp_equal(&at.stamp, &stamp));
+    }
+    cr_expect_eq(hub_digest_unhashed(catalog, &at, NULL), HUB_NOT_FOUND);
+    free(at.path);
+    hub_catalog_close(catalog);
+}
+
 Test(open, digests_outlive_the_index)
 {
     struct hub_catalog *catalog = open_it();

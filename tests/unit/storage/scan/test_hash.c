@@ -134,3 +134,47 @@ Test(hash, what_nobody_asked_for_while_idle)
     cr_assert_eq(wait_for("set/a.bin", &files[0].stamp, &found), HUB_OK);
     cr_expect_str_eq(found.crc32c, "e3069283");
 }
+
+/* Which file was finished next, well or not. */
+static void wait_for_one_more(uint64_t *seen)
+{
+    cr_assert(hub_hasher_wait(hasher, seen, hub_time_mono_ms() + PATIENCE_MS));
+}
+
+Test(hash, what_came_with_a_crc_alone)
+{
+    const struct hub_file_digests good = {.crc32c = "e3069283"}, bad = {.crc32c = "e3069284"};
+    struct hub_file_digests found;
+    scan_write(root, "set/a.bin", "123456789");
+    scan_write(root, "set/b.bin", "123456789");
+    const struct hub_stamp a = stamp_of("set/a.bin"), b = stamp_of("set/b.bin");
+    uint64_t seen = hub_hasher_finished(hasher);
+    cr_assert_eq(hub_digest_store(catalog, 0, "gone.bin", &a, &good, NULL), HUB_OK);
+    cr_assert_eq(hub_digest_store(catalog, 0, "set/a.bin", &a, &good, NULL), HUB_OK);
+    cr_assert_eq(hub_digest_store(catalog, 0, "set/b.bin", &b, &bad, NULL), HUB_OK);
+    hub_hasher_resume(hasher);
+    for (unsigned i = 0; i < 3; i++)
+        wait_for_one_more(&seen);
+    cr_assert_eq(hub_digest_find(catalog, 0, "set/a.bin", &a, &found, NULL), HUB_OK);
+    cr_expect_str_eq(found.sha256, "15e2b0d3c33891ebb0f1ef609ec419420c20e320ce94c65fbc8c3312448eb225");
+    cr_expect_str_eq(found.crc32c, "e3069283");
+    cr_expect_str_eq(found.md5, "");
+    cr_assert_eq(hub_digest_find(catalog, 0, "set/b.bin", &b, &found, NULL), HUB_OK);
+    cr_expect_str_eq(found.sha256, "", "it is not what came");
+    cr_expect_str_eq(found.crc32c, "e3069284");
+}
+
+Test(hash, what_an_earlier_start_left)
+{
+    const struct hub_file_digests with_crc = {.crc32c = "e3069283"};
+    struct hub_file_digests found = {0};
+    hub_hasher_stop(hasher);
+    scan_write(root, "a.bin", "123456789");
+    const struct hub_stamp stamp = stamp_of("a.bin");
+    cr_assert_eq(hub_digest_store(catalog, 0, "a.bin", &stamp, &with_crc, NULL), HUB_OK);
+    cr_assert_eq(hub_hasher_start(catalog, store, false, &hasher, NULL), HUB_OK);
+    uint64_t seen = 0;
+    wait_for_one_more(&seen);
+    cr_assert_eq(hub_digest_find(catalog, 0, "a.bin", &stamp, &found, NULL), HUB_OK);
+    cr_expect_str_eq(found.sha256, "15e2b0d3c33891ebb0f1ef609ec419420c20e320ce94c65fbc8c3312448eb225");
+}
