@@ -199,6 +199,7 @@ static enum hub_status start_mirrors(struct hub_app *app, const struct hub_confi
     HUB_TRY(hub_mirror_configure(config, app->catalog, err));
     const struct hub_mirrors_options options = {.catalog = app->catalog,
                                                 .scanner = app->scanner,
+                                                .hasher = app->hasher,
                                                 .roots = app->roots,
                                                 .state = app->state,
                                                 .cache_max = config->cache_max,

@@ -221,7 +221,8 @@ static enum hub_status ready(const struct hub_transfer *t, void *user, struct hu
     return hub_mirror_keep_now(user, err);
 }
 
-/* What was hashed while it came is not hashed again. Links have new stamps: they are taken here as well. */
+/* What was hashed while it came is not hashed again; what was not, soon is. Links have new stamps: they are taken here
+ * as well. */
 static enum hub_status keep_digests(const struct hub_mirror_work *w, const struct hub_transfer *t,
                                     struct hub_error *err)
 {
@@ -252,6 +253,8 @@ static enum hub_status keep_digests(const struct hub_mirror_work *w, const struc
     const enum hub_status st = hub_digests_store(o->catalog, w->root, items, count, err);
     while (count)
         free((char *)items[--count].path);
+    if (o->hasher)
+        hub_hasher_resume(o->hasher);
     return st;
 }
 
@@ -339,6 +342,7 @@ static enum hub_status copy_to(struct hub_mirror_work *w, const struct hub_priva
                              .target = hub_member_text(payload, "path"),
                              .include = include,
                              .exclude = exclude,
+                             .sha256_later = w->mirrors->options.hasher != NULL,
                              .spare_bytes = w->mirrors->options.min_free,
                              .cancel = &w->mirrors->stop,
                              .progress = progress,

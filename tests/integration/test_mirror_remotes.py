@@ -1,19 +1,22 @@
 """Mirror rules whose remote is a bucket or an organisation of Hugging Face, and hubs that copy hubs."""
+import base64
 import contextlib
 import glob
+import hashlib
 import json
 import os
 import random
 import re
 import shutil
 import sqlite3
+import subprocess
 import sys
 import time
 
 import pytest
 
 sys.path[:0] = [os.path.dirname(__file__), os.path.join(os.path.dirname(__file__), "..", "support")]
-from hub import FIXTURES, Hub, until
+from hub import BIN, FIXTURES, Hub, until
 from mirrors import again, expect_copy, here, minari, mirror, place, replace, rule, tree, wait_synced  # noqa: F401
 from upstream import Upstream
 from upstream_gcs import Gcs, attributes
@@ -371,7 +374,8 @@ def alter(root, hub):
     until(lambda: "somebody else" in json.dumps(hub.dataset(DOOR)) and not any(d["id"].startswith("cartpole") for d in hub.datasets()))
 
 
-def test_what_is_linked_is_not_read_again(place, monkeypatch):
+@pytest.mark.parametrize("hash", ["off", "on-demand"])  # as it comes, or a moment later
+def test_what_is_linked_is_not_read_again(place, hash, monkeypatch):
     """Of what another one shares with the copy before neither the index nor the digests are made anew, nor when the old copy goes."""
     up = Bucket(os.path.join(place, "up"), monkeypatch)
     up.publish()
@@ -383,10 +387,10 @@ def test_what_is_linked_is_not_read_again(place, monkeypatch):
 
     def is_here(hub, author):
         until(lambda: author in json.dumps((d := hub.dataset(DOOR)).get("authors", "")) and d["status"] == "ready")
-        files = {f["path"]: f for f in hub.get(f"/api/v1/datasets/{DOOR}/files").json()["items"]}
-        assert all("sha256" in f for f in files.values()), files
+        hashed = lambda: all("sha256" in f for f in hub.get(f"/api/v1/datasets/{DOOR}/files").json()["items"])
+        assert hashed() if hash == "off" else until(hashed)
 
-    with Hub([os.path.join(place, "here")], state=os.path.join(place, "state"), args=["--hash", "off", "--sweep", "1s", "--settle", "1s"]) as hub:
+    with Hub([os.path.join(place, "here")], state=os.path.join(place, "state"), args=["--hash", hash, "--sweep", "1s", "--settle", "1s"]) as hub:
         hub.wait_ready()
         mirror(place, "add", up.remote, "--name", "lab")
         wait_synced(hub, "lab")
@@ -410,6 +414,67 @@ def test_what_is_linked_is_not_read_again(place, monkeypatch):
         of_rule = {name: float(value) for name, value in re.findall(r'^minari_hub_mirror_(\w+){rule="lab"} (\S+)$', metrics, re.M)}
         assert of_rule.pop("lag_seconds") == pytest.approx(said["lag"], abs=2)
         assert of_rule == {f"{name}_total": said[name] for name in ("bytes", "transfers", "failures")} and said["transfers"] > 1
+
+
+def flipped(data, at):
+    return data[:at] + bytes([data[at] ^ 1]) + data[at + 1:]
+
+
+def test_a_crc_alone_proves_a_copy(place, monkeypatch):
+    """A bucket states no SHA-256. Its CRC-32C is checked while the bytes come; who reads the copy sees no difference when it is hashed afterwards."""
+    big, name = random.Random(41).randbytes(20 * 2**20 + 5), DOOR + "/data/big.bin"
+    file, copy = f"/api/v1/datasets/{DOOR}/files/data/big.bin", os.path.join(place, "here", name)
+    second = [os.path.join(place, n) for n in ("second", "second-state")]
+    for folder in second:
+        os.mkdir(folder)
+    with Gcs() as up:
+        monkeypatch.setenv("STORAGE_EMULATOR_HOST", up.url)
+        for path, data in tree(os.path.join(place, "up")).items():
+            if path.startswith("D4RL/door/"):
+                up.put(path, data)
+        up.put(name, big, composite=True)
+        good = up.objects[name]
+        with here(place, "--sweep", "1s") as hub, Hub([second[0]], state=second[1], args=["--sweep", "1s"]) as other:
+            hub.wait_ready()
+            up.objects[name] = (good[0], *[flipped(big, 9 * 2**20)] * 2)
+            mirror(place, "add", "gcp://lab", "--name", "lab", "--every", "1h")
+            until(lambda: [j for j in hub.get("/api/v1/jobs").json()["items"] if j.get("error") == "digest-mismatch"])
+            assert not os.path.exists(copy)
+            up.objects[name] = good
+            mirror(place, "run", "lab")
+            wait_synced(hub, "lab")
+            until(lambda: hub.statuses().get(DOOR) == "ready")
+            before = hub.get(file)
+            other.wait_ready()
+            mirror(place, "add", hub.base, "--name", "up", state=second[1], root=second[0])  # of a hub that has not hashed it yet, or just now
+            assert before.body == big
+            with open(os.path.join(place, "here", DOOR, ".minari-hub.json")) as f:
+                record = {item["path"]: item for item in json.load(f)["files"]}["data/big.bin"]
+            assert "sha256" not in record and base64.b64encode(bytes.fromhex(record["crc32c"])).decode() == good[0]["crc32c"]
+            until(lambda: hub.dataset(DOOR).get("content"))
+            after, listed = hub.get(file), {f["path"]: f for f in hub.get(f"/api/v1/datasets/{DOOR}/files").json()["items"]}
+            assert after.headers["ETag"] == before.headers["ETag"] and after.headers["Last-Modified"] == before.headers["Last-Modified"]
+            assert listed["data/big.bin"]["sha256"] == hashlib.sha256(big).hexdigest()
+            assert hub.get(file, {"If-None-Match": before.headers["ETag"]}).status == 304
+            wait_synced(other, "up")
+            until(lambda: other.statuses().get(DOOR) == "ready")
+            until(lambda: other.dataset(DOOR).get("content") == hub.dataset(DOOR)["content"])
+            verified = subprocess.run([os.path.join(BIN, "minari-cli"), "verify", os.path.join(place, "here", DOOR), "--json"], capture_output=True, text=True)
+            assert verified.returncode == 0 and json.loads(verified.stdout)["verified"] == len(record_files(place)), verified
+            # what is linked into the next state is not hashed again
+            up.put(DOOR + "/data/more.bin", b"more")
+            again(place, hub, "lab")
+            until(lambda: hub.get(f"/api/v1/datasets/{DOOR}/files/data/more.bin").body == b"more")
+            assert hub.dataset(DOOR)["content"]
+    with open(copy, "r+b") as f:
+        f.write(b"x")
+    verified = subprocess.run([os.path.join(BIN, "minari-cli"), "verify", os.path.join(place, "here", DOOR)], capture_output=True, text=True)
+    assert verified.returncode == 5 and "data/big.bin" in verified.stdout, verified
+
+
+def record_files(place):
+    with open(os.path.join(place, "here", DOOR, ".minari-hub.json")) as f:
+        return json.load(f)["files"]
 
 
 def test_a_chain_of_three(place):
