@@ -6,8 +6,8 @@
  * nulls as a page of side data.
  *
  * Not read, and said by name in `trouble`: dictionaries, unions, maps, views, run-end encoding, decimals,
- * intervals, lists of different lengths but for plain numbers. Lists of structs, of texts or of bytes are
- * JSON.
+ * intervals. Lists of structs, of texts or of bytes are JSON, and so are lists of different lengths but for
+ * plain numbers.
  */
 #ifndef HUB_FORMATS_ARROW_H
 #define HUB_FORMATS_ARROW_H
@@ -125,7 +125,7 @@ struct hub_arrow_rows {
     enum hub_field_type type;
     struct hub_variant variant;
     bool sequences; /* lists of numbers, of different lengths */
-    bool json;      /* lists of structs, texts or bytes: each row is a text of JSON */
+    bool json;      /* each row is a text of JSON, as of lists of structs */
 };
 
 /** Find out what the rows are: `column`, `inner` and `limit` are given. Says why they cannot be read. */

@@ -1,7 +1,7 @@
 /*
- * Rows of Arrow columns as JSON text: lists of structs, of texts or of bytes. Bytes are base64; a struct is
- * an object; numbers are as everywhere (base/json.h). They are written into side data as pages of texts, as
- * those of Parquet are.
+ * Rows of Arrow columns as JSON text: lists of structs, of texts or of bytes, and lists of numbers that are
+ * neither arrays nor plain sequences. Bytes are base64; a struct is an object; numbers are as everywhere
+ * (base/json.h). They are written into side data as pages of texts, as those of Parquet are.
  */
 #include "storage/formats/arrow/json.h"
 

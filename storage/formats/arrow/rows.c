@@ -18,20 +18,24 @@ static enum hub_status first_bytes(struct hub_arrow *a, const struct hub_arrow_r
     return HUB_OK;
 }
 
-/* Lists of what is no number have no other form: their types say so, whatever they hold. */
-static bool needs_json(const struct hub_arrow_field *leaf, const struct hub_arrow_shape *s)
+/* Lists of what is no number have no other form, whatever they hold: their types say so. Of lists of numbers only
+ * those of one length are arrays, and of those of varying length only the plain ones are sequences. */
+static bool needs_json(const struct hub_arrow_rows *rows, const struct hub_arrow_field *leaf,
+                       const struct hub_arrow_shape *s, bool sequences)
 {
-    return leaf->type == HUB_ARROW_STRUCT || (leaf->item.kind == HUB_KIND_NONE && s->rank);
+    if (leaf->type == HUB_ARROW_STRUCT || (leaf->item.kind == HUB_KIND_NONE && s->rank))
+        return true;
+    return sequences && rows->rows &&
+           (s->rank > 1 || leaf->item.kind == HUB_KIND_BOOL || rows->nulls || s->null_lists);
 }
 
-static const char *list_trouble(const struct hub_arrow_rows *rows, const struct hub_arrow_field *leaf,
-                                const struct hub_arrow_shape *s, bool sequences)
+static const char *list_trouble(const struct hub_arrow_field *leaf, const struct hub_arrow_shape *s,
+                                bool sequences)
 {
     if (s->rank > HUB_MAX_RANK)
         return "lists nested too deep";
-    if (sequences && (s->rank > 1 || leaf->item.kind == HUB_KIND_BOOL))
-        return "ragged lists";
-    return sequences && (rows->nulls || s->null_lists) ? "nulls in ragged lists" : NULL;
+    return sequences && (s->rank > 1 || leaf->item.kind == HUB_KIND_BOOL) ? "no rows to tell its shape"
+                                                                          : NULL;
 }
 
 static enum hub_status describe_json(struct hub_arrow *a, struct hub_arrow_rows *rows, struct hub_error *err)
@@ -60,9 +64,9 @@ static enum hub_status decide_type(struct hub_arrow *a, struct hub_arrow_rows *r
     bool sequences = s->ragged;
     for (unsigned i = 0; i < s->rank; i++) /* without rows nothing tells */
         sequences |= !s->known[i];
-    if (needs_json(leaf, s))
+    if (needs_json(rows, leaf, s, sequences))
         return describe_json(a, rows, err);
-    const char *trouble = list_trouble(rows, leaf, s, sequences);
+    const char *trouble = list_trouble(leaf, s, sequences);
     if (trouble)
         return hub_fail(err, HUB_UNSUPPORTED, "%s", trouble);
     rows->sequences = sequences;
