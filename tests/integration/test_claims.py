@@ -157,14 +157,14 @@ def test_a_series_of_episodes_is_one_dataset(tmp_path):
     for n in range(2):  # of other shapes each: no series
         write(root, f"unlike/episode_{n}.npz")
         np.savez(os.path.join(root, f"unlike/episode_{n}.npz"), **{f"field{n}": np.zeros(3)})
-        for name in "ab":
+        for name in f"a{n}":  # of other names each
             write(root, f"several/episode_{n}/{name}.npz")
             np.savez(os.path.join(root, f"several/episode_{n}/{name}.npz"), x=np.zeros(3))
     with Hub([root]) as hub:
         hub.wait_indexed()
         found = {d["id"]: d["episodes"] for d in hub.datasets()}
         assert found == {"npz": 4, "folders": 4, "parquet": 4, "beside/episode": 4, "beside/other": 1, "unlike/episode_0": 1, "unlike/episode_1": 1,
-                         **{f"several/episode_{n}/{name}": 1 for n in range(2) for name in "ab"}}
+                         **{f"several/episode_{n}/{name}": 1 for n in range(2) for name in f"a{n}"}}
         for id in ("npz", "folders", "beside/episode"):
             fields = {f["path"]: f["axis"] for f in hub.dataset(id)["fields"]}
             assert fields == {"observations": "state", "actions": "step", "rewards": "step"}
@@ -176,6 +176,43 @@ def test_a_series_of_episodes_is_one_dataset(tmp_path):
         assert np.array_equal(lies_at(hub, "parquet", 2, "action"), stored[2]["actions"][:, 0])
         np.savez(os.path.join(root, "npz", "episode_009.npz"), **episode(rng, 5))
         until(lambda: {e["number"] for e in hub.episodes("npz")} == {0, 1, 2, 3, 9})
+
+
+def test_folders_of_several_files_are_one_dataset(tmp_path):
+    """episode_N/ with the same files in each: a field has its file's name before its own, and .npy is its file's."""
+    root, rng, stored = str(tmp_path), np.random.default_rng(0), {}
+    numbers = [*range(6), *range(1000, 1004)]  # two parts
+    for n in numbers:
+        folder = tmp_path / "set" / f"episode_{n:04}"
+        (folder / "cameras").mkdir(parents=True)
+        a = stored[n] = episode(rng, 3 + n % 5)
+        np.save(folder / "actions.npy", a["actions"])
+        np.save(folder / "cameras" / "top.npy", np.full((3 + n % 5, 8, 8, 3), n % 251, np.uint8))
+        np.savez(folder / "state.npz", observations=a["observations"], time=a["rewards"])
+        pyarrow.parquet.write_table(pyarrow.table({"reward": a["rewards"]}), folder / "table.parquet")
+        (folder / "meta.json").write_text(json.dumps({"weather": f"day {n}"}))
+    (tmp_path / "set" / "episode_0003" / "state.npz").write_bytes(b"PK\x03\x04 cut")
+    for n in range(3):  # files of other shapes each
+        for name in ("x.npy", "y.npy"):
+            write(root, f"unlike/episode_{n}/{name}")
+            np.save(tmp_path / "unlike" / f"episode_{n}" / name, np.zeros((3, n + 1)))
+    with Hub([root]) as hub:
+        hub.wait_indexed()
+        assert {d["id"]: d["episodes"] for d in hub.datasets()} == {
+            "set": 10, **{f"unlike/episode_{n}/{name}": 1 for n in range(3) for name in "xy"}}
+        document = hub.dataset("set")
+        assert {f["path"]: (f["role"], f["axis"], f["episodes"]) for f in document["fields"]} == {
+            "actions": ("action", "step", 10), "cameras/top": ("other", "step", 10), "table/reward": ("reward", "step", 10),
+            "state/observations": ("observation", "state", 9), "state/time": ("other", "step", 9)}
+        assert [(p["code"], p["path"]) for p in document["problems"]] == [("unreadable-file", "episode_0003/state.npz")]
+        for n in numbers:
+            found = hub.get(f"/api/v1/datasets/set/episodes/{n}").json()
+            assert (found["steps"], found["attributes"]["weather"]) == (3 + n % 5, f"day {n}")
+            assert np.array_equal(lies_at(hub, "set", n, "actions"), stored[n]["actions"])
+            assert np.array_equal(lies_at(hub, "set", n, "table/reward"), stored[n]["rewards"])
+            assert (lies_at(hub, "set", n, "cameras/top") == n % 251).all()
+            if n != 3:
+                assert np.array_equal(lies_at(hub, "set", n, "state/observations"), stored[n]["observations"])
 
 
 def test_a_damaged_episode_hides_no_other(tmp_path):

@@ -4,7 +4,7 @@
  * And what is known by name and cannot be read: its dataset is `unsupported`, and says what to do
  * (refused.c). Bids lowest, so that whoever knows more of a file has it.
  *
- * Problems: not-an-array, repeated-member, not-checked (of a .npz), repeated-column, nulls, and those of
+ * Problems: unreadable-episode, unreadable-file, not-an-array, repeated-member, not-checked (of a .npz), repeated-column, nulls, and those of
  * storage/formats/kit/h5_kit.h.
  */
 #include "storage/formats/generic/generic.h"
@@ -16,23 +16,25 @@ static const struct generic_container *const containers[] = {&generic_h5, &gener
 
 /* ---- claim ---- */
 
+const struct generic_container *generic_container_named(struct hub_view path)
+{
+    for (size_t i = 0; i < HUB_COUNT(containers); i++)
+        if (hub_ending_of(path, containers[i]->endings))
+            return containers[i];
+    return NULL;
+}
+
 /* A file is a container by its name and its head; one that Git LFS has not fetched by its name alone. */
 const struct generic_container *generic_container_of(struct hub_files *files, uint32_t number)
 {
+    const struct generic_container *c = generic_container_named(files->entries[number].path);
     uint8_t head[GENERIC_HEAD];
     struct hub_error why = {0};
     size_t got = 0;
-    for (size_t i = 0; i < HUB_COUNT(containers); i++) {
-        if (!hub_ending_of(files->entries[number].path, containers[i]->endings))
-            continue;
-        if (hub_files_read(files, number, 0, head, sizeof head, &got, NULL))
-            return NULL;
-        const bool pointer = hub_files_usable(files, number, &why) == HUB_CORRUPT;
-        const bool is =
-            containers[i]->is ? containers[i]->is(head, got) : containers[i]->found(files, number);
-        return pointer || is ? containers[i] : NULL;
-    }
-    return NULL;
+    if (!c || hub_files_read(files, number, 0, head, sizeof head, &got, NULL))
+        return NULL;
+    const bool pointer = hub_files_usable(files, number, &why) == HUB_CORRUPT;
+    return pointer || (c->is ? c->is(head, got) : c->found(files, number)) ? c : NULL;
 }
 
 static int claim_directory(struct hub_files *listing)
@@ -61,15 +63,6 @@ static int claim_files(struct hub_files *listing, struct hub_claim *claim)
 
 /* ---- the dataset ---- */
 
-enum hub_status generic_episode(struct hub_sink *sink, const struct generic_one *one, uint64_t steps,
-                                uint32_t *index, struct hub_error *err)
-{
-    struct hub_episode episode = hub_episode_of(one->name, one->file, steps);
-    episode.number = one->number;
-    episode.attributes = one->attributes;
-    return hub_sink_episode(sink, &episode, index, err);
-}
-
 /* One file. */
 static enum hub_status plan_one(struct hub_files *files, const struct generic_container *container,
                                 struct hub_sink *sink, struct hub_error *err)
@@ -88,7 +81,7 @@ static enum hub_status plan(struct hub_files *files, struct hub_sink *sink, stru
     const char *remedy = generic_refuse_files(files);
     if (remedy || (remedy = generic_refuse_directory(files)))
         return hub_fail(err, HUB_UNSUPPORTED, "%s", remedy);
-    HUB_TRY(generic_series_list(&series, files, NULL, files->count, err));
+    HUB_TRY(generic_series_list(&series, files, err));
     if (!generic_series_is_all(&series, files) || !generic_series_is_one(&series, files))
         return hub_fail(err, HUB_NOT_ACCEPTABLE, "no container of arrays");
     return generic_plan_series(&series, files, sink, err);
@@ -98,11 +91,12 @@ static enum hub_status inspect(struct hub_files *files, const struct hub_part *p
                                struct hub_error *err)
 {
     static const struct generic_one one = {.name = {"0", 1}, .attributes = {"", 0}};
-    const struct generic_container *container = files->count == 1 ? generic_container_of(files, 0) : NULL;
+    struct generic_place place = {.files = files, .sink = sink};
     if (files->count > 1)
         return generic_inspect_series(files, part, sink, err);
-    return container ? container->inspect(files, &one, sink, err)
-                     : hub_fail(err, HUB_CHANGED, "another file than was planned");
+    place.container = files->count == 1 ? generic_container_of(files, 0) : NULL;
+    return place.container ? generic_inspect_episode(&place, 1, &one, err)
+                           : hub_fail(err, HUB_CHANGED, "another file than was planned");
 }
 
 static const char *const names[] = {

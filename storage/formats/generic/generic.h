@@ -2,25 +2,42 @@
 #ifndef HUB_FORMATS_GENERIC_H
 #define HUB_FORMATS_GENERIC_H
 
-#include "storage/formats/kit/kit.h"
+#include "storage/formats/kit/array.h"
 
-/** The file that is inspected, and the episode it is. */
-struct generic_one {
+struct generic_container;
+
+/** A file of an episode, on its way to fields. */
+struct generic_place {
+    struct hub_files *files;
+    struct hub_sink *sink;
+    const struct generic_container *container;
     uint32_t file;
+    struct hub_view prefix; /* of its fields, where the episode has several files: "cameras/top"; or empty */
+    uint32_t episode;       /* place: the part's episode, and its steps */
+    uint64_t steps;
+};
+
+/** The episode that files are. */
+struct generic_one {
+    uint32_t file; /* the first of them */
     int64_t number;
     struct hub_view name, attributes; /* JSON, or empty */
 };
 
-/** A container of arrays that belongs to no format: one row of generic.c's table. Its arrays or columns are the fields
- * of one episode. */
+/** A container of arrays that belongs to no format: one row of generic.c's table. Its arrays or columns are
+ * fields of an episode. */
 struct generic_container {
     const char *const *endings;
     bool (*is)(const uint8_t *head, size_t size); /* `size`: up to GENERIC_HEAD; NULL: `found` says it */
+    bool (*found)(struct hub_files *files, uint32_t number); /* of what need not begin the file */
     /** May. The facts of the one file there is, number 0. */
     enum hub_status (*plan)(struct hub_files *files, struct hub_sink *sink, struct hub_error *err);
-    enum hub_status (*inspect)(struct hub_files *files, const struct generic_one *one, struct hub_sink *sink,
-                               struct hub_error *err);
-    bool (*found)(struct hub_files *files, uint32_t number); /* of what need not begin the file */
+    /** Read what arrays there are. `*state` is closed in any case, unless it is NULL. */
+    enum hub_status (*open)(const struct generic_place *at, void **state, struct hub_error *err);
+    /** What they say of the steps: at most `room` votes. */
+    size_t (*vote)(const void *state, struct hub_row_vote *votes, size_t room);
+    enum hub_status (*place)(const struct generic_place *at, void *state, struct hub_error *err);
+    void (*close)(void *state);
     /** May: it can be one of a series. Whether two files hold arrays of the same names. */
     bool (*alike)(struct hub_files *files, uint32_t a, uint32_t b);
 };
@@ -29,31 +46,54 @@ enum { GENERIC_HEAD = 8 };
 
 extern const struct generic_container generic_h5, generic_npy, generic_npz, generic_parquet, generic_arrow;
 
+/** Of a file by its name; NULL: none. */
+const struct generic_container *generic_container_named(struct hub_view path);
 /** Of a file by its name and its head; NULL: none. */
 const struct generic_container *generic_container_of(struct hub_files *files, uint32_t number);
 
-/** Report the episode of the file. */
-HUB_MUST_USE enum hub_status generic_episode(struct hub_sink *sink, const struct generic_one *one,
-                                             uint64_t steps, uint32_t *index, struct hub_error *err);
+/* ---- episode.c ---- */
+
+enum { GENERIC_MAX_FILES = 64 }; /* of an episode */
+
+/** Report the episode that these files are, and its fields. Of several one that cannot be read is a problem. */
+HUB_MUST_USE enum hub_status generic_inspect_episode(struct generic_place *places, uint32_t count,
+                                                     const struct generic_one *one, struct hub_error *err);
+/** An array or a column as a field of its file: "PREFIX/NAME", or NAME alone; and what of it says its role. */
+HUB_MUST_USE enum hub_status generic_path(const struct generic_place *at, struct hub_view name,
+                                          struct hub_buf *path, struct hub_view *named,
+                                          struct hub_error *err);
 
 /* ---- series.c ---- */
 
 struct generic_item {
-    int64_t number;        /* first: items are in their order */
-    uint32_t file, beside; /* beside: its JSON file, or HUB_NONE */
-    struct hub_view name;  /* "episode_012" */
+    int64_t number;                /* first: items are in their order */
+    uint32_t first, count, beside; /* of its files; beside: its JSON file, or HUB_NONE */
+    struct hub_view name;          /* "episode_012" */
+};
+
+/** A file of the series, and which of the shapes it is. */
+struct generic_file {
+    uint32_t file, shape;
+};
+
+/** What a file's path is behind the name: ".npz", or "/trajectory.npz". */
+struct generic_shape {
+    struct hub_view rest, prefix; /* prefix: without its ending */
+    const struct generic_container *container;
 };
 
 struct generic_series {
     struct generic_item *items;
-    uint32_t count, capacity;
-    struct hub_view rest; /* of their paths, behind the names: ".npz" or "/trajectory.npz" */
-    const struct generic_container *container;
+    struct generic_file *files;
+    uint32_t count, capacity, file_count, file_capacity;
+    struct generic_shape shapes[GENERIC_MAX_FILES];
+    uint32_t shape_count;
+    bool many;        /* more shapes than that */
+    bool names_alone; /* given: what a file is, its name says, for its head may belong to another part */
 };
 
-/** Of the first `count` files, or of those in `numbers`. Zero before; dispose it in any case. */
+/** Of all files. Zero before, but for `names_alone`; dispose it in any case. */
 HUB_MUST_USE enum hub_status generic_series_list(struct generic_series *s, struct hub_files *files,
-                                                 const uint32_t *numbers, uint32_t count,
                                                  struct hub_error *err);
 void generic_series_dispose(struct generic_series *s);
 /** Two or more of different numbers that hold the same arrays. */

@@ -1,7 +1,8 @@
 /* Any HDF5 file: all its datasets are fields of one episode, the attributes of its root are metadata. */
 #include "storage/formats/generic/generic.h"
-#include "storage/formats/kit/array.h"
 #include "storage/formats/kit/h5_kit.h"
+
+#include <stdlib.h>
 
 struct plain {
     struct hub_h5 *file;
@@ -35,18 +36,18 @@ static enum hub_status plan(struct hub_files *files, struct hub_sink *sink, stru
     return hub_h5_notes_report(&p.tree, &root, err);
 }
 
-static uint64_t steps_of(const struct hub_h5_tree *tree)
+static size_t vote(const void *state, struct hub_row_vote *votes, size_t room)
 {
-    struct hub_row_vote votes[HUB_MAX_FIELDS];
+    const struct hub_h5_tree *tree = &((const struct plain *)state)->tree;
     size_t count = 0;
-    for (uint32_t i = 0; i < tree->count && count < HUB_COUNT(votes); i++) {
+    for (uint32_t i = 0; i < tree->count && count < room; i++) {
         const struct hub_h5_dataset *d = &tree->leaves[i].dataset;
         struct hub_variant item = d->variant;
         item.rank = 0;
         if (d->rank != HUB_NONE && d->rank > 0)
             votes[count++] = hub_row_vote_of(&item, d->dims, d->rank);
     }
-    return hub_common_rows(votes, count);
+    return count;
 }
 
 static bool pictured(const void *user, struct hub_view path)
@@ -56,19 +57,34 @@ static bool pictured(const void *user, struct hub_view path)
     return false; /* only what has the shape of pictures */
 }
 
-static enum hub_status inspect(struct hub_files *files, const struct generic_one *one, struct hub_sink *sink,
-                               struct hub_error *err)
+static enum hub_status open(const struct generic_place *at, void **state, struct hub_error *err)
 {
-    HUB_CLEANUP(dispose) struct plain p = {0};
-    uint32_t index;
-    HUB_TRY(load(&p, files, sink, false, err));
-    p.fields.pictured = pictured;
-    HUB_TRY(hub_h5_tree_load(&p.tree, hub_h5_root(p.file), err));
-    const uint64_t steps = steps_of(&p.tree);
-    HUB_TRY(generic_episode(sink, one, steps, &index, err));
-    HUB_TRY(hub_h5_fields_place(&p.fields, &p.tree, index, steps, err));
-    return hub_h5_fields_finish(&p.fields, sink, err);
+    struct plain *p = NULL;
+    HUB_TRY(hub_new(&p, 1, sizeof *p, err));
+    *state = p;
+    HUB_TRY(load(p, at->files, at->sink, false, err));
+    p->fields.pictured = pictured;
+    return hub_h5_tree_load(&p->tree, hub_h5_root(p->file), err);
+}
+
+static enum hub_status place(const struct generic_place *at, void *state, struct hub_error *err)
+{
+    struct plain *p = state;
+    HUB_TRY(hub_h5_fields_place(&p->fields, &p->tree, at->episode, at->steps, err));
+    return hub_h5_fields_finish(&p->fields, at->sink, err);
+}
+
+static void close(void *state)
+{
+    dispose(state);
+    free(state);
 }
 
 static const char *const endings[] = {".hdf5", ".h5", ".hdf", ".he5", ".mat", NULL};
-const struct generic_container generic_h5 = {endings, NULL, plan, inspect, hub_h5_is, NULL};
+const struct generic_container generic_h5 = {.endings = endings,
+                                             .found = hub_h5_is,
+                                             .plan = plan,
+                                             .open = open,
+                                             .vote = vote,
+                                             .place = place,
+                                             .close = close};

@@ -1,7 +1,7 @@
 /* .npy files, one field "array"; .npz archives, a field a member. */
 #include "storage/formats/generic/generic.h"
-#include "storage/formats/kit/array.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 static bool is_npy(const uint8_t *head, size_t size)
@@ -9,54 +9,107 @@ static bool is_npy(const uint8_t *head, size_t size)
     return size >= 6 && memcmp(head, "\x93NUMPY", 6) == 0;
 }
 
-static enum hub_status inspect_npy(struct hub_files *files, const struct generic_one *one,
-                                   struct hub_sink *sink, struct hub_error *err)
+struct array {
+    struct hub_npz_array a;
+    enum hub_status status; /* of what cannot be read, but is a .npy */
+};
+
+static enum hub_status open_npy(const struct generic_place *at, void **state, struct hub_error *err)
 {
-    const struct hub_view path = HUB_VIEW("array");
+    struct array *array = NULL;
     struct hub_source source;
-    struct hub_npy npy = {0};
     struct hub_error why = {0};
-    uint32_t index, file = one->file;
-    hub_source_file(&source, files, one->file);
-    enum hub_status st = hub_npy_read(&source, 0, source.size, &npy, &why);
-    if (st == HUB_UNSUPPORTED && npy.utf32)
-        st = hub_npy_texts(files, &source, &npy, &file, &why);
-    if (st && st != HUB_UNSUPPORTED && !(npy.utf32 && hub_is_local(st)))
+    HUB_TRY(hub_new(&array, 1, sizeof *array, err));
+    *state = array;
+    struct hub_npy *npy = &array->a.npy;
+    array->a.file = at->file;
+    hub_source_file(&source, at->files, at->file);
+    enum hub_status st = hub_npy_read(&source, 0, source.size, npy, &why);
+    if (st == HUB_UNSUPPORTED && npy->utf32)
+        st = hub_npy_texts(at->files, &source, npy, &array->a.file, &why);
+    if (st && st != HUB_UNSUPPORTED && !(npy->utf32 && hub_is_local(st)))
         return hub_pass(st, &why, err);
-    const uint64_t steps = !st && npy.rank ? npy.shape[0] : 0;
-    HUB_TRY(generic_episode(sink, one, steps, &index, err));
-    return st ? hub_tell_unreadable(sink, path, index, why.detail, err)
-              : hub_npy_place(sink, path, &npy, file, index, steps, err);
+    array->status = st;
+    snprintf(array->a.reason, sizeof array->a.reason, "%.150s", why.detail);
+    return HUB_OK;
+}
+
+static size_t vote_npy(const void *state, struct hub_row_vote *votes, size_t room)
+{
+    const struct array *array = state;
+    if (array->status || !array->a.npy.rank || !room)
+        return 0;
+    votes[0] = hub_row_vote_of(&array->a.npy.item, array->a.npy.shape, array->a.npy.rank);
+    return 1;
+}
+
+static enum hub_status place_npy(const struct generic_place *at, void *state, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf path = HUB_BUF_INIT(HUB_MAX_PATH);
+    struct array *array = state;
+    HUB_TRY(
+        generic_path(at, at->prefix.size ? HUB_VIEW("") : HUB_VIEW("array"), &path, &array->a.named, err));
+    array->a.path = hub_buf_view(&path);
+    return array->status ? hub_tell_unreadable(at->sink, array->a.path, at->episode, array->a.reason, err)
+                         : hub_npy_place(at->sink, &array->a, at->episode, at->steps, err);
+}
+
+/* Rows of one type and shape. */
+static bool alike_npy(struct hub_files *files, uint32_t a, uint32_t b)
+{
+    const uint32_t numbers[2] = {a, b};
+    struct hub_variant rows[2];
+    for (size_t i = 0; i < HUB_COUNT(numbers); i++) {
+        struct hub_source source;
+        struct hub_npy npy = {0};
+        hub_source_file(&source, files, numbers[i]);
+        if (hub_npy_read(&source, 0, source.size, &npy, NULL) || npy.rank == 0 ||
+            hub_npy_variant(&npy.item, npy.shape + 1, npy.rank - 1, &rows[i], NULL))
+            return false;
+    }
+    return hub_variant_equal(&rows[0], &rows[1]);
 }
 
 /* ---- archives ---- */
 
-static uint64_t steps_of(const struct hub_npz *npz)
+static void close_npz(void *state)
 {
-    struct hub_row_vote votes[HUB_MAX_FIELDS];
+    hub_npz_dispose(state);
+    free(state);
+}
+
+static enum hub_status open_npz(const struct generic_place *at, void **state, struct hub_error *err)
+{
+    struct hub_npz *npz = NULL;
+    HUB_TRY(hub_new(&npz, 1, sizeof *npz, err));
+    *state = npz;
+    return hub_npz_open(npz, at->files, at->file, err);
+}
+
+static size_t vote_npz(const void *state, struct hub_row_vote *votes, size_t room)
+{
+    const struct hub_npz *npz = state;
     size_t count = 0;
-    for (uint32_t i = 0; i < npz->count && count < HUB_COUNT(votes); i++) {
+    for (uint32_t i = 0; i < npz->count && count < room; i++) {
         const struct hub_npy *npy = &npz->arrays[i].npy;
         if (!npz->arrays[i].reason[0] && npy->rank)
             votes[count++] = hub_row_vote_of(&npy->item, npy->shape, npy->rank);
     }
-    return hub_common_rows(votes, count);
+    return count;
 }
 
-static enum hub_status inspect_npz(struct hub_files *files, const struct generic_one *one,
-                                   struct hub_sink *sink, struct hub_error *err)
+static enum hub_status place_npz(const struct generic_place *at, void *state, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_npz_dispose) struct hub_npz npz = {0};
-    uint32_t index;
-    HUB_TRY(hub_npz_open(&npz, files, one->file, err));
-    const uint64_t steps = steps_of(&npz);
-    HUB_TRY(generic_episode(sink, one, steps, &index, err));
-    for (uint32_t i = 0; i < npz.count; i++) {
-        const struct hub_npz_array *a = &npz.arrays[i];
-        HUB_TRY(a->reason[0] ? hub_tell_unreadable(sink, a->path, index, a->reason, err)
-                             : hub_npy_place(sink, a->path, &a->npy, a->file, index, steps, err));
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf path = HUB_BUF_INIT(HUB_MAX_PATH);
+    struct hub_npz *npz = state;
+    for (uint32_t i = 0; i < npz->count; i++) {
+        struct hub_npz_array a = npz->arrays[i];
+        HUB_TRY(generic_path(at, a.path, &path, &a.named, err));
+        a.path = hub_buf_view(&path);
+        HUB_TRY(a.reason[0] ? hub_tell_unreadable(at->sink, a.path, at->episode, a.reason, err)
+                            : hub_npy_place(at->sink, &a, at->episode, at->steps, err));
     }
-    return hub_npz_tell(&npz, sink, err);
+    return hub_npz_tell(npz, at->sink, err);
 }
 
 /* Their directories have the same names. */
@@ -80,5 +133,17 @@ static bool alike_npz(struct hub_files *files, uint32_t a, uint32_t b)
 }
 
 static const char *const npy_endings[] = {".npy", NULL}, *const npz_endings[] = {".npz", NULL};
-const struct generic_container generic_npy = {npy_endings, is_npy, NULL, inspect_npy, NULL, NULL};
-const struct generic_container generic_npz = {npz_endings, hub_zip_is, NULL, inspect_npz, NULL, alike_npz};
+const struct generic_container generic_npy = {.endings = npy_endings,
+                                              .is = is_npy,
+                                              .open = open_npy,
+                                              .vote = vote_npy,
+                                              .place = place_npy,
+                                              .close = free,
+                                              .alike = alike_npy};
+const struct generic_container generic_npz = {.endings = npz_endings,
+                                              .is = hub_zip_is,
+                                              .open = open_npz,
+                                              .vote = vote_npz,
+                                              .place = place_npz,
+                                              .close = close_npz,
+                                              .alike = alike_npz};

@@ -312,7 +312,8 @@ enum hub_status hub_npz_cut(struct hub_sink *sink, const struct hub_npz_array *a
                             struct hub_window *windows, uint32_t count, struct hub_error *err)
 {
     const struct hub_npy *npy = &a->npy;
-    struct hub_field field = {.path = a->path, .role = hub_role_of(a->path), .axis = axis};
+    const struct hub_view named = a->named.size ? a->named : a->path;
+    struct hub_field field = {.path = a->path, .role = hub_role_of(named), .axis = axis};
     struct hub_layout_builder *b;
     struct hub_variant v;
     struct hub_error why = {0};
@@ -322,7 +323,7 @@ enum hub_status hub_npz_cut(struct hub_sink *sink, const struct hub_npz_array *a
             HUB_TRY(hub_tell_unreadable(sink, a->path, windows[i].episode, why.detail, err));
         return HUB_OK;
     }
-    field.type = npy->text ? HUB_FIELD_TEXT : hub_array_type(&v, a->path);
+    field.type = npy->text ? HUB_FIELD_TEXT : hub_array_type(&v, named);
     HUB_TRY(hub_sink_field(sink, &field, &number, err));
     HUB_TRY(hub_sink_layout(sink, number, &b, err));
     HUB_TRY(hub_layout_array_of(b, &v, &array, err));
@@ -336,17 +337,16 @@ enum hub_status hub_npz_cut(struct hub_sink *sink, const struct hub_npz_array *a
     return HUB_OK;
 }
 
-enum hub_status hub_npy_place(struct hub_sink *sink, struct hub_view path, const struct hub_npy *npy,
-                              uint32_t file, uint32_t index, uint64_t steps, struct hub_error *err)
+enum hub_status hub_npy_place(struct hub_sink *sink, const struct hub_npz_array *array, uint32_t index,
+                              uint64_t steps, struct hub_error *err)
 {
-    const uint64_t rows = hub_npy_rows(npy);
-    const enum hub_axis axis = npy->rank == 0      ? HUB_AXIS_NONE
-                               : rows == steps     ? HUB_AXIS_STEP
-                               : rows == steps + 1 ? HUB_AXIS_STATE
-                                                   : HUB_AXIS_NONE;
+    const uint64_t rows = hub_npy_rows(&array->npy);
+    const enum hub_axis axis = array->npy.rank == 0 ? HUB_AXIS_NONE
+                               : rows == steps      ? HUB_AXIS_STEP
+                               : rows == steps + 1  ? HUB_AXIS_STATE
+                                                    : HUB_AXIS_NONE;
     struct hub_window window = {.episode = index, .count = rows};
-    const struct hub_npz_array array = {.path = path, .npy = *npy, .file = file};
-    return hub_npz_cut(sink, &array, axis, &window, 1, err);
+    return hub_npz_cut(sink, array, axis, &window, 1, err);
 }
 
 struct hub_row_vote hub_row_vote_of(const struct hub_variant *item, const uint64_t *shape, uint32_t rank)

@@ -8,7 +8,8 @@
 #include "storage/formats/zip.h"
 
 struct hub_npz_array {
-    struct hub_view path; /* the member's name without ".npy" */
+    struct hub_view path;  /* the member's name without ".npy" */
+    struct hub_view named; /* what says its role; empty: the path does */
     uint32_t member;
     struct hub_npy npy;
     uint32_t file;    /* where its data are: the archive, or HUB_SIDE_FILE */
@@ -51,9 +52,8 @@ HUB_MUST_USE enum hub_status hub_npy_texts(struct hub_files *files, struct hub_s
 uint64_t hub_npy_rows(const struct hub_npy *npy);
 
 /** A field that is this array, as that of the part's episode `index`. `steps` says its axis. */
-HUB_MUST_USE enum hub_status hub_npy_place(struct hub_sink *sink, struct hub_view path,
-                                           const struct hub_npy *npy, uint32_t file, uint32_t index,
-                                           uint64_t steps, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_npy_place(struct hub_sink *sink, const struct hub_npz_array *array,
+                                           uint32_t index, uint64_t steps, struct hub_error *err);
 
 /** A field that is this array, cut into episodes: a window each, whose `array` is filled in here. */
 HUB_MUST_USE enum hub_status hub_npz_cut(struct hub_sink *sink, const struct hub_npz_array *array,
