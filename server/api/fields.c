@@ -64,6 +64,16 @@ static void put_bounds(struct hub_json *json, const char *key, const double *bou
     hub_json_end_array(json);
 }
 
+/* A picture's bounds are one number each, whatever its size; those that differ by pixel are not listed. */
+static void put_range(struct hub_json *json, const json_t *space)
+{
+    const json_t *low = json_object_get(space, "low"), *high = json_object_get(space, "high");
+    if (!json_is_number(low) || !json_is_number(high))
+        return;
+    hub_json_put_double(json, "low", json_number_value(low));
+    hub_json_put_double(json, "high", json_number_value(high));
+}
+
 static void put_dimensions(struct hub_json *json, const struct known *known,
                            const struct hub_dataset_field *f)
 {
@@ -71,7 +81,9 @@ static void put_dimensions(struct hub_json *json, const struct known *known,
     const uint32_t dims = dims_of(f->shape);
     double low[MAX_DIMS], high[MAX_DIMS];
     hub_dimensions_put(json, known->dimensions, f->path, dims, NULL, 0);
-    if (dims && hub_space_bounds(space, dims, low, high)) {
+    if (f->type == HUB_FIELD_IMAGE_RAW || f->type == HUB_FIELD_IMAGE_NUMBER) {
+        put_range(json, space);
+    } else if (dims && hub_space_bounds(space, dims, low, high)) {
         put_bounds(json, "low", low, dims);
         put_bounds(json, "high", high, dims);
     }

@@ -51,6 +51,23 @@ minari.create_dataset_from_buffers({id!r}, [episode], observation_space=space, a
     return os.path.join(root, id, "data", "metadata.json")
 
 
+def test_bounds_of_a_picture_are_one_number_each(tmp_path):
+    """A grid of 7x7x3 listed 147 times 0 and 147 times 255, a camera none at all."""
+    h5py = pytest.importorskip("h5py")
+    box = lambda shape, high: {"type": "Box", "dtype": "uint8", "shape": shape, "low": 0, "high": high}
+    space = {"type": "Dict", "subspaces": {"grid": box([7, 7, 3], 255), "cam": box([64, 48, 3], 200), "list": box([147], 9)}}
+    (tmp_path / "grid-v0" / "data").mkdir(parents=True)
+    with h5py.File(tmp_path / "grid-v0" / "data" / "main_data.hdf5", "w") as f:
+        f.attrs.update(dataset_id="grid-v0", total_episodes=1, total_steps=2, minari_version="0.5.0", observation_space=json.dumps(space))
+        f["episode_0/rewards"] = np.zeros(2)
+        for name, shape in {"grid": (7, 7, 3), "cam": (64, 48, 3), "list": (147,)}.items():
+            f[f"episode_0/observations/{name}"] = np.zeros((3, *shape), np.uint8)
+    with serving(str(tmp_path)) as hub:
+        fields = {f["path"]: (f.get("picture", {}).get("layout"), f.get("low"), f.get("high")) for f in hub.dataset("grid-v0")["fields"]}
+        assert fields["observations/grid"] == ("HWC", 0, 255) and fields["observations/cam"] == ("HWC", 0, 200)
+        assert fields["observations/list"] == (None, [0] * 147, [9] * 147)
+
+
 def test_text_in_a_file_of_narrow_addresses(tmp_path):
     h5py = pytest.importorskip("h5py")
     (tmp_path / "narrow-v0" / "data").mkdir(parents=True)
