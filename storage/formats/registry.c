@@ -1,27 +1,10 @@
-/* The list of formats: see registry.h. A row is the NAME of a driver's hub_format_NAME. */
+/* The list of formats: see registry.h. */
 #include "storage/formats/registry.h"
 
-/* clang-format off */
-#define FORMATS(row) \
-    row(minari_hdf5) \
-    row(minari_arrow) \
-    row(minari_parquet) \
-    row(data_collector) \
-    row(lerobot) \
-    row(datasets) \
-    row(robomimic) \
-    row(d4rl) \
-    row(aloha) \
-    row(maniskill) \
-    row(molmospaces) \
-    row(molmospaces_shards) \
-    row(webdataset) \
-    row(il) \
-    row(imitation) \
-    row(generic)
+#include "storage/model/format_marks.h"
 
-#define DECLARE(name) extern const struct hub_format hub_format_##name;
-#define POINT(name) &hub_format_##name,
+#define DECLARE(row, name) extern const struct hub_format hub_format_##row;
+#define POINT(row, name) &hub_format_##row,
 
-FORMATS(DECLARE)
-const struct hub_format *const hub_formats[] = {FORMATS(POINT) NULL};
+HUB_FORMATS(DECLARE)
+const struct hub_format *const hub_formats[] = {HUB_FORMATS(POINT) NULL};

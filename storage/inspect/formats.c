@@ -3,6 +3,7 @@
 
 #include "storage/inspect/protocol.h"
 #include "storage/inspect/text.h"
+#include "storage/model/format_marks.h"
 
 #include <stdlib.h>
 
@@ -123,63 +124,22 @@ const struct hub_format_row *hub_format_table_find(const struct hub_format_table
     return NULL;
 }
 
-/* '*' stands for any run of bytes: when what follows it does not fit, it takes one byte more. */
-static bool matches(const char *pattern, size_t pattern_size, const char *name, size_t name_size)
-{
-    size_t p = 0, n = 0, star = SIZE_MAX, taken = 0;
-    while (n < name_size) {
-        if (p < pattern_size && pattern[p] == '*') {
-            star = p++;
-            taken = n;
-        } else if (p < pattern_size && pattern[p] == name[n]) {
-            p++;
-            n++;
-        } else if (star != SIZE_MAX) {
-            p = star + 1;
-            n = ++taken;
-        } else {
-            return false;
-        }
-    }
-    while (p < pattern_size && pattern[p] == '*')
-        p++;
-    return p == pattern_size;
-}
-
-static bool pattern_wants(const char *pattern, const char *path, bool directory)
-{
-    size_t size = strlen(pattern);
-    const bool of_directory = size && pattern[size - 1] == '/';
-    size -= of_directory;
-    const char *in_pattern = memchr(pattern, '/', size), *in_path = strchr(path, '/');
-    if (directory != of_directory || !in_pattern != !in_path)
-        return false;
-    if (!in_pattern)
-        return matches(pattern, size, path, strlen(path));
-    const size_t head = (size_t)(in_pattern - pattern);
-    return matches(pattern, head, path, (size_t)(in_path - path)) &&
-           matches(in_pattern + 1, size - head - 1, in_path + 1, strlen(in_path + 1));
-}
-
 bool hub_format_table_wants(const struct hub_format_table *table, const struct hub_format_row *format,
                             const char *path, bool directory)
 {
     for (uint32_t i = 0; i < table->count; i++)
         for (char **name = table->rows[i].names; (!format || format == &table->rows[i]) && *name; name++)
-            if (pattern_wants(*name, path, directory))
+            if (hub_mark_fits(*name, hub_view_of(path), directory))
                 return true;
     return false;
 }
 
 bool hub_format_table_looks_into(const struct hub_format_table *table, const char *name)
 {
-    const size_t size = strlen(name);
     for (uint32_t i = 0; i < table->count; i++)
-        for (char **pattern = table->rows[i].names; *pattern; pattern++) {
-            const char *slash = strchr(*pattern, '/');
-            if (slash && slash[1] && matches(*pattern, (size_t)(slash - *pattern), name, size))
+        for (char **pattern = table->rows[i].names; *pattern; pattern++)
+            if (hub_mark_looks_into(*pattern, hub_view_of(name)))
                 return true;
-        }
     return false;
 }
 

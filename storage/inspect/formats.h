@@ -12,7 +12,7 @@ enum { HUB_MAX_FORMATS = 32, HUB_MAX_FORMAT_NAMES = 64, HUB_MAX_TABLE = 64 * 102
 
 struct hub_format_row {
     char *name;
-    char **names;         /* patterns, NULL-terminated: see storage/worker/format.h */
+    char **names;         /* patterns, NULL-terminated: see storage/model/format_marks.h */
     char **asides;        /* names of files that are no data, NULL-terminated */
     char *loadable, *ids; /* "": none */
 };

@@ -3,25 +3,19 @@
 
 #include "storage/base/id.h"
 #include "storage/base/order.h"
+#include "storage/model/format_marks.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-
-/* The formats' drivers, which look into files as well, know more; what they find within a folder that was
- * fetched is theirs. */
-const struct hub_found_mark hub_found_marks[] = {
-    {"data/main_data.hdf5", "minari-hdf5"},
-    {"data/metadata.json", "minari-hdf5"},
-    {"meta/info.json", "lerobot"},
-    {"meta_data/info.json", "lerobot"},
-    {"state.json", "datasets"},
-    {"dataset_dict.json", "datasets"},
-    {NULL, NULL},
-};
 
 struct mark {
     char *folder;
     const char *format; /* NULL: it is a dataset of Minari's, listed by its metadata */
+};
+
+/* A folder whose files are being gone through. */
+struct open_folder {
+    size_t size; /* of its path */
+    struct hub_formats_seen seen;
 };
 
 struct dividing {
@@ -29,6 +23,8 @@ struct dividing {
     struct hub_found_list *list;
     struct mark *marks; /* sorted, one a folder */
     uint32_t count, capacity;
+    struct open_folder *open; /* each within the one before it, the first is the tree itself */
+    uint32_t depth, room;
 };
 
 static void dispose(struct dividing *v)
@@ -36,6 +32,7 @@ static void dispose(struct dividing *v)
     for (uint32_t i = 0; i < v->count; i++)
         free(v->marks[i].folder);
     free(v->marks);
+    free(v->open);
 }
 
 /* ---- marks ---- */
@@ -50,30 +47,71 @@ static enum hub_status add_mark(struct dividing *v, struct hub_view folder, cons
     return HUB_OK;
 }
 
-static enum hub_status mark_folder_of(struct dividing *v, const char *path, struct hub_error *err)
+static struct hub_view below(struct hub_view path, size_t folder)
 {
-    const size_t size = strlen(path);
-    for (const struct hub_found_mark *mark = hub_found_marks; mark->file; mark++) {
-        const size_t end = strlen(mark->file);
-        if (size < end || strcmp(path + size - end, mark->file) != 0 ||
-            (size > end && path[size - end - 1] != '/'))
-            continue;
-        return add_mark(v, (struct hub_view){path, size > end ? size - end - 1 : 0}, mark->format, err);
+    const size_t cut = folder ? folder + 1 : 0;
+    return (struct hub_view){path.data + cut, path.size - cut};
+}
+
+/* The listing of a folder has its own entries, and those of its folders. */
+static void note(struct dividing *v, struct hub_view path, bool directory)
+{
+    for (uint32_t i = v->depth; i-- > 0 && i + 2 >= v->depth;)
+        hub_formats_see(&v->open[i].seen, below(path, v->open[i].size), directory);
+}
+
+static enum hub_status open_folder(struct dividing *v, size_t size, struct hub_error *err)
+{
+    HUB_TRY(hub_grow(&v->open, v->depth, &v->room, sizeof *v->open, err));
+    v->open[v->depth++] = (struct open_folder){.size = size};
+    return HUB_OK;
+}
+
+/* All of its files were seen, of which this is the last one. */
+static enum hub_status close_folder(struct dividing *v, const char *last, struct hub_error *err)
+{
+    const struct open_folder *folder = &v->open[--v->depth];
+    const char *format = hub_formats_best(&folder->seen);
+    return format ? add_mark(v, (struct hub_view){last, folder->size}, format, err) : HUB_OK;
+}
+
+static bool holds(const struct dividing *v, const char *before, const char *path)
+{
+    const size_t size = v->open[v->depth - 1].size;
+    return !size || (strncmp(before, path, size) == 0 && path[size] == '/');
+}
+
+/* The files of a folder follow each other, as the tree is sorted. */
+static enum hub_status mark_folders(struct dividing *v, struct hub_error *err)
+{
+    const char *before = "";
+    HUB_TRY(open_folder(v, 0, err));
+    for (uint32_t i = 0; i < v->d->tree->count; i++) {
+        const char *path = v->d->tree->items[i].path, *slash;
+        while (!holds(v, before, path))
+            HUB_TRY(close_folder(v, before, err));
+        while ((slash = strchr(below(hub_view_of(path), v->open[v->depth - 1].size).data, '/'))) {
+            note(v, (struct hub_view){path, (size_t)(slash - path)}, true);
+            HUB_TRY(open_folder(v, (size_t)(slash - path), err));
+        }
+        note(v, hub_view_of(path), false);
+        before = path;
     }
+    while (v->depth)
+        HUB_TRY(close_folder(v, before, err));
     return HUB_OK;
 }
 
 const char *hub_found_format(const struct hub_remote_files *tree, const char *folder)
 {
-    char path[HUB_MAX_ID + 64];
-    const char *key = path;
-    for (const struct hub_found_mark *mark = hub_found_marks; mark->file; mark++) {
-        const int size = snprintf(path, sizeof path, "%s/%s", folder, mark->file);
-        if (size < (int)sizeof path && tree->count &&
-            bsearch(&key, tree->items, tree->count, sizeof *tree->items, hub_by_text))
-            return mark->format;
+    struct hub_formats_seen seen = {0};
+    const size_t size = strlen(folder);
+    for (uint32_t i = 0; i < tree->count; i++) {
+        const char *path = tree->items[i].path;
+        if (!size || (strncmp(path, folder, size) == 0 && path[size] == '/'))
+            hub_formats_see_file(&seen, below(hub_view_of(path), size));
     }
-    return NULL;
+    return hub_formats_best(&seen);
 }
 
 /* Of one folder the mark of Minari's metadata comes first, as it is in the list already. */
@@ -91,8 +129,7 @@ static enum hub_status find_marks(struct dividing *v, struct hub_error *err)
     for (uint32_t i = 0; i < v->list->count; i++)
         if (strncmp(v->list->items[i].id, v->d->head, head) == 0)
             HUB_TRY(add_mark(v, hub_view_of(v->list->items[i].id + head), NULL, err));
-    for (uint32_t i = 0; i < v->d->tree->count; i++)
-        HUB_TRY(mark_folder_of(v, v->d->tree->items[i].path, err));
+    HUB_TRY(mark_folders(v, err));
     if (v->count)
         qsort(v->marks, v->count, sizeof *v->marks, by_folder);
     for (uint32_t i = 0; i < v->count; i++) {

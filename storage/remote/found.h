@@ -42,18 +42,12 @@ bool hub_found_describes(const struct hub_remote_files *tree, uint32_t first, ui
 HUB_MUST_USE enum hub_status hub_found_scan(struct hub_found_list *list, const struct hub_remote_files *tree,
                                             const char *head, struct hub_error *err);
 
-/** A file of such a name marks the folder that holds it: that is one dataset, whatever else is below. */
-struct hub_found_mark {
-    const char *file, *format; /* "meta/info.json"; as its driver is called */
-};
-extern const struct hub_found_mark hub_found_marks[]; /* ended by a file NULL */
-
-/** The format of a folder of a settled tree by the file that marks it; NULL: none does. */
+/** The format that bids most on the names of a folder of a settled tree; NULL: none does. */
 const char *hub_found_format(const struct hub_remote_files *tree, const char *folder);
 
 /**
- * Cut what is no dataset of Minari's in a settled tree into datasets (divide.c): folders that some format's
- * names mark, and of the rest the shallowest folders that hold none of these. The same files make the same
+ * Cut what is no dataset of Minari's in a settled tree into datasets (divide.c): folders on whose names
+ * some format's driver bids, and of the rest the shallowest folders that hold none of these. The same files make the same
  * datasets whatever else comes, but for a folder in which a marked one appears: then it is cut in its turn.
  *
  * Files beside such folders belong to none.

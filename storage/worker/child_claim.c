@@ -55,13 +55,19 @@ static size_t best_bid(const struct bid *bids, size_t count)
     return best;
 }
 
+/* A bid counts on a directory that has a name of the format's, on no other. */
+static int bid_on(struct hub_child *child, const struct hub_format *format)
+{
+    const int bid = format->claim_directory ? format->claim_directory(&child->files) : 0;
+    return bid <= 0 || !format->marks || hub_files_have_names(&child->files, format->marks) ? bid : 0;
+}
+
 static enum hub_status claim_directory(struct hub_child *child, size_t formats, bool *claimed,
                                        struct hub_error *err)
 {
     struct bid bids[HUB_MAX_FORMATS] = {0};
     for (size_t i = 0; i < formats; i++)
-        bids[i].confidence =
-            child->formats[i]->claim_directory ? child->formats[i]->claim_directory(&child->files) : 0;
+        bids[i].confidence = bid_on(child, child->formats[i]);
     *claimed = false;
     for (size_t best; (best = best_bid(bids, formats)) != SIZE_MAX; bids[best].confidence = 0) {
         HUB_TRY(put_claim(child, child->formats[best]->name, bids[best].confidence, NULL, err));

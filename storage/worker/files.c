@@ -39,6 +39,25 @@ uint32_t hub_files_find(const struct hub_files *files, const char *path)
     return HUB_NONE;
 }
 
+const struct hub_format_mark *hub_files_mark(const struct hub_files *listing,
+                                             const struct hub_format_mark *marks, const char *without)
+{
+    struct hub_marks_seen seen = {0};
+    for (uint32_t i = 0; i < listing->count; i++)
+        if (!without || !hub_view_is(listing->entries[i].path, without))
+            hub_marks_see(marks, listing->entries[i].path, listing->entries[i].directory, &seen);
+    return hub_marks_best(marks, &seen);
+}
+
+bool hub_files_have_names(const struct hub_files *listing, const struct hub_format_mark *marks)
+{
+    for (uint32_t i = 0; i < listing->count; i++)
+        for (const struct hub_format_mark *mark = marks; mark->name; mark++)
+            if (hub_mark_fits(mark->name, listing->entries[i].path, listing->entries[i].directory))
+                return true;
+    return false;
+}
+
 /* Up to `size` bytes; fewer only at the end of the file. */
 static enum hub_status read_at(int fd, uint64_t offset, void *out, size_t size, size_t *got,
                                struct hub_error *err)

@@ -3,12 +3,13 @@
  * It opens nothing: files are asked for by number and come as read-only descriptors. It reports through a
  * sink and neither knows the catalogue nor decides what is kept. Single-threaded.
  *
- * To add a format: a folder with a `const struct hub_format` and its CMakeLists.txt, a row in registry.c, a
+ * To add a format: a folder with a `const struct hub_format` and its CMakeLists.txt, a row in format_marks.h, a
  * folder in tests/fixtures, a fuzz target: storage/formats/README.md.
  */
 #ifndef HUB_WORKER_FORMAT_H
 #define HUB_WORKER_FORMAT_H
 
+#include "storage/model/format_marks.h"
 #include "storage/model/layout.h"
 #include "storage/model/record.h"
 
@@ -48,6 +49,18 @@ struct hub_files {
 /** Number of the file with this exact path, or HUB_NONE. Binary search; where entries of a listing are
  * claimed, what is between them is looked through. */
 uint32_t hub_files_find(const struct hub_files *files, const char *path);
+/** The mark of a listing that bids most (format_marks.h), or NULL.
+ * @param without  NULL, or a file that does not count: it was looked into, and is something else */
+const struct hub_format_mark *hub_files_mark(const struct hub_files *listing,
+                                             const struct hub_format_mark *marks, const char *without);
+static inline int hub_files_bid(const struct hub_files *listing, const struct hub_format_mark *marks,
+                                const char *without)
+{
+    const struct hub_format_mark *mark = hub_files_mark(listing, marks, without);
+    return mark ? mark->bid : 0;
+}
+/** Whether a listing has any of the names. */
+bool hub_files_have_names(const struct hub_files *listing, const struct hub_format_mark *marks);
 /** Read at most `size` bytes at `offset`; short only at the end of the file. HUB_SIDE_FILE: of the side
  * data. */
 HUB_MUST_USE enum hub_status hub_files_read(struct hub_files *files, uint32_t number, uint64_t offset,
@@ -79,13 +92,9 @@ struct hub_claim {
 struct hub_format {
     const char *name; /* as stored in the catalogue, never renamed: "minari-hdf5", "lerobot", "webdataset" */
 
-    /** Must. What a listing has when it is worth asking about, NULL-terminated; '*' stands for any run of
-     * bytes.
-     * "*.tar": a file; "meta_data/": a directory; "data/main_data.hdf5": a file in a directory of the
-     * listing, and "train/houses/" a directory in one, which makes the entries of such directories part of the
-     * listing. A directory below a claimed one that has a name of these last kinds is a dataset of its own.
-     * Announced to the hub, as are the next three. */
-    const char *const *names;
+    /** Must. What a listing has when it is worth asking about: hub_marks_NAME. Announced to the hub, as are the
+     * next three. NULL: whatever it has. */
+    const struct hub_format_mark *marks;
     const char *loadable; /* rule that says which releases load it (hub_load_rule_find), or NULL: none */
     const char *ids;      /* grammar of its ids, or NULL: any path */
     /** May. Names of files that describe a folder of its datasets: they are no data. NULL-terminated. */

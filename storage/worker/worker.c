@@ -202,6 +202,16 @@ static void wake_libraries(void)
     tzset();
 }
 
+static void put_marks(struct hub_frame_writer *w, const struct hub_format_mark *marks)
+{
+    uint32_t count = 0;
+    while (marks[count].name)
+        count++;
+    hub_frame_u32(w, count);
+    for (uint32_t i = 0; i < count; i++)
+        hub_frame_text(w, hub_view_of(marks[i].name));
+}
+
 static void put_names(struct hub_frame_writer *w, const char *const *names)
 {
     uint32_t count = 0;
@@ -218,13 +228,13 @@ static void announce(const struct hub_format *const *formats)
     struct hub_frame_writer w;
     hub_frame_writer_init(&w, HUB_MAX_TABLE);
     for (const struct hub_format *const *f = formats; *f; f++) {
-        if (!(*f)->names || !(*f)->names[0])
+        if (!(*f)->marks)
             continue;
         hub_frame_begin(&w, HUB_FRAME_FORMAT);
         hub_frame_text(&w, hub_view_of((*f)->name));
         hub_frame_text(&w, hub_view_of((*f)->loadable ? (*f)->loadable : ""));
         hub_frame_text(&w, hub_view_of((*f)->ids ? (*f)->ids : ""));
-        put_names(&w, (*f)->names);
+        put_marks(&w, (*f)->marks);
         put_names(&w, (*f)->asides);
         if (hub_frame_end(&w, NULL))
             break;

@@ -310,6 +310,7 @@ def test_a_folder_alone_is_of_the_format_that_the_list_names(lab, cli):
     small(lab)
     lab.put("old-v0/data/main_data.hdf5", b"y" * 1000)
     lab.put("arm/meta/info.json", b"{}")
+    lab.put("arm/data/a.parquet", b"a")
     env = {"STORAGE_EMULATOR_HOST": lab.url}
     listed = {d["id"]: d["format"] for d in cli.run("list", "gcp://lab", "-a", "--json", expect=0, **env).json()["items"]}
     assert listed == {"a/b-v0": "minari-hdf5", "old-v0": "minari-hdf5", "arm": "lerobot"}

@@ -13,11 +13,12 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
 
 sys.path[:0] = [os.path.dirname(__file__), os.path.join(os.path.dirname(__file__), "..", "support")]
 from hub import BIN, FIXTURES, Hub, until
-from mirrors import again, expect_copy, here, minari, mirror, place, replace, rule, tree, wait_synced  # noqa: F401
+from mirrors import again, expect_copy, here, minari, mirror, place, replace, rule, tree, upstream, wait_synced  # noqa: F401
 from upstream import Upstream
 from upstream_gcs import Gcs, attributes
 from upstream_hf import Hf, minari_org
@@ -267,6 +268,7 @@ def test_all_of_a_mixed_bucket(place, monkeypatch):
             until(lambda: "nothing that begins with 'nothing/'" in rule(place, "none").get("error", ""))
 
             before = os.stat(os.path.join(place, "here", "docs", "de", "a.md")).st_ino
+            bucket.put("docs/new/videos/a.mp4", b"a")
             bucket.put("docs/new/meta/info.json", b"{}")  # the folder is cut in two; what is here is not fetched again
             again(place, hub, "all")
             assert os.stat(os.path.join(place, "here", "docs", "de", "a.md")).st_ino == before
@@ -274,11 +276,69 @@ def test_all_of_a_mixed_bucket(place, monkeypatch):
             assert not rule(place, "all").get("error") and rule(place, "all")["datasets"] == 7 and rule(place, "all")["unlisted"] == 1
             bucket.put("notes/x/a.md", b"a")
             again(place, hub, "all")
+            bucket.put("notes/y/videos/a.mp4", b"a")
             bucket.put("notes/y/meta/info.json", b"{}")
             again(place, hub, "all")
             again(place, hub, "all")
             assert rule(place, "all")["unlisted"] == 1, "what was cut without a rest is its parts'"
             assert os.path.isfile(os.path.join(place, "here", "notes", "x", "a.md"))
+
+
+EVERYTHING = {"old/dummy-text-v0": "minari/root-0.4.3/dummy-text-v0", "arrow": "minari/root-0.5.3-columns", "robots/arm": "lerobot/arm-v21",
+              "robots/many": "lerobot/many-v30", "demos/sim": "aloha/sim", "shards": "webdataset/plain", "lift": "robomimic/lift-ph",
+              "houses": "molmospaces/pick", "steps": "datasets/steps", "splits": "datasets/splits", "lists/train": "il/demos"}
+# as far as names say; the others are plain files until they are here
+NAMED = {"robots/arm": "lerobot", "robots/many": "lerobot", "houses": "molmospaces", "steps": "datasets", "splits": "datasets", "rlds/bridge/1.0.0": "generic",
+         "demos": "files", "shards": "files", "lift": "files", "lists": "files", "runs": "files", "docs": "files"}
+
+
+def lay_everything(root):
+    """A folder of each format below a root that has a dataset of Minari's already."""
+    for to, of in EVERYTHING.items():
+        shutil.copytree(os.path.join(FIXTURES, of), os.path.join(root, to), ignore=shutil.ignore_patterns("namespace_metadata.json"))
+    for folder in ("runs", "rlds/bridge/1.0.0", "docs/de"):
+        os.makedirs(os.path.join(root, folder))
+    for n in range(2):
+        np.savez(os.path.join(root, f"runs/episode_{n}.npz"), observations=np.zeros((4, 3)), actions=np.zeros((4, 2)))
+        replace(os.path.join(root, f"rlds/bridge/1.0.0/bridge-train.tfrecord-{n:05}-of-00002"), b"x" * 100)
+    replace(os.path.join(root, "rlds/bridge/1.0.0/features.json"), b"{}")
+    replace(os.path.join(root, "docs/de/a.md"), b"a")
+
+
+def of_minari(root):
+    """Its datasets below a root, by their format."""
+    found = {os.path.dirname(os.path.dirname(p)): d for p, d in tree(root).items() if p.endswith(("data/metadata.json", "data/main_data.hdf5"))}
+    return {id: "minari-arrow" if b'"data_format": "arrow"' in d else "minari-hdf5" for id, d in found.items()}
+
+
+def test_a_copy_lists_what_a_root_of_the_same_files_lists(place, monkeypatch):
+    """A bucket is cut by what the drivers bid on its names, so that their bids on the copies are those on the files themselves."""
+    up = os.path.join(place, "up")
+    for name in os.listdir(up):
+        if name != "D4RL":
+            shutil.rmtree(os.path.join(up, name))
+    lay_everything(up)
+    with Gcs() as bucket:
+        monkeypatch.setenv("STORAGE_EMULATOR_HOST", bucket.url)
+        for name, data in tree(up).items():
+            old = name.startswith("old/") and name.endswith("main_data.hdf5")
+            bucket.put(name, data, **({"metadata": attributes(os.path.join(up, name))} if old else {}))
+        ran = subprocess.run([os.path.join(BIN, "minari-cli"), "list", "gcp://lab", "-a", "--json"], capture_output=True, text=True, check=True)
+        listed = {d["id"]: d["format"] for d in json.loads(ran.stdout)["items"]}
+        assert {id: format for id, format in listed.items() if id in NAMED} == NAMED
+        minaris = {id: format for id, format in listed.items() if id not in NAMED}
+        assert minaris.keys() == of_minari(up).keys() and all(format.startswith("minari-") for format in minaris.values())
+        with upstream(place) as own:
+            want = {d["id"]: (d["format"], d["status"]) for d in own.datasets()}
+        with here(place) as hub:
+            hub.wait_ready()
+            mirror(place, "add", "gcp://lab", "--name", "all")
+            done = wait_synced(hub, "all")
+            assert done["datasets"] == len(listed) and done["failures"] == 0 and "left_out" not in done
+            assert tree(os.path.join(place, "here")) == tree(up)
+            until(lambda: {d["id"]: (d["format"], d["status"]) for d in hub.datasets()} == want)
+    formats = {format for format, _ in want.values()}
+    assert formats >= {"aloha", "webdataset", "robomimic", "il-native", "generic", "lerobot", "molmospaces", "datasets", "minari-hdf5", "files"}, formats
 
 
 def test_everything_in_the_configuration_file(place, monkeypatch):
@@ -309,7 +369,7 @@ def test_all_of_an_organisation(place, monkeypatch):
         monkeypatch.setenv("HF_ENDPOINT", up.url)
         monkeypatch.setenv("HF_TOKEN", "")
         repos = minari_org("lab", os.path.join(place, "up"))
-        up.put("lab/D4RL", {**repos["lab/D4RL"], "robots/arm/meta/info.json": b"{}", "README.md": b"read me"})
+        up.put("lab/D4RL", {**repos["lab/D4RL"], "robots/arm/meta/info.json": b"{}", "robots/arm/data/a.parquet": b"a", "README.md": b"read me"})
         up.put("lab/hand", {"meta/info.json": b"{}", "data/a.parquet": b"a" * 100})
         up.put("lab/notes", {"a.md": b"a"})
         up.put("lab/closed", {"x": b"x"})

@@ -356,13 +356,12 @@ static enum hub_status inspect(struct hub_files *files, const struct hub_part *p
     return hub_h5_fields_finish(&r.fields, sink, err);
 }
 
-static const char *const names[] = {"episode*.hdf5", "episode*.h5", "data/episode*.hdf5", NULL};
 static const char *const eras[] = {"robotwin: recorded by RoboTwin",
                                    "robotwin-native: recorded by RoboTwin since 2026", NULL};
 
 const struct hub_format hub_format_aloha = {
     .name = "aloha",
-    .names = names,
+    .marks = hub_marks_aloha,
     .eras = eras,
     .claim_directory = claim_directory,
     .claim_files = claim_files,

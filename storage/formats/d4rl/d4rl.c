@@ -179,11 +179,9 @@ static enum hub_status inspect(struct hub_files *files, const struct hub_part *p
     return hub_h5_fields_finish(&d.fields, sink, err);
 }
 
-static const char *const names[] = {"*.hdf5", "*.h5", "*.npz", NULL};
-
 const struct hub_format hub_format_d4rl = {
     .name = "d4rl",
-    .names = names,
+    .marks = hub_marks_d4rl,
     .claim_files = claim_files,
     .plan = plan,
     .inspect = inspect,

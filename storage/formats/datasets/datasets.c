@@ -69,9 +69,11 @@ static bool head_has(struct hub_files *listing, const char *path, const char *wo
 
 static int claim(struct hub_files *listing)
 {
-    return head_has(listing, "state.json", "\"_data_files\"")     ? 90
-           : head_has(listing, "dataset_dict.json", "\"splits\"") ? 85
-                                                                  : 0;
+    return head_has(listing, "state.json", "\"_data_files\"")
+               ? hub_files_bid(listing, hub_marks_datasets, NULL)
+           : head_has(listing, "dataset_dict.json", "\"splits\"")
+               ? hub_files_bid(listing, hub_marks_datasets, "state.json")
+               : 0;
 }
 
 /* ---- the table ---- */
@@ -621,11 +623,9 @@ static enum hub_status inspect(struct hub_files *files, const struct hub_part *p
     return send_fields(&f, err);
 }
 
-static const char *const names[] = {"state.json", "dataset_dict.json", NULL};
-
 const struct hub_format hub_format_datasets = {
     .name = "datasets",
-    .names = names,
+    .marks = hub_marks_datasets,
     .claim_directory = claim,
     .plan = plan,
     .inspect = inspect,

@@ -99,17 +99,9 @@ static enum hub_status inspect(struct hub_files *files, const struct hub_part *p
                            : hub_fail(err, HUB_CHANGED, "another file than was planned");
 }
 
-static const char *const names[] = {
-    "*.hdf5",    "*.h5",      "*.hdf",     "*.he5",       "*.mat",         "*.npy",
-    "*.npz",     "*.parquet", "*.arrow",   "*.feather", /* containers */
-    ".zgroup",   ".zarray",   "zarr.json", "*.zarr.zip",  "features.json", "*.tfrecord*",
-    "*.mcap",    "*.bag",     "*.db3",     "*_ckpt.*.gz", "*.pkl",         "*.pickle",
-    "*.pkl.gz",  "*.mp4",     "*.zip",     "*.tar",       "*.tar.gz",      "*.tgz",
-    "*.tar.zst", "*.rrd",     "episode*/", NULL, /* refused */
-};
 const struct hub_format hub_format_generic = {
     .name = "generic",
-    .names = names,
+    .marks = hub_marks_generic,
     .claim_directory = claim_directory,
     .claim_files = claim_files,
     .plan = plan,

@@ -6,8 +6,7 @@
 
 struct row {
     const char *remedy;     /* what it is, and what to do */
-    const char *files[5];   /* whole names: a directory that has one of these is one */
-    const char *with;       /* ... beside a file whose name has this in it; NULL: alone */
+    const char *marks[4];   /* of hub_marks_generic: a directory that has one of these is one */
     const char *endings[6]; /* of single files */
     const char *within;     /* may: what such a name has in it */
     struct hub_view magic;  /* with which they begin */
@@ -43,25 +42,22 @@ static const struct row rows[] = {
      .pointers = true},
     {.remedy = "a Zarr store is not read yet: convert it to HDF5 with zarr.copy_all of zarr 2, or "
                "download its files and open them with zarr",
-     .files = {".zgroup", ".zarray", "zarr.json"},
+     .marks = {".zgroup", ".zarray", "zarr.json"},
      .endings = {".zarr.zip"},
      .magic = {"PK", 2}},
     {.remedy = "TFRecord shards (RLDS, TensorFlow Datasets) are not read: convert the set to LeRobot or "
                "HDF5, or download its files and open them with tfds.builder_from_directory",
-     .files = {"features.json", "dataset_info.json"},
-     .with = ".tfrecord",
+     .marks = {"*.tfrecord*"},
      .endings = {".tfrecord"},
      .magic = {"", 0},
      .shards = true},
     {.remedy =
          "shards of ArrayRecord (TensorFlow Datasets) are not read: convert the set to LeRobot or HDF5, "
          "or download its files and open them with tfds.builder_from_directory",
-     .files = {"features.json", "dataset_info.json"},
-     .with = ".array_record"},
+     .marks = {"*.array_record*"}},
     {.remedy = "shards of Riegeli (TensorFlow Datasets) are not read: convert the set to LeRobot or HDF5, or "
                "download its files and open them with tfds.builder_from_directory",
-     .files = {"features.json", "dataset_info.json"},
-     .with = ".riegeli"},
+     .marks = {"*.riegeli*"}},
     {.remedy = "an MCAP log is not read: convert it to LeRobot or HDF5, or download it and open it with "
                "mcap or Foxglove",
      .endings = {".mcap"},
@@ -93,31 +89,20 @@ static bool contains(struct hub_view text, const char *word)
     return memmem(text.data, text.size, word, strlen(word)) != NULL;
 }
 
-static bool has_beside(const struct hub_files *listing, const char *word)
+static const struct row *row_of_mark(const char *mark)
 {
-    for (uint32_t i = 0; i < listing->count; i++)
-        if (!listing->entries[i].directory && contains(listing->entries[i].path, word))
-            return true;
-    return false;
-}
-
-static bool is_directory_of(const struct hub_files *listing, const struct row *row)
-{
-    for (size_t i = 0; i < HUB_COUNT(row->files) && row->files[i]; i++) {
-        const uint32_t at = hub_files_find(listing, row->files[i]);
-        if (at != HUB_NONE && !listing->entries[at].directory &&
-            (!row->with || has_beside(listing, row->with)))
-            return true;
-    }
-    return false;
+    for (size_t i = 0; i < HUB_COUNT(rows); i++)
+        for (size_t k = 0; k < HUB_COUNT(rows[i].marks) && rows[i].marks[k]; k++)
+            if (strcmp(rows[i].marks[k], mark) == 0)
+                return &rows[i];
+    return NULL;
 }
 
 const char *generic_refuse_directory(struct hub_files *listing)
 {
-    for (size_t i = 0; i < HUB_COUNT(rows); i++)
-        if (is_directory_of(listing, &rows[i]))
-            return rows[i].remedy;
-    return NULL;
+    const struct hub_format_mark *mark = hub_files_mark(listing, hub_marks_generic, NULL);
+    const struct row *row = mark ? row_of_mark(mark->name) : NULL;
+    return row ? row->remedy : NULL;
 }
 
 /* "x.tfrecord-00000-of-00010" without what numbers it. */

@@ -268,11 +268,10 @@ static const char *const eras[] = {"atari: lists of states, actions and dones in
                                    "dm_control: a list of imitation's Trajectory objects",
                                    "magical: one trajectory with its score",
                                    "procgen: lists of observations and actions", NULL};
-static const char *const names[] = {"*.pkl.gz", "*.pickle.gz", "*.pkl", "*.pickle", "*.npz", NULL};
 
 const struct hub_format hub_format_il = {
     .name = "il-native",
-    .names = names,
+    .marks = hub_marks_il,
     .eras = eras,
     .claim_directory = claim_directory,
     .claim_files = claim_files,

@@ -16,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char *const names[] = {"*.npz", "*.pkl", "*.pickle", IMITATION_PUSHED, NULL};
 static const char *const endings[] = {".npz", ".pkl", ".pickle", NULL};
 
 /* ---- claim ---- */
@@ -248,7 +247,7 @@ static enum hub_status inspect(struct hub_files *files, const struct hub_part *p
 
 const struct hub_format hub_format_imitation = {
     .name = "imitation",
-    .names = names,
+    .marks = hub_marks_imitation,
     .claim_directory = imitation_claim_pushed,
     .claim_files = claim_files,
     .plan = plan,

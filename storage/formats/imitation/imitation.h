@@ -5,8 +5,6 @@
 
 #include "storage/formats/kit/kit.h"
 
-#define IMITATION_PUSHED "data/*-of-*.parquet"
-
 /** Of the files of a dataset: are they those of a table? */
 bool imitation_is_pushed(const struct hub_files *files);
 int imitation_claim_pushed(struct hub_files *listing);

@@ -20,64 +20,28 @@
 
 #define HEAD (64 * KIB)
 
-static bool has_directory(const struct hub_files *listing, const char *name)
-{
-    const uint32_t i = hub_files_find(listing, name);
-    return i != HUB_NONE && listing->entries[i].directory;
-}
-
-/* Rows or videos where LeRobot puts them: metadata of that kind stands beside other data, too. */
-static bool has_data(const struct hub_files *listing)
-{
-    for (uint32_t i = 0; i < listing->count; i++) {
-        const struct hub_view path = listing->entries[i].path;
-        if (hub_view_starts(path, "data/chunk-") || hub_view_is(path, "videos") ||
-            (hub_view_starts(path, "data/") && hub_view_ends(path, ".parquet")))
-            return true;
-    }
-    return false;
-}
-
-/* Without a version in meta/info.json: by the rest of it. */
-static bool looks_alike(const struct hub_files *listing)
-{
-    return hub_lerobot_has_company(listing) && has_data(listing);
-}
-
+/* Without a version in meta/info.json: by the names of the rest. */
 static int claim(struct hub_files *listing)
 {
     char head[HEAD + 1];
     size_t got = 0;
     const uint32_t info = hub_files_find(listing, LEROBOT_INFO);
-    if (info == HUB_NONE) {
-        const uint32_t old = hub_files_find(listing, "meta_data/info.json");
-        return old != HUB_NONE || (has_directory(listing, "meta_data") &&
-                                   (has_directory(listing, "data") || has_directory(listing, "videos")))
-                   ? 60
-               : has_directory(listing, "meta_data") ? 30
-               : looks_alike(listing)                ? 60
-                                                     : 0;
-    }
-    if (hub_files_read(listing, info, 0, head, HEAD, &got, NULL))
-        return hub_lerobot_has_company(listing) || has_data(listing) ? 60 : 0;
+    if (info == HUB_NONE || hub_files_read(listing, info, 0, head, HEAD, &got, NULL))
+        return hub_files_bid(listing, hub_marks_lerobot, NULL);
     head[got] = '\0';
     if (strstr(head, "\"codebase_version\""))
         return 95;
     if (strstr(head, "\"version\"") && strstr(head, "\"features\""))
         return 70;
-    return looks_alike(listing) ? 60 : 0;
+    return hub_files_bid(listing, hub_marks_lerobot, LEROBOT_INFO);
 }
-
-static const char *const names[] = {
-    LEROBOT_INFO,          LEROBOT_EPISODES, LEROBOT_TASKS, LEROBOT_TASK_TABLE,
-    "meta_data/info.json", "meta_data/",     NULL};
 
 static const char *const eras[] = {"v2.0: statistics of the whole dataset",
                                    "v2.1: statistics of each episode", "v3.0: many episodes to a file", NULL};
 
 const struct hub_format hub_format_lerobot = {
     .name = "lerobot",
-    .names = names,
+    .marks = hub_marks_lerobot,
     .eras = eras,
     .claim_directory = claim,
     .plan = hub_lerobot_plan,

@@ -248,11 +248,9 @@ static enum hub_status inspect(struct hub_files *files, const struct hub_part *p
     return hub_h5_fields_finish(&m.episodes.fields, sink, err);
 }
 
-static const char *const names[] = {"*.h5", "*.hdf5", NULL};
-
 const struct hub_format hub_format_maniskill = {
     .name = "maniskill",
-    .names = names,
+    .marks = hub_marks_maniskill,
     .claim_files = claim_files,
     .plan = plan,
     .inspect = inspect,

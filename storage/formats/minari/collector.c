@@ -64,11 +64,9 @@ static enum hub_status inspect(struct hub_files *files, const struct hub_part *p
     return hub_fail(err, HUB_INVALID, "it has no parts");
 }
 
-static const char *const names[] = {"main_data.hdf5", "metadata.json", NULL};
-
 const struct hub_format hub_format_data_collector = {
     .name = HUB_FORMAT_COLLECTOR,
-    .names = names,
+    .marks = hub_marks_data_collector,
     .claim_directory = claim,
     .plan = plan,
     .inspect = inspect,

@@ -549,13 +549,12 @@ static enum hub_status inspect(struct hub_files *files, const struct hub_part *p
     return st;
 }
 
-static const char *const names[] = {"data/metadata.json", NULL};
 static const char *const asides[] = {"namespace_metadata.json", NULL};
 static const char *const eras[] = {"E5: written by Minari 0.5 or later", NULL};
 
 const struct hub_format hub_format_minari_arrow = {
     .name = "minari-arrow",
-    .names = names,
+    .marks = hub_marks_minari_arrow,
     .asides = asides,
     .eras = eras,
     .loadable = "minari",
@@ -567,7 +566,7 @@ const struct hub_format hub_format_minari_arrow = {
 
 const struct hub_format hub_format_minari_parquet = {
     .name = "minari-parquet",
-    .names = names,
+    .marks = hub_marks_minari_parquet,
     .asides = asides,
     .eras = eras,
     .loadable = "minari",

@@ -41,17 +41,16 @@ static bool is_file(const struct hub_files *files, const char *path)
     return number != HUB_NONE && !files->entries[number].directory;
 }
 
-/* The name is decisive: a file of this name that is no HDF5 is a broken dataset, not another format. */
+/* Nothing else has a file of the first name; the other one has to say what it is. */
 static int minari_claim(struct hub_files *listing)
 {
     char head[4096];
     size_t got = 0;
-    if (is_file(listing, main_path))
-        return 95;
-    if (!is_file(listing, metadata_path) ||
-        hub_files_read(listing, hub_files_find(listing, metadata_path), 0, head, sizeof head, &got, NULL))
-        return 0;
-    return memmem(head, got, "\"total_episodes\"", 16) || memmem(head, got, "\"data_format\"", 13) ? 80 : 0;
+    const bool says =
+        is_file(listing, metadata_path) &&
+        !hub_files_read(listing, hub_files_find(listing, metadata_path), 0, head, sizeof head, &got, NULL) &&
+        (memmem(head, got, "\"total_episodes\"", 16) || memmem(head, got, "\"data_format\"", 13));
+    return hub_files_bid(listing, hub_marks_minari_hdf5, says ? NULL : metadata_path);
 }
 
 /* One target of external links, and how many episodes it is for. */
@@ -262,8 +261,6 @@ static enum hub_status minari_plan(struct hub_files *files, struct hub_sink *sin
     return plan_file(files, main_number, described, sink, &hint, err);
 }
 
-static const char *const names[] = {"data/main_data.hdf5", "data/metadata.json", NULL};
-
 static const char *const asides[] = {"namespace_metadata.json", NULL}; /* of every namespace since 0.5 */
 static const char *const eras[] = {"E3: written by Minari 0.3", "E4a: written by Minari 0.4.0 to 0.4.2",
                                    "E4b: written by Minari 0.4.3", "E5: written by Minari 0.5 or later",
@@ -271,7 +268,7 @@ static const char *const eras[] = {"E3: written by Minari 0.3", "E4a: written by
 
 const struct hub_format hub_format_minari_hdf5 = {
     .name = "minari-hdf5",
-    .names = names,
+    .marks = hub_marks_minari_hdf5,
     .asides = asides,
     .eras = eras,
     .loadable = "minari",

@@ -71,24 +71,17 @@ static int is_mine(struct hub_files *files, uint32_t number)
            actions.rank == 2 && actions.variant.kind == HUB_KIND_UINT && actions.variant.item_size == 1;
 }
 
-/* Houses, or splits of houses, by their names; one house by its files. */
+/* One house by its files; houses, or splits of houses, by their names. */
 static int claim(struct hub_files *listing)
 {
     struct molmo_place place;
-    int64_t house;
     for (uint32_t i = 0; i < listing->count; i++) {
         const struct hub_file_entry *e = &listing->entries[i];
-        struct hub_view path = e->path;
-        for (size_t k = 0; e->directory && k < HUB_COUNT(splits); k++)
-            if (hub_view_starts(path, splits[k]))
-                path = (struct hub_view){path.data + strlen(splits[k]), path.size - strlen(splits[k])};
-        if (e->directory && !memchr(path.data, '/', path.size) && molmo_house_of(path, &house))
-            return 55;
-        if (!e->directory && !memchr(path.data, '/', path.size) && molmo_place_of(path, &place) &&
+        if (!e->directory && !memchr(e->path.data, '/', e->path.size) && molmo_place_of(e->path, &place) &&
             is_mine(listing, i) > 0)
             return 80;
     }
-    return 0;
+    return hub_files_bid(listing, hub_marks_molmospaces, NULL);
 }
 
 /* ---- plan ---- */
@@ -323,12 +316,9 @@ static enum hub_status plan(struct hub_files *files, struct hub_sink *sink, stru
     return st;
 }
 
-static const char *const names[] = {"house_*/",      "train/house_*/", "val/house_*/",
-                                    "test/house_*/", "traj*.h5",       NULL};
-
 const struct hub_format hub_format_molmospaces = {
     .name = "molmospaces",
-    .names = names,
+    .marks = hub_marks_molmospaces,
     .claim_directory = claim,
     .plan = plan,
     .inspect = molmo_inspect,

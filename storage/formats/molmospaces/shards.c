@@ -290,12 +290,9 @@ static enum hub_status inspect(struct hub_files *files, const struct hub_part *p
     return tell(&r, &cut, err);
 }
 
-static const char *const names[] = {"*.tar", "train_shards/*.tar", "val_shards/*.tar", "test_shards/*.tar",
-                                    NULL};
-
 const struct hub_format hub_format_molmospaces_shards = {
     .name = "molmospaces-shards",
-    .names = names,
+    .marks = hub_marks_molmospaces_shards,
     .claim_directory = claim,
     .claim_files = claim_files,
     .plan = plan,

@@ -279,11 +279,9 @@ static int claim_files(struct hub_files *listing, struct hub_claim *claim)
     return 0;
 }
 
-static const char *const names[] = {"*.tar", "*.tar.gz", "*.tgz", "*.tar.zst", "*.tar.xz", "*.tar.bz2", NULL};
-
 const struct hub_format hub_format_webdataset = {
     .name = "webdataset",
-    .names = names,
+    .marks = hub_marks_webdataset,
     .claim_directory = claim_directory,
     .claim_files = claim_files,
     .plan = hub_wds_plan,

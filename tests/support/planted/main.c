@@ -133,7 +133,7 @@ static enum hub_status inspect_troubled(struct hub_files *files, const struct hu
                             &episode, err);
 }
 
-static const char *const troubled_names[] = {"*.part", NULL};
+static const struct hub_format_mark troubled_marks[] = {{.name = "*.part"}, {0}};
 
 #define PLANTED_FORMAT(driver) {.name = #driver, .inspect = do_##driver},
 static const struct hub_format planted[] = {PLANTED_DRIVERS(PLANTED_FORMAT)};
@@ -145,7 +145,7 @@ static const struct hub_format many = {
     .name = "many", .claim_directory = claim_crash, .claim_files = claim_many};
 
 static const struct hub_format troubled = {.name = "troubled",
-                                           .names = troubled_names,
+                                           .marks = troubled_marks,
                                            .claim_directory = claim_troubled,
                                            .plan = plan_troubled,
                                            .inspect = inspect_troubled};

@@ -51,7 +51,7 @@ static const char *divided(const char *paths, const char *base, bool counts)
     "top-v0/data/metadata.json top-v0/data/main_data.hdf5 D4RL/pen-v1/data/metadata.json "                   \
     "D4RL/namespace_metadata.json "                                                                          \
     "D4RL/notes.txt robots/arm/meta/info.json robots/arm/data/chunk-000/x.parquet "                          \
-    "robots/hand/meta/info.json "                                                                            \
+    "robots/hand/meta/info.json robots/hand/videos/x.mp4 "                                                   \
     "docs/a/one.md docs/two.md pen-cloned-v0/data/main_data.hdf5 README.md"
 
 Test(divide, all_of_a_mixed_bucket)
@@ -59,7 +59,7 @@ Test(divide, all_of_a_mixed_bucket)
     cr_expect_str_eq(
         divided(MIX, "", false),
         "D4RL/pen-v1:minari:1 top-v0:minari:2 docs:files:2 pen-cloned-v0:minari-hdf5:1 robots/arm:lerobot:2 "
-        "robots/hand:lerobot:1 | D4RL/notes.txt README.md 2");
+        "robots/hand:lerobot:2 | D4RL/notes.txt README.md 2");
 }
 
 Test(divide, what_is_not_minaris_is_counted)
@@ -67,7 +67,7 @@ Test(divide, what_is_not_minaris_is_counted)
     cr_expect_str_eq(
         divided(MIX, "", true),
         "D4RL/pen-v1:minari:1 top-v0:minari:2 | D4RL/notes.txt README.md docs pen-cloned-v0 robots/arm "
-        "robots/hand 8");
+        "robots/hand 9");
 }
 
 Test(divide, the_shallowest_folders)
@@ -76,20 +76,31 @@ Test(divide, the_shallowest_folders)
         const char *paths, *base, *want;
     } cases[] = {
         {"", "", "| 0"},
-        {"a.bin b.bin", "", "lab:files:2 | 0"},             /* nothing but files */
-        {"meta/info.json data/x", "", "lab:lerobot:2 | 0"}, /* it is one itself */
-        {"a/x b/c/y", "", "a:files:1 b:files:1 | 0"},       /* whatever comes, these stay so */
-        {"a/x b/c/y b/d/meta/info.json", "", "a:files:1 b/c:files:1 b/d:lerobot:1 | 0"},
+        {"a.bin b.bin", "", "lab:files:2 | 0"},               /* nothing but files */
+        {"meta/info.json videos/x", "", "lab:lerobot:2 | 0"}, /* it is one itself */
+        {"a/x b/c/y", "", "a:files:1 b:files:1 | 0"},         /* whatever comes, these stay so */
+        {"a/x b/c/y b/d/meta/info.json b/d/meta/tasks.jsonl", "", "a:files:1 b/c:files:1 b/d:lerobot:2 | 0"},
         {"a/x a-b/y a/z", "", "a-b:files:1 a:files:2 | 0"}, /* '-' comes before '/' */
-        {"a/meta/info.json a/b/meta/info.json", "", "a:lerobot:2 | 0"},
-        {"a/meta/info.json a/b-v0/data/metadata.json", "", "a/b-v0:minari:1 a/meta:files:1 | 0"},
+        {"a/meta/info.json a/videos/x a/b/meta/info.json a/b/videos/x", "", "a:lerobot:4 | 0"},
+        {"a/meta/info.json a/videos/x a/b-v0/data/metadata.json", "",
+         "a/b-v0:minari:1 a/meta:files:1 a/videos:files:1 | 0"},
+        {"a/b/meta/info.json a/x/data/main_data.hdf5", "", "a/b:files:1 a/x:minari-hdf5:1 | 0"}, /* no data */
+        {"s/t/house_3/x.h5 s/y", "", "s/t:molmospaces:1 | s/y 1"},
+        {"s/train/house_3/x.h5 s/y", "", "s:molmospaces:2 | 0"}, /* the shallowest */
+        {"s/t/house_03/x.h5 s/house_x/y", "", "s:files:2 | 0"},  /* no number */
+        {"r/1.0/features.json r/1.0/x.tfrecord-00000-of-00001 r/y", "", "r/1.0:generic:2 | r/y 1"},
+        {"r/1.0/x.tfrecord-00000-of-00001 r/y", "", "r:files:2 | 0"},
+        {"t/dataset_dict.json t/train/state.json t/train/x.arrow u/v/state.json", "",
+         "t:datasets:3 u:files:1 | 0"},
+        {"e/sim/episode_0.hdf5 w/x/a-000.tar", "", "e:files:1 w:files:1 | 0"},          /* any format's */
+        {"z/a/zarr.json z/a/b/zarr.json z/a-b z/c", "", "z/a:generic:2 | z/a-b z/c 2"}, /* '-' < '/' */
         {"a/xmeta/info.json meta/info.jsonl", "", "a:files:1 meta:files:1 | 0"},
         {"docs/x", "docs", "docs:files:1 | 0"}, /* as the prefix of a rule names it */
         {"docs/x docs/y/z", "docs", "docs:files:2 | 0"},
-        {"docs/x docs/y/meta/info.json", "docs", "docs/y:lerobot:1 | docs/x 1"},
+        {"docs/x docs/y/meta/info.json docs/y/videos/z", "docs", "docs/y:lerobot:2 | docs/x 1"},
         {"D4RL/namespace_metadata.json D4RL/door/namespace_metadata.json a/x", "", "a:files:1 | 0"},
         {"docs/x", "doc", "| 0"},
-        {"a/files/meta/info.json a/b/x", "", "a/b:files:1 | a/files 1"}, /* no id can be that */
+        {"a/files/meta/info.json a/files/videos/x a/b/x", "", "a/b:files:1 | a/files 2"}, /* no id */
     };
     for (size_t i = 0; i < HUB_COUNT(cases); i++)
         cr_expect_str_eq(divided(cases[i].paths, cases[i].base, false), cases[i].want, "%s: %s",

@@ -218,8 +218,8 @@ Test(gcs, what_of_a_place_is_listed)
 #define FILE(name) "{\"name\":\"sets/" name "\",\"size\":\"3\"}"
     static const struct answer answers[] = {
         {.url = LIST "sets%2F",
-         .body = "{\"items\":[" FILE("arm/meta/info.json") "," FILE("docs/x") "," FILE(
-             "a-v0/data/metadata.json") "]}"},
+         .body = "{\"items\":[" FILE("arm/meta/info.json") "," FILE("arm/videos/x") "," FILE(
+             "docs/x") "," FILE("a-v0/data/metadata.json") "]}"},
         {.url = LIST "sets%2Fdocs%2F", .body = "{\"items\":[" FILE("docs/x") "]}"},
         {NULL}};
     answers_set(answers);
@@ -233,7 +233,7 @@ Test(gcs, what_of_a_place_is_listed)
 Test(gcs, a_place_that_is_one_dataset_has_its_name)
 {
     static const struct answer answers[] = {
-        {.url = LIST "sets%2F", .body = "{\"items\":[" FILE("meta/info.json") "]}"},
+        {.url = LIST "sets%2F", .body = "{\"items\":[" FILE("meta/info.json") "," FILE("videos/x") "]}"},
         {.url = LIST "sets%2Fsets%2F", .body = "{}"},
         {NULL}};
     HUB_CLEANUP(hub_remote_files_dispose) struct hub_remote_files tree = {0};
