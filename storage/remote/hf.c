@@ -8,6 +8,7 @@
 #include "storage/base/order.h"
 #include "storage/base/time.h"
 #include "storage/base/uri.h"
+#include "storage/model/format_marks.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -338,6 +339,7 @@ static enum hub_status add_dataset(struct place *p, struct hub_found_list *out, 
     struct hub_found *found;
     HUB_TRY(hub_found_add(out, id, &p->tree, folder, &found, err));
     found->plain = plain;
+    found->format = plain ? hub_found_format(&p->tree, folder) : NULL;
     if (plain)
         return HUB_OK;
     HUB_TRY(file_url(p, folder, "data/metadata.json", &url, err));
@@ -428,6 +430,7 @@ struct repos {
     char **names;
     char **urls; /* what tells whether a repo has datasets of Minari's: one a name, or NULL */
     bool *wanted;
+    const char **formats; /* as their names say, or NULL */
     uint32_t count, capacity;
     const struct hf *hf;
     const char *prefix;
@@ -442,6 +445,7 @@ static void dispose_repos(struct repos *r)
     free(r->names);
     free(r->urls);
     free(r->wanted);
+    free(r->formats);
 }
 
 static enum hub_status take_repo(const json_t *item, void *user, struct hub_error *err)
@@ -474,6 +478,7 @@ static enum hub_status take_siblings(size_t index, enum hub_status st, struct hu
 {
     HUB_CLEANUP(hub_json_decrefp) json_t *info = NULL;
     struct repos *r = user;
+    struct hub_formats_seen seen = {0};
     const json_t *file;
     size_t i;
     if (st == HUB_CANCELLED || st == HUB_IO || st == HUB_BUSY)
@@ -485,9 +490,11 @@ static enum hub_status take_siblings(size_t index, enum hub_status st, struct hu
     json_array_foreach(siblings, i, file)
     {
         const char *name = hub_member_text(file, "rfilename");
+        hub_formats_see_file(&seen, hub_view_of(name));
         if (name && (strcmp(name, namespace_file) == 0 || strcmp(name, "data/metadata.json") == 0))
             r->wanted[index] = true;
     }
+    r->formats[index] = hub_formats_best(&seen);
     (void)err;
     return HUB_OK;
 }
@@ -497,6 +504,7 @@ static enum hub_status look_at_all(struct hub_remote *remote, struct repos *r, s
 {
     HUB_TRY(hub_new(&r->urls, r->count + 1, sizeof *r->urls, err));
     HUB_TRY(hub_new(&r->wanted, r->count + 1, sizeof *r->wanted, err));
+    HUB_TRY(hub_new(&r->formats, r->count + 1, sizeof *r->formats, err));
     for (uint32_t i = 0; i < r->count; i++)
         if (asprintf(&r->urls[i], "%s/api/datasets/%s/%s/revision/%s", r->hf->endpoint, r->hf->org,
                      r->names[i], r->hf->revision) < 0) {
@@ -507,12 +515,13 @@ static enum hub_status look_at_all(struct hub_remote *remote, struct repos *r, s
 }
 
 /* A repo that has nothing of Minari's. What it holds is looked at where revisions are needed; else it is
- * named. */
-static enum hub_status add_other_repo(struct hub_remote *remote, const char *repo,
+ * named, and its format as far as names say. */
+static enum hub_status add_other_repo(struct hub_remote *remote, const struct repos *repos, uint32_t i,
                                       const struct hub_remote_query *q, struct hub_found_list *out,
                                       struct hub_error *err)
 {
     static const struct hub_remote_files nothing;
+    const char *repo = repos->names[i];
     struct hub_found *found;
     if (q->only == HUB_REMOTE_MINARI)
         return hub_remote_left_add(q->left, hub_view_of(repo), 0, 0, err);
@@ -521,20 +530,21 @@ static enum hub_status add_other_repo(struct hub_remote *remote, const char *rep
             remote, &(struct wish){.repo = repo, .named = true, .only = q->only, .left = q->left}, out, err);
     HUB_TRY(hub_found_add(out, repo, &nothing, "", &found, err));
     found->plain = true;
+    found->format = repos->formats[i];
     return HUB_OK;
 }
 
-/* @param wanted  it may have something of Minari's */
-static enum hub_status add_repo(struct hub_remote *remote, const char *repo, bool wanted,
+static enum hub_status add_repo(struct hub_remote *remote, const struct repos *repos, uint32_t i,
                                 const struct hub_remote_query *q, struct hub_found_list *out,
                                 struct hub_error *err)
 {
     const uint32_t before = out->count;
+    const char *repo = repos->names[i];
     const struct wish wish = {.repo = repo, .only = q->only, .left = q->left};
     struct hub_error why = {0};
-    enum hub_status st = wanted ? find_repo(remote, &wish, out, &why) : HUB_OK;
+    enum hub_status st = repos->wanted[i] ? find_repo(remote, &wish, out, &why) : HUB_OK;
     if (!st && out->count == before)
-        st = add_other_repo(remote, repo, q, out, &why);
+        st = add_other_repo(remote, repos, i, q, out, &why);
     if (st == HUB_DENIED && q->left) /* one that is closed hides no other */
         return hub_remote_left_add(q->left, hub_view_of(repo), 0, 0, err);
     return st ? hub_pass(st, &why, err) : HUB_OK;
@@ -551,7 +561,7 @@ static enum hub_status find_all(struct hub_remote *remote, const struct hub_remo
     HUB_TRY(each(remote, "", path, query, take_repo, &repos, err));
     HUB_TRY(look_at_all(remote, &repos, err));
     for (uint32_t i = 0; i < repos.count; i++)
-        HUB_TRY(add_repo(remote, repos.names[i], repos.wanted[i], q, out, err));
+        HUB_TRY(add_repo(remote, &repos, i, q, out, err));
     if (!out->count && !q->prefix)
         return hub_fail_as(err, HUB_NOT_FOUND, "repo-empty", "'hf://%s' has no datasets%s", h->org,
                            repos.count ? " of Minari's, but other repos" : "");

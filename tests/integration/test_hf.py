@@ -160,14 +160,18 @@ def test_an_organisation_of_many_repos_is_not_walked(hf, cli):
 def test_any_repo_as_it_is(hf, cli, tmp_path):
     hf.page = 2
     item, = cli.run("list", "hf://lab/robot", "-a", "--json", expect=0).json()["items"]
-    assert (item["id"], item["format"]) == ("robot", "files")
+    assert (item["id"], item["format"]) == ("robot", "lerobot")
     r = cli.run("download", "hf://lab/robot", "-o", str(tmp_path / "robots"), expect=0)
     assert "verified (" in r.out
     want = {k: v for k, v in ROBOT.items() if not k.startswith(".")}
     assert tree(tmp_path / "robots" / "robot") == want
     assert hf.cdn.requests and all("Authorization" not in r[2] for r in hf.cdn.requests)
-    assert "--all shows" in cli.run("list", "hf://lab", expect=0).err
-    assert "robot" in cli.run("list", "hf://lab", "-a", expect=0).out
+    hf.put("lab/notes", {"README.md": b"words"})
+    r = cli.run("list", "hf://lab", expect=0)
+    assert "robot" in r.out and "lerobot" in r.out and "notes" not in r.out and "plain files" not in r.err, r
+    assert {i["id"]: i["format"] for i in cli.run("list", "hf://lab", "-a", "--json", expect=0).json()["items"]} == {"robot": "lerobot", "notes": "files"}
+    hf.put("words/notes", {"README.md": b"words"})
+    assert "--all shows" in cli.run("list", "hf://words", expect=0).err
 
 
 def test_revisions(hf, cli, tmp_path):
