@@ -393,25 +393,44 @@ static int print(const struct command *c, const json_t *answer)
 
 /* ---- the question ---- */
 
+/* "4 minari-hdf5, 1 lerobot, 2 of plain files". */
+static void format_text(const json_t *formats, char *out, size_t size)
+{
+    const char *format;
+    const json_t *count;
+    size_t n = 0;
+    *out = '\0';
+    json_object_foreach((json_t *)formats, format, count)
+    {
+        if (n + 80 >= size)
+            break;
+        n += (size_t)snprintf(out + n, size - n, "%s%" JSON_INTEGER_FORMAT " %.40s", n ? ", " : "",
+                              json_integer_value(count),
+                              strcmp(format, "files") == 0 ? "of plain files" : format);
+    }
+}
+
 /* What it would take, in a line or two. */
 static void print_preview(const struct command *c, const struct hub_mirror_preview *p)
 {
     HUB_CLEANUP(hub_json_decrefp) json_t *left = hub_left_document(&p->left);
     char bytes[HUB_SIZE_CHARS], line[500];
     hub_number_size(p->bytes, bytes);
-    fprintf(stderr, "%s has %" PRIu64 " dataset%s, %s\n", c->object, p->datasets, p->datasets == 1 ? "" : "s",
-            bytes);
+    format_text(p->formats, line, sizeof line);
+    hub_utf8_clean(line, strlen(line));
+    fprintf(stderr, "%s has %" PRIu64 " dataset%s, %s%s%s\n", c->object, p->datasets,
+            p->datasets == 1 ? "" : "s", bytes, *line ? ": " : "", line);
     hub_left_text(left, json_string_value(json_object_get(c->spec, "only")), line, sizeof line);
     hub_utf8_clean(line, strlen(line));
     if (*line)
         fprintf(stderr, "%s\n", line);
 }
 
-/* The name that its one dataset is to have; NULL: it may have many. */
-static const char *only_name(const json_t *spec)
+/* Whether the name it gives is for one dataset, of a remote that may have many. */
+static bool names_one(const json_t *spec)
 {
     const char *as = json_string_value(json_object_get(spec, "as"));
-    return as && !hub_view_ends(hub_view_of(as), "/") && hub_mirror_only(spec) != HUB_REMOTE_TREE ? as : NULL;
+    return as && !hub_view_ends(hub_view_of(as), "/") && hub_mirror_only(spec) != HUB_REMOTE_TREE;
 }
 
 /* What cannot be listed now is found out by the rule's passes. */
@@ -419,23 +438,15 @@ static enum hub_status look_at_remote(const struct command *c, bool print, struc
 {
     struct hub_mirror_preview preview;
     struct hub_error why = {0};
-    const char *name = only_name(c->spec);
     HUB_TRY(hub_mirror_check_remote(c->object, err));
     const enum hub_status st = hub_mirror_preview(c->spec, &preview, &why);
     if (print && st)
         fprintf(stderr, "%s cannot be listed now: %s\n", c->object, why.detail);
     else if (print)
         print_preview(c, &preview);
-    const uint64_t count = st ? 0 : preview.distinct;
-    hub_remote_left_dispose(&preview.left);
-    return name && count > 1
-               ? hub_fail(err, HUB_INVALID,
-                          "%.200s has %" PRIu64
-                          " datasets, which cannot all be called '%.200s': put it before "
-                          "their ids with --as %.200s/, take one of them with --prefix, or take a bucket as "
-                          "one dataset with --only tree",
-                          c->object, count, name, name)
-               : HUB_OK;
+    const uint64_t copies = st ? 0 : preview.copies;
+    hub_mirror_preview_dispose(&preview);
+    return hub_mirror_check_count(c->spec, copies, err);
 }
 
 /* All that lies there may be more than is thought of: it is shown and asked for, unless the command says
@@ -446,7 +457,7 @@ static enum hub_status confirm(const struct command *c, struct hub_error *err)
     const bool asks = !c->yes && !json_object_get(c->spec, "only");
     if (strcmp(c->action, "add") != 0)
         return HUB_OK;
-    if (asks || only_name(c->spec))
+    if (asks || names_one(c->spec))
         HUB_TRY(look_at_remote(c, asks, err));
     if (!asks)
         return HUB_OK;

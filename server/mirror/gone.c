@@ -10,7 +10,7 @@
 
 struct gone {
     struct hub_mirror_work *work;
-    const struct hub_gone_listing *listing;
+    const struct hub_mirror_listing *listing;
     bool deletes;
     uint32_t removed;
 };
@@ -53,7 +53,7 @@ static enum hub_status look_into(const struct gone *g, const struct hub_upstream
 /* The first listed id that does not come before `key`, or "". */
 static const char *listed_from(const struct gone *g, struct hub_view key)
 {
-    const struct hub_gone_listing *l = g->listing;
+    const struct hub_mirror_listing *l = g->listing;
     const uint32_t at = hub_lower_bound(&key, l->items, l->count, l->size, hub_view_by_text);
     return at < l->count ? *(char *const *)((const char *)l->items + at * l->size) : "";
 }
@@ -160,7 +160,7 @@ static enum hub_status deal_with(void *user, const struct hub_upstream_unseen *c
     return hub_upstream_mark(g->work->mirrors->options.catalog, copy->root, copy->path, !why_kept, err);
 }
 
-enum hub_status hub_gone_run(struct hub_mirror_work *work, const struct hub_gone_listing *listing,
+enum hub_status hub_gone_run(struct hub_mirror_work *work, const struct hub_mirror_listing *listing,
                              uint32_t *removed, struct hub_error *err)
 {
     struct gone g = {.work = work,

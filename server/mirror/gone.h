@@ -6,20 +6,13 @@
 #ifndef HUB_MIRROR_GONE_H
 #define HUB_MIRROR_GONE_H
 
+#include "server/mirror/spec.h"
 #include "server/mirror/work.h"
 
-/** What a pass has listed: `count` items of `size` bytes, each of which begins with its id (a char *),
- * sorted by it. */
-struct hub_gone_listing {
-    const void *items;
-    uint32_t count;
-    size_t size;
-};
-
-/** Mark the copies that the pass did not see, and remove those that are gone, if the rule deletes:
+/** Mark the copies that the pass, which has listed `listing`, did not see, and remove those that are gone, if the rule deletes:
  * `removed` counts them. */
 HUB_MUST_USE enum hub_status hub_gone_run(struct hub_mirror_work *work,
-                                          const struct hub_gone_listing *listing, uint32_t *removed,
+                                          const struct hub_mirror_listing *listing, uint32_t *removed,
                                           struct hub_error *err);
 
 #endif

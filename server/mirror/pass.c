@@ -20,7 +20,8 @@ enum { LIST_BYTES = 1 << 30, MAX_LISTED = 1000 * 1000 };
 struct listed {
     char *id, *revision, *path; /* there, first; there; here */
     char *text;                 /* of an upstream: all that it says */
-    bool files;                 /* loose ones of a folder */
+    bool files;                 /* plain ones of a folder */
+    bool around;                /* ... that also holds datasets */
 };
 
 struct listing {
@@ -84,22 +85,9 @@ static int by_id(const void *a, const void *b)
     return strcmp(((const struct listed *)a)->id, ((const struct listed *)b)->id);
 }
 
-/* Whether these are loose files of a folder that also holds datasets, of which a copy would hold the datasets
- * as well. An id that is too long is refused later. */
-static bool is_around_others(const struct listing *l, uint32_t i)
+static struct hub_mirror_listing listing_of(const struct listing *l)
 {
-    char below[HUB_MAX_ID + 2];
-    const struct listed *item = &l->items[i];
-    if (!item->files)
-        return false;
-    if (strcmp(item->id, "root-files") == 0)
-        return true;
-    const int size = snprintf(below, sizeof below, "%s/", item->id);
-    if (size >= (int)sizeof below)
-        return false;
-    const struct hub_view key = {below, (size_t)size};
-    const uint32_t at = hub_lower_bound(&key, l->items, l->count, sizeof *l->items, hub_view_by_text);
-    return at < l->count && strncmp(l->items[at].id, below, key.size) == 0;
+    return (struct hub_mirror_listing){l->items, l->count, sizeof *l->items};
 }
 
 /* As its copy, which is there. */
@@ -192,25 +180,25 @@ static enum hub_status ask_for(struct listing *l, const struct listed *item, str
 static enum hub_status place_all(struct listing *l, struct hub_error *err)
 {
     struct hub_mirror_work *w = l->work;
+    const struct hub_mirror_listing listing = listing_of(l);
     const char *before = NULL;
+    uint64_t count = 0;
     if (l->count)
         qsort(l->items, l->count, sizeof *l->items, by_id);
+    for (uint32_t i = 0; i < l->count; i++)
+        count += !(l->items[i].around = l->items[i].files && hub_mirror_is_around(&listing, l->items[i].id));
+    HUB_TRY(hub_mirror_check_count(w->rule.spec, count, err));
     for (uint32_t i = 0; i < l->count; i++) {
         struct listed *item = &l->items[i];
         struct hub_error why = {0};
-        if (is_around_others(l, i))
+        if (item->around)
             continue;
         if (hub_mirror_place(w->rule.spec, item->id, &item->path, &why)) {
             hub_mirror_tell(w, HUB_MIRROR_FAILED, "", "left out, its id cannot be one here: %s", why.detail);
             continue;
         }
         if (before && strcmp(before, item->path) == 0)
-            return hub_fail(
-                err, HUB_INVALID,
-                "the remote has several datasets, and '%.200s' and others would all be called "
-                "'%.200s': give a name that ends with '/', to put it before their ids, or take a bucket "
-                "as one dataset by --only tree",
-                item->id, item->path);
+            return hub_fail(err, HUB_INVALID, "the remote lists '%.200s' twice", item->id);
         before = item->path;
     }
     return HUB_OK;
@@ -269,12 +257,12 @@ enum hub_status hub_mirror_pass(struct hub_mirror_work *w, struct hub_error *err
         return hub_fail_as(err, HUB_NOT_FOUND, "remote-empty",
                            "the remote lists nothing that begins with '%.200s'", query.prefix);
     HUB_TRY(compare(&l, err));
+    const struct hub_mirror_listing listing = listing_of(&l);
     /* a remote that lists nothing at all is more often broken than empty */
     if (l.count && hub_rule_pulls(&w->rule))
         HUB_TRY(hub_listed_put(w->mirrors, &w->rule, hub_buf_view(&l.lines), err));
     if (l.count)
-        HUB_TRY(
-            hub_gone_run(w, &(struct hub_gone_listing){l.items, l.count, sizeof *l.items}, &l.removed, err));
+        HUB_TRY(hub_gone_run(w, &listing, &l.removed, err));
     if (l.removed)
         hub_scanner_sweep(w->mirrors->options.scanner);
     if (l.asked)

@@ -2,11 +2,13 @@
 #include "server/mirror/spec.h"
 
 #include "storage/base/id.h"
+#include "storage/base/order.h"
 #include "storage/base/spell.h"
 #include "storage/catalog/presence.h"
 #include "storage/remote/remote.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -213,6 +215,35 @@ enum hub_status hub_mirror_place(const json_t *spec, const char *remote_id, char
         HUB_TRY(hub_id_folder(hub_view_of(remote_id), &path, err));
     HUB_TRY(hub_folder_check(hub_buf_view(&path), err));
     return hub_dup(out, path.data, err);
+}
+
+/* An id that is too long is refused later. */
+bool hub_mirror_is_around(const struct hub_mirror_listing *listing, const char *id)
+{
+    char below[HUB_MAX_ID + 2];
+    if (strcmp(id, "root-files") == 0)
+        return true;
+    const int size = snprintf(below, sizeof below, "%s/", id);
+    if (size >= (int)sizeof below)
+        return false;
+    const struct hub_view key = {below, (size_t)size};
+    const uint32_t at =
+        hub_lower_bound(&key, listing->items, listing->count, listing->size, hub_view_by_text);
+    const char *const *next = (const void *)((const char *)listing->items + at * listing->size);
+    return at < listing->count && strncmp(*next, below, key.size) == 0;
+}
+
+enum hub_status hub_mirror_check_count(const json_t *spec, uint64_t count, struct hub_error *err)
+{
+    const char *as = hub_member_text(spec, "as");
+    return as && !hub_view_ends(hub_view_of(as), "/") && count > 1
+               ? hub_fail(err, HUB_INVALID,
+                          "%.200s has %" PRIu64
+                          " datasets, which cannot all be called '%.200s': put it before "
+                          "their ids with --as %.200s/, take one of them with --prefix, or take a bucket as "
+                          "one dataset with --only tree",
+                          hub_member_text(spec, "remote"), count, as, as)
+               : HUB_OK;
 }
 
 /* ---- two rules over one place ---- */

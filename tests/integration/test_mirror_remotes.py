@@ -341,6 +341,27 @@ def test_a_copy_lists_what_a_root_of_the_same_files_lists(place, monkeypatch):
     assert formats >= {"aloha", "webdataset", "robomimic", "il-native", "generic", "lerobot", "molmospaces", "datasets", "minari-hdf5", "files"}, formats
 
 
+def test_the_question_names_what_it_takes(place, monkeypatch):
+    with Gcs() as bucket:
+        monkeypatch.setenv("STORAGE_EMULATOR_HOST", bucket.url)
+        fill_mixed(bucket, os.path.join(place, "up"))
+        run = subprocess.run([os.path.join(BIN, "minari-hub"), "mirror", "add", "gcp://lab", "--state", os.path.join(place, "state")], capture_output=True, text=True,
+                             stdin=subprocess.DEVNULL, env={**os.environ, "MINARI_HUB_CONFIG": "/dev/null", "MINARI_DATASETS_PATH": os.path.join(place, "here")})
+        said = re.search(r"has 6 datasets, [^:]+: (.+)$", run.stderr, re.M)
+        assert run.returncode == 2 and set(said[1].split(", ")) == {"3 minari-hdf5", "1 lerobot", "2 of plain files"}, run.stderr
+
+
+def test_one_name_for_a_dataset_and_files_beside_it(place, monkeypatch):
+    """Both would be called so: refused when it is added, not by its first pass."""
+    with Gcs() as bucket:
+        monkeypatch.setenv("STORAGE_EMULATOR_HOST", bucket.url)
+        for name in ("top-v0/data/metadata.json", "top-v0/data/main_data.hdf5", "docs/a.md"):
+            bucket.put(name, b"{}")
+        run = mirror(place, "add", "gcp://lab", "--as", "mine", code=2)
+        assert "gcp://lab has 2 datasets, which cannot all be called 'mine'" in run.stderr and "--as mine/" in run.stderr, run.stderr
+        mirror(place, "add", "gcp://lab", "--as", "mine", "--only", "minari")
+
+
 def test_everything_in_the_configuration_file(place, monkeypatch):
     """Nobody is asked at a start: a rule of the file takes Minari's datasets, or what it took before, unless it says everything."""
     file = os.path.join(place, "hub.conf")
