@@ -25,6 +25,7 @@ struct document_query {
     uint64_t states;   /* by the kind */
     uint64_t digests;  /* generation of the digests */
     uint64_t measures; /* and of what was measured */
+    bool commit;       /* of whichever revision the dataset of that commit is */
 };
 
 struct document {
@@ -84,7 +85,7 @@ static struct document *find(const struct hub_request *request, const struct doc
     struct document *d = (struct document *)hub_lru_get(request->app->documents, &key);
     if (d && d->states == query->states && (d->digests == FINAL || d->digests == query->digests) &&
         (d->measures == FINAL || d->measures == query->measures) &&
-        hub_resolve_has_revision(request, d->revision))
+        (query->commit || hub_resolve_has_revision(request, d->revision)))
         return d;
     document_putp(&d);
     return NULL;
@@ -169,6 +170,7 @@ enum hub_status hub_document_answer(struct hub_request *request, const struct hu
     const bool gzip = hub_accepts_gzip(request);
     const struct document_query query = {.row = target->summary->row,
                                          .kind = kind,
+                                         .commit = target->commit,
                                          .states = kind->states(target->snapshot, target->summary) +
                                                    hub_upstream_generation(request->app->catalog) * ORIGINS +
                                                    hub_damage_generation(request->app->catalog) * DAMAGES,

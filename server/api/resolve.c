@@ -1,6 +1,7 @@
 /* From the {id} of a request to a dataset: see resolve.h. */
 #include "server/api/resolve.h"
 
+#include "server/api/commits.h"
 #include "server/api/handlers.h"
 #include "server/api/remote_view.h"
 #include "server/mirror/pull.h"
@@ -152,9 +153,25 @@ static enum hub_status revision_gone(const struct hub_request *request, const st
 static enum hub_status check_revision(const struct hub_request *request, struct hub_error *err)
 {
     const struct hub_view revision = hub_request_query(request, "revision");
-    if (!revision.data || (revision.size == 40 && strspn(revision.data, "0123456789abcdef") == 40))
+    if (revision.size == 40 && strspn(revision.data, "0123456789abcdef") == 40)
         return HUB_OK;
     return hub_request_wrong(request, "revision", err, "revision must be 40 lower-case hexadecimal digits");
+}
+
+/* In a cache of Hugging Face a revision may be a commit or a ref, and is else one of the hub's own. */
+static enum hub_status take_revision(struct hub_request *request, struct hub_target *out,
+                                     struct hub_error *err)
+{
+    const struct hub_view revision = hub_request_query(request, "revision");
+    out->pinned = out->commit = false;
+    if (!revision.data)
+        return HUB_OK;
+    const enum hub_status st =
+        out->summary ? hub_commit_find(request, out->snapshot, out->summary, revision, &out->summary, err)
+                     : HUB_NOT_FOUND;
+    out->commit = !st;
+    out->pinned = st == HUB_NOT_FOUND;
+    return out->pinned ? check_revision(request, err) : st;
 }
 
 enum hub_status hub_resolve_release(const struct hub_request *request, struct hub_view *out,
@@ -178,10 +195,9 @@ static enum hub_status find_summary(struct hub_request *request, struct hub_resp
         id = hub_buf_view(&spelled);
     }
     HUB_TRY(hub_resolve_release(request, &release, err));
-    HUB_TRY(check_revision(request, err));
     out->snapshot = hub_catalog_snapshot(request->app->catalog);
-    out->pinned = hub_request_query(request, "revision").data != NULL;
     out->summary = find(out->snapshot, id, release.data, &out->alias);
+    HUB_TRY(take_revision(request, out, err));
     return out->summary ? HUB_OK : not_found(request, response, out->snapshot, id, release, err);
 }
 
@@ -208,7 +224,7 @@ enum hub_status hub_resolve_state(struct hub_request *request, struct hub_target
         return HUB_AGAIN;
     HUB_TRY(hub_state_open(request->app->catalog, target->summary, out, err));
     take_summary(request, target, out->dataset);
-    if (hub_resolve_has_revision(request, target->summary->revision))
+    if (target->commit || hub_resolve_has_revision(request, target->summary->revision))
         return HUB_OK;
     const enum hub_status st = revision_gone(request, target->summary, err);
     hub_state_close(out);
@@ -221,7 +237,7 @@ static enum hub_status open_dataset(struct hub_request *request, struct hub_targ
     struct hub_state *state = &target->state;
     HUB_TRY(
         hub_dataset_get(request->app->catalog, target->summary, request->may_block, &state->dataset, err));
-    if (hub_resolve_has_revision(request, state->dataset->summary->revision)) {
+    if (target->commit || hub_resolve_has_revision(request, state->dataset->summary->revision)) {
         take_summary(request, target, state->dataset);
         return HUB_OK;
     }

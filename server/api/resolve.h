@@ -19,6 +19,7 @@ struct hub_target {
     bool alias;   /* the id had no version: Content-Location names the full one */
     bool passing; /* the answer is not to be had again: no-store */
     bool pinned;  /* ?revision= was given: what is opened is of that revision, and the answer immutable */
+    bool commit;  /* ?revision= named a commit, whose dataset this is: files of it may still be fetched */
 };
 
 /** Of a zeroed one: nothing. */

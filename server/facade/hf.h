@@ -18,6 +18,7 @@ struct hub_hf_repo {
     char tag[16];          /* "v2.1": LeRobot asks for the version of its format; or "" */
     int64_t modified_ns;
     unsigned count; /* of datasets in it */
+    bool other;     /* a commit that is not main's: its objects begin with "org/name@COMMIT/" */
 };
 void hub_hf_repo_dispose(struct hub_hf_repo *repo);
 /** The one that {org} and {name} name. HUB_NOT_FOUND "dataset-not-found": nothing lies there, or clients could not ask
@@ -27,9 +28,10 @@ HUB_MUST_USE enum hub_status hub_hf_repo_open(struct hub_request *request, struc
 HUB_MUST_USE enum hub_status hub_hf_repo_named(struct hub_request *request, struct hub_view org,
                                                struct hub_view name, struct hub_hf_repo *out,
                                                struct hub_error *err);
-/** {rev} is a branch or tag it has, or its commit: HUB_NOT_FOUND "revision-not-found". */
-HUB_MUST_USE enum hub_status hub_hf_revision(const struct hub_request *request,
-                                             const struct hub_hf_repo *repo, struct hub_error *err);
+/** {rev} is a branch or tag it has, or its commit; or another commit or ref of a cache, at which the repo then
+ * is. HUB_NOT_FOUND "revision-not-found". */
+HUB_MUST_USE enum hub_status hub_hf_revision(struct hub_request *request, struct hub_hf_repo *repo,
+                                             struct hub_error *err);
 /** Clients ask for no other names. */
 bool hub_hf_can_be_named(struct hub_view segment);
 

@@ -86,6 +86,7 @@ static enum hub_status put_siblings(struct hub_json *json, struct hub_request *r
     const struct hub_view begins = hub_buf_view(&repo->begins);
     hub_json_put_array(json, "siblings");
     HUB_TRY(hub_objects_open(request->app, &objects, err));
+    objects.others = repo->other;
     HUB_TRY(hub_objects_seek(&objects, begins, err));
     for (unsigned count = 0; count <= MOST_SIBLINGS; count++) {
         struct hub_object object;

@@ -1,6 +1,7 @@
 /* Repos: see hf.h. */
 #include "server/facade/hf.h"
 
+#include "server/api/commits.h"
 #include "server/mirror/listed.h"
 #include "storage/base/digest.h"
 #include "storage/base/hf_cache.h"
@@ -202,14 +203,46 @@ static bool is_commit(struct hub_view rev, const char *commit)
     return rev.size >= 7 && rev.size <= 40 && memcmp(rev.data, commit, rev.size) == 0;
 }
 
-enum hub_status hub_hf_revision(const struct hub_request *request, const struct hub_hf_repo *repo,
-                                struct hub_error *err)
+/* The repo at the commit of a snapshot that main does not name. */
+static enum hub_status go_to(struct hub_request *request, struct hub_hf_repo *repo,
+                             const struct hub_summary *summary, struct hub_error *err)
+{
+    const struct hub_view commit = hub_hf_cache_commit(hub_view_of(summary->path));
+    repo->begins.size--; /* the slash */
+    HUB_TRY(hub_buf_addf(&repo->begins, err, "@%.*s/", (int)commit.size, commit.data));
+    repo->other = true;
+    repo->count = 0;
+    return look_up(request, repo, err);
+}
+
+/* HUB_NOT_FOUND (without an error): nothing of that revision is here. */
+static enum hub_status find_other(struct hub_request *request, struct hub_hf_repo *repo, struct hub_view rev,
+                                  struct hub_error *err)
+{
+    HUB_CLEANUP(hub_objects_dispose) struct hub_objects objects = {0};
+    const struct hub_summary *summary, *found = NULL;
+    uint32_t at = 0;
+    if (!request->may_block)
+        return HUB_AGAIN;
+    HUB_TRY(hub_objects_open(request->app, &objects, err));
+    while ((summary = hub_objects_below(&objects, hub_buf_view(&repo->begins), &at))) {
+        const enum hub_status st = hub_commit_find(request, objects.snapshot, summary, rev, &found, err);
+        if (st != HUB_NOT_FOUND)
+            return st ? st : found == summary ? HUB_OK : go_to(request, repo, found, err);
+    }
+    return HUB_NOT_FOUND;
+}
+
+enum hub_status hub_hf_revision(struct hub_request *request, struct hub_hf_repo *repo, struct hub_error *err)
 {
     const struct hub_view rev = hub_request_capture(request, "rev");
     if (!rev.data || hub_view_is(rev, "main") || hub_view_is(rev, "HEAD") || is_ref(rev, "heads", "main") ||
         is_commit(rev, repo->commit) ||
         (repo->tag[0] && (hub_view_is(rev, repo->tag) || is_ref(rev, "tags", repo->tag))))
         return HUB_OK;
+    const enum hub_status st = find_other(request, repo, rev, err);
+    if (st != HUB_NOT_FOUND)
+        return st;
     return hub_fail_about(err, HUB_NOT_FOUND, "revision-not-found", "rev", rev.data,
                           "Invalid rev id: %.200s; this is now commit %s", rev.data, repo->commit);
 }

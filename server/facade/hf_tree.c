@@ -212,6 +212,7 @@ static enum hub_status make_tree(struct hub_request *request, struct hub_respons
         hub_json_to(hub_response_buffer(response, 200, "application/json; charset=utf-8", 32 * MIB), err);
     hub_json_array(&t.json);
     HUB_TRY(hub_objects_open(request->app, &t.objects, err));
+    t.objects.others = t.repo.other;
     HUB_TRY(set(&t.last, hub_view_of(after.tie), err));
     HUB_TRY(walk(&t, after.key[0] ? hub_view_of(after.key) : hub_buf_view(&t.folder), err));
     if (!t.count && t.folder.size > t.repo.begins.size)
@@ -324,6 +325,7 @@ static enum hub_status paths_here(struct hub_request *request, struct hub_respon
         hub_json_to(hub_response_buffer(response, 200, "application/json; charset=utf-8", 32 * MIB), err);
     hub_json_array(&t.json);
     HUB_TRY(hub_objects_open(request->app, &t.objects, err));
+    t.objects.others = t.repo.other;
     const char *type = hub_request_header(request, "Content-Type");
     HUB_TRY(type && hub_view_starts(hub_view_of(type), "application/json")
                 ? add_json(&t, request->body, err)

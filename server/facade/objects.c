@@ -57,7 +57,8 @@ static enum hub_status add_begin(const struct hub_app *app, const struct hub_sum
         HUB_TRY(hub_buf_addf(out, err, "%s/", root));
     if (!*summary->path)
         return HUB_OK;
-    HUB_TRY(hub_hf_cache_name(hub_view_of(summary->path), out, err));
+    const bool other = hub_hf_cache_at(summary->id, summary->path);
+    HUB_TRY(hub_hf_cache_name(hub_view_of(summary->path), other, out, err));
     return hub_buf_add_text(out, "/", err);
 }
 
@@ -95,6 +96,8 @@ static enum hub_status fill_spaces(const struct hub_app *app, const struct hub_s
     const char *before = NULL;
     for (uint32_t i = 0; i < order->count; i++) {
         const struct hub_summary *summary = snapshot->summaries[order->places[i].summary];
+        if (order->places[i].summary >= snapshot->count)
+            continue;
         HUB_TRY(add_spaces(app, summary, order->places[i].begins, before, order, err));
         if (hub_is_minari(summary))
             before = order->places[i].begins;
@@ -108,8 +111,9 @@ static enum hub_status fill_order(const struct hub_app *app, const struct hub_sn
                                   struct hub_objects_order *order, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(MAX_BEGINS);
-    HUB_TRY(hub_new(&order->places, snapshot->count + 1, sizeof *order->places, err));
-    for (uint32_t i = 0; i < snapshot->count; i++) {
+    const uint32_t count = snapshot->count + snapshot->others;
+    HUB_TRY(hub_new(&order->places, count + 1, sizeof *order->places, err));
+    for (uint32_t i = 0; i < count; i++) {
         if (!hub_summary_is_offered(snapshot->summaries[i]))
             continue;
         order->places[order->count++].summary = i;
@@ -239,6 +243,8 @@ static enum hub_status walk_dataset(struct hub_objects *objects, const struct pl
 {
     struct hub_objects_cursor cursor = {.begins = place->begins};
     const struct hub_summary *summary = objects->snapshot->summaries[place->summary];
+    if (place->summary >= objects->snapshot->count && !objects->others)
+        return HUB_OK;
     HUB_TRY(hub_grow(&objects->heap, objects->count, &objects->capacity, sizeof *objects->heap, err));
     const enum hub_status st = enter(objects, summary, &cursor, err);
     if (st)

@@ -31,6 +31,7 @@ struct hub_objects {
     struct hub_objects_cursor *heap; /* datasets that are being walked: the one with the first name on top */
     uint32_t count, capacity;
     uint32_t next;  /* of the order: the first that is not being walked */
+    bool others;    /* walk what no list shows too: another commit of a repo */
     uint32_t space; /* the namespace that comes next */
     enum { HUB_GAVE_NOTHING, HUB_GAVE_FILE, HUB_GAVE_SPACE } gave;
     struct hub_buf name, start;

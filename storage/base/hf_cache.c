@@ -67,13 +67,36 @@ struct hub_view hub_hf_cache_commit(struct hub_view path)
     return (struct hub_view){"", 0};
 }
 
-enum hub_status hub_hf_cache_name(struct hub_view path, struct hub_buf *out, struct hub_error *err)
+struct hub_view hub_hf_cache_folder(struct hub_view path)
 {
-    const size_t before = out->size;
-    struct hub_view commit, held = {NULL, 0}; /* a segment "hub", which the cache of a repo does without */
+    const char *begin = path.data;
+    struct hub_view commit;
     while (path.size) {
         const struct hub_view segment = next_segment(&path);
-        const bool repo = hub_hf_cache_repo(segment) && skip_snapshot(&path, &commit);
+        if (hub_hf_cache_repo(segment) && skip_snapshot(&path, &commit))
+            return (struct hub_view){begin, (size_t)(segment.data + segment.size - begin)};
+    }
+    return (struct hub_view){"", 0};
+}
+
+const char *hub_hf_cache_at(const char *id, const char *path)
+{
+    const char *at = strchr(id, '@');
+    const struct hub_view commit = at ? hub_hf_cache_commit(hub_view_of(path)) : (struct hub_view){"", 0};
+    for (; at && commit.size; at = strchr(at + 1, '@'))
+        if (strncmp(at + 1, commit.data, commit.size) == 0 && strchr("/", at[1 + commit.size]))
+            return at;
+    return NULL;
+}
+
+enum hub_status hub_hf_cache_name(struct hub_view path, bool commit, struct hub_buf *out,
+                                  struct hub_error *err)
+{
+    const size_t before = out->size;
+    struct hub_view named, held = {NULL, 0}; /* a segment "hub", which the cache of a repo does without */
+    while (path.size) {
+        const struct hub_view segment = next_segment(&path);
+        const bool repo = hub_hf_cache_repo(segment) && skip_snapshot(&path, &named);
         if (held.data && !repo)
             HUB_TRY(add_segment(held, before, out, err));
         held = (struct hub_view){NULL, 0};
@@ -83,6 +106,8 @@ enum hub_status hub_hf_cache_name(struct hub_view path, struct hub_buf *out, str
             held = segment;
         else
             HUB_TRY(add_segment(segment, before, out, err));
+        if (repo && commit)
+            HUB_TRY(hub_buf_addf(out, err, "@%.*s", (int)named.size, named.data));
     }
     return held.data ? add_segment(held, before, out, err) : HUB_OK;
 }

@@ -15,13 +15,20 @@
 bool hub_hf_cache_repo(struct hub_view name);
 
 /**
- * What a path below a root is called: "hub/datasets--lab--plans/snapshots/COMMIT/x" is "lab/plans/x". A repo
- * of models or spaces keeps the name of its folder, any other path is itself. Appends.
+ * What a path below a root is called: "hub/datasets--lab--plans/snapshots/COMMIT/x" is "lab/plans/x", or with
+ * `commit` "lab/plans@COMMIT/x". A repo of models or spaces keeps the name of its folder, any other path is
+ * itself. Appends.
  */
-HUB_MUST_USE enum hub_status hub_hf_cache_name(struct hub_view path, struct hub_buf *out,
+HUB_MUST_USE enum hub_status hub_hf_cache_name(struct hub_view path, bool commit, struct hub_buf *out,
                                                struct hub_error *err);
 
 /** The commit of the snapshot that a path lies in; empty: it lies in none. Borrows `path`. */
 struct hub_view hub_hf_cache_commit(struct hub_view path);
+
+/** The folder of the repo that a path lies in; empty: it lies in no snapshot of one. Borrows `path`. */
+struct hub_view hub_hf_cache_folder(struct hub_view path);
+
+/** Of what lies at `path` and is called "lab/plans@COMMIT/x": the "@"; NULL: its id names no commit. */
+const char *hub_hf_cache_at(const char *id, const char *path);
 
 #endif

@@ -109,7 +109,7 @@ static struct listed look_for_listed(struct hub_catalog *catalog, uint32_t root,
     HUB_CLEANUP(hub_snapshot_putp) const struct hub_snapshot *snapshot = hub_catalog_snapshot(catalog);
     struct listed out = {0};
     struct stat st;
-    for (uint32_t i = 0; i < snapshot->count && !out.any_is_there; i++) {
+    for (uint32_t i = 0; i < snapshot->count + snapshot->others && !out.any_is_there; i++) {
         const struct hub_summary *summary = snapshot->summaries[i];
         if (summary->root != root || summary->status == HUB_DATASET_REMOTE)
             continue;

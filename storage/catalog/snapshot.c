@@ -3,6 +3,7 @@
  * and otherwise touch only what their thread holds. */
 #include "storage/catalog/internal.h"
 
+#include "storage/base/hf_cache.h"
 #include "storage/base/id.h"
 #include "storage/base/order.h"
 #include "storage/base/time.h"
@@ -359,7 +360,7 @@ void hub_snapshot_put(const struct hub_snapshot *snapshot)
     struct hub_snapshot_box *box = (struct hub_snapshot_box *)snapshot;
     if (!box || atomic_fetch_sub(&box->refs, 1) != 1)
         return;
-    for (uint32_t i = 0; i < box->snapshot.count; i++)
+    for (uint32_t i = 0; i < box->snapshot.count + box->snapshot.others; i++)
         hub_summary_unref(box->summaries[i]);
     free(box->slots);
     free(box);
@@ -401,6 +402,21 @@ static uint32_t merge(const struct hub_catalog *catalog, const struct hub_covere
     }
 }
 
+/* Those that lists do not show go behind the others; `room` has place for them. Returns how many. */
+static uint32_t part_others(const struct hub_summary **summaries, const struct hub_summary **room,
+                            uint32_t count)
+{
+    uint32_t shown = 0, others = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (hub_hf_cache_at(summaries[i]->id, summaries[i]->path))
+            room[others++] = summaries[i];
+        else
+            summaries[shown++] = summaries[i];
+    if (others)
+        memcpy(summaries + shown, room, others * sizeof *room);
+    return others;
+}
+
 static struct hub_snapshot_box *snapshot_new(const struct hub_catalog *catalog,
                                              const struct hub_covered *covered, uint64_t generation)
 {
@@ -410,12 +426,14 @@ static struct hub_snapshot_box *snapshot_new(const struct hub_catalog *catalog,
     while (slots < most * 2)
         slots *= 2;
     uint32_t *table = calloc(slots, sizeof *table);
-    if (!box || !table) {
+    HUB_CLEANUP(hub_freep) const struct hub_summary **room = calloc(most + 1, sizeof *room);
+    if (!box || !table || !room) {
         free(box);
         free(table);
         return NULL;
     }
-    const uint32_t count = merge(catalog, covered, box->summaries);
+    const uint32_t count = merge(catalog, covered, box->summaries),
+                   others = part_others(box->summaries, room, count);
     for (uint32_t i = 0; i < count; i++)
         hub_summary_ref(box->summaries[i]);
     /* Who looks for an id finds the first of it: what lies in a root that is gone stands behind what is
@@ -427,7 +445,7 @@ static struct hub_snapshot_box *snapshot_new(const struct hub_catalog *catalog,
     atomic_init(&box->refs, 1);
     box->mask = slots - 1;
     box->slots = table;
-    box->snapshot = (struct hub_snapshot){box->summaries, count, generation};
+    box->snapshot = (struct hub_snapshot){box->summaries, count - others, others, generation};
     return box;
 }
 
@@ -488,7 +506,7 @@ void hub_catalog_show(struct hub_catalog *catalog, const struct hub_summary *see
 
 const struct hub_summary *hub_snapshot_find(const struct hub_snapshot *snapshot, struct hub_view id)
 {
-    if (!snapshot->count)
+    if (!snapshot->count && !snapshot->others)
         return NULL;
     const struct hub_snapshot_box *box = (const struct hub_snapshot_box *)snapshot;
     for (uint32_t slot = (uint32_t)hub_text_hash(id) & box->mask; box->slots[slot];
@@ -496,6 +514,30 @@ const struct hub_summary *hub_snapshot_find(const struct hub_snapshot *snapshot,
         const struct hub_summary *summary = box->summaries[box->slots[slot] - 1];
         if (hub_view_is(id, summary->id))
             return summary;
+    }
+    return NULL;
+}
+
+/* Whether an id is the other one with "@COMMIT" at `at`. */
+static bool is_same_but(const char *other, const char *at, size_t size, const char *id)
+{
+    const size_t before = (size_t)(at - other);
+    return strncmp(other, id, before) == 0 && strcmp(at + size, id + before) == 0;
+}
+
+const struct hub_summary *hub_snapshot_at(const struct hub_snapshot *snapshot,
+                                          const struct hub_summary *summary, struct hub_view commit)
+{
+    enum { FEWEST = 7 };
+    for (uint32_t i = snapshot->count; i < snapshot->count + snapshot->others; i++) {
+        const struct hub_summary *other = snapshot->summaries[i];
+        const struct hub_view whole = hub_hf_cache_commit(hub_view_of(other->path));
+        const char *at = hub_hf_cache_at(other->id, other->path);
+        if (other->root == summary->root &&
+            (hub_view_equal(whole, commit) || (commit.size >= FEWEST && commit.size < whole.size &&
+                                               memcmp(whole.data, commit.data, commit.size) == 0)) &&
+            is_same_but(other->id, at, whole.size + 1, summary->id))
+            return other;
     }
     return NULL;
 }

@@ -51,6 +51,9 @@ struct hub_snapshot {
     /* sorted by id in version order: namespace, name, integer version, then bytes */
     const struct hub_summary *const *summaries;
     uint32_t count;
+    /* behind these, in the same order: snapshots of a cache of Hugging Face that are no longer main's. No list
+     * has them; hub_snapshot_find knows their ids, "lab/plans@COMMIT" */
+    uint32_t others;
     uint64_t generation;
 };
 
@@ -77,6 +80,10 @@ HUB_MUST_USE enum hub_status hub_catalog_show_remote(struct hub_catalog *catalog
                                                      struct hub_error *err);
 /** Exact id. NULL: none. */
 const struct hub_summary *hub_snapshot_find(const struct hub_snapshot *snapshot, struct hub_view id);
+/** The other snapshot of a dataset in a cache of Hugging Face, by its commit or the first 7 digits of it or
+ * more. NULL: it has none. */
+const struct hub_summary *hub_snapshot_at(const struct hub_snapshot *snapshot,
+                                          const struct hub_summary *summary, struct hub_view commit);
 /** Newest version of a versionless id; `release` (may be NULL) limits to those that release loads. NULL:
  * none. */
 const struct hub_summary *hub_snapshot_newest(const struct hub_snapshot *snapshot, struct hub_view key,

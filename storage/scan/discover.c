@@ -31,6 +31,7 @@ static struct hub_node *node_new(struct hub_node *parent, uint32_t root, const c
         return NULL;
     node->parent = parent;
     node->root = root;
+    node->other = parent && parent->other;
     snprintf(node->path, a + b + 2, "%s%s%s", directory, a && b ? "/" : "", name);
     return node;
 }
@@ -101,10 +102,11 @@ static enum hub_status enqueue(struct hub_walking *w, struct hub_node *node, uin
 }
 
 enum hub_status hub_walking_enter(struct hub_walking *w, struct hub_node *node, const char *folder,
-                                  const struct hub_entry *e, struct hub_error *err)
+                                  const struct hub_entry *e, bool other, struct hub_error *err)
 {
     struct hub_node *child = node_new(node, node->root, folder, e->name);
     HUB_TRY(hub_allocated(child, err));
+    child->other = child->other || other;
     pthread_mutex_lock(&w->lock);
     const enum hub_status st = enqueue(w, child, e->device, e->inode, err);
     pthread_mutex_unlock(&w->lock);

@@ -17,6 +17,7 @@ struct hub_node {
     bool recognised;          /* a dataset here or below, or something that may hold one */
     bool has_files;           /* a file nobody claimed, here or below */
     bool holds_name;          /* a series of files beside it has its name too */
+    bool other;               /* of a snapshot that its repo's refs/main does not name */
     char *refused;            /* why it was not entered: it is listed as broken */
     char *leaving;            /* links that are not followed, as in the listing */
     char *withheld;           /* its files that hold a login, as in the listing */
@@ -68,14 +69,15 @@ struct hub_finding {
 
 /* ---- discover.c ---- */
 
-/** Enter the directory `e` of `folder`, below a node that need not be its parent. */
+/** Enter the directory `e` of `folder`, below a node that need not be its parent. `other`: what it holds is
+ * called by its commit. */
 HUB_MUST_USE enum hub_status hub_walking_enter(struct hub_walking *w, struct hub_node *node,
-                                               const char *folder, const struct hub_entry *e,
+                                               const char *folder, const struct hub_entry *e, bool other,
                                                struct hub_error *err);
 
 /* ---- hf_repo.c ---- */
 
-/** Where a directory of the node is a repo of Hugging Face's cache, enter its snapshot: `entered`. */
+/** Where a directory of the node is a repo of Hugging Face's cache, enter its snapshots: `entered`. */
 HUB_MUST_USE enum hub_status hub_walking_enter_repo(struct hub_walking *w, struct hub_node *node,
                                                     const struct hub_entry *e, bool *entered,
                                                     struct hub_error *err);

@@ -32,15 +32,16 @@ static enum hub_status shorten(struct hub_buf *id, struct hub_error *err)
     return hub_buf_addf(id, err, "long-name-%016" PRIx64, hash);
 }
 
-static enum hub_status spell_id(const char *space, const char *path, const char *name, struct hub_buf *id,
-                                bool *shortened, struct hub_error *err)
+static enum hub_status spell_id(const char *space, const char *path, const struct hub_finding *f,
+                                struct hub_buf *id, bool *shortened, struct hub_error *err)
 {
+    const char *name = f->name ? f->name : "";
     HUB_CLEANUP(hub_freep) char *below = hub_path_join(path, name);
     HUB_CLEANUP(hub_freep) char *whole = below ? hub_path_join(space, below) : NULL;
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf named = HUB_BUF_INIT(64 * KIB);
     HUB_TRY(hub_allocated(whole, err));
     id->size = 0;
-    HUB_TRY(hub_hf_cache_name(hub_view_of(whole), &named, err));
+    HUB_TRY(hub_hf_cache_name(hub_view_of(whole), f->node->other, &named, err));
     HUB_TRY(hub_spell_id(hub_buf_view(&named), id, err));
     *shortened = hub_id_check(hub_buf_view(id), NULL) != HUB_OK;
     return *shortened ? shorten(id, err) : HUB_OK;
@@ -112,9 +113,9 @@ static enum hub_status find_id(struct hub_walking *w, const struct hub_finding *
     const char *folder = last_segment(w->discovery->walk->roots->roots[root].path);
     const char *space = w->discovery->walk->roots->roots[root].name;
     const bool nameless = !*f->node->path && !f->name && !space; /* the root is a dataset: called as it is */
-    const char *path = nameless ? folder : f->node->path, *name = f->name ? f->name : "";
+    const char *path = nameless ? folder : f->node->path;
     bool taken = false;
-    HUB_TRY(spell_id(space ? space : "", path, name, id, shortened, err));
+    HUB_TRY(spell_id(space ? space : "", path, f, id, shortened, err));
     HUB_TRY(take_id(w, id->data, &taken, err));
     *clash =
         f->clash || !taken || (w->discovery->clashed && w->discovery->clashed(w->discovery->user, id->data));
@@ -127,7 +128,7 @@ static enum hub_status find_id(struct hub_walking *w, const struct hub_finding *
         HUB_CLEANUP(hub_buf_dispose) struct hub_buf prefix = HUB_BUF_INIT(KIB);
         HUB_TRY(n == 1 ? hub_buf_add_text(&prefix, folder, err)
                        : hub_buf_addf(&prefix, err, "%s-%u", folder, n));
-        HUB_TRY(spell_id(prefix.data, path, name, id, shortened, err));
+        HUB_TRY(spell_id(prefix.data, path, f, id, shortened, err));
         HUB_TRY(take_id(w, id->data, &taken, err));
     }
     return HUB_OK;

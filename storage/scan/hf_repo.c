@@ -1,4 +1,5 @@
-/* A repo in the cache of huggingface_hub: of its snapshots one is entered, as its dataset. */
+/* A repo in the cache of huggingface_hub: one of its snapshots is its dataset, others are called by their
+ * commits. */
 #include "storage/base/hf_cache.h"
 #include "storage/scan/discover_state.h"
 
@@ -44,10 +45,10 @@ static void list_quietly(const struct hub_walk *walk, uint32_t root, const char 
         *out = (struct hub_listing){0};
 }
 
-/* Of a repo one snapshot is entered: others are earlier states, `blobs` has the same bytes once more, and
- * `refs` only names. `repo`: its folder, which is one where `blobs` or `snapshots` lie in it. */
-static enum hub_status enter_snapshot(struct hub_walking *w, struct hub_node *node, const char *repo,
-                                      struct hub_error *err)
+/* The snapshots of a repo: `blobs` has the same bytes once more, and `refs` only names. `repo`: its folder,
+ * which is one where `blobs` or `snapshots` lie in it. */
+static enum hub_status enter_snapshots(struct hub_walking *w, struct hub_node *node, const char *repo,
+                                       struct hub_error *err)
 {
     HUB_CLEANUP(hub_listing_dispose) struct hub_listing snapshots = {0}, refs = {0};
     HUB_CLEANUP(hub_freep) char *folder = hub_path_join(repo, HUB_HF_SNAPSHOTS);
@@ -59,7 +60,11 @@ static enum hub_status enter_snapshot(struct hub_walking *w, struct hub_node *no
     list_quietly(walk, node->root, repo, HUB_HF_SNAPSHOTS, &snapshots);
     read_main(walk, node->root, repo, main);
     const struct hub_entry *chosen = choose_snapshot(&snapshots, main);
-    return !chosen ? HUB_OK : hub_walking_enter(w, node, folder, chosen, err);
+    for (uint32_t i = 0; i < snapshots.count; i++)
+        if (snapshots.entries[i].directory)
+            HUB_TRY(hub_walking_enter(w, node, folder, &snapshots.entries[i], &snapshots.entries[i] != chosen,
+                                      err));
+    return HUB_OK;
 }
 
 enum hub_status hub_walking_enter_repo(struct hub_walking *w, struct hub_node *node,
@@ -72,5 +77,5 @@ enum hub_status hub_walking_enter_repo(struct hub_walking *w, struct hub_node *n
         return HUB_OK;
     list_quietly(w->discovery->walk, node->root, repo, "", &parts);
     *entered = hub_listing_find(&parts, "blobs") || hub_listing_find(&parts, HUB_HF_SNAPSHOTS);
-    return *entered ? enter_snapshot(w, node, repo, err) : HUB_OK;
+    return *entered ? enter_snapshots(w, node, repo, err) : HUB_OK;
 }

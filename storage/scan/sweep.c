@@ -355,7 +355,7 @@ static void remove_gone(struct hub_scanner *s, const bool *root_missing)
     if (hub_catalog_flush(s->catalog, NULL))
         return;
     HUB_CLEANUP(hub_snapshot_putp) const struct hub_snapshot *snapshot = hub_catalog_snapshot(s->catalog);
-    for (uint32_t i = 0; i < snapshot->count; i++) {
+    for (uint32_t i = 0; i < snapshot->count + snapshot->others; i++) {
         const struct hub_summary *summary = snapshot->summaries[i];
         if (summary->status == HUB_DATASET_REMOTE)
             continue;

@@ -103,10 +103,62 @@ def test_a_repo_of_the_cache_is_one_dataset(cache, at):
         assert hub.get("/api/datasets/lab/door").json()["sha"] == COMMITS["old"]
         assert hub.get("/api/datasets/lab/arm").json()["sha"] == COMMITS["main"]
         assert hub.get(f"/api/datasets/lab/arm/revision/{COMMITS['main']}").status == 200
-        assert hub.get(f"/api/datasets/lab/arm/revision/{COMMITS['old']}").status == 404
+        assert hub.get(f"/api/datasets/lab/arm/revision/{'d' * 40}").status == 404
         with open(os.path.join(ARM, "meta", "tasks.jsonl"), "rb") as f:
             assert hub.get("/datasets/lab/arm/resolve/main/meta/tasks.jsonl").body == f.read()
         assert hub.get("/minari-datasets/lab/door/data/main_data.hdf5").status == 200
+
+
+def ready(hub, url):
+    """An answer that may have to wait for the inspection of its dataset."""
+    until(lambda: hub.get(url).status not in (202, 503))
+    return hub.get(url)
+
+
+@pytest.mark.parametrize("at", ["", "hub"])
+def test_other_commits_are_read_by_their_revision(cache, at):
+    """Lists have what main names alone; the other snapshots answer to their commit, the start of it, or a ref."""
+    write(cache, "hub/datasets--lab--arm/refs/v1.0", COMMITS["old"])
+    write(cache, "hub/datasets--lab--arm/refs/refs/pr/1", COMMITS["next"])
+    old = os.path.join(cache, "hub", "datasets--lab--arm", "snapshots", COMMITS["old"])
+    os.unlink(os.path.join(old, "meta", "info.json"))
+    info = open(os.path.join(ARM, "meta", "info.json"), encoding="utf-8").read()
+    write(old, "meta/info.json", info.replace('"robot_type": "', '"robot_type": "older-'))
+    with Hub([os.path.join(cache, at)]) as hub:
+        hub.wait_indexed()
+        api, episodes = "/api/v1/datasets/lab/arm", hub.episodes("lab/arm")
+        now = hub.dataset("lab/arm")
+        files = {f["path"] for f in hub.get(f"{api}/files?limit=1000").json()["items"]}
+        for revision in (COMMITS["old"], COMMITS["old"][:7], "v1.0"):
+            then = ready(hub, f"{api}?revision={revision}")
+            assert then.status == 200 and "immutable" not in then.headers["Cache-Control"], then.body
+            assert then.json()["id"] == "lab/arm@" + COMMITS["old"] and then.json()["revision"] != now["revision"]
+            assert {f["path"] for f in hub.get(f"{api}/files?limit=1000&revision={revision}").json()["items"]} == files - {"meta/tasks.jsonl"}
+            assert b"older-" in hub.get(f"{api}/files/meta/info.json?revision={revision}").body
+            assert hub.get(f"{api}/files/meta/tasks.jsonl?revision={revision}").status == 404
+            assert len(hub.get(f"{api}/episodes?revision={revision}").json()["items"]) == len(episodes)
+            for what in ("episodes/0/action?format=npy", "rows?fields=action&format=npz"):
+                there = hub.get(f"{api}/{what}&revision={revision}")
+                assert there.status == 200 and there.body == hub.get(f"{api}/{what}").body, there.body
+        assert ready(hub, f"{api}?revision=refs/pr/1").json()["id"] == "lab/arm@" + COMMITS["next"]
+        assert hub.get(f"{api}?revision={COMMITS['main']}").json()["id"] == "lab/arm" == hub.get(f"{api}?revision=main").json()["id"]
+        assert hub.get(f"{api}?revision={now['revision']}").json()["id"] == "lab/arm"
+        assert hub.get(f"{api}?revision={'d' * 40}").status == 410 and hub.get(f"{api}?revision=v9").status == 400
+        assert hub.get(f"{api}?revision=../../../../token").status == 400
+        # no list has them
+        assert not [d["id"] for d in hub.datasets() if "@" in d["id"]] and b"@" not in hub.get("/api/datasets?limit=100").body
+        for url in ("/storage/v1/b/minari-datasets/o", "/minari-datasets/?list-type=2", "/api/v1/datasets?q=arm", "/api/v1/health"):
+            assert COMMITS["old"].encode() not in hub.get(url).body, url
+        # Hugging Face's protocol
+        for revision in (COMMITS["old"], "v1.0"):
+            repo = hub.get(f"/api/datasets/lab/arm/revision/{revision}")
+            assert repo.json()["sha"] == COMMITS["old"] == repo.headers["X-Repo-Commit"]
+            assert {f["rfilename"] for f in repo.json()["siblings"]} == files - {"meta/tasks.jsonl"}
+            assert {f["path"] for f in hub.get(f"/api/datasets/lab/arm/tree/{revision}?recursive=1").json() if f["type"] == "file"} == files - {"meta/tasks.jsonl"}
+            answer = hub.get(f"/datasets/lab/arm/resolve/{revision}/meta/info.json")
+            assert b"older-" in answer.body and answer.headers["X-Repo-Commit"] == COMMITS["old"]
+            assert hub.get(f"/datasets/lab/arm/resolve/{revision}/meta/tasks.jsonl").status == 404
+        assert hub.get("/datasets/lab/arm/resolve/refs%2Fpr%2F1/meta/info.json").body == info.encode()
 
 
 def test_what_main_names_is_followed(cache):
@@ -115,6 +167,8 @@ def test_what_main_names_is_followed(cache):
         assert hub.get("/api/datasets/lab/arm").json()["sha"] == COMMITS["main"]
         name_main(cache, "datasets--lab--arm", COMMITS["next"])
         until(lambda: hub.get("/api/datasets/lab/arm").json()["sha"] == COMMITS["next"])
+        was = ready(hub, f"/api/v1/datasets/lab/arm?revision={COMMITS['main']}")
+        assert was.status == 200 and was.json()["id"] == "lab/arm@" + COMMITS["main"]
 
 
 def test_huggingface_hub_reads_one_cache_into_another(cache, tmp_path):
