@@ -191,6 +191,26 @@ static bool matches(const struct hub_datasets *l, const struct hub_summary *summ
            (!l->release || hub_summary_loadable(summary, l->release));
 }
 
+/* "arm-v21" of LeRobot's v2.1: the name says what reads it, and "arm-v30" beside it is the same data for
+ * another release, which replaces nothing. */
+static bool names_codebase(const struct hub_summary *summary)
+{
+    int64_t stated = 0;
+    if (strcmp(summary->format, "lerobot") != 0 || summary->version < 0)
+        return false;
+    for (const char *c = summary->era; *c; c++)
+        if (*c >= '0' && *c <= '9')
+            stated = HUB_MIN(stated * 10 + (*c - '0'), (int64_t)UINT32_MAX);
+    return stated == summary->version;
+}
+
+/* Are both versions of one dataset? */
+static bool is_version(const struct hub_summary *a, const struct hub_summary *b)
+{
+    return a->version >= 0 && b->version >= 0 && strcmp(a->key, b->key) == 0 &&
+           !(names_codebase(a) && names_codebase(b));
+}
+
 /* Add the datasets or the loose files that match, by all filters but one. Summaries of one key follow each
  * other in version order, so the newest that matches is the last of its run. */
 static void filter(struct hub_datasets *l, bool loose, int but)
@@ -201,9 +221,7 @@ static void filter(struct hub_datasets *l, bool loose, int but)
         if (is_loose(summary) != loose || (l->ranks && !l->ranks[i]) || !matches(l, summary, but))
             continue;
         const struct hub_summary *last = l->count > before ? l->entries[l->count - 1].summary : NULL;
-        const bool same =
-            last && summary->version >= 0 && last->version >= 0 && strcmp(last->key, summary->key) == 0;
-        if (l->latest && same)
+        if (l->latest && last && is_version(last, summary))
             l->count--;
         l->entries[l->count++] = (struct hub_datasets_entry){summary, l->ranks ? l->ranks[i] : 0, loose, i};
     }

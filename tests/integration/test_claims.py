@@ -299,3 +299,19 @@ def test_a_lerobot_set_says_what_else_lies_in_its_folder(tmp_path):
         assert document["status"] == "ready" and hub.dataset("plain")["problems"] == []
         assert [(p["code"], p["path"], p["detail"]) for p in document["problems"]] == [
             ("other-files", "backup.zip", "3 files of 2.1 MB that LeRobot does not read: a download takes them along, --exclude leaves them out")]
+
+
+def test_a_name_that_states_the_codebase_is_no_older_version(tmp_path):
+    """arm-v21 and arm-v30 are one recording for two releases of LeRobot: neither replaces the other in a list of newest versions."""
+    for name, fixture in {"arm-v21": "arm-v21", "arm-v30": "arm-v30", "pick-v1": "arm-v21", "pick-v2": "arm-v21"}.items():
+        shutil.copytree(os.path.join(FIXTURES, "lerobot", fixture), tmp_path / "robots" / name)
+    with Hub([str(tmp_path)]) as hub:
+        hub.wait_indexed()
+        assert [d["id"] for d in hub.datasets("&latest=true")] == ["robots/arm-v21", "robots/arm-v30", "robots/pick-v2"]
+        for id in ("robots/arm-v21", "robots/arm-v30", "robots/pick-v1"):  # an id is found as it is
+            answer = hub.get(f"/api/v1/datasets/{id}")
+            assert answer.json()["id"] == id and answer.headers["Content-Location"] is None
+            assert hub.get(f"/datasets/{id}/resolve/main/meta/info.json").status == 200
+        answer = hub.get("/api/v1/datasets/robots/arm")  # the newest, and it says so
+        assert answer.headers["Content-Location"] == "/api/v1/datasets/robots/arm-v30"
+        assert hub.get("/datasets/robots/arm/resolve/main/meta/info.json").status == 404
