@@ -67,7 +67,7 @@ static enum hub_status write_taken(struct hub_view text, const json_t *document,
     return hub_json_status(&json);
 }
 
-/* An object; none where the upstream is no hub, or does not answer just now. */
+/* An object; none where the upstream does not answer just now. */
 static void find_taken(const struct hub_app *app, const struct hub_summary *summary, struct hub_buf *out)
 {
     const struct hub_ready_question question = {KEPT_DOCUMENT, summary->serial, hub_view_of(summary->id)};
@@ -78,7 +78,7 @@ static void find_taken(const struct hub_app *app, const struct hub_summary *summ
     struct hub_ready *kept = hub_ready_find(app, &question);
     if (kept) {
         (void)!hub_buf_add_view(out, hub_bytes_view(hub_ready_body(kept)), NULL);
-    } else if (!hub_peek_document(app->mirrors, summary, &text, &document, &why) && document &&
+    } else if (!hub_peek_document(app->mirrors, summary, &text, &document, &why) &&
                !write_taken(hub_buf_view(&text), document, out, &why) &&
                !hub_buf_add_view(&copy, hub_buf_view(out), NULL)) {
         kept = hub_ready_add(app, &question, HUB_VIEW(""), &copy);

@@ -35,13 +35,10 @@ struct document {
     json_t **json;
 };
 
-/* Only a hub knows more of a dataset than its list says. */
 static enum hub_status describe(struct hub_remote *remote, const char *id, void *out, struct hub_error *err)
 {
     const struct document *document = out;
-    return remote->kind == &hub_remote_hub
-               ? remote->kind->describe(remote, id, NULL, document->text, document->json, err)
-               : HUB_OK;
+    return remote->kind->describe(remote, id, NULL, document->text, document->json, err);
 }
 
 static enum hub_status ask(struct hub_mirror_work *w, const struct hub_summary *summary, question *what,
@@ -65,8 +62,10 @@ static enum hub_status look(struct hub_mirror_work *w, const struct hub_summary 
     const enum hub_status st = ask(w, summary, what, out, &why);
     if (!st)
         return HUB_OK;
-    atomic_store(&m->refused_rule, rule);
-    atomic_store(&m->refused_until_ms, hub_time_mono_ms() + REFUSED_MS);
+    if (st != HUB_NOT_FOUND) { /* which is an answer */
+        atomic_store(&m->refused_rule, rule);
+        atomic_store(&m->refused_until_ms, hub_time_mono_ms() + REFUSED_MS);
+    }
     return hub_fail_as(err, HUB_BUSY, "upstream-unavailable", "'%s' cannot be looked at on its upstream: %s",
                        summary->id, why.detail);
 }

@@ -14,8 +14,8 @@ enum { HUB_PEEK_BYTES = 1024 * 1024 };
 /** Its files: to be disposed of. HUB_IO "upstream-unavailable", "upstream-failed". */
 HUB_MUST_USE enum hub_status hub_peek_files(struct hub_mirrors *mirrors, const struct hub_summary *summary,
                                             struct hub_remote_files *out, struct hub_error *err);
-/** The document of one that another hub has, as it came and parsed (json_decref it); NULL where the upstream
- * is no hub. As above. */
+/** Its document, as it came and parsed (json_decref it): of another hub all that this knows, of a bucket and of
+ * Hugging Face what its metadata.json says. As above. */
 HUB_MUST_USE enum hub_status hub_peek_document(struct hub_mirrors *mirrors, const struct hub_summary *summary,
                                                struct hub_buf *text, json_t **out, struct hub_error *err);
 /** Append the bytes of a file of at most HUB_PEEK_BYTES, which agree with its digest, if it has one. */

@@ -6,6 +6,7 @@
 #include "storage/base/order.h"
 #include "storage/base/time.h"
 #include "storage/base/version.h"
+#include "storage/remote/bounds.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -388,8 +389,10 @@ static void set_parsed(json_t *out, const char *key, const json_t *metadata)
     const char *text = text_of(metadata, key);
     json_t *value = NULL;
     if (text && !hub_json_strict(hub_view_of(text), &strict, NULL) &&
-        !hub_json_parse(hub_buf_view(&strict), strict.limit, &value, NULL))
+        !hub_json_parse(hub_buf_view(&strict), strict.limit, &value, NULL)) {
+        hub_bounds_collapse(value);
         json_object_set_new(out, key, value);
+    }
 }
 
 static json_t *document_of(const struct hub_found *found, struct hub_found **versions, size_t count)

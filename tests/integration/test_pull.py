@@ -285,6 +285,27 @@ def test_an_upstream_hub_is_asked_what_it_knows(place):
         assert document["status"] == "remote" and document["fields"] == [] and document["episodes"] == told["episodes"]
 
 
+def test_a_bucket_is_asked_for_the_metadata_of_a_set(place, gcs):
+    """What Minari's metadata.json says, before anything of the dataset is here; without an answer what the list says."""
+    with Hub([ERA]) as own:
+        own.wait_indexed()
+        told = own.dataset(DOOR)
+    with here(place, "gcp://lab") as hub:
+        listed(hub)
+        document = hub.dataset(DOOR)
+        for key in "observation_space", "action_space", "env_spec":
+            assert document[key] == told[key], key
+        assert {k: document["metadata"].get(k) for k in ("author_email", "algorithm_name")} == {
+            k: told["metadata"][k] for k in ("author_email", "algorithm_name")}
+        assert document["status"] == "remote" and document["fields"] == [] and jobs(hub) == []
+        seen = len(gcs.requests)
+        assert hub.dataset(DOOR) == document and len(gcs.requests) == seen  # it is remembered
+    gcs.fault = lambda request, path: request.cut(503, {"Content-Length": "100"}, b"")
+    with here(place, "gcp://lab") as hub:
+        document = hub.dataset(DOOR)
+        assert document["status"] == "remote" and "observation_space" not in document and document["episodes"] == told["episodes"]
+
+
 def test_what_was_read_least_recently_makes_room(place):
     image, infos, options, large = "dummy-image/test-v0", "dummy-infos/test-v0", "dummy-options/test-v0", DOOR
     config = os.path.join(place, "hub.conf")
