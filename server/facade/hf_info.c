@@ -5,6 +5,7 @@
 #include "server/facade/kept.h"
 
 #include "server/api/cursor.h"
+#include "storage/base/hf_cache.h"
 #include "storage/base/spell.h"
 #include "storage/base/time.h"
 
@@ -214,12 +215,14 @@ struct repos {
     bool by_time, ascending;
 };
 
-/* The repo that a dataset is in, "org/name": that of Minari's namespace, or its first two folders. False: none. */
+/* The repo that a dataset is in, "org/name": that of Minari's namespace, or its first two folders, which are
+ * ORG/NAME in the cache of huggingface_hub whatever the format. False: none. */
 static bool repo_of(const struct hub_app *app, const struct hub_summary *summary, char out[256],
                     struct hub_view *org, struct hub_view *name)
 {
     const char *first = strchr(summary->id, '/');
-    const bool minari = strncmp(summary->format, "minari-", 7) == 0;
+    const bool minari =
+        strncmp(summary->format, "minari-", 7) == 0 && !hub_hf_cache_commit(hub_view_of(summary->path)).size;
     if (!first && minari) /* Python Minari asks for a repo that is called as its author, and gives up */
         return false;
     const char *second = first ? strchrnul(first + 1, '/') : NULL;

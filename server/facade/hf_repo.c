@@ -37,11 +37,12 @@ bool hub_hf_can_be_named(struct hub_view segment)
     return true;
 }
 
-static enum hub_status set_begins(const struct hub_request *request, struct hub_hf_repo *repo,
-                                  struct hub_error *err)
+/* `top`: it lies there, without its author. */
+static enum hub_status set_begins(struct hub_hf_repo *repo, bool top, struct hub_error *err)
 {
+    hub_buf_dispose(&repo->begins);
     repo->begins = HUB_BUF_INIT(KIB);
-    if (!hub_view_is(repo->org, request->app->author)) {
+    if (!top) {
         HUB_TRY(hub_buf_add_view(&repo->begins, repo->org, err));
         HUB_TRY(hub_buf_add_text(&repo->begins, "/", err));
     }
@@ -173,11 +174,17 @@ static enum hub_status look_up(struct hub_request *request, struct hub_hf_repo *
 enum hub_status hub_hf_repo_named(struct hub_request *request, struct hub_view org, struct hub_view name,
                                   struct hub_hf_repo *out, struct hub_error *err)
 {
+    const bool top = hub_view_is(org, request->app->author),
+               named = hub_hf_can_be_named(org) && hub_hf_can_be_named(name);
     out->org = org;
     out->name = name;
-    HUB_TRY(set_begins(request, out, err));
-    if (hub_hf_can_be_named(org) && hub_hf_can_be_named(name))
+    HUB_TRY(set_begins(out, top, err));
+    if (named)
         HUB_TRY(look_up(request, out, err));
+    if (named && top && !out->count) { /* in the cache of huggingface_hub it lies below its author */
+        HUB_TRY(set_begins(out, false, err));
+        HUB_TRY(look_up(request, out, err));
+    }
     return out->count ? HUB_OK
                       : hub_fail_as(err, HUB_NOT_FOUND, "dataset-not-found",
                                     "Repository not found: %.200s/%.200s", org.data, name.data);

@@ -2,9 +2,27 @@
 #include "server/facade/space.h"
 
 #include "server/api/namespace_file.h"
+#include "storage/base/hf_cache.h"
 #include "storage/base/json.h"
 
 #include <stdio.h>
+
+/* Where a namespace lies below its root: in the cache of huggingface_hub so many segments above a dataset in it as
+ * their names are apart, else as it is called. */
+static struct hub_view folder_of(const struct hub_objects *objects, const struct hub_summary *within,
+                                 struct hub_view folder)
+{
+    const char *root = objects->app->roots->roots[within->root].name;
+    const size_t skip = root ? HUB_MIN(folder.size, strlen(root) + 1) : 0;
+    struct hub_view path = hub_view_of(within->path);
+    if (!hub_hf_cache_commit(path).size)
+        return (struct hub_view){folder.data + skip, folder.size - skip};
+    for (const char *at = within->id + folder.size; *at && path.size; at += 1 + strcspn(at + 1, "/")) {
+        const char *slash = memrchr(path.data, '/', path.size);
+        path.size = slash ? (size_t)(slash - path.data) : 0;
+    }
+    return path;
+}
 
 /* What lies on the disk, or nothing; what cannot be read is as if it were not there. */
 static enum hub_status read_stored(const struct hub_objects *objects, const struct hub_summary *within,
@@ -12,9 +30,7 @@ static enum hub_status read_stored(const struct hub_objects *objects, const stru
                                    struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(4 * MIB);
-    const char *root = objects->app->roots->roots[within->root].name;
-    const size_t skip = root ? HUB_MIN(folder.size, strlen(root) + 1) : 0;
-    const struct hub_view below = {folder.data + skip, folder.size - skip};
+    const struct hub_view below = folder_of(objects, within, folder);
     if (!hub_namespace_file(objects->app->roots, within->root, below, &text, modified_ns, NULL))
         HUB_TRY(hub_json_parse(hub_buf_view(&text), text.limit, out, err));
     if (!*out)
@@ -31,6 +47,14 @@ static void add_spaces(json_t *spaces, const char *id, const char *before, size_
         if (strncmp(before, id, size + 1) != 0)
             (void)json_array_append_new(spaces, json_stringn(id, size));
     }
+}
+
+/* Of an id what a client of Hugging Face calls it: in the cache of huggingface_hub its author stands before it. */
+static const char *called(const struct hub_summary *summary)
+{
+    const char *slash =
+        hub_hf_cache_commit(hub_view_of(summary->path)).size ? strchr(summary->id, '/') : NULL;
+    return slash ? slash + 1 : summary->id;
 }
 
 enum hub_status hub_space_text(const struct hub_objects *objects, struct hub_view name, struct hub_buf *out,
@@ -51,10 +75,12 @@ enum hub_status hub_space_text(const struct hub_objects *objects, struct hub_vie
         if (!stored)
             st = read_stored(objects, summary, folder, &stored, &written, err);
         *modified_ns = HUB_MAX(HUB_MAX(*modified_ns, written), summary->modified_ns);
-        (void)json_array_append_new(datasets, json_string(summary->id));
-        if (strlen(summary->id) > begins.size)
-            add_spaces(spaces, summary->id, before, begins.size);
-        before = summary->id;
+        const char *id = called(summary);
+        const size_t author = (size_t)(id - summary->id);
+        (void)json_array_append_new(datasets, json_string(id));
+        if (strlen(summary->id) > begins.size && begins.size >= author)
+            add_spaces(spaces, id, before, begins.size - author);
+        before = id;
     }
     if (!stored && !st)
         stored = json_object();

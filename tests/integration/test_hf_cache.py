@@ -99,7 +99,7 @@ def test_a_repo_of_the_cache_is_one_dataset(cache, at):
         assert found == {"lab/arm": "lerobot", "lab/door": "minari-hdf5", "models--lab--net": "files", **loose}
         assert hub.dataset("lab/arm")["status"] == "ready"
         assert len(hub.episodes("lab/arm")) == hub.dataset("lab/arm")["episodes"] > 0
-        assert "lab/arm" in {r["id"] for r in hub.get("/api/datasets?limit=100").json()}  # those of Minari are listed by namespace
+        assert {"lab/arm", "lab/door"} <= {r["id"] for r in hub.get("/api/datasets?limit=100").json()}
         assert hub.get("/api/datasets/lab/door").json()["sha"] == COMMITS["old"]
         assert hub.get("/api/datasets/lab/arm").json()["sha"] == COMMITS["main"]
         assert hub.get(f"/api/datasets/lab/arm/revision/{COMMITS['main']}").status == 200
@@ -169,6 +169,24 @@ def test_what_main_names_is_followed(cache):
         until(lambda: hub.get("/api/datasets/lab/arm").json()["sha"] == COMMITS["next"])
         was = ready(hub, f"/api/v1/datasets/lab/arm?revision={COMMITS['main']}")
         assert was.status == 200 and was.json()["id"] == "lab/arm@" + COMMITS["main"]
+
+
+@pytest.mark.parametrize("author", ["farama-minari", "lab"])
+def test_namespaces_of_minari_are_repos_by_their_names(tmp_path, author):
+    root = str(tmp_path / "huggingface")
+    put(root, f"datasets--{author}--D4RL", COMMITS["main"], os.path.join(FIXTURES, "samples", "D4RL"))
+    name_main(root, f"datasets--{author}--D4RL", COMMITS["main"])
+    shutil.copytree(os.path.join(FIXTURES, "samples", "pictures"), os.path.join(root, "pictures"), copy_function=shutil.copyfile)
+    with Hub([root]) as hub:
+        hub.wait_indexed()
+        assert {r["id"] for r in hub.get("/api/datasets").json()} == {f"{author}/D4RL", "farama-minari/pictures"}
+        assert f"{author}/D4RL" in {r["id"] for r in hub.get(f"/api/datasets?author={author}").json()}
+        assert hub.get(f"/api/datasets/{author}/D4RL").json()["sha"] == COMMITS["main"]
+        names = [f["path"] for f in hub.get(f"/api/datasets/{author}/D4RL/tree/main?recursive=1").json()]
+        assert "door/human-v2/data/metadata.json" in names
+        assert hub.get(f"/datasets/{author}/D4RL/resolve/main/door/human-v2/data/metadata.json").status == 200
+        space = hub.get(f"/datasets/{author}/D4RL/resolve/main/namespace_metadata.json").json()  # by it Python Minari finds what to download
+        assert space == {"datasets": ["D4RL/door/human-v2"], "namespaces": ["D4RL/door"], "description": "Datasets in the layout of D4RL."}
 
 
 def test_huggingface_hub_reads_one_cache_into_another(cache, tmp_path):
