@@ -154,6 +154,9 @@ extern const enum cli_option cli_common[CLI_COMMON]; /* of all commands */
 
 /** Sort argv into command, options and arguments. An exit code, or -1 to go on. */
 int cli_parse(struct cli *cli, int argc, char **argv);
+/** The same of words behind which somebody writes another: the option that it is a value of, OPT_END: an argument,
+ * OPT_COUNT: it is neither. */
+enum cli_option cli_parse_begun(struct cli *cli, int argc, char **argv);
 /** A whole number of an option within bounds; `otherwise` when it is not given. False after an error
  * message. */
 bool cli_number(const struct cli *cli, enum cli_option option, uint64_t least, uint64_t most,
@@ -172,6 +175,12 @@ int cli_version(struct cli *cli);
 int cli_generate(const char *what);
 /** A command by its name, or NULL. */
 const struct cli_command *cli_find_command(const char *name);
+
+/* ---- offer.c ---- */
+
+enum { CLI_OFFERED = 64 }; /* words of the line, at most */
+/** What could stand at the end of a line, a word each on stdout, for completions (`--offer LINE`). An exit code. */
+int cli_offer(struct cli *cli, const char *line);
 
 /* ---- remote.c ---- */
 

@@ -18,10 +18,11 @@ int main(int argc, char **argv)
     cli.terminal = isatty(STDOUT_FILENO);
     cli.err_terminal = isatty(STDERR_FILENO);
     cli.colour = cli.terminal && !(no_colour && *no_colour) && !(term && strcmp(term, "dumb") == 0);
-    cli.arguments = calloc((size_t)argc + 1, sizeof *cli.arguments);
+    cli.arguments = calloc((size_t)argc + CLI_OFFERED, sizeof *cli.arguments);
     if (!cli.arguments)
         return cli_error(CLI_FAILED, "no memory");
-    int code = cli_parse(&cli, argc, argv);
+    const bool offers = argc == 3 && strcmp(argv[1], "--offer") == 0;
+    int code = offers ? cli_offer(&cli, argv[2]) : cli_parse(&cli, argc, argv);
     if (code < 0) {
         cli_catch_interrupt();
         code = cli_flush(cli.command->run(&cli));

@@ -237,14 +237,9 @@ static bool is_negative(const char *word)
     return word[1] && strspn(word + 1, "0123456789") == strlen(word + 1);
 }
 
-int cli_parse(struct cli *cli, int argc, char **argv)
+static int read_words(struct cli *cli, int argc, char **argv)
 {
     bool only_arguments = false;
-    if (argc == 2 && strcmp(argv[1], "-v") == 0) /* as of Minari; with a command it is --verbose */
-        return cli_version(cli);
-    for (int i = 1; i < argc; i++) /* so that also what is wrong with the line is told as asked */
-        if (strcmp(argv[i], "--json") == 0)
-            cli_errors_as_json();
     for (int i = 1; i < argc; i++) {
         if (!only_arguments && strcmp(argv[i], "--") == 0) {
             only_arguments = true;
@@ -262,6 +257,19 @@ int cli_parse(struct cli *cli, int argc, char **argv)
             cli->arguments[cli->count++] = argv[i];
         }
     }
+    return -1;
+}
+
+int cli_parse(struct cli *cli, int argc, char **argv)
+{
+    if (argc == 2 && strcmp(argv[1], "-v") == 0) /* as of Minari; with a command it is --verbose */
+        return cli_version(cli);
+    for (int i = 1; i < argc; i++) /* so that also what is wrong with the line is told as asked */
+        if (strcmp(argv[i], "--json") == 0)
+            cli_errors_as_json();
+    const int code = read_words(cli, argc, argv);
+    if (code >= 0)
+        return code;
     if (cli->values[OPT_HELP]) {
         cli_help(stdout, cli->command);
         return cli_flush(CLI_OK);
@@ -271,6 +279,21 @@ int cli_parse(struct cli *cli, int argc, char **argv)
         return CLI_USAGE;
     }
     return check(cli);
+}
+
+enum cli_option cli_parse_begun(struct cli *cli, int argc, char **argv)
+{
+    int open = OPT_END;
+    const char *last = argc > 1 ? argv[argc - 1] : "";
+    if (last[0] == '-' && last[1]) {
+        const bool is_long = last[1] == '-';
+        open = is_long ? find_long(hub_view_of(last + 2)) : last[2] ? OPT_END : find_letter(last[1]);
+        if (open < 0 || !cli_options[open].value)
+            open = OPT_END;
+    }
+    if (read_words(cli, argc - (open != OPT_END), argv) >= 0 || !cli->command)
+        return OPT_COUNT;
+    return open == OPT_FORMAT && !takes(cli->command, OPT_FORMAT) ? OPT_OF_FORMAT : (enum cli_option)open;
 }
 
 bool cli_number(const struct cli *cli, enum cli_option option, uint64_t least, uint64_t most,

@@ -127,6 +127,7 @@ int cli_generate(const char *what)
         .program = "minari-cli",
         .version = HUB_VERSION,
         .section = 1,
+        .offers = true,
         .summary = summary,
         .text = "Lists, describes, downloads and verifies datasets of a hub, and reads single episodes and "
                 "rows of them without the file. "

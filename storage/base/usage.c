@@ -182,6 +182,10 @@ static void bash_pattern(struct writer *w, const struct hub_usage_option *o)
     put(w, ") ");
 }
 
+/* No compgen -W: that would run what stands in $(...) in a name. */
+#define BASH_OFFER                                                                                           \
+    "mapfile -t COMPREPLY < <(\"${COMP_WORDS[0]}\" --offer \"${COMP_LINE:0:COMP_POINT}\" 2>/dev/null)"
+
 static void bash_values(struct writer *w, const struct hub_usage_option *options, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -196,6 +200,8 @@ static void bash_values(struct writer *w, const struct hub_usage_option *options
         } else if (takes_folder(o) || takes_file(o)) {
             put(w, "compopt -o filenames; COMPREPLY=($(compgen -%c -- \"$word\")); ",
                 takes_folder(o) ? 'd' : 'f');
+        } else if (w->usage->offers) {
+            put(w, BASH_OFFER "; ");
         }
         put(w, "return ;;\n");
     }
@@ -253,8 +259,10 @@ static void write_bash(struct writer *w)
     bash_values(w, u->options, u->option_count);
     put(w, "    esac\n    [[ $word == -* ]] && words=\"$options");
     bash_names(w, u->options, u->option_count);
+    put(w, "\"\n");
+    if (u->offers)
+        put(w, "    if [[ $command && -z $words ]]; then " BASH_OFFER "; return; fi\n");
     put(w,
-        "\"\n"
         "    COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
         "}\n"
         "complete -o default -F _%s %s\n",
@@ -299,6 +307,8 @@ static void zsh_options(struct writer *w, const struct hub_usage_option *options
                 put(w, ")");
             } else if (takes_folder(o) || takes_file(o)) {
                 put(w, takes_folder(o) ? "_files -/" : "_files");
+            } else if (w->usage->offers) {
+                put(w, "_%s_offer", w->ident);
             }
         }
         put(w, "'");
@@ -334,6 +344,8 @@ static void zsh_commands(struct writer *w)
             put(w, "(");
             put_words(w, c->words, " ");
             put(w, ")");
+        } else if (u->offers) {
+            put(w, "_%s_offer", w->ident);
         } else {
             put(w, "_default");
         }
@@ -345,7 +357,16 @@ static void zsh_commands(struct writer *w)
 static void write_zsh(struct writer *w)
 {
     const struct hub_usage *u = w->usage;
-    put(w, "#compdef %s\n_%s() {\n", u->program, w->ident);
+    put(w, "#compdef %s\n", u->program);
+    if (u->offers) /* in the words the command comes first, without the program */
+        put(w,
+            "_%s_offer() {\n"
+            "    local -a offered\n"
+            "    offered=(${(f)\"$(%s --offer \"%s ${(j: :)words[1,CURRENT]}\" 2>/dev/null)\"})\n"
+            "    (( $#offered )) && compadd -- $offered || _default\n"
+            "}\n",
+            w->ident, u->program, u->program);
+    put(w, "_%s() {\n", w->ident);
     if (u->command_count) {
         zsh_commands(w);
     } else {
@@ -390,6 +411,8 @@ static void fish_options(struct writer *w, const struct hub_usage_option *option
             put(w, " -r -F");
         } else if (o->value && *o->value) {
             put(w, " -x");
+            if (w->usage->offers)
+                put(w, " -a '(%s --offer (commandline -cp) 2>/dev/null)'", w->usage->program);
         }
         put(w, " -d ");
         fish_text(w, o->help);
@@ -410,6 +433,11 @@ static void write_fish(struct writer *w)
             put(w, "complete -c %s -f -n '__fish_seen_subcommand_from %s' -a '", u->program, c->name);
             put_words(w, c->words, " ");
             put(w, "'\n");
+        } else if (u->offers) {
+            put(w,
+                "complete -c %s -n '__fish_seen_subcommand_from %s' -a '(%s --offer (commandline -cp) "
+                "2>/dev/null)'\n",
+                u->program, c->name, u->program);
         }
         fish_options(w, c->options, c->option_count, c->name);
     }

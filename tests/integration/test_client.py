@@ -805,3 +805,60 @@ def test_a_part_while_digests_are_awaited(tmp_path):
         cli = Cli(tmp_path / "datasets", hub.base)
         done = cli.run("download", "arm-v21", "-o", str(tmp_path / "out"), "--include", "*.parquet", expect=0)
         assert "starting over" not in done.err and "verified" in done.out and "a part of the dataset" in done.out
+
+
+# ---- completion ----
+
+COMPLETE = """
+eval "$("$CLI" --generate bash)"
+COMP_LINE=$LINE COMP_POINT=${#LINE}
+read -ra COMP_WORDS <<<"${LINE//=/ = }"  # as COMP_WORDBREAKS has it
+[[ $LINE == *" " ]] && COMP_WORDS+=("")
+COMP_CWORD=$((${#COMP_WORDS[@]} - 1)) COMP_WORDS[0]=$CLI
+_minari_cli
+printf '%s\\n' "${COMPREPLY[@]}"
+"""
+
+
+def completed(cli, line):
+    """What bash offers behind a line."""
+    done = subprocess.run(["bash", "-c", COMPLETE], env={**cli.env, "CLI": CLI, "LINE": "minari-cli " + line}, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and done.stderr == "", done.stderr
+    return done.stdout.split()
+
+
+def test_shells_complete_what_the_hub_has(hub, cli):
+    ids = [d["id"] for d in hub.datasets()]
+    plain = [id for id in ids if re.fullmatch(r"[\w./~+=@,%:-]+", id, re.ASCII)]
+    assert completed(cli, "show ") == plain and len(plain) > 30
+    arm = next(id for id in plain if id.endswith("arm-v30"))
+    camera = next(id for id in plain if id.endswith("camera-v30"))
+    assert completed(cli, "show " + arm[:-2]) == [id for id in plain if id.startswith(arm[:-2])] != []
+    assert completed(cli, "show x ") == completed(cli, "show no-such") == completed(cli, "list rem --for ") == []
+    assert completed(cli, "download a " + arm[:-1]) == [arm]
+    fields = [f["path"] for f in hub.dataset(arm)["fields"]]
+    assert completed(cli, f"rows {arm} ") == fields and completed(cli, f"sample {arm} act") == ["action"]
+    assert completed(cli, f"get {arm} 1 ~m") == ["~media/top", "~media/wrist"]
+    assert completed(cli, f"get {arm} 1 ") == [*fields, "~media/top", "~media/wrist"]
+    assert completed(cli, f"get {camera} 0 ~m") == []  # its pictures are fields
+    assert set(completed(cli, "list remote --camera ")) >= {"top", "wrist"} and completed(cli, "list remote --robot=so") == ["so100"]
+    assert completed(cli, f"episodes {arm} --split ") == ["train"]
+    assert "--where" in completed(cli, f"episodes {arm} --w")
+
+
+def test_shells_complete_what_is_here(tmp_path):
+    cli = Cli(os.path.join(FIXTURES, "samples"))
+    assert completed(cli, "show ") == ["door-human-v0", "mission-text-v0", "D4RL/door/human-v2", "pictures/corridor-v0"]
+    assert completed(cli, "verify door") == ["door-human-v0"] and completed(cli, "rows door-human-v0 obs") == ["observations"]
+    assert completed(cli, f"get {LEROBOT}/arm-v30 1 ~media/") == ["~media/observation.images.top", "~media/observation.images.wrist"]
+    assert completed(Cli(tmp_path), "show ") == []
+    assert completed(Cli(tmp_path, "http://127.0.0.1:9"), "show ") == []
+
+
+def test_a_name_is_no_command_of_the_shell(tmp_path):
+    for name in ("$(touch gone)-v0", "`touch gone`-v0", "a;touch gone", "plain-v0"):
+        shutil.copytree(os.path.join(FIXTURES, "samples", "door-human-v0"), tmp_path / "root" / name, copy_function=shutil.copyfile)
+    with serving(str(tmp_path / "root")) as hub:
+        cli = Cli(tmp_path / "here", hub.base)
+        assert completed(cli, "show ") == ["plain-v0"] and completed(cli, "delete ") == []
+    assert not os.path.exists("gone")

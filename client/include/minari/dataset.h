@@ -193,7 +193,7 @@ typedef int (*minari_sink_fn)(const void *data, size_t size, void *user);
  * error, never a short success (and minari_client_resume is how it may go on). An npy or npz has the dtype, the byte order
  * and the units of what is stored, with the rows first.
  *
- * @param format  "json", "npy", "npz", "csv", "arrow", "jsonl", "raw", "image"; NULL: json
+ * @param format  "json", "npy", "npz", "csv", "arrow", "arrow-file", "jsonl", "raw", "image"; NULL: json
  * @param slice   NULL: all rows
  * @param info    NULL, or written before the first byte reaches the sink
  */

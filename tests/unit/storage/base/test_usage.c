@@ -116,6 +116,50 @@ Test(usage, bash_completes)
     completes("my-tool list local --all l", "local");
 }
 
+/* The program is a function here. */
+Test(usage, bash_asks_the_program_for_the_rest)
+{
+    struct hub_usage offers = usage;
+    offers.offers = true;
+    static const char *const lines[][2] = {
+        {"my-tool get ''", "asked:my-tool get "},
+        {"my-tool get a --limit ''", "asked:my-tool get a --limit "},
+        {"my-tool list ''", "local remote"},
+        {"my-tool list --status ''", "ready broken"},
+        {"my-tool get --o", "--output"},
+        {"my-tool ''", "list get"},
+        {"my-tool get --output /us", "/usr"},
+    };
+    for (size_t i = 0; i < HUB_COUNT(lines); i++) {
+        char script[16384], got[4096];
+        HUB_CLEANUP(hub_freep) char *text = write_usage(&offers, "bash");
+        snprintf(
+            script, sizeof script,
+            "compopt() { :; }\nmy-tool() { echo \"asked:$2\"; }\n%s\nCOMP_WORDS=(%s)\n"
+            "COMP_CWORD=$((${#COMP_WORDS[@]} - 1))\nCOMP_LINE=\"${COMP_WORDS[*]}\" COMP_POINT=999\n_my_tool\n"
+            "echo \"${COMPREPLY[*]}\"\n",
+            text, lines[i][0]);
+        run("bash", script, got, sizeof got);
+        got[strcspn(got, "\n")] = '\0';
+        cr_assert_str_eq(got, lines[i][1], "%s: '%s'", lines[i][0], got);
+    }
+}
+
+Test(usage, zsh_and_fish_ask_the_program_for_the_rest)
+{
+    struct hub_usage offers = usage;
+    offers.offers = true;
+    HUB_CLEANUP(hub_freep) char *zsh = write_usage(&offers, "zsh"), *fish = write_usage(&offers, "fish");
+    cr_assert(strstr(zsh, "'*:argument:_my_tool_offer' ;;") && strstr(zsh, "\n_my_tool_offer() {\n"));
+    cr_assert(strstr(zsh, "'[how many]:N:_my_tool_offer'"));
+    cr_assert(strstr(fish, "complete -c my-tool -n '__fish_seen_subcommand_from get' -a "
+                           "'(my-tool --offer (commandline -cp) 2>/dev/null)'\n"));
+    cr_assert(strstr(
+        fish, " -l limit -s n -x -a '(my-tool --offer (commandline -cp) 2>/dev/null)' -d 'how many'\n"));
+    HUB_CLEANUP(hub_freep) char *plain = written("zsh");
+    cr_assert(!strstr(plain, "offer"));
+}
+
 Test(usage, the_man_page)
 {
     HUB_CLEANUP(hub_freep) char *man = written("man");
