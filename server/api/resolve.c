@@ -346,6 +346,29 @@ enum hub_status hub_resolve(struct hub_request *request, struct hub_response *re
     return hub_resolve_id(request, response, hub_request_capture(request, "id"), to, out, err);
 }
 
+/* Of a problem that says why episodes are missing its text; the first counts. */
+static enum hub_status take_reason(void *user, const struct hub_problem *problem, struct hub_error *err)
+{
+    struct hub_buf *reason = user;
+    if (!hub_view_is(problem->code, "missing-file") || reason->size)
+        return HUB_OK;
+    HUB_TRY(hub_buf_add_text(reason, ": ", err));
+    return hub_buf_add_view(reason, problem->detail, err);
+}
+
+static enum hub_status no_episode(const struct hub_request *request, const struct hub_summary *summary,
+                                  struct hub_view n, struct hub_error *err)
+{
+    enum { MOST_PROBLEMS = 1000 };
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf reason = HUB_BUF_INIT(4 * KIB);
+    if (!request->may_block)
+        return HUB_AGAIN;
+    (void)!hub_dataset_each_problem(request->app->catalog, summary, 0, MOST_PROBLEMS, take_reason, &reason,
+                                    NULL);
+    return hub_fail_about(err, HUB_NOT_FOUND, "episode-missing", "n", n.data, "'%s' has no episode %s%s",
+                          summary->id, n.data, reason.size ? reason.data : "");
+}
+
 enum hub_status hub_find_episode(const struct hub_request *request, const struct hub_dataset *dataset,
                                  const struct hub_dataset_episode **out, struct hub_error *err)
 {
@@ -354,9 +377,7 @@ enum hub_status hub_find_episode(const struct hub_request *request, const struct
     const int64_t number = n.size && n.size < 20 ? strtoll(n.data, &end, 10) : -1;
     const bool digits = end && *end == '\0' && n.data[0] >= '0' && n.data[0] <= '9';
     *out = digits ? hub_dataset_find_episode(dataset, number) : NULL;
-    return *out ? HUB_OK
-                : hub_fail_about(err, HUB_NOT_FOUND, "episode-missing", "n", n.data, "'%s' has no episode %s",
-                                 dataset->summary->id, n.data);
+    return *out ? HUB_OK : no_episode(request, dataset->summary, n, err);
 }
 
 /* What stands behind the id in the path, as it was sent. A segment of the id may itself hold slashes (%2F),

@@ -243,9 +243,14 @@ enum hub_status hub_db_commit(struct hub_db *db, struct hub_error *err)
     return hub_db_exec(db, "COMMIT", err);
 }
 
+bool hub_db_is_begun(const struct hub_db *db)
+{
+    return !sqlite3_get_autocommit(db->handle);
+}
+
 void hub_db_rollback(struct hub_db *db)
 {
-    if (!sqlite3_get_autocommit(db->handle))
+    if (hub_db_is_begun(db))
         sqlite3_exec(db->handle, "ROLLBACK", NULL, NULL, NULL);
 }
 

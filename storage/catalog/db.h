@@ -49,6 +49,8 @@ HUB_MUST_USE enum hub_status hub_db_quick_check(struct hub_db *db, struct hub_er
 void hub_db_sync_commits(struct hub_db *db, bool on);
 HUB_MUST_USE enum hub_status hub_db_begin(struct hub_db *db, struct hub_error *err);
 HUB_MUST_USE enum hub_status hub_db_commit(struct hub_db *db, struct hub_error *err);
+/** Is a transaction open? */
+bool hub_db_is_begun(const struct hub_db *db);
 /** Does nothing outside a transaction. */
 void hub_db_rollback(struct hub_db *db);
 /** For HUB_CLEANUP: what was begun and not committed is undone. */

@@ -119,9 +119,12 @@ enum hub_status hub_dataset_each_problem(struct hub_catalog *catalog, const stru
 {
     struct listing list = {catalog, NULL, skip, limit, each, user};
     HUB_TRY(hub_catalog_reader(catalog, &list.db, err));
-    HUB_TRY(hub_db_exec(list.db, "BEGIN", err)); /* all of them of one state */
+    const bool begun = hub_db_is_begun(list.db); /* by a state that this thread has open */
+    if (!begun)
+        HUB_TRY(hub_db_exec(list.db, "BEGIN", err)); /* all of them of one state */
     const enum hub_status st = each_problem(&list, summary->row, err);
-    hub_db_rollback(list.db);
+    if (!begun)
+        hub_db_rollback(list.db);
     return st;
 }
 

@@ -315,3 +315,16 @@ def test_a_name_that_states_the_codebase_is_no_older_version(tmp_path):
         answer = hub.get("/api/v1/datasets/robots/arm")  # the newest, and it says so
         assert answer.headers["Content-Location"] == "/api/v1/datasets/robots/arm-v30"
         assert hub.get("/datasets/robots/arm/resolve/main/meta/info.json").status == 404
+
+
+def test_an_episode_without_its_file_says_so(tmp_path):
+    """Listed in meta/, but the file is gone: the answer says that there is one missing, and which."""
+    shutil.copytree(ARM, tmp_path / "arm", copy_function=shutil.copyfile)
+    os.unlink(tmp_path / "arm" / "data" / "chunk-000" / "episode_000001.parquet")
+    with Hub([str(tmp_path)]) as hub:
+        hub.wait_indexed()
+        for path in ("episodes/1", "episodes/1/action", "episodes/1/~media"):
+            answer = hub.get("/api/v1/datasets/arm/" + path)
+            assert answer.status == 404 and answer.json()["type"].endswith(":episode-missing")
+            assert answer.json()["detail"] == "'arm' has no episode 1: 1 of 4 listed episodes have no data file; the first is 1"
+        assert hub.get("/api/v1/datasets/arm/episodes/2").status == 200
