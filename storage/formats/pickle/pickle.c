@@ -505,11 +505,11 @@ static enum hub_status refuse(struct machine *m, uint8_t op)
 /* The next bytes, which Python reads at once. Writers end a frame before they begin another one. */
 static enum hub_status op_frame(struct machine *m)
 {
-    uint64_t size;
-    HUB_TRY(take_uint(m, 8, &size));
-    if (m->at < m->frame_end)
+    uint64_t size, begin = m->at - 1; /* of its opcode */
+    if (begin < m->frame_end)
         return hub_fail(m->err, HUB_CORRUPT, "a frame of the pickle begins within another one, at %llu",
-                        (unsigned long long)m->at);
+                        (unsigned long long)begin);
+    HUB_TRY(take_uint(m, 8, &size));
     HUB_TRY(check_left(m, size));
     m->frame_end = m->at + size;
     return HUB_OK;

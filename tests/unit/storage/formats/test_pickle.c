@@ -154,6 +154,7 @@ ParameterizedTestParameters(pickle, hostile)
         CASE("a frame of 2^63 bytes", P "\x95\0\0\0\0\0\0\0\x80N.", HUB_CORRUPT),
         CASE("text across the end of a frame", P FRAME("\4") "\x8c\3xyz.", HUB_CORRUPT),
         CASE("a name across the end of a frame", P FRAME("\3") "cos\nx\n.", HUB_CORRUPT),
+        CASE("a frame that lacks a byte before another", P FRAME("\3") "]N" FRAME("\2") "a.", HUB_CORRUPT),
         CASE("a frame in a frame", P FRAME("\14") "N" FRAME("\2") "N.", HUB_CORRUPT),
     };
     return cr_make_param_array(struct bad_case, cases, HUB_COUNT(cases));
