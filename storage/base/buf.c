@@ -1,8 +1,12 @@
 /* Views and growing buffers: see buf.h. */
 #include "storage/base/buf.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+
+#define LARGE_BYTES (4 * MIB) /* which the allocator maps */
 
 bool hub_view_starts(struct hub_view view, const char *prefix)
 {
@@ -34,6 +38,16 @@ void hub_buf_dispose(struct hub_buf *buf)
     *buf = HUB_BUF_INIT(buf->limit);
 }
 
+/* Pages of 2 MiB, where the system has them: of 4 KiB each costs a fault, which of an answer of some MiB takes
+ * an eighth of the time. Only those that lie within it, so that no more memory is used. */
+static void use_large_pages(char *data, size_t capacity)
+{
+    const uintptr_t page = 2 * MIB, begin = ((uintptr_t)data + page - 1) & ~(page - 1),
+                    end = ((uintptr_t)data + capacity) & ~(page - 1);
+    if (end > begin)
+        (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE);
+}
+
 enum hub_status hub_buf_reserve(struct hub_buf *buf, size_t more, struct hub_error *err)
 {
     if (more > buf->limit || buf->size > buf->limit - more)
@@ -51,6 +65,8 @@ enum hub_status hub_buf_reserve(struct hub_buf *buf, size_t more, struct hub_err
     HUB_TRY(hub_allocated(data, err));
     buf->data = data;
     buf->capacity = capacity;
+    if (capacity >= LARGE_BYTES)
+        use_large_pages(data, capacity);
     return HUB_OK;
 }
 
