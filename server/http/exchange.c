@@ -561,10 +561,16 @@ static void account(struct hub_exchange *x, bool complete)
     x->counted = false;
 }
 
+/* What a worker still works with stays until hub_exchange_free. */
 void hub_exchange_end(struct hub_exchange *x, bool complete)
 {
     if (x->counted)
         account(x, complete);
+    if (atomic_load(&x->ahead) == HUB_AHEAD_BUSY) {
+        atomic_store_explicit(&x->watch.abandoned, true, memory_order_relaxed);
+        return;
+    }
+    atomic_store_explicit(&x->ahead, HUB_AHEAD_NONE, memory_order_relaxed);
     hub_stream_dispose(&x->stream);
     hub_made_dispose(&x->made);
     hub_response_dispose(&x->response);
@@ -574,9 +580,19 @@ void hub_exchange_end(struct hub_exchange *x, bool complete)
     hub_deadline_phase(&x->watch, HUB_PHASE_IDLE);
 }
 
-void hub_exchange_dispose(struct hub_exchange *x)
+void hub_exchange_free(struct hub_exchange *x)
 {
+    hub_stream_dispose(&x->stream);
+    hub_made_dispose(&x->made);
     hub_response_dispose(&x->response);
     hub_request_dispose(&x->request);
-    hub_buf_dispose(&x->body);
+    drop_body(x);
+    free(x);
+}
+
+void hub_exchange_leave(struct hub_exchange *x)
+{
+    int busy = HUB_AHEAD_BUSY;
+    if (!atomic_compare_exchange_strong(&x->ahead, &busy, HUB_AHEAD_LEFT))
+        hub_exchange_free(x);
 }

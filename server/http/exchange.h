@@ -55,6 +55,15 @@ enum hub_step {
     HUB_STEP_SENDING,
 };
 
+/** The next stretch of a body that is made as it is sent, and who takes it. */
+enum hub_ahead {
+    HUB_AHEAD_NONE,
+    HUB_AHEAD_BUSY,    /* a worker makes it */
+    HUB_AHEAD_AWAITED, /* and resumes the connection */
+    HUB_AHEAD_LEFT,    /* and frees the exchange, whose connection is gone */
+    HUB_AHEAD_READY,
+};
+
 struct hub_exchange {
     struct hub_watch watch;
     struct hub_task task; /* the handler on a worker, or a cold block of `stream` */
@@ -90,6 +99,7 @@ struct hub_exchange {
     uint64_t body_reserved; /* of the memory budget, until the request ends */
     struct hub_stream stream;
     struct hub_made made;
+    atomic_int ahead;   /* enum hub_ahead */
     uint64_t stream_at; /* where the worker reads */
     int64_t start_us;
     uint64_t bytes_out;
@@ -119,6 +129,9 @@ void hub_exchange_fail(struct hub_exchange *x, enum hub_status status, const cha
                        const char *detail);
 /** The answer is out, or nobody waits for it any more. */
 void hub_exchange_end(struct hub_exchange *x, bool complete);
-void hub_exchange_dispose(struct hub_exchange *x);
+/** The connection is gone: free it, now or when the worker is done that still makes what nobody will read. */
+void hub_exchange_leave(struct hub_exchange *x);
+/** By that worker. */
+void hub_exchange_free(struct hub_exchange *x);
 
 #endif

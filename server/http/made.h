@@ -30,6 +30,10 @@ struct hub_made {
     uint64_t at; /* of the stretch, in the body */
     bool complete, failed;
     char why[256]; /* it failed */
+
+    struct hub_buf next; /* the stretch behind it, as hub_made_next left it */
+    bool broke;
+    struct hub_error error; /* it broke */
 };
 
 /** `first` is taken: what was made of it already, or empty. */
@@ -38,7 +42,11 @@ void hub_made_dispose(struct hub_made *made);
 /** Bytes from `at` on: how many; 0 when hub_made_more has to be called first, or, with `complete` or `failed`, none
  * will come. */
 size_t hub_made_read(struct hub_made *made, uint64_t at, char *out, size_t size);
-/** Make the next stretch; blocking. */
+/** Make the next stretch, beside the present one, which may be read meanwhile; blocking. */
+void hub_made_next(struct hub_made *made);
+/** It was made: it becomes the present one. */
+void hub_made_turn(struct hub_made *made);
+/** Both. */
 void hub_made_more(struct hub_made *made);
 
 #endif

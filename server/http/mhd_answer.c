@@ -70,40 +70,85 @@ static void drop_stream(struct hub_task *task)
     hub_mhd_resume(x);
 }
 
-static void make_more(struct hub_task *task)
+/* The next stretch is there, or will never be. Unless the connection is suspended, or gone, the exchange is the
+ * event thread's from here on. */
+static void end_ahead(struct hub_exchange *x)
+{
+    const int before = atomic_exchange(&x->ahead, HUB_AHEAD_READY);
+    if (before == HUB_AHEAD_AWAITED)
+        hub_mhd_resume(x);
+    else if (before == HUB_AHEAD_LEFT)
+        hub_exchange_free(x);
+}
+
+static void make_next(struct hub_task *task)
 {
     struct hub_exchange *x = HUB_EXCHANGE_OF(task, task);
-    hub_made_more(&x->made);
-    hub_mhd_resume(x);
+    hub_made_next(&x->made);
+    end_ahead(x);
 }
 
 static void drop_made(struct hub_task *task)
 {
     struct hub_exchange *x = HUB_EXCHANGE_OF(task, task);
-    x->made.failed = true;
-    hub_mhd_resume(x);
+    x->made.broke = true;
+    end_ahead(x);
+}
+
+static bool start_ahead(struct hub_exchange *x)
+{
+    atomic_store(&x->ahead, HUB_AHEAD_BUSY);
+    if (hub_pool_push(x->http->pool, &x->task, true))
+        return true;
+    atomic_store(&x->ahead, HUB_AHEAD_NONE);
+    return false;
+}
+
+/* A long answer is made while it is sent, by two threads. One of a length that is not known has only what it is
+ * made in reserved, and nobody knows which stretch is its last. */
+static bool goes_on(const struct hub_exchange *x)
+{
+    const uint64_t length = x->response.length, made = x->made.at + x->made.stretch.size;
+    return length != HUB_LENGTH_UNKNOWN && length > HUB_MADE_LARGE && made < length;
+}
+
+static ssize_t wait_for_made(struct hub_exchange *x)
+{
+    int busy = HUB_AHEAD_BUSY;
+    if (atomic_load(&x->ahead) == HUB_AHEAD_NONE && !start_ahead(x)) {
+        x->made.failed = true;
+        return MHD_CONTENT_READER_END_WITH_ERROR;
+    }
+    hub_mhd_suspend(x);
+    if (!atomic_compare_exchange_strong(&x->ahead, &busy, HUB_AHEAD_AWAITED))
+        hub_mhd_resume(x);
+    return 0;
 }
 
 static ssize_t read_made(void *cls, uint64_t at, char *out, size_t size)
 {
     struct hub_exchange *x = cls;
-    const size_t n = hub_made_read(&x->made, at, out, size);
+    size_t n = hub_made_read(&x->made, at, out, size);
+    if (!n && atomic_load(&x->ahead) == HUB_AHEAD_READY) {
+        hub_made_turn(&x->made);
+        atomic_store(&x->ahead, HUB_AHEAD_NONE);
+        n = hub_made_read(&x->made, at, out, size);
+    }
     x->bytes_out = at + n;
+    if (n && goes_on(x) && atomic_load(&x->ahead) == HUB_AHEAD_NONE)
+        (void)start_ahead(x); /* else when it is waited for */
     if (n)
         return (ssize_t)n;
     if (x->made.failed || x->made.complete)
         return x->made.failed ? MHD_CONTENT_READER_END_WITH_ERROR : MHD_CONTENT_READER_END_OF_STREAM;
-    hub_mhd_suspend(x);
-    if (!hub_pool_push(x->http->pool, &x->task, true))
-        drop_made(&x->task);
-    return 0;
+    return wait_for_made(x);
 }
 
 /* Where its length is not known it is sent in chunks, or ends with the connection. */
 static struct MHD_Response *made_response(struct hub_exchange *x)
 {
     hub_made_init(&x->made, x->response.maker, &x->response.buffer);
-    x->task.run = make_more;
+    x->task.run = make_next;
     x->task.cancel = drop_made;
     const uint64_t length = x->response.length;
     const bool known = length != HUB_LENGTH_UNKNOWN;

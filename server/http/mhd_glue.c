@@ -307,8 +307,7 @@ static void on_connection(void *cls, struct MHD_Connection *connection, void **c
     } else if (x) {
         answer_large_header(x);
         hub_deadline_remove(http->deadline, &x->watch);
-        hub_exchange_dispose(x);
-        free(x);
+        hub_exchange_leave(x);
         atomic_fetch_sub_explicit(&http->connections, 1, memory_order_relaxed);
         *context = NULL;
     }

@@ -170,6 +170,49 @@ static enum hub_status get_made(struct hub_request *request, struct hub_response
     return hub_response_made(response, 200, "text/plain", &numbers->maker, err);
 }
 
+/* /long/{n}: so many stretches of LONG_STRETCH digits each, the length of all of them known. Each but the first takes
+ * 100 ms, unless nobody waits for it; the fourth fails. */
+#define LONG_STRETCH (12 * MIB)
+
+struct digits {
+    struct hub_maker maker; /* first */
+    const atomic_bool *cancelled;
+    long stretch, stretches;
+};
+
+static enum hub_status more_digits(struct hub_maker *maker, struct hub_buf *out, struct hub_error *err)
+{
+    struct digits *d = (struct digits *)maker;
+    const int64_t end_ms = hub_time_mono_ms() + (d->stretch ? 100 : 0);
+    while (hub_time_mono_ms() < end_ms && !atomic_load(d->cancelled))
+        nanosleep(&moment, NULL);
+    if (d->stretch == 3)
+        return hub_fail(err, HUB_CHANGED, "planted");
+    if (d->stretch == d->stretches)
+        return HUB_OK;
+    HUB_TRY(hub_buf_reserve(out, LONG_STRETCH, err));
+    memset(out->data, '0' + (int)d->stretch, LONG_STRETCH);
+    out->size = LONG_STRETCH;
+    d->stretch++;
+    atomic_fetch_add(&executed, 1);
+    return HUB_OK;
+}
+
+static enum hub_status get_long(struct hub_request *request, struct hub_response *response,
+                                struct hub_error *err)
+{
+    struct digits *digits;
+    if (!request->may_block)
+        return HUB_AGAIN;
+    HUB_TRY(hub_new(&digits, 1, sizeof *digits, err));
+    *digits = (struct digits){.maker = {more_digits, free_numbers},
+                              .cancelled = request->parallel->cancelled,
+                              .stretches = strtol(hub_request_capture(request, "n").data, NULL, 10)};
+    HUB_TRY(hub_response_made(response, 200, "text/plain", &digits->maker, err));
+    response->length = (uint64_t)digits->stretches * LONG_STRETCH;
+    return hub_response_begin(response, err);
+}
+
 static enum hub_status post_echo(struct hub_request *request, struct hub_response *response,
                                  struct hub_error *err)
 {
@@ -272,6 +315,7 @@ static const struct hub_route routes[] = {
     {"GET", "/given-up", get_given_up, "given-up", 0, HUB_FOR_ALL, 0},
     {"GET", "/bytes/{n}", get_bytes, "bytes", 0, HUB_FOR_ALL, 0},
     {"GET", "/made/{n}", get_made, "made", 0, HUB_FOR_ALL, 0},
+    {"GET", "/long/{n}", get_long, "long", 0, HUB_FOR_ALL, 0},
     {"POST", "/echo", post_echo, "echo", 4096, HUB_FOR_ALL, 0},
     {"GET", "/failure", get_failure, "failure", 0},
     {"GET", "/api/hello", get_hello, "hello", 0},

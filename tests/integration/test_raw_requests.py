@@ -864,5 +864,43 @@ class MadeBodies(unittest.TestCase):
             self.assertLess(time.monotonic() - begin, 30)
 
 
+class LongBodies(MadeBodies):
+    """Bodies that are made as they are sent, whose length is known: the next stretch is made while one is sent."""
+    STRETCH = 12 << 20
+
+    def test_whole(self):
+        for n in 1, 3:
+            head, _, body = self.ask(f"/long/{n}").partition(b"\r\n\r\n")
+            self.assertIn(f"Content-Length: {n * self.STRETCH}".encode(), head)
+            self.assertTrue(body == b"".join(b"%d" % i * self.STRETCH for i in range(n)))
+
+    def test_others_follow_on_the_connection(self):
+        data = self.server.exchange(request("GET /long/2 HTTP/1.1", "Host: x") + HELLO * 3, answers=4)[0]
+        self.assertEqual(data.count(b"hello\n"), 3)
+
+    def test_one_that_fails_half_way_is_not_ended(self):
+        body = self.ask("/long/4").partition(b"\r\n\r\n")[2]
+        self.assertTrue(body == b"".join(b"%d" % i * self.STRETCH for i in range(3)))
+
+    def test_the_next_stretch_is_made_while_one_is_sent(self):
+        with self.server.connect() as sock:
+            sock.sendall(request("GET /long/3 HTTP/1.1", "Host: x"))
+            sock.recv(1000)  # and no more: sockets hold less than a stretch
+            self.server.wait_for("/executed", 2)
+
+    def test_a_client_that_leaves(self):
+        for _ in range(20):
+            with self.server.connect() as sock:
+                sock.sendall(request("GET /long/3 HTTP/1.1", "Host: x"))
+                sock.recv(1000)
+        self.server.wait_for("/given-up", 20)
+
+    def test_the_end_of_the_server(self):
+        with self.server.connect() as sock:
+            sock.sendall(request("GET /long/3 HTTP/1.1", "Host: x"))
+            sock.recv(1000)
+            self.assertEqual(self.server.stop(), 0)
+
+
 if __name__ == "__main__":
     unittest.main()
