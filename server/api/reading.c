@@ -3,6 +3,7 @@
 
 #include "storage/base/time.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 enum {
@@ -328,11 +329,22 @@ static enum hub_status open_files(struct hub_reading *r, struct hub_error *err)
 
 /* ---- columns that grow ---- */
 
+void hub_reading_into(struct hub_reading *r, uint32_t column, void *data, size_t bytes)
+{
+    struct hub_rows *rows = &r->rows[column];
+    if (rows->owned)
+        free(rows->data);
+    rows->data = data;
+    rows->owned = false;
+    r->capacity[column] = bytes;
+}
+
 static enum hub_status grow(struct hub_reading *r, uint32_t column, uint64_t size, struct hub_error *err)
 {
     struct hub_rows *rows = &r->rows[column];
     if (rows->data && size <= r->capacity[column])
         return HUB_OK;
+    assert(!rows->data || rows->owned);
     const size_t capacity = HUB_MAX((size_t)size, r->capacity[column] * 2) + 64;
     uint8_t *data = realloc(rows->data, capacity);
     HUB_TRY(hub_allocated(data, err));

@@ -125,4 +125,11 @@ HUB_MUST_USE enum hub_status hub_reading_rows(struct hub_reading *reading, uint3
                                               uint32_t column_count, uint64_t first, uint64_t count,
                                               uint64_t *got, struct hub_error *err);
 
+/**
+ * Have the next call put the rows of a column, of one size each, into memory of the caller's.
+ * @param data   NULL afterwards, before anything else is read
+ * @param bytes  of the rows that will be asked for, and one more
+ */
+void hub_reading_into(struct hub_reading *reading, uint32_t column, void *data, size_t bytes);
+
 #endif

@@ -202,6 +202,23 @@ static enum hub_status check_longest(const struct hub_zipped *z, const struct hu
     return HUB_OK;
 }
 
+/* Rows of one size are read where they are sent from. */
+static enum hub_status add_plain(struct hub_zipped *z, const struct hub_zipped_member *m, uint64_t count,
+                                 struct hub_buf *out, struct hub_error *err)
+{
+    struct hub_reading *r = &z->reading;
+    uint64_t got = 0;
+    const size_t bytes = (size_t)(count * m->row_bytes);
+    HUB_TRY(hub_buf_reserve(out, bytes, err));
+    hub_reading_into(r, m->column, out->data + out->size, bytes + 1);
+    const enum hub_status st = hub_reading_rows(r, m->column, 1, z->at, count, &got, err);
+    hub_reading_into(r, m->column, NULL, 0);
+    HUB_TRY(st);
+    out->size += (size_t)(got * m->row_bytes);
+    z->at += got;
+    return HUB_OK;
+}
+
 static enum hub_status add_rows(struct hub_zipped *z, const struct hub_zipped_member *m, struct hub_buf *out,
                                 struct hub_error *err)
 {
@@ -214,16 +231,16 @@ static enum hub_status add_rows(struct hub_zipped *z, const struct hub_zipped_me
         z->at += got;
         return HUB_OK;
     }
-    HUB_TRY(hub_reading_rows(r, m->column, 1, z->at, HUB_MIN(m->rows - z->at, block_rows(z, m->column)), &got,
-                             err));
+    const uint64_t count = HUB_MIN(m->rows - z->at, block_rows(z, m->column));
+    if (!is_padded(r, m->column))
+        return add_plain(z, m, count, out, err);
+    HUB_TRY(hub_reading_rows(r, m->column, 1, z->at, count, &got, err));
     HUB_TRY(check_longest(z, m, err));
     if (m->kind == LENGTHS)
         HUB_TRY(add_lengths(rows, &r->as[m->column].variant, out, err));
-    else if (is_padded(r, m->column))
+    else
         HUB_TRY(hub_npy_padded_rows(rows, is_text(r, m->column),
                                     m->row_bytes / (is_text(r, m->column) ? 4 : 1), out, err));
-    else
-        HUB_TRY(hub_buf_add(out, rows->data, (size_t)(got * m->row_bytes), err));
     z->at += got;
     return HUB_OK;
 }
@@ -290,7 +307,7 @@ enum hub_status hub_zipped_send(struct hub_request *request, struct hub_response
     if (row > HUB_MADE_LIMIT / 2)
         return hub_fail_as(err, HUB_TOO_BIG, "too-large",
                            "a row of %" PRIu64 " MiB: ask for it by its episode", row / MIB);
-    HUB_TRY(hub_budget_take(request->app->budget, request, response, 2 * HUB_MAX(BLOCK_BYTES, row) + 2 * MIB,
+    HUB_TRY(hub_budget_take(request->app->budget, request, response, 3 * HUB_MAX(BLOCK_BYTES, row) + 2 * MIB,
                             err));
     *zipped = NULL;
     HUB_TRY(hub_response_made(response, 200, "application/x-npz", &z->maker, err));
