@@ -5,14 +5,14 @@
 #include "storage/encode/digits.h"
 #include "storage/encode/representation.h"
 
-#include <inttypes.h>
-
 static bool is_plain(struct hub_view text)
 {
-    for (size_t i = 0; i < text.size; i++)
-        if (memchr(",\"\r\n", text.data[i], 4))
-            return false;
-    return text.size > 0;
+    bool special = false;
+    for (size_t i = 0; i < text.size; i++) {
+        const char c = text.data[i];
+        special |= c == ',' || c == '"' || c == '\r' || c == '\n';
+    }
+    return text.size > 0 && !special;
 }
 
 enum hub_status hub_csv_text(struct hub_view text, struct hub_buf *out, struct hub_error *err)
@@ -40,13 +40,21 @@ static enum hub_status add_name(const struct hub_block_column *column, struct hu
                                 struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf name = HUB_BUF_INIT(64 * KIB);
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(192 * KIB);
     if (!column->variant.rank)
         return hub_csv_text(hub_view_of(column->name), out, err);
+    HUB_TRY(hub_buf_add_text(&name, column->name, err));
+    HUB_TRY(hub_buf_add(&name, "_", 1, err));
+    HUB_TRY(hub_csv_text(hub_buf_view(&name), &text, err)); /* in quotes, perhaps: the number stands within */
+    const size_t quote = text.data[0] == '"';
     for (uint64_t i = 0; i < cells_of(&column->variant); i++) {
-        name.size = 0;
-        HUB_TRY(hub_buf_addf(&name, err, "%s_%" PRIu64, column->name, i));
-        HUB_TRY(hub_buf_add_text(out, i ? "," : "", err));
-        HUB_TRY(hub_csv_text(hub_buf_view(&name), out, err));
+        HUB_TRY(hub_buf_reserve(out, 1 + text.size + HUB_NUMBER_CHARS, err));
+        char *to = out->data + out->size;
+        *to = ',';
+        to = mempcpy(to + (i > 0), text.data, text.size - quote);
+        to += hub_number_u64(i, to);
+        to = mempcpy(to, "\"", quote);
+        out->size = (size_t)(to - out->data);
     }
     return HUB_OK;
 }
@@ -75,19 +83,40 @@ static enum hub_status add_texts(const struct hub_rows *rows, uint64_t row, stru
     return HUB_OK;
 }
 
+static const struct hub_digits words = {"NaN", "inf", "-inf", '\0', '+', 'j', 0};
+
+/* The usual cells: doubles that are all there. Each is followed by a comma, the last one's is taken back. */
+static char *put_doubles(const uint8_t *items, uint64_t cells, char *to)
+{
+    struct hub_digits digits = words;
+    for (uint64_t i = 0; i < cells; i++) {
+        double value;
+        memcpy(&value, items + i * sizeof value, sizeof value);
+        to += isfinite(value) ? hub_number_double(value, to) : hub_digits_nonfinite(&digits, value, to);
+        *to++ = ',';
+    }
+    return to - (cells > 0);
+}
+
 static enum hub_status add_numbers(const struct hub_rows *rows, uint64_t row, struct hub_buf *out,
                                    struct hub_error *err)
 {
-    struct hub_digits digits = {"NaN", "inf", "-inf", '\0', '+', 'j', 0};
-    const uint64_t cells = cells_of(&rows->variant);
-    const size_t size = rows->variant.item_size;
+    struct hub_digits digits = words;
+    const struct hub_variant *v = &rows->variant;
+    const uint64_t cells = cells_of(v);
+    const size_t size = v->item_size;
     HUB_TRY(hub_buf_reserve(out, (size_t)cells * HUB_DIGITS_CHARS, err));
     char *to = out->data + out->size;
+    if (v->kind == HUB_KIND_FLOAT && size == sizeof(double) && !v->big_endian && !rows->valid) {
+        to = put_doubles(rows->data + row * cells * size, cells, to);
+        out->size = (size_t)(to - out->data);
+        return HUB_OK;
+    }
     for (uint64_t i = row * cells; i < (row + 1) * cells; i++) {
         if (i > row * cells)
             *to++ = ',';
         if (!rows->valid || rows->valid[i])
-            to += hub_digits(&digits, &rows->variant, rows->data + i * size, to);
+            to += hub_digits(&digits, v, rows->data + i * size, to);
     }
     out->size = (size_t)(to - out->data);
     return HUB_OK;
