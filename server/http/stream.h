@@ -11,9 +11,10 @@
 
 #include <sys/types.h>
 
-/* One read and one send of a block: the larger, the fewer times reader and kernel wake each other. The
- * largest that the memory budget has room for is taken. */
-#define HUB_STREAM_BLOCK (1 * MIB)
+/* One read and one send of a block: the larger, the fewer times reader and kernel wake each other, but one of 1 MiB
+ * leaves the processor's cache before it is sent, which takes a third more of its time. The largest that the memory
+ * budget has room for is taken. */
+#define HUB_STREAM_BLOCK (512 * KIB)
 #define HUB_STREAM_MEDIUM_BLOCK (256 * KIB)
 #define HUB_STREAM_SMALL_BLOCK (16 * KIB)
 /* Of what is still being written: it is sent on as it comes, but for the last so many bytes. */
