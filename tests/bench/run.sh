@@ -1,5 +1,5 @@
 #!/bin/sh
-# Compare minari-hub with its peers on this machine: sh tests/bench/run.sh [--yes] [--runs N] [--only WORD] [--data DIR]
+# Compare minari-hub with its peers on this machine: sh tests/bench/run.sh [--yes] [--runs N] [--only WORD,...] [--data DIR]
 # Alternated runs on loopback; medians with spread; server CPU per request first. Takes about 25 minutes and 6 GB of disk.
 # Compare two builds of it: sh tests/bench/run.sh [--yes] --compare OLD NEW [--only WORD] [--rounds N] [--data DIR]
 # Takes about 15 minutes beside building them. Shows the packages it would install and asks first; --yes does not ask.
@@ -60,6 +60,6 @@ imports google.cloud.storage huggingface_hub minari || pip "$venv" huggingface_h
 olah=build/bench-olah # it excludes the clients' versions of what it uses itself
 [ -x $olah/bin/olah-cli ] || pip $olah olah==0.5.4 || say "NO OLAH: it cannot be installed; nothing will be compared with it"
 command -v rclone >/dev/null || install_packages "$yes" rclone || say "NO RCLONE: it cannot be installed; nothing will be compared with it"
-cmake --preset release -DHUB_TESTS=ON >/dev/null # for micro_gather
-cmake --build --preset release >/dev/null
+cmake --preset release -DHUB_TESTS=ON >/dev/null # for micro_gather and ceiling
+cmake --build build --target minari-hub minari-inspect minari-cli micro_gather ceiling >/dev/null
 exec "$python" tests/bench/bench.py "$@"
