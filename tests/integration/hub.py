@@ -93,7 +93,7 @@ class Hub:
         try:
             until(is_ready, timeout)
         except AssertionError as e:
-            raise AssertionError(f"the hub is not ready: {e}\n{self.text_log()}") from None
+            raise AssertionError(f"the hub is not ready: {e}\n{self.log_tail()}") from None
         self.hold_to_contract()
         return self
 
@@ -126,7 +126,7 @@ class Hub:
         try:
             until(is_indexed, timeout, every=0.05)
         except AssertionError as e:
-            raise AssertionError(f"{e}, still pending: {[i for i in self.datasets() if i['status'] == 'pending']}\n{self.text_log()}") from None
+            raise AssertionError(f"{e}, still pending: {[i for i in self.datasets() if i['status'] == 'pending']}\n{self.log_tail()}") from None
         return self
 
     def dataset(self, id):
@@ -149,7 +149,11 @@ class Hub:
     def text_log(self):
         self.log.flush()
         with open(self.log_path, errors="replace") as f:
-            return f.read()[-20000:]
+            return f.read()
+
+    def log_tail(self):
+        """The end of the log, for a message."""
+        return self.text_log()[-20000:]
 
     def stop(self, expect=0):
         if self.process.poll() is None:
@@ -159,7 +163,7 @@ class Hub:
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.process.wait()
-                raise AssertionError("the hub did not stop:\n" + self.text_log())
+                raise AssertionError("the hub did not stop:\n" + self.log_tail())
         log = self.text_log()
         self.log.close()
         if self.own_state:

@@ -56,7 +56,7 @@ def wait_synced(hub, name, since="", timeout=2 * PATIENCE):
     try:
         return until(is_synced, timeout, every=0.1)
     except AssertionError as e:
-        raise AssertionError(e, hub.get("/api/v1/mirrors/" + name).json(), hub.get("/api/v1/jobs").json(), hub.text_log()) from None
+        raise AssertionError(e, hub.get("/api/v1/mirrors/" + name).json(), hub.get("/api/v1/jobs").json(), hub.log_tail()) from None
 
 
 def again(place, hub, name):
