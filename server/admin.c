@@ -3,9 +3,9 @@
 
 #include "server/control.h"
 #include "server/mirror_command.h"
-#include "storage/base/number.h"
-#include "storage/base/time.h"
-#include "storage/base/uri.h"
+#include "storage/text/number.h"
+#include "storage/text/time.h"
+#include "storage/text/uri.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
 #include "server/announce.h"
 
 #include "server/api/alerts.h"
-#include "storage/base/id.h"
-#include "storage/base/time.h"
+#include "storage/ids/id.h"
+#include "storage/text/time.h"
 
 #include <errno.h>
 #include <netinet/in.h>

@@ -7,9 +7,9 @@
 #include "server/mirror/check.h"
 #include "server/mirror/mirror.h"
 #include "server/mirror_command.h"
-#include "storage/base/number.h"
-#include "storage/base/time.h"
-#include "storage/base/uri.h"
+#include "storage/text/number.h"
+#include "storage/text/time.h"
+#include "storage/text/uri.h"
 
 #include <inttypes.h>
 #include <signal.h>

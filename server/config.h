@@ -6,9 +6,9 @@
 #ifndef HUB_SERVER_CONFIG_H
 #define HUB_SERVER_CONFIG_H
 
-#include "storage/base/json.h"
-#include "storage/base/roots.h"
 #include "storage/base/usage.h"
+#include "storage/io/roots.h"
+#include "storage/text/json.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* From settings as written to directories that are there and an address to listen on: see config.h. */
 #include "server/config.h"
-#include "storage/base/fs.h"
+#include "storage/io/fs.h"
 
 #include <errno.h>
 #include <fcntl.h>

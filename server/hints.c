@@ -1,6 +1,6 @@
 /* Examples out of the catalogue: see hints.h. */
 #include "server/hints.h"
-#include "storage/base/uri.h"
+#include "storage/text/uri.h"
 
 #include <inttypes.h>
 

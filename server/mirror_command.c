@@ -8,9 +8,9 @@
 #include "server/mirror/left.h"
 #include "server/mirror/preview.h"
 #include "server/mirror/spec.h"
-#include "storage/base/number.h"
-#include "storage/base/time.h"
-#include "storage/base/uri.h"
+#include "storage/text/number.h"
+#include "storage/text/time.h"
+#include "storage/text/uri.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -4,7 +4,7 @@
 #define HUB_SERVER_MIRROR_COMMAND_H
 
 #include "server/config.h"
-#include "storage/base/json.h"
+#include "storage/text/json.h"
 
 struct hub_catalog;
 

@@ -12,15 +12,15 @@
 #include "server/mirror_command.h"
 #include "server/notify.h"
 #include "server/routes.h"
-#include "storage/base/fs.h"
 #include "storage/base/lru.h"
-#include "storage/base/number.h"
-#include "storage/base/time.h"
 #include "storage/catalog/damage.h"
 #include "storage/catalog/db.h"
 #include "storage/catalog/presence.h"
 #include "storage/inspect/inspect.h"
+#include "storage/io/fs.h"
 #include "storage/net/relay.h"
+#include "storage/text/number.h"
+#include "storage/text/time.h"
 #include "storage/transfer/import.h"
 
 #include <inttypes.h>

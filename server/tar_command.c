@@ -9,11 +9,11 @@
 #include "server/http/stream.h"
 #include "server/routes.h"
 #include "server/serve.h"
-#include "storage/base/number.h"
-#include "storage/base/tar.h"
-#include "storage/base/time.h"
-#include "storage/base/uri.h"
 #include "storage/catalog/presence.h"
+#include "storage/io/tar.h"
+#include "storage/text/number.h"
+#include "storage/text/time.h"
+#include "storage/text/uri.h"
 #include "storage/transfer/import.h"
 
 #include <errno.h>

@@ -2,8 +2,8 @@
 #ifndef HUB_CLI_H
 #define HUB_CLI_H
 
-#include "storage/base/json.h"
 #include "storage/base/usage.h"
+#include "storage/text/json.h"
 
 #include <minari/minari.h>
 

@@ -1,6 +1,6 @@
 /* delete: datasets from this machine. */
 #include "client/cli/cli.h"
-#include "storage/base/id.h"
+#include "storage/ids/id.h"
 
 #include <limits.h>
 #include <sys/stat.h>

@@ -3,7 +3,7 @@
 #include "client/cli/loading.h"
 #include "client/cli/progress.h"
 #include "client/cli/table.h"
-#include "storage/base/json.h"
+#include "storage/text/json.h"
 
 #include <fnmatch.h>
 #include <inttypes.h>

@@ -3,7 +3,7 @@
 #include "client/cli/own_hub.h"
 #include "client/cli/table.h"
 #include "client/cli/waiting.h"
-#include "storage/base/number.h"
+#include "storage/text/number.h"
 
 #include <inttypes.h>
 #include <math.h>

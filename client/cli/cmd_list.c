@@ -2,8 +2,8 @@
 #include "client/cli/cli.h"
 #include "client/cli/local.h"
 #include "client/cli/tree.h"
-#include "storage/base/json.h"
-#include "storage/base/version.h"
+#include "storage/ids/version.h"
+#include "storage/text/json.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

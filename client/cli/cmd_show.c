@@ -4,8 +4,8 @@
 #include "client/cli/local.h"
 #include "client/cli/own_place.h"
 #include "client/lib/internal.h"
-#include "storage/base/id.h"
-#include "storage/base/json.h"
+#include "storage/ids/id.h"
+#include "storage/text/json.h"
 
 #include <errno.h>
 #include <stdlib.h>

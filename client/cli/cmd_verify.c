@@ -1,6 +1,6 @@
 /* verify: a dataset on disk against the record of its download, or against a hub. */
 #include "client/cli/cli.h"
-#include "storage/base/json.h"
+#include "storage/text/json.h"
 #include "storage/transfer/record.h"
 
 #include <fcntl.h>

@@ -2,8 +2,8 @@
 #include "client/cli/local.h"
 
 #include "client/lib/internal.h"
-#include "storage/base/fs.h"
-#include "storage/base/id.h"
+#include "storage/ids/id.h"
+#include "storage/io/fs.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,7 +6,7 @@
 #include "client/cli/local.h"
 #include "client/cli/own_place.h"
 #include "client/lib/internal.h"
-#include "storage/base/json.h"
+#include "storage/text/json.h"
 
 #include <stdlib.h>
 #include <unistd.h>

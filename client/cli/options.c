@@ -1,7 +1,7 @@
 /* Options: one table feeds the parser here, and help, manual and completions in usage.c. */
 #include "client/cli/cli.h"
 
-#include "storage/base/representations.h"
+#include "storage/ids/representations.h"
 
 #include <stdlib.h>
 

@@ -4,8 +4,8 @@
 #include "client/cli/progress.h"
 #include "client/cli/table.h"
 #include "client/cli/waiting.h"
-#include "storage/base/representations.h"
-#include "storage/base/time.h"
+#include "storage/ids/representations.h"
+#include "storage/text/time.h"
 
 #include <dirent.h>
 #include <errno.h>

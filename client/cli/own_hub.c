@@ -4,9 +4,9 @@
 #include "client/cli/local.h"
 #include "client/cli/own_place.h"
 #include "client/cli/waiting.h"
-#include "storage/base/fs.h"
-#include "storage/base/id.h"
-#include "storage/base/time.h"
+#include "storage/ids/id.h"
+#include "storage/io/fs.h"
+#include "storage/text/time.h"
 
 #include <errno.h>
 #include <fcntl.h>

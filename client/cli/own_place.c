@@ -1,9 +1,9 @@
 /* Datasets of this machine by id or path: see own_place.h. */
 #include "client/cli/own_place.h"
 
-#include "storage/base/fs.h"
-#include "storage/base/id.h"
-#include "storage/base/roots.h"
+#include "storage/ids/id.h"
+#include "storage/io/fs.h"
+#include "storage/io/roots.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -3,7 +3,7 @@
 
 #include "client/cli/cli.h"
 #include "client/cli/table.h"
-#include "storage/base/time.h"
+#include "storage/text/time.h"
 
 #include <sys/ioctl.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 /* The hub to talk to, and this machine's folder of datasets. */
 #include "client/cli/cli.h"
-#include "storage/base/id.h"
-#include "storage/base/spell.h"
+#include "storage/ids/id.h"
+#include "storage/ids/spell.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,7 +1,7 @@
 /* What people read: errors with the remedy, and texts that are safe on a terminal. */
 #include "client/cli/cli.h"
-#include "storage/base/json.h"
-#include "storage/base/utf8.h"
+#include "storage/text/json.h"
+#include "storage/text/utf8.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Spaces as text: see space.h. */
 #include "client/cli/space.h"
 
-#include "storage/base/number.h"
+#include "storage/text/number.h"
 
 #include <inttypes.h>
 #include <math.h>

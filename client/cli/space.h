@@ -2,7 +2,7 @@
 #ifndef HUB_CLI_SPACE_H
 #define HUB_CLI_SPACE_H
 
-#include "storage/base/json.h"
+#include "storage/text/json.h"
 
 /**
  * Append the text of a space. Bounds that are not all alike are listed as Python lists them, many of them are

@@ -2,7 +2,7 @@
 #include "client/cli/table.h"
 
 #include "client/cli/cli.h"
-#include "storage/base/utf8.h"
+#include "storage/text/utf8.h"
 
 #include <stdlib.h>
 #include <wchar.h>

@@ -3,7 +3,7 @@
 #define HUB_CLI_TABLE_H
 
 #include "storage/base/buf.h"
-#include "storage/base/number.h"
+#include "storage/text/number.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* Rows of a field, videos, archives: into a sink or into memory. */
 #include "client/lib/internal.h"
-#include "storage/base/uri.h"
+#include "storage/text/uri.h"
 
 #include <inttypes.h>
 #include <stdio.h>

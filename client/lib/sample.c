@@ -1,6 +1,6 @@
 /* Windows of steps, as an npz; and the arrays of one, where they lie. */
 #include "client/lib/internal.h"
-#include "storage/base/json.h"
+#include "storage/text/json.h"
 
 #include <inttypes.h>
 #include <stdio.h>

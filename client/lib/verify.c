@@ -1,8 +1,8 @@
 /* Datasets on disk against a record or a hub, and their removal. */
 #include "client/lib/internal.h"
-#include "storage/base/fs.h"
-#include "storage/base/id.h"
-#include "storage/base/spell.h"
+#include "storage/ids/id.h"
+#include "storage/ids/spell.h"
+#include "storage/io/fs.h"
 #include "storage/transfer/hash.h"
 #include "storage/transfer/publish.h"
 #include "storage/transfer/record.h"

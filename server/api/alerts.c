@@ -2,10 +2,10 @@
 #include "server/api/alerts.h"
 
 #include "server/mirror/document.h"
-#include "storage/base/number.h"
-#include "storage/base/time.h"
 #include "storage/catalog/damage.h"
 #include "storage/catalog/measures.h"
+#include "storage/text/number.h"
+#include "storage/text/time.h"
 
 #include <assert.h>
 #include <errno.h>

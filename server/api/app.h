@@ -4,8 +4,8 @@
 
 #include "server/api/context.h"
 #include "server/http/http.h"
-#include "storage/base/fs.h"
 #include "storage/catalog/catalog.h"
+#include "storage/io/fs.h"
 #include "storage/scan/measure.h"
 
 #include <stdatomic.h>

@@ -1,6 +1,6 @@
 /* A dataset as a tar: namespace_metadata.json of the namespaces it lies in, its files in the order of their paths, below its id, so
  * that `tar x` in a folder of datasets installs it, then .minari-hub.json with their digests. Whoever makes it of one revision makes the same bytes: see
- * storage/base/tar.h. Nothing of it is kept: where a member lies follows from names, sizes and times. The record is as
+ * storage/io/tar.h. Nothing of it is kept: where a member lies follows from names, sizes and times. The record is as
  * long with unknown digests as with known ones. What answers with a part of it, or with its headers alone, has to know
  * them; who sends all of it computes those that are missing on the way. Without hashing there is no record. */
 #include "server/api/handlers.h"
@@ -10,12 +10,12 @@
 #include "server/api/resolve.h"
 #include "server/http/stream.h"
 
-#include "storage/base/json.h"
 #include "storage/base/order.h"
-#include "storage/base/spell.h"
-#include "storage/base/tar.h"
 #include "storage/catalog/damage.h"
+#include "storage/ids/spell.h"
+#include "storage/io/tar.h"
 #include "storage/scan/sums.h"
+#include "storage/text/json.h"
 #include "storage/transfer/private.h"
 #include "storage/transfer/record.h"
 

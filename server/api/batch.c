@@ -6,7 +6,7 @@
  */
 #include "server/api/handlers.h"
 #include "server/api/windows.h"
-#include "storage/base/json.h"
+#include "storage/text/json.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -6,10 +6,10 @@
 #define HUB_API_CELLS_H
 
 #include "server/http/http.h"
-#include "storage/base/json.h"
 #include "storage/encode/block.h"
 #include "storage/encode/encode.h"
 #include "storage/query/where.h"
+#include "storage/text/json.h"
 
 enum { HUB_CELLS_COLUMNS = 64, HUB_CELLS_BLOCK = 4096 /* rows, at most, of arrays that are made together */ };
 

@@ -2,8 +2,8 @@
 #include "server/api/chosen.h"
 
 #include "server/api/episodes_asked.h"
-#include "storage/base/uri.h"
 #include "storage/catalog/episode_reader.h"
+#include "storage/text/uri.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include "server/api/reply.h"
 #include "server/mirror/pull.h"
 #include "storage/base/hex.h"
-#include "storage/base/spell.h"
+#include "storage/ids/spell.h"
 
 bool hub_remote_is_fetching(struct hub_request *request, const struct hub_summary *summary)
 {

@@ -1,8 +1,8 @@
 /* Datasets at another commit: see commits.h. */
 #include "server/api/commits.h"
 
-#include "storage/base/hf_cache.h"
-#include "storage/base/roots.h"
+#include "storage/ids/hf_cache.h"
+#include "storage/io/roots.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -6,8 +6,8 @@
 #include "server/api/known.h"
 #include "server/api/measured.h"
 #include "server/api/work.h"
-#include "storage/base/time.h"
 #include "storage/catalog/episode_reader.h"
+#include "storage/text/time.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* Opaque cursors: see cursor.h. */
 #include "server/api/cursor.h"
 
-#include "storage/base/base64.h"
-#include "storage/base/uri.h"
+#include "storage/text/base64.h"
+#include "storage/text/uri.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #define HUB_API_CURSOR_H
 
 #include "server/http/http.h"
-#include "storage/base/json.h"
+#include "storage/text/json.h"
 
 #define HUB_LINES_TYPE "application/x-ndjson"
 

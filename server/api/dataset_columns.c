@@ -3,8 +3,8 @@
 #include "server/api/datasets_chosen.h"
 #include "server/api/handlers.h"
 #include "server/api/returns.h"
-#include "storage/base/number.h"
-#include "storage/base/time.h"
+#include "storage/text/number.h"
+#include "storage/text/time.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,9 +3,9 @@
 
 #include "server/api/app.h"
 #include "server/api/resolve.h"
-#include "storage/base/id.h"
 #include "storage/base/order.h"
 #include "storage/catalog/damage.h"
+#include "storage/ids/id.h"
 
 #include <inttypes.h>
 #include <stdio.h>

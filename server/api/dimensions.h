@@ -2,8 +2,8 @@
 #ifndef HUB_ROWS_DIMENSIONS_H
 #define HUB_ROWS_DIMENSIONS_H
 
-#include "storage/base/json.h"
 #include "storage/catalog/dataset.h"
+#include "storage/text/json.h"
 
 /** An object by field, NULL where nothing has a name. */
 HUB_MUST_USE enum hub_status hub_dimensions_read(const struct hub_state *state, json_t **out,

@@ -7,13 +7,13 @@
 #include "server/api/put.h"
 
 #include "storage/base/digest.h"
-#include "storage/base/revision.h"
-#include "storage/base/time.h"
-#include "storage/base/version.h"
 #include "storage/catalog/damage.h"
 #include "storage/catalog/upstream.h"
+#include "storage/ids/revision.h"
+#include "storage/ids/version.h"
 #include "storage/model/known.h"
 #include "storage/model/problem.h"
+#include "storage/text/time.h"
 
 #include <limits.h>
 #include <stdio.h>

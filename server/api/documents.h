@@ -3,7 +3,7 @@
 #define HUB_API_DOCUMENTS_H
 
 #include "server/api/document_cache.h"
-#include "storage/base/json.h"
+#include "storage/text/json.h"
 
 /** The members of a summary, inside an object that the caller opened. */
 void hub_summary_write(struct hub_json *json, struct hub_catalog *catalog, const struct hub_summary *summary);

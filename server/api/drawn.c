@@ -3,8 +3,8 @@
  * split_dataset does, random= as sample_episodes.
  */
 #include "server/api/chosen.h"
-#include "storage/base/number.h"
 #include "storage/query/draw.h"
+#include "storage/text/number.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -11,8 +11,8 @@
 #include "server/api/reply.h"
 #include "server/api/resolve.h"
 #include "server/api/work.h"
-#include "storage/base/json.h"
 #include "storage/base/order.h"
+#include "storage/text/json.h"
 
 #include <inttypes.h>
 #include <stdio.h>

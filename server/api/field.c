@@ -14,8 +14,8 @@
 #include "server/api/row_cost.h"
 #include "server/api/runs.h"
 #include "server/api/tabled.h"
-#include "storage/base/json.h"
-#include "storage/base/number.h"
+#include "storage/text/json.h"
+#include "storage/text/number.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -3,9 +3,9 @@
 
 #include "server/api/listing.h"
 #include "server/api/open.h"
-#include "storage/base/base64.h"
 #include "storage/base/digest.h"
-#include "storage/base/spell.h"
+#include "storage/ids/spell.h"
+#include "storage/text/base64.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -11,7 +11,7 @@
 #include "server/api/reply.h"
 #include "server/api/resolve.h"
 #include "storage/base/order.h"
-#include "storage/base/spell.h"
+#include "storage/ids/spell.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -5,7 +5,7 @@
 #include "server/api/lines.h"
 #include "server/api/listing.h"
 #include "server/api/reply.h"
-#include "storage/base/spell.h"
+#include "storage/ids/spell.h"
 
 #include <stdio.h>
 #include <stdlib.h>

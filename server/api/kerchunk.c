@@ -4,9 +4,9 @@
 #include "server/api/handlers.h"
 
 #include "server/api/resolve.h"
-#include "storage/base/spell.h"
-#include "storage/base/uri.h"
 #include "storage/catalog/dataset.h"
+#include "storage/ids/spell.h"
+#include "storage/text/uri.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* Mistaken names: see known.h. */
 #include "server/api/known.h"
 
-#include "storage/base/json.h"
 #include "storage/catalog/known.h"
+#include "storage/text/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>

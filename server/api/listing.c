@@ -3,8 +3,8 @@
 
 #include "server/api/open.h"
 #include "server/api/put.h"
-#include "storage/base/time.h"
 #include "storage/catalog/damage.h"
+#include "storage/text/time.h"
 
 static const struct {
     const char *suffix, *type;

@@ -3,8 +3,8 @@
 #define HUB_API_LISTING_H
 
 #include "server/api/document_cache.h"
-#include "storage/base/json.h"
 #include "storage/catalog/dataset.h"
+#include "storage/text/json.h"
 
 /** The media type of a file, by its name. */
 const char *hub_file_type(const char *path);

@@ -1,8 +1,8 @@
 /* Numbers of episodes: see measured.h. */
 #include "server/api/measured.h"
 
-#include "storage/base/base64.h"
 #include "storage/measure/measure.h"
+#include "storage/text/base64.h"
 
 #include <math.h>
 #include <stdlib.h>

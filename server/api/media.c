@@ -6,10 +6,10 @@
 #include "server/api/named.h"
 #include "server/api/put.h"
 #include "server/api/reply.h"
-#include "storage/base/spell.h"
-#include "storage/base/uri.h"
 #include "storage/encode/mp4.h"
+#include "storage/ids/spell.h"
 #include "storage/read/read.h"
+#include "storage/text/uri.h"
 
 #include <inttypes.h>
 #include <math.h>

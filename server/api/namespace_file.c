@@ -1,9 +1,9 @@
 /* The file of a namespace: see namespace_file.h. */
 #include "server/api/namespace_file.h"
 
-#include "storage/base/fs.h"
-#include "storage/base/json.h"
-#include "storage/base/spell.h"
+#include "storage/ids/spell.h"
+#include "storage/io/fs.h"
+#include "storage/text/json.h"
 
 #include <fcntl.h>
 #include <limits.h>

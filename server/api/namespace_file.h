@@ -2,7 +2,7 @@
 #ifndef HUB_API_NAMESPACE_FILE_H
 #define HUB_API_NAMESPACE_FILE_H
 
-#include "storage/base/roots.h"
+#include "storage/io/roots.h"
 
 extern const char hub_namespace_file_name[];
 

@@ -6,8 +6,8 @@
 #include "server/api/cursor.h"
 #include "server/api/put.h"
 #include "server/api/resolve.h"
-#include "storage/base/id.h"
 #include "storage/catalog/damage.h"
+#include "storage/ids/id.h"
 #include "storage/model/problem.h"
 
 #include <inttypes.h>

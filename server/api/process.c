@@ -1,7 +1,7 @@
 /* Memory, files and processor time of this process: see process.h. */
 #include "server/api/process.h"
 
-#include "storage/base/fs.h"
+#include "storage/io/fs.h"
 
 #include <fcntl.h>
 #include <stdio.h>

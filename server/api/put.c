@@ -1,8 +1,8 @@
 /* Members of JSON documents: see put.h. */
 #include "server/api/put.h"
 
-#include "storage/base/spell.h"
-#include "storage/base/time.h"
+#include "storage/ids/spell.h"
+#include "storage/text/time.h"
 
 void hub_put_time(struct hub_json *json, const char *key, int64_t unix_ns)
 {

@@ -2,7 +2,7 @@
 #ifndef HUB_API_PUT_H
 #define HUB_API_PUT_H
 
-#include "storage/base/json.h"
+#include "storage/text/json.h"
 
 /** A member with a time: RFC 3339 UTC. */
 void hub_put_time(struct hub_json *json, const char *key, int64_t unix_ns);

@@ -1,7 +1,7 @@
 /* Rows of many episodes, read in blocks: see reading.h. */
 #include "server/api/reading.h"
 
-#include "storage/base/time.h"
+#include "storage/text/time.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -6,12 +6,12 @@
 #include "server/api/remote_view.h"
 #include "server/mirror/pull.h"
 #include "server/mirror/readers.h"
-#include "storage/base/id.h"
-#include "storage/base/json.h"
-#include "storage/base/spell.h"
-#include "storage/base/time.h"
-#include "storage/base/uri.h"
-#include "storage/base/version.h"
+#include "storage/ids/id.h"
+#include "storage/ids/spell.h"
+#include "storage/ids/version.h"
+#include "storage/text/json.h"
+#include "storage/text/time.h"
+#include "storage/text/uri.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
 #define HUB_API_RETURNS_H
 
 #include "server/api/app.h"
-#include "storage/base/json.h"
 #include "storage/catalog/summary.h"
+#include "storage/text/json.h"
 
 /** Episodes that one answer looks at; what is kept ready costs nothing. */
 #define HUB_RETURNS_EPISODES 2000000

@@ -2,7 +2,7 @@
 #include "server/api/row_cost.h"
 
 #include "server/api/work.h"
-#include "storage/base/uri.h"
+#include "storage/text/uri.h"
 
 #include <inttypes.h>
 #include <stdio.h>

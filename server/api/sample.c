@@ -6,10 +6,10 @@
 #include "server/api/coverage.h"
 #include "server/api/handlers.h"
 #include "server/api/windows.h"
-#include "storage/base/number.h"
 #include "storage/base/order.h"
-#include "storage/base/uri.h"
 #include "storage/query/draw.h"
+#include "storage/text/number.h"
+#include "storage/text/uri.h"
 
 #include <inttypes.h>
 #include <stdio.h>

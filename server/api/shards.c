@@ -1,8 +1,8 @@
 /* The shards of a dataset as the library webdataset takes them: addresses with a brace for each run of numbers. */
 #include "server/api/documents.h"
 
-#include "storage/base/spell.h"
-#include "storage/base/uri.h"
+#include "storage/ids/spell.h"
+#include "storage/text/uri.h"
 
 #include <stdlib.h>
 

@@ -5,10 +5,10 @@
 #include "server/api/process.h"
 #include "server/api/put.h"
 #include "server/mirror/mirror.h"
-#include "storage/base/fs.h"
-#include "storage/base/time.h"
 #include "storage/catalog/measures.h"
 #include "storage/catalog/presence.h"
+#include "storage/io/fs.h"
+#include "storage/text/time.h"
 
 struct totals {
     uint64_t by_status[HUB_DATASET_REMOTE + 1], episodes, steps, size;

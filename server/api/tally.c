@@ -1,7 +1,7 @@
 /* How many episodes ended how, and are of which task and split: see tally.h. */
 #include "server/api/tally.h"
 
-#include "storage/base/json.h"
+#include "storage/text/json.h"
 
 #include <stdlib.h>
 

@@ -8,7 +8,7 @@
 #define HUB_FACADE_GCS_H
 
 #include "server/facade/objects.h"
-#include "storage/base/json.h"
+#include "storage/text/json.h"
 
 struct hub_gcs_bucket {
     struct hub_view name;

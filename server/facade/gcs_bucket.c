@@ -3,8 +3,8 @@
 #include "server/facade/handlers.h"
 
 #include "server/api/reply.h"
-#include "storage/base/spell.h"
-#include "storage/base/time.h"
+#include "storage/ids/spell.h"
+#include "storage/text/time.h"
 
 void hub_gcs_bucket_dispose(struct hub_gcs_bucket *bucket)
 {

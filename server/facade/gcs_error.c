@@ -2,7 +2,7 @@
 #include "server/facade/handlers.h"
 
 #include "server/facade/markup.h"
-#include "storage/base/json.h"
+#include "storage/text/json.h"
 
 static const char *code_of(unsigned status)
 {

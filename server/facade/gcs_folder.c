@@ -5,9 +5,9 @@
 #include "server/facade/hf_upstream.h"
 #include "server/facade/markup.h"
 
-#include "storage/base/spell.h"
-#include "storage/base/time.h"
-#include "storage/base/uri.h"
+#include "storage/ids/spell.h"
+#include "storage/text/time.h"
+#include "storage/text/uri.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -7,9 +7,9 @@
 #include "server/facade/markup.h"
 
 #include "server/api/work.h"
-#include "storage/base/base64.h"
-#include "storage/base/spell.h"
-#include "storage/base/time.h"
+#include "storage/ids/spell.h"
+#include "storage/text/base64.h"
+#include "storage/text/time.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

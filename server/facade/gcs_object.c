@@ -4,13 +4,13 @@
 #include "server/facade/space.h"
 
 #include "server/api/listing.h"
-#include "storage/base/base64.h"
 #include "storage/base/digest.h"
 #include "storage/base/hex.h"
-#include "storage/base/number.h"
-#include "storage/base/spell.h"
-#include "storage/base/time.h"
-#include "storage/base/uri.h"
+#include "storage/ids/spell.h"
+#include "storage/text/base64.h"
+#include "storage/text/number.h"
+#include "storage/text/time.h"
+#include "storage/text/uri.h"
 
 #include <inttypes.h>
 #include <limits.h>

@@ -9,7 +9,7 @@
 #define HUB_FACADE_HF_H
 
 #include "server/facade/objects.h"
-#include "storage/base/json.h"
+#include "storage/text/json.h"
 
 struct hub_hf_repo {
     struct hub_view org, name;

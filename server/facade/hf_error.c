@@ -1,7 +1,7 @@
 /* What is wrong, as the hub of Hugging Face says it: clients go by the header. */
 #include "server/facade/handlers.h"
 
-#include "storage/base/json.h"
+#include "storage/text/json.h"
 
 static enum hub_status write_problem(struct hub_buf *out, const struct hub_request *request,
                                      const struct hub_error *err, const char *name, unsigned status,

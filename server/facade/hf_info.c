@@ -5,9 +5,9 @@
 #include "server/facade/kept.h"
 
 #include "server/api/cursor.h"
-#include "storage/base/hf_cache.h"
-#include "storage/base/spell.h"
-#include "storage/base/time.h"
+#include "storage/ids/hf_cache.h"
+#include "storage/ids/spell.h"
+#include "storage/text/time.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -4,9 +4,9 @@
 #include "server/api/commits.h"
 #include "server/mirror/listed.h"
 #include "storage/base/digest.h"
-#include "storage/base/hf_cache.h"
 #include "storage/base/lru.h"
 #include "storage/catalog/upstream.h"
+#include "storage/ids/hf_cache.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include "server/facade/hf_upstream.h"
 
 #include "server/api/listing.h"
-#include "storage/base/spell.h"
+#include "storage/ids/spell.h"
 
 #include <inttypes.h>
 

@@ -6,7 +6,7 @@
 
 #include "server/api/cursor.h"
 #include "storage/base/hex.h"
-#include "storage/base/spell.h"
+#include "storage/ids/spell.h"
 
 #include <stdlib.h>
 

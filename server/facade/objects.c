@@ -8,10 +8,10 @@
 #include "server/api/namespace_file.h"
 #include "server/api/open.h"
 #include "storage/base/digest.h"
-#include "storage/base/hf_cache.h"
 #include "storage/base/lru.h"
 #include "storage/base/order.h"
-#include "storage/base/time.h"
+#include "storage/ids/hf_cache.h"
+#include "storage/text/time.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
 #include "server/facade/space.h"
 
 #include "server/api/namespace_file.h"
-#include "storage/base/hf_cache.h"
-#include "storage/base/json.h"
+#include "storage/ids/hf_cache.h"
+#include "storage/text/json.h"
 
 #include <stdio.h>
 

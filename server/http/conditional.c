@@ -1,7 +1,7 @@
 /* Preconditions in the order of RFC 9110 13.2.2. A list field may come as several lines, which count as one
  * list. */
 #include "server/http/fields.h"
-#include "storage/base/time.h"
+#include "storage/text/time.h"
 
 #include <strings.h>
 

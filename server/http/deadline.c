@@ -1,6 +1,6 @@
 /* The reaper of slow connections: see deadline.h. */
 #include "server/http/deadline.h"
-#include "storage/base/time.h"
+#include "storage/text/time.h"
 
 #include <linux/sockios.h>
 #include <linux/tcp.h> /* not netinet/tcp.h: its struct tcp_info ends before tcpi_bytes_acked */

@@ -1,6 +1,6 @@
 /* From a complete header to a response: see exchange.h. */
 #include "server/http/exchange.h"
-#include "storage/base/time.h"
+#include "storage/text/time.h"
 
 #include <stdio.h>
 #include <stdlib.h>

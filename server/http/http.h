@@ -14,8 +14,8 @@
 #define HUB_HTTP_HTTP_H
 
 #include "server/http/made.h"
-#include "storage/base/fetch.h"
 #include "storage/base/parallel.h"
+#include "storage/io/fetch.h"
 
 #include <strings.h>
 

@@ -1,7 +1,7 @@
 /* Requests and events, a line each: see log.h. */
 #include "server/http/log.h"
-#include "storage/base/json.h"
-#include "storage/base/time.h"
+#include "storage/text/json.h"
+#include "storage/text/time.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,7 +1,7 @@
 /* Errors as HTTP answers (RFC 9457). This file alone decides the status, the stable name and Retry-After of
  * an error. */
 #include "server/http/http.h"
-#include "storage/base/json.h"
+#include "storage/text/json.h"
 
 #include <stdio.h>
 

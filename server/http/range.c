@@ -1,7 +1,7 @@
 /* Range and If-Range (RFC 9110 13.1.5, 14.2): single byte ranges of GET; everything else is answered
  * whole. */
 #include "server/http/fields.h"
-#include "storage/base/time.h"
+#include "storage/text/time.h"
 
 #include <inttypes.h>
 #include <strings.h>

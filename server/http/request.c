@@ -2,9 +2,9 @@
  * slash inside a segment and never a separator. Everything decoded lies in request->text. */
 #include "server/http/http.h"
 
-#include "storage/base/fetch.h"
 #include "storage/base/hex.h"
-#include "storage/base/utf8.h"
+#include "storage/io/fetch.h"
+#include "storage/text/utf8.h"
 
 #include <errno.h>
 #include <stdio.h>

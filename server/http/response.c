@@ -1,7 +1,7 @@
 /* A response while a handler fills it: headers, and a body of one of four kinds. */
 #include "server/http/http.h"
-#include "storage/base/number.h"
-#include "storage/base/uri.h"
+#include "storage/text/number.h"
+#include "storage/text/uri.h"
 
 #include <inttypes.h>
 #include <stdio.h>

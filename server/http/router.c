@@ -2,7 +2,7 @@
  * catalogue. */
 #include "server/http/http.h"
 
-#include "storage/base/id.h"
+#include "storage/ids/id.h"
 
 #include <stdio.h>
 

@@ -7,7 +7,7 @@
 #define HUB_HTTP_STREAM_H
 
 #include "server/http/http.h"
-#include "storage/base/json.h"
+#include "storage/text/json.h"
 
 #include <sys/types.h>
 

@@ -5,7 +5,7 @@
 #ifndef HUB_HTTP_WAITS_H
 #define HUB_HTTP_WAITS_H
 
-#include "storage/base/fetch.h"
+#include "storage/io/fetch.h"
 
 #include <pthread.h>
 

@@ -5,11 +5,11 @@
 
 #include "server/mirror/work.h"
 #include "storage/base/digest.h"
-#include "storage/base/number.h"
 #include "storage/base/order.h"
-#include "storage/base/time.h"
 #include "storage/catalog/damage.h"
 #include "storage/catalog/upstream.h"
+#include "storage/text/number.h"
+#include "storage/text/time.h"
 #include "storage/transfer/mend.h"
 #include "storage/transfer/record.h"
 

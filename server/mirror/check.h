@@ -5,8 +5,8 @@
 #ifndef HUB_MIRROR_CHECK_H
 #define HUB_MIRROR_CHECK_H
 
-#include "storage/base/json.h"
 #include "storage/catalog/catalog.h"
+#include "storage/text/json.h"
 
 /**
  * Ask for one. The spec: {"ids": [id or glob], left out: all; "repair": true; "rate": bytes a second}.

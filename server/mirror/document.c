@@ -1,7 +1,7 @@
 /* A rule as a document: see document.h. */
 #include "server/mirror/document.h"
 
-#include "storage/base/time.h"
+#include "storage/text/time.h"
 
 static void put_ms(struct hub_json *json, const char *key, int64_t unix_ms)
 {

@@ -1,7 +1,7 @@
 /* What rules leave out: see left.h. */
 #include "server/mirror/left.h"
 
-#include "storage/base/number.h"
+#include "storage/text/number.h"
 
 #include <inttypes.h>
 #include <stdio.h>

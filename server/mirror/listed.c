@@ -3,11 +3,11 @@
 
 #include "server/mirror/spec.h"
 #include "server/mirror/work.h"
-#include "storage/base/fs.h"
-#include "storage/base/spell.h"
-#include "storage/base/time.h"
-#include "storage/base/version.h"
+#include "storage/ids/spell.h"
+#include "storage/ids/version.h"
+#include "storage/io/fs.h"
 #include "storage/model/known.h"
+#include "storage/text/time.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -4,9 +4,9 @@
 #include "server/mirror/listed.h"
 #include "server/mirror/spec.h"
 #include "server/mirror/work.h"
-#include "storage/base/id.h"
 #include "storage/base/order.h"
 #include "storage/catalog/upstream.h"
+#include "storage/ids/id.h"
 #include "storage/model/record.h"
 #include "storage/transfer/publish.h"
 

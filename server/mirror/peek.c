@@ -3,7 +3,7 @@
 
 #include "server/mirror/work.h"
 #include "storage/base/order.h"
-#include "storage/base/time.h"
+#include "storage/text/time.h"
 #include "storage/transfer/hash.h"
 
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 #include "server/mirror/pulls.h"
 
 #include "server/mirror/work.h"
-#include "storage/base/number.h"
-#include "storage/base/time.h"
+#include "storage/text/number.h"
+#include "storage/text/time.h"
 
 #include <stdio.h>
 #include <stdlib.h>

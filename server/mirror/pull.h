@@ -8,7 +8,7 @@
 
 #include "server/mirror/mirror.h"
 #include "storage/base/digest.h"
-#include "storage/base/fetch.h"
+#include "storage/io/fetch.h"
 
 #define HUB_PULL "pull" /* kind of the jobs */
 #define HUB_PULL_HELD (64 * KIB)

@@ -2,8 +2,8 @@
 #include "server/mirror/pulls.h"
 
 #include "server/mirror/work.h"
-#include "storage/base/fs.h"
-#include "storage/base/time.h"
+#include "storage/io/fs.h"
+#include "storage/text/time.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

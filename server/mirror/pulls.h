@@ -7,7 +7,7 @@
 #define HUB_MIRROR_PULLS_H
 
 #include "server/mirror/coming.h"
-#include "storage/base/revision.h"
+#include "storage/ids/revision.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,10 +1,10 @@
 /* What a mirror rule asks for: see spec.h. */
 #include "server/mirror/spec.h"
 
-#include "storage/base/id.h"
 #include "storage/base/order.h"
-#include "storage/base/spell.h"
 #include "storage/catalog/presence.h"
+#include "storage/ids/id.h"
+#include "storage/ids/spell.h"
 #include "storage/remote/remote.h"
 
 #include <ctype.h>

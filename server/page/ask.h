@@ -6,7 +6,7 @@
 #define HUB_PAGE_ASK_H
 
 #include "server/http/http.h"
-#include "storage/base/json.h"
+#include "storage/text/json.h"
 
 /**
  * The document at an address of the API ("/api/v1/datasets/ID?limit=3"), for the request of a page that may block.

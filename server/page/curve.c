@@ -1,7 +1,7 @@
 /* Curves of an episode: see curve.h. */
 #include "server/page/curve.h"
 
-#include "storage/base/number.h"
+#include "storage/text/number.h"
 
 #include <math.h>
 #include <stdio.h>

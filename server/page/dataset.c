@@ -5,7 +5,7 @@
 #include "server/page/recipes.h"
 #include "server/page/spaces.h"
 #include "server/page/svg.h"
-#include "storage/base/number.h"
+#include "storage/text/number.h"
 
 #include <stdio.h>
 

@@ -3,8 +3,8 @@
 
 #include "server/api/reply.h"
 #include "server/page/handlers.h"
-#include "storage/base/number.h"
-#include "storage/base/uri.h"
+#include "storage/text/number.h"
+#include "storage/text/uri.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
 #include "server/page/out.h"
 
 #include "server/page/assets.h"
-#include "storage/base/number.h"
-#include "storage/base/utf8.h"
+#include "storage/text/number.h"
+#include "storage/text/utf8.h"
 
 #include <inttypes.h>
 #include <math.h>

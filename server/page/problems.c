@@ -1,7 +1,7 @@
 /* The status of a dataset and its problems: see problems.h. */
 #include "server/page/problems.h"
 
-#include "storage/base/time.h"
+#include "storage/text/time.h"
 
 #include <stdio.h>
 #include <stdlib.h>

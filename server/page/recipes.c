@@ -4,8 +4,8 @@
 #include "server/api/app.h"
 #include "server/page/lanes.h"
 #include "server/page/problems.h"
-#include "storage/base/uri.h"
 #include "storage/query/where.h"
+#include "storage/text/uri.h"
 
 #include <inttypes.h>
 

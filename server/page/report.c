@@ -4,8 +4,8 @@
 #include "server/http/log.h"
 #include "server/page/ask.h"
 #include "server/page/handlers.h"
-#include "storage/base/json.h"
-#include "storage/base/time.h"
+#include "storage/text/json.h"
+#include "storage/text/time.h"
 
 static void tell(struct hub_log *log, const json_t *report)
 {

@@ -1,8 +1,8 @@
 /* Drawings: histograms whose bars open their episodes, outcomes, sparklines. */
 #include "server/page/svg.h"
 
-#include "storage/base/base64.h"
-#include "storage/base/number.h"
+#include "storage/text/base64.h"
+#include "storage/text/number.h"
 
 #include <math.h>
 #include <stdio.h>

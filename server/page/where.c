@@ -2,8 +2,8 @@
 #include "server/page/where.h"
 
 #include "server/page/lanes.h"
-#include "storage/base/number.h"
 #include "storage/query/where.h"
+#include "storage/text/number.h"
 
 #include <math.h>
 #include <stdlib.h>

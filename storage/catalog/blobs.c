@@ -4,7 +4,7 @@
 #include "storage/catalog/blobs.h"
 
 #include "storage/base/digest.h"
-#include "storage/base/id.h"
+#include "storage/ids/id.h"
 
 #include <stdlib.h>
 

@@ -21,9 +21,9 @@
 #ifndef HUB_CATALOG_CATALOG_H
 #define HUB_CATALOG_CATALOG_H
 
-#include "storage/base/roots.h"
 #include "storage/catalog/dataset.h"
 #include "storage/catalog/summary.h"
+#include "storage/io/roots.h"
 
 struct hub_catalog_options {
     const char *state; /* directory: hub.db, index-N.db, side/ */

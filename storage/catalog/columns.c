@@ -2,7 +2,7 @@
  * texts that are the same as shortly before one is kept. */
 #include "storage/catalog/columns.h"
 
-#include "storage/base/number.h"
+#include "storage/text/number.h"
 
 #include <stdio.h>
 #include <stdlib.h>

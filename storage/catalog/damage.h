@@ -5,8 +5,8 @@
 #ifndef HUB_CATALOG_DAMAGE_H
 #define HUB_CATALOG_DAMAGE_H
 
-#include "storage/base/fs.h"
 #include "storage/catalog/catalog.h"
+#include "storage/io/fs.h"
 
 struct hub_damage {
     uint32_t root;

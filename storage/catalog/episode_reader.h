@@ -9,7 +9,7 @@
 #include "storage/catalog/measured_values.h"
 #include "storage/query/where.h"
 
-#include "storage/base/json.h"
+#include "storage/text/json.h"
 
 struct columns_ref;
 

@@ -8,8 +8,8 @@
  * the first bytes of a long text, whose rest the episode itself tells; empty: it has none. */
 #include "storage/catalog/episode_reader.h"
 
-#include "storage/base/number.h"
 #include "storage/base/order.h"
+#include "storage/text/number.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,11 +3,11 @@
 #ifndef HUB_CATALOG_INTERNAL_H
 #define HUB_CATALOG_INTERNAL_H
 
-#include "storage/base/fs.h"
 #include "storage/base/lru.h"
 #include "storage/catalog/catalog.h"
 #include "storage/catalog/db.h"
 #include "storage/catalog/write.h"
+#include "storage/io/fs.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

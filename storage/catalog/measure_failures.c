@@ -1,8 +1,8 @@
 /* Parts whose measuring failed, in memory: see measures.h. There are none, or a few. */
 #include "storage/catalog/measures.h"
 
-#include "storage/base/time.h"
 #include "storage/catalog/internal.h"
+#include "storage/text/time.h"
 
 #include <stdio.h>
 #include <stdlib.h>

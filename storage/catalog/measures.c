@@ -5,8 +5,8 @@
  * A column is kept in runs, each a column too: the first under its name, run N as "#N:NAME". No name of a column begins so. */
 #include "storage/catalog/measures.h"
 
-#include "storage/base/time.h"
 #include "storage/catalog/publish.h"
+#include "storage/text/time.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* Ids of a snapshot nearest in spelling to one that is not there. */
 #include "storage/catalog/internal.h"
 
-#include "storage/base/id.h"
 #include "storage/base/nearest.h"
+#include "storage/ids/id.h"
 
 uint32_t hub_snapshot_nearest(const struct hub_snapshot *snapshot, struct hub_view id,
                               const struct hub_summary **out, uint32_t limit)

@@ -3,9 +3,9 @@
  * problem after the other. */
 #include "storage/catalog/publish.h"
 
-#include "storage/base/json.h"
 #include "storage/base/pack.h"
 #include "storage/model/problem.h"
+#include "storage/text/json.h"
 
 #include <stdarg.h>
 #include <stdio.h>

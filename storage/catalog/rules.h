@@ -4,8 +4,8 @@
 #ifndef HUB_CATALOG_RULES_H
 #define HUB_CATALOG_RULES_H
 
-#include "storage/base/json.h"
 #include "storage/catalog/jobs.h"
+#include "storage/text/json.h"
 
 enum { HUB_MAX_RULES = 1000, HUB_RULE_NAME_CHARS = 64 };
 

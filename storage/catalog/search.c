@@ -5,7 +5,7 @@
 #include "storage/catalog/search.h"
 
 #include "storage/base/order.h"
-#include "storage/base/utf8.h"
+#include "storage/text/utf8.h"
 
 #include <stdlib.h>
 #include <strings.h>

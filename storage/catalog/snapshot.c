@@ -3,12 +3,12 @@
  * and otherwise touch only what their thread holds. */
 #include "storage/catalog/internal.h"
 
-#include "storage/base/hf_cache.h"
-#include "storage/base/id.h"
 #include "storage/base/order.h"
-#include "storage/base/time.h"
-#include "storage/base/version.h"
+#include "storage/ids/hf_cache.h"
+#include "storage/ids/id.h"
+#include "storage/ids/version.h"
 #include "storage/model/record.h"
+#include "storage/text/time.h"
 
 #include <sched.h>
 #include <stdlib.h>

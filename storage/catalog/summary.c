@@ -2,7 +2,7 @@
  * who loads it, and its row. */
 #include "storage/catalog/search.h"
 
-#include "storage/base/version.h"
+#include "storage/ids/version.h"
 #include "storage/model/known.h"
 
 #include <stdio.h>

@@ -5,8 +5,8 @@
 #ifndef HUB_ENCODE_BLOCK_H
 #define HUB_ENCODE_BLOCK_H
 
-#include "storage/base/json.h"
 #include "storage/read/read.h"
+#include "storage/text/json.h"
 
 enum { HUB_BLOCK_COLUMNS = 300 };
 

@@ -5,8 +5,8 @@
 #ifndef HUB_ENCODE_DIGITS_H
 #define HUB_ENCODE_DIGITS_H
 
-#include "storage/base/number.h"
 #include "storage/model/dtype.h"
+#include "storage/text/number.h"
 
 #include <math.h>
 

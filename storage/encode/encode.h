@@ -6,8 +6,8 @@
 #ifndef HUB_ENCODE_ENCODE_H
 #define HUB_ENCODE_ENCODE_H
 
-#include "storage/base/json.h"
 #include "storage/read/read.h"
+#include "storage/text/json.h"
 
 /** Rows that are runs of bytes to npz: padded to the longest, with their lengths. */
 bool hub_encode_as_bytes(enum hub_field_type type, const struct hub_variant *variant);

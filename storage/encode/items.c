@@ -1,7 +1,7 @@
 /* Rows as items: see encode.h. */
 #include "storage/encode/encode.h"
 
-#include "storage/base/utf8.h"
+#include "storage/text/utf8.h"
 
 uint64_t hub_item_count(const struct hub_rows *rows)
 {

@@ -1,9 +1,9 @@
 /* Rows as JSON arrays. Text is put together in a small buffer on the stack and handed over by the kilobyte,
  * so that neither a bracket nor a number costs a call with checks. */
-#include "storage/base/json.h"
-#include "storage/base/base64.h"
+#include "storage/text/json.h"
 #include "storage/encode/digits.h"
 #include "storage/encode/representation.h"
+#include "storage/text/base64.h"
 
 #include <inttypes.h>
 

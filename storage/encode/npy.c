@@ -3,9 +3,9 @@
  * https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
  * Headers leave room for the first dimension to grow, as numpy's do.
  */
-#include "storage/base/number.h"
-#include "storage/base/utf8.h"
 #include "storage/encode/representation.h"
+#include "storage/text/number.h"
+#include "storage/text/utf8.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /**
  * A representation is a row: what it is called, and what writes it. An encoding is one answer in one of them.
  * To add one: a file with its `struct hub_writer hub_write_NAME`, and a row in
- * storage/base/representations.h.
+ * storage/ids/representations.h.
  */
 #ifndef HUB_ENCODE_REPRESENTATION_H
 #define HUB_ENCODE_REPRESENTATION_H

@@ -1,7 +1,7 @@
 /* The table of representations, and the words of a refusal. */
 #include "storage/encode/representation.h"
 
-#include "storage/base/representations.h"
+#include "storage/ids/representations.h"
 
 #include <stdio.h>
 

@@ -1,13 +1,13 @@
 /**
  * JSON of any size, read once from a source in bounded memory: a file of the job, or a string inside it that
- * holds JSON itself (Minari's spaces are such). Values go out as strict JSON (storage/base/json.h) into a
+ * holds JSON itself (Minari's spaces are such). Values go out as strict JSON (storage/text/json.h) into a
  * buffer with a ceiling; what is too long to be shown is still read and checked.
  */
 #ifndef HUB_FORMATS_JSON_STREAM_H
 #define HUB_FORMATS_JSON_STREAM_H
 
-#include "storage/base/json.h"
 #include "storage/formats/source.h"
+#include "storage/text/json.h"
 
 enum { HUB_JSON_MAX_VALUES = 256, HUB_JSON_MAX_SHOWN_TEXT = 1024 };
 

@@ -2,7 +2,7 @@
 #include "storage/formats/npy.h"
 
 #include "storage/base/cursor.h"
-#include "storage/base/number.h"
+#include "storage/text/number.h"
 
 #define NPY_MAX_HEADER (64 * KIB)
 

@@ -1,7 +1,7 @@
 /* The worker's process as the hub sees it: started with an empty environment and no descriptors but its own,
  * restarted when it died, not too often. */
-#include "storage/base/time.h"
 #include "storage/inspect/inspector_state.h"
+#include "storage/text/time.h"
 
 #include <errno.h>
 #include <fcntl.h>

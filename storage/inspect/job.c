@@ -2,10 +2,10 @@
  * One job with its child: sends the job, hands out descriptors, proves what comes back, keeps the time.
  * Whatever the child does wrong ends it, and nothing of the job is kept.
  */
-#include "storage/base/time.h"
 #include "storage/inspect/inspector_state.h"
 #include "storage/inspect/job_state.h"
 #include "storage/inspect/proof.h"
+#include "storage/text/time.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,10 +1,10 @@
 /* UTF-8, one-line texts, paths, facts: see text.h. */
 #include "storage/inspect/text.h"
 
-#include "storage/base/fs.h"
-#include "storage/base/number.h"
-#include "storage/base/utf8.h"
+#include "storage/io/fs.h"
 #include "storage/model/record.h"
+#include "storage/text/number.h"
+#include "storage/text/utf8.h"
 
 /* Bytes of the character at `at` other than NUL, 0 when there is none. */
 static size_t character(struct hub_view text, size_t at)

@@ -6,7 +6,7 @@
 #ifndef HUB_INSPECT_TEXT_H
 #define HUB_INSPECT_TEXT_H
 
-#include "storage/base/json.h"
+#include "storage/text/json.h"
 
 /** Well-formed UTF-8 (no surrogates, no overlong forms) without NUL. */
 bool hub_text_valid(struct hub_view text);

@@ -1,7 +1,7 @@
 /* Numbers within rows of JSON text: see leaf.h. */
 #include "storage/measure/leaf.h"
 
-#include "storage/base/json.h"
+#include "storage/text/json.h"
 
 #include <math.h>
 #include <stdlib.h>

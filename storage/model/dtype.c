@@ -2,7 +2,7 @@
  * headers. */
 #include "storage/model/dtype.h"
 
-#include "storage/base/number.h"
+#include "storage/text/number.h"
 
 #define MAX_ROW_BYTES GIB
 

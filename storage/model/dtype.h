@@ -6,7 +6,7 @@
 #ifndef HUB_MODEL_DTYPE_H
 #define HUB_MODEL_DTYPE_H
 
-#include "storage/base/json.h"
+#include "storage/text/json.h"
 
 #define HUB_MAX_RANK 8 /* trailing dimensions of a row */
 

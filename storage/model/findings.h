@@ -5,8 +5,8 @@
 #ifndef HUB_MODEL_FINDINGS_H
 #define HUB_MODEL_FINDINGS_H
 
-#include "storage/base/json.h"
 #include "storage/model/record.h"
+#include "storage/text/json.h"
 
 struct hub_found_claim {
     const char *format;

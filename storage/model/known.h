@@ -8,8 +8,8 @@
 #ifndef HUB_MODEL_KNOWN_H
 #define HUB_MODEL_KNOWN_H
 
-#include "storage/base/json.h"
 #include "storage/model/dtype.h"
+#include "storage/text/json.h"
 
 enum hub_known {
     HUB_KNOWN_ENV = 0,

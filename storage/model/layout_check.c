@@ -4,8 +4,8 @@
  * their table, and the entries that pieces name are counted, so that no small blob can make the check (or a
  * reader) visit the same table again and again.
  */
-#include "storage/base/utf8.h"
 #include "storage/model/layout_table.h"
+#include "storage/text/utf8.h"
 
 #include <inttypes.h>
 

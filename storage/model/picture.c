@@ -1,7 +1,7 @@
 /* Rows of numbers that are pictures: see picture.h. */
 #include "storage/model/picture.h"
 
-#include "storage/base/number.h"
+#include "storage/text/number.h"
 
 #include <strings.h>
 

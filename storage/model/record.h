@@ -7,7 +7,7 @@
 #ifndef HUB_MODEL_RECORD_H
 #define HUB_MODEL_RECORD_H
 
-#include "storage/base/fs.h"
+#include "storage/io/fs.h"
 #include "storage/model/dtype.h"
 
 /* Ceilings on what one inspection may say. */

@@ -1,7 +1,7 @@
 /* Spaces as facts have them: see space.h. */
 #include "storage/model/space.h"
 
-#include "storage/base/number.h"
+#include "storage/text/number.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
 #ifndef HUB_MODEL_SPACE_H
 #define HUB_MODEL_SPACE_H
 
-#include "storage/base/json.h"
+#include "storage/text/json.h"
 
 /** The box of "actions/arm/left" lies in the action space at arm, left. Borrowed; NULL: there is none. */
 const json_t *hub_space_at(const json_t *space, const char *path);

@@ -1,9 +1,9 @@
 /* Heads of answers: see answer.h. */
 #include "storage/net/answer.h"
 
-#include "storage/base/base64.h"
-#include "storage/base/time.h"
-#include "storage/base/utf8.h"
+#include "storage/text/base64.h"
+#include "storage/text/time.h"
+#include "storage/text/utf8.h"
 
 #include <stdio.h>
 #include <strings.h>

@@ -1,7 +1,7 @@
 /* Error answers: see problem.h. */
 #include "storage/net/problem.h"
 
-#include "storage/base/json.h"
+#include "storage/text/json.h"
 
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
 #include "storage/net/rate.h"
 
 #include "storage/base/buf.h"
-#include "storage/base/time.h"
+#include "storage/text/time.h"
 
 /* What was not used before does not count: nothing comes in bursts after a pause. */
 void hub_rate_add(struct hub_rate *rate, uint64_t bytes)

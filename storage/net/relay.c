@@ -1,6 +1,6 @@
 /* Requests passed on: see relay.h. */
 #include "storage/net/relay.h"
-#include "storage/base/time.h"
+#include "storage/text/time.h"
 
 #include <ctype.h>
 #include <curl/curl.h>

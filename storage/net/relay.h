@@ -10,7 +10,7 @@
 #define HUB_NET_RELAY_H
 
 #include "storage/base/buf.h"
-#include "storage/base/fetch.h"
+#include "storage/io/fetch.h"
 
 struct hub_relay;
 

@@ -1,9 +1,9 @@
 /* HTTP over libcurl: see transport.h. One curl multi handle, one easy handle a connection. */
 #include "storage/net/transport.h"
 
-#include "storage/base/time.h"
 #include "storage/net/problem.h"
 #include "storage/net/redirect.h"
+#include "storage/text/time.h"
 
 #include <assert.h>
 #include <curl/curl.h>

@@ -6,10 +6,10 @@
 #ifndef HUB_PROGRAM_CLI_H
 #define HUB_PROGRAM_CLI_H
 
-#include "storage/base/json.h"
-#include "storage/base/version.h"
+#include "storage/ids/version.h"
 #include "storage/inspect/inspect.h"
 #include "storage/scan/discover.h"
+#include "storage/text/json.h"
 #include "storage/worker/format.h"
 
 enum {

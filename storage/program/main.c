@@ -1,7 +1,7 @@
 /* minari-inspect: what is this dataset? Also the hub's worker (--worker), which runs the same drivers in the
  * same sandbox. */
-#include "storage/base/fs.h"
 #include "storage/formats/registry.h"
+#include "storage/io/fs.h"
 #include "storage/program/cli.h"
 #include "storage/worker/worker.h"
 

@@ -1,6 +1,6 @@
 #include "storage/query/value.h"
 
-#include "storage/base/number.h"
+#include "storage/text/number.h"
 
 #include <math.h>
 

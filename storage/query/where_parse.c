@@ -2,7 +2,7 @@
 #include "storage/query/where_inside.h"
 
 #include "storage/base/nearest.h"
-#include "storage/base/number.h"
+#include "storage/text/number.h"
 
 #include <ctype.h>
 #include <errno.h>

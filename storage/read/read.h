@@ -7,9 +7,9 @@
 #ifndef HUB_READ_READ_H
 #define HUB_READ_READ_H
 
-#include "storage/base/fetch.h"
 #include "storage/base/parallel.h"
-#include "storage/base/roots.h"
+#include "storage/io/fetch.h"
+#include "storage/io/roots.h"
 #include "storage/model/layout.h"
 
 /* ---- file stores ---- */

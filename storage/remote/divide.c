@@ -1,8 +1,8 @@
 /* A tree of files cut into datasets, by names alone: see found.h. */
 #include "storage/remote/found.h"
 
-#include "storage/base/id.h"
 #include "storage/base/order.h"
+#include "storage/ids/id.h"
 #include "storage/model/format_marks.h"
 
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 /* Datasets of remotes that keep only files: see found.h. */
 #include "storage/remote/found.h"
 
-#include "storage/base/id.h"
 #include "storage/base/nearest.h"
 #include "storage/base/order.h"
-#include "storage/base/time.h"
-#include "storage/base/version.h"
+#include "storage/ids/id.h"
+#include "storage/ids/version.h"
 #include "storage/remote/bounds.h"
+#include "storage/text/time.h"
 
 #include <inttypes.h>
 #include <stdio.h>

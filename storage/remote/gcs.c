@@ -3,12 +3,12 @@
 #include "storage/remote/found.h"
 #include "storage/remote/token.h"
 
-#include "storage/base/base64.h"
-#include "storage/base/fs.h"
-#include "storage/base/id.h"
-#include "storage/base/number.h"
-#include "storage/base/time.h"
-#include "storage/base/uri.h"
+#include "storage/ids/id.h"
+#include "storage/io/fs.h"
+#include "storage/text/base64.h"
+#include "storage/text/number.h"
+#include "storage/text/time.h"
+#include "storage/text/uri.h"
 
 #include <stdio.h>
 #include <stdlib.h>

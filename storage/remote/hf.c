@@ -3,12 +3,12 @@
  * at a commit. Spec: https://huggingface.co/docs/hub/api */
 #include "storage/remote/found.h"
 
-#include "storage/base/fs.h"
-#include "storage/base/id.h"
 #include "storage/base/order.h"
-#include "storage/base/time.h"
-#include "storage/base/uri.h"
+#include "storage/ids/id.h"
+#include "storage/io/fs.h"
 #include "storage/model/format_marks.h"
+#include "storage/text/time.h"
+#include "storage/text/uri.h"
 
 #include <fcntl.h>
 #include <limits.h>

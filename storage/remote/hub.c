@@ -1,10 +1,10 @@
 /* A hub as a remote: see hub.h. */
 #include "storage/remote/hub.h"
 
-#include "storage/base/id.h"
-#include "storage/base/spell.h"
-#include "storage/base/time.h"
-#include "storage/base/uri.h"
+#include "storage/ids/id.h"
+#include "storage/ids/spell.h"
+#include "storage/text/time.h"
+#include "storage/text/uri.h"
 
 #include <stdlib.h>
 

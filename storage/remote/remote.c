@@ -1,9 +1,9 @@
 /* Remotes: the table, and what the kinds share. */
 #include "storage/remote/remote.h"
 
-#include "storage/base/fs.h"
-#include "storage/base/id.h"
 #include "storage/base/order.h"
+#include "storage/ids/id.h"
+#include "storage/io/fs.h"
 
 #include <stdlib.h>
 #include <strings.h>

@@ -6,9 +6,9 @@
 #ifndef HUB_REMOTE_REMOTE_H
 #define HUB_REMOTE_REMOTE_H
 
-#include "storage/base/json.h"
-#include "storage/base/revision.h"
+#include "storage/ids/revision.h"
 #include "storage/net/transport.h"
+#include "storage/text/json.h"
 
 struct hub_remote {
     const struct hub_remote_kind *kind;

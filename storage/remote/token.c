@@ -1,10 +1,10 @@
 /* Tokens of service accounts: see token.h. */
 #include "storage/remote/token.h"
 
-#include "storage/base/base64.h"
-#include "storage/base/fs.h"
-#include "storage/base/json.h"
-#include "storage/base/time.h"
+#include "storage/io/fs.h"
+#include "storage/text/base64.h"
+#include "storage/text/json.h"
+#include "storage/text/time.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

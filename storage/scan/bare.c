@@ -1,7 +1,7 @@
 /* Datasets without parts: one at a time, or many in one transaction, for a tree of plain folders has as many
  * as it has folders. */
-#include "storage/base/time.h"
 #include "storage/scan/state.h"
+#include "storage/text/time.h"
 
 #include <stdlib.h>
 

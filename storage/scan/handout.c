@@ -1,7 +1,7 @@
 /* Handing out what the walk found: an id for each, its own among all, and what was wrong with the place. */
-#include "storage/base/hf_cache.h"
-#include "storage/base/id.h"
-#include "storage/base/spell.h"
+#include "storage/ids/hf_cache.h"
+#include "storage/ids/id.h"
+#include "storage/ids/spell.h"
 #include "storage/scan/discover_state.h"
 
 #include <inttypes.h>

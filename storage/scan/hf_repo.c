@@ -1,6 +1,6 @@
 /* A repo in the cache of huggingface_hub: one of its snapshots is its dataset, others are called by their
  * commits. */
-#include "storage/base/hf_cache.h"
+#include "storage/ids/hf_cache.h"
 #include "storage/scan/discover_state.h"
 
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* The datasets that are known: a table by id, the queue of those to inspect, and what names a state of
  * one. */
-#include "storage/base/time.h"
 #include "storage/scan/state.h"
+#include "storage/text/time.h"
 
 #include <stdlib.h>
 

@@ -6,7 +6,7 @@
 #include "storage/scan/locks.h"
 
 #include "storage/base/buf.h"
-#include "storage/base/time.h"
+#include "storage/text/time.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,7 +5,7 @@
 #include "storage/scan/measure_state.h"
 
 #include "storage/base/order.h"
-#include "storage/base/time.h"
+#include "storage/text/time.h"
 
 #include <sched.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Measuring one dataset, part by part: see measure_state.h. */
-#include "storage/base/time.h"
 #include "storage/scan/measure_part.h"
 #include "storage/scan/measure_state.h"
+#include "storage/text/time.h"
 
 #include <stdlib.h>
 

@@ -2,8 +2,8 @@
 #ifndef HUB_SCAN_MEASURE_STATE_H
 #define HUB_SCAN_MEASURE_STATE_H
 
-#include "storage/base/fetch.h"
 #include "storage/catalog/measures.h"
+#include "storage/io/fetch.h"
 #include "storage/scan/measure_turn.h"
 
 #include <pthread.h>

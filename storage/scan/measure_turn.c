@@ -1,7 +1,7 @@
 /* When measuring may go on: see measure_turn.h. */
 #include "storage/scan/measure_turn.h"
 
-#include "storage/base/time.h"
+#include "storage/text/time.h"
 
 enum { MEMORY_MS = 3000, REQUESTS_MS = 500, WAIT_MS = 2, AWAKE_MS = 100 };
 /* Decoded bytes a second, while nobody asks for anything and while somebody does. */

@@ -1,8 +1,8 @@
 /* Parts joined: see merged.h. */
 #include "storage/scan/merged.h"
 
-#include "storage/base/json.h"
 #include "storage/model/space.h"
+#include "storage/text/json.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * published. */
 #include "storage/scan/state.h"
 
-#include "storage/base/time.h"
+#include "storage/text/time.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -1,5 +1,5 @@
 #include "storage/scan/side.h"
-#include "storage/base/time.h"
+#include "storage/text/time.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,9 +3,9 @@
  * pending); what is gone is removed. */
 #include "storage/scan/state.h"
 
-#include "storage/base/revision.h"
-#include "storage/base/time.h"
 #include "storage/catalog/presence.h"
+#include "storage/ids/revision.h"
+#include "storage/text/time.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /* Listing directories beneath the roots: see walk.h. */
 #include "storage/scan/walk.h"
 
-#include "storage/base/credentials.h"
-#include "storage/base/fs.h"
-#include "storage/base/id.h"
 #include "storage/base/order.h"
-#include "storage/base/time.h"
+#include "storage/ids/id.h"
+#include "storage/io/credentials.h"
+#include "storage/io/fs.h"
+#include "storage/text/time.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -2,8 +2,8 @@
 #ifndef HUB_SCAN_WALK_H
 #define HUB_SCAN_WALK_H
 
-#include "storage/base/roots.h"
 #include "storage/inspect/formats.h"
+#include "storage/io/roots.h"
 #include "storage/model/findings.h"
 
 #include <stdatomic.h>

@@ -2,7 +2,7 @@
  * sweep is worth while. What does not fit, and network file systems, wait for the next regular sweep. */
 #include "storage/scan/state.h"
 
-#include "storage/base/id.h"
+#include "storage/ids/id.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,7 +5,7 @@
 #include "storage/scan/side.h"
 #include "storage/scan/state.h"
 
-#include "storage/base/time.h"
+#include "storage/text/time.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
  * is asked for by HEAD. */
 #include "storage/transfer/check.h"
 
-#include "storage/base/time.h"
-#include "storage/base/uri.h"
+#include "storage/text/time.h"
+#include "storage/text/uri.h"
 
 #include <stdlib.h>
 #include <time.h>

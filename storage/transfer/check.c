@@ -1,7 +1,7 @@
 /* Verification of a download: see check.h. */
 #include "storage/transfer/check.h"
 
-#include "storage/base/fs.h"
+#include "storage/io/fs.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* Digests of files: see hash.h. */
 #include "storage/transfer/hash.h"
 
-#include "storage/base/fs.h"
+#include "storage/io/fs.h"
 
 #include <errno.h>
 #include <inttypes.h>

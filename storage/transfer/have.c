@@ -1,7 +1,7 @@
 /* Links and copies of files that lie here: see have.h. */
 #include "storage/transfer/have.h"
 
-#include "storage/base/fs.h"
+#include "storage/io/fs.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,12 +1,12 @@
 /* Datasets out of a tar: see import.h. */
 #include "storage/transfer/import.h"
 
-#include "storage/base/fs.h"
-#include "storage/base/id.h"
-#include "storage/base/number.h"
 #include "storage/base/order.h"
-#include "storage/base/revision.h"
-#include "storage/base/spell.h"
+#include "storage/ids/id.h"
+#include "storage/ids/revision.h"
+#include "storage/ids/spell.h"
+#include "storage/io/fs.h"
+#include "storage/text/number.h"
 #include "storage/transfer/publish.h"
 #include "storage/transfer/spaces.h"
 #include "storage/transfer/staging.h"

@@ -3,7 +3,7 @@
 
 #include "storage/base/cursor.h"
 #include "storage/base/digest.h"
-#include "storage/base/fs.h"
+#include "storage/io/fs.h"
 
 enum { BODY = HUB_SEGMENT_RECORD - 4 };
 

@@ -1,8 +1,8 @@
 /* Mending one file: see mend.h. */
 #include "storage/transfer/mend.h"
 
-#include "storage/base/fs.h"
 #include "storage/base/order.h"
+#include "storage/io/fs.h"
 #include "storage/transfer/check.h"
 #include "storage/transfer/pieces.h"
 

@@ -1,8 +1,8 @@
 /* Fetching the segments of a plan: see pieces.h. */
 #include "storage/transfer/pieces.h"
 
-#include "storage/base/fs.h"
-#include "storage/base/uri.h"
+#include "storage/io/fs.h"
+#include "storage/text/uri.h"
 #include "storage/transfer/trail.h"
 
 #include <errno.h>

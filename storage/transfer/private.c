@@ -1,9 +1,9 @@
 /* The private folder of a root: see private.h. */
 #include "storage/transfer/private.h"
 
-#include "storage/base/fs.h"
-#include "storage/base/id.h"
-#include "storage/base/time.h"
+#include "storage/ids/id.h"
+#include "storage/io/fs.h"
+#include "storage/text/time.h"
 
 #include <errno.h>
 #include <fcntl.h>

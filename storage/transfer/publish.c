@@ -1,12 +1,12 @@
 /* Publishing by rename: see publish.h. */
 #include "storage/transfer/publish.h"
 
-#include "storage/base/fs.h"
-#include "storage/base/id.h"
-#include "storage/base/json.h"
 #include "storage/base/order.h"
-#include "storage/base/roots.h"
+#include "storage/ids/id.h"
+#include "storage/io/fs.h"
+#include "storage/io/roots.h"
 #include "storage/remote/remote.h"
+#include "storage/text/json.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /* .minari-hub.json: see record.h. */
 #include "storage/transfer/record.h"
 
-#include "storage/base/fs.h"
-#include "storage/base/time.h"
+#include "storage/io/fs.h"
+#include "storage/text/time.h"
 #include "storage/transfer/staging.h"
 
 #include <fcntl.h>

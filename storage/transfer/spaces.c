@@ -1,9 +1,9 @@
 /* Namespaces: see spaces.h. */
 #include "storage/transfer/spaces.h"
 
-#include "storage/base/fs.h"
-#include "storage/base/id.h"
-#include "storage/base/spell.h"
+#include "storage/ids/id.h"
+#include "storage/ids/spell.h"
+#include "storage/io/fs.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* Unfinished downloads: see staging.h. */
 #include "storage/transfer/staging.h"
 
-#include "storage/base/fs.h"
 #include "storage/base/order.h"
+#include "storage/io/fs.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -10,7 +10,7 @@
 #ifndef HUB_TRANSFER_STAGING_H
 #define HUB_TRANSFER_STAGING_H
 
-#include "storage/base/id.h"
+#include "storage/ids/id.h"
 #include "storage/remote/remote.h"
 #include "storage/transfer/hash.h"
 #include "storage/transfer/journal.h"

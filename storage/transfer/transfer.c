@@ -1,9 +1,9 @@
 /* A dataset on its way: fetch, check, publish. See transfer.h. */
 #include "storage/transfer/transfer.h"
 
-#include "storage/base/fs.h"
-#include "storage/base/number.h"
-#include "storage/base/time.h"
+#include "storage/io/fs.h"
+#include "storage/text/number.h"
+#include "storage/text/time.h"
 #include "storage/transfer/check.h"
 #include "storage/transfer/have.h"
 #include "storage/transfer/pieces.h"

@@ -1,11 +1,11 @@
 /* Unpacking tars: see unpack.h. */
 #include "storage/transfer/unpack.h"
 
-#include "storage/base/fs.h"
-#include "storage/base/id.h"
 #include "storage/base/order.h"
-#include "storage/base/spell.h"
-#include "storage/base/tar.h"
+#include "storage/ids/id.h"
+#include "storage/ids/spell.h"
+#include "storage/io/fs.h"
+#include "storage/io/tar.h"
 #include "storage/transfer/private.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* One job in the sandbox: plan and inspect; claims are in child_claim.c, the conversation with the hub in
  * child_talk.c. */
-#include "storage/base/time.h"
+#include "storage/text/time.h"
 #include "storage/worker/child_state.h"
 
 #include <stdlib.h>

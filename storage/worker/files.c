@@ -2,7 +2,7 @@
  * What drivers need of their files besides a descriptor: lookup by path, bounded reads, side data. Works over
  * any implementation of struct hub_files: the inspector's child, a test's folder.
  */
-#include "storage/base/time.h"
+#include "storage/text/time.h"
 #include "storage/worker/format.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* What a driver says, as frames: see sink.h. The layouts are in sink_layout.c. */
 #include "storage/worker/sink_state.h"
 
-#include "storage/base/json.h"
 #include "storage/inspect/text.h"
+#include "storage/text/json.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
  *   ceiling FILE npy|csv PORT           serves; prints "ready"
  *   ceiling FILE npy|csv EPISODE START  writes the body for these rows, to compare it with the hub's
  * The file is gen_data.py's: episode_N/observations, chunked, unfiltered float64. */
-#include "storage/base/number.h"
+#include "storage/text/number.h"
 
 #include <fcntl.h>
 #include <hdf5.h>

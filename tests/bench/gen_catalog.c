@@ -4,9 +4,9 @@
  *
  * usage: gen_catalog STATE [datasets [episodes of each]]      default 10000 100, and one set of 1,000,000 is
  * measured apart with gen_catalog STATE 1 1000000 */
-#include "storage/base/time.h"
 #include "storage/catalog/catalog.h"
 #include "storage/catalog/write.h"
+#include "storage/text/time.h"
 #include "tests/support/snapshot.h"
 
 #include <malloc.h>

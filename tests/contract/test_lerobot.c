@@ -1,6 +1,6 @@
 /* The lerobot driver over tests/fixtures/lerobot: what each set is said to hold. Its rows are compared in
  * test_rows.c. */
-#include "storage/base/json.h"
+#include "storage/text/json.h"
 #include "tests/support/contract.h"
 
 struct set_case {

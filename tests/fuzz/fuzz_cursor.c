@@ -1,6 +1,6 @@
 /* Cursors of paged answers: any text. What is accepted must come back when it is made again. */
 #include "server/api/cursor.h"
-#include "storage/base/base64.h"
+#include "storage/text/base64.h"
 
 #include <stdlib.h>
 

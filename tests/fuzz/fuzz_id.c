@@ -1,5 +1,5 @@
 /* Dataset ids: what the hub accepts is a safe relative path. */
-#include "storage/base/id.h"
+#include "storage/ids/id.h"
 
 #include <stdlib.h>
 

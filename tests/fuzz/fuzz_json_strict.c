@@ -1,5 +1,5 @@
 /* Tolerant JSON: what comes out parses as strict JSON, and is left alone by a second pass. */
-#include "storage/base/json.h"
+#include "storage/text/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* The spelling of paths: any path comes back as it was, and is spelled as text that an id may hold. */
-#include "storage/base/spell.h"
-#include "storage/base/utf8.h"
+#include "storage/ids/spell.h"
+#include "storage/text/utf8.h"
 
 #include <stdlib.h>
 

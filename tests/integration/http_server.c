@@ -2,7 +2,7 @@
  * floor alone: http_server [--file PATH] [--set OPTION=NUMBER]...; prints its port, serves until SIGTERM. */
 #include "server/api/app.h"
 #include "server/http/log.h"
-#include "storage/base/time.h"
+#include "storage/text/time.h"
 
 #include <malloc.h>
 #include <pthread.h>

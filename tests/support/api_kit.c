@@ -2,7 +2,7 @@
 #include "tests/support/api_kit.h"
 #include "server/routes.h"
 #include "storage/base/lru.h"
-#include "storage/base/roots.h"
+#include "storage/io/roots.h"
 #include "storage/read/read.h"
 #include "tests/support/scan_root.h"
 

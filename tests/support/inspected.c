@@ -1,7 +1,7 @@
 /* See inspected.h. */
 #include "tests/support/inspected.h"
 
-#include "storage/base/id.h"
+#include "storage/ids/id.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -7,8 +7,8 @@
  * HUB_LATE_FILE  a file that is read at each fetch: "MIN MAX FAIL", milliseconds and how many of 1000 fetches
  * fail; without it 0 30 0
  */
-#include "storage/base/time.h"
 #include "storage/read/read.h"
+#include "storage/text/time.h"
 
 #include <errno.h>
 #include <fcntl.h>

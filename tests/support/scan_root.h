@@ -3,8 +3,8 @@
 #ifndef HUB_TESTS_SCAN_ROOT_H
 #define HUB_TESTS_SCAN_ROOT_H
 
-#include "storage/base/fs.h"
 #include "storage/inspect/inspect.h"
+#include "storage/io/fs.h"
 
 #include <errno.h>
 #include <fcntl.h>

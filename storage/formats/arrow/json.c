@@ -1,12 +1,12 @@
 /*
  * Rows of Arrow columns as JSON text: lists of structs, of texts or of bytes, and lists of numbers that are
  * neither arrays nor plain sequences. Bytes are base64; a struct is an object; numbers are as everywhere
- * (base/json.h). They are written into side data as pages of texts, as those of Parquet are.
+ * (text/json.h). They are written into side data as pages of texts, as those of Parquet are.
  */
 #include "storage/formats/arrow/json.h"
 
-#include "storage/base/base64.h"
-#include "storage/base/json.h"
+#include "storage/text/base64.h"
+#include "storage/text/json.h"
 
 #include <stdlib.h>
 

@@ -8,11 +8,11 @@
  *   version 2: version, flags (1: shared type), sizes as above, no padding version 3: and a character set
  *   before the name
  */
-#include "storage/base/base64.h"
 #include "storage/base/digest.h"
-#include "storage/base/json.h"
-#include "storage/base/number.h"
 #include "storage/formats/hdf5/h5_parse.h"
+#include "storage/text/base64.h"
+#include "storage/text/json.h"
+#include "storage/text/number.h"
 
 #include <inttypes.h>
 #include <math.h>

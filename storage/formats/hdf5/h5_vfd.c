@@ -1,7 +1,7 @@
 /* See h5_vfd.h. The library's own drivers call open, flock and stat, which the sandbox does not allow. */
 #include "storage/formats/hdf5/h5_vfd.h"
 
-#include "storage/base/fs.h"
+#include "storage/io/fs.h"
 
 #include <errno.h>
 #include <stdlib.h>

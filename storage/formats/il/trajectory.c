@@ -7,8 +7,8 @@
  * There is one observation more than transitions; where there are as many, the last action and done are
  * dropped, as the project's loader does.
  */
-#include "storage/base/json.h"
 #include "storage/formats/il/il.h"
+#include "storage/text/json.h"
 
 #include <math.h>
 #include <stdio.h>

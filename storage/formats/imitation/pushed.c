@@ -10,8 +10,8 @@
  */
 #include "storage/formats/imitation/imitation.h"
 
-#include "storage/base/number.h"
 #include "storage/formats/parquet/column.h"
+#include "storage/text/number.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Attributes of an episode as JSON, long ones by length and digest; keys with '/' become nested objects. */
-#include "storage/base/json.h"
 #include "storage/formats/kit/h5_kit.h"
+#include "storage/text/json.h"
 
 #include <stdlib.h>
 

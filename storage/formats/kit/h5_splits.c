@@ -1,6 +1,6 @@
 /* Splits that are lists of episodes' names, in datasets of text below a group: see h5_kit.h. */
-#include "storage/base/json.h"
 #include "storage/formats/kit/h5_kit.h"
+#include "storage/text/json.h"
 
 #include <stdlib.h>
 

@@ -2,8 +2,8 @@
  * The datasets below one episode's group, nested at will. Soft links are followed inside the file; external
  * and user-defined ones, cycles and depths beyond reason are problems, by name.
  */
-#include "storage/base/utf8.h"
 #include "storage/formats/kit/h5_kit.h"
+#include "storage/text/utf8.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
 #ifndef HUB_FORMATS_JSON_NUMBERS_H
 #define HUB_FORMATS_JSON_NUMBERS_H
 
-#include "storage/base/json.h"
 #include "storage/model/dtype.h"
+#include "storage/text/json.h"
 
 enum {
     HUB_JSON_NUMBERS_DEPTH = 8,    /* objects within each other */

@@ -1,7 +1,7 @@
 /* What all drivers share: see kit.h. */
 #include "storage/formats/kit/kit.h"
 
-#include "storage/base/number.h"
+#include "storage/text/number.h"
 
 #include <math.h>
 #include <stdio.h>

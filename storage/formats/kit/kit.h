@@ -3,10 +3,10 @@
 #ifndef HUB_FORMATS_KIT_H
 #define HUB_FORMATS_KIT_H
 
-#include "storage/base/json.h"
 #include "storage/base/order.h"
 #include "storage/formats/source.h"
 #include "storage/model/picture.h"
+#include "storage/text/json.h"
 
 /** Does a failure concern the object at hand alone (damaged, refused, too big, missing, not allowed)? Then it
  * is reported and the rest goes on. Everything else is about this machine, and ends the part. */

@@ -1,7 +1,7 @@
 /* LeRobot's metadata: JSON and JSON lines as Python writes them, whole or cut short, in both spellings that
  * are about. */
-#include "storage/base/number.h"
 #include "storage/formats/lerobot/lerobot.h"
+#include "storage/text/number.h"
 
 #include <stdio.h>
 #include <stdlib.h>

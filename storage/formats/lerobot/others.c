@@ -1,6 +1,6 @@
 /* What lies in the folder of a LeRobot dataset and is no part of it: a download takes it along. */
-#include "storage/base/number.h"
 #include "storage/formats/lerobot/lerobot.h"
+#include "storage/text/number.h"
 
 /* Folders that training and its tools write. */
 static bool is_of_a_tool(struct hub_view path)

@@ -1,7 +1,7 @@
 /* How a LeRobot dataset's files are to be called, by its written specification: what a reader that goes by the
  * templates of info.json would not find. Each rule that is broken is one problem, with its first case. */
-#include "storage/base/number.h"
 #include "storage/formats/lerobot/lerobot.h"
+#include "storage/text/number.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,9 +3,9 @@
  * since E4b), options flattened as options/<key>, and whatever else its writer kept. Keys with '/' become
  * nested objects.
  */
-#include "storage/base/json.h"
-#include "storage/base/number.h"
 #include "storage/formats/minari/minari.h"
+#include "storage/text/json.h"
+#include "storage/text/number.h"
 
 static const char *const stat_names[] = {"sum", "mean", "std", "min", "max"};
 

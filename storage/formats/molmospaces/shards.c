@@ -10,10 +10,10 @@
  *
  * Problems: packed-videos, bad-archive, damaged-shard, and those of molmospaces.c.
  */
-#include "storage/base/utf8.h"
 #include "storage/formats/molmospaces/molmospaces.h"
 #include "storage/formats/tar.h"
 #include "storage/formats/unpack.h"
+#include "storage/text/utf8.h"
 
 #include <stdlib.h>
 

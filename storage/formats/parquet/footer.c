@@ -2,8 +2,8 @@
  * parquet.thrift. */
 #include "storage/formats/parquet/footer.h"
 
-#include "storage/base/base64.h"
 #include "storage/formats/parquet/schema.h"
+#include "storage/text/base64.h"
 
 #include <stdlib.h>
 

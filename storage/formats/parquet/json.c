@@ -4,8 +4,8 @@
  */
 #include "storage/formats/parquet/json.h"
 
-#include "storage/base/base64.h"
-#include "storage/base/json.h"
+#include "storage/text/base64.h"
+#include "storage/text/json.h"
 
 #include <stdlib.h>
 

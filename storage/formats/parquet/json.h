@@ -1,7 +1,7 @@
 /**
  * Rows of a Parquet column as JSON text: maps, lists of structs with texts in them, lists of texts or bytes, and
  * lists of numbers that have no other form. A map is an object where its keys are texts, else pairs; bytes are
- * base64; numbers are as everywhere (base/json.h). They are copied into side data, each text of a batch once.
+ * base64; numbers are as everywhere (text/json.h). They are copied into side data, each text of a batch once.
  */
 #ifndef HUB_FORMATS_PARQUET_JSON_H
 #define HUB_FORMATS_PARQUET_JSON_H

@@ -2,7 +2,7 @@
  * bounds are often one number 100,000 times. */
 #include "storage/formats/pickle/pickle.h"
 
-#include "storage/base/json.h"
+#include "storage/text/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>

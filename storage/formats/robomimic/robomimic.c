@@ -11,8 +11,8 @@
  * Problems: not-fetched, permission-denied, length-mismatch, actions-not-normalized, and those of
  * storage/formats/kit/h5_kit.h.
  */
-#include "storage/base/json.h"
 #include "storage/formats/kit/h5_kit.h"
+#include "storage/text/json.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
  * il-representations it is as many as may hold one episode: a shard whose frames go on counting where another
  * ended continues it.
  */
-#include "storage/base/utf8.h"
 #include "storage/formats/webdataset/webdataset.h"
+#include "storage/text/utf8.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /* Members of a tar shard as values: plain ones by their extension, pickled ones by what is in them. */
 #include "storage/formats/webdataset/webdataset.h"
 
-#include "storage/base/utf8.h"
 #include "storage/formats/npy.h"
+#include "storage/text/utf8.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Datasets found below a directory as discovery finds them, and copies of them that may be damaged. */
 #include "tests/contract/damage/damage.h"
 
-#include "storage/base/fs.h"
+#include "storage/io/fs.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -13,8 +13,8 @@
  */
 #include "tests/contract/damage/damage.h"
 
-#include "storage/base/fs.h"
-#include "storage/base/time.h"
+#include "storage/io/fs.h"
+#include "storage/text/time.h"
 
 #include <errno.h>
 #include <fcntl.h>

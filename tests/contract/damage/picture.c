@@ -1,7 +1,7 @@
 /* What is found in a folder, and every row of it, read from the layouts alone as the server does. */
 #include "tests/contract/damage/damage.h"
 
-#include "storage/base/fs.h"
+#include "storage/io/fs.h"
 
 #include "storage/base/digest.h"
 

@@ -1,7 +1,7 @@
 /* Drivers that may do what they do. */
 #include "tests/support/planted/planted.h"
 
-#include "storage/base/json.h"
+#include "storage/text/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>

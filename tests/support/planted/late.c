@@ -2,9 +2,9 @@
 #include "tests/support/planted/planted.h"
 
 #include "storage/base/digest.h"
-#include "storage/base/json.h"
 #include "storage/codec/codec.h"
 #include "storage/formats/hdf5/h5_vfd.h"
+#include "storage/text/json.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* Listings of a bucket: prefixes, delimiters, offsets and pages, as JSON and as XML. */
-#include "storage/base/json.h"
+#include "storage/text/json.h"
 #include "tests/support/wire_kit.h"
 
 #include <criterion/criterion.h>

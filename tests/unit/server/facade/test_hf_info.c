@@ -1,5 +1,5 @@
 /* Lists of repos, what is said of one, refs and commits. */
-#include "storage/base/json.h"
+#include "storage/text/json.h"
 #include "tests/support/wire_kit.h"
 
 #include <criterion/criterion.h>

@@ -1,5 +1,5 @@
 /* Trees of repos, folders of them, and some of their files. */
-#include "storage/base/json.h"
+#include "storage/text/json.h"
 #include "tests/support/wire_kit.h"
 
 #include <criterion/criterion.h>

@@ -1,5 +1,5 @@
 #include "server/http/http.h"
-#include "storage/base/json.h"
+#include "storage/text/json.h"
 
 #include <criterion/criterion.h>
 

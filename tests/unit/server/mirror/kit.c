@@ -1,7 +1,7 @@
 /* Mirrors for tests: see kit.h. */
 #include "kit.h"
 
-#include "storage/base/fs.h"
+#include "storage/io/fs.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>

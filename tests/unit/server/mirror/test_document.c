@@ -2,7 +2,7 @@
 #include "kit.h"
 #include "server/mirror/document.h"
 
-#include "storage/base/time.h"
+#include "storage/text/time.h"
 
 #include <criterion/criterion.h>
 

@@ -2,9 +2,9 @@
  * page. */
 #include "tests/support/catalog_draft.h"
 
-#include "storage/base/fs.h"
 #include "storage/catalog/blobs.h"
 #include "storage/catalog/schema.h"
+#include "storage/io/fs.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /* Jobs, rules and origins in hub.db. A jump of the clock is made by moving what was written instead. */
-#include "storage/base/fs.h"
 #include "storage/catalog/rules.h"
 #include "storage/catalog/truth.h"
 #include "storage/catalog/upstream.h"
+#include "storage/io/fs.h"
 #include "tests/support/catalog_draft.h"
 
 #include <criterion/criterion.h>

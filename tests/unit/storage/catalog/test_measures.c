@@ -1,8 +1,8 @@
 /* Measures of parts: written together, read as columns, gone with their part. */
 #include "tests/support/catalog_draft.h"
 
-#include "storage/base/fs.h"
 #include "storage/catalog/measures.h"
+#include "storage/io/fs.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>

@@ -1,9 +1,9 @@
 /* Opening: locks, formats, damage, crashes; and the digests, which outlive the index. */
 #include "tests/support/catalog_draft.h"
 
-#include "storage/base/fs.h"
 #include "storage/catalog/blobs.h"
 #include "storage/catalog/schema.h"
+#include "storage/io/fs.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>

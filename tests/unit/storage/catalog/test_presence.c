@@ -1,8 +1,8 @@
 /* storage/catalog/presence.c: an emptied root and one that is not mounted. Another file system is one of
  * another number in hub.db. */
-#include "storage/base/fs.h"
 #include "storage/catalog/presence.h"
 #include "storage/catalog/truth.h"
+#include "storage/io/fs.h"
 #include "tests/support/catalog_draft.h"
 
 #include <criterion/criterion.h>

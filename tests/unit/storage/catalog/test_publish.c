@@ -1,7 +1,7 @@
 /* Publishing and reading back: datasets, parts, fields, layouts, facts, problems. */
 #include "tests/support/catalog_draft.h"
 
-#include "storage/base/fs.h"
+#include "storage/io/fs.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 #include "storage/catalog/search.h"
 #include "tests/support/catalog_draft.h"
 
-#include "storage/base/fs.h"
+#include "storage/io/fs.h"
 
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>

@@ -1,7 +1,7 @@
 /* Snapshots: order, versions, nearest ids, and readers beside a writer. */
 #include "tests/support/catalog_draft.h"
 
-#include "storage/base/fs.h"
+#include "storage/io/fs.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* storage/encode/json.c */
 #include "rows.h"
 
-#include "storage/base/json.h"
+#include "storage/text/json.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* minari-inspect as people and scripts call it. */
-#include "storage/base/fs.h"
-#include "storage/base/json.h"
+#include "storage/io/fs.h"
+#include "storage/text/json.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>

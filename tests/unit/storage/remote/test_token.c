@@ -1,9 +1,9 @@
 /* storage/remote/token.c: a service account's file, and what is asked for with it. */
-#include "storage/base/base64.h"
-#include "storage/base/fs.h"
-#include "storage/base/json.h"
+#include "storage/io/fs.h"
 #include "storage/remote/remote.h"
 #include "storage/remote/token.h"
+#include "storage/text/base64.h"
+#include "storage/text/json.h"
 #include "tests/support/answers.h"
 
 #include <criterion/criterion.h>

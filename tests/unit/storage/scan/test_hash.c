@@ -1,7 +1,7 @@
 /* Hashing on demand. */
-#include "storage/base/time.h"
 #include "storage/catalog/write.h"
 #include "storage/scan/scan.h"
+#include "storage/text/time.h"
 #include "tests/support/scan_root.h"
 
 #include <criterion/criterion.h>

@@ -1,7 +1,7 @@
 /* storage/scan/locks.c: what others hold is found, and nothing is taken where the list is complete. */
 #include "storage/scan/locks.h"
 
-#include "storage/base/time.h"
+#include "storage/text/time.h"
 #include "tests/support/scan_root.h"
 
 #include <criterion/criterion.h>

@@ -1,11 +1,11 @@
 /* The scanner with the real inspector over temporary roots: what is listed, what is inspected again, what
  * waits. */
-#include "storage/base/time.h"
 #include "storage/catalog/db.h"
 #include "storage/catalog/schema.h"
 #include "storage/catalog/write.h"
 #include "storage/read/read.h"
 #include "storage/scan/scan.h"
+#include "storage/text/time.h"
 #include "tests/support/scan_root.h"
 #include "tests/support/snapshot.h"
 

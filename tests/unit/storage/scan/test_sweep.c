@@ -1,9 +1,9 @@
 /* storage/scan/sweep.c: a root that is mounted while a sweep goes on. Its inspector is stopped meanwhile, so
  * that the sweep waits for an answer about another root. */
-#include "storage/base/time.h"
 #include "storage/catalog/write.h"
 #include "storage/read/read.h"
 #include "storage/scan/scan.h"
+#include "storage/text/time.h"
 #include "tests/support/scan_root.h"
 #include "tests/support/snapshot.h"
 

@@ -1,10 +1,10 @@
 /* Trouble of the machine while datasets are inspected: killed and slow children, files that cannot be read.
  * It is no verdict about the data, is tried again, and keeps nobody else waiting. The driver's parts are
  * files named after what goes wrong with them. */
-#include "storage/base/time.h"
 #include "storage/catalog/write.h"
 #include "storage/read/read.h"
 #include "storage/scan/scan.h"
+#include "storage/text/time.h"
 #include "tests/support/scan_root.h"
 #include "tests/support/snapshot.h"
 

@@ -2,7 +2,7 @@
 #ifndef HUB_TEST_FOLDER_H
 #define HUB_TEST_FOLDER_H
 
-#include "storage/base/fs.h"
+#include "storage/io/fs.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>

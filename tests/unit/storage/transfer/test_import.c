@@ -1,5 +1,5 @@
 /* Which folders of a tar are datasets, and what is refused before anything of them is seen. */
-#include "storage/base/tar.h"
+#include "storage/io/tar.h"
 #include "storage/transfer/import.h"
 #include "storage/transfer/staging.h"
 
