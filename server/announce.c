@@ -2,7 +2,7 @@
  * alerts. */
 #include "server/announce.h"
 
-#include "server/api/alerts.h"
+#include "server/api/operations/alerts.h"
 #include "storage/ids/id.h"
 #include "storage/text/time.h"
 

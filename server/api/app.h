@@ -2,10 +2,10 @@
 #ifndef HUB_API_APP_H
 #define HUB_API_APP_H
 
-#include "server/api/context.h"
 #include "server/http/http.h"
 #include "storage/catalog/catalog.h"
 #include "storage/io/fs.h"
+#include "storage/rows/context.h"
 #include "storage/scan/measure.h"
 
 #include <stdatomic.h>

@@ -3,7 +3,7 @@
 #include "server/facade/handlers.h"
 #include "server/facade/space.h"
 
-#include "server/api/listing.h"
+#include "server/api/files/listing.h"
 #include "storage/base/digest.h"
 #include "storage/base/hex.h"
 #include "storage/ids/spell.h"

@@ -3,7 +3,7 @@
 #include "server/facade/hf.h"
 #include "server/facade/hf_upstream.h"
 
-#include "server/api/listing.h"
+#include "server/api/files/listing.h"
 #include "storage/ids/spell.h"
 
 #include <inttypes.h>

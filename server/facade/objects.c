@@ -1,16 +1,16 @@
 /* Objects in order: see objects.h. Datasets may lie in each other's folders (loose files beside datasets), so their
  * files are merged; a dataset is opened when the walk comes to where its names begin. */
 #include "server/facade/objects.h"
-#include "server/api/coming.h"
+#include "server/api/files/coming.h"
 #include "server/facade/space.h"
 
-#include "server/api/file_bytes.h"
+#include "server/api/files/file_bytes.h"
 #include "server/api/namespace_file.h"
-#include "server/api/open.h"
 #include "storage/base/digest.h"
 #include "storage/base/lru.h"
 #include "storage/base/order.h"
 #include "storage/ids/hf_cache.h"
+#include "storage/rows/open.h"
 #include "storage/text/time.h"
 
 #include <limits.h>

@@ -1,0 +1,288 @@
+/* Documents of datasets: see documents.h. */
+#include "server/api/datasets/documents.h"
+#include "server/api/datasets/fields.h"
+#include "server/api/episodes/coverage.h"
+#include "server/api/files/listing.h"
+#include "server/api/put.h"
+#include "storage/statistics/distribution.h"
+
+#include "storage/base/digest.h"
+#include "storage/catalog/damage.h"
+#include "storage/catalog/upstream.h"
+#include "storage/ids/revision.h"
+#include "storage/ids/version.h"
+#include "storage/model/known.h"
+#include "storage/model/problem.h"
+#include "storage/text/time.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define EPISODE_US 0.1                        /* measured: a document sums them up */
+#define PROBLEMS UINT64_C(0x8CB92BA72F3D8DD7) /* of which measuring adds some */
+
+static uint64_t states_of(const struct hub_snapshot *snapshot, const struct hub_summary *summary)
+{
+    const struct hub_summary *const *first = NULL;
+    uint64_t states = summary->serial;
+    const uint32_t n = hub_snapshot_versions(snapshot, hub_view_of(summary->key), &first);
+    for (uint32_t i = 0; i < n; i++)
+        states = states * UINT64_C(0x9e3779b97f4a7c15) + first[i]->serial;
+    return states + summary->problems * PROBLEMS;
+}
+
+/* ---- writing ---- */
+
+void hub_summary_write(struct hub_json *json, struct hub_catalog *catalog, const struct hub_summary *summary)
+{
+    const uint32_t damaged = hub_damage_each(catalog, summary->root, summary->path, NULL, NULL);
+    const struct hub_load_rule *rule = hub_load_rule_find(summary->rule);
+    hub_json_put_text(json, "id", summary->id);
+    hub_put_known(json, "namespace", summary->ns);
+    hub_json_put_text(json, "name", summary->name);
+    if (summary->version >= 0)
+        hub_json_put_int(json, "version", summary->version);
+    hub_json_put_text(json, "format", summary->format);
+    hub_put_known(json, "era", summary->era);
+    hub_json_put_text(json, "status", hub_dataset_status_name(summary->status));
+    hub_put_known(json, "reason", summary->reason);
+    hub_json_put_uint(json, "episodes", summary->episodes);
+    hub_json_put_uint(json, "steps", summary->steps);
+    hub_json_put_uint(json, "size", summary->size);
+    if (rule)
+        hub_put_known(json, rule->version_key, summary->stated_version);
+    hub_put_json(json, "loadable_by", hub_view_of(summary->loadable_by));
+    if (hub_summary_refused(summary))
+        hub_json_put_bool(json, "loadable", false);
+    hub_put_known(json, "description", summary->description);
+    hub_json_put_raw(json, "authors", *summary->authors ? hub_view_of(summary->authors) : HUB_VIEW("[]"));
+    hub_known_put(json, summary->known);
+    hub_put_known(json, "revision", summary->revision);
+    if (summary->modified_ns > 0)
+        hub_put_time(json, "modified", summary->modified_ns);
+    if (summary->costly)
+        hub_json_put_uint(json, "costly_problems", summary->costly);
+    if (damaged)
+        hub_json_put_uint(json, "damaged", damaged);
+}
+
+void hub_versions_write(struct hub_json *json, struct hub_catalog *catalog, const struct hub_target *target)
+{
+    const struct hub_summary *const *first = NULL;
+    const uint32_t n = hub_snapshot_versions(target->snapshot, hub_view_of(target->summary->key), &first);
+    hub_json_put_array(json, "versions");
+    for (uint32_t i = 0; i < n; i++) {
+        hub_json_object(json);
+        const bool same = first[i]->row == target->summary->row && first[i]->status != HUB_DATASET_REMOTE;
+        hub_summary_write(json, catalog, same ? target->summary : first[i]);
+        hub_json_end_object(json);
+    }
+    hub_json_end_array(json);
+}
+
+/* Facts that stand in the document under their own name, all of them JSON. */
+static const char *const facts[] = {
+    "metadata",     "observation_space", "action_space",  "env_spec", "splits",     "combined",
+    "requirements", "claimed_episodes",  "claimed_steps", "fps",      "robot_type", "tasks",
+    "subtasks",     "dimensions",        "cameras",       "card"};
+
+static enum hub_status write_facts(struct hub_json *json, const struct hub_state *state,
+                                   struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(16 * MIB);
+    for (size_t i = 0; i < HUB_COUNT(facts); i++) {
+        text.size = 0;
+        HUB_TRY(strcmp(facts[i], "splits") == 0 ? hub_dataset_splits(state, &text, err)
+                                                : hub_dataset_fact(state, facts[i], &text, err));
+        hub_put_json(json, facts[i], hub_buf_view(&text));
+    }
+    return hub_json_status(json);
+}
+
+/* ---- its numbers ---- */
+
+/* Of its episodes; nothing where none has one. */
+static enum hub_status write_series(struct hub_json *json, const struct hub_state *state,
+                                    enum hub_property_kind kind, uint32_t *count, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_series_dispose) struct hub_series s = {0};
+    HUB_TRY(hub_series_read(state, NULL, kind, &s, err));
+    *count = s.count;
+    if (!s.count)
+        return HUB_OK;
+    hub_json_put_object(json, hub_property_word(kind));
+    (void)hub_numbers_put(json, &s);
+    hub_json_end_object(json);
+    return hub_json_status(json);
+}
+
+/* Episodes without a return may get one when their rewards are measured. */
+static enum hub_status write_coverage(struct hub_json *json, const struct hub_state *state, uint32_t returns,
+                                      bool *measured, struct hub_error *err)
+{
+    const uint32_t of = state->dataset->episode_count;
+    struct hub_coverage coverage = {.complete = true};
+    if (returns < of)
+        HUB_TRY(hub_coverage_read(state, HUB_MEASURED_REWARDS, &coverage, err));
+    *measured = coverage.complete;
+    hub_json_put_object(json, "coverage");
+    hub_json_put_uint(json, "episodes", coverage.complete ? of - coverage.lost.episodes : returns);
+    hub_json_put_uint(json, "of", of);
+    hub_coverage_put_end(json, &coverage);
+    hub_json_end_object(json);
+    return HUB_OK;
+}
+
+static enum hub_status write_statistics(struct hub_json *json, const struct hub_state *state, bool *measured,
+                                        struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf claims = HUB_BUF_INIT(16 * MIB);
+    uint32_t returns, others;
+    HUB_TRY(hub_dataset_fact(state, "statistics", &claims, err));
+    hub_json_put_object(json, "statistics");
+    HUB_TRY(write_series(json, state, HUB_PROPERTY_RETURN, &returns, err));
+    HUB_TRY(write_series(json, state, HUB_PROPERTY_STEPS, &others, err));
+    HUB_TRY(write_series(json, state, HUB_PROPERTY_SCORE, &others, err));
+    HUB_TRY(write_coverage(json, state, returns, measured, err));
+    hub_put_json(json, "claimed", hub_buf_view(&claims));
+    hub_json_end_object(json);
+    return hub_json_status(json);
+}
+
+/* ---- the document ---- */
+
+/* "content" names the data once all files are hashed; until then it is left out. */
+static enum hub_status write_content(struct hub_json *json, const struct hub_state *state, bool *hashed,
+                                     struct hub_error *err)
+{
+    const struct hub_dataset *dataset = state->dataset;
+    char hex[HUB_CONTENT_CHARS + 1];
+    HUB_CLEANUP(hub_freep) struct hub_file_digests *digests = NULL;
+    HUB_CLEANUP(hub_freep) struct hub_file_fact *files = calloc(dataset->file_count + 1, sizeof *files);
+    HUB_CLEANUP(hub_freep) uint8_t *sums = calloc(dataset->file_count + 1, HUB_SHA256_BYTES);
+    HUB_TRY(hub_allocated(files && sums, err));
+    HUB_TRY(hub_files_digests(state->catalog, dataset, &digests, err));
+    for (uint32_t i = 0; i < dataset->file_count; i++) {
+        uint8_t *sum = sums + (size_t)i * HUB_SHA256_BYTES;
+        if (!hub_unhex(hub_view_of(digests[i].sha256), sum, HUB_SHA256_BYTES))
+            return HUB_OK;
+        files[i] = (struct hub_file_fact){
+            .path = dataset->files[i].path, .size = dataset->files[i].stamp.size, .sha256 = sum};
+    }
+    HUB_TRY(hub_content(files, dataset->file_count, hex, err));
+    *hashed = true;
+    hub_json_put_text(json, "content", hex);
+    return HUB_OK;
+}
+
+static void put_ms(struct hub_json *json, const char *key, int64_t unix_ms)
+{
+    if (unix_ms)
+        hub_put_time(json, key, unix_ms * 1000000);
+}
+
+/* Where a copy comes from, and what changed there under the same id. */
+static void write_origin(struct hub_json *json, struct hub_catalog *catalog,
+                         const struct hub_summary *summary)
+{
+    struct hub_upstream u;
+    struct hub_view below;
+    if (hub_upstream_around(catalog, summary->root, summary->path, false, &u, &below, NULL))
+        return;
+    hub_json_put_object(json, "origin");
+    hub_json_put_text(json, "remote", u.remote);
+    hub_json_put_text(json, "id", u.id);
+    if (below.size)
+        hub_json_put_string(json, "path", below);
+    hub_json_put_text(json, "rule", u.rule);
+    hub_put_known(json, "revision", u.revision);
+    put_ms(json, "synced", u.synced_ms);
+    put_ms(json, "gone", u.gone_ms);
+    put_ms(json, "unlisted", u.unlisted_ms);
+    if (u.stale)
+        hub_json_put_bool(json, "stale", true);
+    if (u.changed_ms) {
+        hub_json_put_object(json, "change");
+        put_ms(json, "at", u.changed_ms);
+        hub_put_known(json, "from", u.was);
+        hub_json_put_uint(json, "added", u.added);
+        hub_json_put_uint(json, "replaced", u.replaced);
+        hub_json_put_uint(json, "removed", u.removed);
+        hub_json_end_object(json);
+    }
+    hub_json_end_object(json);
+    hub_upstream_dispose(&u);
+}
+
+struct damaged {
+    struct hub_json *json;
+    size_t folder; /* bytes of a path before the file's own */
+};
+
+static void put_damaged(void *user, const struct hub_damage *damage)
+{
+    const struct damaged *d = user;
+    hub_json_object(d->json);
+    hub_json_put_text(d->json, "code", "file-damaged");
+    hub_put_path(d->json, "path", damage->path + d->folder);
+    hub_json_put_text(d->json, "detail", damage->why);
+    hub_json_put_text(d->json, "costs", hub_problem_cost_name(HUB_COSTS_EPISODES));
+    hub_json_end_object(d->json);
+}
+
+/* Damaged files first, then what the inspection found. */
+static void write_problems(struct hub_json *json, const struct hub_state *state, struct hub_view found)
+{
+    const struct hub_summary *summary = state->dataset->summary;
+    struct damaged d = {json, strlen(summary->path) + (*summary->path != '\0')};
+    hub_json_put_array(json, "problems");
+    (void)hub_damage_each(state->catalog, summary->root, summary->path, put_damaged, &d);
+    if (found.size > 2) /* without its brackets */
+        hub_json_raw(json, (struct hub_view){found.data + 1, found.size - 2});
+    hub_json_end_array(json);
+}
+
+static enum hub_status write_document(const struct hub_state *state, const struct hub_target *target,
+                                      struct hub_buf *out, struct hub_document_known *known,
+                                      struct hub_error *err)
+{
+    const struct hub_summary *summary = target->summary;
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf problems = HUB_BUF_INIT(16 * MIB);
+    struct hub_json json = hub_json_to(out, err);
+    hub_json_object(&json);
+    hub_summary_write(&json, state->catalog, summary);
+    HUB_TRY(write_facts(&json, state, err));
+    HUB_TRY(write_statistics(&json, state, &known->measured, err));
+    HUB_TRY(hub_field_documents(&json, state, err));
+    HUB_TRY(hub_cameras_write(&json, state, err));
+    HUB_TRY(write_content(&json, state, &known->hashed, err));
+    hub_versions_write(&json, state->catalog, target);
+    hub_json_put_uint(&json, "files", summary->files);
+    HUB_TRY(hub_shards_write(&json, state->dataset, err));
+    write_origin(&json, state->catalog, summary);
+    HUB_TRY(hub_dataset_problems(state, &problems, err));
+    write_problems(&json, state, hub_buf_view(&problems));
+    hub_json_end_object(&json);
+    HUB_TRY(hub_json_status(&json));
+    return hub_buf_add_text(out, "\n", err);
+}
+
+static double cost_us(const struct hub_dataset *dataset)
+{
+    return dataset->episode_count * EPISODE_US;
+}
+
+static uint64_t memory_bytes(const struct hub_dataset *dataset)
+{
+    const uint64_t of_file =
+        sizeof(struct hub_file_digests) + sizeof(struct hub_file_fact) + HUB_SHA256_BYTES;
+    return dataset->file_count * of_file + (uint64_t)dataset->episode_count * HUB_SERIES;
+}
+
+const struct hub_document_kind hub_dataset_document = {.number = 0,
+                                                       .work = HUB_WORK_EPISODES,
+                                                       .states = states_of,
+                                                       .cost_us = cost_us,
+                                                       .memory_bytes = memory_bytes,
+                                                       .write = write_document};

@@ -1,0 +1,74 @@
+/* A space's text as the dataset's writer stored it, whatever its size: sent from the file where it lies. */
+#include "server/api/handlers.h"
+
+#include "server/api/resolve.h"
+#include "storage/rows/open.h"
+
+#include <stdio.h>
+
+static enum hub_status read_fact(const struct hub_state *state, const char *space, const char *what,
+                                 struct hub_buf *out, struct hub_error *err)
+{
+    char key[64];
+    snprintf(key, sizeof key, "%s_space_%s", space, what);
+    return hub_dataset_fact(state, key, out, err);
+}
+
+static enum hub_status send_file(struct hub_request *request, const struct hub_dataset *dataset,
+                                 struct hub_view place_text, struct hub_response *response,
+                                 struct hub_error *err)
+{
+    struct hub_place place;
+    if (!hub_place_read(place_text, &place) || place.file >= dataset->file_count ||
+        place.offset > dataset->files[place.file].stamp.size ||
+        place.stored > dataset->files[place.file].stamp.size - place.offset)
+        return hub_fail_as(err, HUB_CORRUPT, "internal",
+                           "the catalogue does not know where the space of '%s' lies", dataset->summary->id);
+    const struct hub_rows_context rows = hub_request_rows(request);
+    HUB_TRY(hub_files_open(&rows, dataset, &dataset->files[place.file], &response->file, err));
+    response->kind = HUB_BODY_FILE;
+    response->offset = place.offset;
+    response->length = place.decoded;
+    response->escaped = place.escaped ? place.stored : 0;
+    return HUB_OK;
+}
+
+static enum hub_status send(struct hub_request *request, const struct hub_state *state, const char *space,
+                            struct hub_response *response, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(HUB_MAX_TEXT);
+    static const char type[] = "text/plain; charset=utf-8";
+    HUB_TRY(read_fact(state, space, "place", &text, err));
+    if (text.size) {
+        HUB_TRY(hub_response_header(response, err, "Content-Type", "%s", type));
+        return send_file(request, state->dataset, hub_buf_view(&text), response, err);
+    }
+    HUB_TRY(read_fact(state, space, "text", &text, err));
+    if (text.size)
+        return hub_buf_add_view(hub_response_buffer(response, 200, type, HUB_MAX_TEXT), hub_buf_view(&text),
+                                err);
+    return hub_fail_about(err, HUB_NOT_FOUND, "field-not-found", "of", space,
+                          "'%s' does not state its %s space", state->dataset->summary->id, space);
+}
+
+enum hub_status hub_space_data(struct hub_request *request, struct hub_response *response,
+                               struct hub_error *err)
+{
+    static const char *const parameters[] = {"of", "for", "revision", NULL};
+    HUB_CLEANUP(hub_target_dispose) struct hub_target target = {0};
+    static const char *const spaces[] = {"observation", "action", NULL};
+    char etag[40];
+    bool done = false;
+    int which;
+    HUB_TRY(hub_request_choice(request, "of", spaces, &which, err));
+    if (which < 0)
+        return hub_request_wrong(request, "of", err, "say which with of=observation or of=action");
+    const char *space = spaces[which];
+    HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_STATE, &target, err));
+    const struct hub_view parts[] = {hub_view_of(target.summary->revision), HUB_VIEW("~spaces"),
+                                     hub_view_of(space)};
+    hub_fingerprint(etag, parts, HUB_COUNT(parts));
+    HUB_TRY(hub_resolve_headers(request, &target, response, err));
+    HUB_TRY(hub_resolve_conditions(request, response, etag, -1, &done, err));
+    return done ? HUB_OK : send(request, &target.state, space, response, err);
+}

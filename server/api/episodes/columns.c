@@ -1,0 +1,191 @@
+/* What is known of the episodes that are meant, as a table: all of them, sent while it is made. A column is a name of `where`; a
+ * value that an episode lacks is null. */
+#include "server/api/episodes/columns.h"
+
+#include "server/api/episodes/chosen.h"
+#include "server/api/episodes/coverage.h"
+#include "server/api/tables/cells.h"
+#include "storage/catalog/episode_reader.h"
+
+#include <stdlib.h>
+
+#define ENCODER_VERSION "3"
+
+struct table {
+    struct hub_cells cells; /* first */
+    struct hub_catalog *catalog;
+    const struct hub_dataset *dataset; /* what the places are of */
+    struct hub_where *names;           /* what the texts of `columns` lie in */
+    struct hub_property columns[HUB_CELLS_COLUMNS];
+    uint32_t *places;
+    struct hub_coverage measured;
+    struct hub_state state; /* of a stretch */
+    struct hub_episode_reader reader;
+};
+
+static void dispose(struct hub_cells *cells)
+{
+    struct table *table = (struct table *)cells;
+    hub_dataset_put(table->dataset);
+    hub_where_free(table->names);
+    free(table->places);
+}
+
+static void cells_freep(struct hub_cells **cells)
+{
+    hub_cells_free(*cells);
+}
+
+/* ---- cells ---- */
+
+static enum hub_status get(struct hub_cells *cells, uint32_t row, unsigned column, struct hub_values *out,
+                           struct hub_error *err)
+{
+    struct table *t = (struct table *)cells;
+    const struct hub_dataset_episode *e = &t->state.dataset->episodes[t->places[row]];
+    return hub_episode_values_of(&t->reader, e, &t->columns[column], out, err);
+}
+
+/* The state is opened anew for each stretch, by whichever thread makes it: a dataset that was published since
+ * ends the answer. */
+static enum hub_status begin(struct hub_cells *cells, struct hub_error *err)
+{
+    struct table *t = (struct table *)cells;
+    HUB_TRY(hub_state_open(t->catalog, t->dataset->summary, &t->state, err));
+    t->reader.state = &t->state;
+    return strcmp(t->state.dataset->summary->revision, t->dataset->summary->revision) == 0 &&
+                   t->state.dataset->episode_count == t->dataset->episode_count
+               ? HUB_OK
+               : hub_fail_as(err, HUB_CHANGED, "dataset-changing", "it was published anew");
+}
+
+static void end(struct hub_cells *cells)
+{
+    struct table *t = (struct table *)cells;
+    hub_episode_reader_dispose(&t->reader);
+    hub_state_close(&t->state);
+    t->reader = (struct hub_episode_reader){0};
+    t->state = (struct hub_state){0};
+}
+
+/* ---- columns ---- */
+
+static enum hub_cells_type type_of(enum hub_property_kind kind)
+{
+    switch (kind) {
+    case HUB_PROPERTY_NUMBER:
+    case HUB_PROPERTY_STEPS:
+    case HUB_PROPERTY_SEED:
+    case HUB_PROPERTY_NONFINITE:
+    case HUB_PROPERTY_VIDEO_FRAMES:
+        return HUB_CELLS_INT;
+    case HUB_PROPERTY_SUCCESS:
+    case HUB_PROPERTY_TERMINATED:
+    case HUB_PROPERTY_TRUNCATED:
+    case HUB_PROPERTY_UNENDED:
+    case HUB_PROPERTY_FLAT_REWARD:
+        return HUB_CELLS_TRUTH;
+    case HUB_PROPERTY_NAME:
+    case HUB_PROPERTY_SPLIT:
+    case HUB_PROPERTY_TASK:
+        return HUB_CELLS_TEXT;
+    case HUB_PROPERTY_SUM:
+    case HUB_PROPERTY_MIN:
+    case HUB_PROPERTY_MAX:
+    case HUB_PROPERTY_ATTRIBUTE:
+        return HUB_CELLS_ANY;
+    default:
+        return HUB_CELLS_REAL;
+    }
+}
+
+/* A name as it is asked for: steps, mean("rewards"); an attribute's without its quotes. */
+static enum hub_status name_of(const struct hub_property *column, char **out, struct hub_error *err)
+{
+    const struct hub_view of = column->of;
+    const char *word = column->kind == HUB_PROPERTY_ATTRIBUTE ? "" : hub_property_word(column->kind);
+    const bool quoted = of.size && *word;
+    if (asprintf(out, "%s%s%.*s%s", word, quoted ? "(\"" : "", (int)of.size, of.size ? of.data : "",
+                 quoted ? "\")" : "") < 0)
+        *out = NULL;
+    return hub_allocated(*out, err);
+}
+
+static enum hub_status read_columns(const struct hub_request *request, struct table *t, struct hub_error *err)
+{
+    const struct hub_view columns = hub_request_query(request, "columns");
+    struct hub_cells *cells = &t->cells;
+    struct hub_error why = {0};
+    unsigned count;
+    HUB_TRY(hub_cells_read_form(request, false, cells, err));
+    if (hub_properties_parse(columns, &t->names, t->columns, HUB_CELLS_COLUMNS, &count, &why))
+        return hub_request_wrong(request, "columns", err, "columns are names between commas; %s", why.detail);
+    for (; cells->column_count < count; cells->column_count++) {
+        const struct hub_property *as = &t->columns[cells->column_count];
+        struct hub_cells_column *column = &cells->columns[cells->column_count];
+        *column =
+            (struct hub_cells_column){.several = as->kind == HUB_PROPERTY_SPLIT, .type = type_of(as->kind)};
+        HUB_TRY(name_of(as, &column->name, err));
+    }
+    return hub_cells_check_names(request, cells, err);
+}
+
+static enum hub_status choose(struct hub_request *request, struct hub_response *response,
+                              struct hub_target *target, struct table *table, struct hub_error *err)
+{
+    static const char *const parameters[] = {
+        HUB_CHOSEN_PARAMETERS "columns", "format", "limit", "for", "revision", NULL};
+    struct hub_chosen_episodes chosen = {0};
+    uint32_t limit = UINT32_MAX;
+    HUB_TRY(hub_request_known(request, parameters, err));
+    HUB_TRY(hub_cells_read_limit(request, &limit, err));
+    HUB_TRY(read_columns(request, table, err));
+    HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_STATE | HUB_TO_READY, target, err));
+    struct hub_coverage *measured = &table->measured;
+    HUB_TRY(hub_coverage_require(request, response, target, table->columns, table->cells.column_count,
+                                 measured, err));
+    const enum hub_status st = hub_chosen_episodes(request, response, &target->state, limit, &chosen, err);
+    table->places = chosen.places;
+    table->cells.rows = chosen.count;
+    table->cells.measured[0] = measured->named ? measured->parts : 0;
+    table->cells.measured[1] = measured->named ? measured->of_parts : 0;
+    return st;
+}
+
+static enum hub_status check_condition(struct hub_request *request, const struct hub_target *target,
+                                       const struct table *t, struct hub_response *response, char etag[40],
+                                       bool *done, struct hub_error *err)
+{
+    const struct hub_view parts[] = {hub_view_of(target->summary->revision),
+                                     HUB_VIEW(ENCODER_VERSION),
+                                     hub_view_of(target->summary->id),
+                                     hub_view_of(request->query_text),
+                                     hub_view_of(hub_cells_form_name(&t->cells)),
+                                     {(const char *)&t->measured.state, sizeof t->measured.state}};
+    hub_fingerprint(etag, parts, HUB_COUNT(parts));
+    HUB_TRY(hub_coverage_named_headers(request, target, &t->measured, response, err));
+    return hub_resolve_conditions(request, response, etag, -1, done, err);
+}
+
+enum hub_status hub_episodes_columns(struct hub_request *request, struct hub_response *response,
+                                     struct hub_error *err)
+{
+    HUB_CLEANUP(hub_target_dispose) struct hub_target target = {0};
+    HUB_CLEANUP(cells_freep) struct hub_cells *cells = NULL;
+    struct table *table;
+    char etag[40];
+    bool done = false;
+    HUB_TRY(hub_new(&table, 1, sizeof *table, err));
+    cells = &table->cells;
+    *cells = (struct hub_cells){.get = get, .begin = begin, .end = end, .dispose = dispose};
+    table->catalog = request->app->catalog;
+    HUB_TRY(choose(request, response, &target, table, err));
+    HUB_TRY(check_condition(request, &target, table, response, etag, &done, err));
+    if (done)
+        return HUB_OK;
+    table->dataset = target.state.dataset; /* its reference; the rest of the state is closed */
+    target.state.dataset = NULL;
+    hub_state_close(&target.state);
+    cells->revision = table->dataset->summary->revision;
+    return hub_cells_answer(request, response, etag, &cells, err);
+}

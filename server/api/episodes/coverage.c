@@ -1,0 +1,305 @@
+/* How much was measured: see coverage.h. */
+#include "server/api/episodes/coverage.h"
+
+#include "server/api/episodes/episodes_asked.h"
+#include "server/api/episodes/known.h"
+#include "server/api/tables/cells.h"
+#include "server/api/work.h"
+#include "storage/catalog/episode_reader.h"
+#include "storage/statistics/measured.h"
+#include "storage/text/time.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { RETRY_S = 2, WAIT_S = 2, MAX_WAIT_S = 30, STATED_NS = 200 /* to look up a value that files state */ };
+
+/* The ranges that the part had which was measured last: others were measured with older ones. */
+static uint64_t newest_ranges(const struct hub_measured_state *parts, uint32_t count)
+{
+    uint64_t stamp = 0, ranges = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (parts[i].how_far == HUB_MEASURED_ALL && parts[i].stamp > stamp) {
+            stamp = parts[i].stamp;
+            ranges = parts[i].ranges;
+        }
+    return ranges;
+}
+
+static bool is_as_far(const struct hub_measured_state *part, enum hub_measured how_far, uint64_t ranges)
+{
+    return part->how_far >= how_far && (how_far < HUB_MEASURED_ALL || part->ranges == ranges);
+}
+
+enum hub_status hub_coverage_read(const struct hub_state *state, enum hub_measured how_far,
+                                  struct hub_coverage *out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_freep) struct hub_measured_state *parts = NULL;
+    const struct hub_dataset *dataset = state->dataset;
+    *out = (struct hub_coverage){0};
+    HUB_TRY(hub_measures_states(state, &parts, err));
+    const uint64_t ranges = newest_ranges(parts, dataset->part_count);
+    for (uint32_t i = 0; i < dataset->part_count; i++) {
+        const struct hub_measured_state *part = &parts[i];
+        const bool done = is_as_far(part, how_far, ranges);
+        out->state =
+            (out->state ^ part->stamp ^ part->ranges ^ part->failed) * UINT64_C(0x9E3779B97F4A7C15) + 1;
+        const bool failed = !done && part->failed && part->failed <= how_far;
+        if (dataset->parts[i].broken)
+            continue;
+        out->of_parts++;
+        out->parts += done;
+        out->failed += failed;
+        out->stale |= !done && !failed && part->how_far >= how_far;
+        const struct hub_lost *lost = how_far == HUB_MEASURED_REWARDS ? &part->rewards_lost : &part->lost;
+        out->lost.episodes += done ? lost->episodes : 0;
+        out->lost.steps += done ? lost->steps : 0;
+    }
+    for (uint32_t i = 0; i < dataset->episode_count; i++) {
+        const struct hub_dataset_episode *e = &dataset->episodes[i];
+        const bool done = is_as_far(&parts[e->part], how_far, ranges);
+        out->of++;
+        out->of_rows += e->steps;
+        out->episodes += done;
+        out->rows += done ? e->steps : 0;
+    }
+    out->episodes -= HUB_MIN(out->lost.episodes, out->episodes);
+    out->rows -= HUB_MIN(out->lost.steps, out->rows);
+    out->complete = out->parts + out->failed == out->of_parts;
+    return HUB_OK;
+}
+
+void hub_coverage_put_end(struct hub_json *json, const struct hub_coverage *c)
+{
+    if (c->lost.episodes) {
+        hub_json_put_object(json, "unreadable");
+        hub_json_put_uint(json, "episodes", c->lost.episodes);
+        hub_json_put_uint(json, "rows", c->lost.steps);
+        hub_json_end_object(json);
+    }
+    hub_json_put_bool(json, "complete", c->complete && !c->lost.episodes);
+}
+
+void hub_coverage_put(struct hub_json *json, const struct hub_app *app, const struct hub_coverage *c)
+{
+    hub_json_put_text(json, "measure", app->measure);
+    hub_json_put_object(json, "coverage");
+    hub_json_put_uint(json, "parts", c->parts);
+    hub_json_put_uint(json, "of_parts", c->of_parts);
+    hub_json_put_uint(json, "episodes", c->episodes);
+    hub_json_put_uint(json, "of", c->of);
+    hub_json_put_uint(json, "rows", c->rows);
+    hub_json_put_uint(json, "of_rows", c->of_rows);
+    if (c->failed)
+        hub_json_put_uint(json, "failed", c->failed);
+    hub_coverage_put_end(json, c);
+    if (c->stale)
+        hub_json_put_bool(json, "stale", true);
+    hub_json_end_object(json);
+}
+
+enum hub_status hub_coverage_headers(struct hub_request *request, const struct hub_target *target,
+                                     const struct hub_coverage *coverage, struct hub_response *response,
+                                     struct hub_error *err)
+{
+    if (coverage->complete && !coverage->failed)
+        return hub_resolve_headers(request, target, response, err);
+    hub_measurer_want(request->app->measurer, target->summary->id);
+    if (request->app->measurer && !coverage->complete)
+        HUB_TRY(hub_response_header(response, err, "Retry-After", "%d", RETRY_S));
+    struct hub_target passing = *target;
+    passing.passing = true;
+    return hub_resolve_headers(request, &passing, response, err);
+}
+
+/* ---- names ---- */
+
+/* What a request names that may have to be measured, and how far. */
+struct names {
+    const struct hub_property *items[HUB_WHERE_TESTS + 1 + HUB_CELLS_COLUMNS];
+    unsigned count;
+    enum hub_measured how_far; /* the furthest */
+};
+
+/* A measure needs rows of a field; without them its only value is what the files state. */
+static bool can_be_measured(const struct hub_dataset *dataset, const struct hub_property *name)
+{
+    if (hub_measured_level(name->kind) == HUB_MEASURED_REWARDS)
+        return hub_measured_role(dataset, HUB_ROLE_REWARD);
+    if (name->kind < HUB_PROPERTY_SUM || name->kind > HUB_PROPERTY_MAX)
+        return hub_measured_level(name->kind) > HUB_MEASURED_NOTHING;
+    const uint32_t number = hub_dataset_find_field(dataset, name->of);
+    return number != HUB_NONE && hub_field_is_measured(dataset->fields[number].type);
+}
+
+static void add_name(struct names *names, const struct hub_dataset *dataset, const struct hub_property *name)
+{
+    if (!can_be_measured(dataset, name))
+        return;
+    names->items[names->count++] = name;
+    names->how_far = HUB_MAX(names->how_far, hub_measured_level(name->kind));
+}
+
+static void add_names(struct names *names, const struct hub_dataset *dataset,
+                      const struct hub_episodes_asked *asked, const struct hub_property *columns,
+                      unsigned count)
+{
+    for (unsigned i = 0; hub_where_name(asked->where, i); i++)
+        add_name(names, dataset, hub_where_name(asked->where, i));
+    add_name(names, dataset, &asked->query.sort);
+    for (unsigned i = 0; i < count && names->count < HUB_COUNT(names->items); i++)
+        add_name(names, dataset, &columns[i]);
+}
+
+/* Do the files themselves state all that is not measured yet? */
+static enum hub_status are_stated(struct hub_request *request, const struct hub_state *state,
+                                  const struct names *names, bool *all, struct hub_error *err)
+{
+    const struct hub_dataset *dataset = state->dataset;
+    const struct hub_parallel *parallel = request->parallel;
+    HUB_CLEANUP(hub_freep) struct hub_measured_state *parts = NULL;
+    HUB_CLEANUP(hub_episode_reader_dispose) struct hub_episode_reader reader = {.state = state};
+    HUB_TRY(hub_work_admit_us(request, HUB_WORK_EPISODES,
+                              (double)dataset->episode_count * names->count * STATED_NS / 1000, err));
+    HUB_TRY(hub_measures_states(state, &parts, err));
+    *all = true;
+    for (uint32_t i = 0; *all && i < dataset->episode_count; i++) {
+        const struct hub_dataset_episode *e = &dataset->episodes[i];
+        if (i % 1024 == 0 && hub_parallel_cancelled(parallel))
+            return hub_fail(err, HUB_CANCELLED, "nobody waits for these episodes any more");
+        for (unsigned n = 0; *all && n < names->count; n++) {
+            struct hub_values values = {.count = 1};
+            if (parts[e->part].how_far < hub_measured_level(names->items[n]->kind))
+                HUB_TRY(hub_episode_values_of(&reader, e, names->items[n], &values, err));
+            *all = values.count > 0;
+        }
+    }
+    return HUB_OK;
+}
+
+static enum hub_status read_named(struct hub_request *request, const struct hub_state *state,
+                                  const struct hub_episodes_asked *asked, const struct hub_property *columns,
+                                  unsigned count, struct hub_coverage *out, struct hub_error *err)
+{
+    struct names names = {0};
+    bool all = true;
+    *out = (struct hub_coverage){.complete = true};
+    add_names(&names, state->dataset, asked, columns, count);
+    if (!names.count)
+        return HUB_OK;
+    HUB_TRY(hub_coverage_read(state, names.how_far, out, err));
+    if (!out->complete && !out->stale)
+        HUB_TRY(are_stated(request, state, &names, &all, err));
+    const bool stated = !out->complete && !out->stale && all;
+    out->named = !stated && (!out->complete || out->failed || names.how_far > HUB_MEASURED_REWARDS);
+    out->complete |= stated;
+    return HUB_OK;
+}
+
+/* wait=, in milliseconds, and partial=. */
+static enum hub_status read_patience(const struct hub_request *request, int64_t *wait_ms, bool *partial,
+                                     struct hub_error *err)
+{
+    int64_t wait_s = WAIT_S;
+    bool given;
+    HUB_TRY(hub_request_flag(request, "partial", partial, err));
+    *partial |= request->partial;
+    HUB_TRY(hub_request_int(request, "wait", &wait_s, &given, err));
+    *wait_ms = wait_s * 1000;
+    return wait_s >= 0 && wait_s <= MAX_WAIT_S
+               ? HUB_OK
+               : hub_request_wrong(request, "wait", err, "wait is 0 to %d seconds", MAX_WAIT_S);
+}
+
+void hub_coverage_extra(struct hub_response *response, const struct hub_coverage *coverage)
+{
+    free(response->problem_extra);
+    if (asprintf(&response->problem_extra, "\"done\":%" PRIu64 ",\"of\":%" PRIu64, coverage->parts,
+                 coverage->of_parts) < 0)
+        response->problem_extra = NULL; /* the answer is worth giving without it */
+}
+
+/* HUB_AGAIN: the request is called again when more is measured, or the time is over. It takes no thread
+ * meanwhile. */
+static enum hub_status await_more(struct hub_request *request, const struct hub_target *target,
+                                  int64_t wait_ms)
+{
+    const int64_t until_ms = request->begun_ms + wait_ms;
+    struct hub_file_fetch *more =
+        hub_time_mono_ms() < until_ms
+            ? hub_measurer_await(request->app->measurer, target->summary->id, target->state.measures)
+            : NULL;
+    if (!more)
+        return HUB_OK;
+    return hub_await_held(request, more, until_ms);
+}
+
+enum hub_status hub_coverage_await(struct hub_request *request, const struct hub_target *target,
+                                   struct hub_error *err)
+{
+    int64_t wait_ms;
+    bool partial;
+    HUB_TRY(read_patience(request, &wait_ms, &partial, err));
+    return partial ? HUB_OK : await_more(request, target, wait_ms);
+}
+
+/* Until more is measured; else how much is by now. */
+static enum hub_status wait_for(struct hub_request *request, struct hub_response *response,
+                                const struct hub_target *target, const struct hub_coverage *coverage,
+                                int64_t wait_ms, struct hub_error *err)
+{
+    const char *id = target->summary->id;
+    hub_measurer_want(request->app->measurer, id);
+    HUB_TRY(await_more(request, target, wait_ms));
+    hub_coverage_extra(response, coverage);
+    return hub_fail_as(err, HUB_BUSY, "pending",
+                       "values of '%s' that this needs are still being measured, %" PRIu64 " of %" PRIu64
+                       " parts are done: try again, wait longer with wait=%d, or take what is known with "
+                       "partial=1",
+                       id, coverage->parts, coverage->of_parts, MAX_WAIT_S);
+}
+
+enum hub_status hub_coverage_require(struct hub_request *request, struct hub_response *response,
+                                     const struct hub_target *target, const struct hub_property *columns,
+                                     unsigned count, struct hub_coverage *out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_episodes_asked_dispose) struct hub_episodes_asked asked = {0};
+    int64_t wait_ms;
+    bool partial;
+    HUB_TRY(read_patience(request, &wait_ms, &partial, err));
+    HUB_TRY(hub_episodes_asked(request, &asked, err));
+    HUB_TRY(hub_episodes_admit(request, &target->state, &asked.query, err));
+    HUB_TRY(hub_known_check(request, response, target, &asked, columns, count, err));
+    HUB_TRY(read_named(request, &target->state, &asked, columns, count, out, err));
+    if (out->complete || partial)
+        return HUB_OK;
+    if (!request->app->measurer)
+        return hub_fail_as(
+            err, HUB_UNSUPPORTED, "not-measured",
+            "values of '%s' that this needs are not measured, and this hub runs with --measure "
+            "off: start it with --measure idle or on-demand, or take what is known with "
+            "partial=1",
+            target->summary->id);
+    return wait_for(request, response, target, out, wait_ms, err);
+}
+
+enum hub_status hub_coverage_named_headers(struct hub_request *request, const struct hub_target *target,
+                                           const struct hub_coverage *coverage, struct hub_response *response,
+                                           struct hub_error *err)
+{
+    if (coverage->named)
+        HUB_TRY(hub_response_header(response, err, "X-Measured", "%" PRIu64 "/%" PRIu64, coverage->parts,
+                                    coverage->of_parts));
+    return hub_coverage_headers(request, target, coverage, response, err);
+}
+
+void hub_coverage_named_put(struct hub_json *json, const struct hub_coverage *coverage)
+{
+    if (!coverage->named)
+        return;
+    hub_json_put_array(json, "measured");
+    hub_json_uint(json, coverage->parts);
+    hub_json_uint(json, coverage->of_parts);
+    hub_json_end_array(json);
+}

@@ -1,0 +1,240 @@
+/* What is wrong with the hub itself: see alerts.h. */
+#include "server/api/operations/alerts.h"
+
+#include "server/mirror/document.h"
+#include "storage/catalog/damage.h"
+#include "storage/catalog/measures.h"
+#include "storage/text/number.h"
+#include "storage/text/time.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define STATE_LOW_BYTES (64 * MIB) /* a publication of a large dataset, with its journal */
+
+static struct hub_alert *add(struct hub_alerts *out, const char *code, const char *fmt, ...) HUB_PRINTF(3, 4);
+
+static struct hub_alert *add(struct hub_alerts *out, const char *code, const char *fmt, ...)
+{
+    assert(out->count < HUB_MAX_ALERTS);
+    struct hub_alert *c = &out->items[out->count++];
+    va_list args;
+    va_start(args, fmt);
+    c->code = code;
+    c->key = "";
+    c->local[0] = '\0';
+    vsnprintf(c->detail, sizeof c->detail, fmt, args);
+    va_end(args);
+    return c;
+}
+
+static void look_at_roots(const struct hub_roots *roots, struct hub_alerts *out)
+{
+    for (uint32_t i = 0; i < roots->count; i++) {
+        const struct hub_root *root = &roots->roots[i];
+        if (access(root->path, R_OK | X_OK) == 0)
+            continue;
+        const int errnum = errno;
+        struct hub_alert *c = add(
+            out, "root-unreadable",
+            "root %u (%s) cannot be read; its datasets stay listed as they were: mount it, or let the user "
+            "of the hub read it",
+            i + 1, root->name ? root->name : "root");
+        snprintf(c->local, sizeof c->local, "%.500s: %s (as user %u)", root->path, strerror(errnum),
+                 (unsigned)geteuid());
+    }
+}
+
+static void add_missing(const struct hub_app *app, const struct hub_scan_progress *p, struct hub_alerts *out)
+{
+    for (uint32_t i = 0; i < app->roots->count; i++) {
+        const struct hub_root *root = &app->roots->roots[i];
+        if (!(p->roots_missing >> i & 1))
+            continue;
+        struct hub_alert *c = add(out, "root-missing",
+                                  "root %u (%s) had datasets, and none of them is there now: nothing is "
+                                  "fetched into it, and its datasets "
+                                  "stay listed, until it is mounted again or `minari-hub scan --forget ROOT` "
+                                  "says that they are gone",
+                                  i + 1, root->name ? root->name : "root");
+        c->key = root->path;
+        snprintf(c->local, sizeof c->local, "%.500s", root->path);
+    }
+}
+
+static void add_state(const struct hub_app *app, const struct hub_scan_progress *p, struct hub_alerts *out)
+{
+    if (out->state_free == UINT64_MAX || (out->state_free >= STATE_LOW_BYTES && !p->no_space))
+        return;
+    struct hub_alert *c = add(out, "state-disk-full",
+                              "%" PRIu64 " KiB are free for the hub's state; below 64 MiB what is found may "
+                              "not be kept: free some, or move the state directory (--state)",
+                              out->state_free / KIB);
+    snprintf(c->local, sizeof c->local, "%.590s", app->state);
+}
+
+static void add_scanner(const struct hub_scan_progress *p, struct hub_alerts *out)
+{
+    if (p->trouble[0]) {
+        struct hub_alert *c = add(out, "sweep-failed",
+                                  "the last look through the directories ended early, so that changes may "
+                                  "not be seen; it is repeated by itself");
+        snprintf(c->local, sizeof c->local, "%s", p->trouble);
+    }
+    if (p->given_up + p->postponed > 0)
+        add(out, "inspections-failed",
+            "%" PRIu64 " datasets could not be inspected for trouble of this machine (%" PRIu64
+            " wait for another try): see the log; a sweep tries them again",
+            p->given_up + p->postponed, p->postponed);
+    if (p->unwatched > 0)
+        add(out, "folders-not-watched",
+            "%" PRIu64
+            " folders are not watched, so that changes in them are seen by the next sweep only: raise "
+            "fs.inotify.max_user_watches (sysctl), or sweep more often (--sweep)",
+            p->unwatched);
+    if (p->not_entered > 0)
+        add(out, "folders-not-entered",
+            "%" PRIu64
+            " folders could not be entered; they are listed as broken, with the reason: let the user of "
+            "the hub read them, or move them out of the root",
+            p->not_entered);
+    if (p->clashes > 0)
+        add(out, "ids-collide",
+            "%" PRIu64
+            " datasets are left out because one of an earlier root has their id: give the roots names "
+            "(--root NAME=DIR)",
+            p->clashes);
+}
+
+static void add_damage(const struct hub_app *app, struct hub_alerts *out)
+{
+    const uint32_t count = hub_damage_each(app->catalog, 0, NULL, NULL, NULL);
+    if (count)
+        add(out, "files-damaged",
+            "%u files are damaged, and are not served: `minari-hub problems` names them, `minari-hub check "
+            "--repair` fetches those again that were copied from elsewhere",
+            count);
+}
+
+struct unmeasured {
+    char first[400]; /* "ID: why" */
+};
+
+static void note_unmeasured(void *user, const char *id, const char *why)
+{
+    struct unmeasured *u = user;
+    if (!*u->first)
+        snprintf(u->first, sizeof u->first, "%.200s: %.150s", id, why);
+}
+
+static void add_unmeasured(const struct hub_app *app, struct hub_alerts *out)
+{
+    struct unmeasured u = {0};
+    const uint32_t count = hub_measure_failures_each(app->catalog, note_unmeasured, &u);
+    if (count)
+        add(out, "measuring-failed",
+            "%u part%s of datasets could not be measured (%s): answers go without what would have been "
+            "measured; "
+            "it is tried again by itself",
+            count, hub_plural(count), u.first);
+}
+
+struct rules {
+    int64_t up_s; /* the hub; nothing lags for that it was not */
+    unsigned failing, late, unlisting, leaving;
+    char failed[150], lagged[150], unlisted[150], left[150]; /* names, as far as there is room */
+};
+
+static void name(char *names, size_t size, unsigned before, const char *rule)
+{
+    const size_t at = strlen(names);
+    snprintf(names + at, size - at, "%s%s", before ? ", " : "", rule);
+}
+
+/* It was made for the datasets of Minari alone, and leaves the others out on purpose. */
+static bool takes_minari_only(const struct hub_rule *rule)
+{
+    const char *only = json_string_value(json_object_get(rule->spec, "only"));
+    return only && strcmp(only, "minari") == 0;
+}
+
+/* A rule lags when two passes in a row did not come to their end. */
+static enum hub_status look_at_rule(void *user, const struct hub_rule *rule, struct hub_error *err)
+{
+    struct rules *r = user;
+    const int64_t every_s = json_integer_value(json_object_get(rule->spec, "every"));
+    (void)err;
+    if (rule->unlisted)
+        name(r->unlisted, sizeof r->unlisted, r->unlisting++, rule->name);
+    if (rule->left_out && !takes_minari_only(rule))
+        name(r->left, sizeof r->left, r->leaving++, rule->name);
+    if (rule->paused)
+        return HUB_OK;
+    if (*rule->error)
+        name(r->failed, sizeof r->failed, r->failing++, rule->name);
+    else if (HUB_MIN(hub_mirror_lag_s(rule), r->up_s) > 3 * HUB_MAX(every_s, INT64_C(600)))
+        name(r->lagged, sizeof r->lagged, r->late++, rule->name);
+    return HUB_OK;
+}
+
+static void add_rules(const struct hub_app *app, struct hub_alerts *out)
+{
+    struct rules r = {.up_s = hub_time_now_s() - app->started_ms / 1000};
+    if (hub_rules_each(app->catalog, look_at_rule, &r, NULL))
+        return;
+    if (r.failing)
+        add(out, "mirrors-failing",
+            "%u mirror rule%s failed in the last pass: %s; `minari-hub mirror list` says why", r.failing,
+            hub_plural(r.failing), r.failed);
+    if (r.late)
+        add(out, "mirrors-lagging",
+            "%u mirror rule%s did not come to an end for three times as long as a pass should take: %s",
+            r.late, hub_plural(r.late), r.lagged);
+    if (r.leaving)
+        add(out, "mirrors-partial",
+            "%u mirror rule%s leave%s something of the remote out: %s; `minari-hub mirror list` names it",
+            r.leaving, hub_plural(r.leaving), r.leaving == 1 ? "s" : "", r.left);
+    if (r.unlisting)
+        add(out, "mirrors-unlisted",
+            "%u mirror rule%s no longer list%s datasets that may still be on the remote: %s; their copies "
+            "stay, and are "
+            "not brought up to date: add a rule for them, or delete them here",
+            r.unlisting, hub_plural(r.unlisting), r.unlisting == 1 ? "s" : "", r.unlisted);
+}
+
+void hub_reason_local(const struct hub_app *app, struct hub_view reason, char out[HUB_LOCAL_BYTES])
+{
+    out[0] = '\0';
+    if (memmem(reason.data, reason.size, "permission denied", 17))
+        snprintf(out, HUB_LOCAL_BYTES, "the hub runs as %s", app->user);
+}
+
+void hub_alerts_look(const struct hub_roots *roots, const char *state, struct hub_alerts *out)
+{
+    out->count = 0;
+    look_at_roots(roots, out);
+    if (hub_fs_free_bytes(state, &out->state_free, NULL))
+        out->state_free = UINT64_MAX;
+}
+
+void hub_alerts_add(const struct hub_app *app, struct hub_alerts *out)
+{
+    struct hub_scan_progress progress;
+    hub_scanner_progress(app->scanner, &progress);
+    add_missing(app, &progress, out);
+    add_state(app, &progress, out);
+    add_scanner(&progress, out);
+    add_damage(app, out);
+    add_unmeasured(app, out);
+    add_rules(app, out);
+}
+
+void hub_alerts_read(const struct hub_app *app, struct hub_alerts *out)
+{
+    hub_alerts_look(app->roots, app->state, out);
+    hub_alerts_add(app, out);
+}

@@ -1,0 +1,212 @@
+/* Liveness, readiness, metrics, the contract and a first page. */
+#include "server/api/app.h"
+#include "server/api/handlers.h"
+
+#include "server/api/operations/process.h"
+#include "server/api/reply.h"
+#include "server/http/log.h"
+#include "server/http/metrics.h"
+#include "server/mirror/mirror.h"
+#include "storage/encode/representation.h"
+
+#include <inttypes.h>
+
+extern const unsigned char hub_openapi_json[]; /* embedded from server/api/openapi.json */
+extern const unsigned long hub_openapi_json_size;
+
+enum hub_status hub_healthz_show(struct hub_request *request, struct hub_response *response,
+                                 struct hub_error *err)
+{
+    (void)request;
+    return hub_buf_add_text(hub_response_buffer(response, 200, "text/plain; charset=utf-8", KIB), "ok\n",
+                            err);
+}
+
+/* The others are served. */
+static enum hub_status add_missing_roots(const struct hub_app *app, const struct hub_scan_progress *p,
+                                         struct hub_buf *out, struct hub_error *err)
+{
+    for (uint32_t i = 0; i < app->roots->count; i++)
+        if (p->roots_missing >> i & 1)
+            HUB_TRY(hub_buf_addf(out, err, "root-missing: root %u (%s) had datasets and is not mounted\n",
+                                 i + 1, app->roots->roots[i].name ? app->roots->roots[i].name : "root"));
+    return HUB_OK;
+}
+
+enum hub_status hub_readyz_show(struct hub_request *request, struct hub_response *response,
+                                struct hub_error *err)
+{
+    struct hub_scan_progress progress;
+    hub_scanner_progress(request->app->scanner, &progress);
+    if (hub_http_draining(request->app->http))
+        return hub_fail_as(err, HUB_BUSY, "draining", "the hub is shutting down");
+    if (!progress.walked && progress.trouble[0])
+        return hub_fail_as(
+            err, HUB_BUSY, "starting",
+            "the roots could not be read completely; the hub tries again, and its log says why");
+    if (!progress.walked)
+        return hub_fail_as(err, HUB_BUSY, "starting",
+                           "the roots are being read: %" PRIu64 " directories so far, now '%.200s'",
+                           progress.directories, progress.current);
+    struct hub_buf *out = hub_response_buffer(response, 200, "text/plain; charset=utf-8", 16 * KIB);
+    HUB_TRY(hub_buf_add_text(out, "ready\n", err));
+    return add_missing_roots(request->app, &progress, out, err);
+}
+
+static enum hub_status scan_metrics(struct hub_app *app, struct hub_buf *out, struct hub_error *err)
+{
+    static const enum hub_dataset_status statuses[] = {HUB_DATASET_READY, HUB_DATASET_PENDING,
+                                                       HUB_DATASET_BROKEN, HUB_DATASET_UNSUPPORTED,
+                                                       HUB_DATASET_REMOTE};
+    HUB_CLEANUP(hub_snapshot_putp) const struct hub_snapshot *snapshot = hub_catalog_snapshot(app->catalog);
+    uint64_t counts[HUB_DATASET_REMOTE + 1] = {0};
+    for (uint32_t i = 0; i < snapshot->count; i++)
+        counts[snapshot->summaries[i]->status]++;
+    HUB_TRY(hub_buf_add_text(
+        out, "# HELP minari_hub_datasets Datasets by status.\n# TYPE minari_hub_datasets gauge\n", err));
+    for (size_t i = 0; i < HUB_COUNT(statuses); i++)
+        HUB_TRY(hub_buf_addf(out, err, "minari_hub_datasets{status=\"%s\"} %" PRIu64 "\n",
+                             hub_dataset_status_name(statuses[i]), counts[statuses[i]]));
+    struct hub_scan_progress progress;
+    hub_scanner_progress(app->scanner, &progress);
+    const struct hub_metric rows[] = {
+        {"minari_hub_inspections_total", "counter", "Datasets inspected since the start.",
+         (double)progress.inspected},
+        {"minari_hub_inspections_failed_total", "counter", "Of them: broken or unsupported.",
+         (double)progress.failed},
+        {"minari_hub_inspections_put_off_total", "counter", "Inspections that trouble of the machine ended.",
+         (double)progress.put_off},
+        {"minari_hub_inspections_waiting", "gauge", "Datasets waiting for inspection.",
+         (double)progress.to_inspect},
+        {"minari_hub_inspections_given_up", "gauge",
+         "Datasets that trouble of the machine keeps from inspection.", (double)progress.given_up},
+        {"minari_hub_sweeps_total", "counter", "Looks through the directories.", (double)progress.sweeps},
+    };
+    return hub_metric_rows(rows, HUB_COUNT(rows), out, err);
+}
+
+/* A root without a name by its number. */
+static enum hub_status room_metrics(struct hub_app *app, struct hub_buf *out, struct hub_error *err)
+{
+    struct hub_mirror_gauges g;
+    hub_mirrors_gauges(app->mirrors, &g);
+    const struct hub_metric rows[] = {
+        {"minari_hub_cache_bytes", "gauge", "Fetched from upstreams because it was asked for.",
+         (double)g.cache_bytes},
+        {"minari_hub_cache_evictions_total", "counter", "Datasets removed from it to make room.",
+         (double)g.evictions},
+    };
+    HUB_TRY(hub_metric_rows(rows, HUB_COUNT(rows), out, err));
+    HUB_TRY(hub_buf_add_text(out,
+                             "# HELP minari_hub_root_free_bytes Free on the disk of a root.\n"
+                             "# TYPE minari_hub_root_free_bytes gauge\n",
+                             err));
+    for (uint32_t i = 0; i < app->roots->count; i++) {
+        const struct hub_root *root = &app->roots->roots[i];
+        uint64_t left = 0;
+        if (hub_fs_free_bytes(root->path, &left, NULL))
+            continue;
+        HUB_TRY(root->name
+                    ? hub_buf_addf(out, err, "minari_hub_root_free_bytes{root=\"%s\"} %" PRIu64 "\n",
+                                   root->name, left)
+                    : hub_buf_addf(out, err, "minari_hub_root_free_bytes{root=\"%" PRIu32 "\"} %" PRIu64 "\n",
+                                   i, left));
+    }
+    return HUB_OK;
+}
+
+static enum hub_status missing_metrics(struct hub_app *app, struct hub_buf *out, struct hub_error *err)
+{
+    struct hub_scan_progress p;
+    hub_scanner_progress(app->scanner, &p);
+    const struct hub_metric row = {"minari_hub_roots_missing", "gauge",
+                                   "Roots that had datasets and are not mounted.",
+                                   (double)__builtin_popcountll(p.roots_missing)};
+    return hub_metric_rows(&row, 1, out, err);
+}
+
+/* Names as Prometheus' own client libraries have them. */
+static enum hub_status process_metrics(const struct hub_app *app, struct hub_buf *out, struct hub_error *err)
+{
+    struct hub_process p;
+    hub_process_read(&p);
+    const struct hub_metric rows[] = {
+        {"process_cpu_seconds_total", "counter", "User and system time.", p.cpu_s},
+        {"process_resident_memory_bytes", "gauge", "Resident memory.", (double)p.resident_bytes},
+        {"process_virtual_memory_bytes", "gauge", "Virtual memory.", (double)p.virtual_bytes},
+        {"process_open_fds", "gauge", "Open file descriptors.", (double)p.open_files},
+        {"process_max_fds", "gauge", "Limit of open file descriptors.", (double)p.max_files},
+        {"process_start_time_seconds", "gauge", "Start, in Unix time.", (double)app->started_ms / 1000},
+    };
+    return hub_metric_rows(rows, HUB_COUNT(rows), out, err);
+}
+
+enum hub_status hub_metrics_show(struct hub_request *request, struct hub_response *response,
+                                 struct hub_error *err)
+{
+    if (!request->may_block)
+        return HUB_AGAIN; /* SQLite is asked */
+    struct hub_buf *out =
+        hub_response_buffer(response, 200, "text/plain; version=0.0.4; charset=utf-8", 4 * MIB);
+    HUB_TRY(hub_http_metrics(request->app->http, out, err));
+    HUB_TRY(hub_log_metrics(request->app->log, out, err));
+    HUB_TRY(process_metrics(request->app, out, err));
+    HUB_TRY(scan_metrics(request->app, out, err));
+    HUB_TRY(room_metrics(request->app, out, err));
+    HUB_TRY(missing_metrics(request->app, out, err));
+    return hub_mirror_metrics(request->app->catalog, out, err);
+}
+
+/* Representations in place of a mark such as "@names@"; media types but the first, which the document
+ * describes. The last one ends where the mark does. */
+static enum hub_status put_representations(enum hub_representation_list which, struct hub_buf *out,
+                                           struct hub_error *err)
+{
+    const bool names = which == HUB_LIST_NAMES;
+    const char *between = names ? ", " : ": {\"schema\": {\"type\": \"string\", \"format\": \"binary\"}}, ";
+    const struct hub_representation *as = names ? NULL : hub_representations;
+    for (bool first = true; (as = hub_representations_next(which, as)); first = false)
+        HUB_TRY(hub_buf_addf(out, err, "%s\"%s\"", first ? "" : between, names ? as->name : as->media_type));
+    return HUB_OK;
+}
+
+static enum hub_status put_openapi(struct hub_buf *out, struct hub_error *err)
+{
+    static const char *const marks[] = {[HUB_LIST_NAMES] = "\"@names@\"",
+                                        [HUB_LIST_MEDIA_TYPES] = "\"@media-types@\"",
+                                        [HUB_LIST_OF_SEVERAL] = "\"@media-types-of-several@\""};
+    const char *text = (const char *)hub_openapi_json, *at;
+    while ((at = strstr(text, "\"@"))) {
+        size_t which = 0;
+        while (which < HUB_COUNT(marks) && strncmp(at, marks[which], strlen(marks[which])) != 0)
+            which++;
+        if (which == HUB_COUNT(marks))
+            return hub_fail(err, HUB_CORRUPT, "unknown mark in openapi.json");
+        HUB_TRY(hub_buf_add(out, text, (size_t)(at - text), err));
+        HUB_TRY(put_representations((enum hub_representation_list)which, out, err));
+        text = at + strlen(marks[which]);
+    }
+    return hub_buf_add_text(out, text, err);
+}
+
+enum hub_status hub_openapi_show(struct hub_request *request, struct hub_response *response,
+                                 struct hub_error *err)
+{
+    HUB_TRY(hub_reply_on_worker(request));
+    HUB_TRY(put_openapi(hub_response_buffer(response, 200, "application/json", 4 * MIB), err));
+    HUB_TRY(hub_response_header(response, err, "Cache-Control", "no-cache"));
+    return hub_reply_document(request, response, err);
+}
+
+enum hub_status hub_front_show(struct hub_request *request, struct hub_response *response,
+                               struct hub_error *err)
+{
+    HUB_CLEANUP(hub_snapshot_putp)
+    const struct hub_snapshot *snapshot = hub_catalog_snapshot(request->app->catalog);
+    struct hub_buf *out = hub_response_buffer(response, 200, "application/json", 64 * KIB);
+    return hub_buf_addf(out, err,
+                        "{\"name\":\"minari-hub\",\"version\":\"" HUB_VERSION
+                        "\",\"datasets\":\"%s/api/v1/datasets\","
+                        "\"openapi\":\"%s/openapi.json\",\"count\":%u}\n",
+                        hub_base_url(request), hub_base_url(request), snapshot->count);
+}

@@ -1,0 +1,278 @@
+/* Odd episodes: GET …/~findings. Rules over what is known and measured of each; the worst of those that are outside. */
+#include "server/api/handlers.h"
+
+#include "server/api/reply.h"
+#include "server/api/resolve.h"
+#include "server/api/statistics/answers.h"
+#include "server/api/work.h"
+#include "storage/measure/fold.h"
+#include "storage/statistics/measured.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum { LIMIT = 10, MAX_LIMIT = 1000, LEAST_EPISODES = 8 };
+#define LOOK_US 0.025 /* an episode by one rule, as it was measured */
+
+/* OUTSIDE: of the quartiles by more than k times their distance, on either side. EACH: the lowest or the highest, whatever they
+ * are. ABOVE: a limit. */
+enum test { OUTSIDE, LOWEST, HIGHEST, ABOVE };
+
+struct rule {
+    const char *name;
+    enum hub_property_kind of;
+    enum test test;
+    double limit;
+    enum hub_role role; /* of the field it is about; HUB_ROLE_OTHER: of none */
+};
+
+static const struct rule rules[] = {
+    {"lowest_return", HUB_PROPERTY_RETURN, LOWEST, 0, HUB_ROLE_REWARD},
+    {"highest_return", HUB_PROPERTY_RETURN, HIGHEST, 0, HUB_ROLE_REWARD},
+    {"shortest", HUB_PROPERTY_STEPS, LOWEST, 0, HUB_ROLE_OTHER},
+    {"longest", HUB_PROPERTY_STEPS, HIGHEST, 0, HUB_ROLE_OTHER},
+    {"nonfinite", HUB_PROPERTY_NONFINITE, ABOVE, 0, HUB_ROLE_OTHER},
+    {"frozen", HUB_PROPERTY_FROZEN, ABOVE, 0.5, HUB_ROLE_ACTION},
+    {"gap", HUB_PROPERTY_GAP, ABOVE, 1.5, HUB_ROLE_OTHER},
+    {"video_frames", HUB_PROPERTY_VIDEO_FRAMES, ABOVE, 0, HUB_ROLE_OTHER},
+    {"unended", HUB_PROPERTY_UNENDED, ABOVE, 0, HUB_ROLE_DONE},
+    {"flat_reward", HUB_PROPERTY_FLAT_REWARD, ABOVE, 0, HUB_ROLE_REWARD},
+    {"still", HUB_PROPERTY_STILL, OUTSIDE, 0, HUB_ROLE_ACTION},
+    {"jerk", HUB_PROPERTY_JERK, OUTSIDE, 0, HUB_ROLE_ACTION},
+    {"saturated", HUB_PROPERTY_SATURATED, OUTSIDE, 0, HUB_ROLE_ACTION},
+    {"offset", HUB_PROPERTY_OFFSET, OUTSIDE, 0, HUB_ROLE_ACTION},
+    {"return", HUB_PROPERTY_RETURN, OUTSIDE, 0, HUB_ROLE_REWARD},
+    {"steps", HUB_PROPERTY_STEPS, OUTSIDE, 0, HUB_ROLE_OTHER},
+};
+
+/* An episode that a rule found. */
+struct found {
+    uint32_t episode;
+    double value, badness;
+};
+
+/* The worst of those that a rule found, in room for twice as many as are wanted: when it is full, half of it goes. */
+struct worst {
+    struct found *found;
+    uint32_t count, limit, total;
+    bool full; /* there are `limit` at least as bad as the last of these */
+};
+
+struct findings {
+    struct hub_target target;
+    int rule; /* -1: all */
+    double k;
+    int64_t limit;
+    struct hub_series series; /* of the rule that was looked at last: the next is often of the same */
+    enum hub_property_kind of;
+    bool has_series;
+};
+
+static void findings_dispose(struct findings *f)
+{
+    hub_series_dispose(&f->series);
+    hub_target_dispose(&f->target);
+}
+
+/* The largest badness first, then the smallest number. */
+static int by_badness(const void *a, const void *b)
+{
+    const struct found *x = a, *y = b;
+    const int by = (x->badness < y->badness) - (x->badness > y->badness);
+    return by ? by : (x->episode > y->episode) - (x->episode < y->episode);
+}
+
+static void keep_worst(struct worst *w)
+{
+    if (w->count)
+        qsort(w->found, w->count, sizeof *w->found, by_badness);
+    w->full = w->count >= w->limit;
+    w->count = HUB_MIN(w->count, w->limit);
+}
+
+static void add_found(struct worst *w, const struct found *found)
+{
+    w->total++;
+    if (w->full && by_badness(found, &w->found[w->limit - 1]) > 0)
+        return;
+    w->found[w->count++] = *found;
+    if (w->count == 2 * w->limit)
+        keep_worst(w);
+}
+
+static double badness(const struct rule *rule, double value, double low, double high)
+{
+    switch (rule->test) {
+    case LOWEST:
+        return -value;
+    case HIGHEST:
+        return value;
+    case ABOVE:
+        return value > rule->limit ? value : -INFINITY;
+    case OUTSIDE:
+        return value < low ? low - value : value > high ? value - high : -INFINITY;
+    }
+    return -INFINITY;
+}
+
+/* Between which values the rule finds nothing; false: there are too few episodes to say. */
+static bool read_fence(const struct findings *f, const struct hub_series *all, double *low, double *high)
+{
+    if (all->finite < LEAST_EPISODES)
+        return false;
+    const double q1 = hub_series_quantile(all, 0.25), q3 = hub_series_quantile(all, 0.75);
+    *low = q1 - f->k * (q3 - q1);
+    *high = q3 + f->k * (q3 - q1);
+    return true;
+}
+
+/* A reward that is flat everywhere says nothing of one episode. */
+static bool says_nothing(const struct rule *rule, const struct hub_series *all, uint32_t count)
+{
+    return rule->of == HUB_PROPERTY_FLAT_REWARD && count == all->count;
+}
+
+static enum hub_status put_episodes(const struct findings *f, const struct rule *rule,
+                                    const struct found *found, uint32_t count, struct hub_json *json,
+                                    struct hub_error *err)
+{
+    const struct hub_state *state = &f->target.state;
+    const struct hub_dataset *dataset = state->dataset;
+    HUB_CLEANUP(hub_measure_reader_dispose) struct hub_measure_reader at = {.state = state};
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf name = HUB_BUF_INIT(KIB);
+    const char *field = hub_measured_role(dataset, rule->role);
+    HUB_TRY(hub_buf_addf(&name, err, "at:%s", hub_property_word(rule->of)));
+    hub_json_put_array(json, "episodes");
+    for (uint32_t i = 0; i < count; i++) {
+        const struct hub_dataset_episode *e = &dataset->episodes[found[i].episode];
+        struct hub_value step;
+        bool known;
+        hub_json_object(json);
+        hub_json_put_int(json, "number", e->number);
+        hub_measured_number(json, "value", found[i].value);
+        HUB_TRY(hub_measure_of(&at, hub_buf_view(&name), e, &step, &known, err));
+        if (known)
+            hub_json_put_uint(json, "at", (uint64_t)hub_value_real_of(&step));
+        if (field)
+            hub_json_put_text(json, "field", field);
+        hub_json_end_object(json);
+    }
+    hub_json_end_array(json);
+    return hub_json_status(json);
+}
+
+static enum hub_status read_series(struct findings *f, const struct rule *rule, struct hub_error *err)
+{
+    if (!f->has_series || f->of != rule->of) {
+        hub_series_dispose(&f->series);
+        f->series = (struct hub_series){0};
+        HUB_TRY(hub_series_read(&f->target.state, NULL, rule->of, &f->series, err));
+        f->has_series = true;
+        f->of = rule->of;
+    }
+    return rule->test == OUTSIDE && !f->series.sorted ? hub_series_sort(&f->series, err) : HUB_OK;
+}
+
+static enum hub_status put_rule(struct findings *f, const struct rule *rule, struct hub_json *json,
+                                struct hub_error *err)
+{
+    HUB_CLEANUP(hub_freep) struct found *found = NULL;
+    const struct hub_series *all = &f->series;
+    double low = 0, high = 0;
+    HUB_TRY(read_series(f, rule, err));
+    HUB_TRY(hub_new(&found, 2 * (size_t)f->limit, sizeof *found, err));
+    struct worst worst = {.found = found, .limit = (uint32_t)f->limit};
+    const bool fenced = rule->test == OUTSIDE && read_fence(f, all, &low, &high);
+    for (uint32_t i = 0; i < all->count && (fenced || rule->test != OUTSIDE); i++) {
+        const double bad = badness(rule, all->values[i], low, high);
+        if (bad > -INFINITY)
+            add_found(&worst, &(struct found){all->episodes[i], all->values[i], bad});
+    }
+    keep_worst(&worst);
+    const uint32_t count = says_nothing(rule, all, worst.total) ? 0 : worst.total;
+    hub_json_object(json);
+    hub_json_put_text(json, "rule", rule->name);
+    if (fenced) {
+        hub_json_put_double(json, "k", f->k);
+        hub_json_put_double(json, "low", low);
+        hub_json_put_double(json, "high", high);
+    } else if (rule->test == ABOVE) {
+        hub_json_put_double(json, "high", rule->limit);
+    }
+    hub_json_put_uint(json, "of", all->count);
+    hub_json_put_uint(json, "count",
+                      rule->test == LOWEST || rule->test == HIGHEST ? HUB_MIN(count, 1U) : count);
+    HUB_TRY(put_episodes(f, rule, found, count ? worst.count : 0, json, err));
+    hub_json_end_object(json);
+    return hub_json_status(json);
+}
+
+static enum hub_status read_k(const struct hub_request *request, double *out, struct hub_error *err)
+{
+    const struct hub_view text = hub_request_query(request, "k");
+    char *end = NULL;
+    *out = text.data ? strtod(text.data, &end) : 1.5;
+    if (text.data && (!text.size || *end || !(*out >= 0 && *out <= 1000)))
+        return hub_request_wrong(request, "k", err, "k is a number from 0 to 1000");
+    return HUB_OK;
+}
+
+static enum hub_status ask(struct hub_request *request, struct hub_response *response, struct findings *f,
+                           struct hub_error *err)
+{
+    static const char *const parameters[] = {"rule", "k", "limit", "for", "revision", NULL};
+    const char *names[HUB_COUNT(rules) + 1] = {0};
+    bool given;
+    for (size_t i = 0; i < HUB_COUNT(rules); i++)
+        names[i] = rules[i].name;
+    HUB_TRY(hub_request_known(request, parameters, err));
+    HUB_TRY(hub_request_choice(request, "rule", names, &f->rule, err));
+    HUB_TRY(read_k(request, &f->k, err));
+    HUB_TRY(hub_request_int(request, "limit", &f->limit, &given, err));
+    f->limit = given ? f->limit : LIMIT;
+    if (f->limit < 1 || f->limit > MAX_LIMIT)
+        return hub_request_wrong(request, "limit", err, "limit is 1 to %d", MAX_LIMIT);
+    return hub_resolve(request, response, parameters, HUB_TO_STATE | HUB_TO_READY, &f->target, err);
+}
+
+static enum hub_status write_answer(struct hub_request *request, struct findings *f,
+                                    const struct hub_coverage *coverage, struct hub_response *response,
+                                    struct hub_error *err)
+{
+    const double looks =
+        (double)f->target.state.dataset->episode_count * (f->rule < 0 ? HUB_COUNT(rules) : 1);
+    HUB_TRY(hub_work_admit_us(request, HUB_WORK_EPISODES, looks * LOOK_US, err));
+    HUB_TRY(hub_budget_take(request->app->budget, request, response,
+                            (uint64_t)f->target.state.dataset->episode_count * HUB_SERIES, err));
+    struct hub_json json = hub_json_to(hub_response_buffer(response, 200, "application/json", 64 * MIB), err);
+    hub_json_object(&json);
+    hub_json_put_text(&json, "revision", f->target.summary->revision);
+    hub_coverage_put(&json, request->app, coverage);
+    hub_json_put_array(&json, "rules");
+    for (size_t i = 0; i < HUB_COUNT(rules); i++)
+        if (f->rule < 0 || f->rule == (int)i) {
+            HUB_TRY(hub_work_go_on(request, HUB_WORK_EPISODES, 0, err));
+            HUB_TRY(put_rule(f, &rules[i], &json, err));
+        }
+    hub_json_end_array(&json);
+    hub_json_end_object(&json);
+    HUB_TRY(hub_json_status(&json));
+    hub_answer_keep(request, "~findings", &f->target.state, coverage, response);
+    return HUB_OK;
+}
+
+enum hub_status hub_findings_show(struct hub_request *request, struct hub_response *response,
+                                  struct hub_error *err)
+{
+    HUB_CLEANUP(findings_dispose) struct findings f = {0};
+    struct hub_coverage coverage;
+    bool kept;
+    HUB_TRY(ask(request, response, &f, err));
+    HUB_TRY(hub_coverage_read(&f.target.state, HUB_MEASURED_ALL, &coverage, err));
+    HUB_TRY(hub_answer_find(request, "~findings", &f.target.state, &coverage, response, &kept, err));
+    if (!kept)
+        HUB_TRY(write_answer(request, &f, &coverage, response, err));
+    HUB_TRY(hub_coverage_headers(request, &f.target, &coverage, response, err));
+    return hub_reply_document(request, response, err);
+}
