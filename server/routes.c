@@ -60,6 +60,8 @@ const struct hub_route hub_routes[] = {
     {"GET", "/d/{id}/~use", hub_page_use, "page", 0, HUB_FOR_ALL, 0},
     {"GET", "/d/{path}", hub_resolve_nowhere, "page", 0, HUB_FOR_ALL, 0},
     {"GET", "/~operations", hub_page_operations, "page", 0, HUB_FOR_ALL, 0},
+    {"GET", "/~guide", hub_page_guide, "page", 0, HUB_FOR_ALL, 0},
+    {"GET", "/~guide/{path}", hub_page_guide_page, "page", 0, HUB_FOR_ALL, 0},
     {"POST", "/~csp", hub_page_report, "page-report", 4 * KIB, HUB_FOR_ALL, 0},
     {"GET", "/~assets/{build}/{path}", hub_page_asset, "asset", 0, HUB_FOR_ALL, 0},
     /* Google Cloud Storage: its JSON API, at the addresses that its clients use, and names as paths */
@@ -120,6 +122,7 @@ const struct hub_protocol hub_protocols[] = {
     {.below = "/b/", .shape = &hub_gcs_shape, .not_allowed = hub_refuse_method},
     {.below = "/d/", .for_people = &hub_page_shape},
     {.below = "/~operations", .for_people = &hub_page_shape},
+    {.below = "/~guide", .for_people = &hub_page_shape},
     {.below = "/api/v1/", .not_allowed = hub_refuse_method},
     {.below = "/api/", .shape = &hub_hf_shape, .refuse = hub_hf_refuse, .not_allowed = hub_hf_refuse_method},
     {.below = "/datasets/",

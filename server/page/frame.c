@@ -68,18 +68,27 @@ static enum hub_status put_headers(struct hub_response *response, struct hub_err
 static void begin_frame(struct page_out *out, struct hub_view title, struct hub_view alternate,
                         unsigned refresh_s)
 {
-    const struct page_head head = {title, alternate};
+    const struct page_head head = {title};
     page_document_begin(out, NULL);
     page_head_begin(out, &head);
+    if (alternate.size)
+        page_alternate(out, &(struct page_alternate){alternate});
     if (refresh_s)
         page_refresh(out, &(struct page_refresh){refresh_s});
     page_head_end(out, &head);
-    page_frame_begin(out, &(struct page_frame){alternate, HUB_VIEW(HUB_VERSION)});
+    page_body_begin(out, NULL);
+    page_main_begin(out, NULL);
 }
 
 static void end_frame(struct page_out *out, struct hub_view alternate)
 {
-    page_frame_end(out, &(struct page_frame){alternate, HUB_VIEW(HUB_VERSION)});
+    const struct page_footer footer = {HUB_VIEW(HUB_VERSION)};
+    page_main_end(out, NULL);
+    page_footer_begin(out, &footer);
+    if (alternate.size)
+        page_as_json(out, &(struct page_as_json){alternate});
+    page_footer_end(out, &footer);
+    page_body_end(out, NULL);
     page_document_end(out, NULL);
 }
 
@@ -288,7 +297,9 @@ static struct hub_view above(const struct hub_request *request)
     if (!request->query_text || !*request->query_text)
         while (path.size > 1 && path.data[--path.size] != '/')
             continue;
-    return path.size > 3 && hub_view_starts(path, "/d/") ? path : HUB_VIEW("/"); /* nothing is at /d */
+    return path.size > 3 && (hub_view_starts(path, "/d/") || hub_view_starts(path, "/~guide"))
+               ? path
+               : HUB_VIEW("/"); /* nothing is at /d */
 }
 
 /* Datasets that may have been meant: other versions, and names spelled nearly so. */

@@ -32,7 +32,7 @@ HUB_MUST_USE enum hub_status page_ask(struct page *page, struct hub_view target,
 /** The same, where a page is whole without it: NULL when it is not to be had, and why in page->trouble; HUB_AGAIN
  * and HUB_CHANGED are passed on. */
 HUB_MUST_USE enum hub_status page_ask_if_any(struct page *page, struct hub_view target, json_t **out);
-/** From here on `page->out` is written. */
+/** From here on `page->out` is written. `alternate`: the same in the API; "" where it has nothing of the kind. */
 void page_open(struct page *page, struct hub_view title, struct hub_view alternate);
 HUB_MUST_USE enum hub_status page_close(struct page *page);
 

@@ -89,7 +89,8 @@ static const struct hub_problem_shape *shape_of(void)
 static const char *headers_of(const struct wire_case *c)
 {
     const struct hub_view target = hub_view_of(c->target);
-    const bool page = hub_view_starts(target, "/d/") || hub_view_starts(target, "/~operations");
+    const bool page = hub_view_starts(target, "/d/") || hub_view_starts(target, "/~operations") ||
+                      hub_view_starts(target, "/~guide");
     return c->headers || !page ? c->headers : "Accept: text/html";
 }
 

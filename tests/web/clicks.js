@@ -97,6 +97,24 @@ async function plain_http(t) {
   t.same([link.host, link.pathname, link.searchParams.get("at"), Boolean(link.searchParams.get("revision"))], [new URL(base).host, "/d/reel/episodes/7", "9", true], "the link");
 }
 
+// from any page to a section by its words, without JavaScript; a command is copied without what a shell prints before it
+async function guide(t) {
+  const plain = await t.open({ js: false });
+  await plain.goto(t.base + "/d/reel");
+  await plain.click('header a[href="/~guide"]');
+  await plain.fill('form[aria-label="Guide"] input', "REWARDS look");
+  await plain.press('form[aria-label="Guide"] input', "Enter");
+  await plain.waitForURL("**/~guide?q=*");
+  await plain.click('a[href="/~guide/start#look-at-it"]');
+  await plain.waitForURL("**/~guide/start#look-at-it");
+  await t.becomes(() => plain.$eval("#look-at-it", (h) => h.getBoundingClientRect().top < innerHeight), true, "the section is seen");
+  const page = await t.open();
+  await page.goto(t.base + "/~guide/start");
+  t.same(await page.locator("pre.copy button").count(), await page.locator("pre.copy").count(), "buttons");
+  const commands = await page.locator("pre.copy code").allTextContents();
+  t.check(commands.some((c) => c.includes(t.base)) && !commands.some((c) => c.startsWith("$ ") || c.includes("hub:8080")), "commands", commands);
+}
+
 exports.rows = {
   "1 by mouse": async (t) => {
     const page = await t.open();
@@ -117,4 +135,5 @@ exports.rows = {
   },
   "7 a command and a link are copied over plain http": plain_http,
   "2 without JavaScript": without,
+  "the guide": guide,
 };

@@ -75,7 +75,7 @@ const head = (url, headers = {}) => new Promise((done) => http.get(url, { header
 
 async function headers(t) {
   const door = "/d/D4RL/door/human-v2";
-  for (const view of ["/", "/~operations", "/d/nope-v0", "/?bogus=1", door, ...["episodes", "episodes?where=retur", "episodes/1", "episodes/999", "files", "~statistics", "~findings", "~compare?e=1", "~use"].map((v) => `${door}/${v}`)]) {
+  for (const view of ["/", "/~operations", "/~guide", "/~guide/start", "/~guide/none", "/~guide?q=a", "/d/nope-v0", "/?bogus=1", door, ...["episodes", "episodes?where=retur", "episodes/1", "episodes/999", "files", "~statistics", "~findings", "~compare?e=1", "~use"].map((v) => `${door}/${v}`)]) {
     const { headers: h, statusCode } = await head(t.base + view);
     t.same(h["content-security-policy"], POLICY, statusCode, view);
     t.same([h["content-type"], h["x-content-type-options"], h["referrer-policy"], h["cross-origin-resource-policy"], h["permissions-policy"], h["access-control-allow-origin"], h["set-cookie"]],

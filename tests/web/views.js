@@ -5,7 +5,8 @@ const kit = require("./kit.js");
 
 const axe = fs.readFileSync(require.resolve("axe-core"), "utf8");
 const door = "/d/D4RL/door/human-v2";
-const VIEWS = ["/", "/?status=broken", "/~operations", "/d/nope-v0", "/d/odd/hostile-reel", "/d/odd/hostile-reel/episodes/0", "/d/unplayed/episodes/1", "/d/arm-v30/episodes/0", "/d/camera-v30/episodes/0", "/d/reel/episodes/7?at=9", "/d/pictures/corridor-v0/episodes/0", "/d/lengthy-v0/episodes/0", "/d/lengthy-v0/~statistics", "/d/lengthy-v0/~compare?e=0&e=1", "/d/many-v0/episodes?sort=-return", door,
+const GUIDE = fs.readdirSync(path.join(__dirname, "../../web/guide")).map((name) => `/~guide/${path.parse(name).name}`);
+const VIEWS = ["/", "/?status=broken", "/~operations", "/~guide", "/~guide?q=episodes", "/~guide/api", "/~guide/train", "/d/nope-v0", "/d/odd/hostile-reel", "/d/odd/hostile-reel/episodes/0", "/d/unplayed/episodes/1", "/d/arm-v30/episodes/0", "/d/camera-v30/episodes/0", "/d/reel/episodes/7?at=9", "/d/pictures/corridor-v0/episodes/0", "/d/lengthy-v0/episodes/0", "/d/lengthy-v0/~statistics", "/d/lengthy-v0/~compare?e=0&e=1", "/d/many-v0/episodes?sort=-return", door,
   ...["episodes?where=retur", "episodes?where=steps<0", "episodes/1?at=3", "episodes/999", "files", "~statistics", "~findings", "~compare?e=3&e=7", "~use?e=1"].map((view) => `${door}/${view}`)];
 
 async function look(t, page, base, view, screen, rules) {
@@ -52,6 +53,7 @@ async function elsewhere(t, name, views) {
 }
 
 Object.assign(exports, { door, VIEWS, EXPECTED, look }); // for systems.js
+exports.heavy = { "24 every page of the guide": (t) => look_at(t, t.base, GUIDE) };
 exports.rows = {
   "24 axe, tables, no sideways scroll": (t) => look_at(t, t.base, VIEWS),
   "24 an empty hub": (t) => elsewhere(t, "empty", ["/", "/~operations"]),
