@@ -92,6 +92,9 @@ static const char settings[] =
 static const char signals[] =
     "SIGHUP looks through the directories now; SIGTERM lets running answers finish.\n";
 
+static const char guide[] =
+    "A running hub shows its guide at /~guide, such as http://127.0.0.1:8080/~guide.\n";
+
 static const char exit_codes[] = "0 ok, 1 failed, 2 usage, 3 no such dataset, 4 no hub runs on the state "
                                  "directory, 5 files or a tar are damaged, 6 no\n"
                                  "space on its disk, 7 not allowed,\n"
@@ -137,8 +140,8 @@ void hub_help(FILE *out, const char *command)
     for (size_t i = 0; i < HUB_COUNT(commands); i++)
         fprintf(out, "  %-9s %s%s\n", commands[i].name, commands[i].summary,
                 all.commands[i].options ? " (--json)" : "");
-    fprintf(out, "\nExamples:\n%s\n%s\nSignals: %sExit codes: %s\nOptions (and defaults):\n", examples,
-            settings, signals, exit_codes);
+    fprintf(out, "\nExamples:\n%s\nGuide: %s\n%s\nSignals: %sExit codes: %s\nOptions (and defaults):\n",
+            examples, guide, settings, signals, exit_codes);
     hub_config_help(out);
 }
 
@@ -146,8 +149,11 @@ enum { MAX_OPTIONS = 64 };
 
 int hub_generate(const char *what)
 {
-    static const struct hub_usage_part parts[] = {
-        {"SETTINGS", settings}, {"SIGNALS", signals}, {"EXIT STATUS", exit_codes}, {"EXAMPLES", examples}};
+    static const struct hub_usage_part parts[] = {{"SETTINGS", settings},
+                                                  {"SIGNALS", signals},
+                                                  {"EXIT STATUS", exit_codes},
+                                                  {"EXAMPLES", examples},
+                                                  {"GUIDE", guide}};
     struct hub_usage_option options[MAX_OPTIONS];
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf out = HUB_BUF_INIT(1 * MIB);
     struct hub_error err = {0};

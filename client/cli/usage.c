@@ -25,6 +25,7 @@ static const struct hub_usage_part parts[] = {
      "\"remedy\":\"...\"}}\n\n"
      "where status, problem and remedy may be missing.\n"},
     {"EXAMPLES", examples},
+    {"GUIDE", "A hub shows its guide at http://HOST[:PORT]/~guide.\n"},
 };
 
 static size_t own_options(const struct cli_command *command)
@@ -68,8 +69,8 @@ static void help_program(FILE *out)
     fprintf(out, "\nOptions of all commands:\n");
     for (size_t i = 0; i < CLI_COMMON; i++)
         help_option(out, cli_common[i]);
-    fprintf(out, "\nExamples:\n%s\nEnvironment: %sExit codes: %s%s", examples, parts[0].text, parts[1].text,
-            parts[2].text);
+    fprintf(out, "\nExamples:\n%s\nGuide: %sEnvironment: %sExit codes: %s%s", examples, parts[4].text,
+            parts[0].text, parts[1].text, parts[2].text);
 }
 
 void cli_help(FILE *out, const struct cli_command *command)
