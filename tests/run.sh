@@ -105,7 +105,7 @@ grep -E '^(NO|NOT) ' build/clients.log || true
 if [ -x build/go/fake-gcs-server ]; then export HUB_TEST_FAKE_GCS="$here/build/go/fake-gcs-server"; fi
 
 test_step "tests with sanitizers: units, formats, fuzz targets, api" asan build/asan 'unit|contract|fuzz|api'
-test_step "tests of what users have: load, README, clients, pages" release build 'release|clients|pages'
+test_step "tests of what users have: load, guide, clients, pages" release build 'release|clients|pages'
 check "clang-format" sh tests/support/check_format.sh
 check "clang-tidy" sh tests/support/check_tidy.sh build/asan
 check "history" sh tests/support/check_history.sh

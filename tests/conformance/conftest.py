@@ -18,7 +18,7 @@ import pyarrow.parquet
 import pytest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "integration"))
+sys.path[:0] = [os.path.join(HERE, "..", "integration"), os.path.join(HERE, "..", "support")]
 sys.path.insert(0, HERE)
 from hub import FIXTURES, serving
 

@@ -1,4 +1,4 @@
-"""The lines of README.md for the clients that people have, each as it stands there."""
+"""The lines of the guide for the clients that people have, each as it stands there."""
 import html
 import os
 import re
@@ -7,11 +7,11 @@ import subprocess
 
 import pytest
 
-from conftest import CLIENTS, HERE
+import guide
+from conftest import CLIENTS
 from hub import FIXTURES, serving
 
-with open(os.path.join(HERE, "..", "..", "README.md")) as f:
-    LINES = [line for block in re.findall(r"^```sh\n(.*?)^```", f.read(), re.M | re.S) for line in block.splitlines() if "http://hub:8080" in line]
+LINES = guide.lines(os.path.join(guide.GUIDE, "clients.md"), "sh clients")
 
 
 def test_there_are_lines():

@@ -1,15 +1,15 @@
-"""The lines of README.md for the clients that take long to install, each as it stands there."""
+"""The lines of the guide for the clients that take long to install, each as it stands there."""
 import os
 import re
 import shutil
 
 import pytest
 
-from conftest import CLIENTS, HERE
+import guide
+from conftest import CLIENTS
 from hub import FIXTURES, serving
 
-with open(os.path.join(HERE, "..", "..", "README.md")) as f:
-    LINES = [line for block in re.findall(r"^```bash\n(.*?)^```", f.read(), re.M | re.S) for line in block.splitlines()]
+LINES = guide.lines(os.path.join(guide.GUIDE, "clients.md"), "sh slow")
 HAS = {"lerobot": lambda: os.path.exists(os.path.join(CLIENTS, "lerobot-0.4.4", "installed.txt")), "gcloud": lambda: shutil.which("gcloud"),
        "ros3": lambda: os.path.exists("/usr/bin/python3") and not os.system("/usr/bin/python3 -c 'import h5py; assert h5py.get_config().ros3' 2>/dev/null")}
 

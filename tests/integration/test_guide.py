@@ -1,0 +1,325 @@
+"""README.md and the guide: every command is run and prints what they show ("..." stands for anything), every parameter is
+taken, every link leads somewhere. What no test can run stands in NOT_RUN with the reason."""
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import types
+import urllib.error
+
+import pytest
+
+sys.path[:0] = [os.path.dirname(__file__), os.path.join(os.path.dirname(__file__), "..", "support")]
+import guide
+from hub import BIN, FIXTURES, Hub, free_port, serving, until
+from upstream_gcs import Gcs
+from upstream_hf import Hf, minari_org
+
+SAMPLES = os.path.join(FIXTURES, "samples")
+BUILD = os.path.dirname(os.path.abspath(BIN))
+EDGE = os.path.join(guide.GUIDE, "edge.md")
+
+NOT_RUN = {
+    "sh server/run.sh": "compiles everything; the gate's own build uses the same packages and presets",
+    "sh server/run.sh --root /data --listen 0.0.0.0:8080": "the same",
+    "sh tests/run.sh": "is the gate, which runs this test",
+    "sh tests/bench/run.sh": "measures for an hour, against servers that are compiled for it",
+    "docker build -f docker/Dockerfile -t minari-hub .": "needs a container engine; check_packages.sh and test_compose.py read the files",
+    "docker run -p 8080:8080 -v /data/minari:/datasets:ro -v minari-state:/var/lib/minari-hub minari-hub": "needs a container engine",
+    "systemctl enable --now minari-hub": "needs systemd as process 1",
+    "systemctl edit minari-hub": "needs systemd as process 1, and an editor",
+}
+OTHERS = {"nginx": "needs nginx; test_places.py sends the headers that it sets"}  # languages that nothing here runs
+OWN = {  # lines that a test of their own runs
+    "curl -OJ http://hub:8080/api/v1/datasets/D4RL/door/human-v2/archive.tar": "test_curl_takes_a_dataset_along",
+    "curl -C - -o human-v2.tar http://hub:8080/api/v1/datasets/D4RL/door/human-v2/archive.tar": "test_curl_takes_a_dataset_along",
+    'tar x -C "$MINARI_DATASETS_PATH" -f human-v2.tar': "test_curl_takes_a_dataset_along",
+}
+DOWNLOAD = "minari-cli download D4RL/door/human-v2"
+FIRST = {"start.md": DOWNLOAD, "formats.md": DOWNLOAD, "admin.md": "minari-hub mirror add hf://farama-minari --yes"}  # what a page takes for granted
+CONSOLES = [(page, *example) for page in guide.pages() if page != EDGE for example in guide.console(page)]
+
+
+@pytest.fixture(scope="module")
+def hub(tmp_path_factory):
+    root = tmp_path_factory.mktemp("more")
+    shutil.copytree(os.path.join(FIXTURES, "lerobot", "arm-v30"), root / "arm-v30")
+    with serving(SAMPLES) as h, serving(SAMPLES, str(root)) as more:
+        h.more = more
+        yield h
+
+
+@pytest.fixture(scope="module")
+def bucket():
+    with Gcs("lab-datasets") as gcs:
+        for here, _, names in os.walk(os.path.join(SAMPLES, "D4RL")):
+            for name in names:
+                with open(os.path.join(here, name), "rb") as f:
+                    gcs.put(os.path.relpath(f.name, SAMPLES), f.read())
+        yield gcs
+
+
+@pytest.fixture(scope="module")
+def hf():
+    with Hf() as hf:
+        for id, files in minari_org("farama-minari", SAMPLES).items():
+            hf.put(id, files)
+        hf.repos["lab/robot"] = hf.repos["farama-minari/door-human-v0"]
+        hf.repos["lab/robot"].tags["v2.1"] = hf.repos["lab/robot"].branches["main"]
+        hf.large = 1 << 30
+        yield hf
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory, hf, bucket):
+    """A hub that the commands of an administrator are for: a root that it may write, and the state that they find it by."""
+    root = tmp_path_factory.mktemp("lab")
+    for name in ("D4RL", "door-human-v0"):
+        shutil.copytree(os.path.join(SAMPLES, name), root / name)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HF_ENDPOINT", hf.url)
+        patch.setenv("STORAGE_EMULATOR_HOST", bucket.url)
+        hub = Hub([str(root)])
+    with hub:
+        hub.root = str(root)
+        yield hub.wait_indexed()
+
+
+class Place:
+    """Where the commands of a page run, and what this machine has in the place of the addresses and folders of the guide."""
+
+    def __init__(self, folder, hub, lab, env):
+        self.folder, self.root = folder, lab.root
+        self.names = {"http://127.0.0.1:8080": hub.base, "http://hub:8080": hub.base, "http://other-lab:8080": hub.base, "/etc/minari-token": f"{folder}/token",
+                      "/usr/local": f"{folder}/prefix", "--install build ": f"--install {BUILD} "}
+        self.env = {**env, "HOME": str(folder), "MINARI_DATASETS_PATH": str(folder / "datasets")}
+        (folder / "token").write_text("secret\n")
+        (folder / "datasets").mkdir()
+        subprocess.run(["tar", "czf", folder / "x.tar.gz", "-C", os.path.join(FIXTURES, "lerobot"), "arm-v30"], check=True)
+
+    def local(self, command):
+        for name, value in self.names.items():
+            command = command.replace(name, value)
+        command = re.sub(r"(?<![\w/])/data(?![\w/])", self.root, command)
+        return command.replace("0.0.0.0:8080", f"127.0.0.1:{free_port()}") if "0.0.0.0:8080" in command else command
+
+    def run(self, command, **env):
+        return run(self.local(command), {**self.env, **env}, self.folder)
+
+
+@pytest.fixture(scope="module")
+def place(hub, lab, bucket, hf, tmp_path_factory):
+    env = {"MINARI_HUB_URL": hub.base, "STORAGE_EMULATOR_HOST": bucket.url, "HF_ENDPOINT": hf.url, "MINARI_HUB_CONFIG": "/dev/null", "MINARI_HUB_STATE": lab.state,
+           "COLUMNS": "100", "NO_COLOR": "1"}
+    env = {**os.environ, "PATH": f"{os.path.abspath(BIN)}:{os.path.dirname(sys.executable)}:{os.environ['PATH']}", **env}
+    places = {}
+
+    def place_of(page):
+        name = os.path.basename(page)
+        if name not in places:
+            places[name] = Place(tmp_path_factory.mktemp(name), hub, lab, env)
+            if name in FIRST:
+                places[name].run(FIRST[name])
+        return places[name]
+
+    return place_of
+
+
+def run(command, env, cwd, timeout=120):
+    done = subprocess.run(["sh", "-c", command], cwd=cwd, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout)
+    assert done.returncode == 0 and not re.search("Sanitizer: |runtime error: ", done.stderr), (command, done.returncode, done.stdout, done.stderr)
+    return done.stdout
+
+
+def expect(page, output, printed):
+    pattern = ".*?".join(re.escape(piece) for piece in output.rstrip("\n").split("..."))
+    assert re.fullmatch(pattern, printed.rstrip("\n"), re.S), f"\n--- {page}\n{output}\n--- printed\n{printed}"
+
+
+# ---- commands ----
+
+
+def test_all_code_is_run():
+    """Nothing stands in a page that no test knows; and no table here names what stands in none."""
+    known = {"console", "sh", "sh clients", "sh slow", "python", "c", "cmake", "ini", *OTHERS}
+    assert all(guide.languages(page) <= known for page in guide.pages()), [(page, guide.languages(page) - known) for page in guide.pages()]
+    lines = {line for page in guide.pages() for line in guide.lines(page)}
+    assert not set(NOT_RUN) - lines and not set(OWN) - lines, "these stand in no page"
+    assert all(test in globals() for test in OWN.values()) and all(len(reason) > 5 for reason in NOT_RUN.values())
+    assert len(CONSOLES) >= 30 and len(lines) >= 30
+
+
+@pytest.mark.parametrize("page,command,output", CONSOLES, ids=[f"{os.path.basename(page)}-{i}" for i, (page, *_) in enumerate(CONSOLES)])
+def test_console(hub, place, page, command, output):
+    address = "http://hub:8080" if "http://hub:8080" in output else "http://127.0.0.1:8080"
+    expect(page, output, place(page).run(command).replace(hub.base, address))
+
+
+def serve(command, env, cwd):
+    """A line that serves: until it is ready, then to its end."""
+    port = re.search(r"--listen 127.0.0.1:(\d+)", command)
+    port = port[1] if port else str(free_port())
+    process = subprocess.Popen(["sh", "-c", "exec " + command], cwd=cwd, env={**env, "MINARI_HUB_LISTEN": f"127.0.0.1:{port}", "MINARI_HUB_STATE": f"{cwd}/served"},
+                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+    def is_ready():
+        assert process.poll() is None, process.communicate()
+        return subprocess.run(["curl", "-sf", f"http://127.0.0.1:{port}/readyz"], capture_output=True).returncode == 0
+
+    try:
+        until(is_ready)
+    finally:
+        process.send_signal(signal.SIGTERM)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 0, (command, said)
+
+
+@pytest.mark.parametrize("page", [page for page in guide.pages() if page != EDGE and guide.lines(page)])
+def test_lines(hub, place, page):
+    """Each line ends well; those that serve, when they are ended."""
+    for line in guide.lines(page):
+        if line in NOT_RUN or line in OWN:
+            continue
+        here = place(page)
+        if line.startswith("minari-hub serve") and "--help" not in line:
+            serve(here.local(line), here.env, here.folder)
+        else:
+            here.run(line, **({"MINARI_HUB_URL": hub.more.base} if "arm-v30" in line else {}))
+
+
+def test_curl_takes_a_dataset_along(hub, tmp_path):
+    """curl names the tar, goes on with a part of it, and tar installs it, by the commands as they stand in the guide."""
+    named, goes_on, unpacked = (line.replace("http://hub:8080", hub.base) for line in OWN)
+    env = {**os.environ, "MINARI_DATASETS_PATH": str(tmp_path)}
+    run(named.replace("curl ", "curl -sS "), env, tmp_path)
+    assert os.listdir(tmp_path) == ["human-v2.tar"]
+    whole = (tmp_path / "human-v2.tar").read_bytes()
+    (tmp_path / "human-v2.tar").write_bytes(whole[:1000])
+    until(lambda: hub.get("/api/v1/datasets/D4RL/door/human-v2/archive.tar", {"Range": "bytes=0-0"}).status == 206)  # hashed by now
+    run(goes_on.replace("curl ", "curl -sS "), env, tmp_path)
+    assert (tmp_path / "human-v2.tar").read_bytes() == whole
+    run(unpacked, env, tmp_path)
+    assert (tmp_path / "D4RL" / "door" / "human-v2" / "data" / "main_data.hdf5").exists()
+
+
+def test_an_edge_hub(place, tmp_path):
+    """The page from its first line to its last, with a hub of the lab and one beside the GPUs that fetches from it."""
+    (serving_line,) = guide.lines(EDGE)
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    lab = Hub([SAMPLES]).wait_indexed()
+    line = serving_line.replace("http://hub:8080", lab.base).replace("/scratch/datasets", str(scratch)).replace("50G", "1M")
+    words = line.replace("minari-hub serve --listen 0.0.0.0:8080", "").replace(f"--root {scratch}", "").split()
+    with Hub([str(scratch)], args=words) as edge:
+        with lab:
+            edge.wait_ready()
+            until(lambda: len(edge.datasets()) == len(lab.datasets()))
+            for command, output in guide.console(EDGE):
+                local = command.replace("http://edge:8080", edge.base).replace("http://hub:8080", lab.base).replace("/scratch/datasets", str(scratch))
+                expect(EDGE, output, run(local, place(EDGE).env, tmp_path).replace(str(scratch), "/scratch/datasets"))
+            pulled = edge.dataset("door-human-v0")
+            assert pulled["revision"] == lab.dataset("door-human-v0")["revision"] and pulled["origin"]["remote"] == lab.base
+        statuses = [edge.get(f"/api/v1/datasets/{id}/episodes/0/rewards").status for id in ("door-human-v0", "D4RL/door/human-v2")]
+        assert statuses == [200, 503]  # with the lab's hub away: what was fetched, and what was not
+
+
+# ---- programs ----
+
+
+@pytest.fixture(scope="module")
+def torch():
+    """Without it its tensors are numpy's arrays."""
+    try:
+        import torch  # noqa: F401
+    except ImportError:
+        data = types.SimpleNamespace(IterableDataset=object, get_worker_info=lambda: None)
+        sys.modules.update({"torch": types.SimpleNamespace(from_numpy=lambda a: a), "torch.utils": types.SimpleNamespace(), "torch.utils.data": data})
+
+
+@pytest.fixture(scope="module")
+def programs(hub, torch):
+    """What the Python of each page leaves behind, run as it stands there, block after block."""
+    spaces = {}
+    for page in guide.pages():
+        space = spaces[os.path.basename(page)] = {}
+        for code in guide.blocks(page, "python"):
+            exec(code.replace("http://hub:8080", hub.base), space)
+    return spaces
+
+
+def test_windows_for_torch(hub, programs):
+    """The dataset class of the training loop."""
+    space = programs["train.md"]
+    batches = [b for b, _ in zip(space["Windows"]("D4RL/door/human-v2", ["@observation", "@action"], length=4, windows=9, pad="edge"), range(3))]
+    assert all(tuple(b["actions"].shape[:2]) == (9, 4) == tuple(b["mask"].shape) for b in batches)
+    assert len({bytes(b["episode"]) + bytes(b["start"]) for b in batches}) == 3
+    spoken = next(iter(space["Windows"]("mission-text-v0", ["@observation"], length=2, windows=5, pad="edge")))
+    assert spoken["observations/mission"].shape == (5, 2) and any(isinstance(text, str) and text for text in spoken["observations/mission"].ravel())
+    seen = next(iter(space["Windows"]("pictures/corridor-v0", ["@observation"], length=3, windows=4, pad="edge")))
+    images = space["pictures"](seen, "observations")
+    assert images.dtype == "uint8" and images.shape[:2] == (4, 3) and images.ndim == 5 and images.std() > 1
+
+
+def test_windows_wait_for_a_dataset_that_settles(hub, programs):
+    """After 503 the same is asked again; any other error ends the epoch."""
+    import http.server
+    import threading
+
+    answers = [503, 503, 200, 404]
+
+    class Once(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            status = answers.pop(0)
+            body = hub.get(self.path).body if status == 200 else b"{}"
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(body)))
+            if status == 503:
+                self.send_header("Retry-After", "0")
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *arguments):
+            pass
+
+    with http.server.HTTPServer(("127.0.0.1", 0), Once) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        windows = programs["train.md"]["Windows"]("door-human-v0", ["@action"], hub=f"http://127.0.0.1:{server.server_port}", length=2, windows=3)
+        assert windows.draw(1)["actions"].shape[:2] == (3, 2) and answers == [404]
+        with pytest.raises(urllib.error.HTTPError):
+            windows.draw(2)
+        server.shutdown()
+
+
+def test_recipes(hub, programs):
+    """What people without a client do."""
+    tables, transitions, first = programs["read.md"], programs["train.md"], programs["README.md"]["best"]
+    known = {e["number"]: e["return"] for e in hub.episodes("D4RL/door/human-v2")}
+    assert list(tables["best"]["return"]) == sorted(known.values(), reverse=True)
+    assert len(tables["sets"]) == len(hub.datasets()) and len(tables["rows"]) == hub.dataset("D4RL/door/human-v2")["steps"]
+    assert all(abs(known[n] - total) < 1e-9 for n, total in tables["returns"].iter_rows()) and len(tables["returns"]) == len(known)
+    assert {len(transitions[name]) for name in ("obs", "acts", "next_obs", "rews", "dones")} == {len(tables["rows"])} and transitions["dones"].sum() == len(known)
+    assert list(first["return"]) == sorted((e["return"] for e in hub.episodes("door-human-v0")), reverse=True)
+
+
+def test_files_of_settings(place, tmp_path):
+    """Sections are read, and a wrong word in one is not; that of systemd is its own."""
+    for page in guide.pages():
+        for text in guide.blocks(page, "ini"):
+            if "[Service]" in text:
+                continue
+            (tmp_path / "hub.conf").write_text(text)
+            (tmp_path / "wrong.conf").write_text(text.replace("remote =", "remotes ="))
+            env = {**place(page).env, "MINARI_HUB_CONFIG": ""}
+            serve(f"minari-hub serve --config {tmp_path}/hub.conf", env, tmp_path)
+            with pytest.raises(AssertionError, match="remotes"):
+                serve(f"minari-hub serve --config {tmp_path}/wrong.conf", env, tmp_path)
+
+
+def test_c_is_that_of_the_example():
+    """test_client_install.py builds and runs it."""
+    page = os.path.join(guide.GUIDE, "c.md")
+    (code,), (cmake,) = guide.blocks(page, "c"), guide.blocks(page, "cmake")
+    assert guide.text_of("client/example/list.c").endswith(code)
+    assert set(cmake.splitlines()) <= set(guide.text_of("client/example/CMakeLists.txt").splitlines())
