@@ -7,6 +7,7 @@
 #include "server/mirror/check.h"
 #include "server/mirror/mirror.h"
 #include "server/mirror_command.h"
+#include "server/stores.h"
 #include "storage/text/number.h"
 #include "storage/text/time.h"
 #include "storage/text/uri.h"
@@ -31,7 +32,7 @@ struct command {
 
     struct hub_config *config;
     char *state;
-    struct hub_catalog *catalog; /* NULL: the running hub's */
+    struct hub_stores stores; /* empty: the running hub's */
     struct hub_mirrors *worker;
     int64_t id;
 };
@@ -107,19 +108,21 @@ static enum hub_status begin_here(struct command *c, struct hub_error *err)
 {
     HUB_TRY(hub_config_finish(c->config, err));
     const struct hub_catalog_options options = {.state = c->config->state, .roots = &c->config->roots};
-    HUB_TRY(hub_catalog_open(&options, &c->catalog, err));
-    const enum hub_status st = hub_check_ask(c->catalog, c->spec, &c->id, err);
+    HUB_TRY(hub_stores_open(&options, &c->stores, err));
+    const enum hub_status st = hub_check_ask(c->stores.truth, c->stores.catalog, c->spec, &c->id, err);
     if (st && st != HUB_EXISTS)
         return st;
-    const struct hub_mirrors_options work = {
-        .catalog = c->catalog, .roots = &c->config->roots, .checks_only = true};
+    const struct hub_mirrors_options work = {.catalog = c->stores.catalog,
+                                             .truth = c->stores.truth,
+                                             .roots = &c->config->roots,
+                                             .checks_only = true};
     return hub_mirrors_start(&work, &c->worker, err);
 }
 
 static enum hub_status look_here(const struct command *c, json_t **job, struct hub_error *err)
 {
     struct hub_job_row row;
-    HUB_TRY(hub_job_find(c->catalog, c->id, &row, err));
+    HUB_TRY(hub_job_find(c->stores.truth, c->id, &row, err));
     json_t *result = json_loads(*row.result ? row.result : "{}", 0, NULL);
     *job = json_pack("{s:s, s:I, s:I, s:s, s:o}", "state", hub_job_states[row.state], "done",
                      (json_int_t)row.done, "of", (json_int_t)row.total, "error", row.error, "result", result);
@@ -130,7 +133,7 @@ static enum hub_status look_here(const struct command *c, json_t **job, struct h
 static enum hub_status look(const struct command *c, json_t **job, struct hub_error *err)
 {
     char target[64];
-    if (c->catalog)
+    if (c->stores.truth)
         return look_here(c, job, err);
     snprintf(target, sizeof target, "/api/v1/jobs/%" PRId64, c->id);
     return hub_control_ask(c->state, false, target, job, err);
@@ -143,8 +146,8 @@ static void stop(struct command *c)
     snprintf(target, sizeof target, "/api/v1/jobs/%" PRId64 "?do=stop", c->id);
     hub_mirrors_stop(c->worker);
     c->worker = NULL;
-    if (c->catalog)
-        (void)!hub_job_stop(c->catalog, c->id, NULL);
+    if (c->stores.truth)
+        (void)!hub_job_stop(c->stores.truth, c->id, NULL);
     else if (!hub_control_ask(c->state, true, target, &job, NULL))
         json_decref(job);
 }
@@ -274,7 +277,7 @@ static int run(void *user, struct hub_config *config)
         fprintf(stderr, "minari-hub: %s\n", err.detail);
     const int code = st ? hub_command_code(st) : follow(c, &err);
     hub_mirrors_stop(c->worker);
-    hub_catalog_close(c->catalog);
+    hub_stores_close(&c->stores);
     free(c->state);
     return code;
 }

@@ -8,6 +8,7 @@
 #include "server/mirror/left.h"
 #include "server/mirror/preview.h"
 #include "server/mirror/spec.h"
+#include "server/stores.h"
 #include "storage/text/number.h"
 #include "storage/text/time.h"
 #include "storage/text/uri.h"
@@ -260,26 +261,26 @@ static enum hub_status put(void *user, const struct hub_rule *rule, struct hub_e
     return hub_json_status(&d->json);
 }
 
-static enum hub_status write_rules(struct hub_catalog *catalog, const char *name, struct direct *d,
+static enum hub_status write_rules(struct hub_truth *truth, const char *name, struct direct *d,
                                    struct hub_error *err)
 {
     struct hub_rule rule;
     if (name) {
-        HUB_TRY(hub_rule_find(catalog, name, &rule, err));
+        HUB_TRY(hub_rule_find(truth, name, &rule, err));
         const enum hub_status st = put(d, &rule, err);
         hub_rule_dispose(&rule);
         return st;
     }
     hub_json_object(&d->json);
     hub_json_put_array(&d->json, "items");
-    HUB_TRY(hub_rules_each(catalog, put, d, err));
+    HUB_TRY(hub_rules_each(truth, put, d, err));
     hub_json_end_array(&d->json);
     hub_json_end_object(&d->json);
     return hub_json_status(&d->json);
 }
 
-static enum hub_status act(const struct command *c, struct hub_catalog *catalog,
-                           const struct hub_config *config, json_t **out, struct hub_error *err)
+static enum hub_status act(const struct command *c, struct hub_truth *truth, const struct hub_config *config,
+                           json_t **out, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(64 * MIB);
     struct direct d = {hub_json_to(&text, err), &config->roots, ""};
@@ -289,28 +290,27 @@ static enum hub_status act(const struct command *c, struct hub_catalog *catalog,
         HUB_TRY(hub_mirror_check(c->spec, &config->roots, err));
         hub_mirror_name(c->spec, name, sizeof name);
         HUB_TRY(hub_mirror_name_check(c->name ? c->name : name, err));
-        HUB_TRY(hub_rule_put(catalog, c->name ? c->name : name, false, c->spec, err));
-        HUB_TRY(hub_mirror_overlap(catalog, c->name ? c->name : name, c->spec, d.note, err));
+        HUB_TRY(hub_rule_put(truth, c->name ? c->name : name, false, c->spec, err));
+        HUB_TRY(hub_mirror_overlap(truth, c->name ? c->name : name, c->spec, d.note, err));
     } else if (c->object && strcmp(c->action, "show") != 0) {
-        HUB_TRY(hub_mirror_act(catalog, &config->roots, c->object, c->anew ? "run-anew" : c->action, err));
+        HUB_TRY(hub_mirror_act(truth, &config->roots, c->object, c->anew ? "run-anew" : c->action, err));
     }
     if (strcmp(c->action, "remove") == 0) {
         *out = json_pack("{s:s}", "removed", c->object);
         return hub_allocated(*out, err);
     }
-    HUB_TRY(write_rules(catalog, !add ? c->object : c->name ? c->name : name, &d, err));
+    HUB_TRY(write_rules(truth, !add ? c->object : c->name ? c->name : name, &d, err));
     return hub_json_parse(hub_buf_view(&text), 64 * MIB, out, err);
 }
 
 static enum hub_status do_directly(const struct command *c, struct hub_config *config, json_t **out,
                                    struct hub_error *err)
 {
-    struct hub_catalog *catalog = NULL;
+    struct hub_stores stores;
     HUB_TRY(hub_config_finish(config, err));
-    const struct hub_catalog_options options = {.state = config->state, .roots = &config->roots};
-    HUB_TRY(hub_catalog_open(&options, &catalog, err));
-    const enum hub_status st = act(c, catalog, config, out, err);
-    hub_catalog_close(catalog);
+    HUB_TRY(hub_stores_open_truth(config->state, &config->roots, &stores, err));
+    const enum hub_status st = act(c, stores.truth, config, out, err);
+    hub_stores_close(&stores);
     return st;
 }
 
@@ -557,15 +557,15 @@ static enum hub_status set_all(struct command *c, const char *name, const json_t
     return HUB_OK;
 }
 
-static enum hub_status put_rule(const struct hub_config *config, struct hub_catalog *catalog,
-                                const char *rule, bool pulls, json_t *spec, struct hub_error *err)
+static enum hub_status put_rule(const struct hub_config *config, struct hub_truth *truth, const char *rule,
+                                bool pulls, json_t *spec, struct hub_error *err)
 {
     HUB_TRY(settle_root(spec, err));
     HUB_TRY(hub_mirror_check(spec, &config->roots, err));
     HUB_TRY(hub_mirror_name_check(rule, err));
     if (pulls)
         HUB_TRY(hub_allocated(json_object_set_new(spec, "pull", json_true()) == 0, err));
-    return hub_rule_put(catalog, rule, true, spec, err);
+    return hub_rule_put(truth, rule, true, spec, err);
 }
 
 /* What of a mirror's rule has no meaning for an upstream. */
@@ -583,14 +583,14 @@ static enum hub_status check_upstream(json_t *spec, struct hub_error *err)
 
 /* Nobody is asked at a start: without `everything` a rule of the file takes Minari's datasets, or what it
  * took before. */
-static enum hub_status settle_only(struct hub_catalog *catalog, const char *name, bool everything,
-                                   json_t *spec, struct hub_error *err)
+static enum hub_status settle_only(struct hub_truth *truth, const char *name, bool everything, json_t *spec,
+                                   struct hub_error *err)
 {
     struct hub_rule before;
     const char *remote = json_string_value(json_object_get(spec, "remote"));
     if (everything || json_object_get(spec, "only") || !remote || strncmp(remote, "http", 4) == 0)
         return HUB_OK;
-    const bool known = hub_rule_find(catalog, name, &before, NULL) == HUB_OK;
+    const bool known = hub_rule_find(truth, name, &before, NULL) == HUB_OK;
     const char *only = known ? json_string_value(json_object_get(before.spec, "only")) : NULL;
     json_t *value = json_string(only ? only : "minari");
     if (known)
@@ -598,8 +598,8 @@ static enum hub_status settle_only(struct hub_catalog *catalog, const char *name
     return hub_allocated(json_object_set_new(spec, "only", value) == 0, err);
 }
 
-static enum hub_status configure(const struct hub_config *config, struct hub_catalog *catalog,
-                                 const char *rule, bool pulls, json_t *options_of, struct hub_error *err)
+static enum hub_status configure(const struct hub_config *config, struct hub_truth *truth, const char *rule,
+                                 bool pulls, json_t *options_of, struct hub_error *err)
 {
     HUB_CLEANUP(hub_json_decrefp) json_t *spec = json_object();
     struct command c = {.spec = spec};
@@ -609,8 +609,8 @@ static enum hub_status configure(const struct hub_config *config, struct hub_cat
     json_object_foreach(options_of, name, values) HUB_TRY(set_all(&c, name, values, err));
     if (pulls)
         HUB_TRY(check_upstream(spec, err));
-    HUB_TRY(settle_only(catalog, rule, c.everything, spec, err));
-    return put_rule(config, catalog, rule, pulls, spec, err);
+    HUB_TRY(settle_only(truth, rule, c.everything, spec, err));
+    return put_rule(config, truth, rule, pulls, spec, err);
 }
 
 /* The key of the first root that may be written. */
@@ -623,7 +623,7 @@ static const char *first_root(const struct hub_roots *roots)
 }
 
 /* [NAME/=]REMOTE, fetched into the first root that may be written. Its rule is called as the remote, or NAME. */
-static enum hub_status configure_text(const struct hub_config *config, struct hub_catalog *catalog,
+static enum hub_status configure_text(const struct hub_config *config, struct hub_truth *truth,
                                       const char *text, json_t *names, struct hub_error *err)
 {
     const char *equals = strstr(text, "/="), *root = first_root(&config->roots);
@@ -645,8 +645,8 @@ static enum hub_status configure_text(const struct hub_config *config, struct hu
     hub_mirror_name(spec, rule, sizeof rule);
     if (json_object_get(names, rule))
         return hub_fail(err, HUB_INVALID, "there are two rules called %s: give one a NAME/=", rule);
-    HUB_TRY(settle_only(catalog, rule, false, spec, err));
-    HUB_TRY(put_rule(config, catalog, rule, true, spec, err));
+    HUB_TRY(settle_only(truth, rule, false, spec, err));
+    HUB_TRY(put_rule(config, truth, rule, true, spec, err));
     return hub_allocated(json_object_set_new(names, rule, json_true()) == 0, err);
 }
 
@@ -660,7 +660,7 @@ static enum hub_status note_stale(void *user, const struct hub_rule *rule, struc
 }
 
 /* The sections of one kind. */
-static enum hub_status configure_all(const struct hub_config *config, struct hub_catalog *catalog, bool pulls,
+static enum hub_status configure_all(const struct hub_config *config, struct hub_truth *truth, bool pulls,
                                      json_t *names, struct hub_error *err)
 {
     const char *rule, *word = pulls ? "upstream" : "mirror";
@@ -670,7 +670,7 @@ static enum hub_status configure_all(const struct hub_config *config, struct hub
         struct hub_error why = {0};
         if (json_object_get(names, rule))
             return hub_fail(err, HUB_INVALID, "[%s %.60s]: another rule is called so", word, rule);
-        const enum hub_status st = configure(config, catalog, rule, pulls, options_of, &why);
+        const enum hub_status st = configure(config, truth, rule, pulls, options_of, &why);
         if (st)
             return hub_fail(err, st, "[%s %.60s]: %s", word, rule, why.detail);
         HUB_TRY(hub_allocated(json_object_set_new(names, rule, json_true()) == 0, err));
@@ -678,22 +678,22 @@ static enum hub_status configure_all(const struct hub_config *config, struct hub
     return HUB_OK;
 }
 
-enum hub_status hub_mirror_configure(const struct hub_config *config, struct hub_catalog *catalog,
+enum hub_status hub_mirror_configure(const struct hub_config *config, struct hub_truth *truth,
                                      struct hub_error *err)
 {
     HUB_CLEANUP(hub_json_decrefp) json_t *stale = json_array(), *names = json_object();
     json_t *pair[] = {names, stale}, *name;
     size_t i;
     HUB_TRY(hub_allocated(stale && names, err));
-    HUB_TRY(configure_all(config, catalog, false, names, err));
-    HUB_TRY(configure_all(config, catalog, true, names, err));
+    HUB_TRY(configure_all(config, truth, false, names, err));
+    HUB_TRY(configure_all(config, truth, true, names, err));
     for (uint32_t k = 0; k < config->upstreams.count; k++) {
         struct hub_error why = {0};
-        const enum hub_status st = configure_text(config, catalog, config->upstreams.items[k], names, &why);
+        const enum hub_status st = configure_text(config, truth, config->upstreams.items[k], names, &why);
         if (st)
             return hub_fail(err, st, "upstream %s", why.detail);
     }
-    HUB_TRY(hub_rules_each(catalog, note_stale, pair, err));
-    json_array_foreach(stale, i, name) HUB_TRY(hub_rule_remove(catalog, json_string_value(name), err));
+    HUB_TRY(hub_rules_each(truth, note_stale, pair, err));
+    json_array_foreach(stale, i, name) HUB_TRY(hub_rule_remove(truth, json_string_value(name), err));
     return HUB_OK;
 }

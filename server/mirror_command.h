@@ -4,6 +4,7 @@
 #define HUB_SERVER_MIRROR_COMMAND_H
 
 #include "server/config.h"
+#include "storage/catalog/truth.h"
 #include "storage/text/json.h"
 
 struct hub_catalog;
@@ -14,8 +15,8 @@ size_t hub_mirror_usage(struct hub_usage_option out[HUB_MIRROR_OPTIONS]);
 
 /** Make the rules of the configuration file what it says; those that it no longer has are removed. HUB_INVALID names the
  * section. */
-HUB_MUST_USE enum hub_status hub_mirror_configure(const struct hub_config *config,
-                                                  struct hub_catalog *catalog, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_mirror_configure(const struct hub_config *config, struct hub_truth *truth,
+                                                  struct hub_error *err);
 
 /** A rule's document in two or three lines. */
 void hub_mirror_print(const json_t *rule);

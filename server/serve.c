@@ -12,6 +12,7 @@
 #include "server/mirror_command.h"
 #include "server/notify.h"
 #include "server/routes.h"
+#include "server/stores.h"
 #include "storage/base/lru.h"
 #include "storage/catalog/damage.h"
 #include "storage/catalog/db.h"
@@ -35,6 +36,7 @@ enum { TICK_MS = 200, HINT_AFTER_MS = 3000, DOCUMENT_BYTES = 32 * 1024 * 1024 };
 
 struct parts {
     struct hub_app app;
+    struct hub_stores stores;
     struct hub_inspector *inspector;
     struct hub_limits limits;
     struct hub_announcer *announcer;
@@ -130,12 +132,14 @@ static enum hub_status open_storage(struct parts *parts, const struct hub_config
     app->hf_upstream = config->hf_upstream;
     app->started_ms = hub_time_now_ns() / 1000000;
     hub_fs_user(app->user);
-    HUB_TRY(hub_catalog_open(&catalog, &app->catalog, err));
+    HUB_TRY(hub_stores_open(&catalog, &parts->stores, err));
+    app->catalog = parts->stores.catalog;
+    app->truth = parts->stores.truth;
     const struct hub_store_options store = {.roots = &config->roots,
                                             .state = config->state,
                                             .max_open = parts->limits.files,
                                             .admit = hub_damage_admit,
-                                            .user = app->catalog};
+                                            .user = app->truth};
     HUB_TRY(hub_store_open(&store, &app->store, err));
     return open_inspector(parts, config, err);
 }
@@ -146,6 +150,7 @@ static enum hub_status start_scanner(struct parts *parts, const struct hub_confi
     struct hub_app *app = &parts->app;
     uint64_t sweep_s = (config->sweep_ms + 999) / 1000;
     const struct hub_scanner_options options = {.catalog = app->catalog,
+                                                .truth = app->truth,
                                                 .store = app->store,
                                                 .inspector = parts->inspector,
                                                 .roots = app->roots,
@@ -196,8 +201,9 @@ static enum hub_status start_measurer(struct hub_app *app, const struct hub_conf
 static enum hub_status start_mirrors(struct hub_app *app, const struct hub_config *config,
                                      struct hub_error *err)
 {
-    HUB_TRY(hub_mirror_configure(config, app->catalog, err));
+    HUB_TRY(hub_mirror_configure(config, app->truth, err));
     const struct hub_mirrors_options options = {.catalog = app->catalog,
+                                                .truth = app->truth,
                                                 .scanner = app->scanner,
                                                 .hasher = app->hasher,
                                                 .roots = app->roots,
@@ -278,7 +284,8 @@ static enum hub_status open_all(struct parts *parts, const struct hub_config *co
     HUB_TRY(open_storage(parts, config, err));
     HUB_TRY(hub_lru_new(DOCUMENT_BYTES, &app->documents, err));
     if (config->hash != HUB_HASH_OFF)
-        HUB_TRY(hub_hasher_start(app->catalog, app->store, config->hash == HUB_HASH_IDLE, &app->hasher, err));
+        HUB_TRY(hub_hasher_start(app->catalog, app->truth, app->store, config->hash == HUB_HASH_IDLE,
+                                 &app->hasher, err));
     HUB_TRY(start_scanner(parts, config, false, err));
     tidy_roots(app->roots);
     HUB_TRY(start_mirrors(app, config, err));
@@ -310,8 +317,7 @@ static void close_all(struct parts *parts, const struct hub_config *config, int 
     hub_lru_free(app->documents);
     if (app->store)
         hub_store_close(app->store);
-    if (app->catalog)
-        hub_catalog_close(app->catalog);
+    hub_stores_close(&parts->stores);
     hub_budget_free(app->budget);
     hub_log_event(app->log, &(struct hub_log_event){HUB_LOG_INFO, "stopped", NULL}, "minari-hub has ended");
     hub_log_stop(app->log);
@@ -565,7 +571,7 @@ enum hub_status hub_without_sockets(const struct hub_config *config,
     if (!st)
         st = open_storage(&parts, config, err);
     if (!st && config->hash != HUB_HASH_OFF)
-        st = hub_hasher_start(app->catalog, app->store, false, &app->hasher, err);
+        st = hub_hasher_start(app->catalog, app->truth, app->store, false, &app->hasher, err);
     if (!st)
         st = start_scanner(&parts, config, true, err);
     if (!st)
@@ -581,7 +587,7 @@ static enum hub_status forget_root(struct hub_app *app, const char *text, struct
 {
     uint32_t root;
     return hub_roots_find(app->roots, text, &root)
-               ? hub_presence_forget(app->catalog, root, err)
+               ? hub_presence_forget(app->truth, root, err)
                : hub_fail(err, HUB_INVALID, "--forget %.200s: there is no root of this name or directory",
                           text);
 }

@@ -9,6 +9,7 @@
 #include "server/http/stream.h"
 #include "server/routes.h"
 #include "server/serve.h"
+#include "server/stores.h"
 #include "storage/catalog/presence.h"
 #include "storage/io/tar.h"
 #include "storage/text/number.h"
@@ -462,16 +463,17 @@ static enum hub_status become_owner(const char *state, const char *name, struct 
 static enum hub_status check_presence(const struct hub_config *config, const struct hub_root *root,
                                       struct hub_error *err)
 {
-    struct hub_catalog *catalog = NULL;
+    struct hub_stores stores;
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%.4000s/" TRUTH, config->state);
     if (access(path, F_OK))
         return HUB_OK; /* there was never a hub */
     HUB_TRY(become_owner(config->state, TRUTH, err));
     const struct hub_catalog_options options = {.state = config->state, .roots = &config->roots};
-    HUB_TRY(hub_catalog_open(&options, &catalog, err));
-    const enum hub_status st = hub_presence_check(catalog, (uint32_t)(root - config->roots.roots), err);
-    hub_catalog_close(catalog);
+    HUB_TRY(hub_stores_open(&options, &stores, err));
+    const enum hub_status st = hub_presence_check(stores.truth, stores.catalog, &config->roots,
+                                                  (uint32_t)(root - config->roots.roots), err);
+    hub_stores_close(&stores);
     return st;
 }
 

@@ -28,6 +28,7 @@ static void resized(void *user, uint64_t from, uint64_t to)
 struct hub_rows_context hub_rows_of(struct hub_app *app, bool may_block, const struct hub_parallel *parallel)
 {
     return (struct hub_rows_context){.catalog = app->catalog,
+                                     .truth = app->truth,
                                      .store = app->store,
                                      .may_block = may_block,
                                      .parallel = parallel,

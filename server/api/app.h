@@ -4,6 +4,7 @@
 
 #include "server/http/http.h"
 #include "storage/catalog/catalog.h"
+#include "storage/catalog/truth.h"
 #include "storage/io/fs.h"
 #include "storage/rows/context.h"
 #include "storage/scan/measure.h"
@@ -16,6 +17,7 @@ struct hub_relay;
 
 struct hub_app {
     struct hub_catalog *catalog;
+    struct hub_truth *truth;
     struct hub_store *store;
     struct hub_scanner *scanner;
     struct hub_hasher *hasher;     /* NULL: hashing is off */

@@ -5,6 +5,7 @@
 
 #include "storage/base/lru.h"
 #include "storage/catalog/damage.h"
+#include "storage/catalog/digests.h"
 #include "storage/catalog/measures.h"
 #include "storage/catalog/upstream.h"
 
@@ -106,7 +107,7 @@ static enum hub_status build(struct hub_request *request, struct hub_target targ
     HUB_TRY(hub_work_admit_us(request, kind->work, kind->cost_us(state.dataset), err));
     HUB_TRY(hub_budget_take(budget, request, response, FIRST_BYTES + kind->memory_bytes(state.dataset), err));
     hub_meter_buf(&meter, budget, request, response, &text);
-    HUB_TRY(kind->write(&state, &target, &text, &known, err));
+    HUB_TRY(kind->write(request->app->truth, &state, &target, &text, &known, err));
     hub_fingerprint(etag, &(struct hub_view){text.data, text.size}, 1);
     hub_buf_fit(&text, 4 * KIB);
     struct document *d = document_new(request, query, false, &text);
@@ -172,9 +173,9 @@ enum hub_status hub_document_answer(struct hub_request *request, const struct hu
                                          .kind = kind,
                                          .commit = target->commit,
                                          .states = kind->states(target->snapshot, target->summary) +
-                                                   hub_upstream_generation(request->app->catalog) * ORIGINS +
-                                                   hub_damage_generation(request->app->catalog) * DAMAGES,
-                                         .digests = hub_digest_generation(request->app->catalog),
+                                                   hub_upstream_generation(request->app->truth) * ORIGINS +
+                                                   hub_damage_generation(request->app->truth) * DAMAGES,
+                                         .digests = hub_digest_generation(request->app->truth),
                                          .measures = hub_measures_generation(request->app->catalog)};
     HUB_CLEANUP(document_putp) struct document *d = NULL;
     bool done = false;

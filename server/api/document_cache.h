@@ -22,8 +22,9 @@ struct hub_document_kind {
     double (*cost_us)(const struct hub_dataset *dataset);
     /** What writing takes besides the text. */
     uint64_t (*memory_bytes)(const struct hub_dataset *dataset);
-    enum hub_status (*write)(const struct hub_state *state, const struct hub_target *target,
-                             struct hub_buf *out, struct hub_document_known *known, struct hub_error *err);
+    enum hub_status (*write)(struct hub_truth *truth, const struct hub_state *state,
+                             const struct hub_target *target, struct hub_buf *out,
+                             struct hub_document_known *known, struct hub_error *err);
 };
 
 /** Answer with a document of the dataset, ready or built; gzip where it is accepted and worth it. HUB_AGAIN

@@ -4,7 +4,7 @@
 
 #include "server/http/http.h"
 
-struct hub_catalog;
+struct hub_truth;
 
 /* namespaces.c */
 hub_handler hub_namespaces_list, hub_namespace_show;
@@ -41,7 +41,7 @@ hub_handler hub_job_post, hub_job_do;
 hub_handler hub_check_post;
 /* mirrors.c: rules; making and changing them is local */
 hub_handler hub_mirrors_list, hub_mirror_show, hub_mirror_post, hub_mirror_do;
-HUB_MUST_USE enum hub_status hub_mirror_metrics(struct hub_catalog *catalog, struct hub_buf *out,
+HUB_MUST_USE enum hub_status hub_mirror_metrics(struct hub_truth *truth, struct hub_buf *out,
                                                 struct hub_error *err);
 /* health.c: liveness, readiness, metrics, the contract and a first page */
 hub_handler hub_healthz_show, hub_readyz_show, hub_metrics_show, hub_openapi_show, hub_front_show;

@@ -6,6 +6,7 @@
 #include "server/api/files/listing.h"
 #include "storage/base/digest.h"
 #include "storage/base/hex.h"
+#include "storage/catalog/digests.h"
 #include "storage/ids/spell.h"
 #include "storage/text/base64.h"
 #include "storage/text/number.h"

@@ -73,9 +73,9 @@ static enum hub_status add_revision(const struct hub_app *app, const struct hub_
     struct hub_rule rule;
     bool pulled = false;
     if (summary->status == HUB_DATASET_REMOTE ||
-        hub_upstream_find(app->catalog, summary->root, summary->path, false, &known, NULL))
+        hub_upstream_find(app->truth, summary->root, summary->path, false, &known, NULL))
         return hub_digest_add(digest, hub_view_of(summary->revision), err);
-    if (*known.revision && hub_rule_find(app->catalog, known.rule, &rule, NULL) == HUB_OK) {
+    if (*known.revision && hub_rule_find(app->truth, known.rule, &rule, NULL) == HUB_OK) {
         pulled = hub_rule_pulls(&rule);
         hub_rule_dispose(&rule);
     }

@@ -2,15 +2,15 @@
 #include "server/facade/kept.h"
 
 #include "server/api/ready.h"
+#include "storage/catalog/digests.h"
 
 enum { KEPT_PAGE = 0x70616765 }; /* among what is kept ready in app->documents */
 
 static enum hub_status question_of(const struct hub_request *request, struct hub_buf *text,
                                    struct hub_ready_question *out, struct hub_error *err)
 {
-    const struct hub_catalog *catalog = request->app->catalog;
     const struct hub_snapshot *snapshot = hub_catalog_snapshot(request->app->catalog);
-    const uint64_t published = snapshot->generation, hashed = hub_digest_generation(catalog);
+    const uint64_t published = snapshot->generation, hashed = hub_digest_generation(request->app->truth);
     hub_snapshot_put(snapshot);
     *text = HUB_BUF_INIT(256 * KIB);
     HUB_TRY(hub_buf_addf(text, err, "%s%s?%s", hub_base_url(request), request->target, request->query_text));

@@ -9,6 +9,7 @@
 #include "storage/base/digest.h"
 #include "storage/base/lru.h"
 #include "storage/base/order.h"
+#include "storage/catalog/digests.h"
 #include "storage/ids/hf_cache.h"
 #include "storage/rows/open.h"
 #include "storage/text/time.h"
@@ -423,11 +424,11 @@ enum hub_status hub_object_facts(struct hub_app *app, const struct hub_object *o
         return HUB_OK;
     }
     HUB_TRY(hub_files_path(object->dataset, object->file, path, err));
-    enum hub_status st = hub_digest_recall(app->catalog, root, path, stamp, &out->digests);
+    enum hub_status st = hub_digest_recall(app->truth, root, path, stamp, &out->digests);
     if (st == HUB_AGAIN && !may_block)
         return HUB_AGAIN;
     if (st == HUB_AGAIN)
-        st = hub_digest_find(app->catalog, root, path, stamp, &out->digests, NULL);
+        st = hub_digest_find(app->truth, root, path, stamp, &out->digests, NULL);
     if (st)
         out->digests = (struct hub_file_digests){0};
     return HUB_OK;
@@ -456,7 +457,7 @@ enum hub_status hub_object_await(struct hub_request *request, const struct hub_o
     uint64_t seen = hub_hasher_finished(hasher);
     hub_hasher_want(hasher, root, path, stamp);
     while (!are_known(&facts->digests) && hub_hasher_wait(hasher, &seen, until_ms))
-        if (hub_digest_find(request->app->catalog, root, path, stamp, &facts->digests, NULL))
+        if (hub_digest_find(request->app->truth, root, path, stamp, &facts->digests, NULL))
             facts->digests = (struct hub_file_digests){0};
     return HUB_OK;
 }

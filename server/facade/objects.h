@@ -8,6 +8,7 @@
 
 #include "server/api/remote_view.h"
 #include "server/api/resolve.h"
+#include "storage/catalog/digests.h"
 
 struct hub_objects_order;
 

@@ -115,11 +115,11 @@ static enum hub_status note_copy(void *user, const struct hub_copy *copy, struct
 
 static enum hub_status gather(struct hub_mirrors *m, struct copies *c, struct hub_error *err)
 {
-    struct hub_catalog *catalog = m->options.catalog;
-    *c = (struct copies){.mirrors = m, .snapshot = hub_catalog_snapshot(catalog)};
-    HUB_TRY(hub_rules_each(catalog, note_rule, c, err));
+    struct hub_truth *truth = m->options.truth;
+    *c = (struct copies){.mirrors = m, .snapshot = hub_catalog_snapshot(m->options.catalog)};
+    HUB_TRY(hub_rules_each(truth, note_rule, c, err));
     for (; c->rule < c->rule_count; c->rule++)
-        HUB_TRY(hub_copies_each(catalog, c->rules[c->rule], note_copy, c, err));
+        HUB_TRY(hub_copies_each(truth, c->rules[c->rule], note_copy, c, err));
     atomic_store(&m->cache_bytes, c->bytes);
     return HUB_OK;
 }
@@ -129,7 +129,7 @@ static void write_reads(const struct copies *c)
     for (uint32_t i = 0; i < c->count; i++) {
         const struct hub_copy *copy = &c->items[i].known;
         if (c->items[i].read)
-            (void)!hub_copy_read(c->mirrors->options.catalog, copy->root, c->items[i].path, copy->read_ms,
+            (void)!hub_copy_read(c->mirrors->options.truth, copy->root, c->items[i].path, copy->read_ms,
                                  NULL);
     }
 }
@@ -257,7 +257,7 @@ static void look_again(const struct copies *c, int64_t now_ms)
         return;
     m->looked_ms = now_ms;
     for (uint32_t i = 0; i < c->rule_count; i++)
-        (void)!hub_rule_hasten(m->options.catalog, c->rules[i], ASKED_MS, NULL);
+        (void)!hub_rule_hasten(m->options.truth, c->rules[i], ASKED_MS, NULL);
 }
 
 static void tend(struct hub_mirrors *m, int64_t now_ms)

@@ -7,6 +7,7 @@
 #include "storage/base/digest.h"
 #include "storage/base/order.h"
 #include "storage/catalog/damage.h"
+#include "storage/catalog/digests.h"
 #include "storage/catalog/upstream.h"
 #include "storage/text/number.h"
 #include "storage/text/time.h"
@@ -99,15 +100,15 @@ static void note(const struct check *c, const char *path, const char *what, cons
 /* Keep what is known by now: the digests, and what was found. */
 static enum hub_status flush(struct check *c, struct hub_error *err)
 {
-    struct hub_catalog *catalog = c->w->mirrors->options.catalog;
+    struct hub_truth *truth = c->w->mirrors->options.truth;
     HUB_CLEANUP(hub_freep) char *text = json_dumps(c->result, JSON_COMPACT);
-    enum hub_status st = hub_digests_store(catalog, c->root, c->batch, c->count, err);
+    enum hub_status st = hub_digests_store(truth, c->root, c->batch, c->count, err);
     while (c->count)
         free((char *)c->batch[--c->count].path);
     c->flushed_ms = hub_time_mono_ms();
     if (!st)
         st = hub_allocated(text, err);
-    return st ? st : hub_job_note(catalog, hub_job_lease(&c->w->job), text, err);
+    return st ? st : hub_job_note(truth, hub_job_lease(&c->w->job), text, err);
 }
 
 static enum hub_status keep_digests(struct check *c, struct subject *s, struct hub_error *err)
@@ -153,9 +154,9 @@ static struct hub_remote_file as_listed(const struct hub_upstream_file *from)
 
 static void look_up(const struct check *c, struct subject *s)
 {
-    struct hub_catalog *catalog = c->w->mirrors->options.catalog;
+    struct hub_truth *truth = c->w->mirrors->options.truth;
     const char *path = s->file->path;
-    const bool noted = !hub_digest_ask(catalog, c->summary->root, s->path, &s->stamp, &s->note, NULL);
+    const bool noted = !hub_digest_ask(truth, c->summary->root, s->path, &s->stamp, &s->note, NULL);
     HUB_CLEANUP(hub_freep) char *below = c->below.size ? hub_path_join(c->below.data, path) : NULL;
     const struct hub_upstream_file *from =
         c->up.files
@@ -289,7 +290,7 @@ static enum hub_status quarantine(struct check *c, const struct subject *s, cons
         snprintf(why, sizeof why, "%s; put a good copy in its place", what);
     note(c, s->file->path, "damaged", why);
     hub_mirror_tell(c->w, HUB_CHECK_DAMAGED, c->summary->id, "%s: %s", s->file->path, why);
-    return hub_damage_put(c->w->mirrors->options.catalog, &damage, err);
+    return hub_damage_put(c->w->mirrors->options.truth, &damage, err);
 }
 
 /* ---- repairs ---- */
@@ -321,7 +322,7 @@ static enum hub_status open_remote(struct check *c, struct hub_error *err)
                                    .done = c->w->done,
                                    .total = c->w->total,
                                    .kept_ms = c->w->kept_ms};
-    const bool ruled = !hub_rule_find(of->mirrors->options.catalog, c->up.rule, &of->rule, NULL);
+    const bool ruled = !hub_rule_find(of->mirrors->options.truth, c->up.rule, &of->rule, NULL);
     HUB_TRY(hub_mirror_open_remote(of, ruled ? hub_member_text(of->rule.spec, "remote") : c->up.remote, err));
     if (strcmp(of->remote.base, c->up.remote) != 0)
         return hub_fail(err, HUB_CHANGED, "its rule names another remote by now");
@@ -348,7 +349,7 @@ static enum hub_status mend(struct check *c, const struct subject *s, struct hub
         return hub_fail(err, HUB_DENIED, "the hub was told never to write there");
     if (!c->from)
         HUB_TRY(open_remote(c, err));
-    HUB_TRY(hub_upstream_pieces(o->catalog, c->summary->root, c->copy, file->path, &pieces, err));
+    HUB_TRY(hub_upstream_pieces(o->truth, c->summary->root, c->copy, file->path, &pieces, err));
     HUB_TRY(hub_private_open(o->roots->roots[c->summary->root].path, true, &place, err));
     *m = (struct hub_mend){.remote = &c->from->remote,
                            .files = &c->files,
@@ -386,7 +387,7 @@ static enum hub_status take_mended(struct check *c, struct subject *s, const str
     s->digests = (struct hub_file_digests){{0}, {0}, {0}};
     hub_hex(m->sha256, HUB_SHA256_BYTES, s->digests.sha256);
     memcpy(s->digests.crc32c, s->want.crc32c, sizeof s->digests.crc32c);
-    HUB_TRY(hub_damage_clear(o->catalog, c->summary->root, s->path, err));
+    HUB_TRY(hub_damage_clear(o->truth, c->summary->root, s->path, err));
     c->mended = true;
     return keep_digests(c, s, err);
 }
@@ -433,7 +434,7 @@ static enum hub_status deal_with_good(struct check *c, struct subject *s, struct
         note(c, s->file->path, s->changed ? "changed" : "first",
              s->changed ? "it was changed since its digest was known: no damage; hashed anew"
                         : "hashed for the first time");
-    HUB_TRY(hub_damage_clear(c->w->mirrors->options.catalog, c->summary->root, s->path, err));
+    HUB_TRY(hub_damage_clear(c->w->mirrors->options.truth, c->summary->root, s->path, err));
     return keep_digests(c, s, err);
 }
 
@@ -491,7 +492,7 @@ static void look_for_origin(struct check *c)
     const struct hub_mirrors_options *o = &c->w->mirrors->options;
     HUB_CLEANUP(hub_freep)
     char *directory = hub_path_join(o->roots->roots[c->summary->root].path, c->summary->path);
-    if (!hub_upstream_around(o->catalog, c->summary->root, c->summary->path, true, &c->up, &c->below, NULL)) {
+    if (!hub_upstream_around(o->truth, c->summary->root, c->summary->path, true, &c->up, &c->below, NULL)) {
         const size_t size = strlen(c->summary->path) - c->below.size;
         c->copy = strndup(c->summary->path, c->below.size ? size - 1 : size);
         if (!c->copy)
@@ -655,8 +656,8 @@ static enum hub_status name_target(const json_t *ids, char *out, struct hub_erro
     return HUB_OK;
 }
 
-enum hub_status hub_check_ask(struct hub_catalog *catalog, const json_t *spec, int64_t *id,
-                              struct hub_error *err)
+enum hub_status hub_check_ask(struct hub_truth *truth, struct hub_catalog *catalog, const json_t *spec,
+                              int64_t *id, struct hub_error *err)
 {
     const json_t *ids = json_object_get(spec, "ids"), *rate = json_object_get(spec, "rate");
     char target[MAX_TARGET];
@@ -677,5 +678,5 @@ enum hub_status hub_check_ask(struct hub_catalog *catalog, const json_t *spec, i
     HUB_CLEANUP(hub_freep) char *text = payload ? json_dumps(payload, JSON_COMPACT) : NULL;
     HUB_TRY(hub_allocated(text, err));
     const struct hub_job_draft draft = {.kind = "check", .target = target, .rule = "", .payload = text};
-    return hub_job_add(catalog, &draft, id, err);
+    return hub_job_add(truth, &draft, id, err);
 }

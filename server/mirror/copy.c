@@ -4,6 +4,7 @@
 #include "server/mirror/spec.h"
 #include "server/mirror/work.h"
 #include "storage/catalog/damage.h"
+#include "storage/catalog/digests.h"
 #include "storage/catalog/upstream.h"
 #include "storage/io/fs.h"
 #include "storage/text/number.h"
@@ -39,11 +40,11 @@ static bool is_damaged(const struct hub_mirror_work *w, const char *dataset, con
     HUB_CLEANUP(hub_freep) char *path = hub_path_join(dataset, file);
     HUB_CLEANUP(hub_closep) int fd = -1;
     struct stat st;
-    if (!hub_damage_each(o->catalog, w->root, NULL, NULL, NULL) || !path ||
+    if (!hub_damage_each(o->truth, w->root, NULL, NULL, NULL) || !path ||
         hub_roots_open(o->roots, w->root, path, O_PATH, &fd, NULL) || fstat(fd, &st))
         return false;
     const struct hub_stamp stamp = hub_stamp_of(&st);
-    return hub_damage_admit(o->catalog, w->root, path, &stamp, NULL) != HUB_OK;
+    return hub_damage_check(o->truth, w->root, path, &stamp, NULL) != HUB_OK;
 }
 
 /* Of what was hashed only after it came, the digests of the file have it by now, or soon. One of other bytes than
@@ -68,7 +69,7 @@ static void take_sha256(const struct hub_mirror_work *w, const char *dataset, co
         return;
     hub_hex(to->sum, 4, crc32c);
     const struct hub_stamp stamp = hub_stamp_of(&st);
-    to->has_sha256 = !hub_digest_find(o->catalog, w->root, path, &stamp, &digests, NULL) &&
+    to->has_sha256 = !hub_digest_find(o->truth, w->root, path, &stamp, &digests, NULL) &&
                      strcmp(digests.crc32c, crc32c) == 0 &&
                      hub_unhex(hub_view_of(digests.sha256), to->sha256, sizeof to->sha256);
 }
@@ -124,7 +125,7 @@ static void look(const struct hub_mirror_work *w, const struct hub_private *plac
     char *directory = hub_path_join(w->mirrors->options.roots->roots[w->root].path, path);
     struct hub_view below;
     const bool known =
-        !hub_upstream_around(w->mirrors->options.catalog, w->root, path, true, &out->known, &below, NULL);
+        !hub_upstream_around(w->mirrors->options.truth, w->root, path, true, &out->known, &below, NULL);
     const bool recorded = directory && !hub_record_read(directory, &out->record, NULL) &&
                           strcmp(record->remote, w->remote.base) == 0;
     out->is_copy = known || recorded;
@@ -152,7 +153,7 @@ bool hub_mirror_owns(const struct hub_mirror_work *w, const struct hub_upstream 
     if (strcmp(copy->rule, w->rule.name) == 0)
         return true;
     if (strcmp(copy->remote, w->remote.base) != 0 || strcmp(copy->id, id) != 0 ||
-        hub_rule_find_uncounted(w->mirrors->options.catalog, copy->rule, &other, NULL))
+        hub_rule_find_uncounted(w->mirrors->options.truth, copy->rule, &other, NULL))
         return false;
     const bool same = !hub_rule_pulls(&other) && same_member(other.spec, w->rule.spec, "include") &&
                       same_member(other.spec, w->rule.spec, "exclude");
@@ -177,7 +178,7 @@ static enum hub_status check_place(const struct hub_mirror_work *w, const struct
             "copy elsewhere with --as NAME/",
             path);
     if (!*rule || hub_mirror_owns(w, &here->known, id) ||
-        hub_rule_find_uncounted(w->mirrors->options.catalog, rule, &other, NULL))
+        hub_rule_find_uncounted(w->mirrors->options.truth, rule, &other, NULL))
         return HUB_OK;
     const bool keeps = !hub_rule_pulls(&other);
     hub_rule_dispose(&other);
@@ -250,7 +251,7 @@ static enum hub_status keep_digests(const struct hub_mirror_work *w, const struc
             hub_hex(from->sum, HUB_MD5_BYTES, item->digests.md5);
         count++;
     }
-    const enum hub_status st = hub_digests_store(o->catalog, w->root, items, count, err);
+    const enum hub_status st = hub_digests_store(o->truth, w->root, items, count, err);
     while (count)
         free((char *)items[--count].path);
     if (o->hasher)
@@ -282,8 +283,8 @@ static enum hub_status store(const struct hub_mirror_work *w, const struct hub_t
         memcpy(files[i].sum, from->sum, sizeof files[i].sum);
     }
     new.files = files;
-    HUB_TRY(hub_upstream_store(w->mirrors->options.catalog, hub_job_lease(&w->job), w->root, t->target, &new,
-                               err));
+    HUB_TRY(
+        hub_upstream_store(w->mirrors->options.truth, hub_job_lease(&w->job), w->root, t->target, &new, err));
     return keep_digests(w, t, err);
 }
 
@@ -307,7 +308,7 @@ static enum hub_status finish(struct hub_mirror_work *w, const struct hub_transf
     const uint64_t fetched = t->files.bytes - HUB_MIN(t->files.bytes, t->bytes_kept + t->bytes_linked);
     char all[HUB_SIZE_CHARS], came[HUB_SIZE_CHARS], names[400];
     HUB_TRY(store(w, t, err));
-    HUB_TRY(hub_rule_count(o->catalog, w->rule.name, fetched, NULL, err));
+    HUB_TRY(hub_rule_count(o->truth, w->rule.name, fetched, NULL, err));
     atomic_store(&w->mirrors->unswept, true);
     hub_number_size(t->files.bytes, all);
     hub_number_size(fetched, came);
@@ -369,7 +370,7 @@ static enum hub_status wait_for_outer(const struct hub_mirror_work *w, const jso
                                       struct hub_error *err)
 {
     const char *outer = hub_member_text(payload, "within");
-    return outer && hub_job_is_open(w->mirrors->options.catalog, w->job.kind, outer)
+    return outer && hub_job_is_open(w->mirrors->options.truth, w->job.kind, outer)
                ? hub_fail_as(err, HUB_BUSY, "waits-for-outer", "it lies in '%.200s', which is copied first",
                              outer)
                : HUB_OK;

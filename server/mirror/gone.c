@@ -97,7 +97,7 @@ static bool is_divided(const struct gone *g, const struct hub_upstream_unseen *c
             inner.size = 0;
             own = (size_t)(slash + 1 - path);
             if (hub_buf_addf(&inner, NULL, "%s/%.*s", copy->path, (int)own - 1, path) ||
-                hub_upstream_find(g->work->mirrors->options.catalog, copy->root, inner.data, false, &part,
+                hub_upstream_find(g->work->mirrors->options.truth, copy->root, inner.data, false, &part,
                                   NULL))
                 continue;
             hub_upstream_dispose(&part);
@@ -119,7 +119,7 @@ static enum hub_status find_reason(const struct gone *g, const struct hub_upstre
         *why_kept = outside;
         return HUB_OK;
     }
-    HUB_TRY(hub_upstream_find(g->work->mirrors->options.catalog, copy->root, copy->path, true, &known, err));
+    HUB_TRY(hub_upstream_find(g->work->mirrors->options.truth, copy->root, copy->path, true, &known, err));
     if (is_divided(g, copy, &known)) {
         *why_kept = divided;
         return HUB_OK;
@@ -134,7 +134,7 @@ static enum hub_status remove_copy(struct gone *g, const struct hub_upstream_uns
 {
     const struct hub_mirrors_options *o = &g->work->mirrors->options;
     HUB_TRY(hub_mirror_keep_now(g->work, err));
-    if (hub_presence_check(o->catalog, copy->root, NULL))
+    if (hub_presence_check(o->truth, o->catalog, o->roots, copy->root, NULL))
         return HUB_OK; /* its root is not mounted */
     HUB_TRY(hub_copy_remove(o, copy->root, copy->path, err));
     g->removed++;
@@ -151,13 +151,13 @@ static enum hub_status deal_with(void *user, const struct hub_upstream_unseen *c
     HUB_TRY(hub_mirror_keep(g->work, err));
     HUB_TRY(find_reason(g, copy, &why_kept, err));
     if (why_kept == divided)
-        return hub_upstream_forget(g->work->mirrors->options.catalog, copy->root, copy->path, err);
+        return hub_upstream_forget(g->work->mirrors->options.truth, copy->root, copy->path, err);
     if (!why_kept && g->deletes)
         return remove_copy(g, copy, err);
     if (why_kept && !copy->unlisted)
         hub_mirror_tell(g->work, HUB_MIRROR_KEPT, copy->path,
                         "%s: it stays here as it is, and is not brought up to date", why_kept);
-    return hub_upstream_mark(g->work->mirrors->options.catalog, copy->root, copy->path, !why_kept, err);
+    return hub_upstream_mark(g->work->mirrors->options.truth, copy->root, copy->path, !why_kept, err);
 }
 
 enum hub_status hub_gone_run(struct hub_mirror_work *work, const struct hub_mirror_listing *listing,
@@ -166,7 +166,7 @@ enum hub_status hub_gone_run(struct hub_mirror_work *work, const struct hub_mirr
     struct gone g = {.work = work,
                      .listing = listing,
                      .deletes = json_is_true(json_object_get(work->rule.spec, "delete"))};
-    const enum hub_status st = hub_upstream_unseen_each(work->mirrors->options.catalog, work->rule.name,
+    const enum hub_status st = hub_upstream_unseen_each(work->mirrors->options.truth, work->rule.name,
                                                         work->rule.begun_ms, deal_with, &g, err);
     *removed = g.removed;
     return st;

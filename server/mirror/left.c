@@ -48,7 +48,7 @@ enum hub_status hub_left_note(struct hub_mirror_work *w, const struct hub_remote
     HUB_TRY(hub_allocated(text && (document || !left->places), err));
     if (document ? json_equal(document, w->rule.left_out) : !w->rule.left_out)
         return HUB_OK;
-    HUB_TRY(hub_rule_left_out(w->mirrors->options.catalog, w->rule.name, text, err));
+    HUB_TRY(hub_rule_left_out(w->mirrors->options.truth, w->rule.name, text, err));
     hub_left_text(document, hub_member_text(w->rule.spec, "only"), line, sizeof line);
     if (*line)
         hub_mirror_tell(w, HUB_MIRROR_LEFT, "", "%s", line);

@@ -231,7 +231,7 @@ enum hub_status hub_listed_load(struct hub_mirrors *m, unsigned *upstreams, stru
     struct loading l = {.mirrors = m, .names = known};
     char path[PATH_MAX];
     HUB_TRY(hub_allocated(known, err));
-    HUB_TRY(hub_rules_each(m->options.catalog, load, &l, err));
+    HUB_TRY(hub_rules_each(m->options.truth, load, &l, err));
     *upstreams = l.upstreams;
     path_of(m, "", path);
     if (hub_fs_list(AT_FDCWD, path, FOLDER_NAMES, &names, NULL))

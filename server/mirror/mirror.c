@@ -31,12 +31,12 @@ enum { POLL_MS = 1000, SWEEP_MS = 2000, MAX_TRIES = 8, BASE_MS = 5000, CAP_MS = 
 enum hub_status hub_mirror_keep_now(struct hub_mirror_work *w, struct hub_error *err)
 {
     struct hub_rule rule;
-    struct hub_catalog *catalog = w->mirrors->options.catalog;
+    struct hub_truth *truth = w->mirrors->options.truth;
     w->kept_ms = hub_time_mono_ms();
-    HUB_TRY(hub_job_keep(catalog, hub_job_lease(&w->job), HUB_MIRROR_LEASE_S, w->done, w->total, err));
+    HUB_TRY(hub_job_keep(truth, hub_job_lease(&w->job), HUB_MIRROR_LEASE_S, w->done, w->total, err));
     if (!*w->job.rule)
         return HUB_OK;
-    HUB_TRY(hub_rule_find_uncounted(catalog, w->rule.name, &rule, err));
+    HUB_TRY(hub_rule_find_uncounted(truth, w->rule.name, &rule, err));
     const bool paused = rule.paused;
     hub_rule_dispose(&rule);
     return paused ? hub_fail(err, HUB_CANCELLED, "the rule is paused") : HUB_OK;
@@ -76,8 +76,8 @@ static enum hub_status give_way(struct hub_mirror_work *w, struct hub_error *err
         return HUB_OK;
     w->looked_ms = now_ms;
     if (strcmp(w->job.kind, "mirror") == 0)
-        (void)!hub_rules_due(w->mirrors->options.catalog, NULL); /* as those do who are free */
-    return hub_job_rule_waits(w->mirrors->options.catalog, w->lane)
+        (void)!hub_rules_due(w->mirrors->options.truth, NULL); /* as those do who are free */
+    return hub_job_rule_waits(w->mirrors->options.truth, w->lane)
                ? hub_fail_as(err, HUB_TIMEOUT, "stalled", "nothing came from %.200s for %u s", w->remote.base,
                              (unsigned)(silent_ms / 1000))
                : HUB_OK;
@@ -226,7 +226,8 @@ static enum hub_status work(struct hub_mirror_work *w, struct hub_error *err)
     if (strcmp(w->job.kind, "check") == 0)
         return hub_check_job(w, err);
     HUB_TRY(hub_mirror_root(w->rule.spec, w->mirrors->options.roots, &w->root, err));
-    HUB_TRY(hub_presence_check(w->mirrors->options.catalog, w->root, err));
+    HUB_TRY(hub_presence_check(w->mirrors->options.truth, w->mirrors->options.catalog,
+                               w->mirrors->options.roots, w->root, err));
     HUB_TRY(wait_for_room(w, err));
     HUB_TRY(hub_mirror_open_remote(w, hub_member_text(w->rule.spec, "remote"), err));
     return strcmp(w->job.kind, "mirror") == 0 ? hub_mirror_pass(w, err) : hub_mirror_copy(w, err);
@@ -251,7 +252,7 @@ static bool is_final(enum hub_status st)
 static void end_pass(struct hub_mirror_work *w)
 {
     if (strcmp(w->job.kind, "mirror") == 0)
-        (void)!hub_rule_listed(w->mirrors->options.catalog, w->rule.name, w->rule.datasets,
+        (void)!hub_rule_listed(w->mirrors->options.truth, w->rule.name, w->rule.datasets,
                                1000 * hub_member_uint(w->rule.spec, "every"), NULL);
 }
 
@@ -263,7 +264,7 @@ static void end_job(struct hub_mirror_work *w, enum hub_job_state state, uint64_
     struct hub_mirrors *m = w->mirrors;
     for (;;) {
         const enum hub_status st =
-            hub_job_end(m->options.catalog, hub_job_lease(&w->job), state, retry_ms, counted, why, NULL);
+            hub_job_end(m->options.truth, hub_job_lease(&w->job), state, retry_ms, counted, why, NULL);
         if (!st || st == HUB_DENIED || atomic_load(&m->stop))
             return;
         hub_pull_end(w->pull, w->ended.status, &w->ended);
@@ -288,7 +289,7 @@ bool hub_mirror_goes_on(enum hub_status st, const struct hub_error *why)
 
 static void end_failed(struct hub_mirror_work *w, enum hub_status st, const struct hub_error *why)
 {
-    struct hub_catalog *catalog = w->mirrors->options.catalog;
+    struct hub_truth *truth = w->mirrors->options.truth;
     char text[600];
     /* who asked for a dataset asks again, or nobody wants it any more */
     const bool pulled = strcmp(w->job.kind, HUB_PULL) == 0;
@@ -298,7 +299,7 @@ static void end_failed(struct hub_mirror_work *w, enum hub_status st, const stru
     if (advised_ms >= ADVICE_MS)
         snprintf(text + strlen(text), sizeof text - strlen(text), "; it asks to wait for %" PRIu64 " minutes",
                  (advised_ms + 59999) / 60000);
-    (void)!hub_rule_count(catalog, w->rule.name, 0, text, NULL);
+    (void)!hub_rule_count(truth, w->rule.name, 0, text, NULL);
     if (final)
         end_pass(w);
     const char *target = strcmp(w->job.kind, "mirror") ? w->job.target : "";
@@ -313,7 +314,7 @@ static void end_failed(struct hub_mirror_work *w, enum hub_status st, const stru
 
 static void end(struct hub_mirror_work *w, enum hub_status st, const struct hub_error *why)
 {
-    struct hub_catalog *catalog = w->mirrors->options.catalog;
+    struct hub_truth *truth = w->mirrors->options.truth;
     if (st == HUB_DENIED && strcmp(why->problem, "fenced") == 0)
         return; /* it is not ours any more */
     if (st == HUB_CANCELLED)
@@ -325,7 +326,7 @@ static void end(struct hub_mirror_work *w, enum hub_status st, const struct hub_
         end_failed(w, st, why);
     else
         end_job(w, HUB_JOB_DONE, 0, true, NULL);
-    (void)!hub_rules_settle(catalog, NULL);
+    (void)!hub_rules_settle(truth, NULL);
 }
 
 static void run(struct hub_mirror_thread *own, const struct hub_job_row *job)
@@ -337,7 +338,7 @@ static void run(struct hub_mirror_thread *own, const struct hub_job_row *job)
     if (strcmp(job->kind, HUB_PULL) == 0)
         w.pull = hub_pull_begin(mirrors->pulls, job->target);
     enum hub_status st =
-        *job->rule ? hub_rule_find_uncounted(mirrors->options.catalog, job->rule, &w.rule, &why) : HUB_OK;
+        *job->rule ? hub_rule_find_uncounted(mirrors->options.truth, job->rule, &w.rule, &why) : HUB_OK;
     if (!st) {
         st = work(&w, &why);
         if (st && w.ended.status) /* the transport says only that it was interrupted */
@@ -388,11 +389,11 @@ static void *thread(void *arg)
         struct hub_job_row job;
         enum hub_status st = HUB_OK;
         if (own->lane == HUB_LANE_LISTS)
-            st = hub_rules_due(m->options.catalog, NULL);
+            st = hub_rules_due(m->options.truth, NULL);
         else if (own->lane == HUB_LANE_CHECKS)
-            hub_damage_refresh(m->options.catalog);
+            hub_damage_refresh(m->options.truth);
         if (!st)
-            st = hub_job_take(m->options.catalog, &own->jobs, HUB_MIRROR_LEASE_S, &job, NULL);
+            st = hub_job_take(m->options.truth, &own->jobs, HUB_MIRROR_LEASE_S, &job, NULL);
         if (st && own->lane == HUB_LANE_PULLS)
             hub_cache_tend(m);
         if (st) {
@@ -450,7 +451,7 @@ enum hub_status hub_mirrors_start(const struct hub_mirrors_options *options, str
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&m->wake, &monotonic);
     pthread_condattr_destroy(&monotonic);
-    (void)!hub_jobs_tidy(options->catalog, NULL);
+    (void)!hub_jobs_tidy(options->truth, NULL);
     enum hub_status st = start_threads(m, HUB_LANE_CHECKS, 1, err);
     if (!st && !options->checks_only)
         st = start_workers(m, err);

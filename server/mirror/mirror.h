@@ -29,6 +29,7 @@ struct hub_mirror_event {
 
 struct hub_mirrors_options {
     struct hub_catalog *catalog;
+    struct hub_truth *truth;
     struct hub_scanner *scanner; /* with checks_only it may be NULL */
     struct hub_hasher *hasher; /* of what a bucket's digest alone verified; NULL: all is hashed as it comes */
     const struct hub_roots *roots;

@@ -97,7 +97,7 @@ static bool is_same(const struct listing *l, const struct listed *item)
     struct hub_upstream known;
     char path[4096];
     if (!*item->revision ||
-        hub_upstream_find(w->mirrors->options.catalog, w->root, item->path, false, &known, NULL))
+        hub_upstream_find(w->mirrors->options.truth, w->root, item->path, false, &known, NULL))
         return false;
     bool same = strcmp(known.revision, item->revision) == 0 && hub_mirror_owns(w, &known, item->id);
     hub_upstream_dispose(&known);
@@ -133,7 +133,7 @@ static void free_asked(struct asked **asked)
 /* What is on its way is left as it is: what changed since shows in the next pass. */
 static enum hub_status ask(struct listing *l, struct asked *asked, struct hub_error *err)
 {
-    HUB_TRY(hub_jobs_add(l->work->mirrors->options.catalog, asked->drafts, asked->count, &l->asked, err));
+    HUB_TRY(hub_jobs_add(l->work->mirrors->options.truth, asked->drafts, asked->count, &l->asked, err));
     forget_asked(asked);
     return HUB_OK;
 }
@@ -226,7 +226,7 @@ static enum hub_status compare(struct listing *l, struct hub_error *err)
     }
     HUB_TRY(ask(l, asked, err));
     w->rule.datasets = seen;
-    return hub_upstream_seen(w->mirrors->options.catalog, w->rule.name, w->rule.begun_ms, w->root, l->seen,
+    return hub_upstream_seen(w->mirrors->options.truth, w->rule.name, w->rule.begun_ms, w->root, l->seen,
                              seen, err);
 }
 
@@ -244,7 +244,7 @@ enum hub_status hub_mirror_pass(struct hub_mirror_work *w, struct hub_error *err
 {
     HUB_CLEANUP(dispose) struct listing l = {.work = w, .lines = HUB_BUF_INIT(LIST_BYTES)};
     HUB_CLEANUP(hub_remote_left_dispose) struct hub_remote_left left = {0};
-    struct hub_catalog *catalog = w->mirrors->options.catalog;
+    struct hub_truth *truth = w->mirrors->options.truth;
     const struct hub_remote_query query = {.prefix = hub_member_text(w->rule.spec, "prefix"),
                                            .only = hub_mirror_only(w->rule.spec),
                                            .left = &left,
@@ -271,6 +271,6 @@ enum hub_status hub_mirror_pass(struct hub_mirror_work *w, struct hub_error *err
         hub_mirror_tell(w, HUB_MIRROR_SYNCED, "",
                         "%" PRIu64 " datasets on the remote, %u to fetch, %u removed", w->rule.datasets,
                         l.asked, l.removed);
-    return hub_rule_listed(catalog, w->rule.name, w->rule.datasets,
+    return hub_rule_listed(truth, w->rule.name, w->rule.datasets,
                            1000 * hub_member_uint(w->rule.spec, "every"), err);
 }

@@ -44,7 +44,7 @@ static enum hub_status describe(struct hub_remote *remote, const char *id, void 
 static enum hub_status ask(struct hub_mirror_work *w, const struct hub_summary *summary, question *what,
                            void *out, struct hub_error *err)
 {
-    HUB_TRY(hub_rule_find(w->mirrors->options.catalog, summary->upstream, &w->rule, err));
+    HUB_TRY(hub_rule_find(w->mirrors->options.truth, summary->upstream, &w->rule, err));
     HUB_TRY(hub_mirror_open_remote(w, hub_member_text(w->rule.spec, "remote"), err));
     return what(&w->remote, summary->remote_id, out, err);
 }

@@ -112,7 +112,7 @@ static enum hub_status add_job(struct hub_mirrors *m, const char *id, const char
     HUB_CLEANUP(hub_freep) char *text = payload ? json_dumps(payload, JSON_COMPACT) : NULL;
     struct hub_rule rule;
     HUB_TRY(hub_allocated(text, err));
-    HUB_TRY(hub_rule_find(m->options.catalog, rule_name, &rule, err));
+    HUB_TRY(hub_rule_find(m->options.truth, rule_name, &rule, err));
     const bool paused = rule.paused;
     *down = is_down(&rule);
     hub_rule_dispose(&rule);
@@ -120,7 +120,7 @@ static enum hub_status add_job(struct hub_mirrors *m, const char *id, const char
         return hub_fail(err, HUB_CANCELLED, "the rule is paused");
     const struct hub_job_draft draft = {
         .kind = HUB_PULL, .target = id, .rule = rule_name, .payload = text, .priority = 2};
-    const enum hub_status st = hub_job_add(m->options.catalog, &draft, NULL, err);
+    const enum hub_status st = hub_job_add(m->options.truth, &draft, NULL, err);
     return st == HUB_EXISTS ? HUB_OK : st;
 }
 

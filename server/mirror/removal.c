@@ -22,10 +22,10 @@ enum hub_status hub_copy_remove(const struct hub_mirrors_options *o, uint32_t ro
 {
     HUB_CLEANUP(hub_upstream_dispose) struct hub_upstream known = {0};
     struct hub_error why = {0};
-    HUB_TRY(hub_presence_check(o->catalog, root, err));
-    HUB_TRY(hub_upstream_find(o->catalog, root, path, true, &known, err));
+    HUB_TRY(hub_presence_check(o->truth, o->catalog, o->roots, root, err));
+    HUB_TRY(hub_upstream_find(o->truth, root, path, true, &known, err));
     const enum hub_status st = withdraw(o, root, path, &known, &why);
     if (st && st != HUB_NOT_FOUND)
         return hub_pass(st, &why, err);
-    return hub_upstream_forget(o->catalog, root, path, err);
+    return hub_upstream_forget(o->truth, root, path, err);
 }

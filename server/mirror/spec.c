@@ -297,47 +297,47 @@ static enum hub_status look_at_other(void *user, const struct hub_rule *rule, st
     return HUB_OK;
 }
 
-enum hub_status hub_mirror_overlap(struct hub_catalog *catalog, const char *name, const json_t *spec,
+enum hub_status hub_mirror_overlap(struct hub_truth *truth, const char *name, const json_t *spec,
                                    char note[HUB_MIRROR_NOTE], struct hub_error *err)
 {
     struct overlap o = {name, spec, note};
     note[0] = '\0';
-    return hub_rules_each(catalog, look_at_other, &o, err);
+    return hub_rules_each(truth, look_at_other, &o, err);
 }
 
-static enum hub_status remove_rule(struct hub_catalog *catalog, const char *name, struct hub_error *err)
+static enum hub_status remove_rule(struct hub_truth *truth, const char *name, struct hub_error *err)
 {
     struct hub_rule rule;
-    HUB_TRY(hub_rule_find(catalog, name, &rule, err));
+    HUB_TRY(hub_rule_find(truth, name, &rule, err));
     const bool from_file = rule.from_file;
     hub_rule_dispose(&rule);
     return from_file
                ? hub_fail(err, HUB_DENIED,
                           "the rule '%s' is in the configuration file: remove it there, or pause it", name)
-               : hub_rule_remove(catalog, name, err);
+               : hub_rule_remove(truth, name, err);
 }
 
-static enum hub_status run_anew(struct hub_catalog *catalog, const struct hub_roots *roots, const char *name,
+static enum hub_status run_anew(struct hub_truth *truth, const struct hub_roots *roots, const char *name,
                                 struct hub_error *err)
 {
     struct hub_rule rule;
     uint32_t root;
-    HUB_TRY(hub_rule_find(catalog, name, &rule, err));
+    HUB_TRY(hub_rule_find(truth, name, &rule, err));
     enum hub_status st = hub_mirror_root(rule.spec, roots, &root, err);
     hub_rule_dispose(&rule);
     if (!st)
-        st = hub_presence_forget(catalog, root, err);
-    return st ? st : hub_rule_run(catalog, name, err);
+        st = hub_presence_forget(truth, root, err);
+    return st ? st : hub_rule_run(truth, name, err);
 }
 
-enum hub_status hub_mirror_act(struct hub_catalog *catalog, const struct hub_roots *roots, const char *name,
+enum hub_status hub_mirror_act(struct hub_truth *truth, const struct hub_roots *roots, const char *name,
                                const char *action, struct hub_error *err)
 {
     if (strcmp(action, "run-anew") == 0)
-        return run_anew(catalog, roots, name, err);
+        return run_anew(truth, roots, name, err);
     if (strcmp(action, "run") == 0)
-        return hub_rule_run(catalog, name, err);
+        return hub_rule_run(truth, name, err);
     if (strcmp(action, "remove") == 0)
-        return remove_rule(catalog, name, err);
-    return hub_rule_pause(catalog, name, strcmp(action, "pause") == 0, err);
+        return remove_rule(truth, name, err);
+    return hub_rule_pause(truth, name, strcmp(action, "pause") == 0, err);
 }

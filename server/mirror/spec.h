@@ -35,9 +35,8 @@ enum hub_remote_only hub_mirror_only(const json_t *spec);
 
 enum { HUB_MIRROR_NOTE = 400 };
 /** Another rule that may put datasets where this one does, in a sentence; "": there is none. */
-HUB_MUST_USE enum hub_status hub_mirror_overlap(struct hub_catalog *catalog, const char *name,
-                                                const json_t *spec, char note[HUB_MIRROR_NOTE],
-                                                struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_mirror_overlap(struct hub_truth *truth, const char *name, const json_t *spec,
+                                                char note[HUB_MIRROR_NOTE], struct hub_error *err);
 /** The root a rule copies to, by number; HUB_NOT_FOUND: it is none any more. */
 HUB_MUST_USE enum hub_status hub_mirror_root(const json_t *spec, const struct hub_roots *roots, uint32_t *out,
                                              struct hub_error *err);
@@ -59,7 +58,7 @@ HUB_MUST_USE enum hub_status hub_mirror_place(const json_t *spec, const char *re
 
 /** "run" (now, also where it was paused), "run-anew" (what was in its root is gone), "pause", "resume",
  * "remove"; HUB_DENIED: it is removed from the configuration file that it is in. */
-HUB_MUST_USE enum hub_status hub_mirror_act(struct hub_catalog *catalog, const struct hub_roots *roots,
+HUB_MUST_USE enum hub_status hub_mirror_act(struct hub_truth *truth, const struct hub_roots *roots,
                                             const char *name, const char *action, struct hub_error *err);
 
 #endif

@@ -90,6 +90,13 @@ static inline uint64_t hub_hash(uint64_t hash, const void *data, size_t size)
     return hash;
 }
 
+/** Of a text alone, its low bits fit for a table. */
+static inline uint64_t hub_text_hash(struct hub_view text)
+{
+    const uint64_t h = hub_hash(HUB_HASH_START, text.data, text.size);
+    return h ^ (h >> 31);
+}
+
 /**
  * Room for one more in an array of `count` items on the heap: it doubles when it is full.
  *

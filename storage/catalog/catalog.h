@@ -1,7 +1,6 @@
 /**
  * The catalogue: what every dataset holds. index-N.db is derived (another format number N: built beside the
- * old one), hub.db is truth (digests; later tokens, mirrors). One connection writes; readers are read-only,
- * one a thread.
+ * old one). One connection writes; readers are read-only, one per thread.
  *
  * Three levels, from hot to cold:
  * - snapshot: the summaries of all datasets, in memory, immutable, counted; replaced as a whole when
@@ -25,11 +24,15 @@
 #include "storage/catalog/summary.h"
 #include "storage/io/roots.h"
 
+struct hub_state_dir;
+
 struct hub_catalog_options {
-    const char *state; /* directory: hub.db, index-N.db, side/ */
-    /* borrowed: what lies under one is kept by what it is called; NULL: by number */
-    const struct hub_roots *roots;
-    size_t cache_bytes; /* opened datasets and layouts; default 64 MiB */
+    const char *state; /* directory of index-N.db and side/; it is there */
+    /** How that is held, until the catalogue is closed: after an unclean end the index is checked, and a check that
+     * does not end is made by the next start. NULL: after a clean end. */
+    struct hub_state_dir *dir;
+    const struct hub_roots *roots; /* borrowed: what lies under one is stored by its key; NULL: by number */
+    size_t cache_bytes;            /* opened datasets and layouts; default 64 MiB */
     /** Memory for layouts that are in use at the same time and find no room in that. False: there is none
      * now. From any thread; until the catalogue is closed. NULL: as much as it takes. */
     bool (*take)(void *memory, uint64_t bytes);

@@ -5,7 +5,7 @@
 #ifndef HUB_CATALOG_DAMAGE_H
 #define HUB_CATALOG_DAMAGE_H
 
-#include "storage/catalog/catalog.h"
+#include "storage/catalog/truth.h"
 #include "storage/io/fs.h"
 
 struct hub_damage {
@@ -16,25 +16,27 @@ struct hub_damage {
     const char *why; /* one line: what is wrong, and the remedy */
 };
 
-HUB_MUST_USE enum hub_status hub_damage_put(struct hub_catalog *catalog, const struct hub_damage *damage,
+HUB_MUST_USE enum hub_status hub_damage_put(struct hub_truth *truth, const struct hub_damage *damage,
                                             struct hub_error *err);
 /** It is whole, or another file now. None is fine. */
-HUB_MUST_USE enum hub_status hub_damage_clear(struct hub_catalog *catalog, uint32_t root, const char *path,
+HUB_MUST_USE enum hub_status hub_damage_clear(struct hub_truth *truth, uint32_t root, const char *path,
                                               struct hub_error *err);
 
-/** May a file be read? HUB_CORRUPT "file-damaged" says why not. Cheap, never blocks for long; `catalog` is the first
- * parameter of a store's `admit`. */
-HUB_MUST_USE enum hub_status hub_damage_admit(void *catalog, uint32_t root, const char *path,
+/** May a file be read? HUB_CORRUPT "file-damaged" says why not. Cheap, never blocks for long. */
+HUB_MUST_USE enum hub_status hub_damage_check(struct hub_truth *truth, uint32_t root, const char *path,
+                                              const struct hub_stamp *stamp, struct hub_error *err);
+/** The same as the `admit` of a store, whose first parameter is the struct hub_truth. */
+HUB_MUST_USE enum hub_status hub_damage_admit(void *truth, uint32_t root, const char *path,
                                               const struct hub_stamp *stamp, struct hub_error *err);
 
 /** Called with a lock held: for a look only. `damage` is borrowed. */
 typedef void (*hub_damage_each_fn)(void *user, const struct hub_damage *damage);
 /** Those of a dataset, by its path below a root; NULL: all. Sorted by root and path. Returns how many. */
-uint32_t hub_damage_each(struct hub_catalog *catalog, uint32_t root, const char *dataset,
-                         hub_damage_each_fn each, void *user);
+uint32_t hub_damage_each(struct hub_truth *truth, uint32_t root, const char *dataset, hub_damage_each_fn each,
+                         void *user);
 /** Forget those that are gone or others by now. Opens files: may block. */
-void hub_damage_refresh(struct hub_catalog *catalog);
+void hub_damage_refresh(struct hub_truth *truth);
 /** Grows with each change since the start: for answers that are kept ready. */
-uint64_t hub_damage_generation(const struct hub_catalog *catalog);
+uint64_t hub_damage_generation(const struct hub_truth *truth);
 
 #endif

@@ -1,6 +1,8 @@
 /* Verified digests in hub.db, each with the stamp of its file at that moment, and a bounded memory of what
  * was asked lately (also that nothing is known), so that a listing of files asks SQLite once. */
-#include "storage/catalog/truth.h"
+#include "storage/catalog/digests.h"
+
+#include "storage/catalog/hubdb.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,8 +29,8 @@ static struct hub_lru_key key_of(uint32_t root, const char *path)
     return (struct hub_lru_key){0, root, hub_text_hash(hub_view_of(path))};
 }
 
-static void remember(struct hub_catalog *catalog, uint32_t root, const char *path,
-                     const struct hub_stamp *stamp, const struct hub_file_digests *digests)
+static void remember(struct hub_truth *truth, uint32_t root, const char *path, const struct hub_stamp *stamp,
+                     const struct hub_file_digests *digests)
 {
     const size_t size = strlen(path) + 1;
     struct entry *entry = calloc(1, sizeof *entry + size);
@@ -44,16 +46,16 @@ static void remember(struct hub_catalog *catalog, uint32_t root, const char *pat
     if (digests)
         entry->digests = *digests;
     memcpy(entry->path, path, size);
-    hub_lru_replace(catalog->digests, &entry->item);
+    hub_lru_replace(truth->digests, &entry->item);
     hub_lru_put(&entry->item);
 }
 
 /* True when the memory answers, then *known says what. */
-static bool recall(struct hub_catalog *catalog, uint32_t root, const char *path,
-                   const struct hub_stamp *stamp, struct hub_file_digests *out, bool *known)
+static bool recall(struct hub_truth *truth, uint32_t root, const char *path, const struct hub_stamp *stamp,
+                   struct hub_file_digests *out, bool *known)
 {
     const struct hub_lru_key key = key_of(root, path);
-    struct hub_lru_item *item = hub_lru_get(catalog->digests, &key);
+    struct hub_lru_item *item = hub_lru_get(truth->digests, &key);
     const struct entry *entry = (const struct entry *)item;
     const bool hit = entry && entry->root == root && strcmp(entry->path, path) == 0 &&
                      hub_stamp_equal(&entry->stamp, stamp);
@@ -92,46 +94,46 @@ static void bind_file(struct hub_stmt *stmt, const char *root, const char *path,
     hub_stmt_bind_int(stmt, 5, (int64_t)stamp->tag);
 }
 
-static enum hub_status look_up(struct hub_catalog *catalog, uint32_t root, const char *path,
+static enum hub_status look_up(struct hub_truth *truth, uint32_t root, const char *path,
                                const struct hub_stamp *stamp, struct hub_file_digests *out, bool *known,
                                struct hub_error *err)
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     char number[16];
     struct hub_db *db;
-    HUB_TRY(hub_catalog_hub_reader(catalog, &db, err));
+    HUB_TRY(hub_truth_reader(truth, &db, err));
     HUB_TRY(hub_db_prepare(db,
                            "SELECT sha256, md5, crc32c FROM digests WHERE root = ? AND path = ? AND size = ?"
                            " AND mtime_ns = ? AND tag = ?",
                            &stmt, err));
-    bind_file(stmt, hub_catalog_root(catalog, root, number), path, stamp);
+    bind_file(stmt, hub_roots_key(truth->roots, root, number), path, stamp);
     HUB_TRY(hub_stmt_step(stmt, known, err));
     if (*known)
         get_digests(stmt, 0, out);
     return HUB_OK;
 }
 
-enum hub_status hub_digest_find(struct hub_catalog *catalog, uint32_t root, const char *path,
+enum hub_status hub_digest_find(struct hub_truth *truth, uint32_t root, const char *path,
                                 const struct hub_stamp *stamp, struct hub_file_digests *out,
                                 struct hub_error *err)
 {
     bool known = false;
     memset(out, 0, sizeof *out);
-    if (!recall(catalog, root, path, stamp, out, &known)) {
-        const uint64_t stored = atomic_load(&catalog->digests_stored);
-        HUB_TRY(look_up(catalog, root, path, stamp, out, &known, err));
-        if (known || stored == atomic_load(&catalog->digests_stored)) /* else they may have come meanwhile */
-            remember(catalog, root, path, stamp, known ? out : NULL);
+    if (!recall(truth, root, path, stamp, out, &known)) {
+        const uint64_t stored = atomic_load(&truth->digests_stored);
+        HUB_TRY(look_up(truth, root, path, stamp, out, &known, err));
+        if (known || stored == atomic_load(&truth->digests_stored)) /* else they may have come meanwhile */
+            remember(truth, root, path, stamp, known ? out : NULL);
     }
     return known ? HUB_OK : hub_fail(err, HUB_NOT_FOUND, "the digests of %s are not known", path);
 }
 
-enum hub_status hub_digest_recall(struct hub_catalog *catalog, uint32_t root, const char *path,
+enum hub_status hub_digest_recall(struct hub_truth *truth, uint32_t root, const char *path,
                                   const struct hub_stamp *stamp, struct hub_file_digests *out)
 {
     bool known = false;
     memset(out, 0, sizeof *out);
-    if (!recall(catalog, root, path, stamp, out, &known))
+    if (!recall(truth, root, path, stamp, out, &known))
         return HUB_AGAIN;
     return known ? HUB_OK : HUB_NOT_FOUND;
 }
@@ -158,7 +160,7 @@ static enum hub_status merge(struct hub_stmt *stmt, size_t prefix, const struct 
     }
 }
 
-enum hub_status hub_digest_list(struct hub_catalog *catalog, uint32_t root, const char *path,
+enum hub_status hub_digest_list(struct hub_truth *truth, uint32_t root, const char *path,
                                 const struct hub_dataset_file *files, uint32_t count,
                                 struct hub_file_digests *out, struct hub_error *err)
 {
@@ -172,29 +174,29 @@ enum hub_status hub_digest_list(struct hub_catalog *catalog, uint32_t root, cons
     strcpy(last, *path ? first : "\xff"); /* behind all that begin so: no text has this byte */
     if (*path)
         last[size - 1] = '/' + 1;
-    HUB_TRY(hub_catalog_hub_reader(catalog, &db, err));
+    HUB_TRY(hub_truth_reader(truth, &db, err));
     HUB_TRY(hub_db_prepare(db,
                            "SELECT path, size, mtime_ns, tag, sha256, md5, crc32c FROM digests"
                            " WHERE root = ? AND path >= ? AND path < ? ORDER BY path",
                            &stmt, err));
-    hub_stmt_bind_text(stmt, 1, hub_catalog_root(catalog, root, number));
+    hub_stmt_bind_text(stmt, 1, hub_roots_key(truth->roots, root, number));
     hub_stmt_bind_text(stmt, 2, first);
     hub_stmt_bind_text(stmt, 3, last);
     return merge(stmt, (size_t)size, files, count, out, err);
 }
 
-static enum hub_status next_unhashed(struct hub_catalog *catalog, struct hub_unhashed *at, bool *found,
+static enum hub_status next_unhashed(struct hub_truth *truth, struct hub_unhashed *at, bool *found,
                                      struct hub_error *err)
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     char number[16];
     struct hub_db *db;
-    HUB_TRY(hub_catalog_hub_reader(catalog, &db, err));
+    HUB_TRY(hub_truth_reader(truth, &db, err));
     HUB_TRY(hub_db_prepare(db,
                            "SELECT path, size, mtime_ns, tag FROM digests WHERE sha256 = '' AND root = ? AND"
                            " path > ? ORDER BY path LIMIT 1",
                            &stmt, err));
-    hub_stmt_bind_text(stmt, 1, hub_catalog_root(catalog, at->root, number));
+    hub_stmt_bind_text(stmt, 1, hub_roots_key(truth->roots, at->root, number));
     hub_stmt_bind_text(stmt, 2, at->path ? at->path : "");
     HUB_TRY(hub_stmt_step(stmt, found, err));
     char *path = NULL;
@@ -209,23 +211,22 @@ static enum hub_status next_unhashed(struct hub_catalog *catalog, struct hub_unh
     return HUB_OK;
 }
 
-enum hub_status hub_digest_unhashed(struct hub_catalog *catalog, struct hub_unhashed *at,
-                                    struct hub_error *err)
+enum hub_status hub_digest_unhashed(struct hub_truth *truth, struct hub_unhashed *at, struct hub_error *err)
 {
     for (bool found = false; at->root < HUB_MAX_ROOTS; at->root++) {
-        HUB_TRY(next_unhashed(catalog, at, &found, err));
+        HUB_TRY(next_unhashed(truth, at, &found, err));
         if (found)
             return HUB_OK;
     }
     return hub_fail(err, HUB_NOT_FOUND, "all files are hashed");
 }
 
-uint64_t hub_digest_generation(const struct hub_catalog *catalog)
+uint64_t hub_digest_generation(const struct hub_truth *truth)
 {
-    return atomic_load(&catalog->digests_stored);
+    return atomic_load(&truth->digests_stored);
 }
 
-enum hub_status hub_digest_ask(struct hub_catalog *catalog, uint32_t root, const char *path,
+enum hub_status hub_digest_ask(struct hub_truth *truth, uint32_t root, const char *path,
                                const struct hub_stamp *stamp, struct hub_digest_note *out,
                                struct hub_error *err)
 {
@@ -234,12 +235,12 @@ enum hub_status hub_digest_ask(struct hub_catalog *catalog, uint32_t root, const
     struct hub_db *db;
     bool known = false;
     *out = (struct hub_digest_note){0};
-    HUB_TRY(hub_catalog_hub_reader(catalog, &db, err));
+    HUB_TRY(hub_truth_reader(truth, &db, err));
     HUB_TRY(hub_db_prepare(db,
                            "SELECT sha256, md5, crc32c, checked, size = ?3 AND mtime_ns = ?4 AND tag = ?5"
                            " FROM digests WHERE root = ?1 AND path = ?2",
                            &stmt, err));
-    bind_file(stmt, hub_catalog_root(catalog, root, number), path, stamp);
+    bind_file(stmt, hub_roots_key(truth->roots, root, number), path, stamp);
     HUB_TRY(hub_stmt_step(stmt, &known, err));
     if (!known)
         return hub_fail(err, HUB_NOT_FOUND, "the digests of %s are not known", path);
@@ -267,33 +268,33 @@ static enum hub_status store(struct hub_db *db, const char *root, const struct h
     return hub_stmt_run(stmt, err);
 }
 
-static enum hub_status store_all(struct hub_catalog *catalog, uint32_t root,
-                                 const struct hub_digest_item *items, size_t count, struct hub_error *err)
+static enum hub_status store_all(struct hub_truth *truth, uint32_t root, const struct hub_digest_item *items,
+                                 size_t count, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock_unsynced(catalog);
+    HUB_CLEANUP(hub_truth_unlock) struct hub_truth *held = hub_truth_lock_unsynced(truth);
     char number[16];
-    HUB_TRY(hub_db_begin(held->hub, err));
+    HUB_TRY(hub_db_begin(held->db, err));
     for (size_t i = 0; i < count; i++)
-        HUB_TRY(store(held->hub, hub_catalog_root(catalog, root, number), &items[i], err));
-    return hub_db_commit(held->hub, err);
+        HUB_TRY(store(held->db, hub_roots_key(truth->roots, root, number), &items[i], err));
+    return hub_db_commit(held->db, err);
 }
 
-enum hub_status hub_digests_store(struct hub_catalog *catalog, uint32_t root,
-                                  const struct hub_digest_item *items, size_t count, struct hub_error *err)
+enum hub_status hub_digests_store(struct hub_truth *truth, uint32_t root, const struct hub_digest_item *items,
+                                  size_t count, struct hub_error *err)
 {
     if (!count)
         return HUB_OK;
-    HUB_TRY(store_all(catalog, root, items, count, err));
-    atomic_fetch_add(&catalog->digests_stored, 1);
+    HUB_TRY(store_all(truth, root, items, count, err));
+    atomic_fetch_add(&truth->digests_stored, 1);
     for (size_t i = 0; i < count; i++)
-        remember(catalog, root, items[i].path, &items[i].stamp, &items[i].digests);
+        remember(truth, root, items[i].path, &items[i].stamp, &items[i].digests);
     return HUB_OK;
 }
 
-enum hub_status hub_digest_store(struct hub_catalog *catalog, uint32_t root, const char *path,
+enum hub_status hub_digest_store(struct hub_truth *truth, uint32_t root, const char *path,
                                  const struct hub_stamp *stamp, const struct hub_file_digests *digests,
                                  struct hub_error *err)
 {
     const struct hub_digest_item item = {.path = path, .stamp = *stamp, .digests = *digests};
-    return hub_digests_store(catalog, root, &item, 1, err);
+    return hub_digests_store(truth, root, &item, 1, err);
 }

@@ -6,6 +6,7 @@
 #include "storage/base/lru.h"
 #include "storage/catalog/catalog.h"
 #include "storage/catalog/db.h"
+#include "storage/catalog/readers.h"
 #include "storage/catalog/write.h"
 #include "storage/io/fs.h"
 
@@ -25,19 +26,10 @@ void hub_summary_ref(const struct hub_summary *summary);
 void hub_summary_unref(const struct hub_summary *summary);
 /** Of the opened dataset of a summary. Measuring adds problems to a state that is published already. */
 struct hub_lru_key hub_dataset_key(const struct hub_summary *summary);
-/** Order of a snapshot, and hash of an id. */
+/** Order of a snapshot. */
 int hub_summary_compare(const struct hub_summary *a, const struct hub_summary *b);
-uint64_t hub_text_hash(struct hub_view text);
 
 struct hub_snapshot_box;
-struct hub_damages;
-
-/** What one thread keeps: its read-only connections. Freed when the thread or the catalogue ends. */
-struct hub_catalog_thread {
-    struct hub_catalog *catalog;
-    struct hub_catalog_thread *next, **link;
-    struct hub_db *index, *hub; /* opened on first use */
-};
 
 /** Side data whose part is gone: unlinked when no dataset opened at or before that state is left. */
 struct hub_retired {
@@ -50,17 +42,14 @@ struct hub_retired {
 struct hub_catalog {
     char *state;
     char notice[256]; /* what opening had to do, for the operator */
-    int lock_fd;
     char **gone; /* roots that datasets of the index lie under and that are none now: HUB_MAX_ROOTS and on */
     uint32_t gone_count;
-    pthread_key_t thread_key;
-    bool has_thread_key;
+    struct hub_db_readers *readers;     /* of the index */
     atomic_bool older;                  /* an index of another format lies beside this one ... */
     struct hub_names side_before;       /* ... and may own these side data, which were there before */
     struct hub_catalog_options options; /* `state` is not to be used */
     struct hub_lru *lru;                /* opened datasets, layouts, columns of episodes */
     atomic_size_t blob_bytes;           /* of all in memory: in the cache or in use */
-    struct hub_lru *digests;            /* apart: a walk over all files would leave room for nothing else */
 
     pthread_t checker; /* of a large index after an unclean stop */
     struct hub_db *checked;
@@ -76,12 +65,7 @@ struct hub_catalog {
     int64_t shown_ms; /* when the current snapshot was made */
     bool dirty;       /* summaries differ from it */
 
-    pthread_mutex_t hub_lock; /* hub.db's connection */
-    struct hub_db *hub;
-    char owner[33]; /* of this start's leases */
-
-    pthread_mutex_t lock; /* all below; held briefly */
-    struct hub_catalog_thread *threads;
+    pthread_mutex_t lock;           /* all below; held briefly */
     struct hub_dataset_box *opened; /* every dataset in memory */
     struct hub_retired *retired;
     void (*on_damage)(void *user, const char *id);
@@ -89,12 +73,7 @@ struct hub_catalog {
 
     struct hub_snapshot_box *_Atomic snapshot; /* replaced with write_lock held */
     atomic_uint taking; /* threads between reading that pointer and counting their reference */
-    atomic_uint_fast64_t digests_stored, upstream_stored, measures_stored,
-        damage_stored; /* since the start */
-
-    pthread_mutex_t damage_lock; /* held briefly */
-    struct hub_damages *damages;
-    atomic_uint damage_count;
+    atomic_uint_fast64_t measures_stored; /* since the start */
     struct hub_measure_failures *measure_failures;
 };
 
@@ -107,11 +86,6 @@ const char *hub_catalog_root(const struct hub_catalog *catalog, uint32_t root, c
 uint32_t hub_catalog_root_number(const struct hub_catalog *catalog, const char *key);
 HUB_MUST_USE enum hub_status hub_catalog_know_root(struct hub_catalog *catalog, const char *key,
                                                    struct hub_error *err);
-
-/* ---- damage.c ---- */
-
-HUB_MUST_USE enum hub_status hub_damages_load(struct hub_catalog *catalog, struct hub_error *err);
-void hub_damages_free(struct hub_damages *damages);
 
 /* ---- covered.c ---- */
 
@@ -142,16 +116,11 @@ void hub_catalog_path(const struct hub_catalog *catalog, const char *name, char 
 /** Put an empty file there, for the next start to find. */
 HUB_MUST_USE enum hub_status hub_catalog_put_flag(const struct hub_catalog *catalog, const char *name,
                                                   struct hub_error *err);
-/** Close a connection to the index; what it says of damage is put down. NULL: nothing. */
-void hub_catalog_close_index(const struct hub_catalog *catalog, struct hub_db *db);
-/** Out of no list; and for pthread_key_create, out of the catalogue's. */
-void hub_catalog_thread_free(struct hub_catalog_thread *thread);
-void hub_catalog_thread_ended(void *arg);
+/** A connection to the index is about to be closed: what it says of damage is written down. NULL: nothing. */
+void hub_catalog_closing(void *catalog, const struct hub_db *db);
 /** This thread's read-only connection to the index. */
 HUB_MUST_USE enum hub_status hub_catalog_reader(struct hub_catalog *catalog, struct hub_db **out,
                                                 struct hub_error *err);
-HUB_MUST_USE enum hub_status hub_catalog_hub_reader(struct hub_catalog *catalog, struct hub_db **out,
-                                                    struct hub_error *err);
 
 /* ---- notes.c ---- */
 

@@ -2,9 +2,10 @@
  * nothing else here counts on that. */
 #include "storage/catalog/jobs.h"
 
-#include "storage/catalog/truth.h"
+#include "storage/catalog/hubdb.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
 
@@ -62,12 +63,12 @@ static int64_t random_number(void)
     return (int64_t)(n >> 1);
 }
 
-enum hub_status hub_jobs_void(struct hub_catalog *catalog, struct hub_error *err)
+enum hub_status hub_jobs_void(struct hub_truth *truth, struct hub_error *err)
 {
-    snprintf(catalog->owner, sizeof catalog->owner, "%016" PRIx64 "%016" PRIx64, (uint64_t)random_number(),
+    snprintf(truth->owner, sizeof truth->owner, "%016" PRIx64 "%016" PRIx64, (uint64_t)random_number(),
              (uint64_t)random_number());
     /* what a kill interrupted was no try */
-    return hub_db_exec(catalog->hub,
+    return hub_db_exec(truth->db,
                        "UPDATE jobs SET state = 'waiting', run_at = 0, attempts = max(attempts - 1, 0)"
                        " WHERE state = 'running'",
                        err);
@@ -133,41 +134,41 @@ static enum hub_status add(struct hub_db *db, const struct hub_job_draft *draft,
     return HUB_OK;
 }
 
-enum hub_status hub_job_add(struct hub_catalog *catalog, const struct hub_job_draft *draft, int64_t *id,
+enum hub_status hub_job_add(struct hub_truth *truth, const struct hub_job_draft *draft, int64_t *id,
                             struct hub_error *err)
 {
     int64_t own = 0;
-    HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock(catalog);
-    struct hub_db *db = held->hub;
+    HUB_CLEANUP(hub_truth_unlock) struct hub_truth *held = hub_truth_lock(truth);
+    struct hub_db *db = held->db;
     HUB_TRY(hub_db_begin(db, err));
     HUB_TRY(add(db, draft, id ? id : &own, err));
     return hub_db_commit(db, err);
 }
 
-enum hub_status hub_jobs_add(struct hub_catalog *catalog, const struct hub_job_draft *drafts, uint32_t count,
+enum hub_status hub_jobs_add(struct hub_truth *truth, const struct hub_job_draft *drafts, uint32_t count,
                              uint32_t *added, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock(catalog);
+    HUB_CLEANUP(hub_truth_unlock) struct hub_truth *held = hub_truth_lock(truth);
     uint32_t new = 0;
-    HUB_TRY(hub_db_begin(held->hub, err));
+    HUB_TRY(hub_db_begin(held->db, err));
     for (uint32_t i = 0; i < count; i++) {
         int64_t id = 0;
-        const enum hub_status st = add(held->hub, &drafts[i], &id, err);
+        const enum hub_status st = add(held->db, &drafts[i], &id, err);
         if (st && st != HUB_EXISTS)
             return st;
         new += !st;
     }
-    HUB_TRY(hub_db_commit(held->hub, err));
+    HUB_TRY(hub_db_commit(held->db, err));
     *added += new;
     return HUB_OK;
 }
 
-bool hub_job_is_open(struct hub_catalog *catalog, const char *kind, const char *target)
+bool hub_job_is_open(struct hub_truth *truth, const char *kind, const char *target)
 {
     struct hub_db *db;
     int64_t id = 0;
     bool running;
-    return !hub_catalog_hub_reader(catalog, &db, NULL) &&
+    return !hub_truth_reader(truth, &db, NULL) &&
            !find_open(db, &(struct hub_job_draft){.kind = kind, .target = target}, &id, &running, NULL) && id;
 }
 
@@ -195,13 +196,13 @@ static enum hub_status begin(struct hub_db *db, const struct hub_job_draft *draf
     return HUB_OK;
 }
 
-enum hub_status hub_job_begin(struct hub_catalog *catalog, const struct hub_job_draft *draft, unsigned ttl_s,
+enum hub_status hub_job_begin(struct hub_truth *truth, const struct hub_job_draft *draft, unsigned ttl_s,
                               struct hub_lease *out, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock(catalog);
-    HUB_TRY(hub_db_begin(held->hub, err));
-    HUB_TRY(begin(held->hub, draft, ttl_s, out, err));
-    return hub_db_commit(held->hub, err);
+    HUB_CLEANUP(hub_truth_unlock) struct hub_truth *held = hub_truth_lock(truth);
+    HUB_TRY(hub_db_begin(held->db, err));
+    HUB_TRY(begin(held->db, draft, ttl_s, out, err));
+    return hub_db_commit(held->db, err);
 }
 
 /* ---- taking, keeping, ending ---- */
@@ -221,20 +222,19 @@ enum hub_status hub_job_begin(struct hub_catalog *catalog, const struct hub_job_
     " AND rule NOT IN (SELECT name FROM rules WHERE paused)"
 #define RULE_IS_BUSY "(rule IN (SELECT rule FROM busy))"
 
-static void bind_lane(struct hub_stmt *stmt, const struct hub_catalog *catalog,
-                      const struct hub_job_lane *lane)
+static void bind_lane(struct hub_stmt *stmt, const struct hub_truth *truth, const struct hub_job_lane *lane)
 {
-    hub_stmt_bind_text(stmt, 1, catalog->owner);
+    hub_stmt_bind_text(stmt, 1, truth->owner);
     hub_stmt_bind_int(stmt, 2, HUB_JOB_MAX_WAIT_MS);
     hub_stmt_bind_text(stmt, 3, lane->kind);
     hub_stmt_bind_text(stmt, 4, lane->other);
 }
 
-enum hub_status hub_job_take(struct hub_catalog *catalog, const struct hub_job_lane *lane, unsigned ttl_s,
+enum hub_status hub_job_take(struct hub_truth *truth, const struct hub_job_lane *lane, unsigned ttl_s,
                              struct hub_job_row *out, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock_unsynced(catalog);
-    struct hub_db *db = held->hub;
+    HUB_CLEANUP(hub_truth_unlock) struct hub_truth *held = hub_truth_lock_unsynced(truth);
+    struct hub_db *db = held->db;
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     bool row = false;
     HUB_TRY(hub_db_begin(db, err));
@@ -247,7 +247,7 @@ enum hub_status hub_job_take(struct hub_catalog *catalog, const struct hub_job_l
                   " OR (SELECT count(*) FROM busy) + 1 < ?7)"
                   " ORDER BY " RULE_IS_BUSY ", priority DESC, run_at, id LIMIT 1) RETURNING" COLUMNS,
         &stmt, err));
-    bind_lane(stmt, catalog, lane);
+    bind_lane(stmt, truth, lane);
     hub_stmt_bind_int(stmt, 5, random_number());
     hub_stmt_bind_int(stmt, 6, ttl_s * INT64_C(1000));
     hub_stmt_bind_int(stmt, 7, lane->threads);
@@ -262,18 +262,18 @@ enum hub_status hub_job_take(struct hub_catalog *catalog, const struct hub_job_l
     return st;
 }
 
-bool hub_job_rule_waits(struct hub_catalog *catalog, const struct hub_job_lane *lane)
+bool hub_job_rule_waits(struct hub_truth *truth, const struct hub_job_lane *lane)
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     struct hub_db *db;
     bool row = false;
-    if (hub_catalog_hub_reader(catalog, &db, NULL) ||
+    if (hub_truth_reader(truth, &db, NULL) ||
         hub_db_prepare(db,
                        WITH_BUSY "SELECT 1 FROM jobs j WHERE " IS_DUE " AND NOT " RULE_IS_BUSY
                                  " AND (SELECT count(*) FROM busy) >= ?5 LIMIT 1",
                        &stmt, NULL))
         return false;
-    bind_lane(stmt, catalog, lane);
+    bind_lane(stmt, truth, lane);
     hub_stmt_bind_int(stmt, 5, lane->threads);
     return hub_stmt_step(stmt, &row, NULL) == HUB_OK && row;
 }
@@ -311,11 +311,11 @@ enum hub_status hub_lease_check(struct hub_db *db, struct hub_lease lease, struc
     return run_held(stmt, err);
 }
 
-enum hub_status hub_job_keep(struct hub_catalog *catalog, struct hub_lease lease, unsigned ttl_s,
-                             uint64_t done, uint64_t total, struct hub_error *err)
+enum hub_status hub_job_keep(struct hub_truth *truth, struct hub_lease lease, unsigned ttl_s, uint64_t done,
+                             uint64_t total, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock_unsynced(catalog);
-    struct hub_db *db = held->hub;
+    HUB_CLEANUP(hub_truth_unlock) struct hub_truth *held = hub_truth_lock_unsynced(truth);
+    struct hub_db *db = held->db;
     struct hub_stmt *stmt;
     HUB_TRY(about_held(db, "UPDATE jobs SET lease_until = " HUB_DB_NOW " + ?3, done = ?4, total = ?5" HELD,
                        lease, &stmt, err));
@@ -325,11 +325,11 @@ enum hub_status hub_job_keep(struct hub_catalog *catalog, struct hub_lease lease
     return run_held(stmt, err);
 }
 
-enum hub_status hub_job_end(struct hub_catalog *catalog, struct hub_lease lease, enum hub_job_state state,
+enum hub_status hub_job_end(struct hub_truth *truth, struct hub_lease lease, enum hub_job_state state,
                             uint64_t retry_ms, bool counted, const char *why, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock_unsynced(catalog);
-    struct hub_db *db = held->hub;
+    HUB_CLEANUP(hub_truth_unlock) struct hub_truth *held = hub_truth_lock_unsynced(truth);
+    struct hub_db *db = held->db;
     const bool again = state == HUB_JOB_WAITING;
     struct hub_stmt *stmt;
     HUB_TRY(
@@ -346,20 +346,20 @@ enum hub_status hub_job_end(struct hub_catalog *catalog, struct hub_lease lease,
     return run_held(stmt, err);
 }
 
-enum hub_status hub_job_note(struct hub_catalog *catalog, struct hub_lease lease, const char *result,
+enum hub_status hub_job_note(struct hub_truth *truth, struct hub_lease lease, const char *result,
                              struct hub_error *err)
 {
-    HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock(catalog);
+    HUB_CLEANUP(hub_truth_unlock) struct hub_truth *held = hub_truth_lock(truth);
     struct hub_stmt *stmt;
-    HUB_TRY(about_held(held->hub, "UPDATE jobs SET result = ?3" HELD, lease, &stmt, err));
+    HUB_TRY(about_held(held->db, "UPDATE jobs SET result = ?3" HELD, lease, &stmt, err));
     hub_stmt_bind_text(stmt, 3, result);
     return run_held(stmt, err);
 }
 
-enum hub_status hub_job_stop(struct hub_catalog *catalog, int64_t id, struct hub_error *err)
+enum hub_status hub_job_stop(struct hub_truth *truth, int64_t id, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock(catalog);
-    return hub_db_run(held->hub,
+    HUB_CLEANUP(hub_truth_unlock) struct hub_truth *held = hub_truth_lock(truth);
+    return hub_db_run(held->db,
                       "UPDATE jobs SET state = 'failed', error = 'stopped', fence = fence + 1, finished"
                       " = " HUB_DB_NOW " WHERE id = ?1 AND state IN ('waiting', 'running')",
                       id, err);
@@ -367,13 +367,13 @@ enum hub_status hub_job_stop(struct hub_catalog *catalog, int64_t id, struct hub
 
 /* ---- looking ---- */
 
-enum hub_status hub_jobs_each(struct hub_catalog *catalog, const char *kind, int state, hub_job_each each,
+enum hub_status hub_jobs_each(struct hub_truth *truth, const char *kind, int state, hub_job_each each,
                               void *user, struct hub_error *err)
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     struct hub_db *db;
     bool row = false;
-    HUB_TRY(hub_catalog_hub_reader(catalog, &db, err));
+    HUB_TRY(hub_truth_reader(truth, &db, err));
     HUB_TRY(hub_db_prepare(db,
                            "SELECT" COLUMNS "FROM jobs WHERE (?1 IS NULL OR kind = ?1) AND (?2 IS NULL OR"
                            " state = ?2) ORDER BY kind, target, id",
@@ -393,13 +393,13 @@ enum hub_status hub_jobs_each(struct hub_catalog *catalog, const char *kind, int
     }
 }
 
-enum hub_status hub_job_find(struct hub_catalog *catalog, int64_t id, struct hub_job_row *out,
+enum hub_status hub_job_find(struct hub_truth *truth, int64_t id, struct hub_job_row *out,
                              struct hub_error *err)
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     struct hub_db *db;
     bool row = false;
-    HUB_TRY(hub_catalog_hub_reader(catalog, &db, err));
+    HUB_TRY(hub_truth_reader(truth, &db, err));
     HUB_TRY(hub_db_ask(db, "SELECT" COLUMNS "FROM jobs WHERE id = ?", id, &stmt, err));
     HUB_TRY(hub_stmt_step(stmt, &row, err));
     if (!row)
@@ -407,10 +407,10 @@ enum hub_status hub_job_find(struct hub_catalog *catalog, int64_t id, struct hub
     return read_job(stmt, out, err);
 }
 
-enum hub_status hub_jobs_tidy(struct hub_catalog *catalog, struct hub_error *err)
+enum hub_status hub_jobs_tidy(struct hub_truth *truth, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock(catalog);
-    struct hub_db *db = held->hub;
+    HUB_CLEANUP(hub_truth_unlock) struct hub_truth *held = hub_truth_lock(truth);
+    struct hub_db *db = held->db;
     return hub_db_exec(
         db, "DELETE FROM jobs WHERE state IN ('done', 'failed') AND finished < " HUB_DB_NOW " - 604800000",
         err);

@@ -8,7 +8,7 @@
 #ifndef HUB_CATALOG_JOBS_H
 #define HUB_CATALOG_JOBS_H
 
-#include "storage/catalog/catalog.h"
+#include "storage/catalog/truth.h"
 
 struct hub_lease {
     int64_t job, fence;
@@ -44,18 +44,18 @@ struct hub_job_draft {
 
 /** Ask for a job. One that waits already gets the payload, and is not put off; one that runs is HUB_EXISTS.
  * @param id  may be NULL */
-HUB_MUST_USE enum hub_status hub_job_add(struct hub_catalog *catalog, const struct hub_job_draft *draft,
+HUB_MUST_USE enum hub_status hub_job_add(struct hub_truth *truth, const struct hub_job_draft *draft,
                                          int64_t *id, struct hub_error *err);
 
 /** Ask for several in one transaction; those that run are left as they are. `added` grows by the others. */
-HUB_MUST_USE enum hub_status hub_jobs_add(struct hub_catalog *catalog, const struct hub_job_draft *drafts,
+HUB_MUST_USE enum hub_status hub_jobs_add(struct hub_truth *truth, const struct hub_job_draft *drafts,
                                           uint32_t count, uint32_t *added, struct hub_error *err);
 
 /** Does one of a kind about this target wait or run? */
-bool hub_job_is_open(struct hub_catalog *catalog, const char *kind, const char *target);
+bool hub_job_is_open(struct hub_truth *truth, const char *kind, const char *target);
 
 /** Begin one that another program works on: it is held from now on, and nobody tries it again. HUB_EXISTS as above. */
-HUB_MUST_USE enum hub_status hub_job_begin(struct hub_catalog *catalog, const struct hub_job_draft *draft,
+HUB_MUST_USE enum hub_status hub_job_begin(struct hub_truth *truth, const struct hub_job_draft *draft,
                                            unsigned ttl_s, struct hub_lease *out, struct hub_error *err);
 
 /** The jobs that some threads share. */
@@ -68,12 +68,12 @@ struct hub_job_lane {
 /** Take the next that is due, also one whose holder let its lease run out; first of a rule of which none
  * runs, so that one slow remote leaves room for others. Those of a paused rule wait. A due time that lies
  * further ahead than any is ever set is one of a clock that was wrong. HUB_NOT_FOUND: nothing is due. */
-HUB_MUST_USE enum hub_status hub_job_take(struct hub_catalog *catalog, const struct hub_job_lane *lane,
+HUB_MUST_USE enum hub_status hub_job_take(struct hub_truth *truth, const struct hub_job_lane *lane,
                                           unsigned ttl_s, struct hub_job_row *out, struct hub_error *err);
 /** Is a job due of a rule of which none runs, while all threads of the lane are at work? */
-bool hub_job_rule_waits(struct hub_catalog *catalog, const struct hub_job_lane *lane);
+bool hub_job_rule_waits(struct hub_truth *truth, const struct hub_job_lane *lane);
 /** Renew it, and say how far the work is. HUB_DENIED "fenced": it is somebody else's now, or nobody's: stop. */
-HUB_MUST_USE enum hub_status hub_job_keep(struct hub_catalog *catalog, struct hub_lease lease, unsigned ttl_s,
+HUB_MUST_USE enum hub_status hub_job_keep(struct hub_truth *truth, struct hub_lease lease, unsigned ttl_s,
                                           uint64_t done, uint64_t total, struct hub_error *err);
 
 enum { HUB_JOB_MAX_WAIT_MS = 24 * 3600 * 1000 };
@@ -84,24 +84,24 @@ enum { HUB_JOB_MAX_WAIT_MS = 24 * 3600 * 1000 };
  * @param why      NULL, or what went wrong
  * @param counted  whether it was a try: an interruption by us is none
  */
-HUB_MUST_USE enum hub_status hub_job_end(struct hub_catalog *catalog, struct hub_lease lease,
+HUB_MUST_USE enum hub_status hub_job_end(struct hub_truth *truth, struct hub_lease lease,
                                          enum hub_job_state state, uint64_t retry_ms, bool counted,
                                          const char *why, struct hub_error *err);
 
 /** What it found so far, as JSON. HUB_DENIED "fenced" as above. */
-HUB_MUST_USE enum hub_status hub_job_note(struct hub_catalog *catalog, struct hub_lease lease,
-                                          const char *result, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_job_note(struct hub_truth *truth, struct hub_lease lease, const char *result,
+                                          struct hub_error *err);
 /** One that waits or runs fails as "stopped": who holds it learns so when it is kept. */
-HUB_MUST_USE enum hub_status hub_job_stop(struct hub_catalog *catalog, int64_t id, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_job_stop(struct hub_truth *truth, int64_t id, struct hub_error *err);
 
 /** Those of a kind and a state; NULL and -1: all. A copy of this moment, in order of kind, target and id. */
 typedef enum hub_status (*hub_job_each)(void *user, const struct hub_job_row *job, struct hub_error *err);
-HUB_MUST_USE enum hub_status hub_jobs_each(struct hub_catalog *catalog, const char *kind, int state,
+HUB_MUST_USE enum hub_status hub_jobs_each(struct hub_truth *truth, const char *kind, int state,
                                            hub_job_each each, void *user, struct hub_error *err);
 /** HUB_NOT_FOUND. Dispose the result. */
-HUB_MUST_USE enum hub_status hub_job_find(struct hub_catalog *catalog, int64_t id, struct hub_job_row *out,
+HUB_MUST_USE enum hub_status hub_job_find(struct hub_truth *truth, int64_t id, struct hub_job_row *out,
                                           struct hub_error *err);
 /** Forget what ended more than a week ago. */
-HUB_MUST_USE enum hub_status hub_jobs_tidy(struct hub_catalog *catalog, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_jobs_tidy(struct hub_truth *truth, struct hub_error *err);
 
 #endif

@@ -1,6 +1,6 @@
 # Turns numbered SQL files into one C source: cmake -DOUT=x.c "-DFILES=a.sql;b.sql" -P migrations.cmake
 # Each becomes a terminated byte array, listed in hub_migrations in the order given.
-set(text "/* Made from migrations/ at build time. */\n#include \"storage/catalog/schema.h\"\n\n")
+set(text "/* Made from migrations/ at build time. */\n#include \"storage/catalog/hubdb.h\"\n\n")
 set(rows "")
 set(i 0)
 foreach(file IN LISTS FILES)

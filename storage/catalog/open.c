@@ -1,22 +1,20 @@
-/* Opening and closing: the state directory's lock and both databases.
+/* Opening and closing the index.
  *
- * `running` lies in the state directory while a catalogue is open; found at the start, the last run ended
- * uncleanly and both databases are checked, a large index beside the first answers. Where an answer says that
- * the index is damaged, `damaged` is put down, and the next start makes it anew. Side data that no part owns
+ * After a run that ended uncleanly it is checked, a large one beside the first answers. Where an answer says that
+ * the index is damaged, `damaged` is written, and the next start builds it again. Side data that no part owns
  * (a publication that never happened) is deleted at the start. */
 #include "storage/catalog/internal.h"
+#include "storage/catalog/open_db.h"
 #include "storage/catalog/schema.h"
-#include "storage/catalog/truth.h"
+#include "storage/io/state_dir.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #define DEFAULT_CACHE_BYTES (64 * MIB)
-#define DIGEST_BYTES (2 * MIB)              /* of some 8,000 files */
 #define CHECKED_AT_ONCE ((off_t)(32 * MIB)) /* some 100 ms */
 
 static bool take_flag(const struct hub_catalog *catalog, const char *name)
@@ -26,49 +24,10 @@ static bool take_flag(const struct hub_catalog *catalog, const char *name)
     return unlink(path) == 0;
 }
 
-/* What was stored before roots were called anything, or by a program that did not call them. */
-static enum hub_status name_roots(const struct hub_catalog *catalog, struct hub_db *db, const char *sql,
-                                  struct hub_error *err)
-{
-    const struct hub_roots *roots = catalog->options.roots;
-    for (uint32_t i = 0; roots && i < roots->count; i++) {
-        struct hub_stmt *stmt;
-        char number[16];
-        snprintf(number, sizeof number, "#%u", i);
-        HUB_TRY(hub_db_prepare(db, sql, &stmt, err));
-        hub_stmt_bind_text(stmt, 1, hub_root_key(&roots->roots[i]));
-        hub_stmt_bind_text(stmt, 2, number);
-        HUB_TRY(hub_stmt_run(stmt, err));
-    }
-    return HUB_OK;
-}
-
 static enum hub_status make_directory(const char *path, struct hub_error *err)
 {
     if (mkdir(path, 0750) && errno != EEXIST)
-        return hub_fail_errno(err, errno, "making the state directory %s", path);
-    return HUB_OK;
-}
-
-/* One process a state directory: the databases allow no second writer. */
-static enum hub_status take_lock(struct hub_catalog *catalog, struct hub_error *err)
-{
-    char path[4096], owner[32] = "";
-    snprintf(path, sizeof path, "%s/lock", catalog->state);
-    catalog->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0640);
-    if (catalog->lock_fd < 0)
-        return hub_fail_errno(err, errno, "opening %s", path);
-    if (flock(catalog->lock_fd, LOCK_EX | LOCK_NB)) {
-        const ssize_t n = pread(catalog->lock_fd, owner, sizeof owner - 1, 0);
-        owner[n > 0 ? strcspn(owner, "\n") : 0] = '\0';
-        return hub_fail(
-            err, HUB_BUSY,
-            "another minari-hub (process %s) uses the state directory %s: stop it, or give --state",
-            owner[0] ? owner : "?", catalog->state);
-    }
-    const int n = snprintf(owner, sizeof owner, "%ld\n", (long)getpid());
-    if (ftruncate(catalog->lock_fd, 0) || pwrite(catalog->lock_fd, owner, (size_t)n, 0) != n)
-        return hub_fail_errno(err, errno, "writing %s", path);
+        return hub_fail_errno(err, errno, "making %s", path);
     return HUB_OK;
 }
 
@@ -98,24 +57,17 @@ static void note_rebuilt(struct hub_catalog *catalog, const char *why)
              why);
 }
 
-static enum hub_status open_databases(struct hub_catalog *catalog, struct hub_error *err)
+static enum hub_status open_index(struct hub_catalog *catalog, struct hub_error *err)
 {
     char path[4096];
     struct stat index;
-    hub_catalog_path(catalog, "running", path);
-    const bool unclean = access(path, F_OK) == 0;
-    HUB_TRY(hub_catalog_put_flag(catalog, "running", err));
-    hub_catalog_path(catalog, "hub.db", path);
-    HUB_TRY(hub_schema_open_hub(path, unclean, &catalog->hub, err));
-    HUB_TRY(hub_jobs_void(catalog, err));
-    /* a failure shows again where digests are asked for */
-    (void)!name_roots(catalog, catalog->hub, "UPDATE OR IGNORE digests SET root = ? WHERE root = ?", NULL);
+    const bool unclean = catalog->options.dir && catalog->options.dir->unclean;
     hub_catalog_path(catalog, hub_index_name, path);
     catalog->older = hub_schema_older(catalog->state, false);
     if (catalog->older && access(path, F_OK))
         note_rebuilt(catalog, "the old one is of another version, and stays until the new one is complete");
     if (take_flag(catalog, "damaged")) {
-        hub_schema_remove(path);
+        hub_db_remove(path);
         note_rebuilt(catalog, "it was found damaged");
     }
     const bool large = stat(path, &index) == 0 && index.st_size > CHECKED_AT_ONCE;
@@ -187,8 +139,8 @@ static void forget_summaries(struct hub_catalog *catalog)
 static enum hub_status read_index(struct hub_catalog *catalog, struct hub_error *err)
 {
     HUB_TRY(sweep_side_data(catalog, err));
-    HUB_TRY(
-        name_roots(catalog, catalog->index, "UPDATE OR IGNORE datasets SET root = ? WHERE root = ?", err));
+    HUB_TRY(hub_db_name_roots(catalog->index, catalog->options.roots,
+                              "UPDATE OR IGNORE datasets SET root = ? WHERE root = ?", err));
     return hub_summaries_load(catalog, err);
 }
 
@@ -203,7 +155,7 @@ static enum hub_status rebuild_index(struct hub_catalog *catalog, struct hub_err
     hub_db_close(catalog->index);
     catalog->index = NULL;
     forget_summaries(catalog);
-    hub_schema_remove(path);
+    hub_db_remove(path);
     note_rebuilt(catalog, err ? err->detail : "");
     HUB_TRY(hub_schema_open_index(path, false, &catalog->index, &rebuilt, err));
     return read_index(catalog, err);
@@ -212,21 +164,15 @@ static enum hub_status rebuild_index(struct hub_catalog *catalog, struct hub_err
 static enum hub_status open_all(struct hub_catalog *catalog, const struct hub_catalog_options *options,
                                 struct hub_error *err)
 {
+    char path[4096];
     catalog->options = *options;
     if (!options->cache_bytes)
         catalog->options.cache_bytes = DEFAULT_CACHE_BYTES;
     HUB_TRY(hub_dup(&catalog->state, options->state, err));
-    if (strlen(options->state) > 3500)
-        return hub_fail(err, HUB_INVALID, "the state directory's path is too long");
-    if (pthread_key_create(&catalog->thread_key, hub_catalog_thread_ended))
-        return hub_fail(err, HUB_NO_MEMORY, "no thread keys left");
-    catalog->has_thread_key = true;
-    HUB_TRY(make_directory(catalog->state, err));
-    HUB_TRY(take_lock(catalog, err));
-    HUB_TRY(open_databases(catalog, err));
+    HUB_TRY(open_index(catalog, err));
+    hub_catalog_path(catalog, hub_index_name, path);
+    HUB_TRY(hub_db_readers_new(path, hub_catalog_closing, catalog, &catalog->readers, err));
     HUB_TRY(hub_lru_new(catalog->options.cache_bytes, &catalog->lru, err));
-    HUB_TRY(hub_lru_new(DIGEST_BYTES, &catalog->digests, err));
-    HUB_TRY(hub_damages_load(catalog, err));
     HUB_TRY(hub_measure_failures_new(&catalog->measure_failures, err));
     enum hub_status st = read_index(catalog, err);
     if (st == HUB_CORRUPT)
@@ -243,11 +189,8 @@ enum hub_status hub_catalog_open(const struct hub_catalog_options *options, stru
 {
     struct hub_catalog *catalog = calloc(1, sizeof *catalog);
     HUB_TRY(hub_allocated(catalog, err));
-    catalog->lock_fd = -1;
     pthread_mutex_init(&catalog->write_lock, NULL);
-    pthread_mutex_init(&catalog->hub_lock, NULL);
     pthread_mutex_init(&catalog->lock, NULL);
-    pthread_mutex_init(&catalog->damage_lock, NULL);
     const enum hub_status st = open_all(catalog, options, err);
     if (st) {
         hub_catalog_close(catalog);
@@ -286,36 +229,23 @@ void hub_catalog_close(struct hub_catalog *catalog)
 {
     if (!catalog)
         return;
-    if (catalog->has_thread_key)
-        pthread_key_delete(catalog->thread_key);
-    const bool checked = end_check(catalog);
-    while (catalog->threads) {
-        struct hub_catalog_thread *thread = catalog->threads;
-        catalog->threads = thread->next;
-        hub_catalog_thread_free(thread);
-    }
+    if (!end_check(catalog) && catalog->options.dir)
+        catalog->options.dir->sound = false;
+    hub_db_readers_free(catalog->readers);
     hub_lru_free(catalog->lru);
-    hub_lru_free(catalog->digests);
     hub_retired_delete(catalog);
     for (struct hub_retired *d = catalog->retired, *next; d; d = next) {
         next = d->next;
         free(d);
     }
-    hub_catalog_close_index(catalog, catalog->index);
-    hub_db_close(catalog->hub);
-    if (catalog->snapshot && checked)
-        (void)take_flag(catalog, "running");
+    hub_catalog_closing(catalog, catalog->index);
+    hub_db_close(catalog->index);
     hub_summaries_hide(catalog);
     forget_summaries(catalog);
     hub_summaries_forget_remote(catalog);
     free(catalog->summaries);
-    if (catalog->lock_fd >= 0)
-        close(catalog->lock_fd);
     pthread_mutex_destroy(&catalog->write_lock);
-    pthread_mutex_destroy(&catalog->hub_lock);
     pthread_mutex_destroy(&catalog->lock);
-    pthread_mutex_destroy(&catalog->damage_lock);
-    hub_damages_free(catalog->damages);
     hub_measure_failures_free(catalog->measure_failures);
     for (uint32_t i = 0; i < catalog->gone_count; i++)
         free(catalog->gone[i]);

@@ -1,7 +1,7 @@
 /* Whether roots are there: see presence.h. */
 #include "storage/catalog/presence.h"
 
-#include "storage/catalog/truth.h"
+#include "storage/catalog/seen.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -11,45 +11,6 @@
 #include <unistd.h>
 
 #define OWN_FOLDER ".minari-hub" /* see storage/transfer/private.h; another user's has a number behind it */
-
-/* What was seen of a root last. */
-struct seen {
-    bool known;
-    uint64_t datasets;
-    int64_t device;
-    bool marked;
-};
-
-static enum hub_status read_seen(const struct hub_catalog *catalog, struct hub_db *db, uint32_t root,
-                                 struct seen *out, struct hub_error *err)
-{
-    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
-    char number[16];
-    *out = (struct seen){0};
-    HUB_TRY(hub_db_prepare(db, "SELECT datasets, device, marked FROM roots WHERE root = ?", &stmt, err));
-    hub_stmt_bind_text(stmt, 1, hub_catalog_root(catalog, root, number));
-    HUB_TRY(hub_stmt_step(stmt, &out->known, err));
-    if (out->known) {
-        out->datasets = (uint64_t)hub_stmt_int(stmt, 0);
-        out->device = hub_stmt_int(stmt, 1);
-        out->marked = hub_stmt_int(stmt, 2) != 0;
-    }
-    return HUB_OK;
-}
-
-static enum hub_status write_seen(struct hub_catalog *catalog, uint32_t root, const struct seen *seen,
-                                  struct hub_error *err)
-{
-    HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock(catalog);
-    struct hub_stmt *stmt;
-    char number[16];
-    HUB_TRY(hub_db_prepare(held->hub, "INSERT OR REPLACE INTO roots VALUES (?, ?, ?, ?)", &stmt, err));
-    hub_stmt_bind_text(stmt, 1, hub_catalog_root(catalog, root, number));
-    hub_stmt_bind_int(stmt, 2, (int64_t)seen->datasets);
-    hub_stmt_bind_int(stmt, 3, seen->device);
-    hub_stmt_bind_int(stmt, 4, seen->marked);
-    return hub_stmt_run(stmt, err);
-}
 
 /* ---- what is in it ---- */
 
@@ -76,11 +37,11 @@ static void read_names(int directory, struct now *out)
 }
 
 /* `*fd` is open afterwards, or -1: it cannot be looked at. */
-static void look(const struct hub_catalog *catalog, uint32_t root, int *fd, struct now *out)
+static void look(const struct hub_root *root, int *fd, struct now *out)
 {
     struct stat st;
     *out = (struct now){0};
-    *fd = open(catalog->options.roots->roots[root].path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    *fd = open(root->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (*fd < 0 || fstat(*fd, &st))
         return;
     out->device = (int64_t)st.st_dev;
@@ -88,13 +49,11 @@ static void look(const struct hub_catalog *catalog, uint32_t root, int *fd, stru
 }
 
 /* Both; `*fd` as above. */
-static enum hub_status compare(struct hub_catalog *catalog, uint32_t root, struct seen *seen, struct now *now,
-                               int *fd, struct hub_error *err)
+static enum hub_status compare(struct hub_truth *truth, const struct hub_roots *roots, uint32_t root,
+                               struct hub_root_seen *seen, struct now *now, int *fd, struct hub_error *err)
 {
-    struct hub_db *db;
-    HUB_TRY(hub_catalog_hub_reader(catalog, &db, err));
-    HUB_TRY(read_seen(catalog, db, root, seen, err));
-    look(catalog, root, fd, now);
+    HUB_TRY(hub_seen_get(truth, root, seen, err));
+    look(&roots->roots[root], fd, now);
     return HUB_OK;
 }
 
@@ -122,10 +81,10 @@ static struct listed look_for_listed(struct hub_catalog *catalog, uint32_t root,
     return out;
 }
 
-static enum hub_status report(const struct hub_catalog *catalog, uint32_t root, uint64_t datasets, bool empty,
+static enum hub_status report(const struct hub_roots *roots, uint32_t root, uint64_t datasets, bool empty,
                               struct hub_error *err)
 {
-    const char *name = catalog->options.roots->roots[root].name;
+    const char *name = roots->roots[root].name;
     return hub_fail_as(
         err, HUB_IO, "root-missing",
         "root %u%s%.60s%s had %" PRIu64 " dataset%s and is %s now: mount it; if they are gone, "
@@ -135,7 +94,7 @@ static enum hub_status report(const struct hub_catalog *catalog, uint32_t root, 
         empty ? "empty" : "on another file system without them");
 }
 
-static bool is_missing(const struct seen *seen, const struct now *now, const struct listed *listed)
+static bool is_missing(const struct hub_root_seen *seen, const struct now *now, const struct listed *listed)
 {
     if (listed->any_is_there)
         return false;
@@ -145,38 +104,39 @@ static bool is_missing(const struct seen *seen, const struct now *now, const str
            (seen->device ? seen->device != now->device || (seen->marked && !now->marked) : !now->marked);
 }
 
-enum hub_status hub_presence_check(struct hub_catalog *catalog, uint32_t root, struct hub_error *err)
+enum hub_status hub_presence_check(struct hub_truth *truth, struct hub_catalog *catalog,
+                                   const struct hub_roots *roots, uint32_t root, struct hub_error *err)
 {
-    struct seen seen;
+    struct hub_root_seen seen;
     struct now now;
     HUB_CLEANUP(hub_closep) int fd = -1;
-    if (!catalog->options.roots)
+    if (!roots)
         return HUB_OK;
-    HUB_TRY(compare(catalog, root, &seen, &now, &fd, err));
+    HUB_TRY(compare(truth, roots, root, &seen, &now, &fd, err));
     if ((seen.known && !seen.datasets) || fd < 0)
         return HUB_OK;
     const struct listed listed = look_for_listed(catalog, root, fd);
     const uint64_t datasets = seen.known ? seen.datasets : listed.count;
-    return datasets && is_missing(&seen, &now, &listed) ? report(catalog, root, datasets, now.empty, err)
+    return datasets && is_missing(&seen, &now, &listed) ? report(roots, root, datasets, now.empty, err)
                                                         : HUB_OK;
 }
 
-enum hub_status hub_presence_seen(struct hub_catalog *catalog, uint32_t root, uint64_t datasets,
-                                  struct hub_error *err)
+enum hub_status hub_presence_seen(struct hub_truth *truth, const struct hub_roots *roots, uint32_t root,
+                                  uint64_t datasets, struct hub_error *err)
 {
-    struct seen seen;
+    struct hub_root_seen seen;
     struct now now;
     HUB_CLEANUP(hub_closep) int fd = -1;
-    if (!catalog->options.roots)
+    if (!roots)
         return HUB_OK;
-    HUB_TRY(compare(catalog, root, &seen, &now, &fd, err));
-    const struct seen after = {.datasets = datasets, .device = now.device, .marked = now.marked};
+    HUB_TRY(compare(truth, roots, root, &seen, &now, &fd, err));
+    const struct hub_root_seen after = {.datasets = datasets, .device = now.device, .marked = now.marked};
     const bool same =
         seen.datasets == after.datasets && seen.device == after.device && seen.marked == after.marked;
-    return fd < 0 || (seen.known ? same : !datasets) ? HUB_OK : write_seen(catalog, root, &after, err);
+    return fd < 0 || (seen.known ? same : !datasets) ? HUB_OK : hub_seen_put(truth, root, &after, err);
 }
 
-enum hub_status hub_presence_forget(struct hub_catalog *catalog, uint32_t root, struct hub_error *err)
+enum hub_status hub_presence_forget(struct hub_truth *truth, uint32_t root, struct hub_error *err)
 {
-    return write_seen(catalog, root, &(struct seen){0}, err);
+    return hub_seen_put(truth, root, &(struct hub_root_seen){0}, err);
 }

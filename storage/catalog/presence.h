@@ -15,16 +15,18 @@
 #define HUB_CATALOG_PRESENCE_H
 
 #include "storage/catalog/catalog.h"
+#include "storage/catalog/truth.h"
 
 /** Check whether a root is there. HUB_IO "root-missing" if not; a root that cannot be opened is HUB_OK, as
  * the caller reports that itself. */
-HUB_MUST_USE enum hub_status hub_presence_check(struct hub_catalog *catalog, uint32_t root,
+HUB_MUST_USE enum hub_status hub_presence_check(struct hub_truth *truth, struct hub_catalog *catalog,
+                                                const struct hub_roots *roots, uint32_t root,
                                                 struct hub_error *err);
 /** Write down that so many datasets are in a root, which is there. */
-HUB_MUST_USE enum hub_status hub_presence_seen(struct hub_catalog *catalog, uint32_t root, uint64_t datasets,
-                                               struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_presence_seen(struct hub_truth *truth, const struct hub_roots *roots,
+                                               uint32_t root, uint64_t datasets, struct hub_error *err);
 /** The datasets of a root are gone, says the admin: what is in it now is what it holds. */
-HUB_MUST_USE enum hub_status hub_presence_forget(struct hub_catalog *catalog, uint32_t root,
+HUB_MUST_USE enum hub_status hub_presence_forget(struct hub_truth *truth, uint32_t root,
                                                  struct hub_error *err);
 
 #endif

@@ -1,27 +1,21 @@
-/* What roots are called in both databases: their numbers may be others at the next start. */
+/* What roots are called in the index: their numbers may be others at the next start. */
 #include "storage/catalog/internal.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 const char *hub_catalog_root(const struct hub_catalog *catalog, uint32_t root, char number[16])
 {
-    const struct hub_roots *roots = catalog->options.roots;
-    if (roots && root < roots->count)
-        return hub_root_key(&roots->roots[root]);
     if (root >= HUB_MAX_ROOTS && root - HUB_MAX_ROOTS < catalog->gone_count)
         return catalog->gone[root - HUB_MAX_ROOTS];
-    snprintf(number, 16, "#%u", root);
-    return number;
+    return hub_roots_key(catalog->options.roots, root, number);
 }
 
 uint32_t hub_catalog_root_number(const struct hub_catalog *catalog, const char *key)
 {
-    char number[16];
-    for (uint32_t i = 0; i < HUB_MAX_ROOTS + catalog->gone_count; i++)
-        if (strcmp(hub_catalog_root(catalog, i, number), key) == 0)
-            return i;
-    return HUB_NONE;
+    for (uint32_t i = 0; i < catalog->gone_count; i++)
+        if (strcmp(catalog->gone[i], key) == 0)
+            return HUB_MAX_ROOTS + i;
+    return hub_roots_number(catalog->options.roots, key);
 }
 
 enum hub_status hub_catalog_know_root(struct hub_catalog *catalog, const char *key, struct hub_error *err)

@@ -1,7 +1,7 @@
 /* Mirror rules in hub.db: see rules.h. */
 #include "storage/catalog/rules.h"
 
-#include "storage/catalog/truth.h"
+#include "storage/catalog/hubdb.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,12 +33,12 @@ static enum hub_status run_about(struct hub_stmt *stmt, const char *name, struct
     return st ? st : row ? HUB_OK : not_found(name, err);
 }
 
-static enum hub_status about(struct hub_catalog *catalog, const char *sql, const char *name, int64_t value,
+static enum hub_status about(struct hub_truth *truth, const char *sql, const char *name, int64_t value,
                              struct hub_error *err)
 {
-    HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock(catalog);
+    HUB_CLEANUP(hub_truth_unlock) struct hub_truth *held = hub_truth_lock(truth);
     struct hub_stmt *stmt;
-    HUB_TRY(hub_db_prepare(held->hub, sql, &stmt, err));
+    HUB_TRY(hub_db_prepare(held->db, sql, &stmt, err));
     hub_stmt_bind_int(stmt, 2, value);
     return run_about(stmt, name, err);
 }
@@ -77,18 +77,18 @@ static enum hub_status text_of(struct hub_db *db, const char *name, const json_t
     return hub_allocated(*out, err);
 }
 
-enum hub_status hub_rule_put(struct hub_catalog *catalog, const char *name, bool from_file,
-                             const json_t *spec, struct hub_error *err)
+enum hub_status hub_rule_put(struct hub_truth *truth, const char *name, bool from_file, const json_t *spec,
+                             struct hub_error *err)
 {
     HUB_CLEANUP(hub_freep) char *text = NULL;
-    HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock(catalog);
+    HUB_CLEANUP(hub_truth_unlock) struct hub_truth *held = hub_truth_lock(truth);
     struct hub_stmt *stmt;
     bool row = false, more = false;
-    HUB_TRY(hub_db_begin(held->hub, err));
-    HUB_TRY(text_of(held->hub, name, spec, &text, err));
-    HUB_TRY(compare_anew(held->hub, name, text, err));
+    HUB_TRY(hub_db_begin(held->db, err));
+    HUB_TRY(text_of(held->db, name, spec, &text, err));
+    HUB_TRY(compare_anew(held->db, name, text, err));
     HUB_TRY(hub_db_prepare(
-        held->hub,
+        held->db,
         "INSERT INTO rules (name, source, spec, made, due) VALUES (?1, ?2, ?3, " HUB_DB_NOW ", 0)"
         " ON CONFLICT (name) DO UPDATE SET due = CASE WHEN spec = excluded.spec THEN due ELSE 0 END,"
         " spec = excluded.spec WHERE source = 'file' AND excluded.source = 'file' RETURNING 1",
@@ -102,7 +102,7 @@ enum hub_status hub_rule_put(struct hub_catalog *catalog, const char *name, bool
     hub_stmt_reset(stmt);
     if (st)
         return st;
-    return row ? hub_db_commit(held->hub, err)
+    return row ? hub_db_commit(held->db, err)
                : hub_fail(err, HUB_EXISTS, "there is a mirror rule '%.64s' already", name);
 }
 
@@ -115,21 +115,20 @@ static enum hub_status forget_jobs(struct hub_db *db, const char *name, struct h
     return hub_stmt_run(stmt, err);
 }
 
-enum hub_status hub_rule_remove(struct hub_catalog *catalog, const char *name, struct hub_error *err)
+enum hub_status hub_rule_remove(struct hub_truth *truth, const char *name, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock(catalog);
+    HUB_CLEANUP(hub_truth_unlock) struct hub_truth *held = hub_truth_lock(truth);
     struct hub_stmt *stmt;
-    HUB_TRY(hub_db_begin(held->hub, err));
-    HUB_TRY(hub_db_prepare(held->hub, "DELETE FROM rules WHERE name = ? RETURNING 1", &stmt, err));
+    HUB_TRY(hub_db_begin(held->db, err));
+    HUB_TRY(hub_db_prepare(held->db, "DELETE FROM rules WHERE name = ? RETURNING 1", &stmt, err));
     HUB_TRY(run_about(stmt, name, err));
-    HUB_TRY(forget_jobs(held->hub, name, err));
-    return hub_db_commit(held->hub, err);
+    HUB_TRY(forget_jobs(held->db, name, err));
+    return hub_db_commit(held->db, err);
 }
 
-enum hub_status hub_rule_pause(struct hub_catalog *catalog, const char *name, bool paused,
-                               struct hub_error *err)
+enum hub_status hub_rule_pause(struct hub_truth *truth, const char *name, bool paused, struct hub_error *err)
 {
-    return about(catalog, "UPDATE rules SET paused = ?2 WHERE name = ?1 RETURNING 1", name, paused, err);
+    return about(truth, "UPDATE rules SET paused = ?2 WHERE name = ?1 RETURNING 1", name, paused, err);
 }
 
 /* Of jobs that wait for another try: now. */
@@ -142,16 +141,16 @@ static enum hub_status hurry_jobs(struct hub_db *db, const char *name, struct hu
     return hub_stmt_run(stmt, err);
 }
 
-enum hub_status hub_rule_run(struct hub_catalog *catalog, const char *name, struct hub_error *err)
+enum hub_status hub_rule_run(struct hub_truth *truth, const char *name, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock(catalog);
+    HUB_CLEANUP(hub_truth_unlock) struct hub_truth *held = hub_truth_lock(truth);
     struct hub_stmt *stmt;
-    HUB_TRY(hub_db_begin(held->hub, err));
-    HUB_TRY(hub_db_prepare(held->hub, "UPDATE rules SET due = 0, paused = 0 WHERE name = ? RETURNING 1",
-                           &stmt, err));
+    HUB_TRY(hub_db_begin(held->db, err));
+    HUB_TRY(hub_db_prepare(held->db, "UPDATE rules SET due = 0, paused = 0 WHERE name = ? RETURNING 1", &stmt,
+                           err));
     HUB_TRY(run_about(stmt, name, err));
-    HUB_TRY(hurry_jobs(held->hub, name, err));
-    return hub_db_commit(held->hub, err);
+    HUB_TRY(hurry_jobs(held->db, name, err));
+    return hub_db_commit(held->db, err);
 }
 
 /* ---- looking ---- */
@@ -192,38 +191,37 @@ static enum hub_status read_rule(struct hub_stmt *stmt, struct hub_rule *out, st
     return st;
 }
 
-static enum hub_status find(struct hub_catalog *catalog, const char *sql, const char *name,
-                            struct hub_rule *out, struct hub_error *err)
+static enum hub_status find(struct hub_truth *truth, const char *sql, const char *name, struct hub_rule *out,
+                            struct hub_error *err)
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     struct hub_db *db;
     bool row = false;
-    HUB_TRY(hub_catalog_hub_reader(catalog, &db, err));
+    HUB_TRY(hub_truth_reader(truth, &db, err));
     HUB_TRY(hub_db_prepare(db, sql, &stmt, err));
     hub_stmt_bind_text(stmt, 1, name);
     HUB_TRY(hub_stmt_step(stmt, &row, err));
     return row ? read_rule(stmt, out, err) : not_found(name, err);
 }
 
-enum hub_status hub_rule_find(struct hub_catalog *catalog, const char *name, struct hub_rule *out,
+enum hub_status hub_rule_find(struct hub_truth *truth, const char *name, struct hub_rule *out,
                               struct hub_error *err)
 {
-    return find(catalog, RULES "WHERE name = ?", name, out, err);
+    return find(truth, RULES "WHERE name = ?", name, out, err);
 }
 
-enum hub_status hub_rule_find_uncounted(struct hub_catalog *catalog, const char *name, struct hub_rule *out,
+enum hub_status hub_rule_find_uncounted(struct hub_truth *truth, const char *name, struct hub_rule *out,
                                         struct hub_error *err)
 {
-    return find(catalog, UNCOUNTED "WHERE name = ?", name, out, err);
+    return find(truth, UNCOUNTED "WHERE name = ?", name, out, err);
 }
 
-enum hub_status hub_rules_each(struct hub_catalog *catalog, hub_rule_each each, void *user,
-                               struct hub_error *err)
+enum hub_status hub_rules_each(struct hub_truth *truth, hub_rule_each each, void *user, struct hub_error *err)
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     struct hub_db *db;
     bool row = false;
-    HUB_TRY(hub_catalog_hub_reader(catalog, &db, err));
+    HUB_TRY(hub_truth_reader(truth, &db, err));
     HUB_TRY(hub_db_prepare(db, RULES "ORDER BY name", &stmt, err));
     for (;;) {
         struct hub_rule rule;
@@ -259,14 +257,14 @@ static enum hub_status begin_pass(struct hub_db *db, const char *name, struct hu
     return hub_stmt_run(stmt, err);
 }
 
-enum hub_status hub_rules_due(struct hub_catalog *catalog, struct hub_error *err)
+enum hub_status hub_rules_due(struct hub_truth *truth, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock(catalog);
+    HUB_CLEANUP(hub_truth_unlock) struct hub_truth *held = hub_truth_lock(truth);
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     bool row = false;
-    HUB_TRY(hub_db_begin(held->hub, err));
+    HUB_TRY(hub_db_begin(held->db, err));
     /* a time that lies too far ahead was set by a clock that was wrong */
-    HUB_TRY(hub_db_prepare(held->hub,
+    HUB_TRY(hub_db_prepare(held->db,
                            "UPDATE rules SET begun = max(" HUB_DB_NOW ", 1) + (begun = " HUB_DB_NOW
                            "), due = " HUB_DB_NOW " + 86400000, error = ''"
                            " WHERE NOT paused AND (due <= " HUB_DB_NOW " OR due > " HUB_DB_NOW
@@ -277,31 +275,31 @@ enum hub_status hub_rules_due(struct hub_catalog *catalog, struct hub_error *err
     for (;;) {
         HUB_TRY(hub_stmt_step(stmt, &row, err));
         if (!row)
-            return hub_db_commit(held->hub, err);
-        HUB_TRY(begin_pass(held->hub, hub_stmt_text(stmt, 0), err));
+            return hub_db_commit(held->db, err);
+        HUB_TRY(begin_pass(held->db, hub_stmt_text(stmt, 0), err));
     }
 }
 
-enum hub_status hub_rule_hasten(struct hub_catalog *catalog, const char *name, uint64_t after_ms,
+enum hub_status hub_rule_hasten(struct hub_truth *truth, const char *name, uint64_t after_ms,
                                 struct hub_error *err)
 {
-    HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock(catalog);
+    HUB_CLEANUP(hub_truth_unlock) struct hub_truth *held = hub_truth_lock(truth);
     struct hub_stmt *stmt;
     HUB_TRY(hub_db_prepare(
-        held->hub, "UPDATE rules SET due = 0 WHERE name = ?1 AND NOT paused AND begun <= " HUB_DB_NOW " - ?2",
+        held->db, "UPDATE rules SET due = 0 WHERE name = ?1 AND NOT paused AND begun <= " HUB_DB_NOW " - ?2",
         &stmt, err));
     hub_stmt_bind_text(stmt, 1, name);
     hub_stmt_bind_int(stmt, 2, (int64_t)after_ms);
     return hub_stmt_run(stmt, err);
 }
 
-enum hub_status hub_rule_listed(struct hub_catalog *catalog, const char *name, uint64_t datasets,
+enum hub_status hub_rule_listed(struct hub_truth *truth, const char *name, uint64_t datasets,
                                 uint64_t every_ms, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock(catalog);
+    HUB_CLEANUP(hub_truth_unlock) struct hub_truth *held = hub_truth_lock(truth);
     struct hub_stmt *stmt;
     HUB_TRY(hub_db_prepare(
-        held->hub,
+        held->db,
         "UPDATE rules SET datasets = ?2, due = CASE WHEN due = 0 THEN 0 /* asked for meanwhile */"
         " ELSE " HUB_DB_NOW " + ?3 END WHERE name = ?1 RETURNING 1",
         &stmt, err));
@@ -310,23 +308,23 @@ enum hub_status hub_rule_listed(struct hub_catalog *catalog, const char *name, u
     return run_about(stmt, name, err);
 }
 
-enum hub_status hub_rule_left_out(struct hub_catalog *catalog, const char *name, const char *left,
+enum hub_status hub_rule_left_out(struct hub_truth *truth, const char *name, const char *left,
                                   struct hub_error *err)
 {
-    HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock(catalog);
+    HUB_CLEANUP(hub_truth_unlock) struct hub_truth *held = hub_truth_lock(truth);
     struct hub_stmt *stmt;
     HUB_TRY(
-        hub_db_prepare(held->hub, "UPDATE rules SET left_out = ?2 WHERE name = ?1 RETURNING 1", &stmt, err));
+        hub_db_prepare(held->db, "UPDATE rules SET left_out = ?2 WHERE name = ?1 RETURNING 1", &stmt, err));
     hub_stmt_bind_text(stmt, 2, left);
     return run_about(stmt, name, err);
 }
 
-enum hub_status hub_rule_count(struct hub_catalog *catalog, const char *name, uint64_t bytes, const char *why,
+enum hub_status hub_rule_count(struct hub_truth *truth, const char *name, uint64_t bytes, const char *why,
                                struct hub_error *err)
 {
-    HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock_unsynced(catalog);
+    HUB_CLEANUP(hub_truth_unlock) struct hub_truth *held = hub_truth_lock_unsynced(truth);
     struct hub_stmt *stmt;
-    HUB_TRY(hub_db_prepare(held->hub,
+    HUB_TRY(hub_db_prepare(held->db,
                            "UPDATE rules SET bytes = bytes + ?2, transfers = transfers + (?3 IS NULL),"
                            " failures = failures + (?3 IS NOT NULL), error = coalesce(?3, error)"
                            " WHERE name = ?1 RETURNING 1",
@@ -336,11 +334,11 @@ enum hub_status hub_rule_count(struct hub_catalog *catalog, const char *name, ui
     return run_about(stmt, name, err);
 }
 
-enum hub_status hub_rules_settle(struct hub_catalog *catalog, struct hub_error *err)
+enum hub_status hub_rules_settle(struct hub_truth *truth, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock_unsynced(catalog);
+    HUB_CLEANUP(hub_truth_unlock) struct hub_truth *held = hub_truth_lock_unsynced(truth);
     return hub_db_exec(
-        held->hub,
+        held->db,
         "UPDATE rules SET synced = begun, error = '' WHERE synced <> begun AND NOT EXISTS (SELECT 1 FROM jobs"
         " WHERE rule = name AND kind <> 'pull' AND (state IN ('waiting', 'running')"
         " OR (state = 'failed' AND finished >= begun)))",

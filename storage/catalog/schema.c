@@ -1,8 +1,10 @@
-/* The tables of the index, and the opening of both databases: see schema.h.
+/* The tables of the index, and its opening: see schema.h.
  *
  * The index holds what inspection found. Rows of parts are never reused (AUTOINCREMENT), so that a part's row
  * names one state of it. */
 #include "storage/catalog/schema.h"
+
+#include "storage/catalog/open_db.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -49,75 +51,6 @@ static const char index_sql[] =
     " tokenize = \"unicode61 remove_diacritics 2\");"
     "CREATE TABLE notes (key TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT, WITHOUT ROWID;";
 
-static enum hub_status run_step(struct hub_db *db, const char *sql, int version, struct hub_error *err)
-{
-    HUB_CLEANUP(hub_db_rollbackp) struct hub_db *open = db;
-    HUB_TRY(hub_db_begin(open, err));
-    HUB_TRY(hub_db_exec(open, sql, err));
-    HUB_TRY(hub_db_set_user_version(open, version, err));
-    return hub_db_commit(open, err);
-}
-
-/* What to do about a database that cannot be opened, besides why. */
-static enum hub_status explain(const char *path, enum hub_status st, struct hub_error *err)
-{
-    const struct hub_error why = err ? *err : (struct hub_error){0};
-    switch (st) {
-    case HUB_CORRUPT:
-        return hub_fail(
-            err, st,
-            "%s is damaged (%.200s). It holds the digests of files and what else this hub alone knows: "
-            "put it back from a backup, or move it away to start with an empty one",
-            path, why.detail);
-    case HUB_NO_SPACE:
-        return hub_fail(err, st,
-                        "%s cannot be written, the disk is full: make room, or keep the state elsewhere with "
-                        "--state DIR",
-                        path);
-    case HUB_DENIED:
-        return hub_fail(err, st, "%s cannot be written (%.200s): give this user the right to, or --state DIR",
-                        path, why.detail);
-    case HUB_IO:
-        return hub_fail(err, st, "%s cannot be opened (%.200s): see to its disk, or give --state DIR", path,
-                        why.detail);
-    default:
-        return st;
-    }
-}
-
-static enum hub_status migrate(struct hub_db *db, const char *path, bool check, struct hub_error *err)
-{
-    int have = 0, newest = 0;
-    HUB_TRY(hub_db_user_version(db, &have, err));
-    if (check)
-        HUB_TRY(hub_db_quick_check(db, err));
-    while (hub_migrations[newest].sql)
-        newest++;
-    if (have < 0 || have > newest)
-        return hub_fail(
-            err, HUB_UNSUPPORTED,
-            "%s was written by a newer minari-hub (version %d; this one knows %d): start that one, or "
-            "give another state directory with --state DIR",
-            path, have, newest);
-    for (; have < newest; have++)
-        HUB_TRY(run_step(db, hub_migrations[have].sql, have + 1, err));
-    return HUB_OK;
-}
-
-enum hub_status hub_schema_open_hub(const char *path, bool check, struct hub_db **out, struct hub_error *err)
-{
-    struct hub_db *db = NULL;
-    enum hub_status st = hub_db_open(path, HUB_DB_TRUTH, &db, err);
-    if (!st)
-        st = migrate(db, path, check, err);
-    if (st) {
-        hub_db_close(db);
-        return explain(path, st, err);
-    }
-    *out = db;
-    return HUB_OK;
-}
-
 static enum hub_status try_index(const char *path, bool check, struct hub_db **out, struct hub_error *err)
 {
     struct hub_db *db = NULL;
@@ -130,7 +63,7 @@ static enum hub_status try_index(const char *path, bool check, struct hub_db **o
     if (!st && check)
         st = hub_db_quick_check(db, err);
     if (!st && version == 0)
-        st = run_step(db, index_sql, INDEX_FORMAT, err);
+        st = hub_db_migrate(db, index_sql, INDEX_FORMAT, err);
     if (st) {
         hub_db_close(db);
         return st;
@@ -157,20 +90,11 @@ bool hub_schema_older(const char *state, bool remove)
             continue;
         found = true;
         if (remove && snprintf(path, sizeof path, "%s/%s", state, entry->d_name) < (int)sizeof path)
-            hub_schema_remove(path);
+            hub_db_remove(path);
     }
     if (dir)
         closedir(dir);
     return found;
-}
-
-void hub_schema_remove(const char *path)
-{
-    static const char *const suffixes[] = {"", "-wal", "-shm", "-journal"};
-    char name[4096];
-    for (size_t i = 0; i < HUB_COUNT(suffixes); i++)
-        if (snprintf(name, sizeof name, "%s%s", path, suffixes[i]) < (int)sizeof name)
-            (void)unlink(name);
 }
 
 enum hub_status hub_schema_open_index(const char *path, bool check, struct hub_db **out,
@@ -180,10 +104,10 @@ enum hub_status hub_schema_open_index(const char *path, bool check, struct hub_d
     enum hub_status st = try_index(path, check, out, &why);
     if (st == HUB_CORRUPT) { /* any other failure may be gone at the next start */
         *rebuilt = why;
-        hub_schema_remove(path);
+        hub_db_remove(path);
         st = try_index(path, false, out, &why);
     }
     if (st && err)
         *err = why;
-    return st ? explain(path, st, err) : HUB_OK;
+    return st ? hub_db_explain(path, st, err) : HUB_OK;
 }

@@ -40,12 +40,6 @@ const char *hub_dataset_status_name(enum hub_dataset_status status)
     return "broken";
 }
 
-uint64_t hub_text_hash(struct hub_view text)
-{
-    const uint64_t h = hub_hash(HUB_HASH_START, text.data, text.size);
-    return h ^ (h >> 31);
-}
-
 void hub_summary_ref(const struct hub_summary *summary)
 {
     atomic_fetch_add(&((struct hub_summary_box *)summary)->refs, 1);

@@ -1,7 +1,7 @@
 /* Where mirrored datasets came from: see upstream.h. */
 #include "storage/catalog/upstream.h"
 
-#include "storage/catalog/truth.h"
+#include "storage/catalog/hubdb.h"
 
 #include <stdlib.h>
 
@@ -14,10 +14,10 @@ void hub_upstream_dispose(struct hub_upstream *upstream)
     *upstream = (struct hub_upstream){0};
 }
 
-static void bind_dataset(const struct hub_catalog *catalog, struct hub_stmt *stmt, uint32_t root,
+static void bind_dataset(const struct hub_truth *truth, struct hub_stmt *stmt, uint32_t root,
                          const char *path, char number[16])
 {
-    hub_stmt_bind_text(stmt, 1, hub_catalog_root(catalog, root, number));
+    hub_stmt_bind_text(stmt, 1, hub_roots_key(truth->roots, root, number));
     hub_stmt_bind_text(stmt, 2, path);
 }
 
@@ -73,9 +73,8 @@ struct part {
 };
 
 /* What follows all of a folder has '0' in the place of the slash at its end. */
-static enum hub_status find_files(const struct hub_catalog *catalog, struct hub_db *db,
-                                  const struct part *part, struct hub_buf *texts, struct hub_upstream *out,
-                                  struct hub_error *err)
+static enum hub_status find_files(const struct hub_truth *truth, struct hub_db *db, const struct part *part,
+                                  struct hub_buf *texts, struct hub_upstream *out, struct hub_error *err)
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     char number[16];
@@ -85,7 +84,7 @@ static enum hub_status find_files(const struct hub_catalog *catalog, struct hub_
                        " WHERE root = ? AND dataset = ? AND path >= ?3 AND"
                        " (?3 = '' OR path < substr(?3, 1, length(?3) - 1) || '0') ORDER BY path",
                        &stmt, err));
-    bind_dataset(catalog, stmt, part->root, part->path, number);
+    bind_dataset(truth, stmt, part->root, part->path, number);
     hub_stmt_bind_text(stmt, 3, part->below);
     return read_files(stmt, texts, out, err);
 }
@@ -106,9 +105,8 @@ static enum hub_status read_upstream(struct hub_stmt *stmt, struct hub_buf *text
     return HUB_OK;
 }
 
-static enum hub_status find(const struct hub_catalog *catalog, struct hub_db *db, uint32_t root,
-                            const char *path, struct hub_buf *texts, struct hub_upstream *out,
-                            struct hub_error *err)
+static enum hub_status find(const struct hub_truth *truth, struct hub_db *db, uint32_t root, const char *path,
+                            struct hub_buf *texts, struct hub_upstream *out, struct hub_error *err)
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     char number[16];
@@ -118,7 +116,7 @@ static enum hub_status find(const struct hub_catalog *catalog, struct hub_db *db
         "SELECT rule, remote, remote_id, revision, was, synced, changed, gone, added, replaced,"
         " removed, seen > synced, unlisted FROM origins WHERE root = ? AND path = ?",
         &stmt, err));
-    bind_dataset(catalog, stmt, root, path, number);
+    bind_dataset(truth, stmt, root, path, number);
     HUB_TRY(hub_stmt_step(stmt, &row, err));
     if (!row)
         return hub_fail(err, HUB_NOT_FOUND, "'%.200s' was not mirrored", path);
@@ -126,15 +124,15 @@ static enum hub_status find(const struct hub_catalog *catalog, struct hub_db *db
 }
 
 /* @param below  NULL: no files */
-static enum hub_status find_whole(const struct hub_catalog *catalog, struct hub_db *db, uint32_t root,
+static enum hub_status find_whole(const struct hub_truth *truth, struct hub_db *db, uint32_t root,
                                   const char *path, const char *below, struct hub_upstream *out,
                                   struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf texts = HUB_BUF_INIT(MAX_TEXT_BYTES);
     *out = (struct hub_upstream){0};
-    enum hub_status st = find(catalog, db, root, path, &texts, out, err);
+    enum hub_status st = find(truth, db, root, path, &texts, out, err);
     if (!st && below)
-        st = find_files(catalog, db, &(struct part){root, path, below}, &texts, out, err);
+        st = find_files(truth, db, &(struct part){root, path, below}, &texts, out, err);
     if (st) {
         hub_upstream_dispose(out);
         return st;
@@ -152,15 +150,15 @@ static enum hub_status find_whole(const struct hub_catalog *catalog, struct hub_
     return HUB_OK;
 }
 
-enum hub_status hub_upstream_find(struct hub_catalog *catalog, uint32_t root, const char *path,
-                                  bool with_files, struct hub_upstream *out, struct hub_error *err)
+enum hub_status hub_upstream_find(struct hub_truth *truth, uint32_t root, const char *path, bool with_files,
+                                  struct hub_upstream *out, struct hub_error *err)
 {
     struct hub_db *db;
-    HUB_TRY(hub_catalog_hub_reader(catalog, &db, err));
-    return find_whole(catalog, db, root, path, with_files ? "" : NULL, out, err);
+    HUB_TRY(hub_truth_reader(truth, &db, err));
+    return find_whole(truth, db, root, path, with_files ? "" : NULL, out, err);
 }
 
-static enum hub_status has_files(const struct hub_catalog *catalog, struct hub_db *db, uint32_t root,
+static enum hub_status has_files(const struct hub_truth *truth, struct hub_db *db, uint32_t root,
                                  const char *path, const char *below, bool *out, struct hub_error *err)
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
@@ -169,21 +167,20 @@ static enum hub_status has_files(const struct hub_catalog *catalog, struct hub_d
                            "SELECT 1 FROM origin_files WHERE root = ? AND dataset = ? AND path >= ?3 AND"
                            " path < substr(?3, 1, length(?3) - 1) || '0' LIMIT 1",
                            &stmt, err));
-    bind_dataset(catalog, stmt, root, path, number);
+    bind_dataset(truth, stmt, root, path, number);
     hub_stmt_bind_text(stmt, 3, below);
     return hub_stmt_step(stmt, out, err);
 }
 
-enum hub_status hub_upstream_around(struct hub_catalog *catalog, uint32_t root, const char *path,
-                                    bool with_files, struct hub_upstream *out, struct hub_view *below,
-                                    struct hub_error *err)
+enum hub_status hub_upstream_around(struct hub_truth *truth, uint32_t root, const char *path, bool with_files,
+                                    struct hub_upstream *out, struct hub_view *below, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf folder = HUB_BUF_INIT(16 * KIB);
     struct hub_db *db;
     bool found = false;
     *below = HUB_VIEW("");
-    enum hub_status st = hub_upstream_find(catalog, root, path, with_files, out, err);
-    HUB_TRY(hub_catalog_hub_reader(catalog, &db, err));
+    enum hub_status st = hub_upstream_find(truth, root, path, with_files, out, err);
+    HUB_TRY(hub_truth_reader(truth, &db, err));
     for (const char *end = path + strlen(path); st == HUB_NOT_FOUND && end > path; end--) {
         if (*end != '/')
             continue;
@@ -191,26 +188,26 @@ enum hub_status hub_upstream_around(struct hub_catalog *catalog, uint32_t root, 
         HUB_TRY(hub_allocated(copy, err));
         folder.size = 0;
         HUB_TRY(hub_buf_addf(&folder, err, "%s/", end + 1));
-        HUB_TRY(has_files(catalog, db, root, copy, folder.data, &found, err));
+        HUB_TRY(has_files(truth, db, root, copy, folder.data, &found, err));
         if (found)
-            st = find_whole(catalog, db, root, copy, with_files ? folder.data : NULL, out, err);
+            st = find_whole(truth, db, root, copy, with_files ? folder.data : NULL, out, err);
         if (!st)
             *below = hub_view_of(end + 1);
     }
     return st;
 }
 
-enum hub_status hub_upstream_pieces(struct hub_catalog *catalog, uint32_t root, const char *dataset,
+enum hub_status hub_upstream_pieces(struct hub_truth *truth, uint32_t root, const char *dataset,
                                     const char *path, struct hub_buf *out, struct hub_error *err)
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     struct hub_db *db;
     char number[16];
     bool row = false;
-    HUB_TRY(hub_catalog_hub_reader(catalog, &db, err));
+    HUB_TRY(hub_truth_reader(truth, &db, err));
     HUB_TRY(hub_db_prepare(db, "SELECT pieces FROM origin_files WHERE root = ? AND dataset = ? AND path = ?",
                            &stmt, err));
-    bind_dataset(catalog, stmt, root, dataset, number);
+    bind_dataset(truth, stmt, root, dataset, number);
     hub_stmt_bind_text(stmt, 3, path);
     HUB_TRY(hub_stmt_step(stmt, &row, err));
     return row ? hub_buf_add_view(out, hub_stmt_blob(stmt, 0), err) : HUB_OK;
@@ -244,7 +241,7 @@ static void compare(const struct hub_upstream *old, const struct hub_upstream *n
     }
 }
 
-static enum hub_status put_dataset(const struct hub_catalog *catalog, struct hub_db *db, uint32_t root,
+static enum hub_status put_dataset(const struct hub_truth *truth, struct hub_db *db, uint32_t root,
                                    const char *path, const struct hub_upstream *new,
                                    const struct hub_upstream *old, struct hub_error *err)
 {
@@ -266,7 +263,7 @@ static enum hub_status put_dataset(const struct hub_catalog *catalog, struct hub
         " added = CASE WHEN ?7 THEN ?8 ELSE added END, replaced = CASE WHEN ?7 THEN ?9 ELSE replaced END,"
         " removed = CASE WHEN ?7 THEN ?10 ELSE removed END, revision = excluded.revision",
         &stmt, err));
-    bind_dataset(catalog, stmt, root, path, number);
+    bind_dataset(truth, stmt, root, path, number);
     hub_stmt_bind_text(stmt, 3, new->rule);
     hub_stmt_bind_text(stmt, 4, new->remote);
     hub_stmt_bind_text(stmt, 5, new->id);
@@ -278,19 +275,19 @@ static enum hub_status put_dataset(const struct hub_catalog *catalog, struct hub
 }
 
 /* A statement about a dataset, or one file of it. */
-static enum hub_status run_about(const struct hub_catalog *catalog, struct hub_db *db, const char *sql,
+static enum hub_status run_about(const struct hub_truth *truth, struct hub_db *db, const char *sql,
                                  uint32_t root, const char *path, const char *file, struct hub_error *err)
 {
     struct hub_stmt *stmt;
     char number[16];
     HUB_TRY(hub_db_prepare(db, sql, &stmt, err));
-    bind_dataset(catalog, stmt, root, path, number);
+    bind_dataset(truth, stmt, root, path, number);
     if (file)
         hub_stmt_bind_text(stmt, 3, file);
     return hub_stmt_run(stmt, err);
 }
 
-static enum hub_status put_file(const struct hub_catalog *catalog, struct hub_db *db, uint32_t root,
+static enum hub_status put_file(const struct hub_truth *truth, struct hub_db *db, uint32_t root,
                                 const char *path, const struct hub_upstream_file *file, struct hub_error *err)
 {
     struct hub_stmt *stmt;
@@ -307,7 +304,7 @@ static enum hub_status put_file(const struct hub_catalog *catalog, struct hub_db
         " OR other <> 0 AND other = excluded.other AND sum = excluded.sum) THEN pieces ELSE excluded.pieces "
         "END",
         &stmt, err));
-    bind_dataset(catalog, stmt, root, path, number);
+    bind_dataset(truth, stmt, root, path, number);
     hub_stmt_bind_text(stmt, 3, file->path);
     hub_stmt_bind_int(stmt, 4, (int64_t)file->size);
     hub_stmt_bind_int(stmt, 5, file->modified_ns);
@@ -321,7 +318,7 @@ static enum hub_status put_file(const struct hub_catalog *catalog, struct hub_db
 }
 
 /* Both are sorted. */
-static enum hub_status put_files(const struct hub_catalog *catalog, struct hub_db *db, uint32_t root,
+static enum hub_status put_files(const struct hub_truth *truth, struct hub_db *db, uint32_t root,
                                  const char *path, const struct hub_upstream *new,
                                  const struct hub_upstream *old, struct hub_error *err)
 {
@@ -329,66 +326,65 @@ static enum hub_status put_files(const struct hub_catalog *catalog, struct hub_d
         while (k < new->file_count && strcmp(new->files[k].path, old->files[i].path) < 0)
             k++;
         if (k == new->file_count || strcmp(new->files[k].path, old->files[i].path) != 0)
-            HUB_TRY(run_about(catalog, db,
+            HUB_TRY(run_about(truth, db,
                               "DELETE FROM origin_files WHERE root = ? AND dataset = ? AND path = ?", root,
                               path, old->files[i].path, err));
     }
     for (uint32_t i = 0; i < new->file_count; i++)
-        HUB_TRY(put_file(catalog, db, root, path, &new->files[i], err));
+        HUB_TRY(put_file(truth, db, root, path, &new->files[i], err));
     return HUB_OK;
 }
 
-enum hub_status hub_upstream_store(struct hub_catalog *catalog, struct hub_lease lease, uint32_t root,
+enum hub_status hub_upstream_store(struct hub_truth *truth, struct hub_lease lease, uint32_t root,
                                    const char *path, const struct hub_upstream *upstream,
                                    struct hub_error *err)
 {
     HUB_CLEANUP(hub_upstream_dispose) struct hub_upstream old = {0};
-    HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock(catalog);
-    struct hub_db *db = held->hub;
+    HUB_CLEANUP(hub_truth_unlock) struct hub_truth *held = hub_truth_lock(truth);
+    struct hub_db *db = held->db;
     HUB_TRY(hub_db_begin(db, err));
     HUB_TRY(hub_lease_check(db, lease, err));
-    const enum hub_status st = find_whole(catalog, db, root, path, "", &old, err);
+    const enum hub_status st = find_whole(truth, db, root, path, "", &old, err);
     if (st && st != HUB_NOT_FOUND)
         return st;
-    HUB_TRY(put_dataset(catalog, db, root, path, upstream, &old, err));
-    HUB_TRY(put_files(catalog, db, root, path, upstream, &old, err));
+    HUB_TRY(put_dataset(truth, db, root, path, upstream, &old, err));
+    HUB_TRY(put_files(truth, db, root, path, upstream, &old, err));
     HUB_TRY(hub_db_commit(db, err));
-    atomic_fetch_add(&catalog->upstream_stored, 1);
+    atomic_fetch_add(&truth->upstream_stored, 1);
     return HUB_OK;
 }
 
-enum hub_status hub_upstream_seen(struct hub_catalog *catalog, const char *rule, int64_t begun_ms,
-                                  uint32_t root, const struct hub_upstream_seen *seen, size_t count,
-                                  struct hub_error *err)
+enum hub_status hub_upstream_seen(struct hub_truth *truth, const char *rule, int64_t begun_ms, uint32_t root,
+                                  const struct hub_upstream_seen *seen, size_t count, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock(catalog);
+    HUB_CLEANUP(hub_truth_unlock) struct hub_truth *held = hub_truth_lock(truth);
     char number[16];
-    HUB_TRY(hub_db_begin(held->hub, err));
+    HUB_TRY(hub_db_begin(held->db, err));
     for (size_t i = 0; i < count; i++) {
         struct hub_stmt *stmt;
         HUB_TRY(hub_db_prepare(
-            held->hub,
+            held->db,
             "UPDATE origins SET seen = ?4, gone = 0, unlisted = 0, synced = CASE WHEN ?3 THEN " HUB_DB_NOW
             " ELSE synced END WHERE root = ?1 AND path = ?2 AND rule = ?5",
             &stmt, err));
-        bind_dataset(catalog, stmt, root, seen[i].path, number);
+        bind_dataset(truth, stmt, root, seen[i].path, number);
         hub_stmt_bind_int(stmt, 3, seen[i].same);
         hub_stmt_bind_int(stmt, 4, begun_ms);
         hub_stmt_bind_text(stmt, 5, rule);
         HUB_TRY(hub_stmt_run(stmt, err));
     }
-    HUB_TRY(hub_db_commit(held->hub, err));
-    atomic_fetch_add(&catalog->upstream_stored, 1);
+    HUB_TRY(hub_db_commit(held->db, err));
+    atomic_fetch_add(&truth->upstream_stored, 1);
     return HUB_OK;
 }
 
-enum hub_status hub_upstream_unseen_each(struct hub_catalog *catalog, const char *rule, int64_t begun_ms,
+enum hub_status hub_upstream_unseen_each(struct hub_truth *truth, const char *rule, int64_t begun_ms,
                                          hub_upstream_each each, void *user, struct hub_error *err)
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     struct hub_db *db;
     bool row = false;
-    HUB_TRY(hub_catalog_hub_reader(catalog, &db, err));
+    HUB_TRY(hub_truth_reader(truth, &db, err));
     HUB_TRY(hub_db_prepare(db,
                            "SELECT root, path, remote, remote_id, gone > 0, unlisted > 0 FROM origins"
                            " WHERE rule = ? AND seen <> ? ORDER BY path",
@@ -400,7 +396,7 @@ enum hub_status hub_upstream_unseen_each(struct hub_catalog *catalog, const char
         if (!row)
             return HUB_OK;
         const struct hub_upstream_unseen copy = {.root =
-                                                     hub_catalog_root_number(catalog, hub_stmt_text(stmt, 0)),
+                                                     hub_roots_number(truth->roots, hub_stmt_text(stmt, 0)),
                                                  .path = hub_stmt_text(stmt, 1),
                                                  .remote = hub_stmt_text(stmt, 2),
                                                  .id = hub_stmt_text(stmt, 3),
@@ -410,48 +406,48 @@ enum hub_status hub_upstream_unseen_each(struct hub_catalog *catalog, const char
     }
 }
 
-enum hub_status hub_upstream_mark(struct hub_catalog *catalog, uint32_t root, const char *path, bool gone,
+enum hub_status hub_upstream_mark(struct hub_truth *truth, uint32_t root, const char *path, bool gone,
                                   struct hub_error *err)
 {
-    HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock(catalog);
+    HUB_CLEANUP(hub_truth_unlock) struct hub_truth *held = hub_truth_lock(truth);
     struct hub_stmt *stmt;
     char number[16];
-    HUB_TRY(hub_db_prepare(held->hub,
+    HUB_TRY(hub_db_prepare(held->db,
                            "UPDATE origins SET gone = CASE WHEN NOT ?3 THEN 0 WHEN gone THEN gone ELSE "
                            "" HUB_DB_NOW " END,"
                            " unlisted = CASE WHEN ?3 THEN 0 WHEN unlisted THEN unlisted ELSE " HUB_DB_NOW
                            " END WHERE root = ?1 AND path = ?2",
                            &stmt, err));
-    bind_dataset(catalog, stmt, root, path, number);
+    bind_dataset(truth, stmt, root, path, number);
     hub_stmt_bind_int(stmt, 3, gone);
     HUB_TRY(hub_stmt_run(stmt, err));
-    atomic_fetch_add(&catalog->upstream_stored, 1);
+    atomic_fetch_add(&truth->upstream_stored, 1);
     return HUB_OK;
 }
 
-enum hub_status hub_upstream_forget(struct hub_catalog *catalog, uint32_t root, const char *path,
+enum hub_status hub_upstream_forget(struct hub_truth *truth, uint32_t root, const char *path,
                                     struct hub_error *err)
 {
-    HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock(catalog);
-    struct hub_db *db = held->hub;
+    HUB_CLEANUP(hub_truth_unlock) struct hub_truth *held = hub_truth_lock(truth);
+    struct hub_db *db = held->db;
     HUB_TRY(hub_db_begin(db, err));
-    HUB_TRY(run_about(catalog, db, "DELETE FROM origins WHERE root = ? AND path = ?", root, path, NULL, err));
-    HUB_TRY(run_about(catalog, db, "DELETE FROM origin_files WHERE root = ? AND dataset = ?", root, path,
-                      NULL, err));
+    HUB_TRY(run_about(truth, db, "DELETE FROM origins WHERE root = ? AND path = ?", root, path, NULL, err));
+    HUB_TRY(run_about(truth, db, "DELETE FROM origin_files WHERE root = ? AND dataset = ?", root, path, NULL,
+                      err));
     HUB_TRY(hub_db_commit(db, err));
-    atomic_fetch_add(&catalog->upstream_stored, 1);
+    atomic_fetch_add(&truth->upstream_stored, 1);
     return HUB_OK;
 }
 
 /* ---- copies ---- */
 
-enum hub_status hub_copies_each(struct hub_catalog *catalog, const char *rule, hub_copy_each each, void *user,
+enum hub_status hub_copies_each(struct hub_truth *truth, const char *rule, hub_copy_each each, void *user,
                                 struct hub_error *err)
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     struct hub_db *db;
     bool row = false;
-    HUB_TRY(hub_catalog_hub_reader(catalog, &db, err));
+    HUB_TRY(hub_truth_reader(truth, &db, err));
     HUB_TRY(
         hub_db_prepare(db,
                        "SELECT root, path, remote_id, read, seen, seen > synced, gone OR unlisted, (SELECT"
@@ -463,7 +459,7 @@ enum hub_status hub_copies_each(struct hub_catalog *catalog, const char *rule, h
         HUB_TRY(hub_stmt_step(stmt, &row, err));
         if (!row)
             return HUB_OK;
-        const struct hub_copy copy = {.root = hub_catalog_root_number(catalog, hub_stmt_text(stmt, 0)),
+        const struct hub_copy copy = {.root = hub_roots_number(truth->roots, hub_stmt_text(stmt, 0)),
                                       .path = hub_stmt_text(stmt, 1),
                                       .remote_id = hub_stmt_text(stmt, 2),
                                       .read_ms = hub_stmt_int(stmt, 3),
@@ -475,20 +471,20 @@ enum hub_status hub_copies_each(struct hub_catalog *catalog, const char *rule, h
     }
 }
 
-enum hub_status hub_copy_read(struct hub_catalog *catalog, uint32_t root, const char *path, int64_t read_ms,
+enum hub_status hub_copy_read(struct hub_truth *truth, uint32_t root, const char *path, int64_t read_ms,
                               struct hub_error *err)
 {
-    HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock(catalog);
+    HUB_CLEANUP(hub_truth_unlock) struct hub_truth *held = hub_truth_lock(truth);
     struct hub_stmt *stmt;
     char number[16];
-    HUB_TRY(hub_db_prepare(held->hub, "UPDATE origins SET read = max(read, ?3) WHERE root = ?1 AND path = ?2",
+    HUB_TRY(hub_db_prepare(held->db, "UPDATE origins SET read = max(read, ?3) WHERE root = ?1 AND path = ?2",
                            &stmt, err));
-    bind_dataset(catalog, stmt, root, path, number);
+    bind_dataset(truth, stmt, root, path, number);
     hub_stmt_bind_int(stmt, 3, read_ms);
     return hub_stmt_run(stmt, err);
 }
 
-uint64_t hub_upstream_generation(const struct hub_catalog *catalog)
+uint64_t hub_upstream_generation(const struct hub_truth *truth)
 {
-    return atomic_load(&catalog->upstream_stored);
+    return atomic_load(&truth->upstream_stored);
 }

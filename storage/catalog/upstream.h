@@ -36,7 +36,7 @@ struct hub_upstream {
 void hub_upstream_dispose(struct hub_upstream *upstream);
 
 /** Of the dataset at `path` below a root. HUB_NOT_FOUND: it is no mirror's. */
-HUB_MUST_USE enum hub_status hub_upstream_find(struct hub_catalog *catalog, uint32_t root, const char *path,
+HUB_MUST_USE enum hub_status hub_upstream_find(struct hub_truth *truth, uint32_t root, const char *path,
                                                bool with_files, struct hub_upstream *out,
                                                struct hub_error *err);
 /**
@@ -47,18 +47,18 @@ HUB_MUST_USE enum hub_status hub_upstream_find(struct hub_catalog *catalog, uint
  * @param[out] below the dataset's folder in the copy, the end of `path`; "": it is the copy itself. Of a part
  * the files below it alone are read
  */
-HUB_MUST_USE enum hub_status hub_upstream_around(struct hub_catalog *catalog, uint32_t root, const char *path,
+HUB_MUST_USE enum hub_status hub_upstream_around(struct hub_truth *truth, uint32_t root, const char *path,
                                                  bool with_files, struct hub_upstream *out,
                                                  struct hub_view *below, struct hub_error *err);
 /** Append the pieces of one file. */
-HUB_MUST_USE enum hub_status hub_upstream_pieces(struct hub_catalog *catalog, uint32_t root,
-                                                 const char *dataset, const char *path, struct hub_buf *out,
+HUB_MUST_USE enum hub_status hub_upstream_pieces(struct hub_truth *truth, uint32_t root, const char *dataset,
+                                                 const char *path, struct hub_buf *out,
                                                  struct hub_error *err);
 /**
  * A dataset was published as `upstream` says: rule, remote, id, revision, files; what changed is worked out here.
  * HUB_DENIED "fenced": the lease is lost, nothing is stored.
  */
-HUB_MUST_USE enum hub_status hub_upstream_store(struct hub_catalog *catalog, struct hub_lease lease,
+HUB_MUST_USE enum hub_status hub_upstream_store(struct hub_truth *truth, struct hub_lease lease,
                                                 uint32_t root, const char *path,
                                                 const struct hub_upstream *upstream, struct hub_error *err);
 
@@ -67,10 +67,9 @@ struct hub_upstream_seen {
     bool same; /* as the copy */
 };
 /** A pass of a rule found these. When it began is its name and no more: clocks jump. */
-HUB_MUST_USE enum hub_status hub_upstream_seen(struct hub_catalog *catalog, const char *rule,
-                                               int64_t begun_ms, uint32_t root,
-                                               const struct hub_upstream_seen *seen, size_t count,
-                                               struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_upstream_seen(struct hub_truth *truth, const char *rule, int64_t begun_ms,
+                                               uint32_t root, const struct hub_upstream_seen *seen,
+                                               size_t count, struct hub_error *err);
 /** A copy that the last pass of its rule did not see. Texts live until the callback returns. */
 struct hub_upstream_unseen {
     uint32_t root; /* HUB_NONE: the hub has no such root now */
@@ -80,14 +79,14 @@ struct hub_upstream_unseen {
 typedef enum hub_status (*hub_upstream_each)(void *user, const struct hub_upstream_unseen *copy,
                                              struct hub_error *err);
 /** Hand over what of a rule the pass that began at `begun_ms` did not see, in order of the paths. */
-HUB_MUST_USE enum hub_status hub_upstream_unseen_each(struct hub_catalog *catalog, const char *rule,
+HUB_MUST_USE enum hub_status hub_upstream_unseen_each(struct hub_truth *truth, const char *rule,
                                                       int64_t begun_ms, hub_upstream_each each, void *user,
                                                       struct hub_error *err);
 /** Write down what became of a copy that was not seen: it is `gone` from the remote, or only unlisted. */
-HUB_MUST_USE enum hub_status hub_upstream_mark(struct hub_catalog *catalog, uint32_t root, const char *path,
+HUB_MUST_USE enum hub_status hub_upstream_mark(struct hub_truth *truth, uint32_t root, const char *path,
                                                bool gone, struct hub_error *err);
 /** The copy is removed: nothing is known of it any more. */
-HUB_MUST_USE enum hub_status hub_upstream_forget(struct hub_catalog *catalog, uint32_t root, const char *path,
+HUB_MUST_USE enum hub_status hub_upstream_forget(struct hub_truth *truth, uint32_t root, const char *path,
                                                  struct hub_error *err);
 /** A copy that was made by a rule. Texts live until the callback returns. */
 struct hub_copy {
@@ -98,12 +97,12 @@ struct hub_copy {
     bool stale, gone;         /* the remote lists something else; it lists it no more */
 };
 typedef enum hub_status (*hub_copy_each)(void *user, const struct hub_copy *copy, struct hub_error *err);
-HUB_MUST_USE enum hub_status hub_copies_each(struct hub_catalog *catalog, const char *rule,
-                                             hub_copy_each each, void *user, struct hub_error *err);
-HUB_MUST_USE enum hub_status hub_copy_read(struct hub_catalog *catalog, uint32_t root, const char *path,
+HUB_MUST_USE enum hub_status hub_copies_each(struct hub_truth *truth, const char *rule, hub_copy_each each,
+                                             void *user, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_copy_read(struct hub_truth *truth, uint32_t root, const char *path,
                                            int64_t read_ms, struct hub_error *err);
 
 /** Grows with each change since the start: for answers that are kept ready. */
-uint64_t hub_upstream_generation(const struct hub_catalog *catalog);
+uint64_t hub_upstream_generation(const struct hub_truth *truth);
 
 #endif

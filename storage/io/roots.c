@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -72,6 +73,23 @@ void hub_roots_dispose(struct hub_roots *roots)
     dispose(roots->roots, roots->count);
     dispose(roots->targets, roots->target_count);
     *roots = (struct hub_roots){0};
+}
+
+const char *hub_roots_key(const struct hub_roots *roots, uint32_t root, char number[16])
+{
+    if (roots && root < roots->count)
+        return hub_root_key(&roots->roots[root]);
+    snprintf(number, 16, "#%u", root);
+    return number;
+}
+
+uint32_t hub_roots_number(const struct hub_roots *roots, const char *key)
+{
+    char number[16];
+    for (uint32_t i = 0; i < HUB_MAX_ROOTS; i++)
+        if (strcmp(hub_roots_key(roots, i, number), key) == 0)
+            return i;
+    return UINT32_MAX;
 }
 
 bool hub_roots_find(const struct hub_roots *roots, const char *text, uint32_t *out)

@@ -7,6 +7,7 @@
 
 #include "storage/base/parallel.h"
 #include "storage/catalog/catalog.h"
+#include "storage/catalog/truth.h"
 #include "storage/read/read.h"
 
 /** What is no longer as it was indexed. */
@@ -14,6 +15,7 @@ enum hub_rows_change { HUB_ROWS_FILE_CHANGED, HUB_ROWS_SIDE_LOST };
 
 struct hub_rows_context {
     struct hub_catalog *catalog;
+    struct hub_truth *truth;
     struct hub_store *store;
     bool may_block;                      /* else HUB_AGAIN where the thread would wait */
     const struct hub_parallel *parallel; /* spreads decoding, and is cancelled with the answer; or NULL */

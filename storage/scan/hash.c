@@ -3,6 +3,7 @@
  * wanted again by the next request. What came with a CRC-32C alone gets its SHA-256 without being asked for, once
  * the catalogue did not change for a while, in a part of the time. Where it also hashes while it is idle, one pass
  * over the catalogue follows; what is wanted comes before the next block of such files. */
+#include "storage/catalog/digests.h"
 #include "storage/scan/state.h"
 #include "storage/scan/sums.h"
 #include "storage/text/time.h"
@@ -27,6 +28,7 @@ struct hash_request {
 
 struct hub_hasher {
     struct hub_catalog *catalog;
+    struct hub_truth *truth;
     struct hub_store *store;
     pthread_t thread;
     pthread_mutex_t lock;
@@ -96,7 +98,7 @@ static enum hub_status hash_open(struct hub_hasher *h, const struct hash_request
     HUB_TRY(read_all(h, w, file, &sums, err));
     HUB_TRY(hub_file_unchanged(file, err));
     HUB_TRY(hub_file_sums_end(&sums, &digests, err));
-    return hub_digest_store(h->catalog, w->root, w->path, &w->stamp, &digests, err);
+    return hub_digest_store(h->truth, w->root, w->path, &w->stamp, &digests, err);
 }
 
 /* A failure leaves the digests unknown; whoever wants them asks again. */
@@ -105,7 +107,7 @@ static void hash(struct hub_hasher *h, const struct hash_request *w)
     const struct hub_file_ref ref = {.root = w->root, .path = w->path, .expect = &w->stamp};
     struct hub_file_digests known = {0};
     struct hub_file *file = NULL;
-    const enum hub_status st = hub_digest_find(h->catalog, w->root, w->path, &w->stamp, &known, NULL);
+    const enum hub_status st = hub_digest_find(h->truth, w->root, w->path, &w->stamp, &known, NULL);
     if (st)
         known = (struct hub_file_digests){0};
     if ((known.sha256[0] && known.crc32c[0]) || hub_file_get(h->store, &ref, &file, NULL))
@@ -161,7 +163,7 @@ static bool next_file(struct hub_hasher *h, const struct hub_summary *summary, s
                                      .path = hub_path_join(summary->path, file->path),
                                      .unasked = true};
         found = out->path &&
-                hub_digest_find(h->catalog, out->root, out->path, &out->stamp, &known, NULL) == HUB_NOT_FOUND;
+                hub_digest_find(h->truth, out->root, out->path, &out->stamp, &known, NULL) == HUB_NOT_FOUND;
         if (!found)
             free(out->path);
     }
@@ -184,7 +186,7 @@ static bool is_quiet(struct hub_hasher *h, const struct hub_snapshot *snapshot)
 /* The next file that has other digests and no SHA-256: each once. One that is gone or another by now stays behind. */
 static bool next_behind(struct hub_hasher *h, struct hash_request *out)
 {
-    h->behind = h->behind && !hub_digest_unhashed(h->catalog, &h->at, NULL);
+    h->behind = h->behind && !hub_digest_unhashed(h->truth, &h->at, NULL);
     if (!h->behind)
         return false;
     *out = (struct hash_request){
@@ -253,12 +255,14 @@ static void *run(void *arg)
     return NULL;
 }
 
-enum hub_status hub_hasher_start(struct hub_catalog *catalog, struct hub_store *store, bool idle,
-                                 struct hub_hasher **out, struct hub_error *err)
+enum hub_status hub_hasher_start(struct hub_catalog *catalog, struct hub_truth *truth,
+                                 struct hub_store *store, bool idle, struct hub_hasher **out,
+                                 struct hub_error *err)
 {
     struct hub_hasher *h = calloc(1, sizeof *h);
     HUB_TRY(hub_allocated(h, err));
     h->catalog = catalog;
+    h->truth = truth;
     h->store = store;
     h->idle = idle;
     h->resumed = true; /* what an earlier call left */

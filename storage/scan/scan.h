@@ -15,6 +15,7 @@
 #define HUB_SCAN_SCAN_H
 
 #include "storage/catalog/catalog.h"
+#include "storage/catalog/truth.h"
 #include "storage/read/read.h"
 
 struct hub_scanner;
@@ -38,6 +39,7 @@ struct hub_scan_event {
 
 struct hub_scanner_options {
     struct hub_catalog *catalog;
+    struct hub_truth *truth;
     struct hub_store *store;
     struct hub_inspector *inspector;
     const struct hub_roots *roots; /* the store's; borrowed until the scanner stops */
@@ -115,8 +117,9 @@ void hub_scanner_jobs(struct hub_scanner *scanner, hub_scan_job_each each, void 
 
 struct hub_hasher;
 /** @param idle  while nothing is wanted, hash the files of all datasets that have no digests yet */
-HUB_MUST_USE enum hub_status hub_hasher_start(struct hub_catalog *catalog, struct hub_store *store, bool idle,
-                                              struct hub_hasher **out, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_hasher_start(struct hub_catalog *catalog, struct hub_truth *truth,
+                                              struct hub_store *store, bool idle, struct hub_hasher **out,
+                                              struct hub_error *err);
 void hub_hasher_stop(struct hub_hasher *hasher);
 /** The file being hashed and those that wait. NULL is fine: there are none. */
 void hub_hasher_jobs(struct hub_hasher *hasher, hub_scan_job_each each, void *user);

@@ -141,6 +141,7 @@ static enum hub_status start(struct hub_scanner *s, const struct hub_scanner_opt
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
     const unsigned jobs = options->jobs ? options->jobs : (unsigned)HUB_MAX(cores, 1L);
     s->catalog = options->catalog;
+    s->truth = options->truth;
     s->store = options->store;
     s->inspector = options->inspector;
     s->tell = options->tell;

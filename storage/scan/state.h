@@ -2,6 +2,7 @@
 #ifndef HUB_SCAN_STATE_H
 #define HUB_SCAN_STATE_H
 
+#include "storage/catalog/digests.h"
 #include "storage/catalog/write.h"
 #include "storage/scan/discover.h"
 #include "storage/scan/locks.h"
@@ -95,6 +96,7 @@ struct hub_urgent {
 
 struct hub_scanner {
     struct hub_catalog *catalog;
+    struct hub_truth *truth;
     struct hub_store *store;
     struct hub_inspector *inspector;
     struct hub_walk walk;

@@ -382,7 +382,8 @@ static uint64_t look_for_roots(struct hub_scanner *s, bool *root_missing)
     uint64_t missing = 0;
     for (uint32_t i = 0; i < s->walk.roots->count; i++) {
         struct hub_error why = {0};
-        if (!hub_presence_check(s->catalog, i, &why) || strcmp(why.problem, "root-missing") != 0)
+        if (!hub_presence_check(s->truth, s->catalog, s->walk.roots, i, &why) ||
+            strcmp(why.problem, "root-missing") != 0)
             continue;
         root_missing[i] = true;
         missing |= UINT64_C(1) << i;
@@ -411,7 +412,7 @@ static void note_roots(struct hub_scanner *s, const bool *root_missing)
     pthread_mutex_unlock(&s->lock);
     for (uint32_t i = 0; i < s->walk.roots->count; i++)
         if (!root_missing[i])
-            (void)!hub_presence_seen(s->catalog, i, counts[i], NULL);
+            (void)!hub_presence_seen(s->truth, s->walk.roots, i, counts[i], NULL);
 }
 
 /* ---- the sweep ---- */

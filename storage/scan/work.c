@@ -5,6 +5,7 @@
 #include "storage/scan/side.h"
 #include "storage/scan/state.h"
 
+#include "storage/catalog/digests.h"
 #include "storage/text/time.h"
 
 #include <fcntl.h>
@@ -276,7 +277,7 @@ static enum hub_status sort_parts(struct hub_work *w, struct hub_error *err)
     const size_t count = w->plan.part_count;
     HUB_TRY(hub_new(&digests, w->files.count + (size_t)1, sizeof *digests, err));
     HUB_TRY(
-        hub_digest_list(w->scanner->catalog, w->root, w->path, w->files.files, w->files.count, digests, err));
+        hub_digest_list(w->scanner->truth, w->root, w->path, w->files.files, w->files.count, digests, err));
     w->parts = calloc(count + 1, sizeof *w->parts);
     w->broken = calloc(count + 1, sizeof *w->broken);
     w->sides = calloc(count + 1, sizeof *w->sides);

@@ -12,6 +12,7 @@
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -311,6 +312,7 @@ int main(int argc, char **argv)
     const uint32_t datasets = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 10000;
     const uint32_t episodes = argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 10) : 100;
     setvbuf(stdout, NULL, _IOLBF, 0);
+    (void)mkdir(argv[1], 0700);
     fill(argv[1], datasets, episodes);
     malloc_trim(0);
     const long before = status_kib("RssAnon:");

@@ -55,11 +55,13 @@ void api_kit_open_with(void (*fill)(const char *directory))
                            .started_ms = 1};
     app.budget = hub_budget_new(64 * MIB);
     must(hub_catalog_open(&(struct hub_catalog_options){.state = state}, &app.catalog, &err), &err);
+    must(hub_truth_open(&(struct hub_truth_options){.state = state}, &app.truth, &err), &err);
     must(hub_store_open(&(struct hub_store_options){.roots = &roots, .state = state}, &app.store, &err),
          &err);
     must(hub_lru_new(4 * MIB, &app.documents, &err), &err);
     inspector = scan_inspector();
     must(hub_scanner_start(&(struct hub_scanner_options){.catalog = app.catalog,
+                                                         .truth = app.truth,
                                                          .store = app.store,
                                                          .inspector = inspector,
                                                          .roots = &roots,
@@ -86,6 +88,7 @@ void api_kit_close(void)
     hub_lru_free(app.documents);
     hub_store_close(app.store);
     hub_catalog_close(app.catalog);
+    hub_truth_close(app.truth);
     hub_budget_free(app.budget);
     hub_roots_dispose(&roots);
     scan_remove(root);

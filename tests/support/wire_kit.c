@@ -1,6 +1,7 @@
 /* See wire_kit.h. */
 #include "tests/support/wire_kit.h"
 #include "server/routes.h"
+#include "storage/catalog/digests.h"
 #include "tests/support/scan_root.h"
 
 #include <criterion/criterion.h>
@@ -46,7 +47,7 @@ static void know_digests(void)
     snprintf(path, sizeof path, "%s/notes.txt", app->roots->roots[0].path);
     cr_assert_eq(stat(path, &st), 0);
     const struct hub_stamp stamp = hub_stamp_of(&st);
-    cr_assert_eq(hub_digest_store(app->catalog, 0, "notes.txt", &stamp, &digests, &err), HUB_OK, "%s",
+    cr_assert_eq(hub_digest_store(app->truth, 0, "notes.txt", &stamp, &digests, &err), HUB_OK, "%s",
                  err.detail);
 }
 

@@ -35,10 +35,10 @@ static enum hub_status read_include(const struct hub_request *request, struct hu
     return HUB_OK;
 }
 
-static void put_item(struct hub_json *json, struct hub_catalog *catalog, struct hub_returns *returns,
+static void put_item(struct hub_json *json, struct hub_truth *truth, struct hub_returns *returns,
                      const struct hub_summary *summary)
 {
-    hub_summary_write(json, catalog, summary);
+    hub_summary_write(json, truth, summary);
     if (returns->app)
         hub_returns_put(json, returns, summary);
 }
@@ -55,7 +55,7 @@ static enum hub_status write_page(struct hub_request *request, struct hub_datase
     hub_datasets_page(l, page, &first, &end);
     for (uint32_t i = first; i < end; i++) {
         hub_json_object(&json);
-        put_item(&json, request->app->catalog, returns, l->entries[i].summary);
+        put_item(&json, request->app->truth, returns, l->entries[i].summary);
         hub_json_end_object(&json);
     }
     ends.total = l->count;
@@ -72,7 +72,7 @@ static enum hub_status write_page(struct hub_request *request, struct hub_datase
 struct dataset_lines {
     struct hub_lines lines; /* first */
     struct hub_datasets chosen;
-    struct hub_catalog *catalog;
+    struct hub_truth *truth;
     struct hub_returns returns;
 };
 
@@ -86,7 +86,7 @@ static enum hub_status put_line(struct hub_lines *lines, uint32_t entry, struct 
 {
     (void)err; /* the writer has the same one */
     struct dataset_lines *d = (struct dataset_lines *)lines;
-    put_item(json, d->catalog, &d->returns, d->chosen.entries[entry].summary);
+    put_item(json, d->truth, &d->returns, d->chosen.entries[entry].summary);
     return HUB_OK;
 }
 
@@ -99,7 +99,7 @@ static enum hub_status send_lines(struct hub_request *request, struct hub_datase
     HUB_TRY(hub_new(&d, 1, sizeof *d, err));
     d->lines = (struct hub_lines){.at = first, .end = l->count, .put = put_line, .dispose = dispose_lines};
     d->chosen = *l;
-    d->catalog = request->app->catalog;
+    d->truth = request->app->truth;
     d->returns = *returns;
     *l = (struct hub_datasets){0};
     return hub_lines_answer(response, &d->lines, err);

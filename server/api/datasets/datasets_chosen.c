@@ -173,7 +173,7 @@ enum hub_status hub_datasets_read(const struct hub_request *request, struct hub_
 static bool has_problems(const struct hub_datasets *l, const struct hub_summary *summary)
 {
     return summary->status == HUB_DATASET_BROKEN || summary->status == HUB_DATASET_UNSUPPORTED ||
-           summary->costly || hub_damage_each(l->catalog, summary->root, summary->path, NULL, NULL);
+           summary->costly || hub_damage_each(l->truth, summary->root, summary->path, NULL, NULL);
 }
 
 /* A prefix ends at a boundary only if it says so: "door" also finds door-human, "D4RL/" the namespace. */
@@ -245,8 +245,8 @@ static bool is_long(const struct hub_datasets *l)
 enum hub_status hub_datasets_choose(struct hub_request *request, struct hub_datasets *l,
                                     struct hub_error *err)
 {
-    l->catalog = request->app->catalog;
-    l->snapshot = hub_catalog_snapshot(l->catalog);
+    l->truth = request->app->truth;
+    l->snapshot = hub_catalog_snapshot(request->app->catalog);
     if (!request->may_block && is_long(l))
         return HUB_AGAIN;
     HUB_TRY(hub_new(&l->entries, (size_t)l->snapshot->count + 1, sizeof *l->entries, err));

@@ -25,7 +25,7 @@ struct hub_datasets {
     int status, loadable, problems; /* number of the word; -1: any */
     bool latest, descending;
     unsigned sort, facets; /* enum sort_key; bits */
-    struct hub_catalog *catalog;
+    struct hub_truth *truth;
     const struct hub_snapshot *snapshot;
     uint8_t *ranks; /* by number in the snapshot; NULL: no words */
     struct hub_datasets_entry *entries;

@@ -8,6 +8,7 @@
 
 #include "storage/base/digest.h"
 #include "storage/catalog/damage.h"
+#include "storage/catalog/digests.h"
 #include "storage/catalog/upstream.h"
 #include "storage/ids/revision.h"
 #include "storage/ids/version.h"
@@ -34,9 +35,9 @@ static uint64_t states_of(const struct hub_snapshot *snapshot, const struct hub_
 
 /* ---- writing ---- */
 
-void hub_summary_write(struct hub_json *json, struct hub_catalog *catalog, const struct hub_summary *summary)
+void hub_summary_write(struct hub_json *json, struct hub_truth *truth, const struct hub_summary *summary)
 {
-    const uint32_t damaged = hub_damage_each(catalog, summary->root, summary->path, NULL, NULL);
+    const uint32_t damaged = hub_damage_each(truth, summary->root, summary->path, NULL, NULL);
     const struct hub_load_rule *rule = hub_load_rule_find(summary->rule);
     hub_json_put_text(json, "id", summary->id);
     hub_put_known(json, "namespace", summary->ns);
@@ -67,7 +68,7 @@ void hub_summary_write(struct hub_json *json, struct hub_catalog *catalog, const
         hub_json_put_uint(json, "damaged", damaged);
 }
 
-void hub_versions_write(struct hub_json *json, struct hub_catalog *catalog, const struct hub_target *target)
+void hub_versions_write(struct hub_json *json, struct hub_truth *truth, const struct hub_target *target)
 {
     const struct hub_summary *const *first = NULL;
     const uint32_t n = hub_snapshot_versions(target->snapshot, hub_view_of(target->summary->key), &first);
@@ -75,7 +76,7 @@ void hub_versions_write(struct hub_json *json, struct hub_catalog *catalog, cons
     for (uint32_t i = 0; i < n; i++) {
         hub_json_object(json);
         const bool same = first[i]->row == target->summary->row && first[i]->status != HUB_DATASET_REMOTE;
-        hub_summary_write(json, catalog, same ? target->summary : first[i]);
+        hub_summary_write(json, truth, same ? target->summary : first[i]);
         hub_json_end_object(json);
     }
     hub_json_end_array(json);
@@ -153,8 +154,8 @@ static enum hub_status write_statistics(struct hub_json *json, const struct hub_
 /* ---- the document ---- */
 
 /* "content" names the data once all files are hashed; until then it is left out. */
-static enum hub_status write_content(struct hub_json *json, const struct hub_state *state, bool *hashed,
-                                     struct hub_error *err)
+static enum hub_status write_content(struct hub_json *json, struct hub_truth *truth,
+                                     const struct hub_state *state, bool *hashed, struct hub_error *err)
 {
     const struct hub_dataset *dataset = state->dataset;
     char hex[HUB_CONTENT_CHARS + 1];
@@ -162,7 +163,7 @@ static enum hub_status write_content(struct hub_json *json, const struct hub_sta
     HUB_CLEANUP(hub_freep) struct hub_file_fact *files = calloc(dataset->file_count + 1, sizeof *files);
     HUB_CLEANUP(hub_freep) uint8_t *sums = calloc(dataset->file_count + 1, HUB_SHA256_BYTES);
     HUB_TRY(hub_allocated(files && sums, err));
-    HUB_TRY(hub_files_digests(state->catalog, dataset, &digests, err));
+    HUB_TRY(hub_files_digests(truth, dataset, &digests, err));
     for (uint32_t i = 0; i < dataset->file_count; i++) {
         uint8_t *sum = sums + (size_t)i * HUB_SHA256_BYTES;
         if (!hub_unhex(hub_view_of(digests[i].sha256), sum, HUB_SHA256_BYTES))
@@ -183,12 +184,11 @@ static void put_ms(struct hub_json *json, const char *key, int64_t unix_ms)
 }
 
 /* Where a copy comes from, and what changed there under the same id. */
-static void write_origin(struct hub_json *json, struct hub_catalog *catalog,
-                         const struct hub_summary *summary)
+static void write_origin(struct hub_json *json, struct hub_truth *truth, const struct hub_summary *summary)
 {
     struct hub_upstream u;
     struct hub_view below;
-    if (hub_upstream_around(catalog, summary->root, summary->path, false, &u, &below, NULL))
+    if (hub_upstream_around(truth, summary->root, summary->path, false, &u, &below, NULL))
         return;
     hub_json_put_object(json, "origin");
     hub_json_put_text(json, "remote", u.remote);
@@ -232,37 +232,38 @@ static void put_damaged(void *user, const struct hub_damage *damage)
 }
 
 /* Damaged files first, then what the inspection found. */
-static void write_problems(struct hub_json *json, const struct hub_state *state, struct hub_view found)
+static void write_problems(struct hub_json *json, struct hub_truth *truth, const struct hub_state *state,
+                           struct hub_view found)
 {
     const struct hub_summary *summary = state->dataset->summary;
     struct damaged d = {json, strlen(summary->path) + (*summary->path != '\0')};
     hub_json_put_array(json, "problems");
-    (void)hub_damage_each(state->catalog, summary->root, summary->path, put_damaged, &d);
+    (void)hub_damage_each(truth, summary->root, summary->path, put_damaged, &d);
     if (found.size > 2) /* without its brackets */
         hub_json_raw(json, (struct hub_view){found.data + 1, found.size - 2});
     hub_json_end_array(json);
 }
 
-static enum hub_status write_document(const struct hub_state *state, const struct hub_target *target,
-                                      struct hub_buf *out, struct hub_document_known *known,
-                                      struct hub_error *err)
+static enum hub_status write_document(struct hub_truth *truth, const struct hub_state *state,
+                                      const struct hub_target *target, struct hub_buf *out,
+                                      struct hub_document_known *known, struct hub_error *err)
 {
     const struct hub_summary *summary = target->summary;
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf problems = HUB_BUF_INIT(16 * MIB);
     struct hub_json json = hub_json_to(out, err);
     hub_json_object(&json);
-    hub_summary_write(&json, state->catalog, summary);
+    hub_summary_write(&json, truth, summary);
     HUB_TRY(write_facts(&json, state, err));
     HUB_TRY(write_statistics(&json, state, &known->measured, err));
     HUB_TRY(hub_field_documents(&json, state, err));
     HUB_TRY(hub_cameras_write(&json, state, err));
-    HUB_TRY(write_content(&json, state, &known->hashed, err));
-    hub_versions_write(&json, state->catalog, target);
+    HUB_TRY(write_content(&json, truth, state, &known->hashed, err));
+    hub_versions_write(&json, truth, target);
     hub_json_put_uint(&json, "files", summary->files);
     HUB_TRY(hub_shards_write(&json, state->dataset, err));
-    write_origin(&json, state->catalog, summary);
+    write_origin(&json, truth, summary);
     HUB_TRY(hub_dataset_problems(state, &problems, err));
-    write_problems(&json, state, hub_buf_view(&problems));
+    write_problems(&json, truth, state, hub_buf_view(&problems));
     hub_json_end_object(&json);
     HUB_TRY(hub_json_status(&json));
     return hub_buf_add_text(out, "\n", err);

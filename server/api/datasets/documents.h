@@ -6,10 +6,10 @@
 #include "storage/text/json.h"
 
 /** The members of a summary, inside an object that the caller opened. */
-void hub_summary_write(struct hub_json *json, struct hub_catalog *catalog, const struct hub_summary *summary);
+void hub_summary_write(struct hub_json *json, struct hub_truth *truth, const struct hub_summary *summary);
 
 /** "versions": the summaries of its name. */
-void hub_versions_write(struct hub_json *json, struct hub_catalog *catalog, const struct hub_target *target);
+void hub_versions_write(struct hub_json *json, struct hub_truth *truth, const struct hub_target *target);
 
 /** "shards": those of a series of tar files, with a brace for each run of numbers. */
 HUB_MUST_USE enum hub_status hub_shards_write(struct hub_json *json, const struct hub_dataset *dataset,

@@ -8,12 +8,11 @@
 #include "server/mirror/peek.h"
 #include "storage/catalog/rules.h"
 
-static void write_origin(struct hub_json *json, struct hub_catalog *catalog,
-                         const struct hub_summary *summary)
+static void write_origin(struct hub_json *json, struct hub_truth *truth, const struct hub_summary *summary)
 {
     struct hub_rule rule;
     hub_json_put_object(json, "origin");
-    if (hub_rule_find(catalog, summary->upstream, &rule, NULL) == HUB_OK) {
+    if (hub_rule_find(truth, summary->upstream, &rule, NULL) == HUB_OK) {
         hub_put_known(json, "remote", json_string_value(json_object_get(rule.spec, "remote")));
         hub_rule_dispose(&rule);
     }
@@ -114,9 +113,9 @@ enum hub_status hub_remote_answer(struct hub_request *request, const struct hub_
         return HUB_AGAIN; /* SQLite is asked for the rule */
     struct hub_json json = hub_json_to(hub_response_buffer(response, 200, "application/json", 16 * MIB), err);
     hub_json_object(&json);
-    hub_summary_write(&json, request->app->catalog, target->summary);
-    hub_versions_write(&json, request->app->catalog, target);
-    write_origin(&json, request->app->catalog, target->summary);
+    hub_summary_write(&json, request->app->truth, target->summary);
+    hub_versions_write(&json, request->app->truth, target);
+    write_origin(&json, request->app->truth, target->summary);
     put_taken(&json, request->app, target->summary);
     hub_json_put_array(&json, "problems");
     hub_json_end_array(&json);

@@ -180,7 +180,7 @@ static enum hub_status look(struct hub_parts *parts, struct hub_view bytes)
 static enum hub_status store_kept(struct archive *a)
 {
     const enum hub_status st =
-        hub_digests_store(a->app->catalog, a->dataset->summary->root, a->kept, a->kept_count, NULL);
+        hub_digests_store(a->app->truth, a->dataset->summary->root, a->kept, a->kept_count, NULL);
     while (a->kept_count)
         free((char *)a->kept[--a->kept_count].path);
     a->kept_bytes = 0;
@@ -212,7 +212,7 @@ static enum hub_status begin_sums(struct archive *a, const struct hub_dataset_fi
     char path[PATH_MAX];
     HUB_TRY(hub_files_path(a->dataset, entry, path, NULL));
     const enum hub_status st =
-        hub_digest_find(a->app->catalog, a->dataset->summary->root, path, &entry->stamp, &known, NULL);
+        hub_digest_find(a->app->truth, a->dataset->summary->root, path, &entry->stamp, &known, NULL);
     if (st ? st != HUB_NOT_FOUND : *known.sha256)
         return st;
     a->hashing = true;
@@ -240,7 +240,7 @@ static enum hub_status turn_to_end(struct archive *a)
 {
     HUB_CLEANUP(hub_freep) struct hub_file_digests *digests = NULL;
     HUB_TRY(store_kept(a));
-    HUB_TRY(hub_files_digests(a->app->catalog, a->dataset, &digests, NULL));
+    HUB_TRY(hub_files_digests(a->app->truth, a->dataset, &digests, NULL));
     for (uint32_t i = 0; a->with_record && i < a->dataset->file_count; i++)
         if (!*digests[i].sha256)
             return HUB_CHANGED;
@@ -296,7 +296,7 @@ static enum hub_status count_known(const struct archive *a, bool want, uint32_t 
     HUB_CLEANUP(hub_freep) struct hub_file_digests *digests = NULL;
     const struct hub_dataset *dataset = a->dataset;
     char path[PATH_MAX];
-    HUB_TRY(hub_files_digests(a->app->catalog, dataset, &digests, err));
+    HUB_TRY(hub_files_digests(a->app->truth, dataset, &digests, err));
     *known = 0;
     for (uint32_t i = dataset->file_count; i-- > 0;) /* what is wanted last is hashed first */
         if (*digests[i].sha256)
@@ -340,16 +340,16 @@ static enum hub_status headers(struct hub_request *request, const struct hub_tar
 }
 
 /* HUB_CORRUPT "file-damaged": it would end where that file begins. */
-static enum hub_status check_damage(struct hub_catalog *catalog, const struct hub_dataset *dataset,
+static enum hub_status check_damage(struct hub_truth *truth, const struct hub_dataset *dataset,
                                     struct hub_error *err)
 {
     const struct hub_summary *summary = dataset->summary;
     char path[PATH_MAX];
-    if (!hub_damage_each(catalog, summary->root, summary->path, NULL, NULL))
+    if (!hub_damage_each(truth, summary->root, summary->path, NULL, NULL))
         return HUB_OK;
     for (uint32_t i = 0; i < dataset->file_count; i++) {
         HUB_TRY(hub_files_path(dataset, &dataset->files[i], path, err));
-        HUB_TRY(hub_damage_admit(catalog, summary->root, path, &dataset->files[i].stamp, err));
+        HUB_TRY(hub_damage_check(truth, summary->root, path, &dataset->files[i].stamp, err));
     }
     return HUB_OK;
 }
@@ -361,7 +361,7 @@ static enum hub_status answer(struct hub_request *request, struct hub_target *ta
     HUB_CLEANUP(disposep) struct archive *a = NULL;
     struct hub_byte_range range = {0};
     const uint64_t files = target->state.dataset->file_count;
-    HUB_TRY(check_damage(request->app->catalog, target->state.dataset, err));
+    HUB_TRY(check_damage(request->app->truth, target->state.dataset, err));
     HUB_TRY(hub_budget_take(
         request->app->budget, request, response,
         files * (sizeof(uint64_t) + 2 * sizeof(struct hub_file_digests) + 256) + 3 * spaces->size, err));

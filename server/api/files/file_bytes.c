@@ -31,14 +31,14 @@ static enum hub_status find_digest(struct hub_request *request, const struct byt
                                    uint8_t sum[HUB_SHA256_BYTES], bool *known)
 {
     struct hub_file_digests digests;
-    struct hub_catalog *catalog = request->app->catalog;
+    struct hub_truth *truth = request->app->truth;
     const struct hub_stamp *stamp = &b->part->entry->stamp;
     const uint32_t root = b->dataset->summary->root;
-    enum hub_status st = hub_digest_recall(catalog, root, b->path, stamp, &digests);
+    enum hub_status st = hub_digest_recall(truth, root, b->path, stamp, &digests);
     if (st == HUB_AGAIN && !request->may_block)
         return st;
     if (st == HUB_AGAIN)
-        st = hub_digest_find(catalog, root, b->path, stamp, &digests, NULL);
+        st = hub_digest_find(truth, root, b->path, stamp, &digests, NULL);
     *known = !st && hub_unhex(hub_view_of(digests.sha256), sum, HUB_SHA256_BYTES);
     if (!*known && request->app->hasher)
         hub_hasher_want(request->app->hasher, root, b->path, stamp);

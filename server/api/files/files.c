@@ -106,7 +106,7 @@ static enum hub_status write_chosen(struct hub_request *request, const struct hu
     for (uint32_t i = 0; apart && i < dataset->file_count; i++)
         left_out += !needed[i];
     hub_json_object(json);
-    HUB_TRY(hub_files_write(json, &target->state, apart ? needed : NULL, &hashed, err));
+    HUB_TRY(hub_files_write(json, request->app->truth, &target->state, apart ? needed : NULL, &hashed, err));
     hub_json_put_uint(json, "episodes", count);
     hub_json_put_uint(json, "left_out", left_out);
     hub_json_end_object(json);

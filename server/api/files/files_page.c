@@ -5,6 +5,7 @@
 #include "server/api/files/listing.h"
 #include "server/api/reply.h"
 #include "server/api/tables/lines.h"
+#include "storage/catalog/digests.h"
 #include "storage/ids/spell.h"
 
 #include <stdio.h>
@@ -15,6 +16,7 @@ struct level {
     uint32_t begin, end; /* those below the prefix */
     size_t prefix;       /* bytes of it */
     bool folders;        /* what lies in one is one entry */
+    struct hub_truth *truth;
 };
 
 /* ---- entries ---- */
@@ -68,7 +70,10 @@ static enum hub_status read_level(const struct hub_request *request, const struc
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf raw = HUB_BUF_INIT(64 * KIB);
     const struct hub_view prefix = hub_request_query(request, "prefix"),
                           delimiter = hub_request_query(request, "delimiter");
-    *l = (struct level){.files = dataset->files, .end = dataset->file_count, .folders = delimiter.size};
+    *l = (struct level){.files = dataset->files,
+                        .end = dataset->file_count,
+                        .folders = delimiter.size,
+                        .truth = request->app->truth};
     if (delimiter.size && !hub_view_is(delimiter, "/"))
         return hub_request_wrong(request, "delimiter", err, "the delimiter of files is /");
     if (!prefix.size)
@@ -118,7 +123,7 @@ enum { AT_ONCE = 256, AT_ONCE_IN_FOLDER = 16 };
 
 /* Digests of some files behind each other: looked up together. */
 struct known_digests {
-    struct hub_catalog *catalog;
+    struct hub_truth *truth;
     const struct hub_dataset *dataset;
     uint32_t begin, end; /* of those that are known */
     struct hub_file_digests digests[AT_ONCE];
@@ -132,11 +137,11 @@ static enum hub_status put_members(struct known_digests *k, uint32_t file, uint3
     if (file < k->begin || file >= k->end) {
         k->begin = file;
         k->end = HUB_MIN(end, file + AT_ONCE);
-        HUB_TRY(hub_digest_list(k->catalog, d->summary->root, d->summary->path, &d->files[file],
-                                k->end - file, k->digests, err));
+        HUB_TRY(hub_digest_list(k->truth, d->summary->root, d->summary->path, &d->files[file], k->end - file,
+                                k->digests, err));
     }
     hub_file_members(json, &d->files[file], &k->digests[file - k->begin]);
-    hub_file_put_damage(json, k->catalog, d, &d->files[file]);
+    hub_file_put_damage(json, k->truth, d, &d->files[file]);
     return HUB_OK;
 }
 
@@ -180,7 +185,7 @@ static enum hub_status put_entries(const struct hub_state *state, const struct l
     uint32_t at = *first;
     HUB_CLEANUP(hub_freep) struct known_digests *known = NULL;
     HUB_TRY(hub_new(&known, 1, sizeof *known, err));
-    known->catalog = state->catalog;
+    known->truth = l->truth;
     known->dataset = state->dataset;
     for (uint32_t n = 0; n < limit && at < l->end; n++) {
         const uint32_t next = next_entry(l, at), most = l->folders ? AT_ONCE_IN_FOLDER : limit - n;
@@ -254,7 +259,7 @@ static enum hub_status send_lines(struct hub_request *request, struct hub_target
     HUB_TRY(hub_resolve_headers(request, target, response, err));
     HUB_TRY(hub_new(&f, 1, sizeof *f, err));
     f->lines = (struct hub_lines){.at = first, .end = l->end, .put = put_line, .dispose = dispose_lines};
-    f->known.catalog = request->app->catalog;
+    f->known.truth = request->app->truth;
     f->known.dataset = target->state.dataset; /* its reference */
     target->state.dataset = NULL;
     return hub_lines_answer(response, &f->lines, err);
@@ -275,6 +280,5 @@ enum hub_status hub_files_page(struct hub_request *request, struct hub_response 
     HUB_TRY(read_level(request, target.state.dataset, &l, err));
     if (page.all && !l.folders)
         return send_lines(request, &target, &l, first_of(&l, &page), response, err);
-    target.state.catalog = request->app->catalog;
     return write_page(request, &target, &l, &page, response, err);
 }

@@ -3,6 +3,7 @@
 
 #include "server/api/put.h"
 #include "storage/catalog/damage.h"
+#include "storage/catalog/digests.h"
 #include "storage/rows/open.h"
 #include "storage/text/time.h"
 
@@ -56,33 +57,33 @@ void hub_file_item(struct hub_json *json, const struct hub_dataset_file *file,
     hub_json_end_object(json);
 }
 
-void hub_file_put_damage(struct hub_json *json, struct hub_catalog *catalog,
-                         const struct hub_dataset *dataset, const struct hub_dataset_file *file)
+void hub_file_put_damage(struct hub_json *json, struct hub_truth *truth, const struct hub_dataset *dataset,
+                         const struct hub_dataset_file *file)
 {
     const struct hub_summary *summary = dataset->summary;
     struct hub_error why = {0};
     char path[PATH_MAX];
-    if (hub_damage_each(catalog, summary->root, summary->path, NULL, NULL) &&
+    if (hub_damage_each(truth, summary->root, summary->path, NULL, NULL) &&
         !hub_files_path(dataset, file, path, NULL) &&
-        hub_damage_admit(catalog, summary->root, path, &file->stamp, &why))
+        hub_damage_check(truth, summary->root, path, &file->stamp, &why))
         hub_json_put_text(json, "damaged", why.detail);
 }
 
-enum hub_status hub_files_digests(struct hub_catalog *catalog, const struct hub_dataset *dataset,
+enum hub_status hub_files_digests(struct hub_truth *truth, const struct hub_dataset *dataset,
                                   struct hub_file_digests **out, struct hub_error *err)
 {
     HUB_TRY(hub_new(out, dataset->file_count + 1, sizeof **out, err));
-    return hub_digest_list(catalog, dataset->summary->root, dataset->summary->path, dataset->files,
+    return hub_digest_list(truth, dataset->summary->root, dataset->summary->path, dataset->files,
                            dataset->file_count, *out, err);
 }
 
-enum hub_status hub_files_write(struct hub_json *json, const struct hub_state *state, const bool *only,
-                                bool *hashed, struct hub_error *err)
+enum hub_status hub_files_write(struct hub_json *json, struct hub_truth *truth, const struct hub_state *state,
+                                const bool *only, bool *hashed, struct hub_error *err)
 {
     const struct hub_dataset *dataset = state->dataset;
     HUB_CLEANUP(hub_freep) struct hub_file_digests *digests = NULL;
     uint64_t bytes = 0, count = 0;
-    HUB_TRY(hub_files_digests(state->catalog, dataset, &digests, err));
+    HUB_TRY(hub_files_digests(truth, dataset, &digests, err));
     *hashed = true;
     for (uint32_t i = 0; i < dataset->file_count; i++)
         if (!only || only[i]) {
@@ -99,7 +100,7 @@ enum hub_status hub_files_write(struct hub_json *json, const struct hub_state *s
             continue;
         hub_json_object(json);
         hub_file_members(json, &dataset->files[i], &digests[i]);
-        hub_file_put_damage(json, state->catalog, dataset, &dataset->files[i]);
+        hub_file_put_damage(json, truth, dataset, &dataset->files[i]);
         hub_json_end_object(json);
         *hashed = *hashed && *digests[i].sha256;
     }
@@ -127,15 +128,15 @@ static uint64_t memory_bytes(const struct hub_dataset *dataset)
     return dataset->file_count * (uint64_t)sizeof(struct hub_file_digests);
 }
 
-static enum hub_status write_document(const struct hub_state *state, const struct hub_target *target,
-                                      struct hub_buf *out, struct hub_document_known *known,
-                                      struct hub_error *err)
+static enum hub_status write_document(struct hub_truth *truth, const struct hub_state *state,
+                                      const struct hub_target *target, struct hub_buf *out,
+                                      struct hub_document_known *known, struct hub_error *err)
 {
     struct hub_json json = hub_json_to(out, err);
     (void)target;
     known->measured = true;
     hub_json_object(&json);
-    HUB_TRY(hub_files_write(&json, state, NULL, &known->hashed, err));
+    HUB_TRY(hub_files_write(&json, truth, state, NULL, &known->hashed, err));
     hub_json_end_object(&json);
     return hub_json_status(&json);
 }

@@ -4,6 +4,7 @@
 
 #include "server/api/document_cache.h"
 #include "storage/catalog/dataset.h"
+#include "storage/catalog/digests.h"
 #include "storage/text/json.h"
 
 /** The media type of a file, by its name. */
@@ -18,11 +19,11 @@ void hub_file_members(struct hub_json *json, const struct hub_dataset_file *file
                       const struct hub_file_digests *digests);
 
 /** ... and the member that says why it is not served, where a check found it damaged. */
-void hub_file_put_damage(struct hub_json *json, struct hub_catalog *catalog,
-                         const struct hub_dataset *dataset, const struct hub_dataset_file *file);
+void hub_file_put_damage(struct hub_json *json, struct hub_truth *truth, const struct hub_dataset *dataset,
+                         const struct hub_dataset_file *file);
 
 /** The digests of all its files, to be freed; an empty sha256 where one is unknown. */
-HUB_MUST_USE enum hub_status hub_files_digests(struct hub_catalog *catalog, const struct hub_dataset *dataset,
+HUB_MUST_USE enum hub_status hub_files_digests(struct hub_truth *truth, const struct hub_dataset *dataset,
                                                struct hub_file_digests **out, struct hub_error *err);
 /**
  * The members of the listing of a dataset's files, inside an object that the caller opened.
@@ -30,8 +31,9 @@ HUB_MUST_USE enum hub_status hub_files_digests(struct hub_catalog *catalog, cons
  * @param only    by number, NULL: all
  * @param hashed  whether the digests of all are known
  */
-HUB_MUST_USE enum hub_status hub_files_write(struct hub_json *json, const struct hub_state *state,
-                                             const bool *only, bool *hashed, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_files_write(struct hub_json *json, struct hub_truth *truth,
+                                             const struct hub_state *state, const bool *only, bool *hashed,
+                                             struct hub_error *err);
 
 /** All of it, as a document: out of date when its dataset is published again. */
 extern const struct hub_document_kind hub_files_document;

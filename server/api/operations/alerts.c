@@ -112,7 +112,7 @@ static void add_scanner(const struct hub_scan_progress *p, struct hub_alerts *ou
 
 static void add_damage(const struct hub_app *app, struct hub_alerts *out)
 {
-    const uint32_t count = hub_damage_each(app->catalog, 0, NULL, NULL, NULL);
+    const uint32_t count = hub_damage_each(app->truth, 0, NULL, NULL, NULL);
     if (count)
         add(out, "files-damaged",
             "%u files are damaged, and are not served: `minari-hub problems` names them, `minari-hub check "
@@ -184,7 +184,7 @@ static enum hub_status look_at_rule(void *user, const struct hub_rule *rule, str
 static void add_rules(const struct hub_app *app, struct hub_alerts *out)
 {
     struct rules r = {.up_s = hub_time_now_s() - app->started_ms / 1000};
-    if (hub_rules_each(app->catalog, look_at_rule, &r, NULL))
+    if (hub_rules_each(app->truth, look_at_rule, &r, NULL))
         return;
     if (r.failing)
         add(out, "mirrors-failing",

@@ -154,7 +154,7 @@ enum hub_status hub_metrics_show(struct hub_request *request, struct hub_respons
     HUB_TRY(scan_metrics(request->app, out, err));
     HUB_TRY(room_metrics(request->app, out, err));
     HUB_TRY(missing_metrics(request->app, out, err));
-    return hub_mirror_metrics(request->app->catalog, out, err);
+    return hub_mirror_metrics(request->app->truth, out, err);
 }
 
 /* Representations in place of a mark such as "@names@"; media types but the first, which the document

@@ -214,7 +214,7 @@ static enum hub_status gather_all(struct hub_app *app, struct listing *l, struct
     l->kind = "measure";
     l->unit = "parts";
     hub_measurer_jobs(app->measurer, gather, l);
-    return l->failed ? hub_no_memory(err) : hub_jobs_each(app->catalog, NULL, -1, keep, l, err);
+    return l->failed ? hub_no_memory(err) : hub_jobs_each(app->truth, NULL, -1, keep, l, err);
 }
 
 enum hub_status hub_jobs_list(struct hub_request *request, struct hub_response *response,
@@ -290,7 +290,7 @@ enum hub_status hub_job_post(struct hub_request *request, struct hub_response *r
     if (!request->may_block)
         return HUB_AGAIN;
     const struct hub_job_draft draft = {.kind = outside[kind], .target = target.data};
-    HUB_TRY(hub_job_begin(request->app->catalog, &draft, LEASE_S, &lease, err));
+    HUB_TRY(hub_job_begin(request->app->truth, &draft, LEASE_S, &lease, err));
     return answer_lease(response, 201, lease, err);
 }
 
@@ -312,13 +312,13 @@ enum hub_status hub_job_do(struct hub_request *request, struct hub_response *res
         return HUB_AGAIN;
     const struct hub_lease lease = {strtoll(id.data, NULL, 10), fence};
     if (action == 2) { /* whoever holds it */
-        HUB_TRY(hub_job_stop(request->app->catalog, lease.job, err));
+        HUB_TRY(hub_job_stop(request->app->truth, lease.job, err));
         return answer(request, id, response, err);
     }
-    HUB_TRY(hub_job_keep(request->app->catalog, lease, LEASE_S, (uint64_t)done, (uint64_t)of, err));
+    HUB_TRY(hub_job_keep(request->app->truth, lease, LEASE_S, (uint64_t)done, (uint64_t)of, err));
     if (action == 1)
-        HUB_TRY(hub_job_end(request->app->catalog, lease, why ? HUB_JOB_FAILED : HUB_JOB_DONE, 0, true, why,
-                            err));
+        HUB_TRY(
+            hub_job_end(request->app->truth, lease, why ? HUB_JOB_FAILED : HUB_JOB_DONE, 0, true, why, err));
     return answer_lease(response, 200, lease, err);
 }
 
@@ -338,7 +338,7 @@ enum hub_status hub_check_post(struct hub_request *request, struct hub_response 
     if (!text.data)
         return hub_request_wrong(request, "spec", err, "spec says what to check, as a JSON object");
     HUB_TRY(hub_json_parse(text, 1 * MIB, &spec, err));
-    const enum hub_status st = hub_check_ask(request->app->catalog, spec, &id, err);
+    const enum hub_status st = hub_check_ask(request->app->truth, request->app->catalog, spec, &id, err);
     if (st && st != HUB_EXISTS) /* the same is under way: that is it */
         return st;
     hub_mirrors_poke(request->app->mirrors);

@@ -52,11 +52,11 @@ enum hub_status hub_mirrors_list(struct hub_request *request, struct hub_respons
     HUB_TRY(hub_page_read(request, parameters, &page, err));
     if (!request->may_block)
         return HUB_AGAIN; /* SQLite is asked */
-    HUB_TRY(hub_rules_each(request->app->catalog, count, &l, err));
+    HUB_TRY(hub_rules_each(request->app->truth, count, &l, err));
     l.first = hub_page_first(&page, l.first);
     l.json = hub_page_begin(&page, response, 8 * MIB, err);
     HUB_TRY(hub_response_header(response, err, "Cache-Control", "no-store"));
-    HUB_TRY(hub_rules_each(request->app->catalog, put, &l, err));
+    HUB_TRY(hub_rules_each(request->app->truth, put, &l, err));
     hub_page_span(&l.ends, l.first, HUB_MIN(l.at, l.first + page.limit));
     return hub_page_close(request, &page, response, &l.json, &l.ends, err);
 }
@@ -65,7 +65,7 @@ static enum hub_status answer(struct hub_request *request, const char *name, uns
                               const char *note, struct hub_response *response, struct hub_error *err)
 {
     struct hub_rule rule;
-    HUB_TRY(hub_rule_find(request->app->catalog, name, &rule, err));
+    HUB_TRY(hub_rule_find(request->app->truth, name, &rule, err));
     struct hub_json json =
         hub_json_to(hub_response_buffer(response, status, "application/json", 256 * KIB), err);
     hub_mirror_write(&json, &rule, request->app->roots, request->local, note);
@@ -117,9 +117,9 @@ enum hub_status hub_mirror_post(struct hub_request *request, struct hub_response
     else
         hub_mirror_name(spec, name, sizeof name);
     HUB_TRY(hub_mirror_name_check(name, err));
-    HUB_TRY(hub_rule_put(request->app->catalog, name, false, spec, err));
+    HUB_TRY(hub_rule_put(request->app->truth, name, false, spec, err));
     hub_mirrors_poke(request->app->mirrors);
-    HUB_TRY(hub_mirror_overlap(request->app->catalog, name, spec, note, err));
+    HUB_TRY(hub_mirror_overlap(request->app->truth, name, spec, note, err));
     return answer(request, name, 201, note, response, err);
 }
 
@@ -128,7 +128,7 @@ enum hub_status hub_mirror_do(struct hub_request *request, struct hub_response *
 {
     static const char *const parameters[] = {"do", NULL}, *const actions[] = {"run",    "run-anew", "pause",
                                                                               "resume", "remove",   NULL};
-    struct hub_catalog *catalog = request->app->catalog;
+    struct hub_truth *truth = request->app->truth;
     char name[HUB_RULE_NAME_CHARS + 1];
     int action;
     HUB_TRY(hub_request_known(request, parameters, err));
@@ -138,7 +138,7 @@ enum hub_status hub_mirror_do(struct hub_request *request, struct hub_response *
     if (!request->may_block)
         return HUB_AGAIN;
     HUB_TRY(name_of(request, name, err));
-    HUB_TRY(hub_mirror_act(catalog, request->app->roots, name, actions[action], err));
+    HUB_TRY(hub_mirror_act(truth, request->app->roots, name, actions[action], err));
     if (strcmp(actions[action], "run-anew") == 0)
         hub_scanner_sweep(request->app->scanner);
     hub_mirrors_poke(request->app->mirrors);
@@ -183,7 +183,7 @@ static enum hub_status put_metric(void *user, const struct hub_rule *rule, struc
     return hub_buf_addf(m->out, err, "%s{rule=\"%s\"} %.16g\n", m->name, rule->name, m->value(rule));
 }
 
-enum hub_status hub_mirror_metrics(struct hub_catalog *catalog, struct hub_buf *out, struct hub_error *err)
+enum hub_status hub_mirror_metrics(struct hub_truth *truth, struct hub_buf *out, struct hub_error *err)
 {
     struct metric rows[] = {
         {"minari_hub_mirror_lag_seconds", "gauge", "Since all was as upstream, by rule.", lag, out},
@@ -194,7 +194,7 @@ enum hub_status hub_mirror_metrics(struct hub_catalog *catalog, struct hub_buf *
     for (size_t i = 0; i < HUB_COUNT(rows); i++) {
         HUB_TRY(hub_buf_addf(out, err, "# HELP %s %s\n# TYPE %s %s\n", rows[i].name, rows[i].help,
                              rows[i].name, rows[i].type));
-        HUB_TRY(hub_rules_each(catalog, put_metric, &rows[i], err));
+        HUB_TRY(hub_rules_each(truth, put_metric, &rows[i], err));
     }
     return HUB_OK;
 }

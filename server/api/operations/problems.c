@@ -32,7 +32,7 @@ static bool blocks(const struct hub_summary *summary)
 
 static uint32_t damaged_of(const struct listing *l, const struct hub_summary *summary)
 {
-    return hub_damage_each(l->request->app->catalog, summary->root, summary->path, NULL, NULL);
+    return hub_damage_each(l->request->app->truth, summary->root, summary->path, NULL, NULL);
 }
 
 /* What comes before the problems that the inspection found. */
@@ -112,7 +112,7 @@ static uint32_t put_extra(struct listing *l, const struct hub_summary *summary, 
 {
     struct damaged d = {l, blocks(summary), skip, strlen(summary->path) + (*summary->path != '\0')};
     return blocks(summary) +
-           hub_damage_each(l->request->app->catalog, summary->root, summary->path, put_damaged, &d);
+           hub_damage_each(l->request->app->truth, summary->root, summary->path, put_damaged, &d);
 }
 
 /* The problems of one dataset behind the first `skip`, as far as the page goes. What was staged for its next

@@ -213,7 +213,7 @@ static enum hub_status forget_root(struct hub_request *request, struct hub_error
     HUB_TRY(hub_allocated(text, err));
     if (!hub_roots_find(request->app->roots, text, &root))
         return hub_request_wrong(request, "forget", err, "there is no root of this name or directory");
-    return hub_presence_forget(request->app->catalog, root, err);
+    return hub_presence_forget(request->app->truth, root, err);
 }
 
 enum hub_status hub_sweep_post(struct hub_request *request, struct hub_response *response,

@@ -69,8 +69,13 @@ void kit_begin(void)
     const struct hub_catalog_options options = {.state = strdup(kit_path("state")), .roots = &kit.roots};
     struct hub_error err = {0};
     cr_assert_eq(hub_catalog_open(&options, &kit.catalog, &err), HUB_OK, "%s", err.detail);
-    kit.mirrors.options = (struct hub_mirrors_options){
-        .catalog = kit.catalog, .roots = &kit.roots, .state = options.state, .tell = tell};
+    const struct hub_truth_options truth = {.state = options.state, .roots = &kit.roots};
+    cr_assert_eq(hub_truth_open(&truth, &kit.truth, &err), HUB_OK, "%s", err.detail);
+    kit.mirrors.options = (struct hub_mirrors_options){.catalog = kit.catalog,
+                                                       .truth = kit.truth,
+                                                       .roots = &kit.roots,
+                                                       .state = options.state,
+                                                       .tell = tell};
     pthread_mutex_init(&kit.mirrors.lock, NULL);
     pthread_mutex_init(&kit.mirrors.cache_lock, NULL);
     pthread_cond_init(&kit.mirrors.wake, NULL);
@@ -79,6 +84,7 @@ void kit_begin(void)
 void kit_end(void)
 {
     hub_catalog_close(kit.catalog);
+    hub_truth_close(kit.truth);
     free((char *)kit.mirrors.options.state);
     hub_roots_dispose(&kit.roots);
     cr_assert_eq(hub_fs_remove(AT_FDCWD, kit.folder, NULL), HUB_OK);
@@ -100,7 +106,7 @@ void kit_put_rule(const char *name, const char *spec)
     struct hub_error err = {0};
     if (!json_object_get(document, "root"))
         json_object_set_new(document, "root", json_string(kit_path("root")));
-    cr_assert_eq(hub_rule_put(kit.catalog, name, false, document, &err), HUB_OK, "%s", err.detail);
+    cr_assert_eq(hub_rule_put(kit.truth, name, false, document, &err), HUB_OK, "%s", err.detail);
 }
 
 static enum hub_status add_job(void *user, const struct hub_job_row *job, struct hub_error *err)
@@ -114,6 +120,6 @@ const char *kit_jobs(const char *kind)
     hub_buf_dispose(&text);
     text.limit = 16 * KIB;
     cr_assert_eq(hub_buf_add_text(&text, "", NULL), HUB_OK);
-    cr_assert_eq(hub_jobs_each(kit.catalog, kind, HUB_JOB_WAITING, add_job, &text, NULL), HUB_OK);
+    cr_assert_eq(hub_jobs_each(kit.truth, kind, HUB_JOB_WAITING, add_job, &text, NULL), HUB_OK);
     return text.data;
 }

@@ -12,6 +12,7 @@ struct kit {
     char folder[48];
     struct hub_roots roots;
     struct hub_catalog *catalog;
+    struct hub_truth *truth;
     struct hub_mirrors mirrors;
 };
 extern struct kit kit;

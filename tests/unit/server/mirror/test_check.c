@@ -35,7 +35,7 @@ TestSuite(check, .init = begin, .fini = kit_end);
 static enum hub_status ask(const char *spec, int64_t *id, struct hub_error *err)
 {
     HUB_CLEANUP(hub_json_decrefp) json_t *document = kit_json(spec);
-    return hub_check_ask(kit.catalog, document, id, err);
+    return hub_check_ask(kit.truth, kit.catalog, document, id, err);
 }
 
 Test(check, what_may_be_asked_for)
@@ -69,7 +69,7 @@ Test(check, what_may_be_asked_for)
         cr_expect_eq(ask(cases[i].spec, &id, &err), cases[i].st, "%s: %s", cases[i].spec, err.detail);
         if (!cases[i].target)
             continue;
-        cr_assert_eq(hub_job_find(kit.catalog, id, &job, NULL), HUB_OK);
+        cr_assert_eq(hub_job_find(kit.truth, id, &job, NULL), HUB_OK);
         cr_expect_str_eq(job.kind, "check");
         cr_expect_str_eq(job.target, cases[i].target);
         hub_job_dispose(&job);
@@ -81,7 +81,7 @@ Test(check, the_same_is_checked_once_at_a_time)
     int64_t first = 0, second = 0, other = 0;
     struct hub_job_row job;
     cr_assert_eq(ask("{'ids':['b-v0']}", &first, NULL), HUB_OK);
-    cr_assert_eq(hub_job_take(kit.catalog, &(struct hub_job_lane){.kind = "check"}, 30, &job, NULL), HUB_OK);
+    cr_assert_eq(hub_job_take(kit.truth, &(struct hub_job_lane){.kind = "check"}, 30, &job, NULL), HUB_OK);
     cr_expect_eq(ask("{'ids':['b-v0']}", &second, NULL), HUB_EXISTS);
     cr_expect_eq(second, first);
     cr_expect_eq(ask("{'ids':['D4RL/pen-v1']}", &other, NULL), HUB_OK);
@@ -99,10 +99,10 @@ Test(check, long_lists_of_ids_are_told_apart)
         json_array_append_new(json_object_get(two, "ids"),
                               json_string(i < 199 ? "D4RL/pen-v1" : "D4RL/door-v1"));
     }
-    cr_assert_eq(hub_check_ask(kit.catalog, one, &first, NULL), HUB_OK);
-    cr_assert_eq(hub_check_ask(kit.catalog, two, &second, NULL), HUB_OK);
+    cr_assert_eq(hub_check_ask(kit.truth, kit.catalog, one, &first, NULL), HUB_OK);
+    cr_assert_eq(hub_check_ask(kit.truth, kit.catalog, two, &second, NULL), HUB_OK);
     cr_expect_neq(first, second);
-    cr_assert_eq(hub_job_find(kit.catalog, first, &job, NULL), HUB_OK);
+    cr_assert_eq(hub_job_find(kit.truth, first, &job, NULL), HUB_OK);
     cr_expect_lt(strlen(job.target), 400);
     cr_expect_not_null(strstr(job.target, "(200 of them, "));
     hub_job_dispose(&job);

@@ -73,7 +73,7 @@ static void ask_for_six(const char *rule, const char *within)
                  i == 3 ? within : "");
         const struct hub_job_draft draft = {
             .kind = "transfer", .target = target, .rule = rule, .payload = payload};
-        cr_assert_eq(hub_jobs_add(kit.catalog, &draft, 1, &added, NULL), HUB_OK);
+        cr_assert_eq(hub_jobs_add(kit.truth, &draft, 1, &added, NULL), HUB_OK);
     }
 }
 
@@ -90,7 +90,7 @@ static bool are_running(const char *wanted)
     char targets[200];
     for (int i = 0; i < 1000; i++, usleep(10000)) {
         *targets = '\0';
-        cr_assert_eq(hub_jobs_each(kit.catalog, "transfer", HUB_JOB_RUNNING, add_target, targets, NULL),
+        cr_assert_eq(hub_jobs_each(kit.truth, "transfer", HUB_JOB_RUNNING, add_target, targets, NULL),
                      HUB_OK);
         if (strcmp(targets, wanted) == 0)
             return true;

@@ -10,7 +10,7 @@ TestSuite(listed, .init = kit_begin, .fini = kit_end);
 static struct hub_rule rule_of(const char *name)
 {
     struct hub_rule rule;
-    cr_assert_eq(hub_rule_find(kit.catalog, name, &rule, NULL), HUB_OK);
+    cr_assert_eq(hub_rule_find(kit.truth, name, &rule, NULL), HUB_OK);
     return rule;
 }
 

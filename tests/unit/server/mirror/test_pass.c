@@ -74,16 +74,15 @@ static enum hub_status pass(const char *rule, const char *const *items, struct h
     struct hub_mirror_work w = {.mirrors = &kit.mirrors, .remote = {.kind = &kind, .base = "test://there"}};
     listing = items;
     kit_told_count = kit_sweeps = 0;
-    cr_assert_eq(hub_rule_run(kit.catalog, rule, NULL), HUB_OK);
-    cr_assert_eq(hub_rules_due(kit.catalog, NULL), HUB_OK);
-    cr_assert_eq(hub_job_take(kit.catalog, &(struct hub_job_lane){.kind = "mirror"}, 30, &w.job, NULL),
-                 HUB_OK);
-    cr_assert_eq(hub_rule_find(kit.catalog, rule, &w.rule, NULL), HUB_OK);
+    cr_assert_eq(hub_rule_run(kit.truth, rule, NULL), HUB_OK);
+    cr_assert_eq(hub_rules_due(kit.truth, NULL), HUB_OK);
+    cr_assert_eq(hub_job_take(kit.truth, &(struct hub_job_lane){.kind = "mirror"}, 30, &w.job, NULL), HUB_OK);
+    cr_assert_eq(hub_rule_find(kit.truth, rule, &w.rule, NULL), HUB_OK);
     cr_assert_eq(hub_mirror_root(w.rule.spec, &kit.roots, &w.root, NULL), HUB_OK);
     w.kept_ms = INT64_MAX / 2; /* the lease is new */
     const enum hub_status st = hub_mirror_pass(&w, err);
     hub_mirror_let_go(&w);
-    cr_assert_eq(hub_job_end(kit.catalog, hub_job_lease(&w.job), HUB_JOB_DONE, 0, true, NULL, NULL), HUB_OK);
+    cr_assert_eq(hub_job_end(kit.truth, hub_job_lease(&w.job), HUB_JOB_DONE, 0, true, NULL, NULL), HUB_OK);
     hub_rule_dispose(&w.rule);
     hub_job_dispose(&w.job);
     return st;
@@ -108,9 +107,9 @@ static void copied(const char *rule, const char *remote, const char *id, const c
         .rule = rule, .remote = remote, .id = id, .revision = revision, .files = &one, .file_count = 1};
     snprintf(file, sizeof file, "root/%s/data/x", path);
     kit_write(file, "x");
-    cr_assert_eq(hub_job_begin(kit.catalog, &draft, 30, &lease, &err), HUB_OK, "%s", err.detail);
-    cr_assert_eq(hub_upstream_store(kit.catalog, lease, 0, path, &upstream, &err), HUB_OK, "%s", err.detail);
-    cr_assert_eq(hub_job_end(kit.catalog, lease, HUB_JOB_DONE, 0, true, NULL, NULL), HUB_OK);
+    cr_assert_eq(hub_job_begin(kit.truth, &draft, 30, &lease, &err), HUB_OK, "%s", err.detail);
+    cr_assert_eq(hub_upstream_store(kit.truth, lease, 0, path, &upstream, &err), HUB_OK, "%s", err.detail);
+    cr_assert_eq(hub_job_end(kit.truth, lease, HUB_JOB_DONE, 0, true, NULL, NULL), HUB_OK);
 }
 
 /* ---- what is fetched ---- */
@@ -177,8 +176,8 @@ Test(pass, the_same_copy_of_another_rule_is_kept)
         copied("other", cases[i].remote, "a-v0", "a-v0", "r1");
         pass_well("lab", one);
         cr_expect_eq(*kit_jobs("transfer") == '\0', cases[i].kept, "%zu", i);
-        cr_assert_eq(hub_rule_remove(kit.catalog, "other", NULL), HUB_OK);
-        cr_assert_eq(hub_rule_remove(kit.catalog, "lab", NULL), HUB_OK, "and its jobs");
+        cr_assert_eq(hub_rule_remove(kit.truth, "other", NULL), HUB_OK);
+        cr_assert_eq(hub_rule_remove(kit.truth, "lab", NULL), HUB_OK, "and its jobs");
         kit_put_rule("lab", "{'remote':'gcp://b'}");
     }
 }
@@ -290,7 +289,7 @@ static const char *const without_b[] = {"{'id':'D4RL/a-v0','revision':'r2'}", NU
 static bool is_gone(const char *path)
 {
     struct hub_upstream known;
-    cr_assert_eq(hub_upstream_find(kit.catalog, 0, path, false, &known, NULL), HUB_OK);
+    cr_assert_eq(hub_upstream_find(kit.truth, 0, path, false, &known, NULL), HUB_OK);
     const bool gone = known.gone_ms != 0;
     hub_upstream_dispose(&known);
     return gone;
@@ -317,7 +316,7 @@ Test(pass, a_rule_that_deletes_removes_its_copy_alone)
     copied("other", "test://there", "c-v0", "c-v0", "r1");
     pass_well("lab", without_b);
     cr_expect_not(kit_is_there("root/b-v0"));
-    cr_expect_eq(hub_upstream_find(kit.catalog, 0, "b-v0", false, &known, NULL), HUB_NOT_FOUND);
+    cr_expect_eq(hub_upstream_find(kit.truth, 0, "b-v0", false, &known, NULL), HUB_NOT_FOUND);
     cr_expect(kit_is_there("root/D4RL/a-v0/data/x"));
     cr_expect(kit_is_there("root/ours-v0/data/x"), "what people put there is theirs");
     cr_expect(kit_is_there("root/c-v0/data/x"), "another rule's");
@@ -336,10 +335,10 @@ static bool is_unlisted(const char *path)
 {
     struct hub_upstream known;
     struct hub_rule rule;
-    cr_assert_eq(hub_upstream_find(kit.catalog, 0, path, false, &known, NULL), HUB_OK);
+    cr_assert_eq(hub_upstream_find(kit.truth, 0, path, false, &known, NULL), HUB_OK);
     const bool unlisted = known.unlisted_ms != 0;
     hub_upstream_dispose(&known);
-    cr_assert_eq(hub_rule_find(kit.catalog, "lab", &rule, NULL), HUB_OK);
+    cr_assert_eq(hub_rule_find(kit.truth, "lab", &rule, NULL), HUB_OK);
     cr_expect_eq(rule.unlisted, unlisted);
     hub_rule_dispose(&rule);
     return unlisted;
@@ -399,7 +398,7 @@ Test(pass, what_is_not_known_to_be_gone_stays)
         is_closed = cases[i].closed;
         pass_well("lab", cases[i].items);
         cr_expect_eq(kit_is_there(below_root(cases[i].path)), cases[i].kept, "%zu", i);
-        cr_assert_eq(hub_rule_remove(kit.catalog, "lab", NULL), HUB_OK);
+        cr_assert_eq(hub_rule_remove(kit.truth, "lab", NULL), HUB_OK);
     }
 }
 
@@ -413,7 +412,7 @@ Test(pass, another_remote_or_prefix_removes_nothing)
         pass_well("lab", without_b);
         cr_expect(kit_is_there("root/b-v0/data/x"), "%zu", i);
         cr_expect(is_unlisted("b-v0"), "%zu", i);
-        cr_assert_eq(hub_rule_remove(kit.catalog, "lab", NULL), HUB_OK);
+        cr_assert_eq(hub_rule_remove(kit.truth, "lab", NULL), HUB_OK);
     }
 }
 

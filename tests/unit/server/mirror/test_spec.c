@@ -194,7 +194,7 @@ Test(spec, where_a_dataset_goes)
 static bool is_paused(const char *name)
 {
     struct hub_rule rule;
-    cr_assert_eq(hub_rule_find(kit.catalog, name, &rule, NULL), HUB_OK);
+    cr_assert_eq(hub_rule_find(kit.truth, name, &rule, NULL), HUB_OK);
     const bool paused = rule.paused;
     hub_rule_dispose(&rule);
     return paused;
@@ -205,17 +205,17 @@ Test(spec, acts)
     HUB_CLEANUP(hub_json_decrefp) json_t *spec = kit_json("{'remote':'gcp://b'}");
     struct hub_rule rule;
     kit_put_rule("mine", "{'remote':'gcp://b'}");
-    cr_assert_eq(hub_rule_put(kit.catalog, "filed", true, spec, NULL), HUB_OK);
-    cr_assert_eq(hub_mirror_act(kit.catalog, &kit.roots, "mine", "pause", NULL), HUB_OK);
+    cr_assert_eq(hub_rule_put(kit.truth, "filed", true, spec, NULL), HUB_OK);
+    cr_assert_eq(hub_mirror_act(kit.truth, &kit.roots, "mine", "pause", NULL), HUB_OK);
     cr_expect(is_paused("mine"));
-    cr_assert_eq(hub_mirror_act(kit.catalog, &kit.roots, "mine", "resume", NULL), HUB_OK);
+    cr_assert_eq(hub_mirror_act(kit.truth, &kit.roots, "mine", "resume", NULL), HUB_OK);
     cr_expect_not(is_paused("mine"));
-    cr_assert_eq(hub_mirror_act(kit.catalog, &kit.roots, "mine", "run", NULL), HUB_OK);
-    cr_assert_eq(hub_mirror_act(kit.catalog, &kit.roots, "mine", "remove", NULL), HUB_OK);
-    cr_expect_eq(hub_rule_find(kit.catalog, "mine", &rule, NULL), HUB_NOT_FOUND);
-    cr_expect_eq(hub_mirror_act(kit.catalog, &kit.roots, "filed", "remove", NULL), HUB_DENIED,
+    cr_assert_eq(hub_mirror_act(kit.truth, &kit.roots, "mine", "run", NULL), HUB_OK);
+    cr_assert_eq(hub_mirror_act(kit.truth, &kit.roots, "mine", "remove", NULL), HUB_OK);
+    cr_expect_eq(hub_rule_find(kit.truth, "mine", &rule, NULL), HUB_NOT_FOUND);
+    cr_expect_eq(hub_mirror_act(kit.truth, &kit.roots, "filed", "remove", NULL), HUB_DENIED,
                  "it is in a file");
-    cr_expect_eq(hub_mirror_act(kit.catalog, &kit.roots, "none", "run", NULL), HUB_NOT_FOUND);
+    cr_expect_eq(hub_mirror_act(kit.truth, &kit.roots, "none", "run", NULL), HUB_NOT_FOUND);
 }
 
 Test(spec, two_rules_over_one_place)
@@ -242,11 +242,11 @@ Test(spec, two_rules_over_one_place)
         kit_put_rule("first", cases[i].first);
         if (!json_object_get(second, "root"))
             json_object_set_new(second, "root", json_string(kit_path("root")));
-        cr_assert_eq(hub_mirror_overlap(kit.catalog, "second", second, note, NULL), HUB_OK);
+        cr_assert_eq(hub_mirror_overlap(kit.truth, "second", second, note, NULL), HUB_OK);
         cr_expect_eq(strncmp(note, "the rule 'first' copies gcp://a", 31) == 0, cases[i].meet, "%zu: %s", i,
                      note);
-        cr_assert_eq(hub_mirror_overlap(kit.catalog, "first", second, note, NULL), HUB_OK);
+        cr_assert_eq(hub_mirror_overlap(kit.truth, "first", second, note, NULL), HUB_OK);
         cr_expect_str_eq(note, "", "not itself");
-        cr_assert_eq(hub_rule_remove(kit.catalog, "first", NULL), HUB_OK);
+        cr_assert_eq(hub_rule_remove(kit.truth, "first", NULL), HUB_OK);
     }
 }

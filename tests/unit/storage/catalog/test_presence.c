@@ -1,7 +1,7 @@
 /* storage/catalog/presence.c: an emptied root and one that is not mounted. Another file system is one of
  * another number in hub.db. */
+#include "storage/catalog/hubdb.h"
 #include "storage/catalog/presence.h"
-#include "storage/catalog/truth.h"
 #include "storage/io/fs.h"
 #include "tests/support/catalog_draft.h"
 
@@ -10,6 +10,7 @@
 
 static char *state;
 static struct hub_catalog *catalog;
+static struct hub_truth *truth;
 static struct hub_roots roots;
 
 static const char *root_path(const char *name)
@@ -51,6 +52,8 @@ static void begin(void)
     DRAFT_OK(hub_roots_add(&roots, root_path(""), "main", err));
     const struct hub_catalog_options options = {.state = state, .roots = &roots};
     DRAFT_OK(hub_catalog_open(&options, &catalog, err));
+    const struct hub_truth_options own = {.state = state, .roots = &roots};
+    DRAFT_OK(hub_truth_open(&own, &truth, err));
     publish("lab/a-v0");
     publish("b-v0");
 }
@@ -58,6 +61,7 @@ static void begin(void)
 static void end(void)
 {
     hub_catalog_close(catalog);
+    hub_truth_close(truth);
     hub_roots_dispose(&roots);
     DRAFT_OK(hub_fs_remove(AT_FDCWD, state, err));
     free(state);
@@ -73,14 +77,14 @@ static void empty_it(void)
 
 static void lay_on_another_file_system(void)
 {
-    HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock(catalog);
-    DRAFT_OK(hub_db_exec(held->hub, "UPDATE roots SET device = device + 1", err));
+    HUB_CLEANUP(hub_truth_unlock) struct hub_truth *held = hub_truth_lock(truth);
+    DRAFT_OK(hub_db_exec(held->db, "UPDATE roots SET device = device + 1", err));
 }
 
 static bool is_missing(void)
 {
     struct hub_error err = {0};
-    const enum hub_status st = hub_presence_check(catalog, 0, &err);
+    const enum hub_status st = hub_presence_check(truth, catalog, &roots, 0, &err);
     cr_assert(!st || (st == HUB_IO && strcmp(err.problem, "root-missing") == 0), "%s", err.detail);
     cr_assert(!st || strstr(err.detail, "(main) had 2 datasets"), "%s", err.detail);
     return st != HUB_OK;
@@ -88,11 +92,11 @@ static bool is_missing(void)
 
 Test(presence, who_deletes_all_datasets_empties_the_root)
 {
-    DRAFT_OK(hub_presence_seen(catalog, 0, 2, err));
+    DRAFT_OK(hub_presence_seen(truth, &roots, 0, 2, err));
     cr_expect_not(is_missing());
     empty_it();
     cr_expect_not(is_missing(), "it is the same file system");
-    DRAFT_OK(hub_presence_seen(catalog, 0, 0, err));
+    DRAFT_OK(hub_presence_seen(truth, &roots, 0, 0, err));
     lay_on_another_file_system();
     cr_expect_not(is_missing(), "it had none");
 }
@@ -100,7 +104,7 @@ Test(presence, who_deletes_all_datasets_empties_the_root)
 Test(presence, where_the_hub_wrote_its_own_folder_stays)
 {
     make(".minari-hub");
-    DRAFT_OK(hub_presence_seen(catalog, 0, 2, err));
+    DRAFT_OK(hub_presence_seen(truth, &roots, 0, 2, err));
     empty_it();
     cr_expect_not(is_missing());
     drop(".minari-hub");
@@ -114,7 +118,7 @@ Test(presence, where_the_hub_wrote_its_own_folder_stays)
 Test(presence, another_file_system_without_any_of_its_datasets_is_not_the_root)
 {
     make(".minari-hub");
-    DRAFT_OK(hub_presence_seen(catalog, 0, 2, err));
+    DRAFT_OK(hub_presence_seen(truth, &roots, 0, 2, err));
     lay_on_another_file_system();
     cr_expect_not(is_missing(), "numbers of devices change");
     drop("lab");
@@ -123,7 +127,7 @@ Test(presence, another_file_system_without_any_of_its_datasets_is_not_the_root)
     cr_expect(is_missing(), "as after a mirror that filled the disk below the mount point");
     make("others-v0");
     cr_expect(is_missing());
-    DRAFT_OK(hub_presence_forget(catalog, 0, err));
+    DRAFT_OK(hub_presence_forget(truth, 0, err));
     cr_expect_not(is_missing(), "the admin says so");
 }
 
@@ -138,10 +142,10 @@ Test(presence, what_was_not_written_down_yet_is_in_the_catalogue)
 
 Test(presence, of_a_root_that_cannot_be_opened_others_report)
 {
-    DRAFT_OK(hub_presence_seen(catalog, 0, 2, err));
+    DRAFT_OK(hub_presence_seen(truth, &roots, 0, 2, err));
     drop("");
     cr_expect_not(is_missing());
-    DRAFT_OK(hub_presence_seen(catalog, 0, 0, err));
+    DRAFT_OK(hub_presence_seen(truth, &roots, 0, 0, err));
     make("");
     lay_on_another_file_system();
     cr_expect(is_missing(), "nothing was written down while it was away");

@@ -1,4 +1,5 @@
 /* Hashing on demand. */
+#include "storage/catalog/digests.h"
 #include "storage/catalog/write.h"
 #include "storage/scan/scan.h"
 #include "storage/text/time.h"
@@ -10,6 +11,7 @@ enum { PATIENCE_MS = 60000 };
 
 static char *root, *state;
 static struct hub_catalog *catalog;
+static struct hub_truth *truth;
 static struct hub_store *store;
 static struct hub_hasher *hasher;
 
@@ -23,8 +25,9 @@ static void set_up(void)
     hub_roots_dispose(&roots);
     cr_assert_eq(hub_roots_add(&roots, root, NULL, NULL), HUB_OK);
     cr_assert_eq(hub_catalog_open(&catalog_options, &catalog, NULL), HUB_OK);
+    cr_assert_eq(hub_truth_open(&(struct hub_truth_options){.state = state}, &truth, NULL), HUB_OK);
     cr_assert_eq(hub_store_open(&store_options, &store, NULL), HUB_OK);
-    cr_assert_eq(hub_hasher_start(catalog, store, false, &hasher, NULL), HUB_OK);
+    cr_assert_eq(hub_hasher_start(catalog, truth, store, false, &hasher, NULL), HUB_OK);
 }
 
 static void tear_down(void)
@@ -32,6 +35,7 @@ static void tear_down(void)
     hub_hasher_stop(hasher);
     hub_store_close(store);
     hub_catalog_close(catalog);
+    hub_truth_close(truth);
     scan_remove(root);
     scan_remove(state);
 }
@@ -51,7 +55,7 @@ static enum hub_status wait_for(const char *name, const struct hub_stamp *stamp,
 {
     const int64_t end_ms = hub_time_mono_ms() + PATIENCE_MS;
     enum hub_status st;
-    while ((st = hub_digest_find(catalog, 0, name, stamp, out, NULL)) && hub_time_mono_ms() < end_ms)
+    while ((st = hub_digest_find(truth, 0, name, stamp, out, NULL)) && hub_time_mono_ms() < end_ms)
         usleep(10000);
     return st;
 }
@@ -100,7 +104,7 @@ Test(hash, not_of_another_state)
     stamp.mtime_ns--;
     hub_hasher_want(hasher, 0, "a.txt", &stamp);
     settle();
-    cr_expect_eq(hub_digest_find(catalog, 0, "a.txt", &stamp, &found, NULL), HUB_NOT_FOUND);
+    cr_expect_eq(hub_digest_find(truth, 0, "a.txt", &stamp, &found, NULL), HUB_NOT_FOUND);
     hub_hasher_want(hasher, 0, "nothing", &stamp);
     for (unsigned i = 0; i < 3000; i++) { /* more than fit */
         char name[32];
@@ -108,7 +112,7 @@ Test(hash, not_of_another_state)
         hub_hasher_want(hasher, 0, name, &stamp);
     }
     settle();
-    cr_expect_eq(hub_digest_find(catalog, 0, "a.txt", &stamp, &found, NULL), HUB_NOT_FOUND);
+    cr_expect_eq(hub_digest_find(truth, 0, "a.txt", &stamp, &found, NULL), HUB_NOT_FOUND);
 }
 
 Test(hash, what_nobody_asked_for_while_idle)
@@ -129,7 +133,7 @@ Test(hash, what_nobody_asked_for_while_idle)
                                     .revision = ""};
     cr_assert_eq(hub_catalog_publish(catalog, &draft, NULL), HUB_OK);
     cr_assert_eq(hub_catalog_flush(catalog, NULL), HUB_OK);
-    cr_assert_eq(hub_hasher_start(catalog, store, true, &hasher, NULL), HUB_OK);
+    cr_assert_eq(hub_hasher_start(catalog, truth, store, true, &hasher, NULL), HUB_OK);
     cr_assert_eq(wait_for("set/b.bin", &files[1].stamp, &found), HUB_OK);
     cr_assert_eq(wait_for("set/a.bin", &files[0].stamp, &found), HUB_OK);
     cr_expect_str_eq(found.crc32c, "e3069283");
@@ -149,17 +153,17 @@ Test(hash, what_came_with_a_crc_alone)
     scan_write(root, "set/b.bin", "123456789");
     const struct hub_stamp a = stamp_of("set/a.bin"), b = stamp_of("set/b.bin");
     uint64_t seen = hub_hasher_finished(hasher);
-    cr_assert_eq(hub_digest_store(catalog, 0, "gone.bin", &a, &good, NULL), HUB_OK);
-    cr_assert_eq(hub_digest_store(catalog, 0, "set/a.bin", &a, &good, NULL), HUB_OK);
-    cr_assert_eq(hub_digest_store(catalog, 0, "set/b.bin", &b, &bad, NULL), HUB_OK);
+    cr_assert_eq(hub_digest_store(truth, 0, "gone.bin", &a, &good, NULL), HUB_OK);
+    cr_assert_eq(hub_digest_store(truth, 0, "set/a.bin", &a, &good, NULL), HUB_OK);
+    cr_assert_eq(hub_digest_store(truth, 0, "set/b.bin", &b, &bad, NULL), HUB_OK);
     hub_hasher_resume(hasher);
     for (unsigned i = 0; i < 3; i++)
         wait_for_one_more(&seen);
-    cr_assert_eq(hub_digest_find(catalog, 0, "set/a.bin", &a, &found, NULL), HUB_OK);
+    cr_assert_eq(hub_digest_find(truth, 0, "set/a.bin", &a, &found, NULL), HUB_OK);
     cr_expect_str_eq(found.sha256, "15e2b0d3c33891ebb0f1ef609ec419420c20e320ce94c65fbc8c3312448eb225");
     cr_expect_str_eq(found.crc32c, "e3069283");
     cr_expect_str_eq(found.md5, "");
-    cr_assert_eq(hub_digest_find(catalog, 0, "set/b.bin", &b, &found, NULL), HUB_OK);
+    cr_assert_eq(hub_digest_find(truth, 0, "set/b.bin", &b, &found, NULL), HUB_OK);
     cr_expect_str_eq(found.sha256, "", "it is not what came");
     cr_expect_str_eq(found.crc32c, "e3069284");
 }
@@ -171,10 +175,10 @@ Test(hash, what_an_earlier_start_left)
     hub_hasher_stop(hasher);
     scan_write(root, "a.bin", "123456789");
     const struct hub_stamp stamp = stamp_of("a.bin");
-    cr_assert_eq(hub_digest_store(catalog, 0, "a.bin", &stamp, &with_crc, NULL), HUB_OK);
-    cr_assert_eq(hub_hasher_start(catalog, store, false, &hasher, NULL), HUB_OK);
+    cr_assert_eq(hub_digest_store(truth, 0, "a.bin", &stamp, &with_crc, NULL), HUB_OK);
+    cr_assert_eq(hub_hasher_start(catalog, truth, store, false, &hasher, NULL), HUB_OK);
     uint64_t seen = 0;
     wait_for_one_more(&seen);
-    cr_assert_eq(hub_digest_find(catalog, 0, "a.bin", &stamp, &found, NULL), HUB_OK);
+    cr_assert_eq(hub_digest_find(truth, 0, "a.bin", &stamp, &found, NULL), HUB_OK);
     cr_expect_str_eq(found.sha256, "15e2b0d3c33891ebb0f1ef609ec419420c20e320ce94c65fbc8c3312448eb225");
 }

@@ -17,6 +17,7 @@ enum { PATIENCE_MS = 60000 };
 
 struct hub {
     struct hub_catalog *catalog;
+    struct hub_truth *truth;
     struct hub_store *store;
     struct hub_inspector *inspector;
     struct hub_scanner *scanner;
@@ -33,10 +34,13 @@ static void start(unsigned settle_ms, bool watch)
     cr_assert_eq(hub_roots_add(&roots, root, NULL, NULL), HUB_OK);
     const struct hub_catalog_options catalog = {.state = state};
     const struct hub_store_options store = {.roots = &roots, .state = state};
+    const struct hub_truth_options known = {.state = state};
+    cr_assert_eq(hub_truth_open(&known, &hub.truth, &err), HUB_OK, "%s", err.detail);
     cr_assert_eq(hub_catalog_open(&catalog, &hub.catalog, &err), HUB_OK, "%s", err.detail);
     cr_assert_eq(hub_store_open(&store, &hub.store, &err), HUB_OK, "%s", err.detail);
     hub.inspector = scan_inspector();
     const struct hub_scanner_options options = {.catalog = hub.catalog,
+                                                .truth = hub.truth,
                                                 .store = hub.store,
                                                 .inspector = hub.inspector,
                                                 .roots = &roots,
@@ -53,6 +57,7 @@ static void stop(void)
     hub_inspector_free(hub.inspector);
     hub_store_close(hub.store);
     hub_catalog_close(hub.catalog);
+    hub_truth_close(hub.truth);
     hub = (struct hub){0};
 }
 

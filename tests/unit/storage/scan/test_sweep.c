@@ -16,6 +16,7 @@ enum { PATIENCE_MS = 60000 };
 static char *top, *state;
 static struct hub_roots roots;
 static struct hub_catalog *catalog;
+static struct hub_truth *truth;
 static struct hub_store *store;
 static struct hub_inspector *inspector;
 static struct hub_scanner *scanner;
@@ -40,11 +41,14 @@ static void start(void)
     cr_assert_eq(hub_roots_add(&roots, in_top("disk"), "disk", NULL), HUB_OK);
     cr_assert_eq(hub_roots_add(&roots, in_top("other"), "other", NULL), HUB_OK);
     const struct hub_catalog_options options = {.state = state, .roots = &roots};
+    const struct hub_truth_options known = {.state = state, .roots = &roots};
+    cr_assert_eq(hub_truth_open(&known, &truth, &err), HUB_OK, "%s", err.detail);
     cr_assert_eq(hub_catalog_open(&options, &catalog, &err), HUB_OK, "%s", err.detail);
     cr_assert_eq(hub_store_open(&(struct hub_store_options){.roots = &roots, .state = state}, &store, &err),
                  HUB_OK);
     inspector = scan_inspector();
     const struct hub_scanner_options scan = {.catalog = catalog,
+                                             .truth = truth,
                                              .store = store,
                                              .inspector = inspector,
                                              .roots = &roots,
@@ -66,6 +70,7 @@ static void end(void)
     hub_inspector_free(inspector);
     hub_store_close(store);
     hub_catalog_close(catalog);
+    hub_truth_close(truth);
     hub_roots_dispose(&roots);
     scan_remove(top);
     scan_remove(state);

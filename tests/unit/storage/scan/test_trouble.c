@@ -15,6 +15,7 @@ enum { PATIENCE_MS = 60000 };
 
 static char *root, *state;
 static struct hub_catalog *catalog;
+static struct hub_truth *truth;
 static struct hub_store *store;
 static struct hub_inspector *inspector;
 static struct hub_scanner *scanner;
@@ -35,12 +36,15 @@ static void start(void)
     hub_roots_dispose(&roots);
     cr_assert_eq(hub_roots_add(&roots, root, NULL, NULL), HUB_OK);
     limits.program = HUB_PLANTED;
+    const struct hub_truth_options known = {.state = state};
+    cr_assert_eq(hub_truth_open(&known, &truth, &err), HUB_OK, "%s", err.detail);
     cr_assert_eq(hub_catalog_open(&(struct hub_catalog_options){.state = state}, &catalog, &err), HUB_OK,
                  "%s", err.detail);
     cr_assert_eq(hub_store_open(&(struct hub_store_options){.roots = &roots, .state = state}, &store, &err),
                  HUB_OK);
     cr_assert_eq(hub_inspector_new(&limits, &inspector, &err), HUB_OK, "%s", err.detail);
     const struct hub_scanner_options options = {.catalog = catalog,
+                                                .truth = truth,
                                                 .store = store,
                                                 .inspector = inspector,
                                                 .roots = &roots,
@@ -58,6 +62,7 @@ static void stop(void)
     hub_inspector_free(inspector);
     hub_store_close(store);
     hub_catalog_close(catalog);
+    hub_truth_close(truth);
     scanner = NULL;
 }
 
