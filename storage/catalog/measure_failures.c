@@ -1,5 +1,5 @@
-/* Parts whose measuring failed, in memory: see measures.h. There are none, or a few. */
-#include "storage/catalog/measures.h"
+/* Parts whose measuring failed, in memory: see measure_failures.h. There are none, or a few. */
+#include "storage/catalog/measure_failures.h"
 
 #include "storage/catalog/internal.h"
 #include "storage/text/time.h"

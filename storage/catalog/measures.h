@@ -8,11 +8,9 @@
 #define HUB_CATALOG_MEASURES_H
 
 #include "storage/catalog/dataset.h"
+#include "storage/catalog/measure_failures.h"
 #include "storage/model/findings.h"
 #include "storage/model/problem.h"
-
-/** How far the measuring of a part is. */
-enum hub_measured { HUB_MEASURED_NOTHING = 0, HUB_MEASURED_REWARDS, HUB_MEASURED_FIELDS, HUB_MEASURED_ALL };
 
 /** Of one part. `stamp` grows with each writing; 0: there was none. */
 struct hub_measured_state {
@@ -47,24 +45,6 @@ HUB_MUST_USE enum hub_status hub_measures_due(struct hub_catalog *catalog, enum 
 /** How many parts there are, and how many are as far. */
 HUB_MUST_USE enum hub_status hub_measures_count(struct hub_catalog *catalog, enum hub_measured how_far,
                                                 uint64_t *parts, uint64_t *done, struct hub_error *err);
-
-/**
- * A part could not be measured so far for trouble of this machine, as an I/O error: nobody is to wait for it,
- * until it succeeded as far. Kept in memory; safe from any thread.
- *
- * @return milliseconds for which it is not tried again, longer each time
- */
-int64_t hub_measures_fail(struct hub_catalog *catalog, const char *id, int64_t part,
-                          enum hub_measured how_far, const char *why);
-void hub_measures_succeed(struct hub_catalog *catalog, int64_t part, enum hub_measured how_far);
-/** How far a part could not be measured; 0: it did not fail. */
-enum hub_measured hub_measures_failed(const struct hub_catalog *catalog, int64_t part);
-/** It failed, and is not to be tried again yet. */
-bool hub_measures_rests(const struct hub_catalog *catalog, int64_t part, enum hub_measured how_far);
-/** Hand over the parts that failed, by the ids of their datasets. How many there are. `each` must not call
- * the catalogue. */
-typedef void (*hub_measure_failure_each)(void *user, const char *id, const char *why);
-uint32_t hub_measure_failures_each(struct hub_catalog *catalog, hub_measure_failure_each each, void *user);
 
 /** A blob of a part into `out`. HUB_NOT_FOUND. */
 HUB_MUST_USE enum hub_status hub_measures_read(const struct hub_state *state, uint32_t part, const char *name,
