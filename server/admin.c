@@ -3,6 +3,7 @@
 
 #include "server/control.h"
 #include "server/mirror_command.h"
+#include "server/service.h"
 #include "storage/text/number.h"
 #include "storage/text/time.h"
 #include "storage/text/uri.h"
@@ -19,14 +20,6 @@ int hub_admin_failed(enum hub_status st, const struct hub_error *err)
            : st == HUB_DENIED   ? HUB_EXIT_NOT_ALLOWED
            : st == HUB_NO_SPACE ? HUB_EXIT_NO_SPACE
                                 : HUB_EXIT_FAILED;
-}
-
-enum hub_status hub_admin_no_space(const char *state, uint64_t free_bytes, struct hub_error *err)
-{
-    return hub_fail(err, HUB_NO_SPACE,
-                    "the disk of %s is full (%" PRIu64 " KiB are free), so that not all that is found can be "
-                    "kept: make room there, or keep the state elsewhere with --state DIR, and scan again",
-                    state, free_bytes / KIB);
 }
 
 /* ---- reading documents ---- */
@@ -266,7 +259,7 @@ static int show_status(const struct hub_config *config, bool again)
         fputs("\033[H\033[2J", stdout);
     print_status(status);
     print_mirrors(status);
-    return fflush(stdout) ? HUB_EXIT_FAILED : 0;
+    return fflush(stdout) ? EXIT_FAILURE : 0;
 }
 
 /* For somebody who looks at a terminal until they have seen enough (Ctrl-C), or the hub ends. */
@@ -311,7 +304,7 @@ int hub_admin_problems(const struct hub_config *config)
         return print_json(all);
     json_array_foreach(all, i, problem) print_problem(problem);
     fprintf(stderr, "%zu problem%s\n", json_array_size(all), hub_plural(json_array_size(all)));
-    return fflush(stdout) ? HUB_EXIT_FAILED : 0;
+    return fflush(stdout) ? EXIT_FAILURE : 0;
 }
 
 static bool blocks_dataset(const json_t *problem)
@@ -331,7 +324,7 @@ static enum hub_status sweep(const char *state, const char *forget, json_t **sta
         HUB_TRY(hub_control_ask(state, false, "/api/v1/status", status, err));
         const json_t *now = json_object_get(*status, "inspection"), *disk = json_object_get(*status, "state");
         if (truth(disk, "full"))
-            return hub_admin_no_space(text(disk, "path"), (uint64_t)number(disk, "free"), err);
+            return hub_no_space(text(disk, "path"), (uint64_t)number(disk, "free"), err);
         if (number(now, "sweeps") > number(before, "sweeps") && truth(now, "idle"))
             return HUB_OK;
         hub_json_decrefp(status);

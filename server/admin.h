@@ -21,9 +21,6 @@ int hub_admin_problems(const struct hub_config *config);
 /** Have the hub on this state directory look through its directories, wait until it has, print the summary.
  *  HUB_NOT_FOUND: none runs there. */
 HUB_MUST_USE enum hub_status hub_admin_scan(const char *state, const char *forget, struct hub_error *err);
-/** HUB_NO_SPACE: what a scan says when the state's disk is full. */
-HUB_MUST_USE enum hub_status hub_admin_no_space(const char *state, uint64_t free_bytes,
-                                                struct hub_error *err);
 /** The code for an error, which is printed. */
 int hub_admin_failed(enum hub_status st, const struct hub_error *err);
 

@@ -6,7 +6,7 @@
 #include "server/control.h"
 #include "server/mirror/check.h"
 #include "server/mirror/mirror.h"
-#include "server/mirror_command.h"
+#include "server/mirror_options.h"
 #include "server/stores.h"
 #include "storage/text/number.h"
 #include "storage/text/time.h"

@@ -8,7 +8,7 @@
 #include "server/control.h"
 #include "server/http/stream.h"
 #include "server/routes.h"
-#include "server/serve.h"
+#include "server/service.h"
 #include "server/stores.h"
 #include "storage/catalog/presence.h"
 #include "storage/io/tar.h"

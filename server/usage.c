@@ -3,7 +3,7 @@
 
 #include "server/admin.h"
 #include "server/check_command.h"
-#include "server/mirror_command.h"
+#include "server/mirror_options.h"
 #include "server/tar_command.h"
 
 static const char summary[] = "serves directories of offline-RL and robot-learning datasets over HTTP";
