@@ -230,10 +230,18 @@ void hub_response_meter(struct hub_response *response, struct hub_budget *budget
 
 /* ---- a finished answer ---- */
 
+void hub_response_release(struct hub_response *response, uint64_t kept)
+{
+    if (kept >= response->reserved)
+        return;
+    hub_budget_give(response->budget, response->client, response->reserved - kept);
+    response->reserved = kept;
+}
+
 void hub_response_settle(struct hub_response *response, struct hub_budget *budget, uint32_t client)
 {
     const bool buffered = response->kind == HUB_BODY_BUFFER;
-    if (!budget || response->kind == HUB_BODY_FILE)
+    if (!budget || response->kind == HUB_BODY_FILE || response->kind == HUB_BODY_MADE)
         return;
     if (buffered)
         hub_buf_fit(&response->buffer, SLACK);
@@ -243,8 +251,7 @@ void hub_response_settle(struct hub_response *response, struct hub_budget *budge
         response->budget = budget;
         response->client = client;
         response->reserved = held;
-    } else if (held < response->reserved) {
-        hub_budget_give(response->budget, response->client, response->reserved - held);
-        response->reserved = held;
+    } else {
+        hub_response_release(response, held);
     }
 }

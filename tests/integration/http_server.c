@@ -204,6 +204,7 @@ static enum hub_status get_long(struct hub_request *request, struct hub_response
     struct digits *digits;
     if (!request->may_block)
         return HUB_AGAIN;
+    HUB_TRY(hub_budget_take(parts.budget, request, response, 2 * LONG_STRETCH, err));
     HUB_TRY(hub_new(&digits, 1, sizeof *digits, err));
     *digits = (struct digits){.maker = {more_digits, free_numbers},
                               .cancelled = request->parallel->cancelled,

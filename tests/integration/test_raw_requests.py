@@ -895,6 +895,16 @@ class LongBodies(MadeBodies):
                 sock.recv(1000)
         self.server.wait_for("/given-up", 20)
 
+    def test_memory_is_held_until_it_is_sent(self):
+        def used(size):
+            return b"minari_hub_memory_budget_used_bytes %d\n" % size in self.server.get("/metrics")[2]
+        until(lambda: used(0))
+        with self.server.connect() as sock:
+            sock.sendall(request("GET /long/3 HTTP/1.1", "Host: x"))
+            sock.recv(1000)
+            self.assertTrue(used(2 * self.STRETCH))
+        until(lambda: used(0))
+
     def test_the_end_of_the_server(self):
         with self.server.connect() as sock:
             sock.sendall(request("GET /long/3 HTTP/1.1", "Host: x"))

@@ -191,10 +191,13 @@ static enum hub_status answer_whole(const struct hub_tabled_request *asked, stru
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf all = HUB_BUF_INIT(WHOLE_BYTES + HUB_MADE_LIMIT);
     const struct hub_validators validators = {asked->etag, -1};
     struct hub_byte_range range = {0};
+    const uint64_t before = response->reserved;
     HUB_TRY(hub_budget_take(asked->request->app->budget, asked->request, response, 2 * WHOLE_BYTES, err));
     HUB_TRY(make_all(t, &all, whole, err));
-    if (!*whole)
+    if (!*whole) {
+        hub_response_release(response, before);
         return HUB_OK;
+    }
     HUB_TRY(hub_bytes_range(asked->request, &validators, all.size, response, &range, err));
     if (range.answered)
         return HUB_OK;

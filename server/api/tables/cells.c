@@ -258,8 +258,11 @@ static enum hub_status answer_whole(struct hub_request *request, struct hub_resp
                                     struct hub_cells *t, const char *etag, bool *whole, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf all = HUB_BUF_INIT(WHOLE_BYTES + HUB_MADE_LIMIT);
+    const uint64_t before = response->reserved;
     HUB_TRY(hub_budget_take(request->app->budget, request, response, 2 * WHOLE_BYTES, err));
     HUB_TRY(make_all(t, &all, whole, err));
+    if (!*whole)
+        hub_response_release(response, before);
     return *whole ? send_part(request, response, t, etag, hub_buf_view(&all), err) : rewind_cells(t, err);
 }
 

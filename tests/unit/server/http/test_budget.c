@@ -175,6 +175,27 @@ Test(budget, an_answer_holds_what_is_sent)
     hub_budget_free(budget);
 }
 
+Test(budget, what_is_made_as_it_is_sent_keeps_its_memory)
+{
+    struct hub_budget *budget = hub_budget_new(10 * MIB);
+    struct hub_request request = {.client = 1};
+    struct hub_response response;
+    uint64_t total;
+    hub_response_init(&response);
+    cr_assert_eq(hub_budget_take(budget, &request, &response, 2 * MIB, NULL), HUB_OK);
+    const uint64_t before = response.reserved;
+    cr_assert_eq(hub_budget_take(budget, &request, &response, 5 * MIB, NULL), HUB_OK);
+    hub_response_release(&response, before);
+    cr_assert_eq(hub_budget_used(budget, &total), 2 * MIB);
+    response.kind = HUB_BODY_MADE;
+    hub_response_settle(&response, budget, 1);
+    cr_assert_eq(hub_budget_used(budget, &total), 2 * MIB);
+    response.kind = HUB_BODY_NONE;
+    hub_response_dispose(&response);
+    cr_assert_eq(hub_budget_used(budget, &total), 0);
+    hub_budget_free(budget);
+}
+
 Test(budget, a_metered_buffer_grows_by_what_is_there)
 {
     struct hub_budget *budget = hub_budget_new(MIB);
