@@ -471,6 +471,13 @@ static enum hub_status requeue(struct hub_exchange *x)
     return HUB_AGAIN;
 }
 
+/* An open file may have been changed since its stamp was looked at: better no answer than a 200 that breaks off. */
+static enum hub_status check_file(const struct hub_response *response, struct hub_error *err)
+{
+    return response->kind == HUB_BODY_FILE && response->file ? hub_file_unchanged(response->file, err)
+                                                             : HUB_OK;
+}
+
 enum hub_status hub_exchange_run(struct hub_exchange *x)
 {
     if (atomic_load_explicit(&x->watch.abandoned, memory_order_relaxed)) {
@@ -507,6 +514,8 @@ enum hub_status hub_exchange_run(struct hub_exchange *x)
         return requeue(x);
     if (st == HUB_AGAIN)
         st = hub_fail_as(&x->error, HUB_IO, "internal", "the handler would block where it may");
+    if (!st)
+        st = check_file(&x->response, &x->error);
     if (!st && x->names_server && !x->is_known_name)
         st = hub_response_private(&x->response, &x->error);
     if (st)

@@ -4,12 +4,15 @@
 #include "server/http/log.h"
 #include "storage/text/time.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -305,6 +308,20 @@ static enum hub_status get_file(struct hub_request *request, struct hub_response
         (unsigned long long)(response->offset + response->length - 1), (unsigned long long)size);
 }
 
+/* It is changed between the moment it was opened and the first byte of the answer. */
+static enum hub_status get_changed(struct hub_request *request, struct hub_response *response,
+                                   struct hub_error *err)
+{
+    static atomic_int seconds;
+    HUB_TRY(get_file(request, response, err));
+    const struct timespec then = {.tv_sec = 1000 + atomic_fetch_add(&seconds, 1)};
+    char path[40];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", response->file->fd); /* which may be a path alone */
+    return utimensat(AT_FDCWD, path, (struct timespec[2]){then, then}, 0)
+               ? hub_fail_errno(err, errno, "'%s'", parts.file)
+               : HUB_OK;
+}
+
 static const struct hub_route routes[] = {
     {"GET", "/small", get_small, "small", 0, HUB_FOR_ALL, 0},
     {"GET", "/hello", get_hello, "hello", 0, HUB_FOR_ALL, 0},
@@ -325,6 +342,7 @@ static const struct hub_route routes[] = {
     {"GET", "/datasets/{id}", get_missing, "dataset", 0, HUB_FOR_ALL, 0},
     {"GET", "/datasets/{id}/files/{path}", get_path, "path", 0, HUB_FOR_ALL, 0},
     {"GET", "/file", get_file, "file", 0, HUB_FOR_ALL, 0},
+    {"GET", "/changed", get_changed, "changed", 0, HUB_FOR_ALL, 0},
     {"GET", "/metrics", get_metrics, "metrics", 0, HUB_FOR_PROBES, 0},
     {"GET", "/readyz", get_ready, "readyz", 0, HUB_FOR_PROBES, 0},
     {NULL, NULL, NULL, NULL, 0, false, 0},

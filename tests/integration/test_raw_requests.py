@@ -760,6 +760,12 @@ class Files(unittest.TestCase):
         self.assertEqual(server.get("/file")[2], self.content)
         self.assertEqual(server.stop(), 0)
 
+    def test_one_that_was_changed_before_its_first_byte(self):
+        """No answer that breaks off: nothing of it was sent yet."""
+        status, headers, body = self.server.get("/changed")
+        self.assertEqual((status, json.loads(body)["type"]), (503, "urn:minari-hub:dataset-changing"))
+        self.assertIn("retry-after", headers)
+
     def test_unsatisfiable_and_unmodified(self):
         self.assertEqual(self.server.get("/file", "Range: bytes=999999999-\r\n")[0], 416)
         self.assertEqual(self.server.get("/file", 'If-None-Match: "file-1"\r\n')[0::2], (304, b""))
