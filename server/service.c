@@ -248,6 +248,23 @@ static enum hub_status start_control(struct hub_service *service, const struct h
     return hub_http_start(&options, &app->control, err);
 }
 
+static void log_damaged(void *user, const char *id, const char *detail)
+{
+    hub_announce_mirror(user, &(struct hub_mirror_event){HUB_CHECK_DAMAGED, "", id, detail});
+}
+
+static enum hub_status start_hasher(struct hub_app *app, const struct hub_config *config, bool idle,
+                                    struct hub_error *err)
+{
+    const struct hub_hasher_options options = {.catalog = app->catalog,
+                                               .truth = app->truth,
+                                               .store = app->store,
+                                               .idle = idle,
+                                               .damaged = log_damaged,
+                                               .user = app};
+    return config->hash == HUB_HASH_OFF ? HUB_OK : hub_hasher_start(&options, &app->hasher, err);
+}
+
 /* What imports left that were killed. */
 static void tidy_roots(const struct hub_roots *roots)
 {
@@ -267,9 +284,7 @@ enum hub_status hub_service_open(struct hub_service *service, const struct hub_c
     HUB_TRY(hub_allocated(app->budget, err));
     HUB_TRY(hub_service_open_storage(service, config, err));
     HUB_TRY(hub_lru_new(DOCUMENT_BYTES, &app->documents, err));
-    if (config->hash != HUB_HASH_OFF)
-        HUB_TRY(hub_hasher_start(app->catalog, app->truth, app->store, config->hash == HUB_HASH_IDLE,
-                                 &app->hasher, err));
+    HUB_TRY(start_hasher(app, config, config->hash == HUB_HASH_IDLE, err));
     HUB_TRY(hub_service_start_scanner(service, config, false, err));
     tidy_roots(app->roots);
     HUB_TRY(start_mirrors(app, config, err));
@@ -354,8 +369,8 @@ enum hub_status hub_without_sockets(const struct hub_config *config,
     enum hub_status st = hub_allocated(app->budget, err);
     if (!st)
         st = hub_service_open_storage(&service, config, err);
-    if (!st && config->hash != HUB_HASH_OFF)
-        st = hub_hasher_start(app->catalog, app->truth, app->store, false, &app->hasher, err);
+    if (!st)
+        st = start_hasher(app, config, false, err);
     if (!st)
         st = hub_service_start_scanner(&service, config, true, err);
     if (!st)

@@ -3,6 +3,7 @@
  * wanted again by the next request. What came with a CRC-32C alone gets its SHA-256 without being asked for, once
  * the catalogue did not change for a while, in a part of the time. Where it also hashes while it is idle, one pass
  * over the catalogue follows; what is wanted comes before the next block of such files. */
+#include "storage/catalog/damage.h"
 #include "storage/catalog/digests.h"
 #include "storage/scan/state.h"
 #include "storage/scan/sums.h"
@@ -10,7 +11,9 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { MAX_WANTED = 1024, QUIET_MS = 1000 };
@@ -27,9 +30,7 @@ struct hash_request {
 };
 
 struct hub_hasher {
-    struct hub_catalog *catalog;
-    struct hub_truth *truth;
-    struct hub_store *store;
+    struct hub_hasher_options options;
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t wake, done;
@@ -42,7 +43,6 @@ struct hub_hasher {
     atomic_uint_fast64_t hashed; /* bytes of it */
     atomic_bool stop;
 
-    bool idle;    /* hashes what nobody asked for, too */
     bool resumed; /* files came that have no SHA-256; by the lock. What follows is the thread's own: */
     bool behind;  /* there may be such files ... */
     struct hub_unhashed at; /* ... after this one */
@@ -88,6 +88,74 @@ static enum hub_status read_all(struct hub_hasher *h, const struct hash_request 
     return HUB_OK;
 }
 
+/* Of the dataset that a file lies in; both "" where none is known. */
+struct place {
+    char *id, *folder;
+};
+
+static void place_dispose(struct place *place)
+{
+    free(place->id);
+    free(place->folder);
+}
+
+static void find_place(struct hub_hasher *h, const struct hash_request *w, struct place *out)
+{
+    HUB_CLEANUP(hub_snapshot_putp)
+    const struct hub_snapshot *snapshot = hub_catalog_snapshot(h->options.catalog);
+    const struct hub_summary *best = NULL;
+    for (uint32_t i = 0; i < snapshot->count; i++) {
+        const struct hub_summary *s = snapshot->summaries[i];
+        if (s->root == w->root && s->status != HUB_DATASET_REMOTE && hub_path_below(w->path, s->path) &&
+            (!best || strlen(s->path) > strlen(best->path)))
+            best = s;
+    }
+    out->id = strdup(best ? best->id : "");
+    out->folder = strdup(best ? best->path : "");
+}
+
+static void describe(const struct hub_file_digests *known, const struct hub_file_digests *is, const char *id,
+                     char out[700])
+{
+    const bool sha256 = *known->sha256 && strcmp(known->sha256, is->sha256) != 0,
+               crc32c = !sha256 && *known->crc32c && strcmp(known->crc32c, is->crc32c) != 0;
+    snprintf(out, 700,
+             "its bytes are not what they were, though nobody changed it (%s %.16s, it was %.16s);"
+             " `minari-hub check --repair %.300s` fetches again what a rule copied",
+             sha256   ? "SHA-256"
+             : crc32c ? "CRC-32C"
+                      : "MD5",
+             sha256   ? is->sha256
+             : crc32c ? is->crc32c
+                      : is->md5,
+             sha256   ? known->sha256
+             : crc32c ? known->crc32c
+                      : known->md5,
+             id);
+}
+
+/* It had these digests at this stamp: what a check does with such a file. */
+static enum hub_status quarantine(struct hub_hasher *h, const struct hash_request *w,
+                                  const struct hub_file_digests *known, const struct hub_file_digests *is,
+                                  struct hub_error *err)
+{
+    HUB_CLEANUP(place_dispose) struct place place = {0};
+    char why[700];
+    find_place(h, w, &place);
+    HUB_TRY(hub_allocated(place.id && place.folder, err));
+    describe(known, is, place.id, why);
+    const struct hub_damage damage = {
+        .root = w->root, .path = w->path, .dataset = place.folder, .stamp = w->stamp, .why = why};
+    HUB_TRY(hub_damage_put(h->options.truth, &damage, err));
+    if (h->options.damaged) {
+        HUB_CLEANUP(hub_freep) char *detail = NULL;
+        if (asprintf(&detail, "%s: %s", w->path, why) < 0)
+            detail = NULL;
+        h->options.damaged(h->options.user, place.id, detail ? detail : why);
+    }
+    return hub_fail(err, HUB_CORRUPT, "the file is not what it was");
+}
+
 /* What came with the file from where it was copied stays what it has to agree with. */
 static enum hub_status hash_open(struct hub_hasher *h, const struct hash_request *w, struct hub_file *file,
                                  const struct hub_file_digests *known, struct hub_error *err)
@@ -97,20 +165,23 @@ static enum hub_status hash_open(struct hub_hasher *h, const struct hash_request
     HUB_TRY(hub_file_sums_begin(&sums, known, err));
     HUB_TRY(read_all(h, w, file, &sums, err));
     HUB_TRY(hub_file_unchanged(file, err));
-    HUB_TRY(hub_file_sums_end(&sums, &digests, err));
-    return hub_digest_store(h->truth, w->root, w->path, &w->stamp, &digests, err);
+    const enum hub_status st = hub_file_sums_end(&sums, &digests, err);
+    if (st == HUB_CORRUPT)
+        return quarantine(h, w, known, &digests, err);
+    HUB_TRY(st);
+    return hub_digest_store(h->options.truth, w->root, w->path, &w->stamp, &digests, err);
 }
 
-/* A failure leaves the digests unknown; whoever wants them asks again. */
+/* A failure leaves the digests unknown; whoever wants them asks again. What is damaged is not opened again. */
 static void hash(struct hub_hasher *h, const struct hash_request *w)
 {
     const struct hub_file_ref ref = {.root = w->root, .path = w->path, .expect = &w->stamp};
     struct hub_file_digests known = {0};
     struct hub_file *file = NULL;
-    const enum hub_status st = hub_digest_find(h->truth, w->root, w->path, &w->stamp, &known, NULL);
+    const enum hub_status st = hub_digest_find(h->options.truth, w->root, w->path, &w->stamp, &known, NULL);
     if (st)
         known = (struct hub_file_digests){0};
-    if ((known.sha256[0] && known.crc32c[0]) || hub_file_get(h->store, &ref, &file, NULL))
+    if ((known.sha256[0] && known.crc32c[0]) || hub_file_get(h->options.store, &ref, &file, NULL))
         return;
     (void)!hash_open(h, w, file, &known, NULL);
     hub_file_put(file);
@@ -153,7 +224,8 @@ static bool next_file(struct hub_hasher *h, const struct hub_summary *summary, s
 {
     HUB_CLEANUP(hub_dataset_putp) const struct hub_dataset *dataset = NULL;
     bool found = false;
-    if (summary->status == HUB_DATASET_REMOTE || hub_dataset_get(h->catalog, summary, true, &dataset, NULL))
+    if (summary->status == HUB_DATASET_REMOTE ||
+        hub_dataset_get(h->options.catalog, summary, true, &dataset, NULL))
         return false;
     while (!found && h->file < dataset->file_count && !h->stop) {
         const struct hub_dataset_file *file = &dataset->files[h->file++];
@@ -162,8 +234,8 @@ static bool next_file(struct hub_hasher *h, const struct hub_summary *summary, s
                                      .stamp = file->stamp,
                                      .path = hub_path_join(summary->path, file->path),
                                      .unasked = true};
-        found = out->path &&
-                hub_digest_find(h->truth, out->root, out->path, &out->stamp, &known, NULL) == HUB_NOT_FOUND;
+        found = out->path && hub_digest_find(h->options.truth, out->root, out->path, &out->stamp, &known,
+                                             NULL) == HUB_NOT_FOUND;
         if (!found)
             free(out->path);
     }
@@ -186,7 +258,7 @@ static bool is_quiet(struct hub_hasher *h, const struct hub_snapshot *snapshot)
 /* The next file that has other digests and no SHA-256: each once. One that is gone or another by now stays behind. */
 static bool next_behind(struct hub_hasher *h, struct hash_request *out)
 {
-    h->behind = h->behind && !hub_digest_unhashed(h->truth, &h->at, NULL);
+    h->behind = h->behind && !hub_digest_unhashed(h->options.truth, &h->at, NULL);
     if (!h->behind)
         return false;
     *out = (struct hash_request){
@@ -197,12 +269,13 @@ static bool next_behind(struct hub_hasher *h, struct hash_request *out)
 /* No lock held. */
 static bool next_unasked(struct hub_hasher *h, struct hash_request *out)
 {
-    HUB_CLEANUP(hub_snapshot_putp) const struct hub_snapshot *snapshot = hub_catalog_snapshot(h->catalog);
-    if ((!h->idle && !h->behind) || !is_quiet(h, snapshot))
+    HUB_CLEANUP(hub_snapshot_putp)
+    const struct hub_snapshot *snapshot = hub_catalog_snapshot(h->options.catalog);
+    if ((!h->options.idle && !h->behind) || !is_quiet(h, snapshot))
         return false;
     if (next_behind(h, out))
         return true;
-    if (!h->idle || h->through)
+    if (!h->options.idle || h->through)
         return false;
     for (; h->summary < snapshot->count && !h->stop; h->summary++, h->file = 0)
         if (next_file(h, snapshot->summaries[h->summary], out))
@@ -214,7 +287,7 @@ static bool next_unasked(struct hub_hasher *h, struct hash_request *out)
 /* Until something is wanted; where it hashes while idle, a moment. */
 static void rest(struct hub_hasher *h)
 {
-    if (!h->idle && !h->behind) {
+    if (!h->options.idle && !h->behind) {
         pthread_cond_wait(&h->wake, &h->lock);
         return;
     }
@@ -255,16 +328,12 @@ static void *run(void *arg)
     return NULL;
 }
 
-enum hub_status hub_hasher_start(struct hub_catalog *catalog, struct hub_truth *truth,
-                                 struct hub_store *store, bool idle, struct hub_hasher **out,
+enum hub_status hub_hasher_start(const struct hub_hasher_options *options, struct hub_hasher **out,
                                  struct hub_error *err)
 {
     struct hub_hasher *h = calloc(1, sizeof *h);
     HUB_TRY(hub_allocated(h, err));
-    h->catalog = catalog;
-    h->truth = truth;
-    h->store = store;
-    h->idle = idle;
+    h->options = *options;
     h->resumed = true; /* what an earlier call left */
     pthread_mutex_init(&h->lock, NULL);
     pthread_cond_init(&h->wake, NULL);

@@ -116,10 +116,18 @@ void hub_scanner_jobs(struct hub_scanner *scanner, hub_scan_job_each each, void 
 /* ---- hashing (hash.c) ---- */
 
 struct hub_hasher;
-/** @param idle  while nothing is wanted, hash the files of all datasets that have no digests yet */
-HUB_MUST_USE enum hub_status hub_hasher_start(struct hub_catalog *catalog, struct hub_truth *truth,
-                                              struct hub_store *store, bool idle, struct hub_hasher **out,
-                                              struct hub_error *err);
+struct hub_hasher_options {
+    struct hub_catalog *catalog;
+    struct hub_truth *truth;
+    struct hub_store *store;
+    bool idle; /* while nothing is wanted, hash the files of all datasets that have no digests yet */
+    /** NULL, or a file is not what its digests say, though nobody changed it: it is not served any more (damage.h). `id`
+     * of its dataset, or "". Called on the hasher's thread. */
+    void (*damaged)(void *user, const char *id, const char *detail);
+    void *user;
+};
+HUB_MUST_USE enum hub_status hub_hasher_start(const struct hub_hasher_options *options,
+                                              struct hub_hasher **out, struct hub_error *err);
 void hub_hasher_stop(struct hub_hasher *hasher);
 /** The file being hashed and those that wait. NULL is fine: there are none. */
 void hub_hasher_jobs(struct hub_hasher *hasher, hub_scan_job_each each, void *user);

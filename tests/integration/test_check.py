@@ -225,6 +225,30 @@ def test_what_is_not_hashed_yet_is_mended(place, bucket):
         assert check(place, "--json", DOOR)["damaged"] == 0
 
 
+def test_what_is_damaged_when_it_is_hashed_later_is_not_served(place, bucket):
+    """The CRC-32C that came with it says so at once, in one line of the log; a check finds out where it is whole after all."""
+    big, file = DOOR + "/data/big.bin", DATA + "/files/data/big.bin"
+    with here(place, "--sweep", "1s") as hub:
+        mirrored(place, hub)
+        until(lambda: hub.dataset(DOOR).get("content"))
+    truth(place, "UPDATE digests SET sha256 = '', crc32c = '00000001' WHERE path = ?", big)
+    lines = 0
+    for _ in range(2):  # another start says nothing new
+        with here(place, "--sweep", "1s") as hub:
+            hub.wait_indexed()
+            until(lambda: hub.get(file).status == 422)
+            assert hub.dataset(DOOR)["damaged"] == 1
+            assert truth(place, "SELECT sha256 FROM digests WHERE path = ?", big) == [("",)]
+            assert "was 00000001" in truth(place, "SELECT why FROM damaged WHERE path = ?", big)[0][0]
+            lines += hub.text_log().count("file-damaged")
+    assert lines == 1
+    with here(place, "--sweep", "1s") as hub:
+        hub.wait_indexed()
+        assert check(place, "--json", DOOR)["damaged"] == 0  # the rule knows what the bucket said
+        until(lambda: hub.dataset(DOOR).get("content"))
+        assert hub.get(file).body == BIG
+
+
 def test_what_lies_in_a_tree_that_was_copied_is_mended(place, bucket):
     """A bucket of plain files is one copy; the hub finds datasets in it, which have its origin."""
     rng, root = random.Random(7), os.path.join(place, "here")

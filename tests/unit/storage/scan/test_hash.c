@@ -1,4 +1,5 @@
 /* Hashing on demand. */
+#include "storage/catalog/damage.h"
 #include "storage/catalog/digests.h"
 #include "storage/catalog/write.h"
 #include "storage/scan/scan.h"
@@ -15,19 +16,37 @@ static struct hub_truth *truth;
 static struct hub_store *store;
 static struct hub_hasher *hasher;
 
+static char told[1000]; /* of what is damaged */
+static unsigned tellings;
+
+static void tell(void *user, const char *id, const char *detail)
+{
+    (void)user;
+    tellings++;
+    snprintf(told, sizeof told, "%s|%s", id, detail);
+}
+
+static void start(bool idle)
+{
+    const struct hub_hasher_options options = {
+        .catalog = catalog, .truth = truth, .store = store, .idle = idle, .damaged = tell};
+    cr_assert_eq(hub_hasher_start(&options, &hasher, NULL), HUB_OK);
+}
+
 static void set_up(void)
 {
     root = scan_directory();
     state = scan_directory();
     static struct hub_roots roots;
     const struct hub_catalog_options catalog_options = {.state = state};
-    const struct hub_store_options store_options = {.roots = &roots, .state = state};
+    struct hub_store_options store_options = {.roots = &roots, .state = state, .admit = hub_damage_admit};
     hub_roots_dispose(&roots);
     cr_assert_eq(hub_roots_add(&roots, root, NULL, NULL), HUB_OK);
     cr_assert_eq(hub_catalog_open(&catalog_options, &catalog, NULL), HUB_OK);
     cr_assert_eq(hub_truth_open(&(struct hub_truth_options){.state = state}, &truth, NULL), HUB_OK);
+    store_options.user = truth;
     cr_assert_eq(hub_store_open(&store_options, &store, NULL), HUB_OK);
-    cr_assert_eq(hub_hasher_start(catalog, truth, store, false, &hasher, NULL), HUB_OK);
+    start(false);
 }
 
 static void tear_down(void)
@@ -133,7 +152,7 @@ Test(hash, what_nobody_asked_for_while_idle)
                                     .revision = ""};
     cr_assert_eq(hub_catalog_publish(catalog, &draft, NULL), HUB_OK);
     cr_assert_eq(hub_catalog_flush(catalog, NULL), HUB_OK);
-    cr_assert_eq(hub_hasher_start(catalog, truth, store, true, &hasher, NULL), HUB_OK);
+    start(true);
     cr_assert_eq(wait_for("set/b.bin", &files[1].stamp, &found), HUB_OK);
     cr_assert_eq(wait_for("set/a.bin", &files[0].stamp, &found), HUB_OK);
     cr_expect_str_eq(found.crc32c, "e3069283");
@@ -166,6 +185,14 @@ Test(hash, what_came_with_a_crc_alone)
     cr_assert_eq(hub_digest_find(truth, 0, "set/b.bin", &b, &found, NULL), HUB_OK);
     cr_expect_str_eq(found.sha256, "", "it is not what came");
     cr_expect_str_eq(found.crc32c, "e3069284");
+    cr_expect_eq(hub_damage_admit(truth, 0, "set/a.bin", &a, NULL), HUB_OK);
+    cr_expect_eq(hub_damage_admit(truth, 0, "set/b.bin", &b, NULL), HUB_CORRUPT);
+    cr_expect(strstr(told, "|set/b.bin: its bytes are not what they were"), "%s", told);
+    cr_expect(strstr(told, "(CRC-32C e3069283, it was e3069284)"), "%s", told);
+    hub_hasher_want(hasher, 0, "set/b.bin", &b);
+    wait_for_one_more(&seen);
+    cr_expect_eq(tellings, 1, "once");
+    cr_expect_eq(hub_damage_each(truth, 0, NULL, NULL, NULL), 1);
 }
 
 Test(hash, what_an_earlier_start_left)
@@ -176,7 +203,7 @@ Test(hash, what_an_earlier_start_left)
     scan_write(root, "a.bin", "123456789");
     const struct hub_stamp stamp = stamp_of("a.bin");
     cr_assert_eq(hub_digest_store(truth, 0, "a.bin", &stamp, &with_crc, NULL), HUB_OK);
-    cr_assert_eq(hub_hasher_start(catalog, truth, store, false, &hasher, NULL), HUB_OK);
+    start(false);
     uint64_t seen = 0;
     wait_for_one_more(&seen);
     cr_assert_eq(hub_digest_find(truth, 0, "a.bin", &stamp, &found, NULL), HUB_OK);
