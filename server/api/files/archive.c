@@ -198,10 +198,15 @@ static enum hub_status end_file(struct archive *a)
     if (a->summed != entry->stamp.size)
         return HUB_CHANGED;
     HUB_TRY(hub_file_unchanged(a->file, NULL));
-    HUB_TRY(hub_file_sums_end(&a->sums, &kept->digests, NULL));
+    const enum hub_status st = hub_file_sums_end(&a->sums, &kept->digests, NULL);
     kept->stamp = entry->stamp;
     kept->path = hub_path_join(a->dataset->summary->path, entry->path);
     HUB_TRY(hub_allocated(kept->path, NULL));
+    if (st) { /* the hasher finds so too, and says it */
+        hub_hasher_want(a->app->hasher, a->dataset->summary->root, kept->path, &entry->stamp);
+        free((char *)kept->path);
+        return st;
+    }
     a->kept_bytes += a->summed;
     return ++a->kept_count == KEPT || a->kept_bytes >= KEPT_BYTES ? store_kept(a) : HUB_OK;
 }
