@@ -222,6 +222,13 @@ static enum hub_status ready(const struct hub_transfer *t, void *user, struct hu
     return hub_mirror_keep_now(user, err);
 }
 
+/* Nobody changed it since. */
+static bool is_as_it_came(const struct stat *st, const struct hub_origin *from)
+{
+    const struct hub_stamp stamp = hub_stamp_of(st);
+    return stamp.size == from->size && (int64_t)stamp.mtime_ns == from->modified_ns;
+}
+
 /* What was hashed while it came is not hashed again; what was not, soon is. Links have new stamps: they are taken here
  * as well. */
 static enum hub_status keep_digests(const struct hub_mirror_work *w, const struct hub_transfer *t,
@@ -238,7 +245,7 @@ static enum hub_status keep_digests(const struct hub_mirror_work *w, const struc
         struct stat st;
         char *path = hub_path_join(t->target, from->path);
         if (!path || hub_roots_open(o->roots, w->root, path, O_PATH, &fd, NULL) || fstat(fd, &st) ||
-            (uint64_t)st.st_size != from->size) {
+            !is_as_it_came(&st, from)) {
             free(path);
             continue;
         }
