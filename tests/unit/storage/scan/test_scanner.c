@@ -408,7 +408,8 @@ Test(scanner, a_damaged_part_is_inspected_again)
     hub_db_close(db);
     start(0, false);
     settle();
-    cr_expect_eq(inspected(), 0);
+    before = inspected();
+    cr_expect_eq(before, 0);
     expect_status("door-human-v0", HUB_DATASET_READY);
     cr_expect_eq(ask_episode(1), HUB_CORRUPT); /* once: each such query asks for an inspection */
     until(is_inspected_again);
