@@ -70,7 +70,7 @@ def read_all(sock, quiet=0.4, answers=1, head=False):
         if sum(whole for _, whole in split(data, head)) >= answers:
             sock.settimeout(quiet)
         try:
-            piece = sock.recv(65536)
+            piece = sock.recv(4 << 20)  # all that came is looked through again with each piece
         except socket.timeout:
             break
         except ConnectionResetError:
