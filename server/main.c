@@ -1,9 +1,9 @@
 /* minari-hub: the commands. */
-#include "server/admin.h"
-#include "server/check_command.h"
-#include "server/mirror_command.h"
-#include "server/serve.h"
-#include "server/tar_command.h"
+#include "server/commands/admin.h"
+#include "server/commands/check_command.h"
+#include "server/commands/mirror_command.h"
+#include "server/commands/serve.h"
+#include "server/commands/tar_command.h"
 #include "server/usage.h"
 #include "server/versions.h"
 

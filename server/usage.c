@@ -1,10 +1,10 @@
 /* --help, the man page and the completions of minari-hub: one table of commands, and that of the settings. */
 #include "server/usage.h"
 
-#include "server/admin.h"
-#include "server/check_command.h"
-#include "server/mirror_options.h"
-#include "server/tar_command.h"
+#include "server/commands/admin.h"
+#include "server/commands/check_command.h"
+#include "server/commands/tar_command.h"
+#include "server/service/mirror_options.h"
 
 static const char summary[] = "serves directories of offline-RL and robot-learning datasets over HTTP";
 

@@ -2,7 +2,7 @@
 #ifndef HUB_SERVER_USAGE_H
 #define HUB_SERVER_USAGE_H
 
-#include "server/config.h"
+#include "server/config/config.h"
 
 /** Of a command; of the whole program where that is NULL or none. */
 void hub_help(FILE *out, const char *command);

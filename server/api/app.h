@@ -4,10 +4,10 @@
 
 #include "server/http/http.h"
 #include "storage/catalog/catalog.h"
-#include "storage/catalog/truth.h"
 #include "storage/io/fs.h"
+#include "storage/measurer/measure.h"
 #include "storage/rows/context.h"
-#include "storage/scan/measure.h"
+#include "storage/truth/truth.h"
 
 #include <stdatomic.h>
 

@@ -4,10 +4,10 @@
 #include "server/api/reply.h"
 
 #include "storage/base/lru.h"
-#include "storage/catalog/damage.h"
-#include "storage/catalog/digests.h"
-#include "storage/catalog/measures.h"
-#include "storage/catalog/upstream.h"
+#include "storage/episodes/measures.h"
+#include "storage/truth/damage.h"
+#include "storage/truth/digests.h"
+#include "storage/truth/upstream.h"
 
 #include <stdio.h>
 #include <stdlib.h>

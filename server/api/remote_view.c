@@ -5,7 +5,7 @@
 #include "storage/base/digest.h"
 #include "storage/base/hex.h"
 #include "storage/base/lru.h"
-#include "storage/catalog/digests.h"
+#include "storage/truth/digests.h"
 
 #include <stdlib.h>
 

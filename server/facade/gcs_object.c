@@ -6,12 +6,12 @@
 #include "server/api/files/listing.h"
 #include "storage/base/digest.h"
 #include "storage/base/hex.h"
-#include "storage/catalog/digests.h"
 #include "storage/ids/spell.h"
 #include "storage/text/base64.h"
 #include "storage/text/number.h"
 #include "storage/text/time.h"
 #include "storage/text/uri.h"
+#include "storage/truth/digests.h"
 
 #include <inttypes.h>
 #include <limits.h>

@@ -1,4 +1,4 @@
-/** What other protocols ask of the hub; their rows are in server/routes.c. */
+/** What other protocols ask of the hub; their rows are in server/service/routes.c. */
 #ifndef HUB_FACADE_HANDLERS_H
 #define HUB_FACADE_HANDLERS_H
 

@@ -5,8 +5,8 @@
 #include "server/mirror/listed.h"
 #include "storage/base/digest.h"
 #include "storage/base/lru.h"
-#include "storage/catalog/upstream.h"
 #include "storage/ids/hf_cache.h"
+#include "storage/truth/upstream.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #include "server/facade/kept.h"
 
 #include "server/api/ready.h"
-#include "storage/catalog/digests.h"
+#include "storage/truth/digests.h"
 
 enum { KEPT_PAGE = 0x70616765 }; /* among what is kept ready in app->documents */
 

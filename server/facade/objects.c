@@ -9,10 +9,10 @@
 #include "storage/base/digest.h"
 #include "storage/base/lru.h"
 #include "storage/base/order.h"
-#include "storage/catalog/digests.h"
 #include "storage/ids/hf_cache.h"
 #include "storage/rows/open.h"
 #include "storage/text/time.h"
+#include "storage/truth/digests.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
 
 #include "server/api/remote_view.h"
 #include "server/api/resolve.h"
-#include "storage/catalog/digests.h"
+#include "storage/truth/digests.h"
 
 struct hub_objects_order;
 

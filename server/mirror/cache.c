@@ -6,10 +6,10 @@
 #include "server/mirror/readers.h"
 #include "server/mirror/removal.h"
 #include "server/mirror/work.h"
-#include "storage/catalog/upstream.h"
 #include "storage/io/fs.h"
 #include "storage/text/number.h"
 #include "storage/text/time.h"
+#include "storage/truth/upstream.h"
 
 #include <stdio.h>
 #include <stdlib.h>

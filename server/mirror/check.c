@@ -6,13 +6,13 @@
 #include "server/mirror/work.h"
 #include "storage/base/digest.h"
 #include "storage/base/order.h"
-#include "storage/catalog/damage.h"
-#include "storage/catalog/digests.h"
-#include "storage/catalog/upstream.h"
 #include "storage/text/number.h"
 #include "storage/text/time.h"
 #include "storage/transfer/mend.h"
 #include "storage/transfer/record.h"
+#include "storage/truth/damage.h"
+#include "storage/truth/digests.h"
+#include "storage/truth/upstream.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,8 +6,8 @@
 #define HUB_MIRROR_CHECK_H
 
 #include "storage/catalog/catalog.h"
-#include "storage/catalog/truth.h"
 #include "storage/text/json.h"
+#include "storage/truth/truth.h"
 
 /**
  * Ask for one. The spec: {"ids": [id or glob], left out: all; "repair": true; "rate": bytes a second}.

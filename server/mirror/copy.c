@@ -3,14 +3,14 @@
 #include "server/mirror/listed.h"
 #include "server/mirror/spec.h"
 #include "server/mirror/work.h"
-#include "storage/catalog/damage.h"
-#include "storage/catalog/digests.h"
-#include "storage/catalog/upstream.h"
 #include "storage/io/fs.h"
 #include "storage/text/number.h"
 #include "storage/transfer/record.h"
 #include "storage/transfer/spaces.h"
 #include "storage/transfer/transfer.h"
+#include "storage/truth/damage.h"
+#include "storage/truth/digests.h"
+#include "storage/truth/upstream.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -2,9 +2,9 @@
 #ifndef HUB_MIRROR_DOCUMENT_H
 #define HUB_MIRROR_DOCUMENT_H
 
-#include "storage/catalog/rules.h"
 #include "storage/io/roots.h"
 #include "storage/text/json.h"
+#include "storage/truth/rules.h"
 
 /** @param local  for the admin of this machine: with paths, and errors in full
  *  @param note   what its maker should know, or "" */

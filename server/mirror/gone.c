@@ -3,8 +3,8 @@
 
 #include "server/mirror/removal.h"
 #include "storage/base/order.h"
-#include "storage/catalog/presence.h"
-#include "storage/catalog/upstream.h"
+#include "storage/scan/presence.h"
+#include "storage/truth/upstream.h"
 
 #include <stdio.h>
 

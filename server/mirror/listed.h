@@ -5,7 +5,7 @@
 #ifndef HUB_MIRROR_LISTED_H
 #define HUB_MIRROR_LISTED_H
 
-#include "storage/catalog/rules.h"
+#include "storage/truth/rules.h"
 
 struct hub_mirrors;
 

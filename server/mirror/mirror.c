@@ -6,10 +6,10 @@
 #include "server/mirror/listed.h"
 #include "server/mirror/spec.h"
 #include "server/mirror/work.h"
-#include "storage/catalog/damage.h"
-#include "storage/catalog/presence.h"
 #include "storage/io/fs.h"
+#include "storage/scan/presence.h"
 #include "storage/text/time.h"
+#include "storage/truth/damage.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

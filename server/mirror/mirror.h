@@ -5,8 +5,8 @@
 #ifndef HUB_MIRROR_MIRROR_H
 #define HUB_MIRROR_MIRROR_H
 
-#include "storage/catalog/rules.h"
 #include "storage/scan/scan.h"
+#include "storage/truth/rules.h"
 
 struct hub_mirrors;
 

@@ -5,10 +5,10 @@
 #include "server/mirror/spec.h"
 #include "server/mirror/work.h"
 #include "storage/base/order.h"
-#include "storage/catalog/upstream.h"
 #include "storage/ids/id.h"
 #include "storage/model/record.h"
 #include "storage/transfer/publish.h"
+#include "storage/truth/upstream.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* Removing a copy: see removal.h. */
 #include "server/mirror/removal.h"
 
-#include "storage/catalog/presence.h"
-#include "storage/catalog/upstream.h"
+#include "storage/scan/presence.h"
 #include "storage/transfer/publish.h"
+#include "storage/truth/upstream.h"
 
 static enum hub_status withdraw(const struct hub_mirrors_options *o, uint32_t root, const char *path,
                                 const struct hub_upstream *known, struct hub_error *err)

@@ -2,10 +2,10 @@
 #include "server/mirror/spec.h"
 
 #include "storage/base/order.h"
-#include "storage/catalog/presence.h"
 #include "storage/ids/id.h"
 #include "storage/ids/spell.h"
 #include "storage/remote/remote.h"
+#include "storage/scan/presence.h"
 
 #include <ctype.h>
 #include <inttypes.h>

@@ -14,10 +14,10 @@
 #ifndef HUB_MIRROR_SPEC_H
 #define HUB_MIRROR_SPEC_H
 
-#include "storage/catalog/rules.h"
 #include "storage/io/roots.h"
 #include "storage/remote/remote.h"
 #include "storage/text/json.h"
+#include "storage/truth/rules.h"
 
 /** Check what was asked for, fill in the root, and `every` where it is left out. HUB_INVALID names the member as the
  * error's parameter. */

@@ -3,8 +3,8 @@
 #define HUB_MIRROR_WORK_H
 
 #include "server/mirror/mirror.h"
-#include "storage/catalog/upstream.h"
 #include "storage/remote/remote.h"
+#include "storage/truth/upstream.h"
 
 #include <limits.h>
 #include <pthread.h>

@@ -5,10 +5,10 @@
 
 #include "storage/base/lru.h"
 #include "storage/catalog/catalog.h"
-#include "storage/catalog/db.h"
-#include "storage/catalog/readers.h"
 #include "storage/catalog/write.h"
 #include "storage/io/fs.h"
+#include "storage/sqlite/db.h"
+#include "storage/sqlite/readers.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -4,9 +4,9 @@
  * the index is damaged, `damaged` is written, and the next start builds it again. Side data that no part owns
  * (a publication that never happened) is deleted at the start. */
 #include "storage/catalog/internal.h"
-#include "storage/catalog/open_db.h"
 #include "storage/catalog/schema.h"
 #include "storage/io/state_dir.h"
+#include "storage/sqlite/open_db.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,7 +4,7 @@
  * names one state of it. */
 #include "storage/catalog/schema.h"
 
-#include "storage/catalog/open_db.h"
+#include "storage/sqlite/open_db.h"
 
 #include <dirent.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef HUB_CATALOG_SCHEMA_H
 #define HUB_CATALOG_SCHEMA_H
 
-#include "storage/catalog/db.h"
+#include "storage/sqlite/db.h"
 
 /** File name of the index in the state directory. It has the format's number, so that an index of another
  * format lies beside it, untouched. */

@@ -6,9 +6,9 @@
 #ifndef HUB_PROGRAM_CLI_H
 #define HUB_PROGRAM_CLI_H
 
+#include "storage/discover/discover.h"
 #include "storage/ids/version.h"
 #include "storage/inspect/inspect.h"
-#include "storage/scan/discover.h"
 #include "storage/text/json.h"
 #include "storage/worker/format.h"
 

@@ -1,6 +1,6 @@
 /* The datasets at a path: discovered as the hub does it, then reported on in order. */
+#include "storage/discover/claim.h"
 #include "storage/program/cli.h"
-#include "storage/scan/claim.h"
 
 #include <errno.h>
 #include <libgen.h>

@@ -7,8 +7,8 @@
 
 #include "storage/base/parallel.h"
 #include "storage/catalog/catalog.h"
-#include "storage/catalog/truth.h"
 #include "storage/read/read.h"
+#include "storage/truth/truth.h"
 
 /** What is no longer as it was indexed. */
 enum hub_rows_change { HUB_ROWS_FILE_CHANGED, HUB_ROWS_SIDE_LOST };

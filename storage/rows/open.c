@@ -1,7 +1,7 @@
 /* Files of a dataset: see open.h. */
 #include "storage/rows/open.h"
 
-#include "storage/catalog/damage.h"
+#include "storage/truth/damage.h"
 
 enum hub_status hub_files_path(const struct hub_dataset *dataset, const struct hub_dataset_file *file,
                                char out[PATH_MAX], struct hub_error *err)

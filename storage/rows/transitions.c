@@ -8,7 +8,7 @@
  */
 #include "storage/rows/transitions.h"
 
-#include "storage/catalog/episode_reader.h"
+#include "storage/episodes/episode_reader.h"
 
 #include <stdio.h>
 #include <stdlib.h>

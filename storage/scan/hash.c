@@ -3,11 +3,11 @@
  * wanted again by the next request. What came with a CRC-32C alone gets its SHA-256 without being asked for, once
  * the catalogue did not change for a while, in a part of the time. Where it also hashes while it is idle, one pass
  * over the catalogue follows; what is wanted comes before the next block of such files. */
-#include "storage/catalog/damage.h"
-#include "storage/catalog/digests.h"
 #include "storage/scan/state.h"
 #include "storage/scan/sums.h"
 #include "storage/text/time.h"
+#include "storage/truth/damage.h"
+#include "storage/truth/digests.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

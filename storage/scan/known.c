@@ -1,8 +1,8 @@
 /* The datasets that are known: a table by id, the queue of those to inspect, and what names a state of
  * one. */
-#include "storage/catalog/digests.h"
 #include "storage/scan/state.h"
 #include "storage/text/time.h"
+#include "storage/truth/digests.h"
 
 #include <stdlib.h>
 

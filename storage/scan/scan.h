@@ -15,8 +15,8 @@
 #define HUB_SCAN_SCAN_H
 
 #include "storage/catalog/catalog.h"
-#include "storage/catalog/truth.h"
 #include "storage/read/read.h"
+#include "storage/truth/truth.h"
 
 struct hub_scanner;
 
@@ -76,7 +76,7 @@ struct hub_scan_progress {
     char current[256];    /* a dataset being inspected, or the directory being looked at */
     char trouble[256];    /* why the last sweep ended early, or empty */
     uint64_t
-        roots_missing; /* a bit a root: it had datasets and is not mounted: see storage/catalog/presence.h */
+        roots_missing; /* a bit a root: it had datasets and is not mounted: see storage/scan/presence.h */
     bool no_space;     /* the state's disk had no room for what was found last */
 };
 

@@ -2,12 +2,12 @@
 #ifndef HUB_SCAN_STATE_H
 #define HUB_SCAN_STATE_H
 
-#include "storage/catalog/digests.h"
 #include "storage/catalog/write.h"
-#include "storage/scan/discover.h"
+#include "storage/discover/discover.h"
+#include "storage/discover/places.h"
 #include "storage/scan/locks.h"
-#include "storage/scan/places.h"
 #include "storage/scan/scan.h"
+#include "storage/truth/digests.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

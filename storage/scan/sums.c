@@ -1,7 +1,7 @@
 /* Digests of a file: see sums.h. */
 #include "storage/scan/sums.h"
 
-#include "storage/catalog/digests.h"
+#include "storage/truth/digests.h"
 
 enum hub_status hub_file_sums_begin(struct hub_file_sums *sums, const struct hub_file_digests *known,
                                     struct hub_error *err)

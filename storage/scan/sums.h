@@ -4,7 +4,7 @@
 
 #include "storage/base/digest.h"
 #include "storage/catalog/catalog.h"
-#include "storage/catalog/digests.h"
+#include "storage/truth/digests.h"
 
 /** Zeroed or disposed ones may be disposed again; begin and then add, end. */
 struct hub_file_sums {

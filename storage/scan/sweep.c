@@ -3,8 +3,8 @@
  * pending); what is gone is removed. */
 #include "storage/scan/state.h"
 
-#include "storage/catalog/presence.h"
 #include "storage/ids/revision.h"
+#include "storage/scan/presence.h"
 #include "storage/text/time.h"
 
 #include <stdio.h>

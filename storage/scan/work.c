@@ -1,12 +1,12 @@
 /* Inspecting: a thread takes a dataset, asks for its plan, and its parts are then inspected by all threads
  * that have nothing better to do. Whoever ends the last part compares the files once more and publishes.
  * Parts that the index has already (same name, files, hint and drivers) are kept. */
-#include "storage/scan/claim.h"
+#include "storage/discover/claim.h"
 #include "storage/scan/side.h"
 #include "storage/scan/state.h"
 
-#include "storage/catalog/digests.h"
 #include "storage/text/time.h"
+#include "storage/truth/digests.h"
 
 #include <fcntl.h>
 #include <stdio.h>

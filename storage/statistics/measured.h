@@ -2,7 +2,7 @@
 #ifndef HUB_STATISTICS_MEASURED_H
 #define HUB_STATISTICS_MEASURED_H
 
-#include "storage/catalog/episode_reader.h"
+#include "storage/episodes/episode_reader.h"
 #include "storage/measure/measure.h"
 
 /** Bytes an episode that a series takes, and what is done with it. */

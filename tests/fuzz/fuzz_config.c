@@ -1,5 +1,5 @@
 /* A configuration file. Whatever is accepted must print, and be accepted again as printed. */
-#include "server/config.h"
+#include "server/config/config.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>

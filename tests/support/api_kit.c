@@ -1,6 +1,6 @@
 /* See api_kit.h. The datasets are inspected by the real inspector. */
 #include "tests/support/api_kit.h"
-#include "server/routes.h"
+#include "server/service/routes.h"
 #include "storage/base/lru.h"
 #include "storage/io/roots.h"
 #include "storage/read/read.h"

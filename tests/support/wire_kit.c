@@ -1,7 +1,7 @@
 /* See wire_kit.h. */
 #include "tests/support/wire_kit.h"
-#include "server/routes.h"
-#include "storage/catalog/digests.h"
+#include "server/service/routes.h"
+#include "storage/truth/digests.h"
 #include "tests/support/scan_root.h"
 
 #include <criterion/criterion.h>

@@ -4,8 +4,8 @@
 #include "server/api/app.h"
 #include "server/api/resolve.h"
 #include "storage/base/order.h"
-#include "storage/catalog/damage.h"
 #include "storage/ids/id.h"
+#include "storage/truth/damage.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -7,14 +7,14 @@
 #include "storage/statistics/distribution.h"
 
 #include "storage/base/digest.h"
-#include "storage/catalog/damage.h"
-#include "storage/catalog/digests.h"
-#include "storage/catalog/upstream.h"
 #include "storage/ids/revision.h"
 #include "storage/ids/version.h"
 #include "storage/model/known.h"
 #include "storage/model/problem.h"
 #include "storage/text/time.h"
+#include "storage/truth/damage.h"
+#include "storage/truth/digests.h"
+#include "storage/truth/upstream.h"
 
 #include <limits.h>
 #include <stdio.h>

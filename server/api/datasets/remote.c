@@ -6,7 +6,7 @@
 #include "server/api/ready.h"
 #include "server/api/reply.h"
 #include "server/mirror/peek.h"
-#include "storage/catalog/rules.h"
+#include "storage/truth/rules.h"
 
 static void write_origin(struct hub_json *json, struct hub_truth *truth, const struct hub_summary *summary)
 {

@@ -2,7 +2,7 @@
 #include "server/api/episodes/chosen.h"
 
 #include "server/api/episodes/episodes_asked.h"
-#include "storage/catalog/episode_reader.h"
+#include "storage/episodes/episode_reader.h"
 #include "storage/text/uri.h"
 
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include "server/api/episodes/chosen.h"
 #include "server/api/episodes/coverage.h"
 #include "server/api/tables/cells.h"
-#include "storage/catalog/episode_reader.h"
+#include "storage/episodes/episode_reader.h"
 
 #include <stdlib.h>
 

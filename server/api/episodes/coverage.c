@@ -5,7 +5,7 @@
 #include "server/api/episodes/known.h"
 #include "server/api/tables/cells.h"
 #include "server/api/work.h"
-#include "storage/catalog/episode_reader.h"
+#include "storage/episodes/episode_reader.h"
 #include "storage/statistics/measured.h"
 #include "storage/text/time.h"
 

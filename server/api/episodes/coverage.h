@@ -3,7 +3,7 @@
 #define HUB_API_EPISODES_COVERAGE_H
 
 #include "server/api/resolve.h"
-#include "storage/catalog/measures.h"
+#include "storage/episodes/measures.h"
 
 struct hub_coverage {
     uint64_t parts, of_parts, episodes, of, rows, of_rows;

@@ -1,7 +1,7 @@
 /* Mistaken names: see known.h. */
 #include "server/api/episodes/known.h"
 
-#include "storage/catalog/known.h"
+#include "storage/episodes/known.h"
 #include "storage/text/json.h"
 
 #include <stdio.h>

@@ -11,13 +11,13 @@
 #include "storage/rows/open.h"
 
 #include "storage/base/order.h"
-#include "storage/catalog/damage.h"
 #include "storage/ids/spell.h"
 #include "storage/io/tar.h"
 #include "storage/scan/sums.h"
 #include "storage/text/json.h"
 #include "storage/transfer/private.h"
 #include "storage/transfer/record.h"
+#include "storage/truth/damage.h"
 
 #include <inttypes.h>
 #include <stdio.h>

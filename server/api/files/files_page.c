@@ -5,8 +5,8 @@
 #include "server/api/files/listing.h"
 #include "server/api/reply.h"
 #include "server/api/tables/lines.h"
-#include "storage/catalog/digests.h"
 #include "storage/ids/spell.h"
+#include "storage/truth/digests.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,10 +2,10 @@
 #include "server/api/files/listing.h"
 
 #include "server/api/put.h"
-#include "storage/catalog/damage.h"
-#include "storage/catalog/digests.h"
 #include "storage/rows/open.h"
 #include "storage/text/time.h"
+#include "storage/truth/damage.h"
+#include "storage/truth/digests.h"
 
 static const struct {
     const char *suffix, *type;

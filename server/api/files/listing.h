@@ -4,8 +4,8 @@
 
 #include "server/api/document_cache.h"
 #include "storage/catalog/dataset.h"
-#include "storage/catalog/digests.h"
 #include "storage/text/json.h"
+#include "storage/truth/digests.h"
 
 /** The media type of a file, by its name. */
 const char *hub_file_type(const char *path);

@@ -2,10 +2,10 @@
 #include "server/api/operations/alerts.h"
 
 #include "server/mirror/document.h"
-#include "storage/catalog/damage.h"
-#include "storage/catalog/measures.h"
+#include "storage/episodes/measures.h"
 #include "storage/text/number.h"
 #include "storage/text/time.h"
+#include "storage/truth/damage.h"
 
 #include <assert.h>
 #include <errno.h>

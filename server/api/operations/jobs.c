@@ -9,7 +9,7 @@
 #include "server/mirror/check.h"
 #include "server/mirror/document.h"
 #include "server/mirror/mirror.h"
-#include "storage/catalog/jobs.h"
+#include "storage/truth/jobs.h"
 
 #include <inttypes.h>
 #include <stdio.h>

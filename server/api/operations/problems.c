@@ -6,9 +6,9 @@
 #include "server/api/operations/alerts.h"
 #include "server/api/put.h"
 #include "server/api/resolve.h"
-#include "storage/catalog/damage.h"
 #include "storage/ids/id.h"
 #include "storage/model/problem.h"
+#include "storage/truth/damage.h"
 
 #include <inttypes.h>
 #include <stdio.h>

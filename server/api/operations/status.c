@@ -5,9 +5,9 @@
 #include "server/api/operations/process.h"
 #include "server/api/put.h"
 #include "server/mirror/mirror.h"
-#include "storage/catalog/measures.h"
-#include "storage/catalog/presence.h"
+#include "storage/episodes/measures.h"
 #include "storage/io/fs.h"
+#include "storage/scan/presence.h"
 #include "storage/text/time.h"
 
 struct totals {

@@ -13,7 +13,7 @@
 #include "server/api/rows/step_where.h"
 #include "server/api/rows/tabled.h"
 #include "server/api/rows/zipped.h"
-#include "storage/catalog/episode_reader.h"
+#include "storage/episodes/episode_reader.h"
 #include "storage/rows/transitions.h"
 
 #include <inttypes.h>

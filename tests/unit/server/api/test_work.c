@@ -1,6 +1,6 @@
 /* How the work of each route ends when its client has left; every route has an entry here. */
 #include "server/api/work.h"
-#include "server/routes.h"
+#include "server/service/routes.h"
 #include "tests/support/api_kit.h"
 
 #include <criterion/criterion.h>

@@ -2,7 +2,7 @@
 #include "kit.h"
 
 #include "server/mirror/spec.h"
-#include "storage/catalog/upstream.h"
+#include "storage/truth/upstream.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -2,11 +2,11 @@
 #include "tests/support/catalog_draft.h"
 
 #include "storage/catalog/blobs.h"
-#include "storage/catalog/digests.h"
-#include "storage/catalog/hubdb.h"
 #include "storage/catalog/schema.h"
 #include "storage/io/fs.h"
 #include "storage/io/state_dir.h"
+#include "storage/truth/digests.h"
+#include "storage/truth/hubdb.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>

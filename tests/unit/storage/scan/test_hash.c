@@ -1,9 +1,9 @@
 /* Hashing on demand. */
-#include "storage/catalog/damage.h"
-#include "storage/catalog/digests.h"
 #include "storage/catalog/write.h"
 #include "storage/scan/scan.h"
 #include "storage/text/time.h"
+#include "storage/truth/damage.h"
+#include "storage/truth/digests.h"
 #include "tests/support/scan_root.h"
 
 #include <criterion/criterion.h>

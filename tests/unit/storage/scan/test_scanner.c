@@ -1,10 +1,10 @@
 /* The scanner with the real inspector over temporary roots: what is listed, what is inspected again, what
  * waits. */
-#include "storage/catalog/db.h"
 #include "storage/catalog/schema.h"
 #include "storage/catalog/write.h"
 #include "storage/read/read.h"
 #include "storage/scan/scan.h"
+#include "storage/sqlite/db.h"
 #include "storage/text/time.h"
 #include "tests/support/scan_root.h"
 #include "tests/support/snapshot.h"

@@ -1,7 +1,7 @@
 /* What the hub says of itself: status, problems, jobs, health, the contract. */
-#include "storage/catalog/db.h"
 #include "storage/catalog/schema.h"
 #include "storage/catalog/write.h"
+#include "storage/sqlite/db.h"
 #include "tests/support/api_kit.h"
 
 #include <criterion/criterion.h>

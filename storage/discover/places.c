@@ -1,0 +1,50 @@
+/* A set of directories: see places.h. */
+#include "storage/discover/places.h"
+
+#include <stdlib.h>
+
+static struct hub_place_slot *slot_of(const struct hub_places *set, uint64_t device, uint64_t inode)
+{
+    uint64_t h = (inode ^ device * 0x9E3779B97F4A7C15U) * 0xFF51AFD7ED558CCDU;
+    size_t slot = (h ^ h >> 32) & (set->capacity - 1);
+    while (set->slots[slot].used && (set->slots[slot].device != device || set->slots[slot].inode != inode))
+        slot = (slot + 1) & (set->capacity - 1);
+    return &set->slots[slot];
+}
+
+static enum hub_status grow(struct hub_places *set, struct hub_error *err)
+{
+    if (set->count * 2 < set->capacity)
+        return HUB_OK;
+    struct hub_places larger = {.count = set->count, .capacity = set->capacity ? set->capacity * 2 : 64};
+    HUB_TRY(hub_new(&larger.slots, larger.capacity, sizeof *larger.slots, err));
+    for (size_t i = 0; i < set->capacity; i++)
+        if (set->slots[i].used)
+            *slot_of(&larger, set->slots[i].device, set->slots[i].inode) = set->slots[i];
+    free(set->slots);
+    *set = larger;
+    return HUB_OK;
+}
+
+enum hub_status hub_places_add(struct hub_places *set, uint64_t device, uint64_t inode, bool *added,
+                               struct hub_error *err)
+{
+    HUB_TRY(grow(set, err));
+    struct hub_place_slot *slot = slot_of(set, device, inode);
+    *added = !slot->used;
+    if (!slot->used)
+        *slot = (struct hub_place_slot){device, inode, true};
+    set->count += *added;
+    return HUB_OK;
+}
+
+bool hub_places_has(const struct hub_places *set, uint64_t device, uint64_t inode)
+{
+    return set->capacity && slot_of(set, device, inode)->used;
+}
+
+void hub_places_dispose(struct hub_places *set)
+{
+    free(set->slots);
+    *set = (struct hub_places){0};
+}

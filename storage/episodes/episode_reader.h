@@ -1,0 +1,62 @@
+/**
+ * What is known of single episodes, out of the columns of their parts: the blobs that were last looked into stay
+ * at hand. Of one thread, and of a state that outlives it.
+ */
+#ifndef HUB_EPISODES_EPISODE_READER_H
+#define HUB_EPISODES_EPISODE_READER_H
+
+#include "storage/catalog/columns.h"
+#include "storage/episodes/measured_values.h"
+#include "storage/query/where.h"
+
+#include "storage/text/json.h"
+
+struct columns_ref;
+
+/* Reads one column: the blob it is in stays at hand. */
+struct hub_column_cursor {
+    struct columns_ref *at;
+    int64_t part;
+    uint32_t first;           /* episode of the part in it */
+    struct hub_property name; /* of a column that was made: which one */
+    unsigned moves;           /* counts the blobs it was in */
+};
+
+/* JSON that was last parsed of the texts of a column: of neighbours it is often the same. */
+struct hub_parsed {
+    const char *text;
+    unsigned moves;
+    json_t *json;
+};
+
+struct hub_episode_reader {
+    const struct hub_state *state;
+    struct hub_column_cursor columns[HUB_COLUMN_COUNT], made[32];
+    struct hub_parsed splits[16], attributes, statistics;
+    struct hub_measured_values measured;
+    struct hub_value one, *set; /* what was last given out */
+    size_t room;
+    bool passing; /* what it has looked into is not kept in the cache */
+    bool knows_tasks;
+    json_t *tasks; /* the dataset's, text -> number; NULL: it has no list of them */
+};
+
+void hub_episode_reader_dispose(struct hub_episode_reader *reader);
+
+/** All that is known of it, but for its number; texts live until the reader is asked for another episode. */
+HUB_MUST_USE enum hub_status hub_episode_row(struct hub_episode_reader *reader,
+                                             const struct hub_dataset_episode *episode,
+                                             struct hub_found_episode *out, struct hub_error *err);
+/** What it has under a name. The values live until the next call. */
+HUB_MUST_USE enum hub_status hub_episode_values_of(struct hub_episode_reader *reader,
+                                                   const struct hub_dataset_episode *episode,
+                                                   const struct hub_property *name, struct hub_values *out,
+                                                   struct hub_error *err);
+
+/** One of its values under this name is the text, or the number that the text spells. */
+HUB_MUST_USE enum hub_status hub_episode_has_text(struct hub_episode_reader *reader,
+                                                  const struct hub_dataset_episode *episode,
+                                                  enum hub_property_kind kind, struct hub_view text, bool *in,
+                                                  struct hub_error *err);
+
+#endif

@@ -1,0 +1,400 @@
+/* Measures of parts: see measures.h.
+ *
+ *   column = kind, count (32 bits each), cells (64 bits each), of integers a byte each: 0 is none
+ *
+ * A column is kept in runs, each a column too: the first under its name, run N as "#N:NAME". No name of a column begins so. */
+#include "storage/episodes/measures.h"
+
+#include "storage/catalog/publish.h"
+#include "storage/text/time.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { COLUMN_REAL = 0, COLUMN_INT, COLUMN_UINT, COLUMN_HEAD = 8, RUN_NAME = 1024 };
+
+struct hub_measure_column {
+    struct hub_cached_blob blob; /* first; NULL data: kept for nobody */
+    uint32_t kind, first, count;
+    const uint8_t *cells, *valid;
+};
+
+/* ---- how far ---- */
+
+static int by_row(const void *a, const void *b)
+{
+    const struct hub_dataset_part *const *x = a, *const *y = b;
+    return ((*x)->row > (*y)->row) - ((*x)->row < (*y)->row);
+}
+
+static const struct hub_dataset_part *part_of(const struct hub_dataset_part **sorted, uint32_t count,
+                                              int64_t row)
+{
+    const struct hub_dataset_part key = {.row = row}, *at = &key;
+    const struct hub_dataset_part **found = bsearch(&at, sorted, count, sizeof *sorted, by_row);
+    return found ? *found : NULL;
+}
+
+static struct hub_lost take_lost(struct hub_stmt *stmt, int first)
+{
+    return (struct hub_lost){(uint32_t)hub_stmt_int(stmt, first), (uint64_t)hub_stmt_int(stmt, first + 1)};
+}
+
+enum hub_status hub_measures_states(const struct hub_state *state, struct hub_measured_state **out,
+                                    struct hub_error *err)
+{
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    HUB_CLEANUP(hub_freep) struct hub_measured_state *states = NULL;
+    HUB_CLEANUP(hub_freep) const struct hub_dataset_part **sorted = NULL;
+    const struct hub_dataset *dataset = state->dataset;
+    bool row;
+    HUB_TRY(hub_new(&states, (size_t)dataset->part_count + 1, sizeof *states, err));
+    HUB_TRY(hub_new(&sorted, (size_t)dataset->part_count + 1, sizeof *sorted, err));
+    for (uint32_t i = 0; i < dataset->part_count; i++)
+        sorted[i] = &dataset->parts[i];
+    qsort(sorted, dataset->part_count, sizeof *sorted, by_row);
+    HUB_TRY(hub_db_ask(state->db,
+                       "SELECT row, how_far, measured, ranges, reward_episodes_lost, reward_steps_lost,"
+                       " episodes_lost, steps_lost FROM parts WHERE dataset = ?",
+                       dataset->summary->row, &stmt, err));
+    for (;;) {
+        HUB_TRY(hub_stmt_step(stmt, &row, err));
+        if (!row)
+            break;
+        const struct hub_dataset_part *part = part_of(sorted, dataset->part_count, hub_stmt_int(stmt, 0));
+        if (part)
+            states[part - dataset->parts] =
+                (struct hub_measured_state){.how_far = (enum hub_measured)hub_stmt_int(stmt, 1),
+                                            .stamp = (uint64_t)hub_stmt_int(stmt, 2),
+                                            .ranges = (uint64_t)hub_stmt_int(stmt, 3),
+                                            .rewards_lost = take_lost(stmt, 4),
+                                            .lost = take_lost(stmt, 6),
+                                            .failed = hub_measures_failed(state->catalog, part->row)};
+    }
+    *out = states;
+    states = NULL;
+    return HUB_OK;
+}
+
+enum hub_status hub_measures_due(struct hub_catalog *catalog, enum hub_measured how_far, int64_t **rows,
+                                 uint32_t *count, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf found = HUB_BUF_INIT(64 * MIB);
+    struct hub_db *db;
+    bool row;
+    HUB_TRY(hub_catalog_reader(catalog, &db, err));
+    HUB_TRY(hub_db_ask(
+        db, "SELECT DISTINCT dataset FROM parts WHERE how_far < ? AND broken IS NULL ORDER BY dataset",
+        how_far, &stmt, err));
+    for (;;) {
+        HUB_TRY(hub_stmt_step(stmt, &row, err));
+        if (!row)
+            break;
+        const int64_t dataset = hub_stmt_int(stmt, 0);
+        HUB_TRY(hub_buf_add(&found, &dataset, sizeof dataset, err));
+    }
+    *count = (uint32_t)(found.size / sizeof **rows);
+    *rows = (int64_t *)(void *)hub_buf_take(&found, NULL);
+    return HUB_OK;
+}
+
+enum hub_status hub_measures_count(struct hub_catalog *catalog, enum hub_measured how_far, uint64_t *parts,
+                                   uint64_t *done, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    struct hub_db *db;
+    bool found;
+    HUB_TRY(hub_catalog_reader(catalog, &db, err));
+    HUB_TRY(hub_db_ask(db,
+                       "SELECT count(*), ifnull(sum(how_far >= ?1), 0) FROM parts p WHERE broken IS NULL"
+                       " AND (SELECT serial FROM datasets d WHERE d.row = p.dataset) > 0",
+                       how_far, &stmt, err));
+    HUB_TRY(hub_stmt_step(stmt, &found, err));
+    *parts = found ? (uint64_t)hub_stmt_int(stmt, 0) : 0;
+    *done = found ? (uint64_t)hub_stmt_int(stmt, 1) : 0;
+    return HUB_OK;
+}
+
+uint64_t hub_measures_generation(const struct hub_catalog *catalog)
+{
+    return atomic_load(&catalog->measures_stored);
+}
+
+/* ---- writing ---- */
+
+/* Later than the one before, whatever the clock says. */
+static enum hub_status next_stamp(struct hub_db *db, int64_t part, int64_t *out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    bool found;
+    HUB_TRY(hub_db_ask(db, "SELECT measured FROM parts WHERE row = ?", part, &stmt, err));
+    HUB_TRY(hub_stmt_step(stmt, &found, err));
+    if (!found)
+        return hub_fail(err, HUB_NOT_FOUND, "the part was replaced while it was measured");
+    *out = HUB_MAX(hub_time_now_ns() / 1000, hub_stmt_int(stmt, 0) + 1);
+    return HUB_OK;
+}
+
+static enum hub_status write_state(struct hub_db *db, int64_t part, const struct hub_measured_state *state,
+                                   int64_t stamp, struct hub_error *err)
+{
+    struct hub_stmt *stmt;
+    HUB_TRY(hub_db_ask(db,
+                       "UPDATE parts SET blobs = (SELECT count(*) FROM blobs WHERE owner = ?1),"
+                       " how_far = ?2, measured = ?3, ranges = ?4, reward_episodes_lost = ?5,"
+                       " reward_steps_lost = ?6, episodes_lost = ?7, steps_lost = ?8 WHERE row = ?1",
+                       part, &stmt, err));
+    hub_stmt_bind_int(stmt, 2, state->how_far);
+    hub_stmt_bind_int(stmt, 3, stamp);
+    hub_stmt_bind_int(stmt, 4, (int64_t)state->ranges);
+    hub_stmt_bind_int(stmt, 5, state->rewards_lost.episodes);
+    hub_stmt_bind_int(stmt, 6, (int64_t)state->rewards_lost.steps);
+    hub_stmt_bind_int(stmt, 7, state->lost.episodes);
+    hub_stmt_bind_int(stmt, 8, (int64_t)state->lost.steps);
+    return hub_stmt_run(stmt, err);
+}
+
+static bool run_name(const struct hub_view name, uint32_t run, char out[RUN_NAME])
+{
+    const int size = run ? snprintf(out, RUN_NAME, "#%u:%.*s", run, (int)name.size, name.data)
+                         : snprintf(out, RUN_NAME, "%.*s", (int)name.size, name.data);
+    return size > 0 && size < RUN_NAME;
+}
+
+static enum hub_status write_run(struct hub_db *db, int64_t part, const struct hub_measure_blob *blob,
+                                 uint32_t run, struct hub_buf *out, struct hub_error *err)
+{
+    const char *cells = blob->data.data + COLUMN_HEAD;
+    uint32_t head[2];
+    char name[RUN_NAME];
+    memcpy(head, blob->data.data, sizeof head);
+    const size_t all = head[1], first = (size_t)run * HUB_MEASURE_RUN;
+    head[1] = (uint32_t)HUB_MIN(all - first, (size_t)HUB_MEASURE_RUN);
+    out->size = 0;
+    HUB_TRY(hub_buf_add(out, head, sizeof head, err));
+    HUB_TRY(hub_buf_add(out, cells + first * 8, (size_t)head[1] * 8, err));
+    if (head[0] != COLUMN_REAL)
+        HUB_TRY(hub_buf_add(out, cells + all * 8 + first, head[1], err));
+    if (!run_name(hub_view_of(blob->name), run, name))
+        return hub_fail(err, HUB_TOO_BIG, "the name of a measure has %zu bytes", strlen(blob->name));
+    return hub_blob_write(db, part, HUB_BLOB_MEASURES, name, hub_buf_view(out), err);
+}
+
+static enum hub_status write_column(struct hub_db *db, int64_t part, const struct hub_measure_blob *blob,
+                                    struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf out = HUB_BUF_INIT(COLUMN_HEAD + 9 * HUB_MEASURE_RUN);
+    uint32_t count;
+    memcpy(&count, blob->data.data + 4, sizeof count);
+    for (uint32_t run = 0; !run || run * (uint64_t)HUB_MEASURE_RUN < count; run++)
+        HUB_TRY(write_run(db, part, blob, run, &out, err));
+    return HUB_OK;
+}
+
+static enum hub_status write_blob(struct hub_db *db, int64_t part, const struct hub_measure_blob *blob,
+                                  struct hub_error *err)
+{
+    return blob->is_column ? write_column(db, part, blob, err)
+                           : hub_blob_write(db, part, HUB_BLOB_MEASURES, blob->name, blob->data, err);
+}
+
+/* What is written of a part. */
+struct written {
+    int64_t part;
+    const struct hub_measured_state *state;
+    const struct hub_measure_blob *blobs;
+    uint32_t count;
+    const struct hub_findings *found; /* or NULL */
+    bool changed;                     /* the dataset has other problems than before */
+};
+
+static enum hub_status write_blobs(struct hub_catalog *catalog, struct written *w, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_db_rollbackp) struct hub_db *db = catalog->index;
+    int64_t stamp = 0;
+    HUB_TRY(hub_db_begin(db, err));
+    HUB_TRY(next_stamp(db, w->part, &stamp, err));
+    for (uint32_t i = 0; i < w->count; i++)
+        HUB_TRY(write_blob(db, w->part, &w->blobs[i], err));
+    if (w->found)
+        HUB_TRY(hub_problems_write_measured(catalog, w->part, w->found, &w->changed, err));
+    HUB_TRY(write_state(db, w->part, w->state, stamp, err));
+    return hub_db_commit(db, err);
+}
+
+static enum hub_status show_dataset_of(struct hub_catalog *catalog, int64_t part, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    struct hub_summary_box *summary;
+    bool found;
+    HUB_TRY(hub_db_ask(catalog->index, "SELECT dataset FROM parts WHERE row = ?", part, &stmt, err));
+    HUB_TRY(hub_stmt_step(stmt, &found, err));
+    if (!found)
+        return HUB_OK;
+    HUB_TRY(hub_summary_load(catalog, catalog->index, hub_stmt_int(stmt, 0), &summary, err));
+    const enum hub_status st = hub_summaries_put(catalog, summary, err);
+    if (st)
+        hub_summary_unref(&summary->summary);
+    return st ? st : hub_summaries_show(catalog, true, err);
+}
+
+enum hub_status hub_measures_write(struct hub_catalog *catalog, int64_t part,
+                                   const struct hub_measured_state *state,
+                                   const struct hub_measure_blob *blobs, uint32_t count,
+                                   const struct hub_findings *found, struct hub_error *err)
+{
+    struct written w = {part, state, blobs, count, found, false};
+    pthread_mutex_lock(&catalog->write_lock);
+    enum hub_status st = write_blobs(catalog, &w, err);
+    if (!st && w.changed)
+        st = show_dataset_of(catalog, part, err);
+    pthread_mutex_unlock(&catalog->write_lock);
+    if (!st)
+        atomic_fetch_add(&catalog->measures_stored, 1);
+    return st;
+}
+
+static enum hub_status pack_cells(uint32_t kind, const void *cells, uint32_t count, struct hub_buf *out,
+                                  struct hub_error *err)
+{
+    const uint32_t head[2] = {kind, count};
+    HUB_TRY(hub_buf_add(out, head, sizeof head, err));
+    return count ? hub_buf_add(out, cells, (size_t)count * 8, err) : HUB_OK;
+}
+
+enum hub_status hub_measures_pack(const double *values, uint32_t count, struct hub_buf *out,
+                                  struct hub_error *err)
+{
+    return pack_cells(COLUMN_REAL, values, count, out, err);
+}
+
+enum hub_status hub_measures_pack_wide(const uint64_t *bits, const uint8_t *valid, uint32_t count,
+                                       bool is_signed, struct hub_buf *out, struct hub_error *err)
+{
+    HUB_TRY(pack_cells(is_signed ? COLUMN_INT : COLUMN_UINT, bits, count, out, err));
+    return count ? hub_buf_add(out, valid, count, err) : HUB_OK;
+}
+
+/* ---- reading ---- */
+
+enum hub_status hub_measures_read(const struct hub_state *state, uint32_t part, const char *name,
+                                  struct hub_buf *out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    const struct hub_blob_id id = {state->catalog, state->db, state->dataset->parts[part].row,
+                                   HUB_BLOB_MEASURES, name};
+    struct hub_view data;
+    HUB_TRY(hub_blob_read(&id, &stmt, &data, err));
+    return hub_buf_add_view(out, data, err);
+}
+
+struct wanted {
+    const struct hub_state *state;
+    int64_t part;
+    uint32_t run;
+};
+
+static enum hub_status open_column(struct hub_cached_blob *blob, void *user, struct hub_error *err)
+{
+    struct hub_measure_column *column = (struct hub_measure_column *)blob;
+    const struct wanted *wanted = user;
+    const uint8_t *data = blob->data;
+    bool whole = blob->size >= COLUMN_HEAD;
+    if (whole) {
+        memcpy(&column->kind, data, 4);
+        memcpy(&column->count, data + 4, 4);
+        const size_t cell = column->kind == COLUMN_REAL ? 8 : 9;
+        whole = column->kind <= COLUMN_UINT && blob->size == COLUMN_HEAD + cell * column->count;
+        column->first = wanted->run * HUB_MEASURE_RUN;
+        column->cells = data + COLUMN_HEAD;
+        column->valid = column->kind == COLUMN_REAL ? NULL : column->cells + (size_t)column->count * 8;
+    }
+    return whole ? HUB_OK : hub_blob_damaged(blob->catalog, wanted->state->db, wanted->part, err);
+}
+
+static enum hub_status stamp_of(const struct hub_state *state, int64_t part, uint64_t *out,
+                                struct hub_error *err)
+{
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    bool found;
+    HUB_TRY(hub_db_ask(state->db, "SELECT measured FROM parts WHERE row = ?", part, &stmt, err));
+    HUB_TRY(hub_stmt_step(stmt, &found, err));
+    *out = found ? (uint64_t)hub_stmt_int(stmt, 0) : 0;
+    return *out ? HUB_OK : hub_fail(err, HUB_NOT_FOUND, "this part was not measured");
+}
+
+enum hub_status hub_measure_column_get(const struct hub_state *state, uint32_t part, struct hub_view name,
+                                       uint32_t cell, struct hub_measure_column **out, struct hub_error *err)
+{
+    const int64_t row = state->dataset->parts[part].row;
+    struct wanted wanted = {state, row, cell / HUB_MEASURE_RUN};
+    const struct hub_blob_maker maker = {sizeof(struct hub_measure_column), open_column, &wanted};
+    char text[RUN_NAME];
+    uint64_t stamp;
+    HUB_TRY(stamp_of(state, row, &stamp, err));
+    if (!run_name(name, wanted.run, text))
+        return hub_fail(err, HUB_NOT_FOUND, "nothing of such a name is measured");
+    const struct hub_lru_key key = {HUB_CACHE_MEASURES | stamp << 8, (uint64_t)row,
+                                    hub_text_hash(hub_view_of(text))};
+    const struct hub_blob_id id = {state->catalog, state->db, row, HUB_BLOB_MEASURES, text};
+    struct hub_cached_blob *blob = hub_blob_cached(state->catalog, &key, text);
+    if (!blob)
+        HUB_TRY(hub_blob_load(&id, &key, &maker, &blob, err));
+    *out = (struct hub_measure_column *)blob;
+    return HUB_OK;
+}
+
+bool hub_measure_value(const struct hub_measure_column *column, uint32_t cell, struct hub_value *out)
+{
+    const uint32_t at = cell - column->first;
+    uint64_t bits;
+    if (cell < column->first || at >= column->count || (column->valid && !column->valid[at]))
+        return false;
+    memcpy(&bits, column->cells + (size_t)at * 8, sizeof bits);
+    if (column->kind == COLUMN_REAL) {
+        double real;
+        memcpy(&real, &bits, sizeof real);
+        *out = hub_value_real(real);
+        return real == real;
+    }
+    *out = column->kind == COLUMN_UINT ? hub_value_uint(bits)
+                                       : (struct hub_value){.kind = HUB_VALUE_INT, .number = (int64_t)bits};
+    return true;
+}
+
+void hub_measure_column_put(struct hub_measure_column *column)
+{
+    if (column)
+        hub_lru_put(&column->blob.item);
+}
+
+enum hub_status hub_measure_of(struct hub_measure_reader *reader, struct hub_view name,
+                               const struct hub_dataset_episode *episode, struct hub_value *out, bool *found,
+                               struct hub_error *err)
+{
+    *found = false;
+    if (name.size >= sizeof reader->name)
+        return HUB_OK;
+    if (!hub_measure_reader_has(reader, episode) || !hub_view_is(name, reader->name)) {
+        hub_measure_reader_dispose(reader);
+        memcpy(reader->name, name.data, name.size);
+        reader->name[name.size] = '\0';
+        reader->part = episode->part;
+        reader->run = episode->index / HUB_MEASURE_RUN;
+        reader->at = true;
+        const enum hub_status st =
+            hub_measure_column_get(reader->state, episode->part, name, episode->index, &reader->column, err);
+        if (st && st != HUB_NOT_FOUND)
+            return st;
+    }
+    *found = reader->column && hub_measure_value(reader->column, episode->index, out);
+    return HUB_OK;
+}
+
+void hub_measure_reader_dispose(struct hub_measure_reader *reader)
+{
+    hub_measure_column_put(reader->column);
+    reader->column = NULL;
+    reader->at = false;
+}

@@ -1,0 +1,77 @@
+/** What the files of hub.db share: its one writing connection, its readers, and its clock. */
+#ifndef HUB_TRUTH_HUBDB_H
+#define HUB_TRUTH_HUBDB_H
+
+#include "storage/base/lru.h"
+#include "storage/sqlite/readers.h"
+#include "storage/truth/jobs.h"
+#include "storage/truth/truth.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/** Milliseconds since 1970 on the database's clock. */
+#define HUB_DB_NOW "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
+
+struct hub_damages;
+
+struct hub_truth {
+    const struct hub_roots *roots; /* NULL: they have numbers alone */
+    struct hub_db_readers *readers;
+
+    pthread_mutex_t lock; /* of its connection */
+    struct hub_db *db;
+    char owner[33]; /* of this start's leases */
+
+    struct hub_lru *digests;                                             /* looked up lately: digests.c */
+    atomic_uint_fast64_t digests_stored, upstream_stored, damage_stored; /* since the start */
+
+    pthread_mutex_t damage_lock; /* held briefly */
+    struct hub_damages *damages;
+    atomic_uint damage_count;
+};
+
+/** Take its connection for one short transaction at most: returns it, for HUB_CLEANUP, which undoes what was not
+ * committed. */
+static inline struct hub_truth *hub_truth_lock(struct hub_truth *truth)
+{
+    pthread_mutex_lock(&truth->lock);
+    hub_db_sync_commits(truth->db, true);
+    return truth;
+}
+/** The same for what a power cut may undo without harm: its commit does not wait for the disk. */
+static inline struct hub_truth *hub_truth_lock_unsynced(struct hub_truth *truth)
+{
+    pthread_mutex_lock(&truth->lock);
+    hub_db_sync_commits(truth->db, false);
+    return truth;
+}
+static inline void hub_truth_unlock(struct hub_truth **held)
+{
+    hub_db_rollback((*held)->db);
+    pthread_mutex_unlock(&(*held)->lock);
+}
+
+/** This thread's read-only connection. */
+static inline HUB_MUST_USE enum hub_status hub_truth_reader(struct hub_truth *truth, struct hub_db **out,
+                                                            struct hub_error *err)
+{
+    return hub_db_readers_get(truth->readers, out, err);
+}
+
+/** One step of hub.db: migrations/NNNN_what.sql, embedded at build time. The last row is empty. */
+struct hub_migration {
+    const char *name, *sql;
+};
+extern const struct hub_migration hub_migrations[];
+
+/** At open: leases of other starts of the program are void. */
+HUB_MUST_USE enum hub_status hub_jobs_void(struct hub_truth *truth, struct hub_error *err);
+/** HUB_DENIED "fenced" unless the lease holds: within the transaction of what depends on it. */
+HUB_MUST_USE enum hub_status hub_lease_check(struct hub_db *db, struct hub_lease lease,
+                                             struct hub_error *err);
+/** At open: read the damaged files into memory. */
+HUB_MUST_USE enum hub_status hub_damages_load(struct hub_truth *truth, struct hub_error *err);
+void hub_damages_free(struct hub_damages *damages);
+
+#endif
