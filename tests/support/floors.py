@@ -1,10 +1,13 @@
-"""Nothing runs up: floors.py [BUILD]
+"""The tree is built as storage/README.md says: floors.py [BUILD]
 
 Holds includes and links against the table of storage/README.md: a file includes, and a library links, only what its
 folder stands on. With BUILD, a build directory, the same of every symbol that a library of ours takes from another, so
 that nothing is declared below and defined above; and no function may be defined twice, of which the linker would take
-one and say nothing. And no function takes more than 7 parameters: more of them are a struct. Ends with 1 and a line for each that is wrong.
+one and say nothing. And no function takes more than 7 parameters: more of them are a struct.
+The table has a row for each library, and the picture below it a place for each row.
+Ends with 1 and a line for each that is wrong.
 """
+import os
 import pathlib
 import re
 import subprocess
@@ -31,6 +34,26 @@ def table():
 
 
 reach = table()
+
+
+def check_picture():
+    """The picture has every row of the table once, below all rows that stand on it."""
+    picture = re.search(r"^```\n(.*?)^```", (top / "storage/README.md").read_text(), re.M | re.S)[1]
+    line = {}
+    for number, text in enumerate(picture.splitlines()):
+        for folder, words in re.findall(r"(?<![\w-])((?:storage|server|client)(?:/\w+)*)(?:/\{([\w,]+)\})?", text):
+            for name in [f"{folder}/{word}" for word in words.split(",")] if words else [folder]:
+                if name in line:
+                    wrong.append(f"storage/README.md: the picture has {name} twice")
+                line[name] = number
+    for name in line.keys() - reach.keys():
+        wrong.append(f"storage/README.md: the picture has {name}, which is no row of the table")
+    for name in reach.keys() - line.keys():
+        wrong.append(f"storage/README.md: the picture lacks {name}")
+    for name in reach.keys() & line.keys():
+        for below in (reach[name] - {name}) & line.keys():
+            if line[below] <= line[name]:
+                wrong.append(f"storage/README.md: the picture has {name} not above {below}, on which it stands")
 
 
 def row_of(path):
@@ -81,6 +104,10 @@ def libraries():
             words = body.split()
             first, last = words.index("SOURCES") + 1, words.index("LIBS")
             rows = {row_of((path.parent / s).relative_to(top)) for s in words[first:last] if s.endswith(".c") and s[0] != "$"}
+            home = os.path.commonpath([(path.parent / s).parent for s in words[first:last] if s[0] != "$"])
+            if os.path.relpath(home, top) not in reach:
+                wrong.append(f"{path.relative_to(top)}: the folder of {words[0]} is no row of storage/README.md")
+                continue
             if len(rows) != 1:
                 wrong.append(f"{path.relative_to(top)}: {words[0]} is of several rows: {rows}")
             found[words[0]] = (rows.pop(), words[last + 1 :], path.relative_to(top))
@@ -155,6 +182,7 @@ def check_parameters():
         wrong.append(f"floors.py: {name} no longer takes more than 7 parameters")
 
 
+check_picture()
 check_includes()
 check_parameters()
 targets = libraries()
