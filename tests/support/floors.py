@@ -4,7 +4,8 @@ Holds includes and links against the table of storage/README.md: a file includes
 folder stands on. With BUILD, a build directory, the same of every symbol that a library of ours takes from another, so
 that nothing is declared below and defined above; and no function may be defined twice, of which the linker would take
 one and say nothing. And no function takes more than 7 parameters: more of them are a struct.
-The table has a row for each library, and the picture below it a place for each row.
+The table has a row for each library, and the picture below it a place for each row. Each
+folder with code has a README.
 Ends with 1 and a line for each that is wrong.
 """
 import os
@@ -14,6 +15,7 @@ import subprocess
 import sys
 
 top = pathlib.Path(__file__).resolve().parents[2]
+PARTS = ("storage", "server", "client", "web")  # the product's code
 wrong = []
 
 
@@ -182,7 +184,22 @@ def check_parameters():
         wrong.append(f"floors.py: {name} no longer takes more than 7 parameters")
 
 
+WITHOUT_README = {
+    "client/include/minari": "the installed headers: client/README.md says what they are, and each what is in it",
+}
+
+
+def check_readmes():
+    folders = {path.parent.relative_to(top) for part in PARTS for path in (top / part).rglob("*.[ch]")}
+    lacking = {str(folder) for folder in folders if not (top / folder / "README.md").exists()}
+    for folder in sorted(lacking - WITHOUT_README.keys()):
+        wrong.append(f"{folder}: there is no README.md")
+    for folder in WITHOUT_README.keys() - lacking:
+        wrong.append(f"floors.py: {folder} needs no exception any more: it has a README.md, or no code")
+
+
 check_picture()
+check_readmes()
 check_includes()
 check_parameters()
 targets = libraries()
