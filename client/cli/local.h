@@ -3,8 +3,7 @@
 #define HUB_CLI_LOCAL_H
 
 #include "client/cli/cli.h"
-
-#include <jansson.h>
+#include "storage/text/json.h"
 
 struct local_dataset {
     struct minari_summary summary;

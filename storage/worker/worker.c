@@ -7,11 +7,11 @@
 
 #include "storage/base/digest.h"
 #include "storage/inspect/formats.h"
+#include "storage/text/json.h"
 #include "storage/worker/child.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <jansson.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>

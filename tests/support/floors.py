@@ -5,7 +5,7 @@ folder stands on. With BUILD, a build directory, the same of every symbol that a
 that nothing is declared below and defined above; and no function may be defined twice, of which the linker would take
 one and say nothing. And no function takes more than 7 parameters: more of them are a struct.
 The table has a row for each library, and the picture below it a place for each row. Each
-folder with code has a README.
+folder with code has a README. One folder alone includes each outside library, but for those that are named here.
 Ends with 1 and a line for each that is wrong.
 """
 import os
@@ -198,8 +198,75 @@ def check_readmes():
         wrong.append(f"floors.py: {folder} needs no exception any more: it has a README.md, or no code")
 
 
+# Headers of the C library and of Linux.
+SYSTEM = re.compile(
+    r"(sys|linux|netinet|arpa)/\w+\.h|std(arg|atomic|bool|def|int|io|lib)\.h|[enpsw]mmintrin\.h|immintrin\.h|"
+    r"(assert|ctype|dirent|errno|fcntl|fnmatch|grp|inttypes|libgen|limits|locale|malloc|math|netdb|poll|pthread|pwd|"
+    r"sched|semaphore|signal|spawn|string|strings|time|unistd|wchar)\.h"
+)
+# What a folder alone includes, whichever it is.
+ALONE = {
+    "blosc.h", "curl/curl.h", "hdf5.h", "ini.h", "liblzf/lzf.h", "lz4.h", "lz4frame.h", "md4c.h", "microhttpd.h",
+    "seccomp.h", "snappy-c.h", "sqlite3.h",
+}  # fmt: skip
+# What several folders include: folder -> why.
+SHARED = {
+    "jansson.h": {
+        "storage/text": "json.h, through which all others see JSON values",
+        "server": "the version at run time",
+    },
+    "libdeflate.h": {
+        "server/http": "answers as gzip",
+        "storage/codec": "chunks and pages of deflate",
+        "storage/encode": "PNG, and the CRC-32 of PNG and ZIP",
+        "storage/formats": "the CRC-32 of members of a zip",
+    },
+    "openssl/crypto.h": {
+        "server": "the version at run time",
+        "storage/base": "starts OpenSSL without its configuration file",
+    },
+    "openssl/evp.h": {
+        "storage/base": "digests",
+        "storage/text": "Base64",
+        "storage/remote": "signs the request for a token",
+    },
+    "openssl/pem.h": {"storage/remote": "the key of a service account"},
+    "zlib.h": {
+        "storage/formats": "inflates streams of unknown length in steps, which libdeflate does not",
+        "storage/formats/parquet": "the CRC-32 of pages",
+    },
+    "zstd.h": {
+        "storage/codec": "chunks and pages of Zstandard",
+        "storage/formats": "archives of Zstandard, in steps",
+    },
+    "zstd_errors.h": {"storage/formats": "tells a window that is too large from damage"},
+}
+
+
+def check_outside():
+    """Which folders include headers that are neither ours nor of the system."""
+    found = {}
+    for part in PARTS:
+        for path in sorted((top / part).rglob("*.[ch]")):
+            for name in re.findall(r"^\s*#\s*include\s+<([^>]+)>", path.read_text(), re.M):
+                if not name.startswith("minari/") and not SYSTEM.fullmatch(name):
+                    found.setdefault(name, set()).add(str(path.parent.relative_to(top)))
+    for name, folders in sorted(found.items()):
+        if name in ALONE and len(folders) > 1:
+            wrong.append(f"{name} is included by {' and by '.join(sorted(folders))}: one folder alone may")
+        elif name not in ALONE:
+            for folder in sorted(folders - SHARED.get(name, {}).keys()):
+                wrong.append(f"{folder} includes {name}, which floors.py does not know of it")
+    for name in SHARED.keys() | ALONE:
+        for folder in SHARED.get(name, {}).keys() - found.get(name, set()):
+            wrong.append(f"floors.py: {folder} no longer includes {name}")
+        if name not in found:
+            wrong.append(f"floors.py: nothing includes {name} any more")
+
+
 check_picture()
 check_readmes()
+check_outside()
 check_includes()
 check_parameters()
 targets = libraries()
