@@ -7,7 +7,7 @@
 #ifndef HUB_FACADE_GCS_H
 #define HUB_FACADE_GCS_H
 
-#include "server/facade/objects.h"
+#include "server/facade/object.h"
 #include "storage/text/json.h"
 
 struct hub_gcs_bucket {

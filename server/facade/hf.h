@@ -8,7 +8,7 @@
 #ifndef HUB_FACADE_HF_H
 #define HUB_FACADE_HF_H
 
-#include "server/facade/objects.h"
+#include "server/facade/object.h"
 #include "storage/text/json.h"
 
 struct hub_hf_repo {
