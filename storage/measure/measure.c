@@ -237,11 +237,6 @@ enum hub_status hub_measure_breathe(struct hub_measured_part *part, struct hub_e
     return part->files.count > MAX_OPEN ? hub_measure_settle(part, err) : HUB_OK;
 }
 
-bool hub_measure_is_verdict(enum hub_status st)
-{
-    return st == HUB_CORRUPT || st == HUB_UNSUPPORTED || st == HUB_TOO_BIG || st == HUB_OUT_OF_RANGE;
-}
-
 static void lose_episode(struct pass *p, uint32_t episode, const char *why)
 {
     struct hub_measured_field *f = p->field;

@@ -13,7 +13,7 @@
 #include "storage/base/cursor.h"
 #include "storage/model/problem.h"
 
-enum { HUB_MEASURE_DIMS = 4096 /* values of a row, at most */, HUB_SPARK = 32 };
+enum { HUB_SPARK = 32 };
 
 /** Metrics of an episode, in the order of `hub_metric_words`. */
 enum hub_metric {
@@ -71,8 +71,6 @@ void hub_measured_part_dispose(struct hub_measured_part *part);
  * that was indexed. */
 HUB_MUST_USE enum hub_status hub_measure_field(struct hub_measured_part *part,
                                                struct hub_measured_field *field, struct hub_error *err);
-/** It says something of the data, and not of this machine at this moment: what cannot be decoded is left out. */
-bool hub_measure_is_verdict(enum hub_status st);
 /** Between two episodes: files are closed where many are open. As hub_measure_settle. */
 HUB_MUST_USE enum hub_status hub_measure_breathe(struct hub_measured_part *part, struct hub_error *err);
 /** All files that were read are as they were. To be asked before what was measured is kept; closes them. */

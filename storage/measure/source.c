@@ -3,7 +3,6 @@
 
 #include "storage/base/order.h"
 #include "storage/measure/leaf.h"
-#include "storage/measure/measure.h"
 #include "storage/measure/numbers.h"
 
 #include <stdlib.h>
@@ -230,4 +229,9 @@ void hub_source_dispose(struct hub_row_source *s)
     hub_rows_dispose(&s->rows);
     hub_held_dispose(&s->held);
     free(s->values);
+}
+
+bool hub_measure_is_verdict(enum hub_status st)
+{
+    return st == HUB_CORRUPT || st == HUB_UNSUPPORTED || st == HUB_TOO_BIG || st == HUB_OUT_OF_RANGE;
 }

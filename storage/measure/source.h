@@ -9,6 +9,8 @@
 
 #include "storage/read/read.h"
 
+enum { HUB_MEASURE_DIMS = 4096 }; /* values of a row, at most */
+
 /** What measuring asks of whoever has it done. */
 struct hub_measure_host {
     void *user;
@@ -71,5 +73,7 @@ HUB_MUST_USE enum hub_status hub_source_get(struct hub_row_source *source, const
                                             uint64_t from, uint64_t count, struct hub_block *out,
                                             struct hub_error *err);
 void hub_source_dispose(struct hub_row_source *source);
+/** Is a failure to read about the data, and not about this machine at this moment? Then the rows are left out. */
+bool hub_measure_is_verdict(enum hub_status st);
 
 #endif
