@@ -1,6 +1,7 @@
 /* Documents of datasets: see documents.h. */
 #include "server/api/datasets/documents.h"
 #include "server/api/datasets/fields.h"
+#include "server/api/datasets/shards.h"
 #include "server/api/episodes/coverage.h"
 #include "server/api/files/listing.h"
 #include "server/api/put.h"

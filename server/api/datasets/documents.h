@@ -11,10 +11,6 @@ void hub_summary_write(struct hub_json *json, struct hub_truth *truth, const str
 /** "versions": the summaries of its name. */
 void hub_versions_write(struct hub_json *json, struct hub_truth *truth, const struct hub_target *target);
 
-/** "shards": those of a series of tar files, with a brace for each run of numbers. */
-HUB_MUST_USE enum hub_status hub_shards_write(struct hub_json *json, const struct hub_dataset *dataset,
-                                              struct hub_error *err);
-
 /** A dataset's own document: out of date when one of its versions or what it says of them changes. */
 extern const struct hub_document_kind hub_dataset_document;
 

@@ -1,5 +1,5 @@
-/* The shards of a dataset as the library webdataset takes them: addresses with a brace for each run of numbers. */
-#include "server/api/datasets/documents.h"
+/* Shards: see shards.h. Addresses with a brace for each run of numbers. */
+#include "server/api/datasets/shards.h"
 
 #include "storage/ids/spell.h"
 #include "storage/text/uri.h"
