@@ -3,6 +3,7 @@
 
 #include "storage/ids/id.h"
 #include "storage/ids/spell.h"
+#include "storage/remote/items.h"
 #include "storage/text/time.h"
 #include "storage/text/uri.h"
 

@@ -26,8 +26,4 @@ HUB_MUST_USE enum hub_status hub_api_each(struct hub_remote *remote, const char 
 /** Whether an answer about `got` can be one to a question about `asked`: the same id, or a version of it. */
 bool hub_api_same_id(const char *asked, const char *got);
 
-/** The text of each element of the array under `key` of a JSON object that parses. Free `*out`. */
-HUB_MUST_USE enum hub_status hub_raw_items(struct hub_view object, const char *key, size_t max,
-                                           struct hub_view **out, size_t *count, struct hub_error *err);
-
 #endif

@@ -1,5 +1,5 @@
-/* The raw text of items in a document, for who wants them as they came: see hub.h. */
-#include "storage/remote/hub.h"
+/* Items: see items.h. */
+#include "storage/remote/items.h"
 
 #include <stdlib.h>
 

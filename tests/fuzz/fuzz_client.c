@@ -2,6 +2,7 @@
  * first byte chooses. */
 #include "client/lib/internal.h"
 #include "storage/net/problem.h"
+#include "storage/remote/items.h"
 #include "storage/transfer/journal.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 #include "client/lib/internal.h"
+#include "storage/remote/items.h"
 
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>

@@ -1,5 +1,5 @@
 /* storage/remote/items.c: the text of the items of a page, as it came. */
-#include "storage/remote/hub.h"
+#include "storage/remote/items.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
