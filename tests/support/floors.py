@@ -3,7 +3,8 @@
 Holds includes and links against the table of storage/README.md: a file includes, and a library links, only what its
 folder stands on. With BUILD, a build directory, the same of every symbol that a library of ours takes from another, so
 that nothing is declared below and defined above; and no function may be defined twice, of which the linker would take
-one and say nothing. And no function takes more than 7 parameters: more of them are a struct.
+one and say nothing. Within a folder files form no circle, by includes and by symbols, but through a header that declares
+a struct they share. And no function takes more than 7 parameters: more of them are a struct.
 The table has a row for each library, and the picture below it a place for each row. Each
 folder with code has a README. One folder alone includes each outside library, but for those that are named here.
 Ends with 1 and a line for each that is wrong.
@@ -123,27 +124,135 @@ def check_links(targets):
                 arrow(f"{where}: {link}", row, targets[link][0])
 
 
-def check_symbols(targets, build):
+def symbols(targets, build):
+    """(target, source, kind, symbol) of every object of our libraries."""
+    objects = {}
+    for target, (_, _, where) in targets.items():
+        folder = build / where.parent / f"CMakeFiles/{target}.dir"
+        found = {path: where.parent / path.relative_to(folder).with_suffix("") for path in folder.rglob("*.o")}
+        found = {path: source for path, source in found.items() if (top / source).exists() or (build / source).exists()}
+        if not found:
+            wrong.append(f"{folder}: not built")
+        objects.update({str(path): (target, source) for path, source in found.items()})
+    for line in subprocess.check_output(["nm", "-gA", *objects], text=True).splitlines():
+        path, said = line.split(":", 1)
+        yield *objects[path], *said.split()[-2:]
+
+
+def check_symbols(targets, taken):
     defined, wanted, functions = {}, [], {}
-    for target, (row, _, where) in targets.items():
-        archive = build / where.parent / f"lib{target}.a"
-        if not archive.exists():
-            wrong.append(f"{archive}: not built")
-            continue
-        for line in subprocess.check_output(["nm", "-g", archive], text=True).splitlines():
-            *_, kind, symbol = line.split() if len(line.split()) > 1 else ("", "")
-            if kind == "U":
-                wanted.append((target, row, symbol))
-            elif kind:
-                defined.setdefault(symbol, set()).add(row)
-            if kind == "T":
-                functions.setdefault(symbol, []).append(target)
+    for target, _, kind, symbol in taken:
+        row = targets[target][0]
+        if kind == "U":
+            wanted.append((target, row, symbol))
+        else:
+            defined.setdefault(symbol, set()).add(row)
+        if kind == "T":
+            functions.setdefault(symbol, []).append(target)
     for target, row, symbol in wanted:
         if symbol in defined and not defined[symbol] & reach[row]:
             wrong.append(f"{target} takes {symbol} from {min(defined[symbol])}, which {row} does not stand on")
     for symbol, where in functions.items():
         if len(where) > 1:
             wrong.append(f"{symbol} is defined in {' and in '.join(where)}")
+
+
+# Headers that declare a struct whose functions are in several files of their folder. Files may stand in a circle
+# through these.
+SHARED_HEADERS = {
+    "client/cli": ["cli.h"],
+    "server/api/episodes": ["chosen.h"],
+    "server/api/rows": ["buckets.h"],
+    "server/api/tables": ["cells.h"],
+    "server/mirror": ["mirror.h", "pulls.h", "work.h"],
+    "server/page": ["compare.h"],
+    "storage/catalog": ["episode_cells.h", "internal.h", "measures.h", "publish.h", "truth.h"],
+    "storage/encode": ["encode.h", "representation.h"],
+    "storage/formats/d4rl": ["d4rl.h"],
+    "storage/formats/generic": ["generic.h"],
+    "storage/formats/hdf5": ["h5_parse.h"],
+    "storage/formats/il": ["il.h"],
+    "storage/formats/imitation": ["imitation.h"],
+    "storage/formats/kit": ["json_leaf.h"],
+    "storage/formats/lerobot": ["lerobot.h"],
+    "storage/formats/minari": ["minari.h"],
+    "storage/formats/molmospaces": ["molmospaces.h"],
+    "storage/formats/mp4": ["boxes.h"],
+    "storage/formats/parquet": ["footer.h"],
+    "storage/formats/pickle": ["values.h"],
+    "storage/formats/webdataset": ["webdataset.h"],
+    "storage/model": ["layout_table.h"],
+    "storage/program": ["cli.h"],
+    "storage/read": ["gather.h", "read.h"],
+    "storage/remote": ["remote.h"],
+    "storage/rows": ["reading.h"],
+    "storage/scan": ["discover_state.h", "measure_state.h", "state.h"],
+    "storage/transfer": ["check.h", "transfer.h"],
+    "storage/worker": ["child_state.h", "format.h", "sink_state.h"],
+}
+# Circles that there are all the same: folder -> how many files they may have at most, and why there is one.
+CIRCLES = {
+    "client/cli": (2, "own_hub shows that it waits, waiting goes on while the own hub measures"),
+    "server": (3, "mirror_command asks the running hub, and admin prints its answer in the words of mirror_command"),
+    "server/mirror": (4, "a pull makes room in the cache, the cache has outdated copies pulled"),
+    "storage/catalog": (2, "the return of an episode is measured where its files state none"),
+    "storage/io": (2, "a file is given back to its source, a fetch of the source holds its files"),
+    "storage/scan": (5, "declined claims are walked again by discover; the turn of measuring has its options"),
+}
+
+
+def links_within(folder, shared, taken):
+    """File -> files of a folder that it takes something from; a header is one with the .c of its name."""
+    free = set()
+    for name in shared:
+        free |= set(re.findall(r"\w+", (top / folder / name).read_text()))
+    links = {}
+    for path in sorted((top / folder).glob("*.[ch]")):
+        if path.name not in shared:
+            links.setdefault(path.stem, set())
+            for name in re.findall(r'^\s*#\s*include\s+"([^"]+)"', path.read_text(), re.M):
+                if os.path.dirname(name) == folder and os.path.basename(name) not in shared:
+                    links[path.stem].add(pathlib.Path(name).stem)
+    home = {symbol: source.stem for source, kind, symbol in taken if kind != "U"}
+    for source, kind, symbol in taken:
+        if kind == "U" and symbol in home and symbol not in free and source.stem in links:
+            links[source.stem].add(home[symbol])
+    return links
+
+
+def circled(links):
+    """The files from which links lead back to them."""
+    found = set()
+    for start in links:
+        seen, todo = set(), list(links[start] - {start})
+        while todo:
+            if (at := todo.pop()) not in seen:
+                seen.add(at)
+                todo += links.get(at, set()) - {at}
+        if start in seen:
+            found.add(start)
+    return found
+
+
+def check_circles(taken):
+    by_folder = {}
+    for _, source, kind, symbol in taken:
+        by_folder.setdefault(str(source.parent), []).append((source, kind, symbol))
+    for folder in sorted(by_folder.keys() | SHARED_HEADERS.keys() | CIRCLES.keys()):
+        shared, within = SHARED_HEADERS.get(folder, []), by_folder.get(folder, [])
+        missing = [name for name in shared if not (top / folder / name).exists()]
+        if missing:
+            wrong.append(f"floors.py: {folder} has no {' and no '.join(missing)}")
+            continue
+        files = circled(links_within(folder, shared, within))
+        most = CIRCLES.get(folder, (0, ""))[0]
+        if len(files) > most:
+            wrong.append(f"{folder}: files form a circle: {' '.join(sorted(files))}" + (f"; {most} may" if most else ""))
+        elif len(files) < most:
+            wrong.append(f"floors.py: only {len(files)} files of {folder} form circles now, not {most}")
+        for name in shared:
+            if circled(links_within(folder, [s for s in shared if s != name], within)) == files:
+                wrong.append(f"floors.py: no circle of {folder} is through {name} any more")
 
 
 MANY_PARAMETERS = {
@@ -272,6 +381,8 @@ check_parameters()
 targets = libraries()
 check_links(targets)
 if len(sys.argv) > 1:
-    check_symbols(targets, pathlib.Path(sys.argv[1]))
+    taken = list(symbols(targets, pathlib.Path(sys.argv[1])))
+    check_symbols(targets, taken)
+    check_circles(taken)
 print("\n".join(wrong) or f"{len(reach)} folders, {len(targets)} libraries: nothing runs up")
 sys.exit(bool(wrong))
