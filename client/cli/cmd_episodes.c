@@ -115,7 +115,7 @@ int cli_episodes(struct cli *cli)
     enum minari_status st;
     do
         st = minari_episodes_each(cli->client, id, &query, on_episode, &s, &err);
-    while (st && !s.count && waiting_goes_on(cli, &err));
+    while (st && !s.count && waiting_goes_on(cli, &err, own_hub_measures()));
     waiting_clear();
     if (cli->values[OPT_JSON] && !st)
         puts(s.count ? "\n]}" : "{\"items\":[]}");

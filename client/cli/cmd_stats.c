@@ -177,7 +177,7 @@ int cli_stats(struct cli *cli)
         text = NULL;
         st = findings ? minari_findings_get(cli->client, id, NULL, &text, &err)
                       : minari_statistics_get(cli->client, id, &query, &text, &err);
-    } while (st ? waiting_goes_on(cli, &err) : own_hub_goes_on(cli, text));
+    } while (st ? waiting_goes_on(cli, &err, own_hub_measures()) : own_hub_goes_on(cli, text));
     waiting_clear();
     if (st)
         return cli_report(cli, &err);

@@ -1,6 +1,7 @@
 /* Output of answers: see output.h. */
 #include "client/cli/output.h"
 
+#include "client/cli/own_hub.h"
 #include "client/cli/progress.h"
 #include "client/cli/table.h"
 #include "client/cli/waiting.h"
@@ -284,7 +285,7 @@ static int run(struct cli *cli, struct target *target, output_fetch *fetch, void
     do {
         minari_client_resume(cli->client, target->path ? &target->resume : NULL);
         st = fetch(cli, on_rows, target, &target->info, user, &err);
-    } while (st && waiting_goes_on(cli, &err));
+    } while (st && waiting_goes_on(cli, &err, own_hub_measures()));
     waiting_clear();
     if (target->misnamed)
         return misnamed(target);

@@ -1,8 +1,6 @@
 /* Waiting for a hub: see waiting.h. */
 #include "client/cli/waiting.h"
 
-#include "client/cli/own_hub.h"
-
 #include <inttypes.h>
 #include <time.h>
 
@@ -26,10 +24,10 @@ void waiting_clear(void)
     noted = false;
 }
 
-bool waiting_goes_on(const struct cli *cli, const struct minari_error *err)
+bool waiting_goes_on(const struct cli *cli, const struct minari_error *err, bool own)
 {
     enum { NAP_MS = 200 }; /* the hub has waited, too */
-    if (!cli_is_being_measured(err) || cli_interrupted(NULL) || !(cli->err_terminal || own_hub_measures()))
+    if (!cli_is_being_measured(err) || cli_interrupted(NULL) || !(cli->err_terminal || own))
         return false;
     waiting_note(cli, "waiting for it to be measured", err->done, err->of, "parts");
     (void)nanosleep(&(struct timespec){.tv_nsec = NAP_MS * 1000000L}, NULL);

@@ -10,7 +10,9 @@ void waiting_clear(void);
 /**
  * Whether to try again after this error: values that the request needs are still being measured, and a
  * terminal shows how far that is, or the hub is the command's own. Waits a moment.
+ *
+ * @param own  own_hub_measures(): the command's own hub is still measuring
  */
-bool waiting_goes_on(const struct cli *cli, const struct minari_error *err);
+bool waiting_goes_on(const struct cli *cli, const struct minari_error *err, bool own);
 
 #endif

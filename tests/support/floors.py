@@ -192,7 +192,6 @@ SHARED_HEADERS = {
 }
 # Circles that there are all the same: folder -> how many files they may have at most, and why there is one.
 CIRCLES = {
-    "client/cli": (2, "own_hub shows that it waits, waiting goes on while the own hub measures"),
     "server": (3, "mirror_command asks the running hub, and admin prints its answer in the words of mirror_command"),
     "server/mirror": (4, "a pull makes room in the cache, the cache has outdated copies pulled"),
     "storage/catalog": (2, "the return of an episode is measured where its files state none"),
