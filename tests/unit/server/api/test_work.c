@@ -71,6 +71,8 @@ static const struct {
     {"/d/{id}/~compare", PAGE "/~compare?episodes=0,1", BOUNDED},
     {"/d/{id}/~use", PAGE "/~use", BOUNDED},
     {"/~operations", "/~operations", BOUNDED},
+    {"/~guide", "/~guide?q=verify", BOUNDED},
+    {"/~guide/{path}", "/~guide/start", BOUNDED},
     {"/~csp", NULL, BOUNDED},
     {"/~assets/{build}/{path}", NULL, BOUNDED},
     {"/storage/v1/b", "/storage/v1/b", BOUNDED},
