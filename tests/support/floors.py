@@ -166,8 +166,10 @@ SHARED_HEADERS = {
     "server/api/tables": ["cells.h"],
     "server/mirror": ["mirror.h", "pulls.h", "work.h"],
     "server/page": ["compare.h"],
-    "storage/catalog": ["episode_cells.h", "internal.h", "measures.h", "publish.h", "truth.h"],
+    "storage/catalog": ["internal.h", "publish.h"],
+    "storage/discover": ["discover_state.h"],
     "storage/encode": ["encode.h", "representation.h"],
+    "storage/episodes": ["episode_cells.h"],
     "storage/formats/d4rl": ["d4rl.h"],
     "storage/formats/generic": ["generic.h"],
     "storage/formats/hdf5": ["h5_parse.h"],
@@ -181,22 +183,25 @@ SHARED_HEADERS = {
     "storage/formats/parquet": ["footer.h"],
     "storage/formats/pickle": ["values.h"],
     "storage/formats/webdataset": ["webdataset.h"],
+    "storage/measurer": ["measure_state.h"],
     "storage/model": ["layout_table.h"],
     "storage/program": ["cli.h"],
     "storage/read": ["gather.h", "read.h"],
     "storage/remote": ["remote.h"],
     "storage/rows": ["reading.h"],
-    "storage/scan": ["discover_state.h", "measure_state.h", "state.h"],
+    "storage/scan": ["state.h"],
     "storage/transfer": ["check.h", "transfer.h"],
+    "storage/truth": ["hubdb.h"],
     "storage/worker": ["child_state.h", "format.h", "sink_state.h"],
 }
 # Circles that there are all the same: folder -> how many files they may have at most, and why there is one.
 CIRCLES = {
-    "server": (3, "mirror_command asks the running hub, and admin prints its answer in the words of mirror_command"),
+    "server/commands": (3, "mirror_command asks the running hub, and admin prints its answer in the words of mirror_command"),
     "server/mirror": (4, "a pull makes room in the cache, the cache has outdated copies pulled"),
-    "storage/catalog": (2, "the return of an episode is measured where its files state none"),
+    "storage/episodes": (2, "the return of an episode is measured where its files state none"),
     "storage/io": (2, "a file is given back to its source, a fetch of the source holds its files"),
-    "storage/scan": (5, "declined claims are walked again by discover; the turn of measuring has its options"),
+    "storage/discover": (3, "discover walks declined claims again"),
+    "storage/measurer": (2, "the turn of measuring has the options of the measurer"),
 }
 
 
