@@ -87,7 +87,7 @@ enum cli_option {
     OPT_STOP,
     OPT_STEP,
     OPT_STEP_WHERE,
-    OPT_VIEW,
+    OPT_LAYOUT,
     OPT_CSV,
     OPT_COLUMNS,
     OPT_COUNT,

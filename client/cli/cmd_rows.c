@@ -45,7 +45,7 @@ int cli_rows(struct cli *cli)
                                     .sort = cli->values[OPT_SORT],
                                     .split = cli->values[OPT_SPLIT],
                                     .task = cli->values[OPT_TASK],
-                                    .view = cli->values[OPT_VIEW],
+                                    .layout = cli->values[OPT_LAYOUT],
                                     .seed = cli->values[OPT_SEED],
                                     .sentinel = cli->values[OPT_SENTINEL],
                                     .step_where = cli->values[OPT_STEP_WHERE],

@@ -184,7 +184,7 @@ const struct cli_command cli_commands[] = {
      "arrow (a file, which Feather is too), arrows (a stream), jsonl.\n" HERE "\n"
      "  minari-cli rows D4RL/door/human-v2 -o all.npz           then: numpy.load(\"all.npz\")\n"
      "  minari-cli rows so100/pick-place @action --where 'success = true' -o actions.arrow\n"
-     "  minari-cli rows D4RL/door/human-v2 --view transitions -o qlearning.npz\n"
+     "  minari-cli rows D4RL/door/human-v2 --layout transitions -o qlearning.npz\n"
      "  minari-cli rows D4RL/door/human-v2 --partition 6,2 --partition-seed 1 --part 1 -o test.npz\n"
      "  minari-cli rows D4RL/door/human-v2 --random 3 --seed 1 -o three.npz\n"
      "  minari-cli rows D4RL/door/human-v2 --start -10 -o last-ten.npz\n"
@@ -192,9 +192,9 @@ const struct cli_command cli_commands[] = {
      "  minari-cli rows D4RL/door/human-v2 rewards | head",
      1,
      -1,
-     {OPT_WHERE,      OPT_SORT, OPT_SPLIT,    OPT_TASK,   OPT_PARTITION,   OPT_PART, OPT_PARTITION_SEED,
-      OPT_RANDOM,     OPT_SEED, OPT_SENTINEL, OPT_VALID,  OPT_START,       OPT_STOP, OPT_STEP,
-      OPT_STEP_WHERE, OPT_VIEW, OPT_FORMAT,   OPT_OUTPUT, OPT_NO_PROGRESS, OPT_END}},
+     {OPT_WHERE,      OPT_SORT,   OPT_SPLIT,    OPT_TASK,   OPT_PARTITION,   OPT_PART, OPT_PARTITION_SEED,
+      OPT_RANDOM,     OPT_SEED,   OPT_SENTINEL, OPT_VALID,  OPT_START,       OPT_STOP, OPT_STEP,
+      OPT_STEP_WHERE, OPT_LAYOUT, OPT_FORMAT,   OPT_OUTPUT, OPT_NO_PROGRESS, OPT_END}},
     {"sample",
      cli_sample,
      "ID|PATH [FIELD...]",

@@ -87,8 +87,8 @@ const struct hub_usage_option cli_options[OPT_COUNT] = {
     [OPT_STEP] = {0, "step", "N", NULL, "every so many steps of each episode"},
     [OPT_STEP_WHERE] = {0, "step-where", "TESTS", NULL,
                         "only steps of which they hold: \"rewards < -10\", '\"actions\"[2] > 0.5'"},
-    [OPT_VIEW] = {0, "view", "VIEW", "rows|transitions",
-                  "as they are stored, or a row a step and the state it leads to"},
+    [OPT_LAYOUT] = {0, "layout", "LAYOUT", "rows|transitions",
+                    "as they are stored, or a row a step and the state it leads to"},
     [OPT_CSV] = {0, "csv", NULL, NULL, "a table: short for --format csv"},
     [OPT_COLUMNS] = {0, "columns", "NAMES", NULL, "of the table, names as in --where between commas"},
 };
@@ -130,6 +130,8 @@ static int no_option(const struct cli *cli, const char *word)
 
 static int find_long(struct hub_view name)
 {
+    if (hub_view_is(name, "view")) /* an older name */
+        return OPT_LAYOUT;
     for (int i = 0; i < OPT_COUNT; i++)
         if (hub_view_is(name, cli_options[i].name))
             return i;

@@ -145,6 +145,8 @@ HUB_MUST_USE enum hub_status hub_request_known(const struct hub_request *request
 /** HUB_INVALID "bad-parameter" about the value of a query parameter. */
 enum hub_status hub_request_wrong(const struct hub_request *request, const char *name, struct hub_error *err,
                                   const char *fmt, ...) HUB_PRINTF(4, 5);
+/** From here on the parameter `old` of the query is `name`, in links to other pages too. */
+void hub_request_synonym(struct hub_request *request, const char *old, const char *name);
 /** Which of the NULL-terminated words a query parameter is, or -1 when it is absent. Else HUB_INVALID
  * "bad-parameter". */
 HUB_MUST_USE enum hub_status hub_request_choice(const struct hub_request *request, const char *name,

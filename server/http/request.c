@@ -371,6 +371,13 @@ static int find_word(const char *const *words, const char *text)
     return -1;
 }
 
+void hub_request_synonym(struct hub_request *request, const char *old, const char *name)
+{
+    for (unsigned i = 0; i < request->query_count; i++)
+        if (hub_view_is(request->query[i].name, old))
+            request->query[i].name = hub_view_of(name);
+}
+
 enum hub_status hub_request_choice(const struct hub_request *request, const char *name,
                                    const char *const *words, int *out, struct hub_error *err)
 {

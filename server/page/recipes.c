@@ -74,7 +74,7 @@ static const struct recipe {
      ROWS, false},
     {"Python: numpy, transitions of all episodes",
      "import io, urllib.request, numpy\nd = numpy.load(io.BytesIO(urllib.request.urlopen(\n"
-     "    \"<base>/api/v1/datasets/<id>/rows?view=transitions&format=npz\").read()))\nprint({k: d[k].shape "
+     "    \"<base>/api/v1/datasets/<id>/rows?layout=transitions&format=npz\").read()))\nprint({k: d[k].shape "
      "for k in d})",
      TRANSITIONS | ROWS, false},
     {"Python: webdataset",

@@ -87,7 +87,7 @@ class Dataset:
         assert equal(np.array([o[path] for o in objects], z[path].dtype), z[path])
 
     def transitions(self):
-        a = self.hub.get(self.url + "?view=transitions")
+        a = self.hub.get(self.url + "?layout=transitions")
         if a.status in (404, 406, 422):
             return
         z = npz(a)
@@ -181,7 +181,7 @@ def test_chosen_paged_and_refused():
         head = hub.get(f"{url}?fields=rewards", method="HEAD")
         assert head.headers["Content-Length"] == again.headers["Content-Length"] and head.headers["X-Episodes"] == str(len(whole["ends"]))
         for query, status, name, word in (("fields=nothing", 404, "field-not-found", "observations"), ("fields=@actions", 400, "bad-parameter", "@action"),
-                                          ("view=tea", 400, "bad-parameter", "transitions"), ("format=json", 400, "bad-parameter", "npz"),
+                                          ("layout=tea", 400, "bad-parameter", "transitions"), ("format=json", 400, "bad-parameter", "npz"),
                                           ("limit=0", 400, "bad-parameter", "1 or more"), ("cursor=tea", 400, "bad-cursor", ""),
                                           ("where=tea%20%3D%201", 400, "bad-where", "return"), ("colour=red", 400, "bad-parameter", "fields")):
             a = hub.get(f"{url}?{query}")
@@ -220,8 +220,8 @@ def test_some_steps_of_each_episode(root):
     compared = 0
     with serving(os.path.join(FIXTURES, root)) as hub:
         for document in hub.datasets():
-            for view in "rows", "transitions":
-                url = f"/api/v1/datasets/{quote(document['id'])}/rows?view={view}&format="
+            for layout in "rows", "transitions":
+                url = f"/api/v1/datasets/{quote(document['id'])}/rows?layout={layout}&format="
                 whole = hub.get(url + "npz")
                 if whole.status != 200:
                     continue
@@ -264,8 +264,8 @@ def test_steps_chosen_by_their_own_numbers(tmp_path):
             assert table["step"].to_pylist() == z["step"][holds(z) & (z["episode"] > 2)].tolist()
         only = npz(hub.get("/api/v1/datasets/made/rows?fields=actions&step_where=flag+%3D+true&limit=3"))
         assert set(only) == {"actions", "episode", "step", "ends"} and len(only["ends"]) == 3
-        transitions = npz(hub.get("/api/v1/datasets/made/rows?view=transitions&step_where=flag+%3D+true"))
-        whole = npz(hub.get("/api/v1/datasets/made/rows?view=transitions"))
+        transitions = npz(hub.get("/api/v1/datasets/made/rows?layout=transitions&step_where=flag+%3D+true"))
+        whole = npz(hub.get("/api/v1/datasets/made/rows?layout=transitions"))
         flags = {(e, s): f for e, s, f in zip(z["episode"].tolist(), z["step"].tolist(), z["flag"].tolist())}
         same(transitions, chosen(whole, np.array([flags[k] for k in zip(whole["episode"].tolist(), whole["step"].tolist())])))
         for wrong, words in (("rewards <", "at 10 (the end)"), ("reward < 1", "did you mean 'rewards'"), ("actions > 0", 'name one, "actions"[0] to "actions"[2]'), ('"actions"[3] = 1', "has 3 numbers"),
@@ -305,7 +305,7 @@ def test_an_episode_without_steps_decides_nothing(tmp_path):
             z = npz(answer)
             assert z["actions"].tolist() == [0, 1, 0, 1, 2] and z["actions"].dtype == np.int64 and answer.headers["X-Left-Out"] is None
             assert z["observations"].tolist() == [[2, 2]] * 2 + [[3, 3]] * 3 and z["ends"].tolist()[-1] == 5
-            z = npz(hub.get(f"/api/v1/datasets/{id}/rows?view=transitions"))
+            z = npz(hub.get(f"/api/v1/datasets/{id}/rows?layout=transitions"))
             assert z["next_obs"].shape == (5, 2) and z["dones"].tolist() == [False, True, False, False, True]
             lines = hub.get(f"/api/v1/datasets/{id}/rows?fields=none&fields=actions&format=csv").body.decode().split("\n")
             assert lines[:2] == ["actions,episode,step", "0,1,0"] and len(lines) == 7
@@ -395,7 +395,11 @@ def test_minari_cli(tmp_path):
             more = ["@action", "rewards", "--where", "number < 3"] if name.startswith("some") else []
             cli.run("rows", id, *more, "-o", str(tmp_path / name), expect=0)
             assert (tmp_path / name).read_bytes() == hub.get(f"{at}/{query}").body
-        cli.run("rows", id, "--view", "transitions", "-o", str(tmp_path / "t.npz"), expect=0)
+        cli.run("rows", id, "--layout", "transitions", "-o", str(tmp_path / "t.npz"), expect=0)
+        cli.run("rows", id, "--view", "transitions", "-o", str(tmp_path / "v.npz"), expect=0)
+        assert (tmp_path / "v.npz").read_bytes() == (tmp_path / "t.npz").read_bytes() == hub.get(f"{at}/rows?view=transitions&format=npz").body
+        link = hub.get(f"{at}/rows?view=transitions&limit=1").headers["Link"]
+        assert "layout=transitions" in link and "view=" not in link
         with np.load(tmp_path / "t.npz") as z:
             assert {"obs", "next_obs", "acts", "rews", "dones"} <= set(z.files) and len(z["obs"]) == hub.dataset(id)["steps"]
         assert cli.bytes("rows", id, "rewards", "--sort=-return") == hub.get(f"{at}/rows?format=csv&fields=rewards&sort=-return").body

@@ -28,7 +28,7 @@ struct minari_all_rows_query {
     size_t field_count;
     const char *where, *sort, *split,
         *task;          /* only of these episodes, in this order: as minari_episode_query */
-    const char *view;   /* "rows", or "transitions": obs, next_obs, acts, rews, dones ... */
+    const char *view;   /* an older name of `layout`, which comes first */
     const char *format; /* "npz" (default), "arrow", "arrow-file", "csv", "jsonl" */
     const char *partition, *partition_seed; /* "20,5": of the episodes' parts, as Minari splits them, ... */
     unsigned part;                          /* ... this one */
@@ -37,7 +37,8 @@ struct minari_all_rows_query {
     const char *sentinel; /* "keep" (default), "drop": without a last action that only ends its episode */
     struct minari_slice steps; /* of each episode, negative from its end: start, stop, and a step from 1 */
     const char *step_where;    /* only the steps of which this holds: "rewards < -10" */
-    const char *valid; /* "only" (default), "any": also the episodes that the dataset calls not valid */
+    const char *valid;  /* "only" (default), "any": also the episodes that the dataset calls not valid */
+    const char *layout; /* "rows", or "transitions": obs, next_obs, acts, rews, dones ... */
 };
 
 /**
@@ -47,7 +48,7 @@ struct minari_all_rows_query {
  * Of N steps in E episodes an npz has for each field an array of shape (N, ...) and of the dtype and the units it is stored
  * in, little-endian or big-endian as there; "episode" <i8 (N): the number of each row's episode; "step" <i8 (N): which of
  * its steps, from 0; "ends" <i8 (E): where each episode ends, so that it is the rows from the one before it on. Text is <U,
- * padded to the longest. The arrays of view "transitions" are (N, ...) too, "dones", "terminated" and "truncated" |b1.
+ * padded to the longest. The arrays of layout "transitions" are (N, ...) too, "dones", "terminated" and "truncated" |b1.
  */
 MINARI_API enum minari_status minari_all_rows_get(struct minari_client *client, const char *id,
                                                   const struct minari_all_rows_query *query,

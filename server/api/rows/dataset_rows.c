@@ -2,7 +2,7 @@
  * Rows of all episodes that are meant, one episode after another: GET .../rows
  *
  * Every column has a row a step, so that `episode`, `step` and `ends` cut all of them. As transitions
- * (view=transitions) the columns have the names that learners know, and next_obs is what follows a step in its own
+ * (layout=transitions) the columns have the names that learners know, and next_obs is what follows a step in its own
  * episode, never in the next one.
  */
 #include "server/api/cursor.h"
@@ -25,7 +25,7 @@
 enum { LIGHT_LOOKS = 20000 };
 
 static const char *const parameters[] = {HUB_CHOSEN_PARAMETERS "fields...",
-                                         "view",
+                                         "layout",
                                          "limit",
                                          "cursor",
                                          "sentinel",
@@ -87,21 +87,22 @@ static enum hub_status read_steps(const struct hub_request *request, struct rows
     return hub_step_where_read(request, &q->step_where, err);
 }
 
-static enum hub_status read_question(const struct hub_request *request, struct rows_request *q,
+static enum hub_status read_question(struct hub_request *request, struct rows_request *q,
                                      struct hub_error *err)
 {
-    static const char *const views[] = {"rows", "transitions", NULL}, *const sentinels[] = {"keep", "drop",
-                                                                                            NULL};
+    static const char *const layouts[] = {"rows", "transitions", NULL}, *const sentinels[] = {"keep", "drop",
+                                                                                              NULL};
     static const char *const how[] = {[HUB_NONFINITE_NULL] = "null",
                                       [HUB_NONFINITE_STRING] = "string",
                                       [HUB_NONFINITE_LITERAL] = "literal",
                                       NULL};
-    int view, sentinel, nonfinite;
+    int layout, sentinel, nonfinite;
+    hub_request_synonym(request, "view", "layout");
     HUB_TRY(hub_page_read_all(request, parameters, &q->page, err));
-    HUB_TRY(hub_request_choice(request, "view", views, &view, err));
+    HUB_TRY(hub_request_choice(request, "layout", layouts, &layout, err));
     HUB_TRY(hub_request_choice(request, "sentinel", sentinels, &sentinel, err));
     HUB_TRY(hub_request_choice(request, "nonfinite", how, &nonfinite, err));
-    q->transitions = view == 1;
+    q->transitions = layout == 1;
     q->drop_sentinel = sentinel == 1;
     q->nonfinite = nonfinite < 0 ? HUB_NONFINITE_NULL : (enum hub_nonfinite)nonfinite;
     HUB_TRY(read_steps(request, q, err));

@@ -59,11 +59,11 @@ Test(recipes, which)
         {MINARI, NULL,
          "snapshot_download(\"D4RL/door\", repo_type=\"dataset\", allow_patterns=\"human-v2/*\")",
          "delete_episodes"},
-        {MINARI, NULL, "view=transitions", NULL},
+        {MINARI, NULL, "layout=transitions", NULL},
         {OLD_MINARI, NULL, "minari.load_dataset(\"door-human-v0\")", "MINARI_REMOTE"}, /* found only by 0.5 */
         {OLD_MINARI, NULL,
          "snapshot_download(\"farama-minari/door-human-v0\", repo_type=\"dataset\", allow_patterns=None)",
-         "view=transitions"},
+         "layout=transitions"},
         {ARM("v2.1"), NULL, "LeRobotDataset(\"lab/arm\", episodes=[3])", "minari.load_dataset"},
         {ARM("v2.1"), NULL, "minari-cli download 'lab/arm' -o .", NULL},
         {ARM("v2.1"), "3, 7", "number in (3, 7)", "delete_episodes"}, /* its own tool edits v3.0 */

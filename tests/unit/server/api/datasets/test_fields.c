@@ -56,8 +56,11 @@ Test(fields, of_all_episodes)
     static const struct api_case cases[] = {
         {ROWS "?fields=rewards", 200, NULL, "rewards.npy", "Content-Type: application/x-npz"},
         {ROWS "?fields=rewards&limit=1&format=csv", 200, NULL, "rewards,episode,step\n", "X-Episodes: 1"},
+        {ROWS "?layout=transitions&where=number%20%3C%200&format=csv", 200, NULL, "obs_0,",
+         "X-Total-Count: 0"},
         {ROWS "?view=transitions&where=number%20%3C%200&format=csv", 200, NULL, "obs_0,", "X-Total-Count: 0"},
-        {ROWS "?view=transitions&fields=rewards", 404, "field-not-found", "observation"},
+        {ROWS "?view=transitions&layout=rows", 400, "bad-parameter", "layout"},
+        {ROWS "?layout=transitions&fields=rewards", 404, "field-not-found", "observation"},
         {ROWS "?fields=rewards&cursor=x", 400, "bad-cursor", NULL},
         {ROWS "?format=raw", 400, "bad-parameter", "npz, csv, arrow, arrow-file, jsonl"},
     };
