@@ -33,7 +33,7 @@ static int cmd_version(const struct hub_config *config)
     return 0;
 }
 
-static const struct command {
+static const struct server_command {
     const char *name;
     int (*run)(const struct hub_config *config);
     bool opens; /* its directories must be there */
@@ -89,7 +89,7 @@ static enum hub_status take_forget(char **argv, char **out, struct hub_error *er
     return HUB_OK;
 }
 
-static int run(const struct command *command, char **argv)
+static int run(const struct server_command *command, char **argv)
 {
     struct hub_config config;
     struct hub_error err = {0};

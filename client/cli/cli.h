@@ -187,7 +187,7 @@ int cli_offer(struct cli *cli, const char *line);
 /** Choose the remote and connect to it. "scheme://host/ID" in `*id`, if `id` is given, chooses too and is cut
  * to the ID. An exit code. */
 int cli_connect(struct cli *cli, const char *chosen, const char **id);
-/** Connect to the hub behind a Unix socket. `once`: no request is made again, and none is told of. An exit code. */
+/** Connect to the hub behind a Unix socket. `once`: no request is repeated or reported. An exit code. */
 int cli_connect_local(struct cli *cli, const char *socket, bool once);
 /** Was it set for all commands, and not named for this one? Then `remote` means it. */
 bool cli_remote_is_set(const struct cli *cli);
@@ -232,7 +232,7 @@ enum { CLI_FOLDER = 4096 };
  * cut. */
 const char *cli_folder(const char *id, char out[CLI_FOLDER]);
 /** Ask for y or n on the terminal; anything else is asked again, the end of the input is a no. */
-bool cli_ask(const char *fmt, ...) HUB_PRINTF(1, 2);
+bool cli_confirm(const char *fmt, ...) HUB_PRINTF(1, 2);
 /** Flush stdout: CLI_FAILED when it could not all be written. */
 int cli_flush(int code);
 

@@ -53,7 +53,7 @@ int cli_delete(struct cli *cli)
     }
     for (int i = 0; !cli->values[OPT_YES] && i < cli->count; i++)
         fprintf(stderr, "  %s\n", cli_clean(cli->arguments[i]));
-    if (!cli->values[OPT_YES] && !cli_ask("Delete from '%s'?", cli_clean(root)))
+    if (!cli->values[OPT_YES] && !cli_confirm("Delete from '%s'?", cli_clean(root)))
         return cli_interrupted(NULL) ? CLI_INTERRUPTED : CLI_FAILED;
     for (int i = 0; i < cli->count; i++) {
         if (minari_dataset_delete(root, cli->arguments[i], &err))

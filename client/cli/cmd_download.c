@@ -120,14 +120,14 @@ static void add_failure(struct download *d, const char *id, int code, const stru
         d->failed_json = true;
 }
 
-struct kept {
+struct partial_download {
     const char *id;
     unsigned percent;
 };
 
 static int on_partial(const struct minari_partial *p, void *user)
 {
-    struct kept *kept = user;
+    struct partial_download *kept = user;
     if (strcmp(p->id, kept->id) == 0)
         kept->percent = p->percent;
     return 0;
@@ -136,7 +136,7 @@ static int on_partial(const struct minari_partial *p, void *user)
 /* After a failure in the middle: nothing is lost. */
 static void say_what_is_kept(const char *root, const char *id)
 {
-    struct kept kept = {.id = id};
+    struct partial_download kept = {.id = id};
     if (!minari_partial_each(root, on_partial, &kept, NULL) && kept.percent)
         cli_hint("what came is kept (%u%%): the same command goes on from there", kept.percent);
 }
@@ -169,7 +169,7 @@ static int one(struct download *d, const struct minari_download_options *options
         return CLI_OK;
     code = cli_report(d->cli, &err);
     if (strcmp(err.problem, "dataset-not-found") == 0 && may_ask(d->cli) &&
-        cli_find_new_name(d->cli, id, full) && cli_ask("Download %s?", cli_clean(full)))
+        cli_find_new_name(d->cli, id, full) && cli_confirm("Download %s?", cli_clean(full)))
         return one(d, options, full);
     add_failure(d, id, code, &err);
     say_what_is_kept(options->root, *full ? full : id);
@@ -285,10 +285,10 @@ static bool may_download(const struct cli *cli, const struct minari_download_opt
     if (!c->matched || cli->values[OPT_YES] || o->dry_run)
         return true;
     if (others)
-        return cli_ask("Download %u dataset%s, %s, and %u named in full, to '%s'?", c->matched,
-                       c->matched == 1 ? "" : "s", size, others, cli_clean(o->root));
-    return cli_ask("Download %u dataset%s, %s, to '%s'?", c->matched, c->matched == 1 ? "" : "s", size,
-                   cli_clean(o->root));
+        return cli_confirm("Download %u dataset%s, %s, and %u named in full, to '%s'?", c->matched,
+                           c->matched == 1 ? "" : "s", size, others, cli_clean(o->root));
+    return cli_confirm("Download %u dataset%s, %s, to '%s'?", c->matched, c->matched == 1 ? "" : "s", size,
+                       cli_clean(o->root));
 }
 
 /* All of a remote, as it lies: its id is the last name of its address. */

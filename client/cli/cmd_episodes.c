@@ -10,7 +10,7 @@
 
 struct episodes {
     struct cli *cli;
-    struct table table;
+    struct text_table table;
     uint64_t count;
 };
 
@@ -41,7 +41,7 @@ static int on_episode(const struct minari_episode *e, void *user)
 
 #define COLUMNS "number,steps,return,terminated,truncated,success,task,seed"
 
-struct asked {
+struct episodes_args {
     const char *id;
     struct minari_table_query query;
 };
@@ -49,7 +49,7 @@ struct asked {
 static enum minari_status fetch(struct cli *cli, minari_sink_fn sink, void *sink_user,
                                 struct minari_rows_info *info, void *user, struct minari_error *err)
 {
-    const struct asked *asked = user;
+    const struct episodes_args *asked = user;
     return minari_episode_table_get(cli->client, asked->id, &asked->query, sink, sink_user, info, err);
 }
 
@@ -65,15 +65,16 @@ static int save_table(struct cli *cli, uint64_t limit)
     const char *own = cli->values[OPT_CSV] ? "csv" : cli->values[OPT_JSON] ? "json" : path ? NULL : "csv";
     const char *format = output_format(cli, "csv json jsonl arrow arrow-file npz", own);
     const bool text = format && (strcmp(format, "csv") == 0 || strncmp(format, "json", 4) == 0);
-    struct asked asked = {.id = cli->arguments[0],
-                          .query = {.size = sizeof asked.query,
-                                    .columns = cli->values[OPT_COLUMNS] ? cli->values[OPT_COLUMNS] : COLUMNS,
-                                    .where = cli->values[OPT_WHERE],
-                                    .sort = cli->values[OPT_SORT],
-                                    .split = cli->values[OPT_SPLIT],
-                                    .task = cli->values[OPT_TASK],
-                                    .format = format,
-                                    .limit = limit}};
+    struct episodes_args asked = {
+        .id = cli->arguments[0],
+        .query = {.size = sizeof asked.query,
+                  .columns = cli->values[OPT_COLUMNS] ? cli->values[OPT_COLUMNS] : COLUMNS,
+                  .where = cli->values[OPT_WHERE],
+                  .sort = cli->values[OPT_SORT],
+                  .split = cli->values[OPT_SPLIT],
+                  .task = cli->values[OPT_TASK],
+                  .format = format,
+                  .limit = limit}};
     if (!format)
         return CLI_USAGE;
     if (cli->values[OPT_CSV] && strcmp(format, "csv") != 0)

@@ -43,7 +43,7 @@ static const char *camera_of(const struct cli *cli, char out[512])
     return out;
 }
 
-struct asked {
+struct get_args {
     const char *id, *format;
     uint64_t episode;
     struct minari_slice slice;
@@ -52,7 +52,7 @@ struct asked {
 static enum minari_status fetch(struct cli *cli, minari_sink_fn sink, void *sink_user,
                                 struct minari_rows_info *info, void *user, struct minari_error *err)
 {
-    const struct asked *asked = user;
+    const struct get_args *asked = user;
     char name[512];
     const char *camera = camera_of(cli, name);
     if (file_of(cli))
@@ -106,7 +106,7 @@ static int find_episode(struct cli *cli, const char *id, const char *text, uint6
 int cli_get(struct cli *cli)
 {
     const char *path = output_path(cli);
-    struct asked asked = {.id = cli->arguments[0]};
+    struct get_args asked = {.id = cli->arguments[0]};
     char camera[512];
     const char *file = file_of(cli);
     const bool whole = file || is_archive(cli);

@@ -14,7 +14,7 @@ static int print_table(const struct cli *cli, const struct minari_summary *const
                        const char *title)
 {
     char caption[128];
-    struct table table = {.title = title};
+    struct text_table table = {.title = title};
     const bool flat = cli->values[OPT_SORT] || cli->command->run == cli_search;
     const bool ok = tree_fill(&table, datasets, count, flat, caption);
     if (ok)
@@ -228,7 +228,7 @@ static size_t select_local(const struct cli *cli, const struct local_list *list,
 }
 
 /* Unfinished downloads, as rows of a listing. */
-struct partials {
+struct partial_rows {
     const struct cli *cli;
     struct partial_row {
         struct minari_summary summary;
@@ -241,7 +241,7 @@ struct partials {
 
 static int on_partial(const struct minari_partial *p, void *user)
 {
-    struct partials *all = user;
+    struct partial_rows *all = user;
     const char *prefix = all->cli->values[OPT_PREFIX];
     if (all->cli->values[OPT_STATUS] || all->cli->values[OPT_FOR] || !has_facts(all->cli, NULL) ||
         (prefix && strncmp(p->id, prefix, strlen(prefix)) != 0))
@@ -260,7 +260,7 @@ static int on_partial(const struct minari_partial *p, void *user)
 
 /* What a listing says; the episodes are for `show`. */
 static int print_local_json(const char *root, const struct local_dataset *const *datasets, size_t count,
-                            const struct partials *partials)
+                            const struct partial_rows *partials)
 {
     static const char *const left_out[] = {"episode_list", "file_list", "fields", "media", "parts", "layout"};
     json_t *items = json_array(), *unfinished = json_array();
@@ -288,7 +288,7 @@ static int print_local_json(const char *root, const struct local_dataset *const 
 }
 
 static int print_local(const struct cli *cli, const char *root, const struct local_dataset *const *chosen,
-                       size_t count, struct partials *partials)
+                       size_t count, struct partial_rows *partials)
 {
     char title[800];
     const struct minari_summary **datasets = calloc(count + partials->count + 1, sizeof *datasets);
@@ -312,7 +312,7 @@ static int print_local(const struct cli *cli, const char *root, const struct loc
 static int list_local(struct cli *cli)
 {
     struct local_list list = {0};
-    struct partials partials = {.cli = cli};
+    struct partial_rows partials = {.cli = cli};
     const char *root = cli_root();
     const enum cli_option of_hubs[] = {OPT_REMOTE, OPT_SORT, OPT_FACETS};
     for (size_t i = 0; i < HUB_COUNT(of_hubs); i++)

@@ -3,7 +3,7 @@
 #include "client/cli/own_hub.h"
 #include "client/cli/slice.h"
 
-struct asked {
+struct rows_args {
     const char *id;
     struct minari_all_rows_query query;
 };
@@ -11,7 +11,7 @@ struct asked {
 static enum minari_status fetch(struct cli *cli, minari_sink_fn sink, void *sink_user,
                                 struct minari_rows_info *info, void *user, struct minari_error *err)
 {
-    const struct asked *asked = user;
+    const struct rows_args *asked = user;
     return minari_all_rows_get(cli->client, asked->id, &asked->query, sink, sink_user, info, err);
 }
 
@@ -37,20 +37,20 @@ int cli_rows(struct cli *cli)
 {
     const char *path = output_path(cli),
                *format = output_format(cli, "npz csv arrow arrow-file jsonl", path ? NULL : "csv");
-    struct asked asked = {.id = cli->arguments[0],
-                          .query = {.size = sizeof asked.query,
-                                    .fields = cli->arguments + 1,
-                                    .field_count = (size_t)cli->count - 1,
-                                    .where = cli->values[OPT_WHERE],
-                                    .sort = cli->values[OPT_SORT],
-                                    .split = cli->values[OPT_SPLIT],
-                                    .task = cli->values[OPT_TASK],
-                                    .layout = cli->values[OPT_LAYOUT],
-                                    .seed = cli->values[OPT_SEED],
-                                    .sentinel = cli->values[OPT_SENTINEL],
-                                    .step_where = cli->values[OPT_STEP_WHERE],
-                                    .valid = cli->values[OPT_VALID],
-                                    .format = format}};
+    struct rows_args asked = {.id = cli->arguments[0],
+                              .query = {.size = sizeof asked.query,
+                                        .fields = cli->arguments + 1,
+                                        .field_count = (size_t)cli->count - 1,
+                                        .where = cli->values[OPT_WHERE],
+                                        .sort = cli->values[OPT_SORT],
+                                        .split = cli->values[OPT_SPLIT],
+                                        .task = cli->values[OPT_TASK],
+                                        .layout = cli->values[OPT_LAYOUT],
+                                        .seed = cli->values[OPT_SEED],
+                                        .sentinel = cli->values[OPT_SENTINEL],
+                                        .step_where = cli->values[OPT_STEP_WHERE],
+                                        .valid = cli->values[OPT_VALID],
+                                        .format = format}};
     const bool text = format && is_text(format);
     struct minari_all_rows_query *query = &asked.query;
     if (!format || !output_fits(cli, path, text, format) ||

@@ -2,7 +2,7 @@
 #include "client/cli/output.h"
 #include "client/cli/own_hub.h"
 
-struct asked {
+struct sample_args {
     const char *id;
     struct minari_sample_query query;
 };
@@ -10,7 +10,7 @@ struct asked {
 static enum minari_status fetch(struct cli *cli, minari_sink_fn sink, void *sink_user,
                                 struct minari_rows_info *info, void *user, struct minari_error *err)
 {
-    const struct asked *asked = user;
+    const struct sample_args *asked = user;
     return minari_sample_get(cli->client, asked->id, &asked->query, sink, sink_user, info, err);
 }
 
@@ -18,20 +18,20 @@ int cli_sample(struct cli *cli)
 {
     const char *path = output_path(cli),
                *format = output_format(cli, "npz arrow arrow-file", path ? NULL : "npz");
-    struct asked asked = {.id = cli->arguments[0],
-                          .query = {.size = sizeof asked.query,
-                                    .fields = cli->arguments + 1,
-                                    .field_count = (size_t)cli->count - 1,
-                                    .where = cli->values[OPT_WHERE],
-                                    .split = cli->values[OPT_SPLIT],
-                                    .task = cli->values[OPT_TASK],
-                                    .seed = cli->values[OPT_SEED],
-                                    .pad = cli->values[OPT_PAD],
-                                    .weight = cli->values[OPT_WEIGHT],
-                                    .final_row = cli->values[OPT_FINAL],
-                                    .sentinel = cli->values[OPT_SENTINEL],
-                                    .valid = cli->values[OPT_VALID],
-                                    .format = format}};
+    struct sample_args asked = {.id = cli->arguments[0],
+                                .query = {.size = sizeof asked.query,
+                                          .fields = cli->arguments + 1,
+                                          .field_count = (size_t)cli->count - 1,
+                                          .where = cli->values[OPT_WHERE],
+                                          .split = cli->values[OPT_SPLIT],
+                                          .task = cli->values[OPT_TASK],
+                                          .seed = cli->values[OPT_SEED],
+                                          .pad = cli->values[OPT_PAD],
+                                          .weight = cli->values[OPT_WEIGHT],
+                                          .final_row = cli->values[OPT_FINAL],
+                                          .sentinel = cli->values[OPT_SENTINEL],
+                                          .valid = cli->values[OPT_VALID],
+                                          .format = format}};
     if (!format || !cli_number(cli, OPT_WINDOWS, 1, 4096, 1, &asked.query.windows) ||
         !cli_number(cli, OPT_LENGTH, 1, 1000000, 1, &asked.query.length) ||
         !cli_part(cli, &asked.query.partition, &asked.query.partition_seed, &asked.query.part) ||

@@ -20,7 +20,7 @@ static const char *cell(const json_t *value, uint32_t dim, char out[CELL])
     return json_is_number(one) ? out : "-";
 }
 
-static bool add_dim(struct table *table, const char *name, const json_t *of, uint32_t dim, bool several)
+static bool add_dim(struct text_table *table, const char *name, const json_t *of, uint32_t dim, bool several)
 {
     char place[16] = "", min[CELL], max[CELL], mean[CELL], std[CELL], count[CELL];
     if (several)
@@ -36,7 +36,7 @@ static bool add_dim(struct table *table, const char *name, const json_t *of, uin
     return table_add(table, row);
 }
 
-static bool add_rest(struct table *table, size_t more)
+static bool add_rest(struct text_table *table, size_t more)
 {
     char text[64];
     snprintf(text, sizeof text, "... %zu more (--json)", more);
@@ -44,7 +44,7 @@ static bool add_rest(struct table *table, size_t more)
     return table_add(table, row);
 }
 
-static bool add_fields(struct table *table, const json_t *fields)
+static bool add_fields(struct text_table *table, const json_t *fields)
 {
     const char *name;
     json_t *of;
@@ -61,7 +61,7 @@ static bool add_fields(struct table *table, const json_t *fields)
     return ok;
 }
 
-static bool add_rule(struct table *table, const json_t *rule)
+static bool add_rule(struct text_table *table, const json_t *rule)
 {
     char count[24], value[CELL], at[CELL], number[CELL];
     const json_t *episode, *episodes = json_object_get(rule, "episodes");
@@ -88,7 +88,7 @@ static bool add_rule(struct table *table, const json_t *rule)
     return ok;
 }
 
-static bool add_rules(struct table *table, const json_t *rules)
+static bool add_rules(struct text_table *table, const json_t *rules)
 {
     const json_t *rule;
     bool ok = true;
@@ -125,22 +125,22 @@ static void say_coverage(const struct cli *cli, const json_t *answer)
 static int show(const struct cli *cli, const char *id, bool findings, const json_t *answer)
 {
     char title[2400];
-    struct table table = {.columns = {{"Field", false},
-                                      {"Dim", true},
-                                      {"Count", true},
-                                      {"Min", true},
-                                      {"Max", true},
-                                      {"Mean", true},
-                                      {"Std", true},
-                                      {"Origin", false}},
-                          .count = 8};
-    const struct table rules = {.columns = {{"Rule", false},
-                                            {"Count", true},
-                                            {"Episode", true},
-                                            {"Value", true},
-                                            {"Step", true},
-                                            {"Field", false}},
-                                .count = 6};
+    struct text_table table = {.columns = {{"Field", false},
+                                           {"Dim", true},
+                                           {"Count", true},
+                                           {"Min", true},
+                                           {"Max", true},
+                                           {"Mean", true},
+                                           {"Std", true},
+                                           {"Origin", false}},
+                               .count = 8};
+    const struct text_table rules = {.columns = {{"Rule", false},
+                                                 {"Count", true},
+                                                 {"Episode", true},
+                                                 {"Value", true},
+                                                 {"Step", true},
+                                                 {"Field", false}},
+                                     .count = 6};
     if (findings)
         table = rules;
     const bool ok = findings ? add_rules(&table, json_object_get(answer, "rules"))

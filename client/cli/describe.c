@@ -14,7 +14,7 @@ struct form {
     bool with_missing;
 };
 
-static void say(const struct cli *cli, const char *name, const char *value)
+static void print_member(const struct cli *cli, const char *name, const char *value)
 {
     printf("  %s%-28s%s %s\n", cli->colour ? "\033[1m" : "", name, cli->colour ? "\033[0m" : "", value);
 }
@@ -23,7 +23,7 @@ static void say(const struct cli *cli, const char *name, const char *value)
 static void line(const struct form *form, const char *name, const char *value)
 {
     if ((value && *value) || form->with_missing)
-        say(form->cli, name, value && *value ? cli_clean(value) : "Not provided");
+        print_member(form->cli, name, value && *value ? cli_clean(value) : "Not provided");
 }
 
 /* The same of what Minari has no line for. */
@@ -147,14 +147,14 @@ static char *shape_of(const json_t *doc, const json_t *field)
 static void fields(const struct cli *cli, const json_t *doc)
 {
     const json_t *list = json_object_get(doc, "fields");
-    struct table t = {.columns = {{"Field", false},
-                                  {"Type", false},
-                                  {"Dtype", false},
-                                  {"Shape", false},
-                                  {"Axis", false},
-                                  {"Episodes", true},
-                                  {"", false}},
-                      .count = 7};
+    struct text_table t = {.columns = {{"Field", false},
+                                       {"Type", false},
+                                       {"Dtype", false},
+                                       {"Shape", false},
+                                       {"Axis", false},
+                                       {"Episodes", true},
+                                       {"", false}},
+                           .count = 7};
     const json_t *f;
     size_t i;
     bool ok = true;
@@ -204,7 +204,7 @@ static char *rate_of(const json_t *camera)
 /* As the dataset says, or as the videos of an episode do, each camera once. */
 static void cameras(const struct cli *cli, const json_t *list)
 {
-    struct table t = {
+    struct text_table t = {
         .columns = {{"Camera", false}, {"Type", false}, {"Size", false}, {"FPS", true}, {"Codec", false}},
         .count = 5};
     HUB_CLEANUP(hub_json_decrefp) json_t *seen = json_object();

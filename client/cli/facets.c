@@ -6,21 +6,21 @@
 
 enum { SHOWN_VALUES = 10 }; /* of each facet, where all of them are shown */
 
-static bool add_row(struct table *table, const char *name, const char *value, uint64_t count)
+static bool add_row(struct text_table *table, const char *name, const char *value, uint64_t count)
 {
     char digits[24];
     snprintf(digits, sizeof digits, "%" PRIu64, count);
     return table_add(table, (const char *const[]){name, value, digits});
 }
 
-static bool add_more(struct table *table, const char *name, size_t more)
+static bool add_more(struct text_table *table, const char *name, size_t more)
 {
     char text[64];
     snprintf(text, sizeof text, "... %zu more (--facets %s)", more, cli_clean(name));
     return table_add(table, (const char *const[]){"", text, ""});
 }
 
-static bool fill(const struct cli *cli, struct table *table, const struct minari_facet_list *list)
+static bool fill(const struct cli *cli, struct text_table *table, const struct minari_facet_list *list)
 {
     const size_t count = minari_facet_list_count(list);
     const size_t most = *cli->values[OPT_FACETS] || !cli->terminal ? SIZE_MAX : SHOWN_VALUES;
@@ -42,7 +42,8 @@ static bool fill(const struct cli *cli, struct table *table, const struct minari
 
 static int show(const struct cli *cli, const struct minari_facet_list *list)
 {
-    struct table table = {.columns = {{"Facet", false}, {"Value", false}, {"Datasets", true}}, .count = 3};
+    struct text_table table = {.columns = {{"Facet", false}, {"Value", false}, {"Datasets", true}},
+                               .count = 3};
     char title[800], caption[64];
     snprintf(title, sizeof title, "What lists of %s can be narrowed by", cli_remote_name(cli));
     snprintf(caption, sizeof caption, "Number of datasets: %" PRIu64, minari_facet_list_total(list));

@@ -1,4 +1,5 @@
-/* The line that loads a download: see loading.h. Told by the files that came, so that it is known also where the
+/* The line that loads a download: see loading.h. It follows from the files that came, so that it is known
+ * also where the
  * remote does not say what they are. */
 #include "client/cli/loading.h"
 

@@ -200,7 +200,7 @@ static int take_option(struct cli *cli, int argc, char **argv, int *at)
 }
 
 /* One name of two options is the one that the command takes. */
-static int settle(struct cli *cli, enum cli_option found, enum cli_option other)
+static int finish_synonym(struct cli *cli, enum cli_option found, enum cli_option other)
 {
     char name[32];
     if (takes(cli->command, found) || !takes(cli->command, other) || !cli->values[found])
@@ -215,9 +215,10 @@ static int settle(struct cli *cli, enum cli_option found, enum cli_option other)
 
 static int check(struct cli *cli)
 {
-    int code = settle(cli, OPT_RATE, OPT_LIMIT); /* of bytes where bytes come, of lines where lines do */
+    int code =
+        finish_synonym(cli, OPT_RATE, OPT_LIMIT); /* of bytes where bytes come, of lines where lines do */
     if (code < 0)
-        code = settle(cli, OPT_FORMAT, OPT_OF_FORMAT); /* of rows, or of datasets */
+        code = finish_synonym(cli, OPT_FORMAT, OPT_OF_FORMAT); /* of rows, or of datasets */
     if (code >= 0)
         return code;
     for (int i = 0; i < OPT_COUNT; i++)
@@ -266,7 +267,7 @@ int cli_parse(struct cli *cli, int argc, char **argv)
 {
     if (argc == 2 && strcmp(argv[1], "-v") == 0) /* as of Minari; with a command it is --verbose */
         return cli_version(cli);
-    for (int i = 1; i < argc; i++) /* so that also what is wrong with the line is told as asked */
+    for (int i = 1; i < argc; i++) /* so that errors of the line, too, are reported in the format asked for */
         if (strcmp(argv[i], "--json") == 0)
             cli_errors_as_json();
     const int code = read_words(cli, argc, argv);

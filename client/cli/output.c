@@ -19,7 +19,7 @@
 
 enum { SHOW_EVERY_MS = 100 };
 
-struct target {
+struct output_target {
     struct cli *cli;
     FILE *out;
     const char *path; /* NULL: stdout */
@@ -46,7 +46,7 @@ static bool is_misnamed(const char *path, const char *media_type)
     return false;
 }
 
-static void show(struct target *t)
+static void show(struct output_target *t)
 {
     const char *slash = strrchr(t->path, '/');
     const struct minari_progress p = {.id = slash ? slash + 1 : t->path,
@@ -63,13 +63,13 @@ static void show(struct target *t)
 
 static void make_room(void *user)
 {
-    struct target *t = user;
+    struct output_target *t = user;
     progress_clear(&t->progress);
 }
 
 static int on_rows(const void *data, size_t size, void *user)
 {
-    struct target *t = user;
+    struct output_target *t = user;
     t->last = size ? ((const char *)data)[size - 1] : t->last;
     if (!t->path && t->text)
         cli_put(t->cli, data, size);
@@ -132,7 +132,7 @@ bool output_fits(const struct cli *cli, const char *path, bool text, const char 
     return false;
 }
 
-static int misnamed(const struct target *target)
+static int misnamed(const struct output_target *target)
 {
     const char *type = target->info.media_type;
     const char *suffix = strcmp(type, "image/jpeg") == 0  ? ".jpg"
@@ -147,7 +147,7 @@ static int misnamed(const struct target *target)
 
 /* ---- a file: written beside its place, then renamed, so that one that is there is whole ---- */
 
-static void drop_part(struct target *t)
+static void drop_part(struct output_target *t)
 {
     if (t->out)
         (void)fclose(t->out);
@@ -158,7 +158,7 @@ static void drop_part(struct target *t)
 }
 
 /* The part's name says what it is a part of, so that another run can go on with it. */
-static bool create_part(struct target *t, const char *tag)
+static bool create_part(struct output_target *t, const char *tag)
 {
     char own[24];
     snprintf(own, sizeof own, "%d", (int)getpid());
@@ -179,7 +179,7 @@ static bool create_part(struct target *t, const char *tag)
 /* Before the first byte, and where the answer comes anew or goes on after a break. */
 static int on_begin(struct minari_resume *resume)
 {
-    struct target *t = resume->user;
+    struct output_target *t = resume->user;
     t->misnamed = is_misnamed(t->path, t->info.media_type);
     if (t->misnamed)
         return 1;
@@ -222,7 +222,7 @@ static FILE *open_part(const char *path)
 }
 
 /* What an earlier run left of it. */
-static void find_part(struct target *t)
+static void find_part(struct output_target *t)
 {
     const char *slash = strrchr(t->path, '/'), *name = slash ? slash + 1 : t->path;
     const int folder = (int)(name - t->path);
@@ -247,13 +247,13 @@ static void find_part(struct target *t)
 }
 
 /* Whether another run may go on with what is there. */
-static bool is_of_use(const struct target *t, int code)
+static bool is_of_use(const struct output_target *t, int code)
 {
     return (code == CLI_INTERRUPTED || code == CLI_UNREACHABLE || code == CLI_NO_SPACE) && t->out &&
            *t->resume.tag && t->done;
 }
 
-static void keep_part(struct target *t)
+static void keep_part(struct output_target *t)
 {
     char size[TABLE_NUMBER];
     const bool whole = !fclose(t->out);
@@ -263,7 +263,7 @@ static void keep_part(struct target *t)
         cli_hint("%s are there: the same command goes on with them", size);
 }
 
-static int cannot_write(const struct target *t)
+static int cannot_write(const struct output_target *t)
 {
     return cli_error(errno == ENOSPC                     ? CLI_NO_SPACE
                      : errno == EACCES || errno == EPERM ? CLI_NOT_ALLOWED
@@ -278,7 +278,7 @@ static int stdout_failed(void)
                                       strerror(errno));
 }
 
-static int run(struct cli *cli, struct target *target, output_fetch *fetch, void *user)
+static int run(struct cli *cli, struct output_target *target, output_fetch *fetch, void *user)
 {
     struct minari_error err;
     enum minari_status st;
@@ -299,7 +299,7 @@ static int run(struct cli *cli, struct target *target, output_fetch *fetch, void
     return CLI_OK;
 }
 
-static int publish(struct target *t)
+static int publish(struct output_target *t)
 {
     const bool whole = !fclose(t->out);
     t->out = NULL;
@@ -310,7 +310,7 @@ static int publish(struct target *t)
     return code;
 }
 
-static int into_file(struct cli *cli, struct target *t, output_fetch *fetch, void *user)
+static int into_file(struct cli *cli, struct output_target *t, output_fetch *fetch, void *user)
 {
     t->resume = (struct minari_resume){.size = sizeof t->resume, .begin = on_begin, .user = t};
     t->progress.terminal = cli->err_terminal;
@@ -334,7 +334,7 @@ static int into_file(struct cli *cli, struct target *t, output_fetch *fetch, voi
 
 int output_save(struct cli *cli, const char *path, bool text, output_fetch *fetch, void *user)
 {
-    struct target target = {.cli = cli, .path = path, .text = text};
+    struct output_target target = {.cli = cli, .path = path, .text = text};
     if (path)
         return into_file(cli, &target, fetch, user);
     target.out = stdout;

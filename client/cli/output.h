@@ -15,10 +15,10 @@ const char *output_path(const struct cli *cli);
  *
  * @param known      the formats that the command writes, with a blank between them
  * @param otherwise  what a name that does not say is; NULL: it must
- * @return NULL, and told: the name does not say, or is of a format that is not among them
+ * @return NULL, and reported: the name does not say, or is of a format that is not among them
  */
 const char *output_format(const struct cli *cli, const char *known, const char *otherwise);
-/** False, and told: what is no text is not written to a terminal. */
+/** False, and reported: only text is written to a terminal. */
 bool output_fits(const struct cli *cli, const char *path, bool text, const char *format);
 /** Have it fetched, to `path` or stdout. An exit code. */
 int output_save(struct cli *cli, const char *path, bool text, output_fetch *fetch, void *user);

@@ -18,7 +18,7 @@ struct progress {
 /** The bar for a width in columns. Unit-tested: no clock, no terminal. */
 void progress_bar(const struct minari_progress *p, double rate, unsigned columns, char *out, size_t room);
 
-/** "0:07", "12:34", "1:02:03"; "-:--" when it cannot be told. */
+/** "0:07", "12:34", "1:02:03"; "-:--" when it is unknown. */
 void progress_time(double seconds, char out[32]);
 
 void progress_show(struct progress *state, const struct minari_progress *p);

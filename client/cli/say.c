@@ -134,7 +134,7 @@ const char *cli_clean(const char *text)
     return out;
 }
 
-bool cli_ask(const char *fmt, ...)
+bool cli_confirm(const char *fmt, ...)
 {
     char answer[64];
     va_list args;

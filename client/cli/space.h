@@ -6,7 +6,7 @@
 
 /**
  * Append the text of a space. Bounds that are not all alike are listed as Python lists them, many of them are
- * told as "[least .. most]"; what is no known space is appended as its JSON.
+ * written as "[least .. most]"; what is no known space is appended as its JSON.
  */
 HUB_MUST_USE enum hub_status space_text(const json_t *space, struct hub_buf *out, struct hub_error *err);
 

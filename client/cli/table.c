@@ -18,7 +18,7 @@ void table_number(uint64_t n, char out[TABLE_NUMBER])
              &letters[i]); /* printf rounds halves to even, as Python does */
 }
 
-bool table_add(struct table *t, const char *const *texts)
+bool table_add(struct text_table *t, const char *const *texts)
 {
     if (hub_grow(&t->rows, t->row_count, &t->capacity, sizeof *t->rows, NULL))
         return false;
@@ -30,7 +30,7 @@ bool table_add(struct table *t, const char *const *texts)
     return true;
 }
 
-void table_dispose(struct table *t)
+void table_dispose(struct text_table *t)
 {
     for (uint32_t r = 0; r < t->row_count; r++)
         for (unsigned i = 0; i < t->count; i++)
@@ -53,7 +53,7 @@ static int width_of(const char *text)
     return width;
 }
 
-static void line(const struct table *t, FILE *out, const int *widths, const char *left, const char *fill,
+static void line(const struct text_table *t, FILE *out, const int *widths, const char *left, const char *fill,
                  const char *cross, const char *right)
 {
     fputs(left, out);
@@ -66,7 +66,8 @@ static void line(const struct table *t, FILE *out, const int *widths, const char
 }
 
 /* A cell in its column's width; colours are Minari's. */
-static void cell(const struct table *t, FILE *out, size_t r, unsigned c, int width, bool colour, bool last)
+static void cell(const struct text_table *t, FILE *out, size_t r, unsigned c, int width, bool colour,
+                 bool last)
 {
     static const char *const colours[] = {"\033[36m", "\033[32m", "\033[35m"}; /* cyan, green, magenta */
     const bool header = r == SIZE_MAX;
@@ -83,7 +84,8 @@ static void cell(const struct table *t, FILE *out, size_t r, unsigned c, int wid
         fputc(' ', out);
 }
 
-static void row(const struct table *t, FILE *out, const int *widths, size_t r, const char *bar, bool colour)
+static void row(const struct text_table *t, FILE *out, const int *widths, size_t r, const char *bar,
+                bool colour)
 {
     for (unsigned c = 0; c < t->count; c++) {
         fprintf(out, *bar ? "%s " : c ? "  " : "", bar);
@@ -93,7 +95,7 @@ static void row(const struct table *t, FILE *out, const int *widths, size_t r, c
     fprintf(out, "%s\n", bar);
 }
 
-static bool is_rule(const struct table *t, size_t r)
+static bool is_rule(const struct text_table *t, size_t r)
 {
     return !t->rows[r].cells[0];
 }
@@ -105,7 +107,7 @@ static void centred(FILE *out, const char *text, int width, bool colour)
             colour ? "\033[0m" : "");
 }
 
-static void print_boxed(const struct table *t, FILE *out, const int *widths, bool colour)
+static void print_boxed(const struct text_table *t, FILE *out, const int *widths, bool colour)
 {
     int total = 1;
     for (unsigned c = 0; c < t->count; c++)
@@ -126,7 +128,7 @@ static void print_boxed(const struct table *t, FILE *out, const int *widths, boo
         centred(out, t->caption, total, colour);
 }
 
-void table_print(const struct table *t, FILE *out, bool terminal, bool colour)
+void table_print(const struct text_table *t, FILE *out, bool terminal, bool colour)
 {
     int widths[TABLE_COLUMNS];
     for (unsigned c = 0; c < t->count; c++) {

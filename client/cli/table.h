@@ -12,7 +12,7 @@ enum { TABLE_COLUMNS = 10, TABLE_NUMBER = 32 };
 /** "999", "1K", "7K", "1000K", "1M": no decimals, halves to even. */
 void table_number(uint64_t n, char out[TABLE_NUMBER]);
 
-struct table {
+struct text_table {
     const char *title, *caption; /* NULL: none */
     struct {
         const char *name;
@@ -26,12 +26,12 @@ struct table {
 };
 
 /** Append a row of `count` texts (copied, made safe for terminals), or NULL for a rule. */
-HUB_MUST_USE bool table_add(struct table *table, const char *const *texts);
+HUB_MUST_USE bool table_add(struct text_table *table, const char *const *texts);
 
 /**
  * On a terminal: with lines, title and caption. Else: aligned columns only; title and caption go to stderr.
  */
-void table_print(const struct table *table, FILE *out, bool terminal, bool colour);
-void table_dispose(struct table *table);
+void table_print(const struct text_table *table, FILE *out, bool terminal, bool colour);
+void table_dispose(struct text_table *table);
 
 #endif

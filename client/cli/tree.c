@@ -3,17 +3,17 @@
 
 #include <stdlib.h>
 
-struct node {
+struct tree_node {
     struct hub_view name;
     const struct minari_summary *dataset; /* a leaf */
     uint64_t count, episodes, steps, size;
     const char **authors;
     uint32_t author_count, author_capacity;
-    struct node **children;
+    struct tree_node **children;
     uint32_t child_count, capacity;
 };
 
-static void free_node(struct node *n)
+static void free_node(struct tree_node *n)
 {
     if (!n)
         return;
@@ -24,14 +24,14 @@ static void free_node(struct node *n)
     free(n);
 }
 
-static void free_nodep(struct node **n)
+static void free_nodep(struct tree_node **n)
 {
     free_node(*n);
 }
 
-static struct node *add_child(struct node *parent, struct hub_view name)
+static struct tree_node *add_child(struct tree_node *parent, struct hub_view name)
 {
-    struct node *child = NULL;
+    struct tree_node *child = NULL;
     if (hub_grow(&parent->children, parent->child_count, &parent->capacity, sizeof child, NULL) ||
         hub_new(&child, 1, sizeof *child, NULL))
         return NULL;
@@ -40,7 +40,7 @@ static struct node *add_child(struct node *parent, struct hub_view name)
 }
 
 /* The newest groups are the likeliest: listings come sorted. */
-static struct node *find_group(struct node *parent, struct hub_view name)
+static struct tree_node *find_group(struct tree_node *parent, struct hub_view name)
 {
     for (size_t i = parent->child_count; i-- > 0;)
         if (!parent->children[i]->dataset && hub_view_equal(parent->children[i]->name, name))
@@ -48,7 +48,7 @@ static struct node *find_group(struct node *parent, struct hub_view name)
     return add_child(parent, name);
 }
 
-static bool add_author(struct node *n, const char *author)
+static bool add_author(struct tree_node *n, const char *author)
 {
     for (size_t i = 0; i < n->author_count; i++)
         if (strcmp(n->authors[i], author) == 0)
@@ -59,7 +59,7 @@ static bool add_author(struct node *n, const char *author)
     return true;
 }
 
-static bool count_in(struct node *n, const struct minari_summary *s)
+static bool count_in(struct tree_node *n, const struct minari_summary *s)
 {
     n->count++;
     n->episodes += s->episodes;
@@ -71,9 +71,9 @@ static bool count_in(struct node *n, const struct minari_summary *s)
     return true;
 }
 
-static bool insert(struct node *root, const struct minari_summary *s)
+static bool insert(struct tree_node *root, const struct minari_summary *s)
 {
-    struct node *at = root;
+    struct tree_node *at = root;
     bool ok = count_in(root, s);
     const char *ns = s->ns ? s->ns : "";
     for (const char *slash = ns;
@@ -82,7 +82,7 @@ static bool insert(struct node *root, const struct minari_summary *s)
         at = find_group(at, (struct hub_view){ns, (size_t)(slash - ns)});
         ok = at && count_in(at, s);
     }
-    struct node *leaf = ok ? add_child(at, hub_view_of(s->id)) : NULL;
+    struct tree_node *leaf = ok ? add_child(at, hub_view_of(s->id)) : NULL;
     if (leaf)
         leaf->dataset = s;
     return leaf && count_in(leaf, s);
@@ -90,11 +90,11 @@ static bool insert(struct node *root, const struct minari_summary *s)
 
 /* ---- rows ---- */
 
-struct shape {
+struct tree_columns {
     bool format, status;
 };
 
-static bool add_row(struct table *t, const struct node *n, struct shape shape)
+static bool add_row(struct text_table *t, const struct tree_node *n, struct tree_columns shape)
 {
     char name[1400], episodes[TABLE_NUMBER], steps[TABLE_NUMBER], size[TABLE_NUMBER], authors[512] = "";
     const char *texts[TABLE_COLUMNS] = {name, episodes, steps, size};
@@ -119,11 +119,11 @@ static bool add_row(struct table *t, const struct node *n, struct shape shape)
 }
 
 struct node_queue {
-    const struct node **items; /* NULL: a rule */
+    const struct tree_node **items; /* NULL: a rule */
     uint32_t count, capacity;
 };
 
-static bool push(struct node_queue *q, const struct node *n)
+static bool push(struct node_queue *q, const struct tree_node *n)
 {
     if (hub_grow(&q->items, q->count, &q->capacity, sizeof *q->items, NULL))
         return false;
@@ -131,7 +131,7 @@ static bool push(struct node_queue *q, const struct node *n)
     return true;
 }
 
-static bool expand(struct node_queue *q, const struct node *n)
+static bool expand(struct node_queue *q, const struct tree_node *n)
 {
     for (size_t i = 0; i < n->child_count; i++)
         if (!push(q, n->children[i]))
@@ -139,14 +139,14 @@ static bool expand(struct node_queue *q, const struct node *n)
     return push(q, NULL);
 }
 
-static bool add_rows(struct table *t, const struct node *root, struct shape shape)
+static bool add_rows(struct text_table *t, const struct tree_node *root, struct tree_columns shape)
 {
     struct node_queue q = {0};
     bool ok = true, aggregate = false;
     for (size_t i = 0; ok && i < root->child_count; i++)
         ok = push(&q, root->children[i]);
     for (size_t i = 0; ok && i < q.count; i++) {
-        const struct node *n = q.items[i];
+        const struct tree_node *n = q.items[i];
         if (!n)
             ok = table_add(t, NULL);
         else if (!n->child_count)
@@ -162,29 +162,29 @@ static bool add_rows(struct table *t, const struct node *root, struct shape shap
 }
 
 /* In the order they came in: somebody asked for it. */
-static bool add_flat(struct table *t, const struct minari_summary *const *datasets, size_t count,
-                     struct shape shape)
+static bool add_flat(struct text_table *t, const struct minari_summary *const *datasets, size_t count,
+                     struct tree_columns shape)
 {
     bool ok = true;
     for (size_t i = 0; ok && i < count; i++) {
-        struct node n = {.dataset = datasets[i]};
+        struct tree_node n = {.dataset = datasets[i]};
         ok = count_in(&n, datasets[i]) && add_row(t, &n, shape);
         free(n.authors);
     }
     return ok;
 }
 
-static void add_column(struct table *t, const char *name, bool right)
+static void add_column(struct text_table *t, const char *name, bool right)
 {
     t->columns[t->count].name = name;
     t->columns[t->count++].right = right;
 }
 
-bool tree_fill(struct table *t, const struct minari_summary *const *datasets, size_t count, bool flat,
+bool tree_fill(struct text_table *t, const struct minari_summary *const *datasets, size_t count, bool flat,
                char caption[128])
 {
-    HUB_CLEANUP(free_nodep) struct node *root = calloc(1, sizeof *root);
-    struct shape shape = {0};
+    HUB_CLEANUP(free_nodep) struct tree_node *root = calloc(1, sizeof *root);
+    struct tree_columns shape = {0};
     char size[TABLE_NUMBER];
     bool ok = root;
     for (size_t i = 0; ok && i < count; i++) {

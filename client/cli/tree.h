@@ -15,7 +15,7 @@ enum { TREE_MAX_ROWS = 10 };
  * @param flat     no groups: every dataset a row, in the order given
  * @param caption  receives the caption's text; it must live as long as the table
  */
-HUB_MUST_USE bool tree_fill(struct table *table, const struct minari_summary *const *datasets, size_t count,
-                            bool flat, char caption[128]);
+HUB_MUST_USE bool tree_fill(struct text_table *table, const struct minari_summary *const *datasets,
+                            size_t count, bool flat, char caption[128]);
 
 #endif

@@ -55,14 +55,14 @@ enum hub_status hub_summary_read(const json_t *object, struct minari_summary *ou
 
 /* ---- listings ---- */
 
-struct entry {
+struct summary_entry {
     struct minari_summary summary;
     json_t *object;
     char *json;
 };
 
 struct minari_dataset_list {
-    struct entry *entries;
+    struct summary_entry *entries;
     uint32_t count, capacity;
     size_t bytes;
     struct hub_remote_left left;
@@ -82,8 +82,8 @@ static enum hub_status take_item(json_t *item, struct hub_view text, void *user,
         return hub_fail_as(err, HUB_TOO_BIG, "too-long",
                            "the hub's list does not end after %zu MB: narrow it with a prefix",
                            list->bytes / 1000000);
-    struct entry *e = &list->entries[list->count];
-    *e = (struct entry){0};
+    struct summary_entry *e = &list->entries[list->count];
+    *e = (struct summary_entry){0};
     HUB_TRY(hub_summary_read(item, &e->summary, err));
     e->object = json_incref(item);
     e->json = hub_view_dup(text);

@@ -29,8 +29,8 @@ struct queue {
     size_t count, next;
 };
 
-static void say(const struct minari_download_options *o, const char *fmt, ...) HUB_PRINTF(2, 3);
-static void say(const struct minari_download_options *o, const char *fmt, ...)
+static void notify(const struct minari_download_options *o, const char *fmt, ...) HUB_PRINTF(2, 3);
+static void notify(const struct minari_download_options *o, const char *fmt, ...)
 {
     char line[1024];
     va_list args;
@@ -72,7 +72,7 @@ static enum hub_status choose(const struct hub_transfer *t, bool *wanted, void *
     HUB_TRY(needed_url(t, o, &url, err));
     HUB_TRY(hub_remote_document(t->remote, url.data, LISTING_BYTES, NULL, &document, err));
     if (!hub_member_uint(document, "left_out")) {
-        say(o, "%s: no file is of other episodes alone: it is downloaded whole", t->id);
+        notify(o, "%s: no file is of other episodes alone: it is downloaded whole", t->id);
         return HUB_OK;
     }
     json_array_foreach(json_object_get(document, "items"), i, item)
@@ -183,10 +183,11 @@ static void report_skipped(const struct minari_download_options *o, const struct
                            const char *path, const struct hub_record *record)
 {
     const bool other = record && s->revision && strcmp(record->revision, s->revision) != 0;
-    say(o,
-        other ? "%s: skipped, '%s' holds another revision, or came from another remote; --force replaces it"
-              : "%s: skipped, it is at '%s'; --force downloads it again",
-        s->id, path);
+    notify(o,
+           other
+               ? "%s: skipped, '%s' holds another revision, or came from another remote; --force replaces it"
+               : "%s: skipped, it is at '%s'; --force downloads it again",
+           s->id, path);
     const struct minari_download d = {.id = s->id,
                                       .path = path,
                                       .revision = record ? record->revision : "",
@@ -207,7 +208,7 @@ static enum hub_status skip(const struct queue *q, const struct minari_summary *
     if (st && (asked || st != HUB_EXISTS))
         return hub_pass(st, &why, err);
     if (st)
-        say(q->options, "%s: skipped: %s", s->id, why.detail);
+        notify(q->options, "%s: skipped: %s", s->id, why.detail);
     else
         report_skipped(q->options, s, path, known);
     return HUB_OK;
@@ -235,7 +236,7 @@ static enum hub_status decide(const struct minari_dataset *dataset, const struct
     HUB_TRY(hub_decide(s, minari_dataset_version_at(dataset, 0), minari_dataset_version_count(dataset),
                        o->loadable_by, o->force, &notices, err));
     if (notices.size)
-        say(o, "%s: %.*s", s->id, (int)notices.size - 1, notices.data);
+        notify(o, "%s: %.*s", s->id, (int)notices.size - 1, notices.data);
     if (!o->any_format && strncmp(s->format, "minari", 6) != 0)
         return hub_fail_as(err, HUB_INVALID, "not-a-minari-dataset",
                            "'%s' is in the format %.40s, which Minari does not read", s->id, s->format);
@@ -243,7 +244,8 @@ static enum hub_status decide(const struct minari_dataset *dataset, const struct
         return hub_fail_as(err, HUB_UNSUPPORTED, "not-ready", "'%.200s' is %s%s%.200s", s->id, word,
                            *why ? ": " : "", why);
     if (why)
-        say(o, "%s: it is %s%s%s; its files are downloaded as they are", s->id, word, *why ? ": " : "", why);
+        notify(o, "%s: it is %s%s%s; its files are downloaded as they are", s->id, word, *why ? ": " : "",
+               why);
     return HUB_OK;
 }
 
@@ -288,7 +290,7 @@ static enum hub_status step(struct queue *q, struct hub_error *err)
     const char *id = q->ids[q->next++];
     HUB_TRY(hub_client_get_dataset(q->client, id, NULL, &dataset, err));
     if (strcmp(id, minari_dataset_summary(dataset)->id) != 0)
-        say(q->options, "%s: the newest version is '%s'", id, minari_dataset_summary(dataset)->id);
+        notify(q->options, "%s: the newest version is '%s'", id, minari_dataset_summary(dataset)->id);
     enum hub_status st = one(q, dataset, asked, err);
     for (size_t i = 0;
          !st && !q->options->alone && !q->options->as && i < minari_dataset_combined_count(dataset); i++)

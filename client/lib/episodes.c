@@ -20,7 +20,7 @@ static enum hub_status first_url(const struct minari_client *client, const char 
     return hub_api_parameter(url, "task", q->task, err);
 }
 
-struct listing {
+struct episode_walk {
     minari_episode_fn fn;
     void *user;
     uint64_t left; /* that are wanted */
@@ -35,7 +35,7 @@ static double return_of(const json_t *value)
 /* The item's own text is terminated for the callback. */
 static enum hub_status hand_over(json_t *item, struct hub_view raw, void *user, struct hub_error *err)
 {
-    struct listing *listing = user;
+    struct episode_walk *listing = user;
     char seed[32] = "";
     const json_t *seed_value = json_object_get(item, "seed"), *ret = json_object_get(item, "return");
     if (!json_is_integer(json_object_get(item, "number")))
@@ -63,7 +63,7 @@ static enum hub_status each(struct minari_client *client, const char *id,
                             struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(64 * KIB);
-    struct listing listing = {fn, user, query->limit ? query->limit : UINT64_MAX};
+    struct episode_walk listing = {fn, user, query->limit ? query->limit : UINT64_MAX};
     HUB_TRY(first_url(client, id, query, &url, err));
     const enum hub_status st = hub_api_each(&client->remote, id, "episodes", &url, hand_over, &listing, err);
     return listing.left ? st : HUB_OK;

@@ -23,7 +23,7 @@ enum hub_status hub_api_slice(struct hub_buf *url, const struct minari_slice *s,
     return HUB_OK;
 }
 
-struct question {
+struct slice_request {
     const char *id;
     uint64_t episode;
     const char *const *fields;
@@ -33,7 +33,7 @@ struct question {
 };
 
 /* One field has a path of its own; several are parameters of their episode. */
-static enum hub_status rows_url(const struct minari_client *client, const struct question *q,
+static enum hub_status rows_url(const struct minari_client *client, const struct slice_request *q,
                                 struct hub_buf *url, struct hub_error *err)
 {
     const char *const *fields = q->fields;
@@ -65,7 +65,7 @@ enum minari_status minari_fields_get(struct minari_client *client, const char *i
     struct hub_taken taken = {.sink = sink, .user = user, .info = info};
     if (!client || !sink || !fields)
         return hub_client_report(hub_client_missing(&error), &error, err);
-    const struct question q = {id, episode, fields, count, slice, format};
+    const struct slice_request q = {id, episode, fields, count, slice, format};
     enum hub_status st = rows_url(client, &q, &url, &error);
     if (!st)
         st = hub_take(client, url.data, NULL, &taken, &error);
@@ -73,7 +73,7 @@ enum minari_status minari_fields_get(struct minari_client *client, const char *i
 }
 
 /* A row is a frame of its own. */
-static enum hub_status media_url(const struct minari_client *client, const struct question *q,
+static enum hub_status media_url(const struct minari_client *client, const struct slice_request *q,
                                  struct hub_buf *url, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf rest = HUB_BUF_INIT(32 * KIB);
@@ -103,7 +103,7 @@ enum minari_status minari_media_get(struct minari_client *client, const char *id
     struct hub_taken taken = {.sink = sink, .user = user, .info = info};
     if (!client || !sink || !camera)
         return hub_client_report(hub_client_missing(&error), &error, err);
-    const struct question q = {id, episode, &camera, 1, slice, NULL};
+    const struct slice_request q = {id, episode, &camera, 1, slice, NULL};
     enum hub_status st = media_url(client, &q, &url, &error);
     if (!st)
         st = hub_take(client, url.data, NULL, &taken, &error);
@@ -168,7 +168,7 @@ enum minari_status minari_rows_read(struct minari_client *client, const char *id
     struct hub_taken taken = {.memory = &memory, .info = info};
     if (!client || !data)
         return hub_client_report(hub_client_missing(&error), &error, err);
-    const struct question q = {id, episode, &field, 1, slice, format};
+    const struct slice_request q = {id, episode, &field, 1, slice, format};
     enum hub_status st = rows_url(client, &q, &url, &error);
     if (!st)
         st = hub_take(client, url.data, NULL, &taken, &error);

@@ -94,8 +94,8 @@ static bool goes_back(const struct hub_taken *a)
     return a->resume || !a->sink;
 }
 
-static enum hub_status tell(const struct hub_taken *a, const struct hub_fetch *fetch,
-                            const struct hub_answer *head, struct hub_error *err)
+static enum hub_status report_head(const struct hub_taken *a, const struct hub_fetch *fetch,
+                                   const struct hub_answer *head, struct hub_error *err)
 {
     struct minari_resume *resume = a->resume;
     *resume->tag = '\0';
@@ -124,7 +124,7 @@ static enum hub_status answer_head(struct hub_fetch *fetch, const struct hub_ans
     memcpy(fetch->if_range, head->etag, sizeof fetch->if_range);
     if (a->info)
         read_info(head, a->info);
-    return a->resume ? tell(a, fetch, head, err) : HUB_OK;
+    return a->resume ? report_head(a, fetch, head, err) : HUB_OK;
 }
 
 static enum hub_status answer_body(struct hub_fetch *fetch, struct hub_view bytes, struct hub_error *err)

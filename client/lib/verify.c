@@ -48,7 +48,7 @@ static enum hub_status report(const struct verifier *v, const char *path, enum m
 static enum hub_status check_one(const struct verifier *v, const struct expected *e, struct hub_error *err)
 {
     HUB_CLEANUP(hub_closep) int fd = -1;
-    HUB_CLEANUP(hub_hasher_dispose) struct hub_hasher hasher = {0};
+    HUB_CLEANUP(hub_file_hasher_dispose) struct hub_file_hasher hasher = {0};
     HUB_CLEANUP(hub_sums_dispose) struct hub_sums sums = {0};
     const struct hub_remote_file *file = &e->file;
     struct stat st;
@@ -63,9 +63,9 @@ static enum hub_status check_one(const struct verifier *v, const struct expected
         return report(v, file->path, MINARI_FILE_CHANGED, err);
     if (!hub_remote_file_proven(file))
         return report(v, file->path, MINARI_FILE_SIZE_ONLY, err);
-    HUB_TRY(hub_hasher_begin(&hasher, file->other, file->size, err));
-    HUB_TRY(hub_hasher_read(&hasher, fd, file->size, NULL, NULL, err));
-    HUB_TRY(hub_hasher_end(&hasher, &sums, err));
+    HUB_TRY(hub_file_hasher_begin(&hasher, file->other, file->size, err));
+    HUB_TRY(hub_file_hasher_read(&hasher, fd, file->size, NULL, NULL, err));
+    HUB_TRY(hub_file_hasher_end(&hasher, &sums, err));
     if (!hub_sums_agree(&sums, file))
         return report(v, file->path, MINARI_FILE_CHANGED, err);
     return report(v, file->path, e->from_hub ? MINARI_FILE_VERIFIED : MINARI_FILE_UNCHANGED, err);
@@ -201,14 +201,14 @@ enum minari_status minari_dataset_delete(const char *root, const char *id, struc
     return hub_client_report(st, &error, err);
 }
 
-struct partials {
+struct partial_walk {
     minari_partial_fn fn;
     void *user;
 };
 
 static int hand_over(const struct hub_staged *d, void *user)
 {
-    const struct partials *p = user;
+    const struct partial_walk *p = user;
     const struct minari_partial out = {.id = d->id,
                                        .bytes_total = d->bytes,
                                        .percent =
@@ -217,7 +217,7 @@ static int hand_over(const struct hub_staged *d, void *user)
     return p->fn(&out, p->user);
 }
 
-static enum hub_status each_partial(const char *root, struct partials *p, struct hub_error *err)
+static enum hub_status each_partial(const char *root, struct partial_walk *p, struct hub_error *err)
 {
     HUB_CLEANUP(hub_private_close) struct hub_private place;
     const enum hub_status st = hub_private_open(root, false, &place, err);
@@ -230,7 +230,7 @@ enum minari_status minari_partial_each(const char *root, minari_partial_fn fn, v
                                        struct minari_error *err)
 {
     struct hub_error error = {0};
-    struct partials p = {fn, user};
+    struct partial_walk p = {fn, user};
     const enum hub_status st = root && fn ? each_partial(root, &p, &error)
                                           : hub_fail(&error, HUB_INVALID, "a root and a function are needed");
     return hub_client_report(st, &error, err);

@@ -20,9 +20,9 @@ struct hub_app {
     struct hub_truth *truth;
     struct hub_store *store;
     struct hub_scanner *scanner;
-    struct hub_hasher *hasher;     /* NULL: hashing is off */
-    struct hub_measurer *measurer; /* NULL: measuring is off */
-    const char *measure;           /* as the option says it */
+    struct hub_digest_queue *hasher; /* NULL: hashing is off */
+    struct hub_measurer *measurer;   /* NULL: measuring is off */
+    const char *measure;             /* as the option says it */
     struct hub_mirrors *mirrors;
     struct hub_budget *budget;
     struct hub_lru *documents;       /* ready ones: documents.c */

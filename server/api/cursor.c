@@ -110,7 +110,7 @@ enum hub_status hub_page_read(const struct hub_request *request, const char *con
 {
     int64_t limit = 100;
     bool present;
-    HUB_TRY(hub_request_known(request, parameters, err));
+    HUB_TRY(hub_request_allow(request, parameters, err));
     HUB_TRY(read_form(request, parameters, &out->lines, err));
     HUB_TRY(hub_request_int(request, "limit", &limit, &present, err));
     out->all = out->lines && !present;
@@ -131,7 +131,7 @@ enum hub_status hub_page_read_all(const struct hub_request *request, const char 
     const struct hub_view cursor = hub_request_query(request, "cursor");
     int64_t limit = UINT32_MAX;
     bool present;
-    HUB_TRY(hub_request_known(request, parameters, err));
+    HUB_TRY(hub_request_allow(request, parameters, err));
     HUB_TRY(hub_request_int(request, "limit", &limit, &present, err));
     if (limit < 1)
         return hub_request_wrong(request, "limit", err, "limit is 1 or more; without it all are sent");

@@ -36,7 +36,7 @@ struct hub_page_query {
     struct hub_page_cursor after;
 };
 
-/** What every listing begins with: hub_request_known, then limit= and cursor=. All other parameters but
+/** What every listing begins with: hub_request_allow, then limit= and cursor=. All other parameters but
  * revision= and what concerns the page alone name the listing that a cursor is of. */
 HUB_MUST_USE enum hub_status hub_page_read(const struct hub_request *request, const char *const *parameters,
                                            struct hub_page_query *out, struct hub_error *err);

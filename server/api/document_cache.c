@@ -29,7 +29,7 @@ struct document_query {
     bool commit;       /* of whichever revision the dataset of that commit is */
 };
 
-struct document {
+struct cached_document {
     struct hub_lru_item item; /* first */
     uint64_t states;
     uint64_t digests, measures; /* FINAL: they are all in it */
@@ -41,13 +41,13 @@ struct document {
 /* What is no longer kept counts as memory of the answers that still send it. */
 static void document_free(struct hub_lru_item *item)
 {
-    struct document *d = (struct document *)item;
+    struct cached_document *d = (struct cached_document *)item;
     hub_bytes_charge(d->bytes, d->budget);
     hub_bytes_unref(d->bytes);
     free(d);
 }
 
-static void document_putp(struct document **d)
+static void document_putp(struct cached_document **d)
 {
     hub_lru_put(*d ? &(*d)->item : NULL);
 }
@@ -58,10 +58,11 @@ static struct hub_lru_key key_of(const struct document_query *query, bool gzip)
 }
 
 /* Takes the text. */
-static struct document *document_new(const struct hub_request *request, const struct document_query *query,
-                                     bool gzip, struct hub_buf *text)
+static struct cached_document *document_new(const struct hub_request *request,
+                                            const struct document_query *query, bool gzip,
+                                            struct hub_buf *text)
 {
-    struct document *d = calloc(1, sizeof *d);
+    struct cached_document *d = calloc(1, sizeof *d);
     struct hub_bytes *bytes = d ? hub_bytes_new(text) : NULL;
     if (!bytes) {
         free(d);
@@ -80,10 +81,11 @@ static struct document *document_new(const struct hub_request *request, const st
 }
 
 /* A kept one that is still true, with a reference for the caller, or NULL. */
-static struct document *find(const struct hub_request *request, const struct document_query *query, bool gzip)
+static struct cached_document *find(const struct hub_request *request, const struct document_query *query,
+                                    bool gzip)
 {
     const struct hub_lru_key key = key_of(query, gzip);
-    struct document *d = (struct document *)hub_lru_get(request->app->documents, &key);
+    struct cached_document *d = (struct cached_document *)hub_lru_get(request->app->documents, &key);
     if (d && d->states == query->states && (d->digests == FINAL || d->digests == query->digests) &&
         (d->measures == FINAL || d->measures == query->measures) &&
         (query->commit || hub_resolve_has_revision(request, d->revision)))
@@ -94,7 +96,7 @@ static struct document *find(const struct hub_request *request, const struct doc
 
 static enum hub_status build(struct hub_request *request, struct hub_target target,
                              const struct document_query *query, struct hub_response *response,
-                             struct document **out, struct hub_error *err)
+                             struct cached_document **out, struct hub_error *err)
 {
     HUB_CLEANUP(hub_state_close) struct hub_state state = {0};
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(256 * MIB);
@@ -110,7 +112,7 @@ static enum hub_status build(struct hub_request *request, struct hub_target targ
     HUB_TRY(kind->write(request->app->truth, &state, &target, &text, &known, err));
     hub_fingerprint(etag, &(struct hub_view){text.data, text.size}, 1);
     hub_buf_fit(&text, 4 * KIB);
-    struct document *d = document_new(request, query, false, &text);
+    struct cached_document *d = document_new(request, query, false, &text);
     HUB_TRY(hub_allocated(d, err));
     snprintf(d->etag, sizeof d->etag, "%s", etag);
     snprintf(d->revision, sizeof d->revision, "%s", target.summary->revision);
@@ -125,7 +127,7 @@ static enum hub_status build(struct hub_request *request, struct hub_target targ
 /* The document as JSON: kept, or built. */
 static enum hub_status get_plain(struct hub_request *request, const struct hub_target *target,
                                  const struct document_query *query, struct hub_response *response,
-                                 struct document **out, struct hub_error *err)
+                                 struct cached_document **out, struct hub_error *err)
 {
     *out = find(request, query, false);
     if (*out)
@@ -137,7 +139,7 @@ static enum hub_status get_plain(struct hub_request *request, const struct hub_t
 
 static enum hub_status get_gzip(struct hub_request *request, const struct hub_target *target,
                                 const struct document_query *query, struct hub_response *response,
-                                struct document **out, struct hub_error *err)
+                                struct cached_document **out, struct hub_error *err)
 {
     *out = find(request, query, true);
     if (*out)
@@ -151,7 +153,7 @@ static enum hub_status get_gzip(struct hub_request *request, const struct hub_ta
     struct hub_meter meter;
     hub_meter_buf(&meter, request->app->budget, request, response, &coded);
     HUB_TRY(hub_gzip(text, &coded, err));
-    HUB_CLEANUP(document_putp) struct document *plain = *out;
+    HUB_CLEANUP(document_putp) struct cached_document *plain = *out;
     *out = document_new(request, query, true, &coded);
     if (!*out)
         return hub_no_memory(err);
@@ -177,7 +179,7 @@ enum hub_status hub_document_answer(struct hub_request *request, const struct hu
                                                    hub_damage_generation(request->app->truth) * DAMAGES,
                                          .digests = hub_digest_generation(request->app->truth),
                                          .measures = hub_measures_generation(request->app->catalog)};
-    HUB_CLEANUP(document_putp) struct document *d = NULL;
+    HUB_CLEANUP(document_putp) struct cached_document *d = NULL;
     bool done = false;
     HUB_TRY((gzip ? get_gzip : get_plain)(request, target, &query, response, &d, err));
     response->shared = hub_bytes_ref(d->bytes); /* the response's reference */

@@ -11,7 +11,7 @@ void hub_put_time(struct hub_json *json, const char *key, int64_t unix_ns)
     hub_json_put_text(json, key, text);
 }
 
-void hub_put_known(struct hub_json *json, const char *key, const char *text)
+void hub_put_if_set(struct hub_json *json, const char *key, const char *text)
 {
     if (text && *text)
         hub_json_put_text(json, key, text);

@@ -318,7 +318,7 @@ static enum hub_status ask_upstream(struct hub_request *request, struct hub_resp
 {
     struct hub_pull_progress progress = {0};
     const enum hub_status st =
-        hub_pull_ask(request->app->mirrors, summary, request->may_block, &progress, err);
+        hub_pull_request(request->app->mirrors, summary, request->may_block, &progress, err);
     hub_resolve_progress(response, &progress);
     return st;
 }
@@ -342,7 +342,7 @@ enum hub_status hub_resolve(struct hub_request *request, struct hub_response *re
                             const char *const *parameters, unsigned to, struct hub_target *out,
                             struct hub_error *err)
 {
-    HUB_TRY(hub_request_known(request, parameters, err));
+    HUB_TRY(hub_request_allow(request, parameters, err));
     return hub_resolve_id(request, response, hub_request_capture(request, "id"), to, out, err);
 }
 

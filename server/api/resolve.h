@@ -37,7 +37,7 @@ enum hub_resolve_to {
 };
 
 /**
- * What every handler of a dataset begins with: hub_request_known, then find the dataset in the snapshot
+ * What every handler of a dataset begins with: hub_request_allow, then find the dataset in the snapshot
  * (HUB_NOT_FOUND "dataset-not-found", whose problem lists versions and nearest ids; HUB_INVALID "bad-id") and
  * open it. The catalogue may be a little ahead of the snapshot; the target is then brought to the state that
  * was opened, so that validators never name another state than the bytes. HUB_CHANGED "revision-gone" when

@@ -194,7 +194,7 @@ static enum hub_status fetch(const struct hub_config *config, const char *target
 {
     HUB_CLEANUP(hub_freep) char *state = NULL;
     HUB_TRY(hub_control_state(config, &state, err));
-    return hub_control_ask(state, false, target, out, err);
+    return hub_control_request(state, false, target, out, err);
 }
 
 /* "transfer  lab/door-v2: 1.2 GB of 3.4 GB, 56 MB/s, 39 s to go". */
@@ -279,7 +279,7 @@ static enum hub_status gather(const char *state, json_t *all, struct hub_error *
     char target[4096] = "/api/v1/problems?limit=1000";
     while (*target) {
         HUB_CLEANUP(hub_json_decrefp) json_t *page = NULL;
-        HUB_TRY(hub_control_ask(state, false, target, &page, err));
+        HUB_TRY(hub_control_request(state, false, target, &page, err));
         if (json_array_extend(all, json_object_get(page, "items")))
             return hub_no_memory(err);
         const char *next = text(page, "next"), *path = strstr(next, "/api/");
@@ -319,9 +319,9 @@ static enum hub_status sweep(const char *state, const char *forget, json_t **sta
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf target = HUB_BUF_INIT(64 * KIB);
     HUB_TRY(hub_buf_addf(&target, err, "/api/v1/sweep%s", forget ? "?forget=" : ""));
     HUB_TRY(hub_uri_encode_segment(hub_view_of(forget ? forget : ""), &target, err));
-    HUB_TRY(hub_control_ask(state, true, target.data, &before, err));
+    HUB_TRY(hub_control_request(state, true, target.data, &before, err));
     for (;;) {
-        HUB_TRY(hub_control_ask(state, false, "/api/v1/status", status, err));
+        HUB_TRY(hub_control_request(state, false, "/api/v1/status", status, err));
         const json_t *now = json_object_get(*status, "inspection"), *disk = json_object_get(*status, "state");
         if (truth(disk, "full"))
             return hub_no_space(text(disk, "path"), (uint64_t)number(disk, "free"), err);

@@ -26,7 +26,7 @@ const struct hub_usage_option hub_check_usage[HUB_CHECK_OPTIONS] = {
 };
 
 /* A check under way: asked for and looked at through the running hub, or in the catalogue itself. */
-struct command {
+struct check_command {
     json_t *spec;
     bool json;
 
@@ -68,7 +68,7 @@ static enum hub_status set_rate(json_t *spec, const char *text, struct hub_error
 static enum hub_status read_arguments(void *user, char **argv, struct hub_settings *settings,
                                       struct hub_error *err)
 {
-    struct command *c = user;
+    struct check_command *c = user;
     for (; *argv; argv++) {
         const char *word = *argv, *value = strncmp(word, "--", 2) == 0 ? strchr(word, '=') : NULL;
         const bool rate = strncmp(word, "--rate", 6) == 0 && (!word[6] || word[6] == '=');
@@ -91,25 +91,25 @@ static enum hub_status read_arguments(void *user, char **argv, struct hub_settin
 
 /* ---- asking and looking ---- */
 
-static enum hub_status ask_hub(struct command *c, json_t **job, struct hub_error *err)
+static enum hub_status ask_hub(struct check_command *c, json_t **job, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf target = HUB_BUF_INIT(4 * MIB);
     HUB_CLEANUP(hub_freep) char *spec = json_dumps(c->spec, JSON_COMPACT);
     HUB_TRY(hub_allocated(spec, err));
     HUB_TRY(hub_buf_add_text(&target, "/api/v1/check?spec=", err));
     HUB_TRY(hub_uri_encode_segment(hub_view_of(spec), &target, err));
-    HUB_TRY(hub_control_ask(c->state, true, target.data, job, err));
+    HUB_TRY(hub_control_request(c->state, true, target.data, job, err));
     const char *id = json_string_value(json_object_get(*job, "id"));
     c->id = id ? strtoll(id, NULL, 10) : 0;
     return HUB_OK;
 }
 
-static enum hub_status begin_here(struct command *c, struct hub_error *err)
+static enum hub_status begin_here(struct check_command *c, struct hub_error *err)
 {
     HUB_TRY(hub_config_finish(c->config, err));
     const struct hub_catalog_options options = {.state = c->config->state, .roots = &c->config->roots};
     HUB_TRY(hub_stores_open(&options, &c->stores, err));
-    const enum hub_status st = hub_check_ask(c->stores.truth, c->stores.catalog, c->spec, &c->id, err);
+    const enum hub_status st = hub_check_request(c->stores.truth, c->stores.catalog, c->spec, &c->id, err);
     if (st && st != HUB_EXISTS)
         return st;
     const struct hub_mirrors_options work = {.catalog = c->stores.catalog,
@@ -119,7 +119,7 @@ static enum hub_status begin_here(struct command *c, struct hub_error *err)
     return hub_mirrors_start(&work, &c->worker, err);
 }
 
-static enum hub_status look_here(const struct command *c, json_t **job, struct hub_error *err)
+static enum hub_status look_here(const struct check_command *c, json_t **job, struct hub_error *err)
 {
     struct hub_job_row row;
     HUB_TRY(hub_job_find(c->stores.truth, c->id, &row, err));
@@ -130,16 +130,16 @@ static enum hub_status look_here(const struct command *c, json_t **job, struct h
     return hub_allocated(*job, err);
 }
 
-static enum hub_status look(const struct command *c, json_t **job, struct hub_error *err)
+static enum hub_status look(const struct check_command *c, json_t **job, struct hub_error *err)
 {
     char target[64];
     if (c->stores.truth)
         return look_here(c, job, err);
     snprintf(target, sizeof target, "/api/v1/jobs/%" PRId64, c->id);
-    return hub_control_ask(c->state, false, target, job, err);
+    return hub_control_request(c->state, false, target, job, err);
 }
 
-static void stop(struct command *c)
+static void stop(struct check_command *c)
 {
     char target[64];
     json_t *job = NULL;
@@ -148,7 +148,7 @@ static void stop(struct command *c)
     c->worker = NULL;
     if (c->stores.truth)
         (void)!hub_job_stop(c->stores.truth, c->id, NULL);
-    else if (!hub_control_ask(c->state, true, target, &job, NULL))
+    else if (!hub_control_request(c->state, true, target, &job, NULL))
         json_decref(job);
 }
 
@@ -217,7 +217,7 @@ static void print_result(const json_t *result)
                number(result, "damaged") + number(result, "repaired"), number(result, "repaired"), fetched);
 }
 
-static int report(const struct command *c, const json_t *job)
+static int report(const struct check_command *c, const json_t *job)
 {
     const json_t *result = json_object_get(job, "result");
     const bool failed = strcmp(text(job, "state"), "failed") == 0;
@@ -234,7 +234,7 @@ static int report(const struct command *c, const json_t *job)
 
 /* ---- the command ---- */
 
-static int follow(struct command *c, struct hub_error *err)
+static int follow(struct check_command *c, struct hub_error *err)
 {
     const int64_t begun_ms = hub_time_mono_ms();
     const bool terminal = isatty(STDERR_FILENO);
@@ -264,7 +264,7 @@ static int run(void *user, struct hub_config *config)
     HUB_CLEANUP(hub_json_decrefp) json_t *job = NULL;
     const struct sigaction action = {.sa_handler = on_signal};
     struct hub_error err = {0};
-    struct command *c = user;
+    struct check_command *c = user;
     c->config = config;
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
@@ -285,6 +285,6 @@ static int run(void *user, struct hub_config *config)
 int hub_check_command(char **argv)
 {
     HUB_CLEANUP(hub_json_decrefp) json_t *spec = json_object();
-    struct command c = {.spec = spec};
+    struct check_command c = {.spec = spec};
     return hub_command_run(&(struct hub_command){read_arguments, run, &c}, argv);
 }

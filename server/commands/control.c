@@ -98,8 +98,8 @@ enum hub_status hub_control_fetch(const char *state, const char *target, struct 
     return fetch(at.sun_path, target, request, interrupted, err);
 }
 
-enum hub_status hub_control_ask(const char *state, bool post, const char *target, json_t **out,
-                                struct hub_error *err)
+enum hub_status hub_control_request(const char *state, bool post, const char *target, json_t **out,
+                                    struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(ANSWER_BYTES);
     struct hub_fetch request = {.post = post, .limit = text.limit, .body = take, .user = &text};

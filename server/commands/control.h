@@ -21,8 +21,8 @@ HUB_MUST_USE enum hub_status hub_control_state(const struct hub_config *config, 
  * @param post   POST without a body, instead of GET
  * @return HUB_NOT_FOUND: no hub runs there. HUB_DENIED: it is another user's. Else as the hub answered
  */
-HUB_MUST_USE enum hub_status hub_control_ask(const char *state, bool post, const char *target, json_t **out,
-                                             struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_control_request(const char *state, bool post, const char *target,
+                                                 json_t **out, struct hub_error *err);
 
 /** The same for an answer of any kind and length, which `request` takes.
  * @param interrupted  NULL, or asked several times a second with NULL: non-zero ends it with HUB_CANCELLED */

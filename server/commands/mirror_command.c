@@ -20,14 +20,14 @@
 #include <string.h>
 #include <unistd.h>
 
-struct command {
+struct mirror_command {
     struct hub_mirror_options own;
     const char *action, *object; /* the remote, or a rule's name */
 };
 
 /* ---- reading ---- */
 
-static enum hub_status take_word(struct command *c, const char *word, struct hub_error *err)
+static enum hub_status take_word(struct mirror_command *c, const char *word, struct hub_error *err)
 {
     const char **free_place = !c->action ? &c->action : !c->object ? &c->object : NULL;
     if (!free_place)
@@ -43,7 +43,7 @@ static void keep_root(struct hub_settings *settings, const char *value)
         hub_settings_add(settings, "--root", value);
 }
 
-static enum hub_status read_arguments(struct command *c, char **argv, struct hub_settings *settings,
+static enum hub_status read_arguments(struct mirror_command *c, char **argv, struct hub_settings *settings,
                                       struct hub_error *err)
 {
     for (; *argv; argv++) {
@@ -77,7 +77,8 @@ static enum hub_status add_parameter(struct hub_buf *target, const char *name, c
     return hub_uri_encode_segment(hub_view_of(value), target, err);
 }
 
-static enum hub_status ask(const struct command *c, const char *state, json_t **out, struct hub_error *err)
+static enum hub_status ask(const struct mirror_command *c, const char *state, json_t **out,
+                           struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf target = HUB_BUF_INIT(256 * KIB);
     HUB_CLEANUP(hub_freep) char *spec = json_dumps(c->own.spec, JSON_COMPACT);
@@ -96,7 +97,7 @@ static enum hub_status ask(const struct command *c, const char *state, json_t **
     } else {
         HUB_TRY(hub_buf_add_text(&target, "?limit=1000", err));
     }
-    return hub_control_ask(state, c->object && !show, target.data, out, err);
+    return hub_control_request(state, c->object && !show, target.data, out, err);
 }
 
 /* ---- in the state directory ---- */
@@ -133,8 +134,8 @@ static enum hub_status write_rules(struct hub_truth *truth, const char *name, st
     return hub_json_status(&d->json);
 }
 
-static enum hub_status act(const struct command *c, struct hub_truth *truth, const struct hub_config *config,
-                           json_t **out, struct hub_error *err)
+static enum hub_status act(const struct mirror_command *c, struct hub_truth *truth,
+                           const struct hub_config *config, json_t **out, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(64 * MIB);
     struct direct d = {hub_json_to(&text, err), &config->roots, ""};
@@ -157,7 +158,7 @@ static enum hub_status act(const struct command *c, struct hub_truth *truth, con
     return hub_json_parse(hub_buf_view(&text), 64 * MIB, out, err);
 }
 
-static enum hub_status do_directly(const struct command *c, struct hub_config *config, json_t **out,
+static enum hub_status do_directly(const struct mirror_command *c, struct hub_config *config, json_t **out,
                                    struct hub_error *err)
 {
     struct hub_stores stores;
@@ -222,7 +223,7 @@ static void print_members(const json_t *rule)
     }
 }
 
-static int print(const struct command *c, const json_t *answer)
+static int print(const struct mirror_command *c, const json_t *answer)
 {
     const json_t *items = json_object_get(answer, "items"), *rule;
     size_t i;
@@ -265,7 +266,7 @@ static void format_text(const json_t *formats, char *out, size_t size)
 }
 
 /* What it would take, in a line or two. */
-static void print_preview(const struct command *c, const struct hub_mirror_preview *p)
+static void print_preview(const struct mirror_command *c, const struct hub_mirror_preview *p)
 {
     HUB_CLEANUP(hub_json_decrefp) json_t *left = hub_left_document(&p->left);
     char bytes[HUB_SIZE_CHARS], line[500];
@@ -288,7 +289,7 @@ static bool names_one(const json_t *spec)
 }
 
 /* What cannot be listed now is found out by the rule's passes. */
-static enum hub_status look_at_remote(const struct command *c, bool print, struct hub_error *err)
+static enum hub_status look_at_remote(const struct mirror_command *c, bool print, struct hub_error *err)
 {
     struct hub_mirror_preview preview;
     struct hub_error why = {0};
@@ -305,7 +306,7 @@ static enum hub_status look_at_remote(const struct command *c, bool print, struc
 
 /* All that lies there may be more than is thought of: it is shown and asked for, unless the command says
  * what it wants. */
-static enum hub_status confirm(const struct command *c, struct hub_error *err)
+static enum hub_status confirm(const struct mirror_command *c, struct hub_error *err)
 {
     char answer[8] = "";
     const bool asks = !c->own.yes && !json_object_get(c->own.spec, "only");
@@ -327,7 +328,7 @@ static enum hub_status confirm(const struct command *c, struct hub_error *err)
 
 /* ---- the command ---- */
 
-static enum hub_status check(struct command *c, struct hub_error *err)
+static enum hub_status check(struct mirror_command *c, struct hub_error *err)
 {
     static const char *const actions[] = {"add", "list", "show", "run", "pause", "resume", "remove"};
     bool known = false;
@@ -361,7 +362,7 @@ static int run(void *user, struct hub_config *config)
 {
     HUB_CLEANUP(hub_json_decrefp) json_t *answer = NULL;
     HUB_CLEANUP(hub_freep) char *state = NULL;
-    const struct command *c = user;
+    const struct mirror_command *c = user;
     struct hub_error err = {0};
     enum hub_status st = confirm(c, &err);
     if (!st)
@@ -380,6 +381,6 @@ static int run(void *user, struct hub_config *config)
 int hub_mirror_command(char **argv)
 {
     HUB_CLEANUP(hub_json_decrefp) json_t *spec = json_object();
-    struct command c = {.own.spec = spec};
+    struct mirror_command c = {.own.spec = spec};
     return hub_command_run(&(struct hub_command){read_all, run, &c}, argv);
 }

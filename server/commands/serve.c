@@ -43,7 +43,7 @@ static void show_progress(struct watcher *watcher, const struct hub_scan_progres
     watcher->line_open = true;
 }
 
-static void tell_datasets(struct watcher *watcher)
+static void report_datasets(struct watcher *watcher)
 {
     static const struct hub_log_event indexed = {HUB_LOG_INFO, "indexed", NULL};
     uint32_t ready = 0, here = 0;
@@ -92,7 +92,7 @@ static void watch(struct watcher *watcher)
         hub_notify("READY=1");
     watcher->ready = true;
     if (progress.idle && !watcher->reported)
-        tell_datasets(watcher); /* the log writes it before the next tick */
+        report_datasets(watcher); /* the log writes it before the next tick */
     else if (!watcher->hinted)
         give_hints(watcher, progress.idle);
     if (watcher->terminal && !progress.idle)
@@ -135,7 +135,7 @@ static void roots_text(const struct hub_config *config, struct hub_buf *out)
     }
 }
 
-static void tell_start(const struct watcher *watcher, const struct hub_config *config)
+static void report_start(const struct watcher *watcher, const struct hub_config *config)
 {
     static const struct hub_log_event started = {HUB_LOG_INFO, "started", NULL},
                                       rebuilt = {HUB_LOG_WARNING, "index-rebuilt", NULL};
@@ -169,7 +169,7 @@ static int failed(enum hub_status st, const struct hub_error *err)
     return code == HUB_EXIT_NO_SPACE ? code : HUB_EXIT_FAILED;
 }
 
-static void tell_limits(const struct hub_service *service, const struct hub_config *config)
+static void report_limits(const struct hub_service *service, const struct hub_config *config)
 {
     static const struct hub_log_event event = {HUB_LOG_WARNING, "connections-limited", NULL};
     if (service->limits.connections < config->connections)
@@ -193,8 +193,8 @@ int hub_serve(const struct hub_config *config)
         code = failed(st, &err);
     } else {
         set_base_url(&watcher, config);
-        tell_start(&watcher, config);
-        tell_limits(&service, config);
+        report_start(&watcher, config);
+        report_limits(&service, config);
         run_until_signal(&watcher, config, &signals);
         hub_notify("STOPPING=1");
     }

@@ -29,7 +29,7 @@
 
 enum { SHOWN_MS = 200, KEPT_MS = 2000, MAX_IDS = 1000 };
 
-static const struct own {
+static const struct tar_option {
     const char *name, *value, *help;
     char letter;
     bool import, export;
@@ -55,7 +55,7 @@ size_t hub_tar_usage(bool import, struct hub_usage_option out[HUB_TAR_OPTIONS])
     return n;
 }
 
-struct command {
+struct tar_command {
     bool import, json, replace;
     const char *output, *root, *as;
     const char *words[MAX_IDS]; /* ids, or the tar */
@@ -71,7 +71,7 @@ struct command {
 
 /* ---- arguments ---- */
 
-static const struct own *find(const struct command *c, const char *flag)
+static const struct tar_option *find(const struct tar_command *c, const char *flag)
 {
     const size_t size = strcspn(flag, "=");
     for (size_t i = 0; i < HUB_COUNT(own); i++) {
@@ -85,7 +85,8 @@ static const struct own *find(const struct command *c, const char *flag)
     return NULL;
 }
 
-static void set(struct command *c, const struct own *option, const char *value, struct hub_settings *settings)
+static void set(struct tar_command *c, const struct tar_option *option, const char *value,
+                struct hub_settings *settings)
 {
     switch (option->name[0]) {
     case 'o':
@@ -108,10 +109,10 @@ static void set(struct command *c, const struct own *option, const char *value, 
 static enum hub_status read_arguments(void *user, char **argv, struct hub_settings *settings,
                                       struct hub_error *err)
 {
-    struct command *c = user;
+    struct tar_command *c = user;
     for (; *argv; argv++) {
         const bool flag = (*argv)[0] == '-' && (*argv)[1];
-        const struct own *option = flag ? find(c, *argv) : NULL;
+        const struct tar_option *option = flag ? find(c, *argv) : NULL;
         const char *value = flag ? strchr(*argv, '=') : NULL;
         if (!flag) {
             if (c->word_count == (c->import ? 1 : MAX_IDS))
@@ -152,14 +153,14 @@ static int is_stopped(void *user)
     return stopped;
 }
 
-static void clear_line(struct command *c)
+static void clear_line(struct tar_command *c)
 {
     if (c->shown)
         fputs("\r\033[K", stderr);
     c->shown = false;
 }
 
-static void show(struct command *c, int64_t now_ms)
+static void show(struct tar_command *c, int64_t now_ms)
 {
     char done[HUB_SIZE_CHARS], of[HUB_SIZE_CHARS], rate[HUB_SIZE_CHARS];
     const uint64_t elapsed_ms = (uint64_t)(now_ms - c->began_ms) + 1;
@@ -178,7 +179,8 @@ static void show(struct command *c, int64_t now_ms)
 }
 
 /* The job of it, if a hub runs. */
-static enum hub_status tell_job(struct command *c, const char *action, const char *why, struct hub_error *err)
+static enum hub_status report_job(struct tar_command *c, const char *action, const char *why,
+                                  struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf target = HUB_BUF_INIT(64 * KIB);
     HUB_CLEANUP(hub_json_decrefp) json_t *answer = NULL;
@@ -191,18 +193,18 @@ static enum hub_status tell_job(struct command *c, const char *action, const cha
         HUB_TRY(hub_buf_add_text(&target, "&error=", err));
         HUB_TRY(hub_uri_encode_segment(hub_view_of(why), &target, err));
     }
-    const enum hub_status st = hub_control_ask(c->state, true, target.data, &answer, err);
+    const enum hub_status st = hub_control_request(c->state, true, target.data, &answer, err);
     return st == HUB_DENIED ? st : HUB_OK; /* a hub that has ended meanwhile is no reason to stop */
 }
 
-static enum hub_status begin_job(struct command *c, struct hub_error *err)
+static enum hub_status begin_job(struct tar_command *c, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf target = HUB_BUF_INIT(64 * KIB);
     HUB_CLEANUP(hub_json_decrefp) json_t *answer = NULL;
     const char *slash = c->import ? strrchr(c->words[0], '/') : NULL;
     HUB_TRY(hub_buf_addf(&target, err, "/api/v1/jobs?kind=%s&target=", c->import ? "import" : "export"));
     HUB_TRY(hub_uri_encode_segment(hub_view_of(slash && slash[1] ? slash + 1 : c->words[0]), &target, err));
-    HUB_TRY(hub_control_ask(c->state, true, target.data, &answer, err));
+    HUB_TRY(hub_control_request(c->state, true, target.data, &answer, err));
     c->job = json_integer_value(json_object_get(answer, "id"));
     c->fence = json_integer_value(json_object_get(answer, "fence"));
     return HUB_OK;
@@ -210,7 +212,7 @@ static enum hub_status begin_job(struct command *c, struct hub_error *err)
 
 static enum hub_status tick(void *user, struct hub_error *err)
 {
-    struct command *c = user;
+    struct tar_command *c = user;
     const int64_t now_ms = hub_time_mono_ms();
     if (stopped)
         return hub_fail(err, HUB_CANCELLED, "interrupted");
@@ -220,14 +222,14 @@ static enum hub_status tick(void *user, struct hub_error *err)
     if (now_ms - c->kept_ms < KEPT_MS)
         return HUB_OK;
     c->kept_ms = now_ms;
-    return tell_job(c, "keep", NULL, err);
+    return report_job(c, "keep", NULL, err);
 }
 
 /* ---- export ---- */
 
 /* The tar being written. What ends an archive is held back until no other follows. */
 struct tarball {
-    struct command *command;
+    struct tar_command *command;
     int fd;
     char held[2 * HUB_TAR_BLOCK];
     size_t held_size;
@@ -346,7 +348,8 @@ static enum hub_status export_all(struct hub_app *app, void *user, struct hub_er
     return hub_fs_write_fd(t->fd, (struct hub_view){t->held, t->held_size}, err);
 }
 
-static enum hub_status export_to(struct command *c, struct hub_config *config, int fd, struct hub_error *err)
+static enum hub_status export_to(struct tar_command *c, struct hub_config *config, int fd,
+                                 struct hub_error *err)
 {
     struct tarball t = {.command = c, .fd = fd};
     if (c->state) {
@@ -358,7 +361,7 @@ static enum hub_status export_to(struct command *c, struct hub_config *config, i
 }
 
 /* Beside its place until it is whole. */
-static enum hub_status export_to_file(struct command *c, struct hub_config *config, const char *path,
+static enum hub_status export_to_file(struct tar_command *c, struct hub_config *config, const char *path,
                                       struct hub_error *err)
 {
     HUB_CLEANUP(hub_freep) char *part = NULL;
@@ -378,7 +381,7 @@ static enum hub_status export_to_file(struct command *c, struct hub_config *conf
     return st;
 }
 
-static enum hub_status run_export(struct command *c, struct hub_config *config, struct hub_error *err)
+static enum hub_status run_export(struct tar_command *c, struct hub_config *config, struct hub_error *err)
 {
     const char *slash = strrchr(c->words[0], '/');
     char name[300], size[HUB_SIZE_CHARS];
@@ -411,7 +414,7 @@ static enum hub_status ask_roots(const char *state, struct hub_roots *out, uint6
     HUB_CLEANUP(hub_json_decrefp) json_t *status = NULL;
     const json_t *root;
     size_t i;
-    HUB_TRY(hub_control_ask(state, false, "/api/v1/status", &status, err));
+    HUB_TRY(hub_control_request(state, false, "/api/v1/status", &status, err));
     json_array_foreach(json_object_get(status, "roots"), i, root)
     {
         const char *name = json_string_value(json_object_get(root, "name")),
@@ -440,9 +443,10 @@ static enum hub_status choose_root(const struct hub_roots *roots, const char *wa
         return hub_fail(err, HUB_INVALID, "--root %.200s is none of the hub's roots", wanted);
     if (!*out)
         return hub_fail(err, HUB_INVALID, "the hub has %u roots: --root NAME says which one", roots->count);
-    return (*out)->read_only ? hub_fail(err, HUB_DENIED, "the hub was told never to write in the root %s",
-                                        hub_root_key(*out))
-                             : HUB_OK;
+    return (*out)->read_only
+               ? hub_fail(err, HUB_DENIED, "the configuration says never to write in the root %s (:ro)",
+                          hub_root_key(*out))
+               : HUB_OK;
 }
 
 /* What root imports is the hub's, whose file in the state directory this is. */
@@ -521,7 +525,7 @@ static int print_json(const struct hub_import *im, const struct hub_root *root)
     return 0;
 }
 
-static enum hub_status import_into(struct command *c, const struct hub_root *root, int fd,
+static enum hub_status import_into(struct tar_command *c, const struct hub_root *root, int fd,
                                    struct hub_error *err)
 {
     HUB_CLEANUP(hub_private_close) struct hub_private place = HUB_PRIVATE_INIT;
@@ -541,7 +545,7 @@ static enum hub_status import_into(struct command *c, const struct hub_root *roo
     c->importing = NULL;
     clear_line(c);
     if (im.published && c->state)
-        (void)!hub_control_ask(c->state, true, "/api/v1/sweep", &swept, NULL);
+        (void)!hub_control_request(c->state, true, "/api/v1/sweep", &swept, NULL);
     if (st && im.published)
         fprintf(stderr, "minari-hub: the first %u of %u datasets are imported\n", im.published, im.count);
     if (st)
@@ -553,7 +557,7 @@ static enum hub_status import_into(struct command *c, const struct hub_root *roo
     return HUB_OK;
 }
 
-static enum hub_status run_import(struct command *c, struct hub_config *config, struct hub_error *err)
+static enum hub_status run_import(struct tar_command *c, struct hub_config *config, struct hub_error *err)
 {
     const bool piped = strcmp(c->words[0], "-") == 0;
     HUB_CLEANUP(hub_roots_dispose) struct hub_roots asked = {0};
@@ -590,12 +594,13 @@ static enum hub_status run_import(struct command *c, struct hub_config *config, 
 /* ---- the commands ---- */
 
 /* Whether a hub runs. */
-static enum hub_status look_for_hub(struct command *c, const struct hub_config *config, struct hub_error *err)
+static enum hub_status look_for_hub(struct tar_command *c, const struct hub_config *config,
+                                    struct hub_error *err)
 {
     HUB_CLEANUP(hub_freep) char *state = NULL;
     HUB_CLEANUP(hub_json_decrefp) json_t *answer = NULL;
     HUB_TRY(hub_control_state(config, &state, err));
-    const enum hub_status st = hub_control_ask(state, false, "/api/v1/jobs?limit=1", &answer, err);
+    const enum hub_status st = hub_control_request(state, false, "/api/v1/jobs?limit=1", &answer, err);
     if (!st) {
         c->state = state;
         state = NULL;
@@ -605,7 +610,7 @@ static enum hub_status look_for_hub(struct command *c, const struct hub_config *
 
 static int run(void *user, struct hub_config *config)
 {
-    struct command *c = user;
+    struct tar_command *c = user;
     struct hub_error err = {0};
     const struct sigaction action = {.sa_handler = stop};
     c->began_ms = c->kept_ms = hub_time_mono_ms();
@@ -615,7 +620,7 @@ static int run(void *user, struct hub_config *config)
     if (!st)
         st = c->import ? run_import(c, config, &err) : run_export(c, config, &err);
     clear_line(c);
-    (void)!tell_job(c, "end", st ? err.detail : NULL, NULL);
+    (void)!report_job(c, "end", st ? err.detail : NULL, NULL);
     if (st)
         fprintf(stderr, "minari-hub: %s\n", stopped ? "interrupted" : err.detail);
     free(c->state);
@@ -624,7 +629,7 @@ static int run(void *user, struct hub_config *config)
 
 static int command(bool import, char **argv)
 {
-    HUB_CLEANUP(hub_freep) struct command *c = calloc(1, sizeof *c);
+    HUB_CLEANUP(hub_freep) struct tar_command *c = calloc(1, sizeof *c);
     if (!c)
         return HUB_EXIT_FAILED;
     c->import = import;

@@ -11,12 +11,12 @@
 
 #define DEFAULT_FILE "/etc/minari-hub.conf"
 
-enum kind { TEXT, LIST, HEAD, WORDS, NUMBER, SIZE, DURATION, SWITCH, CHOICE };
-enum source { FROM_DEFAULT, FROM_FILE, FROM_ENVIRONMENT, FROM_FLAGS };
+enum setting_kind { TEXT, LIST, HEAD, WORDS, NUMBER, SIZE, DURATION, SWITCH, CHOICE };
+enum setting_source { FROM_DEFAULT, FROM_FILE, FROM_ENVIRONMENT, FROM_FLAGS };
 
 struct option {
     const char *name;
-    enum kind kind;
+    enum setting_kind kind;
     size_t offset;     /* in struct hub_config */
     const char *value; /* default, as one would write it; NULL: worked out at start */
     uint64_t least, most;
@@ -48,19 +48,19 @@ static const struct option options[] = {
     {"state", TEXT, AT(state), NULL, 0, 0, "DIR",
      "Where the catalogue is kept. Default: the service's state directory, else ~/.local/state/minari-hub."},
     {"sync", SWITCH, AT(sync), "on", 0, 0, "on|off",
-     "What the catalogue is told is on the disk before it counts; off: faster, and a crash of the machine "
+     "Changes of the catalogue are on the disk before they count; off: faster, and a crash of the machine "
      "may damage it."},
     {"listen", TEXT, AT(listen), "127.0.0.1:8080", 0, 0, "ADDR:PORT|off",
      "Address and port; 0.0.0.0:8080 answers other machines, port 0 takes any free one; off: nobody is "
      "answered "
      "but over STATE/control.sock."},
     {"memory", SIZE, AT(memory), "128M", 8 * MIB, 1024 * GIB, "BYTES",
-     "Memory for the buffers of answers (K, M, G). Requests wait for it, or are told to come again."},
+     "Memory for the buffers of answers (K, M, G). Requests wait for it, or are asked to come again (503)."},
     {"workers", NUMBER, AT(workers), "0", 0, 256, "N", "Threads for disk and decoding; 0: one a core."},
     {"event-threads", NUMBER, AT(event_threads), "0", 0, 64, "N",
      "Threads that serve connections; 0: one a core."},
     {"queue", NUMBER, AT(queue), "1024", 1, 100000, "N",
-     "Requests that may wait for a worker; more are told 503."},
+     "Requests that may wait for a worker; more are answered with 503."},
     {"connections", NUMBER, AT(connections), "4096", 16, 100000, "N",
      "Connections that may be open at once."},
     {"connections-per-client", NUMBER, AT(connections_per_client), "0", 0, 100000, "N",
@@ -112,7 +112,8 @@ static const struct option options[] = {
     {"unsafe-inspect", SWITCH, AT(unsafe_inspect), "off", 0, 0, "on|off",
      "Inspect even where the sandbox cannot be set up. Only for files you trust."},
     {"access-log", SWITCH, AT(access_log), "on", 0, 0, "on|off",
-     "One line a request on standard error; what happens to the hub and its datasets is always told there."},
+     "One line a request on standard error; what happens to the hub and its datasets is always logged "
+     "there."},
     {"log-format", CHOICE, AT(log_format), "text", 0, 0, "text|json",
      "Lines of the log for people or for programs."},
     {"grace", DURATION, AT(grace_ms), "10s", 0, 600000, "TIME",
@@ -307,7 +308,7 @@ static enum hub_status set_text(char **to, const char *value, struct hub_error *
 }
 
 static enum hub_status set(struct hub_config *config, const struct option *option, const char *value,
-                           enum source source, struct hub_error *err)
+                           enum setting_source source, struct hub_error *err)
 {
     void *to = place(config, option);
     unsigned char *from = &config->sources[option - options];

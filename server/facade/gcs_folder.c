@@ -12,8 +12,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-struct page {
-    struct hub_maker maker; /* first */
+struct folder_page {
+    struct hub_body_producer maker; /* first */
     struct hub_objects objects;
     struct hub_object object; /* that comes next */
     struct hub_buf folder;    /* its whole name, as it is here: "", or ends with a slash */
@@ -21,23 +21,23 @@ struct page {
     bool top, begun, ended;
 };
 
-static void page_free(struct hub_maker *maker)
+static void page_free(struct hub_body_producer *maker)
 {
-    struct page *page = (struct page *)maker;
+    struct folder_page *page = (struct folder_page *)maker;
     hub_objects_dispose(&page->objects);
     hub_buf_dispose(&page->folder);
     hub_buf_dispose(&page->shown);
     free(page);
 }
 
-static void page_freep(struct page **page)
+static void page_freep(struct folder_page **page)
 {
     if (*page)
         page_free(&(*page)->maker);
 }
 
 /* The next object in the folder, or the first of the next folder in it. */
-static enum hub_status step(struct page *page, struct hub_error *err)
+static enum hub_status step(struct folder_page *page, struct hub_error *err)
 {
     const enum hub_status st = hub_objects_next(&page->objects, &page->object, err);
     page->ended = st == HUB_NOT_FOUND || (!st && !hub_view_starts(page->object.name, page->folder.data));
@@ -55,7 +55,7 @@ static enum hub_status add_link(struct hub_view name, struct hub_buf *out, struc
     return hub_buf_add_text(out, "</a></td>", err);
 }
 
-static enum hub_status add_file(const struct page *page, struct hub_view name, struct hub_buf *out,
+static enum hub_status add_file(const struct folder_page *page, struct hub_view name, struct hub_buf *out,
                                 struct hub_error *err)
 {
     char modified[HUB_TIME_CHARS];
@@ -72,7 +72,7 @@ static enum hub_status add_file(const struct page *page, struct hub_view name, s
 }
 
 /* ... and the walk goes on behind all that is in it. */
-static enum hub_status add_folder(struct page *page, struct hub_view name, struct hub_buf *out,
+static enum hub_status add_folder(struct folder_page *page, struct hub_view name, struct hub_buf *out,
                                   struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf behind = HUB_BUF_INIT(64 * KIB);
@@ -84,7 +84,7 @@ static enum hub_status add_folder(struct page *page, struct hub_view name, struc
     return hub_objects_seek(&page->objects, hub_buf_view(&behind), err);
 }
 
-static enum hub_status add_entry(struct page *page, struct hub_buf *out, struct hub_error *err)
+static enum hub_status add_entry(struct folder_page *page, struct hub_buf *out, struct hub_error *err)
 {
     const size_t above = page->folder.size;
     struct hub_view name = {page->object.name.data + above, page->object.name.size - above};
@@ -95,7 +95,7 @@ static enum hub_status add_entry(struct page *page, struct hub_buf *out, struct 
     return step(page, err);
 }
 
-static enum hub_status add_head(const struct page *page, struct hub_buf *out, struct hub_error *err)
+static enum hub_status add_head(const struct folder_page *page, struct hub_buf *out, struct hub_error *err)
 {
     const struct hub_view shown = hub_buf_view(&page->shown);
     HUB_TRY(
@@ -108,29 +108,30 @@ static enum hub_status add_head(const struct page *page, struct hub_buf *out, st
     return page->top ? HUB_OK : hub_buf_add_text(out, "<tr><td><a href=\"../\">../</a></td></tr>\n", err);
 }
 
-static enum hub_status more(struct hub_maker *maker, struct hub_buf *out, struct hub_error *err)
+static enum hub_status more(struct hub_body_producer *maker, struct hub_buf *out, struct hub_error *err)
 {
-    struct page *page = (struct page *)maker;
+    struct folder_page *page = (struct folder_page *)maker;
     if (page->begun && page->ended)
         return HUB_OK;
     if (!page->begun)
         HUB_TRY(add_head(page, out, err));
     page->begun = true;
-    while (!page->ended && out->size < HUB_MADE_BLOCK)
+    while (!page->ended && out->size < HUB_BODY_STREAM_BLOCK)
         HUB_TRY(add_entry(page, out, err));
     return page->ended ? hub_buf_add_text(out, "</table></body></html>\n", err) : HUB_OK;
 }
 
-static enum hub_status page_new(struct page **out, struct hub_error *err)
+static enum hub_status page_new(struct folder_page **out, struct hub_error *err)
 {
     HUB_TRY(hub_new(out, 1, sizeof **out, err));
-    **out = (struct page){
+    **out = (struct folder_page){
         .maker = {more, page_free}, .folder = HUB_BUF_INIT(64 * KIB), .shown = HUB_BUF_INIT(128 * KIB)};
     return HUB_OK;
 }
 
 /* Found, or empty and the bucket that holds all. */
-static enum hub_status open_page(const struct hub_request *request, struct page *page, struct hub_error *err)
+static enum hub_status open_page(const struct hub_request *request, struct folder_page *page,
+                                 struct hub_error *err)
 {
     HUB_CLEANUP(hub_gcs_bucket_dispose) struct hub_gcs_bucket bucket = {0};
     const struct hub_view path = hub_request_capture(request, "path");
@@ -160,7 +161,7 @@ static bool asks_for_list(const struct hub_request *request)
 enum hub_status hub_gcs_folder(struct hub_request *request, struct hub_response *response,
                                struct hub_error *err)
 {
-    HUB_CLEANUP(page_freep) struct page *page = NULL;
+    HUB_CLEANUP(page_freep) struct folder_page *page = NULL;
     if (asks_for_list(request) && !hub_request_capture(request, "path").size)
         return hub_gcs_list_xml(request, response, err);
     if (!request->may_block)
@@ -169,7 +170,7 @@ enum hub_status hub_gcs_folder(struct hub_request *request, struct hub_response 
     HUB_TRY(open_page(request, page, err));
     HUB_TRY(hub_response_header(response, err, "Cache-Control", "no-cache"));
     HUB_TRY(hub_response_header(response, err, "Content-Security-Policy", "default-src 'none'"));
-    struct hub_maker *maker = &page->maker;
+    struct hub_body_producer *maker = &page->maker;
     page = NULL;
     return hub_response_made(response, 200, "text/html; charset=utf-8", maker, err);
 }
@@ -178,7 +179,7 @@ enum hub_status hub_gcs_folder(struct hub_request *request, struct hub_response 
 static enum hub_status send_on(struct hub_request *request, struct hub_response *response,
                                struct hub_error *err)
 {
-    HUB_CLEANUP(page_freep) struct page *page = NULL;
+    HUB_CLEANUP(page_freep) struct folder_page *page = NULL;
     HUB_TRY(page_new(&page, err));
     HUB_TRY(open_page(request, page, err));
     hub_response_dispose(response);

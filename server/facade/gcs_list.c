@@ -1,9 +1,9 @@
 /* The objects of a bucket, a page at a time, in JSON or as XML (object_store and what is made with it: obstore, polars,
  * Lance). A token is the name to go on at. */
+#include "server/facade/cached_answer.h"
 #include "server/facade/gcs.h"
 #include "server/facade/glob.h"
 #include "server/facade/handlers.h"
-#include "server/facade/kept.h"
 #include "server/facade/markup.h"
 
 #include "server/api/work.h"
@@ -21,14 +21,14 @@ enum { MOST_STEPS = 20 * 1000 * 1000, STEPS_IN_A_US = 200, STEPS_OF_A_NAME = 50,
 enum { ENOUGH_BYTES = 4 * MIB }; /* of metadata: a page ends behind the object that brings it there */
 
 /* What the parameters are called; in XML a listing begins behind the offset. */
-static const struct dialect {
+static const struct list_dialect {
     const char *token, *offset, *most, *type;
     bool xml;
 } json_api = {"pageToken", "startOffset", "maxResults", "application/json; charset=UTF-8", false},
   xml_api = {"continuation-token", "start-after", "max-keys", "application/xml; charset=UTF-8", true};
 
-struct listing {
-    const struct dialect *dialect;
+struct gcs_listing {
+    const struct list_dialect *dialect;
     struct hub_request *request;
     struct hub_gcs_bucket bucket;
     struct hub_objects objects;
@@ -42,7 +42,7 @@ struct listing {
     bool plain;  /* nothing is asked for but a prefix */
 };
 
-static void listing_dispose(struct listing *l)
+static void listing_dispose(struct gcs_listing *l)
 {
     struct hub_buf *const bufs[] = {&l->prefix, &l->start,      &l->end,          &l->common,
                                     &l->next,   &l->items_text, &l->prefixes_text};
@@ -56,7 +56,7 @@ static void listing_dispose(struct listing *l)
 /* ---- what is asked ---- */
 
 /* A name of the bucket as it is called here. */
-static enum hub_status whole_name(const struct listing *l, struct hub_view name, struct hub_buf *out,
+static enum hub_status whole_name(const struct gcs_listing *l, struct hub_view name, struct hub_buf *out,
                                   struct hub_error *err)
 {
     HUB_TRY(hub_buf_add_view(out, hub_buf_view(&l->bucket.begins), err));
@@ -74,7 +74,7 @@ static bool begins_with(struct hub_view name, struct hub_view prefix)
     return name.size >= prefix.size && memcmp(name.data, prefix.data, prefix.size) == 0;
 }
 
-static enum hub_status read_start(struct listing *l, struct hub_error *err)
+static enum hub_status read_start(struct gcs_listing *l, struct hub_error *err)
 {
     const struct hub_view token = hub_request_query(l->request, l->dialect->token),
                           offset = hub_request_query(l->request, l->dialect->offset);
@@ -98,8 +98,8 @@ static enum hub_status read_start(struct listing *l, struct hub_error *err)
     return HUB_OK;
 }
 
-static enum hub_status read_listing(struct hub_request *request, const struct dialect *dialect,
-                                    struct listing *l, struct hub_error *err)
+static enum hub_status read_listing(struct hub_request *request, const struct list_dialect *dialect,
+                                    struct gcs_listing *l, struct hub_error *err)
 {
     int64_t most = MOST;
     bool present;
@@ -133,7 +133,7 @@ static enum hub_status read_listing(struct hub_request *request, const struct di
 /* ---- the page ---- */
 
 /* The name as far as the first delimiter behind the prefix; empty where there is none. */
-static struct hub_view folder_of(const struct listing *l, struct hub_view name)
+static struct hub_view folder_of(const struct gcs_listing *l, struct hub_view name)
 {
     const size_t before = l->prefix.size;
     const char *at = l->delimiter.size ? memmem(name.data + before, name.size - before, l->delimiter.data,
@@ -143,7 +143,7 @@ static struct hub_view folder_of(const struct listing *l, struct hub_view name)
 }
 
 /* The text of a name in answers, and in the bucket. */
-static enum hub_status spell(const struct listing *l, struct hub_view name, struct hub_buf *out,
+static enum hub_status spell(const struct gcs_listing *l, struct hub_view name, struct hub_buf *out,
                              struct hub_error *err)
 {
     return hub_spell_path(
@@ -165,8 +165,8 @@ static enum hub_status add_prefix(struct hub_buf *out, struct hub_view prefix, s
     return hub_buf_add_text(out, "</CommonPrefixes>", err);
 }
 
-static enum hub_status add_contents(struct listing *l, const struct hub_object *object, struct hub_view name,
-                                    struct hub_error *err)
+static enum hub_status add_contents(struct gcs_listing *l, const struct hub_object *object,
+                                    struct hub_view name, struct hub_error *err)
 {
     HUB_CLEANUP(hub_object_facts_dispose) struct hub_object_facts facts = {0};
     char modified[HUB_TIME_CHARS], etag[32];
@@ -185,7 +185,7 @@ static enum hub_status add_contents(struct listing *l, const struct hub_object *
                         facts.size);
 }
 
-static enum hub_status add_folder(struct listing *l, struct hub_view folder, struct hub_error *err)
+static enum hub_status add_folder(struct gcs_listing *l, struct hub_view folder, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(128 * KIB);
     HUB_TRY(spell(l, folder, &text, err));
@@ -201,7 +201,8 @@ static enum hub_status add_folder(struct listing *l, struct hub_view folder, str
     return hub_objects_seek(&l->objects, hub_buf_view(&l->common), err);
 }
 
-static enum hub_status add_object(struct listing *l, const struct hub_object *object, struct hub_error *err)
+static enum hub_status add_object(struct gcs_listing *l, const struct hub_object *object,
+                                  struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(128 * KIB);
     if (!hub_glob_matches(&l->glob, object->name.data + l->bucket.begins.size, &l->steps))
@@ -219,7 +220,7 @@ static enum hub_status add_object(struct listing *l, const struct hub_object *ob
  * whatever it was looking for. So they are left out there, unless the prefix names one version of a dataset:
  * then Minari downloads it, and needs them.
  */
-static bool is_left_out(const struct listing *l, const struct hub_object *object)
+static bool is_left_out(const struct gcs_listing *l, const struct hub_object *object)
 {
     static const char digits[] = "0123456789";
     const char *path = object->file ? object->file->path : "";
@@ -237,14 +238,14 @@ static bool is_left_out(const struct listing *l, const struct hub_object *object
 }
 
 /* The page is full, or has taken all the time that one may. */
-static bool is_full(const struct listing *l)
+static bool is_full(const struct gcs_listing *l)
 {
     return l->count == l->most || l->looks > MOST_LOOKS || l->steps > MOST_STEPS ||
            l->items_text.size >= ENOUGH_BYTES;
 }
 
 /* How many names a glob is compared with, and how long that takes, is known only once it is done. */
-static enum hub_status go_on(struct listing *l, struct hub_error *err)
+static enum hub_status go_on(struct gcs_listing *l, struct hub_error *err)
 {
     l->steps += STEPS_OF_A_NAME;
     return ++l->looks % LOOKS_BETWEEN == 0
@@ -252,7 +253,7 @@ static enum hub_status go_on(struct listing *l, struct hub_error *err)
                : HUB_OK;
 }
 
-static enum hub_status walk(struct listing *l, struct hub_error *err)
+static enum hub_status walk(struct gcs_listing *l, struct hub_error *err)
 {
     const struct hub_view prefix = hub_buf_view(&l->prefix), end = hub_buf_view(&l->end),
                           deleted = hub_request_query(l->request, "softDeleted");
@@ -289,7 +290,7 @@ static enum hub_status add_array(struct hub_buf *out, const char *begins, const 
     return hub_buf_add_text(out, "]", err);
 }
 
-static enum hub_status write_xml(const struct listing *l, struct hub_buf *out, struct hub_error *err)
+static enum hub_status write_xml(const struct gcs_listing *l, struct hub_buf *out, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf token = HUB_BUF_INIT(256 * KIB);
     HUB_TRY(hub_buf_add_text(out,
@@ -311,7 +312,7 @@ static enum hub_status write_xml(const struct listing *l, struct hub_buf *out, s
     return hub_buf_add_text(out, "</ListBucketResult>\n", err);
 }
 
-static enum hub_status write_listing(const struct listing *l, struct hub_response *response,
+static enum hub_status write_listing(const struct gcs_listing *l, struct hub_response *response,
                                      struct hub_error *err)
 {
     struct hub_buf *out = hub_response_buffer(response, 200, l->dialect->type, 96 * MIB);
@@ -330,10 +331,10 @@ static enum hub_status write_listing(const struct listing *l, struct hub_respons
 
 /* ---- the list ---- */
 
-static enum hub_status make_in(struct hub_request *request, const struct dialect *dialect,
+static enum hub_status make_in(struct hub_request *request, const struct list_dialect *dialect,
                                struct hub_response *response, bool *lasting, struct hub_error *err)
 {
-    HUB_CLEANUP(listing_dispose) struct listing l = {0};
+    HUB_CLEANUP(listing_dispose) struct gcs_listing l = {0};
     HUB_TRY(read_listing(request, dialect, &l, err));
     HUB_TRY(hub_objects_open(request->app, &l.objects, err));
     HUB_TRY(walk(&l, err));
@@ -360,12 +361,12 @@ static enum hub_status make_xml(struct hub_request *request, struct hub_response
 enum hub_status hub_gcs_list(struct hub_request *request, struct hub_response *response,
                              struct hub_error *err)
 {
-    return hub_kept_answer(request, response, make, err);
+    return hub_cached_answer(request, response, make, err);
 }
 
 enum hub_status hub_gcs_list_xml(struct hub_request *request, struct hub_response *response,
                                  struct hub_error *err)
 {
     request->shape = &hub_gcs_xml_shape;
-    return hub_kept_answer(request, response, make_xml, err);
+    return hub_cached_answer(request, response, make_xml, err);
 }

@@ -95,7 +95,7 @@ static enum hub_status put_metadata(struct hub_json *json, const struct hub_requ
     return HUB_OK;
 }
 
-/* `generation` 0: what it will be once it is here cannot be told yet, and a link would end with that. */
+/* `generation` 0: it has none before it is here, and a link would end with that. */
 static enum hub_status put_links(struct hub_json *json, const struct hub_request *request,
                                  const struct hub_gcs_bucket *bucket, struct hub_view name,
                                  int64_t generation, struct hub_error *err)
@@ -181,7 +181,7 @@ enum hub_status hub_gcs_object_write(struct hub_json *json, const struct hub_req
 
 /* ---- finding it ---- */
 
-struct found {
+struct gcs_object {
     struct hub_gcs_bucket bucket;
     struct hub_target target;
     struct hub_buf name; /* as it is here */
@@ -189,7 +189,7 @@ struct found {
     struct hub_object_facts facts;
 };
 
-static void found_dispose(struct found *found)
+static void found_dispose(struct gcs_object *found)
 {
     hub_object_facts_dispose(&found->facts);
     hub_gcs_bucket_dispose(&found->bucket);
@@ -236,8 +236,8 @@ static enum hub_status check_conditions(const struct hub_request *request, int64
     return HUB_OK;
 }
 
-static enum hub_status find(struct hub_request *request, struct found *found, struct hub_response *response,
-                            bool *done, struct hub_error *err)
+static enum hub_status find(struct hub_request *request, struct gcs_object *found,
+                            struct hub_response *response, bool *done, struct hub_error *err)
 {
     const struct hub_view path = hub_request_capture(request, "path");
     int64_t wanted = -1;
@@ -270,8 +270,8 @@ static enum hub_status hash_header(const struct hub_file_digests *digests, struc
                                crc.data, crc.size && md5.size ? "," : "", md5.size ? "md5=" : "", md5.data);
 }
 
-static enum hub_status send(struct hub_request *request, struct found *found, struct hub_response *response,
-                            struct hub_error *err)
+static enum hub_status send(struct hub_request *request, struct gcs_object *found,
+                            struct hub_response *response, struct hub_error *err)
 {
     struct hub_object_facts *facts = &found->facts;
     hub_gcs_etag(facts->generation, facts->etag);
@@ -291,15 +291,16 @@ static bool wants_digests(const struct hub_request *request)
     return agent && strstr(agent, "gcloud-node") && !hub_request_header(request, "Range");
 }
 
-static enum hub_status await_digests(struct hub_request *request, struct found *found, struct hub_error *err)
+static enum hub_status await_digests(struct hub_request *request, struct gcs_object *found,
+                                     struct hub_error *err)
 {
     if (found->facts.digests.crc32c[0] || !request->app->hasher || !wants_digests(request))
         return HUB_OK;
     struct hub_pull_progress progress;
     const struct hub_object *object = &found->object;
     if (object->view) /* they are made of what is here */
-        return hub_pull_ask(request->app->mirrors, object->dataset->summary, request->may_block, &progress,
-                            err);
+        return hub_pull_request(request->app->mirrors, object->dataset->summary, request->may_block,
+                                &progress, err);
     HUB_TRY(hub_object_await(request, &found->object, &found->facts, err));
     return found->facts.digests.crc32c[0]
                ? HUB_OK
@@ -309,7 +310,7 @@ static enum hub_status await_digests(struct hub_request *request, struct found *
 enum hub_status hub_gcs_media(struct hub_request *request, struct hub_response *response,
                               struct hub_error *err)
 {
-    HUB_CLEANUP(found_dispose) struct found found = {0};
+    HUB_CLEANUP(found_dispose) struct gcs_object found = {0};
     bool done = false;
     HUB_TRY(find(request, &found, response, &done, err));
     if (!done)
@@ -320,7 +321,7 @@ enum hub_status hub_gcs_media(struct hub_request *request, struct hub_response *
 enum hub_status hub_gcs_object(struct hub_request *request, struct hub_response *response,
                                struct hub_error *err)
 {
-    HUB_CLEANUP(found_dispose) struct found found = {0};
+    HUB_CLEANUP(found_dispose) struct gcs_object found = {0};
     bool done = false;
     if (hub_view_is(hub_request_query(request, "alt"), "media"))
         return hub_gcs_media(request, response, err);

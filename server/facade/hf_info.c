@@ -1,8 +1,8 @@
 /* Lists of repos, what is said of one, and its names of commits. */
+#include "server/facade/cached_answer.h"
 #include "server/facade/handlers.h"
 #include "server/facade/hf.h"
 #include "server/facade/hf_upstream.h"
-#include "server/facade/kept.h"
 
 #include "server/api/cursor.h"
 #include "storage/ids/hf_cache.h"
@@ -124,7 +124,7 @@ static enum hub_status make_repo(struct hub_request *request, struct hub_respons
 static enum hub_status repo_show_here(struct hub_request *request, struct hub_response *response,
                                       struct hub_error *err)
 {
-    return hub_kept_answer(request, response, make_repo, err);
+    return hub_cached_answer(request, response, make_repo, err);
 }
 
 enum hub_status hub_hf_repo_show(struct hub_request *request, struct hub_response *response,
@@ -201,16 +201,16 @@ enum hub_status hub_hf_commits(struct hub_request *request, struct hub_response 
 
 /* ---- all ---- */
 
-struct listed {
+struct listed_repo {
     char id[256];
     int64_t modified_ns; /* of what changed last in it */
 };
 
-struct repos {
+struct repo_listing {
     struct hub_request *request;
     struct hub_json json;
     struct hub_view author;
-    struct listed *all, *last; /* those that are meant; the last that was given out */
+    struct listed_repo *all, *last; /* those that are meant; the last that was given out */
     uint32_t known, count, limit;
     bool by_time, ascending;
 };
@@ -239,7 +239,7 @@ static bool repo_of(const struct hub_app *app, const struct hub_summary *summary
     return hub_hf_can_be_named(*org) && hub_hf_can_be_named(*name);
 }
 
-static enum hub_status add_repo(struct repos *r, struct hub_view org, struct hub_view name,
+static enum hub_status add_repo(struct repo_listing *r, struct hub_view org, struct hub_view name,
                                 struct hub_error *err)
 {
     HUB_CLEANUP(hub_hf_repo_dispose) struct hub_hf_repo repo = {0};
@@ -278,7 +278,7 @@ static bool has_tag(const char *tag, struct hub_view wanted)
 }
 
 /* Its tags are known by the format; no repo here is gated. */
-static bool is_meant(const struct repos *r, const struct hub_summary *summary, const char *id,
+static bool is_meant(const struct repo_listing *r, const struct hub_summary *summary, const char *id,
                      struct hub_view org)
 {
     const struct hub_view gated = hub_request_query(r->request, "gated");
@@ -291,13 +291,13 @@ static bool is_meant(const struct repos *r, const struct hub_summary *summary, c
 
 static int by_id(const void *a, const void *b)
 {
-    return strcmp(((const struct listed *)a)->id, ((const struct listed *)b)->id);
+    return strcmp(((const struct listed_repo *)a)->id, ((const struct listed_repo *)b)->id);
 }
 
 static int by_time(const void *a, const void *b)
 {
-    const int64_t first = ((const struct listed *)a)->modified_ns,
-                  second = ((const struct listed *)b)->modified_ns;
+    const int64_t first = ((const struct listed_repo *)a)->modified_ns,
+                  second = ((const struct listed_repo *)b)->modified_ns;
     return first != second ? (first < second) - (first > second) : by_id(a, b);
 }
 
@@ -306,18 +306,18 @@ static int by_time_ascending(const void *a, const void *b)
     return by_time(b, a);
 }
 
-static int (*order_of(const struct repos *r))(const void *, const void *)
+static int (*order_of(const struct repo_listing *r))(const void *, const void *)
 {
     return !r->by_time ? by_id : r->ascending ? by_time_ascending : by_time;
 }
 
 /* Datasets of one repo count as one. */
-static void merge(struct repos *r)
+static void merge(struct repo_listing *r)
 {
     uint32_t count = 0;
     qsort(r->all, r->known, sizeof *r->all, by_id);
     for (uint32_t i = 0; i < r->known; i++) {
-        struct listed *before = count ? &r->all[count - 1] : NULL;
+        struct listed_repo *before = count ? &r->all[count - 1] : NULL;
         if (before && strcmp(before->id, r->all[i].id) == 0)
             before->modified_ns = HUB_MAX(before->modified_ns, r->all[i].modified_ns);
         else
@@ -327,12 +327,12 @@ static void merge(struct repos *r)
     qsort(r->all, r->known, sizeof *r->all, order_of(r));
 }
 
-static void collect(struct repos *r, const struct hub_snapshot *snapshot)
+static void collect(struct repo_listing *r, const struct hub_snapshot *snapshot)
 {
     struct hub_view org, name;
     for (uint32_t i = 0; i < snapshot->count; i++) {
         const struct hub_summary *summary = snapshot->summaries[i];
-        struct listed *listed = &r->all[r->known];
+        struct listed_repo *listed = &r->all[r->known];
         listed->modified_ns = summary->modified_ns;
         r->known += hub_summary_is_offered(summary) &&
                     repo_of(r->request->app, summary, listed->id, &org, &name) &&
@@ -342,11 +342,11 @@ static void collect(struct repos *r, const struct hub_snapshot *snapshot)
 }
 
 /* Those behind `after`, up to the limit. */
-static enum hub_status write_repos(struct repos *r, const struct listed *after, bool *more,
+static enum hub_status write_repos(struct repo_listing *r, const struct listed_repo *after, bool *more,
                                    struct hub_error *err)
 {
     for (uint32_t i = 0; i < r->known; i++) {
-        struct listed *listed = &r->all[i];
+        struct listed_repo *listed = &r->all[i];
         if (*after->id && order_of(r)(listed, after) <= 0)
             continue;
         *more = r->count == r->limit;
@@ -360,14 +360,14 @@ static enum hub_status write_repos(struct repos *r, const struct listed *after, 
     return HUB_OK;
 }
 
-static void repos_dispose(struct repos *r)
+static void repos_dispose(struct repo_listing *r)
 {
     free(r->all);
 }
 
 /* What there is to sort by is the time: nobody counts downloads or likes. The newest come first, as there. */
-static enum hub_status read_repos(struct hub_request *request, struct repos *r, struct listed *after,
-                                  struct hub_error *err)
+static enum hub_status read_repos(struct hub_request *request, struct repo_listing *r,
+                                  struct listed_repo *after, struct hub_error *err)
 {
     struct hub_page_cursor cursor = {0};
     int64_t limit = 1000;
@@ -387,7 +387,8 @@ static enum hub_status read_repos(struct hub_request *request, struct repos *r, 
     return HUB_OK;
 }
 
-static enum hub_status link_repos(const struct repos *r, struct hub_response *response, struct hub_error *err)
+static enum hub_status link_repos(const struct repo_listing *r, struct hub_response *response,
+                                  struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(16 * KIB);
     struct hub_page_cursor next = {0};
@@ -401,8 +402,8 @@ enum hub_status hub_hf_repos(struct hub_request *request, struct hub_response *r
                              struct hub_error *err)
 {
     HUB_CLEANUP(hub_snapshot_putp) const struct hub_snapshot *snapshot = NULL;
-    HUB_CLEANUP(repos_dispose) struct repos r = {0};
-    struct listed after;
+    HUB_CLEANUP(repos_dispose) struct repo_listing r = {0};
+    struct listed_repo after;
     bool more = false;
     if (!request->may_block)
         return HUB_AGAIN;

@@ -51,7 +51,7 @@ static enum hub_status set_begins(struct hub_hf_repo *repo, bool top, struct hub
 }
 
 /* What is known of a repo in one snapshot. */
-struct kept {
+struct cached_repo {
     struct hub_lru_item item; /* first */
     unsigned count;
     int64_t modified_ns;
@@ -86,7 +86,7 @@ static enum hub_status add_revision(const struct hub_app *app, const struct hub_
 }
 
 /* In the cache of huggingface_hub a repo is at the commit that was fetched, as it is upstream. */
-static void take_commit(struct kept *kept, const struct hub_summary *summary)
+static void take_commit(struct cached_repo *kept, const struct hub_summary *summary)
 {
     const struct hub_view commit = hub_hf_cache_commit(hub_view_of(summary->path));
     const bool whole =
@@ -98,7 +98,7 @@ static void take_commit(struct kept *kept, const struct hub_summary *summary)
 }
 
 /* By what is in it: ids and revisions, which are made of paths, sizes and times. */
-static enum hub_status look_at_all(const struct hub_objects *objects, struct kept *kept,
+static enum hub_status look_at_all(const struct hub_objects *objects, struct cached_repo *kept,
                                    struct hub_digest *digest, struct hub_error *err)
 {
     const struct hub_summary *summary;
@@ -115,7 +115,8 @@ static enum hub_status look_at_all(const struct hub_objects *objects, struct kep
     return HUB_OK;
 }
 
-static enum hub_status make(const struct hub_objects *objects, struct kept *kept, struct hub_error *err)
+static enum hub_status make(const struct hub_objects *objects, struct cached_repo *kept,
+                            struct hub_error *err)
 {
     HUB_CLEANUP(hub_digest_dispose) struct hub_digest digest = {0};
     uint8_t sum[HUB_DIGEST_MAX];
@@ -128,10 +129,10 @@ static enum hub_status make(const struct hub_objects *objects, struct kept *kept
 }
 
 static enum hub_status keep(struct hub_request *request, const struct hub_lru_key *key,
-                            struct hub_view begins, struct kept **out, struct hub_error *err)
+                            struct hub_view begins, struct cached_repo **out, struct hub_error *err)
 {
     HUB_CLEANUP(hub_objects_dispose) struct hub_objects objects = {0};
-    struct kept *kept;
+    struct cached_repo *kept;
     if (!request->may_block)
         return HUB_AGAIN;
     HUB_TRY(hub_objects_open(request->app, &objects, err));
@@ -144,7 +145,7 @@ static enum hub_status keep(struct hub_request *request, const struct hub_lru_ke
         free(kept);
         return st;
     }
-    *out = (struct kept *)hub_lru_add(request->app->documents, &kept->item);
+    *out = (struct cached_repo *)hub_lru_add(request->app->documents, &kept->item);
     return HUB_OK;
 }
 
@@ -155,7 +156,7 @@ static enum hub_status look_up(struct hub_request *request, struct hub_hf_repo *
     const struct hub_lru_key key = {KEPT_REPO, snapshot->generation,
                                     hub_hash(HUB_HASH_START, begins.data, begins.size)};
     hub_snapshot_put(snapshot);
-    struct kept *kept = (struct kept *)hub_lru_get(request->app->documents, &key);
+    struct cached_repo *kept = (struct cached_repo *)hub_lru_get(request->app->documents, &key);
     if (kept && !hub_view_is(begins, kept->begins)) { /* another repo of the same hash */
         hub_lru_put(&kept->item);
         hub_lru_drop(request->app->documents, &key);

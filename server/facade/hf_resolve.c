@@ -39,7 +39,7 @@ static enum hub_status put_headers(const struct resolving *r, struct hub_respons
 }
 
 /* @huggingface/hub asks for the first byte of each file to learn its size, and takes 416 for a failure: of an empty
- * one it is told all there is, and the size where it looks for it. */
+ * one it gets all there is, and the size where it looks for it. */
 static enum hub_status send_nothing(const struct resolving *r, struct hub_response *response,
                                     struct hub_error *err)
 {

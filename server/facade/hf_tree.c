@@ -1,8 +1,8 @@
 /* What is in a repo: its tree, a folder of it, or some of its files. */
+#include "server/facade/cached_answer.h"
 #include "server/facade/handlers.h"
 #include "server/facade/hf.h"
 #include "server/facade/hf_upstream.h"
-#include "server/facade/kept.h"
 
 #include "server/api/cursor.h"
 #include "storage/base/hex.h"
@@ -14,7 +14,7 @@ enum { PAGE = 1000, MOST_PATHS = 10000 };
 
 /* ---- a folder ---- */
 
-struct tree {
+struct repo_tree {
     struct hub_request *request;
     struct hub_hf_repo repo;
     struct hub_objects objects;
@@ -25,7 +25,7 @@ struct tree {
     struct hub_page_cursor next;
 };
 
-static void tree_dispose(struct tree *t)
+static void tree_dispose(struct repo_tree *t)
 {
     hub_hf_repo_dispose(&t->repo);
     hub_objects_dispose(&t->objects);
@@ -42,7 +42,7 @@ static enum hub_status set(struct hub_buf *buf, struct hub_view text, struct hub
 }
 
 /* Its path in the repo, as text. */
-static enum hub_status path_of(struct tree *t, struct hub_view name, struct hub_error *err)
+static enum hub_status path_of(struct repo_tree *t, struct hub_view name, struct hub_error *err)
 {
     const size_t before = t->repo.begins.size;
     t->path.size = 0;
@@ -50,7 +50,7 @@ static enum hub_status path_of(struct tree *t, struct hub_view name, struct hub_
 }
 
 /* The commit that changed it last: there is one, and the time is that of the disk. */
-static void put_last_commit(struct tree *t, int64_t modified_ns)
+static void put_last_commit(struct repo_tree *t, int64_t modified_ns)
 {
     if (!t->expand)
         return;
@@ -59,7 +59,7 @@ static void put_last_commit(struct tree *t, int64_t modified_ns)
     hub_json_end_object(&t->json);
 }
 
-static enum hub_status add_file(struct tree *t, const struct hub_object *object, struct hub_view path,
+static enum hub_status add_file(struct repo_tree *t, const struct hub_object *object, struct hub_view path,
                                 struct hub_error *err)
 {
     HUB_CLEANUP(hub_object_facts_dispose) struct hub_object_facts facts = {0};
@@ -82,7 +82,7 @@ static enum hub_status add_file(struct tree *t, const struct hub_object *object,
     return hub_json_status(&t->json);
 }
 
-static enum hub_status add_folder(struct tree *t, struct hub_view name, struct hub_error *err)
+static enum hub_status add_folder(struct repo_tree *t, struct hub_view name, struct hub_error *err)
 {
     HUB_TRY(path_of(t, name, err));
     hub_json_object(&t->json);
@@ -97,7 +97,8 @@ static enum hub_status add_folder(struct tree *t, struct hub_view name, struct h
 }
 
 /* The folders on the way to an object that were not given out yet. */
-static enum hub_status add_folders(struct tree *t, struct hub_view name, bool *inside, struct hub_error *err)
+static enum hub_status add_folders(struct repo_tree *t, struct hub_view name, bool *inside,
+                                   struct hub_error *err)
 {
     const size_t top = t->folder.size;
     *inside = false;
@@ -116,14 +117,14 @@ static enum hub_status add_folders(struct tree *t, struct hub_view name, bool *i
 }
 
 /* On behind all that is in the folder that the name goes through. */
-static enum hub_status skip_folder(struct tree *t, struct hub_error *err)
+static enum hub_status skip_folder(struct repo_tree *t, struct hub_error *err)
 {
     HUB_TRY(set(&t->skip, hub_buf_view(&t->last), err));
     HUB_TRY(hub_buf_add_text(&t->skip, "0", err)); /* what comes behind a slash */
     return hub_objects_seek(&t->objects, hub_buf_view(&t->skip), err);
 }
 
-static enum hub_status add_object(struct tree *t, const struct hub_object *object, struct hub_error *err)
+static enum hub_status add_object(struct repo_tree *t, const struct hub_object *object, struct hub_error *err)
 {
     bool inside;
     HUB_TRY(add_folders(t, object->name, &inside, err));
@@ -133,7 +134,7 @@ static enum hub_status add_object(struct tree *t, const struct hub_object *objec
     return add_file(t, object, hub_buf_view(&t->path), err);
 }
 
-static enum hub_status walk(struct tree *t, struct hub_view from, struct hub_error *err)
+static enum hub_status walk(struct repo_tree *t, struct hub_view from, struct hub_error *err)
 {
     const struct hub_view folder = hub_buf_view(&t->folder);
     HUB_TRY(hub_objects_seek(&t->objects, from, err));
@@ -169,7 +170,7 @@ static bool is_true(struct hub_view value)
     return value.size && (strcasecmp(value.data, "true") == 0 || hub_view_is(value, "1"));
 }
 
-static enum hub_status read_tree(struct hub_request *request, struct tree *t, struct hub_error *err)
+static enum hub_status read_tree(struct hub_request *request, struct repo_tree *t, struct hub_error *err)
 {
     const struct hub_view path = without_slash(hub_request_capture(request, "path"));
     struct hub_buf *const bufs[] = {&t->folder, &t->last, &t->skip, &t->path};
@@ -187,7 +188,7 @@ static enum hub_status read_tree(struct hub_request *request, struct tree *t, st
     return hub_buf_add_text(&t->folder, "/", err);
 }
 
-static enum hub_status link_next(struct tree *t, struct hub_response *response, struct hub_error *err)
+static enum hub_status link_next(struct repo_tree *t, struct hub_response *response, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(64 * KIB);
     if (!t->next.key[0])
@@ -200,7 +201,7 @@ static enum hub_status link_next(struct tree *t, struct hub_response *response, 
 static enum hub_status make_tree(struct hub_request *request, struct hub_response *response, bool *lasting,
                                  struct hub_error *err)
 {
-    HUB_CLEANUP(tree_dispose) struct tree t = {0};
+    HUB_CLEANUP(tree_dispose) struct repo_tree t = {0};
     struct hub_page_cursor after = {0};
     char scope[33] = "";
     HUB_TRY(read_tree(request, &t, err));
@@ -229,7 +230,7 @@ static enum hub_status make_tree(struct hub_request *request, struct hub_respons
 static enum hub_status tree_here(struct hub_request *request, struct hub_response *response,
                                  struct hub_error *err)
 {
-    return hub_kept_answer(request, response, make_tree, err);
+    return hub_cached_answer(request, response, make_tree, err);
 }
 
 enum hub_status hub_hf_tree(struct hub_request *request, struct hub_response *response, struct hub_error *err)
@@ -240,7 +241,7 @@ enum hub_status hub_hf_tree(struct hub_request *request, struct hub_response *re
 /* ---- some files ---- */
 
 /* A file, or a folder that something lies in; what is neither is left out. */
-static enum hub_status add_path(struct tree *t, const char *text, struct hub_error *err)
+static enum hub_status add_path(struct repo_tree *t, const char *text, struct hub_error *err)
 {
     const struct hub_view path = without_slash(hub_view_of(text));
     if (++t->asked > MOST_PATHS)
@@ -279,7 +280,7 @@ static enum hub_status decode(struct hub_view text, struct hub_buf *out, struct 
     return HUB_OK;
 }
 
-static enum hub_status add_form(struct tree *t, struct hub_view body, struct hub_error *err)
+static enum hub_status add_form(struct repo_tree *t, struct hub_view body, struct hub_error *err)
 {
     t->expand =
         memmem(body.data, body.size, "expand=True", 11) || memmem(body.data, body.size, "expand=true", 11);
@@ -298,7 +299,7 @@ static enum hub_status add_form(struct tree *t, struct hub_view body, struct hub
     return HUB_OK;
 }
 
-static enum hub_status add_json(struct tree *t, struct hub_view body, struct hub_error *err)
+static enum hub_status add_json(struct repo_tree *t, struct hub_view body, struct hub_error *err)
 {
     HUB_CLEANUP(hub_json_decrefp) json_t *asked = NULL;
     const json_t *path;
@@ -317,7 +318,7 @@ static enum hub_status add_json(struct tree *t, struct hub_view body, struct hub
 static enum hub_status paths_here(struct hub_request *request, struct hub_response *response,
                                   struct hub_error *err)
 {
-    HUB_CLEANUP(tree_dispose) struct tree t = {0};
+    HUB_CLEANUP(tree_dispose) struct repo_tree t = {0};
     if (!request->may_block)
         return HUB_AGAIN;
     HUB_TRY(read_tree(request, &t, err));

@@ -18,14 +18,14 @@ static const char *const answered[] = {
     "Location",      "Retry-After",   "RateLimit",       "RateLimit-Policy", "WWW-Authenticate"};
 
 /* What is kept of a request that was passed on. */
-struct passed {
+struct relayed_request {
     struct hub_relayed *relayed;
     unsigned hops;
 };
 
 static void passed_free(void *state)
 {
-    struct passed *p = state;
+    struct relayed_request *p = state;
     hub_relayed_put(p->relayed);
     free(p);
 }
@@ -76,7 +76,7 @@ static const char *method_of(const struct hub_request *request)
     return request->method == HUB_HEAD ? "HEAD" : request->method == HUB_POST ? "POST" : "GET";
 }
 
-static enum hub_status ask(struct hub_request *request, struct passed *p, const char *url,
+static enum hub_status ask(struct hub_request *request, struct relayed_request *p, const char *url,
                            struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(64 * KIB);
@@ -92,7 +92,7 @@ static enum hub_status ask(struct hub_request *request, struct passed *p, const 
                                               .url = url,
                                               .headers = lines,
                                               .body = request->body};
-    HUB_TRY(hub_relay_ask(request->app->relay, &relayed, &p->relayed, err));
+    HUB_TRY(hub_relay_send(request->app->relay, &relayed, &p->relayed, err));
     (void)hub_await_bytes(request, hub_relayed_fetch(p->relayed));
     request->wait.patience_ms = HUB_RELAYED_MS + 5000; /* the relay gives up first, and says why */
     return HUB_AGAIN;
@@ -232,7 +232,7 @@ static enum hub_status take_answer(struct hub_request *request, struct hub_respo
                                    struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(64 * KIB);
-    struct passed *p = request->state;
+    struct relayed_request *p = request->state;
     struct hub_error why = {0};
     const enum hub_status st = hub_fetch_result(hub_relayed_fetch(p->relayed), &why);
     if (st == HUB_TOO_BIG && asks_for_file(request))
@@ -251,7 +251,7 @@ enum hub_status hub_hf_pass_on(struct hub_request *request, struct hub_response 
 {
     const char *query = request->query_text, *mark = *query ? "?" : "";
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(64 * KIB);
-    struct passed *p;
+    struct relayed_request *p;
     request->shape = &hub_hf_shape;
     request->wait = (struct hub_wait){0};
     *err = (struct hub_error){0};

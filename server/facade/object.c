@@ -1,8 +1,8 @@
 /* One object: see object.h. */
 #include "server/facade/object.h"
 
-#include "server/api/files/coming.h"
 #include "server/api/files/file_bytes.h"
+#include "server/api/files/pulled_file.h"
 #include "server/facade/space.h"
 #include "storage/base/digest.h"
 #include "storage/rows/open.h"
@@ -86,11 +86,11 @@ enum hub_status hub_object_await(struct hub_request *request, const struct hub_o
     const struct hub_stamp *stamp = &object->file->stamp;
     const uint32_t root = object->dataset->summary->root;
     HUB_TRY(hub_files_path(object->dataset, object->file, path, err));
-    struct hub_hasher *hasher = request->app->hasher;
+    struct hub_digest_queue *hasher = request->app->hasher;
     const int64_t until_ms = hub_time_mono_ms() + WAIT_MS;
-    uint64_t seen = hub_hasher_finished(hasher);
-    hub_hasher_want(hasher, root, path, stamp);
-    while (!are_known(&facts->digests) && hub_hasher_wait(hasher, &seen, until_ms))
+    uint64_t seen = hub_digest_queue_finished(hasher);
+    hub_digest_queue_want(hasher, root, path, stamp);
+    while (!are_known(&facts->digests) && hub_digest_queue_wait(hasher, &seen, until_ms))
         if (hub_digest_find(request->app->truth, root, path, stamp, &facts->digests, NULL))
             facts->digests = (struct hub_file_digests){0};
     return HUB_OK;

@@ -15,7 +15,7 @@ enum { DOCUMENT_ORDER = 0x6f7264 }; /* among what is kept ready in app->document
 
 /* ---- where the names of datasets begin ---- */
 
-struct place {
+struct dataset_position {
     const char *begins; /* "", or ends with a slash; first: looked for as text */
     uint32_t summary;   /* its number in the snapshot */
 };
@@ -24,7 +24,7 @@ struct place {
 struct hub_objects_order {
     struct hub_lru_item item; /* first */
     uint32_t count;
-    struct place *places; /* by text */
+    struct dataset_position *places; /* by text */
     char *text;
     char **spaces; /* the files of namespaces, by name */
     uint32_t space_count, space_room;
@@ -200,7 +200,7 @@ static void rise(struct hub_objects *objects)
         swap(&heap[at], &heap[(at - 1) / 2]);
 }
 
-static void leave(const struct hub_objects_cursor *cursor)
+static void release(const struct hub_objects_cursor *cursor)
 {
     if (cursor->view)
         hub_remote_view_put(cursor->view);
@@ -210,7 +210,7 @@ static void leave(const struct hub_objects_cursor *cursor)
 
 static void drop_top(struct hub_objects *objects)
 {
-    leave(&objects->heap[0]);
+    release(&objects->heap[0]);
     objects->heap[0] = objects->heap[--objects->count];
     sink(objects);
 }
@@ -231,7 +231,7 @@ static enum hub_status enter(struct hub_objects *objects, const struct hub_summa
 }
 
 /* From the first of its files whose path is not before `from`. */
-static enum hub_status walk_dataset(struct hub_objects *objects, const struct place *place,
+static enum hub_status walk_dataset(struct hub_objects *objects, const struct dataset_position *place,
                                     struct hub_view from, struct hub_error *err)
 {
     struct hub_objects_cursor cursor = {.begins = place->begins};
@@ -246,7 +246,7 @@ static enum hub_status walk_dataset(struct hub_objects *objects, const struct pl
     cursor.file =
         hub_lower_bound(&from, dataset->files, dataset->file_count, sizeof *dataset->files, hub_view_by_text);
     if (cursor.file == dataset->file_count) {
-        leave(&cursor);
+        release(&cursor);
         return HUB_OK;
     }
     objects->heap[objects->count++] = cursor;
@@ -264,7 +264,7 @@ enum hub_status hub_objects_open(struct hub_app *app, struct hub_objects *out, s
 static void leave_all(struct hub_objects *objects)
 {
     while (objects->count)
-        leave(&objects->heap[--objects->count]);
+        release(&objects->heap[--objects->count]);
 }
 
 void hub_objects_dispose(struct hub_objects *objects)

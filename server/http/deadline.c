@@ -30,7 +30,7 @@ struct hub_deadline {
     pthread_mutex_t mutex;
     pthread_cond_t wake;
     pthread_t thread;
-    struct hub_watch *first;
+    struct hub_deadline_entry *first;
     unsigned count;
     atomic_uint_fast64_t ended;
     bool is_short; /* memory */
@@ -44,7 +44,7 @@ static int64_t now_ms(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-void hub_deadline_phase(struct hub_watch *watch, enum hub_phase phase)
+void hub_deadline_phase(struct hub_deadline_entry *watch, enum hub_phase phase)
 {
     /* the time first: seen with the old phase it only makes that deadline later */
     atomic_store_explicit(&watch->since_ms, now_ms(), memory_order_relaxed);
@@ -59,7 +59,7 @@ static bool tcp_info_of(int fd, struct tcp_info *info)
     return getsockopt(fd, IPPROTO_TCP, TCP_INFO, info, &size) == 0;
 }
 
-void hub_deadline_holds(struct hub_watch *watch, uint64_t bytes)
+void hub_deadline_holds(struct hub_deadline_entry *watch, uint64_t bytes)
 {
     atomic_store_explicit(&watch->holds, bytes, memory_order_relaxed);
 }
@@ -73,28 +73,28 @@ static bool acknowledged(int fd, uint64_t *bytes)
     return true;
 }
 
-bool hub_deadline_untouched(const struct hub_watch *watch)
+bool hub_deadline_untouched(const struct hub_deadline_entry *watch)
 {
     struct tcp_info info;
     return tcp_info_of(watch->fd, &info) && info.tcpi_bytes_sent == 0;
 }
 
-static size_t unsent(const struct hub_watch *watch)
+static size_t unsent(const struct hub_deadline_entry *watch)
 {
     int waiting = 0;
     return ioctl(watch->fd, SIOCOUTQ, &waiting) == 0 && waiting > 0 ? (size_t)waiting : 0;
 }
 
 /* Memory comes back within an hour, or within a minute while others wait for it. */
-static uint64_t least_rate(const struct hub_deadline *deadline, const struct hub_watch *watch)
+static uint64_t least_rate(const struct hub_deadline *deadline, const struct hub_deadline_entry *watch)
 {
     const uint64_t holds = atomic_load_explicit(&watch->holds, memory_order_relaxed);
     return HUB_MAX((uint64_t)deadline->options.min_rate, holds / (deadline->is_short ? SHORT_S : PATIENCE_S));
 }
 
 /* The peer took less than it must in the last window, though there was something for it to take all along. */
-static bool reads_too_slowly(const struct hub_deadline *deadline, struct hub_watch *watch, int64_t since,
-                             int64_t now)
+static bool reads_too_slowly(const struct hub_deadline *deadline, struct hub_deadline_entry *watch,
+                             int64_t since, int64_t now)
 {
     uint64_t acked = 0;
     if (deadline->options.min_rate == 0 || !acknowledged(watch->fd, &acked))
@@ -112,7 +112,7 @@ static bool reads_too_slowly(const struct hub_deadline *deadline, struct hub_wat
     return rate < least_rate(deadline, watch);
 }
 
-static bool is_over(const struct hub_deadline *deadline, struct hub_watch *watch, int64_t now)
+static bool is_over(const struct hub_deadline *deadline, struct hub_deadline_entry *watch, int64_t now)
 {
     const struct hub_deadline_options *options = &deadline->options;
     enum hub_phase phase = atomic_load_explicit(&watch->phase, memory_order_acquire);
@@ -138,8 +138,8 @@ static bool is_over(const struct hub_deadline *deadline, struct hub_watch *watch
 }
 
 /* Has the peer left while its answer is being made? One that only closed its sending side, as scripts of
- * HTTP/1.0 do, cannot be told from one that is gone: it gets its answer if that is made soon. */
-static void look_for_peer(struct hub_watch *watch, int64_t now)
+ * HTTP/1.0 do, looks like one that is gone: it gets its answer if that is made soon. */
+static void look_for_peer(struct hub_deadline_entry *watch, int64_t now)
 {
     struct pollfd peer = {.fd = watch->fd, .events = POLLRDHUP};
     if (atomic_load_explicit(&watch->phase, memory_order_acquire) != HUB_PHASE_WORK || poll(&peer, 1, 0) <= 0)
@@ -152,7 +152,7 @@ static void look_for_peer(struct hub_watch *watch, int64_t now)
 /* Nothing more will come from the peer, and it has nearly all that we had for it. (Not all: a peer that has
  * gone may leave the last bytes unacknowledged for minutes.) Believed when it is seen twice in the same
  * phase, as the event thread may be about to look at what it has just read. */
-static bool is_left(struct hub_watch *watch)
+static bool is_left(struct hub_deadline_entry *watch)
 {
     enum hub_phase phase = atomic_load_explicit(&watch->phase, memory_order_acquire);
     int64_t since = atomic_load_explicit(&watch->since_ms, memory_order_relaxed);
@@ -167,7 +167,7 @@ static bool is_left(struct hub_watch *watch)
 
 /* The socket stays libmicrohttpd's, which sees the end and closes it. What the kernel still has to send goes
  * out. */
-static void end(struct hub_watch *watch)
+static void end(struct hub_deadline_entry *watch)
 {
     (void)shutdown(watch->fd, SHUT_RDWR);
     watch->ended = true;
@@ -175,7 +175,7 @@ static void end(struct hub_watch *watch)
 
 /* What is still unsent is dropped with the connection instead of being kept by the kernel for a peer that
  * takes nothing. */
-static void end_at_once(struct hub_deadline *deadline, struct hub_watch *watch)
+static void end_at_once(struct hub_deadline *deadline, struct hub_deadline_entry *watch)
 {
     struct linger at_once = {.l_onoff = 1, .l_linger = 0};
     (void)setsockopt(watch->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
@@ -186,7 +186,7 @@ static void end_at_once(struct hub_deadline *deadline, struct hub_watch *watch)
 /* ---- making room ---- */
 
 /* Quiet: between requests, or before the first, and not only for a moment. */
-static bool is_quiet_since(const struct hub_watch *watch, int64_t when)
+static bool is_quiet_since(const struct hub_deadline_entry *watch, int64_t when)
 {
     enum hub_phase phase = atomic_load_explicit(&watch->phase, memory_order_acquire);
     return !watch->ended && (phase == HUB_PHASE_NEW || phase == HUB_PHASE_IDLE) &&
@@ -196,7 +196,7 @@ static bool is_quiet_since(const struct hub_watch *watch, int64_t when)
 static unsigned quiet_since(const struct hub_deadline *deadline, int64_t when)
 {
     unsigned n = 0;
-    for (const struct hub_watch *watch = deadline->first; watch; watch = watch->next)
+    for (const struct hub_deadline_entry *watch = deadline->first; watch; watch = watch->next)
         n += is_quiet_since(watch, when);
     return n;
 }
@@ -214,7 +214,7 @@ static void make_room(struct hub_deadline *deadline, unsigned excess, int64_t no
         else
             low = middle + 1;
     }
-    for (struct hub_watch *watch = deadline->first; watch && excess > 0; watch = watch->next) {
+    for (struct hub_deadline_entry *watch = deadline->first; watch && excess > 0; watch = watch->next) {
         if (!is_quiet_since(watch, high))
             continue;
         end(watch);
@@ -227,7 +227,7 @@ static void look_at_all(struct hub_deadline *deadline)
 {
     int64_t now = now_ms();
     unsigned open = 0;
-    for (struct hub_watch *watch = deadline->first; watch; watch = watch->next) {
+    for (struct hub_deadline_entry *watch = deadline->first; watch; watch = watch->next) {
         if (watch->ended)
             continue;
         look_for_peer(watch, now);
@@ -296,7 +296,7 @@ void hub_deadline_stop(struct hub_deadline *deadline)
     free(deadline);
 }
 
-void hub_deadline_add(struct hub_deadline *deadline, struct hub_watch *watch, int fd)
+void hub_deadline_add(struct hub_deadline *deadline, struct hub_deadline_entry *watch, int fd)
 {
     watch->fd = fd;
     watch->ended = false;
@@ -313,7 +313,7 @@ void hub_deadline_add(struct hub_deadline *deadline, struct hub_watch *watch, in
     pthread_mutex_unlock(&deadline->mutex);
 }
 
-void hub_deadline_remove(struct hub_deadline *deadline, struct hub_watch *watch)
+void hub_deadline_remove(struct hub_deadline *deadline, struct hub_deadline_entry *watch)
 {
     pthread_mutex_lock(&deadline->mutex);
     if (watch->previous)
@@ -329,7 +329,7 @@ void hub_deadline_remove(struct hub_deadline *deadline, struct hub_watch *watch)
 void hub_deadline_abandon(struct hub_deadline *deadline)
 {
     pthread_mutex_lock(&deadline->mutex);
-    for (struct hub_watch *watch = deadline->first; watch; watch = watch->next)
+    for (struct hub_deadline_entry *watch = deadline->first; watch; watch = watch->next)
         atomic_store_explicit(&watch->abandoned, true, memory_order_relaxed);
     pthread_mutex_unlock(&deadline->mutex);
 }
@@ -339,7 +339,7 @@ uint64_t hub_deadline_ended(struct hub_deadline *deadline)
     return atomic_load_explicit(&deadline->ended, memory_order_relaxed);
 }
 
-bool hub_deadline_acknowledged(const struct hub_watch *watch, uint64_t *bytes)
+bool hub_deadline_acknowledged(const struct hub_deadline_entry *watch, uint64_t *bytes)
 {
     return acknowledged(watch->fd, bytes);
 }

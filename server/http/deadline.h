@@ -40,8 +40,8 @@ enum hub_phase {
 };
 
 /** One connection; embedded in its owner, who removes it before the socket is closed. */
-struct hub_watch {
-    struct hub_watch *previous, *next;
+struct hub_deadline_entry {
+    struct hub_deadline_entry *previous, *next;
     int fd;
     bool ended;
     atomic_bool abandoned; /* nobody waits for the answer: its client left, or the server ends */
@@ -60,19 +60,19 @@ HUB_MUST_USE enum hub_status hub_deadline_start(const struct hub_deadline_option
                                                 struct hub_deadline **out, struct hub_error *err);
 void hub_deadline_stop(struct hub_deadline *deadline);
 /** Begins in HUB_PHASE_NEW. */
-void hub_deadline_add(struct hub_deadline *deadline, struct hub_watch *watch, int fd);
-void hub_deadline_remove(struct hub_deadline *deadline, struct hub_watch *watch);
-void hub_deadline_phase(struct hub_watch *watch, enum hub_phase phase);
+void hub_deadline_add(struct hub_deadline *deadline, struct hub_deadline_entry *watch, int fd);
+void hub_deadline_remove(struct hub_deadline *deadline, struct hub_deadline_entry *watch);
+void hub_deadline_phase(struct hub_deadline_entry *watch, enum hub_phase phase);
 /** Nothing was ever sent on it. */
-bool hub_deadline_untouched(const struct hub_watch *watch);
+bool hub_deadline_untouched(const struct hub_deadline_entry *watch);
 /** What the answer holds in memory: the more that is, and while others wait for it, the faster it must be
  * read. */
-void hub_deadline_holds(struct hub_watch *watch, uint64_t bytes);
+void hub_deadline_holds(struct hub_deadline_entry *watch, uint64_t bytes);
 /** The server ends: nobody waits for what is being made now. */
 void hub_deadline_abandon(struct hub_deadline *deadline);
 /** Connections ended since the start. */
 uint64_t hub_deadline_ended(struct hub_deadline *deadline);
 /** Bytes of the connection that its peer acknowledged, headers and all. False: not known (no TCP). */
-bool hub_deadline_acknowledged(const struct hub_watch *watch, uint64_t *bytes);
+bool hub_deadline_acknowledged(const struct hub_deadline_entry *watch, uint64_t *bytes);
 
 #endif

@@ -581,7 +581,7 @@ void hub_exchange_end(struct hub_exchange *x, bool complete)
     }
     atomic_store_explicit(&x->ahead, HUB_AHEAD_NONE, memory_order_relaxed);
     hub_stream_dispose(&x->stream);
-    hub_made_dispose(&x->made);
+    hub_body_stream_dispose(&x->made);
     hub_response_dispose(&x->response);
     hub_request_end(&x->request);
     drop_body(x);
@@ -592,7 +592,7 @@ void hub_exchange_end(struct hub_exchange *x, bool complete)
 void hub_exchange_free(struct hub_exchange *x)
 {
     hub_stream_dispose(&x->stream);
-    hub_made_dispose(&x->made);
+    hub_body_stream_dispose(&x->made);
     hub_response_dispose(&x->response);
     hub_request_dispose(&x->request);
     drop_body(x);

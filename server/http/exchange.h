@@ -7,11 +7,11 @@
 #define HUB_HTTP_EXCHANGE_H
 
 #include "server/http/access.h"
+#include "server/http/body_stream.h"
 #include "server/http/budget.h"
 #include "server/http/deadline.h"
 #include "server/http/guard.h"
 #include "server/http/log.h"
-#include "server/http/made.h"
 #include "server/http/metrics.h"
 #include "server/http/pool.h"
 #include "server/http/stream.h"
@@ -23,10 +23,10 @@
 struct hub_untrusted_proxy {
     pthread_mutex_t lock;
     uint32_t address,
-        client;       /* the last connection that told of one: numbers made of the peer's and its client's */
+        client;       /* the last connection that named one: numbers made of the peer's and its client's */
     unsigned changes; /* of the client, from one connection of that peer to the next */
     bool known;
-    char text[INET6_ADDRSTRLEN]; /* the peer; empty once it was told */
+    char text[INET6_ADDRSTRLEN]; /* the peer; empty once it was reported */
 };
 
 struct hub_http {
@@ -65,7 +65,7 @@ enum hub_ahead {
 };
 
 struct hub_exchange {
-    struct hub_watch watch;
+    struct hub_deadline_entry watch;
     struct hub_task task; /* the handler on a worker, or a cold block of `stream` */
     struct hub_parallel parallel;
     uint32_t address;                 /* a number made of the peer's */
@@ -98,7 +98,7 @@ struct hub_exchange {
     struct hub_buf_meter body_meter;
     uint64_t body_reserved; /* of the memory budget, until the request ends */
     struct hub_stream stream;
-    struct hub_made made;
+    struct hub_body_stream made;
     atomic_int ahead;   /* enum hub_ahead */
     uint64_t stream_at; /* where the worker reads */
     int64_t start_us;

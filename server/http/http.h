@@ -13,7 +13,7 @@
 #ifndef HUB_HTTP_HTTP_H
 #define HUB_HTTP_HTTP_H
 
-#include "server/http/made.h"
+#include "server/http/body_stream.h"
 #include "storage/base/parallel.h"
 #include "storage/io/fetch.h"
 
@@ -140,7 +140,7 @@ struct hub_view hub_request_query(const struct hub_request *request, const char 
 const char *hub_request_header(const struct hub_request *request, const char *name);
 /** 400 bad-parameter for names not in the NULL-terminated list (the error names the parameter and the known
  * ones) and for those that are repeated, unless the list says "name...". */
-HUB_MUST_USE enum hub_status hub_request_known(const struct hub_request *request, const char *const *names,
+HUB_MUST_USE enum hub_status hub_request_allow(const struct hub_request *request, const char *const *names,
                                                struct hub_error *err);
 /** HUB_INVALID "bad-parameter" about the value of a query parameter. */
 enum hub_status hub_request_wrong(const struct hub_request *request, const char *name, struct hub_error *err,
@@ -184,7 +184,7 @@ enum hub_body_kind {
     HUB_BODY_BUFFER,
     HUB_BODY_SHARED,
     HUB_BODY_FILE,
-    HUB_BODY_MADE,
+    HUB_BODY_STREAM,
     HUB_BODY_UNSENT
 };
 
@@ -219,7 +219,7 @@ struct hub_response {
     uint64_t offset, length;
     struct hub_parts *parts; /* FILE: instead of one: handed over */
     uint64_t escaped; /* FILE: not 0: the bytes are that many of a JSON string, whose text has `length` */
-    struct hub_maker *maker; /* MADE: handed over */
+    struct hub_body_producer *maker; /* MADE: handed over */
     char *problem_extra; /* malloc'd JSON members for the problem document should the handler fail, or NULL */
     struct hub_budget *budget; /* that `reserved` was taken from */
     uint32_t client;           /* in whose name */
@@ -251,7 +251,7 @@ struct hub_buf *hub_response_buffer(struct hub_response *response, unsigned stat
 /** A body that is made as it is sent; `maker` is handed over, and freed on failure too. A HEAD has its headers. Its
  * length is not known, unless response->length is set behind. */
 HUB_MUST_USE enum hub_status hub_response_made(struct hub_response *response, unsigned status,
-                                               const char *content_type, struct hub_maker *maker,
+                                               const char *content_type, struct hub_body_producer *maker,
                                                struct hub_error *err);
 
 /** Make the first stretch of such a body now, so that what is wrong with it is the answer, and not the end of
@@ -275,7 +275,7 @@ typedef enum hub_status hub_handler(struct hub_request *request, struct hub_resp
 enum hub_audience {
     HUB_FOR_ALL,
     HUB_FOR_ADMIN,  /* only over the control socket */
-    HUB_FOR_PROBES, /* who watches the server: by any name, and when all others are told to come again */
+    HUB_FOR_PROBES, /* who watches the server: by any name, and when all others are asked to come again */
 };
 
 /**

@@ -42,9 +42,9 @@ enum hub_status hub_inner_get(struct hub_inner *inner, struct hub_request *outer
                        "the upstream of this dataset has not sent it yet: try again soon");
 }
 
-static enum hub_status make(struct hub_maker *maker, struct hub_buf *out, struct hub_error *err)
+static enum hub_status make(struct hub_body_producer *maker, struct hub_buf *out, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf block = HUB_BUF_INIT(HUB_MADE_LIMIT);
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf block = HUB_BUF_INIT(HUB_BODY_STREAM_LIMIT);
     do {
         block.size = 0;
         HUB_TRY(maker->more(maker, &block, err));
@@ -59,7 +59,7 @@ enum hub_status hub_inner_body(struct hub_inner *inner, size_t limit, struct hub
     struct hub_response *response = &inner->response;
     *out = response->kind == HUB_BODY_SHARED ? hub_bytes_view(response->shared)
                                              : hub_buf_view(&response->buffer);
-    if (response->kind != HUB_BODY_MADE)
+    if (response->kind != HUB_BODY_STREAM)
         return HUB_OK;
     inner->stream.limit = limit;
     HUB_TRY(hub_buf_add_view(&inner->stream, *out, err));

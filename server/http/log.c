@@ -80,7 +80,7 @@ static uint64_t write_lines(struct hub_log *log, const char *data, size_t size)
     return size > 0 ? count_lines(data, size) : 0;
 }
 
-static void tell_dropped(struct hub_log *log, uint64_t count)
+static void report_dropped(struct hub_log *log, uint64_t count)
 {
     char line[120];
     const int n =
@@ -112,7 +112,7 @@ static void *writer(void *arg)
         dropped += write_lines(log, mine.data, mine.size);
         mine.size = 0;
         if (dropped)
-            tell_dropped(log, dropped);
+            report_dropped(log, dropped);
         if (!last) /* gather: one write for what comes meanwhile */
             nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
         pthread_mutex_lock(&log->mutex);

@@ -136,7 +136,7 @@ static enum hub_status write_histogram(const struct route_counters *row, struct 
                         (unsigned long long)total);
 }
 
-enum hub_status hub_metric_rows(const struct hub_metric *rows, size_t count, struct hub_buf *out,
+enum hub_status hub_metric_rows(const struct hub_plain_metric *rows, size_t count, struct hub_buf *out,
                                 struct hub_error *err)
 {
     for (size_t i = 0; i < count; i++) {
@@ -158,7 +158,7 @@ enum hub_status hub_metrics_write(const struct hub_metrics *metrics, const struc
                  "From the end of the header to the end of the answer.", err));
     for (uint32_t i = 0; i < metrics->count; i++)
         HUB_TRY(write_histogram(&metrics->rows[i], out, err));
-    const struct hub_metric rows[] = {
+    const struct hub_plain_metric rows[] = {
         {"minari_hub_http_connections", "gauge", "Open connections.", (double)gauges->connections},
         {"minari_hub_http_requests_in_flight", "gauge", "Requests being answered.",
          (double)gauges->in_flight},

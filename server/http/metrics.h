@@ -18,11 +18,11 @@ HUB_MUST_USE enum hub_status hub_metrics_write(const struct hub_metrics *metrics
                                                struct hub_error *err);
 
 /** A metric without labels. */
-struct hub_metric {
+struct hub_plain_metric {
     const char *name, *type, *help;
     double value;
 };
-HUB_MUST_USE enum hub_status hub_metric_rows(const struct hub_metric *rows, size_t count, struct hub_buf *out,
-                                             struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_metric_rows(const struct hub_plain_metric *rows, size_t count,
+                                             struct hub_buf *out, struct hub_error *err);
 
 #endif

@@ -84,7 +84,7 @@ static void end_ahead(struct hub_exchange *x)
 static void make_next(struct hub_task *task)
 {
     struct hub_exchange *x = HUB_EXCHANGE_OF(task, task);
-    hub_made_next(&x->made);
+    hub_body_stream_next(&x->made);
     end_ahead(x);
 }
 
@@ -108,8 +108,8 @@ static bool start_ahead(struct hub_exchange *x)
  * made in reserved, and nobody knows which stretch is its last. */
 static bool goes_on(const struct hub_exchange *x)
 {
-    const uint64_t length = x->response.length, made = x->made.at + x->made.stretch.size;
-    return length != HUB_LENGTH_UNKNOWN && length > HUB_MADE_LARGE && made < length;
+    const uint64_t length = x->response.length, made = x->made.at + x->made.chunk.size;
+    return length != HUB_LENGTH_UNKNOWN && length > HUB_BODY_STREAM_LARGE && made < length;
 }
 
 static ssize_t wait_for_made(struct hub_exchange *x)
@@ -128,11 +128,11 @@ static ssize_t wait_for_made(struct hub_exchange *x)
 static ssize_t read_made(void *cls, uint64_t at, char *out, size_t size)
 {
     struct hub_exchange *x = cls;
-    size_t n = hub_made_read(&x->made, at, out, size);
+    size_t n = hub_body_stream_read(&x->made, at, out, size);
     if (!n && atomic_load(&x->ahead) == HUB_AHEAD_READY) {
-        hub_made_turn(&x->made);
+        hub_body_stream_turn(&x->made);
         atomic_store(&x->ahead, HUB_AHEAD_NONE);
-        n = hub_made_read(&x->made, at, out, size);
+        n = hub_body_stream_read(&x->made, at, out, size);
     }
     x->bytes_out = at + n;
     if (n && goes_on(x) && atomic_load(&x->ahead) == HUB_AHEAD_NONE)
@@ -147,14 +147,15 @@ static ssize_t read_made(void *cls, uint64_t at, char *out, size_t size)
 /* Where its length is not known it is sent in chunks, or ends with the connection. */
 static struct MHD_Response *made_response(struct hub_exchange *x)
 {
-    hub_made_init(&x->made, x->response.maker, &x->response.buffer);
+    hub_body_stream_init(&x->made, x->response.maker, &x->response.buffer);
     x->task.run = make_next;
     x->task.cancel = drop_made;
     const uint64_t length = x->response.length;
     const bool known = length != HUB_LENGTH_UNKNOWN;
     return MHD_create_response_from_callback(
         known ? length : MHD_SIZE_UNKNOWN,
-        known && length > HUB_MADE_LARGE ? HUB_MADE_LARGE_BLOCK : HUB_MADE_BLOCK, read_made, x, NULL);
+        known && length > HUB_BODY_STREAM_LARGE ? HUB_BODY_STREAM_LARGE_BLOCK : HUB_BODY_STREAM_BLOCK,
+        read_made, x, NULL);
 }
 
 static bool reserve(struct hub_exchange *x, uint64_t bytes)
@@ -211,7 +212,7 @@ static bool is_unsent(const struct hub_exchange *x)
 {
     const enum hub_body_kind kind = x->response.kind;
     return kind == HUB_BODY_UNSENT ||
-           (x->request.method == HUB_HEAD && (kind == HUB_BODY_FILE || kind == HUB_BODY_MADE));
+           (x->request.method == HUB_HEAD && (kind == HUB_BODY_FILE || kind == HUB_BODY_STREAM));
 }
 
 static struct MHD_Response *unsent_response(const struct hub_response *response)
@@ -235,7 +236,7 @@ static struct MHD_Response *make_response(struct hub_exchange *x)
         return unsent_response(response);
     if (response->kind == HUB_BODY_FILE && response->length > 0)
         return file_response(x);
-    if (response->kind == HUB_BODY_MADE)
+    if (response->kind == HUB_BODY_STREAM)
         return made_response(x);
     if (response->kind == HUB_BODY_BUFFER && response->buffer.size > 0)
         bytes = hub_buf_view(&response->buffer);

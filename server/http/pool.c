@@ -104,7 +104,7 @@ static void *worker(void *arg)
     return NULL;
 }
 
-static void run_gang(void *pool_, void (*work)(void *arg, uint32_t i), void *arg, uint32_t count)
+static void run_in_parallel(void *pool_, void (*work)(void *arg, uint32_t i), void *arg, uint32_t count)
 {
     struct hub_pool *pool = pool_;
     struct parallel_job job = {.work = work, .arg = arg, .count = count, .idle = PTHREAD_COND_INITIALIZER};
@@ -136,7 +136,7 @@ enum hub_status hub_pool_new(unsigned workers, unsigned queue, struct hub_pool *
     hub_lanes_init(&pool->heavy);
     pool->limit = queue;
     pool->count = workers;
-    pool->parallel = (struct hub_parallel){.run = run_gang, .pool = pool};
+    pool->parallel = (struct hub_parallel){.run = run_in_parallel, .pool = pool};
     for (; pool->started < workers; pool->started++) {
         int errnum = pthread_create(&pool->threads[pool->started], NULL, worker, pool);
         if (errnum) {

@@ -1,7 +1,7 @@
 /**
  * A few threads that may block, fed by one queue with a ceiling in which clients take turns. (A stack would
  * serve the newest first and starve the rest: p99 rose from 21 ms to over a second when that was measured.)
- * What will take long is told apart: of several threads one is always left to the rest. Safe from any thread.
+ * Long work is marked: of several threads one is always left to the rest. Safe from any thread.
  */
 #ifndef HUB_HTTP_POOL_H
 #define HUB_HTTP_POOL_H

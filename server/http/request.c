@@ -328,7 +328,7 @@ static struct hub_view nearest_name(const char *const *names, struct hub_view to
     return best;
 }
 
-enum hub_status hub_request_known(const struct hub_request *request, const char *const *names,
+enum hub_status hub_request_allow(const struct hub_request *request, const char *const *names,
                                   struct hub_error *err)
 {
     char list[400];

@@ -206,10 +206,10 @@ struct hub_buf *hub_response_buffer(struct hub_response *response, unsigned stat
 }
 
 enum hub_status hub_response_made(struct hub_response *response, unsigned status, const char *content_type,
-                                  struct hub_maker *maker, struct hub_error *err)
+                                  struct hub_body_producer *maker, struct hub_error *err)
 {
     response->status = status;
-    response->kind = HUB_BODY_MADE;
+    response->kind = HUB_BODY_STREAM;
     response->length = HUB_LENGTH_UNKNOWN;
     response->maker = maker;
     return hub_response_header(response, err, "Content-Type", "%s", content_type);
@@ -217,7 +217,7 @@ enum hub_status hub_response_made(struct hub_response *response, unsigned status
 
 enum hub_status hub_response_begin(struct hub_response *response, struct hub_error *err)
 {
-    response->buffer = HUB_BUF_INIT(HUB_MADE_LIMIT);
+    response->buffer = HUB_BUF_INIT(HUB_BODY_STREAM_LIMIT);
     return response->maker->more(response->maker, &response->buffer, err);
 }
 

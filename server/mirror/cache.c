@@ -1,8 +1,8 @@
 /* What was pulled, within bounds: see cache.h. */
 #include "server/mirror/cache.h"
 
-#include "server/mirror/coming.h"
 #include "server/mirror/listed.h"
+#include "server/mirror/pull_job.h"
 #include "server/mirror/readers.h"
 #include "server/mirror/removal.h"
 #include "server/mirror/work.h"
@@ -149,8 +149,8 @@ static bool is_full(const struct hub_mirrors *m, uint32_t root, uint64_t bytes)
            (left < bytes || left - bytes < m->options.min_free);
 }
 
-static void tell(const struct copies *c, const struct copy *copy, enum hub_status st,
-                 const struct hub_error *why)
+static void notify(const struct copies *c, const struct copy *copy, enum hub_status st,
+                   const struct hub_error *why)
 {
     const struct hub_mirrors_options *o = &c->mirrors->options;
     char detail[600], size[HUB_SIZE_CHARS];
@@ -158,9 +158,9 @@ static void tell(const struct copies *c, const struct copy *copy, enum hub_statu
     snprintf(detail, sizeof detail,
              st ? "no room was made: %s%s" : "%sof all that was pulled it was read least recently; %s",
              st ? why->detail : "", st ? "" : size);
-    if (o->tell)
-        o->tell(o->user, &(struct hub_mirror_event){st ? HUB_MIRROR_FAILED : HUB_MIRROR_REMOVED,
-                                                    c->rules[copy->rule], copy->id, detail});
+    if (o->notify)
+        o->notify(o->user, &(struct hub_mirror_event){st ? HUB_MIRROR_FAILED : HUB_MIRROR_REMOVED,
+                                                      c->rules[copy->rule], copy->id, detail});
 }
 
 /* It would not fit if all of it went. */
@@ -199,7 +199,7 @@ static void make_room(struct copies *c, uint32_t root, const char *keep, uint64_
             !copy->known.size || is_read(c, copy) || !hub_pull_release(m->pulls, copy->id))
             continue;
         const enum hub_status st = hub_copy_remove(&m->options, copy->known.root, copy->path, &why);
-        tell(c, copy, st, &why);
+        notify(c, copy, st, &why);
         if (st)
             continue;
         gone = true;
@@ -246,7 +246,7 @@ static void renew(const struct copies *c)
                                   NULL) == HUB_OK;
     }
     if (asked)
-        hub_mirrors_poke(c->mirrors);
+        hub_mirrors_wake(c->mirrors);
 }
 
 /* Somebody asked for what nobody has: perhaps an upstream has it by now. */
@@ -257,10 +257,10 @@ static void look_again(const struct copies *c, int64_t now_ms)
         return;
     m->looked_ms = now_ms;
     for (uint32_t i = 0; i < c->rule_count; i++)
-        (void)!hub_rule_hasten(m->options.truth, c->rules[i], ASKED_MS, NULL);
+        (void)!hub_rule_run_soon(m->options.truth, c->rules[i], ASKED_MS, NULL);
 }
 
-static void tend(struct hub_mirrors *m, int64_t now_ms)
+static void evict_and_refresh(struct hub_mirrors *m, int64_t now_ms)
 {
     HUB_CLEANUP(dispose) struct copies c = {0};
     if (gather(m, &c, NULL))
@@ -273,13 +273,13 @@ static void tend(struct hub_mirrors *m, int64_t now_ms)
             make_room(&c, root, "", 0);
 }
 
-void hub_cache_tend(struct hub_mirrors *m)
+void hub_cache_maintain(struct hub_mirrors *m)
 {
     const int64_t now_ms = hub_time_mono_ms();
     if (pthread_mutex_trylock(&m->cache_lock) != 0)
         return; /* another does */
     if (now_ms >= m->tended_ms + TEND_MS) {
-        tend(m, now_ms);
+        evict_and_refresh(m, now_ms);
         m->tended_ms = now_ms;
     }
     pthread_mutex_unlock(&m->cache_lock);

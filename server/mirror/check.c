@@ -8,8 +8,8 @@
 #include "storage/base/order.h"
 #include "storage/text/number.h"
 #include "storage/text/time.h"
-#include "storage/transfer/mend.h"
 #include "storage/transfer/record.h"
+#include "storage/transfer/repair.h"
 #include "storage/truth/damage.h"
 #include "storage/truth/digests.h"
 #include "storage/truth/upstream.h"
@@ -26,7 +26,7 @@
 enum { BATCH = 256, FLUSH_MS = 1000, MAX_FINDINGS = 1000, SPEC_BYTES = 1024 * 1024, MAX_TARGET = 1000 };
 #define BLOCK_BYTES (1 * MIB)
 
-struct check {
+struct copy_check {
     struct hub_mirror_work *w;
     const json_t *ids; /* NULL: all */
     json_t *result;
@@ -65,7 +65,7 @@ struct subject {
 
 /* ---- what is found ---- */
 
-static void count(const struct check *c, const char *what, uint64_t more)
+static void count(const struct copy_check *c, const char *what, uint64_t more)
 {
     const json_int_t now = json_integer_value(json_object_get(c->result, what));
     (void)json_object_set_new(c->result, what, json_integer(now + (json_int_t)more));
@@ -86,7 +86,7 @@ static bool is_known(const json_t *findings, const char *dataset, const char *pa
     return false;
 }
 
-static void note(const struct check *c, const char *path, const char *what, const char *detail)
+static void note(const struct copy_check *c, const char *path, const char *what, const char *detail)
 {
     json_t *findings = json_object_get(c->result, "findings");
     if (is_known(findings, c->summary->id, path, what))
@@ -98,7 +98,7 @@ static void note(const struct check *c, const char *path, const char *what, cons
 }
 
 /* Keep what is known by now: the digests, and what was found. */
-static enum hub_status flush(struct check *c, struct hub_error *err)
+static enum hub_status flush(struct copy_check *c, struct hub_error *err)
 {
     struct hub_truth *truth = c->w->mirrors->options.truth;
     HUB_CLEANUP(hub_freep) char *text = json_dumps(c->result, JSON_COMPACT);
@@ -111,7 +111,7 @@ static enum hub_status flush(struct check *c, struct hub_error *err)
     return st ? st : hub_job_note(truth, hub_job_lease(&c->w->job), text, err);
 }
 
-static enum hub_status keep_digests(struct check *c, struct subject *s, struct hub_error *err)
+static enum hub_status keep_digests(struct copy_check *c, struct subject *s, struct hub_error *err)
 {
     struct hub_digest_item *item = &c->batch[c->count++];
     *item = (struct hub_digest_item){.path = s->path, .stamp = s->stamp, .digests = s->digests};
@@ -152,11 +152,11 @@ static struct hub_remote_file as_listed(const struct hub_upstream_file *from)
     return file;
 }
 
-static void look_up(const struct check *c, struct subject *s)
+static void look_up(const struct copy_check *c, struct subject *s)
 {
     struct hub_truth *truth = c->w->mirrors->options.truth;
     const char *path = s->file->path;
-    const bool noted = !hub_digest_ask(truth, c->summary->root, s->path, &s->stamp, &s->note, NULL);
+    const bool noted = !hub_digest_request(truth, c->summary->root, s->path, &s->stamp, &s->note, NULL);
     HUB_CLEANUP(hub_freep) char *below = c->below.size ? hub_path_join(c->below.data, path) : NULL;
     const struct hub_upstream_file *from =
         c->up.files
@@ -197,7 +197,7 @@ static ssize_t read_from_disk(int fd, char *out, size_t size, uint64_t at)
     return n;
 }
 
-static enum hub_status pace(struct check *c, uint64_t bytes, struct hub_error *err)
+static enum hub_status pace(struct copy_check *c, uint64_t bytes, struct hub_error *err)
 {
     c->paced += bytes;
     c->w->done += bytes;
@@ -212,19 +212,19 @@ static enum hub_status pace(struct check *c, uint64_t bytes, struct hub_error *e
     }
 }
 
-struct sums {
+struct copy_sums {
     struct hub_digest sha256, md5;
     uint32_t crc32c;
 };
 
-static void dispose_sums(struct sums *sums)
+static void dispose_sums(struct copy_sums *sums)
 {
     hub_digest_dispose(&sums->sha256);
     hub_digest_dispose(&sums->md5);
 }
 
 /* *bad: the disk has not all of it. */
-static enum hub_status read_all(struct check *c, struct subject *s, struct sums *sums, bool *bad,
+static enum hub_status read_all(struct copy_check *c, struct subject *s, struct copy_sums *sums, bool *bad,
                                 struct hub_error *err)
 {
     for (uint64_t at = 0; at < s->stamp.size;) {
@@ -243,9 +243,9 @@ static enum hub_status read_all(struct check *c, struct subject *s, struct sums 
     return HUB_OK;
 }
 
-static enum hub_status hash(struct check *c, struct subject *s, bool *bad, struct hub_error *err)
+static enum hub_status hash(struct copy_check *c, struct subject *s, bool *bad, struct hub_error *err)
 {
-    HUB_CLEANUP(dispose_sums) struct sums sums = {.crc32c = 0};
+    HUB_CLEANUP(dispose_sums) struct copy_sums sums = {.crc32c = 0};
     uint8_t md5[HUB_DIGEST_MAX], sha256[HUB_DIGEST_MAX];
     HUB_TRY(hub_digest_begin(&sums.sha256, HUB_SHA256, err));
     if (!s->note.same || !*s->note.digests.md5)
@@ -270,7 +270,7 @@ static enum hub_status hash(struct check *c, struct subject *s, bool *bad, struc
 /* ---- one file ---- */
 
 /* Not served from now on. */
-static enum hub_status quarantine(struct check *c, const struct subject *s, const char *what,
+static enum hub_status quarantine(struct copy_check *c, const struct subject *s, const char *what,
                                   const char *not_repaired, struct hub_error *err)
 {
     char why[700];
@@ -289,13 +289,13 @@ static enum hub_status quarantine(struct check *c, const struct subject *s, cons
     else
         snprintf(why, sizeof why, "%s; put a good copy in its place", what);
     note(c, s->file->path, "damaged", why);
-    hub_mirror_tell(c->w, HUB_CHECK_DAMAGED, c->summary->id, "%s: %s", s->file->path, why);
+    hub_mirror_notify(c->w, HUB_CHECK_DAMAGED, c->summary->id, "%s: %s", s->file->path, why);
     return hub_damage_put(c->w->mirrors->options.truth, &damage, err);
 }
 
 /* ---- repairs ---- */
 
-static void close_remote(struct check *c)
+static void close_remote(struct copy_check *c)
 {
     if (!c->from)
         return;
@@ -313,7 +313,7 @@ static enum hub_status tick(void *user, struct hub_error *err)
 }
 
 /* By its rule, whose token is for its remote alone; a rule that is gone had none. */
-static enum hub_status open_remote(struct check *c, struct hub_error *err)
+static enum hub_status open_remote(struct copy_check *c, struct hub_error *err)
 {
     HUB_TRY(hub_new(&c->from, 1, sizeof *c->from, err));
     struct hub_mirror_work *of = c->from;
@@ -329,7 +329,7 @@ static enum hub_status open_remote(struct check *c, struct hub_error *err)
     return hub_remote_list_files(&of->remote, c->up.id, NULL, &c->files, err);
 }
 
-static enum hub_status mend(struct check *c, const struct subject *s, struct hub_mend *m,
+static enum hub_status mend(struct copy_check *c, const struct subject *s, struct hub_repair *m,
                             struct hub_error *err)
 {
     const struct hub_mirrors_options *o = &c->w->mirrors->options;
@@ -346,25 +346,25 @@ static enum hub_status mend(struct check *c, const struct subject *s, struct hub
     memcpy(origin.sha256, file->sha256, sizeof origin.sha256);
     memcpy(origin.sum, file->sum, sizeof origin.sum);
     if (o->roots->roots[c->summary->root].read_only)
-        return hub_fail(err, HUB_DENIED, "the hub was told never to write there");
+        return hub_fail(err, HUB_DENIED, "the configuration says never to write there (:ro)");
     if (!c->from)
         HUB_TRY(open_remote(c, err));
     HUB_TRY(hub_upstream_pieces(o->truth, c->summary->root, c->copy, file->path, &pieces, err));
     HUB_TRY(hub_private_open(o->roots->roots[c->summary->root].path, true, &place, err));
-    *m = (struct hub_mend){.remote = &c->from->remote,
-                           .files = &c->files,
-                           .place = &place,
-                           .target = c->copy,
-                           .origin = &origin,
-                           .stamp = &s->stamp,
-                           .pieces = hub_buf_view(&pieces),
-                           .tick = tick,
-                           .user = c->from};
-    return hub_mend_run(m, err);
+    *m = (struct hub_repair){.remote = &c->from->remote,
+                             .files = &c->files,
+                             .place = &place,
+                             .target = c->copy,
+                             .origin = &origin,
+                             .stamp = &s->stamp,
+                             .pieces = hub_buf_view(&pieces),
+                             .tick = tick,
+                             .user = c->from};
+    return hub_repair_run(m, err);
 }
 
 /* It is another file now, with the bytes of before. */
-static enum hub_status take_mended(struct check *c, struct subject *s, const struct hub_mend *m,
+static enum hub_status take_mended(struct copy_check *c, struct subject *s, const struct hub_repair *m,
                                    struct hub_error *err)
 {
     const struct hub_mirrors_options *o = &c->w->mirrors->options;
@@ -382,7 +382,7 @@ static enum hub_status take_mended(struct check *c, struct subject *s, const str
     count(c, "fetched", m->bytes_fetched);
     count(c, "files", 1);
     count(c, "bytes", s->stamp.size);
-    hub_mirror_tell(c->w, HUB_CHECK_REPAIRED, c->summary->id, "%s: %s", s->file->path, how);
+    hub_mirror_notify(c->w, HUB_CHECK_REPAIRED, c->summary->id, "%s: %s", s->file->path, how);
     s->stamp = hub_stamp_of(&st);
     s->digests = (struct hub_file_digests){{0}, {0}, {0}};
     hub_hex(m->sha256, HUB_SHA256_BYTES, s->digests.sha256);
@@ -409,14 +409,15 @@ static void describe(const struct subject *s, bool bad, char out[300])
                  crc ? s->want.crc32c : s->want.sha256, crc ? "" : "...");
 }
 
-static enum hub_status deal_with_damage(struct check *c, struct subject *s, bool bad, struct hub_error *err)
+static enum hub_status deal_with_damage(struct copy_check *c, struct subject *s, bool bad,
+                                        struct hub_error *err)
 {
     char what[300];
     describe(s, bad, what);
     if (!c->repair || !s->from)
         return quarantine(c, s, what, NULL, err);
     struct hub_error why = {0};
-    struct hub_mend m = {0};
+    struct hub_repair m = {0};
     const enum hub_status st = mend(c, s, &m, &why);
     if (c->from)
         c->w->kept_ms = c->from->kept_ms;
@@ -426,7 +427,7 @@ static enum hub_status deal_with_damage(struct check *c, struct subject *s, bool
     return st ? quarantine(c, s, what, why.detail, err) : take_mended(c, s, &m, err);
 }
 
-static enum hub_status deal_with_good(struct check *c, struct subject *s, struct hub_error *err)
+static enum hub_status deal_with_good(struct copy_check *c, struct subject *s, struct hub_error *err)
 {
     count(c, "files", 1);
     count(c, "bytes", s->stamp.size);
@@ -438,7 +439,7 @@ static enum hub_status deal_with_good(struct check *c, struct subject *s, struct
     return keep_digests(c, s, err);
 }
 
-static enum hub_status compare(struct check *c, struct subject *s, struct hub_error *err)
+static enum hub_status compare(struct copy_check *c, struct subject *s, struct hub_error *err)
 {
     struct stat st;
     bool bad = false;
@@ -461,7 +462,8 @@ static void dispose_subject(struct subject *s)
     free(s->path);
 }
 
-static enum hub_status check_file(struct check *c, const struct hub_dataset_file *file, struct hub_error *err)
+static enum hub_status check_file(struct copy_check *c, const struct hub_dataset_file *file,
+                                  struct hub_error *err)
 {
     const struct hub_mirrors_options *o = &c->w->mirrors->options;
     HUB_CLEANUP(dispose_subject) struct subject s = {.file = file, .fd = -1};
@@ -487,7 +489,7 @@ static enum hub_status check_file(struct check *c, const struct hub_dataset_file
 /* ---- datasets ---- */
 
 /* What a mirror or a download left of what it is. */
-static void look_for_origin(struct check *c)
+static void look_for_origin(struct copy_check *c)
 {
     const struct hub_mirrors_options *o = &c->w->mirrors->options;
     HUB_CLEANUP(hub_freep)
@@ -504,7 +506,7 @@ static void look_for_origin(struct check *c)
     c->downloaded_ns = c->record.downloaded_s * 1000000000 + 999999999;
 }
 
-static void forget_origin(struct check *c)
+static void forget_origin(struct copy_check *c)
 {
     close_remote(c);
     hub_upstream_dispose(&c->up);
@@ -514,7 +516,7 @@ static void forget_origin(struct check *c)
     c->below = HUB_VIEW("");
 }
 
-static enum hub_status check_dataset(struct check *c, struct hub_error *err)
+static enum hub_status check_dataset(struct copy_check *c, struct hub_error *err)
 {
     HUB_CLEANUP(hub_dataset_putp) const struct hub_dataset *dataset = NULL;
     struct hub_error why = {0};
@@ -550,7 +552,7 @@ static bool is_asked(const json_t *ids, const struct hub_summary *summary)
     return !ids && summary->status != HUB_DATASET_REMOTE;
 }
 
-static enum hub_status check_all(struct check *c, struct hub_error *err)
+static enum hub_status check_all(struct copy_check *c, struct hub_error *err)
 {
     HUB_CLEANUP(hub_snapshot_putp)
     const struct hub_snapshot *snapshot = hub_catalog_snapshot(c->w->mirrors->options.catalog);
@@ -565,7 +567,7 @@ static enum hub_status check_all(struct check *c, struct hub_error *err)
     return hub_mirror_keep_now(c->w, err); /* how far it is */
 }
 
-static void dispose(struct check *c)
+static void dispose(struct copy_check *c)
 {
     while (c->count)
         free((char *)c->batch[--c->count].path);
@@ -575,14 +577,14 @@ static void dispose(struct check *c)
     free(c);
 }
 
-static void disposep(struct check **c)
+static void disposep(struct copy_check **c)
 {
     if (*c)
         dispose(*c);
 }
 
 /* As far as it was. */
-static enum hub_status begin_result(struct check *c, struct hub_error *err)
+static enum hub_status begin_result(struct copy_check *c, struct hub_error *err)
 {
     static const char *const counters[] = {"datasets", "files",   "bytes",    "first",  "changed",
                                            "missing",  "damaged", "repaired", "fetched"};
@@ -600,7 +602,7 @@ static enum hub_status begin_result(struct check *c, struct hub_error *err)
 enum hub_status hub_check_job(struct hub_mirror_work *w, struct hub_error *err)
 {
     HUB_CLEANUP(hub_json_decrefp) json_t *payload = NULL;
-    HUB_CLEANUP(disposep) struct check *c = NULL;
+    HUB_CLEANUP(disposep) struct copy_check *c = NULL;
     HUB_TRY(hub_json_parse(hub_view_of(w->job.payload), SPEC_BYTES, &payload, err));
     HUB_TRY(hub_new(&c, 1, sizeof *c, err));
     c->w = w;
@@ -656,8 +658,8 @@ static enum hub_status name_target(const json_t *ids, char *out, struct hub_erro
     return HUB_OK;
 }
 
-enum hub_status hub_check_ask(struct hub_truth *truth, struct hub_catalog *catalog, const json_t *spec,
-                              int64_t *id, struct hub_error *err)
+enum hub_status hub_check_request(struct hub_truth *truth, struct hub_catalog *catalog, const json_t *spec,
+                                  int64_t *id, struct hub_error *err)
 {
     const json_t *ids = json_object_get(spec, "ids"), *rate = json_object_get(spec, "rate");
     char target[MAX_TARGET];

@@ -15,7 +15,7 @@
  * @param id  of the job; also where it is HUB_EXISTS: the same is being checked already
  * @return HUB_INVALID; HUB_NOT_FOUND "dataset-not-found": nothing is called so
  */
-HUB_MUST_USE enum hub_status hub_check_ask(struct hub_truth *truth, struct hub_catalog *catalog,
-                                           const json_t *spec, int64_t *id, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_check_request(struct hub_truth *truth, struct hub_catalog *catalog,
+                                               const json_t *spec, int64_t *id, struct hub_error *err);
 
 #endif

@@ -1,6 +1,6 @@
 /* One dataset of a rule: what is here already, the transfer, and what is known of it afterwards. */
-#include "server/mirror/coming.h"
 #include "server/mirror/listed.h"
+#include "server/mirror/pull_job.h"
 #include "server/mirror/spec.h"
 #include "server/mirror/work.h"
 #include "storage/io/fs.h"
@@ -22,11 +22,11 @@ struct here {
     struct hub_upstream known;
     struct hub_record record;
     struct hub_origin *files;
-    struct hub_have have;
+    struct hub_reuse have;
     bool is_copy, is_part; /* in hub.db or by its record; of a copy around it */
 };
 
-static void leave(struct here *here)
+static void release(struct here *here)
 {
     hub_closep(&here->have.directory);
     free(here->files);
@@ -262,7 +262,7 @@ static enum hub_status keep_digests(const struct hub_mirror_work *w, const struc
     while (count)
         free((char *)items[--count].path);
     if (o->hasher)
-        hub_hasher_resume(o->hasher);
+        hub_digest_queue_resume(o->hasher);
     return st;
 }
 
@@ -320,14 +320,14 @@ static enum hub_status finish(struct hub_mirror_work *w, const struct hub_transf
     hub_number_size(t->files.bytes, all);
     hub_number_size(fetched, came);
     hub_remote_files_name_left_out(&t->files, names, sizeof names);
-    hub_mirror_tell(w, HUB_MIRROR_COPIED, w->job.target, "%u file%s, %s; %s fetched, %llu verified%s%s",
-                    t->files.count, hub_plural(t->files.count), all, came,
-                    (unsigned long long)t->files_verified,
-                    *names ? "; left out, hidden or no name for a file: " : "", names);
+    hub_mirror_notify(w, HUB_MIRROR_COPIED, w->job.target, "%u file%s, %s; %s fetched, %llu verified%s%s",
+                      t->files.count, hub_plural(t->files.count), all, came,
+                      (unsigned long long)t->files_verified,
+                      *names ? "; left out, hidden or no name for a file: " : "", names);
     return HUB_OK;
 }
 
-/* What is told to those who read while it comes. */
+/* Events for those who read a file while it is fetched. */
 static const uint64_t pull_segment = 256 * KIB;
 
 static struct hub_transfer_watch watch_of(const struct hub_mirror_work *w)
@@ -340,7 +340,7 @@ static struct hub_transfer_watch watch_of(const struct hub_mirror_work *w)
 static enum hub_status copy_to(struct hub_mirror_work *w, const struct hub_private *place,
                                const json_t *payload, struct hub_error *err)
 {
-    HUB_CLEANUP(leave) struct here here = {.have.directory = -1};
+    HUB_CLEANUP(release) struct here here = {.have.directory = -1};
     HUB_CLEANUP(hub_freep)
     const char **include = patterns(w->rule.spec, "include"), **exclude = patterns(w->rule.spec, "exclude");
     HUB_CLEANUP(hub_transfer_dispose)

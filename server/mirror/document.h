@@ -14,7 +14,7 @@ void hub_mirror_write(struct hub_json *json, const struct hub_rule *rule, const 
 const char *hub_mirror_state(const struct hub_rule *rule);
 /** Seconds since all was as upstream; since it was made, where it never was. */
 int64_t hub_mirror_lag_s(const struct hub_rule *rule);
-/** What of the text of an error may be told to everybody: its name. */
+/** What everybody may see of the text of an error: its name. */
 struct hub_view hub_mirror_error(const char *error, bool local);
 
 #endif

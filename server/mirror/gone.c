@@ -138,7 +138,7 @@ static enum hub_status remove_copy(struct gone *g, const struct hub_upstream_uns
         return HUB_OK; /* its root is not mounted */
     HUB_TRY(hub_copy_remove(o, copy->root, copy->path, err));
     g->removed++;
-    hub_mirror_tell(g->work, HUB_MIRROR_REMOVED, copy->path, "it is no longer on the remote");
+    hub_mirror_notify(g->work, HUB_MIRROR_REMOVED, copy->path, "it is no longer on the remote");
     return HUB_OK;
 }
 
@@ -155,8 +155,8 @@ static enum hub_status deal_with(void *user, const struct hub_upstream_unseen *c
     if (!why_kept && g->deletes)
         return remove_copy(g, copy, err);
     if (why_kept && !copy->unlisted)
-        hub_mirror_tell(g->work, HUB_MIRROR_KEPT, copy->path,
-                        "%s: it stays here as it is, and is not brought up to date", why_kept);
+        hub_mirror_notify(g->work, HUB_MIRROR_KEPT, copy->path,
+                          "%s: it stays here as it is, and is not brought up to date", why_kept);
     return hub_upstream_mark(g->work->mirrors->options.truth, copy->root, copy->path, !why_kept, err);
 }
 

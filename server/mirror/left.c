@@ -51,6 +51,6 @@ enum hub_status hub_left_note(struct hub_mirror_work *w, const struct hub_remote
     HUB_TRY(hub_rule_left_out(w->mirrors->options.truth, w->rule.name, text, err));
     hub_left_text(document, hub_member_text(w->rule.spec, "only"), line, sizeof line);
     if (*line)
-        hub_mirror_tell(w, HUB_MIRROR_LEFT, "", "%s", line);
+        hub_mirror_notify(w, HUB_MIRROR_LEFT, "", "%s", line);
     return HUB_OK;
 }

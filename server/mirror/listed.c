@@ -6,7 +6,7 @@
 #include "storage/ids/spell.h"
 #include "storage/ids/version.h"
 #include "storage/io/fs.h"
-#include "storage/model/known.h"
+#include "storage/model/facet.h"
 #include "storage/text/time.h"
 
 #include <fcntl.h>
@@ -33,7 +33,7 @@ void hub_listed_id(const struct hub_mirrors *m, uint32_t root, const char *path,
 
 /* ---- from what was said to summaries ---- */
 
-struct list {
+struct summary_list {
     struct hub_summary *items;
     json_t **parsed; /* what the texts of an item borrow */
     char **owned;    /* id, path, loadable_by, authors, known of each */
@@ -41,7 +41,7 @@ struct list {
 };
 enum { OWNED = 5 };
 
-static void dispose(struct list *l)
+static void dispose(struct summary_list *l)
 {
     for (uint32_t i = 0; i < l->count; i++) {
         json_decref(l->parsed[i]);
@@ -61,14 +61,14 @@ static char *dump_array(const json_t *item, const char *key)
 }
 
 /* A member of an item as a fact; `text` is what it was dumped to last. */
-struct told {
+struct item_source {
     const json_t *item;
     char *text;
 };
 
-static enum hub_status told_fact(void *user, const char *key, struct hub_view *out, struct hub_error *err)
+static enum hub_status fact_of(void *user, const char *key, struct hub_view *out, struct hub_error *err)
 {
-    struct told *t = user;
+    struct item_source *t = user;
     const json_t *value = json_object_get(t->item, key);
     (void)err;
     free(t->text);
@@ -77,7 +77,7 @@ static enum hub_status told_fact(void *user, const char *key, struct hub_view *o
     return HUB_OK;
 }
 
-static bool no_field(void *user, uint32_t number, struct hub_known_field *out)
+static bool no_field(void *user, uint32_t number, struct hub_facet_field *out)
 {
     (void)user;
     (void)number;
@@ -88,17 +88,17 @@ static bool no_field(void *user, uint32_t number, struct hub_known_field *out)
 /* NULL: no memory for it. */
 static char *dump_known(const json_t *item)
 {
-    struct told t = {.item = item};
+    struct item_source t = {.item = item};
     struct hub_buf lines = HUB_BUF_INIT(64 * KIB);
-    const struct hub_known_source source = {&t, NULL, told_fact, no_field, NULL};
-    const enum hub_status st = hub_known_collect(&source, &lines, NULL);
+    const struct hub_facet_source source = {&t, NULL, fact_of, no_field, NULL};
+    const enum hub_status st = hub_facet_collect(&source, &lines, NULL);
     free(t.text);
     if (st)
         hub_buf_dispose(&lines);
     return hub_buf_take(&lines, NULL);
 }
 
-/* Whose library loads it: told by what its version is called. */
+/* Whose library loads it: the name of its version says so. */
 static void set_rule(struct hub_summary *s, const json_t *item)
 {
     static const char *const minari = "minari";
@@ -140,7 +140,7 @@ static void read_item(const struct hub_mirrors *m, const struct hub_rule *rule, 
 }
 
 static enum hub_status add_line(const struct hub_mirrors *m, const struct hub_rule *rule, uint32_t root,
-                                struct hub_view line, struct list *l, struct hub_error *err)
+                                struct hub_view line, struct summary_list *l, struct hub_error *err)
 {
     json_t *item = NULL;
     char *owned[OWNED] = {NULL};
@@ -162,7 +162,7 @@ static enum hub_status add_line(const struct hub_mirrors *m, const struct hub_ru
 static enum hub_status show(struct hub_mirrors *m, const struct hub_rule *rule, struct hub_view lines,
                             struct hub_error *err)
 {
-    HUB_CLEANUP(dispose) struct list l = {0};
+    HUB_CLEANUP(dispose) struct summary_list l = {0};
     uint32_t root, count = 0;
     HUB_TRY(hub_mirror_root(rule->spec, m->options.roots, &root, err));
     for (size_t i = 0; i < lines.size; i++)

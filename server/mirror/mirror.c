@@ -2,8 +2,8 @@
 #include "server/mirror/mirror.h"
 
 #include "server/mirror/cache.h"
-#include "server/mirror/coming.h"
 #include "server/mirror/listed.h"
+#include "server/mirror/pull_job.h"
 #include "server/mirror/spec.h"
 #include "server/mirror/work.h"
 #include "storage/io/fs.h"
@@ -83,25 +83,25 @@ static enum hub_status give_way(struct hub_mirror_work *w, struct hub_error *err
                : HUB_OK;
 }
 
-/* The transport's question; why it was told to stop outlives what the transport says of it. */
+/* The transport's question; the reason to stop outlives what the transport says of it. */
 static int interrupted(void *user)
 {
     struct hub_mirror_work *w = user;
     return hub_mirror_keep(w, &w->ended) || give_way(w, &w->ended);
 }
 
-void hub_mirror_tell(const struct hub_mirror_work *w, enum hub_mirror_event_kind kind, const char *id,
-                     const char *fmt, ...)
+void hub_mirror_notify(const struct hub_mirror_work *w, enum hub_mirror_event_kind kind, const char *id,
+                       const char *fmt, ...)
 {
     char detail[600];
     va_list args;
     const struct hub_mirrors_options *o = &w->mirrors->options;
-    if (!o->tell)
+    if (!o->notify)
         return;
     va_start(args, fmt);
     vsnprintf(detail, sizeof detail, fmt, args);
     va_end(args);
-    o->tell(o->user, &(struct hub_mirror_event){kind, w->rule.name, id, detail});
+    o->notify(o->user, &(struct hub_mirror_event){kind, w->rule.name, id, detail});
 }
 
 /* ---- the remote of a rule ---- */
@@ -304,10 +304,10 @@ static void end_failed(struct hub_mirror_work *w, enum hub_status st, const stru
         end_pass(w);
     const char *target = strcmp(w->job.kind, "mirror") ? w->job.target : "";
     if (st != HUB_NO_SPACE || is_news_of_no_room(w))
-        hub_mirror_tell(w, HUB_MIRROR_FAILED, target, "%s%s", text,
-                        pulled  ? "; tried again when it is asked for"
-                        : final ? "; not before the next pass"
-                                : "; tried again later");
+        hub_mirror_notify(w, HUB_MIRROR_FAILED, target, "%s%s", text,
+                          pulled  ? "; tried again when it is asked for"
+                          : final ? "; not before the next pass"
+                                  : "; tried again later");
     end_job(w, final ? HUB_JOB_FAILED : HUB_JOB_WAITING, HUB_MAX(pause_ms(w->job.attempts), advised_ms), true,
             text);
 }
@@ -395,7 +395,7 @@ static void *thread(void *arg)
         if (!st)
             st = hub_job_take(m->options.truth, &own->jobs, HUB_MIRROR_LEASE_S, &job, NULL);
         if (st && own->lane == HUB_LANE_PULLS)
-            hub_cache_tend(m);
+            hub_cache_maintain(m);
         if (st) {
             if (own->lane == HUB_LANE_MIRRORS)
                 sweep(m, false);
@@ -462,7 +462,7 @@ enum hub_status hub_mirrors_start(const struct hub_mirrors_options *options, str
     return st;
 }
 
-void hub_mirrors_poke(struct hub_mirrors *m)
+void hub_mirrors_wake(struct hub_mirrors *m)
 {
     if (!m)
         return;

@@ -31,7 +31,8 @@ struct hub_mirrors_options {
     struct hub_catalog *catalog;
     struct hub_truth *truth;
     struct hub_scanner *scanner; /* with checks_only it may be NULL */
-    struct hub_hasher *hasher; /* of what a bucket's digest alone verified; NULL: all is hashed as it comes */
+    struct hub_digest_queue
+        *hasher; /* of what a bucket's digest alone verified; NULL: all is hashed as it comes */
     const struct hub_roots *roots;
     const char *state; /* directory */
     bool checks_only;
@@ -44,7 +45,7 @@ struct hub_mirrors_options {
     void *memory;
     unsigned silence_ms; /* for which a remote may hold a thread that others wait for; 0: ten seconds */
     /** Called from its threads, no lock held; must not block. NULL: nobody listens. */
-    void (*tell)(void *user, const struct hub_mirror_event *event);
+    void (*notify)(void *user, const struct hub_mirror_event *event);
     void *user;
 };
 
@@ -53,7 +54,7 @@ HUB_MUST_USE enum hub_status hub_mirrors_start(const struct hub_mirrors_options 
 /** Running jobs end soon, and go on at the next start. NULL is fine. */
 void hub_mirrors_stop(struct hub_mirrors *mirrors);
 /** A rule was made or changed, or a job was asked for: look now. NULL is fine. */
-void hub_mirrors_poke(struct hub_mirrors *mirrors);
+void hub_mirrors_wake(struct hub_mirrors *mirrors);
 
 /** Somebody asked for a dataset that nobody has: the upstreams may be asked for their lists earlier. NULL is fine. */
 void hub_mirrors_missed(struct hub_mirrors *mirrors);

@@ -17,16 +17,16 @@
 
 enum { LIST_BYTES = 1 << 30, MAX_LISTED = 1000 * 1000 };
 
-struct listed {
+struct upstream_item {
     char *id, *revision, *path; /* there, first; there; here */
     char *text;                 /* of an upstream: all that it says */
     bool files;                 /* plain ones of a folder */
     bool around;                /* ... that also holds datasets */
 };
 
-struct listing {
+struct upstream_listing {
     struct hub_mirror_work *work;
-    struct listed *items;
+    struct upstream_item *items;
     uint32_t count, capacity;
     uint64_t bytes; /* of their texts */
     struct hub_upstream_seen *seen;
@@ -34,7 +34,7 @@ struct listing {
     uint32_t asked, removed;
 };
 
-static void dispose(struct listing *l)
+static void dispose(struct upstream_listing *l)
 {
     for (uint32_t i = 0; i < l->count; i++) {
         free(l->items[i].id);
@@ -49,11 +49,11 @@ static void dispose(struct listing *l)
 
 static enum hub_status take_item(json_t *item, struct hub_view text, void *user, struct hub_error *err)
 {
-    struct listing *l = user;
+    struct upstream_listing *l = user;
     const char *id = hub_member_text(item, "id"), *revision = hub_member_text(item, "revision"),
                *format = hub_member_text(item, "format"),
                *prefix = hub_member_text(l->work->rule.spec, "prefix");
-    struct listed one = {.files = format && strcmp(format, "files") == 0};
+    struct upstream_item one = {.files = format && strcmp(format, "files") == 0};
     (void)text;
     if (!id)
         return hub_fail_as(err, HUB_CORRUPT, "protocol", "the remote lists a dataset without an id");
@@ -82,16 +82,16 @@ static enum hub_status take_item(json_t *item, struct hub_view text, void *user,
 
 static int by_id(const void *a, const void *b)
 {
-    return strcmp(((const struct listed *)a)->id, ((const struct listed *)b)->id);
+    return strcmp(((const struct upstream_item *)a)->id, ((const struct upstream_item *)b)->id);
 }
 
-static struct hub_mirror_listing listing_of(const struct listing *l)
+static struct hub_mirror_listing listing_of(const struct upstream_listing *l)
 {
     return (struct hub_mirror_listing){l->items, l->count, sizeof *l->items};
 }
 
 /* As its copy, which is there. */
-static bool is_same(const struct listing *l, const struct listed *item)
+static bool is_same(const struct upstream_listing *l, const struct upstream_item *item)
 {
     struct hub_mirror_work *w = l->work;
     struct hub_upstream known;
@@ -108,13 +108,13 @@ static bool is_same(const struct listing *l, const struct listed *item)
 
 /* Transfers to be asked for together: each alone would wait for the disk. */
 enum { ASKED_AT_ONCE = 128 };
-struct asked {
+struct job_batch {
     uint32_t count;
     struct hub_job_draft drafts[ASKED_AT_ONCE];
     char *payloads[ASKED_AT_ONCE], *targets[ASKED_AT_ONCE];
 };
 
-static void forget_asked(struct asked *asked)
+static void forget_asked(struct job_batch *asked)
 {
     while (asked->count) {
         asked->count--;
@@ -123,7 +123,7 @@ static void forget_asked(struct asked *asked)
     }
 }
 
-static void free_asked(struct asked **asked)
+static void free_asked(struct job_batch **asked)
 {
     if (*asked)
         forget_asked(*asked);
@@ -131,7 +131,7 @@ static void free_asked(struct asked **asked)
 }
 
 /* What is on its way is left as it is: what changed since shows in the next pass. */
-static enum hub_status ask(struct listing *l, struct asked *asked, struct hub_error *err)
+static enum hub_status ask(struct upstream_listing *l, struct job_batch *asked, struct hub_error *err)
 {
     HUB_TRY(hub_jobs_add(l->work->mirrors->options.truth, asked->drafts, asked->count, &l->asked, err));
     forget_asked(asked);
@@ -139,7 +139,8 @@ static enum hub_status ask(struct listing *l, struct asked *asked, struct hub_er
 }
 
 /* The nearest dataset of the list in whose folder this one lies, or NULL. */
-static const struct listed *outer_of(const struct listing *l, const struct listed *item)
+static const struct upstream_item *outer_of(const struct upstream_listing *l,
+                                            const struct upstream_item *item)
 {
     for (size_t size = strlen(item->id); size; size--) {
         const struct hub_view above = {item->id, size - 1};
@@ -154,12 +155,12 @@ static const struct listed *outer_of(const struct listing *l, const struct liste
 
 /* Who copies one that lies in another waits for that one's transfer, which cannot be put over a folder that
  * is there. */
-static enum hub_status ask_for(struct listing *l, const struct listed *item, struct asked *asked,
-                               struct hub_error *err)
+static enum hub_status ask_for(struct upstream_listing *l, const struct upstream_item *item,
+                               struct job_batch *asked, struct hub_error *err)
 {
     struct hub_mirror_work *w = l->work;
     char target[2048];
-    const struct listed *outer = outer_of(l, item);
+    const struct upstream_item *outer = outer_of(l, item);
     if (outer)
         hub_listed_id(w->mirrors, w->root, outer->path, target, sizeof target);
     HUB_CLEANUP(hub_json_decrefp)
@@ -177,7 +178,7 @@ static enum hub_status ask_for(struct listing *l, const struct listed *item, str
 
 /* Where each goes; what cannot be here has no path. Before any is fetched: two that would be called the
  * same are refused. */
-static enum hub_status place_all(struct listing *l, struct hub_error *err)
+static enum hub_status place_all(struct upstream_listing *l, struct hub_error *err)
 {
     struct hub_mirror_work *w = l->work;
     const struct hub_mirror_listing listing = listing_of(l);
@@ -189,12 +190,13 @@ static enum hub_status place_all(struct listing *l, struct hub_error *err)
         count += !(l->items[i].around = l->items[i].files && hub_mirror_is_around(&listing, l->items[i].id));
     HUB_TRY(hub_mirror_check_count(w->rule.spec, count, err));
     for (uint32_t i = 0; i < l->count; i++) {
-        struct listed *item = &l->items[i];
+        struct upstream_item *item = &l->items[i];
         struct hub_error why = {0};
         if (item->around)
             continue;
         if (hub_mirror_place(w->rule.spec, item->id, &item->path, &why)) {
-            hub_mirror_tell(w, HUB_MIRROR_FAILED, "", "left out, its id cannot be one here: %s", why.detail);
+            hub_mirror_notify(w, HUB_MIRROR_FAILED, "", "left out, its id cannot be one here: %s",
+                              why.detail);
             continue;
         }
         if (before && strcmp(before, item->path) == 0)
@@ -204,16 +206,16 @@ static enum hub_status place_all(struct listing *l, struct hub_error *err)
     return HUB_OK;
 }
 
-static enum hub_status compare(struct listing *l, struct hub_error *err)
+static enum hub_status compare(struct upstream_listing *l, struct hub_error *err)
 {
     struct hub_mirror_work *w = l->work;
-    HUB_CLEANUP(free_asked) struct asked *asked = NULL;
+    HUB_CLEANUP(free_asked) struct job_batch *asked = NULL;
     uint32_t seen = 0;
     HUB_TRY(hub_new(&asked, 1, sizeof *asked, err));
     HUB_TRY(hub_new(&l->seen, l->count, sizeof *l->seen, err));
     HUB_TRY(place_all(l, err));
     for (uint32_t i = 0; i < l->count; i++) {
-        const struct listed *item = &l->items[i];
+        const struct upstream_item *item = &l->items[i];
         if (!item->path)
             continue;
         const bool same = is_same(l, item);
@@ -242,7 +244,7 @@ static enum hub_status tidy_root(const struct hub_mirror_work *w, struct hub_err
 
 enum hub_status hub_mirror_pass(struct hub_mirror_work *w, struct hub_error *err)
 {
-    HUB_CLEANUP(dispose) struct listing l = {.work = w, .lines = HUB_BUF_INIT(LIST_BYTES)};
+    HUB_CLEANUP(dispose) struct upstream_listing l = {.work = w, .lines = HUB_BUF_INIT(LIST_BYTES)};
     HUB_CLEANUP(hub_remote_left_dispose) struct hub_remote_left left = {0};
     struct hub_truth *truth = w->mirrors->options.truth;
     const struct hub_remote_query query = {.prefix = hub_member_text(w->rule.spec, "prefix"),
@@ -266,11 +268,11 @@ enum hub_status hub_mirror_pass(struct hub_mirror_work *w, struct hub_error *err
     if (l.removed)
         hub_scanner_sweep(w->mirrors->options.scanner);
     if (l.asked)
-        hub_mirrors_poke(w->mirrors);
+        hub_mirrors_wake(w->mirrors);
     if (l.asked || l.removed)
-        hub_mirror_tell(w, HUB_MIRROR_SYNCED, "",
-                        "%" PRIu64 " datasets on the remote, %u to fetch, %u removed", w->rule.datasets,
-                        l.asked, l.removed);
+        hub_mirror_notify(w, HUB_MIRROR_SYNCED, "",
+                          "%" PRIu64 " datasets on the remote, %u to fetch, %u removed", w->rule.datasets,
+                          l.asked, l.removed);
     return hub_rule_listed(truth, w->rule.name, w->rule.datasets,
                            1000 * hub_member_uint(w->rule.spec, "every"), err);
 }

@@ -30,14 +30,14 @@ static enum hub_status list(struct hub_remote *remote, const char *id, void *out
     return hub_remote_list_files(remote, id, NULL, out, err);
 }
 
-struct document {
+struct peeked_document {
     struct hub_buf *text;
     json_t **json;
 };
 
 static enum hub_status describe(struct hub_remote *remote, const char *id, void *out, struct hub_error *err)
 {
-    const struct document *document = out;
+    const struct peeked_document *document = out;
     return remote->kind->describe(remote, id, NULL, document->text, document->json, err);
 }
 
@@ -81,7 +81,7 @@ enum hub_status hub_peek_document(struct hub_mirrors *m, const struct hub_summar
                                   struct hub_buf *text, json_t **out, struct hub_error *err)
 {
     HUB_CLEANUP(close_work) struct hub_mirror_work w = {.mirrors = m, .looks = true};
-    struct document document = {text, out};
+    struct peeked_document document = {text, out};
     *out = NULL;
     return look(&w, summary, describe, &document, err);
 }
@@ -95,11 +95,11 @@ static enum hub_status add(struct hub_fetch *fetch, struct hub_view bytes, struc
 
 static enum hub_status check(const struct hub_remote_file *file, struct hub_view bytes, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_hasher_dispose) struct hub_hasher hasher = {0};
+    HUB_CLEANUP(hub_file_hasher_dispose) struct hub_file_hasher hasher = {0};
     HUB_CLEANUP(hub_sums_dispose) struct hub_sums sums = {0};
-    HUB_TRY(hub_hasher_begin(&hasher, file->other, file->size, err));
-    HUB_TRY(hub_hasher_add(&hasher, bytes, err));
-    HUB_TRY(hub_hasher_end(&hasher, &sums, err));
+    HUB_TRY(hub_file_hasher_begin(&hasher, file->other, file->size, err));
+    HUB_TRY(hub_file_hasher_add(&hasher, bytes, err));
+    HUB_TRY(hub_file_hasher_end(&hasher, &sums, err));
     const bool agrees = !hub_remote_file_proven(file) || hub_sums_agree(&sums, file);
     return agrees && bytes.size == file->size
                ? HUB_OK

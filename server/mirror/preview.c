@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-struct counted {
+struct previewed_set {
     char *id;
     bool files;
 };
@@ -15,7 +15,7 @@ struct counted {
 struct counting {
     const json_t *spec;
     struct hub_mirror_preview *out;
-    struct counted *items;
+    struct previewed_set *items;
     uint32_t count, capacity;
 };
 
@@ -41,7 +41,7 @@ static enum hub_status count(json_t *item, struct hub_view text, void *user, str
     if (strcmp(format, HUB_FORMAT_COLLECTOR) == 0)
         return HUB_OK;
     HUB_TRY(hub_grow(&c->items, c->count, &c->capacity, sizeof *c->items, err));
-    c->items[c->count] = (struct counted){.files = strcmp(format, "files") == 0};
+    c->items[c->count] = (struct previewed_set){.files = strcmp(format, "files") == 0};
     return hub_dup(&c->items[c->count++].id, id, err);
 }
 

@@ -175,7 +175,7 @@ static enum hub_status find_or_ask(struct hub_mirrors *m, const struct hub_summa
     pthread_mutex_unlock(&p->lock);
     const enum hub_status st =
         add_job(m, summary->id, summary->upstream, summary->remote_id, summary->path, &down, &why);
-    hub_mirrors_poke(m);
+    hub_mirrors_wake(m);
     pthread_mutex_lock(&p->lock);
     pull->down = down;
     enum hub_status asked = HUB_OK;
@@ -189,8 +189,8 @@ static enum hub_status find_or_ask(struct hub_mirrors *m, const struct hub_summa
     return asked;
 }
 
-enum hub_status hub_pull_ask(struct hub_mirrors *m, const struct hub_summary *summary, bool may_block,
-                             struct hub_pull_progress *progress, struct hub_error *err)
+enum hub_status hub_pull_request(struct hub_mirrors *m, const struct hub_summary *summary, bool may_block,
+                                 struct hub_pull_progress *progress, struct hub_error *err)
 {
     struct hub_pull *pull;
     pthread_mutex_lock(&m->pulls->lock);
@@ -311,7 +311,7 @@ enum hub_status hub_pulls_start(struct hub_mirrors *mirrors, struct hub_pulls **
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&p->wake, &monotonic);
     pthread_condattr_destroy(&monotonic);
-    if (pthread_create(&p->feeder, NULL, hub_pulls_feed, p) != 0) {
+    if (pthread_create(&p->feeder, NULL, hub_pulls_serve_readers, p) != 0) {
         free(p);
         return hub_fail(err, HUB_NO_MEMORY, "no thread for what is fetched");
     }

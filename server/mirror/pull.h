@@ -24,12 +24,13 @@ struct hub_pull_progress {
  * Have a dataset fetched: one job, however many ask.
  *
  * @param may_block  false: HUB_AGAIN where the job has to be written down first
- * @return HUB_AGAIN; HUB_BUSY "pending": it is on its way. Else why it cannot be fetched, told for a while without
+ * @return HUB_AGAIN; HUB_BUSY "pending": it is being fetched. Else why it cannot be fetched, answered for a
+ * while without
  *         asking the upstream again: "upstream-unavailable", "upstream-failed", HUB_NO_SPACE "no-space"
  */
-HUB_MUST_USE enum hub_status hub_pull_ask(struct hub_mirrors *mirrors, const struct hub_summary *summary,
-                                          bool may_block, struct hub_pull_progress *progress,
-                                          struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_pull_request(struct hub_mirrors *mirrors, const struct hub_summary *summary,
+                                              bool may_block, struct hub_pull_progress *progress,
+                                              struct hub_error *err);
 /**
  * The files of one that is on its way; it is asked for where it is not.
  *

@@ -40,11 +40,11 @@ const struct hub_pull_file *hub_pull_file(const struct hub_pull_plan *plan, uint
 
 uint32_t hub_pull_find(const struct hub_pull_plan *plan, const char *path)
 {
-    const struct hub_coming_file *file = bsearch(&path, plan->files, plan->count, sizeof *file, hub_by_text);
+    const struct hub_partial_file *file = bsearch(&path, plan->files, plan->count, sizeof *file, hub_by_text);
     return file ? (uint32_t)(file - plan->files) : UINT32_MAX;
 }
 
-/* What it will be called here, where that can be told: a copy has the times of its files. */
+/* Its name here, where that is known before: a copy has the times of its files. */
 static enum hub_status name_revision(struct hub_pull_plan *plan, const struct hub_remote_files *files,
                                      struct hub_error *err)
 {
@@ -61,8 +61,8 @@ static enum hub_status name_revision(struct hub_pull_plan *plan, const struct hu
     return timed ? hub_revision(facts, plan->count, plan->revision, err) : HUB_OK;
 }
 
-/* Is it still what was read of it? All that is told is in the journal: who goes on has it. */
-static bool is_same(const struct hub_coming_file *old, const struct hub_coming_file *new)
+/* Is it still what was read of it? All that was reported is in the journal, from which a transfer resumes. */
+static bool is_same(const struct hub_partial_file *old, const struct hub_partial_file *new)
 {
     const struct hub_pull_file *a = &old->shown, *b = &new->shown;
     if (a->size != b->size || a->modified_ns != b->modified_ns || old->generation != new->generation ||
@@ -78,7 +78,7 @@ static bool is_same(const struct hub_coming_file *old, const struct hub_coming_f
     return true;
 }
 
-static enum hub_status plan_file(struct hub_coming_file *to, const struct hub_remote_file *from,
+static enum hub_status plan_file(struct hub_partial_file *to, const struct hub_remote_file *from,
                                  const struct hub_staging *s, uint32_t number, struct hub_error *err)
 {
     const struct hub_staged_file *staged = &s->files[number];
@@ -130,7 +130,7 @@ static void replace_plan(struct hub_pull *pull, struct hub_pull_plan *new)
     if (!old)
         return;
     for (uint32_t i = 0; i < new->count; i++) {
-        struct hub_coming_file *file = &new->files[i];
+        struct hub_partial_file *file = &new->files[i];
         const uint32_t before = hub_pull_find(old, file->shown.path);
         if (before != UINT32_MAX)
             file->turn = old->files[before].turn + !is_same(&old->files[before], file);
@@ -142,7 +142,7 @@ static void replace_plan(struct hub_pull *pull, struct hub_pull_plan *new)
 
 /* ---- bytes; all locked ---- */
 
-bool hub_pull_is_there(const struct hub_pull_plan *plan, const struct hub_coming_file *file, uint64_t offset,
+bool hub_pull_is_there(const struct hub_pull_plan *plan, const struct hub_partial_file *file, uint64_t offset,
                        uint64_t size)
 {
     const uint64_t end = offset + size;
@@ -158,7 +158,7 @@ bool hub_pull_is_there(const struct hub_pull_plan *plan, const struct hub_coming
 
 void hub_pull_want(struct hub_pull_plan *plan, uint32_t number, uint64_t offset, uint64_t size)
 {
-    const struct hub_coming_file *file = &plan->files[number];
+    const struct hub_partial_file *file = &plan->files[number];
     uint32_t i = (uint32_t)(offset / plan->segment_bytes);
     const uint64_t end = offset + size;
     while (i < file->segment_count && i * plan->segment_bytes < end && file->segments[i])
@@ -219,7 +219,7 @@ static void lost(uint32_t number, void *user)
 {
     struct hub_pull *pull = user;
     pthread_mutex_lock(&pull->pulls->lock);
-    struct hub_coming_file *file = &pull->plan->files[number];
+    struct hub_partial_file *file = &pull->plan->files[number];
     file->whole = false;
     file->turn++;
     memset(file->segments, 0, file->segment_count);

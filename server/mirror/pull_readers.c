@@ -14,7 +14,7 @@ enum { PATIENCE_MS = 2000, LOOK_MS = 200 };
 /* An open file, or the wait for a list. */
 struct coming {
     struct hub_file file; /* first */
-    struct hub_source source;
+    struct hub_fetch_source source;
     struct hub_pulls *pulls;
     struct hub_pull *pull;      /* the list is waited for */
     struct hub_pull_plan *plan; /* or bytes of a file, which is called as there */
@@ -55,7 +55,7 @@ static enum hub_status state_of(struct coming *c, const struct hub_file_fetch *f
         return hub_fail_as(err, HUB_CORRUPT, "upstream-failed",
                            "'%s' changed on its upstream, or what came of it was not what that has",
                            c->file.path);
-    const struct hub_coming_file *file = &c->now->files[c->number];
+    const struct hub_partial_file *file = &c->now->files[c->number];
     for (uint32_t i = 0; i < fetch->count; i++)
         if (!hub_pull_is_there(c->now, file, fetch->items[i].offset, fetch->items[i].size))
             return c->now->over ? hub_pass(c->now->why.status, &c->now->why, err) : HUB_AGAIN;
@@ -67,7 +67,8 @@ static struct coming *coming_of(const struct hub_file_fetch *fetch)
     return (struct coming *)fetch->items[0].file;
 }
 
-static enum hub_status settle(const struct hub_pulls *p, const struct hub_pull_waiting *w, int64_t now_ms)
+static enum hub_status finish_wait(const struct hub_pulls *p, const struct hub_pull_waiting *w,
+                                   int64_t now_ms)
 {
     struct hub_error *err = &w->fetch->err;
     struct coming *c = coming_of(w->fetch);
@@ -95,7 +96,7 @@ static struct hub_pull_waiting *take_ready(struct hub_pulls *p)
     for (struct hub_pull_waiting **at = &p->waiting; *at;) {
         struct hub_pull_waiting *w = *at;
         struct coming *c = coming_of(w->fetch);
-        w->st = settle(p, w, now_ms);
+        w->st = finish_wait(p, w, now_ms);
         if (w->st != HUB_AGAIN) {
             *at = w->next;
             w->next = ready;
@@ -133,7 +134,7 @@ static void answer(struct hub_pull_waiting *ready)
     }
 }
 
-void *hub_pulls_feed(void *arg)
+void *hub_pulls_serve_readers(void *arg)
 {
     struct hub_pulls *p = arg;
     pthread_mutex_lock(&p->lock);
@@ -155,7 +156,7 @@ void *hub_pulls_feed(void *arg)
     return NULL;
 }
 
-static enum hub_status fetch(const struct hub_source *source, struct hub_file_fetch *fetch,
+static enum hub_status fetch(const struct hub_fetch_source *source, struct hub_file_fetch *fetch,
                              struct hub_error *err)
 {
     const struct coming *c = (const struct coming *)((const char *)source - offsetof(struct coming, source));
@@ -212,7 +213,7 @@ struct hub_file *hub_pull_wait_for_list(struct hub_pull *pull)
 enum hub_status hub_pull_read(struct hub_pull_plan *plan, uint32_t number, struct hub_file **out,
                               struct hub_error *err)
 {
-    const struct hub_coming_file *file = &plan->files[number];
+    const struct hub_partial_file *file = &plan->files[number];
     struct coming *c = coming_new(plan->pulls, file->shown.path);
     HUB_TRY(hub_allocated(c, err));
     c->plan = c->now = plan;

@@ -6,14 +6,14 @@
 #ifndef HUB_MIRROR_PULLS_H
 #define HUB_MIRROR_PULLS_H
 
-#include "server/mirror/coming.h"
+#include "server/mirror/pull_job.h"
 #include "storage/ids/revision.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 
 /** A file of a list, and what of it is there. */
-struct hub_coming_file {
+struct hub_partial_file {
     struct hub_pull_file shown; /* first */
     uint64_t generation;
     uint8_t other, sum[HUB_SHA1_BYTES]; /* as in struct hub_remote_file */
@@ -36,7 +36,7 @@ struct hub_pull_plan {
     char revision[HUB_REVISION_CHARS + 1];
     uint64_t segment_bytes;
     uint32_t count;
-    struct hub_coming_file *files;
+    struct hub_partial_file *files;
     struct hub_wanted wanted[HUB_MOST_WANTED]; /* who came first first */
     unsigned wanted_count;
     bool over; /* nothing more comes: why */
@@ -71,8 +71,8 @@ struct hub_pulls {
 
 /* ---- with the lock ---- */
 
-/** May these bytes be told? */
-bool hub_pull_is_there(const struct hub_pull_plan *plan, const struct hub_coming_file *file, uint64_t offset,
+/** May these bytes be sent? */
+bool hub_pull_is_there(const struct hub_pull_plan *plan, const struct hub_partial_file *file, uint64_t offset,
                        uint64_t size);
 /** They are to be fetched next. */
 void hub_pull_want(struct hub_pull_plan *plan, uint32_t number, uint64_t offset, uint64_t size);
@@ -85,6 +85,6 @@ void hub_pulls_tidy(struct hub_pulls *pulls);
 struct hub_file *hub_pull_wait_for_list(struct hub_pull *pull);
 
 /** The thread that answers who waits; until `stop`. */
-void *hub_pulls_feed(void *arg);
+void *hub_pulls_serve_readers(void *arg);
 
 #endif

@@ -141,7 +141,7 @@ static enum hub_status set_root(json_t *spec, const struct hub_roots *roots, str
     if (fit > 1)
         return wrong("root", "", "there are several: say which", err);
     if (found->read_only)
-        return wrong("root", asked, "the hub was told never to write there (:ro)", err);
+        return wrong("root", asked, "the configuration says never to write there (:ro)", err);
     return hub_allocated(json_object_set_new(spec, "root", json_string(hub_root_key(found))) == 0, err);
 }
 
@@ -200,7 +200,8 @@ enum hub_status hub_mirror_root(const json_t *spec, const struct hub_roots *root
             continue;
         *out = i;
         return roots->roots[i].read_only
-                   ? hub_fail(err, HUB_DENIED, "the hub was told never to write in the root %s", key)
+                   ? hub_fail(err, HUB_DENIED, "the configuration says never to write in the root %s (:ro)",
+                              key)
                    : HUB_OK;
     }
     return hub_fail(err, HUB_NOT_FOUND, "no root is called %s any more", key ? key : "");
@@ -249,14 +250,14 @@ enum hub_status hub_mirror_check_count(const json_t *spec, uint64_t count, struc
 /* ---- two rules over one place ---- */
 
 /* What the paths of a rule's copies begin with; `exact`: it is the path of the only one. */
-struct place {
+struct copy_prefix {
     char path[2 * HUB_MAX_ID + 2];
     bool exact, own; /* the rule names it: --as */
 };
 
-static struct place place_of(const json_t *spec)
+static struct copy_prefix place_of(const json_t *spec)
 {
-    struct place out;
+    struct copy_prefix out;
     const char *as = hub_member_text(spec, "as"), *prefix = hub_member_text(spec, "prefix");
     out.own = as;
     out.exact = as && !hub_view_ends(hub_view_of(as), "/");
@@ -264,7 +265,7 @@ static struct place place_of(const json_t *spec)
     return out;
 }
 
-static bool meet(const struct place *a, const struct place *b)
+static bool meet(const struct copy_prefix *a, const struct copy_prefix *b)
 {
     const size_t size_a = strlen(a->path), size_b = strlen(b->path), common = HUB_MIN(size_a, size_b);
     if (strncmp(a->path, b->path, common) != 0)
@@ -283,7 +284,7 @@ struct overlap {
 static enum hub_status look_at_other(void *user, const struct hub_rule *rule, struct hub_error *err)
 {
     const struct overlap *o = user;
-    const struct place mine = place_of(o->spec), other = place_of(rule->spec);
+    const struct copy_prefix mine = place_of(o->spec), other = place_of(rule->spec);
     const char *remote = hub_member_text(rule->spec, "remote");
     (void)err;
     if (*o->note || strcmp(rule->name, o->name) == 0 || !meet(&mine, &other) ||

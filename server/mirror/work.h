@@ -74,8 +74,8 @@ void hub_mirror_let_go(struct hub_mirror_work *work);
 /** Whether a job has not failed but has to wait: the remote still prepares the dataset, another program of
  * this machine fetches it, or the disk is full. */
 bool hub_mirror_goes_on(enum hub_status status, const struct hub_error *why);
-void hub_mirror_tell(const struct hub_mirror_work *work, enum hub_mirror_event_kind kind, const char *id,
-                     const char *fmt, ...) HUB_PRINTF(4, 5);
+void hub_mirror_notify(const struct hub_mirror_work *work, enum hub_mirror_event_kind kind, const char *id,
+                       const char *fmt, ...) HUB_PRINTF(4, 5);
 
 /** "mirror": list the remote, ask for what is new or another, deal with what is gone. */
 HUB_MUST_USE enum hub_status hub_mirror_pass(struct hub_mirror_work *work, struct hub_error *err);

@@ -19,8 +19,8 @@ static enum hub_status parse(struct hub_view body, json_t **out, struct hub_erro
     return hub_json_parse(hub_buf_view(&quoted), 2 * ANSWER_LIMIT, out, err);
 }
 
-enum hub_status hub_page_ask(struct hub_request *page, const char *target, char **extra, json_t **out,
-                             struct hub_error *err)
+enum hub_status hub_page_fetch(struct hub_request *page, const char *target, char **extra, json_t **out,
+                               struct hub_error *err)
 {
     HUB_CLEANUP(hub_inner_dispose) struct hub_inner inner = {0};
     struct hub_view body;

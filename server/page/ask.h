@@ -1,5 +1,6 @@
 /**
- * A page asks the hub's own API, in this process and on this thread: it shows what a client would be told, by the same
+ * A page asks the hub's own API, in this process and on this thread: it shows what a client would see, by the
+ * same
  * functions, with the same checks. It knows neither SQL nor sockets.
  */
 #ifndef HUB_PAGE_ASK_H
@@ -16,8 +17,8 @@
  * @param[in,out] extra  members of a problem (hub_response): replaced where there is one; or NULL
  * @param[out]    out    json_decref it
  */
-HUB_MUST_USE enum hub_status hub_page_ask(struct hub_request *page, const char *target, char **extra,
-                                          json_t **out, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_page_fetch(struct hub_request *page, const char *target, char **extra,
+                                            json_t **out, struct hub_error *err);
 
 /* Members of a document. A missing one, or one of another kind, is empty, 0, NaN. Borrowed. */
 struct hub_view page_text(const json_t *object, const char *key);

@@ -291,9 +291,9 @@ static enum hub_status show_html(struct hub_request *request, struct hub_respons
                    HUB_VIEW("format,status,problems,robot,env,task,camera,kind,author,algorithm,license"),
                    "limit", limit.size ? limit : HUB_VIEW("50"), "include", HUB_VIEW("returns"), NULL);
     const struct hub_view api = page_url(&page, "/api/v1/datasets%r", query);
-    HUB_TRY(page_ask(&page, api, &list));
-    HUB_TRY(page_ask_if_any(&page, HUB_VIEW("/api/v1/namespaces?limit=200"), &spaces));
-    HUB_TRY(page_ask_if_any(&page, HUB_VIEW("/api/v1/status"), &status));
+    HUB_TRY(page_fetch(&page, api, &list));
+    HUB_TRY(page_fetch_if_any(&page, HUB_VIEW("/api/v1/namespaces?limit=200"), &spaces));
+    HUB_TRY(page_fetch_if_any(&page, HUB_VIEW("/api/v1/status"), &status));
     return show(&page, api, list, spaces, status);
 }
 

@@ -53,12 +53,12 @@ static enum hub_status read_sides(struct compare *c, struct hub_error *err)
 static enum hub_status ask_side(struct compare *c, struct side *side)
 {
     struct page *page = &c->page;
-    HUB_TRY(page_ask(page, page_url(page, "/api/v1/datasets/%p", side->id), &side->dataset));
-    HUB_TRY(page_ask(page, page_url(page, "/api/v1/datasets/%p/episodes/%u", side->id, side->number),
-                     &side->document));
-    HUB_TRY(page_ask_if_any(page,
-                            page_url(page, "/api/v1/datasets/%p/episodes/%u/~media", side->id, side->number),
-                            &side->media));
+    HUB_TRY(page_fetch(page, page_url(page, "/api/v1/datasets/%p", side->id), &side->dataset));
+    HUB_TRY(page_fetch(page, page_url(page, "/api/v1/datasets/%p/episodes/%u", side->id, side->number),
+                       &side->document));
+    HUB_TRY(page_fetch_if_any(
+        page, page_url(page, "/api/v1/datasets/%p/episodes/%u/~media", side->id, side->number),
+        &side->media));
     side->steps = page_count(side->document, "steps");
     return HUB_OK;
 }
@@ -93,7 +93,7 @@ static enum hub_status find_reward(struct compare *c, const struct side *side, d
     uint64_t start = 0, stop = side->steps;
     for (unsigned look = 0; reward && look < LOOKS; look++) {
         HUB_CLEANUP(hub_json_decrefp) json_t *curve = NULL;
-        HUB_TRY(page_ask_if_any(
+        HUB_TRY(page_fetch_if_any(
             page,
             page_url(page, "/api/v1/datasets/%p/episodes/%u/%p?buckets=%u&start=%u&stop=%u", side->id,
                      side->number, page_text(reward, "path"), (uint64_t)BUCKETS, start, stop),

@@ -14,7 +14,7 @@ static void drop_values(struct compare *c)
     }
 }
 
-struct lane {
+struct compared_lane {
     const json_t *field; /* of the first dataset */
     struct hub_view dims;
     bool sum;
@@ -36,8 +36,9 @@ static double number_at(const json_t *field, const char *key, size_t i)
 }
 
 /* A pair stands at its bucket's first row and at its middle; a value at its row. Broken where there is none. */
-static enum hub_status line_of(const struct compare *c, const struct side *side, const struct lane *lane,
-                               size_t dim, const double range[2], struct hub_buf *d)
+static enum hub_status line_of(const struct compare *c, const struct side *side,
+                               const struct compared_lane *lane, size_t dim, const double range[2],
+                               struct hub_buf *d)
 {
     const json_t *pairs = json_object_get(values_of(side), "pairs"),
                  *rows = pairs ? pairs : json_object_get(values_of(side), "values"), *value;
@@ -73,7 +74,8 @@ static void add_words(const struct side *side, size_t dim, char *out, size_t siz
         snprintf(out + used, size - used, "%s%s: from %s to %s", used ? "; " : "", side->name, low, high);
 }
 
-static struct hub_view title_of(struct compare *c, const struct lane *lane, const json_t *field, size_t dim)
+static struct hub_view title_of(struct compare *c, const struct compared_lane *lane, const json_t *field,
+                                size_t dim)
 {
     const struct hub_view path = page_text(lane->field, "path");
     const char *name = json_string_value(json_array_get(json_object_get(field, "names"), dim));
@@ -88,18 +90,18 @@ static struct hub_view title_of(struct compare *c, const struct lane *lane, cons
 /* ---- the difference of the first two ---- */
 
 /* Rows of a field at the steps [from, from + count) of the drawing, one by one. */
-static enum hub_status ask_rows(struct compare *c, const struct side *side, const struct lane *lane,
+static enum hub_status ask_rows(struct compare *c, const struct side *side, const struct compared_lane *lane,
                                 uint64_t from, uint64_t count, json_t **out)
 {
     const uint64_t start =
         from - (uint64_t)side->shift + hub_view_is(page_text(lane->field, "axis"), "shifted");
     const struct hub_view dims = lane->dims.size ? page_url(&c->page, "&dims=%s", lane->dims) : HUB_VIEW("");
-    return page_ask_if_any(&c->page,
-                           page_url(&c->page,
-                                    "/api/v1/datasets/%p/episodes/%u/%p?width=1&start=%u&stop=%u%r%r",
-                                    side->id, side->number, page_text(lane->field, "path"), start,
-                                    start + count, lane->sum ? HUB_VIEW("&of=sum") : HUB_VIEW(""), dims),
-                           out);
+    return page_fetch_if_any(&c->page,
+                             page_url(&c->page,
+                                      "/api/v1/datasets/%p/episodes/%u/%p?width=1&start=%u&stop=%u%r%r",
+                                      side->id, side->number, page_text(lane->field, "path"), start,
+                                      start + count, lane->sum ? HUB_VIEW("&of=sum") : HUB_VIEW(""), dims),
+                             out);
 }
 
 static void write_difference(struct compare *c, const struct hub_view title, const json_t *a, const json_t *b,
@@ -150,7 +152,8 @@ static void write_difference(struct compare *c, const struct hub_view title, con
 }
 
 /* Step by step where both have one, of the first MOST_STEPS of these. */
-static enum hub_status write_differences(struct compare *c, const struct lane *lane, const json_t *some)
+static enum hub_status write_differences(struct compare *c, const struct compared_lane *lane,
+                                         const json_t *some)
 {
     HUB_CLEANUP(hub_json_decrefp) json_t *left = NULL, *right = NULL;
     const struct side *sides = c->sides;
@@ -173,7 +176,7 @@ static enum hub_status write_differences(struct compare *c, const struct lane *l
 
 /* ---- lanes ---- */
 
-static void write_figure(struct compare *c, const struct lane *lane, const json_t *some, size_t dim)
+static void write_figure(struct compare *c, const struct compared_lane *lane, const json_t *some, size_t dim)
 {
     struct page_out *out = &c->page.out;
     double range[2] = {INFINITY, -INFINITY};
@@ -204,7 +207,7 @@ static void write_figure(struct compare *c, const struct lane *lane, const json_
     page_figure_end(out, &figure);
 }
 
-static enum hub_status write_lane(struct compare *c, const struct lane *lane)
+static enum hub_status write_lane(struct compare *c, const struct compared_lane *lane)
 {
     struct page *page = &c->page;
     const json_t *some = NULL;
@@ -212,12 +215,13 @@ static enum hub_status write_lane(struct compare *c, const struct lane *lane)
     for (unsigned i = 0; i < c->count; i++) {
         struct side *side = &c->sides[i];
         const struct hub_view dims = lane->dims.size ? page_url(page, "&dims=%s", lane->dims) : HUB_VIEW("");
-        HUB_TRY(page_ask_if_any(page,
-                                page_url(page, "/api/v1/datasets/%p/episodes/%u/%p?buckets=300&start=%u%r%r",
-                                         side->id, side->number, page_text(lane->field, "path"),
-                                         (uint64_t)hub_view_is(page_text(lane->field, "axis"), "shifted"),
-                                         lane->sum ? HUB_VIEW("&of=sum") : HUB_VIEW(""), dims),
-                                &side->values));
+        HUB_TRY(
+            page_fetch_if_any(page,
+                              page_url(page, "/api/v1/datasets/%p/episodes/%u/%p?buckets=300&start=%u%r%r",
+                                       side->id, side->number, page_text(lane->field, "path"),
+                                       (uint64_t)hub_view_is(page_text(lane->field, "axis"), "shifted"),
+                                       lane->sum ? HUB_VIEW("&of=sum") : HUB_VIEW(""), dims),
+                              &side->values));
         some = some ? some : values_of(side);
     }
     const size_t dims = json_array_size(json_object_get(some, "dims"));
@@ -242,12 +246,13 @@ static enum hub_status write_usual(struct compare *c)
     const json_t *reward = compare_first_of(c->sides[0].dataset, "reward"),
                  *action = compare_first_of(c->sides[0].dataset, "action");
     if (reward) {
-        HUB_TRY(write_lane(c, &(struct lane){reward, HUB_VIEW(""), false}));
-        HUB_TRY(write_lane(c, &(struct lane){reward, HUB_VIEW(""), true}));
+        HUB_TRY(write_lane(c, &(struct compared_lane){reward, HUB_VIEW(""), false}));
+        HUB_TRY(write_lane(c, &(struct compared_lane){reward, HUB_VIEW(""), true}));
     }
     if (!action)
         return HUB_OK;
-    return write_lane(c, &(struct lane){action, is_wide(action) ? HUB_VIEW("0-3") : HUB_VIEW(""), false});
+    return write_lane(
+        c, &(struct compared_lane){action, is_wide(action) ? HUB_VIEW("0-3") : HUB_VIEW(""), false});
 }
 
 /* A field of `lanes=`: FIELD, or FIELD:DIMS. */
@@ -263,7 +268,7 @@ static enum hub_status write_chosen(struct compare *c, struct hub_view chosen)
             (chosen.size > path.size && !more))
             continue;
         const size_t skip = path.size + more;
-        return write_lane(c, &(struct lane){field, {chosen.data + skip, chosen.size - skip}, false});
+        return write_lane(c, &(struct compared_lane){field, {chosen.data + skip, chosen.size - skip}, false});
     }
     return HUB_OK;
 }

@@ -71,7 +71,7 @@ static enum hub_status line_of(const json_t *document, const json_t *values, con
 }
 
 /* Of a figure: a field, and where there is one, that which is drawn over it. */
-struct drawn {
+struct curve_figure {
     const json_t *document, *field, *over_document, *over;
 };
 
@@ -118,7 +118,7 @@ static void draw_lines(struct page *page, const json_t *document, const json_t *
     }
 }
 
-static void draw(struct page *page, const struct page_curve *curve, const struct drawn *drawn,
+static void draw(struct page *page, const struct page_curve *curve, const struct curve_figure *drawn,
                  const struct scale *s, const char *label)
 {
     struct page_out *out = &page->out;
@@ -152,7 +152,7 @@ static void write_legend(struct page *page, const json_t *field, const char *mor
     }
 }
 
-static void write_legends(struct page *page, const struct page_curve *curve, const struct drawn *drawn)
+static void write_legends(struct page *page, const struct page_curve *curve, const struct curve_figure *drawn)
 {
     const struct page_legend_over over = {curve->over};
     if (json_array_size(json_object_get(drawn->field, "dims")) > 1 || drawn->over) {
@@ -222,7 +222,7 @@ static void write_caption(const struct page_curve *curve, const json_t *field, c
              (unsigned long long)odd);
 }
 
-/* A discrete action: a few whole numbers are told apart better than measured. */
+/* A discrete action: a few whole numbers are easier to distinguish than to measure. */
 static bool is_discrete(const struct page_curve *curve, const json_t *field)
 {
     struct scale s;
@@ -275,7 +275,7 @@ static struct page_lane figure_of(struct page *page, const struct page_curve *cu
             : HUB_VIEW("")};
 }
 
-static void write_figure(struct page *page, const struct page_curve *curve, const struct drawn *drawn,
+static void write_figure(struct page *page, const struct page_curve *curve, const struct curve_figure *drawn,
                          const json_t *whole)
 {
     const json_t *field = drawn->field;
@@ -345,10 +345,10 @@ static void draw_runs(struct page *page, const struct page_curve *curve, const j
 static enum hub_status write_runs(struct page *page, const struct page_curve *curve)
 {
     HUB_CLEANUP(hub_json_decrefp) json_t *document = NULL, *seen = json_array();
-    HUB_TRY(page_ask_if_any(page,
-                            page_url(page, "/api/v1/datasets/%p/episodes/%u/%p?runs=1000&start=%u&stop=%u",
-                                     curve->id, curve->episode, curve->path, curve->from, curve->to),
-                            &document));
+    HUB_TRY(page_fetch_if_any(page,
+                              page_url(page, "/api/v1/datasets/%p/episodes/%u/%p?runs=1000&start=%u&stop=%u",
+                                       curve->id, curve->episode, curve->path, curve->from, curve->to),
+                              &document));
     const json_t *runs = json_object_get(document, "runs");
     if (!document) {
         write_trouble(page, curve);
@@ -387,23 +387,23 @@ enum hub_status page_curve_figure(struct page *page, const struct page_curve *cu
     if (curve->band)
         return write_runs(page, curve);
     if (curve->over.size)
-        HUB_TRY(page_ask_if_any(page,
-                                page_url(page,
-                                         "/api/v1/datasets/%p/episodes/%u/%p?buckets=150&start=%u&stop=%u%r",
-                                         curve->id, curve->episode, curve->over, first, end, dims),
-                                &over));
-    HUB_TRY(
-        page_ask_if_any(page,
-                        page_url(page, "/api/v1/datasets/%p/episodes/%u/%p?buckets=150&start=%u&stop=%u%r%r",
-                                 curve->id, curve->episode, curve->path, first, end, of, dims),
-                        &document));
+        HUB_TRY(page_fetch_if_any(
+            page,
+            page_url(page, "/api/v1/datasets/%p/episodes/%u/%p?buckets=150&start=%u&stop=%u%r", curve->id,
+                     curve->episode, curve->over, first, end, dims),
+            &over));
+    HUB_TRY(page_fetch_if_any(page,
+                              page_url(page,
+                                       "/api/v1/datasets/%p/episodes/%u/%p?buckets=150&start=%u&stop=%u%r%r",
+                                       curve->id, curve->episode, curve->path, first, end, of, dims),
+                              &document));
     if (curve->from || curve->to < curve->steps || is_strip(curve))
-        HUB_TRY(page_ask_if_any(page,
-                                page_url(page, "/api/v1/datasets/%p/episodes/%u/%p?buckets=16&start=%u%r%r",
-                                         curve->id, curve->episode, curve->path, ahead, of,
-                                         is_strip(curve) ? HUB_VIEW("") : dims),
-                                &all));
-    const struct drawn drawn = {document, first_field(document), over, first_field(over)};
+        HUB_TRY(page_fetch_if_any(page,
+                                  page_url(page, "/api/v1/datasets/%p/episodes/%u/%p?buckets=16&start=%u%r%r",
+                                           curve->id, curve->episode, curve->path, ahead, of,
+                                           is_strip(curve) ? HUB_VIEW("") : dims),
+                                  &all));
+    const struct curve_figure drawn = {document, first_field(document), over, first_field(over)};
     if (drawn.field)
         write_figure(page, curve, &drawn, all ? first_field(all) : drawn.field);
     else

@@ -312,12 +312,13 @@ enum hub_status hub_page_dataset(struct hub_request *request, struct hub_respons
     HUB_CLEANUP(hub_json_decrefp) json_t *episodes = NULL;
     HUB_TRY(page_begin(&page, request, response, parameters, err));
     const struct hub_view id = page_id(&page);
-    HUB_TRY(page_ask(&page, page_url(&page, "/api/v1/datasets/%p%r", id, page_query(&page, "revision", NULL)),
-                     &dataset));
+    HUB_TRY(page_fetch(
+        &page, page_url(&page, "/api/v1/datasets/%p%r", id, page_query(&page, "revision", NULL)), &dataset));
     page.refresh_s = page_is_pending(dataset) ? FOLLOW_S : 0;
     if (hub_view_is(page_text(dataset, "status"), "ready")) {
-        HUB_TRY(page_ask_if_any(&page, page_url(&page, "/api/v1/datasets/%p/~statistics", id), &statistics));
-        HUB_TRY(page_ask_if_any(
+        HUB_TRY(
+            page_fetch_if_any(&page, page_url(&page, "/api/v1/datasets/%p/~statistics", id), &statistics));
+        HUB_TRY(page_fetch_if_any(
             &page, page_url(&page, "/api/v1/datasets/%p/episodes?limit=10&include=spark", id), &episodes));
     }
     return show(&page, dataset, statistics, episodes);

@@ -44,7 +44,7 @@ static enum hub_status ask_neighbour(struct episode *e, const char *which, uint6
     if (!query.size)
         return HUB_OK;
     HUB_TRY(
-        page_ask_if_any(e->page, page_url(e->page, "/api/v1/datasets/%p/episodes%r", e->id, query), &list));
+        page_fetch_if_any(e->page, page_url(e->page, "/api/v1/datasets/%p/episodes%r", e->id, query), &list));
     const json_t *item = json_array_get(json_object_get(list, "items"), 0);
     *any = item != NULL;
     *out = page_count(item, "number");
@@ -317,7 +317,7 @@ static enum hub_status write_rows(struct episode *e, uint64_t *left_out)
             ++*left_out;
             continue;
         }
-        HUB_TRY(page_ask_if_any(
+        HUB_TRY(page_fetch_if_any(
             e->page,
             page_url(e->page, "/api/v1/datasets/%p/episodes/%u/%p?row=%u&format=json&nonfinite=string", e->id,
                      e->number, page_text(field, "path"), row),
@@ -376,11 +376,12 @@ static enum hub_status ask(struct episode *e)
     const struct hub_view n = hub_request_capture(page->request, "n");
     const struct hub_view list =
         page_query(page, "at from to lanes rate revision limit", "limit", HUB_VIEW("1"), "at", n, NULL);
-    HUB_TRY(page_ask(page, page_url(page, "/api/v1/datasets/%p", e->id), &e->dataset));
-    HUB_TRY(page_ask(page, page_url(page, "/api/v1/datasets/%p/episodes/%s", e->id, n), &e->document));
+    HUB_TRY(page_fetch(page, page_url(page, "/api/v1/datasets/%p", e->id), &e->dataset));
+    HUB_TRY(page_fetch(page, page_url(page, "/api/v1/datasets/%p/episodes/%s", e->id, n), &e->document));
+    HUB_TRY(page_fetch_if_any(page, page_url(page, "/api/v1/datasets/%p/episodes/%s/~media", e->id, n),
+                              &e->media));
     HUB_TRY(
-        page_ask_if_any(page, page_url(page, "/api/v1/datasets/%p/episodes/%s/~media", e->id, n), &e->media));
-    HUB_TRY(page_ask_if_any(page, page_url(page, "/api/v1/datasets/%p/episodes%r", e->id, list), &e->around));
+        page_fetch_if_any(page, page_url(page, "/api/v1/datasets/%p/episodes%r", e->id, list), &e->around));
     e->number = page_count(e->document, "number");
     e->steps = page_count(e->document, "steps");
     return HUB_OK;

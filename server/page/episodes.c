@@ -143,7 +143,7 @@ static enum hub_status ask_list(struct page *page, struct hub_view *api, json_t 
         page_query(page, "limit revision include", "limit", limit.size ? limit : HUB_VIEW("50"), "include",
                    HUB_VIEW("spark"), NULL);
     *api = page_url(page, "/api/v1/datasets/%p/episodes%r", page_id(page), query);
-    const enum hub_status st = page_ask(page, *api, list);
+    const enum hub_status st = page_fetch(page, *api, list);
     if (st != HUB_INVALID)
         return st;
     *wrong = *page->err;
@@ -185,8 +185,8 @@ static enum hub_status write_chosen(struct page *page, const json_t *dataset, co
         return HUB_OK; /* numbers that are copied stand for a choice that is complete */
     const struct hub_view query = page_query(page, "cursor limit at include sort revision columns format",
                                              "columns", HUB_VIEW("number"), "format", HUB_VIEW("json"), NULL);
-    HUB_TRY(page_ask_if_any(page, page_url(page, "/api/v1/datasets/%p/episodes%r", page_id(page), query),
-                            &table));
+    HUB_TRY(page_fetch_if_any(page, page_url(page, "/api/v1/datasets/%p/episodes%r", page_id(page), query),
+                              &table));
     json_array_foreach(json_object_get(json_object_get(table, "columns"), "number"), i, number) HUB_TRY(
         hub_buf_addf(&numbers, page->err, "%s%lld", i ? ", " : "", (long long)json_integer_value(number)));
     if (!numbers.size)
@@ -213,10 +213,10 @@ enum hub_status hub_page_episodes(struct hub_request *request, struct hub_respon
     const struct hub_view number = hub_request_query(request, "number");
     if (number.size)
         return go_to(&page, number);
-    HUB_TRY(page_ask(&page, page_url(&page, "/api/v1/datasets/%p", page_id(&page)), &dataset));
+    HUB_TRY(page_fetch(&page, page_url(&page, "/api/v1/datasets/%p", page_id(&page)), &dataset));
     HUB_TRY(ask_list(&page, &api, &list, &wrong));
-    HUB_TRY(page_ask_if_any(&page, page_url(&page, "/api/v1/datasets/%p/~statistics", page_id(&page)),
-                            &statistics));
+    HUB_TRY(page_fetch_if_any(&page, page_url(&page, "/api/v1/datasets/%p/~statistics", page_id(&page)),
+                              &statistics));
     const struct hub_view id = page_text(dataset, "id");
     page_open(&page, page_url(&page, "Episodes - %r", id), api);
     page_crumbs(&page, id, "episodes");

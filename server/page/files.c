@@ -67,7 +67,7 @@ enum hub_status hub_page_files(struct hub_request *request, struct hub_response 
     const struct hub_view query =
         page_query(&page, "delimiter limit", "delimiter", HUB_VIEW("/"), "limit", HUB_VIEW("200"), NULL);
     const struct hub_view api = page_url(&page, "/api/v1/datasets/%p/files%r", page_id(&page), query);
-    HUB_TRY(page_ask(&page, api, &list));
+    HUB_TRY(page_fetch(&page, api, &list));
     const struct hub_view id = page_text(list, "id"), prefix = hub_request_query(request, "prefix");
     page_open(&page, page_url(&page, "Files - %r", id), api);
     page_crumbs(&page, id, "files");

@@ -82,7 +82,7 @@ enum hub_status hub_page_findings(struct hub_request *request, struct hub_respon
     const struct hub_view id = page_id(&page);
     const struct hub_view query = page_query(&page, "limit", "limit", HUB_VIEW("10"), NULL);
     const struct hub_view api = page_url(&page, "/api/v1/datasets/%p/~findings%r", id, query);
-    HUB_TRY(page_ask(&page, api, &findings));
+    HUB_TRY(page_fetch(&page, api, &findings));
     const json_t *coverage = json_object_get(findings, "coverage");
     page_open(&page, page_url(&page, "Odd episodes - %r", id), api);
     page_crumbs(&page, id, "odd episodes");

@@ -30,20 +30,20 @@ enum hub_status page_begin(struct page *page, struct hub_request *request, struc
     *page = (struct page){.request = request, .response = response, .err = err};
     if (hub_accepts_html(request))
         request->shape = &hub_page_shape;
-    HUB_TRY(hub_request_known(request, parameters, err));
+    HUB_TRY(hub_request_allow(request, parameters, err));
     return request->may_block ? HUB_OK : HUB_AGAIN;
 }
 
-enum hub_status page_ask(struct page *page, struct hub_view target, json_t **out)
+enum hub_status page_fetch(struct page *page, struct hub_view target, json_t **out)
 {
     return target.size
-               ? hub_page_ask(page->request, target.data, &page->response->problem_extra, out, page->err)
+               ? hub_page_fetch(page->request, target.data, &page->response->problem_extra, out, page->err)
                : hub_no_memory(page->err);
 }
 
-enum hub_status page_ask_if_any(struct page *page, struct hub_view target, json_t **out)
+enum hub_status page_fetch_if_any(struct page *page, struct hub_view target, json_t **out)
 {
-    const enum hub_status st = page_ask(page, target, out);
+    const enum hub_status st = page_fetch(page, target, out);
     /* what comes next would be of another state, or for nobody */
     if (st == HUB_AGAIN || st == HUB_CHANGED || st == HUB_CANCELLED)
         return st;

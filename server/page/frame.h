@@ -1,5 +1,6 @@
 /**
- * What every page begins and ends with, and how it names addresses. A handler: page_begin, ask the API (page_ask),
+ * What every page begins and ends with, and how it names addresses. A handler: page_begin, ask the API
+ * (page_fetch),
  * page_open, blocks of the templates, page_close. It runs on workers only.
  */
 #ifndef HUB_PAGE_FRAME_H
@@ -18,7 +19,7 @@ struct page {
     struct hub_buf urls[PAGE_URLS]; /* page_url: each is written again after so many others */
     unsigned next_url;
     struct hub_buf alternate; /* the address of the same in the API */
-    char trouble[512];        /* why page_ask_if_any had nothing the last time it did not */
+    char trouble[512];        /* why page_fetch_if_any had nothing the last time it did not */
     unsigned refresh_s; /* what is shown goes on: the browser asks again, without JavaScript too; 0: no */
 };
 
@@ -28,10 +29,10 @@ HUB_MUST_USE enum hub_status page_begin(struct page *page, struct hub_request *r
                                         struct hub_response *response, const char *const *parameters,
                                         struct hub_error *err);
 /** The document of the API at an address of page_url. */
-HUB_MUST_USE enum hub_status page_ask(struct page *page, struct hub_view target, json_t **out);
+HUB_MUST_USE enum hub_status page_fetch(struct page *page, struct hub_view target, json_t **out);
 /** The same, where a page is whole without it: NULL when it is not to be had, and why in page->trouble; HUB_AGAIN
  * and HUB_CHANGED are passed on. */
-HUB_MUST_USE enum hub_status page_ask_if_any(struct page *page, struct hub_view target, json_t **out);
+HUB_MUST_USE enum hub_status page_fetch_if_any(struct page *page, struct hub_view target, json_t **out);
 /** From here on `page->out` is written. `alternate`: the same in the API; "" where it has nothing of the kind. */
 void page_open(struct page *page, struct hub_view title, struct hub_view alternate);
 HUB_MUST_USE enum hub_status page_close(struct page *page);

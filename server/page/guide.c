@@ -30,14 +30,14 @@ static enum hub_status choose_id(struct page *page, struct hub_buf *id)
     static const char *const lists[] = {"/api/v1/datasets?status=ready&format=minari-hdf5&limit=%u",
                                         "/api/v1/datasets?status=ready&limit=%u"};
     HUB_CLEANUP(hub_json_decrefp) json_t *example = NULL;
-    HUB_TRY(page_ask_if_any(page, page_url(page, "/api/v1/datasets/%p", example_id), &example));
+    HUB_TRY(page_fetch_if_any(page, page_url(page, "/api/v1/datasets/%p", example_id), &example));
     struct hub_view found = example ? example_id : HUB_VIEW("");
     HUB_TRY(hub_buf_add_view(id, found, page->err));
     for (size_t l = 0; l < HUB_COUNT(lists) && !id->size; l++) {
         HUB_CLEANUP(hub_json_decrefp) json_t *list = NULL;
         size_t i;
         const json_t *dataset;
-        HUB_TRY(page_ask_if_any(page, page_url(page, lists[l], (uint64_t)EXAMPLES), &list));
+        HUB_TRY(page_fetch_if_any(page, page_url(page, lists[l], (uint64_t)EXAMPLES), &list));
         json_array_foreach(json_object_get(list, "items"), i, dataset)
         {
             found = page_text(dataset, "id");

@@ -16,14 +16,14 @@ enum {
     DIMS_BYTES = 128
 };
 
-struct lane {
+struct curve_lane {
     const json_t *field, *over; /* of the dataset; over: drawn over it, or NULL */
     bool sum;
     char dims[DIMS_BYTES]; /* "", "0-3+7", or of rows of JSON a pointer: "/arm/0" */
 };
 
-struct shown {
-    struct lane lanes[MOST_LANES];
+struct shown_lanes {
+    struct curve_lane lanes[MOST_LANES];
     unsigned count;
 };
 
@@ -78,12 +78,12 @@ static bool can_have_leaves(const struct page_lanes *l, const json_t *field)
            page_field_of(l->document, page_text(field, "path"));
 }
 
-static void add(struct shown *shown, const json_t *field, bool sum, struct hub_view dims)
+static void add(struct shown_lanes *shown, const json_t *field, bool sum, struct hub_view dims)
 {
     if (shown->count == MOST_LANES || dims.size >= DIMS_BYTES)
         return;
-    struct lane *lane = &shown->lanes[shown->count++];
-    *lane = (struct lane){.field = field, .sum = sum};
+    struct curve_lane *lane = &shown->lanes[shown->count++];
+    *lane = (struct curve_lane){.field = field, .sum = sum};
     memcpy(lane->dims, dims.data, dims.size);
 }
 
@@ -110,7 +110,7 @@ static bool is_inside(const struct page_lanes *l, const json_t *field)
 }
 
 /* Rewards, their sum, actions, observations. Actions stored in several ways leave room for the last. */
-static void choose_usual(const struct page_lanes *l, struct shown *shown)
+static void choose_usual(const struct page_lanes *l, struct shown_lanes *shown)
 {
     static const char *const roles[] = {"reward", "action", "observation"};
     const json_t *fields = json_object_get(l->dataset, "fields");
@@ -149,7 +149,7 @@ static size_t decode_name(struct hub_view text, char out[NAME_BYTES])
 }
 
 /* Two that stand over each other: as many numbers at the same steps, few enough to be curves. */
-static bool can_be_paired(const struct page_lanes *l, const struct lane *lane, const json_t *over)
+static bool can_be_paired(const struct page_lanes *l, const struct curve_lane *lane, const json_t *over)
 {
     const json_t *field = lane->field;
     return over != field && !lane->sum && *lane->dims != '/' && is_number(field) && is_number(over) &&
@@ -159,7 +159,7 @@ static bool can_be_paired(const struct page_lanes *l, const struct lane *lane, c
 }
 
 /* The first other field whose dimensions have the same names, as the state of what an action asks for; NULL: none. */
-static const json_t *partner_of(const struct page_lanes *l, const struct lane *lane)
+static const json_t *partner_of(const struct page_lanes *l, const struct curve_lane *lane)
 {
     const json_t *fields = json_object_get(l->dataset, "fields"),
                  *names = json_object_get(lane->field, "names");
@@ -171,7 +171,7 @@ static const json_t *partner_of(const struct page_lanes *l, const struct lane *l
 }
 
 /* "return" is the sum of the first reward, unless a field has that name. */
-static void choose_one(const struct page_lanes *l, struct hub_view text, struct shown *shown)
+static void choose_one(const struct page_lanes *l, struct hub_view text, struct shown_lanes *shown)
 {
     char name[NAME_BYTES], pointer[NAME_BYTES];
     const char *colon = memchr(text.data, ':', text.size);
@@ -192,13 +192,13 @@ static void choose_one(const struct page_lanes *l, struct hub_view text, struct 
     if (bar && shown->count && shown->lanes[shown->count - 1].field == field) {
         const struct hub_view other = {pointer,
                                        decode_name((struct hub_view){bar + 1, size - own - 1}, pointer)};
-        struct lane *lane = &shown->lanes[shown->count - 1];
+        struct curve_lane *lane = &shown->lanes[shown->count - 1];
         const json_t *over = page_field_of(l->dataset, other);
         lane->over = over && can_be_paired(l, lane, over) ? over : NULL;
     }
 }
 
-static void choose(const struct page_lanes *l, struct shown *shown)
+static void choose(const struct page_lanes *l, struct shown_lanes *shown)
 {
     struct hub_view asked = hub_request_query(l->page->request, "lanes");
     if (!asked.size)
@@ -223,7 +223,7 @@ static enum hub_status add_coded(struct hub_buf *out, struct hub_view text)
     return HUB_OK;
 }
 
-static enum hub_status add_name(struct hub_buf *out, const struct lane *lane, const json_t *first)
+static enum hub_status add_name(struct hub_buf *out, const struct curve_lane *lane, const json_t *first)
 {
     if (lane->sum && lane->field == first)
         return hub_buf_add_text(out, "return", NULL);
@@ -237,8 +237,9 @@ static enum hub_status add_name(struct hub_buf *out, const struct lane *lane, co
 }
 
 /* All but one, then another one: NULL for none. */
-static enum hub_status add_list(struct hub_buf *out, const struct page_lanes *l, const struct shown *shown,
-                                const json_t *without, const struct lane *more)
+static enum hub_status add_list(struct hub_buf *out, const struct page_lanes *l,
+                                const struct shown_lanes *shown, const json_t *without,
+                                const struct curve_lane *more)
 {
     const json_t *first = first_reward(l);
     for (unsigned i = 0; i < shown->count; i++) {
@@ -256,7 +257,7 @@ static enum hub_status add_list(struct hub_buf *out, const struct page_lanes *l,
 struct hub_view page_lanes_leaf(const struct page_lanes *l, const json_t *field, struct hub_view pointer)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf list = HUB_BUF_INIT(64 * KIB);
-    struct shown shown = {0}, one = {0};
+    struct shown_lanes shown = {0}, one = {0};
     choose(l, &shown);
     if (!hub_request_query(l->page->request, "lanes").size)
         shown.count =
@@ -267,7 +268,7 @@ struct hub_view page_lanes_leaf(const struct page_lanes *l, const json_t *field,
     return page_query(l->page, "lanes", "lanes", hub_buf_view(&list), NULL);
 }
 
-static const struct lane *lane_of(const struct shown *shown, const json_t *field)
+static const struct curve_lane *lane_of(const struct shown_lanes *shown, const json_t *field)
 {
     for (unsigned i = 0; i < shown->count; i++)
         if (shown->lanes[i].field == field)
@@ -276,7 +277,7 @@ static const struct lane *lane_of(const struct shown *shown, const json_t *field
 }
 
 /* A link for each field that can be one: it is put there, or taken away. */
-static enum hub_status write_choices(const struct page_lanes *l, const struct shown *shown)
+static enum hub_status write_choices(const struct page_lanes *l, const struct shown_lanes *shown)
 {
     struct page *page = l->page;
     const struct page_chips chips = {HUB_VIEW("Fields")};
@@ -286,12 +287,12 @@ static enum hub_status write_choices(const struct page_lanes *l, const struct sh
     for (size_t i = 0; i < json_array_size(fields); i++) {
         HUB_CLEANUP(hub_buf_dispose) struct hub_buf list = HUB_BUF_INIT(64 * KIB);
         const json_t *field = json_array_get(fields, i);
-        const struct lane *there = lane_of(shown, field);
+        const struct curve_lane *there = lane_of(shown, field);
         if ((!can_be_lane(l, field) && !there) || (count++ >= MOST_CHOICES && !there))
             continue;
         const struct hub_view path = page_text(field, "path");
-        const struct lane more = {.field = field, .dims = ""};
-        struct lane cut = more;
+        const struct curve_lane more = {.field = field, .dims = ""};
+        struct curve_lane cut = more;
         if (!dims_of(field))
             memcpy(cut.dims, "0-7", sizeof "0-7");
         HUB_TRY(add_list(&list, l, shown, field, there ? NULL : &cut));
@@ -314,19 +315,19 @@ static enum hub_status write_choices(const struct page_lanes *l, const struct sh
 /* ---- the section ---- */
 
 /* The same lanes, with the partner of one over it. */
-static struct hub_view href_of_pair(const struct page_lanes *l, const struct shown *shown,
-                                    const struct lane *lane, const json_t *partner)
+static struct hub_view href_of_pair(const struct page_lanes *l, const struct shown_lanes *shown,
+                                    const struct curve_lane *lane, const json_t *partner)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf list = HUB_BUF_INIT(64 * KIB);
-    struct shown with = *shown;
+    struct shown_lanes with = *shown;
     with.lanes[lane - shown->lanes].over = partner;
     if (add_list(&list, l, &with, NULL, NULL))
         return HUB_VIEW("");
     return page_query(l->page, "lanes", "lanes", hub_buf_view(&list), NULL);
 }
 
-static enum hub_status draw(const struct page_lanes *l, const struct shown *shown, const struct lane *lane,
-                            struct hub_view list)
+static enum hub_status draw(const struct page_lanes *l, const struct shown_lanes *shown,
+                            const struct curve_lane *lane, struct hub_view list)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf name = HUB_BUF_INIT(8 * KIB), href = HUB_BUF_INIT(64 * KIB);
     const json_t *partner = lane->over ? NULL : partner_of(l, lane);
@@ -362,7 +363,7 @@ enum hub_status page_lanes_section(const struct page_lanes *l)
     struct page_out *out = &l->page->out;
     const struct page_section section = {HUB_VIEW("curves"), HUB_VIEW("Curves")};
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf list = HUB_BUF_INIT(64 * KIB);
-    struct shown shown = {0};
+    struct shown_lanes shown = {0};
     choose(l, &shown);
     HUB_TRY(add_list(&list, l, &shown, NULL, NULL));
     page_section_begin(out, &section);

@@ -5,7 +5,7 @@
 
 enum { DEEPEST = 8, MOST_LEAVES = 100, POINTER_BYTES = 256 };
 
-struct tree {
+struct leaf_tree {
     const struct page_lanes *lanes;
     const json_t *field;
     unsigned count; /* of leaves so far */
@@ -21,9 +21,10 @@ static bool add_token(char pointer[POINTER_BYTES], size_t size, const char *name
     return !*name;
 }
 
-static void write_within(struct tree *tree, const json_t *value, char pointer[POINTER_BYTES], unsigned depth);
+static void write_within(struct leaf_tree *tree, const json_t *value, char pointer[POINTER_BYTES],
+                         unsigned depth);
 
-static void write_member(struct tree *tree, const char *name, const json_t *value,
+static void write_member(struct leaf_tree *tree, const char *name, const json_t *value,
                          char pointer[POINTER_BYTES], unsigned depth)
 {
     struct page *page = tree->lanes->page;
@@ -54,7 +55,8 @@ static void write_member(struct tree *tree, const char *name, const json_t *valu
     pointer[size] = '\0';
 }
 
-static void write_within(struct tree *tree, const json_t *value, char pointer[POINTER_BYTES], unsigned depth)
+static void write_within(struct leaf_tree *tree, const json_t *value, char pointer[POINTER_BYTES],
+                         unsigned depth)
 {
     const char *name;
     char index[24];
@@ -72,7 +74,7 @@ static void write_within(struct tree *tree, const json_t *value, char pointer[PO
 
 void page_leaves(const struct page_lanes *lanes, const json_t *field, const json_t *row)
 {
-    struct tree tree = {lanes, field, 0};
+    struct leaf_tree tree = {lanes, field, 0};
     char pointer[POINTER_BYTES] = "";
     const struct page_details details = {HUB_VIEW("what is in it, as curves")};
     if (!json_object_size(row) && !json_array_size(row))

@@ -115,9 +115,9 @@ enum hub_status hub_page_operations(struct hub_request *request, struct hub_resp
     HUB_CLEANUP(hub_json_decrefp) json_t *jobs = NULL;
     HUB_CLEANUP(hub_json_decrefp) json_t *problems = NULL;
     HUB_TRY(page_begin(&page, request, response, parameters, err));
-    HUB_TRY(page_ask(&page, HUB_VIEW("/api/v1/status"), &status));
-    HUB_TRY(page_ask(&page, HUB_VIEW("/api/v1/jobs"), &jobs));
-    HUB_TRY(page_ask(
+    HUB_TRY(page_fetch(&page, HUB_VIEW("/api/v1/status"), &status));
+    HUB_TRY(page_fetch(&page, HUB_VIEW("/api/v1/jobs"), &jobs));
+    HUB_TRY(page_fetch(
         &page,
         page_url(&page, "/api/v1/problems%r", page_query(&page, "limit", "limit", HUB_VIEW("50"), NULL)),
         &problems));

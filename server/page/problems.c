@@ -150,7 +150,7 @@ static struct hub_view parts_of(struct page *page, struct hub_view id)
     struct hub_error err = {0};
     unsigned long long parts, done;
     const struct hub_view target = page_url(page, "/api/v1/datasets/%p/episodes?limit=1", id);
-    if (!target.size || !hub_page_ask(page->request, target.data, &extra, &list, &err) || !extra ||
+    if (!target.size || !hub_page_fetch(page->request, target.data, &extra, &list, &err) || !extra ||
         sscanf(extra, "\"parts\":%llu,\"done\":%llu", &parts, &done) != 2)
         return HUB_VIEW("");
     return page_url(page, ", %u of %u parts are read", (uint64_t)done, (uint64_t)parts);

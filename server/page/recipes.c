@@ -9,7 +9,7 @@
 
 #include <inttypes.h>
 
-enum needs {
+enum recipe_needs {
     MINARI = 1,       /* stock Minari loads it */
     LISTED = 256,     /* ... and finds it elsewhere: not what was written before 0.5 */
     TREE = 2,         /* it does not */
@@ -101,12 +101,12 @@ static const struct recipe {
 
 /* ---- what it is ---- */
 
-struct values {
+struct recipe_values {
     const struct page *page;
     struct hub_view id, field, shards, chosen; /* chosen: "3, 7, 19" */
     struct hub_buf repo, within;
     int64_t episode; /* -1: it has none that can be read */
-    unsigned has;    /* enum needs */
+    unsigned has;    /* enum recipe_needs */
 };
 
 /* As clients of Hugging Face allow; a dot or a dash neither first nor last nor twice. */
@@ -125,7 +125,7 @@ static bool can_be_repo(struct hub_view name)
 }
 
 /* The first two segments; a single one is a repo of the hub's author. `within`: what is it of the repo. */
-static enum hub_status find_repo(struct values *v, struct hub_error *err)
+static enum hub_status find_repo(struct recipe_values *v, struct hub_error *err)
 {
     const struct hub_view author = hub_view_of(v->page->request->app->author);
     const char *end = v->id.data + v->id.size, *slash = memchr(v->id.data, '/', v->id.size);
@@ -167,7 +167,7 @@ static bool has_role(const json_t *fields, const char *role)
     return false;
 }
 
-static enum hub_status find_values(struct values *v, const json_t *dataset, struct hub_error *err)
+static enum hub_status find_values(struct recipe_values *v, const json_t *dataset, struct hub_error *err)
 {
     const json_t *fields = json_object_get(dataset, "fields");
     v->id = page_text(dataset, "id");
@@ -213,7 +213,7 @@ static enum hub_status add_python(struct hub_view text, struct hub_buf *out, str
     return hub_buf_add_text(out, "\"", err);
 }
 
-static struct hub_view value_of(const struct values *v, struct hub_view name)
+static struct hub_view value_of(const struct recipe_values *v, struct hub_view name)
 {
     const struct hub_app *app = v->page->request->app;
     return hub_view_is(name, "base")     ? hub_view_of(hub_base_url(v->page->request))
@@ -227,7 +227,7 @@ static struct hub_view value_of(const struct values *v, struct hub_view name)
 }
 
 /* What stands between < and >. */
-static enum hub_status add_value(const struct values *v, struct hub_view slot, struct hub_buf *out,
+static enum hub_status add_value(const struct recipe_values *v, struct hub_view slot, struct hub_buf *out,
                                  struct hub_error *err)
 {
     const char *space = memchr(slot.data, ' ', slot.size);
@@ -244,7 +244,7 @@ static enum hub_status add_value(const struct values *v, struct hub_view slot, s
                : hub_uri_encode_path(value, out, err);
 }
 
-static enum hub_status write_text(const struct values *v, const char *text, struct hub_buf *out,
+static enum hub_status write_text(const struct recipe_values *v, const char *text, struct hub_buf *out,
                                   struct hub_error *err)
 {
     while (*text) {
@@ -260,7 +260,7 @@ static enum hub_status write_text(const struct values *v, const char *text, stru
     return HUB_OK;
 }
 
-static enum hub_status write_recipes(struct page *page, struct values *v, bool first)
+static enum hub_status write_recipes(struct page *page, struct recipe_values *v, bool first)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(64 * KIB);
     for (size_t i = 0; i < HUB_COUNT(recipes); i++) {
@@ -290,7 +290,7 @@ static struct hub_view refusal_of(struct page *page, const json_t *dataset)
 }
 
 /* Why some commands are left out; "": none is. */
-static struct hub_view why_fewer(struct page *page, const json_t *dataset, const struct values *v)
+static struct hub_view why_fewer(struct page *page, const json_t *dataset, const struct recipe_values *v)
 {
     const struct hub_view status = page_text(dataset, "status");
     if (hub_view_is(status, "pending"))
@@ -307,7 +307,8 @@ static struct hub_view why_fewer(struct page *page, const json_t *dataset, const
                : HUB_VIEW("Commands that read rows are left out: it has no episode that can be read.");
 }
 
-static enum hub_status write_all(struct page *page, const json_t *dataset, struct values *v, bool first)
+static enum hub_status write_all(struct page *page, const json_t *dataset, struct recipe_values *v,
+                                 bool first)
 {
     v->page = page;
     v->repo = HUB_BUF_INIT(KIB);
@@ -326,14 +327,14 @@ static enum hub_status write_all(struct page *page, const json_t *dataset, struc
 enum hub_status page_recipes(struct page *page, const json_t *dataset, int64_t episode, const char *field,
                              bool first)
 {
-    struct values v = {
+    struct recipe_values v = {
         .field = hub_view_of(field ? field : ""), .episode = episode, .has = field ? FIELD : 0};
     return write_all(page, dataset, &v, first);
 }
 
 enum hub_status page_recipes_chosen(struct page *page, const json_t *dataset, struct hub_view numbers)
 {
-    struct values v = {.chosen = numbers};
+    struct recipe_values v = {.chosen = numbers};
     return write_all(page, dataset, &v, false);
 }
 

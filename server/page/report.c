@@ -7,7 +7,7 @@
 #include "storage/text/json.h"
 #include "storage/text/time.h"
 
-static void tell(struct hub_log *log, const json_t *report)
+static void log_report(struct hub_log *log, const json_t *report)
 {
     const struct hub_view what = page_text(report, "violated-directive"),
                           address = page_text(report, "document-uri"),
@@ -31,6 +31,6 @@ enum hub_status hub_page_report(struct hub_request *request, struct hub_response
         !json_object_get(body, "csp-report"))
         return hub_fail(err, HUB_INVALID, "the body is no report of a browser");
     if ((!last || now - last >= 1000) && atomic_compare_exchange_strong(reported_ms, &last, now))
-        tell(request->app->log, json_object_get(body, "csp-report"));
+        log_report(request->app->log, json_object_get(body, "csp-report"));
     return HUB_OK;
 }

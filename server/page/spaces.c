@@ -38,7 +38,7 @@ static void say_shape(const json_t *shape, char *out, size_t size)
     snprintf(out + used, size - used, ")");
 }
 
-static void say(const json_t *space, char out[ABOUT_BYTES])
+static void describe(const json_t *space, char out[ABOUT_BYTES])
 {
     const char *type = json_string_value(json_object_get(space, "type"));
     char low[240] = "", high[240] = "", shape[80];
@@ -64,7 +64,7 @@ static void write_space(struct page *page, const char *name, const json_t *space
 {
     char about[ABOUT_BYTES], index[24];
     const json_t *inner = json_object_get(space, "spaces");
-    say(space, about);
+    describe(space, about);
     const struct page_space_item item = {hub_view_of(name), hub_view_of(about)};
     page_space_item_begin(&page->out, &item);
     if (json_is_object(space) && depth < DEEPEST && (json_array_size(inner) || json_object_size(inner))) {

@@ -72,8 +72,8 @@ static enum hub_status write_asked(struct page *page, struct hub_view id, struct
     json_t *field;
     if (!name.size)
         return HUB_OK;
-    HUB_TRY(page_ask(page, page_url(page, "/api/v1/datasets/%p/~statistics?field=%s&bins=20", id, name),
-                     &statistics));
+    HUB_TRY(page_fetch(page, page_url(page, "/api/v1/datasets/%p/~statistics?field=%s&bins=20", id, name),
+                       &statistics));
     const json_t *fields = json_object_get(statistics, "fields");
     json_object_foreach((json_t *)fields, path, field)
     {
@@ -134,11 +134,11 @@ enum hub_status hub_page_statistics(struct hub_request *request, struct hub_resp
     const struct hub_view id = page_id(&page);
     const struct hub_view api =
         page_url(&page, "/api/v1/datasets/%p/~statistics%r", id, page_query(&page, "revision field", NULL));
-    HUB_TRY(page_ask(&page, api, &statistics));
-    HUB_TRY(page_ask_if_any(&page,
-                            page_url(&page, "/api/v1/datasets/%p/~statistics?by=steps,return&bins=%u", id,
-                                     page_count(statistics, "episodes") < FEW ? FEW_BINS : GRID_BINS),
-                            &both));
+    HUB_TRY(page_fetch(&page, api, &statistics));
+    HUB_TRY(page_fetch_if_any(&page,
+                              page_url(&page, "/api/v1/datasets/%p/~statistics?by=steps,return&bins=%u", id,
+                                       page_count(statistics, "episodes") < FEW ? FEW_BINS : GRID_BINS),
+                              &both));
     const json_t *fields = json_object_get(statistics, "fields"),
                  *coverage = json_object_get(statistics, "coverage");
     const json_t *returns = json_object_get(fields, "return"), *steps = json_object_get(fields, "steps");

@@ -9,12 +9,12 @@ static enum hub_status choose_episode(struct page *page, int64_t *number, json_t
     bool present;
     HUB_TRY(hub_request_int(page->request, "e", number, &present, page->err));
     if (!present) {
-        HUB_TRY(page_ask_if_any(page, page_url(page, "/api/v1/datasets/%p/episodes?limit=1", page_id(page)),
-                                &list));
+        HUB_TRY(page_fetch_if_any(page, page_url(page, "/api/v1/datasets/%p/episodes?limit=1", page_id(page)),
+                                  &list));
         *number = page_first_episode(list);
     }
     if (*number >= 0)
-        HUB_TRY(page_ask_if_any(
+        HUB_TRY(page_fetch_if_any(
             page, page_url(page, "/api/v1/datasets/%p/episodes/%u", page_id(page), (uint64_t)*number), out));
     *number = *out ? *number : -1;
     return HUB_OK;
@@ -31,7 +31,7 @@ enum hub_status hub_page_use(struct hub_request *request, struct hub_response *r
     int64_t episode = -1;
     HUB_TRY(choose_episode(&page, &episode, &shown));
     const struct hub_view api = page_url(&page, "/api/v1/datasets/%p", page_id(&page));
-    HUB_TRY(page_ask(&page, api, &dataset));
+    HUB_TRY(page_fetch(&page, api, &dataset));
     const struct hub_view id = page_text(dataset, "id"), field = hub_request_query(request, "fields");
     page_open(&page, page_url(&page, "Use it - %r", id), api);
     page_crumbs(&page, id, "use");

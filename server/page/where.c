@@ -131,7 +131,7 @@ void page_where_note(struct page *page, const json_t *answer)
 /* ---- why none is chosen ---- */
 
 /* The names that a filter asks for, as it spells them. */
-struct names {
+struct filter_names {
     char spelled[MOST_NAMES][NAME_BYTES];
     bool plain[MOST_NAMES]; /* a word alone, which an attribute may be called too */
     unsigned count;
@@ -153,7 +153,7 @@ static bool spell(const struct hub_property *name, char out[NAME_BYTES])
 static enum hub_status take_name(void *user, const struct hub_property *name, struct hub_values *out,
                                  struct hub_error *err)
 {
-    struct names *names = user;
+    struct filter_names *names = user;
     char spelled[NAME_BYTES];
     (void)err;
     *out = (struct hub_values){0};
@@ -172,7 +172,7 @@ static enum hub_status take_name(void *user, const struct hub_property *name, st
 static enum hub_status ask_count(struct page *page, struct hub_view where, uint64_t *out, bool *measured)
 {
     HUB_CLEANUP(hub_json_decrefp) json_t *list = NULL;
-    HUB_TRY(page_ask_if_any(
+    HUB_TRY(page_fetch_if_any(
         page, page_url(page, "/api/v1/datasets/%p/episodes?limit=1&where=%s", page_id(page), where), &list));
     *out = page_count(list, "total");
     if (measured)
@@ -208,7 +208,7 @@ static enum hub_status write_name(struct page *page, const char *spelled, bool p
 static enum hub_status write_names(struct page *page, uint64_t all)
 {
     HUB_CLEANUP(hub_where_freep) struct hub_where *where = NULL;
-    HUB_CLEANUP(hub_freep) struct names *names = NULL;
+    HUB_CLEANUP(hub_freep) struct filter_names *names = NULL;
     const struct hub_view text = hub_request_query(page->request, "where");
     bool holds;
     if (!text.size || hub_where_parse(text, &where, NULL))

@@ -140,7 +140,7 @@ enum hub_status hub_service_start_scanner(struct hub_service *service, const str
                                                 .settle_ms = (unsigned)config->settle_ms,
                                                 .sweep_s = once ? 0 : (unsigned)sweep_s,
                                                 .watch = !once,
-                                                .tell = hub_announce_scan,
+                                                .notify = hub_announce_scan,
                                                 .user = app};
     return hub_scanner_start(&options, &app->scanner, err);
 }
@@ -195,7 +195,7 @@ static enum hub_status start_mirrors(struct hub_app *app, const struct hub_confi
                                                 .take = take_memory,
                                                 .give = give_memory,
                                                 .memory = app->budget,
-                                                .tell = hub_announce_mirror,
+                                                .notify = hub_announce_mirror,
                                                 .user = app};
     return hub_mirrors_start(&options, &app->mirrors, err);
 }
@@ -262,7 +262,7 @@ static enum hub_status start_hasher(struct hub_app *app, const struct hub_config
                                                .idle = idle,
                                                .damaged = log_damaged,
                                                .user = app};
-    return config->hash == HUB_HASH_OFF ? HUB_OK : hub_hasher_start(&options, &app->hasher, err);
+    return config->hash == HUB_HASH_OFF ? HUB_OK : hub_digest_queue_start(&options, &app->hasher, err);
 }
 
 /* What imports left that were killed. */
@@ -311,7 +311,7 @@ void hub_service_close(struct hub_service *service, const struct hub_config *con
     if (app->scanner)
         hub_scanner_stop(app->scanner);
     if (app->hasher)
-        hub_hasher_stop(app->hasher);
+        hub_digest_queue_stop(app->hasher);
     hub_inspector_free(service->inspector);
     hub_lru_free(app->documents);
     if (app->store)

@@ -8,7 +8,7 @@
 
 enum { SHARDS = 8, SLOTS = 1024 };
 
-struct shard {
+struct lru_shard {
     pthread_mutex_t lock;
     struct hub_lru_item *newest, *oldest;
     struct hub_lru_item *slots[SLOTS];
@@ -17,7 +17,7 @@ struct shard {
 struct hub_lru {
     size_t budget;
     atomic_size_t bytes;
-    struct shard shards[SHARDS];
+    struct lru_shard shards[SHARDS];
 };
 
 static uint64_t hash_of(const struct hub_lru_key *key)
@@ -52,14 +52,14 @@ static int64_t now_ns(void)
     return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
-static void list_remove(struct shard *s, struct hub_lru_item *item)
+static void list_remove(struct lru_shard *s, struct hub_lru_item *item)
 {
     *(item->newer ? &item->newer->older : &s->newest) = item->older;
     *(item->older ? &item->older->newer : &s->oldest) = item->newer;
     item->newer = item->older = NULL;
 }
 
-static void list_push(struct shard *s, struct hub_lru_item *item)
+static void list_push(struct lru_shard *s, struct hub_lru_item *item)
 {
     item->older = s->newest;
     item->newer = NULL;
@@ -67,7 +67,7 @@ static void list_push(struct shard *s, struct hub_lru_item *item)
     s->newest = item;
 }
 
-static struct hub_lru_item **slot_of(struct shard *s, const struct hub_lru_key *key)
+static struct hub_lru_item **slot_of(struct lru_shard *s, const struct hub_lru_key *key)
 {
     struct hub_lru_item **at = &s->slots[(hash_of(key) / SHARDS) % SLOTS];
     while (*at && !same_key(&(*at)->key, key))
@@ -76,7 +76,7 @@ static struct hub_lru_item **slot_of(struct shard *s, const struct hub_lru_key *
 }
 
 /* Take an item out of its shard; the cache's reference becomes the caller's. The lock is held. */
-static void unlink_item(struct hub_lru *lru, struct shard *s, struct hub_lru_item *item)
+static void unlink_item(struct hub_lru *lru, struct lru_shard *s, struct hub_lru_item *item)
 {
     *slot_of(s, &item->key) = item->chain;
     item->chain = NULL;
@@ -95,7 +95,7 @@ void hub_lru_free(struct hub_lru *lru)
     if (!lru)
         return;
     for (unsigned i = 0; i < SHARDS; i++) {
-        struct shard *s = &lru->shards[i];
+        struct lru_shard *s = &lru->shards[i];
         while (s->newest) {
             struct hub_lru_item *item = s->newest;
             unlink_item(lru, s, item);
@@ -108,7 +108,7 @@ void hub_lru_free(struct hub_lru *lru)
 
 struct hub_lru_item *hub_lru_get(struct hub_lru *lru, const struct hub_lru_key *key)
 {
-    struct shard *s = &lru->shards[hash_of(key) % SHARDS];
+    struct lru_shard *s = &lru->shards[hash_of(key) % SHARDS];
     const int64_t used_ns = now_ns();
     pthread_mutex_lock(&s->lock);
     struct hub_lru_item *item = *slot_of(s, key);
@@ -125,12 +125,12 @@ struct hub_lru_item *hub_lru_get(struct hub_lru *lru, const struct hub_lru_key *
 }
 
 /* The shard with the item that was not used for longest, besides `keep`; NULL: there is none. */
-static struct shard *oldest_shard(struct hub_lru *lru, const struct hub_lru_item *keep)
+static struct lru_shard *oldest_shard(struct hub_lru *lru, const struct hub_lru_item *keep)
 {
-    struct shard *found = NULL;
+    struct lru_shard *found = NULL;
     int64_t used_ns = INT64_MAX;
     for (unsigned i = 0; i < SHARDS; i++) {
-        struct shard *s = &lru->shards[i];
+        struct lru_shard *s = &lru->shards[i];
         pthread_mutex_lock(&s->lock);
         if (s->oldest && s->oldest != keep && s->oldest->used_ns < used_ns) {
             found = s;
@@ -145,7 +145,7 @@ static struct shard *oldest_shard(struct hub_lru *lru, const struct hub_lru_item
 static void evict(struct hub_lru *lru, size_t most, const struct hub_lru_item *keep)
 {
     while (atomic_load(&lru->bytes) > most) {
-        struct shard *s = oldest_shard(lru, keep);
+        struct lru_shard *s = oldest_shard(lru, keep);
         if (!s)
             return;
         pthread_mutex_lock(&s->lock);
@@ -160,7 +160,7 @@ static void evict(struct hub_lru *lru, size_t most, const struct hub_lru_item *k
 }
 
 /* With a reference for the cache, which has no other of its key. The lock is held. */
-static void link_item(struct hub_lru *lru, struct shard *s, struct hub_lru_item **at,
+static void link_item(struct hub_lru *lru, struct lru_shard *s, struct hub_lru_item **at,
                       struct hub_lru_item *item)
 {
     atomic_fetch_add(&item->refs, 1);
@@ -173,7 +173,7 @@ static void link_item(struct hub_lru *lru, struct shard *s, struct hub_lru_item 
 
 struct hub_lru_item *hub_lru_add(struct hub_lru *lru, struct hub_lru_item *item)
 {
-    struct shard *s = &lru->shards[hash_of(&item->key) % SHARDS];
+    struct lru_shard *s = &lru->shards[hash_of(&item->key) % SHARDS];
     atomic_store(&item->refs, 1);
     pthread_mutex_lock(&s->lock);
     struct hub_lru_item **at = slot_of(s, &item->key), *known = *at;
@@ -197,7 +197,7 @@ void hub_lru_make_room(struct hub_lru *lru, size_t bytes)
 
 void hub_lru_replace(struct hub_lru *lru, struct hub_lru_item *item)
 {
-    struct shard *s = &lru->shards[hash_of(&item->key) % SHARDS];
+    struct lru_shard *s = &lru->shards[hash_of(&item->key) % SHARDS];
     if (item->bytes > lru->budget)
         return;
     pthread_mutex_lock(&s->lock);
@@ -212,7 +212,7 @@ void hub_lru_replace(struct hub_lru *lru, struct hub_lru_item *item)
 
 void hub_lru_drop(struct hub_lru *lru, const struct hub_lru_key *key)
 {
-    struct shard *s = &lru->shards[hash_of(key) % SHARDS];
+    struct lru_shard *s = &lru->shards[hash_of(key) % SHARDS];
     pthread_mutex_lock(&s->lock);
     struct hub_lru_item *item = *slot_of(s, key);
     if (item)
@@ -221,7 +221,7 @@ void hub_lru_drop(struct hub_lru *lru, const struct hub_lru_key *key)
     hub_lru_put(item);
 }
 
-static struct hub_lru_item *take_where(struct hub_lru *lru, struct shard *s,
+static struct hub_lru_item *take_where(struct hub_lru *lru, struct lru_shard *s,
                                        bool (*match)(const struct hub_lru_item *item, const void *user),
                                        const void *user)
 {

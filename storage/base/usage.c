@@ -5,7 +5,7 @@
 #include <ctype.h>
 #include <stdio.h>
 
-struct writer {
+struct usage_writer {
     const struct hub_usage *usage;
     struct hub_buf *out;
     struct hub_error *err;
@@ -13,8 +13,8 @@ struct writer {
     char ident[64]; /* the program's name as a shell function may be called */
 };
 
-static void put(struct writer *w, const char *fmt, ...) HUB_PRINTF(2, 3);
-static void put(struct writer *w, const char *fmt, ...)
+static void put(struct usage_writer *w, const char *fmt, ...) HUB_PRINTF(2, 3);
+static void put(struct usage_writer *w, const char *fmt, ...)
 {
     char text[4096];
     va_list args;
@@ -27,14 +27,14 @@ static void put(struct writer *w, const char *fmt, ...)
                         : hub_buf_add(w->out, text, (size_t)n, w->err);
 }
 
-static void put_view(struct writer *w, struct hub_view text)
+static void put_view(struct usage_writer *w, struct hub_view text)
 {
     if (!w->status)
         w->status = hub_buf_add_view(w->out, text, w->err);
 }
 
 /* The words of "a|b|c". */
-static void put_words(struct writer *w, const char *words, const char *between)
+static void put_words(struct usage_writer *w, const char *words, const char *between)
 {
     for (const char *at = words; at && *at;) {
         const size_t n = strcspn(at, "|");
@@ -55,7 +55,7 @@ static bool takes_file(const struct hub_usage_option *o)
 
 /* ---- man ---- */
 
-static void roff_line(struct writer *w, struct hub_view line)
+static void roff_line(struct usage_writer *w, struct hub_view line)
 {
     if (line.size && (line.data[0] == '.' || line.data[0] == '\''))
         put(w, "\\&");
@@ -72,12 +72,12 @@ static void roff_line(struct writer *w, struct hub_view line)
     }
 }
 
-static void roff(struct writer *w, const char *text)
+static void roff(struct usage_writer *w, const char *text)
 {
     roff_line(w, hub_view_of(text));
 }
 
-static void roff_text(struct writer *w, const char *text)
+static void roff_text(struct usage_writer *w, const char *text)
 {
     bool literal = false, began = false;
     for (const char *at = text; at && *at;) {
@@ -101,7 +101,7 @@ static void roff_text(struct writer *w, const char *text)
         put(w, ".fi\n.RE\n");
 }
 
-static void man_options(struct writer *w, const struct hub_usage_option *options, size_t count)
+static void man_options(struct usage_writer *w, const struct hub_usage_option *options, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         const struct hub_usage_option *o = &options[i];
@@ -126,7 +126,7 @@ static void man_options(struct writer *w, const struct hub_usage_option *options
     }
 }
 
-static void man_command(struct writer *w, const struct hub_usage_command *c)
+static void man_command(struct usage_writer *w, const struct hub_usage_command *c)
 {
     put(w, ".SS \"");
     roff(w, c->name);
@@ -141,7 +141,7 @@ static void man_command(struct writer *w, const struct hub_usage_command *c)
     man_options(w, c->options, c->option_count);
 }
 
-static void write_man(struct writer *w)
+static void write_man(struct usage_writer *w)
 {
     const struct hub_usage *u = w->usage;
     put(w, ".TH \"");
@@ -174,7 +174,7 @@ static void write_man(struct writer *w)
 
 /* ---- bash ---- */
 
-static void bash_pattern(struct writer *w, const struct hub_usage_option *o)
+static void bash_pattern(struct usage_writer *w, const struct hub_usage_option *o)
 {
     put(w, "    --%s%s", o->name, o->letter ? " | " : "");
     if (o->letter)
@@ -186,7 +186,7 @@ static void bash_pattern(struct writer *w, const struct hub_usage_option *o)
 #define BASH_OFFER                                                                                           \
     "mapfile -t COMPREPLY < <(\"${COMP_WORDS[0]}\" --offer \"${COMP_LINE:0:COMP_POINT}\" 2>/dev/null)"
 
-static void bash_values(struct writer *w, const struct hub_usage_option *options, size_t count)
+static void bash_values(struct usage_writer *w, const struct hub_usage_option *options, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         const struct hub_usage_option *o = &options[i];
@@ -207,7 +207,7 @@ static void bash_values(struct writer *w, const struct hub_usage_option *options
     }
 }
 
-static void bash_names(struct writer *w, const struct hub_usage_option *options, size_t count)
+static void bash_names(struct usage_writer *w, const struct hub_usage_option *options, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         put(w, " --%s", options[i].name);
@@ -217,7 +217,7 @@ static void bash_names(struct writer *w, const struct hub_usage_option *options,
 }
 
 /* What an option's value is depends on the command, so the words before the cursor are looked at in turn. */
-static void bash_commands(struct writer *w)
+static void bash_commands(struct usage_writer *w)
 {
     const struct hub_usage *u = w->usage;
     put(w, "    for ((i = 1; i < COMP_CWORD; i++)); do\n"
@@ -241,7 +241,7 @@ static void bash_commands(struct writer *w)
     put(w, "' ;;\n    esac\n");
 }
 
-static void write_bash(struct writer *w)
+static void write_bash(struct usage_writer *w)
 {
     const struct hub_usage *u = w->usage;
     put(w,
@@ -272,7 +272,7 @@ static void write_bash(struct writer *w)
 /* ---- zsh ---- */
 
 /* Inside '[...]' in single quotes. */
-static void zsh_text(struct writer *w, const char *text, bool colons)
+static void zsh_text(struct usage_writer *w, const char *text, bool colons)
 {
     for (; *text; text++) {
         if (*text == '\'')
@@ -284,7 +284,7 @@ static void zsh_text(struct writer *w, const char *text, bool colons)
     }
 }
 
-static void zsh_options(struct writer *w, const struct hub_usage_option *options, size_t count)
+static void zsh_options(struct usage_writer *w, const struct hub_usage_option *options, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         const struct hub_usage_option *o = &options[i];
@@ -315,7 +315,7 @@ static void zsh_options(struct writer *w, const struct hub_usage_option *options
     }
 }
 
-static void zsh_commands(struct writer *w)
+static void zsh_commands(struct usage_writer *w)
 {
     const struct hub_usage *u = w->usage;
     put(w, "    local context state state_descr line\n"
@@ -354,7 +354,7 @@ static void zsh_commands(struct writer *w)
     put(w, "        esac ;;\n    esac\n");
 }
 
-static void write_zsh(struct writer *w)
+static void write_zsh(struct usage_writer *w)
 {
     const struct hub_usage *u = w->usage;
     put(w, "#compdef %s\n", u->program);
@@ -379,7 +379,7 @@ static void write_zsh(struct writer *w)
 
 /* ---- fish ---- */
 
-static void fish_text(struct writer *w, const char *text)
+static void fish_text(struct usage_writer *w, const char *text)
 {
     put(w, "'");
     for (; *text; text++) {
@@ -390,7 +390,7 @@ static void fish_text(struct writer *w, const char *text)
     put(w, "'");
 }
 
-static void fish_options(struct writer *w, const struct hub_usage_option *options, size_t count,
+static void fish_options(struct usage_writer *w, const struct hub_usage_option *options, size_t count,
                          const char *command)
 {
     for (size_t i = 0; i < count; i++) {
@@ -420,7 +420,7 @@ static void fish_options(struct writer *w, const struct hub_usage_option *option
     }
 }
 
-static void write_fish(struct writer *w)
+static void write_fish(struct usage_writer *w)
 {
     const struct hub_usage *u = w->usage;
     put(w, "# fish completion of %s\n", u->program);
@@ -451,9 +451,9 @@ enum hub_status hub_usage_write(const struct hub_usage *usage, const char *what,
 {
     static const struct {
         const char *name;
-        void (*write)(struct writer *w);
+        void (*write)(struct usage_writer *w);
     } kinds[] = {{"man", write_man}, {"bash", write_bash}, {"zsh", write_zsh}, {"fish", write_fish}};
-    struct writer w = {.usage = usage, .out = out, .err = err};
+    struct usage_writer w = {.usage = usage, .out = out, .err = err};
     snprintf(w.ident, sizeof w.ident, "%s", usage->program);
     for (char *c = w.ident; *c; c++)
         if (!isalnum((unsigned char)*c))

@@ -25,7 +25,7 @@ enum hub_status hub_blob_write(struct hub_db *db, int64_t owner, enum hub_blob_k
                                struct hub_view data, struct hub_error *err)
 {
     struct hub_stmt *stmt;
-    HUB_TRY(hub_db_ask(
+    HUB_TRY(hub_db_query(
         db, "REPLACE INTO blobs (owner, kind, name, version, checksum, data) VALUES (?, ?, ?, ?, ?, ?)",
         owner, &stmt, err));
     hub_stmt_bind_int(stmt, 2, kind);
@@ -45,7 +45,7 @@ enum hub_status hub_blobs_delete_kind(struct hub_db *db, int64_t owner, enum hub
                                       struct hub_error *err)
 {
     struct hub_stmt *stmt;
-    HUB_TRY(hub_db_ask(db, "DELETE FROM blobs WHERE owner = ? AND kind = ?", owner, &stmt, err));
+    HUB_TRY(hub_db_query(db, "DELETE FROM blobs WHERE owner = ? AND kind = ?", owner, &stmt, err));
     hub_stmt_bind_int(stmt, 2, kind);
     return hub_stmt_run(stmt, err);
 }
@@ -56,7 +56,7 @@ static enum hub_status owner_id(struct hub_db *db, int64_t owner, char id[HUB_MA
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     bool row;
-    HUB_TRY(hub_db_ask(
+    HUB_TRY(hub_db_query(
         db, "SELECT id FROM datasets WHERE row = ifnull((SELECT dataset FROM parts WHERE row = ?1), -?1)",
         owner, &stmt, NULL));
     HUB_TRY(hub_stmt_step(stmt, &row, NULL));
@@ -109,8 +109,8 @@ bool hub_blobs_whole(struct hub_db *db, int64_t owner, int64_t count)
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     bool row;
-    if (hub_db_ask(db, "SELECT version, checksum, data, kind, name FROM blobs WHERE owner = ?", owner, &stmt,
-                   NULL))
+    if (hub_db_query(db, "SELECT version, checksum, data, kind, name FROM blobs WHERE owner = ?", owner,
+                     &stmt, NULL))
         return false;
     for (;; count--) {
         if (hub_stmt_step(stmt, &row, NULL))
@@ -131,7 +131,7 @@ static enum hub_status find(const struct hub_blob_id *id, const char *sql, struc
                             struct hub_error *err)
 {
     bool row;
-    HUB_TRY(hub_db_ask(id->db, sql, id->owner, stmt, err));
+    HUB_TRY(hub_db_query(id->db, sql, id->owner, stmt, err));
     hub_stmt_bind_int(*stmt, 2, id->kind);
     hub_stmt_bind_text(*stmt, 3, id->name);
     HUB_TRY(hub_stmt_step(*stmt, &row, err));

@@ -13,7 +13,7 @@ enum { TEXTS = 6, FLAG_RETURN = 1, FLAG_COMPUTED = 2 };
 enum { KEY_KIND = 15 /* 0: none */, KEY_COMPUTED = 16, KEY_SEVERAL = 32 };
 enum { ROWS_RUN = 128, KEYS_RUN = 16384 };
 
-struct row {
+struct episode_row {
     int64_t number;
     uint64_t steps;
     double episode_return;
@@ -44,7 +44,7 @@ void hub_column_run_dispose(struct hub_column_run *run)
 
 enum hub_status hub_column_run_begin(struct hub_column_run *run, size_t max_texts, struct hub_error *err)
 {
-    *run = (struct hub_column_run){.cells = HUB_BUF_INIT(KEYS_RUN * sizeof(struct row) + max_texts),
+    *run = (struct hub_column_run){.cells = HUB_BUF_INIT(KEYS_RUN * sizeof(struct episode_row) + max_texts),
                                    .kinds = HUB_BUF_INIT(KEYS_RUN),
                                    .texts = HUB_BUF_INIT(max_texts)};
     HUB_TRY(hub_buf_add(&run->cells, &(uint32_t[2]){0}, 2 * sizeof(uint32_t), err));
@@ -81,8 +81,8 @@ static enum hub_status add_text(struct hub_buf *texts, const char *text, const u
     return hub_buf_add(texts, text, strlen(text) + 1, err);
 }
 
-static enum hub_status add_row(struct hub_column_run *run, const struct hub_found_episode *e, struct row *row,
-                               struct hub_error *err)
+static enum hub_status add_row(struct hub_column_run *run, const struct hub_found_episode *e,
+                               struct episode_row *row, struct hub_error *err)
 {
     const char *const all[TEXTS] = {e->name, e->seed, e->task, e->splits, e->attributes, e->statistics};
     if (e->steps > INT64_MAX)
@@ -109,7 +109,7 @@ static enum hub_status write_rows(struct hub_db *db, int64_t part, const struct 
                                   uint32_t first, uint32_t count, struct hub_error *err)
 {
     HUB_CLEANUP(hub_column_run_dispose) struct hub_column_run run = {0};
-    struct row row;
+    struct episode_row row;
     memset(&row, 0, sizeof row); /* its padding goes into the blob too */
     HUB_TRY(hub_column_run_begin(&run, MAX_TEXT_BYTES, err));
     for (uint32_t i = 0; i < count; i++)
@@ -235,7 +235,7 @@ enum hub_status hub_columns_write(struct hub_db *db, int64_t part, const struct 
 
 bool hub_columns_open(struct hub_view blob, enum hub_episode_column column, struct hub_columns *out)
 {
-    const size_t cell = column == HUB_COLUMN_ROWS ? sizeof(struct row) : sizeof(int64_t) + 1;
+    const size_t cell = column == HUB_COLUMN_ROWS ? sizeof(struct episode_row) : sizeof(int64_t) + 1;
     uint32_t head[2];
     if (blob.size < sizeof head)
         return false;
@@ -264,7 +264,7 @@ bool hub_columns_key(const struct hub_columns *keys, uint32_t at, struct hub_val
 
 void hub_columns_row(const struct hub_columns *rows, uint32_t at, struct hub_found_episode *out)
 {
-    struct row row;
+    struct episode_row row;
     const char *texts[TEXTS];
     memcpy(&row, rows->cells + at * sizeof row, sizeof row); /* perhaps not aligned */
     for (unsigned i = 0; i < TEXTS; i++)

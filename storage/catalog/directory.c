@@ -70,8 +70,8 @@ static enum hub_status put_part(struct hub_publication *p, uint32_t part, struct
     struct hub_stamp stamp = {0};
     uint32_t count = 0;
     bool row;
-    HUB_TRY(hub_db_ask(p->db, "SELECT name, broken, side, side_stamp, episodes FROM parts WHERE row = ?",
-                       p->part_rows[part], &stmt, err));
+    HUB_TRY(hub_db_query(p->db, "SELECT name, broken, side, side_stamp, episodes FROM parts WHERE row = ?",
+                         p->part_rows[part], &stmt, err));
     HUB_TRY(hub_stmt_step(stmt, &row, err));
     if (!row)
         return hub_fail_as(err, HUB_CORRUPT, "internal", "a part of %s is gone from the catalogue",

@@ -2,7 +2,7 @@
  * not in it is not known; a blob that is not there is damage. */
 #include "storage/base/pack.h"
 #include "storage/catalog/publish.h"
-#include "storage/model/known.h"
+#include "storage/model/facet.h"
 
 #define MAX_FACTS_BYTES (900 * MIB)
 
@@ -51,26 +51,26 @@ enum hub_status hub_fact_read(struct hub_catalog *catalog, struct hub_db *db, in
 
 /* ---- what sets are chosen by ---- */
 
-struct told {
+struct facts_source {
     const struct hub_publication *p;
     struct hub_view blob;
 };
 
-static enum hub_status told_fact(void *user, const char *key, struct hub_view *out, struct hub_error *err)
+static enum hub_status fact_of(void *user, const char *key, struct hub_view *out, struct hub_error *err)
 {
-    const struct told *t = user;
+    const struct facts_source *t = user;
     return find(t->blob, key, out)
                ? HUB_OK
                : hub_blob_damaged(t->p->catalog, t->p->db, hub_dataset_owner(t->p->row), err);
 }
 
-static bool told_field(void *user, uint32_t number, struct hub_known_field *out)
+static bool field_of(void *user, uint32_t number, struct hub_facet_field *out)
 {
-    const struct told *t = user;
+    const struct facts_source *t = user;
     if (number >= t->p->field_count)
         return false;
     struct hub_kept_field *f = &t->p->fields[number];
-    *out = (struct hub_known_field){.path = f->path,
+    *out = (struct hub_facet_field){.path = f->path,
                                     .type = f->type,
                                     .role = f->role,
                                     .is_byte = strcmp(f->shape.dtype, "uint8") == 0,
@@ -80,22 +80,22 @@ static bool told_field(void *user, uint32_t number, struct hub_known_field *out)
     return true;
 }
 
-static const char *told_said(void *user, enum hub_known kind, uint32_t number)
+static const char *text_of(void *user, enum hub_facet kind, uint32_t number)
 {
-    const struct told *t = user;
-    const struct hub_said *said = kind == HUB_KNOWN_TASK     ? &t->p->tasks
-                                  : kind == HUB_KNOWN_CAMERA ? &t->p->cameras
-                                                             : NULL;
+    const struct facts_source *t = user;
+    const struct hub_text_set *said = kind == HUB_FACET_TASK     ? &t->p->tasks
+                                      : kind == HUB_FACET_CAMERA ? &t->p->cameras
+                                                                 : NULL;
     return said && number < said->count ? said->items[number] : NULL;
 }
 
-enum hub_status hub_known_read(struct hub_publication *p, struct hub_buf *out, struct hub_error *err)
+enum hub_status hub_facets_read(struct hub_publication *p, struct hub_buf *out, struct hub_error *err)
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
-    struct told t = {.p = p};
+    struct facts_source t = {.p = p};
     HUB_TRY(read_all(p->catalog, p->db, p->row, &stmt, &t.blob, err));
-    const struct hub_known_source source = {&t, p->draft->path, told_fact, told_field, told_said};
-    return hub_known_collect(&source, out, err);
+    const struct hub_facet_source source = {&t, p->draft->path, fact_of, field_of, text_of};
+    return hub_facet_collect(&source, out, err);
 }
 
 enum hub_status hub_dataset_fact(const struct hub_state *state, const char *key, struct hub_buf *out,

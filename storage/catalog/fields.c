@@ -58,12 +58,12 @@ static enum hub_status put_shape(struct hub_buf *out, const struct hub_shape *sh
 }
 
 /* Windows of a part that have a blob of their own. */
-struct shared {
+struct shared_windows {
     struct hub_view items[MAX_SHARED];
     uint32_t count;
 };
 
-static enum hub_status write_windows(struct hub_db *db, int64_t part, struct shared *shared,
+static enum hub_status write_windows(struct hub_db *db, int64_t part, struct shared_windows *shared,
                                      struct hub_view windows, uint32_t *number, struct hub_error *err)
 {
     char name[HUB_WINDOWS_NAME];
@@ -75,8 +75,9 @@ static enum hub_status write_windows(struct hub_db *db, int64_t part, struct sha
     return hub_blob_write(db, part, HUB_BLOB_WINDOWS, name, windows, err);
 }
 
-static enum hub_status write_layout(struct hub_db *db, int64_t part, const char *path, struct shared *shared,
-                                    const struct hub_layout *layout, struct hub_error *err)
+static enum hub_status write_layout(struct hub_db *db, int64_t part, const char *path,
+                                    struct shared_windows *shared, const struct hub_layout *layout,
+                                    struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf cut = HUB_BUF_INIT(HUB_MAX_LAYOUT_BYTES);
     const uint32_t count = layout->counts[HUB_T_WINDOWS];
@@ -91,7 +92,7 @@ static enum hub_status write_layout(struct hub_db *db, int64_t part, const char 
 }
 
 static enum hub_status put_field(struct hub_db *db, int64_t part, const struct hub_found_field *field,
-                                 struct shared *shared, struct hub_buf *out, struct hub_error *err)
+                                 struct shared_windows *shared, struct hub_buf *out, struct hub_error *err)
 {
     struct hub_shape shape = {.dtype = ""};
     uint32_t windows = 0;
@@ -115,7 +116,7 @@ enum hub_status hub_fields_write(struct hub_db *db, int64_t part, const struct h
                                  struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf out = HUB_BUF_INIT(MAX_FIELDS_BYTES);
-    struct shared shared = {.count = 0};
+    struct shared_windows shared = {.count = 0};
     HUB_TRY(hub_pack_uint(&out, found->field_count, err));
     for (uint32_t i = 0; i < found->field_count; i++)
         HUB_TRY(put_field(db, part, &found->fields[i], &shared, &out, err));

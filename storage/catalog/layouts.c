@@ -27,7 +27,7 @@ static void renumber(struct hub_layout *layout, const struct hub_part_files *map
     }
 }
 
-struct place {
+struct layout_source {
     struct hub_dataset_box *box;
     struct hub_db *db;
     uint32_t part, field;
@@ -35,7 +35,7 @@ struct place {
 };
 
 /* A field may have such a name: its key is another. */
-static struct hub_lru_key windows_key(const struct place *place, const char *name)
+static struct hub_lru_key windows_key(const struct layout_source *place, const char *name)
 {
     return (struct hub_lru_key){hub_cache_layouts(place->box->dataset.summary->serial),
                                 (uint64_t)place->box->dataset.parts[place->part].row,
@@ -49,8 +49,8 @@ static enum hub_status no_more(struct hub_cached_blob *blob, void *user, struct 
 }
 
 /* The windows that it has in common with others. */
-static enum hub_status use_windows(struct hub_cached_blob *blob, const struct place *place, uint32_t number,
-                                   struct hub_error *err)
+static enum hub_status use_windows(struct hub_cached_blob *blob, const struct layout_source *place,
+                                   uint32_t number, struct hub_error *err)
 {
     const struct hub_blob_maker maker = {.size = sizeof *blob, .make = no_more};
     const int64_t row = place->box->dataset.parts[place->part].row;
@@ -65,7 +65,7 @@ static enum hub_status use_windows(struct hub_cached_blob *blob, const struct pl
     return st == HUB_NOT_FOUND ? hub_blob_missing(blob->catalog, place->db, row, err) : st;
 }
 
-static enum hub_status open_layout(struct hub_cached_blob *blob, const struct place *place,
+static enum hub_status open_layout(struct hub_cached_blob *blob, const struct layout_source *place,
                                    struct hub_layout *out, struct hub_error *err)
 {
     const uint32_t number = hub_layout_apart(blob->data, blob->size);
@@ -79,7 +79,7 @@ static enum hub_status open_layout(struct hub_cached_blob *blob, const struct pl
 static enum hub_status prove(struct hub_cached_blob *blob, void *user, struct hub_error *err)
 {
     struct hub_layout_ref *ref = (struct hub_layout_ref *)blob;
-    const struct place *place = user;
+    const struct layout_source *place = user;
     const struct hub_dataset_box *box = place->box;
     const struct hub_dataset_part *p = &box->dataset.parts[place->part];
     const uint64_t side_size =
@@ -96,14 +96,15 @@ static enum hub_status prove(struct hub_cached_blob *blob, void *user, struct hu
     return st == HUB_CORRUPT ? hub_blob_damaged(blob->catalog, place->db, p->row, err) : st;
 }
 
-static enum hub_status changing(const struct place *place, struct hub_error *err)
+static enum hub_status changing(const struct layout_source *place, struct hub_error *err)
 {
     return hub_fail_as(err, HUB_CHANGED, "dataset-changing", "%s has just been published again: retry",
                        place->box->dataset.summary->id);
 }
 
 /* The part's own word about the field: it may have another type there. */
-static enum hub_status find_in_part(struct hub_catalog *catalog, struct place *place, struct hub_error *err)
+static enum hub_status find_in_part(struct hub_catalog *catalog, struct layout_source *place,
+                                    struct hub_error *err)
 {
     HUB_CLEANUP(hub_fields_dispose) struct hub_fields fields = {0};
     const struct hub_dataset_part *part = &place->box->dataset.parts[place->part];
@@ -124,8 +125,9 @@ static enum hub_status find_in_part(struct hub_catalog *catalog, struct place *p
                        part->name);
 }
 
-static enum hub_status load(struct hub_catalog *catalog, struct place *place, const struct hub_lru_key *key,
-                            struct hub_cached_blob **out, struct hub_error *err)
+static enum hub_status load(struct hub_catalog *catalog, struct layout_source *place,
+                            const struct hub_lru_key *key, struct hub_cached_blob **out,
+                            struct hub_error *err)
 {
     const struct hub_blob_maker maker = {sizeof(struct hub_layout_ref), prove, place};
     const int64_t row = place->box->dataset.parts[place->part].row;
@@ -143,7 +145,7 @@ enum hub_status hub_layout_get(struct hub_catalog *catalog, const struct hub_dat
                                uint32_t field, bool may_block, struct hub_layout_ref **out,
                                struct hub_error *err)
 {
-    struct place place = {.box = hub_dataset_box_of(dataset), .part = part, .field = field};
+    struct layout_source place = {.box = hub_dataset_box_of(dataset), .part = part, .field = field};
     const char *path = dataset->fields[field].path;
     const struct hub_lru_key key = {hub_cache_layouts(dataset->summary->serial),
                                     (uint64_t)dataset->parts[part].row, hub_text_hash(hub_view_of(path))};

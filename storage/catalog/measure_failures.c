@@ -109,7 +109,7 @@ static bool is_there(struct hub_db *db, int64_t part)
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     bool found = true;
-    return hub_db_ask(db, "SELECT 1 FROM parts WHERE row = ?", part, &stmt, NULL) ||
+    return hub_db_query(db, "SELECT 1 FROM parts WHERE row = ?", part, &stmt, NULL) ||
            hub_stmt_step(stmt, &found, NULL) || found;
 }
 

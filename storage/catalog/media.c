@@ -25,19 +25,19 @@ static enum hub_status add_media(struct hub_buf *out, const struct hub_found_med
 }
 
 /* In the order of their episodes. */
-struct order {
+struct media_order {
     uint32_t episode, at;
 };
 
 static int by_episode(const void *a, const void *b)
 {
-    const struct order *x = a, *y = b;
+    const struct media_order *x = a, *y = b;
     const int episodes = (x->episode > y->episode) - (x->episode < y->episode);
     return episodes ? episodes : (x->at > y->at) - (x->at < y->at);
 }
 
 static enum hub_status write_runs(struct hub_db *db, int64_t part, const struct hub_findings *found,
-                                  const struct order *order, struct hub_error *err)
+                                  const struct media_order *order, struct hub_error *err)
 {
     char name[RUN_NAME];
     uint32_t at = 0;
@@ -54,7 +54,7 @@ static enum hub_status write_runs(struct hub_db *db, int64_t part, const struct 
 enum hub_status hub_media_write(struct hub_publication *p, int64_t part, const struct hub_findings *found,
                                 struct hub_error *err)
 {
-    HUB_CLEANUP(hub_freep) struct order *order = NULL;
+    HUB_CLEANUP(hub_freep) struct media_order *order = NULL;
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf count = HUB_BUF_INIT(16);
     HUB_TRY(hub_pack_uint(&count, found->media_count, err));
     HUB_TRY(hub_blob_write(p->db, part, HUB_BLOB_MEDIA, "", hub_buf_view(&count), err));
@@ -68,7 +68,7 @@ enum hub_status hub_media_write(struct hub_publication *p, int64_t part, const s
         return HUB_OK;
     HUB_TRY(hub_new(&order, found->media_count, sizeof *order, err));
     for (uint32_t i = 0; i < found->media_count; i++)
-        order[i] = (struct order){found->media[i].episode, i};
+        order[i] = (struct media_order){found->media[i].episode, i};
     qsort(order, found->media_count, sizeof *order, by_episode);
     return write_runs(p->db, part, found, order, err);
 }
@@ -133,7 +133,7 @@ enum hub_status hub_media_cameras(struct hub_publication *p, int64_t part, struc
     for (char *arena = texts; hub_cursor_left(&c) && !c.failed;) {
         get_media(&c, &arena, &m);
         if (!c.failed && m.file != HUB_NONE)
-            HUB_TRY(hub_said_add(&p->cameras, m.camera, err));
+            HUB_TRY(hub_text_set_add(&p->cameras, m.camera, err));
     }
     return HUB_OK;
 }
@@ -190,7 +190,7 @@ struct hub_video_ref {
     struct hub_video video;
 };
 
-struct wanted {
+struct media_key {
     const struct hub_state *state;
     int64_t part;
     uint64_t file_size;
@@ -199,7 +199,7 @@ struct wanted {
 static enum hub_status prove(struct hub_cached_blob *blob, void *user, struct hub_error *err)
 {
     struct hub_video *video = &((struct hub_video_ref *)blob)->video;
-    const struct wanted *wanted = user;
+    const struct media_key *wanted = user;
     enum hub_status st = hub_video_open(blob->data, blob->size, video, err);
     if (!st)
         st = hub_video_check(video, wanted->file_size, err);
@@ -211,7 +211,7 @@ enum hub_status hub_video_get(const struct hub_state *state, uint32_t part, uint
 {
     const struct hub_dataset *dataset = state->dataset;
     const char *path = dataset->files[file].path;
-    struct wanted wanted = {state, dataset->parts[part].row, dataset->files[file].stamp.size};
+    struct media_key wanted = {state, dataset->parts[part].row, dataset->files[file].stamp.size};
     const struct hub_blob_maker maker = {sizeof(struct hub_video_ref), prove, &wanted};
     const struct hub_blob_id id = {state->catalog, state->db, wanted.part, HUB_BLOB_VIDEO, path};
     const struct hub_lru_key key = {hub_cache_videos(dataset->summary->serial), (uint64_t)wanted.part,

@@ -130,7 +130,7 @@ enum hub_status hub_merge_fields(struct hub_publication *p, struct hub_error *er
 
 /* ---- episodes ---- */
 
-enum hub_status hub_said_add(struct hub_said *said, const char *text, struct hub_error *err)
+enum hub_status hub_text_set_add(struct hub_text_set *said, const char *text, struct hub_error *err)
 {
     const uint32_t at = hub_lower_bound(&text, said->items, said->count, sizeof *said->items, hub_by_text);
     if (said->count == HUB_MAX_SAID || (at < said->count && strcmp(said->items[at], text) == 0))
@@ -143,7 +143,7 @@ enum hub_status hub_said_add(struct hub_said *said, const char *text, struct hub
     return HUB_OK;
 }
 
-void hub_said_dispose(struct hub_said *said)
+void hub_text_set_dispose(struct hub_text_set *said)
 {
     for (uint32_t i = 0; i < said->count; i++)
         free(said->items[i]);
@@ -176,7 +176,7 @@ static enum hub_status read_run(struct hub_publication *p, uint32_t part, uint32
                                          .steps = e.steps};
         p->episode_count++;
         if (e.task)
-            HUB_TRY(hub_said_add(&p->tasks, e.task, err));
+            HUB_TRY(hub_text_set_add(&p->tasks, e.task, err));
     }
     return HUB_OK;
 }

@@ -20,8 +20,8 @@ enum hub_status hub_part_find(struct hub_db *db, int64_t dataset, const char *na
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     bool found;
-    HUB_TRY(hub_db_ask(db, "SELECT row FROM parts WHERE dataset = ? AND name = ? AND signature = ?", dataset,
-                       &stmt, err));
+    HUB_TRY(hub_db_query(db, "SELECT row FROM parts WHERE dataset = ? AND name = ? AND signature = ?",
+                         dataset, &stmt, err));
     hub_stmt_bind_text(stmt, 2, name);
     hub_stmt_bind_int(stmt, 3, (int64_t)signature);
     HUB_TRY(hub_stmt_step(stmt, &found, err));
@@ -35,7 +35,7 @@ enum hub_status hub_part_episodes(struct hub_db *db, int64_t row, uint32_t *coun
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     bool found;
-    HUB_TRY(hub_db_ask(db, "SELECT episodes FROM parts WHERE row = ?", row, &stmt, err));
+    HUB_TRY(hub_db_query(db, "SELECT episodes FROM parts WHERE row = ?", row, &stmt, err));
     HUB_TRY(hub_stmt_step(stmt, &found, err));
     *count = found ? (uint32_t)hub_stmt_int(stmt, 0) : 0;
     return found ? HUB_OK : hub_fail(err, HUB_NOT_FOUND, "a part is gone from the catalogue");
@@ -46,7 +46,8 @@ static enum hub_status doom_side(struct hub_publication *p, int64_t row, struct 
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     bool found;
-    HUB_TRY(hub_db_ask(p->db, "SELECT side FROM parts WHERE row = ? AND side IS NOT NULL", row, &stmt, err));
+    HUB_TRY(
+        hub_db_query(p->db, "SELECT side FROM parts WHERE row = ? AND side IS NOT NULL", row, &stmt, err));
     HUB_TRY(hub_stmt_step(stmt, &found, err));
     if (!found)
         return HUB_OK;
@@ -113,10 +114,10 @@ static enum hub_status write_row(struct hub_publication *p, const struct hub_dra
                                  struct hub_error *err)
 {
     struct hub_stmt *stmt;
-    HUB_TRY(hub_db_ask(p->db,
-                       "INSERT INTO parts (dataset, name, signature, broken, side, side_stamp, episodes)"
-                       " VALUES (?, ?, ?, ?, ?, ?, ?)",
-                       p->row, &stmt, err));
+    HUB_TRY(hub_db_query(p->db,
+                         "INSERT INTO parts (dataset, name, signature, broken, side, side_stamp, episodes)"
+                         " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                         p->row, &stmt, err));
     hub_stmt_bind_text(stmt, 2, part->name);
     hub_stmt_bind_int(stmt, 3, (int64_t)part->signature);
     hub_stmt_bind_text(stmt, 4, part->broken);

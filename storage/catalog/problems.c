@@ -59,7 +59,7 @@ enum hub_status hub_publication_problem(struct hub_publication *p, const char *c
 
 /* ---- one dataset ---- */
 
-struct listing {
+struct problem_query {
     struct hub_catalog *catalog;
     struct hub_db *db;
     uint32_t skip, limit; /* what is left of both */
@@ -67,8 +67,8 @@ struct listing {
     void *user;
 };
 
-static enum hub_status each_in(struct listing *list, int64_t owner, enum hub_blob_kind kind, const char *name,
-                               struct hub_error *err)
+static enum hub_status each_in(struct problem_query *list, int64_t owner, enum hub_blob_kind kind,
+                               const char *name, struct hub_error *err)
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     struct hub_view blob;
@@ -92,16 +92,16 @@ static enum hub_status each_in(struct listing *list, int64_t owner, enum hub_blo
     return HUB_OK;
 }
 
-static enum hub_status each_problem(struct listing *list, int64_t row, struct hub_error *err)
+static enum hub_status each_problem(struct problem_query *list, int64_t row, struct hub_error *err)
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     bool more;
     HUB_TRY(each_in(list, hub_dataset_owner(row), HUB_BLOB_CONFLICTS, "", err));
     HUB_TRY(each_in(list, hub_dataset_owner(row), HUB_BLOB_PROBLEMS, "", err));
-    HUB_TRY(hub_db_ask(list->db,
-                       "SELECT p.row, b.name FROM parts p JOIN blobs b ON b.owner = p.row AND b.kind = ?2"
-                       " WHERE p.dataset = ?1 ORDER BY p.row, b.name",
-                       row, &stmt, err));
+    HUB_TRY(hub_db_query(list->db,
+                         "SELECT p.row, b.name FROM parts p JOIN blobs b ON b.owner = p.row AND b.kind = ?2"
+                         " WHERE p.dataset = ?1 ORDER BY p.row, b.name",
+                         row, &stmt, err));
     hub_stmt_bind_int(stmt, 2, HUB_BLOB_PROBLEMS);
     while (list->limit) {
         HUB_TRY(hub_stmt_step(stmt, &more, err));
@@ -117,7 +117,7 @@ enum hub_status hub_dataset_each_problem(struct hub_catalog *catalog, const stru
                                          uint32_t skip, uint32_t limit, hub_problem_each each, void *user,
                                          struct hub_error *err)
 {
-    struct listing list = {catalog, NULL, skip, limit, each, user};
+    struct problem_query list = {catalog, NULL, skip, limit, each, user};
     HUB_TRY(hub_catalog_reader(catalog, &list.db, err));
     const bool begun = hub_db_is_begun(list.db); /* by a state that this thread has open */
     if (!begun)
@@ -142,7 +142,7 @@ static enum hub_status add_up(void *user, const struct hub_problem *problem, str
 enum hub_status hub_problems_count(struct hub_publication *p, struct hub_problem_tally *out,
                                    struct hub_error *err)
 {
-    struct listing list = {p->catalog, p->db, 0, UINT32_MAX, add_up, out};
+    struct problem_query list = {p->catalog, p->db, 0, UINT32_MAX, add_up, out};
     *out = (struct hub_problem_tally){0};
     return each_problem(&list, p->row, err);
 }
@@ -154,7 +154,7 @@ enum hub_status hub_problems_write_measured(struct hub_catalog *catalog, int64_t
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf out = HUB_BUF_INIT(MAX_PROBLEMS_BYTES);
     struct hub_problem_tally before = {0}, now = {0};
     struct hub_db *db = catalog->index;
-    struct listing list = {catalog, db, 0, UINT32_MAX, add_up, &before};
+    struct problem_query list = {catalog, db, 0, UINT32_MAX, add_up, &before};
     struct hub_stmt *stmt;
     HUB_TRY(each_in(&list, part, HUB_BLOB_PROBLEMS, MEASURED, err));
     *changed = before.count || found->problem_count;
@@ -164,16 +164,16 @@ enum hub_status hub_problems_write_measured(struct hub_catalog *catalog, int64_t
     HUB_TRY(hub_blob_write(db, part, HUB_BLOB_PROBLEMS, MEASURED, hub_buf_view(&out), err));
     list.user = &now;
     HUB_TRY(each_in(&list, part, HUB_BLOB_PROBLEMS, MEASURED, err));
-    HUB_TRY(hub_db_ask(db,
-                       "UPDATE datasets SET problems = problems + ?2, costly = costly + ?3"
-                       " WHERE row = (SELECT dataset FROM parts WHERE row = ?1)",
-                       part, &stmt, err));
+    HUB_TRY(hub_db_query(db,
+                         "UPDATE datasets SET problems = problems + ?2, costly = costly + ?3"
+                         " WHERE row = (SELECT dataset FROM parts WHERE row = ?1)",
+                         part, &stmt, err));
     hub_stmt_bind_int(stmt, 2, (int64_t)now.count - before.count);
     hub_stmt_bind_int(stmt, 3, (int64_t)now.costly - before.costly);
     return hub_stmt_run(stmt, err);
 }
 
-struct written {
+struct problem_writer {
     struct hub_json json;
     uint32_t left;
 };
@@ -182,7 +182,7 @@ static enum hub_status write_problem(void *user, const struct hub_problem *probl
 {
     static const struct hub_problem more = {
         {"more-problems", 13}, {"", 0}, {"further problems are not listed", 31}};
-    struct written *out = user;
+    struct problem_writer *out = user;
     (void)err;
     if (!out->left--)
         problem = &more;
@@ -200,8 +200,8 @@ static enum hub_status write_problem(void *user, const struct hub_problem *probl
 enum hub_status hub_dataset_problems(const struct hub_state *state, struct hub_buf *out,
                                      struct hub_error *err)
 {
-    struct written written = {hub_json_to(out, err), MAX_LISTED};
-    struct listing list = {state->catalog, state->db, 0, MAX_LISTED + 1, write_problem, &written};
+    struct problem_writer written = {hub_json_to(out, err), MAX_LISTED};
+    struct problem_query list = {state->catalog, state->db, 0, MAX_LISTED + 1, write_problem, &written};
     hub_json_array(&written.json);
     HUB_TRY(each_problem(&list, state->dataset->summary->row, err));
     hub_json_end_array(&written.json);

@@ -18,8 +18,8 @@ void hub_publication_dispose(struct hub_publication *p)
     free(p->fields);
     free(p->episodes);
     free(p->part_rows);
-    hub_said_dispose(&p->tasks);
-    hub_said_dispose(&p->cameras);
+    hub_text_set_dispose(&p->tasks);
+    hub_text_set_dispose(&p->cameras);
     free(p->broken_why);
     for (struct hub_retired *d = p->retired, *next; d; d = next) {
         next = d->next;
@@ -81,7 +81,7 @@ static enum hub_status turn_of(struct hub_publication *p, struct hub_turn *out, 
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     bool found;
     HUB_TRY(
-        hub_db_ask(p->db, "SELECT serial, fence, attempt FROM datasets WHERE row = ?", p->row, &stmt, err));
+        hub_db_query(p->db, "SELECT serial, fence, attempt FROM datasets WHERE row = ?", p->row, &stmt, err));
     HUB_TRY(hub_stmt_step(stmt, &found, err));
     *out = (struct hub_turn){.expect = (uint64_t)hub_stmt_int(stmt, 0),
                              .fence = (uint64_t)hub_stmt_int(stmt, 1),
@@ -157,7 +157,7 @@ static enum hub_status parts_of(struct hub_publication *p, int64_t **out, size_t
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf rows = HUB_BUF_INIT(64 * MIB);
     bool row;
-    HUB_TRY(hub_db_ask(p->db, "SELECT row FROM parts WHERE dataset = ?", p->row, &stmt, err));
+    HUB_TRY(hub_db_query(p->db, "SELECT row FROM parts WHERE dataset = ?", p->row, &stmt, err));
     for (;;) {
         HUB_TRY(hub_stmt_step(stmt, &row, err));
         if (!row)
@@ -400,8 +400,8 @@ static enum hub_status find_side(struct hub_catalog *catalog, uint32_t root, con
     bool found;
     HUB_TRY(find_row(catalog, root, id, &dataset, NULL));
     HUB_TRY(hub_part_find(catalog->index, dataset, part, signature, &row, NULL));
-    HUB_TRY(hub_db_ask(catalog->index, "SELECT side, side_stamp, blobs FROM parts WHERE row = ?", row, &stmt,
-                       NULL));
+    HUB_TRY(hub_db_query(catalog->index, "SELECT side, side_stamp, blobs FROM parts WHERE row = ?", row,
+                         &stmt, NULL));
     HUB_TRY(hub_stmt_step(stmt, &found, NULL));
     if (!found || !hub_blobs_whole(catalog->index, row, hub_stmt_int(stmt, 2)))
         return HUB_NOT_FOUND;

@@ -7,12 +7,13 @@
 
 /** Some texts, each once, sorted; the first HUB_MAX_SAID of them. */
 enum { HUB_MAX_SAID = 256 };
-struct hub_said {
+struct hub_text_set {
     char *items[HUB_MAX_SAID];
     uint32_t count;
 };
-HUB_MUST_USE enum hub_status hub_said_add(struct hub_said *said, const char *text, struct hub_error *err);
-void hub_said_dispose(struct hub_said *said);
+HUB_MUST_USE enum hub_status hub_text_set_add(struct hub_text_set *said, const char *text,
+                                              struct hub_error *err);
+void hub_text_set_dispose(struct hub_text_set *said);
 
 struct hub_publication {
     struct hub_catalog *catalog;
@@ -29,12 +30,12 @@ struct hub_publication {
     struct hub_dataset_episode *episodes;
     uint32_t episode_count, episode_capacity;
     uint64_t steps;
-    struct hub_said tasks, cameras;  /* of the episodes */
-    struct hub_buf conflicts;        /* the problems that it met: see problems.c */
-    uint32_t problem_count;          /* in them */
-    uint32_t costly_count;           /* of these: see storage/model/problem.h */
-    struct hub_retired *retired;     /* side data of the parts that were deleted */
-    struct hub_summary_box *summary; /* as written, until it is in the list */
+    struct hub_text_set tasks, cameras; /* of the episodes */
+    struct hub_buf conflicts;           /* the problems that it met: see problems.c */
+    uint32_t problem_count;             /* in them */
+    uint32_t costly_count;              /* of these: see storage/model/problem.h */
+    struct hub_retired *retired;        /* side data of the parts that were deleted */
+    struct hub_summary_box *summary;    /* as written, until it is in the list */
 };
 
 /* ---- parts.c ---- */
@@ -92,9 +93,9 @@ HUB_MUST_USE enum hub_status hub_facts_write(struct hub_db *db, int64_t dataset,
 HUB_MUST_USE enum hub_status hub_fact_read(struct hub_catalog *catalog, struct hub_db *db, int64_t dataset,
                                            const char *key, struct hub_buf *out, struct hub_error *err);
 
-/** What sets are chosen by (storage/model/known.h), of the stored facts and the merged fields. */
-HUB_MUST_USE enum hub_status hub_known_read(struct hub_publication *p, struct hub_buf *out,
-                                            struct hub_error *err);
+/** What sets are chosen by (storage/model/facet.h), of the stored facts and the merged fields. */
+HUB_MUST_USE enum hub_status hub_facets_read(struct hub_publication *p, struct hub_buf *out,
+                                             struct hub_error *err);
 
 /* ---- merge.c ---- */
 

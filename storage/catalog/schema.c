@@ -29,7 +29,7 @@ static const char index_sql[] =
     " files INTEGER NOT NULL, modified_ns INTEGER NOT NULL, fence INTEGER NOT NULL DEFAULT 0,"
     " attempt INTEGER NOT NULL DEFAULT 0, problems INTEGER NOT NULL DEFAULT 0,"
     " costly INTEGER NOT NULL DEFAULT 0,"
-    /* see storage/model/known.h */
+    /* see storage/model/facet.h */
     " known TEXT NOT NULL DEFAULT '', UNIQUE (root, id)) STRICT;"
     "CREATE TABLE parts ("
     " row INTEGER PRIMARY KEY AUTOINCREMENT, dataset INTEGER NOT NULL, name TEXT NOT NULL, signature INTEGER "

@@ -90,9 +90,10 @@ enum hub_status hub_search_store(struct hub_publication *p, const struct hub_sea
     st = st ? st : add_words(&texts[KNOWN], words->known, err);
     st = st ? st : add_words(&texts[SAID], words->said, err);
     st = st ? st : add_fields(p, &texts[FIELDS], err);
-    st = st ? st
-            : hub_db_ask(p->db, "REPLACE INTO words (rowid, id, known, said, fields) VALUES (?, ?, ?, ?, ?)",
-                         p->row, &stmt, err);
+    st =
+        st ? st
+           : hub_db_query(p->db, "REPLACE INTO words (rowid, id, known, said, fields) VALUES (?, ?, ?, ?, ?)",
+                          p->row, &stmt, err);
     for (int i = 0; !st && i < COLUMNS; i++)
         hub_stmt_bind_view(stmt, i + 2, hub_buf_view(&texts[i]));
     st = st ? st : hub_stmt_run(stmt, err);
@@ -154,7 +155,7 @@ static struct hit *find_hit(const struct hits *hits, int64_t row)
 
 /* Where the words may stand, from the last rank to the first: each finds some of those that the one before it
  * found. */
-static const struct place {
+static const struct search_scope {
     const char *columns;
     bool whole;
 } places[] = {{"{id known said fields}", false}, {"{id known}", false}, {"{id}", false}, {"{id}", true}};

@@ -3,7 +3,7 @@
 #include "storage/catalog/search.h"
 
 #include "storage/ids/version.h"
-#include "storage/model/known.h"
+#include "storage/model/facet.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,7 +98,7 @@ static enum hub_status update_row(struct hub_publication *p, const struct texts 
         size += p->draft->files[i].stamp.size;
         newest = HUB_MAX(newest, p->draft->files[i].stamp.mtime_ns);
     }
-    HUB_TRY(hub_db_ask(
+    HUB_TRY(hub_db_query(
         p->db,
         "UPDATE datasets SET serial = ?, path = ?, format = ?, status = ?, reason = ?, "
         "era = ?, stated_version = ?,"
@@ -135,13 +135,13 @@ static enum hub_status store_words(struct hub_publication *p, const struct texts
     HUB_CLEANUP(hub_buf_dispose)
     struct hub_buf said = HUB_BUF_INIT(900 * MIB), known = HUB_BUF_INIT(64 * KIB);
     struct hub_view lines = hub_buf_view(&t->known), value;
-    enum hub_known kind;
+    enum hub_facet kind;
     HUB_TRY(hub_buf_add_text(&said, t->authors, err));
     HUB_TRY(hub_buf_add_text(&said, " ", err));
     HUB_TRY(hub_buf_add_text(&said, t->description, err));
     HUB_TRY(hub_buf_add_text(&known, p->draft->format, err));
-    while (hub_known_take(&lines, &kind, &value))
-        if (kind != HUB_KNOWN_AUTHOR && kind != HUB_KNOWN_ACTION_DIM)
+    while (hub_facet_take(&lines, &kind, &value))
+        if (kind != HUB_FACET_AUTHOR && kind != HUB_FACET_ACTION_DIM)
             HUB_TRY(hub_buf_addf(&known, err, " %.*s", (int)value.size, value.data));
     return hub_search_store(p, &(struct hub_search_words){.known = known.data, .said = said.data}, err);
 }
@@ -164,7 +164,7 @@ enum hub_status hub_summary_store(struct hub_publication *p, uint64_t serial, st
     if (p->problem_count)
         HUB_TRY(hub_blob_write(p->db, hub_dataset_owner(p->row), HUB_BLOB_CONFLICTS, "",
                                hub_buf_view(&p->conflicts), err));
-    HUB_TRY(hub_known_read(p, &t.known, err));
+    HUB_TRY(hub_facets_read(p, &t.known, err));
     HUB_TRY(store_words(p, &t, err));
     return update_row(p, &t, serial, err);
 }

@@ -33,7 +33,7 @@ struct hub_summary {
     /* JSON array of those; "[]" also where a library without a rule refuses it; or "" */
     const char *loadable_by;
     const char *authors;  /* JSON array */
-    const char *known;    /* lines: see storage/model/known.h */
+    const char *known;    /* lines: see storage/model/facet.h */
     const char *revision; /* 40 hex, "" while pending */
     uint32_t root;        /* number of the root it lies under */
     /* of its directory (or of the folder its files lie in) below the root; "" = the root itself */

@@ -64,7 +64,7 @@ HUB_MUST_USE enum hub_status hub_catalog_remove(struct hub_catalog *catalog, uin
  * and its side data are whole (so it need not be inspected). */
 bool hub_catalog_has_part(struct hub_catalog *catalog, uint32_t root, const char *id, const char *part,
                           uint64_t signature);
-/** Who is told the id of a dataset of which something in the index is damaged, so that its parts are looked
+/** Called with the id of a dataset of which something in the index is damaged, so that its parts are looked
  * at again; from any thread, and without a call back into the catalogue. NULL: nobody. */
 void hub_catalog_on_damage(struct hub_catalog *catalog, void (*on_damage)(void *user, const char *id),
                            void *user);

@@ -7,7 +7,7 @@
 
 #include <blosc.h>
 
-/* The library takes three blocks of memory; what it writes has none over 4 MiB, unless it was told to. */
+/* The library takes three blocks of memory; what it writes has none over 4 MiB, unless an option says so. */
 #define MAX_BLOCK (8 * MIB)
 
 enum hub_status hub_undo_blosc(struct hub_stage *stage, uint32_t param, uint8_t *out, size_t capacity,

@@ -1,5 +1,5 @@
 /**
- * Exact-length decoders over foreign bytes. Every function writes exactly the bytes it was told to expect or
+ * Exact-length decoders over foreign bytes. Every function writes exactly the expected number of bytes or
  * fails with HUB_CORRUPT; none reads past its input or allocates more than it says. Pure, safe from any
  * thread.
  */

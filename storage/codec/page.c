@@ -84,7 +84,7 @@ enum hub_status hub_page_levels(const struct hub_page_job *job, uint8_t *reps, u
 }
 
 /* A decoder of the value section, in order; which of its parts are in use depends on the encoding. */
-struct values {
+struct value_decoder {
     const struct hub_page_job *job;
     struct hub_cursor plain;          /* PLAIN values; the bytes of DELTA_LENGTH and DELTA_BYTE_ARRAY */
     struct hub_rle rle;               /* dictionary indices, booleans */
@@ -101,7 +101,7 @@ static enum hub_status short_page(struct hub_error *err)
     return hub_fail(err, HUB_CORRUPT, "page holds fewer values than it says");
 }
 
-static enum hub_status open_dictionary(struct values *v, const struct page_parts *parts,
+static enum hub_status open_dictionary(struct value_decoder *v, const struct page_parts *parts,
                                        struct hub_error *err)
 {
     const struct hub_page_job *job = v->job;
@@ -119,7 +119,7 @@ static enum hub_status open_dictionary(struct values *v, const struct page_parts
 
 /* A run of packed differences where `plain` stands, which then stands behind it. A page of nulls only may hold
  * nothing. */
-static enum hub_status open_delta(struct values *v, struct hub_delta *delta, struct hub_error *err)
+static enum hub_status open_delta(struct value_decoder *v, struct hub_delta *delta, struct hub_error *err)
 {
     if (v->plain.at == v->plain.end)
         return HUB_OK;
@@ -128,9 +128,9 @@ static enum hub_status open_delta(struct values *v, struct hub_delta *delta, str
 }
 
 static enum hub_status open_values(const struct hub_page_job *job, const struct page_parts *parts,
-                                   struct values *v, struct hub_error *err)
+                                   struct value_decoder *v, struct hub_error *err)
 {
-    *v = (struct values){.job = job, .width = physical_width(job->column)};
+    *v = (struct value_decoder){.job = job, .width = physical_width(job->column)};
     v->plain = (struct hub_cursor){parts->values, parts->end, false};
     if (!hub_encoding_suits(job->page->encoding, job->column->physical))
         return hub_fail(err, HUB_UNSUPPORTED, "page encoding %u of physical type %u", job->page->encoding,
@@ -174,7 +174,7 @@ static enum hub_status take_lengths(struct hub_delta *delta, uint64_t *out, uint
 
 /* The next value of DELTA_BYTE_ARRAY: the bytes it shares with the one before, and its own. `keep`: that one
  * stays where it is. */
-static enum hub_status build(struct values *v, uint64_t shared, uint64_t own, bool keep,
+static enum hub_status build(struct value_decoder *v, uint64_t shared, uint64_t own, bool keep,
                              struct hub_error *err)
 {
     uint8_t *const built = v->job->built;
@@ -197,7 +197,7 @@ static enum hub_status build(struct values *v, uint64_t shared, uint64_t own, bo
 
 /* The next `count` values of DELTA_BYTE_ARRAY, at most BATCH: to `views`, or each to `fixed` alone; both NULL:
  * they are skipped. */
-static enum hub_status take_built(struct values *v, struct hub_page_view *views, uint8_t *fixed,
+static enum hub_status take_built(struct value_decoder *v, struct hub_page_view *views, uint8_t *fixed,
                                   uint32_t count, struct hub_error *err)
 {
     uint64_t shared[BATCH], own[BATCH];
@@ -216,7 +216,7 @@ static enum hub_status take_built(struct values *v, struct hub_page_view *views,
     return HUB_OK;
 }
 
-static enum hub_status skip_lengths(struct values *v, uint32_t count, struct hub_error *err)
+static enum hub_status skip_lengths(struct value_decoder *v, uint32_t count, struct hub_error *err)
 {
     uint64_t lengths[BATCH], bytes = 0;
     HUB_TRY(take_lengths(&v->delta, lengths, count, err));
@@ -225,7 +225,7 @@ static enum hub_status skip_lengths(struct values *v, uint32_t count, struct hub
     return hub_cursor_skip(&v->plain, bytes) ? HUB_OK : short_page(err);
 }
 
-static enum hub_status skip_plain(struct values *v, uint32_t count, struct hub_error *err)
+static enum hub_status skip_plain(struct value_decoder *v, uint32_t count, struct hub_error *err)
 {
     if (v->job->column->physical == HUB_PHYS_BOOLEAN) {
         v->bit += count;
@@ -239,7 +239,7 @@ static enum hub_status skip_plain(struct values *v, uint32_t count, struct hub_e
 }
 
 /* At most BATCH. */
-static enum hub_status skip_values(struct values *v, uint32_t count, struct hub_error *err)
+static enum hub_status skip_values(struct value_decoder *v, uint32_t count, struct hub_error *err)
 {
     switch ((enum hub_page_encoding)v->job->page->encoding) {
     case HUB_ENC_PLAIN:
@@ -272,7 +272,8 @@ static void narrow(uint8_t *out, uint32_t size, const uint8_t *in, unsigned widt
         memcpy(out, in, size);
 }
 
-static enum hub_status plain_bits(struct values *v, uint8_t *out, uint32_t count, struct hub_error *err)
+static enum hub_status plain_bits(struct value_decoder *v, uint8_t *out, uint32_t count,
+                                  struct hub_error *err)
 {
     const uint64_t have = (uint64_t)hub_cursor_left(&v->plain) * 8;
     if (v->bit > have || count > have - v->bit)
@@ -282,7 +283,7 @@ static enum hub_status plain_bits(struct values *v, uint8_t *out, uint32_t count
     return HUB_OK;
 }
 
-static enum hub_status run_bits(struct values *v, uint8_t *out, uint32_t count, struct hub_error *err)
+static enum hub_status run_bits(struct value_decoder *v, uint8_t *out, uint32_t count, struct hub_error *err)
 {
     uint32_t bits[BATCH];
     HUB_TRY(hub_rle_take(&v->rle, bits, count, err));
@@ -291,7 +292,7 @@ static enum hub_status run_bits(struct values *v, uint8_t *out, uint32_t count, 
     return HUB_OK;
 }
 
-static enum hub_status take_indices(struct values *v, uint32_t *indices, uint32_t count,
+static enum hub_status take_indices(struct value_decoder *v, uint32_t *indices, uint32_t count,
                                     struct hub_error *err)
 {
     HUB_TRY(hub_rle_take(&v->rle, indices, count, err));
@@ -303,7 +304,8 @@ static enum hub_status take_indices(struct values *v, uint32_t *indices, uint32_
     return HUB_OK;
 }
 
-static enum hub_status from_dictionary(struct values *v, uint8_t *out, uint32_t count, struct hub_error *err)
+static enum hub_status from_dictionary(struct value_decoder *v, uint8_t *out, uint32_t count,
+                                       struct hub_error *err)
 {
     const uint8_t *words = v->job->dictionary_data;
     const uint32_t size = v->job->item_size;
@@ -322,7 +324,7 @@ static enum hub_status from_dictionary(struct values *v, uint8_t *out, uint32_t 
 }
 
 /* The low `size` bytes of `count` values, each byte from a stream of its own. */
-static enum hub_status from_streams(struct values *v, uint8_t *out, uint32_t size, uint32_t count,
+static enum hub_status from_streams(struct value_decoder *v, uint8_t *out, uint32_t size, uint32_t count,
                                     struct hub_error *err)
 {
     if (v->next > v->stream || count > v->stream - v->next)
@@ -336,7 +338,8 @@ static enum hub_status from_streams(struct values *v, uint8_t *out, uint32_t siz
     return HUB_OK;
 }
 
-static enum hub_status from_delta(struct values *v, uint8_t *out, uint32_t count, struct hub_error *err)
+static enum hub_status from_delta(struct value_decoder *v, uint8_t *out, uint32_t count,
+                                  struct hub_error *err)
 {
     uint64_t numbers[BATCH];
     HUB_TRY(hub_delta_take(&v->delta, numbers, count, err));
@@ -344,7 +347,8 @@ static enum hub_status from_delta(struct values *v, uint8_t *out, uint32_t count
     return HUB_OK;
 }
 
-static enum hub_status from_plain(struct values *v, uint8_t *out, uint32_t count, struct hub_error *err)
+static enum hub_status from_plain(struct value_decoder *v, uint8_t *out, uint32_t count,
+                                  struct hub_error *err)
 {
     if (v->job->column->physical == HUB_PHYS_BOOLEAN)
         return plain_bits(v, out, count, err);
@@ -356,7 +360,8 @@ static enum hub_status from_plain(struct values *v, uint8_t *out, uint32_t count
 }
 
 /* `count` present values, at most BATCH, one after another. */
-static enum hub_status take_fixed(struct values *v, uint8_t *out, uint32_t count, struct hub_error *err)
+static enum hub_status take_fixed(struct value_decoder *v, uint8_t *out, uint32_t count,
+                                  struct hub_error *err)
 {
     switch ((enum hub_page_encoding)v->job->page->encoding) {
     case HUB_ENC_PLAIN:
@@ -377,7 +382,7 @@ static enum hub_status take_fixed(struct values *v, uint8_t *out, uint32_t count
     return from_dictionary(v, out, count, err);
 }
 
-static enum hub_status dictionary_views(struct values *v, struct hub_page_view *out, uint32_t count,
+static enum hub_status dictionary_views(struct value_decoder *v, struct hub_page_view *out, uint32_t count,
                                         struct hub_error *err)
 {
     uint32_t at[BATCH];
@@ -389,7 +394,7 @@ static enum hub_status dictionary_views(struct values *v, struct hub_page_view *
 }
 
 /* Values that lie in the page, their lengths before each, apart, or all the same. */
-static enum hub_status page_views(struct values *v, struct hub_page_view *out, uint32_t count,
+static enum hub_status page_views(struct value_decoder *v, struct hub_page_view *out, uint32_t count,
                                   struct hub_error *err)
 {
     const bool apart = v->job->page->encoding == HUB_ENC_DELTA_LENGTH;
@@ -408,7 +413,7 @@ static enum hub_status page_views(struct values *v, struct hub_page_view *out, u
     return HUB_OK;
 }
 
-static enum hub_status stream_views(struct values *v, struct hub_page_view *out, uint32_t count,
+static enum hub_status stream_views(struct value_decoder *v, struct hub_page_view *out, uint32_t count,
                                     struct hub_error *err)
 {
     const uint64_t bytes = (uint64_t)count * v->width;
@@ -420,7 +425,7 @@ static enum hub_status stream_views(struct values *v, struct hub_page_view *out,
     return HUB_OK;
 }
 
-static enum hub_status take_views(struct values *v, struct hub_page_view *out, uint32_t count,
+static enum hub_status take_views(struct value_decoder *v, struct hub_page_view *out, uint32_t count,
                                   struct hub_error *err)
 {
     if (hub_encoding_in_dictionary(v->job->page->encoding))
@@ -478,7 +483,7 @@ static enum hub_status take_levels(struct hub_rle *levels, unsigned max_def, uin
     return HUB_OK;
 }
 
-static enum hub_status decode(const struct hub_page_job *job, struct values *v, struct hub_rle *levels,
+static enum hub_status decode(const struct hub_page_job *job, struct value_decoder *v, struct hub_rle *levels,
                               uint8_t *out, struct hub_page_view *views, uint8_t *valid,
                               struct hub_error *err)
 {
@@ -524,7 +529,8 @@ enum hub_status hub_page_index(const struct hub_page *dictionary, const uint8_t 
 }
 
 /* Lengths of the next `count` present values, at most BATCH. */
-static enum hub_status value_lengths(struct values *v, uint64_t *out, uint32_t count, struct hub_error *err)
+static enum hub_status value_lengths(struct value_decoder *v, uint64_t *out, uint32_t count,
+                                     struct hub_error *err)
 {
     struct hub_page_view views[BATCH];
     if (v->job->page->encoding == HUB_ENC_DELTA_BYTES) {
@@ -545,7 +551,7 @@ enum hub_status hub_page_total(const struct hub_page_job *job, uint64_t *bytes, 
                                struct hub_error *err)
 {
     struct page_parts parts = {0};
-    struct values v;
+    struct value_decoder v;
     uint64_t lengths[BATCH];
     uint32_t present[BATCH], taken;
     if (job->column->physical != HUB_PHYS_BYTE_ARRAY)
@@ -581,7 +587,7 @@ enum hub_status hub_page_values(const struct hub_page_job *job, void *out, struc
                                 uint8_t *valid, struct hub_error *err)
 {
     struct page_parts parts = {0};
-    struct values v;
+    struct value_decoder v;
     if (job->skip > job->page->values || job->count > job->page->values - job->skip)
         return hub_fail(err, HUB_OUT_OF_RANGE, "values %u + %u of a page of %u", job->skip, job->count,
                         job->page->values);

@@ -10,7 +10,7 @@ struct hub_rle hub_rle_of(const void *data, size_t size, unsigned width)
     return (struct hub_rle){.at = data, .end = (const uint8_t *)data + size, .width = width};
 }
 
-/* A run that cannot be read leaves the reader where it was, for whoever asks next to be told. */
+/* A run that cannot be read leaves the reader where it was, so that the next call fails too. */
 static enum hub_status next_run(struct hub_rle *rle, struct hub_error *err)
 {
     struct hub_cursor c = {rle->at, rle->end, false};

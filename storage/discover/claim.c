@@ -14,7 +14,7 @@
 
 /* One entry of what the drivers see: `of` is its number in the directory's own listing, HUB_NONE for those
  * inside its folders that are looked into, which are claimed with their directory or not at all. */
-struct asked {
+struct claim_entry {
     struct hub_job_file file;
     uint32_t of;
 };
@@ -25,7 +25,7 @@ struct hub_question {
     const struct hub_format_table *formats;
     uint32_t root;
     char *path;
-    struct asked *entries;
+    struct claim_entry *entries;
     uint32_t count, capacity;
     uint32_t own; /* entries of the directory itself */
     uint64_t signature;
@@ -73,7 +73,7 @@ static enum hub_status add(struct hub_question *q, const char *prefix, const str
     char *path = hub_path_join(prefix, entry->name);
     HUB_TRY(hub_allocated(path, err));
     q->entries[q->count++] =
-        (struct asked){{path, entry->directory ? 0 : entry->stamp.size, entry->directory}, of};
+        (struct claim_entry){{path, entry->directory ? 0 : entry->stamp.size, entry->directory}, of};
     q->signature = hub_hash(q->signature, path, strlen(path) + 1);
     if (!entry->directory) {
         q->signature = mix_uint(q->signature, entry->stamp.size);
@@ -96,7 +96,7 @@ static enum hub_status fill(struct hub_question *q, const struct hub_listing *li
 {
     q->signature = hub_hash(HUB_HASH_START, q->discovery->drivers, strlen(q->discovery->drivers) + 1);
     struct hub_walk walk = *q->discovery->walk;
-    walk.opened = NULL; /* it is told when they are entered, or their files collected */
+    walk.opened = NULL; /* it is reported when they are entered, or their files collected */
     HUB_TRY(add_all(q, "", listing, err));
     q->own = q->count;
     for (uint32_t i = 0; i < listing->count; i++) {
@@ -146,12 +146,12 @@ static bool may_be_wanted(const struct hub_format_table *formats, const struct h
 /* ---- asking ---- */
 
 /* Several questions as one job: entry `first[i] + k` of the job is entry k of question i. */
-struct batch {
+struct claim_batch {
     struct hub_question *const *questions;
     uint32_t *first, count;
 };
 
-static struct hub_question *question_of(const struct batch *b, uint32_t number, uint32_t *entry)
+static struct hub_question *question_of(const struct claim_batch *b, uint32_t number, uint32_t *entry)
 {
     const uint32_t next = number + 1;
     const uint32_t at = hub_lower_bound(&next, b->first, b->count, sizeof *b->first, hub_by_u32) - 1;
@@ -211,7 +211,7 @@ static enum hub_status copy_bids(const struct hub_question *q, uint32_t first,
     return HUB_OK;
 }
 
-static enum hub_status share_out(const struct batch *b, const struct hub_findings *found,
+static enum hub_status share_out(const struct claim_batch *b, const struct hub_findings *found,
                                  struct hub_bids *bids, struct hub_error *err)
 {
     uint32_t at = 0;
@@ -224,7 +224,7 @@ static enum hub_status share_out(const struct batch *b, const struct hub_finding
     return HUB_OK;
 }
 
-static enum hub_status run(struct batch *b, struct hub_job_file *files, uint32_t file_count,
+static enum hub_status run(struct claim_batch *b, struct hub_job_file *files, uint32_t file_count,
                            struct hub_bids *bids, struct hub_error *err)
 {
     struct hub_findings found = {0};
@@ -365,7 +365,7 @@ enum hub_status hub_questions_ask(struct hub_question *const *questions, uint32_
         entries += questions[i]->count;
     HUB_CLEANUP(hub_freep) struct hub_job_file *files = malloc((entries + 1) * sizeof *files);
     HUB_CLEANUP(hub_freep) uint32_t *first = malloc((count + (size_t)1) * sizeof *first);
-    struct batch b = {questions, first, count};
+    struct claim_batch b = {questions, first, count};
     if (!files || !first || entries > UINT32_MAX)
         return hub_no_memory(err);
     uint32_t n = 0;
@@ -386,8 +386,9 @@ enum hub_status hub_questions_ask(struct hub_question *const *questions, uint32_
     return st;
 }
 
-enum hub_status hub_claim_ask(const struct hub_discovery *discovery, uint32_t root, const char *path,
-                              const struct hub_listing *listing, struct hub_bids *out, struct hub_error *err)
+enum hub_status hub_claim_request(const struct hub_discovery *discovery, uint32_t root, const char *path,
+                                  const struct hub_listing *listing, struct hub_bids *out,
+                                  struct hub_error *err)
 {
     struct hub_question *question = NULL;
     HUB_TRY(hub_question_make(discovery, root, path, listing, &question, out, err));
@@ -396,9 +397,9 @@ enum hub_status hub_claim_ask(const struct hub_discovery *discovery, uint32_t ro
     return st;
 }
 
-enum hub_status hub_claim_ask_files(const struct hub_discovery *discovery, uint32_t root, const char *path,
-                                    const struct hub_listing *listing, struct hub_bids *out,
-                                    struct hub_error *err)
+enum hub_status hub_claim_request_files(const struct hub_discovery *discovery, uint32_t root,
+                                        const char *path, const struct hub_listing *listing,
+                                        struct hub_bids *out, struct hub_error *err)
 {
     const struct hub_question of = {
         .discovery = discovery, .root = root, .path = (char *)path, .files_only = true};

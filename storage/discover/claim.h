@@ -30,13 +30,13 @@ HUB_MUST_USE enum hub_status hub_questions_ask(struct hub_question *const *quest
                                                struct hub_bids *bids, struct hub_error *err);
 
 /** All of that for one directory. */
-HUB_MUST_USE enum hub_status hub_claim_ask(const struct hub_discovery *discovery, uint32_t root,
-                                           const char *path, const struct hub_listing *listing,
-                                           struct hub_bids *out, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_claim_request(const struct hub_discovery *discovery, uint32_t root,
+                                               const char *path, const struct hub_listing *listing,
+                                               struct hub_bids *out, struct hub_error *err);
 /** The same of one that was claimed, and then declined: the bids are on its files alone. */
-HUB_MUST_USE enum hub_status hub_claim_ask_files(const struct hub_discovery *discovery, uint32_t root,
-                                                 const char *path, const struct hub_listing *listing,
-                                                 struct hub_bids *out, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_claim_request_files(const struct hub_discovery *discovery, uint32_t root,
+                                                     const char *path, const struct hub_listing *listing,
+                                                     struct hub_bids *out, struct hub_error *err);
 void hub_bids_dispose(struct hub_bids *bids);
 
 /** What is remembered of a directory, by `what`: "" its bids, HUB_CLAIM_DECLINED what its bidders declined. */

@@ -22,14 +22,14 @@ static uint64_t signature_of(const struct hub_discovery *d, const struct hub_fou
 
 /* ---- the plan ---- */
 
-struct asking {
+struct claim_check {
     const struct hub_discovery *discovery;
     const struct hub_found_dataset *claim;
 };
 
 static enum hub_status open_file(void *user, uint32_t number, int *fd, struct hub_error *err)
 {
-    const struct asking *a = user;
+    const struct claim_check *a = user;
     HUB_CLEANUP(hub_freep) char *path = hub_path_join(a->claim->path, a->claim->files->files[number].path);
     HUB_TRY(hub_allocated(path, err));
     return hub_roots_open(a->discovery->walk->roots, a->claim->root, path, O_RDONLY, fd, err);
@@ -41,7 +41,7 @@ static enum hub_status ask_plan(const struct hub_discovery *d, const struct hub_
     const struct hub_fileset *files = claim->files;
     HUB_CLEANUP(hub_freep)
     struct hub_job_file *job_files = calloc(files->count + (size_t)1, sizeof *job_files);
-    struct asking asking = {d, claim};
+    struct claim_check asking = {d, claim};
     struct hub_findings found = {0};
     const char *format;
     HUB_CLEANUP(hub_freep)

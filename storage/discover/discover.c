@@ -1,6 +1,7 @@
 /* The walk: directories wait in a queue, several threads list them; those with a name that somebody looks for
  * wait until one child is asked about many. Claimed ones are handed out at once; what nobody claimed is
- * decided at the end (loose.c). Each directory is entered once, by its own name: links wait until all else
+ * decided at the end (unclaimed.c). Each directory is entered once, by its own name: links wait until all
+ * else
  * was. */
 #include "storage/discover/discover.h"
 
@@ -373,7 +374,7 @@ static enum hub_status apply_bids(struct hub_walking *w, struct hub_node *node, 
         return HUB_OK;
     struct hub_error why = {0};
     const enum hub_status st =
-        hub_claim_ask_files(w->discovery, node->root, node->path, listing, &on_files, &why);
+        hub_claim_request_files(w->discovery, node->root, node->path, listing, &on_files, &why);
     if (nobody_to_ask(st) || is_transient(st))
         return hub_fail(err, st, "%s", why.detail);
     pthread_mutex_lock(&w->lock);

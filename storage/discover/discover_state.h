@@ -1,4 +1,4 @@
-/** The inside of a discovery: shared by discover.c, hf_repo.c, handout.c and loose.c only. */
+/** The inside of a discovery: shared by discover.c, hf_repo.c, report.c and unclaimed.c only. */
 #ifndef HUB_DISCOVER_DISCOVER_STATE_H
 #define HUB_DISCOVER_DISCOVER_STATE_H
 
@@ -82,7 +82,7 @@ HUB_MUST_USE enum hub_status hub_walking_enter_repo(struct hub_walking *w, struc
                                                     const struct hub_entry *e, bool *entered,
                                                     struct hub_error *err);
 
-/* ---- handout.c ---- */
+/* ---- report.c ---- */
 
 /** HUB_CANCELLED when the callback failed: the walk's own status says why. */
 HUB_MUST_USE enum hub_status hub_walking_hand_out(struct hub_walking *w, const struct hub_finding *finding,
@@ -93,7 +93,7 @@ void hub_walking_fail(struct hub_walking *w, enum hub_status st, const struct hu
 HUB_MUST_USE enum hub_status hub_walking_root_name(const struct hub_listing *listing, struct hub_buf *out,
                                                    struct hub_error *err);
 
-/* ---- loose.c ---- */
+/* ---- unclaimed.c ---- */
 
 /** When the walk of a root has ended: hand out what nobody claimed. */
 HUB_MUST_USE enum hub_status hub_walking_hand_out_loose(struct hub_walking *w, struct hub_error *err);

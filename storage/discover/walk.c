@@ -50,7 +50,7 @@ static enum hub_status follow_link(const struct hub_walk *walk, uint32_t root, c
 
 /* Names of directories and regular files are put one after another into `names`; the entries point there at
  * the end. */
-struct reading {
+struct directory_reader {
     const struct hub_walk *walk;
     uint32_t root;
     const char *path;
@@ -79,7 +79,8 @@ uint64_t hub_entry_newest_ns(const struct hub_entry *entry)
     return HUB_MAX(past(entry->stamp.mtime_ns, now_ns), past(entry->ctime_ns, now_ns));
 }
 
-static enum hub_status read_entry(struct reading *r, int fd, const struct dirent *d, struct hub_error *err)
+static enum hub_status read_entry(struct directory_reader *r, int fd, const struct dirent *d,
+                                  struct hub_error *err)
 {
     struct stat st;
     if (hub_name_hidden(hub_view_of(d->d_name)) || fstatat(fd, d->d_name, &st, AT_SYMLINK_NOFOLLOW))
@@ -113,7 +114,7 @@ const struct hub_entry *hub_listing_find(const struct hub_listing *listing, cons
                : NULL;
 }
 
-static enum hub_status read_all(struct reading *r, DIR *dir, struct hub_error *err)
+static enum hub_status read_all(struct directory_reader *r, DIR *dir, struct hub_error *err)
 {
     const struct dirent *d;
     struct stat st;
@@ -145,14 +146,14 @@ static enum hub_status read_all(struct reading *r, DIR *dir, struct hub_error *e
 enum hub_status hub_walk_list(const struct hub_walk *walk, uint32_t root, const char *path,
                               struct hub_listing *out, struct hub_error *err)
 {
-    struct reading r = {walk,
-                        root,
-                        path,
-                        out,
-                        HUB_BUF_INIT(MAX_NAMES_BYTES),
-                        HUB_BUF_INIT(MAX_NAMES_BYTES),
-                        HUB_BUF_INIT(MAX_NAMES_BYTES),
-                        HUB_BUF_INIT(MAX_NAMES_BYTES)};
+    struct directory_reader r = {walk,
+                                 root,
+                                 path,
+                                 out,
+                                 HUB_BUF_INIT(MAX_NAMES_BYTES),
+                                 HUB_BUF_INIT(MAX_NAMES_BYTES),
+                                 HUB_BUF_INIT(MAX_NAMES_BYTES),
+                                 HUB_BUF_INIT(MAX_NAMES_BYTES)};
     int fd = -1;
     *out = (struct hub_listing){0};
     HUB_TRY(hub_roots_open(walk->roots, root, path, O_RDONLY | O_DIRECTORY, &fd, err));

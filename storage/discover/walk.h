@@ -19,7 +19,7 @@ struct hub_walk {
     const struct hub_roots *roots;
     uint64_t max_directories; /* of one dataset, and in one sweep of one root; HUB_MAX_DIRECTORIES */
     const atomic_bool *stop;  /* may be NULL; set: whatever goes on ends as HUB_CANCELLED */
-    /* may be NULL; told of each directory before it is read, from any thread */
+    /* may be NULL; called for each directory before it is read, from any thread */
     void (*opened)(void *user, int fd);
     void *user;
 };

@@ -162,13 +162,13 @@ static enum hub_status begin(const struct hub_block_table *table, struct hub_buf
 /* ---- batches ---- */
 
 /* A batch whose body is being written: its nodes and buffers were set aside in the message. */
-struct batch {
+struct arrow_batch {
     struct hub_flatbuffer f;
     size_t node, buffer; /* the next ones, in `out` */
     size_t body;         /* where it begins */
 };
 
-static void add_node(struct batch *b, uint64_t length, uint64_t nulls)
+static void add_node(struct arrow_batch *b, uint64_t length, uint64_t nulls)
 {
     hub_flatbuffer_patch(&b->f, b->node, length, 8);
     hub_flatbuffer_patch(&b->f, b->node + 8, nulls, 8);
@@ -176,7 +176,7 @@ static void add_node(struct batch *b, uint64_t length, uint64_t nulls)
 }
 
 /* What was written since `from` is a buffer. */
-static void end_buffer(struct batch *b, size_t from)
+static void end_buffer(struct arrow_batch *b, size_t from)
 {
     hub_flatbuffer_patch(&b->f, b->buffer, from - b->body, 8);
     hub_flatbuffer_patch(&b->f, b->buffer + 8, hub_flatbuffer_here(&b->f) - from, 8);
@@ -185,7 +185,7 @@ static void end_buffer(struct batch *b, size_t from)
 }
 
 /* A bit a value, from a byte each. */
-static void put_bits(struct batch *b, const uint8_t *bytes, uint64_t count)
+static void put_bits(struct arrow_batch *b, const uint8_t *bytes, uint64_t count)
 {
     const size_t from = hub_flatbuffer_here(&b->f), size = (size_t)(count + 7) / 8;
     if (!b->f.status)
@@ -201,7 +201,7 @@ static void put_bits(struct batch *b, const uint8_t *bytes, uint64_t count)
 }
 
 /* The validity of `count` elements, a byte each `stride` bytes apart (NULL: all are there); and the node. */
-static void put_validity(struct batch *b, const uint8_t *valid, uint64_t count)
+static void put_validity(struct arrow_batch *b, const uint8_t *valid, uint64_t count)
 {
     uint64_t nulls = 0;
     for (uint64_t i = 0; valid && i < count; i++)
@@ -214,7 +214,8 @@ static void put_validity(struct batch *b, const uint8_t *valid, uint64_t count)
 }
 
 /* The offsets of items of text or bytes, and these. */
-static void put_items(struct batch *b, const struct hub_rows *rows, enum hub_field_type type, uint64_t count)
+static void put_items(struct arrow_batch *b, const struct hub_rows *rows, enum hub_field_type type,
+                      uint64_t count)
 {
     struct hub_buf *out = b->f.out;
     const size_t offsets = hub_flatbuffer_here(&b->f);
@@ -234,7 +235,7 @@ static void put_items(struct batch *b, const struct hub_rows *rows, enum hub_fie
     end_buffer(b, from);
 }
 
-static void put_numbers(struct batch *b, const struct chain *chain, const struct hub_rows *rows,
+static void put_numbers(struct arrow_batch *b, const struct chain *chain, const struct hub_rows *rows,
                         uint64_t count)
 {
     const size_t from = hub_flatbuffer_here(&b->f);
@@ -247,7 +248,7 @@ static void put_numbers(struct batch *b, const struct chain *chain, const struct
 }
 
 /* Offsets of a sequence's numbers, and how many there are. */
-static uint64_t put_sequence(struct batch *b, const struct chain *chain, const struct hub_rows *rows,
+static uint64_t put_sequence(struct arrow_batch *b, const struct chain *chain, const struct hub_rows *rows,
                              uint64_t count)
 {
     const size_t from = hub_flatbuffer_here(&b->f);
@@ -258,8 +259,8 @@ static uint64_t put_sequence(struct batch *b, const struct chain *chain, const s
     return rows->offsets[count] / unit;
 }
 
-static void put_column(struct batch *b, const struct hub_block_column *column, const struct chain *chain,
-                       struct hub_rows *rows)
+static void put_column(struct arrow_batch *b, const struct hub_block_column *column,
+                       const struct chain *chain, struct hub_rows *rows)
 {
     uint64_t count = column->windowed ? rows->windows : rows->rows;
     const uint8_t *valid = rows->valid;
@@ -297,7 +298,7 @@ static enum hub_status add_rows(const struct hub_block_table *table, struct hub_
                                 struct hub_buf *out, struct hub_error *err)
 {
     struct hub_flatbuffer_slot message[4], fields[3] = {{.size = 8, .value = rows}, {.size = 4}, {.size = 4}};
-    struct batch b = {.f = begin_message(out, message, HEADER_BATCH, err)};
+    struct arrow_batch b = {.f = begin_message(out, message, HEADER_BATCH, err)};
     uint32_t nodes = 0, buffers = 0;
     for (uint32_t i = 0; i < table->count; i++) {
         const struct chain chain = chain_of(&table->columns[i]);

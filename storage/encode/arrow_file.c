@@ -10,7 +10,7 @@
 enum { MAGIC_BYTES = 6, LENGTH_BYTES = 4, PREFIX_BYTES = 8 /* of a message, before its flatbuffer */ };
 
 /* A Block of the footer (File.fbs). */
-struct place {
+struct footer_block {
     int64_t offset;
     int32_t message_bytes; /* up to its body */
     int32_t padding;
@@ -38,9 +38,9 @@ static enum hub_status add_rows(const struct hub_block_table *table, struct hub_
     HUB_TRY(hub_arrow_stream.rows(table, columns, rows, out, err));
     const size_t size = out->size - from;
     memcpy(&flatbuffer, out->data + from + PREFIX_BYTES - LENGTH_BYTES, sizeof flatbuffer);
-    const struct place place = {.offset = (int64_t)trail->written,
-                                .message_bytes = (int32_t)(PREFIX_BYTES + flatbuffer),
-                                .body_bytes = (int64_t)(size - PREFIX_BYTES - flatbuffer)};
+    const struct footer_block place = {.offset = (int64_t)trail->written,
+                                       .message_bytes = (int32_t)(PREFIX_BYTES + flatbuffer),
+                                       .body_bytes = (int64_t)(size - PREFIX_BYTES - flatbuffer)};
     trail->written += size;
     return hub_buf_add(&trail->blocks, &place, sizeof place, err);
 }
@@ -55,7 +55,7 @@ static enum hub_status put_footer(const struct hub_block_table *table, struct hu
     hub_flatbuffer_u32(&f, 0);
     hub_flatbuffer_table(&f, slots, 4, f.base);
     hub_arrow_schema(&f, table, slots[1].at);
-    hub_flatbuffer_vector(&f, slots[3].at, (uint32_t)(blocks->size / sizeof(struct place)), 8);
+    hub_flatbuffer_vector(&f, slots[3].at, (uint32_t)(blocks->size / sizeof(struct footer_block)), 8);
     hub_flatbuffer_put(&f, blocks->data, blocks->size);
     hub_flatbuffer_align(&f, 8, 0);
     const uint32_t size = (uint32_t)(hub_flatbuffer_here(&f) - f.base);

@@ -105,39 +105,43 @@ HUB_MUST_USE enum hub_status hub_png_row(const struct hub_rows *rows, struct hub
 
 /** A stored (uncompressed) ZIP, zip64 where needed, members one after another; deterministic (fixed time
  * stamp). */
-struct hub_npz;
-HUB_MUST_USE enum hub_status hub_npz_begin(struct hub_buf *out, struct hub_npz **npz, struct hub_error *err);
+struct hub_npz_writer;
+HUB_MUST_USE enum hub_status hub_npz_writer_begin(struct hub_buf *out, struct hub_npz_writer **npz,
+                                                  struct hub_error *err);
 /** `name` without ".npy"; '/' stays. `npy` is a whole .npy. */
-HUB_MUST_USE enum hub_status hub_npz_add(struct hub_npz *npz, const char *name, struct hub_view npy,
-                                         struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_npz_writer_add(struct hub_npz_writer *npz, const char *name,
+                                                struct hub_view npy, struct hub_error *err);
 /**
- * A member of numbers whose rows are written straight into place: `bytes` of them into *room, before hub_npz_end_rows,
+ * A member of numbers whose rows are written straight into place: `bytes` of them into *room, before
+ * hub_npz_writer_end_rows,
  * which comes before anything else is added.
  * @param shape  the rows as they will be, without their data
  * @param[out] room  address of a pointer of any type
  */
-HUB_MUST_USE enum hub_status hub_npz_begin_rows(struct hub_npz *npz, const char *name,
-                                                const struct hub_rows *shape, uint64_t bytes, void *room,
-                                                struct hub_error *err);
-void hub_npz_end_rows(struct hub_npz *npz);
-HUB_MUST_USE enum hub_status hub_npz_end(struct hub_npz *npz, struct hub_error *err); /* frees it */
-void hub_npz_free(struct hub_npz *npz);
+HUB_MUST_USE enum hub_status hub_npz_writer_begin_rows(struct hub_npz_writer *npz, const char *name,
+                                                       const struct hub_rows *shape, uint64_t bytes,
+                                                       void *room, struct hub_error *err);
+void hub_npz_writer_end_rows(struct hub_npz_writer *npz);
+HUB_MUST_USE enum hub_status hub_npz_writer_end(struct hub_npz_writer *npz,
+                                                struct hub_error *err); /* frees it */
+void hub_npz_writer_free(struct hub_npz_writer *npz);
 
 /* One that is sent while it is made, in stretches: its members tell their checksum behind them. */
 
 /** It goes on in this buffer, behind what is there; before it is ended or another buffer has its turn, it pauses. */
-void hub_npz_resume(struct hub_npz *npz, struct hub_buf *out);
-void hub_npz_pause(struct hub_npz *npz);
+void hub_npz_writer_resume(struct hub_npz_writer *npz, struct hub_buf *out);
+void hub_npz_writer_pause(struct hub_npz_writer *npz);
 /** Bytes of it so far; paused or not. */
-uint64_t hub_npz_at(const struct hub_npz *npz);
-/** A member of so many bytes follows, which are added to the buffer and told by hub_npz_take, or hub_npz_skip: not
+uint64_t hub_npz_writer_at(const struct hub_npz_writer *npz);
+/** A member of so many bytes follows, which are added to the buffer and announced by hub_npz_writer_take, or
+ * hub_npz_writer_skip: not
  * written, where only the length of all of it is asked for. */
-HUB_MUST_USE enum hub_status hub_npz_open_member(struct hub_npz *npz, const char *name, uint64_t size,
-                                                 struct hub_error *err);
-void hub_npz_take(struct hub_npz *npz, const void *data, size_t size);
-void hub_npz_skip(struct hub_npz *npz, uint64_t size);
-HUB_MUST_USE enum hub_status hub_npz_close_member(struct hub_npz *npz, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_npz_writer_open_member(struct hub_npz_writer *npz, const char *name,
+                                                        uint64_t size, struct hub_error *err);
+void hub_npz_writer_take(struct hub_npz_writer *npz, const void *data, size_t size);
+void hub_npz_writer_skip(struct hub_npz_writer *npz, uint64_t size);
+HUB_MUST_USE enum hub_status hub_npz_writer_close_member(struct hub_npz_writer *npz, struct hub_error *err);
 /** The directory; afterwards it is only freed. */
-HUB_MUST_USE enum hub_status hub_npz_finish(struct hub_npz *npz, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_npz_writer_finish(struct hub_npz_writer *npz, struct hub_error *err);
 
 #endif

@@ -13,7 +13,7 @@ enum {
     MAX_VALUES = 5000000,                  /* of one answer */
 };
 
-struct writer {
+struct json_writer {
     const struct hub_rows *rows;
     struct hub_variant item; /* what numbers are */
     enum hub_field_type type;
@@ -25,7 +25,7 @@ struct writer {
     char stage[STAGE_BYTES];
 };
 
-static enum hub_status flush(struct writer *w)
+static enum hub_status flush(struct json_writer *w)
 {
     const size_t n = w->staged;
     w->staged = 0;
@@ -33,29 +33,29 @@ static enum hub_status flush(struct writer *w)
 }
 
 /* Make sure that one more item fits the stage. */
-static inline enum hub_status room(struct writer *w)
+static inline enum hub_status room(struct json_writer *w)
 {
     return w->staged + ITEM_CHARS > STAGE_BYTES ? flush(w) : HUB_OK;
 }
 
-static inline void put_char(struct writer *w, char c)
+static inline void put_char(struct json_writer *w, char c)
 {
     w->stage[w->staged++] = c;
 }
 
-static inline void put_text(struct writer *w, const char *text, size_t size)
+static inline void put_text(struct json_writer *w, const char *text, size_t size)
 {
     memcpy(w->stage + w->staged, text, size);
     w->staged += size;
 }
 
-static inline void put_number(struct writer *w, const uint8_t *item)
+static inline void put_number(struct json_writer *w, const uint8_t *item)
 {
     w->staged += hub_digits(&w->digits, &w->item, item, w->stage + w->staged);
 }
 
 /* The text of padded JSON ends at its first NUL; an empty one is null, a malformed one null and counted. */
-static enum hub_status put_json(struct writer *w, struct hub_view text)
+static enum hub_status put_json(struct json_writer *w, struct hub_view text)
 {
     const char *end = text.size ? memchr(text.data, '\0', text.size) : NULL;
     if (end)
@@ -70,7 +70,7 @@ static enum hub_status put_json(struct writer *w, struct hub_view text)
     return hub_buf_add(w->out, "null", 4, w->err);
 }
 
-static enum hub_status put_base64(struct writer *w, struct hub_view bytes)
+static enum hub_status put_base64(struct json_writer *w, struct hub_view bytes)
 {
     HUB_TRY(hub_buf_add(w->out, "\"", 1, w->err));
     HUB_TRY(hub_base64_encode(bytes, w->out, w->err));
@@ -78,7 +78,7 @@ static enum hub_status put_base64(struct writer *w, struct hub_view bytes)
 }
 
 /* A string, base64 or a JSON value: written past the stage, which is handed over before. */
-static enum hub_status put_blob(struct writer *w, struct hub_view bytes)
+static enum hub_status put_blob(struct json_writer *w, struct hub_view bytes)
 {
     HUB_TRY(flush(w));
     if (w->type == HUB_FIELD_PADDED_JSON)
@@ -91,14 +91,14 @@ static enum hub_status put_blob(struct writer *w, struct hub_view bytes)
 }
 
 /* How the field type and the elements go together. */
-enum shape {
+enum json_shape {
     NUMBERS,  /* nested arrays of numbers */
     ITEMS,    /* nested arrays of strings of item_size bytes */
     ROW_BLOB, /* a row is one string or value */
     SEQUENCE, /* a row is an array of numbers, of a length of its own */
 };
 
-static enum shape shape_of(enum hub_field_type type, const struct hub_variant *v)
+static enum json_shape shape_of(enum hub_field_type type, const struct hub_variant *v)
 {
     if (v->kind == HUB_KIND_VAR && v->sequence)
         return SEQUENCE;
@@ -118,12 +118,12 @@ static enum shape shape_of(enum hub_field_type type, const struct hub_variant *v
 }
 
 /* Is the value at `item` null? */
-static bool is_null(const struct writer *w, const uint8_t *item)
+static bool is_null(const struct json_writer *w, const uint8_t *item)
 {
     return w->rows->valid && !w->rows->valid[(size_t)(item - w->rows->data) / w->rows->variant.item_size];
 }
 
-static void put_item(struct writer *w, const uint8_t *item)
+static void put_item(struct json_writer *w, const uint8_t *item)
 {
     if (is_null(w, item))
         put_text(w, "null", 4);
@@ -132,7 +132,8 @@ static void put_item(struct writer *w, const uint8_t *item)
 }
 
 /* The part of a row below one axis; `at` moves over its items. */
-static enum hub_status put_axis(struct writer *w, enum shape shape, unsigned axis, const uint8_t **at)
+static enum hub_status put_axis(struct json_writer *w, enum json_shape shape, unsigned axis,
+                                const uint8_t **at)
 {
     const struct hub_variant *v = &w->rows->variant;
     HUB_TRY(room(w));
@@ -170,7 +171,7 @@ static struct hub_view row_view(const struct hub_rows *rows, uint64_t i)
     return (struct hub_view){(const char *)rows->data + i * size, (size_t)size};
 }
 
-static enum hub_status put_sequence(struct writer *w, struct hub_view row)
+static enum hub_status put_sequence(struct json_writer *w, struct hub_view row)
 {
     put_char(w, '[');
     for (size_t at = 0; at + w->item.item_size <= row.size; at += w->item.item_size) {
@@ -184,7 +185,7 @@ static enum hub_status put_sequence(struct writer *w, struct hub_view row)
     return HUB_OK;
 }
 
-static enum hub_status put_row(struct writer *w, enum shape shape, uint64_t i)
+static enum hub_status put_row(struct json_writer *w, enum json_shape shape, uint64_t i)
 {
     const struct hub_view row = row_view(w->rows, i);
     const uint8_t *at = (const uint8_t *)row.data;
@@ -197,7 +198,7 @@ static enum hub_status put_row(struct writer *w, enum shape shape, uint64_t i)
 }
 
 /* Not all of it: the stage stays as it is. */
-static void writer_init(struct writer *w, enum hub_field_type type, const struct hub_rows *rows,
+static void writer_init(struct json_writer *w, enum hub_field_type type, const struct hub_rows *rows,
                         enum hub_nonfinite how, struct hub_buf *out, struct hub_error *err)
 {
     static const struct hub_digits digits[] = {
@@ -218,9 +219,9 @@ enum hub_status hub_json_rows(enum hub_field_type type, const struct hub_rows *r
                               enum hub_nonfinite how, uint64_t *nonfinite_count, struct hub_buf *out,
                               struct hub_error *err)
 {
-    struct writer w;
+    struct json_writer w;
     writer_init(&w, type, rows, how, out, err);
-    const enum shape shape = shape_of(type, &rows->variant);
+    const enum json_shape shape = shape_of(type, &rows->variant);
     if (!bare)
         put_char(&w, '[');
     for (uint64_t i = 0; i < rows->rows; i++) {
@@ -378,7 +379,7 @@ static enum hub_status write_lines(const struct hub_block_table *table, struct h
     for (uint64_t i = 0; i < rows; i++) {
         for (uint32_t c = 0; c < table->count; c++) {
             const size_t from = c ? ends[c - 1] : 0;
-            struct writer w;
+            struct json_writer w;
             writer_init(&w, table->columns[c].type, &columns[c], table->nonfinite, out, err);
             HUB_TRY(hub_buf_add(out, names.data + from, ends[c] - from, err));
             HUB_TRY(put_row(&w, shape_of(w.type, &columns[c].variant), i));

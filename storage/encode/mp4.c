@@ -11,12 +11,12 @@
 enum { SPARE_BYTES = 2048 }; /* boxes but for their tables */
 #define FOREIGN_BYTES (1 * MIB)
 
-struct shown {
+struct shown_frame {
     int64_t time;
     uint32_t frame;
 };
 
-struct cut {
+struct mp4_cut {
     const struct hub_video *video;
     uint32_t first, end;          /* in decoding order */
     int64_t shown_from, shown_to; /* times of the file */
@@ -76,7 +76,7 @@ static int64_t shown_at(const struct hub_video *v, uint32_t frame)
 
 static int by_time(const void *a, const void *b)
 {
-    const struct shown *x = a, *y = b;
+    const struct shown_frame *x = a, *y = b;
     if (x->time != y->time)
         return x->time < y->time ? -1 : 1;
     return (x->frame > y->frame) - (x->frame < y->frame);
@@ -86,18 +86,18 @@ static int by_time(const void *a, const void *b)
 
 /* Frames from `turn` on, by the order they are shown in. None is further from its place than head->reorder: of
  * those around it the ones before `low` are shown before it. */
-static enum hub_status find_wanted(struct cut *c, uint32_t turn, uint32_t count, struct hub_error *err)
+static enum hub_status find_wanted(struct mp4_cut *c, uint32_t turn, uint32_t count, struct hub_error *err)
 {
     const struct hub_video *v = c->video;
     const uint32_t reorder = v->head->reorder, low = turn - HUB_MIN(turn, reorder),
                    high = (uint32_t)HUB_MIN((uint64_t)turn + count + reorder + 1, v->head->frames);
-    HUB_CLEANUP(hub_freep) struct shown *all = NULL;
+    HUB_CLEANUP(hub_freep) struct shown_frame *all = NULL;
     HUB_TRY(hub_new(&all, high - low, sizeof *all, err));
     for (uint32_t i = low; i < high; i++)
-        all[i - low] = (struct shown){shown_at(v, i), i};
+        all[i - low] = (struct shown_frame){shown_at(v, i), i};
     if (reorder)
         qsort(all, high - low, sizeof *all, by_time);
-    const struct shown *wanted = all + (turn - low);
+    const struct shown_frame *wanted = all + (turn - low);
     c->first = wanted->frame;
     for (uint32_t i = 0; i < count; i++) {
         c->first = HUB_MIN(c->first, wanted[i].frame);
@@ -111,7 +111,7 @@ static enum hub_status find_wanted(struct cut *c, uint32_t turn, uint32_t count,
     return HUB_OK;
 }
 
-static enum hub_status find_key(struct cut *c, struct hub_error *err)
+static enum hub_status find_key(struct mp4_cut *c, struct hub_error *err)
 {
     const struct hub_video *v = c->video;
     uint32_t behind = v->head->key_count;
@@ -152,13 +152,13 @@ static uint64_t offset_of(const struct hub_video *v, uint32_t frame)
 }
 
 /* A run of frames that adjoin each other, within the cut. */
-struct stretch {
+struct frame_run {
     uint32_t first, end, description;
     uint64_t offset;
 };
 
 /* The stretch that begins with c->first, or the one behind `s`. */
-static bool next_stretch(const struct cut *c, struct stretch *s)
+static bool next_run(const struct mp4_cut *c, struct frame_run *s)
 {
     const struct hub_video *v = c->video;
     s->first = s->end ? s->end : c->first;
@@ -171,12 +171,12 @@ static bool next_stretch(const struct cut *c, struct stretch *s)
     return true;
 }
 
-static enum hub_status find_bytes(struct cut *c, struct hub_error *err)
+static enum hub_status find_bytes(struct mp4_cut *c, struct hub_error *err)
 {
-    struct stretch s = {0};
+    struct frame_run s = {0};
     uint64_t end = 0, own = 0;
     c->offset = UINT64_MAX;
-    while (next_stretch(c, &s)) {
+    while (next_run(c, &s)) {
         const uint64_t size = sum_sizes(c->video, s.first, s.end);
         own += size;
         c->offset = HUB_MIN(c->offset, s.offset);
@@ -190,7 +190,7 @@ static enum hub_status find_bytes(struct cut *c, struct hub_error *err)
     return HUB_OK;
 }
 
-static void find_times(struct cut *c)
+static void find_times(struct mp4_cut *c)
 {
     const struct hub_video *v = c->video;
     c->decoded = decoded_at(v, c->first);
@@ -202,32 +202,32 @@ static void find_times(struct cut *c)
 
 /* ---- boxes ---- */
 
-static void put(struct cut *c, const void *data, size_t size)
+static void put(struct mp4_cut *c, const void *data, size_t size)
 {
     if (!c->status)
         c->status = hub_buf_add(c->out, data, size, c->err);
 }
 
-static void put32(struct cut *c, uint32_t value)
+static void put32(struct mp4_cut *c, uint32_t value)
 {
     value = __builtin_bswap32(value);
     put(c, &value, sizeof value);
 }
 
-static void put64(struct cut *c, uint64_t value)
+static void put64(struct mp4_cut *c, uint64_t value)
 {
     value = __builtin_bswap64(value);
     put(c, &value, sizeof value);
 }
 
-static void put_zeros(struct cut *c, size_t count)
+static void put_zeros(struct mp4_cut *c, size_t count)
 {
     static const char zeros[32];
     put(c, zeros, HUB_MIN(count, sizeof zeros));
 }
 
 /* Where the box begins; end_box puts its size there. */
-static size_t begin_box(struct cut *c, const char *type)
+static size_t begin_box(struct mp4_cut *c, const char *type)
 {
     const size_t at = c->out->size;
     put32(c, 0);
@@ -235,21 +235,21 @@ static size_t begin_box(struct cut *c, const char *type)
     return at;
 }
 
-static size_t begin_full(struct cut *c, const char *type, uint32_t version_and_flags)
+static size_t begin_full(struct mp4_cut *c, const char *type, uint32_t version_and_flags)
 {
     const size_t at = begin_box(c, type);
     put32(c, version_and_flags);
     return at;
 }
 
-static void patch32(struct cut *c, size_t at, uint32_t value)
+static void patch32(struct mp4_cut *c, size_t at, uint32_t value)
 {
     value = __builtin_bswap32(value);
     if (!c->status)
         memcpy(c->out->data + at, &value, sizeof value);
 }
 
-static void end_box(struct cut *c, size_t at)
+static void end_box(struct mp4_cut *c, size_t at)
 {
     patch32(c, at, (uint32_t)(c->out->size - at));
 }
@@ -257,20 +257,20 @@ static void end_box(struct cut *c, size_t at)
 enum { WIDE = 1 << 24 }; /* version 1: times of 64 bits */
 static const uint32_t straight[9] = {1 << 16, 0, 0, 0, 1 << 16, 0, 0, 0, 1 << 30};
 
-static void put_matrix(struct cut *c, const uint32_t matrix[9])
+static void put_matrix(struct mp4_cut *c, const uint32_t matrix[9])
 {
     for (unsigned i = 0; i < 9; i++)
         put32(c, matrix[i]);
 }
 
-static void put_ftyp(struct cut *c)
+static void put_ftyp(struct mp4_cut *c)
 {
     const size_t at = begin_box(c, "ftyp");
     put(c, "isom\0\0\2\0isomiso2iso4mp41", 24);
     end_box(c, at);
 }
 
-static void put_mvhd(struct cut *c, uint64_t duration)
+static void put_mvhd(struct mp4_cut *c, uint64_t duration)
 {
     const size_t at = begin_full(c, "mvhd", WIDE);
     put_zeros(c, 16);
@@ -285,7 +285,7 @@ static void put_mvhd(struct cut *c, uint64_t duration)
     end_box(c, at);
 }
 
-static void put_tkhd(struct cut *c, uint64_t duration)
+static void put_tkhd(struct mp4_cut *c, uint64_t duration)
 {
     const struct hub_video_head *h = c->video->head;
     const size_t at = begin_full(c, "tkhd", WIDE | 3); /* enabled, in the movie */
@@ -300,7 +300,7 @@ static void put_tkhd(struct cut *c, uint64_t duration)
     end_box(c, at);
 }
 
-static void put_edit(struct cut *c, uint64_t duration)
+static void put_edit(struct mp4_cut *c, uint64_t duration)
 {
     const size_t at = begin_box(c, "edts"), list = begin_full(c, "elst", WIDE);
     put32(c, 1);
@@ -311,7 +311,7 @@ static void put_edit(struct cut *c, uint64_t duration)
     end_box(c, at);
 }
 
-static void put_media(struct cut *c)
+static void put_media(struct mp4_cut *c)
 {
     size_t at = begin_full(c, "mdhd", WIDE);
     put_zeros(c, 16);
@@ -327,7 +327,7 @@ static void put_media(struct cut *c)
 }
 
 /* The frames lie in this file. */
-static void put_reference(struct cut *c)
+static void put_reference(struct mp4_cut *c)
 {
     size_t at = begin_full(c, "vmhd", 1);
     put_zeros(c, 8);
@@ -342,7 +342,8 @@ static void put_reference(struct cut *c)
 }
 
 /* Pairs of a count of frames and the value they share. */
-static void put_runs(struct cut *c, const char *type, uint32_t (*value)(const struct cut *c, uint32_t frame))
+static void put_runs(struct mp4_cut *c, const char *type,
+                     uint32_t (*value)(const struct mp4_cut *c, uint32_t frame))
 {
     const size_t at = begin_full(c, type, 0), counted = c->out->size;
     uint32_t runs = 0, begin = c->first;
@@ -359,17 +360,17 @@ static void put_runs(struct cut *c, const char *type, uint32_t (*value)(const st
     end_box(c, at);
 }
 
-static uint32_t its_delta(const struct cut *c, uint32_t frame)
+static uint32_t its_delta(const struct mp4_cut *c, uint32_t frame)
 {
     return delta_of(c->video, frame);
 }
 
-static uint32_t its_shift(const struct cut *c, uint32_t frame)
+static uint32_t its_shift(const struct mp4_cut *c, uint32_t frame)
 {
     return (uint32_t)shift_of(c->video, frame) - (uint32_t)c->shift; /* never less; it may take 32 bits */
 }
 
-static void put_keys(struct cut *c)
+static void put_keys(struct mp4_cut *c)
 {
     const struct hub_video *v = c->video;
     const size_t at = begin_full(c, "stss", 0), counted = c->out->size;
@@ -384,7 +385,7 @@ static void put_keys(struct cut *c)
     end_box(c, at);
 }
 
-static void put_sizes(struct cut *c)
+static void put_sizes(struct mp4_cut *c)
 {
     const size_t at = begin_full(c, "stsz", 0);
     put32(c, 0);
@@ -395,13 +396,13 @@ static void put_sizes(struct cut *c)
 }
 
 /* A stretch is a chunk. Their offsets are of the file, less what lies before the cut, until move_chunks. */
-static size_t put_chunks(struct cut *c)
+static size_t put_chunks(struct mp4_cut *c)
 {
-    struct stretch s = {0};
+    struct frame_run s = {0};
     size_t at = begin_full(c, "stsc", 0), counted = c->out->size;
     uint32_t chunks = 0;
     put32(c, 0);
-    while (next_stretch(c, &s)) {
+    while (next_run(c, &s)) {
         put32(c, ++chunks);
         put32(c, s.end - s.first);
         put32(c, s.description);
@@ -410,13 +411,13 @@ static size_t put_chunks(struct cut *c)
     end_box(c, at);
     at = begin_full(c, "co64", 0);
     put32(c, chunks);
-    for (s = (struct stretch){0}; next_stretch(c, &s);)
+    for (s = (struct frame_run){0}; next_run(c, &s);)
         put64(c, s.offset - c->offset);
     end_box(c, at);
     return at;
 }
 
-static void move_chunks(struct cut *c, size_t box)
+static void move_chunks(struct mp4_cut *c, size_t box)
 {
     const size_t first = box + 16;
     if (c->status)
@@ -432,7 +433,7 @@ static void move_chunks(struct cut *c, size_t box)
     }
 }
 
-static void put_mdat(struct cut *c)
+static void put_mdat(struct mp4_cut *c)
 {
     const bool wide = c->length > UINT32_MAX - 8;
     put32(c, wide ? 1 : (uint32_t)c->length + 8);
@@ -441,7 +442,7 @@ static void put_mdat(struct cut *c)
         put64(c, c->length + 16);
 }
 
-static void put_all(struct cut *c)
+static void put_all(struct mp4_cut *c)
 {
     const struct hub_video *v = c->video;
     const uint64_t duration = (uint64_t)(c->shown_to - c->shown_from);
@@ -483,7 +484,7 @@ size_t hub_mp4_head_bytes(const struct hub_video *video)
 enum hub_status hub_mp4_cut(const struct hub_video *video, uint64_t first, uint64_t count,
                             struct hub_buf *head, struct hub_mp4_cut *cut, struct hub_error *err)
 {
-    struct cut c = {.video = video, .out = head, .err = err};
+    struct mp4_cut c = {.video = video, .out = head, .err = err};
     HUB_TRY(find_wanted(&c, (uint32_t)(video->head->first + first), (uint32_t)count, err));
     HUB_TRY(find_key(&c, err));
     HUB_TRY(find_bytes(&c, err));

@@ -22,7 +22,7 @@ struct member {
     bool described; /* its checksum comes behind it */
 };
 
-struct hub_npz {
+struct hub_npz_writer {
     struct hub_buf *out;
     size_t start;    /* of the ZIP in `out` ... */
     uint64_t before; /* ... but for so many bytes that are gone already */
@@ -30,9 +30,9 @@ struct hub_npz {
     uint32_t count, capacity;
 };
 
-enum hub_status hub_npz_begin(struct hub_buf *out, struct hub_npz **npz, struct hub_error *err)
+enum hub_status hub_npz_writer_begin(struct hub_buf *out, struct hub_npz_writer **npz, struct hub_error *err)
 {
-    struct hub_npz *z = calloc(1, sizeof(*z));
+    struct hub_npz_writer *z = calloc(1, sizeof(*z));
     HUB_TRY(hub_allocated(z, err));
     z->out = out;
     z->start = out->size;
@@ -40,7 +40,7 @@ enum hub_status hub_npz_begin(struct hub_buf *out, struct hub_npz **npz, struct 
     return HUB_OK;
 }
 
-void hub_npz_free(struct hub_npz *npz)
+void hub_npz_writer_free(struct hub_npz_writer *npz)
 {
     if (!npz)
         return;
@@ -51,12 +51,12 @@ void hub_npz_free(struct hub_npz *npz)
 }
 
 /* A record being put together; the longest fixed part has 56 bytes. */
-struct record {
+struct zip_record {
     uint8_t bytes[96];
     size_t size;
 };
 
-static void put(struct record *r, uint64_t value, unsigned width)
+static void put(struct zip_record *r, uint64_t value, unsigned width)
 {
     for (unsigned i = 0; i < width; i++)
         r->bytes[r->size++] = (uint8_t)(value >> (8 * i));
@@ -82,7 +82,7 @@ static uint32_t clipped(uint64_t value)
 }
 
 /* What the member's two records have in common. */
-static void put_member(struct record *r, const struct member *m, unsigned version, size_t extra)
+static void put_member(struct zip_record *r, const struct member *m, unsigned version, size_t extra)
 {
     put(r, version, 2);
     put(r, (unsigned)(name_flags(m->name) | (m->described ? FLAG_DESCRIBED : 0)), 2);
@@ -96,9 +96,10 @@ static void put_member(struct record *r, const struct member *m, unsigned versio
     put(r, extra, 2);
 }
 
-static enum hub_status put_local(const struct hub_npz *z, const struct member *m, struct hub_error *err)
+static enum hub_status put_local(const struct hub_npz_writer *z, const struct member *m,
+                                 struct hub_error *err)
 {
-    struct record r = {.size = 0};
+    struct zip_record r = {.size = 0};
     const bool big = beyond_32(m->size);
     put(&r, 0x04034B50, 4);
     put_member(&r, m, big ? VERSION_64 : VERSION_PLAIN, big ? 20 : 0);
@@ -114,9 +115,10 @@ static enum hub_status put_local(const struct hub_npz *z, const struct member *m
     return hub_buf_add(z->out, r.bytes, r.size, err);
 }
 
-static enum hub_status put_central(const struct hub_npz *z, const struct member *m, struct hub_error *err)
+static enum hub_status put_central(const struct hub_npz_writer *z, const struct member *m,
+                                   struct hub_error *err)
 {
-    struct record r = {.size = 0}, extra = {.size = 0};
+    struct zip_record r = {.size = 0}, extra = {.size = 0};
     if (beyond_32(m->size)) {
         put(&extra, m->size, 8);
         put(&extra, m->size, 8);
@@ -143,20 +145,20 @@ static enum hub_status put_central(const struct hub_npz *z, const struct member 
     return hub_buf_add(z->out, extra.bytes, extra.size, err);
 }
 
-static void npz_freep(struct hub_npz **npz)
+static void npz_freep(struct hub_npz_writer **npz)
 {
-    hub_npz_free(*npz);
+    hub_npz_writer_free(*npz);
 }
 
-uint64_t hub_npz_at(const struct hub_npz *z)
+uint64_t hub_npz_writer_at(const struct hub_npz_writer *z)
 {
     return z->before + (z->out ? z->out->size - z->start : 0);
 }
 
-static enum hub_status put_end(const struct hub_npz *z, uint64_t directory, struct hub_error *err)
+static enum hub_status put_end(const struct hub_npz_writer *z, uint64_t directory, struct hub_error *err)
 {
-    struct record r = {.size = 0};
-    const uint64_t end = hub_npz_at(z);
+    struct zip_record r = {.size = 0};
+    const uint64_t end = hub_npz_writer_at(z);
     const uint64_t size = end - directory;
     if (z->count >= UINT16_MAX || beyond_32(directory) || beyond_32(size)) {
         put(&r, 0x06064B50, 4); /* ZIP64 end of central directory, and where it is */
@@ -187,7 +189,7 @@ static enum hub_status put_end(const struct hub_npz *z, uint64_t directory, stru
 }
 
 /* The new member is the last one. */
-static enum hub_status remember(struct hub_npz *z, const char *name, struct hub_error *err)
+static enum hub_status remember(struct hub_npz_writer *z, const char *name, struct hub_error *err)
 {
     const size_t size = strlen(name);
     if (size == 0 || size > MAX_NAME)
@@ -204,19 +206,21 @@ static enum hub_status remember(struct hub_npz *z, const char *name, struct hub_
     return HUB_OK;
 }
 
-enum hub_status hub_npz_add(struct hub_npz *npz, const char *name, struct hub_view npy, struct hub_error *err)
+enum hub_status hub_npz_writer_add(struct hub_npz_writer *npz, const char *name, struct hub_view npy,
+                                   struct hub_error *err)
 {
     HUB_TRY(remember(npz, name, err));
     struct member *m = &npz->members[npz->count - 1];
-    m->offset = hub_npz_at(npz);
+    m->offset = hub_npz_writer_at(npz);
     m->size = npy.size;
     m->crc = libdeflate_crc32(0, npy.data, npy.size);
     HUB_TRY(put_local(npz, m, err));
     return hub_buf_add_view(npz->out, npy, err);
 }
 
-enum hub_status hub_npz_begin_rows(struct hub_npz *npz, const char *name, const struct hub_rows *shape,
-                                   uint64_t bytes, void *room, struct hub_error *err)
+enum hub_status hub_npz_writer_begin_rows(struct hub_npz_writer *npz, const char *name,
+                                          const struct hub_rows *shape, uint64_t bytes, void *room,
+                                          struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf header = HUB_BUF_INIT(4 * KIB);
     HUB_TRY(hub_npy_rows_header(shape, false, &header, err));
@@ -232,62 +236,63 @@ enum hub_status hub_npz_begin_rows(struct hub_npz *npz, const char *name, const 
     return HUB_OK;
 }
 
-void hub_npz_end_rows(struct hub_npz *npz)
+void hub_npz_writer_end_rows(struct hub_npz_writer *npz)
 {
     enum { CRC_AT = 14 }; /* in the local header */
     struct member *m = &npz->members[npz->count - 1];
-    struct record crc = {.size = 0};
+    struct zip_record crc = {.size = 0};
     m->crc = libdeflate_crc32(0, npz->out->data + npz->out->size - m->size, m->size);
     put(&crc, m->crc, 4);
     memcpy(npz->out->data + npz->start + m->offset + CRC_AT, crc.bytes, crc.size);
 }
 
-enum hub_status hub_npz_end(struct hub_npz *npz, struct hub_error *err)
+enum hub_status hub_npz_writer_end(struct hub_npz_writer *npz, struct hub_error *err)
 {
-    HUB_CLEANUP(npz_freep) struct hub_npz *z = npz;
-    return hub_npz_finish(z, err);
+    HUB_CLEANUP(npz_freep) struct hub_npz_writer *z = npz;
+    return hub_npz_writer_finish(z, err);
 }
 
 /* ---- in stretches ---- */
 
-void hub_npz_resume(struct hub_npz *z, struct hub_buf *out)
+void hub_npz_writer_resume(struct hub_npz_writer *z, struct hub_buf *out)
 {
     z->out = out;
     z->start = out->size;
 }
 
-void hub_npz_pause(struct hub_npz *z)
+void hub_npz_writer_pause(struct hub_npz_writer *z)
 {
-    z->before = hub_npz_at(z);
+    z->before = hub_npz_writer_at(z);
     z->out = NULL;
 }
 
-enum hub_status hub_npz_open_member(struct hub_npz *z, const char *name, uint64_t size, struct hub_error *err)
+enum hub_status hub_npz_writer_open_member(struct hub_npz_writer *z, const char *name, uint64_t size,
+                                           struct hub_error *err)
 {
     HUB_TRY(remember(z, name, err));
     struct member *m = &z->members[z->count - 1];
-    m->offset = hub_npz_at(z);
+    m->offset = hub_npz_writer_at(z);
     m->size = size;
     m->described = true;
     return put_local(z, m, err);
 }
 
-void hub_npz_take(struct hub_npz *z, const void *data, size_t size)
+void hub_npz_writer_take(struct hub_npz_writer *z, const void *data, size_t size)
 {
     struct member *m = &z->members[z->count - 1];
     m->crc = libdeflate_crc32(m->crc, data, size);
 }
 
-void hub_npz_skip(struct hub_npz *z, uint64_t size)
+void hub_npz_writer_skip(struct hub_npz_writer *z, uint64_t size)
 {
     z->before += size;
 }
 
-enum hub_status hub_npz_close_member(struct hub_npz *z, struct hub_error *err)
+enum hub_status hub_npz_writer_close_member(struct hub_npz_writer *z, struct hub_error *err)
 {
     const struct member *m = &z->members[z->count - 1];
     const unsigned width = beyond_32(m->size) ? 8 : 4;
-    struct record r = {.size = 0};
+    struct zip_record r = {.size = 0};
     put(&r, 0x08074B50, 4);
     put(&r, m->crc, 4);
     put(&r, m->size, width);
@@ -295,9 +300,9 @@ enum hub_status hub_npz_close_member(struct hub_npz *z, struct hub_error *err)
     return hub_buf_add(z->out, r.bytes, r.size, err);
 }
 
-enum hub_status hub_npz_finish(struct hub_npz *z, struct hub_error *err)
+enum hub_status hub_npz_writer_finish(struct hub_npz_writer *z, struct hub_error *err)
 {
-    const uint64_t directory = hub_npz_at(z);
+    const uint64_t directory = hub_npz_writer_at(z);
     for (size_t i = 0; i < z->count; i++)
         HUB_TRY(put_central(z, &z->members[i], err));
     return put_end(z, directory, err);
@@ -317,7 +322,7 @@ static enum hub_status check_name(const struct hub_encoding *e, const char *name
 }
 
 /* NAME and NAME__length. */
-static enum hub_status write_bytes(struct hub_encoding *e, uint32_t i, struct hub_npz *zip,
+static enum hub_status write_bytes(struct hub_encoding *e, uint32_t i, struct hub_npz_writer *zip,
                                    struct hub_buf *member, struct hub_error *err)
 {
     HUB_CLEANUP(hub_rows_dispose) struct hub_rows rows = {0};
@@ -326,15 +331,15 @@ static enum hub_status write_bytes(struct hub_encoding *e, uint32_t i, struct hu
     HUB_TRY(e->read(e, i, NULL, &rows, err));
     HUB_TRY(hub_encode_reserve_padded(e, i, &rows, false, 2, err));
     HUB_TRY(hub_npy_bytes(&rows, c->bare, member, err));
-    HUB_TRY(hub_npz_add(zip, c->name, hub_buf_view(member), err));
+    HUB_TRY(hub_npz_writer_add(zip, c->name, hub_buf_view(member), err));
     member->size = 0;
     HUB_TRY(hub_npy_lengths(&rows, c->bare, member, err));
     HUB_TRY(hub_buf_addf(&name, err, "%s__length", c->name));
     HUB_TRY(check_name(e, name.data, err));
-    return hub_npz_add(zip, name.data, hub_buf_view(member), err);
+    return hub_npz_writer_add(zip, name.data, hub_buf_view(member), err);
 }
 
-static enum hub_status write_field(struct hub_encoding *e, uint32_t i, struct hub_npz *zip,
+static enum hub_status write_field(struct hub_encoding *e, uint32_t i, struct hub_npz_writer *zip,
                                    struct hub_buf *member, struct hub_error *err)
 {
     const struct hub_encoding_field *c = &e->fields[i];
@@ -342,20 +347,20 @@ static enum hub_status write_field(struct hub_encoding *e, uint32_t i, struct hu
     if (hub_encode_as_bytes(c->type, c->plan->variant))
         return write_bytes(e, i, zip, member, err);
     HUB_TRY(hub_npy_field(e, i, 2, member, err));
-    return hub_npz_add(zip, c->name, hub_buf_view(member), err);
+    return hub_npz_writer_add(zip, c->name, hub_buf_view(member), err);
 }
 
 static enum hub_status write_npz(struct hub_encoding *e, struct hub_buf *out, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf member = HUB_BUF_INIT(out->limit);
-    struct hub_npz *zip = NULL;
-    HUB_TRY(hub_npz_begin(out, &zip, err));
+    struct hub_npz_writer *zip = NULL;
+    HUB_TRY(hub_npz_writer_begin(out, &zip, err));
     enum hub_status st = HUB_OK;
     for (uint32_t i = 0; i < e->count && !st; i++)
         st = write_field(e, i, zip, &member, err);
     if (!st)
-        return hub_npz_end(zip, err);
-    hub_npz_free(zip);
+        return hub_npz_writer_end(zip, err);
+    hub_npz_writer_free(zip);
     return st;
 }
 

@@ -16,7 +16,7 @@ static void forget(struct hub_column_cursor *cursor)
         hub_lru_drop(cursor->at->blob.catalog->lru, &cursor->at->blob.item.key);
 }
 
-void hub_cells_leave(struct hub_column_cursor *cursor)
+void hub_column_cursor_reset(struct hub_column_cursor *cursor)
 {
     if (cursor->at)
         hub_lru_put(&cursor->at->blob.item);
@@ -26,7 +26,7 @@ void hub_cells_leave(struct hub_column_cursor *cursor)
 /* To another blob, which the caller puts there. */
 static void begin_move(struct hub_column_cursor *cursor, int64_t part, uint32_t first)
 {
-    hub_cells_leave(cursor);
+    hub_column_cursor_reset(cursor);
     cursor->part = part;
     cursor->first = first;
     cursor->moves++;
@@ -80,9 +80,9 @@ static enum hub_status move_to(struct hub_column_cursor *cursor, struct wanted_b
     return HUB_OK;
 }
 
-enum hub_status hub_cells_find(struct hub_episode_reader *reader, enum hub_episode_column column,
-                               const struct hub_dataset_episode *e, const struct hub_columns **columns,
-                               uint32_t *place, struct hub_error *err)
+enum hub_status hub_episode_cell_find(struct hub_episode_reader *reader, enum hub_episode_column column,
+                                      const struct hub_dataset_episode *e, const struct hub_columns **columns,
+                                      uint32_t *place, struct hub_error *err)
 {
     struct hub_column_cursor *cursor = &reader->columns[column];
     const int64_t part = reader->state->dataset->parts[e->part].row;
@@ -151,8 +151,9 @@ static bool is_of(const struct hub_column_cursor *cursor, const struct hub_prope
            cursor->name.of.size == name->of.size;
 }
 
-bool hub_cells_made(struct hub_episode_reader *reader, const struct hub_property *name,
-                    const struct hub_dataset_episode *e, const struct hub_columns **columns, uint32_t *place)
+bool hub_episode_cell_compute(struct hub_episode_reader *reader, const struct hub_property *name,
+                              const struct hub_dataset_episode *e, const struct hub_columns **columns,
+                              uint32_t *place)
 {
     const enum hub_episode_column like = HUB_COLUMN_RETURN;
     const size_t slot = (name->kind + (uintptr_t)name->of.data) % HUB_COUNT(reader->made);

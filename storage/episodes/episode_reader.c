@@ -6,9 +6,9 @@
 void hub_episode_reader_dispose(struct hub_episode_reader *reader)
 {
     for (size_t i = 0; i < HUB_COUNT(reader->columns); i++)
-        hub_cells_leave(&reader->columns[i]);
+        hub_column_cursor_reset(&reader->columns[i]);
     for (size_t i = 0; i < HUB_COUNT(reader->made); i++)
-        hub_cells_leave(&reader->made[i]);
+        hub_column_cursor_reset(&reader->made[i]);
     for (size_t i = 0; i < HUB_COUNT(reader->splits); i++)
         json_decref(reader->splits[i].json);
     hub_measured_values_dispose(&reader->measured);
@@ -23,7 +23,7 @@ enum hub_status hub_episode_row(struct hub_episode_reader *reader, const struct 
 {
     const struct hub_columns *columns = NULL;
     uint32_t place = 0;
-    HUB_TRY(hub_cells_find(reader, HUB_COLUMN_ROWS, e, &columns, &place, err));
+    HUB_TRY(hub_episode_cell_find(reader, HUB_COLUMN_ROWS, e, &columns, &place, err));
     hub_columns_row(columns, place, out);
     return HUB_OK;
 }
@@ -58,7 +58,7 @@ static enum hub_status get_key(struct hub_episode_reader *reader, const struct h
     const struct hub_columns *columns = NULL;
     uint32_t place = 0;
     struct hub_value value;
-    HUB_TRY(hub_cells_find(reader, column, e, &columns, &place, err));
+    HUB_TRY(hub_episode_cell_find(reader, column, e, &columns, &place, err));
     if (hub_columns_key(columns, place, &value))
         give(reader, value, out);
     return HUB_OK;
@@ -201,7 +201,7 @@ static enum hub_status get_made(struct hub_episode_reader *reader, const struct 
     const struct hub_columns *columns;
     uint32_t place;
     struct hub_value value;
-    if (!hub_cells_made(reader, name, e, &columns, &place))
+    if (!hub_episode_cell_compute(reader, name, e, &columns, &place))
         return hub_episode_value_of_row(reader, e, name, out, err);
     if (hub_columns_key(columns, place, &value))
         give(reader, value, out);

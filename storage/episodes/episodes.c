@@ -103,7 +103,7 @@ static enum hub_status give(struct hub_episode_reader *reader, const struct hub_
     return each(user, &row, file < dataset->file_count ? dataset->files[file].path : NULL, err);
 }
 
-struct item {
+struct ranked_episode {
     const struct hub_dataset_episode *episode;
     struct key key;
     char *text; /* the key's own */
@@ -111,10 +111,10 @@ struct item {
 };
 
 /* What may be on the page, in no order until it is cut. */
-struct page {
+struct episode_page {
     const struct hub_episode_query *query;
     struct hub_episode_reader reader;
-    struct item after, *items;
+    struct ranked_episode after, *items;
     struct hub_dataset_episode after_episode;
     uint32_t count, room;
     bool full; /* when it was last cut: what comes behind items[limit] is not on the page */
@@ -124,7 +124,7 @@ struct page {
 
 static int compare_items(const void *a, const void *b)
 {
-    const struct item *x = a, *y = b;
+    const struct ranked_episode *x = a, *y = b;
     if (x->key.is != y->key.is)
         return x->key.is ? -1 : 1;
     int order = compare_key(&x->key, &y->key);
@@ -133,7 +133,7 @@ static int compare_items(const void *a, const void *b)
     return x->descending ? -order : order;
 }
 
-static void page_dispose(struct page *page)
+static void page_dispose(struct episode_page *page)
 {
     for (uint32_t i = 0; i < page->count; i++)
         free(page->items[i].text);
@@ -143,7 +143,7 @@ static void page_dispose(struct page *page)
 }
 
 /* Only the best, and one more that tells that there are more. */
-static void cut(struct page *page)
+static void cut(struct episode_page *page)
 {
     qsort(page->items, page->count, sizeof *page->items, compare_items);
     for (; page->count > page->query->limit + 1; page->count--)
@@ -152,7 +152,7 @@ static void cut(struct page *page)
 }
 
 /* Texts outlive the columns they lie in. */
-static enum hub_status own_text(struct item *item, struct hub_error *err)
+static enum hub_status own_text(struct ranked_episode *item, struct hub_error *err)
 {
     if (!item->key.is || item->key.value.kind != HUB_VALUE_TEXT)
         return HUB_OK;
@@ -161,7 +161,7 @@ static enum hub_status own_text(struct item *item, struct hub_error *err)
     return hub_allocated(item->text, err);
 }
 
-static enum hub_status add_item(struct page *page, struct item *item, struct hub_error *err)
+static enum hub_status add_item(struct episode_page *page, struct ranked_episode *item, struct hub_error *err)
 {
     if (page->query->has_after && compare_items(item, &page->after) <= 0)
         return HUB_OK;
@@ -193,14 +193,14 @@ enum hub_status hub_episode_has_text(struct hub_episode_reader *reader, const st
     return HUB_OK;
 }
 
-static enum hub_status has_text(struct page *page, const struct hub_dataset_episode *e,
+static enum hub_status has_text(struct episode_page *page, const struct hub_dataset_episode *e,
                                 enum hub_property_kind kind, const char *text, bool *in,
                                 struct hub_error *err)
 {
     return hub_episode_has_text(&page->reader, e, kind, hub_view_of(text), in, err);
 }
 
-static enum hub_status key_of(struct page *page, const struct hub_dataset_episode *e, struct key *key,
+static enum hub_status key_of(struct episode_page *page, const struct hub_dataset_episode *e, struct key *key,
                               struct hub_error *err)
 {
     struct hub_values values = {0};
@@ -213,20 +213,20 @@ static enum hub_status key_of(struct page *page, const struct hub_dataset_episod
     return HUB_OK;
 }
 
-struct asked {
-    struct page *page;
+struct page_episode {
+    struct episode_page *page;
     const struct hub_dataset_episode *episode;
 };
 
 static enum hub_status get_values(void *user, const struct hub_property *name, struct hub_values *out,
                                   struct hub_error *err)
 {
-    const struct asked *asked = user;
+    const struct page_episode *asked = user;
     return hub_episode_values_of(&asked->page->reader, asked->episode, name, out, err);
 }
 
 /* Now and then, is the answer still waited for? */
-static enum hub_status go_on(struct page *page, struct hub_error *err)
+static enum hub_status go_on(struct episode_page *page, struct hub_error *err)
 {
     return page->looks++ % EPISODES_BETWEEN == 0 && hub_parallel_cancelled(page->query->parallel)
                ? hub_fail(err, HUB_CANCELLED, "nobody waits for these episodes any more")
@@ -234,7 +234,7 @@ static enum hub_status go_on(struct page *page, struct hub_error *err)
 }
 
 /* Whether the query's filters take it. */
-static enum hub_status check(struct page *page, const struct hub_dataset_episode *e, bool *in,
+static enum hub_status check(struct episode_page *page, const struct hub_dataset_episode *e, bool *in,
                              struct hub_error *err)
 {
     const struct hub_episode_query *q = page->query;
@@ -248,13 +248,14 @@ static enum hub_status check(struct page *page, const struct hub_dataset_episode
         HUB_TRY(has_text(page, e, HUB_PROPERTY_TASK, q->task, in, err));
     if (!*in || !q->where)
         return HUB_OK;
-    return hub_where_holds(q->where, &(struct hub_episode_values){get_values, &(struct asked){page, e}}, in,
-                           err);
+    return hub_where_holds(
+        q->where, &(struct hub_episode_values){get_values, &(struct page_episode){page, e}}, in, err);
 }
 
-static enum hub_status look_at(struct page *page, const struct hub_dataset_episode *e, struct hub_error *err)
+static enum hub_status look_at(struct episode_page *page, const struct hub_dataset_episode *e,
+                               struct hub_error *err)
 {
-    struct item item = {.episode = e, .descending = page->query->descending};
+    struct ranked_episode item = {.episode = e, .descending = page->query->descending};
     bool in;
     HUB_TRY(check(page, e, &in, err));
     if (!in)
@@ -272,7 +273,7 @@ static uint32_t place_of(const struct hub_dataset *dataset, int64_t number)
 }
 
 /* Those that come into question are looked at in the direction of the page, so that ties come in order. */
-static enum hub_status look_at_all(struct page *page, struct hub_error *err)
+static enum hub_status look_at_all(struct episode_page *page, struct hub_error *err)
 {
     const struct hub_dataset *dataset = page->reader.state->dataset;
     const struct hub_episode_query *q = page->query;
@@ -291,13 +292,13 @@ static enum hub_status look_at_all(struct page *page, struct hub_error *err)
 
 /* Where the page begins. The rest of a long text is the episode's; when it has another by now, the page goes
  * on from the part that is known. */
-static enum hub_status read_after(struct page *page, struct hub_error *err)
+static enum hub_status read_after(struct episode_page *page, struct hub_error *err)
 {
     const struct hub_episode_query *q = page->query;
-    struct item *after = &page->after;
+    struct ranked_episode *after = &page->after;
     struct key whole;
     page->after_episode.number = q->after_number;
-    *after = (struct item){.episode = &page->after_episode, .descending = q->descending};
+    *after = (struct ranked_episode){.episode = &page->after_episode, .descending = q->descending};
     if (q->sort.kind == HUB_PROPERTY_NUMBER || q->after_is_null || !q->after_key.size)
         return HUB_OK;
     HUB_TRY(read_key(q->after_key, &after->key, err));
@@ -314,7 +315,7 @@ static enum hub_status read_after(struct page *page, struct hub_error *err)
 }
 
 /* Those that are shown, and one more where there are more. */
-static enum hub_status fill(struct page *page, struct hub_error *err)
+static enum hub_status fill(struct episode_page *page, struct hub_error *err)
 {
     page->room = 2 * (page->query->limit + 1);
     HUB_TRY(hub_new(&page->items, page->room, sizeof *page->items, err));
@@ -330,7 +331,7 @@ enum hub_status hub_episode_page(const struct hub_state *state, const struct hub
                                  struct hub_error *err)
 {
     HUB_CLEANUP(page_dispose)
-    struct page page = {.query = query, .reader = {.state = state}};
+    struct episode_page page = {.query = query, .reader = {.state = state}};
     if (!query->limit || query->limit > MAX_PAGE)
         return hub_fail(err, HUB_INVALID, "a page has 1 to %d episodes", MAX_PAGE);
     HUB_TRY(fill(&page, err));
@@ -346,7 +347,7 @@ enum hub_status hub_episode_order(const struct hub_state *state, const struct hu
                                   uint32_t **places, uint32_t *count, struct hub_error *err)
 {
     struct hub_episode_query all = *query;
-    HUB_CLEANUP(page_dispose) struct page page = {.query = &all, .reader = {.state = state}};
+    HUB_CLEANUP(page_dispose) struct episode_page page = {.query = &all, .reader = {.state = state}};
     all.limit = HUB_MIN(query->limit, state->dataset->episode_count);
     HUB_TRY(fill(&page, err));
     const uint32_t chosen = HUB_MIN(page.count, all.limit);
@@ -370,7 +371,7 @@ enum hub_status hub_episode_one(const struct hub_state *state, int64_t number, h
 enum hub_status hub_episode_choose(const struct hub_state *state, const struct hub_episode_query *query,
                                    bool *chosen, struct hub_error *err)
 {
-    HUB_CLEANUP(page_dispose) struct page page = {.query = query, .reader = {.state = state}};
+    HUB_CLEANUP(page_dispose) struct episode_page page = {.query = query, .reader = {.state = state}};
     for (uint32_t i = 0; i < state->dataset->episode_count; i++)
         HUB_TRY(check(&page, &state->dataset->episodes[i], &chosen[i], err));
     return HUB_OK;

@@ -53,10 +53,10 @@ enum hub_status hub_measures_states(const struct hub_state *state, struct hub_me
     for (uint32_t i = 0; i < dataset->part_count; i++)
         sorted[i] = &dataset->parts[i];
     qsort(sorted, dataset->part_count, sizeof *sorted, by_row);
-    HUB_TRY(hub_db_ask(state->db,
-                       "SELECT row, how_far, measured, ranges, reward_episodes_lost, reward_steps_lost,"
-                       " episodes_lost, steps_lost FROM parts WHERE dataset = ?",
-                       dataset->summary->row, &stmt, err));
+    HUB_TRY(hub_db_query(state->db,
+                         "SELECT row, how_far, measured, ranges, reward_episodes_lost, reward_steps_lost,"
+                         " episodes_lost, steps_lost FROM parts WHERE dataset = ?",
+                         dataset->summary->row, &stmt, err));
     for (;;) {
         HUB_TRY(hub_stmt_step(stmt, &row, err));
         if (!row)
@@ -84,7 +84,7 @@ enum hub_status hub_measures_due(struct hub_catalog *catalog, enum hub_measured 
     struct hub_db *db;
     bool row;
     HUB_TRY(hub_catalog_reader(catalog, &db, err));
-    HUB_TRY(hub_db_ask(
+    HUB_TRY(hub_db_query(
         db, "SELECT DISTINCT dataset FROM parts WHERE how_far < ? AND broken IS NULL ORDER BY dataset",
         how_far, &stmt, err));
     for (;;) {
@@ -106,10 +106,10 @@ enum hub_status hub_measures_count(struct hub_catalog *catalog, enum hub_measure
     struct hub_db *db;
     bool found;
     HUB_TRY(hub_catalog_reader(catalog, &db, err));
-    HUB_TRY(hub_db_ask(db,
-                       "SELECT count(*), ifnull(sum(how_far >= ?1), 0) FROM parts p WHERE broken IS NULL"
-                       " AND (SELECT serial FROM datasets d WHERE d.row = p.dataset) > 0",
-                       how_far, &stmt, err));
+    HUB_TRY(hub_db_query(db,
+                         "SELECT count(*), ifnull(sum(how_far >= ?1), 0) FROM parts p WHERE broken IS NULL"
+                         " AND (SELECT serial FROM datasets d WHERE d.row = p.dataset) > 0",
+                         how_far, &stmt, err));
     HUB_TRY(hub_stmt_step(stmt, &found, err));
     *parts = found ? (uint64_t)hub_stmt_int(stmt, 0) : 0;
     *done = found ? (uint64_t)hub_stmt_int(stmt, 1) : 0;
@@ -128,7 +128,7 @@ static enum hub_status next_stamp(struct hub_db *db, int64_t part, int64_t *out,
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     bool found;
-    HUB_TRY(hub_db_ask(db, "SELECT measured FROM parts WHERE row = ?", part, &stmt, err));
+    HUB_TRY(hub_db_query(db, "SELECT measured FROM parts WHERE row = ?", part, &stmt, err));
     HUB_TRY(hub_stmt_step(stmt, &found, err));
     if (!found)
         return hub_fail(err, HUB_NOT_FOUND, "the part was replaced while it was measured");
@@ -140,11 +140,11 @@ static enum hub_status write_state(struct hub_db *db, int64_t part, const struct
                                    int64_t stamp, struct hub_error *err)
 {
     struct hub_stmt *stmt;
-    HUB_TRY(hub_db_ask(db,
-                       "UPDATE parts SET blobs = (SELECT count(*) FROM blobs WHERE owner = ?1),"
-                       " how_far = ?2, measured = ?3, ranges = ?4, reward_episodes_lost = ?5,"
-                       " reward_steps_lost = ?6, episodes_lost = ?7, steps_lost = ?8 WHERE row = ?1",
-                       part, &stmt, err));
+    HUB_TRY(hub_db_query(db,
+                         "UPDATE parts SET blobs = (SELECT count(*) FROM blobs WHERE owner = ?1),"
+                         " how_far = ?2, measured = ?3, ranges = ?4, reward_episodes_lost = ?5,"
+                         " reward_steps_lost = ?6, episodes_lost = ?7, steps_lost = ?8 WHERE row = ?1",
+                         part, &stmt, err));
     hub_stmt_bind_int(stmt, 2, state->how_far);
     hub_stmt_bind_int(stmt, 3, stamp);
     hub_stmt_bind_int(stmt, 4, (int64_t)state->ranges);
@@ -200,7 +200,7 @@ static enum hub_status write_blob(struct hub_db *db, int64_t part, const struct 
 }
 
 /* What is written of a part. */
-struct written {
+struct part_measures {
     int64_t part;
     const struct hub_measured_state *state;
     const struct hub_measure_blob *blobs;
@@ -209,7 +209,8 @@ struct written {
     bool changed;                     /* the dataset has other problems than before */
 };
 
-static enum hub_status write_blobs(struct hub_catalog *catalog, struct written *w, struct hub_error *err)
+static enum hub_status write_blobs(struct hub_catalog *catalog, struct part_measures *w,
+                                   struct hub_error *err)
 {
     HUB_CLEANUP(hub_db_rollbackp) struct hub_db *db = catalog->index;
     int64_t stamp = 0;
@@ -228,7 +229,7 @@ static enum hub_status show_dataset_of(struct hub_catalog *catalog, int64_t part
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     struct hub_summary_box *summary;
     bool found;
-    HUB_TRY(hub_db_ask(catalog->index, "SELECT dataset FROM parts WHERE row = ?", part, &stmt, err));
+    HUB_TRY(hub_db_query(catalog->index, "SELECT dataset FROM parts WHERE row = ?", part, &stmt, err));
     HUB_TRY(hub_stmt_step(stmt, &found, err));
     if (!found)
         return HUB_OK;
@@ -244,7 +245,7 @@ enum hub_status hub_measures_write(struct hub_catalog *catalog, int64_t part,
                                    const struct hub_measure_blob *blobs, uint32_t count,
                                    const struct hub_findings *found, struct hub_error *err)
 {
-    struct written w = {part, state, blobs, count, found, false};
+    struct part_measures w = {part, state, blobs, count, found, false};
     pthread_mutex_lock(&catalog->write_lock);
     enum hub_status st = write_blobs(catalog, &w, err);
     if (!st && w.changed)
@@ -289,7 +290,7 @@ enum hub_status hub_measures_read(const struct hub_state *state, uint32_t part, 
     return hub_buf_add_view(out, data, err);
 }
 
-struct wanted {
+struct measures_key {
     const struct hub_state *state;
     int64_t part;
     uint32_t run;
@@ -298,7 +299,7 @@ struct wanted {
 static enum hub_status open_column(struct hub_cached_blob *blob, void *user, struct hub_error *err)
 {
     struct hub_measure_column *column = (struct hub_measure_column *)blob;
-    const struct wanted *wanted = user;
+    const struct measures_key *wanted = user;
     const uint8_t *data = blob->data;
     bool whole = blob->size >= COLUMN_HEAD;
     if (whole) {
@@ -318,7 +319,7 @@ static enum hub_status stamp_of(const struct hub_state *state, int64_t part, uin
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     bool found;
-    HUB_TRY(hub_db_ask(state->db, "SELECT measured FROM parts WHERE row = ?", part, &stmt, err));
+    HUB_TRY(hub_db_query(state->db, "SELECT measured FROM parts WHERE row = ?", part, &stmt, err));
     HUB_TRY(hub_stmt_step(stmt, &found, err));
     *out = found ? (uint64_t)hub_stmt_int(stmt, 0) : 0;
     return *out ? HUB_OK : hub_fail(err, HUB_NOT_FOUND, "this part was not measured");
@@ -328,7 +329,7 @@ enum hub_status hub_measure_column_get(const struct hub_state *state, uint32_t p
                                        uint32_t cell, struct hub_measure_column **out, struct hub_error *err)
 {
     const int64_t row = state->dataset->parts[part].row;
-    struct wanted wanted = {state, row, cell / HUB_MEASURE_RUN};
+    struct measures_key wanted = {state, row, cell / HUB_MEASURE_RUN};
     const struct hub_blob_maker maker = {sizeof(struct hub_measure_column), open_column, &wanted};
     char text[RUN_NAME];
     uint64_t stamp;

@@ -7,7 +7,7 @@
 /* What is known of a file. */
 enum { OF_CHOSEN = 1, OF_OTHERS = 2 };
 
-struct needs {
+struct needed_parts {
     const struct hub_state *state;
     const bool *chosen;
     uint8_t *files;     /* by number */
@@ -20,7 +20,7 @@ struct needs {
     uint32_t part;      /* that is looked at */
 };
 
-static void needs_dispose(struct needs *n)
+static void needs_dispose(struct needed_parts *n)
 {
     free(n->files);
     free(n->by_part);
@@ -31,7 +31,7 @@ static void needs_dispose(struct needs *n)
     free(n->wanted);
 }
 
-static enum hub_status begin(struct needs *n, struct hub_error *err)
+static enum hub_status begin(struct needed_parts *n, struct hub_error *err)
 {
     const struct hub_dataset *d = n->state->dataset;
     const uint32_t *episodes = hub_dataset_box_of(d)->part_episodes;
@@ -59,7 +59,7 @@ static enum hub_status begin(struct needs *n, struct hub_error *err)
 
 static void add_file(void *user, uint32_t place, uint32_t file)
 {
-    struct needs *n = user;
+    struct needed_parts *n = user;
     const struct hub_dataset_episode *e = &n->state->dataset->episodes[place];
     const uint32_t part = e->part;
     n->own[n->base[part] + e->index] = file;
@@ -72,7 +72,7 @@ static void add_file(void *user, uint32_t place, uint32_t file)
 
 static enum hub_status add_video(void *user, const struct hub_found_media *media, struct hub_error *err)
 {
-    struct needs *n = user;
+    struct needed_parts *n = user;
     (void)err;
     if (media->file != HUB_NONE)
         n->files[media->file] |= n->by_part[n->base[n->part] + media->episode] ? OF_CHOSEN : OF_OTHERS;
@@ -80,7 +80,7 @@ static enum hub_status add_video(void *user, const struct hub_found_media *media
 }
 
 /* Rows that were unpacked may come from all files up to the one where the next episode begins. */
-static void add_next(struct needs *n, uint32_t episode)
+static void add_next(struct needed_parts *n, uint32_t episode)
 {
     const uint32_t count = hub_dataset_box_of(n->state->dataset)->part_episodes[n->part];
     const uint32_t file = episode + 1 < count ? n->own[n->base[n->part] + episode + 1] : HUB_NONE;
@@ -89,7 +89,7 @@ static void add_next(struct needs *n, uint32_t episode)
 }
 
 /* Where the rows of chosen episodes lie. */
-static void add_pieces(struct needs *n, const struct hub_layout *layout)
+static void add_pieces(struct needed_parts *n, const struct hub_layout *layout)
 {
     for (uint32_t i = 0; i < layout->counts[HUB_T_WINDOWS]; i++) {
         const struct hub_window *w = &layout->windows[i];
@@ -110,7 +110,7 @@ static void add_pieces(struct needs *n, const struct hub_layout *layout)
 }
 
 /* An episode's own file need not be the only one that it has rows in, where a part has several. */
-static enum hub_status add_rows(struct needs *n, struct hub_error *err)
+static enum hub_status add_rows(struct needed_parts *n, struct hub_error *err)
 {
     for (uint32_t field = 0; field < n->state->dataset->field_count; field++) {
         HUB_CLEANUP(hub_layout_putp) struct hub_layout_ref *ref = NULL;
@@ -125,7 +125,7 @@ static enum hub_status add_rows(struct needs *n, struct hub_error *err)
 }
 
 /* A file by the folder it lies right in. */
-struct placed {
+struct file_in_folder {
     const char *path;
     size_t folder; /* bytes of the path */
     uint32_t file;
@@ -133,7 +133,7 @@ struct placed {
 
 static int by_folder(const void *a, const void *b)
 {
-    const struct placed *x = a, *y = b;
+    const struct file_in_folder *x = a, *y = b;
     const int order = memcmp(x->path, y->path, HUB_MIN(x->folder, y->folder));
     return order ? order : (x->folder > y->folder) - (x->folder < y->folder);
 }
@@ -142,11 +142,11 @@ static int by_folder(const void *a, const void *b)
 static enum hub_status leave_folders(const struct hub_dataset *d, const uint8_t *files, bool *needed,
                                      struct hub_error *err)
 {
-    HUB_CLEANUP(hub_freep) struct placed *all = NULL;
+    HUB_CLEANUP(hub_freep) struct file_in_folder *all = NULL;
     HUB_TRY(hub_new(&all, d->file_count + 1, sizeof *all, err));
     for (uint32_t i = 0; i < d->file_count; i++) {
         const char *path = d->files[i].path, *slash = strrchr(path, '/');
-        all[i] = (struct placed){path, slash ? (size_t)(slash - path) : 0, i};
+        all[i] = (struct file_in_folder){path, slash ? (size_t)(slash - path) : 0, i};
     }
     qsort(all, d->file_count, sizeof *all, by_folder);
     for (uint32_t i = 0, end; i < d->file_count; i = end) {
@@ -163,7 +163,7 @@ enum hub_status hub_files_needed(const struct hub_state *state, const bool *chos
                                  struct hub_error *err)
 {
     const struct hub_dataset *d = state->dataset;
-    HUB_CLEANUP(needs_dispose) struct needs n = {.state = state, .chosen = chosen};
+    HUB_CLEANUP(needs_dispose) struct needed_parts n = {.state = state, .chosen = chosen};
     HUB_TRY(begin(&n, err));
     HUB_TRY(hub_episode_files(state, add_file, &n, err));
     for (n.part = 0; n.part < d->part_count; n.part++) {

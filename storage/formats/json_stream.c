@@ -9,7 +9,7 @@
 enum { BLOCK = 64 * 1024, MAX_TOKEN = 1024 * 1024, MAX_WORD = 1100, MAX_FIRST = 64 };
 
 struct hub_json_stream {
-    struct hub_source *source;
+    struct hub_byte_source *source;
     uint64_t at, end; /* of what is not in `raw` yet */
     char raw[BLOCK];
     size_t raw_at, raw_size;
@@ -32,7 +32,7 @@ struct hub_json_stream {
     struct hub_error why;
 };
 
-enum hub_status hub_json_stream_new(struct hub_source *source, uint64_t first, uint64_t end,
+enum hub_status hub_json_stream_new(struct hub_byte_source *source, uint64_t first, uint64_t end,
                                     struct hub_json_stream **out, struct hub_error *err)
 {
     struct hub_json_stream *s = calloc(1, sizeof *s);
@@ -68,7 +68,7 @@ static bool fill_raw(struct hub_json_stream *s)
     const size_t size = (size_t)HUB_MIN(s->end - s->at, (uint64_t)BLOCK);
     if (s->failed || size == 0)
         return false;
-    s->failed = hub_source_read(s->source, s->at, s->raw, size, &s->why);
+    s->failed = hub_byte_source_read(s->source, s->at, s->raw, size, &s->why);
     s->at += size;
     s->raw_at = 0;
     s->raw_size = s->failed ? 0 : size;

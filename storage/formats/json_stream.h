@@ -14,7 +14,7 @@ enum { HUB_JSON_MAX_VALUES = 256, HUB_JSON_MAX_SHOWN_TEXT = 1024 };
 struct hub_json_stream;
 
 /** Reads bytes [first, end) of the source, which outlives the stream, and tells of trouble in `err`. */
-HUB_MUST_USE enum hub_status hub_json_stream_new(struct hub_source *source, uint64_t first, uint64_t end,
+HUB_MUST_USE enum hub_status hub_json_stream_new(struct hub_byte_source *source, uint64_t first, uint64_t end,
                                                  struct hub_json_stream **out, struct hub_error *err);
 void hub_json_stream_free(struct hub_json_stream *stream);
 /** For HUB_CLEANUP. */

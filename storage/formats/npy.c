@@ -195,13 +195,13 @@ static enum hub_status read_literal(struct literal *l, struct hub_npy *out, stru
     return HUB_OK;
 }
 
-enum hub_status hub_npy_read(struct hub_source *source, uint64_t offset, uint64_t size, struct hub_npy *out,
-                             struct hub_error *err)
+enum hub_status hub_npy_read(struct hub_byte_source *source, uint64_t offset, uint64_t size,
+                             struct hub_npy *out, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(NPY_MAX_HEADER);
     const uint8_t *at;
     size_t got;
-    HUB_TRY(hub_source_peek(source, offset, (size_t)HUB_MIN(size, 12), &at, &got, err));
+    HUB_TRY(hub_byte_source_peek(source, offset, (size_t)HUB_MIN(size, 12), &at, &got, err));
     if (got < 10 || memcmp(at, "\x93NUMPY", 6) != 0)
         return hub_fail(err, HUB_CORRUPT, "not a npy file");
     const bool wide = at[6] >= 2;
@@ -213,7 +213,7 @@ enum hub_status hub_npy_read(struct hub_source *source, uint64_t offset, uint64_
     if (length > NPY_MAX_HEADER || before > size)
         return hub_fail(err, HUB_CORRUPT, "npy header of %u bytes", length);
     HUB_TRY(hub_buf_reserve(&text, length, err));
-    HUB_TRY(hub_source_read(source, offset + before - length, text.data, length, err));
+    HUB_TRY(hub_byte_source_read(source, offset + before - length, text.data, length, err));
     struct literal l = {text.data, text.data + length, false};
     *out = (struct hub_npy){.data_offset = offset + before};
     HUB_TRY(read_literal(&l, out, err));

@@ -26,8 +26,9 @@ struct hub_npy {
 };
 
 /** The header of the array at `offset`, of `size` bytes in all. Proves that the data fits. Of an array of objects,
- * HUB_UNSUPPORTED, `objects` and where the pickle lies are told; of texts in UTF-32 all but that they can be served. */
-HUB_MUST_USE enum hub_status hub_npy_read(struct hub_source *source, uint64_t offset, uint64_t size,
+ * HUB_UNSUPPORTED, `objects` and where the pickle lies are set; of texts in UTF-32 all but that they can be
+ * served. */
+HUB_MUST_USE enum hub_status hub_npy_read(struct hub_byte_source *source, uint64_t offset, uint64_t size,
                                           struct hub_npy *out, struct hub_error *err);
 
 /** Bytes of item x shape, or HUB_CORRUPT on overflow. */

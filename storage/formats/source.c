@@ -1,7 +1,7 @@
 /* Bytes at offsets: see source.h. */
 #include "storage/formats/source.h"
 
-void hub_source_file(struct hub_source *source, struct hub_files *files, uint32_t number)
+void hub_byte_source_file(struct hub_byte_source *source, struct hub_files *files, uint32_t number)
 {
     source->memory = NULL;
     source->files = files;
@@ -11,12 +11,12 @@ void hub_source_file(struct hub_source *source, struct hub_files *files, uint32_
     source->window_size = 0;
 }
 
-void hub_source_side(struct hub_source *source, struct hub_files *files, uint64_t end)
+void hub_byte_source_side(struct hub_byte_source *source, struct hub_files *files, uint64_t end)
 {
-    *source = (struct hub_source){.size = end, .files = files, .number = HUB_SIDE_FILE};
+    *source = (struct hub_byte_source){.size = end, .files = files, .number = HUB_SIDE_FILE};
 }
 
-void hub_source_memory(struct hub_source *source, const void *data, size_t size)
+void hub_byte_source_memory(struct hub_byte_source *source, const void *data, size_t size)
 {
     static const uint8_t nothing[1];
     source->memory = data ? data : nothing;
@@ -27,7 +27,7 @@ void hub_source_memory(struct hub_source *source, const void *data, size_t size)
     source->window_size = 0;
 }
 
-static enum hub_status check_range(const struct hub_source *source, uint64_t offset, size_t size,
+static enum hub_status check_range(const struct hub_byte_source *source, uint64_t offset, size_t size,
                                    struct hub_error *err)
 {
     if (offset > source->size || size > source->size - offset)
@@ -36,8 +36,8 @@ static enum hub_status check_range(const struct hub_source *source, uint64_t off
     return HUB_OK;
 }
 
-enum hub_status hub_source_read(struct hub_source *source, uint64_t offset, void *out, size_t size,
-                                struct hub_error *err)
+enum hub_status hub_byte_source_read(struct hub_byte_source *source, uint64_t offset, void *out, size_t size,
+                                     struct hub_error *err)
 {
     HUB_TRY(check_range(source, offset, size, err));
     if (size == 0)
@@ -53,20 +53,20 @@ enum hub_status hub_source_read(struct hub_source *source, uint64_t offset, void
     return HUB_OK;
 }
 
-enum hub_status hub_source_peek(struct hub_source *source, uint64_t offset, size_t want, const uint8_t **at,
-                                size_t *got, struct hub_error *err)
+enum hub_status hub_byte_source_peek(struct hub_byte_source *source, uint64_t offset, size_t want,
+                                     const uint8_t **at, size_t *got, struct hub_error *err)
 {
     HUB_TRY(check_range(source, offset, 0, err));
-    *got = (size_t)HUB_MIN((uint64_t)HUB_MIN(want, HUB_SOURCE_WINDOW), source->size - offset);
+    *got = (size_t)HUB_MIN((uint64_t)HUB_MIN(want, HUB_BYTE_SOURCE_WINDOW), source->size - offset);
     if (source->memory) {
         *at = source->memory + offset;
         return HUB_OK;
     }
     const uint64_t skip = offset - source->window_offset;
     if (offset < source->window_offset || skip > source->window_size || *got > source->window_size - skip) {
-        const size_t size = (size_t)HUB_MIN((uint64_t)HUB_SOURCE_WINDOW, source->size - offset);
+        const size_t size = (size_t)HUB_MIN((uint64_t)HUB_BYTE_SOURCE_WINDOW, source->size - offset);
         source->window_size = 0;
-        HUB_TRY(hub_source_read(source, offset, source->window, size, err));
+        HUB_TRY(hub_byte_source_read(source, offset, source->window, size, err));
         source->window_offset = offset;
         source->window_size = size;
     }
@@ -74,13 +74,13 @@ enum hub_status hub_source_peek(struct hub_source *source, uint64_t offset, size
     return HUB_OK;
 }
 
-enum hub_status hub_source_usable(struct hub_source *source, struct hub_error *err)
+enum hub_status hub_byte_source_usable(struct hub_byte_source *source, struct hub_error *err)
 {
     static const char magic[] = "version https://git-lfs.github.com/spec/v1";
     struct hub_error why = {0};
     const uint8_t *at;
     size_t got;
-    const enum hub_status st = hub_source_peek(source, 0, sizeof magic - 1, &at, &got, &why);
+    const enum hub_status st = hub_byte_source_peek(source, 0, sizeof magic - 1, &at, &got, &why);
     if (st == HUB_DENIED)
         return hub_fail_as(err, st, "permission-denied", "%s", why.detail);
     if (st)
@@ -93,10 +93,10 @@ enum hub_status hub_source_usable(struct hub_source *source, struct hub_error *e
 
 enum hub_status hub_files_usable(struct hub_files *files, uint32_t number, struct hub_error *err)
 {
-    struct hub_source source;
+    struct hub_byte_source source;
     struct hub_error why = {0};
-    hub_source_file(&source, files, number);
-    const enum hub_status st = hub_source_usable(&source, &why);
+    hub_byte_source_file(&source, files, number);
+    const enum hub_status st = hub_byte_source_usable(&source, &why);
     const struct hub_view path = files->entries[number].path;
     if (!st || memmem(why.detail, strlen(why.detail), path.data, path.size))
         return st ? hub_fail_as(err, st, why.problem, "%s", why.detail) : HUB_OK; /* which names it already */

@@ -6,6 +6,6 @@
 #include "storage/formats/source.h"
 #include "storage/io/tar.h"
 
-void hub_tar_init(struct hub_tar *tar, struct hub_source *source);
+void hub_tar_init(struct hub_tar *tar, struct hub_byte_source *source);
 
 #endif

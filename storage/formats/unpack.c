@@ -48,7 +48,7 @@ static enum hub_status begin(struct unpacker *u, const struct hub_packed *packed
 static enum hub_status refill(struct unpacker *u, struct hub_error *err)
 {
     const size_t n = (size_t)HUB_MIN(u->packed->size - u->taken, BLOCK);
-    HUB_TRY(hub_source_read(u->packed->source, u->packed->offset + u->taken, u->in, n, err));
+    HUB_TRY(hub_byte_source_read(u->packed->source, u->packed->offset + u->taken, u->in, n, err));
     u->taken += n;
     u->in_at = 0;
     u->in_size = n;
@@ -143,10 +143,10 @@ static enum hub_status check_growth(const struct hub_packed *packed, uint64_t si
 }
 
 enum hub_status hub_unpack(const struct hub_packed *packed, struct hub_files *files, struct hub_buf *head,
-                           struct hub_unpacked *out, struct hub_error *err)
+                           struct hub_inflated *out, struct hub_error *err)
 {
     HUB_CLEANUP(end_unpacking) struct unpacker u = {0};
-    *out = (struct hub_unpacked){0};
+    *out = (struct hub_inflated){0};
     HUB_TRY(begin(&u, packed, err));
     for (bool end = false; !end;) {
         uint64_t at;

@@ -13,7 +13,7 @@ enum { HUB_UNPACK_RATIO = 1100 }; /* deflate reaches 1,032 */
 enum hub_packing { HUB_PACKED_NOT, HUB_PACKED_DEFLATE, HUB_PACKED_GZIP, HUB_PACKED_ZSTD };
 
 struct hub_packed {
-    struct hub_source *source;
+    struct hub_byte_source *source;
     uint64_t offset, size; /* of the packed bytes */
     enum hub_packing packing;
 };
@@ -26,7 +26,7 @@ enum hub_packing hub_packing_of(const uint8_t *head, size_t size);
 HUB_MUST_USE enum hub_status hub_unpack_head(const struct hub_packed *packed, struct hub_buf *head,
                                              struct hub_error *err);
 
-struct hub_unpacked {
+struct hub_inflated {
     uint64_t offset, size; /* in HUB_SIDE_FILE */
     uint32_t crc;          /* CRC-32 of all */
 };
@@ -34,7 +34,7 @@ struct hub_unpacked {
 /** All of it as side data; `head` gets its first bytes, up to its limit. HUB_TOO_BIG: there is no room, it
  * grows too much, or its window is too large. HUB_CORRUPT: what was unpacked before the damage is of no use. */
 HUB_MUST_USE enum hub_status hub_unpack(const struct hub_packed *packed, struct hub_files *files,
-                                        struct hub_buf *head, struct hub_unpacked *out,
+                                        struct hub_buf *head, struct hub_inflated *out,
                                         struct hub_error *err);
 
 /* ---- a stream that is read once, from the front on ---- */

@@ -38,12 +38,12 @@ struct directory {
 };
 
 /* The last end record; what follows it and its comment is nobody's. */
-static enum hub_status find_end(struct hub_source *s, struct hub_buf *tail, struct directory *d,
+static enum hub_status find_end(struct hub_byte_source *s, struct hub_buf *tail, struct directory *d,
                                 struct hub_error *err)
 {
     const size_t size = (size_t)HUB_MIN(s->size, END_BYTES + MAX_COMMENT);
     HUB_TRY(hub_buf_reserve(tail, size, err));
-    HUB_TRY(hub_source_read(s, s->size - size, tail->data, size, err));
+    HUB_TRY(hub_byte_source_read(s, s->size - size, tail->data, size, err));
     for (size_t at = size < END_BYTES ? SIZE_MAX : size - END_BYTES; at != SIZE_MAX; at--) {
         struct hub_cursor c = hub_cursor_of(tail->data + at, size - at);
         if (hub_cursor_u32(&c) != END)
@@ -61,22 +61,22 @@ static enum hub_status find_end(struct hub_source *s, struct hub_buf *tail, stru
     return hub_fail(err, HUB_CORRUPT, "no directory at the end of the archive: it is cut short");
 }
 
-static bool is_end64(struct hub_source *s, uint64_t at)
+static bool is_end64(struct hub_byte_source *s, uint64_t at)
 {
     uint8_t bytes[4];
-    if (hub_source_read(s, at, bytes, sizeof bytes, NULL))
+    if (hub_byte_source_read(s, at, bytes, sizeof bytes, NULL))
         return false;
     struct hub_cursor c = hub_cursor_of(bytes, sizeof bytes);
     return hub_cursor_u32(&c) == END64;
 }
 
 /* The larger numbers of zip64, where there are any. */
-static enum hub_status find_end64(struct hub_source *s, struct directory *d, struct hub_error *err)
+static enum hub_status find_end64(struct hub_byte_source *s, struct directory *d, struct hub_error *err)
 {
     uint8_t bytes[END64_BYTES];
     if (d->end < LOCATOR_BYTES)
         return HUB_OK;
-    HUB_TRY(hub_source_read(s, d->end - LOCATOR_BYTES, bytes, LOCATOR_BYTES, err));
+    HUB_TRY(hub_byte_source_read(s, d->end - LOCATOR_BYTES, bytes, LOCATOR_BYTES, err));
     struct hub_cursor c = hub_cursor_of(bytes, LOCATOR_BYTES);
     if (hub_cursor_u32(&c) != LOCATOR)
         return HUB_OK;
@@ -86,7 +86,7 @@ static enum hub_status find_end64(struct hub_source *s, struct directory *d, str
         at = d->end - LOCATOR_BYTES - END64_BYTES; /* there are bytes in front of the archive */
     if (!is_end64(s, at))
         return hub_fail(err, HUB_CORRUPT, "no zip64 record where one is named");
-    HUB_TRY(hub_source_read(s, at, bytes, END64_BYTES, err));
+    HUB_TRY(hub_byte_source_read(s, at, bytes, END64_BYTES, err));
     c = hub_cursor_of(bytes, END64_BYTES);
     hub_cursor_u32(&c);
     hub_cursor_skip(&c, 28);
@@ -134,7 +134,7 @@ static bool read_entry(struct hub_cursor *c, struct hub_zip_member *m)
     return true;
 }
 
-enum hub_status hub_zip_read(struct hub_zip *zip, struct hub_source *source, struct hub_error *err)
+enum hub_status hub_zip_read(struct hub_zip *zip, struct hub_byte_source *source, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf tail = HUB_BUF_INIT(END_BYTES + MAX_COMMENT);
     struct directory d = {0};
@@ -148,7 +148,7 @@ enum hub_status hub_zip_read(struct hub_zip *zip, struct hub_source *source, str
     /* bytes in front of the archive; wraps where it lies */
     const uint64_t before = d.end - d.size - d.offset;
     HUB_TRY(hub_buf_reserve(&zip->text, (size_t)d.size, err));
-    HUB_TRY(hub_source_read(source, d.end - d.size, zip->text.data, (size_t)d.size, err));
+    HUB_TRY(hub_byte_source_read(source, d.end - d.size, zip->text.data, (size_t)d.size, err));
     HUB_TRY(hub_new(&zip->members, (size_t)d.count + 1, sizeof *zip->members, err));
     struct hub_cursor c = hub_cursor_of(zip->text.data, (size_t)d.size);
     for (; zip->count < d.count; zip->count++) {
@@ -167,7 +167,7 @@ static enum hub_status check_name(struct hub_zip *zip, const struct hub_zip_memb
 {
     HUB_CLEANUP(hub_freep) char *name = malloc((size_t)size + 1);
     HUB_TRY(hub_allocated(name, err));
-    HUB_TRY(hub_source_read(zip->source, m->header + LOCAL_BYTES, name, size, err));
+    HUB_TRY(hub_byte_source_read(zip->source, m->header + LOCAL_BYTES, name, size, err));
     return hub_view_equal(m->name, (struct hub_view){name, size})
                ? HUB_OK
                : hub_fail(err, HUB_CORRUPT, "its header has another name than the directory");
@@ -182,7 +182,7 @@ enum hub_status hub_zip_find(struct hub_zip *zip, const struct hub_zip_member *m
     if (m->method != HUB_ZIP_STORED && m->method != HUB_ZIP_DEFLATED)
         return hub_fail(err, HUB_UNSUPPORTED, "compressed by method %u, which numpy does not write",
                         m->method);
-    HUB_TRY(hub_source_read(zip->source, m->header, bytes, sizeof bytes, err));
+    HUB_TRY(hub_byte_source_read(zip->source, m->header, bytes, sizeof bytes, err));
     struct hub_cursor c = hub_cursor_of(bytes, sizeof bytes);
     if (hub_cursor_u32(&c) != LOCAL)
         return hub_fail(err, HUB_CORRUPT, "the directory points elsewhere");
@@ -198,7 +198,7 @@ enum hub_status hub_zip_find(struct hub_zip *zip, const struct hub_zip_member *m
     return check_name(zip, m, name, err);
 }
 
-enum hub_status hub_zip_check(struct hub_source *source, const struct hub_zip_member *m, uint64_t offset,
+enum hub_status hub_zip_check(struct hub_byte_source *source, const struct hub_zip_member *m, uint64_t offset,
                               struct hub_error *err)
 {
     HUB_CLEANUP(hub_freep) uint8_t *bytes = malloc(CHECK_BYTES);
@@ -209,7 +209,7 @@ enum hub_status hub_zip_check(struct hub_source *source, const struct hub_zip_me
         if (files && !hub_files_may_check(files))
             return hub_fail(err, HUB_TIMEOUT, "no time is left to compare its checksum");
         n = HUB_MIN(m->stored - done, (uint64_t)CHECK_BYTES);
-        HUB_TRY(hub_source_read(source, offset + done, bytes, (size_t)n, err));
+        HUB_TRY(hub_byte_source_read(source, offset + done, bytes, (size_t)n, err));
         crc = libdeflate_crc32(crc, bytes, (size_t)n);
     }
     return crc == m->crc ? HUB_OK : hub_fail(err, HUB_CORRUPT, "damaged: its bytes have another CRC-32");
@@ -219,7 +219,7 @@ enum hub_status hub_zip_unpack(struct hub_zip *zip, const struct hub_zip_member 
                                uint64_t *offset, struct hub_buf *head, struct hub_error *err)
 {
     struct hub_packed packed = {.source = zip->source, .size = m->stored, .packing = HUB_PACKED_DEFLATE};
-    struct hub_unpacked out;
+    struct hub_inflated out;
     HUB_TRY(hub_zip_find(zip, m, &packed.offset, err));
     if (m->size > files->side_budget - HUB_MIN(files->side_size, files->side_budget))
         return hub_fail(err, HUB_TOO_BIG, "side-file budget: %llu bytes when unpacked",

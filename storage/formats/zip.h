@@ -17,7 +17,7 @@ struct hub_zip_member {
 };
 
 struct hub_zip {
-    struct hub_source *source;
+    struct hub_byte_source *source;
     struct hub_buf text; /* the central directory */
     struct hub_zip_member *members;
     uint32_t count;
@@ -28,7 +28,7 @@ bool hub_zip_is(const uint8_t *head, size_t size);
 
 /** List the members, in the order of the directory. `zip` is zero before, and disposed of in any case.
  * HUB_CORRUPT, HUB_UNSUPPORTED (more than one disk), HUB_TOO_BIG (a directory over 64 MiB). */
-HUB_MUST_USE enum hub_status hub_zip_read(struct hub_zip *zip, struct hub_source *source,
+HUB_MUST_USE enum hub_status hub_zip_read(struct hub_zip *zip, struct hub_byte_source *source,
                                           struct hub_error *err);
 
 /** Where a member's stored bytes begin. HUB_UNSUPPORTED, HUB_CORRUPT: it cannot be read, or the header in
@@ -38,8 +38,9 @@ HUB_MUST_USE enum hub_status hub_zip_find(struct hub_zip *zip, const struct hub_
 
 /** Compare the CRC-32 of a stored member whose bytes begin at `offset`: all of them are read, this once.
  * HUB_CORRUPT: it differs. HUB_TIMEOUT: not compared, for the job has no time left for it. */
-HUB_MUST_USE enum hub_status hub_zip_check(struct hub_source *source, const struct hub_zip_member *member,
-                                           uint64_t offset, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_zip_check(struct hub_byte_source *source,
+                                           const struct hub_zip_member *member, uint64_t offset,
+                                           struct hub_error *err);
 
 /** Unpack a deflated member into the side data of the job, where it begins at `offset`; `head` gets its first
  * bytes, up to its limit. Its length and CRC-32 are checked. HUB_TOO_BIG: there is no room for it. */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 /* Text in lower case being read from the left. */
-struct reader {
+struct version_text {
     const char *at, *end;
 };
 
@@ -28,13 +28,13 @@ static bool separator(char c)
     return c == '.' || c == '-' || c == '_';
 }
 
-static char peek(const struct reader *r, size_t ahead)
+static char peek(const struct version_text *r, size_t ahead)
 {
     return (size_t)(r->end - r->at) > ahead ? r->at[ahead] : '\0';
 }
 
 /* Decimal digits, at least one; over 32 bits is refused. */
-static bool number(struct reader *r, uint32_t *out)
+static bool number(struct version_text *r, uint32_t *out)
 {
     uint64_t value = 0;
     if (!digit(peek(r, 0)))
@@ -49,9 +49,10 @@ static bool number(struct reader *r, uint32_t *out)
 }
 
 /* An optional separator, then one of the words, then an optional separator and digits (0 when absent). */
-static bool labelled(struct reader *r, const char *const *words, size_t count, size_t *which, uint32_t *out)
+static bool labelled(struct version_text *r, const char *const *words, size_t count, size_t *which,
+                     uint32_t *out)
 {
-    struct reader ahead = *r;
+    struct version_text ahead = *r;
     if (separator(peek(&ahead, 0)))
         ahead.at++;
     for (size_t i = 0; i < count; i++) {
@@ -71,7 +72,7 @@ static bool labelled(struct reader *r, const char *const *words, size_t count, s
     return false;
 }
 
-static bool read_release(struct reader *r, struct hub_version *v)
+static bool read_release(struct version_text *r, struct hub_version *v)
 {
     uint32_t first;
     if (lower(peek(r, 0)) == 'v')
@@ -93,7 +94,7 @@ static bool read_release(struct reader *r, struct hub_version *v)
     return true;
 }
 
-static void read_suffixes(struct reader *r, struct hub_version *v)
+static void read_suffixes(struct version_text *r, struct hub_version *v)
 {
     static const char *const pre[] = {"alpha", "a", "beta", "b", "preview", "pre", "rc", "c"};
     static const char *const post[] = {"post", "rev", "r"};
@@ -111,7 +112,7 @@ static void read_suffixes(struct reader *r, struct hub_version *v)
 }
 
 /* "+alnum(.alnum)*" with '-' and '_' as '.', leading zeros of numbers dropped as int() does. */
-static bool read_local(struct reader *r, struct hub_version *v)
+static bool read_local(struct version_text *r, struct hub_version *v)
 {
     size_t size = 0;
     if (peek(r, 0) != '+')
@@ -137,9 +138,9 @@ static bool read_local(struct reader *r, struct hub_version *v)
     return true;
 }
 
-static struct reader trimmed(struct hub_view text)
+static struct version_text trimmed(struct hub_view text)
 {
-    struct reader r = {text.data, text.data + text.size};
+    struct version_text r = {text.data, text.data + text.size};
     while (r.at < r.end && strchr(" \t\r\n\f\v", *r.at) && *r.at)
         r.at++;
     while (r.end > r.at && strchr(" \t\r\n\f\v", r.end[-1]) && r.end[-1])
@@ -147,7 +148,7 @@ static struct reader trimmed(struct hub_view text)
     return r;
 }
 
-static bool read_version(struct reader *r, struct hub_version *v)
+static bool read_version(struct version_text *r, struct hub_version *v)
 {
     *v = (struct hub_version){0};
     if (!read_release(r, v))
@@ -159,7 +160,7 @@ static bool read_version(struct reader *r, struct hub_version *v)
 enum hub_status hub_version_parse(struct hub_view text, struct hub_version *out, struct hub_error *err)
 {
     struct hub_version v;
-    struct reader r = trimmed(text);
+    struct version_text r = trimmed(text);
     if (!read_version(&r, &v) || r.at != r.end)
         return hub_fail(err, HUB_INVALID, "'%.*s' is not a version", (int)HUB_MIN(text.size, (size_t)80),
                         text.data);
@@ -273,7 +274,7 @@ static const struct {
     {"<", HUB_SPEC_LESS},        {">", HUB_SPEC_GREATER},
 };
 
-static bool read_operator(struct reader *r, enum hub_spec_op *op)
+static bool read_operator(struct version_text *r, enum hub_spec_op *op)
 {
     for (size_t i = 0; i < HUB_COUNT(operators); i++) {
         const size_t n = strlen(operators[i].text);
@@ -286,7 +287,7 @@ static bool read_operator(struct reader *r, enum hub_spec_op *op)
     return false;
 }
 
-static bool read_spec(struct reader *r, struct hub_spec *spec)
+static bool read_spec(struct version_text *r, struct hub_spec *spec)
 {
     *spec = (struct hub_spec){0};
     if (!read_operator(r, &spec->op))
@@ -320,8 +321,8 @@ enum hub_status hub_spec_parse(struct hub_view text, struct hub_spec_set *out, s
     while (from <= text.size) {
         const char *comma = from < text.size ? memchr(text.data + from, ',', text.size - from) : NULL;
         const size_t to = comma ? (size_t)(comma - text.data) : text.size;
-        struct reader r =
-            text.size ? trimmed((struct hub_view){text.data + from, to - from}) : (struct reader){0};
+        struct version_text r =
+            text.size ? trimmed((struct hub_view){text.data + from, to - from}) : (struct version_text){0};
         from = to + 1;
         if (r.at == r.end)
             continue;

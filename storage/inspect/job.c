@@ -228,7 +228,7 @@ static enum hub_status judge_exit(const struct hub_run *run, struct hub_error *e
     }
 }
 
-/* What a driver's own verdict means to a caller, who may not be told to try again or be made to believe a
+/* What a driver's own verdict means to a caller, who must not try again or believe a
  * timeout. */
 static enum hub_status driver_verdict(const struct hub_error *end, struct hub_error *err)
 {

@@ -404,7 +404,7 @@ static enum hub_status take_layout_data(struct hub_findings_reader *r, const str
     return HUB_OK;
 }
 
-static const struct record {
+static const struct record_proof {
     uint8_t type, kind, also; /* frame type; kinds of job it may occur in */
     enum hub_status (*take)(struct hub_findings_reader *r, struct hub_cursor *c, struct hub_error *err);
 } records[] = {

@@ -153,14 +153,14 @@ enum hub_status hub_frame_next(struct hub_frame_reader *r, struct hub_frame *fra
 
 /* ---- descriptors ---- */
 
-union passed {
+union passed_fds {
     struct cmsghdr align;
     char space[CMSG_SPACE(HUB_MAX_PASSED * sizeof(int))];
 };
 
 ssize_t hub_send_fds(int sock, const void *data, size_t size, int flags, const int *fds, unsigned count)
 {
-    union passed control = {0};
+    union passed_fds control = {0};
     struct iovec part = {(void *)data, size};
     struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
     if (count) {
@@ -181,7 +181,7 @@ ssize_t hub_send_fds(int sock, const void *data, size_t size, int flags, const i
 
 ssize_t hub_receive_fds(int sock, void *data, size_t size, int flags, int *fds, unsigned count)
 {
-    union passed control;
+    union passed_fds control;
     struct iovec part = {data, size};
     struct msghdr message = {
         .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};

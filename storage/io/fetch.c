@@ -131,7 +131,7 @@ enum hub_status hub_fetch_new(struct hub_file_fetch **out, struct hub_error *err
 enum hub_status hub_fetch_start(const struct hub_wants *wants, struct hub_file_fetch **out,
                                 struct hub_error *err)
 {
-    const struct hub_source *source = NULL;
+    const struct hub_fetch_source *source = NULL;
     for (uint32_t i = 0; i < wants->count && !source; i++)
         source = wants->items[i].file->source;
     *out = NULL;

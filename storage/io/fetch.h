@@ -47,10 +47,10 @@ struct hub_file_fetch {
 };
 
 /** Where files' bytes come from. */
-struct hub_source {
+struct hub_fetch_source {
     /** Begin; HUB_OK: all bytes are there already. HUB_AGAIN: hub_fetch_done will be called, exactly once,
      * from any thread, at the latest when the source is closed. */
-    enum hub_status (*fetch)(const struct hub_source *source, struct hub_file_fetch *fetch,
+    enum hub_status (*fetch)(const struct hub_fetch_source *source, struct hub_file_fetch *fetch,
                              struct hub_error *err);
     /** NULL, or frees a file of this source, with the last reference. */
     void (*release)(struct hub_file *file);

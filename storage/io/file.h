@@ -9,12 +9,12 @@
 #include "storage/base/lru.h"
 #include "storage/io/fs.h"
 
-struct hub_source; /* storage/io/fetch.h */
+struct hub_fetch_source; /* storage/io/fetch.h */
 
 struct hub_file {
     struct hub_lru_item item; /* first: counts the references; a store may cache it */
     int fd;
-    const struct hub_source *source; /* NULL: its bytes lie in place; else they have to be fetched */
+    const struct hub_fetch_source *source; /* NULL: its bytes lie in place; else they have to be fetched */
     bool sealed;            /* one of the hub's own: its stamp is its seal, for it may come from a backup */
     atomic_bool blocking;   /* its file system knows no RWF_NOWAIT */
     struct hub_stamp stamp; /* when it was opened */

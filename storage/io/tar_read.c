@@ -203,7 +203,7 @@ static enum hub_status header_name(struct hub_tar *tar, const uint8_t *block, st
     return hub_buf_add(&tar->name, name, strnlen(name, NAME_SIZE), err);
 }
 
-/* 0: it has none that can be told. */
+/* 0: it has none that is known. */
 static int64_t header_time(const uint8_t *block)
 {
     uint64_t seconds = 0;

@@ -8,17 +8,17 @@
 enum { NAME_BYTES = 100, MAX_OCTAL_BITS = 33 };
 
 /* A header block as POSIX has it; what is not named here is zero. */
-struct block {
+struct tar_header {
     char name[NAME_BYTES], mode[8], uid[8], gid[8], size[12], mtime[12], checksum[8], type, linked[100];
     char magic[8]; /* "ustar", a NUL, "00" */
     char rest[247];
 };
-_Static_assert(sizeof(struct block) == HUB_TAR_BLOCK, "one block");
+_Static_assert(sizeof(struct tar_header) == HUB_TAR_BLOCK, "one block");
 
 static enum hub_status put_block(const char *name, char type, uint64_t size, uint64_t mtime_s,
                                  struct hub_buf *out, struct hub_error *err)
 {
-    struct block b = {.type = type};
+    struct tar_header b = {.type = type};
     unsigned sum = 0;
     memcpy(b.name, name, strnlen(name, sizeof b.name));
     memcpy(b.mode, "0000644", 7);

@@ -61,7 +61,7 @@ void hub_buckets_part(const struct hub_buckets *whole, uint32_t from, uint32_t c
 
 /* ---- one run ---- */
 
-struct run {
+struct row_run {
     const double *values; /* rows x dims */
     uint64_t rows;
     uint32_t dims;
@@ -147,7 +147,7 @@ static void keep_best(struct best *best, const struct extremes *e, uint32_t dims
 
 #if defined(__x86_64__)
 /* From where on one of the next rows, of one number each, is this value; or there are fewer left than are looked at together. */
-__attribute__((target("avx2"))) static uint64_t skip_others(const struct run *run, uint64_t from,
+__attribute__((target("avx2"))) static uint64_t skip_others(const struct row_run *run, uint64_t from,
                                                             double value)
 {
     const __m256d wanted = _mm256_set1_pd(value);
@@ -164,7 +164,7 @@ __attribute__((target("avx2"))) static uint64_t skip_others(const struct run *ru
 #endif
 
 /* The first row of a stretch that holds a value, which one does. */
-static uint32_t row_of(const struct run *run, uint32_t dim, uint64_t from, double value)
+static uint32_t row_of(const struct row_run *run, uint32_t dim, uint64_t from, double value)
 {
 #if defined(__x86_64__)
     if (run->dims == 1 && __builtin_cpu_supports("avx2"))
@@ -197,7 +197,7 @@ static void count_odd(double value, struct hub_bucket *bucket)
     bucket->below += value < 0;
 }
 
-static void fold_odd(const struct run *run, struct hub_bucket *bucket)
+static void fold_odd(const struct row_run *run, struct hub_bucket *bucket)
 {
     for (uint64_t r = 0; r < run->rows; r++)
         for (uint32_t d = 0; d < run->dims; d++) {
@@ -213,9 +213,9 @@ static void fold_odd(const struct run *run, struct hub_bucket *bucket)
         }
 }
 
-static bool find_best(const struct run *run, struct best *best)
+static bool find_best(const struct row_run *run, struct best *best)
 {
-    const uint64_t stretch = HUB_MAX(STRETCH_VALUES / HUB_MAX(run->dims, 1U), (uint64_t)STRETCH_ROWS);
+    const uint64_t chunk = HUB_MAX(STRETCH_VALUES / HUB_MAX(run->dims, 1U), (uint64_t)STRETCH_ROWS);
     double all = 0;
     for (uint32_t d = 0; d < run->dims; d++) {
         best->low[d] = INFINITY;
@@ -223,9 +223,9 @@ static bool find_best(const struct run *run, struct best *best)
         best->sum[d] = 0;
         best->low_from[d] = best->high_from[d] = 0;
     }
-    for (uint64_t row = 0; row < run->rows; row += stretch) {
+    for (uint64_t row = 0; row < run->rows; row += chunk) {
         struct extremes e;
-        find_extremes(run->values + row * run->dims, HUB_MIN(stretch, run->rows - row), run->dims, &e);
+        find_extremes(run->values + row * run->dims, HUB_MIN(chunk, run->rows - row), run->dims, &e);
         keep_best(best, &e, run->dims, row);
     }
     for (uint32_t d = 0; d < run->dims; d++)
@@ -233,7 +233,7 @@ static bool find_best(const struct run *run, struct best *best)
     return !isnan(all);
 }
 
-static void fold_run(const struct run *run, struct hub_bucket *bucket)
+static void fold_run(const struct row_run *run, struct hub_bucket *bucket)
 {
     struct best best;
     if (!find_best(run, &best)) {
@@ -256,14 +256,14 @@ static void fold_run(const struct run *run, struct hub_bucket *bucket)
 
 /* ---- blocks ---- */
 
-struct folding {
+struct bucket_fold {
     struct hub_buckets *buckets;
     double *work; /* of a block: the chosen dimensions, their sums or differences */
     uint64_t room;
     double carried[HUB_BUCKETS_DIMS]; /* the sum so far, or the row before */
 };
 
-static void folding_freep(struct folding **f)
+static void folding_freep(struct bucket_fold **f)
 {
     if (*f)
         free((*f)->work);
@@ -271,7 +271,7 @@ static void folding_freep(struct folding **f)
 }
 
 /* The rows of a block as they go into buckets. `row`: the first one's in the episode. */
-static enum hub_status prepare(struct folding *f, const struct hub_block *block, uint64_t row,
+static enum hub_status prepare(struct bucket_fold *f, const struct hub_block *block, uint64_t row,
                                const double **out, struct hub_error *err)
 {
     const struct hub_buckets *b = f->buckets;
@@ -307,7 +307,8 @@ static uint64_t first_row(const struct hub_buckets *b)
     return b->of == HUB_BUCKETS_VALUE ? 0 : (uint64_t)b->skip + (b->of == HUB_BUCKETS_DELTA);
 }
 
-static void fold_block(struct folding *f, const struct hub_block *block, const double *values, uint64_t row)
+static void fold_block(struct bucket_fold *f, const struct hub_block *block, const double *values,
+                       uint64_t row)
 {
     const struct hub_buckets *b = f->buckets;
     const uint32_t dims = b->beside ? b->beside : b->dims;
@@ -317,7 +318,8 @@ static void fold_block(struct folding *f, const struct hub_block *block, const d
     for (uint64_t at = HUB_MAX(row, start), next; at < end; at = next) {
         const uint64_t bucket = at / g->width;
         next = HUB_MIN(end, (bucket + 1) * g->width);
-        const struct run run = {values + (at - row) * b->dims, next - at, b->dims, (uint32_t)(at % g->width)};
+        const struct row_run run = {values + (at - row) * b->dims, next - at, b->dims,
+                                    (uint32_t)(at % g->width)};
         fold_run(&run, b->buckets + (bucket - g->first) * dims);
     }
 }
@@ -325,7 +327,7 @@ static void fold_block(struct folding *f, const struct hub_block *block, const d
 static enum hub_status fold_rows(struct hub_buckets *b, struct hub_row_source *source,
                                  const struct hub_window *window, struct hub_error *err)
 {
-    HUB_CLEANUP(folding_freep) struct folding *f = NULL;
+    HUB_CLEANUP(folding_freep) struct bucket_fold *f = NULL;
     const struct hub_bucket_grid *g = &b->grid;
     const bool before = b->of == HUB_BUCKETS_DELTA && g->start > 0;
     uint64_t row = b->of == HUB_BUCKETS_SUM ? 0 : g->start - before;

@@ -63,7 +63,7 @@ static void add_one(struct hub_fold *f, double value)
 }
 
 /* Of numbers that are all the same the mean is that number, however their sum was rounded. */
-static void settle(struct lanes *l, unsigned lane)
+static void finish_lane(struct lanes *l, unsigned lane)
 {
     if (l->min[lane] == l->max[lane]) {
         l->mean[lane] = l->min[lane];
@@ -98,7 +98,7 @@ static void add_tiles(struct hub_fold *folds, uint32_t dims, const double *at, u
         add_sums(&l, at + first, rows, width, n);
         add_squares(&l, at + first, rows, width, n);
         for (unsigned i = 0; i < n; i++) {
-            settle(&l, i);
+            finish_lane(&l, i);
             add_lane(&folds[(first + i) % dims], &l, i, at + first + i, rows, width);
         }
     }

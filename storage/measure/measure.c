@@ -72,7 +72,7 @@ enum hub_status hub_measure_settle(struct hub_measured_part *part, struct hub_er
 /* ---- what the values of an episode come to besides their folds ---- */
 
 /* Of one number a row: rewards and times. */
-struct series {
+struct number_series {
     uint64_t rows;          /* of the episode */
     double sums[HUB_SPARK]; /* of buckets; of fewer rows the values */
     double before, widest;  /* the value of the row before; the largest difference */
@@ -81,7 +81,7 @@ struct series {
 };
 
 /* Bucket k holds rows k * rows / HUB_SPARK and on. */
-static void add_to_spark(struct series *s, const struct hub_block *b, uint64_t from)
+static void add_to_spark(struct number_series *s, const struct hub_block *b, uint64_t from)
 {
     for (uint64_t i = 0; i < b->rows; i++) {
         const uint64_t row = from + i;
@@ -92,7 +92,7 @@ static void add_to_spark(struct series *s, const struct hub_block *b, uint64_t f
     }
 }
 
-static void add_to_gaps(struct series *s, const struct hub_block *b, uint64_t from)
+static void add_to_gaps(struct number_series *s, const struct hub_block *b, uint64_t from)
 {
     for (uint64_t i = 0; i < b->rows; i++) {
         const double apart = b->values[i] - s->before;
@@ -107,7 +107,7 @@ static void add_to_gaps(struct series *s, const struct hub_block *b, uint64_t fr
     }
 }
 
-static void put_spark(const struct series *s, uint8_t out[HUB_SPARK])
+static void put_spark(const struct number_series *s, uint8_t out[HUB_SPARK])
 {
     double means[HUB_SPARK], low = INFINITY, high = -INFINITY;
     for (uint64_t k = 0; k < HUB_SPARK; k++) {
@@ -130,7 +130,7 @@ static bool is_time(const char *path)
 }
 
 static void put_series(struct hub_measured_part *part, const struct hub_measured_field *field,
-                       const struct series *s, uint32_t episode)
+                       const struct number_series *s, uint32_t episode)
 {
     const struct hub_fold *fold = &field->each[episode];
     if (!s->rows)
@@ -182,8 +182,8 @@ static void forget_missing(struct pass *p, const struct hub_block *b)
         p->folds[d].nan--;
 }
 
-static enum hub_status fold_rows(struct pass *p, const struct hub_window *window, struct series *series,
-                                 struct hub_error *err)
+static enum hub_status fold_rows(struct pass *p, const struct hub_window *window,
+                                 struct number_series *series, struct hub_error *err)
 {
     struct hub_block b;
     for (uint64_t row = 0; row < window->count; row += b.rows) {
@@ -254,7 +254,7 @@ static enum hub_status measure_window(struct pass *p, const struct hub_window *w
     struct hub_measured_field *f = p->field;
     const struct hub_window steps = hub_window_of_steps(*whole, f->axis), *window = &steps;
     const uint32_t dims = hub_source_dims(f->layout, window);
-    struct series series = {0};
+    struct number_series series = {0};
     struct hub_error why = {0};
     if (!dims || window->episode >= p->part->episodes)
         return HUB_OK;

@@ -15,7 +15,7 @@
 
 enum { QUIET_MS = 300, RETRY_MS = 30000 };
 
-/* Told as a job meanwhile. */
+/* It is a job meanwhile. */
 static void measure_dataset(struct hub_measurer *m, const struct hub_summary *summary,
                             enum hub_measured how_far, const struct hub_measure_wanted *wanted)
 {

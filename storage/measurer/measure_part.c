@@ -52,7 +52,7 @@ enum hub_status hub_measure_plan_read(struct hub_catalog *catalog, const struct 
 /* ---- a part ---- */
 
 /* The measuring of one part. */
-struct task {
+struct measure_task {
     struct hub_measure_turn *turn;
     const struct hub_measure_plan *plan;
     const struct hub_dataset *dataset; /* the plan's */
@@ -67,7 +67,7 @@ struct task {
     uint32_t problem_count, problem_capacity;
 };
 
-static void task_dispose(struct task *t)
+static void task_dispose(struct measure_task *t)
 {
     hub_measured_part_dispose(&t->measured);
     hub_measure_columns_dispose(&t->columns);
@@ -79,17 +79,17 @@ static void task_dispose(struct task *t)
 
 static enum hub_status take_turn(void *user, uint64_t bytes, uint64_t memory, struct hub_error *err)
 {
-    return hub_measure_turn_take(((struct task *)user)->turn, bytes, memory, err);
+    return hub_measure_turn_take(((struct measure_task *)user)->turn, bytes, memory, err);
 }
 
 static bool stops(void *user)
 {
-    return ((struct task *)user)->turn->stop;
+    return ((struct measure_task *)user)->turn->stop;
 }
 
 static enum hub_status open_file(void *user, uint32_t number, struct hub_file **out, struct hub_error *err)
 {
-    const struct task *t = user;
+    const struct measure_task *t = user;
     const struct hub_dataset *d = t->dataset;
     const struct hub_dataset_part *part = &d->parts[t->part];
     if (number == HUB_SIDE_FILE) {
@@ -105,7 +105,7 @@ static enum hub_status open_file(void *user, uint32_t number, struct hub_file **
     return hub_file_get(t->turn->options.store, &ref, out, err);
 }
 
-static enum hub_status begin(struct task *t, struct hub_error *err)
+static enum hub_status begin(struct measure_task *t, struct hub_error *err)
 {
     const struct hub_measure_plan *plan = t->plan;
     const uint32_t *first = plan->places + plan->starts[t->part],
@@ -127,7 +127,7 @@ static enum hub_status begin(struct task *t, struct hub_error *err)
 }
 
 /* What pass 1 knows besides stays as it is. */
-static enum hub_status keep(struct task *t, uint64_t ranges, struct hub_error *err)
+static enum hub_status keep(struct measure_task *t, uint64_t ranges, struct hub_error *err)
 {
     struct hub_measured_state state = t->plan->states[t->part];
     state.how_far = t->how_far;
@@ -139,7 +139,8 @@ static enum hub_status keep(struct task *t, uint64_t ranges, struct hub_error *e
 /* ---- pass 1 ---- */
 
 /* What of the dataset has rows that cannot be decoded, a field a problem. */
-static enum hub_status add_problem(struct task *t, const struct hub_measured_field *f, struct hub_error *err)
+static enum hub_status add_problem(struct measure_task *t, const struct hub_measured_field *f,
+                                   struct hub_error *err)
 {
     char *detail;
     if (!f->lost.episodes || t->problem_count == HUB_MAX_PROBLEMS)
@@ -152,7 +153,7 @@ static enum hub_status add_problem(struct task *t, const struct hub_measured_fie
     return HUB_OK;
 }
 
-static enum hub_status keep_fields(struct task *t, struct hub_error *err)
+static enum hub_status keep_fields(struct measure_task *t, struct hub_error *err)
 {
     const struct hub_measurer_options *o = &t->turn->options;
     const struct hub_measured_state *before = &t->plan->states[t->part];
@@ -170,13 +171,13 @@ static enum hub_status keep_fields(struct task *t, struct hub_error *err)
     return HUB_OK;
 }
 
-static bool is_meant(const struct task *t, const struct hub_dataset_field *f)
+static bool is_meant(const struct measure_task *t, const struct hub_dataset_field *f)
 {
     return hub_field_is_measured(f->type) &&
            (t->how_far > HUB_MEASURED_REWARDS || f->role == HUB_ROLE_REWARD);
 }
 
-static enum hub_status measure_field(struct task *t, uint32_t number, struct hub_error *err)
+static enum hub_status measure_field(struct measure_task *t, uint32_t number, struct hub_error *err)
 {
     const struct hub_dataset_field *f = &t->dataset->fields[number];
     HUB_CLEANUP(hub_layout_putp) struct hub_layout_ref *ref = NULL;
@@ -193,7 +194,7 @@ static enum hub_status measure_field(struct task *t, uint32_t number, struct hub
     return field.dims ? hub_measure_columns_add_field(&t->columns, &field, err) : HUB_OK;
 }
 
-static void add_ending(struct task *t, const struct hub_found_episode *row, uint32_t at)
+static void add_ending(struct measure_task *t, const struct hub_found_episode *row, uint32_t at)
 {
     if (row->terminated == 1 || row->truncated == 1)
         t->measured.metrics[HUB_METRIC_UNENDED][at] = 0;
@@ -204,7 +205,7 @@ static void add_ending(struct task *t, const struct hub_found_episode *row, uint
 /* A camera that misses all of it misses so many steps. */
 static enum hub_status add_frames(void *user, const struct hub_found_media *media, struct hub_error *err)
 {
-    struct task *t = user;
+    struct measure_task *t = user;
     (void)err;
     if (media->episode >= t->measured.episodes)
         return HUB_OK;
@@ -218,7 +219,7 @@ static enum hub_status add_frames(void *user, const struct hub_found_media *medi
     return HUB_OK;
 }
 
-static enum hub_status measure_facts(struct task *t, struct hub_error *err)
+static enum hub_status measure_facts(struct measure_task *t, struct hub_error *err)
 {
     HUB_CLEANUP(hub_state_close) struct hub_state state = {0};
     HUB_TRY(hub_state_open(t->turn->options.catalog, t->dataset->summary, &state, err));
@@ -237,7 +238,8 @@ static enum hub_status measure_facts(struct task *t, struct hub_error *err)
 enum hub_status hub_measure_part_fields(struct hub_measure_turn *turn, const struct hub_measure_plan *plan,
                                         uint32_t part, enum hub_measured how_far, struct hub_error *err)
 {
-    HUB_CLEANUP(task_dispose) struct task t = {.turn = turn, .plan = plan, .part = part, .how_far = how_far};
+    HUB_CLEANUP(task_dispose)
+    struct measure_task t = {.turn = turn, .plan = plan, .part = part, .how_far = how_far};
     HUB_TRY(begin(&t, err));
     for (uint32_t i = 0; i < t.dataset->field_count; i++)
         if (is_meant(&t, &t.dataset->fields[i]))
@@ -266,7 +268,7 @@ static void layouts_dispose(struct layouts *l)
     free(l->fields);
 }
 
-static enum hub_status get_layouts(const struct task *t, const struct hub_motion_field *fields,
+static enum hub_status get_layouts(const struct measure_task *t, const struct hub_motion_field *fields,
                                    const uint32_t *numbers, uint32_t count, struct layouts *out,
                                    struct hub_error *err)
 {
@@ -289,7 +291,7 @@ enum hub_status hub_measure_part_motion(struct hub_measure_turn *turn, const str
                                         uint32_t part, const struct hub_ranges *r, struct hub_error *err)
 {
     HUB_CLEANUP(task_dispose)
-    struct task t = {.turn = turn, .plan = plan, .part = part, .how_far = HUB_MEASURED_ALL};
+    struct measure_task t = {.turn = turn, .plan = plan, .part = part, .how_far = HUB_MEASURED_ALL};
     HUB_CLEANUP(layouts_dispose) struct layouts actions = {0};
     HUB_CLEANUP(layouts_dispose) struct layouts states = {0};
     HUB_TRY(begin(&t, err));
@@ -308,7 +310,7 @@ enum hub_status hub_measure_part_histogram(struct hub_measure_turn *turn, const 
                                            struct hub_error *err)
 {
     HUB_CLEANUP(task_dispose)
-    struct task t = {.turn = turn, .plan = plan, .part = part, .how_far = plan->states[part].how_far};
+    struct measure_task t = {.turn = turn, .plan = plan, .part = part, .how_far = plan->states[part].how_far};
     HUB_CLEANUP(hub_layout_putp) struct hub_layout_ref *ref = NULL;
     char name[32];
     struct hub_buf *out;

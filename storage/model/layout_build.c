@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-struct table {
+struct record_table {
     uint8_t *data;
     uint32_t count, capacity;
     uint32_t *slots; /* interned tables only: index + 1, or 0 */
@@ -14,7 +14,7 @@ struct table {
 };
 
 struct hub_layout_builder {
-    struct table tables[HUB_T_COUNT];
+    struct record_table tables[HUB_T_COUNT];
     size_t size, limit;
 };
 
@@ -43,7 +43,7 @@ void hub_layout_builder_free(struct hub_layout_builder *b)
 static enum hub_status append(struct hub_layout_builder *b, unsigned t, const void *entries, uint32_t count,
                               uint32_t *index, struct hub_error *err)
 {
-    struct table *table = &b->tables[t];
+    struct record_table *table = &b->tables[t];
     const size_t entry = hub_layout_entry_bytes[t], bytes = count * entry;
     if (bytes > b->limit || b->size > b->limit - bytes || count >= HUB_NONE - table->count)
         return hub_fail(err, HUB_TOO_BIG,
@@ -72,7 +72,7 @@ static uint32_t hash_of(const void *data, size_t size)
     return (uint32_t)(h ^ h >> 32);
 }
 
-static enum hub_status grow_slots(struct table *table, size_t entry, struct hub_error *err)
+static enum hub_status grow_slots(struct record_table *table, size_t entry, struct hub_error *err)
 {
     const uint32_t slot_count = table->slot_count ? table->slot_count * 2 : 16;
     uint32_t *slots = calloc(slot_count, sizeof *slots);
@@ -92,7 +92,7 @@ static enum hub_status grow_slots(struct table *table, size_t entry, struct hub_
 static enum hub_status intern(struct hub_layout_builder *b, unsigned t, const void *entry, uint32_t *index,
                               struct hub_error *err)
 {
-    struct table *table = &b->tables[t];
+    struct record_table *table = &b->tables[t];
     const size_t bytes = hub_layout_entry_bytes[t];
     if (table->count >= table->slot_count / 2)
         HUB_TRY(grow_slots(table, bytes, err));
@@ -191,7 +191,7 @@ enum hub_status hub_layout_array_of(struct hub_layout_builder *b, const struct h
 
 void hub_layout_scalar(struct hub_layout_builder *b, uint32_t array)
 {
-    const struct table *arrays = &b->tables[HUB_T_ARRAYS];
+    const struct record_table *arrays = &b->tables[HUB_T_ARRAYS];
     assert(array < arrays->count);
     ((struct hub_array *)(void *)arrays->data)[array].flags = HUB_ARRAY_SCALAR;
 }
@@ -199,7 +199,7 @@ void hub_layout_scalar(struct hub_layout_builder *b, uint32_t array)
 enum hub_status hub_layout_piece(struct hub_layout_builder *b, const struct hub_piece *piece,
                                  struct hub_error *err)
 {
-    const struct table *arrays = &b->tables[HUB_T_ARRAYS];
+    const struct record_table *arrays = &b->tables[HUB_T_ARRAYS];
     if (!arrays->count)
         return hub_fail(err, HUB_INVALID, "layout: piece before any array");
     struct hub_array *array = (struct hub_array *)(void *)arrays->data + (arrays->count - 1);
@@ -222,7 +222,7 @@ enum hub_status hub_layout_add_window(struct hub_layout_builder *b, const struct
 enum hub_status hub_layout_refuse(struct hub_layout_builder *b, uint32_t episode, struct hub_view why,
                                   struct hub_error *err)
 {
-    const struct table *windows = &b->tables[HUB_T_WINDOWS], *bytes = &b->tables[HUB_T_BYTES];
+    const struct record_table *windows = &b->tables[HUB_T_WINDOWS], *bytes = &b->tables[HUB_T_BYTES];
     struct hub_window own = {.episode = episode, .array = HUB_NONE, .count = why.size};
     const struct hub_window *last =
         windows->count ? (struct hub_window *)(void *)windows->data + (windows->count - 1) : NULL;
@@ -254,7 +254,7 @@ enum hub_status hub_layout_refuse_all(struct hub_layout_builder *b, struct hub_v
     return HUB_OK;
 }
 
-static enum hub_status sort_windows(const struct table *table, struct hub_error *err)
+static enum hub_status sort_windows(const struct record_table *table, struct hub_error *err)
 {
     struct hub_window *windows = (struct hub_window *)(void *)table->data;
     bool sorted = true;

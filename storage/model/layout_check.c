@@ -9,7 +9,7 @@
 
 #include <inttypes.h>
 
-struct check {
+struct layout_check {
     const struct hub_layout *layout;
     const uint64_t *file_sizes;
     uint32_t file_count;
@@ -18,19 +18,19 @@ struct check {
     struct hub_error *err;
 };
 
-static enum hub_status lie(const struct check *c, const char *what, uint64_t number)
+static enum hub_status lie(const struct layout_check *c, const char *what, uint64_t number)
 {
     return hub_fail(c->err, HUB_CORRUPT, "layout: %s (%" PRIu64 ")", what, number);
 }
 
 /* Are `count` entries from `first` inside table t? */
-static bool inside(const struct check *c, unsigned t, uint64_t first, uint64_t count)
+static bool inside(const struct layout_check *c, unsigned t, uint64_t first, uint64_t count)
 {
     const uint64_t have = c->layout->counts[t];
     return first <= have && count <= have - first;
 }
 
-static bool file_known(const struct check *c, uint32_t file, uint64_t *size)
+static bool file_known(const struct layout_check *c, uint32_t file, uint64_t *size)
 {
     if (file == HUB_SIDE_FILE)
         *size = c->side_size;
@@ -58,7 +58,7 @@ const struct hub_filter_kind *hub_filter_find(uint32_t id)
     return NULL;
 }
 
-static enum hub_status check_pipeline(const struct check *c, uint32_t number)
+static enum hub_status check_pipeline(const struct layout_check *c, uint32_t number)
 {
     const struct hub_pipeline *p = &c->layout->pipelines[number];
     if (p->count > HUB_MAX_FILTERS || p->zero)
@@ -74,7 +74,7 @@ static enum hub_status check_pipeline(const struct check *c, uint32_t number)
     return HUB_OK;
 }
 
-static enum hub_status check_grid(const struct check *c, uint32_t number)
+static enum hub_status check_grid(const struct layout_check *c, uint32_t number)
 {
     const struct hub_grid *g = &c->layout->grids[number];
     if (g->rank < 1 || g->rank > HUB_MAX_RANK + 1)
@@ -149,7 +149,7 @@ bool hub_encoding_suits(unsigned encoding, unsigned physical)
     return encoding < HUB_COUNT(suits) && physical <= HUB_PHYS_FIXED && suits[encoding] >> physical & 1;
 }
 
-static enum hub_status check_column(const struct check *c, uint32_t number)
+static enum hub_status check_column(const struct layout_check *c, uint32_t number)
 {
     const struct hub_column *column = &c->layout->columns[number];
     const bool codec_known = column->codec == HUB_PAGE_PLAIN || column->codec == HUB_PAGE_SNAPPY ||
@@ -169,8 +169,8 @@ static enum hub_status check_column(const struct check *c, uint32_t number)
     return HUB_OK;
 }
 
-static enum hub_status check_strided(struct check *c, const struct hub_piece *p, const struct hub_variant *v,
-                                     uint64_t file_size)
+static enum hub_status check_strided(struct layout_check *c, const struct hub_piece *p,
+                                     const struct hub_variant *v, uint64_t file_size)
 {
     if (v->kind == HUB_KIND_VAR)
         return lie(c, "strided rows without a size", p->first_row);
@@ -207,8 +207,8 @@ bool hub_layout_stored_size_fits(const struct hub_pipeline *pipeline, const stru
     return chunk->size == expected;
 }
 
-static enum hub_status check_chunked(struct check *c, const struct hub_piece *p, const struct hub_variant *v,
-                                     uint64_t file_size)
+static enum hub_status check_chunked(struct layout_check *c, const struct hub_piece *p,
+                                     const struct hub_variant *v, uint64_t file_size)
 {
     if (p->geometry >= c->layout->counts[HUB_T_GRIDS])
         return lie(c, "grid of piece", p->first_row);
@@ -261,8 +261,8 @@ static bool whole_items(const struct hub_variant *v, uint64_t bytes)
     return !v->sequence || bytes % v->item_size == 0;
 }
 
-static enum hub_status check_extents(struct check *c, const struct hub_piece *p, const struct hub_variant *v,
-                                     uint64_t file_size)
+static enum hub_status check_extents(struct layout_check *c, const struct hub_piece *p,
+                                     const struct hub_variant *v, uint64_t file_size)
 {
     if (p->count != p->rows || !inside(c, HUB_T_EXTENTS, p->table, p->count))
         return lie(c, "extent count of piece", p->first_row);
@@ -280,8 +280,8 @@ static enum hub_status check_extents(struct check *c, const struct hub_piece *p,
     return HUB_OK;
 }
 
-static enum hub_status check_page(const struct check *c, const struct hub_column *column, uint32_t number,
-                                  uint64_t file_size)
+static enum hub_status check_page(const struct layout_check *c, const struct hub_column *column,
+                                  uint32_t number, uint64_t file_size)
 {
     const struct hub_page *page = &c->layout->pages[number];
     if (page->continues > 1 || page->compressed > 1 || page->version > 2)
@@ -313,7 +313,8 @@ static bool sum_fits(const struct hub_column *column, const struct hub_page *pag
 }
 
 /* Lists of varying length: the rows that begin in pages before. */
-static enum hub_status check_rows_of_page(const struct check *c, const struct hub_piece *p, uint32_t number)
+static enum hub_status check_rows_of_page(const struct layout_check *c, const struct hub_piece *p,
+                                          uint32_t number)
 {
     const struct hub_page *page = &c->layout->pages[number];
     const bool first = number == p->table;
@@ -322,7 +323,7 @@ static enum hub_status check_rows_of_page(const struct check *c, const struct hu
     return HUB_OK;
 }
 
-static enum hub_status check_data_page(const struct check *c, const struct hub_column *column,
+static enum hub_status check_data_page(const struct layout_check *c, const struct hub_column *column,
                                        uint32_t number)
 {
     const struct hub_page *page = &c->layout->pages[number];
@@ -335,7 +336,7 @@ static enum hub_status check_data_page(const struct check *c, const struct hub_c
     return HUB_OK;
 }
 
-static enum hub_status check_dictionary(const struct check *c, const struct hub_column *column,
+static enum hub_status check_dictionary(const struct layout_check *c, const struct hub_column *column,
                                         uint64_t file_size)
 {
     const struct hub_page *page = &c->layout->pages[column->dictionary];
@@ -348,8 +349,8 @@ static enum hub_status check_dictionary(const struct check *c, const struct hub_
     return HUB_OK;
 }
 
-static enum hub_status check_pages(struct check *c, const struct hub_piece *p, const struct hub_variant *v,
-                                   uint64_t file_size)
+static enum hub_status check_pages(struct layout_check *c, const struct hub_piece *p,
+                                   const struct hub_variant *v, uint64_t file_size)
 {
     if (p->geometry >= c->layout->counts[HUB_T_COLUMNS] || !inside(c, HUB_T_PAGES, p->table, p->count))
         return lie(c, "column of piece", p->first_row);
@@ -382,8 +383,8 @@ static enum hub_status check_pages(struct check *c, const struct hub_piece *p, c
     return HUB_OK;
 }
 
-static enum hub_status check_bytes(struct check *c, const struct hub_piece *p, const struct hub_variant *v,
-                                   uint64_t file_size)
+static enum hub_status check_bytes(struct layout_check *c, const struct hub_piece *p,
+                                   const struct hub_variant *v, uint64_t file_size)
 {
     (void)file_size;
     uint64_t bytes = v->kind == HUB_KIND_VAR ? p->count : v->item_size;
@@ -440,10 +441,10 @@ static uint64_t of_pages(const struct hub_layout *l, const struct hub_piece *p, 
 }
 
 /* How each is read is said by a row in storage/read/plan.c. */
-static const struct kind {
+static const struct piece_check {
     const char *name;
     bool in_file; /* the piece's; else its rows lie in the layout */
-    enum hub_status (*check)(struct check *c, const struct hub_piece *p, const struct hub_variant *v,
+    enum hub_status (*check)(struct layout_check *c, const struct hub_piece *p, const struct hub_variant *v,
                              uint64_t file_size);
     /* Bytes that are stored for its rows; NULL: none */
     uint64_t (*stored)(const struct hub_layout *l, const struct hub_piece *p, const struct hub_variant *v);
@@ -469,11 +470,12 @@ bool hub_piece_in_file(const struct hub_piece *piece)
 uint64_t hub_piece_stored(const struct hub_layout *layout, const struct hub_piece *piece,
                           const struct hub_variant *variant)
 {
-    const struct kind *kind = &kinds[piece->kind];
+    const struct piece_check *kind = &kinds[piece->kind];
     return kind->stored ? kind->stored(layout, piece, variant) : 0;
 }
 
-static enum hub_status check_piece(struct check *c, const struct hub_piece *p, const struct hub_variant *v)
+static enum hub_status check_piece(struct layout_check *c, const struct hub_piece *p,
+                                   const struct hub_variant *v)
 {
     uint64_t file_size = 0;
     if (p->zero)
@@ -485,7 +487,7 @@ static enum hub_status check_piece(struct check *c, const struct hub_piece *p, c
     return kinds[p->kind].check(c, p, v, file_size);
 }
 
-static enum hub_status check_arrays(struct check *c)
+static enum hub_status check_arrays(struct layout_check *c)
 {
     const struct hub_layout *layout = c->layout;
     uint64_t next_piece = 0;
@@ -514,7 +516,8 @@ static enum hub_status check_arrays(struct check *c)
     return HUB_OK;
 }
 
-static enum hub_status check_refusal(const struct check *c, const struct hub_window *w, uint32_t number)
+static enum hub_status check_refusal(const struct layout_check *c, const struct hub_window *w,
+                                     uint32_t number)
 {
     const char *why = (const char *)c->layout->bytes + w->first;
     if (w->count == 0 || w->count > HUB_MAX_REFUSAL || !inside(c, HUB_T_BYTES, w->first, w->count + 1) ||
@@ -524,7 +527,7 @@ static enum hub_status check_refusal(const struct check *c, const struct hub_win
     return HUB_OK;
 }
 
-static enum hub_status check_windows(const struct check *c, uint32_t episodes)
+static enum hub_status check_windows(const struct layout_check *c, uint32_t episodes)
 {
     const struct hub_layout *layout = c->layout;
     const struct hub_window *proven = NULL; /* the last reason: many episodes share one */
@@ -550,11 +553,11 @@ enum hub_status hub_layout_check(const struct hub_layout *layout, const uint64_t
                                  uint32_t file_count, uint64_t side_size, uint32_t episodes,
                                  struct hub_error *err)
 {
-    struct check c = {.layout = layout,
-                      .file_sizes = file_sizes,
-                      .file_count = file_count,
-                      .side_size = side_size,
-                      .err = err};
+    struct layout_check c = {.layout = layout,
+                             .file_sizes = file_sizes,
+                             .file_count = file_count,
+                             .side_size = side_size,
+                             .err = err};
     for (uint32_t i = 0; i < layout->counts[HUB_T_VARIANTS]; i++)
         if (!hub_variant_valid(&layout->variants[i]))
             return lie(&c, "variant", i);

@@ -8,7 +8,7 @@
 
 /* A URL's scheme, host and port. What readers of URLs disagree about, names of users and backslashes, is
  * none. */
-struct place {
+struct url_origin {
     bool https;
     struct hub_view host, port;
 };
@@ -18,7 +18,7 @@ static bool same(struct hub_view a, struct hub_view b)
     return a.size == b.size && strncasecmp(a.data, b.data, a.size) == 0;
 }
 
-static bool parse(const char *url, struct place *out)
+static bool parse(const char *url, struct url_origin *out)
 {
     const bool https = strncasecmp(url, "https://", 8) == 0;
     if (!https && strncasecmp(url, "http://", 7) != 0)
@@ -30,7 +30,7 @@ static bool parse(const char *url, struct place *out)
         host--;
     if (host == 0 || at[host - 1] != ':') /* digits of a name, not a port */
         host = size + 1;
-    *out = (struct place){https, {at, host - 1}, {at + host, size > host ? size - host : 0}};
+    *out = (struct url_origin){https, {at, host - 1}, {at + host, size > host ? size - host : 0}};
     if (!out->port.size)
         out->port = https ? HUB_VIEW("443") : HUB_VIEW("80");
     return out->host.size > 0 && strcspn(at, "@\\ \t") >= size;
@@ -38,7 +38,7 @@ static bool parse(const char *url, struct place *out)
 
 bool hub_redirect_allowed(const char *from, const char *to, bool *elsewhere)
 {
-    struct place a, b;
+    struct url_origin a, b;
     *elsewhere = true;
     if (!parse(from, &a) || !parse(to, &b) || (a.https && !b.https))
         return false;
@@ -48,7 +48,7 @@ bool hub_redirect_allowed(const char *from, const char *to, bool *elsewhere)
 
 bool hub_redirect_same_host(const char *from, const char *to)
 {
-    struct place a, b;
+    struct url_origin a, b;
     return parse(from, &a) && parse(to, &b) && same(a.host, b.host);
 }
 

@@ -377,8 +377,8 @@ static void *run(void *arg)
     return NULL;
 }
 
-enum hub_status hub_relay_ask(struct hub_relay *relay, const struct hub_relay_request *request,
-                              struct hub_relayed **out, struct hub_error *err)
+enum hub_status hub_relay_send(struct hub_relay *relay, const struct hub_relay_request *request,
+                               struct hub_relayed **out, struct hub_error *err)
 {
     HUB_CLEANUP(relayed_putp) struct hub_relayed *r = NULL;
     HUB_TRY(hub_new(&r, 1, sizeof *r, err));

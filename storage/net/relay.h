@@ -46,8 +46,8 @@ void hub_relay_stop(struct hub_relay *relay);
  * @param[out] out  the caller's, to be put
  * @return HUB_OK; HUB_BUSY: too many are under way, or too many of this client
  */
-HUB_MUST_USE enum hub_status hub_relay_ask(struct hub_relay *relay, const struct hub_relay_request *request,
-                                           struct hub_relayed **out, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_relay_send(struct hub_relay *relay, const struct hub_relay_request *request,
+                                            struct hub_relayed **out, struct hub_error *err);
 void hub_relayed_put(struct hub_relayed *relayed);
 
 /** Done with HUB_OK: an answer came, whatever it says. HUB_IO "upstream-unavailable"; HUB_TOO_BIG

@@ -8,7 +8,7 @@
 struct hub_retry {
     unsigned attempts;       /* of one request, the first included */
     unsigned first_attempts; /* while the peer never answered: a wrong address should not take a minute to be
-                                 told */
+                                 reported */
     unsigned stalled_attempts; /* while nothing comes: each takes the whole stall timeout; 0: as `attempts` */
     unsigned base_ms, cap_ms;  /* of the exponential wait */
     unsigned longest_advice_s; /* a longer Retry-After is not waited for */

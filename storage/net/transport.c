@@ -23,7 +23,7 @@ enum { PROGRESS_BYTES = 48 * 1024 }; /* an attempt that brought so much was not 
 enum slot_state { IDLE, RUNNING, WAITING };
 
 /* One connection and the fetch it works on. */
-struct slot {
+struct transport_slot {
     struct hub_transport *transport;
     CURL *easy;
     struct curl_slist *headers;
@@ -46,7 +46,7 @@ struct hub_transport {
     CURLM *multi;
     char *token, *user_agent, *proxy, *unix_socket;
     struct hub_transport_options options;
-    struct slot slots[HUB_MAX_CONNECTIONS];
+    struct transport_slot slots[HUB_MAX_CONNECTIONS];
     pthread_mutex_t lock;
     struct hub_fetch *first, *last; /* submitted and not begun; by the lock */
     bool answered_before;
@@ -97,7 +97,7 @@ void hub_transport_free(struct hub_transport *t)
     if (!t)
         return;
     for (size_t i = 0; i < HUB_MAX_CONNECTIONS; i++) {
-        struct slot *s = &t->slots[i];
+        struct transport_slot *s = &t->slots[i];
         if (s->easy && s->state == RUNNING)
             curl_multi_remove_handle(t->multi, s->easy);
         curl_easy_cleanup(s->easy);
@@ -141,13 +141,13 @@ static bool is_success(unsigned status)
 
 static size_t on_header(char *data, size_t size, size_t count, void *user)
 {
-    struct slot *s = user;
+    struct transport_slot *s = user;
     hub_answer_line(&s->fetch->answer, (struct hub_view){data, size * count}, hub_time_now_s());
     return size * count;
 }
 
 /* The head is complete: the body begins, or there is none. */
-static enum hub_status begin_body(struct slot *s)
+static enum hub_status begin_body(struct transport_slot *s)
 {
     struct hub_fetch *f = s->fetch;
     s->head_done = true;
@@ -158,7 +158,7 @@ static enum hub_status begin_body(struct slot *s)
     return !f->head ? HUB_OK : f->head(f, &f->answer, &s->error);
 }
 
-static enum hub_status take_body(struct slot *s, struct hub_view bytes)
+static enum hub_status take_body(struct transport_slot *s, struct hub_view bytes)
 {
     struct hub_fetch *f = s->fetch;
     if (!is_success(f->answer.status)) {
@@ -178,7 +178,7 @@ static enum hub_status take_body(struct slot *s, struct hub_view bytes)
 
 static size_t on_body(char *data, size_t size, size_t count, void *user)
 {
-    struct slot *s = user;
+    struct transport_slot *s = user;
     const struct hub_view bytes = {data, size * count};
     s->fetch->bytes_seen += bytes.size;
     s->attempt_bytes += bytes.size;
@@ -193,7 +193,7 @@ static size_t on_body(char *data, size_t size, size_t count, void *user)
 /* A name is looked up before this: the address is what counts. */
 static curl_socket_t on_socket(void *user, curlsocktype purpose, struct curl_sockaddr *address)
 {
-    struct slot *s = user;
+    struct transport_slot *s = user;
     if (purpose == CURLSOCKTYPE_IPCXN && s->only_public && hub_address_private(&address->addr)) {
         s->was_private = true;
         return CURL_SOCKET_BAD;
@@ -203,7 +203,7 @@ static curl_socket_t on_socket(void *user, curlsocktype purpose, struct curl_soc
 
 /* ---- one attempt ---- */
 
-static enum hub_status set_up(struct slot *s)
+static enum hub_status set_up(struct transport_slot *s)
 {
     const struct hub_transport *t = s->transport;
     const struct hub_transport_options *o = &t->options;
@@ -245,7 +245,7 @@ static enum hub_status set_up(struct slot *s)
     return HUB_OK;
 }
 
-static enum hub_status add_header(struct slot *s, const char *name, const char *value)
+static enum hub_status add_header(struct transport_slot *s, const char *name, const char *value)
 {
     char line[2048];
     const int n = snprintf(line, sizeof line, "%s: %s", name, value);
@@ -255,7 +255,7 @@ static enum hub_status add_header(struct slot *s, const char *name, const char *
     return HUB_OK;
 }
 
-static enum hub_status set_request(struct slot *s)
+static enum hub_status set_request(struct transport_slot *s)
 {
     struct hub_fetch *f = s->fetch;
     char range[64];
@@ -289,7 +289,7 @@ static enum hub_status set_request(struct slot *s)
     return HUB_OK;
 }
 
-static enum hub_status start(struct slot *s)
+static enum hub_status start(struct transport_slot *s)
 {
     s->state = RUNNING;
     s->head_done = false;
@@ -334,7 +334,7 @@ static enum hub_failure failure_of(CURLcode code)
     }
 }
 
-static enum hub_status transport_error(struct slot *s, CURLcode code)
+static enum hub_status transport_error(struct transport_slot *s, CURLcode code)
 {
     const char *url = s->location ? s->location : s->fetch->url;
     struct hub_error *e = &s->error;
@@ -370,7 +370,7 @@ static enum hub_status transport_error(struct slot *s, CURLcode code)
 }
 
 /* A well-formed success is complete when what was announced came. */
-static enum hub_status check_complete(struct slot *s)
+static enum hub_status check_complete(struct transport_slot *s)
 {
     const struct hub_fetch *f = s->fetch;
     if (f->count && !f->head_only && f->done != f->count)
@@ -379,14 +379,14 @@ static enum hub_status check_complete(struct slot *s)
     return HUB_OK;
 }
 
-static bool may_repeat(const struct slot *s)
+static bool may_repeat(const struct transport_slot *s)
 {
     const struct hub_fetch *f = s->fetch;
     return f->resumable || f->restartable || (!f->post && f->done == 0);
 }
 
 /* An answer that sends us elsewhere: the next request goes there, if it may. */
-static enum hub_status redirect(struct slot *s)
+static enum hub_status redirect(struct transport_slot *s)
 {
     char *to = NULL, *copy;
     bool elsewhere = true;
@@ -416,7 +416,7 @@ static bool is_redirect(unsigned status)
 }
 
 /* Where redirects led to is forgotten. */
-static void go_back(struct slot *s)
+static void go_back(struct transport_slot *s)
 {
     free(s->location);
     s->location = NULL;
@@ -425,20 +425,20 @@ static void go_back(struct slot *s)
 }
 
 /* A signed address that has run out: the way to it is gone once more. */
-static bool ran_out(const struct slot *s)
+static bool ran_out(const struct transport_slot *s)
 {
     const unsigned status = s->fetch->answer.status;
     return s->location && !s->asked_anew && s->fetch->done &&
            (status == 401 || status == 403 || status == 410);
 }
 
-static void wait_for(struct slot *s, uint64_t ms)
+static void wait_for(struct transport_slot *s, uint64_t ms)
 {
     s->state = WAITING;
     s->wake_ms = hub_time_mono_ms() + ms;
 }
 
-static void trace(const struct slot *s, CURLcode code)
+static void trace(const struct transport_slot *s, CURLcode code)
 {
     const struct hub_transport_options *o = &s->transport->options;
     char line[1024];
@@ -454,7 +454,7 @@ static void trace(const struct slot *s, CURLcode code)
 }
 
 /* The attempt is over: the fetch's outcome, unless another one was scheduled. */
-static enum hub_status conclude(struct slot *s, CURLcode code, bool *again)
+static enum hub_status conclude(struct transport_slot *s, CURLcode code, bool *again)
 {
     struct hub_transport *t = s->transport;
     enum hub_failure failure = failure_of(code);
@@ -553,12 +553,12 @@ void hub_transport_drop(struct hub_transport *t)
     t->first = NULL;
     pthread_mutex_unlock(&t->lock);
     for (; fetch; fetch = behind) {
-        behind = fetch->behind; /* who is told may free it */
+        behind = fetch->behind; /* the callback may free it */
         drop(fetch);
     }
 }
 
-static enum hub_status finish(struct slot *s, enum hub_status st, struct hub_error *err)
+static enum hub_status finish(struct transport_slot *s, enum hub_status st, struct hub_error *err)
 {
     struct hub_fetch *fetch = s->fetch;
     s->state = IDLE;
@@ -574,7 +574,7 @@ static enum hub_status fill(struct hub_transport *t, unsigned *busy, struct hub_
     const uint64_t now = hub_time_mono_ms();
     *busy = 0;
     for (unsigned i = 0; i < HUB_MAX_CONNECTIONS; i++) {
-        struct slot *s = &t->slots[i];
+        struct transport_slot *s = &t->slots[i];
         s->transport = t;
         if (s->state == IDLE) {
             s->fetch = take_submitted(t);
@@ -602,7 +602,7 @@ static enum hub_status collect(struct hub_transport *t, bool *any, struct hub_er
     int left;
     *any = false;
     while ((message = curl_multi_info_read(t->multi, &left))) {
-        struct slot *s = NULL;
+        struct transport_slot *s = NULL;
         if (message->msg != CURLMSG_DONE)
             continue;
         const CURLcode code = message->data.result; /* the message goes with the handle */
@@ -686,7 +686,7 @@ enum hub_status hub_transport_drive(struct hub_transport *t, const struct hub_dr
     (void)driven;
     const enum hub_status st = loop(t, drive, err);
     for (unsigned i = 0; i < HUB_MAX_CONNECTIONS; i++) {
-        struct slot *s = &t->slots[i];
+        struct transport_slot *s = &t->slots[i];
         struct hub_fetch *fetch = s->fetch;
         if (s->state == RUNNING)
             curl_multi_remove_handle(t->multi, s->easy);

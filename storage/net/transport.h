@@ -61,7 +61,7 @@ struct hub_fetch {
     uint64_t first, count; /* the range wanted; count 0: everything, however long */
     uint64_t limit;        /* more body bytes than this are HUB_TOO_BIG; 0: `count`, or none */
     char if_range[160];    /* the ETag that must hold for a part, or empty */
-    bool awaited; /* `finished` is also told HUB_CANCELLED when the drive ends early: for those who submit on
+    bool awaited; /* `finished` also gets HUB_CANCELLED when the drive ends early: for those who submit on
                    * another thread than the one that drives, and do not see its end */
     enum hub_status (*head)(struct hub_fetch *fetch, const struct hub_answer *answer, struct hub_error *err);
     enum hub_status (*body)(struct hub_fetch *fetch, struct hub_view bytes, struct hub_error *err);
@@ -82,7 +82,7 @@ struct hub_fetch {
  */
 void hub_transport_submit(struct hub_transport *transport, struct hub_fetch *fetch);
 
-/** Forget what is submitted and not begun; of what is `awaited` that is told. */
+/** Forget what is submitted and not begun; what is `awaited` is finished with that status. */
 void hub_transport_drop(struct hub_transport *transport);
 
 struct hub_drive {

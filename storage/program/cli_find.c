@@ -11,7 +11,7 @@
 enum { MAX_BIDS = 16 };
 
 /* A dataset, from its discovery to its report. */
-struct found {
+struct found_dataset {
     char *id, *path; /* path: below PATH */
     char *name;      /* of a claim of single files, or NULL */
     char *broken;    /* why it cannot be inspected, or NULL */
@@ -21,11 +21,11 @@ struct found {
 };
 
 struct gathering {
-    struct found *items;
+    struct found_dataset *items;
     uint32_t count, capacity;
 };
 
-static void found_dispose(struct found *f)
+static void found_dispose(struct found_dataset *f)
 {
     for (uint32_t i = 0; i < f->format_count; i++)
         free(f->formats[i]);
@@ -47,9 +47,10 @@ static enum hub_status gather(void *user, struct hub_found_dataset *dataset, str
 {
     struct gathering *g = user;
     HUB_TRY(hub_grow(&g->items, g->count, &g->capacity, sizeof *g->items, err));
-    struct found *f = &g->items[g->count++];
+    struct found_dataset *f = &g->items[g->count++];
     const char *slash = strrchr(dataset->id, '/');
-    *f = (struct found){.id = strdup(dataset->id), .path = strdup(dataset->path), .files = *dataset->files};
+    *f = (struct found_dataset){
+        .id = strdup(dataset->id), .path = strdup(dataset->path), .files = *dataset->files};
     *dataset->files = (struct hub_fileset){0};
     /* loose files lie in the folder, and have no name of their own */
     const bool named =
@@ -68,7 +69,7 @@ static enum hub_status gather(void *user, struct hub_found_dataset *dataset, str
 
 static int compare_found(const void *a, const void *b)
 {
-    const struct found *x = a, *y = b;
+    const struct found_dataset *x = a, *y = b;
     const int order = strcmp(x->path, y->path);
     return order ? order : strcmp(x->id, y->id);
 }
@@ -82,8 +83,8 @@ static enum hub_status take_roots(const struct hub_find *find, const char *path,
     return HUB_OK;
 }
 
-static enum hub_status report(const struct hub_find *find, const struct hub_walk *walk, struct found *f,
-                              struct hub_error *err)
+static enum hub_status report(const struct hub_find *find, const struct hub_walk *walk,
+                              struct found_dataset *f, struct hub_error *err)
 {
     struct hub_report r;
     struct hub_tree tree;
@@ -166,7 +167,7 @@ static enum hub_status look_closer(const struct hub_discovery *discovery, const 
     if (!declined)
         return HUB_OK;
     hub_bids_dispose(bids);
-    return hub_claim_ask_files(discovery, 0, "", listing, bids, err);
+    return hub_claim_request_files(discovery, 0, "", listing, bids, err);
 }
 
 /* What would be claimed of a folder, or of one file if it were alone in it; `as_file`: in a folder that is
@@ -189,8 +190,8 @@ static enum hub_status find_claimed(const struct hub_find *find, const struct hu
         else
             asked.entries++;
     }
-    HUB_TRY(as_file ? hub_claim_ask_files(&discovery, 0, "", &asked, &bids, err)
-                    : hub_claim_ask(&discovery, 0, "", &asked, &bids, err));
+    HUB_TRY(as_file ? hub_claim_request_files(&discovery, 0, "", &asked, &bids, err)
+                    : hub_claim_request(&discovery, 0, "", &asked, &bids, err));
     if (bids.count)
         HUB_TRY(only ? hub_fileset_add(&files, "", &asked.entries[0], err)
                      : hub_walk_collect(walk, 0, "", NULL, NULL, &files, err));

@@ -1,7 +1,7 @@
 /* Reports as JSON: the members of the REST API's documents under the same names, and what only an inspection
  * knows. */
 #include "storage/inspect/text.h"
-#include "storage/model/known.h"
+#include "storage/model/facet.h"
 #include "storage/model/picture.h"
 #include "storage/program/cli.h"
 
@@ -129,7 +129,7 @@ static enum hub_status known_fact(void *user, const char *key, struct hub_view *
     return HUB_OK;
 }
 
-static bool known_field(void *user, uint32_t number, struct hub_known_field *out)
+static bool known_field(void *user, uint32_t number, struct hub_facet_field *out)
 {
     const struct hub_report *r = user;
     if (number >= r->field_count)
@@ -137,7 +137,7 @@ static bool known_field(void *user, uint32_t number, struct hub_known_field *out
     struct hub_report_field *f = &r->fields[number];
     char dtype[24];
     hub_report_dtype(f, dtype);
-    *out = (struct hub_known_field){.path = f->path,
+    *out = (struct hub_facet_field){.path = f->path,
                                     .type = f->type,
                                     .role = f->role,
                                     .is_byte = strcmp(dtype, "uint8") == 0,
@@ -151,9 +151,9 @@ static bool known_field(void *user, uint32_t number, struct hub_known_field *out
 static enum hub_status put_known(struct hub_json *j, const struct hub_report *r, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf lines = HUB_BUF_INIT(64 * KIB);
-    const struct hub_known_source source = {(void *)r, r->id, known_fact, known_field, NULL};
-    HUB_TRY(hub_known_collect(&source, &lines, err));
-    hub_known_put(j, lines.data);
+    const struct hub_facet_source source = {(void *)r, r->id, known_fact, known_field, NULL};
+    HUB_TRY(hub_facet_collect(&source, &lines, err));
+    hub_facet_put(j, lines.data);
     return hub_json_status(j);
 }
 

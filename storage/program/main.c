@@ -11,14 +11,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct run {
+struct program_run {
     bool json, strict, broken, flawed;
     uint32_t count;
 };
 
 static enum hub_status print(void *user, const struct hub_report *report, struct hub_error *err)
 {
-    struct run *run = user;
+    struct program_run *run = user;
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf out = HUB_BUF_INIT(4 * GIB);
     HUB_TRY(run->json ? hub_report_json(report, &out, err) : hub_report_text(report, &out, err));
     if (run->json && run->count)
@@ -32,7 +32,7 @@ static enum hub_status print(void *user, const struct hub_report *report, struct
     return ferror(stdout) ? hub_fail(err, HUB_IO, "writing the report failed") : HUB_OK;
 }
 
-static int exit_code(enum hub_status st, const struct run *run, const struct hub_error *err)
+static int exit_code(enum hub_status st, const struct program_run *run, const struct hub_error *err)
 {
     if (st) {
         fprintf(stderr, "minari-inspect: %s\n", err->detail);
@@ -57,7 +57,8 @@ static enum hub_status check_path(const char *path, struct hub_error *err)
     return hub_fail(err, HUB_DENIED, "%s: permission denied: user %s may not read it", path, user);
 }
 
-static int inspect(struct hub_find *find, char *path, struct hub_inspector_options options, struct run *run)
+static int inspect(struct hub_find *find, char *path, struct hub_inspector_options options,
+                   struct program_run *run)
 {
     struct hub_error err = {0};
     char *last = path + strlen(path);
@@ -118,7 +119,7 @@ int main(int argc, char **argv)
 {
     struct hub_inspector_options options = HUB_INSPECTOR_OPTIONS_INIT;
     struct hub_find find = {0};
-    struct run run = {0};
+    struct program_run run = {0};
     char *path = NULL;
     if (argc == 2 && strcmp(argv[1], "--worker") == 0)
         return hub_worker_main(hub_formats);

@@ -142,12 +142,12 @@ void hub_draw_permute(struct hub_draw *draw, uint32_t *items, uint32_t count)
 }
 
 /* Numbers that were drawn, by open addressing. */
-struct drawn {
+struct drawn_set {
     uint64_t *slots, mask;
 };
 
 /* False: it was there. */
-static bool add_drawn(struct drawn *drawn, uint64_t value)
+static bool add_drawn(struct drawn_set *drawn, uint64_t value)
 {
     uint64_t at = value & drawn->mask;
     while (drawn->slots[at] != UINT64_MAX && drawn->slots[at] != value)
@@ -161,7 +161,7 @@ static bool add_drawn(struct drawn *drawn, uint64_t value)
 static enum hub_status choose_few(struct hub_draw *draw, uint32_t total, uint32_t *out, uint32_t count,
                                   struct hub_error *err)
 {
-    struct drawn drawn = {.mask = 1};
+    struct drawn_set drawn = {.mask = 1};
     while (drawn.mask < (uint64_t)(1.2 * count))
         drawn.mask = drawn.mask << 1 | 1;
     HUB_TRY(hub_new(&drawn.slots, drawn.mask + 1, sizeof *drawn.slots, err));

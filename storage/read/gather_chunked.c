@@ -5,8 +5,8 @@
  * are kept for who reads those next.
  */
 #include "storage/codec/codec.h"
+#include "storage/read/decoded_cache.h"
 #include "storage/read/gather.h"
-#include "storage/read/kept.h"
 #include "storage/read/scratch.h"
 
 #include <stdatomic.h>
@@ -183,7 +183,7 @@ static bool read_alone(const struct chunk_cursor *c, const struct visit *visit, 
 
 /* ---- reading one range of chunks ---- */
 
-struct run {
+struct chunk_run {
     const struct hub_gather *g;
     const struct chunk_cursor *cursor;
     struct hub_file *file;
@@ -193,7 +193,7 @@ struct run {
     struct visit visits[RUN_CHUNKS];
 };
 
-static void fill_absent(const struct run *run, const struct visit *visit)
+static void fill_absent(const struct chunk_run *run, const struct visit *visit)
 {
     const struct chunk_cursor *c = run->cursor;
     if (c->grid->fill == HUB_NONE) {
@@ -213,18 +213,18 @@ static void fill_absent(const struct run *run, const struct visit *visit)
     hub_box_copy(&box, run->out + visit->to, c->plan->layout->bytes + c->grid->fill);
 }
 
-static uint64_t number_of(const struct run *run, const struct visit *visit)
+static uint64_t number_of(const struct chunk_run *run, const struct visit *visit)
 {
     return (uint64_t)(visit->chunk - run->cursor->plan->layout->chunks);
 }
 
-static void take(const struct run *run, const struct visit *visit, const uint8_t *decoded)
+static void take(const struct chunk_run *run, const struct visit *visit, const uint8_t *decoded)
 {
     const struct chunk_cursor *c = run->cursor;
     hub_box_copy(&visit->box, run->out + visit->to, decoded + visit->inner_row * c->row_stored + c->grid->at);
 }
 
-static enum hub_status decode(const struct run *run, const struct visit *visit, const uint8_t *stored,
+static enum hub_status decode(const struct chunk_run *run, const struct visit *visit, const uint8_t *stored,
                               uint8_t *decoded, struct hub_error *err)
 {
     const struct chunk_cursor *c = run->cursor;
@@ -237,21 +237,21 @@ static enum hub_status decode(const struct run *run, const struct visit *visit, 
 }
 
 /* Its other rows are wanted too, in all likelihood: by the next block, or the next slice. */
-static enum hub_status decode_and_keep(const struct run *run, const struct visit *visit,
-                                       const uint8_t *stored, struct hub_kept *made, struct hub_error *err)
+static enum hub_status decode_and_keep(const struct chunk_run *run, const struct visit *visit,
+                                       const uint8_t *stored, struct hub_decoded *made, struct hub_error *err)
 {
     const enum hub_status st = decode(run, visit, stored, made->data, err);
     if (!st) {
         take(run, visit, made->data);
-        made = hub_kept_add(made);
+        made = hub_decoded_add(made);
         if (visit->goes_on)
-            hub_kept_hold(run->g->plan, made);
+            hub_decoded_hold(run->g->plan, made);
     }
-    hub_kept_put(made);
+    hub_decoded_put(made);
     return st;
 }
 
-static enum hub_status scatter(const struct run *run, const struct visit *visit, const uint8_t *stored,
+static enum hub_status scatter(const struct chunk_run *run, const struct visit *visit, const uint8_t *stored,
                                struct hub_error *err)
 {
     const struct chunk_cursor *c = run->cursor;
@@ -262,8 +262,9 @@ static enum hub_status scatter(const struct run *run, const struct visit *visit,
     }
     if (visit->box.rank == 0 && visit->box.item == c->chunk_bytes)
         return decode(run, visit, stored, to, err);
-    struct hub_kept *made =
-        visit->partial ? hub_kept_new(c->plan, HUB_KEPT_CHUNK, number_of(run, visit), c->chunk_bytes) : NULL;
+    struct hub_decoded *made =
+        visit->partial ? hub_decoded_new(c->plan, HUB_DECODED_CHUNK, number_of(run, visit), c->chunk_bytes)
+                       : NULL;
     if (made)
         return decode_and_keep(run, visit, stored, made, err);
     uint8_t *decoded = hub_scratch(HUB_SCRATCH_DECODED, c->chunk_bytes);
@@ -273,20 +274,20 @@ static enum hub_status scatter(const struct run *run, const struct visit *visit,
 }
 
 /* true: it is kept from a read before. */
-static bool take_kept(const struct run *run, const struct visit *visit)
+static bool take_kept(const struct chunk_run *run, const struct visit *visit)
 {
     if (!filtered(run->cursor, visit->chunk))
         return false;
-    struct hub_kept *kept = hub_kept_get(run->cursor->plan, HUB_KEPT_CHUNK, number_of(run, visit));
+    struct hub_decoded *kept = hub_decoded_get(run->cursor->plan, HUB_DECODED_CHUNK, number_of(run, visit));
     if (kept)
         take(run, visit, kept->data);
     if (visit->goes_on)
-        hub_kept_hold(run->cursor->plan, kept);
-    hub_kept_put(kept);
+        hub_decoded_hold(run->cursor->plan, kept);
+    hub_decoded_put(kept);
     return kept;
 }
 
-static enum hub_status flush(struct run *run, struct hub_error *err)
+static enum hub_status flush(struct chunk_run *run, struct hub_error *err)
 {
     const uint64_t size = run->end - run->start;
     const uint32_t count = run->count;
@@ -305,7 +306,7 @@ static enum hub_status flush(struct run *run, struct hub_error *err)
     return HUB_OK;
 }
 
-static enum hub_status read_range(struct run *run, uint64_t from, uint64_t to, struct hub_error *err)
+static enum hub_status read_range(struct chunk_run *run, uint64_t from, uint64_t to, struct hub_error *err)
 {
     const struct chunk_cursor *c = run->cursor;
     run->count = 0;
@@ -345,7 +346,7 @@ static enum hub_status read_range(struct run *run, uint64_t from, uint64_t to, s
 
 /* ---- on several threads ---- */
 
-struct shared {
+struct parallel_chunks {
     const struct hub_gather *g;
     const struct chunk_cursor *cursor;
     struct hub_file *file;
@@ -357,10 +358,10 @@ struct shared {
 
 static void run_unit(void *arg, uint32_t unit)
 {
-    struct shared *shared = arg;
+    struct parallel_chunks *shared = arg;
     if (atomic_load_explicit(&shared->status, memory_order_relaxed))
         return;
-    struct run run;
+    struct chunk_run run;
     run.g = shared->g;
     run.cursor = shared->cursor;
     run.out = shared->out;
@@ -382,7 +383,8 @@ static enum hub_status gather(struct hub_gather *g, const struct hub_cut *cut, s
     struct chunk_cursor cursor;
     start_cursor(g->plan, cut, &cursor);
     int64_t stride;
-    struct shared shared = {.g = g, .cursor = &cursor, .err = err, .out = hub_cut_out(g, cut, &stride)};
+    struct parallel_chunks shared = {
+        .g = g, .cursor = &cursor, .err = err, .out = hub_cut_out(g, cut, &stride)};
     HUB_TRY(hub_gather_file(g, cut->piece, &shared.file, err));
     const uint64_t per = HUB_MAX(UNIT_BYTES / HUB_MAX(cursor.chunk_bytes, 1), 1);
     const uint64_t units = (cursor.count + per - 1) / per;

@@ -5,7 +5,7 @@
 
 enum { BATCH = 64 };
 
-struct batch {
+struct extent_batch {
     const struct hub_gather *g;
     struct hub_file *file;
     uint32_t count;
@@ -18,7 +18,7 @@ struct batch {
     } item[BATCH];
 };
 
-static enum hub_status flush(struct batch *b, struct hub_error *err)
+static enum hub_status flush(struct extent_batch *b, struct hub_error *err)
 {
     const uint64_t size = b->end - b->start;
     const uint32_t count = b->count;
@@ -44,7 +44,8 @@ static bool may_join(uint64_t start, uint64_t end, bool straight, uint64_t offse
     return offset >= end && offset - end <= HUB_READ_GAP && offset + length - start <= HUB_READ_RUN;
 }
 
-static enum hub_status add(struct batch *b, const struct hub_extent *e, uint8_t *to, struct hub_error *err)
+static enum hub_status add(struct extent_batch *b, const struct hub_extent *e, uint8_t *to,
+                           struct hub_error *err)
 {
     const bool adjoins = b->count && to == b->item[b->count - 1].to + b->item[b->count - 1].length;
     /* One long run that goes straight is not copied for the sake of a small neighbour that does not. */
@@ -71,7 +72,7 @@ static const struct hub_extent *extent_of(const struct hub_plan *plan, const str
 
 static enum hub_status gather(struct hub_gather *g, const struct hub_cut *cut, struct hub_error *err)
 {
-    struct batch b;
+    struct extent_batch b;
     HUB_TRY(hub_gather_file(g, cut->piece, &b.file, err));
     b.g = g;
     b.count = 0;

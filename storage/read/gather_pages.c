@@ -4,15 +4,15 @@
  */
 #include "storage/base/order.h"
 #include "storage/codec/codec.h"
+#include "storage/read/decoded_cache.h"
 #include "storage/read/gather.h"
-#include "storage/read/kept.h"
 #include "storage/read/scratch.h"
 
 #include <stdlib.h>
 
 #define VALUES_LIMIT (256 * MIB) /* of one page, where they cannot be decoded into place */
 
-struct reader {
+struct page_reader {
     struct hub_gather *g;
     const struct hub_cut *cut;
     const struct hub_column *column;
@@ -23,22 +23,22 @@ struct reader {
     uint64_t items;                    /* values of a row, but of lists */
     uint64_t low;                      /* first value of the lowest row */
     bool partial;                      /* rows of the piece are left out: others may want them */
-    struct hub_kept *held[2];          /* the data page and the dictionary, where they are kept ones */
+    struct hub_decoded *held[2];       /* the data page and the dictionary, where they are kept ones */
     const uint8_t *dictionary;         /* decoded, once needed ... */
     const struct hub_page_view *views; /* ... and where its BYTE_ARRAY values lie */
 };
 
 /* Rows of the cut that have values in a page, and the values of the page from the first to the last of
  * them. */
-struct part {
+struct page_part {
     const struct hub_page *page;
     uint64_t first, count;
     uint64_t from, to; /* values of the piece */
 };
 
-static struct reader reader_of(const struct hub_plan *plan, const struct hub_cut *cut)
+static struct page_reader reader_of(const struct hub_plan *plan, const struct hub_cut *cut)
 {
-    struct reader r = {.cut = cut, .column = &plan->layout->columns[cut->piece->geometry]};
+    struct page_reader r = {.cut = cut, .column = &plan->layout->columns[cut->piece->geometry]};
     r.pages = plan->layout->pages + cut->piece->table;
     r.page_count = cut->piece->count;
     r.lists = plan->variant->kind == HUB_KIND_VAR && plan->variant->sequence;
@@ -49,12 +49,12 @@ static struct reader reader_of(const struct hub_plan *plan, const struct hub_cut
 }
 
 /* The last page and the dictionary are what the next block begins with. */
-static void let_go(struct reader *r)
+static void release(struct page_reader *r)
 {
     for (unsigned i = 0; i < HUB_COUNT(r->held); i++) {
         if (r->g)
-            hub_kept_hold(r->g->plan, r->held[i]);
-        hub_kept_put(r->held[i]);
+            hub_decoded_hold(r->g->plan, r->held[i]);
+        hub_decoded_put(r->held[i]);
     }
 }
 
@@ -64,7 +64,7 @@ static int by_first_value(const void *value, const void *page)
 }
 
 /* The page that holds a value: the last that begins at or before it. */
-static uint32_t page_with(const struct reader *r, uint64_t value)
+static uint32_t page_with(const struct page_reader *r, uint64_t value)
 {
     const uint32_t behind =
         hub_lower_bound(&value, r->pages, r->page_count, sizeof *r->pages, by_first_value);
@@ -72,7 +72,7 @@ static uint32_t page_with(const struct reader *r, uint64_t value)
 }
 
 /* false: no wanted row has values in this page. */
-static bool part_of(const struct reader *r, const struct hub_page *page, struct part *part)
+static bool part_of(const struct page_reader *r, const struct hub_page *page, struct page_part *part)
 {
     const struct hub_cut *cut = r->cut;
     const uint64_t begin = page->first_value, end = begin + page->values, stride = cut->step * r->items;
@@ -90,7 +90,7 @@ static bool part_of(const struct reader *r, const struct hub_page *page, struct 
     return part->from < part->to;
 }
 
-static enum hub_status decompress(const struct reader *r, const struct hub_page *page, uint8_t *decoded,
+static enum hub_status decompress(const struct page_reader *r, const struct hub_page *page, uint8_t *decoded,
                                   struct hub_error *err)
 {
     const bool plain = r->column->codec == HUB_PAGE_PLAIN || (page->version == 2 && !page->compressed);
@@ -101,16 +101,16 @@ static enum hub_status decompress(const struct reader *r, const struct hub_page 
 }
 
 /* The decoded bytes of a page or dictionary, until the next one. */
-static enum hub_status unpack(struct reader *r, const struct hub_page *page, bool dictionary,
+static enum hub_status unpack(struct page_reader *r, const struct hub_page *page, bool dictionary,
                               const uint8_t **out, struct hub_error *err)
 {
     const struct hub_plan *plan = r->g->plan;
     const uint64_t number = (uint64_t)(page - plan->layout->pages);
-    struct hub_kept **held = &r->held[dictionary], *made = NULL;
-    hub_kept_put(*held);
-    *held = r->partial ? hub_kept_get(plan, HUB_KEPT_PAGE, number) : NULL;
+    struct hub_decoded **held = &r->held[dictionary], *made = NULL;
+    hub_decoded_put(*held);
+    *held = r->partial ? hub_decoded_get(plan, HUB_DECODED_PAGE, number) : NULL;
     if (!*held && r->partial)
-        *held = made = hub_kept_new(plan, HUB_KEPT_PAGE, number, page->decoded);
+        *held = made = hub_decoded_new(plan, HUB_DECODED_PAGE, number, page->decoded);
     uint8_t *decoded = *held        ? (*held)->data
                        : dictionary ? hub_scratch(HUB_SCRATCH_DICTIONARY, page->decoded)
                                     : hub_scratch(HUB_SCRATCH_DECODED, page->decoded);
@@ -118,7 +118,7 @@ static enum hub_status unpack(struct reader *r, const struct hub_page *page, boo
         HUB_TRY(decompress(r, page, decoded, err));
     if (made) {
         made->full = !dictionary && hub_page_is_full(r->column, page, decoded);
-        *held = hub_kept_add(made);
+        *held = hub_decoded_add(made);
         decoded = (*held)->data;
     }
     *out = decoded;
@@ -126,7 +126,8 @@ static enum hub_status unpack(struct reader *r, const struct hub_page *page, boo
 }
 
 /* The dictionary, decoded and indexed once for all pages of the cut. */
-static enum hub_status open_dictionary(struct reader *r, const struct hub_page *page, struct hub_error *err)
+static enum hub_status open_dictionary(struct page_reader *r, const struct hub_page *page,
+                                       struct hub_error *err)
 {
     HUB_TRY(unpack(r, page, true, &r->dictionary, err));
     if (r->column->physical != HUB_PHYS_BYTE_ARRAY)
@@ -161,7 +162,7 @@ static uint64_t room_to_build(const struct hub_column *column, const struct hub_
 }
 
 /* A page, and its dictionary, decompressed; both stay until the next page. */
-static enum hub_status open_page(struct reader *r, const struct hub_page *page, struct hub_page_job *job,
+static enum hub_status open_page(struct page_reader *r, const struct hub_page *page, struct hub_page_job *job,
                                  struct hub_error *err)
 {
     const struct hub_variant v = hub_variant_item(r->g->plan->variant);
@@ -179,7 +180,7 @@ static enum hub_status open_page(struct reader *r, const struct hub_page *page, 
 }
 
 /* The values that the job's `skip` and `count` name. */
-static enum hub_status decode_values(const struct reader *r, struct hub_page_job *job, void *out,
+static enum hub_status decode_values(const struct page_reader *r, struct hub_page_job *job, void *out,
                                      struct hub_page_view *views, uint8_t *valid, struct hub_error *err)
 {
     job->built_size = room_to_build(r->column, job->page, job->count, views != NULL);
@@ -188,8 +189,8 @@ static enum hub_status decode_values(const struct reader *r, struct hub_page_job
     return hub_page_values(job, out, views, valid, err);
 }
 
-static enum hub_status decode(struct reader *r, const struct part *part, struct hub_page_job *job, void *out,
-                              struct hub_page_view *views, uint8_t *valid, struct hub_error *err)
+static enum hub_status decode(struct page_reader *r, const struct page_part *part, struct hub_page_job *job,
+                              void *out, struct hub_page_view *views, uint8_t *valid, struct hub_error *err)
 {
     HUB_TRY(open_page(r, part->page, job, err));
     job->skip = (uint32_t)(part->from - part->page->first_value);
@@ -198,8 +199,8 @@ static enum hub_status decode(struct reader *r, const struct part *part, struct 
 }
 
 /* The bytes of the wanted values of a part go to their rows. */
-static void place_rows(const struct reader *r, const struct part *part, const uint8_t *values, size_t size,
-                       uint8_t *out)
+static void place_rows(const struct page_reader *r, const struct page_part *part, const uint8_t *values,
+                       size_t size, uint8_t *out)
 {
     const struct hub_cut *cut = r->cut;
     for (uint64_t i = part->first; i < part->first + part->count; i++) {
@@ -211,7 +212,7 @@ static void place_rows(const struct reader *r, const struct part *part, const ui
 }
 
 /* The first null was met. */
-static enum hub_status begin_validity(const struct reader *r, struct hub_error *err)
+static enum hub_status begin_validity(const struct page_reader *r, struct hub_error *err)
 {
     const uint64_t all = r->g->plan->slice.count * r->items;
     if (r->g->valid)
@@ -223,8 +224,8 @@ static enum hub_status begin_validity(const struct reader *r, struct hub_error *
 }
 
 /* `valid`: of the values of the part. */
-static enum hub_status note_nulls(const struct reader *r, const struct part *part, const uint8_t *valid,
-                                  struct hub_error *err)
+static enum hub_status note_nulls(const struct page_reader *r, const struct page_part *part,
+                                  const uint8_t *valid, struct hub_error *err)
 {
     if (!memchr(valid, 0, part->to - part->from))
         return HUB_OK;
@@ -235,7 +236,8 @@ static enum hub_status note_nulls(const struct reader *r, const struct part *par
 
 /* ---- rows of fixed size ---- */
 
-static enum hub_status decode_fixed(struct reader *r, const struct part *part, struct hub_error *err)
+static enum hub_status decode_fixed(struct page_reader *r, const struct page_part *part,
+                                    struct hub_error *err)
 {
     const struct hub_cut *cut = r->cut;
     const size_t size = r->g->plan->variant->item_size;
@@ -257,7 +259,7 @@ static enum hub_status decode_fixed(struct reader *r, const struct part *part, s
 
 /* ---- rows of varying length: their bytes are pooled, their lengths noted ---- */
 
-static enum hub_status decode_var(struct reader *r, const struct part *part, struct hub_error *err)
+static enum hub_status decode_var(struct page_reader *r, const struct page_part *part, struct hub_error *err)
 {
     struct hub_gather *g = r->g;
     const uint64_t count = part->to - part->from;
@@ -286,7 +288,7 @@ static uint64_t last_row(const struct hub_cut *cut)
 }
 
 /* The page in which a row begins: the last before which no later ones do. */
-static uint32_t page_with_row(const struct reader *r, uint64_t row)
+static uint32_t page_with_row(const struct page_reader *r, uint64_t row)
 {
     uint32_t low = 0, high = r->page_count;
     while (high - low > 1) {
@@ -306,14 +308,14 @@ static bool reaches(const struct hub_page *page, uint64_t row)
 }
 
 /* The values of a page from those of the first wanted row on, to those of the last. */
-struct run {
+struct value_run {
     const uint8_t *reps, *defs;
     uint64_t row; /* that value `from` belongs to */
     uint32_t from, to;
 };
 
-static enum hub_status find_run(const struct reader *r, const struct hub_page *page, struct run *run,
-                                struct hub_error *err)
+static enum hub_status find_run(const struct page_reader *r, const struct hub_page *page,
+                                struct value_run *run, struct hub_error *err)
 {
     const uint64_t first = r->cut->row, last = last_row(r->cut);
     const bool is_last = page + 1 == r->pages + r->page_count;
@@ -337,8 +339,8 @@ static enum hub_status find_run(const struct reader *r, const struct hub_page *p
 }
 
 /* Values from .. to of one row, all elements, or an entry that holds none: an empty list, or none at all. */
-static enum hub_status add_elements(struct reader *r, const struct run *run, uint32_t from, uint32_t to,
-                                    const uint8_t *values, uint64_t index, struct hub_error *err)
+static enum hub_status add_elements(struct page_reader *r, const struct value_run *run, uint32_t from,
+                                    uint32_t to, const uint8_t *values, uint64_t index, struct hub_error *err)
 {
     struct hub_gather *g = r->g;
     const size_t size = hub_variant_item(g->plan->variant).item_size;
@@ -358,7 +360,7 @@ static enum hub_status add_elements(struct reader *r, const struct run *run, uin
     return hub_buf_add(&g->pool, values + (from - run->from) * size, (to - from) * size, err);
 }
 
-static enum hub_status add_lists(struct reader *r, const struct run *run, const uint8_t *values,
+static enum hub_status add_lists(struct page_reader *r, const struct value_run *run, const uint8_t *values,
                                  struct hub_error *err)
 {
     const struct hub_cut *cut = r->cut;
@@ -373,17 +375,17 @@ static enum hub_status add_lists(struct reader *r, const struct run *run, const 
     return HUB_OK;
 }
 
-static enum hub_status decode_lists(struct reader *r, const struct hub_page *page, struct hub_error *err)
+static enum hub_status decode_lists(struct page_reader *r, const struct hub_page *page, struct hub_error *err)
 {
     const size_t size = hub_variant_item(r->g->plan->variant).item_size;
     struct hub_page_job job;
-    struct run run;
+    struct value_run run;
     HUB_TRY(open_page(r, page, &job, err));
     uint8_t *reps = hub_scratch(HUB_SCRATCH_VALUES, page->values * (size + 2));
     HUB_TRY(hub_allocated(reps, err));
     uint8_t *defs = reps + page->values, *values = defs + page->values;
     HUB_TRY(hub_page_levels(&job, reps, defs, err));
-    run = (struct run){.reps = reps, .defs = defs};
+    run = (struct value_run){.reps = reps, .defs = defs};
     HUB_TRY(find_run(r, page, &run, err));
     job.skip = run.from;
     job.count = run.to - run.from;
@@ -391,7 +393,7 @@ static enum hub_status decode_lists(struct reader *r, const struct hub_page *pag
     return add_lists(r, &run, values, err);
 }
 
-static enum hub_status lengths_of_lists(struct reader *r, struct hub_error *err)
+static enum hub_status lengths_of_lists(struct page_reader *r, struct hub_error *err)
 {
     const uint64_t last = last_row(r->cut);
     for (uint32_t i = page_with_row(r, r->cut->row); i < r->page_count && reaches(&r->pages[i], last); i++)
@@ -401,14 +403,14 @@ static enum hub_status lengths_of_lists(struct reader *r, struct hub_error *err)
 
 static enum hub_status decode_cut(struct hub_gather *g, const struct hub_cut *cut, struct hub_error *err)
 {
-    HUB_CLEANUP(let_go) struct reader r = reader_of(g->plan, cut);
+    HUB_CLEANUP(release) struct page_reader r = reader_of(g->plan, cut);
     r.g = g;
     HUB_TRY(hub_gather_file(g, cut->piece, &r.file, err));
     if (r.lists)
         return lengths_of_lists(&r, err);
     const uint64_t end = r.low + ((cut->count - 1) * cut->step + 1) * r.items;
     for (uint32_t i = page_with(&r, r.low); i < r.page_count && r.pages[i].first_value < end; i++) {
-        struct part part;
+        struct page_part part;
         if (!part_of(&r, &r.pages[i], &part))
             continue;
         HUB_TRY(g->offsets ? decode_var(&r, &part, err) : decode_fixed(&r, &part, err));
@@ -437,7 +439,7 @@ static enum hub_status gather(struct hub_gather *g, const struct hub_cut *cut, s
 
 /* ---- the price ---- */
 
-static uint64_t pages_of(const struct reader *r)
+static uint64_t pages_of(const struct page_reader *r)
 {
     const uint64_t last = r->low + ((r->cut->count - 1) * r->cut->step + 1) * r->items - 1;
     return r->items ? page_with(r, last) - page_with(r, r->low) + 1 : 1;
@@ -445,7 +447,7 @@ static uint64_t pages_of(const struct reader *r)
 
 /* true: it is kept, and known to have no nulls. What is fetched beforehand is fetched all the same: it may be gone
  * by the time it is wanted. */
-static bool price_page(const struct reader *r, const struct hub_plan *plan, const struct hub_page *page,
+static bool price_page(const struct page_reader *r, const struct hub_plan *plan, const struct hub_page *page,
                        struct hub_price *price)
 {
     const struct hub_filter_kind *deflate =
@@ -455,11 +457,11 @@ static bool price_page(const struct reader *r, const struct hub_plan *plan, cons
                  stored = HUB_NS_READ_BYTE + (deflate ? deflate->ns_stored : 0);
     hub_price_want(price, r->cut, page->offset, page->stored);
     price->ns += HUB_NS_CHUNK;
-    struct hub_kept *kept =
-        r->partial ? hub_kept_get(plan, HUB_KEPT_PAGE, (uint64_t)(page - plan->layout->pages)) : NULL;
+    struct hub_decoded *kept =
+        r->partial ? hub_decoded_get(plan, HUB_DECODED_PAGE, (uint64_t)(page - plan->layout->pages)) : NULL;
     if (kept) {
         const bool full = kept->full;
-        hub_kept_put(kept);
+        hub_decoded_put(kept);
         return full;
     }
     price->reads++;
@@ -484,7 +486,7 @@ static uint64_t var_bound(const struct hub_column *column, const struct hub_page
 }
 
 /* The dictionary, once a cut; returns the bytes it takes. */
-static uint64_t price_dictionary(const struct reader *r, const struct hub_plan *plan,
+static uint64_t price_dictionary(const struct page_reader *r, const struct hub_plan *plan,
                                  const struct hub_page *dictionary, bool views, struct hub_price *price)
 {
     const uint64_t index = views ? dictionary->values * sizeof(struct hub_page_view) : 0;
@@ -493,7 +495,7 @@ static uint64_t price_dictionary(const struct reader *r, const struct hub_plan *
     return dictionary->decoded + index;
 }
 
-static void price_lists(const struct hub_plan *plan, const struct reader *r, struct hub_price *price)
+static void price_lists(const struct hub_plan *plan, const struct page_reader *r, struct hub_price *price)
 {
     const uint64_t last = last_row(r->cut), size = plan->variant->item_size;
     uint64_t most = 0, words = 0, bytes = 0;
@@ -516,7 +518,7 @@ static void price_lists(const struct hub_plan *plan, const struct reader *r, str
 
 static void price(const struct hub_plan *plan, const struct hub_cut *cut, struct hub_price *price)
 {
-    const struct reader r = reader_of(plan, cut);
+    const struct page_reader r = reader_of(plan, cut);
     const struct hub_page *dictionary =
         r.column->dictionary == HUB_NONE ? NULL : &plan->layout->pages[r.column->dictionary];
     const uint64_t size = plan->variant->item_size,
@@ -531,7 +533,7 @@ static void price(const struct hub_plan *plan, const struct hub_cut *cut, struct
         return;
     for (uint32_t i = page_with(&r, r.low); i < r.page_count && r.pages[i].first_value < end; i++) {
         const struct hub_page *page = &r.pages[i];
-        struct part part;
+        struct page_part part;
         if (!part_of(&r, page, &part))
             continue;
         const uint64_t count = part.to - part.from;
@@ -562,7 +564,7 @@ static uint64_t together(const struct hub_layout *layout, const struct hub_varia
 {
     const struct hub_cut cut = {.piece = piece, .row = row, .count = 1, .step = 1};
     const struct hub_plan plan = {.layout = layout, .variant = variant};
-    const struct reader r = reader_of(&plan, &cut);
+    const struct page_reader r = reader_of(&plan, &cut);
     if (r.lists)
         return row + 1;
     const struct hub_page *page = &r.pages[page_with(&r, (row + 1) * r.items - 1)];

@@ -9,7 +9,7 @@
 enum { ALONE = 8192 }; /* from this size on an element run is read where it goes: cheaper than copying it */
 
 /* How a box is read. The outer axes are walked; of the axis `tiled` (of inner) `tile` are read at a time. */
-struct reading {
+struct box_reader {
     struct hub_box inner;                       /* what one read covers, with its axes in the box's order */
     struct hub_box_dim outer[HUB_MAX_RANK + 2]; /* walked, any order */
     unsigned outer_rank;
@@ -25,7 +25,7 @@ static uint64_t width_of(int64_t stride)
 
 /* Take the axes in, smallest stride first, while their gaps are worth reading over. Returns the axes taken as
  * bits. */
-static unsigned take_axes(const struct hub_box *box, struct reading *r, int *tiled_axis)
+static unsigned take_axes(const struct hub_box *box, struct box_reader *r, int *tiled_axis)
 {
     unsigned taken = 0;
     *tiled_axis = -1;
@@ -54,10 +54,10 @@ static unsigned take_axes(const struct hub_box *box, struct reading *r, int *til
     return taken;
 }
 
-static void plan_reading(const struct hub_box *box, struct reading *r)
+static void plan_reading(const struct hub_box *box, struct box_reader *r)
 {
     int tiled_axis;
-    *r = (struct reading){.inner.item = box->item, .tiled = -1, .tile = 1, .tile_total = 1};
+    *r = (struct box_reader){.inner.item = box->item, .tiled = -1, .tile = 1, .tile_total = 1};
     const unsigned taken = take_axes(box, r, &tiled_axis);
     for (unsigned i = 0; i < box->rank; i++) {
         if (!(taken >> i & 1)) {
@@ -91,7 +91,7 @@ static enum hub_status read_span(const struct hub_gather *g, struct hub_file *fi
 }
 
 static enum hub_status read_tiles(const struct hub_gather *g, struct hub_file *file, uint64_t offset,
-                                  const struct reading *r, uint8_t *to, struct hub_error *err)
+                                  const struct box_reader *r, uint8_t *to, struct hub_error *err)
 {
     if (r->tiled < 0)
         return read_span(g, file, offset, &r->inner, r->span, to, err);
@@ -108,7 +108,7 @@ static enum hub_status read_tiles(const struct hub_gather *g, struct hub_file *f
 }
 
 /* On to the next of the outer axes; false: that was the last. */
-static inline bool turn(const struct reading *r, uint64_t *at, uint64_t *offset, uint8_t **to)
+static inline bool turn(const struct box_reader *r, uint64_t *at, uint64_t *offset, uint8_t **to)
 {
     for (unsigned i = r->outer_rank; i > 0;) {
         const struct hub_box_dim *dim = &r->outer[--i];
@@ -126,7 +126,7 @@ static inline bool turn(const struct reading *r, uint64_t *at, uint64_t *offset,
 enum hub_status hub_box_read(const struct hub_gather *g, struct hub_file *file, uint64_t offset,
                              const struct hub_box *box, uint8_t *to, struct hub_error *err)
 {
-    struct reading r;
+    struct box_reader r;
     uint64_t at[HUB_MAX_RANK + 2] = {0};
     for (unsigned i = 0; i < box->rank; i++)
         if (!box->dim[i].n)
@@ -139,7 +139,7 @@ enum hub_status hub_box_read(const struct hub_gather *g, struct hub_file *file, 
 }
 
 /* Tiles follow each other so closely that they are fetched as one. */
-static void want_reads(const struct hub_cut *cut, const struct reading *r, uint64_t offset,
+static void want_reads(const struct hub_cut *cut, const struct box_reader *r, uint64_t offset,
                        struct hub_price *price)
 {
     uint64_t at[HUB_MAX_RANK + 2] = {0}, low = 0, size = r->inner.item;
@@ -157,7 +157,7 @@ static void want_reads(const struct hub_cut *cut, const struct reading *r, uint6
 void hub_box_price(const struct hub_cut *cut, const struct hub_box *box, uint64_t offset,
                    struct hub_price *price)
 {
-    struct reading r;
+    struct box_reader r;
     plan_reading(box, &r);
     const uint64_t tiles = (r.tile_total + r.tile - 1) / r.tile;
     double reads = (double)tiles;

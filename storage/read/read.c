@@ -1,6 +1,6 @@
 /* hub_read: where the rows go, and for rows of varying length their lengths first. */
+#include "storage/read/decoded_cache.h"
 #include "storage/read/gather.h"
-#include "storage/read/kept.h"
 #include "storage/read/scratch.h"
 
 #include <inttypes.h>

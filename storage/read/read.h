@@ -106,10 +106,10 @@ void hub_plan_files_dispose(struct hub_plan_files *files);
  * once by a reader in blocks, however large it is and whatever else is read meanwhile. Zeroed at first; of
  * one reader of one field. */
 enum { HUB_HELD = 4 };
-struct hub_kept;
+struct hub_decoded;
 struct hub_held {
-    struct hub_kept *before[HUB_HELD], *now[HUB_HELD]; /* of the last read; of the present one */
-    atomic_uint count;                                 /* of the present one */
+    struct hub_decoded *before[HUB_HELD], *now[HUB_HELD]; /* of the last read; of the present one */
+    atomic_uint count;                                    /* of the present one */
 };
 uint64_t hub_held_bytes(const struct hub_held *held);
 void hub_held_dispose(struct hub_held *held);

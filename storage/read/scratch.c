@@ -6,20 +6,20 @@
 
 #define SCRATCH_KEEP (2 * MIB)
 
-struct slots {
+struct scratch_slots {
     struct {
         void *data;
         size_t size;
     } slot[HUB_SCRATCH_SLOTS];
 };
 
-static _Thread_local struct slots *own;
+static _Thread_local struct scratch_slots *own;
 static pthread_key_t key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void free_slots(void *pointer)
 {
-    struct slots *slots = pointer;
+    struct scratch_slots *slots = pointer;
     for (unsigned i = 0; i < HUB_SCRATCH_SLOTS; i++)
         free(slots->slot[i].data);
     free(slots);

@@ -12,7 +12,7 @@
 
 enum { DEFAULT_OPEN = 512 };
 
-struct opened {
+struct local_file {
     struct hub_file file; /* first */
     char path[];
 };
@@ -39,10 +39,10 @@ static void opened_free(struct hub_lru_item *item)
 
 /* The open file with this stamp. One with another stamp is stale or about to be asked for by nobody: it
  * goes. */
-static struct opened *find(struct hub_store *store, const struct hub_file_ref *ref)
+static struct local_file *find(struct hub_store *store, const struct hub_file_ref *ref)
 {
     const struct hub_lru_key key = key_of(ref);
-    struct opened *opened = (struct opened *)hub_lru_get(store->open, &key);
+    struct local_file *opened = (struct local_file *)hub_lru_get(store->open, &key);
     if (!opened ||
         (hub_stamp_equal(&opened->file.stamp, ref->expect) && strcmp(opened->path, ref->path) == 0))
         return opened;
@@ -54,7 +54,8 @@ static struct opened *find(struct hub_store *store, const struct hub_file_ref *r
 static bool is_below(const struct hub_lru_item *item, const void *user)
 {
     const struct hub_file_ref *folder = user;
-    return item->key.a == folder->root && hub_path_below(((const struct opened *)item)->path, folder->path);
+    return item->key.a == folder->root &&
+           hub_path_below(((const struct local_file *)item)->path, folder->path);
 }
 
 static void forget_below(struct hub_store *store, uint32_t root, const char *prefix)
@@ -90,7 +91,7 @@ static enum hub_status open_file(struct hub_store *store, const struct hub_file_
     return st;
 }
 
-static enum hub_status new_file(const struct hub_file_ref *ref, int fd, struct opened **out,
+static enum hub_status new_file(const struct hub_file_ref *ref, int fd, struct local_file **out,
                                 struct hub_error *err)
 {
     struct stat st;
@@ -102,7 +103,7 @@ static enum hub_status new_file(const struct hub_file_ref *ref, int fd, struct o
     HUB_TRY(hub_file_stamp_of(fd, ref->root == HUB_ROOT_STATE, ref->path, &stamp, err));
     if (ref->expect && !hub_stamp_equal(&stamp, ref->expect))
         return hub_file_changed(ref->path, err);
-    struct opened *opened = calloc(1, sizeof *opened + strlen(ref->path) + 1);
+    struct local_file *opened = calloc(1, sizeof *opened + strlen(ref->path) + 1);
     HUB_TRY(hub_allocated(opened, err));
     strcpy(opened->path, ref->path);
     opened->file.item.key = key_of(ref);
@@ -128,7 +129,7 @@ static enum hub_status admit(const struct hub_store *store, const struct hub_fil
 static enum hub_status get(struct hub_store *store, const struct hub_file_ref *ref, struct hub_file **out,
                            struct hub_error *err)
 {
-    struct opened *opened = ref->expect ? find(store, ref) : NULL;
+    struct local_file *opened = ref->expect ? find(store, ref) : NULL;
     if (!opened && ref->if_open)
         return hub_fail(err, HUB_AGAIN, "'%s' is not open", ref->path);
     if (!opened) {

@@ -190,7 +190,7 @@ static enum hub_status take(struct dividing *v, const char *folder, const char *
 }
 
 /* What lies in a folder beside the datasets in it. */
-static enum hub_status leave(const struct dividing *v, uint32_t i, struct hub_error *err)
+static enum hub_status report_left(const struct dividing *v, uint32_t i, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf name = HUB_BUF_INIT(8 * KIB);
     const struct hub_remote_file *file = &v->d->tree->items[i];
@@ -231,7 +231,7 @@ static enum hub_status divide(struct dividing *v, const char *folder, uint32_t f
         const char *slash = strchr(tree->items[i].path + cut, '/');
         next = i + 1;
         if (!slash) {
-            HUB_TRY(leave(v, i, err));
+            HUB_TRY(report_left(v, i, err));
             continue;
         }
         HUB_CLEANUP(hub_freep)

@@ -285,7 +285,7 @@ static size_t newest(struct hub_found **items, size_t count)
     return n;
 }
 
-struct order {
+struct sort_order {
     const char *key;
     bool down;
 };
@@ -293,7 +293,7 @@ struct order {
 static int by_key(const void *a, const void *b, void *user)
 {
     const struct hub_found *x = *(struct hub_found *const *)a, *y = *(struct hub_found *const *)b;
-    const struct order *order = user;
+    const struct sort_order *order = user;
     const struct hub_view one = hub_view_behind(alias_of(x), '/'), other = hub_view_behind(alias_of(y), '/');
     int64_t difference = 0;
     if (strcmp(order->key, "size") == 0)
@@ -314,7 +314,7 @@ static int by_key(const void *a, const void *b, void *user)
 static enum hub_status sort(struct hub_found **items, size_t count, const char *text, struct hub_error *err)
 {
     static const char *const keys[] = {"id", "name", "episodes", "steps", "size", "modified"};
-    struct order order = {.key = text, .down = *text == '-'};
+    struct sort_order order = {.key = text, .down = *text == '-'};
     order.key += order.down;
     for (size_t i = 0; i < HUB_COUNT(keys); i++)
         if (strcmp(keys[i], order.key) == 0) {

@@ -1,5 +1,6 @@
 /**
- * Datasets of remotes that keep only files: found by their names, told by their metadata, in the shape that a
+ * Datasets of remotes that keep only files: found by their names, described by their metadata, in the shape
+ * that a
  * hub's API gives them.
  */
 #ifndef HUB_REMOTE_FOUND_H
@@ -15,7 +16,7 @@ struct hub_found {
     char revision[HUB_REVISION_CHARS + 1];
     char *url;          /* where its metadata.json is asked for; NULL: nowhere */
     json_t *metadata;   /* as stored, or NULL */
-    char *problem;      /* why it cannot be told, or NULL */
+    char *problem;      /* why it cannot be described, or NULL */
     bool plain;         /* a tree of files, and no dataset of Minari's */
     const char *format; /* of a plain one, as far as names tell; NULL: "files" */
     bool old;           /* of Minari before 0.5: without a metadata.json */

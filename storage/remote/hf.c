@@ -206,7 +206,7 @@ static enum hub_status each(struct hub_remote *remote, const char *repo, const c
 /* ---- one repo ---- */
 
 /* A repo at a commit. */
-struct place {
+struct repo_commit {
     struct hub_remote *remote;
     const char *repo;
     char sha[HUB_REVISION_CHARS + 1];
@@ -214,13 +214,13 @@ struct place {
     struct hub_remote_files tree;
 };
 
-static void dispose_place(struct place *p)
+static void dispose_place(struct repo_commit *p)
 {
     hub_remote_files_dispose(&p->tree);
 }
 
 /* "(there are: main, v2.0)" behind what was said. */
-static void name_revisions(struct place *p, struct hub_error *err)
+static void name_revisions(struct repo_commit *p, struct hub_error *err)
 {
     static const char *const kinds[] = {"branches", "tags"};
     const struct hf *h = p->remote->own;
@@ -245,7 +245,7 @@ static void name_revisions(struct place *p, struct hub_error *err)
     }
 }
 
-static enum hub_status find_commit(struct place *p, struct hub_error *err)
+static enum hub_status find_commit(struct repo_commit *p, struct hub_error *err)
 {
     const struct hf *h = p->remote->own;
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(4 * KIB);
@@ -269,7 +269,7 @@ static enum hub_status find_commit(struct place *p, struct hub_error *err)
 
 static enum hub_status take_entry(const json_t *item, void *user, struct hub_error *err)
 {
-    struct place *p = user;
+    struct repo_commit *p = user;
     const json_t *lfs = json_object_get(item, "lfs"), *size = json_object_get(item, "size");
     const struct hub_view path = hub_member_view(item, "path");
     const char *type = hub_member_text(item, "type");
@@ -293,7 +293,8 @@ static enum hub_status take_entry(const json_t *item, void *user, struct hub_err
 }
 
 /* The tree below a folder, "" for all; an empty one where there is no such folder. */
-static enum hub_status list_tree(struct place *p, const char *folder, bool recursive, struct hub_error *err)
+static enum hub_status list_tree(struct repo_commit *p, const char *folder, bool recursive,
+                                 struct hub_error *err)
 {
     const struct hf *h = p->remote->own;
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf path = HUB_BUF_INIT(32 * KIB);
@@ -314,13 +315,13 @@ static enum hub_status list_tree(struct place *p, const char *folder, bool recur
     return hub_remote_files_settle(&p->tree, err);
 }
 
-static bool has_file(const struct place *p, const char *path)
+static bool has_file(const struct repo_commit *p, const char *path)
 {
     return p->tree.count && bsearch(&path, p->tree.items, p->tree.count, sizeof *p->tree.items, hub_by_text);
 }
 
 /* Where a file is; the path is encoded, and may be cut anywhere. */
-static enum hub_status file_url(const struct place *p, const char *folder, const char *path,
+static enum hub_status file_url(const struct repo_commit *p, const char *folder, const char *path,
                                 struct hub_buf *url, struct hub_error *err)
 {
     const struct hf *h = p->remote->own;
@@ -332,7 +333,7 @@ static enum hub_status file_url(const struct place *p, const char *folder, const
 
 /* ---- its datasets ---- */
 
-static enum hub_status add_dataset(struct place *p, struct hub_found_list *out, const char *id,
+static enum hub_status add_dataset(struct repo_commit *p, struct hub_found_list *out, const char *id,
                                    const char *folder, bool plain, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(32 * KIB);
@@ -349,7 +350,7 @@ static enum hub_status add_dataset(struct place *p, struct hub_found_list *out, 
 
 /* The ids that namespace_metadata.json lists, as Python Minari takes them; of one without a list those that
  * are there by their layout. */
-static enum hub_status add_namespace(struct place *p, struct hub_found_list *out, struct hub_error *err)
+static enum hub_status add_namespace(struct repo_commit *p, struct hub_found_list *out, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(32 * KIB), head = HUB_BUF_INIT(KIB);
     HUB_CLEANUP(hub_json_decrefp) json_t *document = NULL;
@@ -376,8 +377,9 @@ static enum hub_status add_namespace(struct place *p, struct hub_found_list *out
 }
 
 /* What a repo with a namespace of Minari's holds besides its datasets. */
-static enum hub_status add_others(struct place *p, enum hub_remote_only only, struct hub_remote_left *left,
-                                  struct hub_found_list *out, struct hub_error *err)
+static enum hub_status add_others(struct repo_commit *p, enum hub_remote_only only,
+                                  struct hub_remote_left *left, struct hub_found_list *out,
+                                  struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf head = HUB_BUF_INIT(KIB);
     HUB_TRY(hub_buf_addf(&head, err, "%s/", p->repo));
@@ -404,7 +406,7 @@ static enum hub_status find_repo(struct hub_remote *remote, const struct wish *w
                                  struct hub_found_list *out, struct hub_error *err)
 {
     const uint32_t before = out->count;
-    HUB_CLEANUP(dispose_place) struct place p = {.remote = remote, .repo = wish->repo};
+    HUB_CLEANUP(dispose_place) struct repo_commit p = {.remote = remote, .repo = wish->repo};
     HUB_TRY(find_commit(&p, err));
     if (!wish->named) { /* a look at the top of what may be large and of no use */
         HUB_TRY(list_tree(&p, "", false, err));
@@ -426,7 +428,7 @@ static enum hub_status find_repo(struct hub_remote *remote, const struct wish *w
 
 /* ---- the row ---- */
 
-struct repos {
+struct repo_list {
     char **names;
     char **urls; /* what tells whether a repo has datasets of Minari's: one a name, or NULL */
     bool *wanted;
@@ -436,7 +438,7 @@ struct repos {
     const char *prefix;
 };
 
-static void dispose_repos(struct repos *r)
+static void dispose_repos(struct repo_list *r)
 {
     for (uint32_t i = 0; i < r->count; i++)
         free(r->names[i]);
@@ -450,7 +452,7 @@ static void dispose_repos(struct repos *r)
 
 static enum hub_status take_repo(const json_t *item, void *user, struct hub_error *err)
 {
-    struct repos *r = user;
+    struct repo_list *r = user;
     const char *id = hub_member_text(item, "id"), *slash = id ? strchr(id, '/') : NULL;
     const char *name = slash ? slash + 1 : "";
     if (!slash || !is_name(hub_view_of(name)) || (size_t)(slash - id) != strlen(r->hf->org) ||
@@ -469,7 +471,7 @@ static enum hub_status take_repo(const json_t *item, void *user, struct hub_erro
 
 static const char *url_of(size_t index, void *user)
 {
-    return ((struct repos *)user)->urls[index];
+    return ((struct repo_list *)user)->urls[index];
 }
 
 /* The files that a repo's document names: all of them, or none. Then only a look at it can tell. */
@@ -477,7 +479,7 @@ static enum hub_status take_siblings(size_t index, enum hub_status st, struct hu
                                      struct hub_error *err)
 {
     HUB_CLEANUP(hub_json_decrefp) json_t *info = NULL;
-    struct repos *r = user;
+    struct repo_list *r = user;
     struct hub_formats_seen seen = {0};
     const json_t *file;
     size_t i;
@@ -500,7 +502,7 @@ static enum hub_status take_siblings(size_t index, enum hub_status st, struct hu
 }
 
 /* An organisation may have thousands of repos, few of them Minari's: all are asked at once. */
-static enum hub_status look_at_all(struct hub_remote *remote, struct repos *r, struct hub_error *err)
+static enum hub_status look_at_all(struct hub_remote *remote, struct repo_list *r, struct hub_error *err)
 {
     HUB_TRY(hub_new(&r->urls, r->count + 1, sizeof *r->urls, err));
     HUB_TRY(hub_new(&r->wanted, r->count + 1, sizeof *r->wanted, err));
@@ -516,7 +518,7 @@ static enum hub_status look_at_all(struct hub_remote *remote, struct repos *r, s
 
 /* A repo that has nothing of Minari's. What it holds is looked at where revisions are needed; else it is
  * named, and its format as far as names say. */
-static enum hub_status add_other_repo(struct hub_remote *remote, const struct repos *repos, uint32_t i,
+static enum hub_status add_other_repo(struct hub_remote *remote, const struct repo_list *repos, uint32_t i,
                                       const struct hub_remote_query *q, struct hub_found_list *out,
                                       struct hub_error *err)
 {
@@ -534,7 +536,7 @@ static enum hub_status add_other_repo(struct hub_remote *remote, const struct re
     return HUB_OK;
 }
 
-static enum hub_status add_repo(struct hub_remote *remote, const struct repos *repos, uint32_t i,
+static enum hub_status add_repo(struct hub_remote *remote, const struct repo_list *repos, uint32_t i,
                                 const struct hub_remote_query *q, struct hub_found_list *out,
                                 struct hub_error *err)
 {
@@ -554,7 +556,7 @@ static enum hub_status find_all(struct hub_remote *remote, const struct hub_remo
                                 struct hub_found_list *out, struct hub_error *err)
 {
     const struct hf *h = remote->own;
-    HUB_CLEANUP(dispose_repos) struct repos repos = {.hf = h, .prefix = q->prefix};
+    HUB_CLEANUP(dispose_repos) struct repo_list repos = {.hf = h, .prefix = q->prefix};
     char path[PATH_MAX], query[256];
     snprintf(path, sizeof path, "%s/api/datasets", h->endpoint);
     snprintf(query, sizeof query, "author=%s", h->org);
@@ -604,7 +606,7 @@ static enum hub_status find_versions(struct hub_remote *remote, const char *repo
                                      struct hub_error *err)
 {
     const struct hf *h = remote->own;
-    HUB_CLEANUP(dispose_repos) struct repos repos = {.hf = h};
+    HUB_CLEANUP(dispose_repos) struct repo_list repos = {.hf = h};
     char path[PATH_MAX], query[512];
     struct hub_view name, other;
     uint32_t version;
@@ -638,7 +640,7 @@ static enum hub_status describe(struct hub_remote *remote, const char *id, const
     return hub_found_describe(remote, &found, id, release, text, out, err);
 }
 
-static enum hub_status list_files(struct place *p, const char *id, const char *folder,
+static enum hub_status list_files(struct repo_commit *p, const char *id, const char *folder,
                                   struct hub_remote_files *out, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf pin = HUB_BUF_INIT(32 * KIB);
@@ -659,7 +661,7 @@ static enum hub_status files(struct hub_remote *remote, const char *id, const ch
     const char *folder;
     (void)revision;
     HUB_TRY(split_id(remote, id, &repo, &folder, err));
-    HUB_CLEANUP(dispose_place) struct place p = {.remote = remote, .repo = repo};
+    HUB_CLEANUP(dispose_place) struct repo_commit p = {.remote = remote, .repo = repo};
     return list_files(&p, id, folder, out, err);
 }
 

@@ -72,7 +72,7 @@ bool hub_api_same_id(const char *asked, const char *got)
 enum { PAGE_BYTES = 64 * 1024 * 1024, MAX_PAGES = 100 * 1000 /* of up to 1000 items */ };
 
 /* One page of a listing: its items both parsed and as they came. */
-struct page {
+struct listing_page {
     struct hub_buf text;
     json_t *document;
     json_t *items;
@@ -81,16 +81,16 @@ struct page {
     char *next; /* the query of the next page, or NULL */
 };
 
-static void dispose_page(struct page *page)
+static void dispose_page(struct listing_page *page)
 {
     hub_buf_dispose(&page->text);
     json_decref(page->document);
     free(page->raw);
     free(page->next);
-    *page = (struct page){0};
+    *page = (struct listing_page){0};
 }
 
-static enum hub_status get_page(struct hub_remote *remote, const char *url, struct page *page,
+static enum hub_status get_page(struct hub_remote *remote, const char *url, struct listing_page *page,
                                 struct hub_error *err)
 {
     dispose_page(page);
@@ -116,7 +116,7 @@ static enum hub_status get_page(struct hub_remote *remote, const char *url, stru
 enum hub_status hub_api_each(struct hub_remote *remote, const char *id, const char *rest, struct hub_buf *url,
                              hub_remote_item_fn fn, void *user, struct hub_error *err)
 {
-    HUB_CLEANUP(dispose_page) struct page page = {0};
+    HUB_CLEANUP(dispose_page) struct listing_page page = {0};
     for (unsigned pages = 1;; pages++) {
         HUB_TRY(get_page(remote, url->data, &page, err));
         for (size_t i = 0; i < page.count; i++)

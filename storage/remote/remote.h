@@ -179,7 +179,8 @@ HUB_MUST_USE enum hub_status hub_remote_json(struct hub_remote *remote, const ch
 typedef enum hub_status (*hub_remote_body_fn)(size_t index, enum hub_status status, struct hub_view body,
                                               void *user, struct hub_error *err);
 
-/** GET what `url` says for each of `count`, many at a time, of at most `max_bytes` each; `fn` is told in the
+/** GET what `url` says for each of `count`, many at a time, of at most `max_bytes` each; `fn` is called in
+ * the
  * order in which they come. */
 HUB_MUST_USE enum hub_status hub_remote_each(struct hub_remote *remote, const char *(*url)(size_t, void *),
                                              size_t count, size_t max_bytes, hub_remote_body_fn fn,

@@ -17,7 +17,7 @@ enum { NAME_ROOM = 16 };
 
 struct builder {
     const struct hub_transitions_query *query;
-    struct hub_reading *reading;
+    struct hub_row_reader *reading;
     struct hub_transitions *out;
     size_t used; /* of the names */
 };
@@ -31,7 +31,7 @@ static const struct hub_dataset_field *field_at(const struct builder *b, uint32_
 static enum hub_status add(struct builder *b, uint32_t i, const char *group, const char *name, unsigned ahead,
                            struct hub_error *err)
 {
-    struct hub_reading *r = b->reading;
+    struct hub_row_reader *r = b->reading;
     const uint32_t n = r->column_count;
     const struct hub_dataset_field *field = field_at(b, i);
     char *to = b->out->names + b->used;
@@ -39,7 +39,7 @@ static enum hub_status add(struct builder *b, uint32_t i, const char *group, con
         return hub_fail_about(err, HUB_TOO_BIG, "too-large", "fields", "",
                               "more than %d columns: name some with fields=", HUB_MAX_SELECTED - 6);
     b->used += (size_t)sprintf(to, "%s%s%s", group, *group && *name ? "/" : "", name) + 1;
-    r->columns[n] = (struct hub_reading_column){.field = b->query->fields->fields[i], .ahead = ahead};
+    r->columns[n] = (struct hub_row_reader_column){.field = b->query->fields->fields[i], .ahead = ahead};
     r->columns[n].as_items = !b->query->npz || field->type != HUB_FIELD_PADDED_JSON;
     r->as[n].name = to;
     b->out->exact[n] = b->query->fields->exact[i];
@@ -141,7 +141,7 @@ static enum hub_status add_flags(struct builder *b, struct hub_error *err)
 
 static enum hub_status add_transitions(struct builder *b, struct hub_error *err)
 {
-    struct hub_reading *r = b->reading;
+    struct hub_row_reader *r = b->reading;
     bool next = false;
     for (uint32_t i = 0; i < b->query->fields->count; i++)
         next |= is_of(b, i, HUB_ROLE_OBSERVATION, true);
@@ -161,7 +161,7 @@ static enum hub_status add_transitions(struct builder *b, struct hub_error *err)
 }
 
 enum hub_status hub_transitions_columns(const struct hub_transitions_query *query,
-                                        struct hub_reading *reading, struct hub_transitions *out,
+                                        struct hub_row_reader *reading, struct hub_transitions *out,
                                         struct hub_error *err)
 {
     struct builder b = {.query = query, .reading = reading, .out = out};
@@ -199,14 +199,14 @@ static bool is_shifted(const struct hub_dataset *dataset)
 
 /* How many rows of what follows are there, of the column that has fewest; one that an episode lacks is left out of the
  * answer later. */
-static enum hub_status look_behind(struct hub_reading *r, uint32_t column, uint32_t episode, uint64_t *there,
-                                   struct hub_error *err)
+static enum hub_status look_behind(struct hub_row_reader *r, uint32_t column, uint32_t episode,
+                                   uint64_t *there, struct hub_error *err)
 {
     uint64_t rows;
     struct hub_error why = {0};
     if (r->dataset->fields[r->columns[column].field].axis == HUB_AXIS_NONE)
         return HUB_OK;
-    const enum hub_status st = hub_reading_there(r, column, episode, &rows, &why);
+    const enum hub_status st = hub_row_reader_there(r, column, episode, &rows, &why);
     if (st == HUB_NOT_FOUND || st == HUB_UNSUPPORTED)
         return HUB_OK;
     if (st)
@@ -215,7 +215,7 @@ static enum hub_status look_behind(struct hub_reading *r, uint32_t column, uint3
     return HUB_OK;
 }
 
-enum hub_status hub_transitions_ends(const struct hub_transitions_query *query, struct hub_reading *r,
+enum hub_status hub_transitions_ends(const struct hub_transitions_query *query, struct hub_row_reader *r,
                                      struct hub_error *err)
 {
     HUB_CLEANUP(hub_episode_reader_dispose) struct hub_episode_reader reader = {.state = query->state};
@@ -225,7 +225,7 @@ enum hub_status hub_transitions_ends(const struct hub_transitions_query *query, 
         const struct hub_dataset_episode *episode = &query->state->dataset->episodes[r->places[i]];
         uint64_t rows = episode->steps - (drop && episode->steps), there = rows;
         bool terminated = true;
-        HUB_TRY(hub_reading_wanted(r, err));
+        HUB_TRY(hub_row_reader_wanted(r, err));
         for (uint32_t c = 0; c < r->column_count && rows; c++)
             if (r->columns[c].last_again)
                 HUB_TRY(look_behind(r, c, i, &there, err));
@@ -236,11 +236,11 @@ enum hub_status hub_transitions_ends(const struct hub_transitions_query *query, 
         r->ends[i] = all;
     }
     for (uint32_t c = 0; c < r->column_count; c++)
-        hub_reading_leave(r, c); /* columns are moved to the places of those that are left out */
+        hub_row_reader_release(r, c); /* columns are moved to the places of those that are left out */
     return HUB_OK;
 }
 
-void hub_transitions_made(const struct hub_transitions_query *query, struct hub_reading *r,
+void hub_transitions_made(const struct hub_transitions_query *query, struct hub_row_reader *r,
                           const struct hub_transitions *columns)
 {
     for (uint32_t c = 0; c < r->field_count; c++) {
@@ -252,10 +252,10 @@ void hub_transitions_made(const struct hub_transitions_query *query, struct hub_
             r->done = c;
     }
     if (query->transitions) {
-        hub_reading_add_made(r, "dones", HUB_MADE_DONE);
-        hub_reading_add_made(r, "terminated", HUB_MADE_TERMINATED);
-        hub_reading_add_made(r, "truncated", HUB_MADE_TRUNCATED);
+        hub_row_reader_add_computed(r, "dones", HUB_COMPUTED_DONE);
+        hub_row_reader_add_computed(r, "terminated", HUB_COMPUTED_TERMINATED);
+        hub_row_reader_add_computed(r, "truncated", HUB_COMPUTED_TRUNCATED);
     }
-    hub_reading_add_made(r, "episode", HUB_MADE_EPISODE);
-    hub_reading_add_made(r, "step", HUB_MADE_STEP);
+    hub_row_reader_add_computed(r, "episode", HUB_COMPUTED_EPISODE);
+    hub_row_reader_add_computed(r, "step", HUB_COMPUTED_STEP);
 }

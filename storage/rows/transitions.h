@@ -6,7 +6,7 @@
 #define HUB_ROWS_TRANSITIONS_H
 
 #include "storage/rows/named.h"
-#include "storage/rows/reading.h"
+#include "storage/rows/row_reader.h"
 
 struct hub_transitions_query {
     const struct hub_named_fields *fields; /* that may become columns */
@@ -26,16 +26,17 @@ struct hub_transitions {
     char *names; /* that the names of columns lie in: to be freed after the reading */
 };
 
-/** Set the columns of a reading, before hub_reading_begin. HUB_NOT_FOUND "field-not-found": nothing to make
+/** Set the columns of a reading, before hub_row_reader_begin. HUB_NOT_FOUND "field-not-found": nothing to
+ * make
  * transitions of; HUB_TOO_BIG. */
 HUB_MUST_USE enum hub_status hub_transitions_columns(const struct hub_transitions_query *query,
-                                                     struct hub_reading *reading, struct hub_transitions *out,
-                                                     struct hub_error *err);
+                                                     struct hub_row_reader *reading,
+                                                     struct hub_transitions *out, struct hub_error *err);
 /** Set how many rows each episode has, once it began. */
 HUB_MUST_USE enum hub_status hub_transitions_ends(const struct hub_transitions_query *query,
-                                                  struct hub_reading *reading, struct hub_error *err);
+                                                  struct hub_row_reader *reading, struct hub_error *err);
 /** Add the columns that are made, once those are left that can be read. */
-void hub_transitions_made(const struct hub_transitions_query *query, struct hub_reading *reading,
+void hub_transitions_made(const struct hub_transitions_query *query, struct hub_row_reader *reading,
                           const struct hub_transitions *columns);
 
 #endif

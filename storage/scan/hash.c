@@ -29,7 +29,7 @@ struct hash_request {
     bool paced;   /* ... and whatever else the machine does */
 };
 
-struct hub_hasher {
+struct hub_digest_queue {
     struct hub_hasher_options options;
     pthread_t thread;
     pthread_mutex_t lock;
@@ -52,10 +52,10 @@ struct hub_hasher {
     bool through;
 };
 
-static void hash_wanted(struct hub_hasher *h);
+static void hash_wanted(struct hub_digest_queue *h);
 
 /* Unless something is wanted. */
-static void pause_for(struct hub_hasher *h, int64_t us)
+static void pause_for(struct hub_digest_queue *h, int64_t us)
 {
     const struct timespec until = hub_time_ahead(CLOCK_REALTIME, (uint64_t)us / 1000);
     int errnum = 0;
@@ -65,8 +65,8 @@ static void pause_for(struct hub_hasher *h, int64_t us)
     pthread_mutex_unlock(&h->lock);
 }
 
-static enum hub_status read_all(struct hub_hasher *h, const struct hash_request *w, struct hub_file *file,
-                                struct hub_file_sums *sums, struct hub_error *err)
+static enum hub_status read_all(struct hub_digest_queue *h, const struct hash_request *w,
+                                struct hub_file *file, struct hub_file_sums *sums, struct hub_error *err)
 {
     const uint64_t size = hub_file_stamp(file)->size;
     HUB_CLEANUP(hub_freep) char *block = malloc(BLOCK_BYTES);
@@ -99,7 +99,7 @@ static void place_dispose(struct place *place)
     free(place->folder);
 }
 
-static void find_place(struct hub_hasher *h, const struct hash_request *w, struct place *out)
+static void find_place(struct hub_digest_queue *h, const struct hash_request *w, struct place *out)
 {
     HUB_CLEANUP(hub_snapshot_putp)
     const struct hub_snapshot *snapshot = hub_catalog_snapshot(h->options.catalog);
@@ -135,7 +135,7 @@ static void describe(const struct hub_file_digests *known, const struct hub_file
 }
 
 /* It had these digests at this stamp: what a check does with such a file. */
-static enum hub_status quarantine(struct hub_hasher *h, const struct hash_request *w,
+static enum hub_status quarantine(struct hub_digest_queue *h, const struct hash_request *w,
                                   const struct hub_file_digests *known, const struct hub_file_digests *is,
                                   struct hub_error *err)
 {
@@ -157,8 +157,9 @@ static enum hub_status quarantine(struct hub_hasher *h, const struct hash_reques
 }
 
 /* What came with the file from where it was copied stays what it has to agree with. */
-static enum hub_status hash_open(struct hub_hasher *h, const struct hash_request *w, struct hub_file *file,
-                                 const struct hub_file_digests *known, struct hub_error *err)
+static enum hub_status hash_open(struct hub_digest_queue *h, const struct hash_request *w,
+                                 struct hub_file *file, const struct hub_file_digests *known,
+                                 struct hub_error *err)
 {
     HUB_CLEANUP(hub_file_sums_dispose) struct hub_file_sums sums = {0};
     struct hub_file_digests digests;
@@ -173,7 +174,7 @@ static enum hub_status hash_open(struct hub_hasher *h, const struct hash_request
 }
 
 /* A failure leaves the digests unknown; whoever wants them asks again. What is damaged is not opened again. */
-static void hash(struct hub_hasher *h, const struct hash_request *w)
+static void hash(struct hub_digest_queue *h, const struct hash_request *w)
 {
     const struct hub_file_ref ref = {.root = w->root, .path = w->path, .expect = &w->stamp};
     struct hub_file_digests known = {0};
@@ -188,7 +189,7 @@ static void hash(struct hub_hasher *h, const struct hash_request *w)
 }
 
 /* One file, and what is learned of it meanwhile. The lock is held before and after. */
-static void hash_one(struct hub_hasher *h, struct hash_request w)
+static void hash_one(struct hub_digest_queue *h, struct hash_request w)
 {
     const char *before = h->current;
     const uint64_t before_size = h->current_size, before_hashed = atomic_load(&h->hashed);
@@ -209,7 +210,7 @@ static void hash_one(struct hub_hasher *h, struct hash_request w)
     free(w.path);
 }
 
-static void hash_wanted(struct hub_hasher *h)
+static void hash_wanted(struct hub_digest_queue *h)
 {
     pthread_mutex_lock(&h->lock);
     while (h->count && !h->stop)
@@ -220,7 +221,7 @@ static void hash_wanted(struct hub_hasher *h)
 /* ---- what nobody asked for ---- */
 
 /* The next file of a dataset without digests. */
-static bool next_file(struct hub_hasher *h, const struct hub_summary *summary, struct hash_request *out)
+static bool next_file(struct hub_digest_queue *h, const struct hub_summary *summary, struct hash_request *out)
 {
     HUB_CLEANUP(hub_dataset_putp) const struct hub_dataset *dataset = NULL;
     bool found = false;
@@ -243,7 +244,7 @@ static bool next_file(struct hub_hasher *h, const struct hub_summary *summary, s
 }
 
 /* What is fetched meanwhile is not read while it is written. */
-static bool is_quiet(struct hub_hasher *h, const struct hub_snapshot *snapshot)
+static bool is_quiet(struct hub_digest_queue *h, const struct hub_snapshot *snapshot)
 {
     const int64_t now_ms = hub_time_mono_ms();
     if (snapshot->generation != h->generation) {
@@ -256,7 +257,7 @@ static bool is_quiet(struct hub_hasher *h, const struct hub_snapshot *snapshot)
 }
 
 /* The next file that has other digests and no SHA-256: each once. One that is gone or another by now stays behind. */
-static bool next_behind(struct hub_hasher *h, struct hash_request *out)
+static bool next_behind(struct hub_digest_queue *h, struct hash_request *out)
 {
     h->behind = h->behind && !hub_digest_unhashed(h->options.truth, &h->at, NULL);
     if (!h->behind)
@@ -267,7 +268,7 @@ static bool next_behind(struct hub_hasher *h, struct hash_request *out)
 }
 
 /* No lock held. */
-static bool next_unasked(struct hub_hasher *h, struct hash_request *out)
+static bool next_unasked(struct hub_digest_queue *h, struct hash_request *out)
 {
     HUB_CLEANUP(hub_snapshot_putp)
     const struct hub_snapshot *snapshot = hub_catalog_snapshot(h->options.catalog);
@@ -285,7 +286,7 @@ static bool next_unasked(struct hub_hasher *h, struct hash_request *out)
 }
 
 /* Until something is wanted; where it hashes while idle, a moment. */
-static void rest(struct hub_hasher *h)
+static void rest(struct hub_digest_queue *h)
 {
     if (!h->options.idle && !h->behind) {
         pthread_cond_wait(&h->wake, &h->lock);
@@ -296,7 +297,7 @@ static void rest(struct hub_hasher *h)
 }
 
 /* By the lock. */
-static void begin_behind(struct hub_hasher *h)
+static void begin_behind(struct hub_digest_queue *h)
 {
     h->resumed = false;
     h->behind = true;
@@ -306,7 +307,7 @@ static void begin_behind(struct hub_hasher *h)
 
 static void *run(void *arg)
 {
-    struct hub_hasher *h = arg;
+    struct hub_digest_queue *h = arg;
     struct hash_request unasked;
     pthread_mutex_lock(&h->lock);
     while (!h->stop) {
@@ -328,10 +329,10 @@ static void *run(void *arg)
     return NULL;
 }
 
-enum hub_status hub_hasher_start(const struct hub_hasher_options *options, struct hub_hasher **out,
-                                 struct hub_error *err)
+enum hub_status hub_digest_queue_start(const struct hub_hasher_options *options,
+                                       struct hub_digest_queue **out, struct hub_error *err)
 {
-    struct hub_hasher *h = calloc(1, sizeof *h);
+    struct hub_digest_queue *h = calloc(1, sizeof *h);
     HUB_TRY(hub_allocated(h, err));
     h->options = *options;
     h->resumed = true; /* what an earlier call left */
@@ -346,7 +347,7 @@ enum hub_status hub_hasher_start(const struct hub_hasher_options *options, struc
     return HUB_OK;
 }
 
-void hub_hasher_stop(struct hub_hasher *h)
+void hub_digest_queue_stop(struct hub_digest_queue *h)
 {
     if (!h)
         return;
@@ -365,7 +366,7 @@ void hub_hasher_stop(struct hub_hasher *h)
     free(h);
 }
 
-void hub_hasher_resume(struct hub_hasher *h)
+void hub_digest_queue_resume(struct hub_digest_queue *h)
 {
     pthread_mutex_lock(&h->lock);
     h->resumed = true;
@@ -373,7 +374,7 @@ void hub_hasher_resume(struct hub_hasher *h)
     pthread_mutex_unlock(&h->lock);
 }
 
-uint64_t hub_hasher_finished(struct hub_hasher *h)
+uint64_t hub_digest_queue_finished(struct hub_digest_queue *h)
 {
     pthread_mutex_lock(&h->lock);
     const uint64_t finished = h->finished;
@@ -381,7 +382,7 @@ uint64_t hub_hasher_finished(struct hub_hasher *h)
     return finished;
 }
 
-bool hub_hasher_wait(struct hub_hasher *h, uint64_t *seen, int64_t until_ms)
+bool hub_digest_queue_wait(struct hub_digest_queue *h, uint64_t *seen, int64_t until_ms)
 {
     const int64_t left_ms = until_ms - hub_time_mono_ms();
     const struct timespec until = hub_time_ahead(CLOCK_REALTIME, (uint64_t)HUB_MAX(left_ms, 0));
@@ -395,7 +396,7 @@ bool hub_hasher_wait(struct hub_hasher *h, uint64_t *seen, int64_t until_ms)
     return more;
 }
 
-void hub_hasher_jobs(struct hub_hasher *h, hub_scan_job_each each, void *user)
+void hub_digest_queue_jobs(struct hub_digest_queue *h, hub_scan_job_each each, void *user)
 {
     if (!h)
         return;
@@ -415,7 +416,8 @@ void hub_hasher_jobs(struct hub_hasher *h, hub_scan_job_each each, void *user)
     pthread_mutex_unlock(&h->lock);
 }
 
-void hub_hasher_want(struct hub_hasher *h, uint32_t root, const char *path, const struct hub_stamp *stamp)
+void hub_digest_queue_want(struct hub_digest_queue *h, uint32_t root, const char *path,
+                           const struct hub_stamp *stamp)
 {
     struct hash_request w = {.root = root, .stamp = *stamp, .path = strdup(path)};
     if (!w.path)

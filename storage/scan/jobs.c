@@ -5,10 +5,10 @@ void hub_scanner_jobs(struct hub_scanner *s, hub_scan_job_each each, void *user)
 {
     pthread_mutex_lock(&s->lock);
     for (size_t i = 0; i < s->slot_count; i++) {
-        for (const struct hub_known_dataset *known = s->slots[i]; known; known = known->chain) {
-            if (known->state == HUB_KNOWN_IDLE)
+        for (const struct hub_tracked_dataset *known = s->slots[i]; known; known = known->chain) {
+            if (known->state == HUB_TRACKED_IDLE)
                 continue;
-            const bool running = known->state == HUB_KNOWN_RUNNING;
+            const bool running = known->state == HUB_TRACKED_RUNNING;
             const struct hub_scan_job job = {
                 .target = known->id,
                 .running = running,

@@ -58,15 +58,15 @@ static enum hub_status compare(struct hub_truth *truth, const struct hub_roots *
 }
 
 /* What the catalogue lists of a root, and whether any of that is there. */
-struct listed {
+struct root_listing {
     uint64_t count, with_path;
     bool any_is_there;
 };
 
-static struct listed look_for_listed(struct hub_catalog *catalog, uint32_t root, int directory)
+static struct root_listing look_for_listed(struct hub_catalog *catalog, uint32_t root, int directory)
 {
     HUB_CLEANUP(hub_snapshot_putp) const struct hub_snapshot *snapshot = hub_catalog_snapshot(catalog);
-    struct listed out = {0};
+    struct root_listing out = {0};
     struct stat st;
     for (uint32_t i = 0; i < snapshot->count + snapshot->others && !out.any_is_there; i++) {
         const struct hub_summary *summary = snapshot->summaries[i];
@@ -94,7 +94,8 @@ static enum hub_status report(const struct hub_roots *roots, uint32_t root, uint
         empty ? "empty" : "on another file system without them");
 }
 
-static bool is_missing(const struct hub_root_seen *seen, const struct now *now, const struct listed *listed)
+static bool is_missing(const struct hub_root_seen *seen, const struct now *now,
+                       const struct root_listing *listed)
 {
     if (listed->any_is_there)
         return false;
@@ -115,7 +116,7 @@ enum hub_status hub_presence_check(struct hub_truth *truth, struct hub_catalog *
     HUB_TRY(compare(truth, roots, root, &seen, &now, &fd, err));
     if ((seen.known && !seen.datasets) || fd < 0)
         return HUB_OK;
-    const struct listed listed = look_for_listed(catalog, root, fd);
+    const struct root_listing listed = look_for_listed(catalog, root, fd);
     const uint64_t datasets = seen.known ? seen.datasets : listed.count;
     return datasets && is_missing(&seen, &now, &listed) ? report(roots, root, datasets, now.empty, err)
                                                         : HUB_OK;

@@ -53,7 +53,7 @@ struct hub_scanner_options {
     unsigned retry_ms;   /* first pause after trouble of this machine; default 10 s */
     unsigned turn_ms;    /* a dataset of many parts makes room for others after this; default 10 s */
     /** Called from the scanner's threads, no lock held; must not block. NULL: nobody listens. */
-    void (*tell)(void *user, const struct hub_scan_event *event);
+    void (*notify)(void *user, const struct hub_scan_event *event);
     void *user;
 };
 
@@ -66,7 +66,7 @@ struct hub_scan_progress {
     bool walked; /* the roots have been walked by name once */
     bool idle;   /* nothing left to inspect */
     uint64_t directories, datasets, to_inspect, inspected, failed;
-    uint64_t clashes;     /* datasets that were told apart from one of the same id */
+    uint64_t clashes;     /* datasets that were distinguished from one of the same id */
     uint64_t not_entered; /* directories that could not be read, or were too many: listed as broken */
     uint64_t unwatched;   /* directories that only sweeps look at: there is no room to watch them */
     uint64_t sweeps;      /* completed */
@@ -115,7 +115,7 @@ void hub_scanner_jobs(struct hub_scanner *scanner, hub_scan_job_each each, void 
 
 /* ---- hashing (hash.c) ---- */
 
-struct hub_hasher;
+struct hub_digest_queue;
 struct hub_hasher_options {
     struct hub_catalog *catalog;
     struct hub_truth *truth;
@@ -126,20 +126,20 @@ struct hub_hasher_options {
     void (*damaged)(void *user, const char *id, const char *detail);
     void *user;
 };
-HUB_MUST_USE enum hub_status hub_hasher_start(const struct hub_hasher_options *options,
-                                              struct hub_hasher **out, struct hub_error *err);
-void hub_hasher_stop(struct hub_hasher *hasher);
+HUB_MUST_USE enum hub_status hub_digest_queue_start(const struct hub_hasher_options *options,
+                                                    struct hub_digest_queue **out, struct hub_error *err);
+void hub_digest_queue_stop(struct hub_digest_queue *hasher);
 /** The file being hashed and those that wait. NULL is fine: there are none. */
-void hub_hasher_jobs(struct hub_hasher *hasher, hub_scan_job_each each, void *user);
+void hub_digest_queue_jobs(struct hub_digest_queue *hasher, hub_scan_job_each each, void *user);
 /** Hash this file soon (moved to the front); the digests are stored in hub.db at its stamp. Cheap, any
  * thread; bounded queue. */
-void hub_hasher_want(struct hub_hasher *hasher, uint32_t root, const char *path,
-                     const struct hub_stamp *stamp);
+void hub_digest_queue_want(struct hub_digest_queue *hasher, uint32_t root, const char *path,
+                           const struct hub_stamp *stamp);
 /** Files came whose digests lack the SHA-256: they are hashed while nothing is wanted. Cheap, any thread. */
-void hub_hasher_resume(struct hub_hasher *hasher);
+void hub_digest_queue_resume(struct hub_digest_queue *hasher);
 /** Files that it is through with, since the start. */
-uint64_t hub_hasher_finished(struct hub_hasher *hasher);
+uint64_t hub_digest_queue_finished(struct hub_digest_queue *hasher);
 /** Until it is through with more than `seen`, which is brought up to date. False: the time (hub_time_mono_ms) came first. */
-bool hub_hasher_wait(struct hub_hasher *hasher, uint64_t *seen, int64_t until_ms);
+bool hub_digest_queue_wait(struct hub_digest_queue *hasher, uint64_t *seen, int64_t until_ms);
 
 #endif

@@ -13,11 +13,11 @@
 
 enum { SHOW_MS = 200, QUIET_MS = 300, MAX_JOBS = 64, RETRY_MS = 10000, TURN_MS = 10000 };
 
-void hub_scan_tell(const struct hub_scanner *s, enum hub_scan_event_kind kind, const char *id,
-                   const char *detail)
+void hub_scan_notify(const struct hub_scanner *s, enum hub_scan_event_kind kind, const char *id,
+                     const char *detail)
 {
-    if (s->tell)
-        s->tell(s->user, &(struct hub_scan_event){kind, id, detail});
+    if (s->notify)
+        s->notify(s->user, &(struct hub_scan_event){kind, id, detail});
 }
 
 void hub_scan_wake(struct hub_scanner *s)
@@ -54,7 +54,7 @@ static int wait_ms(struct hub_scanner *s)
     int64_t ms = s->sweep_wanted               ? 0
                  : s->sweep_at_ms == INT64_MAX ? -1
                                                : HUB_MAX(s->sweep_at_ms - now_ms, (int64_t)0);
-    if (s->running || hub_known_next(s))
+    if (s->running || hub_tracked_next(s))
         ms = ms < 0 ? SHOW_MS : HUB_MIN(ms, (int64_t)SHOW_MS);
     pthread_mutex_unlock(&s->lock);
     return (int)HUB_MIN(ms, (int64_t)3600000);
@@ -69,7 +69,7 @@ static void drain_wake(struct hub_scanner *s)
 
 static void note_events(struct hub_scanner *s)
 {
-    if (!s->watch || !hub_watch_take(s->watch))
+    if (!s->watch || !hub_inotify_take(s->watch))
         return;
     pthread_mutex_lock(&s->lock);
     const int64_t soon_ms = HUB_MAX(hub_time_mono_ms() + QUIET_MS, s->rest_until_ms);
@@ -104,7 +104,7 @@ static void *run(void *arg)
 {
     struct hub_scanner *s = arg;
     struct pollfd fds[2] = {{.fd = s->wake_fd, .events = POLLIN},
-                            {.fd = s->watch ? hub_watch_fd(s->watch) : -1, .events = POLLIN}};
+                            {.fd = s->watch ? hub_inotify_fd(s->watch) : -1, .events = POLLIN}};
     while (!s->stop) {
         if (time_to_sweep(s))
             hub_scan_sweep(s);
@@ -144,7 +144,7 @@ static enum hub_status start(struct hub_scanner *s, const struct hub_scanner_opt
     s->truth = options->truth;
     s->store = options->store;
     s->inspector = options->inspector;
-    s->tell = options->tell;
+    s->notify = options->notify;
     s->user = options->user;
     s->settle_ms = options->settle_ms;
     s->retry_ms = options->retry_ms ? options->retry_ms : RETRY_MS;
@@ -161,7 +161,7 @@ static enum hub_status start(struct hub_scanner *s, const struct hub_scanner_opt
         return hub_fail_errno(err, errno, "eventfd");
     s->walk =
         (struct hub_walk){.roots = options->roots, .max_directories = HUB_MAX_DIRECTORIES, .stop = &s->stop};
-    if (options->watch && hub_watch_new(&s->watch, NULL))
+    if (options->watch && hub_inotify_new(&s->watch, NULL))
         s->watch = NULL; /* sweeps find everything too, only later */
     hub_catalog_on_damage(s->catalog, on_damage, s);
     return start_threads(s, err);
@@ -210,8 +210,8 @@ void hub_scanner_stop(struct hub_scanner *s)
         pthread_join(s->workers[i], NULL);
     free(s->workers);
     hub_urgent_take(s);
-    hub_known_free_all(s);
-    hub_watch_free(s->watch);
+    hub_tracked_free_all(s);
+    hub_inotify_free(s->watch);
     for (uint32_t i = 0; i < s->clash_count; i++)
         free(s->clashes[i]);
     if (s->wake_fd >= 0)
@@ -231,9 +231,9 @@ void hub_scanner_stop(struct hub_scanner *s)
 static void count_states(const struct hub_scanner *s, struct hub_scan_progress *out)
 {
     for (size_t i = 0; i < s->slot_count; i++) {
-        for (const struct hub_known_dataset *known = s->slots[i]; known; known = known->chain) {
-            out->to_inspect += known->state == HUB_KNOWN_QUEUED;
-            out->postponed += known->state == HUB_KNOWN_WAITING && known->troubles;
+        for (const struct hub_tracked_dataset *known = s->slots[i]; known; known = known->chain) {
+            out->to_inspect += known->state == HUB_TRACKED_QUEUED;
+            out->postponed += known->state == HUB_TRACKED_WAITING && known->troubles;
             out->given_up += known->given_up;
         }
     }
@@ -267,7 +267,7 @@ bool hub_scanner_parts(struct hub_scanner *s, const char *id, uint32_t *parts, u
 {
     if (pthread_mutex_trylock(&s->lock) != 0)
         return false; /* held while something is published: not worth the wait */
-    const struct hub_known_dataset *known = hub_known_find(s, id);
+    const struct hub_tracked_dataset *known = hub_tracked_find(s, id);
     *parts = known ? known->parts : 0;
     *done = *parts ? *parts - known->unfinished : 0;
     pthread_mutex_unlock(&s->lock);

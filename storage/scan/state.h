@@ -12,11 +12,11 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-enum hub_known_state {
-    HUB_KNOWN_IDLE = 0, /* published as it was seen last */
-    HUB_KNOWN_WAITING,  /* changed a moment ago, or locked: looked at again when due */
-    HUB_KNOWN_QUEUED,
-    HUB_KNOWN_RUNNING,
+enum hub_tracked_state {
+    HUB_TRACKED_IDLE = 0, /* published as it was seen last */
+    HUB_TRACKED_WAITING,  /* changed a moment ago, or locked: looked at again when due */
+    HUB_TRACKED_QUEUED,
+    HUB_TRACKED_RUNNING,
 };
 
 /** Which dataset is next: below HUB_QUEUE_NORMAL those that requests wait for, the one with the most requests
@@ -24,9 +24,9 @@ enum hub_known_state {
 enum hub_scan_queue { HUB_QUEUE_NORMAL = 16, HUB_QUEUE_SLOW, HUB_QUEUES };
 
 /** A dataset that the last sweeps saw. Behind the scanner's lock. */
-struct hub_known_dataset {
-    struct hub_known_dataset *chain;          /* of its slot */
-    struct hub_known_dataset *before, *after; /* in the queue */
+struct hub_tracked_dataset {
+    struct hub_tracked_dataset *chain;          /* of its slot */
+    struct hub_tracked_dataset *before, *after; /* in the queue */
     char *id, *path;
     char **formats;
     uint32_t format_count, root;
@@ -42,7 +42,7 @@ struct hub_known_dataset {
     unsigned rounds;   /* inspections that came to their end */
     unsigned limited;  /* parts that used up what an inspection may have, since the last pause */
     unsigned troubles; /* inspections that trouble of this machine ended, in a row */
-    enum hub_known_state state;
+    enum hub_tracked_state state;
     unsigned tries; /* inspections that ended in a change or failure of ours, in a row */
     uint32_t parts; /* of the inspection under way; 0: none, or its plan is not made yet */
     uint32_t unfinished;
@@ -54,15 +54,15 @@ struct hub_known_dataset {
     struct hub_fileset files; /* while queued */
 };
 
-struct hub_known_queue {
-    struct hub_known_dataset *first, *last;
+struct hub_tracked_queue {
+    struct hub_tracked_dataset *first, *last;
 };
 
 /** An inspection under way. `next_part` and `unfinished` are behind the scanner's lock. */
 struct hub_work {
     struct hub_work *next, **link; /* in the list of those with parts left */
     struct hub_scanner *scanner;
-    struct hub_known_dataset *known; /* stays while it runs */
+    struct hub_tracked_dataset *known; /* stays while it runs */
     char *id, *path;
     uint32_t root;
     bool single_files;
@@ -84,7 +84,7 @@ struct hub_work {
     struct hub_error err;
 };
 
-struct hub_watch;
+struct hub_inotify;
 
 /** Requests for a dataset that were not counted yet. */
 struct hub_urgent {
@@ -104,8 +104,8 @@ struct hub_scanner {
     char *clashes[1000]; /* ids that two datasets would have had in the last sweep; of the sweeping thread */
     uint32_t clash_count;
     unsigned settle_ms, sweep_s, jobs, retry_ms, turn_ms;
-    struct hub_watch *watch; /* NULL: sweeps only */
-    void (*tell)(void *user, const struct hub_scan_event *event);
+    struct hub_inotify *watch; /* NULL: sweeps only */
+    void (*notify)(void *user, const struct hub_scan_event *event);
     void *user;
 
     pthread_t thread, *workers;
@@ -117,9 +117,9 @@ struct hub_scanner {
 
     pthread_mutex_t lock; /* all below */
     pthread_cond_t work_wake, idle_wake;
-    struct hub_known_dataset **slots;
+    struct hub_tracked_dataset **slots;
     size_t slot_count, known_count;
-    struct hub_known_queue queues[HUB_QUEUES];
+    struct hub_tracked_queue queues[HUB_QUEUES];
     struct hub_work *works;
     unsigned running; /* datasets */
     unsigned missed;  /* sweeps in a row that could not look everywhere */
@@ -139,8 +139,8 @@ struct hub_scanner {
 };
 
 /** No lock held. */
-void hub_scan_tell(const struct hub_scanner *s, enum hub_scan_event_kind kind, const char *id,
-                   const char *detail);
+void hub_scan_notify(const struct hub_scanner *s, enum hub_scan_event_kind kind, const char *id,
+                     const char *detail);
 /** Wake the scanner's own thread. */
 void hub_scan_wake(struct hub_scanner *s);
 
@@ -151,26 +151,26 @@ void hub_urgent_put(struct hub_scanner *s, const char *id, bool reinspect);
 /** Count what was put down. The lock is held. */
 void hub_urgent_take(struct hub_scanner *s);
 /** Where a dataset waits for its inspection, by the requests for it. The lock is held. */
-enum hub_scan_queue hub_urgent_queue(const struct hub_known_dataset *known);
+enum hub_scan_queue hub_urgent_queue(const struct hub_tracked_dataset *known);
 /** Of the inspections that have parts left the most urgent one; NULL: there is none, or the dataset that is
  * next in the queue comes before its parts. The lock is held. */
-struct hub_work *hub_urgent_work(const struct hub_scanner *s, const struct hub_known_dataset *next);
+struct hub_work *hub_urgent_work(const struct hub_scanner *s, const struct hub_tracked_dataset *next);
 
-/* ---- known.c (lock held) ---- */
+/* ---- tracked.c (lock held) ---- */
 
-struct hub_known_dataset *hub_known_find(const struct hub_scanner *s, const char *id);
+struct hub_tracked_dataset *hub_tracked_find(const struct hub_scanner *s, const char *id);
 /** The dataset of this id, made if need be. NULL: no memory. */
-struct hub_known_dataset *hub_known_get(struct hub_scanner *s, const struct hub_found_dataset *found);
-void hub_known_remove(struct hub_scanner *s, struct hub_known_dataset *known);
-void hub_known_free_all(struct hub_scanner *s);
+struct hub_tracked_dataset *hub_tracked_get(struct hub_scanner *s, const struct hub_found_dataset *found);
+void hub_tracked_remove(struct hub_scanner *s, struct hub_tracked_dataset *known);
+void hub_tracked_free_all(struct hub_scanner *s);
 /** After a sweep: forget what it did not see, unless its root could not be read. */
-void hub_known_forget_gone(struct hub_scanner *s, const bool *root_missing);
-void hub_known_push(struct hub_scanner *s, struct hub_known_dataset *known, enum hub_scan_queue queue);
+void hub_tracked_forget_gone(struct hub_scanner *s, const bool *root_missing);
+void hub_tracked_push(struct hub_scanner *s, struct hub_tracked_dataset *known, enum hub_scan_queue queue);
 /** Whose turn it is; NULL: nobody waits. */
-struct hub_known_dataset *hub_known_next(const struct hub_scanner *s);
-void hub_known_unqueue(struct hub_scanner *s, struct hub_known_dataset *known);
+struct hub_tracked_dataset *hub_tracked_next(const struct hub_scanner *s);
+void hub_tracked_unqueue(struct hub_scanner *s, struct hub_tracked_dataset *known);
 /** Look at it again in `after_ms`. */
-void hub_known_wait(struct hub_scanner *s, struct hub_known_dataset *known, int64_t after_ms);
+void hub_tracked_wait(struct hub_scanner *s, struct hub_tracked_dataset *known, int64_t after_ms);
 bool hub_scan_is_idle(const struct hub_scanner *s);
 
 /** Over bidders, files and drivers: the same means there is nothing to inspect. Never 0. */
@@ -179,7 +179,7 @@ uint64_t hub_scan_signature(const struct hub_scanner *s, const char *const *form
 /** Another signature, for what failed under today's limits of an inspection. */
 uint64_t hub_scan_limited(const struct hub_scanner *s, uint64_t signature);
 /** Another one, for what was refused to us: found again in this round of this dataset alone. */
-uint64_t hub_scan_refused(const struct hub_scanner *s, const struct hub_known_dataset *known,
+uint64_t hub_scan_refused(const struct hub_scanner *s, const struct hub_tracked_dataset *known,
                           uint64_t signature);
 /** The same of a part: its name, hint and files. */
 uint64_t hub_scan_part_signature(const struct hub_scanner *s, const char *format,
@@ -198,8 +198,8 @@ void hub_scan_sweep(struct hub_scanner *s);
 /** Milliseconds until the files have been left alone for the settle time; 0: they have. */
 int64_t hub_scan_unsettled_ms(const struct hub_scanner *s, const struct hub_fileset *files);
 /** Of the note about a dataset: the signature that was inspected. */
-HUB_MUST_USE enum hub_status hub_known_key(const struct hub_scanner *s, uint32_t root, const char *id,
-                                           struct hub_buf *key);
+HUB_MUST_USE enum hub_status hub_tracked_key(const struct hub_scanner *s, uint32_t root, const char *id,
+                                             struct hub_buf *key);
 /** Remember that this state of the dataset was inspected; 0: forget it. */
 void hub_scan_remember(struct hub_scanner *s, uint32_t root, const char *id, uint64_t signature);
 /** Remember how often trouble of this machine ended its inspection. */
@@ -212,7 +212,7 @@ HUB_MUST_USE enum hub_status hub_scan_problems(const struct hub_findings *plan,
                                                const struct hub_fileset *files, struct hub_findings *out,
                                                struct hub_error *err);
 
-/* ---- bare.c ---- */
+/* ---- publish_plain.c ---- */
 
 /** Publish a dataset: who and what it is stands in the draft; its files, problems and revision are filled in
  * here. `plan` may be NULL. */
@@ -232,7 +232,7 @@ struct hub_batch {
 /** Take a dataset with its files, and `reason` it is broken for or NULL. Lock held; it stays until the batch
  * is published. */
 HUB_MUST_USE enum hub_status hub_batch_add(struct hub_scanner *s, struct hub_batch *batch,
-                                           struct hub_known_dataset *known, struct hub_fileset *files,
+                                           struct hub_tracked_dataset *known, struct hub_fileset *files,
                                            const char *reason, struct hub_error *err);
 /** It is full, or what is in it has waited long enough. */
 bool hub_batch_is_due(const struct hub_batch *batch);
@@ -248,16 +248,16 @@ void *hub_scan_worker(void *scanner);
 
 /* ---- watch.c ---- */
 
-HUB_MUST_USE enum hub_status hub_watch_new(struct hub_watch **out, struct hub_error *err);
-void hub_watch_free(struct hub_watch *watch);
-int hub_watch_fd(const struct hub_watch *watch);
+HUB_MUST_USE enum hub_status hub_inotify_new(struct hub_inotify **out, struct hub_error *err);
+void hub_inotify_free(struct hub_inotify *watch);
+int hub_inotify_fd(const struct hub_inotify *watch);
 /** A sweep begins: those without a watch are counted anew. */
-void hub_watch_begin(struct hub_watch *watch);
+void hub_inotify_begin(struct hub_inotify *watch);
 /** Watch the directory that was opened, if there is room. */
-void hub_watch_add(struct hub_watch *watch, int fd);
+void hub_inotify_add(struct hub_inotify *watch, int fd);
 /** Take what has happened: true when something did. */
-bool hub_watch_take(struct hub_watch *watch);
+bool hub_inotify_take(struct hub_inotify *watch);
 /** Directories that are not watched for want of room. */
-uint64_t hub_watch_missed(const struct hub_watch *watch);
+uint64_t hub_inotify_missed(const struct hub_inotify *watch);
 
 #endif

@@ -60,7 +60,8 @@ enum hub_status hub_scan_problems(const struct hub_findings *plan, const struct 
 
 /* ---- notes ---- */
 
-enum hub_status hub_known_key(const struct hub_scanner *s, uint32_t root, const char *id, struct hub_buf *key)
+enum hub_status hub_tracked_key(const struct hub_scanner *s, uint32_t root, const char *id,
+                                struct hub_buf *key)
 {
     return hub_buf_addf(key, NULL, "seen:%s:%s", hub_root_key(&s->walk.roots->roots[root]), id);
 }
@@ -69,7 +70,7 @@ void hub_scan_remember(struct hub_scanner *s, uint32_t root, const char *id, uin
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf key = HUB_BUF_INIT(16 * KIB);
     const struct hub_view value = {(const char *)&signature, signature ? sizeof signature : 0};
-    if (hub_known_key(s, root, id, &key) || hub_catalog_note_put(s->catalog, key.data, value, NULL))
+    if (hub_tracked_key(s, root, id, &key) || hub_catalog_note_put(s->catalog, key.data, value, NULL))
         return; /* it is inspected once more after a restart */
 }
 
@@ -78,17 +79,17 @@ void hub_scan_remember_trouble(struct hub_scanner *s, uint32_t root, const char 
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf key = HUB_BUF_INIT(16 * KIB);
     const uint64_t note[] = {signature, troubles};
-    if (hub_known_key(s, root, id, &key) ||
+    if (hub_tracked_key(s, root, id, &key) ||
         hub_catalog_note_put(s->catalog, key.data, (struct hub_view){(const char *)note, sizeof note}, NULL))
         return; /* after a restart it is tried as often again */
 }
 
 /* What is remembered of the state with this signature: that it was inspected, or what kept it from being. */
-static void recall_known(const struct hub_scanner *s, struct hub_known_dataset *known, uint64_t signature)
+static void recall_known(const struct hub_scanner *s, struct hub_tracked_dataset *known, uint64_t signature)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf key = HUB_BUF_INIT(16 * KIB), value = HUB_BUF_INIT(64);
     uint64_t note[2] = {0};
-    if (hub_known_key(s, known->root, known->id, &key) ||
+    if (hub_tracked_key(s, known->root, known->id, &key) ||
         hub_catalog_note_get(s->catalog, key.data, &value, NULL) ||
         (value.size != sizeof note[0] && value.size != sizeof note))
         return;
@@ -190,7 +191,7 @@ static void settle_clashes(struct hub_sweep *sweep)
 /* ---- one dataset ---- */
 
 /* What the catalogue knows from the last run. */
-static void know_again(struct hub_scanner *s, struct hub_known_dataset *known, uint64_t signature)
+static void know_again(struct hub_scanner *s, struct hub_tracked_dataset *known, uint64_t signature)
 {
     HUB_CLEANUP(hub_snapshot_putp) const struct hub_snapshot *snapshot = hub_catalog_snapshot(s->catalog);
     const struct hub_summary *summary = hub_snapshot_find(snapshot, hub_view_of(known->id));
@@ -204,7 +205,7 @@ static void know_again(struct hub_scanner *s, struct hub_known_dataset *known, u
         known->published = 0;
 }
 
-static enum hub_status show_pending(struct hub_scanner *s, struct hub_known_dataset *known,
+static enum hub_status show_pending(struct hub_scanner *s, struct hub_tracked_dataset *known,
                                     const struct hub_fileset *files, const char *reason,
                                     struct hub_error *err)
 {
@@ -222,33 +223,33 @@ static enum hub_status show_pending(struct hub_scanner *s, struct hub_known_data
 }
 
 /* What nobody has to inspect: plain files, and what cannot be inspected. */
-static enum hub_status publish_soon(struct hub_sweep *sweep, struct hub_known_dataset *known,
+static enum hub_status publish_soon(struct hub_sweep *sweep, struct hub_tracked_dataset *known,
                                     const struct hub_found_dataset *found, struct hub_error *err)
 {
-    if (known->state == HUB_KNOWN_QUEUED)
-        hub_known_unqueue(sweep->scanner, known);
-    known->state = HUB_KNOWN_IDLE;
+    if (known->state == HUB_TRACKED_QUEUED)
+        hub_tracked_unqueue(sweep->scanner, known);
+    known->state = HUB_TRACKED_IDLE;
     return hub_batch_add(sweep->scanner, &sweep->batch, known, found->files, found->broken, err);
 }
 
-static enum hub_status queue(struct hub_scanner *s, struct hub_known_dataset *known,
+static enum hub_status queue(struct hub_scanner *s, struct hub_tracked_dataset *known,
                              struct hub_fileset *files, struct hub_error *err)
 {
     const int64_t left_ms = hub_scan_unsettled_ms(s, files);
-    const bool queued = known->state == HUB_KNOWN_QUEUED;
-    if (known->state == HUB_KNOWN_QUEUED)
-        hub_known_unqueue(s, known);
-    known->state = HUB_KNOWN_IDLE;
+    const bool queued = known->state == HUB_TRACKED_QUEUED;
+    if (known->state == HUB_TRACKED_QUEUED)
+        hub_tracked_unqueue(s, known);
+    known->state = HUB_TRACKED_IDLE;
     if (left_ms > 0) {
         HUB_TRY(show_pending(s, known, files, "its files changed a moment ago", err));
-        hub_known_wait(s, known, left_ms + 1);
+        hub_tracked_wait(s, known, left_ms + 1);
         return HUB_OK;
     }
     HUB_TRY(show_pending(s, known, files, "waiting to be inspected", err));
     hub_fileset_dispose(&known->files);
     known->files = *files;
     *files = (struct hub_fileset){0};
-    hub_known_push(s, known, queued ? known->queue : hub_urgent_queue(known));
+    hub_tracked_push(s, known, queued ? known->queue : hub_urgent_queue(known));
     return HUB_OK;
 }
 
@@ -257,16 +258,16 @@ static enum hub_status found_locked(struct hub_sweep *sweep, struct hub_found_da
 {
     struct hub_scanner *s = sweep->scanner;
     const uint64_t signature = hub_scan_signature(s, found->formats, found->format_count, found->files);
-    struct hub_known_dataset *known = hub_known_get(s, found);
+    struct hub_tracked_dataset *known = hub_tracked_get(s, found);
     HUB_TRY(hub_allocated(known, err));
     if (!known->sweep)
         know_again(s, known, signature);
     known->sweep = s->sweep;
     const bool same = known->signature == signature;
-    known->outdated = known->state == HUB_KNOWN_RUNNING && !same;
-    const bool backing_off = same && known->state == HUB_KNOWN_WAITING &&
+    known->outdated = known->state == HUB_TRACKED_RUNNING && !same;
+    const bool backing_off = same && known->state == HUB_TRACKED_WAITING &&
                              hub_time_mono_ms() < known->due_ms && !(s->asked && known->troubles);
-    if (known->state == HUB_KNOWN_RUNNING || backing_off || (same && known->state == HUB_KNOWN_QUEUED) ||
+    if (known->state == HUB_TRACKED_RUNNING || backing_off || (same && known->state == HUB_TRACKED_QUEUED) ||
         (same && known->given_up && !s->asked))
         return HUB_OK; /* of a changed file a running inspection finds out by itself */
     if (!same && known->signature)
@@ -275,9 +276,9 @@ static enum hub_status found_locked(struct hub_sweep *sweep, struct hub_found_da
     known->signature = signature;
     const bool again = known->refused && (s->asked || hub_time_mono_ms() >= known->due_ms);
     if (known->published == signature && !again) {
-        if (known->state == HUB_KNOWN_QUEUED)
-            hub_known_unqueue(s, known);
-        known->state = HUB_KNOWN_IDLE;
+        if (known->state == HUB_TRACKED_QUEUED)
+            hub_tracked_unqueue(s, known);
+        known->state = HUB_TRACKED_IDLE;
         known->requests = 0;
         return HUB_OK;
     }
@@ -317,7 +318,7 @@ static void watch_opened(void *user, int fd)
 {
     struct hub_scanner *s = user;
     pthread_mutex_lock(&s->lock);
-    hub_watch_add(s->watch, fd);
+    hub_inotify_add(s->watch, fd);
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -339,9 +340,9 @@ static bool is_gone(struct hub_scanner *s, const struct hub_summary *summary, co
 {
     if (summary->root >= s->walk.roots->count)
         return true;
-    struct hub_known_dataset *known = hub_known_find(s, summary->id);
+    struct hub_tracked_dataset *known = hub_tracked_find(s, summary->id);
     const bool seen = known && known->sweep == s->sweep;
-    if (known && known->state == HUB_KNOWN_RUNNING && known->root == summary->root) {
+    if (known && known->state == HUB_TRACKED_RUNNING && known->root == summary->root) {
         known->outdated = known->outdated || !seen; /* another sweep looks once it is inspected */
         return false;
     }
@@ -369,7 +370,7 @@ static void remove_gone(struct hub_scanner *s, const bool *root_missing)
             hub_scan_remember(s, summary->root, summary->id, 0);
     }
     pthread_mutex_lock(&s->lock);
-    hub_known_forget_gone(s, root_missing);
+    hub_tracked_forget_gone(s, root_missing);
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -407,7 +408,7 @@ static void note_roots(struct hub_scanner *s, const bool *root_missing)
     uint64_t counts[HUB_MAX_ROOTS] = {0};
     pthread_mutex_lock(&s->lock);
     for (size_t i = 0; i < s->slot_count; i++)
-        for (const struct hub_known_dataset *known = s->slots[i]; known; known = known->chain)
+        for (const struct hub_tracked_dataset *known = s->slots[i]; known; known = known->chain)
             counts[known->root]++;
     pthread_mutex_unlock(&s->lock);
     for (uint32_t i = 0; i < s->walk.roots->count; i++)
@@ -421,8 +422,8 @@ static int64_t next_due_ms(const struct hub_scanner *s, int64_t now_ms)
 {
     int64_t due_ms = s->sweep_s ? now_ms + (int64_t)s->sweep_s * 1000 : INT64_MAX;
     for (size_t i = 0; i < s->slot_count; i++)
-        for (const struct hub_known_dataset *known = s->slots[i]; known; known = known->chain)
-            if (known->state == HUB_KNOWN_WAITING)
+        for (const struct hub_tracked_dataset *known = s->slots[i]; known; known = known->chain)
+            if (known->state == HUB_TRACKED_WAITING)
                 due_ms = HUB_MIN(due_ms, known->due_ms);
             else if (known->outdated)
                 due_ms = HUB_MIN(due_ms, now_ms + OUTDATED_MS);
@@ -441,7 +442,7 @@ static void end_sweep(struct hub_scanner *s, enum hub_status st, const struct hu
     s->progress.datasets = s->known_count;
     s->progress.clashes = out->clashes;
     s->progress.not_entered = out->not_entered;
-    s->progress.unwatched = s->watch ? hub_watch_missed(s->watch) : 0;
+    s->progress.unwatched = s->watch ? hub_inotify_missed(s->watch) : 0;
     s->asked = s->asked && s->sweep_wanted;
     s->progress.no_space = st == HUB_NO_SPACE || (st && s->progress.no_space);
     snprintf(s->progress.trouble, sizeof s->progress.trouble, "%.255s", st ? err->detail : "");
@@ -459,7 +460,7 @@ static void end_sweep(struct hub_scanner *s, enum hub_status st, const struct hu
     pthread_cond_broadcast(&s->idle_wake);
     pthread_mutex_unlock(&s->lock);
     if (st && st != HUB_CANCELLED)
-        hub_scan_tell(s, HUB_SCAN_TROUBLE, "", err->detail);
+        hub_scan_notify(s, HUB_SCAN_TROUBLE, "", err->detail);
 }
 
 void hub_scan_sweep(struct hub_scanner *s)
@@ -495,7 +496,7 @@ void hub_scan_sweep(struct hub_scanner *s)
     s->sweep_at_ms = INT64_MAX;
     s->progress.directories = 0;
     if (s->watch)
-        hub_watch_begin(s->watch);
+        hub_inotify_begin(s->watch);
     pthread_mutex_unlock(&s->lock);
     const uint64_t missing = root_missing ? look_for_roots(s, root_missing) : 0;
     const enum hub_status st = root_missing ? hub_scan_discover(&discovery, &out, &err) : HUB_NO_MEMORY;

@@ -19,12 +19,12 @@ static enum hub_scan_queue queue_of(uint32_t requests)
     return (enum hub_scan_queue)(HUB_QUEUE_NORMAL - 1 - step);
 }
 
-enum hub_scan_queue hub_urgent_queue(const struct hub_known_dataset *known)
+enum hub_scan_queue hub_urgent_queue(const struct hub_tracked_dataset *known)
 {
     return known->requests && !known->slow ? queue_of(known->requests) : HUB_QUEUE_NORMAL;
 }
 
-struct hub_work *hub_urgent_work(const struct hub_scanner *s, const struct hub_known_dataset *next)
+struct hub_work *hub_urgent_work(const struct hub_scanner *s, const struct hub_tracked_dataset *next)
 {
     struct hub_work *found = NULL;
     for (struct hub_work *w = s->works; w; w = w->next)
@@ -36,10 +36,10 @@ struct hub_work *hub_urgent_work(const struct hub_scanner *s, const struct hub_k
 /* The lock is held. */
 static void apply(struct hub_scanner *s, const char *id, uint32_t requests, bool reinspect)
 {
-    struct hub_known_dataset *known = hub_known_find(s, id);
+    struct hub_tracked_dataset *known = hub_tracked_find(s, id);
     if (!known)
         return;
-    if (known->state == HUB_KNOWN_IDLE) {
+    if (known->state == HUB_TRACKED_IDLE) {
         if (reinspect)
             known->published = 0;
         /* its files are not what was indexed; requests alone must not keep us sweeping */
@@ -51,9 +51,9 @@ static void apply(struct hub_scanner *s, const char *id, uint32_t requests, bool
     }
     known->requests += HUB_MIN(requests, UINT32_MAX - known->requests);
     const enum hub_scan_queue queue = hub_urgent_queue(known);
-    if (known->state == HUB_KNOWN_QUEUED && !known->slow && queue < known->queue) {
-        hub_known_unqueue(s, known);
-        hub_known_push(s, known, queue);
+    if (known->state == HUB_TRACKED_QUEUED && !known->slow && queue < known->queue) {
+        hub_tracked_unqueue(s, known);
+        hub_tracked_push(s, known, queue);
     }
 }
 

@@ -13,7 +13,7 @@
 
 enum { MOST_WATCHES = 65536 };
 
-struct hub_watch {
+struct hub_inotify {
     int fd;
     unsigned limit, living; /* watches */
     int highest;            /* watch descriptor: they count up, so that a higher one is new */
@@ -34,9 +34,9 @@ static unsigned limit_of_user(void)
     return HUB_MIN(limit, (unsigned)MOST_WATCHES);
 }
 
-enum hub_status hub_watch_new(struct hub_watch **out, struct hub_error *err)
+enum hub_status hub_inotify_new(struct hub_inotify **out, struct hub_error *err)
 {
-    struct hub_watch *watch = calloc(1, sizeof *watch);
+    struct hub_inotify *watch = calloc(1, sizeof *watch);
     HUB_TRY(hub_allocated(watch, err));
     watch->fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
     if (watch->fd < 0) {
@@ -48,7 +48,7 @@ enum hub_status hub_watch_new(struct hub_watch **out, struct hub_error *err)
     return HUB_OK;
 }
 
-void hub_watch_free(struct hub_watch *watch)
+void hub_inotify_free(struct hub_inotify *watch)
 {
     if (!watch)
         return;
@@ -56,22 +56,22 @@ void hub_watch_free(struct hub_watch *watch)
     free(watch);
 }
 
-int hub_watch_fd(const struct hub_watch *watch)
+int hub_inotify_fd(const struct hub_inotify *watch)
 {
     return watch->fd;
 }
 
-void hub_watch_begin(struct hub_watch *watch)
+void hub_inotify_begin(struct hub_inotify *watch)
 {
     watch->missed = 0;
 }
 
-uint64_t hub_watch_missed(const struct hub_watch *watch)
+uint64_t hub_inotify_missed(const struct hub_inotify *watch)
 {
     return watch->missed;
 }
 
-void hub_watch_add(struct hub_watch *watch, int fd)
+void hub_inotify_add(struct hub_inotify *watch, int fd)
 {
     char name[64];
     snprintf(name, sizeof name, "/proc/self/fd/%d",
@@ -99,7 +99,7 @@ static bool counts(const struct inotify_event *event)
     return !event->len || !hub_name_hidden(hub_view_of(event->name));
 }
 
-bool hub_watch_take(struct hub_watch *watch)
+bool hub_inotify_take(struct hub_inotify *watch)
 {
     enum { MOST_READS = 64 }; /* the rest is there the next time */
     _Alignas(struct inotify_event) char events[16 * 1024];

@@ -49,7 +49,7 @@ static bool may_give_up(const struct hub_error *err)
 
 /* What fails on our own side (the catalogue, the state directory) says nothing about the dataset, whatever it
  * is. */
-static enum hub_status ours(enum hub_status st, struct hub_error *err)
+static enum hub_status as_internal_error(enum hub_status st, struct hub_error *err)
 {
     if (!is_verdict(st))
         return st;
@@ -82,7 +82,7 @@ static void work_free(struct hub_work *w)
 }
 
 /* Take over what the queue held. The scanner's lock is held. */
-static struct hub_work *work_new(struct hub_scanner *s, struct hub_known_dataset *known)
+static struct hub_work *work_new(struct hub_scanner *s, struct hub_tracked_dataset *known)
 {
     struct hub_work *w = calloc(1, sizeof *w);
     if (!w)
@@ -104,7 +104,7 @@ static struct hub_work *work_new(struct hub_scanner *s, struct hub_known_dataset
     known->files = (struct hub_fileset){0};
     for (uint32_t i = 0; i < w->files.count; i++)
         w->job_files[i] = (struct hub_job_file){w->files.files[i].path, w->files.files[i].stamp.size, false};
-    known->state = HUB_KNOWN_RUNNING;
+    known->state = HUB_TRACKED_RUNNING;
     known->started_ms = hub_time_now_ns() / 1000000;
     s->running++;
     return w;
@@ -348,7 +348,7 @@ static enum hub_status keep_part(struct hub_work *w, uint32_t number, struct hub
     struct hub_draft_part staged = *part;
     staged.found = found;
     const struct hub_draft draft = draft_of(w);
-    return ours(hub_catalog_stage(w->scanner->catalog, &draft, &staged, err), err);
+    return as_internal_error(hub_catalog_stage(w->scanner->catalog, &draft, &staged, err), err);
 }
 
 /* A broken part is put away like any other, so that the next turn does not begin with it. */
@@ -370,7 +370,7 @@ static enum hub_status keep_broken(struct hub_work *w, uint32_t number, struct h
     const struct hub_draft draft = draft_of(w);
     const struct hub_error why = *err;
     staged.broken = why.detail;
-    return ours(hub_catalog_stage(w->scanner->catalog, &draft, &staged, err), err);
+    return as_internal_error(hub_catalog_stage(w->scanner->catalog, &draft, &staged, err), err);
 }
 
 static enum hub_status inspect_part(struct hub_work *w, uint32_t number, struct hub_error *err)
@@ -379,14 +379,14 @@ static enum hub_status inspect_part(struct hub_work *w, uint32_t number, struct 
     struct hub_draft_part *part = &w->parts[number];
     struct hub_findings found = {0};
     struct hub_side side;
-    HUB_TRY(ours(hub_side_begin(s, w, number, &side, err), err));
+    HUB_TRY(as_internal_error(hub_side_begin(s, w, number, &side, err), err));
     enum hub_status st = run_inspector(w, number, &side, &found, err);
     const bool has_side = !st && found.side_size > 0;
     const enum hub_status kept = hub_side_end(s, &side, has_side, &part->side_stamp, st ? NULL : err);
     if (is_verdict(st))
         return keep_broken(w, number, err);
     if (!st)
-        st = ours(kept, err);
+        st = as_internal_error(kept, err);
     if (!st && has_side) {
         w->sides[number] = strdup(side.name);
         part->side = w->sides[number];
@@ -464,7 +464,7 @@ static bool note_trouble(struct hub_work *w, const struct hub_error *why)
     s->progress.no_space = why->status == HUB_NO_SPACE;
     pthread_mutex_unlock(&s->lock);
     hub_scan_remember_trouble(s, w->root, w->id, w->signature, troubles);
-    hub_scan_tell(s, give_up ? HUB_SCAN_GAVE_UP : HUB_SCAN_PUT_OFF, w->id, why->detail);
+    hub_scan_notify(s, give_up ? HUB_SCAN_GAVE_UP : HUB_SCAN_PUT_OFF, w->id, why->detail);
     return give_up;
 }
 
@@ -486,7 +486,7 @@ static void show_pending(struct hub_work *w, const struct hub_error *why, bool g
 static void requeue(struct hub_work *w, enum hub_status st, const struct hub_error *why)
 {
     struct hub_scanner *s = w->scanner;
-    struct hub_known_dataset *known = w->known; /* stays while it runs */
+    struct hub_tracked_dataset *known = w->known; /* stays while it runs */
     const bool trouble = st != HUB_CHANGED && st != HUB_BUSY && st != HUB_CANCELLED;
     const bool give_up = trouble && note_trouble(w, why);
     if (!known->ready && !s->stop)
@@ -494,9 +494,9 @@ static void requeue(struct hub_work *w, enum hub_status st, const struct hub_err
     pthread_mutex_lock(&s->lock);
     known->given_up = give_up;
     if (give_up)
-        known->state = HUB_KNOWN_IDLE;
+        known->state = HUB_TRACKED_IDLE;
     else if (!s->stop)
-        hub_known_wait(s, known, pause_ms(s, st, known->tries));
+        hub_tracked_wait(s, known, pause_ms(s, st, known->tries));
     known->tries++;
     known->limited = 0;
     pthread_mutex_unlock(&s->lock);
@@ -511,7 +511,7 @@ static void requeue_rest(struct hub_work *w)
     w->known->files = w->files;
     w->files = (struct hub_fileset){0};
     w->known->slow = true;
-    hub_known_push(s, w->known, HUB_QUEUE_SLOW);
+    hub_tracked_push(s, w->known, HUB_QUEUE_SLOW);
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -524,7 +524,7 @@ static void mark_published(struct hub_work *w, bool failed, bool limited)
                                  : w->signature);
     hub_store_forget(s->store, w->root, w->path);
     pthread_mutex_lock(&s->lock);
-    w->known->state = HUB_KNOWN_IDLE;
+    w->known->state = HUB_TRACKED_IDLE;
     w->known->shown = w->known->ready = true;
     w->known->published = w->signature;
     w->known->refused = w->refused;
@@ -544,7 +544,7 @@ static void release_work(struct hub_work *w)
     struct hub_scanner *s = w->scanner;
     pthread_mutex_lock(&s->lock);
     s->running--;
-    if (!s->running && !hub_known_next(s))
+    if (!s->running && !hub_tracked_next(s))
         hub_scan_wake(s); /* the last one: show it at once */
     pthread_cond_broadcast(&s->idle_wake);
     pthread_mutex_unlock(&s->lock);
@@ -604,7 +604,7 @@ static void unlist_work(struct hub_work *w)
 
 static bool turn_is_over(const struct hub_scanner *s, const struct hub_work *w)
 {
-    return hub_known_next(s) && hub_time_mono_ms() - w->began_ms > (int64_t)s->turn_ms;
+    return hub_tracked_next(s) && hub_time_mono_ms() - w->began_ms > (int64_t)s->turn_ms;
 }
 
 /* Parts that are over: true when they were the last of those begun. The lock is held. */
@@ -621,7 +621,7 @@ static bool count_down(struct hub_work *w, uint32_t parts)
 /* What is next for a thread: to take a dataset as far as its parts, one part, or the end of a dataset. */
 enum step { STEP_NONE = 0, STEP_START, STEP_PART, STEP_PUBLISH };
 
-struct task {
+struct step_task {
     enum step step;
     struct hub_work *work;
     uint32_t part;
@@ -629,51 +629,51 @@ struct task {
 };
 
 /* The lock is held. */
-static struct task take_dataset(struct hub_scanner *s, struct hub_known_dataset *known)
+static struct step_task take_dataset(struct hub_scanner *s, struct hub_tracked_dataset *known)
 {
-    hub_known_unqueue(s, known);
+    hub_tracked_unqueue(s, known);
     struct hub_work *w = work_new(s, known);
     if (!w) {
-        hub_known_wait(s, known, s->retry_ms);
-        return (struct task){0};
+        hub_tracked_wait(s, known, s->retry_ms);
+        return (struct step_task){0};
     }
     snprintf(s->progress.current, sizeof s->progress.current, "%s", w->id);
-    return (struct task){.step = STEP_START, .work = w};
+    return (struct step_task){.step = STEP_START, .work = w};
 }
 
 /* Of a work that has parts left. The lock is held. */
-static struct task take_part(struct hub_scanner *s, struct hub_work *w)
+static struct step_task take_part(struct hub_scanner *s, struct hub_work *w)
 {
     if (w->next_part && !w->failed && turn_is_over(s, w)) { /* what is left waits for the next turn */
         w->turned = true;
         unlist_work(w);
         /* else whoever ends the last part that was begun goes on */
-        return (struct task){.step = count_down(w, w->todo_count - w->next_part) ? STEP_PUBLISH : STEP_NONE,
-                             .work = w};
+        return (struct step_task){
+            .step = count_down(w, w->todo_count - w->next_part) ? STEP_PUBLISH : STEP_NONE, .work = w};
     }
-    const struct task task = {STEP_PART, w, w->todo[w->next_part++], w->failed != HUB_OK};
+    const struct step_task task = {STEP_PART, w, w->todo[w->next_part++], w->failed != HUB_OK};
     if (w->next_part == w->todo_count)
         unlist_work(w);
     return task;
 }
 
 /* The lock is held. */
-static struct task take_task(struct hub_scanner *s, bool *any)
+static struct step_task take_task(struct hub_scanner *s, bool *any)
 {
     hub_urgent_take(s);
-    struct hub_known_dataset *known = s->stop ? NULL : hub_known_next(s);
+    struct hub_tracked_dataset *known = s->stop ? NULL : hub_tracked_next(s);
     *any = known || s->works;
     struct hub_work *work = hub_urgent_work(s, known);
     if (known && !work)
         return take_dataset(s, known);
-    return work ? take_part(s, work) : (struct task){0};
+    return work ? take_part(s, work) : (struct step_task){0};
 }
 
 static enum hub_status take_turn(struct hub_work *w, struct hub_error *err)
 {
     const struct hub_draft draft = {
         .id = w->id, .path = w->path, .format = w->known->formats[0], .root = w->root};
-    return ours(hub_catalog_take_turn(w->scanner->catalog, &draft, &w->turn, err), err);
+    return as_internal_error(hub_catalog_take_turn(w->scanner->catalog, &draft, &w->turn, err), err);
 }
 
 /* No lock held. */
@@ -698,7 +698,7 @@ static void start_work(struct hub_work *w)
 }
 
 /* No lock held. */
-static void run_next_part(const struct task *task)
+static void run_next_part(const struct step_task *task)
 {
     struct hub_work *w = task->work;
     struct hub_scanner *s = w->scanner;
@@ -726,7 +726,7 @@ void *hub_scan_worker(void *scanner)
     pthread_mutex_lock(&s->lock);
     while (!s->stop || s->works) {
         bool any;
-        const struct task task = take_task(s, &any);
+        const struct step_task task = take_task(s, &any);
         if (!any) {
             pthread_cond_wait(&s->work_wake, &s->lock);
             continue;

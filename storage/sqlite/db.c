@@ -291,8 +291,8 @@ enum hub_status hub_db_prepare(struct hub_db *db, const char *sql, struct hub_st
     return HUB_OK;
 }
 
-enum hub_status hub_db_ask(struct hub_db *db, const char *sql, int64_t about, struct hub_stmt **out,
-                           struct hub_error *err)
+enum hub_status hub_db_query(struct hub_db *db, const char *sql, int64_t about, struct hub_stmt **out,
+                             struct hub_error *err)
 {
     HUB_TRY(hub_db_prepare(db, sql, out, err));
     hub_stmt_bind_int(*out, 1, about);
@@ -302,7 +302,7 @@ enum hub_status hub_db_ask(struct hub_db *db, const char *sql, int64_t about, st
 enum hub_status hub_db_run(struct hub_db *db, const char *sql, int64_t about, struct hub_error *err)
 {
     struct hub_stmt *stmt;
-    HUB_TRY(hub_db_ask(db, sql, about, &stmt, err));
+    HUB_TRY(hub_db_query(db, sql, about, &stmt, err));
     return hub_stmt_run(stmt, err);
 }
 

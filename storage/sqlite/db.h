@@ -65,8 +65,8 @@ HUB_MUST_USE enum hub_status hub_db_prepare(struct hub_db *db, const char *sql, 
                                             struct hub_error *err);
 
 /** The same with a number as its first parameter. */
-HUB_MUST_USE enum hub_status hub_db_ask(struct hub_db *db, const char *sql, int64_t about,
-                                        struct hub_stmt **out, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_db_query(struct hub_db *db, const char *sql, int64_t about,
+                                          struct hub_stmt **out, struct hub_error *err);
 /** Run a statement that has no other parameter and returns nothing. */
 HUB_MUST_USE enum hub_status hub_db_run(struct hub_db *db, const char *sql, int64_t about,
                                         struct hub_error *err);

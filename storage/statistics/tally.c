@@ -133,7 +133,7 @@ static enum hub_status count_all(struct tally *t, const struct hub_state *state,
     return HUB_OK;
 }
 
-struct counted {
+struct value_count {
     const char *value;
     size_t size;
     uint64_t count;
@@ -141,11 +141,12 @@ struct counted {
 
 static int by_count(const void *a, const void *b)
 {
-    const struct counted *x = a, *y = b;
+    const struct value_count *x = a, *y = b;
     return x->count != y->count ? (x->count < y->count) - (x->count > y->count) : strcmp(x->value, y->value);
 }
 
-static void put_tally(struct hub_json *json, const struct tally *t, const struct counted *all, size_t count)
+static void put_tally(struct hub_json *json, const struct tally *t, const struct value_count *all,
+                      size_t count)
 {
     uint64_t left = t->beyond;
     hub_json_put_array(json, "values");
@@ -170,7 +171,7 @@ enum hub_status hub_tally_values(struct hub_json *json, const char *key, const s
                                  const bool *chosen, enum hub_property_kind kind, struct hub_error *err)
 {
     HUB_CLEANUP(hub_json_decrefp) json_t *counts = json_object();
-    HUB_CLEANUP(hub_freep) struct counted *all = NULL;
+    HUB_CLEANUP(hub_freep) struct value_count *all = NULL;
     HUB_CLEANUP(tally_dispose)
     struct tally tally = {.counts = counts, .last = HUB_BUF_INIT((size_t)HUB_MAX_TEXT)};
     size_t count = 0;
@@ -178,8 +179,8 @@ enum hub_status hub_tally_values(struct hub_json *json, const char *key, const s
     HUB_TRY(count_all(&tally, state, chosen, kind, err));
     HUB_TRY(hub_new(&all, json_object_size(counts) + 1, sizeof *all, err));
     for (void *at = json_object_iter(counts); at; at = json_object_iter_next(counts, at))
-        all[count++] = (struct counted){json_object_iter_key(at), json_object_iter_key_len(at),
-                                        (uint64_t)json_integer_value(json_object_iter_value(at))};
+        all[count++] = (struct value_count){json_object_iter_key(at), json_object_iter_key_len(at),
+                                            (uint64_t)json_integer_value(json_object_iter_value(at))};
     qsort(all, count, sizeof *all, by_count);
     hub_json_put_object(json, key);
     put_tally(json, &tally, all, count);

@@ -10,7 +10,7 @@
 
 enum { DEEPEST = 2048 }; /* that jansson parses */
 
-struct reader {
+struct json_reader {
     struct hub_view text;
     size_t at;
     struct hub_buf *out; /* NULL: nothing is copied */
@@ -23,17 +23,17 @@ struct reader {
     bool array[DEEPEST]; /* what each open container is */
 };
 
-static enum hub_status bad(const struct reader *r, const char *what)
+static enum hub_status bad(const struct json_reader *r, const char *what)
 {
     return hub_fail(r->err, HUB_CORRUPT, "bad JSON at byte %zu: %s", r->at, what);
 }
 
-static char peek(const struct reader *r)
+static char peek(const struct json_reader *r)
 {
     return r->at < r->text.size ? r->text.data[r->at] : '\0';
 }
 
-static void skip_spaces(struct reader *r)
+static void skip_spaces(struct json_reader *r)
 {
     while (r->at < r->text.size) {
         const char c = r->text.data[r->at];
@@ -43,7 +43,7 @@ static void skip_spaces(struct reader *r)
     }
 }
 
-static enum hub_status copy(struct reader *r, size_t size)
+static enum hub_status copy(struct json_reader *r, size_t size)
 {
     if (r->out)
         HUB_TRY(hub_buf_add(r->out, r->text.data + r->at, size, r->err));
@@ -52,21 +52,21 @@ static enum hub_status copy(struct reader *r, size_t size)
 }
 
 /* What Python wrote goes out in another way. */
-static enum hub_status put(struct reader *r, struct hub_view text)
+static enum hub_status put(struct json_reader *r, struct hub_view text)
 {
     if (r->strict)
         return bad(r, "not strict");
     return r->out ? hub_buf_add_view(r->out, text, r->err) : HUB_OK;
 }
 
-static bool at_word(const struct reader *r, const char *word)
+static bool at_word(const struct json_reader *r, const char *word)
 {
     const size_t n = strlen(word);
     return r->text.size - r->at >= n && memcmp(r->text.data + r->at, word, n) == 0;
 }
 
 /* "\uXXXX" at `at`: its number, or -1. */
-static int unicode_escape(const struct reader *r, size_t at)
+static int unicode_escape(const struct json_reader *r, size_t at)
 {
     if (r->text.size - at < 6 || r->text.data[at] != '\\' || r->text.data[at + 1] != 'u')
         return -1;
@@ -85,7 +85,7 @@ static bool low_surrogate(int code)
     return code >= 0xDC00 && code < 0xE000;
 }
 
-static enum hub_status read_escape(struct reader *r, bool key)
+static enum hub_status read_escape(struct json_reader *r, bool key)
 {
     if (r->text.size - r->at < 2)
         return bad(r, "unfinished string");
@@ -106,7 +106,7 @@ static enum hub_status read_escape(struct reader *r, bool key)
     return copy(r, 6);
 }
 
-static enum hub_status read_string(struct reader *r, bool key)
+static enum hub_status read_string(struct json_reader *r, bool key)
 {
     HUB_TRY(copy(r, 1));
     while (r->at < r->text.size) {
@@ -138,7 +138,7 @@ static enum hub_status read_string(struct reader *r, bool key)
     return bad(r, "unfinished string");
 }
 
-static size_t digits(struct reader *r)
+static size_t digits(struct json_reader *r)
 {
     const size_t from = r->at;
     while (peek(r) >= '0' && peek(r) <= '9')
@@ -168,14 +168,14 @@ static bool overflows(struct hub_view number)
     return isinf(strtod(text, NULL));
 }
 
-static enum hub_status add_quoted(struct reader *r, struct hub_view text)
+static enum hub_status add_quoted(struct json_reader *r, struct hub_view text)
 {
     HUB_TRY(put(r, HUB_VIEW("\"")));
     HUB_TRY(put(r, text));
     return put(r, HUB_VIEW("\""));
 }
 
-static enum hub_status add_nonfinite(struct reader *r, struct hub_view name)
+static enum hub_status add_nonfinite(struct json_reader *r, struct hub_view name)
 {
     r->nonfinite++;
     if (!r->data || r->how == HUB_NONFINITE_STRING)
@@ -183,7 +183,7 @@ static enum hub_status add_nonfinite(struct reader *r, struct hub_view name)
     return put(r, r->how == HUB_NONFINITE_NULL ? HUB_VIEW("null") : name);
 }
 
-static enum hub_status read_number(struct reader *r)
+static enum hub_status read_number(struct json_reader *r)
 {
     const size_t from = r->at;
     const bool negative = peek(r) == '-';
@@ -217,7 +217,7 @@ static enum hub_status read_number(struct reader *r)
 }
 
 /* A value that is no container. */
-static enum hub_status read_scalar(struct reader *r)
+static enum hub_status read_scalar(struct json_reader *r)
 {
     static const char *const plain[] = {"true", "false", "null"};
     static const char *const quoted[] = {"NaN", "Infinity", "-Infinity"};
@@ -240,7 +240,7 @@ static enum hub_status read_scalar(struct reader *r)
     return bad(r, r->at == r->text.size ? "unfinished" : "a value was expected");
 }
 
-static enum hub_status read_key(struct reader *r)
+static enum hub_status read_key(struct json_reader *r)
 {
     skip_spaces(r);
     if (peek(r) != '"')
@@ -254,7 +254,7 @@ static enum hub_status read_key(struct reader *r)
 
 /* Open containers until a scalar or an empty container has been read: a whole value ends here unless
  * something is open. */
-static enum hub_status read_value(struct reader *r)
+static enum hub_status read_value(struct json_reader *r)
 {
     while (true) {
         skip_spaces(r);
@@ -276,7 +276,7 @@ static enum hub_status read_value(struct reader *r)
 }
 
 /* One value, nested ones included. */
-static enum hub_status read_whole(struct reader *r)
+static enum hub_status read_whole(struct json_reader *r)
 {
     HUB_TRY(read_value(r));
     while (r->depth) {
@@ -298,7 +298,7 @@ static enum hub_status read_whole(struct reader *r)
     return HUB_OK;
 }
 
-static enum hub_status read_all(struct reader *r)
+static enum hub_status read_all(struct json_reader *r)
 {
     HUB_TRY(read_whole(r));
     skip_spaces(r);
@@ -306,7 +306,7 @@ static enum hub_status read_all(struct reader *r)
 }
 
 /* read_all; `out` is as it was where that fails. */
-static enum hub_status rewrite(struct reader *r)
+static enum hub_status rewrite(struct json_reader *r)
 {
     const size_t start = r->out->size;
     const enum hub_status st = read_all(r);
@@ -319,14 +319,14 @@ static enum hub_status rewrite(struct reader *r)
 
 enum hub_status hub_json_strict(struct hub_view text, struct hub_buf *out, struct hub_error *err)
 {
-    struct reader r = {.text = text, .out = out, .err = err, .deepest = HUB_JSON_DEPTH};
+    struct json_reader r = {.text = text, .out = out, .err = err, .deepest = HUB_JSON_DEPTH};
     return rewrite(&r);
 }
 
 enum hub_status hub_json_data(struct hub_view text, enum hub_nonfinite how, uint64_t *nonfinite,
                               struct hub_buf *out, struct hub_error *err)
 {
-    struct reader r = {
+    struct json_reader r = {
         .text = text, .out = out, .err = err, .deepest = HUB_JSON_DEPTH, .data = true, .how = how};
     HUB_TRY(rewrite(&r));
     *nonfinite += r.nonfinite;
@@ -335,7 +335,7 @@ enum hub_status hub_json_data(struct hub_view text, enum hub_nonfinite how, uint
 
 bool hub_json_valid(struct hub_view text, enum hub_json_kind kind)
 {
-    struct reader r = {.text = text, .strict = true, .deepest = HUB_JSON_DEPTH};
+    struct json_reader r = {.text = text, .strict = true, .deepest = HUB_JSON_DEPTH};
     skip_spaces(&r);
     if ((kind == HUB_JSON_OBJECT && peek(&r) != '{') || (kind == HUB_JSON_ARRAY && peek(&r) != '['))
         return false;
@@ -344,7 +344,7 @@ bool hub_json_valid(struct hub_view text, enum hub_json_kind kind)
 
 bool hub_json_take(struct hub_view *rest, struct hub_view *key, struct hub_view *value)
 {
-    struct reader r = {.text = *rest, .deepest = DEEPEST};
+    struct json_reader r = {.text = *rest, .deepest = DEEPEST};
     skip_spaces(&r);
     r.at += r.at < r.text.size; /* the opening bracket, or the comma behind the one before */
     skip_spaces(&r);

@@ -61,28 +61,28 @@ static enum hub_status list_again(struct hub_check *c, struct hub_error *err)
 
 /* ---- HEAD of each file that is still unknown: the hub hashes those first ---- */
 
-struct question {
+struct digest_query {
     struct hub_fetch fetch;
     struct hub_buf url;
-    struct asking *asking;
+    struct digest_queries *asking;
     size_t file;
     bool used;
 };
 
-struct asking {
+struct digest_queries {
     struct hub_check *check;
-    struct question questions[ASK_AT_ONCE];
+    struct digest_query questions[ASK_AT_ONCE];
     size_t next, asked;
 };
 
 static enum hub_status answered(struct hub_fetch *fetch, enum hub_status st, struct hub_error *err);
 
-static enum hub_status ask_more(struct asking *a, struct hub_error *err)
+static enum hub_status ask_more(struct digest_queries *a, struct hub_error *err)
 {
     const struct hub_remote *remote = a->check->remote;
     const struct hub_remote_files *plan = a->check->plan;
     for (size_t i = 0; i < ASK_AT_ONCE; i++) {
-        struct question *q = &a->questions[i];
+        struct digest_query *q = &a->questions[i];
         while (a->next < plan->count && hub_remote_file_proven(&plan->items[a->next]))
             a->next++;
         if (a->next >= plan->count || a->asked >= ASK_MOST)
@@ -91,7 +91,7 @@ static enum hub_status ask_more(struct asking *a, struct hub_error *err)
             continue;
         q->url.limit = 64 * KIB;
         q->url.size = 0;
-        *q = (struct question){.url = q->url, .asking = a, .file = a->next++, .used = true};
+        *q = (struct digest_query){.url = q->url, .asking = a, .file = a->next++, .used = true};
         q->fetch = (struct hub_fetch){.head_only = true, .finished = answered, .user = q};
         HUB_TRY(remote->kind->open(remote, plan, &plan->items[q->file], &q->url, &q->fetch, err));
         q->fetch.url = q->url.data;
@@ -103,7 +103,7 @@ static enum hub_status ask_more(struct asking *a, struct hub_error *err)
 
 static enum hub_status answered(struct hub_fetch *fetch, enum hub_status st, struct hub_error *err)
 {
-    struct question *q = fetch->user;
+    struct digest_query *q = fetch->user;
     struct hub_remote_file *file = &q->asking->check->plan->items[q->file];
     q->used = false;
     if (st == HUB_NOT_FOUND)
@@ -117,7 +117,7 @@ static enum hub_status answered(struct hub_fetch *fetch, enum hub_status st, str
 
 static enum hub_status ask(struct hub_check *c, struct hub_error *err)
 {
-    struct asking a = {.check = c};
+    struct digest_queries a = {.check = c};
     struct hub_transport *transport = c->remote->transport;
     enum hub_status st = ask_more(&a, err);
     if (st)

@@ -13,7 +13,7 @@
 static enum hub_status hash_file(struct hub_check *c, uint32_t i, struct hub_error *err)
 {
     HUB_CLEANUP(hub_closep) int fd = -1;
-    HUB_CLEANUP(hub_hasher_dispose) struct hub_hasher hasher = {0};
+    HUB_CLEANUP(hub_file_hasher_dispose) struct hub_file_hasher hasher = {0};
     const struct hub_remote_file *file = &c->plan->items[i];
     const struct hub_sums *sums = &c->staging->sums[i];
     c->bytes_hashed += file->size;
@@ -21,9 +21,9 @@ static enum hub_status hash_file(struct hub_check *c, uint32_t i, struct hub_err
         return HUB_OK;
     HUB_TRY(
         hub_fs_open_beneath(c->staging->tree, file->path, O_RDONLY | O_NOFOLLOW, HUB_FS_NO_LINKS, &fd, err));
-    HUB_TRY(hub_hasher_begin(&hasher, file->other, file->size, err));
-    HUB_TRY(hub_hasher_read(&hasher, fd, file->size, c->tick, c->user, err));
-    HUB_TRY(hub_hasher_end(&hasher, &c->staging->sums[i], err));
+    HUB_TRY(hub_file_hasher_begin(&hasher, file->other, file->size, err));
+    HUB_TRY(hub_file_hasher_read(&hasher, fd, file->size, c->tick, c->user, err));
+    HUB_TRY(hub_file_hasher_end(&hasher, &c->staging->sums[i], err));
     return c->tick(c->user, err);
 }
 

@@ -10,11 +10,11 @@
 
 enum { STEP = 256 * 1024 }; /* that stays in a cache */
 
-enum hub_status hub_hasher_begin(struct hub_hasher *h, enum hub_remote_digest kind, uint64_t size,
-                                 struct hub_error *err)
+enum hub_status hub_file_hasher_begin(struct hub_file_hasher *h, enum hub_remote_digest kind, uint64_t size,
+                                      struct hub_error *err)
 {
     char head[32];
-    *h = (struct hub_hasher){.kind = kind, .pieces = HUB_BUF_INIT(4 * GIB)};
+    *h = (struct hub_file_hasher){.kind = kind, .pieces = HUB_BUF_INIT(4 * GIB)};
     HUB_TRY(hub_digest_begin(&h->sha256, HUB_SHA256, err));
     if (kind == HUB_BY_MD5)
         return hub_digest_begin(&h->other, HUB_MD5, err);
@@ -32,7 +32,7 @@ static void put_crc(uint32_t crc32c, uint8_t at[4])
 }
 
 /* @param size  bytes of it */
-static enum hub_status end_piece(struct hub_hasher *h, uint64_t size, struct hub_error *err)
+static enum hub_status end_piece(struct hub_file_hasher *h, uint64_t size, struct hub_error *err)
 {
     uint8_t sum[4];
     put_crc(h->piece, sum);
@@ -41,7 +41,7 @@ static enum hub_status end_piece(struct hub_hasher *h, uint64_t size, struct hub
     return hub_buf_add(&h->pieces, sum, sizeof sum, err);
 }
 
-static enum hub_status add_pieces(struct hub_hasher *h, struct hub_view bytes, struct hub_error *err)
+static enum hub_status add_pieces(struct hub_file_hasher *h, struct hub_view bytes, struct hub_error *err)
 {
     for (uint64_t at = h->at; bytes.size;) {
         const size_t n = HUB_MIN(bytes.size, (size_t)(HUB_SUM_PIECE - at % HUB_SUM_PIECE));
@@ -54,7 +54,7 @@ static enum hub_status add_pieces(struct hub_hasher *h, struct hub_view bytes, s
     return HUB_OK;
 }
 
-enum hub_status hub_hasher_add(struct hub_hasher *h, struct hub_view bytes, struct hub_error *err)
+enum hub_status hub_file_hasher_add(struct hub_file_hasher *h, struct hub_view bytes, struct hub_error *err)
 {
     HUB_TRY(add_pieces(h, bytes, err));
     h->at += bytes.size;
@@ -63,7 +63,7 @@ enum hub_status hub_hasher_add(struct hub_hasher *h, struct hub_view bytes, stru
     return hub_digest_add(&h->sha256, bytes, err);
 }
 
-enum hub_status hub_hasher_end(struct hub_hasher *h, struct hub_sums *out, struct hub_error *err)
+enum hub_status hub_file_hasher_end(struct hub_file_hasher *h, struct hub_sums *out, struct hub_error *err)
 {
     uint8_t sum[HUB_DIGEST_MAX] = {0};
     if (h->at % HUB_SUM_PIECE)
@@ -82,7 +82,7 @@ enum hub_status hub_hasher_end(struct hub_hasher *h, struct hub_sums *out, struc
     return HUB_OK;
 }
 
-void hub_hasher_dispose(struct hub_hasher *h)
+void hub_file_hasher_dispose(struct hub_file_hasher *h)
 {
     hub_digest_dispose(&h->sha256);
     hub_digest_dispose(&h->other);
@@ -123,8 +123,8 @@ void hub_sums_end(struct hub_sums *sums, uint64_t size)
     sums->known = true;
 }
 
-enum hub_status hub_hasher_read(struct hub_hasher *h, int fd, uint64_t end, hub_tick_fn tick, void *user,
-                                struct hub_error *err)
+enum hub_status hub_file_hasher_read(struct hub_file_hasher *h, int fd, uint64_t end, hub_tick_fn tick,
+                                     void *user, struct hub_error *err)
 {
     HUB_CLEANUP(hub_freep) char *buffer = malloc(STEP);
     HUB_TRY(hub_allocated(buffer, err));
@@ -132,7 +132,7 @@ enum hub_status hub_hasher_read(struct hub_hasher *h, int fd, uint64_t end, hub_
         const ssize_t n = hub_fs_pread(fd, buffer, (size_t)HUB_MIN(end - h->at, (uint64_t)STEP), h->at);
         if (n <= 0)
             return hub_fail_errno(err, n ? errno : EIO, "a file cannot be read back");
-        HUB_TRY(hub_hasher_add(h, (struct hub_view){buffer, (size_t)n}, err));
+        HUB_TRY(hub_file_hasher_add(h, (struct hub_view){buffer, (size_t)n}, err));
         if (tick)
             HUB_TRY(tick(user, err));
     }

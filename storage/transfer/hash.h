@@ -28,7 +28,7 @@ void hub_sums_end(struct hub_sums *sums, uint64_t size);
 bool hub_sums_agree(const struct hub_sums *sums, const struct hub_remote_file *file);
 
 /** One file's. Zeroed or disposed ones may be disposed again; begin and then add, end. */
-struct hub_hasher {
+struct hub_file_hasher {
     uint64_t at; /* all bytes before it are in */
     struct hub_digest sha256, other;
     enum hub_remote_digest kind;
@@ -37,19 +37,20 @@ struct hub_hasher {
 };
 
 /** @param size  of the file: git's digest begins with it */
-HUB_MUST_USE enum hub_status hub_hasher_begin(struct hub_hasher *hasher, enum hub_remote_digest kind,
-                                              uint64_t size, struct hub_error *err);
-HUB_MUST_USE enum hub_status hub_hasher_add(struct hub_hasher *hasher, struct hub_view bytes,
-                                            struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_file_hasher_begin(struct hub_file_hasher *hasher,
+                                                   enum hub_remote_digest kind, uint64_t size,
+                                                   struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_file_hasher_add(struct hub_file_hasher *hasher, struct hub_view bytes,
+                                                 struct hub_error *err);
 /** Write the sums, in place of what is there, and dispose. */
-HUB_MUST_USE enum hub_status hub_hasher_end(struct hub_hasher *hasher, struct hub_sums *out,
-                                            struct hub_error *err);
-void hub_hasher_dispose(struct hub_hasher *hasher);
+HUB_MUST_USE enum hub_status hub_file_hasher_end(struct hub_file_hasher *hasher, struct hub_sums *out,
+                                                 struct hub_error *err);
+void hub_file_hasher_dispose(struct hub_file_hasher *hasher);
 
 typedef enum hub_status (*hub_tick_fn)(void *user, struct hub_error *err);
 
 /** Add what an open file holds up to `end`; `tick`, unless it is NULL, is asked between steps. */
-HUB_MUST_USE enum hub_status hub_hasher_read(struct hub_hasher *hasher, int fd, uint64_t end,
-                                             hub_tick_fn tick, void *user, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_file_hasher_read(struct hub_file_hasher *hasher, int fd, uint64_t end,
+                                                  hub_tick_fn tick, void *user, struct hub_error *err);
 
 #endif

@@ -23,8 +23,8 @@ static const char staged[] = "~import";
 #define RECORD_BYTES (1 * GIB)
 enum { UNLISTED_NAMES = 4 };
 
-static void say(const struct hub_import *im, const char *fmt, ...) HUB_PRINTF(2, 3);
-static void say(const struct hub_import *im, const char *fmt, ...)
+static void notify(const struct hub_import *im, const char *fmt, ...) HUB_PRINTF(2, 3);
+static void notify(const struct hub_import *im, const char *fmt, ...)
 {
     char line[1024];
     va_list args;
@@ -136,7 +136,7 @@ static bool names_one(const struct hub_import *im)
     return im->as && !hub_view_ends(hub_view_of(im->as), "/");
 }
 
-/* Without a dataset that can be told: the topmost folders, or all of it where it is one by its name. */
+/* Without a recognisable dataset: the topmost folders, or all of it where it is one by its name. */
 static enum hub_status take_topmost(struct hub_import *im, struct hub_error *err)
 {
     const struct hub_unpack *u = &im->unpack;
@@ -285,21 +285,21 @@ static enum hub_status settle_sets(struct hub_import *im, struct hub_error *err)
         loose -= im->sets[i].count;
     }
     if (im->unpack.hidden)
-        say(im, "%llu hidden files are left out", (unsigned long long)im->unpack.hidden);
+        notify(im, "%llu hidden files are left out", (unsigned long long)im->unpack.hidden);
     if (loose)
-        say(im, "%llu files that are of no dataset are left out", (unsigned long long)loose);
+        notify(im, "%llu files that are of no dataset are left out", (unsigned long long)loose);
     return HUB_OK;
 }
 
 /* ---- their digests ---- */
 
 /* Of a set by its path in it, which a record may have spelled. */
-static struct hub_unpacked *find_file(const struct hub_import *im, const struct hub_imported *set,
-                                      const char *path)
+static struct hub_unpacked_file *find_file(const struct hub_import *im, const struct hub_imported *set,
+                                           const char *path)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf raw = HUB_BUF_INIT(64 * KIB);
     const char *between = *set->root ? "/" : "";
-    struct hub_unpacked *files = im->unpack.files + set->first, *found;
+    struct hub_unpacked_file *files = im->unpack.files + set->first, *found;
     if (hub_buf_addf(&raw, NULL, "%s%s%s", set->root, between, path))
         return NULL;
     found = bsearch(&raw.data, files, set->count, sizeof *files, hub_by_text);
@@ -316,7 +316,7 @@ static void name_unlisted(const struct hub_import *im, struct hub_imported *set)
 {
     char names[900] = "";
     for (uint32_t i = set->first; i < set->first + set->count; i++) {
-        const struct hub_unpacked *file = &im->unpack.files[i];
+        const struct hub_unpacked_file *file = &im->unpack.files[i];
         const size_t at = strlen(names);
         if (file->listed || is_file(file->path, HUB_RECORD_FILE))
             continue;
@@ -324,24 +324,24 @@ static void name_unlisted(const struct hub_import *im, struct hub_imported *set)
             snprintf(names + at, sizeof names - at, "%s'%.200s'", at ? ", " : "", file->path);
     }
     if (set->unlisted)
-        say(im, "%u file%s that no digest in the tar is of: %s%s", set->unlisted, hub_plural(set->unlisted),
-            names, set->unlisted > UNLISTED_NAMES ? ", ..." : "");
+        notify(im, "%u file%s that no digest in the tar is of: %s%s", set->unlisted,
+               hub_plural(set->unlisted), names, set->unlisted > UNLISTED_NAMES ? ", ..." : "");
 }
 
 /* A record of a copy may have another digest than the one that was computed while the tar was unpacked. */
-static enum hub_status agrees(const struct hub_staging *s, const struct hub_unpacked *is,
+static enum hub_status agrees(const struct hub_staging *s, const struct hub_unpacked_file *is,
                               const struct hub_remote_file *expected, bool *out, struct hub_error *err)
 {
     HUB_CLEANUP(hub_closep) int fd = -1;
-    HUB_CLEANUP(hub_hasher_dispose) struct hub_hasher hasher = {0};
+    HUB_CLEANUP(hub_file_hasher_dispose) struct hub_file_hasher hasher = {0};
     HUB_CLEANUP(hub_sums_dispose) struct hub_sums sums = {.has_sha256 = true};
     memcpy(sums.sha256, is->sha256, sizeof sums.sha256);
     *out = is->size == expected->size;
     if (*out && !expected->has_sha256) {
         HUB_TRY(hub_fs_open_beneath(s->tree, is->path, O_RDONLY, HUB_FS_NO_LINKS, &fd, err));
-        HUB_TRY(hub_hasher_begin(&hasher, expected->other, is->size, err));
-        HUB_TRY(hub_hasher_read(&hasher, fd, is->size, NULL, NULL, err));
-        HUB_TRY(hub_hasher_end(&hasher, &sums, err));
+        HUB_TRY(hub_file_hasher_begin(&hasher, expected->other, is->size, err));
+        HUB_TRY(hub_file_hasher_read(&hasher, fd, is->size, NULL, NULL, err));
+        HUB_TRY(hub_file_hasher_end(&hasher, &sums, err));
     }
     *out = *out && hub_sums_agree(&sums, expected);
     return HUB_OK;
@@ -360,7 +360,7 @@ static enum hub_status verify(const struct hub_import *im, const struct hub_stag
     for (size_t i = 0; i < set->record.count; i++) {
         const struct hub_remote_file expected = hub_record_expects(&set->record.files[i]), *says = &expected;
         bool good;
-        struct hub_unpacked *is = find_file(im, set, says->path);
+        struct hub_unpacked_file *is = find_file(im, set, says->path);
         if (!is)
             return hub_fail_as(err, HUB_CORRUPT, "digest-mismatch",
                                "'%.200s' of '%.200s' is not in the tar, though its record lists it",
@@ -379,7 +379,7 @@ static enum hub_status verify(const struct hub_import *im, const struct hub_stag
 
 /* A name of its own in the new record: as it is, or where a record cannot say that, spelled. */
 static enum hub_status record_file(struct hub_json *json, const struct hub_imported *set,
-                                   const struct hub_unpacked *file, struct hub_error *err)
+                                   const struct hub_unpacked_file *file, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf spelled = HUB_BUF_INIT(64 * KIB);
     const char *path = file->path + strlen(set->root) + (*set->root != '\0');
@@ -400,7 +400,7 @@ static enum hub_status revision_of(const struct hub_import *im, const struct hub
     const size_t cut = strlen(set->root) + (*set->root != '\0');
     HUB_TRY(hub_new(&facts, set->count + 1, sizeof *facts, err));
     for (uint32_t i = 0; i < set->count; i++) {
-        const struct hub_unpacked *f = &im->unpack.files[set->first + i];
+        const struct hub_unpacked_file *f = &im->unpack.files[set->first + i];
         facts[i] = (struct hub_file_fact){.path = f->path + cut, .size = f->size, .mtime_ns = f->mtime_ns};
     }
     return hub_revision(facts, set->count, out, err);

@@ -3,7 +3,7 @@
 
 #include "storage/io/fs.h"
 #include "storage/text/uri.h"
-#include "storage/transfer/trail.h"
+#include "storage/transfer/hash_pipeline.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +23,7 @@ enum { NEAR = 4 };                           /* segments: so far ahead, what com
 /* One request under way. */
 struct piece {
     struct hub_fetch fetch;
-    struct run *run;
+    struct pieces_run *run;
     struct hub_buf url;
     uint32_t file, segment, end; /* the next segment to be complete, and where they end */
     uint32_t crc;                /* of what came of the segment */
@@ -43,17 +43,17 @@ struct open_file {
     bool whole;      /* the server does not do ranges: everything in one answer */
     bool whole_asked;
     bool small;
-    bool later;                 /* it gets no SHA-256 here; its sums are made of the pieces as they come */
-    bool closing;               /* all of it is there, and being hashed */
-    uint64_t here;              /* bytes of it that count as done */
-    uint64_t front;             /* all bytes before it are there; of a small one, and hashed */
-    struct hub_trailed trailed; /* of a small one only its hasher */
+    bool later;     /* it gets no SHA-256 here; its sums are made of the pieces as they come */
+    bool closing;   /* all of it is there, and being hashed */
+    uint64_t here;  /* bytes of it that count as done */
+    uint64_t front; /* all bytes before it are there; of a small one, and hashed */
+    struct hub_hashed_file trailed; /* of a small one only its hasher */
     char etag[160];
 };
 
-struct run {
+struct pieces_run {
     struct hub_pieces *transfer;
-    struct hub_trail *trail;
+    struct hub_hash_pipeline *trail;
     struct piece pieces[MAX_PIECES];
     struct open_file open[MAX_PIECES + 1];
     uint32_t next_file; /* all before it are finished or open */
@@ -62,7 +62,7 @@ struct run {
 
 /* ---- files ---- */
 
-static struct open_file *find_open(struct run *r, uint32_t file)
+static struct open_file *find_open(struct pieces_run *r, uint32_t file)
 {
     for (size_t i = 0; i < HUB_COUNT(r->open); i++)
         if (r->open[i].fd >= 0 && r->open[i].file == file)
@@ -70,7 +70,7 @@ static struct open_file *find_open(struct run *r, uint32_t file)
     return NULL;
 }
 
-/* All space at once: a full disk is told before the network is used. */
+/* All space at once: a full disk is reported before the network is used. */
 static enum hub_status reserve(int fd, const struct hub_remote_file *item, struct hub_error *err)
 {
     struct stat st;
@@ -99,12 +99,13 @@ static enum hub_status begin_sums(struct open_file *f, const struct hub_remote_f
                                   struct hub_error *err)
 {
     if (!f->later)
-        return hub_hasher_begin(&f->trailed.hasher, item->other, item->size, err);
+        return hub_file_hasher_begin(&f->trailed.hasher, item->other, item->size, err);
     f->trailed.hasher.at = 0;
     return hub_sums_begin(f->trailed.sums, item->size, err);
 }
 
-static enum hub_status begin_file(struct run *r, uint32_t file, struct open_file *slot, struct hub_error *err)
+static enum hub_status begin_file(struct pieces_run *r, uint32_t file, struct open_file *slot,
+                                  struct hub_error *err)
 {
     struct hub_pieces *t = r->transfer;
     const struct hub_remote_file *item = &t->plan->items[file];
@@ -120,30 +121,30 @@ static enum hub_status begin_file(struct run *r, uint32_t file, struct open_file
     *slot = (struct open_file){.file = file, .fd = fd, .small = item->size <= SMALL};
     slot->here = hub_staging_bytes(t->staging, slot->file);
     slot->later = is_summed_later(t, slot);
-    slot->trailed =
-        (struct hub_trailed){.file = file, .fd = fd, .sums = &t->staging->sums[file], .summed = slot->later};
-    struct hub_hasher *kept = t->staging->files[slot->file].hasher;
+    slot->trailed = (struct hub_hashed_file){
+        .file = file, .fd = fd, .sums = &t->staging->sums[file], .summed = slot->later};
+    struct hub_file_hasher *kept = t->staging->files[slot->file].hasher;
     if (!kept)
         return begin_sums(slot, item, err);
     slot->trailed.hasher = *kept;
     slot->front = slot->trailed.end = kept->at;
-    *kept = (struct hub_hasher){0};
+    *kept = (struct hub_file_hasher){0};
     hub_staging_drop_hasher(t->staging, slot->file);
     return HUB_OK;
 }
 
 /* Everything of the file comes anew. */
-static enum hub_status hash_anew(struct run *r, struct open_file *f, struct hub_error *err)
+static enum hub_status hash_anew(struct pieces_run *r, struct open_file *f, struct hub_error *err)
 {
     const struct hub_remote_file *item = &r->transfer->plan->items[f->file];
-    hub_trail_wait(r->trail, &f->trailed);
-    hub_hasher_dispose(&f->trailed.hasher);
+    hub_hash_pipeline_wait(r->trail, &f->trailed);
+    hub_file_hasher_dispose(&f->trailed.hasher);
     f->front = f->trailed.end = 0;
     return begin_sums(f, item, err);
 }
 
 /* What came ahead of the front, from where that is: it is in memory still. */
-static enum hub_status catch_up(struct run *r, struct open_file *f, struct hub_error *err)
+static enum hub_status catch_up(struct pieces_run *r, struct open_file *f, struct hub_error *err)
 {
     struct hub_staging *s = r->transfer->staging;
     const struct hub_staged_file *file = &s->files[f->file];
@@ -154,26 +155,26 @@ static enum hub_status catch_up(struct run *r, struct open_file *f, struct hub_e
         f->front = first + count;
     }
     if (f->small)
-        return hub_hasher_read(&f->trailed.hasher, f->fd, f->front, NULL, NULL, err);
-    hub_trail_to(r->trail, &f->trailed, f->front, false);
+        return hub_file_hasher_read(&f->trailed.hasher, f->fd, f->front, NULL, NULL, err);
+    hub_hash_pipeline_to(r->trail, &f->trailed, f->front, false);
     return HUB_OK;
 }
 
 /* What is written where the front is. */
-static enum hub_status advance(struct run *r, struct open_file *f, struct hub_view bytes,
+static enum hub_status advance(struct pieces_run *r, struct open_file *f, struct hub_view bytes,
                                struct hub_error *err)
 {
     f->front += bytes.size;
     if (f->small)
-        return hub_hasher_add(&f->trailed.hasher, bytes, err);
+        return hub_file_hasher_add(&f->trailed.hasher, bytes, err);
     if (f->front - f->trailed.end >= TRAIL_BYTES)
-        hub_trail_to(r->trail, &f->trailed, f->front, false);
+        hub_hash_pipeline_to(r->trail, &f->trailed, f->front, false);
     return HUB_OK;
 }
 
 /* Who waits for the end of a file is not kept waiting for all others. What is wrong ends the transfer in the check,
  * which says it better. */
-static void tell_whole(void *user, uint32_t file)
+static void report_whole(void *user, uint32_t file)
 {
     const struct hub_pieces *t = user;
     const struct hub_remote_file *item = &t->plan->items[file];
@@ -193,7 +194,7 @@ static enum hub_status forget(const struct hub_pieces *t, uint32_t file, struct 
     return hub_staging_forget(t->staging, file, err);
 }
 
-static enum hub_status close_file(struct run *r, struct open_file *f, struct hub_error *err)
+static enum hub_status close_file(struct pieces_run *r, struct open_file *f, struct hub_error *err)
 {
     struct hub_pieces *t = r->transfer;
     t->files_done++;
@@ -203,20 +204,20 @@ static enum hub_status close_file(struct run *r, struct open_file *f, struct hub
         f->closing = true;
         if (f->later)
             hub_sums_end(f->trailed.sums, t->plan->items[f->file].size);
-        hub_trail_to(r->trail, &f->trailed, t->plan->items[f->file].size, true);
+        hub_hash_pipeline_to(r->trail, &f->trailed, t->plan->items[f->file].size, true);
         return HUB_OK;
     }
     close(f->fd);
     f->fd = -1;
-    HUB_TRY(hub_hasher_end(&f->trailed.hasher, &t->staging->sums[f->file], err));
-    tell_whole(t, f->file);
+    HUB_TRY(hub_file_hasher_end(&f->trailed.hasher, &t->staging->sums[f->file], err));
+    report_whole(t, f->file);
     return HUB_OK;
 }
 
 /* ---- what to ask for next ---- */
 
 /* Those in a row that are missing, from this one on: as many as one request is good for. */
-static bool take_from(struct run *r, const struct open_file *f, uint32_t segment, struct piece *p)
+static bool take_from(struct pieces_run *r, const struct open_file *f, uint32_t segment, struct piece *p)
 {
     const struct hub_pieces *t = r->transfer;
     struct hub_staging *s = t->staging;
@@ -236,7 +237,7 @@ static bool take_from(struct run *r, const struct open_file *f, uint32_t segment
 }
 
 /* The first that are missing. */
-static bool take_segments(struct run *r, struct open_file *f, struct piece *p)
+static bool take_segments(struct pieces_run *r, struct open_file *f, struct piece *p)
 {
     const struct hub_staging *s = r->transfer->staging;
     const struct hub_staged_file *file = &s->files[f->file];
@@ -255,7 +256,7 @@ static bool take_segments(struct run *r, struct open_file *f, struct piece *p)
 }
 
 /* A part of a file that another connection works on as well, or NULL. */
-static struct open_file *share(struct run *r, struct piece *p)
+static struct open_file *share(struct pieces_run *r, struct piece *p)
 {
     for (size_t i = 0; i < HUB_COUNT(r->open); i++)
         if (r->open[i].fd >= 0 && take_segments(r, &r->open[i], p))
@@ -264,7 +265,7 @@ static struct open_file *share(struct run *r, struct piece *p)
 }
 
 /* As many as there are: none is left. */
-static uint32_t next_file(struct run *r)
+static uint32_t next_file(struct pieces_run *r)
 {
     struct hub_pieces *t = r->transfer;
     const struct hub_staged_file *files = t->staging->files;
@@ -279,34 +280,34 @@ static uint32_t next_file(struct run *r)
     return r->next_file;
 }
 
-static void let_go(struct open_file *f)
+static void release(struct open_file *f)
 {
     hub_closep(&f->fd);
     f->fd = -1;
-    hub_hasher_dispose(&f->trailed.hasher);
+    hub_file_hasher_dispose(&f->trailed.hasher);
 }
 
 /* Files that are hashed make room; where all are waiting for that, one of them is awaited. */
-static struct open_file *find_room(struct run *r)
+static struct open_file *find_room(struct pieces_run *r)
 {
     struct open_file *closing = NULL;
     for (size_t i = 0; i < HUB_COUNT(r->open); i++) {
         struct open_file *f = &r->open[i];
-        if (f->closing && f->fd >= 0 && !hub_trail_busy(r->trail, &f->trailed))
-            let_go(f);
+        if (f->closing && f->fd >= 0 && !hub_hash_pipeline_busy(r->trail, &f->trailed))
+            release(f);
         if (f->fd < 0)
             return f;
         closing = f->closing ? f : closing;
     }
     if (closing) {
-        hub_trail_wait(r->trail, &closing->trailed);
-        let_go(closing);
+        hub_hash_pipeline_wait(r->trail, &closing->trailed);
+        release(closing);
     }
     return closing;
 }
 
 /* What somebody waits for, wherever it lies. NULL: nothing, or it is on its way. */
-static enum hub_status choose_wanted(struct run *r, struct piece *p, struct open_file **out,
+static enum hub_status choose_wanted(struct pieces_run *r, struct piece *p, struct open_file **out,
                                      struct hub_error *err)
 {
     const struct hub_pieces *t = r->transfer;
@@ -328,7 +329,8 @@ static enum hub_status choose_wanted(struct run *r, struct piece *p, struct open
 
 /* What is waited for. Then a file for each connection, as long as there are files: one that nobody works on, or the
  * next one; then parts of the same. NULL: nothing now. */
-static enum hub_status choose(struct run *r, struct piece *p, struct open_file **out, struct hub_error *err)
+static enum hub_status choose(struct pieces_run *r, struct piece *p, struct open_file **out,
+                              struct hub_error *err)
 {
     struct hub_pieces *t = r->transfer;
     *out = NULL;
@@ -355,7 +357,7 @@ static enum hub_status piece_head(struct hub_fetch *fetch, const struct hub_answ
 static enum hub_status piece_body(struct hub_fetch *fetch, struct hub_view bytes, struct hub_error *err);
 static enum hub_status piece_finished(struct hub_fetch *fetch, enum hub_status st, struct hub_error *err);
 
-static enum hub_status aim(struct run *r, struct piece *p, struct open_file *f, struct hub_error *err)
+static enum hub_status aim(struct pieces_run *r, struct piece *p, struct open_file *f, struct hub_error *err)
 {
     struct hub_pieces *t = r->transfer;
     const struct hub_remote_file *item = &t->plan->items[f->file];
@@ -386,7 +388,7 @@ static enum hub_status aim(struct run *r, struct piece *p, struct open_file *f, 
 }
 
 /* As many requests as there may be, each for what is missing. */
-static enum hub_status ask_for_more(struct run *r, struct hub_error *err)
+static enum hub_status ask_for_more(struct pieces_run *r, struct hub_error *err)
 {
     const unsigned most = HUB_MIN(r->transfer->connections, (unsigned)MAX_PIECES);
     for (unsigned i = 0; i < most; i++) {
@@ -562,7 +564,7 @@ static void cut(struct piece *p, struct open_file *f, uint32_t end)
 }
 
 /* Is it still to be asked for? What another request comes to only after much else is taken away from it. */
-static bool is_missed(struct run *r, uint32_t file, uint32_t segment)
+static bool is_missed(struct pieces_run *r, uint32_t file, uint32_t segment)
 {
     const struct hub_staging *s = r->transfer->staging;
     struct open_file *f = find_open(r, file);
@@ -631,7 +633,7 @@ static enum hub_status piece_body(struct hub_fetch *fetch, struct hub_view bytes
 /* ---- what is finished ---- */
 
 /* The server turned out not to do ranges: what came in parts is dropped when the last of them is back. */
-static enum hub_status drop_parts(struct run *r, struct open_file *f, struct hub_error *err)
+static enum hub_status drop_parts(struct pieces_run *r, struct open_file *f, struct hub_error *err)
 {
     r->transfer->bytes_done -= f->here;
     f->here = 0;
@@ -639,7 +641,7 @@ static enum hub_status drop_parts(struct run *r, struct open_file *f, struct hub
     return hash_anew(r, f, err);
 }
 
-static enum hub_status part_finished(struct run *r, struct piece *p, struct open_file *f,
+static enum hub_status part_finished(struct pieces_run *r, struct piece *p, struct open_file *f,
                                      struct hub_error *err)
 {
     struct hub_staging *s = r->transfer->staging;
@@ -651,7 +653,7 @@ static enum hub_status part_finished(struct run *r, struct piece *p, struct open
 static enum hub_status piece_finished(struct hub_fetch *fetch, enum hub_status st, struct hub_error *err)
 {
     struct piece *p = fetch->user;
-    struct run *r = p->run;
+    struct pieces_run *r = p->run;
     struct open_file *f = find_open(r, p->file);
     p->used = false;
     f->in_flight--;
@@ -670,10 +672,10 @@ static enum hub_status piece_finished(struct hub_fetch *fetch, enum hub_status s
 }
 
 /* What is left when a run ends. */
-static void dispose(struct run *r)
+static void dispose(struct pieces_run *r)
 {
     for (size_t i = 0; i < HUB_COUNT(r->open); i++)
-        let_go(&r->open[i]);
+        release(&r->open[i]);
     for (size_t i = 0; i < MAX_PIECES; i++) {
         hub_buf_dispose(&r->pieces[i].url);
         hub_buf_dispose(&r->pieces[i].gathered);
@@ -682,23 +684,23 @@ static void dispose(struct run *r)
     free(r);
 }
 
-static enum hub_status run(struct run *r, struct hub_error *err)
+static enum hub_status run(struct pieces_run *r, struct hub_error *err)
 {
     struct hub_pieces *t = r->transfer;
-    HUB_TRY(hub_trail_start(tell_whole, t, &r->trail, err));
+    HUB_TRY(hub_hash_pipeline_start(report_whole, t, &r->trail, err));
     enum hub_status st = ask_for_more(r, err);
     if (st)
         hub_transport_drop(t->remote->transport);
     else
         st = hub_transport_drive(t->remote->transport, &(struct hub_drive){.tick = t->tick, .user = t->user},
                                  err);
-    const enum hub_status trailed = hub_trail_stop(r->trail, st != HUB_OK, st ? NULL : err);
+    const enum hub_status trailed = hub_hash_pipeline_stop(r->trail, st != HUB_OK, st ? NULL : err);
     return st ? st : trailed;
 }
 
 enum hub_status hub_pieces_run(struct hub_pieces *t, struct hub_error *err)
 {
-    struct run *r;
+    struct pieces_run *r;
     HUB_TRY(hub_new(&r, 1, sizeof *r, err));
     r->transfer = t;
     r->begun = calloc((size_t)t->plan->count + 1, sizeof *r->begun);

@@ -11,7 +11,7 @@
 enum { RECORD_BYTES = 1024 * 1024 * 1024 };
 
 /* Who says that the digest is right, where not the remote itself: its other digest, or nobody. */
-static const struct said {
+static const struct digest_source {
     const char *name;
     size_t size;
 } said[] = {[HUB_NO_DIGEST] = {"computed", 0},

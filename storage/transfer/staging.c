@@ -18,9 +18,9 @@ enum { SYNC_ALL_FROM = 64 }; /* more files than this are synced in one go, with 
 
 void hub_staging_drop_hasher(struct hub_staging *s, uint32_t file)
 {
-    struct hub_hasher *h = s->files[file].hasher;
+    struct hub_file_hasher *h = s->files[file].hasher;
     if (h)
-        hub_hasher_dispose(h);
+        hub_file_hasher_dispose(h);
     free(h);
     s->files[file].hasher = NULL;
 }
@@ -180,31 +180,31 @@ static enum hub_status allocate(struct hub_staging *s, const char *line, struct 
 }
 
 /* A name of a file's contents. */
-struct known {
+struct content_name {
     uint64_t name;
     uint32_t file;
 };
 
 struct claims {
     struct hub_staging *staging;
-    struct known *known; /* sorted by name, two a file */
+    struct content_name *known; /* sorted by name, two a file */
     size_t count;
 };
 
 static int by_name(const void *a, const void *b)
 {
-    const uint64_t x = ((const struct known *)a)->name, y = ((const struct known *)b)->name;
+    const uint64_t x = ((const struct content_name *)a)->name, y = ((const struct content_name *)b)->name;
     return (x > y) - (x < y);
 }
 
 static void claim(const struct hub_segment *segment, void *user)
 {
     const struct claims *c = user;
-    const struct known *known = NULL;
+    const struct content_name *known = NULL;
     for (unsigned i = 0; i < 2 && !known; i++)
         if (segment->names[i])
-            known =
-                bsearch(&(struct known){segment->names[i], 0}, c->known, c->count, sizeof *c->known, by_name);
+            known = bsearch(&(struct content_name){segment->names[i], 0}, c->known, c->count,
+                            sizeof *c->known, by_name);
     if (!known)
         return;
     const struct hub_staging *s = c->staging;
@@ -220,14 +220,14 @@ static void claim(const struct hub_segment *segment, void *user)
 /* Whether the bytes of a claimed segment are those the journal speaks of. They go into the hasher as well,
  * which then has all before the segment in it, or is NULL. */
 static bool holds(const struct hub_staging *s, int fd, uint32_t file, uint32_t segment,
-                  struct hub_hasher *hasher, char *buffer)
+                  struct hub_file_hasher *hasher, char *buffer)
 {
     uint64_t at, left;
     uint32_t crc = 0;
     hub_segment_range(s->plan->items[file].size, s->segment_bytes, segment, &at, &left);
     while (left) {
         const ssize_t n = hub_fs_pread(fd, buffer, (size_t)HUB_MIN(left, (uint64_t)STEP), at);
-        if (n <= 0 || (hasher && hub_hasher_add(hasher, (struct hub_view){buffer, (size_t)n}, NULL)))
+        if (n <= 0 || (hasher && hub_file_hasher_add(hasher, (struct hub_view){buffer, (size_t)n}, NULL)))
             return false;
         crc = hub_crc32c(crc, buffer, (size_t)n);
         at += (uint64_t)n;
@@ -243,7 +243,7 @@ static void prove_segments(struct hub_staging *s, uint32_t file, int fd, char *b
     const struct hub_remote_file *item = &s->plan->items[file];
     bool from_first = f->segments && s->states[f->base] == HUB_SEGMENT_CLAIMED &&
                       !hub_new(&f->hasher, 1, sizeof *f->hasher, NULL) &&
-                      !hub_hasher_begin(f->hasher, item->other, item->size, NULL);
+                      !hub_file_hasher_begin(f->hasher, item->other, item->size, NULL);
     for (uint32_t i = 0; i < f->segments; i++) {
         uint8_t *state = &s->states[f->base + i];
         uint64_t first, count;
@@ -263,7 +263,7 @@ static void prove_segments(struct hub_staging *s, uint32_t file, int fd, char *b
         s->bytes_kept += count;
         f->missing--;
     }
-    if (from_first && !hub_hasher_end(f->hasher, &s->sums[file], NULL))
+    if (from_first && !hub_file_hasher_end(f->hasher, &s->sums[file], NULL))
         hub_staging_drop_hasher(s, file);
 }
 
@@ -286,14 +286,14 @@ static void prove_file(struct hub_staging *s, uint32_t file, char *buffer)
 static enum hub_status read_claims(struct hub_staging *s, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf records = HUB_BUF_INIT(1 * GIB);
-    HUB_CLEANUP(hub_freep) struct known *known = NULL;
+    HUB_CLEANUP(hub_freep) struct content_name *known = NULL;
     size_t valid = 0;
     HUB_TRY(hub_fs_read_fd(s->journal, &records, err));
     if (!records.size)
         return HUB_OK;
     HUB_TRY(hub_new(&known, 2 * (size_t)s->file_count + 1, sizeof *known, err));
     for (uint32_t i = 0; i < 2 * s->file_count; i++)
-        known[i] = (struct known){s->files[i / 2].names[i % 2], i / 2};
+        known[i] = (struct content_name){s->files[i / 2].names[i % 2], i / 2};
     qsort(known, 2 * (size_t)s->file_count, sizeof *known, by_name);
     hub_journal_read(hub_buf_view(&records), claim, &(struct claims){s, known, 2 * (size_t)s->file_count},
                      &valid);

@@ -21,11 +21,11 @@ enum { HUB_SINK_SEGMENTS = 10000 };
 enum hub_segment_state { HUB_SEGMENT_MISSING, HUB_SEGMENT_CLAIMED, HUB_SEGMENT_TAKEN, HUB_SEGMENT_DONE };
 
 struct hub_staged_file {
-    uint64_t base;             /* of its segments in the flat arrays */
-    uint32_t segments;         /* how many */
-    uint32_t missing;          /* of them */
-    uint64_t names[2];         /* of its contents: see journal.h */
-    struct hub_hasher *hasher; /* of the segments from the first on that were there already, or NULL */
+    uint64_t base;                  /* of its segments in the flat arrays */
+    uint32_t segments;              /* how many */
+    uint32_t missing;               /* of them */
+    uint64_t names[2];              /* of its contents: see journal.h */
+    struct hub_file_hasher *hasher; /* of the segments from the first on that were there already, or NULL */
 };
 
 struct hub_staging {

@@ -5,10 +5,10 @@
 #include "storage/text/number.h"
 #include "storage/text/time.h"
 #include "storage/transfer/check.h"
-#include "storage/transfer/have.h"
 #include "storage/transfer/pieces.h"
 #include "storage/transfer/publish.h"
 #include "storage/transfer/record.h"
+#include "storage/transfer/reuse.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 enum { CONNECTIONS = 4, MAX_RESTARTS = 3, PAUSE_MS = 300, DIGEST_WAIT_MS = 30000, PROGRESS_MS = 90 };
 static const uint64_t default_segment = 8 * MIB, smallest_segment = 4 * KIB, largest_segment = 4 * GIB;
 
-struct job {
+struct transfer_job {
     struct hub_transfer *t;
     const char *target;
     struct hub_staging staging;
@@ -31,8 +31,8 @@ struct job {
     uint64_t reported_ms;
 };
 
-static void say(const struct hub_transfer *t, const char *fmt, ...) HUB_PRINTF(2, 3);
-static void say(const struct hub_transfer *t, const char *fmt, ...)
+static void notify(const struct hub_transfer *t, const char *fmt, ...) HUB_PRINTF(2, 3);
+static void notify(const struct hub_transfer *t, const char *fmt, ...)
 {
     char line[1024];
     va_list args;
@@ -44,7 +44,7 @@ static void say(const struct hub_transfer *t, const char *fmt, ...)
     t->notice(line, t->user);
 }
 
-static enum hub_status report_progress(struct job *j, bool always, struct hub_error *err)
+static enum hub_status report_progress(struct transfer_job *j, bool always, struct hub_error *err)
 {
     struct hub_transfer *t = j->t;
     const uint64_t now = hub_time_mono_ms();
@@ -66,7 +66,7 @@ static enum hub_status tick(void *user, struct hub_error *err)
 /* ---- fetch and check, until the remote stays the same for long enough ---- */
 
 /* Of the disk. */
-static uint64_t missing_bytes(const struct job *j)
+static uint64_t missing_bytes(const struct transfer_job *j)
 {
     const uint64_t here = j->staging.bytes_allocated + j->staging.bytes_taken;
     return j->t->files.bytes - HUB_MIN(j->t->files.bytes, here);
@@ -81,7 +81,7 @@ static void size_text(uint64_t bytes, char out[HUB_SIZE_CHARS])
         hub_number_size(bytes, out);
 }
 
-static enum hub_status check_space(const struct job *j, struct hub_error *err)
+static enum hub_status check_space(const struct transfer_job *j, struct hub_error *err)
 {
     uint64_t free_bytes = 0;
     const struct hub_transfer *t = j->t;
@@ -105,7 +105,7 @@ static void say_left_out(const struct hub_transfer *t)
     char names[900];
     hub_remote_files_name_left_out(&t->files, names, sizeof names);
     if (*names)
-        say(t, "%s: left out, because the name is hidden or no file can have it: %s", t->id, names);
+        notify(t, "%s: left out, because the name is hidden or no file can have it: %s", t->id, names);
 }
 
 static bool fits(const char *const *patterns, const char *path)
@@ -148,12 +148,12 @@ static enum hub_status choose_files(struct hub_transfer *t, struct hub_error *er
         char some[HUB_SIZE_CHARS], whole[HUB_SIZE_CHARS];
         hub_number_size(files->bytes, some);
         hub_number_size(bytes, whole);
-        say(t, "%s: %u of %u files are wanted, %s of %s", t->id, kept, all, some, whole);
+        notify(t, "%s: %u of %u files are wanted, %s of %s", t->id, kept, all, some, whole);
     }
     return HUB_OK;
 }
 
-static void forget_list(struct job *j)
+static void forget_list(struct transfer_job *j)
 {
     for (uint32_t i = 0; j->etags && i < j->t->files.count; i++)
         free(j->etags[i]);
@@ -162,7 +162,7 @@ static void forget_list(struct job *j)
     j->check = (struct hub_check){0};
 }
 
-static enum hub_status list(struct job *j, struct hub_error *err)
+static enum hub_status list(struct transfer_job *j, struct hub_error *err)
 {
     struct hub_transfer *t = j->t;
     forget_list(j);
@@ -187,13 +187,13 @@ static uint64_t segment_for(const struct hub_transfer *t)
     return HUB_MAX(smallest_segment, HUB_MIN(segment, largest_segment));
 }
 
-static enum hub_status stage(struct job *j, struct hub_error *err)
+static enum hub_status stage(struct transfer_job *j, struct hub_error *err)
 {
     struct hub_transfer *t = j->t;
     HUB_TRY(hub_staging_plan(&j->staging, &t->files, segment_for(t), tick, j, err));
     t->bytes_kept = j->staging.bytes_kept;
     if (t->have)
-        hub_have_take(t->have, &j->staging);
+        hub_reuse_take(t->have, &j->staging);
     t->bytes_linked = j->staging.bytes_taken;
     if (t->watch)
         HUB_TRY(t->watch->room(missing_bytes(j), t->watch->user, err));
@@ -205,11 +205,11 @@ static enum hub_status stage(struct job *j, struct hub_error *err)
     char kept[HUB_SIZE_CHARS], all[HUB_SIZE_CHARS];
     hub_number_size(t->bytes_kept, kept);
     hub_number_size(t->files.bytes, all);
-    say(t, "%s: resuming, %s of %s are already here", t->id, kept, all);
+    notify(t, "%s: resuming, %s of %s are already here", t->id, kept, all);
     return HUB_OK;
 }
 
-static enum hub_status fetch(struct job *j, struct hub_error *err)
+static enum hub_status fetch(struct transfer_job *j, struct hub_error *err)
 {
     struct hub_transfer *t = j->t;
     t->phase = HUB_TRANSFER_FETCH;
@@ -239,7 +239,7 @@ static enum hub_status fetch(struct job *j, struct hub_error *err)
 }
 
 /* Who writes it there is given a moment. */
-static enum hub_status wait_before(struct job *j, unsigned restart, struct hub_error *err)
+static enum hub_status wait_before(struct transfer_job *j, unsigned restart, struct hub_error *err)
 {
     const int64_t until_ms = hub_time_mono_ms() + ((int64_t)PAUSE_MS << restart);
     while (hub_time_mono_ms() < until_ms) {
@@ -250,7 +250,7 @@ static enum hub_status wait_before(struct job *j, unsigned restart, struct hub_e
 }
 
 /* What is whole is kept each time. A byte that was flipped on its way comes right the next time. */
-static enum hub_status fetch_unchanged(struct job *j, struct hub_error *err)
+static enum hub_status fetch_unchanged(struct transfer_job *j, struct hub_error *err)
 {
     unsigned changes = 0, mends = 0;
     for (;;) {
@@ -258,10 +258,10 @@ static enum hub_status fetch_unchanged(struct job *j, struct hub_error *err)
         const enum hub_status st = fetch(j, &why);
         const bool wrong = st == HUB_CORRUPT && strcmp(why.problem, "digest-mismatch") == 0;
         if (wrong && mends < j->t->mends) {
-            say(j->t, "%s: fetching again what came wrong: %s", j->t->id, why.detail);
+            notify(j->t, "%s: fetching again what came wrong: %s", j->t->id, why.detail);
             HUB_TRY(wait_before(j, mends++, err));
         } else if (st == HUB_CHANGED && changes < MAX_RESTARTS) {
-            say(j->t, "%s: starting over: %s", j->t->id, why.detail);
+            notify(j->t, "%s: starting over: %s", j->t->id, why.detail);
             HUB_TRY(wait_before(j, changes++, err));
         } else if (st == HUB_CHANGED) {
             return hub_fail_as(err, HUB_CHANGED, "changed", "'%s' kept changing on the remote (%u times): %s",
@@ -275,7 +275,7 @@ static enum hub_status fetch_unchanged(struct job *j, struct hub_error *err)
 /* ---- publish ---- */
 
 /* The times of the files are the upstream's, as far as they are known: a revision is made of them. */
-static int64_t set_time(const struct job *j, const struct hub_remote_file *file)
+static int64_t set_time(const struct transfer_job *j, const struct hub_remote_file *file)
 {
     const struct timespec modified = {file->modified_ns / 1000000000, file->modified_ns % 1000000000};
     struct stat st;
@@ -291,7 +291,7 @@ static int64_t set_time(const struct job *j, const struct hub_remote_file *file)
     return file->modified_ns;
 }
 
-static enum hub_status note_origins(struct job *j, struct hub_error *err)
+static enum hub_status note_origins(struct transfer_job *j, struct hub_error *err)
 {
     struct hub_transfer *t = j->t;
     free(t->origins);
@@ -317,7 +317,7 @@ static enum hub_status note_origins(struct job *j, struct hub_error *err)
     return HUB_OK;
 }
 
-static enum hub_status publish(struct job *j, struct hub_error *err)
+static enum hub_status publish(struct transfer_job *j, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf record = HUB_BUF_INIT(1 * GIB);
     struct hub_transfer *t = j->t;
@@ -339,7 +339,7 @@ static enum hub_status publish(struct job *j, struct hub_error *err)
     return hub_publish(t->place, j->target, tree, t->replace, false, err);
 }
 
-static enum hub_status run(struct job *j, struct hub_error *err)
+static enum hub_status run(struct transfer_job *j, struct hub_error *err)
 {
     HUB_TRY(hub_publish_replaceable(j->t->place, j->target, err)); /* before anything is fetched */
     if (j->t->plan_only)
@@ -351,7 +351,7 @@ static enum hub_status run(struct job *j, struct hub_error *err)
 
 enum hub_status hub_transfer_run(struct hub_transfer *t, struct hub_error *err)
 {
-    struct job j = {.t = t, .target = t->target ? t->target : t->id, .staging = HUB_STAGING_INIT};
+    struct transfer_job j = {.t = t, .target = t->target ? t->target : t->id, .staging = HUB_STAGING_INIT};
     const enum hub_status st = run(&j, err);
     hub_staging_close(&j.staging, st == HUB_OK);
     forget_list(&j);

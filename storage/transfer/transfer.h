@@ -20,7 +20,7 @@ enum hub_transfer_phase {
 /** A dataset that lies here, as an earlier transfer left it: what of it is still the same is linked, or copied
  * where it cannot be, instead of fetched. A link changes the change time of the file under both names: who
  * keeps stamps takes them anew after the transfer, and after what was replaced is removed from the trash. */
-struct hub_have {
+struct hub_reuse {
     int directory; /* the dataset's folder; borrowed */
     const struct hub_origin *files;
     size_t count; /* sorted by path bytes */
@@ -38,16 +38,16 @@ struct hub_transfer {
     /** NULL, or asked which files of the list are wanted besides: those, by number, that it leaves true. */
     enum hub_status (*choose)(const struct hub_transfer *transfer, bool *wanted, void *user,
                               struct hub_error *err);
-    bool plan_only;              /* end with the list of the files that would be fetched */
-    const struct hub_have *have; /* NULL: nothing */
-    unsigned connections;        /* 0: 4 */
-    unsigned digest_wait_ms;     /* for digests that the remote is still computing; 0: 30 s */
-    uint64_t segment_bytes;      /* unit of a range and of the journal; 0: what suits the remote */
-    bool sha256_later;           /* as in hub_pieces: who calls computes what the origins lack */
-    unsigned mends;              /* how often what came wrong is fetched again; 0: the caller sees to it */
-    uint64_t spare_bytes;        /* must stay free on the disk */
-    const atomic_bool *cancel;   /* NULL, or set from any thread: HUB_CANCELLED soon, and what came is kept */
-    /** NULL, or told how far it is, several times a second; anything but HUB_OK ends it with that. */
+    bool plan_only;               /* end with the list of the files that would be fetched */
+    const struct hub_reuse *have; /* NULL: nothing */
+    unsigned connections;         /* 0: 4 */
+    unsigned digest_wait_ms;      /* for digests that the remote is still computing; 0: 30 s */
+    uint64_t segment_bytes;       /* unit of a range and of the journal; 0: what suits the remote */
+    bool sha256_later;            /* as in hub_pieces: who calls computes what the origins lack */
+    unsigned mends;               /* how often what came wrong is fetched again; 0: the caller sees to it */
+    uint64_t spare_bytes;         /* must stay free on the disk */
+    const atomic_bool *cancel; /* NULL, or set from any thread: HUB_CANCELLED soon, and what came is kept */
+    /** NULL, or called with the progress, several times a second; anything but HUB_OK ends it with that. */
     enum hub_status (*progress)(const struct hub_transfer *transfer, void *user, struct hub_error *err);
     /** NULL, or asked when all is verified and nothing published; anything but HUB_OK ends it with that. */
     enum hub_status (*ready)(const struct hub_transfer *transfer, void *user, struct hub_error *err);

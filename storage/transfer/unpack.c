@@ -210,8 +210,8 @@ static enum hub_status note(struct hub_unpack *u, struct hub_view path, const st
                             struct hub_digest *digest, struct hub_error *err)
 {
     HUB_TRY(hub_grow(&u->files, u->count, &u->capacity, sizeof *u->files, err));
-    struct hub_unpacked *f = &u->files[u->count];
-    *f = (struct hub_unpacked){.path = hub_view_dup(path), .size = m->size, .mtime_ns = m->mtime_ns};
+    struct hub_unpacked_file *f = &u->files[u->count];
+    *f = (struct hub_unpacked_file){.path = hub_view_dup(path), .size = m->size, .mtime_ns = m->mtime_ns};
     HUB_TRY(hub_allocated(f->path, err));
     u->count++;
     u->bytes += m->size;

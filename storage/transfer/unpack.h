@@ -4,7 +4,7 @@
 
 #include "storage/transfer/hash.h"
 
-struct hub_unpacked {
+struct hub_unpacked_file {
     char *path; /* first: see order.h */
     uint64_t size;
     int64_t mtime_ns;
@@ -21,7 +21,7 @@ struct hub_unpack {
     hub_tick_fn tick;     /* several times a second; NULL: nobody is asked */
     void *user;
 
-    struct hub_unpacked *files; /* sorted by path bytes */
+    struct hub_unpacked_file *files; /* sorted by path bytes */
     uint32_t count, capacity;
     uint64_t bytes;           /* of them */
     uint64_t bytes_read;      /* of the tar */

@@ -1,5 +1,6 @@
 /**
- * Who serves files while they come is told what of them is there. Called on the transfer's thread, `whole` and
+ * Events of a transfer for those who serve its files meanwhile: which bytes are there. Called on the
+ * transfer's thread, `whole` and
  * `lost` also on those that hash; must not block.
  * Files are numbered as in the list of the transfer.
  */

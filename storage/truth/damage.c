@@ -234,7 +234,7 @@ enum hub_status hub_damage_clear(struct hub_truth *truth, uint32_t root, const c
 
 /* ---- what is no more ---- */
 
-struct known {
+struct damaged_file {
     uint32_t root;
     char *path;
     struct hub_stamp stamp;
@@ -242,18 +242,18 @@ struct known {
 
 static void copy(void *user, const struct hub_damage *damage)
 {
-    struct known **at = user;
-    **at = (struct known){damage->root, strdup(damage->path), damage->stamp};
+    struct damaged_file **at = user;
+    **at = (struct damaged_file){damage->root, strdup(damage->path), damage->stamp};
     ++*at;
 }
 
-static bool is_same(const struct hub_truth *truth, const struct known *known)
+static bool is_same(const struct hub_truth *truth, const struct damaged_file *known)
 {
     HUB_CLEANUP(hub_closep) int fd = -1;
     struct stat st;
     const struct hub_roots *roots = truth->roots;
     if (!roots || known->root >= roots->count)
-        return true; /* it cannot be told */
+        return true; /* unknown */
     const enum hub_status opened = hub_roots_open(roots, known->root, known->path, O_PATH, &fd, NULL);
     if (opened || fstat(fd, &st))
         return opened != HUB_NOT_FOUND;
@@ -264,13 +264,13 @@ static bool is_same(const struct hub_truth *truth, const struct known *known)
 void hub_damage_refresh(struct hub_truth *truth)
 {
     const uint32_t most = atomic_load(&truth->damage_count) + 16;
-    HUB_CLEANUP(hub_freep) struct known *known = NULL;
+    HUB_CLEANUP(hub_freep) struct damaged_file *known = NULL;
     if (most == 16 || hub_new(&known, most, sizeof *known, NULL))
         return;
-    struct known *end = known;
+    struct damaged_file *end = known;
     if (hub_damage_each(truth, 0, NULL, NULL, NULL) <= most)
         (void)hub_damage_each(truth, 0, NULL, copy, &end);
-    for (const struct known *k = known; k < end; k++) {
+    for (const struct damaged_file *k = known; k < end; k++) {
         if (k->path && !is_same(truth, k))
             (void)!hub_damage_clear(truth, k->root, k->path, NULL);
         free(k->path);

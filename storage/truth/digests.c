@@ -10,7 +10,7 @@
 enum { MAX_PATH_BYTES = 4096 };
 
 /* What hub.db said of one file at one stamp. */
-struct entry {
+struct digest_entry {
     struct hub_lru_item item; /* first */
     struct hub_stamp stamp;
     struct hub_file_digests digests;
@@ -33,7 +33,7 @@ static void remember(struct hub_truth *truth, uint32_t root, const char *path, c
                      const struct hub_file_digests *digests)
 {
     const size_t size = strlen(path) + 1;
-    struct entry *entry = calloc(1, sizeof *entry + size);
+    struct digest_entry *entry = calloc(1, sizeof *entry + size);
     if (!entry)
         return;
     entry->item.key = key_of(root, path);
@@ -56,7 +56,7 @@ static bool recall(struct hub_truth *truth, uint32_t root, const char *path, con
 {
     const struct hub_lru_key key = key_of(root, path);
     struct hub_lru_item *item = hub_lru_get(truth->digests, &key);
-    const struct entry *entry = (const struct entry *)item;
+    const struct digest_entry *entry = (const struct digest_entry *)item;
     const bool hit = entry && entry->root == root && strcmp(entry->path, path) == 0 &&
                      hub_stamp_equal(&entry->stamp, stamp);
     *known = hit && entry->known;
@@ -226,9 +226,9 @@ uint64_t hub_digest_generation(const struct hub_truth *truth)
     return atomic_load(&truth->digests_stored);
 }
 
-enum hub_status hub_digest_ask(struct hub_truth *truth, uint32_t root, const char *path,
-                               const struct hub_stamp *stamp, struct hub_digest_note *out,
-                               struct hub_error *err)
+enum hub_status hub_digest_request(struct hub_truth *truth, uint32_t root, const char *path,
+                                   const struct hub_stamp *stamp, struct hub_digest_note *out,
+                                   struct hub_error *err)
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     char number[16];

@@ -51,8 +51,8 @@ struct hub_digest_note {
     int64_t checked_ms; /* when it was; Unix time */
 };
 /** HUB_NOT_FOUND: nothing. Asks hub.db each time. */
-HUB_MUST_USE enum hub_status hub_digest_ask(struct hub_truth *truth, uint32_t root, const char *path,
-                                            const struct hub_stamp *stamp, struct hub_digest_note *out,
-                                            struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_digest_request(struct hub_truth *truth, uint32_t root, const char *path,
+                                                const struct hub_stamp *stamp, struct hub_digest_note *out,
+                                                struct hub_error *err);
 
 #endif

@@ -100,10 +100,10 @@ static enum hub_status renew(struct hub_db *db, int64_t id, const struct hub_job
                              struct hub_error *err)
 {
     struct hub_stmt *stmt;
-    HUB_TRY(hub_db_ask(db,
-                       "UPDATE jobs SET payload = ?2, rule = ?3, run_at = min(run_at, " HUB_DB_NOW
-                       " + ?4), attempts = 0 WHERE id = ?1",
-                       id, &stmt, err));
+    HUB_TRY(hub_db_query(db,
+                         "UPDATE jobs SET payload = ?2, rule = ?3, run_at = min(run_at, " HUB_DB_NOW
+                         " + ?4), attempts = 0 WHERE id = ?1",
+                         id, &stmt, err));
     hub_stmt_bind_text(stmt, 2, draft->payload);
     hub_stmt_bind_text(stmt, 3, draft->rule);
     hub_stmt_bind_int(stmt, 4, (int64_t)draft->after_ms);
@@ -298,7 +298,7 @@ static enum hub_status run_held(struct hub_stmt *stmt, struct hub_error *err)
 static enum hub_status about_held(struct hub_db *db, const char *sql, struct hub_lease lease,
                                   struct hub_stmt **out, struct hub_error *err)
 {
-    HUB_TRY(hub_db_ask(db, sql, lease.job, out, err));
+    HUB_TRY(hub_db_query(db, sql, lease.job, out, err));
     hub_stmt_bind_int(*out, 2, lease.fence);
     return HUB_OK;
 }
@@ -400,7 +400,7 @@ enum hub_status hub_job_find(struct hub_truth *truth, int64_t id, struct hub_job
     struct hub_db *db;
     bool row = false;
     HUB_TRY(hub_truth_reader(truth, &db, err));
-    HUB_TRY(hub_db_ask(db, "SELECT" COLUMNS "FROM jobs WHERE id = ?", id, &stmt, err));
+    HUB_TRY(hub_db_query(db, "SELECT" COLUMNS "FROM jobs WHERE id = ?", id, &stmt, err));
     HUB_TRY(hub_stmt_step(stmt, &row, err));
     if (!row)
         return hub_fail_as(err, HUB_NOT_FOUND, "job-not-found", "there is no job %" PRId64, id);

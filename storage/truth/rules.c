@@ -132,7 +132,7 @@ enum hub_status hub_rule_pause(struct hub_truth *truth, const char *name, bool p
 }
 
 /* Of jobs that wait for another try: now. */
-static enum hub_status hurry_jobs(struct hub_db *db, const char *name, struct hub_error *err)
+static enum hub_status run_jobs_now(struct hub_db *db, const char *name, struct hub_error *err)
 {
     struct hub_stmt *stmt;
     HUB_TRY(
@@ -149,7 +149,7 @@ enum hub_status hub_rule_run(struct hub_truth *truth, const char *name, struct h
     HUB_TRY(hub_db_prepare(held->db, "UPDATE rules SET due = 0, paused = 0 WHERE name = ? RETURNING 1", &stmt,
                            err));
     HUB_TRY(run_about(stmt, name, err));
-    HUB_TRY(hurry_jobs(held->db, name, err));
+    HUB_TRY(run_jobs_now(held->db, name, err));
     return hub_db_commit(held->db, err);
 }
 
@@ -280,8 +280,8 @@ enum hub_status hub_rules_due(struct hub_truth *truth, struct hub_error *err)
     }
 }
 
-enum hub_status hub_rule_hasten(struct hub_truth *truth, const char *name, uint64_t after_ms,
-                                struct hub_error *err)
+enum hub_status hub_rule_run_soon(struct hub_truth *truth, const char *name, uint64_t after_ms,
+                                  struct hub_error *err)
 {
     HUB_CLEANUP(hub_truth_unlock) struct hub_truth *held = hub_truth_lock(truth);
     struct hub_stmt *stmt;

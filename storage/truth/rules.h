@@ -48,8 +48,8 @@ HUB_MUST_USE enum hub_status hub_rules_each(struct hub_truth *truth, hub_rule_ea
 /** Make the jobs, of kind "mirror", of all that are due. */
 HUB_MUST_USE enum hub_status hub_rules_due(struct hub_truth *truth, struct hub_error *err);
 /** Its next pass begins now, unless the last began less than so long ago or it is paused. */
-HUB_MUST_USE enum hub_status hub_rule_hasten(struct hub_truth *truth, const char *name, uint64_t after_ms,
-                                             struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_rule_run_soon(struct hub_truth *truth, const char *name, uint64_t after_ms,
+                                               struct hub_error *err);
 /** A pass has listed everything: so many datasets; due again in `every_ms`. */
 HUB_MUST_USE enum hub_status hub_rule_listed(struct hub_truth *truth, const char *name, uint64_t datasets,
                                              uint64_t every_ms, struct hub_error *err);

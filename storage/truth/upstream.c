@@ -67,14 +67,15 @@ static enum hub_status read_files(struct hub_stmt *stmt, struct hub_buf *texts, 
 }
 
 /* Files of a copy: those of the folder `below` in it, whose name ends with a slash; "": all. */
-struct part {
+struct copied_part {
     uint32_t root;
     const char *path, *below;
 };
 
 /* What follows all of a folder has '0' in the place of the slash at its end. */
-static enum hub_status find_files(const struct hub_truth *truth, struct hub_db *db, const struct part *part,
-                                  struct hub_buf *texts, struct hub_upstream *out, struct hub_error *err)
+static enum hub_status find_files(const struct hub_truth *truth, struct hub_db *db,
+                                  const struct copied_part *part, struct hub_buf *texts,
+                                  struct hub_upstream *out, struct hub_error *err)
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     char number[16];
@@ -132,7 +133,7 @@ static enum hub_status find_whole(const struct hub_truth *truth, struct hub_db *
     *out = (struct hub_upstream){0};
     enum hub_status st = find(truth, db, root, path, &texts, out, err);
     if (!st && below)
-        st = find_files(truth, db, &(struct part){root, path, below}, &texts, out, err);
+        st = find_files(truth, db, &(struct copied_part){root, path, below}, &texts, out, err);
     if (st) {
         hub_upstream_dispose(out);
         return st;

@@ -155,7 +155,7 @@ static enum hub_status grow(struct hub_sink *sink, struct hub_error *err)
     return HUB_OK;
 }
 
-/* Whether the hub may be told of this field; if not, its rows are described to nobody. */
+/* Whether the hub may see this field; if not, its rows are not described. */
 static enum hub_status admit(struct hub_sink *sink, const struct hub_field *field, uint32_t *wire,
                              struct hub_error *err)
 {

@@ -7,7 +7,7 @@
 struct hub_sink_field {
     char *path;
     size_t path_size;
-    uint32_t wire; /* the number the hub knows it by, or HUB_NONE: it is not told */
+    uint32_t wire; /* the number the hub knows it by, or HUB_NONE: it is not sent */
     enum hub_field_type type;
     enum hub_role role;
     enum hub_axis axis;

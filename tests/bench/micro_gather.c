@@ -4,7 +4,7 @@
  * benchmarks. Prints microseconds a read (median of five rounds), beside the estimate of hub_plan_price.
  * micro_gather [FOLDER]
  */
-#include "storage/read/many.h"
+#include "storage/read/scatter.h"
 
 #include <libdeflate.h>
 #include <math.h>
@@ -315,21 +315,21 @@ static void read_windows(struct hub_plan_files *files, uint8_t *into)
         start[w] = draw(STEPS - LENGTH + 1);
     }
     for (unsigned f = 0; f < FIELDS; f++) {
-        struct hub_many_part parts[WINDOWS];
-        struct hub_many many = {.rows = WINDOWS * LENGTH, .parts = parts, .count = WINDOWS};
+        struct hub_scatter_part parts[WINDOWS];
+        struct hub_scatter many = {.rows = WINDOWS * LENGTH, .parts = parts, .count = WINDOWS};
         struct hub_rows rows;
         for (unsigned w = 0; w < WINDOWS; w++)
-            parts[w] = (struct hub_many_part){.layout = &layout,
-                                              .array = &layout.arrays[episodes[where[w]][f]],
-                                              .files = files,
-                                              .first = start[w],
-                                              .count = LENGTH,
-                                              .to = w * LENGTH};
+            parts[w] = (struct hub_scatter_part){.layout = &layout,
+                                                 .array = &layout.arrays[episodes[where[w]][f]],
+                                                 .files = files,
+                                                 .first = start[w],
+                                                 .count = LENGTH,
+                                                 .to = w * LENGTH};
         many.variant = layout.variants[parts->array->variant];
-        must(hub_many_price(&many, NULL));
-        must(hub_many_read(&many, NULL, into, &rows, NULL));
+        must(hub_scatter_price(&many, NULL));
+        must(hub_scatter_run(&many, NULL, into, &rows, NULL));
         hub_rows_dispose(&rows);
-        hub_many_dispose(&many);
+        hub_scatter_dispose(&many);
     }
 }
 

@@ -122,7 +122,7 @@ struct told_case {
 };
 
 /* Of the last demo. */
-ParameterizedTestParameters(robomimic, told)
+ParameterizedTestParameters(robomimic, reported)
 {
     static struct told_case cases[] = {
         {"isaac", "", "41", 1},
@@ -133,7 +133,7 @@ ParameterizedTestParameters(robomimic, told)
     return cr_make_param_array(struct told_case, cases, HUB_COUNT(cases));
 }
 
-ParameterizedTest(struct told_case *c, robomimic, told, .timeout = 60)
+ParameterizedTest(struct told_case *c, robomimic, reported, .timeout = 60)
 {
     HUB_CLEANUP(inspected_close) struct inspected d = contract_open("robomimic", "robomimic/%s", c->set);
     const struct hub_found_episode *e = &d.parts[0].episodes[d.parts[0].episode_count - 1];

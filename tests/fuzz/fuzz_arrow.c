@@ -52,11 +52,11 @@ static void look_at_lists(struct hub_arrow *arrow, uint32_t column, struct memor
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct hub_source source;
+    struct hub_byte_source source;
     struct hub_arrow arrow = {0};
     struct memory_files m;
     memory_files_init(&m);
-    hub_source_memory(&source, data, size);
+    hub_byte_source_memory(&source, data, size);
     if (!hub_arrow_add(&arrow, &source, NULL))
         for (uint32_t i = 0; i < HUB_MIN(arrow.column_count, 40); i++) {
             look(&arrow, i, false, &m, size);

@@ -19,10 +19,10 @@ static void cut(const struct hub_video *video, uint64_t file_size, uint64_t firs
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct hub_source source;
+    struct hub_byte_source source;
     struct hub_video video;
     HUB_CLEANUP(hub_mp4_dispose) struct hub_mp4 mp4 = {0};
-    hub_source_memory(&source, data, size);
+    hub_byte_source_memory(&source, data, size);
     if (hub_mp4_read(&source, &mp4, NULL) || !mp4.table.size)
         return 0;
     if (hub_video_open(mp4.table.data, mp4.table.size, &video, NULL) || hub_video_check(&video, size, NULL))

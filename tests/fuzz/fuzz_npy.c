@@ -7,11 +7,11 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct hub_source source;
+    struct hub_byte_source source;
     struct hub_npy npy;
     struct hub_variant variant;
     uint64_t bytes;
-    hub_source_memory(&source, data, size);
+    hub_byte_source_memory(&source, data, size);
     (void)!hub_npy_dtype((struct hub_view){(const char *)data, HUB_MIN(size, 8)}, &variant, NULL);
     if (hub_npy_read(&source, 0, size, &npy, NULL))
         return 0;

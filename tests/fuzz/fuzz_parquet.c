@@ -30,7 +30,7 @@ static void look(struct hub_parquet_decoder *d, const struct hub_parquet *file, 
     hub_parquet_pages_dispose(&pages);
 }
 
-static void read_texts(struct hub_source *source, const struct hub_parquet *file, uint32_t leaf)
+static void read_texts(struct hub_byte_source *source, const struct hub_parquet *file, uint32_t leaf)
 {
     struct hub_parquet_texts texts;
     for (uint32_t g = 0; g < file->group_count; g++)
@@ -43,7 +43,7 @@ static void read_texts(struct hub_source *source, const struct hub_parquet *file
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct hub_source source;
+    struct hub_byte_source source;
     struct hub_parquet file;
     struct hub_parquet_decoder d;
     HUB_CLEANUP(hub_freep) uint8_t *copy = malloc(size + 1);
@@ -52,7 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(copy, data, size);
     memcpy(copy, "PAR1", 4);
     memcpy(copy + size - 4, "PAR1", 4);
-    hub_source_memory(&source, copy, size);
+    hub_byte_source_memory(&source, copy, size);
     if (hub_parquet_open(&source, &file, NULL))
         return 0;
     hub_parquet_decoder_init(&d, &source);

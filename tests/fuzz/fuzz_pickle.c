@@ -7,9 +7,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf json = HUB_BUF_INIT(64 * KIB);
-    struct hub_source source;
+    struct hub_byte_source source;
     struct hub_pickle p;
-    hub_source_memory(&source, data, size);
+    hub_byte_source_memory(&source, data, size);
     hub_pickle_init(&p);
     if (!hub_pickle_read(&p, &source, 0, size, NULL)) {
         (void)!hub_pickle_json(&p, &source, p.root, &json, NULL);

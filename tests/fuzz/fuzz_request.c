@@ -63,7 +63,7 @@ static void look(struct hub_request *request)
     int64_t number;
     (void)!hub_guard(&raw, &facts, NULL);
     (void)!hub_route_find(request, routes, &route, allow, NULL);
-    (void)!hub_request_known(request, known, NULL);
+    (void)!hub_request_allow(request, known, NULL);
     (void)!hub_request_int(request, "start", &number, &partial, NULL);
     (void)hub_conditions(request, &validators);
     if (!hub_range(request, &validators, BODY, &first, &count, &partial, NULL) &&

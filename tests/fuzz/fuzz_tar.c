@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     HUB_CLEANUP(hub_freep) uint8_t *copy = malloc(size + 1);
-    struct hub_source source;
+    struct hub_byte_source source;
     struct hub_tar tar;
     struct hub_tar_member m;
     bool end = false;
@@ -31,7 +31,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size)
         memcpy(copy, data, size);
     mend(copy, size);
-    hub_source_memory(&source, copy, size);
+    hub_byte_source_memory(&source, copy, size);
     hub_tar_init(&tar, &source);
     while (!hub_tar_next(&tar, &m, &end, NULL) && !end) {
         struct hub_npy npy;

@@ -10,8 +10,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     HUB_CLEANUP(hub_zip_dispose) struct hub_zip zip = {0};
-    struct hub_source source;
-    hub_source_memory(&source, data, size);
+    struct hub_byte_source source;
+    hub_byte_source_memory(&source, data, size);
     if (hub_zip_read(&zip, &source, NULL))
         return 0;
     for (uint32_t i = 0; i < zip.count; i++) {

@@ -142,22 +142,23 @@ static enum hub_status get_bytes(struct hub_request *request, struct hub_respons
 
 /* /made/{n}: so many stretches of numbers, made as they are sent; one beyond 50 fails */
 struct numbers {
-    struct hub_maker maker; /* first */
-    long stretch, stretches;
+    struct hub_body_producer maker; /* first */
+    long chunk, chunks;
 };
 
-static enum hub_status more_numbers(struct hub_maker *maker, struct hub_buf *out, struct hub_error *err)
+static enum hub_status more_numbers(struct hub_body_producer *maker, struct hub_buf *out,
+                                    struct hub_error *err)
 {
     struct numbers *n = (struct numbers *)maker;
-    if (n->stretch == 50)
+    if (n->chunk == 50)
         return hub_fail(err, HUB_CHANGED, "planted");
-    for (int i = 0; n->stretch < n->stretches && i < 10000; i++)
-        HUB_TRY(hub_buf_addf(out, err, "%06ld\n", n->stretch * 10000 + i));
-    n->stretch++;
+    for (int i = 0; n->chunk < n->chunks && i < 10000; i++)
+        HUB_TRY(hub_buf_addf(out, err, "%06ld\n", n->chunk * 10000 + i));
+    n->chunk++;
     return HUB_OK;
 }
 
-static void free_numbers(struct hub_maker *maker)
+static void free_numbers(struct hub_body_producer *maker)
 {
     atomic_fetch_add(&given_up, 1);
     free(maker);
@@ -169,7 +170,7 @@ static enum hub_status get_made(struct hub_request *request, struct hub_response
     struct numbers *numbers;
     HUB_TRY(hub_new(&numbers, 1, sizeof *numbers, err));
     *numbers = (struct numbers){.maker = {more_numbers, free_numbers},
-                                .stretches = strtol(hub_request_capture(request, "n").data, NULL, 10)};
+                                .chunks = strtol(hub_request_capture(request, "n").data, NULL, 10)};
     return hub_response_made(response, 200, "text/plain", &numbers->maker, err);
 }
 
@@ -178,25 +179,26 @@ static enum hub_status get_made(struct hub_request *request, struct hub_response
 #define LONG_STRETCH (12 * MIB)
 
 struct digits {
-    struct hub_maker maker; /* first */
+    struct hub_body_producer maker; /* first */
     const atomic_bool *cancelled;
-    long stretch, stretches;
+    long chunk, chunks;
 };
 
-static enum hub_status more_digits(struct hub_maker *maker, struct hub_buf *out, struct hub_error *err)
+static enum hub_status more_digits(struct hub_body_producer *maker, struct hub_buf *out,
+                                   struct hub_error *err)
 {
     struct digits *d = (struct digits *)maker;
-    const int64_t end_ms = hub_time_mono_ms() + (d->stretch ? 100 : 0);
+    const int64_t end_ms = hub_time_mono_ms() + (d->chunk ? 100 : 0);
     while (hub_time_mono_ms() < end_ms && !atomic_load(d->cancelled))
         nanosleep(&moment, NULL);
-    if (d->stretch == 3)
+    if (d->chunk == 3)
         return hub_fail(err, HUB_CHANGED, "planted");
-    if (d->stretch == d->stretches)
+    if (d->chunk == d->chunks)
         return HUB_OK;
     HUB_TRY(hub_buf_reserve(out, LONG_STRETCH, err));
-    memset(out->data, '0' + (int)d->stretch, LONG_STRETCH);
+    memset(out->data, '0' + (int)d->chunk, LONG_STRETCH);
     out->size = LONG_STRETCH;
-    d->stretch++;
+    d->chunk++;
     atomic_fetch_add(&executed, 1);
     return HUB_OK;
 }
@@ -211,9 +213,9 @@ static enum hub_status get_long(struct hub_request *request, struct hub_response
     HUB_TRY(hub_new(&digits, 1, sizeof *digits, err));
     *digits = (struct digits){.maker = {more_digits, free_numbers},
                               .cancelled = request->parallel->cancelled,
-                              .stretches = strtol(hub_request_capture(request, "n").data, NULL, 10)};
+                              .chunks = strtol(hub_request_capture(request, "n").data, NULL, 10)};
     HUB_TRY(hub_response_made(response, 200, "text/plain", &digits->maker, err));
-    response->length = (uint64_t)digits->stretches * LONG_STRETCH;
+    response->length = (uint64_t)digits->chunks * LONG_STRETCH;
     return hub_response_begin(response, err);
 }
 
@@ -239,7 +241,7 @@ static enum hub_status get_query(struct hub_request *request, struct hub_respons
     static const char *const known[] = {"limit", "q", NULL};
     int64_t limit = 0;
     bool present = false;
-    HUB_TRY(hub_request_known(request, known, err));
+    HUB_TRY(hub_request_allow(request, known, err));
     HUB_TRY(hub_request_int(request, "limit", &limit, &present, err));
     return hub_buf_addf(hub_response_buffer(response, 200, "text/plain", KIB), err, "%s %lld %s",
                         hub_request_query(request, "q").data, (long long)limit, request->base_url);

@@ -132,14 +132,14 @@ static enum hub_status ask(const char *target, enum hub_method method, struct hu
 /* What is made while it is sent, all of it: it becomes the response's buffer. */
 static void make_body(void)
 {
-    struct hub_made made;
+    struct hub_body_stream made;
     struct hub_buf all = HUB_BUF_INIT(64 * MIB);
-    for (hub_made_init(&made, response.maker, &response.buffer); !made.complete && !made.failed;) {
-        cr_assert_eq(hub_buf_add_view(&all, hub_buf_view(&made.stretch), NULL), HUB_OK);
-        hub_made_more(&made);
+    for (hub_body_stream_init(&made, response.maker, &response.buffer); !made.complete && !made.failed;) {
+        cr_assert_eq(hub_buf_add_view(&all, hub_buf_view(&made.chunk), NULL), HUB_OK);
+        hub_body_stream_more(&made);
     }
     cr_expect(!made.failed);
-    hub_made_dispose(&made);
+    hub_body_stream_dispose(&made);
     hub_buf_dispose(&response.buffer);
     response.buffer = all;
     made_whole = true;
@@ -147,9 +147,9 @@ static void make_body(void)
 
 static struct hub_view body(void)
 {
-    if (response.kind == HUB_BODY_MADE && !made_whole)
+    if (response.kind == HUB_BODY_STREAM && !made_whole)
         make_body();
-    if (response.kind == HUB_BODY_MADE)
+    if (response.kind == HUB_BODY_STREAM)
         return hub_buf_view(&response.buffer);
     if (response.kind == HUB_BODY_BUFFER && response.buffer.size)
         return hub_buf_view(&response.buffer);

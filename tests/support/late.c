@@ -26,7 +26,7 @@ struct waiting {
 };
 
 struct late {
-    struct hub_source source; /* first */
+    struct hub_fetch_source source; /* first */
     struct hub_store *local;
     pthread_mutex_t lock;
     pthread_cond_t more;
@@ -125,7 +125,7 @@ static void *serve(void *late_)
     return NULL;
 }
 
-static enum hub_status fetch(const struct hub_source *source, struct hub_file_fetch *fetch,
+static enum hub_status fetch(const struct hub_fetch_source *source, struct hub_file_fetch *fetch,
                              struct hub_error *err)
 {
     struct late *late = (struct late *)source;

@@ -117,13 +117,13 @@ static enum hub_status handle(struct hub_error *err)
 
 static void add_made(void)
 {
-    struct hub_made made;
-    for (hub_made_init(&made, response.maker, &response.buffer); !made.complete && !made.failed;) {
-        cr_assert_eq(hub_buf_add_view(&body, hub_buf_view(&made.stretch), NULL), HUB_OK);
-        hub_made_more(&made);
+    struct hub_body_stream made;
+    for (hub_body_stream_init(&made, response.maker, &response.buffer); !made.complete && !made.failed;) {
+        cr_assert_eq(hub_buf_add_view(&body, hub_buf_view(&made.chunk), NULL), HUB_OK);
+        hub_body_stream_more(&made);
     }
     cr_expect(!made.failed, "%s ends short", request.target);
-    hub_made_dispose(&made);
+    hub_body_stream_dispose(&made);
 }
 
 static void read_body(void)
@@ -131,7 +131,7 @@ static void read_body(void)
     hub_buf_dispose(&body);
     body = HUB_BUF_INIT(64 * MIB);
     cr_assert_eq(hub_buf_add_text(&body, "", NULL), HUB_OK);
-    if (response.kind == HUB_BODY_MADE)
+    if (response.kind == HUB_BODY_STREAM)
         add_made();
     else if (response.kind == HUB_BODY_SHARED)
         cr_assert_eq(hub_buf_add_view(&body, hub_bytes_view(response.shared), NULL), HUB_OK);

@@ -25,33 +25,33 @@ struct section {
     struct text anchor, title, html, words;
 };
 
-struct page {
+struct guide_section_page {
     const char *file;
     struct text name, lead;
     struct section sections[MAX_SECTIONS];
     unsigned count;
 };
 
-struct link {
-    const struct page *from;
+struct guide_link {
+    const struct guide_section_page *from;
     struct text page, anchor; /* anchor: may be empty */
 };
 
-static struct page pages[MAX_PAGES];
+static struct guide_section_page pages[MAX_PAGES];
 static unsigned page_count;
-static struct link links[MAX_LINKS];
+static struct guide_link links[MAX_LINKS];
 static unsigned link_count;
 
 /* of the page that is being read */
 static struct {
-    struct page *page;
+    struct guide_section_page *page;
     struct section *section;
     struct text code, language;
     bool in_heading, in_code, had_lead, in_lead;
 } at;
 
 static _Noreturn void __attribute__((format(printf, 2, 3)))
-refuse(const struct page *page, const char *fmt, ...)
+refuse(const struct guide_section_page *page, const char *fmt, ...)
 {
     const char *where = page->count && page->sections[page->count - 1].title.data
                             ? page->sections[page->count - 1].title.data
@@ -131,7 +131,7 @@ static void begin_section(void)
     at.in_heading = true;
 }
 
-static const struct section *section_named(const struct page *page, const char *anchor)
+static const struct section *section_named(const struct guide_section_page *page, const char *anchor)
 {
     for (unsigned i = 0; i < page->count; i++)
         if (is(&page->sections[i].anchor, anchor))
@@ -321,7 +321,7 @@ static void put_inner_link(const char *target)
         refuse(at.page, "a link to '%s', which is neither a page of the guide nor an address", target);
     if (link_count == MAX_LINKS)
         refuse(at.page, "more than %d links", MAX_LINKS);
-    struct link *link = &links[link_count++];
+    struct guide_link *link = &links[link_count++];
     link->from = at.page;
     add_text(&link->page, name.size ? name.data : at.page->name.data);
     add_text(&link->anchor, target[size] ? target + size + 1 : "");
@@ -434,7 +434,7 @@ static void read_page(const char *path)
 static void check_links(void)
 {
     for (unsigned l = 0; l < link_count; l++) {
-        const struct page *to = NULL;
+        const struct guide_section_page *to = NULL;
         for (unsigned i = 0; i < page_count; i++)
             if (strcmp(pages[i].name.data, links[l].page.data) == 0)
                 to = &pages[i];
@@ -463,7 +463,7 @@ static void write_string(FILE *out, const struct text *text)
 
 static void write_page(FILE *out, unsigned number)
 {
-    const struct page *page = &pages[number];
+    const struct guide_section_page *page = &pages[number];
     fprintf(out, "static const struct guide_section sections_%u[] = {\n", number);
     for (unsigned i = 0; i < page->count; i++) {
         const struct text *parts[] = {&page->sections[i].anchor, &page->sections[i].title,

@@ -17,7 +17,7 @@
 
 enum { MAX_SLOTS = 24, MAX_DEPTH = 64, NAME_BYTES = 48, MAX_FILE = 1 << 20 };
 
-struct slot {
+struct template_slot {
     char name[NAME_BYTES], type[NAME_BYTES];
     bool used;
 };
@@ -26,7 +26,7 @@ struct state {
     const char *file, *text, *at; /* of the file */
     FILE *header, *source;
     char block[NAME_BYTES];
-    struct slot slots[MAX_SLOTS];
+    struct template_slot slots[MAX_SLOTS];
     unsigned slot_count;
     char open[MAX_DEPTH][NAME_BYTES]; /* tags */
     unsigned depth;
@@ -112,7 +112,7 @@ static void expect(struct state *s, const char *text)
     s->at += strlen(text);
 }
 
-static struct slot *slot_named(struct state *s, const char *name)
+static struct template_slot *slot_named(struct state *s, const char *name)
 {
     for (unsigned i = 0; i < s->slot_count; i++)
         if (strcmp(s->slots[i].name, name) == 0)
@@ -139,7 +139,7 @@ static void take_declaration(struct state *s)
         if (s->slot_count)
             expect(s, ",");
         skip_blanks(&s->at);
-        struct slot slot = {.used = false};
+        struct template_slot slot = {.used = false};
         take_name(s, &s->at, slot.name);
         skip_blanks(&s->at);
         take_name(s, &s->at, slot.type);
@@ -260,7 +260,7 @@ static void step(struct state *s)
     }
 }
 
-static void check_place(struct state *s, const struct slot *slot)
+static void check_place(struct state *s, const struct template_slot *slot)
 {
     const bool url = strcmp(slot->type, "url") == 0;
     if (s->in_tag && !s->in_value)
@@ -301,7 +301,7 @@ static void take_slot(struct state *s)
     char name[NAME_BYTES];
     const char *at = s->at + 2;
     take_name(s, &at, name);
-    struct slot *slot = slot_named(s, name);
+    struct template_slot *slot = slot_named(s, name);
     if (!slot)
         refuse(s, "slot '%s' is not declared", name);
     check_place(s, slot);

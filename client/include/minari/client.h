@@ -30,7 +30,7 @@ struct minari_client_options {
     unsigned stall_timeout_ms;
     unsigned attempts;    /* of one request, over failures that may pass; default 12, of stalls 4 */
     uint64_t bytes_per_s; /* at most, of all connections together; default no limit; at least 64 KiB/s */
-    /** Told before each wait for another attempt: why, the number of the attempt that failed, how long. */
+    /** Called before each wait for another attempt: why, the number of the attempt that failed, how long. */
     void (*waiting)(const char *why, unsigned attempt, uint64_t wait_ms, void *user);
     /** One line about each request that is over: for logs. */
     void (*trace)(const char *line, void *user);
@@ -79,7 +79,7 @@ struct minari_resume {
      * there of, or empty. Written before `begin`: of the one that comes; empty: its parts cannot be had. */
     char tag[MINARI_TAG_CHARS];
     uint64_t offset; /* bytes that are there; written before `begin`: how many of them count */
-    uint64_t total;  /* written before `begin`: bytes of the whole answer; 0: not told */
+    uint64_t total;  /* written before `begin`: bytes of the whole answer; 0: unknown */
     /** NULL, or called before the sink's first byte, and again when the answer comes anew or goes on after a break:
      * what the sink has beyond `offset` is to be forgotten. Non-zero stops with MINARI_CANCELLED. */
     int (*begin)(struct minari_resume *resume);

@@ -73,7 +73,7 @@ struct minari_facet_list;
 
 /**
  * Of each facet its values, up to 100, those that most datasets have first. A facet is counted over the datasets
- * that all of the query but its own member leaves, so that what else could be chosen is told too.
+ * that all of the query but its own member leaves, so that the other choices are listed too.
  *
  * @param query  NULL: all datasets; `sort` is of no use here
  * @param names  between commas, of env, task, robot, camera, author, algorithm, kind, license, action_dim,

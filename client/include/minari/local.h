@@ -69,7 +69,7 @@ struct minari_download_options {
      * hub only. "0:10,15,20:"; the name of a split; a task, by text or number; a test. NULL: all
      * episodes */
     const char *episodes, *split, *task, *where;
-    bool dry_run; /* nothing is fetched: `done` is told what would be, as planned */
+    bool dry_run; /* nothing is fetched: `done` gets the plan of what would be */
 };
 
 #ifdef __cplusplus

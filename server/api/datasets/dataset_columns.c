@@ -1,8 +1,8 @@
 /* What lists show of datasets, as a table: all that are chosen, sent while it is made. */
-#include "server/api/datasets/datasets_chosen.h"
+#include "server/api/datasets/dataset_selection.h"
 #include "server/api/datasets/returns.h"
 #include "server/api/handlers.h"
-#include "server/api/tables/cells.h"
+#include "server/api/tables/value_table.h"
 #include "storage/text/number.h"
 #include "storage/text/time.h"
 
@@ -11,8 +11,8 @@
 
 enum { MAX_VALUES = 1024 }; /* of a cell */
 
-enum shown {
-    SHOWN_ID = HUB_KNOWN_COUNT, /* those before it are what is known of sets */
+enum dataset_column {
+    SHOWN_ID = HUB_FACET_COUNT, /* those before it are what is known of sets */
     SHOWN_NAMESPACE,
     SHOWN_NAME,
     SHOWN_VERSION,
@@ -41,42 +41,43 @@ static const char *const names[] = {
     "reason",      "loadable",  "episodes", "steps",       "size",       "files",      "problems",
     "description", "revision",  "modified", "return_mean", "return_min", "return_max", "return_count"};
 
-struct table {
-    struct hub_cells cells; /* first */
+struct dataset_table {
+    struct hub_value_table cells; /* first */
     struct hub_datasets chosen;
-    enum shown shown[HUB_CELLS_COLUMNS];
+    enum dataset_column shown[HUB_VALUE_TABLE_COLUMNS];
     struct hub_value values[MAX_VALUES]; /* of the last cell */
     struct hub_returns returns;
     char time[HUB_TIME_CHARS];
 };
 
-static void dispose(struct hub_cells *cells)
+static void dispose(struct hub_value_table *cells)
 {
-    hub_datasets_dispose(&((struct table *)cells)->chosen);
+    hub_datasets_dispose(&((struct dataset_table *)cells)->chosen);
 }
 
-static void cells_freep(struct hub_cells **cells)
+static void cells_freep(struct hub_value_table **cells)
 {
-    hub_cells_free(*cells);
+    hub_value_table_free(*cells);
 }
 
 /* ---- cells ---- */
 
-static size_t known_of(struct table *t, const struct hub_summary *summary, enum hub_known wanted)
+static size_t known_of(struct dataset_table *t, const struct hub_summary *summary, enum hub_facet wanted)
 {
     struct hub_view lines = hub_view_of(summary->known), value;
-    enum hub_known kind;
+    enum hub_facet kind;
     uint64_t number;
     size_t n = 0;
-    while (n < MAX_VALUES && hub_known_take(&lines, &kind, &value))
+    while (n < MAX_VALUES && hub_facet_take(&lines, &kind, &value))
         if (kind == wanted)
-            t->values[n++] = wanted == HUB_KNOWN_ACTION_DIM && hub_number_read(value, INT64_MAX, &number)
+            t->values[n++] = wanted == HUB_FACET_ACTION_DIM && hub_number_read(value, INT64_MAX, &number)
                                  ? hub_value_uint(number)
                                  : hub_value_text(value);
     return n;
 }
 
-static const char *text_of(struct table *t, const struct hub_summary *summary, enum shown what)
+static const char *text_of(struct dataset_table *t, const struct hub_summary *summary,
+                           enum dataset_column what)
 {
     switch ((int)what) {
     case SHOWN_ID:
@@ -105,7 +106,7 @@ static const char *text_of(struct table *t, const struct hub_summary *summary, e
     }
 }
 
-static int64_t number_of(const struct hub_summary *summary, enum shown what)
+static int64_t number_of(const struct hub_summary *summary, enum dataset_column what)
 {
     switch ((int)what) {
     case SHOWN_VERSION:
@@ -125,13 +126,13 @@ static int64_t number_of(const struct hub_summary *summary, enum shown what)
     }
 }
 
-static bool is_return(enum shown what)
+static bool is_return(enum dataset_column what)
 {
     return what >= SHOWN_RETURN_MEAN && what <= SHOWN_RETURN_COUNT;
 }
 
 /* False: it is not known. */
-static bool return_of(struct table *t, const struct hub_summary *summary, enum shown what,
+static bool return_of(struct dataset_table *t, const struct hub_summary *summary, enum dataset_column what,
                       struct hub_value *out)
 {
     struct hub_returns_known known;
@@ -145,13 +146,13 @@ static bool return_of(struct table *t, const struct hub_summary *summary, enum s
 }
 
 /* "" is unknown, as is a version of -1. */
-static enum hub_status get(struct hub_cells *cells, uint32_t row, unsigned column, struct hub_values *out,
-                           struct hub_error *err)
+static enum hub_status get(struct hub_value_table *cells, uint32_t row, unsigned column,
+                           struct hub_values *out, struct hub_error *err)
 {
     (void)err;
-    struct table *t = (struct table *)cells;
+    struct dataset_table *t = (struct dataset_table *)cells;
     const struct hub_summary *summary = t->chosen.entries[row].summary;
-    const enum shown what = t->shown[column];
+    const enum dataset_column what = t->shown[column];
     *out = (struct hub_values){t->values, 0};
     if (is_return(what)) {
         out->count = return_of(t, summary, what, t->values);
@@ -161,7 +162,7 @@ static enum hub_status get(struct hub_cells *cells, uint32_t row, unsigned colum
     const int64_t number = text ? 0 : number_of(summary, what);
     *out = (struct hub_values){t->values, 1};
     if (what < SHOWN_ID)
-        out->count = known_of(t, summary, (enum hub_known)what);
+        out->count = known_of(t, summary, (enum hub_facet)what);
     else if (text)
         t->values[0] = hub_value_text(hub_view_of(text));
     else
@@ -173,25 +174,25 @@ static enum hub_status get(struct hub_cells *cells, uint32_t row, unsigned colum
 
 /* ---- columns ---- */
 
-static const char *name_of(enum shown what)
+static const char *name_of(enum dataset_column what)
 {
-    return what < SHOWN_ID ? hub_known_names[what] : names[what - SHOWN_ID];
+    return what < SHOWN_ID ? hub_facet_names[what] : names[what - SHOWN_ID];
 }
 
-static enum hub_cells_type type_of(enum shown what)
+static enum hub_value_table_type type_of(enum dataset_column what)
 {
     const bool number = what == SHOWN_VERSION || (what >= SHOWN_EPISODES && what <= SHOWN_PROBLEMS);
     if (is_return(what))
-        return what == SHOWN_RETURN_COUNT ? HUB_CELLS_INT : HUB_CELLS_REAL;
-    return what == SHOWN_LOADABLE                        ? HUB_CELLS_TRUTH
-           : number || what == (int)HUB_KNOWN_ACTION_DIM ? HUB_CELLS_INT
-                                                         : HUB_CELLS_TEXT;
+        return what == SHOWN_RETURN_COUNT ? HUB_VALUE_TABLE_INT : HUB_VALUE_TABLE_REAL;
+    return what == SHOWN_LOADABLE                        ? HUB_VALUE_TABLE_TRUTH
+           : number || what == (int)HUB_FACET_ACTION_DIM ? HUB_VALUE_TABLE_INT
+                                                         : HUB_VALUE_TABLE_TEXT;
 }
 
 /* As in a summary; of the others the first counts. */
-static bool is_several(enum shown what)
+static bool is_several(enum dataset_column what)
 {
-    return what == (int)HUB_KNOWN_TASK || what == (int)HUB_KNOWN_CAMERA || what == (int)HUB_KNOWN_AUTHOR;
+    return what == (int)HUB_FACET_TASK || what == (int)HUB_FACET_CAMERA || what == (int)HUB_FACET_AUTHOR;
 }
 
 static enum hub_status wrong_name(const struct hub_request *request, struct hub_view name,
@@ -199,34 +200,35 @@ static enum hub_status wrong_name(const struct hub_request *request, struct hub_
 {
     char known[400] = "";
     for (int i = SHOWN_ID; i < SHOWN_COUNT + SHOWN_ID; i++) {
-        const enum shown what = (enum shown)(i < SHOWN_COUNT ? i : i - SHOWN_COUNT);
+        const enum dataset_column what = (enum dataset_column)(i < SHOWN_COUNT ? i : i - SHOWN_COUNT);
         snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", *known ? ", " : "",
                  name_of(what));
     }
     return hub_request_wrong(request, "columns", err,
                              "columns are up to %d names between commas, of %s; '%.*s' is none of them",
-                             HUB_CELLS_COLUMNS, known, (int)HUB_MIN(name.size, (size_t)80), name.data);
+                             HUB_VALUE_TABLE_COLUMNS, known, (int)HUB_MIN(name.size, (size_t)80), name.data);
 }
 
-static enum hub_status read_columns(const struct hub_request *request, struct table *t, struct hub_error *err)
+static enum hub_status read_columns(const struct hub_request *request, struct dataset_table *t,
+                                    struct hub_error *err)
 {
-    struct hub_cells *cells = &t->cells;
+    struct hub_value_table *cells = &t->cells;
     for (const char *at = hub_request_query(request, "columns").data; at;) {
         const struct hub_view name = {at, strcspn(at, ",")};
         unsigned what = 0;
-        while (what < SHOWN_COUNT && !hub_view_is(name, name_of((enum shown)what)))
+        while (what < SHOWN_COUNT && !hub_view_is(name, name_of((enum dataset_column)what)))
             what++;
-        if (what == SHOWN_COUNT || cells->column_count == HUB_CELLS_COLUMNS)
+        if (what == SHOWN_COUNT || cells->column_count == HUB_VALUE_TABLE_COLUMNS)
             return wrong_name(request, name, err);
-        t->shown[cells->column_count] = (enum shown)what;
-        struct hub_cells_column *column = &cells->columns[cells->column_count++];
-        *column = (struct hub_cells_column){.name = strdup(name_of((enum shown)what)),
-                                            .several = is_several((enum shown)what),
-                                            .type = type_of((enum shown)what)};
+        t->shown[cells->column_count] = (enum dataset_column)what;
+        struct hub_value_table_column *column = &cells->columns[cells->column_count++];
+        *column = (struct hub_value_table_column){.name = strdup(name_of((enum dataset_column)what)),
+                                                  .several = is_several((enum dataset_column)what),
+                                                  .type = type_of((enum dataset_column)what)};
         HUB_TRY(hub_allocated(column->name, err));
         at = at[name.size] ? at + name.size + 1 : NULL;
     }
-    return hub_cells_check_names(request, cells, err);
+    return hub_value_table_check_names(request, cells, err);
 }
 
 /* ---- the answer ---- */
@@ -235,18 +237,18 @@ enum hub_status hub_datasets_columns(struct hub_request *request, struct hub_res
                                      struct hub_error *err)
 {
     static const char *const parameters[] = {HUB_DATASETS_PARAMETERS, "columns", "limit", NULL};
-    HUB_CLEANUP(cells_freep) struct hub_cells *cells = NULL;
-    struct table *t;
+    HUB_CLEANUP(cells_freep) struct hub_value_table *cells = NULL;
+    struct dataset_table *t;
     uint32_t limit;
     if (!request->may_block)
         return HUB_AGAIN;
     HUB_TRY(hub_new(&t, 1, sizeof *t, err));
     cells = &t->cells;
-    *cells = (struct hub_cells){.get = get, .dispose = dispose};
+    *cells = (struct hub_value_table){.get = get, .dispose = dispose};
     t->returns = (struct hub_returns){.app = request->app, .left = UINT64_MAX};
-    HUB_TRY(hub_request_known(request, parameters, err));
-    HUB_TRY(hub_cells_read_limit(request, &limit, err));
-    HUB_TRY(hub_cells_read_form(request, true, cells, err));
+    HUB_TRY(hub_request_allow(request, parameters, err));
+    HUB_TRY(hub_value_table_read_limit(request, &limit, err));
+    HUB_TRY(hub_value_table_read_form(request, true, cells, err));
     HUB_TRY(read_columns(request, t, err));
     for (unsigned i = 0; i < cells->column_count && !request->heavy; i++)
         if (is_return(t->shown[i])) /* episodes are looked at */
@@ -255,5 +257,5 @@ enum hub_status hub_datasets_columns(struct hub_request *request, struct hub_res
     HUB_TRY(hub_datasets_choose(request, &t->chosen, err));
     cells->rows = HUB_MIN(t->chosen.count, limit);
     HUB_TRY(hub_response_header(response, err, "Cache-Control", "no-cache"));
-    return hub_cells_answer(request, response, NULL, &cells, err);
+    return hub_value_table_answer(request, response, NULL, &cells, err);
 }

@@ -1,7 +1,7 @@
 /* The list of datasets and one dataset. */
 #include "server/api/handlers.h"
 
-#include "server/api/datasets/datasets_chosen.h"
+#include "server/api/datasets/dataset_selection.h"
 #include "server/api/datasets/documents.h"
 #include "server/api/datasets/remote.h"
 #include "server/api/datasets/returns.h"

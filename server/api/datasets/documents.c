@@ -10,7 +10,7 @@
 #include "storage/base/digest.h"
 #include "storage/ids/revision.h"
 #include "storage/ids/version.h"
-#include "storage/model/known.h"
+#include "storage/model/facet.h"
 #include "storage/model/problem.h"
 #include "storage/text/time.h"
 #include "storage/truth/damage.h"
@@ -41,26 +41,26 @@ void hub_summary_write(struct hub_json *json, struct hub_truth *truth, const str
     const uint32_t damaged = hub_damage_each(truth, summary->root, summary->path, NULL, NULL);
     const struct hub_load_rule *rule = hub_load_rule_find(summary->rule);
     hub_json_put_text(json, "id", summary->id);
-    hub_put_known(json, "namespace", summary->ns);
+    hub_put_if_set(json, "namespace", summary->ns);
     hub_json_put_text(json, "name", summary->name);
     if (summary->version >= 0)
         hub_json_put_int(json, "version", summary->version);
     hub_json_put_text(json, "format", summary->format);
-    hub_put_known(json, "era", summary->era);
+    hub_put_if_set(json, "era", summary->era);
     hub_json_put_text(json, "status", hub_dataset_status_name(summary->status));
-    hub_put_known(json, "reason", summary->reason);
+    hub_put_if_set(json, "reason", summary->reason);
     hub_json_put_uint(json, "episodes", summary->episodes);
     hub_json_put_uint(json, "steps", summary->steps);
     hub_json_put_uint(json, "size", summary->size);
     if (rule)
-        hub_put_known(json, rule->version_key, summary->stated_version);
+        hub_put_if_set(json, rule->version_key, summary->stated_version);
     hub_put_json(json, "loadable_by", hub_view_of(summary->loadable_by));
     if (hub_summary_refused(summary))
         hub_json_put_bool(json, "loadable", false);
-    hub_put_known(json, "description", summary->description);
+    hub_put_if_set(json, "description", summary->description);
     hub_json_put_raw(json, "authors", *summary->authors ? hub_view_of(summary->authors) : HUB_VIEW("[]"));
-    hub_known_put(json, summary->known);
-    hub_put_known(json, "revision", summary->revision);
+    hub_facet_put(json, summary->known);
+    hub_put_if_set(json, "revision", summary->revision);
     if (summary->modified_ns > 0)
         hub_put_time(json, "modified", summary->modified_ns);
     if (summary->costly)
@@ -197,7 +197,7 @@ static void write_origin(struct hub_json *json, struct hub_truth *truth, const s
     if (below.size)
         hub_json_put_string(json, "path", below);
     hub_json_put_text(json, "rule", u.rule);
-    hub_put_known(json, "revision", u.revision);
+    hub_put_if_set(json, "revision", u.revision);
     put_ms(json, "synced", u.synced_ms);
     put_ms(json, "gone", u.gone_ms);
     put_ms(json, "unlisted", u.unlisted_ms);
@@ -206,7 +206,7 @@ static void write_origin(struct hub_json *json, struct hub_truth *truth, const s
     if (u.changed_ms) {
         hub_json_put_object(json, "change");
         put_ms(json, "at", u.changed_ms);
-        hub_put_known(json, "from", u.was);
+        hub_put_if_set(json, "from", u.was);
         hub_json_put_uint(json, "added", u.added);
         hub_json_put_uint(json, "replaced", u.replaced);
         hub_json_put_uint(json, "removed", u.removed);
@@ -216,14 +216,14 @@ static void write_origin(struct hub_json *json, struct hub_truth *truth, const s
     hub_upstream_dispose(&u);
 }
 
-struct damaged {
+struct damage_members {
     struct hub_json *json;
     size_t folder; /* bytes of a path before the file's own */
 };
 
 static void put_damaged(void *user, const struct hub_damage *damage)
 {
-    const struct damaged *d = user;
+    const struct damage_members *d = user;
     hub_json_object(d->json);
     hub_json_put_text(d->json, "code", "file-damaged");
     hub_put_path(d->json, "path", damage->path + d->folder);
@@ -237,7 +237,7 @@ static void write_problems(struct hub_json *json, struct hub_truth *truth, const
                            struct hub_view found)
 {
     const struct hub_summary *summary = state->dataset->summary;
-    struct damaged d = {json, strlen(summary->path) + (*summary->path != '\0')};
+    struct damage_members d = {json, strlen(summary->path) + (*summary->path != '\0')};
     hub_json_put_array(json, "problems");
     (void)hub_damage_each(truth, summary->root, summary->path, put_damaged, &d);
     if (found.size > 2) /* without its brackets */

@@ -13,12 +13,12 @@ enum { MAX_DIMS = 512 };
 #define MAX_FACT_BYTES (16 * MIB)
 
 /* What is known of the dimensions of fields. */
-struct known {
+struct field_dimensions {
     json_t *spaces[HUB_ROLE_COUNT]; /* by role of the field; NULL: none */
     json_t *dimensions;             /* by path */
 };
 
-static void known_dispose(struct known *known)
+static void known_dispose(struct field_dimensions *known)
 {
     for (size_t i = 0; i < HUB_COUNT(known->spaces); i++)
         json_decref(known->spaces[i]);
@@ -74,7 +74,7 @@ static void put_range(struct hub_json *json, const json_t *space)
     hub_json_put_double(json, "high", json_number_value(high));
 }
 
-static void put_dimensions(struct hub_json *json, const struct known *known,
+static void put_dimensions(struct hub_json *json, const struct field_dimensions *known,
                            const struct hub_dataset_field *f)
 {
     const json_t *space = hub_space_at(known->spaces[f->role], f->path);
@@ -92,7 +92,7 @@ static void put_dimensions(struct hub_json *json, const struct known *known,
 enum hub_status hub_field_documents(struct hub_json *json, const struct hub_state *state,
                                     struct hub_error *err)
 {
-    HUB_CLEANUP(known_dispose) struct known known = {0};
+    HUB_CLEANUP(known_dispose) struct field_dimensions known = {0};
     const struct hub_dataset *dataset = state->dataset;
     HUB_TRY(read_fact(state, "observation_space", &known.spaces[HUB_ROLE_OBSERVATION], err));
     HUB_TRY(read_fact(state, "action_space", &known.spaces[HUB_ROLE_ACTION], err));
@@ -103,14 +103,14 @@ enum hub_status hub_field_documents(struct hub_json *json, const struct hub_stat
         hub_json_object(json);
         hub_json_put_text(json, "path", f->path);
         hub_json_put_text(json, "type", hub_field_type_name(f->type));
-        hub_put_known(json, "dtype", f->dtype);
+        hub_put_if_set(json, "dtype", f->dtype);
         hub_put_json(json, "shape", hub_view_of(f->shape));
         hub_picture_put_named(json, f->type, f->dtype, hub_view_of(f->shape));
         hub_json_put_text(json, "axis", hub_axis_name(f->axis));
         hub_json_put_text(json, "role", hub_role_name(f->role));
         put_dimensions(json, &known, f);
         hub_json_put_uint(json, "episodes", f->episodes);
-        hub_put_known(json, "unreadable", f->unreadable);
+        hub_put_if_set(json, "unreadable", f->unreadable);
         hub_json_end_object(json);
     }
     hub_json_end_array(json);
@@ -119,14 +119,14 @@ enum hub_status hub_field_documents(struct hub_json *json, const struct hub_stat
 
 /* ---- cameras ---- */
 
-struct cameras {
+struct camera_names {
     struct hub_json *json;
     bool any;
 };
 
 static enum hub_status put_camera(void *user, const struct hub_found_media *media, struct hub_error *err)
 {
-    struct cameras *c = user;
+    struct camera_names *c = user;
     (void)err; /* the writer has the same one */
     if (media->file == HUB_NONE)
         return HUB_OK;
@@ -146,7 +146,7 @@ static enum hub_status put_camera(void *user, const struct hub_found_media *medi
 
 enum hub_status hub_cameras_write(struct hub_json *json, const struct hub_state *state, struct hub_error *err)
 {
-    struct cameras cameras = {.json = json};
+    struct camera_names cameras = {.json = json};
     if (!state->dataset->episode_count)
         return HUB_OK;
     HUB_TRY(hub_episode_media(state, &state->dataset->episodes[0], put_camera, &cameras, err));

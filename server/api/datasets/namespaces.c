@@ -102,7 +102,7 @@ static enum hub_status read_file(const struct hub_roots *roots, const struct spa
     return hub_namespace_of(roots, space->within->root, space->name, out, NULL, err);
 }
 
-/* What is wrong with the file is told in place of what it says. */
+/* An error of the file is reported in place of its contents. */
 static void put_metadata(const struct hub_app *app, const struct space *space, struct hub_json *json)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(4 * MIB), strict = HUB_BUF_INIT(4 * MIB);
@@ -192,7 +192,7 @@ enum hub_status hub_namespace_show(struct hub_request *request, struct hub_respo
     static const char *const parameters[] = {NULL};
     HUB_CLEANUP(dispose) struct spaces all = {0};
     const struct space key = {.name = hub_request_capture(request, "path")};
-    HUB_TRY(hub_request_known(request, parameters, err));
+    HUB_TRY(hub_request_allow(request, parameters, err));
     if (!request->may_block)
         return HUB_AGAIN;
     all.snapshot = hub_catalog_snapshot(request->app->catalog);

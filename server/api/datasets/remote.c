@@ -3,8 +3,8 @@
 
 #include "server/api/datasets/documents.h"
 #include "server/api/put.h"
-#include "server/api/ready.h"
 #include "server/api/reply.h"
+#include "server/api/response_cache.h"
 #include "server/mirror/peek.h"
 #include "storage/truth/rules.h"
 
@@ -13,12 +13,12 @@ static void write_origin(struct hub_json *json, struct hub_truth *truth, const s
     struct hub_rule rule;
     hub_json_put_object(json, "origin");
     if (hub_rule_find(truth, summary->upstream, &rule, NULL) == HUB_OK) {
-        hub_put_known(json, "remote", json_string_value(json_object_get(rule.spec, "remote")));
+        hub_put_if_set(json, "remote", json_string_value(json_object_get(rule.spec, "remote")));
         hub_rule_dispose(&rule);
     }
     hub_json_put_text(json, "id", summary->remote_id);
     hub_json_put_text(json, "rule", summary->upstream);
-    hub_put_known(json, "revision", summary->revision);
+    hub_put_if_set(json, "revision", summary->revision);
     hub_json_end_object(json);
 }
 
@@ -69,22 +69,22 @@ static enum hub_status write_taken(struct hub_view text, const json_t *document,
 /* An object; none where the upstream does not answer just now. */
 static void find_taken(const struct hub_app *app, const struct hub_summary *summary, struct hub_buf *out)
 {
-    const struct hub_ready_question question = {KEPT_DOCUMENT, summary->serial, hub_view_of(summary->id)};
+    const struct hub_response_key question = {KEPT_DOCUMENT, summary->serial, hub_view_of(summary->id)};
     HUB_CLEANUP(hub_json_decrefp) json_t *document = NULL;
     HUB_CLEANUP(hub_buf_dispose)
     struct hub_buf copy = HUB_BUF_INIT(LONGEST), text = HUB_BUF_INIT(DOCUMENT_BYTES);
     struct hub_error why = {0};
-    struct hub_ready *kept = hub_ready_find(app, &question);
+    struct hub_cached_response *kept = hub_cached_response_find(app, &question);
     if (kept) {
-        (void)!hub_buf_add_view(out, hub_bytes_view(hub_ready_body(kept)), NULL);
+        (void)!hub_buf_add_view(out, hub_bytes_view(hub_cached_response_body(kept)), NULL);
     } else if (!hub_peek_document(app->mirrors, summary, &text, &document, &why) &&
                !write_taken(hub_buf_view(&text), document, out, &why) &&
                !hub_buf_add_view(&copy, hub_buf_view(out), NULL)) {
-        kept = hub_ready_add(app, &question, HUB_VIEW(""), &copy);
+        kept = hub_cached_response_add(app, &question, HUB_VIEW(""), &copy);
     } else {
         out->size = 0;
     }
-    hub_ready_put(kept);
+    hub_cached_response_put(kept);
 }
 
 /* Its members, and no fields where it does not say which there are. */

@@ -1,7 +1,7 @@
 /* Returns in few bins: see returns.h. They are counted in two passes over the columns of the episodes, and kept ready. */
 #include "server/api/datasets/returns.h"
 
-#include "server/api/ready.h"
+#include "server/api/response_cache.h"
 #include "storage/statistics/distribution.h"
 
 #include <math.h>
@@ -75,14 +75,15 @@ static enum hub_status write_spread(const struct hub_app *app, const struct hub_
 }
 
 /* What all episodes have stays; what only some have may be of more when anything else was measured. */
-static struct hub_ready *find(const struct hub_returns *returns, const struct hub_summary *summary,
-                              uint64_t measured)
+static struct hub_cached_response *find(const struct hub_returns *returns, const struct hub_summary *summary,
+                                        uint64_t measured)
 {
-    struct hub_ready *kept = hub_ready_find(
-        returns->app, &(struct hub_ready_question){KEPT_RETURNS, summary->serial, HUB_VIEW("")});
+    struct hub_cached_response *kept = hub_cached_response_find(
+        returns->app, &(struct hub_response_key){KEPT_RETURNS, summary->serial, HUB_VIEW("")});
     return kept ? kept
-                : hub_ready_find(returns->app, &(struct hub_ready_question){KEPT_RETURNS + 1 + measured,
-                                                                            summary->serial, HUB_VIEW("")});
+                : hub_cached_response_find(
+                      returns->app,
+                      &(struct hub_response_key){KEPT_RETURNS + 1 + measured, summary->serial, HUB_VIEW("")});
 }
 
 /* What cannot be read just now (it is published anew) is left to the next answer, as what is too much. */
@@ -96,10 +97,10 @@ static bool count(struct hub_returns *returns, const struct hub_summary *summary
     if (write_spread(returns->app, summary, body, known, &all, &why) ||
         hub_buf_add_view(&copy, hub_buf_view(body), NULL))
         return false;
-    const struct hub_ready_question question = {KEPT_RETURNS + (all ? 0 : 1 + measured), summary->serial,
-                                                HUB_VIEW("")};
+    const struct hub_response_key question = {KEPT_RETURNS + (all ? 0 : 1 + measured), summary->serial,
+                                              HUB_VIEW("")};
     const struct hub_view note = {(const char *)known, sizeof *known};
-    hub_ready_put(hub_ready_add(returns->app, &question, note, &copy));
+    hub_cached_response_put(hub_cached_response_add(returns->app, &question, note, &copy));
     return true;
 }
 
@@ -113,13 +114,13 @@ static bool look(struct hub_returns *returns, const struct hub_summary *summary,
                  struct hub_returns_known *known)
 {
     const uint64_t measured = hub_measures_generation(returns->app->catalog);
-    struct hub_ready *kept = find(returns, summary, measured);
+    struct hub_cached_response *kept = find(returns, summary, measured);
     if (!kept)
         return (summary->episodes <= returns->left || returns->left == HUB_RETURNS_EPISODES) &&
                count(returns, summary, measured, body, known);
-    memcpy(known, hub_ready_note(kept).data, sizeof *known);
-    const bool copied = !hub_buf_add_view(body, hub_bytes_view(hub_ready_body(kept)), NULL);
-    hub_ready_put(kept);
+    memcpy(known, hub_cached_response_note(kept).data, sizeof *known);
+    const bool copied = !hub_buf_add_view(body, hub_bytes_view(hub_cached_response_body(kept)), NULL);
+    hub_cached_response_put(kept);
     return copied;
 }
 

@@ -9,7 +9,7 @@
 enum { MOST_RUNS = 1000 }; /* more are no series: then none are said */
 
 /* A file's name around the last number in it. */
-struct shard {
+struct shard_name {
     struct hub_view before, digits, behind;
     uint64_t number;
 };
@@ -19,7 +19,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-static bool read_shard(const char *path, struct shard *out)
+static bool read_shard(const char *path, struct shard_name *out)
 {
     const char *name = strrchr(path, '/'), *end = strstr(name ? name : path, ".t");
     if (!end || (!hub_view_starts(hub_view_of(end), ".tar") && strcmp(end, ".tgz") != 0))
@@ -30,9 +30,9 @@ static bool read_shard(const char *path, struct shard *out)
     const char *first = last;
     while (first > floor && is_digit(first[-1]) && last - first < 18)
         first--;
-    *out = (struct shard){.before = {path, (size_t)(first - path)},
-                          .digits = {first, (size_t)(last - first)},
-                          .behind = hub_view_of(last)};
+    *out = (struct shard_name){.before = {path, (size_t)(first - path)},
+                               .digits = {first, (size_t)(last - first)},
+                               .behind = hub_view_of(last)};
     for (const char *c = first; c < last; c++)
         out->number = out->number * 10 + (uint64_t)(*c - '0');
     return true;
@@ -46,7 +46,7 @@ static int compare_views(struct hub_view a, struct hub_view b)
 
 static int by_series(const void *a, const void *b)
 {
-    const struct shard *x = a, *y = b;
+    const struct shard_name *x = a, *y = b;
     int order = compare_views(x->before, y->before);
     order = order ? order : compare_views(x->behind, y->behind);
     order = order ? order : (x->number > y->number) - (x->number < y->number);
@@ -54,7 +54,7 @@ static int by_series(const void *a, const void *b)
 }
 
 /* Numbers of one width, or without zeros before them. */
-static bool follows(const struct shard *a, const struct shard *b)
+static bool follows(const struct shard_name *a, const struct shard_name *b)
 {
     const bool plain = *a->digits.data != '0' && *b->digits.data != '0';
     return a->digits.size && b->digits.size && (a->digits.size == b->digits.size || plain) &&
@@ -69,8 +69,8 @@ static enum hub_status add_encoded(struct hub_view path, struct hub_buf *out, st
     return hub_uri_encode_path(hub_buf_view(&text), out, err);
 }
 
-static enum hub_status put_run(struct hub_json *json, const char *id, const struct shard *first,
-                               const struct shard *last, struct hub_error *err)
+static enum hub_status put_run(struct hub_json *json, const char *id, const struct shard_name *first,
+                               const struct shard_name *last, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(256 * KIB);
     HUB_TRY(hub_buf_add_text(&text, "/api/v1/datasets/", err));
@@ -88,7 +88,7 @@ static enum hub_status put_run(struct hub_json *json, const char *id, const stru
 }
 
 /* Where the run that begins at `first` ends. */
-static const struct shard *end_of_run(const struct shard *first, const struct shard *end)
+static const struct shard_name *end_of_run(const struct shard_name *first, const struct shard_name *end)
 {
     while (first + 1 < end && follows(first, first + 1))
         first++;
@@ -98,21 +98,21 @@ static const struct shard *end_of_run(const struct shard *first, const struct sh
 enum hub_status hub_shards_write(struct hub_json *json, const struct hub_dataset *dataset,
                                  struct hub_error *err)
 {
-    HUB_CLEANUP(hub_freep) struct shard *shards = NULL;
+    HUB_CLEANUP(hub_freep) struct shard_name *shards = NULL;
     uint32_t count = 0, runs = 0;
     if (strcmp(dataset->summary->format, "webdataset") != 0)
         return HUB_OK;
     HUB_TRY(hub_new(&shards, dataset->file_count + 1, sizeof *shards, err));
     for (uint32_t i = 0; i < dataset->file_count; i++)
         count += read_shard(dataset->files[i].path, &shards[count]);
-    const struct shard *end = shards + count;
+    const struct shard_name *end = shards + count;
     qsort(shards, count, sizeof *shards, by_series);
-    for (const struct shard *at = shards; at < end; at = end_of_run(at, end) + 1)
+    for (const struct shard_name *at = shards; at < end; at = end_of_run(at, end) + 1)
         runs++;
     if (!count || runs > MOST_RUNS)
         return HUB_OK;
     hub_json_put_array(json, "shards");
-    for (const struct shard *at = shards, *last; at < end; at = last + 1) {
+    for (const struct shard_name *at = shards, *last; at < end; at = last + 1) {
         last = end_of_run(at, end);
         HUB_TRY(put_run(json, dataset->summary->id, at, last, err));
     }

@@ -2,55 +2,55 @@
  * value that an episode lacks is null. */
 #include "server/api/episodes/columns.h"
 
-#include "server/api/episodes/chosen.h"
 #include "server/api/episodes/coverage.h"
-#include "server/api/tables/cells.h"
+#include "server/api/episodes/episode_selection.h"
+#include "server/api/tables/value_table.h"
 #include "storage/episodes/episode_reader.h"
 
 #include <stdlib.h>
 
 #define ENCODER_VERSION "3"
 
-struct table {
-    struct hub_cells cells; /* first */
+struct episode_table {
+    struct hub_value_table cells; /* first */
     struct hub_catalog *catalog;
     const struct hub_dataset *dataset; /* what the places are of */
     struct hub_where *names;           /* what the texts of `columns` lie in */
-    struct hub_property columns[HUB_CELLS_COLUMNS];
+    struct hub_property columns[HUB_VALUE_TABLE_COLUMNS];
     uint32_t *places;
     struct hub_coverage measured;
     struct hub_state state; /* of a stretch */
     struct hub_episode_reader reader;
 };
 
-static void dispose(struct hub_cells *cells)
+static void dispose(struct hub_value_table *cells)
 {
-    struct table *table = (struct table *)cells;
+    struct episode_table *table = (struct episode_table *)cells;
     hub_dataset_put(table->dataset);
     hub_where_free(table->names);
     free(table->places);
 }
 
-static void cells_freep(struct hub_cells **cells)
+static void cells_freep(struct hub_value_table **cells)
 {
-    hub_cells_free(*cells);
+    hub_value_table_free(*cells);
 }
 
 /* ---- cells ---- */
 
-static enum hub_status get(struct hub_cells *cells, uint32_t row, unsigned column, struct hub_values *out,
-                           struct hub_error *err)
+static enum hub_status get(struct hub_value_table *cells, uint32_t row, unsigned column,
+                           struct hub_values *out, struct hub_error *err)
 {
-    struct table *t = (struct table *)cells;
+    struct episode_table *t = (struct episode_table *)cells;
     const struct hub_dataset_episode *e = &t->state.dataset->episodes[t->places[row]];
     return hub_episode_values_of(&t->reader, e, &t->columns[column], out, err);
 }
 
 /* The state is opened anew for each stretch, by whichever thread makes it: a dataset that was published since
  * ends the answer. */
-static enum hub_status begin(struct hub_cells *cells, struct hub_error *err)
+static enum hub_status begin(struct hub_value_table *cells, struct hub_error *err)
 {
-    struct table *t = (struct table *)cells;
+    struct episode_table *t = (struct episode_table *)cells;
     HUB_TRY(hub_state_open(t->catalog, t->dataset->summary, &t->state, err));
     t->reader.state = &t->state;
     return strcmp(t->state.dataset->summary->revision, t->dataset->summary->revision) == 0 &&
@@ -59,9 +59,9 @@ static enum hub_status begin(struct hub_cells *cells, struct hub_error *err)
                : hub_fail_as(err, HUB_CHANGED, "dataset-changing", "it was published anew");
 }
 
-static void end(struct hub_cells *cells)
+static void end(struct hub_value_table *cells)
 {
-    struct table *t = (struct table *)cells;
+    struct episode_table *t = (struct episode_table *)cells;
     hub_episode_reader_dispose(&t->reader);
     hub_state_close(&t->state);
     t->reader = (struct hub_episode_reader){0};
@@ -70,7 +70,7 @@ static void end(struct hub_cells *cells)
 
 /* ---- columns ---- */
 
-static enum hub_cells_type type_of(enum hub_property_kind kind)
+static enum hub_value_table_type type_of(enum hub_property_kind kind)
 {
     switch (kind) {
     case HUB_PROPERTY_NUMBER:
@@ -78,24 +78,24 @@ static enum hub_cells_type type_of(enum hub_property_kind kind)
     case HUB_PROPERTY_SEED:
     case HUB_PROPERTY_NONFINITE:
     case HUB_PROPERTY_VIDEO_FRAMES:
-        return HUB_CELLS_INT;
+        return HUB_VALUE_TABLE_INT;
     case HUB_PROPERTY_SUCCESS:
     case HUB_PROPERTY_TERMINATED:
     case HUB_PROPERTY_TRUNCATED:
     case HUB_PROPERTY_UNENDED:
     case HUB_PROPERTY_FLAT_REWARD:
-        return HUB_CELLS_TRUTH;
+        return HUB_VALUE_TABLE_TRUTH;
     case HUB_PROPERTY_NAME:
     case HUB_PROPERTY_SPLIT:
     case HUB_PROPERTY_TASK:
-        return HUB_CELLS_TEXT;
+        return HUB_VALUE_TABLE_TEXT;
     case HUB_PROPERTY_SUM:
     case HUB_PROPERTY_MIN:
     case HUB_PROPERTY_MAX:
     case HUB_PROPERTY_ATTRIBUTE:
-        return HUB_CELLS_ANY;
+        return HUB_VALUE_TABLE_ANY;
     default:
-        return HUB_CELLS_REAL;
+        return HUB_VALUE_TABLE_REAL;
     }
 }
 
@@ -111,40 +111,42 @@ static enum hub_status name_of(const struct hub_property *column, char **out, st
     return hub_allocated(*out, err);
 }
 
-static enum hub_status read_columns(const struct hub_request *request, struct table *t, struct hub_error *err)
+static enum hub_status read_columns(const struct hub_request *request, struct episode_table *t,
+                                    struct hub_error *err)
 {
     const struct hub_view columns = hub_request_query(request, "columns");
-    struct hub_cells *cells = &t->cells;
+    struct hub_value_table *cells = &t->cells;
     struct hub_error why = {0};
     unsigned count;
-    HUB_TRY(hub_cells_read_form(request, false, cells, err));
-    if (hub_properties_parse(columns, &t->names, t->columns, HUB_CELLS_COLUMNS, &count, &why))
+    HUB_TRY(hub_value_table_read_form(request, false, cells, err));
+    if (hub_properties_parse(columns, &t->names, t->columns, HUB_VALUE_TABLE_COLUMNS, &count, &why))
         return hub_request_wrong(request, "columns", err, "columns are names between commas; %s", why.detail);
     for (; cells->column_count < count; cells->column_count++) {
         const struct hub_property *as = &t->columns[cells->column_count];
-        struct hub_cells_column *column = &cells->columns[cells->column_count];
-        *column =
-            (struct hub_cells_column){.several = as->kind == HUB_PROPERTY_SPLIT, .type = type_of(as->kind)};
+        struct hub_value_table_column *column = &cells->columns[cells->column_count];
+        *column = (struct hub_value_table_column){.several = as->kind == HUB_PROPERTY_SPLIT,
+                                                  .type = type_of(as->kind)};
         HUB_TRY(name_of(as, &column->name, err));
     }
-    return hub_cells_check_names(request, cells, err);
+    return hub_value_table_check_names(request, cells, err);
 }
 
 static enum hub_status choose(struct hub_request *request, struct hub_response *response,
-                              struct hub_target *target, struct table *table, struct hub_error *err)
+                              struct hub_target *target, struct episode_table *table, struct hub_error *err)
 {
     static const char *const parameters[] = {
-        HUB_CHOSEN_PARAMETERS "columns", "format", "limit", "for", "revision", NULL};
-    struct hub_chosen_episodes chosen = {0};
+        HUB_SELECTION_PARAMETERS "columns", "format", "limit", "for", "revision", NULL};
+    struct hub_episode_selection chosen = {0};
     uint32_t limit = UINT32_MAX;
-    HUB_TRY(hub_request_known(request, parameters, err));
-    HUB_TRY(hub_cells_read_limit(request, &limit, err));
+    HUB_TRY(hub_request_allow(request, parameters, err));
+    HUB_TRY(hub_value_table_read_limit(request, &limit, err));
     HUB_TRY(read_columns(request, table, err));
     HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_STATE | HUB_TO_READY, target, err));
     struct hub_coverage *measured = &table->measured;
     HUB_TRY(hub_coverage_require(request, response, target, table->columns, table->cells.column_count,
                                  measured, err));
-    const enum hub_status st = hub_chosen_episodes(request, response, &target->state, limit, &chosen, err);
+    const enum hub_status st =
+        hub_episode_selection_open(request, response, &target->state, limit, &chosen, err);
     table->places = chosen.places;
     table->cells.rows = chosen.count;
     table->cells.measured[0] = measured->named ? measured->parts : 0;
@@ -153,14 +155,14 @@ static enum hub_status choose(struct hub_request *request, struct hub_response *
 }
 
 static enum hub_status check_condition(struct hub_request *request, const struct hub_target *target,
-                                       const struct table *t, struct hub_response *response, char etag[40],
-                                       bool *done, struct hub_error *err)
+                                       const struct episode_table *t, struct hub_response *response,
+                                       char etag[40], bool *done, struct hub_error *err)
 {
     const struct hub_view parts[] = {hub_view_of(target->summary->revision),
                                      HUB_VIEW(ENCODER_VERSION),
                                      hub_view_of(target->summary->id),
                                      hub_view_of(request->query_text),
-                                     hub_view_of(hub_cells_form_name(&t->cells)),
+                                     hub_view_of(hub_value_table_form_name(&t->cells)),
                                      {(const char *)&t->measured.state, sizeof t->measured.state}};
     hub_fingerprint(etag, parts, HUB_COUNT(parts));
     HUB_TRY(hub_coverage_named_headers(request, target, &t->measured, response, err));
@@ -171,13 +173,13 @@ enum hub_status hub_episodes_columns(struct hub_request *request, struct hub_res
                                      struct hub_error *err)
 {
     HUB_CLEANUP(hub_target_dispose) struct hub_target target = {0};
-    HUB_CLEANUP(cells_freep) struct hub_cells *cells = NULL;
-    struct table *table;
+    HUB_CLEANUP(cells_freep) struct hub_value_table *cells = NULL;
+    struct episode_table *table;
     char etag[40];
     bool done = false;
     HUB_TRY(hub_new(&table, 1, sizeof *table, err));
     cells = &table->cells;
-    *cells = (struct hub_cells){.get = get, .begin = begin, .end = end, .dispose = dispose};
+    *cells = (struct hub_value_table){.get = get, .begin = begin, .end = end, .dispose = dispose};
     table->catalog = request->app->catalog;
     HUB_TRY(choose(request, response, &target, table, err));
     HUB_TRY(check_condition(request, &target, table, response, etag, &done, err));
@@ -187,5 +189,5 @@ enum hub_status hub_episodes_columns(struct hub_request *request, struct hub_res
     target.state.dataset = NULL;
     hub_state_close(&target.state);
     cells->revision = table->dataset->summary->revision;
-    return hub_cells_answer(request, response, etag, &cells, err);
+    return hub_value_table_answer(request, response, etag, &cells, err);
 }

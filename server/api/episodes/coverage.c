@@ -1,9 +1,9 @@
 /* How much was measured: see coverage.h. */
 #include "server/api/episodes/coverage.h"
 
-#include "server/api/episodes/episodes_asked.h"
-#include "server/api/episodes/known.h"
-#include "server/api/tables/cells.h"
+#include "server/api/episodes/episode_parameters.h"
+#include "server/api/episodes/query_check.h"
+#include "server/api/tables/value_table.h"
 #include "server/api/work.h"
 #include "storage/episodes/episode_reader.h"
 #include "storage/statistics/measured.h"
@@ -116,8 +116,8 @@ enum hub_status hub_coverage_headers(struct hub_request *request, const struct h
 /* ---- names ---- */
 
 /* What a request names that may have to be measured, and how far. */
-struct names {
-    const struct hub_property *items[HUB_WHERE_TESTS + 1 + HUB_CELLS_COLUMNS];
+struct needed_names {
+    const struct hub_property *items[HUB_WHERE_TESTS + 1 + HUB_VALUE_TABLE_COLUMNS];
     unsigned count;
     enum hub_measured how_far; /* the furthest */
 };
@@ -133,7 +133,8 @@ static bool can_be_measured(const struct hub_dataset *dataset, const struct hub_
     return number != HUB_NONE && hub_field_is_measured(dataset->fields[number].type);
 }
 
-static void add_name(struct names *names, const struct hub_dataset *dataset, const struct hub_property *name)
+static void add_name(struct needed_names *names, const struct hub_dataset *dataset,
+                     const struct hub_property *name)
 {
     if (!can_be_measured(dataset, name))
         return;
@@ -141,8 +142,8 @@ static void add_name(struct names *names, const struct hub_dataset *dataset, con
     names->how_far = HUB_MAX(names->how_far, hub_measured_level(name->kind));
 }
 
-static void add_names(struct names *names, const struct hub_dataset *dataset,
-                      const struct hub_episodes_asked *asked, const struct hub_property *columns,
+static void add_names(struct needed_names *names, const struct hub_dataset *dataset,
+                      const struct hub_episode_parameters *asked, const struct hub_property *columns,
                       unsigned count)
 {
     for (unsigned i = 0; hub_where_name(asked->where, i); i++)
@@ -154,7 +155,7 @@ static void add_names(struct names *names, const struct hub_dataset *dataset,
 
 /* Do the files themselves state all that is not measured yet? */
 static enum hub_status are_stated(struct hub_request *request, const struct hub_state *state,
-                                  const struct names *names, bool *all, struct hub_error *err)
+                                  const struct needed_names *names, bool *all, struct hub_error *err)
 {
     const struct hub_dataset *dataset = state->dataset;
     const struct hub_parallel *parallel = request->parallel;
@@ -179,10 +180,11 @@ static enum hub_status are_stated(struct hub_request *request, const struct hub_
 }
 
 static enum hub_status read_named(struct hub_request *request, const struct hub_state *state,
-                                  const struct hub_episodes_asked *asked, const struct hub_property *columns,
-                                  unsigned count, struct hub_coverage *out, struct hub_error *err)
+                                  const struct hub_episode_parameters *asked,
+                                  const struct hub_property *columns, unsigned count,
+                                  struct hub_coverage *out, struct hub_error *err)
 {
-    struct names names = {0};
+    struct needed_names names = {0};
     bool all = true;
     *out = (struct hub_coverage){.complete = true};
     add_names(&names, state->dataset, asked, columns, count);
@@ -264,13 +266,13 @@ enum hub_status hub_coverage_require(struct hub_request *request, struct hub_res
                                      const struct hub_target *target, const struct hub_property *columns,
                                      unsigned count, struct hub_coverage *out, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_episodes_asked_dispose) struct hub_episodes_asked asked = {0};
+    HUB_CLEANUP(hub_episode_parameters_dispose) struct hub_episode_parameters asked = {0};
     int64_t wait_ms;
     bool partial;
     HUB_TRY(read_patience(request, &wait_ms, &partial, err));
-    HUB_TRY(hub_episodes_asked(request, &asked, err));
+    HUB_TRY(hub_episode_parameters_parse(request, &asked, err));
     HUB_TRY(hub_episodes_admit(request, &target->state, &asked.query, err));
-    HUB_TRY(hub_known_check(request, response, target, &asked, columns, count, err));
+    HUB_TRY(hub_query_check(request, response, target, &asked, columns, count, err));
     HUB_TRY(read_named(request, &target->state, &asked, columns, count, out, err));
     if (out->complete || partial)
         return HUB_OK;

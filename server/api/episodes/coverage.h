@@ -29,11 +29,11 @@ HUB_MUST_USE enum hub_status hub_coverage_headers(struct hub_request *request,
                                                   const struct hub_coverage *coverage,
                                                   struct hub_response *response, struct hub_error *err);
 
-/** wait= and partial=, for hub_request_known, with a comma behind. */
+/** wait= and partial=, for hub_request_allow, with a comma behind. */
 #define HUB_MEASURED_PARAMETERS "wait", "partial",
 
 /**
- * Require that the dataset has the names in where, sort and `columns` (hub_known_check), and that their
+ * Require that the dataset has the names in where, sort and `columns` (hub_query_check), and that their
  * values are measured. Call it before memory is reserved. With partial=1 values that are known are enough.
  *
  * @param[out] out  `named`: a measure is among the names; if none is, `complete`, and `state` 0

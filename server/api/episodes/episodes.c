@@ -1,9 +1,9 @@
 /* Pages of episodes and one episode's document. SQL: always on a worker. */
 #include "server/api/cursor.h"
-#include "server/api/episodes/chosen.h"
 #include "server/api/episodes/columns.h"
 #include "server/api/episodes/coverage.h"
-#include "server/api/episodes/episodes_asked.h"
+#include "server/api/episodes/episode_parameters.h"
+#include "server/api/episodes/episode_selection.h"
 #include "server/api/handlers.h"
 #include "server/api/put.h"
 #include "server/api/reply.h"
@@ -67,7 +67,7 @@ static void write_episode(struct hub_json *json, const struct hub_found_episode 
 
 /* ---- a page ---- */
 
-struct items {
+struct episode_items {
     struct hub_json json;
     const struct hub_state *state;
     struct hub_measured_items *measured;
@@ -78,7 +78,7 @@ struct items {
 static enum hub_status add_item(void *user, const struct hub_found_episode *row, const char *file,
                                 struct hub_error *err)
 {
-    struct items *items = user;
+    struct episode_items *items = user;
     const struct hub_dataset_episode *e = hub_dataset_find_episode(items->state->dataset, row->number);
     hub_json_object(&items->json);
     write_episode(&items->json, row, file);
@@ -151,9 +151,9 @@ static enum hub_status write_page(struct hub_request *request, const struct hub_
     if (measured.metrics || measured.spark)
         HUB_TRY(hub_work_admit_us(request, HUB_WORK_EPISODES, page->limit * MEASURED_US, err));
     HUB_TRY(put_coverage(request, target, &measured, response, &ends.more, err));
-    struct items items = {.json = hub_page_begin(page, response, 64 * MIB, err),
-                          .state = &target->state,
-                          .measured = &measured};
+    struct episode_items items = {.json = hub_page_begin(page, response, 64 * MIB, err),
+                                  .state = &target->state,
+                                  .measured = &measured};
     HUB_TRY(hub_episode_page(&target->state, query, add_item, &items, &end, err));
     ends.total = end.total;
     ends.has_next = end.more;
@@ -169,13 +169,13 @@ static enum hub_status write_page(struct hub_request *request, const struct hub_
 /* ---- in an order that is held whole ---- */
 
 /* Drawn ones, what lies in front of a page, the page around one, all of them as lines. */
-struct placed {
+struct ordered_episodes {
     const struct hub_dataset *dataset;
     const uint32_t *places; /* NULL: all of the dataset, by number */
     uint32_t count;
 };
 
-static const struct hub_dataset_episode *episode_at(const struct placed *p, uint32_t place)
+static const struct hub_dataset_episode *episode_at(const struct ordered_episodes *p, uint32_t place)
 {
     return &p->dataset->episodes[p->places ? p->places[place] : place];
 }
@@ -184,13 +184,13 @@ static bool is_plain(const struct hub_request *request)
 {
     static const char *const choices[] = {"where", "split", "name", "task"};
     const struct hub_view sort = hub_request_query(request, "sort");
-    bool plain = !hub_chosen_is_drawn(request) && (!sort.data || hub_view_is(sort, "number"));
+    bool plain = !hub_episode_selection_is_sampled(request) && (!sort.data || hub_view_is(sort, "number"));
     for (size_t i = 0; i < HUB_COUNT(choices); i++)
         plain = plain && !hub_request_query(request, choices[i]).data;
     return plain;
 }
 
-static bool find_number(const struct placed *p, int64_t number, uint32_t *place)
+static bool find_number(const struct ordered_episodes *p, int64_t number, uint32_t *place)
 {
     const struct hub_dataset *d = p->dataset;
     *place = 0;
@@ -201,7 +201,7 @@ static bool find_number(const struct placed *p, int64_t number, uint32_t *place)
     return *place < p->count && episode_at(p, *place)->number == number;
 }
 
-static enum hub_status first_of(const struct hub_request *request, const struct placed *p,
+static enum hub_status first_of(const struct hub_request *request, const struct ordered_episodes *p,
                                 const struct hub_page_query *page, uint32_t *first, struct hub_error *err)
 {
     int64_t number;
@@ -226,9 +226,9 @@ static enum hub_status first_of(const struct hub_request *request, const struct 
     return HUB_OK;
 }
 
-static enum hub_status write_placed(struct hub_request *request, const struct hub_target *target,
-                                    const struct placed *p, const struct hub_page_query *page,
-                                    struct hub_response *response, struct hub_error *err)
+static enum hub_status write_ordered(struct hub_request *request, const struct hub_target *target,
+                                     const struct ordered_episodes *p, const struct hub_page_query *page,
+                                     struct hub_response *response, struct hub_error *err)
 {
     HUB_CLEANUP(hub_page_ends_dispose) struct hub_page_ends ends = {.total = p->count};
     uint32_t first;
@@ -236,9 +236,9 @@ static enum hub_status write_placed(struct hub_request *request, const struct hu
     HUB_CLEANUP(hub_measured_items_leave) struct hub_measured_items measured = {0};
     HUB_TRY(read_include(request, &measured, err));
     HUB_TRY(put_coverage(request, target, &measured, response, &ends.more, err));
-    struct items items = {.json = hub_page_begin(page, response, 64 * MIB, err),
-                          .state = &target->state,
-                          .measured = &measured};
+    struct episode_items items = {.json = hub_page_begin(page, response, 64 * MIB, err),
+                                  .state = &target->state,
+                                  .measured = &measured};
     const uint32_t end = HUB_MIN(p->count, first + page->limit);
     for (uint32_t i = first; i < end; i++)
         HUB_TRY(hub_episode_one(&target->state, episode_at(p, i)->number, add_item, &items, err));
@@ -256,7 +256,7 @@ static enum hub_status write_placed(struct hub_request *request, const struct hu
 struct episode_lines {
     struct hub_lines lines; /* first */
     struct hub_catalog *catalog;
-    struct placed placed;
+    struct ordered_episodes ordered;
     uint32_t *places; /* the lines' */
     struct hub_state state;
     struct hub_measured_items measured; /* of that state */
@@ -265,14 +265,14 @@ struct episode_lines {
 static void dispose_lines(struct hub_lines *lines)
 {
     struct episode_lines *e = (struct episode_lines *)lines;
-    hub_dataset_put(e->placed.dataset);
+    hub_dataset_put(e->ordered.dataset);
     free(e->places);
 }
 
-static enum hub_status begin_stretch(struct hub_lines *lines, struct hub_error *err)
+static enum hub_status begin_chunk(struct hub_lines *lines, struct hub_error *err)
 {
     struct episode_lines *e = (struct episode_lines *)lines;
-    const struct hub_dataset *d = e->placed.dataset;
+    const struct hub_dataset *d = e->ordered.dataset;
     HUB_TRY(hub_state_open(e->catalog, d->summary, &e->state, err));
     return strcmp(e->state.dataset->summary->revision, d->summary->revision) == 0 &&
                    e->state.dataset->episode_count == d->episode_count
@@ -280,7 +280,7 @@ static enum hub_status begin_stretch(struct hub_lines *lines, struct hub_error *
                : hub_fail_as(err, HUB_CHANGED, "dataset-changing", "it was published anew");
 }
 
-static void end_stretch(struct hub_lines *lines)
+static void end_chunk(struct hub_lines *lines)
 {
     struct episode_lines *e = (struct episode_lines *)lines;
     hub_measured_items_leave(&e->measured);
@@ -300,13 +300,13 @@ static enum hub_status put_line(struct hub_lines *lines, uint32_t place, struct 
                                 struct hub_error *err)
 {
     struct episode_lines *e = (struct episode_lines *)lines;
-    const struct hub_dataset_episode *episode = episode_at(&e->placed, place);
+    const struct hub_dataset_episode *episode = episode_at(&e->ordered, place);
     HUB_TRY(hub_episode_one(&e->state, episode->number, add_members, json, err));
     return hub_measured_item(json, &e->measured, &e->state, episode, err);
 }
 
 static enum hub_status send_lines(struct hub_request *request, struct hub_target *target,
-                                  struct hub_chosen_episodes *chosen, const struct placed *p,
+                                  struct hub_episode_selection *chosen, const struct ordered_episodes *p,
                                   struct hub_response *response, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf members = {0}; /* which lines have no place for */
@@ -317,11 +317,11 @@ static enum hub_status send_lines(struct hub_request *request, struct hub_target
     HUB_TRY(hub_new(&e, 1, sizeof *e, err));
     *e = (struct episode_lines){.lines = {.end = p->count,
                                           .put = put_line,
-                                          .begin = begin_stretch,
-                                          .end_stretch = end_stretch,
+                                          .begin = begin_chunk,
+                                          .end_chunk = end_chunk,
                                           .dispose = dispose_lines},
                                 .catalog = request->app->catalog,
-                                .placed = *p,
+                                .ordered = *p,
                                 .places = chosen->places,
                                 .measured = measured};
     chosen->places = NULL; /* the lines' now, and the reference to the dataset */
@@ -329,26 +329,26 @@ static enum hub_status send_lines(struct hub_request *request, struct hub_target
     return hub_lines_answer(response, &e->lines, err);
 }
 
-static enum hub_status list_placed(struct hub_request *request, struct hub_response *response,
-                                   const char *const *parameters, struct hub_error *err)
+static enum hub_status list_ordered(struct hub_request *request, struct hub_response *response,
+                                    const char *const *parameters, struct hub_error *err)
 {
     HUB_CLEANUP(hub_target_dispose) struct hub_target target = {0};
-    HUB_CLEANUP(hub_chosen_dispose) struct hub_chosen_episodes chosen = {0};
+    HUB_CLEANUP(hub_episode_selection_dispose) struct hub_episode_selection chosen = {0};
     struct hub_page_query page;
     HUB_TRY(hub_page_read(request, parameters, &page, err));
     HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_STATE | HUB_TO_READY, &target, err));
     const struct hub_dataset *dataset = target.state.dataset;
-    struct placed p = {dataset, NULL, dataset->episode_count};
+    struct ordered_episodes p = {dataset, NULL, dataset->episode_count};
     struct hub_coverage coverage;
     if (!is_plain(request)) {
         HUB_TRY(hub_coverage_require(request, response, &target, NULL, 0, &coverage, err));
-        HUB_TRY(hub_chosen_episodes(request, response, &target.state, UINT32_MAX, &chosen, err));
+        HUB_TRY(hub_episode_selection_open(request, response, &target.state, UINT32_MAX, &chosen, err));
         p.places = chosen.places;
         p.count = chosen.count;
     }
     return page.all && !page.goes_on && !hub_request_query(request, "at").data
                ? send_lines(request, &target, &chosen, &p, response, err)
-               : write_placed(request, &target, &p, &page, response, err);
+               : write_ordered(request, &target, &p, &page, response, err);
 }
 
 static void continue_behind(const struct hub_page_query *page, struct hub_episode_query *query)
@@ -369,18 +369,18 @@ enum hub_status hub_episodes_list(struct hub_request *request, struct hub_respon
                                              "wait",   "partial", "at",    "include",  "limit",
                                              "cursor", "format",  "for",   "revision", NULL};
     static const char *const of_drawn[] = {
-        HUB_CHOSEN_PARAMETERS "at", "include", "limit", "cursor", "format", "for", "revision", NULL};
+        HUB_SELECTION_PARAMETERS "at", "include", "limit", "cursor", "format", "for", "revision", NULL};
     HUB_CLEANUP(hub_target_dispose) struct hub_target target = {0};
-    HUB_CLEANUP(hub_episodes_asked_dispose) struct hub_episodes_asked asked = {0};
+    HUB_CLEANUP(hub_episode_parameters_dispose) struct hub_episode_parameters asked = {0};
     struct hub_page_query page;
     if (hub_request_query(request, "columns").data)
         return hub_episodes_columns(request, response, err);
-    if (hub_chosen_is_drawn(request))
-        return list_placed(request, response, of_drawn, err);
+    if (hub_episode_selection_is_sampled(request))
+        return list_ordered(request, response, of_drawn, err);
     HUB_TRY(hub_page_read(request, parameters, &page, err));
     if (page.all || page.after.back || page.after.key[0] == '@' || hub_request_query(request, "at").data)
-        return list_placed(request, response, parameters, err);
-    HUB_TRY(hub_episodes_asked(request, &asked, err));
+        return list_ordered(request, response, parameters, err);
+    HUB_TRY(hub_episode_parameters_parse(request, &asked, err));
     continue_behind(&page, &asked.query);
     HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_STATE | HUB_TO_READY, &target, err));
     return write_page(request, &target, &asked.query, &page, response, err);
@@ -441,8 +441,8 @@ static enum hub_status write_fields(struct hub_json *json, const struct hub_stat
 
 /* ---- which one comes before and after it ---- */
 
-static void put_neighbour(struct hub_json *json, const char *key, const struct placed *p, bool there,
-                          uint32_t place)
+static void put_neighbour(struct hub_json *json, const char *key, const struct ordered_episodes *p,
+                          bool there, uint32_t place)
 {
     hub_json_key(json, hub_view_of(key));
     if (there)
@@ -456,11 +456,11 @@ static enum hub_status write_neighbours(struct hub_request *request, struct hub_
                                         const struct hub_target *target, int64_t number,
                                         struct hub_json *json, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_chosen_dispose) struct hub_chosen_episodes chosen = {0};
-    struct placed p = {target->state.dataset, NULL, target->state.dataset->episode_count};
+    HUB_CLEANUP(hub_episode_selection_dispose) struct hub_episode_selection chosen = {0};
+    struct ordered_episodes p = {target->state.dataset, NULL, target->state.dataset->episode_count};
     uint32_t place;
     if (!is_plain(request)) {
-        HUB_TRY(hub_chosen_episodes(request, response, &target->state, UINT32_MAX, &chosen, err));
+        HUB_TRY(hub_episode_selection_open(request, response, &target->state, UINT32_MAX, &chosen, err));
         p.places = chosen.places;
         p.count = chosen.count;
     }
@@ -486,7 +486,7 @@ static enum hub_status check_of_rows(const struct hub_request *request, struct h
 }
 
 /* More may be known of the same revision later: then it is not kept for ever. */
-static enum hub_status loosen(struct hub_target *target, struct hub_error *err)
+static enum hub_status unpin_if_unmeasured(struct hub_target *target, struct hub_error *err)
 {
     struct hub_coverage measured = {.complete = true};
     if (target->pinned)
@@ -506,7 +506,7 @@ enum hub_status hub_episode_show(struct hub_request *request, struct hub_respons
     HUB_TRY(check_of_rows(request, err));
     HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_STATE | HUB_TO_READY, &target, err));
     HUB_TRY(hub_find_episode(request, target.state.dataset, &episode, err));
-    HUB_TRY(loosen(&target, err));
+    HUB_TRY(unpin_if_unmeasured(&target, err));
     HUB_TRY(hub_coverage_require(request, response, &target, NULL, 0, &coverage, err));
     HUB_TRY(hub_coverage_named_headers(request, &target, &coverage, response, err));
     struct hub_json json = hub_json_to(hub_response_buffer(response, 200, "application/json", 16 * MIB), err);

@@ -203,7 +203,7 @@ static enum hub_status end_file(struct archive *a)
     kept->path = hub_path_join(a->dataset->summary->path, entry->path);
     HUB_TRY(hub_allocated(kept->path, NULL));
     if (st) { /* the hasher finds so too, and says it */
-        hub_hasher_want(a->app->hasher, a->dataset->summary->root, kept->path, &entry->stamp);
+        hub_digest_queue_want(a->app->hasher, a->dataset->summary->root, kept->path, &entry->stamp);
         free((char *)kept->path);
         return st;
     }
@@ -307,7 +307,7 @@ static enum hub_status count_known(const struct archive *a, bool want, uint32_t 
         if (*digests[i].sha256)
             ++*known;
         else if (want && !hub_files_path(dataset, &dataset->files[i], path, NULL))
-            hub_hasher_want(a->app->hasher, dataset->summary->root, path, &dataset->files[i].stamp);
+            hub_digest_queue_want(a->app->hasher, dataset->summary->root, path, &dataset->files[i].stamp);
     return HUB_OK;
 }
 

@@ -41,7 +41,7 @@ static enum hub_status find_digest(struct hub_request *request, const struct byt
         st = hub_digest_find(truth, root, b->path, stamp, &digests, NULL);
     *known = !st && hub_unhex(hub_view_of(digests.sha256), sum, HUB_SHA256_BYTES);
     if (!*known && request->app->hasher)
-        hub_hasher_want(request->app->hasher, root, b->path, stamp);
+        hub_digest_queue_want(request->app->hasher, root, b->path, stamp);
     return HUB_OK;
 }
 

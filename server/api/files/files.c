@@ -1,9 +1,9 @@
 /* Files of a dataset: the listing and their bytes, by range, with every conditional. No status of a dataset
  * blocks its bytes. */
-#include "server/api/episodes/episodes_asked.h"
-#include "server/api/files/coming.h"
+#include "server/api/episodes/episode_parameters.h"
 #include "server/api/files/file_bytes.h"
 #include "server/api/files/files_page.h"
+#include "server/api/files/pulled_file.h"
 #include "server/api/handlers.h"
 
 #include "server/api/episodes/coverage.h"
@@ -74,9 +74,9 @@ static bool choose_numbers(const struct hub_dataset *dataset, const char *text, 
 static enum hub_status choose(struct hub_request *request, const struct hub_state *state, bool *chosen,
                               uint32_t *count, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_episodes_asked_dispose) struct hub_episodes_asked asked = {0};
+    HUB_CLEANUP(hub_episode_parameters_dispose) struct hub_episode_parameters asked = {0};
     const char *numbers = hub_request_query(request, "episodes").data;
-    HUB_TRY(hub_episodes_asked(request, &asked, err));
+    HUB_TRY(hub_episode_parameters_parse(request, &asked, err));
     HUB_TRY(hub_episodes_admit(request, state, &asked.query, err));
     HUB_TRY(hub_episode_choose(state, &asked.query, chosen, err));
     if (numbers && !choose_numbers(state->dataset, numbers, chosen))

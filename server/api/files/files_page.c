@@ -105,7 +105,7 @@ static uint32_t place_of(const struct level *l, const struct hub_page_cursor *cu
 
 /* ---- the answer ---- */
 
-/* A path too long for a cursor is told by its number. */
+/* A path too long for a cursor is replaced by its number. */
 static enum hub_status cursor_at(const struct level *l, uint32_t entry, struct hub_page_cursor *out,
                                  struct hub_error *err)
 {

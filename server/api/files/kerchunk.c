@@ -20,7 +20,7 @@ struct left_out {
 
 /* Made episode by episode, field by field, and within a large one some chunks at a time. */
 struct references {
-    struct hub_maker maker; /* first */
+    struct hub_body_producer maker; /* first */
     struct hub_catalog *catalog;
     const struct hub_dataset *dataset; /* its own reference */
     struct left_out *left;             /* by field */
@@ -31,7 +31,7 @@ struct references {
     bool begun, ended;
 };
 
-static void references_free(struct hub_maker *maker)
+static void references_free(struct hub_body_producer *maker)
 {
     struct references *r = (struct references *)maker;
     hub_dataset_put(r->dataset);
@@ -42,7 +42,7 @@ static void references_free(struct hub_maker *maker)
 
 /* ---- where the rows of one episode lie ---- */
 
-struct source {
+struct kerchunk_source {
     const struct hub_layout *layout;
     const struct hub_variant *variant;
     const struct hub_piece *piece;
@@ -83,7 +83,7 @@ static const struct hub_piece *piece_of(const struct hub_layout *layout, const s
 }
 
 /* The place of a chunk, counted from the first of the window, in the piece's table. */
-static uint64_t entry_of(const struct source *s, uint64_t chunk)
+static uint64_t entry_of(const struct kerchunk_source *s, uint64_t chunk)
 {
     uint64_t inner = 1;
     for (unsigned i = 1; i < s->axes; i++)
@@ -91,7 +91,7 @@ static uint64_t entry_of(const struct source *s, uint64_t chunk)
     return s->piece->table + s->first / s->chunk[0] * inner + chunk;
 }
 
-static const char *look_at_grid(struct source *s)
+static const char *look_at_grid(struct kerchunk_source *s)
 {
     const struct hub_grid *grid = &s->layout->grids[s->piece->geometry];
     if (grid->element)
@@ -120,10 +120,11 @@ static const char *look_at_grid(struct source *s)
 }
 
 /* NULL: it has references. */
-static const char *look_at(const struct hub_layout *layout, const struct hub_window *window, struct source *s)
+static const char *look_at(const struct hub_layout *layout, const struct hub_window *window,
+                           struct kerchunk_source *s)
 {
     const struct hub_array *array = &layout->arrays[window->array];
-    *s = (struct source){
+    *s = (struct kerchunk_source){
         .layout = layout, .variant = &layout->variants[array->variant], .rows = window->count};
     const uint64_t row_bytes = hub_variant_row_bytes(s->variant);
     s->axes = array->flags & HUB_ARRAY_SCALAR ? 0 : 1U + s->variant->rank;
@@ -214,8 +215,8 @@ static enum hub_status add_filters(const struct hub_pipeline *pipeline, struct h
     return hub_buf_add_text(out, "],", err);
 }
 
-static enum hub_status add_array(const struct references *r, const struct source *s, struct hub_buf *out,
-                                 struct hub_error *err)
+static enum hub_status add_array(const struct references *r, const struct kerchunk_source *s,
+                                 struct hub_buf *out, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(16 * KIB);
     uint64_t shape[MAX_AXES] = {s->rows};
@@ -233,7 +234,7 @@ static enum hub_status add_array(const struct references *r, const struct source
 }
 
 /* "/2.0.1" */
-static void write_key(const struct source *s, uint64_t chunk, char out[24 * MAX_AXES])
+static void write_key(const struct kerchunk_source *s, uint64_t chunk, char out[24 * MAX_AXES])
 {
     uint64_t at[MAX_AXES] = {0};
     size_t used = 0;
@@ -245,7 +246,7 @@ static void write_key(const struct source *s, uint64_t chunk, char out[24 * MAX_
         used += (size_t)snprintf(out + used, 24 * MAX_AXES - used, "%c%" PRIu64, i ? '.' : '/', at[i]);
 }
 
-static enum hub_status add_chunk(const struct references *r, const struct source *s, uint64_t chunk,
+static enum hub_status add_chunk(const struct references *r, const struct kerchunk_source *s, uint64_t chunk,
                                  struct hub_buf *out, struct hub_error *err)
 {
     char key[24 * MAX_AXES];
@@ -308,7 +309,7 @@ static enum hub_status add_field(struct references *r, struct hub_buf *out, stru
 {
     HUB_CLEANUP(hub_layout_putp) struct hub_layout_ref *ref = NULL;
     const struct hub_dataset_episode *episode = &r->dataset->episodes[r->episode];
-    struct source s;
+    struct kerchunk_source s;
     if (!r->chunk)
         HUB_TRY(add_groups(r, out, err));
     const enum hub_status st =
@@ -327,7 +328,7 @@ static enum hub_status add_field(struct references *r, struct hub_buf *out, stru
     }
     if (!r->chunk)
         HUB_TRY(add_array(r, &s, out, err));
-    for (; r->chunk < s.chunks && out->size < HUB_MADE_BLOCK; r->chunk++)
+    for (; r->chunk < s.chunks && out->size < HUB_BODY_STREAM_BLOCK; r->chunk++)
         HUB_TRY(add_chunk(r, &s, r->chunk, out, err));
     if (r->chunk == s.chunks)
         r->chunk = 0;
@@ -336,7 +337,7 @@ static enum hub_status add_field(struct references *r, struct hub_buf *out, stru
 
 static enum hub_status add_fields(struct references *r, struct hub_buf *out, struct hub_error *err)
 {
-    while (r->episode < r->dataset->episode_count && out->size < HUB_MADE_BLOCK) {
+    while (r->episode < r->dataset->episode_count && out->size < HUB_BODY_STREAM_BLOCK) {
         if (r->field < r->dataset->field_count)
             HUB_TRY(add_field(r, out, err));
         r->field += !r->chunk;
@@ -377,7 +378,7 @@ static enum hub_status add_left_out(const struct references *r, struct hub_buf *
     return hub_buf_add_text(out, "}\n", err);
 }
 
-static enum hub_status more(struct hub_maker *maker, struct hub_buf *out, struct hub_error *err)
+static enum hub_status more(struct hub_body_producer *maker, struct hub_buf *out, struct hub_error *err)
 {
     struct references *r = (struct references *)maker;
     if (r->ended)
@@ -393,7 +394,7 @@ static enum hub_status more(struct hub_maker *maker, struct hub_buf *out, struct
 static enum hub_status begin(struct hub_request *request, struct hub_target *target, struct references *r,
                              struct hub_error *err)
 {
-    r->maker = (struct hub_maker){more, references_free};
+    r->maker = (struct hub_body_producer){more, references_free};
     r->catalog = request->app->catalog;
     r->files = HUB_BUF_INIT(64 * KIB);
     r->dataset = target->state.dataset; /* which is its own from now on */

@@ -44,9 +44,9 @@ void hub_file_members(struct hub_json *json, const struct hub_dataset_file *file
     if (file->stamp.mtime_ns) /* else it is on its way, and nobody said so */
         hub_json_put_text(json, "modified", modified);
     hub_json_put_text(json, "type", hub_file_type(file->path));
-    hub_put_known(json, "sha256", digests->sha256);
-    hub_put_known(json, "crc32c", digests->crc32c);
-    hub_put_known(json, "md5", digests->md5);
+    hub_put_if_set(json, "sha256", digests->sha256);
+    hub_put_if_set(json, "crc32c", digests->crc32c);
+    hub_put_if_set(json, "md5", digests->md5);
 }
 
 void hub_file_item(struct hub_json *json, const struct hub_dataset_file *file,

@@ -22,12 +22,12 @@ enum { MAX_CAMERAS = 1024 };
 
 /* ---- the cameras of an episode ---- */
 
-struct cameras {
+struct camera_files {
     struct hub_found_media *items; /* their texts are owned */
     uint32_t count, capacity;
 };
 
-static void cameras_dispose(struct cameras *c)
+static void cameras_dispose(struct camera_files *c)
 {
     for (uint32_t i = 0; i < c->count; i++) {
         free((char *)c->items[i].camera);
@@ -48,7 +48,7 @@ static enum hub_status dup_some(const char **text, struct hub_error *err)
 
 static enum hub_status add_camera(void *user, const struct hub_found_media *media, struct hub_error *err)
 {
-    struct cameras *c = user;
+    struct camera_files *c = user;
     struct hub_found_media *m;
     if (c->count == MAX_CAMERAS)
         return HUB_OK;
@@ -63,7 +63,7 @@ static enum hub_status add_camera(void *user, const struct hub_found_media *medi
     return dup_some(&m->problem, err);
 }
 
-static uint32_t count_called(const struct cameras *c, const char *name)
+static uint32_t count_called(const struct camera_files *c, const char *name)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < c->count; i++)
@@ -72,7 +72,7 @@ static uint32_t count_called(const struct cameras *c, const char *name)
 }
 
 /* The shortest last part of its name that is no other's; else all of it. */
-static const char *label_of(const struct cameras *c, const char *camera)
+static const char *label_of(const struct camera_files *c, const char *camera)
 {
     for (const char *at = camera + strlen(camera); at > camera; at--)
         if (strchr("./", at[-1]) && *at && count_called(c, at) == 1)
@@ -81,7 +81,7 @@ static const char *label_of(const struct cameras *c, const char *camera)
 }
 
 /* By its whole name, else by a last part that no other has. */
-static enum hub_status find_camera(const struct cameras *c, const char *name, int64_t episode,
+static enum hub_status find_camera(const struct camera_files *c, const char *name, int64_t episode,
                                    const struct hub_found_media **out, struct hub_error *err)
 {
     char names[300] = "";
@@ -117,7 +117,7 @@ static enum hub_status put_url(const struct hub_request *request, struct hub_jso
 }
 
 static enum hub_status write_list(const struct hub_request *request, struct hub_json *json,
-                                  const struct hub_dataset *dataset, const struct cameras *c,
+                                  const struct hub_dataset *dataset, const struct camera_files *c,
                                   struct hub_error *err)
 {
     hub_json_object(json);
@@ -144,7 +144,7 @@ enum hub_status hub_media_list(struct hub_request *request, struct hub_response 
 {
     static const char *const parameters[] = {"for", "revision", NULL};
     HUB_CLEANUP(hub_target_dispose) struct hub_target target = {0};
-    HUB_CLEANUP(cameras_dispose) struct cameras cameras = {0};
+    HUB_CLEANUP(cameras_dispose) struct camera_files cameras = {0};
     const struct hub_dataset_episode *episode;
     HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_STATE | HUB_TO_READY, &target, err));
     HUB_TRY(hub_find_episode(request, target.state.dataset, &episode, err));
@@ -158,9 +158,9 @@ enum hub_status hub_media_list(struct hub_request *request, struct hub_response 
 /* ---- one as an mp4 ---- */
 
 /* What is asked of one camera. */
-struct wanted {
+struct camera_request {
     struct hub_target target;
-    struct cameras cameras;
+    struct camera_files cameras;
     const struct hub_dataset_episode *episode;
     const struct hub_found_media *media;
     const struct hub_dataset_file *file;
@@ -169,14 +169,15 @@ struct wanted {
     struct hub_video_ref *video;
 };
 
-static void wanted_dispose(struct wanted *w)
+static void wanted_dispose(struct camera_request *w)
 {
     hub_video_put(w->video);
     cameras_dispose(&w->cameras);
     hub_target_dispose(&w->target);
 }
 
-static enum hub_status find_wanted(struct hub_request *request, struct wanted *w, struct hub_error *err)
+static enum hub_status find_wanted(struct hub_request *request, struct camera_request *w,
+                                   struct hub_error *err)
 {
     char name[512];
     const struct hub_view asked = hub_request_capture(request, "camera");
@@ -212,8 +213,8 @@ static enum hub_status file_member(const struct hub_request *request, const stru
     return HUB_OK;
 }
 
-static enum hub_status cannot_cut(struct hub_request *request, const struct wanted *w, const char *why,
-                                  struct hub_response *response, struct hub_error *err)
+static enum hub_status cannot_cut(struct hub_request *request, const struct camera_request *w,
+                                  const char *why, struct hub_response *response, struct hub_error *err)
 {
     (void)!file_member(request, w->file, &response->problem_extra); /* worth giving without it */
     return hub_fail_as(err, HUB_NOT_ACCEPTABLE, "not-acceptable",
@@ -222,7 +223,7 @@ static enum hub_status cannot_cut(struct hub_request *request, const struct want
 }
 
 /* Frames of this camera in a step: 1 but where it ran at another rate than the rows, and has not one for each. */
-static enum hub_status frames_in_step(const struct wanted *w, uint64_t frames, double *out,
+static enum hub_status frames_in_step(const struct camera_request *w, uint64_t frames, double *out,
                                       struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(64);
@@ -249,7 +250,7 @@ static void steps_to_frames(struct hub_slice *slice, double rate, uint64_t frame
 }
 
 /* The frames of the file that are asked for. */
-static enum hub_status choose(const struct wanted *w, uint64_t shown, struct hub_slice *out,
+static enum hub_status choose(const struct camera_request *w, uint64_t shown, struct hub_slice *out,
                               struct hub_error *err)
 {
     const uint64_t first = HUB_MIN(w->media->first_frame, shown),
@@ -268,8 +269,8 @@ static enum hub_status choose(const struct wanted *w, uint64_t shown, struct hub
     return HUB_OK;
 }
 
-static enum hub_status send_cut(struct hub_request *request, struct wanted *w, struct hub_response *response,
-                                struct hub_error *err)
+static enum hub_status send_cut(struct hub_request *request, struct camera_request *w,
+                                struct hub_response *response, struct hub_error *err)
 {
     char version[64], name[128];
     struct hub_slice frames;
@@ -305,7 +306,7 @@ enum hub_status hub_media_data(struct hub_request *request, struct hub_response 
                                struct hub_error *err)
 {
     static const char *const parameters[] = {"start", "stop", "for", "revision", NULL};
-    HUB_CLEANUP(wanted_dispose) struct wanted w = {0};
+    HUB_CLEANUP(wanted_dispose) struct camera_request w = {0};
     HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_STATE | HUB_TO_READY, &w.target, err));
     HUB_TRY(hub_request_int(request, "start", &w.start, &w.has_start, err));
     HUB_TRY(hub_request_int(request, "stop", &w.stop, &w.has_stop, err));

@@ -13,7 +13,7 @@ enum { HUB_MAX_ALERTS = 2 * HUB_MAX_ROOTS + 12 }; /* two a root, and a few */
 struct hub_alert {
     const char *code, *key; /* the key tells those of one code apart: a root's path */
     char detail[400];       /* what, and what to do; without paths of this machine */
-    char local[600];        /* what only the admin of this machine is told: paths, system errors; or "" */
+    char local[600];        /* what only the admin of this machine may see: paths, system errors; or "" */
 };
 
 struct hub_alerts {
@@ -23,7 +23,7 @@ struct hub_alerts {
 };
 
 enum { HUB_LOCAL_BYTES = HUB_USER_BYTES + 20 };
-/** What only the admin of this machine is told besides a reason: of a missing permission, as whom the hub
+/** What only the admin of this machine may see besides a reason: of a missing permission, as whom the hub
  * runs; else "". */
 void hub_reason_local(const struct hub_app *app, struct hub_view reason, char out[HUB_LOCAL_BYTES]);
 

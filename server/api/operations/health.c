@@ -69,7 +69,7 @@ static enum hub_status scan_metrics(struct hub_app *app, struct hub_buf *out, st
                              hub_dataset_status_name(statuses[i]), counts[statuses[i]]));
     struct hub_scan_progress progress;
     hub_scanner_progress(app->scanner, &progress);
-    const struct hub_metric rows[] = {
+    const struct hub_plain_metric rows[] = {
         {"minari_hub_inspections_total", "counter", "Datasets inspected since the start.",
          (double)progress.inspected},
         {"minari_hub_inspections_failed_total", "counter", "Of them: broken or unsupported.",
@@ -90,7 +90,7 @@ static enum hub_status room_metrics(struct hub_app *app, struct hub_buf *out, st
 {
     struct hub_mirror_gauges g;
     hub_mirrors_gauges(app->mirrors, &g);
-    const struct hub_metric rows[] = {
+    const struct hub_plain_metric rows[] = {
         {"minari_hub_cache_bytes", "gauge", "Fetched from upstreams because it was asked for.",
          (double)g.cache_bytes},
         {"minari_hub_cache_evictions_total", "counter", "Datasets removed from it to make room.",
@@ -119,9 +119,9 @@ static enum hub_status missing_metrics(struct hub_app *app, struct hub_buf *out,
 {
     struct hub_scan_progress p;
     hub_scanner_progress(app->scanner, &p);
-    const struct hub_metric row = {"minari_hub_roots_missing", "gauge",
-                                   "Roots that had datasets and are not mounted.",
-                                   (double)__builtin_popcountll(p.roots_missing)};
+    const struct hub_plain_metric row = {"minari_hub_roots_missing", "gauge",
+                                         "Roots that had datasets and are not mounted.",
+                                         (double)__builtin_popcountll(p.roots_missing)};
     return hub_metric_rows(&row, 1, out, err);
 }
 
@@ -130,7 +130,7 @@ static enum hub_status process_metrics(const struct hub_app *app, struct hub_buf
 {
     struct hub_process p;
     hub_process_read(&p);
-    const struct hub_metric rows[] = {
+    const struct hub_plain_metric rows[] = {
         {"process_cpu_seconds_total", "counter", "User and system time.", p.cpu_s},
         {"process_resident_memory_bytes", "gauge", "Resident memory.", (double)p.resident_bytes},
         {"process_virtual_memory_bytes", "gauge", "Virtual memory.", (double)p.virtual_bytes},

@@ -20,7 +20,7 @@ enum { MAX_JOBS = 100000 };
 static const char *const kinds[] = {"inspect", "hash",   "measure", "statistics", "mirror", "transfer",
                                     "pull",    "import", "export",  "check",      NULL};
 
-struct job {
+struct listed_job {
     const char *kind, *unit;
     char *target;
     char *error, *rule, *result; /* or NULL */
@@ -31,30 +31,30 @@ struct job {
     unsigned attempts;
 };
 
-struct listing {
+struct job_listing {
     const char *kind, *unit; /* of those being gathered */
-    struct job *jobs;
+    struct listed_job *jobs;
     uint32_t count, capacity;
     bool failed;
 };
 
 static void gather(void *user, const struct hub_scan_job *from)
 {
-    struct listing *l = user;
+    struct job_listing *l = user;
     if (l->count == MAX_JOBS || l->failed)
         return;
     char *target = NULL;
     l->failed = hub_grow(&l->jobs, l->count, &l->capacity, sizeof *l->jobs, NULL) ||
                 hub_dup(&target, from->target, NULL);
     if (!l->failed)
-        l->jobs[l->count++] = (struct job){.kind = from->kind ? from->kind : l->kind,
-                                           .unit = l->unit,
-                                           .target = target,
-                                           .state = from->running ? HUB_JOB_RUNNING : HUB_JOB_WAITING,
-                                           .done = from->done,
-                                           .of = from->of,
-                                           .started_ms = from->started_ms,
-                                           .attempts = from->attempts};
+        l->jobs[l->count++] = (struct listed_job){.kind = from->kind ? from->kind : l->kind,
+                                                  .unit = l->unit,
+                                                  .target = target,
+                                                  .state = from->running ? HUB_JOB_RUNNING : HUB_JOB_WAITING,
+                                                  .done = from->done,
+                                                  .of = from->of,
+                                                  .started_ms = from->started_ms,
+                                                  .attempts = from->attempts};
 }
 
 static const char *kind_of(const char *word)
@@ -67,28 +67,28 @@ static const char *kind_of(const char *word)
 
 static enum hub_status keep(void *user, const struct hub_job_row *from, struct hub_error *err)
 {
-    struct listing *l = user;
+    struct job_listing *l = user;
     if (l->count == MAX_JOBS)
         return HUB_OK;
     HUB_TRY(hub_grow(&l->jobs, l->count, &l->capacity, sizeof *l->jobs, err));
-    struct job *job = &l->jobs[l->count++];
-    *job = (struct job){.kind = kind_of(from->kind),
-                        .unit = strcmp(from->kind, "mirror") == 0 ? "datasets" : "bytes",
-                        .number = from->id,
-                        .state = from->state,
-                        .done = from->done,
-                        .of = from->total,
-                        .started_ms = from->started_ms,
-                        .finished_ms = from->finished_ms,
-                        .next_ms = from->state == HUB_JOB_WAITING ? from->run_at_ms : 0,
-                        .attempts = from->attempts};
+    struct listed_job *job = &l->jobs[l->count++];
+    *job = (struct listed_job){.kind = kind_of(from->kind),
+                               .unit = strcmp(from->kind, "mirror") == 0 ? "datasets" : "bytes",
+                               .number = from->id,
+                               .state = from->state,
+                               .done = from->done,
+                               .of = from->total,
+                               .started_ms = from->started_ms,
+                               .finished_ms = from->finished_ms,
+                               .next_ms = from->state == HUB_JOB_WAITING ? from->run_at_ms : 0,
+                               .attempts = from->attempts};
     HUB_TRY(hub_dup(&job->target, from->target, err));
     HUB_TRY(hub_dup(&job->error, from->error, err));
     HUB_TRY(hub_dup(&job->result, from->result, err));
     return hub_dup(&job->rule, from->rule, err);
 }
 
-static void free_job(struct job *job)
+static void free_job(struct listed_job *job)
 {
     free(job->target);
     free(job->error);
@@ -96,7 +96,7 @@ static void free_job(struct job *job)
     free(job->result);
 }
 
-static void dispose(struct listing *l)
+static void dispose(struct job_listing *l)
 {
     for (uint32_t i = 0; i < l->count; i++)
         free_job(&l->jobs[i]);
@@ -105,13 +105,13 @@ static void dispose(struct listing *l)
 
 static int compare(const void *a, const void *b)
 {
-    const struct job *x = a, *y = b;
+    const struct listed_job *x = a, *y = b;
     const int by_kind = strcmp(x->kind, y->kind);
     const int by_target = by_kind ? by_kind : strcmp(x->target, y->target);
     return by_target ? by_target : (x->number > y->number) - (x->number < y->number);
 }
 
-static void id_of(const struct job *job, char id[2048])
+static void id_of(const struct listed_job *job, char id[2048])
 {
     if (job->number)
         snprintf(id, 2048, "%" PRId64, job->number);
@@ -125,7 +125,7 @@ static void put_ms(struct hub_json *json, const char *key, int64_t unix_ms)
         hub_put_time(json, key, unix_ms * 1000000);
 }
 
-static void write_job(struct hub_json *json, const struct job *job, bool whole, bool local)
+static void write_job(struct hub_json *json, const struct listed_job *job, bool whole, bool local)
 {
     char id[2048];
     id_of(job, id);
@@ -151,11 +151,11 @@ static void write_job(struct hub_json *json, const struct job *job, bool whole, 
 }
 
 /* By number of the word; -1: any. */
-static void filter(struct listing *l, int kind, int state)
+static void filter(struct job_listing *l, int kind, int state)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < l->count; i++) {
-        struct job *job = &l->jobs[i];
+        struct listed_job *job = &l->jobs[i];
         if ((kind >= 0 && strcmp(kinds[kind], job->kind) != 0) || (state >= 0 && state != (int)job->state))
             free_job(job);
         else
@@ -167,27 +167,28 @@ static void filter(struct listing *l, int kind, int state)
 }
 
 /* A cursor at a job. */
-static void set_cursor(const struct job *job, struct hub_page_cursor *out)
+static void set_cursor(const struct listed_job *job, struct hub_page_cursor *out)
 {
     snprintf(out->key, sizeof out->key, "%" PRId64 " %s", job->number, job->kind);
     snprintf(out->tie, sizeof out->tie, "%s", job->target);
 }
 
 /* First one of the page. */
-static uint32_t start(const struct listing *l, const struct hub_page_query *page)
+static uint32_t start(const struct job_listing *l, const struct hub_page_query *page)
 {
     char *kind;
     uint32_t i = 0;
     if (!page->goes_on)
         return 0;
-    struct job last = {.number = strtoll(page->after.key, &kind, 10), .target = (char *)page->after.tie};
+    struct listed_job last = {.number = strtoll(page->after.key, &kind, 10),
+                              .target = (char *)page->after.tie};
     last.kind = kind + strspn(kind, " ");
     while (i < l->count && compare(&l->jobs[i], &last) < !page->after.back)
         i++;
     return hub_page_first(page, i);
 }
 
-static enum hub_status write_page(const struct hub_request *request, const struct listing *l,
+static enum hub_status write_page(const struct hub_request *request, const struct job_listing *l,
                                   const struct hub_page_query *page, struct hub_response *response,
                                   struct hub_error *err)
 {
@@ -205,12 +206,12 @@ static enum hub_status write_page(const struct hub_request *request, const struc
     return hub_page_close(request, page, response, &json, &ends, err);
 }
 
-static enum hub_status gather_all(struct hub_app *app, struct listing *l, struct hub_error *err)
+static enum hub_status gather_all(struct hub_app *app, struct job_listing *l, struct hub_error *err)
 {
     hub_scanner_jobs(app->scanner, gather, l);
     l->kind = "hash";
     l->unit = "bytes";
-    hub_hasher_jobs(app->hasher, gather, l);
+    hub_digest_queue_jobs(app->hasher, gather, l);
     l->kind = "measure";
     l->unit = "parts";
     hub_measurer_jobs(app->measurer, gather, l);
@@ -221,7 +222,7 @@ enum hub_status hub_jobs_list(struct hub_request *request, struct hub_response *
                               struct hub_error *err)
 {
     static const char *const parameters[] = {"kind", "state", "limit", "cursor", "format", NULL};
-    HUB_CLEANUP(dispose) struct listing l = {.kind = "inspect", .unit = "parts"};
+    HUB_CLEANUP(dispose) struct job_listing l = {.kind = "inspect", .unit = "parts"};
     struct hub_page_query page;
     int kind, state;
     HUB_TRY(hub_page_read(request, parameters, &page, err));
@@ -238,7 +239,7 @@ enum hub_status hub_jobs_list(struct hub_request *request, struct hub_response *
 static enum hub_status answer(struct hub_request *request, struct hub_view id, struct hub_response *response,
                               struct hub_error *err)
 {
-    HUB_CLEANUP(dispose) struct listing l = {.kind = "inspect", .unit = "parts"};
+    HUB_CLEANUP(dispose) struct job_listing l = {.kind = "inspect", .unit = "parts"};
     char of[2048];
     HUB_TRY(gather_all(request->app, &l, err));
     for (uint32_t i = 0; i < l.count; i++) {
@@ -259,7 +260,7 @@ enum hub_status hub_job_show(struct hub_request *request, struct hub_response *r
                              struct hub_error *err)
 {
     static const char *const parameters[] = {NULL};
-    HUB_TRY(hub_request_known(request, parameters, err));
+    HUB_TRY(hub_request_allow(request, parameters, err));
     return request->may_block ? answer(request, hub_request_capture(request, "id"), response, err)
                               : HUB_AGAIN;
 }
@@ -283,7 +284,7 @@ enum hub_status hub_job_post(struct hub_request *request, struct hub_response *r
     const struct hub_view target = hub_request_query(request, "target");
     struct hub_lease lease;
     int kind;
-    HUB_TRY(hub_request_known(request, parameters, err));
+    HUB_TRY(hub_request_allow(request, parameters, err));
     HUB_TRY(hub_request_choice(request, "kind", outside, &kind, err));
     if (kind < 0 || !target.size)
         return hub_request_wrong(request, "kind", err, "kind and target say what is being done");
@@ -303,7 +304,7 @@ enum hub_status hub_job_do(struct hub_request *request, struct hub_response *res
     int64_t fence = 0, done = 0, of = 0;
     bool given;
     int action;
-    HUB_TRY(hub_request_known(request, parameters, err));
+    HUB_TRY(hub_request_allow(request, parameters, err));
     HUB_TRY(hub_request_choice(request, "do", actions, &action, err));
     HUB_TRY(hub_request_int(request, "fence", &fence, &given, err));
     HUB_TRY(hub_request_int(request, "done", &done, &given, err));
@@ -331,17 +332,17 @@ enum hub_status hub_check_post(struct hub_request *request, struct hub_response 
     HUB_CLEANUP(hub_json_decrefp) json_t *spec = NULL;
     char number[32];
     int64_t id = 0;
-    HUB_TRY(hub_request_known(request, parameters, err));
+    HUB_TRY(hub_request_allow(request, parameters, err));
     if (!request->may_block)
         return HUB_AGAIN;
     const struct hub_view text = hub_request_query(request, "spec");
     if (!text.data)
         return hub_request_wrong(request, "spec", err, "spec says what to check, as a JSON object");
     HUB_TRY(hub_json_parse(text, 1 * MIB, &spec, err));
-    const enum hub_status st = hub_check_ask(request->app->truth, request->app->catalog, spec, &id, err);
+    const enum hub_status st = hub_check_request(request->app->truth, request->app->catalog, spec, &id, err);
     if (st && st != HUB_EXISTS) /* the same is under way: that is it */
         return st;
-    hub_mirrors_poke(request->app->mirrors);
+    hub_mirrors_wake(request->app->mirrors);
     snprintf(number, sizeof number, "%" PRId64, id);
     return answer(request, hub_view_of(number), response, err);
 }

@@ -11,7 +11,7 @@
 
 enum { SPEC_BYTES = 64 * 1024 };
 
-struct listing {
+struct rules_page {
     const struct hub_request *request;
     const struct hub_page_query *page;
     struct hub_json json;
@@ -22,7 +22,7 @@ struct listing {
 /* How many there are, and where the cursor stands. */
 static enum hub_status count(void *user, const struct hub_rule *rule, struct hub_error *err)
 {
-    struct listing *l = user;
+    struct rules_page *l = user;
     (void)err;
     l->ends.total++;
     l->first += l->page->goes_on && strcmp(rule->name, l->page->after.key) < !l->page->after.back;
@@ -31,7 +31,7 @@ static enum hub_status count(void *user, const struct hub_rule *rule, struct hub
 
 static enum hub_status put(void *user, const struct hub_rule *rule, struct hub_error *err)
 {
-    struct listing *l = user;
+    struct rules_page *l = user;
     const uint32_t at = l->at++;
     (void)err;
     if (at < l->first || at - l->first >= l->page->limit)
@@ -48,7 +48,7 @@ enum hub_status hub_mirrors_list(struct hub_request *request, struct hub_respons
 {
     static const char *const parameters[] = {"limit", "cursor", "format", NULL};
     struct hub_page_query page;
-    struct listing l = {.request = request, .page = &page};
+    struct rules_page l = {.request = request, .page = &page};
     HUB_TRY(hub_page_read(request, parameters, &page, err));
     if (!request->may_block)
         return HUB_AGAIN; /* SQLite is asked */
@@ -90,7 +90,7 @@ enum hub_status hub_mirror_show(struct hub_request *request, struct hub_response
 {
     static const char *const parameters[] = {NULL};
     char name[HUB_RULE_NAME_CHARS + 1];
-    HUB_TRY(hub_request_known(request, parameters, err));
+    HUB_TRY(hub_request_allow(request, parameters, err));
     if (!request->may_block)
         return HUB_AGAIN;
     HUB_TRY(name_of(request, name, err));
@@ -103,7 +103,7 @@ enum hub_status hub_mirror_post(struct hub_request *request, struct hub_response
     static const char *const parameters[] = {"name", "spec", NULL};
     HUB_CLEANUP(hub_json_decrefp) json_t *spec = NULL;
     char name[HUB_RULE_NAME_CHARS + 1], note[HUB_MIRROR_NOTE];
-    HUB_TRY(hub_request_known(request, parameters, err));
+    HUB_TRY(hub_request_allow(request, parameters, err));
     if (!request->may_block)
         return HUB_AGAIN;
     const struct hub_view text = hub_request_query(request, "spec"),
@@ -118,7 +118,7 @@ enum hub_status hub_mirror_post(struct hub_request *request, struct hub_response
         hub_mirror_name(spec, name, sizeof name);
     HUB_TRY(hub_mirror_name_check(name, err));
     HUB_TRY(hub_rule_put(request->app->truth, name, false, spec, err));
-    hub_mirrors_poke(request->app->mirrors);
+    hub_mirrors_wake(request->app->mirrors);
     HUB_TRY(hub_mirror_overlap(request->app->truth, name, spec, note, err));
     return answer(request, name, 201, note, response, err);
 }
@@ -131,7 +131,7 @@ enum hub_status hub_mirror_do(struct hub_request *request, struct hub_response *
     struct hub_truth *truth = request->app->truth;
     char name[HUB_RULE_NAME_CHARS + 1];
     int action;
-    HUB_TRY(hub_request_known(request, parameters, err));
+    HUB_TRY(hub_request_allow(request, parameters, err));
     HUB_TRY(hub_request_choice(request, "do", actions, &action, err));
     if (action < 0)
         return hub_request_wrong(request, "do", err, "do says what: run, run-anew, pause, resume or remove");
@@ -141,7 +141,7 @@ enum hub_status hub_mirror_do(struct hub_request *request, struct hub_response *
     HUB_TRY(hub_mirror_act(truth, request->app->roots, name, actions[action], err));
     if (strcmp(actions[action], "run-anew") == 0)
         hub_scanner_sweep(request->app->scanner);
-    hub_mirrors_poke(request->app->mirrors);
+    hub_mirrors_wake(request->app->mirrors);
     if (strcmp(actions[action], "remove") != 0)
         return answer(request, name, 200, "", response, err);
     return hub_buf_addf(hub_response_buffer(response, 200, "application/json", KIB), err,

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-struct listing {
+struct problems_page {
     struct hub_request *request;
     const struct hub_snapshot *snapshot;
     struct hub_view prefix; /* of ids, or empty */
@@ -30,41 +30,42 @@ static bool blocks(const struct hub_summary *summary)
     return summary->status == HUB_DATASET_BROKEN || summary->status == HUB_DATASET_UNSUPPORTED;
 }
 
-static uint32_t damaged_of(const struct listing *l, const struct hub_summary *summary)
+static uint32_t damaged_of(const struct problems_page *l, const struct hub_summary *summary)
 {
     return hub_damage_each(l->request->app->truth, summary->root, summary->path, NULL, NULL);
 }
 
 /* What comes before the problems that the inspection found. */
-static uint32_t extra_of(const struct listing *l, const struct hub_summary *summary)
+static uint32_t extra_of(const struct problems_page *l, const struct hub_summary *summary)
 {
     return blocks(summary) + damaged_of(l, summary);
 }
 
-static uint32_t count_of(const struct listing *l, const struct hub_summary *summary)
+static uint32_t count_of(const struct problems_page *l, const struct hub_summary *summary)
 {
     if (strncmp(summary->id, l->prefix.data, l->prefix.size) != 0)
         return 0;
     return summary->problems + extra_of(l, summary);
 }
 
-static void put(struct listing *l, const char *dataset, const struct hub_problem *problem, const char *local)
+static void put(struct problems_page *l, const char *dataset, const struct hub_problem *problem,
+                const char *local)
 {
     hub_json_object(&l->json);
-    hub_put_known(&l->json, "dataset", dataset);
+    hub_put_if_set(&l->json, "dataset", dataset);
     hub_json_put_string(&l->json, "code", problem->code);
     if (problem->path.size)
         hub_json_put_string(&l->json, "path", problem->path);
     hub_json_put_string(&l->json, "detail", problem->detail);
-    hub_put_known(&l->json, "costs", hub_problem_cost_name(hub_problem_cost(problem->code)));
+    hub_put_if_set(&l->json, "costs", hub_problem_cost_name(hub_problem_cost(problem->code)));
     if (l->request->local)
-        hub_put_known(&l->json, "local", local);
+        hub_put_if_set(&l->json, "local", local);
     hub_json_end_object(&l->json);
 }
 
 static enum hub_status put_found(void *user, const struct hub_problem *problem, struct hub_error *err)
 {
-    struct listing *l = user;
+    struct problems_page *l = user;
     char local[HUB_LOCAL_BYTES] = "";
     (void)err;
     if (l->request->local)
@@ -75,7 +76,7 @@ static enum hub_status put_found(void *user, const struct hub_problem *problem, 
 }
 
 /* Damage of what is kept of one dataset hides nothing of the others: it is shown in its place. */
-static enum hub_status put_kept(struct listing *l, const struct hub_summary *summary, uint32_t skip,
+static enum hub_status put_kept(struct problems_page *l, const struct hub_summary *summary, uint32_t skip,
                                 uint32_t limit, struct hub_error *err)
 {
     struct hub_error why = {0};
@@ -88,16 +89,16 @@ static enum hub_status put_kept(struct listing *l, const struct hub_summary *sum
     return st ? hub_pass(st, &why, err) : HUB_OK;
 }
 
-struct damaged {
-    struct listing *listing;
+struct damage_page {
+    struct problems_page *listing;
     uint32_t at, skip; /* the next among the extra ones; so many are not shown */
     size_t folder;
 };
 
 static void put_damaged(void *user, const struct hub_damage *damage)
 {
-    struct damaged *d = user;
-    struct listing *l = d->listing;
+    struct damage_page *d = user;
+    struct problems_page *l = d->listing;
     if (d->at++ < d->skip || !l->left)
         return;
     const struct hub_problem problem = {.code = HUB_VIEW("file-damaged"),
@@ -108,16 +109,16 @@ static void put_damaged(void *user, const struct hub_damage *damage)
 }
 
 /* Damaged files. How many problems there are before those that the inspection found. */
-static uint32_t put_extra(struct listing *l, const struct hub_summary *summary, uint32_t skip)
+static uint32_t put_extra(struct problems_page *l, const struct hub_summary *summary, uint32_t skip)
 {
-    struct damaged d = {l, blocks(summary), skip, strlen(summary->path) + (*summary->path != '\0')};
+    struct damage_page d = {l, blocks(summary), skip, strlen(summary->path) + (*summary->path != '\0')};
     return blocks(summary) +
            hub_damage_each(l->request->app->truth, summary->root, summary->path, put_damaged, &d);
 }
 
 /* The problems of one dataset behind the first `skip`, as far as the page goes. What was staged for its next
  * state comes last, and is not counted yet. */
-static enum hub_status put_dataset(struct listing *l, const struct hub_summary *summary, uint32_t skip,
+static enum hub_status put_dataset(struct problems_page *l, const struct hub_summary *summary, uint32_t skip,
                                    struct hub_error *err)
 {
     const uint32_t all = count_of(l, summary), from = skip, left = l->left;
@@ -144,7 +145,7 @@ static enum hub_status put_dataset(struct listing *l, const struct hub_summary *
 }
 
 /* Alerts stand on the first page whole: they are few. */
-static enum hub_status put_alerts(struct listing *l, bool show, uint64_t *count, struct hub_error *err)
+static enum hub_status put_alerts(struct problems_page *l, bool show, uint64_t *count, struct hub_error *err)
 {
     HUB_CLEANUP(hub_freep) struct hub_alerts *now = NULL;
     HUB_TRY(hub_new(&now, 1, sizeof *now, err));
@@ -159,7 +160,7 @@ static enum hub_status put_alerts(struct listing *l, bool show, uint64_t *count,
 }
 
 /* How many problems of datasets come before the cursor. */
-static uint64_t before_cursor(const struct listing *l, const struct hub_page_query *page)
+static uint64_t before_cursor(const struct problems_page *l, const struct hub_page_query *page)
 {
     const struct hub_view id = hub_view_of(page->after.tie);
     uint64_t before = 0;
@@ -175,7 +176,7 @@ static uint64_t before_cursor(const struct listing *l, const struct hub_page_que
 }
 
 /* A page that begins behind so many problems of datasets, and what lies around it. */
-static enum hub_status put_datasets(struct listing *l, uint64_t skip, struct hub_page_ends *ends,
+static enum hub_status put_datasets(struct problems_page *l, uint64_t skip, struct hub_page_ends *ends,
                                     struct hub_error *err)
 {
     uint64_t rest = 0;
@@ -204,7 +205,7 @@ static enum hub_status put_datasets(struct listing *l, uint64_t skip, struct hub
     return HUB_OK;
 }
 
-static enum hub_status write_page(struct listing *l, const struct hub_page_query *page,
+static enum hub_status write_page(struct problems_page *l, const struct hub_page_query *page,
                                   struct hub_response *response, struct hub_error *err)
 {
     struct hub_page_ends ends = {0};
@@ -218,7 +219,7 @@ static enum hub_status write_page(struct listing *l, const struct hub_page_query
     return hub_page_close(l->request, page, response, &l->json, &ends, err);
 }
 
-static void listing_dispose(struct listing *l)
+static void listing_dispose(struct problems_page *l)
 {
     hub_snapshot_put(l->snapshot);
 }
@@ -228,7 +229,7 @@ enum hub_status hub_problems_list(struct hub_request *request, struct hub_respon
 {
     static const char *const parameters[] = {"prefix", "limit", "cursor", "format", NULL};
     HUB_CLEANUP(listing_dispose)
-    struct listing l = {.request = request, .prefix = hub_request_query(request, "prefix")};
+    struct problems_page l = {.request = request, .prefix = hub_request_query(request, "prefix")};
     struct hub_page_query page;
     HUB_TRY(hub_page_read(request, parameters, &page, err));
     l.left = page.limit;

@@ -51,7 +51,7 @@ static void put_roots(struct hub_json *json, const struct hub_request *request,
             size += snapshot->summaries[i]->size;
         }
         hub_json_object(json);
-        hub_put_known(json, "name", where->name);
+        hub_put_if_set(json, "name", where->name);
         if (request->local)
             hub_json_put_text(json, "path", where->path);
         hub_json_put_bool(json, "read_only", where->read_only);
@@ -78,7 +78,7 @@ static void put_inspection(struct hub_json *json, const struct hub_scan_progress
     hub_json_put_uint(json, "failed", p->failed);
     hub_json_put_uint(json, "postponed", p->postponed);
     hub_json_put_uint(json, "given_up", p->given_up);
-    hub_put_known(json, "current", p->current);
+    hub_put_if_set(json, "current", p->current);
     hub_json_end_object(json);
 }
 
@@ -143,7 +143,7 @@ static void put_alerts(struct hub_json *json, const struct hub_request *request)
         hub_json_put_text(json, "code", now->items[i].code);
         hub_json_put_text(json, "detail", now->items[i].detail);
         if (request->local)
-            hub_put_known(json, "local", now->items[i].local);
+            hub_put_if_set(json, "local", now->items[i].local);
         hub_json_end_object(json);
     }
     hub_json_end_array(json);
@@ -172,7 +172,7 @@ enum hub_status hub_status_show(struct hub_request *request, struct hub_response
                                 struct hub_error *err)
 {
     static const char *const parameters[] = {NULL};
-    HUB_TRY(hub_request_known(request, parameters, err));
+    HUB_TRY(hub_request_allow(request, parameters, err));
     if (!request->may_block)
         return HUB_AGAIN; /* disks are asked */
     struct hub_app *app = request->app;
@@ -180,7 +180,7 @@ enum hub_status hub_status_show(struct hub_request *request, struct hub_response
     struct hub_scan_progress progress;
     uint64_t hashing = 0;
     hub_scanner_progress(app->scanner, &progress);
-    hub_hasher_jobs(app->hasher, count_job, &hashing);
+    hub_digest_queue_jobs(app->hasher, count_job, &hashing);
     const bool draining = hub_http_draining(app->http);
     struct hub_json json = hub_json_to(hub_response_buffer(response, 200, "application/json", MIB), err);
     HUB_TRY(hub_response_header(response, err, "Cache-Control", "no-store"));
@@ -221,7 +221,7 @@ enum hub_status hub_sweep_post(struct hub_request *request, struct hub_response 
 {
     static const char *const parameters[] = {"forget", NULL};
     struct hub_scan_progress progress;
-    HUB_TRY(hub_request_known(request, parameters, err));
+    HUB_TRY(hub_request_allow(request, parameters, err));
     if (!request->may_block)
         return HUB_AGAIN; /* SQLite may block */
     HUB_TRY(forget_root(request, err));

@@ -14,7 +14,7 @@
 
 enum { MAX_DATASETS = 256 };
 
-struct batch {
+struct batch_request {
     struct hub_target *targets; /* one a dataset */
     const struct hub_dataset **datasets;
     const char **ids; /* as asked for; of `json` */
@@ -22,7 +22,7 @@ struct batch {
     uint32_t dataset_count;
     json_t *json;
     const json_t *first_fields;
-    struct hub_window_asked *asked;
+    struct hub_window_query *asked;
     uint32_t count;
     uint64_t length;
     enum hub_pad pad;
@@ -31,7 +31,7 @@ struct batch {
     struct hub_windows windows;
 };
 
-static void forget(struct batch *b)
+static void forget(struct batch_request *b)
 {
     hub_windows_dispose(&b->windows);
     for (uint32_t i = 0; i < b->dataset_count; i++)
@@ -42,7 +42,7 @@ static void forget(struct batch *b)
     free(b->fields);
     free(b->asked);
     json_decref(b->json);
-    *b = (struct batch){0};
+    *b = (struct batch_request){0};
 }
 
 static void free_batch(void *state)
@@ -79,15 +79,16 @@ static enum hub_status bad_body(const char *member, const json_t *value, const c
 /* ---- datasets and their fields ---- */
 
 /* The fields of a dataset that the names mean; the same ones, by name, as in the first dataset. */
-static enum hub_status choose_fields(const struct hub_request *request, struct batch *b, uint32_t dataset,
-                                     const json_t *names, uint32_t item, struct hub_error *err)
+static enum hub_status choose_fields(const struct hub_request *request, struct batch_request *b,
+                                     uint32_t dataset, const json_t *names, uint32_t item,
+                                     struct hub_error *err)
 {
     const struct hub_dataset *ds = b->datasets[dataset], *first = b->datasets[0];
     struct hub_named_fields *f = &b->fields[dataset];
     for (size_t i = 0; i < json_array_size(names); i++) {
         const enum hub_status st =
-            hub_chosen_field(request, &b->targets[dataset].state,
-                             hub_view_of(json_string_value(json_array_get(names, i))), f, err);
+            hub_request_add_field(request, &b->targets[dataset].state,
+                                  hub_view_of(json_string_value(json_array_get(names, i))), f, err);
         if (st)
             name_member(item, "fields", err);
         HUB_TRY(st);
@@ -105,8 +106,8 @@ static enum hub_status choose_fields(const struct hub_request *request, struct b
 }
 
 static enum hub_status find_dataset(struct hub_request *request, struct hub_response *response,
-                                    struct batch *b, const json_t *names, uint32_t item, uint32_t *out,
-                                    struct hub_error *err)
+                                    struct batch_request *b, const json_t *names, uint32_t item,
+                                    uint32_t *out, struct hub_error *err)
 {
     const json_t *object = json_array_get(json_object_get(b->json, "items"), item);
     const char *member = json_object_get(object, "dataset") ? "dataset" : "id"; /* the older name of it */
@@ -141,7 +142,7 @@ static enum hub_status read_bound(const json_t *object, uint32_t item, const cha
     return !*given || json_is_integer(bound) ? HUB_OK : wrong(item, member, bound, "is a whole number", err);
 }
 
-static enum hub_status read_steps(const json_t *object, uint32_t item, struct hub_window_asked *asked,
+static enum hub_status read_steps(const json_t *object, uint32_t item, struct hub_window_query *asked,
                                   struct hub_error *err)
 {
     struct hub_slice slice;
@@ -168,8 +169,8 @@ static bool are_names(const json_t *list)
 }
 
 /* What the items name as fields is the same in all of them, or stands beside `items`. */
-static enum hub_status read_fields(struct batch *b, const json_t *object, uint32_t item, const json_t **out,
-                                   struct hub_error *err)
+static enum hub_status read_fields(struct batch_request *b, const json_t *object, uint32_t item,
+                                   const json_t **out, struct hub_error *err)
 {
     const json_t *own = json_object_get(object, "fields");
     *out = own ? own : json_object_get(b->json, "fields");
@@ -187,12 +188,12 @@ static enum hub_status read_fields(struct batch *b, const json_t *object, uint32
     return HUB_OK;
 }
 
-static enum hub_status read_item(struct hub_request *request, struct hub_response *response, struct batch *b,
-                                 uint32_t i, struct hub_error *err)
+static enum hub_status read_item(struct hub_request *request, struct hub_response *response,
+                                 struct batch_request *b, uint32_t i, struct hub_error *err)
 {
     const json_t *object = json_array_get(json_object_get(b->json, "items"), i), *names;
     const json_t *number = json_object_get(object, "episode");
-    struct hub_window_asked *asked = &b->asked[i];
+    struct hub_window_query *asked = &b->asked[i];
     HUB_TRY(read_fields(b, object, i, &names, err));
     HUB_TRY(find_dataset(request, response, b, names, i, &asked->dataset, err));
     if (!json_is_integer(number))
@@ -217,7 +218,7 @@ static enum hub_status read_item(struct hub_request *request, struct hub_respons
 
 /* ---- the body ---- */
 
-static enum hub_status read_pad(struct batch *b, struct hub_error *err)
+static enum hub_status read_pad(struct batch_request *b, struct hub_error *err)
 {
     static const char *const words[] = {
         [HUB_PAD_REFUSE] = "none", [HUB_PAD_EDGE] = "edge", [HUB_PAD_ZERO] = "zero"};
@@ -265,14 +266,14 @@ static uint64_t parsed_bytes(struct hub_view body)
     return bytes;
 }
 
-static enum hub_status read_body(struct hub_request *request, struct hub_response *response, struct batch *b,
-                                 struct hub_error *err)
+static enum hub_status read_body(struct hub_request *request, struct hub_response *response,
+                                 struct batch_request *b, struct hub_error *err)
 {
     static const char *const of_body[] = {"items", "fields", "pad", "final", NULL},
                              *const of_item[] = {"id", "dataset", "episode", "fields", "start", "stop", NULL},
                              *const parameters[] = {"format", NULL};
     struct hub_error why = {0};
-    HUB_TRY(hub_request_known(request, parameters, err));
+    HUB_TRY(hub_request_allow(request, parameters, err));
     HUB_TRY(hub_windows_format(request, &b->as, err));
     HUB_TRY(hub_budget_take(request->app->budget, request, response, parsed_bytes(request->body), err));
     if (!request->body.size || hub_json_parse(request->body, request->body.size, &b->json, &why))
@@ -295,8 +296,8 @@ static enum hub_status read_body(struct hub_request *request, struct hub_respons
     return read_pad(b, err);
 }
 
-static enum hub_status make_plan(struct hub_request *request, struct hub_response *response, struct batch *b,
-                                 struct hub_error *err)
+static enum hub_status make_plan(struct hub_request *request, struct hub_response *response,
+                                 struct batch_request *b, struct hub_error *err)
 {
     HUB_TRY(read_body(request, response, b, err));
     const uint32_t most = HUB_MIN(b->count, (uint32_t)MAX_DATASETS);
@@ -330,7 +331,7 @@ static enum hub_status make_plan(struct hub_request *request, struct hub_respons
 enum hub_status hub_batch_post(struct hub_request *request, struct hub_response *response,
                                struct hub_error *err)
 {
-    struct batch *b = request->state;
+    struct batch_request *b = request->state;
     enum hub_status st = HUB_OK;
     if (!request->may_block)
         return HUB_AGAIN;

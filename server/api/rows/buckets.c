@@ -123,9 +123,9 @@ static enum hub_status named_fields(struct hub_request *request, bool several, s
     const struct hub_view path = hub_request_capture(request, "path");
     const struct hub_dataset *dataset = c->target.state.dataset;
     if (several)
-        return hub_chosen_fields(request, &c->target.state, chosen, err);
+        return hub_request_fields(request, &c->target.state, chosen, err);
     c->single = hub_dataset_find_field(dataset, path) != HUB_NONE;
-    HUB_TRY(hub_chosen_field(request, &c->target.state, path, chosen, err));
+    HUB_TRY(hub_request_add_field(request, &c->target.state, path, chosen, err));
     c->prefix = chosen->group ? chosen->group + 1 : 0;
     return HUB_OK;
 }

@@ -2,7 +2,7 @@
 #ifndef HUB_API_ROWS_BUCKETS_H
 #define HUB_API_ROWS_BUCKETS_H
 
-#include "server/api/episodes/chosen.h"
+#include "server/api/episodes/episode_selection.h"
 #include "storage/measure/buckets.h"
 #include "storage/measure/numbers.h"
 
@@ -32,7 +32,7 @@ struct hub_curves {
 };
 
 /** The request asks for buckets, not for rows. */
-static inline bool hub_buckets_asked(const struct hub_request *request)
+static inline bool hub_buckets_requested(const struct hub_request *request)
 {
     return hub_request_query(request, "buckets").data || hub_request_query(request, "width").data;
 }

@@ -48,7 +48,7 @@ static uint64_t block_bytes(const struct hub_curve *curve)
     return stored + stored / item * sizeof(double);
 }
 
-static uint32_t stretches(const struct hub_curve *curve, const struct hub_buckets *b)
+static uint32_t chunks(const struct hub_curve *curve, const struct hub_buckets *b)
 {
     const uint64_t rows = b->grid.stop - b->grid.start;
     const uint64_t bytes = rows * HUB_MAX(hub_variant_row_bytes(curve->selected->plan.variant), UINT64_C(1));
@@ -66,7 +66,7 @@ static enum hub_status reserve(struct hub_request *request, struct hub_response 
         const struct hub_buckets *b = &c->curves[i].buckets;
         const uint64_t values = (uint64_t)c->grid.count * b->dims;
         if (!c->curves[i].level)
-            blocks = HUB_MAX(blocks, stretches(&c->curves[i], b) * (block_bytes(&c->curves[i]) + sizeof *b));
+            blocks = HUB_MAX(blocks, chunks(&c->curves[i], b) * (block_bytes(&c->curves[i]) + sizeof *b));
         stays += values * (sizeof *b->buckets + 4 * NUMBER_BYTES) + sizeof c->curves[i];
     }
     return hub_budget_take(request->app->budget, request, response, blocks + stays, err);
@@ -104,24 +104,24 @@ static bool makes_level(const struct hub_curves *c, const struct hub_curve *curv
 
 /* ---- one field ---- */
 
-struct stretch {
+struct bucket_chunk {
     struct hub_buckets part;
     uint64_t leaves;
     struct hub_error err;
     enum hub_status status;
 };
 
-struct folding {
+struct curve_fold {
     struct hub_rows_context rows;
     const struct hub_curves *curves;
     const struct hub_curve *curve;
-    struct stretch *stretches;
+    struct bucket_chunk *chunks;
     uint32_t count;
 };
 
 static enum hub_status open_file(void *user, uint32_t number, struct hub_file **out, struct hub_error *err)
 {
-    const struct folding *f = user;
+    const struct curve_fold *f = user;
     const struct hub_selection *s = &f->curves->selection;
     struct hub_plan_file file = {.number = number};
     struct hub_plan_files one = {.items = &file, .count = 1};
@@ -132,7 +132,7 @@ static enum hub_status open_file(void *user, uint32_t number, struct hub_file **
 
 static bool nobody_waits(void *user)
 {
-    const struct folding *f = user;
+    const struct curve_fold *f = user;
     const struct hub_parallel *parallel = f->rows.parallel;
     return parallel && parallel->cancelled && atomic_load(parallel->cancelled);
 }
@@ -143,7 +143,7 @@ static enum hub_status next_block(void *user, uint64_t bytes, uint64_t memory, s
     return nobody_waits(user) ? hub_fail(err, HUB_CANCELLED, "nobody waits for these rows any more") : HUB_OK;
 }
 
-static enum hub_status check_files(const struct folding *f, const struct hub_plan_files *files,
+static enum hub_status check_files(const struct curve_fold *f, const struct hub_plan_files *files,
                                    struct hub_error *err)
 {
     const struct hub_selection *s = &f->curves->selection;
@@ -153,7 +153,7 @@ static enum hub_status check_files(const struct folding *f, const struct hub_pla
     return HUB_OK;
 }
 
-static enum hub_status fold_stretch(struct folding *f, struct stretch *stretch)
+static enum hub_status fold_chunk(struct curve_fold *f, struct bucket_chunk *chunk)
 {
     const struct hub_plan *plan = &f->curve->selected->plan;
     const struct hub_measure_host host = {
@@ -165,36 +165,36 @@ static enum hub_status fold_stretch(struct folding *f, struct stretch *stretch)
                                     .layout = plan->layout,
                                     .files = &files,
                                     .leaf = f->curves->leaf,
-                                    .end = window.first + stretch->part.grid.stop};
-    HUB_TRY(hub_buckets_fold(&stretch->part, &source, &window, &stretch->err));
-    stretch->leaves = source.leaves;
-    return check_files(f, &files, &stretch->err);
+                                    .end = window.first + chunk->part.grid.stop};
+    HUB_TRY(hub_buckets_fold(&chunk->part, &source, &window, &chunk->err));
+    chunk->leaves = source.leaves;
+    return check_files(f, &files, &chunk->err);
 }
 
-static void run_stretch(void *arg, uint32_t i)
+static void run_chunk(void *arg, uint32_t i)
 {
-    struct folding *f = arg;
-    f->stretches[i].status = fold_stretch(f, &f->stretches[i]);
+    struct curve_fold *f = arg;
+    f->chunks[i].status = fold_chunk(f, &f->chunks[i]);
 }
 
-static void run_all(struct folding *f)
+static void run_all(struct curve_fold *f)
 {
     const struct hub_parallel *parallel = f->rows.parallel;
     if (f->count > 1 && parallel && parallel->run) {
-        parallel->run(parallel->pool, run_stretch, f, f->count);
+        parallel->run(parallel->pool, run_chunk, f, f->count);
         return;
     }
     for (uint32_t i = 0; i < f->count; i++)
-        run_stretch(f, i);
+        run_chunk(f, i);
 }
 
-static enum hub_status join(struct folding *f, struct hub_error *err)
+static enum hub_status join(struct curve_fold *f, struct hub_error *err)
 {
     uint64_t leaves = 0;
     for (uint32_t i = 0; i < f->count; i++) {
-        if (f->stretches[i].status)
-            return hub_pass(f->stretches[i].status, &f->stretches[i].err, err);
-        leaves += f->stretches[i].leaves;
+        if (f->chunks[i].status)
+            return hub_pass(f->chunks[i].status, &f->chunks[i].err, err);
+        leaves += f->chunks[i].leaves;
     }
     if (f->curves->leaf && !leaves && f->curve->buckets.grid.count)
         return hub_fail_about(err, HUB_NOT_FOUND, "field-not-found", "leaf", f->curves->leaf,
@@ -205,8 +205,8 @@ static enum hub_status join(struct folding *f, struct hub_error *err)
 static enum hub_status fold(struct hub_request *request, const struct hub_curves *c,
                             const struct hub_curve *curve, struct hub_buckets *b, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_freep) struct stretch *all = NULL;
-    const uint32_t n = stretches(curve, b);
+    HUB_CLEANUP(hub_freep) struct bucket_chunk *all = NULL;
+    const uint32_t n = chunks(curve, b);
     HUB_TRY(hub_buckets_init(b, err));
     HUB_TRY(hub_new(&all, n, sizeof *all, err));
     for (uint32_t i = 0; i < n; i++) {
@@ -214,7 +214,7 @@ static enum hub_status fold(struct hub_request *request, const struct hub_curves
         const uint32_t end = (uint32_t)((uint64_t)b->grid.count * (i + 1) / n);
         hub_buckets_part(b, from, end - from, &all[i].part);
     }
-    struct folding f = {hub_request_rows(request), c, curve, all, n};
+    struct curve_fold f = {hub_request_rows(request), c, curve, all, n};
     run_all(&f);
     return join(&f, err);
 }

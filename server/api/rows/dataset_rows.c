@@ -6,13 +6,13 @@
  * episode, never in the next one.
  */
 #include "server/api/cursor.h"
-#include "server/api/episodes/chosen.h"
 #include "server/api/episodes/coverage.h"
+#include "server/api/episodes/episode_selection.h"
 #include "server/api/handlers.h"
 #include "server/api/rows/negotiate.h"
+#include "server/api/rows/npz_stream.h"
 #include "server/api/rows/step_where.h"
-#include "server/api/rows/tabled.h"
-#include "server/api/rows/zipped.h"
+#include "server/api/rows/table_stream.h"
 #include "storage/episodes/episode_reader.h"
 #include "storage/rows/transitions.h"
 
@@ -24,7 +24,7 @@
 /* Episodes times columns that are looked at without a queue of their own. */
 enum { LIGHT_LOOKS = 20000 };
 
-static const char *const parameters[] = {HUB_CHOSEN_PARAMETERS "fields...",
+static const char *const parameters[] = {HUB_SELECTION_PARAMETERS "fields...",
                                          "layout",
                                          "limit",
                                          "cursor",
@@ -42,7 +42,7 @@ static const char *const parameters[] = {HUB_CHOSEN_PARAMETERS "fields...",
 
 struct rows_request {
     struct hub_target target;
-    struct hub_chosen_episodes episodes;
+    struct hub_episode_selection episodes;
     struct hub_named_fields fields;
     struct hub_row_range steps;       /* of each episode */
     struct hub_step_where step_where; /* among these */
@@ -51,10 +51,10 @@ struct rows_request {
     bool transitions, drop_sentinel;
     const struct hub_representation *as;
     enum hub_nonfinite nonfinite;
-    struct hub_zipped *zipped; /* npz; else */
-    struct hub_tabled *tabled;
-    struct hub_reading *reading; /* of the one that is there */
-    bool taken;                  /* it holds the dataset */
+    struct hub_npz_stream *zipped; /* npz; else */
+    struct hub_table_stream *tabled;
+    struct hub_row_reader *reading; /* of the one that is there */
+    bool taken;                     /* it holds the dataset */
     struct hub_transitions plan;
     struct hub_buf left_out;
     struct hub_error left_why;
@@ -63,9 +63,9 @@ struct rows_request {
 
 static void rows_request_dispose(struct rows_request *q)
 {
-    hub_zipped_freep(&q->zipped);
-    hub_tabled_freep(&q->tabled);
-    hub_chosen_dispose(&q->episodes);
+    hub_npz_stream_freep(&q->zipped);
+    hub_table_stream_freep(&q->tabled);
+    hub_episode_selection_dispose(&q->episodes);
     hub_buf_dispose(&q->left_out);
     hub_step_where_dispose(&q->step_where);
     if (q->taken)
@@ -115,7 +115,7 @@ static enum hub_status read_question(struct hub_request *request, struct rows_re
  * together. */
 static enum hub_status take_page(struct rows_request *q, struct hub_error *err)
 {
-    struct hub_chosen_episodes *e = &q->episodes;
+    struct hub_episode_selection *e = &q->episodes;
     const char *revision = q->target.summary->revision;
     const uint64_t at = q->page.goes_on ? strtoull(q->page.after.tie, NULL, 10) : 0;
     if (q->page.goes_on && strcmp(q->page.after.key, revision) != 0)
@@ -142,15 +142,15 @@ static enum hub_status choose(struct hub_request *request, struct hub_response *
 {
     const struct hub_dataset *dataset = q->target.state.dataset;
     if (hub_request_query(request, "fields").data)
-        HUB_TRY(hub_chosen_fields(request, &q->target.state, &q->fields, err));
+        HUB_TRY(hub_request_fields(request, &q->target.state, &q->fields, err));
     else if (dataset->field_count > HUB_MAX_SELECTED)
         return hub_fail_about(err, HUB_TOO_BIG, "too-large", "fields", "",
                               "%" PRIu32 " fields; at most %d in one answer: name some with fields=",
                               dataset->field_count, HUB_MAX_SELECTED);
     for (uint32_t i = 0; !hub_request_query(request, "fields").data && i < dataset->field_count; i++)
         q->fields.fields[q->fields.count++] = i;
-    HUB_TRY(hub_chosen_wants_valid(request, q->target.summary, &q->episodes.only_valid, err));
-    HUB_TRY(hub_chosen_episodes(request, response, &q->target.state, UINT32_MAX, &q->episodes, err));
+    HUB_TRY(hub_episode_selection_wants_valid(request, q->target.summary, &q->episodes.only_valid, err));
+    HUB_TRY(hub_episode_selection_open(request, response, &q->target.state, UINT32_MAX, &q->episodes, err));
     HUB_TRY(take_page(q, err));
     const bool light = !q->step_where.where && (uint64_t)q->episodes.count * q->fields.count <= LIGHT_LOOKS;
     if (!light && !request->heavy)
@@ -162,7 +162,7 @@ static enum hub_status choose(struct hub_request *request, struct hub_response *
 
 /* ---- columns ---- */
 
-static enum hub_status check_name(const struct hub_reading *r, uint32_t before, const char *name,
+static enum hub_status check_name(const struct hub_row_reader *r, uint32_t before, const char *name,
                                   struct hub_error *err)
 {
     static const char *const taken[] = {"episode", "step", "ends"};
@@ -179,13 +179,13 @@ static enum hub_status check_name(const struct hub_reading *r, uint32_t before, 
 /* Can the column stand in the answer? */
 static enum hub_status try_column(struct rows_request *q, uint32_t column, struct hub_error *err)
 {
-    struct hub_reading *r = q->reading;
+    struct hub_row_reader *r = q->reading;
     const struct hub_dataset_field *field = &r->dataset->fields[r->columns[column].field];
     if (field->axis == HUB_AXIS_NONE)
         return hub_fail_about(err, HUB_NOT_ACCEPTABLE, "not-acceptable", "fields", field->path,
                               "'%s' has no row a step: ask for it by its episode", field->path);
     HUB_TRY(check_name(r, column, r->as[column].name, err));
-    HUB_TRY(hub_reading_look(r, column, err));
+    HUB_TRY(hub_row_reader_look(r, column, err));
     const struct hub_block_column *as = &r->as[column];
     HUB_TRY(r->columns[column].hidden
                 ? HUB_OK
@@ -195,13 +195,13 @@ static enum hub_status try_column(struct rows_request *q, uint32_t column, struc
     if (as->type == HUB_FIELD_TEXT && as->variant.rank)
         return hub_fail_as(err, HUB_NOT_ACCEPTABLE, "not-acceptable",
                            "'%s' has several texts a row: ask for format=arrow", field->path);
-    return hub_zipped_measure(q->zipped, column, err);
+    return hub_npz_stream_measure(q->zipped, column, err);
 }
 
-/* Those that cannot stand in it are left out, and told; one that was named itself is a mistake. */
+/* Those that cannot stand in it are left out and reported; one that was named itself is a mistake. */
 static enum hub_status keep_columns(struct rows_request *q, struct hub_error *err)
 {
-    struct hub_reading *r = q->reading;
+    struct hub_row_reader *r = q->reading;
     const uint32_t all = r->column_count;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < all; i++) {
@@ -209,9 +209,9 @@ static enum hub_status keep_columns(struct rows_request *q, struct hub_error *er
         r->columns[kept] = r->columns[i];
         r->as[kept] = r->as[i];
         const enum hub_status st = try_column(q, kept, &why);
-        const bool told =
+        const bool reported =
             st == HUB_NOT_FOUND || st == HUB_UNSUPPORTED || st == HUB_NOT_ACCEPTABLE || st == HUB_TOO_BIG;
-        if (st && (!told || q->plan.exact[i]))
+        if (st && (!reported || q->plan.exact[i]))
             return hub_pass(st, &why, err);
         if (st)
             HUB_TRY(hub_leave_out(&q->left_out, &q->left_why, r->dataset->fields[r->columns[kept].field].path,
@@ -227,14 +227,14 @@ static enum hub_status open_reading(struct hub_request *request, struct rows_req
                                     struct hub_error *err)
 {
     if (!hub_is_table(q->as)) {
-        HUB_TRY(hub_zipped_new(request, &q->zipped, err));
+        HUB_TRY(hub_npz_stream_new(request, &q->zipped, err));
         q->reading = &q->zipped->reading;
     } else {
-        HUB_TRY(hub_tabled_new(request, q->as, &q->tabled, err));
+        HUB_TRY(hub_table_stream_new(request, q->as, &q->tabled, err));
         q->tabled->nonfinite = q->nonfinite;
         q->reading = &q->tabled->reading;
     }
-    struct hub_reading *r = q->reading;
+    struct hub_row_reader *r = q->reading;
     r->dataset = q->target.state.dataset; /* which is the reading's from now on */
     q->taken = true;
     r->places = q->episodes.places;
@@ -252,14 +252,14 @@ static enum hub_status choose_rows(struct hub_request *request, struct rows_requ
 {
     const struct hub_row_range *steps = &q->steps;
     if (q->step_where.where || steps->has_start || steps->has_stop || steps->has_step)
-        HUB_TRY(hub_reading_slice(q->reading, steps, err));
+        HUB_TRY(hub_row_reader_slice(q->reading, steps, err));
     return hub_step_where_choose(&q->step_where, request, response, q->reading, err);
 }
 
 static enum hub_status plan(struct hub_request *request, struct rows_request *q,
                             struct hub_response *response, struct hub_error *err)
 {
-    struct hub_reading *r = q->reading;
+    struct hub_row_reader *r = q->reading;
     const struct hub_transitions_query query = {.fields = &q->fields,
                                                 .state = &q->target.state,
                                                 .transitions = q->transitions,
@@ -269,7 +269,7 @@ static enum hub_status plan(struct hub_request *request, struct rows_request *q,
     *(q->zipped ? &q->zipped->names : &q->tabled->names) = q->plan.names; /* on failure too */
     HUB_TRY(st);
     HUB_TRY(hub_step_where_columns(&q->step_where, r, err));
-    HUB_TRY(hub_reading_begin(r, err));
+    HUB_TRY(hub_row_reader_begin(r, err));
     HUB_TRY(hub_transitions_ends(&query, r, err));
     HUB_TRY(choose_rows(request, q, response, err));
     HUB_TRY(keep_columns(q, err));
@@ -280,9 +280,10 @@ static enum hub_status plan(struct hub_request *request, struct rows_request *q,
 static enum hub_status put_headers(struct hub_request *request, struct rows_request *q,
                                    struct hub_response *response, struct hub_error *err)
 {
-    HUB_TRY(hub_response_header(response, err, "X-Total-Count", "%" PRIu64, hub_reading_count(q->reading)));
+    HUB_TRY(
+        hub_response_header(response, err, "X-Total-Count", "%" PRIu64, hub_row_reader_count(q->reading)));
     HUB_TRY(hub_response_header(response, err, "X-Episodes", "%" PRIu32, q->reading->count));
-    HUB_TRY(hub_chosen_tell_invalid(&q->episodes, &q->left_out, err));
+    HUB_TRY(hub_episode_selection_report_invalid(&q->episodes, &q->left_out, err));
     if (q->left_out.size)
         HUB_TRY(hub_response_header(response, err, "X-Left-Out", "%s", q->left_out.data));
     return hub_page_links(request, &q->page, response, &q->ends, err);
@@ -319,10 +320,10 @@ static enum hub_status answer(struct hub_request *request, struct rows_request *
     HUB_TRY(plan(request, q, response, err));
     HUB_TRY(put_headers(request, q, response, err));
     if (q->zipped)
-        return hub_zipped_send(request, response, &q->zipped, err);
+        return hub_npz_stream_send(request, response, &q->zipped, err);
     const struct hub_encoding e = {.as = q->as};
-    const struct hub_tabled_request asked = {request, hub_encoding_media_type(&e), q->etag};
-    return hub_tabled_send(&asked, response, &q->tabled, err);
+    const struct hub_table_stream_request asked = {request, hub_encoding_media_type(&e), q->etag};
+    return hub_table_stream_send(&asked, response, &q->tabled, err);
 }
 
 enum hub_status hub_rows_data(struct hub_request *request, struct hub_response *response,

@@ -8,12 +8,12 @@
  */
 #include "server/api/handlers.h"
 
-#include "server/api/episodes/chosen.h"
+#include "server/api/episodes/episode_selection.h"
 #include "server/api/rows/buckets.h"
 #include "server/api/rows/negotiate.h"
 #include "server/api/rows/row_cost.h"
 #include "server/api/rows/runs.h"
-#include "server/api/rows/tabled.h"
+#include "server/api/rows/table_stream.h"
 #include "storage/text/json.h"
 #include "storage/text/number.h"
 
@@ -113,7 +113,7 @@ static enum hub_status can_hold(struct hub_request *request, const struct field_
 }
 
 /* Of a group an episode may lack some fields (infos that came later), and some may not fit the
- * representation: neither is an error, and the latter are told. What was named itself stays. */
+ * representation: neither is an error, and the latter are reported. What was named itself stays. */
 static enum hub_status keep_what_fits(struct hub_request *request, struct field_request *fr,
                                       const struct hub_dataset_episode *episode,
                                       struct hub_named_fields *chosen, struct hub_error *err)
@@ -220,7 +220,7 @@ static enum hub_status encode(struct field_request *fr, struct hub_response *res
 {
     struct hub_encoding *e = &fr->encoding;
     struct hub_buf *out = hub_response_buffer(response, 200, hub_encoding_media_type(e), 2 * GIB);
-    HUB_TRY(e->as->writer->blocks ? hub_tabled_write(e, out, err) : e->as->writer->write(e, out, err));
+    HUB_TRY(e->as->writer->blocks ? hub_table_stream_write(e, out, err) : e->as->writer->write(e, out, err));
     if (e->range.known)
         HUB_TRY(put_drawn_range(&e->range, response, err));
     if (e->nonfinite_count)
@@ -235,7 +235,7 @@ static uint64_t peak_of(const struct field_request *fr)
 {
     const struct hub_writer *writer = fr->encoding.as->writer;
     return fr->selection.bytes_out + fr->selection.bytes_fetched + fr->selection.scratch + 4096 +
-           (writer->blocks ? hub_tabled_short_bytes(&fr->encoding) : 0) +
+           (writer->blocks ? hub_table_stream_short_bytes(&fr->encoding) : 0) +
            (writer->memory ? writer->memory(&fr->encoding) : 0);
 }
 
@@ -243,25 +243,25 @@ static uint64_t peak_of(const struct field_request *fr)
 static enum hub_status send_table(struct hub_request *request, struct field_request *fr, const char *etag,
                                   struct hub_response *response, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_tabled_freep) struct hub_tabled *table = NULL;
+    HUB_CLEANUP(hub_table_stream_freep) struct hub_table_stream *table = NULL;
     const struct hub_encoding *e = &fr->encoding;
     if (e->single)
         HUB_TRY(describe(fr, &fr->selection.fields[0], response, err));
-    HUB_TRY(hub_tabled_new(request, e->as, &table, err));
-    struct hub_reading *reading = &table->reading;
+    HUB_TRY(hub_table_stream_new(request, e->as, &table, err));
+    struct hub_row_reader *reading = &table->reading;
     table->nonfinite = e->nonfinite;
     reading->column_count = e->count;
     for (uint32_t i = 0; i < e->count; i++) {
         reading->columns[i] =
-            (struct hub_reading_column){.field = fr->selection.fields[i].field, .as_items = true};
+            (struct hub_row_reader_column){.field = fr->selection.fields[i].field, .as_items = true};
         reading->as[i].name = e->fields[i].name;
     }
     reading->dataset = fr->target.state.dataset; /* its reference, and the names lie in it */
     fr->target.state.dataset = NULL;
-    HUB_TRY(hub_reading_begin_at(reading, &fr->selection, err));
-    HUB_TRY(hub_response_header(response, err, "X-Total-Count", "%" PRIu64, hub_reading_count(reading)));
-    const struct hub_tabled_request asked = {request, hub_encoding_media_type(e), etag};
-    return hub_tabled_send(&asked, response, &table, err);
+    HUB_TRY(hub_row_reader_begin_at(reading, &fr->selection, err));
+    HUB_TRY(hub_response_header(response, err, "X-Total-Count", "%" PRIu64, hub_row_reader_count(reading)));
+    const struct hub_table_stream_request asked = {request, hub_encoding_media_type(e), etag};
+    return hub_table_stream_send(&asked, response, &table, err);
 }
 
 static enum hub_status answer(struct hub_request *request, struct field_request *fr,
@@ -279,7 +279,7 @@ static enum hub_status answer(struct hub_request *request, struct field_request 
     HUB_TRY(hub_resolve_conditions(request, response, etag, -1, &done, err));
     if (done)
         return HUB_OK;
-    if (e->as->writer->blocks && (!hub_tabled_is_short(e) || hub_request_header(request, "Range")))
+    if (e->as->writer->blocks && (!hub_table_stream_is_short(e) || hub_request_header(request, "Range")))
         return send_table(request, fr, etag, response, err);
     if (!fr->priced)
         HUB_TRY(hub_selection_price(&fr->rows, &fr->selection, err));
@@ -347,13 +347,13 @@ static enum hub_status named_fields(struct hub_request *request, struct field_re
     uint32_t first;
     size_t size;
     if (fr->several) {
-        HUB_TRY(hub_chosen_fields(request, &fr->target.state, chosen, err));
+        HUB_TRY(hub_request_fields(request, &fr->target.state, chosen, err));
         return keep_what_fits(request, fr, episode, chosen, err);
     }
     fr->encoding.single = hub_dataset_find_field(fr->dataset, path) != HUB_NONE;
     if (!fr->encoding.single && !hub_dataset_find_group(fr->dataset, path, &first, &size))
         return hub_no_field(request, &fr->target.state, path, err);
-    HUB_TRY(hub_chosen_field(request, &fr->target.state, path, chosen, err));
+    HUB_TRY(hub_request_add_field(request, &fr->target.state, path, chosen, err));
     fr->prefix = chosen->group ? chosen->group + 1 : 0;
     return keep_what_fits(request, fr, episode, chosen, err);
 }
@@ -468,7 +468,7 @@ static enum hub_status get(struct hub_request *request, bool several, struct hub
 enum hub_status hub_field_data(struct hub_request *request, struct hub_response *response,
                                struct hub_error *err)
 {
-    if (hub_buckets_asked(request))
+    if (hub_buckets_requested(request))
         return hub_buckets_data(request, false, response, err);
     if (hub_request_query(request, "runs").data)
         return hub_runs_data(request, response, err);
@@ -478,6 +478,6 @@ enum hub_status hub_field_data(struct hub_request *request, struct hub_response 
 enum hub_status hub_fields_data(struct hub_request *request, struct hub_response *response,
                                 struct hub_error *err)
 {
-    return hub_buckets_asked(request) ? hub_buckets_data(request, true, response, err)
-                                      : get(request, true, response, err);
+    return hub_buckets_requested(request) ? hub_buckets_data(request, true, response, err)
+                                          : get(request, true, response, err);
 }

@@ -1,12 +1,12 @@
 /* Runs of equal values: see runs.h. */
 #include "server/api/rows/runs.h"
 
-#include "server/api/episodes/chosen.h"
+#include "server/api/episodes/episode_selection.h"
 #include "server/api/reply.h"
 #include "server/api/rows/row_cost.h"
 #include "server/api/work.h"
 #include "storage/encode/encode.h"
-#include "storage/rows/reading.h"
+#include "storage/rows/row_reader.h"
 
 #include <inttypes.h>
 
@@ -14,14 +14,14 @@ enum { MOST_RUNS = 4000 };
 #define BLOCK_BYTES (256 * KIB)
 #define MEMORY (8 * MIB) /* a block of long texts, and the answer */
 
-struct question {
+struct runs_args {
     struct hub_target target;
     struct hub_selection selection;
     struct hub_slice slice; /* rows of the episode */
     int64_t most;
 };
 
-static void question_dispose(struct question *q)
+static void question_dispose(struct runs_args *q)
 {
     hub_selection_dispose(&q->selection);
     hub_target_dispose(&q->target);
@@ -29,7 +29,7 @@ static void question_dispose(struct question *q)
 
 /* ---- the question ---- */
 
-static enum hub_status check_type(const struct question *q, struct hub_error *err)
+static enum hub_status check_type(const struct runs_args *q, struct hub_error *err)
 {
     const struct hub_selected_field *selected = &q->selection.fields[0];
     const struct hub_dataset_field *field = &q->target.state.dataset->fields[selected->field];
@@ -45,7 +45,8 @@ static enum hub_status check_type(const struct question *q, struct hub_error *er
         field->path, field->dtype);
 }
 
-static enum hub_status read_rows(const struct hub_request *request, struct question *q, struct hub_error *err)
+static enum hub_status read_rows(const struct hub_request *request, struct runs_args *q,
+                                 struct hub_error *err)
 {
     int64_t start, stop;
     bool has_start, has_stop, given;
@@ -58,7 +59,7 @@ static enum hub_status read_rows(const struct hub_request *request, struct quest
                              q->selection.fields[0].slice.count, &q->slice, err);
 }
 
-static enum hub_status ask(struct hub_request *request, struct hub_response *response, struct question *q,
+static enum hub_status ask(struct hub_request *request, struct hub_response *response, struct runs_args *q,
                            struct hub_error *err)
 {
     static const char *const parameters[] = {"runs", "start", "stop", "revision", "for", NULL};
@@ -78,7 +79,7 @@ static enum hub_status ask(struct hub_request *request, struct hub_response *res
     return read_rows(request, q, err);
 }
 
-static void etag_of(const struct question *q, char out[40])
+static void etag_of(const struct runs_args *q, char out[40])
 {
     const uint64_t how[] = {q->slice.start, q->slice.count, (uint64_t)q->most,
                             (uint64_t)q->selection.episode->number};
@@ -94,7 +95,7 @@ static void etag_of(const struct question *q, char out[40])
 /* ---- the answer ---- */
 
 struct runs {
-    const struct hub_reading *reading;
+    const struct hub_row_reader *reading;
     struct hub_json *json;
     struct hub_buf value, next; /* as JSON: the present one's, a row's */
     int64_t left;
@@ -187,17 +188,17 @@ static bool nobody_waits(const struct hub_request *request)
     return parallel && parallel->cancelled && atomic_load(parallel->cancelled);
 }
 
-static enum hub_status write_runs(const struct hub_request *request, struct hub_reading *reading,
-                                  const struct question *q, struct runs *r, uint64_t *end,
+static enum hub_status write_runs(const struct hub_request *request, struct hub_row_reader *reading,
+                                  const struct runs_args *q, struct runs *r, uint64_t *end,
                                   struct hub_error *err)
 {
     const uint64_t count = q->slice.count;
     const uint64_t most =
-        HUB_MAX(BLOCK_BYTES / HUB_MAX(hub_reading_row_bytes(reading, 0, 1), UINT64_C(1)), UINT64_C(1));
+        HUB_MAX(BLOCK_BYTES / HUB_MAX(hub_row_reader_row_bytes(reading, 0, 1), UINT64_C(1)), UINT64_C(1));
     for (uint64_t at = 0, got; at < count && r->left; at += got) {
         if (nobody_waits(request))
             return hub_fail(err, HUB_CANCELLED, "nobody waits for these rows any more");
-        HUB_TRY(hub_reading_rows(reading, 0, 1, at, HUB_MIN(count - at, most), &got, err));
+        HUB_TRY(hub_row_reader_rows(reading, 0, 1, at, HUB_MIN(count - at, most), &got, err));
         HUB_TRY(take_rows(r, &reading->rows[0], q->slice.start + at, end, err));
     }
     if (r->begun && r->left)
@@ -205,24 +206,24 @@ static enum hub_status write_runs(const struct hub_request *request, struct hub_
     return hub_json_status(r->json);
 }
 
-static enum hub_status begin_reading(struct hub_request *request, struct question *q,
-                                     struct hub_reading *reading, struct hub_error *err)
+static enum hub_status begin_reading(struct hub_request *request, struct runs_args *q,
+                                     struct hub_row_reader *reading, struct hub_error *err)
 {
     struct hub_selected_field *selected = &q->selection.fields[0];
     reading->context = hub_request_rows(request);
     reading->column_count = 1;
-    reading->columns[0] = (struct hub_reading_column){.field = selected->field, .as_items = true};
+    reading->columns[0] = (struct hub_row_reader_column){.field = selected->field, .as_items = true};
     selected->plan.slice.start += q->slice.start;
     selected->plan.slice.count = q->slice.count;
     reading->dataset = q->target.state.dataset; /* its reference */
     q->target.state.dataset = NULL;
-    return hub_reading_begin_at(reading, &q->selection, err);
+    return hub_row_reader_begin_at(reading, &q->selection, err);
 }
 
-static enum hub_status answer(struct hub_request *request, struct question *q, struct hub_response *response,
+static enum hub_status answer(struct hub_request *request, struct runs_args *q, struct hub_response *response,
                               struct hub_error *err)
 {
-    HUB_CLEANUP(hub_reading_dispose) struct hub_reading reading = {0};
+    HUB_CLEANUP(hub_row_reader_dispose) struct hub_row_reader reading = {0};
     HUB_TRY(begin_reading(request, q, &reading, err));
     struct hub_json json = hub_json_to(hub_response_buffer(response, 200, "application/json", 64 * MIB), err);
     HUB_CLEANUP(runs_dispose)
@@ -247,7 +248,7 @@ static enum hub_status answer(struct hub_request *request, struct question *q, s
 enum hub_status hub_runs_data(struct hub_request *request, struct hub_response *response,
                               struct hub_error *err)
 {
-    HUB_CLEANUP(question_dispose) struct question q = {0};
+    HUB_CLEANUP(question_dispose) struct runs_args q = {0};
     char etag[40];
     bool done = false;
     double us = 0;

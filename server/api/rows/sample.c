@@ -37,7 +37,7 @@ struct sample {
     struct hub_named_fields fields;
     struct hub_coverage measured;
     struct hub_buf left_out;
-    struct hub_window_asked *asked;
+    struct hub_window_query *asked;
     struct hub_windows windows;
 };
 
@@ -167,7 +167,7 @@ static enum hub_status choose_fields(const struct hub_request *request, struct s
     const struct hub_state state = {.dataset = s->dataset}; /* the target's is closed */
     struct hub_named_fields *f = &s->fields;
     uint32_t kept = 0;
-    HUB_TRY(hub_chosen_fields(request, &state, f, err));
+    HUB_TRY(hub_request_fields(request, &state, f, err));
     if (!f->count && !hub_request_query(request, "fields").data)
         HUB_TRY(default_fields(s->dataset, f, err));
     for (uint32_t i = 0; i < f->count; i++) {
@@ -206,7 +206,7 @@ static bool has_sentinel(const struct sample *s)
 }
 
 static enum hub_status none_is_long_enough(const struct hub_request *request, const struct sample *s,
-                                           const struct hub_chosen_episodes *chosen, struct hub_error *err)
+                                           const struct hub_episode_selection *chosen, struct hub_error *err)
 {
     uint64_t longest = 0;
     for (uint32_t i = 0; i < chosen->count; i++)
@@ -243,12 +243,12 @@ static void draw_windows(struct sample *s, const struct candidate *candidates, u
         at = s->uniform ? hub_draw_below(&draw, candidates[which].end - before) : at - before;
         const uint64_t left = episode->steps - sentinel - at;
         s->asked[i] =
-            (struct hub_window_asked){.episode = episode, .start = at, .steps = HUB_MIN(left, s->length)};
+            (struct hub_window_query){.episode = episode, .start = at, .steps = HUB_MIN(left, s->length)};
     }
 }
 
 static enum hub_status draw(struct hub_request *request, struct hub_response *response, struct sample *s,
-                            struct hub_chosen_episodes *chosen, struct hub_error *err)
+                            struct hub_episode_selection *chosen, struct hub_error *err)
 {
     HUB_CLEANUP(hub_freep) struct candidate *candidates = NULL;
     const bool sentinel = has_sentinel(s);
@@ -283,7 +283,7 @@ static bool is_filtered(const struct hub_request *request)
 }
 
 static enum hub_status choose_all(struct hub_request *request, struct hub_response *response,
-                                  const struct hub_dataset *dataset, struct hub_chosen_episodes *out,
+                                  const struct hub_dataset *dataset, struct hub_episode_selection *out,
                                   struct hub_error *err)
 {
     HUB_TRY(hub_budget_take(request->app->budget, request, response,
@@ -311,19 +311,20 @@ static enum hub_status make_plan(struct hub_request *request, struct hub_respons
         "windows", "length",         "fields...", "where",    "split",  "name", "task",     "seed",
         "pad",     "final",          "weight",    "sentinel", "format", "for",  "revision", "partition",
         "part",    "partition_seed", "wait",      "partial",  "valid",  NULL};
-    HUB_CLEANUP(hub_chosen_dispose) struct hub_chosen_episodes chosen = {.seed_is_of_rows = true};
+    HUB_CLEANUP(hub_episode_selection_dispose)
+    struct hub_episode_selection chosen = {.seed_is_of_rows = true};
     s->measured.complete = true;
     const bool filtered = is_filtered(request);
-    HUB_TRY(hub_request_known(request, parameters, err));
+    HUB_TRY(hub_request_allow(request, parameters, err));
     HUB_TRY(read_asked(request, s, err));
     HUB_TRY(hub_resolve(request, response, parameters,
                         (filtered ? HUB_TO_STATE : HUB_TO_DATASET) | HUB_TO_READY, &s->target, err));
-    HUB_TRY(hub_chosen_wants_valid(request, s->target.summary, &chosen.only_valid, err));
+    HUB_TRY(hub_episode_selection_wants_valid(request, s->target.summary, &chosen.only_valid, err));
     if (chosen.only_valid && !filtered)
         HUB_TRY(to_state(request, &s->target, err));
     if (filtered || chosen.only_valid) {
         HUB_TRY(hub_coverage_require(request, response, &s->target, NULL, 0, &s->measured, err));
-        HUB_TRY(hub_chosen_episodes(request, response, &s->target.state, UINT32_MAX, &chosen, err));
+        HUB_TRY(hub_episode_selection_open(request, response, &s->target.state, UINT32_MAX, &chosen, err));
     } else {
         HUB_TRY(choose_all(request, response, s->target.state.dataset, &chosen, err));
     }
@@ -331,7 +332,7 @@ static enum hub_status make_plan(struct hub_request *request, struct hub_respons
     s->target.state.dataset = NULL;
     hub_state_close(&s->target.state);
     HUB_TRY(choose_fields(request, s, err));
-    HUB_TRY(hub_chosen_tell_invalid(&chosen, &s->left_out, err));
+    HUB_TRY(hub_episode_selection_report_invalid(&chosen, &s->left_out, err));
     qsort(chosen.places, chosen.count, sizeof *chosen.places, hub_by_u32);
     return draw(request, response, s, &chosen, err);
 }

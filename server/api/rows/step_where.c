@@ -56,7 +56,7 @@ static enum hub_status no_field(const struct hub_dataset *dataset, struct hub_vi
     return wrong(name, err, why);
 }
 
-static enum hub_status find_column(struct hub_step_where *steps, struct hub_reading *r,
+static enum hub_status find_column(struct hub_step_where *steps, struct hub_row_reader *r,
                                    const struct hub_property *name, uint32_t *out, struct hub_error *err)
 {
     const uint32_t field = hub_dataset_find_field(r->dataset, name->of);
@@ -67,14 +67,14 @@ static enum hub_status find_column(struct hub_step_where *steps, struct hub_read
             return HUB_OK;
     if (r->column_count == HUB_MAX_SELECTED)
         return hub_fail(err, HUB_TOO_BIG, "more than %d columns: name some with fields=", HUB_MAX_SELECTED);
-    r->columns[r->column_count] = (struct hub_reading_column){.hidden = true, .field = field};
+    r->columns[r->column_count] = (struct hub_row_reader_column){.hidden = true, .field = field};
     r->as[r->column_count].name = r->dataset->fields[field].path;
     r->column_count++;
     steps->column_count++;
     return HUB_OK;
 }
 
-enum hub_status hub_step_where_columns(struct hub_step_where *steps, struct hub_reading *r,
+enum hub_status hub_step_where_columns(struct hub_step_where *steps, struct hub_row_reader *r,
                                        struct hub_error *err)
 {
     const struct hub_property *name;
@@ -86,7 +86,7 @@ enum hub_status hub_step_where_columns(struct hub_step_where *steps, struct hub_
 }
 
 /* Which number of a row is meant is known once its shape is. */
-static enum hub_status check_shapes(const struct hub_step_where *steps, const struct hub_reading *r,
+static enum hub_status check_shapes(const struct hub_step_where *steps, const struct hub_row_reader *r,
                                     struct hub_error *err)
 {
     for (uint32_t i = 0; i < steps->tests; i++) {
@@ -111,7 +111,7 @@ static enum hub_status check_shapes(const struct hub_step_where *steps, const st
 
 struct tested {
     const struct hub_step_where *steps;
-    const struct hub_reading *reading;
+    const struct hub_row_reader *reading;
     uint64_t row; /* of the block */
     struct hub_value value;
 };
@@ -144,7 +144,7 @@ static enum hub_status get(void *user, const struct hub_property *name, struct h
 
 /* What is chosen of a reading whose own rows stay as they are until all of them were looked at. */
 struct choice {
-    struct hub_reading_run *runs;
+    struct hub_row_reader_run *runs;
     uint64_t count, rows;
     uint64_t *ends;
     uint64_t next;    /* the row of the episode that would go on in the last run */
@@ -166,7 +166,7 @@ static enum hub_status choose(struct choice *c, uint32_t episode, uint64_t row, 
             return hub_fail_as(err, HUB_TOO_BIG, "too-large",
                                "step_where chooses rows in more than %d pieces: choose fewer episodes",
                                MOST_RUNS);
-        c->runs[c->count++] = (struct hub_reading_run){row, c->rows};
+        c->runs[c->count++] = (struct hub_row_reader_run){row, c->rows};
     }
     c->episode = episode;
     c->next = row + stride;
@@ -176,20 +176,20 @@ static enum hub_status choose(struct choice *c, uint32_t episode, uint64_t row, 
 }
 
 /* Rows [first, first + count) of the reading, which were read. */
-static enum hub_status choose_of_block(const struct hub_step_where *steps, const struct hub_reading *r,
+static enum hub_status choose_of_block(const struct hub_step_where *steps, const struct hub_row_reader *r,
                                        uint64_t first, uint64_t count, struct choice *c,
                                        struct hub_error *err)
 {
     struct tested tested = {.steps = steps, .reading = r};
     const struct hub_episode_values values = {get, &tested};
-    struct hub_reading_spot spot = {0};
-    uint32_t episode = hub_reading_episode(r, first);
+    struct hub_row_reader_spot spot = {0};
+    uint32_t episode = hub_row_reader_episode(r, first);
     for (; tested.row < count; tested.row++, spot.row += r->stride, spot.left--) {
         bool holds;
         while (first + tested.row >= r->ends[episode])
             episode++;
         if (!spot.left)
-            spot = hub_reading_spot(r, episode, first + tested.row);
+            spot = hub_row_reader_spot(r, episode, first + tested.row);
         HUB_TRY(hub_where_holds(steps->where, &values, &holds, err));
         if (holds)
             HUB_TRY(choose(c, episode, spot.row, r->stride, err));
@@ -197,16 +197,17 @@ static enum hub_status choose_of_block(const struct hub_step_where *steps, const
     return HUB_OK;
 }
 
-static enum hub_status choose_all(const struct hub_step_where *steps, struct hub_reading *r, struct choice *c,
-                                  struct hub_error *err)
+static enum hub_status choose_all(const struct hub_step_where *steps, struct hub_row_reader *r,
+                                  struct choice *c, struct hub_error *err)
 {
     const uint32_t first = r->column_count - steps->column_count;
-    const uint64_t all = hub_reading_count(r), row = hub_reading_row_bytes(r, first, steps->column_count);
+    const uint64_t all = hub_row_reader_count(r),
+                   row = hub_row_reader_row_bytes(r, first, steps->column_count);
     const uint64_t most =
         HUB_MAX(HUB_MIN(BLOCK_BYTES / HUB_MAX(row, (uint64_t)1), (uint64_t)BLOCK_ROWS), (uint64_t)1);
     uint64_t got = 0;
     for (uint64_t at = 0; at < all; at += got) {
-        HUB_TRY(hub_reading_rows(r, first, steps->column_count, at, HUB_MIN(all - at, most), &got, err));
+        HUB_TRY(hub_row_reader_rows(r, first, steps->column_count, at, HUB_MIN(all - at, most), &got, err));
         HUB_TRY(choose_of_block(steps, r, at, got, c, err));
     }
     for (uint32_t i = 1; i < r->count;
@@ -216,7 +217,7 @@ static enum hub_status choose_all(const struct hub_step_where *steps, struct hub
 }
 
 /* The reading takes what was chosen. */
-static void take(struct hub_reading *r, struct choice *c)
+static void take(struct hub_row_reader *r, struct choice *c)
 {
     const struct choice before = {.runs = r->runs, .ends = r->ends};
     r->runs = c->runs;
@@ -226,20 +227,20 @@ static void take(struct hub_reading *r, struct choice *c)
 }
 
 enum hub_status hub_step_where_choose(struct hub_step_where *steps, struct hub_request *request,
-                                      struct hub_response *response, struct hub_reading *r,
+                                      struct hub_response *response, struct hub_row_reader *r,
                                       struct hub_error *err)
 {
     HUB_CLEANUP(choice_dispose) struct choice choice = {.episode = HUB_NONE};
     if (!steps->where)
         return HUB_OK;
-    choice.most = HUB_MIN(hub_reading_count(r), (uint64_t)MOST_RUNS);
+    choice.most = HUB_MIN(hub_row_reader_count(r), (uint64_t)MOST_RUNS);
     HUB_TRY(hub_budget_take(
         request->app->budget, request, response,
         choice.most * sizeof *choice.runs + r->count * sizeof *choice.ends + 2 * (uint64_t)BLOCK_BYTES, err));
     HUB_TRY(hub_new(&choice.runs, (size_t)choice.most + 1, sizeof *choice.runs, err));
     HUB_TRY(hub_new(&choice.ends, (size_t)r->count + 1, sizeof *choice.ends, err));
     for (uint32_t c = r->column_count - steps->column_count; c < r->column_count; c++) {
-        const enum hub_status st = hub_reading_look(r, c, err);
+        const enum hub_status st = hub_row_reader_look(r, c, err);
         if (st && err)
             snprintf(err->parameter, sizeof err->parameter, "step_where");
         HUB_TRY(st);
@@ -248,7 +249,7 @@ enum hub_status hub_step_where_choose(struct hub_step_where *steps, struct hub_r
     HUB_TRY(choose_all(steps, r, &choice, err));
     take(r, &choice);
     while (steps->column_count) {
-        hub_reading_drop(r);
+        hub_row_reader_drop(r);
         steps->column_count--;
     }
     return HUB_OK;

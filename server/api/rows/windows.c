@@ -34,7 +34,7 @@ void hub_windows_dispose(struct hub_windows *w)
         free(source->layouts);
     }
     for (uint32_t f = 0; w->fields && f < w->field_count; f++) {
-        hub_many_dispose(&w->fields[f].many);
+        hub_scatter_dispose(&w->fields[f].many);
         free(w->fields[f].many.parts);
     }
     hub_wants_dispose(&w->wants);
@@ -56,7 +56,7 @@ static int by_part(const void *a_, const void *b_)
 }
 
 static struct hub_windows_source *source_of(const struct hub_windows *w,
-                                            const struct hub_window_asked *window)
+                                            const struct hub_window_query *window)
 {
     const struct hub_windows_source key = {.number = window->dataset, .part = window->episode->part};
     return bsearch(&key, w->sources, w->source_count, sizeof key, by_part);
@@ -103,7 +103,7 @@ static enum hub_status too_large(const struct hub_windows *w, const char *what, 
 /* ---- parts: where the rows of each window lie ---- */
 
 static enum hub_status mixed(const struct hub_windows *w, const struct hub_windows_field *field,
-                             const struct hub_window_asked *window, struct hub_error *err)
+                             const struct hub_window_query *window, struct hub_error *err)
 {
     const char *id = w->query.datasets[window->dataset]->summary->id;
     return hub_fail_about(err, HUB_INVALID, "bad-parameter", "fields", field->name,
@@ -114,7 +114,7 @@ static enum hub_status mixed(const struct hub_windows *w, const struct hub_windo
                           w->query.datasets[w->query.windows[0].dataset]->summary->id);
 }
 
-static enum hub_status too_short(const struct hub_windows_field *field, const struct hub_window_asked *window,
+static enum hub_status too_short(const struct hub_windows_field *field, const struct hub_window_query *window,
                                  uint64_t rows, struct hub_error *err)
 {
     return hub_fail_about(err, HUB_INVALID, "bad-parameter", "fields", field->name,
@@ -125,7 +125,7 @@ static enum hub_status too_short(const struct hub_windows_field *field, const st
 
 /* Rows of a field that lie along the steps: where they begin, and how many a window has. */
 static void along_steps(const struct hub_windows_query *q, enum hub_axis axis,
-                        const struct hub_window_asked *window, uint64_t *first, uint64_t *want,
+                        const struct hub_window_query *window, uint64_t *first, uint64_t *want,
                         uint64_t *rows)
 {
     const bool more = axis == HUB_AXIS_STATE && q->final_row;
@@ -174,7 +174,7 @@ static void mix(struct hub_windows_field *field)
 static enum hub_status add_part(struct hub_windows *w, uint32_t f, uint32_t i, struct hub_error *err)
 {
     const struct hub_windows_query *q = &w->query;
-    const struct hub_window_asked *window = &q->windows[i];
+    const struct hub_window_query *window = &q->windows[i];
     struct hub_windows_source *source = source_of(w, window);
     const struct hub_dataset_field *known = &source->dataset->fields[q->fields[window->dataset].fields[f]];
     const struct hub_layout *layout = hub_layout_of(source->layouts[f]);
@@ -195,13 +195,13 @@ static enum hub_status add_part(struct hub_windows *w, uint32_t f, uint32_t i, s
     if (have < want && q->pad == HUB_PAD_REFUSE)
         return too_short(field, window, all->count, err);
     field->many.parts[i] =
-        (struct hub_many_part){.layout = layout,
-                               .array = array,
-                               .files = &source->files,
-                               .first = all->first + first,
-                               .count = have,
-                               .to = i * own.rows,
-                               .repeat = have && q->pad == HUB_PAD_EDGE ? own.rows - have : 0};
+        (struct hub_scatter_part){.layout = layout,
+                                  .array = array,
+                                  .files = &source->files,
+                                  .first = all->first + first,
+                                  .count = have,
+                                  .to = i * own.rows,
+                                  .repeat = have && q->pad == HUB_PAD_EDGE ? own.rows - have : 0};
     return HUB_OK;
 }
 
@@ -209,7 +209,7 @@ static enum hub_status plan_field(struct hub_windows *w, uint32_t f, struct hub_
 {
     const struct hub_windows_query *q = &w->query;
     struct hub_windows_field *field = &w->fields[f];
-    struct hub_many *many = &field->many;
+    struct hub_scatter *many = &field->many;
     field->name = q->datasets[0]->fields[q->fields[0].fields[f]].path;
     HUB_TRY(hub_new(&many->parts, q->count, sizeof *many->parts, err));
     many->count = q->count;
@@ -219,7 +219,7 @@ static enum hub_status plan_field(struct hub_windows *w, uint32_t f, struct hub_
         mix(field);
     many->rows = q->count * field->rows;
     HUB_TRY(hub_encode_check(field->type, &many->variant, q->as, many->rows, err));
-    const enum hub_status st = hub_many_price(many, err);
+    const enum hub_status st = hub_scatter_price(many, err);
     return st == HUB_TOO_BIG ? too_large(w, "more than 2 GiB of rows", err) : st;
 }
 
@@ -252,7 +252,7 @@ static enum hub_status plan(struct hub_request *request, struct hub_response *re
                             struct hub_error *err)
 {
     const uint64_t parts = (uint64_t)w->query.count * w->field_count;
-    const size_t each = sizeof(struct hub_many_part) + sizeof(void *);
+    const size_t each = sizeof(struct hub_scatter_part) + sizeof(void *);
     if (parts > MAX_PARTS)
         return too_large(w, "more than 262144 pieces of fields in one answer", err);
     HUB_TRY(hub_budget_take(request->app->budget, request, response,
@@ -260,7 +260,7 @@ static enum hub_status plan(struct hub_request *request, struct hub_response *re
     HUB_TRY(hub_new(&w->fields, w->field_count, sizeof *w->fields, err));
     HUB_TRY(open_sources(request, w, err));
     for (uint32_t f = 0; f < w->field_count; f++) {
-        const struct hub_many *many = &w->fields[f].many;
+        const struct hub_scatter *many = &w->fields[f].many;
         HUB_TRY(plan_field(w, f, err));
         w->bytes_out += many->bytes_out;
         w->memory += many->memory + (is_padded(&w->fields[f]) ? 2 * many->bytes_out : 0);
@@ -339,14 +339,14 @@ struct writing {
     struct hub_request *request;
     struct hub_response *response;
     const struct hub_windows *windows;
-    struct hub_npz *zip;
+    struct hub_npz_writer *zip;
     uint64_t nulls;
 };
 
 static enum hub_status read_rows(struct writing *g, const struct hub_windows_field *field, void *into,
                                  struct hub_rows *rows, struct hub_error *err)
 {
-    const enum hub_status st = hub_many_read(&field->many, g->request->parallel, into, rows, err);
+    const enum hub_status st = hub_scatter_run(&field->many, g->request->parallel, into, rows, err);
     if (st) /* short because it was cut meanwhile? */
         return st == HUB_CORRUPT && unchanged(g->request, g->windows, err) ? HUB_CHANGED : st;
     const bool picture = field->type == HUB_FIELD_IMAGE_JPEG || field->type == HUB_FIELD_IMAGE_PNG;
@@ -367,34 +367,34 @@ static enum hub_status write_padded(struct writing *g, const struct hub_windows_
         return too_large(g->windows, "the rows padded to the longest are more than 1 GiB", err);
     HUB_TRY(hub_budget_take(g->request->app->budget, g->request, g->response, padded * 2, err));
     HUB_TRY(text ? hub_npy_text(&rows, false, &member, err) : hub_npy_bytes(&rows, false, &member, err));
-    HUB_TRY(hub_npz_add(g->zip, field->name, hub_buf_view(&member), err));
+    HUB_TRY(hub_npz_writer_add(g->zip, field->name, hub_buf_view(&member), err));
     if (text)
         return HUB_OK;
     member.size = 0;
     HUB_TRY(hub_npy_lengths(&rows, false, &member, err));
     HUB_TRY(hub_buf_addf(&name, err, "%s__length", field->name));
-    return hub_npz_add(g->zip, name.data, hub_buf_view(&member), err);
+    return hub_npz_writer_add(g->zip, name.data, hub_buf_view(&member), err);
 }
 
 static enum hub_status write_field(struct writing *g, const struct hub_windows_field *field,
                                    struct hub_error *err)
 {
     HUB_CLEANUP(hub_rows_dispose) struct hub_rows rows = {0};
-    const struct hub_many *many = &field->many;
+    const struct hub_scatter *many = &field->many;
     const struct hub_rows shape = {
         .variant = many->variant, .rows = many->rows, .windows = field->bare ? 0 : g->windows->query.count};
     void *into;
     if (is_padded(field))
         return write_padded(g, field, field->type == HUB_FIELD_TEXT, err);
-    HUB_TRY(hub_npz_begin_rows(g->zip, field->name, &shape, many->bytes_out, &into, err));
+    HUB_TRY(hub_npz_writer_begin_rows(g->zip, field->name, &shape, many->bytes_out, &into, err));
     HUB_TRY(read_rows(g, field, into, &rows, err));
-    hub_npz_end_rows(g->zip);
+    hub_npz_writer_end_rows(g->zip);
     return HUB_OK;
 }
 
 /* ---- what stands beside the fields ---- */
 
-static const struct own {
+static const struct window_column {
     const char *name;
     struct hub_variant variant;
     bool of_steps; /* a value a row of a window, not one a window */
@@ -404,20 +404,20 @@ static const struct own {
     {"start", {.kind = HUB_KIND_INT, .item_size = 8}, false},
 };
 
-static struct hub_rows shape_of_own(const struct hub_windows_query *q, const struct own *own)
+static struct hub_rows shape_of_own(const struct hub_windows_query *q, const struct window_column *own)
 {
     return (struct hub_rows){.variant = own->variant,
                              .rows = own->of_steps ? q->count * q->length : q->count,
                              .windows = own->of_steps ? q->count : 0};
 }
 
-static void fill_own(const struct hub_windows_query *q, const struct own *own, uint8_t *to)
+static void fill_own(const struct hub_windows_query *q, const struct window_column *own, uint8_t *to)
 {
     const bool episode = strcmp(own->name, "episode") == 0;
     if (own->of_steps)
         memset(to, 0, q->count * q->length);
     for (uint32_t i = 0; i < q->count; i++) {
-        const struct hub_window_asked *w = &q->windows[i];
+        const struct hub_window_query *w = &q->windows[i];
         if (own->of_steps)
             memset(to + i * q->length, 1, w->steps);
         else
@@ -444,25 +444,25 @@ static enum hub_status write_own(const struct writing *g, struct hub_error *err)
     for (size_t i = 0; i < HUB_COUNT(owns); i++) {
         const struct hub_rows shape = shape_of_own(q, &owns[i]);
         uint8_t *to;
-        HUB_TRY(
-            hub_npz_begin_rows(g->zip, owns[i].name, &shape, shape.rows * shape.variant.item_size, &to, err));
+        HUB_TRY(hub_npz_writer_begin_rows(g->zip, owns[i].name, &shape, shape.rows * shape.variant.item_size,
+                                          &to, err));
         fill_own(q, &owns[i], to);
-        hub_npz_end_rows(g->zip);
+        hub_npz_writer_end_rows(g->zip);
     }
     return HUB_OK;
 }
 
 static enum hub_status write_npz(struct writing *g, struct hub_buf *out, struct hub_error *err)
 {
-    HUB_TRY(hub_npz_begin(out, &g->zip, err));
+    HUB_TRY(hub_npz_writer_begin(out, &g->zip, err));
     enum hub_status st = HUB_OK;
     for (uint32_t f = 0; f < g->windows->field_count && !st; f++)
         st = write_field(g, &g->windows->fields[f], err);
     if (!st)
         st = write_own(g, err);
     if (!st)
-        return hub_npz_end(g->zip, err);
-    hub_npz_free(g->zip);
+        return hub_npz_writer_end(g->zip, err);
+    hub_npz_writer_free(g->zip);
     return st;
 }
 
@@ -474,7 +474,7 @@ static enum hub_status read_column(void *user, uint32_t column, struct hub_rows 
     const struct hub_windows *w = g->windows;
     if (column < w->field_count)
         return read_rows(g, &w->fields[column], NULL, rows, err);
-    const struct own *own = &owns[column - w->field_count];
+    const struct window_column *own = &owns[column - w->field_count];
     *rows = shape_of_own(&w->query, own);
     HUB_TRY(hub_new(&rows->data, rows->rows, own->variant.item_size, err));
     rows->owned = true;
@@ -541,7 +541,7 @@ enum hub_status hub_windows_answer(struct hub_request *request, struct hub_windo
     HUB_TRY(open_files(request, w, err));
     if (request->method == HUB_HEAD)
         return hub_response_unsent(response, 200, w->query.as->media_type, HUB_LENGTH_UNKNOWN, err);
-    HUB_TRY(hub_many_wants(w->lists, w->source_count, &w->wants, err));
+    HUB_TRY(hub_scatter_wants(w->lists, w->source_count, &w->wants, err));
     uint64_t fetched = 0;
     for (uint32_t i = 0; i < w->wants.count; i++)
         fetched += w->wants.items[i].size;

@@ -6,9 +6,9 @@
 #ifndef HUB_API_ROWS_WINDOWS_H
 #define HUB_API_ROWS_WINDOWS_H
 
-#include "server/api/episodes/chosen.h"
+#include "server/api/episodes/episode_selection.h"
 #include "storage/encode/representation.h"
-#include "storage/read/many.h"
+#include "storage/read/scatter.h"
 
 #define HUB_MAX_WINDOWS 4096
 #define HUB_MAX_WINDOW_LENGTH 1000000
@@ -17,7 +17,7 @@
 enum hub_pad { HUB_PAD_REFUSE, HUB_PAD_EDGE, HUB_PAD_ZERO };
 
 /** Steps [start, start + steps) of an episode; those up to the length of all windows are padded. */
-struct hub_window_asked {
+struct hub_window_query {
     uint32_t dataset; /* which of them */
     const struct hub_dataset_episode *episode;
     uint64_t start, steps;
@@ -28,7 +28,7 @@ struct hub_windows_query {
     uint32_t dataset_count;
     /* of each dataset, those of the same place have the same name */
     const struct hub_named_fields *fields;
-    const struct hub_window_asked *windows;
+    const struct hub_window_query *windows;
     uint32_t count;
     uint64_t length;
     bool final_row; /* fields of states have a row more */
@@ -44,7 +44,7 @@ struct hub_windows_field {
     uint64_t rows; /* of a window */
     bool bare;     /* single values: no axis for them */
     bool mixed;    /* texts or files whose sizes are stored in several ways */
-    struct hub_many many;
+    struct hub_scatter many;
 };
 
 /** What lies in one part of a dataset. */

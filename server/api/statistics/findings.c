@@ -3,7 +3,7 @@
 
 #include "server/api/reply.h"
 #include "server/api/resolve.h"
-#include "server/api/statistics/answers.h"
+#include "server/api/statistics/aggregate_cache.h"
 #include "server/api/work.h"
 #include "storage/measure/fold.h"
 #include "storage/statistics/measured.h"
@@ -19,7 +19,7 @@ enum { LIMIT = 10, MAX_LIMIT = 1000, LEAST_EPISODES = 8 };
  * are. ABOVE: a limit. */
 enum test { OUTSIDE, LOWEST, HIGHEST, ABOVE };
 
-struct rule {
+struct finding_rule {
     const char *name;
     enum hub_property_kind of;
     enum test test;
@@ -27,7 +27,7 @@ struct rule {
     enum hub_role role; /* of the field it is about; HUB_ROLE_OTHER: of none */
 };
 
-static const struct rule rules[] = {
+static const struct finding_rule rules[] = {
     {"lowest_return", HUB_PROPERTY_RETURN, LOWEST, 0, HUB_ROLE_REWARD},
     {"highest_return", HUB_PROPERTY_RETURN, HIGHEST, 0, HUB_ROLE_REWARD},
     {"shortest", HUB_PROPERTY_STEPS, LOWEST, 0, HUB_ROLE_OTHER},
@@ -47,14 +47,14 @@ static const struct rule rules[] = {
 };
 
 /* An episode that a rule found. */
-struct found {
+struct rule_finding {
     uint32_t episode;
     double value, badness;
 };
 
 /* The worst of those that a rule found, in room for twice as many as are wanted: when it is full, half of it goes. */
 struct worst {
-    struct found *found;
+    struct rule_finding *found;
     uint32_t count, limit, total;
     bool full; /* there are `limit` at least as bad as the last of these */
 };
@@ -78,7 +78,7 @@ static void findings_dispose(struct findings *f)
 /* The largest badness first, then the smallest number. */
 static int by_badness(const void *a, const void *b)
 {
-    const struct found *x = a, *y = b;
+    const struct rule_finding *x = a, *y = b;
     const int by = (x->badness < y->badness) - (x->badness > y->badness);
     return by ? by : (x->episode > y->episode) - (x->episode < y->episode);
 }
@@ -91,7 +91,7 @@ static void keep_worst(struct worst *w)
     w->count = HUB_MIN(w->count, w->limit);
 }
 
-static void add_found(struct worst *w, const struct found *found)
+static void add_found(struct worst *w, const struct rule_finding *found)
 {
     w->total++;
     if (w->full && by_badness(found, &w->found[w->limit - 1]) > 0)
@@ -101,7 +101,7 @@ static void add_found(struct worst *w, const struct found *found)
         keep_worst(w);
 }
 
-static double badness(const struct rule *rule, double value, double low, double high)
+static double badness(const struct finding_rule *rule, double value, double low, double high)
 {
     switch (rule->test) {
     case LOWEST:
@@ -128,13 +128,13 @@ static bool read_fence(const struct findings *f, const struct hub_series *all, d
 }
 
 /* A reward that is flat everywhere says nothing of one episode. */
-static bool says_nothing(const struct rule *rule, const struct hub_series *all, uint32_t count)
+static bool says_nothing(const struct finding_rule *rule, const struct hub_series *all, uint32_t count)
 {
     return rule->of == HUB_PROPERTY_FLAT_REWARD && count == all->count;
 }
 
-static enum hub_status put_episodes(const struct findings *f, const struct rule *rule,
-                                    const struct found *found, uint32_t count, struct hub_json *json,
+static enum hub_status put_episodes(const struct findings *f, const struct finding_rule *rule,
+                                    const struct rule_finding *found, uint32_t count, struct hub_json *json,
                                     struct hub_error *err)
 {
     const struct hub_state *state = &f->target.state;
@@ -162,7 +162,7 @@ static enum hub_status put_episodes(const struct findings *f, const struct rule 
     return hub_json_status(json);
 }
 
-static enum hub_status read_series(struct findings *f, const struct rule *rule, struct hub_error *err)
+static enum hub_status read_series(struct findings *f, const struct finding_rule *rule, struct hub_error *err)
 {
     if (!f->has_series || f->of != rule->of) {
         hub_series_dispose(&f->series);
@@ -174,10 +174,10 @@ static enum hub_status read_series(struct findings *f, const struct rule *rule, 
     return rule->test == OUTSIDE && !f->series.sorted ? hub_series_sort(&f->series, err) : HUB_OK;
 }
 
-static enum hub_status put_rule(struct findings *f, const struct rule *rule, struct hub_json *json,
+static enum hub_status put_rule(struct findings *f, const struct finding_rule *rule, struct hub_json *json,
                                 struct hub_error *err)
 {
-    HUB_CLEANUP(hub_freep) struct found *found = NULL;
+    HUB_CLEANUP(hub_freep) struct rule_finding *found = NULL;
     const struct hub_series *all = &f->series;
     double low = 0, high = 0;
     HUB_TRY(read_series(f, rule, err));
@@ -187,7 +187,7 @@ static enum hub_status put_rule(struct findings *f, const struct rule *rule, str
     for (uint32_t i = 0; i < all->count && (fenced || rule->test != OUTSIDE); i++) {
         const double bad = badness(rule, all->values[i], low, high);
         if (bad > -INFINITY)
-            add_found(&worst, &(struct found){all->episodes[i], all->values[i], bad});
+            add_found(&worst, &(struct rule_finding){all->episodes[i], all->values[i], bad});
     }
     keep_worst(&worst);
     const uint32_t count = says_nothing(rule, all, worst.total) ? 0 : worst.total;
@@ -226,7 +226,7 @@ static enum hub_status ask(struct hub_request *request, struct hub_response *res
     bool given;
     for (size_t i = 0; i < HUB_COUNT(rules); i++)
         names[i] = rules[i].name;
-    HUB_TRY(hub_request_known(request, parameters, err));
+    HUB_TRY(hub_request_allow(request, parameters, err));
     HUB_TRY(hub_request_choice(request, "rule", names, &f->rule, err));
     HUB_TRY(read_k(request, &f->k, err));
     HUB_TRY(hub_request_int(request, "limit", &f->limit, &given, err));
@@ -258,7 +258,7 @@ static enum hub_status write_answer(struct hub_request *request, struct findings
     hub_json_end_array(&json);
     hub_json_end_object(&json);
     HUB_TRY(hub_json_status(&json));
-    hub_answer_keep(request, "~findings", &f->target.state, coverage, response);
+    hub_aggregate_store(request, "~findings", &f->target.state, coverage, response);
     return HUB_OK;
 }
 
@@ -270,7 +270,7 @@ enum hub_status hub_findings_show(struct hub_request *request, struct hub_respon
     bool kept;
     HUB_TRY(ask(request, response, &f, err));
     HUB_TRY(hub_coverage_read(&f.target.state, HUB_MEASURED_ALL, &coverage, err));
-    HUB_TRY(hub_answer_find(request, "~findings", &f.target.state, &coverage, response, &kept, err));
+    HUB_TRY(hub_aggregate_find(request, "~findings", &f.target.state, &coverage, response, &kept, err));
     if (!kept)
         HUB_TRY(write_answer(request, &f, &coverage, response, err));
     HUB_TRY(hub_coverage_headers(request, &f.target, &coverage, response, err));

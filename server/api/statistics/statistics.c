@@ -2,13 +2,13 @@
  * measured of their rows; how much that is so far stands beside it. */
 #include "server/api/handlers.h"
 
-#include "server/api/episodes/chosen.h"
 #include "server/api/episodes/coverage.h"
-#include "server/api/episodes/episodes_asked.h"
+#include "server/api/episodes/episode_parameters.h"
+#include "server/api/episodes/episode_selection.h"
 #include "server/api/reply.h"
 #include "server/api/resolve.h"
 #include "server/api/rows/dims.h"
-#include "server/api/statistics/answers.h"
+#include "server/api/statistics/aggregate_cache.h"
 #include "server/api/work.h"
 #include "storage/measurer/merged.h"
 #include "storage/rows/dimensions.h"
@@ -27,9 +27,9 @@ struct dims {
     uint32_t count, of[HUB_HISTOGRAM_DIMS];
 };
 
-struct question {
+struct statistics_args {
     struct hub_target target;
-    struct hub_episodes_asked asked;
+    struct hub_episode_parameters asked;
     bool *chosen;   /* by episode; NULL: all */
     uint32_t count; /* of them */
     struct hub_coverage chosen_by;
@@ -47,13 +47,13 @@ struct question {
     bool partial;       /* a histogram of which parts are missing */
 };
 
-static void question_dispose(struct question *q)
+static void question_dispose(struct statistics_args *q)
 {
     hub_merged_fields_dispose(&q->merged);
     json_decref(q->dimensions);
     free(q->chosen);
     free(q->dims);
-    hub_episodes_asked_dispose(&q->asked);
+    hub_episode_parameters_dispose(&q->asked);
     hub_target_dispose(&q->target);
 }
 
@@ -66,7 +66,7 @@ static enum hub_status check_awaited(const struct hub_request *request, struct h
 
 /* ---- numbers of episodes ---- */
 
-static enum hub_status put_series(const struct question *q, struct hub_json *json,
+static enum hub_status put_series(const struct statistics_args *q, struct hub_json *json,
                                   enum hub_property_kind kind, struct hub_error *err)
 {
     HUB_CLEANUP(hub_series_dispose) struct hub_series s = {0};
@@ -77,7 +77,7 @@ static enum hub_status put_series(const struct question *q, struct hub_json *jso
     return hub_json_status(json);
 }
 
-static enum hub_status put_grid(const struct question *q, struct hub_json *json, struct hub_error *err)
+static enum hub_status put_grid(const struct statistics_args *q, struct hub_json *json, struct hub_error *err)
 {
     HUB_CLEANUP(hub_series_dispose) struct hub_series x = {0};
     HUB_CLEANUP(hub_series_dispose) struct hub_series y = {0};
@@ -88,7 +88,7 @@ static enum hub_status put_grid(const struct question *q, struct hub_json *json,
 }
 
 /* How they ended, and what they are of. */
-static enum hub_status put_tallies(const struct hub_request *request, const struct question *q,
+static enum hub_status put_tallies(const struct hub_request *request, const struct statistics_args *q,
                                    struct hub_json *json, struct hub_error *err)
 {
     const struct hub_state *state = &q->target.state;
@@ -202,7 +202,7 @@ static void put_histogram(struct hub_json *json, const struct hub_histogram *h, 
 }
 
 /* As far as it was counted; what is missing is counted next. */
-static enum hub_status add_histogram(struct question *q, const struct hub_app *app, uint32_t number,
+static enum hub_status add_histogram(struct statistics_args *q, const struct hub_app *app, uint32_t number,
                                      const struct dims *dims, struct hub_json *json, struct hub_error *err)
 {
     const struct hub_dataset *dataset = q->target.state.dataset;
@@ -230,8 +230,9 @@ static enum hub_status add_histogram(struct question *q, const struct hub_app *a
     return hub_json_status(json);
 }
 
-static enum hub_status put_field(struct question *q, const struct hub_request *request, uint32_t number,
-                                 const struct dims *dims, struct hub_json *json, struct hub_error *err)
+static enum hub_status put_field(struct statistics_args *q, const struct hub_request *request,
+                                 uint32_t number, const struct dims *dims, struct hub_json *json,
+                                 struct hub_error *err)
 {
     const struct hub_measured_field *f = &q->merged.fields[number];
     HUB_TRY(check_awaited(request, err));
@@ -259,7 +260,7 @@ static enum hub_status put_field(struct question *q, const struct hub_request *r
 
 /* ---- the question ---- */
 
-static enum hub_status choose(struct hub_request *request, struct question *q, struct hub_error *err)
+static enum hub_status choose(struct hub_request *request, struct statistics_args *q, struct hub_error *err)
 {
     const uint32_t all = q->target.state.dataset->episode_count;
     struct hub_episode_query *query = &q->asked.query;
@@ -289,7 +290,7 @@ static bool is_of_episodes(struct hub_view name, enum hub_property_kind *out)
     return false;
 }
 
-static enum hub_status check_field(const struct hub_request *request, const struct question *q,
+static enum hub_status check_field(const struct hub_request *request, const struct statistics_args *q,
                                    struct hub_view name, uint32_t number, struct hub_error *err)
 {
     const struct hub_dataset_field *field = &q->target.state.dataset->fields[number];
@@ -302,8 +303,8 @@ static enum hub_status check_field(const struct hub_request *request, const stru
     return HUB_OK;
 }
 
-static enum hub_status add_asked(const struct hub_request *request, struct question *q, struct hub_view name,
-                                 struct hub_error *err)
+static enum hub_status add_asked(const struct hub_request *request, struct statistics_args *q,
+                                 struct hub_view name, struct hub_error *err)
 {
     enum hub_property_kind kind;
     if (q->episode_count + q->field_count == MAX_ASKED)
@@ -320,7 +321,7 @@ static enum hub_status add_asked(const struct hub_request *request, struct quest
     return HUB_OK;
 }
 
-static enum hub_status read_fields(const struct hub_request *request, struct question *q,
+static enum hub_status read_fields(const struct hub_request *request, struct statistics_args *q,
                                    struct hub_error *err)
 {
     for (unsigned i = 0; i < request->query_count; i++)
@@ -336,7 +337,8 @@ static enum hub_status read_fields(const struct hub_request *request, struct que
     return q->merged.count ? hub_dimensions_read(&q->target.state, &q->dimensions, err) : HUB_OK;
 }
 
-static enum hub_status read_by(const struct hub_request *request, struct question *q, struct hub_error *err)
+static enum hub_status read_by(const struct hub_request *request, struct statistics_args *q,
+                               struct hub_error *err)
 {
     const struct hub_view text = hub_request_query(request, "by");
     if (!text.data)
@@ -356,7 +358,8 @@ static enum hub_status read_by(const struct hub_request *request, struct questio
 }
 
 /* dims= in the order of those that are fields. */
-static enum hub_status read_dims(const struct hub_request *request, struct question *q, struct hub_error *err)
+static enum hub_status read_dims(const struct hub_request *request, struct statistics_args *q,
+                                 struct hub_error *err)
 {
     uint32_t given = 0;
     (void)hub_dims_of(request, 0, &given);
@@ -377,7 +380,7 @@ static enum hub_status read_dims(const struct hub_request *request, struct quest
 }
 
 /* Nothing of a field that is asked for is there yet; or it has too many dimensions. */
-static enum hub_status check_measured(struct hub_request *request, const struct question *q,
+static enum hub_status check_measured(struct hub_request *request, const struct statistics_args *q,
                                       const struct hub_coverage *coverage, struct hub_response *response,
                                       struct hub_error *err)
 {
@@ -397,28 +400,28 @@ static enum hub_status check_measured(struct hub_request *request, const struct 
                        q->target.summary->id, (unsigned long long)coverage->of_parts);
 }
 
-static enum hub_status ask(struct hub_request *request, struct hub_response *response, struct question *q,
-                           struct hub_error *err)
+static enum hub_status ask(struct hub_request *request, struct hub_response *response,
+                           struct statistics_args *q, struct hub_error *err)
 {
     static const char *const parameters[] = {
         "field...", "dims...", "bins",     "by", "where", HUB_MEASURED_PARAMETERS "split",
         "task",     "for",     "revision", NULL};
     bool given;
-    HUB_TRY(hub_request_known(request, parameters, err));
+    HUB_TRY(hub_request_allow(request, parameters, err));
     HUB_TRY(hub_request_int(request, "bins", &q->bins, &given, err));
     if (!given)
         q->bins = hub_request_query(request, "by").data ? GRID_BINS : BINS;
     HUB_TRY(read_by(request, q, err));
     if (q->bins < MIN_BINS || q->bins > HUB_HISTOGRAM_BINS)
         return hub_request_wrong(request, "bins", err, "bins is %d to %d", MIN_BINS, HUB_HISTOGRAM_BINS);
-    HUB_TRY(hub_episodes_asked(request, &q->asked, err));
+    HUB_TRY(hub_episode_parameters_parse(request, &q->asked, err));
     HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_STATE | HUB_TO_READY, &q->target, err));
     return hub_coverage_require(request, response, &q->target, NULL, 0, &q->chosen_by, err);
 }
 
 /* What it takes to answer. */
 static enum hub_status read_all(struct hub_request *request, struct hub_response *response,
-                                struct question *q, struct hub_error *err)
+                                struct statistics_args *q, struct hub_error *err)
 {
     const unsigned series = q->episode_count + (q->all ? TALLIES : 0) + (q->has_by ? 2 : 0);
     HUB_TRY(hub_work_admit_us(request, HUB_WORK_EPISODES,
@@ -431,7 +434,8 @@ static enum hub_status read_all(struct hub_request *request, struct hub_response
 }
 
 /* What the files themselves state, as they state it. */
-static enum hub_status put_claims(const struct question *q, struct hub_json *json, struct hub_error *err)
+static enum hub_status put_claims(const struct statistics_args *q, struct hub_json *json,
+                                  struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf claims = HUB_BUF_INIT(16 * MIB);
     HUB_TRY(hub_dataset_fact(&q->target.state, "statistics", &claims, err));
@@ -440,7 +444,7 @@ static enum hub_status put_claims(const struct question *q, struct hub_json *jso
     return HUB_OK;
 }
 
-static enum hub_status write_answer(struct hub_request *request, struct question *q,
+static enum hub_status write_answer(struct hub_request *request, struct statistics_args *q,
                                     const struct hub_coverage *coverage, struct hub_response *response,
                                     struct hub_error *err)
 {
@@ -471,8 +475,9 @@ static enum hub_status write_answer(struct hub_request *request, struct question
     return hub_json_status(&json);
 }
 
-static enum hub_status answer(struct hub_request *request, struct question *q, struct hub_coverage *coverage,
-                              struct hub_response *response, struct hub_error *err)
+static enum hub_status answer(struct hub_request *request, struct statistics_args *q,
+                              struct hub_coverage *coverage, struct hub_response *response,
+                              struct hub_error *err)
 {
     const struct hub_state *state = &q->target.state;
     HUB_TRY(read_all(request, response, q, err));
@@ -486,7 +491,7 @@ static enum hub_status answer(struct hub_request *request, struct question *q, s
         return st;
     }
     if (!q->partial) /* else asking again has the rest counted */
-        hub_answer_keep(request, "~statistics", state, coverage, response);
+        hub_aggregate_store(request, "~statistics", state, coverage, response);
     coverage->complete &= !q->partial;
     return HUB_OK;
 }
@@ -494,12 +499,12 @@ static enum hub_status answer(struct hub_request *request, struct question *q, s
 enum hub_status hub_statistics_show(struct hub_request *request, struct hub_response *response,
                                     struct hub_error *err)
 {
-    HUB_CLEANUP(question_dispose) struct question q = {0};
+    HUB_CLEANUP(question_dispose) struct statistics_args q = {0};
     struct hub_coverage coverage;
     bool kept;
     HUB_TRY(ask(request, response, &q, err));
     HUB_TRY(hub_coverage_read(&q.target.state, HUB_MEASURED_REWARDS, &coverage, err));
-    HUB_TRY(hub_answer_find(request, "~statistics", &q.target.state, &coverage, response, &kept, err));
+    HUB_TRY(hub_aggregate_find(request, "~statistics", &q.target.state, &coverage, response, &kept, err));
     if (!kept)
         HUB_TRY(answer(request, &q, &coverage, response, err));
     coverage.named = false; /* where both lack something, what the episodes are chosen by is reported */

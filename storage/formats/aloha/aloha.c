@@ -40,18 +40,18 @@ struct episode_file {
     uint32_t file;
 };
 
-struct series {
+struct episode_files {
     struct episode_file *items; /* by number */
     uint32_t count, capacity;
 };
 
-static void series_dispose(struct series *s)
+static void series_dispose(struct episode_files *s)
 {
     free(s->items);
 }
 
-static enum hub_status add_file(struct series *s, const struct hub_files *files, uint32_t file, bool below,
-                                struct hub_error *err)
+static enum hub_status add_file(struct episode_files *s, const struct hub_files *files, uint32_t file,
+                                bool below, struct hub_error *err)
 {
     struct episode_file e = {.file = file};
     bool nested;
@@ -65,8 +65,8 @@ static enum hub_status add_file(struct series *s, const struct hub_files *files,
 
 /* Of the first `count` files, or of those in `numbers`: those at the top, or where there are none those in
  * data/. */
-static enum hub_status list_series(struct series *s, const struct hub_files *files, const uint32_t *numbers,
-                                   uint32_t count, struct hub_error *err)
+static enum hub_status list_series(struct episode_files *s, const struct hub_files *files,
+                                   const uint32_t *numbers, uint32_t count, struct hub_error *err)
 {
     for (int below = 0; below < 2 && s->count == 0; below++)
         for (uint32_t i = 0; i < count; i++)
@@ -78,12 +78,12 @@ static enum hub_status list_series(struct series *s, const struct hub_files *fil
 
 /* ---- one file ---- */
 
-struct dialect {
+struct aloha_dialect {
     const char *era; /* NULL: ALOHA itself */
     const char *has[2];
     const char *steps; /* whose rows are the steps */
 };
-static const struct dialect dialects[] = {
+static const struct aloha_dialect dialects[] = {
     {NULL, {"observations", "action"}, "action"},
     {"robotwin", {"observation", "joint_action"}, "joint_action"},
     {"robotwin-native", {"vision", "action"}, "action"},
@@ -96,7 +96,7 @@ static bool has_member(struct hub_h5 *file, const char *name)
 }
 
 /* NULL: none of ours. */
-static const struct dialect *dialect_of(struct hub_h5 *file)
+static const struct aloha_dialect *dialect_of(struct hub_h5 *file)
 {
     for (size_t i = 0; i < HUB_COUNT(dialects); i++)
         if (has_member(file, dialects[i].has[0]) && has_member(file, dialects[i].has[1]))
@@ -105,9 +105,9 @@ static const struct dialect *dialect_of(struct hub_h5 *file)
 }
 
 /* Of the first files one that can be read decides. */
-static const struct dialect *look_at(const struct series *s, struct hub_files *files)
+static const struct aloha_dialect *look_at(const struct episode_files *s, struct hub_files *files)
 {
-    const struct dialect *dialect = NULL;
+    const struct aloha_dialect *dialect = NULL;
     for (uint32_t i = 0; i < s->count && i < MAX_TRIED && !dialect; i++) {
         HUB_CLEANUP(hub_h5_closep) struct hub_h5 *file = NULL;
         if (!hub_h5_open(files, s->items[i].file, &file, NULL))
@@ -145,7 +145,7 @@ static bool holds_another(const struct hub_files *files, bool series_nested)
 
 static int claim_directory(struct hub_files *listing)
 {
-    HUB_CLEANUP(series_dispose) struct series s = {0};
+    HUB_CLEANUP(series_dispose) struct episode_files s = {0};
     for (uint32_t i = 0; i < listing->count; i++)
         if (listing->entries[i].directory && !is_beside(listing->entries[i].path))
             return 0;
@@ -158,7 +158,7 @@ static int claim_directory(struct hub_files *listing)
 /* Beside other folders and datasets the series is a dataset of its own. */
 static int claim_files(struct hub_files *listing, struct hub_claim *claim)
 {
-    HUB_CLEANUP(series_dispose) struct series s = {0};
+    HUB_CLEANUP(series_dispose) struct episode_files s = {0};
     bool nested;
     int64_t number;
     if (claim->from++ || list_series(&s, listing, NULL, listing->count, NULL) || s.count == 0 ||
@@ -197,8 +197,8 @@ static enum hub_status send_part(struct hub_files *files, const struct episode_f
 }
 
 /* Of two files with one number the first stays. */
-static enum hub_status drop_repeated(struct series *s, const struct hub_files *files, struct hub_sink *sink,
-                                     struct hub_error *err)
+static enum hub_status drop_repeated(struct episode_files *s, const struct hub_files *files,
+                                     struct hub_sink *sink, struct hub_error *err)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < s->count; i++) {
@@ -214,9 +214,9 @@ static enum hub_status drop_repeated(struct series *s, const struct hub_files *f
 
 static enum hub_status plan(struct hub_files *files, struct hub_sink *sink, struct hub_error *err)
 {
-    HUB_CLEANUP(series_dispose) struct series s = {0};
+    HUB_CLEANUP(series_dispose) struct episode_files s = {0};
     HUB_TRY(list_series(&s, files, NULL, files->count, err));
-    const struct dialect *dialect = look_at(&s, files);
+    const struct aloha_dialect *dialect = look_at(&s, files);
     if (!dialect)
         return hub_fail(err, HUB_NOT_ACCEPTABLE, "no series of episodes");
     if (dialect->era)
@@ -232,7 +232,7 @@ static enum hub_status plan(struct hub_files *files, struct hub_sink *sink, stru
 
 /* ---- inspect ---- */
 
-struct run {
+struct aloha_part {
     struct hub_files *files;
     struct hub_h5_tree tree;
     struct hub_h5_fields fields;
@@ -240,7 +240,7 @@ struct run {
     struct hub_buf task, words;
 };
 
-static void run_dispose(struct run *r)
+static void run_dispose(struct aloha_part *r)
 {
     hub_h5_tree_dispose(&r->tree);
     hub_h5_fields_dispose(&r->fields);
@@ -265,12 +265,12 @@ static enum hub_role role_of(struct hub_view path)
 
 static enum hub_status take_attribute(void *user, const struct hub_h5_attribute *a, struct hub_error *err)
 {
-    struct run *r = user;
+    struct aloha_part *r = user;
     return hub_h5_notes_take_json(&r->notes, &r->tree, a, NULL, err);
 }
 
 /* The first of its instructions: a list in the file, or lists "seen" and "unseen" in a file beside it. */
-static enum hub_status read_task(struct run *r, const struct episode_file *e, struct hub_error *err)
+static enum hub_status read_task(struct aloha_part *r, const struct episode_file *e, struct hub_error *err)
 {
     const struct hub_h5_leaf *leaf = hub_h5_tree_find(&r->tree, "instructions");
     const uint32_t beside = find_words(r->files, e->number);
@@ -286,9 +286,9 @@ static enum hub_status read_task(struct run *r, const struct episode_file *e, st
 }
 
 /* Load the file as an episode. */
-static enum hub_status load(struct run *r, uint64_t *steps, struct hub_error *err)
+static enum hub_status load(struct aloha_part *r, uint64_t *steps, struct hub_error *err)
 {
-    const struct dialect *dialect = dialect_of(r->tree.file);
+    const struct aloha_dialect *dialect = dialect_of(r->tree.file);
     if (!dialect)
         return hub_fail(err, HUB_UNSUPPORTED, "it has not the groups that the other episodes have");
     HUB_TRY(hub_h5_tree_load(&r->tree, hub_h5_root(r->tree.file), err));
@@ -298,7 +298,7 @@ static enum hub_status load(struct run *r, uint64_t *steps, struct hub_error *er
     return HUB_OK;
 }
 
-static enum hub_status report(struct run *r, const struct episode_file *e, uint64_t steps,
+static enum hub_status report(struct aloha_part *r, const struct episode_file *e, uint64_t steps,
                               struct hub_error *err)
 {
     uint32_t index;
@@ -315,7 +315,7 @@ static enum hub_status report(struct run *r, const struct episode_file *e, uint6
 }
 
 /* One file: it votes, or it is reported. A bad one is a problem. */
-static enum hub_status take_file(struct run *r, const struct episode_file *e, bool votes,
+static enum hub_status take_file(struct aloha_part *r, const struct episode_file *e, bool votes,
                                  struct hub_error *err)
 {
     HUB_CLEANUP(hub_h5_closep) struct hub_h5 *file = NULL;
@@ -345,9 +345,9 @@ static enum hub_status take_file(struct run *r, const struct episode_file *e, bo
 static enum hub_status inspect(struct hub_files *files, const struct hub_part *part, struct hub_sink *sink,
                                struct hub_error *err)
 {
-    HUB_CLEANUP(series_dispose) struct series s = {0};
+    HUB_CLEANUP(series_dispose) struct episode_files s = {0};
     HUB_CLEANUP(run_dispose)
-    struct run r = {.files = files, .tree.sink = sink, .fields.role = role_of};
+    struct aloha_part r = {.files = files, .tree.sink = sink, .fields.role = role_of};
     HUB_TRY(list_series(&s, files, part->files, part->file_count, err));
     for (uint32_t i = 0; i < s.count && i < VOTERS; i++)
         HUB_TRY(take_file(&r, &s.items[i], true, err));

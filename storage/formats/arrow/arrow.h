@@ -88,7 +88,7 @@ struct hub_arrow_column {
 };
 
 struct hub_arrow {
-    struct hub_source source; /* of the file read last */
+    struct hub_byte_source source; /* of the file read last */
     struct hub_arrow_field *fields;
     uint32_t field_count, field_capacity, node_count, buffer_count; /* the last two: of a batch */
     struct hub_arrow_column *columns;
@@ -104,7 +104,7 @@ struct hub_arrow {
 
 /** The batches of the first file, or of one more, which must have the same schema. HUB_CORRUPT,
  * HUB_UNSUPPORTED, HUB_TOO_BIG; then the table is as it was, but for the first file. */
-HUB_MUST_USE enum hub_status hub_arrow_add(struct hub_arrow *arrow, const struct hub_source *source,
+HUB_MUST_USE enum hub_status hub_arrow_add(struct hub_arrow *arrow, const struct hub_byte_source *source,
                                            struct hub_error *err);
 void hub_arrow_dispose(struct hub_arrow *arrow);
 /** The column of this path, or HUB_NONE. */

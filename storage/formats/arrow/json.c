@@ -13,17 +13,17 @@
 enum { MAX_FIELDS = 256, MAX_ROW = 16 * MIB, PAGE_BYTES = MIB, PAGE_ROWS = 65536 };
 
 /* What a batch has of one field. */
-struct slots {
+struct batch_slots {
     uint64_t count;
     uint8_t *valid;    /* a byte a slot; NULL: all are there */
     uint64_t *offsets; /* lists, texts and bytes */
     uint8_t *values;   /* numbers; the bytes that offsets count */
 };
 
-struct reading {
+struct arrow_json {
     struct hub_arrow *a;
     uint32_t root;
-    struct slots *slots; /* of the root, and all that is below it */
+    struct batch_slots *slots; /* of the root, and all that is below it */
     struct hub_json json;
 };
 
@@ -62,9 +62,10 @@ const char *hub_arrow_json_trouble(const struct hub_arrow *a, uint32_t root)
 
 /* ---- a batch ---- */
 
-static enum hub_status load(struct reading *r, uint32_t at, struct hub_arrow_run run, struct hub_error *err);
+static enum hub_status load(struct arrow_json *r, uint32_t at, struct hub_arrow_run run,
+                            struct hub_error *err);
 
-static enum hub_status load_below(struct reading *r, uint32_t at, struct hub_arrow_run run,
+static enum hub_status load_below(struct arrow_json *r, uint32_t at, struct hub_arrow_run run,
                                   struct hub_error *err)
 {
     const struct hub_arrow_field *f = &r->a->fields[at];
@@ -73,11 +74,11 @@ static enum hub_status load_below(struct reading *r, uint32_t at, struct hub_arr
     return HUB_OK;
 }
 
-static enum hub_status load_bytes(struct reading *r, uint32_t at, const struct hub_arrow_run *run,
+static enum hub_status load_bytes(struct arrow_json *r, uint32_t at, const struct hub_arrow_run *run,
                                   struct hub_error *err)
 {
     const struct hub_arrow_field *f = &r->a->fields[at];
-    struct slots *s = &r->slots[at - r->root];
+    struct batch_slots *s = &r->slots[at - r->root];
     const bool fixed = f->type == HUB_ARROW_FIXED_BINARY;
     const uint64_t from = fixed ? run->first * f->width : s->offsets[0],
                    size = fixed ? run->count * f->width : s->offsets[run->count] - from;
@@ -88,10 +89,11 @@ static enum hub_status load_bytes(struct reading *r, uint32_t at, const struct h
 }
 
 /* The slots of a field, and those of the fields below it that they lead to. */
-static enum hub_status load(struct reading *r, uint32_t at, struct hub_arrow_run run, struct hub_error *err)
+static enum hub_status load(struct arrow_json *r, uint32_t at, struct hub_arrow_run run,
+                            struct hub_error *err)
 {
     const struct hub_arrow_field *f = &r->a->fields[at];
-    struct slots *s = &r->slots[at - r->root];
+    struct batch_slots *s = &r->slots[at - r->root];
     run.valid = NULL;
     if (f->type == HUB_ARROW_NULL)
         return HUB_OK;
@@ -118,18 +120,18 @@ static enum hub_status load(struct reading *r, uint32_t at, struct hub_arrow_run
                                          : hub_arrow_load_values(r->a, &run, f, &s->values, err);
 }
 
-static void unload(struct reading *r)
+static void unload(struct arrow_json *r)
 {
     const uint32_t count = r->a->fields[r->root].end - r->root;
     for (uint32_t i = 0; r->slots && i < count; i++) {
         free(r->slots[i].valid);
         free(r->slots[i].offsets);
         free(r->slots[i].values);
-        r->slots[i] = (struct slots){.count = 0};
+        r->slots[i] = (struct batch_slots){.count = 0};
     }
 }
 
-static void dispose(struct reading *r)
+static void dispose(struct arrow_json *r)
 {
     unload(r);
     free(r->slots);
@@ -137,9 +139,9 @@ static void dispose(struct reading *r)
 
 /* ---- a row ---- */
 
-static enum hub_status put(struct reading *r, uint32_t at, uint64_t slot, struct hub_error *err);
+static enum hub_status put(struct arrow_json *r, uint32_t at, uint64_t slot, struct hub_error *err);
 
-static enum hub_status put_bytes(struct reading *r, const struct hub_arrow_field *f, struct hub_view bytes,
+static enum hub_status put_bytes(struct arrow_json *r, const struct hub_arrow_field *f, struct hub_view bytes,
                                  struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(2 * MAX_ROW);
@@ -152,7 +154,7 @@ static enum hub_status put_bytes(struct reading *r, const struct hub_arrow_field
     return HUB_OK;
 }
 
-static enum hub_status put_list(struct reading *r, uint32_t at, uint64_t first, uint64_t end,
+static enum hub_status put_list(struct arrow_json *r, uint32_t at, uint64_t first, uint64_t end,
                                 struct hub_error *err)
 {
     hub_json_array(&r->json);
@@ -164,7 +166,7 @@ static enum hub_status put_list(struct reading *r, uint32_t at, uint64_t first, 
     return HUB_OK;
 }
 
-static enum hub_status put_struct(struct reading *r, uint32_t at, uint64_t slot, struct hub_error *err)
+static enum hub_status put_struct(struct arrow_json *r, uint32_t at, uint64_t slot, struct hub_error *err)
 {
     hub_json_object(&r->json);
     for (uint32_t child = at + 1; child < r->a->fields[at].end; child = r->a->fields[child].end) {
@@ -175,10 +177,10 @@ static enum hub_status put_struct(struct reading *r, uint32_t at, uint64_t slot,
     return HUB_OK;
 }
 
-static enum hub_status put(struct reading *r, uint32_t at, uint64_t slot, struct hub_error *err)
+static enum hub_status put(struct arrow_json *r, uint32_t at, uint64_t slot, struct hub_error *err)
 {
     const struct hub_arrow_field *f = &r->a->fields[at];
-    const struct slots *s = &r->slots[at - r->root];
+    const struct batch_slots *s = &r->slots[at - r->root];
     if (f->type == HUB_ARROW_NULL || (s->valid && !s->valid[slot])) {
         hub_json_null(&r->json);
         return HUB_OK;
@@ -201,7 +203,7 @@ static enum hub_status put(struct reading *r, uint32_t at, uint64_t slot, struct
 
 /* ---- a column ---- */
 
-static enum hub_status put_rows(struct reading *r, const struct hub_arrow_run *run,
+static enum hub_status put_rows(struct arrow_json *r, const struct hub_arrow_run *run,
                                 const struct hub_arrow_json_sink *sink, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose)
@@ -232,7 +234,7 @@ static enum hub_status put_rows(struct reading *r, const struct hub_arrow_run *r
 enum hub_status hub_arrow_json_rows(struct hub_arrow *a, const struct hub_arrow_rows *rows,
                                     const struct hub_arrow_json_sink *sink, struct hub_error *err)
 {
-    HUB_CLEANUP(dispose) struct reading r = {.a = a, .root = hub_arrow_json_root(a, rows)};
+    HUB_CLEANUP(dispose) struct arrow_json r = {.a = a, .root = hub_arrow_json_root(a, rows)};
     HUB_TRY(hub_new(&r.slots, a->fields[r.root].end - r.root, sizeof *r.slots, err));
     for (uint32_t i = 0; i < a->batch_count; i++) {
         HUB_CLEANUP(hub_arrow_run_dispose) struct hub_arrow_run run = {.valid = NULL};

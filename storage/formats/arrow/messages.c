@@ -25,13 +25,13 @@ struct message {
 
 /* ---- one message ---- */
 
-static uint64_t range_end(const struct hub_source *source, uint64_t offset, int64_t size)
+static uint64_t range_end(const struct hub_byte_source *source, uint64_t offset, int64_t size)
 {
     const bool fits = size >= 0 && offset <= source->size && (uint64_t)size <= source->size - offset;
     return fits ? offset + (uint64_t)size : UINT64_MAX;
 }
 
-static enum hub_status load_flat(struct hub_source *source, uint64_t offset, int64_t size,
+static enum hub_status load_flat(struct hub_byte_source *source, uint64_t offset, int64_t size,
                                  struct hub_buf *out, struct hub_error *err)
 {
     if (size <= 0 || range_end(source, offset, size) == UINT64_MAX)
@@ -41,18 +41,18 @@ static enum hub_status load_flat(struct hub_source *source, uint64_t offset, int
         return hub_fail(err, HUB_TOO_BIG, "a message whose metadata is %lld bytes", (long long)size);
     *out = HUB_BUF_INIT(HUB_ARROW_MAX_METADATA);
     HUB_TRY(hub_buf_reserve(out, (size_t)size, err));
-    HUB_TRY(hub_source_read(source, offset, out->data, (size_t)size, err));
+    HUB_TRY(hub_byte_source_read(source, offset, out->data, (size_t)size, err));
     out->size = (size_t)size;
     return HUB_OK;
 }
 
-static enum hub_status load_message(struct hub_source *source, uint64_t offset, struct message *m,
+static enum hub_status load_message(struct hub_byte_source *source, uint64_t offset, struct message *m,
                                     struct hub_error *err)
 {
     const uint8_t *at;
     size_t got;
     int32_t word[2] = {0, 0};
-    HUB_TRY(hub_source_peek(source, offset, sizeof word, &at, &got, err));
+    HUB_TRY(hub_byte_source_peek(source, offset, sizeof word, &at, &got, err));
     memcpy(word, at, got);
     const bool marked = word[0] == -1; /* not before Arrow 0.15 */
     const int32_t size = marked ? word[1] : word[0];
@@ -68,8 +68,9 @@ static enum hub_status load_message(struct hub_source *source, uint64_t offset, 
 }
 
 /* The table a message holds, and which. */
-static enum hub_status open_message(const struct hub_source *source, struct message *m, struct hub_flat *flat,
-                                    struct hub_flat_table *header, int64_t *type, struct hub_error *err)
+static enum hub_status open_message(const struct hub_byte_source *source, struct message *m,
+                                    struct hub_flat *flat, struct hub_flat_table *header, int64_t *type,
+                                    struct hub_error *err)
 {
     *flat = hub_flat_of(m->bytes.data, m->bytes.size);
     const struct hub_flat_table root = hub_flat_root(flat);
@@ -276,7 +277,7 @@ static enum hub_status read_file(struct hub_arrow *a, bool first, struct hub_err
     if (a->source.size < 8 + TAIL)
         return hub_fail(err, HUB_CORRUPT, "cut short: a file of %llu bytes",
                         (unsigned long long)a->source.size);
-    HUB_TRY(hub_source_read(&a->source, a->source.size - TAIL, tail, TAIL, err));
+    HUB_TRY(hub_byte_source_read(&a->source, a->source.size - TAIL, tail, TAIL, err));
     if (memcmp(tail + 4, magic, 6) != 0)
         return hub_fail(err, HUB_CORRUPT,
                         "cut short, or never closed by its writer: %llu bytes are there, and "
@@ -298,7 +299,8 @@ static enum hub_status read_file(struct hub_arrow *a, bool first, struct hub_err
     return HUB_OK;
 }
 
-enum hub_status hub_arrow_add(struct hub_arrow *a, const struct hub_source *source, struct hub_error *err)
+enum hub_status hub_arrow_add(struct hub_arrow *a, const struct hub_byte_source *source,
+                              struct hub_error *err)
 {
     const bool first = a->field_count == 0 && a->batch_count == 0;
     const uint32_t batches = a->batch_count, nodes = a->nodes_used, buffers = a->buffers_used;
@@ -307,7 +309,7 @@ enum hub_status hub_arrow_add(struct hub_arrow *a, const struct hub_source *sour
     size_t got;
     a->source = *source;
     a->plain_at = UINT64_MAX;
-    HUB_TRY(hub_source_peek(&a->source, 0, 6, &at, &got, err));
+    HUB_TRY(hub_byte_source_peek(&a->source, 0, 6, &at, &got, err));
     const bool file = got == 6 && memcmp(at, magic, 6) == 0;
     const enum hub_status st = file ? read_file(a, first, err) : read_stream(a, first, err);
     if (st) {
@@ -326,7 +328,7 @@ enum hub_status hub_arrow_schema_message(struct hub_arrow *a, const void *data, 
     struct hub_flat flat;
     struct hub_flat_table header;
     int64_t type;
-    hub_source_memory(&a->source, data, size);
+    hub_byte_source_memory(&a->source, data, size);
     HUB_TRY(load_message(&a->source, 0, &m, err));
     if (m.last)
         return hub_fail(err, HUB_CORRUPT, "no schema");

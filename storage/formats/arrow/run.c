@@ -50,7 +50,7 @@ static void use_file(struct hub_arrow *a, const struct hub_arrow_batch *b)
 {
     if (!a->source.files || a->source.number == b->file)
         return;
-    hub_source_file(&a->source, a->source.files, b->file);
+    hub_byte_source_file(&a->source, a->source.files, b->file);
     a->plain_at = UINT64_MAX;
 }
 
@@ -65,7 +65,7 @@ enum hub_status hub_arrow_body_find(struct hub_arrow *a, const struct hub_arrow_
     use_file(a, b);
     if (at->size < sizeof size)
         return hub_fail(err, HUB_CORRUPT, "a compressed buffer of %llu bytes", (unsigned long long)at->size);
-    HUB_TRY(hub_source_read(&a->source, at->offset, &size, sizeof size, err));
+    HUB_TRY(hub_byte_source_read(&a->source, at->offset, &size, sizeof size, err));
     out->offset += sizeof size;
     out->stored -= sizeof size;
     out->size = size == -1 ? out->stored : (uint64_t)size; /* -1: not worth it, left as it is */
@@ -89,7 +89,7 @@ enum hub_status hub_arrow_unpack(struct hub_arrow *a, const struct hub_arrow_bat
     a->stored.size = a->plain.size = 0;
     HUB_TRY(hub_buf_reserve(&a->stored, body->stored + 1, err));
     HUB_TRY(hub_buf_reserve(&a->plain, body->size + 1, err));
-    HUB_TRY(hub_source_read(&a->source, body->offset, a->stored.data, body->stored, err));
+    HUB_TRY(hub_byte_source_read(&a->source, body->offset, a->stored.data, body->stored, err));
     HUB_TRY(hub_page_unpack(&column, &page, a->stored.data, a->plain.data, err));
     a->plain_at = body->offset;
     return HUB_OK;
@@ -112,7 +112,7 @@ enum hub_status hub_arrow_load(struct hub_arrow *a, const struct hub_arrow_batch
     HUB_TRY(hub_arrow_body_check(&body, from, size, err));
     use_file(a, b);
     if (!body.packed)
-        return hub_source_read(&a->source, body.offset + from, out, size, err);
+        return hub_byte_source_read(&a->source, body.offset + from, out, size, err);
     HUB_TRY(hub_arrow_unpack(a, b, &body, err));
     if (size)
         memcpy(out, a->plain.data + from, size);

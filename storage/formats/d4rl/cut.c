@@ -44,14 +44,14 @@ bool d4rl_flags_end(struct d4rl_cuts *c, bool read)
     return good;
 }
 
-enum hub_status d4rl_tell_flags(const struct d4rl_cuts *c, struct hub_sink *sink, const char *path,
-                                struct hub_error *err)
+enum hub_status d4rl_report_flags(const struct d4rl_cuts *c, struct hub_sink *sink, const char *path,
+                                  struct hub_error *err)
 {
     return hub_sink_problem(sink, "rows-differ", hub_view_of(path), err,
                             "not one flag for each of the %" PRIu64 " rows: it ends no episode", c->rows);
 }
 
-enum hub_status d4rl_tell_unknown(const struct d4rl_cuts *c, struct hub_sink *sink, struct hub_error *err)
+enum hub_status d4rl_report_unknown(const struct d4rl_cuts *c, struct hub_sink *sink, struct hub_error *err)
 {
     if (c->terminals)
         return hub_sink_problem(

@@ -74,7 +74,7 @@ static enum hub_status plan(struct hub_files *files, struct hub_sink *sink, stru
     if (d4rl_npz_is(files))
         return d4rl_npz_plan(files, sink, err);
     HUB_TRY(load_file(&d, files, sink, err));
-    HUB_TRY(hub_h5_tell_open(d.tree.file, files, sink, "h5py and d4rl", err));
+    HUB_TRY(hub_h5_report_open(d.tree.file, files, sink, "h5py and d4rl", err));
     HUB_TRY(hub_h5_notes_report(&d.tree, &d.root, err));
     return hub_sink_part(sink, &(struct hub_part){files->entries[0].path, &first, 1, HUB_VIEW("")}, err);
 }
@@ -90,7 +90,7 @@ static enum hub_status read_flags(struct d4rl *d, const char *path, uint8_t mark
     *good = d4rl_flags_end(&d->c, read);
     if (*good || !hub_h5_tree_find(&d->tree, path))
         return HUB_OK;
-    return d4rl_tell_flags(&d->c, d->tree.sink, path, err);
+    return d4rl_report_flags(&d->c, d->tree.sink, path, err);
 }
 
 /* Mark the rows first .. first+n-1 whose next observation is not that of the row behind them. */
@@ -127,7 +127,7 @@ static bool find_breaks(struct d4rl *d)
 }
 
 /* Nothing follows anything: each row is an episode of one step. */
-static enum hub_status tell_shuffled(struct d4rl *d, struct hub_error *err)
+static enum hub_status report_shuffled(struct d4rl *d, struct hub_error *err)
 {
     for (uint64_t i = 0; i + 1 < d->c.rows; i++)
         if (!d->c.ends[i])
@@ -146,10 +146,10 @@ static enum hub_status find_ends(struct d4rl *d, struct hub_error *err)
     if (d->c.timeouts || d->c.rows == 0)
         return HUB_OK;
     if (find_breaks(d))
-        return tell_shuffled(d, err);
+        return report_shuffled(d, err);
     for (uint64_t i = 0; i < d->c.rows; i++)
         d->c.ends[i] &= D4RL_TERMINAL;
-    return d4rl_tell_unknown(&d->c, d->tree.sink, err);
+    return d4rl_report_unknown(&d->c, d->tree.sink, err);
 }
 
 /* What collected the steps is of the whole file, however many rows it has. */

@@ -29,11 +29,11 @@ void d4rl_cuts_dispose(struct d4rl_cuts *c);
 void d4rl_flags_begin(struct d4rl_cuts *c, uint8_t mark);
 void d4rl_take_flag(void *cuts, double value);
 bool d4rl_flags_end(struct d4rl_cuts *c, bool read);
-HUB_MUST_USE enum hub_status d4rl_tell_flags(const struct d4rl_cuts *c, struct hub_sink *sink,
-                                             const char *path, struct hub_error *err);
+HUB_MUST_USE enum hub_status d4rl_report_flags(const struct d4rl_cuts *c, struct hub_sink *sink,
+                                               const char *path, struct hub_error *err);
 /** That only terminals end episodes, or nothing does. */
-HUB_MUST_USE enum hub_status d4rl_tell_unknown(const struct d4rl_cuts *c, struct hub_sink *sink,
-                                               struct hub_error *err);
+HUB_MUST_USE enum hub_status d4rl_report_unknown(const struct d4rl_cuts *c, struct hub_sink *sink,
+                                                 struct hub_error *err);
 
 /** Cut the rows where they end; then rewards are taken one by one, before the episodes are reported. */
 HUB_MUST_USE enum hub_status d4rl_cut_rows(struct d4rl_cuts *c, struct hub_sink *sink, struct hub_error *err);

@@ -29,12 +29,12 @@ static bool has(const struct hub_zip *zip, const char *name)
 bool d4rl_npz_claim(struct hub_files *files, uint32_t number)
 {
     HUB_CLEANUP(hub_zip_dispose) struct hub_zip zip = {0};
-    struct hub_source source;
+    struct hub_byte_source source;
     const uint8_t *head;
     size_t got;
     bool ends = false;
-    hub_source_file(&source, files, number);
-    if (hub_source_peek(&source, 0, 4, &head, &got, NULL) || !hub_zip_is(head, got) ||
+    hub_byte_source_file(&source, files, number);
+    if (hub_byte_source_peek(&source, 0, 4, &head, &got, NULL) || !hub_zip_is(head, got) ||
         hub_zip_read(&zip, &source, NULL))
         return false;
     for (size_t i = 0; i < HUB_COUNT(flags); i++)
@@ -59,13 +59,13 @@ enum hub_status d4rl_npz_plan(struct hub_files *files, struct hub_sink *sink, st
 struct flat {
     struct hub_files *files;
     struct hub_sink *sink;
-    struct hub_npz npz;
+    struct hub_npz_reader npz;
     struct d4rl_cuts c;
 };
 
 static void dispose(struct flat *f)
 {
-    hub_npz_dispose(&f->npz);
+    hub_npz_reader_dispose(&f->npz);
     d4rl_cuts_dispose(&f->c);
 }
 
@@ -77,12 +77,12 @@ static const struct hub_npz_array *find(const struct flat *f, const char *name)
     return NULL;
 }
 
-static void source_of(const struct flat *f, const struct hub_npz_array *a, struct hub_source *out)
+static void source_of(const struct flat *f, const struct hub_npz_array *a, struct hub_byte_source *out)
 {
     if (a->file == HUB_SIDE_FILE)
-        hub_source_side(out, f->files, a->npy.data_offset + a->npy.data_bytes);
+        hub_byte_source_side(out, f->files, a->npy.data_offset + a->npy.data_bytes);
     else
-        hub_source_file(out, f->files, a->file);
+        hub_byte_source_file(out, f->files, a->file);
 }
 
 /* One number a row, (T,) or (T,1). */
@@ -97,7 +97,7 @@ static bool each(const struct flat *f, const char *name, void (*take)(void *cuts
                  struct d4rl_cuts *cuts)
 {
     const struct hub_npz_array *a = find(f, name);
-    struct hub_source source;
+    struct hub_byte_source source;
     if (!is_column(a))
         return false;
     const size_t item = a->npy.item.item_size;
@@ -106,7 +106,7 @@ static bool each(const struct flat *f, const char *name, void (*take)(void *cuts
     source_of(f, a, &source);
     for (uint64_t first = 0, n; bytes && first < rows; first += n) {
         n = HUB_MIN(rows - first, (uint64_t)SLAB_ROWS);
-        if (hub_source_read(&source, a->npy.data_offset + first * item, bytes, (size_t)n * item, NULL))
+        if (hub_byte_source_read(&source, a->npy.data_offset + first * item, bytes, (size_t)n * item, NULL))
             return false;
         for (uint64_t i = 0; i < n; i++)
             take(cuts, hub_variant_scalar(&a->npy.item, bytes + i * item).real);
@@ -124,11 +124,11 @@ static enum hub_status find_ends(struct flat *f, struct hub_error *err)
         const bool read = each(f, flags[i].name, d4rl_take_flag, &f->c);
         good[i] = d4rl_flags_end(&f->c, read);
         if (!good[i] && find(f, flags[i].name))
-            HUB_TRY(d4rl_tell_flags(&f->c, f->sink, flags[i].name, err));
+            HUB_TRY(d4rl_report_flags(&f->c, f->sink, flags[i].name, err));
     }
     f->c.terminals = good[0];
     f->c.timeouts = good[1];
-    return good[1] || good[2] || !f->c.rows ? HUB_OK : d4rl_tell_unknown(&f->c, f->sink, err);
+    return good[1] || good[2] || !f->c.rows ? HUB_OK : d4rl_report_unknown(&f->c, f->sink, err);
 }
 
 /* ---- the episodes ---- */
@@ -145,16 +145,16 @@ static enum hub_status send_array(const struct flat *f, const struct hub_npz_arr
         windows[i] = (struct hub_window){
             .episode = cut->episode, .first = steps ? cut->first : 0, .count = steps ? cut->count : rows};
         if (a->reason[0])
-            HUB_TRY(hub_tell_unreadable(f->sink, a->path, cut->episode, a->reason, err));
+            HUB_TRY(hub_report_unreadable(f->sink, a->path, cut->episode, a->reason, err));
     }
-    return a->reason[0] ? HUB_OK : hub_npz_cut(f->sink, a, axis, windows, f->c.count, err);
+    return a->reason[0] ? HUB_OK : hub_npz_reader_cut(f->sink, a, axis, windows, f->c.count, err);
 }
 
 enum hub_status d4rl_npz_inspect(struct hub_files *files, struct hub_sink *sink, struct hub_error *err)
 {
     HUB_CLEANUP(dispose) struct flat f = {.files = files, .sink = sink};
     HUB_CLEANUP(hub_freep) struct hub_window *windows = NULL;
-    HUB_TRY(hub_npz_open(&f.npz, files, 0, err));
+    HUB_TRY(hub_npz_reader_open(&f.npz, files, 0, err));
     const struct hub_npz_array *actions = find(&f, "actions");
     if (!actions || actions->reason[0] || !actions->npy.rank)
         return hub_fail(err, HUB_CORRUPT, "actions cannot be read: %s",
@@ -168,5 +168,5 @@ enum hub_status d4rl_npz_inspect(struct hub_files *files, struct hub_sink *sink,
     HUB_TRY(hub_new(&windows, (size_t)f.c.count + 1, sizeof *windows, err));
     for (uint32_t i = 0; i < f.npz.count; i++)
         HUB_TRY(send_array(&f, &f.npz.arrays[i], windows, err));
-    return hub_npz_tell(&f.npz, sink, err);
+    return hub_npz_reader_report(&f.npz, sink, err);
 }

@@ -21,7 +21,7 @@
 enum { MAX_JSON = 4 * 1024 * 1024, MAX_SPLITS = 1000, MAX_ROWS = 16 * 1024 * 1024 };
 
 /* An episode: its rows in a table of steps; in one of trajectories its row. */
-struct cut {
+struct episode_span {
     int64_t number;
     uint64_t first, count;
 };
@@ -37,7 +37,7 @@ struct folder {
     struct hub_error first_failure;
     bool trajectories;
     uint32_t actions; /* trajectories: the column that says how long they are */
-    struct cut *cuts;
+    struct episode_span *cuts;
     uint32_t count, capacity;
     bool numbered; /* the numbers of the cuts are the format's own */
 };
@@ -49,8 +49,8 @@ static void folder_dispose(struct folder *f)
     free(f->cuts);
 }
 
-static enum hub_status tell(const struct folder *f, const char *code, const char *path, struct hub_error *err,
-                            const char *detail)
+static enum hub_status report_problem(const struct folder *f, const char *code, const char *path,
+                                      struct hub_error *err, const char *detail)
 {
     return f->sink ? hub_sink_problem(f->sink, code, hub_view_of(path), err, "%s", detail) : HUB_OK;
 }
@@ -106,10 +106,10 @@ static uint32_t data_file(const struct folder *f, const json_t *entry, char path
 
 static enum hub_status add_file(struct folder *f, uint32_t number, const char *path, struct hub_error *err)
 {
-    struct hub_source source;
+    struct hub_byte_source source;
     struct hub_error why = {0};
-    hub_source_file(&source, f->files, number);
-    enum hub_status st = hub_source_usable(&source, &why);
+    hub_byte_source_file(&source, f->files, number);
+    enum hub_status st = hub_byte_source_usable(&source, &why);
     if (!st)
         st = hub_arrow_add(&f->arrow, &source, &why);
     if (!st) {
@@ -122,8 +122,8 @@ static enum hub_status add_file(struct folder *f, uint32_t number, const char *p
         hub_arrow_dispose(&f->arrow);
     if (f->failed++ == 0)
         f->first_failure = why;
-    HUB_TRY(tell(f, why.problem[0] ? why.problem : "unreadable-file", path, err, why.detail));
-    return tell(f, "not-loadable", path, err, "datasets needs it, and it cannot be read");
+    HUB_TRY(report_problem(f, why.problem[0] ? why.problem : "unreadable-file", path, err, why.detail));
+    return report_problem(f, "not-loadable", path, err, "datasets needs it, and it cannot be read");
 }
 
 static enum hub_status open_table(struct folder *f, struct hub_error *err)
@@ -136,8 +136,8 @@ static enum hub_status open_table(struct folder *f, struct hub_error *err)
             HUB_TRY(add_file(f, number, path, err));
             continue;
         }
-        HUB_TRY(tell(f, "missing-file", path, err, "state.json names it; its rows are left out"));
-        HUB_TRY(tell(f, "not-loadable", path, err, "datasets needs it, and it is missing"));
+        HUB_TRY(report_problem(f, "missing-file", path, err, "state.json names it; its rows are left out"));
+        HUB_TRY(report_problem(f, "not-loadable", path, err, "datasets needs it, and it is missing"));
     }
     if (f->opened == 0 && f->failed)
         return hub_fail_as(err, HUB_CORRUPT, f->first_failure.problem,
@@ -193,7 +193,7 @@ static enum hub_status add_cut(struct folder *f, int64_t number, uint64_t first,
     if (f->count == HUB_MAX_EPISODES)
         return hub_fail(err, HUB_TOO_BIG, "more than %d episodes", HUB_MAX_EPISODES);
     HUB_TRY(hub_grow(&f->cuts, f->count, &f->capacity, sizeof *f->cuts, err));
-    f->cuts[f->count++] = (struct cut){number, first, count};
+    f->cuts[f->count++] = (struct episode_span){number, first, count};
     return HUB_OK;
 }
 
@@ -242,8 +242,8 @@ static enum hub_status cut_steps(struct folder *f, struct hub_error *err)
         first = i + 1;
     }
     if (numbers && rows && !f->numbered)
-        HUB_TRY(tell(f, "episode-order", f->prefix, err,
-                     "the episode numbers do not grow: episodes are numbered by their place"));
+        HUB_TRY(report_problem(f, "episode-order", f->prefix, err,
+                               "the episode numbers do not grow: episodes are numbered by their place"));
     return numbers || !rows ? HUB_OK : add_cut(f, 0, 0, rows, err);
 }
 
@@ -393,19 +393,19 @@ static enum hub_status plan(struct hub_files *files, struct hub_sink *sink, stru
 /* ---- what is reported of an episode ---- */
 
 /* Columns that say something of each episode, as numbers: of its steps, or with `single` one of it. */
-struct column {
+struct episode_numbers {
     double *numbers;
     uint64_t *offsets; /* of trajectories: of each row's items */
     bool single;
 };
 
-static void column_dispose(struct column *c)
+static void column_dispose(struct episode_numbers *c)
 {
     free(c->numbers);
     free(c->offsets);
 }
 
-static enum hub_status load_column(struct folder *f, const char *const *names, struct column *out,
+static enum hub_status load_column(struct folder *f, const char *const *names, struct episode_numbers *out,
                                    struct hub_error *err)
 {
     uint64_t count = 0;
@@ -424,14 +424,15 @@ static enum hub_status load_column(struct folder *f, const char *const *names, s
 }
 
 /* The numbers of an episode; false: there are none. */
-static bool numbers_in(const struct column *c, const struct cut *cut, uint64_t *first, uint64_t *count)
+static bool numbers_in(const struct episode_numbers *c, const struct episode_span *cut, uint64_t *first,
+                       uint64_t *count)
 {
     *first = c->offsets ? c->offsets[cut->first] : cut->first;
     *count = c->single ? 1 : c->offsets ? c->offsets[cut->first + 1] - *first : cut->count;
     return c->numbers && *count;
 }
 
-static int8_t last_flag(const struct column *c, const struct cut *cut)
+static int8_t last_flag(const struct episode_numbers *c, const struct episode_span *cut)
 {
     uint64_t first, count;
     if (!numbers_in(c, cut, &first, &count))
@@ -440,7 +441,8 @@ static int8_t last_flag(const struct column *c, const struct cut *cut)
     return isnan(last) ? -1 : last != 0;
 }
 
-static void sum_rewards(const struct column *c, const struct cut *cut, struct hub_episode *episode)
+static void sum_rewards(const struct episode_numbers *c, const struct episode_span *cut,
+                        struct hub_episode *episode)
 {
     uint64_t first, count;
     double sum = 0;
@@ -465,9 +467,9 @@ static enum hub_status send_episodes(struct folder *f, bool alone, struct hub_er
                              *const ends[] = {"terminal", "terminals", "terminations", "terminated",
                                               "dones",    "done",      "next.done",    NULL},
                              *const cuts[] = {"truncations", "truncated", "timeouts", "timeout", NULL};
-    HUB_CLEANUP(column_dispose) struct column reward = {0};
-    HUB_CLEANUP(column_dispose) struct column end = {0};
-    HUB_CLEANUP(column_dispose) struct column timeout = {0};
+    HUB_CLEANUP(column_dispose) struct episode_numbers reward = {0};
+    HUB_CLEANUP(column_dispose) struct episode_numbers end = {0};
+    HUB_CLEANUP(column_dispose) struct episode_numbers timeout = {0};
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf splits = HUB_BUF_INIT(HUB_MAX_ATTRIBUTES);
     uint32_t near = 0;
     HUB_TRY(load_column(f, rewards, &reward, err));
@@ -475,7 +477,7 @@ static enum hub_status send_episodes(struct folder *f, bool alone, struct hub_er
     HUB_TRY(load_column(f, cuts, &timeout, err));
     HUB_TRY(hub_json_one(hub_view_of(f->split), &splits, err));
     for (uint32_t i = 0; i < f->count; i++) {
-        const struct cut *cut = &f->cuts[i];
+        const struct episode_span *cut = &f->cuts[i];
         char name[HUB_MAX_PATH + 32];
         uint32_t index;
         snprintf(name, sizeof name, "%s%lld", f->prefix, (long long)(f->numbered ? cut->number : (int64_t)i));
@@ -502,7 +504,7 @@ struct windows {
 
 static struct hub_window window_of(const struct folder *f, const struct windows *w, uint32_t i)
 {
-    const struct cut *cut = &f->cuts[i];
+    const struct episode_span *cut = &f->cuts[i];
     if (w->offsets)
         return (struct hub_window){.episode = i,
                                    .first = w->offsets[cut->first],
@@ -558,12 +560,12 @@ static enum hub_status place(struct folder *f, const struct hub_arrow_rows *rows
     return HUB_OK;
 }
 
-static enum hub_status tell_column(struct folder *f, const struct hub_arrow_rows *rows,
-                                   const struct windows *w, struct hub_view path, struct hub_error *err)
+static enum hub_status report_column(struct folder *f, const struct hub_arrow_rows *rows,
+                                     const struct windows *w, struct hub_view path, struct hub_error *err)
 {
     const uint32_t odd = f->count - w->votes[w->axis];
-    HUB_TRY(hub_tell_nulls(f->sink, path, hub_lost_nulls(&rows->variant, rows->nulls), err));
-    return hub_tell_odd(f->sink, path, w->offsets && w->axis != HUB_AXIS_NONE ? odd : 0, w->axis, "", err);
+    HUB_TRY(hub_report_nulls(f->sink, path, hub_lost_nulls(&rows->variant, rows->nulls), err));
+    return hub_report_odd(f->sink, path, w->offsets && w->axis != HUB_AXIS_NONE ? odd : 0, w->axis, "", err);
 }
 
 static enum hub_status send_field(struct folder *f, uint32_t column, struct hub_error *err)
@@ -589,7 +591,7 @@ static enum hub_status send_field(struct folder *f, uint32_t column, struct hub_
     else if (!reported && st)
         reported = hub_pass(st, &why, err);
     else if (!reported)
-        reported = tell_column(f, &rows, &w, path, err);
+        reported = report_column(f, &rows, &w, path, err);
     free(w.offsets);
     return reported;
 }
@@ -603,7 +605,7 @@ static enum hub_status send_fields(struct folder *f, struct hub_error *err)
         if (hub_arrow_find(&f->arrow, path) == i)
             HUB_TRY(send_field(f, i, err));
         else
-            HUB_TRY(hub_tell_repeated(f->sink, hub_view_of(path), err));
+            HUB_TRY(hub_report_repeated(f->sink, hub_view_of(path), err));
     }
     return HUB_OK;
 }

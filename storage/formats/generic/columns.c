@@ -45,7 +45,7 @@ static enum hub_status place_column(const struct generic_place *at, struct hub_t
         return hub_sink_refuse(at->sink, number, at->episode, why.detail, err);
     if (st)
         return hub_pass(st, &why, err);
-    HUB_TRY(hub_tell_nulls(at->sink, name->path, hub_lost_nulls(&c->variant, c->nulls), err));
+    HUB_TRY(hub_report_nulls(at->sink, name->path, hub_lost_nulls(&c->variant, c->nulls), err));
     return hub_layout_add_window(builder, &window, err);
 }
 
@@ -62,10 +62,10 @@ static enum hub_status add_column(const struct generic_place *at, struct hub_tab
     HUB_TRY(generic_path(at, hub_view_of(path), &text, &name.named, err));
     name.path = hub_buf_view(&text);
     if (hub_table_find(table, path) != index)
-        return hub_tell_repeated(at->sink, name.path, err);
+        return hub_report_repeated(at->sink, name.path, err);
     const enum hub_status st = hub_table_read(table, index, table->rows, &c, &why);
     if (hub_is_local(st))
-        return hub_tell_unreadable(at->sink, name.path, at->episode, why.detail, err);
+        return hub_report_unreadable(at->sink, name.path, at->episode, why.detail, err);
     return st ? hub_pass(st, &why, err) : place_column(at, table, &c, &name, err);
 }
 

@@ -17,20 +17,20 @@ enum hub_status generic_path(const struct generic_place *at, struct hub_view nam
     return HUB_OK;
 }
 
-struct opened {
+struct opened_files {
     void *states[GENERIC_MAX_FILES]; /* NULL: it cannot be read */
     struct generic_place *places;
     uint32_t count, usable;
 };
 
-static void close_all(struct opened *o)
+static void close_all(struct opened_files *o)
 {
     for (uint32_t i = 0; i < o->count; i++)
         if (o->states[i])
             o->places[i].container->close(o->states[i]);
 }
 
-static enum hub_status open_one(struct opened *o, uint32_t i, struct hub_error *err)
+static enum hub_status open_one(struct opened_files *o, uint32_t i, struct hub_error *err)
 {
     const struct generic_place *at = &o->places[i];
     struct hub_error why = {0};
@@ -47,7 +47,7 @@ static enum hub_status open_one(struct opened *o, uint32_t i, struct hub_error *
                             at->files->entries[at->file].path, err, "%s", why.detail);
 }
 
-static uint64_t steps_of(const struct opened *o)
+static uint64_t steps_of(const struct opened_files *o)
 {
     struct hub_row_vote votes[HUB_MAX_FIELDS];
     size_t count = 0;
@@ -60,7 +60,7 @@ static uint64_t steps_of(const struct opened *o)
 enum hub_status generic_inspect_episode(struct generic_place *places, uint32_t count,
                                         const struct generic_one *one, struct hub_error *err)
 {
-    HUB_CLEANUP(close_all) struct opened o = {.places = places, .count = count};
+    HUB_CLEANUP(close_all) struct opened_files o = {.places = places, .count = count};
     uint32_t index;
     for (uint32_t i = 0; i < count; i++)
         HUB_TRY(open_one(&o, i, err));

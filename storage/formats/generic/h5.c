@@ -31,7 +31,7 @@ static enum hub_status plan(struct hub_files *files, struct hub_sink *sink, stru
     HUB_CLEANUP(dispose) struct plain p = {0};
     HUB_CLEANUP(hub_h5_object_dispose) struct hub_h5_object root = {0};
     HUB_TRY(load(&p, files, sink, false, err));
-    HUB_TRY(hub_h5_tell_open(p.file, files, sink, "h5py and libhdf5", err));
+    HUB_TRY(hub_h5_report_open(p.file, files, sink, "h5py and libhdf5", err));
     HUB_TRY(hub_h5_object_load(p.file, hub_h5_root(p.file), &root, err));
     return hub_h5_notes_report(&p.tree, &root, err);
 }

@@ -17,13 +17,13 @@ struct array {
 static enum hub_status open_npy(const struct generic_place *at, void **state, struct hub_error *err)
 {
     struct array *array = NULL;
-    struct hub_source source;
+    struct hub_byte_source source;
     struct hub_error why = {0};
     HUB_TRY(hub_new(&array, 1, sizeof *array, err));
     *state = array;
     struct hub_npy *npy = &array->a.npy;
     array->a.file = at->file;
-    hub_source_file(&source, at->files, at->file);
+    hub_byte_source_file(&source, at->files, at->file);
     enum hub_status st = hub_npy_read(&source, 0, source.size, npy, &why);
     if (st == HUB_UNSUPPORTED && npy->utf32)
         st = hub_npy_texts(at->files, &source, npy, &array->a.file, &why);
@@ -50,7 +50,7 @@ static enum hub_status place_npy(const struct generic_place *at, void *state, st
     HUB_TRY(
         generic_path(at, at->prefix.size ? HUB_VIEW("") : HUB_VIEW("array"), &path, &array->a.named, err));
     array->a.path = hub_buf_view(&path);
-    return array->status ? hub_tell_unreadable(at->sink, array->a.path, at->episode, array->a.reason, err)
+    return array->status ? hub_report_unreadable(at->sink, array->a.path, at->episode, array->a.reason, err)
                          : hub_npy_place(at->sink, &array->a, at->episode, at->steps, err);
 }
 
@@ -60,9 +60,9 @@ static bool alike_npy(struct hub_files *files, uint32_t a, uint32_t b)
     const uint32_t numbers[2] = {a, b};
     struct hub_variant rows[2];
     for (size_t i = 0; i < HUB_COUNT(numbers); i++) {
-        struct hub_source source;
+        struct hub_byte_source source;
         struct hub_npy npy = {0};
-        hub_source_file(&source, files, numbers[i]);
+        hub_byte_source_file(&source, files, numbers[i]);
         if (hub_npy_read(&source, 0, source.size, &npy, NULL) || npy.rank == 0 ||
             hub_npy_variant(&npy.item, npy.shape + 1, npy.rank - 1, &rows[i], NULL))
             return false;
@@ -74,21 +74,21 @@ static bool alike_npy(struct hub_files *files, uint32_t a, uint32_t b)
 
 static void close_npz(void *state)
 {
-    hub_npz_dispose(state);
+    hub_npz_reader_dispose(state);
     free(state);
 }
 
 static enum hub_status open_npz(const struct generic_place *at, void **state, struct hub_error *err)
 {
-    struct hub_npz *npz = NULL;
+    struct hub_npz_reader *npz = NULL;
     HUB_TRY(hub_new(&npz, 1, sizeof *npz, err));
     *state = npz;
-    return hub_npz_open(npz, at->files, at->file, err);
+    return hub_npz_reader_open(npz, at->files, at->file, err);
 }
 
 static size_t vote_npz(const void *state, struct hub_row_vote *votes, size_t room)
 {
-    const struct hub_npz *npz = state;
+    const struct hub_npz_reader *npz = state;
     size_t count = 0;
     for (uint32_t i = 0; i < npz->count && count < room; i++) {
         const struct hub_npy *npy = &npz->arrays[i].npy;
@@ -101,24 +101,24 @@ static size_t vote_npz(const void *state, struct hub_row_vote *votes, size_t roo
 static enum hub_status place_npz(const struct generic_place *at, void *state, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf path = HUB_BUF_INIT(HUB_MAX_PATH);
-    struct hub_npz *npz = state;
+    struct hub_npz_reader *npz = state;
     for (uint32_t i = 0; i < npz->count; i++) {
         struct hub_npz_array a = npz->arrays[i];
         HUB_TRY(generic_path(at, a.path, &path, &a.named, err));
         a.path = hub_buf_view(&path);
-        HUB_TRY(a.reason[0] ? hub_tell_unreadable(at->sink, a.path, at->episode, a.reason, err)
+        HUB_TRY(a.reason[0] ? hub_report_unreadable(at->sink, a.path, at->episode, a.reason, err)
                             : hub_npy_place(at->sink, &a, at->episode, at->steps, err));
     }
-    return hub_npz_tell(npz, at->sink, err);
+    return hub_npz_reader_report(npz, at->sink, err);
 }
 
 /* Their directories have the same names. */
 static bool alike_npz(struct hub_files *files, uint32_t a, uint32_t b)
 {
     HUB_CLEANUP(hub_zip_dispose) struct hub_zip one = {0}, other = {0};
-    struct hub_source sources[2];
-    hub_source_file(&sources[0], files, a);
-    hub_source_file(&sources[1], files, b);
+    struct hub_byte_source sources[2];
+    hub_byte_source_file(&sources[0], files, a);
+    hub_byte_source_file(&sources[1], files, b);
     if (hub_zip_read(&one, &sources[0], NULL) || hub_zip_read(&other, &sources[1], NULL) ||
         one.count != other.count)
         return false;

@@ -4,7 +4,7 @@
 #include "storage/inspect/formats.h"
 #include <stdio.h>
 
-struct row {
+struct refused_format {
     const char *remedy;     /* what it is, and what to do */
     const char *marks[4];   /* of hub_marks_generic: a directory that has one of these is one */
     const char *endings[6]; /* of single files */
@@ -29,7 +29,7 @@ static bool holds_lerobot(struct hub_files *files, uint32_t number)
     return hub_wds_look(files, number) == HUB_WDS_LEROBOT;
 }
 
-static const struct row rows[] = {
+static const struct refused_format rows[] = {
     /* of files whose first bytes say what they are; of others their own driver says so */
     {.remedy = "a Git LFS pointer: the file itself was never fetched (git lfs pull)",
      .endings = {".pkl", ".pickle", ".pkl.gz", ".mp4", ".zip"},
@@ -89,7 +89,7 @@ static bool contains(struct hub_view text, const char *word)
     return memmem(text.data, text.size, word, strlen(word)) != NULL;
 }
 
-static const struct row *row_of_mark(const char *mark)
+static const struct refused_format *row_of_mark(const char *mark)
 {
     for (size_t i = 0; i < HUB_COUNT(rows); i++)
         for (size_t k = 0; k < HUB_COUNT(rows[i].marks) && rows[i].marks[k]; k++)
@@ -101,7 +101,7 @@ static const struct row *row_of_mark(const char *mark)
 const char *generic_refuse_directory(struct hub_files *listing)
 {
     const struct hub_format_mark *mark = hub_files_mark(listing, hub_marks_generic, NULL);
-    const struct row *row = mark ? row_of_mark(mark->name) : NULL;
+    const struct refused_format *row = mark ? row_of_mark(mark->name) : NULL;
     return row ? row->remedy : NULL;
 }
 
@@ -120,14 +120,14 @@ static struct hub_view unnumbered(struct hub_view path)
                : path;
 }
 
-static bool named(const struct row *row, struct hub_view path, const char *ending)
+static bool named(const struct refused_format *row, struct hub_view path, const char *ending)
 {
     const struct hub_view name = row->shards ? unnumbered(path) : path;
     return hub_view_ends(name, ending) && name.size > strlen(ending) &&
            (!row->within || contains(name, row->within));
 }
 
-static bool has_name(const struct row *row, struct hub_view path)
+static bool has_name(const struct refused_format *row, struct hub_view path)
 {
     for (size_t i = 0; i < HUB_COUNT(row->endings) && row->endings[i]; i++)
         if (named(row, path, row->endings[i]))
@@ -135,7 +135,7 @@ static bool has_name(const struct row *row, struct hub_view path)
     return false;
 }
 
-static bool is_file_of(struct hub_files *files, uint32_t number, const struct row *row)
+static bool is_file_of(struct hub_files *files, uint32_t number, const struct refused_format *row)
 {
     char head[32];
     size_t got;
@@ -146,7 +146,7 @@ static bool is_file_of(struct hub_files *files, uint32_t number, const struct ro
            memcmp(head, row->magic.data, row->magic.size) == 0;
 }
 
-static const struct row *row_of(struct hub_files *files, uint32_t number)
+static const struct refused_format *row_of(struct hub_files *files, uint32_t number)
 {
     for (size_t i = 0; i < HUB_COUNT(rows); i++)
         if (is_file_of(files, number, &rows[i]))
@@ -164,7 +164,7 @@ static struct hub_view ending_of(struct hub_view path)
 }
 
 /* Of one row: shards of the same name, or pointers of the same ending. */
-static bool belong_together(struct hub_files *files, const struct row *row, uint32_t a, uint32_t b)
+static bool belong_together(struct hub_files *files, const struct refused_format *row, uint32_t a, uint32_t b)
 {
     const struct hub_view one = files->entries[a].path, other = files->entries[b].path;
     if (row->shards)
@@ -174,13 +174,13 @@ static bool belong_together(struct hub_files *files, const struct row *row, uint
 
 const char *generic_refuse_file(struct hub_files *files, uint32_t number)
 {
-    const struct row *row = row_of(files, number);
+    const struct refused_format *row = row_of(files, number);
     return row ? row->remedy : NULL;
 }
 
 const char *generic_refuse_files(struct hub_files *files)
 {
-    const struct row *row = files->count ? row_of(files, 0) : NULL;
+    const struct refused_format *row = files->count ? row_of(files, 0) : NULL;
     for (uint32_t i = 1; row && i < files->count; i++)
         if (!belong_together(files, row, 0, i))
             row = NULL;
@@ -190,7 +190,7 @@ const char *generic_refuse_files(struct hub_files *files)
 void generic_widen(struct hub_files *listing, struct hub_claim *claim)
 {
     const uint32_t first = claim->files[0];
-    const struct row *row = row_of(listing, first);
+    const struct refused_format *row = row_of(listing, first);
     const struct hub_view path = listing->entries[first].path;
     if (!row || (!row->shards && !row->pointers))
         return;

@@ -268,22 +268,22 @@ static enum hub_status put_sequence(struct hub_h5 *file, const struct hub_h5_att
 }
 
 /* Nested arrays over the dataspace's dimensions and then those of an array type. */
-struct shape {
+struct attribute_shape {
     uint32_t rank;
     uint64_t dims[2 * HUB_MAX_RANK];
 };
 
-struct items {
+struct attribute_items {
     struct hub_h5 *file;
     const struct hub_h5_attribute *attribute;
-    struct shape shape;
+    struct attribute_shape shape;
     uint64_t next;
     size_t text_limit;
     struct hub_json *json;
 };
 
 /* Bytes of variable length: no type beside them says that the text is base64. */
-static enum hub_status put_bytes(struct items *t, uint64_t item, struct hub_error *err)
+static enum hub_status put_bytes(struct attribute_items *t, uint64_t item, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose)
     struct hub_buf bytes = HUB_BUF_INIT(64 * MIB), text = HUB_BUF_INIT(2 * t->text_limit + 4);
@@ -307,7 +307,7 @@ static void put_unreadable(struct hub_json *json, const char *why)
     hub_json_end_object(json);
 }
 
-static enum hub_status put_items(struct items *t, uint32_t axis, struct hub_error *err)
+static enum hub_status put_items(struct attribute_items *t, uint32_t axis, struct hub_error *err)
 {
     const struct hub_h5_attribute *a = t->attribute;
     struct hub_json *json = t->json;
@@ -346,8 +346,8 @@ enum hub_status hub_h5_attribute_json(struct hub_h5 *file, const struct hub_h5_a
         hub_json_null(&json);
         return hub_json_status(&json);
     }
-    struct items items = {.file = file, .attribute = a, .text_limit = text_limit, .json = &json};
-    struct shape *shape = &items.shape;
+    struct attribute_items items = {.file = file, .attribute = a, .text_limit = text_limit, .json = &json};
+    struct attribute_shape *shape = &items.shape;
     uint64_t count = a->items;
     shape->rank = a->rank + a->type.variant.rank;
     for (uint32_t i = 0; i < shape->rank; i++)

@@ -15,7 +15,7 @@
 
 enum { MAX_LEVEL = 16 }; /* of at least 2 entries a node: far more than any file can hold */
 
-struct node {
+struct btree_node {
     uint8_t *body; /* keys and children */
     size_t size;
     uint8_t level;
@@ -24,14 +24,14 @@ struct node {
 
 /* Read a node whose keys have `key` bytes; `level` is what its parent expects, or -1 for a root. */
 static enum hub_status read_node(struct hub_h5 *file, uint64_t address, uint8_t type, size_t key, int level,
-                                 struct node *out, struct hub_error *err)
+                                 struct btree_node *out, struct hub_error *err)
 {
     uint8_t head[8];
     HUB_TRY(h5_count_node(file, err));
     HUB_TRY(h5_get(file, address, head, sizeof head, err));
     if (memcmp(head, "TREE", 4) != 0 || head[4] != type)
         return hub_fail(err, HUB_CORRUPT, "no index node at address %" PRIu64, address);
-    *out = (struct node){.level = head[5], .entries = (uint16_t)(head[6] | head[7] << 8)};
+    *out = (struct btree_node){.level = head[5], .entries = (uint16_t)(head[6] | head[7] << 8)};
     if (level < 0 && out->level > MAX_LEVEL)
         return hub_fail(err, HUB_CORRUPT, "an index of %u levels", out->level);
     if (level >= 0 && out->level != level)
@@ -51,7 +51,7 @@ static enum hub_status read_node(struct hub_h5 *file, uint64_t address, uint8_t 
 static enum hub_status walk_groups(struct hub_h5 *file, uint64_t address, int level, h5_address_fn fn,
                                    void *user, struct hub_error *err)
 {
-    struct node node;
+    struct btree_node node;
     const size_t key = file->length_size;
     HUB_TRY(read_node(file, address, 0, key, level, &node, err));
     struct hub_cursor c = hub_cursor_of(node.body, node.size);
@@ -122,7 +122,7 @@ static enum hub_status take_chunk(struct chunk_walk *w, const uint64_t *scaled, 
 
 static enum hub_status walk_chunks(struct chunk_walk *w, uint64_t address, int level, struct hub_error *err)
 {
-    struct node node;
+    struct btree_node node;
     const struct h5_grid *grid = w->grid;
     HUB_TRY(read_node(w->file, address, 1, 8 + 8 * ((size_t)grid->rank + 1), level, &node, err));
     struct hub_cursor c = hub_cursor_of(node.body, node.size);

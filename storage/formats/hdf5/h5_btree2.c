@@ -16,7 +16,7 @@
 
 enum { MAX_DEPTH = 16, NODE_OVERHEAD = 10, MAX_NODE = 16 * 1024 * 1024 };
 
-struct tree {
+struct btree2 {
     struct hub_h5 *file;
     uint8_t type;
     uint32_t node_size;
@@ -37,13 +37,13 @@ static unsigned bytes_for(uint64_t limit)
 }
 
 /* Bytes of what names a child of a node at `level`. */
-static unsigned pointer_bytes(const struct tree *t, unsigned level)
+static unsigned pointer_bytes(const struct btree2 *t, unsigned level)
 {
     return t->file->offset_size + t->count_bytes + (level > 1 ? t->total_bytes[level - 1] : 0);
 }
 
 /* How many records fit nodes of each level, hence how wide the counts are. */
-static enum hub_status plan_levels(struct tree *t, struct hub_error *err)
+static enum hub_status plan_levels(struct btree2 *t, struct hub_error *err)
 {
     uint64_t most = (t->node_size - NODE_OVERHEAD) / t->record_size, below = most;
     t->count_bytes = bytes_for(most);
@@ -60,7 +60,7 @@ static enum hub_status plan_levels(struct tree *t, struct hub_error *err)
     return HUB_OK;
 }
 
-static enum hub_status take_records(struct tree *t, struct hub_cursor *c, uint64_t records,
+static enum hub_status take_records(struct btree2 *t, struct hub_cursor *c, uint64_t records,
                                     struct hub_error *err)
 {
     for (uint64_t i = 0; i < records; i++) {
@@ -74,11 +74,11 @@ static enum hub_status take_records(struct tree *t, struct hub_cursor *c, uint64
     return HUB_OK;
 }
 
-static enum hub_status walk_node(struct tree *t, uint64_t address, uint64_t records, unsigned level,
+static enum hub_status walk_node(struct btree2 *t, uint64_t address, uint64_t records, unsigned level,
                                  struct hub_error *err);
 
 /* Children come behind the records; they are visited after them, for order does not matter to any caller. */
-static enum hub_status walk_children(struct tree *t, struct hub_cursor *c, uint64_t records, unsigned level,
+static enum hub_status walk_children(struct btree2 *t, struct hub_cursor *c, uint64_t records, unsigned level,
                                      struct hub_error *err)
 {
     for (uint64_t i = 0; i <= records; i++) {
@@ -92,7 +92,7 @@ static enum hub_status walk_children(struct tree *t, struct hub_cursor *c, uint6
     return HUB_OK;
 }
 
-static enum hub_status walk_node(struct tree *t, uint64_t address, uint64_t records, unsigned level,
+static enum hub_status walk_node(struct btree2 *t, uint64_t address, uint64_t records, unsigned level,
                                  struct hub_error *err)
 {
     uint64_t offset = 0;
@@ -120,7 +120,7 @@ enum hub_status h5_btree2_walk(struct hub_h5 *file, uint64_t header, uint8_t typ
     HUB_TRY(h5_get(file, header, bytes, size, err));
     struct hub_cursor c = hub_cursor_of(bytes, size);
     hub_cursor_skip(&c, 5);
-    struct tree t = {.file = file, .type = hub_cursor_u8(&c), .fn = fn, .user = user};
+    struct btree2 t = {.file = file, .type = hub_cursor_u8(&c), .fn = fn, .user = user};
     t.node_size = hub_cursor_u32(&c);
     t.record_size = hub_cursor_u16(&c);
     t.depth = hub_cursor_u16(&c);

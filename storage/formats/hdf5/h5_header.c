@@ -15,7 +15,7 @@
 
 enum { MAX_BLOCKS = 4096, MAX_MESSAGES = 1 << 20 };
 
-struct block {
+struct header_block {
     uint64_t address, size;
 };
 
@@ -23,7 +23,7 @@ struct block {
 struct header_reader {
     struct hub_h5 *file;
     struct hub_h5_object *object;
-    struct block *blocks;
+    struct header_block *blocks;
     uint32_t block_count, block_capacity;
     uint8_t version;
     bool ordered; /* version 2: messages carry a creation order */
@@ -47,7 +47,7 @@ static enum hub_status add_block(struct header_reader *r, uint64_t address, uint
         if (r->blocks[i].address == address)
             return hub_fail(err, HUB_CORRUPT, "the blocks of an object header form a cycle at %" PRIu64,
                             address);
-    r->blocks[r->block_count++] = (struct block){address, size};
+    r->blocks[r->block_count++] = (struct header_block){address, size};
     return HUB_OK;
 }
 
@@ -108,7 +108,8 @@ static enum hub_status fetch(struct header_reader *r, uint64_t address, uint64_t
     return HUB_OK;
 }
 
-static enum hub_status read_block(struct header_reader *r, const struct block *block, struct hub_error *err)
+static enum hub_status read_block(struct header_reader *r, const struct header_block *block,
+                                  struct hub_error *err)
 {
     const size_t start = r->object->bytes.size;
     const size_t around = r->version == 2 ? 8 : 0; /* "OCHK" and a checksum */
@@ -171,7 +172,7 @@ static enum hub_h5_kind kind_of(const struct hub_h5_object *o)
 static enum hub_status read_others(struct header_reader *r, struct hub_error *why, struct hub_error *err)
 {
     for (uint32_t i = 1; i < r->block_count; i++) {
-        const struct block block = r->blocks[i];
+        const struct header_block block = r->blocks[i];
         struct hub_error here = {0};
         const enum hub_status st = read_block(r, &block, &here);
         if (st && st != HUB_CORRUPT) {

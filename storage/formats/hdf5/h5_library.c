@@ -16,11 +16,11 @@ enum { SLAB_BYTES = 8 * 1024 * 1024 };
 #define MAX_SLAB (512 * MIB)
 
 /* Handles of one dataset being read; 0 or negative: none. */
-struct reader {
+struct h5_handles {
     hid_t dataset, space, type;
 };
 
-static void reader_dispose(struct reader *r)
+static void reader_dispose(struct h5_handles *r)
 {
     if (r->type > 0)
         H5Tclose(r->type);
@@ -111,7 +111,7 @@ static hid_t memory_type(const struct hub_variant *v, hid_t dataset)
     return type;
 }
 
-static enum hub_status open_reader(struct hub_h5 *file, const struct hub_h5_dataset *d, struct reader *r,
+static enum hub_status open_reader(struct hub_h5 *file, const struct hub_h5_dataset *d, struct h5_handles *r,
                                    struct hub_error *err)
 {
     HUB_TRY(open_library(file, err));
@@ -126,8 +126,8 @@ static enum hub_status open_reader(struct hub_h5 *file, const struct hub_h5_data
     return HUB_OK;
 }
 
-static bool read_slab(const struct reader *r, const struct hub_h5_dataset *d, uint64_t first, uint64_t rows,
-                      void *out)
+static bool read_slab(const struct h5_handles *r, const struct hub_h5_dataset *d, uint64_t first,
+                      uint64_t rows, void *out)
 {
     hsize_t start[HUB_MAX_RANK] = {first}, count[HUB_MAX_RANK] = {rows};
     for (uint32_t i = 1; i < d->rank; i++)
@@ -142,8 +142,9 @@ static bool read_slab(const struct reader *r, const struct hub_h5_dataset *d, ui
 }
 
 /* Slabs are multiples of 8 rows, so that side data stays without gaps. */
-static enum hub_status copy_rows(struct hub_h5 *file, const struct hub_h5_dataset *d, const struct reader *r,
-                                 uint64_t row, uint64_t *offset, struct hub_error *err)
+static enum hub_status copy_rows(struct hub_h5 *file, const struct hub_h5_dataset *d,
+                                 const struct h5_handles *r, uint64_t row, uint64_t *offset,
+                                 struct hub_error *err)
 {
     const uint64_t unit = d->storage == HUB_H5_CHUNKED ? (uint64_t)d->chunk[0] * 8 : 8;
     const uint64_t rows = HUB_MIN(d->rows, unit * HUB_MAX(SLAB_BYTES / (unit * row), 1));
@@ -178,7 +179,7 @@ enum hub_status h5_library_rows(struct hub_h5 *file, const struct hub_h5_dataset
         return hub_fail(err, HUB_UNSUPPORTED, "a scalar or array type that only libhdf5 decodes");
     if (dataset->rows > room / row)
         return hub_fail(err, HUB_TOO_BIG, "side-file budget");
-    HUB_CLEANUP(reader_dispose) struct reader r = {0};
+    HUB_CLEANUP(reader_dispose) struct h5_handles r = {0};
     HUB_TRY(open_reader(file, dataset, &r, err));
     *piece = (struct hub_piece){.kind = HUB_PIECE_STRIDED,
                                 .file = HUB_SIDE_FILE,
@@ -191,7 +192,7 @@ enum hub_status h5_library_rows(struct hub_h5 *file, const struct hub_h5_dataset
 enum hub_status h5_library_read(struct hub_h5 *file, const struct hub_h5_dataset *dataset, uint64_t first,
                                 uint64_t count, void *out, struct hub_error *err)
 {
-    HUB_CLEANUP(reader_dispose) struct reader r = {0};
+    HUB_CLEANUP(reader_dispose) struct h5_handles r = {0};
     if (dataset->rank == 0 || dataset->type.variant.rank || dataset->element != dataset->type.size)
         return hub_fail(err, HUB_UNSUPPORTED, "a scalar or array type that only libhdf5 decodes");
     HUB_TRY(open_reader(file, dataset, &r, err));

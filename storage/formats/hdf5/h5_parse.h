@@ -192,7 +192,7 @@ void h5_grid_dispose(struct h5_grid *grid);
 /* ---- B-tree version 2, fractal heap ---- */
 
 typedef enum hub_status (*h5_record_fn)(void *user, struct hub_cursor *record, struct hub_error *err);
-/** Visit all records; `type` must be the tree's own, `record_size` (may be NULL) is told before the first
+/** Visit all records; `type` must be the tree's own, `record_size` (may be NULL) is set before the first
  * visit. */
 HUB_MUST_USE enum hub_status h5_btree2_walk(struct hub_h5 *file, uint64_t header, uint8_t type,
                                             uint16_t *record_size, h5_record_fn fn, void *user,

@@ -19,7 +19,7 @@ uint64_t hub_h5_row_bytes(const struct hub_h5_dataset *dataset)
 }
 
 /* A read in progress: rows first .. first+count-1 go to `out`. */
-struct job {
+struct h5_read_job {
     struct hub_h5 *file;
     const struct hub_h5_dataset *d;
     const struct h5_grid *grid;
@@ -41,7 +41,7 @@ static void fill_elements(const struct hub_h5_dataset *d, uint8_t *out, uint64_t
         memcpy(out + i, d->fill.data, item);
 }
 
-static enum hub_status reserve_stored(struct job *job, size_t size, struct hub_error *err)
+static enum hub_status reserve_stored(struct h5_read_job *job, size_t size, struct hub_error *err)
 {
     if (size <= job->stored_capacity)
         return HUB_OK;
@@ -54,7 +54,8 @@ static enum hub_status reserve_stored(struct job *job, size_t size, struct hub_e
 }
 
 /* Bring one chunk, decoded, into job->chunk. */
-static enum hub_status load_chunk(struct job *job, const struct hub_chunk *chunk, struct hub_error *err)
+static enum hub_status load_chunk(struct h5_read_job *job, const struct hub_chunk *chunk,
+                                  struct hub_error *err)
 {
     const struct hub_h5_dataset *d = job->d;
     const size_t size = (size_t)d->chunk_bytes;
@@ -78,7 +79,7 @@ static enum hub_status load_chunk(struct job *job, const struct hub_chunk *chunk
 }
 
 /* Copy what a chunk at `scaled` and the wanted rows share: runs along the last axis. */
-static void copy_chunk(const struct job *job, const uint64_t *scaled)
+static void copy_chunk(const struct h5_read_job *job, const uint64_t *scaled)
 {
     const struct hub_h5_dataset *d = job->d;
     const uint32_t rank = d->rank, item = d->element;
@@ -113,7 +114,7 @@ static void copy_chunk(const struct job *job, const uint64_t *scaled)
     }
 }
 
-static enum hub_status read_chunks(struct job *job, struct hub_error *err)
+static enum hub_status read_chunks(struct h5_read_job *job, struct hub_error *err)
 {
     const struct hub_h5_dataset *d = job->d;
     const struct h5_grid *g = job->grid;
@@ -133,7 +134,7 @@ static enum hub_status read_chunks(struct job *job, struct hub_error *err)
     return HUB_OK;
 }
 
-static enum hub_status read_chunked(struct job *job, struct hub_error *err)
+static enum hub_status read_chunked(struct h5_read_job *job, struct hub_error *err)
 {
     HUB_TRY(h5_grid_of(job->file, job->d, &job->grid, err));
     if (job->grid->count == 0)
@@ -177,7 +178,7 @@ enum hub_status hub_h5_read(struct hub_h5 *file, const struct hub_h5_dataset *da
             return hub_fail(err, HUB_CORRUPT, "rows beyond the end of the file");
         return h5_get(file, d->data + first * row, out, count * row, err);
     }
-    struct job job = {.file = file, .d = d, .first = first, .count = count, .out = out};
+    struct h5_read_job job = {.file = file, .d = d, .first = first, .count = count, .out = out};
     return read_chunked(&job, err);
 }
 

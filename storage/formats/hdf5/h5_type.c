@@ -22,7 +22,7 @@ static HUB_PRINTF(2, 3) void refuse(struct hub_h5_type *t, const char *fmt, ...)
     va_end(args);
 }
 
-/* Compilers that fill unreadable are told its bounds here; text from files is cut and made printable. */
+/* Compilers that fill unreadable learn its bounds here; text from files is cut and made printable. */
 static void printable(char *out, size_t size, struct hub_view text)
 {
     size_t n = 0;

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-struct source {
+struct vfd_source {
     int fd;
     uint64_t size;
     int *trouble;
@@ -16,7 +16,7 @@ struct source {
 
 struct vfd_file {
     H5FD_t base; /* the library's part: must come first */
-    struct source source;
+    struct vfd_source source;
     haddr_t eoa;
 };
 
@@ -24,7 +24,7 @@ static H5FD_t *vfd_open(const char *name, unsigned flags, hid_t fapl, haddr_t ma
 {
     (void)name;
     (void)max;
-    const struct source *source = H5Pget_driver_info(fapl);
+    const struct vfd_source *source = H5Pget_driver_info(fapl);
     if (!source || flags & H5F_ACC_RDWR)
         return NULL;
     struct vfd_file *file = calloc(1, sizeof *file);
@@ -105,7 +105,7 @@ static const H5FD_class_t vfd_class = {
     .name = "minari-hub",
     .maxaddr = INT64_MAX,
     .fc_degree = H5F_CLOSE_STRONG,
-    .fapl_size = sizeof(struct source),
+    .fapl_size = sizeof(struct vfd_source),
     .open = vfd_open,
     .close = vfd_close,
     .cmp = vfd_compare,
@@ -120,7 +120,7 @@ static const H5FD_class_t vfd_class = {
 
 hid_t h5_vfd_open(int fd, uint64_t size, int *trouble)
 {
-    const struct source source = {fd, size, trouble};
+    const struct vfd_source source = {fd, size, trouble};
     /* No messages on stderr, and no filter plugin loaded because a file names it. */
     if (H5open() < 0 || H5Eset_auto2(H5E_DEFAULT, NULL, NULL) < 0 || H5PLset_loading_state(0) < 0)
         return -1;

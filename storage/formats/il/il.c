@@ -26,13 +26,13 @@ struct located {
     struct hub_zip_member member; /* without its name */
 };
 
-static enum hub_status locate(struct hub_source *file, struct located *found, struct hub_error *err)
+static enum hub_status locate(struct hub_byte_source *file, struct located *found, struct hub_error *err)
 {
     struct hub_packed *out = &found->packed;
     HUB_CLEANUP(hub_zip_dispose) struct hub_zip zip = {0};
     const uint8_t *head;
     size_t got;
-    HUB_TRY(hub_source_peek(file, 0, 4, &head, &got, err));
+    HUB_TRY(hub_byte_source_peek(file, 0, 4, &head, &got, err));
     *out = (struct hub_packed){.source = file, .size = file->size, .packing = hub_packing_of(head, got)};
     found->npz = hub_zip_is(head, got);
     if (!found->npz)
@@ -50,7 +50,7 @@ static enum hub_status locate(struct hub_source *file, struct located *found, st
 
 /* Its checksum: of what was unpacked to `side`, or of the archive's own bytes. */
 static enum hub_status check_member(struct il_file *f, const struct located *l,
-                                    const struct hub_unpacked *side, struct hub_error *err)
+                                    const struct hub_inflated *side, struct hub_error *err)
 {
     if (l->packed.packing)
         return side->size == l->member.size && side->crc == l->member.crc
@@ -67,9 +67,9 @@ static enum hub_status check_member(struct il_file *f, const struct located *l,
 /* Behind the header of a .npy whose elements are objects lies a pickle. */
 static enum hub_status skip_header(const struct hub_buf *head, uint64_t *skip, struct hub_error *err)
 {
-    struct hub_source memory;
+    struct hub_byte_source memory;
     struct hub_npy npy = {0};
-    hub_source_memory(&memory, head->data, head->size);
+    hub_byte_source_memory(&memory, head->data, head->size);
     const enum hub_status st = hub_npy_read(&memory, 0, head->size, &npy, NULL);
     *skip = npy.data_offset;
     return st == HUB_UNSUPPORTED && npy.objects
@@ -83,7 +83,7 @@ static enum hub_status read_head(const struct hub_packed *packed, struct hub_buf
         return hub_unpack_head(packed, head, err);
     const size_t size = (size_t)HUB_MIN(packed->size, head->limit);
     HUB_TRY(hub_buf_reserve(head, size, err));
-    HUB_TRY(hub_source_read(packed->source, packed->offset, head->data, size, err));
+    HUB_TRY(hub_byte_source_read(packed->source, packed->offset, head->data, size, err));
     head->size = size;
     return HUB_OK;
 }
@@ -109,11 +109,11 @@ static bool looks_mine(struct hub_files *files, uint32_t number)
 {
     static const char *const words[] = {"obs", "states", "acts", "trajectory"};
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf head = HUB_BUF_INIT(HEAD_BYTES);
-    struct hub_source file;
+    struct hub_byte_source file;
     struct located l;
     uint64_t skip = 0;
     bool found = false;
-    hub_source_file(&file, files, number);
+    hub_byte_source_file(&file, files, number);
     if (locate(&file, &l, NULL))
         return false;
     (void)!read_head(&l.packed, &head, NULL); /* of one that is cut short its beginning will do */
@@ -160,13 +160,13 @@ static enum hub_status open_file(struct il_file *f, uint32_t number, struct il_d
                                  struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf head = HUB_BUF_INIT(HEAD_BYTES);
-    struct hub_source file;
+    struct hub_byte_source file;
     struct located l;
-    struct hub_unpacked side = {0};
+    struct hub_inflated side = {0};
     uint64_t skip = 0;
     hub_pickle_init(&f->pickle);
-    hub_source_file(&file, f->files, number);
-    HUB_TRY(hub_source_usable(&file, err));
+    hub_byte_source_file(&file, f->files, number);
+    HUB_TRY(hub_byte_source_usable(&file, err));
     HUB_TRY(locate(&file, &l, err));
     HUB_TRY(l.packed.packing ? hub_unpack(&l.packed, f->files, &head, &side, err)
                              : read_head(&l.packed, &head, err));
@@ -175,9 +175,9 @@ static enum hub_status open_file(struct il_file *f, uint32_t number, struct il_d
         HUB_TRY(skip_header(&head, &skip, err));
     }
     f->number = number;
-    hub_source_file(&f->source, f->files, number);
+    hub_byte_source_file(&f->source, f->files, number);
     if (l.packed.packing)
-        hub_source_side(&f->source, f->files, side.offset + side.size);
+        hub_byte_source_side(&f->source, f->files, side.offset + side.size);
     const uint64_t at = (l.packed.packing ? side.offset : l.packed.offset) + skip;
     HUB_TRY(hub_pickle_read(&f->pickle, &f->source, at, f->source.size - at, err));
     *demos = il_demos_of(&f->pickle);
@@ -187,7 +187,7 @@ static enum hub_status open_file(struct il_file *f, uint32_t number, struct il_d
 }
 
 /* What MAGICAL writes beside a trajectory is the environment of all of them. */
-static enum hub_status tell_environment(const struct il_file *f, struct hub_error *err)
+static enum hub_status report_environment(const struct il_file *f, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(HUB_MAX_ATTRIBUTES);
     const struct hub_pickle *p = &f->pickle;
@@ -208,31 +208,31 @@ enum hub_status il_era_of(struct hub_files *files, uint32_t number, struct hub_s
 {
     HUB_CLEANUP(dispose) struct il_file f = {.files = files, .sink = sink};
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf head = HUB_BUF_INIT(MAX_PEEK);
-    struct hub_source file;
+    struct hub_byte_source file;
     struct located l;
     uint64_t skip = 0;
     *era = NULL;
     hub_pickle_init(&f.pickle);
-    hub_source_file(&file, files, number);
-    HUB_TRY(hub_source_usable(&file, err));
+    hub_byte_source_file(&file, files, number);
+    HUB_TRY(hub_byte_source_usable(&file, err));
     if (locate(&file, &l, NULL) || read_head(&l.packed, &head, NULL) || head.size == head.limit ||
         (l.npz && skip_header(&head, &skip, NULL)))
         return HUB_OK; /* too large, or damaged: its part says so */
-    hub_source_memory(&f.source, head.data, head.size);
+    hub_byte_source_memory(&f.source, head.data, head.size);
     if (hub_pickle_read(&f.pickle, &f.source, skip, head.size - skip, NULL))
         return HUB_OK;
     const struct il_demos demos = il_demos_of(&f.pickle);
     if (!demos.era)
         return hub_fail(err, HUB_NOT_ACCEPTABLE, "a pickle without trajectories");
     if (f.sink)
-        HUB_TRY(tell_environment(&f, err));
+        HUB_TRY(report_environment(&f, err));
     *era = demos.era;
     return HUB_OK;
 }
 
 /* Of the first file; one that turns out to be another pickle is declined. */
-static enum hub_status tell_era(struct hub_files *files, uint32_t number, struct hub_sink *sink,
-                                struct hub_error *err)
+static enum hub_status report_era(struct hub_files *files, uint32_t number, struct hub_sink *sink,
+                                  struct hub_error *err)
 {
     const char *era;
     HUB_TRY(il_era_of(files, number, sink, &era, err));
@@ -246,7 +246,7 @@ static enum hub_status plan(struct hub_files *files, struct hub_sink *sink, stru
         if (!hub_ending_of(files->entries[i].path, endings))
             continue;
         if (parts++ == 0)
-            HUB_TRY(tell_era(files, i, sink, err));
+            HUB_TRY(report_era(files, i, sink, err));
         HUB_TRY(hub_sink_part(sink, &(struct hub_part){files->entries[i].path, &i, 1, HUB_VIEW("")}, err));
     }
     return parts ? HUB_OK : hub_fail(err, HUB_NOT_ACCEPTABLE, "there are no pickles");

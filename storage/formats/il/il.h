@@ -10,9 +10,9 @@
 struct il_file {
     struct hub_files *files;
     struct hub_sink *sink;
-    uint32_t number;          /* of the file its episodes are in */
-    struct hub_view name;     /* what names of episodes begin with, or nothing */
-    struct hub_source source; /* of the pickle: the file, or what was unpacked to side data */
+    uint32_t number;               /* of the file its episodes are in */
+    struct hub_view name;          /* what names of episodes begin with, or nothing */
+    struct hub_byte_source source; /* of the pickle: the file, or what was unpacked to side data */
     struct hub_pickle pickle;
 };
 
@@ -57,7 +57,7 @@ HUB_MUST_USE enum hub_status il_rows_place(struct il_file *f, struct hub_view pa
 
 /** An array of objects of an archive, of which each window is of an episode. */
 struct il_objects {
-    const struct hub_npz *npz;
+    const struct hub_npz_reader *npz;
     const struct hub_npz_array *array;
     const struct hub_window *windows;
     uint32_t count; /* of the windows */

@@ -62,24 +62,24 @@ static uint32_t next_item(struct item_cursor *c)
 
 /* ---- one item as a row ---- */
 
-struct item {
+struct object_item {
     struct hub_pickle_data data;
     bool held; /* a plain number, not an array: its bytes */
     uint8_t bytes[8];
 };
 
-static void hold(struct item *out, enum hub_kind kind, uint32_t size, const void *bytes)
+static void hold(struct object_item *out, enum hub_kind kind, uint32_t size, const void *bytes)
 {
     out->held = true;
     out->data.variant = (struct hub_variant){.kind = (uint8_t)kind, .item_size = size};
     memcpy(out->bytes, bytes, size);
 }
 
-static enum hub_status item_of(const struct hub_pickle *p, uint32_t value, struct item *out,
+static enum hub_status item_of(const struct hub_pickle *p, uint32_t value, struct object_item *out,
                                struct hub_error *err)
 {
     const struct hub_pickle_value *v = hub_pickle_at(p, value);
-    *out = (struct item){0};
+    *out = (struct object_item){0};
     if (!v)
         return hub_fail(err, HUB_UNSUPPORTED, "not every step has it");
     const uint8_t truth = v->integer != 0;
@@ -96,7 +96,7 @@ static enum hub_status item_of(const struct hub_pickle *p, uint32_t value, struc
     return HUB_OK;
 }
 
-static enum hub_status copy_item(struct il_file *f, const struct item *item, uint8_t *out,
+static enum hub_status copy_item(struct il_file *f, const struct object_item *item, uint8_t *out,
                                  struct hub_error *err)
 {
     if (!item->held)
@@ -107,18 +107,18 @@ static enum hub_status copy_item(struct il_file *f, const struct item *item, uin
 
 /* ---- rows as a piece ---- */
 
-struct placed {
+struct rows_layout {
     struct hub_variant variant;
     struct hub_piece piece;
     struct hub_extent *extents; /* of a piece of extents: put into the layout with it */
 };
 
-static void drop_extents(struct placed *p)
+static void drop_extents(struct rows_layout *p)
 {
     free(p->extents);
 }
 
-static enum hub_status add_side(struct il_file *f, const void *bytes, size_t size, struct placed *out,
+static enum hub_status add_side(struct il_file *f, const void *bytes, size_t size, struct rows_layout *out,
                                 struct hub_error *err)
 {
     out->piece.kind = HUB_PIECE_STRIDED;
@@ -129,11 +129,11 @@ static enum hub_status add_side(struct il_file *f, const void *bytes, size_t siz
 
 /* Rows that are not served as they lie: numbers, arrays in Fortran order, bytes of protocol 2. */
 static enum hub_status gather(struct il_file *f, struct il_rows *rows, const struct il_window *w,
-                              struct placed *out, struct hub_error *err)
+                              struct rows_layout *out, struct hub_error *err)
 {
     const uint64_t row = hub_variant_row_bytes(&out->variant);
     struct item_cursor cursor = items_from(&f->pickle, rows, w->first);
-    struct item item;
+    struct object_item item;
     if (row && w->count > f->files->side_budget / row)
         return hub_fail(err, HUB_TOO_BIG, "side-file budget");
     HUB_CLEANUP(hub_freep) uint8_t *bytes = malloc((size_t)(row * w->count) + 1);
@@ -146,10 +146,10 @@ static enum hub_status gather(struct il_file *f, struct il_rows *rows, const str
 }
 
 static enum hub_status point(struct il_file *f, struct il_rows *rows, const struct il_window *w,
-                             struct placed *out, struct hub_error *err)
+                             struct rows_layout *out, struct hub_error *err)
 {
     struct item_cursor cursor = items_from(&f->pickle, rows, w->first);
-    struct item item;
+    struct object_item item;
     out->extents = calloc((size_t)w->count + 1, sizeof *out->extents);
     HUB_TRY(hub_allocated(out->extents, err));
     for (uint64_t i = 0; i < w->count; i++) {
@@ -163,10 +163,10 @@ static enum hub_status point(struct il_file *f, struct il_rows *rows, const stru
 
 /* A list: all items alike. */
 static enum hub_status place_list(struct il_file *f, struct il_rows *rows, const struct il_window *w,
-                                  struct placed *out, struct hub_error *err)
+                                  struct rows_layout *out, struct hub_error *err)
 {
     struct item_cursor cursor = items_from(&f->pickle, rows, w->first);
-    struct item item = {0};
+    struct object_item item = {0};
     bool in_place = w->count > 0;
     if (w->count == 0) { /* what its rows would be, an item before or behind says */
         struct item_cursor any = items_from(&f->pickle, rows, 0);
@@ -199,7 +199,7 @@ static enum hub_status copy_array(struct il_file *f, const struct hub_pickle_dat
 
 /* One array of all steps. */
 static enum hub_status place_array(struct il_file *f, struct il_rows *rows, const struct il_window *w,
-                                   struct placed *out, struct hub_error *err)
+                                   struct rows_layout *out, struct hub_error *err)
 {
     struct hub_pickle_data data;
     HUB_TRY(hub_pickle_array(&f->pickle, rows->value, &data, err));
@@ -225,7 +225,7 @@ static enum hub_status place_array(struct il_file *f, struct il_rows *rows, cons
 /* ---- rows as numbers ---- */
 
 /* One element: a number, or an array that holds one. */
-static bool number_of(struct il_file *f, const struct item *item, double *out)
+static bool number_of(struct il_file *f, const struct object_item *item, double *out)
 {
     uint8_t bytes[SCALAR_BYTES];
     struct hub_variant v = item->data.variant;
@@ -256,7 +256,7 @@ static bool array_numbers(struct il_file *f, uint32_t value, uint64_t count, dou
 
 bool il_rows_numbers(struct il_file *f, struct il_rows *rows, uint64_t count, double *out)
 {
-    struct item item;
+    struct object_item item;
     if (!items_of(&f->pickle, rows->value))
         return array_numbers(f, rows->value, count, out);
     struct item_cursor cursor = items_from(&f->pickle, rows, 0);
@@ -268,8 +268,8 @@ bool il_rows_numbers(struct il_file *f, struct il_rows *rows, uint64_t count, do
 
 /* ---- fields ---- */
 
-static enum hub_status add_window(struct hub_layout_builder *b, struct placed *p, const struct il_window *w,
-                                  struct hub_error *err)
+static enum hub_status add_window(struct hub_layout_builder *b, struct rows_layout *p,
+                                  const struct il_window *w, struct hub_error *err)
 {
     struct hub_window window = {.episode = w->episode, .count = w->count};
     HUB_TRY(hub_layout_array_of(b, &p->variant, &window.array, err));
@@ -294,7 +294,7 @@ static enum hub_status place_leaf(struct il_file *f, struct hub_view path, struc
                                   const struct il_window *w, struct hub_error *err)
 {
     HUB_CLEANUP(drop_extents)
-    struct placed p = {.piece = {.file = f->source.number, .rows = w->count, .geometry = HUB_NONE}};
+    struct rows_layout p = {.piece = {.file = f->source.number, .rows = w->count, .geometry = HUB_NONE}};
     struct hub_error why = {0};
     struct hub_layout_builder *b;
     uint32_t field;
@@ -361,8 +361,8 @@ enum hub_status il_rows_place(struct il_file *f, struct hub_view path, struct il
 enum hub_status il_flags_place(struct il_file *f, struct hub_view path, const uint8_t *flags,
                                const struct il_window *window, struct hub_error *err)
 {
-    struct placed p = {.variant = {.kind = HUB_KIND_BOOL, .item_size = 1},
-                       .piece = {.rows = window->count, .geometry = HUB_NONE}};
+    struct rows_layout p = {.variant = {.kind = HUB_KIND_BOOL, .item_size = 1},
+                            .piece = {.rows = window->count, .geometry = HUB_NONE}};
     struct hub_layout_builder *b;
     uint32_t field;
     HUB_TRY(add_side(f, flags, (size_t)window->count, &p, err));
@@ -377,7 +377,7 @@ static enum hub_status refuse_objects(struct hub_sink *sink, const struct il_obj
                                       struct hub_error *err)
 {
     for (uint32_t i = 0; i < o->count; i++)
-        HUB_TRY(hub_tell_unreadable(sink, o->array->path, o->windows[i].episode, why, err));
+        HUB_TRY(hub_report_unreadable(sink, o->array->path, o->windows[i].episode, why, err));
     return HUB_OK;
 }
 
@@ -396,7 +396,7 @@ enum hub_status il_objects_place(struct hub_files *files, struct hub_sink *sink,
     struct hub_error why = {0};
     hub_pickle_init(&f.pickle);
     if (a->file == HUB_SIDE_FILE)
-        hub_source_side(&f.source, files, a->npy.data_offset + a->npy.data_bytes);
+        hub_byte_source_side(&f.source, files, a->npy.data_offset + a->npy.data_bytes);
     const enum hub_status st =
         hub_pickle_read(&f.pickle, &f.source, a->npy.data_offset, a->npy.data_bytes, &why);
     if (st && !hub_is_local(st))

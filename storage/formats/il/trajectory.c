@@ -69,7 +69,7 @@ struct il_demos il_demos_of(const struct hub_pickle *p)
 /* ---- an episode ---- */
 
 /* A member: its rows, or those below each of its keys where it is a dictionary of arrays. */
-struct field {
+struct trajectory_field {
     const char *path;
     uint32_t value; /* HUB_PICKLE_NONE: not there */
     bool whole;     /* it has rows, for all steps */
@@ -81,7 +81,7 @@ enum { OBS, ACTS, DONES, REWS, INFOS, FIELDS };
 struct trajectory {
     struct il_file *file;
     uint32_t value, number;
-    struct field fields[FIELDS];
+    struct trajectory_field fields[FIELDS];
     uint64_t steps;         /* of all episodes in it */
     double *ends, *rewards; /* a number a step; NULL: not there */
 };
@@ -112,7 +112,7 @@ static enum hub_status problem(const struct trajectory *t, const char *code, str
 }
 
 /* What the steps do not need may be shorter, which is reported, and then left out. */
-static enum hub_status check_length(struct trajectory *t, struct field *f, struct hub_error *err)
+static enum hub_status check_length(struct trajectory *t, struct trajectory_field *f, struct hub_error *err)
 {
     char what[80];
     f->whole = f->value != HUB_PICKLE_NONE && f->rows.count >= t->steps;
@@ -124,7 +124,8 @@ static enum hub_status check_length(struct trajectory *t, struct field *f, struc
 }
 
 /* The numbers of a member for as many steps as it has. */
-static enum hub_status numbers_of(struct trajectory *t, struct field *f, double **out, struct hub_error *err)
+static enum hub_status numbers_of(struct trajectory *t, struct trajectory_field *f, double **out,
+                                  struct hub_error *err)
 {
     if (f->value == HUB_PICKLE_NONE || f->rows.count == 0)
         return HUB_OK;
@@ -142,7 +143,7 @@ static enum hub_status load(struct trajectory *t, struct hub_error *err)
         {"obs", "states"}, {"acts", "actions"}, {"dones", NULL}, {"rews", NULL}, {"infos", NULL}};
     const struct hub_pickle *p = &t->file->pickle;
     for (size_t i = 0; i < FIELDS; i++) {
-        struct field *f = &t->fields[i];
+        struct trajectory_field *f = &t->fields[i];
         f->path = names[i][0];
         f->value = either(p, t->value, names[i][0], names[i][1]);
         if (!count_rows(p, f->value, &f->rows))
@@ -159,8 +160,8 @@ static enum hub_status load(struct trajectory *t, struct hub_error *err)
 }
 
 /* A member without rows: an empty list is none at all; all else is unreadable, and says why. */
-static enum hub_status tell_no_rows(struct trajectory *t, struct hub_view path, uint32_t value,
-                                    const struct il_window *w, struct hub_error *err)
+static enum hub_status report_no_rows(struct trajectory *t, struct hub_view path, uint32_t value,
+                                      const struct il_window *w, struct hub_error *err)
 {
     const struct hub_pickle_value *v = hub_pickle_at(&t->file->pickle, value);
     struct hub_pickle_data data;
@@ -168,7 +169,8 @@ static enum hub_status tell_no_rows(struct trajectory *t, struct hub_view path, 
     if ((v->kind == HUB_PICKLE_LIST || v->kind == HUB_PICKLE_TUPLE) && v->count == 0)
         return HUB_OK;
     const bool array = v->kind == HUB_PICKLE_ARRAY && hub_pickle_array(&t->file->pickle, value, &data, &why);
-    return hub_tell_unreadable(t->file->sink, path, w->episode, array ? why.detail : hub_pickle_what(v), err);
+    return hub_report_unreadable(t->file->sink, path, w->episode, array ? why.detail : hub_pickle_what(v),
+                                 err);
 }
 
 /* The rows of a member, or of each of its keys. */
@@ -180,7 +182,7 @@ static enum hub_status place_member(struct trajectory *t, struct hub_view path, 
     uint32_t key, below;
     if (v->kind != HUB_PICKLE_DICT)
         return rows->count ? il_rows_place(t->file, path, rows, w, err)
-                           : tell_no_rows(t, path, value, w, err);
+                           : report_no_rows(t, path, value, w, err);
     for (uint32_t cell = v->first; hub_pickle_next(p, &cell, &key) && hub_pickle_next(p, &cell, &below);) {
         HUB_CLEANUP(hub_buf_dispose) struct hub_buf name = HUB_BUF_INIT(HUB_MAX_PATH);
         const struct hub_view text = hub_pickle_text(p, key);
@@ -190,8 +192,8 @@ static enum hub_status place_member(struct trajectory *t, struct hub_view path, 
         HUB_TRY(hub_buf_addf(&name, err, "%.*s/%.*s", (int)path.size, path.data, (int)text.size, text.data));
         const bool fits = il_rows_of(p, below, &its) && its.count >= w->first + w->count;
         HUB_TRY(fits ? il_rows_place(t->file, hub_buf_view(&name), &its, w, err)
-                     : hub_tell_unreadable(t->file->sink, hub_buf_view(&name), w->episode,
-                                           "no row for every step", err));
+                     : hub_report_unreadable(t->file->sink, hub_buf_view(&name), w->episode,
+                                             "no row for every step", err));
     }
     return HUB_OK;
 }
@@ -199,7 +201,7 @@ static enum hub_status place_member(struct trajectory *t, struct hub_view path, 
 static enum hub_status place(struct trajectory *t, int number, const char *path, const struct il_window *w,
                              struct hub_error *err)
 {
-    struct field *f = &t->fields[number];
+    struct trajectory_field *f = &t->fields[number];
     if (f->value == HUB_PICKLE_NONE)
         return HUB_OK;
     return place_member(t, hub_view_of(path), f->value, &f->rows, w, err);

@@ -22,11 +22,11 @@ static const char *const endings[] = {".npz", ".pkl", ".pickle", NULL};
 
 static bool is_pickled(struct hub_files *files, uint32_t number)
 {
-    struct hub_source source;
+    struct hub_byte_source source;
     const uint8_t *head;
     size_t got;
-    hub_source_file(&source, files, number);
-    return !hub_source_peek(&source, 0, HUB_SOURCE_WINDOW, &head, &got, NULL) &&
+    hub_byte_source_file(&source, files, number);
+    return !hub_byte_source_peek(&source, 0, HUB_BYTE_SOURCE_WINDOW, &head, &got, NULL) &&
            il_is_of_imitation((struct hub_view){(const char *)head, got});
 }
 
@@ -35,12 +35,12 @@ static bool is_archive(struct hub_files *files, uint32_t number)
 {
     static const char *const members[] = {"obs.npy", "acts.npy", "terminal.npy", "indices.npy"};
     HUB_CLEANUP(hub_zip_dispose) struct hub_zip zip = {0};
-    struct hub_source source;
+    struct hub_byte_source source;
     const uint8_t *head;
     size_t got;
     uint32_t found = 0;
-    hub_source_file(&source, files, number);
-    if (hub_source_peek(&source, 0, 4, &head, &got, NULL) || !hub_zip_is(head, got) ||
+    hub_byte_source_file(&source, files, number);
+    if (hub_byte_source_peek(&source, 0, 4, &head, &got, NULL) || !hub_zip_is(head, got) ||
         hub_zip_read(&zip, &source, NULL))
         return false;
     for (size_t i = 0; i < HUB_COUNT(members); i++)
@@ -82,7 +82,7 @@ static enum hub_status plan(struct hub_files *files, struct hub_sink *sink, stru
 struct demos {
     struct hub_files *files;
     struct hub_sink *sink;
-    struct hub_npz npz;
+    struct hub_npz_reader npz;
     uint64_t steps;            /* of all trajectories */
     uint64_t *starts;          /* of each trajectory, and the end of the last */
     uint32_t count;            /* trajectories */
@@ -91,7 +91,7 @@ struct demos {
 
 static void dispose(struct demos *d)
 {
-    hub_npz_dispose(&d->npz);
+    hub_npz_reader_dispose(&d->npz);
     free(d->starts);
     free(d->rewards);
     free(d->endings);
@@ -113,14 +113,14 @@ static enum hub_status numbers_of(const struct demos *d, const char *name, uint6
     if (!a || a->reason[0] || a->npy.rank != 1 || a->npy.shape[0] != count || a->npy.item.item_size > 8)
         return HUB_OK;
     const size_t item = a->npy.item.item_size;
-    struct hub_source source;
+    struct hub_byte_source source;
     HUB_CLEANUP(hub_freep) uint8_t *bytes = malloc((size_t)count * item + 1);
     HUB_CLEANUP(hub_freep) double *numbers = malloc(((size_t)count + 1) * sizeof *numbers);
     HUB_TRY(hub_allocated(bytes && numbers, err));
-    hub_source_file(&source, d->files, a->file == HUB_SIDE_FILE ? 0 : a->file);
+    hub_byte_source_file(&source, d->files, a->file == HUB_SIDE_FILE ? 0 : a->file);
     if (a->file == HUB_SIDE_FILE)
-        hub_source_side(&source, d->files, a->npy.data_offset + a->npy.data_bytes);
-    HUB_TRY(hub_source_read(&source, a->npy.data_offset, bytes, (size_t)count * item, err));
+        hub_byte_source_side(&source, d->files, a->npy.data_offset + a->npy.data_bytes);
+    HUB_TRY(hub_byte_source_read(&source, a->npy.data_offset, bytes, (size_t)count * item, err));
     for (uint64_t i = 0; i < count; i++)
         numbers[i] = hub_variant_scalar(&a->npy.item, bytes + i * item).real;
     *out = numbers;
@@ -158,7 +158,7 @@ static enum hub_status split(struct demos *d, struct hub_error *err)
     return numbers_of(d, "terminal", d->count, &d->endings, err);
 }
 
-/* ---- what is told ---- */
+/* ---- facts ---- */
 
 static enum hub_status send_episodes(const struct demos *d, struct hub_error *err)
 {
@@ -214,7 +214,7 @@ static enum hub_status send_member(const struct demos *d, const struct hub_npz_a
         return il_objects_place(d->files, d->sink,
                                 &(struct il_objects){&d->npz, a, windows, d->count, d->steps}, err);
     if (axis != HUB_AXIS_COUNT)
-        return hub_npz_cut(d->sink, a, axis, windows, d->count, err);
+        return hub_npz_reader_cut(d->sink, a, axis, windows, d->count, err);
     snprintf(why, sizeof why, "%s", a->reason);
     if (!a->reason[0]) {
         snprintf(why, sizeof why, "%llu rows for %llu steps of %u trajectories",
@@ -222,7 +222,7 @@ static enum hub_status send_member(const struct demos *d, const struct hub_npz_a
         HUB_TRY(hub_sink_problem(d->sink, "rows-differ", a->path, err, "%s", why));
     }
     for (uint32_t i = 0; i < d->count; i++)
-        HUB_TRY(hub_tell_unreadable(d->sink, a->path, i, why, err));
+        HUB_TRY(hub_report_unreadable(d->sink, a->path, i, why, err));
     return HUB_OK;
 }
 
@@ -236,13 +236,13 @@ static enum hub_status inspect(struct hub_files *files, const struct hub_part *p
         return imitation_inspect_pushed(files, part, sink, err);
     if (!hub_view_ends(files->entries[part->files[0]].path, ".npz"))
         return il_inspect(files, part, sink, err);
-    HUB_TRY(hub_npz_open(&d.npz, files, part->files[0], err));
+    HUB_TRY(hub_npz_reader_open(&d.npz, files, part->files[0], err));
     HUB_TRY(split(&d, err));
     HUB_TRY(send_episodes(&d, err));
     for (uint32_t i = 0; i < d.npz.count; i++)
         if (!hub_view_is(d.npz.arrays[i].path, "indices"))
             HUB_TRY(send_member(&d, &d.npz.arrays[i], err));
-    return hub_npz_tell(&d.npz, sink, err);
+    return hub_npz_reader_report(&d.npz, sink, err);
 }
 
 const struct hub_format hub_format_imitation = {

@@ -20,12 +20,12 @@
 enum { MAX_TRIED = 4 };
 
 /* "data/train-00000-of-00002.parquet"; older releases have "-HASH" behind the numbers. */
-struct shard {
+struct pushed_shard {
     struct hub_view split;
     uint64_t total;
 };
 
-static bool shard_of(struct hub_view path, struct shard *out)
+static bool shard_of(struct hub_view path, struct pushed_shard *out)
 {
     const struct hub_view name = hub_view_behind(path, '/');
     const char *of = memmem(name.data, name.size, "-of-", 4);
@@ -44,7 +44,7 @@ static bool shard_of(struct hub_view path, struct shard *out)
 
 static uint32_t count_splits(const struct hub_files *files)
 {
-    struct shard shard, before = {{NULL, 0}, 0};
+    struct pushed_shard shard, before = {{NULL, 0}, 0};
     uint32_t count = 0;
     for (uint32_t i = 0; i < files->count; i++)
         if (shard_of(files->entries[i].path, &shard) && !hub_view_equal(shard.split, before.split)) {
@@ -72,10 +72,10 @@ static enum hub_status look(struct hub_files *files, uint32_t number, uint64_t *
                             struct hub_error *err)
 {
     HUB_CLEANUP(hub_parquet_dispose) struct hub_parquet parquet = {0};
-    struct hub_source source;
+    struct hub_byte_source source;
     *mine = false;
-    hub_source_file(&source, files, number);
-    HUB_TRY(hub_source_usable(&source, err));
+    hub_byte_source_file(&source, files, number);
+    HUB_TRY(hub_byte_source_usable(&source, err));
     HUB_TRY(hub_parquet_open(&source, &parquet, err));
     *mine = has(&parquet, "obs", true) && has(&parquet, "acts", true) && has(&parquet, "terminal", false);
     *rows = parquet.rows;
@@ -84,7 +84,7 @@ static enum hub_status look(struct hub_files *files, uint32_t number, uint64_t *
 
 int imitation_claim_pushed(struct hub_files *listing)
 {
-    struct shard shard;
+    struct pushed_shard shard;
     uint64_t rows;
     bool mine = false;
     for (uint32_t i = 0, tried = 0; i < listing->count && tried < MAX_TRIED; i++) {
@@ -107,14 +107,14 @@ struct pushed {
     struct hub_json counts;
 };
 
-static enum hub_status tell(struct pushed *p, const char *code, struct hub_view path, const char *why,
-                            struct hub_error *err)
+static enum hub_status report_problem(struct pushed *p, const char *code, struct hub_view path,
+                                      const char *why, struct hub_error *err)
 {
     HUB_TRY(hub_sink_problem(p->sink, code, path, err, "%s", why));
     return hub_sink_problem(p->sink, "not-loadable", path, err, "datasets needs all files of a split");
 }
 
-/* A file that cannot be opened is told of, and has no part. */
+/* A file that cannot be opened is reported, and has no part. */
 static enum hub_status send_part(struct pushed *p, uint32_t number, uint64_t *first, struct hub_error *err)
 {
     const struct hub_view path = p->files->entries[number].path;
@@ -126,8 +126,8 @@ static enum hub_status send_part(struct pushed *p, uint32_t number, uint64_t *fi
     if (st && !hub_is_local(st))
         return hub_pass(st, &why, err);
     if (st || !mine)
-        return tell(p, why.problem[0] ? why.problem : "unreadable-file", path,
-                    st ? why.detail : "no trajectories of imitation", err);
+        return report_problem(p, why.problem[0] ? why.problem : "unreadable-file", path,
+                              st ? why.detail : "no trajectories of imitation", err);
     snprintf(hint, sizeof hint, "%d %llu", p->alone, (unsigned long long)*first);
     *first += rows;
     p->found = true;
@@ -137,7 +137,7 @@ static enum hub_status send_part(struct pushed *p, uint32_t number, uint64_t *fi
 /* The files of the split that begins at `from`. */
 static enum hub_status send_split(struct pushed *p, uint32_t from, uint32_t *end, struct hub_error *err)
 {
-    struct shard first, shard;
+    struct pushed_shard first, shard;
     uint64_t rows = 0, count = 0;
     (void)!shard_of(p->files->entries[from].path, &first);
     for (*end = from; *end < p->files->count && shard_of(p->files->entries[*end].path, &shard) &&
@@ -149,14 +149,15 @@ static enum hub_status send_split(struct pushed *p, uint32_t from, uint32_t *end
     char why[80];
     snprintf(why, sizeof why, "%llu of the split's %llu files are there", (unsigned long long)count,
              (unsigned long long)first.total);
-    return count < first.total ? tell(p, "missing-file", p->files->entries[from].path, why, err) : HUB_OK;
+    return count < first.total ? report_problem(p, "missing-file", p->files->entries[from].path, why, err)
+                               : HUB_OK;
 }
 
 enum hub_status imitation_plan_pushed(struct hub_files *files, struct hub_sink *sink, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(HUB_MAX_TEXT);
     struct pushed p = {.files = files, .sink = sink, .alone = count_splits(files) == 1};
-    struct shard shard;
+    struct pushed_shard shard;
     p.counts = hub_json_to(&text, err);
     hub_json_object(&p.counts);
     for (uint32_t i = 0, end; i < files->count; i = end) {
@@ -173,7 +174,7 @@ enum hub_status imitation_plan_pushed(struct hub_files *files, struct hub_sink *
 /* ---- a file ---- */
 
 /* What all row groups say of a column. */
-struct column {
+struct pushed_column {
     uint32_t field; /* HUB_NONE: not declared yet */
     enum hub_field_type type;
     bool list;
@@ -183,12 +184,12 @@ struct column {
 };
 
 /* A file is read a row group at a time: what is damaged in one hides nothing in the others. */
-struct table {
+struct pushed_table {
     struct hub_sink *sink;
-    struct hub_source source;
+    struct hub_byte_source source;
     struct hub_parquet parquet;
     struct hub_parquet_decoder decoder;
-    struct column *columns;
+    struct pushed_column *columns;
     uint32_t file;
     struct hub_view split;
     bool alone;
@@ -200,14 +201,14 @@ struct table {
     uint64_t *steps, *offsets;
 };
 
-static void forget_group(struct table *t)
+static void forget_group(struct pushed_table *t)
 {
     free(t->steps);
     free(t->offsets);
     t->steps = t->offsets = NULL;
 }
 
-static void dispose(struct table *t)
+static void dispose(struct pushed_table *t)
 {
     forget_group(t);
     hub_parquet_dispose(&t->parquet);
@@ -216,7 +217,7 @@ static void dispose(struct table *t)
 }
 
 /* A list's rows are its items; offsets says of each trajectory which. */
-static enum hub_status read_leaf(struct table *t, uint32_t leaf, uint64_t *offsets,
+static enum hub_status read_leaf(struct pushed_table *t, uint32_t leaf, uint64_t *offsets,
                                  struct hub_parquet_column *out, struct hub_error *err)
 {
     if (t->parquet.leaves[leaf].max_rep)
@@ -226,7 +227,8 @@ static enum hub_status read_leaf(struct table *t, uint32_t leaf, uint64_t *offse
     return hub_parquet_column_read(&t->group, leaf, &t->decoder, out, err);
 }
 
-static enum hub_status offsets_of(struct table *t, const char *name, uint64_t *out, struct hub_error *err)
+static enum hub_status offsets_of(struct pushed_table *t, const char *name, uint64_t *out,
+                                  struct hub_error *err)
 {
     HUB_CLEANUP(hub_parquet_column_dispose) struct hub_parquet_column column = {.count = 0};
     const uint32_t leaf = hub_parquet_find(&t->parquet, name);
@@ -235,7 +237,7 @@ static enum hub_status offsets_of(struct table *t, const char *name, uint64_t *o
 }
 
 /* By the actions; where they cannot be read, by what else has a row a step, or one more. */
-static enum hub_status find_steps(struct table *t, struct hub_error *err)
+static enum hub_status find_steps(struct pushed_table *t, struct hub_error *err)
 {
     static const char *const names[] = {"acts", "rews", "infos", "obs"};
     struct hub_error why = {0};
@@ -255,7 +257,7 @@ static enum hub_status find_steps(struct table *t, struct hub_error *err)
 /* ---- episodes ---- */
 
 /* The numbers of a column, by `offsets`; nothing where there are none. */
-static enum hub_status numbers_of(struct table *t, const char *name, uint64_t *offsets, double **out,
+static enum hub_status numbers_of(struct pushed_table *t, const char *name, uint64_t *offsets, double **out,
                                   struct hub_error *err)
 {
     HUB_CLEANUP(hub_parquet_column_dispose) struct hub_parquet_column column = {.count = 0};
@@ -278,7 +280,7 @@ static enum hub_status numbers_of(struct table *t, const char *name, uint64_t *o
 }
 
 /* `sum` NAN: not known; `ending`: terminal, or NULL. */
-static enum hub_status send_episode(struct table *t, uint32_t i, double sum, const double *ending,
+static enum hub_status send_episode(struct pushed_table *t, uint32_t i, double sum, const double *ending,
                                     struct hub_view splits, struct hub_error *err)
 {
     const uint64_t number = t->number + t->first + i;
@@ -294,7 +296,7 @@ static enum hub_status send_episode(struct table *t, uint32_t i, double sum, con
     return hub_sink_episode(t->sink, &episode, &index, err);
 }
 
-static enum hub_status send_episodes(struct table *t, struct hub_error *err)
+static enum hub_status send_episodes(struct pushed_table *t, struct hub_error *err)
 {
     HUB_CLEANUP(hub_freep) double *rewards = NULL, *endings = NULL;
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf splits = HUB_BUF_INIT(KIB);
@@ -312,9 +314,9 @@ static enum hub_status send_episodes(struct table *t, struct hub_error *err)
 
 /* ---- fields ---- */
 
-static enum hub_status declare(struct table *t, uint32_t leaf, struct hub_error *err)
+static enum hub_status declare(struct pushed_table *t, uint32_t leaf, struct hub_error *err)
 {
-    struct column *c = &t->columns[leaf];
+    struct pushed_column *c = &t->columns[leaf];
     const struct hub_view path = hub_view_of(t->parquet.leaves[leaf].path);
     const bool known = c->list && c->votes[0] + c->votes[1];
     const enum hub_axis axis = !known                      ? HUB_AXIS_NONE
@@ -323,12 +325,12 @@ static enum hub_status declare(struct table *t, uint32_t leaf, struct hub_error 
     const struct hub_field field = {.path = path, .type = c->type, .role = hub_role_of(path), .axis = axis};
     const uint32_t odd = c->other + HUB_MIN(c->votes[0], c->votes[1]);
     HUB_TRY(hub_sink_field(t->sink, &field, &c->field, err));
-    HUB_TRY(hub_readings_tell(&c->readings, t->sink, path, "episodes", err));
-    HUB_TRY(hub_tell_nulls(t->sink, path, c->nulls, err));
-    return hub_tell_odd(t->sink, path, known ? odd : 0, axis, "", err);
+    HUB_TRY(hub_readings_report(&c->readings, t->sink, path, "episodes", err));
+    HUB_TRY(hub_report_nulls(t->sink, path, c->nulls, err));
+    return hub_report_odd(t->sink, path, known ? odd : 0, axis, "", err);
 }
 
-static enum hub_status place(struct table *t, struct column *c, struct hub_parquet_column *rows,
+static enum hub_status place(struct pushed_table *t, struct pushed_column *c, struct hub_parquet_column *rows,
                              struct hub_error *err)
 {
     struct hub_layout_builder *builder;
@@ -350,10 +352,10 @@ static enum hub_status place(struct table *t, struct column *c, struct hub_parqu
     return HUB_OK;
 }
 
-static enum hub_status send_leaf(struct table *t, uint32_t leaf, struct hub_error *err)
+static enum hub_status send_leaf(struct pushed_table *t, uint32_t leaf, struct hub_error *err)
 {
     HUB_CLEANUP(hub_parquet_column_dispose) struct hub_parquet_column rows = {.count = 0};
-    struct column *c = &t->columns[leaf];
+    struct pushed_column *c = &t->columns[leaf];
     struct hub_error why = {0};
     if (c->field == HUB_NONE)
         HUB_TRY(declare(t, leaf, err));
@@ -368,13 +370,13 @@ static enum hub_status send_leaf(struct table *t, uint32_t leaf, struct hub_erro
     return st ? HUB_OK : place(t, c, &rows, err);
 }
 
-static bool is_field(const struct table *t, uint32_t leaf)
+static bool is_field(const struct pushed_table *t, uint32_t leaf)
 {
     return !t->parquet.leaves[leaf].part &&
            hub_parquet_find(&t->parquet, t->parquet.leaves[leaf].path) == leaf;
 }
 
-static enum hub_status send_group(struct table *t, uint32_t group, struct hub_error *err)
+static enum hub_status send_group(struct pushed_table *t, uint32_t group, struct hub_error *err)
 {
     t->count = (uint32_t)t->parquet.group_rows[group];
     t->group = t->parquet;
@@ -394,14 +396,14 @@ static enum hub_status send_group(struct table *t, uint32_t group, struct hub_er
     return HUB_OK;
 }
 
-static enum hub_status send_table(struct table *t, struct hub_error *err)
+static enum hub_status send_table(struct pushed_table *t, struct hub_error *err)
 {
     HUB_TRY(hub_parquet_open(&t->source, &t->parquet, err));
     if (t->parquet.rows > HUB_MAX_EPISODES)
         return hub_fail(err, HUB_TOO_BIG, "more than %d trajectories", HUB_MAX_EPISODES);
     HUB_TRY(hub_new(&t->columns, (size_t)t->parquet.leaf_count + 1, sizeof *t->columns, err));
     for (uint32_t i = 0; i < t->parquet.leaf_count; i++)
-        t->columns[i] = (struct column){
+        t->columns[i] = (struct pushed_column){
             .field = HUB_NONE, .type = HUB_FIELD_OPAQUE, .list = t->parquet.leaves[i].max_rep > 0};
     for (uint32_t g = 0; g < t->parquet.group_count; g++)
         if (t->parquet.group_rows[g])
@@ -410,7 +412,7 @@ static enum hub_status send_table(struct table *t, struct hub_error *err)
         if (t->columns[i].field != HUB_NONE)
             HUB_TRY(declare(t, i, err));
         else if (!is_field(t, i) && !t->parquet.leaves[i].part)
-            HUB_TRY(hub_tell_repeated(t->sink, hub_view_of(t->parquet.leaves[i].path), err));
+            HUB_TRY(hub_report_repeated(t->sink, hub_view_of(t->parquet.leaves[i].path), err));
     return t->unknown.count ? hub_sink_problem(t->sink, "steps-unknown", HUB_VIEW("acts"), err,
                                                "in %u row groups no list can be read: %s", t->unknown.count,
                                                t->unknown.first)
@@ -420,8 +422,8 @@ static enum hub_status send_table(struct table *t, struct hub_error *err)
 enum hub_status imitation_inspect_pushed(struct hub_files *files, const struct hub_part *part,
                                          struct hub_sink *sink, struct hub_error *err)
 {
-    HUB_CLEANUP(dispose) struct table t = {.sink = sink};
-    struct shard shard;
+    HUB_CLEANUP(dispose) struct pushed_table t = {.sink = sink};
+    struct pushed_shard shard;
     if (part->file_count != 1 || part->hint.size < 3 ||
         !shard_of(files->entries[part->files[0]].path, &shard) ||
         !hub_number_read((struct hub_view){part->hint.data + 2, part->hint.size - 2}, INT64_MAX, &t.number))
@@ -429,7 +431,7 @@ enum hub_status imitation_inspect_pushed(struct hub_files *files, const struct h
     t.file = part->files[0];
     t.split = shard.split;
     t.alone = part->hint.data[0] == '1';
-    hub_source_file(&t.source, files, t.file);
+    hub_byte_source_file(&t.source, files, t.file);
     hub_parquet_decoder_init(&t.decoder, &t.source);
     return send_table(&t, err);
 }

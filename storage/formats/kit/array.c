@@ -41,7 +41,7 @@ static size_t put_text(const uint8_t *item, size_t chars, bool big_endian, uint8
 
 /* One pass over all items: how long the longest is (`width` 0), or that they are written. Slabs are multiples of 8
  * items, so that side data stays without gaps. */
-static enum hub_status pass_texts(struct hub_files *files, struct hub_source *source,
+static enum hub_status pass_texts(struct hub_files *files, struct hub_byte_source *source,
                                   const struct hub_npy *npy, size_t width, size_t *longest, uint64_t *offset,
                                   struct hub_error *err)
 {
@@ -52,7 +52,7 @@ static enum hub_status pass_texts(struct hub_files *files, struct hub_source *so
     for (uint64_t first = 0; first < items; first += most) {
         const uint64_t n = HUB_MIN(most, items - first);
         uint64_t at;
-        HUB_TRY(hub_source_read(source, npy->data_offset + first * item, in, (size_t)n * item, err));
+        HUB_TRY(hub_byte_source_read(source, npy->data_offset + first * item, in, (size_t)n * item, err));
         memset(out, 0, most * width);
         for (uint64_t i = 0; i < n; i++) {
             const size_t size =
@@ -67,7 +67,7 @@ static enum hub_status pass_texts(struct hub_files *files, struct hub_source *so
     return HUB_OK;
 }
 
-enum hub_status hub_npy_texts(struct hub_files *files, struct hub_source *source, struct hub_npy *npy,
+enum hub_status hub_npy_texts(struct hub_files *files, struct hub_byte_source *source, struct hub_npy *npy,
                               uint32_t *file, struct hub_error *err)
 {
     size_t longest = 0;
@@ -94,26 +94,26 @@ enum hub_status hub_npy_texts(struct hub_files *files, struct hub_source *source
 /* ---- archives ---- */
 
 /* Deflated: unpacked to side data, where its header lies in front of it as in the archive. */
-static enum hub_status read_deflated(struct hub_npz *npz, struct hub_files *files,
+static enum hub_status read_deflated(struct hub_npz_reader *npz, struct hub_files *files,
                                      const struct hub_zip_member *m, struct hub_npz_array *a,
                                      struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf head = HUB_BUF_INIT(HEAD_BYTES);
-    struct hub_source source;
+    struct hub_byte_source source;
     uint64_t offset;
     HUB_TRY(hub_zip_unpack(&npz->zip, m, files, &offset, &head, err));
-    hub_source_memory(&source, head.data, head.size);
+    hub_byte_source_memory(&source, head.data, head.size);
     const enum hub_status st = hub_npy_read(&source, 0, m->size, &a->npy, err);
     a->npy.data_offset += offset;
     a->file = HUB_SIDE_FILE;
     if (st != HUB_UNSUPPORTED || !a->npy.utf32)
         return st;
-    hub_source_side(&source, files, a->npy.data_offset + a->npy.data_bytes);
+    hub_byte_source_side(&source, files, a->npy.data_offset + a->npy.data_bytes);
     return hub_npy_texts(files, &source, &a->npy, &a->file, err);
 }
 
-static enum hub_status check_stored(struct hub_npz *npz, const struct hub_zip_member *m, uint64_t offset,
-                                    struct hub_error *err)
+static enum hub_status check_stored(struct hub_npz_reader *npz, const struct hub_zip_member *m,
+                                    uint64_t offset, struct hub_error *err)
 {
     const enum hub_status st = hub_zip_check(&npz->source, m, offset, err);
     if (st == HUB_TIMEOUT)
@@ -121,7 +121,7 @@ static enum hub_status check_stored(struct hub_npz *npz, const struct hub_zip_me
     return st == HUB_TIMEOUT ? HUB_OK : st;
 }
 
-static enum hub_status read_array(struct hub_npz *npz, struct hub_files *files,
+static enum hub_status read_array(struct hub_npz_reader *npz, struct hub_files *files,
                                   const struct hub_zip_member *m, struct hub_npz_array *a,
                                   struct hub_error *err)
 {
@@ -143,7 +143,7 @@ static struct hub_view array_name(const struct hub_zip_member *m)
                                           : (struct hub_view){NULL, 0};
 }
 
-static enum hub_status take_array(struct hub_npz *npz, struct hub_files *files, uint32_t number,
+static enum hub_status take_array(struct hub_npz_reader *npz, struct hub_files *files, uint32_t number,
                                   struct hub_error *err)
 {
     const struct hub_zip_member *m = &npz->zip.members[number];
@@ -198,15 +198,15 @@ static bool begins_there(const struct hub_zip *zip, uint64_t begin)
     return true;
 }
 
-enum hub_status hub_npz_open(struct hub_npz *npz, struct hub_files *files, uint32_t number,
-                             struct hub_error *err)
+enum hub_status hub_npz_reader_open(struct hub_npz_reader *npz, struct hub_files *files, uint32_t number,
+                                    struct hub_error *err)
 {
-    hub_source_file(&npz->source, files, number);
-    return hub_npz_read(npz, files, 0, err);
+    hub_byte_source_file(&npz->source, files, number);
+    return hub_npz_reader_read(npz, files, 0, err);
 }
 
-enum hub_status hub_npz_read(struct hub_npz *npz, struct hub_files *files, uint64_t begin,
-                             struct hub_error *err)
+enum hub_status hub_npz_reader_read(struct hub_npz_reader *npz, struct hub_files *files, uint64_t begin,
+                                    struct hub_error *err)
 {
     HUB_CLEANUP(hub_freep) bool *repeated = NULL;
     HUB_TRY(hub_zip_read(&npz->zip, &npz->source, err));
@@ -227,8 +227,8 @@ enum hub_status hub_npz_read(struct hub_npz *npz, struct hub_files *files, uint6
     return HUB_OK;
 }
 
-enum hub_status hub_npz_tell_unchecked(const struct hub_npz *npz, struct hub_sink *sink,
-                                       struct hub_error *err)
+enum hub_status hub_npz_reader_report_unchecked(const struct hub_npz_reader *npz, struct hub_sink *sink,
+                                                struct hub_error *err)
 {
     return npz->unchecked.count
                ? hub_sink_problem(
@@ -239,9 +239,10 @@ enum hub_status hub_npz_tell_unchecked(const struct hub_npz *npz, struct hub_sin
                : HUB_OK;
 }
 
-enum hub_status hub_npz_tell(const struct hub_npz *npz, struct hub_sink *sink, struct hub_error *err)
+enum hub_status hub_npz_reader_report(const struct hub_npz_reader *npz, struct hub_sink *sink,
+                                      struct hub_error *err)
 {
-    HUB_TRY(hub_npz_tell_unchecked(npz, sink, err));
+    HUB_TRY(hub_npz_reader_report_unchecked(npz, sink, err));
     if (npz->repeated.count)
         HUB_TRY(hub_sink_problem(sink, "repeated-member", HUB_VIEW(""), err,
                                  "members whose name comes again are left out: %u, the first is %s",
@@ -253,7 +254,7 @@ enum hub_status hub_npz_tell(const struct hub_npz *npz, struct hub_sink *sink, s
     return HUB_OK;
 }
 
-void hub_npz_dispose(struct hub_npz *npz)
+void hub_npz_reader_dispose(struct hub_npz_reader *npz)
 {
     hub_zip_dispose(&npz->zip);
     free(npz->arrays);
@@ -298,8 +299,8 @@ static enum hub_status add_piece(struct hub_layout_builder *b, const struct hub_
     return hub_layout_piece(b, &piece, err);
 }
 
-enum hub_status hub_tell_unreadable(struct hub_sink *sink, struct hub_view path, uint32_t index,
-                                    const char *why, struct hub_error *err)
+enum hub_status hub_report_unreadable(struct hub_sink *sink, struct hub_view path, uint32_t index,
+                                      const char *why, struct hub_error *err)
 {
     const struct hub_field field = {
         .path = path, .type = HUB_FIELD_OPAQUE, .role = hub_role_of(path), .axis = HUB_AXIS_NONE};
@@ -308,8 +309,8 @@ enum hub_status hub_tell_unreadable(struct hub_sink *sink, struct hub_view path,
     return hub_sink_refuse(sink, number, index, why, err);
 }
 
-enum hub_status hub_npz_cut(struct hub_sink *sink, const struct hub_npz_array *a, enum hub_axis axis,
-                            struct hub_window *windows, uint32_t count, struct hub_error *err)
+enum hub_status hub_npz_reader_cut(struct hub_sink *sink, const struct hub_npz_array *a, enum hub_axis axis,
+                                   struct hub_window *windows, uint32_t count, struct hub_error *err)
 {
     const struct hub_npy *npy = &a->npy;
     const struct hub_view named = a->named.size ? a->named : a->path;
@@ -320,7 +321,7 @@ enum hub_status hub_npz_cut(struct hub_sink *sink, const struct hub_npz_array *a
     uint32_t number, array;
     if (hub_npy_variant(&npy->item, npy->shape + (npy->rank > 0), npy->rank - (npy->rank > 0), &v, &why)) {
         for (uint32_t i = 0; i < count; i++)
-            HUB_TRY(hub_tell_unreadable(sink, a->path, windows[i].episode, why.detail, err));
+            HUB_TRY(hub_report_unreadable(sink, a->path, windows[i].episode, why.detail, err));
         return HUB_OK;
     }
     field.type = npy->text ? HUB_FIELD_TEXT : hub_array_type(&v, named);
@@ -346,7 +347,7 @@ enum hub_status hub_npy_place(struct hub_sink *sink, const struct hub_npz_array 
                                : rows == steps + 1  ? HUB_AXIS_STATE
                                                     : HUB_AXIS_NONE;
     struct hub_window window = {.episode = index, .count = rows};
-    return hub_npz_cut(sink, array, axis, &window, 1, err);
+    return hub_npz_reader_cut(sink, array, axis, &window, 1, err);
 }
 
 struct hub_row_vote hub_row_vote_of(const struct hub_variant *item, const uint64_t *shape, uint32_t rank)

@@ -16,8 +16,8 @@ struct hub_npz_array {
     char reason[160]; /* not empty: it cannot be read, and why; npy.objects: its pickle may be */
 };
 
-struct hub_npz {
-    struct hub_source source;
+struct hub_npz_reader {
+    struct hub_byte_source source;
     struct hub_zip zip;
     struct hub_npz_array *arrays;
     uint32_t count;
@@ -30,22 +30,22 @@ struct hub_npz {
  * compared, so that whoever serves their rows need not read all of an array for some of it. An array that
  * cannot be read has a reason; what is wrong with the archive is the status. `npz` is zero before, and
  * disposed of in any case. */
-HUB_MUST_USE enum hub_status hub_npz_open(struct hub_npz *npz, struct hub_files *files, uint32_t number,
-                                          struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_npz_reader_open(struct hub_npz_reader *npz, struct hub_files *files,
+                                                 uint32_t number, struct hub_error *err);
 /** The same of an archive that lies in `npz->source`, from `begin` to its end. */
-HUB_MUST_USE enum hub_status hub_npz_read(struct hub_npz *npz, struct hub_files *files, uint64_t begin,
-                                          struct hub_error *err);
-void hub_npz_dispose(struct hub_npz *npz);
+HUB_MUST_USE enum hub_status hub_npz_reader_read(struct hub_npz_reader *npz, struct hub_files *files,
+                                                 uint64_t begin, struct hub_error *err);
+void hub_npz_reader_dispose(struct hub_npz_reader *npz);
 /** Report the members that were not checked. */
-HUB_MUST_USE enum hub_status hub_npz_tell_unchecked(const struct hub_npz *npz, struct hub_sink *sink,
-                                                    struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_npz_reader_report_unchecked(const struct hub_npz_reader *npz,
+                                                             struct hub_sink *sink, struct hub_error *err);
 /** Report these and the members that are no fields. */
-HUB_MUST_USE enum hub_status hub_npz_tell(const struct hub_npz *npz, struct hub_sink *sink,
-                                          struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_npz_reader_report(const struct hub_npz_reader *npz, struct hub_sink *sink,
+                                                   struct hub_error *err);
 
 /** Texts that hub_npy_read refused as UTF-32, in `source`: re-written as UTF-8 in side data, where `npy` and
  * `file` then point; items keep one size and their order. */
-HUB_MUST_USE enum hub_status hub_npy_texts(struct hub_files *files, struct hub_source *source,
+HUB_MUST_USE enum hub_status hub_npy_texts(struct hub_files *files, struct hub_byte_source *source,
                                            struct hub_npy *npy, uint32_t *file, struct hub_error *err);
 
 /** Rows of an array: its first dimension; 1 where it has none. */
@@ -56,13 +56,13 @@ HUB_MUST_USE enum hub_status hub_npy_place(struct hub_sink *sink, const struct h
                                            uint32_t index, uint64_t steps, struct hub_error *err);
 
 /** A field that is this array, cut into episodes: a window each, whose `array` is filled in here. */
-HUB_MUST_USE enum hub_status hub_npz_cut(struct hub_sink *sink, const struct hub_npz_array *array,
-                                         enum hub_axis axis, struct hub_window *windows, uint32_t count,
-                                         struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_npz_reader_cut(struct hub_sink *sink, const struct hub_npz_array *array,
+                                                enum hub_axis axis, struct hub_window *windows,
+                                                uint32_t count, struct hub_error *err);
 
 /** A field that an episode has and that cannot be read. */
-HUB_MUST_USE enum hub_status hub_tell_unreadable(struct hub_sink *sink, struct hub_view path, uint32_t index,
-                                                 const char *why, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_report_unreadable(struct hub_sink *sink, struct hub_view path,
+                                                   uint32_t index, const char *why, struct hub_error *err);
 
 /** What an array says of the steps of its episode. */
 struct hub_row_vote {

@@ -6,8 +6,8 @@
 
 enum { VOTERS = 16 }; /* the first episodes decide how each field's rows relate to steps */
 
-enum hub_status hub_h5_tell_open(const struct hub_h5 *file, const struct hub_files *files,
-                                 struct hub_sink *sink, const char *readers, struct hub_error *err)
+enum hub_status hub_h5_report_open(const struct hub_h5 *file, const struct hub_files *files,
+                                   struct hub_sink *sink, const char *readers, struct hub_error *err)
 {
     const struct hub_view path = files->entries[hub_h5_number(file)].path;
     if (!hub_h5_left_open(file))
@@ -88,8 +88,8 @@ static enum hub_status add_entry(struct hub_h5_episodes *e, const struct hub_h5_
     return HUB_OK;
 }
 
-static enum hub_status tell(const struct hub_h5_episodes *e, const char *code, struct hub_view path,
-                            const char *detail, struct hub_error *err)
+static enum hub_status report_problem(const struct hub_h5_episodes *e, const char *code, struct hub_view path,
+                                      const char *detail, struct hub_error *err)
 {
     return e->tree.quiet ? HUB_OK : hub_sink_problem(e->tree.sink, code, path, err, "%s", detail);
 }
@@ -110,16 +110,17 @@ static enum hub_status list_link(struct hub_h5_episodes *e, uint64_t group, cons
     if (link->kind == HUB_H5_HARD)
         return add_entry(e, &entry, err);
     if (link->kind == HUB_H5_USER)
-        return tell(e, "link-user-defined", link->name, "a user-defined link; not followed", err);
+        return report_problem(e, "link-user-defined", link->name, "a user-defined link; not followed", err);
     if (external && !e->dialect->takes)
-        return tell(e, "link-leaves-dataset", link->name, "a link into another file; not followed", err);
+        return report_problem(e, "link-leaves-dataset", link->name, "a link into another file; not followed",
+                              err);
     const enum hub_status st =
         hub_h5_resolve(file, external ? hub_h5_root(file) : group, link->path, &entry.address, &why);
     if (st && !hub_h5_is_local(file, st))
         return hub_pass(st, &why, err);
     if (st)
-        return tell(e, st == HUB_DENIED ? "link-leaves-dataset" : "link-target-missing", link->name,
-                    why.detail, err);
+        return report_problem(e, st == HUB_DENIED ? "link-leaves-dataset" : "link-target-missing", link->name,
+                              why.detail, err);
     return add_entry(e, &entry, err);
 }
 

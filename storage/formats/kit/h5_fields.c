@@ -346,8 +346,8 @@ static enum hub_status finish(const struct hub_h5_field *field, struct hub_sink 
     const struct hub_view path = hub_view_of(field->path);
     if (field->number == HUB_NONE)
         return HUB_OK;
-    HUB_TRY(hub_readings_tell(&field->readings, sink, path, "episodes", err));
-    return hub_tell_odd(sink, path, field->odd.count, field->axis, field->odd.first, err);
+    HUB_TRY(hub_readings_report(&field->readings, sink, path, "episodes", err));
+    return hub_report_odd(sink, path, field->odd.count, field->axis, field->odd.first, err);
 }
 
 enum hub_status hub_h5_fields_finish(struct hub_h5_fields *fields, struct hub_sink *sink,

@@ -19,9 +19,9 @@ enum { HUB_H5_MAX_DEPTH = 16 };
 bool hub_h5_is_local(const struct hub_h5 *file, enum hub_status st);
 
 /** Report a file whose writer did not close it; `readers` are those that refuse it: "h5py and Minari". */
-HUB_MUST_USE enum hub_status hub_h5_tell_open(const struct hub_h5 *file, const struct hub_files *files,
-                                              struct hub_sink *sink, const char *readers,
-                                              struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_h5_report_open(const struct hub_h5 *file, const struct hub_files *files,
+                                                struct hub_sink *sink, const char *readers,
+                                                struct hub_error *err);
 
 /** ".hdf5" and ".h5", for hub_ending_of and hub_claim_file. */
 extern const char *const hub_h5_endings[];
@@ -251,8 +251,8 @@ struct hub_h5_splits {
 HUB_MUST_USE enum hub_status hub_h5_splits_load(struct hub_h5_splits *splits, const struct hub_h5_episodes *e,
                                                 uint64_t address, struct hub_error *err);
 /** Report how many episodes each has, and names that are not there. */
-HUB_MUST_USE enum hub_status hub_h5_splits_tell(const struct hub_h5_splits *splits, struct hub_sink *sink,
-                                                struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_h5_splits_report(const struct hub_h5_splits *splits, struct hub_sink *sink,
+                                                  struct hub_error *err);
 /** Those of one episode, as a JSON array; nothing where there are none at all. */
 HUB_MUST_USE enum hub_status hub_h5_splits_of(const struct hub_h5_splits *splits, int64_t number,
                                               struct hub_buf *out, struct hub_error *err);

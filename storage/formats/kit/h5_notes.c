@@ -136,7 +136,7 @@ enum hub_status hub_h5_notes_write(struct hub_h5_notes *notes, struct hub_h5_tre
                                "more than 64 KiB of attributes; left out");
 }
 
-struct metadata {
+struct notes_reader {
     struct hub_h5_tree *tree;
     struct hub_h5_notes notes;
 };
@@ -144,11 +144,11 @@ struct metadata {
 static enum hub_status take_attribute(void *user, const struct hub_h5_attribute *attribute,
                                       struct hub_error *err)
 {
-    struct metadata *m = user;
+    struct notes_reader *m = user;
     return hub_h5_notes_take_json(&m->notes, m->tree, attribute, NULL, err);
 }
 
-static enum hub_status report_all(struct metadata *m, const struct hub_h5_object *object,
+static enum hub_status report_all(struct notes_reader *m, const struct hub_h5_object *object,
                                   struct hub_error *err)
 {
     HUB_TRY(hub_h5_tree_attributes(m->tree, object, take_attribute, m, err));
@@ -160,7 +160,7 @@ static enum hub_status report_all(struct metadata *m, const struct hub_h5_object
 enum hub_status hub_h5_notes_report(struct hub_h5_tree *tree, const struct hub_h5_object *object,
                                     struct hub_error *err)
 {
-    struct metadata m = {.tree = tree};
+    struct notes_reader m = {.tree = tree};
     hub_h5_notes_clear(&m.notes);
     const enum hub_status st = report_all(&m, object, err);
     hub_h5_notes_dispose(&m.notes);

@@ -70,8 +70,8 @@ enum hub_status hub_h5_splits_load(struct hub_h5_splits *splits, const struct hu
     return HUB_OK;
 }
 
-enum hub_status hub_h5_splits_tell(const struct hub_h5_splits *splits, struct hub_sink *sink,
-                                   struct hub_error *err)
+enum hub_status hub_h5_splits_report(const struct hub_h5_splits *splits, struct hub_sink *sink,
+                                     struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(HUB_MAX_TEXT);
     struct hub_json json = hub_json_to(&text, err);

@@ -113,7 +113,7 @@ static enum hub_status declare(struct hub_json_rows *r, const struct hub_json_co
         hub_tally_add(&readings.unreadable, "%s", leaf->refusals[i].why);
         HUB_TRY(hub_sink_refuse(sink, number, leaf->refusals[i].episode, leaf->refusals[i].why, err));
     }
-    return hub_readings_tell(&readings, sink, field.path, "episodes", err);
+    return hub_readings_report(&readings, sink, field.path, "episodes", err);
 }
 
 enum hub_status hub_json_rows_finish(struct hub_json_rows *r, struct hub_sink *sink, struct hub_error *err)

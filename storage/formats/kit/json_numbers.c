@@ -70,13 +70,13 @@ static void skip(struct walk *w)
 
 /* ---- one number, or a list of them ---- */
 
-struct list {
+struct number_list {
     bool uneven; /* of several shapes, or with something else than numbers in it */
     bool bools, numbers, reals;
     bool closed[HUB_MAX_RANK]; /* a list at this level ended: all others there are as long */
 };
 
-static void put_integer(struct hub_json_value *v, const struct list *list, int64_t value)
+static void put_integer(struct hub_json_value *v, const struct number_list *list, int64_t value)
 {
     union hub_json_item *item = &v->items[v->count++];
     item->integer = value;
@@ -85,7 +85,7 @@ static void put_integer(struct hub_json_value *v, const struct list *list, int64
 }
 
 /* Where it is the first one, those before it become floats as well. */
-static void put_real(struct hub_json_value *v, struct list *list, double value)
+static void put_real(struct hub_json_value *v, struct number_list *list, double value)
 {
     for (uint32_t i = 0; !list->reals && i < v->count; i++)
         hub_json_item_to_real(&v->items[i]);
@@ -120,7 +120,7 @@ static double take_real(struct walk *w)
     return value;
 }
 
-static void read_element(struct walk *w, struct list *list)
+static void read_element(struct walk *w, struct number_list *list)
 {
     struct hub_json_value *v = w->value;
     const char c = peek(w);
@@ -141,7 +141,7 @@ static void read_element(struct walk *w, struct list *list)
     }
 }
 
-static void read_list(struct walk *w, struct list *list, uint32_t level)
+static void read_list(struct walk *w, struct number_list *list, uint32_t level)
 {
     struct hub_json_value *v = w->value;
     uint32_t length = 0;
@@ -163,7 +163,7 @@ static void read_list(struct walk *w, struct list *list, uint32_t level)
 static void read_value(struct walk *w)
 {
     struct hub_json_value *v = w->value;
-    struct list list = {0};
+    struct number_list list = {0};
     uint64_t count = 1;
     v->rank = v->count = 0;
     if (peek(w) == '[')

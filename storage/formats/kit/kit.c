@@ -116,8 +116,8 @@ void hub_tally_add(struct hub_tally *tally, const char *fmt, ...)
     va_end(args);
 }
 
-enum hub_status hub_tally_tell(const struct hub_tally *tally, struct hub_sink *sink, const char *code,
-                               struct hub_view path, const char *what, struct hub_error *err)
+enum hub_status hub_tally_report(const struct hub_tally *tally, struct hub_sink *sink, const char *code,
+                                 struct hub_view path, const char *what, struct hub_error *err)
 {
     return tally->count
                ? hub_sink_problem(sink, code, path, err, "%u %s: %s", tally->count, what, tally->first)
@@ -161,8 +161,8 @@ uint64_t hub_lost_nulls(const struct hub_variant *variant, uint64_t nulls)
     return variant->kind == HUB_KIND_FLOAT || variant->kind == HUB_KIND_VAR ? 0 : nulls;
 }
 
-enum hub_status hub_tell_nulls(struct hub_sink *sink, struct hub_view path, uint64_t nulls,
-                               struct hub_error *err)
+enum hub_status hub_report_nulls(struct hub_sink *sink, struct hub_view path, uint64_t nulls,
+                                 struct hub_error *err)
 {
     if (!nulls)
         return HUB_OK;
@@ -171,13 +171,13 @@ enum hub_status hub_tell_nulls(struct hub_sink *sink, struct hub_view path, uint
                             (unsigned long long)nulls);
 }
 
-enum hub_status hub_tell_repeated(struct hub_sink *sink, struct hub_view path, struct hub_error *err)
+enum hub_status hub_report_repeated(struct hub_sink *sink, struct hub_view path, struct hub_error *err)
 {
     return hub_sink_problem(sink, "repeated-column", path, err, "the first of this name is shown");
 }
 
-enum hub_status hub_tell_odd(struct hub_sink *sink, struct hub_view path, uint32_t odd, enum hub_axis axis,
-                             const char *first, struct hub_error *err)
+enum hub_status hub_report_odd(struct hub_sink *sink, struct hub_view path, uint32_t odd, enum hub_axis axis,
+                               const char *first, struct hub_error *err)
 {
     if (!odd)
         return HUB_OK;
@@ -186,8 +186,8 @@ enum hub_status hub_tell_odd(struct hub_sink *sink, struct hub_view path, uint32
                             odd, hub_axis_name(axis), *first ? ": " : "", first);
 }
 
-enum hub_status hub_readings_tell(const struct hub_readings *readings, struct hub_sink *sink,
-                                  struct hub_view path, const char *of, struct hub_error *err)
+enum hub_status hub_readings_report(const struct hub_readings *readings, struct hub_sink *sink,
+                                    struct hub_view path, const char *of, struct hub_error *err)
 {
     const struct hub_tally *bad = &readings->unreadable;
     if (!bad->count || !readings->readable)
@@ -199,11 +199,11 @@ enum hub_status hub_readings_tell(const struct hub_readings *readings, struct hu
 enum hub_status hub_report_unusable(struct hub_files *files, uint32_t number, struct hub_sink *sink,
                                     const char *consequence, bool *usable, struct hub_error *err)
 {
-    struct hub_source source;
+    struct hub_byte_source source;
     struct hub_error why = {0};
     const struct hub_view path = files->entries[number].path;
-    hub_source_file(&source, files, number);
-    const enum hub_status st = hub_source_usable(&source, &why);
+    hub_byte_source_file(&source, files, number);
+    const enum hub_status st = hub_byte_source_usable(&source, &why);
     *usable = !st;
     if (!st)
         return HUB_OK;

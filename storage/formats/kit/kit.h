@@ -53,9 +53,9 @@ struct hub_tally {
 void hub_tally_add(struct hub_tally *tally, const char *fmt, ...) HUB_PRINTF(2, 3);
 
 /** "12 WHAT: how it was at first", under `code`; nothing of none. */
-HUB_MUST_USE enum hub_status hub_tally_tell(const struct hub_tally *tally, struct hub_sink *sink,
-                                            const char *code, struct hub_view path, const char *what,
-                                            struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_tally_report(const struct hub_tally *tally, struct hub_sink *sink,
+                                              const char *code, struct hub_view path, const char *what,
+                                              struct hub_error *err);
 
 /* ---- episodes ---- */
 
@@ -74,15 +74,15 @@ enum hub_field_type hub_column_type(enum hub_field_type type, const struct hub_v
 /** NULLs that rows of this kind have no value for. */
 uint64_t hub_lost_nulls(const struct hub_variant *variant, uint64_t nulls);
 /** Tell of them; nothing of none. */
-HUB_MUST_USE enum hub_status hub_tell_nulls(struct hub_sink *sink, struct hub_view path, uint64_t nulls,
-                                            struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_report_nulls(struct hub_sink *sink, struct hub_view path, uint64_t nulls,
+                                              struct hub_error *err);
 /** Tell of a column whose name another one before it has. */
-HUB_MUST_USE enum hub_status hub_tell_repeated(struct hub_sink *sink, struct hub_view path,
-                                               struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_report_repeated(struct hub_sink *sink, struct hub_view path,
+                                                 struct hub_error *err);
 /** Tell of episodes where a field's rows are not as many as its axis says; nothing of none. `first`: one of
  * them, or "". */
-HUB_MUST_USE enum hub_status hub_tell_odd(struct hub_sink *sink, struct hub_view path, uint32_t odd,
-                                          enum hub_axis axis, const char *first, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_report_odd(struct hub_sink *sink, struct hub_view path, uint32_t odd,
+                                            enum hub_axis axis, const char *first, struct hub_error *err);
 
 /** In how many episodes a field could be read, and why not in the others. */
 struct hub_readings {
@@ -91,8 +91,8 @@ struct hub_readings {
 };
 /** Tell of a field that can be read in some episodes only, once all were seen. `of`: what was counted
  * ("episodes"). */
-HUB_MUST_USE enum hub_status hub_readings_tell(const struct hub_readings *readings, struct hub_sink *sink,
-                                               struct hub_view path, const char *of, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_readings_report(const struct hub_readings *readings, struct hub_sink *sink,
+                                                 struct hub_view path, const char *of, struct hub_error *err);
 
 /** A file that its library needs. False in `usable` when it is a Git LFS pointer or may not be read, which is
  * then reported, with "not-loadable" and `consequence`. */

@@ -325,7 +325,7 @@ static enum hub_status finish_column(struct lerobot_columns *c, struct lerobot_c
         HUB_TRY(hub_sink_problem(c->sink, "missing-column", path, err,
                                  "%u of %u episode files do not have it", c->files_seen - column->files,
                                  c->files_seen));
-    return hub_readings_tell(&column->readings, c->sink, path, "episode files", err);
+    return hub_readings_report(&column->readings, c->sink, path, "episode files", err);
 }
 
 enum hub_status hub_lerobot_finish_columns(struct lerobot_columns *c, struct hub_error *err)

@@ -191,7 +191,7 @@ enum hub_status hub_lerobot_read_tables(struct hub_files *files, struct lerobot_
         enum hub_status st = hub_lerobot_table_open(files, i, &table, &why);
         if (!st)
             st = read_table(&table, list, &why);
-        if (st && !hub_is_local(st)) /* what is damaged, the plan has told */
+        if (st && !hub_is_local(st)) /* the plan has reported what is damaged */
             return hub_pass(st, &why, err);
     }
     if (list->count)

@@ -108,14 +108,14 @@ void hub_lerobot_put_extra(struct hub_json *json, const json_t *extra);
 /* ---- table.c: metadata that lies in Parquet ---- */
 
 struct lerobot_table {
-    struct hub_source source;
+    struct hub_byte_source source;
     struct hub_parquet parquet;
     struct hub_parquet_decoder decoder;
     uint64_t rows;
 };
 
 /** HUB_CORRUPT "not-finalized": its writer was stopped before the footer. */
-HUB_MUST_USE enum hub_status hub_lerobot_open_parquet(struct hub_source *source, struct hub_parquet *out,
+HUB_MUST_USE enum hub_status hub_lerobot_open_parquet(struct hub_byte_source *source, struct hub_parquet *out,
                                                       struct hub_error *err);
 /** To be disposed of whatever it says. */
 HUB_MUST_USE enum hub_status hub_lerobot_table_open(struct hub_files *files, uint32_t number,

@@ -11,7 +11,7 @@
 
 /* ---- lines ---- */
 
-struct reader {
+struct line_reader {
     const struct lerobot_lines *lines;
     uint32_t number;
     struct hub_buf *strict;
@@ -28,7 +28,7 @@ static bool integer_at(const char *at, const char *end, int64_t *out)
 }
 
 /* Python writes the keys in order, so most lines of other episodes need not be parsed. */
-static bool outside(const struct reader *r, struct hub_view line)
+static bool outside(const struct line_reader *r, struct hub_view line)
 {
     static const char key[] = "{\"episode_index\": ";
     int64_t n;
@@ -36,7 +36,8 @@ static bool outside(const struct reader *r, struct hub_view line)
            (n < r->lines->first || n > r->lines->last);
 }
 
-static enum hub_status take_line(struct reader *r, struct hub_view line, bool whole, struct hub_error *err)
+static enum hub_status take_line(struct line_reader *r, struct hub_view line, bool whole,
+                                 struct hub_error *err)
 {
     HUB_CLEANUP(hub_json_decrefp) json_t *object = NULL;
     struct hub_error why = {0};
@@ -58,7 +59,8 @@ static enum hub_status take_line(struct reader *r, struct hub_view line, bool wh
 }
 
 /* All whole lines of the buffer; what is left of the last one moves to its front. */
-static enum hub_status take_lines(struct reader *r, struct hub_buf *buf, bool last, struct hub_error *err)
+static enum hub_status take_lines(struct line_reader *r, struct hub_buf *buf, bool last,
+                                  struct hub_error *err)
 {
     size_t at = 0;
     while (at < buf->size) {
@@ -94,11 +96,11 @@ static enum hub_status take_array(const struct lerobot_lines *lines, struct hub_
 }
 
 /* What it begins with: '[' of a list, '{' of an object that goes on in the next line, or neither. */
-static char first_sign(struct hub_source *source)
+static char first_sign(struct hub_byte_source *source)
 {
     const uint8_t *at;
     size_t got, i = 0;
-    if (hub_source_peek(source, 0, 64, &at, &got, NULL))
+    if (hub_byte_source_peek(source, 0, 64, &at, &got, NULL))
         return 0;
     while (i < got && (at[i] == ' ' || at[i] == '\n' || at[i] == '\r' || at[i] == '\t'))
         i++;
@@ -127,12 +129,12 @@ enum hub_status hub_lerobot_lines(const struct lerobot_lines *lines, struct hub_
     struct hub_files *files = lines->files;
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf buf = HUB_BUF_INIT(MAX_LINE + READ_AHEAD);
     const uint32_t file = hub_files_find(files, lines->path);
-    struct hub_source source;
+    struct hub_byte_source source;
     if (file == HUB_NONE)
         return HUB_OK;
-    hub_source_file(&source, files, file);
+    hub_byte_source_file(&source, files, file);
     struct hub_error why = {0};
-    const enum hub_status usable = hub_source_usable(&source, &why);
+    const enum hub_status usable = hub_byte_source_usable(&source, &why);
     if (usable == HUB_CORRUPT || usable == HUB_DENIED) /* it has no lines then: the plan says so */
         return HUB_OK;
     if (usable)
@@ -144,7 +146,7 @@ enum hub_status hub_lerobot_lines(const struct lerobot_lines *lines, struct hub_
     if (whole != HUB_NOT_FOUND)
         return whole;
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf strict = HUB_BUF_INIT(2 * MAX_LINE);
-    struct reader r = {lines, 0, &strict};
+    struct line_reader r = {lines, 0, &strict};
     size_t got = 1;
     for (uint64_t at = 0; got; at += got) {
         HUB_TRY(hub_buf_reserve(&buf, READ_AHEAD, err));

@@ -10,7 +10,7 @@
 
 enum { MAX_TASKS = 64 }; /* of one episode */
 
-struct part {
+struct lerobot_part_state {
     struct hub_files *files;
     struct hub_sink *sink;
     struct lerobot_info info;
@@ -27,7 +27,7 @@ struct part {
 /* ---- metadata ---- */
 
 /* All texts of tasks, to be asked whether one is among them. */
-static enum hub_status index_texts(struct part *p, struct hub_error *err)
+static enum hub_status index_texts(struct lerobot_part_state *p, struct hub_error *err)
 {
     p->texts = json_object();
     HUB_TRY(hub_allocated(p->texts, err));
@@ -37,8 +37,9 @@ static enum hub_status index_texts(struct part *p, struct hub_error *err)
     return HUB_OK;
 }
 
-/* What is damaged in the lists of episodes and tasks the plan has told. */
-static enum hub_status load_metadata(struct part *p, int64_t first, int64_t last, struct hub_error *err)
+/* The plan has reported what is damaged in the lists of episodes and tasks. */
+static enum hub_status load_metadata(struct lerobot_part_state *p, int64_t first, int64_t last,
+                                     struct hub_error *err)
 {
     p->episodes.first = p->stats.first = first;
     p->episodes.last = p->stats.last = last;
@@ -56,7 +57,7 @@ static enum hub_status load_metadata(struct part *p, int64_t first, int64_t last
 
 /* ---- one episode ---- */
 
-static enum hub_status put_splits(const struct part *p, int64_t number, struct hub_buf *out,
+static enum hub_status put_splits(const struct lerobot_part_state *p, int64_t number, struct hub_buf *out,
                                   struct hub_error *err)
 {
     const char *name;
@@ -80,8 +81,8 @@ struct episode_tasks {
     uint32_t count, known;
 };
 
-static void find_tasks(const struct part *p, const struct lerobot_small *s, const struct lerobot_cut *cut,
-                       struct episode_tasks *out)
+static void find_tasks(const struct lerobot_part_state *p, const struct lerobot_small *s,
+                       const struct lerobot_cut *cut, struct episode_tasks *out)
 {
     *out = (struct episode_tasks){0};
     for (uint64_t i = 0; s->tasks && i < cut->count && out->count < MAX_TASKS; i++) {
@@ -108,8 +109,8 @@ static const char *task_of(const json_t *line, const struct episode_tasks *tasks
     return text ? text : hub_lerobot_text(extra, "lang");
 }
 
-static enum hub_status check_tasks(struct part *p, uint32_t file, const struct episode_tasks *tasks,
-                                   struct hub_error *err)
+static enum hub_status check_tasks(struct lerobot_part_state *p, uint32_t file,
+                                   const struct episode_tasks *tasks, struct hub_error *err)
 {
     const char *list =
         hub_files_find(p->files, LEROBOT_TASK_TABLE) == HUB_NONE ? LEROBOT_TASKS : LEROBOT_TASK_TABLE;
@@ -121,7 +122,7 @@ static enum hub_status check_tasks(struct part *p, uint32_t file, const struct e
     return HUB_OK;
 }
 
-static enum hub_status check_text(const struct part *p, const json_t *task, int64_t episode,
+static enum hub_status check_text(const struct lerobot_part_state *p, const json_t *task, int64_t episode,
                                   struct hub_error *err)
 {
     const char *text = json_string_value(task);
@@ -132,7 +133,7 @@ static enum hub_status check_text(const struct part *p, const json_t *task, int6
                             (long long)episode);
 }
 
-static enum hub_status check_texts(const struct part *p, const json_t *line, int64_t episode,
+static enum hub_status check_texts(const struct lerobot_part_state *p, const json_t *line, int64_t episode,
                                    struct hub_error *err)
 {
     const json_t *tasks = json_object_get(line, "tasks");
@@ -196,8 +197,8 @@ static enum hub_status put_attributes(const json_t *line, const struct episode_t
     return hub_json_status(&json);
 }
 
-static enum hub_status put_statistics(const struct part *p, const struct lerobot_said *said, int64_t number,
-                                      struct hub_buf *out, struct hub_error *err)
+static enum hub_status put_statistics(const struct lerobot_part_state *p, const struct lerobot_said *said,
+                                      int64_t number, struct hub_buf *out, struct hub_error *err)
 {
     const struct lerobot_said *line = hub_lerobot_said(&p->stats, number);
     if (line)
@@ -234,7 +235,7 @@ static int64_t stated(const json_t *line, const char *key)
 }
 
 /* Does it name this file: of v3 by chunk and number, of v2 by the chunk alone? */
-static bool names_file(const struct part *p, uint32_t file, const json_t *line, int64_t number)
+static bool names_file(const struct lerobot_part_state *p, uint32_t file, const json_t *line, int64_t number)
 {
     uint64_t chunk = 0;
     size_t digits;
@@ -249,8 +250,8 @@ static bool names_file(const struct part *p, uint32_t file, const json_t *line, 
            chunk == (uint64_t)stated(line, "chunk");
 }
 
-static void check_row(struct part *p, uint32_t file, const json_t *line, const struct lerobot_small *s,
-                      const struct lerobot_cut *cut)
+static void check_row(struct lerobot_part_state *p, uint32_t file, const json_t *line,
+                      const struct lerobot_small *s, const struct lerobot_cut *cut)
 {
     const int64_t from = stated(line, "dataset_from_index"), to = stated(line, "dataset_to_index");
     if (line && !names_file(p, file, line, cut->number))
@@ -264,7 +265,7 @@ static void check_row(struct part *p, uint32_t file, const json_t *line, const s
                       (long long)s->indexes[cut->first]);
 }
 
-static enum hub_status check_length(struct part *p, uint32_t file, const json_t *line,
+static enum hub_status check_length(struct lerobot_part_state *p, uint32_t file, const json_t *line,
                                     const struct lerobot_cut *cut, struct hub_error *err)
 {
     const json_t *length = json_object_get(line, "length");
@@ -277,8 +278,9 @@ static enum hub_status check_length(struct part *p, uint32_t file, const json_t 
                             (unsigned long long)cut->count);
 }
 
-static enum hub_status send_episode(struct part *p, uint32_t file, const struct lerobot_small *s,
-                                    struct lerobot_cut *cut, struct hub_error *err)
+static enum hub_status send_episode(struct lerobot_part_state *p, uint32_t file,
+                                    const struct lerobot_small *s, struct lerobot_cut *cut,
+                                    struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose)
     struct hub_buf splits = HUB_BUF_INIT(MIB), attributes = HUB_BUF_INIT(MIB), stats = HUB_BUF_INIT(4 * MIB);
@@ -333,8 +335,8 @@ static uint64_t runs_of(const struct lerobot_small *s)
 }
 
 /* Of an episode that comes again the first run of rows is kept. */
-static enum hub_status drop_repeated(struct part *p, uint32_t file, struct lerobot_cut *cuts, uint32_t *count,
-                                     struct hub_error *err)
+static enum hub_status drop_repeated(struct lerobot_part_state *p, uint32_t file, struct lerobot_cut *cuts,
+                                     uint32_t *count, struct hub_error *err)
 {
     uint32_t kept = 0, dropped = 0;
     int64_t example = 0;
@@ -357,8 +359,8 @@ static enum hub_status drop_repeated(struct part *p, uint32_t file, struct lerob
 }
 
 /* Of an episode that comes again in another file the rows in the first are kept. */
-static enum hub_status drop_taken(struct part *p, uint32_t file, struct lerobot_cut *cuts, uint32_t *count,
-                                  struct hub_error *err)
+static enum hub_status drop_taken(struct lerobot_part_state *p, uint32_t file, struct lerobot_cut *cuts,
+                                  uint32_t *count, struct hub_error *err)
 {
     struct hub_tally dropped = {0};
     uint32_t kept = 0;
@@ -382,7 +384,7 @@ static enum hub_status drop_taken(struct part *p, uint32_t file, struct lerobot_
 }
 
 /* Where the column of numbers is damaged, the metadata says whose row this is. */
-static int64_t number_of(const struct part *p, int64_t index)
+static int64_t number_of(const struct lerobot_part_state *p, int64_t index)
 {
     for (uint32_t i = 0; index >= 0 && i < p->episodes.count; i++) {
         const json_t *line = p->episodes.items[i].line;
@@ -392,8 +394,8 @@ static int64_t number_of(const struct part *p, int64_t index)
     return -1;
 }
 
-static enum hub_status fill_numbers(struct part *p, uint32_t file, const struct lerobot_small *s,
-                                    struct hub_error *err)
+static enum hub_status fill_numbers(struct lerobot_part_state *p, uint32_t file,
+                                    const struct lerobot_small *s, struct hub_error *err)
 {
     uint64_t unknown = 0;
     for (uint64_t i = 0; i < s->rows; i++) {
@@ -417,7 +419,7 @@ static enum hub_status fill_numbers(struct part *p, uint32_t file, const struct 
 }
 
 /* The runs of equal numbers in its episode_index column are the episodes. */
-static enum hub_status find_cuts(struct part *p, uint32_t file, const struct lerobot_small *s,
+static enum hub_status find_cuts(struct lerobot_part_state *p, uint32_t file, const struct lerobot_small *s,
                                  struct lerobot_cut **cuts, uint32_t *count, struct hub_error *err)
 {
     HUB_TRY(fill_numbers(p, file, s, err));
@@ -435,7 +437,7 @@ static enum hub_status find_cuts(struct part *p, uint32_t file, const struct ler
     return *count ? drop_repeated(p, file, *cuts, count, err) : HUB_OK;
 }
 
-static enum hub_status check_number(struct part *p, uint32_t file, int64_t number,
+static enum hub_status check_number(struct lerobot_part_state *p, uint32_t file, int64_t number,
                                     const struct lerobot_small *s, struct hub_error *err)
 {
     for (uint64_t i = 0; s->episodes && i < s->rows; i++)
@@ -447,8 +449,8 @@ static enum hub_status check_number(struct part *p, uint32_t file, int64_t numbe
 }
 
 /* `index` counts the rows of the whole dataset: within a file without a gap. */
-static enum hub_status check_indexes(struct part *p, uint32_t file, const struct lerobot_small *s,
-                                     struct hub_error *err)
+static enum hub_status check_indexes(struct lerobot_part_state *p, uint32_t file,
+                                     const struct lerobot_small *s, struct hub_error *err)
 {
     for (uint64_t i = 1; s->indexes && i < s->rows; i++)
         if (s->indexes[i] != s->indexes[i - 1] + 1)
@@ -459,8 +461,8 @@ static enum hub_status check_indexes(struct part *p, uint32_t file, const struct
     return HUB_OK;
 }
 
-static enum hub_status tell_no_numbers(const struct part *p, uint32_t file, const struct hub_parquet *parquet,
-                                       struct hub_error *err)
+static enum hub_status report_no_numbers(const struct lerobot_part_state *p, uint32_t file,
+                                         const struct hub_parquet *parquet, struct hub_error *err)
 {
     const struct hub_view path = p->files->entries[file].path;
     const uint32_t leaf = hub_parquet_find(parquet, "episode_index");
@@ -472,8 +474,9 @@ static enum hub_status tell_no_numbers(const struct part *p, uint32_t file, cons
                             "neither the file's name nor a column says which episode it is");
 }
 
-static enum hub_status send_file(struct part *p, uint32_t file, const struct hub_parquet *parquet,
-                                 struct hub_parquet_decoder *d, struct hub_error *err)
+static enum hub_status send_file(struct lerobot_part_state *p, uint32_t file,
+                                 const struct hub_parquet *parquet, struct hub_parquet_decoder *d,
+                                 struct hub_error *err)
 {
     HUB_CLEANUP(hub_lerobot_small_dispose) struct lerobot_small s = {0};
     HUB_CLEANUP(hub_freep) struct lerobot_cut *cuts = NULL;
@@ -481,7 +484,7 @@ static enum hub_status send_file(struct part *p, uint32_t file, const struct hub
     const int64_t number = hub_lerobot_episode_of(p->files->entries[file].path, ".parquet");
     HUB_TRY(hub_lerobot_read_small(parquet, d, &s, err));
     if (number < 0 && !s.episodes)
-        return tell_no_numbers(p, file, parquet, err);
+        return report_no_numbers(p, file, parquet, err);
     if (number < 0) {
         HUB_TRY(find_cuts(p, file, &s, &cuts, &count, err));
         HUB_TRY(check_indexes(p, file, &s, err));
@@ -497,19 +500,20 @@ static enum hub_status send_file(struct part *p, uint32_t file, const struct hub
     return hub_lerobot_add_columns(&p->columns, parquet, d, &(struct lerobot_cuts){cuts, count, NULL}, err);
 }
 
-static enum hub_status open_file(const struct part *p, uint32_t file, struct hub_source *source,
-                                 struct hub_parquet *parquet, struct hub_error *err)
+static enum hub_status open_file(const struct lerobot_part_state *p, uint32_t file,
+                                 struct hub_byte_source *source, struct hub_parquet *parquet,
+                                 struct hub_error *err)
 {
-    hub_source_file(source, p->files, file);
-    HUB_TRY(hub_source_usable(source, err));
+    hub_byte_source_file(source, p->files, file);
+    HUB_TRY(hub_byte_source_usable(source, err));
     return hub_lerobot_episode_of(p->files->entries[file].path, ".parquet") < 0
                ? hub_lerobot_open_parquet(source, parquet, err)
                : hub_parquet_open(source, parquet, err);
 }
 
-static enum hub_status inspect_file(struct part *p, uint32_t file, struct hub_error *err)
+static enum hub_status inspect_file(struct lerobot_part_state *p, uint32_t file, struct hub_error *err)
 {
-    struct hub_source source;
+    struct hub_byte_source source;
     HUB_CLEANUP(hub_parquet_dispose) struct hub_parquet parquet = {0};
     HUB_CLEANUP(hub_parquet_decoder_dispose) struct hub_parquet_decoder d = {0};
     struct hub_error why = {0};
@@ -531,14 +535,14 @@ static enum hub_status inspect_file(struct part *p, uint32_t file, struct hub_er
 /* ---- the part ---- */
 
 /* The least and the greatest number of the episodes in a file whose name does not say it. */
-static enum hub_status widen(const struct part *p, uint32_t file, int64_t *first, int64_t *last,
+static enum hub_status widen(const struct lerobot_part_state *p, uint32_t file, int64_t *first, int64_t *last,
                              struct hub_error *err)
 {
-    struct hub_source source;
+    struct hub_byte_source source;
     HUB_CLEANUP(hub_parquet_dispose) struct hub_parquet parquet = {0};
     HUB_CLEANUP(hub_parquet_decoder_dispose) struct hub_parquet_decoder d = {0};
     HUB_CLEANUP(hub_freep) int64_t *numbers = NULL;
-    if (open_file(p, file, &source, &parquet, NULL)) /* it is told when its rows are wanted */
+    if (open_file(p, file, &source, &parquet, NULL)) /* it is reported when its rows are read */
         return HUB_OK;
     hub_parquet_decoder_init(&d, &source);
     HUB_TRY(hub_lerobot_read_numbers(&parquet, &d, &numbers, err));
@@ -549,8 +553,8 @@ static enum hub_status widen(const struct part *p, uint32_t file, int64_t *first
     return HUB_OK;
 }
 
-static enum hub_status find_range(const struct part *p, const struct lerobot_file *data, uint32_t count,
-                                  int64_t *first, int64_t *last, struct hub_error *err)
+static enum hub_status find_range(const struct lerobot_part_state *p, const struct lerobot_file *data,
+                                  uint32_t count, int64_t *first, int64_t *last, struct hub_error *err)
 {
     *first = INT64_MAX;
     *last = -1;
@@ -565,8 +569,8 @@ static enum hub_status find_range(const struct part *p, const struct lerobot_fil
     return HUB_OK;
 }
 
-static enum hub_status tell(const struct part *p, const char *code, const struct hub_tally *tally,
-                            const char *what, struct hub_error *err)
+static enum hub_status report_problem(const struct lerobot_part_state *p, const char *code,
+                                      const struct hub_tally *tally, const char *what, struct hub_error *err)
 {
     if (!tally->count)
         return HUB_OK;
@@ -575,18 +579,19 @@ static enum hub_status tell(const struct part *p, const char *code, const struct
         "%s of %u of %u episodes; the first: %s", what, tally->count, p->done, tally->first);
 }
 
-static enum hub_status finish(struct part *p, struct hub_error *err)
+static enum hub_status finish(struct lerobot_part_state *p, struct hub_error *err)
 {
     if (p->done == 0 && p->failed)
         return hub_fail_as(err, HUB_CORRUPT, p->first_failure.problem,
                            "no episode file can be read; the first: %s", p->first_failure.detail);
-    HUB_TRY(tell(p, "wrong-data-file", &p->misplaced, "the data file", err));
-    HUB_TRY(tell(p, "wrong-rows", &p->ranges, "the range of rows", err));
+    HUB_TRY(report_problem(p, "wrong-data-file", &p->misplaced, "the data file", err));
+    HUB_TRY(report_problem(p, "wrong-rows", &p->ranges, "the range of rows", err));
     HUB_TRY(hub_lerobot_videos_finish(&p->videos, err));
     return hub_lerobot_finish_columns(&p->columns, err);
 }
 
-static enum hub_status inspect_files(struct part *p, const struct hub_part *part, struct hub_error *err)
+static enum hub_status inspect_files(struct lerobot_part_state *p, const struct hub_part *part,
+                                     struct hub_error *err)
 {
     HUB_CLEANUP(hub_freep) struct lerobot_file *data = calloc((size_t)part->file_count + 1, sizeof *data);
     uint32_t count = 0;
@@ -611,7 +616,7 @@ static enum hub_status inspect_files(struct part *p, const struct hub_part *part
 enum hub_status hub_lerobot_inspect(struct hub_files *files, const struct hub_part *part,
                                     struct hub_sink *sink, struct hub_error *err)
 {
-    struct part p = {.files = files, .sink = sink, .columns = {.files = files, .sink = sink}};
+    struct lerobot_part_state p = {.files = files, .sink = sink, .columns = {.files = files, .sink = sink}};
     p.videos = (struct lerobot_videos){.files = files, .sink = sink, .info = &p.info, .said = &p.episodes};
     const enum hub_status st = inspect_files(&p, part, err);
     hub_lerobot_columns_dispose(&p.columns);

@@ -9,7 +9,7 @@
 #define PART_BYTES (64 * MIB)
 enum { RUN = 1000 }; /* episodes of a part, or data files */
 
-struct plan {
+struct lerobot_plan_state {
     struct hub_files *files;
     struct hub_sink *sink;
     struct lerobot_info info;
@@ -32,7 +32,7 @@ bool hub_lerobot_has_company(const struct hub_files *files)
 
 /* ---- data files ---- */
 
-static enum hub_status find_data(struct plan *p, struct hub_error *err)
+static enum hub_status find_data(struct lerobot_plan_state *p, struct hub_error *err)
 {
     uint32_t numbered = 0;
     HUB_TRY(hub_new(&p->data, (size_t)p->files->count + 1, sizeof *p->data, err));
@@ -64,7 +64,8 @@ static enum hub_status find_data(struct plan *p, struct hub_error *err)
 
 /* ---- episodes that are listed ---- */
 
-static enum hub_status list_episode(struct plan *p, int64_t number, bool found, struct hub_error *err)
+static enum hub_status list_episode(struct lerobot_plan_state *p, int64_t number, bool found,
+                                    struct hub_error *err)
 {
     HUB_TRY(hub_grow(&p->listed, p->listed_count, &p->listed_capacity, sizeof *p->listed, err));
     p->listed[p->listed_count++] = number;
@@ -73,20 +74,20 @@ static enum hub_status list_episode(struct plan *p, int64_t number, bool found, 
     return HUB_OK;
 }
 
-static bool has_file(const struct plan *p, int64_t number)
+static bool has_file(const struct lerobot_plan_state *p, int64_t number)
 {
     return !p->numbered || bsearch(&number, p->data, p->count, sizeof *p->data, hub_by_i64);
 }
 
 static enum hub_status take_line(void *user, json_t *line, uint32_t number, struct hub_error *err)
 {
-    struct plan *p = user;
+    struct lerobot_plan_state *p = user;
     const int64_t wanted = hub_lerobot_line_episode(line);
     (void)number;
     return wanted < 0 ? HUB_OK : list_episode(p, wanted, has_file(p, wanted), err);
 }
 
-static enum hub_status take_rows(struct plan *p, struct lerobot_table *t, struct hub_error *err)
+static enum hub_status take_rows(struct lerobot_plan_state *p, struct lerobot_table *t, struct hub_error *err)
 {
     HUB_CLEANUP(hub_parquet_items_dispose)
     struct hub_parquet_items numbers = {0}, chunks = {0}, places = {0};
@@ -113,7 +114,7 @@ static enum hub_status take_rows(struct plan *p, struct lerobot_table *t, struct
     return HUB_OK;
 }
 
-static enum hub_status take_tables(struct plan *p, struct hub_error *err)
+static enum hub_status take_tables(struct lerobot_plan_state *p, struct hub_error *err)
 {
     for (uint32_t i = 0; i < p->files->count; i++) {
         HUB_CLEANUP(hub_lerobot_table_dispose) struct lerobot_table table = {0};
@@ -135,12 +136,12 @@ static enum hub_status take_tables(struct plan *p, struct hub_error *err)
     return HUB_OK;
 }
 
-static const char *list_name(const struct plan *p)
+static const char *list_name(const struct lerobot_plan_state *p)
 {
     return p->tables ? "meta/episodes" : LEROBOT_EPISODES;
 }
 
-static enum hub_status check_repeated(struct plan *p, struct hub_error *err)
+static enum hub_status check_repeated(struct lerobot_plan_state *p, struct hub_error *err)
 {
     uint32_t repeated = 0;
     int64_t example = 0;
@@ -156,7 +157,7 @@ static enum hub_status check_repeated(struct plan *p, struct hub_error *err)
                             (long long)example);
 }
 
-static enum hub_status check_listed(struct plan *p, struct hub_error *err)
+static enum hub_status check_listed(struct lerobot_plan_state *p, struct hub_error *err)
 {
     if (p->tables)
         HUB_TRY(take_tables(p, err));
@@ -178,7 +179,8 @@ static enum hub_status check_listed(struct plan *p, struct hub_error *err)
 
 /* ---- facts ---- */
 
-static enum hub_status send_count(struct plan *p, const char *fact, const char *key, struct hub_error *err)
+static enum hub_status send_count(struct lerobot_plan_state *p, const char *fact, const char *key,
+                                  struct hub_error *err)
 {
     const json_t *count = json_object_get(p->info.json, key);
     if (json_integer_value(count) < 0)
@@ -187,7 +189,7 @@ static enum hub_status send_count(struct plan *p, const char *fact, const char *
     return json_is_integer(count) ? hub_sink_count(p->sink, fact, json_integer_value(count), err) : HUB_OK;
 }
 
-static uint64_t episodes_within(const struct plan *p, int64_t from, int64_t to)
+static uint64_t episodes_within(const struct lerobot_plan_state *p, int64_t from, int64_t to)
 {
     uint64_t n = 0;
     for (uint32_t i = 0; p->numbered && i < p->count; i++)
@@ -197,7 +199,7 @@ static uint64_t episodes_within(const struct plan *p, int64_t from, int64_t to)
     return n;
 }
 
-static enum hub_status send_splits(struct plan *p, struct hub_error *err)
+static enum hub_status send_splits(struct lerobot_plan_state *p, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(MIB);
     struct hub_json json = hub_json_to(&text, err);
@@ -226,7 +228,7 @@ static enum hub_status send_splits(struct plan *p, struct hub_error *err)
 }
 
 /* LeRobot normalizes what policies see and do, and fails where that has none. */
-static enum hub_status check_statistics(const struct plan *p, struct hub_error *err)
+static enum hub_status check_statistics(const struct lerobot_plan_state *p, struct hub_error *err)
 {
     struct hub_tally without = {0};
     const char *name;
@@ -246,7 +248,7 @@ static enum hub_status check_statistics(const struct plan *p, struct hub_error *
 
 static enum hub_status take_statistics(void *user, json_t *object, uint32_t number, struct hub_error *err)
 {
-    struct plan *p = user;
+    struct lerobot_plan_state *p = user;
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT((size_t)HUB_MAX_TEXT);
     struct hub_json json = hub_json_to(&text, err);
     if (number > 1 || json_object_get(object, "episode_index") || json_object_get(object, "stats"))
@@ -257,7 +259,7 @@ static enum hub_status take_statistics(void *user, json_t *object, uint32_t numb
 }
 
 /* The written specification has those of the whole where LeRobot has those of episodes. */
-static enum hub_status send_written_statistics(struct plan *p, struct hub_error *err)
+static enum hub_status send_written_statistics(struct lerobot_plan_state *p, struct hub_error *err)
 {
     const enum hub_status st = hub_lerobot_lines(
         &(struct lerobot_lines){p->files, NULL, LEROBOT_EPISODES_STATS, 0, INT64_MAX, take_statistics, p},
@@ -266,7 +268,7 @@ static enum hub_status send_written_statistics(struct plan *p, struct hub_error 
 }
 
 /* Statistics of the whole dataset; the bounds of its vectors are among them. */
-static enum hub_status send_statistics(struct plan *p, json_t **stats, struct hub_error *err)
+static enum hub_status send_statistics(struct lerobot_plan_state *p, json_t **stats, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT((size_t)HUB_MAX_TEXT);
     struct hub_error why = {0};
@@ -281,7 +283,7 @@ static enum hub_status send_statistics(struct plan *p, json_t **stats, struct hu
     return hub_sink_fact(p->sink, "statistics", hub_buf_view(&text), err);
 }
 
-static enum hub_status send_facts(struct plan *p, struct hub_view info, struct hub_error *err)
+static enum hub_status send_facts(struct lerobot_plan_state *p, struct hub_view info, struct hub_error *err)
 {
     HUB_CLEANUP(hub_json_decrefp) json_t *stats = NULL;
     HUB_TRY(hub_sink_fact(p->sink, "metadata", info, err));
@@ -300,7 +302,7 @@ static enum hub_status send_facts(struct plan *p, struct hub_view info, struct h
 /* ---- parts ---- */
 
 /* The metadata that a part reads. */
-static uint32_t add_metadata(const struct plan *p, uint32_t *files)
+static uint32_t add_metadata(const struct lerobot_plan_state *p, uint32_t *files)
 {
     static const char *const meta[] = {LEROBOT_INFO, LEROBOT_EPISODES, LEROBOT_TASKS, LEROBOT_TASK_TABLE,
                                        LEROBOT_EPISODES_STATS};
@@ -315,7 +317,7 @@ static uint32_t add_metadata(const struct plan *p, uint32_t *files)
 }
 
 /* Files of its episodes; where many share one, which of them is known from their rows alone. */
-static uint32_t add_own(const struct plan *p, int64_t first, int64_t last, uint32_t *files)
+static uint32_t add_own(const struct lerobot_plan_state *p, int64_t first, int64_t last, uint32_t *files)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < p->files->count; i++) {
@@ -329,8 +331,8 @@ static uint32_t add_own(const struct plan *p, int64_t first, int64_t last, uint3
     return n;
 }
 
-static enum hub_status send_part(struct plan *p, const char *name, const struct lerobot_file *data,
-                                 uint32_t count, struct hub_error *err)
+static enum hub_status send_part(struct lerobot_plan_state *p, const char *name,
+                                 const struct lerobot_file *data, uint32_t count, struct hub_error *err)
 {
     HUB_CLEANUP(hub_freep) uint32_t *files = calloc((size_t)p->files->count + 8, sizeof *files);
     char hint[64];
@@ -344,7 +346,7 @@ static enum hub_status send_part(struct plan *p, const char *name, const struct 
 }
 
 /* Runs by number, not by place: a run stays what it is when episodes are added behind it. */
-static enum hub_status send_runs(struct plan *p, struct hub_error *err)
+static enum hub_status send_runs(struct lerobot_plan_state *p, struct hub_error *err)
 {
     char name[64];
     for (uint32_t i = 0, n; i < p->count; i += n) {
@@ -358,7 +360,7 @@ static enum hub_status send_runs(struct plan *p, struct hub_error *err)
 }
 
 /* Files from the first on, which gives the part its name: those that are added behind change the last part only. */
-static enum hub_status send_groups(struct plan *p, struct hub_error *err)
+static enum hub_status send_groups(struct lerobot_plan_state *p, struct hub_error *err)
 {
     for (uint32_t i = 0, n; i < p->count; i += n) {
         const struct hub_file_entry *entries = p->files->entries;
@@ -377,8 +379,8 @@ static enum hub_status send_groups(struct plan *p, struct hub_error *err)
 
 /* ---- totals ---- */
 
-static enum hub_status compare_total(struct plan *p, const char *key, const char *path, uint64_t found,
-                                     struct hub_error *err)
+static enum hub_status compare_total(struct lerobot_plan_state *p, const char *key, const char *path,
+                                     uint64_t found, struct hub_error *err)
 {
     const json_t *stated = json_object_get(p->info.json, key);
     if (!json_is_integer(stated) || json_integer_value(stated) == (json_int_t)found)
@@ -388,10 +390,10 @@ static enum hub_status compare_total(struct plan *p, const char *key, const char
                             (long long)json_integer_value(stated), (unsigned long long)found);
 }
 
-static enum hub_status check_totals(struct plan *p, struct hub_error *err)
+static enum hub_status check_totals(struct lerobot_plan_state *p, struct hub_error *err)
 {
     uint64_t videos = 0;
-    if (p->tasks.count) /* else the file is missing, empty or unreadable, which is told of it */
+    if (p->tasks.count) /* else the file is missing, empty or unreadable, which is reported */
         HUB_TRY(compare_total(p, "total_tasks",
                               hub_files_find(p->files, LEROBOT_TASK_TABLE) != HUB_NONE ? LEROBOT_TASK_TABLE
                                                                                        : LEROBOT_TASKS,
@@ -403,7 +405,7 @@ static enum hub_status check_totals(struct plan *p, struct hub_error *err)
 /* ---- what LeRobot needs ---- */
 
 /* A file that LeRobot opens before anything else. */
-static enum hub_status check_needed(struct plan *p, const char *name, struct hub_error *err)
+static enum hub_status check_needed(struct lerobot_plan_state *p, const char *name, struct hub_error *err)
 {
     bool usable;
     const struct hub_view path = hub_view_of(name);
@@ -417,7 +419,7 @@ static enum hub_status check_needed(struct plan *p, const char *name, struct hub
                : HUB_OK;
 }
 
-static enum hub_status check_metadata(struct plan *p, struct hub_error *err)
+static enum hub_status check_metadata(struct lerobot_plan_state *p, struct hub_error *err)
 {
     const bool v3 = strncmp(hub_lerobot_version(p->info.json), "3.", 2) == 0;
     if (v3 && !p->tables)
@@ -431,7 +433,7 @@ static enum hub_status check_metadata(struct plan *p, struct hub_error *err)
                : HUB_OK;
 }
 
-static enum hub_status check_loadable(struct plan *p, struct hub_error *err)
+static enum hub_status check_loadable(struct lerobot_plan_state *p, struct hub_error *err)
 {
     const json_int_t claimed = json_integer_value(json_object_get(p->info.json, "total_episodes"));
     if (p->count == 0 && claimed > 0)
@@ -452,7 +454,7 @@ static enum hub_status check_loadable(struct plan *p, struct hub_error *err)
 
 /* ---- the whole ---- */
 
-static enum hub_status check_version(struct plan *p, struct hub_error *err)
+static enum hub_status check_version(struct lerobot_plan_state *p, struct hub_error *err)
 {
     const char *version = hub_lerobot_version(p->info.json);
     const json_t *stated = json_object_get(p->info.json, "codebase_version");
@@ -474,7 +476,7 @@ static enum hub_status check_version(struct plan *p, struct hub_error *err)
     return HUB_OK;
 }
 
-static enum hub_status report(struct plan *p, struct hub_view info, struct hub_error *err)
+static enum hub_status report(struct lerobot_plan_state *p, struct hub_view info, struct hub_error *err)
 {
     HUB_TRY(check_version(p, err));
     p->tables = hub_lerobot_has_tables(p->files);
@@ -516,7 +518,7 @@ enum hub_status hub_lerobot_plan(struct hub_files *files, struct hub_sink *sink,
                            "%s", why.detail);
     if (!json_is_object(info))
         return hub_fail_as(err, HUB_CORRUPT, "bad-metadata", LEROBOT_INFO " is not an object");
-    struct plan p = {.files = files, .sink = sink, .info = {.json = info}};
+    struct lerobot_plan_state p = {.files = files, .sink = sink, .info = {.json = info}};
     p.info.features = json_object_get(info, "features");
     const enum hub_status st = report(&p, hub_buf_view(&text), err);
     free(p.data);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum rule { BACKSLASH, FILE_NAME, UNPADDED, CHUNK, OTHER_PATH, CAMERA, NO_FEATURE, NO_EPISODE, RULES };
+enum layout_rule { BACKSLASH, FILE_NAME, UNPADDED, CHUNK, OTHER_PATH, CAMERA, NO_FEATURE, NO_EPISODE, RULES };
 
 static const struct {
     const char *code, *text;
@@ -21,7 +21,7 @@ static const struct {
     [NO_EPISODE] = {"video-without-episode", "videos are of an episode that has no data file"},
 };
 
-struct check {
+struct rule_check {
     const struct lerobot_info *info;
     const struct lerobot_file *data; /* whose names say their episode, by it */
     uint32_t data_count;
@@ -31,15 +31,15 @@ struct check {
     bool first_chunk;
 };
 
-static void note(struct check *c, enum rule rule, struct hub_view path)
+static void note(struct rule_check *c, enum layout_rule rule, struct hub_view path)
 {
     hub_tally_add(&c->broken[rule], "%.*s", (int)HUB_MIN(path.size, 180), path.data);
 }
 
-static uint32_t broken_rules(const struct check *c)
+static uint32_t broken_rules(const struct rule_check *c)
 {
     uint32_t n = 0;
-    for (enum rule r = 0; r < RULES; r++)
+    for (enum layout_rule r = 0; r < RULES; r++)
         n += c->broken[r].count;
     return n;
 }
@@ -104,7 +104,7 @@ static struct hub_view camera_folder(struct hub_view path)
     return (struct hub_view){rest.data, end ? (size_t)(end - rest.data) : 0};
 }
 
-static void check_camera(struct check *c, struct hub_view path)
+static void check_camera(struct rule_check *c, struct hub_view path)
 {
     const struct hub_view folder = camera_folder(path);
     const char *key = folder.size ? hub_lerobot_camera_key(c->info->features, folder) : NULL;
@@ -115,7 +115,7 @@ static void check_camera(struct check *c, struct hub_view path)
 }
 
 /* Does a template that can be filled in lead elsewhere? */
-static bool is_elsewhere(const struct check *c, struct hub_view path, bool video, int64_t episode)
+static bool is_elsewhere(const struct rule_check *c, struct hub_view path, bool video, int64_t episode)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf wanted = HUB_BUF_INIT(HUB_MAX_PATH);
     const struct hub_view folder = video ? camera_folder(path) : HUB_VIEW("");
@@ -127,7 +127,7 @@ static bool is_elsewhere(const struct check *c, struct hub_view path, bool video
 }
 
 /* A name that says its episode. */
-static void check_episode(struct check *c, struct hub_view path, bool video, int64_t episode)
+static void check_episode(struct rule_check *c, struct hub_view path, bool video, int64_t episode)
 {
     const uint32_t before = broken_rules(c);
     const struct hub_view name = hub_view_behind(path, '/');
@@ -146,7 +146,7 @@ static void check_episode(struct check *c, struct hub_view path, bool video, int
         note(c, OTHER_PATH, path);
 }
 
-static void check_file(struct check *c, struct hub_view path)
+static void check_file(struct rule_check *c, struct hub_view path)
 {
     uint64_t chunk = 0;
     size_t digits = 0;
@@ -171,7 +171,7 @@ static void check_file(struct check *c, struct hub_view path)
 }
 
 /* Fields that nobody fills, and paths that leave the dataset. */
-static enum hub_status check_template(const struct check *c, struct hub_sink *sink, const char *key,
+static enum hub_status check_template(const struct rule_check *c, struct hub_sink *sink, const char *key,
                                       bool needed, struct hub_error *err)
 {
     const char *template = hub_lerobot_text(c->info->json, key);
@@ -192,10 +192,10 @@ enum hub_status hub_lerobot_check_rules(const struct hub_files *files, const str
                                         const struct lerobot_file *data, uint32_t count,
                                         struct hub_sink *sink, struct hub_error *err)
 {
-    struct check c = {.info = info,
-                      .data = data,
-                      .data_count = count,
-                      .chunks_size = json_integer_value(json_object_get(info->json, "chunks_size"))};
+    struct rule_check c = {.info = info,
+                           .data = data,
+                           .data_count = count,
+                           .chunks_size = json_integer_value(json_object_get(info->json, "chunks_size"))};
     const bool videos = json_string_value(json_object_get(info->json, "video_path"));
     for (uint32_t i = 0; i < files->count; i++)
         check_file(&c, files->entries[i].path);
@@ -206,7 +206,7 @@ enum hub_status hub_lerobot_check_rules(const struct hub_files *files, const str
     HUB_TRY(check_template(&c, sink, "video_path", videos, err));
     if (c.chunked && !c.first_chunk)
         HUB_TRY(hub_sink_problem(sink, "no-first-chunk", HUB_VIEW("data"), err, "there is no chunk-000"));
-    for (enum rule r = 0; r < RULES; r++)
+    for (enum layout_rule r = 0; r < RULES; r++)
         if (c.broken[r].count)
             HUB_TRY(hub_sink_problem(sink, rules[r].code, HUB_VIEW(LEROBOT_INFO), err, "%u %s; the first: %s",
                                      c.broken[r].count, rules[r].text, c.broken[r].first));

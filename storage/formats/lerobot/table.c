@@ -8,8 +8,8 @@ enum hub_status hub_lerobot_table_open(struct hub_files *files, uint32_t number,
                                        struct hub_error *err)
 {
     *out = (struct lerobot_table){.rows = 0};
-    hub_source_file(&out->source, files, number);
-    HUB_TRY(hub_source_usable(&out->source, err));
+    hub_byte_source_file(&out->source, files, number);
+    HUB_TRY(hub_byte_source_usable(&out->source, err));
     if (out->source.size == 0)
         return hub_fail(err, HUB_CORRUPT, "0 bytes: an empty file");
     HUB_TRY(hub_lerobot_open_parquet(&out->source, &out->parquet, err));
@@ -95,14 +95,14 @@ struct hub_view hub_lerobot_string(const struct hub_parquet_items *items, uint64
 }
 
 /* Its writer ends a file with a footer when recording ends: what has none was never closed. */
-enum hub_status hub_lerobot_open_parquet(struct hub_source *source, struct hub_parquet *out,
+enum hub_status hub_lerobot_open_parquet(struct hub_byte_source *source, struct hub_parquet *out,
                                          struct hub_error *err)
 {
     uint8_t head[4], tail[4];
     *out = (struct hub_parquet){0};
     if (source->size >= sizeof head) {
-        HUB_TRY(hub_source_read(source, 0, head, sizeof head, err));
-        HUB_TRY(hub_source_read(source, source->size - sizeof tail, tail, sizeof tail, err));
+        HUB_TRY(hub_byte_source_read(source, 0, head, sizeof head, err));
+        HUB_TRY(hub_byte_source_read(source, source->size - sizeof tail, tail, sizeof tail, err));
         if (memcmp(head, "PAR1", sizeof head) == 0 && memcmp(tail, "PAR", 3) != 0)
             return hub_fail_as(err, HUB_CORRUPT, "not-finalized",
                                "not finalized: the writer was stopped before its footer, or the file was cut "

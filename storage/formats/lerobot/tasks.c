@@ -11,12 +11,12 @@ const struct lerobot_texts hub_lerobot_tasks = {"tasks", LEROBOT_TASK_TABLE, LER
                            hub_lerobot_subtasks = {"subtasks", "meta/subtasks.parquet", "meta/subtasks.jsonl",
                                                    "subtask_index", "subtask"};
 
-struct reading {
+struct tasks_reader {
     const struct lerobot_texts *of;
     struct lerobot_said_list *list;
 };
 
-static enum hub_status keep(struct reading *r, int64_t number, json_t *line, struct hub_error *err)
+static enum hub_status keep(struct tasks_reader *r, int64_t number, json_t *line, struct hub_error *err)
 {
     struct lerobot_said_list *list = r->list;
     HUB_TRY(hub_grow(&list->items, list->count, &list->capacity, sizeof *list->items, err));
@@ -26,7 +26,7 @@ static enum hub_status keep(struct reading *r, int64_t number, json_t *line, str
 
 static enum hub_status keep_line(void *user, json_t *line, uint32_t number, struct hub_error *err)
 {
-    struct reading *r = user;
+    struct tasks_reader *r = user;
     const json_t *index = json_object_get(line, r->of->number);
     if (!hub_lerobot_text(line, r->of->text))
         return HUB_OK;
@@ -47,7 +47,7 @@ static enum hub_status read_texts(const struct lerobot_texts *of, struct lerobot
     return hub_lerobot_table_leaf(t, leaf, 0, t->rows, out, err);
 }
 
-static enum hub_status keep_rows(struct reading *r, const struct hub_parquet_items *numbers,
+static enum hub_status keep_rows(struct tasks_reader *r, const struct hub_parquet_items *numbers,
                                  const struct hub_parquet_items *texts, bool *moved, struct hub_error *err)
 {
     for (uint64_t row = 0; row < texts->row_count; row++) {
@@ -64,7 +64,7 @@ static enum hub_status keep_rows(struct reading *r, const struct hub_parquet_ite
     return HUB_OK;
 }
 
-static enum hub_status read_table(struct reading *r, struct lerobot_table *t, bool *moved,
+static enum hub_status read_table(struct tasks_reader *r, struct lerobot_table *t, bool *moved,
                                   struct hub_error *err)
 {
     HUB_CLEANUP(hub_parquet_items_dispose) struct hub_parquet_items numbers = {0}, texts = {0};
@@ -79,7 +79,7 @@ enum hub_status hub_lerobot_read_texts(struct hub_files *files, struct hub_sink 
                                        const struct lerobot_texts *of, struct lerobot_said_list *list,
                                        struct hub_error *err)
 {
-    struct reading r = {of, list};
+    struct tasks_reader r = {of, list};
     struct hub_error why = {0};
     bool moved = false;
     const uint32_t file = hub_files_find(files, of->table);

@@ -5,9 +5,9 @@ enum { MAX_LOOKED_AT = 10000 };
 
 static enum hub_status check_video(struct hub_files *files, uint32_t number, struct hub_error *err)
 {
-    struct hub_source source;
-    hub_source_file(&source, files, number);
-    HUB_TRY(hub_source_usable(&source, err));
+    struct hub_byte_source source;
+    hub_byte_source_file(&source, files, number);
+    HUB_TRY(hub_byte_source_usable(&source, err));
     return hub_mp4_check(&source, err);
 }
 

@@ -40,7 +40,7 @@ enum hub_status hub_lerobot_videos_find(struct lerobot_videos *v, int64_t first,
 {
     const char *key;
     json_t *feature;
-    v->read = (struct hub_videos){.files = v->files, .sink = v->sink, .told = true};
+    v->read = (struct hub_videos){.files = v->files, .sink = v->sink, .reported = true};
     HUB_TRY(hub_new(&v->cameras, json_object_size(v->info->features) + 1, sizeof *v->cameras, err));
     json_object_foreach((json_t *)v->info->features, key, feature) if (hub_lerobot_is(feature, "video"))
         v->cameras[v->camera_count++] = (struct lerobot_camera){.key = key, .feature = feature};
@@ -201,8 +201,8 @@ static enum hub_status find_frames(struct lerobot_videos *v, struct lerobot_came
     return HUB_OK;
 }
 
-static enum hub_status send_placed(struct lerobot_videos *v, struct lerobot_camera *c, const json_t *line,
-                                   const struct lerobot_cut *cut, struct hub_error *err)
+static enum hub_status send_ordered(struct lerobot_videos *v, struct lerobot_camera *c, const json_t *line,
+                                    const struct lerobot_cut *cut, struct hub_error *err)
 {
     const double chunk = stated(line, c->key, "chunk_index"), number = stated(line, c->key, "file_index"),
                  from = stated(line, c->key, "from_timestamp"), to = stated(line, c->key, "to_timestamp");
@@ -254,7 +254,7 @@ enum hub_status hub_lerobot_videos_send(struct lerobot_videos *v, const json_t *
     if (v->named_count)
         return send_missing(v, v->named + first, at - first, cut->episode, err);
     for (uint32_t i = 0; i < v->camera_count; i++)
-        HUB_TRY(send_placed(v, &v->cameras[i], line, cut, err));
+        HUB_TRY(send_ordered(v, &v->cameras[i], line, cut, err));
     return HUB_OK;
 }
 

@@ -222,7 +222,7 @@ static enum hub_status plan(struct hub_files *files, struct hub_sink *sink, stru
     HUB_CLEANUP(dispose) struct maniskill m = {0};
     HUB_CLEANUP(hub_freep) uint32_t *all = NULL;
     HUB_TRY(load_file(&m, files, sink, false, err));
-    HUB_TRY(hub_h5_tell_open(m.episodes.tree.file, files, sink, "h5py and ManiSkill", err));
+    HUB_TRY(hub_h5_report_open(m.episodes.tree.file, files, sink, "h5py and ManiSkill", err));
     HUB_TRY(report_facts(&m, sink, err));
     HUB_TRY(hub_new(&all, files->count, sizeof *all, err));
     for (uint32_t i = 0; i < files->count; i++)

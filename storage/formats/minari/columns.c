@@ -21,7 +21,7 @@ enum { RUN = 1000, MAX_ROWS = 16 * 1024 * 1024, MAX_METADATA = 1024 * 1024 };
 static const char metadata_path[] = "data/metadata.json";
 
 /* An episode's folder, as the list of files has it. */
-struct entry {
+struct episode_folder {
     int64_t number;          /* first, to be sorted by */
     uint32_t data, metadata; /* files, or HUB_NONE */
     uint32_t first, count;   /* all its files in the list */
@@ -77,10 +77,10 @@ static bool in_episode(struct hub_view path, int64_t *number, struct hub_view *n
 
 /* Those among the given files, by number; all of them when `chosen` is NULL. Files of a folder adjoin. */
 static enum hub_status list_episodes(const struct hub_files *files, const uint32_t *chosen, uint32_t count,
-                                     const char *format, struct entry **out, uint32_t *out_count,
+                                     const char *format, struct episode_folder **out, uint32_t *out_count,
                                      struct hub_error *err)
 {
-    HUB_CLEANUP(hub_freep) struct entry *entries = NULL;
+    HUB_CLEANUP(hub_freep) struct episode_folder *entries = NULL;
     uint32_t n = 0, capacity = 0;
     char first[32];
     snprintf(first, sizeof first, "part-0.%s", format);
@@ -92,7 +92,7 @@ static enum hub_status list_episodes(const struct hub_files *files, const uint32
             continue;
         if (n == 0 || entries[n - 1].number != number) {
             HUB_TRY(hub_grow(&entries, n, &capacity, sizeof *entries, err));
-            entries[n++] = (struct entry){number, HUB_NONE, HUB_NONE, i, 0};
+            entries[n++] = (struct episode_folder){number, HUB_NONE, HUB_NONE, i, 0};
         }
         entries[n - 1].count++;
         if (hub_view_is(name, first))
@@ -111,7 +111,7 @@ static enum hub_status list_episodes(const struct hub_files *files, const uint32
 /* ---- plan ---- */
 
 static enum hub_status send_part(struct hub_sink *sink, const char *format, uint32_t metadata,
-                                 const struct entry *entries, uint32_t count, struct hub_error *err)
+                                 const struct episode_folder *entries, uint32_t count, struct hub_error *err)
 {
     HUB_CLEANUP(hub_freep) uint32_t *numbers = NULL;
     char name[40];
@@ -131,7 +131,7 @@ static enum hub_status plan(struct hub_files *files, struct hub_sink *sink, cons
                             struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf hint = HUB_BUF_INIT(MINARI_MAX_HINT);
-    HUB_CLEANUP(hub_freep) struct entry *entries = NULL;
+    HUB_CLEANUP(hub_freep) struct episode_folder *entries = NULL;
     const uint32_t metadata = hub_files_find(files, metadata_path);
     uint32_t count = 0, n;
     char stated[16];
@@ -162,7 +162,7 @@ static enum hub_status parquet_plan(struct hub_files *files, struct hub_sink *si
 
 /* ---- a part ---- */
 
-struct field {
+struct column_field {
     char *path;
     uint32_t number; /* HUB_NONE: not declared yet */
     uint32_t last;   /* episode that has it already */
@@ -171,11 +171,11 @@ struct field {
     uint64_t nulls;
 };
 
-struct part {
+struct columns_part {
     struct hub_files *files;
     struct hub_sink *sink;
     json_t *spaces[2];
-    struct field *fields;
+    struct column_field *fields;
     uint32_t field_count, field_capacity;
     uint32_t done, failed;
     struct hub_error first_failure;
@@ -184,14 +184,14 @@ struct part {
 
 /* ---- what an episode's metadata.json says ---- */
 
-struct said {
+struct folder_metadata {
     json_t *json;
     struct hub_buf attributes, statistics;
     char seed[64];
     int64_t steps; /* -1: not said */
 };
 
-static void said_dispose(struct said *s)
+static void said_dispose(struct folder_metadata *s)
 {
     json_decref(s->json);
     hub_buf_dispose(&s->attributes);
@@ -212,7 +212,7 @@ static bool number_said(const json_t *value, double *out)
     return true;
 }
 
-static enum hub_status sort_said(struct said *s, struct hub_error *err)
+static enum hub_status sort_said(struct folder_metadata *s, struct hub_error *err)
 {
     struct hub_json notes = hub_json_to(&s->attributes, err), stats = hub_json_to(&s->statistics, err);
     const char *key;
@@ -252,7 +252,8 @@ static enum hub_status sort_said(struct said *s, struct hub_error *err)
     return HUB_OK;
 }
 
-static enum hub_status read_said(struct part *p, const struct entry *e, struct said *s, struct hub_error *err)
+static enum hub_status read_said(struct columns_part *p, const struct episode_folder *e,
+                                 struct folder_metadata *s, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf strict = {0};
     char path[64];
@@ -299,8 +300,8 @@ static void reshape(const json_t *space, const char *path, const struct hub_tabl
 
 /* ---- fields ---- */
 
-static enum hub_status find_field(struct part *p, const char *path, uint32_t near, struct field **out,
-                                  struct hub_error *err)
+static enum hub_status find_field(struct columns_part *p, const char *path, uint32_t near,
+                                  struct column_field **out, struct hub_error *err)
 {
     for (uint32_t i = 0; i < p->field_count; i++) { /* episodes have the same columns in the same order */
         *out = &p->fields[(near + i) % p->field_count];
@@ -309,7 +310,7 @@ static enum hub_status find_field(struct part *p, const char *path, uint32_t nea
     }
     HUB_TRY(hub_grow(&p->fields, p->field_count, &p->field_capacity, sizeof *p->fields, err));
     *out = &p->fields[p->field_count];
-    **out = (struct field){.number = HUB_NONE, .last = HUB_NONE};
+    **out = (struct column_field){.number = HUB_NONE, .last = HUB_NONE};
     HUB_TRY(hub_dup(&(*out)->path, path, err));
     p->field_count++;
     return HUB_OK;
@@ -326,7 +327,7 @@ static bool is_padded(const char *path)
     return false;
 }
 
-static enum hub_status declare(struct part *p, struct field *field, enum hub_field_type type,
+static enum hub_status declare(struct columns_part *p, struct column_field *field, enum hub_field_type type,
                                struct hub_error *err)
 {
     const struct hub_view path = hub_view_of(field->path);
@@ -343,8 +344,8 @@ static enum hub_status declare(struct part *p, struct field *field, enum hub_fie
 }
 
 /* Until an episode shows what it is, it is opaque. */
-static enum hub_status refuse(struct part *p, struct field *field, uint32_t episode, const char *why,
-                              struct hub_error *err)
+static enum hub_status refuse(struct columns_part *p, struct column_field *field, uint32_t episode,
+                              const char *why, struct hub_error *err)
 {
     hub_tally_add(&field->readings.unreadable, "%s", why);
     if (field->number == HUB_NONE)
@@ -352,8 +353,9 @@ static enum hub_status refuse(struct part *p, struct field *field, uint32_t epis
     return hub_sink_refuse(p->sink, field->number, episode, why, err);
 }
 
-static enum hub_status place(struct part *p, struct hub_table *table, struct hub_table_column *c,
-                             struct field *field, uint32_t episode, uint64_t rows, struct hub_error *err)
+static enum hub_status place(struct columns_part *p, struct hub_table *table, struct hub_table_column *c,
+                             struct column_field *field, uint32_t episode, uint64_t rows,
+                             struct hub_error *err)
 {
     struct hub_layout_builder *builder;
     struct hub_window window = {.episode = episode, .count = HUB_MIN(rows, c->rows)};
@@ -373,19 +375,19 @@ static enum hub_status place(struct part *p, struct hub_table *table, struct hub
     return hub_layout_add_window(builder, &window, err);
 }
 
-static enum hub_status add_column(struct part *p, struct hub_table *table, uint32_t index, uint32_t episode,
-                                  uint64_t steps, struct hub_error *err)
+static enum hub_status add_column(struct columns_part *p, struct hub_table *table, uint32_t index,
+                                  uint32_t episode, uint64_t steps, struct hub_error *err)
 {
     const char *path = hub_table_path(table, index);
     struct hub_error why = {0};
-    struct field *field;
+    struct column_field *field;
     if (!path)
         return HUB_OK;
     struct minari_spelled as;
     const json_t *space = minari_space_of(p->spaces, path, &as);
     HUB_TRY(find_field(p, as.fits ? as.text : path, index, &field, err));
     if (field->last == episode)
-        return hub_tell_repeated(p->sink, hub_view_of(path), err);
+        return hub_report_repeated(p->sink, hub_view_of(path), err);
     field->last = episode;
     HUB_CLEANUP(hub_table_column_dispose) struct hub_table_column c = {.index = index};
     const uint64_t rows = is_padded(path) ? steps : table->rows;
@@ -398,17 +400,18 @@ static enum hub_status add_column(struct part *p, struct hub_table *table, uint3
     return place(p, table, &c, field, episode, rows, err);
 }
 
-static enum hub_status finish_field(struct part *p, struct field *field, struct hub_error *err)
+static enum hub_status finish_field(struct columns_part *p, struct column_field *field, struct hub_error *err)
 {
     const struct hub_view path = hub_view_of(field->path);
-    HUB_TRY(hub_tell_nulls(p->sink, path, field->nulls, err));
-    return hub_readings_tell(&field->readings, p->sink, path, "episodes", err);
+    HUB_TRY(hub_report_nulls(p->sink, path, field->nulls, err));
+    return hub_readings_report(&field->readings, p->sink, path, "episodes", err);
 }
 
 /* ---- an episode ---- */
 
 /* All rows but the padding. Where observations are as many as steps nothing was padded, and total_steps says so. */
-static uint64_t steps_of(struct part *p, const struct entry *e, const struct said *s, uint64_t rows)
+static uint64_t steps_of(struct columns_part *p, const struct episode_folder *e,
+                         const struct folder_metadata *s, uint64_t rows)
 {
     const uint64_t padded = rows ? rows - 1 : 0;
     if (s->steps >= 0 && (uint64_t)s->steps == rows)
@@ -443,10 +446,10 @@ static enum hub_status sum_up(struct hub_table *table, struct hub_episode *episo
     return HUB_OK;
 }
 
-static enum hub_status send_episode(struct part *p, const struct entry *e, struct hub_table *table,
-                                    struct hub_error *err)
+static enum hub_status send_episode(struct columns_part *p, const struct episode_folder *e,
+                                    struct hub_table *table, struct hub_error *err)
 {
-    HUB_CLEANUP(said_dispose) struct said said = {.json = NULL};
+    HUB_CLEANUP(said_dispose) struct folder_metadata said = {.json = NULL};
     char name[40];
     uint32_t index;
     double sum;
@@ -475,8 +478,8 @@ static enum hub_status send_episode(struct part *p, const struct entry *e, struc
     return HUB_OK;
 }
 
-static enum hub_status inspect_episode(struct part *p, const struct entry *e, const char *format,
-                                       struct hub_error *err)
+static enum hub_status inspect_episode(struct columns_part *p, const struct episode_folder *e,
+                                       const char *format, struct hub_error *err)
 {
     char path[64];
     struct hub_error why = {0};
@@ -504,7 +507,7 @@ static enum hub_status inspect_episode(struct part *p, const struct entry *e, co
                             err, "%s", why.detail);
 }
 
-static enum hub_status finish(struct part *p, struct hub_error *err)
+static enum hub_status finish(struct columns_part *p, struct hub_error *err)
 {
     for (uint32_t i = 0; i < p->field_count; i++)
         HUB_TRY(finish_field(p, &p->fields[i], err));
@@ -519,9 +522,10 @@ static enum hub_status finish(struct part *p, struct hub_error *err)
     return HUB_OK;
 }
 
-static enum hub_status inspect_part(struct part *p, const struct hub_part *part, struct hub_error *err)
+static enum hub_status inspect_part(struct columns_part *p, const struct hub_part *part,
+                                    struct hub_error *err)
 {
-    HUB_CLEANUP(hub_freep) struct entry *entries = NULL;
+    HUB_CLEANUP(hub_freep) struct episode_folder *entries = NULL;
     uint32_t count = 0;
     char format[16];
     snprintf(format, sizeof format, "%.*s", (int)HUB_MIN(part->hint.size, 15), part->hint.data);
@@ -537,7 +541,7 @@ static enum hub_status inspect_part(struct part *p, const struct hub_part *part,
 static enum hub_status inspect(struct hub_files *files, const struct hub_part *part, struct hub_sink *sink,
                                struct hub_error *err)
 {
-    struct part p = {.files = files, .sink = sink};
+    struct columns_part p = {.files = files, .sink = sink};
     if (part->file_count < 1)
         return hub_fail(err, HUB_INVALID, "a part without a file");
     const enum hub_status st = inspect_part(&p, part, err);

@@ -9,12 +9,12 @@
 
 static const char *const stat_names[] = {"sum", "mean", "std", "min", "max"};
 
-struct gather {
+struct episode_attributes {
     struct hub_h5_tree *tree;
-    struct minari_episode *episode;
+    struct mh5_episode *episode;
 };
 
-static bool take_statistic(struct minari_episode *e, struct hub_view name, const struct hub_h5_attribute *a)
+static bool take_statistic(struct mh5_episode *e, struct hub_view name, const struct hub_h5_attribute *a)
 {
     for (size_t i = 0; i < HUB_COUNT(stat_names); i++)
         if (hub_view_is(name, stat_names[i]) && hub_h5_attribute_double(a, &e->stats[i])) {
@@ -25,9 +25,9 @@ static bool take_statistic(struct minari_episode *e, struct hub_view name, const
 }
 
 /* int64, uint64 from 2^63 on, or text; the text "None" is no seed and stays among the attributes. */
-static bool take_seed(struct gather *g, const struct hub_h5_attribute *a)
+static bool take_seed(struct episode_attributes *g, const struct hub_h5_attribute *a)
 {
-    struct minari_episode *e = g->episode;
+    struct mh5_episode *e = g->episode;
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(sizeof e->seed - 1);
     int64_t value;
     size_t n = 0;
@@ -52,8 +52,8 @@ static bool take_seed(struct gather *g, const struct hub_h5_attribute *a)
 static enum hub_status take_group_attribute(void *user, const struct hub_h5_attribute *a,
                                             struct hub_error *err)
 {
-    struct gather *g = user;
-    struct minari_episode *e = g->episode;
+    struct episode_attributes *g = user;
+    struct mh5_episode *e = g->episode;
     if (hub_view_is(a->name, "id") && hub_h5_attribute_int(a, &e->id)) {
         e->has_id = true;
         return HUB_OK;
@@ -74,13 +74,13 @@ static enum hub_status take_rewards_attribute(void *user, const struct hub_h5_at
                                               struct hub_error *err)
 {
     (void)err;
-    struct gather *g = user;
+    struct episode_attributes *g = user;
     if (take_statistic(g->episode, a->name, a))
         g->episode->stats_on_rewards = true;
     return HUB_OK;
 }
 
-static enum hub_status write_statistics(struct minari_episode *e, struct hub_error *err)
+static enum hub_status write_statistics(struct mh5_episode *e, struct hub_error *err)
 {
     bool any = false;
     struct hub_json json = hub_json_to(&e->statistics, err);
@@ -98,10 +98,9 @@ static enum hub_status write_statistics(struct minari_episode *e, struct hub_err
     return hub_json_status(&json);
 }
 
-enum hub_status minari_episode_load(struct hub_h5_tree *tree, struct minari_episode *out,
-                                    struct hub_error *err)
+enum hub_status mh5_episode_load(struct hub_h5_tree *tree, struct mh5_episode *out, struct hub_error *err)
 {
-    struct gather g = {tree, out};
+    struct episode_attributes g = {tree, out};
     struct hub_error why = {0};
     out->seed[0] = '\0';
     out->has_id = out->has_steps = out->stats_on_rewards = false;
@@ -122,13 +121,13 @@ enum hub_status minari_episode_load(struct hub_h5_tree *tree, struct minari_epis
     return st ? st : hub_h5_notes_write(&out->notes, tree, err);
 }
 
-void minari_episode_dispose(struct minari_episode *episode)
+void mh5_episode_dispose(struct mh5_episode *episode)
 {
     hub_h5_notes_dispose(&episode->notes);
     hub_buf_dispose(&episode->statistics);
 }
 
-uint64_t minari_episode_steps(const struct hub_h5_tree *tree, const struct minari_episode *episode)
+uint64_t mh5_episode_steps(const struct hub_h5_tree *tree, const struct mh5_episode *episode)
 {
     static const char *const along[] = {"rewards", "actions", "terminations", "truncations"};
     uint64_t rows;

@@ -94,14 +94,14 @@ static enum hub_status put_facts(const json_t *root, struct hub_sink *sink, stru
 /* ---- metadata.json ---- */
 
 /* What it says, but for its spaces; and those. */
-struct metadata {
+struct metadata_reader {
     struct hub_json_stream *stream;
     struct hub_sink *sink;
     struct hub_buf text; /* strict JSON */
     struct minari_space spaces[2];
 };
 
-static enum hub_status read_member(struct metadata *m, uint32_t file, struct hub_error *err)
+static enum hub_status read_member(struct metadata_reader *m, uint32_t file, struct hub_error *err)
 {
     const size_t start = m->text.size;
     struct hub_view key;
@@ -127,7 +127,7 @@ static enum hub_status read_member(struct metadata *m, uint32_t file, struct hub
                                        "not shown: longer than 1 MiB");
 }
 
-static enum hub_status read_metadata(struct metadata *m, uint32_t file, struct hub_error *err)
+static enum hub_status read_metadata(struct metadata_reader *m, uint32_t file, struct hub_error *err)
 {
     if (hub_json_stream_peek(m->stream) != '{')
         return hub_fail(err, HUB_CORRUPT, "metadata.json is %s",
@@ -146,7 +146,7 @@ static enum hub_status read_metadata(struct metadata *m, uint32_t file, struct h
     return hub_buf_add_text(&m->text, "}", err);
 }
 
-static void metadata_dispose(struct metadata *m)
+static void metadata_dispose(struct metadata_reader *m)
 {
     hub_json_stream_free(m->stream);
     hub_buf_dispose(&m->text);
@@ -154,14 +154,14 @@ static void metadata_dispose(struct metadata *m)
         minari_space_dispose(&m->spaces[i]);
 }
 
-static enum hub_status load_metadata(struct hub_files *files, uint32_t number, struct metadata *m,
+static enum hub_status load_metadata(struct hub_files *files, uint32_t number, struct metadata_reader *m,
                                      struct hub_error *err)
 {
-    struct hub_source source;
+    struct hub_byte_source source;
     m->text = HUB_BUF_INIT(MAX_METADATA + MAX_VALUE);
     m->spaces[0] = (struct minari_space)MINARI_OBSERVATION_SPACE;
     m->spaces[1] = (struct minari_space)MINARI_ACTION_SPACE;
-    hub_source_file(&source, files, number);
+    hub_byte_source_file(&source, files, number);
     HUB_TRY(hub_json_stream_new(&source, 0, source.size, &m->stream, err));
     return read_metadata(m, number, err);
 }
@@ -169,7 +169,7 @@ static enum hub_status load_metadata(struct hub_files *files, uint32_t number, s
 enum hub_status minari_spaces_load(struct hub_files *files, uint32_t number, json_t *out[2],
                                    struct hub_error *err)
 {
-    HUB_CLEANUP(metadata_dispose) struct metadata m = {.sink = NULL};
+    HUB_CLEANUP(metadata_dispose) struct metadata_reader m = {.sink = NULL};
     HUB_TRY(load_metadata(files, number, &m, err));
     for (size_t i = 0; i < HUB_COUNT(m.spaces); i++) {
         const struct hub_buf *shown = &m.spaces[i].shown;
@@ -182,7 +182,7 @@ enum hub_status minari_spaces_load(struct hub_files *files, uint32_t number, jso
 enum hub_status minari_facts_json(struct hub_files *files, uint32_t number, struct hub_sink *sink,
                                   struct hub_buf *hint, char format[16], struct hub_error *err)
 {
-    HUB_CLEANUP(metadata_dispose) struct metadata m = {.sink = sink};
+    HUB_CLEANUP(metadata_dispose) struct metadata_reader m = {.sink = sink};
     HUB_CLEANUP(hub_json_decrefp) json_t *root = NULL;
     HUB_TRY(load_metadata(files, number, &m, err));
     HUB_TRY(hub_json_parse(hub_buf_view(&m.text), m.text.limit, &root, err));
@@ -199,7 +199,7 @@ enum hub_status minari_facts_json(struct hub_files *files, uint32_t number, stru
 /* ---- root attributes ---- */
 
 /* What the walk over the root's attributes gathers. */
-struct gather {
+struct root_attributes {
     struct hub_files *files;
     struct hub_h5 *file;
     struct hub_sink *sink;
@@ -210,7 +210,7 @@ struct gather {
 };
 
 /* A space is reported as such, not among the metadata; false in `is` when this attribute is none. */
-static enum hub_status take_space(struct gather *g, const struct hub_h5_attribute *a, bool *is,
+static enum hub_status take_space(struct root_attributes *g, const struct hub_h5_attribute *a, bool *is,
                                   struct hub_error *err)
 {
     static const struct minari_space kinds[] = {MINARI_OBSERVATION_SPACE, MINARI_ACTION_SPACE};
@@ -227,7 +227,7 @@ static enum hub_status take_space(struct gather *g, const struct hub_h5_attribut
 
 static enum hub_status take_attribute(void *user, const struct hub_h5_attribute *a, struct hub_error *err)
 {
-    struct gather *g = user;
+    struct root_attributes *g = user;
     struct hub_error why = {0};
     g->any |= hub_view_is(a->name, "total_episodes") || hub_view_is(a->name, "dataset_id") ||
               hub_view_is(a->name, "env_spec");
@@ -252,12 +252,12 @@ static enum hub_status take_attribute(void *user, const struct hub_h5_attribute 
 }
 
 /* Statistics on the rewards dataset are E4a, on the episode E4b; links were written by E3 and E4a only. */
-static enum hub_status era_of_episodes(struct gather *g, const struct hub_h5_object *root, bool nobody,
-                                       const char **era, struct hub_error *err)
+static enum hub_status era_of_episodes(struct root_attributes *g, const struct hub_h5_object *root,
+                                       bool nobody, const char **era, struct hub_error *err)
 {
     HUB_CLEANUP(hub_h5_tree_dispose)
     struct hub_h5_tree tree = {.file = g->file, .sink = g->sink, .quiet = true};
-    HUB_CLEANUP(minari_episode_dispose) struct minari_episode episode = {0};
+    HUB_CLEANUP(mh5_episode_dispose) struct mh5_episode episode = {0};
     HUB_CLEANUP(hub_h5_links_dispose) struct hub_h5_links links = {0};
     enum hub_status st = HUB_OK;
     int64_t number;
@@ -275,7 +275,7 @@ static enum hub_status era_of_episodes(struct gather *g, const struct hub_h5_obj
             continue;
         st = hub_h5_tree_load(&tree, links.items[i].address, NULL);
         if (!st)
-            st = minari_episode_load(&tree, &episode, NULL);
+            st = mh5_episode_load(&tree, &episode, NULL);
         if (!st && episode.has_stat[0])
             *era = episode.stats_on_rewards ? "E4a" : "E4b";
         break; /* the first says it for all */
@@ -283,7 +283,7 @@ static enum hub_status era_of_episodes(struct gather *g, const struct hub_h5_obj
     return st == HUB_NO_MEMORY ? hub_fail(err, st, "out of memory") : HUB_OK;
 }
 
-static enum hub_status tell_metadata(struct gather *g, bool *nobody, struct hub_error *err)
+static enum hub_status report_metadata(struct root_attributes *g, bool *nobody, struct hub_error *err)
 {
     HUB_CLEANUP(hub_json_decrefp) json_t *root = NULL;
     struct hub_error why = {0};
@@ -298,11 +298,11 @@ enum hub_status minari_facts_attributes(struct hub_files *files, struct hub_h5 *
                                         const struct hub_h5_object *root, struct hub_sink *sink,
                                         struct hub_buf *hint, bool *any, struct hub_error *err)
 {
-    struct gather g = {.files = files,
-                       .file = file,
-                       .sink = sink,
-                       .hint = hint,
-                       .metadata = HUB_BUF_INIT(2 * (size_t)HUB_MAX_TEXT)};
+    struct root_attributes g = {.files = files,
+                                .file = file,
+                                .sink = sink,
+                                .hint = hint,
+                                .metadata = HUB_BUF_INIT(2 * (size_t)HUB_MAX_TEXT)};
     struct hub_error why = {0};
     bool nobody = false;
     g.json = hub_json_to(&g.metadata, &why);
@@ -313,7 +313,7 @@ enum hub_status minari_facts_attributes(struct hub_files *files, struct hub_h5 *
                               "root attributes: %s", err ? err->detail : "damaged");
     hub_json_end_object(&g.json);
     if (!st && g.any && !hub_json_status(&g.json))
-        st = tell_metadata(&g, &nobody, err);
+        st = report_metadata(&g, &nobody, err);
     const char *era = "E3";
     if (!st && g.any && !g.flattened && (g.version || g.action_space)) {
         if (g.size)

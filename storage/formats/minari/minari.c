@@ -54,7 +54,7 @@ static int minari_claim(struct hub_files *listing)
 }
 
 /* One target of external links, and how many episodes it is for. */
-struct target {
+struct link_target {
     uint32_t number; /* HUB_NONE: it is not there */
     char name[256], first[64];
     bool leaves;
@@ -62,7 +62,7 @@ struct target {
 };
 
 struct targets {
-    struct target *items;
+    struct link_target *items;
     uint32_t count, capacity;
     uint32_t own; /* episodes in main_data.hdf5 itself */
 };
@@ -70,7 +70,7 @@ struct targets {
 static enum hub_status take_external(struct hub_files *files, struct targets *targets,
                                      const struct hub_h5_link *link, struct hub_error *err)
 {
-    struct target t = {.number = HUB_NONE, .episodes = 1};
+    struct link_target t = {.number = HUB_NONE, .episodes = 1};
     const enum minari_link kind = minari_link_target(files, link->file, &t.number);
     t.leaves = kind == MINARI_LINK_LEAVES;
     snprintf(t.name, sizeof t.name, "%.*s", (int)HUB_MIN(link->file.size, 200), link->file.data);
@@ -111,8 +111,9 @@ static enum hub_status read_root(struct hub_files *files, struct hub_h5 *file,
     return HUB_OK;
 }
 
-static enum hub_status report_target(struct hub_files *files, const struct target *t, uint32_t main_number,
-                                     struct hub_view hint, struct hub_sink *sink, struct hub_error *err)
+static enum hub_status report_target(struct hub_files *files, const struct link_target *t,
+                                     uint32_t main_number, struct hub_view hint, struct hub_sink *sink,
+                                     struct hub_error *err)
 {
     const struct hub_view path = hub_view_of(t->first);
     if (t->leaves)
@@ -193,7 +194,7 @@ static enum hub_status plan_file(struct hub_files *files, uint32_t number, bool 
     enum hub_status st = hub_h5_open(files, number, &file, &why);
     if (st)
         return hub_fail(err, st, "%s: %s", main_path, why.detail);
-    HUB_TRY(hub_h5_tell_open(file, files, sink, MINARI_READERS, err));
+    HUB_TRY(hub_h5_report_open(file, files, sink, MINARI_READERS, err));
     HUB_TRY(hub_h5_object_load(file, hub_h5_root(file), &root, err));
     if (root.kind != HUB_H5_GROUP)
         return hub_fail(err, HUB_CORRUPT, "the root of main_data.hdf5 is not a group");

@@ -89,7 +89,7 @@ HUB_MUST_USE enum hub_status minari_inspect(struct hub_files *files, const struc
 
 /* ---- the attributes of one episode ---- */
 
-struct minari_episode {
+struct mh5_episode {
     char seed[64];
     bool has_id, has_steps;
     int64_t id, steps;
@@ -100,11 +100,11 @@ struct minari_episode {
 };
 
 /** Read the attributes of the episode's group and of its rewards. Reusable. */
-HUB_MUST_USE enum hub_status minari_episode_load(struct hub_h5_tree *tree, struct minari_episode *out,
-                                                 struct hub_error *err);
-void minari_episode_dispose(struct minari_episode *episode);
+HUB_MUST_USE enum hub_status mh5_episode_load(struct hub_h5_tree *tree, struct mh5_episode *out,
+                                              struct hub_error *err);
+void mh5_episode_dispose(struct mh5_episode *episode);
 /** Rows of rewards, else of actions, else of the first dataset along the steps; else the attribute, else
  * 0. */
-uint64_t minari_episode_steps(const struct hub_h5_tree *tree, const struct minari_episode *episode);
+uint64_t mh5_episode_steps(const struct hub_h5_tree *tree, const struct mh5_episode *episode);
 
 #endif

@@ -6,18 +6,18 @@
 
 #include <math.h>
 
-struct part {
+struct minari_part {
     struct hub_files *files;
     struct hub_view hint;
     bool linked; /* the episodes are those that main_data.hdf5 links here */
     struct hub_h5_episodes episodes;
-    struct minari_episode episode;
+    struct mh5_episode episode;
     struct hub_tally steps_differ, ids_differ;
 };
 
 static bool takes(void *user, const struct hub_h5_link *link)
 {
-    const struct part *p = user;
+    const struct minari_part *p = user;
     uint32_t number;
     if (link->kind != HUB_H5_EXTERNAL)
         return !p->linked;
@@ -27,16 +27,16 @@ static bool takes(void *user, const struct hub_h5_link *link)
 
 static enum hub_status load(void *user, struct hub_h5_tree *tree, uint64_t *steps, struct hub_error *err)
 {
-    struct part *p = user;
-    HUB_TRY(minari_episode_load(tree, &p->episode, err));
-    *steps = minari_episode_steps(tree, &p->episode);
+    struct minari_part *p = user;
+    HUB_TRY(mh5_episode_load(tree, &p->episode, err));
+    *steps = mh5_episode_steps(tree, &p->episode);
     return HUB_OK;
 }
 
-static void note_differences(struct part *p, const struct hub_h5_tree *tree,
+static void note_differences(struct minari_part *p, const struct hub_h5_tree *tree,
                              const struct hub_episode *episode)
 {
-    const struct minari_episode *e = &p->episode;
+    const struct mh5_episode *e = &p->episode;
     const int size = (int)tree->episode.size;
     if (e->has_steps && (e->steps < 0 || (uint64_t)e->steps != episode->steps))
         hub_tally_add(&p->steps_differ, "%.*s says %lld and has %llu", size, tree->episode.data,
@@ -48,8 +48,8 @@ static void note_differences(struct part *p, const struct hub_h5_tree *tree,
 static enum hub_status describe(void *user, struct hub_h5_tree *tree, struct hub_episode *episode,
                                 struct hub_error *err)
 {
-    struct part *p = user;
-    const struct minari_episode *e = &p->episode;
+    struct minari_part *p = user;
+    const struct mh5_episode *e = &p->episode;
     (void)err;
     note_differences(p, tree, episode);
     episode->seed = hub_view_of(e->seed);
@@ -71,10 +71,11 @@ static enum hub_status describe(void *user, struct hub_h5_tree *tree, struct hub
 
 static bool pictured(const void *user, struct hub_view path)
 {
-    return minari_hint_image(((const struct part *)user)->hint, path);
+    return minari_hint_image(((const struct minari_part *)user)->hint, path);
 }
 
-static enum hub_status tell_differences(const struct part *p, struct hub_sink *sink, struct hub_error *err)
+static enum hub_status report_differences(const struct minari_part *p, struct hub_sink *sink,
+                                          struct hub_error *err)
 {
     if (p->steps_differ.count)
         HUB_TRY(hub_sink_problem(sink, "length-mismatch", HUB_VIEW(""), err,
@@ -87,21 +88,21 @@ static enum hub_status tell_differences(const struct part *p, struct hub_sink *s
     return HUB_OK;
 }
 
-static enum hub_status inspect_part(struct part *p, const struct hub_part *part, struct hub_error *err)
+static enum hub_status inspect_part(struct minari_part *p, const struct hub_part *part, struct hub_error *err)
 {
     HUB_CLEANUP(hub_h5_closep) struct hub_h5 *index = NULL;
     HUB_CLEANUP(hub_h5_object_dispose) struct hub_h5_object root = {0};
     struct hub_h5_tree *tree = &p->episodes.tree;
     HUB_TRY(hub_h5_open(p->files, part->files[0], &tree->file, err));
     if (p->linked) {
-        HUB_TRY(hub_h5_tell_open(tree->file, p->files, tree->sink, MINARI_READERS, err));
+        HUB_TRY(hub_h5_report_open(tree->file, p->files, tree->sink, MINARI_READERS, err));
         HUB_TRY(hub_h5_open(p->files, part->files[1], &index, err));
     }
     struct hub_h5 *lists = index ? index : tree->file;
     HUB_TRY(hub_h5_object_load(lists, hub_h5_root(lists), &root, err));
     HUB_TRY(hub_h5_episodes_list(&p->episodes, lists, &root, err));
     HUB_TRY(hub_h5_episodes_report(&p->episodes, err));
-    HUB_TRY(tell_differences(p, tree->sink, err));
+    HUB_TRY(report_differences(p, tree->sink, err));
     return hub_h5_fields_finish(&p->episodes.fields, tree->sink, err);
 }
 
@@ -109,7 +110,7 @@ enum hub_status minari_inspect(struct hub_files *files, const struct hub_part *p
                                struct hub_error *err)
 {
     static const struct hub_h5_dialect dialect = {MINARI_EPISODE, takes, load, describe, NULL};
-    struct part p = {.files = files, .hint = part->hint, .linked = part->file_count > 1};
+    struct minari_part p = {.files = files, .hint = part->hint, .linked = part->file_count > 1};
     p.episodes = (struct hub_h5_episodes){.dialect = &dialect,
                                           .user = &p,
                                           .tree = {.sink = sink},
@@ -119,6 +120,6 @@ enum hub_status minari_inspect(struct hub_files *files, const struct hub_part *p
     const enum hub_status st = inspect_part(&p, part, err);
     hub_h5_close(p.episodes.tree.file);
     hub_h5_episodes_dispose(&p.episodes);
-    minari_episode_dispose(&p.episode);
+    mh5_episode_dispose(&p.episode);
     return st;
 }

@@ -124,7 +124,7 @@ enum hub_status minari_space_attribute(struct minari_space *space, struct hub_fi
                                        bool *is_text, struct hub_error *err)
 {
     HUB_CLEANUP(hub_json_stream_freep) struct hub_json_stream *stream = NULL;
-    struct hub_source source;
+    struct hub_byte_source source;
     struct hub_place *place = &space->place;
     space->placed = hub_h5_attribute_place(file, attribute, place, NULL) == HUB_OK;
     space->text = HUB_BUF_INIT(MAX_KEPT);
@@ -132,9 +132,9 @@ enum hub_status minari_space_attribute(struct minari_space *space, struct hub_fi
     if (!*is_text)
         return HUB_OK;
     if (space->placed)
-        hub_source_file(&source, files, place->file);
+        hub_byte_source_file(&source, files, place->file);
     else
-        hub_source_memory(&source, space->text.data, space->text.size);
+        hub_byte_source_memory(&source, space->text.data, space->text.size);
     HUB_TRY(hub_json_stream_new(&source, place->offset,
                                 space->placed ? place->offset + place->stored : source.size, &stream, err));
     return read_space(space, stream, true, err);

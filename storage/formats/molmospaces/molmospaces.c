@@ -97,7 +97,7 @@ struct index {
     json_t *houses;
 };
 
-struct plan {
+struct molmo_plan_state {
     struct hub_files *files;
     struct hub_sink *sink;
     struct data_file *data;
@@ -106,7 +106,7 @@ struct plan {
     uint32_t index_count;
 };
 
-static void plan_dispose(struct plan *p)
+static void plan_dispose(struct molmo_plan_state *p)
 {
     for (uint32_t i = 0; i < p->index_count; i++)
         json_decref(p->indices[i].houses);
@@ -127,7 +127,7 @@ static int by_place(const void *a, const void *b)
     return hub_by_u32(&x->file, &y->file);
 }
 
-static enum hub_status find_data(struct plan *p, struct hub_error *err)
+static enum hub_status find_data(struct molmo_plan_state *p, struct hub_error *err)
 {
     HUB_TRY(hub_new(&p->data, (size_t)p->files->count + 1, sizeof *p->data, err));
     for (uint32_t i = 0; i < p->files->count; i++)
@@ -141,7 +141,7 @@ static enum hub_status find_data(struct plan *p, struct hub_error *err)
 }
 
 /* Are the files there that an index lists? All of its trajectories are valid ones. */
-static enum hub_status check_index(struct plan *p, const struct index *index, uint64_t *rows,
+static enum hub_status check_index(struct molmo_plan_state *p, const struct index *index, uint64_t *rows,
                                    struct hub_error *err)
 {
     const char *house, *file, *trajectory;
@@ -162,7 +162,8 @@ static enum hub_status check_index(struct plan *p, const struct index *index, ui
 }
 
 /* {"actions/joint_pos/arm": {"mean": [...], ..., "count": n}}; `rows`: of valid trajectories, 0 not known. */
-static enum hub_status report_statistics(struct plan *p, json_t *stats, uint64_t rows, struct hub_error *err)
+static enum hub_status report_statistics(struct molmo_plan_state *p, json_t *stats, uint64_t rows,
+                                         struct hub_error *err)
 {
     const char *key;
     json_t *of_key;
@@ -181,7 +182,7 @@ static enum hub_status report_statistics(struct plan *p, json_t *stats, uint64_t
 }
 
 /* Of the whole, or of its first split that has some. */
-static enum hub_status read_notes(struct plan *p, struct hub_error *err)
+static enum hub_status read_notes(struct molmo_plan_state *p, struct hub_error *err)
 {
     static const char *const folders[] = {"", "train/", "val/", "test/"};
     static const char *const names[] = {"aggregated_stats.json", "aggregated_statistics.json"};
@@ -209,8 +210,8 @@ static enum hub_status read_notes(struct plan *p, struct hub_error *err)
 }
 
 /* What an index says of a file: "{}" where it does not list it, nothing where there is no index. */
-static enum hub_status hint_of(const struct plan *p, const struct molmo_place *place, struct hub_view path,
-                               struct hub_buf *out, struct hub_error *err)
+static enum hub_status hint_of(const struct molmo_plan_state *p, const struct molmo_place *place,
+                               struct hub_view path, struct hub_buf *out, struct hub_error *err)
 {
     char house[40], file[HUB_MAX_PATH];
     uint32_t i = 0;
@@ -232,7 +233,7 @@ static enum hub_status hint_of(const struct plan *p, const struct molmo_place *p
 }
 
 /* A part is a file, and the videos of its batch. */
-static enum hub_status send_part(struct plan *p, const struct data_file *d, uint32_t *numbers,
+static enum hub_status send_part(struct molmo_plan_state *p, const struct data_file *d, uint32_t *numbers,
                                  struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf hint = HUB_BUF_INIT(MOLMO_HINT_BYTES);
@@ -263,7 +264,7 @@ static enum hub_status send_part(struct plan *p, const struct data_file *d, uint
     return hub_sink_part(p->sink, &(struct hub_part){path, numbers, count, hub_buf_view(&hint)}, err);
 }
 
-static enum hub_status report_splits(struct plan *p, struct hub_error *err)
+static enum hub_status report_splits(struct molmo_plan_state *p, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(KIB);
     struct hub_json json = hub_json_to(&text, err);
@@ -284,7 +285,7 @@ static enum hub_status report_splits(struct plan *p, struct hub_error *err)
 }
 
 /* Where none of its files can be read, the dataset cannot. */
-static enum hub_status check_files(const struct plan *p, struct hub_error *err)
+static enum hub_status check_files(const struct molmo_plan_state *p, struct hub_error *err)
 {
     for (uint32_t i = 0; i < p->count; i++) {
         struct hub_error why = {0};
@@ -295,7 +296,7 @@ static enum hub_status check_files(const struct plan *p, struct hub_error *err)
     return p->count ? hub_files_usable(p->files, p->data[0].file, err) : HUB_OK;
 }
 
-static enum hub_status send_all(struct plan *p, struct hub_error *err)
+static enum hub_status send_all(struct molmo_plan_state *p, struct hub_error *err)
 {
     HUB_CLEANUP(hub_freep) uint32_t *numbers = NULL;
     HUB_TRY(find_data(p, err));
@@ -310,7 +311,7 @@ static enum hub_status send_all(struct plan *p, struct hub_error *err)
 
 static enum hub_status plan(struct hub_files *files, struct hub_sink *sink, struct hub_error *err)
 {
-    struct plan p = {.files = files, .sink = sink};
+    struct molmo_plan_state p = {.files = files, .sink = sink};
     const enum hub_status st = send_all(&p, err);
     plan_dispose(&p);
     return st;

@@ -221,7 +221,7 @@ static enum hub_status read_scene(struct molmo *m, const struct hub_h5_tree *tre
     return HUB_OK;
 }
 
-/* stats/traj_N. What an episode may not hold, or cannot be read, is told, and it has none. */
+/* stats/traj_N. What an episode may not hold, or cannot be read, is reported, and it has none. */
 static enum hub_status read_statistics(struct molmo *m, const struct hub_h5_tree *tree, struct hub_error *err)
 {
     char path[64];
@@ -362,7 +362,7 @@ static enum hub_status load_file(struct molmo *m, const struct hub_part *part, s
     if (!usable)
         return HUB_OK;
     HUB_TRY(part ? hub_h5_open_root(m->files, number, &e->tree.file, &m->root, err) : open_packed(m, err));
-    HUB_TRY(hub_h5_tell_open(e->tree.file, m->files, sink, "h5py and MolmoSpaces", err));
+    HUB_TRY(hub_h5_report_open(e->tree.file, m->files, sink, "h5py and MolmoSpaces", err));
     HUB_TRY(hub_h5_episodes_list(e, e->tree.file, &m->root, err));
     return load_mask(m, err);
 }
@@ -373,18 +373,18 @@ static enum hub_status report(struct molmo *m, struct hub_sink *sink, struct hub
     json_t *rows;
     HUB_TRY(hub_h5_episodes_report(&m->episodes, err));
     json_object_foreach(m->listed, key, rows) hub_tally_add(&m->listing, "%s is not there", key);
-    HUB_TRY(hub_tally_tell(&m->episodes.fields.cut_rows, sink, "cut-rows", m->path,
-                           "rows of JSON are cut off at their width, and null in JSON", err));
-    HUB_TRY(hub_tally_tell(&m->episodes.fields.bad_rows, sink, "bad-json-rows", m->path,
-                           "rows are no JSON, and null in JSON", err));
-    HUB_TRY(hub_tally_tell(&m->short_ones, sink, "bad-trajectory", m->path,
-                           "trajectories are not valid by MolmoSpaces' own check", err));
+    HUB_TRY(hub_tally_report(&m->episodes.fields.cut_rows, sink, "cut-rows", m->path,
+                             "rows of JSON are cut off at their width, and null in JSON", err));
+    HUB_TRY(hub_tally_report(&m->episodes.fields.bad_rows, sink, "bad-json-rows", m->path,
+                             "rows are no JSON, and null in JSON", err));
+    HUB_TRY(hub_tally_report(&m->short_ones, sink, "bad-trajectory", m->path,
+                             "trajectories are not valid by MolmoSpaces' own check", err));
     HUB_TRY(
-        hub_tally_tell(&m->videos, sink, "missing-video", m->path, "videos are named and not there", err));
-    HUB_TRY(hub_tally_tell(&m->unstated, sink, "bad-statistics", m->path,
-                           "groups of statistics are too large for an episode, or cannot be read", err));
-    HUB_TRY(hub_tally_tell(&m->listing, sink, "index-differs", m->path,
-                           "trajectories are not what " MOLMO_INDEX " says", err));
+        hub_tally_report(&m->videos, sink, "missing-video", m->path, "videos are named and not there", err));
+    HUB_TRY(hub_tally_report(&m->unstated, sink, "bad-statistics", m->path,
+                             "groups of statistics are too large for an episode, or cannot be read", err));
+    HUB_TRY(hub_tally_report(&m->listing, sink, "index-differs", m->path,
+                             "trajectories are not what " MOLMO_INDEX " says", err));
     return hub_h5_fields_finish(&m->episodes.fields, sink, err);
 }
 

@@ -56,14 +56,14 @@ static struct hub_view without_dot(struct hub_view name)
 
 /* ---- archives ---- */
 
-static enum hub_status open_archive(struct hub_source *shard, const struct hub_tar_member *m,
+static enum hub_status open_archive(struct hub_byte_source *shard, const struct hub_tar_member *m,
                                     struct hub_tar *tar, struct hub_unpack_stream **stream,
                                     struct hub_error *err)
 {
     struct hub_packed packed = {.source = shard, .offset = m->offset, .size = m->size};
     const uint8_t *head;
     size_t got;
-    HUB_TRY(hub_source_peek(shard, m->offset, (size_t)HUB_MIN(m->size, 4), &head, &got, err));
+    HUB_TRY(hub_byte_source_peek(shard, m->offset, (size_t)HUB_MIN(m->size, 4), &head, &got, err));
     packed.packing = hub_packing_of(head, got);
     if (packed.packing == HUB_PACKED_NOT)
         return hub_fail(err, HUB_CORRUPT, "neither zstd nor gzip");
@@ -78,7 +78,7 @@ static bool is_archive(const struct hub_tar_member *m)
 }
 
 /* Do its first members belong to houses? */
-static bool holds_houses(struct hub_source *shard, const struct hub_tar_member *archive)
+static bool holds_houses(struct hub_byte_source *shard, const struct hub_tar_member *archive)
 {
     HUB_CLEANUP(hub_unpack_stream_freep) struct hub_unpack_stream *stream = NULL;
     HUB_CLEANUP(hub_tar_dispose) struct hub_tar tar = {0};
@@ -98,10 +98,10 @@ static bool holds_houses(struct hub_source *shard, const struct hub_tar_member *
 static bool is_mine(struct hub_files *files, uint32_t number)
 {
     HUB_CLEANUP(hub_tar_dispose) struct hub_tar tar = {0};
-    struct hub_source source;
+    struct hub_byte_source source;
     struct hub_tar_member m;
     bool end = false, found = false;
-    hub_source_file(&source, files, number);
+    hub_byte_source_file(&source, files, number);
     hub_tar_init(&tar, &source);
     for (unsigned i = 0; i < MAX_LOOK && !found && !hub_tar_next(&tar, &m, &end, NULL) && !end; i++)
         found = is_archive(&m) && holds_houses(&source, &m);
@@ -138,7 +138,7 @@ static int claim_files(struct hub_files *listing, struct hub_claim *claim)
 
 /* ---- plan ---- */
 
-struct shard {
+struct molmo_shard {
     unsigned order;
     struct hub_view split;
     uint32_t file;
@@ -146,18 +146,18 @@ struct shard {
 
 static int by_split(const void *a, const void *b)
 {
-    const struct shard *x = a, *y = b;
+    const struct molmo_shard *x = a, *y = b;
     return x->order != y->order ? (x->order > y->order) - (x->order < y->order)
                                 : hub_by_u32(&x->file, &y->file);
 }
 
 static enum hub_status plan(struct hub_files *files, struct hub_sink *sink, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_freep) struct shard *shards = NULL;
+    HUB_CLEANUP(hub_freep) struct molmo_shard *shards = NULL;
     uint32_t count = 0, usable = 0;
     HUB_TRY(hub_new(&shards, (size_t)files->count + 1, sizeof *shards, err));
     for (uint32_t i = 0; i < files->count; i++) {
-        struct shard *s = &shards[count];
+        struct molmo_shard *s = &shards[count];
         s->file = i;
         if (shard_of(files->entries[i].path, &s->order, &s->split))
             count++;
@@ -180,7 +180,7 @@ static enum hub_status plan(struct hub_files *files, struct hub_sink *sink, stru
 
 /* ---- inspect ---- */
 
-struct reading {
+struct shard_reader {
     struct hub_files *files;
     struct hub_sink *sink;
     uint32_t shard;
@@ -190,7 +190,7 @@ struct reading {
 };
 
 /* A member of an archive, copied to the side data. */
-static enum hub_status unpack_member(struct reading *r, struct hub_unpack_stream *stream, uint64_t begin,
+static enum hub_status unpack_member(struct shard_reader *r, struct hub_unpack_stream *stream, uint64_t begin,
                                      struct molmo_packed *out, struct hub_error *err)
 {
     HUB_CLEANUP(hub_freep) uint8_t *block = malloc(MIB); /* a multiple of 8, so that blocks adjoin */
@@ -209,8 +209,9 @@ static enum hub_status unpack_member(struct reading *r, struct hub_unpack_stream
 }
 
 /* A file of trajectories; what is wrong with it concerns it alone. */
-static enum hub_status read_file(struct reading *r, struct hub_unpack_stream *stream, struct hub_view archive,
-                                 const struct hub_tar_member *m, struct hub_error *err)
+static enum hub_status read_file(struct shard_reader *r, struct hub_unpack_stream *stream,
+                                 struct hub_view archive, const struct hub_tar_member *m,
+                                 struct hub_error *err)
 {
     HUB_CLEANUP(hub_freep) char *path = hub_view_dup(without_dot(m->name));
     struct hub_error why = {0};
@@ -227,7 +228,7 @@ static enum hub_status read_file(struct reading *r, struct hub_unpack_stream *st
     return HUB_OK;
 }
 
-static enum hub_status read_archive(struct reading *r, struct hub_source *shard,
+static enum hub_status read_archive(struct shard_reader *r, struct hub_byte_source *shard,
                                     const struct hub_tar_member *archive, struct hub_error *err)
 {
     HUB_CLEANUP(hub_unpack_stream_freep) struct hub_unpack_stream *stream = NULL;
@@ -249,14 +250,15 @@ static enum hub_status read_archive(struct reading *r, struct hub_source *shard,
     return HUB_OK;
 }
 
-static enum hub_status tell(const struct reading *r, const struct hub_error *cut, struct hub_error *err)
+static enum hub_status report_problem(const struct shard_reader *r, const struct hub_error *cut,
+                                      struct hub_error *err)
 {
     const struct hub_view path = r->files->entries[r->shard].path;
     if (cut->detail[0])
         HUB_TRY(hub_sink_problem(r->sink, "damaged-shard", path, err, "what follows is left out: %s",
                                  cut->detail));
-    HUB_TRY(hub_tally_tell(&r->bad, r->sink, "bad-archive", path, "archives or files in them cannot be read",
-                           err));
+    HUB_TRY(hub_tally_report(&r->bad, r->sink, "bad-archive", path,
+                             "archives or files in them cannot be read", err));
     if (!r->videos)
         return HUB_OK;
     return hub_sink_problem(
@@ -272,14 +274,14 @@ static enum hub_status inspect(struct hub_files *files, const struct hub_part *p
 {
     HUB_CLEANUP(hub_tar_dispose) struct hub_tar tar = {0};
     struct hub_error cut = {0};
-    struct hub_source source;
+    struct hub_byte_source source;
     struct hub_tar_member m;
     bool end = false;
     if (part->file_count != 1)
         return hub_fail(err, HUB_INVALID, "a part is one shard");
-    struct reading r = {.files = files, .sink = sink, .shard = part->files[0], .split = part->hint};
-    hub_source_file(&source, files, r.shard);
-    HUB_TRY(hub_source_usable(&source, err));
+    struct shard_reader r = {.files = files, .sink = sink, .shard = part->files[0], .split = part->hint};
+    hub_byte_source_file(&source, files, r.shard);
+    HUB_TRY(hub_byte_source_usable(&source, err));
     hub_tar_init(&tar, &source);
     enum hub_status st;
     while (!(st = hub_tar_next(&tar, &m, &end, &cut)) && !end)
@@ -287,7 +289,7 @@ static enum hub_status inspect(struct hub_files *files, const struct hub_part *p
             HUB_TRY(read_archive(&r, &source, &m, err));
     if (st && !hub_is_local(st))
         return hub_pass(st, &cut, err);
-    return tell(&r, &cut, err);
+    return report_problem(&r, &cut, err);
 }
 
 const struct hub_format hub_format_molmospaces_shards = {

@@ -76,7 +76,7 @@ HUB_MUST_USE enum hub_status mp4_fragment(struct mp4_track *track, struct hub_cu
 /* ---- keys.c ---- */
 
 /** Take back what the index says of key frames where it is not so. */
-HUB_MUST_USE enum hub_status mp4_keys(struct hub_source *source, struct mp4_track *track,
+HUB_MUST_USE enum hub_status mp4_keys(struct hub_byte_source *source, struct mp4_track *track,
                                       struct hub_error *err);
 
 /* ---- table.c ---- */

@@ -5,14 +5,14 @@
 
 enum { VISUAL_BYTES = 78 }; /* of a visual sample entry, before its boxes */
 
-struct entry {
+struct sample_entry {
     char type[5];
     struct hub_cursor boxes;
 };
 
-typedef void describe(const struct entry *entry, struct hub_cursor box, char *out, size_t size);
+typedef void describe(const struct sample_entry *entry, struct hub_cursor box, char *out, size_t size);
 
-static void describe_avc(const struct entry *e, struct hub_cursor c, char *out, size_t size)
+static void describe_avc(const struct sample_entry *e, struct hub_cursor c, char *out, size_t size)
 {
     const uint8_t *b = hub_cursor_bytes(&c, 4);
     if (b)
@@ -27,7 +27,7 @@ static uint32_t reversed(uint32_t bits)
     return out;
 }
 
-static void describe_hevc(const struct entry *e, struct hub_cursor c, char *out, size_t size)
+static void describe_hevc(const struct sample_entry *e, struct hub_cursor c, char *out, size_t size)
 {
     static const char spaces[][2] = {"", "A", "B", "C"};
     const uint8_t *b = hub_cursor_bytes(&c, 13);
@@ -44,7 +44,7 @@ static void describe_hevc(const struct entry *e, struct hub_cursor c, char *out,
 }
 
 /* The long form where it is not 4:2:0: colours as most have them, for they stand elsewhere. */
-static void describe_av1(const struct entry *e, struct hub_cursor c, char *out, size_t size)
+static void describe_av1(const struct sample_entry *e, struct hub_cursor c, char *out, size_t size)
 {
     const uint8_t *b = hub_cursor_bytes(&c, 4);
     if (!b)
@@ -60,7 +60,7 @@ static void describe_av1(const struct entry *e, struct hub_cursor c, char *out, 
                  x && y ? b[2] & 3U : 0);
 }
 
-static void describe_vp(const struct entry *e, struct hub_cursor c, char *out, size_t size)
+static void describe_vp(const struct sample_entry *e, struct hub_cursor c, char *out, size_t size)
 {
     (void)mp4_version(&c);
     const uint8_t *b = hub_cursor_bytes(&c, 3);
@@ -84,7 +84,7 @@ static struct hub_cursor descriptor(struct hub_cursor *c, uint8_t tag)
     return at ? hub_cursor_of(at, (size_t)(c->at - at)) : none;
 }
 
-static void describe_mpeg4(const struct entry *e, struct hub_cursor c, char *out, size_t size)
+static void describe_mpeg4(const struct sample_entry *e, struct hub_cursor c, char *out, size_t size)
 {
     static const uint8_t sequence[] = {0, 0, 1, 0xB0};
     (void)mp4_version(&c);
@@ -117,7 +117,7 @@ static const struct {
 };
 
 /* Its type alone where its box does not say more. */
-static void name_codec(const struct entry *e, char *out, size_t size)
+static void name_codec(const struct sample_entry *e, char *out, size_t size)
 {
     snprintf(out, size, "%s", e->type);
     for (size_t i = 0; i < HUB_COUNT(codecs); i++)
@@ -129,7 +129,7 @@ bool mp4_describe(struct mp4_box stsd, struct hub_mp4 *out)
 {
     struct hub_cursor c = stsd.body;
     struct mp4_box box = {.body = hub_cursor_of("", 0)};
-    struct entry e = {.type = ""};
+    struct sample_entry e = {.type = ""};
     (void)mp4_version(&c);
     (void)hub_cursor_be32(&c);
     if (mp4_next(&c, &box))

@@ -62,8 +62,8 @@ static bool decides(bool hevc, const uint8_t unit[UNIT_BYTES], bool *whole)
 }
 
 /* Whether a picture begins there that needs no other; what makes no sense is left to decoders. */
-static enum hub_status look(struct hub_source *source, const struct units *units, const struct mp4_sample *s,
-                            bool *whole, struct hub_error *err)
+static enum hub_status look(struct hub_byte_source *source, const struct units *units,
+                            const struct mp4_sample *s, bool *whole, struct hub_error *err)
 {
     uint64_t at = 0;
     *whole = true;
@@ -72,9 +72,9 @@ static enum hub_status look(struct hub_source *source, const struct units *units
         size_t got;
         uint64_t size = 0;
         const enum hub_status st =
-            hub_source_peek(source, s->offset + at, units->length_bytes + UNIT_BYTES, &bytes, &got, err);
+            hub_byte_source_peek(source, s->offset + at, units->length_bytes + UNIT_BYTES, &bytes, &got, err);
         if (st == HUB_CORRUPT || (!st && got < units->length_bytes + UNIT_BYTES))
-            break; /* outside the file, which is told where the table is proven */
+            break; /* outside the file, which is reported where the table is proven */
         HUB_TRY(st);
         for (unsigned i = 0; i < units->length_bytes; i++)
             size = size << 8 | bytes[i];
@@ -88,7 +88,7 @@ static enum hub_status look(struct hub_source *source, const struct units *units
     return HUB_OK;
 }
 
-enum hub_status mp4_keys(struct hub_source *source, struct mp4_track *t, struct hub_error *err)
+enum hub_status mp4_keys(struct hub_byte_source *source, struct mp4_track *t, struct hub_error *err)
 {
     struct units units;
     uint32_t keys = 0, seen = 0;

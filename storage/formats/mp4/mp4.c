@@ -51,7 +51,7 @@ uint32_t mp4_count(struct hub_cursor *c, size_t size)
 /* ---- the file ---- */
 
 struct outer {
-    struct hub_source *source;
+    struct hub_byte_source *source;
     uint64_t at, size; /* of the box */
     uint32_t type;
     uint64_t loaded; /* bytes of indices */
@@ -67,7 +67,7 @@ static enum hub_status look(struct outer *o, struct hub_error *err)
 {
     const uint8_t *bytes;
     size_t got;
-    HUB_TRY(hub_source_peek(o->source, o->at, 16, &bytes, &got, err));
+    HUB_TRY(hub_byte_source_peek(o->source, o->at, 16, &bytes, &got, err));
     struct hub_cursor c = hub_cursor_of(bytes, got);
     o->size = hub_cursor_be32(&c);
     o->type = hub_cursor_be32(&c);
@@ -99,7 +99,7 @@ static enum hub_status load(struct outer *o, uint8_t **out, struct mp4_box *box,
     o->loaded += o->size;
     *out = malloc((size_t)o->size);
     HUB_TRY(hub_allocated(*out, err));
-    HUB_TRY(hub_source_read(o->source, o->at, *out, (size_t)o->size, err));
+    HUB_TRY(hub_byte_source_read(o->source, o->at, *out, (size_t)o->size, err));
     struct hub_cursor c = hub_cursor_of(*out, (size_t)o->size);
     return mp4_next(&c, box) ? HUB_OK : bad(err, "damaged: its index is not whole");
 }
@@ -220,14 +220,14 @@ static enum hub_status read_moov(struct hub_cursor moov, struct mp4_track *t, st
 
 /* ---- the walk ---- */
 
-struct reading {
+struct mp4_reader {
     struct outer outer;
     struct mp4_track track;
     uint8_t *moov, *moof;
     unsigned boxes;
 };
 
-static void reading_dispose(struct reading *r)
+static void reading_dispose(struct mp4_reader *r)
 {
     free(r->track.samples);
     free(r->moov);
@@ -261,7 +261,7 @@ static enum hub_status find_moov(struct outer *o, uint64_t *moov, struct hub_err
                : hub_fail_as(err, HUB_CORRUPT, "cut-video", "cut short: its index (moov) is missing");
 }
 
-enum hub_status hub_mp4_check(struct hub_source *source, struct hub_error *err)
+enum hub_status hub_mp4_check(struct hub_byte_source *source, struct hub_error *err)
 {
     uint64_t moov;
     if (source->size == 0)
@@ -269,7 +269,7 @@ enum hub_status hub_mp4_check(struct hub_source *source, struct hub_error *err)
     return find_moov(&(struct outer){.source = source}, &moov, err);
 }
 
-static enum hub_status read_fragments(struct reading *r, struct hub_error *err)
+static enum hub_status read_fragments(struct mp4_reader *r, struct hub_error *err)
 {
     struct outer *o = &r->outer;
     struct mp4_box moof;
@@ -286,10 +286,10 @@ static enum hub_status read_fragments(struct reading *r, struct hub_error *err)
     return HUB_OK;
 }
 
-enum hub_status hub_mp4_read(struct hub_source *source, struct hub_mp4 *out, struct hub_error *err)
+enum hub_status hub_mp4_read(struct hub_byte_source *source, struct hub_mp4 *out, struct hub_error *err)
 {
     HUB_CLEANUP(reading_dispose)
-    struct reading r = {.outer = {.source = source}, .track = {.file_size = source->size}};
+    struct mp4_reader r = {.outer = {.source = source}, .track = {.file_size = source->size}};
     struct mp4_box moov;
     uint64_t at;
     if (source->size == 0)

@@ -29,12 +29,12 @@ struct hub_mp4 {
 /**
  * Zero it first, and dispose of it whatever is returned.
  * @return HUB_CORRUPT with the problem "bad-video" (no mp4, damaged) or "cut-video" (its end is missing);
- *         HUB_TOO_BIG: its index is over 64 MiB; what hub_source_read says
+ *         HUB_TOO_BIG: its index is over 64 MiB; what hub_byte_source_read says
  */
-HUB_MUST_USE enum hub_status hub_mp4_read(struct hub_source *source, struct hub_mp4 *out,
+HUB_MUST_USE enum hub_status hub_mp4_read(struct hub_byte_source *source, struct hub_mp4 *out,
                                           struct hub_error *err);
 /** Are its outermost boxes all there? HUB_CORRUPT as above; a read of 4 KiB for each. */
-HUB_MUST_USE enum hub_status hub_mp4_check(struct hub_source *source, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_mp4_check(struct hub_byte_source *source, struct hub_error *err);
 /** The frame that is shown nearest to this time after the first; behind the last by the frame rate. */
 uint64_t hub_mp4_frame_at(const struct hub_mp4 *mp4, double seconds);
 void hub_mp4_dispose(struct hub_mp4 *mp4);

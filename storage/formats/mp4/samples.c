@@ -159,13 +159,13 @@ enum hub_status mp4_index(struct mp4_track *t, struct hub_cursor stbl, char prob
 
 enum { NOT_A_KEY = 0x10000 };
 
-struct run {
+struct sample_run {
     uint64_t offset; /* of its next frame */
     uint32_t description, duration, size, flags;
 };
 
-static enum hub_status read_run(struct mp4_track *t, struct hub_cursor c, uint64_t base, struct run *run,
-                                struct hub_error *err)
+static enum hub_status read_run(struct mp4_track *t, struct hub_cursor c, uint64_t base,
+                                struct sample_run *run, struct hub_error *err)
 {
     const uint32_t flags = mp4_version(&c), count = hub_cursor_be32(&c);
     const size_t each = 4 * (size_t)__builtin_popcount(flags & 0xF00);
@@ -212,7 +212,7 @@ static enum hub_status read_traf(struct mp4_track *t, struct hub_cursor traf, ui
 {
     struct hub_cursor c = mp4_child(traf, "tfhd").body;
     struct mp4_box box = mp4_child(traf, "tfdt");
-    struct run run = {0, t->description, t->duration, t->size, t->flags};
+    struct sample_run run = {0, t->description, t->duration, t->size, t->flags};
     const uint32_t flags = mp4_version(&c);
     if (hub_cursor_be32(&c) != t->id || c.failed)
         return HUB_OK;

@@ -6,14 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-struct shown {
+struct table_frame {
     int64_t time;
     uint32_t frame;
 };
 
 static int by_time(const void *a, const void *b)
 {
-    const struct shown *x = a, *y = b;
+    const struct table_frame *x = a, *y = b;
     if (x->time != y->time)
         return x->time < y->time ? -1 : 1;
     return (x->frame > y->frame) - (x->frame < y->frame);
@@ -52,7 +52,7 @@ static void set_rate(const struct mp4_track *t, uint64_t units, struct hub_mp4 *
 /* ---- what is shown ---- */
 
 /* Kept where they are not those of the frame rate. */
-static enum hub_status keep_times(const struct shown *all, uint32_t count, uint32_t delta,
+static enum hub_status keep_times(const struct table_frame *all, uint32_t count, uint32_t delta,
                                   struct hub_mp4 *out, struct hub_error *err)
 {
     uint32_t i = 1;
@@ -88,12 +88,12 @@ uint64_t hub_mp4_frame_at(const struct hub_mp4 *mp4, double seconds)
 static enum hub_status find_shown(const struct mp4_track *t, struct hub_video_head *head, struct hub_mp4 *out,
                                   struct hub_error *err)
 {
-    HUB_CLEANUP(hub_freep) struct shown *all = NULL;
+    HUB_CLEANUP(hub_freep) struct table_frame *all = NULL;
     bool sorted = true;
     int64_t time = 0;
     HUB_TRY(hub_new(&all, t->count, sizeof *all, err));
     for (uint32_t i = 0; i < t->count; time += t->samples[i++].delta) {
-        all[i] = (struct shown){time + t->samples[i].shift, i};
+        all[i] = (struct table_frame){time + t->samples[i].shift, i};
         sorted = sorted && (!i || all[i].time >= all[i - 1].time);
     }
     if (!sorted)

@@ -14,11 +14,11 @@ struct hub_video_file {
 
 static enum hub_status read_file(struct hub_videos *v, struct hub_video_file *file, struct hub_error *err)
 {
-    struct hub_source source;
+    struct hub_byte_source source;
     struct hub_error why = {0};
     struct hub_mp4 *mp4 = &file->mp4;
-    hub_source_file(&source, v->files, file->number);
-    enum hub_status st = hub_source_usable(&source, &why);
+    hub_byte_source_file(&source, v->files, file->number);
+    enum hub_status st = hub_byte_source_usable(&source, &why);
     if (!st)
         st = hub_mp4_read(&source, mp4, &why);
     file->readable = !st;
@@ -33,7 +33,7 @@ static enum hub_status read_file(struct hub_videos *v, struct hub_video_file *fi
     if (!hub_is_local(st))
         return hub_pass(st, &why, err);
     snprintf(mp4->problem, sizeof mp4->problem, "%.150s", why.detail);
-    if (v->told && !mp4->whole)
+    if (v->reported && !mp4->whole)
         return HUB_OK;
     return hub_sink_problem(v->sink, why.problem[0] ? why.problem : "bad-video",
                             v->files->entries[file->number].path, err, "%s", why.detail);

@@ -8,7 +8,7 @@
 struct hub_videos {
     struct hub_files *files;
     struct hub_sink *sink;
-    bool told;                    /* files whose outermost boxes are not whole were told of before */
+    bool reported;                /* files whose outermost boxes are not whole were reported before */
     struct hub_video_file *items; /* in the order they were first asked for */
     uint32_t count, capacity;
 };

@@ -13,7 +13,7 @@
 #define MAX_PLACED 65536
 #define LARGE_VALUE 4096
 
-void hub_parquet_decoder_init(struct hub_parquet_decoder *d, struct hub_source *source)
+void hub_parquet_decoder_init(struct hub_parquet_decoder *d, struct hub_byte_source *source)
 {
     const struct hub_buf empty = HUB_BUF_INIT(HUB_MAX_CHUNK_BYTES + 64);
     *d = (struct hub_parquet_decoder){source, 0, 0, empty, empty, empty, empty, empty, empty, empty};
@@ -39,7 +39,7 @@ static enum hub_status unpack(struct hub_parquet_decoder *d, const struct hub_pa
     into->size = 0;
     HUB_TRY(hub_buf_reserve(&d->stored, page->stored, err));
     HUB_TRY(hub_buf_reserve(into, page->decoded, err));
-    HUB_TRY(hub_source_read(d->source, page->offset, d->stored.data, page->stored, err));
+    HUB_TRY(hub_byte_source_read(d->source, page->offset, d->stored.data, page->stored, err));
     HUB_TRY(hub_page_unpack(&pages->column, page, d->stored.data, into->data, err));
     into->size = page->decoded;
     return HUB_OK;
@@ -82,7 +82,7 @@ static enum hub_status verify_page(struct hub_parquet_decoder *d, const struct h
     d->stored.size = 0;
     d->summed += page->stored;
     HUB_TRY(hub_buf_reserve(&d->stored, page->stored, err));
-    HUB_TRY(hub_source_read(d->source, page->offset, d->stored.data, page->stored, err));
+    HUB_TRY(hub_byte_source_read(d->source, page->offset, d->stored.data, page->stored, err));
     if (page->stored && crc32(0, (const Bytef *)d->stored.data, page->stored) != crc)
         return hub_fail(err, HUB_CORRUPT, "the page at %llu is damaged: its checksum is another one",
                         (unsigned long long)page->offset);
@@ -455,19 +455,19 @@ static bool has_large_values(const struct hub_parquet_pages *pages)
     return pages->column.physical == HUB_PHYS_BYTE_ARRAY && pages->column.max_rep == 0;
 }
 
-static enum hub_status length_at(struct hub_source *source, uint64_t offset, uint32_t *out,
+static enum hub_status length_at(struct hub_byte_source *source, uint64_t offset, uint32_t *out,
                                  struct hub_error *err)
 {
     const uint8_t *at;
     size_t got;
-    HUB_TRY(hub_source_peek(source, offset, 4, &at, &got, err));
+    HUB_TRY(hub_byte_source_peek(source, offset, 4, &at, &got, err));
     struct hub_cursor c = hub_cursor_of(at, got);
     *out = hub_cursor_u32(&c);
     return HUB_OK;
 }
 
 /* False in `whole` when it is not all values, one behind the other: there are nulls after all. */
-static enum hub_status place_page(struct hub_source *source, const struct hub_column *column,
+static enum hub_status place_page(struct hub_byte_source *source, const struct hub_column *column,
                                   const struct hub_page *page, struct hub_extent *out, bool *whole,
                                   struct hub_error *err)
 {

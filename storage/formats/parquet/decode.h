@@ -10,13 +10,13 @@
 #include "storage/formats/parquet/pages.h"
 
 struct hub_parquet_decoder {
-    struct hub_source *source;
+    struct hub_byte_source *source;
     uint64_t summed; /* bytes that hub_parquet_verify has read */
     uint32_t placed; /* values that hub_parquet_extents has found */
     struct hub_buf stored, page, dictionary, views, levels, values, built;
 };
 
-void hub_parquet_decoder_init(struct hub_parquet_decoder *d, struct hub_source *source);
+void hub_parquet_decoder_init(struct hub_parquet_decoder *d, struct hub_byte_source *source);
 void hub_parquet_decoder_dispose(struct hub_parquet_decoder *d);
 
 /** Compare the pages that have a checksum with it, up to 256 MiB of them with one decoder. HUB_CORRUPT. */
@@ -34,9 +34,8 @@ struct hub_parquet_shape {
     uint64_t
         *lengths;   /* NULL, or to be filled: items of each row's list; of room for the rows of all groups */
     uint64_t nulls; /* elements that are null */
-    uint64_t
-        null_rows;    /* lists that are null; of lists of lists not told from those that hold an empty one */
-    uint32_t longest; /* elements of the longest row */
+    uint64_t null_rows; /* lists that are null; of lists of lists also any that holds an empty one */
+    uint32_t longest;   /* elements of the longest row */
 };
 
 /** Decode the levels of a chunk, and note in the pages of lists which rows they begin with. HUB_CORRUPT when they

@@ -212,15 +212,16 @@ static enum hub_status read_metadata(struct hub_view text, uint64_t data_end, st
     return HUB_OK;
 }
 
-enum hub_status hub_parquet_open(struct hub_source *source, struct hub_parquet *out, struct hub_error *err)
+enum hub_status hub_parquet_open(struct hub_byte_source *source, struct hub_parquet *out,
+                                 struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(HUB_PARQUET_MAX_FOOTER);
     uint8_t head[4], tail[8];
     *out = (struct hub_parquet){0};
     if (source->size < 12)
         return hub_fail(err, HUB_CORRUPT, "not a Parquet file: %llu bytes", (unsigned long long)source->size);
-    HUB_TRY(hub_source_read(source, 0, head, 4, err));
-    HUB_TRY(hub_source_read(source, source->size - 8, tail, 8, err));
+    HUB_TRY(hub_byte_source_read(source, 0, head, 4, err));
+    HUB_TRY(hub_byte_source_read(source, source->size - 8, tail, 8, err));
     if (memcmp(tail + 4, "PARE", 4) == 0)
         return hub_fail(err, HUB_UNSUPPORTED, "encrypted footer");
     if (memcmp(head, "PAR1", 4) != 0)
@@ -236,7 +237,7 @@ enum hub_status hub_parquet_open(struct hub_source *source, struct hub_parquet *
                         (unsigned long long)source->size);
     const uint64_t start = source->size - 8 - size;
     HUB_TRY(hub_buf_reserve(&text, size, err));
-    HUB_TRY(hub_source_read(source, start, text.data, size, err));
+    HUB_TRY(hub_byte_source_read(source, start, text.data, size, err));
     const enum hub_status st = read_metadata((struct hub_view){text.data, size}, start, out, err);
     if (st)
         hub_parquet_dispose(out);

@@ -66,7 +66,7 @@ struct hub_parquet {
 };
 
 /** HUB_CORRUPT, HUB_UNSUPPORTED (encrypted footer), HUB_TOO_BIG. */
-HUB_MUST_USE enum hub_status hub_parquet_open(struct hub_source *source, struct hub_parquet *out,
+HUB_MUST_USE enum hub_status hub_parquet_open(struct hub_byte_source *source, struct hub_parquet *out,
                                               struct hub_error *err);
 void hub_parquet_dispose(struct hub_parquet *parquet);
 

@@ -13,19 +13,19 @@ enum { MAX_LEAVES = 256, MAX_ROW = 16 * MIB, BATCH_BYTES = MIB, BATCH_ROWS = 655
 
 /* ---- texts on their way to side data ---- */
 
-struct slot {
+struct text_slot {
     uint64_t hash;
     uint32_t offset, length, number; /* in `values`; number + 1, or 0: empty */
 };
 
-struct batch {
+struct json_batch {
     struct hub_files *files; /* NULL: nothing is kept */
     struct hub_parquet_texts *out;
     struct hub_buf values; /* the dictionary: each behind its length */
     struct hub_buf page;
     uint32_t distinct, rows, present, longest;
     uint64_t sum;
-    struct slot slots[SLOTS];
+    struct text_slot slots[SLOTS];
     uint16_t indices[BATCH_ROWS]; /* of those that are present */
     uint8_t valid[BATCH_ROWS / 8];
 };
@@ -40,7 +40,7 @@ static enum hub_status add_run(struct hub_buf *out, uint32_t count, struct hub_e
 }
 
 /* The dictionary, and the page behind it: which rows are there, and which text each of them is. */
-static enum hub_status send_batch(struct batch *b, struct hub_error *err)
+static enum hub_status send_batch(struct json_batch *b, struct hub_error *err)
 {
     static const uint8_t index_bits = 16;
     uint64_t offset;
@@ -74,7 +74,7 @@ static enum hub_status send_batch(struct batch *b, struct hub_error *err)
     return HUB_OK;
 }
 
-static enum hub_status end_batch(struct batch *b, struct hub_error *err)
+static enum hub_status end_batch(struct json_batch *b, struct hub_error *err)
 {
     if (b->files && b->rows)
         HUB_TRY(send_batch(b, err));
@@ -86,23 +86,23 @@ static enum hub_status end_batch(struct batch *b, struct hub_error *err)
 }
 
 /* The number of a text in the dictionary, where it is put unless it stands there. */
-static enum hub_status number_of(struct batch *b, struct hub_view text, uint32_t *number,
+static enum hub_status number_of(struct json_batch *b, struct hub_view text, uint32_t *number,
                                  struct hub_error *err)
 {
     const uint64_t hash = hub_hash(HUB_HASH_START, text.data, text.size);
     const uint32_t length = (uint32_t)text.size;
-    struct slot *slot = &b->slots[hash % SLOTS];
+    struct text_slot *slot = &b->slots[hash % SLOTS];
     if (!slot->number || slot->hash != hash || slot->length != length ||
         memcmp(b->values.data + slot->offset, text.data, length) != 0) {
         HUB_TRY(hub_buf_add(&b->values, &length, sizeof length, err));
-        *slot = (struct slot){hash, (uint32_t)b->values.size, length, ++b->distinct};
+        *slot = (struct text_slot){hash, (uint32_t)b->values.size, length, ++b->distinct};
         HUB_TRY(hub_buf_add_view(&b->values, text, err));
     }
     *number = slot->number - 1;
     return HUB_OK;
 }
 
-static enum hub_status add_row(struct batch *b, struct hub_view text, bool valid, struct hub_error *err)
+static enum hub_status add_row(struct json_batch *b, struct hub_view text, bool valid, struct hub_error *err)
 {
     const uint32_t row = b->rows++;
     uint32_t number;
@@ -353,7 +353,7 @@ static enum hub_status put_node(struct rows *r, const struct hub_parquet_node *n
 
 /* ---- a column ---- */
 
-static enum hub_status put_row(struct rows *r, const struct hub_parquet_node *node, struct batch *b,
+static enum hub_status put_row(struct rows *r, const struct hub_parquet_node *node, struct json_batch *b,
                                struct hub_error *err)
 {
     for (uint32_t i = 0; i < r->count; i++)
@@ -382,7 +382,7 @@ static enum hub_status open_stream(const struct rows *r, uint32_t group, uint32_
 }
 
 static enum hub_status put_group(struct rows *r, const struct hub_parquet_node *node, uint32_t group,
-                                 struct batch *b, struct hub_error *err)
+                                 struct json_batch *b, struct hub_error *err)
 {
     const uint64_t rows = r->parquet->group_rows[group];
     for (uint32_t i = 0; rows && i < r->count; i++)
@@ -395,7 +395,7 @@ static enum hub_status put_group(struct rows *r, const struct hub_parquet_node *
     return HUB_OK;
 }
 
-static enum hub_status put_groups(struct rows *r, const struct hub_parquet_node *node, struct batch *b,
+static enum hub_status put_groups(struct rows *r, const struct hub_parquet_node *node, struct json_batch *b,
                                   struct hub_error *err)
 {
     for (uint32_t g = 0; g < r->parquet->group_count; g++)
@@ -425,7 +425,7 @@ static void dispose(struct rows *r)
     hub_buf_dispose(&r->text);
 }
 
-static void batch_freep(struct batch **b)
+static void batch_freep(struct json_batch **b)
 {
     if (*b) {
         hub_buf_dispose(&(*b)->values);
@@ -434,12 +434,13 @@ static void batch_freep(struct batch **b)
     free(*b);
 }
 
-enum hub_status hub_parquet_json(const struct hub_parquet *parquet, uint32_t leaf, struct hub_source *source,
-                                 struct hub_parquet_texts *texts, struct hub_error *err)
+enum hub_status hub_parquet_json(const struct hub_parquet *parquet, uint32_t leaf,
+                                 struct hub_byte_source *source, struct hub_parquet_texts *texts,
+                                 struct hub_error *err)
 {
     const bool whole = parquet->leaves[leaf].node != HUB_NONE;
     const uint32_t number = whole ? parquet->leaves[leaf].node : list_around(parquet, leaf);
-    HUB_CLEANUP(batch_freep) struct batch *batch = NULL;
+    HUB_CLEANUP(batch_freep) struct json_batch *batch = NULL;
     HUB_CLEANUP(dispose)
     struct rows r = {
         .parquet = parquet, .first = leaf, .count = 1, .alone = !whole, .text = HUB_BUF_INIT(MAX_ROW)};

@@ -21,7 +21,7 @@ struct hub_parquet_texts {
  * @param[out] texts  to be disposed of whatever it says
  */
 HUB_MUST_USE enum hub_status hub_parquet_json(const struct hub_parquet *parquet, uint32_t leaf,
-                                              struct hub_source *source, struct hub_parquet_texts *texts,
+                                              struct hub_byte_source *source, struct hub_parquet_texts *texts,
                                               struct hub_error *err);
 void hub_parquet_texts_dispose(struct hub_parquet_texts *texts);
 

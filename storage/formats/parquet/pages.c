@@ -57,18 +57,18 @@ static bool parse_header(const void *data, size_t size, struct header *h, size_t
     return !hub_thrift_failed(&t);
 }
 
-static enum hub_status read_header(struct hub_source *source, uint64_t offset, uint64_t end, struct header *h,
-                                   uint64_t *body, struct hub_error *err)
+static enum hub_status read_header(struct hub_byte_source *source, uint64_t offset, uint64_t end,
+                                   struct header *h, uint64_t *body, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf big = HUB_BUF_INIT(MAX_HEADER);
     const uint8_t *at;
     size_t got, used;
-    HUB_TRY(
-        hub_source_peek(source, offset, (size_t)HUB_MIN(end - offset, HUB_SOURCE_WINDOW), &at, &got, err));
+    HUB_TRY(hub_byte_source_peek(source, offset, (size_t)HUB_MIN(end - offset, HUB_BYTE_SOURCE_WINDOW), &at,
+                                 &got, err));
     if (!parse_header(at, got, h, &used)) {
         const size_t more = (size_t)HUB_MIN(end - offset, MAX_HEADER);
         HUB_TRY(hub_buf_reserve(&big, more, err));
-        HUB_TRY(hub_source_read(source, offset, big.data, more, err));
+        HUB_TRY(hub_byte_source_read(source, offset, big.data, more, err));
         if (!parse_header(big.data, more, h, &used))
             return hub_fail(err, HUB_CORRUPT, "malformed page header at %llu", (unsigned long long)offset);
     }
@@ -166,7 +166,7 @@ static enum hub_status take_page(const struct header *h, const struct hub_parque
     return add_page(out, &page, err);
 }
 
-static enum hub_status walk(struct hub_source *source, const struct hub_parquet_leaf *leaf,
+static enum hub_status walk(struct hub_byte_source *source, const struct hub_parquet_leaf *leaf,
                             const struct hub_parquet_chunk *chunk, struct hub_parquet_pages *out,
                             struct hub_error *err)
 {
@@ -196,7 +196,7 @@ static enum hub_status walk(struct hub_source *source, const struct hub_parquet_
     return HUB_OK;
 }
 
-enum hub_status hub_parquet_walk(struct hub_source *source, const struct hub_parquet_leaf *leaf,
+enum hub_status hub_parquet_walk(struct hub_byte_source *source, const struct hub_parquet_leaf *leaf,
                                  const struct hub_parquet_chunk *chunk, struct hub_parquet_pages *out,
                                  struct hub_error *err)
 {

@@ -24,7 +24,8 @@ struct hub_parquet_pages {
     uint32_t sum_count, sum_capacity;
 };
 
-HUB_MUST_USE enum hub_status hub_parquet_walk(struct hub_source *source, const struct hub_parquet_leaf *leaf,
+HUB_MUST_USE enum hub_status hub_parquet_walk(struct hub_byte_source *source,
+                                              const struct hub_parquet_leaf *leaf,
                                               const struct hub_parquet_chunk *chunk,
                                               struct hub_parquet_pages *out, struct hub_error *err);
 void hub_parquet_pages_dispose(struct hub_parquet_pages *pages);

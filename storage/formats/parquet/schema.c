@@ -172,7 +172,7 @@ static const char *describe_leaf(struct hub_parquet_leaf *leaf, const struct ele
 }
 
 /* Where the traversal stands: what the groups above have added. */
-struct place {
+struct schema_position {
     const char *path;
     const char *trouble;
     unsigned depth, def, rep, element_def;
@@ -186,8 +186,8 @@ struct traversal {
     struct hub_parquet *out;
 };
 
-static enum hub_status add_leaf(struct traversal *w, const struct element *e, const struct place *at,
-                                struct hub_error *err)
+static enum hub_status add_leaf(struct traversal *w, const struct element *e,
+                                const struct schema_position *at, struct hub_error *err)
 {
     struct hub_parquet *out = w->out;
     if (out->leaf_count == HUB_PARQUET_MAX_LEAVES)
@@ -217,7 +217,8 @@ static bool is_image(const struct traversal *w, const struct element *group)
            (hub_view_is(a->name, "path") && hub_view_is(b->name, "bytes"));
 }
 
-static enum hub_status walk_element(struct traversal *w, const struct place *above, struct hub_error *err);
+static enum hub_status walk_element(struct traversal *w, const struct schema_position *above,
+                                    struct hub_error *err);
 
 static uint8_t annotation_of(const struct element *e)
 {
@@ -231,16 +232,16 @@ static uint8_t annotation_of(const struct element *e)
 
 /* A group that is a struct to the reader: its members get paths of their own. The repeated group of a list has
  * one member, or is the struct itself. */
-static bool is_struct(const struct element *e, const struct place *at)
+static bool is_struct(const struct element *e, const struct schema_position *at)
 {
     return at->depth > 0 && (e->repetition != REPEATED || e->children > 1) && e->logical != LOGICAL_LIST &&
            e->logical != LOGICAL_MAP && e->converted != CONVERTED_LIST;
 }
 
-static enum hub_status walk_group(struct traversal *w, const struct element *e, struct place *at,
+static enum hub_status walk_group(struct traversal *w, const struct element *e, struct schema_position *at,
                                   struct hub_error *err)
 {
-    struct place below = *at;
+    struct schema_position below = *at;
     if (!below.trouble && at->rep > HUB_MAX_RANK)
         below.trouble = "lists are nested too deeply";
     const bool members = is_struct(e, at) && !below.trouble;
@@ -297,12 +298,13 @@ static enum hub_status make_whole(struct hub_parquet *out, uint32_t number, cons
     return HUB_OK;
 }
 
-static enum hub_status walk_element(struct traversal *w, const struct place *above, struct hub_error *err)
+static enum hub_status walk_element(struct traversal *w, const struct schema_position *above,
+                                    struct hub_error *err)
 {
     const uint32_t number = w->next++;
     const struct element *e = &w->elements[number];
     struct hub_parquet_node *node = &w->out->nodes[number];
-    struct place at = *above;
+    struct schema_position at = *above;
     if (at.depth > HUB_PARQUET_MAX_DEPTH)
         return hub_fail(err, HUB_TOO_BIG, "the schema is nested deeper than %d", HUB_PARQUET_MAX_DEPTH);
     if (at.depth > 0) {
@@ -353,7 +355,7 @@ enum hub_status hub_parquet_read_schema(struct hub_thrift *t, const struct hub_t
     if (hub_thrift_failed(t))
         return hub_fail(err, HUB_CORRUPT, "malformed schema");
     struct traversal w = {elements, count, 0, out};
-    HUB_TRY(walk_element(&w, &(struct place){.path = ""}, err));
+    HUB_TRY(walk_element(&w, &(struct schema_position){.path = ""}, err));
     if (w.next != count)
         return hub_fail(err, HUB_CORRUPT, "%u schema elements are left over", count - w.next);
     return HUB_OK;

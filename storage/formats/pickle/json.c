@@ -11,14 +11,14 @@
 #define LONG_ARRAY (4 * MIB) /* beyond it, not even looked at */
 #define LONG_TEXT MIB
 
-struct writer {
+struct pickle_writer {
     const struct hub_pickle *p;
-    struct hub_source *source;
+    struct hub_byte_source *source;
     struct hub_json json;
     struct hub_error *err;
 };
 
-static enum hub_status write_value(struct writer *w, uint32_t value, unsigned depth);
+static enum hub_status write_value(struct pickle_writer *w, uint32_t value, unsigned depth);
 
 static bool plain_number(const struct hub_variant *item)
 {
@@ -32,7 +32,7 @@ static bool all_equal(const uint8_t *data, uint64_t items, uint32_t item_size)
     return items > 0 && memcmp(data, data + item_size, (size_t)((items - 1) * item_size)) == 0;
 }
 
-static enum hub_status write_array(struct writer *w, const struct hub_pickle_data *data)
+static enum hub_status write_array(struct pickle_writer *w, const struct hub_pickle_data *data)
 {
     char name[24];
     const struct hub_variant *v = &data->variant;
@@ -67,7 +67,7 @@ static enum hub_status write_array(struct writer *w, const struct hub_pickle_dat
     return HUB_OK;
 }
 
-static enum hub_status write_text(struct writer *w, const struct hub_pickle_value *v, uint32_t value)
+static enum hub_status write_text(struct pickle_writer *w, const struct hub_pickle_value *v, uint32_t value)
 {
     if (v->copied) {
         hub_json_string(&w->json, hub_pickle_text(w->p, value));
@@ -75,12 +75,12 @@ static enum hub_status write_text(struct writer *w, const struct hub_pickle_valu
     }
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(LONG_TEXT);
     HUB_TRY(hub_buf_reserve(&text, (size_t)HUB_MIN(v->size, (uint64_t)SIZE_MAX / 2), w->err));
-    HUB_TRY(hub_source_read(w->source, v->offset, text.data, (size_t)v->size, w->err));
+    HUB_TRY(hub_byte_source_read(w->source, v->offset, text.data, (size_t)v->size, w->err));
     hub_json_string(&w->json, (struct hub_view){text.data, (size_t)v->size});
     return HUB_OK;
 }
 
-static enum hub_status write_key(struct writer *w, uint32_t key)
+static enum hub_status write_key(struct pickle_writer *w, uint32_t key)
 {
     char text[32];
     const struct hub_pickle_value *v = hub_pickle_at(w->p, key);
@@ -94,7 +94,7 @@ static enum hub_status write_key(struct writer *w, uint32_t key)
     return HUB_OK;
 }
 
-static enum hub_status write_items(struct writer *w, const struct hub_pickle_value *v, bool keyed,
+static enum hub_status write_items(struct pickle_writer *w, const struct hub_pickle_value *v, bool keyed,
                                    unsigned depth)
 {
     uint32_t cell = v->first, value;
@@ -118,7 +118,7 @@ static enum hub_status write_items(struct writer *w, const struct hub_pickle_val
     return HUB_OK;
 }
 
-static void write_name(struct writer *w, uint32_t global)
+static void write_name(struct pickle_writer *w, uint32_t global)
 {
     char name[256] = "?";
     const struct hub_pickle_value *v = hub_pickle_at(w->p, global);
@@ -130,7 +130,7 @@ static void write_name(struct writer *w, uint32_t global)
     hub_json_string(&w->json, hub_view_of(name));
 }
 
-static enum hub_status write_object(struct writer *w, const struct hub_pickle_value *v, unsigned depth)
+static enum hub_status write_object(struct pickle_writer *w, const struct hub_pickle_value *v, unsigned depth)
 {
     hub_json_object(&w->json);
     hub_json_key(&w->json, HUB_VIEW("class"));
@@ -147,7 +147,7 @@ static enum hub_status write_object(struct writer *w, const struct hub_pickle_va
     return HUB_OK;
 }
 
-static enum hub_status write_numpy(struct writer *w, uint32_t value)
+static enum hub_status write_numpy(struct pickle_writer *w, uint32_t value)
 {
     struct hub_pickle_data data;
     struct hub_error why = {0};
@@ -160,7 +160,7 @@ static enum hub_status write_numpy(struct writer *w, uint32_t value)
     return HUB_OK;
 }
 
-static enum hub_status write_value(struct writer *w, uint32_t value, unsigned depth)
+static enum hub_status write_value(struct pickle_writer *w, uint32_t value, unsigned depth)
 {
     const struct hub_pickle_value *v = hub_pickle_at(w->p, value);
     HUB_TRY(hub_json_status(&w->json));
@@ -213,10 +213,10 @@ static enum hub_status write_value(struct writer *w, uint32_t value, unsigned de
     return HUB_OK;
 }
 
-enum hub_status hub_pickle_json(const struct hub_pickle *p, struct hub_source *source, uint32_t value,
+enum hub_status hub_pickle_json(const struct hub_pickle *p, struct hub_byte_source *source, uint32_t value,
                                 struct hub_buf *out, struct hub_error *err)
 {
-    struct writer w = {p, source, hub_json_to(out, err), err};
+    struct pickle_writer w = {p, source, hub_json_to(out, err), err};
     HUB_TRY(write_value(&w, value, 0));
     return hub_json_status(&w.json);
 }

@@ -247,15 +247,15 @@ static bool decode_latin1(uint8_t *text, size_t size, uint64_t expect)
     return to == expect;
 }
 
-enum hub_status hub_pickle_copy(struct hub_source *source, const struct hub_pickle_data *data, void *out,
+enum hub_status hub_pickle_copy(struct hub_byte_source *source, const struct hub_pickle_data *data, void *out,
                                 struct hub_error *err)
 {
     const uint64_t bytes = hub_variant_row_bytes(&data->variant);
     if (!data->latin1 && !data->fortran)
-        return hub_source_read(source, data->offset, out, (size_t)bytes, err);
+        return hub_byte_source_read(source, data->offset, out, (size_t)bytes, err);
     HUB_CLEANUP(hub_freep) uint8_t *raw = malloc((size_t)data->size + 1);
     HUB_TRY(hub_allocated(raw, err));
-    HUB_TRY(hub_source_read(source, data->offset, raw, (size_t)data->size, err));
+    HUB_TRY(hub_byte_source_read(source, data->offset, raw, (size_t)data->size, err));
     if (data->latin1 && !decode_latin1(raw, (size_t)data->size, bytes))
         return hub_fail(err, HUB_CORRUPT, "an array's bytes are not as long as its shape asks");
     if (data->fortran)

@@ -63,7 +63,7 @@ enum opcode {
 
 struct machine {
     struct hub_pickle *p;
-    struct hub_source *source;
+    struct hub_byte_source *source;
     uint64_t at, end;
     uint64_t frame_end; /* of the last FRAME; nothing reaches beyond it from within */
     struct hub_error *err;
@@ -261,7 +261,7 @@ static enum hub_status take(struct machine *m, size_t size, const uint8_t **out)
 {
     size_t got = 0;
     HUB_TRY(check_left(m, size));
-    HUB_TRY(hub_source_peek(m->source, m->at, size, out, &got, m->err));
+    HUB_TRY(hub_byte_source_peek(m->source, m->at, size, out, &got, m->err));
     if (got < size)
         return hub_fail(m->err, HUB_CORRUPT, "the pickle is cut short at %llu", (unsigned long long)m->at);
     m->at += size;
@@ -344,7 +344,7 @@ static enum hub_status take_line(struct machine *m, uint32_t *out)
     size_t got = 0;
     struct hub_pickle *p = m->p;
     const size_t want = (size_t)HUB_MIN(m->end - m->at, (uint64_t)COPY_MAX);
-    HUB_TRY(hub_source_peek(m->source, m->at, want, &at, &got, m->err));
+    HUB_TRY(hub_byte_source_peek(m->source, m->at, want, &at, &got, m->err));
     const uint8_t *newline = memchr(at, '\n', HUB_MIN(got, want));
     if (!newline)
         return hub_fail(m->err, HUB_CORRUPT, "an endless name at %llu", (unsigned long long)m->at);
@@ -634,7 +634,7 @@ static enum hub_status check_protocol(struct machine *m)
     return HUB_OK;
 }
 
-enum hub_status hub_pickle_read(struct hub_pickle *p, struct hub_source *source, uint64_t offset,
+enum hub_status hub_pickle_read(struct hub_pickle *p, struct hub_byte_source *source, uint64_t offset,
                                 uint64_t size, struct hub_error *err)
 {
     struct machine m = {p, source, offset, offset + size, 0, err};

@@ -70,8 +70,8 @@ void hub_pickle_dispose(struct hub_pickle *p);
 
 /** Read the pickle at `offset`, at most `size` bytes; what `p` held before is gone, its memory is used again.
  *  HUB_CORRUPT; HUB_UNSUPPORTED names the opcode; HUB_TOO_BIG. */
-HUB_MUST_USE enum hub_status hub_pickle_read(struct hub_pickle *p, struct hub_source *source, uint64_t offset,
-                                             uint64_t size, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_pickle_read(struct hub_pickle *p, struct hub_byte_source *source,
+                                             uint64_t offset, uint64_t size, struct hub_error *err);
 
 static inline const struct hub_pickle_value *hub_pickle_at(const struct hub_pickle *p, uint32_t value)
 {
@@ -105,13 +105,14 @@ HUB_MUST_USE enum hub_status hub_pickle_array(const struct hub_pickle *p, uint32
 
 /** Bytes of LATIN1 text at data->offset decoded, or plain bytes read, into `out` (the variant's row bytes),
  * in C order. */
-HUB_MUST_USE enum hub_status hub_pickle_copy(struct hub_source *source, const struct hub_pickle_data *data,
-                                             void *out, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_pickle_copy(struct hub_byte_source *source,
+                                             const struct hub_pickle_data *data, void *out,
+                                             struct hub_error *err);
 
 /** The value as strict JSON for metadata: arrays by dtype and shape (short or constant ones with their
  * values), opaque objects as {"class", "args", "state"}. Cut at depth HUB_PICKLE_MAX_DEPTH and at the
  * buffer's limit (HUB_TOO_BIG). */
-HUB_MUST_USE enum hub_status hub_pickle_json(const struct hub_pickle *p, struct hub_source *source,
+HUB_MUST_USE enum hub_status hub_pickle_json(const struct hub_pickle *p, struct hub_byte_source *source,
                                              uint32_t value, struct hub_buf *out, struct hub_error *err);
 
 #endif

@@ -309,7 +309,7 @@ static const char *era_of(struct robomimic *r)
     return !r->converted && (r->raw || bare) ? "robosuite" : NULL;
 }
 
-static enum hub_status tell_facts(struct robomimic *r, struct hub_sink *sink, struct hub_error *err)
+static enum hub_status report_facts(struct robomimic *r, struct hub_sink *sink, struct hub_error *err)
 {
     hub_h5_notes_clear(&r->notes);
     r->converted = r->raw = false;
@@ -320,7 +320,7 @@ static enum hub_status tell_facts(struct robomimic *r, struct hub_sink *sink, st
     const char *era = era_of(r);
     if (era)
         HUB_TRY(hub_sink_fact(sink, "era", hub_view_of(era), err));
-    return hub_h5_splits_tell(&r->splits, sink, err);
+    return hub_h5_splits_report(&r->splits, sink, err);
 }
 
 static enum hub_status plan(struct hub_files *files, struct hub_sink *sink, struct hub_error *err)
@@ -328,8 +328,8 @@ static enum hub_status plan(struct hub_files *files, struct hub_sink *sink, stru
     static const uint32_t first = 0;
     HUB_CLEANUP(dispose) struct robomimic r = {0};
     HUB_TRY(load_file(&r, files, sink, false, err));
-    HUB_TRY(hub_h5_tell_open(r.episodes.tree.file, files, sink, "h5py and robomimic", err));
-    HUB_TRY(tell_facts(&r, sink, err));
+    HUB_TRY(hub_h5_report_open(r.episodes.tree.file, files, sink, "h5py and robomimic", err));
+    HUB_TRY(report_facts(&r, sink, err));
     return hub_sink_part(sink, &(struct hub_part){files->entries[0].path, &first, 1, HUB_VIEW("")}, err);
 }
 

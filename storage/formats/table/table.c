@@ -5,8 +5,8 @@ static enum hub_status open_table(struct hub_table *t, struct hub_error *err)
 {
     const uint8_t *at;
     size_t got;
-    HUB_TRY(hub_source_usable(&t->source, err));
-    HUB_TRY(hub_source_peek(&t->source, 0, 4, &at, &got, err));
+    HUB_TRY(hub_byte_source_usable(&t->source, err));
+    HUB_TRY(hub_byte_source_peek(&t->source, 0, 4, &at, &got, err));
     t->is_parquet = got == 4 && memcmp(at, "PAR", 3) == 0; /* "PAR1"; "PARE": encrypted */
     if (!t->is_parquet) {
         HUB_TRY(hub_arrow_add(&t->arrow, &t->source, err));
@@ -27,7 +27,7 @@ enum hub_status hub_table_open(struct hub_files *files, uint32_t number, struct 
                                struct hub_error *err)
 {
     *out = (struct hub_table){.rows = 0};
-    hub_source_file(&out->source, files, number);
+    hub_byte_source_file(&out->source, files, number);
     hub_parquet_decoder_init(&out->decoder, &out->source);
     const enum hub_status st = open_table(out, err);
     if (st)

@@ -9,7 +9,7 @@
 #include "storage/formats/parquet/column.h"
 
 struct hub_table {
-    struct hub_source source;
+    struct hub_byte_source source;
     bool is_parquet;
     struct hub_arrow arrow; /* of Parquet: the schema beside its own, where there is one */
     struct hub_parquet parquet;
@@ -28,7 +28,7 @@ struct hub_table_column {
     struct hub_parquet_column parquet;
 };
 
-/** HUB_CORRUPT, HUB_UNSUPPORTED, HUB_TOO_BIG, or what hub_source_usable says. */
+/** HUB_CORRUPT, HUB_UNSUPPORTED, HUB_TOO_BIG, or what hub_byte_source_usable says. */
 HUB_MUST_USE enum hub_status hub_table_open(struct hub_files *files, uint32_t number, struct hub_table *out,
                                             struct hub_error *err);
 void hub_table_dispose(struct hub_table *table);

@@ -46,17 +46,17 @@ bool hub_wds_is_npy(struct hub_view field)
 }
 
 /* A member as it is unpacked: all that is read of it lies in `source`, which ends with it. */
-struct opened {
-    struct hub_source source;
+struct opened_member {
+    struct hub_byte_source source;
     struct hub_tar_member member;
 };
 
-static enum hub_status open_member(const struct hub_wds_container *c, struct opened *out,
+static enum hub_status open_member(const struct hub_wds_container *c, struct opened_member *out,
                                    struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf head = HUB_BUF_INIT(0);
     struct hub_packed packed = {.source = c->source, .offset = c->member->offset, .size = c->member->size};
-    struct hub_unpacked unpacked;
+    struct hub_inflated unpacked;
     const uint8_t *magic;
     size_t got;
     out->member = *c->member;
@@ -66,21 +66,21 @@ static enum hub_status open_member(const struct hub_wds_container *c, struct ope
         out->source.window_size = 0;
         return HUB_OK;
     }
-    HUB_TRY(hub_source_peek(c->source, c->member->offset, 4, &magic, &got, err));
+    HUB_TRY(hub_byte_source_peek(c->source, c->member->offset, 4, &magic, &got, err));
     packed.packing = hub_packing_of(magic, got);
     if (packed.packing != HUB_PACKED_GZIP)
         return hub_fail(err, HUB_CORRUPT, "it is not packed by gzip");
     HUB_TRY(hub_unpack(&packed, c->files, &head, &unpacked, err));
     out->member.offset = unpacked.offset;
     out->member.size = unpacked.size;
-    hub_source_side(&out->source, c->files, unpacked.offset + unpacked.size);
+    hub_byte_source_side(&out->source, c->files, unpacked.offset + unpacked.size);
     return HUB_OK;
 }
 
 /* ---- fields of a sample ---- */
 
 /* The pickle behind the header of an array of objects. */
-static enum hub_status give_objects(const struct hub_wds_container *c, struct hub_source *source,
+static enum hub_status give_objects(const struct hub_wds_container *c, struct hub_byte_source *source,
                                     struct hub_view path, const struct hub_npy *npy, struct hub_error *err)
 {
     struct hub_tar_member at = {.offset = npy->data_offset, .size = npy->data_bytes};
@@ -88,15 +88,15 @@ static enum hub_status give_objects(const struct hub_wds_container *c, struct hu
     return hub_wds_pickle_values(&pickled, path, err);
 }
 
-static enum hub_status give_array(const struct hub_wds_container *c, struct opened *m, struct hub_view path,
-                                  const struct hub_npz_array *a, struct hub_error *err)
+static enum hub_status give_array(const struct hub_wds_container *c, struct opened_member *m,
+                                  struct hub_view path, const struct hub_npz_array *a, struct hub_error *err)
 {
     struct hub_wds_column *column;
     struct hub_wds_value value;
-    struct hub_source side;
+    struct hub_byte_source side;
     struct hub_error why = {0};
     if (a->npy.objects) {
-        hub_source_side(&side, c->files, a->npy.data_offset + a->npy.data_bytes);
+        hub_byte_source_side(&side, c->files, a->npy.data_offset + a->npy.data_bytes);
         const enum hub_status st =
             give_objects(c, a->file == HUB_SIDE_FILE ? &side : &m->source, path, &a->npy, &why);
         if (!hub_is_local(st))
@@ -114,11 +114,12 @@ static enum hub_status give_array(const struct hub_wds_container *c, struct open
     return hub_is_local(st) ? HUB_OK : hub_pass(st, &why, err);
 }
 
-static enum hub_status give_arrays(const struct hub_wds_container *c, struct opened *m, struct hub_error *err)
+static enum hub_status give_arrays(const struct hub_wds_container *c, struct opened_member *m,
+                                   struct hub_error *err)
 {
-    HUB_CLEANUP(hub_npz_dispose) struct hub_npz npz = {.source = m->source};
-    HUB_TRY(hub_npz_read(&npz, c->files, m->member.offset, err));
-    HUB_TRY(hub_npz_tell_unchecked(&npz, c->sink, err));
+    HUB_CLEANUP(hub_npz_reader_dispose) struct hub_npz_reader npz = {.source = m->source};
+    HUB_TRY(hub_npz_reader_read(&npz, c->files, m->member.offset, err));
+    HUB_TRY(hub_npz_reader_report_unchecked(&npz, c->sink, err));
     for (uint32_t i = 0; i < npz.count; i++) {
         HUB_CLEANUP(hub_buf_dispose) struct hub_buf path = HUB_BUF_INIT(2 * HUB_TAR_MAX_NAME);
         HUB_TRY(hub_buf_add_view(&path, c->field, err));
@@ -131,7 +132,8 @@ static enum hub_status give_arrays(const struct hub_wds_container *c, struct ope
     return HUB_OK;
 }
 
-static enum hub_status give_npy(const struct hub_wds_container *c, struct opened *m, struct hub_error *err)
+static enum hub_status give_npy(const struct hub_wds_container *c, struct opened_member *m,
+                                struct hub_error *err)
 {
     struct hub_npz_array a = {.file = m->source.number};
     struct hub_error why = {0};
@@ -147,7 +149,7 @@ static enum hub_status give_npy(const struct hub_wds_container *c, struct opened
 
 enum hub_status hub_wds_give_container(const struct hub_wds_container *c, struct hub_error *err)
 {
-    struct opened m;
+    struct opened_member m;
     HUB_TRY(open_member(c, &m, err));
     if (hub_wds_is_npy(c->field))
         return give_npy(c, &m, err);
@@ -164,7 +166,7 @@ static void dispose_file(struct il_file *f)
     hub_pickle_dispose(&f->pickle);
 }
 
-static enum hub_status report_pickle(const struct hub_wds_container *c, struct hub_source *source,
+static enum hub_status report_pickle(const struct hub_wds_container *c, struct hub_byte_source *source,
                                      uint64_t offset, uint64_t size, uint32_t *episodes,
                                      struct hub_error *err)
 {
@@ -177,7 +179,8 @@ static enum hub_status report_pickle(const struct hub_wds_container *c, struct h
     return demos.era ? il_demos_report(&f, &demos, episodes, err) : HUB_OK;
 }
 
-static const struct hub_npz_array *array_of(const struct hub_npz *npz, const char *name, const char *other)
+static const struct hub_npz_array *array_of(const struct hub_npz_reader *npz, const char *name,
+                                            const char *other)
 {
     for (uint32_t i = 0; i < npz->count; i++)
         if (hub_view_is(npz->arrays[i].path, name) || hub_view_is(npz->arrays[i].path, other))
@@ -193,7 +196,7 @@ static bool has_rows(const struct hub_npz_array *a)
 /* Arrays of numbers, the steps of episodes one after another. */
 struct dict {
     const struct hub_wds_container *c;
-    struct hub_npz *npz;
+    struct hub_npz_reader *npz;
     uint64_t steps;
     struct hub_window *windows;
     uint32_t count;
@@ -220,9 +223,9 @@ static enum hub_status cut_episodes(struct dict *d, struct hub_error *err)
     struct hub_variant v = {0};
     const bool known = has_rows(dones) && dones->npy.rank == 1 && dones->npy.shape[0] >= d->steps &&
                        dones->npy.item.item_size <= 8;
-    struct hub_source *source = &d->npz->source, side;
+    struct hub_byte_source *source = &d->npz->source, side;
     if (known && dones->file == HUB_SIDE_FILE) {
-        hub_source_side(&side, d->c->files, dones->npy.data_offset + dones->npy.data_bytes);
+        hub_byte_source_side(&side, d->c->files, dones->npy.data_offset + dones->npy.data_bytes);
         source = &side;
     }
     if (known)
@@ -230,8 +233,8 @@ static enum hub_status cut_episodes(struct dict *d, struct hub_error *err)
     for (uint64_t i = 0; known && i < d->steps; i++) {
         const uint8_t *at;
         size_t got;
-        HUB_TRY(
-            hub_source_peek(source, dones->npy.data_offset + i * v.item_size, v.item_size, &at, &got, err));
+        HUB_TRY(hub_byte_source_peek(source, dones->npy.data_offset + i * v.item_size, v.item_size, &at, &got,
+                                     err));
         if (got < v.item_size || hub_variant_scalar(&v, at).real == 0)
             continue;
         HUB_TRY(add_episode(d, first, i + 1, err));
@@ -244,7 +247,7 @@ static enum hub_status refuse(const struct dict *d, struct hub_view path, const 
                               struct hub_error *err)
 {
     for (uint32_t i = 0; i < d->count; i++)
-        HUB_TRY(hub_tell_unreadable(d->c->sink, path, d->windows[i].episode, why, err));
+        HUB_TRY(hub_report_unreadable(d->c->sink, path, d->windows[i].episode, why, err));
     return HUB_OK;
 }
 
@@ -260,7 +263,7 @@ static enum hub_status place(const struct dict *d, struct hub_view path, const s
     }
     struct hub_npz_array array = *a;
     array.path = path;
-    return hub_npz_cut(d->c->sink, &array, HUB_AXIS_STEP, windows, d->count, err);
+    return hub_npz_reader_cut(d->c->sink, &array, HUB_AXIS_STEP, windows, d->count, err);
 }
 
 static enum hub_status place_array(const struct dict *d, const struct hub_npz_array *a, struct hub_error *err)
@@ -276,8 +279,8 @@ static enum hub_status place_array(const struct dict *d, const struct hub_npz_ar
 }
 
 /* As many transitions as actions; without next_obs one fewer than observations. */
-static enum hub_status report_dict(const struct hub_wds_container *c, struct hub_npz *npz, uint32_t *episodes,
-                                   struct hub_error *err)
+static enum hub_status report_dict(const struct hub_wds_container *c, struct hub_npz_reader *npz,
+                                   uint32_t *episodes, struct hub_error *err)
 {
     struct dict d = {.c = c, .npz = npz};
     const struct hub_npz_array *obs = array_of(npz, "obs", "states"),
@@ -302,18 +305,18 @@ static enum hub_status report_dict(const struct hub_wds_container *c, struct hub
 enum hub_status hub_wds_report_demos(const struct hub_wds_container *c, uint32_t *episodes,
                                      struct hub_error *err)
 {
-    struct opened m;
+    struct opened_member m;
     *episodes = 0;
     HUB_TRY(open_member(c, &m, err));
     if (!is_npz(c->field))
         return report_pickle(c, &m.source, m.member.offset, m.member.size, episodes, err);
-    HUB_CLEANUP(hub_npz_dispose) struct hub_npz npz = {.source = m.source};
-    HUB_TRY(hub_npz_read(&npz, c->files, m.member.offset, err));
-    HUB_TRY(hub_npz_tell_unchecked(&npz, c->sink, err));
+    HUB_CLEANUP(hub_npz_reader_dispose) struct hub_npz_reader npz = {.source = m.source};
+    HUB_TRY(hub_npz_reader_read(&npz, c->files, m.member.offset, err));
+    HUB_TRY(hub_npz_reader_report_unchecked(&npz, c->sink, err));
     const struct hub_npz_array *only = npz.count == 1 ? &npz.arrays[0] : NULL;
     if (!only || !only->npy.objects)
         return report_dict(c, &npz, episodes, err);
     if (only->file == HUB_SIDE_FILE)
-        hub_source_side(&m.source, c->files, only->npy.data_offset + only->npy.data_bytes);
+        hub_byte_source_side(&m.source, c->files, only->npy.data_offset + only->npy.data_bytes);
     return report_pickle(c, &m.source, only->npy.data_offset, only->npy.data_bytes, episodes, err);
 }

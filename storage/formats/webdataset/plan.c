@@ -12,7 +12,7 @@
 #define MAX_CHAIN_BYTES (32 * GIB)
 enum { MAX_CHAIN = 256, MAX_PACKED_CHAIN = 8, MAX_LOOK = 16, MAX_PLACE = 16 * 1024 };
 
-struct plan {
+struct wds_plan_state {
     struct hub_files *files;
     struct hub_sink *sink;
     uint32_t shards, refused, first, parts;
@@ -20,7 +20,7 @@ struct plan {
     bool frames;  /* of il-representations */
 };
 
-static void count_shards(struct plan *p)
+static void count_shards(struct wds_plan_state *p)
 {
     struct hub_view series = {NULL, 0};
     p->first = HUB_NONE;
@@ -38,8 +38,8 @@ static void count_shards(struct plan *p)
 }
 
 /* The first member of the first shard, which may be packed. */
-static enum hub_status read_metadata(struct plan *p, struct hub_source *source, struct hub_buf *json,
-                                     bool *found, struct hub_error *err)
+static enum hub_status read_metadata(struct wds_plan_state *p, struct hub_byte_source *source,
+                                     struct hub_buf *json, bool *found, struct hub_error *err)
 {
     HUB_CLEANUP(hub_tar_dispose) struct hub_tar tar;
     HUB_CLEANUP(hub_pickle_dispose) struct hub_pickle pickle;
@@ -59,7 +59,7 @@ static enum hub_status read_metadata(struct plan *p, struct hub_source *source, 
 
 /* ".../demos/magical/move-to-corner": kind, benchmark and task of il-representations' folders, where nothing in
  * the shards says them. */
-static enum hub_status send_place(const struct plan *p, struct hub_error *err)
+static enum hub_status send_place(const struct wds_plan_state *p, struct hub_error *err)
 {
     static const char *const kinds[] = {"demos", "random"};
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(MAX_PLACE);
@@ -85,17 +85,17 @@ static enum hub_status send_place(const struct plan *p, struct hub_error *err)
     return hub_sink_fact(p->sink, "metadata", hub_buf_view(&text), err);
 }
 
-static enum hub_status send_metadata(struct plan *p, struct hub_error *err)
+static enum hub_status send_metadata(struct wds_plan_state *p, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf json = HUB_BUF_INIT((size_t)HUB_MAX_TEXT);
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf head = HUB_BUF_INIT(MAX_METADATA);
-    struct hub_source source, memory;
+    struct hub_byte_source source, memory;
     struct hub_error why = {0};
     bool found = false;
-    hub_source_file(&source, p->files, p->first);
+    hub_byte_source_file(&source, p->files, p->first);
     const struct hub_packed packed = hub_wds_packed(&source);
     enum hub_status st = packed.packing ? hub_unpack_head(&packed, &head, &why) : HUB_OK;
-    hub_source_memory(&memory, head.data, head.size);
+    hub_byte_source_memory(&memory, head.data, head.size);
     if (!st)
         st = read_metadata(p, packed.packing ? &memory : &source, &json, &found, &why);
     if (st && !hub_is_local(st))
@@ -116,7 +116,8 @@ static bool printable(struct hub_view text)
 /* ---- parts ---- */
 
 /* Nothing is in the way of reading it. */
-static enum hub_status check_shard(struct plan *p, uint32_t file, bool *usable, struct hub_error *err)
+static enum hub_status check_shard(struct wds_plan_state *p, uint32_t file, bool *usable,
+                                   struct hub_error *err)
 {
     const struct hub_view path = p->files->entries[file].path;
     const struct hub_wds_shard shard = hub_wds_shard_of(path);
@@ -129,7 +130,7 @@ static enum hub_status check_shard(struct plan *p, uint32_t file, bool *usable, 
     return hub_report_unusable(p->files, file, p->sink, "a shard that cannot be read", usable, err);
 }
 
-static enum hub_status send_part(struct plan *p, const uint32_t *shards, uint32_t count,
+static enum hub_status send_part(struct wds_plan_state *p, const uint32_t *shards, uint32_t count,
                                  struct hub_error *err)
 {
     const struct hub_view path = p->files->entries[shards[0]].path;
@@ -141,7 +142,7 @@ static enum hub_status send_part(struct plan *p, const uint32_t *shards, uint32_
 }
 
 /* The number of the first frame behind the metadata; 0 where there is none. */
-static uint64_t first_frame(struct hub_source *source)
+static uint64_t first_frame(struct hub_byte_source *source)
 {
     HUB_CLEANUP(hub_tar_dispose) struct hub_tar tar;
     struct hub_tar_member m;
@@ -161,22 +162,22 @@ static uint64_t first_frame(struct hub_source *source)
     return 0;
 }
 
-static bool continues(struct plan *p, uint32_t file)
+static bool continues(struct wds_plan_state *p, uint32_t file)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf head = HUB_BUF_INIT(MIB);
-    struct hub_source source, memory;
-    hub_source_file(&source, p->files, file);
+    struct hub_byte_source source, memory;
+    hub_byte_source_file(&source, p->files, file);
     const struct hub_packed packed = hub_wds_packed(&source);
     if (!packed.packing)
         return first_frame(&source) > 0;
     if (hub_unpack_head(&packed, &head, NULL))
         return false; /* its part says why */
-    hub_source_memory(&memory, head.data, head.size);
+    hub_byte_source_memory(&memory, head.data, head.size);
     return first_frame(&memory) > 0;
 }
 
 /* May the shard be one part with those before it? What is unpacked shares the room for it. */
-static bool fits_behind(struct plan *p, const uint32_t *shards, uint32_t count, uint64_t bytes)
+static bool fits_behind(struct wds_plan_state *p, const uint32_t *shards, uint32_t count, uint64_t bytes)
 {
     const struct hub_file_entry *last = &p->files->entries[shards[count - 1]];
     const struct hub_file_entry *next = &p->files->entries[shards[count]];
@@ -186,7 +187,7 @@ static bool fits_behind(struct plan *p, const uint32_t *shards, uint32_t count, 
            bytes + next->size <= MAX_CHAIN_BYTES && continues(p, shards[count]);
 }
 
-static enum hub_status send_parts(struct plan *p, uint32_t *shards, struct hub_error *err)
+static enum hub_status send_parts(struct wds_plan_state *p, uint32_t *shards, struct hub_error *err)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < p->files->count; i++) {
@@ -209,7 +210,7 @@ static enum hub_status send_parts(struct plan *p, uint32_t *shards, struct hub_e
 enum hub_status hub_wds_plan(struct hub_files *files, struct hub_sink *sink, struct hub_error *err)
 {
     HUB_CLEANUP(hub_freep) uint32_t *shards = calloc((size_t)files->count + 1, sizeof *shards);
-    struct plan p = {.files = files, .sink = sink};
+    struct wds_plan_state p = {.files = files, .sink = sink};
     HUB_TRY(hub_allocated(shards, err));
     count_shards(&p);
     if (p.shards == 0 && p.refused)

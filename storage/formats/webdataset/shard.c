@@ -1,5 +1,6 @@
 /*
- * The shards of a part. Plain webdataset: a shard is an episode, its samples are the steps, fields are told apart by
+ * The shards of a part. Plain webdataset: a shard is an episode, its samples are the steps, fields are
+ * distinguished by
  * extension; JSON is given as text. A shard of il-representations (its first member is _metadata.meta.pickle)
  * holds frames of pickles: episodes end where `dones` is true, be it in the next shard, arrays are rows where they
  * lie in the file, scalars are gathered in side data.
@@ -16,7 +17,7 @@ struct span {
     bool joined; /* its first frame is the one behind the last of the shard before */
 };
 
-struct shard {
+struct wds_shard {
     struct hub_files *files;
     struct hub_sink *sink;
     struct hub_view path, split;
@@ -24,7 +25,7 @@ struct shard {
     struct span *spans;
     uint32_t span_count, span_capacity;
     bool gap; /* the shard before is not all there */
-    struct hub_source source;
+    struct hub_byte_source source;
     struct hub_tar tar;
     struct hub_pickle pickle;
     struct hub_wds_columns columns;
@@ -59,13 +60,13 @@ static bool follows(struct hub_view key, struct hub_view next)
     return numbers[1] == numbers[0] + 1;
 }
 
-static struct span *last_span(const struct shard *s)
+static struct span *last_span(const struct wds_shard *s)
 {
     return &s->spans[s->span_count - 1];
 }
 
 /* In which shard a sample is. */
-static const struct span *span_of(const struct shard *s, uint32_t sample)
+static const struct span *span_of(const struct wds_shard *s, uint32_t sample)
 {
     const struct span *at = s->spans;
     while (at + 1 < s->spans + s->span_count && at[1].first <= sample)
@@ -73,7 +74,8 @@ static const struct span *span_of(const struct shard *s, uint32_t sample)
     return at;
 }
 
-static enum hub_status add_window(struct shard *s, const struct hub_wds_window *window, struct hub_error *err)
+static enum hub_status add_window(struct wds_shard *s, const struct hub_wds_window *window,
+                                  struct hub_error *err)
 {
     struct hub_wds_windows *w = &s->windows;
     HUB_TRY(hub_grow(&w->items, w->count, &w->capacity, sizeof *w->items, err));
@@ -82,13 +84,13 @@ static enum hub_status add_window(struct shard *s, const struct hub_wds_window *
 }
 
 /* A demonstration of this sample was reported. */
-static enum hub_status add_reported(struct shard *s, uint32_t sample, struct hub_error *err)
+static enum hub_status add_reported(struct wds_shard *s, uint32_t sample, struct hub_error *err)
 {
     return add_window(s, &(struct hub_wds_window){s->reported++, sample, 1}, err);
 }
 
 /* Among demonstrations a sample without one is an episode of no steps, so that what it has is seen. */
-static enum hub_status end_sample(struct shard *s, struct hub_error *err)
+static enum hub_status end_sample(struct wds_shard *s, struct hub_error *err)
 {
     const struct hub_view key = hub_buf_view(&s->key);
     const uint32_t sample = s->samples - 1;
@@ -102,7 +104,7 @@ static enum hub_status end_sample(struct shard *s, struct hub_error *err)
     return add_reported(s, sample, err);
 }
 
-static enum hub_status begin_sample(struct shard *s, struct hub_view key, struct hub_error *err)
+static enum hub_status begin_sample(struct wds_shard *s, struct hub_view key, struct hub_error *err)
 {
     if (s->samples == WDS_MAX_SAMPLES)
         return hub_fail(err, HUB_TOO_BIG, "more than %d samples in a shard", WDS_MAX_SAMPLES);
@@ -117,14 +119,14 @@ static enum hub_status begin_sample(struct shard *s, struct hub_view key, struct
     return HUB_OK;
 }
 
-static enum hub_status tell_member(struct shard *s, const struct hub_tar_member *m, const char *code,
-                                   const char *why, struct hub_error *err)
+static enum hub_status report_member(struct wds_shard *s, const struct hub_tar_member *m, const char *code,
+                                     const char *why, struct hub_error *err)
 {
     return hub_sink_problem(s->sink, code, s->path, err, "%.*s: %s", (int)HUB_MIN(m->name.size, 200),
                             m->name.data, why);
 }
 
-static enum hub_status take_pickle(struct shard *s, struct hub_view field, const struct hub_tar_member *m,
+static enum hub_status take_pickle(struct wds_shard *s, struct hub_view field, const struct hub_tar_member *m,
                                    struct hub_error *err)
 {
     struct hub_error why = {0};
@@ -134,11 +136,11 @@ static enum hub_status take_pickle(struct shard *s, struct hub_view field, const
                                       s->samples - 1, m,        false};
     const enum hub_status st = hub_wds_pickle_values(&pickled, name, &why);
     if (hub_is_local(st))
-        return tell_member(s, m, "bad-pickle", why.detail, err);
+        return report_member(s, m, "bad-pickle", why.detail, err);
     return st ? hub_pass(st, &why, err) : HUB_OK;
 }
 
-static struct hub_wds_container container_of(struct shard *s, struct hub_view field,
+static struct hub_wds_container container_of(struct wds_shard *s, struct hub_view field,
                                              const struct hub_tar_member *m)
 {
     return (struct hub_wds_container){.columns = &s->columns,
@@ -154,7 +156,7 @@ static struct hub_wds_container container_of(struct shard *s, struct hub_view fi
 }
 
 /* A text, a picture, or the bytes it is. */
-static enum hub_status take_bytes(struct shard *s, struct hub_view field, const struct hub_tar_member *m,
+static enum hub_status take_bytes(struct wds_shard *s, struct hub_view field, const struct hub_tar_member *m,
                                   struct hub_error *err)
 {
     struct hub_wds_column *column;
@@ -164,21 +166,21 @@ static enum hub_status take_bytes(struct shard *s, struct hub_view field, const 
     return hub_wds_give(&s->columns, column, s->samples - 1, &value, err);
 }
 
-/* One that cannot be read is told, and kept as the bytes it is. */
-static enum hub_status take_container(struct shard *s, struct hub_view field, const struct hub_tar_member *m,
-                                      struct hub_error *err)
+/* One that cannot be read is reported, and stored as the bytes it is. */
+static enum hub_status take_container(struct wds_shard *s, struct hub_view field,
+                                      const struct hub_tar_member *m, struct hub_error *err)
 {
     const struct hub_wds_container c = container_of(s, field, m);
     struct hub_error why = {0};
     const enum hub_status st = hub_wds_give_container(&c, &why);
     if (!hub_is_local(st))
         return st ? hub_pass(st, &why, err) : HUB_OK;
-    HUB_TRY(tell_member(s, m, "bad-member", why.detail, err));
+    HUB_TRY(report_member(s, m, "bad-member", why.detail, err));
     return take_bytes(s, field, m, err);
 }
 
 /* A shard whose first sample is a demonstration has such in its others. */
-static enum hub_status take_demos(struct shard *s, struct hub_view field, const struct hub_tar_member *m,
+static enum hub_status take_demos(struct wds_shard *s, struct hub_view field, const struct hub_tar_member *m,
                                   bool *found, struct hub_error *err)
 {
     const struct hub_wds_container c = container_of(s, field, m);
@@ -194,22 +196,22 @@ static enum hub_status take_demos(struct shard *s, struct hub_view field, const 
     for (; episodes; episodes--)
         HUB_TRY(add_reported(s, s->samples - 1, err));
     if (!st || !*found)
-        return HUB_OK; /* else it is told where it is a field */
-    return tell_member(s, m, "unreadable-episode", why.detail, err);
+        return HUB_OK; /* else it is reported where it is a field */
+    return report_member(s, m, "unreadable-episode", why.detail, err);
 }
 
-static enum hub_status take_plain(struct shard *s, struct hub_view field, const struct hub_tar_member *m,
+static enum hub_status take_plain(struct wds_shard *s, struct hub_view field, const struct hub_tar_member *m,
                                   struct hub_error *err)
 {
     const struct hub_wds_column *column = hub_wds_find(&s->columns, field);
     uint32_t row;
     if (column && hub_wds_has(column, s->samples - 1, 1, &row))
-        return tell_member(s, m, "repeated-field", "the sample has this field already", err);
+        return report_member(s, m, "repeated-field", "the sample has this field already", err);
     return hub_wds_is_container(field) || hub_wds_is_npy(field) ? take_container(s, field, m, err)
                                                                 : take_bytes(s, field, m, err);
 }
 
-static enum hub_status take_member(struct shard *s, const struct hub_tar_member *m, struct hub_error *err)
+static enum hub_status take_member(struct wds_shard *s, const struct hub_tar_member *m, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf field = HUB_BUF_INIT(HUB_TAR_MAX_NAME);
     struct hub_view key, ext;
@@ -237,7 +239,7 @@ static enum hub_status take_member(struct shard *s, const struct hub_tar_member 
 }
 
 /* A shard that is cut short or damaged is read up to there. */
-static enum hub_status walk(struct shard *s, struct hub_error *err)
+static enum hub_status walk(struct wds_shard *s, struct hub_error *err)
 {
     bool first = true;
     for (;;) {
@@ -257,7 +259,7 @@ static enum hub_status walk(struct shard *s, struct hub_error *err)
 
 /* ---- problems of the whole shard ---- */
 
-static uint32_t repeated_keys(struct shard *s)
+static uint32_t repeated_keys(struct wds_shard *s)
 {
     const uint32_t first = last_span(s)->first;
     uint32_t n = 0;
@@ -268,7 +270,7 @@ static uint32_t repeated_keys(struct shard *s)
     return n;
 }
 
-static enum hub_status tell_shard(struct shard *s, struct hub_error *err)
+static enum hub_status report_shard(struct wds_shard *s, struct hub_error *err)
 {
     const uint32_t again = repeated_keys(s);
     if (s->cut.detail[0])
@@ -291,7 +293,7 @@ static enum hub_status tell_shard(struct shard *s, struct hub_error *err)
 
 /* ---- episodes ---- */
 
-static const struct hub_wds_column *find_column(const struct shard *s, const char *path)
+static const struct hub_wds_column *find_column(const struct wds_shard *s, const char *path)
 {
     for (uint32_t i = 0; i < s->columns.count; i++)
         if (strcmp(s->columns.items[i].path, path) == 0)
@@ -300,7 +302,7 @@ static const struct hub_wds_column *find_column(const struct shard *s, const cha
 }
 
 /* The sum of the rewards, where each step has one. */
-static void add_return(const struct shard *s, const struct hub_wds_window *w, struct hub_episode *e)
+static void add_return(const struct wds_shard *s, const struct hub_wds_window *w, struct hub_episode *e)
 {
     const struct hub_wds_column *rewards = s->frames ? find_column(s, "rews") : NULL;
     uint32_t row;
@@ -313,7 +315,7 @@ static void add_return(const struct shard *s, const struct hub_wds_window *w, st
 }
 
 /* Named after the shard it begins in; `number`: in that shard. */
-static enum hub_status send_episode(struct shard *s, struct hub_wds_window *w, const char *attributes,
+static enum hub_status send_episode(struct wds_shard *s, struct hub_wds_window *w, const char *attributes,
                                     unsigned number, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf name = HUB_BUF_INIT(4 * KIB), splits = HUB_BUF_INIT(4 * KIB);
@@ -329,7 +331,7 @@ static enum hub_status send_episode(struct shard *s, struct hub_wds_window *w, c
     return hub_sink_episode(s->sink, &e, &w->episode, err);
 }
 
-static enum hub_status cut(struct shard *s, uint32_t first, uint32_t end, const char *attributes,
+static enum hub_status cut(struct wds_shard *s, uint32_t first, uint32_t end, const char *attributes,
                            struct hub_error *err)
 {
     struct hub_wds_window w = {.first = first, .count = end - first};
@@ -342,7 +344,7 @@ static enum hub_status cut(struct shard *s, uint32_t first, uint32_t end, const 
 
 /* Frames that follow each other, be it from shard to shard, are cut where dones is true; what follows the last one
  * is an episode that nobody ended. */
-static enum hub_status cut_run(struct shard *s, uint32_t first, uint32_t end, struct hub_error *err)
+static enum hub_status cut_run(struct wds_shard *s, uint32_t first, uint32_t end, struct hub_error *err)
 {
     const struct hub_wds_column *dones = find_column(s, "dones");
     const bool known = dones && dones->sample.held;
@@ -362,7 +364,7 @@ static enum hub_status cut_run(struct shard *s, uint32_t first, uint32_t end, st
     return cut(s, start, end, start > first ? "{\"boundary\":\"open\"}" : "{\"boundary\":\"unknown\"}", err);
 }
 
-static enum hub_status send_frames(struct shard *s, struct hub_error *err)
+static enum hub_status send_frames(struct wds_shard *s, struct hub_error *err)
 {
     for (uint32_t i = 0, next; i < s->span_count; i = next) {
         for (next = i + 1; next < s->span_count && s->spans[next].joined;)
@@ -374,7 +376,7 @@ static enum hub_status send_frames(struct shard *s, struct hub_error *err)
 
 /* Where the archive ends too early the last sample may lack members: it is left out, so that the fields stay
  * even. */
-static void drop_half_sample(struct shard *s)
+static void drop_half_sample(struct wds_shard *s)
 {
     bool half = false;
     uint32_t row;
@@ -389,7 +391,7 @@ static void drop_half_sample(struct shard *s)
     hub_wds_trim(&s->columns, s->samples);
 }
 
-static enum hub_status report(struct shard *s, struct hub_error *err)
+static enum hub_status report(struct wds_shard *s, struct hub_error *err)
 {
     struct hub_wds_windows *w = &s->windows;
     w->axis = s->demos ? HUB_AXIS_NONE : HUB_AXIS_STEP;
@@ -402,20 +404,20 @@ static enum hub_status report(struct shard *s, struct hub_error *err)
 }
 
 /* What is compressed is unpacked to side data, whose tar is read like any other. */
-static enum hub_status open_shard(struct shard *s, struct hub_error *err)
+static enum hub_status open_shard(struct wds_shard *s, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf head = HUB_BUF_INIT(0);
-    struct hub_source file;
+    struct hub_byte_source file;
     struct hub_packed packed = {.source = &file};
-    struct hub_unpacked out = {0};
+    struct hub_inflated out = {0};
     uint8_t magic[4];
     size_t got;
-    hub_source_file(&file, s->files, s->file);
-    HUB_TRY(hub_source_usable(&file, err));
+    hub_byte_source_file(&file, s->files, s->file);
+    HUB_TRY(hub_byte_source_usable(&file, err));
     HUB_TRY(hub_files_read(s->files, s->file, 0, magic, sizeof magic, &got, err));
     packed.size = file.size;
     packed.packing = hub_packing_of(magic, got);
-    hub_source_file(&s->source, s->files, s->file);
+    hub_byte_source_file(&s->source, s->files, s->file);
     if (packed.packing) {
         struct hub_error why = {0};
         const enum hub_status st = hub_unpack(&packed, s->files, &head, &out, &why);
@@ -425,7 +427,7 @@ static enum hub_status open_shard(struct shard *s, struct hub_error *err)
                 why.detail);
         if (st)
             return hub_pass(st, &why, err);
-        hub_source_side(&s->source, s->files, out.offset + out.size);
+        hub_byte_source_side(&s->source, s->files, out.offset + out.size);
     }
     hub_tar_dispose(&s->tar);
     hub_tar_init(&s->tar, &s->source);
@@ -433,7 +435,7 @@ static enum hub_status open_shard(struct shard *s, struct hub_error *err)
     return HUB_OK;
 }
 
-static enum hub_status begin_span(struct shard *s, uint32_t file, struct hub_error *err)
+static enum hub_status begin_span(struct wds_shard *s, uint32_t file, struct hub_error *err)
 {
     if (s->span_count && last_span(s)->first == s->samples)
         s->span_count--; /* an empty one */
@@ -447,7 +449,7 @@ static enum hub_status begin_span(struct shard *s, uint32_t file, struct hub_err
 }
 
 /* One shard of several that cannot be read hides no other. */
-static enum hub_status read_shard(struct shard *s, uint32_t file, bool alone, struct hub_error *err)
+static enum hub_status read_shard(struct wds_shard *s, uint32_t file, bool alone, struct hub_error *err)
 {
     struct hub_error why = {0};
     HUB_TRY(begin_span(s, file, err));
@@ -461,10 +463,10 @@ static enum hub_status read_shard(struct shard *s, uint32_t file, bool alone, st
     if (alone && s->samples == 0 && s->cut.detail[0])
         return hub_fail(err, HUB_CORRUPT, "%s", s->cut.detail);
     drop_half_sample(s);
-    return tell_shard(s, err);
+    return report_shard(s, err);
 }
 
-static void dispose(struct shard *s)
+static void dispose(struct wds_shard *s)
 {
     hub_tar_dispose(&s->tar);
     hub_pickle_dispose(&s->pickle);
@@ -479,7 +481,7 @@ enum hub_status hub_wds_inspect(struct hub_files *files, const struct hub_part *
                                 struct hub_error *err)
 {
     HUB_CLEANUP(dispose)
-    struct shard s = {
+    struct wds_shard s = {
         .files = files, .sink = sink, .split = part->hint, .key = HUB_BUF_INIT(HUB_TAR_MAX_NAME)};
     HUB_CLEANUP(hub_freep) uint32_t *shards = calloc((size_t)part->file_count + 1, sizeof *shards);
     HUB_TRY(hub_allocated(shards, err));

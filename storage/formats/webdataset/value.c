@@ -19,21 +19,21 @@ static bool one_of(struct hub_view word, const char *const *words)
     return false;
 }
 
-static bool is_text(struct hub_source *source, const struct hub_tar_member *m)
+static bool is_text(struct hub_byte_source *source, const struct hub_tar_member *m)
 {
     const uint8_t *at;
     size_t got;
-    if (m->size > HUB_SOURCE_WINDOW)
+    if (m->size > HUB_BYTE_SOURCE_WINDOW)
         return true; /* nobody looks into it: as its name says */
-    return !hub_source_peek(source, m->offset, (size_t)m->size, &at, &got, NULL) &&
+    return !hub_byte_source_peek(source, m->offset, (size_t)m->size, &at, &got, NULL) &&
            hub_utf8_valid((struct hub_view){(const char *)at, got});
 }
 
-static enum hub_field_type image_type(struct hub_source *source, const struct hub_tar_member *m)
+static enum hub_field_type image_type(struct hub_byte_source *source, const struct hub_tar_member *m)
 {
     const uint8_t *at;
     size_t got;
-    return hub_source_peek(source, m->offset, (size_t)HUB_MIN(m->size, 8), &at, &got, NULL)
+    return hub_byte_source_peek(source, m->offset, (size_t)HUB_MIN(m->size, 8), &at, &got, NULL)
                ? HUB_FIELD_BYTES
                : hub_image_type(at, got);
 }
@@ -57,8 +57,8 @@ enum hub_status hub_wds_npy_value(const struct hub_npy *npy, uint32_t file, stru
     return HUB_OK;
 }
 
-void hub_wds_member_value(struct hub_source *source, struct hub_view field, const struct hub_tar_member *m,
-                          struct hub_wds_value *out)
+void hub_wds_member_value(struct hub_byte_source *source, struct hub_view field,
+                          const struct hub_tar_member *m, struct hub_wds_value *out)
 {
     static const char *const texts[] = {"txt", "text", "transcript", "cls",  "cls2", "index",
                                         "inx", "id",   "count",      "json", "jsn",  NULL};

@@ -45,7 +45,7 @@ enum hub_wds_content { HUB_WDS_UNKNOWN, HUB_WDS_SAMPLES, HUB_WDS_LEROBOT, HUB_WD
 /** What a tar holds, plain or packed, by its first members. */
 enum hub_wds_content hub_wds_look(struct hub_files *files, uint32_t number);
 /** How a file is packed: a shard's name promises it, its first bytes say it. */
-struct hub_packed hub_wds_packed(struct hub_source *source);
+struct hub_packed hub_wds_packed(struct hub_byte_source *source);
 
 /* ---- plan.c ---- */
 
@@ -137,13 +137,13 @@ void hub_wds_dispose(struct hub_wds_columns *c);
 /* ---- value.c ---- */
 
 /** A member of a plain shard as the value that its field's last extension says; else as bytes. */
-void hub_wds_member_value(struct hub_source *source, struct hub_view field, const struct hub_tar_member *m,
-                          struct hub_wds_value *out);
+void hub_wds_member_value(struct hub_byte_source *source, struct hub_view field,
+                          const struct hub_tar_member *m, struct hub_wds_value *out);
 
 struct hub_wds_pickled {
     struct hub_wds_columns *columns;
     struct hub_files *files;
-    struct hub_source *source;
+    struct hub_byte_source *source;
     struct hub_pickle *p;
     uint32_t row;
     const struct hub_tar_member *member;
@@ -170,7 +170,7 @@ struct hub_wds_container {
     struct hub_wds_columns *columns;
     struct hub_files *files;
     struct hub_sink *sink;
-    struct hub_source *source;
+    struct hub_byte_source *source;
     struct hub_pickle *pickle;
     struct hub_view key, field;
     const struct hub_tar_member *member;

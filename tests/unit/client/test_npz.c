@@ -10,16 +10,16 @@ static void make_npz(struct hub_buf *out)
     const struct hub_rows numbers = {
         .variant = {.kind = HUB_KIND_FLOAT, .item_size = 4, .rank = 1, .dims = {3}}, .rows = 4, .windows = 2};
     const struct hub_rows mask = {.variant = {.kind = HUB_KIND_BOOL, .item_size = 1}, .rows = 4};
-    struct hub_npz *zip;
+    struct hub_npz_writer *zip;
     void *room;
-    cr_assert_eq(hub_npz_begin(out, &zip, NULL), HUB_OK);
-    cr_assert_eq(hub_npz_begin_rows(zip, "obs/state", &numbers, 48, &room, NULL), HUB_OK);
+    cr_assert_eq(hub_npz_writer_begin(out, &zip, NULL), HUB_OK);
+    cr_assert_eq(hub_npz_writer_begin_rows(zip, "obs/state", &numbers, 48, &room, NULL), HUB_OK);
     memset(room, 7, 48);
-    hub_npz_end_rows(zip);
-    cr_assert_eq(hub_npz_begin_rows(zip, "mask", &mask, 4, &room, NULL), HUB_OK);
+    hub_npz_writer_end_rows(zip);
+    cr_assert_eq(hub_npz_writer_begin_rows(zip, "mask", &mask, 4, &room, NULL), HUB_OK);
     memset(room, 1, 4);
-    hub_npz_end_rows(zip);
-    cr_assert_eq(hub_npz_end(zip, NULL), HUB_OK);
+    hub_npz_writer_end_rows(zip);
+    cr_assert_eq(hub_npz_writer_end(zip, NULL), HUB_OK);
 }
 
 Test(npz, arrays_are_found_where_they_lie)
@@ -47,18 +47,18 @@ Test(npz, arrays_of_a_streamed_one_are_found_too)
     const struct hub_variant variant = {.kind = HUB_KIND_INT, .item_size = 8};
     static const char *const names[] = {"number", "steps", "ends"};
     struct minari_array array;
-    struct hub_npz *zip;
+    struct hub_npz_writer *zip;
     int64_t row = 0, found;
     cr_assert_eq(hub_npy_header(&variant, 1, false, &header, NULL), HUB_OK);
-    cr_assert_eq(hub_npz_begin(&npz, &zip, NULL), HUB_OK);
+    cr_assert_eq(hub_npz_writer_begin(&npz, &zip, NULL), HUB_OK);
     for (size_t i = 0; i < HUB_COUNT(names); i++, row++) {
-        cr_assert_eq(hub_npz_open_member(zip, names[i], header.size + sizeof row, NULL), HUB_OK);
+        cr_assert_eq(hub_npz_writer_open_member(zip, names[i], header.size + sizeof row, NULL), HUB_OK);
         cr_assert_eq(hub_buf_add(&npz, header.data, header.size, NULL), HUB_OK);
         cr_assert_eq(hub_buf_add(&npz, &row, sizeof row, NULL), HUB_OK);
-        cr_assert_eq(hub_npz_close_member(zip, NULL), HUB_OK);
+        cr_assert_eq(hub_npz_writer_close_member(zip, NULL), HUB_OK);
     }
-    cr_assert_eq(hub_npz_finish(zip, NULL), HUB_OK);
-    hub_npz_free(zip);
+    cr_assert_eq(hub_npz_writer_finish(zip, NULL), HUB_OK);
+    hub_npz_writer_free(zip);
     for (size_t i = 0; i < HUB_COUNT(names); i++) {
         cr_assert_eq(minari_npz_find(npz.data, npz.size, names[i], &array, NULL), MINARI_OK, "%s", names[i]);
         memcpy(&found, array.data, sizeof found);

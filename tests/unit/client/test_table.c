@@ -64,7 +64,7 @@ static struct minari_summary dataset(const char *id, const char *ns, const char 
                                    .author_count = authors ? 1 : 0};
 }
 
-static const char *name_at(const struct table *t, size_t row)
+static const char *name_at(const struct text_table *t, size_t row)
 {
     const char *text = t->rows[row].cells[0];
     return text ? text : "--";
@@ -78,7 +78,7 @@ Test(tree, big_groups_become_one_row)
     struct minari_summary all[15];
     const struct minari_summary *list[15];
     char ids[12][40], caption[128];
-    struct table t = {0};
+    struct text_table t = {0};
     all[0] = dataset("D4RL/door/human-v2", "D4RL/door", NULL);
     all[1] = dataset("D4RL/pen/human-v2", "D4RL/pen", NULL);
     for (int i = 0; i < 12; i++) {
@@ -109,7 +109,7 @@ Test(tree, a_single_group_is_opened)
     struct minari_summary all[12];
     const struct minari_summary *list[12];
     char ids[12][40], caption[128];
-    struct table t = {0};
+    struct text_table t = {0};
     for (int i = 0; i < 12; i++) {
         snprintf(ids[i], sizeof ids[i], "atari/game-%02d-v0", i);
         all[i] = dataset(ids[i], "atari", NULL);
@@ -128,7 +128,7 @@ Test(tree, an_order_that_was_asked_for_stays)
                                    dataset("lab/small-v0", "lab", NULL)};
     const struct minari_summary *list[] = {&all[0], &all[1], &all[2]};
     char caption[128];
-    struct table t = {0};
+    struct text_table t = {0};
     cr_assert(tree_fill(&t, list, 3, true, caption));
     cr_assert_eq(t.row_count, 3);
     for (size_t i = 0; i < 3; i++)
@@ -142,7 +142,7 @@ Test(tree, columns_for_what_is_not_minaris)
     struct minari_summary a = dataset("a-v0", NULL, NULL), b = dataset("b", NULL, NULL);
     const struct minari_summary *list[] = {&a, &b};
     char caption[128];
-    struct table t = {0};
+    struct text_table t = {0};
     b.format = "lerobot";
     b.status = "broken";
     cr_assert(tree_fill(&t, list, 2, false, caption));
@@ -153,7 +153,7 @@ Test(tree, columns_for_what_is_not_minaris)
     cr_assert_str_eq(t.rows[1].cells[5], "broken");
     table_dispose(&t);
     a.unloadable = true;
-    t = (struct table){0};
+    t = (struct text_table){0};
     cr_assert(tree_fill(&t, list, 1, false, caption));
     cr_assert_str_eq(t.rows[0].cells[4], "not loadable");
     table_dispose(&t);
@@ -164,7 +164,7 @@ Test(table, printing)
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
-    struct table t = {.columns = {{"Name", false}, {"N", true}}, .count = 2};
+    struct text_table t = {.columns = {{"Name", false}, {"N", true}}, .count = 2};
     cr_assert(
         table_add(&t, (const char *const[]){"h\xc3\xa9\033[31m", "1"})); /* an escape cannot get through */
     cr_assert(table_add(&t, NULL));

@@ -187,7 +187,7 @@ Test(budget, what_is_made_as_it_is_sent_keeps_its_memory)
     cr_assert_eq(hub_budget_take(budget, &request, &response, 5 * MIB, NULL), HUB_OK);
     hub_response_release(&response, before);
     cr_assert_eq(hub_budget_used(budget, &total), 2 * MIB);
-    response.kind = HUB_BODY_MADE;
+    response.kind = HUB_BODY_STREAM;
     hub_response_settle(&response, budget, 1);
     cr_assert_eq(hub_budget_used(budget, &total), 2 * MIB);
     response.kind = HUB_BODY_NONE;

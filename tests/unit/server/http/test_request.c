@@ -131,25 +131,25 @@ Test(request, known_parameters)
     struct hub_request request = {0};
     struct hub_error err = {0};
     cr_assert_eq(hub_request_init(&request, HUB_GET, "/a?start=1&stopp=2", &err), HUB_OK);
-    cr_assert_eq(hub_request_known(&request, names, &err), HUB_INVALID);
+    cr_assert_eq(hub_request_allow(&request, names, &err), HUB_INVALID);
     cr_assert_str_eq(err.problem, "bad-parameter");
     cr_assert_str_eq(err.parameter, "stopp");
     cr_assert_str_eq(err.value, "2");
     cr_assert_str_eq(err.detail,
                      "unknown parameter 'stopp', did you mean 'stop'? This resource takes start, stop");
-    cr_assert_eq(hub_request_known(&request, none, &err), HUB_INVALID);
+    cr_assert_eq(hub_request_allow(&request, none, &err), HUB_INVALID);
     cr_assert_eq(hub_request_init(&request, HUB_GET, "/a?start=1&stop=2", &err), HUB_OK);
-    cr_assert_eq(hub_request_known(&request, names, &err), HUB_OK);
+    cr_assert_eq(hub_request_allow(&request, names, &err), HUB_OK);
     cr_assert_eq(hub_request_init(&request, HUB_GET, "/a?start=1&stop=2&start=3", &err), HUB_OK);
-    cr_assert_eq(hub_request_known(&request, names, &err), HUB_INVALID);
+    cr_assert_eq(hub_request_allow(&request, names, &err), HUB_INVALID);
     cr_assert_str_eq(err.problem, "bad-parameter");
     cr_assert_str_eq(err.parameter, "start");
     cr_assert_str_eq(err.value, "3");
     cr_assert_str_eq(err.detail, "parameter 'start' is given more than once");
     cr_assert_eq(hub_request_init(&request, HUB_GET, "/a?fields=1&fields=2", &err), HUB_OK);
-    cr_assert_eq(hub_request_known(&request, repeated, &err), HUB_OK);
+    cr_assert_eq(hub_request_allow(&request, repeated, &err), HUB_OK);
     cr_assert_eq(hub_request_init(&request, HUB_GET, "/a?field=1", &err), HUB_OK);
-    cr_assert_eq(hub_request_known(&request, repeated, &err), HUB_INVALID);
+    cr_assert_eq(hub_request_allow(&request, repeated, &err), HUB_INVALID);
     cr_assert_str_eq(err.detail,
                      "unknown parameter 'field', did you mean 'fields'? This resource takes fields");
     hub_request_dispose(&request);

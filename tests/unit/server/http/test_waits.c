@@ -6,7 +6,7 @@
 
 static struct hub_file_fetch *running;
 
-static enum hub_status fetch_never(const struct hub_source *source, struct hub_file_fetch *fetch,
+static enum hub_status fetch_never(const struct hub_fetch_source *source, struct hub_file_fetch *fetch,
                                    struct hub_error *err)
 {
     (void)source;
@@ -15,7 +15,7 @@ static enum hub_status fetch_never(const struct hub_source *source, struct hub_f
     return HUB_AGAIN;
 }
 
-static const struct hub_source source = {fetch_never};
+static const struct hub_fetch_source source = {fetch_never};
 
 struct waiter {
     struct hub_bytes_wait wait;

@@ -21,7 +21,7 @@ void hub_scanner_sweep(struct hub_scanner *scanner)
     kit_sweeps++;
 }
 
-static void tell(void *user, const struct hub_mirror_event *event)
+static void notify(void *user, const struct hub_mirror_event *event)
 {
     (void)user;
     if (kit_told_count < HUB_COUNT(kit_told))
@@ -75,7 +75,7 @@ void kit_begin(void)
                                                        .truth = kit.truth,
                                                        .roots = &kit.roots,
                                                        .state = options.state,
-                                                       .tell = tell};
+                                                       .notify = notify};
     pthread_mutex_init(&kit.mirrors.lock, NULL);
     pthread_mutex_init(&kit.mirrors.cache_lock, NULL);
     pthread_cond_init(&kit.mirrors.wake, NULL);

@@ -35,7 +35,7 @@ TestSuite(check, .init = begin, .fini = kit_end);
 static enum hub_status ask(const char *spec, int64_t *id, struct hub_error *err)
 {
     HUB_CLEANUP(hub_json_decrefp) json_t *document = kit_json(spec);
-    return hub_check_ask(kit.truth, kit.catalog, document, id, err);
+    return hub_check_request(kit.truth, kit.catalog, document, id, err);
 }
 
 Test(check, what_may_be_asked_for)
@@ -99,8 +99,8 @@ Test(check, long_lists_of_ids_are_told_apart)
         json_array_append_new(json_object_get(two, "ids"),
                               json_string(i < 199 ? "D4RL/pen-v1" : "D4RL/door-v1"));
     }
-    cr_assert_eq(hub_check_ask(kit.truth, kit.catalog, one, &first, NULL), HUB_OK);
-    cr_assert_eq(hub_check_ask(kit.truth, kit.catalog, two, &second, NULL), HUB_OK);
+    cr_assert_eq(hub_check_request(kit.truth, kit.catalog, one, &first, NULL), HUB_OK);
+    cr_assert_eq(hub_check_request(kit.truth, kit.catalog, two, &second, NULL), HUB_OK);
     cr_expect_neq(first, second);
     cr_assert_eq(hub_job_find(kit.truth, first, &job, NULL), HUB_OK);
     cr_expect_lt(strlen(job.target), 400);

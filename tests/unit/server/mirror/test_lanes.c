@@ -52,7 +52,7 @@ Test(lanes, a_list_that_does_not_come_gives_way_to_others)
     cr_expect(is_called(listeners[0], 10000));
     cr_expect(is_called(listeners[1], 10000)); /* both threads that list are taken */
     put_rule("c", ports[2]);
-    hub_mirrors_poke(mirrors);
+    hub_mirrors_wake(mirrors);
     cr_expect(is_called(listeners[2], 20000));
     hub_mirrors_stop(mirrors);
     for (unsigned i = 0; i < HUB_COUNT(ports); i++)
@@ -111,7 +111,7 @@ Test(lanes, a_rule_copies_four_datasets_at_a_time)
     cr_assert_eq(hub_mirrors_start(&kit.mirrors.options, &mirrors, &err), HUB_OK, "%s", err.detail);
     cr_expect(are_running("a0 a1 a2 a3 "));
     ask_for_six("b", "");
-    hub_mirrors_poke(mirrors);
+    hub_mirrors_wake(mirrors);
     cr_expect(are_running("a0 a1 a2 a3 b0 ")); /* one thread is left to others */
     hub_mirrors_stop(mirrors);
     close(listeners[0]);

@@ -44,7 +44,7 @@ Test(pull_plan, bytes_may_be_read_where_all_segments_are_there)
     for (size_t i = 0; i < HUB_COUNT(cases); i++) {
         uint8_t segments[4];
         memcpy(segments, cases[i].segments, sizeof segments);
-        struct hub_coming_file file = {.shown = {.size = SIZE}, .segments = segments, .segment_count = 4};
+        struct hub_partial_file file = {.shown = {.size = SIZE}, .segments = segments, .segment_count = 4};
         cr_expect_eq(hub_pull_is_there(&plan, &file, cases[i].offset, cases[i].size), cases[i].there, "%zu",
                      i);
         file.whole = true;
@@ -68,7 +68,7 @@ Test(pull_plan, what_is_missing_is_wanted_once)
     for (size_t i = 0; i < HUB_COUNT(cases); i++) {
         uint8_t segments[4];
         memcpy(segments, cases[i].segments, sizeof segments);
-        struct hub_coming_file file = {.shown = {.size = SIZE}, .segments = segments, .segment_count = 4};
+        struct hub_partial_file file = {.shown = {.size = SIZE}, .segments = segments, .segment_count = 4};
         struct hub_pull_plan plan = {.segment_bytes = SEGMENT, .count = 1, .files = &file};
         hub_pull_want(&plan, 0, cases[i].offset, cases[i].size);
         hub_pull_want(&plan, 0, cases[i].offset, cases[i].size);
@@ -81,7 +81,7 @@ Test(pull_plan, what_is_missing_is_wanted_once)
 Test(pull_plan, only_so_many_are_wanted)
 {
     uint8_t segments[HUB_MOST_WANTED + 4] = {0};
-    struct hub_coming_file file = {
+    struct hub_partial_file file = {
         .shown = {.size = UINT64_MAX / 2}, .segments = segments, .segment_count = HUB_COUNT(segments)};
     struct hub_pull_plan plan = {.segment_bytes = SEGMENT, .count = 1, .files = &file};
     for (uint64_t i = 0; i < HUB_COUNT(segments); i++)
@@ -161,7 +161,7 @@ Test(pull_plan, segments_come_and_are_lost)
     struct hub_pull *pull = make_pull();
     make_transfer(&t, 1);
     plan_of(pull, &t);
-    const struct hub_coming_file *a = &pull->plan->files[0];
+    const struct hub_partial_file *a = &pull->plan->files[0];
     hub_pull_watch.segment(0, 1, pull);
     cr_expect(hub_pull_is_there(pull->plan, a, 0, 200 * KIB));
     hub_pull_watch.whole(0, pull);

@@ -423,7 +423,7 @@ Test(open, a_damaged_blob_is_told_and_written_anew)
     for (int kind = HUB_BLOB_FILES; kind <= HUB_BLOB_DIRECTORY; kind++) {
         const bool of_part = kind <= HUB_BLOB_PROBLEMS;
         struct hub_error err = {0};
-        char told[16] = "";
+        char reported[16] = "";
         struct hub_catalog *catalog = open_it();
         publish_full(catalog, "set-v0");
         close_it(catalog);
@@ -436,12 +436,12 @@ Test(open, a_damaged_blob_is_told_and_written_anew)
         DRAFT_OK(hub_db_exec(db, sql, err));
         hub_db_close(db);
         catalog = open_it();
-        hub_catalog_on_damage(catalog, on_damage, told);
+        hub_catalog_on_damage(catalog, on_damage, reported);
         cr_expect_eq(hub_catalog_has_part(catalog, 0, "set-v0", "main", 7), !of_part, "kind %d", kind);
         if (kind != HUB_BLOB_FILES) { /* is read when the part is published once more */
             cr_expect_eq(read_all(catalog, &err), HUB_CORRUPT, "kind %d", kind);
             cr_expect_str_eq(err.problem, "internal");
-            cr_expect_str_eq(told, "set-v0", "kind %d", kind);
+            cr_expect_str_eq(reported, "set-v0", "kind %d", kind);
         }
         publish_full(catalog, "set-v0");
         DRAFT_OK(hub_catalog_flush(catalog, err));
@@ -505,16 +505,16 @@ Test(open, what_is_missing_is_not_published)
     };
     for (size_t i = 0; i < HUB_COUNT(gone); i++) {
         struct hub_error err = {0};
-        char told[16] = "";
+        char reported[16] = "";
         struct hub_catalog *catalog = open_it();
         publish(catalog, "set-v0", 300);
         DRAFT_OK(publish_kept(catalog, 300, err));
         close_it(catalog);
         catalog = open_after(gone[i]);
-        hub_catalog_on_damage(catalog, on_damage, told);
+        hub_catalog_on_damage(catalog, on_damage, reported);
         cr_expect_eq(publish_kept(catalog, 300, &err), HUB_CORRUPT, "%s", gone[i]);
         cr_expect_str_eq(err.problem, "internal", "%s", gone[i]);
-        cr_expect_str_eq(told, "set-v0", "%s", gone[i]);
+        cr_expect_str_eq(reported, "set-v0", "%s", gone[i]);
         cr_expect_eq(snapshot_now(catalog)->summaries[0]->episodes, 300, "%s", gone[i]);
         close_it(catalog);
     }
@@ -531,15 +531,15 @@ Test(open, a_missing_blob_is_told)
     };
     for (size_t i = 0; i < HUB_COUNT(gone); i++) {
         struct hub_error err = {0};
-        char told[16] = "";
+        char reported[16] = "";
         struct hub_catalog *catalog = open_it();
         publish_full(catalog, "set-v0");
         close_it(catalog);
         catalog = open_after(gone[i]);
-        hub_catalog_on_damage(catalog, on_damage, told);
+        hub_catalog_on_damage(catalog, on_damage, reported);
         cr_expect_eq(read_all(catalog, &err), HUB_CORRUPT, "%s", gone[i]);
         cr_expect_str_eq(err.problem, "internal", "%s", gone[i]);
-        cr_expect_str_eq(told, "set-v0", "%s", gone[i]);
+        cr_expect_str_eq(reported, "set-v0", "%s", gone[i]);
         close_it(catalog);
     }
 }

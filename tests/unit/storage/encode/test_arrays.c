@@ -211,11 +211,11 @@ Test(npz, members)
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf out = HUB_BUF_INIT(MIB), again = HUB_BUF_INIT(MIB);
     cr_assert_eq(hub_buf_add_text(&out, "before", NULL), HUB_OK);
     for (int round = 0; round < 2; round++) {
-        struct hub_npz *npz = NULL;
-        cr_assert_eq(hub_npz_begin(round ? &again : &out, &npz, NULL), HUB_OK);
+        struct hub_npz_writer *npz = NULL;
+        cr_assert_eq(hub_npz_writer_begin(round ? &again : &out, &npz, NULL), HUB_OK);
         for (size_t i = 0; i < 3; i++)
-            cr_assert_eq(hub_npz_add(npz, names[i], bodies[i], NULL), HUB_OK);
-        cr_assert_eq(hub_npz_end(npz, NULL), HUB_OK);
+            cr_assert_eq(hub_npz_writer_add(npz, names[i], bodies[i], NULL), HUB_OK);
+        cr_assert_eq(hub_npz_writer_end(npz, NULL), HUB_OK);
     }
     const struct hub_view zip = {out.data + 6, out.size - 6};
     cr_expect(hub_view_equal(zip, hub_buf_view(&again)), "equal arrays, equal bytes");
@@ -239,14 +239,14 @@ Test(npz, many_members_need_zip64)
 {
     enum { MEMBERS = 65535 };
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf out = HUB_BUF_INIT(64 * MIB);
-    struct hub_npz *npz = NULL;
-    cr_assert_eq(hub_npz_begin(&out, &npz, NULL), HUB_OK);
+    struct hub_npz_writer *npz = NULL;
+    cr_assert_eq(hub_npz_writer_begin(&out, &npz, NULL), HUB_OK);
     for (int i = 0; i < MEMBERS; i++) {
         char name[16];
         snprintf(name, sizeof(name), "a%d", i);
-        cr_assert_eq(hub_npz_add(npz, name, HUB_VIEW("x"), NULL), HUB_OK);
+        cr_assert_eq(hub_npz_writer_add(npz, name, HUB_VIEW("x"), NULL), HUB_OK);
     }
-    cr_assert_eq(hub_npz_end(npz, NULL), HUB_OK);
+    cr_assert_eq(hub_npz_writer_end(npz, NULL), HUB_OK);
     struct hub_cursor end = hub_cursor_of(out.data + out.size - 22 - 20 - 56, 22 + 20 + 56);
     cr_expect_eq(hub_cursor_u32(&end), 0x06064B50);
     cr_expect_eq(hub_cursor_u64(&end), 44);
@@ -267,12 +267,12 @@ Test(npz, many_members_need_zip64)
 Test(npz, refused)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf out = HUB_BUF_INIT(100);
-    struct hub_npz *npz = NULL;
-    cr_assert_eq(hub_npz_begin(&out, &npz, NULL), HUB_OK);
-    cr_expect_eq(hub_npz_add(npz, "", HUB_VIEW("x"), NULL), HUB_INVALID);
-    cr_expect_eq(hub_npz_add(npz, "a", HUB_VIEW("x"), NULL), HUB_OK);
-    cr_expect_eq(hub_npz_end(npz, NULL), HUB_TOO_BIG);
-    hub_npz_free(NULL);
+    struct hub_npz_writer *npz = NULL;
+    cr_assert_eq(hub_npz_writer_begin(&out, &npz, NULL), HUB_OK);
+    cr_expect_eq(hub_npz_writer_add(npz, "", HUB_VIEW("x"), NULL), HUB_INVALID);
+    cr_expect_eq(hub_npz_writer_add(npz, "a", HUB_VIEW("x"), NULL), HUB_OK);
+    cr_expect_eq(hub_npz_writer_end(npz, NULL), HUB_TOO_BIG);
+    hub_npz_writer_free(NULL);
 }
 
 Test(raw, rows)

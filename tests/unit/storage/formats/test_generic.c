@@ -171,9 +171,9 @@ Test(generic, many_members)
     put_end(directory, MEMBERS);
     const struct hub_file_entry entry = {HUB_VIEW("many.npz"), archive.size, false};
     struct hub_files files = {.entries = &entry, .count = 1, .open = open_archive, .close = keep_open};
-    struct hub_npz npz = {0};
+    struct hub_npz_reader npz = {0};
     struct hub_error err = {0};
-    cr_assert_eq(hub_npz_open(&npz, &files, 0, &err), HUB_OK, "%s", err.detail);
+    cr_assert_eq(hub_npz_reader_open(&npz, &files, 0, &err), HUB_OK, "%s", err.detail);
     cr_expect_eq(npz.count, MEMBERS - 1);
     cr_expect_eq(npz.repeated.count, 1);
     cr_expect_str_eq(npz.repeated.first, "a000007.npy");
@@ -183,7 +183,7 @@ Test(generic, many_members)
     cr_expect(strstr(npz.arrays[7].reason, "another name"), "%s", npz.arrays[7].reason);
     cr_expect_leq(reads, 4 * MEMBERS, "%u reads", reads);
     cr_expect_eq(npz.arrays[0].npy.shape[0], 1);
-    hub_npz_dispose(&npz);
+    hub_npz_reader_dispose(&npz);
     hub_buf_dispose(&archive);
 }
 
@@ -217,12 +217,12 @@ ParameterizedTest(struct checked_case *c, generic, checksums)
                               .open = open_archive,
                               .close = keep_open,
                               .check_until_ms = c->until_ms};
-    struct hub_npz npz = {0};
-    cr_assert_eq(hub_npz_open(&npz, &files, 0, NULL), HUB_OK);
+    struct hub_npz_reader npz = {0};
+    cr_assert_eq(hub_npz_reader_open(&npz, &files, 0, NULL), HUB_OK);
     cr_assert_eq(npz.count, 1);
     cr_expect_eq(npz.unchecked.count, c->unchecked);
     cr_expect(c->words[0] ? strstr(npz.arrays[0].reason, c->words) != NULL : !npz.arrays[0].reason[0], "%s",
               npz.arrays[0].reason);
-    hub_npz_dispose(&npz);
+    hub_npz_reader_dispose(&npz);
     hub_buf_dispose(&archive);
 }

@@ -8,11 +8,11 @@
 /* The value of a text as strict JSON, as a space or as it is; NULL: not shown, or no JSON. */
 static char *shown(struct hub_view text, bool space, size_t limit, enum hub_status *st)
 {
-    struct hub_source source;
+    struct hub_byte_source source;
     struct hub_json_stream *stream;
     struct hub_buf out = HUB_BUF_INIT(4 * MIB);
     bool is = false;
-    hub_source_memory(&source, text.data, text.size);
+    hub_byte_source_memory(&source, text.data, text.size);
     cr_assert_eq(hub_json_stream_new(&source, 0, text.size, &stream, NULL), HUB_OK);
     *st = space ? hub_json_stream_space(stream, &out, limit, &is, NULL)
                 : hub_json_stream_value(stream, &out, limit, &is, NULL);
@@ -157,13 +157,13 @@ Test(json_stream, text_inside_a_string)
     const char text[] =
         "{\"space\": \"{\\\"low\\\": [1, 1], \\\"k\\u00e9\\\": \\\"\\\\\\\"\\\"} \", \"next\": 2}";
     const char inside[] = "{\"low\": [1, 1], \"k\xC3\xA9\": \"\\\"\"} ";
-    struct hub_source source;
+    struct hub_byte_source source;
     struct hub_json_stream *s;
     struct hub_view key;
     struct hub_buf out = HUB_BUF_INIT(KIB);
     uint64_t stored, decoded;
     bool is;
-    hub_source_memory(&source, text, strlen(text));
+    hub_byte_source_memory(&source, text, strlen(text));
     cr_assert_eq(hub_json_stream_new(&source, 0, strlen(text), &s, NULL), HUB_OK);
     cr_assert_eq(hub_json_stream_take(s, '{', NULL), HUB_OK);
     cr_assert_eq(hub_json_stream_key(s, &key, NULL), HUB_OK);

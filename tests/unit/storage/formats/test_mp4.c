@@ -18,11 +18,11 @@ TestSuite(mp4, .fini = free_bytes);
 
 static enum hub_status read_fixture(const char *name, struct hub_mp4 *mp4, struct hub_error *err)
 {
-    struct hub_source source;
+    struct hub_byte_source source;
     char path[64];
     snprintf(path, sizeof path, "mp4/%s.mp4", name);
     bytes = slurp(path, &size);
-    hub_source_memory(&source, bytes, size);
+    hub_byte_source_memory(&source, bytes, size);
     return hub_mp4_read(&source, mp4, err);
 }
 

@@ -70,13 +70,13 @@ ParameterizedTestParameters(npy, headers)
 ParameterizedTest(struct header_case *c, npy, headers)
 {
     uint8_t file[10 + 120 + 32] = "\x93NUMPY\x01\x00";
-    struct hub_source source;
+    struct hub_byte_source source;
     struct hub_npy npy = {0};
     struct hub_error err = {0};
     const size_t length = strlen(c->header);
     file[8] = (uint8_t)length;
     memcpy(file + 10, c->header, length);
-    hub_source_memory(&source, file, 10 + length + c->data);
+    hub_byte_source_memory(&source, file, 10 + length + c->data);
     const enum hub_status st = hub_npy_read(&source, 0, source.size, &npy, &err);
     cr_assert_eq(st, c->st, "%s: %s", c->header, err.detail);
     if (!st) {

@@ -7,10 +7,10 @@
 
 #include "tests/support/slurp.h"
 
-static enum hub_status read_bytes(struct hub_pickle *p, struct hub_source *source, const void *data,
+static enum hub_status read_bytes(struct hub_pickle *p, struct hub_byte_source *source, const void *data,
                                   size_t size, struct hub_error *err)
 {
-    hub_source_memory(source, data, size);
+    hub_byte_source_memory(source, data, size);
     hub_pickle_init(p);
     return hub_pickle_read(p, source, 0, size, err);
 }
@@ -49,7 +49,7 @@ ParameterizedTest(struct json_case *c, pickle, values_at_every_protocol)
         char path[100];
         size_t size;
         struct hub_pickle p;
-        struct hub_source source;
+        struct hub_byte_source source;
         struct hub_error err = {0};
         HUB_CLEANUP(hub_buf_dispose) struct hub_buf json = HUB_BUF_INIT(MIB);
         snprintf(path, sizeof path, "../fuzz/corpus/pickle/%s-%d", c->name, protocol);
@@ -72,7 +72,7 @@ Test(pickle, arrays_say_where_their_bytes_lie)
 {
     size_t size;
     struct hub_pickle p;
-    struct hub_source source;
+    struct hub_byte_source source;
     struct hub_pickle_data row;
     uint8_t *data = slurp("../fuzz/corpus/pickle/image-4", &size);
     cr_assert_eq(read_bytes(&p, &source, data, size, NULL), HUB_OK);
@@ -164,7 +164,7 @@ ParameterizedTestParameters(pickle, hostile)
 ParameterizedTest(struct bad_case *c, pickle, hostile)
 {
     struct hub_pickle p;
-    struct hub_source source;
+    struct hub_byte_source source;
     struct hub_error err = {0};
     struct hub_pickle_data row;
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf json = HUB_BUF_INIT(64 * KIB);
@@ -184,7 +184,7 @@ Test(pickle, a_billion_laughs)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(MIB), json = HUB_BUF_INIT(64 * KIB);
     struct hub_pickle p;
-    struct hub_source source;
+    struct hub_byte_source source;
     struct hub_error err = {0};
     cr_assert_eq(hub_buf_add(&text, P "]\x94", 4, NULL), HUB_OK);
     for (int level = 1; level < 10; level++) {
@@ -204,7 +204,7 @@ Test(pickle, an_array_that_lies)
 {
     size_t size;
     struct hub_pickle p;
-    struct hub_source source;
+    struct hub_byte_source source;
     struct hub_pickle_data row;
     uint8_t *data = slurp("../fuzz/corpus/pickle/array-3", &size);
     uint8_t *shape = NULL;

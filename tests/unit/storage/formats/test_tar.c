@@ -48,13 +48,13 @@ ParameterizedTest(struct dialect_case *c, tar, dialects)
     size_t size, longest = 0;
     unsigned regular = 0;
     bool end = false;
-    struct hub_source source;
+    struct hub_byte_source source;
     struct hub_tar tar;
     struct hub_tar_member m;
     struct hub_error err = {0};
     enum hub_status st = HUB_OK;
     uint8_t *data = slurp(c->path, &size);
-    hub_source_memory(&source, data, size);
+    hub_byte_source_memory(&source, data, size);
     hub_tar_init(&tar, &source);
     while (!(st = hub_tar_next(&tar, &m, &end, &err)) && !end) {
         regular += m.regular;
@@ -108,7 +108,7 @@ ParameterizedTestParameters(tar, headers)
 ParameterizedTest(struct header_case *c, tar, headers)
 {
     uint8_t *archive = calloc(c->blocks, 512);
-    struct hub_source source;
+    struct hub_byte_source source;
     struct hub_tar tar;
     struct hub_tar_member m = {0};
     struct hub_error err = {0};
@@ -118,7 +118,7 @@ ParameterizedTest(struct header_case *c, tar, headers)
                "00");
     if (c->blocks > 1)
         memset(archive + 512, 'x', 512);
-    hub_source_memory(&source, archive, c->blocks * 512);
+    hub_byte_source_memory(&source, archive, c->blocks * 512);
     hub_tar_init(&tar, &source);
     const enum hub_status st = hub_tar_next(&tar, &m, &end, &err);
     cr_assert_eq(st, c->st, "%s: %s: %s", c->what, hub_status_name(st), err.detail);
@@ -159,7 +159,7 @@ ParameterizedTest(struct pax_case *c, tar, pax_records)
 {
     uint8_t archive[4 * 512] = {0};
     char size[13];
-    struct hub_source source;
+    struct hub_byte_source source;
     struct hub_tar tar;
     struct hub_tar_member m = {0};
     struct hub_error err = {0};
@@ -172,7 +172,7 @@ ParameterizedTest(struct pax_case *c, tar, pax_records)
     put_header(archive + 1024, "a.txt", "00000000004", '0',
                "ustar\0"
                "00");
-    hub_source_memory(&source, archive, sizeof archive);
+    hub_byte_source_memory(&source, archive, sizeof archive);
     hub_tar_init(&tar, &source);
     const enum hub_status st = hub_tar_next(&tar, &m, &end, &err);
     cr_assert_eq(st, c->st, "%s: %s: %s", c->what, hub_status_name(st), err.detail);
@@ -187,7 +187,7 @@ ParameterizedTest(struct pax_case *c, tar, pax_records)
 Test(tar, a_member_that_is_not_all_there)
 {
     uint8_t archive[512 + 100] = {0};
-    struct hub_source source;
+    struct hub_byte_source source;
     struct hub_tar tar;
     struct hub_tar_member m = {0};
     struct hub_error err = {0};
@@ -195,7 +195,7 @@ Test(tar, a_member_that_is_not_all_there)
     put_header(archive, "a.txt", "00000000620", '0',
                "ustar\0"
                "00");
-    hub_source_memory(&source, archive, sizeof archive);
+    hub_byte_source_memory(&source, archive, sizeof archive);
     hub_tar_init(&tar, &source);
     cr_expect_eq(hub_tar_next(&tar, &m, &end, &err), HUB_CORRUPT);
     cr_expect_str_eq(err.detail, "the archive was cut short: 100 of 400 bytes of the member at 0 are there");

@@ -16,7 +16,7 @@ static void fill(const struct hub_file_fetch *fetch)
             fetch->items[i].data[k] = (uint8_t)(fetch->items[i].offset + k);
 }
 
-static enum hub_status fetch_bytes(const struct hub_source *source, struct hub_file_fetch *fetch,
+static enum hub_status fetch_bytes(const struct hub_fetch_source *source, struct hub_file_fetch *fetch,
                                    struct hub_error *err)
 {
     (void)source;
@@ -27,9 +27,9 @@ static enum hub_status fetch_bytes(const struct hub_source *source, struct hub_f
     return says == HUB_OK || says == HUB_AGAIN ? says : hub_fail(err, says, "as told");
 }
 
-static const struct hub_source source = {fetch_bytes};
+static const struct hub_fetch_source source = {fetch_bytes};
 
-static struct hub_file *new_file(const struct hub_source *from)
+static struct hub_file *new_file(const struct hub_fetch_source *from)
 {
     struct hub_file *file = calloc(1, sizeof *file);
     atomic_init(&file->item.refs, 1);
@@ -130,7 +130,7 @@ static void *finish(void *unused)
     return NULL;
 }
 
-static enum hub_status fetch_later(const struct hub_source *from, struct hub_file_fetch *fetch,
+static enum hub_status fetch_later(const struct hub_fetch_source *from, struct hub_file_fetch *fetch,
                                    struct hub_error *err)
 {
     pthread_t thread;
@@ -144,7 +144,7 @@ static enum hub_status fetch_later(const struct hub_source *from, struct hub_fil
 
 Test(fetch, threads_may_wait)
 {
-    static const struct hub_source later = {fetch_later};
+    static const struct hub_fetch_source later = {fetch_later};
     struct hub_file *file = new_file(&later);
     uint8_t got[4];
     cr_assert_eq(hub_fetch_read(file, 3, got, sizeof got, NULL), HUB_OK);

@@ -90,7 +90,7 @@ struct question {
     struct hub_transport *transport;
     struct question *then; /* asked as soon as this one is answered */
     char url[100], got[100];
-    unsigned told;
+    unsigned reported;
     enum hub_status status, verdict;
 };
 
@@ -106,7 +106,7 @@ static enum hub_status finished(struct hub_fetch *fetch, enum hub_status status,
 {
     (void)err;
     struct question *q = fetch->user;
-    q->told++;
+    q->reported++;
     q->status = status;
     if (q->then)
         hub_transport_submit(q->transport, &q->then->fetch);
@@ -138,7 +138,7 @@ Test(transport, all_that_is_submitted_is_finished_once)
     cr_assert_eq(hub_transport_drive(transport, &(struct hub_drive){0}, NULL), HUB_OK);
     for (int i = 0; i < COUNT; i++) {
         snprintf(path, sizeof path, "/%d", i);
-        cr_expect_eq(questions[i].told, 1, "%d", i);
+        cr_expect_eq(questions[i].reported, 1, "%d", i);
         cr_expect_eq(questions[i].status, i == 7 ? HUB_NOT_FOUND : HUB_OK);
         cr_expect_str_eq(questions[i].got, i == 7 ? "" : path);
     }
@@ -158,10 +158,10 @@ Test(transport, a_verdict_ends_the_drive)
         hub_transport_submit(transport, &questions[i].fetch);
     }
     cr_assert_eq(hub_transport_drive(transport, &(struct hub_drive){0}, NULL), HUB_CHANGED);
-    unsigned told = 0;
+    unsigned reported = 0;
     for (size_t i = 0; i < HUB_COUNT(questions); i++)
-        told += questions[i].told;
-    cr_expect_eq(told, 1);
+        reported += questions[i].reported;
+    cr_expect_eq(reported, 1);
     cr_expect_eq(hub_transport_drive(transport, &(struct hub_drive){0}, NULL), HUB_OK); /* nothing is left */
     struct hub_error err = {0};
     struct hub_fetch lost = {.url = questions[0].url};
@@ -185,10 +185,10 @@ Test(transport, who_awaits_is_told_of_the_end)
     }
     cr_assert_eq(hub_transport_drive(transport, &(struct hub_drive){0}, NULL), HUB_CHANGED);
     for (size_t i = 0; i < HUB_COUNT(questions); i++) {
-        const bool ended = questions[i].told && questions[i].status == HUB_OK;
+        const bool ended = questions[i].reported && questions[i].status == HUB_OK;
         answered += ended;
-        cr_expect_eq(questions[i].told, ended || i % 2, "%zu", i);
-        cr_expect(ended || !questions[i].told || questions[i].status == HUB_CANCELLED, "%zu", i);
+        cr_expect_eq(questions[i].reported, ended || i % 2, "%zu", i);
+        cr_expect(ended || !questions[i].reported || questions[i].status == HUB_CANCELLED, "%zu", i);
     }
     cr_expect_eq(answered, 1);
     hub_transport_free(transport);

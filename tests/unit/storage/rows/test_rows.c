@@ -1,6 +1,6 @@
 /* Rows read with a context of their own: without a server, a scanner or a budget. */
 #include "storage/rows/named.h"
-#include "storage/rows/reading.h"
+#include "storage/rows/row_reader.h"
 #include "tests/support/api_kit.h"
 #include "tests/support/catalog_draft.h"
 
@@ -130,11 +130,11 @@ Test(rows, name_what_there_is)
 
 Test(rows, count_what_a_reader_keeps)
 {
-    struct hub_reading r = {.context = context_of(true),
-                            .column_count = 1,
-                            .terminated = HUB_NONE,
-                            .truncated = HUB_NONE,
-                            .done = HUB_NONE};
+    struct hub_row_reader r = {.context = context_of(true),
+                               .column_count = 1,
+                               .terminated = HUB_NONE,
+                               .truncated = HUB_NONE,
+                               .done = HUB_NONE};
     HUB_CLEANUP(hub_state_close) struct hub_state state = {0};
     HUB_CLEANUP(hub_selection_dispose) struct hub_selection s = {0};
     uint64_t got = 0, all = 0;
@@ -144,10 +144,10 @@ Test(rows, count_what_a_reader_keeps)
     state.dataset = NULL;
     r.columns[0].field = s.fields[0].field;
     r.as[0].name = "rewards";
-    DRAFT_OK(hub_reading_begin_at(&r, &s, err));
-    for (; all < hub_reading_count(&r); all += got)
-        DRAFT_OK(hub_reading_rows(&r, 0, 1, all, 1, &got, err));
+    DRAFT_OK(hub_row_reader_begin_at(&r, &s, err));
+    for (; all < hub_row_reader_count(&r); all += got)
+        DRAFT_OK(hub_row_reader_rows(&r, 0, 1, all, 1, &got, err));
     cr_expect_eq(all, 3);
-    hub_reading_dispose(&r);
+    hub_row_reader_dispose(&r);
     cr_expect_eq(kept_bytes, 0);
 }

@@ -14,23 +14,23 @@ static char *root, *state;
 static struct hub_catalog *catalog;
 static struct hub_truth *truth;
 static struct hub_store *store;
-static struct hub_hasher *hasher;
+static struct hub_digest_queue *hasher;
 
-static char told[1000]; /* of what is damaged */
+static char reported[1000]; /* of what is damaged */
 static unsigned tellings;
 
 static void tell(void *user, const char *id, const char *detail)
 {
     (void)user;
     tellings++;
-    snprintf(told, sizeof told, "%s|%s", id, detail);
+    snprintf(reported, sizeof reported, "%s|%s", id, detail);
 }
 
 static void start(bool idle)
 {
     const struct hub_hasher_options options = {
         .catalog = catalog, .truth = truth, .store = store, .idle = idle, .damaged = tell};
-    cr_assert_eq(hub_hasher_start(&options, &hasher, NULL), HUB_OK);
+    cr_assert_eq(hub_digest_queue_start(&options, &hasher, NULL), HUB_OK);
 }
 
 static void set_up(void)
@@ -51,7 +51,7 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-    hub_hasher_stop(hasher);
+    hub_digest_queue_stop(hasher);
     hub_store_close(store);
     hub_catalog_close(catalog);
     hub_truth_close(truth);
@@ -94,7 +94,7 @@ static void settle(void)
         cr_assert_lt(hub_time_mono_ms(), end_ms);
         usleep(10000);
         jobs = 0;
-        hub_hasher_jobs(hasher, count, &jobs);
+        hub_digest_queue_jobs(hasher, count, &jobs);
     }
 }
 
@@ -104,9 +104,9 @@ Test(hash, what_is_wanted)
     scan_write(root, "a/check.txt", "123456789");
     scan_write(root, "a/empty", "");
     const struct hub_stamp check = stamp_of("a/check.txt"), empty = stamp_of("a/empty");
-    hub_hasher_want(hasher, 0, "a/empty", &empty);
-    hub_hasher_want(hasher, 0, "a/check.txt", &check);
-    hub_hasher_want(hasher, 0, "a/check.txt", &check);
+    hub_digest_queue_want(hasher, 0, "a/empty", &empty);
+    hub_digest_queue_want(hasher, 0, "a/check.txt", &check);
+    hub_digest_queue_want(hasher, 0, "a/check.txt", &check);
     cr_assert_eq(wait_for("a/check.txt", &check, &found), HUB_OK);
     cr_expect_str_eq(found.sha256, "15e2b0d3c33891ebb0f1ef609ec419420c20e320ce94c65fbc8c3312448eb225");
     cr_expect_str_eq(found.md5, "25f9e794323b453885f5181f1b624d0b");
@@ -121,14 +121,14 @@ Test(hash, not_of_another_state)
     scan_write(root, "a.txt", "one");
     struct hub_stamp stamp = stamp_of("a.txt");
     stamp.mtime_ns--;
-    hub_hasher_want(hasher, 0, "a.txt", &stamp);
+    hub_digest_queue_want(hasher, 0, "a.txt", &stamp);
     settle();
     cr_expect_eq(hub_digest_find(truth, 0, "a.txt", &stamp, &found, NULL), HUB_NOT_FOUND);
-    hub_hasher_want(hasher, 0, "nothing", &stamp);
+    hub_digest_queue_want(hasher, 0, "nothing", &stamp);
     for (unsigned i = 0; i < 3000; i++) { /* more than fit */
         char name[32];
         snprintf(name, sizeof name, "missing-%u", i);
-        hub_hasher_want(hasher, 0, name, &stamp);
+        hub_digest_queue_want(hasher, 0, name, &stamp);
     }
     settle();
     cr_expect_eq(hub_digest_find(truth, 0, "a.txt", &stamp, &found, NULL), HUB_NOT_FOUND);
@@ -137,7 +137,7 @@ Test(hash, not_of_another_state)
 Test(hash, what_nobody_asked_for_while_idle)
 {
     struct hub_file_digests found;
-    hub_hasher_stop(hasher);
+    hub_digest_queue_stop(hasher);
     scan_write(root, "set/a.bin", "123456789");
     scan_write(root, "set/b.bin", "");
     const struct hub_dataset_file files[] = {{"a.bin", stamp_of("set/a.bin")},
@@ -161,7 +161,7 @@ Test(hash, what_nobody_asked_for_while_idle)
 /* Which file was finished next, well or not. */
 static void wait_for_one_more(uint64_t *seen)
 {
-    cr_assert(hub_hasher_wait(hasher, seen, hub_time_mono_ms() + PATIENCE_MS));
+    cr_assert(hub_digest_queue_wait(hasher, seen, hub_time_mono_ms() + PATIENCE_MS));
 }
 
 Test(hash, what_came_with_a_crc_alone)
@@ -171,11 +171,11 @@ Test(hash, what_came_with_a_crc_alone)
     scan_write(root, "set/a.bin", "123456789");
     scan_write(root, "set/b.bin", "123456789");
     const struct hub_stamp a = stamp_of("set/a.bin"), b = stamp_of("set/b.bin");
-    uint64_t seen = hub_hasher_finished(hasher);
+    uint64_t seen = hub_digest_queue_finished(hasher);
     cr_assert_eq(hub_digest_store(truth, 0, "gone.bin", &a, &good, NULL), HUB_OK);
     cr_assert_eq(hub_digest_store(truth, 0, "set/a.bin", &a, &good, NULL), HUB_OK);
     cr_assert_eq(hub_digest_store(truth, 0, "set/b.bin", &b, &bad, NULL), HUB_OK);
-    hub_hasher_resume(hasher);
+    hub_digest_queue_resume(hasher);
     for (unsigned i = 0; i < 3; i++)
         wait_for_one_more(&seen);
     cr_assert_eq(hub_digest_find(truth, 0, "set/a.bin", &a, &found, NULL), HUB_OK);
@@ -187,9 +187,9 @@ Test(hash, what_came_with_a_crc_alone)
     cr_expect_str_eq(found.crc32c, "e3069284");
     cr_expect_eq(hub_damage_admit(truth, 0, "set/a.bin", &a, NULL), HUB_OK);
     cr_expect_eq(hub_damage_admit(truth, 0, "set/b.bin", &b, NULL), HUB_CORRUPT);
-    cr_expect(strstr(told, "|set/b.bin: its bytes are not what they were"), "%s", told);
-    cr_expect(strstr(told, "(CRC-32C e3069283, it was e3069284)"), "%s", told);
-    hub_hasher_want(hasher, 0, "set/b.bin", &b);
+    cr_expect(strstr(reported, "|set/b.bin: its bytes are not what they were"), "%s", reported);
+    cr_expect(strstr(reported, "(CRC-32C e3069283, it was e3069284)"), "%s", reported);
+    hub_digest_queue_want(hasher, 0, "set/b.bin", &b);
     wait_for_one_more(&seen);
     cr_expect_eq(tellings, 1, "once");
     cr_expect_eq(hub_damage_each(truth, 0, NULL, NULL, NULL), 1);
@@ -199,7 +199,7 @@ Test(hash, what_an_earlier_start_left)
 {
     const struct hub_file_digests with_crc = {.crc32c = "e3069283"};
     struct hub_file_digests found = {0};
-    hub_hasher_stop(hasher);
+    hub_digest_queue_stop(hasher);
     scan_write(root, "a.bin", "123456789");
     const struct hub_stamp stamp = stamp_of("a.bin");
     cr_assert_eq(hub_digest_store(truth, 0, "a.bin", &stamp, &with_crc, NULL), HUB_OK);

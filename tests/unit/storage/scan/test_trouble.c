@@ -21,12 +21,12 @@ static struct hub_inspector *inspector;
 static struct hub_scanner *scanner;
 static struct hub_inspector_options limits;
 static unsigned jobs, turn_ms;
-static atomic_uint told[HUB_SCAN_TROUBLE + 1];
+static atomic_uint reported[HUB_SCAN_TROUBLE + 1];
 
-static void tell(void *user, const struct hub_scan_event *event)
+static void notify(void *user, const struct hub_scan_event *event)
 {
     (void)user;
-    atomic_fetch_add(&told[event->kind], 1);
+    atomic_fetch_add(&reported[event->kind], 1);
 }
 
 static void start(void)
@@ -52,7 +52,7 @@ static void start(void)
                                                 .jobs = jobs,
                                                 .retry_ms = 20,
                                                 .turn_ms = turn_ms,
-                                                .tell = tell};
+                                                .notify = notify};
     cr_assert_eq(hub_scanner_start(&options, &scanner, &err), HUB_OK, "%s", err.detail);
 }
 
@@ -140,8 +140,8 @@ Test(trouble, what_is_too_slow_is_tried_again_and_given_up_for_now)
     cr_expect_eq(progress().put_off, 4, "once, and three times more");
     cr_expect_eq(progress().given_up, 1);
     cr_expect_eq(progress().postponed, 0);
-    cr_expect_eq(atomic_load(&told[HUB_SCAN_PUT_OFF]), 3);
-    cr_expect_eq(atomic_load(&told[HUB_SCAN_GAVE_UP]), 1);
+    cr_expect_eq(atomic_load(&reported[HUB_SCAN_PUT_OFF]), 3);
+    cr_expect_eq(atomic_load(&reported[HUB_SCAN_GAVE_UP]), 1);
     hub_scanner_sweep(scanner);
     settle();
     cr_expect_eq(progress().put_off, 5, "once more because somebody asked");

@@ -27,15 +27,15 @@ static void set_up(void)
     for (unsigned i = 0; i < SETS; i++) {
         const struct hub_found_dataset found = {
             .id = id_of(i), .path = id_of(i), .formats = formats, .format_count = HUB_COUNT(formats)};
-        struct hub_known_dataset *known = hub_known_get(&s, &found);
+        struct hub_tracked_dataset *known = hub_tracked_get(&s, &found);
         cr_assert(known);
-        hub_known_push(&s, known, HUB_QUEUE_NORMAL);
+        hub_tracked_push(&s, known, HUB_QUEUE_NORMAL);
     }
 }
 
 static void tear_down(void)
 {
-    hub_known_free_all(&s);
+    hub_tracked_free_all(&s);
     pthread_cond_destroy(&s.work_wake);
     pthread_mutex_destroy(&s.lock);
     pthread_mutex_destroy(&s.urgent_lock);
@@ -48,10 +48,10 @@ static void expect_next(unsigned number)
 {
     pthread_mutex_lock(&s.lock);
     hub_urgent_take(&s);
-    struct hub_known_dataset *known = hub_known_next(&s);
+    struct hub_tracked_dataset *known = hub_tracked_next(&s);
     cr_assert(known);
     cr_expect_str_eq(known->id, id_of(number));
-    hub_known_unqueue(&s, known);
+    hub_tracked_unqueue(&s, known);
     pthread_mutex_unlock(&s.lock);
 }
 
@@ -89,12 +89,12 @@ Test(urgent, no_request_is_lost_while_the_lock_is_held)
 
 Test(urgent, one_that_waits_for_its_files_is_urgent_when_they_settled)
 {
-    struct hub_known_dataset *known = hub_known_find(&s, id_of(9));
-    hub_known_unqueue(&s, known);
-    hub_known_wait(&s, known, 1000);
+    struct hub_tracked_dataset *known = hub_tracked_find(&s, id_of(9));
+    hub_tracked_unqueue(&s, known);
+    hub_tracked_wait(&s, known, 1000);
     hub_scanner_prioritize(&s, id_of(9));
-    cr_expect_eq(known->state, HUB_KNOWN_WAITING);
-    hub_known_push(&s, known, hub_urgent_queue(known));
+    cr_expect_eq(known->state, HUB_TRACKED_WAITING);
+    hub_tracked_push(&s, known, hub_urgent_queue(known));
     expect_next(9);
     expect_next(0);
 }
@@ -102,10 +102,10 @@ Test(urgent, one_that_waits_for_its_files_is_urgent_when_they_settled)
 /* One that had its turn and is not through keeps nobody waiting, however often it is asked for. */
 Test(urgent, one_that_had_its_turn_stays_behind)
 {
-    struct hub_known_dataset *known = hub_known_find(&s, id_of(0));
-    hub_known_unqueue(&s, known);
+    struct hub_tracked_dataset *known = hub_tracked_find(&s, id_of(0));
+    hub_tracked_unqueue(&s, known);
     known->slow = true;
-    hub_known_push(&s, known, HUB_QUEUE_SLOW);
+    hub_tracked_push(&s, known, HUB_QUEUE_SLOW);
     hub_scanner_prioritize(&s, id_of(0));
     expect_next(1);
 }
@@ -115,21 +115,21 @@ Test(urgent, parts_of_what_is_begun_come_before_what_is_no_more_urgent)
 {
     struct hub_work works[2] = {{.next = &works[1]}, {.next = NULL}};
     for (unsigned i = 0; i < HUB_COUNT(works); i++) {
-        works[i].known = hub_known_find(&s, id_of(i));
-        hub_known_unqueue(&s, works[i].known);
-        works[i].known->state = HUB_KNOWN_RUNNING;
+        works[i].known = hub_tracked_find(&s, id_of(i));
+        hub_tracked_unqueue(&s, works[i].known);
+        works[i].known->state = HUB_TRACKED_RUNNING;
     }
-    cr_expect_null(hub_urgent_work(&s, hub_known_next(&s)), "none is begun");
+    cr_expect_null(hub_urgent_work(&s, hub_tracked_next(&s)), "none is begun");
     s.works = works;
-    cr_expect_eq(hub_urgent_work(&s, hub_known_next(&s)), &works[0]);
+    cr_expect_eq(hub_urgent_work(&s, hub_tracked_next(&s)), &works[0]);
     hub_scanner_prioritize(&s, id_of(5));
-    cr_expect_null(hub_urgent_work(&s, hub_known_next(&s)), "another one is more urgent");
+    cr_expect_null(hub_urgent_work(&s, hub_tracked_next(&s)), "another one is more urgent");
     hub_scanner_prioritize(&s, id_of(1));
-    cr_expect_eq(hub_urgent_work(&s, hub_known_next(&s)), &works[1],
+    cr_expect_eq(hub_urgent_work(&s, hub_tracked_next(&s)), &works[1],
                  "it is waited for as well, and was begun");
     cr_expect_eq(hub_urgent_work(&s, NULL), &works[1]);
     hub_scanner_prioritize(&s, id_of(5));
-    cr_expect_null(hub_urgent_work(&s, hub_known_next(&s)), "another one is waited for by more");
+    cr_expect_null(hub_urgent_work(&s, hub_tracked_next(&s)), "another one is waited for by more");
     s.works = NULL;
-    works[0].known->state = works[1].known->state = HUB_KNOWN_IDLE;
+    works[0].known->state = works[1].known->state = HUB_TRACKED_IDLE;
 }

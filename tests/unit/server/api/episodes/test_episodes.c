@@ -1,5 +1,5 @@
 /* Pages of episodes and one episode. */
-#include "server/api/episodes/episodes_asked.h"
+#include "server/api/episodes/episode_parameters.h"
 #include "tests/support/api_kit.h"
 
 #include <criterion/criterion.h>
@@ -62,10 +62,10 @@ Test(episodes, choices_among_many)
         struct hub_request request = {0};
         struct hub_dataset dataset = {.episode_count = cases[i].episodes};
         const struct hub_state state = {.dataset = &dataset};
-        HUB_CLEANUP(hub_episodes_asked_dispose) struct hub_episodes_asked asked = {0};
+        HUB_CLEANUP(hub_episode_parameters_dispose) struct hub_episode_parameters asked = {0};
         snprintf(target, sizeof target, "/api/v1/datasets/a/episodes?%s", cases[i].query);
         cr_assert_eq(hub_request_init(&request, HUB_GET, target, &err), HUB_OK);
-        cr_assert_eq(hub_episodes_asked(&request, &asked, &err), HUB_OK, "%s", err.detail);
+        cr_assert_eq(hub_episode_parameters_parse(&request, &asked, &err), HUB_OK, "%s", err.detail);
         cr_expect_eq(hub_episodes_admit(&request, &state, &asked.query, &err),
                      cases[i].heavy ? HUB_AGAIN : HUB_OK, "%s", target);
         cr_expect_eq(request.wait.on, cases[i].heavy ? HUB_WAIT_HEAVY : HUB_WAIT_WORKER);

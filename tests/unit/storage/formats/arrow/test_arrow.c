@@ -9,7 +9,7 @@
 struct opened {
     uint8_t *data;
     size_t size;
-    struct hub_source source;
+    struct hub_byte_source source;
     struct hub_arrow arrow;
 };
 
@@ -19,7 +19,7 @@ static enum hub_status open_part(struct opened *o, const char *set, unsigned num
     snprintf(path, sizeof path, "arrow/%s/data/%u/part-0.arrow", set, number);
     *o = (struct opened){.size = 0};
     o->data = slurp(path, &o->size);
-    hub_source_memory(&o->source, o->data, o->size);
+    hub_byte_source_memory(&o->source, o->data, o->size);
     return hub_arrow_add(&o->arrow, &o->source, err);
 }
 
@@ -160,7 +160,7 @@ Test(arrow, cut_anywhere)
         cr_assert_eq(open_part(&o, sets[set], set ? 2 : 0, NULL), HUB_OK);
         for (size_t size = 0; size < o.size; size += 37) {
             struct hub_arrow arrow = {0};
-            hub_source_memory(&o.source, o.data, size);
+            hub_byte_source_memory(&o.source, o.data, size);
             const enum hub_status st = hub_arrow_add(&arrow, &o.source, NULL);
             cr_expect(st == HUB_CORRUPT || (set && !st && arrow.rows < 6), "%zu bytes: %d", size, st);
             hub_arrow_dispose(&arrow);
@@ -179,11 +179,11 @@ Test(arrow, files_of_one_schema_are_one_table)
     cr_assert_eq(hub_arrow_add(&o.arrow, &o.source, &err), HUB_OK, "%s", err.detail);
     cr_expect_eq(o.arrow.rows, 12);
     uint8_t *other = slurp("arrow/types-v0/data/0/part-0.arrow", &size);
-    struct hub_source source;
-    hub_source_memory(&source, other, size);
+    struct hub_byte_source source;
+    hub_byte_source_memory(&source, other, size);
     cr_expect_eq(hub_arrow_add(&o.arrow, &source, &err), HUB_UNSUPPORTED);
     cr_expect_eq(o.arrow.rows, 12);
-    hub_source_memory(&o.arrow.source, o.data, o.size);
+    hub_byte_source_memory(&o.arrow.source, o.data, o.size);
     struct hub_arrow_rows rows = {.column = hub_arrow_find(&o.arrow, "actions"), .limit = UINT64_MAX};
     cr_assert_eq(hub_arrow_describe(&o.arrow, &rows, NULL), HUB_OK);
     cr_assert_eq(hub_arrow_numbers(&o.arrow, &rows, numbers, NULL), HUB_OK);

@@ -11,7 +11,7 @@
 
 struct opened {
     uint8_t *data;
-    struct hub_source source;
+    struct hub_byte_source source;
     struct hub_parquet file;
 };
 
@@ -22,7 +22,7 @@ static enum hub_status open_fixture(struct opened *o, const char *format, unsign
     size_t size;
     snprintf(path, sizeof path, format, number);
     o->data = slurp(path, &size);
-    hub_source_memory(&o->source, o->data, size);
+    hub_byte_source_memory(&o->source, o->data, size);
     return hub_parquet_open(&o->source, &o->file, err);
 }
 
@@ -38,7 +38,7 @@ Test(parquet, a_file_that_was_cut_short)
     struct hub_error err = {0};
     cr_assert_eq(open_fixture(&o, VARIANT, 0, &err), HUB_OK, "%s", err.detail);
     hub_parquet_dispose(&o.file);
-    hub_source_memory(&o.source, o.data, 1000);
+    hub_byte_source_memory(&o.source, o.data, 1000);
     cr_expect_eq(hub_parquet_open(&o.source, &o.file, &err), HUB_CORRUPT);
     cr_expect_str_eq(err.detail, "the file was cut short: 1000 bytes are there, and no PAR1 at their end");
     close_fixture(&o);
@@ -193,10 +193,10 @@ Test(parquet, every_prefix_is_refused)
 {
     size_t size;
     struct hub_parquet file;
-    struct hub_source source;
+    struct hub_byte_source source;
     uint8_t *data = slurp("lerobot/parquet-variants/data/chunk-000/episode_000000.parquet", &size);
     for (size_t n = 0; n < size; n += 7) {
-        hub_source_memory(&source, data, n);
+        hub_byte_source_memory(&source, data, n);
         cr_assert_neq(hub_parquet_open(&source, &file, NULL), HUB_OK);
     }
     free(data);
@@ -322,10 +322,10 @@ ParameterizedTest(struct page_case *c, parquet, page_headers)
                                           .max_def = 1};
     const struct hub_parquet_chunk chunk = {
         .codec = c->codec, .size = c->size, .values = c->values, .nulls = -1};
-    struct hub_source source;
+    struct hub_byte_source source;
     struct hub_parquet_pages pages;
     struct hub_error err = {0};
-    hub_source_memory(&source, c->bytes, c->size);
+    hub_byte_source_memory(&source, c->bytes, c->size);
     const enum hub_status st = hub_parquet_walk(&source, &leaf, &chunk, &pages, &err);
     cr_assert_eq(st, c->st, "%s: %s: %s", c->what, hub_status_name(st), err.detail);
     if (!st)

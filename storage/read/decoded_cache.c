@@ -1,0 +1,123 @@
+/* Decoded pages and chunks kept between reads: see decoded_cache.h. */
+#include "storage/read/decoded_cache.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#define KEPT_BYTES (32 * MIB)
+#define MOST_BYTES (8 * MIB) /* larger ones are decoded each time */
+
+static struct hub_lru *cache; /* NULL: there was no memory for it */
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void make_lru(void)
+{
+    if (hub_lru_new(KEPT_BYTES, &cache, NULL))
+        cache = NULL;
+}
+
+static struct hub_lru *lru(void)
+{
+    pthread_once(&once, make_lru);
+    return cache;
+}
+
+static struct hub_lru_key key_of(const struct hub_layout *layout, enum hub_decoded_kind kind, uint64_t number)
+{
+    return (struct hub_lru_key){layout->serial, number, kind};
+}
+
+static void free_kept(struct hub_lru_item *item)
+{
+    free(item);
+}
+
+static struct hub_decoded *ref(struct hub_decoded *kept)
+{
+    atomic_fetch_add(&kept->item.refs, 1);
+    return kept;
+}
+
+static struct hub_decoded *find_held(const struct hub_held *held, const struct hub_lru_key *key)
+{
+    for (unsigned i = 0; held && i < HUB_HELD; i++) {
+        struct hub_decoded *kept = held->before[i];
+        if (kept && !memcmp(&kept->item.key, key, sizeof *key))
+            return ref(kept);
+    }
+    return NULL;
+}
+
+struct hub_decoded *hub_decoded_get(const struct hub_plan *plan, enum hub_decoded_kind kind, uint64_t number)
+{
+    const struct hub_lru_key key = key_of(plan->layout, kind, number);
+    struct hub_decoded *held = plan->layout->serial ? find_held(plan->held, &key) : NULL;
+    return held || !plan->layout->serial || !lru() ? held : (struct hub_decoded *)hub_lru_get(lru(), &key);
+}
+
+struct hub_decoded *hub_decoded_new(const struct hub_plan *plan, enum hub_decoded_kind kind, uint64_t number,
+                                    uint64_t size)
+{
+    const size_t bytes = sizeof(struct hub_decoded) + size;
+    if (!plan->layout->serial || !lru() || (size > MOST_BYTES && !plan->held))
+        return NULL;
+    struct hub_decoded *new = malloc(bytes);
+    if (!new)
+        return NULL;
+    *new = (struct hub_decoded){
+        .item = {.key = key_of(plan->layout, kind, number), .bytes = bytes, .free = free_kept}};
+    atomic_init(&new->item.refs, 1);
+    return new;
+}
+
+struct hub_decoded *hub_decoded_add(struct hub_decoded *kept)
+{
+    return kept->item.bytes - sizeof *kept > MOST_BYTES
+               ? kept
+               : (struct hub_decoded *)hub_lru_add(lru(), &kept->item);
+}
+
+void hub_decoded_put(struct hub_decoded *kept)
+{
+    if (kept)
+        hub_lru_put(&kept->item);
+}
+
+/* ---- held ---- */
+
+void hub_decoded_hold(const struct hub_plan *plan, struct hub_decoded *kept)
+{
+    const unsigned at = plan->held && kept ? atomic_fetch_add(&plan->held->count, 1) : HUB_HELD;
+    if (at < HUB_HELD)
+        plan->held->now[at] = ref(kept);
+}
+
+static void release(struct hub_decoded **kept)
+{
+    for (unsigned i = 0; i < HUB_HELD; i++) {
+        hub_decoded_put(kept[i]);
+        kept[i] = NULL;
+    }
+}
+
+void hub_held_turn(struct hub_held *held)
+{
+    release(held->before);
+    memcpy(held->before, held->now, sizeof held->before);
+    memset(held->now, 0, sizeof held->now);
+    atomic_store(&held->count, 0);
+}
+
+uint64_t hub_held_bytes(const struct hub_held *held)
+{
+    uint64_t bytes = 0;
+    for (unsigned i = 0; i < HUB_HELD; i++)
+        bytes += held->now[i] ? held->now[i]->item.bytes : 0;
+    return bytes;
+}
+
+void hub_held_dispose(struct hub_held *held)
+{
+    release(held->before);
+    release(held->now);
+}

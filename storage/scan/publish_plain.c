@@ -1,0 +1,158 @@
+/* Datasets without parts: one at a time, or many in one transaction, for a tree of plain folders has as many
+ * as it has folders. */
+#include "storage/scan/state.h"
+#include "storage/text/time.h"
+
+#include <stdlib.h>
+
+enum { BATCH_SETS = 256, BATCH_FILES = 20000, BATCH_MS = 100 };
+
+/* What a draft borrows; it stays where it is. */
+struct bare {
+    struct hub_findings problems;
+    char revision[41];
+};
+
+/* By which releases load datasets of a format; NULL: it has none. */
+static const char *rule_of(const struct hub_scanner *s, const char *format)
+{
+    const struct hub_format_table *formats = NULL;
+    const struct hub_format_row *row =
+        hub_inspector_formats(s->inspector, &formats, NULL) ? NULL : hub_format_table_find(formats, format);
+    return row ? row->loadable : NULL;
+}
+
+static enum hub_status complete(struct hub_scanner *s, struct hub_draft *draft, struct bare *bare,
+                                const struct hub_fileset *files, const struct hub_findings *plan,
+                                struct hub_error *err)
+{
+    draft->rule = rule_of(s, draft->format);
+    draft->files = files->files;
+    draft->file_count = files->count;
+    draft->plan = &bare->problems;
+    draft->revision = bare->revision;
+    if (draft->status != HUB_DATASET_PENDING)
+        HUB_TRY(hub_scan_revision(files, bare->revision, err));
+    return hub_scan_problems(plan, files, &bare->problems, err);
+}
+
+enum hub_status hub_scan_publish(struct hub_scanner *s, struct hub_draft draft,
+                                 const struct hub_fileset *files, const struct hub_findings *plan,
+                                 struct hub_error *err)
+{
+    struct bare bare = {0};
+    HUB_TRY(complete(s, &draft, &bare, files, plan, err));
+    const enum hub_status st = hub_catalog_publish(s->catalog, &draft, err);
+    free(bare.problems.problems);
+    return st;
+}
+
+/* ---- many at a time ---- */
+
+struct hub_batched {
+    struct hub_tracked_dataset *known;
+    struct hub_fileset files;
+    char *reason, *note;
+    struct bare bare;
+};
+
+static void batched_dispose(struct hub_batched *set)
+{
+    hub_fileset_dispose(&set->files);
+    free(set->reason);
+    free(set->note);
+    free(set->bare.problems.problems);
+}
+
+enum hub_status hub_batch_add(struct hub_scanner *s, struct hub_batch *batch,
+                              struct hub_tracked_dataset *known, struct hub_fileset *files,
+                              const char *reason, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf note = HUB_BUF_INIT(16 * KIB);
+    if (!batch->sets)
+        batch->sets = calloc(BATCH_SETS, sizeof *batch->sets);
+    HUB_CLEANUP(hub_freep) char *why = reason ? strdup(reason) : NULL;
+    if (!batch->sets || (reason && !why))
+        return hub_no_memory(err);
+    HUB_TRY(hub_tracked_key(s, known->root, known->id, &note));
+    if (!batch->count)
+        batch->began_ms = hub_time_mono_ms();
+    batch->sets[batch->count++] = (struct hub_batched){
+        .known = known, .files = *files, .reason = why, .note = hub_buf_take(&note, NULL)};
+    why = NULL;
+    batch->file_count += files->count;
+    /* what a driver claimed is found while directories are asked about, which may take its time */
+    batch->at_once = batch->at_once || strcmp(known->formats[0], "files") != 0;
+    *files = (struct hub_fileset){0};
+    return HUB_OK;
+}
+
+bool hub_batch_is_due(const struct hub_batch *batch)
+{
+    return batch->count &&
+           (batch->at_once || batch->count == BATCH_SETS || batch->file_count >= BATCH_FILES ||
+            hub_time_mono_ms() - batch->began_ms >= BATCH_MS);
+}
+
+static enum hub_status make_draft(struct hub_scanner *s, struct hub_batched *set, struct hub_draft *draft,
+                                  struct hub_error *err)
+{
+    const struct hub_tracked_dataset *known = set->known;
+    *draft = (struct hub_draft){
+        .id = known->id,
+        .path = known->path,
+        .format = known->formats[0],
+        .reason = set->reason ? set->reason : "",
+        .root = known->root,
+        .status = set->reason ? HUB_DATASET_BROKEN : HUB_DATASET_READY,
+        .note = set->note,
+        .note_value = {(const char *)&known->signature, sizeof known->signature},
+    };
+    return complete(s, draft, &set->bare, &set->files, NULL, err);
+}
+
+/* One that cannot be published keeps none before it from being. */
+static enum hub_status publish(struct hub_scanner *s, const struct hub_batch *batch, struct hub_draft *drafts,
+                               uint32_t *done, struct hub_error *err)
+{
+    for (uint32_t i = 0; i < batch->count; i++)
+        HUB_TRY(make_draft(s, &batch->sets[i], &drafts[i], err));
+    if (hub_catalog_publish_all(s->catalog, drafts, batch->count, NULL) == HUB_OK) {
+        *done = batch->count;
+        return HUB_OK;
+    }
+    for (; *done < batch->count; ++*done)
+        HUB_TRY(hub_catalog_publish(s->catalog, &drafts[*done], err));
+    return HUB_OK;
+}
+
+static void clear(struct hub_batch *batch)
+{
+    for (uint32_t i = 0; i < batch->count; i++)
+        batched_dispose(&batch->sets[i]);
+    *batch = (struct hub_batch){.sets = batch->sets};
+}
+
+enum hub_status hub_batch_publish(struct hub_scanner *s, struct hub_batch *batch, struct hub_error *err)
+{
+    uint32_t done = 0;
+    if (!batch->count)
+        return HUB_OK;
+    HUB_CLEANUP(hub_freep) struct hub_draft *drafts = calloc(batch->count, sizeof *drafts);
+    const enum hub_status st = drafts ? publish(s, batch, drafts, &done, err) : hub_no_memory(err);
+    pthread_mutex_lock(&s->lock);
+    for (uint32_t i = 0; i < done; i++) {
+        struct hub_tracked_dataset *known = batch->sets[i].known;
+        known->shown = known->ready = true;
+        known->published = known->signature;
+    }
+    pthread_mutex_unlock(&s->lock);
+    clear(batch);
+    return st;
+}
+
+void hub_batch_dispose(struct hub_batch *batch)
+{
+    clear(batch);
+    free(batch->sets);
+}
