@@ -187,8 +187,9 @@ static void size_of(const json_t *camera, char out[48])
 {
     const json_int_t width = json_integer_value(json_object_get(camera, "width")),
                      height = json_integer_value(json_object_get(camera, "height"));
-    snprintf(out, 48, width && height ? "%" JSON_INTEGER_FORMAT " x %" JSON_INTEGER_FORMAT : "", width,
-             height);
+    *out = 0;
+    if (width && height)
+        snprintf(out, 48, "%" JSON_INTEGER_FORMAT " x %" JSON_INTEGER_FORMAT, width, height);
 }
 
 /* 10, 15.15 or 30000/1001. Free it. */

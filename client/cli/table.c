@@ -88,7 +88,7 @@ static void row(const struct text_table *t, FILE *out, const int *widths, size_t
                 bool colour)
 {
     for (unsigned c = 0; c < t->count; c++) {
-        fprintf(out, *bar ? "%s " : c ? "  " : "", bar);
+        fprintf(out, "%s%s", bar, *bar ? " " : c ? "  " : "");
         cell(t, out, r, c, widths[c], colour, !*bar && c + 1 == t->count);
         fputs(*bar ? " " : "", out);
     }

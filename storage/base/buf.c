@@ -45,7 +45,7 @@ static void use_large_pages(char *data, size_t capacity)
     const uintptr_t page = 2 * MIB, begin = ((uintptr_t)data + page - 1) & ~(page - 1),
                     end = ((uintptr_t)data + capacity) & ~(page - 1);
     if (end > begin)
-        (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE);
+        (void)madvise(data + (begin - (uintptr_t)data), end - begin, MADV_HUGEPAGE);
 }
 
 enum hub_status hub_buf_reserve(struct hub_buf *buf, size_t more, struct hub_error *err)

@@ -284,7 +284,9 @@ enum hub_status hub_measure_field(struct hub_measured_part *part, struct hub_mea
                                   struct hub_error *err)
 {
     HUB_CLEANUP(pass_dispose)
-    struct pass p = {.part = part, .field = field, .source = {part->host, field->layout, &part->files}};
+    struct pass p = {.part = part,
+                     .field = field,
+                     .source = {.host = part->host, .layout = field->layout, .files = &part->files}};
     HUB_TRY(hub_new(&field->each, (size_t)part->episodes + 1, sizeof *field->each, err));
     for (uint32_t i = 0; i < part->episodes; i++)
         field->each[i] = HUB_FOLD_INIT;

@@ -65,9 +65,10 @@ const struct hub_format_mark *hub_marks_best(const struct hub_format_mark *marks
                                              const struct hub_marks_seen *seen);
 
 /** The same of all formats. */
-#define HUB_COUNT_FORMAT(row, name) +1
+#define HUB_NUMBER_FORMAT(row, name) HUB_FORMAT_##row,
+enum { HUB_FORMATS(HUB_NUMBER_FORMAT) HUB_FORMAT_COUNT };
 struct hub_formats_seen {
-    struct hub_marks_seen of[HUB_FORMATS(HUB_COUNT_FORMAT)];
+    struct hub_marks_seen of[HUB_FORMAT_COUNT];
 };
 void hub_formats_see(struct hub_formats_seen *seen, struct hub_view path, bool directory);
 /** All entries that a file makes in the listing of a folder; its path is relative to that. */

@@ -77,7 +77,7 @@ enum hub_status hub_file_hasher_end(struct hub_file_hasher *h, struct hub_sums *
     hub_buf_dispose(&h->pieces);
     memcpy(out->other, sum, sizeof out->other);
     HUB_TRY(hub_digest_end(&h->sha256, out->sha256, err));
-    out->kind = h->kind;
+    out->kind = (uint8_t)h->kind;
     out->known = out->has_sha256 = true;
     return HUB_OK;
 }

@@ -100,8 +100,8 @@ static enum hub_status find_shown(const struct mp4_track *t, struct hub_video_he
         qsort(all, t->count, sizeof *all, by_time);
     /* durations of edits are rounded to units of the movie */
     const double unit = t->movie_timescale ? (double)t->timescale / t->movie_timescale : 0;
-    const double end = unit && t->edit_units ? (double)t->edit_start + ((double)t->edit_units + 1) * unit
-                                             : (double)INT64_MAX;
+    const double end = unit > 0 && t->edit_units ? (double)t->edit_start + ((double)t->edit_units + 1) * unit
+                                                 : (double)INT64_MAX;
     for (uint32_t i = 0; i < t->count; i++) {
         const uint32_t apart = all[i].frame > i ? all[i].frame - i : i - all[i].frame;
         head->reorder = HUB_MAX(head->reorder, apart);
