@@ -81,6 +81,13 @@ static bool holds(const struct dividing *v, const char *before, const char *path
     return !size || (strncmp(before, path, size) == 0 && path[size] == '/');
 }
 
+/* The end of the next folder of a path, below the one that is open; NULL: a file of that one. */
+static const char *next_folder(const struct dividing *v, const char *path)
+{
+    const size_t size = v->open[v->depth - 1].size;
+    return strchr(path + (size ? size + 1 : 0), '/');
+}
+
 /* The files of a folder follow each other, as the tree is sorted. */
 static enum hub_status mark_folders(struct dividing *v, struct hub_error *err)
 {
@@ -90,7 +97,7 @@ static enum hub_status mark_folders(struct dividing *v, struct hub_error *err)
         const char *path = v->d->tree->items[i].path, *slash;
         while (!holds(v, before, path))
             HUB_TRY(close_folder(v, before, err));
-        while ((slash = strchr(below(hub_view_of(path), v->open[v->depth - 1].size).data, '/'))) {
+        while ((slash = next_folder(v, path))) {
             note(v, (struct hub_view){path, (size_t)(slash - path)}, true);
             HUB_TRY(open_folder(v, (size_t)(slash - path), err));
         }
