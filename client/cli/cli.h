@@ -154,8 +154,8 @@ extern const enum cli_option cli_common[CLI_COMMON]; /* of all commands */
 
 /** Sort argv into command, options and arguments. An exit code, or -1 to go on. */
 int cli_parse(struct cli *cli, int argc, char **argv);
-/** The same of words behind which somebody writes another: the option that it is a value of, OPT_END: an argument,
- * OPT_COUNT: it is neither. */
+/** The same of words behind which somebody writes another: the option that it is a value of, OPT_END: an
+ * argument, OPT_COUNT: it is neither. */
 enum cli_option cli_parse_begun(struct cli *cli, int argc, char **argv);
 /** A whole number of an option within bounds; `otherwise` when it is not given. False after an error
  * message. */
@@ -179,7 +179,8 @@ const struct cli_command *cli_find_command(const char *name);
 /* ---- offer.c ---- */
 
 enum { CLI_OFFERED = 64 }; /* words of the line, at most */
-/** What could stand at the end of a line, a word each on stdout, for completions (`--offer LINE`). An exit code. */
+/** What could stand at the end of a line, a word each on stdout, for completions (`--offer LINE`). An exit
+ * code. */
 int cli_offer(struct cli *cli, const char *line);
 
 /* ---- remote.c ---- */
@@ -194,8 +195,8 @@ bool cli_remote_is_set(const struct cli *cli);
 /** "http://hub:8080 (MINARI_HUB_URL)" */
 const char *cli_remote_name(const struct cli *cli);
 enum { CLI_ID = 1100 };
-/** Of a dataset that is not found: whether the remote has an old-style id ("door-human-v2", "door-human") under
- * its new name. The whole id, of the same version where there is one, else of the newest. */
+/** Of a dataset that is not found: whether the remote has an old-style id ("door-human-v2", "door-human")
+ * under its new name. The whole id, of the same version where there is one, else of the newest. */
 bool cli_find_new_name(const struct cli *cli, const char *id, char out[CLI_ID]);
 /** The same, said with the command to give. */
 void cli_offer_new_name(const struct cli *cli, const char *id);

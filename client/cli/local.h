@@ -17,8 +17,8 @@ struct local_list {
     size_t count;
 };
 
-/** Which program to run: what the variable names, else the one beside this one, else by its name from the PATH.
- * Borrowed until the next call. */
+/** Which program to run: what the variable names, else the one beside this one, else by its name from the
+ * PATH. Borrowed until the next call. */
 const char *local_program(const char *variable, const char *name);
 /** Inspect ROOT/below ("" for all). CLI_NOT_FOUND without a message when nothing is there. An exit code. */
 int local_inspect(const char *root, const char *below, struct local_list *out);

@@ -1,6 +1,7 @@
 /*
- * What could stand where somebody is writing, for the completions of shells: ids, fields, cameras, splits, and
- * values that datasets of the remote have. A shell waits for it: it ends soon, and its errors are not shown.
+ * What could stand where somebody is writing, for the completions of shells: ids, fields, cameras, splits,
+ * and values that datasets of the remote have. A shell waits for it: it ends soon, and its errors are not
+ * shown.
  */
 #include "client/cli/cli.h"
 #include "client/cli/local.h"

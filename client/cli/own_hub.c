@@ -253,7 +253,8 @@ static bool is_version_of(const char *id, const char *name)
     return hub_id_split_alias(hub_view_of(id), &alias, &version) && hub_view_is(alias, name);
 }
 
-/* The one that is asked for; else, of a path, the only one that is more than plain files; else the only one. */
+/* The one that is asked for; else, of a path, the only one that is more than plain files; else the only
+ * one. */
 static const struct minari_summary *find(const struct minari_dataset_list *list,
                                          const struct own_place *place, const char *asked, size_t *datasets)
 {

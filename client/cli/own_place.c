@@ -67,7 +67,8 @@ static bool is_there(const char *folder, const char *name)
            access(path, F_OK) == 0;
 }
 
-/* Of the versions of a name the newest, whatever its ending is: "human" has "human-v2" and "human-v2.hdf5". */
+/* Of the versions of a name the newest, whatever its ending is: "human" has "human-v2" and
+ * "human-v2.hdf5". */
 static void newest(const struct hub_names *names, const char *stem, char out[NAME_MAX + 1])
 {
     const size_t n = strlen(stem);

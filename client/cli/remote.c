@@ -61,8 +61,8 @@ const char *cli_remote_name(const struct cli *cli)
     return text;
 }
 
-/* "http://hub:8080/D4RL/door/human-v2", "gcp://bucket/D4RL/door/human-v2": the remote is what stands before the
- * third slash; of hf://ORG/REPO@REVISION/REST the revision belongs to it, and the id is REPO/REST. */
+/* "http://hub:8080/D4RL/door/human-v2", "gcp://bucket/D4RL/door/human-v2": the remote is what stands before
+ * the third slash; of hf://ORG/REPO@REVISION/REST the revision belongs to it, and the id is REPO/REST. */
 static const char *split_url(const char *text, const char **id)
 {
     static char base[600], own[1200];

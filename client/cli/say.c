@@ -193,8 +193,8 @@ static int code_of(const struct minari_error *err)
     return codes[err->status] ? codes[err->status] : CLI_FAILED;
 }
 
-/* What to do about it, by the problem's name first. %i is the id at hand, %c the command, %r the remote, %o who
- * chose it, %w how it is named for `list`, %m the minutes it asks to wait. */
+/* What to do about it, by the problem's name first. %i is the id at hand, %c the command, %r the remote, %o
+ * who chose it, %w how it is named for `list`, %m the minutes it asks to wait. */
 static const char *remedy_of(const struct cli *cli, const struct minari_error *err)
 {
     static const struct {

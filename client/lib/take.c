@@ -1,5 +1,5 @@
-/* An answer as it comes: into a sink, a buffer or memory; after a break it goes on where it was, where the remote
- * gives parts of it. */
+/* An answer as it comes: into a sink, a buffer or memory; after a break it goes on where it was, where the
+ * remote gives parts of it. */
 #include "client/lib/internal.h"
 
 #include <inttypes.h>

@@ -12,8 +12,8 @@ hub_handler hub_namespaces_list, hub_namespace_show;
 hub_handler hub_datasets_list, hub_dataset_show;
 /* episodes.c: an episode's attributes and fields */
 hub_handler hub_episodes_list, hub_episode_show;
-/* field.c: rows of a field or a group of them, under its path; of several, named by ?fields=, and then aligned
- * by steps when start, stop, step or final is given */
+/* field.c: rows of a field or a group of them, under its path; of several, named by ?fields=, and then
+ * aligned by steps when start, stop, step or final is given */
 hub_handler hub_field_data, hub_fields_data;
 /* sample.c, batch.c: windows drawn at random, and windows that are named */
 hub_handler hub_sample_show, hub_batch_post;

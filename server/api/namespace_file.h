@@ -18,8 +18,8 @@ HUB_MUST_USE enum hub_status hub_namespace_file(const struct hub_roots *roots, u
                                                 int64_t *modified_ns, struct hub_error *err);
 
 /**
- * The same of a namespace by its name in ids, of datasets of this root: ids are paths below their root, behind its name where it
- * has one.
+ * The same of a namespace by its name in ids, of datasets of this root: ids are paths below their root,
+ * behind its name where it has one.
  */
 HUB_MUST_USE enum hub_status hub_namespace_of(const struct hub_roots *roots, uint32_t root,
                                               struct hub_view name, struct hub_buf *out, int64_t *modified_ns,

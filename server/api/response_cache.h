@@ -1,6 +1,7 @@
 /**
- * Bodies of answers, kept ready among the documents (app->documents, within its budget) by the question they answer and
- * the state they were made of. What is of an older state is asked for no more, and makes room.
+ * Bodies of answers, kept ready among the documents (app->documents, within its budget) by the question
+ * they answer and the state they were made of. What is of an older state is asked for no more, and makes
+ * room.
  */
 #ifndef HUB_API_RESPONSE_CACHE_H
 #define HUB_API_RESPONSE_CACHE_H

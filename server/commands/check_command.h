@@ -1,5 +1,5 @@
-/** `minari-hub check`: files are read again and compared with what is known of them, by the running hub, or here when none
- * runs. */
+/** `minari-hub check`: files are read again and compared with what is known of them, by the running hub, or
+ * here when none runs. */
 #ifndef HUB_COMMANDS_CHECK_COMMAND_H
 #define HUB_COMMANDS_CHECK_COMMAND_H
 

@@ -1,4 +1,5 @@
-/** What the commands that ask the running hub, or do their work without one, share: how they begin and end. */
+/** What the commands that ask the running hub, or do their work without one, share: how they begin and
+ * end. */
 #ifndef HUB_COMMANDS_COMMAND_H
 #define HUB_COMMANDS_COMMAND_H
 
@@ -10,7 +11,8 @@ struct hub_settings {
     size_t count;
 };
 
-/** Take the setting that `*argv` is, and its value where that is the next argument: `*argv` is then the last of both. */
+/** Take the setting that `*argv` is, and its value where that is the next argument: `*argv` is then the last
+ * of both. */
 void hub_settings_take(struct hub_settings *settings, char ***argv);
 /** The same of one that the program puts together. */
 void hub_settings_add(struct hub_settings *settings, const char *flag, const char *value);

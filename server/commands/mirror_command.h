@@ -1,5 +1,5 @@
-/** `minari-hub mirror`: rules made, shown and changed, through the running hub, or in its state directory when none
- * runs. */
+/** `minari-hub mirror`: rules made, shown and changed, through the running hub, or in its state directory
+ * when none runs. */
 #ifndef HUB_COMMANDS_MIRROR_COMMAND_H
 #define HUB_COMMANDS_MIRROR_COMMAND_H
 

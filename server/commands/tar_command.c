@@ -1,5 +1,6 @@
-/* `minari-hub export` and `import`: see tar_command.h. Where a hub runs it gives the bytes that are exported, knows the
- * roots, and lists both as jobs; what is imported is unpacked and published here, so that it may come out of a pipe. */
+/* `minari-hub export` and `import`: see tar_command.h. Where a hub runs it gives the bytes that are
+ * exported, knows the roots, and lists both as jobs; what is imported is unpacked and published here, so
+ * that it may come out of a pipe. */
 #include "server/commands/tar_command.h"
 
 #include "server/api/app.h"

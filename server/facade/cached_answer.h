@@ -1,10 +1,12 @@
-/** Answers that several clients ask for word by word, such as pages of lists: made once for a state of the catalogue. */
+/** Answers that several clients ask for word by word, such as pages of lists: made once for a state of the
+ * catalogue. */
 #ifndef HUB_FACADE_CACHED_ANSWER_H
 #define HUB_FACADE_CACHED_ANSWER_H
 
 #include "server/http/http.h"
 
-/** Make the answer in the response's buffer; on a worker. `lasting`, true at first: of the catalogue alone, so that it may be kept. */
+/** Make the answer in the response's buffer; on a worker. `lasting`, true at first: of the catalogue alone,
+ * so that it may be kept. */
 typedef enum hub_status hub_answer_make(struct hub_request *request, struct hub_response *response,
                                         bool *lasting, struct hub_error *err);
 

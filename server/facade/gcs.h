@@ -2,7 +2,8 @@
  * Google Cloud Storage's JSON API as its clients speak it
  * (https://cloud.google.com/storage/docs/json_api/v1): numbers of 64 bits are strings, digests are base64.
  *
- * The bucket of the settings holds all that is here; a root with a name, or any folder at the top, is a bucket too.
+ * The bucket of the settings holds all that is here; a root with a name, or any folder at the top, is a
+ * bucket too.
  */
 #ifndef HUB_FACADE_GCS_H
 #define HUB_FACADE_GCS_H
@@ -22,8 +23,8 @@ HUB_MUST_USE enum hub_status hub_gcs_bucket_of(const struct hub_request *request
 HUB_MUST_USE enum hub_status hub_gcs_bucket_check(struct hub_request *request,
                                                   const struct hub_gcs_bucket *bucket, struct hub_error *err);
 
-/** Of a state of an object, with its quotes: in its resource and over its bytes, as clients take it from the one and ask
- * for the other. */
+/** Of a state of an object, with its quotes: in its resource and over its bytes, as clients take it from the
+ * one and ask for the other. */
 void hub_gcs_etag(int64_t generation, char out[32]);
 
 /** The resource of an object, which is called so in the bucket. */

@@ -1,5 +1,5 @@
-/* A folder of a bucket as a page of links, one level: what rclone's http remote, `wget -r`, fsspec and people read. It
- * is made as it is sent, so that a folder may be of any size. */
+/* A folder of a bucket as a page of links, one level: what rclone's http remote, `wget -r`, fsspec and
+ * people read. It is made as it is sent, so that a folder may be of any size. */
 #include "server/facade/gcs.h"
 #include "server/facade/handlers.h"
 #include "server/facade/hf_upstream.h"

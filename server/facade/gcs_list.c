@@ -1,5 +1,5 @@
-/* The objects of a bucket, a page at a time, in JSON or as XML (object_store and what is made with it: obstore, polars,
- * Lance). A token is the name to go on at. */
+/* The objects of a bucket, a page at a time, in JSON or as XML (object_store and what is made with it:
+ * obstore, polars, Lance). A token is the name to go on at. */
 #include "server/facade/cached_answer.h"
 #include "server/facade/gcs.h"
 #include "server/facade/glob.h"

@@ -41,7 +41,8 @@ static enum hub_status put_base64(struct hub_json *json, const char *key, const 
     return HUB_OK;
 }
 
-/* Minari up to 0.4 lists the objects whose metadata name a dataset: the attributes of the file, each as text. */
+/* Minari up to 0.4 lists the objects whose metadata name a dataset: the attributes of the file, each as
+ * text. */
 static bool has_metadata(const struct hub_object *object)
 {
     return object->file && strcmp(object->dataset->summary->format, "minari-hdf5") == 0 &&

@@ -1,9 +1,10 @@
 /**
- * The hub of Hugging Face as its clients speak it (huggingface_hub, @huggingface/hub, datasets, LeRobot): dataset repos
- * with one commit each, which is the state of what is here.
+ * The hub of Hugging Face as its clients speak it (huggingface_hub, @huggingface/hub, datasets, LeRobot):
+ * dataset repos with one commit each, which is the state of what is here.
  *
- * A repo is a folder: of two segments "org/name"; and of one, "name", it is one of the author that the settings name
- * (farama-minari), so that the namespaces of Minari are repos where Python Minari looks for them.
+ * A repo is a folder: of two segments "org/name"; and of one, "name", it is one of the author that the
+ * settings name (farama-minari), so that the namespaces of Minari are repos where Python Minari looks for
+ * them.
  */
 #ifndef HUB_FACADE_HF_H
 #define HUB_FACADE_HF_H
@@ -21,15 +22,15 @@ struct hub_hf_repo {
     bool other;     /* a commit that is not main's: its objects begin with "org/name@COMMIT/" */
 };
 void hub_hf_repo_dispose(struct hub_hf_repo *repo);
-/** The one that {org} and {name} name. HUB_NOT_FOUND "dataset-not-found": nothing lies there, or clients could not ask
- * for it by that name. */
+/** The one that {org} and {name} name. HUB_NOT_FOUND "dataset-not-found": nothing lies there, or clients
+ * could not ask for it by that name. */
 HUB_MUST_USE enum hub_status hub_hf_repo_open(struct hub_request *request, struct hub_hf_repo *out,
                                               struct hub_error *err);
 HUB_MUST_USE enum hub_status hub_hf_repo_named(struct hub_request *request, struct hub_view org,
                                                struct hub_view name, struct hub_hf_repo *out,
                                                struct hub_error *err);
-/** {rev} is a branch or tag it has, or its commit; or another commit or ref of a cache, at which the repo then
- * is. HUB_NOT_FOUND "revision-not-found". */
+/** {rev} is a branch or tag it has, or its commit; or another commit or ref of a cache, at which the repo
+ * then is. HUB_NOT_FOUND "revision-not-found". */
 HUB_MUST_USE enum hub_status hub_hf_revision(struct hub_request *request, struct hub_hf_repo *repo,
                                              struct hub_error *err);
 /** Clients ask for no other names. */

@@ -38,8 +38,8 @@ static enum hub_status put_headers(const struct resolving *r, struct hub_respons
     return hub_response_header(response, err, "X-Linked-Size", "%" PRIu64, r->facts.size);
 }
 
-/* @huggingface/hub asks for the first byte of each file to learn its size, and takes 416 for a failure: of an empty
- * one it gets all there is, and the size where it looks for it. */
+/* @huggingface/hub asks for the first byte of each file to learn its size, and takes 416 for a failure: of
+ * an empty one it gets all there is, and the size where it looks for it. */
 static enum hub_status send_nothing(const struct resolving *r, struct hub_response *response,
                                     struct hub_error *err)
 {

@@ -197,7 +197,8 @@ static enum hub_status answer(const struct hub_request *request, struct hub_rela
     return write_headers(request, r, response, err);
 }
 
-/* Within the upstream redirects are followed here, as its clients do: the token goes along. `url` stays empty for others. */
+/* Within the upstream redirects are followed here, as its clients do: the token goes along. `url` stays
+ * empty for others. */
 static enum hub_status redirected(const struct hub_request *request, const struct hub_relayed *r,
                                   struct hub_buf *url, struct hub_error *err)
 {

@@ -1,7 +1,8 @@
 /**
- * What clients of Hugging Face ask for and is not here (--hf-upstream): a client has one endpoint for all that it does, so
- * the hub passes on what it does not have. Questions are asked there, with the client's token and without a thread that
- * waits; files are redirected to. Nothing of it is kept, least of all the token.
+ * What clients of Hugging Face ask for and is not here (--hf-upstream): a client has one endpoint for all
+ * that it does, so the hub passes on what it does not have. Questions are asked there, with the client's
+ * token and without a thread that waits; files are redirected to. Nothing of it is kept, least of all the
+ * token.
  */
 #ifndef HUB_FACADE_HF_UPSTREAM_H
 #define HUB_FACADE_HF_UPSTREAM_H

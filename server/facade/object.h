@@ -21,13 +21,13 @@ HUB_MUST_USE enum hub_status hub_object_facts(struct hub_app *app, const struct 
                                               bool may_block, struct hub_object_facts *out,
                                               struct hub_error *err);
 
-/** Where its digests are not known yet, they are made next and waited for, a second and a half at most; on a worker,
- * HUB_AGAIN before. */
+/** Where its digests are not known yet, they are made next and waited for, a second and a half at most; on a
+ * worker, HUB_AGAIN before. */
 HUB_MUST_USE enum hub_status hub_object_await(struct hub_request *request, const struct hub_object *object,
                                               struct hub_object_facts *facts, struct hub_error *err);
 
-/** Answer with its bytes, or with a part of them: conditions, range. What an upstream has is fetched because of that,
- * but for the metadata of Minari, which is read to know what there is. `facts` are taken. */
+/** Answer with its bytes, or with a part of them: conditions, range. What an upstream has is fetched because
+ * of that, but for the metadata of Minari, which is read to know what there is. `facts` are taken. */
 HUB_MUST_USE enum hub_status hub_object_send(struct hub_request *request, const struct hub_target *target,
                                              const struct hub_object *object, struct hub_object_facts *facts,
                                              struct hub_response *response, struct hub_error *err);

@@ -1,5 +1,5 @@
-/* Objects in order: see objects.h. Datasets may lie in each other's folders (loose files beside datasets), so their
- * files are merged; a dataset is opened when the walk comes to where its names begin. */
+/* Objects in order: see objects.h. Datasets may lie in each other's folders (loose files beside datasets),
+ * so their files are merged; a dataset is opened when the walk comes to where its names begin. */
 #include "server/facade/objects.h"
 
 #include "server/api/namespace_file.h"

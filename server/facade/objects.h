@@ -1,7 +1,7 @@
 /**
- * The hub as one sorted set of objects, which is how object stores show files: a file's name is where it lies below its
- * root, behind the root's name where it has one ("D4RL/door/human-v2/data/main_data.hdf5"). Names are bytes, and in
- * their order.
+ * The hub as one sorted set of objects, which is how object stores show files: a file's name is where it
+ * lies below its root, behind the root's name where it has one ("D4RL/door/human-v2/data/main_data.hdf5").
+ * Names are bytes, and in their order.
  */
 #ifndef HUB_FACADE_OBJECTS_H
 #define HUB_FACADE_OBJECTS_H
@@ -47,7 +47,8 @@ HUB_MUST_USE enum hub_status hub_objects_seek(struct hub_objects *objects, struc
 HUB_MUST_USE enum hub_status hub_objects_next(struct hub_objects *objects, struct hub_object *out,
                                               struct hub_error *err);
 
-/** The datasets in a folder, whose names begin with `begins`: from `*at` on, which is 0 at first. NULL: no more. */
+/** The datasets in a folder, whose names begin with `begins`: from `*at` on, which is 0 at first. NULL: no
+ * more. */
 const struct hub_summary *hub_objects_below(const struct hub_objects *objects, struct hub_view begins,
                                             uint32_t *at);
 

@@ -7,8 +7,8 @@
 
 #include <stdio.h>
 
-/* Where a namespace lies below its root: in the cache of huggingface_hub so many segments above a dataset in it as
- * their names are apart, else as it is called. */
+/* Where a namespace lies below its root: in the cache of huggingface_hub so many segments above a dataset
+ * in it as their names are apart, else as it is called. */
 static struct hub_view folder_of(const struct hub_objects *objects, const struct hub_summary *within,
                                  struct hub_view folder)
 {
@@ -38,8 +38,8 @@ static enum hub_status read_stored(const struct hub_objects *objects, const stru
     return hub_allocated(*out, err);
 }
 
-/* The namespaces between this one and a dataset, but for those that the dataset before lies in too: neighbours come
- * one behind the other. */
+/* The namespaces between this one and a dataset, but for those that the dataset before lies in too:
+ * neighbours come one behind the other. */
 static void add_spaces(json_t *spaces, const char *id, const char *before, size_t from)
 {
     for (const char *at = strchr(id + from, '/'); at; at = strchr(at + 1, '/')) {
@@ -49,7 +49,8 @@ static void add_spaces(json_t *spaces, const char *id, const char *before, size_
     }
 }
 
-/* Of an id what a client of Hugging Face calls it: in the cache of huggingface_hub its author stands before it. */
+/* Of an id what a client of Hugging Face calls it: in the cache of huggingface_hub its author stands before
+ * it. */
 static const char *called(const struct hub_summary *summary)
 {
     const char *slash =

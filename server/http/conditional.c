@@ -13,8 +13,8 @@ unsigned hub_field_count(const struct hub_request *request, const char *name)
     return n;
 }
 
-/* One list of entity tags: "*", or tags separated by commas, each W/ or not. Google's clients send theirs without
- * the quotes. A list that breaks off matches up to there. */
+/* One list of entity tags: "*", or tags separated by commas, each W/ or not. Google's clients send theirs
+ * without the quotes. A list that breaks off matches up to there. */
 static bool list_has(struct hub_view list, const char *etag, bool weak)
 {
     const char *at = list.data, *end = list.data + list.size;

@@ -471,7 +471,8 @@ static enum hub_status requeue(struct hub_exchange *x)
     return HUB_AGAIN;
 }
 
-/* An open file may have been changed since its stamp was looked at: better no answer than a 200 that breaks off. */
+/* An open file may have been changed since its stamp was looked at: better no answer than a 200 that breaks
+ * off. */
 static enum hub_status check_file(const struct hub_response *response, struct hub_error *err)
 {
     return response->kind == HUB_BODY_FILE && response->file ? hub_file_unchanged(response->file, err)

@@ -190,11 +190,13 @@ enum hub_body_kind {
 
 #define HUB_LENGTH_UNKNOWN UINT64_MAX
 
-/** What a body of several files is made of: the first member of who knows them. One thread at a time calls. */
+/** What a body of several files is made of: the first member of who knows them. One thread at a time
+ * calls. */
 struct hub_stream;
 struct hub_parts {
-    /** Turn to the part that the byte `at` of all of them lies in: set head, file, offset, length, begin and looked of
-     * the stream. HUB_AGAIN: it must be allowed to block. Anything else but HUB_OK ends the answer short. */
+    /** Turn to the part that the byte `at` of all of them lies in: set head, file, offset, length, begin and
+     * looked of the stream. HUB_AGAIN: it must be allowed to block. Anything else but HUB_OK ends the
+     * answer short. */
     enum hub_status (*turn)(struct hub_parts *parts, struct hub_stream *stream, uint64_t at, bool may_block);
     /** The next bytes of a file that is looked at; on workers. */
     enum hub_status (*look)(struct hub_parts *parts, struct hub_view bytes);
@@ -248,8 +250,8 @@ HUB_MUST_USE enum hub_status hub_response_private(struct hub_response *response,
 struct hub_buf *hub_response_buffer(struct hub_response *response, unsigned status, const char *content_type,
                                     size_t limit);
 
-/** A body that is made as it is sent; `maker` is handed over, and freed on failure too. A HEAD has its headers. Its
- * length is not known, unless response->length is set behind. */
+/** A body that is made as it is sent; `maker` is handed over, and freed on failure too. A HEAD has its
+ * headers. Its length is not known, unless response->length is set behind. */
 HUB_MUST_USE enum hub_status hub_response_made(struct hub_response *response, unsigned status,
                                                const char *content_type, struct hub_body_producer *maker,
                                                struct hub_error *err);
@@ -298,8 +300,8 @@ struct hub_route {
 /** How a protocol that is not ours says what is wrong. */
 struct hub_problem_shape {
     const char *content_type;
-    /** Write the body; `name` is that of the problem ("file-not-found"), whose status stands; `extra` its further
-     * members (hub_response), or NULL. */
+    /** Write the body; `name` is that of the problem ("file-not-found"), whose status stands; `extra` its
+     * further members (hub_response), or NULL. */
     enum hub_status (*write)(struct hub_buf *out, const struct hub_request *request,
                              const struct hub_error *err, const char *name, unsigned status,
                              const char *extra);

@@ -1,4 +1,5 @@
-/* Responses of libmicrohttpd: see mhd_answer.h. Bytes of files come from callbacks that wait on workers, never on the event thread. */
+/* Responses of libmicrohttpd: see mhd_answer.h. Bytes of files come from callbacks that wait on workers,
+ * never on the event thread. */
 #include "server/http/mhd_answer.h"
 
 #include "server/http/budget.h"
@@ -70,8 +71,8 @@ static void drop_stream(struct hub_task *task)
     hub_mhd_resume(x);
 }
 
-/* The next stretch is there, or will never be. Unless the connection is suspended, or gone, the exchange is the
- * event thread's from here on. */
+/* The next stretch is there, or will never be. Unless the connection is suspended, or gone, the exchange is
+ * the event thread's from here on. */
 static void end_ahead(struct hub_exchange *x)
 {
     const int before = atomic_exchange(&x->ahead, HUB_AHEAD_READY);
@@ -104,8 +105,8 @@ static bool start_ahead(struct hub_exchange *x)
     return false;
 }
 
-/* A long answer is made while it is sent, by two threads. One of a length that is not known has only what it is
- * made in reserved, and nobody knows which stretch is its last. */
+/* A long answer is made while it is sent, by two threads. One of a length that is not known has only what
+ * it is made in reserved, and nobody knows which stretch is its last. */
 static bool goes_on(const struct hub_exchange *x)
 {
     const uint64_t length = x->response.length, made = x->made.at + x->made.chunk.size;
@@ -221,7 +222,8 @@ static struct MHD_Response *unsent_response(const struct hub_response *response)
     const bool known = response->length != HUB_LENGTH_UNKNOWN;
     struct MHD_Response *out = MHD_create_response_from_callback(
         known ? head + response->length : MHD_SIZE_UNKNOWN, 1, send_nothing, NULL, NULL);
-    /* The library ends chunks that a HEAD has none of, and the client would take that for its next answer: such a connection ends. */
+    /* The library ends chunks that a HEAD has none of, and the client would take that for its next answer:
+     * such a connection ends. */
     if (out && !known)
         (void)MHD_set_response_options(out, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
     return out;

@@ -1,9 +1,12 @@
-/* The server on libmicrohttpd: what comes in; mhd_answer.c sends what goes out. One epoll set a thread; handlers
- * run there first and must not block; what would block is suspended, done by a worker, and resumed.
+/*
+ * The server on libmicrohttpd: what comes in; mhd_answer.c sends what goes out. One epoll set a thread;
+ * handlers run there first and must not block; what would block is suspended, done by a worker, and
+ * resumed.
  *
  * Order of calls for one request: on_target (request line), on_request once with the header and again for
- * body and end, on_completed. A response is queued on the second call at the earliest: queued on the first it
- * closes the connection, which is what a refusal of a body wants. */
+ * body and end, on_completed. A response is queued on the second call at the earliest: queued on the first
+ * it closes the connection, which is what a refusal of a body wants.
+ */
 #include "server/http/budget.h"
 #include "server/http/exchange.h"
 #include "server/http/listen.h"
@@ -470,9 +473,9 @@ static void wait_for_resumed(struct hub_http *http)
         nanosleep(&(struct timespec){.tv_nsec = DRAIN_TICK_MS * 1000000L}, NULL);
 }
 
-/* MHD_stop_daemon aborts the process while a connection is suspended. Once the pool and the waits are closed
- * and those on their way out of them are resumed, none is, and none can be again: both refuse, and what is refused
- * is resumed at once. */
+/* MHD_stop_daemon aborts the process while a connection is suspended. Once the pool and the waits are
+ * closed and those on their way out of them are resumed, none is, and none can be again: both refuse, and
+ * what is refused is resumed at once. */
 void hub_http_stop(struct hub_http *http, unsigned grace_ms)
 {
     if (!http)

@@ -49,8 +49,8 @@ static enum hub_status decode(struct hub_request *request, struct hub_view raw, 
     return HUB_OK;
 }
 
-/* A decoded segment may hold slashes (%2F); none of its pieces may be empty or a dot segment. It `may_end` with one:
- * clients of other protocols ask so whether there is a folder, and nothing here is called so. */
+/* A decoded segment may hold slashes (%2F); none of its pieces may be empty or a dot segment. It `may_end`
+ * with one: clients of other protocols ask so whether there is a folder, and nothing here is called so. */
 static bool pieces_are_plain(struct hub_view segment, bool may_end)
 {
     const char *at = segment.data, *end = segment.data + segment.size;

@@ -96,8 +96,8 @@ static bool convert(const char **fmt, va_list *args, char digits[HUB_NUMBER_CHAR
     return true;
 }
 
-/* Most values are texts and whole numbers: printf is a good part of what a small answer costs. NULL: there is more to
- * be formatted, or it is too long. */
+/* Most values are texts and whole numbers: printf is a good part of what a small answer costs. NULL: there
+ * is more to be formatted, or it is too long. */
 static char *plain_value(struct hub_response *response, const char *fmt, va_list *args)
 {
     const size_t begin = response->text_used;

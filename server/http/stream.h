@@ -11,9 +11,9 @@
 
 #include <sys/types.h>
 
-/* One read and one send of a block: the larger, the fewer times reader and kernel wake each other, but one of 1 MiB
- * leaves the processor's cache before it is sent, which takes a third more of its time. The largest that the memory
- * budget has room for is taken. */
+/* One read and one send of a block: the larger, the fewer times reader and kernel wake each other, but one
+ * of 1 MiB leaves the processor's cache before it is sent, which takes a third more of its time. The
+ * largest that the memory budget has room for is taken. */
 #define HUB_STREAM_BLOCK (512 * KIB)
 #define HUB_STREAM_MEDIUM_BLOCK (256 * KIB)
 #define HUB_STREAM_SMALL_BLOCK (16 * KIB)
@@ -31,8 +31,8 @@ struct hub_stream {
     bool looked;          /* bytes of the file are shown to the parts, so workers read them */
     uint64_t first;       /* of the bytes of all parts, that is sent */
     size_t block;
-    /* a block that a worker read, while [cold_at, cold_at + cold_size) is still to be sent: of the file, or where there
-     * are parts, of the bytes of all */
+    /* a block that a worker read, while [cold_at, cold_at + cold_size) is still to be sent: of the file, or
+     * where there are parts, of the bytes of all */
     char *cold;
     uint64_t cold_at;
     size_t cold_size;
@@ -52,8 +52,8 @@ void hub_stream_init(struct hub_stream *stream, struct hub_file *file, uint64_t 
 /** The same of `length` bytes of several parts, from their byte `first` on. */
 void hub_stream_init_parts(struct hub_stream *stream, struct hub_parts *parts, uint64_t first, size_t block);
 void hub_stream_dispose(struct hub_stream *stream);
-/** Bytes from `at` on, of `head` and then the file's, without blocking: how many, 0 when `awaited` must be done, or without one
- * hub_stream_fetch be called, first, -1: end the connection. */
+/** Bytes from `at` on, of `head` and then the file's, without blocking: how many, 0 when `awaited` must be
+ * done, or without one hub_stream_fetch be called, first, -1: end the connection. */
 ssize_t hub_stream_read(struct hub_stream *stream, uint64_t at, char *out, size_t size);
 /** Read the block at `at`; blocking. */
 void hub_stream_fetch(struct hub_stream *stream, uint64_t at);

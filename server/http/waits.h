@@ -27,8 +27,8 @@ struct hub_waits {
 };
 
 void hub_waits_init(struct hub_waits *waits);
-/** False: there is nothing to wait for, as the fetch is done, nobody would get the answer, or nobody waits any
- * more; `end` is not called. */
+/** False: there is nothing to wait for, as the fetch is done, nobody would get the answer, or nobody waits
+ * any more; `end` is not called. */
 HUB_MUST_USE bool hub_waits_add(struct hub_waits *waits, struct hub_bytes_wait *wait);
 /** End those whose time is over or that were abandoned. */
 void hub_waits_expire(struct hub_waits *waits, int64_t now_ms);

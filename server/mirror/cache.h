@@ -12,11 +12,13 @@
 
 struct hub_mirrors;
 
-/** From time to time, by one thread: at once where it is not due. Reads that were noted in memory are written down. */
+/** From time to time, by one thread: at once where it is not due. Reads that were noted in memory are
+ * written down. */
 void hub_cache_maintain(struct hub_mirrors *mirrors);
 /** The same now, of reads alone: the program ends. */
 void hub_cache_flush(struct hub_mirrors *mirrors);
-/** Room for so many bytes more of a dataset below a root. HUB_NO_SPACE "no-space": it is larger than the cache may be. */
+/** Room for so many bytes more of a dataset below a root. HUB_NO_SPACE "no-space": it is larger than the
+ * cache may be. */
 HUB_MUST_USE enum hub_status hub_cache_make_room(struct hub_mirrors *mirrors, const char *id, uint64_t bytes,
                                                  struct hub_error *err);
 

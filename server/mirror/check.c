@@ -1,6 +1,7 @@
-/* The job of kind "check": see check.h. What it knows of a file is, in this order, what it was when it was copied from a
- * remote, what it was when it was hashed last, and what the record of a download says. Where the file has another size or
- * time than it had then, somebody changed it, and that is no damage; where it has the same and other bytes, it is. */
+/* The job of kind "check": see check.h. What it knows of a file is, in this order, what it was when it was
+ * copied from a remote, what it was when it was hashed last, and what the record of a download says. Where
+ * the file has another size or time than it had then, somebody changed it, and that is no damage; where it
+ * has the same and other bytes, it is. */
 #include "server/mirror/check.h"
 
 #include "server/mirror/work.h"
@@ -131,8 +132,8 @@ static int origin_by_path(const void *a, const void *b)
     return strcmp(a, ((const struct hub_upstream_file *)b)->path);
 }
 
-/* Its SHA-256 of then. What got none while it came has what it was hashed to since, and the remote's CRC-32C in any
- * case: the hash may be of what was damaged by then. */
+/* Its SHA-256 of then. What got none while it came has what it was hashed to since, and the remote's
+ * CRC-32C in any case: the hash may be of what was damaged by then. */
 static void expect(struct subject *s, const struct hub_remote_file *then, int basis)
 {
     s->basis = basis;

@@ -1,6 +1,7 @@
 /**
- * Checks of what is here: files are read whole, past the page cache, and compared with the digests that are known of them. A
- * job of kind "check" in hub.db: what it found is its result, and one that was interrupted goes on where it was.
+ * Checks of what is here: files are read whole, past the page cache, and compared with the digests that are
+ * known of them. A job of kind "check" in hub.db: what it found is its result, and one that was interrupted
+ * goes on where it was.
  */
 #ifndef HUB_MIRROR_CHECK_H
 #define HUB_MIRROR_CHECK_H

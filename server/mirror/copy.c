@@ -47,8 +47,8 @@ static bool is_damaged(const struct hub_mirror_work *w, const char *dataset, con
     return hub_damage_check(o->truth, w->root, path, &stamp, NULL) != HUB_OK;
 }
 
-/* Of what was hashed only after it came, the digests of the file have it by now, or soon. One of other bytes than
- * those that came does not count: it was damaged by then.
+/* Of what was hashed only after it came, the digests of the file have it by now, or soon. One of other
+ * bytes than those that came does not count: it was damaged by then.
  * @param known  NULL: it was */
 static void take_sha256(const struct hub_mirror_work *w, const char *dataset, const uint8_t *known,
                         struct hub_origin *to)
@@ -115,8 +115,8 @@ static void take_origins(const struct hub_mirror_work *w, const char *path, size
     }
 }
 
-/* What others put there is theirs. A copy that is not in hub.db as it lies here was published a moment before a kill, or
- * fetched from the same remote by the command line: its record says what came. */
+/* What others put there is theirs. A copy that is not in hub.db as it lies here was published a moment
+ * before a kill, or fetched from the same remote by the command line: its record says what came. */
 static void look(const struct hub_mirror_work *w, const struct hub_private *place, const char *id,
                  const char *path, struct here *out)
 {
@@ -229,8 +229,8 @@ static bool is_as_it_came(const struct stat *st, const struct hub_origin *from)
     return stamp.size == from->size && (int64_t)stamp.mtime_ns == from->modified_ns;
 }
 
-/* What was hashed while it came is not hashed again; what was not, soon is. Links have new stamps: they are taken here
- * as well. */
+/* What was hashed while it came is not hashed again; what was not, soon is. Links have new stamps: they are
+ * taken here as well. */
 static enum hub_status keep_digests(const struct hub_mirror_work *w, const struct hub_transfer *t,
                                     struct hub_error *err)
 {

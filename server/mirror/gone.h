@@ -9,8 +9,8 @@
 #include "server/mirror/spec.h"
 #include "server/mirror/work.h"
 
-/** Mark the copies that the pass, which has listed `listing`, did not see, and remove those that are gone, if the rule deletes:
- * `removed` counts them. */
+/** Mark the copies that the pass, which has listed `listing`, did not see, and remove those that are gone,
+ * if the rule deletes: `removed` counts them. */
 HUB_MUST_USE enum hub_status hub_gone_run(struct hub_mirror_work *work,
                                           const struct hub_mirror_listing *listing, uint32_t *removed,
                                           struct hub_error *err);

@@ -256,8 +256,8 @@ static void end_pass(struct hub_mirror_work *w)
                                1000 * hub_member_uint(w->rule.spec, "every"), NULL);
 }
 
-/* A job that is not ended is held for ever: where hub.db cannot be written, as on a full disk, that is waited for.
- * `ended` of the work is how it ended, for those who wait for it. */
+/* A job that is not ended is held for ever: where hub.db cannot be written, as on a full disk, that is
+ * waited for. `ended` of the work is how it ended, for those who wait for it. */
 static void end_job(struct hub_mirror_work *w, enum hub_job_state state, uint64_t retry_ms, bool counted,
                     const char *why)
 {

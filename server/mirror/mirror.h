@@ -1,6 +1,6 @@
 /**
- * Mirrors: what rules ask for is listed, copied and kept as it is upstream, by threads that take jobs out of hub.db.
- * What the program was doing when it ended, however it ended, goes on with the next start.
+ * Mirrors: what rules ask for is listed, copied and kept as it is upstream, by threads that take jobs out
+ * of hub.db. What the program was doing when it ended, however it ended, goes on with the next start.
  */
 #ifndef HUB_MIRROR_MIRROR_H
 #define HUB_MIRROR_MIRROR_H
@@ -56,7 +56,8 @@ void hub_mirrors_stop(struct hub_mirrors *mirrors);
 /** A rule was made or changed, or a job was asked for: look now. NULL is fine. */
 void hub_mirrors_wake(struct hub_mirrors *mirrors);
 
-/** Somebody asked for a dataset that nobody has: the upstreams may be asked for their lists earlier. NULL is fine. */
+/** Somebody asked for a dataset that nobody has: the upstreams may be asked for their lists earlier. NULL is
+ * fine. */
 void hub_mirrors_missed(struct hub_mirrors *mirrors);
 
 /** What was pulled and is here, and what of it was removed to make room, since the start. */

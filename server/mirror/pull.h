@@ -1,7 +1,7 @@
 /**
- * Datasets of upstreams on their way here, because somebody asked for them. What of their files is there already can
- * be read: all but the last HUB_PULL_HELD bytes of a file, and these once its digest agrees with the upstream's. Safe
- * from any thread.
+ * Datasets of upstreams on their way here, because somebody asked for them. What of their files is there
+ * already can be read: all but the last HUB_PULL_HELD bytes of a file, and these once its digest agrees
+ * with the upstream's. Safe from any thread.
  */
 #ifndef HUB_MIRROR_PULL_H
 #define HUB_MIRROR_PULL_H
@@ -35,8 +35,8 @@ HUB_MUST_USE enum hub_status hub_pull_request(struct hub_mirrors *mirrors, const
  * The files of one that is on its way; it is asked for where it is not.
  *
  * @param[out] out   to be put
- * @param[out] wait  HUB_AGAIN, and this is not NULL: the list is there when it is done, or it ends with HUB_BUSY "pending"
- *                   or the reason. To be put
+ * @param[out] wait  HUB_AGAIN, and this is not NULL: the list is there when it is done, or it ends with
+ * HUB_BUSY "pending"                   or the reason. To be put
  */
 HUB_MUST_USE enum hub_status hub_pull_open(struct hub_mirrors *mirrors, const struct hub_summary *summary,
                                            bool may_block, struct hub_pull_plan **out,

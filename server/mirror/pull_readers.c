@@ -1,4 +1,5 @@
-/* Who reads what is on its way: files whose bytes are waited for, and the thread that answers them. See pulls.h. */
+/* Who reads what is on its way: files whose bytes are waited for, and the thread that answers them. See
+ * pulls.h. */
 #include "server/mirror/pulls.h"
 
 #include "server/mirror/work.h"

@@ -1,7 +1,7 @@
 /**
- * What the files of pull-through share: the datasets that are on their way, the lists of their files with what of them
- * is there, and who waits. One lock, held briefly; a thread of its own reads what somebody waits for as soon as it is
- * there, so that neither the transfer nor a client ever waits for the other.
+ * What the files of pull-through share: the datasets that are on their way, the lists of their files with
+ * what of them is there, and who waits. One lock, held briefly; a thread of its own reads what somebody
+ * waits for as soon as it is there, so that neither the transfer nor a client ever waits for the other.
  */
 #ifndef HUB_MIRROR_PULLS_H
 #define HUB_MIRROR_PULLS_H

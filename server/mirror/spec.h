@@ -19,8 +19,8 @@
 #include "storage/text/json.h"
 #include "storage/truth/rules.h"
 
-/** Check what was asked for, fill in the root, and `every` where it is left out. HUB_INVALID names the member as the
- * error's parameter. */
+/** Check what was asked for, fill in the root, and `every` where it is left out. HUB_INVALID names the
+ * member as the error's parameter. */
 HUB_MUST_USE enum hub_status hub_mirror_check(json_t *spec, const struct hub_roots *roots,
                                               struct hub_error *err);
 /** The part of this about the remote: before anything is asked of it. */
@@ -40,14 +40,15 @@ HUB_MUST_USE enum hub_status hub_mirror_overlap(struct hub_truth *truth, const c
 /** The root a rule copies to, by number; HUB_NOT_FOUND: it is none any more. */
 HUB_MUST_USE enum hub_status hub_mirror_root(const json_t *spec, const struct hub_roots *roots, uint32_t *out,
                                              struct hub_error *err);
-/** What a remote lists: `count` items of `size` bytes, each of which begins with its id (a char *), sorted by it. */
+/** What a remote lists: `count` items of `size` bytes, each of which begins with its id (a char *), sorted
+ * by it. */
 struct hub_mirror_listing {
     const void *items;
     uint32_t count;
     size_t size;
 };
-/** Whether an id is that of a folder that also holds datasets of the listing: as loose files they are not copied, of
- * which a copy would hold the datasets as well. */
+/** Whether an id is that of a folder that also holds datasets of the listing: as loose files they are not
+ * copied, of which a copy would hold the datasets as well. */
 bool hub_mirror_is_around(const struct hub_mirror_listing *listing, const char *id);
 /** HUB_INVALID: the rule gives one name to what are `count` datasets. */
 HUB_MUST_USE enum hub_status hub_mirror_check_count(const json_t *spec, uint64_t count,

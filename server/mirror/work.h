@@ -62,8 +62,8 @@ struct hub_mirror_work {
     struct hub_error ended; /* why it has to stop: not because of the remote */
 };
 
-/** Keep the lease, not too often: any thread of the work asks this several times a second. What it says ends the
- * work: HUB_CANCELLED (the program ends, or the rule is paused), HUB_DENIED "fenced". */
+/** Keep the lease, not too often: any thread of the work asks this several times a second. What it says ends
+ * the work: HUB_CANCELLED (the program ends, or the rule is paused), HUB_DENIED "fenced". */
 HUB_MUST_USE enum hub_status hub_mirror_keep(struct hub_mirror_work *work, struct hub_error *err);
 /** The same at once, before something takes effect. */
 HUB_MUST_USE enum hub_status hub_mirror_keep_now(struct hub_mirror_work *work, struct hub_error *err);

@@ -9,7 +9,8 @@
 
 enum { ANSWER_LIMIT = 32 * 1024 * 1024 };
 
-/* Where an integer needs more than 63 bits, which jansson refuses, those beyond 2^53 are text, with all their digits. */
+/* Where an integer needs more than 63 bits, which jansson refuses, those beyond 2^53 are text, with all
+ * their digits. */
 static enum hub_status parse(struct hub_view body, json_t **out, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf quoted = HUB_BUF_INIT(2 * ANSWER_LIMIT);

@@ -10,9 +10,9 @@
 #include "storage/text/json.h"
 
 /**
- * The document at an address of the API ("/api/v1/datasets/ID?limit=3"), for the request of a page that may block.
- * Errors are the API's own. HUB_AGAIN: to be passed up, the page is made again. What an upstream has to send first is
- * HUB_BUSY.
+ * The document at an address of the API ("/api/v1/datasets/ID?limit=3"), for the request of a page that may
+ * block. Errors are the API's own. HUB_AGAIN: to be passed up, the page is made again. What an upstream has
+ * to send first is HUB_BUSY.
  *
  * @param[in,out] extra  members of a problem (hub_response): replaced where there is one; or NULL
  * @param[out]    out    json_decref it

@@ -1,4 +1,5 @@
-/* The catalogue: search, filters, namespaces and the table of datasets. And "/", which scripts read as JSON. */
+/* The catalogue: search, filters, namespaces and the table of datasets. And "/", which scripts read as
+ * JSON. */
 #include "server/api/handlers.h"
 #include "server/page/frame.h"
 #include "server/page/handlers.h"

@@ -1,4 +1,5 @@
-/* Up to six episodes, of one dataset or of several, beside each other: what differs, videos, and fields over each other. */
+/* Up to six episodes, of one dataset or of several, beside each other: what differs, videos, and fields
+ * over each other. */
 #include "server/page/compare.h"
 #include "server/page/episodes.h"
 #include "server/page/handlers.h"

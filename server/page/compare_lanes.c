@@ -35,7 +35,8 @@ static double number_at(const json_t *field, const char *key, size_t i)
     return page_double_of(json_array_get(json_object_get(field, key), i));
 }
 
-/* A pair stands at its bucket's first row and at its middle; a value at its row. Broken where there is none. */
+/* A pair stands at its bucket's first row and at its middle; a value at its row. Broken where there is
+ * none. */
 static enum hub_status line_of(const struct compare *c, const struct side *side,
                                const struct compared_lane *lane, size_t dim, const double range[2],
                                struct hub_buf *d)

@@ -48,8 +48,8 @@ static enum hub_status add_point(struct hub_buf *d, char op, double x, double y)
     return hub_buf_addf(d, NULL, "%c%.1f %.1f", op, x, y);
 }
 
-/* The line through the values of a dimension; broken where there is none. A pair stands at its bucket's first row and
- * at its middle. */
+/* The line through the values of a dimension; broken where there is none. A pair stands at its bucket's
+ * first row and at its middle. */
 static enum hub_status line_of(const json_t *document, const json_t *values, const struct scale *s,
                                struct hub_buf *d)
 {

@@ -239,7 +239,8 @@ void page_revision_bar(struct page *page, const json_t *document)
     page_note_end(&page->out, &note);
 }
 
-/* The query of this page at a cursor of the list that it shows: what else the page asked for is no parameter of its own. */
+/* The query of this page at a cursor of the list that it shows: what else the page asked for is no
+ * parameter of its own. */
 static struct hub_view query_at(struct page *page, struct hub_view url)
 {
     static const char name[] = "cursor=";

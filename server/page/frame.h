@@ -30,21 +30,22 @@ HUB_MUST_USE enum hub_status page_begin(struct page *page, struct hub_request *r
                                         struct hub_error *err);
 /** The document of the API at an address of page_url. */
 HUB_MUST_USE enum hub_status page_fetch(struct page *page, struct hub_view target, json_t **out);
-/** The same, where a page is whole without it: NULL when it is not to be had, and why in page->trouble; HUB_AGAIN
- * and HUB_CHANGED are passed on. */
+/** The same, where a page is whole without it: NULL when it is not to be had, and why in page->trouble;
+ * HUB_AGAIN and HUB_CHANGED are passed on. */
 HUB_MUST_USE enum hub_status page_fetch_if_any(struct page *page, struct hub_view target, json_t **out);
-/** From here on `page->out` is written. `alternate`: the same in the API; "" where it has nothing of the kind. */
+/** From here on `page->out` is written. `alternate`: the same in the API; "" where it has nothing of the
+ * kind. */
 void page_open(struct page *page, struct hub_view title, struct hub_view alternate);
 HUB_MUST_USE enum hub_status page_close(struct page *page);
 
 /**
- * An address: %p a hub_view as a path, %s a hub_view as one segment or value, %u a uint64_t, %r a hub_view as it is.
- * What comes back lasts for PAGE_URLS - 1 more of them; "" when there is no memory.
+ * An address: %p a hub_view as a path, %s a hub_view as one segment or value, %u a uint64_t, %r a hub_view
+ * as it is. What comes back lasts for PAGE_URLS - 1 more of them; "" when there is no memory.
  */
 struct hub_view page_url(struct page *page, const char *pattern, ...);
 /**
- * "?..." of this request's parameters that have a value, but those named in `without` ("sort cursor"), then of pairs of
- * const char * and hub_view up to NULL, each where it has a value.
+ * "?..." of this request's parameters that have a value, but those named in `without` ("sort cursor"), then
+ * of pairs of const char * and hub_view up to NULL, each where it has a value.
  */
 struct hub_view page_query(struct page *page, const char *without, ...);
 /** The query of another address, as "?..."; "" without one. */

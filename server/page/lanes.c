@@ -134,7 +134,8 @@ static unsigned hex_of(char c)
     return isdigit((unsigned char)c) ? (unsigned)(c - '0') : (unsigned)(tolower((unsigned char)c) - 'a' + 10);
 }
 
-/* In a field's name and in a pointer ',', ':', '|' and '%' are written %2C, %3A, %7C, %25. 0: it is too long. */
+/* In a field's name and in a pointer ',', ':', '|' and '%' are written %2C, %3A, %7C, %25. 0: it is too
+ * long. */
 static size_t decode_name(struct hub_view text, char out[NAME_BYTES])
 {
     size_t n = 0;
@@ -158,7 +159,8 @@ static bool can_be_paired(const struct page_lanes *l, const struct curve_lane *l
            hub_view_equal(page_text(field, "axis"), page_text(over, "axis"));
 }
 
-/* The first other field whose dimensions have the same names, as the state of what an action asks for; NULL: none. */
+/* The first other field whose dimensions have the same names, as the state of what an action asks for;
+ * NULL: none. */
 static const json_t *partner_of(const struct page_lanes *l, const struct curve_lane *lane)
 {
     const json_t *fields = json_object_get(l->dataset, "fields"),
@@ -407,7 +409,8 @@ static bool has_name(const json_t *field, struct hub_view name)
            (path.size == name.size || memchr("./", path.data[path.size - name.size - 1], 2));
 }
 
-/* What of a field is marked on the overview: where it is true, where time leaps, where another task begins. NULL: nothing. */
+/* What of a field is marked on the overview: where it is true, where time leaps, where another task begins.
+ * NULL: nothing. */
 static const char *mark_of(const struct page_lanes *l, const json_t *field)
 {
     if (!can_be_lane(l, field) || dims_of(field) != 1)

@@ -11,7 +11,8 @@ struct leaf_tree {
     unsigned count; /* of leaves so far */
 };
 
-/* The pointer of a member: "~" and "/" in its name are written "~0" and "~1" (RFC 6901, 3). False: it is too long. */
+/* The pointer of a member: "~" and "/" in its name are written "~0" and "~1" (RFC 6901, 3). False: it is
+ * too long. */
 static bool add_token(char pointer[POINTER_BYTES], size_t size, const char *name)
 {
     pointer[size++] = '/';

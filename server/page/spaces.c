@@ -1,5 +1,5 @@
-/* The spaces of a dataset, as nested lists: Box with its bounds, Discrete with its range, the others with what they
- * hold. */
+/* The spaces of a dataset, as nested lists: Box with its bounds, Discrete with its range, the others with
+ * what they hold. */
 #include "server/page/spaces.h"
 
 #include <math.h>

@@ -14,8 +14,8 @@ struct hub_announcer;
 
 HUB_MUST_USE enum hub_status hub_announcer_start(struct hub_app *app, struct hub_announcer **out,
                                                  struct hub_error *err);
-/** NULL is fine. A disk that does not answer is waited for a second, no longer: then false, and the thread may
- * still read the roots and the name of the state directory, nothing else of the app. */
+/** NULL is fine. A disk that does not answer is waited for a second, no longer: then false, and the thread
+ * may still read the roots and the name of the state directory, nothing else of the app. */
 bool hub_announcer_stop(struct hub_announcer *announcer);
 
 /** For struct hub_scanner_options: `user` is the app. */

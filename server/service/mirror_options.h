@@ -1,4 +1,5 @@
-/** The options of a mirror rule: given to `minari-hub mirror`, or set in a section of the configuration file. */
+/** The options of a mirror rule: given to `minari-hub mirror`, or set in a section of the configuration
+ * file. */
 #ifndef HUB_SERVICE_MIRROR_OPTIONS_H
 #define HUB_SERVICE_MIRROR_OPTIONS_H
 

@@ -99,7 +99,8 @@ static const char *first_root(const struct hub_roots *roots)
     return NULL;
 }
 
-/* [NAME/=]REMOTE, fetched into the first root that may be written. Its rule is called as the remote, or NAME. */
+/* [NAME/=]REMOTE, fetched into the first root that may be written. Its rule is called as the remote, or
+ * NAME. */
 static enum hub_status configure_text(const struct hub_config *config, struct hub_truth *truth,
                                       const char *text, json_t *names, struct hub_error *err)
 {

@@ -5,8 +5,8 @@
 #include "server/config/config.h"
 #include "storage/truth/truth.h"
 
-/** Make the rules of the configuration file what it says; those that it no longer has are removed. HUB_INVALID names the
- * section. */
+/** Make the rules of the configuration file what it says; those that it no longer has are removed.
+ * HUB_INVALID names the section. */
 HUB_MUST_USE enum hub_status hub_mirror_configure(const struct hub_config *config, struct hub_truth *truth,
                                                   struct hub_error *err);
 

@@ -230,8 +230,8 @@ static enum hub_status start_http(struct hub_service *service, const struct hub_
     return hub_http_start(&options, &app->http, err);
 }
 
-/* The same routes, and those marked local, for the admin of this machine: few connections, one thread. Without an address
- * all of the hub is there. */
+/* The same routes, and those marked local, for the admin of this machine: few connections, one thread.
+ * Without an address all of the hub is there. */
 static enum hub_status start_control(struct hub_service *service, const struct hub_config *config,
                                      struct hub_error *err)
 {

@@ -18,7 +18,8 @@ struct hub_service {
     struct hub_announcer *announcer;
 };
 
-/** Those that end or reload the hub: they are waited for in one place; threads started later inherit the mask. */
+/** Those that end or reload the hub: they are waited for in one place; threads started later inherit the
+ * mask. */
 sigset_t hub_block_signals(void);
 /** Open files and memory of this process, and what that allows. */
 struct hub_limits hub_prepare_process(const struct hub_config *config);
@@ -33,8 +34,8 @@ HUB_MUST_USE enum hub_status hub_service_start_scanner(struct hub_service *servi
 /** All that a server has. */
 HUB_MUST_USE enum hub_status hub_service_open(struct hub_service *service, const struct hub_config *config,
                                               struct hub_error *err);
-/** What was opened, also after a failure half way. The process ends here with `code` where a thread hangs on a disk: it reads
- * the configuration when the disk answers. */
+/** What was opened, also after a failure half way. The process ends here with `code` where a thread hangs on
+ * a disk: it reads the configuration when the disk answers. */
 void hub_service_close(struct hub_service *service, const struct hub_config *config, int code);
 
 /** Until all is looked at. HUB_CANCELLED: a signal came; HUB_NO_SPACE: see hub_no_space. */
@@ -43,7 +44,8 @@ HUB_MUST_USE enum hub_status hub_service_wait(struct hub_app *app, const sigset_
 /** HUB_NO_SPACE: what a scan says when the state's disk is full. */
 HUB_MUST_USE enum hub_status hub_no_space(const char *state, uint64_t free_bytes, struct hub_error *err);
 
-/** With all of a hub but its sockets, when it has looked through its directories: for what is done where none runs. */
+/** With all of a hub but its sockets, when it has looked through its directories: for what is done where
+ * none runs. */
 HUB_MUST_USE enum hub_status hub_without_sockets(const struct hub_config *config,
                                                  enum hub_status (*fn)(struct hub_app *app, void *user,
                                                                        struct hub_error *err),

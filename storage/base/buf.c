@@ -38,8 +38,8 @@ void hub_buf_dispose(struct hub_buf *buf)
     *buf = HUB_BUF_INIT(buf->limit);
 }
 
-/* Pages of 2 MiB, where the system has them: of 4 KiB each costs a fault, which of an answer of some MiB takes
- * an eighth of the time. Only those that lie within it, so that no more memory is used. */
+/* Pages of 2 MiB, where the system has them: of 4 KiB each costs a fault, which of an answer of some MiB
+ * takes an eighth of the time. Only those that lie within it, so that no more memory is used. */
 static void use_large_pages(char *data, size_t capacity)
 {
     const uintptr_t page = 2 * MIB, begin = ((uintptr_t)data + page - 1) & ~(page - 1),

@@ -1,5 +1,5 @@
-/* CRC-32C: the processor's own instruction where it has one (SSE 4.2), three at once where it multiplies without
- * carries as well (PCLMULQDQ), else half a byte at a time from a table of 16. */
+/* CRC-32C: the processor's own instruction where it has one (SSE 4.2), three at once where it multiplies
+ * without carries as well (PCLMULQDQ), else half a byte at a time from a table of 16. */
 #include "storage/base/digest.h"
 
 #if defined(__x86_64__)
@@ -69,7 +69,8 @@ __attribute__((target("sse4.2"))) static uint32_t crc32c_sse42(uint32_t crc, con
     return ~(uint32_t)state;
 }
 
-/* state * x^(8n): `power` is x^(8n - 33), as the product is shifted by one bit and the instruction adds 32. */
+/* state * x^(8n): `power` is x^(8n - 33), as the product is shifted by one bit and the instruction adds
+ * 32. */
 __attribute__((target("sse4.2,pclmul"))) static uint64_t shift(uint64_t state, uint32_t power)
 {
     const __m128i product =

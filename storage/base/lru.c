@@ -141,7 +141,8 @@ static struct lru_shard *oldest_shard(struct hub_lru *lru, const struct hub_lru_
     return found;
 }
 
-/* Drop what was not used for longest until so many bytes are left. `keep` stays; it is the newest of its shard. */
+/* Drop what was not used for longest until so many bytes are left. `keep` stays; it is the newest of its
+ * shard. */
 static void evict(struct hub_lru *lru, size_t most, const struct hub_lru_item *keep)
 {
     while (atomic_load(&lru->bytes) > most) {

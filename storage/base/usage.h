@@ -29,7 +29,8 @@ struct hub_usage_command {
 struct hub_usage {
     const char *program, *version;
     unsigned section; /* of the manual: 1, 8 */
-    /* `PROGRAM --offer LINE` prints what arguments, and values of options without words, could end the line */
+    /* `PROGRAM --offer LINE` prints what arguments, and values of options without words, could end the
+     * line */
     bool offers;
     const char *summary; /* one line, after "NAME - " */
     /** Paragraphs, an empty line between them; lines that begin with two spaces are shown as they are. */

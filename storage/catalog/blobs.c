@@ -1,6 +1,6 @@
-/* Immutable blobs: all the index keeps of a part besides its row, and of a dataset besides its summary. Each is
- * written whole, found by (owner, kind, name), and has the checksum that every reader compares: what does not
- * match is never used, and its dataset is looked at again. */
+/* Immutable blobs: all the index keeps of a part besides its row, and of a dataset besides its summary.
+ * Each is written whole, found by (owner, kind, name), and has the checksum that every reader compares:
+ * what does not match is never used, and its dataset is looked at again. */
 #include "storage/catalog/blobs.h"
 
 #include "storage/base/digest.h"

@@ -28,8 +28,8 @@ struct hub_state_dir;
 
 struct hub_catalog_options {
     const char *state; /* directory of index-N.db and side/; it is there */
-    /** How that is held, until the catalogue is closed: after an unclean end the index is checked, and a check that
-     * does not end is made by the next start. NULL: after a clean end. */
+    /** How that is held, until the catalogue is closed: after an unclean end the index is checked, and a
+     * check that does not end is made by the next start. NULL: after a clean end. */
     struct hub_state_dir *dir;
     const struct hub_roots *roots; /* borrowed: what lies under one is stored by its key; NULL: by number */
     size_t cache_bytes;            /* opened datasets and layouts; default 64 MiB */

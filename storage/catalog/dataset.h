@@ -113,8 +113,8 @@ static inline void hub_layout_putp(struct hub_layout_ref **ref)
  * empty when unknown. Blocking. */
 HUB_MUST_USE enum hub_status hub_dataset_fact(const struct hub_state *state, const char *key,
                                               struct hub_buf *out, struct hub_error *err);
-/** How many episodes each split has, as a JSON object: as the files state it, else counted; empty where there are
- * none. Blocking. */
+/** How many episodes each split has, as a JSON object: as the files state it, else counted; empty where
+ * there are none. Blocking. */
 HUB_MUST_USE enum hub_status hub_dataset_splits(const struct hub_state *state, struct hub_buf *out,
                                                 struct hub_error *err);
 /** The problems as a JSON array of {"code","path"?,"detail"}. Blocking. */
@@ -161,8 +161,8 @@ HUB_MUST_USE enum hub_status hub_episode_page(const struct hub_state *state,
                                               const struct hub_episode_query *query, hub_episode_each *each,
                                               void *user, struct hub_episode_page *out,
                                               struct hub_error *err);
-/** All that a query chooses, in its order, up to its limit, of any size: places among dataset->episodes, to be
- * freed. Takes about HUB_CHOOSING bytes an episode of the dataset meanwhile. */
+/** All that a query chooses, in its order, up to its limit, of any size: places among dataset->episodes, to
+ * be freed. Takes about HUB_CHOOSING bytes an episode of the dataset meanwhile. */
 #define HUB_CHOOSING 96
 HUB_MUST_USE enum hub_status hub_episode_order(const struct hub_state *state,
                                                const struct hub_episode_query *query, uint32_t **places,

@@ -1,5 +1,5 @@
-/* The facts of a dataset: one blob, of keys and texts one after the other, that every dataset has. One that is
- * not in it is not known; a blob that is not there is damage. */
+/* The facts of a dataset: one blob, of keys and texts one after the other, that every dataset has. One that
+ * is not in it is not known; a blob that is not there is damage. */
 #include "storage/base/pack.h"
 #include "storage/catalog/publish.h"
 #include "storage/model/facet.h"

@@ -1,5 +1,6 @@
-/* Fields of a part: one blob of what each is, a blob of each layout, and one of the windows that layouts share: in a part of very many
- * episodes they are nearly all of a layout, and those of most fields are the same. */
+/* Fields of a part: one blob of what each is, a blob of each layout, and one of the windows that layouts
+ * share: in a part of very many episodes they are nearly all of a layout, and those of most fields are the
+ * same. */
 #include "storage/catalog/fields.h"
 
 #include "storage/base/pack.h"

@@ -1,5 +1,5 @@
-/* The cameras of episodes, a blob for a run of them, and the tables of the video files. That there are none is
- * said too: a blob that is not there is damage. */
+/* The cameras of episodes, a blob for a run of them, and the tables of the video files. That there are none
+ * is said too: a blob that is not there is damage. */
 #include "storage/base/order.h"
 #include "storage/base/pack.h"
 #include "storage/catalog/publish.h"

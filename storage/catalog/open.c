@@ -1,8 +1,10 @@
-/* Opening and closing the index.
+/*
+ * Opening and closing the index.
  *
- * After a run that ended uncleanly it is checked, a large one beside the first answers. Where an answer says that
- * the index is damaged, `damaged` is written, and the next start builds it again. Side data that no part owns
- * (a publication that never happened) is deleted at the start. */
+ * After a run that ended uncleanly it is checked, a large one beside the first answers. Where an answer
+ * says that the index is damaged, `damaged` is written, and the next start builds it again. Side data that
+ * no part owns (a publication that never happened) is deleted at the start.
+ */
 #include "storage/catalog/internal.h"
 #include "storage/catalog/schema.h"
 #include "storage/io/state_dir.h"

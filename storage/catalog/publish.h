@@ -1,5 +1,5 @@
-/** The steps of a publication, shared by parts.c, problems.c, merge.c, directory.c, summary.c and publish.c. All
- * run in the writer's transaction. */
+/** The steps of a publication, shared by parts.c, problems.c, merge.c, directory.c, summary.c and publish.c.
+ * All run in the writer's transaction. */
 #ifndef HUB_CATALOG_PUBLISH_H
 #define HUB_CATALOG_PUBLISH_H
 

@@ -51,8 +51,8 @@ struct hub_snapshot {
     /* sorted by id in version order: namespace, name, integer version, then bytes */
     const struct hub_summary *const *summaries;
     uint32_t count;
-    /* behind these, in the same order: snapshots of a cache of Hugging Face that are no longer main's. No list
-     * has them; hub_snapshot_find knows their ids, "lab/plans@COMMIT" */
+    /* behind these, in the same order: snapshots of a cache of Hugging Face that are no longer main's. No
+     * list has them; hub_snapshot_find knows their ids, "lab/plans@COMMIT" */
     uint32_t others;
     uint64_t generation;
 };
@@ -69,11 +69,12 @@ static inline void hub_snapshot_putp(const struct hub_snapshot **snapshot)
  * read from the database, ahead of the snapshot. Waits for a publication under way. */
 void hub_catalog_show(struct hub_catalog *catalog, const struct hub_summary *seen);
 /**
- * What an upstream lists, beside what is here: in place of what it listed before. A dataset that is here hides what
- * others have of the same id; of several upstreams the first by name is shown. Safe from any thread.
+ * What an upstream lists, beside what is here: in place of what it listed before. A dataset that is here
+ * hides what others have of the same id; of several upstreams the first by name is shown. Safe from any
+ * thread.
  *
- * @param items  copied; of status HUB_DATASET_REMOTE, with id, root, path, upstream, remote_id and what else is known;
- *               a text that is NULL is "". key, ns, name and version are worked out
+ * @param items  copied; of status HUB_DATASET_REMOTE, with id, root, path, upstream, remote_id and what
+ * else is known;               a text that is NULL is "". key, ns, name and version are worked out
  */
 HUB_MUST_USE enum hub_status hub_catalog_show_remote(struct hub_catalog *catalog, const char *upstream,
                                                      const struct hub_summary *items, uint32_t count,
@@ -94,8 +95,8 @@ uint32_t hub_snapshot_versions(const struct hub_snapshot *snapshot, struct hub_v
 /** Up to `limit` ids nearest in spelling (edit distance over key and name). Returns how many. */
 uint32_t hub_snapshot_nearest(const struct hub_snapshot *snapshot, struct hub_view id,
                               const struct hub_summary **out, uint32_t limit);
-/** The datasets that have all the words of a text (search.h): their ranks by number in the snapshot, 1 the best,
- * 0 for who lacks one. Blocking. */
+/** The datasets that have all the words of a text (search.h): their ranks by number in the snapshot, 1 the
+ * best, 0 for who lacks one. Blocking. */
 HUB_MUST_USE enum hub_status hub_catalog_search(struct hub_catalog *catalog,
                                                 const struct hub_snapshot *snapshot, struct hub_view text,
                                                 uint8_t *ranks, struct hub_error *err);

@@ -1,5 +1,5 @@
-/* The read-only connections of an open catalogue, and its flags in the state directory: the ground that the other
- * files stand on. */
+/* The read-only connections of an open catalogue, and its flags in the state directory: the ground that the
+ * other files stand on. */
 #include "storage/catalog/internal.h"
 
 #include <errno.h>

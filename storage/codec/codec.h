@@ -38,10 +38,10 @@ HUB_MUST_USE enum hub_status hub_chunk_decode(const struct hub_pipeline *pipelin
                                               struct hub_error *err);
 
 /**
- * Values of one Parquet data page, levels and dictionary resolved.
- * Fixed: `count` values of `item_size` bytes (low bytes of the physical value) go to `out`; BYTE_ARRAY, and
- * FIXED where asked so: (offset, length) pairs go to `views`. `valid` (one byte a value, may be NULL) is 0 for
- * nulls, whose values are zero, NaN for floats.
+ * Values of one Parquet data page, levels and dictionary resolved. Fixed: `count` values of `item_size`
+ * bytes (low bytes of the physical value) go to `out`; BYTE_ARRAY, and FIXED where asked so: (offset,
+ * length) pairs go to `views`. `valid` (one byte a value, may be NULL) is 0 for nulls, whose values are
+ * zero, NaN for floats.
  */
 struct hub_page_view {
     uint32_t offset, length;
@@ -58,8 +58,8 @@ struct hub_page_job {
     uint32_t item_size;                           /* 0: views */
     bool is_float;
     uint32_t skip, count; /* values skip .. skip+count-1 of the page */
-    /* Room for values that do not lie in the page as they are: DELTA_BYTE_ARRAY needs its longest value and the
-     * views' bytes, BYTE_STREAM_SPLIT the views' bytes. More than that is HUB_CORRUPT. */
+    /* Room for values that do not lie in the page as they are: DELTA_BYTE_ARRAY needs its longest value and
+     * the views' bytes, BYTE_STREAM_SPLIT the views' bytes. More than that is HUB_CORRUPT. */
     uint8_t *built;
     size_t built_size;
 };

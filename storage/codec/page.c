@@ -1,7 +1,8 @@
 /*
- * Values of one Parquet data page: levels say which entries hold a value, then the encoding says where it is.
- * Pages v1 and v2, levels as RLE, and the encodings of hub_encoding_suits. Entries are taken to be elements
- * whatever their repetition levels are: the inspector only names columns whose rows are all of one length. https://parquet.apache.org/docs/file-format/data-pages/
+ * Values of one Parquet data page: levels say which entries hold a value, then the encoding says where it
+ * is. Pages v1 and v2, levels as RLE, and the encodings of hub_encoding_suits. Entries are taken to be
+ * elements whatever their repetition levels are: the inspector only names columns whose rows are all of one
+ * length. https://parquet.apache.org/docs/file-format/data-pages/
  */
 #include "storage/codec/decode.h"
 
@@ -117,8 +118,8 @@ static enum hub_status open_dictionary(struct value_decoder *v, const struct pag
     return HUB_OK;
 }
 
-/* A run of packed differences where `plain` stands, which then stands behind it. A page of nulls only may hold
- * nothing. */
+/* A run of packed differences where `plain` stands, which then stands behind it. A page of nulls only may
+ * hold nothing. */
 static enum hub_status open_delta(struct value_decoder *v, struct hub_delta *delta, struct hub_error *err)
 {
     if (v->plain.at == v->plain.end)
@@ -195,8 +196,8 @@ static enum hub_status build(struct value_decoder *v, uint64_t shared, uint64_t 
     return HUB_OK;
 }
 
-/* The next `count` values of DELTA_BYTE_ARRAY, at most BATCH: to `views`, or each to `fixed` alone; both NULL:
- * they are skipped. */
+/* The next `count` values of DELTA_BYTE_ARRAY, at most BATCH: to `views`, or each to `fixed` alone; both
+ * NULL: they are skipped. */
 static enum hub_status take_built(struct value_decoder *v, struct hub_page_view *views, uint8_t *fixed,
                                   uint32_t count, struct hub_error *err)
 {

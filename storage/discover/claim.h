@@ -39,7 +39,8 @@ HUB_MUST_USE enum hub_status hub_claim_request_files(const struct hub_discovery 
                                                      struct hub_bids *out, struct hub_error *err);
 void hub_bids_dispose(struct hub_bids *bids);
 
-/** What is remembered of a directory, by `what`: "" its bids, HUB_CLAIM_DECLINED what its bidders declined. */
+/** What is remembered of a directory, by `what`: "" its bids, HUB_CLAIM_DECLINED what its bidders
+ * declined. */
 HUB_MUST_USE enum hub_status hub_claim_key(const struct hub_roots *roots, uint32_t root, const char *path,
                                            const char *what, struct hub_buf *key, struct hub_error *err);
 
@@ -48,9 +49,9 @@ HUB_MUST_USE enum hub_status hub_claim_key(const struct hub_roots *roots, uint32
 #define HUB_CLAIM_DECLINED "//declined"
 
 /**
- * Did the plans of all who bid on a directory decline it? Then it is nobody's as a whole. Where nothing can be
- * remembered they are asked here; else only when a plan declined it before, and anew when its files changed.
- * `files`: of the directory.
+ * Did the plans of all who bid on a directory decline it? Then it is nobody's as a whole. Where nothing can
+ * be remembered they are asked here; else only when a plan declined it before, and anew when its files
+ * changed. `files`: of the directory.
  */
 HUB_MUST_USE enum hub_status hub_claim_declined(const struct hub_discovery *discovery,
                                                 const struct hub_found_dataset *claim, bool *declined,

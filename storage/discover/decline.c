@@ -1,7 +1,7 @@
-/* Claims of directories that no plan stands by. A bid is made by names and first bytes; the plan looks closer, and
- * may decline. The files of such a directory are offered to the drivers one by one, like those of any other. That
- * it was declined is remembered, and under what the files looked like: when they change, the plan is asked again
- * before anything else is done, so that the datasets in it do not come and go. */
+/* Claims of directories that no plan stands by. A bid is made by names and first bytes; the plan looks
+ * closer, and may decline. The files of such a directory are offered to the drivers one by one, like those
+ * of any other. That it was declined is remembered, and under what the files looked like: when they change,
+ * the plan is asked again before anything else is done, so that the datasets in it do not come and go. */
 #include "storage/discover/claim.h"
 
 #include <fcntl.h>

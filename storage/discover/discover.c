@@ -257,8 +257,8 @@ static const char *named_after(const struct hub_listing *listing, const struct h
 }
 
 /* A name that two claims want, or a claim and a folder, is no claim's: it would be other data's when one of
- * them comes or goes. A file has its whole name then, a series that of its first file, which no other claim has
- * and which no file beside it changes; a folder keeps its own. */
+ * them comes or goes. A file has its whole name then, a series that of its first file, which no other claim
+ * has and which no file beside it changes; a folder keeps its own. */
 static enum hub_status name_claim(const struct hub_listing *listing, const struct hub_bid *bid,
                                   const char **names, uint32_t count, struct hub_buf *out,
                                   struct hub_error *err)

@@ -81,11 +81,11 @@ struct hub_fileset {
 /**
  * All files below a directory. Each directory is entered once, by its own name rather than by a link to it;
  * what cannot be entered is a problem of the set. With `formats`, a directory below that has a name which
- * makes a dataset ("x/data/main_data.hdf5") is left out and reported as nested. `listed` is the directory's own
- * listing where somebody has it, else NULL.
+ * makes a dataset ("x/data/main_data.hdf5") is left out and reported as nested. `listed` is the directory's
+ * own listing where somebody has it, else NULL.
  *
  * @return HUB_TOO_BIG over HUB_MAX_FILES or the walk's directories: `out` has what was found until then;
- *         HUB_NOT_FOUND: the directory itself is not there; HUB_CANCELLED
+ * HUB_NOT_FOUND: the directory itself is not there; HUB_CANCELLED
  */
 HUB_MUST_USE enum hub_status hub_walk_collect(const struct hub_walk *walk, uint32_t root, const char *path,
                                               const struct hub_format_table *formats,

@@ -1,10 +1,10 @@
 /*
- * Apache Arrow's IPC stream (https://arrow.apache.org/docs/format/Columnar.html): a schema, a record batch a block
- * of rows, and an end. Messages are flatbuffers.
+ * Apache Arrow's IPC stream (https://arrow.apache.org/docs/format/Columnar.html): a schema, a record batch
+ * a block of rows, and an end. Messages are flatbuffers.
  *
- * Numbers are as they are, little-endian; more dimensions are fixed-size lists in each other; a complex number is
- * a list of two; text and padded JSON are utf8, bytes and pictures binary, sequences lists. Where a value is null its
- * element is: of a row of more dimensions the innermost.
+ * Numbers are as they are, little-endian; more dimensions are fixed-size lists in each other; a complex
+ * number is a list of two; text and padded JSON are utf8, bytes and pictures binary, sequences lists. Where
+ * a value is null its element is: of a row of more dimensions the innermost.
  */
 #include "storage/encode/arrow.h"
 

@@ -1,6 +1,6 @@
 /**
- * A stored number as text, at the end of a caller's buffer: what json and csv share. In a header, for it is what
- * their time goes into.
+ * A stored number as text, at the end of a caller's buffer: what json and csv share. In a header, for it is
+ * what their time goes into.
  */
 #ifndef HUB_ENCODE_DIGITS_H
 #define HUB_ENCODE_DIGITS_H
@@ -15,8 +15,8 @@ enum {
     HUB_DIGITS_NS_BYTE = 6                       /* of numbers: about 50 ns each */
 };
 
-/* What numbers that are none are called, and what stands around and between the halves of a complex one ('\0': nothing
- * before it; '+': the sign of the second will do). */
+/* What numbers that are none are called, and what stands around and between the halves of a complex one
+ * ('\0': nothing before it; '+': the sign of the second will do). */
 struct hub_digits {
     const char *nan, *infinity, *minus_infinity;
     char open, between, close;

@@ -49,7 +49,8 @@ HUB_MUST_USE enum hub_status hub_npy_bytes(const struct hub_rows *rows, bool bar
                                            struct hub_error *err);
 HUB_MUST_USE enum hub_status hub_npy_lengths(const struct hub_rows *rows, bool bare, struct hub_buf *out,
                                              struct hub_error *err);
-/** The header of a .npy of another type ("<U7", "<i8"): of `rows` rows, each of `inner` elements (0: of one). */
+/** The header of a .npy of another type ("<U7", "<i8"): of `rows` rows, each of `inner` elements (0: of
+ * one). */
 HUB_MUST_USE enum hub_status hub_npy_header_of(const char *descr, uint64_t rows, uint64_t inner,
                                                bool has_inner, struct hub_buf *out, struct hub_error *err);
 /** Characters or bytes of the longest. */
@@ -128,7 +129,8 @@ void hub_npz_writer_free(struct hub_npz_writer *npz);
 
 /* One that is sent while it is made, in stretches: its members tell their checksum behind them. */
 
-/** It goes on in this buffer, behind what is there; before it is ended or another buffer has its turn, it pauses. */
+/** It goes on in this buffer, behind what is there; before it is ended or another buffer has its turn, it
+ * pauses. */
 void hub_npz_writer_resume(struct hub_npz_writer *npz, struct hub_buf *out);
 void hub_npz_writer_pause(struct hub_npz_writer *npz);
 /** Bytes of it so far; paused or not. */

@@ -84,8 +84,8 @@ static int by_time(const void *a, const void *b)
 
 /* ---- which frames ---- */
 
-/* Frames from `turn` on, by the order they are shown in. None is further from its place than head->reorder: of
- * those around it the ones before `low` are shown before it. */
+/* Frames from `turn` on, by the order they are shown in. None is further from its place than head->reorder:
+ * of those around it the ones before `low` are shown before it. */
 static enum hub_status find_wanted(struct mp4_cut *c, uint32_t turn, uint32_t count, struct hub_error *err)
 {
     const struct hub_video *v = c->video;

@@ -18,8 +18,8 @@ enum {
 
 #define TEXT_LIMIT (64 * MIB)
 
-/* The axes of an array: windows, where rows stand in some, rows (unless a single row stands `bare`), those of the
- * variant, and perhaps one more. */
+/* The axes of an array: windows, where rows stand in some, rows (unless a single row stands `bare`), those
+ * of the variant, and perhaps one more. */
 struct axes {
     uint64_t dims[HUB_MAX_RANK + 3];
     unsigned count;

@@ -1,6 +1,6 @@
 /**
- * What is known of single episodes, out of the columns of their parts: the blobs that were last looked into stay
- * at hand. Of one thread, and of a state that outlives it.
+ * What is known of single episodes, out of the columns of their parts: the blobs that were last looked into
+ * stay at hand. Of one thread, and of a state that outlives it.
  */
 #ifndef HUB_EPISODES_EPISODE_READER_H
 #define HUB_EPISODES_EPISODE_READER_H

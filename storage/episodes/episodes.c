@@ -1,11 +1,14 @@
-/* Pages of episodes, over the dataset's directory and the columns of its parts.
+/*
+ * Pages of episodes, over the dataset's directory and the columns of its parts.
  *
- * Pages go by key: a page begins strictly after the last key. By number it is found at once; by another key,
- * or of one split, all rows are looked at, and those that the page may show are kept. Episodes without the
- * key come last in both directions; ties are in order of number, reversed with the direction.
+ * Pages go by key: a page begins strictly after the last key. By number it is found at once; by another
+ * key, or of one split, all rows are looked at, and those that the page may show are kept. Episodes without
+ * the key come last in both directions; ties are in order of number, reversed with the direction.
  *
- * A key in a cursor is a letter and the value: "i12", "u18446744073709551615", "r3fe8..." (bits of the double), "tTEXT", "pTEXT" for
- * the first bytes of a long text, whose rest the episode itself tells; empty: it has none. */
+ * A key in a cursor is a letter and the value: "i12", "u18446744073709551615", "r3fe8..." (bits of the
+ * double), "tTEXT", "pTEXT" for the first bytes of a long text, whose rest the episode itself tells; empty:
+ * it has none.
+ */
 #include "storage/episodes/episode_reader.h"
 
 #include "storage/base/order.h"

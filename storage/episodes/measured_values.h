@@ -1,5 +1,5 @@
-/** What was measured of episodes, under the names of `where`: the ten metrics, the score, sums and the like of fields, and the
- * return of those whose files state none. Within episode_reader. */
+/** What was measured of episodes, under the names of `where`: the ten metrics, the score, sums and the like
+ * of fields, and the return of those whose files state none. Within episode_reader. */
 #ifndef HUB_EPISODES_MEASURED_VALUES_H
 #define HUB_EPISODES_MEASURED_VALUES_H
 

@@ -1,8 +1,11 @@
-/* Measures of parts: see measures.h.
+/*
+ * Measures of parts: see measures.h.
  *
  *   column = kind, count (32 bits each), cells (64 bits each), of integers a byte each: 0 is none
  *
- * A column is kept in runs, each a column too: the first under its name, run N as "#N:NAME". No name of a column begins so. */
+ * A column is kept in runs, each a column too: the first under its name, run N as "#N:NAME". No name of a
+ * column begins so.
+ */
 #include "storage/episodes/measures.h"
 
 #include "storage/catalog/publish.h"

@@ -1,8 +1,10 @@
 /**
- * What was measured of the episodes of parts (storage/measure): blobs of a part, written together, found by their names and
- * removed with the part. Columns have one cell an episode of the part; the other blobs are opaque here.
+ * What was measured of the episodes of parts (storage/measure): blobs of a part, written together, found by
+ * their names and removed with the part. Columns have one cell an episode of the part; the other blobs are
+ * opaque here.
  *
- * `jerk`, `return` and what else is measured of whole episodes are columns of these names; sum("F") is the column `sum:F`.
+ * `jerk`, `return` and what else is measured of whole episodes are columns of these names; sum("F") is the
+ * column `sum:F`.
  */
 #ifndef HUB_EPISODES_MEASURES_H
 #define HUB_EPISODES_MEASURES_H
@@ -64,7 +66,8 @@ HUB_MUST_USE enum hub_status hub_measures_pack_wide(const uint64_t *bits, const 
 #define HUB_MEASURE_RUN 16384
 /** One run of a column of one part in memory, counted. */
 struct hub_measure_column;
-/** The run with this cell, mostly that of hub_dataset_episode.index. Blocking. HUB_NOT_FOUND: it was not measured there. */
+/** The run with this cell, mostly that of hub_dataset_episode.index. Blocking. HUB_NOT_FOUND: it was not
+ * measured there. */
 HUB_MUST_USE enum hub_status hub_measure_column_get(const struct hub_state *state, uint32_t part,
                                                     struct hub_view name, uint32_t cell,
                                                     struct hub_measure_column **out, struct hub_error *err);
@@ -73,8 +76,8 @@ bool hub_measure_value(const struct hub_measure_column *column, uint32_t cell, s
 /** Of NULL: nothing. */
 void hub_measure_column_put(struct hub_measure_column *column);
 
-/** What an episode has of a measure, whatever its part: keeps a run of the column at hand. Zeroed at first; of one thread, and of a state
- * that outlives it. */
+/** What an episode has of a measure, whatever its part: keeps a run of the column at hand. Zeroed at first;
+ * of one thread, and of a state that outlives it. */
 struct hub_measure_reader {
     const struct hub_state *state;
     struct hub_measure_column *column;

@@ -1,5 +1,5 @@
-/* The files that some episodes of a dataset need. What no episode has rows or videos in, metadata and the like,
- * is everybody's. */
+/* The files that some episodes of a dataset need. What no episode has rows or videos in, metadata and the
+ * like, is everybody's. */
 #include "storage/catalog/internal.h"
 
 #include <stdlib.h>

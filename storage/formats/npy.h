@@ -8,8 +8,8 @@
 
 #include "storage/formats/source.h"
 
-/** Kind, item size and byte order of "<f4", "|b1", "u1", "S5", "<M8[ns]". HUB_UNSUPPORTED names what it is not. Leaves
- * rank and dims. */
+/** Kind, item size and byte order of "<f4", "|b1", "u1", "S5", "<M8[ns]". HUB_UNSUPPORTED names what it is
+ * not. Leaves rank and dims. */
 HUB_MUST_USE enum hub_status hub_npy_dtype(struct hub_view text, struct hub_variant *out,
                                            struct hub_error *err);
 
@@ -25,9 +25,9 @@ struct hub_npy {
     uint64_t data_bytes;
 };
 
-/** The header of the array at `offset`, of `size` bytes in all. Proves that the data fits. Of an array of objects,
- * HUB_UNSUPPORTED, `objects` and where the pickle lies are set; of texts in UTF-32 all but that they can be
- * served. */
+/** The header of the array at `offset`, of `size` bytes in all. Proves that the data fits. Of an array of
+ * objects, HUB_UNSUPPORTED, `objects` and where the pickle lies are set; of texts in UTF-32 all but that
+ * they can be served. */
 HUB_MUST_USE enum hub_status hub_npy_read(struct hub_byte_source *source, uint64_t offset, uint64_t size,
                                           struct hub_npy *out, struct hub_error *err);
 

@@ -1,5 +1,5 @@
-/** Tar archives among the files of a job: storage/io/tar.h reads them. Sparse members are refused. Names are labels:
- * nothing here or above uses one as a path. */
+/** Tar archives among the files of a job: storage/io/tar.h reads them. Sparse members are refused. Names are
+ * labels: nothing here or above uses one as a path. */
 #ifndef HUB_FORMATS_TAR_H
 #define HUB_FORMATS_TAR_H
 

@@ -32,7 +32,8 @@ struct hub_inflated {
 };
 
 /** All of it as side data; `head` gets its first bytes, up to its limit. HUB_TOO_BIG: there is no room, it
- * grows too much, or its window is too large. HUB_CORRUPT: what was unpacked before the damage is of no use. */
+ * grows too much, or its window is too large. HUB_CORRUPT: what was unpacked before the damage is of no
+ * use. */
 HUB_MUST_USE enum hub_status hub_unpack(const struct hub_packed *packed, struct hub_files *files,
                                         struct hub_buf *head, struct hub_inflated *out,
                                         struct hub_error *err);

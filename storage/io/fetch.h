@@ -54,8 +54,8 @@ struct hub_fetch_source {
                              struct hub_error *err);
     /** NULL, or frees a file of this source, with the last reference. */
     void (*release)(struct hub_file *file);
-    /** It answers for the bytes that it gives: the files themselves are still being written. A fetch that it ends with
-     * HUB_BUSY may be tried again, for as long as somebody waits. */
+    /** It answers for the bytes that it gives: the files themselves are still being written. A fetch that it
+     * ends with HUB_BUSY may be tried again, for as long as somebody waits. */
     bool comes;
 };
 
@@ -69,14 +69,15 @@ HUB_MUST_USE enum hub_status hub_fetch_start(const struct hub_wants *wants, stru
 /** Bytes of one file: as hub_fetch_start. */
 HUB_MUST_USE enum hub_status hub_fetch_range(struct hub_file *file, uint64_t offset, uint64_t size,
                                              struct hub_file_fetch **out, struct hub_error *err);
-/** One without bytes, that only says when something is done: the caller's, and whose hub_fetch_done ends it. */
+/** One without bytes, that only says when something is done: the caller's, and whose hub_fetch_done ends
+ * it. */
 HUB_MUST_USE enum hub_status hub_fetch_new(struct hub_file_fetch **out, struct hub_error *err);
 /** How it ended. HUB_AGAIN: it has not. */
 HUB_MUST_USE enum hub_status hub_fetch_result(const struct hub_file_fetch *fetch, struct hub_error *err);
 /** Have `done` called, once, on the source's thread. False: it is done already, nothing is called. */
 HUB_MUST_USE bool hub_fetch_wait(struct hub_file_fetch *fetch, void (*done)(void *user), void *user);
-/** Wait here until it is done, on a thread that may: how it ended. `stops`, unless it is NULL, is asked a few times a
- * second: true is HUB_CANCELLED. */
+/** Wait here until it is done, on a thread that may: how it ended. `stops`, unless it is NULL, is asked a
+ * few times a second: true is HUB_CANCELLED. */
 HUB_MUST_USE enum hub_status hub_fetch_join(struct hub_file_fetch *fetch, bool (*stops)(void *user),
                                             void *user, struct hub_error *err);
 /** Wait no longer. True: `done` was not called and never will be. */

@@ -81,8 +81,8 @@ enum { HUB_USER_BYTES = 64 };
  * service. */
 void hub_fs_user(char out[HUB_USER_BYTES]);
 
-/** Make a directory and what is missing above it. What is there already is fine if it is a directory. With AT_FDCWD what
- * is made is synced; beneath an open folder that is for whoever made the folder. */
+/** Make a directory and what is missing above it. What is there already is fine if it is a directory. With
+ * AT_FDCWD what is made is synced; beneath an open folder that is for whoever made the folder. */
 HUB_MUST_USE enum hub_status hub_fs_make_dirs(int directory, const char *path, unsigned mode,
                                               struct hub_error *err);
 

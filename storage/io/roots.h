@@ -29,8 +29,8 @@ struct hub_roots {
     uint32_t count, target_count;
 };
 
-/** The key of a root by its number, `number` holding the text of one that is not there ("#3"); and the other way
- * round, UINT32_MAX (HUB_NONE) for a key that is none of theirs. Roots may be NULL. */
+/** The key of a root by its number, `number` holding the text of one that is not there ("#3"); and the other
+ * way round, UINT32_MAX (HUB_NONE) for a key that is none of theirs. Roots may be NULL. */
 const char *hub_roots_key(const struct hub_roots *roots, uint32_t root, char number[16]);
 uint32_t hub_roots_number(const struct hub_roots *roots, const char *key);
 

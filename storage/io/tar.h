@@ -1,7 +1,8 @@
 /**
- * Tar archives (POSIX.1-2001 pax interchange format). What is written of the same members is the same, byte for byte:
- * regular files of mode 0644 that belong to nobody; a pax header only where ustar cannot hold the name (over 100
- * bytes, or not ASCII), the size (8 GiB and more) or the time (a fraction of a second, or before 1970).
+ * Tar archives (POSIX.1-2001 pax interchange format). What is written of the same members is the same, byte
+ * for byte: regular files of mode 0644 that belong to nobody; a pax header only where ustar cannot hold the
+ * name (over 100 bytes, or not ASCII), the size (8 GiB and more) or the time (a fraction of a second, or
+ * before 1970).
  */
 #ifndef HUB_IO_TAR_H
 #define HUB_IO_TAR_H
@@ -30,12 +31,13 @@ HUB_MUST_USE enum hub_status hub_tar_end(struct hub_buf *out, struct hub_error *
 HUB_MUST_USE enum hub_status hub_tar_header(const struct hub_tar_file *file, struct hub_buf *out,
                                             struct hub_error *err);
 
-/* ---- reading: bounded; ustar, GNU (long names, base-256 numbers), pax (path, size, mtime) and the older v7 headers,
- * by checksum. Names are labels: whoever makes files of them checks them. ---- */
+/* ---- reading: bounded; ustar, GNU (long names, base-256 numbers), pax (path, size, mtime) and the older
+ * v7 headers, by checksum. Names are labels: whoever makes files of them checks them. ---- */
 
 #define HUB_TAR_MAX_NAME 4096
 
-/** Bytes of the archive from `offset` on; `got` is less than `size` only at its end. Offsets never go back. */
+/** Bytes of the archive from `offset` on; `got` is less than `size` only at its end. Offsets never go
+ * back. */
 typedef enum hub_status hub_tar_read(void *user, uint64_t offset, void *out, size_t size, size_t *got,
                                      struct hub_error *err);
 

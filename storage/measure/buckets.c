@@ -1,7 +1,7 @@
-/* Least and greatest values of buckets of rows: see buckets.h. A run is the rows of a block that lie in one bucket. It is
- * gone through in short stretches, in a loop that the compiler turns into vectors; the rows of what was found are looked
- * for in the stretch that had it first. What is not finite shows in the sums; a run that has some is gone through value by
- * value. */
+/* Least and greatest values of buckets of rows: see buckets.h. A run is the rows of a block that lie in one
+ * bucket. It is gone through in short stretches, in a loop that the compiler turns into vectors; the rows
+ * of what was found are looked for in the stretch that had it first. What is not finite shows in the sums;
+ * a run that has some is gone through value by value. */
 #include "storage/measure/buckets.h"
 
 #include <math.h>
@@ -146,7 +146,8 @@ static void keep_best(struct best *best, const struct extremes *e, uint32_t dims
 }
 
 #if defined(__x86_64__)
-/* From where on one of the next rows, of one number each, is this value; or there are fewer left than are looked at together. */
+/* From where on one of the next rows, of one number each, is this value; or there are fewer left than are
+ * looked at together. */
 __attribute__((target("avx2"))) static uint64_t skip_others(const struct row_run *run, uint64_t from,
                                                             double value)
 {
@@ -355,7 +356,8 @@ static bool by_column(const struct hub_buckets *b, const struct hub_row_source *
     return b->of == HUB_BUCKETS_VALUE && hub_source_column(source, window);
 }
 
-/* The chosen dimensions of a column that is `wide` and begins at dimension `first`; `from` of them are before it. */
+/* The chosen dimensions of a column that is `wide` and begins at dimension `first`; `from` of them are
+ * before it. */
 static struct hub_buckets column_of(const struct hub_buckets *b, uint32_t first, uint32_t wide, uint32_t from,
                                     uint32_t *chosen)
 {

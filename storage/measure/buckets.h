@@ -1,9 +1,12 @@
 /**
- * Rows as buckets of least and greatest values, so that a curve of a million steps is drawn with a few thousand points and
- * a spike of one step is still there. The grid begins at row 0 of the episode and its width is a power of two: a bucket
- * within two windows is the same. Numbers are float64, and those of 64-bit integers that are one of them are equal. NaN, infinities and nulls lie in no bucket, and are counted.
+ * Rows as buckets of least and greatest values, so that a curve of a million steps is drawn with a few
+ * thousand points and a spike of one step is still there. The grid begins at row 0 of the episode and its
+ * width is a power of two: a bucket within two windows is the same. Numbers are float64, and those of
+ * 64-bit integers that are one of them are equal. NaN, infinities and nulls lie in no bucket, and are
+ * counted.
  *
- * Thread-safety: of one thread at a time; parts of one range, each of whole buckets, may be folded by several threads.
+ * Thread-safety: of one thread at a time; parts of one range, each of whole buckets, may be folded by
+ * several threads.
  */
 #ifndef HUB_MEASURE_BUCKETS_H
 #define HUB_MEASURE_BUCKETS_H
@@ -56,12 +59,14 @@ HUB_MUST_USE enum hub_status hub_buckets_init(struct hub_buckets *buckets, struc
 void hub_buckets_dispose(struct hub_buckets *buckets);
 
 /**
- * Fold all rows of the grid, some of which a window of the source holds: grid.stop is at most window->count. A running
- * sum reads from row 0 on, and is added up row by row in float64, as numpy.cumsum does. Blocking; what the source's host says ends it.
+ * Fold all rows of the grid, some of which a window of the source holds: grid.stop is at most
+ * window->count. A running sum reads from row 0 on, and is added up row by row in float64, as numpy.cumsum
+ * does. Blocking; what the source's host says ends it.
  */
 HUB_MUST_USE enum hub_status hub_buckets_fold(struct hub_buckets *buckets, struct hub_row_source *source,
                                               const struct hub_window *window, struct hub_error *err);
-/** Some buckets of the whole, to be folded by a thread of its own, into the whole's; not disposed. Not of a running sum. */
+/** Some buckets of the whole, to be folded by a thread of its own, into the whole's; not disposed. Not of a
+ * running sum. */
 void hub_buckets_part(const struct hub_buckets *whole, uint32_t from, uint32_t count,
                       struct hub_buckets *part);
 
@@ -69,18 +74,20 @@ void hub_buckets_part(const struct hub_buckets *whole, uint32_t from, uint32_t c
 
 enum { HUB_LEVEL_WIDTH = 256 };
 
-/** All rows and numbers of a window in buckets of HUB_LEVEL_WIDTH; counted, kept in memory while there is room. */
+/** All rows and numbers of a window in buckets of HUB_LEVEL_WIDTH; counted, kept in memory while there is
+ * room. */
 struct hub_level;
 /** Its rows are worth it: many, of a layout that has an identity. */
 bool hub_level_is_worth(const struct hub_layout *layout, uint64_t rows, uint32_t dims);
 /** With a reference for the caller, or NULL. */
 struct hub_level *hub_level_get(const struct hub_layout *layout, const struct hub_window *window);
-/** Keep buckets, which are handed over, with a reference for the caller. NULL: no memory, and they stay his. */
+/** Keep buckets, which are handed over, with a reference for the caller. NULL: no memory, and they stay
+ * his. */
 struct hub_level *hub_level_add(const struct hub_layout *layout, const struct hub_window *window,
                                 struct hub_buckets *buckets);
 void hub_level_put(struct hub_level *level);
-/** The buckets, of which only what stands above them is looked at, can be had from those of a level: their grid cuts through
- * none of these. */
+/** The buckets, of which only what stands above them is looked at, can be had from those of a level: their
+ * grid cuts through none of these. */
 bool hub_level_fits(const struct hub_level *level, const struct hub_buckets *buckets);
 /** Buckets, initialised, from those of a level that fits. */
 void hub_level_take(const struct hub_level *level, struct hub_buckets *out);

@@ -1,5 +1,5 @@
-/* Folds: see fold.h. A block is taken a tile of lanes at a time; a lane is a dimension, or where there are few of them every
- * k-th row of one, so that the inner loops are long enough for vectors. */
+/* Folds: see fold.h. A block is taken a tile of lanes at a time; a lane is a dimension, or where there are
+ * few of them every k-th row of one, so that the inner loops are long enough for vectors. */
 #include "storage/measure/fold.h"
 
 #include <math.h>
@@ -104,7 +104,8 @@ static void add_tiles(struct hub_fold *folds, uint32_t dims, const double *at, u
     }
 }
 
-/* A block stays in the nearest cache for both of its passes, and is short enough for plain sums to be exact to a few units. */
+/* A block stays in the nearest cache for both of its passes, and is short enough for plain sums to be exact
+ * to a few units. */
 enum { BLOCK = 4096 };
 
 void hub_fold_rows(struct hub_fold *folds, uint32_t dims, const double *values, uint64_t rows)

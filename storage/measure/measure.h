@@ -1,8 +1,9 @@
 /**
- * Measuring a part. Pass 1 reads every numeric field once: how its numbers are distributed, a dimension and an episode at a
- * time, and what of an episode needs no other. Pass 2 reads actions once more, when their range over the whole dataset is
- * known (motion.h). What comes out is columns, one value an episode, and one blob about the fields; all of it is made of the
- * part's own rows, and of the ranges that pass 2 was given.
+ * Measuring a part. Pass 1 reads every numeric field once: how its numbers are distributed, a dimension and
+ * an episode at a time, and what of an episode needs no other. Pass 2 reads actions once more, when their
+ * range over the whole dataset is known (motion.h). What comes out is columns, one value an episode, and
+ * one blob about the fields; all of it is made of the part's own rows, and of the ranges that pass 2 was
+ * given.
  */
 #ifndef HUB_MEASURE_MEASURE_H
 #define HUB_MEASURE_MEASURE_H
@@ -81,8 +82,8 @@ HUB_MUST_USE enum hub_status hub_measure_settle(struct hub_measured_part *part, 
 /** Append one field. */
 HUB_MUST_USE enum hub_status hub_measured_field_pack(const struct hub_measured_field *field,
                                                      struct hub_buf *out, struct hub_error *err);
-/** The next field of a packed list; its folds and path are the field's own until it is disposed. False: there is none, or it
- * makes no sense. */
+/** The next field of a packed list; its folds and path are the field's own until it is disposed. False:
+ * there is none, or it makes no sense. */
 bool hub_measured_field_unpack(struct hub_cursor *cursor, struct hub_measured_field *out, char path[4096]);
 /** Add what another part knows of the same field. False: it has another shape there, and is left out. */
 bool hub_measured_field_merge(struct hub_measured_field *into, const struct hub_measured_field *of);

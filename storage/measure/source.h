@@ -1,6 +1,6 @@
 /**
- * The rows of one field of a part, handed out in blocks as doubles. What lies close behind is read with them: rows of
- * neighbouring episodes often share a chunk, which is then decoded once.
+ * The rows of one field of a part, handed out in blocks as doubles. What lies close behind is read with
+ * them: rows of neighbouring episodes often share a chunk, which is then decoded once.
  *
  * Thread-safety: of one thread.
  */
@@ -61,8 +61,9 @@ struct hub_row_source {
 uint32_t hub_source_dims(const struct hub_layout *layout, const struct hub_window *window);
 /** Bytes of rows that a block of an array has at most. */
 uint64_t hub_source_block_bytes(const struct hub_layout *layout, const struct hub_array *array);
-/** Numbers of a row that a chunk holds where rows lie in several beside each other, else 0; and how many rows from row `from`
- * on lie in the same ones. Whoever asks for no row as a whole better takes such a column at a time. */
+/** Numbers of a row that a chunk holds where rows lie in several beside each other, else 0; and how many
+ * rows from row `from` on lie in the same ones. Whoever asks for no row as a whole better takes such a
+ * column at a time. */
 uint32_t hub_source_column(const struct hub_row_source *source, const struct hub_window *window);
 uint64_t hub_source_column_rows(const struct hub_row_source *source, const struct hub_window *window,
                                 uint64_t from);
@@ -73,7 +74,8 @@ HUB_MUST_USE enum hub_status hub_source_get(struct hub_row_source *source, const
                                             uint64_t from, uint64_t count, struct hub_block *out,
                                             struct hub_error *err);
 void hub_source_dispose(struct hub_row_source *source);
-/** Is a failure to read about the data, and not about this machine at this moment? Then the rows are left out. */
+/** Is a failure to read about the data, and not about this machine at this moment? Then the rows are left
+ * out. */
 bool hub_measure_is_verdict(enum hub_status st);
 
 #endif

@@ -1,7 +1,8 @@
-/* Measuring: one thread of the lowest priority reads the rows of parts and keeps what their numbers come to. Rewards come
- * first, as soon as a part is in the catalogue; then what somebody asked for; then, where it measures while the hub is idle,
- * all the rest. Between blocks it waits as long as a request waits, and goes slowly while requests come at all. What it has
- * of a part is kept when the whole part was read and no file of it changed meanwhile. */
+/* Measuring: one thread of the lowest priority reads the rows of parts and keeps what their numbers come
+ * to. Rewards come first, as soon as a part is in the catalogue; then what somebody asked for; then, where
+ * it measures while the hub is idle, all the rest. Between blocks it waits as long as a request waits, and
+ * goes slowly while requests come at all. What it has of a part is kept when the whole part was read and no
+ * file of it changed meanwhile. */
 #include "storage/measurer/measure_state.h"
 
 #include "storage/base/order.h"

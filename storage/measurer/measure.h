@@ -1,6 +1,7 @@
 /**
- * Measuring behind a serving hub (measure.c): what the numbers of every part come to, kept in the index beside it. One thread,
- * of the lowest priority. Every function is safe from any thread, and takes NULL where measuring is off.
+ * Measuring behind a serving hub (measure.c): what the numbers of every part come to, kept in the index
+ * beside it. One thread, of the lowest priority. Every function is safe from any thread, and takes NULL
+ * where measuring is off.
  */
 #ifndef HUB_MEASURER_MEASURE_H
 #define HUB_MEASURER_MEASURE_H

@@ -1,6 +1,6 @@
 /**
- * What was measured of a part on its way into the catalogue: packed columns of its episodes, and texts of its fields, each by name.
- * Of one thread.
+ * What was measured of a part on its way into the catalogue: packed columns of its episodes, and texts of
+ * its fields, each by name. Of one thread.
  */
 #ifndef HUB_MEASURER_MEASURE_COLUMNS_H
 #define HUB_MEASURER_MEASURE_COLUMNS_H

@@ -1,6 +1,6 @@
 /**
- * Measuring one part of a dataset: its rows are read, and what they come to is kept when the whole part was read and no file of it
- * changed meanwhile. Of the thread whose turn it is; blocking.
+ * Measuring one part of a dataset: its rows are read, and what they come to is kept when the whole part was
+ * read and no file of it changed meanwhile. Of the thread whose turn it is; blocking.
  */
 #ifndef HUB_MEASURER_MEASURE_PART_H
 #define HUB_MEASURER_MEASURE_PART_H

@@ -1,6 +1,6 @@
 /**
- * The turn of what is measured: requests come first, what is read too fast is slept off, and memory is of what requests have.
- * Of the one thread that measures; `stop` is set by any.
+ * The turn of what is measured: requests come first, what is read too fast is slept off, and memory is of
+ * what requests have. Of the one thread that measures; `stop` is set by any.
  */
 #ifndef HUB_MEASURER_MEASURE_TURN_H
 #define HUB_MEASURER_MEASURE_TURN_H

@@ -1,5 +1,5 @@
-/** What was measured of the parts of a dataset, joined: how its fields are distributed, and the ranges that its actions are measured
- * by. */
+/** What was measured of the parts of a dataset, joined: how its fields are distributed, and the ranges that
+ * its actions are measured by. */
 #ifndef HUB_MEASURER_MERGED_H
 #define HUB_MEASURER_MERGED_H
 
@@ -17,12 +17,14 @@ HUB_MUST_USE enum hub_status hub_merged_fields_read(const struct hub_state *stat
                                                     struct hub_merged_fields *out, struct hub_error *err);
 void hub_merged_fields_dispose(struct hub_merged_fields *merged);
 
-/** Add up the histograms of the parts that have one of these ranges; `there` by part, to be freed. Blocking. */
+/** Add up the histograms of the parts that have one of these ranges; `there` by part, to be freed.
+ * Blocking. */
 HUB_MUST_USE enum hub_status hub_histogram_parts(const struct hub_state *state, const char *field,
                                                  struct hub_histogram *histogram, bool **there,
                                                  struct hub_error *err);
 
-/** The actions of a dataset, and the states whose dimensions have the same names: by number of its fields, without layouts. */
+/** The actions of a dataset, and the states whose dimensions have the same names: by number of its fields,
+ * without layouts. */
 struct hub_ranges {
     struct hub_motion_field *actions, *states;
     uint32_t *action_fields, *state_fields;

@@ -9,8 +9,9 @@ enum { MAX_VALUE = 200, MAX_VALUES = 256, MAX_LINES = 32 * 1024, MAX_NAME = 1024
 const char *const hub_facet_names[HUB_FACET_COUNT + 1] = {
     "env", "task", "robot", "camera", "author", "algorithm", "kind", "license", "action_dim", NULL};
 
-/* Where a value stands in the facts: members of objects, "*" for all items of an array, "a/b" for two texts that
- * are one together. A list of texts is all of them. Of one kind the first row that says something counts. */
+/* Where a value stands in the facts: members of objects, "*" for all items of an array, "a/b" for two texts
+ * that are one together. A list of texts is all of them. Of one kind the first row that says something
+ * counts. */
 static const struct {
     enum hub_facet kind;
     const char *fact, *at;

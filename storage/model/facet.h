@@ -24,8 +24,8 @@ enum hub_facet {
     HUB_FACET_ACTION_DIM,
     HUB_FACET_COUNT
 };
-/** As it is asked for: "env", "task", "robot", "camera", "author", "algorithm", "kind", "license", "action_dim";
- * NULL behind the last. */
+/** As it is asked for: "env", "task", "robot", "camera", "author", "algorithm", "kind", "license",
+ * "action_dim"; NULL behind the last. */
 extern const char *const hub_facet_names[HUB_FACET_COUNT + 1];
 
 /** A field, as far as it tells something. */
@@ -45,7 +45,8 @@ struct hub_facet_source {
     enum hub_status (*fact)(void *user, const char *key, struct hub_view *out, struct hub_error *err);
     /** One field after the other; false: there are no more. */
     bool (*field)(void *user, uint32_t number, struct hub_facet_field *out);
-    /** NULL, or what the episodes say, one text after the other: their tasks, their cameras. NULL: no more. */
+    /** NULL, or what the episodes say, one text after the other: their tasks, their cameras. NULL: no
+     * more. */
     const char *(*said)(void *user, enum hub_facet kind, uint32_t number);
 };
 /** Append the lines. */

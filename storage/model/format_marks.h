@@ -1,6 +1,6 @@
 /**
- * What names say of a format, before any file is looked into: one table, a row a format. A driver bids on the names that
- * stand here, and so does who has nothing but names, such as the listing of a bucket.
+ * What names say of a format, before any file is looked into: one table, a row a format. A driver bids on
+ * the names that stand here, and so does who has nothing but names, such as the listing of a bucket.
  */
 #ifndef HUB_MODEL_FORMAT_MARKS_H
 #define HUB_MODEL_FORMAT_MARKS_H
@@ -30,15 +30,16 @@
 /* clang-format on */
 
 /**
- * A name that a listing has when a format may be in it. '*' stands for any run of bytes, '#' for a decimal number
- * without leading zeros. "*.tar": a file; "meta_data/": a directory; "data/main_data.hdf5": a file in a directory of
- * the listing, and "train/house_#/" a directory in one, which makes the entries of such directories part of the
- * listing. A directory below a claimed one that has a name of these last kinds is a dataset of its own.
+ * A name that a listing has when a format may be in it. '*' stands for any run of bytes, '#' for a decimal
+ * number without leading zeros. "*.tar": a file; "meta_data/": a directory; "data/main_data.hdf5": a file
+ * in a directory of the listing, and "train/house_#/" a directory in one, which makes the entries of such
+ * directories part of the listing. A directory below a claimed one that has a name of these last kinds is a
+ * dataset of its own.
  */
 struct hub_format_mark {
     const char *name;
-    /* What a listing with it is worth, as long as no file in it was looked into; its driver may know better. 0: many
-     * formats have such files, and only what they hold says whose they are. */
+    /* What a listing with it is worth, as long as no file in it was looked into; its driver may know
+     * better. 0: many formats have such files, and only what they hold says whose they are. */
     uint8_t bid;
     const char *beside[8]; /* one of these has to be there as well; none: the name is enough */
 };

@@ -27,17 +27,18 @@ enum {
 #define HUB_MAX_STEPS ((uint64_t)1 << 40) /* of one episode: the sums of all stay numbers */
 
 /**
- * Facts about the whole dataset, each sent once under its key. Unknown keys are refused.
- * Strings: "era" ("E3" "E4a" "E4b" "E5"), "id" (as the files claim it), "stated_version" (of the library that
- * wrote it), "description", "observation_space_text", "action_space_text" (as stored, where it is kept here).
- * Places: "observation_space_place", "action_space_place" (where the stored text lies in a file).
- * JSON: "authors" (array of strings), "metadata" (object, as stored but for the spaces), "observation_space",
+ * Facts about the whole dataset, each sent once under its key. Unknown keys are refused. Strings: "era"
+ * ("E3" "E4a" "E4b" "E5"), "id" (as the files claim it), "stated_version" (of the library that wrote it),
+ * "description", "observation_space_text", "action_space_text" (as stored, where it is kept here). Places:
+ * "observation_space_place", "action_space_place" (where the stored text lies in a file). JSON: "authors"
+ * (array of strings), "metadata" (object, as stored but for the spaces), "observation_space",
  * "action_space" (in a few KB whatever their shape: storage/formats/json_stream.h), "env_spec", "combined"
- * (array of ids), "splits" (object name -> count), "statistics" (object), "requirements" (array), "fps" (number),
- * "robot_type" (string), "tasks" and "subtasks" (arrays of {"index", "task" or "subtask", "description"?}),
- * "dimensions" (object: field -> {"names", "groups"?, "min"?, "max"?}), "cameras" (array of {"camera", "type", "width"?,
- * "height"?, "fps"?, "codec"?}), "card" (object: what a README.md says of license, tags and name). Integers:
- * "claimed_episodes", "claimed_steps" (what the files say; compared with what was found).
+ * (array of ids), "splits" (object name -> count), "statistics" (object), "requirements" (array), "fps"
+ * (number), "robot_type" (string), "tasks" and "subtasks" (arrays of {"index", "task" or "subtask",
+ * "description"?}), "dimensions" (object: field -> {"names", "groups"?, "min"?, "max"?}), "cameras" (array
+ * of {"camera", "type", "width"?, "height"?, "fps"?, "codec"?}), "card" (object: what a README.md says of
+ * license, tags and name). Integers: "claimed_episodes", "claimed_steps" (what the files say; compared with
+ * what was found).
  */
 struct hub_fact {
     struct hub_view key;

@@ -79,7 +79,8 @@ static bool read_document(struct hub_view body, enum hub_status status, struct h
     return true;
 }
 
-/* What other services say in their JSON: {"error": {"message"}}, {"error", "error_description"}, {"error"}. */
+/* What other services say in their JSON: {"error": {"message"}}, {"error", "error_description"},
+ * {"error"}. */
 static void add_message(char *detail, size_t room, struct hub_view body)
 {
     HUB_CLEANUP(hub_json_decrefp) json_t *doc = NULL;

@@ -92,9 +92,9 @@ struct hub_drive {
     void *user;
 };
 
-/** Work on all that is submitted, here and now, until it is finished; one thread at a time. What is under way
- * or waits when the drive ends early is dropped unfinished, unless `awaited`; what is submitted later waits for
- * the next drive. */
+/** Work on all that is submitted, here and now, until it is finished; one thread at a time. What is under
+ * way or waits when the drive ends early is dropped unfinished, unless `awaited`; what is submitted later
+ * waits for the next drive. */
 HUB_MUST_USE enum hub_status hub_transport_drive(struct hub_transport *transport,
                                                  const struct hub_drive *drive, struct hub_error *err);
 

@@ -1,7 +1,7 @@
 /*
- * PCG64 and SeedSequence as numpy has them (numpy/random/src/pcg64, bit_generator.pyx), and the two algorithms of
- * its Generator that choose among items (_generator.pyx: choice, permutation). numpy promises the raw stream for
- * ever, that of the Generator for as long as nobody finds a better one.
+ * PCG64 and SeedSequence as numpy has them (numpy/random/src/pcg64, bit_generator.pyx), and the two
+ * algorithms of its Generator that choose among items (_generator.pyx: choice, permutation). numpy promises
+ * the raw stream for ever, that of the Generator for as long as nobody finds a better one.
  */
 #include "storage/query/draw.h"
 

@@ -1,7 +1,8 @@
 /**
- * Decoded Parquet pages and chunks kept between reads, for all threads: a slice takes a small part of one, and decoding
- * the whole of it costs many times the slice; rows that are read block by block take each of them several times. They are
- * those of one opened layout, so that they last as long as the state of the files it describes. Internal to storage/read.
+ * Decoded Parquet pages and chunks kept between reads, for all threads: a slice takes a small part of one,
+ * and decoding the whole of it costs many times the slice; rows that are read block by block take each of
+ * them several times. They are those of one opened layout, so that they last as long as the state of the
+ * files it describes. Internal to storage/read.
  */
 #ifndef HUB_READ_DECODED_CACHE_H
 #define HUB_READ_DECODED_CACHE_H

@@ -1,8 +1,8 @@
 /*
- * Chunked pieces. The chunks a cut touches are numbered row by row; a range of numbers is read by one thread:
- * stored bytes of neighbours in one read, each decoded and scattered, or decoded straight into place where a
- * chunk holds whole rows. Unfiltered chunks are read only where they are wanted. Filtered ones of which some rows are left
- * are kept for who reads those next.
+ * Chunked pieces. The chunks a cut touches are numbered row by row; a range of numbers is read by one
+ * thread: stored bytes of neighbours in one read, each decoded and scattered, or decoded straight into
+ * place where a chunk holds whole rows. Unfiltered chunks are read only where they are wanted. Filtered
+ * ones of which some rows are left are kept for who reads those next.
  */
 #include "storage/codec/codec.h"
 #include "storage/read/decoded_cache.h"

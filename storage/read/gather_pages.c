@@ -445,8 +445,8 @@ static uint64_t pages_of(const struct page_reader *r)
     return r->items ? page_with(r, last) - page_with(r, r->low) + 1 : 1;
 }
 
-/* true: it is kept, and known to have no nulls. What is fetched beforehand is fetched all the same: it may be gone
- * by the time it is wanted. */
+/* true: it is kept, and known to have no nulls. What is fetched beforehand is fetched all the same: it may
+ * be gone by the time it is wanted. */
 static bool price_page(const struct page_reader *r, const struct hub_plan *plan, const struct hub_page *page,
                        struct hub_price *price)
 {
@@ -558,7 +558,8 @@ static void price(const struct hub_plan *plan, const struct hub_cut *cut, struct
     price->scratch = HUB_MAX(price->scratch, most + words + (var ? price->bytes_out : 0));
 }
 
-/* Rows with a value in the page that ends the row; of lists of varying length it is only known which begin in it. */
+/* Rows with a value in the page that ends the row; of lists of varying length it is only known which begin
+ * in it. */
 static uint64_t together(const struct hub_layout *layout, const struct hub_variant *variant,
                          const struct hub_piece *piece, uint64_t row)
 {

@@ -29,8 +29,8 @@ struct hub_store_options {
     const struct hub_roots *roots; /* borrowed until the store is closed */
     const char *state;             /* state directory */
     uint32_t max_open;             /* cached descriptors; default 512 */
-    /** NULL, or asked about each file of a root that is handed out: anything but HUB_OK is the answer. Must not
-     * block. */
+    /** NULL, or asked about each file of a root that is handed out: anything but HUB_OK is the answer. Must
+     * not block. */
     enum hub_status (*admit)(void *user, uint32_t root, const char *path, const struct hub_stamp *stamp,
                              struct hub_error *err);
     void *user;
@@ -136,10 +136,11 @@ struct hub_plan {
     uint32_t cost_us;      /* estimate for warm pages, one thread */
 };
 
-/** Items of a row that a chunk holds, where rows of one axis lie in several chunks beside each other, all of one width; else 0. */
+/** Items of a row that a chunk holds, where rows of one axis lie in several chunks beside each other, all of
+ * one width; else 0. */
 uint32_t hub_array_column(const struct hub_layout *layout, const struct hub_array *array);
-/** Before the price: of the rows only what lies in one of these chunks, from 0. `narrow` becomes the plan's variant, and is
- * borrowed. */
+/** Before the price: of the rows only what lies in one of these chunks, from 0. `narrow` becomes the plan's
+ * variant, and is borrowed. */
 void hub_plan_column(struct hub_plan *plan, uint32_t column, struct hub_variant *narrow);
 
 /** Walk the slice: fill the price and note the files. No I/O. HUB_TOO_BIG over 2 GiB out; HUB_AGAIN at the

@@ -1,7 +1,7 @@
 /*
- * Parts are sorted by array and row; those that overlap, share a chunk or page, or lie so close that reading over what
- * is between them is cheaper than another read, are read as one run of rows and copied to their places. A long run
- * is cut where no chunk or page is.
+ * Parts are sorted by array and row; those that overlap, share a chunk or page, or lie so close that
+ * reading over what is between them is cheaper than another read, are read as one run of rows and copied to
+ * their places. A long run is cut where no chunk or page is.
  */
 #include "storage/read/scatter.h"
 

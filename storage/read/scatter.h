@@ -1,7 +1,7 @@
 /**
- * Rows from many places into one destination: windows of many episodes of a field, or all rows of many episodes.
- * Parts that share a chunk or page are read together, so that each is decoded once, and neighbours are one read;
- * where files do not lie in place, what all of them read is fetched at once.
+ * Rows from many places into one destination: windows of many episodes of a field, or all rows of many
+ * episodes. Parts that share a chunk or page are read together, so that each is decoded once, and
+ * neighbours are one read; where files do not lie in place, what all of them read is fetched at once.
  *
  * Thread-safety: as of plans.
  */
@@ -48,7 +48,8 @@ struct hub_scatter {
     uint64_t cost_ns;      /* estimate for warm pages, one thread */
 };
 
-/** Which rows are read together, what they cost, and which files they lie in. No I/O. HUB_TOO_BIG over 2 GiB out. */
+/** Which rows are read together, what they cost, and which files they lie in. No I/O. HUB_TOO_BIG over 2 GiB
+ * out. */
 HUB_MUST_USE enum hub_status hub_scatter_price(struct hub_scatter *many, struct hub_error *err);
 /** What hub_scatter_price made of it; the parts stay. Of a zeroed one: nothing. */
 void hub_scatter_dispose(struct hub_scatter *many);

@@ -48,8 +48,9 @@ const char *hub_found_format(const struct hub_remote_files *tree, const char *fo
 
 /**
  * Cut what is no dataset of Minari's in a settled tree into datasets (divide.c): folders on whose names
- * some format's driver bids, and of the rest the shallowest folders that hold none of these. The same files make the same
- * datasets whatever else comes, but for a folder in which a marked one appears: then it is cut in its turn.
+ * some format's driver bids, and of the rest the shallowest folders that hold none of these. The same files
+ * make the same datasets whatever else comes, but for a folder in which a marked one appears: then it is
+ * cut in its turn.
  *
  * Files beside such folders belong to none.
  */

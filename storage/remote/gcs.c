@@ -72,7 +72,8 @@ static enum hub_status begin(struct hub_remote *remote, const struct hub_remote_
     struct gcs *g;
     const char *emulator = environment("STORAGE_EMULATOR_HOST"), *credentials = options->credentials;
     const char *endpoint = options->endpoint ? options->endpoint : emulator ? emulator : google;
-    /* as Google's own clients do it: what is in the environment for the real service is not sent to an emulator */
+    /* as Google's own clients do it: what is in the environment for the real service is not sent to an
+     * emulator */
     if (!credentials && (options->endpoint || !emulator))
         credentials = environment("GOOGLE_APPLICATION_CREDENTIALS");
     (void)hub_remote_find(hub_view_of(remote->base), &rest);

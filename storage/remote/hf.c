@@ -1,6 +1,6 @@
 /* Dataset repositories of Hugging Face, or of what speaks its API, as a remote: hf://ORG[/REPO[@REVISION]].
- * The first segment of an id is the repo, the rest the path in it, as Python Minari has it. Files are asked for
- * at a commit. Spec: https://huggingface.co/docs/hub/api */
+ * The first segment of an id is the repo, the rest the path in it, as Python Minari has it. Files are asked
+ * for at a commit. Spec: https://huggingface.co/docs/hub/api */
 #include "storage/remote/found.h"
 
 #include "storage/base/order.h"
@@ -177,7 +177,8 @@ static enum hub_status ask(struct hub_remote *remote, const char *repo, const ch
     return st ? explain(remote->own, repo, st, answer, &why, err) : HUB_OK;
 }
 
-/* Each item of a list in pages. Only the query of the next page's URL is taken over: no other host is asked. */
+/* Each item of a list in pages. Only the query of the next page's URL is taken over: no other host is
+ * asked. */
 static enum hub_status each(struct hub_remote *remote, const char *repo, const char *path, const char *query,
                             enum hub_status (*fn)(const json_t *item, void *user, struct hub_error *err),
                             void *user, struct hub_error *err)

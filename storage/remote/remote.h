@@ -124,7 +124,8 @@ struct hub_remote_kind {
      * it is NULL. HUB_NOT_FOUND. json_decref `*out`. */
     enum hub_status (*describe)(struct hub_remote *remote, const char *id, const char *release,
                                 struct hub_buf *text, json_t **out, struct hub_error *err);
-    /** As hub_remote_list_files, which begins `out`, disposes of it on an error, and names what has no id yet. */
+    /** As hub_remote_list_files, which begins `out`, disposes of it on an error, and names what has no id
+     * yet. */
     enum hub_status (*files)(struct hub_remote *remote, const char *id, const char *revision,
                              struct hub_remote_files *out, struct hub_error *err);
     /** Where a file's bytes are asked for: fills `url`, and what of `fetch` (but for its url) that takes. */
@@ -171,7 +172,8 @@ HUB_MUST_USE enum hub_status hub_remote_document(struct hub_remote *remote, cons
 HUB_MUST_USE enum hub_status hub_remote_object(struct hub_remote *remote, const char *url,
                                                struct hub_buf *text, struct hub_error *err);
 
-/** GET any JSON value of at most `text->limit` bytes. `answer`, unless it is NULL, gets what the head said. */
+/** GET any JSON value of at most `text->limit` bytes. `answer`, unless it is NULL, gets what the head
+ * said. */
 HUB_MUST_USE enum hub_status hub_remote_json(struct hub_remote *remote, const char *url, struct hub_buf *text,
                                              struct hub_answer *answer, json_t **out, struct hub_error *err);
 
@@ -193,12 +195,12 @@ HUB_MUST_USE enum hub_status hub_remote_files_try(struct hub_remote_files *files
                                                   struct hub_error *err);
 /** All that was tried is there: sort it; what is a folder of others as well is left out. */
 HUB_MUST_USE enum hub_status hub_remote_files_settle(struct hub_remote_files *files, struct hub_error *err);
-/** The files below a folder of a settled list, their paths cut to what is below it; "": all. Takes them out of
- * `from`. */
+/** The files below a folder of a settled list, their paths cut to what is below it; "": all. Takes them out
+ * of `from`. */
 HUB_MUST_USE enum hub_status hub_remote_files_below(struct hub_remote_files *from, const char *folder,
                                                     struct hub_remote_files *out, struct hub_error *err);
-/** Name what is there by all that pins it: 40 hex. `count` items of a settled list, and how many bytes of each
- * path do not count. */
+/** Name what is there by all that pins it: 40 hex. `count` items of a settled list, and how many bytes of
+ * each path do not count. */
 HUB_MUST_USE enum hub_status hub_remote_revision(const struct hub_remote_file *items, size_t count,
                                                  size_t cut, char out[HUB_REVISION_CHARS + 1],
                                                  struct hub_error *err);

@@ -508,7 +508,8 @@ static bool is_set(const struct hub_row_reader *r, uint32_t column, uint64_t row
     return value.real != 0;
 }
 
-/* An episode that is said to be done there, and not why, has come to its end; one that just ends was cut off. */
+/* An episode that is said to be done there, and not why, has come to its end; one that just ends was cut
+ * off. */
 static bool made_flag(const struct hub_row_reader *r, enum hub_computed_column made, uint64_t row, bool last)
 {
     const bool done = is_set(r, r->done, row);

@@ -1,7 +1,7 @@
 /**
- * Rows of fields of some episodes, one episode after another, read in blocks while they are sent: columns of equal
- * length, in the memory of a block. Blocking. Of one thread at a time.
- * What looks at episodes or reads rows is HUB_CANCELLED once nobody waits for the answer.
+ * Rows of fields of some episodes, one episode after another, read in blocks while they are sent: columns
+ * of equal length, in the memory of a block. Blocking. Of one thread at a time. What looks at episodes or
+ * reads rows is HUB_CANCELLED once nobody waits for the answer.
  */
 #ifndef HUB_ROWS_ROW_READER_H
 #define HUB_ROWS_ROW_READER_H
@@ -9,7 +9,8 @@
 #include "storage/encode/representation.h"
 #include "storage/rows/rows.h"
 
-/** What is not read but made: of each row its episode's number and its step, and how the episode ended there. */
+/** What is not read but made: of each row its episode's number and its step, and how the episode ended
+ * there. */
 enum hub_computed_column {
     HUB_COMPUTED_NOT,
     HUB_COMPUTED_EPISODE,
@@ -67,7 +68,8 @@ struct hub_row_reader {
 
 void hub_row_reader_dispose(struct hub_row_reader *reading);
 
-/** HUB_CANCELLED: nobody waits for the answer any more. To be asked where much is looked at before rows are read. */
+/** HUB_CANCELLED: nobody waits for the answer any more. To be asked where much is looked at before rows are
+ * read. */
 HUB_MUST_USE enum hub_status hub_row_reader_wanted(const struct hub_row_reader *reading,
                                                    struct hub_error *err);
 
@@ -89,7 +91,8 @@ HUB_MUST_USE enum hub_status hub_row_reader_look(struct hub_row_reader *reading,
 
 /** Forget what was looked up for a column: another may stand in its place. */
 void hub_row_reader_release(struct hub_row_reader *reading, uint32_t column);
-/** How many rows of an episode a column has, the first one being the one of its first step. Ends need not be set. */
+/** How many rows of an episode a column has, the first one being the one of its first step. Ends need not be
+ * set. */
 HUB_MUST_USE enum hub_status hub_row_reader_there(struct hub_row_reader *reading, uint32_t column,
                                                   uint32_t episode, uint64_t *rows, struct hub_error *err);
 
@@ -120,9 +123,9 @@ uint32_t hub_row_reader_episode(const struct hub_row_reader *reading, uint64_t r
 uint64_t hub_row_reader_row_bytes(const struct hub_row_reader *reading, uint32_t first, uint32_t count);
 
 /**
- * Read rows [first, first + count) of some columns into reading->rows, where they last until the next call. Fewer
- * (*got), where these would take much more memory than was thought. HUB_CHANGED: the files are no longer those that
- * were indexed.
+ * Read rows [first, first + count) of some columns into reading->rows, where they last until the next call.
+ * Fewer (*got), where these would take much more memory than was thought. HUB_CHANGED: the files are no
+ * longer those that were indexed.
  */
 HUB_MUST_USE enum hub_status hub_row_reader_rows(struct hub_row_reader *reading, uint32_t first_column,
                                                  uint32_t column_count, uint64_t first, uint64_t count,

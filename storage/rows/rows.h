@@ -36,7 +36,8 @@ struct hub_row_range {
     int64_t start, stop, step, row;
     bool by_steps;  /* aligned: cut in steps, then mapped to each field's axis */
     bool final_row; /* with by_steps: `state` fields get the row after the last step too */
-    /* with by_steps: without the last step where actions end with a sentinel, as those of `shifted` rows do */
+    /* with by_steps: without the last step where actions end with a sentinel, as those of `shifted` rows
+     * do */
     bool drop_sentinel;
     bool of_several; /* a slice is not of those that are single values */
 };

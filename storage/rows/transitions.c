@@ -1,10 +1,11 @@
 /*
  * Columns of rows of many episodes: see transitions.h.
  *
- * What follows a step is the next row of the observation, or a field of its own (next_observations) where there is
- * one. Where observations end with the last step, and not with the state behind it, the last step of an episode is
- * a transition only if the episode terminated there, where nobody looks at what follows: its observation stands
- * twice. Else it is left out, as D4RL's qlearning_dataset does. Infos are those that a step returned.
+ * What follows a step is the next row of the observation, or a field of its own (next_observations) where
+ * there is one. Where observations end with the last step, and not with the state behind it, the last step
+ * of an episode is a transition only if the episode terminated there, where nobody looks at what follows:
+ * its observation stands twice. Else it is left out, as D4RL's qlearning_dataset does. Infos are those that
+ * a step returned.
  */
 #include "storage/rows/transitions.h"
 
@@ -69,7 +70,8 @@ static bool is_of(const struct builder *b, uint32_t i, enum hub_role role, bool 
     return field->role == role && (role != HUB_ROLE_OBSERVATION || is_next(field->path) == next);
 }
 
-/* One of several has its rest behind the group's name; all have their whole path where two rests are the same. */
+/* One of several has its rest behind the group's name; all have their whole path where two rests are the
+ * same. */
 static const char *name_of(const struct builder *b, uint32_t i, enum hub_role role, bool next)
 {
     const char *path = field_at(b, i)->path;
@@ -197,8 +199,8 @@ static bool is_shifted(const struct hub_dataset *dataset)
     return false;
 }
 
-/* How many rows of what follows are there, of the column that has fewest; one that an episode lacks is left out of the
- * answer later. */
+/* How many rows of what follows are there, of the column that has fewest; one that an episode lacks is left
+ * out of the answer later. */
 static enum hub_status look_behind(struct hub_row_reader *r, uint32_t column, uint32_t episode,
                                    uint64_t *there, struct hub_error *err)
 {

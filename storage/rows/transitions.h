@@ -1,6 +1,6 @@
 /**
- * The columns that rows of many episodes have: the fields as they are, or, as transitions, obs, next_obs, acts, rews,
- * infos, dones, terminated and truncated, by the roles and axes of the fields.
+ * The columns that rows of many episodes have: the fields as they are, or, as transitions, obs, next_obs,
+ * acts, rews, infos, dones, terminated and truncated, by the roles and axes of the fields.
  */
 #ifndef HUB_ROWS_TRANSITIONS_H
 #define HUB_ROWS_TRANSITIONS_H

@@ -1,8 +1,8 @@
 /* Hashing: one thread reads a file once and computes all three digests in that pass. They count only if the
- * file is the same before and after. What is wanted last is hashed first; what does not fit into the queue is
- * wanted again by the next request. What came with a CRC-32C alone gets its SHA-256 without being asked for, once
- * the catalogue did not change for a while, in a part of the time. Where it also hashes while it is idle, one pass
- * over the catalogue follows; what is wanted comes before the next block of such files. */
+ * file is the same before and after. What is wanted last is hashed first; what does not fit into the queue
+ * is wanted again by the next request. What came with a CRC-32C alone gets its SHA-256 without being asked
+ * for, once the catalogue did not change for a while, in a part of the time. Where it also hashes while it
+ * is idle, one pass over the catalogue follows; what is wanted comes before the next block of such files. */
 #include "storage/scan/state.h"
 #include "storage/scan/sums.h"
 #include "storage/text/time.h"
@@ -17,7 +17,8 @@
 #include <unistd.h>
 
 enum { MAX_WANTED = 1024, QUIET_MS = 1000 };
-/* It pauses so many times as long as it hashes what nobody waits for, so that copies that are under way go on. */
+/* It pauses so many times as long as it hashes what nobody waits for, so that copies that are under way go
+ * on. */
 enum { PAUSES = 3 };
 #define BLOCK_BYTES (1 * MIB)
 
@@ -173,7 +174,8 @@ static enum hub_status hash_open(struct hub_digest_queue *h, const struct hash_r
     return hub_digest_store(h->options.truth, w->root, w->path, &w->stamp, &digests, err);
 }
 
-/* A failure leaves the digests unknown; whoever wants them asks again. What is damaged is not opened again. */
+/* A failure leaves the digests unknown; whoever wants them asks again. What is damaged is not opened
+ * again. */
 static void hash(struct hub_digest_queue *h, const struct hash_request *w)
 {
     const struct hub_file_ref ref = {.root = w->root, .path = w->path, .expect = &w->stamp};
@@ -256,7 +258,8 @@ static bool is_quiet(struct hub_digest_queue *h, const struct hub_snapshot *snap
     return now_ms - h->since_ms >= QUIET_MS;
 }
 
-/* The next file that has other digests and no SHA-256: each once. One that is gone or another by now stays behind. */
+/* The next file that has other digests and no SHA-256: each once. One that is gone or another by now stays
+ * behind. */
 static bool next_behind(struct hub_digest_queue *h, struct hash_request *out)
 {
     h->behind = h->behind && !hub_digest_unhashed(h->options.truth, &h->at, NULL);

@@ -1,15 +1,15 @@
 /**
- * Discovery and inspection: walks the roots, lets drivers bid, inspects what changed, publishes. Runs on its
- * own threads behind a serving hub: ready as soon as the roots are walked by name. The sweep is the truth;
- * inotify only makes it sooner.
+ * Discovery and inspection: walks the roots, lets drivers bid, inspects what changed, publishes. Runs on
+ * its own threads behind a serving hub: ready as soon as the roots are walked by name. The sweep is the
+ * truth; inotify only makes it sooner.
  *
- * Rules: top-down; the highest bid on a directory owns its subtree; unclaimed directories are
- * descended and their files bid singly; what nobody claims is listed once, at the shallowest folder without a
- * recognised dataset, as format `files`; what cannot be entered is listed as broken. Hidden names are
- * skipped. An inspection counts only if the stamps agree before and after it and the newest is at least
- * settle_ms old (until then `pending`); a file somebody holds locked for writing (flock) is `pending: busy`. Where a
- * file lacks the end that its writer gives it last ("not-finalized"), and something changed within 300 times settle_ms,
- * the dataset is `pending: being recorded`.
+ * Rules: top-down; the highest bid on a directory owns its subtree; unclaimed directories are descended and
+ * their files bid singly; what nobody claims is listed once, at the shallowest folder without a recognised
+ * dataset, as format `files`; what cannot be entered is listed as broken. Hidden names are skipped. An
+ * inspection counts only if the stamps agree before and after it and the newest is at least settle_ms old
+ * (until then `pending`); a file somebody holds locked for writing (flock) is `pending: busy`. Where a file
+ * lacks the end that its writer gives it last ("not-finalized"), and something changed within 300 times
+ * settle_ms, the dataset is `pending: being recorded`.
  */
 #ifndef HUB_SCAN_SCAN_H
 #define HUB_SCAN_SCAN_H
@@ -121,8 +121,8 @@ struct hub_hasher_options {
     struct hub_truth *truth;
     struct hub_store *store;
     bool idle; /* while nothing is wanted, hash the files of all datasets that have no digests yet */
-    /** NULL, or a file is not what its digests say, though nobody changed it: it is not served any more (damage.h). `id`
-     * of its dataset, or "". Called on the hasher's thread. */
+    /** NULL, or a file is not what its digests say, though nobody changed it: it is not served any more
+     * (damage.h). `id` of its dataset, or "". Called on the hasher's thread. */
     void (*damaged)(void *user, const char *id, const char *detail);
     void *user;
 };
@@ -139,7 +139,8 @@ void hub_digest_queue_want(struct hub_digest_queue *hasher, uint32_t root, const
 void hub_digest_queue_resume(struct hub_digest_queue *hasher);
 /** Files that it is through with, since the start. */
 uint64_t hub_digest_queue_finished(struct hub_digest_queue *hasher);
-/** Until it is through with more than `seen`, which is brought up to date. False: the time (hub_time_mono_ms) came first. */
+/** Until it is through with more than `seen`, which is brought up to date. False: the time
+ * (hub_time_mono_ms) came first. */
 bool hub_digest_queue_wait(struct hub_digest_queue *hasher, uint64_t *seen, int64_t until_ms);
 
 #endif

@@ -184,9 +184,9 @@ uint64_t hub_scan_refused(const struct hub_scanner *s, const struct hub_tracked_
 /** The same of a part: its name, hint and files. */
 uint64_t hub_scan_part_signature(const struct hub_scanner *s, const char *format,
                                  const struct hub_found_part *part, const struct hub_fileset *files);
-/** The same by what is in its files, which another link to them, or a copy, does not change: 0 where a digest is not
- * known. `digests` are those of `files`, verified at their stamps. By the CRC-32C and the size a bucket's files are
- * taken for the same as well, when they are copied. */
+/** The same by what is in its files, which another link to them, or a copy, does not change: 0 where a
+ * digest is not known. `digests` are those of `files`, verified at their stamps. By the CRC-32C and the
+ * size a bucket's files are taken for the same as well, when they are copied. */
 uint64_t hub_scan_part_content(const struct hub_scanner *s, const char *format,
                                const struct hub_found_part *part, const struct hub_fileset *files,
                                const struct hub_file_digests *digests, bool by_crc32c);

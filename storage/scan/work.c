@@ -250,8 +250,9 @@ static bool has_part(struct hub_work *w, struct hub_draft_part *part)
     return true;
 }
 
-/* Whether the index has it: of files with these stamps, or of such whose bytes are known to be the same. What is new is
- * found again by its bytes, where they are known: by their SHA-256, and until that is computed by their CRC-32C. */
+/* Whether the index has it: of files with these stamps, or of such whose bytes are known to be the same.
+ * What is new is found again by its bytes, where they are known: by their SHA-256, and until that is
+ * computed by their CRC-32C. */
 static bool is_indexed(struct hub_work *w, uint32_t number, const struct hub_file_digests *digests)
 {
     const struct hub_found_part *found = &w->plan.parts[number];

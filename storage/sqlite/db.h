@@ -25,8 +25,8 @@ enum hub_db_mode {
 HUB_MUST_USE enum hub_status hub_db_open(const char *path, enum hub_db_mode mode, struct hub_db **out,
                                          struct hub_error *err);
 void hub_db_close(struct hub_db *db);
-/** From now on nothing is synced, whatever the mode: of a state that is thrown away. Of all connections of this program;
- * before the first is opened. */
+/** From now on nothing is synced, whatever the mode: of a state that is thrown away. Of all connections of
+ * this program; before the first is opened. */
 void hub_db_never_sync(void);
 /** An answer so far said that the file is damaged. */
 bool hub_db_is_damaged(const struct hub_db *db);
@@ -44,8 +44,8 @@ HUB_MUST_USE enum hub_status hub_db_set_user_version(struct hub_db *db, int vers
 /** PRAGMA quick_check: HUB_CORRUPT with what it found first. */
 HUB_MUST_USE enum hub_status hub_db_quick_check(struct hub_db *db, struct hub_error *err);
 
-/** Of HUB_DB_TRUTH: whether the commits from now on are synced; not within a transaction. One that is syncs all that were
- * not before it. */
+/** Of HUB_DB_TRUTH: whether the commits from now on are synced; not within a transaction. One that is syncs
+ * all that were not before it. */
 void hub_db_sync_commits(struct hub_db *db, bool on);
 HUB_MUST_USE enum hub_status hub_db_begin(struct hub_db *db, struct hub_error *err);
 HUB_MUST_USE enum hub_status hub_db_commit(struct hub_db *db, struct hub_error *err);

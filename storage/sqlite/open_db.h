@@ -11,8 +11,8 @@ HUB_MUST_USE enum hub_status hub_db_migrate(struct hub_db *db, const char *sql, 
 /** Say what to do about a file that cannot be opened, besides why. */
 HUB_MUST_USE enum hub_status hub_db_explain(const char *path, enum hub_status st, struct hub_error *err);
 /**
- * Store roots by their keys that were stored by their numbers: before they had names, or by a program that gave
- * them none.
+ * Store roots by their keys that were stored by their numbers: before they had names, or by a program that
+ * gave them none.
  *
  * @param sql  its first parameter is the key, its second the number as text
  */

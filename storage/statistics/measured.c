@@ -52,8 +52,8 @@ static void sort_by_digit(const uint64_t *from, uint64_t *to, uint32_t count, co
         to[begin[from[i] >> digit * DIGIT & (KINDS - 1)]++] = from[i];
 }
 
-/* Digit by digit, from the last: a million takes a tenth of what comparing them takes. `keys` are the ordered ones and room for as many
- * more; the sorted ones are at the returned place. */
+/* Digit by digit, from the last: a million takes a tenth of what comparing them takes. `keys` are the
+ * ordered ones and room for as many more; the sorted ones are at the returned place. */
 static const uint64_t *sort_keys(uint64_t *keys, uint32_t count)
 {
     uint32_t counts[DIGITS][KINDS] = {0};

@@ -121,8 +121,8 @@ static bool take_literal(struct hub_view *text, char c)
     return true;
 }
 
-/* Of the pattern, d and e are a day of two digits (e: or of one behind a blank), b a month, o its number, y and c a year of
- * four and of two digits, h, m and s the time; '?' is any character, all else itself. */
+/* Of the pattern, d and e are a day of two digits (e: or of one behind a blank), b a month, o its number, y
+ * and c a year of four and of two digits, h, m and s the time; '?' is any character, all else itself. */
 static bool matches(struct hub_view text, const char *pattern, struct tm *m)
 {
     bool good = true;

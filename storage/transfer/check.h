@@ -23,9 +23,9 @@ struct hub_check {
 HUB_MUST_USE enum hub_status hub_await_digests(struct hub_check *check, struct hub_error *err);
 
 /**
- * Hash what was not hashed as it came, ask for missing digests, compare. HUB_CORRUPT "digest-mismatch": the file was
- * dropped from the staging place, the next download fetches it again. HUB_CHANGED: the hub has another
- * revision by now.
+ * Hash what was not hashed as it came, ask for missing digests, compare. HUB_CORRUPT "digest-mismatch": the
+ * file was dropped from the staging place, the next download fetches it again. HUB_CHANGED: the hub has
+ * another revision by now.
  */
 HUB_MUST_USE enum hub_status hub_check_run(struct hub_check *check, struct hub_error *err);
 

@@ -18,8 +18,8 @@ struct hub_sums {
 
 void hub_sums_dispose(struct hub_sums *sums);
 
-/** Make the sums of a file, which is not empty, of the CRC-32C of its pieces alone, put in any order: begin, put
- * each, again if its bytes come again, and end. They have no SHA-256 then. */
+/** Make the sums of a file, which is not empty, of the CRC-32C of its pieces alone, put in any order: begin,
+ * put each, again if its bytes come again, and end. They have no SHA-256 then. */
 HUB_MUST_USE enum hub_status hub_sums_begin(struct hub_sums *sums, uint64_t size, struct hub_error *err);
 void hub_sums_put(struct hub_sums *sums, uint64_t piece, uint32_t crc32c);
 void hub_sums_end(struct hub_sums *sums, uint64_t size);

@@ -1,6 +1,6 @@
 /**
- * What trails the bytes of a download, on threads of its own: digests, each file's in order, and the way of the bytes
- * to the disk, so that neither keeps connections waiting.
+ * What trails the bytes of a download, on threads of its own: digests, each file's in order, and the way of
+ * the bytes to the disk, so that neither keeps connections waiting.
  */
 #ifndef HUB_TRANSFER_HASH_PIPELINE_H
 #define HUB_TRANSFER_HASH_PIPELINE_H

@@ -19,7 +19,8 @@ struct hub_origin {
     bool verified; /* the bytes agree with a digest of the remote */
 };
 
-/** Whether a file that a remote lists now is what it was then, by its digest; without one by its generation. */
+/** Whether a file that a remote lists now is what it was then, by its digest; without one by its
+ * generation. */
 bool hub_origin_same(const struct hub_origin *origin, const struct hub_remote_file *file);
 
 #endif

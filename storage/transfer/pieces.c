@@ -86,8 +86,8 @@ static enum hub_status reserve(int fd, const struct hub_remote_file *item, struc
     return HUB_OK;
 }
 
-/* The CRC-32C of all is made of those of the pieces, in whatever order they come. What an earlier call left is hashed
- * already, and small files are in no time. */
+/* The CRC-32C of all is made of those of the pieces, in whatever order they come. What an earlier call left
+ * is hashed already, and small files are in no time. */
 static bool is_summed_later(const struct hub_pieces *t, const struct open_file *f)
 {
     const struct hub_remote_file *item = &t->plan->items[f->file];
@@ -172,8 +172,8 @@ static enum hub_status advance(struct pieces_run *r, struct open_file *f, struct
     return HUB_OK;
 }
 
-/* Who waits for the end of a file is not kept waiting for all others. What is wrong ends the transfer in the check,
- * which says it better. */
+/* Who waits for the end of a file is not kept waiting for all others. What is wrong ends the transfer in
+ * the check, which says it better. */
 static void report_whole(void *user, uint32_t file)
 {
     const struct hub_pieces *t = user;
@@ -327,8 +327,8 @@ static enum hub_status choose_wanted(struct pieces_run *r, struct piece *p, stru
     return HUB_OK;
 }
 
-/* What is waited for. Then a file for each connection, as long as there are files: one that nobody works on, or the
- * next one; then parts of the same. NULL: nothing now. */
+/* What is waited for. Then a file for each connection, as long as there are files: one that nobody works
+ * on, or the next one; then parts of the same. NULL: nothing now. */
 static enum hub_status choose(struct pieces_run *r, struct piece *p, struct open_file **out,
                               struct hub_error *err)
 {
@@ -509,7 +509,8 @@ static enum hub_status done(const struct hub_pieces *t, uint32_t file, uint32_t 
     return HUB_OK;
 }
 
-/* Add bytes up to a segment's end to its CRC. Pieces of the sums end within it or with it. @return how many */
+/* Add bytes up to a segment's end to its CRC. Pieces of the sums end within it or with it. @return how
+ * many */
 static size_t add_to_crc(struct piece *p, const struct open_file *f, struct hub_view bytes, uint64_t at,
                          uint64_t end)
 {
@@ -580,8 +581,8 @@ static bool is_missed(struct pieces_run *r, uint32_t file, uint32_t segment)
     return s->states[s->files[file].base + segment] == HUB_SEGMENT_MISSING;
 }
 
-/* A segment of the piece will be complete now: its connection is for what somebody waits for, unless that is what it
- * fetches. */
+/* A segment of the piece will be complete now: its connection is for what somebody waits for, unless that
+ * is what it fetches. */
 static void give_way(struct piece *p, struct open_file *f)
 {
     const struct hub_transfer_watch *watch = p->run->transfer->watch;

@@ -13,8 +13,8 @@ struct hub_pieces {
     void *user;
     const struct hub_transfer_watch *watch; /* or NULL */
     char **etags;                           /* one a file, to be filled in and freed by the caller */
-    /** Of files whose CRC-32C the remote states and nothing else, the sums have that alone, and no SHA-256: it is
-     * computed as the bytes come, without reading them again. */
+    /** Of files whose CRC-32C the remote states and nothing else, the sums have that alone, and no SHA-256:
+     * it is computed as the bytes come, without reading them again. */
     bool sha256_later;
 
     uint64_t bytes_done, files_done; /* kept and taken ones included */

@@ -177,8 +177,9 @@ enum hub_status hub_publish_recover(const struct hub_private *place, struct hub_
 
 enum { DEPTH = 64, MAX_FILES = 10000000 };
 
-/* What the new tree has as well loses its name in the old one now, and not when the trash is emptied: a file's stamp
- * changes with its links, and what is known of it is kept by its stamp. Whoever reads it has it open. */
+/* What the new tree has as well loses its name in the old one now, and not when the trash is emptied: a
+ * file's stamp changes with its links, and what is known of it is kept by its stamp. Whoever reads it has
+ * it open. */
 static void drop_links(int directory, const char *path, unsigned depth)
 {
     HUB_CLEANUP(hub_names_dispose) struct hub_names names = {0};

@@ -42,7 +42,8 @@ HUB_MUST_USE enum hub_status hub_record_read(const char *directory, struct hub_r
                                              struct hub_error *err);
 void hub_record_dispose(struct hub_record *record);
 
-/** What a file has to agree with: its SHA-256, or where it has none the remote's other digest. Borrows the path. */
+/** What a file has to agree with: its SHA-256, or where it has none the remote's other digest. Borrows the
+ * path. */
 struct hub_remote_file hub_record_expects(const struct hub_record_file *file);
 
 #endif

@@ -1,6 +1,7 @@
 /**
- * One file of a copy whose bytes are damaged: a copy of it is made beside the datasets, of which the damaged pieces are fetched
- * again from where it came; whole and verified it takes the file's place by a rename. A mend that is interrupted goes on.
+ * One file of a copy whose bytes are damaged: a copy of it is made beside the datasets, of which the
+ * damaged pieces are fetched again from where it came; whole and verified it takes the file's place by a
+ * rename. A mend that is interrupted goes on.
  */
 #ifndef HUB_TRANSFER_REPAIR_H
 #define HUB_TRANSFER_REPAIR_H
@@ -26,8 +27,8 @@ struct hub_repair {
     uint32_t fetched, segments; /* how many, of how many */
 };
 
-/** HUB_CHANGED: the remote has it no more, or another one, or it is another here by now; HUB_CORRUPT: what came is not what
- * it was; HUB_NO_SPACE, HUB_IO "unreachable". The file is as it was then. */
+/** HUB_CHANGED: the remote has it no more, or another one, or it is another here by now; HUB_CORRUPT: what
+ * came is not what it was; HUB_NO_SPACE, HUB_IO "unreachable". The file is as it was then. */
 HUB_MUST_USE enum hub_status hub_repair_run(struct hub_repair *mend, struct hub_error *err);
 
 #endif

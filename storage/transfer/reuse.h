@@ -4,7 +4,8 @@
 
 #include "storage/transfer/transfer.h"
 
-/** Put what is the same into the staging place, as complete files. What cannot be had so is left to be fetched. */
+/** Put what is the same into the staging place, as complete files. What cannot be had so is left to be
+ * fetched. */
 void hub_reuse_take(const struct hub_reuse *have, struct hub_staging *staging);
 
 #endif

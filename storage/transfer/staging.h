@@ -2,10 +2,11 @@
  * Where an unfinished download lives: "incoming/KEY/" of a root's private folder, with "lock", "plan" (what
  * is being fetched), "journal" and "tree" (the files). One process at a time holds it.
  *
- * It is the sink that pieces write to, and the only one: a file is opened, its segments are done in any order,
- * each once and whole, a file may be forgotten and begun anew, and all of it is synced before it is published.
- * What a sink made of an object store's uploads needs is kept to already: unless a caller asks for smaller ones,
- * segments but the last of a file have 5 MiB or more, and no file has more than HUB_SINK_SEGMENTS.
+ * It is the sink that pieces write to, and the only one: a file is opened, its segments are done in any
+ * order, each once and whole, a file may be forgotten and begun anew, and all of it is synced before it is
+ * published. What a sink made of an object store's uploads needs is kept to already: unless a caller asks
+ * for smaller ones, segments but the last of a file have 5 MiB or more, and no file has more than
+ * HUB_SINK_SEGMENTS.
  */
 #ifndef HUB_TRANSFER_STAGING_H
 #define HUB_TRANSFER_STAGING_H
@@ -73,7 +74,8 @@ HUB_MUST_USE enum hub_status hub_staging_discard(const struct hub_private *place
 
 /**
  * Say what is fetched. What an earlier download left of the same files is proven and kept; anything else is
- * removed. The same are those of the same revision, and those of the same generation or digest. `plan` must outlive the staging or the next call.
+ * removed. The same are those of the same revision, and those of the same generation or digest. `plan` must
+ * outlive the staging or the next call.
  *
  * @param tick  asked between files; anything but HUB_OK ends the call
  */
@@ -108,8 +110,8 @@ void hub_staging_taken(struct hub_staging *staging, uint32_t file);
 HUB_MUST_USE enum hub_status hub_staging_forget(struct hub_staging *staging, uint32_t file,
                                                 struct hub_error *err);
 
-/** All files and their names are on the disk when it returns, but for names at the top of the tree: who publishes that
- * syncs it. @param more  a file at the top that is not of the plan, or NULL */
+/** All files and their names are on the disk when it returns, but for names at the top of the tree: who
+ * publishes that syncs it. @param more  a file at the top that is not of the plan, or NULL */
 HUB_MUST_USE enum hub_status hub_staging_sync(const struct hub_staging *staging, const char *more,
                                               struct hub_error *err);
 

@@ -1,7 +1,8 @@
 /**
  * A dataset from a remote into a root: its files are listed, fetched into a staging place, verified, and
- * published by a rename. It knows remotes by their questions only, and neither a command line nor a catalogue.
- * A transfer works on the thread that calls; as many at once as there are remotes opened for them.
+ * published by a rename. It knows remotes by their questions only, and neither a command line nor a
+ * catalogue. A transfer works on the thread that calls; as many at once as there are remotes opened for
+ * them.
  */
 #ifndef HUB_TRANSFER_TRANSFER_H
 #define HUB_TRANSFER_TRANSFER_H
@@ -17,9 +18,10 @@ enum hub_transfer_phase {
     HUB_TRANSFER_PUBLISH, /* synced and renamed */
 };
 
-/** A dataset that lies here, as an earlier transfer left it: what of it is still the same is linked, or copied
- * where it cannot be, instead of fetched. A link changes the change time of the file under both names: who
- * keeps stamps takes them anew after the transfer, and after what was replaced is removed from the trash. */
+/** A dataset that lies here, as an earlier transfer left it: what of it is still the same is linked, or
+ * copied where it cannot be, instead of fetched. A link changes the change time of the file under both
+ * names: who keeps stamps takes them anew after the transfer, and after what was replaced is removed from
+ * the trash. */
 struct hub_reuse {
     int directory; /* the dataset's folder; borrowed */
     const struct hub_origin *files;
@@ -67,10 +69,10 @@ struct hub_transfer {
 };
 
 /**
- * HUB_OK: ROOT/TARGET is the dataset, on the disk for good. Otherwise nothing of it is visible, what came is
- * kept for the next call, and the error says why: HUB_BUSY "download-running", HUB_CHANGED "changed" (again and
- * again), HUB_CORRUPT "digest-mismatch" or "protocol", HUB_NO_SPACE, HUB_EXISTS, HUB_CANCELLED, HUB_DENIED,
- * HUB_IO "unreachable", HUB_NOT_FOUND.
+ * HUB_OK: ROOT/TARGET is the dataset, on the disk for good. Otherwise nothing of it is visible, what came
+ * is kept for the next call, and the error says why: HUB_BUSY "download-running", HUB_CHANGED "changed"
+ * (again and again), HUB_CORRUPT "digest-mismatch" or "protocol", HUB_NO_SPACE, HUB_EXISTS, HUB_CANCELLED,
+ * HUB_DENIED, HUB_IO "unreachable", HUB_NOT_FOUND.
  */
 HUB_MUST_USE enum hub_status hub_transfer_run(struct hub_transfer *transfer, struct hub_error *err);
 void hub_transfer_dispose(struct hub_transfer *transfer);

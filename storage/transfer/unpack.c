@@ -127,8 +127,8 @@ static enum hub_status check_name(struct hub_view path, struct hub_view name, st
     return depth > MAX_DEPTH ? unsafe(name, "lies too deep", err) : HUB_OK;
 }
 
-/* Without "./" before it and "/" behind it, as it was before it was spelled. `out` is emptied; it may stay so: the
- * folder that was packed. */
+/* Without "./" before it and "/" behind it, as it was before it was spelled. `out` is emptied; it may stay
+ * so: the folder that was packed. */
 static enum hub_status path_of(const struct hub_tar_member *m, struct hub_buf *out, struct hub_error *err)
 {
     struct hub_view name = m->name;

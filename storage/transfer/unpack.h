@@ -29,9 +29,10 @@ struct hub_unpack {
 };
 
 /**
- * Names are as the tar has them, or what they were spelled for. Refused with the reason: what is no tar, compressed or
- * cut short; names that lead elsewhere; what is neither file nor folder; files that come twice; more than there is room
- * for. HUB_CORRUPT, HUB_UNSUPPORTED, HUB_TOO_BIG, HUB_NO_SPACE, HUB_IO; the folder then holds a part.
+ * Names are as the tar has them, or what they were spelled for. Refused with the reason: what is no tar,
+ * compressed or cut short; names that lead elsewhere; what is neither file nor folder; files that come
+ * twice; more than there is room for. HUB_CORRUPT, HUB_UNSUPPORTED, HUB_TOO_BIG, HUB_NO_SPACE, HUB_IO; the
+ * folder then holds a part.
  */
 HUB_MUST_USE enum hub_status hub_unpack_run(struct hub_unpack *unpack, struct hub_error *err);
 void hub_unpack_dispose(struct hub_unpack *unpack);

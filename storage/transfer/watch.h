@@ -12,10 +12,11 @@
 struct hub_transfer;
 
 struct hub_transfer_watch {
-    /** So many bytes will come, if there is room. Anything but HUB_OK ends the transfer with that; may block. */
+    /** So many bytes will come, if there is room. Anything but HUB_OK ends the transfer with that; may
+     * block. */
     enum hub_status (*room)(uint64_t bytes, void *user, struct hub_error *err);
-    /** There is a new list, and a tree of which the staging says what is there. What was said of another list no longer
-     * holds. Anything but HUB_OK ends the transfer with that. */
+    /** There is a new list, and a tree of which the staging says what is there. What was said of another
+     * list no longer holds. Anything but HUB_OK ends the transfer with that. */
     enum hub_status (*planned)(const struct hub_transfer *transfer, const struct hub_staging *staging,
                                void *user, struct hub_error *err);
     /** A segment of a file is there, and in the journal: a transfer that goes on has it still. */

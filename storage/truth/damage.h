@@ -1,6 +1,7 @@
 /**
- * Files that a check found damaged: their bytes are not what they were, and nobody changed them. They are kept in hub.db and
- * in memory, each with the stamp it was found at: a file with another stamp is another file. Safe from any thread.
+ * Files that a check found damaged: their bytes are not what they were, and nobody changed them. They are
+ * kept in hub.db and in memory, each with the stamp it was found at: a file with another stamp is another
+ * file. Safe from any thread.
  */
 #ifndef HUB_TRUTH_DAMAGE_H
 #define HUB_TRUTH_DAMAGE_H

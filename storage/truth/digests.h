@@ -8,8 +8,8 @@
 struct hub_file_digests {
     char sha256[65], md5[33], crc32c[9];
 };
-/** Digests verified at exactly this stamp; what of them is not known is empty. HUB_NOT_FOUND: none is. Cheap (in
- * memory after the first use). */
+/** Digests verified at exactly this stamp; what of them is not known is empty. HUB_NOT_FOUND: none is. Cheap
+ * (in memory after the first use). */
 HUB_MUST_USE enum hub_status hub_digest_find(struct hub_truth *truth, uint32_t root, const char *path,
                                              const struct hub_stamp *stamp, struct hub_file_digests *out,
                                              struct hub_error *err);

@@ -31,8 +31,8 @@ struct hub_truth {
     atomic_uint damage_count;
 };
 
-/** Take its connection for one short transaction at most: returns it, for HUB_CLEANUP, which undoes what was not
- * committed. */
+/** Take its connection for one short transaction at most: returns it, for HUB_CLEANUP, which undoes what was
+ * not committed. */
 static inline struct hub_truth *hub_truth_lock(struct hub_truth *truth)
 {
     pthread_mutex_lock(&truth->lock);

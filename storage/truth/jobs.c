@@ -208,8 +208,8 @@ enum hub_status hub_job_begin(struct hub_truth *truth, const struct hub_job_draf
 /* ---- taking, keeping, ending ---- */
 
 /* Conditions on jobs j: it is due, and another job of its rule runs. Parameter 1 is who takes jobs, 2 is
- * HUB_JOB_MAX_WAIT_MS, 3 and 4 are `kind` and `other` of the lane. The index of open jobs is read, which lacks those that
- * ended within a week. */
+ * HUB_JOB_MAX_WAIT_MS, 3 and 4 are `kind` and `other` of the lane. The index of open jobs is read, which
+ * lacks those that ended within a week. */
 #define OF_LANE                                                                                              \
     "state IN ('waiting', 'running') AND (?3 IS NULL OR kind = ?3)"                                          \
     " AND (?4 IS NULL OR instr(' ' || ?4 || ' ', ' ' || kind || ' ') = 0)"

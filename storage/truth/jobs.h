@@ -1,9 +1,10 @@
 /**
  * Work that outlives the program, in hub.db: jobs of a kind about a target, one open at a time of each. Who
- * takes one holds it by a lease on the database's clock, keeps it while it works, and ends it. A lease has a
- * fence that grows each time the job is taken: where the work takes effect the fence is checked, so that who
- * was suspended too long changes nothing. No transaction is open between two calls. Safe from any thread.
- * A power cut may undo that a job was taken, kept or ended a moment before: it is then worked on again, and finds what was done.
+ * takes one holds it by a lease on the database's clock, keeps it while it works, and ends it. A lease has
+ * a fence that grows each time the job is taken: where the work takes effect the fence is checked, so that
+ * who was suspended too long changes nothing. No transaction is open between two calls. Safe from any
+ * thread. A power cut may undo that a job was taken, kept or ended a moment before: it is then worked on
+ * again, and finds what was done.
  */
 #ifndef HUB_TRUTH_JOBS_H
 #define HUB_TRUTH_JOBS_H
@@ -54,7 +55,8 @@ HUB_MUST_USE enum hub_status hub_jobs_add(struct hub_truth *truth, const struct 
 /** Does one of a kind about this target wait or run? */
 bool hub_job_is_open(struct hub_truth *truth, const char *kind, const char *target);
 
-/** Begin one that another program works on: it is held from now on, and nobody tries it again. HUB_EXISTS as above. */
+/** Begin one that another program works on: it is held from now on, and nobody tries it again. HUB_EXISTS as
+ * above. */
 HUB_MUST_USE enum hub_status hub_job_begin(struct hub_truth *truth, const struct hub_job_draft *draft,
                                            unsigned ttl_s, struct hub_lease *out, struct hub_error *err);
 
@@ -72,7 +74,8 @@ HUB_MUST_USE enum hub_status hub_job_take(struct hub_truth *truth, const struct 
                                           unsigned ttl_s, struct hub_job_row *out, struct hub_error *err);
 /** Is a job due of a rule of which none runs, while all threads of the lane are at work? */
 bool hub_job_rule_waits(struct hub_truth *truth, const struct hub_job_lane *lane);
-/** Renew it, and say how far the work is. HUB_DENIED "fenced": it is somebody else's now, or nobody's: stop. */
+/** Renew it, and say how far the work is. HUB_DENIED "fenced": it is somebody else's now, or nobody's:
+ * stop. */
 HUB_MUST_USE enum hub_status hub_job_keep(struct hub_truth *truth, struct hub_lease lease, unsigned ttl_s,
                                           uint64_t done, uint64_t total, struct hub_error *err);
 

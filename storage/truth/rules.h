@@ -23,8 +23,8 @@ struct hub_rule {
 };
 void hub_rule_dispose(struct hub_rule *rule);
 
-/** HUB_EXISTS: one of that name is there, and `from_file` is false or it is of a command. Otherwise its spec is
- * replaced. Due at once when it is new or another. `spec` stays the caller's. */
+/** HUB_EXISTS: one of that name is there, and `from_file` is false or it is of a command. Otherwise its spec
+ * is replaced. Due at once when it is new or another. `spec` stays the caller's. */
 HUB_MUST_USE enum hub_status hub_rule_put(struct hub_truth *truth, const char *name, bool from_file,
                                           const json_t *spec, struct hub_error *err);
 /** HUB_NOT_FOUND. Its jobs that wait go with it, those that run lose their lease. What was copied stays. */
@@ -59,9 +59,9 @@ HUB_MUST_USE enum hub_status hub_rule_left_out(struct hub_truth *truth, const ch
 /** What became of a transfer, or with `why` of a pass that could not list. */
 HUB_MUST_USE enum hub_status hub_rule_count(struct hub_truth *truth, const char *name, uint64_t bytes,
                                             const char *why, struct hub_error *err);
-/** Rules of which no job is left and none failed since their pass began are synced; what is only pulled when somebody
- * asks for it does not count. All of them: a job that one rule waits for may have become another's, which asked for
- * the same dataset. */
+/** Rules of which no job is left and none failed since their pass began are synced; what is only pulled when
+ * somebody asks for it does not count. All of them: a job that one rule waits for may have become
+ * another's, which asked for the same dataset. */
 HUB_MUST_USE enum hub_status hub_rules_settle(struct hub_truth *truth, struct hub_error *err);
 
 #endif

@@ -1,7 +1,7 @@
 /**
- * What this hub alone knows, in hub.db: digests of files, damaged files, rules, jobs, origins of copies, and how
- * the roots looked. It is opened beside the catalogue, which can be built again from the datasets; this cannot.
- * digests.h, damage.h, rules.h, jobs.h, upstream.h and seen.h read and write it.
+ * What this hub alone knows, in hub.db: digests of files, damaged files, rules, jobs, origins of copies,
+ * and how the roots looked. It is opened beside the catalogue, which can be built again from the datasets;
+ * this cannot. digests.h, damage.h, rules.h, jobs.h, upstream.h and seen.h read and write it.
  *
  * Thread-safety: everything may be called from any thread; writers wait for each other.
  */

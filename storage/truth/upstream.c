@@ -23,7 +23,8 @@ static void bind_dataset(const struct hub_truth *truth, struct hub_stmt *stmt, u
 
 /* ---- reading ---- */
 
-/* Texts lie behind each other in a buffer that moves while it grows: they are found in it when it is whole. */
+/* Texts lie behind each other in a buffer that moves while it grows: they are found in it when it is
+ * whole. */
 static enum hub_status keep_text(struct hub_buf *texts, const char *text, struct hub_error *err)
 {
     return hub_buf_add(texts, text ? text : "", text ? strlen(text) + 1 : 1, err);

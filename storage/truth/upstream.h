@@ -1,6 +1,6 @@
 /**
- * Where mirrored datasets came from, in hub.db: the remote's revision, and of each file its generation, ETag and
- * digests. Safe from any thread.
+ * Where mirrored datasets came from, in hub.db: the remote's revision, and of each file its generation,
+ * ETag and digests. Safe from any thread.
  */
 #ifndef HUB_TRUTH_UPSTREAM_H
 #define HUB_TRUTH_UPSTREAM_H
@@ -55,8 +55,8 @@ HUB_MUST_USE enum hub_status hub_upstream_pieces(struct hub_truth *truth, uint32
                                                  const char *path, struct hub_buf *out,
                                                  struct hub_error *err);
 /**
- * A dataset was published as `upstream` says: rule, remote, id, revision, files; what changed is worked out here.
- * HUB_DENIED "fenced": the lease is lost, nothing is stored.
+ * A dataset was published as `upstream` says: rule, remote, id, revision, files; what changed is worked out
+ * here. HUB_DENIED "fenced": the lease is lost, nothing is stored.
  */
 HUB_MUST_USE enum hub_status hub_upstream_store(struct hub_truth *truth, struct hub_lease lease,
                                                 uint32_t root, const char *path,

@@ -1,10 +1,10 @@
 /**
- * A dataset format. A driver explains a dataset once, in the sandboxed inspector; it never serves a request.
- * It opens nothing: files are asked for by number and come as read-only descriptors. It reports through a
- * sink and neither knows the catalogue nor decides what is kept. Single-threaded.
+ * A dataset format. A driver explains a dataset once, in the sandboxed inspector; it never serves a
+ * request. It opens nothing: files are asked for by number and come as read-only descriptors. It reports
+ * through a sink and neither knows the catalogue nor decides what is kept. Single-threaded.
  *
- * To add a format: a folder with a `const struct hub_format` and its CMakeLists.txt, a row in format_marks.h, a
- * folder in tests/fixtures, a fuzz target: storage/formats/README.md.
+ * To add a format: a folder with a `const struct hub_format` and its CMakeLists.txt, a row in
+ * format_marks.h, a folder in tests/fixtures, a fuzz target: storage/formats/README.md.
  */
 #ifndef HUB_WORKER_FORMAT_H
 #define HUB_WORKER_FORMAT_H
@@ -92,8 +92,8 @@ struct hub_claim {
 struct hub_format {
     const char *name; /* as stored in the catalogue, never renamed: "minari-hdf5", "lerobot", "webdataset" */
 
-    /** Must. What a listing has when it is worth asking about: hub_marks_NAME. Announced to the hub, as are the
-     * next three. NULL: whatever it has. */
+    /** Must. What a listing has when it is worth asking about: hub_marks_NAME. Announced to the hub, as are
+     * the next three. NULL: whatever it has. */
     const struct hub_format_mark *marks;
     const char *loadable; /* rule that says which releases load it (hub_load_rule_find), or NULL: none */
     const char *ids;      /* grammar of its ids, or NULL: any path */
@@ -138,8 +138,8 @@ HUB_MUST_USE enum hub_status hub_sink_problem(struct hub_sink *sink, const char 
                                               struct hub_error *err, const char *fmt, ...) HUB_PRINTF(5, 6);
 
 /* inspect */
-/** Declare a field; the same path again gives the same number, and replaces type, role and axis: episodes that
- * cannot be read do not tell what it is. */
+/** Declare a field; the same path again gives the same number, and replaces type, role and axis: episodes
+ * that cannot be read do not tell what it is. */
 HUB_MUST_USE enum hub_status hub_sink_field(struct hub_sink *sink, const struct hub_field *field,
                                             uint32_t *number, struct hub_error *err);
 /** The number of the field that was declared with this path, or HUB_NONE. */

@@ -1,5 +1,5 @@
-/* The Arrow reader: the input is a file or a stream. Every column is described and placed, and the layouts must
- * pass the hub's proof. */
+/* The Arrow reader: the input is a file or a stream. Every column is described and placed, and the layouts
+ * must pass the hub's proof. */
 #include "storage/formats/arrow/arrow.h"
 #include "tests/fuzz/memory_files.h"
 

@@ -1,5 +1,6 @@
-/* The mp4 reader, the proof of its table, and cuts by it: what is read must be proven, and every cut of a proven
- * table must lie in the file and fit the memory it was promised. The first byte says where cuts begin. */
+/* The mp4 reader, the proof of its table, and cuts by it: what is read must be proven, and every cut of a
+ * proven table must lie in the file and fit the memory it was promised. The first byte says where cuts
+ * begin. */
 #include "storage/encode/mp4.h"
 #include "storage/formats/mp4/mp4.h"
 

@@ -174,8 +174,8 @@ static enum hub_status get_made(struct hub_request *request, struct hub_response
     return hub_response_made(response, 200, "text/plain", &numbers->maker, err);
 }
 
-/* /long/{n}: so many stretches of LONG_STRETCH digits each, the length of all of them known. Each but the first takes
- * 100 ms, unless nobody waits for it; the fourth fails. */
+/* /long/{n}: so many stretches of LONG_STRETCH digits each, the length of all of them known. Each but the
+ * first takes 100 ms, unless nobody waits for it; the fourth fails. */
 #define LONG_STRETCH (12 * MIB)
 
 struct digits {

@@ -1,5 +1,6 @@
 /**
- * A client talks to one remote: a hub, a bucket, an organisation of Hugging Face. Its calls block; use it from one thread at a time, as many clients as you like.
+ * A client talks to one remote: a hub, a bucket, an organisation of Hugging Face. Its calls block; use it
+ * from one thread at a time, as many clients as you like.
  */
 #ifndef MINARI_CLIENT_H
 #define MINARI_CLIENT_H
@@ -37,11 +38,14 @@ struct minari_client_options {
     /** Asked several times a second during every call; non-zero ends the call with MINARI_CANCELLED. */
     int (*interrupted)(void *user);
     void *user;
-    /* of gcp:// and hf://, instead of the service's own address; default STORAGE_EMULATOR_HOST, HF_ENDPOINT */
+    /* of gcp:// and hf://, instead of the service's own address; default STORAGE_EMULATOR_HOST,
+     * HF_ENDPOINT */
     const char *endpoint;
-    /* of gcp://: a service account's JSON file; default GOOGLE_APPLICATION_CREDENTIALS, but not of emulators */
+    /* of gcp://: a service account's JSON file; default GOOGLE_APPLICATION_CREDENTIALS, but not of
+     * emulators */
     const char *credentials;
-    /* of a hub on this machine: connect to this Unix socket (its STATE/control.sock), whatever host base_url names */
+    /* of a hub on this machine: connect to this Unix socket (its STATE/control.sock), whatever host
+     * base_url names */
     const char *unix_socket;
 };
 
@@ -60,8 +64,8 @@ static inline minari_client_options minari_client_options_init()
     }
 #endif
 
-/** MINARI_INVALID without options, or for what is no remote; MINARI_DENIED for credentials that cannot be used.
- * Free the result. */
+/** MINARI_INVALID without options, or for what is no remote; MINARI_DENIED for credentials that cannot be
+ * used. Free the result. */
 MINARI_API enum minari_status minari_client_new(const struct minari_client_options *options,
                                                 struct minari_client **out, struct minari_error *err);
 MINARI_API void minari_client_free(struct minari_client *client);
@@ -69,19 +73,21 @@ MINARI_API void minari_client_free(struct minari_client *client);
 enum { MINARI_TAG_CHARS = 96 };
 
 /**
- * How an answer that goes into a sink goes on after a break: in another attempt of the same call, or in another
- * program. That takes a remote that names what it sends (ETag) and gives parts of it (Accept-Ranges); else, and where
- * it has another answer now, the answer comes from its first byte again. Zero it.
+ * How an answer that goes into a sink goes on after a break: in another attempt of the same call, or in
+ * another program. That takes a remote that names what it sends (ETag) and gives parts of it
+ * (Accept-Ranges); else, and where it has another answer now, the answer comes from its first byte again.
+ * Zero it.
  */
 struct minari_resume {
     size_t size; /* of this structure */
-    /* Names the answer, of letters, digits, ".", "_" and "-". Before the call: of the one that `offset` bytes are
-     * there of, or empty. Written before `begin`: of the one that comes; empty: its parts cannot be had. */
+    /* Names the answer, of letters, digits, ".", "_" and "-". Before the call: of the one that `offset`
+     * bytes are there of, or empty. Written before `begin`: of the one that comes; empty: its parts cannot
+     * be had. */
     char tag[MINARI_TAG_CHARS];
     uint64_t offset; /* bytes that are there; written before `begin`: how many of them count */
     uint64_t total;  /* written before `begin`: bytes of the whole answer; 0: unknown */
-    /** NULL, or called before the sink's first byte, and again when the answer comes anew or goes on after a break:
-     * what the sink has beyond `offset` is to be forgotten. Non-zero stops with MINARI_CANCELLED. */
+    /** NULL, or called before the sink's first byte, and again when the answer comes anew or goes on after a
+     * break: what the sink has beyond `offset` is to be forgotten. Non-zero stops with MINARI_CANCELLED. */
     int (*begin)(struct minari_resume *resume);
     void *user;
 };

@@ -72,8 +72,8 @@ struct minari_facet {
 struct minari_facet_list;
 
 /**
- * Of each facet its values, up to 100, those that most datasets have first. A facet is counted over the datasets
- * that all of the query but its own member leaves, so that the other choices are listed too.
+ * Of each facet its values, up to 100, those that most datasets have first. A facet is counted over the
+ * datasets that all of the query but its own member leaves, so that the other choices are listed too.
  *
  * @param query  NULL: all datasets; `sort` is of no use here
  * @param names  between commas, of env, task, robot, camera, author, algorithm, kind, license, action_dim,
@@ -92,7 +92,8 @@ MINARI_API const struct minari_facet *minari_facet_list_at(const struct minari_f
                                                            size_t index);
 /** The datasets that the whole query leaves. */
 MINARI_API uint64_t minari_facet_list_total(const struct minari_facet_list *list);
-/** {"env":[{"value":"AdroitHandDoor-v1","count":12}, ...], ...}: also facets that no dataset has a value of. */
+/** {"env":[{"value":"AdroitHandDoor-v1","count":12}, ...], ...}: also facets that no dataset has a value
+ * of. */
 MINARI_API const char *minari_facet_list_json(const struct minari_facet_list *list);
 MINARI_API void minari_facet_list_free(struct minari_facet_list *list);
 
@@ -133,8 +134,8 @@ struct minari_episode_query {
     const char *split;
     uint64_t limit;   /* stop after so many; 0: all */
     const char *task; /* its text, or its number in the dataset's list of tasks */
-    /** Only those it holds for: "return > 100 and success = true"; the grammar is in the hub's openapi.json. One
-     * that cannot be read is MINARI_INVALID with the position of what is wrong. */
+    /** Only those it holds for: "return > 100 and success = true"; the grammar is in the hub's openapi.json.
+     * One that cannot be read is MINARI_INVALID with the position of what is wrong. */
     const char *where;
 };
 
@@ -154,8 +155,8 @@ struct minari_statistics_query {
     const char *where, *split, *task; /* episodes, as of minari_episode_query; not with the path of a field */
 };
 
-/** What the numbers of a dataset come to, as far as the hub has measured it, as JSON. `query` may be NULL. Free with
- * free. */
+/** What the numbers of a dataset come to, as far as the hub has measured it, as JSON. `query` may be NULL.
+ * Free with free. */
 MINARI_API enum minari_status minari_statistics_get(struct minari_client *client, const char *id,
                                                     const struct minari_statistics_query *query, char **json,
                                                     struct minari_error *err);
@@ -190,8 +191,8 @@ typedef int (*minari_sink_fn)(const void *data, size_t size, void *user);
 
 /**
  * Rows of one field of one episode, straight from the network into a sink. An answer that breaks off is an
- * error, never a short success (and minari_client_resume is how it may go on). An npy or npz has the dtype, the byte order
- * and the units of what is stored, with the rows first.
+ * error, never a short success (and minari_client_resume is how it may go on). An npy or npz has the dtype,
+ * the byte order and the units of what is stored, with the rows first.
  *
  * @param format  "json", "npy", "npz", "csv", "arrow", "arrow-file", "jsonl", "raw", "image"; NULL: json
  * @param slice   NULL: all rows
@@ -217,13 +218,14 @@ MINARI_API enum minari_status minari_rows_read(struct minari_client *client, con
                                                size_t *size, struct minari_rows_info *info,
                                                struct minari_error *err);
 
-/** The cameras of an episode and where their frames lie: {"items":[...]}, as the hub wrote it. Free with free. */
+/** The cameras of an episode and where their frames lie: {"items":[...]}, as the hub wrote it. Free with
+ * free. */
 MINARI_API enum minari_status minari_media_list_get(struct minari_client *client, const char *id,
                                                     uint64_t episode, char **json, struct minari_error *err);
 
 /**
- * The frames of one camera of an episode as an mp4, straight into a sink. Of `slice` the start, the stop or the row
- * count, in steps.
+ * The frames of one camera of an episode as an mp4, straight into a sink. Of `slice` the start, the stop or
+ * the row count, in steps.
  *
  * @param camera  the key of its feature, "observation.images.front", or its label, "front"
  */
@@ -232,7 +234,8 @@ MINARI_API enum minari_status minari_media_get(struct minari_client *client, con
                                                minari_sink_fn sink, void *user, struct minari_rows_info *info,
                                                struct minari_error *err);
 
-/** All files of a dataset of a hub as a tar, straight into a sink: what is unpacked in a folder of datasets installs it. */
+/** All files of a dataset of a hub as a tar, straight into a sink: what is unpacked in a folder of datasets
+ * installs it. */
 MINARI_API enum minari_status minari_archive_get(struct minari_client *client, const char *id,
                                                  minari_sink_fn sink, void *user,
                                                  struct minari_rows_info *info, struct minari_error *err);

@@ -65,8 +65,8 @@ struct minari_download_options {
     /* only files whose path, or last name, one of these patterns fits; NULL-terminated, NULL: all */
     const char *const *include;
     const char *const *exclude; /* not those that one of these fits */
-    /* Only what these episodes need, where the dataset's format keeps them apart; else all, which is said. From a
-     * hub only. "0:10,15,20:"; the name of a split; a task, by text or number; a test. NULL: all
+    /* Only what these episodes need, where the dataset's format keeps them apart; else all, which is said.
+     * From a hub only. "0:10,15,20:"; the name of a split; a task, by text or number; a test. NULL: all
      * episodes */
     const char *episodes, *split, *task, *where;
     bool dry_run; /* nothing is fetched: `done` gets the plan of what would be */

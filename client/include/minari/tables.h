@@ -1,16 +1,17 @@
 /**
- * Rows of all episodes of a dataset one after another, and what is known of its episodes as a table: whole answers, as npz,
- * Arrow, csv or lines of JSON, whatever format the dataset has.
+ * Rows of all episodes of a dataset one after another, and what is known of its episodes as a table: whole
+ * answers, as npz, Arrow, csv or lines of JSON, whatever format the dataset has.
  *
- * Into a sink, or into a buffer: that is the caller's before and after, one will do for any number of calls, and what it
- * holds is of no use unless MINARI_OK is returned. Arrays of an npz are read where they lie by minari_npz_find (sample.h).
- * A client is used by one thread at a time; buffers and clients of different threads have nothing in common. Nothing of a
- * query is kept.
+ * Into a sink, or into a buffer: that is the caller's before and after, one will do for any number of
+ * calls, and what it holds is of no use unless MINARI_OK is returned. Arrays of an npz are read where they
+ * lie by minari_npz_find (sample.h). A client is used by one thread at a time; buffers and clients of
+ * different threads have nothing in common. Nothing of a query is kept.
  *
- * All of these return MINARI_INVALID for a `where`, a name or a number that cannot be read, or fields that do not go
- * together; MINARI_NOT_FOUND without such a dataset or field; MINARI_UNSUPPORTED where the format has no way to hold the
- * values, or the remote is no hub; MINARI_BROKEN for what the hub cannot read; MINARI_CANCELLED when a callback says so;
- * MINARI_UNREACHABLE, MINARI_PROTOCOL, MINARI_BUSY and MINARI_DENIED as error.h has them.
+ * All of these return MINARI_INVALID for a `where`, a name or a number that cannot be read, or fields that
+ * do not go together; MINARI_NOT_FOUND without such a dataset or field; MINARI_UNSUPPORTED where the format
+ * has no way to hold the values, or the remote is no hub; MINARI_BROKEN for what the hub cannot read;
+ * MINARI_CANCELLED when a callback says so; MINARI_UNREACHABLE, MINARI_PROTOCOL, MINARI_BUSY and
+ * MINARI_DENIED as error.h has them.
  */
 #ifndef MINARI_TABLES_H
 #define MINARI_TABLES_H
@@ -42,19 +43,21 @@ struct minari_all_rows_query {
 };
 
 /**
- * Rows of all episodes that are meant, straight from the network into a sink. An answer that breaks off is an error, never a
- * short success. `info` may be NULL.
+ * Rows of all episodes that are meant, straight from the network into a sink. An answer that breaks off is
+ * an error, never a short success. `info` may be NULL.
  *
- * Of N steps in E episodes an npz has for each field an array of shape (N, ...) and of the dtype and the units it is stored
- * in, little-endian or big-endian as there; "episode" <i8 (N): the number of each row's episode; "step" <i8 (N): which of
- * its steps, from 0; "ends" <i8 (E): where each episode ends, so that it is the rows from the one before it on. Text is <U,
- * padded to the longest. The arrays of layout "transitions" are (N, ...) too, "dones", "terminated" and "truncated" |b1.
+ * Of N steps in E episodes an npz has for each field an array of shape (N, ...) and of the dtype and the
+ * units it is stored in, little-endian or big-endian as there; "episode" <i8 (N): the number of each row's
+ * episode; "step" <i8 (N): which of its steps, from 0; "ends" <i8 (E): where each episode ends, so that it
+ * is the rows from the one before it on. Text is <U, padded to the longest. The arrays of layout
+ * "transitions" are (N, ...) too, "dones", "terminated" and "truncated" |b1.
  */
 MINARI_API enum minari_status minari_all_rows_get(struct minari_client *client, const char *id,
                                                   const struct minari_all_rows_query *query,
                                                   minari_sink_fn sink, void *user,
                                                   struct minari_rows_info *info, struct minari_error *err);
-/** The same into a buffer of `capacity` bytes, of which `*size` (or NULL) are used. MINARI_TOO_BIG: they do not suffice. */
+/** The same into a buffer of `capacity` bytes, of which `*size` (or NULL) are used. MINARI_TOO_BIG: they do
+ * not suffice. */
 MINARI_API enum minari_status minari_all_rows_read(struct minari_client *client, const char *id,
                                                    const struct minari_all_rows_query *query, void *buffer,
                                                    size_t capacity, size_t *size, struct minari_error *err);
@@ -75,13 +78,15 @@ MINARI_API enum minari_status minari_episode_table_get(struct minari_client *cli
                                                        struct minari_rows_info *info,
                                                        struct minari_error *err);
 /**
- * The same into a buffer of `capacity` bytes, of which `*size` (or NULL) are used. MINARI_TOO_BIG: they do not suffice.
+ * The same into a buffer of `capacity` bytes, of which `*size` (or NULL) are used. MINARI_TOO_BIG: they do
+ * not suffice.
  *
- * Of E episodes an npz has an array of shape (E) a column, of its name: whole numbers <i8, or <u8 where one is beyond 2^63-1;
- * other numbers <f8; truth values |b1; where an episode has no value, numbers and truth values are <f8 with NaN there. Text
- * is <U, padded to the longest, and empty where there is none; several splits stand in one, with semicolons between them.
- * "number" is the format's own, "steps" counts, "return" is the sum of the rewards in their unit; metrics have the units
- * that the hub's openapi.json gives them. So a table takes some 8 bytes a number, 4 a character of text, and 300 a column.
+ * Of E episodes an npz has an array of shape (E) a column, of its name: whole numbers <i8, or <u8 where one
+ * is beyond 2^63-1; other numbers <f8; truth values |b1; where an episode has no value, numbers and truth
+ * values are <f8 with NaN there. Text is <U, padded to the longest, and empty where there is none; several
+ * splits stand in one, with semicolons between them. "number" is the format's own, "steps" counts, "return"
+ * is the sum of the rewards in their unit; metrics have the units that the hub's openapi.json gives them.
+ * So a table takes some 8 bytes a number, 4 a character of text, and 300 a column.
  */
 MINARI_API enum minari_status minari_episode_table_read(struct minari_client *client, const char *id,
                                                         const struct minari_table_query *query, void *buffer,

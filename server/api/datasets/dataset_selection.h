@@ -1,6 +1,6 @@
 /**
- * Which datasets a list shows, in which order: filters, words, sort, and how many there are of each value of a
- * facet. Works on a snapshot in memory; SQL runs for words alone.
+ * Which datasets a list shows, in which order: filters, words, sort, and how many there are of each value
+ * of a facet. Works on a snapshot in memory; SQL runs for words alone.
  */
 #ifndef HUB_API_DATASETS_DATASET_SELECTION_H
 #define HUB_API_DATASETS_DATASET_SELECTION_H

@@ -5,7 +5,8 @@
 #include "storage/catalog/dataset.h"
 #include "storage/text/json.h"
 
-/** "fields". What the numbers of a row are called, and between which bounds of its space they lie, of up to 512 of them. */
+/** "fields". What the numbers of a row are called, and between which bounds of its space they lie, of up to
+ * 512 of them. */
 HUB_MUST_USE enum hub_status hub_field_documents(struct hub_json *json, const struct hub_state *state,
                                                  struct hub_error *err);
 

@@ -1,4 +1,5 @@
-/* Returns in few bins: see returns.h. They are counted in two passes over the columns of the episodes, and kept ready. */
+/* Returns in few bins: see returns.h. They are counted in two passes over the columns of the episodes, and
+ * kept ready. */
 #include "server/api/datasets/returns.h"
 
 #include "server/api/response_cache.h"

@@ -1,4 +1,5 @@
-/** How the returns of a dataset's episodes are spread, in few bins: small enough to stand in a list of datasets. */
+/** How the returns of a dataset's episodes are spread, in few bins: small enough to stand in a list of
+ * datasets. */
 #ifndef HUB_API_DATASETS_RETURNS_H
 #define HUB_API_DATASETS_RETURNS_H
 

@@ -1,5 +1,5 @@
-/* What is known of the episodes that are meant, as a table: all of them, sent while it is made. A column is a name of `where`; a
- * value that an episode lacks is null. */
+/* What is known of the episodes that are meant, as a table: all of them, sent while it is made. A column is
+ * a name of `where`; a value that an episode lacks is null. */
 #include "server/api/episodes/columns.h"
 
 #include "server/api/episodes/coverage.h"

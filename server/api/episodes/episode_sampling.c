@@ -1,6 +1,6 @@
 /*
- * Whole episodes drawn among the chosen ones, as Minari draws them with numpy's default_rng(seed): partition= as
- * split_dataset does, random= as sample_episodes.
+ * Whole episodes drawn among the chosen ones, as Minari draws them with numpy's default_rng(seed):
+ * partition= as split_dataset does, random= as sample_episodes.
  */
 #include "server/api/episodes/episode_selection.h"
 #include "storage/query/draw.h"

@@ -1,7 +1,7 @@
 /**
- * What a request means of a dataset: which episodes, by where=, split=, task=, name= and sort=, of these a part of a
- * partition= or some at random=, and which fields, by fields=, where a word with an @ names all fields of a role, so
- * that one script serves every format.
+ * What a request means of a dataset: which episodes, by where=, split=, task=, name= and sort=, of these a
+ * part of a partition= or some at random=, and which fields, by fields=, where a word with an @ names all
+ * fields of a role, so that one script serves every format.
  */
 #ifndef HUB_API_EPISODES_EPISODE_SELECTION_H
 #define HUB_API_EPISODES_EPISODE_SELECTION_H
@@ -69,8 +69,8 @@ enum hub_status hub_no_field(const struct hub_request *request, const struct hub
 HUB_MUST_USE enum hub_status hub_request_fields(const struct hub_request *request,
                                                 const struct hub_state *state, struct hub_named_fields *out,
                                                 struct hub_error *err);
-/** Add a name to what X-Left-Out says: "a, b/c", percent-coded, so that a comma in a name separates nothing. What is
- * too long ends in "...". `out` is zeroed at first, `first` becomes the reason of the first one. */
+/** Add a name to what X-Left-Out says: "a, b/c", percent-coded, so that a comma in a name separates nothing.
+ * What is too long ends in "...". `out` is zeroed at first, `first` becomes the reason of the first one. */
 HUB_MUST_USE enum hub_status hub_leave_out(struct hub_buf *out, struct hub_error *first, const char *name,
                                            const struct hub_error *why, struct hub_error *err);
 

@@ -1,8 +1,9 @@
-/* A dataset as a tar: namespace_metadata.json of the namespaces it lies in, its files in the order of their paths, below its id, so
- * that `tar x` in a folder of datasets installs it, then .minari-hub.json with their digests. Whoever makes it of one revision makes the same bytes: see
- * storage/io/tar.h. Nothing of it is kept: where a member lies follows from names, sizes and times. The record is as
- * long with unknown digests as with known ones. What answers with a part of it, or with its headers alone, has to know
- * them; who sends all of it computes those that are missing on the way. Without hashing there is no record. */
+/* A dataset as a tar: namespace_metadata.json of the namespaces it lies in, its files in the order of their
+ * paths, below its id, so that `tar x` in a folder of datasets installs it, then .minari-hub.json with
+ * their digests. Whoever makes it of one revision makes the same bytes: see storage/io/tar.h. Nothing of it
+ * is kept: where a member lies follows from names, sizes and times. The record is as long with unknown
+ * digests as with known ones. What answers with a part of it, or with its headers alone, has to know them;
+ * who sends all of it computes those that are missing on the way. Without hashing there is no record. */
 #include "server/api/files/listing.h"
 #include "server/api/handlers.h"
 #include "server/api/namespace_file.h"

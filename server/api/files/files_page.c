@@ -1,5 +1,5 @@
-/* A page of the files of a dataset: below a prefix, one level of them or all; as lines, all at once. The files
- * are sorted, so that a level is walked by jumping over what lies in its folders. */
+/* A page of the files of a dataset: below a prefix, one level of them or all; as lines, all at once. The
+ * files are sorted, so that a level is walked by jumping over what lies in its folders. */
 #include "server/api/files/files_page.h"
 
 #include "server/api/files/listing.h"
@@ -129,7 +129,8 @@ struct known_digests {
     struct hub_file_digests digests[AT_ONCE];
 };
 
-/* The members of a file; where its digests are not known yet, those of the files up to `end` are looked up too. */
+/* The members of a file; where its digests are not known yet, those of the files up to `end` are looked up
+ * too. */
 static enum hub_status put_members(struct known_digests *k, uint32_t file, uint32_t end,
                                    struct hub_json *json, struct hub_error *err)
 {

@@ -1,6 +1,7 @@
-/* Arrays where they lie: GET …/~kerchunk.json. References of kerchunk (https://fsspec.github.io/kerchunk/spec.html,
- * version 1) to the files' bytes, by which fsspec and zarr (format 2) read "episodes/NUMBER/FIELD" without the
- * hub's decoding. Only arrays whose pieces are bytes that numcodecs can read have them; the others are named beside. */
+/* Arrays where they lie: GET …/~kerchunk.json. References of kerchunk
+ * (https://fsspec.github.io/kerchunk/spec.html, version 1) to the files' bytes, by which fsspec and zarr
+ * (format 2) read "episodes/NUMBER/FIELD" without the hub's decoding. Only arrays whose pieces are bytes
+ * that numcodecs can read have them; the others are named beside. */
 #include "server/api/handlers.h"
 
 #include "server/api/resolve.h"

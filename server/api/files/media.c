@@ -1,6 +1,6 @@
-/* What the cameras saw of an episode: the list, and one as an mp4. A file that holds this episode alone is sent
- * as it is; of one that holds several, or where steps are chosen, the frames are cut out: boxes made here, and
- * behind them one run of the file's bytes. Nothing is decoded. */
+/* What the cameras saw of an episode: the list, and one as an mp4. A file that holds this episode alone is
+ * sent as it is; of one that holds several, or where steps are chosen, the frames are cut out: boxes made
+ * here, and behind them one run of the file's bytes. Nothing is decoded. */
 #include "server/api/files/file_bytes.h"
 #include "server/api/handlers.h"
 #include "server/api/put.h"
@@ -222,7 +222,8 @@ static enum hub_status cannot_cut(struct hub_request *request, const struct came
                        w->media->camera, w->episode->number, w->file->path, why);
 }
 
-/* Frames of this camera in a step: 1 but where it ran at another rate than the rows, and has not one for each. */
+/* Frames of this camera in a step: 1 but where it ran at another rate than the rows, and has not one for
+ * each. */
 static enum hub_status frames_in_step(const struct camera_request *w, uint64_t frames, double *out,
                                       struct hub_error *err)
 {

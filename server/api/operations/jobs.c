@@ -1,6 +1,6 @@
-/* Background work as one listing: inspections and hashing, which are known to this start of the hub alone, and jobs
- * that outlive it; in order of kind, target and number. It changes while one looks, so a page is a copy of that
- * moment. */
+/* Background work as one listing: inspections and hashing, which are known to this start of the hub alone,
+ * and jobs that outlive it; in order of kind, target and number. It changes while one looks, so a page is a
+ * copy of that moment. */
 #include "server/api/handlers.h"
 
 #include "server/api/cursor.h"

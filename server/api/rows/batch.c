@@ -256,7 +256,8 @@ static enum hub_status check_members(const json_t *object, const char *const *kn
     return HUB_OK;
 }
 
-/* Memory that the body takes at most once it is parsed: an empty object takes 240 bytes, a member 100, a value or text 50. */
+/* Memory that the body takes at most once it is parsed: an empty object takes 240 bytes, a member 100, a
+ * value or text 50. */
 static uint64_t parsed_bytes(struct hub_view body)
 {
     static const uint16_t each[256] = {['{'] = 256, ['['] = 160, [':'] = 96, [','] = 48, ['"'] = 24};

@@ -1,4 +1,5 @@
-/** Curves: GET …/episodes/{n}/{field}?buckets= and …/episodes/{n}?fields=&buckets=, see storage/measure/buckets.h. */
+/** Curves: GET …/episodes/{n}/{field}?buckets= and …/episodes/{n}?fields=&buckets=, see
+ * storage/measure/buckets.h. */
 #ifndef HUB_API_ROWS_BUCKETS_H
 #define HUB_API_ROWS_BUCKETS_H
 

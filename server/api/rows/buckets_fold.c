@@ -1,5 +1,5 @@
-/* Curves from rows: every field is cut at buckets into stretches, which the request's helpers fold side by side; each holds
- * a block of rows, whatever the length of the episode. */
+/* Curves from rows: every field is cut at buckets into stretches, which the request's helpers fold side by
+ * side; each holds a block of rows, whatever the length of the episode. */
 #include "server/api/rows/buckets.h"
 
 #include "server/api/rows/row_cost.h"
@@ -57,7 +57,8 @@ static uint32_t chunks(const struct hub_curve *curve, const struct hub_buckets *
     return b->of == HUB_BUCKETS_SUM ? 1 : (uint32_t)HUB_MIN(n, (uint64_t)HUB_MAX(b->grid.count, 1U));
 }
 
-/* Fields are folded one after the other; what comes of them stays, and is written twice, as it is and packed. */
+/* Fields are folded one after the other; what comes of them stays, and is written twice, as it is and
+ * packed. */
 static enum hub_status reserve(struct hub_request *request, struct hub_response *response,
                                const struct hub_curves *c, struct hub_error *err)
 {

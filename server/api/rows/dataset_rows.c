@@ -2,8 +2,8 @@
  * Rows of all episodes that are meant, one episode after another: GET .../rows
  *
  * Every column has a row a step, so that `episode`, `step` and `ends` cut all of them. As transitions
- * (layout=transitions) the columns have the names that learners know, and next_obs is what follows a step in its own
- * episode, never in the next one.
+ * (layout=transitions) the columns have the names that learners know, and next_obs is what follows a step
+ * in its own episode, never in the next one.
  */
 #include "server/api/cursor.h"
 #include "server/api/episodes/coverage.h"

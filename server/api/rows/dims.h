@@ -19,8 +19,8 @@ HUB_MUST_USE enum hub_status hub_dims_read(const struct hub_request *request, st
                                            const char *path, uint32_t there, struct hub_dims *out,
                                            struct hub_error *err);
 
-/** The value of dims= that is of field number `field`, as it is repeated in the order of the fields; empty where there is none.
- * How many there are in all: *given. */
+/** The value of dims= that is of field number `field`, as it is repeated in the order of the fields; empty
+ * where there is none. How many there are in all: *given. */
 struct hub_view hub_dims_of(const struct hub_request *request, uint32_t field, uint32_t *given);
 
 #endif

@@ -23,8 +23,8 @@ HUB_MUST_USE enum hub_status hub_npz_stream_new(struct hub_request *request, str
                                                 struct hub_error *err);
 void hub_npz_stream_freep(struct hub_npz_stream **zipped);
 
-/** Text and bytes are padded to their longest: all of them are read to know it. Blocking. HUB_TOO_BIG "too-large";
- * HUB_CANCELLED. */
+/** Text and bytes are padded to their longest: all of them are read to know it. Blocking. HUB_TOO_BIG
+ * "too-large"; HUB_CANCELLED. */
 HUB_MUST_USE enum hub_status hub_npz_stream_measure(struct hub_npz_stream *zipped, uint32_t column,
                                                     struct hub_error *err);
 

@@ -146,7 +146,8 @@ static enum hub_status write_value(struct runs *r, const struct hub_rows *rows, 
     return hub_json_rows(r->reading->as[0].type, &one, true, HUB_NONFINITE_NULL, &odd, &r->next, err);
 }
 
-/* Row `at` of the episode begins a run, unless it has the value of the one before, which was in another block. */
+/* Row `at` of the episode begins a run, unless it has the value of the one before, which was in another
+ * block. */
 static enum hub_status begin_run(struct runs *r, const struct hub_rows *rows, uint64_t i, uint64_t at,
                                  struct hub_error *err)
 {

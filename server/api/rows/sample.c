@@ -1,7 +1,8 @@
 /*
- * Windows drawn at random: GET .../sample. Of the chosen episodes, in order of their numbers, every window is equally
- * likely (weight=steps), or every episode that has one and then each of its windows (weight=uniform). A draw is
- * (u * n) >> 64 of the next raw number u of numpy's PCG64(seed), so the same seed and revision are the same bytes.
+ * Windows drawn at random: GET .../sample. Of the chosen episodes, in order of their numbers, every window
+ * is equally likely (weight=steps), or every episode that has one and then each of its windows
+ * (weight=uniform). A draw is (u * n) >> 64 of the next raw number u of numpy's PCG64(seed), so the same
+ * seed and revision are the same bytes.
  */
 #include "server/api/episodes/coverage.h"
 #include "server/api/handlers.h"

@@ -21,7 +21,8 @@ HUB_MUST_USE enum hub_status hub_table_stream_new(struct hub_request *request,
                                                   struct hub_table_stream **out, struct hub_error *err);
 void hub_table_stream_freep(struct hub_table_stream **tabled);
 
-/** Is it so short that it is read and written at once? Of numbers, as many rows of each field. Not priced yet. */
+/** Is it so short that it is read and written at once? Of numbers, as many rows of each field. Not priced
+ * yet. */
 bool hub_table_stream_is_short(const struct hub_encoding *e);
 /** Bytes that writing a short one takes besides its rows. */
 uint64_t hub_table_stream_short_bytes(const struct hub_encoding *e);
@@ -35,9 +36,9 @@ struct hub_table_stream_request {
     const char *media_type, *etag;
 };
 /**
- * Answer with it, from its first row: memory is reserved, and it is handed over (*tabled becomes NULL), but where something speaks
- * against it. A Range, and the length that HEAD tells, are of tables of up to 8 MiB. HUB_TOO_BIG "too-large": a row takes more than
- * a block.
+ * Answer with it, from its first row: memory is reserved, and it is handed over (*tabled becomes NULL), but
+ * where something speaks against it. A Range, and the length that HEAD tells, are of tables of up to 8 MiB.
+ * HUB_TOO_BIG "too-large": a row takes more than a block.
  */
 HUB_MUST_USE enum hub_status hub_table_stream_send(const struct hub_table_stream_request *asked,
                                                    struct hub_response *response,

@@ -1,7 +1,8 @@
 /**
- * Windows: the same number of steps of many episodes, each field one array (windows, length, ...). They are planned,
- * priced, fetched and written together, so that what several of them need is read once. A plan borrows the datasets
- * and holds the layouts and files it needs until it is disposed. For workers: everything may block.
+ * Windows: the same number of steps of many episodes, each field one array (windows, length, ...). They are
+ * planned, priced, fetched and written together, so that what several of them need is read once. A plan
+ * borrows the datasets and holds the layouts and files it needs until it is disposed. For workers:
+ * everything may block.
  */
 #ifndef HUB_API_ROWS_WINDOWS_H
 #define HUB_API_ROWS_WINDOWS_H
@@ -67,9 +68,10 @@ HUB_MUST_USE enum hub_status hub_windows_format(const struct hub_request *reques
                                                 const struct hub_representation **out, struct hub_error *err);
 
 /**
- * Where the rows lie: no file is touched. Reserves the memory it takes. HUB_NOT_FOUND "field-not-found": an episode
- * lacks a field; HUB_UNSUPPORTED "field-unreadable"; HUB_NOT_ACCEPTABLE; HUB_INVALID "bad-parameter": rows of several
- * shapes or types, or fields shorter than their episodes where nothing is padded; HUB_TOO_BIG.
+ * Where the rows lie: no file is touched. Reserves the memory it takes. HUB_NOT_FOUND "field-not-found": an
+ * episode lacks a field; HUB_UNSUPPORTED "field-unreadable"; HUB_NOT_ACCEPTABLE; HUB_INVALID
+ * "bad-parameter": rows of several shapes or types, or fields shorter than their episodes where nothing is
+ * padded; HUB_TOO_BIG.
  */
 HUB_MUST_USE enum hub_status hub_windows_plan(struct hub_request *request, struct hub_response *response,
                                               const struct hub_windows_query *query, struct hub_windows *out,

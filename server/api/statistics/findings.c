@@ -1,4 +1,5 @@
-/* Odd episodes: GET …/~findings. Rules over what is known and measured of each; the worst of those that are outside. */
+/* Odd episodes: GET …/~findings. Rules over what is known and measured of each; the worst of those that are
+ * outside. */
 #include "server/api/handlers.h"
 
 #include "server/api/reply.h"
@@ -15,8 +16,8 @@
 enum { LIMIT = 10, MAX_LIMIT = 1000, LEAST_EPISODES = 8 };
 #define LOOK_US 0.025 /* an episode by one rule, as it was measured */
 
-/* OUTSIDE: of the quartiles by more than k times their distance, on either side. EACH: the lowest or the highest, whatever they
- * are. ABOVE: a limit. */
+/* OUTSIDE: of the quartiles by more than k times their distance, on either side. EACH: the lowest or the
+ * highest, whatever they are. ABOVE: a limit. */
 enum test { OUTSIDE, LOWEST, HIGHEST, ABOVE };
 
 struct finding_rule {
@@ -52,7 +53,8 @@ struct rule_finding {
     double value, badness;
 };
 
-/* The worst of those that a rule found, in room for twice as many as are wanted: when it is full, half of it goes. */
+/* The worst of those that a rule found, in room for twice as many as are wanted: when it is full, half of
+ * it goes. */
 struct worst {
     struct rule_finding *found;
     uint32_t count, limit, total;

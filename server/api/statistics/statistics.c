@@ -1,5 +1,5 @@
-/* What the numbers of a dataset come to: GET …/~statistics. Of episodes from what is known of each, of fields from what was
- * measured of their rows; how much that is so far stands beside it. */
+/* What the numbers of a dataset come to: GET …/~statistics. Of episodes from what is known of each, of
+ * fields from what was measured of their rows; how much that is so far stands beside it. */
 #include "server/api/handlers.h"
 
 #include "server/api/episodes/coverage.h"

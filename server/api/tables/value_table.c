@@ -30,8 +30,8 @@ static void maker_free(struct hub_body_producer *maker)
 
 /* ---- cells ---- */
 
-/* Nothing between the commas, as "" would make texts of a column of numbers; but for readers that pass over empty
- * lines. */
+/* Nothing between the commas, as "" would make texts of a column of numbers; but for readers that pass over
+ * empty lines. */
 static bool is_null(const struct hub_value_table *cells, unsigned number, const struct hub_values *values)
 {
     return !values->count && !cells->columns[number].several && cells->column_count > 1;

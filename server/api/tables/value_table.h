@@ -1,6 +1,7 @@
 /**
- * Tables of cells: columns of what is known of many things, in every form, sent while they are made. A cell has a value, several
- * or none, which is null; in JSON several are a list, elsewhere one text, joined by semicolons.
+ * Tables of cells: columns of what is known of many things, in every form, sent while they are made. A cell
+ * has a value, several or none, which is null; in JSON several are a list, elsewhere one text, joined by
+ * semicolons.
  */
 #ifndef HUB_API_TABLES_VALUE_TABLE_H
 #define HUB_API_TABLES_VALUE_TABLE_H
@@ -45,7 +46,8 @@ struct hub_value_table {
     /** The values of a cell, which live until the next call. */
     enum hub_status (*get)(struct hub_value_table *cells, uint32_t row, unsigned column,
                            struct hub_values *out, struct hub_error *err);
-    /** NULL, or around each stretch of them, by whichever thread makes it; `end` after a failed `begin` too. */
+    /** NULL, or around each stretch of them, by whichever thread makes it; `end` after a failed `begin`
+     * too. */
     enum hub_status (*begin)(struct hub_value_table *cells, struct hub_error *err);
     void (*end)(struct hub_value_table *cells);
     void (*dispose)(struct hub_value_table *cells); /* of all but the memory itself, which is free()d */
@@ -74,8 +76,9 @@ HUB_MUST_USE enum hub_status hub_value_table_read_limit(const struct hub_request
 /** Part of the ETag. */
 const char *hub_value_table_form_name(const struct hub_value_table *cells);
 /**
- * Answer with it: it is handed over (*cells becomes NULL), but where something speaks against it. A Range, and the length that
- * HEAD asks for, are there of tables of a few MiB: some readers of URLs need them. Blocking.
+ * Answer with it: it is handed over (*cells becomes NULL), but where something speaks against it. A Range,
+ * and the length that HEAD asks for, are there of tables of a few MiB: some readers of URLs need them.
+ * Blocking.
  *
  * @param etag  as it was sent; NULL: none
  */

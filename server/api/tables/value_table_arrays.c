@@ -226,7 +226,8 @@ static enum hub_status add_cell(struct value_block *b, unsigned place,
                                                  : hub_buf_add(data, &number, sizeof number, err);
 }
 
-/* Rows from t->at on of columns [first, first + count): `*rows` of them at most, then as many as there are. */
+/* Rows from t->at on of columns [first, first + count): `*rows` of them at most, then as many as there
+ * are. */
 static enum hub_status make_block(struct hub_value_table *t, unsigned first, unsigned count, uint32_t *rows,
                                   struct value_block **out, struct hub_error *err)
 {

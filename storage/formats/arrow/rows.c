@@ -18,8 +18,9 @@ static enum hub_status first_bytes(struct hub_arrow *a, const struct hub_arrow_r
     return HUB_OK;
 }
 
-/* Lists of what is no number have no other form, whatever they hold: their types say so. Of lists of numbers only
- * those of one length are arrays, and of those of varying length only the plain ones are sequences. */
+/* Lists of what is no number have no other form, whatever they hold: their types say so. Of lists of
+ * numbers only those of one length are arrays, and of those of varying length only the plain ones are
+ * sequences. */
 static bool needs_json(const struct hub_arrow_rows *rows, const struct hub_arrow_field *leaf,
                        const struct hub_arrow_shape *s, bool sequences)
 {

@@ -1,12 +1,13 @@
 /*
- * Folders of the library datasets (Dataset.save_to_disk): state.json, which lists the files data-*.arrow (Arrow
- * streams of one schema), and dataset_info.json; a DatasetDict is a folder of such folders beside
+ * Folders of the library datasets (Dataset.save_to_disk): state.json, which lists the files data-*.arrow
+ * (Arrow streams of one schema), and dataset_info.json; a DatasetDict is a folder of such folders beside
  * dataset_dict.json, its splits. The files of a folder are one table and one part.
  *
  * A row is a trajectory where rewards, dones or infos are lists as long as those of the actions, and
  * observations as long or by one longer: so imitation writes its trajectories, and the sets of Decision
- * Transformer are. Each column is then one array over the items of all its lists, and episodes are windows. Else a
- * row is a step: a column episode_index cuts the rows where it changes, and without it they are one episode.
+ * Transformer are. Each column is then one array over the items of all its lists, and episodes are windows.
+ * Else a row is a step: a column episode_index cuts the rows where it changes, and without it they are one
+ * episode.
  *
  * Problems: missing-file, unreadable-file, not-loadable, not-fetched, permission-denied, bad-metadata,
  * episode-order, rows-differ, nulls.

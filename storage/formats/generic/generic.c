@@ -1,11 +1,11 @@
 /*
- * What no format claims and can be read all the same: an HDF5 file, a .npy or .npz, a Parquet or Arrow file,
- * each a dataset of one episode `0` whose fields are its arrays or columns. The number of rows that most arrays have is taken for the steps.
- * And what is known by name and cannot be read: its dataset is `unsupported`, and says what to do
- * (refused.c). Bids lowest, so that whoever knows more of a file has it.
+ * What no format claims and can be read all the same: an HDF5 file, a .npy or .npz, a Parquet or Arrow
+ * file, each a dataset of one episode `0` whose fields are its arrays or columns. The number of rows that
+ * most arrays have is taken for the steps. And what is known by name and cannot be read: its dataset is
+ * `unsupported`, and says what to do (refused.c). Bids lowest, so that whoever knows more of a file has it.
  *
- * Problems: unreadable-episode, unreadable-file, not-an-array, repeated-member, not-checked (of a .npz), repeated-column, nulls, and those of
- * storage/formats/kit/h5_kit.h.
+ * Problems: unreadable-episode, unreadable-file, not-an-array, repeated-member, not-checked (of a .npz),
+ * repeated-column, nulls, and those of storage/formats/kit/h5_kit.h.
  */
 #include "storage/formats/generic/generic.h"
 

@@ -55,10 +55,12 @@ const struct generic_container *generic_container_of(struct hub_files *files, ui
 
 enum { GENERIC_MAX_FILES = 64 }; /* of an episode */
 
-/** Report the episode that these files are, and its fields. Of several one that cannot be read is a problem. */
+/** Report the episode that these files are, and its fields. Of several one that cannot be read is a
+ * problem. */
 HUB_MUST_USE enum hub_status generic_inspect_episode(struct generic_place *places, uint32_t count,
                                                      const struct generic_one *one, struct hub_error *err);
-/** An array or a column as a field of its file: "PREFIX/NAME", or NAME alone; and what of it says its role. */
+/** An array or a column as a field of its file: "PREFIX/NAME", or NAME alone; and what of it says its
+ * role. */
 HUB_MUST_USE enum hub_status generic_path(const struct generic_place *at, struct hub_view name,
                                           struct hub_buf *path, struct hub_view *named,
                                           struct hub_error *err);

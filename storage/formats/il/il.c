@@ -1,8 +1,9 @@
 /*
- * Demonstrations in the files that il-representations' benchmarks came with: pickles, packed by gzip, plain, or
- * as the one array of objects of a .npz. Each file holds whole trajectories, which are episodes of obs,
- * next_obs, acts, dones, and rews and infos where there are: the project's own view of them. A folder of such
- * files is one dataset, a file a part. Read by the closed interpreter of pickles: nothing is imported or called.
+ * Demonstrations in the files that il-representations' benchmarks came with: pickles, packed by gzip,
+ * plain, or as the one array of objects of a .npz. Each file holds whole trajectories, which are episodes
+ * of obs, next_obs, acts, dones, and rews and infos where there are: the project's own view of them. A
+ * folder of such files is one dataset, a file a part. Read by the closed interpreter of pickles: nothing is
+ * imported or called.
  *
  * Problems: unreadable-episode, length-mismatch, not-checked.
  */

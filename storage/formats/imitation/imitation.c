@@ -1,10 +1,10 @@
 /*
- * Trajectories as imitation wrote them before release 0.4 (imitation.data.types.save): one .npz with the rows of all
- * trajectories behind each other, obs, acts, infos and rews, where indices says they are split; obs has one row more
- * in each; terminal has one value a trajectory. infos are Python objects: they are named and not read.
- * Later releases write folders of the library datasets: datasets/, and pushed.c where they were pushed to a
- * hub. A list of its Trajectory objects in a pickle, as its tests and scripts keep, is read by il/, which
- * knows them.
+ * Trajectories as imitation wrote them before release 0.4 (imitation.data.types.save): one .npz with the
+ * rows of all trajectories behind each other, obs, acts, infos and rews, where indices says they are split;
+ * obs has one row more in each; terminal has one value a trajectory. infos are Python objects: they are
+ * named and not read. Later releases write folders of the library datasets: datasets/, and pushed.c where
+ * they were pushed to a hub. A list of its Trajectory objects in a pickle, as its tests and scripts keep,
+ * is read by il/, which knows them.
  *
  * Problems: rows-differ, repeated-member, not-an-array, not-checked.
  */

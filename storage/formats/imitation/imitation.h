@@ -1,5 +1,5 @@
-/* Shared by the files of the driver: trajectories in an archive (imitation.c), and in a table that was pushed to a
- * hub (pushed.c). */
+/* Shared by the files of the driver: trajectories in an archive (imitation.c), and in a table that was
+ * pushed to a hub (pushed.c). */
 #ifndef HUB_FORMATS_IMITATION_H
 #define HUB_FORMATS_IMITATION_H
 

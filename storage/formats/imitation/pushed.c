@@ -1,12 +1,12 @@
 /*
  * imitation's trajectories as the library datasets pushes them to a hub (Dataset.push_to_hub):
- * data/SPLIT-00000-of-00002.parquet, a row a trajectory, whose columns obs, acts, rews and infos are lists. A file is a
- * part. In each row group a column is one array over the items of its lists, and episodes are windows in it, by what
- * the levels of its pages say; obs has one item more than acts. Where a list is empty or null, the column of the row
- * group is refused.
+ * data/SPLIT-00000-of-00002.parquet, a row a trajectory, whose columns obs, acts, rews and infos are lists.
+ * A file is a part. In each row group a column is one array over the items of its lists, and episodes are
+ * windows in it, by what the levels of its pages say; obs has one item more than acts. Where a list is
+ * empty or null, the column of the row group is refused.
  *
- * Problems: missing-file, unreadable-file, not-loadable, not-fetched, permission-denied, rows-differ, nulls,
- * repeated-column, steps-unknown.
+ * Problems: missing-file, unreadable-file, not-loadable, not-fetched, permission-denied, rows-differ,
+ * nulls, repeated-column, steps-unknown.
  */
 #include "storage/formats/imitation/imitation.h"
 

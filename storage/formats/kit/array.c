@@ -39,8 +39,8 @@ static size_t put_text(const uint8_t *item, size_t chars, bool big_endian, uint8
     return used;
 }
 
-/* One pass over all items: how long the longest is (`width` 0), or that they are written. Slabs are multiples of 8
- * items, so that side data stays without gaps. */
+/* One pass over all items: how long the longest is (`width` 0), or that they are written. Slabs are
+ * multiples of 8 items, so that side data stays without gaps. */
 static enum hub_status pass_texts(struct hub_files *files, struct hub_byte_source *source,
                                   const struct hub_npy *npy, size_t width, size_t *longest, uint64_t *offset,
                                   struct hub_error *err)

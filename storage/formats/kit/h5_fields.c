@@ -107,8 +107,8 @@ static bool is_whole(const struct hub_h5_dataset *d, enum hub_field_type type)
     return is_u8(&d->variant) && (type == HUB_FIELD_TEXT || (type == HUB_FIELD_PADDED_JSON && d->rank == 1));
 }
 
-/* `expected`: the dataset says that this is a picture. Stored as files these are rows of bytes or texts when all
- * have one length or are padded to it, else items of varying length. */
+/* `expected`: the dataset says that this is a picture. Stored as files these are rows of bytes or texts
+ * when all have one length or are padded to it, else items of varying length. */
 static enum hub_field_type type_of(const struct hub_h5_fields *fields, struct hub_h5 *file,
                                    const struct hub_h5_leaf *leaf)
 {

@@ -85,15 +85,15 @@ bool hub_h5_each(const struct hub_h5_tree *tree, const char *path, void (*take)(
                  void *user);
 /** The number that a dataset without dimensions is; false: it is none, or cannot be read. */
 bool hub_h5_scalar(const struct hub_h5_tree *tree, const struct hub_h5_leaf *leaf, double *out);
-/** The return of an episode: the sum of a column from row `first` on, in the order Python's sum takes them. None
- * where there is no such column. */
+/** The return of an episode: the sum of a column from row `first` on, in the order Python's sum takes them.
+ * None where there is no such column. */
 void hub_h5_return(const struct hub_h5_tree *tree, const char *path, uint64_t first,
                    struct hub_episode *episode);
-/** All of a short dataset as bytes, appended: a text, or rows of uint8 up to the zeros behind them. False: it is
- * none of these, or longer than `out` may be. */
+/** All of a short dataset as bytes, appended: a text, or rows of uint8 up to the zeros behind them. False:
+ * it is none of these, or longer than `out` may be. */
 bool hub_h5_bytes(const struct hub_h5_tree *tree, const struct hub_h5_leaf *leaf, struct hub_buf *out);
-/** The rows, of one byte each, of the dataset at `path` below the group at `address`; `*out` is the caller's. False:
- * there are none, or they cannot be read. */
+/** The rows, of one byte each, of the dataset at `path` below the group at `address`; `*out` is the
+ * caller's. False: there are none, or they cannot be read. */
 bool hub_h5_flags(struct hub_h5 *file, uint64_t address, const char *path, uint8_t **out, uint64_t *count);
 /** Is the last number true? 1, 0, or -1 for unknown. */
 int8_t hub_h5_last_flag(const struct hub_h5_tree *tree, const char *path);
@@ -217,8 +217,8 @@ struct hub_h5_episodes {
     struct hub_h5_fields fields;
 };
 
-/** The first dataset at `path`, or right below it, of the groups that `prefix` and a number name: of 16 that are
- * tried. `holder` keeps what `out` borrows. False: none has one. */
+/** The first dataset at `path`, or right below it, of the groups that `prefix` and a number name: of 16 that
+ * are tried. `holder` keeps what `out` borrows. False: none has one. */
 bool hub_h5_episodes_sample(struct hub_h5 *file, const struct hub_h5_object *group, const char *prefix,
                             const char *path, struct hub_h5_object *holder, struct hub_h5_dataset *out);
 /** How many groups at the root are called `prefix` and a number; 0 of a file that cannot be read. */

@@ -15,8 +15,8 @@ bool hub_is_local(enum hub_status st);
 /** The role that a field's first word says, behind "next": observations/x, next.reward, obs, acts, dones. */
 enum hub_role hub_role_of(struct hub_view path);
 
-/** Does a name promise data of its own: "x.h5", "x.npz", "x.parquet"? Then a folder of something else does not take
- * the file along. */
+/** Does a name promise data of its own: "x.h5", "x.npz", "x.parquet"? Then a folder of something else does
+ * not take the file along. */
 bool hub_names_data(struct hub_view path);
 
 /** What a row's first bytes say it is: a PNG or JPEG file, else bytes. */
@@ -100,20 +100,20 @@ HUB_MUST_USE enum hub_status hub_report_unusable(struct hub_files *files, uint32
                                                  struct hub_sink *sink, const char *consequence, bool *usable,
                                                  struct hub_error *err);
 
-/** One value of JSON as Python wrote it, parsed; `strict` holds its text then, and its limit is the most it may
- * take. json_decref the result. */
+/** One value of JSON as Python wrote it, parsed; `strict` holds its text then, and its limit is the most it
+ * may take. json_decref the result. */
 HUB_MUST_USE enum hub_status hub_json_of_python(struct hub_view text, struct hub_buf *strict, json_t **out,
                                                 struct hub_error *err);
 /** The same of a file of at most 16 MiB, HUB_NOT_FOUND when it is not there. `strict` may be NULL. */
 HUB_MUST_USE enum hub_status hub_json_file(struct hub_files *files, const char *path, struct hub_buf *strict,
                                            json_t **out, struct hub_error *err);
 
-/** A file that is an object of JSON as Python wrote it, of at most `limit` bytes; says why it cannot be used, be it not
- * fetched. `strict` holds its text then. */
+/** A file that is an object of JSON as Python wrote it, of at most `limit` bytes; says why it cannot be
+ * used, be it not fetched. `strict` holds its text then. */
 HUB_MUST_USE enum hub_status hub_json_object_of(struct hub_files *files, uint32_t number, size_t limit,
                                                 struct hub_buf *strict, json_t **out, struct hub_error *err);
-/** An object of JSON that may stand beside the data; `*out` stays NULL where it does not, and where it cannot be used,
- * which is a problem (bad-metadata). */
+/** An object of JSON that may stand beside the data; `*out` stays NULL where it does not, and where it
+ * cannot be used, which is a problem (bad-metadata). */
 HUB_MUST_USE enum hub_status hub_json_beside(struct hub_files *files, struct hub_sink *sink, const char *path,
                                              json_t **out, struct hub_error *err);
 

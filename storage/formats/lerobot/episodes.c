@@ -1,5 +1,5 @@
-/* What the metadata says of episodes: lines of episodes.jsonl, or rows of the tables below meta/episodes. All of
- * it is a claim, kept as the JSON object that a line is; of a table's row its plain columns are. */
+/* What the metadata says of episodes: lines of episodes.jsonl, or rows of the tables below meta/episodes.
+ * All of it is a claim, kept as the JSON object that a line is; of a table's row its plain columns are. */
 #include "storage/formats/lerobot/lerobot.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* What RoboCasa keeps beside LeRobot's files, extras/episode_000012/ep_meta.json: the instruction, the kitchen, the
- * objects in it. States and models of the simulator beside it are listed as files. */
+/* What RoboCasa keeps beside LeRobot's files, extras/episode_000012/ep_meta.json: the instruction, the
+ * kitchen, the objects in it. States and models of the simulator beside it are listed as files. */
 #include "storage/formats/lerobot/lerobot.h"
 #include "storage/text/number.h"
 

@@ -35,8 +35,8 @@ struct lerobot_lines {
 
 /**
  * The lines of a .jsonl file; one that is not there has none. Empty lines are passed over, damaged ones are
- * reported to the sink as "bad-json-line", and a list of objects in their place ("json-array") is taken for lines.
- * Lines that begin with an episode_index outside [first, last] are passed over unread.
+ * reported to the sink as "bad-json-line", and a list of objects in their place ("json-array") is taken for
+ * lines. Lines that begin with an episode_index outside [first, last] are passed over unread.
  */
 HUB_MUST_USE enum hub_status hub_lerobot_lines(const struct lerobot_lines *lines, struct hub_error *err);
 
@@ -128,8 +128,8 @@ HUB_MUST_USE enum hub_status hub_lerobot_table_read(struct lerobot_table *t, con
 HUB_MUST_USE enum hub_status hub_lerobot_table_leaf(struct lerobot_table *t, uint32_t leaf, uint64_t first,
                                                     uint64_t count, struct hub_parquet_items *out,
                                                     struct hub_error *err);
-/** The first item of a row: a number, NAN where there is none; a whole one, -1 where there is none; a text, by the
- * item's own number. */
+/** The first item of a row: a number, NAN where there is none; a whole one, -1 where there is none; a text,
+ * by the item's own number. */
 double hub_lerobot_number(const struct hub_parquet_items *items, uint64_t row);
 int64_t hub_lerobot_integer(const struct hub_parquet_items *items, uint64_t row);
 struct hub_view hub_lerobot_string(const struct hub_parquet_items *items, uint64_t item);

@@ -1,6 +1,7 @@
 /*
- * Some data files of a LeRobot dataset: which episodes their rows are, what the metadata says of each, and the
- * videos that belong to them. The rows are the truth, what the metadata says otherwise is a problem by name.
+ * Some data files of a LeRobot dataset: which episodes their rows are, what the metadata says of each, and
+ * the videos that belong to them. The rows are the truth, what the metadata says otherwise is a problem by
+ * name.
  */
 #include "storage/formats/lerobot/lerobot.h"
 

@@ -1,5 +1,5 @@
-/* The plan: what describes the whole dataset as facts, what contradicts itself as problems, and the parts: a run of
- * 1,000 episode numbers (v2), or data files that come to 64 MiB (v3). */
+/* The plan: what describes the whole dataset as facts, what contradicts itself as problems, and the parts:
+ * a run of 1,000 episode numbers (v2), or data files that come to 64 MiB (v3). */
 #include "storage/formats/lerobot/lerobot.h"
 
 #include <math.h>
@@ -359,7 +359,8 @@ static enum hub_status send_runs(struct lerobot_plan_state *p, struct hub_error 
     return HUB_OK;
 }
 
-/* Files from the first on, which gives the part its name: those that are added behind change the last part only. */
+/* Files from the first on, which gives the part its name: those that are added behind change the last part
+ * only. */
 static enum hub_status send_groups(struct lerobot_plan_state *p, struct hub_error *err)
 {
     for (uint32_t i = 0, n; i < p->count; i += n) {

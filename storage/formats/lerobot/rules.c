@@ -1,5 +1,5 @@
-/* How a LeRobot dataset's files are to be called, by its written specification: what a reader that goes by the
- * templates of info.json would not find. Each rule that is broken is one problem, with its first case. */
+/* How a LeRobot dataset's files are to be called, by its written specification: what a reader that goes by
+ * the templates of info.json would not find. Each rule that is broken is one problem, with its first case. */
 #include "storage/formats/lerobot/lerobot.h"
 #include "storage/text/number.h"
 

@@ -1,5 +1,5 @@
-/* Tasks and subtasks by their numbers: lines of a .jsonl file, or the rows of a table, whose text was the index of
- * a pandas frame: its column has the name of the text, or up to lerobot 0.4 none. */
+/* Tasks and subtasks by their numbers: lines of a .jsonl file, or the rows of a table, whose text was the
+ * index of a pandas frame: its column has the name of the text, or up to lerobot 0.4 none. */
 #include "storage/formats/lerobot/lerobot.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* The videos of LeRobot episodes: is each of them all there? Of an mp4 only the outermost boxes are looked at. */
+/* The videos of LeRobot episodes: is each of them all there? Of an mp4 only the outermost boxes are looked
+ * at. */
 #include "storage/formats/lerobot/lerobot.h"
 
 enum { MAX_LOOKED_AT = 10000 };

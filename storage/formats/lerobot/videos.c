@@ -1,5 +1,5 @@
-/* Which videos belong to an episode. Where each has files of its own (v2) their names say so; where many share one
- * (v3) the columns "videos/CAMERA/..." of its row do. */
+/* Which videos belong to an episode. Where each has files of its own (v2) their names say so; where many
+ * share one (v3) the columns "videos/CAMERA/..." of its row do. */
 #include "storage/formats/lerobot/lerobot.h"
 
 #include <math.h>
@@ -157,8 +157,8 @@ static uint32_t find_file(const struct lerobot_videos *v, struct lerobot_camera 
     return file;
 }
 
-/* Its rate is not that of the rows. It still has a frame for each where it has as many as all episodes that are
- * placed in it have rows; times behind its end are not its own, but those of the rows. */
+/* Its rate is not that of the rows. It still has a frame for each where it has as many as all episodes that
+ * are placed in it have rows; times behind its end are not its own, but those of the rows. */
 static void judge(const struct lerobot_videos *v, struct lerobot_camera *c, const struct lerobot_place *place,
                   const struct hub_mp4 *mp4)
 {

@@ -409,7 +409,8 @@ static enum hub_status finish_field(struct columns_part *p, struct column_field 
 
 /* ---- an episode ---- */
 
-/* All rows but the padding. Where observations are as many as steps nothing was padded, and total_steps says so. */
+/* All rows but the padding. Where observations are as many as steps nothing was padded, and total_steps
+ * says so. */
 static uint64_t steps_of(struct columns_part *p, const struct episode_folder *e,
                          const struct folder_metadata *s, uint64_t rows)
 {

@@ -1,6 +1,7 @@
 /*
  * What describes a whole Minari dataset: data/metadata.json (E5) or the root attributes of main_data.hdf5
- * (E3, E4). Its spaces may be of any size: metadata.json is read in a stream, and they are reported by space.c.
+ * (E3, E4). Its spaces may be of any size: metadata.json is read in a stream, and they are reported by
+ * space.c.
  */
 #include "storage/formats/minari/minari.h"
 #include "storage/text/json.h"

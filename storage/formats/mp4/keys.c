@@ -1,6 +1,7 @@
-/* Encoders that refresh pictures bit by bit (x264's intra-refresh) call frames key frames that are none: who begins to
- * decode there gets no whole picture for a while. Some key frames are looked at; where one is not, only the first
- * frame of the file is taken for one. ITU-T H.264 7.3.1, 7.3.3; H.265 7.3.1.2; 14496-15 5.3.3, 8.3.3 (lengths). */
+/* Encoders that refresh pictures bit by bit (x264's intra-refresh) call frames key frames that are none:
+ * who begins to decode there gets no whole picture for a while. Some key frames are looked at; where one is
+ * not, only the first frame of the file is taken for one. ITU-T H.264 7.3.1, 7.3.3; H.265 7.3.1.2; 14496-15
+ * 5.3.3, 8.3.3 (lengths). */
 #include "storage/formats/mp4/boxes.h"
 
 enum { LOOKED_AT = 8, MAX_UNITS = 16, UNIT_BYTES = 8 };

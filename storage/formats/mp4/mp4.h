@@ -1,8 +1,9 @@
 /**
- * MP4 files (ISO/IEC 14496-12; codecs: 14496-15, AV1-ISOBMFF, VP-ISOBMFF, 14496-14): what the first video track
- * is, and where its frames lie. The index (moov) may stand anywhere; fragments (moof) are followed. No frame is
- * decoded. A file costs its box headers (one read of 4 KiB each), its index and those of its fragments.
- * Nothing is allocated by a count: only for what lies in the file, up to the limits of model/video.h.
+ * MP4 files (ISO/IEC 14496-12; codecs: 14496-15, AV1-ISOBMFF, VP-ISOBMFF, 14496-14): what the first video
+ * track is, and where its frames lie. The index (moov) may stand anywhere; fragments (moof) are followed.
+ * No frame is decoded. A file costs its box headers (one read of 4 KiB each), its index and those of its
+ * fragments. Nothing is allocated by a count: only for what lies in the file, up to the limits of
+ * model/video.h.
  */
 #ifndef HUB_FORMATS_MP4_H
 #define HUB_FORMATS_MP4_H

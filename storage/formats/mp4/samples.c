@@ -1,4 +1,5 @@
-/* The frames of a track: those of the tables in moov, and those of fragments (ISO/IEC 14496-12, 8.6 to 8.8). */
+/* The frames of a track: those of the tables in moov, and those of fragments (ISO/IEC 14496-12, 8.6 to
+ * 8.8). */
 #include "storage/formats/mp4/boxes.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/** The videos of a part, each read once: what its file says goes into media, and how it can be cut to the hub. */
+/** The videos of a part, each read once: what its file says goes into media, and how it can be cut to the
+ * hub. */
 #ifndef HUB_FORMATS_MP4_VIDEOS_H
 #define HUB_FORMATS_MP4_VIDEOS_H
 
@@ -17,10 +18,10 @@ struct hub_videos {
 HUB_MUST_USE enum hub_status hub_videos_look(struct hub_videos *videos, uint32_t file,
                                              const struct hub_mp4 **out, struct hub_error *err);
 /**
- * Complete a medium from its file, and send it. Where it names no frames the file is the episode's alone: all of it.
- * Files that are no mp4, or damaged, and frames that are not there are problems of the dataset, and the medium's own;
- * a file that holds the episode alone and has another number of frames than `rows` is a problem too ("video-length").
- * The part must name the file. Fails only as the sink and the machine do.
+ * Complete a medium from its file, and send it. Where it names no frames the file is the episode's alone:
+ * all of it. Files that are no mp4, or damaged, and frames that are not there are problems of the dataset,
+ * and the medium's own; a file that holds the episode alone and has another number of frames than `rows` is
+ * a problem too ("video-length"). The part must name the file. Fails only as the sink and the machine do.
  */
 HUB_MUST_USE enum hub_status hub_videos_send(struct hub_videos *videos, struct hub_media *media,
                                              uint64_t rows, struct hub_error *err);

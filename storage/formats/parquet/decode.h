@@ -38,8 +38,8 @@ struct hub_parquet_shape {
     uint32_t longest;   /* elements of the longest row */
 };
 
-/** Decode the levels of a chunk, and note in the pages of lists which rows they begin with. HUB_CORRUPT when they
- * contradict each other or `rows`. */
+/** Decode the levels of a chunk, and note in the pages of lists which rows they begin with. HUB_CORRUPT when
+ * they contradict each other or `rows`. */
 HUB_MUST_USE enum hub_status hub_parquet_scan(struct hub_parquet_decoder *d,
                                               const struct hub_parquet_leaf *leaf,
                                               struct hub_parquet_pages *pages, uint64_t rows,
@@ -53,8 +53,9 @@ HUB_MUST_USE enum hub_status hub_parquet_numbers(struct hub_parquet_decoder *d,
                                                  double *reals, struct hub_error *err);
 
 /**
- * Rows [first, first + count) of a column of numbers or strings, lists flattened: of tables that describe, never
- * of data. A null or an empty list has no items. Zeroed before the first row group, which all follow in order.
+ * Rows [first, first + count) of a column of numbers or strings, lists flattened: of tables that describe,
+ * never of data. A null or an empty list has no items. Zeroed before the first row group, which all follow
+ * in order.
  */
 struct hub_parquet_items {
     uint64_t first_row, row_count; /* wanted, of the whole column */
@@ -75,8 +76,8 @@ HUB_MUST_USE enum hub_status hub_parquet_element_numbers(struct hub_parquet_deco
                                                          const struct hub_parquet_pages *pages, uint64_t room,
                                                          double *reals, struct hub_error *err);
 
-/** What a data page holds, until the decoder is used again: both levels of each entry, and its value, which is nothing
- * where there is none. */
+/** What a data page holds, until the decoder is used again: both levels of each entry, and its value, which
+ * is nothing where there is none. */
 struct hub_parquet_entries {
     uint32_t count;
     const uint8_t *reps, *defs;
@@ -90,15 +91,17 @@ HUB_MUST_USE enum hub_status hub_parquet_load(struct hub_parquet_decoder *d,
                                               const struct hub_parquet_pages *pages, uint32_t page,
                                               struct hub_parquet_entries *out, struct hub_error *err);
 
-/** For BYTE_ARRAY pages that do not hold their values as they are: how long the longest is, and what the values
- * of each page come to (`longest`, `sum`), so that reading them has a price. Nothing to do for other columns. */
+/** For BYTE_ARRAY pages that do not hold their values as they are: how long the longest is, and what the
+ * values of each page come to (`longest`, `sum`), so that reading them has a price. Nothing to do for other
+ * columns. */
 HUB_MUST_USE enum hub_status hub_parquet_measure(struct hub_parquet_decoder *d,
                                                  const struct hub_parquet_leaf *leaf,
                                                  struct hub_parquet_pages *pages, struct hub_error *err);
 
 /**
- * Where the values of a chunk lie in the file, when they lie there as they are and are large: none is null, none is
- * compressed, their lengths stand before them. Of at most 65,536 values with one decoder: each costs a read.
+ * Where the values of a chunk lie in the file, when they lie there as they are and are large: none is null,
+ * none is compressed, their lengths stand before them. Of at most 65,536 values with one decoder: each
+ * costs a read.
  *
  * @param[out] extents  one a value, the caller's to free, or NULL: read the pages
  */
@@ -106,7 +109,8 @@ HUB_MUST_USE enum hub_status hub_parquet_extents(struct hub_parquet_decoder *d,
                                                  const struct hub_parquet_pages *pages,
                                                  struct hub_extent **extents, struct hub_error *err);
 
-/** Of pages that were measured, the first `size` bytes of the first string that is not null; `got` is 0 when there is none. */
+/** Of pages that were measured, the first `size` bytes of the first string that is not null; `got` is 0 when
+ * there is none. */
 HUB_MUST_USE enum hub_status hub_parquet_first_bytes(struct hub_parquet_decoder *d,
                                                      const struct hub_parquet_leaf *leaf,
                                                      const struct hub_parquet_pages *pages, void *out,

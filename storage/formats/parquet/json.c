@@ -1,6 +1,6 @@
 /*
- * Rows of Parquet columns as JSON text: see json.h. The leaves below a node are read side by side, entry for entry:
- * an entry's levels say how far down there is something, and which list it goes on.
+ * Rows of Parquet columns as JSON text: see json.h. The leaves below a node are read side by side, entry
+ * for entry: an entry's levels say how far down there is something, and which list it goes on.
  */
 #include "storage/formats/parquet/json.h"
 

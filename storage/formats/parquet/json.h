@@ -1,7 +1,8 @@
 /**
- * Rows of a Parquet column as JSON text: maps, lists of structs with texts in them, lists of texts or bytes, and
- * lists of numbers that have no other form. A map is an object where its keys are texts, else pairs; bytes are
- * base64; numbers are as everywhere (text/json.h). They are copied into side data, each text of a batch once.
+ * Rows of a Parquet column as JSON text: maps, lists of structs with texts in them, lists of texts or
+ * bytes, and lists of numbers that have no other form. A map is an object where its keys are texts, else
+ * pairs; bytes are base64; numbers are as everywhere (text/json.h). They are copied into side data, each
+ * text of a batch once.
  */
 #ifndef HUB_FORMATS_PARQUET_JSON_H
 #define HUB_FORMATS_PARQUET_JSON_H
@@ -15,8 +16,8 @@ struct hub_parquet_texts {
 };
 
 /**
- * All rows of a leaf: of its node where it has one, else of the lists around it. Without files of a job (source.h)
- * they are read, and nothing is kept.
+ * All rows of a leaf: of its node where it has one, else of the lists around it. Without files of a job
+ * (source.h) they are read, and nothing is kept.
  *
  * @param[out] texts  to be disposed of whatever it says
  */

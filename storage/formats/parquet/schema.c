@@ -1,8 +1,8 @@
 /*
- * Parquet's schema: a tree stored depth first. Lists are known by their repeated group, never by the names of
- * their levels, which differ between writers (element, item, array). Members of structs in lists are lists of
- * their own where all are numbers; with a text among them, and of a map, the column is the whole. Not supported,
- * and said by name: decimals, intervals, INT96.
+ * Parquet's schema: a tree stored depth first. Lists are known by their repeated group, never by the names
+ * of their levels, which differ between writers (element, item, array). Members of structs in lists are
+ * lists of their own where all are numbers; with a text among them, and of a map, the column is the whole.
+ * Not supported, and said by name: decimals, intervals, INT96.
  */
 #include "storage/formats/parquet/schema.h"
 
@@ -230,8 +230,8 @@ static uint8_t annotation_of(const struct element *e)
                                                                         : HUB_PARQUET_STRUCT;
 }
 
-/* A group that is a struct to the reader: its members get paths of their own. The repeated group of a list has
- * one member, or is the struct itself. */
+/* A group that is a struct to the reader: its members get paths of their own. The repeated group of a list
+ * has one member, or is the struct itself. */
 static bool is_struct(const struct element *e, const struct schema_position *at)
 {
     return at->depth > 0 && (e->repetition != REPEATED || e->children > 1) && e->logical != LOGICAL_LIST &&

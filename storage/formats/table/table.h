@@ -1,6 +1,6 @@
 /**
- * One file of columns, Arrow IPC or Parquet by its first bytes: what its rows are and where they lie, the same
- * questions for both.
+ * One file of columns, Arrow IPC or Parquet by its first bytes: what its rows are and where they lie, the
+ * same questions for both.
  */
 #ifndef HUB_FORMATS_TABLE_H
 #define HUB_FORMATS_TABLE_H
@@ -40,8 +40,8 @@ uint32_t hub_table_find(const struct hub_table *table, const char *path);
 /** The trailing shape its writer noted, "2,3", or NULL. */
 const char *hub_table_shape(const struct hub_table *table, uint32_t index);
 
-/** Find out what the rows are; those behind the first `limit` are padding. Says why they cannot be read; to be
- * disposed of whatever it says. */
+/** Find out what the rows are; those behind the first `limit` are padding. Says why they cannot be read; to
+ * be disposed of whatever it says. */
 HUB_MUST_USE enum hub_status hub_table_read(struct hub_table *table, uint32_t index, uint64_t limit,
                                             struct hub_table_column *out, struct hub_error *err);
 void hub_table_column_dispose(struct hub_table_column *column);

@@ -1,8 +1,8 @@
 /*
- * Members of a shard that hold several values: .npz archives, pickles, arrays of objects, each of them packed by
- * gzip or not. In a plain shard their arrays are fields of the sample. Where they are whole demonstrations (the
- * dictionaries of obs, next_obs, acts, dones and infos that il-representations converts) each member is one
- * episode or several, cut where dones is true.
+ * Members of a shard that hold several values: .npz archives, pickles, arrays of objects, each of them
+ * packed by gzip or not. In a plain shard their arrays are fields of the sample. Where they are whole
+ * demonstrations (the dictionaries of obs, next_obs, acts, dones and infos that il-representations
+ * converts) each member is one episode or several, cut where dones is true.
  */
 #include "storage/formats/il/il.h"
 #include "storage/formats/webdataset/webdataset.h"
@@ -214,8 +214,8 @@ static enum hub_status add_episode(struct dict *d, uint64_t first, uint64_t end,
     return HUB_OK;
 }
 
-/* Cut behind each step that is done; without such an array, or where its items are no single numbers, the member is
- * one episode. */
+/* Cut behind each step that is done; without such an array, or where its items are no single numbers, the
+ * member is one episode. */
 static enum hub_status cut_episodes(struct dict *d, struct hub_error *err)
 {
     const struct hub_npz_array *dones = array_of(d->npz, "dones", "terminals");

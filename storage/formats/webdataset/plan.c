@@ -57,8 +57,8 @@ static enum hub_status read_metadata(struct wds_plan_state *p, struct hub_byte_s
     return hub_pickle_json(&pickle, source, pickle.root, json, err);
 }
 
-/* ".../demos/magical/move-to-corner": kind, benchmark and task of il-representations' folders, where nothing in
- * the shards says them. */
+/* ".../demos/magical/move-to-corner": kind, benchmark and task of il-representations' folders, where
+ * nothing in the shards says them. */
 static enum hub_status send_place(const struct wds_plan_state *p, struct hub_error *err)
 {
     static const char *const kinds[] = {"demos", "random"};

@@ -1,9 +1,8 @@
 /*
  * The shards of a part. Plain webdataset: a shard is an episode, its samples are the steps, fields are
- * distinguished by
- * extension; JSON is given as text. A shard of il-representations (its first member is _metadata.meta.pickle)
- * holds frames of pickles: episodes end where `dones` is true, be it in the next shard, arrays are rows where they
- * lie in the file, scalars are gathered in side data.
+ * distinguished by extension; JSON is given as text. A shard of il-representations (its first member is
+ * _metadata.meta.pickle) holds frames of pickles: episodes end where `dones` is true, be it in the next
+ * shard, arrays are rows where they lie in the file, scalars are gathered in side data.
  */
 #include "storage/base/order.h"
 #include "storage/formats/webdataset/webdataset.h"
@@ -342,8 +341,8 @@ static enum hub_status cut(struct wds_shard *s, uint32_t first, uint32_t end, co
     return add_window(s, &w, err);
 }
 
-/* Frames that follow each other, be it from shard to shard, are cut where dones is true; what follows the last one
- * is an episode that nobody ended. */
+/* Frames that follow each other, be it from shard to shard, are cut where dones is true; what follows the
+ * last one is an episode that nobody ended. */
 static enum hub_status cut_run(struct wds_shard *s, uint32_t first, uint32_t end, struct hub_error *err)
 {
     const struct hub_wds_column *dones = find_column(s, "dones");

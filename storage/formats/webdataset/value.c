@@ -89,8 +89,8 @@ static enum hub_status copy_row(struct hub_wds_pickled *r, const struct hub_pick
     return hub_files_side_add(r->files, row, (size_t)bytes, &out->offset, err);
 }
 
-/* A member takes at least a header and a block. Rows smaller than one are moved together, while there is room:
- * where they lie, a slice would read many times its size. */
+/* A member takes at least a header and a block. Rows smaller than one are moved together, while there is
+ * room: where they lie, a slice would read many times its size. */
 static bool is_small(const struct hub_wds_pickled *r, const struct hub_wds_value *row)
 {
     return row->size && row->size <= SMALL_ROW && r->files->side_size + SMALL_ROW < r->files->side_budget / 2;

@@ -1,12 +1,11 @@
 /*
  * Tar shards: plain webdataset (https://github.com/webdataset/webdataset) and the pickled frames of
- * il-representations. Here: which files are one dataset. The members of a compressed shard have no place of their own in the file: those of gzip and zstd are unpacked to side data,
- * others are refused.
+ * il-representations. Here: which files are one dataset. The members of a compressed shard have no place of
+ * their own in the file: those of gzip and zstd are unpacked to side data, others are refused.
  *
  * Problems: compressed-shard, not-fetched, bad-metadata; of a shard: damaged-shard, unterminated-shard,
  * trailing-bytes, repeated-key, repeated-field, skipped-members, bad-pickle, bad-member, boundary-unknown,
- * unreadable-episode, length-mismatch;
- * of a field: uneven-field.
+ * unreadable-episode, length-mismatch; of a field: uneven-field.
  */
 #include "storage/formats/webdataset/webdataset.h"
 

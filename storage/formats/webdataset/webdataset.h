@@ -151,7 +151,8 @@ struct hub_wds_pickled {
 };
 
 /** A pickled value as the value of column `path`, a dictionary as columns `path/key`. What cannot be a row
- * spoils its column; a pickle that cannot be read is the status. Bytes of protocol 2 are copied to side data. */
+ * spoils its column; a pickle that cannot be read is the status. Bytes of protocol 2 are copied to side
+ * data. */
 HUB_MUST_USE enum hub_status hub_wds_pickle_values(struct hub_wds_pickled *pickled, struct hub_view path,
                                                    struct hub_error *err);
 

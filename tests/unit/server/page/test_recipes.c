@@ -1,4 +1,5 @@
-/* Commands and programs: for which datasets they hold, and that a name stays one argument, text or segment. */
+/* Commands and programs: for which datasets they hold, and that a name stays one argument, text or
+ * segment. */
 #include "server/page/recipes.h"
 #include "tests/support/page_kit.h"
 
@@ -138,7 +139,8 @@ Test(recipes, names_are_quoted)
                   NULL, "minari-cli download 't\xC3\xBCr-v0' -o .", "minari.load_dataset");
 }
 
-/* What is pasted is whole, however many episodes were chosen. A filter of this hub has 1,024 bytes at most. */
+/* What is pasted is whole, however many episodes were chosen. A filter of this hub has 1,024 bytes at
+ * most. */
 Test(recipes, many_chosen)
 {
     char numbers[4096] = "1000", wanted[4200];

@@ -208,7 +208,8 @@ static void expect_no_room_for_episodes(const char *id)
     hub_state_close(&now);
 }
 
-/* Of a part of many episodes the windows of all fields are in memory once, as long as one of them is in use. */
+/* Of a part of many episodes the windows of all fields are in memory once, as long as one of them is in
+ * use. */
 Test(publish, windows_are_shared)
 {
     enum { MANY = 5000 };

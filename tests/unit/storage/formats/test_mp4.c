@@ -119,7 +119,8 @@ static const char *box(const struct hub_buf *head, const char *type)
     return (const char *)memmem(head->data, head->size, type, 4) + 4;
 }
 
-/* Three episodes of six frames, a key frame every second one: the second is frames 6 to 11 and nothing else. */
+/* Three episodes of six frames, a key frame every second one: the second is frames 6 to 11 and nothing
+ * else. */
 Test(mp4, a_cut_is_one_run_of_bytes)
 {
     struct hub_mp4 mp4 = {0};

@@ -1,5 +1,5 @@
-/* Rows from many places into one destination, against the same rows one by one; how often a chunk is decoded is
- * counted. */
+/* Rows from many places into one destination, against the same rows one by one; how often a chunk is
+ * decoded is counted. */
 #include "rig.h"
 
 #include "storage/codec/codec.h"

@@ -1,5 +1,5 @@
-/* server/api/episodes/coverage.c: parts of a dataset that are measured, with the newest ranges, and parts that
- * failed. */
+/* server/api/episodes/coverage.c: parts of a dataset that are measured, with the newest ranges, and parts
+ * that failed. */
 #include "server/api/episodes/coverage.h"
 #include "tests/support/api_kit.h"
 #include "tests/support/catalog_draft.h"

@@ -208,7 +208,8 @@ Test(flat, a_table)
     cr_expect_not(in.failed);
 }
 
-/* Every byte changed to a few values, every length: nothing outside is read (with sanitizers), nothing hangs. */
+/* Every byte changed to a few values, every length: nothing outside is read (with sanitizers), nothing
+ * hangs. */
 Test(flat, damaged)
 {
     static const uint8_t values[] = {0, 1, 0x7f, 0x80, 0xff};
