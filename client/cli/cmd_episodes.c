@@ -49,8 +49,8 @@ struct episodes_args {
 static enum minari_status fetch(struct cli *cli, minari_sink_fn sink, void *sink_user,
                                 struct minari_rows_info *info, void *user, struct minari_error *err)
 {
-    const struct episodes_args *asked = user;
-    return minari_episode_table_get(cli->client, asked->id, &asked->query, sink, sink_user, info, err);
+    const struct episodes_args *args = user;
+    return minari_episode_table_get(cli->client, args->id, &args->query, sink, sink_user, info, err);
 }
 
 static bool wants_table(const struct cli *cli)
@@ -65,9 +65,9 @@ static int save_table(struct cli *cli, uint64_t limit)
     const char *own = cli->values[OPT_CSV] ? "csv" : cli->values[OPT_JSON] ? "json" : path ? NULL : "csv";
     const char *format = output_format(cli, "csv json jsonl arrow arrow-file npz", own);
     const bool text = format && (strcmp(format, "csv") == 0 || strncmp(format, "json", 4) == 0);
-    struct episodes_args asked = {
+    struct episodes_args args = {
         .id = cli->arguments[0],
-        .query = {.size = sizeof asked.query,
+        .query = {.size = sizeof args.query,
                   .columns = cli->values[OPT_COLUMNS] ? cli->values[OPT_COLUMNS] : COLUMNS,
                   .where = cli->values[OPT_WHERE],
                   .sort = cli->values[OPT_SORT],
@@ -82,9 +82,9 @@ static int save_table(struct cli *cli, uint64_t limit)
                          format);
     if (!output_fits(cli, path, text, format))
         return CLI_USAGE;
-    const int code = own_hub_connect(cli, &asked.id);
-    cli->subject = code ? cli->subject : asked.id;
-    return code ? code : output_save(cli, path, text, fetch, &asked);
+    const int code = own_hub_connect(cli, &args.id);
+    cli->subject = code ? cli->subject : args.id;
+    return code ? code : output_save(cli, path, text, fetch, &args);
 }
 
 int cli_episodes(struct cli *cli)

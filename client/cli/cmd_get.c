@@ -52,19 +52,18 @@ struct get_args {
 static enum minari_status fetch(struct cli *cli, minari_sink_fn sink, void *sink_user,
                                 struct minari_rows_info *info, void *user, struct minari_error *err)
 {
-    const struct get_args *asked = user;
+    const struct get_args *args = user;
     char name[512];
     const char *camera = camera_of(cli, name);
     if (file_of(cli))
-        return minari_file_get(cli->client, asked->id, file_of(cli), sink, sink_user, info, err);
+        return minari_file_get(cli->client, args->id, file_of(cli), sink, sink_user, info, err);
     if (is_archive(cli))
-        return minari_archive_get(cli->client, asked->id, sink, sink_user, info, err);
+        return minari_archive_get(cli->client, args->id, sink, sink_user, info, err);
     if (camera)
-        return minari_media_get(cli->client, asked->id, asked->episode, camera, &asked->slice, sink,
-                                sink_user, info, err);
-    return minari_fields_get(cli->client, asked->id, asked->episode, cli->arguments + 2,
-                             (size_t)cli->count - 2, &asked->slice, asked->format, sink, sink_user, info,
-                             err);
+        return minari_media_get(cli->client, args->id, args->episode, camera, &args->slice, sink, sink_user,
+                                info, err);
+    return minari_fields_get(cli->client, args->id, args->episode, cli->arguments + 2, (size_t)cli->count - 2,
+                             &args->slice, args->format, sink, sink_user, info, err);
 }
 
 struct last {
@@ -106,7 +105,7 @@ static int find_episode(struct cli *cli, const char *id, const char *text, uint6
 int cli_get(struct cli *cli)
 {
     const char *path = output_path(cli);
-    struct get_args asked = {.id = cli->arguments[0]};
+    struct get_args args = {.id = cli->arguments[0]};
     char camera[512];
     const char *file = file_of(cli);
     const bool whole = file || is_archive(cli);
@@ -121,17 +120,17 @@ int cli_get(struct cli *cli)
                                  : output_format(cli, FORMATS, path ? NULL : "json");
     if (!format)
         return CLI_USAGE;
-    if (cli->values[OPT_ROWS] && !slice_parse(cli->values[OPT_ROWS], &asked.slice))
+    if (cli->values[OPT_ROWS] && !slice_parse(cli->values[OPT_ROWS], &args.slice))
         return cli_error(CLI_USAGE, "--rows takes A:B, A:B:S or one row, as in Python, not '%s'",
                          cli_clean(cli->values[OPT_ROWS]));
-    asked.format = format;
+    args.format = format;
     /* in a pipe a file comes as it is, to the last byte */
     const bool text = file ? cli->terminal && is_text_file(file) : strcmp(format, "json") == 0;
     if (!output_fits(cli, path, text, format))
         return CLI_USAGE;
-    int code = own_hub_connect(cli, &asked.id);
+    int code = own_hub_connect(cli, &args.id);
     if (!code && !whole)
-        code = find_episode(cli, asked.id, cli->arguments[1], &asked.episode);
-    cli->subject = code ? cli->subject : asked.id;
-    return code ? code : output_save(cli, path, text, fetch, &asked);
+        code = find_episode(cli, args.id, cli->arguments[1], &args.episode);
+    cli->subject = code ? cli->subject : args.id;
+    return code ? code : output_save(cli, path, text, fetch, &args);
 }

@@ -11,8 +11,8 @@ struct rows_args {
 static enum minari_status fetch(struct cli *cli, minari_sink_fn sink, void *sink_user,
                                 struct minari_rows_info *info, void *user, struct minari_error *err)
 {
-    const struct rows_args *asked = user;
-    return minari_all_rows_get(cli->client, asked->id, &asked->query, sink, sink_user, info, err);
+    const struct rows_args *args = user;
+    return minari_all_rows_get(cli->client, args->id, &args->query, sink, sink_user, info, err);
 }
 
 static bool is_text(const char *format)
@@ -37,22 +37,22 @@ int cli_rows(struct cli *cli)
 {
     const char *path = output_path(cli),
                *format = output_format(cli, "npz csv arrow arrow-file jsonl", path ? NULL : "csv");
-    struct rows_args asked = {.id = cli->arguments[0],
-                              .query = {.size = sizeof asked.query,
-                                        .fields = cli->arguments + 1,
-                                        .field_count = (size_t)cli->count - 1,
-                                        .where = cli->values[OPT_WHERE],
-                                        .sort = cli->values[OPT_SORT],
-                                        .split = cli->values[OPT_SPLIT],
-                                        .task = cli->values[OPT_TASK],
-                                        .layout = cli->values[OPT_LAYOUT],
-                                        .seed = cli->values[OPT_SEED],
-                                        .sentinel = cli->values[OPT_SENTINEL],
-                                        .step_where = cli->values[OPT_STEP_WHERE],
-                                        .valid = cli->values[OPT_VALID],
-                                        .format = format}};
+    struct rows_args args = {.id = cli->arguments[0],
+                             .query = {.size = sizeof args.query,
+                                       .fields = cli->arguments + 1,
+                                       .field_count = (size_t)cli->count - 1,
+                                       .where = cli->values[OPT_WHERE],
+                                       .sort = cli->values[OPT_SORT],
+                                       .split = cli->values[OPT_SPLIT],
+                                       .task = cli->values[OPT_TASK],
+                                       .layout = cli->values[OPT_LAYOUT],
+                                       .seed = cli->values[OPT_SEED],
+                                       .sentinel = cli->values[OPT_SENTINEL],
+                                       .step_where = cli->values[OPT_STEP_WHERE],
+                                       .valid = cli->values[OPT_VALID],
+                                       .format = format}};
     const bool text = format && is_text(format);
-    struct minari_all_rows_query *query = &asked.query;
+    struct minari_all_rows_query *query = &args.query;
     if (!format || !output_fits(cli, path, text, format) ||
         !cli_part(cli, &query->partition, &query->partition_seed, &query->part) ||
         !steps_of(cli, &query->steps) || !cli_number(cli, OPT_RANDOM, 1, UINT32_MAX, 0, &query->random))
@@ -61,7 +61,7 @@ int cli_rows(struct cli *cli)
         return cli_error(CLI_USAGE, query->seed
                                         ? "--seed is of --random N"
                                         : "--random needs --seed N, which draws the same episodes again");
-    const int code = own_hub_connect(cli, &asked.id);
-    cli->subject = code ? cli->subject : asked.id;
-    return code ? code : output_save(cli, path, text, fetch, &asked);
+    const int code = own_hub_connect(cli, &args.id);
+    cli->subject = code ? cli->subject : args.id;
+    return code ? code : output_save(cli, path, text, fetch, &args);
 }

@@ -10,34 +10,34 @@ struct sample_args {
 static enum minari_status fetch(struct cli *cli, minari_sink_fn sink, void *sink_user,
                                 struct minari_rows_info *info, void *user, struct minari_error *err)
 {
-    const struct sample_args *asked = user;
-    return minari_sample_get(cli->client, asked->id, &asked->query, sink, sink_user, info, err);
+    const struct sample_args *args = user;
+    return minari_sample_get(cli->client, args->id, &args->query, sink, sink_user, info, err);
 }
 
 int cli_sample(struct cli *cli)
 {
     const char *path = output_path(cli),
                *format = output_format(cli, "npz arrow arrow-file", path ? NULL : "npz");
-    struct sample_args asked = {.id = cli->arguments[0],
-                                .query = {.size = sizeof asked.query,
-                                          .fields = cli->arguments + 1,
-                                          .field_count = (size_t)cli->count - 1,
-                                          .where = cli->values[OPT_WHERE],
-                                          .split = cli->values[OPT_SPLIT],
-                                          .task = cli->values[OPT_TASK],
-                                          .seed = cli->values[OPT_SEED],
-                                          .pad = cli->values[OPT_PAD],
-                                          .weight = cli->values[OPT_WEIGHT],
-                                          .final_row = cli->values[OPT_FINAL],
-                                          .sentinel = cli->values[OPT_SENTINEL],
-                                          .valid = cli->values[OPT_VALID],
-                                          .format = format}};
-    if (!format || !cli_number(cli, OPT_WINDOWS, 1, 4096, 1, &asked.query.windows) ||
-        !cli_number(cli, OPT_LENGTH, 1, 1000000, 1, &asked.query.length) ||
-        !cli_part(cli, &asked.query.partition, &asked.query.partition_seed, &asked.query.part) ||
+    struct sample_args args = {.id = cli->arguments[0],
+                               .query = {.size = sizeof args.query,
+                                         .fields = cli->arguments + 1,
+                                         .field_count = (size_t)cli->count - 1,
+                                         .where = cli->values[OPT_WHERE],
+                                         .split = cli->values[OPT_SPLIT],
+                                         .task = cli->values[OPT_TASK],
+                                         .seed = cli->values[OPT_SEED],
+                                         .pad = cli->values[OPT_PAD],
+                                         .weight = cli->values[OPT_WEIGHT],
+                                         .final_row = cli->values[OPT_FINAL],
+                                         .sentinel = cli->values[OPT_SENTINEL],
+                                         .valid = cli->values[OPT_VALID],
+                                         .format = format}};
+    if (!format || !cli_number(cli, OPT_WINDOWS, 1, 4096, 1, &args.query.windows) ||
+        !cli_number(cli, OPT_LENGTH, 1, 1000000, 1, &args.query.length) ||
+        !cli_part(cli, &args.query.partition, &args.query.partition_seed, &args.query.part) ||
         !output_fits(cli, path, false, format))
         return CLI_USAGE;
-    const int code = own_hub_connect(cli, &asked.id);
-    cli->subject = code ? cli->subject : asked.id;
-    return code ? code : output_save(cli, path, false, fetch, &asked);
+    const int code = own_hub_connect(cli, &args.id);
+    cli->subject = code ? cli->subject : args.id;
+    return code ? code : output_save(cli, path, false, fetch, &args);
 }

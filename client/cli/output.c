@@ -176,7 +176,7 @@ static bool create_part(struct output_target *t, const char *tag)
     return t->out;
 }
 
-/* Before the first byte, and where the answer comes anew or goes on after a break. */
+/* Before the first byte, and where the answer begins again or goes on after a break. */
 static int on_begin(struct minari_resume *resume)
 {
     struct output_target *t = resume->user;

@@ -2,57 +2,57 @@
 
 #include <stdio.h>
 
-void hub_body_stream_init(struct hub_body_stream *made, struct hub_body_producer *maker,
+void hub_body_stream_init(struct hub_body_stream *stream, struct hub_body_producer *producer,
                           struct hub_buf *first)
 {
-    *made = (struct hub_body_stream){.maker = maker,
-                                     .chunk = HUB_BUF_INIT(HUB_BODY_STREAM_LIMIT),
-                                     .next = HUB_BUF_INIT(HUB_BODY_STREAM_LIMIT)};
+    *stream = (struct hub_body_stream){.maker = producer,
+                                       .chunk = HUB_BUF_INIT(HUB_BODY_STREAM_LIMIT),
+                                       .next = HUB_BUF_INIT(HUB_BODY_STREAM_LIMIT)};
     if (!first->size)
         return;
-    made->chunk = *first;
+    stream->chunk = *first;
     *first = HUB_BUF_INIT(0);
 }
 
-void hub_body_stream_dispose(struct hub_body_stream *made)
+void hub_body_stream_dispose(struct hub_body_stream *stream)
 {
-    hub_buf_dispose(&made->chunk);
-    hub_buf_dispose(&made->next);
-    *made = (struct hub_body_stream){0};
+    hub_buf_dispose(&stream->chunk);
+    hub_buf_dispose(&stream->next);
+    *stream = (struct hub_body_stream){0};
 }
 
-size_t hub_body_stream_read(struct hub_body_stream *made, uint64_t at, char *out, size_t size)
+size_t hub_body_stream_read(struct hub_body_stream *stream, uint64_t at, char *out, size_t size)
 {
-    const size_t skip = (size_t)(at - made->at);
-    const size_t n = HUB_MIN(size, made->chunk.size - skip);
+    const size_t skip = (size_t)(at - stream->at);
+    const size_t n = HUB_MIN(size, stream->chunk.size - skip);
     if (n)
-        memcpy(out, made->chunk.data + skip, n);
+        memcpy(out, stream->chunk.data + skip, n);
     return n;
 }
 
-void hub_body_stream_next(struct hub_body_stream *made)
+void hub_body_stream_next(struct hub_body_stream *stream)
 {
-    made->error = (struct hub_error){0};
-    made->next.size = 0;
-    made->broke = made->maker->more(made->maker, &made->next, &made->error) != HUB_OK;
+    stream->error = (struct hub_error){0};
+    stream->next.size = 0;
+    stream->broke = stream->maker->more(stream->maker, &stream->next, &stream->error) != HUB_OK;
 }
 
-void hub_body_stream_turn(struct hub_body_stream *made)
+void hub_body_stream_turn(struct hub_body_stream *stream)
 {
-    const struct hub_buf sent = made->chunk;
-    made->at += sent.size;
-    made->chunk = made->next;
-    made->next = sent;
-    made->failed = made->broke;
-    if (made->failed) {
-        snprintf(made->why, sizeof made->why, "%.250s", made->error.detail);
-        made->chunk.size = 0;
+    const struct hub_buf sent = stream->chunk;
+    stream->at += sent.size;
+    stream->chunk = stream->next;
+    stream->next = sent;
+    stream->failed = stream->broke;
+    if (stream->failed) {
+        snprintf(stream->why, sizeof stream->why, "%.250s", stream->error.detail);
+        stream->chunk.size = 0;
     }
-    made->complete = !made->failed && made->chunk.size == 0;
+    stream->complete = !stream->failed && stream->chunk.size == 0;
 }
 
-void hub_body_stream_more(struct hub_body_stream *made)
+void hub_body_stream_more(struct hub_body_stream *stream)
 {
-    hub_body_stream_next(made);
-    hub_body_stream_turn(made);
+    hub_body_stream_next(stream);
+    hub_body_stream_turn(stream);
 }

@@ -14,7 +14,7 @@ struct hub_body_producer {
     /** Append the next stretch to `out`, which is empty: about HUB_BODY_STREAM_BLOCK bytes. Nothing appended:
      * the body
      * is complete. May block; each call may be on another thread. */
-    enum hub_status (*more)(struct hub_body_producer *maker, struct hub_buf *out, struct hub_error *err);
+    enum hub_status (*more)(struct hub_body_producer *producer, struct hub_buf *out, struct hub_error *err);
     void (*free)(struct hub_body_producer *maker);
 };
 
@@ -38,18 +38,18 @@ struct hub_body_stream {
 };
 
 /** `first` is taken: what was made of it already, or empty. */
-void hub_body_stream_init(struct hub_body_stream *made, struct hub_body_producer *maker,
+void hub_body_stream_init(struct hub_body_stream *stream, struct hub_body_producer *producer,
                           struct hub_buf *first);
-void hub_body_stream_dispose(struct hub_body_stream *made);
+void hub_body_stream_dispose(struct hub_body_stream *stream);
 /** Bytes from `at` on: how many; 0 when hub_body_stream_more has to be called first, or, with `complete` or
  * `failed`, none
  * will come. */
-size_t hub_body_stream_read(struct hub_body_stream *made, uint64_t at, char *out, size_t size);
+size_t hub_body_stream_read(struct hub_body_stream *stream, uint64_t at, char *out, size_t size);
 /** Make the next stretch, beside the present one, which may be read meanwhile; blocking. */
-void hub_body_stream_next(struct hub_body_stream *made);
+void hub_body_stream_next(struct hub_body_stream *stream);
 /** It was made: it becomes the present one. */
-void hub_body_stream_turn(struct hub_body_stream *made);
+void hub_body_stream_turn(struct hub_body_stream *stream);
 /** Both. */
-void hub_body_stream_more(struct hub_body_stream *made);
+void hub_body_stream_more(struct hub_body_stream *stream);
 
 #endif

@@ -86,7 +86,7 @@ struct minari_resume {
     char tag[MINARI_TAG_CHARS];
     uint64_t offset; /* bytes that are there; written before `begin`: how many of them count */
     uint64_t total;  /* written before `begin`: bytes of the whole answer; 0: unknown */
-    /** NULL, or called before the sink's first byte, and again when the answer comes anew or goes on after a
+    /** NULL, or called before the sink's first byte, and again when the answer begins again or goes on after a
      * break: what the sink has beyond `offset` is to be forgotten. Non-zero stops with MINARI_CANCELLED. */
     int (*begin)(struct minari_resume *resume);
     void *user;
