@@ -95,8 +95,8 @@ static void on_done(const struct minari_download *done, void *user)
     const char *part = done->partial ? ", a part of the dataset" : "";
     hub_number_size(done->bytes, size);
     if (done->planned) {
-        printf("%s: %s in %" PRIu64 " file%s would come%s\n  %s\n", cli_clean(done->id), size, done->files,
-               done->files == 1 ? "" : "s", part, cli_clean(done->path));
+        printf("%s: %s in %" PRIu64 " file%s would be downloaded%s\n  %s\n", cli_clean(done->id), size,
+               done->files, done->files == 1 ? "" : "s", part, cli_clean(done->path));
         return;
     }
     hub_number_size(done->milliseconds ? fetched * 1000 / done->milliseconds : fetched, rate);
@@ -138,7 +138,7 @@ static void say_what_is_kept(const char *root, const char *id)
 {
     struct partial_download kept = {.id = id};
     if (!minari_partial_each(root, on_partial, &kept, NULL) && kept.percent)
-        cli_hint("what came is kept (%u%%): the same command goes on from there", kept.percent);
+        cli_hint("%u%% are downloaded: run the same command again to continue", kept.percent);
 }
 
 static bool may_ask(const struct cli *cli)
@@ -327,7 +327,7 @@ static int all(struct download *d, const struct minari_download_options *o)
     struct cli *cli = d->cli;
     struct chosen chosen = {0};
     if (cli->values[OPT_AS] && (cli->count > 1 || cli->values[OPT_PREFIX]))
-        return cli_error(CLI_USAGE, "--as names one dataset, or, without an ID, all of the remote");
+        return cli_error(CLI_USAGE, "--as names one dataset, or, without an ID, everything at the remote");
     if (cli->values[OPT_AS] && !cli->count)
         return whole(d, o);
     if (!cli->count && !cli->values[OPT_PREFIX])

@@ -78,8 +78,9 @@ static int save_table(struct cli *cli, uint64_t limit)
     if (!format)
         return CLI_USAGE;
     if (cli->values[OPT_CSV] && strcmp(format, "csv") != 0)
-        return cli_error(CLI_USAGE, "--csv, and %s by --format or the name given to -o: which of them?",
-                         format);
+        return cli_error(
+            CLI_USAGE, "--csv contradicts %s, which --format or the name given to -o means: give one of them",
+            format);
     if (!output_fits(cli, path, text, format))
         return CLI_USAGE;
     const int code = own_hub_connect(cli, &args.id);

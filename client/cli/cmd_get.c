@@ -114,7 +114,7 @@ int cli_get(struct cli *cli)
                          "name an episode and a field, or files/PATH: a file, or archive.tar: all files");
     const bool video = camera_of(cli, camera);
     if (video && cli->count > 3)
-        return cli_error(CLI_USAGE, "a video is asked for alone, not with fields");
+        return cli_error(CLI_USAGE, "a video cannot be combined with fields: get it alone");
     const char *format = whole   ? cli->arguments[1]
                          : video ? "mp4"
                                  : output_format(cli, FORMATS, path ? NULL : "json");

@@ -54,7 +54,7 @@ static int print_remote(const struct cli *cli, const struct minari_dataset_list 
         if (shown(cli, minari_dataset_list_at(list, i)))
             datasets[n++] = minari_dataset_list_at(list, i);
     if (count && !n)
-        cli_note(cli, "all of it is plain files, which --all shows");
+        cli_note(cli, "all of them are plain files: --all shows them");
     snprintf(title, sizeof title, "Minari datasets in %s", cli_remote_name(cli));
     const int code = print_table(cli, datasets, n, title);
     free(datasets);
@@ -74,11 +74,11 @@ static void say_none(const struct cli *cli, bool words)
         cli_note(cli, "%s has no datasets", cli_remote_name(cli));
         return;
     }
-    cli_note(cli, "no dataset of %s has all of that", cli_remote_name(cli));
+    cli_note(cli, "no dataset of %s matches all of these filters", cli_remote_name(cli));
     if (words)
         cli_note(cli, "  try fewer words, or the beginning of one");
     if (narrowed && cli->remote.kind == MINARI_REMOTE_HUB)
-        cli_note(cli, "  minari-cli list remote --facets shows what there is");
+        cli_note(cli, "  minari-cli list remote --facets shows which values there are");
     if (!cli->values[OPT_ALL])
         cli_note(cli, "  --all looks at older versions too");
 }

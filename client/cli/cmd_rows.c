@@ -59,7 +59,7 @@ int cli_rows(struct cli *cli)
         return CLI_USAGE;
     if (!query->random != !query->seed)
         return cli_error(CLI_USAGE, query->seed
-                                        ? "--seed is of --random N"
+                                        ? "--seed needs --random N"
                                         : "--random needs --seed N, which draws the same episodes again");
     const int code = own_hub_connect(cli, &args.id);
     cli->subject = code ? cli->subject : args.id;

@@ -134,10 +134,10 @@ static int show_path(const struct cli *cli, const char *path)
                          "'%s': %s", shown, strerror(failed));
     int code = local_inspect(place.folder, place.name, &list);
     if (!code && list.count > 1)
-        code = cli_error(CLI_NOT_FOUND, "'%s' is no dataset, but holds %zu of them, such as '%s/%s'", shown,
+        code = cli_error(CLI_NOT_FOUND, "'%s' is not a dataset but holds %zu of them, such as '%s/%s'", shown,
                          list.count, shown, cli_clean(list.items[0].summary.id) + strlen(place.name) + 1);
     else if (!code && list.count == 0)
-        code = cli_error(CLI_NOT_FOUND, "'%s' holds no dataset: nothing in it is of a format that is read",
+        code = cli_error(CLI_NOT_FOUND, "'%s' holds no dataset: none of its files is in a supported format",
                          shown);
     else if (!code)
         code = show_one(cli, &list, shown, "on this machine");
@@ -150,8 +150,7 @@ int cli_show(struct cli *cli)
     const char *id = cli->arguments[0];
     if (own_is_path(id))
         return cli->values[OPT_REMOTE]
-                   ? cli_error(CLI_USAGE, "'%s' is a path of this machine, which no --remote has",
-                               cli_clean(id))
+                   ? cli_error(CLI_USAGE, "'%s' is a path on this machine: leave out --remote", cli_clean(id))
                    : show_path(cli, id);
     if (!cli->values[OPT_REMOTE] && !strstr(id, "://")) {
         const int code = show_local(cli, id);

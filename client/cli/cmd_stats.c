@@ -106,20 +106,21 @@ static void say_coverage(const struct cli *cli, const json_t *answer)
                     of = json_integer_value(json_object_get(coverage, "of_parts"));
     const long long failed = json_integer_value(json_object_get(coverage, "failed"));
     if (failed)
-        cli_note(cli,
-                 "%lld of %lld parts could not be measured, and are left out; `minari-cli problems` says why",
-                 failed, of);
+        cli_note(
+            cli,
+            "%lld of %lld parts could not be measured and are left out; `minari-cli show` lists the problems",
+            failed, of);
     const long long lost =
         json_integer_value(json_object_get(json_object_get(coverage, "unreadable"), "episodes"));
     if (lost)
-        cli_note(cli, "rows of %lld episodes cannot be read, and are in none of these numbers", lost);
+        cli_note(cli, "rows of %lld episodes cannot be read: these numbers leave them out", lost);
     if (json_is_true(json_object_get(coverage, "complete")) || (lost && parts == of))
         return;
     if (json_is_true(json_object_get(coverage, "stale")))
         cli_note(cli, "ranges of the actions changed: episodes are being measured again");
     else
         cli_note(cli, "so far %lld of %lld parts are measured%s", parts, of,
-                 mode && strcmp(mode, "off") == 0 ? ", and this hub measures no more (--measure off)" : "");
+                 mode && strcmp(mode, "off") == 0 ? "; this hub does not measure (--measure off)" : "");
 }
 
 static int show(const struct cli *cli, const char *id, bool findings, const json_t *answer)
@@ -162,7 +163,7 @@ int cli_stats(struct cli *cli)
     struct minari_error err;
     char *text = NULL;
     if (findings && (cli->values[OPT_FIELD] || cli->values[OPT_WHERE]))
-        return cli_error(CLI_USAGE, "--findings is of all episodes: it goes without --field and --where");
+        return cli_error(CLI_USAGE, "--findings covers all episodes: leave out --field and --where");
     int code = own_hub_connect(cli, &id);
     if (code)
         return code;

@@ -82,9 +82,10 @@ static int find_id(const struct cli *cli, const char *directory, char id[1100])
         if (err.status != MINARI_NOT_FOUND && err.status != MINARI_INVALID)
             return cli_report(cli, &err);
     }
-    return cli_error(CLI_NOT_FOUND,
-                     "'%s' has no record of a download, and the remote has no dataset that its path ends in",
-                     cli_clean(argument));
+    return cli_error(
+        CLI_NOT_FOUND,
+        "'%s' has no record of a download, and its path does not end in the ID of a dataset of the remote",
+        cli_clean(argument));
 }
 
 static void summary(const struct cli *cli, const struct minari_verify_result *r, const char *directory)
@@ -101,7 +102,7 @@ static void summary(const struct cli *cli, const struct minari_verify_result *r,
                " as downloaded, %" PRIu64 " by size only (compared with %s, revision %s)\n",
                directory, r->verified, r->unchanged, r->size_only, with, r->revision);
     if (r->extra)
-        printf("  %" PRIu64 " files are no part of it\n", r->extra);
+        printf("  %" PRIu64 " files do not belong to it\n", r->extra);
 }
 
 static void print_json(const struct verify *v, const struct minari_verify_result *r, const char *directory,

@@ -2,8 +2,8 @@
 #include "client/cli/cli.h"
 
 #define HERE                                                                                                 \
-    "Without a remote an ID is of this machine, below MINARI_DATASETS_PATH; a path (/..., ./..., ../..., "   \
-    "~/...)\nalways is: no hub needs to run.\n"
+    "Without a remote an ID names a dataset on this machine, below MINARI_DATASETS_PATH, and a path "        \
+    "(/..., ./...,\n../..., ~/...) always does: no hub needs to run.\n"
 
 const struct cli_command cli_commands[] = {
     {"list",
@@ -17,12 +17,11 @@ const struct cli_command cli_commands[] = {
      "release cannot load. Here nothing is left out for that, unless --for RELEASE asks for it.) Groups of "
      "more than "
      "ten\n"
-     "become one row: give --prefix to see into them. --facets counts instead what a hub's lists can be "
-     "narrowed "
-     "by:\n"
+     "become one row: give --prefix to list them. --facets counts datasets by what a hub's lists can be "
+     "filtered by:\n"
      "env, task, robot, camera, author, algorithm, kind, license, action_dim, format, status.\n\n"
      "  minari-cli list remote                         the hub of --remote or MINARI_HUB_URL\n"
-     "  minari-cli list http://hub:8080 -p D4RL/door   that hub, and only what begins so\n"
+     "  minari-cli list http://hub:8080 -p D4RL/door   that hub, only IDs that begin with it\n"
      "  minari-cli list remote --for 0.4.3             only what Minari 0.4.3 reads\n"
      "  minari-cli list local                          what is under MINARI_DATASETS_PATH\n"
      "  minari-cli list remote --env AdroitHandDoor-v1 --author 'Rodrigo de Lazcano'\n"
@@ -39,10 +38,9 @@ const struct cli_command cli_commands[] = {
      "WORD...",
      NULL,
      "find datasets of a hub by words",
-     "Finds what has all the words, or words that begin so: in the id, the environment, tasks and robot, the "
-     "description,\n"
-     "the authors, the names of fields. What is called so comes first. Upper case and accents do not "
-     "count.\n\n"
+     "Finds datasets with all the words, or words that begin with them, in the ID, the environment, tasks "
+     "and robot,\nthe description, the authors, the names of fields; matches in the ID come first. Case and "
+     "accents do not count.\n\n"
      "  minari-cli search door human\n"
      "  minari-cli search lift --robot Panda\n"
      "  minari-cli search lift --facets robot,camera\n"
@@ -57,8 +55,8 @@ const struct cli_command cli_commands[] = {
      "ID | PATH",
      NULL,
      "describe a dataset",
-     "A dataset of this machine is described from its files, any other one by the hub; --remote asks the hub "
-     "anyway.\n"
+     "A dataset on this machine is described from its files, any other by the hub; --remote always asks the "
+     "hub.\n"
      "An ID without -vN is the newest version; a path (/..., ./..., ../..., ~/...) is a file or folder "
      "here.\n\n"
      "  minari-cli show D4RL/door/human-v2\n"
@@ -75,19 +73,19 @@ const struct cli_command cli_commands[] = {
      "download datasets",
      "Datasets go under MINARI_DATASETS_PATH, where minari.load_dataset finds them, with what they were "
      "combined from.\n"
-     "An interrupted download goes on where it was when the same command is run again. A dataset appears "
-     "complete or not\n"
-     "at all; \"verified\" means that every file agrees with the SHA-256 the hub gave.\n\n"
+     "To continue an interrupted download, run the same command again. A dataset appears complete or not at "
+     "all;\n\"verified\" means that every file agrees with the SHA-256 the hub gave.\n\n"
      "  minari-cli download D4RL/door/human-v2 D4RL/pen/human-v2\n"
      "  minari-cli download D4RL/door/human-v2 --force          replace the one that is there\n"
      "  minari-cli download door-human --for 0.4.3              the newest version Minari 0.4.3 reads\n"
      "  minari-cli download 'D4RL/door/*' --yes                 all that match, their newest versions\n"
-     "  minari-cli download -p D4RL/door --yes --limit 20M       all that begin so, at 20 MB/s\n"
+     "  minari-cli download -p D4RL/door --yes --limit 20M       all below the prefix, at 20 MB/s\n"
      "  minari-cli download so100/pick-place -o ~/robots        any format: goes to "
      "~/robots/so100/pick-place\n"
      "  minari-cli download so100/pick-place -o ~/few --episodes 0:2    only the files that these need\n"
      "  minari-cli download hf://lab/robot@v2.1 -o ~/robots --exclude 'videos/*'\n"
-     "  minari-cli download -r gcp://bucket/prefix --as lab/grasps -o ~/robots    all of it, as it lies",
+     "  minari-cli download -r gcp://bucket/prefix --as lab/grasps -o ~/robots    everything there, "
+     "unchanged",
      0,
      -1,
      {OPT_FORCE,       OPT_OUTPUT, OPT_FOR,   OPT_ALONE, OPT_CONNECTIONS, OPT_DIGEST_WAIT, OPT_RATE,
@@ -137,7 +135,7 @@ const struct cli_command cli_commands[] = {
      cli_stats,
      "ID | PATH",
      NULL,
-     "show what the numbers of a dataset come to",
+     "show statistics of a dataset",
      "Returns, steps and fields as far as the hub has measured them; metrics are nonfinite, frozen, still, "
      "jerk, saturated,\n"
      "gap, video_frames, offset, unended, flat_reward and score, and names for --where.\n" HERE "\n"
@@ -153,12 +151,10 @@ const struct cli_command cli_commands[] = {
      cli_get,
      "ID|PATH (EPISODE FIELD... | EPISODE ~media/CAMERA | files/FILE | archive.tar)",
      NULL,
-     "get rows of a field, what a camera saw, a file, or all files as a tar",
-     "Rows are sliced as in Python; one number is one row, episode -1 is the last one. Without --format the "
-     "name given\n"
-     "to -o decides, else json. Several fields come as one npz, cut by the same steps. Pictures come as they "
-     "are "
-     "stored.\n"
+     "get rows of a field, the video of a camera, a file, or all files as a tar",
+     "Rows are sliced as in Python; one number is one row, episode -1 is the last one. The format is that of "
+     "--format, else\nof the name given to -o, else json. Several fields come as one npz of the same steps. "
+     "Pictures come as stored.\n"
      "~media/CAMERA is the episode's video as an mp4; --rows chooses its frames.\n" HERE "\n"
      "  minari-cli get D4RL/door/human-v2 3 observations --rows 10:20\n"
      "  minari-cli get D4RL/door/human-v2 -1 rewards\n"
@@ -178,10 +174,9 @@ const struct cli_command cli_commands[] = {
      "ID|PATH [FIELD...]",
      NULL,
      "get rows of all episodes, one after another",
-     "With episode and step to cut them by. A field is a name, a group or a role; without one observations, "
-     "actions,\n"
-     "rewards and ends come. The name given to -o says the format: npz, csv,\n"
-     "arrow (a file, which Feather is too), arrows (a stream), jsonl.\n" HERE "\n"
+     "The columns episode and step say where each row is from. A field is a name, a group or a role; the "
+     "default is\nobservations, actions, rewards and ends. The name given to -o says the format: npz, "
+     "csv,\narrow (a file, which Feather is too), arrows (a stream), jsonl.\n" HERE "\n"
      "  minari-cli rows D4RL/door/human-v2 -o all.npz           then: numpy.load(\"all.npz\")\n"
      "  minari-cli rows so100/pick-place @action --where 'success = true' -o actions.arrow\n"
      "  minari-cli rows D4RL/door/human-v2 --layout transitions -o qlearning.npz\n"
@@ -201,10 +196,8 @@ const struct cli_command cli_commands[] = {
      NULL,
      "draw windows of steps at random",
      "One npz: each field is an array (windows, length, ...), beside mask, episode and start; as arrow a "
-     "window is a\n"
-     "row. A field is a name, a group or a role; without one observations, actions, rewards and ends come. "
-     "The same --seed\n"
-     "draws the same windows.\n" HERE "\n"
+     "window is a\nrow. A field is a name, a group or a role; the default is observations, actions, rewards "
+     "and ends. The same --seed\ndraws the same windows.\n" HERE "\n"
      "  minari-cli sample D4RL/door/human-v2 --windows 256 --length 16 --seed 7 -o batch.npz\n"
      "  minari-cli sample D4RL/door/human-v2 @observation @action --length 8 --pad edge -o batch.npz\n"
      "  minari-cli sample D4RL/door/human-v2 --where 'success = true' --weight uniform -o batch.npz\n"

@@ -345,7 +345,7 @@ static void specs(const struct form *form, const json_t *doc, const char *status
     line_list(&more, "Requirements", json_object_get(metadata, "requirements"));
     line_if(form, "License", text_of(json_object_get(doc, "facts"), "license"));
     line_if(form, "Documentation", text_of(metadata, "docs_url"));
-    line_json(form, "Frames a Second", json_object_get(doc, "fps"));
+    line_json(form, "Frames per Second", json_object_get(doc, "fps"));
     line_list(&more, "Robot", json_object_get(doc, "robot_type"));
     line_if(form, "Dataset Size", size);
     line_if(form, "Format", text_of(doc, "format"));

@@ -45,12 +45,12 @@ static int show(const struct cli *cli, const struct minari_facet_list *list)
     struct text_table table = {.columns = {{"Facet", false}, {"Value", false}, {"Datasets", true}},
                                .count = 3};
     char title[800], caption[64];
-    snprintf(title, sizeof title, "What lists of %s can be narrowed by", cli_remote_name(cli));
+    snprintf(title, sizeof title, "Filters for the lists of %s", cli_remote_name(cli));
     snprintf(caption, sizeof caption, "Number of datasets: %" PRIu64, minari_facet_list_total(list));
     table.title = title;
     table.caption = caption;
     if (!minari_facet_list_count(list))
-        cli_note(cli, "none of these datasets has a value of that");
+        cli_note(cli, "none of these datasets has a value for it");
     const bool ok = fill(cli, &table, list);
     if (ok)
         table_print(&table, stdout, cli->terminal, cli->colour);

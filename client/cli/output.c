@@ -116,8 +116,8 @@ const char *output_format(const struct cli *cli, const char *known, const char *
         n += (size_t)snprintf(endings + n, sizeof endings - n, " %s", formats[i].suffixes);
     }
     if (path && !otherwise) {
-        cli_error(CLI_USAGE, "'%s' does not say what is to be written: %s knows names that end in%s",
-                  cli_clean(path), cli->command->name, endings);
+        cli_error(CLI_USAGE, "'%s' does not name a format: %s writes files that end in%s", cli_clean(path),
+                  cli->command->name, endings);
         cli_hint("give it such a name, or --format");
     }
     return otherwise;
@@ -138,7 +138,7 @@ static int misnamed(const struct output_target *target)
     const char *suffix = strcmp(type, "image/jpeg") == 0  ? ".jpg"
                          : strcmp(type, "image/png") == 0 ? ".png"
                                                           : NULL;
-    cli_error(CLI_USAGE, "'%s' is not the name of such a file: the rows come as %s", cli_clean(target->path),
+    cli_error(CLI_USAGE, "'%s' is the name of another format: the rows are %s", cli_clean(target->path),
               cli_clean(type));
     if (suffix)
         cli_hint("give it a name that ends in %s", suffix);
@@ -260,7 +260,7 @@ static void keep_part(struct output_target *t)
     t->out = NULL;
     hub_number_size(t->done, size);
     if (whole)
-        cli_hint("%s are there: the same command goes on with them", size);
+        cli_hint("%s are downloaded: run the same command again to continue", size);
 }
 
 static int cannot_write(const struct output_target *t)

@@ -166,7 +166,7 @@ static int ended(const struct cli *cli, int status)
     snprintf(path, sizeof path, "%s/log", own.home);
     own.pid = 0;
     if (hub_fs_read(AT_FDCWD, path, &said, NULL) || !said.size)
-        return fail(cli, MINARI_FAILED, "hub-ended", "minari-hub ended without a word");
+        return fail(cli, MINARI_FAILED, "hub-ended", "minari-hub ended without a message");
     while (said.size && said.data[said.size - 1] == '\n')
         said.data[--said.size] = '\0';
     const char *line = strrchr(said.data, '\n');
@@ -206,7 +206,7 @@ static int await_socket(struct cli *cli)
         if (!goes_on(cli, NAP_MS, &code))
             return code;
         if (hub_time_mono_ms() > until_ms)
-            return fail(cli, MINARI_FAILED, "hub-ended", "minari-hub did not begin to answer");
+            return fail(cli, MINARI_FAILED, "hub-ended", "minari-hub did not start to answer");
     }
     return cli_connect_local(cli, own.socket, true);
 }
@@ -278,7 +278,7 @@ static const struct minari_summary *find(const struct minari_dataset_list *list,
 static int no_local(const struct cli *cli, const char *asked)
 {
     return fail(cli, MINARI_NOT_FOUND, access(asked, F_OK) ? "no-local-dataset" : "path-meant",
-                "no dataset '%s' in '%s'", cli_clean(asked), cli_clean(cli_root()));
+                "there is no dataset '%s' in '%s'", cli_clean(asked), cli_clean(cli_root()));
 }
 
 static int not_one(const struct cli *cli, const struct own_place *place,
@@ -294,7 +294,7 @@ static int not_one(const struct cli *cli, const struct own_place *place,
         return no_local(cli, cli->subject);
     if (datasets > 1)
         return fail(cli, MINARI_NOT_FOUND, "several-datasets",
-                    "'%s' is no dataset, but holds %zu of them, such as '%s%s'", asked, datasets, asked,
+                    "'%s' is not a dataset but holds %zu of them, such as '%s%s'", asked, datasets, asked,
                     below ? cli_clean(below) : "");
     return fail(cli, MINARI_NOT_FOUND, "no-dataset-there", "'%s' is not a dataset: it looks like %s%s%s%s",
                 asked,
@@ -432,8 +432,8 @@ static int await_measures(struct cli *cli, const char *id)
         return cli_error(CLI_INTERRUPTED, "interrupted");
     if (own.partial)
         cli_note(cli,
-                 "measuring made no progress for %d s: numbers are of what is measured so far; "
-                 "'minari-cli stats' says how much that is",
+                 "measuring made no progress for %d s: the numbers cover only what is measured so far; "
+                 "'minari-cli stats' shows how much",
                  STUCK_MS / 1000);
     return CLI_OK;
 }
@@ -463,8 +463,7 @@ int own_hub_connect(struct cli *cli, const char **id)
     struct own_place place;
     const bool path = own_is_path(asked);
     if (path && remote)
-        return cli_error(CLI_USAGE, "'%s' is a path of this machine, which no --remote has",
-                         cli_clean(asked));
+        return cli_error(CLI_USAGE, "'%s' is a path on this machine: leave out --remote", cli_clean(asked));
     if (!path && (strstr(asked, "://") || remote || (hub && *hub)))
         return cli_connect(cli, NULL, id);
     cli->subject = asked;

@@ -146,7 +146,7 @@ bool cli_confirm(const char *fmt, ...)
         fflush(stderr);
         if (!fgets(answer, sizeof answer, stdin)) {
             fprintf(stderr, "Aborted%s.\n",
-                    cli_interrupted(NULL) ? "" : ": nobody answered; --yes does not ask");
+                    cli_interrupted(NULL) ? "" : ": there was no answer; --yes skips the question");
             return false;
         }
         answer[strcspn(answer, "\n")] = '\0';
@@ -203,11 +203,11 @@ static const char *remedy_of(const struct cli *cli, const struct minari_error *e
         {"dataset-not-found", "minari-cli list %w --all shows what is there"},
         {"episode-missing", "minari-cli episodes %i shows the numbers that are there"},
         {"field-not-found", "minari-cli show %i lists the fields"},
-        {"camera-not-found", "the cameras are named above; the last part of a name will do"},
+        {"camera-not-found", "the cameras are named above; the last part of a name is enough"},
         {"token-required", "give --token or set MINARI_HUB_TOKEN"},
         {"forbidden", "ask the hub's administrator for a token that may do this"},
-        {"other-host", "if that is as it should be: --trust-redirects"},
-        {"private-address", "if that is as it should be: --trust-redirects"},
+        {"other-host", "if you trust that host: --trust-redirects"},
+        {"private-address", "if you trust that host: --trust-redirects"},
         {"remote-closed",
          "give --token, or name a service account's JSON file in GOOGLE_APPLICATION_CREDENTIALS; "
          "Minari's own datasets are at hf://farama-minari"},
@@ -218,14 +218,15 @@ static const char *remedy_of(const struct cli *cli, const struct minari_error *e
         {"repo-missing", "check the name: hf://ORG/REPO"},
         {"repo-empty", "name a repo to take it as it is: hf://ORG/REPO; Minari's own datasets are at "
                        "hf://farama-minari"},
-        {"revision-missing", "name one of those: hf://ORG/REPO@REVISION"},
+        {"revision-missing", "name one of these: hf://ORG/REPO@REVISION"},
         {"bad-credentials", "give another file or --token, or unset GOOGLE_APPLICATION_CREDENTIALS"},
         {"no-tls", "give the address with http:// instead of https://"},
-        {"incompatible", "give --force to take it all the same"},
-        {"not-a-minari-dataset", "give -o DIR to put it somewhere else than among Minari's datasets"},
-        {"not-ready", "minari-cli show %i tells more; --force takes its files as they are"},
-        {"differs-here", "if it is not wanted as it is: minari-cli download %i --force"},
-        {"not-a-dataset", "move it away yourself if it is not wanted"},
+        {"incompatible", "give --force to download it anyway"},
+        {"not-a-minari-dataset",
+         "give -o DIR to download it to another folder than that of Minari's datasets"},
+        {"not-ready", "minari-cli show %i shows why; --force downloads its files as they are"},
+        {"differs-here", "to replace it: minari-cli download %i --force"},
+        {"not-a-dataset", "move it away if you do not need it"},
         {"download-running", "wait for it, or stop it"},
         {"no-record", "compare it with a hub: --remote http://HOST[:PORT]"},
         {"not-acceptable", "try another --format, or one row: --rows N"},
@@ -233,25 +234,24 @@ static const char *remedy_of(const struct cli *cli, const struct minari_error *e
         {"too-large", "ask for fewer rows with --rows"},
         {"too-long", "ask for less: --prefix, --limit"},
         {"no-hub", "check the address: this is not a minari-hub"},
-        {"hub-needed", "name a hub: --remote http://HOST[:PORT], or MINARI_HUB_URL; of a folder: minari-hub "
+        {"hub-needed", "name a hub: --remote http://HOST[:PORT], or MINARI_HUB_URL; for a folder: minari-hub "
                        "serve --root DIR"},
-        {"no-local-dataset", "minari-cli list local shows what is there; of a hub: --remote "
+        {"no-local-dataset", "minari-cli list local shows what is there; for a hub: --remote "
                              "http://HOST[:PORT], or MINARI_HUB_URL"},
         {"path-meant", "a path begins with ./, ../, ~ or /: minari-cli %c ./%i"},
         {"several-datasets", "name one of them"},
-        {"no-dataset-there", "minari-inspect %i tells what is known of it"},
+        {"no-dataset-there", "minari-inspect %i describes it"},
         {"broken-here", "minari-cli show %i gives the problems"},
         {"broken-there", "minari-inspect %i gives the problems"},
-        {"no-hub-program",
-         "datasets of this machine are read by minari-hub: install it beside minari-cli, or set "
-         "MINARI_HUB_PROGRAM; of a hub: --remote http://HOST[:PORT]"},
+        {"no-hub-program", "datasets of this machine are read by minari-hub: install it beside minari-cli, "
+                           "or set MINARI_HUB_PROGRAM; for a hub: --remote http://HOST[:PORT]"},
         {"no-temporary", "set TMPDIR to a directory that can be written"},
-        {"hub-ended", "minari-hub serve --root DIR may tell more"},
-        {"not-measured", "ask who runs the hub to start it with --measure idle or on-demand"},
+        {"hub-ended", "minari-hub serve --root DIR may show more"},
+        {"not-measured", "ask the hub's administrator to start it with --measure idle or on-demand"},
         {"pending", "the hub is still inspecting it: try again soon"},
     };
     if (cli_is_being_measured(err))
-        return "try again when it is: 'minari-cli stats %i' says how far it is";
+        return "try again when it is measured: 'minari-cli stats %i' shows the progress";
     for (size_t i = 0; i < HUB_COUNT(named); i++)
         if (strcmp(named[i].problem, err->problem) == 0)
             return named[i].remedy;
@@ -267,18 +267,18 @@ static const char *remedy_of(const struct cli *cli, const struct minari_error *e
     case MINARI_PROTOCOL:
         return "check the address: something else may answer there";
     case MINARI_BUSY:
-        return err->retry_after_s >= LONG_ADVICE_S ? "it asks to wait: try again in %m minutes"
+        return err->retry_after_s >= LONG_ADVICE_S ? "the remote is busy: try again in %m minutes"
                                                    : "try again in a moment";
     case MINARI_NO_SPACE:
         return "make room, then run the same command";
     case MINARI_VERIFY:
         return cli->command && cli->command->run == cli_verify
                    ? "download it again: minari-cli download %i --force"
-                   : "run the same command again: good files are kept, bad ones fetched anew";
+                   : "run the same command again: it downloads only the bad files again";
     case MINARI_BROKEN:
         return "its files can still be downloaded; minari-cli show %i gives the problems";
     case MINARI_CHANGED:
-        return "somebody is writing it there: try again when they are done";
+        return "its files are being written: try again when that has ended";
     default:
         return NULL;
     }
@@ -321,7 +321,7 @@ int cli_report(const struct cli *cli, const struct minari_error *err)
     char text[2048], measured[128];
     const int code = code_of(err);
     const bool waits = cli_is_being_measured(err);
-    snprintf(measured, sizeof measured, "not measured yet: %llu of %llu parts of the dataset are",
+    snprintf(measured, sizeof measured, "not measured yet: %llu of %llu parts of the dataset are measured",
              (unsigned long long)err->done, (unsigned long long)err->of);
     if (cli->make_room)
         cli->make_room(cli->room);

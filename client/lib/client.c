@@ -67,5 +67,5 @@ void minari_client_resume(struct minari_client *client, struct minari_resume *re
 
 enum hub_status hub_client_missing(struct hub_error *err)
 {
-    return hub_fail(err, HUB_INVALID, "a client and a place for the result are needed");
+    return hub_fail(err, HUB_INVALID, "a client and a pointer for the result are needed");
 }

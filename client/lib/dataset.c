@@ -216,7 +216,7 @@ static enum hub_status read_dataset(struct minari_client *client, const char *id
     HUB_TRY(hub_summary_read(dataset->document, &dataset->summary, err));
     if (!hub_api_same_id(id, dataset->summary.id))
         return hub_fail_as(err, HUB_CORRUPT, "protocol",
-                           "asked for '%.200s', but the remote answered about '%.200s'", id,
+                           "the request names '%.200s', but the remote's answer is about '%.200s'", id,
                            dataset->summary.id);
     HUB_TRY(read_versions(dataset, err));
     const json_t *combined = json_object_get(dataset->document, "combined");

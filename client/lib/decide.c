@@ -28,7 +28,7 @@ enum hub_status hub_decide(const struct minari_summary *chosen, const struct min
         if (!force)
             return hub_fail_as(err, HUB_UNSUPPORTED, "incompatible", "Minari %s does not read '%s'; %s",
                                release, chosen->id, instead);
-        return hub_buf_addf(notices, err, "Minari %s does not read '%s' (%s); downloading it all the same\n",
+        return hub_buf_addf(notices, err, "Minari %s does not read '%s' (%s); downloading it anyway\n",
                             release, chosen->id, instead);
     }
     if (best && best->version > chosen->version && chosen->version >= 0)

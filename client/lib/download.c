@@ -72,7 +72,7 @@ static enum hub_status choose(const struct hub_transfer *t, bool *wanted, void *
     HUB_TRY(needed_url(t, o, &url, err));
     HUB_TRY(hub_remote_document(t->remote, url.data, LISTING_BYTES, NULL, &document, err));
     if (!hub_member_uint(document, "left_out")) {
-        notify(o, "%s: no file is of other episodes alone: it is downloaded whole", t->id);
+        notify(o, "%s: every file has rows of these episodes: downloading all files", t->id);
         return HUB_OK;
     }
     json_array_foreach(json_object_get(document, "items"), i, item)

@@ -236,11 +236,11 @@ enum minari_status minari_npz_find(const void *npz, size_t size, const char *nam
             continue;
         const bool good = read_array(content, out);
         return hub_client_report(
-            good ? HUB_OK : hub_fail(&error, HUB_CORRUPT, "'%.200s' is no array of numbers", name), &error,
-            err);
+            good ? HUB_OK : hub_fail(&error, HUB_CORRUPT, "'%.200s' is not an array of numbers", name),
+            &error, err);
     }
     return hub_client_report(rest.data == npz
-                                 ? hub_fail(&error, HUB_CORRUPT, "this is no npz of a hub")
+                                 ? hub_fail(&error, HUB_CORRUPT, "this is not an npz file of a hub")
                                  : hub_fail(&error, HUB_NOT_FOUND, "the npz has no array '%.200s'", name),
                              &error, err);
 }

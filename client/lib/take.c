@@ -113,11 +113,11 @@ static enum hub_status answer_head(struct hub_fetch *fetch, const struct hub_ans
     const uint64_t from = fetch->first + fetch->done;
     if (head->status == 206 && (!head->has_range || head->first != from || head->last + 1 != head->total))
         return hub_fail_as(err, HUB_CORRUPT, "protocol",
-                           "the server sent another part than what follows byte %" PRIu64, from);
+                           "the server sent another part than the one from byte %" PRIu64, from);
     if (head->status != 206 && from && !goes_back(a))
         return hub_fail_as(err, HUB_CHANGED, "changed", "the answer broke off, and %s",
-                           strcmp(head->etag, fetch->if_range) == 0 ? "its parts cannot be had after all"
-                                                                    : "is another one now");
+                           strcmp(head->etag, fetch->if_range) == 0 ? "the server no longer sends parts of it"
+                                                                    : "the file has changed");
     if (head->status != 206)
         begin_anew(a, fetch);
     fetch->resumable = !fetch->post && *head->etag && (head->parts || head->status == 206);

@@ -303,7 +303,7 @@ def test_a_hub_that_went_away(big, tmp_path):
     big.fault = fault
     cli = Cli(tmp_path, big.url)
     r = cli.run("download", ID, "--attempts", "4", "--connections", "1", expect=4)
-    assert re.search(r"what came is kept \([1-9]\d%\): the same command goes on from there", r.err), r
+    assert re.search(r"[1-9]\d% are downloaded: run the same command again to continue", r.err), r
     assert "trying again in" in r.err and "attempt 2 failed" in r.err
     assert "trying again" not in cli.run("download", ID, "--attempts", "3", "--quiet", expect=4).err
     big.fault = None

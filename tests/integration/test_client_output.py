@@ -103,7 +103,7 @@ def test_another_answer_after_a_break(hub, cli, tmp_path):
     assert (tmp_path / "x.tar").read_bytes() == OTHER and left(tmp_path) == ["x.tar"]
     archive = Archive(hub, [200_000])
     hub.fault = change
-    assert "another one now" in cli.run("get", ID, "archive.tar", prefix=["sh", "-c", '"$@" >/dev/null', "sh"]).err
+    assert "the file has changed" in cli.run("get", ID, "archive.tar", prefix=["sh", "-c", '"$@" >/dev/null', "sh"]).err
 
 
 def is_taken(port):
@@ -125,7 +125,7 @@ def interrupted(cli, archive, tmp_path):
 
 def test_an_interrupt_leaves_a_part_to_go_on_with(hub, cli, tmp_path):
     archive = Archive(hub, [200_000], stops=True)
-    assert "the same command goes on" in interrupted(cli, archive, tmp_path)
+    assert "run the same command again" in interrupted(cli, archive, tmp_path)
     (part,) = left(tmp_path)
     assert part.startswith("x.tar.") and part.endswith("-e-1.part") and (tmp_path / part).read_bytes() == DATA[:200_000]
     cli.run("get", ID, "archive.tar", "-o", str(tmp_path / "x.tar"), expect=0)
@@ -176,7 +176,7 @@ def test_two_at_once(hub, cli, tmp_path):
 def test_attempts_are_counted_and_the_part_stays(hub, cli, tmp_path):
     archive = Archive(hub, [1000] * 9)
     err = cli.run("get", ID, "archive.tar", "-o", str(tmp_path / "x.tar"), "--attempts", "2", expect=4).err
-    assert "the same command goes on" in err and len(archive.asked) == 2
+    assert "run the same command again" in err and len(archive.asked) == 2
     (part,) = left(tmp_path)
     assert os.path.getsize(tmp_path / part) == 2000
     assert len(cli.run("get", ID, "archive.tar", "-o", str(tmp_path / "x.tar"), "--attempts", "1", "--json", expect=4).err.splitlines()) == 1

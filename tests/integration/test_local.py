@@ -73,7 +73,7 @@ def test_an_id_is_looked_for_on_this_machine(here):
         shown = here.run("episodes", id, expect=0)
         assert f"Episodes of {id} in {here.root} (this machine)" in shown.err and "29.83043997118473" in shown.out
     missing = here.run("get", "D4RL/door/none-v0", "0", "rewards", expect=3)
-    assert f"no dataset 'D4RL/door/none-v0' in '{here.root}'" in missing.err and "minari-cli list local" in missing.err
+    assert f"there is no dataset 'D4RL/door/none-v0' in '{here.root}'" in missing.err and "minari-cli list local" in missing.err
     assert here.run("rows", "a//b", expect=2).err
     told = json.loads(here.run("rows", "no/where", "--json", expect=3).err)["error"]
     assert told["problem"] == "no-local-dataset" and "--remote" in told["remedy"]
@@ -88,7 +88,7 @@ def test_a_path_is_one_in_spite_of_a_hub(here, tmp_path):
     assert ran.stdout == rewards, ran.stderr
     ran = subprocess.run([CLI, "get", "door", "0", "rewards"], cwd=tmp_path, env=here.env, capture_output=True, text=True)
     assert ran.returncode == 3 and "./door" in ran.stderr
-    assert "a path of this machine" in here.run("rows", DOOR, "--remote", "http://127.0.0.1:1", expect=2).err
+    assert "a path on this machine" in here.run("rows", DOOR, "--remote", "http://127.0.0.1:1", expect=2).err
     assert "127.0.0.1:1" in here.run("rows", "door-human-v0", "--attempts", "1", expect=4, MINARI_HUB_URL="http://127.0.0.1:1").err
 
 

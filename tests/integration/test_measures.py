@@ -501,7 +501,7 @@ def test_rows_that_cannot_be_read_are_a_problem(tmp_path):
         assert hub.text_log().count("rows-unreadable") == 1, hub.log_tail()
         assert "half" in hub.text_log().split("rows-unreadable")[1].splitlines()[0]
         told = Cli(tmp_path, hub.base).run("stats", "half", expect=0)
-        assert "rows of 2 episodes cannot be read, and are in none of these numbers" in told.err, told
+        assert "rows of 2 episodes cannot be read: these numbers leave them out" in told.err, told
     with serving(str(root), state=str(state)) as hub:  # it is known, and not told again
         hub.wait_indexed()
         assert hub.dataset("half")["costly_problems"] == 1 and len(hub.dataset("half")["problems"]) == 1

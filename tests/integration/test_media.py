@@ -182,7 +182,7 @@ def test_the_command_line_shows_cameras(hub, root):
         for arguments, env in ((["-r", other.base, "arm-v30"], {}), (["arm-v30"], {"MINARI_DATASETS_PATH": lerobot})):
             lines, text = show(*arguments, **env)
             cells = [[c.strip() for c in line if c.strip()] for line in lines]
-            assert ["Frames a Second", "10"] in cells and ["Robot", "so100"] in cells, text
+            assert ["Frames per Second", "10"] in cells and ["Robot", "so100"] in cells, text
             assert ["observation.images.top", "video", "64 x 48", "10", "av1"] in cells and ["observation.images.wrist", "video", "64 x 48", "10", "av1"] in cells, text
             assert "Tasks (2)" in text and ["0", "open the door 扉"] in cells, text
     for arguments, env in ((["-r", hub.base, "film"], {}), (["film"], {"MINARI_DATASETS_PATH": str(root)})):
