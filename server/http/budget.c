@@ -85,7 +85,7 @@ enum hub_status hub_budget_take(struct hub_budget *budget, struct hub_request *r
     if (all > budget->total)
         return hub_fail(
             err, HUB_TOO_BIG,
-            "the answer needs %llu bytes of memory, more than --memory allows (%llu): ask for less",
+            "the answer needs %llu bytes of memory, more than --memory allows (%llu): request fewer rows",
             (unsigned long long)all, (unsigned long long)budget->total);
     const uint64_t granted = HUB_MIN(request->granted, bytes);
     if (bytes > granted && !take(budget, request->client, bytes - granted, response->reserved)) {

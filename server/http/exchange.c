@@ -514,7 +514,8 @@ enum hub_status hub_exchange_run(struct hub_exchange *x)
     if (st == HUB_AGAIN && may_wait(x))
         return requeue(x);
     if (st == HUB_AGAIN)
-        st = hub_fail_as(&x->error, HUB_IO, "internal", "the handler would block where it may");
+        st = hub_fail_as(&x->error, HUB_IO, "internal",
+                         "the handler returned HUB_AGAIN although it may block");
     if (!st)
         st = check_file(&x->response, &x->error);
     if (!st && x->names_server && !x->is_known_name)

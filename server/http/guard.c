@@ -87,7 +87,7 @@ static enum hub_status look_at(const struct hub_param *header, struct counts *co
     } else if (hub_param_named(header, "Transfer-Encoding")) {
         counts->encoding++;
         if (header->value.size != 7 || strncasecmp(header->value.data, "chunked", 7) != 0)
-            return refuse(err, "Transfer-Encoding is not understood: only chunked is");
+            return refuse(err, "Transfer-Encoding must be chunked");
     }
     return HUB_OK;
 }
@@ -105,9 +105,9 @@ enum hub_status hub_guard(const struct hub_guard_request *request, struct hub_gu
     for (unsigned i = 0; i < request->header_count; i++)
         HUB_TRY(look_at(&request->headers[i], &counts, facts, err));
     if (counts.length > 1 || counts.encoding > 1)
-        return refuse(err, "Content-Length or Transfer-Encoding came more than once");
+        return refuse(err, "there is more than one Content-Length or Transfer-Encoding");
     if (counts.length && counts.encoding)
-        return refuse(err, "Content-Length and Transfer-Encoding came together");
+        return refuse(err, "there may be Content-Length or Transfer-Encoding, not both");
     if (counts.encoding && strcmp(request->version, "HTTP/1.1") != 0)
         return refuse(err, "Transfer-Encoding needs HTTP/1.1");
     if (counts.host > 1 || (modern && counts.host == 0))

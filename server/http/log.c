@@ -328,8 +328,8 @@ enum hub_status hub_log_metrics(struct hub_log *log, struct hub_buf *out, struct
     const uint64_t dropped = log->dropped_in_all;
     pthread_mutex_unlock(&log->mutex);
     HUB_TRY(hub_buf_addf(out, err,
-                         "# HELP minari_hub_log_lines_dropped_total Lines that the reader of the log was too "
-                         "slow for.\n# TYPE minari_hub_log_lines_dropped_total counter\n"
+                         "# HELP minari_hub_log_lines_dropped_total Log lines dropped because their reader "
+                         "was too slow.\n# TYPE minari_hub_log_lines_dropped_total counter\n"
                          "minari_hub_log_lines_dropped_total %llu\n"
                          "# HELP minari_hub_events_total Events of the log by name.\n"
                          "# TYPE minari_hub_events_total counter\n",

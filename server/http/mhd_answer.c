@@ -318,11 +318,11 @@ static bool fits(const struct hub_exchange *x, const struct lines *lines)
 void hub_mhd_refuse_header(const struct hub_exchange *x, const char *detail)
 {
     char body[400], answer[700];
-    const int size =
-        snprintf(body, sizeof body,
-                 "{\"type\":\"urn:minari-hub:too-large\",\"title\":\"It is too large\",\"status\":431,"
-                 "\"detail\":\"%s\",\"instance\":\"\"}\n",
-                 detail);
+    const int size = snprintf(body, sizeof body,
+                              "{\"type\":\"urn:minari-hub:too-large\",\"title\":\"The request or its answer "
+                              "is too large\",\"status\":431,"
+                              "\"detail\":\"%s\",\"instance\":\"\"}\n",
+                              detail);
     const int all =
         snprintf(answer, sizeof answer,
                  "HTTP/1.1 431 Request Header Fields Too Large\r\nContent-Type: application/problem+json\r\n"
