@@ -145,7 +145,7 @@ enum hub_status hub_json_stream_take(struct hub_json_stream *s, char c, struct h
 
 enum hub_status hub_json_stream_end(struct hub_json_stream *s, struct hub_error *err)
 {
-    return hub_json_stream_peek(s) < 0 && !s->failed ? HUB_OK : bad(s, "something follows the value", err);
+    return hub_json_stream_peek(s) < 0 && !s->failed ? HUB_OK : bad(s, "there is text after the value", err);
 }
 
 enum hub_status hub_json_stream_enter(struct hub_json_stream *s, struct hub_error *err)

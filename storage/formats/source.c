@@ -87,7 +87,7 @@ enum hub_status hub_byte_source_usable(struct hub_byte_source *source, struct hu
         return hub_fail_as(err, st, why.problem, "%s", why.detail);
     if (source->size < 1024 && got == sizeof magic - 1 && memcmp(at, magic, got) == 0)
         return hub_fail_as(err, HUB_CORRUPT, "not-fetched",
-                           "a Git LFS pointer: the file itself was never fetched (git lfs pull)");
+                           "a Git LFS pointer instead of the file: run git lfs pull");
     return HUB_OK;
 }
 

@@ -107,7 +107,7 @@ static enum hub_status next_block(struct unpacker *u, bool *end, struct hub_erro
         HUB_TRY(packing == HUB_PACKED_ZSTD ? step_zstd(u, err) : step_zlib(u, err));
         const bool stuck = u->in_at == before_in && u->out_size == before_out && !u->ended;
         if (stuck && u->in_at == u->in_size && u->taken == u->packed->size)
-            return hub_fail(err, HUB_CORRUPT, "the packed data end too early");
+            return hub_fail(err, HUB_CORRUPT, "the compressed data end too early");
     }
     return HUB_OK;
 }
@@ -138,7 +138,8 @@ enum hub_status hub_unpack_head(const struct hub_packed *packed, struct hub_buf 
 static enum hub_status check_growth(const struct hub_packed *packed, uint64_t size, struct hub_error *err)
 {
     return size > packed->size * HUB_UNPACK_RATIO + BLOCK
-               ? hub_fail(err, HUB_TOO_BIG, "unpacks to more than %d times its size", HUB_UNPACK_RATIO)
+               ? hub_fail(err, HUB_TOO_BIG, "it decompresses to more than %d times its size",
+                          HUB_UNPACK_RATIO)
                : HUB_OK;
 }
 

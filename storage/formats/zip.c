@@ -58,7 +58,7 @@ static enum hub_status find_end(struct hub_byte_source *s, struct hub_buf *tail,
         d->end = s->size - size + at;
         return disks ? hub_fail(err, HUB_UNSUPPORTED, "an archive of several disks") : HUB_OK;
     }
-    return hub_fail(err, HUB_CORRUPT, "no directory at the end of the archive: it is cut short");
+    return hub_fail(err, HUB_CORRUPT, "there is no directory at the end of the archive: it is cut short");
 }
 
 static bool is_end64(struct hub_byte_source *s, uint64_t at)
@@ -85,7 +85,7 @@ static enum hub_status find_end64(struct hub_byte_source *s, struct directory *d
     if (!is_end64(s, at) && d->end >= LOCATOR_BYTES + END64_BYTES)
         at = d->end - LOCATOR_BYTES - END64_BYTES; /* there are bytes in front of the archive */
     if (!is_end64(s, at))
-        return hub_fail(err, HUB_CORRUPT, "no zip64 record where one is named");
+        return hub_fail(err, HUB_CORRUPT, "the zip64 record is missing");
     HUB_TRY(hub_byte_source_read(s, at, bytes, END64_BYTES, err));
     c = hub_cursor_of(bytes, END64_BYTES);
     hub_cursor_u32(&c);
@@ -170,7 +170,7 @@ static enum hub_status check_name(struct hub_zip *zip, const struct hub_zip_memb
     HUB_TRY(hub_byte_source_read(zip->source, m->header + LOCAL_BYTES, name, size, err));
     return hub_view_equal(m->name, (struct hub_view){name, size})
                ? HUB_OK
-               : hub_fail(err, HUB_CORRUPT, "its header has another name than the directory");
+               : hub_fail(err, HUB_CORRUPT, "its header and the directory differ in its name");
 }
 
 enum hub_status hub_zip_find(struct hub_zip *zip, const struct hub_zip_member *m, uint64_t *offset,
@@ -193,8 +193,8 @@ enum hub_status hub_zip_find(struct hub_zip *zip, const struct hub_zip_member *m
         return hub_fail(err, HUB_CORRUPT, "%llu bytes that reach beyond the file",
                         (unsigned long long)m->stored);
     if (m->method == HUB_ZIP_STORED && m->stored != m->size)
-        return hub_fail(err, HUB_CORRUPT, "stored, and %llu bytes are %llu", (unsigned long long)m->size,
-                        (unsigned long long)m->stored);
+        return hub_fail(err, HUB_CORRUPT, "stored without compression, but %llu bytes are %llu",
+                        (unsigned long long)m->size, (unsigned long long)m->stored);
     return check_name(zip, m, name, err);
 }
 
@@ -207,12 +207,12 @@ enum hub_status hub_zip_check(struct hub_byte_source *source, const struct hub_z
     HUB_TRY(hub_allocated(bytes, err));
     for (uint64_t done = 0, n; done < m->stored; done += n) {
         if (files && !hub_files_may_check(files))
-            return hub_fail(err, HUB_TIMEOUT, "no time is left to compare its checksum");
+            return hub_fail(err, HUB_TIMEOUT, "there is no time left to check its checksum");
         n = HUB_MIN(m->stored - done, (uint64_t)CHECK_BYTES);
         HUB_TRY(hub_byte_source_read(source, offset + done, bytes, (size_t)n, err));
         crc = libdeflate_crc32(crc, bytes, (size_t)n);
     }
-    return crc == m->crc ? HUB_OK : hub_fail(err, HUB_CORRUPT, "damaged: its bytes have another CRC-32");
+    return crc == m->crc ? HUB_OK : hub_fail(err, HUB_CORRUPT, "damaged: its CRC-32 is wrong");
 }
 
 enum hub_status hub_zip_unpack(struct hub_zip *zip, const struct hub_zip_member *m, struct hub_files *files,

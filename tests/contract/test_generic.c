@@ -92,8 +92,8 @@ struct member_case {
 ParameterizedTestParameters(generic, damaged_members)
 {
     static struct member_case cases[] = {
-        {"broken/bent.npz", "obs", "acts", "another CRC-32"},
-        {"broken/renamed.npz", "acts", "obs", "another name than the directory"},
+        {"broken/bent.npz", "obs", "acts", "its CRC-32 is wrong"},
+        {"broken/renamed.npz", "acts", "obs", "differ in its name"},
     };
     return cr_make_param_array(struct member_case, cases, HUB_COUNT(cases));
 }

@@ -112,9 +112,9 @@ struct broken_case {
 ParameterizedTestParameters(il, broken)
 {
     static struct broken_case cases[] = {
-        {"cut.pkl.gz", "the packed data end too early"},
+        {"cut.pkl.gz", "the compressed data end too early"},
         {"short.pkl", "the pickle is cut short at "},
-        {"bent.npz", "another CRC-32"},
+        {"bent.npz", "its CRC-32 is wrong"},
     };
     return cr_make_param_array(struct broken_case, cases, HUB_COUNT(cases));
 }

@@ -70,7 +70,7 @@ struct broken_case {
 ParameterizedTestParameters(imitation, broken)
 {
     static struct broken_case cases[] = {
-        {"broken/indices.npz", "indices do not grow within the 6 rows of acts"},
+        {"broken/indices.npz", "indices do not increase within the 6 rows of acts"},
         {"broken/objects.npz", "acts cannot be read"},
     };
     return cr_make_param_array(struct broken_case, cases, HUB_COUNT(cases));

@@ -299,7 +299,7 @@ def test_a_lerobot_set_says_what_else_lies_in_its_folder(tmp_path):
         document = hub.dataset("set")
         assert document["status"] == "ready" and hub.dataset("plain")["problems"] == []
         assert [(p["code"], p["path"], p["detail"]) for p in document["problems"]] == [
-            ("other-files", "backup.zip", "3 files of 2.1 MB that LeRobot does not read: a download takes them along, --exclude leaves them out")]
+            ("other-files", "backup.zip", "3 files of 2.1 MB that LeRobot does not read: a download includes them, --exclude leaves them out")]
 
 
 def test_a_name_that_states_the_codebase_is_no_older_version(tmp_path):

@@ -245,7 +245,7 @@ def test_what_its_own_library_refuses_is_never_silently_ready(tmp_path):
                              "pointer-info": "git lfs pull", "no-data": "there is no data file"}.items():
             assert sets[name]["format"] == "lerobot" and sets[name]["status"] == "broken", (name, sets[name])
             assert reason in sets[name]["reason"], sets[name]
-        refused = {"no-tasks": "missing", "pointer-tasks": "cannot be read", "no-stats": "missing", "lost-episode": "needs the data file",
+        refused = {"no-tasks": "missing", "pointer-tasks": "cannot be read", "no-stats": "missing", "lost-episode": "without the data file",
                    "bad-episode": "cannot be read", "fresh": "no episode has been recorded", "robo-v0": "", "flat-v0": "", "open-v0": "refuse to read it"}
         for name, reason in refused.items():
             assert sets[name]["status"] == "ready" and sets[name]["loadable"] is False and sets[name]["loadable_by"] == []
@@ -283,8 +283,8 @@ def test_what_contradicts_info_json_is_named(tmp_path):
         assert told["dtype-mismatch", "action"] == "info.json states float64, the files hold float32"
         assert "shape-mismatch" in {c for c, _ in told} and "99 steps" in told["fewer-than-claimed", ""]
         assert "task_index 0 has no task" in told["unknown-task", "episode_000000.parquet"]
-        assert told["count-mismatch", "tasks.jsonl"] == "info.json states total_tasks 7, there are 2"
-        assert told["count-mismatch", "videos"] == "info.json states total_videos 3, there are 0"
+        assert told["count-mismatch", "tasks.jsonl"] == "info.json says total_tasks is 7, there are 2"
+        assert told["count-mismatch", "videos"] == "info.json says total_videos is 3, there are 0"
         assert told["bad-json-line", "tasks.jsonl"].startswith("line 3 is cut short") and " more" not in told["bad-json-line", "tasks.jsonl"]
 
 
@@ -388,7 +388,7 @@ def test_not_every_video_of_many_is_opened(tmp_path):
         os.link(videos / "episode_000000.mp4", videos / f"episode_{i:06}.mp4")
     with serving(str(tmp_path)) as hub:
         told = [p["detail"] for p in hub.dataset("many")["problems"] if p["code"] == "videos-not-checked"]
-        assert told == ["3 of 10003 videos were not looked at: the first 10000 of a dataset are"]
+        assert told == ["3 of 10003 videos were not checked: only the first 10000 of a dataset are"]
 
 
 # ---- problems ----
@@ -402,7 +402,7 @@ def test_many_problems_of_one_kind_are_one_line(tmp_path):
     with serving(str(tmp_path)) as hub:
         problems = [p for p in hub.dataset("arm")["problems"] if p["code"] == "not-fetched"]
         assert len(problems) == 1 and problems[0]["path"].endswith("episode_000001.parquet"), problems
-        assert problems[0]["detail"].endswith("(git lfs pull) ... and 38 more")
+        assert problems[0]["detail"].endswith("run git lfs pull ... and 38 more")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a file that another user may not read")

@@ -22,7 +22,7 @@ LIBVERS = ["earliest", ("v108", "v108"), ("v110", "v110"), ("v114", "v114"), "la
 WORDS = ["", "door", "扉🚪", "e\u0301", 'a\\"\t\n', "x" * 300, " blank ", "\x7f\x01"]
 SPACE = json.dumps({"type": "Box", "dtype": "float32", "shape": [2], "low": [-1, -1], "high": [1, 1]})
 # What may be refused, by its words; anything else that h5py reads must be read.
-REFUSED = "a member of a compound that only libhdf5|a fill value of an array type|HDF5 [0-9.]+, which is to decode|" \
+REFUSED = "a member of a compound that only libhdf5|a fill value of an array type|HDF5 [0-9.]+, which must decode|" \
     "array of |chunks stored of|variable-length items in"
 
 

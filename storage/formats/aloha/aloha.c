@@ -290,7 +290,7 @@ static enum hub_status load(struct aloha_part *r, uint64_t *steps, struct hub_er
 {
     const struct aloha_dialect *dialect = dialect_of(r->tree.file);
     if (!dialect)
-        return hub_fail(err, HUB_UNSUPPORTED, "it has not the groups that the other episodes have");
+        return hub_fail(err, HUB_UNSUPPORTED, "its groups differ from those of the other episodes");
     HUB_TRY(hub_h5_tree_load(&r->tree, hub_h5_root(r->tree.file), err));
     *steps = 0;
     if (!hub_h5_tree_rows(&r->tree, dialect->steps, steps))

@@ -53,7 +53,7 @@ uint32_t hub_arrow_json_root(const struct hub_arrow *a, const struct hub_arrow_r
 const char *hub_arrow_json_trouble(const struct hub_arrow *a, uint32_t root)
 {
     if (a->fields[root].end - root > MAX_FIELDS)
-        return "lists of structs of too many members";
+        return "lists of structs with too many members";
     for (uint32_t i = root; i < a->fields[root].end; i++)
         if (a->fields[i].trouble && a->fields[i].type != HUB_ARROW_NULL)
             return a->fields[i].trouble;
@@ -107,7 +107,7 @@ static enum hub_status load(struct arrow_json *r, uint32_t at, struct hub_arrow_
         run.count = s->offsets[s->count] - run.first;
     } else if (f->type == HUB_ARROW_FIXED_LIST || f->type == HUB_ARROW_FIXED_BINARY) {
         if (f->width && run.first + run.count > HUB_MAX_STEPS / f->width)
-            return hub_fail(err, HUB_CORRUPT, "lists of more items than there can be");
+            return hub_fail(err, HUB_CORRUPT, "lists with more items than possible");
         if (f->type == HUB_ARROW_FIXED_LIST) {
             run.first *= f->width;
             run.count *= f->width;

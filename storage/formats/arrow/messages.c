@@ -146,15 +146,13 @@ static enum hub_status add_buffers(struct hub_arrow *a, const struct hub_flat_ta
         const uint32_t until = i + 1 < a->field_count ? a->fields[i + 1].buffer : a->buffer_count,
                        own = until - a->fields[i].buffer;
         if (own > buffers.count || next > buffers.count - own)
-            return hub_fail(err, HUB_CORRUPT, "a record batch of %u buffers where more belong",
-                            buffers.count);
+            return hub_fail(err, HUB_CORRUPT, "a record batch of only %u buffers", buffers.count);
         for (uint32_t k = 0; k < own; k++)
             HUB_TRY(add_buffer(a, &buffers, next + k, m, err));
         next += own + next_buffer(a, &variadic, i, &views);
     }
     if (next != buffers.count)
-        return hub_fail(err, HUB_CORRUPT, "a record batch of %u buffers where %u belong", buffers.count,
-                        next);
+        return hub_fail(err, HUB_CORRUPT, "a record batch of %u buffers instead of %u", buffers.count, next);
     return HUB_OK;
 }
 
@@ -261,7 +259,7 @@ static enum hub_status read_block(struct hub_arrow *a, const struct hub_flat_vec
         return hub_fail(err, HUB_CORRUPT, "record batch %u outside the file", i);
     HUB_TRY(load_message(&a->source, (uint64_t)offset, &m, err));
     if (m.last)
-        return hub_fail(err, HUB_CORRUPT, "record batch %u is not there", i);
+        return hub_fail(err, HUB_CORRUPT, "there is no record batch %u", i);
     HUB_TRY(open_message(&a->source, &m, &flat, &header, &type, err));
     if (type != HEADER_BATCH || m.body != (uint64_t)(offset + metadata) || (int64_t)m.body_size != body)
         return hub_fail(err, HUB_CORRUPT, "the footer and record batch %u contradict each other", i);
@@ -280,8 +278,7 @@ static enum hub_status read_file(struct hub_arrow *a, bool first, struct hub_err
     HUB_TRY(hub_byte_source_read(&a->source, a->source.size - TAIL, tail, TAIL, err));
     if (memcmp(tail + 4, magic, 6) != 0)
         return hub_fail(err, HUB_CORRUPT,
-                        "cut short, or never closed by its writer: %llu bytes are there, and "
-                        "no ARROW1 at their end",
+                        "cut short, or never closed by its writer: %llu bytes without ARROW1 at the end",
                         (unsigned long long)a->source.size);
     memcpy(&size, tail, sizeof size);
     if (size <= 0 || (uint64_t)size > a->source.size - 8 - TAIL)

@@ -35,8 +35,9 @@ static const char *list_trouble(const struct hub_arrow_field *leaf, const struct
 {
     if (s->rank > HUB_MAX_RANK)
         return "lists nested too deep";
-    return sequences && (s->rank > 1 || leaf->item.kind == HUB_KIND_BOOL) ? "no rows to tell its shape"
-                                                                          : NULL;
+    return sequences && (s->rank > 1 || leaf->item.kind == HUB_KIND_BOOL)
+               ? "it has no rows, so that its shape is unknown"
+               : NULL;
 }
 
 static enum hub_status describe_json(struct hub_arrow *a, struct hub_arrow_rows *rows, struct hub_error *err)

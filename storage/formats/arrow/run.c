@@ -99,7 +99,7 @@ enum hub_status hub_arrow_body_check(const struct hub_arrow_body *body, uint64_t
                                      struct hub_error *err)
 {
     if (from > body->size || size > body->size - from)
-        return hub_fail(err, HUB_CORRUPT, "a buffer of %llu bytes where its rows take more",
+        return hub_fail(err, HUB_CORRUPT, "a buffer of %llu bytes, too short for its rows",
                         (unsigned long long)body->size);
     return HUB_OK;
 }
@@ -182,7 +182,7 @@ enum hub_status hub_arrow_load_offsets(struct hub_arrow *a, const struct hub_arr
     }
     for (uint64_t i = 0; i < count; i++)
         if (offsets[i] > INT64_MAX || (i && offsets[i] < offsets[i - 1]))
-            return hub_fail(err, HUB_CORRUPT, "offsets that go back");
+            return hub_fail(err, HUB_CORRUPT, "offsets that decrease");
     *out = offsets;
     offsets = NULL;
     return HUB_OK;
@@ -241,7 +241,7 @@ static enum hub_status go_into_fixed(struct hub_arrow_run *r, const struct hub_a
 {
     const uint64_t width = f->width;
     if (width && (r->first + r->count) > HUB_MAX_STEPS / width)
-        return hub_fail(err, HUB_CORRUPT, "lists of more items than there can be");
+        return hub_fail(err, HUB_CORRUPT, "lists with more items than possible");
     HUB_TRY(spread_valid(r, NULL, width, r->count * width, err));
     r->first *= width;
     r->count *= width;

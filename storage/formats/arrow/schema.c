@@ -151,7 +151,7 @@ static const char *children_trouble(const struct hub_arrow_field *f, uint32_t ch
     const bool list =
         f->type == HUB_ARROW_LIST || f->type == HUB_ARROW_LARGE_LIST || f->type == HUB_ARROW_FIXED_LIST;
     return list && children != 1                              ? "a list without items of one type"
-           : children && !list && f->type != HUB_ARROW_STRUCT ? "members where none can be"
+           : children && !list && f->type != HUB_ARROW_STRUCT ? "members of a type that has none"
                                                               : NULL;
 }
 

@@ -48,7 +48,8 @@ enum hub_status d4rl_report_flags(const struct d4rl_cuts *c, struct hub_sink *si
                                   struct hub_error *err)
 {
     return hub_sink_problem(sink, "rows-differ", hub_view_of(path), err,
-                            "not one flag for each of the %" PRIu64 " rows: it ends no episode", c->rows);
+                            "it does not have one flag for each of the %" PRIu64 " rows: it ends no episode",
+                            c->rows);
 }
 
 enum hub_status d4rl_report_unknown(const struct d4rl_cuts *c, struct hub_sink *sink, struct hub_error *err)
@@ -77,10 +78,11 @@ enum hub_status d4rl_cut_rows(struct d4rl_cuts *c, struct hub_sink *sink, struct
     c->at = 0;
     HUB_TRY(hub_new(&c->returns, (size_t)c->count + 1, sizeof *c->returns, err));
     if (c->rows && !c->ends[c->rows - 1])
-        return hub_sink_problem(sink, "open-tail", HUB_VIEW(""), err,
-                                "the last %" PRIu64 " rows have no end and are an episode all the same; "
-                                "sequence_dataset of d4rl leaves them out",
-                                c->cuts[c->count - 1].count);
+        return hub_sink_problem(
+            sink, "open-tail", HUB_VIEW(""), err,
+            "the last %" PRIu64
+            " rows have no end and form an episode anyway; sequence_dataset of d4rl leaves them out",
+            c->cuts[c->count - 1].count);
     return HUB_OK;
 }
 

@@ -134,8 +134,8 @@ static enum hub_status report_shuffled(struct d4rl *d, struct hub_error *err)
             return HUB_OK;
     return d->c.rows > 2
                ? hub_sink_problem(d->tree.sink, "shuffled-transitions", HUB_VIEW("next_observations"), err,
-                                  "no row follows the one before it: these look like shuffled "
-                                  "transitions, and each is an episode of one step")
+                                  "no row continues the one before it: these look like shuffled transitions, "
+                                  "so each row is an episode of one step")
                : HUB_OK;
 }
 

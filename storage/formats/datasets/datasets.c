@@ -124,7 +124,8 @@ static enum hub_status add_file(struct folder *f, uint32_t number, const char *p
     if (f->failed++ == 0)
         f->first_failure = why;
     HUB_TRY(report_problem(f, why.problem[0] ? why.problem : "unreadable-file", path, err, why.detail));
-    return report_problem(f, "not-loadable", path, err, "datasets needs it, and it cannot be read");
+    return report_problem(f, "not-loadable", path, err,
+                          "cannot be read: datasets cannot load the dataset without it");
 }
 
 static enum hub_status open_table(struct folder *f, struct hub_error *err)
@@ -138,7 +139,8 @@ static enum hub_status open_table(struct folder *f, struct hub_error *err)
             continue;
         }
         HUB_TRY(report_problem(f, "missing-file", path, err, "state.json names it; its rows are left out"));
-        HUB_TRY(report_problem(f, "not-loadable", path, err, "datasets needs it, and it is missing"));
+        HUB_TRY(report_problem(f, "not-loadable", path, err,
+                               "missing: datasets cannot load the dataset without it"));
     }
     if (f->opened == 0 && f->failed)
         return hub_fail_as(err, HUB_CORRUPT, f->first_failure.problem,
@@ -243,8 +245,9 @@ static enum hub_status cut_steps(struct folder *f, struct hub_error *err)
         first = i + 1;
     }
     if (numbers && rows && !f->numbered)
-        HUB_TRY(report_problem(f, "episode-order", f->prefix, err,
-                               "the episode numbers do not grow: episodes are numbered by their place"));
+        HUB_TRY(
+            report_problem(f, "episode-order", f->prefix, err,
+                           "the episode numbers do not increase: episodes are numbered by their position"));
     return numbers || !rows ? HUB_OK : add_cut(f, 0, 0, rows, err);
 }
 
@@ -304,7 +307,7 @@ static enum hub_status send_info(const struct folder *f, struct hub_sink *sink, 
     const uint32_t number = hub_files_find(f->files, path);
     if (number == HUB_NONE)
         return hub_sink_problem(sink, "not-loadable", hub_view_of(path), err,
-                                "datasets needs it, and it is missing");
+                                "missing: datasets cannot load the dataset without it");
     const enum hub_status st = hub_json_object_of(f->files, number, MAX_JSON, &strict, &info, &why);
     if (st && !hub_is_local(st))
         return hub_pass(st, &why, err);
@@ -368,7 +371,7 @@ static enum hub_status plan_splits(struct hub_files *files, uint32_t number, str
             again |= json_equal(json_array_get(splits, k), json_array_get(splits, i)) != 0;
         if (!plain_name(name) || again) {
             HUB_TRY(hub_sink_problem(sink, "bad-metadata", HUB_VIEW("dataset_dict.json"), err,
-                                     "split %zu has no name of its own", i));
+                                     "split %zu has no name, or that of another split", i));
             continue;
         }
         HUB_TRY(plan_folder(files, name, n == 1, counts, sink, &described, err));

@@ -83,7 +83,7 @@ static enum hub_status plan(struct hub_files *files, struct hub_sink *sink, stru
         return hub_fail(err, HUB_UNSUPPORTED, "%s", remedy);
     HUB_TRY(generic_series_list(&series, files, err));
     if (!generic_series_is_all(&series, files) || !generic_series_is_one(&series, files))
-        return hub_fail(err, HUB_NOT_ACCEPTABLE, "no container of arrays");
+        return hub_fail(err, HUB_NOT_ACCEPTABLE, "this is not a container of arrays");
     return generic_plan_series(&series, files, sink, err);
 }
 

@@ -31,11 +31,11 @@ static bool holds_lerobot(struct hub_files *files, uint32_t number)
 
 static const struct refused_format rows[] = {
     /* of files whose first bytes say what they are; of others their own driver says so */
-    {.remedy = "a Git LFS pointer: the file itself was never fetched (git lfs pull)",
+    {.remedy = "a Git LFS pointer instead of the file: run git lfs pull",
      .endings = {".pkl", ".pickle", ".pkl.gz", ".mp4", ".zip"},
      .magic = {"version https://", 16},
      .below = 1024},
-    {.remedy = "a Git LFS pointer: the file itself was never fetched (git lfs pull)",
+    {.remedy = "a Git LFS pointer instead of the file: run git lfs pull",
      .endings = {""},
      .magic = {"version https://git-lfs", 23},
      .is = may_be_pointer,

@@ -187,7 +187,7 @@ enum hub_status hub_h5_attribute_place(struct hub_h5 *file, const struct hub_h5_
     struct hub_extent extent;
     if (t->unreadable[0] || t->field != HUB_FIELD_TEXT || t->variant.rank || attribute->items != 1 ||
         t->class != HUB_H5_VLEN || t->size != 8u + file->offset_size)
-        return hub_fail(err, HUB_NOT_ACCEPTABLE, "no text of variable length");
+        return hub_fail(err, HUB_NOT_ACCEPTABLE, "not a text of variable length");
     HUB_TRY(h5_heap_item(file, t, (const uint8_t *)attribute->data.data, &extent, err));
     *out = (struct hub_place){
         .file = file->number, .offset = extent.offset, .stored = extent.length, .decoded = extent.length};

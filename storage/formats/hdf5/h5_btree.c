@@ -35,7 +35,7 @@ static enum hub_status read_node(struct hub_h5 *file, uint64_t address, uint8_t 
     if (level < 0 && out->level > MAX_LEVEL)
         return hub_fail(err, HUB_CORRUPT, "an index of %u levels", out->level);
     if (level >= 0 && out->level != level)
-        return hub_fail(err, HUB_CORRUPT, "index node at level %u where %d belongs", out->level, level);
+        return hub_fail(err, HUB_CORRUPT, "an index node at level %u instead of %d", out->level, level);
     out->size = out->entries * (key + file->offset_size) + key;
     const uint64_t start = address + sizeof head + 2u * file->offset_size;
     uint64_t offset = 0;
@@ -88,7 +88,7 @@ enum hub_status h5_grid_put(struct hub_h5 *file, struct h5_grid *grid, const uin
     HUB_TRY(h5_locate(file, address, size, &offset, err));
     struct hub_chunk *chunk = &grid->chunks[at];
     if (chunk->offset != HUB_ABSENT)
-        return hub_fail(err, HUB_CORRUPT, "chunk %" PRIu64 " is there twice", at);
+        return hub_fail(err, HUB_CORRUPT, "chunk %" PRIu64 " occurs twice", at);
     *chunk = (struct hub_chunk){.offset = offset, .size = (uint32_t)size, .mask = mask};
     grid->stored++;
     return HUB_OK;

@@ -66,7 +66,7 @@ static enum hub_status take_records(struct btree2 *t, struct hub_cursor *c, uint
     for (uint64_t i = 0; i < records; i++) {
         const uint8_t *bytes = hub_cursor_bytes(c, t->record_size);
         if (!bytes || t->left == 0)
-            return hub_fail(err, HUB_CORRUPT, "a tree holds more records than it says");
+            return hub_fail(err, HUB_CORRUPT, "a tree holds more records than it states");
         t->left--;
         struct hub_cursor record = hub_cursor_of(bytes, t->record_size);
         HUB_TRY(t->fn(t->user, &record, err));
@@ -131,7 +131,7 @@ enum hub_status h5_btree2_walk(struct hub_h5 *file, uint64_t header, uint8_t typ
         return hub_fail(err, HUB_CORRUPT, "no tree at address %" PRIu64, header);
     HUB_TRY(h5_verify(file, "tree header", header, size, err));
     if (t.type != type)
-        return hub_fail(err, HUB_CORRUPT, "a tree of type %u where %u belongs", t.type, type);
+        return hub_fail(err, HUB_CORRUPT, "a tree of type %u instead of %u", t.type, type);
     if (t.record_size == 0 || t.node_size < (uint32_t)NODE_OVERHEAD + t.record_size ||
         t.node_size > MAX_NODE || t.depth > MAX_DEPTH)
         return hub_fail(err, HUB_CORRUPT, "a tree with records of %u, nodes of %u bytes and depth %u",

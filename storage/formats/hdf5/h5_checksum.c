@@ -99,7 +99,7 @@ static enum hub_status judge(struct hub_h5 *file, const char *what, uint64_t add
     if (!right && !file->unverified)
         return hub_fail(err, HUB_CORRUPT,
                         "the checksum of the %s at address %" PRIu64
-                        " is wrong: its bytes are not those that were written",
+                        " is wrong: its bytes have changed since they were written",
                         what, address);
     *slot_of(file, address) = address + 1;
     return HUB_OK;

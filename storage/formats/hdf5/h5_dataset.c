@@ -187,7 +187,7 @@ static enum hub_status read_layout(struct hub_h5 *file, const struct hub_h5_obje
     if (version == 1 || version == 2)
         return read_old_layout(file, &c, d, err);
     if (version < 3 || version > 5) {
-        refuse(d, "layout message of version %u: h5repack of HDF5 1.14 writes one that can be read", version);
+        refuse(d, "layout message of version %u: convert the file by h5repack of HDF5 1.14", version);
         return HUB_OK;
     }
     const uint8_t class = hub_cursor_u8(&c);

@@ -28,7 +28,7 @@ static enum hub_status keep(struct h5_collection *c, uint32_t index, struct hub_
         c->count = count;
     }
     if (c->objects[index].offset)
-        return hub_fail(err, HUB_CORRUPT, "heap object %u is there twice", index);
+        return hub_fail(err, HUB_CORRUPT, "heap object %u occurs twice", index);
     c->objects[index] = extent;
     return HUB_OK;
 }

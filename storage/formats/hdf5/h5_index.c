@@ -332,7 +332,7 @@ enum hub_status h5_index_chunks(struct hub_h5 *file, const struct hub_h5_dataset
         if (grid->max_along[i] == UINT64_MAX)
             w.axis = i;
     if (dataset->index != INDEX_TREE && dataset->index != INDEX_SINGLE && !count_entries(&w))
-        return hub_fail(err, HUB_CORRUPT, "a chunk index that does not suit the extent");
+        return hub_fail(err, HUB_CORRUPT, "a chunk index that does not match the extent");
     switch (dataset->index) {
     case INDEX_SINGLE: {
         const uint64_t origin[HUB_MAX_RANK] = {0};

@@ -128,7 +128,7 @@ static enum hub_status add_compact(const struct hub_h5_dataset *d, struct hub_la
     const uint64_t elements = d->rows * (hub_h5_row_bytes(d) / d->element), item = d->type.size;
     uint32_t at = 0;
     if (elements > d->compact.size / d->element)
-        return hub_fail(err, HUB_CORRUPT, "%zu bytes where %" PRIu64 " elements of %u belong",
+        return hub_fail(err, HUB_CORRUPT, "%zu bytes where %" PRIu64 " elements of %u are expected",
                         d->compact.size, elements, d->element);
     HUB_CLEANUP(hub_freep) uint8_t *items = malloc((size_t)(elements * item));
     HUB_TRY(hub_allocated(items, err));

@@ -74,7 +74,8 @@ static enum hub_status failed(struct hub_h5 *file, enum hub_status st, struct hu
 static enum hub_status open_library(struct hub_h5 *file, struct hub_error *err)
 {
     if (file->number == HUB_SIDE_FILE)
-        return hub_fail(err, HUB_UNSUPPORTED, "what only libhdf5 decodes is not read out of an archive");
+        return hub_fail(err, HUB_UNSUPPORTED,
+                        "data that only libhdf5 decodes cannot be read from an archive");
     if (file->library == 0 && H5Zregister(&lzf) >= 0)
         file->library = h5_vfd_open(file->fd, file->size, &file->library_trouble);
     if (file->library > 0)
@@ -118,7 +119,7 @@ static enum hub_status open_reader(struct hub_h5 *file, const struct hub_h5_data
     r->dataset = H5Oopen_by_addr(file->library, d->address);
     if (r->dataset < 0 || H5Iget_type(r->dataset) != H5I_DATASET)
         return failed(file, HUB_UNSUPPORTED, err,
-                      "HDF5 " H5_VERSION ", which is to decode it, cannot open the dataset");
+                      "HDF5 " H5_VERSION ", which must decode it, cannot open the dataset");
     r->space = H5Dget_space(r->dataset);
     r->type = memory_type(&d->variant, r->dataset);
     if (r->space < 0 || r->type < 0 || !same_extent(d, r->space) || H5Tget_size(r->type) != d->type.size)

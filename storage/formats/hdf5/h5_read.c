@@ -66,7 +66,7 @@ static enum hub_status load_chunk(struct h5_read_job *job, const struct hub_chun
     const uint32_t all = (1u << d->pipeline.count) - 1;
     if ((chunk->mask & all) == all) {
         if (chunk->size != size)
-            return hub_fail(err, HUB_CORRUPT, "a chunk is stored in %u bytes, decoded %zu", chunk->size,
+            return hub_fail(err, HUB_CORRUPT, "a chunk has %u bytes stored and %zu decoded", chunk->size,
                             size);
         return h5_get_raw(job->file, chunk->offset, job->chunk, size, err);
     }
@@ -164,7 +164,7 @@ enum hub_status hub_h5_read(struct hub_h5 *file, const struct hub_h5_dataset *da
         return h5_library_read(file, d, first, count, out, err);
     if (d->storage == HUB_H5_COMPACT) {
         if ((first + count) * row > d->compact.size)
-            return hub_fail(err, HUB_CORRUPT, "%zu bytes where %" PRIu64 " belong", d->compact.size,
+            return hub_fail(err, HUB_CORRUPT, "%zu bytes instead of %" PRIu64, d->compact.size,
                             (first + count) * row);
         memcpy(out, d->compact.data + first * row, count * row);
         return HUB_OK;

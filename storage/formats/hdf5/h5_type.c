@@ -188,7 +188,7 @@ static enum hub_status parse_enum(struct hub_cursor *c, struct hub_h5_type *t, u
     t->field = base.field;
     t->convert = base.convert;
     if (base.unreadable[0] || base.class != HUB_H5_INT || base.size != t->size)
-        refuse(t, "enumeration of another type than integers");
+        refuse(t, "an enumeration whose type is not an integer");
     else if (values && members == 2 && base.size == 1 &&
              ((hub_view_is(first[0], "FALSE") && hub_view_is(first[1], "TRUE") && values[0] == 0 &&
                values[1] == 1) ||

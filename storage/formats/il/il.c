@@ -58,11 +58,10 @@ static enum hub_status check_member(struct il_file *f, const struct located *l,
                    ? HUB_OK
                    : hub_fail(err, HUB_CORRUPT, "wrong checksum or length after unpacking");
     const enum hub_status st = hub_zip_check(l->packed.source, &l->member, l->packed.offset, err);
-    return st == HUB_TIMEOUT
-               ? hub_sink_problem(f->sink, "not-checked", HUB_VIEW(""), err,
-                                  "its CRC-32 was not compared, for the inspection had no time left "
-                                  "(--inspect-time)")
-               : st;
+    return st == HUB_TIMEOUT ? hub_sink_problem(f->sink, "not-checked", HUB_VIEW(""), err,
+                                                "its CRC-32 was not checked: the inspection had no time left "
+                                                "(--inspect-time gives more)")
+                             : st;
 }
 
 /* Behind the header of a .npy whose elements are objects lies a pickle. */

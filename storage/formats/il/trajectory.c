@@ -155,7 +155,8 @@ static enum hub_status load(struct trajectory *t, struct hub_error *err)
         HUB_TRY(check_length(t, &t->fields[i], err));
     HUB_TRY(numbers_of(t, &t->fields[DONES], &t->ends, err));
     if (!t->ends && t->fields[DONES].value != HUB_PICKLE_NONE && t->steps)
-        HUB_TRY(problem(t, "boundary-unknown", err, "dones", "they are not numbers: it is one episode"));
+        HUB_TRY(problem(t, "boundary-unknown", err, "dones",
+                        "they are not numbers: the trajectory is one episode"));
     return t->fields[REWS].whole ? numbers_of(t, &t->fields[REWS], &t->rewards, err) : HUB_OK;
 }
 

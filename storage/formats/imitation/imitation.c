@@ -71,7 +71,7 @@ static enum hub_status plan(struct hub_files *files, struct hub_sink *sink, stru
         return imitation_plan_pushed(files, sink, err);
     HUB_TRY(hub_files_usable(files, 0, err));
     if (!looks_mine(files, 0))
-        return hub_fail(err, HUB_NOT_ACCEPTABLE, "not trajectories of imitation");
+        return hub_fail(err, HUB_NOT_ACCEPTABLE, "these are not trajectories of imitation");
     if (!hub_view_ends(files->entries[0].path, ".npz"))
         HUB_TRY(il_era_of(files, 0, NULL, &era, err)); /* of what else is pickled it declines */
     return hub_sink_part(sink, &(struct hub_part){files->entries[0].path, &first, 1, HUB_VIEW("")}, err);
@@ -143,13 +143,13 @@ static enum hub_status split(struct demos *d, struct hub_error *err)
         return hub_fail(err, HUB_TOO_BIG, "more than %d trajectories", HUB_MAX_EPISODES);
     HUB_TRY(numbers_of(d, "indices", cuts, &numbers, err));
     if (!numbers)
-        return hub_fail(err, HUB_CORRUPT, "indices is no list of numbers");
+        return hub_fail(err, HUB_CORRUPT, "indices is not a list of numbers");
     d->steps = hub_npy_rows(&acts->npy);
     d->count = (uint32_t)cuts + 1;
     HUB_TRY(hub_new(&d->starts, (size_t)d->count + 1, sizeof *d->starts, err));
     for (uint64_t i = 0; i < cuts; i++) {
         if (!(numbers[i] >= (double)d->starts[i] && numbers[i] <= (double)d->steps))
-            return hub_fail(err, HUB_CORRUPT, "indices do not grow within the %llu rows of acts",
+            return hub_fail(err, HUB_CORRUPT, "indices do not increase within the %llu rows of acts",
                             (unsigned long long)d->steps);
         d->starts[i + 1] = (uint64_t)numbers[i];
     }

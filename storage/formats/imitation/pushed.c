@@ -127,7 +127,7 @@ static enum hub_status send_part(struct pushed *p, uint32_t number, uint64_t *fi
         return hub_pass(st, &why, err);
     if (st || !mine)
         return report_problem(p, why.problem[0] ? why.problem : "unreadable-file", path,
-                              st ? why.detail : "no trajectories of imitation", err);
+                              st ? why.detail : "there are no trajectories of imitation", err);
     snprintf(hint, sizeof hint, "%d %llu", p->alone, (unsigned long long)*first);
     *first += rows;
     p->found = true;
@@ -147,7 +147,7 @@ static enum hub_status send_split(struct pushed *p, uint32_t from, uint32_t *end
     hub_json_key(&p->counts, first.split);
     hub_json_uint(&p->counts, rows);
     char why[80];
-    snprintf(why, sizeof why, "%llu of the split's %llu files are there", (unsigned long long)count,
+    snprintf(why, sizeof why, "only %llu of the split's %llu files exist", (unsigned long long)count,
              (unsigned long long)first.total);
     return count < first.total ? report_problem(p, "missing-file", p->files->entries[from].path, why, err)
                                : HUB_OK;
@@ -168,7 +168,7 @@ enum hub_status imitation_plan_pushed(struct hub_files *files, struct hub_sink *
     hub_json_end_object(&p.counts);
     HUB_TRY(hub_json_status(&p.counts));
     return p.found ? hub_sink_fact(sink, "splits", hub_buf_view(&text), err)
-                   : hub_fail(err, HUB_NOT_ACCEPTABLE, "no file of trajectories of imitation");
+                   : hub_fail(err, HUB_NOT_ACCEPTABLE, "there is no file of trajectories of imitation");
 }
 
 /* ---- a file ---- */

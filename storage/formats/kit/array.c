@@ -231,11 +231,10 @@ enum hub_status hub_npz_reader_report_unchecked(const struct hub_npz_reader *npz
                                                 struct hub_error *err)
 {
     return npz->unchecked.count
-               ? hub_sink_problem(
-                     sink, "not-checked", HUB_VIEW(""), err,
-                     "members whose CRC-32 was not compared, for the inspection had no time left "
-                     "(--inspect-time): %u, the first is %s",
-                     npz->unchecked.count, npz->unchecked.first)
+               ? hub_sink_problem(sink, "not-checked", HUB_VIEW(""), err,
+                                  "members whose CRC-32 was not checked, because the inspection had no time "
+                                  "left (--inspect-time gives more): %u, the first is %s",
+                                  npz->unchecked.count, npz->unchecked.first)
                : HUB_OK;
 }
 
@@ -245,11 +244,11 @@ enum hub_status hub_npz_reader_report(const struct hub_npz_reader *npz, struct h
     HUB_TRY(hub_npz_reader_report_unchecked(npz, sink, err));
     if (npz->repeated.count)
         HUB_TRY(hub_sink_problem(sink, "repeated-member", HUB_VIEW(""), err,
-                                 "members whose name comes again are left out: %u, the first is %s",
+                                 "members with the name of an earlier one are left out: %u, the first is %s",
                                  npz->repeated.count, npz->repeated.first));
     if (npz->others.count)
         return hub_sink_problem(sink, "not-an-array", HUB_VIEW(""), err,
-                                "members that are no arrays are no fields: %u, the first is %s",
+                                "members that are not arrays are left out: %u, the first is %s",
                                 npz->others.count, npz->others.first);
     return HUB_OK;
 }

@@ -45,7 +45,7 @@ static enum hub_status take_leaf(struct hub_h5_splits *splits, const struct hub_
     struct hub_error why = {0};
     struct hub_h5_split *split = &splits->items[splits->count];
     if (leaf->rows > MAX_NAMED - *named)
-        return hub_fail(err, HUB_TOO_BIG, "splits of more than %d names", MAX_NAMED);
+        return hub_fail(err, HUB_TOO_BIG, "splits with more than %d names", MAX_NAMED);
     *named += leaf->rows;
     split->name = hub_view_dup(leaf->path);
     split->numbers = calloc((size_t)leaf->rows + 1, sizeof *split->numbers);
@@ -81,8 +81,8 @@ enum hub_status hub_h5_splits_report(const struct hub_h5_splits *splits, struct 
         hub_json_put_uint(&json, split->name, split->count);
         if (split->missing.count)
             HUB_TRY(hub_sink_problem(sink, "bad-split", hub_view_of(split->name), err,
-                                     "%u of the episodes it names are not there, %s first",
-                                     split->missing.count, split->missing.first));
+                                     "%u of its episodes do not exist, %s first", split->missing.count,
+                                     split->missing.first));
     }
     hub_json_end_object(&json);
     HUB_TRY(hub_json_status(&json));

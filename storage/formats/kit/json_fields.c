@@ -123,10 +123,10 @@ enum hub_status hub_json_rows_finish(struct hub_json_rows *r, struct hub_sink *s
         for (uint32_t i = 0; i < column->count; i++)
             HUB_TRY(declare(r, column, &column->leaves[i], sink, err));
         if (column->full)
-            HUB_TRY(hub_sink_problem(sink, "too-many-fields", hub_view_of(column->path), err,
-                                     "its rows are objects of more than %u values: the numbers of the first "
-                                     "ones are fields of their own",
-                                     column->count));
+            HUB_TRY(hub_sink_problem(
+                sink, "too-many-fields", hub_view_of(column->path), err,
+                "its rows are objects with more than %u values: only the first numbers are fields",
+                column->count));
     }
     return HUB_OK;
 }

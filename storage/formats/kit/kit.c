@@ -182,8 +182,8 @@ enum hub_status hub_report_odd(struct hub_sink *sink, struct hub_view path, uint
     if (!odd)
         return HUB_OK;
     return hub_sink_problem(sink, "rows-differ", path, err,
-                            "%u episodes have another number of rows than the field's axis (%s) says%s%s",
-                            odd, hub_axis_name(axis), *first ? ": " : "", first);
+                            "in %u episodes the number of rows does not match the field's axis (%s)%s%s", odd,
+                            hub_axis_name(axis), *first ? ": " : "", first);
 }
 
 enum hub_status hub_readings_report(const struct hub_readings *readings, struct hub_sink *sink,

@@ -31,7 +31,7 @@ static enum hub_status apply_feature(const struct hub_parquet_leaf *leaf, const 
     if (leaf->item.kind == HUB_KIND_VAR || l->variant.kind == HUB_KIND_VAR)
         return HUB_OK;
     if (leaf->max_rep && !l->shape.known[0] && !stated_shape(feature, leaf->max_rep, l->variant.dims))
-        return hub_fail(err, HUB_UNSUPPORTED, "no rows to tell its shape");
+        return hub_fail(err, HUB_UNSUPPORTED, "it has no rows, so that its shape is unknown");
     if (!hub_variant_valid(&l->variant))
         return hub_fail(err, HUB_TOO_BIG, "a row of more than 1 GiB");
     struct hub_picture picture;
@@ -342,7 +342,7 @@ enum hub_status hub_lerobot_finish_columns(struct lerobot_columns *c, struct hub
             found = strcmp(c->items[i].path, name) == 0;
         if (!found && c->count)
             HUB_TRY(hub_sink_problem(c->sink, "missing-column", hub_view_of(name), err,
-                                     "a feature of info.json that the files do not have"));
+                                     "info.json has this feature, the files do not"));
     }
     return HUB_OK;
 }

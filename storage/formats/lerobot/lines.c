@@ -54,7 +54,7 @@ static enum hub_status take_line(struct line_reader *r, struct hub_view line, bo
     if (st || !json_is_object(object))
         return hub_sink_problem(r->lines->sink, "bad-json-line", hub_view_of(r->lines->path), err,
                                 "line %u %s: %s", r->number, whole ? "is not an object" : "is cut short",
-                                st ? why.detail : "another kind of value");
+                                st ? why.detail : "has a value of another type");
     return r->lines->line(r->lines->user, object, r->number, err);
 }
 
@@ -87,7 +87,7 @@ static enum hub_status take_array(const struct lerobot_lines *lines, struct hub_
         return hub_pass(st, &why, err);
     if (lines->sink)
         HUB_TRY(hub_sink_problem(lines->sink, "json-array", hub_view_of(lines->path), err, "%s%s",
-                                 "one JSON list, where every line is to be an object",
+                                 "one JSON list, but every line must be an object",
                                  st ? ": it is damaged" : ""));
     for (size_t i = 0; i < json_array_size(array); i++)
         if (json_is_object(json_array_get(array, i)))
@@ -120,7 +120,7 @@ static enum hub_status take_object(const struct lerobot_lines *lines, struct hub
         return hub_is_local(st) ? HUB_NOT_FOUND : hub_pass(st, &why, err);
     if (lines->sink)
         HUB_TRY(hub_sink_problem(lines->sink, "other-spelling", hub_view_of(lines->path), err,
-                                 "one JSON object over many lines, where every line is to be an object"));
+                                 "one JSON object over many lines, but every line must be an object"));
     return lines->line(lines->user, object, 1, err);
 }
 

@@ -40,8 +40,8 @@ enum hub_status hub_lerobot_check_others(const struct hub_files *files, struct h
     if (!count)
         return HUB_OK;
     hub_number_size(bytes, size);
-    return hub_sink_problem(sink, "other-files", files->entries[first].path, err,
-                            "%u file%s of %s that LeRobot does not read: a download takes them along, "
-                            "--exclude leaves them out",
-                            count, hub_plural(count), size);
+    return hub_sink_problem(
+        sink, "other-files", files->entries[first].path, err,
+        "%u file%s of %s that LeRobot does not read: a download includes them, --exclude leaves them out",
+        count, hub_plural(count), size);
 }

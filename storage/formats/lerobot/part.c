@@ -130,7 +130,7 @@ static enum hub_status check_text(const struct lerobot_part_state *p, const json
     if (!text || !p->tasks.count || json_object_get(p->texts, text))
         return HUB_OK;
     return hub_sink_problem(p->sink, "unknown-task", HUB_VIEW("meta"), err,
-                            "\"%.100s\" of episode %lld is no task of the dataset's list", text,
+                            "the dataset's list of tasks does not have \"%.100s\" of episode %lld", text,
                             (long long)episode);
 }
 
@@ -256,12 +256,13 @@ static void check_row(struct lerobot_part_state *p, uint32_t file, const json_t 
 {
     const int64_t from = stated(line, "dataset_from_index"), to = stated(line, "dataset_to_index");
     if (line && !names_file(p, file, line, cut->number))
-        hub_tally_add(&p->misplaced, "episode %lld lies in %.*s, which its line does not say",
+        hub_tally_add(&p->misplaced, "episode %lld is in %.*s, but its line names another file",
                       (long long)cut->number, (int)HUB_MIN(p->files->entries[file].path.size, 120),
                       p->files->entries[file].path.data);
     if (from >= 0 && to >= 0 && s->indexes &&
         (s->indexes[cut->first] != from || (uint64_t)(to - from) != cut->count))
-        hub_tally_add(&p->ranges, "episode %lld is stated as rows %lld to %lld, it has %llu from %lld on",
+        hub_tally_add(&p->ranges,
+                      "metadata says episode %lld is rows %lld to %lld, the file has %llu rows from %lld on",
                       (long long)cut->number, (long long)from, (long long)to, (unsigned long long)cut->count,
                       (long long)s->indexes[cut->first]);
 }
@@ -273,7 +274,7 @@ static enum hub_status check_length(struct lerobot_part_state *p, uint32_t file,
     if (!json_is_integer(length) || (uint64_t)json_integer_value(length) == cut->count)
         return HUB_OK;
     return hub_sink_problem(p->sink, "length-mismatch", p->files->entries[file].path, err,
-                            "%s states %lld steps of episode %lld, the file holds %llu rows",
+                            "%s says %lld steps for episode %lld, the file holds %llu rows",
                             p->episodes.table_count ? "meta/episodes" : "episodes.jsonl",
                             (long long)json_integer_value(length), (long long)cut->number,
                             (unsigned long long)cut->count);
@@ -352,11 +353,10 @@ static enum hub_status drop_repeated(struct lerobot_part_state *p, uint32_t file
     *count = kept;
     if (!dropped)
         return HUB_OK;
-    return hub_sink_problem(
-        p->sink, "rows-not-contiguous", p->files->entries[file].path, err,
-        "the rows of an episode are not one behind the other: the first run of each is shown, "
-        "%u are left out; the first is of episode %lld",
-        dropped, (long long)example);
+    return hub_sink_problem(p->sink, "rows-not-contiguous", p->files->entries[file].path, err,
+                            "rows of an episode are not contiguous: the first run of each episode is shown, "
+                            "%u runs are left out; the first is of episode %lld",
+                            dropped, (long long)example);
 }
 
 /* Of an episode that comes again in another file the rows in the first are kept. */
@@ -379,9 +379,10 @@ static enum hub_status drop_taken(struct lerobot_part_state *p, uint32_t file, s
     *count = kept;
     if (!dropped.count)
         return HUB_OK;
-    return hub_sink_problem(p->sink, "rows-not-contiguous", p->files->entries[file].path, err,
-                            "%u episodes have rows in a file before it, which are shown; left out here: %s",
-                            dropped.count, dropped.first);
+    return hub_sink_problem(
+        p->sink, "rows-not-contiguous", p->files->entries[file].path, err,
+        "%u episodes have rows in an earlier file, which are shown; the rows here are left out: %s",
+        dropped.count, dropped.first);
 }
 
 /* Where the column of numbers is damaged, the metadata says whose row this is. */
@@ -412,11 +413,10 @@ static enum hub_status fill_numbers(struct lerobot_part_state *p, uint32_t file,
     }
     if (!unknown)
         return HUB_OK;
-    return hub_sink_problem(
-        p->sink, "unreadable-numbers", p->files->entries[file].path, err,
-        "the episode_index of %llu of its %llu rows cannot be read: whose they are is what the "
-        "metadata says",
-        (unsigned long long)unknown, (unsigned long long)s->rows);
+    return hub_sink_problem(p->sink, "unreadable-numbers", p->files->entries[file].path, err,
+                            "the episode_index of %llu of its %llu rows cannot be read: the metadata says "
+                            "which episode they belong to",
+                            (unsigned long long)unknown, (unsigned long long)s->rows);
 }
 
 /* The runs of equal numbers in its episode_index column are the episodes. */
@@ -444,7 +444,7 @@ static enum hub_status check_number(struct lerobot_part_state *p, uint32_t file,
     for (uint64_t i = 0; s->episodes && i < s->rows; i++)
         if (s->episodes[i] >= 0 && s->episodes[i] != number)
             return hub_sink_problem(p->sink, "number-mismatch", p->files->entries[file].path, err,
-                                    "row %llu says it belongs to episode %lld", (unsigned long long)i,
+                                    "row %llu has the episode_index %lld", (unsigned long long)i,
                                     (long long)s->episodes[i]);
     return HUB_OK;
 }
@@ -523,7 +523,7 @@ static enum hub_status inspect_file(struct lerobot_part_state *p, uint32_t file,
     if (st == HUB_CORRUPT || st == HUB_UNSUPPORTED || st == HUB_TOO_BIG || st == HUB_DENIED) {
         if (p->failed++ == 0)
             p->first_failure = why;
-        HUB_TRY(hub_sink_problem(p->sink, "not-loadable", path, err, "a data file that cannot be read"));
+        HUB_TRY(hub_sink_problem(p->sink, "not-loadable", path, err, "the data file cannot be read"));
         return hub_sink_problem(p->sink, why.problem[0] ? why.problem : "unreadable-episode", path, err, "%s",
                                 why.detail);
     }

@@ -131,7 +131,7 @@ static enum hub_status take_tables(struct lerobot_plan_state *p, struct hub_erro
         HUB_TRY(hub_sink_problem(p->sink, why.problem[0] ? why.problem : "bad-metadata",
                                  p->files->entries[i].path, err, "%s", why.detail));
         HUB_TRY(hub_sink_problem(p->sink, "not-loadable", p->files->entries[i].path, err,
-                                 "LeRobot needs it, and it cannot be read"));
+                                 "cannot be read: LeRobot cannot load the dataset without it"));
     }
     return HUB_OK;
 }
@@ -153,7 +153,7 @@ static enum hub_status check_repeated(struct lerobot_plan_state *p, struct hub_e
     if (!repeated)
         return HUB_OK;
     return hub_sink_problem(p->sink, "repeated-episode", hub_view_of(list_name(p)), err,
-                            "%u rows are of an episode that has one already; the first is %lld", repeated,
+                            "%u rows repeat an episode; the first is episode %lld", repeated,
                             (long long)example);
 }
 
@@ -219,7 +219,7 @@ static enum hub_status send_splits(struct lerobot_plan_state *p, struct hub_erro
         hub_json_put_uint(&json, name, count);
         if (count != (uint64_t)(to - from))
             HUB_TRY(hub_sink_problem(p->sink, "bad-split", hub_view_of(name), err,
-                                     "\"%s\" names %lld episodes, %llu are there", json_string_value(range),
+                                     "\"%s\" names %lld episodes, %llu exist", json_string_value(range),
                                      (long long)(to - from), (unsigned long long)count));
     }
     hub_json_end_object(&json);
@@ -387,7 +387,7 @@ static enum hub_status compare_total(struct lerobot_plan_state *p, const char *k
     if (!json_is_integer(stated) || json_integer_value(stated) == (json_int_t)found)
         return HUB_OK;
     return hub_sink_problem(p->sink, "count-mismatch", hub_view_of(path), err,
-                            "info.json states %s %lld, there are %llu", key,
+                            "info.json says %s is %lld, there are %llu", key,
                             (long long)json_integer_value(stated), (unsigned long long)found);
 }
 
@@ -412,11 +412,13 @@ static enum hub_status check_needed(struct lerobot_plan_state *p, const char *na
     const struct hub_view path = hub_view_of(name);
     const uint32_t number = hub_files_find(p->files, name);
     if (number == HUB_NONE)
-        return hub_sink_problem(p->sink, "not-loadable", path, err, "LeRobot needs it, and it is missing");
-    HUB_TRY(hub_report_unusable(p->files, number, p->sink, "LeRobot needs it, and it cannot be read", &usable,
-                                err));
+        return hub_sink_problem(p->sink, "not-loadable", path, err,
+                                "missing: LeRobot cannot load the dataset without it");
+    HUB_TRY(hub_report_unusable(p->files, number, p->sink,
+                                "cannot be read: LeRobot cannot load the dataset without it", &usable, err));
     return usable && !p->files->entries[number].size
-               ? hub_sink_problem(p->sink, "not-loadable", path, err, "LeRobot needs it, and it is empty")
+               ? hub_sink_problem(p->sink, "not-loadable", path, err,
+                                  "empty: LeRobot cannot load the dataset without it")
                : HUB_OK;
 }
 
@@ -425,7 +427,7 @@ static enum hub_status check_metadata(struct lerobot_plan_state *p, struct hub_e
     const bool v3 = strncmp(hub_lerobot_version(p->info.json), "3.", 2) == 0;
     if (v3 && !p->tables)
         HUB_TRY(hub_sink_problem(p->sink, "not-loadable", HUB_VIEW("meta/episodes"), err,
-                                 "LeRobot needs it, and it is missing"));
+                                 "missing: LeRobot cannot load the dataset without it"));
     if (!v3)
         HUB_TRY(check_needed(p, LEROBOT_EPISODES, err));
     HUB_TRY(check_needed(p, v3 ? LEROBOT_TASK_TABLE : LEROBOT_TASKS, err));
@@ -448,8 +450,9 @@ static enum hub_status check_loadable(struct lerobot_plan_state *p, struct hub_e
         HUB_TRY(hub_sink_problem(p->sink, "not-loadable", HUB_VIEW(LEROBOT_INFO), err,
                                  "LeRobot looks for \"codebase_version\""));
     HUB_TRY(check_metadata(p, err));
-    return p->missing ? hub_sink_problem(p->sink, "not-loadable", hub_view_of(list_name(p)), err,
-                                         "LeRobot needs the data file of every episode that is listed")
+    return p->missing ? hub_sink_problem(
+                            p->sink, "not-loadable", hub_view_of(list_name(p)), err,
+                            "LeRobot cannot load the dataset without the data file of every listed episode")
                       : HUB_OK;
 }
 

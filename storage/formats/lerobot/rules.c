@@ -11,14 +11,15 @@ enum layout_rule { BACKSLASH, FILE_NAME, UNPADDED, CHUNK, OTHER_PATH, CAMERA, NO
 static const struct {
     const char *code, *text;
 } rules[RULES] = {
-    [BACKSLASH] = {"backslash-path", "files have a backslash in their names, where a '/' is meant"},
-    [FILE_NAME] = {"bad-file-name", "files are called after a number alone: episode_000000 is the form"},
+    [BACKSLASH] = {"backslash-path", "files have a backslash in their names instead of a '/'"},
+    [FILE_NAME] = {"bad-file-name", "files have only a number as their name: the form is episode_000000"},
     [UNPADDED] = {"unpadded-name", "names have fewer digits than chunk-000 and episode_000000"},
-    [CHUNK] = {"wrong-chunk", "files lie in another chunk than their episode divided by chunks_size"},
-    [OTHER_PATH] = {"other-path", "files lie where the templates of info.json do not look for them"},
-    [CAMERA] = {"camera-folder", "videos lie in folders that are only the end of their feature's key"},
-    [NO_FEATURE] = {"video-without-feature", "videos lie in folders that are no feature of info.json"},
-    [NO_EPISODE] = {"video-without-episode", "videos are of an episode that has no data file"},
+    [CHUNK] = {"wrong-chunk", "files are not in the chunk of their episode divided by chunks_size"},
+    [OTHER_PATH] = {"other-path", "files are not at the paths of info.json's templates"},
+    [CAMERA] = {"camera-folder", "videos are in folders named after only the end of their feature's key"},
+    [NO_FEATURE] = {"video-without-feature",
+                    "videos are in folders that do not belong to a feature of info.json"},
+    [NO_EPISODE] = {"video-without-episode", "videos belong to an episode without a data file"},
 };
 
 struct rule_check {
@@ -179,8 +180,8 @@ static enum hub_status check_template(const struct rule_check *c, struct hub_sin
         return needed ? hub_sink_problem(sink, "bad-template", hub_view_of(key), err, "info.json has none")
                       : HUB_OK;
     if (strchr(template, '\\'))
-        return hub_sink_problem(sink, "backslash-path", hub_view_of(key), err, "\"%.200s\": a '/' is meant",
-                                template);
+        return hub_sink_problem(sink, "backslash-path", hub_view_of(key), err,
+                                "\"%.200s\" must have '/' instead of the backslash", template);
     if (is_usable(template))
         return HUB_OK;
     return hub_sink_problem(sink, "bad-template", hub_view_of(key), err,

@@ -106,7 +106,7 @@ enum hub_status hub_lerobot_open_parquet(struct hub_byte_source *source, struct 
         if (memcmp(head, "PAR1", sizeof head) == 0 && memcmp(tail, "PAR", 3) != 0)
             return hub_fail_as(err, HUB_CORRUPT, "not-finalized",
                                "not finalized: the writer was stopped before its footer, or the file was cut "
-                               "short; %llu bytes are there, and no PAR1 at their end",
+                               "short; %llu bytes without PAR1 at the end",
                                (unsigned long long)source->size);
     }
     return hub_parquet_open(source, out, err);

@@ -94,10 +94,10 @@ enum hub_status hub_lerobot_read_texts(struct hub_files *files, struct hub_sink 
             HUB_TRY(hub_sink_problem(sink, why.problem[0] ? why.problem : "bad-metadata",
                                      hub_view_of(of->table), err, "%s", why.detail));
         if (moved && sink)
-            HUB_TRY(hub_sink_problem(sink, "task-order", hub_view_of(of->table), err,
-                                     "its rows are not in the order of %s: LeRobot takes the row, here the "
-                                     "number counts",
-                                     of->number));
+            HUB_TRY(hub_sink_problem(
+                sink, "task-order", hub_view_of(of->table), err,
+                "its rows are not in the order of %s: LeRobot uses the row, this hub the number",
+                of->number));
     } else {
         HUB_TRY(hub_lerobot_lines(
             &(struct lerobot_lines){files, sink, of->lines, 0, INT64_MAX, keep_line, &r}, err));

@@ -32,7 +32,7 @@ enum hub_status hub_lerobot_check_videos(struct hub_files *files, struct hub_sin
     }
     if (*count > MAX_LOOKED_AT)
         HUB_TRY(hub_sink_problem(sink, "videos-not-checked", HUB_VIEW("videos"), err,
-                                 "%llu of %llu videos were not looked at: the first %d of a dataset are",
+                                 "%llu of %llu videos were not checked: only the first %d of a dataset are",
                                  (unsigned long long)(*count - MAX_LOOKED_AT), (unsigned long long)*count,
                                  MAX_LOOKED_AT));
     return bad ? hub_sink_problem(sink, "not-loadable", HUB_VIEW("videos"), err,

@@ -76,10 +76,10 @@ static void compare_stated(struct lerobot_camera *c, const struct lerobot_info *
     const double rate = media->fps_den ? (double)media->fps_num / media->fps_den : 0;
     const char *stated = codec_of(codec), *found = codec_of(media->codec);
     if (media->samples > 1 && fps > 0 && rate > 0 && fabs(rate / fps - 1) > 1e-3)
-        hub_tally_add(&c->rates, "%.*s has %.6g frames a second, info.json states %.6g",
+        hub_tally_add(&c->rates, "%.*s has %.6g frames per second, info.json says %.6g",
                       (int)HUB_MIN(path.size, 120), path.data, rate, fps);
     if (stated && found && strcmp(stated, found) != 0)
-        hub_tally_add(&c->codecs, "%.*s is %.*s, info.json states %.*s", (int)HUB_MIN(path.size, 120),
+        hub_tally_add(&c->codecs, "%.*s is %.*s, info.json says %.*s", (int)HUB_MIN(path.size, 120),
                       path.data, (int)HUB_MIN(media->codec.size, 30), media->codec.data,
                       (int)HUB_MIN(codec.size, 30), codec.data);
 }
@@ -221,7 +221,7 @@ static enum hub_status send_ordered(struct lerobot_videos *v, struct lerobot_cam
     media.to = isfinite(to) ? to : 0;
     HUB_TRY(find_frames(v, c, &place, &media, err));
     if (fps > 0 && fabs((to - from) * fps - (double)cut->count) > 0.5)
-        hub_tally_add(&c->spans, "%.6g to %.6g s are %.6g frames, episode %lld has %llu rows", from, to,
+        hub_tally_add(&c->spans, "%.6g to %.6g s holds %.6g frames, episode %lld has %llu rows", from, to,
                       (to - from) * fps, (long long)cut->number, (unsigned long long)cut->count);
     return send(v, &media, cut->count, err);
 }

@@ -189,7 +189,7 @@ static enum hub_status load_file(struct maniskill *m, struct hub_files *files, s
         return hub_pass(st, &why, err);
     if (st && !quiet)
         return hub_sink_problem(sink, st == HUB_NOT_FOUND ? "missing-file" : "bad-metadata",
-                                hub_view_of(path), err, "%s: what it says of the episodes is not known",
+                                hub_view_of(path), err, "%s: its description of the episodes is left out",
                                 why.detail);
     return HUB_OK;
 }
@@ -243,7 +243,7 @@ static enum hub_status inspect(struct hub_files *files, const struct hub_part *p
                                  "%u trajectories are not listed in the .json", m.unlisted));
     if (m.lengths.count)
         HUB_TRY(hub_sink_problem(sink, "length-mismatch", HUB_VIEW("actions"), err,
-                                 "elapsed_steps of %u episodes is not their number of actions: %s",
+                                 "elapsed_steps of %u episodes differs from their number of actions: %s",
                                  m.lengths.count, m.lengths.first));
     return hub_h5_fields_finish(&m.episodes.fields, sink, err);
 }

@@ -262,7 +262,7 @@ static enum hub_status read_said(struct columns_part *p, const struct episode_fo
     s->steps = -1;
     if (e->metadata == HUB_NONE)
         return hub_sink_problem(p->sink, "metadata-missing", hub_view_of(path), err,
-                                "no seed and no statistics of this episode are known");
+                                "the seed and the statistics of this episode are unknown");
     const enum hub_status st =
         hub_json_object_of(p->files, e->metadata, MAX_METADATA, &strict, &s->json, &why);
     if (st && !hub_is_local(st))
@@ -503,7 +503,7 @@ static enum hub_status inspect_episode(struct columns_part *p, const struct epis
     if (p->failed++ == 0)
         p->first_failure = why;
     HUB_TRY(hub_sink_problem(p->sink, "not-loadable", hub_view_of(path), err,
-                             "Minari needs it, and it cannot be read"));
+                             "cannot be read: Minari cannot load the dataset without it"));
     return hub_sink_problem(p->sink, why.problem[0] ? why.problem : "unreadable-episode", hub_view_of(path),
                             err, "%s", why.detail);
 }
@@ -514,12 +514,12 @@ static enum hub_status finish(struct columns_part *p, struct hub_error *err)
         HUB_TRY(finish_field(p, &p->fields[i], err));
     if (p->steps_differ.count)
         HUB_TRY(hub_sink_problem(p->sink, "length-mismatch", HUB_VIEW(""), err,
-                                 "total_steps of %u episodes is not their number of rewards: %s",
+                                 "total_steps of %u episodes differs from their number of rewards: %s",
                                  p->steps_differ.count, p->steps_differ.first));
     if (p->ids_differ.count)
         HUB_TRY(hub_sink_problem(p->sink, "number-mismatch", HUB_VIEW(""), err,
-                                 "the id of %u episodes is not that of their folder: %s", p->ids_differ.count,
-                                 p->ids_differ.first));
+                                 "the id of %u episodes differs from that of their folder: %s",
+                                 p->ids_differ.count, p->ids_differ.first));
     return HUB_OK;
 }
 

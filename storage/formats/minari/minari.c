@@ -123,7 +123,7 @@ static enum hub_status report_target(struct hub_files *files, const struct link_
             t->episodes, t->first, t->name);
     if (t->number == HUB_NONE)
         return hub_sink_problem(sink, "link-target-missing", path, err,
-                                "%u episodes, %s first, are links to '%s', which is not there", t->episodes,
+                                "%u episodes, %s first, are links to '%s', which does not exist", t->episodes,
                                 t->first, t->name);
     const uint32_t numbers[] = {t->number, main_number};
     const struct hub_view name = files->entries[t->number].path;
@@ -172,7 +172,7 @@ static const char *looks_like(struct hub_h5 *file, const struct hub_h5_object *r
         for (uint32_t i = 0; i < links.count; i++)
             if (hub_view_is(links.items[i].name, signs[k].name))
                 return signs[k].what;
-    return links.count ? "no format known here" : NULL;
+    return links.count ? "not a known format" : NULL;
 }
 
 static enum hub_status report_empty(struct hub_h5 *file, const struct hub_h5_object *root, bool described,
@@ -181,7 +181,7 @@ static enum hub_status report_empty(struct hub_h5 *file, const struct hub_h5_obj
     const char *what = looks_like(file, root);
     return described && !what ? HUB_OK /* nothing was recorded yet */
                               : hub_sink_problem(sink, "not-loadable", hub_view_of(main_path), err,
-                                                 "it holds no groups episode_N; it looks like %s",
+                                                 "it has no groups episode_N; it looks like %s",
                                                  what ? what : "an empty file");
 }
 
@@ -209,7 +209,7 @@ static enum hub_status plan_file(struct hub_files *files, uint32_t number, bool 
             sink, "metadata-missing", hub_view_of(metadata_path), err,
             "neither metadata.json nor root attributes describe the dataset; Minari does not list it"));
         HUB_TRY(hub_sink_problem(sink, "not-loadable", hub_view_of(metadata_path), err,
-                                 "Minari needs it, and it is missing"));
+                                 "missing: Minari cannot load the dataset without it"));
     }
     if (!any) /* no space says where pictures are: their bytes must */
         HUB_TRY(hub_buf_add_text(hint, "image *\n", err));
@@ -254,7 +254,7 @@ static enum hub_status minari_plan(struct hub_files *files, struct hub_sink *sin
                                      why.detail));
         if (st)
             HUB_TRY(hub_sink_problem(sink, "not-loadable", hub_view_of(metadata_path), err,
-                                     "Minari needs it, and it cannot be read"));
+                                     "cannot be read: Minari cannot load the dataset without it"));
     }
     if (main_number == HUB_NONE)
         return hub_fail(err, HUB_CORRUPT, "data/main_data.hdf5 is missing");

@@ -79,12 +79,12 @@ static enum hub_status report_differences(const struct minari_part *p, struct hu
 {
     if (p->steps_differ.count)
         HUB_TRY(hub_sink_problem(sink, "length-mismatch", HUB_VIEW(""), err,
-                                 "total_steps of %u episodes is not their number of rewards: %s",
+                                 "total_steps of %u episodes differs from their number of rewards: %s",
                                  p->steps_differ.count, p->steps_differ.first));
     if (p->ids_differ.count)
         HUB_TRY(hub_sink_problem(sink, "number-mismatch", HUB_VIEW(""), err,
-                                 "the id of %u episodes is not that of their name: %s", p->ids_differ.count,
-                                 p->ids_differ.first));
+                                 "the id of %u episodes differs from that of their name: %s",
+                                 p->ids_differ.count, p->ids_differ.first));
     return HUB_OK;
 }
 

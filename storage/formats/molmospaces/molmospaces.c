@@ -137,7 +137,7 @@ static enum hub_status find_data(struct molmo_plan_state *p, struct hub_error *e
     for (uint32_t i = 0; i < p->count && i < MAX_TRIED; i++)
         if (is_mine(p->files, p->data[i].file))
             return HUB_OK;
-    return hub_fail(err, HUB_NOT_ACCEPTABLE, "no house holds trajectories of MolmoSpaces");
+    return hub_fail(err, HUB_NOT_ACCEPTABLE, "there is no house with trajectories of MolmoSpaces");
 }
 
 /* Are the files there that an index lists? All of its trajectories are valid ones. */
@@ -157,7 +157,7 @@ static enum hub_status check_index(struct molmo_plan_state *p, const struct inde
     }
     return missing.count
                ? hub_sink_problem(p->sink, "missing-file", HUB_VIEW(MOLMO_INDEX), err,
-                                  "%u of the files it lists are not there: %s", missing.count, missing.first)
+                                  "%u of the files it lists do not exist: %s", missing.count, missing.first)
                : HUB_OK;
 }
 

@@ -372,15 +372,15 @@ static enum hub_status report(struct molmo *m, struct hub_sink *sink, struct hub
     const char *key;
     json_t *rows;
     HUB_TRY(hub_h5_episodes_report(&m->episodes, err));
-    json_object_foreach(m->listed, key, rows) hub_tally_add(&m->listing, "%s is not there", key);
+    json_object_foreach(m->listed, key, rows) hub_tally_add(&m->listing, "%s does not exist", key);
     HUB_TRY(hub_tally_report(&m->episodes.fields.cut_rows, sink, "cut-rows", m->path,
                              "rows of JSON are cut off at their width, and null in JSON", err));
     HUB_TRY(hub_tally_report(&m->episodes.fields.bad_rows, sink, "bad-json-rows", m->path,
-                             "rows are no JSON, and null in JSON", err));
+                             "rows are not valid JSON, and null in JSON", err));
     HUB_TRY(hub_tally_report(&m->short_ones, sink, "bad-trajectory", m->path,
                              "trajectories are not valid by MolmoSpaces' own check", err));
-    HUB_TRY(
-        hub_tally_report(&m->videos, sink, "missing-video", m->path, "videos are named and not there", err));
+    HUB_TRY(hub_tally_report(&m->videos, sink, "missing-video", m->path, "videos are named but do not exist",
+                             err));
     HUB_TRY(hub_tally_report(&m->unstated, sink, "bad-statistics", m->path,
                              "groups of statistics are too large for an episode, or cannot be read", err));
     HUB_TRY(hub_tally_report(&m->listing, sink, "index-differs", m->path,

@@ -200,7 +200,7 @@ static enum hub_status unpack_member(struct shard_reader *r, struct hub_unpack_s
         size_t got;
         HUB_TRY(hub_unpack_stream_read(stream, begin + done, block, size, &got, err));
         if (got < size)
-            return hub_fail(err, HUB_CORRUPT, "the packed data end too early");
+            return hub_fail(err, HUB_CORRUPT, "the compressed data end too early");
         HUB_TRY(hub_files_side_add(r->files, block, size, &at, err));
         out->offset = done ? out->offset : at;
         done += size;

@@ -77,8 +77,8 @@ static enum hub_status look(struct outer *o, struct hub_error *err)
     if (o->size == 0)
         o->size = o->source->size - o->at;
     if (o->size < (wide ? 16 : 8))
-        return hub_fail_as(err, HUB_CORRUPT, "bad-video",
-                           "damaged at byte %llu: no part of an mp4 is so small", (unsigned long long)o->at);
+        return hub_fail_as(err, HUB_CORRUPT, "bad-video", "damaged at byte %llu: parts of an mp4 are larger",
+                           (unsigned long long)o->at);
     return HUB_OK;
 }
 
@@ -101,7 +101,7 @@ static enum hub_status load(struct outer *o, uint8_t **out, struct mp4_box *box,
     HUB_TRY(hub_allocated(*out, err));
     HUB_TRY(hub_byte_source_read(o->source, o->at, *out, (size_t)o->size, err));
     struct hub_cursor c = hub_cursor_of(*out, (size_t)o->size);
-    return mp4_next(&c, box) ? HUB_OK : bad(err, "damaged: its index is not whole");
+    return mp4_next(&c, box) ? HUB_OK : bad(err, "damaged: its index is incomplete");
 }
 
 /* ---- headers of a track ---- */
@@ -139,7 +139,8 @@ static void read_edits(struct hub_cursor c, struct mp4_track *t, char problem[16
         if (start < 0)
             continue;
         if (seen++ || rate != 1 << 16) {
-            snprintf(problem, 160, "it is edited: its frames are not shown in one run at their own speed");
+            snprintf(problem, 160,
+                     "it has an edit list: its frames are not shown in one run at their own speed");
             return;
         }
         t->edit_start = start;
@@ -190,7 +191,7 @@ static enum hub_status read_track(struct hub_cursor trak, struct hub_cursor moov
     t->movie_timescale = read_timescale(mp4_child(moov, "mvhd").body);
     t->stsd = mp4_child(stbl, "stsd");
     if (!t->timescale || !mp4_has(&t->stsd))
-        return bad(err, "damaged: its video track says neither its codec nor its time");
+        return bad(err, "damaged: its video track states neither codec nor duration");
     if (!mp4_describe(t->stsd, out))
         return HUB_OK;
     if (!lies_here(mp4_child(mp4_child(minf, "dinf").body, "dref").body))

@@ -26,7 +26,7 @@ static enum hub_status add_plain_sizes(struct mp4_track *t, struct hub_cursor c,
     (void)mp4_version(&c);
     const uint32_t size = hub_cursor_be32(&c), count = size ? hub_cursor_be32(&c) : mp4_count(&c, 4);
     if (c.failed || (uint64_t)size * count > t->file_size)
-        return damaged(err, "the sizes of its frames are not those of this file");
+        return damaged(err, "the sizes of its frames do not match the file");
     for (uint32_t i = 0; i < count; i++) {
         sample.size = size ? size : hub_cursor_be32(&c);
         HUB_TRY(add(t, &sample, err));
@@ -42,7 +42,7 @@ static enum hub_status add_short_sizes(struct mp4_track *t, struct hub_cursor c,
     const uint32_t count = hub_cursor_be32(&c);
     if (c.failed || (bits != 4 && bits != 8 && bits != 16) ||
         ((uint64_t)count * bits + 7) / 8 > hub_cursor_left(&c))
-        return damaged(err, "the sizes of its frames are not whole");
+        return damaged(err, "the sizes of its frames are incomplete");
     for (uint32_t i = 0; i < count; i++) {
         const uint8_t *at = c.at + (uint64_t)i * bits / 8;
         sample.size = bits == 16  ? (uint32_t)at[0] << 8 | at[1]
@@ -90,7 +90,7 @@ static enum hub_status place(struct mp4_track *t, struct hub_cursor stbl, struct
             offset += t->samples[at++].size;
         }
     }
-    return at == t->count ? HUB_OK : damaged(err, "it does not say where all of its frames lie");
+    return at == t->count ? HUB_OK : damaged(err, "it does not say where all its frames are");
 }
 
 /* ---- times and key frames ---- */
@@ -175,7 +175,7 @@ static enum hub_status read_run(struct mp4_track *t, struct hub_cursor c, uint64
     const uint32_t first_flags = flags & 4 ? hub_cursor_be32(&c) : run->flags;
     if (c.failed || count * (uint64_t)each > hub_cursor_left(&c) ||
         (!(flags & 0x200) && (!run->size || (uint64_t)run->size * count > t->file_size)))
-        return damaged(err, "a fragment says it has frames that it does not hold");
+        return damaged(err, "a fragment states frames that it does not have");
     for (uint32_t i = 0; i < count; i++) {
         struct mp4_sample s = {.offset = run->offset, .description = run->description};
         s.delta = flags & 0x100 ? hub_cursor_be32(&c) : run->duration;
@@ -241,5 +241,5 @@ enum hub_status mp4_fragment(struct mp4_track *t, struct hub_cursor moof, uint64
     while (mp4_next(&moof, &traf))
         if (traf.type == MP4_TYPE("traf"))
             HUB_TRY(read_traf(t, traf.body, offset, &end, err));
-    return moof.failed ? damaged(err, "a fragment is not whole") : HUB_OK;
+    return moof.failed ? damaged(err, "a fragment is incomplete") : HUB_OK;
 }

@@ -175,7 +175,7 @@ static enum hub_status make(const struct mp4_track *t, struct hub_video_head *he
     head->key_count = (uint32_t)(b.keys.size / sizeof(uint32_t));
     out->keys = head->key_count;
     if (!out->keys)
-        return hub_fail(err, HUB_CORRUPT, "no frame of it is a key frame");
+        return hub_fail(err, HUB_CORRUPT, "it has no key frame");
     out->table = HUB_BUF_INIT(HUB_MAX_VIDEO_BYTES);
     HUB_TRY(join(t, head, &b, &out->table, err));
     HUB_TRY(hub_video_open(out->table.data, out->table.size, &video, err));
@@ -215,6 +215,7 @@ enum hub_status mp4_table(const struct mp4_track *t, struct hub_mp4 *out, struct
         return hub_fail_as(err, st, "bad-video", "damaged: %s", why.detail);
     if (st != HUB_TOO_BIG)
         return hub_pass(st, &why, err);
-    snprintf(out->problem, sizeof out->problem, "it is too long: the places of its frames take over 7 MiB");
+    snprintf(out->problem, sizeof out->problem,
+             "it is too long: the positions of its frames take over 7 MiB");
     return HUB_OK;
 }

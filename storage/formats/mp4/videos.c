@@ -27,7 +27,7 @@ static enum hub_status read_file(struct hub_videos *v, struct hub_video_file *fi
     hub_buf_dispose(&mp4->table);
     if (!st && mp4->still)
         st = hub_sink_problem(v->sink, "video-times", v->files->entries[file->number].path, err,
-                              "the times of its frames do not grow from each to the next");
+                              "the times of its frames do not increase");
     if (file->readable)
         return st;
     if (!hub_is_local(st))
@@ -88,7 +88,7 @@ static enum hub_status check_frames(struct hub_videos *v, const struct hub_mp4 *
 {
     if (m->first_frame <= mp4->samples && m->frames <= mp4->samples - m->first_frame)
         return HUB_OK;
-    snprintf(why, 160, "its frames %llu to %llu are not all there: the file has %llu",
+    snprintf(why, 160, "this episode needs frames %llu to %llu; the video has %llu",
              (unsigned long long)m->first_frame, (unsigned long long)(m->first_frame + m->frames - 1),
              (unsigned long long)mp4->samples);
     m->problem = hub_view_of(why);

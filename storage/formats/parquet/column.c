@@ -163,7 +163,7 @@ enum hub_status hub_parquet_items_read(const struct hub_parquet *parquet, uint32
 {
     *out = (struct hub_parquet_column){.shape.lengths = offsets + 1};
     if (parquet->leaves[leaf].max_rep == 0 || parquet->leaves[leaf].node != HUB_NONE)
-        return hub_fail(err, HUB_UNSUPPORTED, "no lists of single values");
+        return hub_fail(err, HUB_UNSUPPORTED, "not lists of single values");
     HUB_TRY(read_pages(parquet, leaf, d, out, err));
     HUB_TRY(describe_items(&parquet->leaves[leaf], d, out, err));
     offsets[0] = 0;

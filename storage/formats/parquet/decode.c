@@ -84,7 +84,7 @@ static enum hub_status verify_page(struct hub_parquet_decoder *d, const struct h
     HUB_TRY(hub_buf_reserve(&d->stored, page->stored, err));
     HUB_TRY(hub_byte_source_read(d->source, page->offset, d->stored.data, page->stored, err));
     if (page->stored && crc32(0, (const Bytef *)d->stored.data, page->stored) != crc)
-        return hub_fail(err, HUB_CORRUPT, "the page at %llu is damaged: its checksum is another one",
+        return hub_fail(err, HUB_CORRUPT, "the page at %llu is damaged: its checksum is wrong",
                         (unsigned long long)page->offset);
     return HUB_OK;
 }

@@ -207,8 +207,8 @@ static enum hub_status read_metadata(struct hub_view text, uint64_t data_end, st
     if (hub_thrift_failed(&t) || !out->leaves || !out->group_rows)
         return hub_fail(err, HUB_CORRUPT, "malformed footer");
     if (rows < 0 || (uint64_t)rows != out->rows)
-        return hub_fail(err, HUB_CORRUPT, "%lld rows are stated, the row groups hold %llu", (long long)rows,
-                        (unsigned long long)out->rows);
+        return hub_fail(err, HUB_CORRUPT, "the footer says %lld rows, the row groups hold %llu",
+                        (long long)rows, (unsigned long long)out->rows);
     return HUB_OK;
 }
 
@@ -227,8 +227,7 @@ enum hub_status hub_parquet_open(struct hub_byte_source *source, struct hub_parq
     if (memcmp(head, "PAR1", 4) != 0)
         return hub_fail(err, HUB_CORRUPT, "not a Parquet file: no PAR1 at its start");
     if (memcmp(tail + 4, "PAR1", 4) != 0) /* how long it was stood in what is lost */
-        return hub_fail(err, HUB_CORRUPT,
-                        "the file was cut short: %llu bytes are there, and no PAR1 at their end",
+        return hub_fail(err, HUB_CORRUPT, "the file was cut short: %llu bytes without PAR1 at the end",
                         (unsigned long long)source->size);
     struct hub_cursor c = hub_cursor_of(tail, 4);
     const uint32_t size = hub_cursor_u32(&c);

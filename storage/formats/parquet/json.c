@@ -171,7 +171,7 @@ static enum hub_status pass_node(struct rows *r, const struct hub_parquet_node *
     for (uint32_t i = HUB_MAX(node->leaf, r->first);
          i < HUB_MIN(node->leaf + node->leaves, r->first + r->count); i++) {
         if (r->streams[i - r->first].ended)
-            return hub_fail(err, HUB_CORRUPT, "columns of one list end apart");
+            return hub_fail(err, HUB_CORRUPT, "columns of one list have different lengths");
         HUB_TRY(pass_entry(&r->streams[i - r->first], err));
     }
     return HUB_OK;
@@ -191,7 +191,7 @@ static enum hub_status put_leaf(struct rows *r, const struct hub_parquet_node *n
     struct stream *s = stream_of(r, node);
     const struct hub_parquet_leaf *leaf = s->leaf;
     if (s->ended)
-        return hub_fail(err, HUB_CORRUPT, "columns of one list end apart");
+        return hub_fail(err, HUB_CORRUPT, "columns of one list have different lengths");
     if (s->page.defs[s->at] < leaf->max_def) {
         if (key)
             return hub_fail(err, HUB_CORRUPT, "a map without a key");
@@ -446,7 +446,7 @@ enum hub_status hub_parquet_json(const struct hub_parquet *parquet, uint32_t lea
         .parquet = parquet, .first = leaf, .count = 1, .alone = !whole, .text = HUB_BUF_INIT(MAX_ROW)};
     *texts = (struct hub_parquet_texts){.count = 0};
     if (number == HUB_NONE)
-        return hub_fail(err, HUB_UNSUPPORTED, "no lists");
+        return hub_fail(err, HUB_UNSUPPORTED, "not lists");
     if (whole)
         r.count = parquet->nodes[number].leaves;
     if (r.count > MAX_LEAVES)

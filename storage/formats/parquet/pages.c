@@ -90,7 +90,7 @@ static enum hub_status check_encoding(const struct header *h, const struct hub_p
         "RLE_DICTIONARY", "BYTE_STREAM_SPLIT"};
     if (h->encoding >= 0 && h->encoding <= UINT8_MAX && hub_encoding_in_dictionary((unsigned)h->encoding) &&
         !has_dictionary)
-        return hub_fail(err, HUB_CORRUPT, "a dictionary is used that is not there");
+        return hub_fail(err, HUB_CORRUPT, "a missing dictionary is used");
     if (h->encoding < 0 || h->encoding > UINT8_MAX ||
         !hub_encoding_suits((unsigned)h->encoding, leaf->physical))
         return hub_fail(err, HUB_UNSUPPORTED, "encoding %lld (%s)", (long long)h->encoding,

@@ -225,7 +225,7 @@ enum hub_status hub_pickle_array(const struct hub_pickle *p, uint32_t value, str
     HUB_TRY(hub_npy_variant(&dtype->item, shape, rank, &out->variant, err));
     const uint64_t bytes = hub_variant_row_bytes(&out->variant);
     if (out->latin1 ? data->size < bytes || data->size > 2 * bytes : data->size != bytes)
-        return hub_fail(err, HUB_CORRUPT, "an array of %llu bytes where its shape asks for %llu",
+        return hub_fail(err, HUB_CORRUPT, "an array of %llu bytes instead of the %llu of its shape",
                         (unsigned long long)data->size, (unsigned long long)bytes);
     return HUB_OK;
 }
@@ -257,7 +257,7 @@ enum hub_status hub_pickle_copy(struct hub_byte_source *source, const struct hub
     HUB_TRY(hub_allocated(raw, err));
     HUB_TRY(hub_byte_source_read(source, data->offset, raw, (size_t)data->size, err));
     if (data->latin1 && !decode_latin1(raw, (size_t)data->size, bytes))
-        return hub_fail(err, HUB_CORRUPT, "an array's bytes are not as long as its shape asks");
+        return hub_fail(err, HUB_CORRUPT, "the length of an array does not match its shape");
     if (data->fortran)
         hub_npy_transpose(&data->variant, raw, out);
     else

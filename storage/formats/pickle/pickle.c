@@ -228,7 +228,7 @@ static enum hub_status memo_put(struct machine *m, uint32_t slot)
 {
     struct hub_pickle *p = m->p;
     if (p->stack_count == 0 || p->stack[p->stack_count - 1] == MARK)
-        return hub_fail(m->err, HUB_CORRUPT, "nothing to remember at %llu", (unsigned long long)m->at);
+        return hub_fail(m->err, HUB_CORRUPT, "a memo without a value at %llu", (unsigned long long)m->at);
     HUB_TRY(grow(&p->memo, slot, &p->memo_capacity, sizeof *p->memo, m->err));
     while (p->memo_count <= slot)
         p->memo[p->memo_count++] = HUB_PICKLE_NONE;
@@ -409,7 +409,7 @@ static enum hub_status extend(struct machine *m, uint32_t first, bool marked, en
     const uint32_t target = below > 0 ? p->stack[below - 1] : MARK;
     if (target == MARK || (p->values[target].kind != kind && p->values[target].kind != HUB_PICKLE_OBJECT) ||
         (kind == HUB_PICKLE_DICT && (p->stack_count - first) % 2))
-        return hub_fail(m->err, HUB_CORRUPT, "items for no container at %llu", (unsigned long long)m->at);
+        return hub_fail(m->err, HUB_CORRUPT, "items without a container at %llu", (unsigned long long)m->at);
     for (uint32_t i = first; i < p->stack_count; i++)
         HUB_TRY(hub_pickle_append(p, target, p->stack[i], m->err));
     p->stack_count = below;

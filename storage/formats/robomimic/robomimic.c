@@ -345,13 +345,12 @@ static enum hub_status inspect(struct hub_files *files, const struct hub_part *p
     if (r.lengths.count)
         HUB_TRY(hub_sink_problem(
             sink, "length-mismatch", HUB_VIEW(""), err,
-            "num_samples of %u demos is not their number of actions, the smaller one counts: %s",
+            "num_samples of %u demos differs from their number of actions, the smaller number counts: %s",
             r.lengths.count, r.lengths.first));
     if (r.wide.count)
         HUB_TRY(hub_sink_problem(
             sink, "actions-not-normalized", HUB_VIEW("actions"), err,
-            "those of %u demos are not all between -1 and 1, as learning with robomimic wants "
-            "them: %s",
+            "actions of %u demos are not all between -1 and 1, as robomimic needs them for training: %s",
             r.wide.count, r.wide.first));
     return hub_h5_fields_finish(&r.episodes.fields, sink, err);
 }

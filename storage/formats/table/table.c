@@ -71,7 +71,7 @@ enum hub_status hub_table_read(struct hub_table *t, uint32_t index, uint64_t lim
     if (t->is_parquet) {
         HUB_TRY(hub_parquet_column_read(&t->parquet, index, &t->decoder, &out->parquet, err));
         if (t->parquet.leaves[index].max_rep && !out->parquet.shape.known[0])
-            return hub_fail(err, HUB_UNSUPPORTED, "no rows to tell its shape");
+            return hub_fail(err, HUB_UNSUPPORTED, "it has no rows, so that its shape is unknown");
         out->rows = t->rows;
         out->nulls = out->parquet.shape.nulls;
         out->type = out->parquet.type;

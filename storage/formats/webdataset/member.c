@@ -69,7 +69,7 @@ static enum hub_status open_member(const struct hub_wds_container *c, struct ope
     HUB_TRY(hub_byte_source_peek(c->source, c->member->offset, 4, &magic, &got, err));
     packed.packing = hub_packing_of(magic, got);
     if (packed.packing != HUB_PACKED_GZIP)
-        return hub_fail(err, HUB_CORRUPT, "it is not packed by gzip");
+        return hub_fail(err, HUB_CORRUPT, "it is not compressed by gzip");
     HUB_TRY(hub_unpack(&packed, c->files, &head, &unpacked, err));
     out->member.offset = unpacked.offset;
     out->member.size = unpacked.size;

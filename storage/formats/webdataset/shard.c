@@ -277,7 +277,7 @@ static enum hub_status report_shard(struct wds_shard *s, struct hub_error *err)
                                  s->cut.detail));
     else if (s->tar.unterminated)
         HUB_TRY(hub_sink_problem(s->sink, "unterminated-shard", s->path, err,
-                                 "the archive has no end: what followed its last member may be lost"));
+                                 "the archive has no end mark: members after the last one may be lost"));
     if (s->tar.trailing)
         HUB_TRY(hub_sink_problem(s->sink, "trailing-bytes", s->path, err,
                                  "bytes after the archive's end are not read"));
