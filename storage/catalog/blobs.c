@@ -79,7 +79,7 @@ enum hub_status hub_blob_damaged(struct hub_catalog *catalog, struct hub_db *db,
         catalog->on_damage(catalog->on_damage_user, id);
     pthread_mutex_unlock(&catalog->lock);
     return hub_fail_as(err, HUB_CORRUPT, "internal",
-                       "what the index keeps of %s is damaged: it is looked at again", id);
+                       "the index of %s is damaged: the dataset is inspected again", id);
 }
 
 enum hub_status hub_blob_missing(struct hub_catalog *catalog, struct hub_db *db, int64_t owner,

@@ -168,7 +168,7 @@ const struct hub_layout *hub_layout_of(const struct hub_layout_ref *ref)
 const char *hub_layout_why(const struct hub_layout_ref *ref, const struct hub_window *window)
 {
     const char *why = hub_layout_refusal(&ref->layout, window);
-    return why || !ref->other_type ? why : "it has another type in the parts before";
+    return why || !ref->other_type ? why : "its type differs from that in earlier parts";
 }
 
 enum hub_status hub_layout_find(const struct hub_layout_ref *ref, const struct hub_dataset_episode *episode,

@@ -41,12 +41,12 @@ static enum hub_status check_agreement(struct hub_publication *p, const struct h
 {
     if (f->type != more->type)
         return hub_publication_problem(p, "field-type-conflict", f->path, err,
-                                       "it is %s in %s, but %s in the parts before: not readable there",
+                                       "it is %s in %s, but %s in earlier parts: it cannot be read there",
                                        hub_field_type_name(more->type), part_name(p, part),
                                        hub_field_type_name(f->type));
     if (f->role != more->role || f->axis != more->axis)
         return hub_publication_problem(p, "field-conflict", f->path, err,
-                                       "it is %s by %s in %s, but %s by %s in the parts before",
+                                       "it is %s by %s in %s, but %s by %s in earlier parts",
                                        hub_role_name(more->role), hub_axis_name(more->axis),
                                        part_name(p, part), hub_role_name(f->role), hub_axis_name(f->axis));
     return HUB_OK;
@@ -76,11 +76,10 @@ static enum hub_status leave_inside(struct hub_publication *p, const char *path,
     const bool reported = p->inside_left;
     p->inside_left = true;
     return reported ? HUB_OK
-                    : hub_publication_problem(
-                          p, "too-many-fields", path, err,
-                          "from here on, numbers inside rows of JSON are no fields of their own: "
-                          "there are %d fields",
-                          MOST_WITH_INSIDE);
+                    : hub_publication_problem(p, "too-many-fields", path, err,
+                                              "from here on, numbers inside rows of JSON are not separate "
+                                              "fields: there are already %d fields",
+                                              MOST_WITH_INSIDE);
 }
 
 static enum hub_status merge_field(struct hub_publication *p, uint32_t part,

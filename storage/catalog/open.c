@@ -55,8 +55,7 @@ static enum hub_status check_aside(struct hub_catalog *catalog, const char *path
 
 static void note_rebuilt(struct hub_catalog *catalog, const char *why)
 {
-    snprintf(catalog->notice, sizeof catalog->notice, "the index is built anew from the datasets: %.200s",
-             why);
+    snprintf(catalog->notice, sizeof catalog->notice, "the index is rebuilt from the datasets: %.200s", why);
 }
 
 static enum hub_status open_index(struct hub_catalog *catalog, struct hub_error *err)
@@ -67,10 +66,10 @@ static enum hub_status open_index(struct hub_catalog *catalog, struct hub_error 
     hub_catalog_path(catalog, hub_index_name, path);
     catalog->older = hub_schema_older(catalog->state, false);
     if (catalog->older && access(path, F_OK))
-        note_rebuilt(catalog, "the old one is of another version, and stays until the new one is complete");
+        note_rebuilt(catalog, "the old one has another version and is used until the new one is complete");
     if (take_flag(catalog, "damaged")) {
         hub_db_remove(path);
-        note_rebuilt(catalog, "it was found damaged");
+        note_rebuilt(catalog, "it is damaged");
     }
     const bool large = stat(path, &index) == 0 && index.st_size > CHECKED_AT_ONCE;
     struct hub_error rebuilt = {0};

@@ -99,7 +99,7 @@ static enum hub_status check_turn(struct hub_publication *p, struct hub_error *e
     p->applied = now.fence == turn->fence && now.attempt == turn->attempt;
     if (p->applied || (now.fence == turn->fence && now.expect == turn->expect))
         return HUB_OK;
-    return hub_fail(err, HUB_CHANGED, "another state of %s is published, or about to be", p->draft->id);
+    return hub_fail(err, HUB_CHANGED, "another state of %s is published or being published", p->draft->id);
 }
 
 static enum hub_status take_turn(struct hub_catalog *catalog, const struct hub_draft *draft,
@@ -113,7 +113,7 @@ static enum hub_status take_turn(struct hub_catalog *catalog, const struct hub_d
     HUB_TRY(turn_of(&p, out, err));
     do {
         if (getrandom(&out->attempt, sizeof out->attempt, 0) != sizeof out->attempt)
-            return hub_fail(err, HUB_IO, "no random number for an attempt");
+            return hub_fail(err, HUB_IO, "there is no random number for an attempt");
     } while (!out->attempt); /* 0: published without a turn */
     return hub_db_commit(db, err);
 }

@@ -25,7 +25,7 @@ static enum hub_status check_count(struct hub_publication *p, const char *key, c
     if (!claimed[0] || count == found)
         return HUB_OK;
     return hub_publication_problem(p, found < count ? "fewer-than-claimed" : "count-mismatch", "", err,
-                                   "the files claim %s %s, but hold %llu", claimed, what,
+                                   "metadata says %s %s, the files hold %llu", claimed, what,
                                    (unsigned long long)found);
 }
 
@@ -44,8 +44,8 @@ static enum hub_status check_claims(struct hub_publication *p, struct hub_error 
     HUB_TRY(fact(p, "id", &id, err));
     if (!id[0] || lies_at(p->draft->id, id) || lies_at(p->draft->path, id))
         return HUB_OK; /* the path: a named root puts its name before the id */
-    return hub_publication_problem(p, "id-mismatch", "", err, "the files call themselves %s, but lie at %s",
-                                   id, p->draft->id);
+    return hub_publication_problem(p, "id-mismatch", "", err,
+                                   "metadata says the id is %s, the folder says %s", id, p->draft->id);
 }
 
 /* The releases of its library that load it, "" for formats without such a rule; "[]" where its own library
@@ -67,8 +67,8 @@ static enum hub_status loadable_by(struct hub_publication *p, const char *era, c
         HUB_TRY(hub_buf_addf(out, err, "%s\"%s\"", out->size > 1 ? "," : "", release));
     if (!refused && out->size == 1)
         HUB_TRY(hub_publication_problem(p, "not-loadable", "", err,
-                                        "no release of %s reads a set of era %s with %s '%s'", rule->library,
-                                        era, rule->version_key, version));
+                                        "no release of %s can load a dataset of era %s with %s '%s'",
+                                        rule->library, era, rule->version_key, version));
     return hub_buf_add_text(out, "]", err);
 }
 

@@ -204,7 +204,7 @@ Test(open, an_index_of_another_format_stays_until_the_new_one_is_complete)
     for (size_t i = 0; i < HUB_COUNT(older); i++)
         add_file(older[i]);
     struct hub_catalog *catalog = open_it();
-    cr_expect(strstr(hub_catalog_notice(catalog), "of another version"), "%s", hub_catalog_notice(catalog));
+    cr_expect(strstr(hub_catalog_notice(catalog), "has another version"), "%s", hub_catalog_notice(catalog));
     publish(catalog, "set-v0", 3);
     close_it(catalog);
     catalog = open_it();
@@ -349,7 +349,7 @@ Test(open, damage_found_at_the_start_is_mended_at_that_start)
         damage(hub_index_name, places[i], 4096);
         catalog = open_it();
         cr_expect_eq(snapshot_now(catalog)->count, 0, "at %d", (int)places[i]);
-        cr_expect(strstr(hub_catalog_notice(catalog), "built anew"), "%s", hub_catalog_notice(catalog));
+        cr_expect(strstr(hub_catalog_notice(catalog), "is rebuilt"), "%s", hub_catalog_notice(catalog));
         close_it(catalog);
         catalog = open_it();
         cr_expect_str_eq(hub_catalog_notice(catalog), "");

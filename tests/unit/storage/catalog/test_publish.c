@@ -388,7 +388,7 @@ Test(publish, parts_that_disagree)
     hub_dataset_put(dataset);
     expect_problem("door-human-v1", "\"field-type-conflict\",\"path\":\"observations/qpos\"");
     expect_problem("door-human-v1", "\"duplicate-episode\",\"path\":\"b\"");
-    expect_problem("door-human-v1", "claim 6 episodes, but hold 5");
+    expect_problem("door-human-v1", "metadata says 6 episodes, the files hold 5");
     expect_problem("door-human-v1", "\"id-mismatch\"");
     expect_problem("door-human-v1", "\"part-broken\",\"path\":\"c\",\"detail\":\"not HDF5\"");
     expect_problem("door-human-v1", "seen by the plan");

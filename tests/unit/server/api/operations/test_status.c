@@ -54,7 +54,7 @@ Test(status, damage_hides_no_other_problem)
 {
     static const struct api_case cases[] = {
         {"/api/v1/problems", 200, NULL,
-         "{\"dataset\":\"a-v0\",\"code\":\"internal\",\"detail\":\"what the index"},
+         "{\"dataset\":\"a-v0\",\"code\":\"internal\",\"detail\":\"the index of"},
         {"/api/v1/problems", 200, NULL, "{\"dataset\":\"b-v0\",\"code\":\"odd\""},
         {"/api/v1/problems", 200, NULL, "\"total\":3,\"next\":null"},
         {"/api/v1/problems?limit=1", 200, NULL, "{\"dataset\":\"a-v0\",\"code\":\"internal\""},
