@@ -80,7 +80,7 @@ static enum hub_status read_rows(struct hub_frame_reader *r, struct hub_format_t
         if (!frame.type)
             return HUB_OK;
         if (frame.type != HUB_FRAME_FORMAT || table->count == HUB_MAX_FORMATS)
-            return hub_fail(err, HUB_CORRUPT, "more than a table of formats");
+            return hub_fail(err, HUB_CORRUPT, "more than one table of formats");
         struct hub_cursor c = hub_cursor_of(frame.data, frame.size);
         HUB_TRY(read_row(&c, &table->rows[table->count++], err));
         if (hub_cursor_left(&c))

@@ -151,9 +151,9 @@ static enum hub_status hear_formats(struct hub_inspector *i, struct hub_error *e
     struct hub_error why = {0};
     if (n > 0 && hub_format_table_read(packet, (size_t)n, &i->formats, &why) == HUB_OK)
         return HUB_OK;
-    return hub_fail(err, HUB_IO, "%s %s: is it the minari-inspect of this version?", i->program,
-                    n < 0    ? "does not say which formats it knows"
-                    : n == 0 ? "ended at its start"
+    return hub_fail(err, HUB_IO, "%s %s: check that it is the minari-inspect of this version", i->program,
+                    n < 0    ? "does not report its formats"
+                    : n == 0 ? "ended while it started"
                              : why.detail);
 }
 

@@ -71,11 +71,11 @@ static enum hub_status take_end(struct hub_run *run, const struct hub_frame *fra
 static enum hub_status take_frame(struct hub_run *run, const struct hub_frame *frame, struct hub_error *err)
 {
     if (run->ended)
-        return hub_fail(err, HUB_CORRUPT, "a frame behind the end");
+        return hub_fail(err, HUB_CORRUPT, "a frame after the end");
     if (frame->type == HUB_FRAME_END)
         return take_end(run, frame, err);
     if (!hub_run_job_sent(run))
-        return hub_fail(err, HUB_CORRUPT, "an answer before the job was there");
+        return hub_fail(err, HUB_CORRUPT, "an answer before the job");
     if (frame->type == HUB_FRAME_OPEN || frame->type == HUB_FRAME_CLOSE || frame->type == HUB_FRAME_SIDE)
         return hub_run_answer(run, frame, err);
     return hub_findings_take(&run->findings, frame, err);
@@ -127,7 +127,7 @@ static enum hub_status check_time(struct hub_run *run, struct hub_error *err)
                            run->wall_ms);
     if (run->eof && !run->ended && now >= run->eof_ms + GRACE_MS)
         return hub_fail_as(err, HUB_CORRUPT, "inspector-lied",
-                           "the inspector child broke off in the middle of its report");
+                           "the inspector child ended in the middle of its report");
     return HUB_OK;
 }
 
@@ -208,7 +208,7 @@ static enum hub_status judge_exit(const struct hub_run *run, struct hub_error *e
                                "the inspector child failed with exit code %d", WEXITSTATUS(run->exit_status));
         return run->ended ? HUB_OK
                           : hub_fail_as(err, HUB_CORRUPT, "inspector-lied",
-                                        "the inspector child broke off in the middle of its report");
+                                        "the inspector child ended in the middle of its report");
     case SIGSYS:
         return hub_fail_as(err, HUB_CORRUPT, "inspector-stopped",
                            "the sandbox stopped the inspector child: it made a system call that reading "

@@ -132,7 +132,7 @@ static enum hub_status answer(struct hub_run *run, enum hub_status status, const
     const ssize_t n = hub_send_fds(run->sock, out->data, out->size, MSG_DONTWAIT, &fd, fd >= 0);
     run->out_at = run->writer.out.size;
     if (n < 0 && errno == EAGAIN)
-        return hub_fail(err, HUB_CORRUPT, "questions without listening to the answers");
+        return hub_fail(err, HUB_CORRUPT, "questions without reading the answers");
     return HUB_OK; /* a child that is gone is found out elsewhere */
 }
 

@@ -125,7 +125,7 @@ static enum hub_status file_list(struct hub_findings_reader *r, struct hub_curso
     qsort(files, n, sizeof *files, hub_by_u32);
     for (uint32_t i = 0; i < n; i++) {
         if (files[i] >= r->job->file_count || r->job->files[files[i]].directory)
-            return hub_fail(err, HUB_CORRUPT, "a file with the number %u, which there is not", files[i]);
+            return hub_fail(err, HUB_CORRUPT, "file %u, which does not exist", files[i]);
         if (i && files[i] == files[i - 1])
             return hub_fail(err, HUB_CORRUPT, "file %u twice in one list", files[i]);
     }
@@ -209,9 +209,9 @@ static enum hub_status take_fact(struct hub_findings_reader *r, struct hub_curso
     if (r->facts_seen >> index & 1)
         return hub_fail(err, HUB_CORRUPT, "the fact %.*s twice", (int)key.size, key.data);
     if (!hub_fact_valid(key, text))
-        return hub_fail(err, HUB_CORRUPT, "a fact %.*s that is not what it must be", (int)key.size, key.data);
+        return hub_fail(err, HUB_CORRUPT, "a fact %.*s of the wrong type", (int)key.size, key.data);
     if (!place_fits(r->job, key, text))
-        return hub_fail(err, HUB_CORRUPT, "a fact %.*s that lies in no file", (int)key.size, key.data);
+        return hub_fail(err, HUB_CORRUPT, "a fact %.*s that is in no file", (int)key.size, key.data);
     r->facts_seen |= (uint32_t)1 << index;
     HUB_TRY(append(r, FACTS, &f->facts, &f->fact_count, &fact, err));
     HUB_TRY(keep(r, key, &fact->key, err));
@@ -434,5 +434,5 @@ enum hub_status hub_findings_take(struct hub_findings_reader *r, const struct hu
         struct hub_cursor c = hub_cursor_of(frame->data, frame->size);
         return records[i].take(r, &c, err);
     }
-    return hub_fail(err, HUB_CORRUPT, "a frame of type %u, which has no place in this job", frame->type);
+    return hub_fail(err, HUB_CORRUPT, "a frame of type %u, which is not allowed in this job", frame->type);
 }

@@ -258,8 +258,7 @@ static enum hub_status find_file(const struct hub_find *find, struct hub_error *
     if (!found)
         HUB_TRY(find_at(find, folder, name, true, &found, err));
     return found ? HUB_OK
-                 : hub_fail(err, HUB_NOT_FOUND, "%s is not a dataset by itself, and neither is its folder",
-                            find->path);
+                 : hub_fail(err, HUB_NOT_FOUND, "neither %s nor its folder is a dataset", find->path);
 }
 
 enum hub_status hub_find_datasets(const struct hub_find *find, struct hub_error *err)

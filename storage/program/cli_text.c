@@ -61,7 +61,7 @@ static enum hub_status put_head(const struct hub_report *r, struct hub_buf *out,
     const struct hub_load_rule *rule = hub_report_rule(r);
     const char *era = era_text(r), *claimed = hub_report_fact(r, "claimed_episodes");
     HUB_TRY(hub_buf_addf(out, err, "%s\n  %-12s %s%s%s%s\n", r->path, "format",
-                         r->format ? r->format : "none known (plain files)", era ? " (" : "", era ? era : "",
+                         r->format ? r->format : "none (plain files)", era ? " (" : "", era ? era : "",
                          era ? ")" : ""));
     if (r->format && strcmp(r->status, "ready") != 0)
         HUB_TRY(hub_buf_addf(out, err, "  %-12s %s: %s\n", "status", r->status, r->why.detail));
@@ -73,7 +73,8 @@ static enum hub_status put_head(const struct hub_report *r, struct hub_buf *out,
         snprintf(count, sizeof count, "%llu", (unsigned long long)r->episodes);
         const bool differs = claimed && strcmp(claimed, count) != 0;
         HUB_TRY(hub_buf_addf(out, err, "  %-12s %s%s%s%s\n", "episodes", count,
-                             differs ? " (the files say " : "", differs ? claimed : "", differs ? ")" : ""));
+                             differs ? " (the files state " : "", differs ? claimed : "",
+                             differs ? ")" : ""));
         HUB_TRY(hub_buf_addf(out, err, "  %-12s %llu\n", "steps", (unsigned long long)r->steps));
     }
     size_text(r->tree.bytes, size);

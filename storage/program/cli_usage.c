@@ -6,17 +6,16 @@
 #include <stdio.h>
 
 static const char text[] =
-    "Says what a hub would know of PATH: a dataset's folder, a file of a dataset, or any folder above:\n"
-    "then every dataset below it. Files are only read, and only inside a sandbox.\n";
+    "Describes PATH as a hub would: a dataset's folder, a file of a dataset, or a folder above,\nwith every "
+    "dataset below it. Files are only read, and only inside a sandbox.\n";
 
 static const struct hub_usage_option options[] = {
     {0, "json", NULL, NULL,
      "one document: {\"inspector\",\"datasets\":[...]}, every episode and field in it"},
     {0, "strict", NULL, NULL, "exit with 1 when there is any problem, unreadable field or broken part"},
-    {0, "allow-target", "DIR", NULL,
-     "links may lead there too, not only to what is below PATH (may be repeated)"},
+    {0, "allow-target", "DIR", NULL, "a folder outside PATH that links may lead to (may be repeated)"},
     {0, "timeout", "SECONDS", NULL, "give up on a part after this long (60)"},
-    {0, "unsafe", NULL, NULL, "go on where the system offers no seccomp sandbox"},
+    {0, "unsafe", NULL, NULL, "inspect without a sandbox where seccomp is not available"},
     {0, "version", NULL, NULL, "print the version"},
     {0, "worker", NULL, NULL, "serve a hub on descriptor 3; started by minari-hub"},
     {'h', "help", NULL, NULL, "show this"},
@@ -45,8 +44,7 @@ int hub_inspect_generate(const char *what)
     static const struct hub_usage usage = {.program = "minari-inspect",
                                            .version = HUB_VERSION,
                                            .section = 1,
-                                           .summary =
-                                               "says what is known of a dataset, and what is wrong with it",
+                                           .summary = "describes a dataset, and what is wrong with it",
                                            .text = text,
                                            .arguments = "PATH",
                                            .options = options,

@@ -106,11 +106,13 @@ static const char *take_value(const char *option, const char *value, struct hub_
                               struct hub_inspector_options *options)
 {
     if (strcmp(option, "--timeout") == 0)
-        return parse_seconds(value, &options->wall_ms) ? NULL : "--timeout wants seconds, 1 to 86400";
+        return parse_seconds(value, &options->wall_ms)
+                   ? NULL
+                   : "--timeout must be a number of seconds from 1 to 86400";
     if (strcmp(option, "--allow-target") != 0)
         return "unknown option";
     if (!value || find->target_count == HUB_MAX_TARGETS)
-        return "--allow-target wants a folder, at most 16 of them";
+        return "--allow-target must be a folder, at most 16 times";
     find->targets[find->target_count++] = value;
     return NULL;
 }
@@ -142,7 +144,7 @@ int main(int argc, char **argv)
                 return usage(wrong, argv[i]);
             i++;
         } else if (path) {
-            return usage("one path at a time", argv[i]);
+            return usage("more than one path", argv[i]);
         } else {
             path = argv[i];
         }

@@ -157,7 +157,7 @@ static enum hub_status open_file(struct hub_files *files, uint32_t number, int *
     if (number >= files->count || files->entries[number].directory)
         return hub_fail(err, HUB_NOT_FOUND, "there is no file %u", number);
     if (!may_open(child, number))
-        return hub_fail(err, HUB_DENIED, "file %u is not of this part", number);
+        return hub_fail(err, HUB_DENIED, "file %u does not belong to this part", number);
     number += child->first;
     struct hub_child_open *slot = NULL;
     for (size_t i = 0; i < HUB_MAX_OPEN && !slot; i++)

@@ -73,7 +73,7 @@ enum hub_status hub_files_read(struct hub_files *files, uint32_t number, uint64_
                                size_t size, size_t *got, struct hub_error *err)
 {
     if (offset > INT64_MAX - size)
-        return hub_fail(err, HUB_OUT_OF_RANGE, "no file has a byte %llu", (unsigned long long)offset);
+        return hub_fail(err, HUB_OUT_OF_RANGE, "byte %llu is out of bounds", (unsigned long long)offset);
     int fd;
     if (number == HUB_SIDE_FILE) {
         HUB_TRY(files->side(files, &fd, err));

@@ -182,9 +182,8 @@ enum hub_status hub_sandbox_enter(const struct hub_sandbox *sandbox, const struc
     struct hub_error why = sandbox->why;
     if (sandbox->filter)
         hub_fail_errno(&why, errno, "seccomp");
-    return hub_fail_as(
-        err, HUB_IO, "sandbox-unavailable",
-        "no sandbox can be set up here (%s), so nothing is inspected; --unsafe-inspect (minari-inspect: "
-        "--unsafe) goes on without",
-        why.detail);
+    return hub_fail_as(err, HUB_IO, "sandbox-unavailable",
+                       "no sandbox can be set up here (%s), so nothing is inspected; --unsafe-inspect "
+                       "(minari-inspect: --unsafe) inspects without a sandbox",
+                       why.detail);
 }

@@ -82,7 +82,7 @@ enum hub_status hub_sink_fact(struct hub_sink *sink, const char *key, struct hub
         return hub_fail(err, HUB_INVALID, "the driver reports an unknown fact: %s", key);
     if (sink->facts_sent >> index & 1)
         return hub_sink_problem(sink, "repeated-metadata", hub_view_of(key), err,
-                                "stated twice; the first one counts");
+                                "it occurs twice; the first one is used");
     if (kind == HUB_FACT_STRING)
         HUB_TRY(hub_sink_fit(sink, 2, &text, HUB_MAX_TEXT, false, err));
     else if (kind == HUB_FACT_JSON)
@@ -90,7 +90,7 @@ enum hub_status hub_sink_fact(struct hub_sink *sink, const char *key, struct hub
     if (!hub_fact_valid(hub_view_of(key), text))
         return hub_sink_problem(sink, "bad-metadata", hub_view_of(key), err, "not shown: %s",
                                 text.size > HUB_MAX_TEXT ? "longer than 4 MiB"
-                                                         : "not a value of the kind it should be");
+                                                         : "not a value of the right type");
     sink->facts_sent |= (uint32_t)1 << index;
     hub_frame_begin(sink->w, HUB_FRAME_FACT);
     hub_frame_text(sink->w, hub_view_of(key));
@@ -284,7 +284,7 @@ enum hub_status hub_sink_episode(struct hub_sink *sink, const struct hub_episode
         e.success = hub_success_of(e.attributes);
     if (e.number > HUB_MAX_NUMBER) {
         HUB_TRY(hub_sink_problem(sink, "bad-number", e.name, err,
-                                 "an episode with the number %lld: it has its position instead",
+                                 "an episode with the number %lld: it is numbered by its position instead",
                                  (long long)e.number));
         e.number = -1;
     }

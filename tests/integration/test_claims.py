@@ -285,7 +285,7 @@ def test_a_video_inside_a_lerobot_set_is_of_the_set(tmp_path):
         assert ran.returncode == 0, ran.stderr
         assert [d["format"] for d in json.loads(ran.stdout)["datasets"]] == ["lerobot"], place
     write(str(tmp_path), "a/b/c/d/clip.mp4")
-    assert b"not a dataset by itself" in inspect(str(tmp_path / "a/b/c/d/clip.mp4")).stderr
+    assert b"nor its folder is a dataset" in inspect(str(tmp_path / "a/b/c/d/clip.mp4")).stderr
 
 
 def test_a_lerobot_set_says_what_else_lies_in_its_folder(tmp_path):

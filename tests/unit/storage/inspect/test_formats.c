@@ -46,7 +46,7 @@ Test(formats, a_program_that_announces_nothing_is_named, .timeout = 60)
     struct hub_error err = {0};
     struct hub_inspector *inspector = start("/bin/false");
     cr_assert_eq(hub_inspector_formats(inspector, &table, &err), HUB_IO);
-    cr_expect(strstr(err.detail, "/bin/false ended at its start"), "%s", err.detail);
+    cr_expect(strstr(err.detail, "/bin/false ended while it started"), "%s", err.detail);
     hub_inspector_free(inspector);
 }
 

@@ -91,7 +91,7 @@ Test(cli_text, sizes_are_in_units_of_1024)
         char text[128];
         report.tree.bytes = cases[i].bytes;
         snprintf(text, sizeof text,
-                 "sets/pen-v1\n  format       none known (plain files)\n  files        0, %s\n\n",
+                 "sets/pen-v1\n  format       none (plain files)\n  files        0, %s\n\n",
                  cases[i].text);
         expect(&report, text);
     }
@@ -126,7 +126,7 @@ Test(cli_text, a_dataset)
            "  format       minari-hdf5\n"
            "  id           D4RL/pen-v1\n"
            "  minari       0.5.3\n"
-           "  episodes     2 (the files say 3)\n"
+           "  episodes     2 (the files state 3)\n"
            "  steps        100\n"
            "  files        0, 0 B\n"
            "  FIELD   TYPE        DTYPE     SHAPE          AXIS      EPISODES       ROWS      STORED\n"
@@ -156,5 +156,5 @@ Test(cli_text, names_do_not_steer_terminals)
     struct hub_report report = report_of("files", NULL);
     report.path = "a\x1b[2J\x7f\xc2\x9b"
                   "b\t\xc3\xa9";
-    expect(&report, "a?[2J???b?\xc3\xa9\n  format       none known (plain files)\n  files        0, 0 B\n\n");
+    expect(&report, "a?[2J???b?\xc3\xa9\n  format       none (plain files)\n  files        0, 0 B\n\n");
 }

@@ -91,9 +91,9 @@ Test(sink, facts)
         expect_text(&c, cases[i].key);
         expect_text(&c, cases[i].sent);
     }
-    expect_problem("bad-metadata", "metadata", "not shown: not a value of the kind it should be");
-    expect_problem("bad-metadata", "authors", "not shown: not a value of the kind it should be");
-    expect_problem("bad-metadata", "claimed_steps", "not shown: not a value of the kind it should be");
+    expect_problem("bad-metadata", "metadata", "not shown: not a value of the right type");
+    expect_problem("bad-metadata", "authors", "not shown: not a value of the right type");
+    expect_problem("bad-metadata", "claimed_steps", "not shown: not a value of the right type");
 }
 
 Test(sink, of_a_fact_the_first_value_counts)
@@ -105,7 +105,7 @@ Test(sink, of_a_fact_the_first_value_counts)
     struct hub_cursor c = next(HUB_FRAME_FACT);
     expect_text(&c, "id");
     expect_text(&c, "a-v0");
-    expect_problem("repeated-metadata", "id", "stated twice; the first one counts");
+    expect_problem("repeated-metadata", "id", "it occurs twice; the first one is used");
 }
 
 /* ---- parts ---- */
