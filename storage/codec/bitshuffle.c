@@ -44,7 +44,7 @@ static void weave_bits(const uint8_t *in, uint8_t *planes, uint8_t *out, size_t 
 
 static enum hub_status damaged(struct hub_error *err)
 {
-    return hub_fail(err, HUB_CORRUPT, "damaged bitshuffle data, or of another length than declared");
+    return hub_fail(err, HUB_CORRUPT, "damaged bitshuffle data, or not of the declared length");
 }
 
 struct blocks {

@@ -15,7 +15,7 @@
 
 static enum hub_status damaged(const char *what, struct hub_error *err)
 {
-    return hub_fail(err, HUB_CORRUPT, "damaged %s data, or of another length than declared", what);
+    return hub_fail(err, HUB_CORRUPT, "damaged %s data, or not of the declared length", what);
 }
 
 enum hub_status hub_unlzf_upto(const void *in, size_t in_size, void *out, size_t capacity, size_t *out_size,

@@ -19,7 +19,7 @@ enum hub_status hub_undo_blosc(struct hub_stage *stage, uint32_t param, uint8_t 
         blosc_cbuffer_sizes(stage->data, &size, &stored, &block);
     if (stored > stage->size || stored < BLOSC_MIN_HEADER_LENGTH || size > capacity ||
         (exact && size != capacity))
-        return hub_fail(err, HUB_CORRUPT, "damaged blosc data, or of another length than declared");
+        return hub_fail(err, HUB_CORRUPT, "damaged blosc data, or not of the declared length");
     if (block > MAX_BLOCK)
         return hub_fail(err, HUB_UNSUPPORTED, "blosc blocks of %zu bytes, more than 8 MiB", block);
     const int made = size ? blosc_decompress_ctx(stage->data, out, size, 1) : 0;

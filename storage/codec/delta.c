@@ -40,7 +40,7 @@ enum hub_status hub_delta_open(const void *data, size_t size, struct hub_delta *
         return short_data(err);
     if (block == 0 || block > MAX_BLOCK || minis == 0 || minis > block || block % minis ||
         block / minis % 8 || left > UINT32_MAX)
-        return hub_fail(err, HUB_CORRUPT, "packed differences in blocks that cannot be");
+        return hub_fail(err, HUB_CORRUPT, "packed differences in blocks of an impossible size");
     *out = (struct hub_delta){.in = c,
                               .value = first,
                               .left = (uint32_t)left,

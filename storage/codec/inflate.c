@@ -41,7 +41,7 @@ static enum hub_status explain(enum libdeflate_result result, const char *what, 
         return HUB_OK;
     case LIBDEFLATE_SHORT_OUTPUT:
     case LIBDEFLATE_INSUFFICIENT_SPACE:
-        return hub_fail(err, HUB_CORRUPT, "%s data of another length than declared", what);
+        return hub_fail(err, HUB_CORRUPT, "%s data not of the declared length", what);
     case LIBDEFLATE_BAD_DATA:
         break;
     }

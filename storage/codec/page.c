@@ -71,7 +71,7 @@ static enum hub_status one_level(struct hub_view run, unsigned max, uint32_t cou
     HUB_TRY(hub_rle_levels(run.data, run.size, bits_of(max), count, out, &used, err));
     for (uint32_t i = 0; i < count; i++)
         if (out[i] > max)
-            return hub_fail(err, HUB_CORRUPT, "a level of %u where %u is the most", out[i], max);
+            return hub_fail(err, HUB_CORRUPT, "a level of %u, more than %u", out[i], max);
     return HUB_OK;
 }
 
@@ -99,7 +99,7 @@ struct value_decoder {
 
 static enum hub_status short_page(struct hub_error *err)
 {
-    return hub_fail(err, HUB_CORRUPT, "page holds fewer values than it says");
+    return hub_fail(err, HUB_CORRUPT, "page holds fewer values than it states");
 }
 
 static enum hub_status open_dictionary(struct value_decoder *v, const struct page_parts *parts,
@@ -109,7 +109,7 @@ static enum hub_status open_dictionary(struct value_decoder *v, const struct pag
     if (!job->dictionary || (!v->width && !job->dictionary_views))
         return hub_fail(err, HUB_CORRUPT, "page without its dictionary");
     if (v->width && (uint64_t)job->dictionary->values * v->width > job->dictionary->decoded)
-        return hub_fail(err, HUB_CORRUPT, "dictionary shorter than it says");
+        return hub_fail(err, HUB_CORRUPT, "dictionary shorter than it states");
     /* A page of nulls only may hold nothing, not even the width. */
     const unsigned bits = parts->values < parts->end ? hub_cursor_u8(&v->plain) : 0;
     if (bits > 32)
@@ -184,9 +184,9 @@ static enum hub_status build(struct value_decoder *v, uint64_t shared, uint64_t 
     if (!bytes)
         return short_page(err);
     if (shared > v->last.length)
-        return hub_fail(err, HUB_CORRUPT, "a value shares more than the one before has");
+        return hub_fail(err, HUB_CORRUPT, "a value shares more bytes than the value before it has");
     if (to > v->job->built_size || shared + own > v->job->built_size - to || to > UINT32_MAX)
-        return hub_fail(err, HUB_CORRUPT, "values of more bytes than the page was said to have");
+        return hub_fail(err, HUB_CORRUPT, "values of more bytes than the page's stated size");
     if (keep && shared)
         memcpy(built + to, built + v->last.offset, shared);
     if (own)
@@ -207,7 +207,7 @@ static enum hub_status take_built(struct value_decoder *v, struct hub_page_view 
     HUB_TRY(take_lengths(&v->delta, own, count, err));
     for (uint32_t i = 0; i < count; i++) {
         if (v->width && shared[i] + own[i] != v->width)
-            return hub_fail(err, HUB_CORRUPT, "a value of another size than its column's");
+            return hub_fail(err, HUB_CORRUPT, "a value whose size differs from its column's");
         HUB_TRY(build(v, shared[i], own[i], views != NULL, err));
         if (views)
             views[i] = v->last;
@@ -419,7 +419,7 @@ static enum hub_status stream_views(struct value_decoder *v, struct hub_page_vie
 {
     const uint64_t bytes = (uint64_t)count * v->width;
     if (bytes > v->job->built_size - v->used)
-        return hub_fail(err, HUB_CORRUPT, "values of more bytes than the page was said to have");
+        return hub_fail(err, HUB_CORRUPT, "values of more bytes than the page's stated size");
     HUB_TRY(from_streams(v, v->job->built + v->used, v->width, count, err));
     for (uint32_t i = 0; i < count; i++, v->used += v->width)
         out[i] = (struct hub_page_view){(uint32_t)v->used, v->width, false, true};
@@ -521,7 +521,7 @@ enum hub_status hub_page_index(const struct hub_page *dictionary, const uint8_t 
         const uint32_t length = hub_cursor_u32(&c);
         const uint8_t *bytes = hub_cursor_bytes(&c, length);
         if (!bytes)
-            return hub_fail(err, HUB_CORRUPT, "dictionary shorter than it says");
+            return hub_fail(err, HUB_CORRUPT, "dictionary shorter than it states");
         if (length > longest)
             return hub_fail(err, HUB_CORRUPT, "dictionary value of %u bytes, more than %u", length, longest);
         out[i] = (struct hub_page_view){(uint32_t)(bytes - data), length, true, false};

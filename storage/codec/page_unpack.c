@@ -17,7 +17,7 @@ static enum hub_status decompress(uint8_t codec, const void *in, size_t in_size,
         return hub_unlz4_frame(in, in_size, out, out_size, err);
     case HUB_PAGE_PLAIN:
         if (in_size != out_size)
-            return hub_fail(err, HUB_CORRUPT, "page of %zu bytes holds %zu", out_size, in_size);
+            return hub_fail(err, HUB_CORRUPT, "page of %zu bytes decodes to %zu", out_size, in_size);
         if (out_size)
             memcpy(out, in, out_size);
         return HUB_OK;

@@ -115,7 +115,7 @@ enum hub_status hub_undo_shuffle(struct hub_stage *stage, uint32_t param, uint8_
                                  bool exact, struct hub_error *err)
 {
     if (exact ? stage->size != capacity : stage->size > capacity)
-        return hub_fail(err, HUB_CORRUPT, "chunk decodes to another length than declared");
+        return hub_fail(err, HUB_CORRUPT, "chunk does not decode to the declared length");
     hub_unshuffle(stage->data, out, stage->size, param);
     stage->data = out;
     return HUB_OK;

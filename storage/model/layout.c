@@ -48,7 +48,7 @@ static enum hub_status find_tables(const void *data, size_t size, const struct h
     for (unsigned t = 0; t < HUB_T_COUNT; t++) {
         tables[t] = windows && t == HUB_T_WINDOWS ? find_apart(head, windows) : find_table(head, size, t);
         if (!tables[t])
-            return hub_fail(err, HUB_CORRUPT, "layout: table %u lies outside", t);
+            return hub_fail(err, HUB_CORRUPT, "layout: table %u is out of bounds", t);
         layout.counts[t] = head->table[t].count;
     }
     layout.variants = tables[HUB_T_VARIANTS];

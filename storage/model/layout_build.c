@@ -47,7 +47,7 @@ static enum hub_status append(struct hub_layout_builder *b, unsigned t, const vo
     const size_t entry = hub_layout_entry_bytes[t], bytes = count * entry;
     if (bytes > b->limit || b->size > b->limit - bytes || count >= HUB_NONE - table->count)
         return hub_fail(err, HUB_TOO_BIG,
-                        "too many pieces: where they lie takes more than %zu MiB (larger chunks are fewer)",
+                        "too many pieces: their positions take more than %zu MiB; write larger chunks",
                         b->limit / MIB);
     if (!table->data || table->count + count > table->capacity) {
         const uint64_t want = HUB_MAX((uint64_t)table->count + count, (uint64_t)table->capacity * 2);

@@ -221,7 +221,7 @@ static enum hub_status check_chunked(struct layout_check *c, const struct hub_pi
     uint64_t item = v->item_size; /* bytes of what lies together in an element */
     for (unsigned i = outer; i < v->rank; i++) {
         if (g->chunk[i + 1] != HUB_MAX(v->dims[i], 1u))
-            return lie(c, "axis of grid that is not whole in an element, at row", p->first_row);
+            return lie(c, "a grid splits an axis of an element, at row", p->first_row);
         item *= g->chunk[i + 1];
     }
     if (g->element && (item > g->element || g->at > g->element - item))
@@ -357,7 +357,7 @@ static enum hub_status check_pages(struct layout_check *c, const struct hub_piec
     const struct hub_column *column = &c->layout->columns[p->geometry];
     const bool lists = v->kind == HUB_KIND_VAR && v->sequence;
     if (!column_suits(column, v))
-        return lie(c, "column read as another type, at row", p->first_row);
+        return lie(c, "column read as the wrong type, at row", p->first_row);
     c->pages_seen += p->count;
     if (c->pages_seen > c->layout->counts[HUB_T_PAGES])
         return lie(c, "pages named twice, at row", p->first_row);

@@ -14,7 +14,7 @@ enum hub_status hub_video_open(const void *data, size_t size, struct hub_video *
                          (uint64_t)h->frames * sizeof *out->sizes +
                          (uint64_t)h->key_count * sizeof *out->keys + h->description_size;
     if (all != size)
-        return hub_fail(err, HUB_CORRUPT, "the table of a video of another size than it says");
+        return hub_fail(err, HUB_CORRUPT, "the table of a video does not have the size it states");
     out->head = h;
     out->places = (const void *)(h + 1);
     out->times = (const void *)(out->places + h->place_count);
@@ -76,7 +76,7 @@ enum hub_status hub_video_check(const struct hub_video *video, uint64_t file_siz
     if (!head_possible(video->head))
         return hub_fail(err, HUB_CORRUPT, "the table of a video with an impossible count");
     if (!places_possible(video, file_size))
-        return hub_fail(err, HUB_CORRUPT, "the table of a video with frames that do not lie in its file");
+        return hub_fail(err, HUB_CORRUPT, "the table of a video with frames outside its file");
     return times_possible(video) ? HUB_OK
                                  : hub_fail(err, HUB_CORRUPT, "the table of a video with impossible times");
 }

@@ -332,7 +332,7 @@ static void finish_left(struct hub_relay *relay, bool all)
         unlink_one(&relay->under_way, r);
         finish(relay, r,
                over ? no_room(r)
-                    : hub_fail(&r->fetch->err, HUB_CANCELLED, "nobody waits for the upstream any more"));
+                    : hub_fail(&r->fetch->err, HUB_CANCELLED, "all requests for the upstream have ended"));
     }
 }
 

@@ -339,15 +339,14 @@ static enum hub_status transport_error(struct transport_slot *s, CURLcode code)
     const char *url = s->location ? s->location : s->fetch->url;
     struct hub_error *e = &s->error;
     if (s->was_private)
-        return hub_fail_as(
-            e, HUB_DENIED, "private-address",
-            "a redirect to %.200s leads to an address of this machine or of a private network, "
-            "which is followed only when asked for",
-            url);
+        return hub_fail_as(e, HUB_DENIED, "private-address",
+                           "a redirect to %.200s leads to an address of this machine or of a private network "
+                           "and is not followed",
+                           url);
     if (code == CURLE_SSL_CONNECT_ERROR && !s->transport->answered_before)
         return hub_fail_as(e, HUB_IO, "no-tls",
-                           "no secure connection to %.200s (%s): does it speak https there? A hub itself "
-                           "speaks http://",
+                           "there is no secure connection to %.200s (%s): check whether it speaks https; a "
+                           "hub itself speaks http://",
                            url, curl_easy_strerror(code));
     switch (failure_of(code)) {
     case HUB_FAILURE_STATUS:
@@ -392,17 +391,16 @@ static enum hub_status redirect(struct transport_slot *s)
     bool elsewhere = true;
     const char *from = s->fetch->url;
     if (curl_easy_getinfo(s->easy, CURLINFO_REDIRECT_URL, &to) || !to)
-        return hub_fail_as(&s->error, HUB_CORRUPT, "protocol",
-                           "the server answered %u without saying where to go", s->fetch->answer.status);
+        return hub_fail_as(&s->error, HUB_CORRUPT, "protocol", "the server answered %u without a Location",
+                           s->fetch->answer.status);
     if (s->redirects++ == MAX_REDIRECTS)
         return hub_fail_as(&s->error, HUB_CORRUPT, "protocol", "more than %d redirects from %.200s",
                            MAX_REDIRECTS, from);
     if (!hub_redirect_allowed(s->location ? s->location : from, to, &elsewhere))
         return hub_fail_as(&s->error, HUB_CORRUPT, "protocol", "a redirect to %.200s is not followed", to);
     if (elsewhere && s->transport->options.other_hosts == HUB_OTHER_HOSTS_NONE)
-        return hub_fail_as(
-            &s->error, HUB_DENIED, "other-host",
-            "the remote redirects to another host, which is followed only when asked for: %.200s", to);
+        return hub_fail_as(&s->error, HUB_DENIED, "other-host",
+                           "the remote redirects to another host, and this is not followed: %.200s", to);
     HUB_TRY(hub_dup(&copy, to, &s->error));
     free(s->location);
     s->location = copy;

@@ -333,7 +333,7 @@ static enum hub_status find_run(const struct page_reader *r, const struct hub_pa
             run->to = i;
     }
     if (begun != (is_last ? r->cut->piece->rows : page[1].sum))
-        return hub_fail(err, HUB_CORRUPT, "a page of other rows than was said");
+        return hub_fail(err, HUB_CORRUPT, "a page does not have the stated rows");
     run->from = HUB_MIN(run->from, run->to);
     return HUB_OK;
 }

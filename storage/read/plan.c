@@ -195,7 +195,7 @@ static enum hub_status walk(struct hub_plan *plan, struct hub_price *price, stru
             HUB_TRY(note_file(plan->files, cut.piece->file, err));
         ops->price(plan, &cut, price);
         if (price->status)
-            return hub_fail(err, price->status, "no memory for what is to be fetched");
+            return hub_fail(err, price->status, "no memory for the list of bytes to fetch");
         if (price->steps >= price->limit)
             return HUB_AGAIN;
         if (price->bytes_out > HUB_MAX_OUT)

@@ -16,7 +16,7 @@ enum hub_status hub_gather_read(const struct hub_gather *g, struct hub_file *fil
     size_t done = 0;
     do {
         if (hub_parallel_cancelled(g->parallel))
-            return hub_fail(err, HUB_CANCELLED, "nobody waits for these rows any more");
+            return hub_fail(err, HUB_CANCELLED, "the request for these rows has ended");
         const size_t n = HUB_MIN(size - done, BLOCK);
         if (file->source)
             HUB_TRY(hub_fetch_copy(g->plan->files->fetch, file, offset + done, to + done, n, err));

@@ -385,7 +385,7 @@ static enum hub_status assemble(const struct scatter_call *r, struct hub_rows *o
     walk(r, out, set_length);
     for (uint64_t i = 0; i < rows; i++) {
         if (out->offsets[i + 1] > r->many->bytes_out - out->offsets[i])
-            return hub_fail(err, HUB_TOO_BIG, "the rows are longer than was planned");
+            return hub_fail(err, HUB_TOO_BIG, "the rows are longer than planned");
         out->offsets[i + 1] += out->offsets[i];
     }
     out->data = malloc(HUB_MAX(out->offsets[rows], 1));

@@ -72,7 +72,7 @@ static enum hub_status open_once(const struct hub_store *store, const struct hub
     if (ref->root != HUB_ROOT_STATE)
         return hub_roots_open(store->roots, ref->root, ref->path, O_RDONLY, fd, err);
     if (!store->state)
-        return hub_fail(err, HUB_NOT_FOUND, "no state directory");
+        return hub_fail(err, HUB_NOT_FOUND, "there is no state directory");
     return hub_open_below(store->state, ref->path, O_RDONLY, 0, fd, err);
 }
 

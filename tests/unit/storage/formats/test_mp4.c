@@ -79,7 +79,7 @@ ParameterizedTestParameters(mp4, hostile)
         {"hostile-chunk-runs", "bad-video", "where all its frames are"},
         {"hostile-chunk-frames", "", ""}, /* there are no more than twelve */
         {"hostile-chunks", "bad-video", "where all its frames are"},
-        {"hostile-offset", "bad-video", "do not lie in its file"},
+        {"hostile-offset", "bad-video", "with frames outside its file"},
         {"hostile-keys", "", "key frames"},
         {"hostile-key", "", "key frames"},
         {"hostile-backwards-key", "", "key frames"},
