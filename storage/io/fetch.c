@@ -218,7 +218,8 @@ enum hub_status hub_fetch_copy(const struct hub_file_fetch *fetch, const struct 
     const struct hub_want *want = behind ? &fetch->items[behind - 1] : NULL;
     if (!want || want->file != file || offset < want->offset || size > want->size ||
         offset - want->offset > want->size - size)
-        return hub_fail(err, HUB_IO, "bytes %" PRIu64 " and on of '%s' were not fetched", offset, file->path);
+        return hub_fail(err, HUB_IO, "bytes %" PRIu64 " onwards of '%s' were not fetched", offset,
+                        file->path);
     memcpy(out, want->data + (offset - want->offset), size);
     return HUB_OK;
 }

@@ -70,7 +70,7 @@ enum hub_status hub_fs_sealed_stamp(int fd, struct hub_stamp *stamp, struct hub_
     if (n < 0)
         return hub_fail_errno(err, errno, "reading a seal");
     if (n != sizeof seal || memcmp(seal.magic, seal_magic, sizeof seal_magic) != 0)
-        return hub_fail(err, HUB_CHANGED, "a file without its seal");
+        return hub_fail(err, HUB_CHANGED, "a file is not sealed");
     *stamp = (struct hub_stamp){.size = (uint64_t)st.st_size, .tag = seal.tag};
     return HUB_OK;
 }
@@ -94,7 +94,7 @@ enum hub_status hub_fs_read_fd(int fd, struct hub_buf *out, struct hub_error *er
         if (n < 0)
             return hub_fail_errno(err, errno, "reading failed");
         if (n > 0 && !step)
-            return hub_fail(err, HUB_TOO_BIG, "a file of more than %zu bytes", out->limit);
+            return hub_fail(err, HUB_TOO_BIG, "a file has more than %zu bytes", out->limit);
         out->size += (size_t)n;
         out->data[out->size] = '\0';
         if (n == 0)

@@ -12,7 +12,7 @@
 static enum hub_status failed(struct hub_error *err, int errnum, const char *path)
 {
     if (errnum == EXDEV || errnum == ELOOP)
-        return hub_fail(err, HUB_DENIED, "'%s' leaves its directory or is a link", path);
+        return hub_fail(err, HUB_DENIED, "'%s' leads out of its directory or is a link", path);
     return hub_fail_errno(err, errnum, "'%s' cannot be opened", path);
 }
 

@@ -204,6 +204,6 @@ enum hub_status hub_roots_open(const struct hub_roots *roots, uint32_t root, con
                                int *fd, struct hub_error *err)
 {
     if (hub_credentials_named(path) && !(flags & O_PATH) && is_credentials(roots, root, path))
-        return hub_fail(err, HUB_NOT_FOUND, "'%s' holds a login: it is not served", path);
+        return hub_fail(err, HUB_NOT_FOUND, "'%s' holds credentials: it is not served", path);
     return open_any(roots, root, path, flags, fd, err);
 }

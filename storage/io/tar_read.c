@@ -271,7 +271,7 @@ enum hub_status hub_tar_next(struct hub_tar *tar, struct hub_tar_member *out, bo
         const uint64_t left = tar->size - HUB_MIN(body, tar->size);
         if (size > left && (extends || !tar->beginning))
             return hub_fail(err, HUB_CORRUPT,
-                            "the archive was cut short: %llu of %llu bytes of the member at %llu are there",
+                            "the archive was cut short: %llu of %llu bytes of the member at %llu exist",
                             (unsigned long long)left, (unsigned long long)size, (unsigned long long)tar->at);
         tar->at = body + padded(size); /* may pass the end when the last padding is missing */
         if (extends) {

@@ -23,10 +23,11 @@ enum hub_status hub_db_explain(const char *path, enum hub_status st, struct hub_
                         "--state DIR",
                         path);
     case HUB_DENIED:
-        return hub_fail(err, st, "%s cannot be written (%.200s): give this user the right to, or --state DIR",
-                        path, why.detail);
+        return hub_fail(err, st,
+                        "%s cannot be written (%.200s): let this user write there, or give --state DIR", path,
+                        why.detail);
     case HUB_IO:
-        return hub_fail(err, st, "%s cannot be opened (%.200s): see to its disk, or give --state DIR", path,
+        return hub_fail(err, st, "%s cannot be opened (%.200s): check its disk, or give --state DIR", path,
                         why.detail);
     default:
         return st;

@@ -236,7 +236,7 @@ static enum hub_status read_scalar(struct json_reader *r)
     if (peek(r) == '-' || (peek(r) >= '0' && peek(r) <= '9'))
         return read_number(r);
     if (r->at == 0 && hub_view_starts(r->text, "\xef\xbb\xbf"))
-        return bad(r, "a byte order mark in front of it; save it as UTF-8 without one");
+        return bad(r, "it begins with a byte order mark; save it as UTF-8 without one");
     return bad(r, r->at == r->text.size ? "unfinished" : "a value was expected");
 }
 
@@ -302,7 +302,7 @@ static enum hub_status read_all(struct json_reader *r)
 {
     HUB_TRY(read_whole(r));
     skip_spaces(r);
-    return r->at == r->text.size ? HUB_OK : bad(r, "something follows the value");
+    return r->at == r->text.size ? HUB_OK : bad(r, "there is text after the value");
 }
 
 /* read_all; `out` is as it was where that fails. */
@@ -374,7 +374,7 @@ enum hub_status hub_json_parse(struct hub_view text, size_t max_bytes, json_t **
         text.size ? json_loadb(text.data, text.size, JSON_DECODE_ANY | JSON_ALLOW_NUL, &why) : NULL;
     if (!json)
         return hub_fail(err, HUB_CORRUPT, "bad JSON at byte %d: %s", text.size ? why.position : 0,
-                        text.size ? why.text : "nothing there");
+                        text.size ? why.text : "it is empty");
     *out = json;
     return HUB_OK;
 }

@@ -125,7 +125,7 @@ enum hub_status hub_digest_find(struct hub_truth *truth, uint32_t root, const ch
         if (known || stored == atomic_load(&truth->digests_stored)) /* else they may have come meanwhile */
             remember(truth, root, path, stamp, known ? out : NULL);
     }
-    return known ? HUB_OK : hub_fail(err, HUB_NOT_FOUND, "the digests of %s are not known", path);
+    return known ? HUB_OK : hub_fail(err, HUB_NOT_FOUND, "the digests of %s are unknown", path);
 }
 
 enum hub_status hub_digest_recall(struct hub_truth *truth, uint32_t root, const char *path,
@@ -243,7 +243,7 @@ enum hub_status hub_digest_request(struct hub_truth *truth, uint32_t root, const
     bind_file(stmt, hub_roots_key(truth->roots, root, number), path, stamp);
     HUB_TRY(hub_stmt_step(stmt, &known, err));
     if (!known)
-        return hub_fail(err, HUB_NOT_FOUND, "the digests of %s are not known", path);
+        return hub_fail(err, HUB_NOT_FOUND, "the digests of %s are unknown", path);
     get_digests(stmt, 0, &out->digests);
     out->checked_ms = hub_stmt_int(stmt, 3);
     out->same = hub_stmt_int(stmt, 4) != 0;

@@ -117,7 +117,7 @@ static enum hub_status add(struct hub_db *db, const struct hub_job_draft *draft,
     bool running = false;
     HUB_TRY(find_open(db, draft, id, &running, err));
     if (*id)
-        return running ? hub_fail(err, HUB_EXISTS, "'%.200s' is being worked on", draft->target)
+        return running ? hub_fail(err, HUB_EXISTS, "a job for '%.200s' is running", draft->target)
                        : renew(db, *id, draft, err);
     HUB_TRY(hub_db_prepare(db,
                            "INSERT INTO jobs (kind, target, rule, payload, state, priority, run_at)"
@@ -180,7 +180,7 @@ static enum hub_status begin(struct hub_db *db, const struct hub_job_draft *draf
     bool running = false;
     HUB_TRY(find_open(db, draft, &out->job, &running, err));
     if (out->job)
-        return hub_fail(err, HUB_EXISTS, "'%.200s' is being worked on", draft->target);
+        return hub_fail(err, HUB_EXISTS, "a job for '%.200s' is running", draft->target);
     HUB_TRY(hub_db_prepare(
         db,
         "INSERT INTO jobs (kind, target, rule, payload, state, priority, run_at, owner, fence, "
@@ -280,7 +280,7 @@ bool hub_job_rule_waits(struct hub_truth *truth, const struct hub_job_lane *lane
 
 static enum hub_status fenced(struct hub_error *err)
 {
-    return hub_fail_as(err, HUB_DENIED, "fenced", "the job was taken away, or its rule is gone");
+    return hub_fail_as(err, HUB_DENIED, "fenced", "the job or its rule was removed");
 }
 
 /* A statement about a held job, that returns a row if it is held. */

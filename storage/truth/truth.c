@@ -13,11 +13,10 @@ static enum hub_status explain(const char *path, enum hub_status st, struct hub_
     const struct hub_error why = err ? *err : (struct hub_error){0};
     if (st != HUB_CORRUPT)
         return hub_db_explain(path, st, err);
-    return hub_fail(
-        err, st,
-        "%s is damaged (%.200s). It holds the digests of files and what else this hub alone knows: "
-        "put it back from a backup, or move it away to start with an empty one",
-        path, why.detail);
+    return hub_fail(err, st,
+                    "%s is damaged (%.200s). It holds the digests of files and other data that only this hub "
+                    "has: restore it from a backup, or move it away to start with an empty one",
+                    path, why.detail);
 }
 
 static enum hub_status migrate(struct hub_db *db, const char *path, bool check, struct hub_error *err)
@@ -29,11 +28,10 @@ static enum hub_status migrate(struct hub_db *db, const char *path, bool check, 
     while (hub_migrations[newest].sql)
         newest++;
     if (have < 0 || have > newest)
-        return hub_fail(
-            err, HUB_UNSUPPORTED,
-            "%s was written by a newer minari-hub (version %d; this one knows %d): start that one, or "
-            "give another state directory with --state DIR",
-            path, have, newest);
+        return hub_fail(err, HUB_UNSUPPORTED,
+                        "%s was written by a newer minari-hub (version %d; this one supports %d): start the "
+                        "newer one, or give another state directory with --state DIR",
+                        path, have, newest);
     for (; have < newest; have++)
         HUB_TRY(hub_db_migrate(db, hub_migrations[have].sql, have + 1, err));
     return HUB_OK;

@@ -198,7 +198,7 @@ Test(tar, a_member_that_is_not_all_there)
     hub_byte_source_memory(&source, archive, sizeof archive);
     hub_tar_init(&tar, &source);
     cr_expect_eq(hub_tar_next(&tar, &m, &end, &err), HUB_CORRUPT);
-    cr_expect_str_eq(err.detail, "the archive was cut short: 100 of 400 bytes of the member at 0 are there");
+    cr_expect_str_eq(err.detail, "the archive was cut short: 100 of 400 bytes of the member at 0 exist");
     hub_tar_init(&tar, &source);
     tar.beginning = true; /* and more follows */
     cr_expect_eq(hub_tar_next(&tar, &m, &end, &err), HUB_OK);
