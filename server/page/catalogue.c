@@ -249,10 +249,10 @@ static enum hub_status show(struct page *page, struct hub_view api, const json_t
     }
     page_title(out, &(struct page_title){HUB_VIEW("Datasets")});
     page_facts_begin(out, NULL);
-    page_fact_count(out, &(struct page_fact_count){page_count(counts, "total"), HUB_VIEW("datasets here")});
+    page_fact_count(out, &(struct page_fact_count){page_count(counts, "total"), HUB_VIEW("datasets")});
     page_fact_count(out, &(struct page_fact_count){page_count(counts, "episodes"), HUB_VIEW("episodes")});
     page_fact_count(out, &(struct page_fact_count){page_count(counts, "steps"), HUB_VIEW("steps")});
-    page_fact_bytes(out, &(struct page_fact_bytes){page_count(counts, "size"), HUB_VIEW("of files")});
+    page_fact_bytes(out, &(struct page_fact_bytes){page_count(counts, "size"), HUB_VIEW("in files")});
     page_facts_end(out, NULL);
     page_catalogue_columns_begin(out, NULL);
     page_catalogue_main_begin(out, NULL);

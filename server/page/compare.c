@@ -194,7 +194,7 @@ static void write_rows(struct compare *c)
 static void write_table(struct compare *c)
 {
     struct page *page = &c->page;
-    const struct page_table table = {HUB_VIEW("compared"), HUB_VIEW("What is equal in all is grey")};
+    const struct page_table table = {HUB_VIEW("compared"), HUB_VIEW("Equal values are grey")};
     page_table_begin(&page->out, &table);
     page_thead_begin(&page->out, NULL);
     page_th(&page->out, &(struct page_th){HUB_VIEW(""), HUB_VIEW("Measure")});

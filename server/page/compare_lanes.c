@@ -81,14 +81,14 @@ static struct hub_view title_of(struct compare *c, const struct compared_lane *l
     const struct hub_view path = page_text(lane->field, "path");
     const char *name = json_string_value(json_array_get(json_object_get(field, "names"), dim));
     if (lane->sum)
-        return page_url(&c->page, "return: the sum of %r so far", path);
+        return page_url(&c->page, "return so far, the sum of %r", path);
     if (json_array_size(json_object_get(field, "dims")) < 2 && !lane->dims.size)
         return page_url(&c->page, "%r", path);
     return name ? page_url(&c->page, "%r: %r", path, hub_view_of(name))
                 : page_url(&c->page, "%r [%u]", path, (uint64_t)number_at(field, "dims", dim));
 }
 
-/* ---- the difference of the first two ---- */
+/* ---- the show difference (first - second) ---- */
 
 /* Rows of a field at the steps [from, from + count) of the drawing, one by one. */
 static enum hub_status ask_rows(struct compare *c, const struct side *side, const struct compared_lane *lane,
@@ -132,11 +132,11 @@ static void write_difference(struct compare *c, const struct hub_view title, con
     page_real(low, least);
     page_real(high, most);
     if (low > high)
-        snprintf(words, sizeof words, "%s less %s: no step at which both have a finite value",
-                 c->sides[0].name, c->sides[1].name);
+        snprintf(words, sizeof words, "%s - %s: there is no step at which both are finite", c->sides[0].name,
+                 c->sides[1].name);
     else
-        snprintf(words, sizeof words, "%s less %s, %zu steps: from %s to %s", c->sides[0].name,
-                 c->sides[1].name, count, least, most);
+        snprintf(words, sizeof words, "%s - %s, %zu steps: from %s to %s", c->sides[0].name, c->sides[1].name,
+                 count, least, most);
     const struct page_figure figure = {title};
     const struct page_plot plot = {hub_view_of(words), HUB_VIEW("plot")};
     page_figure_begin(&c->page.out, &figure);
@@ -298,7 +298,7 @@ static void write_toggle(struct compare *c)
 {
     struct page *page = &c->page;
     const struct page_chips chips = {HUB_VIEW("Difference")};
-    const struct hub_view name = HUB_VIEW("difference of the first two");
+    const struct hub_view name = HUB_VIEW("show difference (first - second)");
     if (c->count < 2)
         return;
     page_chips_begin(&page->out, &chips);

@@ -205,18 +205,18 @@ static void write_caption(const struct page_curve *curve, const json_t *field, c
     const bool single = json_array_size(json_object_get(field, "min")) == 1;
     const uint64_t odd = odd_values(field);
     if (s.low > s.high) {
-        snprintf(out, size, odd ? "No finite value: %llu that are not" : "No values",
+        snprintf(out, size, odd ? "no finite value: %llu values are not finite" : "No values",
                  (unsigned long long)odd);
         return;
     }
-    int used = snprintf(out, size, "From %s to %s", low, high);
+    int used = snprintf(out, size, "min %s, max %s", low, high);
     if (single && !curve->sum)
         used = snprintf(
-            out, size, "From %s at row %llu to %s at row %llu", low,
+            out, size, "min %s at row %llu, max %s at row %llu", low,
             (unsigned long long)page_double_of(json_array_get(json_object_get(field, "min_row"), 0)), high,
             (unsigned long long)page_double_of(json_array_get(json_object_get(field, "max_row"), 0)));
     snprintf(out + used, size - (size_t)used,
-             !odd       ? "; no missing values"
+             !odd       ? "; all finite"
              : odd == 1 ? "; %llu value is not finite"
                         : "; %llu values are not finite",
              (unsigned long long)odd);
@@ -255,7 +255,7 @@ static struct page_lane figure_of(struct page *page, const struct page_curve *cu
     return (struct page_lane){
         curve->over.size ? page_url(page, "%r and %r", curve->path, curve->over)
                          : page_url(page,
-                                    curve->sum            ? "return: the sum of %r so far"
+                                    curve->sum            ? "return so far, the sum of %r"
                                     : !curve->chosen.size ? "%r"
                                     : is_leaf(curve)      ? "%r %r"
                                                           : "%r [%r]",

@@ -66,8 +66,7 @@ static void write_head(struct page *page, const json_t *dataset)
     if (robot.size)
         page_fact_text(out, &(struct page_fact_text){robot, HUB_VIEW("robot")});
     if (page_double(dataset, "fps") > 0)
-        page_fact_real(out,
-                       &(struct page_fact_real){page_double(dataset, "fps"), HUB_VIEW("steps a second")});
+        page_fact_real(out, &(struct page_fact_real){page_double(dataset, "fps"), HUB_VIEW("Hz")});
     page_facts_end(out, NULL);
 }
 
@@ -146,8 +145,7 @@ static void write_fields(struct page *page, const json_t *dataset)
     static const char *const heads[] = {"Field", "Type", "Shape", "Rows", "Role", "Episodes"};
     const struct page_section section = {HUB_VIEW("fields"), HUB_VIEW("Fields")};
     const struct page_table table = {
-        HUB_VIEW("cardlike"),
-        HUB_VIEW("Rows by step: one for each step; by state: one more, after the last step")};
+        HUB_VIEW("cardlike"), HUB_VIEW("step: one row per step; state: one more, after the last step")};
     if (!json_array_size(fields))
         return;
     page_section_begin(out, &section);
@@ -198,7 +196,7 @@ static void write_versions(struct page *page, const json_t *dataset)
     struct page_out *out = &page->out;
     const json_t *versions = json_object_get(dataset, "versions"), *version;
     const struct page_section section = {HUB_VIEW("versions"), HUB_VIEW("Versions")};
-    const struct page_table table = {HUB_VIEW("cardlike"), HUB_VIEW("Of the same name")};
+    const struct page_table table = {HUB_VIEW("cardlike"), HUB_VIEW("Datasets of the same name")};
     if (json_array_size(versions) < 2)
         return;
     page_section_begin(out, &section);
@@ -271,7 +269,7 @@ static void write_metadata(struct page *page, const json_t *dataset)
 static enum hub_status write_use(struct page *page, const json_t *dataset, const json_t *episodes)
 {
     struct page_out *out = &page->out;
-    const struct page_section use = {HUB_VIEW("use"), HUB_VIEW("Use it")};
+    const struct page_section use = {HUB_VIEW("use"), HUB_VIEW("Download and use")};
     page_section_begin(out, &use);
     HUB_TRY(page_recipes(page, dataset, page_first_episode(episodes), NULL, true));
     page_dataset_more_begin(out, NULL);

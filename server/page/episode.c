@@ -197,7 +197,7 @@ static struct hub_view words_for_layout(struct page *page, const json_t *field)
         frames > 1 ? page_url(page, ": %u frames side by side", frames) : HUB_VIEW("");
     return page_url(page, ", %r%r%r", page_text(picture, "layout"), several,
                     json_object_get(picture, "range")
-                        ? HUB_VIEW(", from the least value of a row to the greatest")
+                        ? HUB_VIEW(", scaled from the least to the greatest value of a row")
                         : HUB_VIEW(""));
 }
 
@@ -247,9 +247,9 @@ static struct hub_view words_for_null(struct episode *e, const json_t *field)
                  *width = json_array_get(json_object_get(here, "shape"), 0);
     if (!hub_view_is(page_text(field, "type"), "padded-json"))
         return HUB_VIEW("null");
-    return json_is_integer(width) ? page_url(e->page, "no JSON: empty, or cut off by its writer at %u bytes",
+    return json_is_integer(width) ? page_url(e->page, "not JSON: empty, or cut off by its writer at %u bytes",
                                              (uint64_t)json_integer_value(width))
-                                  : HUB_VIEW("no JSON: empty, or cut off by its writer");
+                                  : HUB_VIEW("not JSON: empty, or cut off by its writer");
 }
 
 /* As stored: text as it is, numbers as JSON writes them, the first of many. */
@@ -361,9 +361,9 @@ static enum hub_status write_values(struct episode *e)
     page_tbody_end(out, NULL);
     page_table_end(out, &table);
     if (left_out)
-        page_paragraph(
-            out, &(struct page_paragraph){HUB_VIEW("muted"),
-                                          page_url(page, "%u more fields are not shown here.", left_out)});
+        page_paragraph(out,
+                       &(struct page_paragraph){HUB_VIEW("muted"),
+                                                page_url(page, "%u more fields are not shown.", left_out)});
     page_section_end(out, &section);
     return HUB_OK;
 }
@@ -405,7 +405,7 @@ static enum hub_status show(struct episode *e)
     write_frames(e);
     HUB_TRY(page_lanes_section(&lanes));
     HUB_TRY(write_values(e));
-    const struct page_details details = {HUB_VIEW("Commands and programs for these rows")};
+    const struct page_details details = {HUB_VIEW("Code for this episode")};
     page_section_begin(&page->out, &use);
     page_details_begin(&page->out, &details);
     HUB_TRY(page_recipes(page, e->dataset, (int64_t)e->number, page_first_number(e->dataset, e->document),

@@ -177,7 +177,7 @@ static enum hub_status write_chosen(struct page *page, const json_t *dataset, co
 {
     HUB_CLEANUP(hub_json_decrefp) json_t *table = NULL;
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf numbers = HUB_BUF_INIT(16 * KIB);
-    const struct page_details details = {HUB_VIEW("Commands and programs for these episodes")};
+    const struct page_details details = {HUB_VIEW("Code for these episodes")};
     const uint64_t total = page_count(list, "total");
     size_t i;
     const json_t *number;

@@ -73,7 +73,7 @@ enum hub_status hub_page_files(struct hub_request *request, struct hub_response 
     page_crumbs(&page, id, "files");
     page_title(&page.out, &(struct page_title){HUB_VIEW("Files")});
     page_facts_begin(&page.out, NULL);
-    page_fact_bytes(&page.out, &(struct page_fact_bytes){page_count(list, "size"), HUB_VIEW("in all")});
+    page_fact_bytes(&page.out, &(struct page_fact_bytes){page_count(list, "size"), HUB_VIEW("total")});
     page_facts_end(&page.out, NULL);
     page_dataset_more_begin(&page.out, NULL);
     page_link(&page.out, &(struct page_link){page_url(&page, "/api/v1/datasets/%p/archive.tar", id),

@@ -9,22 +9,23 @@ static const struct {
     const char *rule, *title, *about;
     bool order; /* all episodes in an order, none of them odd by itself */
 } rules[] = {
-    {"nonfinite", "Values that are no numbers", "How many NaN and infinite values an episode holds.", false},
+    {"nonfinite", "NaN or infinite values", "Number of NaN and infinite values in an episode.", false},
     {"frozen", "Actions stand still", "Longest run of equal actions, as a share of the episode.", false},
-    {"gap", "Time jumps", "Largest distance of two timestamps, in frames; 1 is none lost.", false},
-    {"video_frames", "Videos and steps differ", "Frames too few or too many.", false},
-    {"unended", "Neither terminated nor truncated", "The last step says nothing of an end.", false},
-    {"flat_reward", "The reward never changes", "1 where all rewards of the episode are equal.", false},
+    {"gap", "Gaps in time", "Largest distance of two timestamps, in frames; 1: no frame is lost.", false},
+    {"video_frames", "Videos and steps differ", "The video has too few or too many frames.", false},
+    {"unended", "Neither terminated nor truncated", "The last step is neither terminated nor truncated.",
+     false},
+    {"flat_reward", "The reward never changes", "1: all rewards of the episode are equal.", false},
     {"jerk", "Unusually rough or smooth actions",
-     "95th percentile of the second difference of the actions, far from that of the others.", false},
-    {"still", "Unusually little or much movement",
-     "Share of steps whose action hardly changes, far from that of the others.", false},
+     "95th percentile of the second difference of the actions: an outlier in this dataset.", false},
+    {"still", "Moves unusually little or much",
+     "Share of steps whose action hardly changes: an outlier in this dataset.", false},
     {"saturated", "Actions at their bounds",
-     "Share of steps with an action at a bound of its space, far from that of the others.", false},
-    {"offset", "Action and state are apart",
-     "Mean distance on still rows, far from that of the others: a drift of calibration.", false},
-    {"return", "Unusual return", "Beyond the quartiles by more than 1.5 times their distance.", false},
-    {"steps", "Unusual length", "Beyond the quartiles by more than 1.5 times their distance.", false},
+     "Share of steps with an action at a bound of its space: an outlier in this dataset.", false},
+    {"offset", "Action and state differ at rest",
+     "Mean distance on still rows: an outlier in this dataset, as after a drift of calibration.", false},
+    {"return", "Unusual return", "Outside 1.5 \xC3\x97 the interquartile range.", false},
+    {"steps", "Unusual length", "Outside 1.5 \xC3\x97 the interquartile range.", false},
     {"lowest_return", "Lowest return", "", true},
     {"highest_return", "Highest return", "", true},
     {"shortest", "Shortest", "", true},
@@ -46,8 +47,8 @@ static void write_episodes(struct page *page, const json_t *rule, bool order)
     const uint64_t count =
         order ? json_array_size(json_object_get(rule, "episodes")) : page_count(rule, "count");
     const struct page_table table = {
-        HUB_VIEW(""), page_url(page, order ? "The first %u of %u episodes" : "%u of %u episodes", count,
-                               page_count(rule, "of"))};
+        HUB_VIEW(""),
+        page_url(page, order ? "%u of all %u episodes" : "%u of %u episodes", count, page_count(rule, "of"))};
     size_t i;
     const json_t *episode;
     page_table_begin(out, &table);
@@ -87,15 +88,13 @@ enum hub_status hub_page_findings(struct hub_request *request, struct hub_respon
     page_open(&page, page_url(&page, "Odd episodes - %r", id), api);
     page_crumbs(&page, id, "odd episodes");
     page_title(&page.out, &(struct page_title){HUB_VIEW("Odd episodes")});
-    page_paragraph(
-        &page.out,
-        &(struct page_paragraph){
-            HUB_VIEW("muted"),
-            page_url(
-                &page,
-                "Measured: %u of %u episodes%r. The filter of the episodes takes each name before a colon.",
-                page_count(coverage, "episodes"), page_count(coverage, "of"),
-                page_unreadable_words(&page, coverage))});
+    page_paragraph(&page.out, &(struct page_paragraph){
+                                  HUB_VIEW("muted"),
+                                  page_url(&page,
+                                           "Measured: %u of %u episodes%r. The names before a colon can be "
+                                           "used in the filter of the episodes.",
+                                           page_count(coverage, "episodes"), page_count(coverage, "of"),
+                                           page_unreadable_words(&page, coverage))});
     page_hidden_head(&page.out, &(struct page_hidden_head){HUB_VIEW("Rules")});
     page_dataset_cards_begin(&page.out, NULL);
     for (size_t i = 0; i < HUB_COUNT(rules); i++) {

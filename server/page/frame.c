@@ -228,13 +228,12 @@ void page_revision_bar(struct page *page, const json_t *document)
                           now = page_text(document, "revision");
     if (!asked.size || hub_view_equal(asked, now))
         return;
-    const struct page_note note = {
-        HUB_VIEW(""),
-        page_url(page,
-                 "The data changed since this link was made (%r\xE2\x80\xA6 is now %r\xE2\x80\xA6). "
-                 "Showing the present data.",
-                 (struct hub_view){asked.data, HUB_MIN(asked.size, (size_t)12)},
-                 (struct hub_view){now.data, HUB_MIN(now.size, (size_t)12)})};
+    const struct page_note note = {HUB_VIEW(""),
+                                   page_url(page,
+                                            "The data changed since this link was made (%r\xE2\x80\xA6 is "
+                                            "now %r\xE2\x80\xA6). This page shows the current data.",
+                                            (struct hub_view){asked.data, HUB_MIN(asked.size, (size_t)12)},
+                                            (struct hub_view){now.data, HUB_MIN(now.size, (size_t)12)})};
     page_note_begin(&page->out, &note);
     page_note_end(&page->out, &note);
 }
@@ -361,15 +360,15 @@ static enum hub_status write_problem(struct hub_buf *buf, const struct hub_reque
     static const struct {
         unsigned status;
         const char *name, *title; /* name: of one problem, NULL: of all others of that status */
-    } titles[] = {{400, NULL, "This address asks for what cannot be read"},
-                  {404, NULL, "There is nothing here"},
+    } titles[] = {{400, NULL, "This link is not valid"},
+                  {404, NULL, "Not found"},
                   {409, NULL, "This dataset is being written"},
                   {422, NULL, "This dataset cannot be read"},
                   {503, "dataset-changing", "These files are being written"},
                   {503, "pending", "This dataset is not ready yet"},
-                  {503, "starting", "The hub has just been started"},
-                  {503, "draining", "The hub is being stopped"},
-                  {503, NULL, "Not now"}};
+                  {503, "starting", "The hub is starting"},
+                  {503, "draining", "The hub is shutting down"},
+                  {503, NULL, "Not available now"}};
     const char *title = "This cannot be shown";
     struct page_out out = {.buf = buf};
     for (size_t i = HUB_COUNT(titles); i-- > 0;)

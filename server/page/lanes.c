@@ -8,7 +8,7 @@
 
 enum {
     MOST_LANES = 12,
-    MOST_INSIDE = 5, /* numbers inside rows of JSON, of a role, among the usual ones */
+    MOST_INSIDE = 5, /* numbers inside rows of JSON, of a role, among default fields */
     MOST_PAIRED = 8,
     MOST_CHOICES = 60,
     MOST_CHOSEN = 512,
@@ -263,7 +263,7 @@ struct hub_view page_lanes_leaf(const struct page_lanes *l, const json_t *field,
     choose(l, &shown);
     if (!hub_request_query(l->page->request, "lanes").size)
         shown.count =
-            HUB_MIN(shown.count, MOST_LANES - 1u); /* the usual ones make room for one that is wanted */
+            HUB_MIN(shown.count, MOST_LANES - 1u); /* default fields make room for one that is wanted */
     add(&one, field, false, pointer);
     if (!one.count || shown.count == MOST_LANES || add_list(&list, l, &shown, NULL, &one.lanes[0]))
         return HUB_VIEW("");
@@ -305,11 +305,12 @@ static enum hub_status write_choices(const struct page_lanes *l, const struct sh
             page_lane_link(&page->out, &(struct page_lane_link){href, path});
     }
     if (count > MOST_CHOICES)
-        page_item(&page->out, &(struct page_item){page_url(
-                                  page, "%u fields in all; others by lanes=NAME in the address", count)});
+        page_item(&page->out,
+                  &(struct page_item){
+                      page_url(page, "%u fields in total; lanes=NAME in the address chooses others", count)});
     if (hub_request_query(page->request, "lanes").size)
         page_lane_link(&page->out,
-                       &(struct page_lane_link){page_query(page, "lanes", NULL), HUB_VIEW("the usual ones")});
+                       &(struct page_lane_link){page_query(page, "lanes", NULL), HUB_VIEW("default fields")});
     page_chips_end(&page->out, &chips);
     return HUB_OK;
 }

@@ -77,7 +77,7 @@ void page_leaves(const struct page_lanes *lanes, const json_t *field, const json
 {
     struct leaf_tree tree = {lanes, field, 0};
     char pointer[POINTER_BYTES] = "";
-    const struct page_details details = {HUB_VIEW("what is in it, as curves")};
+    const struct page_details details = {HUB_VIEW("its numbers, as curves")};
     if (!json_object_size(row) && !json_array_size(row))
         return;
     page_details_begin(&lanes->page->out, &details);

@@ -24,7 +24,7 @@ static void write_roots(struct page *page, const json_t *status)
 {
     static const char *const heads[] = {"Directory", "Datasets", "Size", "Free", "Mode", NULL};
     const struct page_section section = {HUB_VIEW("disk"), HUB_VIEW("Disk")};
-    const struct page_table table = {HUB_VIEW("cardlike"), HUB_VIEW("Directories that are served")};
+    const struct page_table table = {HUB_VIEW("cardlike"), HUB_VIEW("Served directories")};
     size_t i;
     const json_t *root;
     page_section_begin(&page->out, &section);
@@ -34,7 +34,7 @@ static void write_roots(struct page *page, const json_t *status)
         const struct hub_view name = page_text(root, "name");
         page_root_row(&page->out,
                       &(struct page_root_row){
-                          name.size ? name : page_url(page, "root %u, which has no name", (uint64_t)i),
+                          name.size ? name : page_url(page, "root %u (without a name)", (uint64_t)i),
                           page_count(root, "datasets"), page_count(root, "size"), page_count(root, "free"),
                           page_flag(root, "read_only") ? HUB_VIEW("read only") : HUB_VIEW("")});
     }
@@ -44,8 +44,8 @@ static void write_roots(struct page *page, const json_t *status)
 
 static void write_jobs(struct page *page, const json_t *jobs)
 {
-    static const char *const heads[] = {"Work", "Of", "State", "Done", "Error", NULL};
-    const struct page_section section = {HUB_VIEW("jobs"), HUB_VIEW("Running and waiting")};
+    static const char *const heads[] = {"Job", "Target", "State", "Done", "Error", NULL};
+    const struct page_section section = {HUB_VIEW("jobs"), HUB_VIEW("Jobs")};
     const struct page_table table = {HUB_VIEW("cardlike"),
                                      page_url(page, "%u jobs", page_count(jobs, "total"))};
     size_t i;
@@ -60,15 +60,15 @@ static void write_jobs(struct page *page, const json_t *jobs)
                                                             page_text(job, "error")});
         table_end(page, &table);
     } else {
-        page_paragraph(&page->out, &(struct page_paragraph){HUB_VIEW("muted"),
-                                                            HUB_VIEW("Nothing runs and nothing waits.")});
+        page_paragraph(&page->out, &(struct page_paragraph){
+                                       HUB_VIEW("muted"), HUB_VIEW("There are no running or waiting jobs.")});
     }
     page_section_end(&page->out, &section);
 }
 
 static void write_problems(struct page *page, const json_t *problems)
 {
-    static const char *const heads[] = {"Dataset", "Problem", "What it is", NULL};
+    static const char *const heads[] = {"Dataset", "Problem", "Details", NULL};
     const struct page_section section = {HUB_VIEW("problems"), HUB_VIEW("Problems")};
     const struct page_table table = {HUB_VIEW("cardlike"),
                                      page_url(page, "%u problems", page_count(problems, "total"))};

@@ -175,13 +175,12 @@ static void write_pending(struct page *page, const json_t *dataset)
     const struct page_note note = {HUB_VIEW(""), reason.size ? page_url(page, "Not ready yet: %r.", reason)
                                                              : HUB_VIEW("Not ready yet: it is being read.")};
     page_note_begin(&page->out, &note);
-    page_follows(
-        &page->out,
-        &(struct page_follows){page_count(dataset, "size"),
-                               page_url(page,
-                                        "%r. Its files can be downloaded now. Episodes appear when all of it "
-                                        "is read; this page follows.",
-                                        far)});
+    page_follows(&page->out,
+                 &(struct page_follows){page_count(dataset, "size"),
+                                        page_url(page,
+                                                 "%r. Its files can be downloaded now. Episodes appear when "
+                                                 "it is read completely; this page updates itself.",
+                                                 far)});
     page_note_end(&page->out, &note);
 }
 
@@ -205,7 +204,7 @@ static void write_reason(struct page *page, const json_t *dataset)
 static void write_notes(struct page *page, const json_t *problems, uint64_t count)
 {
     const struct page_details details = {
-        page_url(page, count == 1 ? "%u note: it costs nothing" : "%u notes: they cost nothing", count)};
+        page_url(page, count == 1 ? "%u note, which costs nothing" : "%u notes, which cost nothing", count)};
     page_details_begin(&page->out, &details);
     write_some(page, problems, false);
     page_details_end(&page->out, &details);
@@ -217,7 +216,7 @@ void page_problems(struct page *page, const json_t *dataset)
     const uint64_t all = json_array_size(problems), costly = count_all_costs(problems), others = all - costly;
     const struct hub_view sum = sum_of(page, dataset);
     const struct page_note note = {HUB_VIEW(""), sum.size ? sum
-                                                 : costly ? HUB_VIEW("What is wrong with its files:")
+                                                 : costly ? HUB_VIEW("Problems of its files:")
                                                           : HUB_VIEW("Nothing is lost.")};
     write_reason(page, dataset);
     if (!all)

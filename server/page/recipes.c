@@ -82,8 +82,7 @@ static const struct recipe {
      "    print(sample.keys())\n    break",
      SHARDS | LOADS, true},
     {"curl: all files", "curl -s '<base>/api/v1/datasets/<id>/archive.tar' | tar x", 0, false},
-    {"rclone: all files, again only what changed",
-     "rclone copy ':http,url=\"<base>/<bucket>/<id>/\":' <id sh>", 0, false},
+    {"rclone: sync all files", "rclone copy ':http,url=\"<base>/<bucket>/<id>/\":' <id sh>", 0, false},
     {"The episodes as a filter", "number in (<chosen>)", CHOSEN | FITS, false},
     {"The episodes as JSON", "[<chosen>]", CHOSEN, false},
     {"minari-cli: all their rows", "minari-cli rows <id sh> --where 'number in (<chosen>)' -o rows.npz",
@@ -294,17 +293,18 @@ static struct hub_view why_fewer(struct page *page, const json_t *dataset, const
 {
     const struct hub_view status = page_text(dataset, "status");
     if (hub_view_is(status, "pending"))
-        return HUB_VIEW("It is still being read: more commands appear here when all of it is.");
+        return HUB_VIEW("It is still being read: more commands appear here when that is complete.");
     if (hub_view_is(status, "broken") || hub_view_is(status, "unsupported"))
-        return page_url(page, "Only its files can be had, as they are: %r", page_text(dataset, "reason"));
+        return page_url(page, "Only its files can be downloaded, as they are: %r",
+                        page_text(dataset, "reason"));
     if (!(v->has & READY))
         return HUB_VIEW("");
     if (!(v->has & LOADS))
-        return page_url(page, "Commands that load it are left out, as %r refuses it: %r",
+        return page_url(page, "Commands that load it are left out because %r refuses it: %r",
                         page_library_of(dataset), refusal_of(page, dataset));
     return v->has & ROWS || hub_view_is(page_text(dataset, "format"), "files")
                ? HUB_VIEW("")
-               : HUB_VIEW("Commands that read rows are left out: it has no episode that can be read.");
+               : HUB_VIEW("Commands that read rows are left out because none of its episodes can be read.");
 }
 
 static enum hub_status write_all(struct page *page, const json_t *dataset, struct recipe_values *v,

@@ -14,8 +14,8 @@ static void log_report(struct hub_log *log, const json_t *report)
                           blocked = page_text(report, "blocked-uri");
     hub_log_event(
         log, &(struct hub_log_event){HUB_LOG_WARNING, "page-refused", NULL},
-        "a browser refused something of a page that the hub does not send (%.60s: %.100s, at %.200s): an "
-        "extension of the browser, a proxy that changes pages, or text of a dataset that must be reported",
+        "a browser blocked content of a page that the hub did not send (%.60s: %.100s, at %.200s): an "
+        "extension of the browser, a proxy that changes pages, or text of a dataset; report the last",
         what.data ? what.data : "?", blocked.data ? blocked.data : "?", address.data ? address.data : "?");
 }
 
@@ -29,7 +29,7 @@ enum hub_status hub_page_report(struct hub_request *request, struct hub_response
     response->status = 204;
     if (hub_json_parse(request->body, request->body.size, &body, NULL) ||
         !json_object_get(body, "csp-report"))
-        return hub_fail(err, HUB_INVALID, "the body is no report of a browser");
+        return hub_fail(err, HUB_INVALID, "the body is not a report of a browser");
     if ((!last || now - last >= 1000) && atomic_compare_exchange_strong(reported_ms, &last, now))
         log_report(request->app->log, json_object_get(body, "csp-report"));
     return HUB_OK;

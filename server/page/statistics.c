@@ -48,7 +48,7 @@ static void write_spread(struct page *page, const char *name, const json_t *fiel
     size_t i;
     if (!page_flag(coverage, "complete"))
         page_paragraph(out, &(struct page_paragraph){HUB_VIEW("muted counting"),
-                                                     page_url(page, "Being counted: %u of %u parts so far.",
+                                                     page_url(page, "Counting: %u of %u parts so far.",
                                                               page_count(coverage, "parts"),
                                                               page_count(coverage, "of_parts"))});
     page_statistics_spread_begin(out, &(struct page_statistics_spread){hub_view_of(name)});
@@ -98,7 +98,7 @@ static void write_field(struct page *page, const char *name, const json_t *field
     page_details_begin(out, &details);
     page_link(out, &(struct page_link){
                        page_url(page, "/d/%p/~statistics?field=%s#field", page_id(page), hub_view_of(name)),
-                       HUB_VIEW("How its numbers are spread")});
+                       HUB_VIEW("Distribution")});
     page_table_begin(out, &table);
     page_thead_begin(out, NULL);
     for (size_t i = 0; i < HUB_COUNT(heads) - 1; i++)

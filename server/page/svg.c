@@ -187,7 +187,7 @@ void page_grid_figure(struct page *page, const json_t *grid, const char *title)
         return;
     char from[PAGE_REAL_BYTES], to[PAGE_REAL_BYTES];
     const struct page_grid drawing = {page_url(
-        page, "%r upwards from %r to %r, at most %u in one place", page_text(grid, "y"),
+        page, "vertical: %r from %r to %r; at most %u in one cell", page_text(grid, "y"),
         hub_view_of(edge(ys, 0, from)), hub_view_of(edge(ys, json_array_size(ys) - 1, to)), (uint64_t)most)};
     page_figure_begin(&page->out, &figure);
     page_grid_begin(&page->out, &drawing);

@@ -33,11 +33,11 @@ enum hub_status hub_page_use(struct hub_request *request, struct hub_response *r
     const struct hub_view api = page_url(&page, "/api/v1/datasets/%p", page_id(&page));
     HUB_TRY(page_fetch(&page, api, &dataset));
     const struct hub_view id = page_text(dataset, "id"), field = hub_request_query(request, "fields");
-    page_open(&page, page_url(&page, "Use it - %r", id), api);
+    page_open(&page, page_url(&page, "Download and use - %r", id), api);
     page_crumbs(&page, id, "use");
-    page_title(&page.out, &(struct page_title){HUB_VIEW("Use it")});
+    page_title(&page.out, &(struct page_title){HUB_VIEW("Download and use")});
     page_use_intro(&page.out, &(struct page_use_intro){id, page_url(&page, "/d/%p", id)});
-    page_hidden_head(&page.out, &(struct page_hidden_head){HUB_VIEW("Commands and programs")});
+    page_hidden_head(&page.out, &(struct page_hidden_head){HUB_VIEW("Code")});
     HUB_TRY(page_recipes(&page, dataset, episode, field.size ? field.data : page_first_number(dataset, shown),
                          false));
     return page_close(&page);

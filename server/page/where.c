@@ -200,7 +200,7 @@ static enum hub_status write_name(struct page *page, const char *spelled, bool p
     page_where_instead(
         &page->out,
         &(struct page_where_instead){
-            page_url(page, "%u of %u have an attribute of that name, in quotes:", attributes, all),
+            page_url(page, "%u of %u have an attribute of that name, written in quotes:", attributes, all),
             page_query(page, "where cursor", "where", where, NULL), where});
     return HUB_OK;
 }
@@ -241,7 +241,7 @@ static void write_chips(struct page *page)
 enum hub_status page_where_empty(struct page *page, const json_t *dataset, const json_t *list)
 {
     const uint64_t all = page_count(dataset, "episodes");
-    const struct page_note note = {HUB_VIEW(""), !all ? HUB_VIEW("It has no episode that can be read.")
+    const struct page_note note = {HUB_VIEW(""), !all ? HUB_VIEW("None of its episodes can be read.")
                                                  : page_where_is_measured(list)
                                                      ? HUB_VIEW("No episode matches. Remove a filter:")
                                                      : HUB_VIEW("No episode matches yet. Remove a filter:")};

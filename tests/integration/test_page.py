@@ -184,8 +184,8 @@ def test_a_name_that_is_not_there_is_answered_with_those_that_are(hub):
     for wrong, near in (("D4RL/door/human-v9", DOOR), ("D4RL/door/humam-v2", DOOR), ("camera-v31", "camera-v30")):
         assert near in str(hub.get(f"/api/v1/datasets/{wrong}").json()), wrong
         found = page(hub, f"/d/{wrong}", 404)
-        assert f"/d/{near}" in found.links() and "Was one of these meant?" in found.text
-    assert "Was one" not in page(hub, "/d/zzzzzzzzzzzzzzz", 404).text
+        assert f"/d/{near}" in found.links() and "Did you mean" in found.text
+    assert "Did you" not in page(hub, "/d/zzzzzzzzzzzzzzz", 404).text
 
 
 def test_links_lead_to_answers(hub):
@@ -283,7 +283,7 @@ def test_the_difference_of_two_episodes(hub, align, shifts):
         first = max(shifts)
         count = min(n + s for n, s in zip(steps, shifts)) - first
         wanted = np.subtract(*(r[first - s:][:count] for r, s in zip(rows, shifts)))
-        said = re.search(r"episode 1 less episode 7, (\d+) steps: from (\S+) to (\S+)", found.text[found.text.index(f"{field}" + (" [2]" if dim else "") + ": the difference"):])
+        said = re.search(r"episode 1 - episode 7, (\d+) steps: from (\S+) to (\S+)", found.text[found.text.index(f"{field}" + (" [2]" if dim else "") + ": the difference"):])
         assert int(said[1]) == count and np.allclose([float(said[2].replace("−", "-")), float(said[3])], [wanted.min(), wanted.max()], rtol=1e-3), said
 
 
@@ -345,9 +345,9 @@ def test_filters_that_are_offered_choose_some(tmp_path):
         assert not any(w.startswith("success") for w in offered[DOOR]) and any(w.startswith("task = '") for w in offered["arm-v30"])
         nothing = page(hub, "/d/graded-v0/episodes?where=score%20%3C%200%20and%20seed%20%3E%201&sort=steps")
         assert "No episode matches. Remove a filter:" in nothing.text and "No episode here has a value for score." in nothing.text
-        assert "No episode here has a value for seed." in nothing.text and '6 of 6 have an attribute of that name, in quotes: "score" is not null' in nothing.text
+        assert "No episode here has a value for seed." in nothing.text and '6 of 6 have an attribute of that name, written in quotes: "score" is not null' in nothing.text
         assert "?where=%22score%22%20is%20not%20null&sort=steps" in nothing.links() or "?sort=steps&where=%22score%22%20is%20not%20null" in nothing.links()
-        assert "?sort=steps" in nothing.links() and "Compare the marked" not in nothing.text
+        assert "?sort=steps" in nothing.links() and "Compare selected" not in nothing.text
         assert "No episode matches" in page(hub, "/d/graded-v0/episodes?where=steps%20%3C%200").text and "has a value" not in page(hub, "/d/graded-v0/episodes?where=steps%20%3C%200").text
 
 
@@ -377,15 +377,15 @@ def test_a_pending_dataset_is_a_page_that_follows(tmp_path):
         found = page(hub, "/d/door-human-v0")
         size = sum(os.path.getsize(os.path.join(here, name)) for here, _, names in os.walk(folder) for name in names)
         assert re.search(r"Not ready yet: its files changed a moment ago\.\s*\d\S* [KM]B, last change \d+ s ago\.", found.text), found.text
-        assert size and "this page follows" in found.text and refreshes(found) == ["5"]
+        assert size and "this page updates itself" in found.text and refreshes(found) == ["5"]
         assert [a["data-then"] for t, a in found.tags if a.get("class") == "muted counting"] == ["load"]
-        assert not [a for t, a in found.tags if a.get("class") == "note bad"] and "revision" not in found.text and "Use it" not in found.text
+        assert not [a for t, a in found.tags if a.get("class") == "note bad"] and "revision" not in found.text and "Download and use" not in found.text
         assert "/d/door-human-v0/files" in found.links()
         asked_again = page(hub, "/d/door-human-v0/episodes/0", 503)
         assert refreshes(asked_again) and [a["data-tries"] for t, a in asked_again.tags if a.get("id") == "again"] == ["100000"]
     with serving(str(tmp_path)) as hub:
         found = page(hub, "/d/door-human-v0")
-        assert not refreshes(found) and "Use it" in found.text and "revision" in found.text and "follows" not in found.text
+        assert not refreshes(found) and "Download and use" in found.text and "revision" in found.text and "updates itself" not in found.text
 
 
 def test_errors_are_pages_for_browsers_alone(hub):
@@ -444,12 +444,12 @@ def test_a_curve_of_no_finite_value_says_so(tmp_path):
     minari(tmp_path / "holes-v0", [{"rewards": np.full(9, np.nan)}, {"rewards": np.zeros(0)}, {"rewards": np.array([1, np.nan, 2.0])}])
     with serving(str(tmp_path)) as hub:
         captions = [page(hub, f"/d/holes-v0/episodes/{n}?lanes=rewards").text for n in range(3)]
-        assert "No finite value: 9 that are not" in captions[0] and "No values" in captions[1]
+        assert "no finite value: 9 values are not finite" in captions[0] and "No values" in captions[1]
         assert "From 1 at row 0 to 2 at row 2; 1 value is not finite" in captions[2]
         found = page(hub, "/d/holes-v0/~compare?e=0&e=2").text
         assert "episode 0: no finite value; episode 2: from 1 to 2" in found
         found = page(hub, "/d/holes-v0/~compare?e=0&e=2&diff=1").text
-        assert "episode 0 less episode 2: no step at which both have a finite value" in found
+        assert "episode 0 - episode 2: there is no step at which both are finite" in found
         assert not re.search("[^-]from (NaN|\u221e)", "".join(captions) + found, re.I)
 
 
@@ -459,8 +459,8 @@ def test_fields_that_are_left_out_are_counted(tmp_path):
         found = page(hub, "/d/wide-v0/episodes/0?at=2")
         rows = found.text.split("Rows as stored")[1].split("Use this episode")[0]
         assert all(name in rows for name in ("actions", "rewards", "terminations", "truncations"))
-        assert rows.count("infos/") == 36 and "34 more fields are not shown here" in rows
-        assert "74 fields in all" in found.text
+        assert rows.count("infos/") == 36 and "34 more fields are not shown" in rows
+        assert "74 fields in total" in found.text
         there = [a["href"] for t, a in found.tags if t == "a" and a.get("aria-current") == "true"]
         assert len(there) == 2  # rewards are drawn, and can be taken away
 
@@ -469,7 +469,7 @@ def test_lists_of_odd_episodes_count_what_they_list(tmp_path):
     minari(tmp_path / "few-v0", [{"rewards": np.arange(n + 2.0) if n else np.zeros(9)} for n in range(14)])
     with serving(str(tmp_path)) as hub:
         until(lambda: hub.get("/api/v1/datasets/few-v0/~findings").json()["coverage"]["complete"])
-        assert page(hub, "/d/few-v0/~findings").text.count("The first 10 of 14 episodes") == 4
+        assert page(hub, "/d/few-v0/~findings").text.count("10 of all 14 episodes") == 4
         names = re.findall(r"<figcaption><bdi>(\w+): ", hub.get("/d/few-v0/~findings", HTML).body.decode())
         assert "flat_reward" in names
         for name in names:
@@ -483,7 +483,7 @@ def recipes_of(hub, path):
 
 
 COMMON = {"minari-cli", "minari-cli: rows of a field", "curl: rows of a field", "Python: numpy, rows of a field", "Python: pandas, a table of all episodes",
-          "curl: all files", "rclone: all files, again only what changed"}
+          "curl: all files", "rclone: sync all files"}
 STOCK, REPO, STEPS = {"Python: Minari", "Python: Minari, from a bucket", "Python: Minari, once downloaded"}, {"Python: huggingface_hub"}, {"Python: numpy, transitions of all episodes"}
 ELSEWHERE = {"Python: Minari", "Python: Minari, from a bucket", "Python: LeRobot", "Python: webdataset"}  # tests/conformance runs them: they want libraries of their own
 
@@ -538,8 +538,8 @@ def test_a_dataset_that_lacks_something_says_so(tmp_path):
         assert "LeRobot refuses it" in page(hub, "/d/cut-parquet/~use").text
         assert f"minari-cli get 'cut-parquet' {first} " in recipes["minari-cli: rows of a field"] and not {"minari-cli", "Python: LeRobot"} & set(recipes)
         run_recipes(hub, recipes, tmp_path)
-        assert set(recipes_of(hub, "/d/cut-v0")) == set(recipes_of(hub, "/d/cut-v0/~use")) == {"curl: all files", "rclone: all files, again only what changed"}
-        assert "Only its files can be had, as they are: " in page(hub, "/d/cut-v0/~use").text
+        assert set(recipes_of(hub, "/d/cut-v0")) == set(recipes_of(hub, "/d/cut-v0/~use")) == {"curl: all files", "rclone: sync all files"}
+        assert "Only its files can be downloaded, as they are: " in page(hub, "/d/cut-v0/~use").text
         assert recipes_of(hub, "/d/arm-v21")["Python: LeRobot"].count(f"episodes=[{hub.episodes('arm-v21')[0]['number']}]") == 1
 
 
@@ -557,7 +557,7 @@ def test_browsers_report_what_they_refuse(hub):
     assert [post(json.dumps(report).encode()) for _ in range(20)] == [204] * 20
     assert [post(b) for b in (b"", b"[]", b"x" * 4096, b"x" * 5000)] == [400, 400, 400, 413]
     assert 'route="page-report"' in hub.get("/metrics").body.decode()
-    lines = until(lambda: [line for line in hub.text_log().splitlines() if "a browser refused" in line])
+    lines = until(lambda: [line for line in hub.text_log().splitlines() if "a browser blocked" in line])
     assert len(lines) == 1 and "script-src-elem" in lines[0] and "forged" in lines[0]
 
 

@@ -245,18 +245,18 @@ def test_pages_say_how_much_is_known(tmp_path):
         pace(1)
         for query in {"where": JERKY}, {"where": "steps > 3", "sort": "jerk"}:
             page = hub.get("/d/made/episodes?" + urlencode(query)).body.decode()
-            assert "0 of 1 parts of this dataset are measured" in page and "Commands and programs" not in page and "partial=" not in page
+            assert "0 of 1 parts of this dataset are measured" in page and "Code for these episodes" not in page and "partial=" not in page
             empty = "No episode matches yet. Remove a filter:" in page and "jerk is not measured yet." in page
             assert empty == (query["where"] == JERKY) and "has a value" not in page and "Measured so far" not in page
         page = hub.get("/d/made/~statistics?" + urlencode({"where": JERKY})).body.decode()
         assert "0 of 1 parts of this dataset are measured" in page and "Measured:" not in page
         plain = hub.get("/d/made/episodes?" + urlencode({"where": "steps > 3"})).body.decode()
-        assert "parts of this dataset" not in plain and "Commands and programs" in plain
+        assert "parts of this dataset" not in plain and "Code for these episodes" in plain
         assert hub.get("/d/made/episodes/1?" + urlencode({"sort": "jerk"})).status == 200
         pace(0)
         assert hub.get(url("episodes", where=JERKY, wait=30)).status == 200
         page = hub.get("/d/made/episodes?" + urlencode({"where": JERKY})).body.decode()
-        assert "parts of this dataset" not in page and "Commands and programs" in page
+        assert "parts of this dataset" not in page and "Code for these episodes" in page
 
 
 def test_pages_say_why_a_filter_chooses_none(tmp_path):
@@ -265,7 +265,7 @@ def test_pages_say_why_a_filter_chooses_none(tmp_path):
     with serving(str(tmp_path), args=["--measure", "off"]) as hub:
         page = lambda where: hub.get("/d/made/episodes?" + urlencode({"where": where})).body.decode()
         said = page("success = true")
-        assert "No episode here has a value for success." in said and "4 of 4 have an attribute of that name, in quotes:" in said
+        assert "No episode here has a value for success." in said and "4 of 4 have an attribute of that name, written in quotes:" in said
         said = page("jerk > 5")
         assert "jerk is not measured yet." in said and "4 of 4 have an attribute of that name" in said
         said = page("terminated = true")

@@ -251,11 +251,11 @@ const next_camera = () => enlarge(figures.findIndex((figure) => figure.classList
 // ---- keys: of the timeline only ----
 const KEYS = [["Space", "play, pause"], ["Left, Right", "one step; with Shift ten, with Alt to the next mark"], ["Home, End", "first, last step"],
   ["w, s or +, -", "zoom in, out"], ["0", "the whole episode"], ["a, d", "move the window"], [", .", "slower, faster"], ["[ ]", "previous, next mark"],
-  ["j, k", "next, previous episode"], ["c, Escape", "the next camera large, all as they were"], ["f", "flag this episode"], ["y", "copy a link"], ["?", "this help"]];
+  ["j, k", "next, previous episode"], ["c", "enlarge the next camera"], ["Escape", "all cameras at the same size"], ["f", "flag this episode"], ["y", "copy a link"], ["?", "this help"]];
 const help = make("dialog", { class: "keys", "aria-label": "Keys" }), named = make("dl", { class: "table" });
 for (const [key, does] of KEYS) named.append(make("dt", {}, key), make("dd", {}, does));
 const single = make("input", { type: "checkbox" }), label = make("label");
-label.append(single, " Keys of one letter");
+label.append(single, " Single-letter shortcuts");
 const close = make("form", { method: "dialog" });
 close.append(make("button", {}, "Close"));
 help.append(make("h2", {}, "Keys"), make("p", { class: "muted" }, "While the focus is in the timeline or in a curve. A drag in a curve, two fingers or Ctrl and the wheel zoom, a double click shows all."), named, label, close);

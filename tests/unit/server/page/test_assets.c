@@ -58,9 +58,9 @@ Test(assets, reports_of_browsers)
          "x\",\"violated-directive\":\"script-src\",\"blocked-uri\":\"inline\"}}"},
         {"/~csp", 204, "", NULL, NULL, HUB_POST, "{\"csp-report\":{\"blocked-uri\":7}}"},
         {"/~csp", 204, "", NULL, NULL, HUB_POST, "{\"csp-report\":[]}"},
-        {"/~csp", 400, "no report of a browser", NULL, NULL, HUB_POST, "{}"},
-        {"/~csp", 400, "no report of a browser", NULL, NULL, HUB_POST, "\"csp-report\""},
-        {"/~csp", 400, "no report of a browser", NULL, NULL, HUB_POST, ""},
+        {"/~csp", 400, "not a report of a browser", NULL, NULL, HUB_POST, "{}"},
+        {"/~csp", 400, "not a report of a browser", NULL, NULL, HUB_POST, "\"csp-report\""},
+        {"/~csp", 400, "not a report of a browser", NULL, NULL, HUB_POST, ""},
         {"/~csp", 405, NULL},
     };
     wire_expect(cases, HUB_COUNT(cases));

@@ -32,7 +32,7 @@ Test(catalogue, views)
         {"/?q=%22%3E%3Cscript%3E", 200, "name=\"q\" value=\"&quot;&gt;&lt;script&gt;\"", NULL, BROWSER},
         {"/?q=nothing", 200, "Nothing matches.", NULL, BROWSER},
         {"/?env=%3Cb%3E", 200, "env: <bdi>&lt;b&gt;</bdi>", NULL, BROWSER},
-        {"/?colour=red", 400, "<h1>This address asks for what cannot be read</h1>",
+        {"/?colour=red", 400, "<h1>This link is not valid</h1>",
          "Content-Type: text/html; charset=utf-8", BROWSER},
         {"/?status=ill", 400, "status must be one of", "Cache-Control: no-store", BROWSER},
         {"/?cursor=x", 400, "Status 400", NULL, BROWSER},

@@ -24,9 +24,9 @@ Test(compare, which)
         {ARM "?e=-1", 400, "an episode&#39;s number, or ID:NUMBER"},
         {ARM "?e=lab/arm:", 400, "an episode&#39;s number, or ID:NUMBER"},
         {ARM "?e=", 200, "<h1><bdi>Compare episodes</bdi></h1>"}, /* the form's empty field */
-        {ARM "?e=9", 404, "<h1>There is nothing here</h1>"},
+        {ARM "?e=9", 404, "<h1>Not found</h1>"},
         {ARM "?e=99999999999999999999999", 404, "<!doctype html>"},
-        {ARM "?e=none:1", 404, "<h1>There is nothing here</h1>"},
+        {ARM "?e=none:1", 404, "<h1>Not found</h1>"},
         {ARM "?e=%3Cb%3E:1", 404, "&lt;b&gt;"},
         {ARM "?colour=red", 400, "unknown parameter"},
         {ARM "?align=%22%3E%3Cb%3E", 200, "<option value=\"&quot;&gt;&lt;b&gt;\" selected>"},

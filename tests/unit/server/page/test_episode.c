@@ -15,7 +15,7 @@ Test(episode, curves)
          "d=\"M0.0 114.0L200.0 114.0L200.0 87.0L400.0 87.0L400.0 60.0L600.0 60.0L600.0 33.0L800.0 33.0L800.0 "
          "6.0L1000.0 6.0\""},
         {ARM "0?lanes=frame_index", 200,
-         "<figcaption><bdi>From 0 at row 0 to 4 at row 4; no missing values</bdi>"},
+         "<figcaption><bdi>min 0 at row 0, max 4 at row 4; all finite</bdi>"},
         {ARM "0?lanes=frame_index", 200,
          "data-lane=\"frame_index\" data-field=\"frame_index\" data-axis=\"step\""},
         {ARM "0?lanes=frame_index", 200, "data-mode=\"bands\""}, /* a few whole numbers */
@@ -46,11 +46,11 @@ Test(episode, steps)
         {ARM "0?at=x", 400, "at must be a whole number"},
         {ARM "0?at=99999999999999999999", 400, "at must be a whole number"},
         {ARM "0?colour=red", 400, "unknown parameter"},
-        {ARM "4", 404, "<h1>There is nothing here</h1>"},
-        {ARM "x", 404, "<h1>There is nothing here</h1>"},
-        {"/d/lab/none/episodes/0", 404, "<h1>There is nothing here</h1>"},
+        {ARM "4", 404, "<h1>Not found</h1>"},
+        {ARM "x", 404, "<h1>Not found</h1>"},
+        {"/d/lab/none/episodes/0", 404, "<h1>Not found</h1>"},
         {"/d/D4RL/door/human-v2/episodes/0", 200, "data-of=\"sum\""}, /* the return, below the rewards */
-        {"/d/D4RL/door/human-v2/episodes/0", 200, "<h3><bdi>return: the sum of rewards so far</bdi></h3>"},
+        {"/d/D4RL/door/human-v2/episodes/0", 200, "<h3><bdi>return so far, the sum of rewards</bdi></h3>"},
     };
     wire_expect(cases, HUB_COUNT(cases));
 }

@@ -30,7 +30,7 @@ Test(files, levels)
         {"/d/root-files/files", 200, "<td class=\"id\">2cf24dba5fb0a30e</td>"}, /* of "hello" */
         {"/d/lab/arm/files?cursor=x", 400, "Status 400"},
         {"/d/lab/arm/files?colour=red", 400, "unknown parameter"},
-        {"/d/lab/none/files", 404, "<h1>There is nothing here</h1>"},
+        {"/d/lab/none/files", 404, "<h1>Not found</h1>"},
     };
     wire_expect(cases, HUB_COUNT(cases));
 }

@@ -131,11 +131,11 @@ Test(frame, problems)
         unsigned status, retry_s;
         const char *extra, *part;
     } cases[] = {
-        {"/d/lab/x", "dataset-not-found", 404, 0, NULL, "<h1>There is nothing here</h1>"},
+        {"/d/lab/x", "dataset-not-found", 404, 0, NULL, "<h1>Not found</h1>"},
         {"/d/lab/x", "dataset-not-found", 404, 0, NULL, "<a href=\"/d/lab\">One level up</a>"},
         {"/d/x", "dataset-not-found", 404, 0, NULL, "<a href=\"/\">One level up</a>"}, /* nothing is at /d */
         {"/d/x/episodes?where=a", "bad-where", 400, 0, NULL, "<a href=\"/d/x/episodes\">One level up</a>"},
-        {"/d/x", "dataset-not-found", 404, 0, NULL, "<bdi>no dataset &#39;&lt;b&gt;&#39;</bdi>"},
+        {"/d/x", "dataset-not-found", 404, 0, NULL, "<bdi>there is no dataset &#39;&lt;b&gt;&#39;</bdi>"},
         {"/d/x", "dataset-not-found", 404, 0, "\"nearest\":[\"a b/<i>\"],\"versions\":[]",
          "<a href=\"/d/a%20b/%3Ci%3E\"><bdi>a b/&lt;i&gt;</bdi></a>"},
         {"/d/x", "dataset-not-found", 404, 0, "no JSON", "Status 404"},
@@ -144,7 +144,7 @@ Test(frame, problems)
         {"/d/x", "pending", 503, 2, NULL,
          "<noscript><meta http-equiv=\"refresh\" content=\"2\"></noscript>\n</head>"},
         {"/nothing/here", "route-not-found", 404, 0, NULL, "<a href=\"/\">One level up</a>"},
-        {"/d/x", "overloaded", 503, 0, NULL, "<h1>Not now</h1>"},
+        {"/d/x", "overloaded", 503, 0, NULL, "<h1>Not available now</h1>"},
         {"/d/x?a=b&c", "overloaded", 503, 7, NULL,
          "data-seconds=\"7\" data-tries=\"2\" role=\"status\"><a href=\"/d/x?a=b&amp;c\">Try again"},
         {"/d/x", "internal", 500, 0, NULL, "<h1>This cannot be shown</h1>"},

@@ -36,7 +36,7 @@ Test(problems, what_is_lost_comes_first)
         {"{" CUT "}",
          "<bdi>1 of 4 episodes cannot be read; LeRobot does not load it.</bdi></p><ul><li><bdi>4, but 3"},
         {"{" CUT "}",
-         "x.parquet: cut short</bdi></li>\n</ul>\n<details><summary>1 note: it costs nothing</summary>"
+         "x.parquet: cut short</bdi></li>\n</ul>\n<details><summary>1 note, which costs nothing</summary>"
          "<ul><li><bdi>another id"},
         {"{\"status\":\"ready\",\"costly_problems\":1,\"problems\":[{\"detail\":\"d\",\"costs\":\"cameras\"}]"
          "}",

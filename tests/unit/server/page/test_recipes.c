@@ -97,10 +97,10 @@ Test(recipes, only_those_that_hold)
     static const struct {
         const char *dataset, *chosen, *part, *none;
     } cases[] = {
-        {refused, NULL, "as LeRobot refuses it: meta/tasks.jsonl: it is missing", "LeRobotDataset"},
+        {refused, NULL, "because LeRobot refuses it: meta/tasks.jsonl: it is missing", "LeRobotDataset"},
         {refused, NULL, "minari-cli get 'lab/arm' 3", "minari-cli download"},
-        {refused, "3", "minari-cli rows 'lab/arm'", "as LeRobot refuses it"},
-        {broken, NULL, "Only its files can be had, as they are: cut short", "minari-cli"},
+        {refused, "3", "minari-cli rows 'lab/arm'", "because LeRobot refuses it"},
+        {broken, NULL, "Only its files can be downloaded, as they are: cut short", "minari-cli"},
         {broken, NULL, "archive.tar", "snapshot_download"},
         {pending, NULL, "It is still being read", "minari-cli"},
         {ARM("v2.1"), NULL, NULL, "left out"},
@@ -111,7 +111,7 @@ Test(recipes, only_those_that_hold)
     struct page_kit k;
     page_kit_begin(&k, "/d/x", "x");
     cr_expect_eq(page_recipes(&k.page, json, -1, NULL, false), HUB_OK);
-    cr_expect(strstr(k.html.data, "it has no episode that can be read"));
+    cr_expect(strstr(k.html.data, "none of its episodes can be read"));
     cr_expect_not(strstr(k.html.data, "LeRobotDataset") || strstr(k.html.data, "read_csv"));
     page_kit_end(&k);
 }

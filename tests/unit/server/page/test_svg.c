@@ -119,7 +119,7 @@ Test(svg, grid)
     page_kit_expect(&k, "class=\"bar g9\" x=\"0.00\" y=\"47.00\" width=\"200.00\" height=\"47.00\"");
     page_kit_expect(&k, "<title>4: steps from 0 to 10, return from -1 to 0</title>");
     page_kit_expect(&k, "class=\"bar g5\" x=\"200.00\" y=\"0.00\"");
-    page_kit_expect(&k, "return upwards from -1 to 1, at most 4 in one place");
+    page_kit_expect(&k, "vertical: return from -1 to 1; at most 4 in one cell");
     page_kit_end(&k);
     page_kit_begin(&k, "/d/x", "x");
     page_grid_figure(&k.page, line, "one of them is always the same");
