@@ -210,7 +210,7 @@ static void end_code(void)
     if (is(&at.language, "console"))
         put_console();
     else if (!is_known)
-        refuse(at.page, "code in '%s', which tests do not know", at.language.data);
+        refuse(at.page, "code in '%s', a language that the tests do not support", at.language.data);
     else
         put_pre(at.language.size ? PRE_COPIED : PRE_SHOWN, at.code.data, at.code.size);
     at.in_code = false;
@@ -439,7 +439,7 @@ static void check_links(void)
             if (strcmp(pages[i].name.data, links[l].page.data) == 0)
                 to = &pages[i];
         if (!to || (links[l].anchor.size && !section_named(to, links[l].anchor.data))) {
-            fprintf(stderr, "%s: a link to %s.md#%s, which is not there\n", links[l].from->file,
+            fprintf(stderr, "%s: a link to %s.md#%s, which does not exist\n", links[l].from->file,
                     links[l].page.data, links[l].anchor.data);
             exit(1);
         }

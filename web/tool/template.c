@@ -200,7 +200,7 @@ static void open_tag(struct state *s)
     s->at += s->closing;
     take_name(s, &s->at, s->tag);
     if (is_one_of(s->tag, refused))
-        refuse(s, "<%s> has no place in a page", s->tag);
+        refuse(s, "<%s> is not allowed in a page", s->tag);
     s->in_tag = true;
     s->has_src = s->self_closing = false;
 }
