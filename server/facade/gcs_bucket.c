@@ -38,7 +38,7 @@ enum hub_status hub_gcs_bucket_check(struct hub_request *request, const struct h
     return st && st != HUB_NOT_FOUND
                ? st
                : hub_fail_about(err, HUB_NOT_FOUND, "file-not-found", "bucket", bucket->name.data,
-                                "The specified bucket does not exist: '%s'; '%s' holds all that is here",
+                                "The specified bucket does not exist: '%s'; the bucket of this hub is '%s'",
                                 bucket->name.data, request->app->bucket);
 }
 
@@ -99,5 +99,5 @@ enum hub_status hub_gcs_nothing(struct hub_request *request, struct hub_response
 {
     (void)response;
     return hub_fail_as(err, HUB_NOT_FOUND, "route-not-found",
-                       "nothing at %.200s: the buckets here are only read", request->target);
+                       "nothing at %.200s: the buckets of this hub are read-only", request->target);
 }

@@ -88,7 +88,7 @@ static enum hub_status read_start(struct gcs_listing *l, struct hub_error *err)
         return HUB_OK;
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf at = HUB_BUF_INIT(64 * KIB);
     if (hub_base64_decode(token, &at, NULL) || memchr(at.data, '\0', at.size))
-        return hub_request_wrong(l->request, l->dialect->token, err, "the %s is not one of ours",
+        return hub_request_wrong(l->request, l->dialect->token, err, "the %s is not valid",
                                  l->dialect->token);
     if (compare(hub_buf_view(&at), hub_buf_view(&l->start)) > 0) {
         l->start.size = 0;

@@ -208,7 +208,7 @@ static enum hub_status read_generation(const struct hub_request *request, const 
     if (!text.size)
         return HUB_OK;
     if (!hub_number_read(text, INT64_MAX, &number))
-        return hub_request_wrong(request, parameter, err, "Invalid value for %s: it is a whole number",
+        return hub_request_wrong(request, parameter, err, "Invalid value for %s: it must be a whole number",
                                  parameter);
     *out = (int64_t)number;
     return HUB_OK;
@@ -251,9 +251,9 @@ static enum hub_status find(struct hub_request *request, struct gcs_object *foun
     const int64_t generation = found->facts.generation;
     HUB_TRY(read_generation(request, "generation", &wanted, err));
     if (wanted >= 0 && wanted != generation)
-        return hub_fail_about(err, HUB_NOT_FOUND, "file-not-found", "generation",
-                              hub_request_query(request, "generation").data,
-                              "No such object: %s; it is now at generation %" PRId64, path.data, generation);
+        return hub_fail_about(
+            err, HUB_NOT_FOUND, "file-not-found", "generation", hub_request_query(request, "generation").data,
+            "No such object: %s; its current generation is %" PRId64, path.data, generation);
     return check_conditions(request, generation, response, done, err);
 }
 
@@ -305,7 +305,7 @@ static enum hub_status await_digests(struct hub_request *request, struct gcs_obj
     HUB_TRY(hub_object_await(request, &found->object, &found->facts, err));
     return found->facts.digests.crc32c[0]
                ? HUB_OK
-               : hub_fail_as(err, HUB_BUSY, "overloaded", "its checksums are being made: try again");
+               : hub_fail_as(err, HUB_BUSY, "overloaded", "its checksums are being computed: try again");
 }
 
 enum hub_status hub_gcs_media(struct hub_request *request, struct hub_response *response,

@@ -42,9 +42,9 @@ static enum hub_status write_out(struct hub_view text, struct hub_glob *out, str
     const size_t open = find(text, 0, "{");
     if (open == text.size) {
         if (out->count++ == MOST_PATTERNS)
-            return wrong(err, "has more than 64 ways to take its alternatives");
+            return wrong(err, "has more than 64 combinations of alternatives");
         if (out->patterns.size + text.size + 1 > MOST_WRITTEN)
-            return wrong(err, "is longer than 8 KiB with its alternatives written out");
+            return wrong(err, "expands to more than 8 KiB");
         HUB_TRY(hub_buf_add_view(&out->patterns, text, err));
         return hub_buf_add(&out->patterns, "", 1, err);
     }

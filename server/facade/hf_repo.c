@@ -252,7 +252,7 @@ enum hub_status hub_hf_revision(struct hub_request *request, struct hub_hf_repo 
     if (st != HUB_NOT_FOUND)
         return st;
     return hub_fail_about(err, HUB_NOT_FOUND, "revision-not-found", "rev", rev.data,
-                          "Invalid rev id: %.200s; this is now commit %s", rev.data, repo->commit);
+                          "Invalid rev id: %.200s; the current commit is %s", rev.data, repo->commit);
 }
 
 enum hub_status hub_hf_file_id(const struct hub_object *object, const struct hub_object_facts *facts,

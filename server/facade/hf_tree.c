@@ -245,7 +245,7 @@ static enum hub_status add_path(struct repo_tree *t, const char *text, struct hu
 {
     const struct hub_view path = without_slash(hub_view_of(text));
     if (++t->asked > MOST_PATHS)
-        return hub_fail(err, HUB_TOO_BIG, "more than %d paths: ask for them in parts", MOST_PATHS);
+        return hub_fail(err, HUB_TOO_BIG, "more than %d paths: send them in several requests", MOST_PATHS);
     struct hub_object object;
     const size_t before = t->repo.begins.size;
     HUB_TRY(set(&t->folder, hub_buf_view(&t->repo.begins), err));

@@ -239,8 +239,8 @@ static enum hub_status take_answer(struct hub_request *request, struct hub_respo
     if (st == HUB_TOO_BIG && asks_for_file(request))
         return redirect(request, response, err); /* no token goes along: that of a public file needs none */
     if (st)
-        return hub_fail_as(err, st, why.problem, "no such repo is here, and %s (%.200s)", why.detail,
-                           strstr(request->app->hf_upstream, "//") + 2);
+        return hub_fail_as(err, st, why.problem, "this hub does not have the repository, and %s (%.200s)",
+                           why.detail, strstr(request->app->hf_upstream, "//") + 2);
     HUB_TRY(redirected(request, p->relayed, &url, err));
     if (!url.size || p->hops++ == HOPS)
         return answer(request, p->relayed, response, err);
@@ -285,9 +285,10 @@ enum hub_status hub_hf_here_or_upstream(struct hub_request *request, struct hub_
 
 static enum hub_status not_here(const struct hub_request *request, struct hub_error *err)
 {
-    return hub_fail_as(err, HUB_NOT_FOUND, "dataset-not-found",
-                       "Repository not found: this hub has datasets as ORG/NAME, nothing at %.200s",
-                       request->target + 1);
+    return hub_fail_as(
+        err, HUB_NOT_FOUND, "dataset-not-found",
+        "Repository not found: the datasets of this hub are ORG/NAME; there is nothing at %.200s",
+        request->target + 1);
 }
 
 enum hub_status hub_hf_others(struct hub_request *request, struct hub_response *response,
@@ -304,7 +305,7 @@ static enum hub_status nothing_here(struct hub_request *request, struct hub_resp
     (void)response;
     HUB_TRY(hub_hf_repo_open(request, &repo, err));
     return hub_fail_as(err, HUB_NOT_FOUND, "route-not-found",
-                       "This hub has the repository, and offers nothing at %.200s", request->target + 1);
+                       "This hub has the repository, but nothing at %.200s", request->target + 1);
 }
 
 enum hub_status hub_hf_repo_others(struct hub_request *request, struct hub_response *response,
@@ -338,7 +339,7 @@ enum hub_status hub_hf_refuse_method(const struct hub_request *request, const ch
 {
     (void)allow;
     return hub_no_uploads(request, HUB_DENIED, "forbidden",
-                          ". To upload to another hub, set HF_ENDPOINT to that", err);
+                          ". To upload to another hub, set HF_ENDPOINT to its address", err);
 }
 
 enum hub_status hub_hf_uploads(struct hub_request *request, struct hub_response *response,

@@ -433,5 +433,5 @@ enum hub_status hub_object_find(struct hub_request *request, struct hub_view nam
             HUB_TRY(look_above(request, order, name, size, target, out, err));
     return out->file ? HUB_OK
                      : hub_fail_about(err, HUB_NOT_FOUND, "file-not-found", "object", name.data,
-                                      "no object '%s'", name.data);
+                                      "there is no object '%s'", name.data);
 }

@@ -66,9 +66,9 @@ Test(gcs_error, json)
 Test(gcs_error, xml)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf said = {0}, silent = {0};
-    write_as(&hub_gcs_xml_shape, "no object '<b>&'", "file-not-found", 404, &said);
+    write_as(&hub_gcs_xml_shape, "there is no object '<b>&'", "file-not-found", 404, &said);
     cr_expect_str_eq(said.data, "<?xml version='1.0' encoding='UTF-8'?><Error><Code>NoSuchKey</Code><Message>"
-                                "no object &#39;&lt;b&gt;&amp;&#39;</Message></Error>\n");
+                                "there is no object &#39;&lt;b&gt;&amp;&#39;</Message></Error>\n");
     write_as(&hub_gcs_xml_shape, NULL, "too-large", 413, &silent);
     cr_expect(strstr(silent.data, "<Message>too-large</Message>"), "%s", silent.data);
     cr_expect_str_eq(hub_gcs_xml_shape.content_type, "application/xml; charset=UTF-8");

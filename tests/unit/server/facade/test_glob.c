@@ -118,10 +118,10 @@ Test(glob, what_is_no_pattern)
     const struct {
         const char *pattern, *detail; /* NULL: it is one */
     } cases[] = {{most, NULL},
-                 {many, "more than 64 ways"},
+                 {many, "more than 64 combinations"},
                  {longest, NULL},
                  {longer, "longer than 1,024 bytes"},
-                 {written, "longer than 8 KiB with its alternatives written out"},
+                 {written, "expands to more than 8 KiB"},
                  {"{a,b", "a { without a }"},
                  {"{a,{b}", "a { without a }"},
                  {"{a\\}", "a { without a }"},
