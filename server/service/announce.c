@@ -88,10 +88,9 @@ static void log_blocked(struct hub_app *app, const struct hub_snapshot *snapshot
     char local[HUB_LOCAL_BYTES];
     hub_reason_local(app, hub_view_of(b->reason), local);
     if (*local) /* and so they cannot be downloaded either */
-        hub_log_event(app->log, &event, "%s (%s; `minari-inspect` tells more)", b->reason, local);
+        hub_log_event(app->log, &event, "%s (%s; `minari-inspect` shows more)", b->reason, local);
     else
-        hub_log_event(app->log, &event,
-                      "%s (its files can be downloaded all the same; `minari-inspect` tells more)",
+        hub_log_event(app->log, &event, "%s (its files can still be downloaded; `minari-inspect` shows more)",
                       b->reason);
 }
 
@@ -100,7 +99,7 @@ static void log_recovered(struct hub_app *app, const struct hub_snapshot *snapsh
     const struct hub_summary *summary = hub_snapshot_find(snapshot, hub_view_of(b->id));
     const struct hub_log_event event = {HUB_LOG_INFO, summary ? "dataset-well" : "dataset-gone", b->id};
     hub_log_event(app->log, &event,
-                  summary ? "it is no longer broken, but %s" : "it was broken, and is no longer there",
+                  summary ? "it is no longer broken, but %s" : "it was broken and no longer exists",
                   summary ? hub_dataset_status_name(summary->status) : "");
 }
 
@@ -169,8 +168,8 @@ static void announce_proxy(struct hub_announcer *a)
     if (hub_http_untrusted_proxy(a->app->http, proxy))
         hub_log_event(
             a->app->log, &event,
-            "%s passes on the requests of several clients (X-Forwarded-For), which share one turn and one "
-            "share of the memory, because it is not trusted: if it is your proxy, say --trusted-proxies %s",
+            "%s passes on the requests of several clients (X-Forwarded-For); they share one turn and one "
+            "share of the memory because it is not trusted: if it is your proxy, set --trusted-proxies %s",
             proxy, proxy);
 }
 
@@ -234,11 +233,11 @@ void hub_announce_scan(void *user, const struct hub_scan_event *event)
         enum hub_log_level level;
         const char *name, *remedy;
     } known[] = {
-        [HUB_SCAN_PUT_OFF] = {HUB_LOG_WARNING, "inspection-put-off", "it is tried again by itself"},
+        [HUB_SCAN_PUT_OFF] = {HUB_LOG_WARNING, "inspection-put-off", "the hub tries again"},
         [HUB_SCAN_GAVE_UP] =
             {HUB_LOG_ERROR, "inspection-given-up",
-             "it is tried again after a change, on SIGHUP or `minari-hub scan`, and at the next start"},
-        [HUB_SCAN_TROUBLE] = {HUB_LOG_ERROR, "sweep-ended-early", "it is tried again by itself"},
+             "the hub tries again after a change, on SIGHUP or `minari-hub scan`, and at the next start"},
+        [HUB_SCAN_TROUBLE] = {HUB_LOG_ERROR, "sweep-ended-early", "the hub tries again"},
     };
     const struct hub_app *app = user;
     if ((size_t)event->kind >= HUB_COUNT(known) || !known[event->kind].name)

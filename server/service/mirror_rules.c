@@ -50,7 +50,7 @@ static enum hub_status check_upstream(json_t *spec, struct hub_error *err)
 {
     const char *as = json_string_value(json_object_get(spec, "as"));
     if (json_object_get(spec, "delete"))
-        return hub_fail(err, HUB_INVALID, "\"delete\" is for mirrors: what was fetched stays");
+        return hub_fail(err, HUB_INVALID, "\"delete\" is a setting of mirrors only");
     if (as && as[strlen(as) - 1] != '/')
         return hub_fail(err, HUB_INVALID, "as \"%.80s\" must end with '/'", as);
     if (json_object_get(spec, "every"))
@@ -147,7 +147,7 @@ static enum hub_status configure_all(const struct hub_config *config, struct hub
     {
         struct hub_error why = {0};
         if (json_object_get(names, rule))
-            return hub_fail(err, HUB_INVALID, "[%s %.60s]: another rule is called so", word, rule);
+            return hub_fail(err, HUB_INVALID, "[%s %.60s]: another rule has this name", word, rule);
         const enum hub_status st = configure(config, truth, rule, pulls, options_of, &why);
         if (st)
             return hub_fail(err, st, "[%s %.60s]: %s", word, rule, why.detail);

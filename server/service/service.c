@@ -329,8 +329,9 @@ void hub_service_close(struct hub_service *service, const struct hub_config *con
 enum hub_status hub_no_space(const char *state, uint64_t free_bytes, struct hub_error *err)
 {
     return hub_fail(err, HUB_NO_SPACE,
-                    "the disk of %s is full (%" PRIu64 " KiB are free), so that not all that is found can be "
-                    "kept: make room there, or keep the state elsewhere with --state DIR, and scan again",
+                    "the disk of %s is full (%" PRIu64
+                    " KiB are free), so that the hub may not store everything it finds: make room there, or "
+                    "store the state elsewhere with --state DIR, and scan again",
                     state, free_bytes / KIB);
 }
 
