@@ -116,7 +116,7 @@ int main(int argc, char **argv)
     signal(SIGXFSZ,
            SIG_IGN); /* a limit of file sizes is an error of writing, and not the end of the program */
     if (argc < 2) {
-        fputs("minari-hub: say what to do: serve, mirror, check, export, import, scan, status, problems, "
+        fputs("minari-hub: name a command: serve, mirror, check, export, import, scan, status, problems, "
               "config, "
               "version or help\n",
               stderr);

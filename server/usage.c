@@ -11,19 +11,21 @@ static const char summary[] = "serves directories of offline-RL and robot-learni
 static const struct hub_usage_option json = {0, "json", NULL, NULL, "print JSON"};
 
 static const struct hub_usage_option forget = {
-    0, "forget", "ROOT", NULL, "the datasets that are not in it any more are gone: it is not only unmounted"};
+    0, "forget", "ROOT", NULL, "forget the datasets that the root no longer has: it is not just unmounted"};
 
 static const char mirror_help[] =
-    "A rule says what of a remote is kept here and how often that is looked at; without a running hub\n"
-    "`run` does it at once. What has changed is fetched, verified and replaced as a whole; what is gone\n"
-    "there stays, unless --delete says otherwise.\n\n"
+    "A rule says which datasets of a remote are copied and how often they are checked; without a running "
+    "hub\n"
+    "`run` does it now. Changed datasets are fetched, verified and replaced as a whole; copies of deleted "
+    "ones\n"
+    "stay, unless --delete is given.\n\n"
     "  add REMOTE     make a rule: gcp://BUCKET[/PREFIX], hf://ORG[/REPO], http(s)://HUB; it shows what\n"
     "                 it would take, and asks\n"
-    "  list           all rules, what they did last and when they are due\n"
+    "  list           all rules, their last results and when they are due\n"
     "  show NAME      one rule, with its last error\n"
     "  run NAME       look now; --anew also into a root whose datasets are gone\n"
     "  pause NAME     until resume NAME\n"
-    "  remove NAME    forget the rule; its copies stay\n\n"
+    "  remove NAME    remove the rule; its copies stay\n\n"
     "  minari-hub mirror add hf://farama-minari --prefix D4RL/ --every 1d --limit 50M\n"
     "  minari-hub mirror add http://hub.other-lab:8080 --as theirs/ --delete";
 
@@ -32,17 +34,16 @@ enum { MIRROR = 1, EXPORT, IMPORT };
 static const struct hub_usage_command commands[] = {
     {"serve", "", NULL, "serve, and keep the catalogue up to date", NULL, NULL, 0},
     {"mirror", "add REMOTE|list|show NAME|run NAME|pause NAME|resume NAME|remove NAME",
-     "add|list|show|run|pause|resume|remove", "keep copies of the datasets of other places", mirror_help,
-     NULL, 0},
-    {"export", "ID...", NULL, "write datasets into a tar, to take them along", NULL, NULL, 0},
+     "add|list|show|run|pause|resume|remove", "keep copies of the datasets of a remote", mirror_help, NULL,
+     0},
+    {"export", "ID...", NULL, "write datasets into a tar", NULL, NULL, 0},
     {"import", "FILE.tar|-", NULL, "add the datasets of a tar, verified, each at once", NULL, NULL, 0},
     {"check", "[ID|GLOB...]", NULL, "read files again and find what is damaged on the disk", NULL,
      hub_check_usage, HUB_CHECK_OPTIONS},
-    {"scan", "", NULL, "look through the directories once, print a summary, exit", NULL, &forget, 1},
-    {"status", "", NULL,
-     "what the running hub does: datasets, load, mirrors, alerts; on a terminal again and again", NULL, &json,
-     1},
-    {"problems", "", NULL, "what is wrong with it and its datasets, a line each", NULL, &json, 1},
+    {"scan", "", NULL, "scan the directories once, print a summary, exit", NULL, &forget, 1},
+    {"status", "", NULL, "what the running hub does: datasets, load, mirrors, alerts; repeated on a terminal",
+     NULL, &json, 1},
+    {"problems", "", NULL, "what is wrong with it and its datasets, one line each", NULL, &json, 1},
     {"config", "", NULL, "print the settings as a commented configuration file", NULL, NULL, 0},
     {"version", "", NULL, "the versions of this program and of its libraries", NULL, NULL, 0},
     {"help", "", NULL, "this text", NULL, NULL, 0},
@@ -72,13 +73,13 @@ static const char examples[] = "  minari-hub serve\n"
                                "  minari-hub serve --root main=/data --root lab=/nfs/datasets:ro\n"
                                "      two directories; the hub never writes into the second\n"
                                "  minari-hub mirror add gcp://minari-remote --prefix D4RL/ --every 6h\n"
-                               "      a copy of the D4RL datasets of a bucket, kept as it is there\n"
+                               "      a copy of the D4RL datasets of a bucket, kept up to date\n"
                                "  minari-hub export D4RL/door/human-v2 -o - | ssh lab minari-hub import -\n"
-                               "      a dataset into another hub, by any way that carries a tar\n"
+                               "      a dataset into another hub, over anything that carries a tar\n"
                                "  minari-hub config --root /data > /etc/minari-hub.conf\n"
                                "      a file with every setting and what it means\n"
                                "  curl 'http://127.0.0.1:8080/api/v1/datasets'\n"
-                               "      what a hub has; the answers lead on\n";
+                               "      what a hub has; the answers have links to the rest\n";
 
 static const char settings[] =
     "Each option is also a line `option = value` of the configuration file, and a variable\n"
@@ -89,8 +90,7 @@ static const char settings[] =
     "over\n"
     "STATE/control.sock, where `curl --unix-socket` works too.\n";
 
-static const char signals[] =
-    "SIGHUP looks through the directories now; SIGTERM lets running answers finish.\n";
+static const char signals[] = "SIGHUP scans the directories now; SIGTERM lets running answers finish.\n";
 
 static const char guide[] =
     "A running hub shows its guide at /~guide, such as http://127.0.0.1:8080/~guide.\n";
@@ -160,20 +160,18 @@ int hub_generate(const char *what)
     struct all_commands all;
     read_commands(&all);
     const size_t count = hub_config_usage(options, MAX_OPTIONS);
-    const struct hub_usage usage = {
-        .program = "minari-hub",
-        .version = HUB_VERSION,
-        .section = 8,
-        .summary = summary,
-        .text =
-            "Knows what every dataset below its roots holds, answers for any slice of any episode over HTTP, "
-            "and serves the files.",
-        .commands = all.commands,
-        .command_count = HUB_COUNT(commands),
-        .options = options,
-        .option_count = HUB_MIN(count, (size_t)MAX_OPTIONS),
-        .parts = parts,
-        .part_count = HUB_COUNT(parts)};
+    const struct hub_usage usage = {.program = "minari-hub",
+                                    .version = HUB_VERSION,
+                                    .section = 8,
+                                    .summary = summary,
+                                    .text = "Indexes every dataset below its roots, answers any slice of any "
+                                            "episode over HTTP, and serves the files.",
+                                    .commands = all.commands,
+                                    .command_count = HUB_COUNT(commands),
+                                    .options = options,
+                                    .option_count = HUB_MIN(count, (size_t)MAX_OPTIONS),
+                                    .parts = parts,
+                                    .part_count = HUB_COUNT(parts)};
     if (hub_usage_write(&usage, what, &out, &err)) {
         fprintf(stderr, "minari-hub: --generate %s\n", err.detail);
         return HUB_EXIT_USAGE;

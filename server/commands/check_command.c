@@ -20,8 +20,8 @@
 enum { LOOK_MS = 200 };
 
 const struct hub_usage_option hub_check_usage[HUB_CHECK_OPTIONS] = {
-    {0, "repair", NULL, NULL, "fetch what is damaged again from where it came"},
-    {0, "rate", "BYTES", NULL, "read so many bytes a second at most, as 50M"},
+    {0, "repair", NULL, NULL, "fetch damaged files again from their origin"},
+    {0, "rate", "BYTES", NULL, "read at most this many bytes per second, such as 50M"},
     {0, "json", NULL, NULL, "print JSON"},
 };
 
@@ -53,7 +53,7 @@ static enum hub_status add_id(json_t *spec, const char *id, struct hub_error *er
     if (!ids && json_object_set_new(spec, "ids", ids = json_array()))
         return hub_no_memory(err);
     return json_array_append_new(ids, json_string(id))
-               ? hub_fail(err, HUB_INVALID, "check: \"%.80s\" is no id", id)
+               ? hub_fail(err, HUB_INVALID, "check: \"%.80s\" is not an id", id)
                : HUB_OK;
 }
 
@@ -211,7 +211,7 @@ static void print_result(const json_t *result)
     print_line("%" PRIu64 " dataset%s: %" PRIu64 " file%s, %s, %s; %" PRIu64 " %s changed, %" PRIu64
                " hashed for the first time, %" PRIu64 " %s missing",
                datasets, hub_plural(datasets), files, hub_plural(files), bytes,
-               files == 1 ? "is as it was" : "are as they were", changed, changed == 1 ? "was" : "were",
+               files == 1 ? "is intact" : "are intact", changed, changed == 1 ? "was" : "were",
                number(result, "first"), missing, missing == 1 ? "is" : "are");
     print_line("%" PRIu64 " damaged, %" PRIu64 " repaired (%s fetched)",
                number(result, "damaged") + number(result, "repaired"), number(result, "repaired"), fetched);
@@ -226,7 +226,7 @@ static int report(const struct check_command *c, const json_t *job)
     if (!c->json)
         print_result(result);
     if (failed)
-        fprintf(stderr, "minari-hub: the check did not come to its end: %s\n", text(job, "error"));
+        fprintf(stderr, "minari-hub: the check ended early: %s\n", text(job, "error"));
     if (fflush(stdout) || failed)
         return HUB_EXIT_FAILED;
     return number(result, "damaged") ? HUB_EXIT_CORRUPT : 0;
@@ -250,7 +250,7 @@ static int follow(struct check_command *c, struct hub_error *err)
             return report(c, job);
         if (interrupted) {
             stop(c);
-            fputs("minari-hub: the check is stopped; the next one begins anew\n", stderr);
+            fputs("minari-hub: the check is stopped; the next one starts from the beginning\n", stderr);
             return HUB_EXIT_INTERRUPTED;
         }
         if (terminal)

@@ -45,7 +45,7 @@ static enum hub_status not_there(const char *state, struct hub_error *err)
                         "no minari-hub is running with the state directory %s: start one with `minari-hub "
                         "serve`, or name its state directory with --state DIR%s",
                         state,
-                        service ? " (the service's is " HUB_SERVICE_STATE ", which root may ask)" : "");
+                        service ? " (the service's is " HUB_SERVICE_STATE ", which root may use)" : "");
     if (why == EACCES)
         return hub_fail(err, HUB_DENIED,
                         "the minari-hub with the state directory %s belongs to another user: run this as "

@@ -31,7 +31,7 @@ static enum hub_status take_word(struct mirror_command *c, const char *word, str
 {
     const char **free_place = !c->action ? &c->action : !c->object ? &c->object : NULL;
     if (!free_place)
-        return hub_fail(err, HUB_INVALID, "\"%.80s\" is one argument too many", word);
+        return hub_fail(err, HUB_INVALID, "\"%.80s\" is an extra argument", word);
     *free_place = word;
     return HUB_OK;
 }
@@ -197,9 +197,8 @@ void hub_mirror_print(const json_t *rule)
            number(rule, "transfers"), number(rule, "failures"),
            *text(rule, "synced") ? text(rule, "synced") : "never");
     if (number(rule, "unlisted"))
-        printf("%16s %" PRIu64
-               " of its datasets here are no longer listed, though they may still be on the remote: they "
-               "stay, and are not brought up to date\n",
+        printf("%16s %" PRIu64 " of its datasets here are no longer listed but may still be on the remote: "
+                               "the hub keeps them and does not update them\n",
                "", number(rule, "unlisted"));
     hub_left_text(json_object_get(rule, "left_out"), json_string_value(json_object_get(rule, "only")), line,
                   sizeof line);
@@ -233,11 +232,11 @@ static int print(const struct mirror_command *c, const json_t *answer)
     } else if (items) {
         json_array_foreach(items, i, rule) hub_mirror_print(rule);
         if (!json_array_size(items))
-            fputs("no mirror rules; `minari-hub mirror add REMOTE` makes one\n", stderr);
+            fputs("there are no mirror rules; `minari-hub mirror add REMOTE` adds one\n", stderr);
     } else if (strcmp(c->action, "show") == 0) {
         print_members(answer);
     } else if (strcmp(c->action, "remove") == 0) {
-        fprintf(stderr, "%s is removed; what it copied stays\n", c->object);
+        fprintf(stderr, "%s is removed; its copies stay\n", c->object);
     } else {
         hub_mirror_print(answer);
         if (*text(answer, "note"))
@@ -317,13 +316,13 @@ static enum hub_status confirm(const struct mirror_command *c, struct hub_error 
     if (!asks)
         return HUB_OK;
     if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
-        return hub_fail(err, HUB_INVALID,
-                        "nobody can be asked without a terminal: --yes mirrors all of it, --only minari "
-                        "the datasets of Minari's");
-    fputs("Mirror all of it? [y/N]: ", stderr);
+        return hub_fail(
+            err, HUB_INVALID,
+            "there is no terminal to ask on: --yes mirrors everything, --only minari only Minari's datasets");
+    fputs("Mirror everything? [y/N]: ", stderr);
     return fgets(answer, sizeof answer, stdin) && strchr("yY", answer[0])
                ? HUB_OK
-               : hub_fail(err, HUB_CANCELLED, "no rule is made");
+               : hub_fail(err, HUB_CANCELLED, "the rule is not added");
 }
 
 /* ---- the command ---- */
@@ -334,12 +333,12 @@ static enum hub_status check(struct mirror_command *c, struct hub_error *err)
     bool known = false;
     if (!c->action)
         return hub_fail(err, HUB_INVALID,
-                        "mirror: say what to do: add, list, show, run, pause, resume or remove");
+                        "mirror: name a command: add, list, show, run, pause, resume or remove");
     for (size_t i = 0; i < HUB_COUNT(actions); i++)
         known = known || strcmp(c->action, actions[i]) == 0;
     if (!known)
         return hub_fail(err, HUB_INVALID,
-                        "mirror: \"%.60s\" is none of add, list, show, run, pause, resume, remove",
+                        "mirror: \"%.60s\" is not one of add, list, show, run, pause, resume, remove",
                         c->action);
     if (!c->object != (strcmp(c->action, "list") == 0))
         return hub_fail(err, HUB_INVALID, "mirror %s %s", c->action,

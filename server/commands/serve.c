@@ -56,7 +56,7 @@ static void report_datasets(struct watcher *watcher)
     end_line(watcher);
     hub_log_event(watcher->app->log, &indexed, "%u datasets, %u of them ready, at %s%s", here, ready,
                   watcher->base_url,
-                  ready < here ? "; `minari-hub problems` says what is wrong with the others" : "");
+                  ready < here ? "; `minari-hub problems` lists what is wrong with the others" : "");
     watcher->reported = true;
 }
 
@@ -102,7 +102,7 @@ static void watch(struct watcher *watcher)
 static void reload(struct hub_app *app)
 {
     static const struct hub_log_event event = {HUB_LOG_INFO, "reload", NULL};
-    hub_log_event(app->log, &event, "SIGHUP: looking through the directories");
+    hub_log_event(app->log, &event, "SIGHUP: scanning the directories");
     hub_scanner_sweep(app->scanner);
 }
 

@@ -35,13 +35,13 @@ static const struct tar_option {
     char letter;
     bool import, export;
 } own[] = {
-    {"output", "FILE", "the tar to write, - is standard output; the name of the dataset with .tar", 'o',
+    {"output", "FILE", "the tar to write, -: standard output; default: the dataset's name with .tar", 'o',
      false, true},
-    {"root", "NAME", "the root to import into, by its name or directory; needed where there are several", 0,
+    {"root", "NAME", "the root to import into, by its name or directory; needed if there are several", 0,
      true, false},
-    {"as", "NAME/", "put NAME/ before the ids; without the slash the one dataset is called so", 0, true,
+    {"as", "NAME/", "put NAME/ before the ids; without the slash: the name of the one dataset", 0, true,
      false},
-    {"replace", NULL, "put datasets of the tar in the place of those that are there", 0, true, false},
+    {"replace", NULL, "replace datasets by those of the tar", 0, true, false},
     {"json", NULL, "print JSON", 0, true, false},
 };
 
@@ -117,7 +117,7 @@ static enum hub_status read_arguments(void *user, char **argv, struct hub_settin
         const char *value = flag ? strchr(*argv, '=') : NULL;
         if (!flag) {
             if (c->word_count == (c->import ? 1 : MAX_IDS))
-                return hub_fail(err, HUB_INVALID, "\"%.80s\" is one argument too many", *argv);
+                return hub_fail(err, HUB_INVALID, "\"%.80s\" is an extra argument", *argv);
             c->words[c->word_count++] = *argv;
         } else if (option && !option->value) {
             set(c, option, NULL, settings);
@@ -389,7 +389,7 @@ static enum hub_status run_export(struct tar_command *c, struct hub_config *conf
     if (c->output && strcmp(c->output, "-") == 0)
         return isatty(STDOUT_FILENO)
                    ? hub_fail(err, HUB_INVALID,
-                              "standard output is a terminal: -o FILE.tar, or a pipe behind")
+                              "standard output is a terminal: give -o FILE.tar, or write to a pipe")
                    : export_to(c, config, STDOUT_FILENO, err);
     snprintf(name, sizeof name, "%.250s.tar", slash ? slash + 1 : c->words[0]);
     HUB_TRY(export_to_file(c, config, c->output ? c->output : name, err));
@@ -441,11 +441,11 @@ static enum hub_status choose_root(const struct hub_roots *roots, const char *wa
             *out = r;
     }
     if (!*out && wanted)
-        return hub_fail(err, HUB_INVALID, "--root %.200s is none of the hub's roots", wanted);
+        return hub_fail(err, HUB_INVALID, "--root %.200s is not a root of the hub", wanted);
     if (!*out)
-        return hub_fail(err, HUB_INVALID, "the hub has %u roots: --root NAME says which one", roots->count);
+        return hub_fail(err, HUB_INVALID, "the hub has %u roots: choose one with --root NAME", roots->count);
     return (*out)->read_only
-               ? hub_fail(err, HUB_DENIED, "the configuration says never to write in the root %s (:ro)",
+               ? hub_fail(err, HUB_DENIED, "the root %s is read-only in the configuration (:ro)",
                           hub_root_key(*out))
                : HUB_OK;
 }
@@ -460,7 +460,7 @@ static enum hub_status become_owner(const char *state, const char *name, struct 
         return HUB_OK;
     return setgroups(0, NULL) || setresgid(st.st_gid, st.st_gid, st.st_gid) ||
                    setresuid(st.st_uid, st.st_uid, st.st_uid)
-               ? hub_fail_errno(err, errno, "the user that the hub runs as cannot be taken on")
+               ? hub_fail_errno(err, errno, "this process cannot change to the user of the hub")
                : HUB_OK;
 }
 
@@ -493,9 +493,9 @@ static void print_set(const struct hub_import *im, const struct hub_root *root,
     printf("%s%s%s: %u file%s, %s, ", root->name ? root->name : "", root->name ? "/" : "", set->target, files,
            hub_plural(files), size);
     if (!set->recorded)
-        puts("no digests in the tar: nothing to verify them with");
+        puts("not verified: the tar has no digests");
     else if (set->unlisted)
-        printf("%u verified with SHA-256, %u not: the tar has no digests of them\n", set->verified,
+        printf("%u verified with SHA-256, %u not verified: the tar has no digests of them\n", set->verified,
                set->unlisted);
     else
         printf("%u verified with SHA-256\n", set->verified);
@@ -578,11 +578,10 @@ static enum hub_status run_import(struct tar_command *c, struct hub_config *conf
         HUB_TRY(ask_roots(c->state, &asked, &missing, err));
     HUB_TRY(choose_root(c->state ? &asked : &config->roots, c->root, &root, err));
     if (c->state && missing >> (root - asked.roots) & 1)
-        return hub_fail_as(
-            err, HUB_IO, "root-missing",
-            "the root %.200s is not mounted: mount it; or say that its datasets are gone, with "
-            "`minari-hub scan --forget`",
-            hub_root_key(root));
+        return hub_fail_as(err, HUB_IO, "root-missing",
+                           "the root %.200s is not mounted: mount it; if its datasets are gone, run "
+                           "`minari-hub scan --forget`",
+                           hub_root_key(root));
     if (c->state) {
         HUB_TRY(become_owner(c->state, HUB_CONTROL_SOCKET, err));
         HUB_TRY(begin_job(c, err));

@@ -370,7 +370,7 @@ def test_ids_of_a_root_with_a_name(tmp_path):
         several = program("import", "-", "--state", hub.state, input=tar)
         assert several.returncode == 2 and b"--root NAME" in several.stderr
         denied = program("import", "-", "--root", "ro", "--state", hub.state, input=tar)
-        assert denied.returncode == 7 and b"never to write" in denied.stderr
+        assert denied.returncode == 7 and b"is read-only" in denied.stderr
         done = program("import", "-", "--root", "lab", "--state", hub.state, input=tar)
         assert done.returncode == 0 and done.stdout.startswith(b"lab/ns/a-v0: 1 file,"), done
         assert (into / "ns" / "namespace_metadata.json").read_bytes() == b"{}"

@@ -257,7 +257,7 @@ def test_what_a_new_rule_takes_is_asked(place):
     with upstream(place) as up:
         total = len(up.datasets())
         code, seen = add(b"n\n", up.base, "--name", "lab")
-        assert code and f"has {total} datasets," in seen and "Mirror all of it?" in seen, seen
+        assert code and f"has {total} datasets," in seen and "Mirror everything?" in seen, seen
         assert json.loads(mirror(place, "list", "--json").stdout) == []
         code, seen = add(b"y\n", up.base, "--name", "lab", "--prefix", "D4RL/")
         assert code == 0 and "has 3 datasets," in seen, seen
