@@ -33,32 +33,27 @@ static const struct option options[] = {
      "Default: $MINARI_DATASETS_PATH, else ~/.minari/datasets."},
     {"upstream", LIST, AT(upstreams), "", 0, 0, "[NAME/=]REMOTE",
      "Show the datasets of http(s)://HUB, gcp://BUCKET[/PREFIX] or hf://ORG[/REPO] as well, and fetch one "
-     "when it is "
-     "asked for; may be given several times. With NAME/= their ids begin with NAME/."},
+     "when a client reads it; may be given several times. With NAME/= their ids begin with NAME/."},
     {"as", HEAD, AT(upstreams), NULL, 0, 0, "NAME/",
-     "Put NAME/ before the ids of the upstream that was named last: as NAME/=REMOTE."},
+     "Put NAME/ before the ids of the upstream before it, as NAME/=REMOTE does."},
     {"cache-max", SIZE, AT(cache_max), "0", 0, 1024 * 1024 * GIB, "BYTES",
-     "All that was fetched from upstreams because it was asked for has at most so much (K, M, G, T; 0: any): "
-     "what was "
-     "read least recently is removed. Mirrors and what others put there never are."},
+     "Largest size of all datasets fetched from upstreams (K, M, G, T; 0: no limit): the least recently read "
+     "are removed. Mirrors and datasets that others put there are never removed."},
     {"min-free", SIZE, AT(min_free), "64M", 0, 1024 * 1024 * GIB, "BYTES",
-     "So much stays free below each root: what does not fit is not fetched, and what upstreams have goes as "
-     "with "
-     "cache-max."},
+     "Space that stays free on the disk of each root: larger datasets are not fetched, and fetched ones are "
+     "removed as with cache-max."},
     {"state", TEXT, AT(state), NULL, 0, 0, "DIR",
-     "Where the catalogue is kept. Default: the service's state directory, else ~/.local/state/minari-hub."},
+     "Directory of the catalogue. Default: the service's state directory, else ~/.local/state/minari-hub."},
     {"sync", SWITCH, AT(sync), "on", 0, 0, "on|off",
-     "Changes of the catalogue are on the disk before they count; off: faster, and a crash of the machine "
-     "may damage it."},
+     "Sync each change of the catalogue to the disk; off: faster, but a crash of the machine may damage it."},
     {"listen", TEXT, AT(listen), "127.0.0.1:8080", 0, 0, "ADDR:PORT|off",
-     "Address and port; 0.0.0.0:8080 answers other machines, port 0 takes any free one; off: nobody is "
-     "answered "
-     "but over STATE/control.sock."},
+     "Address and port; 0.0.0.0:8080 answers other machines, port 0 takes any free port; off: only "
+     "STATE/control.sock answers."},
     {"memory", SIZE, AT(memory), "128M", 8 * MIB, 1024 * GIB, "BYTES",
-     "Memory for the buffers of answers (K, M, G). Requests wait for it, or are asked to come again (503)."},
-    {"workers", NUMBER, AT(workers), "0", 0, 256, "N", "Threads for disk and decoding; 0: one a core."},
+     "Memory for the buffers of answers (K, M, G). Requests wait for it, or are answered with 503."},
+    {"workers", NUMBER, AT(workers), "0", 0, 256, "N", "Threads for disk and decoding; 0: one per core."},
     {"event-threads", NUMBER, AT(event_threads), "0", 0, 64, "N",
-     "Threads that serve connections; 0: one a core."},
+     "Threads that serve connections; 0: one per core."},
     {"queue", NUMBER, AT(queue), "1024", 1, 100000, "N",
      "Requests that may wait for a worker; more are answered with 503."},
     {"connections", NUMBER, AT(connections), "4096", 16, 100000, "N",
@@ -69,57 +64,52 @@ static const struct option options[] = {
      "Web pages that may read the answers: of any origin (*), none (off), or of these, like "
      "https://lab.example."},
     {"host", WORDS, AT(hosts), "", 0, 0, "NAME,...",
-     "Names that requests may call this server by; others are refused. Default: any."},
+     "Names of this server that requests may use; others are refused. Default: any."},
     {"trusted-proxies", WORDS, AT(trusted_proxies), "127.0.0.0/8,::1", 0, 0, "ADDRESS,...|off",
-     "Addresses or networks of proxies whose X-Forwarded-For, -Host and -Proto are believed. They must set "
-     "them: "
-     "nginx by proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for, else a client says what it "
-     "likes."},
+     "Addresses or networks of proxies whose X-Forwarded-For, -Host and -Proto are believed. The proxies "
+     "must set them, nginx by proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for; else clients can "
+     "forge them."},
     {"public-url", TEXT, AT(public_url), NULL, 0, 0, "URL",
-     "What the links in answers begin with. Default: what the client asked; without --host caches that "
-     "several share then keep no "
-     "answer with links."},
+     "The beginning of links in answers. Default: the address that the client used; without --host shared "
+     "caches then do not store answers with links."},
     {"hf-author", TEXT, AT(hf_author), "farama-minari", 0, 0, "NAME",
-     "Whose repos the folders at the top are for clients of Hugging Face; deeper ones are ORG/NAME as they "
-     "lie."},
+     "Owner of the repos that clients of Hugging Face see of folders at the top; deeper folders are "
+     "ORG/NAME."},
     {"hf-upstream", TEXT, AT(hf_upstream), NULL, 0, 0, "URL",
-     "Where clients of Hugging Face are sent for repos that are not here, like https://huggingface.co: what "
-     "they ask "
-     "about is asked there, with their token, and files are fetched there. Default: nowhere."},
+     "Server for repos of Hugging Face that this hub does not have, like https://huggingface.co: the hub "
+     "asks it with the client's token, and clients fetch files there. Default: none."},
     {"bucket", TEXT, AT(bucket), "minari-datasets", 0, 0, "NAME",
-     "What clients of Google Cloud Storage call the bucket of all that is here."},
+     "Name of the bucket with all datasets, for clients of Google Cloud Storage."},
     {"settle", DURATION, AT(settle_ms), "2s", 0, 3600000, "TIME",
-     "A file must have been left alone for so long before it is inspected (ms, s, m, h; plain: seconds)."},
+     "Time without a change after which a file is inspected (ms, s, m, h; plain: seconds)."},
     {"sweep", DURATION, AT(sweep_ms), "5m", 0, 30 * 86400000ULL, "TIME",
-     "How often all directories are looked through; 0: only at the start and on SIGHUP."},
+     "Time between scans of all directories; 0: only at the start and on SIGHUP."},
     {"hash", CHOICE, AT(hash), "on-demand", 0, 0, "on-demand|idle|off",
-     "Which files have their digests computed: those that are downloaded, all of them while nothing else is "
-     "to be "
-     "hashed, or none."},
+     "Which files are hashed: those that are downloaded (on-demand), also all others in idle time (idle), or "
+     "none (off)."},
     {"measure", CHOICE, AT(measure), "idle", 0, 0, "idle|on-demand|off",
-     "What the numbers of datasets come to is found out by reading their rows: of all datasets while no "
-     "request "
-     "waits, of those whose statistics are asked for and of all rewards, or of none."},
+     "Which datasets are measured by reading their rows: all while no request waits (idle), those whose "
+     "statistics are requested and all rewards (on-demand), or none (off)."},
     {"allow-target", LIST, AT(allow_targets), "", 0, 0, "DIR",
      "A directory outside the roots that symbolic links may lead to; may be given several times."},
     {"inspect-time", DURATION, AT(inspect_ms), "60s", 1000, 86400000, "TIME",
-     "Processor time that the inspection of one part of a dataset may take; by the clock four times as "
+     "Processor time for the inspection of one part of a dataset; its wall-clock limit is four times as "
      "long."},
     {"inspect-memory", SIZE, AT(inspect_memory), "2G", 256 * MIB, 1024 * GIB, "BYTES",
-     "Memory that the inspection of one part may take; all at once take at most half of the machine's."},
+     "Memory for the inspection of one part; all inspections together take at most half of the machine's."},
     {"inspector", TEXT, AT(inspector), NULL, 0, 0, "PATH",
      "The program minari-inspect. Default: the one beside minari-hub."},
     {"unsafe-inspect", SWITCH, AT(unsafe_inspect), "off", 0, 0, "on|off",
      "Inspect even where the sandbox cannot be set up. Only for files you trust."},
     {"access-log", SWITCH, AT(access_log), "on", 0, 0, "on|off",
-     "One line a request on standard error; what happens to the hub and its datasets is always logged "
+     "Log one line per request on standard error; events of the hub and its datasets are always logged "
      "there."},
     {"log-format", CHOICE, AT(log_format), "text", 0, 0, "text|json",
-     "Lines of the log for people or for programs."},
+     "Format of the log: for people or for programs."},
     {"grace", DURATION, AT(grace_ms), "10s", 0, 600000, "TIME",
-     "How long running answers may take to finish at the end."},
+     "Time that running answers have to finish at shutdown."},
     {"config", TEXT, AT(file), NULL, 0, 0, "FILE",
-     "Read settings from FILE. Default: " DEFAULT_FILE " if it is there."},
+     "Read settings from FILE. Default: " DEFAULT_FILE ", if it exists."},
 };
 
 _Static_assert(HUB_COUNT(options) <= sizeof((struct hub_config *)0)->sources, "one source an option");
@@ -205,7 +195,7 @@ static enum hub_status set_number(const struct option *option, const char *value
     if (n < option->least || n > option->most) {
         in_units(option->least, shown_units(option), least);
         in_units(option->most, shown_units(option), most);
-        snprintf(why, sizeof why, "must lie between %s and %s", least, most);
+        snprintf(why, sizeof why, "must be between %s and %s", least, most);
         return wrong(err, option, value, why);
     }
     *to = n;
@@ -271,7 +261,7 @@ static enum hub_status put_before(struct hub_list *list, const struct option *op
     if (value[strlen(value) - 1] != '/')
         return wrong(err, option, value, "must end with '/'");
     if (!list->count)
-        return wrong(err, option, value, "there is nothing to put it before");
+        return wrong(err, option, value, "there is no upstream before it");
     char **last = &list->items[list->count - 1], *whole = NULL;
     if (asprintf(&whole, "%s=%s", value, *last) < 0)
         return hub_no_memory(err);
@@ -494,7 +484,8 @@ static enum hub_status read_flag(struct hub_config *config, char *const *argv, i
     const char *flag = argv[0];
     *used = 1;
     if (strncmp(flag, "--", 2) != 0 || flag[2] == '\0')
-        return hub_fail(err, HUB_INVALID, "\"%.80s\" is not an option: all begin with --, see --help", flag);
+        return hub_fail(err, HUB_INVALID, "\"%.80s\" is not an option: options begin with --, see --help",
+                        flag);
     size_t size = strcspn(flag + 2, "=");
     const struct option *option = find(flag + 2, size);
     const struct option *off = strncmp(flag, "--no-", 5) == 0 ? find(flag + 5, strlen(flag + 5)) : NULL;

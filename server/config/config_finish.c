@@ -84,7 +84,8 @@ static enum hub_status find_roots(struct hub_config *config, struct hub_error *e
     HUB_TRY(home_path("MINARI_DATASETS_PATH", "", ".minari/datasets", path, err));
     if (access(path, F_OK) != 0)
         return hub_fail(err, HUB_NOT_FOUND,
-                        "the directory %s does not exist: say where the datasets are with --root DIR", path);
+                        "the directory %s does not exist: name the directory of the datasets with --root DIR",
+                        path);
     return add_root(config, path, err);
 }
 
@@ -130,7 +131,7 @@ static enum hub_status find_state(struct hub_config *config, struct hub_error *e
     for (uint32_t i = 0; i < config->roots.count; i++)
         if (hub_path_below(whole, config->roots.roots[i].path))
             return hub_fail(err, HUB_INVALID,
-                            "the state directory %s lies in the root %s: give another with --state DIR",
+                            "the state directory %s is inside the root %s: give another with --state DIR",
                             whole, config->roots.roots[i].path);
     free(config->state);
     config->state = NULL;

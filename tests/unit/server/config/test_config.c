@@ -125,8 +125,8 @@ Test(config, mistakes_are_named)
     static const struct bad_case cases[] = {
         {"--memry", "1", "unknown option --memry"},
         {"--memory", "lots", "not a size"},
-        {"--memory", "1", "must lie between 8M and 1T"},
-        {"--grace", "11m", "must lie between 0ms and 10m"},
+        {"--memory", "1", "must be between 8M and 1T"},
+        {"--grace", "11m", "must be between 0ms and 10m"},
         {"--memory", "99999999999999999999G", "not a size"},
         {"--workers", "-1", "not a whole number"},
         {"--workers", NULL, "needs a value"},
@@ -223,7 +223,7 @@ Test(config, roots_and_state)
 
     snprintf(flag, sizeof flag, "--state=%s", path("a/state"));
     cr_assert_eq(finish(&config, &err, "--root", path("a"), flag), HUB_INVALID);
-    cr_assert(strstr(err.detail, "lies in the root"));
+    cr_assert(strstr(err.detail, "is inside the root"));
     hub_config_dispose(&config);
 
     cr_assert_eq(finish(&config, &err, NULL, NULL, NULL), HUB_NOT_FOUND, "no default root");
