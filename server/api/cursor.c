@@ -134,7 +134,7 @@ enum hub_status hub_page_read_all(const struct hub_request *request, const char 
     HUB_TRY(hub_request_allow(request, parameters, err));
     HUB_TRY(hub_request_int(request, "limit", &limit, &present, err));
     if (limit < 1)
-        return hub_request_wrong(request, "limit", err, "limit is 1 or more; without it all are sent");
+        return hub_request_wrong(request, "limit", err, "limit must be at least 1; without it all are sent");
     out->limit = (uint32_t)HUB_MIN(limit, (int64_t)UINT32_MAX);
     out->goes_on = cursor.data;
     set_scope(request, parameters, out->scope);

@@ -27,7 +27,7 @@ enum hub_status hub_namespace_file(const struct hub_roots *roots, uint32_t root,
     HUB_TRY(hub_roots_open(roots, root, path.data, O_RDONLY | O_CLOEXEC | O_NONBLOCK, &fd, err));
     HUB_TRY(hub_buf_reserve(&text, MAX_METADATA + 1, err));
     if (fstat(fd, &st) || !S_ISREG(st.st_mode))
-        return hub_fail(err, HUB_IO, "%s is no file", path.data);
+        return hub_fail(err, HUB_IO, "%s is not a file", path.data);
     const ssize_t got = pread(fd, text.data, MAX_METADATA + 1, 0);
     if (got < 0 || got > MAX_METADATA)
         return hub_fail(err, got > MAX_METADATA ? HUB_TOO_BIG : HUB_IO, "%s cannot be read, or is over 1 MiB",
@@ -41,7 +41,7 @@ enum hub_status hub_namespace_file(const struct hub_roots *roots, uint32_t root,
     HUB_TRY(hub_json_strict(bytes, out, err));
     return hub_json_valid((struct hub_view){out->data + before, out->size - before}, HUB_JSON_OBJECT)
                ? HUB_OK
-               : hub_fail(err, HUB_CORRUPT, "%s is no object", path.data);
+               : hub_fail(err, HUB_CORRUPT, "%s is not a JSON object", path.data);
 }
 
 enum hub_status hub_namespace_of(const struct hub_roots *roots, uint32_t root, struct hub_view name,

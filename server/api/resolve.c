@@ -100,17 +100,17 @@ static enum hub_status not_found(struct hub_request *request, struct hub_respons
     hub_mirrors_missed(request->app->mirrors);
     if (plain)
         return hub_fail_about(err, HUB_NOT_FOUND, "dataset-not-found", "id", id.data,
-                              "no dataset '%s': the dataset in that folder has the id '%s'", id.data,
+                              "there is no dataset '%s': the dataset in that folder has the id '%s'", id.data,
                               plain->id);
     const struct hub_summary *within = release.data ? NULL : first_within(snapshot, id);
     if (within)
         return hub_fail_about(err, HUB_NOT_FOUND, "dataset-not-found", "id", id.data,
                               "'%s' is a folder of datasets, as '%s'", id.data, within->id);
-    return release.data ? hub_fail_about(err, HUB_NOT_FOUND, "dataset-not-found", "id", id.data,
-                                         "no version of '%s' is read by release %s of its library", id.data,
-                                         release.data)
-                        : hub_fail_about(err, HUB_NOT_FOUND, "dataset-not-found", "id", id.data,
-                                         "no dataset '%s'", id.data);
+    return release.data
+               ? hub_fail_about(err, HUB_NOT_FOUND, "dataset-not-found", "id", id.data,
+                                "release %s of its library reads no version of '%s'", id.data, release.data)
+               : hub_fail_about(err, HUB_NOT_FOUND, "dataset-not-found", "id", id.data,
+                                "there is no dataset '%s'", id.data);
 }
 
 enum hub_status hub_resolve_nowhere(struct hub_request *request, struct hub_response *response,

@@ -4,10 +4,10 @@
 enum hub_status hub_no_uploads(const struct hub_request *request, enum hub_status st, const char *problem,
                                const char *more, struct hub_error *err)
 {
-    return hub_fail_as(err, st, problem,
-                       "This hub takes no uploads (%.200s): it can be read, and datasets are put into its "
-                       "directories%s",
-                       request->target + 1, more);
+    return hub_fail_as(
+        err, st, problem,
+        "This hub takes no uploads (%.200s): it is read-only, and datasets are put into its directories%s",
+        request->target + 1, more);
 }
 
 enum hub_status hub_refuse_method(const struct hub_request *request, const char *allow, struct hub_error *err)

@@ -10,13 +10,13 @@ static enum hub_status takes_too_long(const struct hub_request *request, enum hu
         const char *what, *remedy, *parameters[4]; /* of which those that are given decide; else the first */
     } known[] = {
         [HUB_WORK_ROWS] = {"these rows",
-                           "ask for fewer of them with start and stop, or for fewer fields",
+                           "request fewer of them with start and stop, or fewer fields",
                            {"stop", "start", "fields"}},
         [HUB_WORK_EPISODES] = {"the episodes of this dataset",
-                               "ask with fewer comparisons in where, or for fewer values of each",
+                               "use fewer comparisons in where, or fewer values of each",
                                {"where", "sort", "columns", "include"}},
-        [HUB_WORK_FILES] = {"the files of this dataset", "ask for a page of them with limit", {"limit"}},
-        [HUB_WORK_OBJECTS] = {"these objects", "ask for fewer of them with prefix", {"prefix", "matchGlob"}},
+        [HUB_WORK_FILES] = {"the files of this dataset", "request a page of them with limit", {"limit"}},
+        [HUB_WORK_OBJECTS] = {"these objects", "request fewer of them with prefix", {"prefix", "matchGlob"}},
     };
     const char *about = known[of].parameters[0];
     for (size_t i = HUB_COUNT(known[of].parameters); i-- > 0;)
@@ -46,6 +46,6 @@ enum hub_status hub_work_go_on(struct hub_request *request, enum hub_work_of of,
                                struct hub_error *err)
 {
     return hub_parallel_cancelled(request->parallel)
-               ? hub_fail(err, HUB_CANCELLED, "nobody waits for the answer any more")
+               ? hub_fail(err, HUB_CANCELLED, "the request for the answer has ended")
                : hub_work_admit_us(request, of, us, err);
 }

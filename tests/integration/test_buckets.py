@@ -256,7 +256,7 @@ def test_what_is_wrong_is_named(hub, field, query, status, word):
 
 def test_texts_have_no_curve(hub):
     problem = ask(hub, "minari/dummy-text/test-v0/episodes/0/observations", status=406, buckets=16).json()
-    assert "buckets are of" in problem["detail"]
+    assert "buckets need" in problem["detail"]
 
 
 def test_leaves_of_json(hub):

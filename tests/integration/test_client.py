@@ -91,7 +91,7 @@ def test_facets(hub, cli):
     code, seen = on_terminal(cli, "list", "remote", "--facets")
     assert code == 0 and "more (--facets author)" in seen or len(page["facets"]["author"]) <= 10
     assert "none of these" in cli.run("list", "remote", "--facets", "robot", "-p", "zzz", expect=0).err
-    assert "facets are names" in cli.run("list", "remote", "--facets=colour", expect=2).err
+    assert "facets must be names" in cli.run("list", "remote", "--facets=colour", expect=2).err
     assert "does not take --facets" in cli.run("list", "local", "--facets", expect=2).err
     with Gcs("bucket") as gcs:
         assert "not a hub" in cli.run("list", "gcp://bucket", "--facets", STORAGE_EMULATOR_HOST=gcs.url).err

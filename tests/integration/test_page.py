@@ -301,7 +301,7 @@ def test_neighbours_follow_the_list(hub):
 
 
 def test_what_cannot_be_shown_is_a_page(hub):
-    assert "no dataset 'nope-v0'" in page(hub, "/d/nope-v0", 404).text
+    assert "there is no dataset 'nope-v0'" in page(hub, "/d/nope-v0", 404).text
     assert page(hub, f"/d/{DOOR}/episodes/999", 404) and page(hub, f"/d/{DOOR}?bogus=1", 400) and page(hub, "/?bogus=1", 400)
     assert 'at 1 ("retur <")' in page(hub, f"/d/{DOOR}/episodes?where=retur%20%3C", 400).text
     assert hub.get(f"/d/{DOOR}/episodes?number=7", HTML).status == 200  # sent on to it

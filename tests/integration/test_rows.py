@@ -182,7 +182,7 @@ def test_chosen_paged_and_refused():
         assert head.headers["Content-Length"] == again.headers["Content-Length"] and head.headers["X-Episodes"] == str(len(whole["ends"]))
         for query, status, name, word in (("fields=nothing", 404, "field-not-found", "observations"), ("fields=@actions", 400, "bad-parameter", "@action"),
                                           ("layout=tea", 400, "bad-parameter", "transitions"), ("format=json", 400, "bad-parameter", "npz"),
-                                          ("limit=0", 400, "bad-parameter", "1 or more"), ("cursor=tea", 400, "bad-cursor", ""),
+                                          ("limit=0", 400, "bad-parameter", "at least 1"), ("cursor=tea", 400, "bad-cursor", ""),
                                           ("where=tea%20%3D%201", 400, "bad-where", "return"), ("colour=red", 400, "bad-parameter", "fields")):
             a = hub.get(f"{url}?{query}")
             assert a.status == status and a.json()["type"].endswith(":" + name) and word in a.json()["detail"], (query, a.body)

@@ -396,7 +396,7 @@ def test_datasets_as_a_table(hub, chosen):
 
 def test_a_table_of_datasets_that_is_asked_for_wrongly(hub):
     for query, parameter, says in (("columns=", "columns", "episodes"), ("columns=id,,name", "columns", "namespace"), ("columns=digest", "columns", "digest"),
-                                   ("columns=id&limit=0", "limit", "1 or more"), ("columns=id&cursor=x", "cursor", "columns"), ("format=csv", "format", "columns="),
+                                   ("columns=id&limit=0", "limit", "at least 1"), ("columns=id&cursor=x", "cursor", "columns"), ("format=csv", "format", "columns="),
                                    ("format=npz", "format", "columns=")):
         problem = hub.get("/api/v1/datasets?" + query).json()
         assert problem["parameter"] == parameter and says in problem["detail"], problem

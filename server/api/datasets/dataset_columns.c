@@ -204,9 +204,10 @@ static enum hub_status wrong_name(const struct hub_request *request, struct hub_
         snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", *known ? ", " : "",
                  name_of(what));
     }
-    return hub_request_wrong(request, "columns", err,
-                             "columns are up to %d names between commas, of %s; '%.*s' is none of them",
-                             HUB_VALUE_TABLE_COLUMNS, known, (int)HUB_MIN(name.size, (size_t)80), name.data);
+    return hub_request_wrong(
+        request, "columns", err,
+        "columns must be up to %d names separated by commas, from %s; '%.*s' is not one of them",
+        HUB_VALUE_TABLE_COLUMNS, known, (int)HUB_MIN(name.size, (size_t)80), name.data);
 }
 
 static enum hub_status read_columns(const struct hub_request *request, struct dataset_table *t,

@@ -107,9 +107,10 @@ static enum hub_status read_facets(const struct hub_request *request, unsigned *
         while (facet < FACET_COUNT && !hub_view_is((struct hub_view){at, size}, facet_name(facet)))
             facet++;
         if (facet == FACET_COUNT)
-            return hub_request_wrong(request, "facets", err,
-                                     "facets are names between commas, of env, task, robot, camera, author, "
-                                     "algorithm, kind, license, action_dim, format, status, problems");
+            return hub_request_wrong(
+                request, "facets", err,
+                "facets must be names separated by commas, from env, task, robot, camera, author, "
+                "algorithm, kind, license, action_dim, format, status, problems");
         *out |= 1U << facet;
         at += size + (at[size] == ',');
     }
@@ -134,10 +135,9 @@ static enum hub_status read_format(const struct hub_request *request, const char
         if (!hub_view_is(p->name, "format") || is_written(p->value))
             continue;
         if (*out)
-            return hub_request_wrong(
-                request, "format", err,
-                "one format= may choose sets of it, another be how they are written: json "
-                "or jsonl, of columns= also csv, arrow, arrow-file or npz");
+            return hub_request_wrong(request, "format", err,
+                                     "there may be one format= of datasets and one of the answer: json or "
+                                     "jsonl, with columns= also csv, arrow, arrow-file or npz");
         *out = p->value.data;
     }
     return HUB_OK;

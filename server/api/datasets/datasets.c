@@ -17,7 +17,7 @@ static enum hub_status check_form(const struct hub_request *request, struct hub_
             if (hub_view_is(request->query[i].name, "format") &&
                 hub_view_is(request->query[i].value, forms[k]))
                 return hub_request_wrong(request, "format", err,
-                                         "a table needs columns=, which names them between commas");
+                                         "a table needs columns=, with names separated by commas");
     return HUB_OK;
 }
 
@@ -30,7 +30,7 @@ static enum hub_status read_include(const struct hub_request *request, struct hu
     if (!include.data)
         return HUB_OK;
     if (!hub_view_is(include, "returns"))
-        return hub_request_wrong(request, "include", err, "include of a list of datasets is returns");
+        return hub_request_wrong(request, "include", err, "include must be returns for a list of datasets");
     out->app = request->app;
     return HUB_OK;
 }

@@ -203,7 +203,7 @@ enum hub_status hub_namespace_show(struct hub_request *request, struct hub_respo
     const enum hub_status st = space ? read_file(request->app->roots, space, out, err) : HUB_NOT_FOUND;
     if (st == HUB_NOT_FOUND)
         return hub_fail_about(err, st, "namespace-not-found", "path", key.name.data, "%s '%s'",
-                              space ? "nothing is said of the namespace" : "no dataset lies in a namespace",
+                              space ? "the namespace has no description" : "no dataset is in a namespace",
                               key.name.data);
     HUB_TRY(st);
     response->is_json = false; /* no line's end is added to the bytes of the file */

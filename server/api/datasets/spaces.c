@@ -22,8 +22,8 @@ static enum hub_status send_file(struct hub_request *request, const struct hub_d
     if (!hub_place_read(place_text, &place) || place.file >= dataset->file_count ||
         place.offset > dataset->files[place.file].stamp.size ||
         place.stored > dataset->files[place.file].stamp.size - place.offset)
-        return hub_fail_as(err, HUB_CORRUPT, "internal",
-                           "the catalogue does not know where the space of '%s' lies", dataset->summary->id);
+        return hub_fail_as(err, HUB_CORRUPT, "internal", "the catalogue does not have the space of '%s'",
+                           dataset->summary->id);
     const struct hub_rows_context rows = hub_request_rows(request);
     HUB_TRY(hub_files_open(&rows, dataset, &dataset->files[place.file], &response->file, err));
     response->kind = HUB_BODY_FILE;
@@ -62,7 +62,7 @@ enum hub_status hub_space_data(struct hub_request *request, struct hub_response 
     int which;
     HUB_TRY(hub_request_choice(request, "of", spaces, &which, err));
     if (which < 0)
-        return hub_request_wrong(request, "of", err, "say which with of=observation or of=action");
+        return hub_request_wrong(request, "of", err, "choose the space with of=observation or of=action");
     const char *space = spaces[which];
     HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_STATE, &target, err));
     const struct hub_view parts[] = {hub_view_of(target.summary->revision), HUB_VIEW("~spaces"),

@@ -56,7 +56,7 @@ static enum hub_status begin(struct hub_value_table *cells, struct hub_error *er
     return strcmp(t->state.dataset->summary->revision, t->dataset->summary->revision) == 0 &&
                    t->state.dataset->episode_count == t->dataset->episode_count
                ? HUB_OK
-               : hub_fail_as(err, HUB_CHANGED, "dataset-changing", "it was published anew");
+               : hub_fail_as(err, HUB_CHANGED, "dataset-changing", "it was published again");
 }
 
 static void end(struct hub_value_table *cells)
@@ -120,7 +120,8 @@ static enum hub_status read_columns(const struct hub_request *request, struct ep
     unsigned count;
     HUB_TRY(hub_value_table_read_form(request, false, cells, err));
     if (hub_properties_parse(columns, &t->names, t->columns, HUB_VALUE_TABLE_COLUMNS, &count, &why))
-        return hub_request_wrong(request, "columns", err, "columns are names between commas; %s", why.detail);
+        return hub_request_wrong(request, "columns", err, "columns must be names separated by commas; %s",
+                                 why.detail);
     for (; cells->column_count < count; cells->column_count++) {
         const struct hub_property *as = &t->columns[cells->column_count];
         struct hub_value_table_column *column = &cells->columns[cells->column_count];

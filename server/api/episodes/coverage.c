@@ -168,7 +168,7 @@ static enum hub_status are_stated(struct hub_request *request, const struct hub_
     for (uint32_t i = 0; *all && i < dataset->episode_count; i++) {
         const struct hub_dataset_episode *e = &dataset->episodes[i];
         if (i % 1024 == 0 && hub_parallel_cancelled(parallel))
-            return hub_fail(err, HUB_CANCELLED, "nobody waits for these episodes any more");
+            return hub_fail(err, HUB_CANCELLED, "the request for these episodes has ended");
         for (unsigned n = 0; *all && n < names->count; n++) {
             struct hub_values values = {.count = 1};
             if (parts[e->part].how_far < hub_measured_level(names->items[n]->kind))
@@ -211,7 +211,7 @@ static enum hub_status read_patience(const struct hub_request *request, int64_t 
     *wait_ms = wait_s * 1000;
     return wait_s >= 0 && wait_s <= MAX_WAIT_S
                ? HUB_OK
-               : hub_request_wrong(request, "wait", err, "wait is 0 to %d seconds", MAX_WAIT_S);
+               : hub_request_wrong(request, "wait", err, "wait must be from 0 to %d seconds", MAX_WAIT_S);
 }
 
 void hub_coverage_extra(struct hub_response *response, const struct hub_coverage *coverage)
@@ -255,11 +255,11 @@ static enum hub_status wait_for(struct hub_request *request, struct hub_response
     hub_measurer_want(request->app->measurer, id);
     HUB_TRY(await_more(request, target, wait_ms));
     hub_coverage_extra(response, coverage);
-    return hub_fail_as(err, HUB_BUSY, "pending",
-                       "values of '%s' that this needs are still being measured, %" PRIu64 " of %" PRIu64
-                       " parts are done: try again, wait longer with wait=%d, or take what is known with "
-                       "partial=1",
-                       id, coverage->parts, coverage->of_parts, MAX_WAIT_S);
+    return hub_fail_as(
+        err, HUB_BUSY, "pending",
+        "values of '%s' that this needs are still being measured, %" PRIu64 " of %" PRIu64
+        " parts are done: try again, wait longer with wait=%d, or use the measured parts with partial=1",
+        id, coverage->parts, coverage->of_parts, MAX_WAIT_S);
 }
 
 enum hub_status hub_coverage_require(struct hub_request *request, struct hub_response *response,
@@ -280,8 +280,7 @@ enum hub_status hub_coverage_require(struct hub_request *request, struct hub_res
         return hub_fail_as(
             err, HUB_UNSUPPORTED, "not-measured",
             "values of '%s' that this needs are not measured, and this hub runs with --measure "
-            "off: start it with --measure idle or on-demand, or take what is known with "
-            "partial=1",
+            "off: start it with --measure idle or on-demand, or use the measured parts with partial=1",
             target->summary->id);
     return wait_for(request, response, target, out, wait_ms, err);
 }

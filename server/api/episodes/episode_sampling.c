@@ -26,11 +26,11 @@ static enum hub_status read_seed(const struct hub_request *request, const char *
     const struct hub_view text = hub_request_query(request, name);
     uint64_t seed;
     if (!text.data)
-        return hub_request_wrong(request, what, err, "%s needs %s=, so that it is the same each time", what,
+        return hub_request_wrong(request, what, err, "%s needs %s=, so that it draws the same again", what,
                                  name);
     if (!hub_number_read(text, UINT64_MAX, &seed))
-        return hub_request_wrong(request, name, err, "%s is a whole number from 0 to 18446744073709551615",
-                                 name);
+        return hub_request_wrong(request, name, err,
+                                 "%s must be a whole number from 0 to 18446744073709551615", name);
     hub_draw_init(draw, seed);
     return HUB_OK;
 }
@@ -45,9 +45,10 @@ static enum hub_status read_part(const struct hub_request *request, uint32_t all
     *before = *size = 0;
     if (!text.data)
         return hub_request_wrong(request, which.data ? "part" : "partition_seed", err,
-                                 "a part is one of partition=, whose sizes stand between commas");
+                                 "part needs partition=, the sizes of parts separated by commas");
     if (which.data && !hub_number_read(which, MAX_SIZES - 1, &part))
-        return hub_request_wrong(request, "part", err, "part is the place of a size in partition, from 0 on");
+        return hub_request_wrong(request, "part", err,
+                                 "part must be the index of a size in partition, from 0");
     for (const char *at = text.data, *end; at; at = *end ? end + 1 : NULL, count++) {
         uint64_t one;
         for (end = at; *end && *end != ','; end++)
@@ -55,7 +56,8 @@ static enum hub_status read_part(const struct hub_request *request, uint32_t all
         if (count == MAX_SIZES ||
             !hub_number_read((struct hub_view){at, (size_t)(end - at)}, UINT32_MAX, &one))
             return hub_request_wrong(request, "partition", err,
-                                     "partition is up to %d numbers of episodes between commas", MAX_SIZES);
+                                     "partition must be up to %d numbers of episodes separated by commas",
+                                     MAX_SIZES);
         total += one;
         *before += count < part ? one : 0;
         *size = count == part ? one : *size;
@@ -92,8 +94,7 @@ static enum hub_status take_some(const struct hub_request *request, struct hub_e
     uint32_t *some;
     if (!hub_number_read(text, chosen->count, &count))
         return hub_request_wrong(request, "random", err,
-                                 "random is how many of the %" PRIu32 " chosen episodes are wanted",
-                                 chosen->count);
+                                 "random must be a number of the %" PRIu32 " chosen episodes", chosen->count);
     HUB_TRY(read_seed(request, "seed", "random", &draw, err));
     HUB_TRY(hub_new(&some, count, sizeof *some, err));
     const enum hub_status st =

@@ -101,7 +101,7 @@ static enum hub_status read_include(const struct hub_request *request, struct hu
         bool *asked = hub_view_is(word, "metrics") ? &out->metrics : &out->spark;
         if (!hub_view_is(word, "metrics") && !hub_view_is(word, "spark"))
             return hub_request_wrong(request, "include", err,
-                                     "include is metrics, spark, or both between a comma");
+                                     "include must be metrics, spark, or both separated by a comma");
         *asked = true;
         rest = comma ? (struct hub_view){comma + 1, rest.size - word.size - 1} : (struct hub_view){0};
     }
@@ -216,11 +216,11 @@ static enum hub_status first_of(const struct hub_request *request, const struct 
     if (!found && around)
         return hub_fail_about(err, HUB_NOT_FOUND, "episode-missing", "at",
                               hub_request_query(request, "at").data,
-                              "episode %" PRId64 " is not among those that are meant", number);
+                              "episode %" PRId64 " is not one of the chosen episodes", number);
     if (!found && p->places)
         return hub_fail_about(err, HUB_INVALID, "bad-cursor", "cursor",
                               hub_request_query(request, "cursor").data,
-                              "the episode it stands at is gone; start again without one");
+                              "the episode of this cursor no longer exists; start again without a cursor");
     *first = around ? *first / page->limit * page->limit
                     : hub_page_first(page, *first + (found && !page->after.back));
     return HUB_OK;
@@ -277,7 +277,7 @@ static enum hub_status begin_chunk(struct hub_lines *lines, struct hub_error *er
     return strcmp(e->state.dataset->summary->revision, d->summary->revision) == 0 &&
                    e->state.dataset->episode_count == d->episode_count
                ? HUB_OK
-               : hub_fail_as(err, HUB_CHANGED, "dataset-changing", "it was published anew");
+               : hub_fail_as(err, HUB_CHANGED, "dataset-changing", "it was published again");
 }
 
 static void end_chunk(struct hub_lines *lines)
@@ -479,8 +479,7 @@ static enum hub_status check_of_rows(const struct hub_request *request, struct h
                                           "sentinel", "format", "nonfinite"};
     for (size_t i = 0; i < HUB_COUNT(of_rows); i++)
         if (hub_request_query(request, of_rows[i]).data)
-            return hub_request_wrong(request, of_rows[i], err,
-                                     "%s needs fields=, which names the fields whose rows are meant",
+            return hub_request_wrong(request, of_rows[i], err, "%s needs fields=, the names of the fields",
                                      of_rows[i]);
     return HUB_OK;
 }

@@ -81,7 +81,7 @@ static enum hub_status choose(struct hub_request *request, const struct hub_stat
     HUB_TRY(hub_episode_choose(state, &asked.query, chosen, err));
     if (numbers && !choose_numbers(state->dataset, numbers, chosen))
         return hub_request_wrong(request, "episodes", err,
-                                 "episodes are numbers and ranges of them, such as 0:10,15,20:");
+                                 "episodes must be numbers and ranges, such as 0:10,15,20:");
     *count = 0;
     for (uint32_t i = 0; i < state->dataset->episode_count; i++)
         *count += chosen[i];

@@ -75,7 +75,7 @@ static enum hub_status read_level(const struct hub_request *request, const struc
                         .folders = delimiter.size,
                         .truth = request->app->truth};
     if (delimiter.size && !hub_view_is(delimiter, "/"))
-        return hub_request_wrong(request, "delimiter", err, "the delimiter of files is /");
+        return hub_request_wrong(request, "delimiter", err, "delimiter must be /");
     if (!prefix.size)
         return HUB_OK;
     if (hub_unspell(prefix, &raw, NULL))

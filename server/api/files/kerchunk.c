@@ -113,7 +113,7 @@ static const char *look_at_grid(struct kerchunk_source *s)
     for (uint64_t i = 0; i < s->chunks; i++) {
         const struct hub_chunk *c = &s->layout->chunks[entry_of(s, i)];
         if (c->offset == HUB_ABSENT && grid->fill != HUB_NONE)
-            return "chunks are absent, which stand for a value other than zero";
+            return "absent chunks stand for a value other than zero";
         if (c->offset != HUB_ABSENT && c->mask)
             return "filters were skipped for some of its chunks";
     }
@@ -133,9 +133,9 @@ static const char *look_at(const struct hub_layout *layout, const struct hub_win
     if (s->variant->kind == HUB_KIND_VAR)
         return "its rows are of varying length";
     if (!s->piece)
-        return "its rows lie in several pieces, or nowhere";
+        return "its rows are in several pieces, or missing";
     if (s->piece->file == HUB_SIDE_FILE)
-        return "its rows were decoded into a file of the hub's own";
+        return "its rows are decoded in a file of the hub";
     s->first = window->first - s->piece->first_row;
     for (unsigned i = 0; i < s->axes; i++) {
         s->chunk[i] = i ? s->variant->dims[i - 1] : s->rows;
@@ -150,13 +150,13 @@ static const char *look_at(const struct hub_layout *layout, const struct hub_win
     case HUB_PIECE_EXTENTS:
         s->chunk[0] = 1;
         s->across[0] = s->chunks = s->rows;
-        return s->axes ? NULL : "it is a value of its own";
+        return s->axes ? NULL : "it is a single value";
     case HUB_PIECE_CHUNKED:
-        return s->axes ? look_at_grid(s) : "it is a value of its own, in a chunk";
+        return s->axes ? look_at_grid(s) : "it is a single value in a chunk";
     case HUB_PIECE_PAGES:
         return "its rows are in pages of Parquet";
     default:
-        return "its values are in the catalogue alone";
+        return "its values are only in the catalogue";
     }
 }
 

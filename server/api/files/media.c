@@ -188,9 +188,9 @@ static enum hub_status find_wanted(struct hub_request *request, struct camera_re
     HUB_TRY(find_camera(&w->cameras, name, w->episode->number, &w->media, err));
     if (!mp4)
         return hub_fail_about(err, HUB_NOT_FOUND, "camera-not-found", "camera", name,
-                              "videos are mp4 files: ask for ~media/%.80s.mp4", name);
+                              "videos are mp4 files: use ~media/%.80s.mp4", name);
     if (w->media->file == HUB_NONE)
-        return hub_fail_as(err, HUB_NOT_FOUND, "file-not-found", "the video of '%.80s' is not there", name);
+        return hub_fail_as(err, HUB_NOT_FOUND, "file-not-found", "the video of '%.80s' is missing", name);
     w->file = &w->target.state.dataset->files[w->media->file];
     return HUB_OK;
 }
@@ -282,8 +282,8 @@ static enum hub_status send_cut(struct hub_request *request, struct camera_reque
         return st != HUB_NOT_FOUND
                    ? st
                    : cannot_cut(request, w,
-                                w->media->problem ? w->media->problem : "it is not known where they lie",
-                                response, err);
+                                w->media->problem ? w->media->problem : "their position is unknown", response,
+                                err);
     const struct hub_video *video = hub_video_of(w->video);
     HUB_TRY(choose(w, video->head->shown, &frames, err));
     struct hub_buf *head = hub_response_buffer(response, 200, "video/mp4", hub_mp4_head_bytes(video));

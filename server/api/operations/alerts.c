@@ -55,12 +55,11 @@ static void add_missing(const struct hub_app *app, const struct hub_scan_progres
         const struct hub_root *root = &app->roots->roots[i];
         if (!(p->roots_missing >> i & 1))
             continue;
-        struct hub_alert *c = add(out, "root-missing",
-                                  "root %u (%s) had datasets, and none of them is there now: nothing is "
-                                  "fetched into it, and its datasets "
-                                  "stay listed, until it is mounted again or `minari-hub scan --forget ROOT` "
-                                  "says that they are gone",
-                                  i + 1, root->name ? root->name : "root");
+        struct hub_alert *c =
+            add(out, "root-missing",
+                "root %u (%s) had datasets and has none now: nothing is fetched into it, and its datasets "
+                "stay listed, until it is mounted again or `minari-hub scan --forget ROOT` removes them",
+                i + 1, root->name ? root->name : "root");
         c->key = root->path;
         snprintf(c->local, sizeof c->local, "%.500s", root->path);
     }
@@ -70,19 +69,20 @@ static void add_state(const struct hub_app *app, const struct hub_scan_progress 
 {
     if (out->state_free == UINT64_MAX || (out->state_free >= STATE_LOW_BYTES && !p->no_space))
         return;
-    struct hub_alert *c = add(out, "state-disk-full",
-                              "%" PRIu64 " KiB are free for the hub's state; below 64 MiB what is found may "
-                              "not be kept: free some, or move the state directory (--state)",
-                              out->state_free / KIB);
+    struct hub_alert *c =
+        add(out, "state-disk-full",
+            "%" PRIu64 " KiB are free for the hub's state; below 64 MiB the hub may not store what it finds: "
+                       "free some, or move the state directory (--state)",
+            out->state_free / KIB);
     snprintf(c->local, sizeof c->local, "%.590s", app->state);
 }
 
 static void add_scanner(const struct hub_scan_progress *p, struct hub_alerts *out)
 {
     if (p->trouble[0]) {
-        struct hub_alert *c = add(out, "sweep-failed",
-                                  "the last look through the directories ended early, so that changes may "
-                                  "not be seen; it is repeated by itself");
+        struct hub_alert *c =
+            add(out, "sweep-failed",
+                "the last scan of the directories ended early, so changes may be missed; the hub repeats it");
         snprintf(c->local, sizeof c->local, "%s", p->trouble);
     }
     if (p->given_up + p->postponed > 0)
@@ -92,15 +92,13 @@ static void add_scanner(const struct hub_scan_progress *p, struct hub_alerts *ou
             p->given_up + p->postponed, p->postponed);
     if (p->unwatched > 0)
         add(out, "folders-not-watched",
-            "%" PRIu64
-            " folders are not watched, so that changes in them are seen by the next sweep only: raise "
+            "%" PRIu64 " folders are not watched, so only the next sweep sees changes in them: raise "
             "fs.inotify.max_user_watches (sysctl), or sweep more often (--sweep)",
             p->unwatched);
     if (p->not_entered > 0)
         add(out, "folders-not-entered",
-            "%" PRIu64
-            " folders could not be entered; they are listed as broken, with the reason: let the user of "
-            "the hub read them, or move them out of the root",
+            "%" PRIu64 " folders could not be entered and are listed as broken, with the reason: let the "
+                       "user of the hub read them, or move them out of the root",
             p->not_entered);
     if (p->clashes > 0)
         add(out, "ids-collide",
@@ -115,8 +113,8 @@ static void add_damage(const struct hub_app *app, struct hub_alerts *out)
     const uint32_t count = hub_damage_each(app->truth, 0, NULL, NULL, NULL);
     if (count)
         add(out, "files-damaged",
-            "%u files are damaged, and are not served: `minari-hub problems` names them, `minari-hub check "
-            "--repair` fetches those again that were copied from elsewhere",
+            "%u files are damaged and are not served: `minari-hub problems` names them, `minari-hub check "
+            "--repair` fetches copied ones again",
             count);
 }
 
@@ -137,9 +135,8 @@ static void add_unmeasured(const struct hub_app *app, struct hub_alerts *out)
     const uint32_t count = hub_measure_failures_each(app->catalog, note_unmeasured, &u);
     if (count)
         add(out, "measuring-failed",
-            "%u part%s of datasets could not be measured (%s): answers go without what would have been "
-            "measured; "
-            "it is tried again by itself",
+            "%u part%s of datasets could not be measured (%s): answers lack their values; the hub tries "
+            "again",
             count, hub_plural(count), u.first);
 }
 
@@ -188,12 +185,12 @@ static void add_rules(const struct hub_app *app, struct hub_alerts *out)
         return;
     if (r.failing)
         add(out, "mirrors-failing",
-            "%u mirror rule%s failed in the last pass: %s; `minari-hub mirror list` says why", r.failing,
+            "%u mirror rule%s failed in the last pass: %s; `minari-hub mirror list` shows why", r.failing,
             hub_plural(r.failing), r.failed);
     if (r.late)
         add(out, "mirrors-lagging",
-            "%u mirror rule%s did not come to an end for three times as long as a pass should take: %s",
-            r.late, hub_plural(r.late), r.lagged);
+            "%u mirror rule%s took three times longer than the last pass should take: %s", r.late,
+            hub_plural(r.late), r.lagged);
     if (r.leaving)
         add(out, "mirrors-partial",
             "%u mirror rule%s leave%s something of the remote out: %s; `minari-hub mirror list` names it",
@@ -201,8 +198,7 @@ static void add_rules(const struct hub_app *app, struct hub_alerts *out)
     if (r.unlisting)
         add(out, "mirrors-unlisted",
             "%u mirror rule%s no longer list%s datasets that may still be on the remote: %s; their copies "
-            "stay, and are "
-            "not brought up to date: add a rule for them, or delete them here",
+            "stay and are not updated: add a rule for them, or delete them here",
             r.unlisting, hub_plural(r.unlisting), r.unlisting == 1 ? "s" : "", r.unlisted);
 }
 

@@ -72,15 +72,15 @@ static enum hub_status scan_metrics(struct hub_app *app, struct hub_buf *out, st
     const struct hub_plain_metric rows[] = {
         {"minari_hub_inspections_total", "counter", "Datasets inspected since the start.",
          (double)progress.inspected},
-        {"minari_hub_inspections_failed_total", "counter", "Of them: broken or unsupported.",
-         (double)progress.failed},
-        {"minari_hub_inspections_put_off_total", "counter", "Inspections that trouble of the machine ended.",
-         (double)progress.put_off},
+        {"minari_hub_inspections_failed_total", "counter",
+         "Inspected datasets that are broken or unsupported.", (double)progress.failed},
+        {"minari_hub_inspections_put_off_total", "counter",
+         "Inspections that failed because of errors of the machine.", (double)progress.put_off},
         {"minari_hub_inspections_waiting", "gauge", "Datasets waiting for inspection.",
          (double)progress.to_inspect},
         {"minari_hub_inspections_given_up", "gauge",
-         "Datasets that trouble of the machine keeps from inspection.", (double)progress.given_up},
-        {"minari_hub_sweeps_total", "counter", "Looks through the directories.", (double)progress.sweeps},
+         "Datasets not inspected because of errors of the machine.", (double)progress.given_up},
+        {"minari_hub_sweeps_total", "counter", "Scans of the directories.", (double)progress.sweeps},
     };
     return hub_metric_rows(rows, HUB_COUNT(rows), out, err);
 }
@@ -91,14 +91,14 @@ static enum hub_status room_metrics(struct hub_app *app, struct hub_buf *out, st
     struct hub_mirror_gauges g;
     hub_mirrors_gauges(app->mirrors, &g);
     const struct hub_plain_metric rows[] = {
-        {"minari_hub_cache_bytes", "gauge", "Fetched from upstreams because it was asked for.",
+        {"minari_hub_cache_bytes", "gauge", "Bytes of datasets fetched from upstreams on request.",
          (double)g.cache_bytes},
-        {"minari_hub_cache_evictions_total", "counter", "Datasets removed from it to make room.",
-         (double)g.evictions},
+        {"minari_hub_cache_evictions_total", "counter",
+         "Datasets fetched on request and removed to make room.", (double)g.evictions},
     };
     HUB_TRY(hub_metric_rows(rows, HUB_COUNT(rows), out, err));
     HUB_TRY(hub_buf_add_text(out,
-                             "# HELP minari_hub_root_free_bytes Free on the disk of a root.\n"
+                             "# HELP minari_hub_root_free_bytes Free bytes on the disk of a root.\n"
                              "# TYPE minari_hub_root_free_bytes gauge\n",
                              err));
     for (uint32_t i = 0; i < app->roots->count; i++) {

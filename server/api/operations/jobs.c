@@ -287,7 +287,7 @@ enum hub_status hub_job_post(struct hub_request *request, struct hub_response *r
     HUB_TRY(hub_request_allow(request, parameters, err));
     HUB_TRY(hub_request_choice(request, "kind", outside, &kind, err));
     if (kind < 0 || !target.size)
-        return hub_request_wrong(request, "kind", err, "kind and target say what is being done");
+        return hub_request_wrong(request, "kind", err, "a job needs kind and target");
     if (!request->may_block)
         return HUB_AGAIN;
     const struct hub_job_draft draft = {.kind = outside[kind], .target = target.data};
@@ -337,7 +337,8 @@ enum hub_status hub_check_post(struct hub_request *request, struct hub_response 
         return HUB_AGAIN;
     const struct hub_view text = hub_request_query(request, "spec");
     if (!text.data)
-        return hub_request_wrong(request, "spec", err, "spec says what to check, as a JSON object");
+        return hub_request_wrong(request, "spec", err,
+                                 "spec must be a JSON object that describes what to check");
     HUB_TRY(hub_json_parse(text, 1 * MIB, &spec, err));
     const enum hub_status st = hub_check_request(request->app->truth, request->app->catalog, spec, &id, err);
     if (st && st != HUB_EXISTS) /* the same is under way: that is it */

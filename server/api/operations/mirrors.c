@@ -80,7 +80,8 @@ static enum hub_status name_of(const struct hub_request *request, char name[HUB_
 {
     const struct hub_view text = hub_request_capture(request, "n");
     if (text.size > HUB_RULE_NAME_CHARS)
-        return hub_fail_as(err, HUB_NOT_FOUND, "mirror-not-found", "no mirror rule has so long a name");
+        return hub_fail_as(err, HUB_NOT_FOUND, "mirror-not-found",
+                           "the name is longer than that of any mirror rule");
     snprintf(name, HUB_RULE_NAME_CHARS + 1, "%.*s", (int)text.size, text.data);
     return HUB_OK;
 }
@@ -109,7 +110,8 @@ enum hub_status hub_mirror_post(struct hub_request *request, struct hub_response
     const struct hub_view text = hub_request_query(request, "spec"),
                           named = hub_request_query(request, "name");
     if (!text.data)
-        return hub_request_wrong(request, "spec", err, "spec says what to mirror, as a JSON object");
+        return hub_request_wrong(request, "spec", err,
+                                 "spec must be a JSON object that describes what to mirror");
     HUB_TRY(hub_json_parse(text, SPEC_BYTES, &spec, err));
     HUB_TRY(hub_mirror_check(spec, request->app->roots, err));
     if (named.data)
@@ -134,7 +136,7 @@ enum hub_status hub_mirror_do(struct hub_request *request, struct hub_response *
     HUB_TRY(hub_request_allow(request, parameters, err));
     HUB_TRY(hub_request_choice(request, "do", actions, &action, err));
     if (action < 0)
-        return hub_request_wrong(request, "do", err, "do says what: run, run-anew, pause, resume or remove");
+        return hub_request_wrong(request, "do", err, "do must be run, run-anew, pause, resume or remove");
     if (!request->may_block)
         return HUB_AGAIN;
     HUB_TRY(name_of(request, name, err));
@@ -186,8 +188,9 @@ static enum hub_status put_metric(void *user, const struct hub_rule *rule, struc
 enum hub_status hub_mirror_metrics(struct hub_truth *truth, struct hub_buf *out, struct hub_error *err)
 {
     struct metric rows[] = {
-        {"minari_hub_mirror_lag_seconds", "gauge", "Since all was as upstream, by rule.", lag, out},
-        {"minari_hub_mirror_bytes_total", "counter", "Fetched, by rule.", bytes, out},
+        {"minari_hub_mirror_lag_seconds", "gauge", "Seconds since all datasets were as upstream, by rule.",
+         lag, out},
+        {"minari_hub_mirror_bytes_total", "counter", "Bytes fetched, by rule.", bytes, out},
         {"minari_hub_mirror_transfers_total", "counter", "Datasets fetched, by rule.", transfers, out},
         {"minari_hub_mirror_failures_total", "counter", "Failed tries, by rule.", failures, out},
     };

@@ -96,13 +96,11 @@ static enum hub_status choose_fields(const struct hub_request *request, struct b
     bool same = f->count == b->fields[0].count;
     for (uint32_t i = 0; same && i < f->count; i++)
         same = strcmp(ds->fields[f->fields[i]].path, first->fields[b->fields[0].fields[i]].path) == 0;
-    return same
-               ? HUB_OK
-               : wrong(
-                     item, "fields", names,
-                     "are others in this dataset than in that of items[0]: one array holds one kind of rows, "
-                     "so ask for them apart",
-                     err);
+    return same ? HUB_OK
+                : wrong(item, "fields", names,
+                        "differ between this dataset and that of items[0]: one array holds one kind of rows, "
+                        "so request them separately",
+                        err);
 }
 
 static enum hub_status find_dataset(struct hub_request *request, struct hub_response *response,
@@ -119,7 +117,7 @@ static enum hub_status find_dataset(struct hub_request *request, struct hub_resp
         if (strcmp(b->ids[*out], id) == 0)
             return HUB_OK;
     if (*out == MAX_DATASETS)
-        return wrong(item, member, value, "is one too many: at most 256 datasets in one answer", err);
+        return wrong(item, member, value, "exceeds the limit of 256 datasets in one answer", err);
     struct hub_target *target = &b->targets[b->dataset_count++];
     const enum hub_status st = hub_resolve_id(request, response, hub_view_of(id),
                                               HUB_TO_DATASET | HUB_TO_READY | HUB_TO_SEVERAL, target, err);
@@ -180,10 +178,10 @@ static enum hub_status read_fields(struct batch_request *b, const json_t *object
         return wrong(item, "fields", *out,
                      "is a list of names of fields, groups or roles, here or beside items", err);
     if (item)
-        return wrong(item, "fields", *out,
-                     "are others than those of items[0]: one array holds one kind of rows, so ask for them "
-                     "apart",
-                     err);
+        return wrong(
+            item, "fields", *out,
+            "differ from those of items[0]: one array holds one kind of rows, so request them separately",
+            err);
     b->first_fields = *out;
     return HUB_OK;
 }
@@ -211,7 +209,7 @@ static enum hub_status read_item(struct hub_request *request, struct hub_respons
         return wrong(
             i, json_object_get(object, "stop") ? "stop" : "start",
             json_object_get(object, json_object_get(object, "stop") ? "stop" : "start"),
-            "makes another number of steps than items[0] has: ask with \"pad\": \"edge\" or \"zero\"", err);
+            "has another number of steps than items[0]: repeat it with \"pad\": \"edge\" or \"zero\"", err);
     b->length = HUB_MAX(b->length, asked->steps);
     return HUB_OK;
 }
@@ -278,7 +276,7 @@ static enum hub_status read_body(struct hub_request *request, struct hub_respons
     HUB_TRY(hub_windows_format(request, &b->as, err));
     HUB_TRY(hub_budget_take(request->app->budget, request, response, parsed_bytes(request->body), err));
     if (!request->body.size || hub_json_parse(request->body, request->body.size, &b->json, &why))
-        return hub_fail_as(err, HUB_INVALID, "bad-request", "the body is no JSON: %.300s",
+        return hub_fail_as(err, HUB_INVALID, "bad-request", "the body is not JSON: %.300s",
                            request->body.size ? why.detail : "it is empty");
     HUB_TRY(check_members(b->json, of_body, "a batch", err));
     const json_t *items = json_object_get(b->json, "items");
@@ -313,7 +311,7 @@ static enum hub_status make_plan(struct hub_request *request, struct hub_respons
     for (uint32_t i = 0; i < b->count; i++)
         HUB_TRY(read_item(request, response, b, i, err));
     if (!b->length)
-        return bad_body("items", NULL, "have no steps: each names some, start <= step < stop", err);
+        return bad_body("items", NULL, "have no steps: start must be less than stop", err);
     const struct hub_windows_query query = {.datasets = b->datasets,
                                             .dataset_count = b->dataset_count,
                                             .fields = b->fields,

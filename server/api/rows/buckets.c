@@ -61,11 +61,11 @@ static enum hub_status check_type(const struct hub_curves *c, const struct hub_d
         return HUB_OK;
     if (c->leaf)
         return hub_fail_about(err, HUB_NOT_ACCEPTABLE, "not-acceptable", "leaf", c->leaf,
-                              "'%s' is %s: leaf= is of rows of JSON text", field->path, field->dtype);
+                              "'%s' is %s: leaf= needs rows of JSON text", field->path, field->dtype);
     return hub_fail_as(err, HUB_NOT_ACCEPTABLE, "not-acceptable",
-                       "'%s' is %s: buckets are of real numbers and bools, such as '%s'%s", field->path,
+                       "'%s' is %s: buckets need real numbers or bools, such as '%s'%s", field->path,
                        field->dtype, first_of_numbers(c->target.state.dataset),
-                       texts ? ", or of numbers within JSON by leaf=" : "");
+                       texts ? ", or numbers within JSON by leaf=" : "");
 }
 
 static enum hub_status set_curve(struct hub_curves *c, uint32_t i, struct hub_error *err)
@@ -113,7 +113,8 @@ static enum hub_status choose_fields(struct hub_request *request, struct hub_cur
         HUB_TRY(set_curve(c, i, err));
     if (!kept)
         return hub_fail_as(err, HUB_NOT_ACCEPTABLE, "not-acceptable",
-                           "none of these fields holds numbers, such as '%s'", first_of_numbers(dataset));
+                           "none of these fields holds numbers; '%s' is one of them",
+                           first_of_numbers(dataset));
     return set_dims(request, c, err);
 }
 
@@ -147,19 +148,19 @@ static enum hub_status set_grid(const struct hub_request *request, struct hub_cu
     HUB_TRY(hub_request_int(request, "width", &width, &has_width, err));
     HUB_TRY(hub_slice_resolve(has_start ? &start : NULL, has_stop ? &stop : NULL, NULL, rows, &slice, err));
     if (has_buckets && has_width)
-        return hub_request_wrong(request, "width", err, "either buckets or width");
+        return hub_request_wrong(request, "width", err, "give either buckets or width");
     if (has_buckets && (buckets < HUB_BUCKETS_LEAST || buckets > HUB_BUCKETS_MOST))
-        return hub_request_wrong(request, "buckets", err, "buckets is %d to %d", HUB_BUCKETS_LEAST,
+        return hub_request_wrong(request, "buckets", err, "buckets must be from %d to %d", HUB_BUCKETS_LEAST,
                                  HUB_BUCKETS_MOST);
     if (has_width && (width < 1 || width > UINT32_MAX || (width & (width - 1))))
-        return hub_request_wrong(request, "width", err, "width is a power of two");
+        return hub_request_wrong(request, "width", err, "width must be a power of two");
     const uint64_t end = slice.start + slice.count;
     const struct hub_bucket_grid most =
         hub_bucket_grid_of(slice.start, end, has_buckets ? (uint32_t)buckets : HUB_BUCKETS_MOST);
     c->grid = has_width ? hub_bucket_grid_wide(slice.start, end, (uint64_t)width) : most;
     if (c->grid.count > HUB_BUCKETS_MOST)
         return hub_request_wrong(request, "width", err,
-                                 "%" PRIu32 " buckets; at most %d: of these rows width is at least %" PRIu64,
+                                 "%" PRIu32 " buckets; at most %d: width must be at least %" PRIu64,
                                  c->grid.count, HUB_BUCKETS_MOST, most.width);
     return c->grid.width <= UINT32_MAX ? HUB_OK : hub_fail(err, HUB_TOO_BIG, "too many rows");
 }
@@ -189,11 +190,11 @@ static enum hub_status read_how(const struct hub_request *request, bool several,
     c->wide = dtype == 1;
     c->leaf = leaf.data;
     if (c->raw && several)
-        return hub_request_wrong(request, "format", err, "raw is of one field; several come as json");
+        return hub_request_wrong(request, "format", err, "format=raw needs one field; several come as json");
     if (dtype >= 0 && !c->raw)
-        return hub_request_wrong(request, "dtype", err, "dtype is of format=raw");
+        return hub_request_wrong(request, "dtype", err, "dtype needs format=raw");
     if (leaf.data && (!leaf.size || !hub_leaf_is_pointer(leaf)))
-        return hub_request_wrong(request, "leaf", err, "leaf is a JSON pointer, as /arm/0");
+        return hub_request_wrong(request, "leaf", err, "leaf must be a JSON pointer, such as /arm/0");
     return HUB_OK;
 }
 

@@ -141,7 +141,7 @@ static bool nobody_waits(void *user)
 static enum hub_status next_block(void *user, uint64_t bytes, uint64_t memory, struct hub_error *err)
 {
     (void)bytes, (void)memory;
-    return nobody_waits(user) ? hub_fail(err, HUB_CANCELLED, "nobody waits for these rows any more") : HUB_OK;
+    return nobody_waits(user) ? hub_fail(err, HUB_CANCELLED, "the request for these rows has ended") : HUB_OK;
 }
 
 static enum hub_status check_files(const struct curve_fold *f, const struct hub_plan_files *files,

@@ -83,7 +83,8 @@ static enum hub_status read_steps(const struct hub_request *request, struct rows
     HUB_TRY(hub_request_int(request, "stop", &steps->stop, &steps->has_stop, err));
     HUB_TRY(hub_request_int(request, "step", &steps->step, &steps->has_step, err));
     if (steps->has_step && steps->step < 1)
-        return hub_request_wrong(request, "step", err, "step is 1 or more: rows come in the order of steps");
+        return hub_request_wrong(request, "step", err,
+                                 "step must be at least 1: rows come in the order of steps");
     return hub_step_where_read(request, &q->step_where, err);
 }
 
@@ -119,10 +120,9 @@ static enum hub_status take_page(struct rows_request *q, struct hub_error *err)
     const char *revision = q->target.summary->revision;
     const uint64_t at = q->page.goes_on ? strtoull(q->page.after.tie, NULL, 10) : 0;
     if (q->page.goes_on && strcmp(q->page.after.key, revision) != 0)
-        return hub_fail_as(
-            err, HUB_CHANGED, "revision-gone",
-            "the pages before this one were of revision %.40s, and now there is %s: begin again",
-            q->page.after.key, revision);
+        return hub_fail_as(err, HUB_CHANGED, "revision-gone",
+                           "the earlier pages were of revision %.40s, the current one is %s: start again",
+                           q->page.after.key, revision);
     const uint32_t place = (uint32_t)HUB_MIN(at, (uint64_t)e->count), first = hub_page_first(&q->page, place);
     const uint32_t end =
         q->page.after.back ? place : (uint32_t)HUB_MIN((uint64_t)first + q->page.limit, e->count);
@@ -172,7 +172,7 @@ static enum hub_status check_name(const struct hub_row_reader *r, uint32_t befor
     for (uint32_t i = 0; i < before; i++)
         known |= strcmp(name, r->as[i].name) == 0;
     return known ? hub_fail_as(err, HUB_NOT_ACCEPTABLE, "not-acceptable",
-                               "two columns would be named '%.200s': ask for the field by its episode", name)
+                               "two columns would be named '%.200s': request the field by its episode", name)
                  : HUB_OK;
 }
 
@@ -183,7 +183,7 @@ static enum hub_status try_column(struct rows_request *q, uint32_t column, struc
     const struct hub_dataset_field *field = &r->dataset->fields[r->columns[column].field];
     if (field->axis == HUB_AXIS_NONE)
         return hub_fail_about(err, HUB_NOT_ACCEPTABLE, "not-acceptable", "fields", field->path,
-                              "'%s' has no row a step: ask for it by its episode", field->path);
+                              "'%s' does not have one row per step: request it by its episode", field->path);
     HUB_TRY(check_name(r, column, r->as[column].name, err));
     HUB_TRY(hub_row_reader_look(r, column, err));
     const struct hub_block_column *as = &r->as[column];
@@ -194,7 +194,7 @@ static enum hub_status try_column(struct rows_request *q, uint32_t column, struc
         return HUB_OK;
     if (as->type == HUB_FIELD_TEXT && as->variant.rank)
         return hub_fail_as(err, HUB_NOT_ACCEPTABLE, "not-acceptable",
-                           "'%s' has several texts a row: ask for format=arrow", field->path);
+                           "'%s' has several texts per row: use format=arrow", field->path);
     return hub_npz_stream_measure(q->zipped, column, err);
 }
 

@@ -20,7 +20,7 @@ static enum hub_status all(const struct hub_request *request, const char *path, 
     if (there > out->most)
         return hub_request_wrong(
             request, "dims", err,
-            "'%s' has %" PRIu32 " numbers a row: name at most %" PRIu32 " of them with dims=", path, there,
+            "'%s' has %" PRIu32 " numbers per row: name at most %" PRIu32 " of them with dims=", path, there,
             out->most);
     for (out->count = 0; out->count < there; out->count++)
         out->of[out->count] = out->count;
@@ -44,7 +44,8 @@ enum hub_status hub_dims_read(const struct hub_request *request, struct hub_view
         }
         if (!right || to < from || to >= there || (*at && *at != '+' && *at != ' '))
             return hub_request_wrong(request, "dims", err,
-                                     "dims is dimensions of '%s' below %" PRIu32 ", as 0-3+7", path, there);
+                                     "dims must be dimensions of '%s' below %" PRIu32 ", such as 0-3+7", path,
+                                     there);
         for (; from <= to; from++) {
             if (out->count == out->most)
                 return hub_request_wrong(request, "dims", err,

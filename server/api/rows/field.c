@@ -77,15 +77,16 @@ static enum hub_status read_drawn_range(const struct hub_request *request, struc
     if (!text.data)
         return HUB_OK;
     if (strncmp(e->as->media_type, "image/", 6) != 0)
-        return hub_request_wrong(request, "range", err, "range is of pictures: ask for format=image as well");
+        return hub_request_wrong(request, "range", err, "range needs pictures: add format=image");
     range->least = strtod(text.data, &comma);
     range->greatest = *comma == ',' ? strtod(comma + 1, &end) : 0;
     range->known = end && end != comma + 1 && comma != text.data && end == text.data + text.size &&
                    isfinite(range->least) && isfinite(range->greatest) && range->least < range->greatest;
-    return range->known ? HUB_OK
-                        : hub_request_wrong(request, "range", err,
-                                            "range is the value that is black and the one that is white, the "
-                                            "lesser first: range=0.3,4.5");
+    return range->known
+               ? HUB_OK
+               : hub_request_wrong(
+                     request, "range", err,
+                     "range must be the values of black and white, the smaller first: range=0.3,4.5");
 }
 
 /* Can the field stand in the answer? HUB_NOT_FOUND: this episode does not have it. */
@@ -98,9 +99,10 @@ static enum hub_status can_hold(struct hub_request *request, const struct field_
     struct hub_layout_ref *ref = NULL;
     const struct hub_window *window;
     if (f->axis == HUB_AXIS_NONE && fr->encoding.as->writer->blocks)
-        return hub_fail_as(err, HUB_NOT_ACCEPTABLE, "not-acceptable",
-                           "'%s' has no row a step, and %s of several fields has: ask for it alone", f->path,
-                           fr->encoding.as->name);
+        return hub_fail_as(
+            err, HUB_NOT_ACCEPTABLE, "not-acceptable",
+            "'%s' does not have one row per step, which %s of several fields needs: request it alone",
+            f->path, fr->encoding.as->name);
     HUB_TRY(hub_layout_get(catalog, fr->dataset, episode->part, field, request->may_block, &ref, err));
     const struct hub_layout *layout = hub_layout_of(ref);
     const struct hub_representation *as =
@@ -140,7 +142,7 @@ static enum hub_status check_size(const struct field_request *fr, struct hub_err
     const struct hub_selection *s = &fr->selection;
     if (s->bytes_out > HUB_ENCODE_MAX_BYTES)
         return hub_fail_as(err, HUB_TOO_BIG, "too-large",
-                           "%" PRIu64 " MiB of rows in one answer; at most %zu: ask for fewer rows",
+                           "%" PRIu64 " MiB of rows in one answer; at most %zu: request fewer rows",
                            s->bytes_out / MIB, HUB_ENCODE_MAX_BYTES / MIB);
     return HUB_OK;
 }

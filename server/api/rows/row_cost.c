@@ -70,8 +70,8 @@ static enum hub_status too_long(const struct hub_request *request, const struct 
     }
     return hub_fail_about(err, HUB_TOO_BIG, "too-large", about, hub_request_query(request, about).data,
                           "these rows take about %" PRIu64
-                          " s to decode; one answer may take %u s: ask for a "
-                          "narrower slice with start and stop, or download %s",
+                          " s to decode; one answer may take %u s: request a narrower slice with start and "
+                          "stop, or download %s",
                           cost_us / 1000000, request->ceiling_ms / 1000, url.data);
 }
 

@@ -40,8 +40,7 @@ static enum hub_status check_type(const struct runs_args *q, struct hub_error *e
         return HUB_OK;
     return hub_fail_as(
         err, HUB_NOT_ACCEPTABLE, "not-acceptable",
-        "'%s' is %s: runs are of bools, integers and texts, one a row; of numbers there are curves, by "
-        "buckets=",
+        "'%s' is %s: runs need bools, integers or texts, one per row; for other numbers use buckets=",
         field->path, field->dtype);
 }
 
@@ -52,7 +51,7 @@ static enum hub_status read_rows(const struct hub_request *request, struct runs_
     bool has_start, has_stop, given;
     HUB_TRY(hub_request_int(request, "runs", &q->most, &given, err));
     if (q->most < 1 || q->most > MOST_RUNS)
-        return hub_request_wrong(request, "runs", err, "runs is 1 to %d", MOST_RUNS);
+        return hub_request_wrong(request, "runs", err, "runs must be from 1 to %d", MOST_RUNS);
     HUB_TRY(hub_request_int(request, "start", &start, &has_start, err));
     HUB_TRY(hub_request_int(request, "stop", &stop, &has_stop, err));
     return hub_slice_resolve(has_start ? &start : NULL, has_stop ? &stop : NULL, NULL,
@@ -198,7 +197,7 @@ static enum hub_status write_runs(const struct hub_request *request, struct hub_
         HUB_MAX(BLOCK_BYTES / HUB_MAX(hub_row_reader_row_bytes(reading, 0, 1), UINT64_C(1)), UINT64_C(1));
     for (uint64_t at = 0, got; at < count && r->left; at += got) {
         if (nobody_waits(request))
-            return hub_fail(err, HUB_CANCELLED, "nobody waits for these rows any more");
+            return hub_fail(err, HUB_CANCELLED, "the request for these rows has ended");
         HUB_TRY(hub_row_reader_rows(reading, 0, 1, at, HUB_MIN(count - at, most), &got, err));
         HUB_TRY(take_rows(r, &reading->rows[0], q->slice.start + at, end, err));
     }

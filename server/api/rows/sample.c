@@ -68,7 +68,7 @@ static enum hub_status read_count(const struct hub_request *request, const char 
     *out = 1;
     if (!text.data || (hub_number_read(text, most, out) && *out > 0))
         return HUB_OK;
-    return hub_request_wrong(request, name, err, "%s is a whole number from 1 to %" PRIu64, name, most);
+    return hub_request_wrong(request, name, err, "%s must be a whole number from 1 to %" PRIu64, name, most);
 }
 
 static enum hub_status read_pad(const struct hub_request *request, enum hub_pad *out, struct hub_error *err)
@@ -109,7 +109,8 @@ static enum hub_status read_seed(const struct hub_request *request, struct sampl
                    : hub_fail(err, HUB_IO, "there are no random numbers");
     if (hub_number_read(text, UINT64_MAX, &s->seed))
         return HUB_OK;
-    return hub_request_wrong(request, "seed", err, "seed is a whole number from 0 to 18446744073709551615");
+    return hub_request_wrong(request, "seed", err,
+                             "seed must be a whole number from 0 to 18446744073709551615");
 }
 
 /* ---- fields ---- */
@@ -184,7 +185,7 @@ static enum hub_status choose_fields(const struct hub_request *request, struct s
     return kept ? HUB_OK
                 : hub_request_wrong(
                       request, "fields", err,
-                      "no field of those has rows of one shape in every episode: name one itself");
+                      "none of these fields has rows of one shape in every episode: name other fields");
 }
 
 /* ---- the draw ---- */
@@ -213,16 +214,16 @@ static enum hub_status none_is_long_enough(const struct hub_request *request, co
     for (uint32_t i = 0; i < chosen->count; i++)
         longest = HUB_MAX(longest, s->dataset->episodes[chosen->places[i]].steps);
     if (!chosen->count && chosen->invalid)
-        return hub_request_wrong(
-            request, "valid", err,
-            "none of the %" PRIu32 " episodes that are meant is valid: ask with valid=any", chosen->invalid);
+        return hub_request_wrong(request, "valid", err,
+                                 "none of the %" PRIu32 " chosen episodes is valid: use valid=any",
+                                 chosen->invalid);
     if (!chosen->count)
         return hub_request_wrong(request, hub_request_query(request, "where").data ? "where" : "split", err,
-                                 "no episode is chosen: '%s' has %" PRIu32 " in all", s->dataset->summary->id,
-                                 s->dataset->episode_count);
+                                 "no episode is chosen: '%s' has %" PRIu32 " in total",
+                                 s->dataset->summary->id, s->dataset->episode_count);
     return hub_request_wrong(request, "length", err,
                              "no chosen episode has %" PRIu64 " steps, the longest has %" PRIu64
-                             ": ask for a shorter length, or with pad=edge or pad=zero",
+                             ": use a shorter length, or pad=edge or pad=zero",
                              s->length, longest);
 }
 

@@ -51,7 +51,7 @@ static enum hub_status no_field(const struct hub_dataset *dataset, struct hub_vi
         if (is_tested(&dataset->fields[i]))
             (void)hub_nearest_offer(&nearest, dataset->fields[i].path, dataset->fields[i].path);
     const char *near = any && nearest.count ? nearest.items[0] : NULL;
-    snprintf(why, sizeof why, "is no field of '%.100s' with numbers at each step%s%.100s%s",
+    snprintf(why, sizeof why, "is not a field of '%.100s' with numbers at each step%s%.100s%s",
              dataset->summary->id, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
     return wrong(name, err, why);
 }

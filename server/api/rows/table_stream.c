@@ -232,8 +232,7 @@ enum hub_status hub_table_stream_send(const struct hub_table_stream_request *ask
     bool whole = false;
     if (written > HUB_BODY_STREAM_LIMIT / 2)
         return hub_fail_as(err, HUB_TOO_BIG, "too-large",
-                           "a row of %" PRIu64
-                           " KiB is too long for %s: ask for format=npz, or for other fields",
+                           "a row of %" PRIu64 " KiB is too long for %s: use format=npz or other fields",
                            read / KIB, t->as->name);
     HUB_TRY(hub_budget_take(request->app->budget, request, response,
                             rows * (read + written) + 2 * HUB_BODY_STREAM_BLOCK, err));

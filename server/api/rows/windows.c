@@ -97,7 +97,7 @@ static enum hub_status too_large(const struct hub_windows *w, const char *what, 
     char count[24];
     snprintf(count, sizeof count, "%" PRIu32, w->query.count);
     return hub_fail_about(err, HUB_TOO_BIG, "too-large", w->query.counted, count,
-                          "%s: ask for fewer windows, shorter ones, or fewer fields", what);
+                          "%s: request fewer windows, shorter ones, or fewer fields", what);
 }
 
 /* ---- parts: where the rows of each window lie ---- */
@@ -109,7 +109,7 @@ static enum hub_status mixed(const struct hub_windows *w, const struct hub_windo
     return hub_fail_about(err, HUB_INVALID, "bad-parameter", "fields", field->name,
                           "'%s' has rows of another shape or type in episode %" PRId64
                           " of '%s' than in episode %" PRId64
-                          " of '%s': one array holds one kind of rows, so ask for them apart",
+                          " of '%s': one array holds one kind of rows, so request them separately",
                           field->name, window->episode->number, id, w->query.windows[0].episode->number,
                           w->query.datasets[w->query.windows[0].dataset]->summary->id);
 }
@@ -119,7 +119,7 @@ static enum hub_status too_short(const struct hub_windows_field *field, const st
 {
     return hub_fail_about(err, HUB_INVALID, "bad-parameter", "fields", field->name,
                           "'%s' has %" PRIu64 " rows in episode %" PRId64 ", which has %" PRIu64
-                          " steps: ask with pad=edge or pad=zero, or without the field",
+                          " steps: use pad=edge or pad=zero, or leave out the field",
                           field->name, rows, window->episode->number, window->episode->steps);
 }
 
@@ -431,10 +431,9 @@ static enum hub_status check_names(const struct hub_windows *w, struct hub_error
     for (size_t i = 0; i < HUB_COUNT(owns); i++)
         for (uint32_t f = 0; f < w->field_count; f++)
             if (strcmp(w->fields[f].name, owns[i].name) == 0)
-                return hub_fail_as(
-                    err, HUB_NOT_ACCEPTABLE, "not-acceptable",
-                    "a field is called '%s', as is an array of every such answer: ask without it",
-                    owns[i].name);
+                return hub_fail_as(err, HUB_NOT_ACCEPTABLE, "not-acceptable",
+                                   "the field '%s' has the name of an array of every answer: leave it out",
+                                   owns[i].name);
     return HUB_OK;
 }
 

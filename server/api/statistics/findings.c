@@ -216,7 +216,7 @@ static enum hub_status read_k(const struct hub_request *request, double *out, st
     char *end = NULL;
     *out = text.data ? strtod(text.data, &end) : 1.5;
     if (text.data && (!text.size || *end || !(*out >= 0 && *out <= 1000)))
-        return hub_request_wrong(request, "k", err, "k is a number from 0 to 1000");
+        return hub_request_wrong(request, "k", err, "k must be a number from 0 to 1000");
     return HUB_OK;
 }
 
@@ -234,7 +234,7 @@ static enum hub_status ask(struct hub_request *request, struct hub_response *res
     HUB_TRY(hub_request_int(request, "limit", &f->limit, &given, err));
     f->limit = given ? f->limit : LIMIT;
     if (f->limit < 1 || f->limit > MAX_LIMIT)
-        return hub_request_wrong(request, "limit", err, "limit is 1 to %d", MAX_LIMIT);
+        return hub_request_wrong(request, "limit", err, "limit must be from 1 to %d", MAX_LIMIT);
     return hub_resolve(request, response, parameters, HUB_TO_STATE | HUB_TO_READY, &f->target, err);
 }
 

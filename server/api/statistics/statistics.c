@@ -60,7 +60,7 @@ static void question_dispose(struct statistics_args *q)
 static enum hub_status check_awaited(const struct hub_request *request, struct hub_error *err)
 {
     return hub_parallel_cancelled(request->parallel)
-               ? hub_fail(err, HUB_CANCELLED, "nobody waits for these statistics any more")
+               ? hub_fail(err, HUB_CANCELLED, "the request for these statistics has ended")
                : HUB_OK;
 }
 
@@ -295,9 +295,9 @@ static enum hub_status check_field(const struct hub_request *request, const stru
 {
     const struct hub_dataset_field *field = &q->target.state.dataset->fields[number];
     if (q->chosen)
-        return hub_request_wrong(request, "field", err,
-                                 "of fields there are statistics of all episodes together only: ask without "
-                                 "where, split and task");
+        return hub_request_wrong(
+            request, "field", err,
+            "fields have statistics of all episodes only: leave out where, split and task");
     if (!hub_field_is_measured(field->type))
         return hub_request_wrong(request, "field", err, "'%.*s' holds no numbers", (int)name.size, name.data);
     return HUB_OK;
@@ -349,11 +349,10 @@ static enum hub_status read_by(const struct hub_request *request, struct statist
     q->has_by = true;
     for (size_t i = 0; i < HUB_COUNT(names); i++)
         if (!names[i].size || !is_of_episodes(names[i], &q->by[i]))
-            return hub_request_wrong(
-                request, "by", err,
-                "by is two numbers of episodes, as return,steps; besides these there are "
-                "score, nonfinite, frozen, still, jerk, saturated, gap, video_frames, "
-                "offset, unended, flat_reward");
+            return hub_request_wrong(request, "by", err,
+                                     "by must be two numbers of episodes, such as return,steps; others are "
+                                     "score, nonfinite, frozen, still, jerk, saturated, gap, video_frames, "
+                                     "offset, unended, flat_reward");
     return HUB_OK;
 }
 
@@ -365,8 +364,7 @@ static enum hub_status read_dims(const struct hub_request *request, struct stati
     (void)hub_dims_of(request, 0, &given);
     if (given > q->field_count)
         return hub_request_wrong(request, "dims", err,
-                                 "dims names dimensions of the fields of field=, which are %u",
-                                 q->field_count);
+                                 "dims must be below the %u dimensions of field=", q->field_count);
     if (given)
         HUB_TRY(hub_new(&q->dims, q->field_count, sizeof *q->dims, err));
     for (unsigned i = 0; given && i < q->field_count; i++) {
@@ -388,7 +386,7 @@ static enum hub_status check_measured(struct hub_request *request, const struct 
         const struct hub_measured_field *f = &q->merged.fields[q->fields[i]];
         if (f->dims > HUB_HISTOGRAM_DIMS)
             return hub_request_wrong(request, "field", err,
-                                     "'%s' has %u numbers a row; histograms are of at most %d", f->path,
+                                     "'%s' has %u numbers per row; histograms have at most %d", f->path,
                                      f->dims, HUB_HISTOGRAM_DIMS);
     }
     if (!q->field_count || coverage->parts || !coverage->of_parts || !request->app->measurer)
@@ -413,7 +411,8 @@ static enum hub_status ask(struct hub_request *request, struct hub_response *res
         q->bins = hub_request_query(request, "by").data ? GRID_BINS : BINS;
     HUB_TRY(read_by(request, q, err));
     if (q->bins < MIN_BINS || q->bins > HUB_HISTOGRAM_BINS)
-        return hub_request_wrong(request, "bins", err, "bins is %d to %d", MIN_BINS, HUB_HISTOGRAM_BINS);
+        return hub_request_wrong(request, "bins", err, "bins must be from %d to %d", MIN_BINS,
+                                 HUB_HISTOGRAM_BINS);
     HUB_TRY(hub_episode_parameters_parse(request, &q->asked, err));
     HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_STATE | HUB_TO_READY, &q->target, err));
     return hub_coverage_require(request, response, &q->target, NULL, 0, &q->chosen_by, err);

@@ -190,7 +190,7 @@ enum hub_status hub_value_table_read_limit(const struct hub_request *request, ui
     bool given;
     HUB_TRY(hub_request_int(request, "limit", &value, &given, err));
     if (given && value < 1)
-        return hub_request_wrong(request, "limit", err, "limit is 1 or more; without it all are sent");
+        return hub_request_wrong(request, "limit", err, "limit must be at least 1; without it all are sent");
     *limit = given && value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
     return HUB_OK;
 }

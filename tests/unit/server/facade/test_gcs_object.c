@@ -32,7 +32,7 @@ Test(gcs_object, resource)
         {OBJECT "lab", 404, "\"reason\":\"notFound\"",
          "Content-Type: application/json; charset=UTF-8"}, /* rclone's probe */
         {OBJECT "lab%2F", 404, "\"reason\":\"notFound\""},
-        {OBJECT "nothing", 404, "{\"error\":{\"code\":404,\"message\":\"no object 'nothing'\""},
+        {OBJECT "nothing", 404, "{\"error\":{\"code\":404,\"message\":\"there is no object 'nothing'\""},
         {"/storage/v1/b/nothing/o/notes.txt", 404, "\"reason\":\"notFound\""},
         {OBJECT "notes.txt", 405, "\"reason\":\"methodNotAllowed\"", NULL, NULL, HUB_DELETE},
         {"/upload/storage/v1/b/minari-datasets/o?uploadType=media&name=x", 405,

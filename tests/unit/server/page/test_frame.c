@@ -153,7 +153,7 @@ Test(frame, problems)
         struct page_kit k;
         page_kit_begin(&k, cases[i].target, "x");
         struct hub_error err = {.retry_after_s = cases[i].retry_s};
-        hub_fail(&err, HUB_NOT_FOUND, "no dataset '<b>'");
+        hub_fail(&err, HUB_NOT_FOUND, "there is no dataset '<b>'");
         err.retry_after_s = cases[i].retry_s;
         cr_assert_eq(
             hub_page_shape.write(&k.html, &k.request, &err, cases[i].name, cases[i].status, cases[i].extra),

@@ -99,7 +99,7 @@ Test(datasets, by_facts)
         {"/api/v1/datasets?facets=format,status", 200, NULL, "\"facets\":{\"format\":["},
         {"/api/v1/datasets?status=broken&facets=status,format&limit=1", 200, NULL,
          "{\"value\":\"broken\",\"count\":1}"},
-        {"/api/v1/datasets?facets=colour", 400, "bad-parameter", "facets are names"},
+        {"/api/v1/datasets?facets=colour", 400, "bad-parameter", "facets must be names"},
         {"/api/v1/datasets?facets=", 200, NULL, "\"prev\":null}"},
         {"/api/v1/datasets?env=a&env=b", 400, "bad-parameter", NULL},
     };
@@ -114,7 +114,7 @@ Test(datasets, one)
          "Content-Location: /api/v1/datasets/door-human-v0"},
         {"/api/v1/datasets/cut-v0", 200, NULL, "\"status\":\"broken\""},
         {"/api/v1/datasets/door-human-v1", 404, "dataset-not-found", NULL},
-        {"/api/v1/datasets/nothing", 404, "dataset-not-found", "no dataset 'nothing'"},
+        {"/api/v1/datasets/nothing", 404, "dataset-not-found", "there is no dataset 'nothing'"},
         {"/api/v1/datasets/door-human-v0?revision=0123456789012345678901234567890123456789", 410,
          "revision-gone", NULL},
         {"/api/v1/datasets/door-human-v0?revision=0123", 400, "bad-parameter",
