@@ -232,7 +232,7 @@ static enum hub_status get_values(void *user, const struct hub_property *name, s
 static enum hub_status go_on(struct episode_page *page, struct hub_error *err)
 {
     return page->looks++ % EPISODES_BETWEEN == 0 && hub_parallel_cancelled(page->query->parallel)
-               ? hub_fail(err, HUB_CANCELLED, "nobody waits for these episodes any more")
+               ? hub_fail(err, HUB_CANCELLED, "the request for these episodes has ended")
                : HUB_OK;
 }
 

@@ -338,7 +338,7 @@ enum hub_status hub_measure_column_get(const struct hub_state *state, uint32_t p
     uint64_t stamp;
     HUB_TRY(stamp_of(state, row, &stamp, err));
     if (!run_name(name, wanted.run, text))
-        return hub_fail(err, HUB_NOT_FOUND, "nothing of such a name is measured");
+        return hub_fail(err, HUB_NOT_FOUND, "there is no measure of this name");
     const struct hub_lru_key key = {HUB_CACHE_MEASURES | stamp << 8, (uint64_t)row,
                                     hub_text_hash(hub_view_of(text))};
     const struct hub_blob_id id = {state->catalog, state->db, row, HUB_BLOB_MEASURES, text};

@@ -34,7 +34,7 @@ static enum hub_status go_on(const struct episode_scan *look, uint32_t i, struct
 {
     enum { BETWEEN = 1024 };
     return i % BETWEEN == 0 && hub_parallel_cancelled(look->parallel)
-               ? hub_fail(err, HUB_CANCELLED, "nobody waits for these episodes any more")
+               ? hub_fail(err, HUB_CANCELLED, "the request for these episodes has ended")
                : HUB_OK;
 }
 
@@ -204,10 +204,10 @@ static enum hub_status attribute_known(const struct hub_state *state, const stru
         return HUB_OK;
     snprintf(what, sizeof what, "no episode has an attribute '%.*s'", (int)of.size, of.data);
     if (field != HUB_NONE && has_numbers(&dataset->fields[field]))
-        return hub_fail(err, HUB_INVALID, "%s; of a field: min(\"%.*s\"), and so sum, mean, std, max", what,
+        return hub_fail(err, HUB_INVALID, "%s; for a field write min(\"%.*s\"), sum, mean, std or max", what,
                         (int)of.size, of.data);
     if (is_own_name(name->of))
-        return hub_fail(err, HUB_INVALID, "%s; what is known of each is named without quotes: %.*s", what,
+        return hub_fail(err, HUB_INVALID, "%s; names of the hub are written without quotes: %.*s", what,
                         (int)of.size, of.data);
     return unknown(&names, what, near, err);
 }

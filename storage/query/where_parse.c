@@ -211,13 +211,13 @@ static bool read_decimal(struct hub_view text, struct hub_value *out)
 
 static enum hub_status read_value(struct parser *p, struct hub_value *out)
 {
-    const char *number = "a number is 12, -0.5 or 1e-3, whole ones from -2^63 to 2^64-1";
+    const char *number = "a number must be like 12, -0.5 or 1e-3; whole numbers from -2^63 to 2^64-1";
     if (p->kind == TOKEN_TEXT)
         *out = hub_value_text(p->token);
     else if (is(p, TOKEN_WORD, "true") || is(p, TOKEN_WORD, "false"))
         *out = hub_value_uint(p->token.data[0] == 't');
     else if (p->kind != TOKEN_NUMBER)
-        return wrong(p, "a value is a number, 'text', true or false");
+        return wrong(p, "a value must be a number, 'text', true or false");
     else if (!read_integer(p->token, out) && !read_decimal(p->token, out))
         return wrong(p, number);
     return HUB_OK;
@@ -242,8 +242,8 @@ static enum hub_status add_value(struct parser *p, struct hub_where_test *test)
     HUB_TRY(read_value(p, &w->values[w->value_count]));
     if (!fits(&test->name, &w->values[w->value_count]))
         return wrong(p, w->values[w->value_count].kind == HUB_VALUE_TEXT
-                            ? "this name is compared with a number, true or false"
-                            : "this name is compared with 'text'");
+                            ? "this name needs a number, true or false"
+                            : "this name needs a 'text'");
     w->value_count++;
     test->count++;
     return next_token(p);
@@ -253,7 +253,7 @@ static enum hub_status add_value(struct parser *p, struct hub_where_test *test)
 
 static enum hub_status read_field(struct parser *p, struct hub_property *name)
 {
-    const char *form = "a statistic is written mean(\"FIELD\")";
+    const char *form = "a statistic must be written like mean(\"FIELD\")";
     HUB_TRY(expect(p, "(", form));
     if (p->kind != TOKEN_QUOTED)
         return wrong(p, form);
@@ -268,13 +268,13 @@ static enum hub_status read_step_field(struct parser *p, struct hub_property *na
     uint64_t component = 0;
     *name = (struct hub_property){.kind = HUB_PROPERTY_STEP_FIELD, .of = p->token};
     if (p->kind != TOKEN_WORD && p->kind != TOKEN_QUOTED)
-        return wrong(p, "a name is a field: rewards, \"observations/angle\" or \"actions\"[2]");
+        return wrong(p, "a name must be a field, such as rewards, \"observations/angle\" or \"actions\"[2]");
     HUB_TRY(next_token(p));
     HUB_TRY(accept(p, TOKEN_SIGN, "[", &name->of_row));
     if (!name->of_row)
         return HUB_OK;
     if (p->kind != TOKEN_NUMBER || !hub_number_read(p->token, UINT32_MAX, &component))
-        return wrong(p, "the brackets hold which number of the row is meant, from 0 on");
+        return wrong(p, "the brackets must hold the index of a number of the row, from 0");
     name->component = (uint32_t)component;
     HUB_TRY(next_token(p));
     return expect(p, "]", "] was expected");
@@ -302,18 +302,18 @@ static enum hub_status read_name(struct parser *p, struct hub_property *name)
 static enum hub_status read_list(struct parser *p, struct hub_where_test *test)
 {
     bool more = true;
-    HUB_TRY(expect(p, "(", "in is followed by (value, value)"));
+    HUB_TRY(expect(p, "(", "in must be followed by (value, value)"));
     while (more) {
         HUB_TRY(add_value(p, test));
         HUB_TRY(accept(p, TOKEN_SIGN, ",", &more));
     }
-    return expect(p, ")", "the list of values ends with )");
+    return expect(p, ")", "the list of values must end with )");
 }
 
 static enum hub_status read_null(struct parser *p, bool *negated)
 {
     HUB_TRY(accept(p, TOKEN_WORD, "not", negated));
-    return is(p, TOKEN_WORD, "null") ? next_token(p) : wrong(p, "is is followed by null or not null");
+    return is(p, TOKEN_WORD, "null") ? next_token(p) : wrong(p, "is must be followed by null or not null");
 }
 
 static enum hub_status read_test(struct parser *p, struct hub_where_test *test, bool *negated)
@@ -336,7 +336,7 @@ static enum hub_status read_test(struct parser *p, struct hub_where_test *test, 
         if (was)
             return add_value(p, test);
     }
-    return wrong(p, "a name is followed by =, !=, <, <=, >, >=, in or is");
+    return wrong(p, "a name must be followed by =, !=, <, <=, >, >=, in or is");
 }
 
 /* ---- the tree ---- */
@@ -414,9 +414,10 @@ static enum hub_status begin(struct hub_view text, bool of_steps, struct parser 
                              struct hub_error *err)
 {
     if (text.size > HUB_WHERE_BYTES)
-        return hub_fail_about(err, HUB_INVALID, "bad-where", parameter(of_steps), NULL,
-                              "it has %zu bytes; at most %d are read: in (…) takes many values as one test",
-                              text.size, HUB_WHERE_BYTES);
+        return hub_fail_about(
+            err, HUB_INVALID, "bad-where", parameter(of_steps), NULL,
+            "it has %zu bytes; at most %d are allowed: in (…) takes many values as one test", text.size,
+            HUB_WHERE_BYTES);
     HUB_TRY(hub_new(out, 1, sizeof **out, err));
     if (text.size)
         memcpy((*out)->text, text.data, text.size);
@@ -463,7 +464,7 @@ enum hub_status hub_properties_parse(struct hub_view text, struct hub_where **ho
     HUB_TRY(begin(text, false, &p, &where, err));
     while (more) {
         if (*count == most)
-            return wrong(&p, "these are too many names");
+            return wrong(&p, "there are too many names");
         HUB_TRY(read_name(&p, &out[(*count)++]));
         HUB_TRY(accept(&p, TOKEN_SIGN, ",", &more));
     }

@@ -179,7 +179,7 @@ Test(where, says_what_is_wrong_and_where)
 {
     refused("", 1, "sum(\"FIELD\")");
     refused("reward > 3", 1, "return, success");
-    refused("number == 3", 9, "a value is");
+    refused("number == 3", 9, "a value must be");
     refused("number 3", 8, "in or is");
     refused("number =", 9, "the end");
     refused("number = 3 number = 4", 12, "and, or or the end");
@@ -187,13 +187,13 @@ Test(where, says_what_is_wrong_and_where)
     refused("task = 'open", 8, "not closed");
     refused("task = 1.5", 8, "'text'");
     refused("name > 3", 8, "'text'");
-    refused("return = 1.2.3", 10, "a number is");
-    refused("return = 0x10", 10, "a number is");
-    refused("return = 1e999", 10, "a number is");
+    refused("return = 1.2.3", 10, "a number must be");
+    refused("return = 0x10", 10, "a number must be");
+    refused("return = 1e999", 10, "a number must be");
     refused("return = 18446744073709551616", 10, "2^64-1");
     refused("seed = -9223372036854775809", 8, "2^64-1");
-    refused("number in ()", 12, "a value is");
-    refused("number in (1 2)", 14, "ends with )");
+    refused("number in ()", 12, "a value must be");
+    refused("number in (1 2)", 14, "end with )");
     refused("task is 3", 9, "null");
     refused("(number = 1", 12, "or )");
     refused("mean(rewards) > 1", 6, "mean(\"FIELD\")");
@@ -235,11 +235,11 @@ Test(where, names_of_steps_are_fields)
     }
     cr_assert_null(hub_where_name(where, HUB_COUNT(want)));
     hub_where_free(where);
-    steps_refused("", 1, "a name is a field");
+    steps_refused("", 1, "a name must be a field");
     steps_refused("rewards = 'a'", 11, "a number");
-    steps_refused("\"actions\"[-1] = 1", 11, "from 0 on");
+    steps_refused("\"actions\"[-1] = 1", 11, "from 0");
     steps_refused("\"actions\"[1 = 1", 13, "] was expected");
-    steps_refused("max(\"rewards\") = 1", 4, "a name is followed by");
+    steps_refused("max(\"rewards\") = 1", 4, "a name must be followed by");
 }
 
 Test(where, has_ceilings)
