@@ -314,7 +314,7 @@ static enum hub_status check(const struct hub_encoding *e, struct hub_error *err
     if (values <= MAX_VALUES)
         return HUB_OK;
     return hub_fail_as(err, HUB_TOO_BIG, "too-large",
-                       "%" PRIu64 " values as JSON; at most %d: ask for format=%s or fewer rows", values,
+                       "%" PRIu64 " values as JSON; at most %d: use format=%s or fewer rows", values,
                        MAX_VALUES, e->single ? "npy" : "npz");
 }
 

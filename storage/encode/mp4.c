@@ -185,7 +185,7 @@ static enum hub_status find_bytes(struct mp4_cut *c, struct hub_error *err)
     c->length = end - c->offset;
     if (c->length / 2 > own && c->length - own > FOREIGN_BYTES)
         return hub_fail(err, HUB_NOT_ACCEPTABLE,
-                        "its frames lie too far apart: %llu bytes of others are between them",
+                        "its frames are too far apart: %llu bytes of others are between them",
                         (unsigned long long)(c->length - own));
     return HUB_OK;
 }

@@ -107,7 +107,7 @@ static enum hub_status open_items(struct hub_buf *out, uint64_t items, uint64_t 
     if (__builtin_mul_overflow(items, width, &bytes) || bytes >= out->limit)
         return hub_fail(err, HUB_TOO_BIG,
                         "rows padded to the longest take %" PRIu64
-                        " bytes, which is too much: ask for fewer rows",
+                        " bytes, which is too much: request fewer rows",
                         width);
     HUB_TRY(hub_buf_reserve(out, (size_t)bytes, err));
     *to = (uint8_t *)out->data + out->size;
@@ -230,8 +230,7 @@ enum hub_status hub_encode_reserve_padded(struct hub_encoding *e, uint32_t i, co
     if (padded > limit)
         return hub_fail_as(err, HUB_TOO_BIG, "too-large",
                            "'%s' with its rows padded to the longest is %" PRIu64
-                           " MiB; at most %zu: ask for "
-                           "fewer rows, for json, or for other fields",
+                           " MiB; at most %zu: request fewer rows, json, or other fields",
                            e->fields[i].name, padded / MIB, limit / MIB);
     return e->reserve(e, padded * copies, err);
 }

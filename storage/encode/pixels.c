@@ -83,7 +83,7 @@ enum hub_status hub_pixels_of_row(const struct hub_rows *rows, struct hub_drawn_
     d.item.rank = 0;
     if (rows->rows != 1 || !hub_picture_of(&rows->variant, p))
         return hub_fail_as(err, HUB_NOT_ACCEPTABLE, "not-acceptable",
-                           "a PNG is made of one row that is a picture, such as uint8 (H, W), (H, W, 3) or "
+                           "a PNG needs one row that is a picture, such as uint8 (H, W), (H, W, 3) or "
                            "(3, H, W)");
     const uint64_t line = (uint64_t)p->width * p->channels, frames = p->frames;
     if (hub_variant_row_bytes(&rows->variant) > MAX_PIXEL_BYTES)

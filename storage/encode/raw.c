@@ -36,7 +36,7 @@ enum hub_status hub_raw_rows(struct hub_rows *rows, struct hub_buf *out, struct 
     const bool var = v->kind == HUB_KIND_VAR;
     if (var && rows->rows != 1)
         return hub_fail_as(err, HUB_NOT_ACCEPTABLE, "not-acceptable",
-                           "rows of varying length are available as raw one at a time: ask with row=");
+                           "rows of varying length are available as raw one at a time: use row=");
     hub_rows_little_endian(rows);
     const uint8_t *data = rows->data + (var ? rows->offsets[0] : 0);
     const uint64_t bytes = var ? rows->offsets[1] - rows->offsets[0] : rows->rows * hub_variant_row_bytes(v);

@@ -97,9 +97,9 @@ enum hub_status hub_encode_check(enum hub_field_type type, const struct hub_vari
     if (fit == HUB_FIT_ROWS || (fit == HUB_FIT_ONE_ROW && rows == 1))
         return HUB_OK;
     if (fit == HUB_FIT_ONE_ROW)
-        return hub_fail_as(
-            err, HUB_NOT_ACCEPTABLE, "not-acceptable",
-            "%s rows are available as %s one at a time: ask with row=", hub_field_type_name(type), as->name);
+        return hub_fail_as(err, HUB_NOT_ACCEPTABLE, "not-acceptable",
+                           "%s rows are available as %s one at a time: choose one with row=",
+                           hub_field_type_name(type), as->name);
     char dims[32] = "";
     if (variant->rank > 1)
         snprintf(dims, sizeof dims, " of %u dimensions", variant->rank);

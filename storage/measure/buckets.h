@@ -1,7 +1,7 @@
 /**
  * Rows as buckets of least and greatest values, so that a curve of a million steps is drawn with a few
  * thousand points and a spike of one step is still there. The grid begins at row 0 of the episode and its
- * width is a power of two: a bucket within two windows is the same. Numbers are float64, and those of
+ * width must be a power of two: a bucket within two windows is the same. Numbers are float64, and those of
  * 64-bit integers that are one of them are equal. NaN, infinities and nulls lie in no bucket, and are
  * counted.
  *

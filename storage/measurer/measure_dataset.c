@@ -48,7 +48,7 @@ static enum hub_status measure_parts(struct hub_measurer *m, const struct hub_me
             rests(m, plan->dataset, i, how_far))
             continue;
         if (any && hub_measure_yields(m))
-            return hub_fail(err, HUB_BUSY, "another dataset comes first");
+            return hub_fail(err, HUB_BUSY, "another dataset is measured first");
         any = true;
         struct hub_error why = {0};
         const enum hub_status part_st = hub_measure_part_fields(&m->turn, plan, i, how_far, &why),
@@ -96,7 +96,7 @@ static enum hub_status measure_motions(struct hub_measurer *m, const struct hub_
             rests(m, dataset, i, HUB_MEASURED_ALL))
             continue;
         if (any && hub_measure_yields(m))
-            return hub_fail(err, HUB_BUSY, "another dataset comes first");
+            return hub_fail(err, HUB_BUSY, "another dataset is measured first");
         any = true;
         struct hub_error why = {0};
         const enum hub_status part_st = hub_measure_part_motion(&m->turn, &plan, i, &ranges, &why),
@@ -149,7 +149,7 @@ static enum hub_status find_histograms(struct hub_measurer *m, const struct hub_
     HUB_TRY(hub_merged_fields_read(&state, HUB_MEASURED_FIELDS, &merged, err));
     out->number = hub_dataset_find_field(dataset, hub_view_of(wanted->field));
     if (out->number == HUB_NONE || !merged.fields[out->number].dims)
-        return hub_fail(err, HUB_NOT_FOUND, "%s has no numbers under '%s'", wanted->id, wanted->field);
+        return hub_fail(err, HUB_NOT_FOUND, "'%s' has no numbers in '%s'", wanted->id, wanted->field);
     HUB_TRY(hub_histogram_init(&out->empty, &merged.fields[out->number], wanted->bins, err));
     return hub_histogram_parts(&state, wanted->field, &out->empty, &out->there, err);
 }

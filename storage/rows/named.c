@@ -52,8 +52,8 @@ enum hub_status hub_named_missing(const struct hub_rows_context *context, const 
     find_camera(context, state, &camera);
     if (*camera.found)
         return hub_fail_about(err, HUB_NOT_FOUND, "field-not-found", "field", path,
-                              "'%.80s' of '%s' is a video, not a field: ask for episodes/%s/~media/%s.mp4",
-                              path, dataset->summary->id, name->episode ? name->episode : "N", camera.found);
+                              "'%.80s' of '%s' is a video, not a field: use episodes/%s/~media/%s.mp4", path,
+                              dataset->summary->id, name->episode ? name->episode : "N", camera.found);
     for (uint32_t i = 0; i < dataset->field_count && n + 80 < sizeof names; i++)
         n += (size_t)snprintf(names + n, sizeof names - n, "%s%.70s", i ? ", " : "", dataset->fields[i].path);
     return hub_fail_about(err, HUB_NOT_FOUND, "field-not-found", "field", path,
@@ -86,7 +86,7 @@ static enum hub_status add_role(const struct hub_rows_context *context, const st
         role++;
     if (role == HUB_ROLE_COUNT)
         return hub_fail_about(err, HUB_INVALID, "bad-parameter", "fields", name->text.data,
-                              "a role is one of @observation, @action, @reward, @done, @info, @other");
+                              "a role must be one of @observation, @action, @reward, @done, @info, @other");
     for (uint32_t i = 0; i < dataset->field_count; i++) {
         if (dataset->fields[i].role != role)
             continue;

@@ -38,10 +38,10 @@ enum hub_status hub_side_open(const struct hub_rows_context *context, const stru
         return hub_fail_as(err, HUB_CORRUPT, "internal", "part '%s' has no side data", part->name);
     /* the index does not say which files the side data was made of */
     if (hub_damage_each(context->truth, dataset->summary->root, dataset->summary->path, NULL, NULL))
-        return hub_fail_as(
-            err, HUB_CORRUPT, "file-damaged",
-            "a file of '%s' is damaged, of which these rows may have been made; its problems say more",
-            dataset->summary->id);
+        return hub_fail_as(err, HUB_CORRUPT, "file-damaged",
+                           "a file of '%s' is damaged, and these rows may come from it; the problems of the "
+                           "dataset say more",
+                           dataset->summary->id);
     const struct hub_file_ref ref = {.root = HUB_ROOT_STATE,
                                      .path = part->side,
                                      .expect = &part->side_stamp,

@@ -42,7 +42,7 @@ static void begin(struct hub_row_reader *r)
 enum hub_status hub_row_reader_wanted(const struct hub_row_reader *r, struct hub_error *err)
 {
     return hub_parallel_cancelled(r->context.parallel)
-               ? hub_fail(err, HUB_CANCELLED, "nobody waits for these rows any more")
+               ? hub_fail(err, HUB_CANCELLED, "the request for these rows has ended")
                : HUB_OK;
 }
 
@@ -171,7 +171,7 @@ static enum hub_status look_at(struct hub_row_reader *r, uint32_t column, uint32
         r->as[column].variant = *variant;
     if (!same_rows(r, column, variant))
         return hub_fail_as(err, HUB_NOT_ACCEPTABLE, "not-acceptable",
-                           "'%s' is of another type or shape in episode %lld than in episode %lld",
+                           "the type or shape of '%s' in episode %lld differs from that in episode %lld",
                            field->path, (long long)e->number,
                            (long long)r->dataset->episodes[r->places[first]].number);
     const uint64_t needed = rows + skipped(r, column) - r->columns[column].last_again;

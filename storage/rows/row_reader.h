@@ -68,7 +68,7 @@ struct hub_row_reader {
 
 void hub_row_reader_dispose(struct hub_row_reader *reading);
 
-/** HUB_CANCELLED: nobody waits for the answer any more. To be asked where much is looked at before rows are
+/** HUB_CANCELLED: the request for the answer has ended. To be asked where much is looked at before rows are
  * read. */
 HUB_MUST_USE enum hub_status hub_row_reader_wanted(const struct hub_row_reader *reading,
                                                    struct hub_error *err);

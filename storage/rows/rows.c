@@ -45,7 +45,7 @@ static enum hub_status whole_value(const struct hub_row_range *range, struct hub
                               : range->has_start ? "start"
                               : range->has_stop  ? "stop"
                                                  : "step",
-                              "", "this field is a single value: ask without start, stop, step and row");
+                              "", "this field is a single value: leave out start, stop, step and row");
     *out = (struct hub_slice){0, 1, 1};
     return HUB_OK;
 }

@@ -151,7 +151,7 @@ static enum hub_status add_transitions(struct builder *b, struct hub_error *err)
     const uint32_t first = r->column_count;
     if (!first)
         return hub_fail_about(err, HUB_NOT_FOUND, "field-not-found", "fields", "@observation",
-                              "'%s' has no field of the role observation, so there are no transitions",
+                              "'%s' has no field with the role observation, so there are no transitions",
                               b->query->state->dataset->summary->id);
     HUB_TRY(add_role(b, HUB_ROLE_OBSERVATION, next, "next_obs", next ? 0 : 1, err));
     for (uint32_t c = first; c < r->column_count && !next; c++)

@@ -238,7 +238,7 @@ def test_a_camera_that_is_taken_for_a_field():
             answer = hub.get(f"{at}/{ask}")
             number = "1" if "episodes/" in ask else "N"
             assert answer.status == 404 and answer.json()["type"].endswith("field-not-found"), ask
-            assert f"is a video, not a field: ask for episodes/{number}/~media/observation.images.top.mp4" in answer.json()["detail"], answer.json()
+            assert f"is a video, not a field: use episodes/{number}/~media/observation.images.top.mp4" in answer.json()["detail"], answer.json()
         assert "it has action" in hub.get(f"{at}/episodes/1/nose").json()["detail"]
         revision = hub.dataset("arm-v30")["revision"]
         for query in "", f"?revision={revision}":
