@@ -156,7 +156,8 @@ static void notify(const struct copies *c, const struct copy *copy, enum hub_sta
     char detail[600], size[HUB_SIZE_CHARS];
     hub_number_size(copy->known.size, size);
     snprintf(detail, sizeof detail,
-             st ? "no room was made: %s%s" : "%sof all that was pulled it was read least recently; %s",
+             st ? "no dataset was removed to make room: %s%s"
+                : "%sof all that was pulled it was read least recently; %s",
              st ? why->detail : "", st ? "" : size);
     if (o->notify)
         o->notify(o->user, &(struct hub_mirror_event){st ? HUB_MIRROR_FAILED : HUB_MIRROR_REMOVED,
@@ -229,7 +230,8 @@ enum hub_status hub_cache_make_room(struct hub_mirrors *m, const char *id, uint6
     hub_number_size(bytes, size);
     hub_number_size(max, most);
     return hub_fail_as(err, HUB_NO_SPACE, "no-space",
-                       "'%s' has %s, all that is pulled together may have %s (--cache-max)", id, size, most);
+                       "'%s' has %s; all fetched datasets together may have %s (--cache-max)", id, size,
+                       most);
 }
 
 /* ---- from time to time ---- */

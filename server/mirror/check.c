@@ -326,7 +326,7 @@ static enum hub_status open_remote(struct copy_check *c, struct hub_error *err)
     const bool ruled = !hub_rule_find(of->mirrors->options.truth, c->up.rule, &of->rule, NULL);
     HUB_TRY(hub_mirror_open_remote(of, ruled ? hub_member_text(of->rule.spec, "remote") : c->up.remote, err));
     if (strcmp(of->remote.base, c->up.remote) != 0)
-        return hub_fail(err, HUB_CHANGED, "its rule names another remote by now");
+        return hub_fail(err, HUB_CHANGED, "its rule now names another remote");
     return hub_remote_list_files(&of->remote, c->up.id, NULL, &c->files, err);
 }
 
@@ -347,7 +347,7 @@ static enum hub_status mend(struct copy_check *c, const struct subject *s, struc
     memcpy(origin.sha256, file->sha256, sizeof origin.sha256);
     memcpy(origin.sum, file->sum, sizeof origin.sum);
     if (o->roots->roots[c->summary->root].read_only)
-        return hub_fail(err, HUB_DENIED, "the configuration says never to write there (:ro)");
+        return hub_fail(err, HUB_DENIED, "it is read-only in the configuration (:ro)");
     if (!c->from)
         HUB_TRY(open_remote(c, err));
     HUB_TRY(hub_upstream_pieces(o->truth, c->summary->root, c->copy, file->path, &pieces, err));
@@ -402,10 +402,9 @@ static void describe(const struct subject *s, bool bad, char out[300])
 {
     const bool crc = !is_other(s->want.sha256, s->digests.sha256);
     if (bad)
-        snprintf(out, 300, "the disk cannot read all of it");
+        snprintf(out, 300, "the disk cannot read the whole file");
     else
-        snprintf(out, 300,
-                 "its bytes are not what they were, though nobody changed it (%s %.16s%s, it was %.16s%s)",
+        snprintf(out, 300, "its bytes changed without a change of size or time (%s %.16s%s, it was %.16s%s)",
                  crc ? "CRC-32C" : "SHA-256", crc ? s->digests.crc32c : s->digests.sha256, crc ? "" : "...",
                  crc ? s->want.crc32c : s->want.sha256, crc ? "" : "...");
 }
@@ -434,7 +433,7 @@ static enum hub_status deal_with_good(struct copy_check *c, struct subject *s, s
     count(c, "bytes", s->stamp.size);
     if (!s->basis)
         note(c, s->file->path, s->changed ? "changed" : "first",
-             s->changed ? "it was changed since its digest was known: no damage; hashed anew"
+             s->changed ? "it was changed after it was hashed: no damage; hashed again"
                         : "hashed for the first time");
     HUB_TRY(hub_damage_clear(c->w->mirrors->options.truth, c->summary->root, s->path, err));
     return keep_digests(c, s, err);
@@ -474,7 +473,7 @@ static enum hub_status check_file(struct copy_check *c, const struct hub_dataset
     const enum hub_status opened = hub_roots_open(o->roots, c->summary->root, s.path, O_RDONLY, &s.fd, NULL);
     if (opened || fstat(s.fd, &st) || !S_ISREG(st.st_mode)) {
         note(c, file->path, "missing",
-             opened == HUB_DENIED ? "the hub may not read it" : "it is no longer there, or no file");
+             opened == HUB_DENIED ? "the hub may not read it" : "it no longer exists, or is not a file");
         c->w->done += file->stamp.size;
         return HUB_OK;
     }
@@ -631,12 +630,13 @@ static enum hub_status check_ids(struct hub_catalog *catalog, const json_t *ids,
         HUB_CLEANUP(hub_json_decrefp) json_t *one = json_pack("[O]", id);
         bool found = false;
         if (!json_is_string(id))
-            return hub_fail(err, HUB_INVALID, "ids are texts: of datasets, or patterns like 'D4RL/*'");
+            return hub_fail(err, HUB_INVALID,
+                            "ids must be texts: ids of datasets, or patterns like 'D4RL/*'");
         for (uint32_t k = 0; one && k < snapshot->count && !found; k++)
             found = is_asked(one, snapshot->summaries[k]);
         if (!found)
             return hub_fail_as(err, HUB_NOT_FOUND, "dataset-not-found",
-                               "no dataset here is called '%.200s'; `minari-cli list` shows all",
+                               "there is no dataset '%.200s'; `minari-cli list` shows all",
                                json_string_value(id));
     }
     return HUB_OK;
@@ -665,10 +665,10 @@ enum hub_status hub_check_request(struct hub_truth *truth, struct hub_catalog *c
     const json_t *ids = json_object_get(spec, "ids"), *rate = json_object_get(spec, "rate");
     char target[MAX_TARGET];
     if (!json_is_object(spec) || (ids && (!json_is_array(ids) || !json_array_size(ids))))
-        return hub_fail(err, HUB_INVALID, "a check is a JSON object with ids, repair and rate");
+        return hub_fail(err, HUB_INVALID, "a check must be a JSON object with ids, repair and rate");
     if (rate && (!json_is_integer(rate) || json_integer_value(rate) < 64 * 1024))
         return hub_fail_about(err, HUB_INVALID, "bad-parameter", "rate", "",
-                              "the rate is 64K a second at least");
+                              "the rate must be at least 64K per second");
     HUB_TRY(check_ids(catalog, ids, err));
     HUB_TRY(name_target(ids, target, err));
     HUB_CLEANUP(hub_json_decrefp)

@@ -172,11 +172,10 @@ static enum hub_status check_place(const struct hub_mirror_work *w, const struct
     if (fstatat(place->root, path, &st, AT_SYMLINK_NOFOLLOW))
         return HUB_OK;
     if (!here->is_copy)
-        return hub_fail(
-            err, HUB_EXISTS,
-            "'%.200s' already exists and is not a copy of this remote's: move it away, or put the "
-            "copy elsewhere with --as NAME/",
-            path);
+        return hub_fail(err, HUB_EXISTS,
+                        "'%.200s' already exists and is not a copy from this remote: move it away, or put "
+                        "the copy elsewhere with --as NAME/",
+                        path);
     if (!*rule || hub_mirror_owns(w, &here->known, id) ||
         hub_rule_find_uncounted(w->mirrors->options.truth, rule, &other, NULL))
         return HUB_OK;
@@ -323,7 +322,7 @@ static enum hub_status finish(struct hub_mirror_work *w, const struct hub_transf
     hub_mirror_notify(w, HUB_MIRROR_COPIED, w->job.target, "%u file%s, %s; %s fetched, %llu verified%s%s",
                       t->files.count, hub_plural(t->files.count), all, came,
                       (unsigned long long)t->files_verified,
-                      *names ? "; left out, hidden or no name for a file: " : "", names);
+                      *names ? "; left out because of a hidden or impossible name: " : "", names);
     return HUB_OK;
 }
 
@@ -378,7 +377,7 @@ static enum hub_status wait_for_outer(const struct hub_mirror_work *w, const jso
 {
     const char *outer = hub_member_text(payload, "within");
     return outer && hub_job_is_open(w->mirrors->options.truth, w->job.kind, outer)
-               ? hub_fail_as(err, HUB_BUSY, "waits-for-outer", "it lies in '%.200s', which is copied first",
+               ? hub_fail_as(err, HUB_BUSY, "waits-for-outer", "it is inside '%.200s', which is copied first",
                              outer)
                : HUB_OK;
 }

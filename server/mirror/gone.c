@@ -18,7 +18,7 @@ struct gone {
 /* Why a copy stays; NULL: it is gone. */
 static const char outside[] = "the rule no longer takes it",
                   regrouped[] = "the remote no longer lists it, but its files are still there",
-                  divided[] = "its parts are copies of their own",
+                  divided[] = "its parts are separate copies",
                   hidden[] =
                       "the remote no longer lists it, and does not say whether its files are still there";
 
@@ -155,8 +155,8 @@ static enum hub_status deal_with(void *user, const struct hub_upstream_unseen *c
     if (!why_kept && g->deletes)
         return remove_copy(g, copy, err);
     if (why_kept && !copy->unlisted)
-        hub_mirror_notify(g->work, HUB_MIRROR_KEPT, copy->path,
-                          "%s: it stays here as it is, and is not brought up to date", why_kept);
+        hub_mirror_notify(g->work, HUB_MIRROR_KEPT, copy->path, "%s: the hub keeps it and does not update it",
+                          why_kept);
     return hub_upstream_mark(g->work->mirrors->options.truth, copy->root, copy->path, !why_kept, err);
 }
 

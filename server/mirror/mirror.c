@@ -203,7 +203,7 @@ static enum hub_status wait_for_room(const struct hub_mirror_work *w, struct hub
     const int64_t left_ms = atomic_load(&w->mirrors->full[w->root].until_ms) - hub_time_mono_ms();
     if (left_ms <= 0 || strcmp(w->job.kind, "transfer") != 0)
         return HUB_OK;
-    (void)hub_fail_as(err, HUB_BUSY, "waits-for-room", "there was no room for another dataset a moment ago");
+    (void)hub_fail_as(err, HUB_BUSY, "waits-for-room", "there was no room for another dataset just now");
     if (err)
         err->retry_after_s = 1 + (unsigned)(left_ms / 1000);
     return HUB_BUSY;
@@ -297,17 +297,17 @@ static void end_failed(struct hub_mirror_work *w, enum hub_status st, const stru
     const uint64_t advised_ms = UINT64_C(1000) * why->retry_after_s; /* the remote's own word */
     snprintf(text, sizeof text, "%s: %s", *why->problem ? why->problem : hub_status_name(st), why->detail);
     if (advised_ms >= ADVICE_MS)
-        snprintf(text + strlen(text), sizeof text - strlen(text), "; it asks to wait for %" PRIu64 " minutes",
-                 (advised_ms + 59999) / 60000);
+        snprintf(text + strlen(text), sizeof text - strlen(text),
+                 "; it asks to try again after %" PRIu64 " minutes", (advised_ms + 59999) / 60000);
     (void)!hub_rule_count(truth, w->rule.name, 0, text, NULL);
     if (final)
         end_pass(w);
     const char *target = strcmp(w->job.kind, "mirror") ? w->job.target : "";
     if (st != HUB_NO_SPACE || is_news_of_no_room(w))
         hub_mirror_notify(w, HUB_MIRROR_FAILED, target, "%s%s", text,
-                          pulled  ? "; tried again when it is asked for"
-                          : final ? "; not before the next pass"
-                                  : "; tried again later");
+                          pulled  ? "; the hub tries again at the next request"
+                          : final ? "; the hub tries again in the next pass"
+                                  : "; the hub tries again later");
     end_job(w, final ? HUB_JOB_FAILED : HUB_JOB_WAITING, HUB_MAX(pause_ms(w->job.attempts), advised_ms), true,
             text);
 }

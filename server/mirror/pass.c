@@ -195,7 +195,7 @@ static enum hub_status place_all(struct upstream_listing *l, struct hub_error *e
         if (item->around)
             continue;
         if (hub_mirror_place(w->rule.spec, item->id, &item->path, &why)) {
-            hub_mirror_notify(w, HUB_MIRROR_FAILED, "", "left out, its id cannot be one here: %s",
+            hub_mirror_notify(w, HUB_MIRROR_FAILED, "", "left out because its id is not valid here: %s",
                               why.detail);
             continue;
         }

@@ -66,7 +66,7 @@ static enum hub_status look(struct hub_mirror_work *w, const struct hub_summary 
         atomic_store(&m->refused_rule, rule);
         atomic_store(&m->refused_until_ms, hub_time_mono_ms() + REFUSED_MS);
     }
-    return hub_fail_as(err, HUB_BUSY, "upstream-unavailable", "'%s' cannot be looked at on its upstream: %s",
+    return hub_fail_as(err, HUB_BUSY, "upstream-unavailable", "'%s' cannot be listed on its upstream: %s",
                        summary->id, why.detail);
 }
 
@@ -104,7 +104,7 @@ static enum hub_status check(const struct hub_remote_file *file, struct hub_view
     return agrees && bytes.size == file->size
                ? HUB_OK
                : hub_fail_as(err, HUB_CORRUPT, "upstream-failed",
-                             "what came of '%s' was not what its upstream has", file->path);
+                             "the fetched bytes of '%s' differ from those of its upstream", file->path);
 }
 
 enum hub_status hub_peek_bytes(struct hub_mirrors *m, const struct hub_summary *summary, const char *path,

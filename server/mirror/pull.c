@@ -80,12 +80,13 @@ enum hub_status hub_pull_pending(const struct hub_pull *pull, struct hub_error *
     hub_number_size(pull->progress.done, done);
     hub_number_size(pull->progress.total, total);
     if (pull->state == HUB_PULL_PUBLISHED)
-        return hub_fail_as(err, HUB_BUSY, "pending", "'%s' has come, and is being looked at", pull->id);
-    if (pull->down && !pull->progress.total)
-        return hub_fail_as(err, HUB_BUSY, "upstream-unavailable",
-                           "'%s' is fetched once its upstream answers, which it did not do the last time: "
-                           "it is being asked",
+        return hub_fail_as(err, HUB_BUSY, "pending", "'%s' has been fetched and is being inspected",
                            pull->id);
+    if (pull->down && !pull->progress.total)
+        return hub_fail_as(
+            err, HUB_BUSY, "upstream-unavailable",
+            "'%s' is fetched when its upstream answers; the last try failed, and another one is running",
+            pull->id);
     return pull->progress.total
                ? hub_fail_as(err, HUB_BUSY, "pending", "'%s' is being fetched from its upstream: %s of %s",
                              pull->id, done, total)
@@ -164,7 +165,7 @@ static enum hub_status find_or_ask(struct hub_mirrors *m, const struct hub_summa
     if (pull && !again)
         return pull->state == HUB_PULL_FAILED ? hub_pass(pull->why.status, &pull->why, err) : HUB_OK;
     if (summary->status != HUB_DATASET_REMOTE)
-        return hub_fail_as(err, HUB_BUSY, "pending", "'%s' has come a moment ago", summary->id);
+        return hub_fail_as(err, HUB_BUSY, "pending", "'%s' has just been fetched", summary->id);
     if (!may_block)
         return HUB_AGAIN;
     if (!pull && !(*out = pull = add(p, summary->id)))
@@ -184,7 +185,7 @@ static enum hub_status find_or_ask(struct hub_mirrors *m, const struct hub_summa
         asked = hub_pass(pull->why.status, &pull->why, err);
     }
     if (!asked && pull->refs == 1) /* and none has ended */
-        asked = hub_fail_as(err, HUB_BUSY, "pending", "'%s' has come a moment ago", summary->id);
+        asked = hub_fail_as(err, HUB_BUSY, "pending", "'%s' has just been fetched", summary->id);
     hub_pull_unref(pull);
     return asked;
 }

@@ -54,8 +54,7 @@ static enum hub_status state_of(struct coming *c, const struct hub_file_fetch *f
                                                        : HUB_AGAIN;
     if (c->number == UINT32_MAX || !go_on(c))
         return hub_fail_as(err, HUB_CORRUPT, "upstream-failed",
-                           "'%s' changed on its upstream, or what came of it was not what that has",
-                           c->file.path);
+                           "'%s' changed on its upstream, or its fetched bytes differ", c->file.path);
     const struct hub_partial_file *file = &c->now->files[c->number];
     for (uint32_t i = 0; i < fetch->count; i++)
         if (!hub_pull_is_there(c->now, file, fetch->items[i].offset, fetch->items[i].size))
@@ -74,7 +73,7 @@ static enum hub_status finish_wait(const struct hub_pulls *p, const struct hub_p
     struct hub_error *err = &w->fetch->err;
     struct coming *c = coming_of(w->fetch);
     if (hub_fetch_left(w->fetch))
-        return hub_fail(err, HUB_CANCELLED, "nobody waits for it");
+        return hub_fail(err, HUB_CANCELLED, "there is no request for it");
     const enum hub_status st = state_of(c, w->fetch, err);
     if (st != HUB_AGAIN)
         return st;

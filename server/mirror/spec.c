@@ -41,7 +41,7 @@ static enum hub_status check_types(const json_t *spec, struct hub_error *err)
         if (i == HUB_COUNT(members))
             return wrong(key, "", "mirror rules have no such member", err);
         if (json_typeof(value) != members[i].type)
-            return wrong(key, "", "its value is of another type", err);
+            return wrong(key, "", "its value has the wrong type", err);
     }
     return HUB_OK;
 }
@@ -52,10 +52,10 @@ enum hub_status hub_mirror_check_remote(const char *remote, struct hub_error *er
     const struct hub_remote_row *row = hub_remote_find(hub_view_of(remote), &rest);
     if (strchr(remote, '@') &&
         strncasecmp(remote, "hf:", 3) != 0) /* not shown: a password may stand before it */
-        return wrong("remote", "", "a user or a password has no place in it: see --token-file", err);
+        return wrong("remote", "", "it must not have a user or password: use --token-file", err);
     if (!row || !row->kind || !row->kind->is_address(rest) || strpbrk(remote, "?# "))
         return wrong("remote", remote,
-                     "it is http://HOST[:PORT] or https://HOST[:PORT] (a hub), gcp://BUCKET[/PREFIX] or "
+                     "it must be http://HOST[:PORT] or https://HOST[:PORT] (a hub), gcp://BUCKET[/PREFIX] or "
                      "hf://ORG[/REPO[@REVISION]]",
                      err);
     return HUB_OK;
@@ -66,11 +66,11 @@ static enum hub_status check_patterns(const json_t *spec, const char *member, st
     const json_t *list = json_object_get(spec, member), *pattern;
     size_t i;
     if (json_array_size(list) > MAX_PATTERNS)
-        return wrong(member, "", "at most 100 patterns are taken", err);
+        return wrong(member, "", "there may be at most 100 patterns", err);
     json_array_foreach(list, i, pattern)
     {
         if (!json_is_string(pattern) || !*json_string_value(pattern))
-            return wrong(member, "", "a pattern is a text like *.h5", err);
+            return wrong(member, "", "a pattern must be a text like *.h5", err);
     }
     return HUB_OK;
 }
@@ -98,7 +98,7 @@ static enum hub_status check_as(const char *as, struct hub_error *err)
 static enum hub_status check_token_file(const char *path, struct hub_error *err)
 {
     if (*path != '/')
-        return wrong("token-file", path, "it is an absolute path", err);
+        return wrong("token-file", path, "it must be an absolute path", err);
     return access(path, R_OK) ? wrong("token-file", path, "the hub cannot read it", err) : HUB_OK;
 }
 
@@ -109,7 +109,7 @@ static enum hub_status check_only(const char *only, struct hub_error *err)
     return !only || strcmp(only, onlys[HUB_REMOTE_MINARI]) == 0 || strcmp(only, onlys[HUB_REMOTE_TREE]) == 0
                ? HUB_OK
                : wrong("only", only,
-                       "it is minari (the datasets of Minari's), or tree (all of it as one dataset)", err);
+                       "it must be minari (Minari's datasets) or tree (everything as one dataset)", err);
 }
 
 enum hub_remote_only hub_mirror_only(const json_t *spec)
@@ -137,18 +137,19 @@ static enum hub_status set_root(json_t *spec, const struct hub_roots *roots, str
     }
     if (!fit)
         return wrong("root", asked ? asked : "",
-                     asked ? "no root is called so" : "the hub may write in none of its roots", err);
+                     asked ? "there is no root of this name" : "the hub may not write in any of its roots",
+                     err);
     if (fit > 1)
-        return wrong("root", "", "there are several: say which", err);
+        return wrong("root", "", "there are several roots: name one", err);
     if (found->read_only)
-        return wrong("root", asked, "the configuration says never to write there (:ro)", err);
+        return wrong("root", asked, "it is read-only in the configuration (:ro)", err);
     return hub_allocated(json_object_set_new(spec, "root", json_string(hub_root_key(found))) == 0, err);
 }
 
 enum hub_status hub_mirror_check(json_t *spec, const struct hub_roots *roots, struct hub_error *err)
 {
     if (!json_is_object(spec))
-        return hub_fail(err, HUB_INVALID, "a mirror rule is a JSON object");
+        return hub_fail(err, HUB_INVALID, "a mirror rule must be a JSON object");
     HUB_TRY(check_types(spec, err));
     const char *remote = hub_member_text(spec, "remote"), *as = hub_member_text(spec, "as"),
                *token = hub_member_text(spec, "token-file");
@@ -160,8 +161,8 @@ enum hub_status hub_mirror_check(json_t *spec, const struct hub_roots *roots, st
     HUB_TRY(check_only(hub_member_text(spec, "only"), err));
     HUB_TRY(check_patterns(spec, "include", err));
     HUB_TRY(check_patterns(spec, "exclude", err));
-    HUB_TRY(check_number(spec, "every", MIN_EVERY_S, MAX_EVERY_S, "it lies between 10s and 30 days", err));
-    HUB_TRY(check_number(spec, "limit", 64 * 1024, INT64_MAX, "it is 64K a second at least", err));
+    HUB_TRY(check_number(spec, "every", MIN_EVERY_S, MAX_EVERY_S, "it must be between 10s and 30 days", err));
+    HUB_TRY(check_number(spec, "limit", 64 * 1024, INT64_MAX, "it must be at least 64K per second", err));
     if (!json_object_get(spec, "every") && json_object_set_new(spec, "every", json_integer(EVERY_S)))
         return hub_no_memory(err);
     return set_root(spec, roots, err);
@@ -187,7 +188,7 @@ enum hub_status hub_mirror_name_check(const char *name, struct hub_error *err)
 {
     const size_t size = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-");
     return !size || name[size] || size > HUB_RULE_NAME_CHARS
-               ? wrong("name", name, "letters, digits, '.', '-' and '_' make a rule's name, 64 at most", err)
+               ? wrong("name", name, "a rule's name has at most 64 letters, digits, '.', '-' and '_'", err)
                : HUB_OK;
 }
 
@@ -200,11 +201,10 @@ enum hub_status hub_mirror_root(const json_t *spec, const struct hub_roots *root
             continue;
         *out = i;
         return roots->roots[i].read_only
-                   ? hub_fail(err, HUB_DENIED, "the configuration says never to write in the root %s (:ro)",
-                              key)
+                   ? hub_fail(err, HUB_DENIED, "the root %s is read-only in the configuration (:ro)", key)
                    : HUB_OK;
     }
-    return hub_fail(err, HUB_NOT_FOUND, "no root is called %s any more", key ? key : "");
+    return hub_fail(err, HUB_NOT_FOUND, "there is no longer a root named %s", key ? key : "");
 }
 
 enum hub_status hub_mirror_place(const json_t *spec, const char *remote_id, char **out, struct hub_error *err)
@@ -291,9 +291,8 @@ static enum hub_status look_at_other(void *user, const struct hub_rule *rule, st
         !json_equal(json_object_get(o->spec, "root"), json_object_get(rule->spec, "root")))
         return HUB_OK;
     snprintf(o->note, HUB_MIRROR_NOTE,
-             "the rule '%s' copies %.150s to the same place: a dataset of the same id is fetched by one of "
-             "the two only; "
-             "--as NAME/ keeps them apart",
+             "the rule '%s' copies %.150s to the same place: only one of the two fetches a dataset with the "
+             "same id; --as NAME/ separates them",
              rule->name, remote ? remote : "");
     return HUB_OK;
 }

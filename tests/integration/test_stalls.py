@@ -49,8 +49,8 @@ def test_who_asks_to_wait_for_an_hour_is_left_alone(place):
         mirrors.mirror(str(place), "add", bad.url, "--name", "bad", root=str(place / "here"))
         failing(hub, "bad")
         until(lambda: (rule := hub.get("/api/v1/mirrors/bad").json())["waiting"] == 1 and rule["running"] == 0 and rule["transfers"] == len(SETS) - 1)
-        assert "overloaded: too much to do; it asks to wait for 60 minutes" in mirrors.mirror(str(place), "list").stdout
-        assert "mirrors-failing" in str(hub.get("/api/v1/status").json()["alerts"]) and "it asks to wait for 60 minutes" in hub.text_log()
+        assert "overloaded: too much to do; it asks to try again after 60 minutes" in mirrors.mirror(str(place), "list").stdout
+        assert "mirrors-failing" in str(hub.get("/api/v1/status").json()["alerts"]) and "it asks to try again after 60 minutes" in hub.text_log()
         assert len(tries) == 1
         bad.fault = None
         mirrors.mirror(str(place), "run", "bad")

@@ -361,9 +361,8 @@ Test(pass, a_listing_of_another_kind_removes_nothing)
         cr_expect_not(is_gone("plain"));
         cr_expect_eq(kit_told[0][0] == '3', i == 0, "it is said once");
         if (i == 0)
-            cr_expect_str_eq(kit_told[0],
-                             "3 plain the remote no longer lists it, but its files are still there: it stays "
-                             "here as it is, and is not brought up to date");
+            cr_expect_str_eq(kit_told[0], "3 plain the remote no longer lists it, but its files are still "
+                                          "there: the hub keeps it and does not update it");
     }
     pass_well("lab", tree);
     cr_expect_not(is_unlisted("plain"), "it is back");
