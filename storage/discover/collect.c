@@ -10,10 +10,9 @@
 #include <stdlib.h>
 
 const char hub_link_leaves[] =
-    "this link leads nowhere, or out of the roots: its end is not part of the dataset (--allow-target)";
-const char hub_withheld[] =
-    "it is not listed or served, for it holds a login of Hugging Face: move it out of the root, "
-    "or serve the folder beside it that has the datasets";
+    "this link is dangling or leads out of the roots: its target is left out (--allow-target DIR permits it)";
+const char hub_withheld[] = "it is not listed or served because it holds credentials of Hugging Face: move "
+                            "it out of the root, or serve the folder of the datasets beside it";
 
 /* ---- the set ---- */
 
@@ -240,7 +239,7 @@ static enum hub_status collect_links(struct collecting *c, struct hub_error *err
         HUB_TRY(collect(c, link.path, &nested, err));
         if (nested) /* "x/data" is a link: it makes "x" no other dataset's */
             HUB_TRY(hub_fileset_problem(c->out, "link-not-followed", link.path, err,
-                                        "this link leads to what looks like a dataset of its own"));
+                                        "this link leads to what looks like another dataset"));
     }
     return HUB_OK;
 }

@@ -143,14 +143,13 @@ static enum hub_status hand_out_locked(struct hub_walking *w, const struct hub_f
     if (clash)
         HUB_TRY(hub_fileset_problem(
             files, "id-shared", "", err, "%s",
-            f->clash ? "another dataset of the same folder would have the same id: their files' "
-                       "whole names or numbers tell them apart; to choose an id, rename "
-                       "one of the files (--root NAME=DIR does not help inside a folder)"
-                     : "a dataset of another root would have the same id: the names of "
-                       "their roots tell them apart (--root NAME=DIR)"));
+            f->clash ? "another dataset of the same folder would have the same id, so the id has the file's "
+                       "whole name or a number; to choose an id, rename one of the files"
+                     : "a dataset of another root would have the same id, so the id begins with the root's "
+                       "name (--root NAME=DIR chooses it)"));
     if (shortened)
         HUB_TRY(hub_fileset_problem(files, "id-shortened", "", err,
-                                    "its path is too long for an id: a shorter name was derived from it"));
+                                    "its path is too long for an id: the id is a shorter form"));
     struct hub_found_dataset dataset = {.root = f->node->root,
                                         .id = id.data,
                                         .path = f->node->path,

@@ -92,7 +92,7 @@ static enum hub_status hand_out_links(struct hub_walking *w, const struct hub_no
             .single_files = true,
             .formats = &files_format,
             .format_count = 1,
-            .broken = "a link that leads nowhere, or out of the roots: --allow-target DIR has it followed"};
+            .broken = "this link is dangling or leads out of the roots: --allow-target DIR permits it"};
         HUB_TRY(hub_walking_hand_out(w, &finding, &none, err));
     }
     return HUB_OK;

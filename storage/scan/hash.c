@@ -121,8 +121,8 @@ static void describe(const struct hub_file_digests *known, const struct hub_file
     const bool sha256 = *known->sha256 && strcmp(known->sha256, is->sha256) != 0,
                crc32c = !sha256 && *known->crc32c && strcmp(known->crc32c, is->crc32c) != 0;
     snprintf(out, 700,
-             "its bytes are not what they were, though nobody changed it (%s %.16s, it was %.16s);"
-             " `minari-hub check --repair %.300s` fetches again what a rule copied",
+             "its bytes changed without a change of size or time (%s %.16s, it was %.16s);"
+             " `minari-hub check --repair %.300s` fetches the copy of a mirror rule again",
              sha256   ? "SHA-256"
              : crc32c ? "CRC-32C"
                       : "MD5",
@@ -154,7 +154,7 @@ static enum hub_status quarantine(struct hub_digest_queue *h, const struct hash_
             detail = NULL;
         h->options.damaged(h->options.user, place.id, detail ? detail : why);
     }
-    return hub_fail(err, HUB_CORRUPT, "the file is not what it was");
+    return hub_fail(err, HUB_CORRUPT, "the file has changed");
 }
 
 /* What came with the file from where it was copied stays what it has to agree with. */

@@ -85,13 +85,12 @@ static enum hub_status report(const struct hub_roots *roots, uint32_t root, uint
                               struct hub_error *err)
 {
     const char *name = roots->roots[root].name;
-    return hub_fail_as(
-        err, HUB_IO, "root-missing",
-        "root %u%s%.60s%s had %" PRIu64 " dataset%s and is %s now: mount it; if they are gone, "
-        "`minari-hub scan --forget ROOT` says so, and `minari-hub mirror run NAME --anew` fetches "
-        "them again",
-        root + 1, name ? " (" : "", name ? name : "", name ? ")" : "", datasets, datasets == 1 ? "" : "s",
-        empty ? "empty" : "on another file system without them");
+    return hub_fail_as(err, HUB_IO, "root-missing",
+                       "root %u%s%.60s%s had %" PRIu64
+                       " dataset%s and is %s now: mount it; if they are gone, run `minari-hub scan --forget "
+                       "ROOT`; `minari-hub mirror run NAME --anew` fetches them again",
+                       root + 1, name ? " (" : "", name ? name : "", name ? ")" : "", datasets,
+                       datasets == 1 ? "" : "s", empty ? "empty" : "on another file system without them");
 }
 
 static bool is_missing(const struct hub_root_seen *seen, const struct now *now,

@@ -43,7 +43,7 @@ enum hub_status hub_file_sums_end(struct hub_file_sums *sums, struct hub_file_di
     return agree(sums->known.sha256, out->sha256) && agree(sums->known.md5, out->md5) &&
                    agree(sums->known.crc32c, out->crc32c)
                ? HUB_OK
-               : hub_fail(err, HUB_CORRUPT, "the file is not what it was");
+               : hub_fail(err, HUB_CORRUPT, "the file has changed");
 }
 
 void hub_file_sums_dispose(struct hub_file_sums *sums)

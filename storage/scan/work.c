@@ -159,7 +159,7 @@ static enum hub_status check_locks(struct hub_work *w, struct hub_error *err)
         if (open_file(&(struct opener){.work = w}, i, &fd, NULL))
             continue; /* the driver will meet it */
         if (hub_locks_writer(&locks, fd))
-            return hub_fail(err, HUB_BUSY, "busy: somebody is writing %s", w->files.files[i].path);
+            return hub_fail(err, HUB_BUSY, "busy: another process is writing %s", w->files.files[i].path);
     }
     return HUB_OK;
 }
@@ -474,8 +474,7 @@ static void show_pending(struct hub_work *w, const struct hub_error *why, bool g
     char reason[sizeof why->detail + 128];
     snprintf(reason, sizeof reason, "%s%s", why->detail,
              given_up
-                 ? " (given up for now: it is tried again when its files change, when a scan is asked for, "
-                   "and at the next start)"
+                 ? " (the hub tries again when its files change, at `minari-hub scan`, and at the next start)"
                  : "");
     const struct hub_draft draft =
         bare_draft_of(w, w->format ? w->format : w->known->formats[0], HUB_DATASET_PENDING, reason);
