@@ -356,8 +356,8 @@ enum hub_status hub_found_each(struct hub_remote *remote, struct hub_found_list 
     for (const struct hub_remote_filter *f = q->filters; f && f->name; f++)
         if (f->value)
             return hub_fail_about(err, HUB_INVALID, "bad-parameter", f->name, f->value,
-                                  "only a hub finds datasets by %s: of this remote all are listed, or those "
-                                  "that begin with a prefix",
+                                  "only a hub can search datasets by %s: this remote can only be listed, "
+                                  "with or without a prefix",
                                   strcmp(f->name, "q") == 0 ? "words" : f->name);
     HUB_TRY(hub_new(&chosen, list->count, sizeof *chosen, err));
     for (uint32_t i = 0; i < list->count; i++)
@@ -466,7 +466,7 @@ static void name_nearest(struct hub_remote *remote, struct hub_view name, struct
 static enum hub_status not_found(struct hub_remote *remote, struct hub_found **versions, size_t count,
                                  const char *id, struct hub_view name, struct hub_error *err)
 {
-    hub_fail_as(err, HUB_NOT_FOUND, "dataset-not-found", "no dataset '%.200s'", id);
+    hub_fail_as(err, HUB_NOT_FOUND, "dataset-not-found", "there is no dataset '%.200s'", id);
     if (!count)
         name_nearest(remote, name, err);
     for (size_t i = count > 8 ? count - 8 : 0; err && i < count; i++) {

@@ -138,10 +138,9 @@ static enum hub_status take_object(const json_t *item, const char *prefix, size_
     struct hub_remote_file *file;
     uint64_t size = 0;
     if (!name.data || strncmp(name.data, prefix, strlen(prefix)) != 0)
-        return hub_fail_as(err, HUB_CORRUPT, "protocol",
-                           "an object without a name, or not of those asked for");
+        return hub_fail_as(err, HUB_CORRUPT, "protocol", "an object without a name, or outside the prefix");
     if (!number_of(item, "size", &size) && json_object_get(item, "size"))
-        return hub_fail_as(err, HUB_CORRUPT, "protocol", "the size of '%.200s' is no number", name.data);
+        return hub_fail_as(err, HUB_CORRUPT, "protocol", "the size of '%.200s' is not a number", name.data);
     HUB_TRY(hub_remote_files_try(out, (struct hub_view){name.data + cut, name.size - cut}, size, &file, err));
     if (!file)
         return HUB_OK;
@@ -178,8 +177,8 @@ static enum hub_status explain(const struct hub_remote *remote, enum hub_status 
         return hub_fail_as(err, HUB_DENIED, "remote-closed", "the bucket '%s' is closed to %s: %.200s%s",
                            g->bucket, g->has_token ? "these credentials" : "everybody without credentials",
                            why->detail,
-                           g->keeps_account ? "; GOOGLE_APPLICATION_CREDENTIALS is not sent to what "
-                                              "STORAGE_EMULATOR_HOST names: give its address by --endpoint"
+                           g->keeps_account ? "; GOOGLE_APPLICATION_CREDENTIALS is not sent to the host of "
+                                              "STORAGE_EMULATOR_HOST: give its address with --endpoint"
                                             : "");
     if (st == HUB_NOT_FOUND)
         return hub_fail_as(err, HUB_NOT_FOUND, "remote-missing", "there is no bucket '%s'", g->bucket);
@@ -324,10 +323,10 @@ static enum hub_status find_all(struct hub_remote *remote, const struct hub_remo
                                           .counts = q->only == HUB_REMOTE_MINARI,
                                           .left = q->left};
     HUB_TRY(hub_found_divide(&division, out, err));
-    return out->count || *prefix ? HUB_OK
-                                 : hub_fail_as(err, HUB_NOT_FOUND, "remote-empty",
-                                               "'%.300s' has no datasets of Minari's, but %u other files",
-                                               remote->base, tree.count);
+    return out->count || *prefix
+               ? HUB_OK
+               : hub_fail_as(err, HUB_NOT_FOUND, "remote-empty",
+                             "'%.300s' has no Minari datasets, but %u other files", remote->base, tree.count);
 }
 
 static enum hub_status list(struct hub_remote *remote, const struct hub_remote_query *q,
@@ -368,7 +367,7 @@ static enum hub_status list_files(struct hub_remote *remote, const char *id, str
         HUB_TRY(tree_of(remote, "", &tree, err));
     }
     if (!tree.count)
-        return hub_fail_as(err, HUB_NOT_FOUND, "dataset-not-found", "no dataset '%.200s'", id);
+        return hub_fail_as(err, HUB_NOT_FOUND, "dataset-not-found", "there is no dataset '%.200s'", id);
     HUB_TRY(hub_remote_files_below(&tree, folder, out, err));
     return hub_dup(&out->pin, folder, err);
 }

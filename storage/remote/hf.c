@@ -192,7 +192,7 @@ static enum hub_status each(struct hub_remote *remote, const char *repo, const c
         size_t i;
         HUB_TRY(ask(remote, repo, url.data, &answer, &page, err));
         if (!json_is_array(page))
-            return hub_fail_as(err, HUB_CORRUPT, "protocol", "the answer of %.200s is no list", url.data);
+            return hub_fail_as(err, HUB_CORRUPT, "protocol", "the answer of %.200s is not a list", url.data);
         json_array_foreach(page, i, item) HUB_TRY(fn(item, user, err));
         const char *next = strchr(answer.next, '?');
         if (!next)
@@ -567,7 +567,7 @@ static enum hub_status find_all(struct hub_remote *remote, const struct hub_remo
         HUB_TRY(add_repo(remote, &repos, i, q, out, err));
     if (!out->count && !q->prefix)
         return hub_fail_as(err, HUB_NOT_FOUND, "repo-empty", "'hf://%s' has no datasets%s", h->org,
-                           repos.count ? " of Minari's, but other repos" : "");
+                           repos.count ? " of Minari, but other repos" : "");
     return HUB_OK;
 }
 
@@ -590,7 +590,7 @@ static enum hub_status split_id(const struct hub_remote *remote, const char *id,
     HUB_TRY(hub_id_check(hub_view_of(id), err));
     if (!is_name((struct hub_view){id, size}) ||
         (*h->repo && (strlen(h->repo) != size || strncmp(h->repo, id, size) != 0)))
-        return hub_fail_as(err, HUB_NOT_FOUND, "dataset-not-found", "no dataset '%.200s'", id);
+        return hub_fail_as(err, HUB_NOT_FOUND, "dataset-not-found", "there is no dataset '%.200s'", id);
     *folder = id[size] ? id + size + 1 : "";
     *repo = strndup(id, size);
     return hub_allocated(*repo, err);
@@ -599,7 +599,8 @@ static enum hub_status split_id(const struct hub_remote *remote, const char *id,
 static enum hub_status as_dataset(enum hub_status st, const char *id, struct hub_error *err)
 {
     const bool gone = st == HUB_NOT_FOUND && err && strcmp(err->problem, "repo-missing") == 0;
-    return gone ? hub_fail_as(err, HUB_NOT_FOUND, "dataset-not-found", "no dataset '%.200s'", id) : st;
+    return gone ? hub_fail_as(err, HUB_NOT_FOUND, "dataset-not-found", "there is no dataset '%.200s'", id)
+                : st;
 }
 
 /* An id without its version may name the repo of one with it: a repo a version. */
@@ -649,7 +650,7 @@ static enum hub_status list_files(struct repo_commit *p, const char *id, const c
     HUB_TRY(list_tree(p, folder, true, err));
     HUB_TRY(hub_remote_files_below(&p->tree, folder, out, err));
     if (!out->count)
-        return hub_fail_as(err, HUB_NOT_FOUND, "dataset-not-found", "no dataset '%.200s'", id);
+        return hub_fail_as(err, HUB_NOT_FOUND, "dataset-not-found", "there is no dataset '%.200s'", id);
     HUB_TRY(file_url(p, folder, "", &pin, err));
     out->pin = hub_buf_take(&pin, NULL);
     return HUB_OK;

@@ -98,8 +98,8 @@ static enum hub_status get_page(struct hub_remote *remote, const char *url, stru
     HUB_TRY(hub_remote_document(remote, url, PAGE_BYTES, &page->text, &page->document, err));
     page->items = json_object_get(page->document, "items");
     if (!json_is_array(page->items))
-        return hub_fail_as(err, HUB_CORRUPT, "protocol", "the answer of %.200s has no items: is it a hub?",
-                           url);
+        return hub_fail_as(err, HUB_CORRUPT, "protocol",
+                           "the answer of %.200s has no items: check that it is a hub", url);
     HUB_TRY(hub_raw_items(hub_buf_view(&page->text), "items", json_array_size(page->items), &page->raw,
                           &page->count, err));
     if (page->count != json_array_size(page->items))
@@ -236,10 +236,12 @@ static enum hub_status read_files(const struct file_list *list, const char *id, 
 {
     const char *full = json_string_value(list->id), *now = json_string_value(list->revision);
     if (!full || !now || !list->items.size || list->items.data[0] != '[')
-        return hub_fail_as(err, HUB_CORRUPT, "protocol", "the list of files of '%s' is not a hub's", id);
+        return hub_fail_as(err, HUB_CORRUPT, "protocol", "the list of files of '%s' is not that of a hub",
+                           id);
     if (!hub_api_same_id(id, full))
         return hub_fail_as(err, HUB_CORRUPT, "protocol",
-                           "asked for the files of '%.200s', but the hub listed those of '%.200s'", id, full);
+                           "the request names the files of '%.200s', but the hub listed those of '%.200s'",
+                           id, full);
     if (revision && strcmp(now, revision) != 0)
         return hub_fail_as(err, HUB_CHANGED, "revision-gone", "'%s' is now at revision %.40s", id, now);
     HUB_TRY(hub_dup(&out->id, full, err));

@@ -103,7 +103,7 @@ enum hub_status hub_remote_object(struct hub_remote *remote, const char *url, st
     return hub_json_valid(hub_buf_view(text), HUB_JSON_OBJECT)
                ? HUB_OK
                : hub_fail_as(err, HUB_CORRUPT, "protocol",
-                             "the answer of %.200s is not a JSON object: is it a %s?", url,
+                             "the answer of %.200s is not a JSON object: check that it is a %s", url,
                              remote->kind->noun);
 }
 
@@ -115,7 +115,8 @@ enum hub_status hub_remote_document(struct hub_remote *remote, const char *url, 
     HUB_TRY(read_body(remote, url, "application/json", body, NULL, err));
     if (hub_json_parse(hub_buf_view(body), max_bytes, out, NULL) || !json_is_object(*out))
         return hub_fail_as(err, HUB_CORRUPT, "protocol",
-                           "the answer of %.200s is not a JSON object: is it a %s?", url, remote->kind->noun);
+                           "the answer of %.200s is not a JSON object: check that it is a %s", url,
+                           remote->kind->noun);
     return HUB_OK;
 }
 

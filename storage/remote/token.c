@@ -200,7 +200,7 @@ static enum hub_status ask(struct hub_google_account *a, struct hub_error *err)
     if (st)
         return hub_fail_as(err, st == HUB_IO || st == HUB_BUSY || st == HUB_CANCELLED ? st : HUB_DENIED,
                            st == HUB_CANCELLED ? "" : "bad-credentials",
-                           "%.200s gives no token for '%.200s': %s", a->token_uri, a->email, why.detail);
+                           "%.200s refuses a token for '%.200s': %s", a->token_uri, a->email, why.detail);
     if (hub_json_parse(hub_buf_view(&text), ANSWER_BYTES, &document, NULL))
         return hub_fail_as(err, HUB_CORRUPT, "protocol", "the answer of %.200s is not JSON", a->token_uri);
     const char *token = json_string_value(json_object_get(document, "access_token"));

@@ -184,9 +184,8 @@ static enum hub_status name_set(const struct hub_import *im, struct hub_imported
 {
     const bool one = names_one(im);
     if (!*set->root && !one)
-        return hub_fail_about(
-            err, HUB_INVALID, "bad-parameter", "as", im->as,
-            "the tar does not say what the dataset is called: give it a name with --as NAME");
+        return hub_fail_about(err, HUB_INVALID, "bad-parameter", "as", im->as,
+                              "the tar does not name the dataset: give it a name with --as NAME");
     const size_t size = im->within && !im->as ? strlen(im->within) : 0;
     const bool begins = size && strncmp(set->root, im->within, size) == 0 && set->root[size] == '/';
     if (asprintf(&set->target, "%s%s", im->as ? im->as : "", one ? "" : set->root + (begins ? size + 1 : 0)) <
@@ -196,8 +195,8 @@ static enum hub_status name_set(const struct hub_import *im, struct hub_imported
     }
     struct hub_error why = {0};
     if (hub_folder_check(hub_view_of(set->target), &why))
-        return hub_fail_as(err, HUB_INVALID, "bad-id", "'%.200s' cannot be a dataset's id here: %s",
-                           set->target, why.detail);
+        return hub_fail_as(err, HUB_INVALID, "bad-id", "'%.200s' is not a valid id here: %s", set->target,
+                           why.detail);
     return HUB_OK;
 }
 
@@ -231,11 +230,10 @@ static enum hub_status check_target(const struct hub_import *im, const char *tar
     if (!is_there(im->place, target))
         return HUB_OK;
     if (!im->replace)
-        return hub_fail_as(
-            err, HUB_EXISTS, "exists",
-            "'%.200s' is here already: --replace puts that of the tar in its place, --as NAME/ "
-            "puts it elsewhere",
-            target);
+        return hub_fail_as(err, HUB_EXISTS, "exists",
+                           "'%.200s' already exists: --replace replaces it by that of the tar, --as NAME/ "
+                           "puts the new one elsewhere",
+                           target);
     return hub_publish_replaceable(im->place, target, err);
 }
 
@@ -257,7 +255,7 @@ static enum hub_status check_apart(const struct hub_import *im, uint32_t set, st
         if (strncmp(target, other, size) == 0 && (!target[size] || target[size] == '/') &&
             (!other[size] || other[size] == '/'))
             return hub_fail(err, HUB_INVALID,
-                            "two datasets of the tar would lie in '%.200s': nothing is imported",
+                            "two datasets of the tar have the folder '%.200s': nothing is imported",
                             strlen(target) < strlen(other) ? target : other);
     }
     return HUB_OK;
@@ -267,10 +265,10 @@ static enum hub_status settle_sets(struct hub_import *im, struct hub_error *err)
 {
     uint64_t loose = 0;
     if (!im->count)
-        return hub_fail_about(err, HUB_INVALID, "no-dataset", "as", im->as,
-                              "the tar holds no dataset: %u files, none of them in a folder; --as NAME makes "
-                              "one of them",
-                              im->unpack.count);
+        return hub_fail_about(
+            err, HUB_INVALID, "no-dataset", "as", im->as,
+            "the tar holds no dataset: %u files, none of them in a folder; --as NAME makes them one dataset",
+            im->unpack.count);
     if (names_one(im) && im->count > 1)
         return hub_fail_about(err, HUB_INVALID, "bad-parameter", "as", im->as,
                               "the tar holds %u datasets: --as %.100s/ puts that before their ids", im->count,
@@ -287,7 +285,7 @@ static enum hub_status settle_sets(struct hub_import *im, struct hub_error *err)
     if (im->unpack.hidden)
         notify(im, "%llu hidden files are left out", (unsigned long long)im->unpack.hidden);
     if (loose)
-        notify(im, "%llu files that are of no dataset are left out", (unsigned long long)loose);
+        notify(im, "%llu files that belong to no dataset are left out", (unsigned long long)loose);
     return HUB_OK;
 }
 
@@ -324,8 +322,8 @@ static void name_unlisted(const struct hub_import *im, struct hub_imported *set)
             snprintf(names + at, sizeof names - at, "%s'%.200s'", at ? ", " : "", file->path);
     }
     if (set->unlisted)
-        notify(im, "%u file%s that no digest in the tar is of: %s%s", set->unlisted,
-               hub_plural(set->unlisted), names, set->unlisted > UNLISTED_NAMES ? ", ..." : "");
+        notify(im, "%u file%s without a digest in the tar: %s%s", set->unlisted, hub_plural(set->unlisted),
+               names, set->unlisted > UNLISTED_NAMES ? ", ..." : "");
 }
 
 /* A record of a copy may have another digest than the one that was computed while the tar was unpacked. */
@@ -356,7 +354,7 @@ static enum hub_status verify(const struct hub_import *im, const struct hub_stag
     HUB_TRY(hub_buf_addf(&folder, err, "%s/tree/%s", s->path, set->root));
     if (hub_record_read(folder.data, &set->record, NULL))
         return hub_fail_as(err, HUB_CORRUPT, "digest-mismatch",
-                           "'%.200s/" HUB_RECORD_FILE "' is no record of a dataset", set->root);
+                           "'%.200s/" HUB_RECORD_FILE "' is not a record of a dataset", set->root);
     for (size_t i = 0; i < set->record.count; i++) {
         const struct hub_remote_file expected = hub_record_expects(&set->record.files[i]), *says = &expected;
         bool good;
@@ -368,7 +366,7 @@ static enum hub_status verify(const struct hub_import *im, const struct hub_stag
         HUB_TRY(agrees(s, is, says, &good, err));
         if (!good)
             return hub_fail_as(err, HUB_CORRUPT, "digest-mismatch",
-                               "'%.200s' of '%.200s' is not what its record says: %s differs", says->path,
+                               "'%.200s' of '%.200s' does not match its record: its %s differs", says->path,
                                set->root, hub_remote_digest_name(says));
         set->verified += !is->listed;
         is->listed = true;
@@ -526,7 +524,7 @@ enum hub_status hub_import_run(struct hub_import *im, struct hub_error *err)
     struct hub_staging s = HUB_STAGING_INIT;
     enum hub_status st = hub_staging_open(im->place, staged, &s, err);
     if (st == HUB_BUSY)
-        st = hub_fail_as(err, HUB_BUSY, "import-running", "another import into this root is under way");
+        st = hub_fail_as(err, HUB_BUSY, "import-running", "another import into this root is running");
     const bool ours = !st;
     if (ours)
         st = run(im, &s, err);

@@ -420,7 +420,7 @@ static enum hub_status check_etag(struct open_file *f, struct piece *p, const st
     if (!*a->etag)
         return HUB_OK;
     if (*f->etag && strcmp(f->etag, a->etag) != 0)
-        return changed(err, &p->run->transfer->plan->items[p->file], "its ETag is another one");
+        return changed(err, &p->run->transfer->plan->items[p->file], "its ETag changed");
     memcpy(f->etag, a->etag, sizeof f->etag);
     memcpy(p->fetch.if_range, a->etag, sizeof p->fetch.if_range);
     return HUB_OK;
@@ -433,9 +433,9 @@ static enum hub_status check_part(const struct piece *p, const struct hub_answer
     const uint64_t from = p->fetch.first + p->fetch.done, last = p->fetch.first + p->fetch.count - 1;
     if (!a->has_range || a->first != from || a->last != last)
         return hub_fail_as(err, HUB_CORRUPT, "protocol",
-                           "the server sent another part of '%s' than bytes %" PRIu64 "-%" PRIu64, item->path,
-                           from, last);
-    return a->total == item->size ? HUB_OK : changed(err, item, "its size is another one");
+                           "the server did not send the requested part of '%s', bytes %" PRIu64 "-%" PRIu64,
+                           item->path, from, last);
+    return a->total == item->size ? HUB_OK : changed(err, item, "its size changed");
 }
 
 /* Everything from the first byte on. */
@@ -445,7 +445,7 @@ static enum hub_status check_whole(struct piece *p, struct open_file *f, const s
     struct hub_pieces *t = p->run->transfer;
     const struct hub_remote_file *item = &t->plan->items[p->file];
     if (a->has_length && a->length != item->size)
-        return changed(err, item, "its size is another one");
+        return changed(err, item, "its size changed");
     if (p->fetch.count != item->size) { /* a part was asked for: this server does not do ranges */
         f->whole = true;
         return hub_fail(err, HUB_AGAIN, "no ranges");
@@ -469,9 +469,9 @@ static enum hub_status piece_head(struct hub_fetch *fetch, const struct hub_answ
     struct hub_remote_file *item = &p->run->transfer->plan->items[p->file];
     HUB_TRY(check_etag(f, p, a, err));
     if (a->generation && item->generation && a->generation != item->generation)
-        return changed(err, item, "its generation is another one");
+        return changed(err, item, "its generation changed");
     if (a->has_sha256 && item->has_sha256 && memcmp(a->sha256, item->sha256, HUB_SHA256_BYTES) != 0)
-        return changed(err, item, "its digest is another one");
+        return changed(err, item, "its digest changed");
     if (a->has_sha256) {
         memcpy(item->sha256, a->sha256, HUB_SHA256_BYTES);
         item->has_sha256 = true;
@@ -627,8 +627,7 @@ static enum hub_status piece_body(struct hub_fetch *fetch, struct hub_view bytes
     p->run->transfer->bytes_done += bytes.size;
     f->here += bytes.size;
     HUB_TRY(gather(p, f, bytes, at, err));
-    return p->cut && p->segment == p->end ? hub_fail(err, HUB_AGAIN, "somebody waits for other bytes")
-                                          : HUB_OK;
+    return p->cut && p->segment == p->end ? hub_fail(err, HUB_AGAIN, "other bytes are needed first") : HUB_OK;
 }
 
 /* ---- what is finished ---- */
@@ -662,7 +661,7 @@ static enum hub_status piece_finished(struct hub_fetch *fetch, enum hub_status s
         HUB_TRY(forget(r->transfer, p->file, err));
     if (st == HUB_NOT_FOUND || st == HUB_OUT_OF_RANGE)
         return changed(err, &r->transfer->plan->items[p->file],
-                       st == HUB_NOT_FOUND ? "it is gone" : "it is shorter now");
+                       st == HUB_NOT_FOUND ? "it no longer exists" : "it is shorter now");
     if (st && st != HUB_AGAIN)
         return st;
     if (!st || p->cut)

@@ -93,7 +93,7 @@ enum hub_status hub_private_open(const char *root, bool make, struct hub_private
     if (why != EPERM && why != ENOTDIR && why != ELOOP)
         return hub_fail_errno(err, why, "'%s' cannot be opened", out->path);
     return hub_fail(err, HUB_DENIED,
-                    "'%s' is not private to this user, so nothing can be kept safely in it: check who may "
+                    "'%s' is not private to this user, so the download is not safe in it: check who may "
                     "write in '%s', or choose another folder",
                     out->path, root);
 }
@@ -111,7 +111,7 @@ enum hub_status hub_private_folder(int directory, const char *name, bool make, i
     if (*fd >= 0)
         return HUB_OK;
     if (errno == ENOTDIR || errno == ELOOP)
-        return hub_fail(err, HUB_DENIED, "'%s' is a link or a file, where a folder should be", name);
+        return hub_fail(err, HUB_DENIED, "'%s' is a link or a file instead of a folder", name);
     return hub_fail_errno(err, errno, "folder '%s' cannot be %s", name, make ? "made" : "opened");
 }
 

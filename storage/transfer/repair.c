@@ -41,7 +41,7 @@ static enum hub_status find(struct work *w, struct hub_error *err)
                                                          : NULL;
     if (!file || !hub_origin_same(m->origin, file))
         return hub_fail_as(err, HUB_CHANGED, "changed", "'%s' is %s", m->origin->path,
-                           file ? "another file there by now" : "no longer there");
+                           file ? "now another file on the remote" : "deleted on the remote");
     w->file = *file;
     w->plan = *m->files;
     w->plan.items = &w->file;
@@ -138,7 +138,7 @@ static enum hub_status fetch(struct work *w, struct hub_error *err)
     if (is_as_copied(&s->sums[0], m->origin))
         return HUB_OK;
     HUB_TRY(hub_staging_forget(s, 0, err));
-    return hub_fail_as(err, HUB_CORRUPT, "digest-mismatch", "'%s' is not what it was when it was copied",
+    return hub_fail_as(err, HUB_CORRUPT, "digest-mismatch", "'%s' has changed since it was copied",
                        w->file.path);
 }
 
@@ -172,7 +172,7 @@ static enum hub_status put_in_place(const struct work *w, struct hub_error *err)
         return hub_fail_errno(err, errno, "'%s'", w->file.path);
     const struct hub_stamp now = hub_stamp_of(&st);
     if (!hub_stamp_equal(&now, w->m->stamp))
-        return hub_fail_as(err, HUB_CHANGED, "changed", "'%s' is another file here by now", w->file.path);
+        return hub_fail_as(err, HUB_CHANGED, "changed", "'%s' is now another file here", w->file.path);
     HUB_TRY(dress(w, st.st_mode, err));
     if (renameat(w->staging.tree, w->file.path, folder, name))
         return hub_fail_errno(err, errno, "'%s' cannot be replaced", w->file.path);

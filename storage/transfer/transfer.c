@@ -94,10 +94,10 @@ static enum hub_status check_space(const struct transfer_job *j, struct hub_erro
     size_text(missing, need);
     size_text(free_bytes, have);
     size_text(t->spare_bytes, spare);
-    return hub_fail(err, HUB_NO_SPACE, "'%s' needs %s more%s%s%s, and '%.*s' has %s free", t->id, need,
-                    t->spare_bytes ? ", " : "", t->spare_bytes ? spare : "",
-                    t->spare_bytes ? " must stay free" : "",
-                    (int)(strrchr(t->place->path, '/') - t->place->path), t->place->path, have);
+    return hub_fail(err, HUB_NO_SPACE, "'%s' needs %s more, and '%.*s' has %s free%s%s%s", t->id, need,
+                    (int)(strrchr(t->place->path, '/') - t->place->path), t->place->path, have,
+                    t->spare_bytes ? ", but " : "", t->spare_bytes ? spare : "",
+                    t->spare_bytes ? " must stay free" : "");
 }
 
 static void say_left_out(const struct hub_transfer *t)
@@ -105,7 +105,7 @@ static void say_left_out(const struct hub_transfer *t)
     char names[900];
     hub_remote_files_name_left_out(&t->files, names, sizeof names);
     if (*names)
-        notify(t, "%s: left out, because the name is hidden or no file can have it: %s", t->id, names);
+        notify(t, "%s: left out because of a hidden or impossible name: %s", t->id, names);
 }
 
 static bool fits(const char *const *patterns, const char *path)
@@ -142,13 +142,13 @@ static enum hub_status choose_files(struct hub_transfer *t, struct hub_error *er
     files->count = kept;
     files->partial = kept < all;
     if (all && !kept)
-        return hub_fail(err, HUB_INVALID, "none of the %u files of '%.200s' is wanted by these patterns", all,
+        return hub_fail(err, HUB_INVALID, "none of the %u files of '%.200s' matches these patterns", all,
                         t->id);
     if (files->partial) {
         char some[HUB_SIZE_CHARS], whole[HUB_SIZE_CHARS];
         hub_number_size(files->bytes, some);
         hub_number_size(bytes, whole);
-        notify(t, "%s: %u of %u files are wanted, %s of %s", t->id, kept, all, some, whole);
+        notify(t, "%s: %u of %u files are selected, %s of %s", t->id, kept, all, some, whole);
     }
     return HUB_OK;
 }
@@ -170,8 +170,8 @@ static enum hub_status list(struct transfer_job *j, struct hub_error *err)
     HUB_TRY(hub_remote_list_files(t->remote, t->id, NULL, &t->files, err));
     if (strcmp(t->files.id, t->id) != 0)
         return hub_fail_as(err, HUB_CORRUPT, "protocol",
-                           "asked for the files of '%.200s', but the remote listed those of '%.200s'", t->id,
-                           t->files.id);
+                           "the request names the files of '%.200s', but the remote listed those of '%.200s'",
+                           t->id, t->files.id);
     HUB_TRY(choose_files(t, err));
     say_left_out(t);
     t->bytes_total = t->files.bytes;
@@ -258,7 +258,7 @@ static enum hub_status fetch_unchanged(struct transfer_job *j, struct hub_error 
         const enum hub_status st = fetch(j, &why);
         const bool wrong = st == HUB_CORRUPT && strcmp(why.problem, "digest-mismatch") == 0;
         if (wrong && mends < j->t->mends) {
-            notify(j->t, "%s: fetching again what came wrong: %s", j->t->id, why.detail);
+            notify(j->t, "%s: fetching the wrong bytes again: %s", j->t->id, why.detail);
             HUB_TRY(wait_before(j, mends++, err));
         } else if (st == HUB_CHANGED && changes < MAX_RESTARTS) {
             notify(j->t, "%s: starting over: %s", j->t->id, why.detail);

@@ -79,7 +79,7 @@ static enum hub_status refuse(const char *block, size_t size, struct hub_error *
     if (size >= 4 && memcmp(block, "PK\3\4", 4) == 0)
         return hub_fail_as(err, HUB_UNSUPPORTED, "not-a-tar", "it is a zip archive, not a tar");
     return hub_fail_as(err, HUB_CORRUPT, "not-a-tar",
-                       size ? "it is no tar: no header is at its beginning" : "it is empty");
+                       size ? "it is not a tar: it does not begin with a header" : "it is empty");
 }
 
 /* ---- one member ---- */
@@ -111,20 +111,19 @@ static enum hub_status check_name(struct hub_view path, struct hub_view name, st
 {
     unsigned depth = 1;
     if (!path.size || memchr(path.data, '\0', path.size) || !hub_path_plain(path))
-        return unsafe(name,
-                      path.size && path.data[0] == '/' ? "has an absolute name"
-                                                       : "has a name that leads elsewhere",
-                      err);
+        return unsafe(
+            name, path.size && path.data[0] == '/' ? "has an absolute name" : "has a name that leads outside",
+            err);
     if (path.size > MAX_PATH)
-        return unsafe(name, "has too long a name", err);
+        return unsafe(name, "has a name that is too long", err);
     for (const char *at = path.data, *end = at + path.size; at < end; depth++) {
         const char *slash = memchr(at, '/', (size_t)(end - at));
         const size_t size = (size_t)((slash ? slash : end) - at);
         if (size > MAX_SEGMENT)
-            return unsafe(name, "has too long a name", err);
+            return unsafe(name, "has a name that is too long", err);
         at += size + 1;
     }
-    return depth > MAX_DEPTH ? unsafe(name, "lies too deep", err) : HUB_OK;
+    return depth > MAX_DEPTH ? unsafe(name, "is nested too deeply", err) : HUB_OK;
 }
 
 /* Without "./" before it and "/" behind it, as it was before it was spelled. `out` is emptied; it may stay
@@ -142,7 +141,7 @@ static enum hub_status path_of(const struct hub_tar_member *m, struct hub_buf *o
     if (!m->spelled)
         HUB_TRY(hub_buf_add_view(out, name, err));
     else if (hub_unspell(name, out, NULL))
-        return unsafe(name, "is spelled wrongly", err);
+        return unsafe(name, "has an invalid escape", err);
     return check_name(hub_buf_view(out), name, err);
 }
 
@@ -195,7 +194,7 @@ static enum hub_status copy(struct tape *t, const struct hub_tar_member *m, int 
         HUB_TRY(read_tape(t, m->offset + done, t->buffer, step, &got, err));
         if (got < step)
             return hub_fail_as(err, HUB_CORRUPT, "truncated",
-                               "the tar was cut short: %llu of %llu bytes of '%.*s' are there",
+                               "the tar was cut short: %llu of %llu bytes of '%.*s' exist",
                                (unsigned long long)(done + got), (unsigned long long)m->size,
                                (int)HUB_MIN(m->name.size, (size_t)200), m->name.data);
         const struct hub_view bytes = {t->buffer, step};
@@ -274,8 +273,9 @@ static enum hub_status check_rest(struct tape *t, struct hub_error *err)
         HUB_TRY(read_next(t, t->buffer, STEP, &got, err));
         for (size_t i = 0; i < got; i++)
             if (t->buffer[i])
-                return hub_fail_as(err, HUB_CORRUPT, "not-a-tar",
-                                   "something follows the end of the tar: if these are several, import each");
+                return hub_fail_as(
+                    err, HUB_CORRUPT, "not-a-tar",
+                    "there are bytes after the end of the tar: if these are several tars, import each");
     } while (got == STEP);
     return HUB_OK;
 }

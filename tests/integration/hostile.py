@@ -51,7 +51,7 @@ class Request(upstream.Request):
         id, _, file = rest.partition("/files")
         id = urllib.parse.unquote(id)
         if id not in hub.sets:
-            return self.problem(404, "dataset-not-found", f"no dataset '{id}'")
+            return self.problem(404, "dataset-not-found", f"there is no dataset '{id}'")
         wanted = query.get("revision")
         if wanted and wanted != hub.revision(id):
             return self.problem(410, "revision-gone", f"'{id}' is now at revision {hub.revision(id)}")

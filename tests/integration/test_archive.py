@@ -252,7 +252,7 @@ def test_export_and_import(hub, whole, other, tmp_path):
     assert program("import", tar, "--state", other.state, "--as", "mine-v2").returncode == 0
     assert files_of(os.path.join(other.root, "mine-v2")) == files_of(os.path.join(hub.root, "ns", "odd-v1"))
     missing = program("export", "ns/none", "-o", tar, "--state", hub.state)
-    assert missing.returncode == 3 and b"no dataset 'ns/none'" in missing.stderr and not os.path.exists(tar + ".part")
+    assert missing.returncode == 3 and b"there is no dataset 'ns/none'" in missing.stderr and not os.path.exists(tar + ".part")
 
 
 def test_without_a_hub(hub, whole, tmp_path):
@@ -320,7 +320,7 @@ def test_any_tar_of_datasets(maker, tmp_path):
         subprocess.run([*command, tar, "./ns" if maker == "gnu" else "ns"], cwd=root, check=True)
     done = program("import", tar, "--state", str(tmp_path / "t"), "--root", str(into))
     assert done.returncode == 0, done
-    assert done.stdout.count(b"no digests") == 2 and b"1 hidden files" in done.stderr and b"1 files that are of no dataset" in done.stderr
+    assert done.stdout.count(b"no digests") == 2 and b"1 hidden files" in done.stderr and b"1 files that belong to no dataset" in done.stderr
     expected = {p: d for p, d in files_of(str(root / "ns")).items() if p != "README"}
     assert {p: d[0] for p, d in files_of(str(into / "ns")).items()} == {p: d[0] for p, d in expected.items()}
     assert (into / "ns" / "a-v0" / ".minari-hub.json").exists()
@@ -339,7 +339,7 @@ def test_files_that_the_record_does_not_list(tmp_path):
     tar = packed(*[(info(name, len(data)), data) for name, data in members])
     done = program("import", "-", "--state", str(tmp_path / "t"), "--root", str(into), input=tar)
     assert done.returncode == 0 and b"3 files" in done.stdout and b"1 verified with SHA-256, 2 not" in done.stdout, done
-    assert b"2 files that no digest in the tar is of: 'a-v0/README.md', 'a-v0/data/b.bin'" in done.stderr, done
+    assert b"2 files without a digest in the tar: 'a-v0/README.md', 'a-v0/data/b.bin'" in done.stderr, done
     kept = json.loads((into / "a-v0" / ".minari-hub.json").read_bytes())["files"]
     assert {f["path"]: (f["origin"], f["sha256"]) for f in kept} == {"data/a.bin": ("hub", digest(b"abc")), "data/b.bin": ("computed", digest(b"more")), "README.md": ("computed", digest(b"mine"))}
     put = program("import", "-", "--json", "--replace", "--state", str(tmp_path / "t"), "--root", str(into), input=tar)
@@ -400,7 +400,7 @@ GOOD = (info("ns/good-v0/data/a.bin", 3), b"abc")
 
 def hostile():
     link = lambda kind: packed(GOOD, (info("ns/good-v0/data/l", kind=kind, linkname="/etc/passwd"), b""))
-    yield "traversal", packed(GOOD, (info("ns/../../x/data/a", 1), b"x")), b"leads elsewhere"
+    yield "traversal", packed(GOOD, (info("ns/../../x/data/a", 1), b"x")), b"leads outside"
     yield "absolute", packed(GOOD, (info("/tmp/x/data/a", 1), b"x")), b"absolute name"
     yield "symbolic", link(tarfile.SYMTYPE), b"symbolic link"
     yield "hard", link(tarfile.LNKTYPE), b"hard link"
@@ -412,7 +412,7 @@ def hostile():
     yield "huge", packed(GOOD)[:-10240 + 1024] + info("ns/good-v0/data/h", 1 << 60).tobuf(tarfile.GNU_FORMAT), b"has room for"
     yield "truncated in a file", packed((info("ns/good-v0/data/a.bin", 5000), b"x" * 5000))[:3000], b"cut short"
     yield "without an end", packed(GOOD)[:1024], b"cut short"
-    yield "something behind", packed(GOOD) + packed(GOOD), b"follows the end"
+    yield "something behind", packed(GOOD) + packed(GOOD), b"after the end"
     yield "checksum", packed(GOOD)[:1024] + b"x" * 512, b"no valid header"
     yield "empty", b"", b"is empty"
     yield "no members", b"\0" * 1024, b"holds no dataset"

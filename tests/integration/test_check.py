@@ -192,7 +192,7 @@ def test_what_was_copied_is_mended(place, bucket):
         flip(os.path.join(root, DOOR + "/data/big.bin"), rng)
         bucket.put(DOOR + "/data/big.bin", BIG[::-1])
         found = check(place, "--repair", "--json", DOOR, code=5)
-        assert found["damaged"] == 1 and "another file there by now" in found["findings"][0]["detail"]
+        assert found["damaged"] == 1 and "now another file on the remote" in found["findings"][0]["detail"]
         again(place, hub, "lab")  # the rule brings what is there now
         until(lambda: hub.get(DATA + "/files/data/big.bin").body == BIG[::-1])
         assert check(place, "--json", DOOR)["damaged"] == 0

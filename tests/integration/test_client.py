@@ -97,7 +97,7 @@ def test_facets(hub, cli):
         assert "not a hub" in cli.run("list", "gcp://bucket", "--facets", STORAGE_EMULATOR_HOST=gcs.url).err
     with Gcs("bucket") as gcs:
         gcs.put("door-v0/data/main_data.hdf5", b"x")
-        assert "only a hub finds datasets by env" in cli.run("list", "gcp://bucket", "--env", "x", STORAGE_EMULATOR_HOST=gcs.url, expect=2).err
+        assert "only a hub can search datasets by env" in cli.run("list", "gcp://bucket", "--env", "x", STORAGE_EMULATOR_HOST=gcs.url, expect=2).err
 
 
 def test_local_facts(cli):
@@ -774,7 +774,7 @@ def test_some_episodes(tmp_path):
             return {f["path"]: f["size"] for f in hub.get(f"/api/v1/datasets/arm-v21/files?{query}").json()["items"]}
 
         planned = cli.run("download", "arm-v21", "-o", str(tmp_path / "plan"), "--episodes", "0:2", "--dry-run", expect=0)
-        assert f"{len(needed('episodes=0:2'))} of {len(whole)} files are wanted, " in planned.err and "would be downloaded, a part of the dataset" in planned.out
+        assert f"{len(needed('episodes=0:2'))} of {len(whole)} files are selected, " in planned.err and "would be downloaded, a part of the dataset" in planned.out
         assert not (tmp_path / "plan" / "arm-v21").exists()
         told = cli.run("download", "arm-v21", "-o", str(tmp_path / "plan"), "--episodes", "0:2", "--dry-run", "--json", expect=0).json()["downloads"][0]
         assert told["planned"] and told["partial"] and told["bytes"] == sum(needed("episodes=0:2").values())

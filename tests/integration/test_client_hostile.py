@@ -626,7 +626,7 @@ def test_a_byte_that_was_flipped_on_its_way_comes_right_the_next_time(small, tmp
     small.fault = fault
     cli = Cli(tmp_path, small.url)
     r = cli.run("download", ID, expect=0)
-    assert "fetching again what came wrong" in r.err and "verified (SHA-256 of 3 files)" in r.out
+    assert "fetching the wrong bytes again" in r.err and "verified (SHA-256 of 3 files)" in r.out
     right(cli, small)
     assert len([q for q in small.file_requests() if is_main(q[1])]) == 2 and len(small.file_requests()) == 3  # what is good is kept
 

@@ -239,7 +239,7 @@ def test_a_service_account(lab, cli, tmp_path):
     lab.lifetime = 1  # a token that is always about to run out is asked for again, and the old one is of no use then
     cli.run("download", "a/set-v4", "-r", "gcp://lab", "--endpoint", lab.url, expect=0, **env)
     r = cli.run("list", "gcp://lab", expect=7, STORAGE_EMULATOR_HOST=lab.url, **env)
-    assert "GOOGLE_APPLICATION_CREDENTIALS is not sent to what STORAGE_EMULATOR_HOST names: give its address by --endpoint" in r.err
+    assert "GOOGLE_APPLICATION_CREDENTIALS is not sent to the host of STORAGE_EMULATOR_HOST: give its address with --endpoint" in r.err
     lab.token = None
     cli.run("list", "gcp://lab", expect=0, STORAGE_EMULATOR_HOST=lab.url, **env)  # an emulator gets none
     assert lab.requests[-1][2].get("Authorization") is None
@@ -247,7 +247,7 @@ def test_a_service_account(lab, cli, tmp_path):
     subprocess.run(["openssl", "genpkey", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:2048", "-out", other], check=True, stderr=subprocess.DEVNULL)
     path.write_text(json.dumps({**account, "private_key": open(other).read()}))
     r = cli.run("list", "gcp://lab", "--endpoint", lab.url, expect=7, **env)
-    assert "gives no token for 'me@lab'" in r.err and "unset GOOGLE_APPLICATION_CREDENTIALS" in r.err
+    assert "refuses a token for 'me@lab'" in r.err and "unset GOOGLE_APPLICATION_CREDENTIALS" in r.err
     for text, words in [("{}", "type"), ("nonsense", "JSON file"), (json.dumps({**account, "private_key": "none"}), "RSA key")]:
         path.write_text(text)
         assert words in cli.run("list", "gcp://lab", "--endpoint", lab.url, expect=7, **env).err

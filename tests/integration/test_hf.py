@@ -147,7 +147,7 @@ def test_an_organisation_by_its_namespaces(hf, cli):
     hf.put("farama-minari/own-v3", {p.split("human-v2/")[1]: d for p, d in hf.repos["farama-minari/D4RL"].commits[hf.repos["farama-minari/D4RL"].branches["main"]].items() if "human-v2/" in p})
     cli.run("download", "own", "-r", "hf://farama-minari", expect=0)
     assert tree(cli.path("own-v3")) == tree(cli.path(DOOR))
-    assert "no dataset 'nothing-v1'" in cli.run("download", "nothing-v1", "-r", "hf://farama-minari", expect=3).err
+    assert "there is no dataset 'nothing-v1'" in cli.run("download", "nothing-v1", "-r", "hf://farama-minari", expect=3).err
 
 
 def test_an_organisation_of_many_repos_is_not_walked(hf, cli):
