@@ -198,7 +198,7 @@ void hub_mirror_print(const json_t *rule)
            *text(rule, "synced") ? text(rule, "synced") : "never");
     if (number(rule, "unlisted"))
         printf("%16s %" PRIu64 " of its datasets here are no longer listed but may still be on the remote: "
-                               "the hub keeps them and does not update them\n",
+               "the hub keeps them and does not update them\n",
                "", number(rule, "unlisted"));
     hub_left_text(json_object_get(rule, "left_out"), json_string_value(json_object_get(rule, "only")), line,
                   sizeof line);
@@ -347,7 +347,7 @@ static enum hub_status check(struct mirror_command *c, struct hub_error *err)
         return hub_fail(err, HUB_INVALID, "--anew is for `mirror run`");
     if (strcmp(c->action, "add") != 0)
         return HUB_OK;
-    HUB_TRY(hub_mirror_settle_root(c->own.spec, err));
+    HUB_TRY(hub_mirror_resolve_root(c->own.spec, err));
     return hub_allocated(json_object_set_new(c->own.spec, "remote", json_string(c->object)) == 0, err);
 }
 

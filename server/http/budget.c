@@ -238,7 +238,7 @@ void hub_response_release(struct hub_response *response, uint64_t kept)
     response->reserved = kept;
 }
 
-void hub_response_settle(struct hub_response *response, struct hub_budget *budget, uint32_t client)
+void hub_response_charge(struct hub_response *response, struct hub_budget *budget, uint32_t client)
 {
     const bool buffered = response->kind == HUB_BODY_BUFFER;
     if (!budget || response->kind == HUB_BODY_FILE || response->kind == HUB_BODY_STREAM)

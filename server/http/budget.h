@@ -41,6 +41,6 @@ void hub_response_meter(struct hub_response *response, struct hub_budget *budget
                         struct hub_request *request);
 /** The answer is made: what its making took is given back, what it holds until it is sent is reserved. One
  * that is made as it is sent keeps all. */
-void hub_response_settle(struct hub_response *response, struct hub_budget *budget, uint32_t client);
+void hub_response_charge(struct hub_response *response, struct hub_budget *budget, uint32_t client);
 
 #endif

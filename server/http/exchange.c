@@ -525,7 +525,7 @@ enum hub_status hub_exchange_run(struct hub_exchange *x)
     else
         hub_response_end_line(&x->response);
     if (!st)
-        hub_response_settle(&x->response, x->http->options.budget, x->request.client);
+        hub_response_charge(&x->response, x->http->options.budget, x->request.client);
     x->step = HUB_STEP_ANSWERED;
     return HUB_OK;
 }

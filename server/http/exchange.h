@@ -55,7 +55,7 @@ enum hub_step {
     HUB_STEP_SENDING,
 };
 
-/** The next stretch of a body that is made as it is sent, and who takes it. */
+/** The next block of a body that is made as it is sent, and who takes it. */
 enum hub_ahead {
     HUB_AHEAD_NONE,
     HUB_AHEAD_BUSY,    /* a worker makes it */

@@ -211,7 +211,7 @@ struct hub_response {
     } headers[32];
     unsigned header_count;
     enum hub_body_kind kind;
-    /* owned. BUFFER: the body; FILE: what is sent before the bytes of the file; MADE: its first stretch, if
+    /* owned. BUFFER: the body; FILE: what is sent before the bytes of the file; MADE: its first block, if
      * it is there */
     struct hub_buf buffer;
     bool is_json;             /* BUFFER: holds JSON text made here, not the bytes of a file or a coding */
@@ -256,7 +256,7 @@ HUB_MUST_USE enum hub_status hub_response_made(struct hub_response *response, un
                                                const char *content_type, struct hub_body_producer *maker,
                                                struct hub_error *err);
 
-/** Make the first stretch of such a body now, so that what is wrong with it is the answer, and not the end of
+/** Make the first block of such a body now, so that what is wrong with it is the answer, and not the end of
  * one that has begun. Blocking. */
 HUB_MUST_USE enum hub_status hub_response_begin(struct hub_response *response, struct hub_error *err);
 

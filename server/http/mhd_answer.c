@@ -71,7 +71,7 @@ static void drop_stream(struct hub_task *task)
     hub_mhd_resume(x);
 }
 
-/* The next stretch is there, or will never be. Unless the connection is suspended, or gone, the exchange is
+/* The next block is there, or will never be. Unless the connection is suspended, or gone, the exchange is
  * the event thread's from here on. */
 static void end_ahead(struct hub_exchange *x)
 {
@@ -106,7 +106,7 @@ static bool start_ahead(struct hub_exchange *x)
 }
 
 /* A long answer is made while it is sent, by two threads. One of a length that is not known has only what
- * it is made in reserved, and nobody knows which stretch is its last. */
+ * it is made in reserved, and nobody knows which block is its last. */
 static bool goes_on(const struct hub_exchange *x)
 {
     const uint64_t length = x->response.length, made = x->made.at + x->made.chunk.size;

@@ -105,7 +105,7 @@ static enum hub_status read_checked(struct hub_stream *stream, uint64_t at, char
     return hub_file_unchanged(stream->file, NULL);
 }
 
-/* The next stretch of the text, which is kept like a block that a worker read. */
+/* The next block of the text, which is kept like a block that a worker read. */
 static enum hub_status read_text(struct hub_stream *stream, uint64_t at, unsigned flags)
 {
     char raw[TEXT_BLOCK];

@@ -326,7 +326,7 @@ static void end(struct hub_mirror_work *w, enum hub_status st, const struct hub_
         end_failed(w, st, why);
     else
         end_job(w, HUB_JOB_DONE, 0, true, NULL);
-    (void)!hub_rules_settle(truth, NULL);
+    (void)!hub_rules_finish(truth, NULL);
 }
 
 static void run(struct hub_mirror_thread *own, const struct hub_job_row *job)

@@ -137,7 +137,7 @@ const struct hub_mirror_option *hub_mirror_option_find(const char *flag)
 }
 
 /* NAME of NAME=DIR, or the directory as the hub knows it. */
-enum hub_status hub_mirror_settle_root(json_t *spec, struct hub_error *err)
+enum hub_status hub_mirror_resolve_root(json_t *spec, struct hub_error *err)
 {
     const char *root = json_string_value(json_object_get(spec, "root")),
                *equals = root ? strchr(root, '=') : NULL;

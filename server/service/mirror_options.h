@@ -29,7 +29,7 @@ HUB_MUST_USE enum hub_status hub_mirror_option_set(struct hub_mirror_options *op
                                                    const struct hub_mirror_option *option, const char *value,
                                                    struct hub_error *err);
 /** Write the root as the hub knows it: NAME of NAME=DIR, or the whole path of a directory. */
-HUB_MUST_USE enum hub_status hub_mirror_settle_root(json_t *spec, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_mirror_resolve_root(json_t *spec, struct hub_error *err);
 
 /** "500K", "50M", "2G". */
 bool hub_mirror_bytes(const char *text, json_int_t *out);

@@ -37,7 +37,7 @@ static enum hub_status set_all(struct hub_mirror_options *c, const char *name, c
 static enum hub_status put_rule(const struct hub_config *config, struct hub_truth *truth, const char *rule,
                                 bool pulls, json_t *spec, struct hub_error *err)
 {
-    HUB_TRY(hub_mirror_settle_root(spec, err));
+    HUB_TRY(hub_mirror_resolve_root(spec, err));
     HUB_TRY(hub_mirror_check(spec, &config->roots, err));
     HUB_TRY(hub_mirror_name_check(rule, err));
     if (pulls)
@@ -60,8 +60,8 @@ static enum hub_status check_upstream(json_t *spec, struct hub_error *err)
 
 /* Nobody is asked at a start: without `everything` a rule of the file takes Minari's datasets, or what it
  * took before. */
-static enum hub_status settle_only(struct hub_truth *truth, const char *name, bool everything, json_t *spec,
-                                   struct hub_error *err)
+static enum hub_status default_only(struct hub_truth *truth, const char *name, bool everything, json_t *spec,
+                                    struct hub_error *err)
 {
     struct hub_rule before;
     const char *remote = json_string_value(json_object_get(spec, "remote"));
@@ -86,7 +86,7 @@ static enum hub_status configure(const struct hub_config *config, struct hub_tru
     json_object_foreach(options_of, name, values) HUB_TRY(set_all(&c, name, values, err));
     if (pulls)
         HUB_TRY(check_upstream(spec, err));
-    HUB_TRY(settle_only(truth, rule, c.everything, spec, err));
+    HUB_TRY(default_only(truth, rule, c.everything, spec, err));
     return put_rule(config, truth, rule, pulls, spec, err);
 }
 
@@ -123,7 +123,7 @@ static enum hub_status configure_text(const struct hub_config *config, struct hu
     hub_mirror_name(spec, rule, sizeof rule);
     if (json_object_get(names, rule))
         return hub_fail(err, HUB_INVALID, "there are two rules called %s: give one a NAME/=", rule);
-    HUB_TRY(settle_only(truth, rule, false, spec, err));
+    HUB_TRY(default_only(truth, rule, false, spec, err));
     HUB_TRY(put_rule(config, truth, rule, true, spec, err));
     return hub_allocated(json_object_set_new(names, rule, json_true()) == 0, err);
 }

@@ -6,7 +6,7 @@
 #include "storage/encode/arrow.h"
 
 #define MAGIC "ARROW1"
-#define MOST_PLACES_BYTES (12 * MIB) /* half a million batches; one stretch of an answer holds the footer */
+#define MOST_PLACES_BYTES (12 * MIB) /* half a million batches; one block of an answer holds the footer */
 enum { MAGIC_BYTES = 6, LENGTH_BYTES = 4, PREFIX_BYTES = 8 /* of a message, before its flatbuffer */ };
 
 /* A Block of the footer (File.fbs). */

@@ -127,7 +127,7 @@ HUB_MUST_USE enum hub_status hub_npz_writer_end(struct hub_npz_writer *npz,
                                                 struct hub_error *err); /* frees it */
 void hub_npz_writer_free(struct hub_npz_writer *npz);
 
-/* One that is sent while it is made, in stretches: its members tell their checksum behind them. */
+/* One that is sent while it is made, in blocks: its members tell their checksum behind them. */
 
 /** It goes on in this buffer, behind what is there; before it is ended or another buffer has its turn, it
  * pauses. */

@@ -157,7 +157,7 @@ struct frame_run {
     uint64_t offset;
 };
 
-/* The stretch that begins with c->first, or the one behind `s`. */
+/* The block that begins with c->first, or the one behind `s`. */
 static bool next_run(const struct mp4_cut *c, struct frame_run *s)
 {
     const struct hub_video *v = c->video;
@@ -395,7 +395,7 @@ static void put_sizes(struct mp4_cut *c)
     end_box(c, at);
 }
 
-/* A stretch is a chunk. Their offsets are of the file, less what lies before the cut, until move_chunks. */
+/* A block is a chunk. Its offset is that in the file less what lies before the cut, until move_chunks. */
 static size_t put_chunks(struct mp4_cut *c)
 {
     struct frame_run s = {0};

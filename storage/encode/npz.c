@@ -252,7 +252,7 @@ enum hub_status hub_npz_writer_end(struct hub_npz_writer *npz, struct hub_error 
     return hub_npz_writer_finish(z, err);
 }
 
-/* ---- in stretches ---- */
+/* ---- in blocks ---- */
 
 void hub_npz_writer_resume(struct hub_npz_writer *z, struct hub_buf *out)
 {

@@ -80,7 +80,7 @@ static enum hub_status make_part_files(struct hub_run *run, struct hub_error *er
     return hub_frame_end(&run->writer, err);
 }
 
-/* The next stretch of the job, once the last one is on its way. */
+/* The next block of the job, once the last one is on its way. */
 static enum hub_status make_more(struct hub_run *run, struct hub_error *err)
 {
     run->writer.out.size = run->out_at = 0;

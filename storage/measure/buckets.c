@@ -1,6 +1,6 @@
 /* Least and greatest values of buckets of rows: see buckets.h. A run is the rows of a block that lie in one
- * bucket. It is gone through in short stretches, in a loop that the compiler turns into vectors; the rows
- * of what was found are looked for in the stretch that had it first. What is not finite shows in the sums;
+ * bucket. It is gone through in short blocks, in a loop that the compiler turns into vectors; the rows
+ * of what was found are looked for in the block that had it first. What is not finite shows in the sums;
  * a run that has some is gone through value by value. */
 #include "storage/measure/buckets.h"
 
@@ -124,7 +124,7 @@ static void find_extremes(const double *values, uint64_t rows, uint32_t dims, st
     scan(values + groups * lanes, rows - groups * together, dims, e);
 }
 
-/* What a run comes to so far, and in which stretch each extreme was met first. */
+/* What a run comes to so far, and in which block each extreme was met first. */
 struct best {
     double low[HUB_BUCKETS_DIMS], high[HUB_BUCKETS_DIMS], sum[HUB_BUCKETS_DIMS];
     uint64_t low_from[HUB_BUCKETS_DIMS], high_from[HUB_BUCKETS_DIMS]; /* rows */
@@ -164,7 +164,7 @@ __attribute__((target("avx2"))) static uint64_t skip_others(const struct row_run
 }
 #endif
 
-/* The first row of a stretch that holds a value, which one does. */
+/* The first row of a block that holds a value, which one does. */
 static uint32_t row_of(const struct row_run *run, uint32_t dim, uint64_t from, double value)
 {
 #if defined(__x86_64__)

@@ -60,7 +60,7 @@ struct hub_lost hub_measured_part_lost(const struct hub_measured_part *part, int
     return lost;
 }
 
-enum hub_status hub_measure_settle(struct hub_measured_part *part, struct hub_error *err)
+enum hub_status hub_measure_close_files(struct hub_measured_part *part, struct hub_error *err)
 {
     for (uint32_t i = 0; i < part->files.count; i++)
         if (part->files.items[i].file)
@@ -234,7 +234,7 @@ static void add_episode(struct pass *p, const struct hub_window *window, uint32_
 
 enum hub_status hub_measure_breathe(struct hub_measured_part *part, struct hub_error *err)
 {
-    return part->files.count > MAX_OPEN ? hub_measure_settle(part, err) : HUB_OK;
+    return part->files.count > MAX_OPEN ? hub_measure_close_files(part, err) : HUB_OK;
 }
 
 static void lose_episode(struct pass *p, uint32_t episode, const char *why)

@@ -72,10 +72,10 @@ void hub_measured_part_dispose(struct hub_measured_part *part);
  * that was indexed. */
 HUB_MUST_USE enum hub_status hub_measure_field(struct hub_measured_part *part,
                                                struct hub_measured_field *field, struct hub_error *err);
-/** Between two episodes: files are closed where many are open. As hub_measure_settle. */
+/** Between two episodes: files are closed where many are open. As hub_measure_close_files. */
 HUB_MUST_USE enum hub_status hub_measure_breathe(struct hub_measured_part *part, struct hub_error *err);
 /** All files that were read are as they were. To be asked before what was measured is kept; closes them. */
-HUB_MUST_USE enum hub_status hub_measure_settle(struct hub_measured_part *part, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_measure_close_files(struct hub_measured_part *part, struct hub_error *err);
 
 /* ---- what is kept of the fields of a part (fields.c) ---- */
 

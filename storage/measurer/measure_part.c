@@ -244,7 +244,7 @@ enum hub_status hub_measure_part_fields(struct hub_measure_turn *turn, const str
     for (uint32_t i = 0; i < t.dataset->field_count; i++)
         if (is_meant(&t, &t.dataset->fields[i]))
             HUB_TRY(measure_field(&t, i, err));
-    HUB_TRY(hub_measure_settle(&t.measured, err));
+    HUB_TRY(hub_measure_close_files(&t.measured, err));
     if (how_far > HUB_MEASURED_REWARDS)
         HUB_TRY(measure_facts(&t, err));
     HUB_TRY(hub_measure_columns_add_part(&t.columns, &t.measured, how_far == HUB_MEASURED_REWARDS, err));
@@ -298,7 +298,7 @@ enum hub_status hub_measure_part_motion(struct hub_measure_turn *turn, const str
     HUB_TRY(get_layouts(&t, r->actions, r->action_fields, r->action_count, &actions, err));
     HUB_TRY(get_layouts(&t, r->states, r->state_fields, r->state_count, &states, err));
     HUB_TRY(hub_measure_motion(&t.measured, actions.fields, actions.count, states.fields, states.count, err));
-    HUB_TRY(hub_measure_settle(&t.measured, err));
+    HUB_TRY(hub_measure_close_files(&t.measured, err));
     HUB_TRY(hub_measure_columns_add_motion(&t.columns, &t.measured, err));
     return keep(&t, r->hash, err);
 }
@@ -322,7 +322,7 @@ enum hub_status hub_measure_part_histogram(struct hub_measure_turn *turn, const 
     if (!st)
         HUB_TRY(hub_measure_histogram(&t.measured, hub_layout_of(ref), t.dataset->fields[number].axis,
                                       histogram, err));
-    HUB_TRY(hub_measure_settle(&t.measured, err));
+    HUB_TRY(hub_measure_close_files(&t.measured, err));
     snprintf(name, sizeof name, "histogram:%u:", histogram->bins);
     HUB_TRY(hub_measure_columns_new(&t.columns, name, t.dataset->fields[number].path, &out, err));
     HUB_TRY(hub_histogram_pack(histogram, out, err));

@@ -29,25 +29,25 @@ struct hub_found_list {
 
 void hub_found_dispose(struct hub_found_list *list);
 
-/** One more dataset: the files of a settled tree below its folder. `*out` is valid until the next. */
+/** One more dataset: the files of a sorted tree below its folder. `*out` is valid until the next. */
 HUB_MUST_USE enum hub_status hub_found_add(struct hub_found_list *list, const char *id,
                                            const struct hub_remote_files *tree, const char *folder,
                                            struct hub_found **out, struct hub_error *err);
 
-/** Whether [first, end) of a settled tree is nothing but what describes namespaces: it comes with their
+/** Whether [first, end) of a sorted tree is nothing but what describes namespaces: it comes with their
  * datasets. */
 bool hub_found_describes(const struct hub_remote_files *tree, uint32_t first, uint32_t end);
 
-/** The datasets of Minari in a settled tree, by their layout: ID/data/metadata.json, else
+/** The datasets of Minari in a sorted tree, by their layout: ID/data/metadata.json, else
  * ID/data/main_data.hdf5 with metadata of its own. Their ids begin with `head`. */
 HUB_MUST_USE enum hub_status hub_found_scan(struct hub_found_list *list, const struct hub_remote_files *tree,
                                             const char *head, struct hub_error *err);
 
-/** The format that bids most on the names of a folder of a settled tree; NULL: none does. */
+/** The format that bids most on the names of a folder of a sorted tree; NULL: none does. */
 const char *hub_found_format(const struct hub_remote_files *tree, const char *folder);
 
 /**
- * Cut what is no dataset of Minari's in a settled tree into datasets (divide.c): folders on whose names
+ * Cut what is no dataset of Minari's in a sorted tree into datasets (divide.c): folders on whose names
  * some format's driver bids, and of the rest the shallowest folders that hold none of these. The same files
  * make the same datasets whatever else comes, but for a folder in which a marked one appears: then it is
  * cut in its turn.

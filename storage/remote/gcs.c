@@ -225,7 +225,7 @@ static enum hub_status tree_of(struct hub_remote *remote, const char *head, stru
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf prefix = HUB_BUF_INIT(8 * KIB);
     HUB_TRY(hub_buf_addf(&prefix, err, "%s%s", g->prefix, head));
     HUB_TRY(list_pages(remote, prefix.data, strlen(g->prefix), out, err));
-    return hub_remote_files_settle(out, err);
+    return hub_remote_files_sort(out, err);
 }
 
 /* ---- datasets ---- */

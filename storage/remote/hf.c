@@ -313,7 +313,7 @@ static enum hub_status list_tree(struct repo_commit *p, const char *folder, bool
             *err = why;
         return st;
     }
-    return hub_remote_files_settle(&p->tree, err);
+    return hub_remote_files_sort(&p->tree, err);
 }
 
 static bool has_file(const struct repo_commit *p, const char *path)

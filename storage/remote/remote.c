@@ -365,7 +365,7 @@ void hub_remote_file_dispose(struct hub_remote_file *file)
     json_decref(file->custom);
 }
 
-enum hub_status hub_remote_files_settle(struct hub_remote_files *files, struct hub_error *err)
+enum hub_status hub_remote_files_sort(struct hub_remote_files *files, struct hub_error *err)
 {
     uint32_t kept = 0;
     if (files->count)

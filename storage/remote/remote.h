@@ -194,12 +194,12 @@ HUB_MUST_USE enum hub_status hub_remote_files_try(struct hub_remote_files *files
                                                   uint64_t size, struct hub_remote_file **out,
                                                   struct hub_error *err);
 /** All that was tried is there: sort it; what is a folder of others as well is left out. */
-HUB_MUST_USE enum hub_status hub_remote_files_settle(struct hub_remote_files *files, struct hub_error *err);
-/** The files below a folder of a settled list, their paths cut to what is below it; "": all. Takes them out
+HUB_MUST_USE enum hub_status hub_remote_files_sort(struct hub_remote_files *files, struct hub_error *err);
+/** The files below a folder of a sorted list, their paths cut to what is below it; "": all. Takes them out
  * of `from`. */
 HUB_MUST_USE enum hub_status hub_remote_files_below(struct hub_remote_files *from, const char *folder,
                                                     struct hub_remote_files *out, struct hub_error *err);
-/** Name what is there by all that pins it: 40 hex. `count` items of a settled list, and how many bytes of
+/** Name what is there by all that pins it: 40 hex. `count` items of a sorted list, and how many bytes of
  * each path do not count. */
 HUB_MUST_USE enum hub_status hub_remote_revision(const struct hub_remote_file *items, size_t count,
                                                  size_t cut, char out[HUB_REVISION_CHARS + 1],

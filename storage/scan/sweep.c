@@ -173,7 +173,7 @@ static void clash(void *user, const char *id)
 }
 
 /* One of the two went: all are found out anew. */
-static void settle_clashes(struct hub_sweep *sweep)
+static void recheck_clashes(struct hub_sweep *sweep)
 {
     struct hub_scanner *s = sweep->scanner;
     const bool fewer = sweep->clash_count < s->clash_count && s->clash_count < HUB_COUNT(s->clashes);
@@ -504,7 +504,7 @@ void hub_scan_sweep(struct hub_scanner *s)
         walk_again(s, missing & ~look_for_roots(s, root_missing));
         remove_gone(s, root_missing);
         drop_notes(&sweep, root_missing);
-        settle_clashes(&sweep);
+        recheck_clashes(&sweep);
         note_roots(s, root_missing);
     }
     (void)!hub_batch_publish(s, &sweep.batch, NULL); /* of a sweep that was ended */

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 /* A file that its writer has not ended is given so many times as long to settle: ten minutes. */
-enum { OPEN_SETTLES = 300 };
+enum { OPEN_FACTOR = 300 };
 enum { MAX_LOCK_PROBES = 10000, BUSY_MS = 2000, MAX_RETRIES = 3, MAX_LIMITED = 4, REFUSED_PAUSES = 30 };
 
 /* A failure that says something about the dataset's files, and not about this machine at this moment. */
@@ -196,12 +196,12 @@ static enum hub_status check_ended(const struct hub_work *w, enum hub_status st,
         if (lacks_end(found->problems[i].code))
             snprintf(what, sizeof what, "%s: %s", found->problems[i].path ? found->problems[i].path : "",
                      found->problems[i].detail);
-    const int64_t settled_ms =
+    const int64_t unchanged_ms =
         hub_time_now_ns() / 1000000 - (int64_t)(w->files.newest_ns / 1000000); /* may be negative */
-    if (!what[0] || settled_ms >= (int64_t)w->scanner->settle_ms * OPEN_SETTLES)
+    if (!what[0] || unchanged_ms >= (int64_t)w->scanner->settle_ms * OPEN_FACTOR)
         return st;
     return hub_fail(err, HUB_BUSY, "it is being recorded, or was stopped %lld s ago: %s",
-                    (long long)HUB_MAX(settled_ms, (int64_t)0) / 1000, what);
+                    (long long)HUB_MAX(unchanged_ms, (int64_t)0) / 1000, what);
 }
 
 /* ---- the plan ---- */

@@ -261,7 +261,7 @@ static enum hub_status check_apart(const struct hub_import *im, uint32_t set, st
     return HUB_OK;
 }
 
-static enum hub_status settle_sets(struct hub_import *im, struct hub_error *err)
+static enum hub_status finish_sets(struct hub_import *im, struct hub_error *err)
 {
     uint64_t loose = 0;
     if (!im->count)
@@ -510,7 +510,7 @@ static enum hub_status run(struct hub_import *im, struct hub_staging *s, struct 
                                      .user = im->user};
     HUB_TRY(hub_unpack_run(&im->unpack, err));
     HUB_TRY(find_sets(im, err));
-    HUB_TRY(settle_sets(im, err));
+    HUB_TRY(finish_sets(im, err));
     for (uint32_t i = 0; i < im->count; i++) {
         HUB_TRY(verify(im, s, &im->sets[i], err));
         HUB_TRY(write_record(im, s, &im->sets[i], err));

@@ -334,7 +334,7 @@ enum hub_status hub_rule_count(struct hub_truth *truth, const char *name, uint64
     return run_about(stmt, name, err);
 }
 
-enum hub_status hub_rules_settle(struct hub_truth *truth, struct hub_error *err)
+enum hub_status hub_rules_finish(struct hub_truth *truth, struct hub_error *err)
 {
     HUB_CLEANUP(hub_truth_unlock) struct hub_truth *held = hub_truth_lock_unsynced(truth);
     return hub_db_exec(

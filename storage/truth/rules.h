@@ -62,6 +62,6 @@ HUB_MUST_USE enum hub_status hub_rule_count(struct hub_truth *truth, const char 
 /** Rules of which no job is left and none failed since their pass began are synced; what is only pulled when
  * somebody asks for it does not count. All of them: a job that one rule waits for may have become
  * another's, which asked for the same dataset. */
-HUB_MUST_USE enum hub_status hub_rules_settle(struct hub_truth *truth, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_rules_finish(struct hub_truth *truth, struct hub_error *err);
 
 #endif

@@ -19,7 +19,7 @@ struct episode_table {
     struct hub_property columns[HUB_VALUE_TABLE_COLUMNS];
     uint32_t *places;
     struct hub_coverage measured;
-    struct hub_state state; /* of a stretch */
+    struct hub_state state; /* of a block */
     struct hub_episode_reader reader;
 };
 
@@ -46,7 +46,7 @@ static enum hub_status get(struct hub_value_table *cells, uint32_t row, unsigned
     return hub_episode_values_of(&t->reader, e, &t->columns[column], out, err);
 }
 
-/* The state is opened anew for each stretch, by whichever thread makes it: a dataset that was published since
+/* The state is opened anew for each block, by whichever thread makes it: a dataset that was published since
  * ends the answer. */
 static enum hub_status begin(struct hub_value_table *cells, struct hub_error *err)
 {

@@ -1,4 +1,4 @@
-/* Curves from rows: every field is cut at buckets into stretches, which the request's helpers fold side by
+/* Curves from rows: every field is cut at buckets into blocks, which the request's helpers fold side by
  * side; each holds a block of rows, whatever the length of the episode. */
 #include "server/api/rows/buckets.h"
 

@@ -176,7 +176,7 @@ static enum hub_status length_of(const struct hub_npz_stream *z, uint64_t *lengt
     return HUB_OK;
 }
 
-/* ---- stretches ---- */
+/* ---- blocks ---- */
 
 static enum hub_status add_lengths(const struct hub_rows *rows, const struct hub_variant *variant,
                                    struct hub_buf *out, struct hub_error *err)

@@ -11,7 +11,7 @@ struct hub_lines {
     /** The members of an item, inside an object. */
     enum hub_status (*put)(struct hub_lines *lines, uint32_t item, struct hub_json *json,
                            struct hub_error *err);
-    /** NULL, or around each stretch of them, by whichever thread makes it; `end` after a failed `begin`
+    /** NULL, or around each block of them, by whichever thread makes it; `end` after a failed `begin`
      * too. */
     enum hub_status (*begin)(struct hub_lines *lines, struct hub_error *err);
     void (*end_chunk)(struct hub_lines *lines);

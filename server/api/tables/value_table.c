@@ -200,7 +200,7 @@ const char *hub_value_table_form_name(const struct hub_value_table *cells)
     return cells->form->name;
 }
 
-/* Within a stretch. */
+/* Within a block. */
 static enum hub_status within(struct hub_value_table *t,
                               enum hub_status (*what)(struct hub_value_table *, struct hub_buf *,
                                                       struct hub_error *),

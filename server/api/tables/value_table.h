@@ -46,7 +46,7 @@ struct hub_value_table {
     /** The values of a cell, which live until the next call. */
     enum hub_status (*get)(struct hub_value_table *cells, uint32_t row, unsigned column,
                            struct hub_values *out, struct hub_error *err);
-    /** NULL, or around each stretch of them, by whichever thread makes it; `end` after a failed `begin`
+    /** NULL, or around each block of them, by whichever thread makes it; `end` after a failed `begin`
      * too. */
     enum hub_status (*begin)(struct hub_value_table *cells, struct hub_error *err);
     void (*end)(struct hub_value_table *cells);
@@ -93,7 +93,7 @@ struct hub_value_table_form {
     const char *type;
     /** NULL, or before anything is sent: all cells may be looked at. */
     enum hub_status (*prepare)(struct hub_value_table *cells, struct hub_error *err);
-    /** Append about a stretch of it, and say when it has `ended`. */
+    /** Append about a block of it, and say when it has `ended`. */
     enum hub_status (*more)(struct hub_value_table *cells, struct hub_buf *out, struct hub_error *err);
 };
 enum hub_status hub_value_table_prepare_arrow(struct hub_value_table *t, struct hub_error *err);

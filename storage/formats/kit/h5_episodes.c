@@ -158,7 +158,7 @@ static enum hub_status load(struct hub_h5_episodes *e, const struct hub_h5_entry
     if (!st)
         st = e->dialect->load(e->user, &e->tree, steps, &why);
     *good = !st;
-    return hub_h5_tree_settle(&e->tree, st, "unreadable-episode", HUB_VIEW(""), &why, err);
+    return hub_h5_tree_finish(&e->tree, st, "unreadable-episode", HUB_VIEW(""), &why, err);
 }
 
 static enum hub_status report_one(struct hub_h5_episodes *e, const struct hub_h5_entry *entry,

@@ -68,7 +68,7 @@ HUB_MUST_USE enum hub_status hub_h5_tree_problem(struct hub_h5_tree *tree, const
                                                  const char *detail);
 
 /** What came of one thing: a problem under `code` where the failure `st` is its alone, else passed up. */
-HUB_MUST_USE enum hub_status hub_h5_tree_settle(struct hub_h5_tree *tree, enum hub_status st,
+HUB_MUST_USE enum hub_status hub_h5_tree_finish(struct hub_h5_tree *tree, enum hub_status st,
                                                 const char *code, struct hub_view path,
                                                 const struct hub_error *why, struct hub_error *err);
 /** hub_h5_attributes; those that are damaged are a problem, and hide nothing else. */

@@ -54,7 +54,7 @@ static enum hub_status take_leaf(struct hub_h5_splits *splits, const struct hub_
     const enum hub_status st = read_split(split, e, leaf, &why);
     if (st)
         split->count = split->missing.count = 0;
-    return hub_h5_tree_settle(tree, st, "bad-split", leaf->path, &why, err);
+    return hub_h5_tree_finish(tree, st, "bad-split", leaf->path, &why, err);
 }
 
 enum hub_status hub_h5_splits_load(struct hub_h5_splits *splits, const struct hub_h5_episodes *e,

@@ -26,7 +26,7 @@ bool hub_h5_is_local(const struct hub_h5 *file, enum hub_status st)
     return hub_is_local(st) && (st != HUB_TOO_BIG || !hub_h5_exhausted(file));
 }
 
-enum hub_status hub_h5_tree_settle(struct hub_h5_tree *tree, enum hub_status st, const char *code,
+enum hub_status hub_h5_tree_finish(struct hub_h5_tree *tree, enum hub_status st, const char *code,
                                    struct hub_view path, const struct hub_error *why, struct hub_error *err)
 {
     if (!st)
@@ -67,7 +67,7 @@ static enum hub_status target_of(struct hub_h5_tree *tree, uint64_t group, const
     case HUB_H5_SOFT: {
         const enum hub_status st = hub_h5_resolve(tree->file, group, link->path, address, &why);
         *good = !st;
-        return hub_h5_tree_settle(tree, st, st == HUB_DENIED ? "link-leaves-dataset" : "link-target-missing",
+        return hub_h5_tree_finish(tree, st, st == HUB_DENIED ? "link-leaves-dataset" : "link-target-missing",
                                   path, &why, err);
     }
     case HUB_H5_EXTERNAL:
@@ -157,7 +157,7 @@ static enum hub_status take_members(struct hub_h5_tree *tree, const struct hub_h
     const struct hub_h5_object object = leaf->object; /* the leaves may be moved, its bytes are not */
     const struct hub_h5_dataset whole = leaf->dataset;
     const enum hub_status st = hub_h5_members(tree->file, &object, &whole, take_member, tree, &why);
-    return hub_h5_tree_settle(tree, st, "dataset-damaged", hub_buf_view(&tree->path), &why, err);
+    return hub_h5_tree_finish(tree, st, "dataset-damaged", hub_buf_view(&tree->path), &why, err);
 }
 
 static enum hub_status take_dataset(struct hub_h5_tree *tree, struct hub_h5_leaf *leaf, struct hub_error *err)
@@ -168,7 +168,7 @@ static enum hub_status take_dataset(struct hub_h5_tree *tree, struct hub_h5_leaf
         leaf->dataset.type.field = HUB_FIELD_OPAQUE;
         snprintf(leaf->dataset.unreadable, sizeof leaf->dataset.unreadable, "%.150s", why.detail);
     } else if (st) {
-        return hub_h5_tree_settle(tree, st, "dataset-damaged", hub_buf_view(&tree->path), &why, err);
+        return hub_h5_tree_finish(tree, st, "dataset-damaged", hub_buf_view(&tree->path), &why, err);
     }
     if (!st && hub_h5_has_members(&leaf->dataset))
         return take_members(tree, leaf, err);
@@ -185,7 +185,7 @@ static enum hub_status take_object(struct hub_h5_tree *tree, uint64_t address, u
         return HUB_OK;
     const enum hub_status st = hub_h5_object_load(tree->file, address, &leaf->object, &why);
     if (st)
-        return hub_h5_tree_settle(tree, st, "object-damaged", hub_buf_view(&tree->path), &why, err);
+        return hub_h5_tree_finish(tree, st, "object-damaged", hub_buf_view(&tree->path), &why, err);
     switch (leaf->object.kind) {
     case HUB_H5_GROUP:
         return descend(tree, leaf, depth, err);
@@ -225,7 +225,7 @@ static enum hub_status walk(struct hub_h5_tree *tree, unsigned depth, struct hub
     struct hub_error why = {0};
     tree->above[depth] = tree->groups[depth].address;
     const enum hub_status st = hub_h5_links_load(tree->file, &tree->groups[depth], &tree->links[depth], &why);
-    HUB_TRY(hub_h5_tree_settle(tree, st, "group-damaged", hub_buf_view(&tree->path), &why, err));
+    HUB_TRY(hub_h5_tree_finish(tree, st, "group-damaged", hub_buf_view(&tree->path), &why, err));
     for (uint32_t i = 0; i < tree->links[depth].count && !tree->full; i++)
         HUB_TRY(take_link(tree, &tree->links[depth].items[i], depth, err));
     return HUB_OK;
@@ -275,7 +275,7 @@ enum hub_status hub_h5_tree_attributes(struct hub_h5_tree *tree, const struct hu
 {
     struct hub_error why = {0};
     const enum hub_status st = hub_h5_attributes(tree->file, object, fn, user, &why);
-    return hub_h5_tree_settle(tree, st, "attribute-damaged", HUB_VIEW(""), &why, err);
+    return hub_h5_tree_finish(tree, st, "attribute-damaged", HUB_VIEW(""), &why, err);
 }
 
 void hub_h5_tree_dispose(struct hub_h5_tree *tree)

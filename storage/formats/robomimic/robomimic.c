@@ -234,7 +234,7 @@ static enum hub_status load_splits(struct robomimic *r, const char *mask, uint64
 {
     struct hub_error why = {0};
     const enum hub_status st = hub_h5_splits_load(&r->splits, &r->episodes, address, &why);
-    return hub_h5_tree_settle(&r->episodes.tree, st, "bad-split", hub_view_of(mask), &why, err);
+    return hub_h5_tree_finish(&r->episodes.tree, st, "bad-split", hub_view_of(mask), &why, err);
 }
 
 static enum hub_status load_file(struct robomimic *r, struct hub_files *files, struct hub_sink *sink,

@@ -161,13 +161,13 @@ Test(budget, an_answer_holds_what_is_sent)
     struct hub_buf *out = hub_response_buffer(&response, 200, "text/plain", 2 * MIB);
     cr_assert_eq(hub_buf_reserve(out, 2 * MIB, NULL), HUB_OK);
     out->size = MIB;
-    hub_response_settle(&response, budget, 1);
+    hub_response_charge(&response, budget, 1);
     cr_assert_eq(hub_budget_used(budget, &total), MIB + 1);
     hub_response_dispose(&response);
     out = hub_response_buffer(&response, 200, "text/plain", 20 * MIB);
     cr_assert_eq(hub_buf_reserve(out, 20 * MIB, NULL), HUB_OK);
     out->size = 20 * MIB;
-    hub_response_settle(&response, budget, 1);
+    hub_response_charge(&response, budget, 1);
     cr_assert_eq(hub_budget_used(budget, &total), 20 * MIB + 1, "what nobody reserved counts too");
     cr_assert_not(hub_budget_try(budget, 2, 1));
     hub_response_dispose(&response);
@@ -188,7 +188,7 @@ Test(budget, what_is_made_as_it_is_sent_keeps_its_memory)
     hub_response_release(&response, before);
     cr_assert_eq(hub_budget_used(budget, &total), 2 * MIB);
     response.kind = HUB_BODY_STREAM;
-    hub_response_settle(&response, budget, 1);
+    hub_response_charge(&response, budget, 1);
     cr_assert_eq(hub_budget_used(budget, &total), 2 * MIB);
     response.kind = HUB_BODY_NONE;
     hub_response_dispose(&response);

@@ -13,7 +13,7 @@ static void make_tree(const char *paths, struct hub_remote_files *out)
         struct hub_remote_file *file = NULL;
         cr_assert_eq(hub_remote_files_try(out, hub_view_of(at), strlen(at), &file, NULL), HUB_OK);
     }
-    cr_assert_eq(hub_remote_files_settle(out, NULL), HUB_OK);
+    cr_assert_eq(hub_remote_files_sort(out, NULL), HUB_OK);
 }
 
 /* "id:format:files " of each, then "| " and what is left. */
@@ -117,7 +117,7 @@ Test(divide, names_that_no_file_can_have_are_left)
     struct hub_remote_file *file;
     cr_assert_eq(hub_remote_files_try(&tree, HUB_VIEW("a//b"), 5, &file, NULL), HUB_OK);
     cr_assert_eq(hub_remote_files_try(&tree, HUB_VIEW("a/"), 0, &file, NULL), HUB_OK);
-    cr_assert_eq(hub_remote_files_settle(&tree, NULL), HUB_OK);
+    cr_assert_eq(hub_remote_files_sort(&tree, NULL), HUB_OK);
     cr_assert_eq(hub_found_divide(&division, &list, NULL), HUB_OK);
     cr_expect_eq(left.places, 1, "the second is how a console makes a folder");
     cr_expect_str_eq(left.names[0], "a//b");

@@ -54,7 +54,7 @@ static void make_tree(const struct path *paths, size_t count, struct hub_remote_
         file->modified_ns = 1700000000000000000 + (int64_t)(paths[i].size * 1000000000);
         file->custom = paths[i].custom ? json_loads(paths[i].custom, 0, NULL) : NULL;
     }
-    cr_assert_eq(hub_remote_files_settle(out, NULL), HUB_OK);
+    cr_assert_eq(hub_remote_files_sort(out, NULL), HUB_OK);
 }
 
 Test(found, a_dataset_is_where_its_metadata_is)

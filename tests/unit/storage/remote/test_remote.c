@@ -159,7 +159,7 @@ Test(remote, a_file_that_is_a_folder_too_is_left_out)
     static const char *const sorted[] = {"a-b", "a/b", "ab", "b/x"};
     HUB_CLEANUP(hub_remote_files_dispose) struct hub_remote_files files = {0};
     try_all(&files, paths, HUB_COUNT(paths));
-    cr_assert_eq(hub_remote_files_settle(&files, NULL), HUB_OK);
+    cr_assert_eq(hub_remote_files_sort(&files, NULL), HUB_OK);
     cr_assert_eq(files.count, HUB_COUNT(sorted));
     for (size_t i = 0; i < HUB_COUNT(sorted); i++)
         cr_expect_str_eq(files.items[i].path, sorted[i]);
@@ -173,7 +173,7 @@ Test(remote, a_name_twice_is_refused)
     HUB_CLEANUP(hub_remote_files_dispose) struct hub_remote_files tried = {0}, added = {0};
     struct hub_error err = {0};
     try_all(&tried, paths, HUB_COUNT(paths));
-    cr_expect_eq(hub_remote_files_settle(&tried, &err), HUB_CORRUPT);
+    cr_expect_eq(hub_remote_files_sort(&tried, &err), HUB_CORRUPT);
     cr_expect_str_eq(err.problem, "protocol");
     for (size_t i = 0; i < HUB_COUNT(paths); i++)
         cr_assert_eq(hub_remote_files_add(&added, paths[i], 1, NULL, NULL), HUB_OK);
@@ -213,7 +213,7 @@ Test(remote, what_is_below_a_folder)
     struct hub_remote_file *none;
     try_all(&all, paths, HUB_COUNT(paths));
     cr_assert_eq(hub_remote_files_try(&all, hub_view_of("pen/../z"), 1, &none, NULL), HUB_OK);
-    cr_assert_eq(hub_remote_files_settle(&all, NULL), HUB_OK);
+    cr_assert_eq(hub_remote_files_sort(&all, NULL), HUB_OK);
     cr_assert_eq(hub_remote_files_below(&all, "pen", &below, NULL), HUB_OK);
     cr_assert_eq(below.count, 2);
     cr_expect_str_eq(below.items[0].path, "data/x");

@@ -262,12 +262,12 @@ Test(jobs, of_rules)
     cr_assert(take(&job));
     cr_expect_str_eq(job.kind, "mirror");
     DRAFT_OK(hub_rule_listed(truth, "lab", 5, 3600000, err));
-    DRAFT_OK(hub_rules_settle(truth, err));
+    DRAFT_OK(hub_rules_finish(truth, err));
     DRAFT_OK(hub_rule_find(truth, "lab", &rule, err));
     cr_expect_eq(rule.synced_ms, 0, "its job runs");
     hub_rule_dispose(&rule);
     DRAFT_OK(hub_job_end(truth, hub_job_lease(&job), HUB_JOB_DONE, 0, true, NULL, err));
-    DRAFT_OK(hub_rules_settle(truth, err));
+    DRAFT_OK(hub_rules_finish(truth, err));
     DRAFT_OK(hub_rule_count(truth, "lab", 7, NULL, err));
     DRAFT_OK(hub_rule_find(truth, "lab", &rule, err));
     cr_expect_gt(rule.synced_ms, 0);
@@ -296,7 +296,7 @@ Test(jobs, that_somebody_asked_for_are_no_lag)
     cr_assert(take(&job));
     DRAFT_OK(hub_job_add(truth, &pull, NULL, err));
     DRAFT_OK(hub_job_end(truth, hub_job_lease(&job), HUB_JOB_DONE, 0, true, NULL, err));
-    DRAFT_OK(hub_rules_settle(truth, err));
+    DRAFT_OK(hub_rules_finish(truth, err));
     DRAFT_OK(hub_rule_find(truth, "up", &rule, err));
     cr_expect_eq(rule.synced_ms, rule.begun_ms, "the list is as upstream");
     cr_expect_eq(rule.waiting, 1);
