@@ -158,7 +158,7 @@ static int start(const struct own_place *place)
     return cli_error(CLI_FAILED, "%s cannot be started: %s", argv[0], strerror(errno));
 }
 
-/* Of what it said the last line, which says why it ended. */
+/* Report its last line, which says why it ended. */
 static int ended(const struct cli *cli, int status)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf said = HUB_BUF_INIT(1 * MIB);

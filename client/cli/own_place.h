@@ -1,4 +1,4 @@
-/** Where a dataset of this machine lies, by its id or its path, and the folder of links that shows a hub that and no more. */
+/** The place of a dataset on this machine, by id or path, and a folder of links to it for a hub. */
 #ifndef HUB_CLI_OWN_PLACE_H
 #define HUB_CLI_OWN_PLACE_H
 

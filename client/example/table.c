@@ -6,7 +6,7 @@
 
 static char buffer[1 << 20]; /* one for any number of tables */
 
-/* Arrays are not aligned in an npz: a value is copied out. Steps are integers, but doubles where one is missing. */
+/* Arrays of an npz are not aligned: copy the value. Steps are integers, or doubles if one is missing. */
 static double value_at(const struct minari_array *column, int64_t row)
 {
     int64_t whole;

@@ -2,11 +2,11 @@
  *
  * A file holds blocks of HTML with typed slots and no logic:
  *     {{block row(href url, name text)}}<li><a href="{{href}}">{{name}}</a>{{body}}</li>{{end}}
- * Each becomes a struct and a function that writes it: page_row; with a {{body}} two of them: page_row_begin and
- * page_row_end. {{asset NAME}} is the address of an asset. What a type writes is safe where the compiler lets it stand:
- * escaping is a matter of the build, not of who writes a page. Refused are slots in any other place than text or a
- * double-quoted attribute, addresses of another type than url, style= and on...=, <style>, a <script> without src, tags
- * that do not balance, slots that are not declared or not used. */
+ * Each becomes a struct and a function that writes it: page_row; with a {{body}} two of them: page_row_begin
+ * and page_row_end. {{asset NAME}} is the address of an asset. What a type writes is safe where the compiler
+ * lets it stand: escaping is a matter of the build, not of who writes a page. Refused are slots in any other
+ * place than text or a double-quoted attribute, addresses of another type than url, style= and on...=,
+ * <style>, a <script> without src, tags that do not balance, slots that are not declared or not used. */
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdbool.h>

@@ -35,7 +35,7 @@ struct minari_client_options {
     void (*waiting)(const char *why, unsigned attempt, uint64_t wait_ms, void *user);
     /** One line about each request that is over: for logs. */
     void (*trace)(const char *line, void *user);
-    /** Asked several times a second during every call; non-zero ends the call with MINARI_CANCELLED. */
+    /** Called several times per second during every call; non-zero ends it with MINARI_CANCELLED. */
     int (*interrupted)(void *user);
     void *user;
     /* of gcp:// and hf://, instead of the service's own address; default STORAGE_EMULATOR_HOST,
@@ -86,8 +86,8 @@ struct minari_resume {
     char tag[MINARI_TAG_CHARS];
     uint64_t offset; /* bytes that are there; written before `begin`: how many of them count */
     uint64_t total;  /* written before `begin`: bytes of the whole answer; 0: unknown */
-    /** NULL, or called before the sink's first byte, and again when the answer begins again or goes on after a
-     * break: what the sink has beyond `offset` is to be forgotten. Non-zero stops with MINARI_CANCELLED. */
+    /** NULL, or called before the sink's first byte, and again when the answer begins again or goes on after
+     * a break: what the sink has beyond `offset` is to be forgotten. Non-zero stops with MINARI_CANCELLED. */
     int (*begin)(struct minari_resume *resume);
     void *user;
 };

@@ -129,8 +129,8 @@ struct minari_episode {
 
 struct minari_episode_query {
     size_t size; /* of this structure, or 0: of version 0.1 */
-    const char *
-        sort; /* a name as in `where`: "number", "return", "mean(\"rewards\")" ...; "-" before it: descending */
+    /* a name as in `where`: "number", "return", "mean(\"rewards\")" ...; "-" before it: descending */
+    const char *sort;
     const char *split;
     uint64_t limit;   /* stop after so many; 0: all */
     const char *task; /* its text, or its number in the dataset's list of tasks */

@@ -20,7 +20,7 @@ enum minari_phase {
 struct minari_progress {
     const char *id;
     enum minari_phase phase;
-    uint64_t bytes_done, bytes_total, bytes_kept; /* kept: of an earlier, interrupted download */
+    uint64_t bytes_done, bytes_total, bytes_kept; /* bytes_kept: from an interrupted download */
     uint64_t files_done, files_total;
 };
 

@@ -15,7 +15,7 @@ enum minari_remote_kind { MINARI_REMOTE_HUB, MINARI_REMOTE_GCP, MINARI_REMOTE_HF
 struct minari_remote {
     enum minari_remote_kind kind;
     char text[512];  /* without a trailing slash; of a hub: its base URL */
-    char origin[32]; /* who chose it: "--remote", "MINARI_HUB_URL", "MINARI_REMOTE", "default" */
+    char origin[32]; /* its source: "--remote", "MINARI_HUB_URL", "MINARI_REMOTE", "default" */
 };
 
 /** MINARI_INVALID with what is accepted, for anything else. */

@@ -1,15 +1,16 @@
 /**
- * Windows of steps, for training: drawn at random, or named one by one. An answer is an npz in the caller's buffer, and its
- * arrays are read where they lie.
+ * Windows of steps, for training: drawn at random, or named one by one. An answer is an npz in the caller's
+ * buffer, and its arrays are read where they lie.
  *
- * Of W windows of L steps it has for each field an array of shape (W, L, ...) and of the dtype and the units it is stored in
- * (with `final_row` states have L + 1 rows); "mask" |b1 (W, L): false where a window is padded; "episode" <i8 (W): the number
- * of its episode; "start" <i8 (W): its first step. Text is <U, padded to the longest.
+ * Of W windows of L steps it has for each field an array of shape (W, L, ...) and of the dtype and the units
+ * it is stored in (with `final_row` states have L + 1 rows); "mask" |b1 (W, L): false where a window is
+ * padded; "episode" <i8 (W): the number of its episode; "start" <i8 (W): its first step. Text is <U, padded
+ * to the longest.
  *
- * The buffer is the caller's before and after, one will do for any number of calls, and what it holds is of no use unless
- * MINARI_OK is returned. A client is used by one thread at a time; so batches are drawn ahead by threads with a client and a
- * buffer each. Statuses are those of tables.h; MINARI_INVALID also where no episode is as long as a window, or where rows of
- * a batch have several shapes or types.
+ * The buffer is the caller's before and after, one will do for any number of calls, and what it holds is of
+ * no use unless MINARI_OK is returned. A client is used by one thread at a time; so batches are drawn ahead
+ * by threads with a client and a buffer each. Statuses are those of tables.h; MINARI_INVALID also where no
+ * episode is as long as a window, or where rows of a batch have several shapes or types.
  */
 #ifndef MINARI_SAMPLE_H
 #define MINARI_SAMPLE_H
@@ -44,7 +45,7 @@ MINARI_API enum minari_status minari_sample_get(struct minari_client *client, co
                                                 const struct minari_sample_query *query, minari_sink_fn sink,
                                                 void *user, struct minari_rows_info *info,
                                                 struct minari_error *err);
-/** The same into a buffer of `capacity` bytes, of which `*size` (or NULL) are used. MINARI_TOO_BIG: they do not suffice. */
+/** The same into a buffer of `capacity` bytes; `*size` (or NULL) are used. MINARI_TOO_BIG: too few. */
 MINARI_API enum minari_status minari_sample_read(struct minari_client *client, const char *id,
                                                  const struct minari_sample_query *query, void *buffer,
                                                  size_t capacity, size_t *size, struct minari_error *err);
@@ -79,8 +80,8 @@ struct minari_array {
     size_t bytes;
 };
 
-/** The array of this name, "observations", "mask", "episode" or "start", in an npz as a hub writes it. Safe from any thread.
- * MINARI_NOT_FOUND; MINARI_PROTOCOL: it is none. */
+/** The array of this name, "observations", "mask", "episode" or "start", in an npz as a hub writes it. Safe
+ * from any thread. MINARI_NOT_FOUND; MINARI_PROTOCOL: it is none. */
 MINARI_API enum minari_status minari_npz_find(const void *npz, size_t size, const char *name,
                                               struct minari_array *out, struct minari_error *err);
 
