@@ -159,8 +159,8 @@ static enum hub_status put_members(struct hub_json *json, const struct hub_reque
     char etag[32];
     hub_gcs_etag(facts->generation, etag);
     hub_json_put_string(json, "etag", (struct hub_view){etag + 1, strlen(etag) - 2});
-    HUB_TRY(
-        put_base64(json, "md5Hash", facts->digests.md5, err)); /* known now: a listing waits for no hashing */
+    HUB_TRY(put_base64(json, "md5Hash", facts->digests.md5,
+                       err)); /* if it is there: a listing waits for no hashing */
     HUB_TRY(put_base64(json, "crc32c", facts->digests.crc32c, err));
     if (has_metadata(object))
         HUB_TRY(put_metadata(json, request, object, err));

@@ -1,6 +1,7 @@
 /**
- * Patterns of object names, as Google documents them for lists: `*` and `?` match no slash, `**` matches any, `[a-c]` and `[!a-c]`
- * one character, `{one,two}` either of what may be patterns themselves; a backslash takes what follows for itself.
+ * Patterns of object names, as Google documents them for lists: `*` and `?` match no slash, `**` matches any,
+ * `[a-c]` and `[!a-c]` one character, `{one,two}` either of what may be patterns themselves; a backslash
+ * takes what follows for itself.
  */
 #ifndef HUB_FACADE_GLOB_H
 #define HUB_FACADE_GLOB_H

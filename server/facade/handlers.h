@@ -19,9 +19,8 @@ hub_handler hub_hf_repos, hub_hf_repo_show, hub_hf_refs, hub_hf_commits, hub_hf_
     hub_hf_auth_check;                 /* hf_info.c */
 hub_handler hub_hf_tree, hub_hf_paths; /* hf_tree.c */
 hub_handler hub_hf_resolve;            /* hf_resolve.c */
-hub_handler hub_hf_others, hub_hf_repo_others,
-    hub_hf_uploads; /* hf_upstream.c: repos that are not here, what is not
-                                                                  offered of those that are; what would write */
+/* hf_upstream.c: unknown repositories, other addresses of known ones, uploads */
+hub_handler hub_hf_others, hub_hf_repo_others, hub_hf_uploads;
 /** The refusal of a POST before its body comes: this hub takes no uploads, or has no such repo. */
 HUB_MUST_USE enum hub_status hub_hf_refuse(const struct hub_request *request, struct hub_error *err);
 /** The `not_allowed` of this protocol: 403, which its clients show, where Google's and ours know 405. */

@@ -203,7 +203,7 @@ enum hub_status hub_hf_commits(struct hub_request *request, struct hub_response 
 
 struct listed_repo {
     char id[256];
-    int64_t modified_ns; /* of what changed last in it */
+    int64_t modified_ns; /* time of its last change */
 };
 
 struct repo_listing {

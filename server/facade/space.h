@@ -1,6 +1,6 @@
 /**
- * namespace_metadata.json as the protocols show it: what lies in the namespace's folder, if anything, and the ids of all
- * datasets and namespaces in it, by which Python Minari finds them.
+ * namespace_metadata.json as the protocols show it: what lies in the namespace's folder, if anything, and the
+ * ids of all datasets and namespaces in it, by which Python Minari finds them.
  */
 #ifndef HUB_FACADE_SPACE_H
 #define HUB_FACADE_SPACE_H
@@ -11,7 +11,7 @@
 HUB_MUST_USE enum hub_status hub_space_text(const struct hub_objects *objects, struct hub_view name,
                                             struct hub_buf *out, int64_t *modified_ns, struct hub_error *err);
 
-/** Answer with such a text: conditions, a range. It lies in `text`, which is taken. `tag` NULL: its ETag is made of it. */
+/** Answer with such a text, by condition and range; takes `text`. `tag` NULL: its hash is the ETag. */
 HUB_MUST_USE enum hub_status hub_space_send(struct hub_request *request, struct hub_buf *text,
                                             int64_t modified_ns, const char *tag,
                                             struct hub_response *response, struct hub_error *err);

@@ -1,4 +1,4 @@
-/* Who may ask: see access.h. */
+/* Access by origin, host name and proxy: see access.h. */
 #include "server/http/access.h"
 
 #include <arpa/inet.h>

@@ -1,6 +1,6 @@
 /**
- * Who may ask, and under which name: web pages of other origins (CORS), the names that `Host` may have, and
- * the proxies whose X-Forwarded-* fields are believed. Made once, read by all threads.
+ * Access: web pages of other origins (CORS), the names that `Host` may have, and the proxies whose
+ * X-Forwarded-* fields are trusted. Made once, read by all threads.
  */
 #ifndef HUB_HTTP_ACCESS_H
 #define HUB_HTTP_ACCESS_H

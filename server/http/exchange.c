@@ -445,7 +445,7 @@ bool hub_exchange_wait_for(struct hub_exchange *x, struct hub_file_fetch *fetch)
     return hub_waits_add(&x->http->waits, &x->fetch_wait);
 }
 
-/* Who waits for bytes keeps the memory they come into, and all else it will take. */
+/* An exchange that waits for bytes keeps the memory of its answer. */
 static void keep_memory(struct hub_exchange *x)
 {
     x->request.granted += x->response.reserved;

@@ -277,7 +277,7 @@ typedef enum hub_status hub_handler(struct hub_request *request, struct hub_resp
 enum hub_audience {
     HUB_FOR_ALL,
     HUB_FOR_ADMIN,  /* only over the control socket */
-    HUB_FOR_PROBES, /* who watches the server: by any name, and when all others are asked to come again */
+    HUB_FOR_PROBES, /* monitoring: under any host name, and while all others get 503 */
 };
 
 /**
@@ -420,7 +420,7 @@ struct hub_words {
     unsigned count;
 };
 
-/** Who may ask, and under which name. The texts must live as long as the server. */
+/** Origins, host names and proxies that are accepted. The texts must live as long as the server. */
 struct hub_access_options {
     struct hub_words cors; /* {"*"} (as is none): pages of any origin may read; {"off"}; else these origins */
     struct hub_words hosts;   /* that `Host` may name; none: any */

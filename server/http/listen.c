@@ -1,5 +1,4 @@
-/* Our own socket instead of libmicrohttpd's: its errors can be reported ("address already in use"), and port 0 is
- * known at once. */
+/* Our own socket, not libmicrohttpd's: its errors can be reported, and port 0 is known at once. */
 #include "server/http/listen.h"
 
 #include <errno.h>

@@ -6,11 +6,11 @@
 
 #include <microhttpd.h>
 
-/** What the library may use for a connection: the header of a request, its parts once more, and the header of the answer. It is
- * zeroed for every request. */
+/** What the library may use for a connection: the header of a request, its parts once more, and the header of
+ * the answer. It is zeroed for every request. */
 #define HUB_MHD_BYTES (16 * KIB)
 
-/** Queue the exchange's response: a buffer, a file, or what is made or fetched as it is sent. On an event thread. */
+/** Queue the exchange's response: a buffer, a file or a stream. On an event thread. */
 HUB_MUST_USE enum MHD_Result hub_mhd_queue(struct hub_exchange *x);
 
 /** Say on the socket itself what the library closes the connection for without a word. Nothing of an answer

@@ -466,7 +466,7 @@ static void wait_for_answers(struct hub_http *http, unsigned ms)
         nanosleep(&(struct timespec){.tv_nsec = DRAIN_TICK_MS * 1000000L}, NULL);
 }
 
-/* Who took one out of a list to end its wait, on a thread of the storage say, may not have resumed it yet. */
+/* A thread that took an exchange out of a list to end its wait may not have resumed it yet. */
 static void wait_for_resumed(struct hub_http *http)
 {
     while (atomic_load(&http->suspended) > 0)

@@ -17,7 +17,7 @@
 #define HUB_STREAM_BLOCK (512 * KIB)
 #define HUB_STREAM_MEDIUM_BLOCK (256 * KIB)
 #define HUB_STREAM_SMALL_BLOCK (16 * KIB)
-/* Of what is still being written: it is sent on as it comes, but for the last so many bytes. */
+/* A file that is still being written is sent as it comes, except for its last 64 KiB. */
 #define HUB_STREAM_COMING_BLOCK (64 * KIB)
 /* Blocks that are fetched at once where they do not lie in place. */
 enum { HUB_STREAM_WINDOW = 4 };

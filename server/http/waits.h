@@ -11,7 +11,7 @@
 
 /** Embedded in its owner. */
 struct hub_bytes_wait {
-    struct hub_file_fetch *fetch; /* of which the owner has a share */
+    struct hub_file_fetch *fetch; /* counted: the owner holds one reference */
     int64_t until_ms;
     const atomic_bool *abandoned;                         /* nobody waits for the answer */
     void (*end)(struct hub_bytes_wait *wait, bool there); /* once, on any thread; false: waited long enough */

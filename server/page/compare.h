@@ -23,7 +23,7 @@ struct compare {
 
 /** The first field of that role; NULL: there is none. */
 const json_t *compare_first_of(const json_t *dataset, const char *role);
-/** Fields of the episodes over each other, as `lanes=` chooses them; with `diff` what lies between the first two. */
+/** Overlaid fields of the episodes, chosen by `lanes=`; with `diff` the difference of the first two. */
 HUB_MUST_USE enum hub_status compare_lanes(struct compare *c);
 
 #endif

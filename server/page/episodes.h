@@ -5,7 +5,8 @@
 #include "server/page/frame.h"
 
 /**
- * @param carried  the query that links into episodes take along ("?where=..."), so that the next one is the list's next
+ * @param carried  the query that links into episodes take along ("?where=..."), so that the next one is the
+ * list's next
  * @param sorted   its heads are links, its rows can be marked
  */
 void page_episodes_table(struct page *page, const json_t *list, struct hub_view carried, bool sorted);

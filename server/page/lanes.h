@@ -1,4 +1,5 @@
-/** The lanes of an episode: fields over its steps. `lanes=FIELD[|OVER][:DIMS|:/POINTER],...` chooses them, `from=` and `to=` the window. */
+/** The lanes of an episode: fields over its steps. `lanes=FIELD[|OVER][:DIMS|:/POINTER],...` chooses them,
+ * `from=` and `to=` the window. */
 #ifndef HUB_PAGE_LANES_H
 #define HUB_PAGE_LANES_H
 
@@ -16,7 +17,7 @@ struct page_lanes {
 void page_lanes_timeline(const struct page_lanes *lanes);
 /** Choice of the fields, then a figure for each. */
 HUB_MUST_USE enum hub_status page_lanes_section(const struct page_lanes *lanes);
-/** This page with one lane more: the number that the JSON pointer names in the rows of a field. "": it has no room for it. */
+/** This page with a lane for the number that a JSON pointer names in rows of a field. "": no room. */
 struct hub_view page_lanes_leaf(const struct page_lanes *lanes, const json_t *field, struct hub_view pointer);
 /** The field of a document by its path; NULL: it has none. */
 const json_t *page_field_of(const json_t *document, struct hub_view path);

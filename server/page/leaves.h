@@ -4,8 +4,8 @@
 
 #include "server/page/lanes.h"
 
-/** What a row of a field holds, folded: each number in it is a link that adds the curve of what has its place in every row. Nothing
- * for a row that is neither an object nor a list. */
+/** What a row of a field holds, folded: each number in it is a link that adds the curve of what has its place
+ * in every row. Nothing for a row that is neither an object nor a list. */
 void page_leaves(const struct page_lanes *lanes, const json_t *field, const json_t *row);
 
 #endif

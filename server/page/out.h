@@ -1,7 +1,7 @@
 /**
- * What pages are written with: one function for each type of slot that web/tool/template.c knows. Each escapes what its
- * type needs, so that no text of a dataset is ever markup. The first failure sticks: later calls do nothing, and
- * hub_page_finish tells at the end.
+ * What pages are written with: one function for each type of slot that web/tool/template.c knows. Each
+ * escapes what its type needs, so that no text of a dataset is ever markup. The first failure sticks: later
+ * calls do nothing, and hub_page_finish tells at the end.
  */
 #ifndef HUB_PAGE_OUT_H
 #define HUB_PAGE_OUT_H
@@ -18,11 +18,12 @@ struct page_out {
 
 /** Text of ours that is HTML. For generated code only. */
 void page_put_raw(struct page_out *out, const char *html, size_t size);
-/** Foreign text: markup is escaped, what would turn or hide text is shown by its number, and a long one is cut. */
+/** Foreign text: escapes markup, shows invisible characters by their number, cuts a long text. */
 void page_put_text(struct page_out *out, struct hub_view text);
 /** The same, and never cut: what is pasted elsewhere, or sent back by a form. */
 void page_put_whole(struct page_out *out, struct hub_view text);
-/** An address within the hub, made of encoded parts: begins with one '/', '?' or '#'; anything else becomes "#". */
+/** An address within the hub, made of encoded parts: begins with one '/', '?' or '#'; anything else becomes
+ * "#". */
 void page_put_url(struct page_out *out, struct hub_view url);
 void page_put_asset(struct page_out *out, const char *name);
 void page_put_number(struct page_out *out, int64_t value); /* "7", an episode's number */

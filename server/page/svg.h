@@ -24,13 +24,14 @@ void page_episodes_figure(struct page *page, const json_t *numbers, const char *
 /** A figure of a histogram of few values ([{"value", "count"}]). */
 void page_counts_figure(struct page *page, const struct page_numbers *of, const json_t *values);
 
-/** A figure of a grid of ~statistics: two numbers of each episode; nothing where one of them is always the same. */
+/** A figure of a grid of ~statistics: two numbers of each episode; nothing if one of them is constant. */
 void page_grid_figure(struct page *page, const json_t *grid, const char *title);
 
 /** A figure of how many episodes ended how, each opening them. */
 void page_outcome_figure(struct page *page, const json_t *outcome);
 
-/** A figure of the most frequent tasks or splits of ~statistics, each opening its episodes by this parameter of their list. */
+/** A figure of the most frequent tasks or splits of ~statistics, each opening its episodes by this parameter
+ * of their list. */
 void page_values_figure(struct page *page, const json_t *values, const char *title, const char *key,
                         uint64_t episodes);
 

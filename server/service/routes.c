@@ -10,7 +10,7 @@
 enum { ROWS_MS = 5000 };
 
 const struct hub_route hub_routes[] = {
-    /* asked for most, so found first */
+    /* the most frequent route is found first */
     {"GET", "/api/v1/datasets/{id}/episodes/{n}/~media", hub_media_list, "media", 0, HUB_FOR_ALL, 0},
     {"GET", "/api/v1/datasets/{id}/episodes/{n}/~media/{camera}", hub_media_data, "video", 0, HUB_FOR_ALL, 0},
     {"GET", "/api/v1/datasets/{id}/episodes/{n}/{path}", hub_field_data, "field", 0, HUB_FOR_ALL, ROWS_MS},
