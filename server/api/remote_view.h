@@ -12,8 +12,7 @@ struct hub_remote_view {
     struct hub_remote_list *list;
     bool asked; /* the upstream was, for this */
 };
-/** Kept ready by what the summary says; HUB_AGAIN where the upstream has to be asked and `may_block` is
- * false. */
+/** Cached by the summary; HUB_AGAIN: the upstream has to be queried and `may_block` is false. */
 HUB_MUST_USE enum hub_status hub_remote_view_get(struct hub_app *app, const struct hub_summary *summary,
                                                  bool may_block, struct hub_remote_view **out,
                                                  struct hub_error *err);

@@ -208,7 +208,7 @@ void hub_target_dispose(struct hub_target *target)
     hub_snapshot_put(target->snapshot);
 }
 
-/* Who learns of a newer state than is listed finds it in the lists from then on. */
+/* Put a state that is newer than the listed one into the lists. */
 static void take_summary(const struct hub_request *request, struct hub_target *target,
                          const struct hub_dataset *dataset)
 {
@@ -307,7 +307,7 @@ void hub_resolve_progress(struct hub_response *response, const struct hub_pull_p
 {
     free(response->problem_extra);
     response->problem_extra = NULL;
-    if (progress->total && /* known once its files are listed */
+    if (progress->total && /* set once its files are listed */
         asprintf(&response->problem_extra, "\"done\":%" PRIu64 ",\"of\":%" PRIu64 ",\"unit\":\"bytes\"",
                  progress->done, progress->total) < 0)
         response->problem_extra = NULL; /* the answer is worth giving without it */

@@ -7,7 +7,7 @@ static enum hub_status takes_too_long(const struct hub_request *request, enum hu
                                       struct hub_error *err)
 {
     static const struct {
-        const char *what, *remedy, *parameters[4]; /* of which those that are given decide; else the first */
+        const char *what, *remedy, *parameters[4]; /* parameters: the first one given decides, else [0] */
     } known[] = {
         [HUB_WORK_ROWS] = {"these rows",
                            "request fewer of them with start and stop, or fewer fields",

@@ -12,7 +12,7 @@
 /** A dataset of the listing. */
 struct hub_datasets_entry {
     const struct hub_summary *summary; /* of the snapshot */
-    uint8_t rank;                      /* of what q= found, from 1 */
+    uint8_t rank;                      /* rank of the match of q=, from 1 */
     bool loose;                        /* files that belong to no dataset */
     uint32_t number;                   /* in the snapshot, which is in order of ids */
 };

@@ -22,7 +22,7 @@
 #include <stdlib.h>
 
 #define EPISODE_US 0.1                        /* measured: a document sums them up */
-#define PROBLEMS UINT64_C(0x8CB92BA72F3D8DD7) /* of which measuring adds some */
+#define PROBLEMS UINT64_C(0x8CB92BA72F3D8DD7) /* the list of problems: measuring adds some */
 
 static uint64_t states_of(const struct hub_snapshot *snapshot, const struct hub_summary *summary)
 {

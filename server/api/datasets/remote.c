@@ -50,7 +50,7 @@ static bool is_taken(const json_t *document, struct hub_view key)
     return false;
 }
 
-/* Of what came, the members that are taken, each as it was written. */
+/* Write the selected members of the upstream's document, each as it was written. */
 static enum hub_status write_taken(struct hub_view text, const json_t *document, struct hub_buf *out,
                                    struct hub_error *err)
 {

@@ -32,8 +32,8 @@ struct archive {
     struct hub_app *app;
     const struct hub_dataset *dataset; /* counted */
     struct hub_buf spaces;             /* what comes before the first file */
-    uint64_t *
-        ends; /* of each file's bytes; what follows to the next end is padding, headers and bytes of the next */
+    /* of each file's bytes; what follows to the next end is padding, headers and bytes of the next */
+    uint64_t *ends;
     uint64_t size;
     bool with_record;
     bool hashes;     /* files whose digests are not known, as they are sent */

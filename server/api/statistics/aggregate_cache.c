@@ -1,4 +1,4 @@
-/* Kept answers: see aggregate_cache.h. */
+/* Cached answers: see aggregate_cache.h. */
 #include "server/api/statistics/aggregate_cache.h"
 #include "server/api/response_cache.h"
 

@@ -49,7 +49,8 @@ static enum hub_status add_text(const struct hub_value_table_column *column, con
         return hub_buf_addf(out, err, "%" PRId64, value->number);
     case HUB_VALUE_UINT:
         return hub_buf_addf(out, err, "%" PRIu64, value->large);
-    case HUB_VALUE_REAL: /* what is no JSON number as in the csv of rows, without quotes: tables read a number */
+    /* what is no JSON number as in the csv of rows, without quotes: tables read a number */
+    case HUB_VALUE_REAL:
         if (column->type == HUB_VALUE_TABLE_TRUTH || isfinite(value->real))
             break;
         return hub_buf_add_text(out, isnan(value->real) ? "NaN" : value->real > 0 ? "inf" : "-inf", err);

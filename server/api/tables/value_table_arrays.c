@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #define TEXT_BYTES (1 * GIB)   /* of one padded array */
-#define PADDED_BYTES (1 * MIB) /* of what is made of it at once, but for a row */
+#define PADDED_BYTES (1 * MIB) /* most padded bytes built at once, or one row */
 
 /* ---- types ---- */
 
