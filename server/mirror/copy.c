@@ -47,7 +47,7 @@ static bool is_damaged(const struct hub_mirror_work *w, const char *dataset, con
     return hub_damage_check(o->truth, w->root, path, &stamp, NULL) != HUB_OK;
 }
 
-/* Of what was hashed only after it came, the digests of the file have it by now, or soon. One of other
+/* The SHA-256 of a file that is hashed after its transfer is among the digests now, or soon. One of other
  * bytes than those that came does not count: it was damaged by then.
  * @param known  NULL: it was */
 static void take_sha256(const struct hub_mirror_work *w, const char *dataset, const uint8_t *known,

@@ -291,7 +291,7 @@ static void end_failed(struct hub_mirror_work *w, enum hub_status st, const stru
 {
     struct hub_truth *truth = w->mirrors->options.truth;
     char text[600];
-    /* who asked for a dataset asks again, or nobody wants it any more */
+    /* the client sends its request again, or has gone */
     const bool pulled = strcmp(w->job.kind, HUB_PULL) == 0;
     const bool final = is_final(st) || pulled || w->job.attempts >= MAX_TRIES;
     const uint64_t advised_ms = UINT64_C(1000) * why->retry_after_s; /* the remote's own word */

@@ -32,7 +32,7 @@ struct hub_mirrors_options {
     struct hub_truth *truth;
     struct hub_scanner *scanner; /* with checks_only it may be NULL */
     struct hub_digest_queue
-        *hasher; /* of what a bucket's digest alone verified; NULL: all is hashed as it comes */
+        *hasher; /* for files that only a bucket's digest verified; NULL: hash all as they come */
     const struct hub_roots *roots;
     const char *state; /* directory */
     bool checks_only;

@@ -18,7 +18,7 @@
 enum { LIST_BYTES = 1 << 30, MAX_LISTED = 1000 * 1000 };
 
 struct upstream_item {
-    char *id, *revision, *path; /* there, first; there; here */
+    char *id, *revision, *path; /* id of the first revision there; revision there; path here */
     char *text;                 /* of an upstream: all that it says */
     bool files;                 /* plain ones of a folder */
     bool around;                /* ... that also holds datasets */
@@ -153,8 +153,7 @@ static const struct upstream_item *outer_of(const struct upstream_listing *l,
     return NULL;
 }
 
-/* Who copies one that lies in another waits for that one's transfer, which cannot be put over a folder that
- * is there. */
+/* A dataset inside another one is copied after it, which cannot replace an existing folder. */
 static enum hub_status ask_for(struct upstream_listing *l, const struct upstream_item *item,
                                struct job_batch *asked, struct hub_error *err)
 {

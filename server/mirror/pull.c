@@ -145,7 +145,7 @@ static void refuse(struct hub_pull *pull, enum hub_status st, const struct hub_e
     pull->why.retry_after_s = HUB_MAX(REFUSED_S, HUB_MIN(why->retry_after_s, REFUSED_MOST_S));
     pull->until_ms = hub_time_mono_ms() + 1000 * (int64_t)pull->why.retry_after_s;
     pull->state = HUB_PULL_FAILED;
-    if (pull->plan) { /* kept for the next job: who reads what is there goes on with that */
+    if (pull->plan) { /* kept for the next job: readers of fetched files continue */
         pull->plan->over = true;
         pull->plan->why = pull->why;
     }

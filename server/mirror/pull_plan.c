@@ -122,7 +122,7 @@ static enum hub_status plan_new(struct hub_pulls *p, const struct hub_transfer *
     return HUB_OK;
 }
 
-/* Who reads goes on with the new list, where that has the same file. */
+/* Readers continue with the new list if it has the same file. */
 static void replace_plan(struct hub_pull *pull, struct hub_pull_plan *new)
 {
     struct hub_pull_plan *old = pull->plan;

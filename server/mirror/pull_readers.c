@@ -1,5 +1,4 @@
-/* Who reads what is on its way: files whose bytes are waited for, and the thread that answers them. See
- * pulls.h. */
+/* Readers of files that are being fetched, and the thread that serves them. See pulls.h. */
 #include "server/mirror/pulls.h"
 
 #include "server/mirror/work.h"

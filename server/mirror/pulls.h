@@ -37,7 +37,7 @@ struct hub_pull_plan {
     uint64_t segment_bytes;
     uint32_t count;
     struct hub_partial_file *files;
-    struct hub_wanted wanted[HUB_MOST_WANTED]; /* who came first first */
+    struct hub_wanted wanted[HUB_MOST_WANTED]; /* in order of arrival */
     unsigned wanted_count;
     bool over; /* nothing more comes: why */
     struct hub_error why;

@@ -20,7 +20,7 @@ struct hub_mirrors {
     atomic_uint_fast64_t refused_rule; /* of the upstream that did not answer who looked at it last ... */
     _Atomic int64_t refused_until_ms;  /* ... and is not asked before this, monotonic */
     atomic_bool missed;                /* somebody asked for what nobody has */
-    atomic_uint_fast64_t cache_bytes;  /* of what was pulled, when that was last looked at */
+    atomic_uint_fast64_t cache_bytes;  /* size of all pulled datasets at the last check */
     atomic_uint_fast64_t evictions;
     atomic_uint readers[HUB_READER_SLOTS]; /* requests that read a dataset, by the hash of its id */
     pthread_mutex_t lock;
