@@ -56,8 +56,8 @@ struct hub_remote_query {
     struct hub_remote_left *left; /* NULL, or counts what is not listed */
     bool exact;                   /* revisions are needed of all, also where each costs requests */
     bool latest;
-    bool
-        brief; /* ids, revisions and whether it is a plain tree are enough: what costs a request each may be left out */
+    /* ids, revisions and whether it is a plain tree are enough: what costs a request each may be left out */
+    bool brief;
 };
 
 /** A summary of a listing, parsed and as it came. */
@@ -108,7 +108,7 @@ const char *hub_remote_digest_name(const struct hub_remote_file *file);
 
 struct hub_remote_kind {
     const char *noun;     /* what it is: "hub", "bucket" */
-    bool digests_come;    /* of what was asked for, a moment later: worth waiting for */
+    bool digests_come;    /* the remote computes requested digests, which is worth waiting for */
     uint64_t piece_bytes; /* best size of a range request; 0: any */
     /** Whether what stands behind the scheme of an address can be one. */
     bool (*is_address)(struct hub_view rest);

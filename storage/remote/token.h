@@ -12,8 +12,8 @@ HUB_MUST_USE enum hub_status hub_google_account_open(const char *path,
                                                      struct hub_google_account **out, struct hub_error *err);
 void hub_google_account_free(struct hub_google_account *account);
 
-/** A token that is good for some minutes yet, asked for where there is none; NULL in `*out` while the last one
- * still is. Borrowed until the next call. */
+/** A token that is good for some minutes yet, asked for where there is none; NULL in `*out` while the last
+ * one still is. Borrowed until the next call. */
 HUB_MUST_USE enum hub_status hub_google_account_token(struct hub_google_account *account, const char **out,
                                                       struct hub_error *err);
 

@@ -1,11 +1,12 @@
 /**
  * Datasets out of a tar into a root: unpacked beside it, verified, synced, published like any other transfer.
  *
- * A folder with .minari-hub.json, or else the topmost one with a folder "data", is a dataset, whose id is its path in the
- * tar. A tar without any is taken by its topmost folders; one that is to have another name is that as a whole. Files
- * that are of no dataset, and hidden ones, are left out, but namespace_metadata.json is put where there is none. Files
- * that the record of their dataset does not list come along, as a README that somebody put there; they are named, and
- * the new record says of them that their digests were computed here.
+ * A folder with .minari-hub.json, or else the topmost one with a folder "data", is a dataset, whose id is its
+ * path in the tar. A tar without any is taken by its topmost folders; one that is to have another name is
+ * that as a whole. Files that are of no dataset, and hidden ones, are left out, but namespace_metadata.json
+ * is put where there is none. Files that the record of their dataset does not list come along, as a README
+ * that somebody put there; they are named, and the new record says of them that their digests were computed
+ * here.
  */
 #ifndef HUB_TRANSFER_IMPORT_H
 #define HUB_TRANSFER_IMPORT_H
@@ -44,9 +45,9 @@ struct hub_import {
 };
 
 /**
- * HUB_OK: all datasets of the tar are in the root, on the disk for good. Otherwise nothing of a dataset is visible but
- * those of the first `published`; the error says why, besides those of hub_unpack_run: HUB_EXISTS, HUB_CORRUPT
- * "digest-mismatch", HUB_INVALID, HUB_BUSY "import-running".
+ * HUB_OK: all datasets of the tar are in the root, on the disk for good. Otherwise nothing of a dataset is
+ * visible but those of the first `published`; the error says why, besides those of hub_unpack_run:
+ * HUB_EXISTS, HUB_CORRUPT "digest-mismatch", HUB_INVALID, HUB_BUSY "import-running".
  */
 HUB_MUST_USE enum hub_status hub_import_run(struct hub_import *import, struct hub_error *err);
 void hub_import_dispose(struct hub_import *import);

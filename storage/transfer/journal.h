@@ -9,8 +9,8 @@
 #include "storage/base/buf.h"
 
 struct hub_segment {
-    /* The contents that it is of, by any of two names that is not 0: as of one revision of the dataset, and as
-     * of whatever revision has the same. */
+    /* The contents that it is of, by any of two names that is not 0: as of one revision of the dataset, and
+     * as of whatever revision has the same. */
     uint64_t names[2];
     uint32_t number; /* of the segment in the file */
     uint32_t crc32c; /* of its bytes */

@@ -26,8 +26,8 @@ struct piece {
     struct pieces_run *run;
     struct hub_buf url;
     uint32_t file, segment, end; /* the next segment to be complete, and where they end */
-    uint32_t crc;                /* of what came of the segment */
-    uint32_t sum;                /* of what came of the piece of the sums, where they are made of these */
+    uint32_t crc;                /* CRC-32C of the received bytes of the segment */
+    uint32_t sum;                /* of the received bytes of the current piece */
     struct hub_buf gathered;     /* what came and is not written: few large writes, and not many small ones */
     bool whole;                  /* the file in one answer */
     bool cut;                    /* it ends before what was asked for: somebody waits for something else */
@@ -172,8 +172,7 @@ static enum hub_status advance(struct pieces_run *r, struct open_file *f, struct
     return HUB_OK;
 }
 
-/* Who waits for the end of a file is not kept waiting for all others. What is wrong ends the transfer in
- * the check, which says it better. */
+/* Report a complete file at once, not after all others. The check reports errors. */
 static void report_whole(void *user, uint32_t file)
 {
     const struct hub_pieces *t = user;
@@ -274,7 +273,7 @@ static uint32_t next_file(struct pieces_run *r)
             continue;
         if (files[r->next_file].missing || !t->plan->items[r->next_file].size)
             break;
-        r->begun[r->next_file] = true; /* kept whole from an earlier download */
+        r->begun[r->next_file] = true; /* complete from an earlier download */
         t->files_done++;
     }
     return r->next_file;

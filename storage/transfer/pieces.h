@@ -17,7 +17,7 @@ struct hub_pieces {
      * it is computed as the bytes come, without reading them again. */
     bool sha256_later;
 
-    uint64_t bytes_done, files_done; /* kept and taken ones included */
+    uint64_t bytes_done, files_done; /* including those of earlier downloads and copies */
 };
 
 /**

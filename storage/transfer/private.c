@@ -23,7 +23,7 @@ static int open_folder(int directory, const char *name, bool make, unsigned mode
     return openat(directory, name, FOLDER);
 }
 
-/* Who we are on the file system of `root`, where mounts and network servers may give all files another owner:
+/* Our owner on the file system of `root`, where mounts and network servers may give all files another owner:
  * the owner of a file we make. It is looked at by its descriptor, so nobody can exchange it. */
 static bool owner_here(int root, uid_t *out)
 {

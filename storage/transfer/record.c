@@ -10,7 +10,7 @@
 
 enum { RECORD_BYTES = 1024 * 1024 * 1024 };
 
-/* Who says that the digest is right, where not the remote itself: its other digest, or nobody. */
+/* What vouches for the digest, if not the remote itself: its other digest, or nothing. */
 static const struct digest_source {
     const char *name;
     size_t size;

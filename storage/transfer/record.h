@@ -14,8 +14,8 @@ struct hub_record_file {
     uint8_t sha256[HUB_SHA256_BYTES];
     uint8_t other; /* enum hub_remote_digest, of `sum`: what the remote said */
     uint8_t sum[HUB_SHA1_BYTES];
-    bool
-        from_hub; /* the remote gave this digest, or another that agreed; else we computed it from what came */
+    /* the remote gave this digest, or another that agreed; else we computed it from what came */
+    bool from_hub;
 };
 
 struct hub_record {

@@ -18,7 +18,7 @@ struct hub_repair {
     const struct hub_origin *origin;      /* the file as it came */
     const struct hub_stamp *stamp;        /* as it was found damaged */
     struct hub_view pieces; /* as in hub_sums, of the file as it came; empty: it is fetched whole */
-    /** Asked several times a second; anything but HUB_OK ends it with that. */
+    /** Called several times per second; anything but HUB_OK ends the repair with that status. */
     hub_tick_fn tick;
     void *user;
 

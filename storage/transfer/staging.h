@@ -30,7 +30,7 @@ struct hub_staged_file {
 };
 
 struct hub_staging {
-    const char *id; /* of what it is opened for: where it goes, not what it is upstream */
+    const char *id; /* id of the dataset here, not that upstream */
     const struct hub_remote_files *plan;
     char path[PATH_MAX]; /* for messages */
     char key[17];

@@ -238,7 +238,7 @@ static enum hub_status fetch(struct transfer_job *j, struct hub_error *err)
     return hub_check_run(&j->check, err);
 }
 
-/* Who writes it there is given a moment. */
+/* Wait a moment until the writer on the remote has finished. */
 static enum hub_status wait_before(struct transfer_job *j, unsigned restart, struct hub_error *err)
 {
     const int64_t until_ms = hub_time_mono_ms() + ((int64_t)PAUSE_MS << restart);

@@ -31,7 +31,7 @@ struct hub_reuse {
 /** Zero it, fill the first group, run it, read the second, dispose of it. */
 struct hub_transfer {
     struct hub_remote *remote; /* its transport has the rate, the retries, the time-outs and `interrupted` */
-    const char *id;            /* there, with its version */
+    const char *id;            /* id on the remote, with its version */
     const struct hub_private *place; /* of the root; hub_publish_recover is the caller's */
     const char *target;              /* where below the root; NULL: as `id` */
     bool replace;                    /* the dataset that is there; without it that is HUB_EXISTS */
@@ -61,7 +61,7 @@ struct hub_transfer {
     enum hub_transfer_phase phase;
     uint64_t bytes_done, bytes_total; /* of the phase; files that were kept or linked are done */
     uint64_t bytes_kept;              /* of an earlier, interrupted transfer */
-    uint64_t bytes_linked;            /* of what was here */
+    uint64_t bytes_linked;            /* linked from files that exist here */
     uint64_t files_done, files_verified;
     const char *digest;            /* by which, "SHA-256"; of several the weakest */
     struct hub_remote_files files; /* as the remote lists them: id, revision, left out names */
