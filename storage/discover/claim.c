@@ -314,7 +314,7 @@ static void remember(const struct hub_question *q, const char *key, const struct
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf note = HUB_BUF_INIT(MAX_NOTE_BYTES);
     if (q->discovery->remember && pack(q, bids, &note, NULL) == HUB_OK &&
         q->discovery->remember(q->discovery->user, key, hub_buf_view(&note), NULL))
-        return; /* asked again next time */
+        return; /* the next sweep claims again */
 }
 
 /* `of`: who asks about what; the question is a copy of it. */

@@ -13,8 +13,8 @@ struct hub_mp4_cut {
 size_t hub_mp4_head_bytes(const struct hub_video *video);
 
 /**
- * Write ftyp, moov and the head of mdat to `head`, so that `cut` behind it makes a whole mp4. It begins with a
- * key frame, and an edit list hides what is not wanted; nothing is decoded.
+ * Write ftyp, moov and the head of mdat to `head`, so that `cut` behind it makes a whole mp4. It begins with
+ * a key frame, and an edit list hides what is not wanted; nothing is decoded.
  *
  * @param first  of the frames that the file shows, in that order; first + count is within them, count > 0
  * @param[out] wasted  so many frames are in it besides the wanted ones

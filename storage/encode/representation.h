@@ -36,7 +36,7 @@ struct hub_representation {
 /** An answer that is being made. */
 struct hub_encoding {
     const struct hub_representation *as;
-    bool by_name; /* asked for by ?format=, not by Accept */
+    bool by_name; /* chosen by ?format=, not by Accept */
     bool single;  /* one field, named exactly: the bare array; else an object or an archive of arrays */
     enum hub_nonfinite nonfinite;
     const struct hub_encoding_field *fields;

@@ -29,8 +29,8 @@ HUB_MUST_USE enum hub_status hub_measures_states(const struct hub_state *state,
 struct hub_measure_blob {
     const char *name;
     struct hub_view data;
-    bool
-        is_column; /* as hub_measures_pack makes them: kept in runs, so that one episode's cell is near at hand */
+    /* as hub_measures_pack makes them: kept in runs, so that one episode's cell is near at hand */
+    bool is_column;
 };
 /** Write them together, in place of those of the same names, beside the others; the problems of `found` are
  * then those that measuring the part met (NULL: they stay as they are), and problems of its dataset.

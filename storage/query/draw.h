@@ -1,6 +1,7 @@
 /**
- * Draws that come out the same on every machine, and as numpy's do: PCG64 (O'Neill's XSL RR 128/64) seeded by numpy's
- * SeedSequence, and what its Generator makes of it for whole episodes. A generator belongs to one thread at a time.
+ * Draws that come out the same on every machine, and as numpy's do: PCG64 (O'Neill's XSL RR 128/64) seeded by
+ * numpy's SeedSequence, and what its Generator makes of it for whole episodes. A generator belongs to one
+ * thread at a time.
  */
 #ifndef HUB_QUERY_DRAW_H
 #define HUB_QUERY_DRAW_H

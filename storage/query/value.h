@@ -1,6 +1,6 @@
 /**
- * A value that is known of an episode, or that it is compared with: numbers compare by their value whatever they
- * are kept as, so that 2^64-1 and 0.1 are both exact; a truth is the number 0 or 1.
+ * A value that is known of an episode, or that it is compared with: numbers compare by their value whatever
+ * they are kept as, so that 2^64-1 and 0.1 are both exact; a truth is the number 0 or 1.
  */
 #ifndef HUB_QUERY_VALUE_H
 #define HUB_QUERY_VALUE_H

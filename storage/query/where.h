@@ -6,12 +6,13 @@
  *   op    = "=" | "!=" | "<" | "<=" | ">" | ">="
  *   value = integer | decimal | 'text' ('' is a quote in it) | true | false
  *   name  = number | name | steps | seed | return | success | task | split | terminated | truncated
- *         | score | nonfinite | frozen | still | jerk | saturated | gap | video_frames | offset | unended | flat_reward
+ *         | score | nonfinite | frozen | still | jerk | saturated | gap | video_frames | offset | unended |
+ *         flat_reward
  *         | (sum | mean | std | min | max) "(" "FIELD" ")" | "attribute" ("" is a quote in it)
  *
- * Words are lower case. A value that an episode lacks makes a test unknown, and what is unknown is not chosen:
- * `not (return > 5)` leaves out episodes without a return. A set (split, task) is tested as one: = contains, !=
- * lacks, in contains any. Text equals no number; NaN equals nothing.
+ * Words are lower case. A value that an episode lacks makes a test unknown, and what is unknown is not
+ * chosen: `not (return > 5)` leaves out episodes without a return. A set (split, task) is tested as one: =
+ * contains, != lacks, in contains any. Text equals no number; NaN equals nothing.
  */
 #ifndef HUB_QUERY_WHERE_H
 #define HUB_QUERY_WHERE_H

@@ -1,4 +1,4 @@
-/** Who writes a file now: locks that other processes hold, found without disturbing them. */
+/** Whether a file is being written: locks of other processes, found without disturbing them. */
 #ifndef HUB_SCAN_LOCKS_H
 #define HUB_SCAN_LOCKS_H
 

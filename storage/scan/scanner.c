@@ -292,7 +292,7 @@ bool hub_scanner_wait(struct hub_scanner *s, unsigned timeout_ms)
         if (pthread_cond_timedwait(&s->idle_wake, &s->lock, &until))
             break;
     idle = idle || hub_scan_is_idle(s);
-    keep_progress(s); /* who waited asks for it next */
+    keep_progress(s); /* the waiting thread reads it next */
     pthread_mutex_unlock(&s->lock);
     if (idle)
         (void)!hub_catalog_flush(s->catalog, NULL);

@@ -10,7 +10,7 @@
 struct hub_file_sums {
     struct hub_digest sha256, md5;
     uint32_t crc32c;
-    struct hub_file_digests known; /* of what came with the file from where it was copied */
+    struct hub_file_digests known; /* digests that came with the copied file */
 };
 
 /** @param known  of the file already, or NULL: an MD5 is left out where there is a CRC-32C */
