@@ -10,7 +10,7 @@ enum { BLOCK = 64 * 1024, MAX_TOKEN = 1024 * 1024, MAX_WORD = 1100, MAX_FIRST = 
 
 struct hub_json_stream {
     struct hub_byte_source *source;
-    uint64_t at, end; /* of what is not in `raw` yet */
+    uint64_t at, end; /* range of the file that is not in `raw` yet */
     char raw[BLOCK];
     size_t raw_at, raw_size;
 

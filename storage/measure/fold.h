@@ -1,7 +1,8 @@
 /**
- * Folds: what is known of many numbers, built up block by block and merged in any order. Sums are compensated, means and
- * deviations are joined as Chan, Golub and LeVeque do, so that the order of blocks and parts does not show: against numpy
- * over all values at once, within 8 units in the last place of the largest magnitude (sums: of the sum of magnitudes).
+ * Folds: what is known of many numbers, built up block by block and merged in any order. Sums are
+ * compensated, means and deviations are joined as Chan, Golub and LeVeque do, so that the order of blocks and
+ * parts does not show: against numpy over all values at once, within 8 units in the last place of the largest
+ * magnitude (sums: of the sum of magnitudes).
  */
 #ifndef HUB_MEASURE_FOLD_H
 #define HUB_MEASURE_FOLD_H

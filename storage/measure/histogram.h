@@ -1,4 +1,4 @@
-/** How often the values of a field lie where, a dimension at a time; of a part, once the range over the dataset is known. */
+/** Histograms of the values of a field in a part, by dimension, over the range in the dataset. */
 #ifndef HUB_MEASURE_HISTOGRAM_H
 #define HUB_MEASURE_HISTOGRAM_H
 

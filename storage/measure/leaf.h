@@ -8,8 +8,8 @@
 bool hub_leaf_is_pointer(struct hub_view pointer);
 
 /**
- * Of each row the number that the pointer names, true as 1 and false as 0; NaN where there is none: the row is null, cut off
- * by its writer, or has something else in that place.
+ * Of each row the number that the pointer names, true as 1 and false as 0; NaN where there is none: the row
+ * is null, cut off by its writer, or has something else in that place.
  *
  * @return how many have one
  */

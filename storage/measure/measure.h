@@ -60,7 +60,7 @@ struct hub_measured_part {
     double *returns;                                          /* sums of the reward */
     double *metrics[HUB_METRIC_COUNT], *at[HUB_METRIC_COUNT]; /* `at`: the step it is worst at */
     uint8_t *sparks;                                          /* HUB_SPARK bytes each */
-    uint8_t *lost; /* of which rows could not be decoded: HUB_LOST_REWARD, HUB_LOST_ANY */
+    uint8_t *lost; /* by episode, rows that failed to decode: HUB_LOST_REWARD, HUB_LOST_ANY */
 };
 enum { HUB_LOST_ANY = 1, HUB_LOST_REWARD = 2 };
 /** Of the episodes that lost this. */

@@ -1,5 +1,5 @@
-/* Pass 2: an episode is taken a block of rows at a time, with the two rows before it. Each field of the action adds what it
- * knows of every row of the block; then the rows are counted. */
+/* Pass 2: an episode is taken a block of rows at a time, with the two rows before it. Each field of the
+ * action adds what it knows of every row of the block; then the rows are counted. */
 #include "storage/measure/motion.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
 /**
- * Pass 2 of a part: how its actions move, measured by the range that each of their dimensions has over the whole dataset.
+ * Pass 2 of a part: how its actions move, measured by the range that each of their dimensions has over the
+ * whole dataset.
  */
 #ifndef HUB_MEASURE_MOTION_H
 #define HUB_MEASURE_MOTION_H

@@ -107,8 +107,8 @@ struct hub_column {
     uint8_t max_rep;     /* maximum repetition level; 0: flat */
     uint32_t width;      /* HUB_PHYS_FIXED: bytes of a value */
     uint32_t dictionary; /* index of the dictionary page in pages, or HUB_NONE */
-    /* BYTE_ARRAY whose pages do not hold the values as they are: bytes of the longest of them; lists of varying
-     * length: of the longest row; else 0 */
+    /* BYTE_ARRAY whose pages do not hold the values as they are: bytes of the longest of them; lists of
+     * varying length: of the longest row; else 0 */
     uint32_t longest;
     uint8_t
         element_def; /* lists: from this definition level on there is an element; one less: an empty list */
@@ -146,8 +146,8 @@ struct hub_page {
     /* of the piece: row r is values r * items .. (r + 1) * items, so a row may span pages; lists of varying
      * length: a row begins with repetition level 0 */
     uint32_t first_value;
-    /* BYTE_ARRAY of an encoding that expands: bytes of its values together, UINT32_MAX for that or more; lists of
-     * varying length: rows of the piece that begin in pages before; else 0 */
+    /* BYTE_ARRAY of an encoding that expands: bytes of its values together, UINT32_MAX for that or more;
+     * lists of varying length: rows of the piece that begin in pages before; else 0 */
     uint32_t sum;
     uint8_t encoding;              /* enum hub_page_encoding */
     uint8_t version;               /* 1 or 2; dictionary page: 0 */
@@ -238,8 +238,8 @@ struct hub_layout {
     const struct hub_window *windows;
     const uint8_t *bytes;
     uint32_t counts[HUB_T_COUNT];
-    uint64_t
-        serial; /* of this opened layout in this process, where what is decoded may be kept under it; 0: not */
+    /* of this opened layout in this process, where what is decoded may be kept under it; 0: not */
+    uint64_t serial;
 };
 
 /** Find the tables of a blob: magic, sizes, bounds, alignment of `data` (8). The cheap part of the proof;
@@ -247,8 +247,8 @@ struct hub_layout {
 HUB_MUST_USE enum hub_status hub_layout_open(const void *data, size_t size, struct hub_layout *out,
                                              struct hub_error *err);
 
-/** Windows that are kept apart, because many fields of a part have the same. Append the blob of an opened layout
- * without them; `apart`, not 0, names them. */
+/** Windows that are kept apart, because many fields of a part have the same. Append the blob of an opened
+ * layout without them; `apart`, not 0, names them. */
 HUB_MUST_USE enum hub_status hub_layout_cut(const struct hub_layout *layout, uint32_t apart,
                                             struct hub_buf *out, struct hub_error *err);
 /** The number of its windows; 0: they are in the blob. */

@@ -1,8 +1,8 @@
 /*
- * Rows of Arrow columns put into a layout. Plain numbers lie in place; packed booleans are what a Parquet page
- * of booleans is, and a compressed buffer is a compressed page, so both stay where they are too; texts have an
- * extent each. Only rows with nulls among them, and what a compressed buffer holds in rows of varying length,
- * and what is JSON, are copied, into side data.
+ * Rows of Arrow columns put into a layout. Plain numbers lie in place; packed booleans are what a Parquet
+ * page of booleans is, and a compressed buffer is a compressed page, so both stay where they are too; texts
+ * have an extent each. Only rows with nulls among them, and what a compressed buffer holds in rows of varying
+ * length, and what is JSON, are copied, into side data.
  */
 #include "storage/formats/arrow/json.h"
 

@@ -1,4 +1,5 @@
-/** Rows of Arrow columns on their way to their values: what rows.c describes and place.c puts into a layout. */
+/** Rows of Arrow columns on their way to their values: what rows.c describes and place.c puts into a layout.
+ * */
 #ifndef HUB_FORMATS_ARROW_RUN_H
 #define HUB_FORMATS_ARROW_RUN_H
 
@@ -53,7 +54,7 @@ HUB_MUST_USE enum hub_status hub_arrow_allot(uint64_t count, size_t item, void *
 HUB_MUST_USE enum hub_status hub_arrow_load(struct hub_arrow *a, const struct hub_arrow_batch *b,
                                             uint32_t buffer, uint64_t from, uint64_t size, void *out,
                                             struct hub_error *err);
-/** Where the items of lists, or the bytes of texts, begin: one more than there are slots. The caller frees them. */
+/** Offsets of the items of lists or bytes of texts: one more than slots. The caller frees them. */
 HUB_MUST_USE enum hub_status hub_arrow_load_offsets(struct hub_arrow *a, const struct hub_arrow_run *r,
                                                     const struct hub_arrow_field *f, uint64_t **out,
                                                     struct hub_error *err);

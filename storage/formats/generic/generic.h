@@ -29,7 +29,8 @@ struct generic_one {
 struct generic_container {
     const char *const *endings;
     bool (*is)(const uint8_t *head, size_t size); /* `size`: up to GENERIC_HEAD; NULL: `found` says it */
-    bool (*found)(struct hub_files *files, uint32_t number); /* of what need not begin the file */
+    bool (*found)(struct hub_files *files,
+                  uint32_t number); /* for formats without magic bytes at the start */
     /** May. The facts of the one file there is, number 0. */
     enum hub_status (*plan)(struct hub_files *files, struct hub_sink *sink, struct hub_error *err);
     /** Read what arrays there are. `*state` is closed in any case, unless it is NULL. */

@@ -11,7 +11,7 @@ static bool is_npy(const uint8_t *head, size_t size)
 
 struct array {
     struct hub_npz_array a;
-    enum hub_status status; /* of what cannot be read, but is a .npy */
+    enum hub_status status; /* of a .npy that cannot be read */
 };
 
 static enum hub_status open_npy(const struct generic_place *at, void **state, struct hub_error *err)

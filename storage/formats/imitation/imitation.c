@@ -73,7 +73,7 @@ static enum hub_status plan(struct hub_files *files, struct hub_sink *sink, stru
     if (!looks_mine(files, 0))
         return hub_fail(err, HUB_NOT_ACCEPTABLE, "these are not trajectories of imitation");
     if (!hub_view_ends(files->entries[0].path, ".npz"))
-        HUB_TRY(il_era_of(files, 0, NULL, &era, err)); /* of what else is pickled it declines */
+        HUB_TRY(il_era_of(files, 0, NULL, &era, err)); /* it declines other pickles */
     return hub_sink_part(sink, &(struct hub_part){files->entries[0].path, &first, 1, HUB_VIEW("")}, err);
 }
 

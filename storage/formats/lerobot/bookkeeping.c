@@ -1,5 +1,5 @@
-/* The small columns of a data file that say whose rows they are, and what comes of them: episode, task and row
- * numbers, rewards, success. */
+/* The small columns of a data file that say whose rows they are, and what comes of them: episode, task and
+ * row numbers, rewards, success. */
 #include "storage/formats/lerobot/lerobot.h"
 
 #include <stdlib.h>

@@ -1,5 +1,6 @@
-/* README.md as the hub of its makers shows it: what the front matter says of license, tags and name, and the first
- * paragraph behind it as the description. Of YAML the plain lines "key: value", "key: [a, b]" and "- item" are read. */
+/* README.md as the hub of its makers shows it: what the front matter says of license, tags and name, and the
+ * first paragraph behind it as the description. Of YAML the plain lines "key: value", "key: [a, b]" and "-
+ * item" are read. */
 #include "storage/formats/lerobot/lerobot.h"
 
 #define MAX_CARD (64 * KIB)

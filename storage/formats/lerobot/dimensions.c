@@ -1,5 +1,5 @@
-/* What the numbers of a vector are called, and between what they lie: names of info.json, groups of them in GR00T's
- * meta/modality.json ({"state": {"left_arm": {"start": 0, "end": 7}}}), bounds of stats.json. */
+/* What the numbers of a vector are called, and between what they lie: names of info.json, groups of them in
+ * GR00T's meta/modality.json ({"state": {"left_arm": {"start": 0, "end": 7}}}), bounds of stats.json. */
 #include "storage/formats/lerobot/lerobot.h"
 
 #include <stdio.h>

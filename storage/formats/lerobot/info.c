@@ -1,5 +1,5 @@
-/* meta/info.json: its version, its templates of paths, and what it says of the dataset as facts: frames a second,
- * the robot, cameras. */
+/* meta/info.json: its version, its templates of paths, and what it says of the dataset as facts: frames a
+ * second, the robot, cameras. */
 #include "storage/formats/lerobot/lerobot.h"
 
 #include <stdio.h>
@@ -117,7 +117,8 @@ static void size_of(const json_t *feature, json_int_t *width, json_int_t *height
     *width = json_integer_value(json_array_get(shape, channels_first + 1U));
 }
 
-/* How the numbers of a video's pictures are distances: code = 4095 (ln(d+shift) - ln(min+shift)) / (ln(max+shift)
+/* How the numbers of a video's pictures are distances: code = 4095 (ln(d+shift) - ln(min+shift)) /
+ * (ln(max+shift)
  * - ln(min+shift)), or linear from min to max. */
 static void put_depth(struct hub_json *json, const json_t *video)
 {

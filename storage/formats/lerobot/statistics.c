@@ -1,5 +1,5 @@
-/* Statistics of an episode as one JSON object, feature by feature: of a line of episodes_stats.jsonl, or of the
- * columns "stats/FEATURE/NAME" of a table. */
+/* Statistics of an episode as one JSON object, feature by feature: of a line of episodes_stats.jsonl, or of
+ * the columns "stats/FEATURE/NAME" of a table. */
 #include "storage/formats/lerobot/lerobot.h"
 
 #include <stdlib.h>

@@ -9,7 +9,8 @@
 
 #define MOLMO_PREFIX "traj_"
 #define MOLMO_INDEX "valid_trajectory_index.json"
-/* Of a part: what the index says of its file, as JSON; or "house_12", of the files of a dataset that is one. */
+/* Of a part: what the index says of its file, as JSON; or "house_12", of the files of a dataset that is one.
+ * */
 enum { MOLMO_HINT_BYTES = 4000 };
 
 struct molmo_place {
@@ -38,8 +39,8 @@ HUB_MUST_USE enum hub_status molmo_inspect_packed(struct hub_files *files, const
 HUB_MUST_USE enum hub_status molmo_inspect(struct hub_files *files, const struct hub_part *part,
                                            struct hub_sink *sink, struct hub_error *err);
 
-/** The statistics below `path` of the file, as an object of JSON; nothing where there are none. `whole` false: they are
- * too large for `out`, or cannot be read, and nothing is there either. */
+/** The statistics below `path` of the file, as an object of JSON; nothing where there are none. `whole`
+ * false: they are too large for `out`, or cannot be read, and nothing is there either. */
 HUB_MUST_USE enum hub_status molmo_statistics(struct hub_h5_tree *stats, uint64_t root, const char *path,
                                               struct hub_buf *out, bool *whole, struct hub_error *err);
 

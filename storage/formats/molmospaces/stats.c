@@ -1,7 +1,7 @@
 /*
- * The statistics that MolmoSpaces' scripts keep of each trajectory: stats/traj_N/KEY has mean, std, min, max, count, sum
- * and sum_sq of what traj_N/KEY holds. Of rows of JSON it is a text of JSON with those of each of its keys, of numbers
- * a group of datasets. Both become objects by path, as in aggregated_stats.json.
+ * The statistics that MolmoSpaces' scripts keep of each trajectory: stats/traj_N/KEY has mean, std, min, max,
+ * count, sum and sum_sq of what traj_N/KEY holds. Of rows of JSON it is a text of JSON with those of each of
+ * its keys, of numbers a group of datasets. Both become objects by path, as in aggregated_stats.json.
  */
 #include "storage/formats/molmospaces/molmospaces.h"
 

@@ -51,7 +51,7 @@ static void set_rate(const struct mp4_track *t, uint64_t units, struct hub_mp4 *
 
 /* ---- what is shown ---- */
 
-/* Kept where they are not those of the frame rate. */
+/* Store the times unless they are those of the frame rate. */
 static enum hub_status keep_times(const struct table_frame *all, uint32_t count, uint32_t delta,
                                   struct hub_mp4 *out, struct hub_error *err)
 {

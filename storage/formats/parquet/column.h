@@ -22,8 +22,8 @@ struct hub_parquet_column {
 HUB_MUST_USE enum hub_status hub_parquet_column_read(const struct hub_parquet *parquet, uint32_t leaf,
                                                      struct hub_parquet_decoder *d,
                                                      struct hub_parquet_column *out, struct hub_error *err);
-/** The same of lists whose rows are their items, one behind the other: the items of row i are offsets[i] up to
- * offsets[i + 1] (room for parquet->rows + 1). HUB_UNSUPPORTED where one is empty or null. */
+/** The same of lists whose rows are their items, one behind the other: the items of row i are offsets[i] up
+ * to offsets[i + 1] (room for parquet->rows + 1). HUB_UNSUPPORTED where one is empty or null. */
 HUB_MUST_USE enum hub_status hub_parquet_items_read(const struct hub_parquet *parquet, uint32_t leaf,
                                                     struct hub_parquet_decoder *d, uint64_t *offsets,
                                                     struct hub_parquet_column *out, struct hub_error *err);
