@@ -51,7 +51,7 @@ struct hub_error {
     char parameter[48]; /* the query parameter or option it is about, or empty */
     char value[160];    /* its offending value, cut if long */
     unsigned retry_after_s; /* 0: no advice */
-    uint64_t done, of;      /* of what is waited for, as a server says; 0 of 0: it does not */
+    uint64_t done, of;      /* progress of the work to wait for; 0 of 0: unknown */
 };
 
 /** Fill `err` (if not NULL) and return `status`, so that `return hub_fail(...)` is one line. Keeps UTF-8

@@ -21,8 +21,9 @@ enum hub_blob_kind {
     HUB_BLOB_DIRECTORY, /* of a dataset (directory.c) */
     HUB_BLOB_MEDIA,     /* of a part: the cameras of a run of episodes, named by its number; "": how many */
     HUB_BLOB_MEASURES,  /* of a part: what was measured of its episodes (measures.h) */
-    HUB_BLOB_WINDOWS, /* of a part: windows that layouts have in common, named by the number they have there */
-    HUB_BLOB_VIDEO,   /* of a part: where the frames of a video lie, named by its path */
+    /* of a part: windows that layouts have in common, named by the number they have there */
+    HUB_BLOB_WINDOWS,
+    HUB_BLOB_VIDEO, /* of a part: where the frames of a video lie, named by its path */
 };
 
 static inline int64_t hub_dataset_owner(int64_t row)

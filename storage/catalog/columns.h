@@ -2,10 +2,11 @@
  * The episodes of a part: blobs of a run of episodes each, read in place.
  *
  *   rows = count, size of the texts (32 bits each), rows, texts
- *   keys = count, size of the texts (32 bits each), values (64 bits each), kinds and flags (a byte each), texts
+ *   keys = count, size of the texts (32 bits each), values (64 bits each), kinds and flags (a byte each),
+ *   texts
  *
- * Rows hold all that is known of an episode, in short runs: a page takes few of many. A column of keys holds the
- * one thing of each that episodes are sorted or chosen by, in long runs: all of them are looked at.
+ * Rows hold all that is known of an episode, in short runs: a page takes few of many. A column of keys holds
+ * the one thing of each that episodes are sorted or chosen by, in long runs: all of them are looked at.
  */
 #ifndef HUB_CATALOG_COLUMNS_H
 #define HUB_CATALOG_COLUMNS_H

@@ -12,7 +12,7 @@ enum { NO_FILE = INT32_MAX }; /* past every file table: the proof refuses it */
 struct hub_layout_ref {
     struct hub_cached_blob blob; /* first; its name is the field's path */
     struct hub_layout layout;
-    bool other_type; /* than the parts before say: none of it can be read */
+    bool other_type; /* its type differs from that in earlier parts: unreadable */
 };
 
 /* The layout was written with the file numbers of its inspection. */

@@ -202,7 +202,7 @@ static bool has_word(const char *text, struct hub_view word)
     return false;
 }
 
-/* Of what an upstream lists only the id and the description are known, and nothing is stored. */
+/* Datasets of an upstream are ranked by id and description; nothing of them is stored. */
 static uint8_t rank_remote(const struct hub_summary *s, struct hub_view text)
 {
     struct hub_view word;

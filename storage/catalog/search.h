@@ -1,8 +1,8 @@
 /**
- * The words of datasets: one row of FTS5 a dataset, written with it, in four columns: its id; what is known of
- * it (environment, tasks, robot, ...); what is said about it (description, authors); the names of its fields.
- * Found is who has all words that are asked for, each at the beginning of a word. No text that is asked for is
- * a mistake.
+ * The words of datasets: one row of FTS5 a dataset, written with it, in four columns: its id; what is known
+ * of it (environment, tasks, robot, ...); what is said about it (description, authors); the names of its
+ * fields. Found is who has all words that are asked for, each at the beginning of a word. No text that is
+ * asked for is a mistake.
  */
 #ifndef HUB_CATALOG_SEARCH_H
 #define HUB_CATALOG_SEARCH_H

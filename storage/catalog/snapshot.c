@@ -430,8 +430,7 @@ static struct hub_snapshot_box *snapshot_new(const struct hub_catalog *catalog,
                    others = part_others(box->summaries, room, count);
     for (uint32_t i = 0; i < count; i++)
         hub_summary_ref(box->summaries[i]);
-    /* Who looks for an id finds the first of it: what lies in a root that is gone stands behind what is
-     * here. */
+    /* A search finds the first of equal ids: those of missing roots stand last. */
     for (unsigned gone = 0; gone < 2; gone++)
         for (uint32_t i = 0; i < count; i++)
             if (root_is_here(catalog, box->summaries[i]) == !gone)

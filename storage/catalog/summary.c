@@ -29,7 +29,7 @@ static enum hub_status check_count(struct hub_publication *p, const char *key, c
                                    (unsigned long long)found);
 }
 
-/* There, or in a namespace of ours, as copies and imports put it: "theirs/D4RL/door/human-v2". */
+/* The id is the place, or its end, as copies and imports put it: "theirs/D4RL/door/human-v2". */
 static bool lies_at(const char *place, const char *id)
 {
     const size_t n = strlen(place), size = strlen(id);

@@ -60,7 +60,8 @@ struct hub_delta {
 
 HUB_MUST_USE enum hub_status hub_delta_open(const void *data, size_t size, struct hub_delta *out,
                                             struct hub_error *err);
-/** The next `count` values, modulo 2^64, or HUB_CORRUPT when there are fewer. `out` NULL: they are skipped. */
+/** The next `count` values, modulo 2^64, or HUB_CORRUPT when there are fewer. `out` NULL: they are skipped.
+ * */
 HUB_MUST_USE enum hub_status hub_delta_take(struct hub_delta *delta, uint64_t *out, uint32_t count,
                                             struct hub_error *err);
 /** What follows behind all values; none is decoded for that. */

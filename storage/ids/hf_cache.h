@@ -28,7 +28,7 @@ struct hub_view hub_hf_cache_commit(struct hub_view path);
 /** The folder of the repo that a path lies in; empty: it lies in no snapshot of one. Borrows `path`. */
 struct hub_view hub_hf_cache_folder(struct hub_view path);
 
-/** Of what lies at `path` and is called "lab/plans@COMMIT/x": the "@"; NULL: its id names no commit. */
+/** The "@" in an id like "lab/plans@COMMIT/x" of a dataset at `path`; NULL: the id names no commit. */
 const char *hub_hf_cache_at(const char *id, const char *path);
 
 #endif

@@ -16,7 +16,7 @@ struct hub_measure_wanted {
     uint32_t bins; /* 0: no histogram */
 };
 
-/** Who waits until more of a dataset is measured. */
+/** A request that waits until more of a dataset is measured. */
 struct hub_measure_wait {
     uint64_t id; /* of the dataset: a hash; of two with the same both end */
     struct hub_file_fetch *fetch;

@@ -21,7 +21,7 @@ enum {
 #define SMALL_BYTES (256 * KIB) /* of an answer of unknown length: a longer one takes all that one may have */
 
 struct hub_relayed {
-    atomic_uint refs; /* who asked, and the relay until it is done */
+    atomic_uint refs; /* one for the client, one for the relay until it is done */
     struct hub_file_fetch *fetch;
     CURL *easy;
     struct curl_slist *headers;
@@ -41,7 +41,7 @@ struct hub_relay {
     CURLM *multi;
     char *user_agent;
     pthread_t thread;
-    pthread_mutex_t lock; /* of what follows */
+    pthread_mutex_t lock; /* guards the members below */
     struct hub_relayed *fresh;
     unsigned count; /* fresh and under way */
     uint16_t of_client[SHARES];

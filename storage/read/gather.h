@@ -77,7 +77,8 @@ struct hub_piece_ops {
     enum hub_status (*lengths)(struct hub_gather *g, const struct hub_cut *cut, struct hub_error *err);
     /** Must. The rows of a cut into place; those of varying length when all lengths are known. */
     enum hub_status (*gather)(struct hub_gather *g, const struct hub_cut *cut, struct hub_error *err);
-    /** The first row of the piece behind those that are decoded together with this one. NULL: each is read alone. */
+    /** The first row of the piece behind those that are decoded together with this one. NULL: each is read
+     * alone. */
     uint64_t (*together)(const struct hub_layout *layout, const struct hub_variant *variant,
                          const struct hub_piece *piece, uint64_t row);
 };

@@ -32,7 +32,7 @@ struct hub_upstream {
     uint32_t file_count;
     char *texts; /* its own, where it was read */
 };
-/** Of what was read; what a caller filled in is not touched by hub_upstream_store. */
+/** Frees what was read; the caller frees what it filled in itself. */
 void hub_upstream_dispose(struct hub_upstream *upstream);
 
 /** Of the dataset at `path` below a root. HUB_NOT_FOUND: it is no mirror's. */

@@ -1,7 +1,6 @@
 /*
- * Who would own these directories? All formats bid on each as a whole; when none wants it, they bid on its
- * files, best bid first, until none is left that anybody wants. A format's proposal stays valid until
- * somebody took one of its files.
+ * Claims directories: all formats bid on each as a whole; if none bids, they bid on its files, best bid
+ * first, until no file has a bid. A proposal is valid until another one takes one of its files.
  */
 #include "storage/worker/child_state.h"
 

@@ -39,7 +39,7 @@ struct hub_files {
     /** A writable descriptor for side data, asked for on first use; HUB_TOO_BIG when none is allowed. Use
      * hub_files_side_add. */
     enum hub_status (*side)(struct hub_files *files, int *fd, struct hub_error *err);
-    uint64_t side_size, side_budget; /* kept by hub_files_side_add */
+    uint64_t side_size, side_budget; /* counted by hub_files_side_add */
     /* when hub_files_may_check ends, by hub_time_mono_ms and of processor time; 0: never */
     int64_t check_until_ms, check_cpu_ms;
     struct hub_view
