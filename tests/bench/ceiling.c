@@ -1,6 +1,6 @@
-/* What a slice costs without HTTP: a server that reads a request to its empty line, looks at nothing in it, and
- * answers 100 rows of an episode of its own choice with the bytes that the hub answers: one read of the chunks they
- * lie in, the gather, the hub's own digits, one send. Two threads, as many connections as come.
+/* What a slice costs without HTTP: a server that reads a request to its empty line, looks at nothing in it,
+ * and answers 100 rows of an episode of its own choice with the bytes that the hub answers: one read of the
+ * chunks they lie in, the gather, the hub's own digits, one send. Two threads, as many connections as come.
  *   ceiling FILE npy|csv PORT           serves; prints "ready"
  *   ceiling FILE npy|csv EPISODE START  writes the body for these rows, to compare it with the hub's
  * The file is gen_data.py's: episode_N/observations, chunked, unfiltered float64. */

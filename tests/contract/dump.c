@@ -1,8 +1,9 @@
 /*
- * contract_dump PROGRAM PATH...: what the inspector finds in datasets, folders or files, one line a thing, for
- * people and for the compare_*.py. Of every episode's rows, read from the layout alone: a CRC-32C of their
- * bytes, one of which values are null where some are, and whether slices of them are their rows. The texts
- * themselves go to the file that HUB_DUMP_TEXTS names: a line with path and count, then each behind its length.
+ * contract_dump PROGRAM PATH...: what the inspector finds in datasets, folders or files, one line a thing,
+ * for people and for the compare_*.py. Of every episode's rows, read from the layout alone: a CRC-32C of
+ * their bytes, one of which values are null where some are, and whether slices of them are their rows. The
+ * texts themselves go to the file that HUB_DUMP_TEXTS names: a line with path and count, then each behind its
+ * length.
  */
 #include "storage/base/digest.h"
 #include "tests/support/rows.h"

@@ -1,4 +1,5 @@
-/* The driver of series over ALOHA's and RoboTwin's files: which files are its own, and what each set is said to hold. */
+/* The driver of series over ALOHA's and RoboTwin's files: which files are its own, and what each set is said
+ * to hold. */
 #include "tests/support/contract.h"
 #include "tests/support/scan_root.h"
 #include "tests/support/slurp.h"

@@ -1,5 +1,5 @@
-/* Folders that the library datasets saved: imitation's trajectories, tables of steps, splits; what each is said
- * to hold. Every row is compared by the oracle (tests/integration). */
+/* Folders that the library datasets saved: imitation's trajectories, tables of steps, splits; what each is
+ * said to hold. Every row is compared by the oracle (tests/integration). */
 #include "tests/support/contract.h"
 
 struct set_case {

@@ -82,7 +82,8 @@ ParameterizedTest(struct picture_case *c, il, pictures, .timeout = 60)
     contract_check_picture(&d, c->field, c->layout, c->frames, c->channels);
 }
 
-/* What is shorter than the steps is told, and cuts episodes as far as it goes; nothing is made up in its place. */
+/* What is shorter than the steps is told, and cuts episodes as far as it goes; nothing is made up in its
+ * place. */
 Test(il, short_members_are_told, .timeout = 60)
 {
     HUB_CLEANUP(inspected_close) struct inspected d = contract_open("il-native", "il/demos/odd/short");

@@ -1,5 +1,5 @@
-/* Minari's Arrow and Parquet storage, as its releases write it and in other ways of writing Arrow: what each set
- * is said to hold. Every row is compared by the oracle (tests/integration). */
+/* Minari's Arrow and Parquet storage, as its releases write it and in other ways of writing Arrow: what each
+ * set is said to hold. Every row is compared by the oracle (tests/integration). */
 #include "tests/support/contract.h"
 
 #define COLUMNS "minari/root-0.5.3-columns/"

@@ -133,7 +133,8 @@ Test(webdataset, rows_of_frames)
     }
 }
 
-/* Arrays smaller than a block of the tar are moved together, so that a slice need not read all that is between them. */
+/* Arrays smaller than a block of the tar are moved together, so that a slice need not read all that is
+ * between them. */
 Test(webdataset, small_rows_lie_together)
 {
     HUB_CLEANUP(inspected_close) struct inspected d = contract_open("webdataset", "webdataset/ilr-protocol4");

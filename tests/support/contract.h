@@ -1,7 +1,7 @@
 /**
  * What the contract tests of drivers share: they open a fixture by name and find its parts, fields, rows and
- * problems, or the test fails. Each check asserts, and its message names the set and the field or problem. `d`
- * is what contract_open or contract_try opened; paths of fields are those of its first part.
+ * problems, or the test fails. Each check asserts, and its message names the set and the field or problem.
+ * `d` is what contract_open or contract_try opened; paths of fields are those of its first part.
  */
 #ifndef HUB_TESTS_CONTRACT_H
 #define HUB_TESTS_CONTRACT_H

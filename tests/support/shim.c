@@ -1,7 +1,8 @@
-/* Preloaded into a program under test (LD_PRELOAD): counts what it does to files, ends it at one of those moments or lets it fail there,
- * and moves its clock and its disk's number. All of it is told and asked by the file that HUB_SHIM names, which holds a struct shim
- * (tests/support/shim.py); programs that are called otherwise than HUB_SHIM_IN are left alone. It also proves an order: when a folder
- * gets its final name, all that was written in it has been synced, and so have the names of the folders above it. */
+/* Preloaded into a program under test (LD_PRELOAD): counts what it does to files, ends it at one of those
+ * moments or lets it fail there, and moves its clock and its disk's number. All of it is told and asked by
+ * the file that HUB_SHIM names, which holds a struct shim (tests/support/shim.py); programs that are called
+ * otherwise than HUB_SHIM_IN are left alone. It also proves an order: when a folder gets its final name, all
+ * that was written in it has been synced, and so have the names of the folders above it. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>

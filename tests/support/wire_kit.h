@@ -9,9 +9,9 @@
 
 /**
  * The hub, for .init and .fini of a suite: D4RL/door/human-v2 (Minari, 8 episodes, in two namespaces),
- * door-human-v0 (Minari without a namespace, 12 episodes), lab/arm (LeRobot v2.1, 4 episodes) and loose files:
- * notes.txt ("hello", whose digests are known), and in lab/odd "a b+c%.txt" ("plus"), "empty.bin", and one
- * whose name is markup: WIRE_HOSTILE.
+ * door-human-v0 (Minari without a namespace, 12 episodes), lab/arm (LeRobot v2.1, 4 episodes) and loose
+ * files: notes.txt ("hello", whose digests are known), and in lab/odd "a b+c%.txt" ("plus"), "empty.bin", and
+ * one whose name is markup: WIRE_HOSTILE.
  */
 void wire_open(void);
 void wire_close(void);

@@ -20,8 +20,8 @@ static void expect_leaves(const char *target, const char *row, const char *part,
     page_kit_end(&k);
 }
 
-/* The lanes that are shown stay. A field's name and a pointer (RFC 6901) are coded within the list, and all of it
- * for the address. */
+/* The lanes that are shown stay. A field's name and a pointer (RFC 6901) are coded within the list, and all
+ * of it for the address. */
 Test(leaves, links)
 {
     static const struct {

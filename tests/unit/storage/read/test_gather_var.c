@@ -469,7 +469,8 @@ static void expect_rows(struct rig *rig, const struct texts *t, struct hub_slice
     hub_rows_dispose(&rows);
 }
 
-/* A page that is decoded whole for some of its rows need not be read for the next ones, of the same layout only. */
+/* A page that is decoded whole for some of its rows need not be read for the next ones, of the same layout
+ * only. */
 Test(gather_var, a_page_of_which_a_part_was_taken_is_kept)
 {
     struct texts *t = calloc(1, sizeof *t);

@@ -196,7 +196,8 @@ Test(jobs, a_lost_lease_cannot_commit)
     const struct hub_upstream new = {.rule = "r", .remote = "http://x", .id = "a", .revision = "1"};
     add("a", 0);
     cr_assert(take(&job));
-    sql("UPDATE jobs SET owner = 'another', lease_until = 1"); /* suspended for too long, beside another hub */
+    /* suspended for too long, beside another hub */
+    sql("UPDATE jobs SET owner = 'another', lease_until = 1");
     cr_assert(take(&again));
     cr_expect(is_fenced(hub_upstream_store(truth, hub_job_lease(&job), 0, "a", &new, &err), &err));
     cr_expect_eq(hub_upstream_find(truth, 0, "a", false, &found, NULL), HUB_NOT_FOUND);
