@@ -119,7 +119,7 @@ static void help_command(FILE *out, const struct hub_usage_command *command)
     if (own) {
         help_options(out, command->options, command->option_count);
         fprintf(out,
-                "and the settings, of which --state and --root matter here; minari-hub help has them all.\n");
+                "and the settings (--state and --root matter here); minari-hub help has them all.\n");
     } else {
         hub_config_help(out);
     }

@@ -15,7 +15,7 @@ static enum hub_status takes_too_long(const struct hub_request *request, enum hu
         [HUB_WORK_EPISODES] = {"the episodes of this dataset",
                                "use fewer comparisons in where, or fewer values of each",
                                {"where", "sort", "columns", "include"}},
-        [HUB_WORK_FILES] = {"the files of this dataset", "request a page of them with limit", {"limit"}},
+        [HUB_WORK_FILES] = {"the files of this dataset", "list them page by page with limit", {"limit"}},
         [HUB_WORK_OBJECTS] = {"these objects", "request fewer of them with prefix", {"prefix", "matchGlob"}},
     };
     const char *about = known[of].parameters[0];

@@ -10,7 +10,7 @@
 #include <immintrin.h>
 #endif
 
-enum { LANES = 16, MOST_LANES = HUB_BUCKETS_DIMS + LANES, STRETCH_ROWS = 32, STRETCH_VALUES = 1024 };
+enum { LANES = 16, MOST_LANES = HUB_BUCKETS_DIMS + LANES, BLOCK_ROWS = 32, BLOCK_VALUES = 1024 };
 
 struct hub_bucket_grid hub_bucket_grid_wide(uint64_t start, uint64_t stop, uint64_t width)
 {
@@ -216,7 +216,7 @@ static void fold_odd(const struct row_run *run, struct hub_bucket *bucket)
 
 static bool find_best(const struct row_run *run, struct best *best)
 {
-    const uint64_t chunk = HUB_MAX(STRETCH_VALUES / HUB_MAX(run->dims, 1U), (uint64_t)STRETCH_ROWS);
+    const uint64_t chunk = HUB_MAX(BLOCK_VALUES / HUB_MAX(run->dims, 1U), (uint64_t)BLOCK_ROWS);
     double all = 0;
     for (uint32_t d = 0; d < run->dims; d++) {
         best->low[d] = INFINITY;

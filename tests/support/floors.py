@@ -5,8 +5,7 @@ folder stands on. With BUILD, a build directory, the same of every symbol that a
 that nothing is declared below and defined above; and no function may be defined twice, of which the linker would take
 one and say nothing. Within a folder files form no circle, by includes and by symbols, but through a header that declares
 a struct they share. No function takes more than 7 parameters: more of them are a struct. No struct, union or enum of the
-product has the name of another one, those of one file included. Words that were this project's own, not the field's,
-stand nowhere outside tests. The table has a row for each library, and the picture below it a place for each row. Each
+product has the name of another one, those of one file included. The table has a row for each library, and the picture below it a place for each row. Each
 folder with code has a README. One folder alone includes each outside library, but for those that are named here.
 Ends with 1 and a line for each that is wrong.
 """
@@ -391,35 +390,12 @@ def check_tags():
             wrong.append(f"{name} names {len(where)} structs: {', '.join(where)}")
 
 
-PRIVATE_WORDS = re.compile(r"(?i)(?<![a-z])(told|hurry|gang|doomed)(?![a-z])")
-MAY_SAY = {}  # file -> why it needs such a word; at most five
-
-
-def check_words():
-    seen = set()
-    for name in subprocess.check_output(["git", "ls-files", "-co", "--exclude-standard"], cwd=top, text=True).splitlines():
-        path = pathlib.Path(name)
-        if path.parts[0] in ("tests", "migrations") or path.parts[:2] == ("web", "vendor") or not (top / path).is_file():
-            continue
-        try:
-            text = (top / path).read_text()
-        except UnicodeDecodeError:
-            continue
-        for match in PRIVATE_WORDS.finditer(text):
-            seen.add(name)
-            if name not in MAY_SAY:
-                wrong.append(f"{name}:{text.count(chr(10), 0, match.start()) + 1}: says '{match[0]}'; name what happens in the field's words")
-    for name in MAY_SAY.keys() - seen:
-        wrong.append(f"floors.py: {name} no longer needs its exception")
-
-
 check_picture()
 check_readmes()
 check_outside()
 check_includes()
 check_parameters()
 check_tags()
-check_words()
 targets = libraries()
 check_links(targets)
 if len(sys.argv) > 1:

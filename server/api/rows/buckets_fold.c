@@ -9,8 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MOST_STRETCHES = 8 };
-#define STRETCH_BYTES (4 * MIB) /* of rows, at least */
+enum { MOST_BLOCKS = 8 };
+#define BLOCK_BYTES (4 * MIB)   /* of rows, at least */
 #define BLOCKS_BYTES (64 * MIB) /* of all blocks together, but for the first */
 #define NUMBER_BYTES 26         /* of a number in JSON, with its comma */
 #define NS_VALUE 1.5            /* to fold it */
@@ -52,7 +52,7 @@ static uint32_t chunks(const struct hub_curve *curve, const struct hub_buckets *
 {
     const uint64_t rows = b->grid.stop - b->grid.start;
     const uint64_t bytes = rows * HUB_MAX(hub_variant_row_bytes(curve->selected->plan.variant), UINT64_C(1));
-    uint64_t n = HUB_MIN(bytes / STRETCH_BYTES + 1, (uint64_t)MOST_STRETCHES);
+    uint64_t n = HUB_MIN(bytes / BLOCK_BYTES + 1, (uint64_t)MOST_BLOCKS);
     n = HUB_MIN(n, BLOCKS_BYTES / block_bytes(curve) + 1);
     return b->of == HUB_BUCKETS_SUM ? 1 : (uint32_t)HUB_MIN(n, (uint64_t)HUB_MAX(b->grid.count, 1U));
 }
