@@ -61,7 +61,7 @@ static enum hub_status write_tag(const char *url, const char *etag, char out[MIN
 }
 
 /* Ask for the rest, if the part that is there is of this URL. */
-static enum hub_status ask_for_rest(const struct minari_resume *resume, struct hub_fetch *fetch,
+static enum hub_status request_rest(const struct minari_resume *resume, struct hub_fetch *fetch,
                                     struct hub_error *err)
 {
     char etag[MINARI_TAG_CHARS + 2], tag[MINARI_TAG_CHARS];
@@ -157,7 +157,7 @@ enum hub_status hub_take(struct minari_client *client, const char *url, const ch
                               .head = answer_head,
                               .body = answer_body,
                               .user = a};
-    HUB_TRY(ask_for_rest(a->resume, &fetch, err));
+    HUB_TRY(request_rest(a->resume, &fetch, err));
     enum hub_status st = hub_transport_get(client->remote.transport, &fetch, err);
     if (st && fetch.answer.status == 416 && goes_back(a)) { /* nothing follows what is there */
         begin_anew(a, &fetch);

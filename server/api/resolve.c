@@ -313,8 +313,8 @@ void hub_resolve_progress(struct hub_response *response, const struct hub_pull_p
         response->problem_extra = NULL; /* the answer is worth giving without it */
 }
 
-static enum hub_status ask_upstream(struct hub_request *request, struct hub_response *response,
-                                    const struct hub_summary *summary, struct hub_error *err)
+static enum hub_status query_upstream(struct hub_request *request, struct hub_response *response,
+                                      const struct hub_summary *summary, struct hub_error *err)
 {
     struct hub_pull_progress progress = {0};
     const enum hub_status st =
@@ -330,7 +330,7 @@ enum hub_status hub_resolve_id(struct hub_request *request, struct hub_response 
     if (to & (HUB_TO_DATASET | HUB_TO_STATE))
         begin_reading(request, out->summary, to & HUB_TO_SEVERAL);
     if (out->summary->status == HUB_DATASET_REMOTE)
-        return to & HUB_TO_REMOTE ? HUB_OK : ask_upstream(request, response, out->summary, err);
+        return to & HUB_TO_REMOTE ? HUB_OK : query_upstream(request, response, out->summary, err);
     if (to & HUB_TO_DATASET)
         HUB_TRY(open_dataset(request, out, err));
     if (to & HUB_TO_STATE)

@@ -91,7 +91,7 @@ static enum hub_status read_arguments(void *user, char **argv, struct hub_settin
 
 /* ---- asking and looking ---- */
 
-static enum hub_status ask_hub(struct check_command *c, json_t **job, struct hub_error *err)
+static enum hub_status query_hub(struct check_command *c, json_t **job, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf target = HUB_BUF_INIT(4 * MIB);
     HUB_CLEANUP(hub_freep) char *spec = json_dumps(c->spec, JSON_COMPACT);
@@ -270,7 +270,7 @@ static int run(void *user, struct hub_config *config)
     sigaction(SIGTERM, &action, NULL);
     enum hub_status st = hub_control_state(config, &c->state, &err);
     if (!st)
-        st = ask_hub(c, &job, &err);
+        st = query_hub(c, &job, &err);
     if (st == HUB_NOT_FOUND && strcmp(err.problem, "dataset-not-found") != 0)
         st = begin_here(c, &err);
     if (st)

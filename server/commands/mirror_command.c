@@ -77,8 +77,8 @@ static enum hub_status add_parameter(struct hub_buf *target, const char *name, c
     return hub_uri_encode_segment(hub_view_of(value), target, err);
 }
 
-static enum hub_status ask(const struct mirror_command *c, const char *state, json_t **out,
-                           struct hub_error *err)
+static enum hub_status query_hub(const struct mirror_command *c, const char *state, json_t **out,
+                                 struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf target = HUB_BUF_INIT(256 * KIB);
     HUB_CLEANUP(hub_freep) char *spec = json_dumps(c->own.spec, JSON_COMPACT);
@@ -367,7 +367,7 @@ static int run(void *user, struct hub_config *config)
     if (!st)
         st = hub_control_state(config, &state, &err);
     if (!st)
-        st = ask(c, state, &answer, &err);
+        st = query_hub(c, state, &answer, &err);
     if (st == HUB_NOT_FOUND && strcmp(err.problem, "mirror-not-found") != 0)
         st = do_directly(c, config, &answer, &err);
     if (st)

@@ -409,8 +409,8 @@ static void notice(const char *line, void *user)
 }
 
 /* Those of the hub that runs, and a bit in `missing` of each that is not mounted. */
-static enum hub_status ask_roots(const char *state, struct hub_roots *out, uint64_t *missing,
-                                 struct hub_error *err)
+static enum hub_status query_roots(const char *state, struct hub_roots *out, uint64_t *missing,
+                                   struct hub_error *err)
 {
     HUB_CLEANUP(hub_json_decrefp) json_t *status = NULL;
     const json_t *root;
@@ -575,7 +575,7 @@ static enum hub_status run_import(struct tar_command *c, struct hub_config *conf
     if (!c->state)
         HUB_TRY(hub_config_finish(config, err));
     else
-        HUB_TRY(ask_roots(c->state, &asked, &missing, err));
+        HUB_TRY(query_roots(c->state, &asked, &missing, err));
     HUB_TRY(choose_root(c->state ? &asked : &config->roots, c->root, &root, err));
     if (c->state && missing >> (root - asked.roots) & 1)
         return hub_fail_as(err, HUB_IO, "root-missing",

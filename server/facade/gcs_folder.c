@@ -153,7 +153,7 @@ static enum hub_status open_page(const struct hub_request *request, struct folde
                : HUB_OK;
 }
 
-static bool asks_for_list(const struct hub_request *request)
+static bool is_list_request(const struct hub_request *request)
 {
     return hub_view_is(hub_request_query(request, "list-type"), "2");
 }
@@ -162,7 +162,7 @@ enum hub_status hub_gcs_folder(struct hub_request *request, struct hub_response 
                                struct hub_error *err)
 {
     HUB_CLEANUP(page_freep) struct folder_page *page = NULL;
-    if (asks_for_list(request) && !hub_request_capture(request, "path").size)
+    if (is_list_request(request) && !hub_request_capture(request, "path").size)
         return hub_gcs_list_xml(request, response, err);
     if (!request->may_block)
         return HUB_AGAIN;
@@ -189,7 +189,7 @@ static enum hub_status send_on(struct hub_request *request, struct hub_response 
 
 enum hub_status hub_gcs_top(struct hub_request *request, struct hub_response *response, struct hub_error *err)
 {
-    if (asks_for_list(request))
+    if (is_list_request(request))
         return hub_gcs_list_xml(request, response, err);
     if (!request->may_block)
         return HUB_AGAIN;

@@ -76,8 +76,8 @@ static const char *method_of(const struct hub_request *request)
     return request->method == HUB_HEAD ? "HEAD" : request->method == HUB_POST ? "POST" : "GET";
 }
 
-static enum hub_status ask(struct hub_request *request, struct relayed_request *p, const char *url,
-                           struct hub_error *err)
+static enum hub_status send_request(struct hub_request *request, struct relayed_request *p, const char *url,
+                                    struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(64 * KIB);
     const char *lines[8] = {0};
@@ -224,7 +224,7 @@ static enum hub_status redirect(const struct hub_request *request, struct hub_re
                                request->target, *request->query_text ? "?" : "", request->query_text);
 }
 
-static bool asks_for_file(const struct hub_request *request)
+static bool is_file_request(const struct hub_request *request)
 {
     return request->method == HUB_GET && hub_hf_is_file(request);
 }
@@ -236,7 +236,7 @@ static enum hub_status take_answer(struct hub_request *request, struct hub_respo
     struct relayed_request *p = request->state;
     struct hub_error why = {0};
     const enum hub_status st = hub_fetch_result(hub_relayed_fetch(p->relayed), &why);
-    if (st == HUB_TOO_BIG && asks_for_file(request))
+    if (st == HUB_TOO_BIG && is_file_request(request))
         return redirect(request, response, err); /* no token goes along: that of a public file needs none */
     if (st)
         return hub_fail_as(err, st, why.problem, "this hub does not have the repository, and %s (%.200s)",
@@ -244,7 +244,7 @@ static enum hub_status take_answer(struct hub_request *request, struct hub_respo
     HUB_TRY(redirected(request, p->relayed, &url, err));
     if (!url.size || p->hops++ == HOPS)
         return answer(request, p->relayed, response, err);
-    return ask(request, p, url.data, err);
+    return send_request(request, p, url.data, err);
 }
 
 enum hub_status hub_hf_pass_on(struct hub_request *request, struct hub_response *response,
@@ -258,7 +258,7 @@ enum hub_status hub_hf_pass_on(struct hub_request *request, struct hub_response 
     *err = (struct hub_error){0};
     if (request->free_state == passed_free)
         return take_answer(request, response, err);
-    if (asks_for_file(request) && !hub_request_header(request, "Authorization"))
+    if (is_file_request(request) && !hub_request_header(request, "Authorization"))
         return redirect(request, response, err); /* a token would be lost on the way to another host */
     if (!request->may_block)
         return HUB_AGAIN;
@@ -266,7 +266,7 @@ enum hub_status hub_hf_pass_on(struct hub_request *request, struct hub_response 
     HUB_TRY(hub_new(&p, 1, sizeof *p, err));
     request->state = p;
     request->free_state = passed_free;
-    return ask(request, p, url.data, err);
+    return send_request(request, p, url.data, err);
 }
 
 enum hub_status hub_hf_here_or_upstream(struct hub_request *request, struct hub_response *response,
@@ -315,7 +315,7 @@ enum hub_status hub_hf_repo_others(struct hub_request *request, struct hub_respo
 }
 
 /* The one question that is a POST: /api/{type}/[{org}/]{name}/paths-info/{rev} */
-static bool asks_for_paths(const struct hub_request *request)
+static bool is_paths_request(const struct hub_request *request)
 {
     for (unsigned i = 3; i + 1 < request->segment_count && i < 5; i++)
         if (hub_view_is(request->segments[i], "paths-info"))
@@ -327,7 +327,7 @@ enum hub_status hub_hf_refuse(const struct hub_request *request, struct hub_erro
 {
     if (request->method != HUB_POST)
         return HUB_OK;
-    if (asks_for_paths(request))
+    if (is_paths_request(request))
         return hub_view_is(request->segments[1], "datasets") || hub_hf_has_upstream(request)
                    ? HUB_OK
                    : not_here(request, err);

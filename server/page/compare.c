@@ -51,7 +51,7 @@ static enum hub_status read_sides(struct compare *c, struct hub_error *err)
     return HUB_OK;
 }
 
-static enum hub_status ask_side(struct compare *c, struct side *side)
+static enum hub_status fetch_side(struct compare *c, struct side *side)
 {
     struct page *page = &c->page;
     HUB_TRY(page_fetch(page, page_url(page, "/api/v1/datasets/%p", side->id), &side->dataset));
@@ -285,7 +285,7 @@ enum hub_status hub_page_compare(struct hub_request *request, struct hub_respons
     HUB_TRY(page_begin(&c.page, request, response, parameters, err));
     HUB_TRY(read_sides(&c, err));
     for (unsigned i = 0; i < c.count; i++)
-        HUB_TRY(ask_side(&c, &c.sides[i]));
+        HUB_TRY(fetch_side(&c, &c.sides[i]));
     HUB_TRY(align(&c));
     const struct hub_view id = page_id(&c.page);
     page_open(&c.page, page_url(&c.page, "Compare - %r", id),

@@ -91,8 +91,9 @@ static struct hub_view title_of(struct compare *c, const struct compared_lane *l
 /* ---- the show difference (first - second) ---- */
 
 /* Rows of a field at the steps [from, from + count) of the drawing, one by one. */
-static enum hub_status ask_rows(struct compare *c, const struct side *side, const struct compared_lane *lane,
-                                uint64_t from, uint64_t count, json_t **out)
+static enum hub_status fetch_rows(struct compare *c, const struct side *side,
+                                  const struct compared_lane *lane, uint64_t from, uint64_t count,
+                                  json_t **out)
 {
     const uint64_t start =
         from - (uint64_t)side->shift + hub_view_is(page_text(lane->field, "axis"), "shifted");
@@ -164,8 +165,8 @@ static enum hub_status write_differences(struct compare *c, const struct compare
     if (end <= from)
         return HUB_OK;
     const uint64_t count = HUB_MIN((uint64_t)(end - from), (uint64_t)MOST_STEPS);
-    HUB_TRY(ask_rows(c, &sides[0], lane, (uint64_t)from, count, &left));
-    HUB_TRY(ask_rows(c, &sides[1], lane, (uint64_t)from, count, &right));
+    HUB_TRY(fetch_rows(c, &sides[0], lane, (uint64_t)from, count, &left));
+    HUB_TRY(fetch_rows(c, &sides[1], lane, (uint64_t)from, count, &right));
     const json_t *a = json_object_get(field_of(left), "values"),
                  *b = json_object_get(field_of(right), "values");
     for (size_t i = 0; i < HUB_MIN(HUB_MIN(json_array_size(a), json_array_size(b)), (size_t)MOST_FIGURES);

@@ -36,7 +36,7 @@ static void dispose(struct episode *e)
 /* ---- around it ---- */
 
 /* The first number of another page of the list. */
-static enum hub_status ask_neighbour(struct episode *e, const char *which, uint64_t *out, bool *any)
+static enum hub_status fetch_neighbour(struct episode *e, const char *which, uint64_t *out, bool *any)
 {
     HUB_CLEANUP(hub_json_decrefp) json_t *list = NULL;
     const struct hub_view query = page_query_of(page_text(e->around, which));
@@ -60,8 +60,8 @@ static enum hub_status write_neighbours(struct episode *e)
     const struct hub_view onward = shown.size > 1 ? shown : HUB_VIEW("");
     uint64_t prev, next;
     bool has_prev, has_next;
-    HUB_TRY(ask_neighbour(e, "prev", &prev, &has_prev));
-    HUB_TRY(ask_neighbour(e, "next", &next, &has_next));
+    HUB_TRY(fetch_neighbour(e, "prev", &prev, &has_prev));
+    HUB_TRY(fetch_neighbour(e, "next", &next, &has_next));
     page_episode_nav_begin(&page->out, NULL);
     if (has_prev)
         page_pager_link(&page->out, &(struct page_pager_link){
@@ -370,7 +370,7 @@ static enum hub_status write_values(struct episode *e)
 
 /* ---- all of it ---- */
 
-static enum hub_status ask(struct episode *e)
+static enum hub_status fetch_documents(struct episode *e)
 {
     struct page *page = e->page;
     const struct hub_view n = hub_request_capture(page->request, "n");
@@ -442,7 +442,7 @@ enum hub_status hub_page_episode(struct hub_request *request, struct hub_respons
     HUB_CLEANUP(dispose) struct episode e = {.page = &page};
     HUB_TRY(page_begin(&page, request, response, parameters, err));
     e.id = page_id(&page);
-    HUB_TRY(ask(&e));
+    HUB_TRY(fetch_documents(&e));
     HUB_TRY(read_window(&e, err));
     return show(&e);
 }

@@ -135,8 +135,8 @@ static enum hub_status go_to(struct page *page, struct hub_view number)
 }
 
 /* What `where` gets wrong stands beside it, and the page is whole. */
-static enum hub_status ask_list(struct page *page, struct hub_view *api, json_t **list,
-                                struct hub_error *wrong)
+static enum hub_status fetch_list(struct page *page, struct hub_view *api, json_t **list,
+                                  struct hub_error *wrong)
 {
     const struct hub_view limit = hub_request_query(page->request, "limit");
     const struct hub_view query =
@@ -214,7 +214,7 @@ enum hub_status hub_page_episodes(struct hub_request *request, struct hub_respon
     if (number.size)
         return go_to(&page, number);
     HUB_TRY(page_fetch(&page, page_url(&page, "/api/v1/datasets/%p", page_id(&page)), &dataset));
-    HUB_TRY(ask_list(&page, &api, &list, &wrong));
+    HUB_TRY(fetch_list(&page, &api, &list, &wrong));
     HUB_TRY(page_fetch_if_any(&page, page_url(&page, "/api/v1/datasets/%p/~statistics", page_id(&page)),
                               &statistics));
     const struct hub_view id = page_text(dataset, "id");

@@ -169,7 +169,7 @@ static enum hub_status take_name(void *user, const struct hub_property *name, st
 
 /* How many episodes a filter chooses, none of one that names what is not there; `measured`: whether what it
  * names is, or NULL. */
-static enum hub_status ask_count(struct page *page, struct hub_view where, uint64_t *out, bool *measured)
+static enum hub_status fetch_count(struct page *page, struct hub_view where, uint64_t *out, bool *measured)
 {
     HUB_CLEANUP(hub_json_decrefp) json_t *list = NULL;
     HUB_TRY(page_fetch_if_any(
@@ -186,11 +186,11 @@ static enum hub_status write_name(struct page *page, const char *spelled, bool p
     uint64_t with = 0, attributes = 0;
     bool measured;
     const struct hub_view name = hub_view_of(spelled);
-    HUB_TRY(ask_count(page, page_url(page, "%r is not null", name), &with, &measured));
+    HUB_TRY(fetch_count(page, page_url(page, "%r is not null", name), &with, &measured));
     if (with)
         return HUB_OK;
     if (plain)
-        HUB_TRY(ask_count(page, page_url(page, "\"%r\" is not null", name), &attributes, NULL));
+        HUB_TRY(fetch_count(page, page_url(page, "\"%r\" is not null", name), &attributes, NULL));
     page_item(&page->out,
               &(struct page_item){page_url(
                   page, measured ? "No episode here has a value for %r." : "%r is not measured yet.", name)});

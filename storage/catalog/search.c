@@ -160,8 +160,8 @@ static const struct search_scope {
     bool whole;
 } places[] = {{"{id known said fields}", false}, {"{id known}", false}, {"{id}", false}, {"{id}", true}};
 
-static enum hub_status ask(struct hub_db *db, struct hub_view text, unsigned place, struct hits *hits,
-                           struct hub_error *err)
+static enum hub_status run_query(struct hub_db *db, struct hub_view text, unsigned place, struct hits *hits,
+                                 struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf query = HUB_BUF_INIT(64 * KIB);
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
@@ -219,7 +219,7 @@ enum hub_status hub_catalog_search(struct hub_catalog *catalog, const struct hub
     struct hub_db *db;
     HUB_TRY(hub_catalog_reader(catalog, &db, err));
     for (unsigned i = 0; i < HUB_COUNT(places) && (i == 0 || hits.count); i++)
-        HUB_TRY(ask(db, text, i, &hits, err));
+        HUB_TRY(run_query(db, text, i, &hits, err));
     for (uint32_t i = 0; i < snapshot->count; i++) {
         const struct hub_summary *s = snapshot->summaries[i];
         const bool remote = s->status == HUB_DATASET_REMOTE;

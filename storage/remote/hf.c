@@ -166,8 +166,8 @@ static enum hub_status explain(const struct hf *h, const char *repo, enum hub_st
     return st;
 }
 
-static enum hub_status ask(struct hub_remote *remote, const char *repo, const char *url,
-                           struct hub_answer *answer, json_t **out, struct hub_error *err)
+static enum hub_status request_json(struct hub_remote *remote, const char *repo, const char *url,
+                                    struct hub_answer *answer, json_t **out, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(PAGE_BYTES);
     struct hub_error why = {0};
@@ -190,7 +190,7 @@ static enum hub_status each(struct hub_remote *remote, const char *repo, const c
     for (unsigned pages = 1;; pages++) {
         const json_t *item;
         size_t i;
-        HUB_TRY(ask(remote, repo, url.data, &answer, &page, err));
+        HUB_TRY(request_json(remote, repo, url.data, &answer, &page, err));
         if (!json_is_array(page))
             return hub_fail_as(err, HUB_CORRUPT, "protocol", "the answer of %.200s is not a list", url.data);
         json_array_foreach(page, i, item) HUB_TRY(fn(item, user, err));
@@ -230,7 +230,7 @@ static void name_revisions(struct repo_commit *p, struct hub_error *err)
     struct hub_answer answer;
     unsigned named = 0;
     if (!err || hub_buf_addf(&url, NULL, "%s/api/datasets/%s/%s/refs", h->endpoint, h->org, p->repo) ||
-        ask(p->remote, p->repo, url.data, &answer, &refs, NULL))
+        request_json(p->remote, p->repo, url.data, &answer, &refs, NULL))
         return;
     for (size_t k = 0; k < HUB_COUNT(kinds); k++) {
         const json_t *list = json_object_get(refs, kinds[k]), *item;
@@ -254,7 +254,7 @@ static enum hub_status find_commit(struct repo_commit *p, struct hub_error *err)
     struct hub_answer answer;
     HUB_TRY(hub_buf_addf(&url, err, "%s/api/datasets/%s/%s/revision/%s", h->endpoint, h->org, p->repo,
                          h->revision));
-    const enum hub_status st = ask(p->remote, p->repo, url.data, &answer, &info, err);
+    const enum hub_status st = request_json(p->remote, p->repo, url.data, &answer, &info, err);
     if (st && err && strcmp(err->problem, "revision-missing") == 0)
         name_revisions(p, err);
     if (st)
@@ -361,7 +361,7 @@ static enum hub_status add_namespace(struct repo_commit *p, struct hub_found_lis
     size_t i;
     HUB_TRY(file_url(p, "", namespace_file, &url, err));
     HUB_TRY(hub_buf_addf(&head, err, "%s/", p->repo));
-    HUB_TRY(ask(p->remote, p->repo, url.data, &answer, &document, err));
+    HUB_TRY(request_json(p->remote, p->repo, url.data, &answer, &document, err));
     const json_t *ids = json_object_get(document, "datasets");
     json_array_foreach(ids, i, item)
     {

@@ -139,7 +139,7 @@ struct many {
     } ones[AT_ONCE];
 };
 
-static void ask_more(struct many *all);
+static void send_more(struct many *all);
 
 static enum hub_status one_head(struct hub_fetch *fetch, const struct hub_answer *answer,
                                 struct hub_error *err)
@@ -161,11 +161,11 @@ static enum hub_status one_finished(struct hub_fetch *fetch, enum hub_status st,
     struct many *all = one->all;
     HUB_TRY(all->fn(one->index, st, hub_buf_view(&one->body), all->user, err));
     one->used = false;
-    ask_more(all);
+    send_more(all);
     return HUB_OK;
 }
 
-static void ask_more(struct many *all)
+static void send_more(struct many *all)
 {
     for (size_t i = 0; i < AT_ONCE && all->next < all->count; i++) {
         struct one *one = &all->ones[i];
@@ -194,7 +194,7 @@ enum hub_status hub_remote_each(struct hub_remote *remote, const char *(*url)(si
     *all = (struct many){.remote = remote, .url = url, .fn = fn, .user = user, .count = count};
     for (size_t i = 0; i < AT_ONCE; i++)
         all->ones[i].body.limit = max_bytes;
-    ask_more(all);
+    send_more(all);
     const enum hub_status st = hub_transport_drive(remote->transport, &(struct hub_drive){0}, err);
     for (size_t i = 0; i < AT_ONCE; i++)
         hub_buf_dispose(&all->ones[i].body);

@@ -181,7 +181,7 @@ static enum hub_status take_body(struct hub_fetch *fetch, struct hub_view bytes,
     return hub_buf_add(out, bytes.data, bytes.size, err);
 }
 
-static enum hub_status ask(struct hub_google_account *a, struct hub_error *err)
+static enum hub_status request_token(struct hub_google_account *a, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose)
     struct hub_buf form = HUB_BUF_INIT(32 * KIB), text = HUB_BUF_INIT(ANSWER_BYTES);
@@ -221,7 +221,7 @@ enum hub_status hub_google_account_token(struct hub_google_account *a, const cha
     *out = NULL;
     if (a->token && hub_time_mono_ms() / 1000 < a->expires_s - early)
         return HUB_OK;
-    HUB_TRY(ask(a, err));
+    HUB_TRY(request_token(a, err));
     *out = a->token;
     return HUB_OK;
 }

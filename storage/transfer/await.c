@@ -77,7 +77,7 @@ struct digest_queries {
 
 static enum hub_status answered(struct hub_fetch *fetch, enum hub_status st, struct hub_error *err);
 
-static enum hub_status ask_more(struct digest_queries *a, struct hub_error *err)
+static enum hub_status send_queries(struct digest_queries *a, struct hub_error *err)
 {
     const struct hub_remote *remote = a->check->remote;
     const struct hub_remote_files *plan = a->check->plan;
@@ -112,14 +112,14 @@ static enum hub_status answered(struct hub_fetch *fetch, enum hub_status st, str
         return st;
     if (fetch->answer.has_sha256)
         learn(file, fetch->answer.sha256);
-    return ask_more(q->asking, err);
+    return send_queries(q->asking, err);
 }
 
-static enum hub_status ask(struct hub_check *c, struct hub_error *err)
+static enum hub_status query_digests(struct hub_check *c, struct hub_error *err)
 {
     struct digest_queries a = {.check = c};
     struct hub_transport *transport = c->remote->transport;
-    enum hub_status st = ask_more(&a, err);
+    enum hub_status st = send_queries(&a, err);
     if (st)
         hub_transport_drop(transport);
     else
@@ -152,7 +152,7 @@ enum hub_status hub_await_digests(struct hub_check *c, struct hub_error *err)
         HUB_TRY(sleep_ms(c, pause, err));
         HUB_TRY(list_again(c, err));
         if (unknown(c->plan))
-            HUB_TRY(ask(c, err));
+            HUB_TRY(query_digests(c, err));
         if (unknown(c->plan) < left) {
             last_news = hub_time_mono_ms();
             pause = 50;

@@ -387,7 +387,7 @@ static enum hub_status aim(struct pieces_run *r, struct piece *p, struct open_fi
 }
 
 /* As many requests as there may be, each for what is missing. */
-static enum hub_status ask_for_more(struct pieces_run *r, struct hub_error *err)
+static enum hub_status request_more(struct pieces_run *r, struct hub_error *err)
 {
     const unsigned most = HUB_MIN(r->transfer->connections, (unsigned)MAX_PIECES);
     for (unsigned i = 0; i < most; i++) {
@@ -667,7 +667,7 @@ static enum hub_status piece_finished(struct hub_fetch *fetch, enum hub_status s
         HUB_TRY(part_finished(r, p, f, err));
     if (f->fd >= 0 && f->whole && !f->whole_asked && !f->in_flight)
         HUB_TRY(drop_parts(r, f, err));
-    return ask_for_more(r, err);
+    return request_more(r, err);
 }
 
 /* What is left when a run ends. */
@@ -687,7 +687,7 @@ static enum hub_status run(struct pieces_run *r, struct hub_error *err)
 {
     struct hub_pieces *t = r->transfer;
     HUB_TRY(hub_hash_pipeline_start(report_whole, t, &r->trail, err));
-    enum hub_status st = ask_for_more(r, err);
+    enum hub_status st = request_more(r, err);
     if (st)
         hub_transport_drop(t->remote->transport);
     else

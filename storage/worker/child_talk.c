@@ -86,7 +86,7 @@ static enum hub_status next(struct hub_child *child, struct hub_frame *frame, st
 }
 
 /* Send what was gathered and the question in the writer, then wait for the descriptor. */
-static enum hub_status ask(struct hub_child *child, int *fd, struct hub_error *err)
+static enum hub_status request_fd(struct hub_child *child, int *fd, struct hub_error *err)
 {
     struct hub_frame frame;
     HUB_TRY(hub_frame_end(&child->writer, err));
@@ -172,7 +172,7 @@ static enum hub_status open_file(struct hub_files *files, uint32_t number, int *
         int opened = -1;
         hub_frame_begin(&child->writer, HUB_FRAME_OPEN);
         hub_frame_u32(&child->writer, number);
-        HUB_TRY(ask(child, &opened, err));
+        HUB_TRY(request_fd(child, &opened, err));
         *slot = (struct hub_child_open){.number = number, .fd = opened};
     }
     slot->users++;
@@ -197,7 +197,7 @@ static enum hub_status open_side(struct hub_files *files, int *fd, struct hub_er
         return hub_fail(err, HUB_TOO_BIG, "side-file budget");
     if (child->side_fd < 0) {
         hub_frame_begin(&child->writer, HUB_FRAME_SIDE);
-        HUB_TRY(ask(child, &child->side_fd, err));
+        HUB_TRY(request_fd(child, &child->side_fd, err));
     }
     *fd = child->side_fd;
     return HUB_OK;

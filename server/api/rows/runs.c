@@ -58,8 +58,8 @@ static enum hub_status read_rows(const struct hub_request *request, struct runs_
                              q->selection.fields[0].slice.count, &q->slice, err);
 }
 
-static enum hub_status ask(struct hub_request *request, struct hub_response *response, struct runs_args *q,
-                           struct hub_error *err)
+static enum hub_status parse_query(struct hub_request *request, struct hub_response *response,
+                                   struct runs_args *q, struct hub_error *err)
 {
     static const char *const parameters[] = {"runs", "start", "stop", "revision", "for", NULL};
     static const struct hub_row_range whole = {.of_several = true};
@@ -252,7 +252,7 @@ enum hub_status hub_runs_data(struct hub_request *request, struct hub_response *
     char etag[40];
     bool done = false;
     double us = 0;
-    HUB_TRY(ask(request, response, &q, err));
+    HUB_TRY(parse_query(request, response, &q, err));
     etag_of(&q, etag);
     if (hub_accepts_gzip(request))
         hub_reply_gzip_etag(etag);

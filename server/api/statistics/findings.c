@@ -220,8 +220,8 @@ static enum hub_status read_k(const struct hub_request *request, double *out, st
     return HUB_OK;
 }
 
-static enum hub_status ask(struct hub_request *request, struct hub_response *response, struct findings *f,
-                           struct hub_error *err)
+static enum hub_status parse_query(struct hub_request *request, struct hub_response *response,
+                                   struct findings *f, struct hub_error *err)
 {
     static const char *const parameters[] = {"rule", "k", "limit", "for", "revision", NULL};
     const char *names[HUB_COUNT(rules) + 1] = {0};
@@ -270,7 +270,7 @@ enum hub_status hub_findings_show(struct hub_request *request, struct hub_respon
     HUB_CLEANUP(findings_dispose) struct findings f = {0};
     struct hub_coverage coverage;
     bool kept;
-    HUB_TRY(ask(request, response, &f, err));
+    HUB_TRY(parse_query(request, response, &f, err));
     HUB_TRY(hub_coverage_read(&f.target.state, HUB_MEASURED_ALL, &coverage, err));
     HUB_TRY(hub_aggregate_find(request, "~findings", &f.target.state, &coverage, response, &kept, err));
     if (!kept)

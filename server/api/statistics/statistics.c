@@ -398,8 +398,8 @@ static enum hub_status check_measured(struct hub_request *request, const struct 
                        q->target.summary->id, (unsigned long long)coverage->of_parts);
 }
 
-static enum hub_status ask(struct hub_request *request, struct hub_response *response,
-                           struct statistics_args *q, struct hub_error *err)
+static enum hub_status parse_query(struct hub_request *request, struct hub_response *response,
+                                   struct statistics_args *q, struct hub_error *err)
 {
     static const char *const parameters[] = {
         "field...", "dims...", "bins",     "by", "where", HUB_MEASURED_PARAMETERS "split",
@@ -501,7 +501,7 @@ enum hub_status hub_statistics_show(struct hub_request *request, struct hub_resp
     HUB_CLEANUP(question_dispose) struct statistics_args q = {0};
     struct hub_coverage coverage;
     bool kept;
-    HUB_TRY(ask(request, response, &q, err));
+    HUB_TRY(parse_query(request, response, &q, err));
     HUB_TRY(hub_coverage_read(&q.target.state, HUB_MEASURED_REWARDS, &coverage, err));
     HUB_TRY(hub_aggregate_find(request, "~statistics", &q.target.state, &coverage, response, &kept, err));
     if (!kept)
