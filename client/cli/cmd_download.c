@@ -134,7 +134,7 @@ static int on_partial(const struct minari_partial *p, void *user)
 }
 
 /* After a failure in the middle: nothing is lost. */
-static void say_what_is_kept(const char *root, const char *id)
+static void report_partial(const char *root, const char *id)
 {
     struct partial_download kept = {.id = id};
     if (!minari_partial_each(root, on_partial, &kept, NULL) && kept.percent)
@@ -172,7 +172,7 @@ static int one(struct download *d, const struct minari_download_options *options
         cli_find_new_name(d->cli, id, full) && cli_confirm("Download %s?", cli_clean(full)))
         return one(d, options, full);
     add_failure(d, id, code, &err);
-    say_what_is_kept(options->root, *full ? full : id);
+    report_partial(options->root, *full ? full : id);
     return code;
 }
 

@@ -19,11 +19,11 @@ struct hub_cached_response;
 /** With a reference for the caller; NULL: none. Never blocks. */
 struct hub_cached_response *hub_cached_response_find(const struct hub_app *app,
                                                      const struct hub_response_key *question);
-void hub_cached_response_put(struct hub_cached_response *kept);
+void hub_cached_response_put(struct hub_cached_response *cached);
 /** Borrowed. */
-struct hub_bytes *hub_cached_response_body(const struct hub_cached_response *kept);
+struct hub_bytes *hub_cached_response_body(const struct hub_cached_response *cached);
 /** What was given with it. */
-struct hub_view hub_cached_response_note(const struct hub_cached_response *kept);
+struct hub_view hub_cached_response_note(const struct hub_cached_response *cached);
 
 /** Take the body, unless it is over 1 MiB or there is no memory; the same reference counts as of
  * hub_cached_response_find.

@@ -44,7 +44,7 @@ static enum hub_status put_headers(struct hub_view note, struct hub_response *re
     return HUB_OK;
 }
 
-static void send_kept(struct hub_cached_response *kept, struct hub_response *response)
+static void send_cached(struct hub_cached_response *kept, struct hub_response *response)
 {
     response->kind = HUB_BODY_SHARED;
     response->shared = hub_bytes_ref(hub_cached_response_body(kept));
@@ -65,7 +65,7 @@ static enum hub_status make_and_keep(struct hub_request *request, struct hub_res
     struct hub_cached_response *kept =
         hub_cached_response_add(request->app, question, hub_buf_view(&note), &response->buffer);
     if (kept)
-        send_kept(kept, response);
+        send_cached(kept, response);
     return HUB_OK;
 }
 
@@ -79,6 +79,6 @@ enum hub_status hub_cached_answer(struct hub_request *request, struct hub_respon
     if (!kept)
         return request->may_block ? make_and_keep(request, response, &question, make, err) : HUB_AGAIN;
     const enum hub_status st = put_headers(hub_cached_response_note(kept), response, err);
-    send_kept(kept, response);
+    send_cached(kept, response);
     return st;
 }

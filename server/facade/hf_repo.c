@@ -60,7 +60,7 @@ struct cached_repo {
     char begins[]; /* whose it is */
 };
 
-static void kept_free(struct hub_lru_item *item)
+static void cached_free(struct hub_lru_item *item)
 {
     free(item);
 }
@@ -138,7 +138,7 @@ static enum hub_status keep(struct hub_request *request, const struct hub_lru_ke
     HUB_TRY(hub_objects_open(request->app, &objects, err));
     const size_t size = sizeof *kept + begins.size + 1;
     HUB_TRY(hub_new(&kept, 1, size, err));
-    kept->item = (struct hub_lru_item){.key = *key, .bytes = size, .free = kept_free};
+    kept->item = (struct hub_lru_item){.key = *key, .bytes = size, .free = cached_free};
     memcpy(kept->begins, begins.data, begins.size);
     const enum hub_status st = make(&objects, kept, err);
     if (st) {

@@ -65,7 +65,7 @@ static void write_spread(struct page *page, const char *name, const json_t *fiel
 }
 
 /* The distributions of the field that is asked for, before all others. */
-static enum hub_status write_asked(struct page *page, struct hub_view id, struct hub_view name)
+static enum hub_status write_requested(struct page *page, struct hub_view id, struct hub_view name)
 {
     HUB_CLEANUP(hub_json_decrefp) json_t *statistics = NULL;
     const char *path;
@@ -164,7 +164,7 @@ enum hub_status hub_page_statistics(struct hub_request *request, struct hub_resp
     page_values_figure(&page, json_object_get(statistics, "splits"), "Splits", "split",
                        page_count(statistics, "episodes"));
     page_dataset_cards_end(&page.out, NULL);
-    HUB_TRY(write_asked(&page, id, hub_request_query(request, "field")));
+    HUB_TRY(write_requested(&page, id, hub_request_query(request, "field")));
     write_fields(&page, fields);
     return page_close(&page);
 }

@@ -27,7 +27,7 @@ static struct hub_lru_key key_of(const struct hub_layout *layout, enum hub_decod
     return (struct hub_lru_key){layout->serial, number, kind};
 }
 
-static void free_kept(struct hub_lru_item *item)
+static void free_decoded(struct hub_lru_item *item)
 {
     free(item);
 }
@@ -65,7 +65,7 @@ struct hub_decoded *hub_decoded_new(const struct hub_plan *plan, enum hub_decode
     if (!new)
         return NULL;
     *new = (struct hub_decoded){
-        .item = {.key = key_of(plan->layout, kind, number), .bytes = bytes, .free = free_kept}};
+        .item = {.key = key_of(plan->layout, kind, number), .bytes = bytes, .free = free_decoded}};
     atomic_init(&new->item.refs, 1);
     return new;
 }

@@ -274,7 +274,7 @@ static enum hub_status scatter(const struct chunk_run *run, const struct visit *
 }
 
 /* true: it is kept from a read before. */
-static bool take_kept(const struct chunk_run *run, const struct visit *visit)
+static bool take_decoded(const struct chunk_run *run, const struct visit *visit)
 {
     if (!filtered(run->cursor, visit->chunk))
         return false;
@@ -318,7 +318,7 @@ static enum hub_status read_range(struct chunk_run *run, uint64_t from, uint64_t
             fill_absent(run, visit);
             continue;
         }
-        if (take_kept(run, visit))
+        if (take_decoded(run, visit))
             continue;
         wanted_bytes(c, visit, &offset, &size);
         if (read_alone(c, visit, size)) {

@@ -74,17 +74,17 @@ static void find_taken(const struct hub_app *app, const struct hub_summary *summ
     HUB_CLEANUP(hub_buf_dispose)
     struct hub_buf copy = HUB_BUF_INIT(LONGEST), text = HUB_BUF_INIT(DOCUMENT_BYTES);
     struct hub_error why = {0};
-    struct hub_cached_response *kept = hub_cached_response_find(app, &question);
-    if (kept) {
-        (void)!hub_buf_add_view(out, hub_bytes_view(hub_cached_response_body(kept)), NULL);
+    struct hub_cached_response *cached = hub_cached_response_find(app, &question);
+    if (cached) {
+        (void)!hub_buf_add_view(out, hub_bytes_view(hub_cached_response_body(cached)), NULL);
     } else if (!hub_peek_document(app->mirrors, summary, &text, &document, &why) &&
                !write_taken(hub_buf_view(&text), document, out, &why) &&
                !hub_buf_add_view(&copy, hub_buf_view(out), NULL)) {
-        kept = hub_cached_response_add(app, &question, HUB_VIEW(""), &copy);
+        cached = hub_cached_response_add(app, &question, HUB_VIEW(""), &copy);
     } else {
         out->size = 0;
     }
-    hub_cached_response_put(kept);
+    hub_cached_response_put(cached);
 }
 
 /* Its members, and no fields where it does not say which there are. */

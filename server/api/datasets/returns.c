@@ -79,12 +79,12 @@ static enum hub_status write_spread(const struct hub_app *app, const struct hub_
 static struct hub_cached_response *find(const struct hub_returns *returns, const struct hub_summary *summary,
                                         uint64_t measured)
 {
-    struct hub_cached_response *kept = hub_cached_response_find(
+    struct hub_cached_response *cached = hub_cached_response_find(
         returns->app, &(struct hub_response_key){KEPT_RETURNS, summary->serial, HUB_VIEW("")});
-    return kept ? kept
-                : hub_cached_response_find(
-                      returns->app,
-                      &(struct hub_response_key){KEPT_RETURNS + 1 + measured, summary->serial, HUB_VIEW("")});
+    return cached ? cached
+                  : hub_cached_response_find(returns->app,
+                                             &(struct hub_response_key){KEPT_RETURNS + 1 + measured,
+                                                                        summary->serial, HUB_VIEW("")});
 }
 
 /* What cannot be read just now (it is published anew) is left to the next answer, as what is too much. */
@@ -115,13 +115,13 @@ static bool look(struct hub_returns *returns, const struct hub_summary *summary,
                  struct hub_returns_known *known)
 {
     const uint64_t measured = hub_measures_generation(returns->app->catalog);
-    struct hub_cached_response *kept = find(returns, summary, measured);
-    if (!kept)
+    struct hub_cached_response *cached = find(returns, summary, measured);
+    if (!cached)
         return (summary->episodes <= returns->left || returns->left == HUB_RETURNS_EPISODES) &&
                count(returns, summary, measured, body, known);
-    memcpy(known, hub_cached_response_note(kept).data, sizeof *known);
-    const bool copied = !hub_buf_add_view(body, hub_bytes_view(hub_cached_response_body(kept)), NULL);
-    hub_cached_response_put(kept);
+    memcpy(known, hub_cached_response_note(cached).data, sizeof *known);
+    const bool copied = !hub_buf_add_view(body, hub_bytes_view(hub_cached_response_body(cached)), NULL);
+    hub_cached_response_put(cached);
     return copied;
 }
 

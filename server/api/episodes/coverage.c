@@ -143,12 +143,12 @@ static void add_name(struct needed_names *names, const struct hub_dataset *datas
 }
 
 static void add_names(struct needed_names *names, const struct hub_dataset *dataset,
-                      const struct hub_episode_parameters *asked, const struct hub_property *columns,
+                      const struct hub_episode_parameters *params, const struct hub_property *columns,
                       unsigned count)
 {
-    for (unsigned i = 0; hub_where_name(asked->where, i); i++)
-        add_name(names, dataset, hub_where_name(asked->where, i));
-    add_name(names, dataset, &asked->query.sort);
+    for (unsigned i = 0; hub_where_name(params->where, i); i++)
+        add_name(names, dataset, hub_where_name(params->where, i));
+    add_name(names, dataset, &params->query.sort);
     for (unsigned i = 0; i < count && names->count < HUB_COUNT(names->items); i++)
         add_name(names, dataset, &columns[i]);
 }
@@ -180,14 +180,14 @@ static enum hub_status are_stated(struct hub_request *request, const struct hub_
 }
 
 static enum hub_status read_named(struct hub_request *request, const struct hub_state *state,
-                                  const struct hub_episode_parameters *asked,
+                                  const struct hub_episode_parameters *params,
                                   const struct hub_property *columns, unsigned count,
                                   struct hub_coverage *out, struct hub_error *err)
 {
     struct needed_names names = {0};
     bool all = true;
     *out = (struct hub_coverage){.complete = true};
-    add_names(&names, state->dataset, asked, columns, count);
+    add_names(&names, state->dataset, params, columns, count);
     if (!names.count)
         return HUB_OK;
     HUB_TRY(hub_coverage_read(state, names.how_far, out, err));
@@ -266,14 +266,14 @@ enum hub_status hub_coverage_require(struct hub_request *request, struct hub_res
                                      const struct hub_target *target, const struct hub_property *columns,
                                      unsigned count, struct hub_coverage *out, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_episode_parameters_dispose) struct hub_episode_parameters asked = {0};
+    HUB_CLEANUP(hub_episode_parameters_dispose) struct hub_episode_parameters params = {0};
     int64_t wait_ms;
     bool partial;
     HUB_TRY(read_patience(request, &wait_ms, &partial, err));
-    HUB_TRY(hub_episode_parameters_parse(request, &asked, err));
-    HUB_TRY(hub_episodes_admit(request, &target->state, &asked.query, err));
-    HUB_TRY(hub_query_check(request, response, target, &asked, columns, count, err));
-    HUB_TRY(read_named(request, &target->state, &asked, columns, count, out, err));
+    HUB_TRY(hub_episode_parameters_parse(request, &params, err));
+    HUB_TRY(hub_episodes_admit(request, &target->state, &params.query, err));
+    HUB_TRY(hub_query_check(request, response, target, &params, columns, count, err));
+    HUB_TRY(read_named(request, &target->state, &params, columns, count, out, err));
     if (out->complete || partial)
         return HUB_OK;
     if (!request->app->measurer)

@@ -3,22 +3,22 @@
 
 #include <stdio.h>
 
-void hub_episode_parameters_dispose(struct hub_episode_parameters *asked)
+void hub_episode_parameters_dispose(struct hub_episode_parameters *params)
 {
-    hub_where_free(asked->where);
-    hub_where_free(asked->sort);
+    hub_where_free(params->where);
+    hub_where_free(params->sort);
 }
 
-static enum hub_status read_sort(const struct hub_request *request, struct hub_episode_parameters *asked,
+static enum hub_status read_sort(const struct hub_request *request, struct hub_episode_parameters *params,
                                  struct hub_error *err)
 {
     struct hub_view sort = hub_request_query(request, "sort");
     if (!sort.data)
         return HUB_OK;
-    asked->query.descending = hub_view_starts(sort, "-");
-    sort = (struct hub_view){sort.data + asked->query.descending, sort.size - asked->query.descending};
+    params->query.descending = hub_view_starts(sort, "-");
+    sort = (struct hub_view){sort.data + params->query.descending, sort.size - params->query.descending};
     struct hub_error why = {0};
-    const enum hub_status st = hub_property_parse(sort, &asked->sort, &asked->query.sort, &why);
+    const enum hub_status st = hub_property_parse(sort, &params->sort, &params->query.sort, &why);
     if (st == HUB_INVALID)
         return hub_request_wrong(request, "sort", err,
                                  "sort must be one name, with - before it for descending; %s", why.detail);

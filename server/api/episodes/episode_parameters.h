@@ -18,6 +18,6 @@ HUB_MUST_USE enum hub_status hub_episode_parameters_parse(const struct hub_reque
  * HUB_TOO_BIG. From here on the query ends with HUB_CANCELLED once nobody waits for the answer. */
 HUB_MUST_USE enum hub_status hub_episodes_admit(struct hub_request *request, const struct hub_state *state,
                                                 struct hub_episode_query *query, struct hub_error *err);
-void hub_episode_parameters_dispose(struct hub_episode_parameters *asked);
+void hub_episode_parameters_dispose(struct hub_episode_parameters *params);
 
 #endif

@@ -25,7 +25,7 @@ enum hub_status hub_episode_selection_wants_valid(const struct hub_request *requ
                                                   struct hub_error *err)
 {
     static const char *const words[] = {"only", "any", NULL};
-    HUB_CLEANUP(hub_episode_parameters_dispose) struct hub_episode_parameters asked = {0};
+    HUB_CLEANUP(hub_episode_parameters_dispose) struct hub_episode_parameters params = {0};
     const struct hub_property *name;
     int which;
     HUB_TRY(hub_request_choice(request, "valid", words, &which, err));
@@ -33,8 +33,8 @@ enum hub_status hub_episode_selection_wants_valid(const struct hub_request *requ
         which < 1 && strcmp(summary->format, "molmospaces") == 0 && !hub_request_query(request, "name").data;
     if (!*out)
         return HUB_OK;
-    HUB_TRY(hub_episode_parameters_parse(request, &asked, err));
-    for (unsigned i = 0; (name = hub_where_name(asked.where, i)); i++)
+    HUB_TRY(hub_episode_parameters_parse(request, &params, err));
+    for (unsigned i = 0; (name = hub_where_name(params.where, i)); i++)
         *out &= name->kind != validity.kind || !hub_view_equal(name->of, validity.of);
     return HUB_OK;
 }
@@ -68,13 +68,13 @@ enum hub_status hub_episode_selection_open(struct hub_request *request, struct h
                                            const struct hub_state *state, uint32_t limit,
                                            struct hub_episode_selection *out, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_episode_parameters_dispose) struct hub_episode_parameters asked = {0};
-    HUB_TRY(hub_episode_parameters_parse(request, &asked, err));
-    asked.query.limit = hub_episode_selection_is_sampled(request) ? UINT32_MAX : limit;
-    HUB_TRY(hub_episodes_admit(request, state, &asked.query, err));
+    HUB_CLEANUP(hub_episode_parameters_dispose) struct hub_episode_parameters params = {0};
+    HUB_TRY(hub_episode_parameters_parse(request, &params, err));
+    params.query.limit = hub_episode_selection_is_sampled(request) ? UINT32_MAX : limit;
+    HUB_TRY(hub_episodes_admit(request, state, &params.query, err));
     HUB_TRY(hub_budget_take(request->app->budget, request, response,
                             (uint64_t)state->dataset->episode_count * HUB_CHOOSING, err));
-    HUB_TRY(hub_episode_order(state, &asked.query, &out->places, &out->count, err));
+    HUB_TRY(hub_episode_order(state, &params.query, &out->places, &out->count, err));
     if (out->only_valid)
         HUB_TRY(leave_invalid(state, out, err));
     HUB_TRY(hub_episode_selection_sample(request, out, err));

@@ -98,11 +98,11 @@ static enum hub_status read_include(const struct hub_request *request, struct hu
     while (rest.size) {
         const char *comma = memchr(rest.data, ',', rest.size);
         const struct hub_view word = {rest.data, comma ? (size_t)(comma - rest.data) : rest.size};
-        bool *asked = hub_view_is(word, "metrics") ? &out->metrics : &out->spark;
+        bool *params = hub_view_is(word, "metrics") ? &out->metrics : &out->spark;
         if (!hub_view_is(word, "metrics") && !hub_view_is(word, "spark"))
             return hub_request_wrong(request, "include", err,
                                      "include must be metrics, spark, or both separated by a comma");
-        *asked = true;
+        *params = true;
         rest = comma ? (struct hub_view){comma + 1, rest.size - word.size - 1} : (struct hub_view){0};
     }
     return HUB_OK;
@@ -371,7 +371,7 @@ enum hub_status hub_episodes_list(struct hub_request *request, struct hub_respon
     static const char *const of_drawn[] = {
         HUB_SELECTION_PARAMETERS "at", "include", "limit", "cursor", "format", "for", "revision", NULL};
     HUB_CLEANUP(hub_target_dispose) struct hub_target target = {0};
-    HUB_CLEANUP(hub_episode_parameters_dispose) struct hub_episode_parameters asked = {0};
+    HUB_CLEANUP(hub_episode_parameters_dispose) struct hub_episode_parameters params = {0};
     struct hub_page_query page;
     if (hub_request_query(request, "columns").data)
         return hub_episodes_columns(request, response, err);
@@ -380,10 +380,10 @@ enum hub_status hub_episodes_list(struct hub_request *request, struct hub_respon
     HUB_TRY(hub_page_read(request, parameters, &page, err));
     if (page.all || page.after.back || page.after.key[0] == '@' || hub_request_query(request, "at").data)
         return list_ordered(request, response, parameters, err);
-    HUB_TRY(hub_episode_parameters_parse(request, &asked, err));
-    continue_behind(&page, &asked.query);
+    HUB_TRY(hub_episode_parameters_parse(request, &params, err));
+    continue_behind(&page, &params.query);
     HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_STATE | HUB_TO_READY, &target, err));
-    return write_page(request, &target, &asked.query, &page, response, err);
+    return write_page(request, &target, &params.query, &page, response, err);
 }
 
 /* ---- one ---- */

@@ -79,22 +79,22 @@ static enum hub_status check_where(const struct name_check *c, const struct hub_
 }
 
 enum hub_status hub_query_check(struct hub_request *request, struct hub_response *response,
-                                const struct hub_target *target, const struct hub_episode_parameters *asked,
+                                const struct hub_target *target, const struct hub_episode_parameters *params,
                                 const struct hub_property *columns, unsigned count, struct hub_error *err)
 {
     const struct name_check c = {request, response, target};
     const struct {
         const char *text;
         enum hub_property_kind kind;
-    } texts[] = {{asked->query.split, HUB_PROPERTY_SPLIT},
-                 {asked->query.task, HUB_PROPERTY_TASK},
-                 {asked->query.name, HUB_PROPERTY_NAME}};
+    } texts[] = {{params->query.split, HUB_PROPERTY_SPLIT},
+                 {params->query.task, HUB_PROPERTY_TASK},
+                 {params->query.name, HUB_PROPERTY_NAME}};
     for (size_t i = 0; i < HUB_COUNT(texts); i++)
         if (texts[i].text)
             HUB_TRY(check_text(&c, hub_property_word(texts[i].kind), texts[i].kind,
                                hub_view_of(texts[i].text), err));
-    HUB_TRY(check_where(&c, asked->where, err));
-    HUB_TRY(check_name(&c, "sort", &asked->query.sort, err));
+    HUB_TRY(check_where(&c, params->where, err));
+    HUB_TRY(check_name(&c, "sort", &params->query.sort, err));
     for (unsigned i = 0; i < count; i++)
         HUB_TRY(check_name(&c, "columns", &columns[i], err));
     return HUB_OK;

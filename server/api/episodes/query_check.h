@@ -14,7 +14,7 @@
  */
 HUB_MUST_USE enum hub_status hub_query_check(struct hub_request *request, struct hub_response *response,
                                              const struct hub_target *target,
-                                             const struct hub_episode_parameters *asked,
+                                             const struct hub_episode_parameters *params,
                                              const struct hub_property *columns, unsigned count,
                                              struct hub_error *err);
 

@@ -178,7 +178,7 @@ static enum hub_status look(struct hub_parts *parts, struct hub_view bytes)
     return hub_file_sums_add(&a->sums, bytes, NULL);
 }
 
-static enum hub_status store_kept(struct archive *a)
+static enum hub_status store_digests(struct archive *a)
 {
     const enum hub_status st =
         hub_digests_store(a->app->truth, a->dataset->summary->root, a->kept, a->kept_count, NULL);
@@ -209,7 +209,7 @@ static enum hub_status end_file(struct archive *a)
         return st;
     }
     a->kept_bytes += a->summed;
-    return ++a->kept_count == KEPT || a->kept_bytes >= KEPT_BYTES ? store_kept(a) : HUB_OK;
+    return ++a->kept_count == KEPT || a->kept_bytes >= KEPT_BYTES ? store_digests(a) : HUB_OK;
 }
 
 static enum hub_status begin_sums(struct archive *a, const struct hub_dataset_file *entry)
@@ -245,7 +245,7 @@ static enum hub_status turn_to_file(struct archive *a, bool may_block, struct hu
 static enum hub_status turn_to_end(struct archive *a)
 {
     HUB_CLEANUP(hub_freep) struct hub_file_digests *digests = NULL;
-    HUB_TRY(store_kept(a));
+    HUB_TRY(store_digests(a));
     HUB_TRY(hub_files_digests(a->app->truth, a->dataset, &digests, NULL));
     for (uint32_t i = 0; a->with_record && i < a->dataset->file_count; i++)
         if (!*digests[i].sha256)

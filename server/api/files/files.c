@@ -74,11 +74,11 @@ static bool choose_numbers(const struct hub_dataset *dataset, const char *text, 
 static enum hub_status choose(struct hub_request *request, const struct hub_state *state, bool *chosen,
                               uint32_t *count, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_episode_parameters_dispose) struct hub_episode_parameters asked = {0};
+    HUB_CLEANUP(hub_episode_parameters_dispose) struct hub_episode_parameters params = {0};
     const char *numbers = hub_request_query(request, "episodes").data;
-    HUB_TRY(hub_episode_parameters_parse(request, &asked, err));
-    HUB_TRY(hub_episodes_admit(request, state, &asked.query, err));
-    HUB_TRY(hub_episode_choose(state, &asked.query, chosen, err));
+    HUB_TRY(hub_episode_parameters_parse(request, &params, err));
+    HUB_TRY(hub_episodes_admit(request, state, &params.query, err));
+    HUB_TRY(hub_episode_choose(state, &params.query, chosen, err));
     if (numbers && !choose_numbers(state->dataset, numbers, chosen))
         return hub_request_wrong(request, "episodes", err,
                                  "episodes must be numbers and ranges, such as 0:10,15,20:");

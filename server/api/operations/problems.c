@@ -76,8 +76,8 @@ static enum hub_status put_found(void *user, const struct hub_problem *problem, 
 }
 
 /* Damage of what is kept of one dataset hides nothing of the others: it is shown in its place. */
-static enum hub_status put_kept(struct problems_page *l, const struct hub_summary *summary, uint32_t skip,
-                                uint32_t limit, struct hub_error *err)
+static enum hub_status put_stored(struct problems_page *l, const struct hub_summary *summary, uint32_t skip,
+                                  uint32_t limit, struct hub_error *err)
 {
     struct hub_error why = {0};
     const enum hub_status st =
@@ -135,7 +135,7 @@ static enum hub_status put_dataset(struct problems_page *l, const struct hub_sum
     skip = skip > extra ? skip - extra : 0;
     const uint32_t before = from + (left - l->left);
     if (l->left && before < all)
-        HUB_TRY(put_kept(l, summary, skip, HUB_MIN(l->left, all - before), err));
+        HUB_TRY(put_stored(l, summary, skip, HUB_MIN(l->left, all - before), err));
     const uint32_t written = l->damaged ? all : from + (left - l->left);
     if (l->left == 0) { /* continue here, or behind it */
         snprintf(l->next.key, sizeof l->next.key, "%" PRIu32, written < all ? written : UINT32_MAX);

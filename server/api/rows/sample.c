@@ -81,7 +81,7 @@ static enum hub_status read_pad(const struct hub_request *request, enum hub_pad 
     return HUB_OK;
 }
 
-static enum hub_status read_asked(const struct hub_request *request, struct sample *s, struct hub_error *err)
+static enum hub_status read_draw(const struct hub_request *request, struct sample *s, struct hub_error *err)
 {
     static const char *const weights[] = {"steps", "uniform", NULL}, *const sentinels[] = {"keep", "drop",
                                                                                            NULL};
@@ -318,7 +318,7 @@ static enum hub_status make_plan(struct hub_request *request, struct hub_respons
     s->measured.complete = true;
     const bool filtered = is_filtered(request);
     HUB_TRY(hub_request_allow(request, parameters, err));
-    HUB_TRY(read_asked(request, s, err));
+    HUB_TRY(read_draw(request, s, err));
     HUB_TRY(hub_resolve(request, response, parameters,
                         (filtered ? HUB_TO_STATE : HUB_TO_DATASET) | HUB_TO_READY, &s->target, err));
     HUB_TRY(hub_episode_selection_wants_valid(request, s->target.summary, &chosen.only_valid, err));

@@ -14,9 +14,9 @@ static enum hub_status question_of(const struct hub_request *request, const char
     return HUB_OK;
 }
 
-static void kept_putp(struct hub_cached_response **kept)
+static void cached_putp(struct hub_cached_response **cached)
 {
-    hub_cached_response_put(*kept);
+    hub_cached_response_put(*cached);
 }
 
 enum hub_status hub_aggregate_find(const struct hub_request *request, const char *what,
@@ -26,14 +26,14 @@ enum hub_status hub_aggregate_find(const struct hub_request *request, const char
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(LONGEST);
     struct hub_response_key question;
     HUB_TRY(question_of(request, what, state, coverage, &text, &question, err));
-    HUB_CLEANUP(kept_putp)
-    struct hub_cached_response *kept = hub_cached_response_find(request->app, &question);
-    *found = kept != NULL;
-    if (!kept)
+    HUB_CLEANUP(cached_putp)
+    struct hub_cached_response *cached = hub_cached_response_find(request->app, &question);
+    *found = cached != NULL;
+    if (!cached)
         return HUB_OK;
-    memcpy(coverage, hub_cached_response_note(kept).data, sizeof *coverage);
+    memcpy(coverage, hub_cached_response_note(cached).data, sizeof *coverage);
     return hub_buf_add_view(hub_response_buffer(response, 200, "application/json", LONGEST + KIB),
-                            hub_bytes_view(hub_cached_response_body(kept)), err);
+                            hub_bytes_view(hub_cached_response_body(cached)), err);
 }
 
 void hub_aggregate_store(const struct hub_request *request, const char *what, const struct hub_state *state,

@@ -29,7 +29,7 @@ struct dims {
 
 struct statistics_args {
     struct hub_target target;
-    struct hub_episode_parameters asked;
+    struct hub_episode_parameters params;
     bool *chosen;   /* by episode; NULL: all */
     uint32_t count; /* of them */
     struct hub_coverage chosen_by;
@@ -53,7 +53,7 @@ static void question_dispose(struct statistics_args *q)
     json_decref(q->dimensions);
     free(q->chosen);
     free(q->dims);
-    hub_episode_parameters_dispose(&q->asked);
+    hub_episode_parameters_dispose(&q->params);
     hub_target_dispose(&q->target);
 }
 
@@ -263,7 +263,7 @@ static enum hub_status put_field(struct statistics_args *q, const struct hub_req
 static enum hub_status choose(struct hub_request *request, struct statistics_args *q, struct hub_error *err)
 {
     const uint32_t all = q->target.state.dataset->episode_count;
-    struct hub_episode_query *query = &q->asked.query;
+    struct hub_episode_query *query = &q->params.query;
     q->count = all;
     if (!query->where && !query->split && !query->task && !query->name)
         return HUB_OK;
@@ -303,8 +303,8 @@ static enum hub_status check_field(const struct hub_request *request, const stru
     return HUB_OK;
 }
 
-static enum hub_status add_asked(const struct hub_request *request, struct statistics_args *q,
-                                 struct hub_view name, struct hub_error *err)
+static enum hub_status add_requested(const struct hub_request *request, struct statistics_args *q,
+                                     struct hub_view name, struct hub_error *err)
 {
     enum hub_property_kind kind;
     if (q->episode_count + q->field_count == MAX_ASKED)
@@ -326,7 +326,7 @@ static enum hub_status read_fields(const struct hub_request *request, struct sta
 {
     for (unsigned i = 0; i < request->query_count; i++)
         if (hub_view_is(request->query[i].name, "field"))
-            HUB_TRY(add_asked(request, q, request->query[i].value, err));
+            HUB_TRY(add_requested(request, q, request->query[i].value, err));
     q->all = !q->episode_count && !q->field_count && !q->has_by;
     if (q->all) {
         q->episodes[q->episode_count++] = HUB_PROPERTY_RETURN;
@@ -413,7 +413,7 @@ static enum hub_status parse_query(struct hub_request *request, struct hub_respo
     if (q->bins < MIN_BINS || q->bins > HUB_HISTOGRAM_BINS)
         return hub_request_wrong(request, "bins", err, "bins must be from %d to %d", MIN_BINS,
                                  HUB_HISTOGRAM_BINS);
-    HUB_TRY(hub_episode_parameters_parse(request, &q->asked, err));
+    HUB_TRY(hub_episode_parameters_parse(request, &q->params, err));
     HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_STATE | HUB_TO_READY, &q->target, err));
     return hub_coverage_require(request, response, &q->target, NULL, 0, &q->chosen_by, err);
 }
