@@ -10,7 +10,7 @@
 #include "server/http/http.h"
 
 struct hub_response_key {
-    uint64_t kind;  /* whose questions they are */
+    uint64_t kind;  /* the resource that made the answer */
     uint64_t state; /* what the answer is made of: another number where another answer may be right */
     struct hub_view text;
 };
@@ -22,7 +22,7 @@ struct hub_cached_response *hub_cached_response_find(const struct hub_app *app,
 void hub_cached_response_put(struct hub_cached_response *cached);
 /** Borrowed. */
 struct hub_bytes *hub_cached_response_body(const struct hub_cached_response *cached);
-/** What was given with it. */
+/** The note that hub_cached_response_add stored with it. */
 struct hub_view hub_cached_response_note(const struct hub_cached_response *cached);
 
 /** Take the body, unless it is over 1 MiB or there is no memory; the same reference counts as of

@@ -428,7 +428,7 @@ enum hub_status hub_hf_whoami(struct hub_request *request, struct hub_response *
                               struct hub_error *err)
 {
     if (hub_request_header(request, "Authorization") && hub_hf_has_upstream(request))
-        return hub_hf_pass_on(request, response, err); /* whose token it is is known there */
+        return hub_hf_pass_on(request, response, err); /* the upstream knows the owner of the token */
     return hub_buf_add_text(
         hub_response_buffer(response, 200, "application/json; charset=utf-8", KIB),
         "{\"type\":\"user\",\"name\":\"anonymous\",\"fullname\":\"anyone who can reach this hub\","

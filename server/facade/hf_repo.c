@@ -57,7 +57,7 @@ struct cached_repo {
     int64_t modified_ns;
     char commit[41], tag[16];
     bool fetched;  /* the commit is upstream's */
-    char begins[]; /* whose it is */
+    char begins[]; /* id of the dataset */
 };
 
 static void cached_free(struct hub_lru_item *item)

@@ -120,7 +120,7 @@ static enum hub_status add_folders(struct repo_tree *t, struct hub_view name, bo
 static enum hub_status skip_folder(struct repo_tree *t, struct hub_error *err)
 {
     HUB_TRY(set(&t->skip, hub_buf_view(&t->last), err));
-    HUB_TRY(hub_buf_add_text(&t->skip, "0", err)); /* what comes behind a slash */
+    HUB_TRY(hub_buf_add_text(&t->skip, "0", err)); /* '0' follows '/': skip all below the folder */
     return hub_objects_seek(&t->objects, hub_buf_view(&t->skip), err);
 }
 

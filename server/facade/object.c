@@ -68,7 +68,7 @@ enum hub_status hub_object_facts(struct hub_app *app, const struct hub_object *o
     return HUB_OK;
 }
 
-/* What was copied has that of them which its remote states. */
+/* Copied files have those digests that their remote states. */
 static bool are_known(const struct hub_file_digests *digests)
 {
     return digests->sha256[0] && digests->crc32c[0];

@@ -113,7 +113,7 @@ static void set_base_url(struct hub_exchange *x, const char *host)
     x->misnamed = !request->local && name.data != own && !hub_access_host(access, at) ? at : NULL;
 }
 
-/* Whose turn and whose memory it is: the peer's, or the client's that a trusted proxy tells of. */
+/* Charge turn and memory to the peer, or to the client that a trusted proxy names. */
 static void set_client(struct hub_exchange *x)
 {
     const char *stated = forwarded(x, "X-Forwarded-For");
@@ -197,7 +197,7 @@ static void answer_problem(struct hub_exchange *x, enum hub_status status)
     x->step = HUB_STEP_ANSWERED;
 }
 
-/* What was granted and not taken. */
+/* Return the memory that was granted but not used. */
 static void return_grant(struct hub_exchange *x)
 {
     hub_budget_give(x->http->options.budget, x->request.client, x->request.granted);

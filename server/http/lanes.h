@@ -28,7 +28,7 @@ struct hub_lane_item {
 
 struct hub_lane {
     struct hub_lane_item *first, **last;
-    struct hub_lane *next; /* whose turn it is after this one */
+    struct hub_lane *next; /* the lane that is served after this one */
     bool proxied;
 };
 

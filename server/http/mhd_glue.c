@@ -244,7 +244,7 @@ static void on_completed(void *cls, struct MHD_Connection *connection, void **co
     *con_cls = NULL;
 }
 
-/* Whose turn it is in the queue: an IPv4 address, or the network of an IPv6 one, of which a host has many. */
+/* The key of a client in the queue: an IPv4 address, or the /64 network of an IPv6 address. */
 static uint32_t client_of(struct MHD_Connection *connection)
 {
     const union MHD_ConnectionInfo *info =

@@ -16,7 +16,7 @@ void hub_stream_init_parts(struct hub_stream *stream, struct hub_parts *parts, u
     *stream = (struct hub_stream){.parts = parts, .first = first, .block = block};
 }
 
-/* What was read ahead. */
+/* Drop the blocks that were read ahead. */
 static void drop_blocks(struct hub_stream *stream)
 {
     free(stream->cold);

@@ -1,4 +1,4 @@
-/* What was pulled, within bounds: see cache.h. */
+/* The cache of pulled datasets, within bounds: see cache.h. */
 #include "server/mirror/cache.h"
 
 #include "server/mirror/listed.h"

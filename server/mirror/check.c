@@ -31,7 +31,7 @@ struct copy_check {
     struct hub_mirror_work *w;
     const json_t *ids; /* NULL: all */
     json_t *result;
-    int64_t since_ms;     /* what was checked later has been checked by this job */
+    int64_t since_ms;     /* files checked after this time were checked by this job */
     bool repair, mended;  /* requested; true once a file of this dataset was repaired */
     uint64_t rate, paced; /* bytes a second, 0: any; bytes since `begun_us` */
     int64_t begun_us, flushed_ms;

@@ -228,7 +228,7 @@ static bool is_as_it_came(const struct stat *st, const struct hub_origin *from)
     return stamp.size == from->size && (int64_t)stamp.mtime_ns == from->modified_ns;
 }
 
-/* What was hashed while it came is not hashed again; what was not, soon is. Links have new stamps: they are
+/* Files that were hashed as they came are not hashed again; others soon are. Links have new stamps: they are
  * taken here as well. */
 static enum hub_status keep_digests(const struct hub_mirror_work *w, const struct hub_transfer *t,
                                     struct hub_error *err)

@@ -98,7 +98,7 @@ static char *dump_known(const json_t *item)
     return hub_buf_take(&lines, NULL);
 }
 
-/* Whose library loads it: the name of its version says so. */
+/* The rule of the library that loads it, by the name of its version. */
 static void set_rule(struct hub_summary *s, const json_t *item)
 {
     static const char *const minari = "minari";

@@ -60,7 +60,7 @@ void hub_mirrors_wake(struct hub_mirrors *mirrors);
  * fine. */
 void hub_mirrors_missed(struct hub_mirrors *mirrors);
 
-/** What was pulled and is here, and what of it was removed to make room, since the start. */
+/** Pulled datasets that are here, and those removed to make room, since the start. */
 struct hub_mirror_gauges {
     uint64_t cache_bytes, cache_max, evictions;
 };

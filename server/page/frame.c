@@ -44,7 +44,7 @@ enum hub_status page_fetch(struct page *page, struct hub_view target, json_t **o
 enum hub_status page_fetch_if_any(struct page *page, struct hub_view target, json_t **out)
 {
     const enum hub_status st = page_fetch(page, target, out);
-    /* what comes next would be of another state, or for nobody */
+    /* the next answer would be of another state, or has no reader */
     if (st == HUB_AGAIN || st == HUB_CHANGED || st == HUB_CANCELLED)
         return st;
     if (st) { /* the page goes on without it */

@@ -34,8 +34,8 @@ HUB_MUST_USE enum hub_status hub_service_start_scanner(struct hub_service *servi
 /** All that a server has. */
 HUB_MUST_USE enum hub_status hub_service_open(struct hub_service *service, const struct hub_config *config,
                                               struct hub_error *err);
-/** What was opened, also after a failure half way. The process ends here with `code` where a thread hangs on
- * a disk: it reads the configuration when the disk answers. */
+/** Close what is open, also after a failure half way. The process ends here with `code` where a thread hangs
+ * on a disk: it reads the configuration when the disk answers. */
 void hub_service_close(struct hub_service *service, const struct hub_config *config, int code);
 
 /** Until all is looked at. HUB_CANCELLED: a signal came; HUB_NO_SPACE: see hub_no_space. */

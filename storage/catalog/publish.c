@@ -211,7 +211,7 @@ static enum hub_status write_all(struct hub_publication *p, uint64_t serial, str
     if (p->applied)
         return hub_summary_load(p->catalog, p->db, p->row, &p->summary, err);
     HUB_TRY(write_parts(p, err));
-    if (p->draft->status != HUB_DATASET_PENDING) /* what was staged so far is kept for the state to come */
+    if (p->draft->status != HUB_DATASET_PENDING) /* parts staged so far are kept for the next state */
         HUB_TRY(drop_parts(p, err));
     HUB_TRY(write_plan(p, err));
     HUB_TRY(hub_merge_fields(p, err));

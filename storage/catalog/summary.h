@@ -29,7 +29,7 @@ struct hub_summary {
     int64_t version;    /* -1: none */
     const char *format; /* "minari-hdf5", "lerobot", "webdataset", "files" */
     const char *era, *reason, *stated_version, *description;
-    const char *rule; /* whose releases load it (hub_load_rule_find), or "" */
+    const char *rule; /* library whose releases load it (hub_load_rule_find), or "" */
     /* JSON array of those; "[]" also where a library without a rule refuses it; or "" */
     const char *loadable_by;
     const char *authors;  /* JSON array */

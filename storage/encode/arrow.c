@@ -175,7 +175,7 @@ static void add_node(struct arrow_batch *b, uint64_t length, uint64_t nulls)
     b->node += NODE_BYTES;
 }
 
-/* What was written since `from` is a buffer. */
+/* End a buffer: the bytes written since `from`. */
 static void end_buffer(struct arrow_batch *b, size_t from)
 {
     hub_flatbuffer_patch(&b->f, b->buffer, from - b->body, 8);

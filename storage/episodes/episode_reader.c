@@ -64,7 +64,7 @@ static enum hub_status get_key(struct hub_episode_reader *reader, const struct h
     return HUB_OK;
 }
 
-/* What was found out of a text holds for as long as it lies there. */
+/* A parsed text is valid as long as its bytes stay in place. */
 static enum hub_status parse(const struct hub_column_cursor *cursor, const char *text,
                              struct hub_parsed *parsed, const json_t **out, struct hub_error *err)
 {

@@ -34,7 +34,7 @@ struct hub_episode_reader {
     struct hub_column_cursor columns[HUB_COLUMN_COUNT], made[32];
     struct hub_parsed splits[16], attributes, statistics;
     struct hub_measured_values measured;
-    struct hub_value one, *set; /* what was last given out */
+    struct hub_value one, *set; /* the last value that was returned */
     size_t room;
     bool passing; /* what it has looked into is not kept in the cache */
     bool knows_tasks;

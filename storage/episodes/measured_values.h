@@ -1,4 +1,4 @@
-/** What was measured of episodes, under the names of `where`: the ten metrics, the score, sums and the like
+/** Measured values of episodes, under the names of `where`: the ten metrics, the score, sums and the like
  * of fields, and the return of those whose files state none. Within episode_reader. */
 #ifndef HUB_EPISODES_MEASURED_VALUES_H
 #define HUB_EPISODES_MEASURED_VALUES_H

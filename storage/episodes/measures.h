@@ -1,5 +1,5 @@
 /**
- * What was measured of the episodes of parts (storage/measure): blobs of a part, written together, found by
+ * Measures of the episodes of parts (storage/measure): blobs of a part, written together, found by
  * their names and removed with the part. Columns have one cell an episode of the part; the other blobs are
  * opaque here.
  *

@@ -13,7 +13,7 @@ struct hub_findings_reader {
     struct hub_findings *found;
     uint32_t capacity[8]; /* of the arrays of `found`, see proof.c */
     uint64_t text_bytes, layout_bytes, video_bytes;
-    uint32_t layout_field; /* whose layout is on its way: field + 1, or 0 */
+    uint32_t layout_field; /* field of the layout that is being received, + 1; or 0 */
     size_t layout_got;
     uint32_t facts_seen;
     uint32_t listing_claim; /* the first claim on the listing that claims are about now */

@@ -94,7 +94,7 @@ void hub_frame_reader_dispose(struct hub_frame_reader *r)
 
 enum hub_status hub_frame_room(struct hub_frame_reader *r, void **data, size_t *size, struct hub_error *err)
 {
-    if (r->at > 0) { /* what was taken makes room: at most one unfinished frame is moved */
+    if (r->at > 0) { /* drop read frames: at most one unfinished frame is moved */
         memmove(r->in.data, r->in.data + r->at, r->in.size - r->at);
         r->in.size -= r->at;
         r->at = 0;

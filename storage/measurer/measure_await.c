@@ -48,7 +48,7 @@ struct hub_file_fetch *hub_measurer_await(struct hub_measurer *m, const char *id
     if (m->wait_count == HUB_MEASURE_WAITS)
         left_count = take_out(m, 0, false, left);
     const bool room = !m->stopped && m->wait_count < HUB_MEASURE_WAITS;
-    /* what was written meanwhile has ended its waits already */
+    /* measures written in the meantime have ended their waits */
     const bool now = hub_measures_generation(m->turn.options.catalog) != generation;
     if (room && !now)
         m->waits[m->wait_count++] = (struct hub_measure_wait){hash_of(id), fetch};

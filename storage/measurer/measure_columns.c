@@ -1,4 +1,4 @@
-/* What was measured of a part, packed to be kept: see measure_columns.h. */
+/* Measures of a part, packed for the catalogue: see measure_columns.h. */
 #include "storage/measurer/measure_columns.h"
 
 #include <math.h>

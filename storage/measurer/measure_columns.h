@@ -1,5 +1,5 @@
 /**
- * What was measured of a part on its way into the catalogue: packed columns of its episodes, and texts of
+ * Measures of a part on their way into the catalogue: packed columns of its episodes, and texts of
  * its fields, each by name. Of one thread.
  */
 #ifndef HUB_MEASURER_MEASURE_COLUMNS_H

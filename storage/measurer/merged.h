@@ -1,4 +1,4 @@
-/** What was measured of the parts of a dataset, joined: how its fields are distributed, and the ranges that
+/** Merged measures of the parts of a dataset: how its fields are distributed, and the ranges that
  * its actions are measured by. */
 #ifndef HUB_MEASURER_MERGED_H
 #define HUB_MEASURER_MERGED_H

@@ -4,7 +4,7 @@
 #include "storage/base/buf.h"
 #include "storage/text/time.h"
 
-/* What was not used before does not count: nothing comes in bursts after a pause. */
+/* Unused rate is not saved up: there is no burst after a pause. */
 void hub_rate_add(struct hub_rate *rate, uint64_t bytes)
 {
     const uint64_t per_s = atomic_load_explicit(&rate->per_s, memory_order_relaxed);

@@ -33,7 +33,7 @@ struct hub_relay_request {
     struct hub_view body;       /* of a POST */
 };
 
-/** What came of it; counted. */
+/** The upstream's answer; a counted reference. */
 struct hub_relayed;
 
 HUB_MUST_USE enum hub_status hub_relay_start(const char *user_agent, const struct hub_relay_memory *memory,

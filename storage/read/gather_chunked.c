@@ -256,7 +256,7 @@ static enum hub_status scatter(const struct chunk_run *run, const struct visit *
 {
     const struct chunk_cursor *c = run->cursor;
     uint8_t *to = run->out + visit->to;
-    if (!filtered(c, visit->chunk)) { /* what was read begins at the first wanted row */
+    if (!filtered(c, visit->chunk)) { /* the bytes read begin at the first wanted row */
         hub_box_copy(&visit->box, to, stored + c->grid->at);
         return HUB_OK;
     }

@@ -159,7 +159,7 @@ HUB_MUST_USE enum hub_status hub_remote_list_files(struct hub_remote *remote, co
                                                    const char *revision, struct hub_remote_files *out,
                                                    struct hub_error *err);
 
-/** What was left out, for a person: "'a/../b', '.c', ... (12)"; "": nothing was. */
+/** Names that were left out, as text: "'a/../b', '.c', ... (12)"; "": nothing was. */
 void hub_remote_files_name_left_out(const struct hub_remote_files *files, char *out, size_t room);
 
 /* ---- for kinds ---- */

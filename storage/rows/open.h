@@ -18,7 +18,7 @@ HUB_MUST_USE enum hub_status hub_files_open(const struct hub_rows_context *conte
                                             const struct hub_dataset_file *entry, struct hub_file **out,
                                             struct hub_error *err);
 
-/** What was made of a part when it was indexed: likewise, and HUB_CORRUPT "file-damaged" when a file of
+/** The side data of a part: likewise, and HUB_CORRUPT "file-damaged" when a file of
  * the dataset is damaged. */
 HUB_MUST_USE enum hub_status hub_side_open(const struct hub_rows_context *context,
                                            const struct hub_dataset *dataset,

@@ -318,7 +318,7 @@ static enum hub_status await_bytes(struct hub_row_reader *r, struct hub_error *e
     return st == HUB_AGAIN ? hub_fetch_join(r->now.fetch, stops, &patience, err) : st;
 }
 
-/* What was priced can be read from now on. */
+/* Open the files of the priced rows. */
 static enum hub_status open_files(struct hub_row_reader *r, struct hub_error *err)
 {
     hub_fetch_put(r->now.fetch);

@@ -157,7 +157,7 @@ static enum hub_status quarantine(struct hub_digest_queue *h, const struct hash_
     return hub_fail(err, HUB_CORRUPT, "the file has changed");
 }
 
-/* What came with the file from where it was copied stays what it has to agree with. */
+/* A copied file must match the digests that came with it. */
 static enum hub_status hash_open(struct hub_digest_queue *h, const struct hash_request *w,
                                  struct hub_file *file, const struct hub_file_digests *known,
                                  struct hub_error *err)

@@ -91,7 +91,7 @@ struct hub_urgent {
     uint64_t hash; /* of the id */
     char *id;
     uint32_t requests;
-    bool reinspect; /* what was published does not count: its side data were lost */
+    bool reinspect; /* inspect again although it is published: its side data were lost */
 };
 
 struct hub_scanner {
@@ -166,7 +166,7 @@ void hub_tracked_free_all(struct hub_scanner *s);
 /** After a sweep: forget what it did not see, unless its root could not be read. */
 void hub_tracked_forget_gone(struct hub_scanner *s, const bool *root_missing);
 void hub_tracked_push(struct hub_scanner *s, struct hub_tracked_dataset *known, enum hub_scan_queue queue);
-/** Whose turn it is; NULL: nobody waits. */
+/** The dataset whose turn it is; NULL: none waits. */
 struct hub_tracked_dataset *hub_tracked_next(const struct hub_scanner *s);
 void hub_tracked_unqueue(struct hub_scanner *s, struct hub_tracked_dataset *known);
 /** Look at it again in `after_ms`. */

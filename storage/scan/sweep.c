@@ -304,7 +304,7 @@ static enum hub_status on_walked(void *user, struct hub_error *err)
     return hub_batch_publish(sweep->scanner, &sweep->batch, err);
 }
 
-/* What was published is shown within a moment, however long the sweep takes. */
+/* Show published datasets within a moment, however long the sweep takes. */
 static void show_now_and_then(struct hub_sweep *sweep)
 {
     const int64_t now_ms = hub_time_mono_ms();

@@ -35,7 +35,7 @@ void hub_measured_number(struct hub_json *json, const char *key, double value);
 /** Path of the first field of that role, or NULL; of HUB_ROLE_OTHER none. */
 const char *hub_measured_role(const struct hub_dataset *dataset, enum hub_role role);
 
-/** What was measured of one episode after the other, as members of the items of a list. Zeroed at first but
+/** Measures of one episode after the other, as members of the items of a list. Zeroed at first but
  * for these two; of one thread, and of a state that outlives it. */
 struct hub_measured_items {
     bool metrics, spark; /* which are asked for */

@@ -83,7 +83,7 @@ enum hub_status hub_tally_outcomes(struct hub_json *json, const struct hub_state
 struct tally {
     json_t *counts;      /* value -> episodes that have it */
     uint64_t none;       /* episodes without any */
-    struct hub_buf last; /* what was counted last, in `counts`: of neighbours it is often the same */
+    struct hub_buf last; /* the last counted value: neighbours often have the same */
     json_t *last_count;
     uint64_t beyond; /* times that a value came which is not counted by itself: there are too many */
 };

@@ -309,7 +309,7 @@ static struct hub_unpacked_file *find_file(const struct hub_import *im, const st
     return bsearch(&raw.data, files, set->count, sizeof *files, hub_by_text);
 }
 
-/* What was put into the folder after its record was made: nobody vouches for that. */
+/* Name the files that the record does not list: they have no digest. */
 static void name_unlisted(const struct hub_import *im, struct hub_imported *set)
 {
     char names[900] = "";

@@ -28,7 +28,7 @@ struct piece {
     uint32_t file, segment, end; /* the next segment to be complete, and where they end */
     uint32_t crc;                /* CRC-32C of the received bytes of the segment */
     uint32_t sum;                /* of the received bytes of the current piece */
-    struct hub_buf gathered;     /* what came and is not written: few large writes, and not many small ones */
+    struct hub_buf gathered;     /* received bytes that are not written yet, for few large writes */
     bool whole;                  /* the file in one answer */
     bool cut;                    /* it ends before what was asked for: somebody waits for something else */
     bool used;
@@ -143,7 +143,7 @@ static enum hub_status hash_anew(struct pieces_run *r, struct open_file *f, stru
     return begin_sums(f, item, err);
 }
 
-/* What came ahead of the front, from where that is: it is in memory still. */
+/* Hash the bytes that came ahead of the front; they are still in memory. */
 static enum hub_status catch_up(struct pieces_run *r, struct open_file *f, struct hub_error *err)
 {
     struct hub_staging *s = r->transfer->staging;
@@ -656,7 +656,8 @@ static enum hub_status piece_finished(struct hub_fetch *fetch, enum hub_status s
     struct open_file *f = find_open(r, p->file);
     p->used = false;
     f->in_flight--;
-    if (st == HUB_NOT_FOUND || st == HUB_OUT_OF_RANGE || st == HUB_CHANGED) /* what came of it is of no use */
+    if (st == HUB_NOT_FOUND || st == HUB_OUT_OF_RANGE ||
+        st == HUB_CHANGED) /* its received bytes are useless */
         HUB_TRY(forget(r->transfer, p->file, err));
     if (st == HUB_NOT_FOUND || st == HUB_OUT_OF_RANGE)
         return changed(err, &r->transfer->plan->items[p->file],

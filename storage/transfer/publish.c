@@ -258,7 +258,7 @@ enum hub_status hub_publish_replaceable(const struct hub_private *place, const c
 /* A walk through a dataset, by what was fetched into it. */
 struct withdrawal {
     const struct hub_fetched *fetched;
-    bool removes; /* what was fetched, but for the record */
+    bool removes; /* remove the fetched files, except the record */
     bool others;  /* there are other files */
     int why;      /* 0, or the first errno of what could not be removed */
 };

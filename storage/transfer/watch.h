@@ -23,7 +23,7 @@ struct hub_transfer_watch {
     void (*segment)(uint32_t file, uint32_t segment, void *user);
     /** The file is whole, and as a digest of the remote says, unless it has none. */
     void (*whole)(uint32_t file, void *user);
-    /** What was there of the file is not what the remote has. */
+    /** The bytes of the file differ from those of the remote. */
     void (*lost)(uint32_t file, void *user);
     /** Segments that somebody waits for, who came first first. False: there are no more than `nth`. */
     bool (*wanted)(unsigned nth, uint32_t *file, uint32_t *segment, void *user);

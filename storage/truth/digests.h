@@ -44,7 +44,7 @@ struct hub_digest_item {
 HUB_MUST_USE enum hub_status hub_digests_store(struct hub_truth *truth, uint32_t root,
                                                const struct hub_digest_item *items, size_t count,
                                                struct hub_error *err);
-/** What was stored last of a file, whatever its stamp was. */
+/** The last stored digests of a file, whatever its stamp was. */
 struct hub_digest_note {
     struct hub_file_digests digests;
     bool same;          /* at this very stamp */

@@ -12,7 +12,7 @@ enum { HUB_MAX_RULES = 1000, HUB_RULE_NAME_CHARS = 64 };
 struct hub_rule {
     char name[HUB_RULE_NAME_CHARS + 1];
     bool from_file, paused;
-    json_t *spec; /* what was asked for; of a token the path of its file */
+    json_t *spec; /* the rule as JSON, with the path of the token file, not the token */
     /* Unix time; 0: not yet. `synced`: when the last pass began of which nothing failed */
     int64_t made_ms, due_ms, begun_ms, synced_ms;
     uint64_t datasets, transfers, bytes, failures; /* found by the last pass; since the rule was made */

@@ -294,7 +294,7 @@ static enum hub_status put_file(const struct hub_truth *truth, struct hub_db *db
 {
     struct hub_stmt *stmt;
     char number[16];
-    /* what was linked has no pieces of its own: they are those of before */
+    /* linked files have no new pieces: copy those of the old file */
     HUB_TRY(hub_db_prepare(
         db,
         "INSERT INTO origin_files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (root, dataset, path)"

@@ -46,7 +46,7 @@ REPLACED = {
     "hurry": ("prioritize", None),
     "gang": ("workers", None),
 }
-WITHOUT_SUBJECT = re.compile(r"(?:who|whom|of which|of whom|of what)\b", re.I)
+WITHOUT_SUBJECT = re.compile(r"(?:who|whom|whose|of which|of whom|of what|what (?:was|came|comes|goes))\b", re.I)
 # Files with lines wider than COLUMNS -> how many, and why; at most forty lines.
 WIDE = {
     "tests/support/inspect_planted.h": (4, "lists of macros, a kind a line"),

@@ -31,7 +31,7 @@ struct archive {
     struct hub_parts base;
     struct hub_app *app;
     const struct hub_dataset *dataset; /* counted */
-    struct hub_buf spaces;             /* what comes before the first file */
+    struct hub_buf spaces;             /* members before the first file */
     /* of each file's bytes; what follows to the next end is padding, headers and bytes of the next */
     uint64_t *ends;
     uint64_t size;

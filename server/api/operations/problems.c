@@ -20,7 +20,7 @@ struct problems_page {
     struct hub_view prefix; /* of ids, or empty */
     struct hub_json json;
     uint32_t left;       /* of the page */
-    const char *dataset; /* whose problems are being written */
+    const char *dataset; /* id of the dataset that is being written */
     bool damaged;        /* what the index keeps of them: no more of them can be shown */
     struct hub_page_cursor next;
 };
@@ -35,7 +35,7 @@ static uint32_t damaged_of(const struct problems_page *l, const struct hub_summa
     return hub_damage_each(l->request->app->truth, summary->root, summary->path, NULL, NULL);
 }
 
-/* What comes before the problems that the inspection found. */
+/* The number of problems before those of the inspection. */
 static uint32_t extra_of(const struct problems_page *l, const struct hub_summary *summary)
 {
     return blocks(summary) + damaged_of(l, summary);

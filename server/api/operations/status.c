@@ -119,7 +119,7 @@ static void put_disk(struct hub_json *json, const struct hub_request *request,
     hub_json_end_object(json);
 }
 
-/* What was fetched because it was asked for. */
+/* Datasets that were fetched on request. */
 static void put_cache(struct hub_json *json, struct hub_mirrors *mirrors)
 {
     struct hub_mirror_gauges g;

@@ -392,7 +392,7 @@ static enum hub_status choose(struct hub_request *request, struct hub_response *
 
 /* ---- the handlers ---- */
 
-/* What was chosen and priced serves again on a worker. Of those that wait only a few may hold layouts, none
+/* A worker reuses the chosen fields and their price. Of those that wait only a few may hold layouts, none
  * may that waits for memory, and no file stays open: the others do all of it again. A request that waits for
  * bytes keeps all of it, because they are fetched for its plan. */
 static bool may_park(const struct field_request *fr)

@@ -190,7 +190,7 @@ static enum hub_status add_lengths(const struct hub_rows *rows, const struct hub
     return HUB_OK;
 }
 
-/* What was longer than it had been when it was measured would run over its neighbours. */
+/* A text that grew since it was measured would overwrite its neighbours. */
 static enum hub_status check_longest(const struct hub_npz_stream *z, const struct hub_npz_stream_member *m,
                                      struct hub_error *err)
 {

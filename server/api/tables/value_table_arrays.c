@@ -185,7 +185,7 @@ static double real_of(const struct hub_value *value)
                                            : (double)value->number;
 }
 
-/* What was measured meanwhile may be of another type than what was looked at. */
+/* Values that were measured in the meantime may have another type. */
 static enum hub_status check_type(const struct hub_value_table *t,
                                   const struct hub_value_table_column *column,
                                   const struct hub_values *values, struct hub_error *err)

@@ -81,7 +81,7 @@ static enum hub_status list_series(struct episode_files *s, const struct hub_fil
 struct aloha_dialect {
     const char *era; /* NULL: ALOHA itself */
     const char *has[2];
-    const char *steps; /* whose rows are the steps */
+    const char *steps; /* field with one row per step */
 };
 static const struct aloha_dialect dialects[] = {
     {NULL, {"observations", "action"}, "action"},

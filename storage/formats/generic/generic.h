@@ -112,8 +112,8 @@ HUB_MUST_USE enum hub_status generic_plan_series(const struct generic_series *s,
 HUB_MUST_USE enum hub_status generic_inspect_series(struct hub_files *files, const struct hub_part *part,
                                                     struct hub_sink *sink, struct hub_error *err);
 
-/** Whose directory is it, of the formats that are recognised so that they can be refused by name (a row each
- * in refused.c)? One sentence that says what it is and what to do; NULL: nobody's that we know. */
+/** The reason to refuse a directory of a format that is recognised but not read (a row each in refused.c):
+ * what it is and what to do; NULL: it is of no such format. */
 const char *generic_refuse_directory(struct hub_files *listing);
 /** The same of a file, by its name and head. */
 const char *generic_refuse_file(struct hub_files *files, uint32_t number);

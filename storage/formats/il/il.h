@@ -19,7 +19,7 @@ struct il_file {
 /** Do the first bytes of a file say that it is a pickle of imitation's trajectories, not packed? Those of
  * dm_control hold the same objects, and are packed by gzip. */
 bool il_is_of_imitation(struct hub_view head);
-/** Whose way of writing a file is, by reading all of it. NULL: it is too large for that, or damaged, which
+/** The writer of a file, found by reading all of it. NULL: it is too large for that, or damaged, which
  * its part says. With a sink its environment is reported. HUB_NOT_ACCEPTABLE: a pickle of something else. */
 HUB_MUST_USE enum hub_status il_era_of(struct hub_files *files, uint32_t number, struct hub_sink *sink,
                                        const char **era, struct hub_error *err);

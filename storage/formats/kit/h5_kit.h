@@ -67,7 +67,7 @@ HUB_MUST_USE enum hub_status hub_h5_tree_problem(struct hub_h5_tree *tree, const
                                                  struct hub_view path, struct hub_error *err,
                                                  const char *detail);
 
-/** What came of one thing: a problem under `code` where the failure `st` is its alone, else passed up. */
+/** End one object: report `code` if only this object failed with `st`, else pass the failure up. */
 HUB_MUST_USE enum hub_status hub_h5_tree_finish(struct hub_h5_tree *tree, enum hub_status st,
                                                 const char *code, struct hub_view path,
                                                 const struct hub_error *why, struct hub_error *err);

@@ -162,7 +162,7 @@ HUB_MUST_USE enum hub_status hub_lerobot_put_line_statistics(const json_t *line,
 struct lerobot_said {
     int64_t episode; /* of tasks: the task's number */
     json_t *line;
-    uint32_t table; /* whose row it is, HUB_NONE: none */
+    uint32_t table; /* the row's table; HUB_NONE: none */
     uint64_t row;   /* among those that were read of it */
 };
 struct lerobot_said_list {

@@ -24,7 +24,7 @@ static const struct {
 
 struct rule_check {
     const struct lerobot_info *info;
-    const struct lerobot_file *data; /* whose names say their episode, by it */
+    const struct lerobot_file *data; /* files with an episode in their name, in its order */
     uint32_t data_count;
     struct hub_tally broken[RULES];
     int64_t chunks_size;
