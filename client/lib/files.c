@@ -17,7 +17,7 @@ static enum hub_status list_files(struct minari_client *client, const char *id, 
     list->hex = calloc(list->files.count + 1, sizeof *list->hex);
     HUB_TRY(hub_allocated(list->items && list->hex, err));
     for (size_t i = 0; i < list->files.count; i++) {
-        const struct hub_remote_file *f = &list->files.items[i];
+        const struct hub_file_facts *f = &list->files.items[i];
         hub_hex(f->sha256, HUB_SHA256_BYTES, list->hex[i]);
         list->items[i] = (struct minari_file){f->path, f->size, f->has_sha256 ? list->hex[i] : NULL};
     }

@@ -1,9 +1,10 @@
 /* Datasets on disk against a record or a hub, and their removal. */
 #include "client/lib/internal.h"
+#include "storage/base/order.h"
 #include "storage/ids/id.h"
 #include "storage/ids/spell.h"
 #include "storage/io/fs.h"
-#include "storage/transfer/hash.h"
+#include "storage/model/file_hasher.h"
 #include "storage/transfer/publish.h"
 #include "storage/transfer/record.h"
 #include "storage/transfer/staging.h"
@@ -17,15 +18,9 @@
 
 enum { MAX_DEPTH = 32, MAX_NAMES = 4 * 1000 * 1000 };
 
-/* What a file should be. */
-struct expected {
-    struct hub_remote_file file; /* path, size and digests; borrowed */
-    bool from_hub;
-};
-
 struct verifier {
     int directory;
-    struct expected *files; /* sorted by path bytes */
+    const struct hub_file_facts *files; /* what they should be; sorted by path bytes */
     size_t count;
     minari_file_state_fn fn;
     void *user;
@@ -45,12 +40,11 @@ static enum hub_status report(const struct verifier *v, const char *path, enum m
     return v->fn && v->fn(path, state, v->user) ? hub_fail(err, HUB_CANCELLED, "stopped") : HUB_OK;
 }
 
-static enum hub_status check_one(const struct verifier *v, const struct expected *e, struct hub_error *err)
+static enum hub_status check_one(const struct verifier *v, const struct hub_file_facts *file,
+                                 struct hub_error *err)
 {
     HUB_CLEANUP(hub_closep) int fd = -1;
-    HUB_CLEANUP(hub_file_hasher_dispose) struct hub_file_hasher hasher = {0};
     HUB_CLEANUP(hub_sums_dispose) struct hub_sums sums = {0};
-    const struct hub_remote_file *file = &e->file;
     struct stat st;
     /* a pipe: no file */
     const enum hub_status opened =
@@ -61,22 +55,15 @@ static enum hub_status check_one(const struct verifier *v, const struct expected
         return opened;
     if (fstat(fd, &st) || !S_ISREG(st.st_mode) || (uint64_t)st.st_size != file->size)
         return report(v, file->path, MINARI_FILE_CHANGED, err);
-    if (!hub_remote_file_proven(file))
+    if (!hub_file_proven(file))
         return report(v, file->path, MINARI_FILE_SIZE_ONLY, err);
-    HUB_TRY(hub_file_hasher_begin(&hasher, file->other, file->size, err));
-    HUB_TRY(hub_file_hasher_read(&hasher, fd, file->size, NULL, NULL, err));
-    HUB_TRY(hub_file_hasher_end(&hasher, &sums, err));
+    HUB_TRY(hub_sums_of(fd, file, NULL, NULL, &sums, err));
     if (!hub_sums_agree(&sums, file))
         return report(v, file->path, MINARI_FILE_CHANGED, err);
-    return report(v, file->path, e->from_hub ? MINARI_FILE_VERIFIED : MINARI_FILE_UNCHANGED, err);
+    return report(v, file->path, file->computed ? MINARI_FILE_UNCHANGED : MINARI_FILE_VERIFIED, err);
 }
 
 /* ---- files that should not be there ---- */
-
-static int compare_expected(const void *key, const void *item)
-{
-    return strcmp(key, ((const struct expected *)item)->file.path);
-}
 
 static enum hub_status find_extra(const struct verifier *v, const char *folder, unsigned depth,
                                   struct hub_error *err)
@@ -92,7 +79,7 @@ static enum hub_status find_extra(const struct verifier *v, const char *folder, 
         HUB_TRY(hub_buf_addf(&path, err, "%s%s%s", folder, *folder ? "/" : "", name));
         if (names.items[i].type == DT_DIR && depth < MAX_DEPTH)
             HUB_TRY(find_extra(v, path.data, depth + 1, err));
-        else if (!bsearch(path.data, v->files, v->count, sizeof *v->files, compare_expected))
+        else if (!bsearch(&path.data, v->files, v->count, sizeof *v->files, hub_by_text))
             HUB_TRY(report(v, path.data, MINARI_FILE_EXTRA, err));
     }
     return HUB_OK;
@@ -126,24 +113,15 @@ static enum hub_status against_record(struct verifier *v, const char *directory,
                            directory);
     if (st)
         return st;
-    HUB_CLEANUP(hub_freep) struct expected *files = NULL;
-    HUB_TRY(hub_new(&files, record.count + 1, sizeof *files, err));
-    for (size_t i = 0; i < record.count; i++)
-        files[i] = (struct expected){hub_record_expects(&record.files[i]), record.files[i].from_hub};
     snprintf(v->result->revision, sizeof v->result->revision, "%.40s", record.revision);
-    v->files = files;
+    v->files = record.files;
     v->count = record.count;
     return compare_all(v, directory, err);
 }
 
-static int compare_path(const void *path, const void *file)
-{
-    return strcmp(path, ((const struct hub_record_file *)file)->path);
-}
-
 static bool has_file(const struct hub_record *record, const char *path)
 {
-    return record->count && bsearch(path, record->files, record->count, sizeof *record->files, compare_path);
+    return record->count && bsearch(&path, record->files, record->count, sizeof *record->files, hub_by_text);
 }
 
 static enum hub_status against_hub(struct verifier *v, struct minari_client *client, const char *id,
@@ -152,12 +130,12 @@ static enum hub_status against_hub(struct verifier *v, struct minari_client *cli
     HUB_CLEANUP(hub_remote_files_dispose) struct hub_remote_files plan = {0};
     HUB_TRY(hub_remote_list_files(&client->remote, id, NULL, &plan, err));
     HUB_CLEANUP(hub_record_dispose) struct hub_record record = {0};
-    HUB_CLEANUP(hub_freep) struct expected *files = NULL;
+    HUB_CLEANUP(hub_freep) struct hub_file_facts *files = NULL; /* borrowed */
     HUB_TRY(hub_new(&files, plan.count + 1, sizeof *files, err));
     (void)!hub_record_read(directory, &record, NULL); /* empty where there is none */
     for (size_t i = 0; i < plan.count; i++)
         if (!record.partial || has_file(&record, plan.items[i].path))
-            files[v->count++] = (struct expected){plan.items[i], true};
+            files[v->count++] = plan.items[i];
     snprintf(v->result->revision, sizeof v->result->revision, "%.40s", plan.revision);
     v->result->against_hub = true;
     v->files = files;

@@ -33,16 +33,6 @@ static void list_free(struct hub_lru_item *item)
     free(list);
 }
 
-static void fill_digests(const struct hub_remote_file *file, struct hub_file_digests *out)
-{
-    if (file->has_sha256)
-        hub_hex(file->sha256, sizeof file->sha256, out->sha256);
-    if (file->other == HUB_BY_CRC32C)
-        hub_hex(file->sum, 4, out->crc32c);
-    if (file->other == HUB_BY_MD5)
-        hub_hex(file->sum, HUB_MD5_BYTES, out->md5);
-}
-
 static enum hub_status fill(struct hub_remote_list *list, const struct hub_remote_files *from,
                             struct hub_error *err)
 {
@@ -50,13 +40,13 @@ static enum hub_status fill(struct hub_remote_list *list, const struct hub_remot
     HUB_TRY(hub_new(&list->digests, from->count + 1, sizeof *list->digests, err));
     HUB_TRY(hub_new(&list->custom, from->count + 1, sizeof *list->custom, err));
     for (; list->count < from->count; list->count++) {
-        const struct hub_remote_file *file = &from->items[list->count];
+        const struct hub_file_facts *file = &from->items[list->count];
         struct hub_dataset_file *to = &list->files[list->count];
         char *path = NULL;
         HUB_TRY(hub_dup(&path, file->path, err));
         to->path = path;
         to->stamp = (struct hub_stamp){.size = file->size, .mtime_ns = (uint64_t)file->modified_ns};
-        fill_digests(file, &list->digests[list->count]);
+        hub_digests_stated(file, &list->digests[list->count]);
         list->custom[list->count] = file->custom ? json_dumps(file->custom, JSON_COMPACT) : NULL;
         list->item.bytes += sizeof *to + sizeof *list->digests + strlen(path) + 64;
     }

@@ -58,7 +58,7 @@ struct subject {
     int fd;
     struct hub_stamp stamp;
     struct hub_digest_note note;
-    const struct hub_upstream_file *from; /* as it came, where it is still that file */
+    const struct hub_file_facts *from; /* as it came, where it is still that file */
     enum { BY_NOTHING, BY_ORIGIN, BY_HASH, BY_RECORD } basis;
     bool changed;                          /* something is known of it, but of another state */
     struct hub_file_digests want, digests; /* what of it is known; of what was read */
@@ -122,19 +122,9 @@ static enum hub_status keep_digests(struct copy_check *c, struct subject *s, str
 
 /* ---- what is known of a file ---- */
 
-static int record_by_path(const void *a, const void *b)
-{
-    return strcmp(a, ((const struct hub_record_file *)b)->path);
-}
-
-static int origin_by_path(const void *a, const void *b)
-{
-    return strcmp(a, ((const struct hub_upstream_file *)b)->path);
-}
-
 /* Its SHA-256 of then. What got none while it came has what it was hashed to since, and the remote's
  * CRC-32C in any case: the hash may be of what was damaged by then. */
-static void expect(struct subject *s, const struct hub_remote_file *then, int basis)
+static void expect(struct subject *s, const struct hub_file_facts *then, int basis)
 {
     s->basis = basis;
     if (then->has_sha256)
@@ -145,12 +135,9 @@ static void expect(struct subject *s, const struct hub_remote_file *then, int ba
         hub_hex(then->sum, 4, s->want.crc32c);
 }
 
-static struct hub_remote_file as_listed(const struct hub_upstream_file *from)
+static const struct hub_file_facts *find(const struct hub_file_facts *files, size_t count, const char *path)
 {
-    struct hub_remote_file file = {.has_sha256 = from->has_sha256, .other = from->other};
-    memcpy(file.sha256, from->sha256, sizeof file.sha256);
-    memcpy(file.sum, from->sum, sizeof file.sum);
-    return file;
+    return count ? bsearch(&path, files, count, sizeof *files, hub_by_text) : NULL;
 }
 
 static void look_up(const struct copy_check *c, struct subject *s)
@@ -159,26 +146,16 @@ static void look_up(const struct copy_check *c, struct subject *s)
     const char *path = s->file->path;
     const bool noted = !hub_digest_request(truth, c->summary->root, s->path, &s->stamp, &s->note, NULL);
     HUB_CLEANUP(hub_freep) char *below = c->below.size ? hub_path_join(c->below.data, path) : NULL;
-    const struct hub_upstream_file *from =
-        c->up.files
-            ? bsearch(below ? below : path, c->up.files, c->up.file_count, sizeof *from, origin_by_path)
-            : NULL;
-    const struct hub_record_file *record =
-        c->record.files ? bsearch(path, c->record.files, c->record.count, sizeof *record, record_by_path)
-                        : NULL;
-    struct hub_remote_file then;
+    const struct hub_file_facts *from = find(c->up.files, c->up.file_count, below ? below : path),
+                                *record = find(c->record.files, c->record.count, path);
     if (from && from->size == s->stamp.size && from->modified_ns == (int64_t)s->stamp.mtime_ns) {
         s->from = from;
-        then = as_listed(from);
-        expect(s, &then, BY_ORIGIN);
-    }
-    if (!s->from && s->note.same && (*s->note.digests.sha256 || *s->note.digests.crc32c)) {
+        expect(s, from, BY_ORIGIN);
+    } else if (s->note.same && (*s->note.digests.sha256 || *s->note.digests.crc32c)) {
         s->basis = BY_HASH;
         s->want = s->note.digests;
-    } else if (!s->from && record && record->size == s->stamp.size &&
-               (int64_t)s->stamp.mtime_ns <= c->downloaded_ns) {
-        then = hub_record_expects(record);
-        expect(s, &then, BY_RECORD);
+    } else if (record && record->size == s->stamp.size && (int64_t)s->stamp.mtime_ns <= c->downloaded_ns) {
+        expect(s, record, BY_RECORD);
     }
     s->changed = !s->basis && (noted || from || record);
 }
@@ -213,31 +190,16 @@ static enum hub_status pace(struct copy_check *c, uint64_t bytes, struct hub_err
     }
 }
 
-struct copy_sums {
-    struct hub_digest sha256, md5;
-    uint32_t crc32c;
-};
-
-static void dispose_sums(struct copy_sums *sums)
-{
-    hub_digest_dispose(&sums->sha256);
-    hub_digest_dispose(&sums->md5);
-}
-
 /* *bad: the disk has not all of it. */
-static enum hub_status read_all(struct copy_check *c, struct subject *s, struct copy_sums *sums, bool *bad,
-                                struct hub_error *err)
+static enum hub_status read_all(struct copy_check *c, struct subject *s, struct hub_file_hasher *hasher,
+                                bool *bad, struct hub_error *err)
 {
     for (uint64_t at = 0; at < s->stamp.size;) {
         const size_t n = (size_t)HUB_MIN(s->stamp.size - at, (uint64_t)BLOCK_BYTES);
         *bad = read_from_disk(s->fd, c->block, n, at) != (ssize_t)n;
         if (*bad)
             return HUB_OK;
-        const struct hub_view bytes = {c->block, n};
-        HUB_TRY(hub_digest_add(&sums->sha256, bytes, err));
-        if (sums->md5.context)
-            HUB_TRY(hub_digest_add(&sums->md5, bytes, err));
-        sums->crc32c = hub_crc32c(sums->crc32c, bytes.data, n);
+        HUB_TRY(hub_file_hasher_add(hasher, (struct hub_view){c->block, n}, err));
         at += n;
         HUB_TRY(pace(c, n, err));
     }
@@ -246,26 +208,14 @@ static enum hub_status read_all(struct copy_check *c, struct subject *s, struct 
 
 static enum hub_status hash(struct copy_check *c, struct subject *s, bool *bad, struct hub_error *err)
 {
-    HUB_CLEANUP(dispose_sums) struct copy_sums sums = {.crc32c = 0};
-    uint8_t md5[HUB_DIGEST_MAX], sha256[HUB_DIGEST_MAX];
-    HUB_TRY(hub_digest_begin(&sums.sha256, HUB_SHA256, err));
-    if (!s->note.same || !*s->note.digests.md5)
-        HUB_TRY(hub_digest_begin(&sums.md5, HUB_MD5, err));
-    const bool with_md5 = sums.md5.context != NULL;
-    HUB_TRY(read_all(c, s, &sums, bad, err));
+    HUB_CLEANUP(hub_file_hasher_dispose) struct hub_file_hasher hasher = {0};
+    const bool has_md5 = s->note.same && *s->note.digests.md5;
+    HUB_TRY(hub_file_hasher_begin(&hasher, has_md5 ? HUB_BY_CRC32C : HUB_BY_MD5, s->stamp.size, err));
+    HUB_TRY(read_all(c, s, &hasher, bad, err));
     if (*bad)
         return HUB_OK;
-    const uint8_t crc[] = {(uint8_t)(sums.crc32c >> 24), (uint8_t)(sums.crc32c >> 16),
-                           (uint8_t)(sums.crc32c >> 8), (uint8_t)sums.crc32c};
-    HUB_TRY(hub_digest_end(&sums.sha256, sha256, err));
     s->digests = s->note.digests;
-    hub_hex(sha256, HUB_SHA256_BYTES, s->digests.sha256);
-    hub_hex(crc, sizeof crc, s->digests.crc32c);
-    if (with_md5) {
-        HUB_TRY(hub_digest_end(&sums.md5, md5, err));
-        hub_hex(md5, HUB_MD5_BYTES, s->digests.md5);
-    }
-    return HUB_OK;
+    return hub_digests_end(&hasher, &s->digests, err);
 }
 
 /* ---- one file ---- */
@@ -334,29 +284,19 @@ static enum hub_status mend(struct copy_check *c, const struct subject *s, struc
                             struct hub_error *err)
 {
     const struct hub_mirrors_options *o = &c->w->mirrors->options;
-    const struct hub_upstream_file *file = s->from;
     HUB_CLEANUP(hub_private_close) struct hub_private place = HUB_PRIVATE_INIT;
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf pieces = HUB_BUF_INIT(4 * GIB);
-    struct hub_origin origin = {.path = file->path,
-                                .size = file->size,
-                                .generation = file->generation,
-                                .etag = file->etag,
-                                .modified_ns = file->modified_ns,
-                                .has_sha256 = file->has_sha256,
-                                .other = file->other};
-    memcpy(origin.sha256, file->sha256, sizeof origin.sha256);
-    memcpy(origin.sum, file->sum, sizeof origin.sum);
     if (o->roots->roots[c->summary->root].read_only)
         return hub_fail(err, HUB_DENIED, "it is read-only in the configuration (:ro)");
     if (!c->from)
         HUB_TRY(open_remote(c, err));
-    HUB_TRY(hub_upstream_pieces(o->truth, c->summary->root, c->copy, file->path, &pieces, err));
+    HUB_TRY(hub_upstream_pieces(o->truth, c->summary->root, c->copy, s->from->path, &pieces, err));
     HUB_TRY(hub_private_open(o->roots->roots[c->summary->root].path, true, &place, err));
     *m = (struct hub_repair){.remote = &c->from->remote,
                              .files = &c->files,
                              .place = &place,
                              .target = c->copy,
-                             .origin = &origin,
+                             .origin = s->from,
                              .stamp = &s->stamp,
                              .pieces = hub_buf_view(&pieces),
                              .tick = tick,

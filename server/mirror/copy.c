@@ -21,7 +21,7 @@
 struct here {
     struct hub_upstream known;
     struct hub_record record;
-    struct hub_origin *files;
+    struct hub_file_facts *files;
     struct hub_reuse have;
     bool is_copy, is_part; /* in hub.db or by its record; of a copy around it */
 };
@@ -47,22 +47,15 @@ static bool is_damaged(const struct hub_mirror_work *w, const char *dataset, con
     return hub_damage_check(o->truth, w->root, path, &stamp, NULL) != HUB_OK;
 }
 
-/* The SHA-256 of a file that is hashed after its transfer is among the digests now, or soon. One of other
- * bytes than those that came does not count: it was damaged by then.
- * @param known  NULL: it was */
-static void take_sha256(const struct hub_mirror_work *w, const char *dataset, const uint8_t *known,
-                        struct hub_origin *to)
+/* Of what was hashed only after it came, the digests of the file have it by now, or soon. One of other
+ * bytes than those that came does not count: it was damaged by then. */
+static void take_sha256(const struct hub_mirror_work *w, const char *dataset, struct hub_file_facts *to)
 {
     const struct hub_mirrors_options *o = &w->mirrors->options;
     HUB_CLEANUP(hub_closep) int fd = -1;
     struct hub_file_digests digests;
     struct stat st;
     char crc32c[9];
-    to->has_sha256 = known != NULL;
-    if (known) {
-        memcpy(to->sha256, known, sizeof to->sha256);
-        return;
-    }
     HUB_CLEANUP(hub_freep) char *path = hub_path_join(dataset, to->path);
     if (!path || to->other != HUB_BY_CRC32C || hub_roots_open(o->roots, w->root, path, O_PATH, &fd, NULL) ||
         fstat(fd, &st))
@@ -74,43 +67,20 @@ static void take_sha256(const struct hub_mirror_work *w, const char *dataset, co
                      hub_unhex(hub_view_of(digests.sha256), to->sha256, sizeof to->sha256);
 }
 
-static void take_record(const struct hub_mirror_work *w, const char *path, struct here *out)
-{
-    const struct hub_record *record = &out->record;
-    if (hub_new(&out->files, record->count, sizeof *out->files, NULL))
-        return;
-    for (size_t i = 0; i < record->count; i++) {
-        const struct hub_record_file *from = &record->files[i];
-        struct hub_origin *to = &out->files[out->have.count];
-        if (is_damaged(w, path, from->path))
-            continue; /* to be fetched */
-        *to = (struct hub_origin){
-            .path = from->path, .size = from->size, .modified_ns = from->modified_ns, .other = from->other};
-        memcpy(to->sum, from->sum, sizeof to->sum);
-        take_sha256(w, path, from->has_sha256 ? from->sha256 : NULL, to);
-        out->have.count++;
-    }
-}
-
 /* @param cut  bytes of the paths of the copy that are those of this folder in it */
-static void take_origins(const struct hub_mirror_work *w, const char *path, size_t cut, struct here *out)
+static void take_files(const struct hub_mirror_work *w, const char *path, const struct hub_file_facts *files,
+                       size_t count, size_t cut, struct here *out)
 {
-    const struct hub_upstream *known = &out->known;
-    if (hub_new(&out->files, known->file_count, sizeof *out->files, NULL))
+    if (hub_new(&out->files, count, sizeof *out->files, NULL))
         return;
-    for (uint32_t i = 0; i < known->file_count; i++) {
-        const struct hub_upstream_file *from = &known->files[i];
-        struct hub_origin *to = &out->files[out->have.count];
-        if (is_damaged(w, path, from->path + cut))
-            continue;
-        *to = (struct hub_origin){.path = from->path + cut,
-                                  .size = from->size,
-                                  .generation = from->generation,
-                                  .etag = from->etag,
-                                  .modified_ns = from->modified_ns,
-                                  .other = from->other};
-        memcpy(to->sum, from->sum, sizeof to->sum);
-        take_sha256(w, path, from->has_sha256 ? from->sha256 : NULL, to);
+    for (size_t i = 0; i < count; i++) {
+        struct hub_file_facts *to = &out->files[out->have.count];
+        *to = files[i];
+        to->path += cut;
+        if (is_damaged(w, path, to->path))
+            continue; /* to be fetched */
+        if (!to->has_sha256)
+            take_sha256(w, path, to);
         out->have.count++;
     }
 }
@@ -132,9 +102,9 @@ static void look(const struct hub_mirror_work *w, const struct hub_private *plac
     out->is_part = known && below.size;
     if (recorded && strcmp(record->id, id) == 0 &&
         (!known || strcmp(record->revision, out->known.revision) != 0))
-        take_record(w, path, out);
+        take_files(w, path, record->files, record->count, 0, out);
     else if (known)
-        take_origins(w, path, below.size ? below.size + 1 : 0, out);
+        take_files(w, path, out->known.files, out->known.file_count, below.size ? below.size + 1 : 0, out);
     if (out->have.count && hub_fs_open_beneath(place->root, path, O_RDONLY | O_DIRECTORY, HUB_FS_NO_LINKS,
                                                &out->have.directory, NULL))
         out->have.count = 0;
@@ -203,7 +173,7 @@ static enum hub_status mark_part(const struct hub_private *place, const struct h
 
 static enum hub_status progress(const struct hub_transfer *t, void *user, struct hub_error *err)
 {
-    enum { FILE_BYTES = sizeof(struct hub_remote_file) + sizeof(struct hub_origin) + 128 /* its path */ };
+    enum { FILE_BYTES = sizeof(struct hub_file_facts) + 128 /* its path */ };
     struct hub_mirror_work *w = user;
     hub_mirror_hold(w, (uint64_t)t->files.count * FILE_BYTES);
     w->total = t->bytes_total;
@@ -222,7 +192,7 @@ static enum hub_status ready(const struct hub_transfer *t, void *user, struct hu
 }
 
 /* Nobody changed it since. */
-static bool is_as_it_came(const struct stat *st, const struct hub_origin *from)
+static bool is_as_it_came(const struct stat *st, const struct hub_file_facts *from)
 {
     const struct hub_stamp stamp = hub_stamp_of(st);
     return stamp.size == from->size && (int64_t)stamp.mtime_ns == from->modified_ns;
@@ -238,7 +208,7 @@ static enum hub_status keep_digests(const struct hub_mirror_work *w, const struc
     size_t count = 0;
     HUB_TRY(hub_new(&items, t->files.count, sizeof *items, err));
     for (uint32_t i = 0; i < t->files.count; i++) {
-        const struct hub_origin *from = &t->origins[i];
+        const struct hub_file_facts *from = &t->files.items[i];
         struct hub_digest_item *item = &items[count];
         HUB_CLEANUP(hub_closep) int fd = -1;
         struct stat st;
@@ -249,12 +219,7 @@ static enum hub_status keep_digests(const struct hub_mirror_work *w, const struc
             continue;
         }
         *item = (struct hub_digest_item){.path = path, .stamp = hub_stamp_of(&st)};
-        if (from->has_sha256)
-            hub_hex(from->sha256, sizeof from->sha256, item->digests.sha256);
-        if (from->other == HUB_BY_CRC32C)
-            hub_hex(from->sum, 4, item->digests.crc32c);
-        if (from->other == HUB_BY_MD5)
-            hub_hex(from->sum, HUB_MD5_BYTES, item->digests.md5);
+        hub_digests_stated(from, &item->digests);
         count++;
     }
     const enum hub_status st = hub_digests_store(o->truth, w->root, items, count, err);
@@ -268,27 +233,12 @@ static enum hub_status keep_digests(const struct hub_mirror_work *w, const struc
 static enum hub_status store(const struct hub_mirror_work *w, const struct hub_transfer *t,
                              struct hub_error *err)
 {
-    HUB_CLEANUP(hub_freep) struct hub_upstream_file *files = NULL;
-    struct hub_upstream new = {.rule = w->rule.name,
-                               .remote = w->remote.base,
-                               .id = t->id,
-                               .revision = t->files.revision ? t->files.revision : "",
-                               .file_count = t->files.count};
-    HUB_TRY(hub_new(&files, t->files.count, sizeof *files, err));
-    for (uint32_t i = 0; i < t->files.count; i++) {
-        const struct hub_origin *from = &t->origins[i];
-        files[i] = (struct hub_upstream_file){.path = from->path,
-                                              .etag = from->etag ? from->etag : "",
-                                              .size = from->size,
-                                              .generation = from->generation,
-                                              .modified_ns = from->modified_ns,
-                                              .other = from->other,
-                                              .has_sha256 = from->has_sha256,
-                                              .pieces = {(const char *)from->pieces, from->pieces_size}};
-        memcpy(files[i].sha256, from->sha256, sizeof files[i].sha256);
-        memcpy(files[i].sum, from->sum, sizeof files[i].sum);
-    }
-    new.files = files;
+    const struct hub_upstream new = {.rule = w->rule.name,
+                                     .remote = w->remote.base,
+                                     .id = t->id,
+                                     .revision = t->files.revision ? t->files.revision : "",
+                                     .files = t->files.items,
+                                     .file_count = t->files.count};
     HUB_TRY(
         hub_upstream_store(w->mirrors->options.truth, hub_job_lease(&w->job), w->root, t->target, &new, err));
     return keep_digests(w, t, err);

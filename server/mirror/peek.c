@@ -3,8 +3,8 @@
 
 #include "server/mirror/work.h"
 #include "storage/base/order.h"
+#include "storage/model/file_hasher.h"
 #include "storage/text/time.h"
-#include "storage/transfer/hash.h"
 
 #include <stdlib.h>
 
@@ -93,14 +93,14 @@ static enum hub_status add(struct hub_fetch *fetch, struct hub_view bytes, struc
     return hub_buf_add_view(fetch->user, bytes, err);
 }
 
-static enum hub_status check(const struct hub_remote_file *file, struct hub_view bytes, struct hub_error *err)
+static enum hub_status check(const struct hub_file_facts *file, struct hub_view bytes, struct hub_error *err)
 {
     HUB_CLEANUP(hub_file_hasher_dispose) struct hub_file_hasher hasher = {0};
     HUB_CLEANUP(hub_sums_dispose) struct hub_sums sums = {0};
     HUB_TRY(hub_file_hasher_begin(&hasher, file->other, file->size, err));
     HUB_TRY(hub_file_hasher_add(&hasher, bytes, err));
     HUB_TRY(hub_file_hasher_end(&hasher, &sums, err));
-    const bool agrees = !hub_remote_file_proven(file) || hub_sums_agree(&sums, file);
+    const bool agrees = !hub_file_proven(file) || hub_sums_agree(&sums, file);
     return agrees && bytes.size == file->size
                ? HUB_OK
                : hub_fail_as(err, HUB_CORRUPT, "upstream-failed",
@@ -114,7 +114,7 @@ enum hub_status hub_peek_bytes(struct hub_mirrors *m, const struct hub_summary *
     HUB_CLEANUP(hub_remote_files_dispose) struct hub_remote_files files = {0};
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(64 * KIB);
     HUB_TRY(look(&w, summary, list, &files, err));
-    const struct hub_remote_file *file = bsearch(&path, files.items, files.count, sizeof *file, hub_by_text);
+    const struct hub_file_facts *file = bsearch(&path, files.items, files.count, sizeof *file, hub_by_text);
     if (!file || file->size > HUB_PEEK_BYTES)
         return hub_fail(err, HUB_NOT_FOUND, "the upstream of '%s' has no small file '%s'", summary->id, path);
     struct hub_fetch fetch = {.resumable = true, .count = file->size, .body = add, .user = out};

@@ -7,8 +7,8 @@
 #define HUB_MIRROR_PULL_H
 
 #include "server/mirror/mirror.h"
-#include "storage/base/digest.h"
 #include "storage/io/fetch.h"
+#include "storage/model/file_facts.h"
 
 #define HUB_PULL "pull" /* kind of the jobs */
 #define HUB_PULL_HELD (64 * KIB)
@@ -44,17 +44,10 @@ HUB_MUST_USE enum hub_status hub_pull_open(struct hub_mirrors *mirrors, const st
 /** Whether it is on its way, or came a moment ago. */
 bool hub_pull_comes(struct hub_mirrors *mirrors, const char *id);
 
-/** Sorted by path bytes. */
-struct hub_pull_file {
-    char *path;
-    uint64_t size;
-    int64_t modified_ns; /* 0: not known */
-    bool has_sha256;
-    uint8_t sha256[HUB_SHA256_BYTES]; /* as the upstream states it */
-};
 const char *hub_pull_revision(const struct hub_pull_plan *plan);
 uint32_t hub_pull_count(const struct hub_pull_plan *plan);
-const struct hub_pull_file *hub_pull_file(const struct hub_pull_plan *plan, uint32_t number);
+/** Sorted by path bytes. */
+const struct hub_file_facts *hub_pull_file(const struct hub_pull_plan *plan, uint32_t number);
 /** UINT32_MAX: none. */
 uint32_t hub_pull_find(const struct hub_pull_plan *plan, const char *path);
 /** Its bytes are fetched; what is not there is waited for, and asked for first. */

@@ -14,7 +14,7 @@ void hub_pull_put(struct hub_pull_plan *plan)
     if (!plan || atomic_fetch_sub(&plan->refs, 1) != 1)
         return;
     for (uint32_t i = 0; i < plan->count; i++) {
-        free(plan->files[i].shown.path);
+        free((char *)plan->files[i].facts.path);
         free(plan->files[i].segments);
     }
     free(plan->files);
@@ -33,9 +33,9 @@ uint32_t hub_pull_count(const struct hub_pull_plan *plan)
     return plan->count;
 }
 
-const struct hub_pull_file *hub_pull_file(const struct hub_pull_plan *plan, uint32_t number)
+const struct hub_file_facts *hub_pull_file(const struct hub_pull_plan *plan, uint32_t number)
 {
-    return &plan->files[number].shown;
+    return &plan->files[number].facts;
 }
 
 uint32_t hub_pull_find(const struct hub_pull_plan *plan, const char *path)
@@ -48,13 +48,13 @@ uint32_t hub_pull_find(const struct hub_pull_plan *plan, const char *path)
 static enum hub_status name_revision(struct hub_pull_plan *plan, const struct hub_remote_files *files,
                                      struct hub_error *err)
 {
-    HUB_CLEANUP(hub_freep) struct hub_file_fact *facts = NULL;
+    HUB_CLEANUP(hub_freep) struct hub_revision_file *facts = NULL;
     bool timed = true;
     HUB_TRY(hub_new(&facts, plan->count + 1, sizeof *facts, err));
     for (uint32_t i = 0; i < plan->count; i++) {
-        const struct hub_pull_file *file = &plan->files[i].shown;
+        const struct hub_file_facts *file = &plan->files[i].facts;
         facts[i] =
-            (struct hub_file_fact){.path = file->path, .size = file->size, .mtime_ns = file->modified_ns};
+            (struct hub_revision_file){.path = file->path, .size = file->size, .mtime_ns = file->modified_ns};
         timed = timed && file->modified_ns;
     }
     snprintf(plan->revision, sizeof plan->revision, "%s", files->revision ? files->revision : "");
@@ -64,13 +64,13 @@ static enum hub_status name_revision(struct hub_pull_plan *plan, const struct hu
 /* Is it still what was read of it? All that was reported is in the journal, from which a transfer resumes. */
 static bool is_same(const struct hub_partial_file *old, const struct hub_partial_file *new)
 {
-    const struct hub_pull_file *a = &old->shown, *b = &new->shown;
-    if (a->size != b->size || a->modified_ns != b->modified_ns || old->generation != new->generation ||
+    const struct hub_file_facts *a = &old->facts, *b = &new->facts;
+    if (a->size != b->size || a->modified_ns != b->modified_ns || a->generation != b->generation ||
         old->segment_count != new->segment_count)
         return false;
     if (a->has_sha256 && b->has_sha256 && memcmp(a->sha256, b->sha256, sizeof a->sha256) != 0)
         return false;
-    if (old->other == new->other && memcmp(old->sum, new->sum, sizeof old->sum) != 0)
+    if (a->other == b->other && memcmp(a->sum, b->sum, sizeof a->sum) != 0)
         return false;
     for (uint32_t i = 0; i < old->segment_count; i++)
         if (old->segments[i] && !new->segments[i])
@@ -78,22 +78,20 @@ static bool is_same(const struct hub_partial_file *old, const struct hub_partial
     return true;
 }
 
-static enum hub_status plan_file(struct hub_partial_file *to, const struct hub_remote_file *from,
+static enum hub_status plan_file(struct hub_partial_file *to, const struct hub_file_facts *from,
                                  const struct hub_staging *s, uint32_t number, struct hub_error *err)
 {
     const struct hub_staged_file *staged = &s->files[number];
-    to->shown = (struct hub_pull_file){
-        .size = from->size, .modified_ns = from->modified_ns, .has_sha256 = from->has_sha256};
-    memcpy(to->shown.sha256, from->sha256, sizeof from->sha256);
-    to->generation = from->generation;
-    to->other = from->other;
-    memcpy(to->sum, from->sum, sizeof from->sum);
-    HUB_TRY(hub_dup(&to->shown.path, from->path, err));
+    to->facts = *from;
+    to->facts.etag = NULL;
+    to->facts.custom = NULL;
+    to->facts.path = strdup(from->path);
+    HUB_TRY(hub_allocated(to->facts.path, err));
     HUB_TRY(hub_new(&to->segments, staged->segments + 1, 1, err));
     to->segment_count = staged->segments;
     for (uint32_t i = 0; i < staged->segments; i++)
         to->segments[i] = s->states[staged->base + i] == HUB_SEGMENT_DONE;
-    const bool complete = !staged->missing, agrees = s->sums[number].known && hub_remote_file_proven(from) &&
+    const bool complete = !staged->missing, agrees = s->sums[number].known && hub_file_proven(from) &&
                                                      hub_sums_agree(&s->sums[number], from);
     to->whole = !from->size || (complete && agrees);
     return HUB_OK;
@@ -131,7 +129,7 @@ static void replace_plan(struct hub_pull *pull, struct hub_pull_plan *new)
         return;
     for (uint32_t i = 0; i < new->count; i++) {
         struct hub_partial_file *file = &new->files[i];
-        const uint32_t before = hub_pull_find(old, file->shown.path);
+        const uint32_t before = hub_pull_find(old, file->facts.path);
         if (before != UINT32_MAX)
             file->turn = old->files[before].turn + !is_same(&old->files[before], file);
     }
@@ -148,7 +146,7 @@ bool hub_pull_is_there(const struct hub_pull_plan *plan, const struct hub_partia
     const uint64_t end = offset + size;
     if (file->whole)
         return true;
-    if (end + HUB_PULL_HELD > file->shown.size)
+    if (end + HUB_PULL_HELD > file->facts.size)
         return false;
     for (uint64_t i = offset / plan->segment_bytes; i * plan->segment_bytes < end; i++)
         if (!file->segments[i])

@@ -213,12 +213,12 @@ enum hub_status hub_pull_read(struct hub_pull_plan *plan, uint32_t number, struc
                               struct hub_error *err)
 {
     const struct hub_partial_file *file = &plan->files[number];
-    struct coming *c = coming_new(plan->pulls, file->shown.path);
+    struct coming *c = coming_new(plan->pulls, file->facts.path);
     HUB_TRY(hub_allocated(c, err));
     c->plan = c->now = plan;
     c->number = number;
     c->file.stamp =
-        (struct hub_stamp){.size = file->shown.size, .mtime_ns = (uint64_t)file->shown.modified_ns};
+        (struct hub_stamp){.size = file->facts.size, .mtime_ns = (uint64_t)file->facts.modified_ns};
     atomic_fetch_add(&plan->refs, 1);
     pthread_mutex_lock(&plan->pulls->lock);
     c->turn = file->turn;

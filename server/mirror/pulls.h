@@ -14,10 +14,8 @@
 
 /** A file of a list, and what of it is there. */
 struct hub_partial_file {
-    struct hub_pull_file shown; /* first */
-    uint64_t generation;
-    uint8_t other, sum[HUB_SHA1_BYTES]; /* as in struct hub_remote_file */
-    uint8_t *segments;                  /* one each: is it there? */
+    struct hub_file_facts facts; /* first; as the upstream states them */
+    uint8_t *segments;           /* one each: is it there? */
     uint32_t segment_count;
     unsigned turn; /* counts what was lost: who read before has another file */
     bool whole;    /* and as its digest says */

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 /* "path NUL number NUL third LF" */
-static enum hub_status add_fact(struct hub_digest *digest, const struct hub_file_fact *file,
+static enum hub_status add_fact(struct hub_digest *digest, const struct hub_revision_file *file,
                                 const char *third, struct hub_error *err)
 {
     char size[24];
@@ -21,7 +21,7 @@ static enum hub_status add_fact(struct hub_digest *digest, const struct hub_file
     return hub_digest_add(digest, HUB_VIEW("\n"), err);
 }
 
-static enum hub_status name_files(struct hub_file_fact *files, size_t count, bool content, char *out,
+static enum hub_status name_files(struct hub_revision_file *files, size_t count, bool content, char *out,
                                   size_t chars, struct hub_error *err)
 {
     HUB_CLEANUP(hub_digest_dispose) struct hub_digest digest = {0};
@@ -46,13 +46,13 @@ static enum hub_status name_files(struct hub_file_fact *files, size_t count, boo
     return HUB_OK;
 }
 
-enum hub_status hub_revision(struct hub_file_fact *files, size_t count, char out[HUB_REVISION_CHARS + 1],
+enum hub_status hub_revision(struct hub_revision_file *files, size_t count, char out[HUB_REVISION_CHARS + 1],
                              struct hub_error *err)
 {
     return name_files(files, count, false, out, HUB_REVISION_CHARS, err);
 }
 
-enum hub_status hub_content(struct hub_file_fact *files, size_t count, char out[HUB_CONTENT_CHARS + 1],
+enum hub_status hub_content(struct hub_revision_file *files, size_t count, char out[HUB_CONTENT_CHARS + 1],
                             struct hub_error *err)
 {
     return name_files(files, count, true, out, HUB_CONTENT_CHARS, err);

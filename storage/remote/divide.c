@@ -200,7 +200,7 @@ static enum hub_status take(struct dividing *v, const char *folder, const char *
 static enum hub_status report_left(const struct dividing *v, uint32_t i, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf name = HUB_BUF_INIT(8 * KIB);
-    const struct hub_remote_file *file = &v->d->tree->items[i];
+    const struct hub_file_facts *file = &v->d->tree->items[i];
     if (hub_found_describes(v->d->tree, i, i + 1))
         return HUB_OK;
     HUB_TRY(hub_buf_addf(&name, err, "%s%s", v->d->head, file->path));

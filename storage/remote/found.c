@@ -79,7 +79,7 @@ enum hub_status hub_found_scan(struct hub_found_list *list, const struct hub_rem
 {
     static const char main_data[] = "/data/main_data.hdf5", metadata[] = "/data/metadata.json";
     for (uint32_t i = 0; i < tree->count; i++) {
-        const struct hub_remote_file *file = &tree->items[i];
+        const struct hub_file_facts *file = &tree->items[i];
         HUB_CLEANUP(hub_buf_dispose) struct hub_buf id = HUB_BUF_INIT(8 * KIB);
         HUB_CLEANUP(hub_freep) char *folder = NULL;
         struct hub_found *found;

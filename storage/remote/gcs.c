@@ -135,7 +135,7 @@ static enum hub_status take_object(const json_t *item, const char *prefix, size_
     const struct hub_view name = hub_member_view(item, "name");
     const char *updated = hub_member_text(item, "updated");
     const json_t *custom = json_object_get(item, "metadata");
-    struct hub_remote_file *file;
+    struct hub_file_facts *file;
     uint64_t size = 0;
     if (!name.data || strncmp(name.data, prefix, strlen(prefix)) != 0)
         return hub_fail_as(err, HUB_CORRUPT, "protocol", "an object without a name, or outside the prefix");
@@ -381,7 +381,7 @@ static enum hub_status files(struct hub_remote *remote, const char *id, const ch
 }
 
 static enum hub_status open_file(const struct hub_remote *remote, const struct hub_remote_files *files_of,
-                                 const struct hub_remote_file *file, struct hub_buf *url,
+                                 const struct hub_file_facts *file, struct hub_buf *url,
                                  struct hub_fetch *fetch, struct hub_error *err)
 {
     fetch->as_stored = true;

@@ -275,7 +275,7 @@ static enum hub_status take_entry(const json_t *item, void *user, struct hub_err
     const struct hub_view path = hub_member_view(item, "path");
     const char *type = hub_member_text(item, "type");
     const char *oid = hub_member_text(item, "oid"), *sha256 = hub_member_text(lfs, "oid");
-    struct hub_remote_file *file;
+    struct hub_file_facts *file;
     if (!type || strcmp(type, "file") != 0)
         return HUB_OK;
     if (!path.data || !json_is_integer(size) || json_integer_value(size) < 0)
@@ -668,7 +668,7 @@ static enum hub_status files(struct hub_remote *remote, const char *id, const ch
 }
 
 static enum hub_status open_file(const struct hub_remote *remote, const struct hub_remote_files *files_of,
-                                 const struct hub_remote_file *file, struct hub_buf *url,
+                                 const struct hub_file_facts *file, struct hub_buf *url,
                                  struct hub_fetch *fetch, struct hub_error *err)
 {
     (void)remote;

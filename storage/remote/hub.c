@@ -264,7 +264,7 @@ static enum hub_status files(struct hub_remote *remote, const char *id, const ch
 }
 
 static enum hub_status open_file(const struct hub_remote *remote, const struct hub_remote_files *files_of,
-                                 const struct hub_remote_file *file, struct hub_buf *url,
+                                 const struct hub_file_facts *file, struct hub_buf *url,
                                  struct hub_fetch *fetch, struct hub_error *err)
 {
     (void)fetch;

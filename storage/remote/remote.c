@@ -275,17 +275,6 @@ enum hub_status hub_path_check(const char *path, struct hub_error *err)
                                        path ? path : "");
 }
 
-const char *hub_remote_digest_name(const struct hub_remote_file *file)
-{
-    static const char *const names[] = {
-        [HUB_NO_DIGEST] = "no digest",
-        [HUB_GIT_SHA1] = "git SHA-1",
-        [HUB_BY_CRC32C] = "CRC-32C",
-        [HUB_BY_MD5] = "MD5",
-    };
-    return file->has_sha256 ? "SHA-256" : names[file->other];
-}
-
 static enum hub_status leave_out(struct hub_remote_files *files, struct hub_view name, struct hub_error *err)
 {
     if (files->left_out_count++ >= HUB_LEFT_OUT)
@@ -308,7 +297,7 @@ static enum hub_status add(struct hub_remote_files *files, char *path, uint64_t 
     if (st)
         free(path);
     else
-        files->items[files->count++] = (struct hub_remote_file){.path = path, .size = size};
+        files->items[files->count++] = (struct hub_file_facts){.path = path, .size = size};
     return st;
 }
 
@@ -330,7 +319,7 @@ void hub_remote_files_name_left_out(const struct hub_remote_files *files, char *
 }
 
 enum hub_status hub_remote_files_try(struct hub_remote_files *files, struct hub_view path, uint64_t size,
-                                     struct hub_remote_file **out, struct hub_error *err)
+                                     struct hub_file_facts **out, struct hub_error *err)
 {
     char *copy = hub_view_dup(path);
     *out = NULL;
@@ -359,12 +348,6 @@ static bool is_folder(const struct hub_remote_files *files, uint32_t i)
     return at < files->count && strncmp(files->items[at].path, below, size + 1) == 0;
 }
 
-void hub_remote_file_dispose(struct hub_remote_file *file)
-{
-    free(file->path);
-    json_decref(file->custom);
-}
-
 enum hub_status hub_remote_files_sort(struct hub_remote_files *files, struct hub_error *err)
 {
     uint32_t kept = 0;
@@ -375,17 +358,17 @@ enum hub_status hub_remote_files_sort(struct hub_remote_files *files, struct hub
     for (uint32_t i = 0; i < files->count; i++)
         folder[i] = is_folder(files, i);
     for (uint32_t i = 0; i < files->count; i++) {
-        struct hub_remote_file file = files->items[i];
+        struct hub_file_facts file = files->items[i];
         if (kept && strcmp(files->items[kept - 1].path, file.path) == 0)
             return hub_fail_as(err, HUB_CORRUPT, "protocol", "'%s' is listed twice", file.path);
-        files->items[i] = (struct hub_remote_file){0};
+        files->items[i] = (struct hub_file_facts){0};
         if (!folder[i]) {
             files->items[kept++] = file;
             continue;
         }
         const enum hub_status st = leave_out(files, hub_view_of(file.path), err);
         files->bytes -= file.size;
-        hub_remote_file_dispose(&file);
+        hub_file_facts_dispose(&file);
         HUB_TRY(st);
     }
     files->count = kept;
@@ -397,12 +380,12 @@ enum hub_status hub_remote_files_below(struct hub_remote_files *from, const char
 {
     const size_t cut = *folder ? strlen(folder) + 1 : 0;
     for (uint32_t i = 0; i < from->count; i++) {
-        struct hub_remote_file *file = &from->items[i];
+        struct hub_file_facts *file = &from->items[i];
         if (cut && (strncmp(file->path, folder, cut - 1) != 0 || file->path[cut - 1] != '/'))
             continue;
         HUB_TRY(add(out, strdup(file->path + cut), file->size, err));
-        struct hub_remote_file *copy = &out->items[out->count - 1];
-        char *path = copy->path;
+        struct hub_file_facts *copy = &out->items[out->count - 1];
+        const char *path = copy->path;
         *copy = *file;
         copy->path = path;
         file->custom = NULL;
@@ -413,14 +396,14 @@ enum hub_status hub_remote_files_below(struct hub_remote_files *from, const char
     return HUB_OK;
 }
 
-enum hub_status hub_remote_revision(const struct hub_remote_file *items, size_t count, size_t cut,
+enum hub_status hub_remote_revision(const struct hub_file_facts *items, size_t count, size_t cut,
                                     char out[HUB_REVISION_CHARS + 1], struct hub_error *err)
 {
     HUB_CLEANUP(hub_digest_dispose) struct hub_digest digest = {0};
     uint8_t sum[HUB_DIGEST_MAX];
     HUB_TRY(hub_digest_begin(&digest, HUB_SHA256, err));
     for (size_t i = 0; i < count; i++) {
-        const struct hub_remote_file *f = &items[i];
+        const struct hub_file_facts *f = &items[i];
         const uint64_t numbers[] = {f->size, f->generation, f->other, f->has_sha256};
         HUB_TRY(hub_digest_add(&digest, (struct hub_view){f->path + cut, strlen(f->path + cut) + 1}, err));
         HUB_TRY(hub_digest_add(&digest, (struct hub_view){(const char *)numbers, sizeof numbers}, err));
@@ -437,7 +420,7 @@ enum hub_status hub_remote_files_add(struct hub_remote_files *files, const char 
 {
     HUB_TRY(hub_path_check(path, err));
     HUB_TRY(add(files, strdup(path), size, err));
-    struct hub_remote_file *file = &files->items[files->count - 1];
+    struct hub_file_facts *file = &files->items[files->count - 1];
     file->has_sha256 = sha256 && hub_unhex(hub_view_of(sha256), file->sha256, HUB_SHA256_BYTES);
     return HUB_OK;
 }
@@ -456,7 +439,7 @@ enum hub_status hub_remote_files_finish(struct hub_remote_files *files, struct h
 void hub_remote_files_dispose(struct hub_remote_files *files)
 {
     for (size_t i = 0; i < files->count; i++)
-        hub_remote_file_dispose(&files->items[i]);
+        hub_file_facts_dispose(&files->items[i]);
     for (size_t i = 0; i < HUB_LEFT_OUT; i++)
         free(files->left_out[i]);
     free(files->items);

@@ -7,6 +7,7 @@
 #define HUB_REMOTE_REMOTE_H
 
 #include "storage/ids/revision.h"
+#include "storage/model/file_facts.h"
 #include "storage/net/transport.h"
 #include "storage/text/json.h"
 
@@ -66,29 +67,10 @@ typedef enum hub_status (*hub_remote_item_fn)(json_t *item, struct hub_view text
 
 enum { HUB_MAX_FILES = 4 * 1000 * 1000 };
 
-/** Digests that a remote gives where it has no SHA-256. */
-enum hub_remote_digest {
-    HUB_NO_DIGEST,
-    HUB_GIT_SHA1 /* of a blob */,
-    HUB_BY_CRC32C /* big-endian */,
-    HUB_BY_MD5
-};
-
-struct hub_remote_file {
-    char *path; /* proven safe to create */
-    uint64_t size;
-    uint64_t generation; /* which of its contents; 0: not said */
-    int64_t modified_ns; /* 0: not known */
-    json_t *custom;      /* metadata that a remote keeps with the file, or NULL */
-    bool has_sha256;
-    uint8_t other; /* enum hub_remote_digest, of `sum` */
-    uint8_t sha256[HUB_SHA256_BYTES], sum[HUB_SHA1_BYTES];
-};
-
 struct hub_remote_files {
     char *id, *revision;
-    char *pin;                     /* the kind's: what `open` asks by beside the path, or NULL */
-    struct hub_remote_file *items; /* sorted by path bytes; no two alike */
+    char *pin;                    /* the kind's: what `open` asks by beside the path, or NULL */
+    struct hub_file_facts *items; /* its own; sorted by path bytes; no two alike */
     uint32_t count, capacity;
     uint64_t bytes; /* in total */
     bool partial;   /* there are more, which are not wanted */
@@ -97,14 +79,6 @@ struct hub_remote_files {
     char *left_out[HUB_LEFT_OUT];
     uint32_t left_out_count;
 };
-
-/** Whether a digest of the remote's is known. */
-static inline bool hub_remote_file_proven(const struct hub_remote_file *file)
-{
-    return file->has_sha256 || file->other;
-}
-/** "SHA-256", "CRC-32C": of the digest that counts. */
-const char *hub_remote_digest_name(const struct hub_remote_file *file);
 
 struct hub_remote_kind {
     const char *noun;     /* what it is: "hub", "bucket" */
@@ -130,7 +104,7 @@ struct hub_remote_kind {
                              struct hub_remote_files *out, struct hub_error *err);
     /** Where a file's bytes are asked for: fills `url`, and what of `fetch` (but for its url) that takes. */
     enum hub_status (*open)(const struct hub_remote *remote, const struct hub_remote_files *files,
-                            const struct hub_remote_file *file, struct hub_buf *url, struct hub_fetch *fetch,
+                            const struct hub_file_facts *file, struct hub_buf *url, struct hub_fetch *fetch,
                             struct hub_error *err);
     /** NULL, or where the namespace_metadata.json of a namespace is asked for. */
     enum hub_status (*space)(const struct hub_remote *remote, const char *space, struct hub_buf *url,
@@ -191,7 +165,7 @@ HUB_MUST_USE enum hub_status hub_remote_each(struct hub_remote *remote, const ch
 /** One more file, to be filled in by the caller. `*out` is NULL when its name is hidden or cannot be a
  * file's: the name goes to `left_out`, unless it stands for nothing, as an empty object for a folder does. */
 HUB_MUST_USE enum hub_status hub_remote_files_try(struct hub_remote_files *files, struct hub_view path,
-                                                  uint64_t size, struct hub_remote_file **out,
+                                                  uint64_t size, struct hub_file_facts **out,
                                                   struct hub_error *err);
 /** All that was tried is there: sort it; what is a folder of others as well is left out. */
 HUB_MUST_USE enum hub_status hub_remote_files_sort(struct hub_remote_files *files, struct hub_error *err);
@@ -201,9 +175,8 @@ HUB_MUST_USE enum hub_status hub_remote_files_below(struct hub_remote_files *fro
                                                     struct hub_remote_files *out, struct hub_error *err);
 /** Name what is there by all that pins it: 40 hex. `count` items of a sorted list, and how many bytes of
  * each path do not count. */
-HUB_MUST_USE enum hub_status hub_remote_revision(const struct hub_remote_file *items, size_t count,
-                                                 size_t cut, char out[HUB_REVISION_CHARS + 1],
-                                                 struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_remote_revision(const struct hub_file_facts *items, size_t count, size_t cut,
+                                                 char out[HUB_REVISION_CHARS + 1], struct hub_error *err);
 
 /** One more file. HUB_CORRUPT "protocol": it cannot be created safely, or the sizes overflow.
  * @param sha256  in hex; NULL, or anything else: not known */
@@ -212,7 +185,6 @@ HUB_MUST_USE enum hub_status hub_remote_files_add(struct hub_remote_files *files
 /** All are there: sort them. HUB_CORRUPT "protocol": one is listed twice. */
 HUB_MUST_USE enum hub_status hub_remote_files_finish(struct hub_remote_files *files, struct hub_error *err);
 void hub_remote_files_dispose(struct hub_remote_files *files);
-void hub_remote_file_dispose(struct hub_remote_file *file);
 
 /** A relative path of a file of a dataset that is safe to create: segments without tricks. */
 HUB_MUST_USE enum hub_status hub_path_check(const char *path, struct hub_error *err);

@@ -4,7 +4,6 @@
  * for, once the catalogue did not change for a while, in a part of the time. Where it also hashes while it
  * is idle, one pass over the catalogue follows; what is wanted comes before the next block of such files. */
 #include "storage/scan/state.h"
-#include "storage/scan/sums.h"
 #include "storage/text/time.h"
 #include "storage/truth/damage.h"
 #include "storage/truth/digests.h"
@@ -67,7 +66,7 @@ static void pause_for(struct hub_digest_queue *h, int64_t us)
 }
 
 static enum hub_status read_all(struct hub_digest_queue *h, const struct hash_request *w,
-                                struct hub_file *file, struct hub_file_sums *sums, struct hub_error *err)
+                                struct hub_file *file, struct hub_file_hasher *hasher, struct hub_error *err)
 {
     const uint64_t size = hub_file_stamp(file)->size;
     HUB_CLEANUP(hub_freep) char *block = malloc(BLOCK_BYTES);
@@ -80,7 +79,7 @@ static enum hub_status read_all(struct hub_digest_queue *h, const struct hash_re
         if (h->stop)
             return hub_fail(err, HUB_CANCELLED, "stopped");
         HUB_TRY(hub_fetch_read(file, at, block, n, err));
-        HUB_TRY(hub_file_sums_add(sums, (struct hub_view){block, n}, err));
+        HUB_TRY(hub_file_hasher_add(hasher, (struct hub_view){block, n}, err));
         at += n;
         atomic_store_explicit(&h->hashed, at, memory_order_relaxed);
         if (w->paced)
@@ -162,15 +161,14 @@ static enum hub_status hash_open(struct hub_digest_queue *h, const struct hash_r
                                  struct hub_file *file, const struct hub_file_digests *known,
                                  struct hub_error *err)
 {
-    HUB_CLEANUP(hub_file_sums_dispose) struct hub_file_sums sums = {0};
-    struct hub_file_digests digests;
-    HUB_TRY(hub_file_sums_begin(&sums, known, err));
-    HUB_TRY(read_all(h, w, file, &sums, err));
+    HUB_CLEANUP(hub_file_hasher_dispose) struct hub_file_hasher hasher = {0};
+    struct hub_file_digests digests = {0};
+    HUB_TRY(hub_file_hasher_begin(&hasher, hub_digests_kind(known), w->stamp.size, err));
+    HUB_TRY(read_all(h, w, file, &hasher, err));
     HUB_TRY(hub_file_unchanged(file, err));
-    const enum hub_status st = hub_file_sums_end(&sums, &digests, err);
-    if (st == HUB_CORRUPT)
+    HUB_TRY(hub_digests_end(&hasher, &digests, err));
+    if (!hub_digests_agree(known, &digests))
         return quarantine(h, w, known, &digests, err);
-    HUB_TRY(st);
     return hub_digest_store(h->options.truth, w->root, w->path, &w->stamp, &digests, err);
 }
 

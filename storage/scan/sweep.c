@@ -36,12 +36,12 @@ int64_t hub_scan_unsettled_ms(const struct hub_scanner *s, const struct hub_file
 
 enum hub_status hub_scan_revision(const struct hub_fileset *files, char out[41], struct hub_error *err)
 {
-    HUB_CLEANUP(hub_freep) struct hub_file_fact *facts = calloc(files->count + (size_t)1, sizeof *facts);
+    HUB_CLEANUP(hub_freep) struct hub_revision_file *facts = calloc(files->count + (size_t)1, sizeof *facts);
     HUB_TRY(hub_allocated(facts, err));
     for (uint32_t i = 0; i < files->count; i++)
-        facts[i] = (struct hub_file_fact){.path = files->files[i].path,
-                                          .size = files->files[i].stamp.size,
-                                          .mtime_ns = (int64_t)files->files[i].stamp.mtime_ns};
+        facts[i] = (struct hub_revision_file){.path = files->files[i].path,
+                                              .size = files->files[i].stamp.size,
+                                              .mtime_ns = (int64_t)files->files[i].stamp.mtime_ns};
     return hub_revision(facts, files->count, out, err);
 }
 

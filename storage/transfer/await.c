@@ -15,7 +15,7 @@ static const uint8_t empty_sha256[HUB_SHA256_BYTES] = {
     0xe3, 0xb0, 0xc4, 0x42, 0x98, 0xfc, 0x1c, 0x14, 0x9a, 0xfb, 0xf4, 0xc8, 0x99, 0x6f, 0xb9, 0x24,
     0x27, 0xae, 0x41, 0xe4, 0x64, 0x9b, 0x93, 0x4c, 0xa4, 0x95, 0x99, 0x1b, 0x78, 0x52, 0xb8, 0x55};
 
-static void learn(struct hub_remote_file *file, const uint8_t sha256[HUB_SHA256_BYTES])
+static void learn(struct hub_file_facts *file, const uint8_t sha256[HUB_SHA256_BYTES])
 {
     if (!file->has_sha256)
         memcpy(file->sha256, sha256, HUB_SHA256_BYTES);
@@ -26,7 +26,7 @@ static size_t unknown(const struct hub_remote_files *plan)
 {
     size_t n = 0;
     for (size_t i = 0; i < plan->count; i++)
-        n += !hub_remote_file_proven(&plan->items[i]);
+        n += !hub_file_proven(&plan->items[i]);
     return n;
 }
 
@@ -38,7 +38,7 @@ static enum hub_status take_over(struct hub_remote_files *plan, const struct hub
     if (now->count != plan->count && !plan->partial)
         return hub_fail_as(err, HUB_CHANGED, "changed", "the files of '%s' have changed", plan->id);
     for (size_t i = 0, k = 0; i < plan->count; i++, k++) { /* both are sorted */
-        struct hub_remote_file *file = &plan->items[i];
+        struct hub_file_facts *file = &plan->items[i];
         while (k < now->count && strcmp(now->items[k].path, file->path) < 0)
             k++;
         if (k == now->count || strcmp(file->path, now->items[k].path) != 0 ||
@@ -83,7 +83,7 @@ static enum hub_status send_queries(struct digest_queries *a, struct hub_error *
     const struct hub_remote_files *plan = a->check->plan;
     for (size_t i = 0; i < ASK_AT_ONCE; i++) {
         struct digest_query *q = &a->questions[i];
-        while (a->next < plan->count && hub_remote_file_proven(&plan->items[a->next]))
+        while (a->next < plan->count && hub_file_proven(&plan->items[a->next]))
             a->next++;
         if (a->next >= plan->count || a->asked >= ASK_MOST)
             return HUB_OK;
@@ -104,7 +104,7 @@ static enum hub_status send_queries(struct digest_queries *a, struct hub_error *
 static enum hub_status answered(struct hub_fetch *fetch, enum hub_status st, struct hub_error *err)
 {
     struct digest_query *q = fetch->user;
-    struct hub_remote_file *file = &q->asking->check->plan->items[q->file];
+    struct hub_file_facts *file = &q->asking->check->plan->items[q->file];
     q->used = false;
     if (st == HUB_NOT_FOUND)
         return hub_fail_as(err, HUB_CHANGED, "changed", "'%s' no longer exists", file->path);

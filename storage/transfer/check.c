@@ -13,17 +13,14 @@
 static enum hub_status hash_file(struct hub_check *c, uint32_t i, struct hub_error *err)
 {
     HUB_CLEANUP(hub_closep) int fd = -1;
-    HUB_CLEANUP(hub_file_hasher_dispose) struct hub_file_hasher hasher = {0};
-    const struct hub_remote_file *file = &c->plan->items[i];
+    const struct hub_file_facts *file = &c->plan->items[i];
     const struct hub_sums *sums = &c->staging->sums[i];
     c->bytes_hashed += file->size;
     if (sums->known && (sums->has_sha256 || (c->sha256_later && !file->has_sha256)))
         return HUB_OK;
     HUB_TRY(
         hub_fs_open_beneath(c->staging->tree, file->path, O_RDONLY | O_NOFOLLOW, HUB_FS_NO_LINKS, &fd, err));
-    HUB_TRY(hub_file_hasher_begin(&hasher, file->other, file->size, err));
-    HUB_TRY(hub_file_hasher_read(&hasher, fd, file->size, c->tick, c->user, err));
-    HUB_TRY(hub_file_hasher_end(&hasher, &c->staging->sums[i], err));
+    HUB_TRY(hub_sums_of(fd, file, c->tick, c->user, &c->staging->sums[i], err));
     return c->tick(c->user, err);
 }
 
@@ -35,8 +32,8 @@ static enum hub_status compare(struct hub_check *c, struct hub_error *err)
     c->verified = 0;
     c->digest = "SHA-256";
     for (size_t i = 0; i < c->plan->count; i++) {
-        const struct hub_remote_file *file = &c->plan->items[i];
-        if (!hub_remote_file_proven(file)) {
+        const struct hub_file_facts *file = &c->plan->items[i];
+        if (!hub_file_proven(file)) {
             if (c->watch)
                 c->watch->whole((uint32_t)i, c->watch->user);
             continue;
@@ -46,7 +43,7 @@ static enum hub_status compare(struct hub_check *c, struct hub_error *err)
             if (c->watch)
                 c->watch->whole((uint32_t)i, c->watch->user);
             if (!file->has_sha256 && strcmp(c->digest, "SHA-256") == 0)
-                c->digest = hub_remote_digest_name(file);
+                c->digest = hub_file_digest_name(file);
             continue;
         }
         if (!bad++) {
@@ -59,7 +56,7 @@ static enum hub_status compare(struct hub_check *c, struct hub_error *err)
     }
     if (!bad)
         return HUB_OK;
-    const struct hub_remote_file *file = &c->plan->items[first_bad];
+    const struct hub_file_facts *file = &c->plan->items[first_bad];
     char want[2 * HUB_SHA256_BYTES + 1] = "", got[2 * HUB_SHA256_BYTES + 1] = "";
     const size_t size = file->has_sha256 ? 8 : file->other == HUB_BY_CRC32C ? 4 : 8;
     hub_hex(file->has_sha256 ? file->sha256 : file->sum, size, want);
@@ -67,7 +64,7 @@ static enum hub_status compare(struct hub_check *c, struct hub_error *err)
     return hub_fail_as(
         err, HUB_CORRUPT, "digest-mismatch",
         "'%s' differs from the %s's file: its %s is %s..., the %s states %s... (%zu of %u files)", file->path,
-        c->remote->kind->noun, hub_remote_digest_name(file), got, c->remote->kind->noun, want, bad,
+        c->remote->kind->noun, hub_file_digest_name(file), got, c->remote->kind->noun, want, bad,
         c->plan->count);
 }
 

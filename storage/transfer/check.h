@@ -2,7 +2,7 @@
 #ifndef HUB_TRANSFER_CHECK_H
 #define HUB_TRANSFER_CHECK_H
 
-#include "storage/transfer/hash.h"
+#include "storage/model/file_hasher.h"
 #include "storage/transfer/watch.h"
 
 struct hub_check {

@@ -5,7 +5,7 @@
 #ifndef HUB_TRANSFER_HASH_PIPELINE_H
 #define HUB_TRANSFER_HASH_PIPELINE_H
 
-#include "storage/transfer/hash.h"
+#include "storage/model/file_hasher.h"
 
 struct hub_hash_pipeline;
 

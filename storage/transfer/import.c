@@ -292,12 +292,12 @@ static enum hub_status finish_sets(struct hub_import *im, struct hub_error *err)
 /* ---- their digests ---- */
 
 /* Of a set by its path in it, which a record may have spelled. */
-static struct hub_unpacked_file *find_file(const struct hub_import *im, const struct hub_imported *set,
-                                           const char *path)
+static struct hub_file_facts *find_file(const struct hub_import *im, const struct hub_imported *set,
+                                        const char *path)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf raw = HUB_BUF_INIT(64 * KIB);
     const char *between = *set->root ? "/" : "";
-    struct hub_unpacked_file *files = im->unpack.files + set->first, *found;
+    struct hub_file_facts *files = im->unpack.files + set->first, *found;
     if (hub_buf_addf(&raw, NULL, "%s%s%s", set->root, between, path))
         return NULL;
     found = bsearch(&raw.data, files, set->count, sizeof *files, hub_by_text);
@@ -314,9 +314,9 @@ static void name_unlisted(const struct hub_import *im, struct hub_imported *set)
 {
     char names[900] = "";
     for (uint32_t i = set->first; i < set->first + set->count; i++) {
-        const struct hub_unpacked_file *file = &im->unpack.files[i];
+        const struct hub_file_facts *file = &im->unpack.files[i];
         const size_t at = strlen(names);
-        if (file->listed || is_file(file->path, HUB_RECORD_FILE))
+        if (!file->computed || is_file(file->path, HUB_RECORD_FILE))
             continue;
         if (set->unlisted++ < UNLISTED_NAMES)
             snprintf(names + at, sizeof names - at, "%s'%.200s'", at ? ", " : "", file->path);
@@ -327,19 +327,16 @@ static void name_unlisted(const struct hub_import *im, struct hub_imported *set)
 }
 
 /* A record of a copy may have another digest than the one that was computed while the tar was unpacked. */
-static enum hub_status agrees(const struct hub_staging *s, const struct hub_unpacked_file *is,
-                              const struct hub_remote_file *expected, bool *out, struct hub_error *err)
+static enum hub_status agrees(const struct hub_staging *s, const struct hub_file_facts *is,
+                              const struct hub_file_facts *expected, bool *out, struct hub_error *err)
 {
     HUB_CLEANUP(hub_closep) int fd = -1;
-    HUB_CLEANUP(hub_file_hasher_dispose) struct hub_file_hasher hasher = {0};
     HUB_CLEANUP(hub_sums_dispose) struct hub_sums sums = {.has_sha256 = true};
     memcpy(sums.sha256, is->sha256, sizeof sums.sha256);
     *out = is->size == expected->size;
     if (*out && !expected->has_sha256) {
         HUB_TRY(hub_fs_open_beneath(s->tree, is->path, O_RDONLY, HUB_FS_NO_LINKS, &fd, err));
-        HUB_TRY(hub_file_hasher_begin(&hasher, expected->other, is->size, err));
-        HUB_TRY(hub_file_hasher_read(&hasher, fd, is->size, NULL, NULL, err));
-        HUB_TRY(hub_file_hasher_end(&hasher, &sums, err));
+        HUB_TRY(hub_sums_of(fd, expected, NULL, NULL, &sums, err));
     }
     *out = *out && hub_sums_agree(&sums, expected);
     return HUB_OK;
@@ -356,9 +353,9 @@ static enum hub_status verify(const struct hub_import *im, const struct hub_stag
         return hub_fail_as(err, HUB_CORRUPT, "digest-mismatch",
                            "'%.200s/" HUB_RECORD_FILE "' is not a record of a dataset", set->root);
     for (size_t i = 0; i < set->record.count; i++) {
-        const struct hub_remote_file expected = hub_record_expects(&set->record.files[i]), *says = &expected;
+        const struct hub_file_facts *says = &set->record.files[i];
         bool good;
-        struct hub_unpacked_file *is = find_file(im, set, says->path);
+        struct hub_file_facts *is = find_file(im, set, says->path);
         if (!is)
             return hub_fail_as(err, HUB_CORRUPT, "digest-mismatch",
                                "'%.200s' of '%.200s' is not in the tar, though its record lists it",
@@ -366,10 +363,10 @@ static enum hub_status verify(const struct hub_import *im, const struct hub_stag
         HUB_TRY(agrees(s, is, says, &good, err));
         if (!good)
             return hub_fail_as(err, HUB_CORRUPT, "digest-mismatch",
-                               "'%.200s' of '%.200s' does not match its record: its %s differs", says->path,
-                               set->root, hub_remote_digest_name(says));
-        set->verified += !is->listed;
-        is->listed = true;
+                               "'%.200s' of '%.200s' is not what its record says: %s differs", says->path,
+                               set->root, hub_file_digest_name(says));
+        set->verified += is->computed;
+        is->computed = false;
     }
     name_unlisted(im, set);
     return HUB_OK;
@@ -377,7 +374,7 @@ static enum hub_status verify(const struct hub_import *im, const struct hub_stag
 
 /* A name of its own in the new record: as it is, or where a record cannot say that, spelled. */
 static enum hub_status record_file(struct hub_json *json, const struct hub_imported *set,
-                                   const struct hub_unpacked_file *file, struct hub_error *err)
+                                   const struct hub_file_facts *file, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf spelled = HUB_BUF_INIT(64 * KIB);
     const char *path = file->path + strlen(set->root) + (*set->root != '\0');
@@ -387,19 +384,20 @@ static enum hub_status record_file(struct hub_json *json, const struct hub_impor
         path = spelled.data;
     }
     hub_hex(file->sha256, sizeof file->sha256, hex);
-    hub_record_file(json, path, file->size, hex, file->listed ? "hub" : "computed");
+    hub_record_file(json, path, file->size, hex, !file->computed ? "hub" : "computed");
     return HUB_OK;
 }
 
 static enum hub_status revision_of(const struct hub_import *im, const struct hub_imported *set,
                                    char out[HUB_REVISION_CHARS + 1], struct hub_error *err)
 {
-    HUB_CLEANUP(hub_freep) struct hub_file_fact *facts = NULL;
+    HUB_CLEANUP(hub_freep) struct hub_revision_file *facts = NULL;
     const size_t cut = strlen(set->root) + (*set->root != '\0');
     HUB_TRY(hub_new(&facts, set->count + 1, sizeof *facts, err));
     for (uint32_t i = 0; i < set->count; i++) {
-        const struct hub_unpacked_file *f = &im->unpack.files[set->first + i];
-        facts[i] = (struct hub_file_fact){.path = f->path + cut, .size = f->size, .mtime_ns = f->mtime_ns};
+        const struct hub_file_facts *f = &im->unpack.files[set->first + i];
+        facts[i] =
+            (struct hub_revision_file){.path = f->path + cut, .size = f->size, .mtime_ns = f->modified_ns};
     }
     return hub_revision(facts, set->count, out, err);
 }
@@ -433,12 +431,7 @@ static enum hub_status write_record(const struct hub_import *im, const struct hu
 /* Files and the folders above them, as those of a download. */
 static enum hub_status sync_all(const struct hub_import *im, struct hub_staging *s, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_freep) struct hub_remote_file *items = NULL;
-    struct hub_remote_files plan = {.count = im->unpack.count};
-    HUB_TRY(hub_new(&items, plan.count + 1, sizeof *items, err));
-    for (uint32_t i = 0; i < plan.count; i++)
-        items[i].path = im->unpack.files[i].path; /* borrowed */
-    plan.items = items;
+    const struct hub_remote_files plan = {.items = im->unpack.files, .count = im->unpack.count};
     s->plan = &plan;
     const enum hub_status st = hub_staging_sync(s, NULL, err);
     s->plan = NULL;

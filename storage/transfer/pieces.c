@@ -71,7 +71,7 @@ static struct open_file *find_open(struct pieces_run *r, uint32_t file)
 }
 
 /* All space at once: a full disk is reported before the network is used. */
-static enum hub_status reserve(int fd, const struct hub_remote_file *item, struct hub_error *err)
+static enum hub_status reserve(int fd, const struct hub_file_facts *item, struct hub_error *err)
 {
     struct stat st;
     if (fstat(fd, &st) || !S_ISREG(st.st_mode))
@@ -90,12 +90,12 @@ static enum hub_status reserve(int fd, const struct hub_remote_file *item, struc
  * is hashed already, and small files are in no time. */
 static bool is_summed_later(const struct hub_pieces *t, const struct open_file *f)
 {
-    const struct hub_remote_file *item = &t->plan->items[f->file];
+    const struct hub_file_facts *item = &t->plan->items[f->file];
     return t->sha256_later && item->other == HUB_BY_CRC32C && !item->has_sha256 && !f->small && !f->here &&
            t->staging->segment_bytes % HUB_SUM_PIECE == 0;
 }
 
-static enum hub_status begin_sums(struct open_file *f, const struct hub_remote_file *item,
+static enum hub_status begin_sums(struct open_file *f, const struct hub_file_facts *item,
                                   struct hub_error *err)
 {
     if (!f->later)
@@ -108,7 +108,7 @@ static enum hub_status begin_file(struct pieces_run *r, uint32_t file, struct op
                                   struct hub_error *err)
 {
     struct hub_pieces *t = r->transfer;
-    const struct hub_remote_file *item = &t->plan->items[file];
+    const struct hub_file_facts *item = &t->plan->items[file];
     int fd = -1;
     HUB_TRY(hub_staging_file(t->staging, item->path, &fd, err));
     const enum hub_status st = reserve(fd, item, err);
@@ -136,7 +136,7 @@ static enum hub_status begin_file(struct pieces_run *r, uint32_t file, struct op
 /* Everything of the file comes anew. */
 static enum hub_status hash_anew(struct pieces_run *r, struct open_file *f, struct hub_error *err)
 {
-    const struct hub_remote_file *item = &r->transfer->plan->items[f->file];
+    const struct hub_file_facts *item = &r->transfer->plan->items[f->file];
     hub_hash_pipeline_wait(r->trail, &f->trailed);
     hub_file_hasher_dispose(&f->trailed.hasher);
     f->front = f->trailed.end = 0;
@@ -176,8 +176,8 @@ static enum hub_status advance(struct pieces_run *r, struct open_file *f, struct
 static void report_whole(void *user, uint32_t file)
 {
     const struct hub_pieces *t = user;
-    const struct hub_remote_file *item = &t->plan->items[file];
-    const bool proven = hub_remote_file_proven(item);
+    const struct hub_file_facts *item = &t->plan->items[file];
+    const bool proven = hub_file_proven(item);
     if (!t->watch || (!proven && t->remote->kind->digests_come))
         return;
     if (proven && !hub_sums_agree(&t->staging->sums[file], item))
@@ -197,8 +197,8 @@ static enum hub_status close_file(struct pieces_run *r, struct open_file *f, str
 {
     struct hub_pieces *t = r->transfer;
     t->files_done++;
-    if (*f->etag && !t->etags[f->file])
-        t->etags[f->file] = strdup(f->etag); /* one that there is no memory for is not known */
+    if (*f->etag && !t->plan->items[f->file].etag)
+        t->plan->items[f->file].etag = strdup(f->etag); /* without memory for it, it is not known */
     if (!f->small) {
         f->closing = true;
         if (f->later)
@@ -359,7 +359,7 @@ static enum hub_status piece_finished(struct hub_fetch *fetch, enum hub_status s
 static enum hub_status aim(struct pieces_run *r, struct piece *p, struct open_file *f, struct hub_error *err)
 {
     struct hub_pieces *t = r->transfer;
-    const struct hub_remote_file *item = &t->plan->items[f->file];
+    const struct hub_file_facts *item = &t->plan->items[f->file];
     const struct hub_remote *remote = t->remote;
     p->run = r;
     p->used = true;
@@ -406,7 +406,7 @@ static enum hub_status request_more(struct pieces_run *r, struct hub_error *err)
 
 /* ---- what comes ---- */
 
-static enum hub_status changed(struct hub_error *err, const struct hub_remote_file *item, const char *how)
+static enum hub_status changed(struct hub_error *err, const struct hub_file_facts *item, const char *how)
 {
     return hub_fail_as(err, HUB_CHANGED, "changed", "'%s' changed while it was being downloaded: %s",
                        item->path, how);
@@ -428,7 +428,7 @@ static enum hub_status check_etag(struct open_file *f, struct piece *p, const st
 /* A part: exactly the one that was asked for, of a file of the size we know. */
 static enum hub_status check_part(const struct piece *p, const struct hub_answer *a, struct hub_error *err)
 {
-    const struct hub_remote_file *item = &p->run->transfer->plan->items[p->file];
+    const struct hub_file_facts *item = &p->run->transfer->plan->items[p->file];
     const uint64_t from = p->fetch.first + p->fetch.done, last = p->fetch.first + p->fetch.count - 1;
     if (!a->has_range || a->first != from || a->last != last)
         return hub_fail_as(err, HUB_CORRUPT, "protocol",
@@ -442,7 +442,7 @@ static enum hub_status check_whole(struct piece *p, struct open_file *f, const s
                                    struct hub_error *err)
 {
     struct hub_pieces *t = p->run->transfer;
-    const struct hub_remote_file *item = &t->plan->items[p->file];
+    const struct hub_file_facts *item = &t->plan->items[p->file];
     if (a->has_length && a->length != item->size)
         return changed(err, item, "its size changed");
     if (p->fetch.count != item->size) { /* a part was asked for: this server does not do ranges */
@@ -465,7 +465,7 @@ static enum hub_status piece_head(struct hub_fetch *fetch, const struct hub_answ
 {
     struct piece *p = fetch->user;
     struct open_file *f = find_open(p->run, p->file);
-    struct hub_remote_file *item = &p->run->transfer->plan->items[p->file];
+    struct hub_file_facts *item = &p->run->transfer->plan->items[p->file];
     HUB_TRY(check_etag(f, p, a, err));
     if (a->generation && item->generation && a->generation != item->generation)
         return changed(err, item, "its generation changed");
@@ -484,7 +484,7 @@ static enum hub_status piece_head(struct hub_fetch *fetch, const struct hub_answ
 }
 
 static enum hub_status write_at(const struct open_file *f, struct hub_view bytes, uint64_t at,
-                                const struct hub_remote_file *item, struct hub_error *err)
+                                const struct hub_file_facts *item, struct hub_error *err)
 {
     while (bytes.size) {
         const ssize_t n = pwrite(f->fd, bytes.data, bytes.size, (off_t)at);

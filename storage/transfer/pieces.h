@@ -7,12 +7,11 @@
 struct hub_pieces {
     struct hub_remote *remote;
     struct hub_staging *staging;
-    struct hub_remote_files *plan; /* digests that answers bring are added */
+    struct hub_remote_files *plan; /* ETags and digests that answers bring are added */
     unsigned connections;          /* at least 1 */
     enum hub_status (*tick)(void *user, struct hub_error *err);
     void *user;
     const struct hub_transfer_watch *watch; /* or NULL */
-    char **etags;                           /* one a file, to be filled in and freed by the caller */
     /** Of files whose CRC-32C the remote states and nothing else, the sums have that alone, and no SHA-256:
      * it is computed as the bytes come, without reading them again. */
     bool sha256_later;

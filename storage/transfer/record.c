@@ -1,6 +1,7 @@
 /* .minari-hub.json: see record.h. */
 #include "storage/transfer/record.h"
 
+#include "storage/base/order.h"
 #include "storage/io/fs.h"
 #include "storage/text/time.h"
 #include "storage/transfer/staging.h"
@@ -49,15 +50,14 @@ void hub_record_file(struct hub_json *json, const char *path, uint64_t size, con
 }
 
 /* Also what tells whether it is the same there and here, to whoever finds it. */
-static void put_file(struct hub_json *json, const struct hub_remote_file *file,
-                     const struct hub_origin *origin)
+static void put_file(struct hub_json *json, const struct hub_file_facts *file)
 {
     char hex[2 * HUB_SHA256_BYTES + 1], modified[HUB_TIME_CHARS];
     hub_json_object(json);
-    hub_hex(origin->sha256, HUB_SHA256_BYTES, hex);
-    put_members(json, file->path, file->size, origin->has_sha256 ? hex : NULL,
-                file->has_sha256 ? "hub" : said[file->other].name);
-    hub_time_rfc3339_ns(origin->modified_ns, modified);
+    hub_hex(file->sha256, HUB_SHA256_BYTES, hex);
+    put_members(json, file->path, file->size, file->has_sha256 ? hex : NULL,
+                file->has_sha256 && !file->computed ? "hub" : said[file->other].name);
+    hub_time_rfc3339_ns(file->modified_ns, modified);
     hub_json_put_text(json, "modified", modified);
     hub_hex(file->sum, said[file->other].size, hex);
     if (file->other)
@@ -65,8 +65,8 @@ static void put_file(struct hub_json *json, const struct hub_remote_file *file,
     hub_json_end_object(json);
 }
 
-enum hub_status hub_record_write(const struct hub_remote_files *plan, const char *remote,
-                                 const struct hub_origin *origins, struct hub_buf *out, struct hub_error *err)
+enum hub_status hub_record_write(const struct hub_remote_files *plan, const char *remote, struct hub_buf *out,
+                                 struct hub_error *err)
 {
     char now[HUB_TIME_CHARS];
     struct hub_json json = hub_json_to(out, err);
@@ -77,18 +77,13 @@ enum hub_status hub_record_write(const struct hub_remote_files *plan, const char
         hub_json_put_bool(&json, "partial", true);
     hub_json_put_array(&json, "files");
     for (size_t i = 0; i < plan->count; i++)
-        put_file(&json, &plan->items[i], &origins[i]);
+        put_file(&json, &plan->items[i]);
     hub_json_end_array(&json);
     hub_json_end_object(&json);
     return hub_json_status(&json);
 }
 
-static int by_path(const void *a, const void *b)
-{
-    return strcmp(((const struct hub_record_file *)a)->path, ((const struct hub_record_file *)b)->path);
-}
-
-static void read_said(const json_t *item, struct hub_record_file *out)
+static void read_said(const json_t *item, struct hub_file_facts *out)
 {
     const char *modified = hub_member_text(item, "modified");
     if (!modified || !hub_time_parse_rfc3339(hub_view_of(modified), &out->modified_ns))
@@ -106,7 +101,7 @@ static enum hub_status read_files(const json_t *array, struct hub_record *r, str
     HUB_TRY(hub_new(&r->files, n + 1, sizeof *r->files, err));
     for (size_t i = 0; i < n; i++) {
         const json_t *item = json_array_get(array, i);
-        struct hub_record_file *f = &r->files[i];
+        struct hub_file_facts *f = &r->files[i];
         const char *path = hub_member_text(item, "path"), *sha256 = hub_member_text(item, "sha256");
         const char *origin = hub_member_text(item, "origin");
         HUB_TRY(hub_path_check(path, err));
@@ -115,11 +110,12 @@ static enum hub_status read_files(const json_t *array, struct hub_record *r, str
         read_said(item, f);
         if (!f->has_sha256 && (sha256 || !f->other))
             return hub_fail(err, HUB_CORRUPT, "'%s' has no digest in the record", path);
-        f->from_hub = origin && strcmp(origin, "computed") != 0;
-        HUB_TRY(hub_dup(&f->path, path, err));
+        f->computed = !origin || strcmp(origin, "computed") == 0;
+        f->path = strdup(path);
+        HUB_TRY(hub_allocated(f->path, err));
         r->count++;
     }
-    qsort(r->files, r->count, sizeof *r->files, by_path);
+    qsort(r->files, r->count, sizeof *r->files, hub_by_text);
     return HUB_OK;
 }
 
@@ -155,21 +151,10 @@ enum hub_status hub_record_read(const char *directory, struct hub_record *out, s
     return st;
 }
 
-struct hub_remote_file hub_record_expects(const struct hub_record_file *file)
-{
-    struct hub_remote_file expected = {.path = file->path,
-                                       .size = file->size,
-                                       .has_sha256 = file->has_sha256,
-                                       .other = file->has_sha256 ? HUB_NO_DIGEST : file->other};
-    memcpy(expected.sha256, file->sha256, sizeof expected.sha256);
-    memcpy(expected.sum, file->sum, sizeof expected.sum);
-    return expected;
-}
-
 void hub_record_dispose(struct hub_record *record)
 {
     for (size_t i = 0; record->files && i < record->count; i++)
-        free(record->files[i].path);
+        hub_file_facts_dispose(&record->files[i]);
     free(record->files);
     free(record->id);
     free(record->remote);

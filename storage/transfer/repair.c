@@ -18,9 +18,8 @@ enum { CONNECTIONS = 4, DIGEST_WAIT_MS = 30000 };
 struct work {
     struct hub_repair *m;
     struct hub_remote_files plan; /* the one file; all borrowed */
-    struct hub_remote_file file;
+    struct hub_file_facts file;   /* its ETag is not borrowed */
     struct hub_staging staging;
-    char *etag;
     char id[PATH_MAX];
     int dataset; /* its folder */
 };
@@ -28,7 +27,7 @@ struct work {
 static void dispose(struct work *w)
 {
     hub_closep(&w->dataset);
-    free(w->etag);
+    free((char *)w->file.etag);
 }
 
 /* ---- what to fetch ---- */
@@ -36,13 +35,14 @@ static void dispose(struct work *w)
 static enum hub_status find(struct work *w, struct hub_error *err)
 {
     const struct hub_repair *m = w->m;
-    const struct hub_remote_file *file = m->files->items ? bsearch(&m->origin->path, m->files->items,
-                                                                   m->files->count, sizeof *file, hub_by_text)
-                                                         : NULL;
-    if (!file || !hub_origin_same(m->origin, file))
+    const struct hub_file_facts *file = m->files->items ? bsearch(&m->origin->path, m->files->items,
+                                                                  m->files->count, sizeof *file, hub_by_text)
+                                                        : NULL;
+    if (!file || !hub_file_same(m->origin, file))
         return hub_fail_as(err, HUB_CHANGED, "changed", "'%s' is %s", m->origin->path,
                            file ? "now another file on the remote" : "deleted on the remote");
     w->file = *file;
+    w->file.etag = NULL;
     w->plan = *m->files;
     w->plan.items = &w->file;
     w->plan.count = 1;
@@ -98,15 +98,6 @@ static enum hub_status copy_good(struct work *w, struct hub_error *err)
     return HUB_OK;
 }
 
-/* By its SHA-256; where none was computed yet, the remote's digest of then says what it was. */
-static bool is_as_copied(const struct hub_sums *sums, const struct hub_origin *origin)
-{
-    if (origin->has_sha256)
-        return memcmp(sums->sha256, origin->sha256, HUB_SHA256_BYTES) == 0;
-    return origin->other && sums->kind == origin->other &&
-           memcmp(sums->other, origin->sum, HUB_SHA1_BYTES) == 0;
-}
-
 static enum hub_status fetch(struct work *w, struct hub_error *err)
 {
     struct hub_repair *m = w->m;
@@ -124,8 +115,7 @@ static enum hub_status fetch(struct work *w, struct hub_error *err)
                                 .plan = &w->plan,
                                 .connections = CONNECTIONS,
                                 .tick = m->tick,
-                                .user = m->user,
-                                .etags = &w->etag};
+                                .user = m->user};
     HUB_TRY(hub_pieces_run(&pieces, err));
     struct hub_check check = {.remote = m->remote,
                               .staging = s,
@@ -135,7 +125,7 @@ static enum hub_status fetch(struct work *w, struct hub_error *err)
                               .user = m->user};
     HUB_TRY(hub_check_run(&check, err));
     memcpy(m->sha256, s->sums[0].sha256, sizeof m->sha256);
-    if (is_as_copied(&s->sums[0], m->origin))
+    if (hub_sums_agree(&s->sums[0], m->origin))
         return HUB_OK;
     HUB_TRY(hub_staging_forget(s, 0, err));
     return hub_fail_as(err, HUB_CORRUPT, "digest-mismatch", "'%s' has changed since it was copied",

@@ -6,7 +6,6 @@
 #ifndef HUB_TRANSFER_REPAIR_H
 #define HUB_TRANSFER_REPAIR_H
 
-#include "storage/transfer/origin.h"
 #include "storage/transfer/staging.h"
 
 /** Zero it, fill the first group, run it. */
@@ -15,7 +14,7 @@ struct hub_repair {
     const struct hub_remote_files *files; /* what the remote lists of the dataset now */
     const struct hub_private *place;      /* of the root */
     const char *target;                   /* the dataset's folder below the root */
-    const struct hub_origin *origin;      /* the file as it came */
+    const struct hub_file_facts *origin;  /* the file as it came */
     const struct hub_stamp *stamp;        /* as it was found damaged */
     struct hub_view pieces; /* as in hub_sums, of the file as it came; empty: it is fetched whole */
     /** Called several times per second; anything but HUB_OK ends the repair with that status. */

@@ -1,6 +1,7 @@
 /* Links and copies of files that lie here: see reuse.h. */
 #include "storage/transfer/reuse.h"
 
+#include "storage/base/order.h"
 #include "storage/io/fs.h"
 
 #include <errno.h>
@@ -12,22 +13,6 @@
 #include <unistd.h>
 
 enum { FOLDER = O_RDONLY | O_DIRECTORY | O_NOFOLLOW };
-
-bool hub_origin_same(const struct hub_origin *origin, const struct hub_remote_file *file)
-{
-    if (origin->size != file->size)
-        return false;
-    if (file->has_sha256)
-        return origin->has_sha256 && memcmp(origin->sha256, file->sha256, HUB_SHA256_BYTES) == 0;
-    if (file->other)
-        return origin->other == file->other && memcmp(origin->sum, file->sum, HUB_SHA1_BYTES) == 0;
-    return file->generation && origin->generation == file->generation;
-}
-
-static int by_path(const void *key, const void *item)
-{
-    return strcmp(key, ((const struct hub_origin *)item)->path);
-}
 
 /* A file where it lies, by its folder. */
 struct spot {
@@ -78,8 +63,8 @@ static bool copy(const struct spot *from, const struct spot *to, uint64_t size)
 }
 
 /* @return whether it is there now; `linked`: it is the very file, whose digest is known */
-static bool take(const struct hub_reuse *have, const struct hub_origin *origin, const struct hub_staging *s,
-                 const struct hub_remote_file *file, bool *linked)
+static bool take(const struct hub_reuse *have, const struct hub_file_facts *origin,
+                 const struct hub_staging *s, const struct hub_file_facts *file, bool *linked)
 {
     HUB_CLEANUP(release) struct spot from = {.folder = -1}, to = {.folder = -1};
     struct stat st;
@@ -100,13 +85,13 @@ static bool take(const struct hub_reuse *have, const struct hub_origin *origin, 
 void hub_reuse_take(const struct hub_reuse *have, struct hub_staging *s)
 {
     for (uint32_t i = 0; i < s->plan->count; i++) {
-        const struct hub_remote_file *file = &s->plan->items[i];
+        const struct hub_file_facts *file = &s->plan->items[i];
         bool linked = false;
         if (!s->files[i].missing || s->files[i].missing < s->files[i].segments)
             continue; /* begun already */
-        const struct hub_origin *origin =
-            bsearch(file->path, have->files, have->count, sizeof *have->files, by_path);
-        if (!origin || !hub_origin_same(origin, file) || !take(have, origin, s, file, &linked))
+        const struct hub_file_facts *origin =
+            bsearch(&file->path, have->files, have->count, sizeof *have->files, hub_by_text);
+        if (!origin || !hub_file_same(origin, file) || !take(have, origin, s, file, &linked))
             continue;
         hub_staging_taken(s, i);
         if (linked) { /* verified when it came, by the digest that the remote still states */

@@ -110,7 +110,7 @@ enum hub_status hub_staging_clear(struct hub_staging *s, struct hub_error *err)
 
 /* ---- the plan ---- */
 
-static enum hub_status name_of(const struct hub_remote_file *file, const char *more, const void *sum,
+static enum hub_status name_of(const struct hub_file_facts *file, const char *more, const void *sum,
                                uint64_t *out, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(64 * KIB);
@@ -125,7 +125,7 @@ static enum hub_status name_of(const struct hub_remote_file *file, const char *m
 }
 
 /* @param line  of the plan */
-static enum hub_status name_contents(const char *line, const struct hub_remote_file *file, uint64_t names[2],
+static enum hub_status name_contents(const char *line, const struct hub_file_facts *file, uint64_t names[2],
                                      struct hub_error *err)
 {
     HUB_TRY(name_of(file, line, NULL, &names[0], err));
@@ -133,7 +133,7 @@ static enum hub_status name_contents(const char *line, const struct hub_remote_f
         return name_of(file, "generation", NULL, &names[1], err);
     if (file->has_sha256)
         return name_of(file, "sha256", file->sha256, &names[1], err);
-    return file->other ? name_of(file, hub_remote_digest_name(file), file->sum, &names[1], err) : HUB_OK;
+    return file->other ? name_of(file, hub_file_digest_name(file), file->sum, &names[1], err) : HUB_OK;
 }
 
 /* One line that is the same only for the same files of the same revision, cut alike. */
@@ -240,7 +240,7 @@ static bool holds(const struct hub_staging *s, int fd, uint32_t file, uint32_t s
 static void prove_segments(struct hub_staging *s, uint32_t file, int fd, char *buffer)
 {
     struct hub_staged_file *f = &s->files[file];
-    const struct hub_remote_file *item = &s->plan->items[file];
+    const struct hub_file_facts *item = &s->plan->items[file];
     bool from_first = f->segments && s->states[f->base] == HUB_SEGMENT_CLAIMED &&
                       !hub_new(&f->hasher, 1, sizeof *f->hasher, NULL) &&
                       !hub_file_hasher_begin(f->hasher, item->other, item->size, NULL);
@@ -316,7 +316,7 @@ static enum hub_status prove(struct hub_staging *s, hub_tick_fn tick, void *user
 
 static bool is_claimed(const struct hub_staging *s, const char *path)
 {
-    const struct hub_remote_file *item =
+    const struct hub_file_facts *item =
         bsearch(&path, s->plan->items, s->plan->count, sizeof *item, hub_by_text);
     const struct hub_staged_file *f = item ? &s->files[item - s->plan->items] : NULL;
     return f && f->segments && memchr(s->states + f->base, HUB_SEGMENT_CLAIMED, f->segments);
@@ -490,7 +490,7 @@ static enum hub_status sync_folders(const struct hub_staging *s, const char *pat
 
 enum hub_status hub_staging_sync(const struct hub_staging *s, const char *more, struct hub_error *err)
 {
-    const struct hub_remote_file *files = s->plan->items;
+    const struct hub_file_facts *files = s->plan->items;
     if (s->plan->count > SYNC_ALL_FROM)
         return syncfs(s->tree) ? hub_fail_errno(err, errno, "'%s' cannot be synced", s->path) : HUB_OK;
     for (size_t i = 0; i < s->plan->count; i++)

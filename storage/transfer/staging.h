@@ -12,8 +12,8 @@
 #define HUB_TRANSFER_STAGING_H
 
 #include "storage/ids/id.h"
+#include "storage/model/file_hasher.h"
 #include "storage/remote/remote.h"
-#include "storage/transfer/hash.h"
 #include "storage/transfer/journal.h"
 #include "storage/transfer/private.h"
 

@@ -27,7 +27,6 @@ struct transfer_job {
     struct hub_staging staging;
     struct hub_pieces pieces;
     struct hub_check check;
-    char **etags; /* one a file */
     uint64_t reported_ms;
 };
 
@@ -129,11 +128,11 @@ static enum hub_status choose_files(struct hub_transfer *t, struct hub_error *er
     if (t->choose)
         HUB_TRY(t->choose(t, wanted, t->user, err));
     for (uint32_t i = 0; i < files->count; i++) {
-        struct hub_remote_file *file = &files->items[i];
+        struct hub_file_facts *file = &files->items[i];
         if (!wanted[i] || (t->include && !fits(t->include, file->path)) ||
             (t->exclude && fits(t->exclude, file->path))) {
             files->bytes -= file->size;
-            hub_remote_file_dispose(file);
+            hub_file_facts_dispose(file);
         } else {
             files->items[kept++] = *file;
         }
@@ -153,20 +152,11 @@ static enum hub_status choose_files(struct hub_transfer *t, struct hub_error *er
     return HUB_OK;
 }
 
-static void forget_list(struct transfer_job *j)
-{
-    for (uint32_t i = 0; j->etags && i < j->t->files.count; i++)
-        free(j->etags[i]);
-    free(j->etags);
-    j->etags = NULL;
-    j->check = (struct hub_check){0};
-}
-
 static enum hub_status list(struct transfer_job *j, struct hub_error *err)
 {
     struct hub_transfer *t = j->t;
-    forget_list(j);
     hub_remote_files_dispose(&t->files);
+    j->check = (struct hub_check){0};
     HUB_TRY(hub_remote_list_files(t->remote, t->id, NULL, &t->files, err));
     if (strcmp(t->files.id, t->id) != 0)
         return hub_fail_as(err, HUB_CORRUPT, "protocol",
@@ -175,7 +165,7 @@ static enum hub_status list(struct transfer_job *j, struct hub_error *err)
     HUB_TRY(choose_files(t, err));
     say_left_out(t);
     t->bytes_total = t->files.bytes;
-    return hub_new(&j->etags, t->files.count + 1, sizeof *j->etags, err);
+    return HUB_OK;
 }
 
 static uint64_t segment_for(const struct hub_transfer *t)
@@ -222,7 +212,6 @@ static enum hub_status fetch(struct transfer_job *j, struct hub_error *err)
                                     .tick = tick,
                                     .user = j,
                                     .watch = t->watch,
-                                    .etags = j->etags,
                                     .sha256_later = t->sha256_later};
     HUB_TRY(hub_pieces_run(&j->pieces, err));
     HUB_TRY(report_progress(j, true, err));
@@ -275,7 +264,7 @@ static enum hub_status fetch_unchanged(struct transfer_job *j, struct hub_error 
 /* ---- publish ---- */
 
 /* The times of the files are the upstream's, as far as they are known: a revision is made of them. */
-static int64_t set_time(const struct transfer_job *j, const struct hub_remote_file *file)
+static int64_t set_time(const struct transfer_job *j, const struct hub_file_facts *file)
 {
     const struct timespec modified = {file->modified_ns / 1000000000, file->modified_ns % 1000000000};
     struct stat st;
@@ -291,30 +280,20 @@ static int64_t set_time(const struct transfer_job *j, const struct hub_remote_fi
     return file->modified_ns;
 }
 
-static enum hub_status note_origins(struct transfer_job *j, struct hub_error *err)
+/* The list is of the files here from now on. */
+static void note_sums(struct transfer_job *j)
 {
-    struct hub_transfer *t = j->t;
-    free(t->origins);
-    HUB_TRY(hub_new(&t->origins, t->files.count + 1, sizeof *t->origins, err));
-    for (uint32_t i = 0; i < t->files.count; i++) {
-        const struct hub_remote_file *file = &t->files.items[i];
-        struct hub_origin *o = &t->origins[i];
-        *o = (struct hub_origin){.path = file->path,
-                                 .size = file->size,
-                                 .generation = file->generation,
-                                 .etag = j->etags[i],
-                                 .modified_ns = set_time(j, file),
-                                 .other = file->other,
-                                 .has_sha256 = j->staging.sums[i].has_sha256,
-                                 .verified = hub_remote_file_proven(file)};
-        memcpy(o->sha256, j->staging.sums[i].sha256, sizeof o->sha256);
-        o->pieces = j->staging.sums[i].pieces;
-        o->pieces_size = j->staging.sums[i].pieces_size;
-        j->staging.sums[i].pieces = NULL;
-        memcpy(o->sum, file->sum, sizeof o->sum);
-        j->etags[i] = NULL; /* the origin's now */
+    for (uint32_t i = 0; i < j->t->files.count; i++) {
+        struct hub_file_facts *file = &j->t->files.items[i];
+        struct hub_sums *sums = &j->staging.sums[i];
+        file->modified_ns = set_time(j, file);
+        file->computed = !file->has_sha256;
+        file->has_sha256 = sums->has_sha256;
+        memcpy(file->sha256, sums->sha256, sizeof file->sha256);
+        free((char *)file->pieces.data);
+        file->pieces = (struct hub_view){(const char *)sums->pieces, sums->pieces_size};
+        sums->pieces = NULL;
     }
-    return HUB_OK;
 }
 
 static enum hub_status publish(struct transfer_job *j, struct hub_error *err)
@@ -325,8 +304,8 @@ static enum hub_status publish(struct transfer_job *j, struct hub_error *err)
     t->phase = HUB_TRANSFER_PUBLISH;
     t->files_verified = j->check.verified;
     t->digest = j->check.digest;
-    HUB_TRY(note_origins(j, err));
-    HUB_TRY(hub_record_write(&t->files, t->remote->base, t->origins, &record, err));
+    note_sums(j);
+    HUB_TRY(hub_record_write(&t->files, t->remote->base, &record, err));
     /* written beside the tree: what a kill leaves of it is never published */
     HUB_TRY(hub_fs_write_unsynced(j->staging.directory, HUB_RECORD_FILE, hub_buf_view(&record), 0644, err));
     if (renameat(j->staging.directory, HUB_RECORD_FILE, j->staging.tree, HUB_RECORD_FILE))
@@ -354,17 +333,10 @@ enum hub_status hub_transfer_run(struct hub_transfer *t, struct hub_error *err)
     struct transfer_job j = {.t = t, .target = t->target ? t->target : t->id, .staging = HUB_STAGING_INIT};
     const enum hub_status st = run(&j, err);
     hub_staging_close(&j.staging, st == HUB_OK);
-    forget_list(&j);
     return st;
 }
 
 void hub_transfer_dispose(struct hub_transfer *t)
 {
-    for (uint32_t i = 0; t->origins && i < t->files.count; i++) {
-        free((char *)t->origins[i].etag);
-        free(t->origins[i].pieces);
-    }
-    free(t->origins);
-    t->origins = NULL;
     hub_remote_files_dispose(&t->files);
 }

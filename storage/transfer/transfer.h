@@ -7,7 +7,6 @@
 #ifndef HUB_TRANSFER_TRANSFER_H
 #define HUB_TRANSFER_TRANSFER_H
 
-#include "storage/transfer/origin.h"
 #include "storage/transfer/watch.h"
 
 #include <stdatomic.h>
@@ -24,7 +23,7 @@ enum hub_transfer_phase {
  * the trash. */
 struct hub_reuse {
     int directory; /* the dataset's folder; borrowed */
-    const struct hub_origin *files;
+    const struct hub_file_facts *files;
     size_t count; /* sorted by path bytes */
 };
 
@@ -63,9 +62,10 @@ struct hub_transfer {
     uint64_t bytes_kept;              /* of an earlier, interrupted transfer */
     uint64_t bytes_linked;            /* linked from files that exist here */
     uint64_t files_done, files_verified;
-    const char *digest;            /* by which, "SHA-256"; of several the weakest */
-    struct hub_remote_files files; /* as the remote lists them: id, revision, left out names */
-    struct hub_origin *origins;    /* one a file, in their order; complete after a success */
+    const char *digest; /* by which, "SHA-256"; of several the weakest */
+    /* As the remote lists them: id, revision, left out names. After a success the files are those here: their
+     * times, ETags, digests and pieces. */
+    struct hub_remote_files files;
 };
 
 /**

@@ -6,10 +6,13 @@
 #include "storage/ids/spell.h"
 #include "storage/io/fs.h"
 #include "storage/io/tar.h"
+#include "storage/remote/remote.h"
 #include "storage/transfer/private.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 enum { STEP = 1024 * 1024, MAX_DEPTH = 60, MAX_SEGMENT = 255, MAX_PATH = 3000 };
@@ -209,8 +212,12 @@ static enum hub_status note(struct hub_unpack *u, struct hub_view path, const st
                             struct hub_digest *digest, struct hub_error *err)
 {
     HUB_TRY(hub_grow(&u->files, u->count, &u->capacity, sizeof *u->files, err));
-    struct hub_unpacked_file *f = &u->files[u->count];
-    *f = (struct hub_unpacked_file){.path = hub_view_dup(path), .size = m->size, .mtime_ns = m->mtime_ns};
+    struct hub_file_facts *f = &u->files[u->count];
+    *f = (struct hub_file_facts){.path = hub_view_dup(path),
+                                 .size = m->size,
+                                 .modified_ns = m->mtime_ns,
+                                 .has_sha256 = true,
+                                 .computed = true};
     HUB_TRY(hub_allocated(f->path, err));
     u->count++;
     u->bytes += m->size;
@@ -339,7 +346,7 @@ enum hub_status hub_unpack_run(struct hub_unpack *u, struct hub_error *err)
 void hub_unpack_dispose(struct hub_unpack *u)
 {
     for (uint32_t i = 0; i < u->count; i++)
-        free(u->files[i].path);
+        hub_file_facts_dispose(&u->files[i]);
     free(u->files);
     u->files = NULL;
     u->count = u->capacity = 0;

@@ -2,15 +2,7 @@
 #ifndef HUB_TRANSFER_UNPACK_H
 #define HUB_TRANSFER_UNPACK_H
 
-#include "storage/transfer/hash.h"
-
-struct hub_unpacked_file {
-    char *path; /* first: see order.h */
-    uint64_t size;
-    int64_t mtime_ns;
-    uint8_t sha256[HUB_SHA256_BYTES];
-    bool listed; /* whoever reads a record of it says so: it is in there */
-};
+#include "storage/model/file_hasher.h"
 
 /** Zero it, fill the first group; the rest are results. Dispose it. */
 struct hub_unpack {
@@ -21,7 +13,8 @@ struct hub_unpack {
     hub_tick_fn tick;     /* several times a second; NULL: nobody is asked */
     void *user;
 
-    struct hub_unpacked_file *files; /* sorted by path bytes */
+    /* Its own, sorted by path bytes. Whoever reads a record that lists one says that it is not `computed` alone. */
+    struct hub_file_facts *files;
     uint32_t count, capacity;
     uint64_t bytes;           /* of them */
     uint64_t bytes_read;      /* of the tar */

@@ -9,6 +9,44 @@
 
 enum { MAX_PATH_BYTES = 4096 };
 
+void hub_digests_stated(const struct hub_file_facts *facts, struct hub_file_digests *out)
+{
+    if (facts->has_sha256)
+        hub_hex(facts->sha256, HUB_SHA256_BYTES, out->sha256);
+    if (facts->other == HUB_BY_CRC32C)
+        hub_hex(facts->sum, 4, out->crc32c);
+    if (facts->other == HUB_BY_MD5)
+        hub_hex(facts->sum, HUB_MD5_BYTES, out->md5);
+}
+
+enum hub_file_digest hub_digests_kind(const struct hub_file_digests *known)
+{
+    return *known->crc32c && !*known->md5 ? HUB_BY_CRC32C : HUB_BY_MD5;
+}
+
+enum hub_status hub_digests_end(struct hub_file_hasher *hasher, struct hub_file_digests *out,
+                                struct hub_error *err)
+{
+    HUB_CLEANUP(hub_sums_dispose) struct hub_sums sums = {0};
+    HUB_TRY(hub_file_hasher_end(hasher, &sums, err));
+    hub_hex(sums.sha256, HUB_SHA256_BYTES, out->sha256);
+    hub_hex(sums.crc32c, sizeof sums.crc32c, out->crc32c);
+    if (sums.kind == HUB_BY_MD5)
+        hub_hex(sums.other, HUB_MD5_BYTES, out->md5);
+    return HUB_OK;
+}
+
+static bool agrees(const char *known, const char *is)
+{
+    return !*known || strcmp(known, is) == 0;
+}
+
+bool hub_digests_agree(const struct hub_file_digests *known, const struct hub_file_digests *is)
+{
+    return agrees(known->sha256, is->sha256) && agrees(known->md5, is->md5) &&
+           agrees(known->crc32c, is->crc32c);
+}
+
 /* What hub.db said of one file at one stamp. */
 struct digest_entry {
     struct hub_lru_item item; /* first */

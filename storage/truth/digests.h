@@ -2,12 +2,25 @@
 #ifndef HUB_TRUTH_DIGESTS_H
 #define HUB_TRUTH_DIGESTS_H
 
+#include "storage/model/file_hasher.h"
 #include "storage/model/record.h"
 #include "storage/truth/truth.h"
 
 struct hub_file_digests {
     char sha256[65], md5[33], crc32c[9];
 };
+
+/** Write the digests that are known of a file; the others stay as they are. */
+void hub_digests_stated(const struct hub_file_facts *facts, struct hub_file_digests *out);
+
+/** What a pass over a file computes beside SHA-256 and CRC-32C: an MD5, but of one that came with a CRC-32C alone. */
+enum hub_file_digest hub_digests_kind(const struct hub_file_digests *known);
+/** End a pass and write what it computed; an MD5 that it did not stays as it is. */
+HUB_MUST_USE enum hub_status hub_digests_end(struct hub_file_hasher *hasher, struct hub_file_digests *out,
+                                             struct hub_error *err);
+/** Whether none of those that are known is another one. */
+bool hub_digests_agree(const struct hub_file_digests *known, const struct hub_file_digests *is);
+
 /** Digests verified at exactly this stamp; what of them is not known is empty. HUB_NOT_FOUND: none is. Cheap
  * (in memory after the first use). */
 HUB_MUST_USE enum hub_status hub_digest_find(struct hub_truth *truth, uint32_t root, const char *path,

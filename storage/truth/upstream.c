@@ -53,11 +53,11 @@ static enum hub_status read_files(struct hub_stmt *stmt, struct hub_buf *texts, 
         if (!row)
             return HUB_OK;
         HUB_TRY(hub_grow(&out->files, out->file_count, &capacity, sizeof *out->files, err));
-        struct hub_upstream_file *file = &out->files[out->file_count++];
-        *file = (struct hub_upstream_file){.size = (uint64_t)hub_stmt_int(stmt, 2),
-                                           .generation = (uint64_t)hub_stmt_int(stmt, 3),
-                                           .modified_ns = hub_stmt_int(stmt, 4),
-                                           .other = (uint8_t)hub_stmt_int(stmt, 6)};
+        struct hub_file_facts *file = &out->files[out->file_count++];
+        *file = (struct hub_file_facts){.size = (uint64_t)hub_stmt_int(stmt, 2),
+                                        .generation = (uint64_t)hub_stmt_int(stmt, 3),
+                                        .modified_ns = hub_stmt_int(stmt, 4),
+                                        .other = (uint8_t)hub_stmt_int(stmt, 6)};
         const struct hub_view sha256 = hub_stmt_blob(stmt, 5);
         file->has_sha256 = sha256.size == sizeof file->sha256;
         read_digest(sha256, file->sha256, sizeof file->sha256);
@@ -218,7 +218,7 @@ enum hub_status hub_upstream_pieces(struct hub_truth *truth, uint32_t root, cons
 /* ---- writing ---- */
 
 /* By both SHA-256, or where one is not known by what the remote states. */
-static bool is_same(const struct hub_upstream_file *a, const struct hub_upstream_file *b)
+static bool is_same(const struct hub_file_facts *a, const struct hub_file_facts *b)
 {
     if (a->has_sha256 && b->has_sha256)
         return memcmp(a->sha256, b->sha256, sizeof a->sha256) == 0;
@@ -290,7 +290,7 @@ static enum hub_status run_about(const struct hub_truth *truth, struct hub_db *d
 }
 
 static enum hub_status put_file(const struct hub_truth *truth, struct hub_db *db, uint32_t root,
-                                const char *path, const struct hub_upstream_file *file, struct hub_error *err)
+                                const char *path, const struct hub_file_facts *file, struct hub_error *err)
 {
     struct hub_stmt *stmt;
     char number[16];

@@ -5,20 +5,9 @@
 #ifndef HUB_TRUTH_UPSTREAM_H
 #define HUB_TRUTH_UPSTREAM_H
 
-#include "storage/base/digest.h"
+#include "storage/model/file_facts.h"
 #include "storage/truth/jobs.h"
 
-struct hub_upstream_file {
-    const char *path, *etag; /* etag "": not said */
-    uint64_t size, generation;
-    int64_t modified_ns;              /* of the copy */
-    bool has_sha256;                  /* else it was not computed while it came: the digests have it later */
-    uint8_t sha256[HUB_SHA256_BYTES]; /* of the copy */
-    uint8_t other;                    /* which digest `sum` is, as the remote states it; 0: none */
-    uint8_t sum[HUB_SHA1_BYTES];
-    struct hub_view
-        pieces; /* CRC-32C of each MiB, big-endian; empty: of one, or not known. Not read with the others */
-};
 struct hub_upstream {
     const char *rule, *remote, *id, *revision; /* as they are there */
     int64_t synced_ms,
@@ -28,7 +17,8 @@ struct hub_upstream {
     int64_t unlisted_ms; /* since when its rule no longer lists it though it is there; 0: it does */
     const char *was;     /* the revision before the change, or "" */
     uint64_t added, replaced, removed; /* files, by the last change */
-    struct hub_upstream_file *files;   /* sorted by path bytes; NULL where they were not asked for */
+    /* sorted by path bytes, read without their pieces; NULL where they were not asked for */
+    struct hub_file_facts *files;
     uint32_t file_count;
     char *texts; /* its own, where it was read */
 };

@@ -161,7 +161,7 @@ static enum hub_status write_content(struct hub_json *json, struct hub_truth *tr
     const struct hub_dataset *dataset = state->dataset;
     char hex[HUB_CONTENT_CHARS + 1];
     HUB_CLEANUP(hub_freep) struct hub_file_digests *digests = NULL;
-    HUB_CLEANUP(hub_freep) struct hub_file_fact *files = calloc(dataset->file_count + 1, sizeof *files);
+    HUB_CLEANUP(hub_freep) struct hub_revision_file *files = calloc(dataset->file_count + 1, sizeof *files);
     HUB_CLEANUP(hub_freep) uint8_t *sums = calloc(dataset->file_count + 1, HUB_SHA256_BYTES);
     HUB_TRY(hub_allocated(files && sums, err));
     HUB_TRY(hub_files_digests(truth, dataset, &digests, err));
@@ -169,7 +169,7 @@ static enum hub_status write_content(struct hub_json *json, struct hub_truth *tr
         uint8_t *sum = sums + (size_t)i * HUB_SHA256_BYTES;
         if (!hub_unhex(hub_view_of(digests[i].sha256), sum, HUB_SHA256_BYTES))
             return HUB_OK;
-        files[i] = (struct hub_file_fact){
+        files[i] = (struct hub_revision_file){
             .path = dataset->files[i].path, .size = dataset->files[i].stamp.size, .sha256 = sum};
     }
     HUB_TRY(hub_content(files, dataset->file_count, hex, err));
@@ -278,7 +278,7 @@ static double cost_us(const struct hub_dataset *dataset)
 static uint64_t memory_bytes(const struct hub_dataset *dataset)
 {
     const uint64_t of_file =
-        sizeof(struct hub_file_digests) + sizeof(struct hub_file_fact) + HUB_SHA256_BYTES;
+        sizeof(struct hub_file_digests) + sizeof(struct hub_revision_file) + HUB_SHA256_BYTES;
     return dataset->file_count * of_file + (uint64_t)dataset->episode_count * HUB_SERIES;
 }
 

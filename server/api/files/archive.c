@@ -14,7 +14,6 @@
 #include "storage/base/order.h"
 #include "storage/ids/spell.h"
 #include "storage/io/tar.h"
-#include "storage/scan/sums.h"
 #include "storage/text/json.h"
 #include "storage/transfer/private.h"
 #include "storage/transfer/record.h"
@@ -41,7 +40,8 @@ struct archive {
     struct hub_buf head;
     struct hub_file *file;
     bool hashing; /* the file: */
-    struct hub_file_sums sums;
+    struct hub_file_hasher sums;
+    struct hub_file_digests known; /* of the file that is hashed */
     uint64_t summed;
     struct hub_digest_item kept[KEPT]; /* to be stored together; their paths are ours */
     uint32_t kept_count;
@@ -51,7 +51,7 @@ struct archive {
 static void dispose(struct hub_parts *parts)
 {
     struct archive *a = (struct archive *)parts;
-    hub_file_sums_dispose(&a->sums);
+    hub_file_hasher_dispose(&a->sums);
     while (a->kept_count)
         free((char *)a->kept[--a->kept_count].path);
     hub_file_put(a->file);
@@ -175,7 +175,7 @@ static enum hub_status look(struct hub_parts *parts, struct hub_view bytes)
 {
     struct archive *a = (struct archive *)parts;
     a->summed += bytes.size;
-    return hub_file_sums_add(&a->sums, bytes, NULL);
+    return hub_file_hasher_add(&a->sums, bytes, NULL);
 }
 
 static enum hub_status store_digests(struct archive *a)
@@ -199,14 +199,15 @@ static enum hub_status end_file(struct archive *a)
     if (a->summed != entry->stamp.size)
         return HUB_CHANGED;
     HUB_TRY(hub_file_unchanged(a->file, NULL));
-    const enum hub_status st = hub_file_sums_end(&a->sums, &kept->digests, NULL);
+    kept->digests = (struct hub_file_digests){0};
+    HUB_TRY(hub_digests_end(&a->sums, &kept->digests, NULL));
     kept->stamp = entry->stamp;
     kept->path = hub_path_join(a->dataset->summary->path, entry->path);
     HUB_TRY(hub_allocated(kept->path, NULL));
-    if (st) { /* the hasher finds so too, and says it */
+    if (!hub_digests_agree(&a->known, &kept->digests)) { /* the hasher finds so too, and says it */
         hub_digest_queue_want(a->app->hasher, a->dataset->summary->root, kept->path, &entry->stamp);
         free((char *)kept->path);
-        return st;
+        return HUB_CORRUPT;
     }
     a->kept_bytes += a->summed;
     return ++a->kept_count == KEPT || a->kept_bytes >= KEPT_BYTES ? store_digests(a) : HUB_OK;
@@ -214,16 +215,18 @@ static enum hub_status end_file(struct archive *a)
 
 static enum hub_status begin_sums(struct archive *a, const struct hub_dataset_file *entry)
 {
-    struct hub_file_digests known;
     char path[PATH_MAX];
     HUB_TRY(hub_files_path(a->dataset, entry, path, NULL));
     const enum hub_status st =
-        hub_digest_find(a->app->truth, a->dataset->summary->root, path, &entry->stamp, &known, NULL);
-    if (st ? st != HUB_NOT_FOUND : *known.sha256)
+        hub_digest_find(a->app->truth, a->dataset->summary->root, path, &entry->stamp, &a->known, NULL);
+    if (st ? st != HUB_NOT_FOUND : *a->known.sha256)
         return st;
+    if (st)
+        a->known = (struct hub_file_digests){0};
     a->hashing = true;
     a->summed = 0;
-    return hub_file_sums_begin(&a->sums, st ? NULL : &known, NULL);
+    hub_file_hasher_dispose(&a->sums);
+    return hub_file_hasher_begin(&a->sums, hub_digests_kind(&a->known), entry->stamp.size, NULL);
 }
 
 static enum hub_status turn_to_file(struct archive *a, bool may_block, struct hub_stream *stream)

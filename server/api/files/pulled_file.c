@@ -64,7 +64,7 @@ static void write_files(struct hub_json *json, const struct hub_target *target,
     hub_json_put_uint(json, "total", hub_pull_count(plan));
     hub_json_put_array(json, "items");
     for (uint32_t i = 0; i < hub_pull_count(plan); i++) {
-        const struct hub_pull_file *file = hub_pull_file(plan, i);
+        const struct hub_file_facts *file = hub_pull_file(plan, i);
         const struct hub_dataset_file entry = {
             .path = file->path, .stamp = {.size = file->size, .mtime_ns = (uint64_t)file->modified_ns}};
         struct hub_file_digests digests = {0};
@@ -101,7 +101,7 @@ enum hub_status hub_pulled_file_send(struct hub_request *request, const struct h
     if (number == UINT32_MAX)
         return hub_fail_about(err, HUB_NOT_FOUND, "file-not-found", "path", path, "'%s' has no file '%s'",
                               target->summary->id, path ? path : hub_request_capture(request, "path").data);
-    const struct hub_pull_file *file = hub_pull_file(plan, number);
+    const struct hub_file_facts *file = hub_pull_file(plan, number);
     const struct hub_dataset_file entry = {
         .path = file->path, .stamp = {.size = file->size, .mtime_ns = (uint64_t)file->modified_ns}};
     struct hub_file_part part = {.entry = &entry,

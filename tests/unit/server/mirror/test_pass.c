@@ -102,7 +102,7 @@ static void copied(const char *rule, const char *remote, const char *id, const c
     struct hub_error err = {0};
     char file[256];
     const struct hub_job_draft draft = {.kind = "transfer", .target = path, .rule = rule, .payload = "{}"};
-    struct hub_upstream_file one = {.path = "data/x", .size = 1};
+    struct hub_file_facts one = {.path = "data/x", .size = 1};
     const struct hub_upstream upstream = {
         .rule = rule, .remote = remote, .id = id, .revision = revision, .files = &one, .file_count = 1};
     snprintf(file, sizeof file, "root/%s/data/x", path);

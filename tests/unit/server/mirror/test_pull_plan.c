@@ -44,7 +44,7 @@ Test(pull_plan, bytes_may_be_read_where_all_segments_are_there)
     for (size_t i = 0; i < HUB_COUNT(cases); i++) {
         uint8_t segments[4];
         memcpy(segments, cases[i].segments, sizeof segments);
-        struct hub_partial_file file = {.shown = {.size = SIZE}, .segments = segments, .segment_count = 4};
+        struct hub_partial_file file = {.facts = {.size = SIZE}, .segments = segments, .segment_count = 4};
         cr_expect_eq(hub_pull_is_there(&plan, &file, cases[i].offset, cases[i].size), cases[i].there, "%zu",
                      i);
         file.whole = true;
@@ -68,7 +68,7 @@ Test(pull_plan, what_is_missing_is_wanted_once)
     for (size_t i = 0; i < HUB_COUNT(cases); i++) {
         uint8_t segments[4];
         memcpy(segments, cases[i].segments, sizeof segments);
-        struct hub_partial_file file = {.shown = {.size = SIZE}, .segments = segments, .segment_count = 4};
+        struct hub_partial_file file = {.facts = {.size = SIZE}, .segments = segments, .segment_count = 4};
         struct hub_pull_plan plan = {.segment_bytes = SEGMENT, .count = 1, .files = &file};
         hub_pull_want(&plan, 0, cases[i].offset, cases[i].size);
         hub_pull_want(&plan, 0, cases[i].offset, cases[i].size);
@@ -82,7 +82,7 @@ Test(pull_plan, only_so_many_are_wanted)
 {
     uint8_t segments[HUB_MOST_WANTED + 4] = {0};
     struct hub_partial_file file = {
-        .shown = {.size = UINT64_MAX / 2}, .segments = segments, .segment_count = HUB_COUNT(segments)};
+        .facts = {.size = UINT64_MAX / 2}, .segments = segments, .segment_count = HUB_COUNT(segments)};
     struct hub_pull_plan plan = {.segment_bytes = SEGMENT, .count = 1, .files = &file};
     for (uint64_t i = 0; i < HUB_COUNT(segments); i++)
         hub_pull_want(&plan, 0, i * SEGMENT, 1);
@@ -94,7 +94,7 @@ Test(pull_plan, only_so_many_are_wanted)
 
 /* The files "a" of three segments and "b" of none, as a transfer finds them. */
 struct transfer {
-    struct hub_remote_file files[2];
+    struct hub_file_facts files[2];
     struct hub_staged_file staged[2];
     struct hub_sums sums[2];
     uint8_t states[3];

@@ -7,11 +7,11 @@
 Test(revision, state)
 {
     char revision[HUB_REVISION_CHARS + 1], again[HUB_REVISION_CHARS + 1];
-    struct hub_file_fact files[] = {{"data/main_data.hdf5", 7, 1700000000123456789, NULL},
-                                    {".minari-hub.json", 3, 5, NULL},
-                                    {"data/.tmp", 3, 5, NULL},
-                                    {"data/a", 0, -1, NULL}};
-    struct hub_file_fact fewer[] = {files[0], files[3]};
+    struct hub_revision_file files[] = {{"data/main_data.hdf5", 7, 1700000000123456789, NULL},
+                                        {".minari-hub.json", 3, 5, NULL},
+                                        {"data/.tmp", 3, 5, NULL},
+                                        {"data/a", 0, -1, NULL}};
+    struct hub_revision_file fewer[] = {files[0], files[3]};
     cr_assert_eq(hub_revision(files, HUB_COUNT(files), revision, NULL), HUB_OK);
     cr_assert_eq(hub_revision(fewer, 2, again, NULL), HUB_OK);
     cr_expect_str_eq(revision, again);
@@ -29,7 +29,7 @@ Test(revision, content)
     char content[HUB_CONTENT_CHARS + 1];
     uint8_t sha[HUB_SHA256_BYTES];
     cr_assert_eq(hub_digest_of(HUB_SHA256, HUB_VIEW("abc"), sha, NULL), HUB_OK);
-    struct hub_file_fact files[] = {{"b", 3, 1, sha}, {"a", 3, 2, sha}};
+    struct hub_revision_file files[] = {{"b", 3, 1, sha}, {"a", 3, 2, sha}};
     cr_assert_eq(hub_content(files, 2, content, NULL), HUB_OK);
     cr_expect_str_eq(content, "074fa1a8623578f1827eeed67493b51cb796d5c6064263ab4b5c8a13a2b63fe9");
     files[1].sha256 = NULL;

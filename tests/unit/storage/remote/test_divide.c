@@ -10,7 +10,7 @@ static void make_tree(const char *paths, struct hub_remote_files *out)
 {
     HUB_CLEANUP(hub_freep) char *copy = strdup(paths);
     for (char *at = strtok(copy, " "); at; at = strtok(NULL, " ")) {
-        struct hub_remote_file *file = NULL;
+        struct hub_file_facts *file = NULL;
         cr_assert_eq(hub_remote_files_try(out, hub_view_of(at), strlen(at), &file, NULL), HUB_OK);
     }
     cr_assert_eq(hub_remote_files_sort(out, NULL), HUB_OK);
@@ -114,7 +114,7 @@ Test(divide, names_that_no_file_can_have_are_left)
     HUB_CLEANUP(hub_remote_left_dispose) struct hub_remote_left left = {0};
     const struct hub_division division = {
         .tree = &tree, .base = "", .name = "lab", .head = "", .left = &left};
-    struct hub_remote_file *file;
+    struct hub_file_facts *file;
     cr_assert_eq(hub_remote_files_try(&tree, HUB_VIEW("a//b"), 5, &file, NULL), HUB_OK);
     cr_assert_eq(hub_remote_files_try(&tree, HUB_VIEW("a/"), 0, &file, NULL), HUB_OK);
     cr_assert_eq(hub_remote_files_sort(&tree, NULL), HUB_OK);

@@ -47,7 +47,7 @@ struct path {
 static void make_tree(const struct path *paths, size_t count, struct hub_remote_files *out)
 {
     for (size_t i = 0; i < count; i++) {
-        struct hub_remote_file *file = NULL;
+        struct hub_file_facts *file = NULL;
         cr_assert_eq(hub_remote_files_try(out, hub_view_of(paths[i].path), paths[i].size, &file, NULL),
                      HUB_OK);
         cr_assert_not_null(file);

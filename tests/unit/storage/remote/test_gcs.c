@@ -58,7 +58,7 @@ Test(gcs, an_object_is_a_file)
     cr_assert_eq(out.count, 3);
     cr_expect_str_eq(out.id, "pen-v1");
     cr_expect_eq(strlen(out.revision), HUB_REVISION_CHARS);
-    const struct hub_remote_file *a = &out.items[0], *b = &out.items[1], *c = &out.items[2];
+    const struct hub_file_facts *a = &out.items[0], *b = &out.items[1], *c = &out.items[2];
     cr_expect_str_eq(b->path, "b");
     cr_expect_eq(b->size, 9);
     cr_expect_eq(b->generation, 1700000000000001);
@@ -286,14 +286,14 @@ Test(gcs, the_name_of_an_object_is_one_segment)
     HUB_CLEANUP(hub_buf_dispose)
     struct hub_buf url = HUB_BUF_INIT(4 * KIB), bare = HUB_BUF_INIT(4 * KIB), space = HUB_BUF_INIT(4 * KIB);
     const struct hub_remote_files of = {.pin = "pen-v1"};
-    const struct hub_remote_file file = {.path = "data/a b+c%#?", .generation = 1700000000000001};
+    const struct hub_file_facts file = {.path = "data/a b+c%#?", .generation = 1700000000000001};
     struct hub_fetch fetch = {0};
     cr_assert_eq(remote.kind->open(&remote, &of, &file, &url, &fetch, NULL), HUB_OK);
     cr_expect_str_eq(url.data,
                      GET "sets%2Fpen-v1%2Fdata%2Fa%20b%2Bc%25%23%3F?alt=media&generation=1700000000000001");
     cr_expect(fetch.as_stored,
               "an object stored as gzip is not unpacked on its way: its digest is of what is kept");
-    const struct hub_remote_file unpinned = {.path = "x"};
+    const struct hub_file_facts unpinned = {.path = "x"};
     cr_assert_eq(
         remote.kind->open(&remote, &(struct hub_remote_files){.pin = ""}, &unpinned, &bare, &fetch, NULL),
         HUB_OK);

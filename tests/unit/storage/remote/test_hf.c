@@ -65,7 +65,7 @@ Test(hf, a_tree_over_pages)
     answers_set(answers);
     cr_assert_eq(files("arm", &out, &err), HUB_OK, "%s", err.detail);
     cr_assert_eq(out.count, 3);
-    const struct hub_remote_file *big = &out.items[0], *info = &out.items[1], *own = &out.items[2];
+    const struct hub_file_facts *big = &out.items[0], *info = &out.items[1], *own = &out.items[2];
     cr_expect_str_eq(info->path, "meta/info.json");
     cr_expect_eq(info->other, HUB_GIT_SHA1);
     cr_expect_eq(info->sum[0], 0xe6);

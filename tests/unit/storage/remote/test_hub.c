@@ -232,7 +232,7 @@ Test(hub, bytes_are_asked_for_at_the_revision)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(4 * KIB), space = HUB_BUF_INIT(4 * KIB);
     const struct hub_remote_files of = {.id = "D4RL/a-v0", .revision = "r+1"};
-    const struct hub_remote_file file = {.path = "data/x y#1.hdf5"};
+    const struct hub_file_facts file = {.path = "data/x y#1.hdf5"};
     struct hub_fetch fetch = {0};
     cr_assert_eq(remote.kind->open(&remote, &of, &file, &url, &fetch, NULL), HUB_OK);
     cr_expect_str_eq(url.data, DATASETS "/D4RL/a-v0/files/data/x%20y%231.hdf5?revision=r%2B1");

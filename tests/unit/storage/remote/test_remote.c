@@ -93,7 +93,7 @@ Test(remote, names_that_cannot_be_files_are_left_out)
         HUB_CLEANUP(hub_remote_files_dispose) struct hub_remote_files files = {0};
         const struct name_case *c = &names[i];
         const struct hub_view name = {c->name, c->size ? c->size : strlen(c->name)};
-        struct hub_remote_file *file = NULL;
+        struct hub_file_facts *file = NULL;
         cr_assert_eq(hub_remote_files_try(&files, name, 7, &file, NULL), HUB_OK);
         cr_expect_eq(file != NULL, c->is == IS_FILE, "'%s'", c->name);
         cr_expect_eq(files.left_out_count, c->is == LEFT_OUT, "'%s'", c->name);
@@ -108,7 +108,7 @@ Test(remote, names_that_cannot_be_files_are_left_out)
 Test(remote, an_empty_object_may_stand_for_a_folder)
 {
     HUB_CLEANUP(hub_remote_files_dispose) struct hub_remote_files files = {0};
-    struct hub_remote_file *file;
+    struct hub_file_facts *file;
     cr_assert_eq(hub_remote_files_try(&files, hub_view_of("a/b/"), 0, &file, NULL), HUB_OK);
     cr_expect_null(file);
     cr_expect_eq(files.left_out_count, 0, "consoles make such ones: nothing is lost");
@@ -134,7 +134,7 @@ Test(remote, a_path_has_less_than_4096_bytes_and_a_segment_at_most_255)
 Test(remote, the_first_eight_left_out_are_named)
 {
     HUB_CLEANUP(hub_remote_files_dispose) struct hub_remote_files files = {0};
-    struct hub_remote_file *file;
+    struct hub_file_facts *file;
     for (char name[] = "a/../0"; name[5] < '0' + 10; name[5]++)
         cr_assert_eq(hub_remote_files_try(&files, hub_view_of(name), 1, &file, NULL), HUB_OK);
     cr_expect_eq(files.left_out_count, 10);
@@ -147,7 +147,7 @@ Test(remote, the_first_eight_left_out_are_named)
 static void try_all(struct hub_remote_files *files, const char *const *paths, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        struct hub_remote_file *file = NULL;
+        struct hub_file_facts *file = NULL;
         cr_assert_eq(hub_remote_files_try(files, hub_view_of(paths[i]), 10 + i, &file, NULL), HUB_OK);
         cr_assert_not_null(file);
     }
@@ -198,19 +198,19 @@ Test(remote, a_digest_is_64_hex_or_none)
     for (size_t i = 0; i < HUB_COUNT(texts); i++) {
         const char name[] = {(char)('a' + i), '\0'};
         cr_assert_eq(hub_remote_files_add(&files, name, 0, texts[i], NULL), HUB_OK);
-        cr_expect_eq(hub_remote_file_proven(&files.items[i]), i == 0, "%s", texts[i]);
-        cr_expect_str_eq(hub_remote_digest_name(&files.items[i]), i == 0 ? "SHA-256" : "no digest");
+        cr_expect_eq(hub_file_proven(&files.items[i]), i == 0, "%s", texts[i]);
+        cr_expect_str_eq(hub_file_digest_name(&files.items[i]), i == 0 ? "SHA-256" : "no digest");
     }
     cr_expect_eq(files.items[0].sha256[31], 0x55);
     files.items[1].other = HUB_BY_CRC32C;
-    cr_expect_str_eq(hub_remote_digest_name(&files.items[1]), "CRC-32C");
+    cr_expect_str_eq(hub_file_digest_name(&files.items[1]), "CRC-32C");
 }
 
 Test(remote, what_is_below_a_folder)
 {
     static const char *const paths[] = {"pen/data/x", "pen-v1/data/x", "pen/y", "pencil"};
     HUB_CLEANUP(hub_remote_files_dispose) struct hub_remote_files all = {0}, below = {0}, whole = {0};
-    struct hub_remote_file *none;
+    struct hub_file_facts *none;
     try_all(&all, paths, HUB_COUNT(paths));
     cr_assert_eq(hub_remote_files_try(&all, hub_view_of("pen/../z"), 1, &none, NULL), HUB_OK);
     cr_assert_eq(hub_remote_files_sort(&all, NULL), HUB_OK);
@@ -227,7 +227,7 @@ Test(remote, what_is_below_a_folder)
 
 /* ---- revisions ---- */
 
-static void name(const struct hub_remote_file *file, size_t cut, char out[HUB_REVISION_CHARS + 1])
+static void name(const struct hub_file_facts *file, size_t cut, char out[HUB_REVISION_CHARS + 1])
 {
     cr_assert_eq(hub_remote_revision(file, 1, cut, out, NULL), HUB_OK);
     cr_assert_eq(strspn(out, "0123456789abcdef"), HUB_REVISION_CHARS);
@@ -236,8 +236,8 @@ static void name(const struct hub_remote_file *file, size_t cut, char out[HUB_RE
 Test(remote, a_revision_names_all_that_pins_the_files)
 {
     char path[] = "d/a", other_path[] = "d/b", short_path[] = "a";
-    const struct hub_remote_file file = {.path = path, .size = 3, .generation = 5, .other = HUB_BY_MD5};
-    struct hub_remote_file others[] = {file, file, file, file, file, file};
+    const struct hub_file_facts file = {.path = path, .size = 3, .generation = 5, .other = HUB_BY_MD5};
+    struct hub_file_facts others[] = {file, file, file, file, file, file};
     char first[HUB_REVISION_CHARS + 1], second[HUB_REVISION_CHARS + 1];
     name(&file, 0, first);
     others[0].path = other_path;
@@ -250,9 +250,8 @@ Test(remote, a_revision_names_all_that_pins_the_files)
         name(&others[i], 0, second);
         cr_expect_str_neq(first, second, "%zu", i);
     }
-    const struct hub_remote_file moved = {
-        .path = short_path, .size = 3, .generation = 5, .other = HUB_BY_MD5};
-    struct hub_remote_file later = file;
+    const struct hub_file_facts moved = {.path = short_path, .size = 3, .generation = 5, .other = HUB_BY_MD5};
+    struct hub_file_facts later = file;
     later.modified_ns = 1;
     name(&later, 0, second);
     cr_expect_str_eq(first, second, "times change when a copy is made");

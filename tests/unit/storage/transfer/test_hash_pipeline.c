@@ -82,37 +82,3 @@ Test(hash_pipeline, bytes_that_are_not_there_are_an_error_in_the_end)
     hub_sums_dispose(&sums);
     close(fd);
 }
-
-Test(hash_pipeline, sums_of_pieces_in_any_order_are_those_of_the_bytes)
-{
-    static const size_t sizes[] = {1, HUB_SUM_PIECE, HUB_SUM_PIECE + 1, 3 * HUB_SUM_PIECE,
-                                   3 * HUB_SUM_PIECE + 4567};
-    static char bytes[4 * HUB_SUM_PIECE];
-    for (size_t i = 0; i < sizeof bytes; i++)
-        bytes[i] = (char)(i * i >> 9);
-    for (size_t i = 0; i < HUB_COUNT(sizes); i++) {
-        HUB_CLEANUP(hub_sums_dispose) struct hub_sums want = {0}, sums = {0};
-        struct hub_file_hasher hasher;
-        cr_assert_eq(hub_file_hasher_begin(&hasher, HUB_BY_CRC32C, sizes[i], NULL), HUB_OK);
-        cr_assert_eq(hub_file_hasher_add(&hasher, (struct hub_view){bytes, sizes[i]}, NULL), HUB_OK);
-        cr_assert_eq(hub_file_hasher_end(&hasher, &want, NULL), HUB_OK);
-        cr_assert_eq(hub_sums_begin(&sums, sizes[i], NULL), HUB_OK);
-        hub_sums_put(&sums, 0, 42); /* what came first is fetched again */
-        for (size_t piece = (sizes[i] + HUB_SUM_PIECE - 1) / HUB_SUM_PIECE; piece-- > 0;) {
-            const size_t at = piece * HUB_SUM_PIECE;
-            hub_sums_put(&sums, piece,
-                         hub_crc32c(0, bytes + at, HUB_MIN(sizes[i] - at, (size_t)HUB_SUM_PIECE)));
-        }
-        hub_sums_end(&sums, sizes[i]);
-        cr_assert(sums.known && !sums.has_sha256 && sums.kind == want.kind);
-        cr_assert_arr_eq(sums.other, want.other, sizeof want.other);
-        cr_assert_eq(sums.pieces_size, want.pieces_size);
-        if (want.pieces_size)
-            cr_assert_arr_eq(sums.pieces, want.pieces, want.pieces_size);
-        struct hub_remote_file file = {.other = HUB_BY_CRC32C};
-        memcpy(file.sum, want.other, sizeof file.sum);
-        cr_assert(hub_sums_agree(&sums, &file));
-        file.has_sha256 = true; /* of zeros */
-        cr_assert_not(hub_sums_agree(&sums, &file));
-    }
-}

@@ -276,28 +276,33 @@ Test(publish, withdraws_what_was_fetched_and_no_more)
 Test(publish, the_record)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(1 * MIB);
-    struct hub_remote_file files[] = {{.path = (char *)"data/a", .size = 7, .has_sha256 = true},
-                                      {.path = (char *)"data/b", .other = HUB_BY_CRC32C, .sum = {9, 8, 7, 6}},
-                                      {.path = (char *)"data/c", .size = 9}};
+    struct hub_file_facts files[] = {{.path = "data/a",
+                                      .size = 7,
+                                      .has_sha256 = true,
+                                      .sha256 = {1, 2, 3},
+                                      .modified_ns = 1700000000123456789},
+                                     {.path = "data/b",
+                                      .has_sha256 = true,
+                                      .computed = true,
+                                      .sha256 = {4, 5, 6},
+                                      .other = HUB_BY_CRC32C,
+                                      .sum = {9, 8, 7, 6}},
+                                     {.path = "data/c", .size = 9, .has_sha256 = true, .computed = true}};
     const struct hub_remote_files plan = {
         .id = (char *)"a-v0", .revision = (char *)"r", .items = files, .count = 3};
-    const struct hub_origin origins[3] = {
-        {.has_sha256 = true, .sha256 = {1, 2, 3}, .modified_ns = 1700000000123456789},
-        {.has_sha256 = true, .sha256 = {4, 5, 6}},
-        {.has_sha256 = true}};
     struct hub_record record;
     cr_assert_eq(hub_record_read(folder, &record, NULL), HUB_NOT_FOUND);
-    cr_assert_eq(hub_record_write(&plan, "http://hub", origins, &text, NULL), HUB_OK);
+    cr_assert_eq(hub_record_write(&plan, "http://hub", &text, NULL), HUB_OK);
     write_file(in(HUB_RECORD_FILE), text.data);
     cr_assert_eq(hub_record_read(folder, &record, NULL), HUB_OK);
     cr_assert_str_eq(record.id, "a-v0");
     cr_assert_str_eq(record.remote, "http://hub");
     cr_assert_eq(record.count, 3);
-    cr_assert(record.files[0].from_hub && record.files[0].size == 7 && record.files[0].sha256[1] == 2);
+    cr_assert(!record.files[0].computed && record.files[0].size == 7 && record.files[0].sha256[1] == 2);
     cr_expect_eq(record.files[0].modified_ns, 1700000000123456789);
-    cr_expect(record.files[1].from_hub && record.files[1].other == HUB_BY_CRC32C);
+    cr_expect(!record.files[1].computed && record.files[1].other == HUB_BY_CRC32C);
     cr_expect_arr_eq(record.files[1].sum, files[1].sum, sizeof files[1].sum);
-    cr_assert_not(record.files[2].from_hub);
+    cr_assert(record.files[2].computed);
     hub_record_dispose(&record);
     write_file(in(HUB_RECORD_FILE), "{\"record\":1,\"files\":[{\"path\":\"../x\",\"sha256\":\"\"}]}");
     cr_assert_eq(hub_record_read(folder, &record, NULL), HUB_CORRUPT);

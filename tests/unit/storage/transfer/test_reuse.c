@@ -12,7 +12,7 @@ static enum hub_status go_on(void *user, struct hub_error *err)
     return HUB_OK;
 }
 
-static struct hub_remote_file files[] = {
+static struct hub_file_facts files[] = {
     {.path = (char *)"data/a", .size = 5, .other = HUB_BY_MD5, .sum = {1}},
     {.path = (char *)"data/b", .size = 5, .other = HUB_BY_MD5, .sum = {2}},
     {.path = (char *)"data/c", .size = 5, .other = HUB_BY_MD5, .sum = {3}},
@@ -23,19 +23,19 @@ static struct hub_remote_files plan = {
 /* The old dataset: as the remote lists it now, but for the sum of "data/b" and the time of "data/c". */
 static struct hub_reuse old(int *directory)
 {
-    static struct hub_origin origins[4];
+    static struct hub_file_facts origins[4];
     for (size_t i = 0; i < 4; i++) {
         struct stat st;
         char path[64];
         snprintf(path, sizeof path, "x-v0/%s", files[i].path);
         write_file(in(path), "bytes");
         cr_assert_eq(stat(in(path), &st), 0);
-        origins[i] = (struct hub_origin){.path = files[i].path,
-                                         .size = 5,
-                                         .modified_ns = (int64_t)hub_stamp_of(&st).mtime_ns,
-                                         .has_sha256 = i == 0,
-                                         .sha256 = {42},
-                                         .other = HUB_BY_MD5};
+        origins[i] = (struct hub_file_facts){.path = files[i].path,
+                                             .size = 5,
+                                             .modified_ns = (int64_t)hub_stamp_of(&st).mtime_ns,
+                                             .has_sha256 = i == 0,
+                                             .sha256 = {42},
+                                             .other = HUB_BY_MD5};
         memcpy(origins[i].sum, files[i].sum, sizeof origins[i].sum);
     }
     origins[1].sum[0] = 9;
@@ -91,15 +91,4 @@ Test(reuse, a_time_alone_is_no_reason_to_copy)
     cr_assert_eq(names_of(directory, "top"), 2);
     close(directory);
     hub_staging_close(&s, true);
-}
-
-Test(reuse, without_a_sha256_it_is_no_file_that_the_remote_states_one_of)
-{
-    struct hub_origin origin = {.size = 5, .other = HUB_BY_CRC32C, .sum = {1}};
-    struct hub_remote_file file = {.size = 5, .other = HUB_BY_CRC32C, .sum = {1}};
-    cr_assert(hub_origin_same(&origin, &file));
-    file.has_sha256 = true; /* of zeros, as the origin's that is not known */
-    cr_assert_not(hub_origin_same(&origin, &file));
-    origin.has_sha256 = true;
-    cr_assert(hub_origin_same(&origin, &file));
 }

@@ -14,8 +14,8 @@ static enum hub_status go_on(void *user, struct hub_error *err)
     return HUB_OK;
 }
 
-static struct hub_remote_file files[] = {{.path = (char *)"data/a", .size = 3 * SEGMENT + 1},
-                                         {.path = (char *)"data/b", .size = 10}};
+static struct hub_file_facts files[] = {{.path = (char *)"data/a", .size = 3 * SEGMENT + 1},
+                                        {.path = (char *)"data/b", .size = 10}};
 static struct hub_remote_files plan = {
     .id = (char *)"x-v0", .revision = (char *)"r1", .items = files, .count = 2, .bytes = 3 * SEGMENT + 11};
 

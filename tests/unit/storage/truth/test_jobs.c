@@ -355,7 +355,7 @@ static enum hub_status note(void *user, const struct hub_upstream_unseen *copy, 
 
 Test(jobs, changes_upstream_are_counted)
 {
-    struct hub_upstream_file files[] = {
+    struct hub_file_facts files[] = {
         {.path = "a", .size = 1},
         {.path = "b", .etag = "\"x\"", .generation = 7, .has_sha256 = true},
         {.path = "c", .other = 2, .sum = {1}, .pieces = HUB_VIEW("pieces")}}; /* hashed later */

@@ -1,5 +1,5 @@
-/* Digests of files: see hash.h. */
-#include "storage/transfer/hash.h"
+/* Digests of files: see file_hasher.h. */
+#include "storage/model/file_hasher.h"
 
 #include "storage/io/fs.h"
 
@@ -10,7 +10,7 @@
 
 enum { STEP = 256 * 1024 }; /* that stays in a cache */
 
-enum hub_status hub_file_hasher_begin(struct hub_file_hasher *h, enum hub_remote_digest kind, uint64_t size,
+enum hub_status hub_file_hasher_begin(struct hub_file_hasher *h, enum hub_file_digest kind, uint64_t size,
                                       struct hub_error *err)
 {
     char head[32];
@@ -68,10 +68,11 @@ enum hub_status hub_file_hasher_end(struct hub_file_hasher *h, struct hub_sums *
     uint8_t sum[HUB_DIGEST_MAX] = {0};
     if (h->at % HUB_SUM_PIECE)
         HUB_TRY(end_piece(h, h->at % HUB_SUM_PIECE, err));
-    put_crc(h->crc32c, sum);
+    hub_sums_dispose(out);
+    put_crc(h->crc32c, out->crc32c);
+    memcpy(sum, out->crc32c, sizeof out->crc32c);
     if (h->other.context)
         HUB_TRY(hub_digest_end(&h->other, sum, err));
-    hub_sums_dispose(out);
     if (h->at > HUB_SUM_PIECE)
         out->pieces = (uint8_t *)hub_buf_take(&h->pieces, &out->pieces_size);
     hub_buf_dispose(&h->pieces);
@@ -118,7 +119,8 @@ void hub_sums_end(struct hub_sums *sums, uint64_t size)
     }
     if (size <= HUB_SUM_PIECE)
         hub_sums_dispose(sums);
-    put_crc(all, sums->other);
+    put_crc(all, sums->crc32c);
+    memcpy(sums->other, sums->crc32c, sizeof sums->crc32c);
     sums->kind = HUB_BY_CRC32C;
     sums->known = true;
 }
@@ -139,7 +141,16 @@ enum hub_status hub_file_hasher_read(struct hub_file_hasher *h, int fd, uint64_t
     return HUB_OK;
 }
 
-bool hub_sums_agree(const struct hub_sums *sums, const struct hub_remote_file *file)
+enum hub_status hub_sums_of(int fd, const struct hub_file_facts *file, hub_tick_fn tick, void *user,
+                            struct hub_sums *out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_file_hasher_dispose) struct hub_file_hasher hasher = {0};
+    HUB_TRY(hub_file_hasher_begin(&hasher, file->other, file->size, err));
+    HUB_TRY(hub_file_hasher_read(&hasher, fd, file->size, tick, user, err));
+    return hub_file_hasher_end(&hasher, out, err);
+}
+
+bool hub_sums_agree(const struct hub_sums *sums, const struct hub_file_facts *file)
 {
     if (file->has_sha256)
         return sums->has_sha256 && memcmp(file->sha256, sums->sha256, HUB_SHA256_BYTES) == 0;
