@@ -12,15 +12,17 @@
 enum { PATIENCE_MS = 2000, LOOK_MS = 200 };
 
 /* An open file, or the wait for a list. */
-struct coming {
-    struct hub_file file; /* first */
-    struct hub_fetch_source source;
+struct pull_reader {
+    struct hub_file file;
+    struct hub_fetch_source source; /* of this file alone, whose `user` is the reader */
     struct hub_pulls *pulls;
     struct hub_pull *pull;      /* the list is waited for */
-    struct hub_pull_plan *plan; /* or bytes of a file, which is called as there */
-    struct hub_pull_plan *now;  /* the list that is fetched now; this and below: of the feeder */
-    uint32_t number;
+    struct hub_pull_plan *plan; /* or bytes of a file, whose path is in it */
     unsigned turn;
+    struct {
+        struct hub_pull_plan *plan; /* the list that is fetched now */
+        uint32_t number;
+    } now; /* of the thread that answers, alone */
 };
 
 struct hub_pull_waiting {
@@ -31,57 +33,62 @@ struct hub_pull_waiting {
 };
 
 /* The list that its fetching went on with. False: that has no such file. */
-static bool go_on(struct coming *c)
+static bool go_on(struct pull_reader *reader)
 {
-    while (c->now->next) {
-        c->now = c->now->next;
-        c->number = hub_pull_find(c->now, c->file.path);
-        hub_closep(&c->file.fd);
-        c->file.fd = -1;
-        if (c->number == UINT32_MAX)
+    while (reader->now.plan->next) {
+        reader->now.plan = reader->now.plan->next;
+        reader->now.number = hub_pull_find(reader->now.plan, reader->file.path);
+        hub_closep(&reader->file.fd);
+        reader->file.fd = -1;
+        if (reader->now.number == UINT32_MAX)
             return false;
     }
-    return c->now->files[c->number].turn == c->turn;
+    return reader->now.plan->files[reader->now.number].turn == reader->turn;
 }
 
 /* HUB_AGAIN: it is waited for. */
-static enum hub_status state_of(struct coming *c, const struct hub_file_fetch *fetch, struct hub_error *err)
+static enum hub_status state_of(struct pull_reader *reader, const struct hub_file_fetch *fetch,
+                                struct hub_error *err)
 {
-    if (!c->plan)
-        return c->pull->state == HUB_PULL_FAILED       ? hub_pass(c->pull->why.status, &c->pull->why, err)
-               : c->pull->plan && !c->pull->plan->over ? HUB_OK
-                                                       : HUB_AGAIN;
-    if (c->number == UINT32_MAX || !go_on(c))
+    if (!reader->plan)
+        return reader->pull->state == HUB_PULL_FAILED
+                   ? hub_pass(reader->pull->why.status, &reader->pull->why, err)
+               : reader->pull->plan && !reader->pull->plan->over ? HUB_OK
+                                                                 : HUB_AGAIN;
+    if (reader->now.number == UINT32_MAX || !go_on(reader))
         return hub_fail_as(err, HUB_CORRUPT, "upstream-failed",
-                           "'%s' changed on its upstream, or its fetched bytes differ", c->file.path);
-    const struct hub_partial_file *file = &c->now->files[c->number];
+                           "'%s' changed on its upstream, or what came of it was not what that has",
+                           reader->file.path);
+    const struct hub_partial_file *file = &reader->now.plan->files[reader->now.number];
     for (uint32_t i = 0; i < fetch->count; i++)
-        if (!hub_pull_is_there(c->now, file, fetch->items[i].offset, fetch->items[i].size))
-            return c->now->over ? hub_pass(c->now->why.status, &c->now->why, err) : HUB_AGAIN;
+        if (!hub_pull_is_there(reader->now.plan, file, fetch->items[i].offset, fetch->items[i].size))
+            return reader->now.plan->over
+                       ? hub_pass(reader->now.plan->why.status, &reader->now.plan->why, err)
+                       : HUB_AGAIN;
     return HUB_OK;
 }
 
-static struct coming *coming_of(const struct hub_file_fetch *fetch)
+static struct pull_reader *reader_of(const struct hub_file *file)
 {
-    return (struct coming *)fetch->items[0].file;
+    return file->source->user;
 }
 
 static enum hub_status finish_wait(const struct hub_pulls *p, const struct hub_pull_waiting *w,
                                    int64_t now_ms)
 {
     struct hub_error *err = &w->fetch->err;
-    struct coming *c = coming_of(w->fetch);
+    struct pull_reader *reader = reader_of(w->fetch->items->file);
     if (hub_fetch_left(w->fetch))
-        return hub_fail(err, HUB_CANCELLED, "there is no request for it");
-    const enum hub_status st = state_of(c, w->fetch, err);
+        return hub_fail(err, HUB_CANCELLED, "nobody waits for it");
+    const enum hub_status st = state_of(reader, w->fetch, err);
     if (st != HUB_AGAIN)
         return st;
     if (p->stop)
         return hub_fail(err, HUB_CANCELLED, "the server is shutting down");
     return now_ms < w->until_ms ? HUB_AGAIN
-           : c->pull            ? hub_pull_pending(c->pull, err)
-                     : hub_fail_as(err, HUB_BUSY, "pending", "'%s' is being fetched from its upstream",
-                                   c->file.path);
+           : reader->pull       ? hub_pull_pending(reader->pull, err)
+                          : hub_fail_as(err, HUB_BUSY, "pending", "'%s' is being fetched from its upstream",
+                                        reader->file.path);
 }
 
 /* Those whose time has come, out of the list. What the others wait for is to be fetched next. */
@@ -94,7 +101,7 @@ static struct hub_pull_waiting *take_ready(struct hub_pulls *p)
             pull->plan->wanted_count = 0;
     for (struct hub_pull_waiting **at = &p->waiting; *at;) {
         struct hub_pull_waiting *w = *at;
-        struct coming *c = coming_of(w->fetch);
+        struct pull_reader *reader = reader_of(w->fetch->items->file);
         w->st = finish_wait(p, w, now_ms);
         if (w->st != HUB_AGAIN) {
             *at = w->next;
@@ -102,8 +109,9 @@ static struct hub_pull_waiting *take_ready(struct hub_pulls *p)
             ready = w;
             continue;
         }
-        if (c->plan)
-            hub_pull_want(c->now, c->number, w->fetch->items->offset, w->fetch->items->size);
+        if (reader->plan)
+            hub_pull_want(reader->now.plan, reader->now.number, w->fetch->items->offset,
+                          w->fetch->items->size);
         at = &w->next;
     }
     return ready;
@@ -111,14 +119,14 @@ static struct hub_pull_waiting *take_ready(struct hub_pulls *p)
 
 static enum hub_status read_items(struct hub_file_fetch *fetch, struct hub_error *err)
 {
-    struct coming *c = (struct coming *)fetch->items[0].file;
-    if (!c->plan)
+    struct pull_reader *reader = reader_of(fetch->items->file);
+    if (!reader->plan)
         return HUB_OK;
-    if (c->file.fd < 0)
-        HUB_TRY(hub_fs_open_beneath(c->now->tree, c->file.path, O_RDONLY | O_NOFOLLOW, HUB_FS_NO_LINKS,
-                                    &c->file.fd, err));
+    if (reader->file.fd < 0)
+        HUB_TRY(hub_fs_open_beneath(reader->now.plan->tree, reader->file.path, O_RDONLY | O_NOFOLLOW,
+                                    HUB_FS_NO_LINKS, &reader->file.fd, err));
     for (uint32_t i = 0; i < fetch->count; i++)
-        HUB_TRY(hub_read_bytes(&c->file, fetch->items[i].offset, fetch->items[i].data,
+        HUB_TRY(hub_read_bytes(&reader->file, fetch->items[i].offset, fetch->items[i].data,
                                (size_t)fetch->items[i].size, 0, err));
     return HUB_OK;
 }
@@ -158,8 +166,8 @@ void *hub_pulls_serve_readers(void *arg)
 static enum hub_status fetch(const struct hub_fetch_source *source, struct hub_file_fetch *fetch,
                              struct hub_error *err)
 {
-    const struct coming *c = (const struct coming *)((const char *)source - offsetof(struct coming, source));
-    struct hub_pulls *p = c->pulls;
+    const struct pull_reader *reader = source->user;
+    struct hub_pulls *p = reader->pulls;
     struct hub_pull_waiting *w;
     HUB_TRY(hub_new(&w, 1, sizeof *w, err));
     *w = (struct hub_pull_waiting){.fetch = fetch, .until_ms = hub_time_mono_ms() + PATIENCE_MS};
@@ -175,54 +183,55 @@ static enum hub_status fetch(const struct hub_fetch_source *source, struct hub_f
 
 static void release(struct hub_file *file)
 {
-    struct coming *c = (struct coming *)file;
-    hub_closep(&c->file.fd);
-    hub_pull_put(c->plan);
-    if (c->pull) {
-        pthread_mutex_lock(&c->pulls->lock);
-        hub_pull_unref(c->pull);
-        pthread_mutex_unlock(&c->pulls->lock);
+    struct pull_reader *reader = reader_of(file);
+    hub_closep(&reader->file.fd);
+    hub_pull_put(reader->plan);
+    if (reader->pull) {
+        pthread_mutex_lock(&reader->pulls->lock);
+        hub_pull_unref(reader->pull);
+        pthread_mutex_unlock(&reader->pulls->lock);
     }
-    free(c);
+    free(reader);
 }
 
-static struct coming *coming_new(struct hub_pulls *p, const char *path)
+static struct pull_reader *reader_new(struct hub_pulls *p, const char *path)
 {
-    struct coming *c = calloc(1, sizeof *c);
-    if (!c)
+    struct pull_reader *reader = calloc(1, sizeof *reader);
+    if (!reader)
         return NULL;
-    *c = (struct coming){.source = {.fetch = fetch, .release = release, .comes = true}, .pulls = p};
-    atomic_init(&c->file.item.refs, 1);
-    c->file.fd = -1;
-    c->file.source = &c->source;
-    c->file.path = path;
-    return c;
+    *reader = (struct pull_reader){
+        .source = {.fetch = fetch, .release = release, .comes = true, .user = reader}, .pulls = p};
+    atomic_init(&reader->file.item.refs, 1);
+    reader->file.fd = -1;
+    reader->file.source = &reader->source;
+    reader->file.path = path;
+    return reader;
 }
 
 struct hub_file *hub_pull_wait_for_list(struct hub_pull *pull)
 {
-    struct coming *c = coming_new(pull->pulls, pull->id);
-    if (!c)
+    struct pull_reader *reader = reader_new(pull->pulls, pull->id);
+    if (!reader)
         return NULL;
-    c->pull = pull;
+    reader->pull = pull;
     pull->refs++;
-    return &c->file;
+    return &reader->file;
 }
 
 enum hub_status hub_pull_read(struct hub_pull_plan *plan, uint32_t number, struct hub_file **out,
                               struct hub_error *err)
 {
     const struct hub_partial_file *file = &plan->files[number];
-    struct coming *c = coming_new(plan->pulls, file->facts.path);
-    HUB_TRY(hub_allocated(c, err));
-    c->plan = c->now = plan;
-    c->number = number;
-    c->file.stamp =
+    struct pull_reader *reader = reader_new(plan->pulls, file->facts.path);
+    HUB_TRY(hub_allocated(reader, err));
+    reader->plan = reader->now.plan = plan;
+    reader->now.number = number;
+    reader->file.stamp =
         (struct hub_stamp){.size = file->facts.size, .mtime_ns = (uint64_t)file->facts.modified_ns};
     atomic_fetch_add(&plan->refs, 1);
     pthread_mutex_lock(&plan->pulls->lock);
-    c->turn = file->turn;
+    reader->turn = file->turn;
     pthread_mutex_unlock(&plan->pulls->lock);
-    *out = &c->file;
+    *out = &reader->file;
     return HUB_OK;
 }

@@ -57,6 +57,7 @@ struct hub_fetch_source {
     /** It answers for the bytes that it gives: the files themselves are still being written. A fetch that it
      * ends with HUB_BUSY may be tried again, for as long as somebody waits. */
     bool comes;
+    void *user; /* the source's own */
 };
 
 /**
