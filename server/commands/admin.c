@@ -3,6 +3,7 @@
 
 #include "server/commands/control.h"
 #include "server/commands/mirror_command.h"
+#include "server/mirror/job_kinds.h"
 #include "server/service/service.h"
 #include "storage/text/number.h"
 #include "storage/text/time.h"
@@ -220,14 +221,15 @@ static void print_transfer(const json_t *job)
 
 static enum hub_status add_mirrors(const struct hub_config *config, json_t *status, struct hub_error *err)
 {
-    static const char *const kinds[] = {"transfer", "import", "export", "check"};
     json_t *mirrors = NULL, *jobs = NULL;
     HUB_TRY(fetch(config, "/api/v1/mirrors?limit=1000", &mirrors, err));
     (void)json_object_set(status, "mirrors", json_object_get(mirrors, "items"));
     json_decref(mirrors);
-    for (size_t i = 0; i < HUB_COUNT(kinds); i++) {
+    for (const struct hub_job_kind_row *row = hub_job_kinds; row->name; row++) {
         char target[64];
-        snprintf(target, sizeof target, "/api/v1/jobs?kind=%s&state=running", kinds[i]);
+        if (!(row->flags & HUB_JOB_IN_STATUS))
+            continue;
+        snprintf(target, sizeof target, "/api/v1/jobs?kind=%s&state=running", row->name);
         HUB_TRY(fetch(config, target, &jobs, err));
         json_t *all = json_object_get(status, "transfers"), *items = json_object_get(jobs, "items");
         (void)(all ? json_array_extend(all, items) : json_object_set(status, "transfers", items));

@@ -620,6 +620,6 @@ enum hub_status hub_check_request(struct hub_truth *truth, struct hub_catalog *c
         (void)json_object_set(payload, "rate", (json_t *)rate);
     HUB_CLEANUP(hub_freep) char *text = payload ? json_dumps(payload, JSON_COMPACT) : NULL;
     HUB_TRY(hub_allocated(text, err));
-    const struct hub_job_draft draft = {.kind = "check", .target = target, .rule = "", .payload = text};
+    const struct hub_job_draft draft = {.kind = HUB_JOB_CHECK, .target = target, .rule = "", .payload = text};
     return hub_job_add(truth, &draft, id, err);
 }

@@ -287,16 +287,16 @@ static struct hub_transfer_watch watch_of(const struct hub_mirror_work *w)
 }
 
 static enum hub_status copy_to(struct hub_mirror_work *w, const struct hub_private *place,
-                               const json_t *payload, struct hub_error *err)
+                               const struct hub_copy_order *order, struct hub_error *err)
 {
     HUB_CLEANUP(release) struct here here = {.have.directory = -1};
     HUB_CLEANUP(hub_freep)
     const char **include = patterns(w->rule.spec, "include"), **exclude = patterns(w->rule.spec, "exclude");
     HUB_CLEANUP(hub_transfer_dispose)
     struct hub_transfer t = {.remote = &w->remote,
-                             .id = hub_member_text(payload, "id"),
+                             .id = order->id,
                              .place = place,
-                             .target = hub_member_text(payload, "path"),
+                             .target = order->path,
                              .include = include,
                              .exclude = exclude,
                              .sha256_later = w->mirrors->options.hasher != NULL,
@@ -308,8 +308,6 @@ static enum hub_status copy_to(struct hub_mirror_work *w, const struct hub_priva
     const struct hub_transfer_watch watch = watch_of(w);
     t.watch = w->pull ? &watch : NULL;
     t.segment_bytes = w->pull ? pull_segment : 0;
-    if (!t.id || !t.target)
-        return hub_fail(err, HUB_INVALID, "the job does not say what to fetch");
     look(w, place, t.id, t.target, &here);
     HUB_TRY(check_place(w, place, &here, t.id, t.target, err));
     HUB_TRY(mark_part(place, &here, t.target, err));
@@ -322,14 +320,12 @@ static enum hub_status copy_to(struct hub_mirror_work *w, const struct hub_priva
     return HUB_OK;
 }
 
-static enum hub_status wait_for_outer(const struct hub_mirror_work *w, const json_t *payload,
-                                      struct hub_error *err)
+char *hub_copy_order_text(const struct hub_copy_order *order)
 {
-    const char *outer = hub_member_text(payload, "within");
-    return outer && hub_job_is_open(w->mirrors->options.truth, w->job.kind, outer)
-               ? hub_fail_as(err, HUB_BUSY, "waits-for-outer", "it is inside '%.200s', which is copied first",
-                             outer)
-               : HUB_OK;
+    HUB_CLEANUP(hub_json_decrefp)
+    json_t *payload =
+        json_pack("{s:s, s:s, s:s*}", "id", order->id, "path", order->path, "within", order->within);
+    return payload ? json_dumps(payload, JSON_COMPACT) : NULL;
 }
 
 enum hub_status hub_mirror_copy(struct hub_mirror_work *w, struct hub_error *err)
@@ -337,7 +333,13 @@ enum hub_status hub_mirror_copy(struct hub_mirror_work *w, struct hub_error *err
     HUB_CLEANUP(hub_private_close) struct hub_private place = HUB_PRIVATE_INIT;
     HUB_CLEANUP(hub_json_decrefp) json_t *payload = NULL;
     HUB_TRY(hub_json_parse(hub_view_of(w->job.payload), 64 * KIB, &payload, err));
-    HUB_TRY(wait_for_outer(w, payload, err));
+    const struct hub_copy_order order = {hub_member_text(payload, "id"), hub_member_text(payload, "path"),
+                                         hub_member_text(payload, "within")};
+    if (!order.id || !order.path)
+        return hub_fail(err, HUB_INVALID, "the job does not say what to fetch");
+    if (order.within && hub_job_is_open(w->mirrors->options.truth, w->job.kind, order.within))
+        return hub_fail_as(err, HUB_BUSY, "waits-for-outer", "it lies in '%.200s', which is copied first",
+                           order.within);
     HUB_TRY(hub_private_open(w->mirrors->options.roots->roots[w->root].path, true, &place, err));
-    return copy_to(w, &place, payload, err);
+    return copy_to(w, &place, &order, err);
 }

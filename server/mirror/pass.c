@@ -162,16 +162,16 @@ static enum hub_status ask_for(struct upstream_listing *l, const struct upstream
     const struct upstream_item *outer = outer_of(l, item);
     if (outer)
         hub_listed_id(w->mirrors, w->root, outer->path, target, sizeof target);
-    HUB_CLEANUP(hub_json_decrefp)
-    json_t *payload =
-        json_pack("{s:s, s:s, s:s*}", "id", item->id, "path", item->path, "within", outer ? target : NULL);
+    const struct hub_copy_order order = {item->id, item->path, outer ? target : NULL};
     const uint32_t i = asked->count++;
+    asked->payloads[i] = hub_copy_order_text(&order);
     hub_listed_id(w->mirrors, w->root, item->path, target, sizeof target); /* names it among all jobs */
-    asked->payloads[i] = payload ? json_dumps(payload, JSON_COMPACT) : NULL;
     asked->targets[i] = strdup(target);
     HUB_TRY(hub_allocated(asked->payloads[i] && asked->targets[i], err));
-    asked->drafts[i] = (struct hub_job_draft){
-        .kind = "transfer", .target = asked->targets[i], .rule = w->rule.name, .payload = asked->payloads[i]};
+    asked->drafts[i] = (struct hub_job_draft){.kind = HUB_JOB_TRANSFER,
+                                              .target = asked->targets[i],
+                                              .rule = w->rule.name,
+                                              .payload = asked->payloads[i]};
     return asked->count == ASKED_AT_ONCE ? ask(l, asked, err) : HUB_OK;
 }
 
@@ -274,4 +274,10 @@ enum hub_status hub_mirror_pass(struct hub_mirror_work *w, struct hub_error *err
                           l.asked, l.removed);
     return hub_rule_listed(truth, w->rule.name, w->rule.datasets,
                            1000 * hub_member_uint(w->rule.spec, "every"), err);
+}
+
+void hub_mirror_pass_failed(struct hub_mirror_work *w)
+{
+    (void)!hub_rule_listed(w->mirrors->options.truth, w->rule.name, w->rule.datasets,
+                           1000 * hub_member_uint(w->rule.spec, "every"), NULL);
 }

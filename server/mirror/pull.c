@@ -109,8 +109,8 @@ static bool is_down(const struct hub_rule *rule)
 static enum hub_status add_job(struct hub_mirrors *m, const char *id, const char *rule_name,
                                const char *remote_id, const char *path, bool *down, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_json_decrefp) json_t *payload = json_pack("{s:s, s:s}", "id", remote_id, "path", path);
-    HUB_CLEANUP(hub_freep) char *text = payload ? json_dumps(payload, JSON_COMPACT) : NULL;
+    HUB_CLEANUP(hub_freep)
+    char *text = hub_copy_order_text(&(struct hub_copy_order){.id = remote_id, .path = path});
     struct hub_rule rule;
     HUB_TRY(hub_allocated(text, err));
     HUB_TRY(hub_rule_find(m->options.truth, rule_name, &rule, err));
@@ -120,7 +120,7 @@ static enum hub_status add_job(struct hub_mirrors *m, const char *id, const char
     if (paused)
         return hub_fail(err, HUB_CANCELLED, "the rule is paused");
     const struct hub_job_draft draft = {
-        .kind = HUB_PULL, .target = id, .rule = rule_name, .payload = text, .priority = 2};
+        .kind = HUB_JOB_PULL, .target = id, .rule = rule_name, .payload = text, .priority = 2};
     const enum hub_status st = hub_job_add(m->options.truth, &draft, NULL, err);
     return st == HUB_EXISTS ? HUB_OK : st;
 }

@@ -10,7 +10,6 @@
 #include "storage/io/fetch.h"
 #include "storage/model/file_facts.h"
 
-#define HUB_PULL "pull" /* kind of the jobs */
 #define HUB_PULL_HELD (64 * KIB)
 
 struct hub_pull_plan;

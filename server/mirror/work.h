@@ -2,6 +2,7 @@
 #ifndef HUB_MIRROR_WORK_H
 #define HUB_MIRROR_WORK_H
 
+#include "server/mirror/job_kinds.h"
 #include "server/mirror/mirror.h"
 #include "storage/remote/remote.h"
 #include "storage/truth/upstream.h"
@@ -37,17 +38,18 @@ struct hub_mirrors {
     unsigned thread_count;
     struct hub_mirror_thread {
         struct hub_mirrors *mirrors;
-        /* what somebody waits for, and what may take days, stand in nobody's way, nor the other way round */
-        enum hub_mirror_lane { HUB_LANE_LISTS, HUB_LANE_MIRRORS, HUB_LANE_PULLS, HUB_LANE_CHECKS } lane;
+        enum hub_mirror_lane lane;
         struct hub_job_lane jobs;
         pthread_t thread;
     } threads[16];
+    char lanes[HUB_LANES][256]; /* the kinds of each */
 };
 
 /** A job that a thread of its own works on. */
 struct hub_mirror_work {
     struct hub_mirrors *mirrors;
     struct hub_job_row job;
+    const struct hub_job_kind_row *kind;
     const struct hub_job_lane *lane; /* that the job is of; NULL: `looks` */
     struct hub_rule rule;
     uint32_t root;
@@ -77,8 +79,13 @@ bool hub_mirror_goes_on(enum hub_status status, const struct hub_error *why);
 void hub_mirror_notify(const struct hub_mirror_work *work, enum hub_mirror_event_kind kind, const char *id,
                        const char *fmt, ...) HUB_PRINTF(4, 5);
 
+/** Work at a job that a thread has taken, and end it. */
+void hub_mirror_run(struct hub_mirror_thread *thread, const struct hub_job_row *job);
+
 /** "mirror": list the remote, ask for what is new or another, deal with what is gone. */
 HUB_MUST_USE enum hub_status hub_mirror_pass(struct hub_mirror_work *work, struct hub_error *err);
+/** It is over all the same: the next one is due when its rule says. */
+void hub_mirror_pass_failed(struct hub_mirror_work *work);
 /** Whether a copy is the rule's own, or of another that would fetch the very same: two that take turns
  * would replace it for ever. */
 bool hub_mirror_owns(const struct hub_mirror_work *work, const struct hub_upstream *copy, const char *id);
@@ -96,11 +103,19 @@ bool hub_mirror_owns(const struct hub_mirror_work *work, const struct hub_upstre
  */
 HUB_MUST_USE enum hub_status hub_mirror_reach(const json_t *spec, char token[HUB_MIRROR_TOKEN],
                                               struct hub_remote_options *out, struct hub_error *err);
+void hub_mirror_rates_free(struct hub_mirrors *mirrors);
 /** Open the remote of its rule, or another where it has none. */
 HUB_MUST_USE enum hub_status hub_mirror_open_remote(struct hub_mirror_work *work, const char *address,
                                                     struct hub_error *err);
 /** "check": see check.h. */
 HUB_MUST_USE enum hub_status hub_check_job(struct hub_mirror_work *work, struct hub_error *err);
+/** What a "transfer" or a "pull" fetches, as the payload of its job has it. */
+struct hub_copy_order {
+    const char *id, *path; /* there; below the root */
+    const char *within;    /* the target of the job of the dataset around it, which goes first; NULL: none */
+};
+/** As text, to be freed; NULL: no memory. */
+char *hub_copy_order_text(const struct hub_copy_order *order);
 /** "transfer", "pull": one dataset. */
 HUB_MUST_USE enum hub_status hub_mirror_copy(struct hub_mirror_work *work, struct hub_error *err);
 

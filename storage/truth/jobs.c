@@ -208,11 +208,10 @@ enum hub_status hub_job_begin(struct hub_truth *truth, const struct hub_job_draf
 /* ---- taking, keeping, ending ---- */
 
 /* Conditions on jobs j: it is due, and another job of its rule runs. Parameter 1 is who takes jobs, 2 is
- * HUB_JOB_MAX_WAIT_MS, 3 and 4 are `kind` and `other` of the lane. The index of open jobs is read, which
- * lacks those that ended within a week. */
+ * HUB_JOB_MAX_WAIT_MS, 3 is `kinds` of the lane. The index of open jobs is read, which lacks those that ended
+ * within a week. */
 #define OF_LANE                                                                                              \
-    "state IN ('waiting', 'running') AND (?3 IS NULL OR kind = ?3)"                                          \
-    " AND (?4 IS NULL OR instr(' ' || ?4 || ' ', ' ' || kind || ' ') = 0)"
+    "state IN ('waiting', 'running') AND (?3 IS NULL OR instr(' ' || ?3 || ' ', ' ' || kind || ' ') > 0)"
 #define WITH_BUSY                                                                                            \
     "WITH busy AS MATERIALIZED (SELECT rule FROM jobs WHERE state = 'running' AND owner = ?1 AND " OF_LANE   \
     ") "
@@ -226,8 +225,7 @@ static void bind_lane(struct hub_stmt *stmt, const struct hub_truth *truth, cons
 {
     hub_stmt_bind_text(stmt, 1, truth->owner);
     hub_stmt_bind_int(stmt, 2, HUB_JOB_MAX_WAIT_MS);
-    hub_stmt_bind_text(stmt, 3, lane->kind);
-    hub_stmt_bind_text(stmt, 4, lane->other);
+    hub_stmt_bind_text(stmt, 3, lane->kinds);
 }
 
 enum hub_status hub_job_take(struct hub_truth *truth, const struct hub_job_lane *lane, unsigned ttl_s,
@@ -240,17 +238,17 @@ enum hub_status hub_job_take(struct hub_truth *truth, const struct hub_job_lane 
     HUB_TRY(hub_db_begin(db, err));
     HUB_TRY(hub_db_prepare(
         db,
-        WITH_BUSY "UPDATE jobs SET state = 'running', owner = ?1, fence = fence + 1, attempt = ?5, "
+        WITH_BUSY "UPDATE jobs SET state = 'running', owner = ?1, fence = fence + 1, attempt = ?4, "
                   "attempts = attempts + 1,"
-                  " lease_until = " HUB_DB_NOW " + ?6, started = " HUB_DB_NOW ", done = 0 WHERE id = ("
-                  "SELECT id FROM jobs j WHERE " IS_DUE " AND (?7 = 0 OR NOT " RULE_IS_BUSY
-                  " OR (SELECT count(*) FROM busy) + 1 < ?7)"
+                  " lease_until = " HUB_DB_NOW " + ?5, started = " HUB_DB_NOW ", done = 0 WHERE id = ("
+                  "SELECT id FROM jobs j WHERE " IS_DUE " AND (?6 = 0 OR NOT " RULE_IS_BUSY
+                  " OR (SELECT count(*) FROM busy) + 1 < ?6)"
                   " ORDER BY " RULE_IS_BUSY ", priority DESC, run_at, id LIMIT 1) RETURNING" COLUMNS,
         &stmt, err));
     bind_lane(stmt, truth, lane);
-    hub_stmt_bind_int(stmt, 5, random_number());
-    hub_stmt_bind_int(stmt, 6, ttl_s * INT64_C(1000));
-    hub_stmt_bind_int(stmt, 7, lane->threads);
+    hub_stmt_bind_int(stmt, 4, random_number());
+    hub_stmt_bind_int(stmt, 5, ttl_s * INT64_C(1000));
+    hub_stmt_bind_int(stmt, 6, lane->threads);
     HUB_TRY(hub_stmt_step(stmt, &row, err));
     if (!row)
         return hub_fail(err, HUB_NOT_FOUND, "no job is due");
@@ -270,11 +268,11 @@ bool hub_job_rule_waits(struct hub_truth *truth, const struct hub_job_lane *lane
     if (hub_truth_reader(truth, &db, NULL) ||
         hub_db_prepare(db,
                        WITH_BUSY "SELECT 1 FROM jobs j WHERE " IS_DUE " AND NOT " RULE_IS_BUSY
-                                 " AND (SELECT count(*) FROM busy) >= ?5 LIMIT 1",
+                                 " AND (SELECT count(*) FROM busy) >= ?4 LIMIT 1",
                        &stmt, NULL))
         return false;
     bind_lane(stmt, truth, lane);
-    hub_stmt_bind_int(stmt, 5, lane->threads);
+    hub_stmt_bind_int(stmt, 4, lane->threads);
     return hub_stmt_step(stmt, &row, NULL) == HUB_OK && row;
 }
 

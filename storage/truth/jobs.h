@@ -35,6 +35,12 @@ static inline struct hub_lease hub_job_lease(const struct hub_job_row *job)
     return (struct hub_lease){job->id, job->fence};
 }
 
+/** Kinds that rules of mirrors make or count; server/mirror/job_kinds.h has all. */
+#define HUB_JOB_MIRROR "mirror"
+#define HUB_JOB_TRANSFER "transfer"
+#define HUB_JOB_PULL "pull"
+#define HUB_JOB_CHECK "check"
+
 struct hub_job_draft {
     const char *kind, *target;
     const char *rule;    /* "": none */
@@ -62,8 +68,7 @@ HUB_MUST_USE enum hub_status hub_job_begin(struct hub_truth *truth, const struct
 
 /** The jobs that some threads share. */
 struct hub_job_lane {
-    const char *kind;  /* NULL: any */
-    const char *other; /* NULL, or kinds that are left to others, with a space between them */
+    const char *kinds; /* with a space between them; NULL: any */
     unsigned threads;  /* the last free one is only for a rule of which none runs; 0: for any */
 };
 

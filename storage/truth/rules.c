@@ -161,7 +161,7 @@ enum hub_status hub_rule_run(struct hub_truth *truth, const char *name, struct h
 #define UNCOUNTED COLUMNS "0, 0, 0 FROM rules "
 #define RULES                                                                                                \
     COLUMNS                                                                                                  \
-    "(SELECT count(*) FROM jobs WHERE rule = name AND state = 'waiting' AND kind <> 'mirror'),"              \
+    "(SELECT count(*) FROM jobs WHERE rule = name AND state = 'waiting' AND kind <> '" HUB_JOB_MIRROR "'),"  \
     " (SELECT count(*) FROM jobs WHERE rule = name AND state = 'running' AND kind <> 'mirror'),"             \
     " (SELECT count(*) FROM origins WHERE rule = name AND unlisted > 0) FROM rules "
 
@@ -251,7 +251,7 @@ static enum hub_status begin_pass(struct hub_db *db, const char *name, struct hu
     HUB_TRY(hub_stmt_run(stmt, err));
     HUB_TRY(hub_db_prepare(db,
                            "INSERT INTO jobs (kind, target, rule, payload, state, priority, run_at)"
-                           " VALUES ('mirror', ?1, ?1, '{}', 'waiting', 1, " HUB_DB_NOW ")",
+                           " VALUES ('" HUB_JOB_MIRROR "', ?1, ?1, '{}', 'waiting', 1, " HUB_DB_NOW ")",
                            &stmt, err));
     hub_stmt_bind_text(stmt, 1, name);
     return hub_stmt_run(stmt, err);
@@ -269,7 +269,7 @@ enum hub_status hub_rules_due(struct hub_truth *truth, struct hub_error *err)
                            "), due = " HUB_DB_NOW " + 86400000, error = ''"
                            " WHERE NOT paused AND (due <= " HUB_DB_NOW " OR due > " HUB_DB_NOW
                            " + 1000 * coalesce(json_extract(spec, '$.every'), 86400)) AND NOT EXISTS (SELECT "
-                           "1 FROM jobs WHERE kind = 'mirror' AND"
+                           "1 FROM jobs WHERE kind = '" HUB_JOB_MIRROR "' AND"
                            " target = name AND state IN ('waiting', 'running')) RETURNING name",
                            &stmt, err));
     for (;;) {
@@ -340,7 +340,7 @@ enum hub_status hub_rules_finish(struct hub_truth *truth, struct hub_error *err)
     return hub_db_exec(
         held->db,
         "UPDATE rules SET synced = begun, error = '' WHERE synced <> begun AND NOT EXISTS (SELECT 1 FROM jobs"
-        " WHERE rule = name AND kind <> 'pull' AND (state IN ('waiting', 'running')"
+        " WHERE rule = name AND kind <> '" HUB_JOB_PULL "' AND (state IN ('waiting', 'running')"
         " OR (state = 'failed' AND finished >= begun)))",
         err);
 }

@@ -8,6 +8,7 @@
 #include "server/api/resolve.h"
 #include "server/mirror/check.h"
 #include "server/mirror/document.h"
+#include "server/mirror/job_kinds.h"
 #include "server/mirror/mirror.h"
 #include "storage/truth/jobs.h"
 
@@ -17,11 +18,8 @@
 
 enum { MAX_JOBS = 100000 };
 
-static const char *const kinds[] = {"inspect", "hash",   "measure", "statistics", "mirror", "transfer",
-                                    "pull",    "import", "export",  "check",      NULL};
-
 struct listed_job {
-    const char *kind, *unit;
+    const struct hub_job_kind_row *kind;
     char *target;
     char *error, *rule, *result; /* or NULL */
     int64_t number;              /* of one that outlives the program; else 0 */
@@ -32,7 +30,7 @@ struct listed_job {
 };
 
 struct job_listing {
-    const char *kind, *unit; /* of those being gathered */
+    const char *kind; /* of those being gathered */
     struct listed_job *jobs;
     uint32_t count, capacity;
     bool failed;
@@ -47,33 +45,24 @@ static void gather(void *user, const struct hub_scan_job *from)
     l->failed = hub_grow(&l->jobs, l->count, &l->capacity, sizeof *l->jobs, NULL) ||
                 hub_dup(&target, from->target, NULL);
     if (!l->failed)
-        l->jobs[l->count++] = (struct listed_job){.kind = from->kind ? from->kind : l->kind,
-                                                  .unit = l->unit,
-                                                  .target = target,
-                                                  .state = from->running ? HUB_JOB_RUNNING : HUB_JOB_WAITING,
-                                                  .done = from->done,
-                                                  .of = from->of,
-                                                  .started_ms = from->started_ms,
-                                                  .attempts = from->attempts};
-}
-
-static const char *kind_of(const char *word)
-{
-    size_t i = 0;
-    while (kinds[i] && strcmp(kinds[i], word) != 0)
-        i++;
-    return kinds[i] ? kinds[i] : "mirror";
+        l->jobs[l->count++] =
+            (struct listed_job){.kind = hub_job_kind_find(from->kind ? from->kind : l->kind),
+                                .target = target,
+                                .state = from->running ? HUB_JOB_RUNNING : HUB_JOB_WAITING,
+                                .done = from->done,
+                                .of = from->of,
+                                .started_ms = from->started_ms,
+                                .attempts = from->attempts};
 }
 
 static enum hub_status keep(void *user, const struct hub_job_row *from, struct hub_error *err)
 {
     struct job_listing *l = user;
-    if (l->count == MAX_JOBS)
+    if (l->count == MAX_JOBS || !hub_job_kind_find(from->kind))
         return HUB_OK;
     HUB_TRY(hub_grow(&l->jobs, l->count, &l->capacity, sizeof *l->jobs, err));
     struct listed_job *job = &l->jobs[l->count++];
-    *job = (struct listed_job){.kind = kind_of(from->kind),
-                               .unit = strcmp(from->kind, "mirror") == 0 ? "datasets" : "bytes",
+    *job = (struct listed_job){.kind = hub_job_kind_find(from->kind),
                                .number = from->id,
                                .state = from->state,
                                .done = from->done,
@@ -106,7 +95,7 @@ static void dispose(struct job_listing *l)
 static int compare(const void *a, const void *b)
 {
     const struct listed_job *x = a, *y = b;
-    const int by_kind = strcmp(x->kind, y->kind);
+    const int by_kind = strcmp(x->kind->name, y->kind->name);
     const int by_target = by_kind ? by_kind : strcmp(x->target, y->target);
     return by_target ? by_target : (x->number > y->number) - (x->number < y->number);
 }
@@ -116,7 +105,7 @@ static void id_of(const struct listed_job *job, char id[2048])
     if (job->number)
         snprintf(id, 2048, "%" PRId64, job->number);
     else
-        snprintf(id, 2048, "%s:%s", job->kind, job->target);
+        snprintf(id, 2048, "%s:%s", job->kind->name, job->target);
 }
 
 static void put_ms(struct hub_json *json, const char *key, int64_t unix_ms)
@@ -131,14 +120,14 @@ static void write_job(struct hub_json *json, const struct listed_job *job, bool 
     id_of(job, id);
     hub_json_object(json);
     hub_json_put_text(json, "id", id);
-    hub_json_put_text(json, "kind", job->kind);
+    hub_json_put_text(json, "kind", job->kind->name);
     hub_json_put_text(json, "target", job->target);
     if (job->rule && *job->rule)
         hub_json_put_text(json, "rule", job->rule);
     hub_json_put_text(json, "state", hub_job_states[job->state]);
     hub_json_put_uint(json, "done", job->done);
     hub_json_put_uint(json, "of", job->of);
-    hub_json_put_text(json, "unit", job->unit);
+    hub_json_put_text(json, "unit", job->kind->unit);
     put_ms(json, "started", job->started_ms);
     put_ms(json, "finished", job->finished_ms);
     put_ms(json, "next", job->next_ms);
@@ -150,13 +139,13 @@ static void write_job(struct hub_json *json, const struct listed_job *job, bool 
     hub_json_end_object(json);
 }
 
-/* By number of the word; -1: any. */
+/* -1: any. */
 static void filter(struct job_listing *l, int kind, int state)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < l->count; i++) {
         struct listed_job *job = &l->jobs[i];
-        if ((kind >= 0 && strcmp(kinds[kind], job->kind) != 0) || (state >= 0 && state != (int)job->state))
+        if ((kind >= 0 && job->kind != &hub_job_kinds[kind]) || (state >= 0 && state != (int)job->state))
             free_job(job);
         else
             l->jobs[kept++] = *job;
@@ -169,7 +158,7 @@ static void filter(struct job_listing *l, int kind, int state)
 /* A cursor at a job. */
 static void set_cursor(const struct listed_job *job, struct hub_page_cursor *out)
 {
-    snprintf(out->key, sizeof out->key, "%" PRId64 " %s", job->number, job->kind);
+    snprintf(out->key, sizeof out->key, "%" PRId64 " %s", job->number, job->kind->name);
     snprintf(out->tie, sizeof out->tie, "%s", job->target);
 }
 
@@ -182,7 +171,7 @@ static uint32_t start(const struct job_listing *l, const struct hub_page_query *
         return 0;
     struct listed_job last = {.number = strtoll(page->after.key, &kind, 10),
                               .target = (char *)page->after.tie};
-    last.kind = kind + strspn(kind, " ");
+    last.kind = &(struct hub_job_kind_row){.name = kind + strspn(kind, " ")};
     while (i < l->count && compare(&l->jobs[i], &last) < !page->after.back)
         i++;
     return hub_page_first(page, i);
@@ -210,10 +199,8 @@ static enum hub_status gather_all(struct hub_app *app, struct job_listing *l, st
 {
     hub_scanner_jobs(app->scanner, gather, l);
     l->kind = "hash";
-    l->unit = "bytes";
     hub_digest_queue_jobs(app->hasher, gather, l);
     l->kind = "measure";
-    l->unit = "parts";
     hub_measurer_jobs(app->measurer, gather, l);
     return l->failed ? hub_no_memory(err) : hub_jobs_each(app->truth, NULL, -1, keep, l, err);
 }
@@ -222,9 +209,11 @@ enum hub_status hub_jobs_list(struct hub_request *request, struct hub_response *
                               struct hub_error *err)
 {
     static const char *const parameters[] = {"kind", "state", "limit", "cursor", "format", NULL};
-    HUB_CLEANUP(dispose) struct job_listing l = {.kind = "inspect", .unit = "parts"};
+    HUB_CLEANUP(dispose) struct job_listing l = {.kind = "inspect"};
+    const char *kinds[HUB_JOB_KINDS_MOST + 1];
     struct hub_page_query page;
     int kind, state;
+    hub_job_kind_names(false, kinds);
     HUB_TRY(hub_page_read(request, parameters, &page, err));
     HUB_TRY(hub_request_choice(request, "kind", kinds, &kind, err));
     HUB_TRY(hub_request_choice(request, "state", hub_job_states, &state, err));
@@ -239,7 +228,7 @@ enum hub_status hub_jobs_list(struct hub_request *request, struct hub_response *
 static enum hub_status answer(struct hub_request *request, struct hub_view id, struct hub_response *response,
                               struct hub_error *err)
 {
-    HUB_CLEANUP(dispose) struct job_listing l = {.kind = "inspect", .unit = "parts"};
+    HUB_CLEANUP(dispose) struct job_listing l = {.kind = "inspect"};
     char of[2048];
     HUB_TRY(gather_all(request->app, &l, err));
     for (uint32_t i = 0; i < l.count; i++) {
@@ -279,11 +268,12 @@ static enum hub_status answer_lease(struct hub_response *response, unsigned stat
 enum hub_status hub_job_post(struct hub_request *request, struct hub_response *response,
                              struct hub_error *err)
 {
-    static const char *const parameters[] = {"kind", "target", NULL}, *const outside[] = {"import", "export",
-                                                                                          NULL};
+    static const char *const parameters[] = {"kind", "target", NULL};
+    const char *outside[HUB_JOB_KINDS_MOST + 1];
     const struct hub_view target = hub_request_query(request, "target");
     struct hub_lease lease;
     int kind;
+    hub_job_kind_names(true, outside);
     HUB_TRY(hub_request_allow(request, parameters, err));
     HUB_TRY(hub_request_choice(request, "kind", outside, &kind, err));
     if (kind < 0 || !target.size)

@@ -81,7 +81,7 @@ Test(check, the_same_is_checked_once_at_a_time)
     int64_t first = 0, second = 0, other = 0;
     struct hub_job_row job;
     cr_assert_eq(ask("{'ids':['b-v0']}", &first, NULL), HUB_OK);
-    cr_assert_eq(hub_job_take(kit.truth, &(struct hub_job_lane){.kind = "check"}, 30, &job, NULL), HUB_OK);
+    cr_assert_eq(hub_job_take(kit.truth, &(struct hub_job_lane){.kinds = "check"}, 30, &job, NULL), HUB_OK);
     cr_expect_eq(ask("{'ids':['b-v0']}", &second, NULL), HUB_EXISTS);
     cr_expect_eq(second, first);
     cr_expect_eq(ask("{'ids':['D4RL/pen-v1']}", &other, NULL), HUB_OK);

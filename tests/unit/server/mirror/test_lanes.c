@@ -131,3 +131,42 @@ Test(lanes, what_lies_in_another_dataset_waits_for_it)
     hub_mirrors_stop(mirrors);
     close(listener);
 }
+
+static enum hub_status take_error(void *user, const struct hub_job_row *job, struct hub_error *err)
+{
+    (void)err;
+    snprintf(user, 100, "%s: %s", job->target, job->error);
+    return HUB_OK;
+}
+
+Test(lanes, what_another_program_no_longer_works_at_was_interrupted)
+{
+    const struct hub_job_draft draft = {.kind = "import", .target = "a.tar"};
+    struct hub_mirrors *mirrors = NULL;
+    struct hub_error err = {0};
+    struct hub_lease lease;
+    char error[100] = "";
+    cr_assert_eq(hub_job_begin(kit.truth, &draft, 0, &lease, NULL), HUB_OK);
+    cr_assert_eq(hub_mirrors_start(&kit.mirrors.options, &mirrors, &err), HUB_OK, "%s", err.detail);
+    for (int i = 0; i < 1000 && !*error; i++, usleep(10000))
+        cr_assert_eq(hub_jobs_each(kit.truth, "import", HUB_JOB_FAILED, take_error, error, NULL), HUB_OK);
+    cr_expect_str_eq(error, "a.tar: it was interrupted");
+    hub_mirrors_stop(mirrors);
+    cr_expect_eq(kit_told_count, 0, "the program itself reports it");
+}
+
+Test(lanes, each_kind_of_job_is_one_row)
+{
+    const char *names[HUB_JOB_KINDS_MOST + 1];
+    hub_job_kind_names(false, names);
+    for (size_t i = 0; names[i]; i++) {
+        const struct hub_job_kind_row *kind = hub_job_kind_find(names[i]);
+        cr_assert_eq(kind, &hub_job_kinds[i], "%s", names[i]);
+        cr_expect_not_null(kind->unit, "%s", names[i]);
+        cr_expect(!kind->work || kind->lane, "%s", names[i]);
+    }
+    hub_job_kind_names(true, names);
+    cr_assert_str_eq(names[0], "import");
+    cr_assert_str_eq(names[1], "export");
+    cr_expect_null(names[2]);
+}

@@ -76,7 +76,8 @@ static enum hub_status pass(const char *rule, const char *const *items, struct h
     kit_told_count = kit_sweeps = 0;
     cr_assert_eq(hub_rule_run(kit.truth, rule, NULL), HUB_OK);
     cr_assert_eq(hub_rules_due(kit.truth, NULL), HUB_OK);
-    cr_assert_eq(hub_job_take(kit.truth, &(struct hub_job_lane){.kind = "mirror"}, 30, &w.job, NULL), HUB_OK);
+    cr_assert_eq(hub_job_take(kit.truth, &(struct hub_job_lane){.kinds = "mirror"}, 30, &w.job, NULL),
+                 HUB_OK);
     cr_assert_eq(hub_rule_find(kit.truth, rule, &w.rule, NULL), HUB_OK);
     cr_assert_eq(hub_mirror_root(w.rule.spec, &kit.roots, &w.root, NULL), HUB_OK);
     w.kept_ms = INT64_MAX / 2; /* the lease is new */

@@ -320,7 +320,8 @@ static const char *take_of(const struct hub_job_lane *lane)
 
 Test(jobs, of_one_rule_leave_a_thread_to_the_others)
 {
-    const struct hub_job_lane lane = {.other = "pull", .threads = 3}, full = {.other = "pull", .threads = 2};
+    const struct hub_job_lane lane = {.kinds = "transfer import", .threads = 3},
+                              full = {.kinds = "transfer import", .threads = 2};
     static const char *const targets[] = {"1", "2", "3", "4"};
     json_t *spec = json_object();
     DRAFT_OK(hub_rule_put(truth, "a", false, spec, err));
@@ -339,7 +340,7 @@ Test(jobs, of_one_rule_leave_a_thread_to_the_others)
         err));
     cr_expect(hub_job_rule_waits(truth, &full));
     cr_expect(!hub_job_rule_waits(truth, &lane), "the third thread takes it");
-    cr_expect(!hub_job_rule_waits(truth, &(struct hub_job_lane){.kind = "pull", .threads = 2}));
+    cr_expect(!hub_job_rule_waits(truth, &(struct hub_job_lane){.kinds = "pull", .threads = 2}));
     cr_expect_str_eq(take_of(&lane), "b", "though it came last");
     cr_expect(!hub_job_rule_waits(truth, &full));
     cr_expect_str_eq(take_of(&(struct hub_job_lane){.threads = 0}), "a", "of any number of threads");

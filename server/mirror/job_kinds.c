@@ -1,0 +1,45 @@
+/* The table of kinds of jobs: see job_kinds.h. */
+#include "server/mirror/job_kinds.h"
+
+#include "server/mirror/work.h"
+
+enum {
+    PASS = HUB_JOB_OF_RULE,
+    COPY = HUB_JOB_OF_RULE | HUB_JOB_NEEDS_ROOM | HUB_JOB_IN_STATUS,
+    PULL = HUB_JOB_OF_RULE | HUB_JOB_AWAITED,
+    SHOWN = HUB_JOB_IN_STATUS
+};
+
+/* Whoever wanted what was pulled requests it again, or nobody wants it any more. */
+static const char when_asked[] = "; tried again when it is asked for";
+
+const struct hub_job_kind_row hub_job_kinds[] = {
+    {"inspect", "parts", HUB_LANE_NONE, NULL, 0, 0, NULL, NULL},
+    {"hash", "bytes", HUB_LANE_NONE, NULL, 0, 0, NULL, NULL},
+    {"measure", "parts", HUB_LANE_NONE, NULL, 0, 0, NULL, NULL},
+    {"statistics", "parts", HUB_LANE_NONE, NULL, 0, 0, NULL, NULL},
+    {HUB_JOB_MIRROR, "datasets", HUB_LANE_LISTS, hub_mirror_pass, PASS, 0, NULL, hub_mirror_pass_failed},
+    {HUB_JOB_TRANSFER, "bytes", HUB_LANE_MIRRORS, hub_mirror_copy, COPY, 0, NULL, NULL},
+    {HUB_JOB_PULL, "bytes", HUB_LANE_PULLS, hub_mirror_copy, PULL, 1, when_asked, NULL},
+    {"import", "bytes", HUB_LANE_MIRRORS, NULL, SHOWN, 0, NULL, NULL},
+    {"export", "bytes", HUB_LANE_MIRRORS, NULL, SHOWN, 0, NULL, NULL},
+    {HUB_JOB_CHECK, "bytes", HUB_LANE_CHECKS, hub_check_job, SHOWN, 0, NULL, NULL},
+    {NULL, NULL, HUB_LANE_NONE, NULL, 0, 0, NULL, NULL},
+};
+_Static_assert(HUB_COUNT(hub_job_kinds) <= HUB_JOB_KINDS_MOST + 1, "HUB_JOB_KINDS_MOST is too low");
+
+const struct hub_job_kind_row *hub_job_kind_find(const char *name)
+{
+    const struct hub_job_kind_row *row = hub_job_kinds;
+    while (row->name && strcmp(row->name, name) != 0)
+        row++;
+    return row->name ? row : NULL;
+}
+
+void hub_job_kind_names(bool outside, const char *out[HUB_JOB_KINDS_MOST + 1])
+{
+    for (const struct hub_job_kind_row *row = hub_job_kinds; row->name; row++)
+        if (!outside || (row->lane && !row->work))
+            *out++ = row->name;
+    *out = NULL;
+}
