@@ -329,7 +329,7 @@ enum hub_status hub_resolve_id(struct hub_request *request, struct hub_response 
     HUB_TRY(find_summary(request, response, id, out, err));
     if (to & (HUB_TO_DATASET | HUB_TO_STATE))
         begin_reading(request, out->summary, to & HUB_TO_SEVERAL);
-    if (out->summary->status == HUB_DATASET_REMOTE)
+    if (!hub_summary_is_here(out->summary))
         return to & HUB_TO_REMOTE ? HUB_OK : query_upstream(request, response, out->summary, err);
     if (to & HUB_TO_DATASET)
         HUB_TRY(open_dataset(request, out, err));

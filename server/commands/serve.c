@@ -46,17 +46,15 @@ static void show_progress(struct watcher *watcher, const struct hub_scan_progres
 static void report_datasets(struct watcher *watcher)
 {
     static const struct hub_log_event indexed = {HUB_LOG_INFO, "indexed", NULL};
-    uint32_t ready = 0, here = 0;
+    struct hub_snapshot_totals totals;
     HUB_CLEANUP(hub_snapshot_putp)
     const struct hub_snapshot *snapshot = hub_catalog_snapshot(watcher->app->catalog);
-    for (uint32_t i = 0; i < snapshot->count; i++) {
-        ready += snapshot->summaries[i]->status == HUB_DATASET_READY;
-        here += snapshot->summaries[i]->status != HUB_DATASET_REMOTE;
-    }
+    hub_snapshot_count(snapshot, &totals);
+    const uint64_t here = totals.here, ready = totals.by_status[HUB_DATASET_READY];
     end_line(watcher);
-    hub_log_event(watcher->app->log, &indexed, "%u datasets, %u of them ready, at %s%s", here, ready,
-                  watcher->base_url,
-                  ready < here ? "; `minari-hub problems` lists what is wrong with the others" : "");
+    hub_log_event(watcher->app->log, &indexed, "%" PRIu64 " datasets, %" PRIu64 " of them ready, at %s%s",
+                  here, ready, watcher->base_url,
+                  ready < here ? "; `minari-hub problems` says what is wrong with the others" : "");
     watcher->reported = true;
 }
 
@@ -206,15 +204,12 @@ int hub_serve(const struct hub_config *config)
 
 static void print_summary(struct hub_app *app)
 {
-    uint64_t counts[HUB_DATASET_REMOTE + 1] = {0}, episodes = 0, steps = 0, size = 0;
+    struct hub_snapshot_totals totals;
     char local[HUB_LOCAL_BYTES];
     HUB_CLEANUP(hub_snapshot_putp) const struct hub_snapshot *snapshot = hub_catalog_snapshot(app->catalog);
+    hub_snapshot_count(snapshot, &totals);
     for (uint32_t i = 0; i < snapshot->count; i++) {
         const struct hub_summary *summary = snapshot->summaries[i];
-        counts[summary->status]++;
-        episodes += summary->episodes;
-        steps += summary->steps;
-        size += summary->size;
         if (summary->status == HUB_DATASET_READY)
             continue;
         hub_reason_local(app, hub_view_of(summary->reason), local);
@@ -223,8 +218,9 @@ static void print_summary(struct hub_app *app)
     }
     printf("%u datasets (%" PRIu64 " ready, %" PRIu64 " broken, %" PRIu64 " unsupported, %" PRIu64
            " pending), %" PRIu64 " episodes, %" PRIu64 " steps, %" PRIu64 " bytes\n",
-           snapshot->count, counts[HUB_DATASET_READY], counts[HUB_DATASET_BROKEN],
-           counts[HUB_DATASET_UNSUPPORTED], counts[HUB_DATASET_PENDING], episodes, steps, size);
+           snapshot->count, totals.by_status[HUB_DATASET_READY], totals.by_status[HUB_DATASET_BROKEN],
+           totals.by_status[HUB_DATASET_UNSUPPORTED], totals.by_status[HUB_DATASET_PENDING], totals.episodes,
+           totals.steps, totals.size);
 }
 
 static enum hub_status forget_root(struct hub_app *app, const char *text, struct hub_error *err)

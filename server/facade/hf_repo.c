@@ -72,7 +72,7 @@ static enum hub_status add_revision(const struct hub_app *app, const struct hub_
     struct hub_upstream known;
     struct hub_rule rule;
     bool pulled = false;
-    if (summary->status == HUB_DATASET_REMOTE ||
+    if (!hub_summary_is_here(summary) ||
         hub_upstream_find(app->truth, summary->root, summary->path, false, &known, NULL))
         return hub_digest_add(digest, hub_view_of(summary->revision), err);
     if (*known.revision && hub_rule_find(app->truth, known.rule, &rule, NULL) == HUB_OK) {

@@ -219,7 +219,7 @@ static void drop_top(struct hub_objects *objects)
 static enum hub_status enter(struct hub_objects *objects, const struct hub_summary *summary,
                              struct hub_objects_cursor *out, struct hub_error *err)
 {
-    if (summary->status != HUB_DATASET_REMOTE)
+    if (hub_summary_is_here(summary))
         return hub_dataset_get(objects->app->catalog, summary, true, &out->dataset, err);
     objects->remote = true;
     const enum hub_status st = hub_remote_view_get(objects->app, summary, true, &out->view, err);
@@ -379,7 +379,7 @@ static enum hub_status open_target(struct hub_request *request, const struct hub
     hub_remote_view_put(target->view);
     target->view = NULL;
     target->summary = summary;
-    if (summary->status == HUB_DATASET_REMOTE) {
+    if (!hub_summary_is_here(summary)) {
         hub_resolve_begin_reading(request, summary);
         HUB_TRY(hub_remote_view_get(request->app, summary, request->may_block, &target->view, err));
         *out = &target->view->dataset;

@@ -62,7 +62,7 @@ static const struct hub_summary *next_of(const struct copies *c, const struct co
     const struct hub_summary *own =
         *at ? NULL : hub_snapshot_find(c->snapshot, hub_view_of(copy->id)); /* or loose files of it */
     *at += *at == 0;
-    if (own && own->status != HUB_DATASET_REMOTE && strcmp(own->format, "files") != 0)
+    if (own && hub_summary_is_here(own) && strcmp(own->format, "files") != 0)
         *at = c->snapshot->count + 1;
     if (own)
         return own;

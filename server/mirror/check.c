@@ -487,9 +487,9 @@ static bool is_asked(const json_t *ids, const struct hub_summary *summary)
     {
         const char *text = json_string_value(pattern);
         if (strcmp(text, summary->id) == 0 || fnmatch(text, summary->id, 0) == 0)
-            return summary->status != HUB_DATASET_REMOTE;
+            return hub_summary_is_here(summary);
     }
-    return !ids && summary->status != HUB_DATASET_REMOTE;
+    return !ids && hub_summary_is_here(summary);
 }
 
 static enum hub_status check_all(struct copy_check *c, struct hub_error *err)

@@ -51,7 +51,7 @@ static bool is_over(const struct hub_pull *pull, const struct hub_snapshot *snap
     if (pull->state != HUB_PULL_PUBLISHED)
         return false;
     const struct hub_summary *summary = hub_snapshot_find(snapshot, hub_view_of(pull->id));
-    const bool seen = summary && summary->status != HUB_DATASET_REMOTE;
+    const bool seen = summary && hub_summary_is_here(summary);
     return seen ? summary->status != HUB_DATASET_PENDING : now_ms >= pull->until_ms;
 }
 
@@ -164,8 +164,8 @@ static enum hub_status find_or_ask(struct hub_mirrors *m, const struct hub_summa
     *out = pull;
     if (pull && !again)
         return pull->state == HUB_PULL_FAILED ? hub_pass(pull->why.status, &pull->why, err) : HUB_OK;
-    if (summary->status != HUB_DATASET_REMOTE)
-        return hub_fail_as(err, HUB_BUSY, "pending", "'%s' has just been fetched", summary->id);
+    if (hub_summary_is_here(summary))
+        return hub_fail_as(err, HUB_BUSY, "pending", "'%s' has come a moment ago", summary->id);
     if (!may_block)
         return HUB_AGAIN;
     if (!pull && !(*out = pull = add(p, summary->id)))

@@ -222,7 +222,7 @@ enum hub_status hub_catalog_search(struct hub_catalog *catalog, const struct hub
         HUB_TRY(run_query(db, text, i, &hits, err));
     for (uint32_t i = 0; i < snapshot->count; i++) {
         const struct hub_summary *s = snapshot->summaries[i];
-        const bool remote = s->status == HUB_DATASET_REMOTE;
+        const bool remote = !hub_summary_is_here(s);
         const struct hit *hit = remote ? NULL : find_hit(&hits, s->row);
         ranks[i] = is_same(text, s->id) || is_same(text, s->key) ? 1 : hit ? hit->rank : 0;
         if (remote && !ranks[i])

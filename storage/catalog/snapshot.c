@@ -605,3 +605,18 @@ const struct hub_summary *hub_snapshot_newest(const struct hub_snapshot *snapsho
             return first[i - 1];
     return NULL;
 }
+
+void hub_snapshot_count(const struct hub_snapshot *snapshot, struct hub_snapshot_totals *out)
+{
+    *out = (struct hub_snapshot_totals){0};
+    for (uint32_t i = 0; i < snapshot->count; i++) {
+        const struct hub_summary *summary = snapshot->summaries[i];
+        out->by_status[summary->status]++;
+        if (!hub_summary_is_here(summary))
+            continue;
+        out->here++;
+        out->episodes += summary->episodes;
+        out->steps += summary->steps;
+        out->size += summary->size;
+    }
+}

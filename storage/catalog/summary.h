@@ -16,6 +16,7 @@ enum hub_dataset_status {
     HUB_DATASET_UNSUPPORTED,
     HUB_DATASET_REMOTE /* an upstream has it; never stored */
 };
+enum { HUB_DATASET_STATUSES = HUB_DATASET_REMOTE + 1 };
 const char *hub_dataset_status_name(enum hub_dataset_status status);
 
 /** Everything a summary shows of a dataset in a list. Immutable; texts are never NULL ("" = unknown). */
@@ -47,6 +48,12 @@ struct hub_summary {
     int64_t modified_ns; /* newest mtime */
 };
 
+/** Whether it lies here: else an upstream lists it, and nothing of it is in a root or in the index. */
+static inline bool hub_summary_is_here(const struct hub_summary *summary)
+{
+    return summary->status != HUB_DATASET_REMOTE;
+}
+
 struct hub_snapshot {
     /* sorted by id in version order: namespace, name, integer version, then bytes */
     const struct hub_summary *const *summaries;
@@ -65,6 +72,12 @@ static inline void hub_snapshot_putp(const struct hub_snapshot **snapshot)
 {
     hub_snapshot_put(*snapshot);
 }
+struct hub_snapshot_totals {
+    uint64_t by_status[HUB_DATASET_STATUSES];
+    uint64_t here, episodes, steps, size; /* of the datasets that lie here */
+};
+void hub_snapshot_count(const struct hub_snapshot *snapshot, struct hub_snapshot_totals *out);
+
 /** Show what is published, unless a snapshot has this state already: for who tells others of a state that was
  * read from the database, ahead of the snapshot. Waits for a publication under way. */
 void hub_catalog_show(struct hub_catalog *catalog, const struct hub_summary *seen);

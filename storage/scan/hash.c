@@ -106,7 +106,7 @@ static void find_place(struct hub_digest_queue *h, const struct hash_request *w,
     const struct hub_summary *best = NULL;
     for (uint32_t i = 0; i < snapshot->count; i++) {
         const struct hub_summary *s = snapshot->summaries[i];
-        if (s->root == w->root && s->status != HUB_DATASET_REMOTE && hub_path_below(w->path, s->path) &&
+        if (s->root == w->root && hub_summary_is_here(s) && hub_path_below(w->path, s->path) &&
             (!best || strlen(s->path) > strlen(best->path)))
             best = s;
     }
@@ -225,8 +225,7 @@ static bool next_file(struct hub_digest_queue *h, const struct hub_summary *summ
 {
     HUB_CLEANUP(hub_dataset_putp) const struct hub_dataset *dataset = NULL;
     bool found = false;
-    if (summary->status == HUB_DATASET_REMOTE ||
-        hub_dataset_get(h->options.catalog, summary, true, &dataset, NULL))
+    if (!hub_summary_is_here(summary) || hub_dataset_get(h->options.catalog, summary, true, &dataset, NULL))
         return false;
     while (!found && h->file < dataset->file_count && !h->stop) {
         const struct hub_dataset_file *file = &dataset->files[h->file++];

@@ -70,7 +70,7 @@ static struct root_listing look_for_listed(struct hub_catalog *catalog, uint32_t
     struct stat st;
     for (uint32_t i = 0; i < snapshot->count + snapshot->others && !out.any_is_there; i++) {
         const struct hub_summary *summary = snapshot->summaries[i];
-        if (summary->root != root || summary->status == HUB_DATASET_REMOTE)
+        if (summary->root != root || !hub_summary_is_here(summary))
             continue;
         out.count++;
         if (!*summary->path)

@@ -195,7 +195,7 @@ static void know_again(struct hub_scanner *s, struct hub_tracked_dataset *known,
 {
     HUB_CLEANUP(hub_snapshot_putp) const struct hub_snapshot *snapshot = hub_catalog_snapshot(s->catalog);
     const struct hub_summary *summary = hub_snapshot_find(snapshot, hub_view_of(known->id));
-    if (!summary || summary->status == HUB_DATASET_REMOTE || summary->root != known->root ||
+    if (!summary || !hub_summary_is_here(summary) || summary->root != known->root ||
         strcmp(summary->path, known->path) != 0)
         return;
     known->shown = true;
@@ -358,7 +358,7 @@ static void remove_gone(struct hub_scanner *s, const bool *root_missing)
     HUB_CLEANUP(hub_snapshot_putp) const struct hub_snapshot *snapshot = hub_catalog_snapshot(s->catalog);
     for (uint32_t i = 0; i < snapshot->count + snapshot->others; i++) {
         const struct hub_summary *summary = snapshot->summaries[i];
-        if (summary->status == HUB_DATASET_REMOTE)
+        if (!hub_summary_is_here(summary))
             continue;
         pthread_mutex_lock(&s->lock);
         const bool gone = is_gone(s, summary, root_missing);

@@ -132,7 +132,7 @@ enum hub_status hub_dataset_show(struct hub_request *request, struct hub_respons
     static const char *const parameters[] = {"for", "revision", NULL};
     HUB_CLEANUP(hub_target_dispose) struct hub_target target = {0};
     HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_SUMMARY | HUB_TO_REMOTE, &target, err));
-    if (target.summary->status == HUB_DATASET_REMOTE)
+    if (!hub_summary_is_here(target.summary))
         return hub_remote_answer(request, &target, response, err);
     return hub_document_answer(request, &target, &hub_dataset_document, response, err);
 }

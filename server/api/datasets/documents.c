@@ -1,6 +1,7 @@
 /* Documents of datasets: see documents.h. */
 #include "server/api/datasets/documents.h"
 #include "server/api/datasets/fields.h"
+#include "server/api/datasets/origin.h"
 #include "server/api/datasets/shards.h"
 #include "server/api/episodes/coverage.h"
 #include "server/api/files/listing.h"
@@ -15,7 +16,6 @@
 #include "storage/text/time.h"
 #include "storage/truth/damage.h"
 #include "storage/truth/digests.h"
-#include "storage/truth/upstream.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -76,7 +76,7 @@ void hub_versions_write(struct hub_json *json, struct hub_truth *truth, const st
     hub_json_put_array(json, "versions");
     for (uint32_t i = 0; i < n; i++) {
         hub_json_object(json);
-        const bool same = first[i]->row == target->summary->row && first[i]->status != HUB_DATASET_REMOTE;
+        const bool same = first[i]->row == target->summary->row && hub_summary_is_here(first[i]);
         hub_summary_write(json, truth, same ? target->summary : first[i]);
         hub_json_end_object(json);
     }
@@ -178,44 +178,6 @@ static enum hub_status write_content(struct hub_json *json, struct hub_truth *tr
     return HUB_OK;
 }
 
-static void put_ms(struct hub_json *json, const char *key, int64_t unix_ms)
-{
-    if (unix_ms)
-        hub_put_time(json, key, unix_ms * 1000000);
-}
-
-/* Where a copy comes from, and what changed there under the same id. */
-static void write_origin(struct hub_json *json, struct hub_truth *truth, const struct hub_summary *summary)
-{
-    struct hub_upstream u;
-    struct hub_view below;
-    if (hub_upstream_around(truth, summary->root, summary->path, false, &u, &below, NULL))
-        return;
-    hub_json_put_object(json, "origin");
-    hub_json_put_text(json, "remote", u.remote);
-    hub_json_put_text(json, "id", u.id);
-    if (below.size)
-        hub_json_put_string(json, "path", below);
-    hub_json_put_text(json, "rule", u.rule);
-    hub_put_if_set(json, "revision", u.revision);
-    put_ms(json, "synced", u.synced_ms);
-    put_ms(json, "gone", u.gone_ms);
-    put_ms(json, "unlisted", u.unlisted_ms);
-    if (u.stale)
-        hub_json_put_bool(json, "stale", true);
-    if (u.changed_ms) {
-        hub_json_put_object(json, "change");
-        put_ms(json, "at", u.changed_ms);
-        hub_put_if_set(json, "from", u.was);
-        hub_json_put_uint(json, "added", u.added);
-        hub_json_put_uint(json, "replaced", u.replaced);
-        hub_json_put_uint(json, "removed", u.removed);
-        hub_json_end_object(json);
-    }
-    hub_json_end_object(json);
-    hub_upstream_dispose(&u);
-}
-
 struct damage_members {
     struct hub_json *json;
     size_t folder; /* bytes of a path before the file's own */
@@ -262,7 +224,7 @@ static enum hub_status write_document(struct hub_truth *truth, const struct hub_
     hub_versions_write(&json, truth, target);
     hub_json_put_uint(&json, "files", summary->files);
     HUB_TRY(hub_shards_write(&json, state->dataset, err));
-    write_origin(&json, truth, summary);
+    hub_origin_write(&json, truth, summary);
     HUB_TRY(hub_dataset_problems(state, &problems, err));
     write_problems(&json, truth, state, hub_buf_view(&problems));
     hub_json_end_object(&json);

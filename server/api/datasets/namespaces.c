@@ -63,7 +63,7 @@ static enum hub_status add_dataset(struct spaces *all, const struct hub_summary 
 
 static void join(struct space *space, const struct space *more)
 {
-    if (space->within->status == HUB_DATASET_REMOTE)
+    if (!hub_summary_is_here(space->within))
         space->within = more->within;
     space->datasets += more->datasets;
     space->direct += more->direct;
@@ -97,7 +97,7 @@ static enum hub_status collect(struct spaces *all, const char *prefix, struct hu
 static enum hub_status read_file(const struct hub_roots *roots, const struct space *space,
                                  struct hub_buf *out, struct hub_error *err)
 {
-    if (space->within->status == HUB_DATASET_REMOTE)
+    if (!hub_summary_is_here(space->within))
         return HUB_NOT_FOUND;
     return hub_namespace_of(roots, space->within->root, space->name, out, NULL, err);
 }

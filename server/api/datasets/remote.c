@@ -2,25 +2,11 @@
 #include "server/api/datasets/remote.h"
 
 #include "server/api/datasets/documents.h"
+#include "server/api/datasets/origin.h"
 #include "server/api/put.h"
 #include "server/api/reply.h"
 #include "server/api/response_cache.h"
 #include "server/mirror/peek.h"
-#include "storage/truth/rules.h"
-
-static void write_origin(struct hub_json *json, struct hub_truth *truth, const struct hub_summary *summary)
-{
-    struct hub_rule rule;
-    hub_json_put_object(json, "origin");
-    if (hub_rule_find(truth, summary->upstream, &rule, NULL) == HUB_OK) {
-        hub_put_if_set(json, "remote", json_string_value(json_object_get(rule.spec, "remote")));
-        hub_rule_dispose(&rule);
-    }
-    hub_json_put_text(json, "id", summary->remote_id);
-    hub_json_put_text(json, "rule", summary->upstream);
-    hub_put_if_set(json, "revision", summary->revision);
-    hub_json_end_object(json);
-}
 
 /* ---- what its upstream says of it ---- */
 
@@ -115,7 +101,7 @@ enum hub_status hub_remote_answer(struct hub_request *request, const struct hub_
     hub_json_object(&json);
     hub_summary_write(&json, request->app->truth, target->summary);
     hub_versions_write(&json, request->app->truth, target);
-    write_origin(&json, request->app->truth, target->summary);
+    hub_origin_write(&json, request->app->truth, target->summary);
     put_taken(&json, request->app, target->summary);
     hub_json_put_array(&json, "problems");
     hub_json_end_array(&json);

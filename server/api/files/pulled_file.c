@@ -10,7 +10,7 @@
 
 bool hub_remote_is_fetching(struct hub_request *request, const struct hub_summary *summary)
 {
-    return summary->status == HUB_DATASET_REMOTE ||
+    return !hub_summary_is_here(summary) ||
            (summary->status == HUB_DATASET_PENDING && hub_pull_comes(request->app->mirrors, summary->id));
 }
 

@@ -59,14 +59,13 @@ static enum hub_status scan_metrics(struct hub_app *app, struct hub_buf *out, st
                                                        HUB_DATASET_BROKEN, HUB_DATASET_UNSUPPORTED,
                                                        HUB_DATASET_REMOTE};
     HUB_CLEANUP(hub_snapshot_putp) const struct hub_snapshot *snapshot = hub_catalog_snapshot(app->catalog);
-    uint64_t counts[HUB_DATASET_REMOTE + 1] = {0};
-    for (uint32_t i = 0; i < snapshot->count; i++)
-        counts[snapshot->summaries[i]->status]++;
+    struct hub_snapshot_totals totals;
+    hub_snapshot_count(snapshot, &totals);
     HUB_TRY(hub_buf_add_text(
         out, "# HELP minari_hub_datasets Datasets by status.\n# TYPE minari_hub_datasets gauge\n", err));
     for (size_t i = 0; i < HUB_COUNT(statuses); i++)
         HUB_TRY(hub_buf_addf(out, err, "minari_hub_datasets{status=\"%s\"} %" PRIu64 "\n",
-                             hub_dataset_status_name(statuses[i]), counts[statuses[i]]));
+                             hub_dataset_status_name(statuses[i]), totals.by_status[statuses[i]]));
     struct hub_scan_progress progress;
     hub_scanner_progress(app->scanner, &progress);
     const struct hub_plain_metric rows[] = {

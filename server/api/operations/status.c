@@ -10,22 +10,10 @@
 #include "storage/scan/presence.h"
 #include "storage/text/time.h"
 
-struct totals {
-    uint64_t by_status[HUB_DATASET_REMOTE + 1], episodes, steps, size;
-};
-
 static void put_datasets(struct hub_json *json, const struct hub_snapshot *snapshot)
 {
-    struct totals t = {0};
-    for (uint32_t i = 0; i < snapshot->count; i++) {
-        const struct hub_summary *summary = snapshot->summaries[i];
-        t.by_status[summary->status]++;
-        if (summary->status == HUB_DATASET_REMOTE)
-            continue; /* what is counted lies here */
-        t.episodes += summary->episodes;
-        t.steps += summary->steps;
-        t.size += summary->size;
-    }
+    struct hub_snapshot_totals t;
+    hub_snapshot_count(snapshot, &t);
     hub_json_put_object(json, "datasets");
     hub_json_put_uint(json, "total", snapshot->count);
     for (enum hub_dataset_status s = HUB_DATASET_READY; s <= HUB_DATASET_REMOTE; s++)
@@ -45,7 +33,7 @@ static void put_roots(struct hub_json *json, const struct hub_request *request,
         const struct hub_root *where = &app->roots->roots[root];
         uint64_t datasets = 0, size = 0, free_bytes = 0;
         for (uint32_t i = 0; i < snapshot->count; i++) {
-            if (snapshot->summaries[i]->root != root || snapshot->summaries[i]->status == HUB_DATASET_REMOTE)
+            if (snapshot->summaries[i]->root != root || !hub_summary_is_here(snapshot->summaries[i]))
                 continue;
             datasets++;
             size += snapshot->summaries[i]->size;
