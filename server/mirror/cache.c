@@ -4,7 +4,6 @@
 #include "server/mirror/listed.h"
 #include "server/mirror/pull_job.h"
 #include "server/mirror/readers.h"
-#include "server/mirror/removal.h"
 #include "server/mirror/work.h"
 #include "storage/io/fs.h"
 #include "storage/text/number.h"

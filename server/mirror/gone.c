@@ -1,7 +1,6 @@
 /* Copies that their remote no longer lists: see gone.h. */
 #include "server/mirror/gone.h"
 
-#include "server/mirror/removal.h"
 #include "storage/base/order.h"
 #include "storage/scan/presence.h"
 #include "storage/truth/upstream.h"

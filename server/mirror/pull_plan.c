@@ -91,8 +91,8 @@ static enum hub_status plan_file(struct hub_partial_file *to, const struct hub_f
     to->segment_count = staged->segments;
     for (uint32_t i = 0; i < staged->segments; i++)
         to->segments[i] = s->states[staged->base + i] == HUB_SEGMENT_DONE;
-    const bool complete = !staged->missing, agrees = s->sums[number].known && hub_file_proven(from) &&
-                                                     hub_sums_agree(&s->sums[number], from);
+    const bool complete = !staged->missing, agrees = s->files[number].sums.known && hub_file_proven(from) &&
+                                                     hub_sums_agree(&s->files[number].sums, from);
     to->whole = !from->size || (complete && agrees);
     return HUB_OK;
 }

@@ -98,9 +98,11 @@ void hub_sums_dispose(struct hub_sums *sums)
 
 enum hub_status hub_sums_begin(struct hub_sums *sums, uint64_t size, struct hub_error *err)
 {
+    const size_t bytes = 4 * (size_t)((size + HUB_SUM_PIECE - 1) / HUB_SUM_PIECE);
     hub_sums_dispose(sums);
-    sums->pieces_size = 4 * (size_t)((size + HUB_SUM_PIECE - 1) / HUB_SUM_PIECE);
-    return hub_new(&sums->pieces, sums->pieces_size, 1, err);
+    HUB_TRY(hub_new(&sums->pieces, bytes, 1, err));
+    sums->pieces_size = bytes;
+    return HUB_OK;
 }
 
 void hub_sums_put(struct hub_sums *sums, uint64_t piece, uint32_t crc32c)

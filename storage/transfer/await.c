@@ -1,6 +1,6 @@
 /* Digests the hub did not know when it listed the files. It hashes on demand: what was downloaded, and what
  * is asked for by HEAD. */
-#include "storage/transfer/check.h"
+#include "storage/transfer/download.h"
 
 #include "storage/text/time.h"
 #include "storage/text/uri.h"
@@ -50,7 +50,7 @@ static enum hub_status take_over(struct hub_remote_files *plan, const struct hub
     return HUB_OK;
 }
 
-static enum hub_status list_again(struct hub_check *c, struct hub_error *err)
+static enum hub_status list_again(struct hub_download *c, struct hub_error *err)
 {
     struct hub_remote_files now;
     HUB_TRY(hub_remote_list_files(c->remote, c->plan->id, c->plan->revision, &now, err));
@@ -70,7 +70,7 @@ struct digest_query {
 };
 
 struct digest_queries {
-    struct hub_check *check;
+    struct hub_download *check;
     struct digest_query questions[ASK_AT_ONCE];
     size_t next, asked;
 };
@@ -115,7 +115,7 @@ static enum hub_status answered(struct hub_fetch *fetch, enum hub_status st, str
     return send_queries(q->asking, err);
 }
 
-static enum hub_status query_digests(struct hub_check *c, struct hub_error *err)
+static enum hub_status ask(struct hub_download *c, struct hub_error *err)
 {
     struct digest_queries a = {.check = c};
     struct hub_transport *transport = c->remote->transport;
@@ -131,7 +131,7 @@ static enum hub_status query_digests(struct hub_check *c, struct hub_error *err)
 
 /* ---- */
 
-static enum hub_status sleep_ms(const struct hub_check *c, unsigned ms, struct hub_error *err)
+static enum hub_status sleep_ms(const struct hub_download *c, unsigned ms, struct hub_error *err)
 {
     for (unsigned slept = 0; slept < ms; slept += 50) {
         nanosleep(&(struct timespec){.tv_nsec = 50 * 1000000}, NULL);
@@ -140,7 +140,7 @@ static enum hub_status sleep_ms(const struct hub_check *c, unsigned ms, struct h
     return HUB_OK;
 }
 
-enum hub_status hub_await_digests(struct hub_check *c, struct hub_error *err)
+enum hub_status hub_download_await(struct hub_download *c, struct hub_error *err)
 {
     uint64_t last_news = hub_time_mono_ms();
     for (size_t i = 0; i < c->plan->count; i++)

@@ -1,5 +1,5 @@
 /* Datasets out of a tar: see import.h. */
-#include "storage/transfer/import.h"
+#include "storage/transfer/import_sets.h"
 
 #include "storage/base/order.h"
 #include "storage/ids/id.h"
@@ -36,153 +36,13 @@ static void notify(const struct hub_import *im, const char *fmt, ...)
     im->notice(line, im->user);
 }
 
-/* ---- which datasets there are ---- */
-
-static enum hub_status add_set(struct hub_import *im, const char *path, size_t root_size, bool recorded,
-                               struct hub_error *err)
-{
-    HUB_TRY(hub_grow(&im->sets, im->count, &im->capacity, sizeof *im->sets, err));
-    im->sets[im->count] =
-        (struct hub_imported){.root = hub_view_dup((struct hub_view){path, root_size}), .recorded = recorded};
-    return hub_allocated(im->sets[im->count++].root, err);
-}
-
-static void dispose_set(struct hub_imported *set)
-{
-    hub_record_dispose(&set->record);
-    free(set->root);
-    free(set->target);
-}
-
 static const char space_file[] = "namespace_metadata.json";
-
-static bool is_file(const char *path, const char *name)
-{
-    const char *slash = strrchr(path, '/');
-    return strcmp(slash ? slash + 1 : path, name) == 0;
-}
-
-/* Where the name of the folder ends that `path` names a child of, 0 at the top. */
-static size_t folder_size(const char *path, const char *child)
-{
-    return child == path ? 0 : (size_t)(child - path - 1);
-}
-
-/* The first segment "data" that is a folder; NULL: none is. */
-static const char *find_data(const char *path)
-{
-    const char *found = strncmp(path, "data/", 5) == 0 ? path : strstr(path, "/data/");
-    return found && *found == '/' ? found + 1 : found;
-}
-
-/* By root; of one that is found in two ways first the recorded. */
-static int by_root(const void *a, const void *b)
-{
-    const struct hub_imported *x = a, *y = b;
-    const int order = strcmp(x->root, y->root);
-    return order ? order : y->recorded - x->recorded;
-}
-
-static void sort_sets(struct hub_import *im)
-{
-    uint32_t kept = 0;
-    if (im->count)
-        qsort(im->sets, im->count, sizeof *im->sets, by_root);
-    for (uint32_t i = 0; i < im->count; i++)
-        if (kept && strcmp(im->sets[kept - 1].root, im->sets[i].root) == 0)
-            dispose_set(&im->sets[i]);
-        else
-            im->sets[kept++] = im->sets[i];
-    im->count = kept;
-}
-
-/* The set around the folder `root` whose name has `size` bytes; NULL: none. */
-static struct hub_imported *around(const struct hub_import *im, const char *root, size_t size)
-{
-    char above[PATH_MAX];
-    const char *key = above;
-    snprintf(above, sizeof above, "%.*s", (int)size, root);
-    return bsearch(&key, im->sets, im->count, sizeof *im->sets, hub_by_text);
-}
-
-/* Datasets do not nest: of one in another the outer one is meant, unless only the inner one has a record. */
-static enum hub_status drop_nested(struct hub_import *im, struct hub_error *err)
-{
-    HUB_CLEANUP(hub_freep) bool *dropped = NULL;
-    uint32_t kept = 0;
-    HUB_TRY(hub_new(&dropped, im->count + 1, sizeof *dropped, err));
-    for (uint32_t i = 0; i < im->count; i++) {
-        struct hub_imported *in = &im->sets[i];
-        for (size_t size = strlen(in->root); size > 0;) {
-            const char *slash = memrchr(in->root, '/', size);
-            size = slash ? (size_t)(slash - in->root) : 0;
-            struct hub_imported *out = around(im, in->root, size);
-            if (out)
-                dropped[in->recorded && !out->recorded ? out - im->sets : i] = true;
-        }
-    }
-    for (uint32_t i = 0; i < im->count; i++)
-        if (dropped[i])
-            dispose_set(&im->sets[i]);
-        else
-            im->sets[kept++] = im->sets[i];
-    im->count = kept;
-    return HUB_OK;
-}
-
-/* "NAME" and not "NAME/". */
-static bool names_one(const struct hub_import *im)
-{
-    return im->as && !hub_view_ends(hub_view_of(im->as), "/");
-}
-
-/* Without a recognisable dataset: the topmost folders, or all of it where it is one by its name. */
-static enum hub_status take_topmost(struct hub_import *im, struct hub_error *err)
-{
-    const struct hub_unpack *u = &im->unpack;
-    bool loose = false;
-    for (uint32_t i = 0; i < u->count; i++) {
-        const size_t size = strcspn(u->files[i].path, "/");
-        loose = loose || !u->files[i].path[size];
-        if (u->files[i].path[size] &&
-            (!im->count || strncmp(im->sets[im->count - 1].root, u->files[i].path, size) != 0 ||
-             im->sets[im->count - 1].root[size]))
-            HUB_TRY(add_set(im, u->files[i].path, size, false, err));
-    }
-    if (names_one(im) && (loose || im->count != 1)) {
-        for (uint32_t i = 0; i < im->count; i++)
-            dispose_set(&im->sets[i]);
-        im->count = 0;
-        return u->count ? add_set(im, "", 0, false, err) : HUB_OK;
-    }
-    sort_sets(im);
-    return HUB_OK;
-}
-
-static enum hub_status find_sets(struct hub_import *im, struct hub_error *err)
-{
-    const struct hub_unpack *u = &im->unpack;
-    for (uint32_t i = 0; i < u->count; i++) {
-        const char *path = u->files[i].path, *data = find_data(path);
-        const bool recorded = is_file(path, HUB_RECORD_FILE);
-        if (recorded)
-            HUB_TRY(add_set(im, path, folder_size(path, path + strlen(path) - strlen(HUB_RECORD_FILE)), true,
-                            err));
-        else if (data && (!im->count || im->sets[im->count - 1].recorded ||
-                          strncmp(im->sets[im->count - 1].root, path, folder_size(path, data)) != 0 ||
-                          im->sets[im->count - 1].root[folder_size(path, data)]))
-            HUB_TRY(add_set(im, path, folder_size(path, data), false, err));
-    }
-    sort_sets(im);
-    HUB_TRY(drop_nested(im, err));
-    return im->count ? HUB_OK : take_topmost(im, err);
-}
 
 /* ---- what each is called, and its files ---- */
 
 static enum hub_status name_set(const struct hub_import *im, struct hub_imported *set, struct hub_error *err)
 {
-    const bool one = names_one(im);
+    const bool one = hub_import_names_one(im);
     if (!*set->root && !one)
         return hub_fail_about(err, HUB_INVALID, "bad-parameter", "as", im->as,
                               "the tar does not name the dataset: give it a name with --as NAME");
@@ -240,9 +100,9 @@ static enum hub_status check_target(const struct hub_import *im, const char *tar
 static bool in_set(const struct hub_import *im, const char *path)
 {
     for (const char *slash = path; (slash = strchr(slash, '/')); slash++)
-        if (around(im, path, (size_t)(slash - path)))
+        if (hub_import_around(im, path, (size_t)(slash - path)))
             return true;
-    return around(im, path, 0) != NULL;
+    return hub_import_around(im, path, 0) != NULL;
 }
 
 /* A folder of a root's name and one without it may come to the same place, or into each other. */
@@ -265,16 +125,17 @@ static enum hub_status finish_sets(struct hub_import *im, struct hub_error *err)
 {
     uint64_t loose = 0;
     if (!im->count)
-        return hub_fail_about(
-            err, HUB_INVALID, "no-dataset", "as", im->as,
-            "the tar holds no dataset: %u files, none of them in a folder; --as NAME makes them one dataset",
-            im->unpack.count);
-    if (names_one(im) && im->count > 1)
+        return hub_fail_about(err, HUB_INVALID, "no-dataset", "as", im->as,
+                              "the tar holds no dataset: %u files, none of them in a folder; --as NAME makes "
+                              "one of them",
+                              im->unpack.count);
+    if (hub_import_names_one(im) && im->count > 1)
         return hub_fail_about(err, HUB_INVALID, "bad-parameter", "as", im->as,
                               "the tar holds %u datasets: --as %.100s/ puts that before their ids", im->count,
                               im->as);
     for (uint32_t i = 0; i < im->unpack.count; i++)
-        loose += !is_file(im->unpack.files[i].path, space_file) || in_set(im, im->unpack.files[i].path);
+        loose +=
+            !hub_path_is_named(im->unpack.files[i].path, space_file) || in_set(im, im->unpack.files[i].path);
     for (uint32_t i = 0; i < im->count; i++) {
         HUB_TRY(name_set(im, &im->sets[i], err));
         HUB_TRY(check_apart(im, i, err));
@@ -316,7 +177,7 @@ static void name_unlisted(const struct hub_import *im, struct hub_imported *set)
     for (uint32_t i = set->first; i < set->first + set->count; i++) {
         const struct hub_file_facts *file = &im->unpack.files[i];
         const size_t at = strlen(names);
-        if (!file->computed || is_file(file->path, HUB_RECORD_FILE))
+        if (!file->computed || hub_path_is_named(file->path, HUB_RECORD_FILE))
             continue;
         if (set->unlisted++ < UNLISTED_NAMES)
             snprintf(names + at, sizeof names - at, "%s'%.200s'", at ? ", " : "", file->path);
@@ -417,7 +278,7 @@ static enum hub_status write_record(const struct hub_import *im, const struct hu
         hub_json_put_bool(&json, "partial", true);
     hub_json_put_array(&json, "files");
     for (uint32_t i = 0; i < set->count; i++)
-        if (!is_file(im->unpack.files[set->first + i].path, HUB_RECORD_FILE))
+        if (!hub_path_is_named(im->unpack.files[set->first + i].path, HUB_RECORD_FILE))
             HUB_TRY(record_file(&json, set, &im->unpack.files[set->first + i], err));
     hub_json_end_array(&json);
     hub_json_end_object(&json);
@@ -460,10 +321,10 @@ static enum hub_status publish(const struct hub_import *im, const struct hub_sta
 static enum hub_status put_spaces(const struct hub_import *im, const struct hub_staging *s,
                                   struct hub_error *err)
 {
-    for (uint32_t i = 0; i < im->unpack.count && !names_one(im); i++) {
+    for (uint32_t i = 0; i < im->unpack.count && !hub_import_names_one(im); i++) {
         HUB_CLEANUP(hub_freep) char *space = NULL;
         const char *path = im->unpack.files[i].path;
-        if (!is_file(path, space_file))
+        if (!hub_path_is_named(path, space_file))
             continue;
         const size_t size = strlen(path) - strlen(space_file);
         for (uint32_t k = 0; size && k < im->count; k++)
@@ -502,7 +363,7 @@ static enum hub_status run(struct hub_import *im, struct hub_staging *s, struct 
                                      .tick = im->tick,
                                      .user = im->user};
     HUB_TRY(hub_unpack_run(&im->unpack, err));
-    HUB_TRY(find_sets(im, err));
+    HUB_TRY(hub_import_find_sets(im, err));
     HUB_TRY(finish_sets(im, err));
     for (uint32_t i = 0; i < im->count; i++) {
         HUB_TRY(verify(im, s, &im->sets[i], err));
@@ -528,7 +389,7 @@ enum hub_status hub_import_run(struct hub_import *im, struct hub_error *err)
 void hub_import_dispose(struct hub_import *im)
 {
     for (uint32_t i = 0; i < im->count; i++)
-        dispose_set(&im->sets[i]);
+        hub_imported_dispose(&im->sets[i]);
     free(im->sets);
     im->sets = NULL;
     im->count = 0;

@@ -268,7 +268,7 @@ static void look_at_file(struct withdrawal *w, int directory, const char *name, 
     if (strcmp(path, HUB_RECORD_FILE) == 0)
         return;
     if (!w->fetched->count ||
-        !bsearch(&path, w->fetched->paths, w->fetched->count, sizeof *w->fetched->paths, hub_by_text))
+        !bsearch(&path, w->fetched->files, w->fetched->count, sizeof *w->fetched->files, hub_by_text))
         w->others = true;
     else if (w->removes && unlinkat(directory, name, 0) && !w->why)
         w->why = errno;

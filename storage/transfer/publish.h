@@ -7,6 +7,7 @@
 #ifndef HUB_TRANSFER_PUBLISH_H
 #define HUB_TRANSFER_PUBLISH_H
 
+#include "storage/model/file_facts.h"
 #include "storage/transfer/private.h"
 
 /**
@@ -22,9 +23,9 @@ HUB_MUST_USE enum hub_status hub_publish(const struct hub_private *place, const 
 HUB_MUST_USE enum hub_status hub_publish_replaceable(const struct hub_private *place, const char *id,
                                                      struct hub_error *err);
 
-/** The files that were fetched into a dataset, beside its record: paths below it, sorted by bytes. */
+/** The files that were fetched into a dataset, beside its record: sorted by path bytes. */
 struct hub_fetched {
-    const char *const *paths;
+    const struct hub_file_facts *files;
     size_t count;
 };
 

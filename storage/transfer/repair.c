@@ -3,8 +3,7 @@
 
 #include "storage/base/order.h"
 #include "storage/io/fs.h"
-#include "storage/transfer/check.h"
-#include "storage/transfer/pieces.h"
+#include "storage/transfer/download.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -110,22 +109,17 @@ static enum hub_status fetch(struct work *w, struct hub_error *err)
     m->segments = s->files[0].segments;
     m->fetched = s->files[0].missing;
     m->bytes_fetched = w->file.size - HUB_MIN(w->file.size, hub_staging_bytes(s, 0));
-    struct hub_pieces pieces = {.remote = m->remote,
-                                .staging = s,
-                                .plan = &w->plan,
-                                .connections = CONNECTIONS,
-                                .tick = m->tick,
-                                .user = m->user};
-    HUB_TRY(hub_pieces_run(&pieces, err));
-    struct hub_check check = {.remote = m->remote,
-                              .staging = s,
-                              .plan = &w->plan,
-                              .wait_ms = DIGEST_WAIT_MS,
-                              .tick = m->tick,
-                              .user = m->user};
-    HUB_TRY(hub_check_run(&check, err));
-    memcpy(m->sha256, s->sums[0].sha256, sizeof m->sha256);
-    if (hub_sums_agree(&s->sums[0], m->origin))
+    struct hub_download download = {.remote = m->remote,
+                                    .staging = s,
+                                    .plan = &w->plan,
+                                    .connections = CONNECTIONS,
+                                    .wait_ms = DIGEST_WAIT_MS,
+                                    .tick = m->tick,
+                                    .user = m->user};
+    HUB_TRY(hub_download_fetch(&download, err));
+    HUB_TRY(hub_download_check(&download, err));
+    memcpy(m->sha256, s->files[0].sums.sha256, sizeof m->sha256);
+    if (hub_sums_agree(&s->files[0].sums, m->origin))
         return HUB_OK;
     HUB_TRY(hub_staging_forget(s, 0, err));
     return hub_fail_as(err, HUB_CORRUPT, "digest-mismatch", "'%s' has changed since it was copied",

@@ -95,7 +95,7 @@ void hub_reuse_take(const struct hub_reuse *have, struct hub_staging *s)
             continue;
         hub_staging_taken(s, i);
         if (linked) { /* verified when it came, by the digest that the remote still states */
-            struct hub_sums *sums = &s->sums[i];
+            struct hub_sums *sums = &s->files[i].sums;
             hub_sums_dispose(sums);
             *sums = (struct hub_sums){.known = true, .has_sha256 = origin->has_sha256, .kind = file->other};
             memcpy(sums->sha256, origin->sha256, sizeof sums->sha256);

@@ -22,10 +22,11 @@ enum { HUB_SINK_SEGMENTS = 10000 };
 enum hub_segment_state { HUB_SEGMENT_MISSING, HUB_SEGMENT_CLAIMED, HUB_SEGMENT_TAKEN, HUB_SEGMENT_DONE };
 
 struct hub_staged_file {
-    uint64_t base;                  /* of its segments in the flat arrays */
-    uint32_t segments;              /* how many */
-    uint32_t missing;               /* of them */
-    uint64_t names[2];              /* of its contents: see journal.h */
+    uint64_t base;     /* of its segments in the flat arrays */
+    uint32_t segments; /* how many */
+    uint32_t missing;  /* of them */
+    uint64_t names[2]; /* of its contents: see journal.h */
+    struct hub_sums sums;
     struct hub_file_hasher *hasher; /* of the segments from the first on that were there already, or NULL */
 };
 
@@ -42,7 +43,6 @@ struct hub_staging {
     uint32_t *checks; /* CRC-32C of claimed and done segments */
     uint32_t file_count;
     struct hub_staged_file *files;
-    struct hub_sums *sums; /* one a file */
 };
 
 #define HUB_STAGING_INIT                                                                                     \
@@ -84,6 +84,8 @@ HUB_MUST_USE enum hub_status hub_staging_plan(struct hub_staging *staging,
                                               enum hub_status (*tick)(void *user, struct hub_error *err),
                                               void *user, struct hub_error *err);
 
+/** Forget the plan; what came stays. */
+void hub_staging_release(struct hub_staging *staging);
 /** Make the folders above a file of the plan. */
 HUB_MUST_USE enum hub_status hub_staging_folder(const struct hub_staging *staging, const char *path,
                                                 struct hub_error *err);

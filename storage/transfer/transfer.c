@@ -4,8 +4,7 @@
 #include "storage/io/fs.h"
 #include "storage/text/number.h"
 #include "storage/text/time.h"
-#include "storage/transfer/check.h"
-#include "storage/transfer/pieces.h"
+#include "storage/transfer/download.h"
 #include "storage/transfer/publish.h"
 #include "storage/transfer/record.h"
 #include "storage/transfer/reuse.h"
@@ -25,8 +24,7 @@ struct transfer_job {
     struct hub_transfer *t;
     const char *target;
     struct hub_staging staging;
-    struct hub_pieces pieces;
-    struct hub_check check;
+    struct hub_download download;
     uint64_t reported_ms;
 };
 
@@ -52,8 +50,8 @@ static enum hub_status report_progress(struct transfer_job *j, bool always, stru
     if (!t->progress || (!always && now - j->reported_ms < PROGRESS_MS))
         return HUB_OK;
     j->reported_ms = now;
-    t->bytes_done = t->phase == HUB_TRANSFER_CHECK ? j->check.bytes_hashed : j->pieces.bytes_done;
-    t->files_done = j->pieces.files_done;
+    t->bytes_done = t->phase == HUB_TRANSFER_CHECK ? j->download.bytes_hashed : j->download.bytes_done;
+    t->files_done = j->download.files_done;
     return t->progress(t, t->user, err);
 }
 
@@ -156,7 +154,6 @@ static enum hub_status list(struct transfer_job *j, struct hub_error *err)
 {
     struct hub_transfer *t = j->t;
     hub_remote_files_dispose(&t->files);
-    j->check = (struct hub_check){0};
     HUB_TRY(hub_remote_list_files(t->remote, t->id, NULL, &t->files, err));
     if (strcmp(t->files.id, t->id) != 0)
         return hub_fail_as(err, HUB_CORRUPT, "protocol",
@@ -205,26 +202,19 @@ static enum hub_status fetch(struct transfer_job *j, struct hub_error *err)
     t->phase = HUB_TRANSFER_FETCH;
     HUB_TRY(list(j, err));
     HUB_TRY(stage(j, err));
-    j->pieces = (struct hub_pieces){.remote = t->remote,
-                                    .staging = &j->staging,
-                                    .plan = &t->files,
-                                    .connections = t->connections ? t->connections : CONNECTIONS,
-                                    .tick = tick,
-                                    .user = j,
-                                    .watch = t->watch,
-                                    .sha256_later = t->sha256_later};
-    HUB_TRY(hub_pieces_run(&j->pieces, err));
+    j->download = (struct hub_download){.remote = t->remote,
+                                        .staging = &j->staging,
+                                        .plan = &t->files,
+                                        .connections = t->connections ? t->connections : CONNECTIONS,
+                                        .wait_ms = t->digest_wait_ms ? t->digest_wait_ms : DIGEST_WAIT_MS,
+                                        .sha256_later = t->sha256_later,
+                                        .tick = tick,
+                                        .user = j,
+                                        .watch = t->watch};
+    HUB_TRY(hub_download_fetch(&j->download, err));
     HUB_TRY(report_progress(j, true, err));
     t->phase = HUB_TRANSFER_CHECK;
-    j->check = (struct hub_check){.remote = t->remote,
-                                  .staging = &j->staging,
-                                  .plan = &t->files,
-                                  .wait_ms = t->digest_wait_ms ? t->digest_wait_ms : DIGEST_WAIT_MS,
-                                  .sha256_later = t->sha256_later,
-                                  .tick = tick,
-                                  .user = j,
-                                  .watch = t->watch};
-    return hub_check_run(&j->check, err);
+    return hub_download_check(&j->download, err);
 }
 
 /* Wait a moment until the writer on the remote has finished. */
@@ -285,7 +275,7 @@ static void note_sums(struct transfer_job *j)
 {
     for (uint32_t i = 0; i < j->t->files.count; i++) {
         struct hub_file_facts *file = &j->t->files.items[i];
-        struct hub_sums *sums = &j->staging.sums[i];
+        struct hub_sums *sums = &j->staging.files[i].sums;
         file->modified_ns = set_time(j, file);
         file->computed = !file->has_sha256;
         file->has_sha256 = sums->has_sha256;
@@ -302,8 +292,8 @@ static enum hub_status publish(struct transfer_job *j, struct hub_error *err)
     struct hub_transfer *t = j->t;
     char tree[64];
     t->phase = HUB_TRANSFER_PUBLISH;
-    t->files_verified = j->check.verified;
-    t->digest = j->check.digest;
+    t->files_verified = j->download.verified;
+    t->digest = j->download.digest;
     note_sums(j);
     HUB_TRY(hub_record_write(&t->files, t->remote->base, &record, err));
     /* written beside the tree: what a kill leaves of it is never published */

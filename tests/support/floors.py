@@ -190,7 +190,7 @@ SHARED_HEADERS = {
     "storage/remote": ["remote.h"],
     "storage/rows": ["row_reader.h"],
     "storage/scan": ["state.h"],
-    "storage/transfer": ["check.h", "transfer.h"],
+    "storage/transfer": ["download.h", "import.h", "pieces.h", "transfer.h"],
     "storage/truth": ["hubdb.h"],
     "storage/worker": ["child_state.h", "format.h", "sink_state.h"],
 }

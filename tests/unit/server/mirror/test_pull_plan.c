@@ -96,7 +96,6 @@ Test(pull_plan, only_so_many_are_wanted)
 struct transfer {
     struct hub_file_facts files[2];
     struct hub_staged_file staged[2];
-    struct hub_sums sums[2];
     uint8_t states[3];
     struct hub_transfer transfer;
     struct hub_staging staging;
@@ -115,7 +114,6 @@ static void make_transfer(struct transfer *t, uint64_t generation)
     t->staging.segment_bytes = 100 * KIB;
     t->staging.states = t->states;
     t->staging.files = t->staged;
-    t->staging.sums = t->sums;
     t->staging.tree = open(kit_path("root"), O_RDONLY | O_DIRECTORY);
     cr_assert_geq(t->staging.tree, 0);
 }

@@ -251,8 +251,9 @@ Test(publish, withdraws_and_tidies)
 
 Test(publish, withdraws_what_was_fetched_and_no_more)
 {
-    static const char *const paths[] = {"b/data/x", "data/x", "data/y"};
-    const struct hub_fetched fetched = {paths, HUB_COUNT(paths)};
+    static const struct hub_file_facts files[] = {
+        {.path = "b/data/x"}, {.path = "data/x"}, {.path = "data/y"}};
+    const struct hub_fetched fetched = {files, HUB_COUNT(files)};
     write_file(in("lab/a-v0/" HUB_RECORD_FILE), "{}");
     write_file(in("lab/a-v0/data/x"), "x");
     write_file(in("lab/a-v0/b/data/x"), "x");
@@ -269,7 +270,7 @@ Test(publish, withdraws_what_was_fetched_and_no_more)
     cr_assert_not(is_there("lab/a-v0/" HUB_RECORD_FILE));
     cr_assert(is_there("lab/a-v0/b/c-v0/" HUB_RECORD_FILE));
     cr_assert(holds_text(in("lab/a-v0/b/c-v0/data/x"), "of another copy"));
-    cr_assert_eq(hub_withdraw(&place, "lab/a-v0/b/c-v0", &(struct hub_fetched){paths + 1, 2}, NULL), HUB_OK);
+    cr_assert_eq(hub_withdraw(&place, "lab/a-v0/b/c-v0", &(struct hub_fetched){files + 1, 2}, NULL), HUB_OK);
     cr_assert_not(is_there("lab"));
 }
 

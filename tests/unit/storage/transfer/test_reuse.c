@@ -60,11 +60,11 @@ Test(reuse, what_is_the_same_is_linked_and_never_written_to)
     hub_reuse_take(&have, &s);
     cr_assert_eq(s.bytes_taken, 10);
     cr_assert_eq(s.files[0].missing, 0);
-    cr_assert(s.sums[0].known && s.sums[0].has_sha256 && s.sums[0].sha256[0] == 42);
+    cr_assert(s.files[0].sums.known && s.files[0].sums.has_sha256 && s.files[0].sums.sha256[0] == 42);
     cr_assert_eq(s.files[1].missing, 1, "another digest");
     cr_assert_eq(s.files[2].missing, 1, "changed here");
     cr_assert_eq(s.files[3].missing, 0);
-    cr_assert_not(s.sums[3].known, "a copy, as its time is another one: to be hashed");
+    cr_assert_not(s.files[3].sums.known, "a copy, as its time is another one: to be hashed");
     cr_assert_eq(names_of(directory, "data/a"), 2);
     cr_assert_eq(names_of(directory, "top"), 1);
 
@@ -87,7 +87,7 @@ Test(reuse, a_time_alone_is_no_reason_to_copy)
     cr_assert_eq(hub_staging_open(&place, plan.id, &s, NULL), HUB_OK);
     cr_assert_eq(hub_staging_plan(&s, &untimed, 4096, go_on, NULL, NULL), HUB_OK);
     hub_reuse_take(&have, &s);
-    cr_assert(s.sums[3].known);
+    cr_assert(s.files[3].sums.known);
     cr_assert_eq(names_of(directory, "top"), 2);
     close(directory);
     hub_staging_close(&s, true);
