@@ -8,7 +8,6 @@
 #include "storage/remote/bounds.h"
 #include "storage/text/time.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -101,20 +100,16 @@ enum hub_status hub_found_scan(struct hub_found_list *list, const struct hub_rem
 
 /* ---- their metadata ---- */
 
-static enum hub_status keep_problem(struct hub_found *found, const char *why, struct hub_error *err)
-{
-    return hub_dup(&found->problem, why, err);
-}
-
 /* What Python wrote: NaN and Infinity are in it. */
 static enum hub_status parse_metadata(struct hub_found *found, struct hub_view text, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf strict = HUB_BUF_INIT(2 * (size_t)METADATA_BYTES);
     if (hub_json_strict(text, &strict, NULL) ||
         hub_json_parse(hub_buf_view(&strict), strict.limit, &found->metadata, NULL))
-        return keep_problem(found, "its metadata.json is not JSON", err);
-    return json_is_object(found->metadata) ? HUB_OK
-                                           : keep_problem(found, "its metadata.json is not an object", err);
+        return hub_dup(&found->problem, "its metadata.json is not JSON", err);
+    return json_is_object(found->metadata)
+               ? HUB_OK
+               : hub_dup(&found->problem, "its metadata.json is not an object", err);
 }
 
 static const char *url_of(size_t index, void *user)
@@ -127,9 +122,9 @@ static enum hub_status loaded(size_t index, enum hub_status st, struct hub_view 
 {
     struct hub_found *found = ((struct hub_found **)user)[index];
     if (st == HUB_NOT_FOUND)
-        return keep_problem(found, "it has no data/metadata.json", err);
+        return hub_dup(&found->problem, "it has no data/metadata.json", err);
     if (st == HUB_TOO_BIG)
-        return keep_problem(found, "its metadata.json is too long", err);
+        return hub_dup(&found->problem, "its metadata.json is too long", err);
     return st ? st : parse_metadata(found, text, err);
 }
 

@@ -1,13 +1,11 @@
 /* Dataset repositories of Hugging Face, or of what speaks its API, as a remote: hf://ORG[/REPO[@REVISION]].
  * The first segment of an id is the repo, the rest the path in it, as Python Minari has it. Files are asked
  * for at a commit. Spec: https://huggingface.co/docs/hub/api */
-#include "storage/remote/found.h"
+#include "storage/remote/hf_commit.h"
 
-#include "storage/base/order.h"
 #include "storage/ids/id.h"
 #include "storage/io/fs.h"
 #include "storage/model/format_marks.h"
-#include "storage/text/time.h"
 #include "storage/text/uri.h"
 
 #include <fcntl.h>
@@ -15,16 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { PAGE_BYTES = 64 * 1024 * 1024, MAX_PAGES = 100 * 1000, TOKEN_BYTES = 4096, LONGEST_ADVICE_S = 330 };
+enum { TOKEN_BYTES = 4096, LONGEST_ADVICE_S = 330 };
 
 static const char hugging_face[] = "https://huggingface.co";
-static const char namespace_file[] = "namespace_metadata.json";
-
-struct hf {
-    char *endpoint;              /* without a trailing slash */
-    char *org, *repo, *revision; /* repo "": all of the organisation's; revision encoded */
-    char *token;
-};
 
 /* ---- opening ---- */
 
@@ -65,7 +56,7 @@ static const char *environment(const char *name)
 }
 
 /* As huggingface_hub finds it. */
-static enum hub_status find_token(struct hf *h, struct hub_error *err)
+static enum hub_status find_token(struct hub_hf *h, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(TOKEN_BYTES);
     char path[PATH_MAX];
@@ -91,7 +82,7 @@ static enum hub_status find_token(struct hf *h, struct hub_error *err)
     return hub_allocated(h->token, err);
 }
 
-static enum hub_status set_place(struct hf *h, struct hub_view rest, const char *endpoint,
+static enum hub_status set_place(struct hub_hf *h, struct hub_view rest, const char *endpoint,
                                  struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf encoded = HUB_BUF_INIT(4 * KIB);
@@ -112,7 +103,7 @@ static enum hub_status begin(struct hub_remote *remote, const struct hub_remote_
                              struct hub_transport_options *transport, struct hub_error *err)
 {
     struct hub_view rest;
-    struct hf *h;
+    struct hub_hf *h;
     const char *endpoint = options->endpoint ? options->endpoint : environment("HF_ENDPOINT");
     (void)hub_remote_find(hub_view_of(remote->base), &rest);
     HUB_TRY(hub_new(&h, 1, sizeof *h, err));
@@ -130,7 +121,7 @@ static enum hub_status begin(struct hub_remote *remote, const struct hub_remote_
 
 static void end(struct hub_remote *remote)
 {
-    struct hf *h = remote->own;
+    struct hub_hf *h = remote->own;
     if (!h)
         return;
     free(h->endpoint);
@@ -141,292 +132,6 @@ static void end(struct hub_remote *remote)
     free(h);
 }
 
-/* ---- asking ---- */
-
-/* What an error answer means for a person. */
-static enum hub_status explain(const struct hf *h, const char *repo, enum hub_status st,
-                               const struct hub_answer *answer, const struct hub_error *why,
-                               struct hub_error *err)
-{
-    char name[256];
-    snprintf(name, sizeof name, "%s%s%s", h->org, *repo ? "/" : "", repo);
-    if (strcmp(answer->code, "RevisionNotFound") == 0)
-        return hub_fail_as(err, HUB_NOT_FOUND, "revision-missing", "'%s' has no revision '%s'", name,
-                           h->revision);
-    if (strcmp(answer->code, "GatedRepo") == 0 ||
-        (st == HUB_DENIED && strcmp(answer->code, "RepoNotFound") != 0))
-        return hub_fail_as(err, HUB_DENIED, "repo-closed", "'%s' is closed to %s: %.200s", name,
-                           h->token ? "this token" : "everybody without a token", why->detail);
-    if (st == HUB_NOT_FOUND || st == HUB_DENIED)
-        return hub_fail_as(err, st, st == HUB_DENIED ? "repo-closed" : "repo-missing",
-                           "there is no dataset repo '%s'%s", name,
-                           st == HUB_DENIED ? ", or it is closed to this token" : "");
-    if (err)
-        *err = *why;
-    return st;
-}
-
-static enum hub_status request_json(struct hub_remote *remote, const char *repo, const char *url,
-                                    struct hub_answer *answer, json_t **out, struct hub_error *err)
-{
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(PAGE_BYTES);
-    struct hub_error why = {0};
-    json_decref(*out);
-    *out = NULL;
-    const enum hub_status st = hub_remote_json(remote, url, &text, answer, out, &why);
-    return st ? explain(remote->own, repo, st, answer, &why, err) : HUB_OK;
-}
-
-/* Each item of a list in pages. Only the query of the next page's URL is taken over: no other host is
- * asked. */
-static enum hub_status each(struct hub_remote *remote, const char *repo, const char *path, const char *query,
-                            enum hub_status (*fn)(const json_t *item, void *user, struct hub_error *err),
-                            void *user, struct hub_error *err)
-{
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(64 * KIB);
-    HUB_CLEANUP(hub_json_decrefp) json_t *page = NULL;
-    struct hub_answer answer;
-    HUB_TRY(hub_buf_addf(&url, err, "%s?%s", path, query));
-    for (unsigned pages = 1;; pages++) {
-        const json_t *item;
-        size_t i;
-        HUB_TRY(request_json(remote, repo, url.data, &answer, &page, err));
-        if (!json_is_array(page))
-            return hub_fail_as(err, HUB_CORRUPT, "protocol", "the answer of %.200s is not a list", url.data);
-        json_array_foreach(page, i, item) HUB_TRY(fn(item, user, err));
-        const char *next = strchr(answer.next, '?');
-        if (!next)
-            return HUB_OK;
-        if (pages == MAX_PAGES)
-            return hub_fail_as(err, HUB_TOO_BIG, "too-long", "the list does not end after %u pages", pages);
-        url.size = 0;
-        HUB_TRY(hub_buf_addf(&url, err, "%s%s", path, next));
-    }
-}
-
-/* ---- one repo ---- */
-
-/* A repo at a commit. */
-struct repo_commit {
-    struct hub_remote *remote;
-    const char *repo;
-    char sha[HUB_REVISION_CHARS + 1];
-    int64_t modified_ns;
-    struct hub_remote_files tree;
-};
-
-static void dispose_place(struct repo_commit *p)
-{
-    hub_remote_files_dispose(&p->tree);
-}
-
-/* "(there are: main, v2.0)" behind what was said. */
-static void name_revisions(struct repo_commit *p, struct hub_error *err)
-{
-    static const char *const kinds[] = {"branches", "tags"};
-    const struct hf *h = p->remote->own;
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(4 * KIB);
-    HUB_CLEANUP(hub_json_decrefp) json_t *refs = NULL;
-    struct hub_answer answer;
-    unsigned named = 0;
-    if (!err || hub_buf_addf(&url, NULL, "%s/api/datasets/%s/%s/refs", h->endpoint, h->org, p->repo) ||
-        request_json(p->remote, p->repo, url.data, &answer, &refs, NULL))
-        return;
-    for (size_t k = 0; k < HUB_COUNT(kinds); k++) {
-        const json_t *list = json_object_get(refs, kinds[k]), *item;
-        size_t i;
-        json_array_foreach(list, i, item)
-        {
-            const size_t at = strlen(err->detail);
-            const char *name = hub_member_text(item, "name");
-            if (name && named < 12)
-                snprintf(err->detail + at, sizeof err->detail - at, "%s%.60s",
-                         named++ ? ", " : "; there are: ", name);
-        }
-    }
-}
-
-static enum hub_status find_commit(struct repo_commit *p, struct hub_error *err)
-{
-    const struct hf *h = p->remote->own;
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(4 * KIB);
-    HUB_CLEANUP(hub_json_decrefp) json_t *info = NULL;
-    struct hub_answer answer;
-    HUB_TRY(hub_buf_addf(&url, err, "%s/api/datasets/%s/%s/revision/%s", h->endpoint, h->org, p->repo,
-                         h->revision));
-    const enum hub_status st = request_json(p->remote, p->repo, url.data, &answer, &info, err);
-    if (st && err && strcmp(err->problem, "revision-missing") == 0)
-        name_revisions(p, err);
-    if (st)
-        return st;
-    const char *sha = hub_member_text(info, "sha"), *modified = hub_member_text(info, "lastModified");
-    if (!sha || strlen(sha) != HUB_REVISION_CHARS || strspn(sha, "0123456789abcdef") != HUB_REVISION_CHARS)
-        return hub_fail_as(err, HUB_CORRUPT, "protocol", "the answer of %.200s has no commit", url.data);
-    memcpy(p->sha, sha, sizeof p->sha);
-    if (modified)
-        (void)hub_time_parse_rfc3339(hub_view_of(modified), &p->modified_ns);
-    return HUB_OK;
-}
-
-static enum hub_status take_entry(const json_t *item, void *user, struct hub_error *err)
-{
-    struct repo_commit *p = user;
-    const json_t *lfs = json_object_get(item, "lfs"), *size = json_object_get(item, "size");
-    const struct hub_view path = hub_member_view(item, "path");
-    const char *type = hub_member_text(item, "type");
-    const char *oid = hub_member_text(item, "oid"), *sha256 = hub_member_text(lfs, "oid");
-    struct hub_file_facts *file;
-    if (!type || strcmp(type, "file") != 0)
-        return HUB_OK;
-    if (!path.data || !json_is_integer(size) || json_integer_value(size) < 0)
-        return hub_fail_as(err, HUB_CORRUPT, "protocol", "'%s/%s' lists a file without path or size",
-                           ((const struct hf *)p->remote->own)->org, p->repo);
-    HUB_TRY(hub_remote_files_try(&p->tree, path, (uint64_t)json_integer_value(size), &file, err));
-    if (!file)
-        return HUB_OK;
-    file->modified_ns = p->modified_ns;
-    file->has_sha256 = sha256 && hub_unhex(hub_view_of(sha256), file->sha256, HUB_SHA256_BYTES);
-    const bool hashed =
-        !json_is_true(json_object_get(item, "unhashed")); /* a hub's own word: the oid is no blob's */
-    if (!lfs && oid && hashed && hub_unhex(hub_view_of(oid), file->sum, HUB_SHA1_BYTES))
-        file->other = HUB_GIT_SHA1;
-    return HUB_OK;
-}
-
-/* The tree below a folder, "" for all; an empty one where there is no such folder. */
-static enum hub_status list_tree(struct repo_commit *p, const char *folder, bool recursive,
-                                 struct hub_error *err)
-{
-    const struct hf *h = p->remote->own;
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf path = HUB_BUF_INIT(32 * KIB);
-    hub_remote_files_dispose(&p->tree);
-    HUB_TRY(hub_buf_addf(&path, err, "%s/api/datasets/%s/%s/tree/%s", h->endpoint, h->org, p->repo, p->sha));
-    if (*folder) {
-        HUB_TRY(hub_buf_add_text(&path, "/", err));
-        HUB_TRY(hub_uri_encode_path(hub_view_of(folder), &path, err));
-    }
-    struct hub_error why = {0};
-    const enum hub_status st = each(p->remote, p->repo, path.data,
-                                    recursive ? "recursive=true" : "recursive=false", take_entry, p, &why);
-    if (st && st != HUB_NOT_FOUND) {
-        if (err)
-            *err = why;
-        return st;
-    }
-    return hub_remote_files_sort(&p->tree, err);
-}
-
-static bool has_file(const struct repo_commit *p, const char *path)
-{
-    return p->tree.count && bsearch(&path, p->tree.items, p->tree.count, sizeof *p->tree.items, hub_by_text);
-}
-
-/* Where a file is; the path is encoded, and may be cut anywhere. */
-static enum hub_status file_url(const struct repo_commit *p, const char *folder, const char *path,
-                                struct hub_buf *url, struct hub_error *err)
-{
-    const struct hf *h = p->remote->own;
-    HUB_TRY(hub_buf_addf(url, err, "%s/datasets/%s/%s/resolve/%s/", h->endpoint, h->org, p->repo, p->sha));
-    HUB_TRY(hub_uri_encode_path(hub_view_of(folder), url, err));
-    HUB_TRY(hub_buf_add_text(url, *folder ? "/" : "", err));
-    return hub_uri_encode_path(hub_view_of(path), url, err);
-}
-
-/* ---- its datasets ---- */
-
-static enum hub_status add_dataset(struct repo_commit *p, struct hub_found_list *out, const char *id,
-                                   const char *folder, bool plain, struct hub_error *err)
-{
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(32 * KIB);
-    struct hub_found *found;
-    HUB_TRY(hub_found_add(out, id, &p->tree, folder, &found, err));
-    found->plain = plain;
-    found->format = plain ? hub_found_format(&p->tree, folder) : NULL;
-    if (plain)
-        return HUB_OK;
-    HUB_TRY(file_url(p, folder, "data/metadata.json", &url, err));
-    found->url = hub_buf_take(&url, NULL);
-    return HUB_OK;
-}
-
-/* The ids that namespace_metadata.json lists, as Python Minari takes them; of one without a list those that
- * are there by their layout. */
-static enum hub_status add_namespace(struct repo_commit *p, struct hub_found_list *out, struct hub_error *err)
-{
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(32 * KIB), head = HUB_BUF_INIT(KIB);
-    HUB_CLEANUP(hub_json_decrefp) json_t *document = NULL;
-    HUB_CLEANUP(hub_found_dispose) struct hub_found_list scanned = {0};
-    struct hub_answer answer;
-    const json_t *item;
-    size_t i;
-    HUB_TRY(file_url(p, "", namespace_file, &url, err));
-    HUB_TRY(hub_buf_addf(&head, err, "%s/", p->repo));
-    HUB_TRY(request_json(p->remote, p->repo, url.data, &answer, &document, err));
-    const json_t *ids = json_object_get(document, "datasets");
-    json_array_foreach(ids, i, item)
-    {
-        const char *id = json_string_value(item);
-        if (id && strncmp(id, head.data, head.size) == 0 && !hub_id_check(hub_view_of(id), NULL))
-            HUB_TRY(add_dataset(p, out, id, id + head.size, false, err));
-    }
-    if (i)
-        return HUB_OK;
-    HUB_TRY(hub_found_scan(&scanned, &p->tree, head.data, err));
-    for (uint32_t k = 0; k < scanned.count; k++)
-        HUB_TRY(add_dataset(p, out, scanned.items[k].id, scanned.items[k].id + head.size, false, err));
-    return HUB_OK;
-}
-
-/* What a repo with a namespace of Minari's holds besides its datasets. */
-static enum hub_status add_others(struct repo_commit *p, enum hub_remote_only only,
-                                  struct hub_remote_left *left, struct hub_found_list *out,
-                                  struct hub_error *err)
-{
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf head = HUB_BUF_INIT(KIB);
-    HUB_TRY(hub_buf_addf(&head, err, "%s/", p->repo));
-    const struct hub_division division = {.tree = &p->tree,
-                                          .base = "",
-                                          .name = p->repo,
-                                          .head = head.data,
-                                          .cuts = true,
-                                          .counts = only == HUB_REMOTE_MINARI,
-                                          .left = left};
-    return hub_found_divide(&division, out, err);
-}
-
-/* Which repo, and what of it is wanted. */
-struct wish {
-    const char *repo;
-    bool named; /* it is a dataset, whatever is in it; else only one of Minari's, or a namespace of them */
-    bool whole; /* also one that holds others */
-    enum hub_remote_only only;
-    struct hub_remote_left *left; /* or NULL: nobody asks for what else is in it */
-};
-
-static enum hub_status find_repo(struct hub_remote *remote, const struct wish *wish,
-                                 struct hub_found_list *out, struct hub_error *err)
-{
-    const uint32_t before = out->count;
-    HUB_CLEANUP(dispose_place) struct repo_commit p = {.remote = remote, .repo = wish->repo};
-    HUB_TRY(find_commit(&p, err));
-    if (!wish->named) { /* a look at the top of what may be large and of no use */
-        HUB_TRY(list_tree(&p, "", false, err));
-        const bool space = has_file(&p, namespace_file);
-        if (!space)
-            HUB_TRY(list_tree(&p, "data", false, err));
-        if (!space && !has_file(&p, "data/metadata.json"))
-            return HUB_OK;
-    }
-    HUB_TRY(list_tree(&p, "", true, err));
-    if (has_file(&p, namespace_file) && wish->only != HUB_REMOTE_TREE)
-        HUB_TRY(add_namespace(&p, out, err));
-    if (out->count > before && !wish->whole)
-        return wish->left ? add_others(&p, wish->only, wish->left, out, err) : HUB_OK;
-    if (wish->left && hub_found_describes(&p.tree, 0, p.tree.count))
-        return HUB_OK;
-    return add_dataset(&p, out, wish->repo, "", !has_file(&p, "data/metadata.json"), err);
-}
-
 /* ---- the row ---- */
 
 struct repo_list {
@@ -435,7 +140,7 @@ struct repo_list {
     bool *wanted;
     const char **formats; /* as their names say, or NULL */
     uint32_t count, capacity;
-    const struct hf *hf;
+    const struct hub_hf *hf;
     const char *prefix;
 };
 
@@ -487,14 +192,14 @@ static enum hub_status take_siblings(size_t index, enum hub_status st, struct hu
     if (st == HUB_CANCELLED || st == HUB_IO || st == HUB_BUSY)
         return st;
     if (!st)
-        st = hub_json_parse(text, PAGE_BYTES, &info, NULL);
+        st = hub_json_parse(text, HUB_HF_PAGE_BYTES, &info, NULL);
     const json_t *siblings = json_object_get(info, "siblings");
     r->wanted[index] = st || !json_array_size(siblings);
     json_array_foreach(siblings, i, file)
     {
         const char *name = hub_member_text(file, "rfilename");
         hub_formats_see_file(&seen, hub_view_of(name));
-        if (name && (strcmp(name, namespace_file) == 0 || strcmp(name, "data/metadata.json") == 0))
+        if (name && (strcmp(name, HUB_HF_NAMESPACE_FILE) == 0 || strcmp(name, "data/metadata.json") == 0))
             r->wanted[index] = true;
     }
     r->formats[index] = hub_formats_best(&seen);
@@ -514,7 +219,7 @@ static enum hub_status look_at_all(struct hub_remote *remote, struct repo_list *
             r->urls[i] = NULL;
             return hub_no_memory(err);
         }
-    return hub_remote_each(remote, url_of, r->count, PAGE_BYTES, take_siblings, r, err);
+    return hub_remote_each(remote, url_of, r->count, HUB_HF_PAGE_BYTES, take_siblings, r, err);
 }
 
 /* A repo that has nothing of Minari's. What it holds is looked at where revisions are needed; else it is
@@ -529,8 +234,9 @@ static enum hub_status add_other_repo(struct hub_remote *remote, const struct re
     if (q->only == HUB_REMOTE_MINARI)
         return hub_remote_left_add(q->left, hub_view_of(repo), 0, 0, err);
     if (q->exact)
-        return find_repo(
-            remote, &(struct wish){.repo = repo, .named = true, .only = q->only, .left = q->left}, out, err);
+        return hub_hf_find_repo(
+            remote, &(struct hub_hf_wish){.repo = repo, .named = true, .only = q->only, .left = q->left}, out,
+            err);
     HUB_TRY(hub_found_add(out, repo, &nothing, "", &found, err));
     found->plain = true;
     found->format = repos->formats[i];
@@ -543,9 +249,9 @@ static enum hub_status add_repo(struct hub_remote *remote, const struct repo_lis
 {
     const uint32_t before = out->count;
     const char *repo = repos->names[i];
-    const struct wish wish = {.repo = repo, .only = q->only, .left = q->left};
+    const struct hub_hf_wish wish = {.repo = repo, .only = q->only, .left = q->left};
     struct hub_error why = {0};
-    enum hub_status st = repos->wanted[i] ? find_repo(remote, &wish, out, &why) : HUB_OK;
+    enum hub_status st = repos->wanted[i] ? hub_hf_find_repo(remote, &wish, out, &why) : HUB_OK;
     if (!st && out->count == before)
         st = add_other_repo(remote, repos, i, q, out, &why);
     if (st == HUB_DENIED && q->left) /* one that is closed hides no other */
@@ -556,12 +262,12 @@ static enum hub_status add_repo(struct hub_remote *remote, const struct repo_lis
 static enum hub_status find_all(struct hub_remote *remote, const struct hub_remote_query *q,
                                 struct hub_found_list *out, struct hub_error *err)
 {
-    const struct hf *h = remote->own;
+    const struct hub_hf *h = remote->own;
     HUB_CLEANUP(dispose_repos) struct repo_list repos = {.hf = h, .prefix = q->prefix};
     char path[PATH_MAX], query[256];
     snprintf(path, sizeof path, "%s/api/datasets", h->endpoint);
     snprintf(query, sizeof query, "author=%s", h->org);
-    HUB_TRY(each(remote, "", path, query, take_repo, &repos, err));
+    HUB_TRY(hub_hf_each(remote, "", path, query, take_repo, &repos, err));
     HUB_TRY(look_at_all(remote, &repos, err));
     for (uint32_t i = 0; i < repos.count; i++)
         HUB_TRY(add_repo(remote, &repos, i, q, out, err));
@@ -575,9 +281,9 @@ static enum hub_status list(struct hub_remote *remote, const struct hub_remote_q
                             hub_remote_item_fn fn, void *user, struct hub_error *err)
 {
     HUB_CLEANUP(hub_found_dispose) struct hub_found_list found = {0};
-    const struct hf *h = remote->own;
-    const struct wish wish = {.repo = h->repo, .named = true, .only = q->only, .left = q->left};
-    HUB_TRY(*h->repo ? find_repo(remote, &wish, &found, err) : find_all(remote, q, &found, err));
+    const struct hub_hf *h = remote->own;
+    const struct hub_hf_wish wish = {.repo = h->repo, .named = true, .only = q->only, .left = q->left};
+    HUB_TRY(*h->repo ? hub_hf_find_repo(remote, &wish, &found, err) : find_all(remote, q, &found, err));
     return hub_found_each(remote, &found, q, fn, user, err);
 }
 
@@ -585,7 +291,7 @@ static enum hub_status list(struct hub_remote *remote, const struct hub_remote_q
 static enum hub_status split_id(const struct hub_remote *remote, const char *id, char **repo,
                                 const char **folder, struct hub_error *err)
 {
-    const struct hf *h = remote->own;
+    const struct hub_hf *h = remote->own;
     const size_t size = strcspn(id, "/");
     HUB_TRY(hub_id_check(hub_view_of(id), err));
     if (!is_name((struct hub_view){id, size}) ||
@@ -607,7 +313,7 @@ static enum hub_status as_dataset(enum hub_status st, const char *id, struct hub
 static enum hub_status find_versions(struct hub_remote *remote, const char *repo, struct hub_found_list *out,
                                      struct hub_error *err)
 {
-    const struct hf *h = remote->own;
+    const struct hub_hf *h = remote->own;
     HUB_CLEANUP(dispose_repos) struct repo_list repos = {.hf = h};
     char path[PATH_MAX], query[512];
     struct hub_view name, other;
@@ -615,10 +321,10 @@ static enum hub_status find_versions(struct hub_remote *remote, const char *repo
     (void)hub_id_split_alias(hub_view_of(repo), &name, &version);
     snprintf(path, sizeof path, "%s/api/datasets", h->endpoint);
     snprintf(query, sizeof query, "author=%s&search=%.*s", h->org, (int)name.size, name.data);
-    HUB_TRY(each(remote, "", path, query, take_repo, &repos, err));
+    HUB_TRY(hub_hf_each(remote, "", path, query, take_repo, &repos, err));
     for (uint32_t i = 0; i < repos.count; i++)
         if (hub_id_split_alias(hub_view_of(repos.names[i]), &other, &version) && hub_view_equal(name, other))
-            HUB_TRY(find_repo(remote, &(struct wish){.repo = repos.names[i]}, out, err));
+            HUB_TRY(hub_hf_find_repo(remote, &(struct hub_hf_wish){.repo = repos.names[i]}, out, err));
     return HUB_OK;
 }
 
@@ -627,12 +333,12 @@ static enum hub_status describe(struct hub_remote *remote, const char *id, const
 {
     HUB_CLEANUP(hub_found_dispose) struct hub_found_list found = {0};
     HUB_CLEANUP(hub_freep) char *repo = NULL;
-    const struct hf *h = remote->own;
+    const struct hub_hf *h = remote->own;
     const char *folder;
     struct hub_error why = {0};
     HUB_TRY(split_id(remote, id, &repo, &folder, err));
-    const struct wish wish = {.repo = repo, .named = true, .whole = !*folder};
-    enum hub_status st = as_dataset(find_repo(remote, &wish, &found, &why), id, &why);
+    const struct hub_hf_wish wish = {.repo = repo, .named = true, .whole = !*folder};
+    enum hub_status st = as_dataset(hub_hf_find_repo(remote, &wish, &found, &why), id, &why);
     if (st == HUB_NOT_FOUND && !*folder && !*h->repo)
         st = find_versions(remote, repo, &found, &why);
     if (st && err)
@@ -642,16 +348,16 @@ static enum hub_status describe(struct hub_remote *remote, const char *id, const
     return hub_found_describe(remote, &found, id, release, text, out, err);
 }
 
-static enum hub_status list_files(struct repo_commit *p, const char *id, const char *folder,
+static enum hub_status list_files(struct hub_hf_commit *p, const char *id, const char *folder,
                                   struct hub_remote_files *out, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf pin = HUB_BUF_INIT(32 * KIB);
-    HUB_TRY(as_dataset(find_commit(p, err), id, err));
-    HUB_TRY(list_tree(p, folder, true, err));
+    HUB_TRY(as_dataset(hub_hf_commit_find(p, err), id, err));
+    HUB_TRY(hub_hf_commit_list(p, folder, true, err));
     HUB_TRY(hub_remote_files_below(&p->tree, folder, out, err));
     if (!out->count)
-        return hub_fail_as(err, HUB_NOT_FOUND, "dataset-not-found", "there is no dataset '%.200s'", id);
-    HUB_TRY(file_url(p, folder, "", &pin, err));
+        return hub_fail_as(err, HUB_NOT_FOUND, "dataset-not-found", "no dataset '%.200s'", id);
+    HUB_TRY(hub_hf_commit_url(p, folder, "", &pin, err));
     out->pin = hub_buf_take(&pin, NULL);
     return HUB_OK;
 }
@@ -663,7 +369,7 @@ static enum hub_status files(struct hub_remote *remote, const char *id, const ch
     const char *folder;
     (void)revision;
     HUB_TRY(split_id(remote, id, &repo, &folder, err));
-    HUB_CLEANUP(dispose_place) struct repo_commit p = {.remote = remote, .repo = repo};
+    HUB_CLEANUP(hub_hf_commit_dispose) struct hub_hf_commit p = {.remote = remote, .repo = repo};
     return list_files(&p, id, folder, out, err);
 }
 
@@ -681,12 +387,12 @@ static enum hub_status open_file(const struct hub_remote *remote, const struct h
 static enum hub_status space(const struct hub_remote *remote, const char *name, struct hub_buf *url,
                              struct hub_error *err)
 {
-    const struct hf *h = remote->own;
+    const struct hub_hf *h = remote->own;
     const size_t size = strcspn(name, "/");
     HUB_TRY(hub_buf_addf(url, err, "%s/datasets/%s/%.*s/resolve/%s/", h->endpoint, h->org, (int)size, name,
                          h->revision));
     HUB_TRY(hub_uri_encode_path(hub_view_of(name[size] ? name + size + 1 : ""), url, err));
-    return hub_buf_addf(url, err, "%s%s", name[size] ? "/" : "", namespace_file);
+    return hub_buf_addf(url, err, "%s%s", name[size] ? "/" : "", HUB_HF_NAMESPACE_FILE);
 }
 
 const struct hub_remote_kind hub_remote_hf = {
