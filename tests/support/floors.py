@@ -164,7 +164,7 @@ SHARED_HEADERS = {
     "server/api/episodes": ["episode_selection.h"],
     "server/api/rows": ["buckets.h"],
     "server/api/tables": ["value_table.h"],
-    "server/mirror": ["job_kinds.h", "mirror.h", "pulls.h", "work.h"],
+    "server/mirror": ["check_run.h", "job_kinds.h", "mirror.h", "pulls.h", "work.h"],
     "server/page": ["compare.h"],
     "storage/catalog": ["internal.h", "publish.h"],
     "storage/discover": ["discover_state.h"],
