@@ -102,8 +102,9 @@ HUB_MUST_USE enum hub_status hub_job_note(struct hub_truth *truth, struct hub_le
 /** One that waits or runs fails as "stopped": who holds it learns so when it is kept. */
 HUB_MUST_USE enum hub_status hub_job_stop(struct hub_truth *truth, int64_t id, struct hub_error *err);
 
-/** Those of a kind and a state; NULL and -1: all. A copy of this moment, in order of kind, target and id. */
-typedef enum hub_status (*hub_job_each)(void *user, const struct hub_job_row *job, struct hub_error *err);
+/** Those of a kind and a state; NULL and -1: all. A copy of this moment, in order of kind, target and id. Of
+ * each, what the callback does not take is disposed of. */
+typedef enum hub_status (*hub_job_each)(void *user, struct hub_job_row *job, struct hub_error *err);
 HUB_MUST_USE enum hub_status hub_jobs_each(struct hub_truth *truth, const char *kind, int state,
                                            hub_job_each each, void *user, struct hub_error *err);
 /** HUB_NOT_FOUND. Dispose the result. */

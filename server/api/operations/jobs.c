@@ -20,13 +20,7 @@ enum { MAX_JOBS = 100000 };
 
 struct listed_job {
     const struct hub_job_kind_row *kind;
-    char *target;
-    char *error, *rule, *result; /* or NULL */
-    int64_t number;              /* of one that outlives the program; else 0 */
-    enum hub_job_state state;
-    uint64_t done, of;
-    int64_t started_ms, finished_ms, next_ms;
-    unsigned attempts;
+    struct hub_job_row row; /* its own; id 0: of one that ends with the program */
 };
 
 struct job_listing {
@@ -41,54 +35,36 @@ static void gather(void *user, const struct hub_scan_job *from)
     struct job_listing *l = user;
     if (l->count == MAX_JOBS || l->failed)
         return;
-    char *target = NULL;
-    l->failed = hub_grow(&l->jobs, l->count, &l->capacity, sizeof *l->jobs, NULL) ||
-                hub_dup(&target, from->target, NULL);
-    if (!l->failed)
-        l->jobs[l->count++] =
-            (struct listed_job){.kind = hub_job_kind_find(from->kind ? from->kind : l->kind),
-                                .target = target,
-                                .state = from->running ? HUB_JOB_RUNNING : HUB_JOB_WAITING,
-                                .done = from->done,
-                                .of = from->of,
-                                .started_ms = from->started_ms,
-                                .attempts = from->attempts};
+    struct listed_job job = {.kind = hub_job_kind_find(from->kind ? from->kind : l->kind),
+                             .row = {.target = strdup(from->target),
+                                     .state = from->running ? HUB_JOB_RUNNING : HUB_JOB_WAITING,
+                                     .done = from->done,
+                                     .total = from->of,
+                                     .started_ms = from->started_ms,
+                                     .attempts = from->attempts}};
+    l->failed = !job.row.target || hub_grow(&l->jobs, l->count, &l->capacity, sizeof *l->jobs, NULL);
+    if (l->failed)
+        free(job.row.target);
+    else
+        l->jobs[l->count++] = job;
 }
 
-static enum hub_status keep(void *user, const struct hub_job_row *from, struct hub_error *err)
+static enum hub_status keep(void *user, struct hub_job_row *from, struct hub_error *err)
 {
     struct job_listing *l = user;
-    if (l->count == MAX_JOBS || !hub_job_kind_find(from->kind))
+    const struct hub_job_kind_row *kind = hub_job_kind_find(from->kind);
+    if (l->count == MAX_JOBS || !kind)
         return HUB_OK;
     HUB_TRY(hub_grow(&l->jobs, l->count, &l->capacity, sizeof *l->jobs, err));
-    struct listed_job *job = &l->jobs[l->count++];
-    *job = (struct listed_job){.kind = hub_job_kind_find(from->kind),
-                               .number = from->id,
-                               .state = from->state,
-                               .done = from->done,
-                               .of = from->total,
-                               .started_ms = from->started_ms,
-                               .finished_ms = from->finished_ms,
-                               .next_ms = from->state == HUB_JOB_WAITING ? from->run_at_ms : 0,
-                               .attempts = from->attempts};
-    HUB_TRY(hub_dup(&job->target, from->target, err));
-    HUB_TRY(hub_dup(&job->error, from->error, err));
-    HUB_TRY(hub_dup(&job->result, from->result, err));
-    return hub_dup(&job->rule, from->rule, err);
-}
-
-static void free_job(struct listed_job *job)
-{
-    free(job->target);
-    free(job->error);
-    free(job->rule);
-    free(job->result);
+    l->jobs[l->count++] = (struct listed_job){kind, *from};
+    *from = (struct hub_job_row){0};
+    return HUB_OK;
 }
 
 static void dispose(struct job_listing *l)
 {
     for (uint32_t i = 0; i < l->count; i++)
-        free_job(&l->jobs[i]);
+        hub_job_dispose(&l->jobs[i].row);
     free(l->jobs);
 }
 
@@ -96,16 +72,16 @@ static int compare(const void *a, const void *b)
 {
     const struct listed_job *x = a, *y = b;
     const int by_kind = strcmp(x->kind->name, y->kind->name);
-    const int by_target = by_kind ? by_kind : strcmp(x->target, y->target);
-    return by_target ? by_target : (x->number > y->number) - (x->number < y->number);
+    const int by_target = by_kind ? by_kind : strcmp(x->row.target, y->row.target);
+    return by_target ? by_target : (x->row.id > y->row.id) - (x->row.id < y->row.id);
 }
 
 static void id_of(const struct listed_job *job, char id[2048])
 {
-    if (job->number)
-        snprintf(id, 2048, "%" PRId64, job->number);
+    if (job->row.id)
+        snprintf(id, 2048, "%" PRId64, job->row.id);
     else
-        snprintf(id, 2048, "%s:%s", job->kind->name, job->target);
+        snprintf(id, 2048, "%s:%s", job->kind->name, job->row.target);
 }
 
 static void put_ms(struct hub_json *json, const char *key, int64_t unix_ms)
@@ -114,23 +90,24 @@ static void put_ms(struct hub_json *json, const char *key, int64_t unix_ms)
         hub_put_time(json, key, unix_ms * 1000000);
 }
 
-static void write_job(struct hub_json *json, const struct listed_job *job, bool whole, bool local)
+static void write_job(struct hub_json *json, const struct listed_job *listed, bool whole, bool local)
 {
+    const struct hub_job_row *job = &listed->row;
     char id[2048];
-    id_of(job, id);
+    id_of(listed, id);
     hub_json_object(json);
     hub_json_put_text(json, "id", id);
-    hub_json_put_text(json, "kind", job->kind->name);
+    hub_json_put_text(json, "kind", listed->kind->name);
     hub_json_put_text(json, "target", job->target);
     if (job->rule && *job->rule)
         hub_json_put_text(json, "rule", job->rule);
     hub_json_put_text(json, "state", hub_job_states[job->state]);
     hub_json_put_uint(json, "done", job->done);
-    hub_json_put_uint(json, "of", job->of);
-    hub_json_put_text(json, "unit", job->kind->unit);
+    hub_json_put_uint(json, "of", job->total);
+    hub_json_put_text(json, "unit", listed->kind->unit);
     put_ms(json, "started", job->started_ms);
     put_ms(json, "finished", job->finished_ms);
-    put_ms(json, "next", job->next_ms);
+    put_ms(json, "next", job->state == HUB_JOB_WAITING ? job->run_at_ms : 0);
     if (job->error && *job->error)
         hub_json_put_string(json, "error", hub_mirror_error(job->error, local));
     hub_json_put_uint(json, "attempts", job->attempts);
@@ -145,8 +122,8 @@ static void filter(struct job_listing *l, int kind, int state)
     uint32_t kept = 0;
     for (uint32_t i = 0; i < l->count; i++) {
         struct listed_job *job = &l->jobs[i];
-        if ((kind >= 0 && job->kind != &hub_job_kinds[kind]) || (state >= 0 && state != (int)job->state))
-            free_job(job);
+        if ((kind >= 0 && job->kind != &hub_job_kinds[kind]) || (state >= 0 && state != (int)job->row.state))
+            hub_job_dispose(&job->row);
         else
             l->jobs[kept++] = *job;
     }
@@ -158,8 +135,8 @@ static void filter(struct job_listing *l, int kind, int state)
 /* A cursor at a job. */
 static void set_cursor(const struct listed_job *job, struct hub_page_cursor *out)
 {
-    snprintf(out->key, sizeof out->key, "%" PRId64 " %s", job->number, job->kind->name);
-    snprintf(out->tie, sizeof out->tie, "%s", job->target);
+    snprintf(out->key, sizeof out->key, "%" PRId64 " %s", job->row.id, job->kind->name);
+    snprintf(out->tie, sizeof out->tie, "%s", job->row.target);
 }
 
 /* First one of the page. */
@@ -169,8 +146,8 @@ static uint32_t start(const struct job_listing *l, const struct hub_page_query *
     uint32_t i = 0;
     if (!page->goes_on)
         return 0;
-    struct listed_job last = {.number = strtoll(page->after.key, &kind, 10),
-                              .target = (char *)page->after.tie};
+    struct listed_job last = {
+        .row = {.id = strtoll(page->after.key, &kind, 10), .target = (char *)page->after.tie}};
     last.kind = &(struct hub_job_kind_row){.name = kind + strspn(kind, " ")};
     while (i < l->count && compare(&l->jobs[i], &last) < !page->after.back)
         i++;

@@ -109,7 +109,7 @@ void kit_put_rule(const char *name, const char *spec)
     cr_assert_eq(hub_rule_put(kit.truth, name, false, document, &err), HUB_OK, "%s", err.detail);
 }
 
-static enum hub_status add_job(void *user, const struct hub_job_row *job, struct hub_error *err)
+static enum hub_status add_job(void *user, struct hub_job_row *job, struct hub_error *err)
 {
     return hub_buf_addf(user, err, "%s %s %s;", job->kind, job->target, job->payload);
 }

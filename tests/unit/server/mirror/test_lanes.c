@@ -77,7 +77,7 @@ static void ask_for_six(const char *rule, const char *within)
     }
 }
 
-static enum hub_status add_target(void *user, const struct hub_job_row *job, struct hub_error *err)
+static enum hub_status add_target(void *user, struct hub_job_row *job, struct hub_error *err)
 {
     (void)err;
     strcat(strcat(user, job->target), " ");
@@ -132,7 +132,7 @@ Test(lanes, what_lies_in_another_dataset_waits_for_it)
     close(listener);
 }
 
-static enum hub_status take_error(void *user, const struct hub_job_row *job, struct hub_error *err)
+static enum hub_status take_error(void *user, struct hub_job_row *job, struct hub_error *err)
 {
     (void)err;
     snprintf(user, 100, "%s: %s", job->target, job->error);
