@@ -14,41 +14,26 @@ enum { KEPT_LIST = 0x72656d6c, KEPT_TEXT = 0x72656d74 }; /* among what is kept r
 /* Of one state of a dataset. */
 struct hub_remote_list {
     struct hub_lru_item item; /* first */
-    uint32_t count;
-    struct hub_dataset_file *files;
-    struct hub_file_digests *digests;
-    char **custom;
+    struct hub_remote_files facts;
+    struct hub_dataset_file *files; /* the same as a dataset has them; borrowed from these */
 };
 
 static void list_free(struct hub_lru_item *item)
 {
     struct hub_remote_list *list = (struct hub_remote_list *)item;
-    for (uint32_t i = 0; i < list->count; i++) {
-        free((char *)list->files[i].path);
-        free(list->custom[i]);
-    }
+    hub_remote_files_dispose(&list->facts);
     free(list->files);
-    free(list->digests);
-    free(list->custom);
     free(list);
 }
 
-static enum hub_status fill(struct hub_remote_list *list, const struct hub_remote_files *from,
-                            struct hub_error *err)
+static enum hub_status fill(struct hub_remote_list *list, struct hub_error *err)
 {
-    HUB_TRY(hub_new(&list->files, from->count + 1, sizeof *list->files, err));
-    HUB_TRY(hub_new(&list->digests, from->count + 1, sizeof *list->digests, err));
-    HUB_TRY(hub_new(&list->custom, from->count + 1, sizeof *list->custom, err));
-    for (; list->count < from->count; list->count++) {
-        const struct hub_file_facts *file = &from->items[list->count];
-        struct hub_dataset_file *to = &list->files[list->count];
-        char *path = NULL;
-        HUB_TRY(hub_dup(&path, file->path, err));
-        to->path = path;
-        to->stamp = (struct hub_stamp){.size = file->size, .mtime_ns = (uint64_t)file->modified_ns};
-        hub_digests_stated(file, &list->digests[list->count]);
-        list->custom[list->count] = file->custom ? json_dumps(file->custom, JSON_COMPACT) : NULL;
-        list->item.bytes += sizeof *to + sizeof *list->digests + strlen(path) + 64;
+    HUB_TRY(hub_new(&list->files, list->facts.count + 1, sizeof *list->files, err));
+    for (uint32_t i = 0; i < list->facts.count; i++) {
+        const struct hub_file_facts *from = &list->facts.items[i];
+        list->files[i] = (struct hub_dataset_file){
+            .path = from->path, .stamp = {.size = from->size, .mtime_ns = (uint64_t)from->modified_ns}};
+        list->item.bytes += sizeof *from + sizeof *list->files + strlen(from->path) + 64;
     }
     return HUB_OK;
 }
@@ -62,13 +47,13 @@ static struct hub_lru_key key_of(uint64_t kind, const struct hub_summary *summar
 static enum hub_status make(struct hub_app *app, const struct hub_summary *summary,
                             struct hub_remote_list **out, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_remote_files_dispose) struct hub_remote_files files = {0};
     struct hub_remote_list *list;
-    HUB_TRY(hub_peek_files(app->mirrors, summary, &files, err));
     HUB_TRY(hub_new(&list, 1, sizeof *list, err));
     list->item =
         (struct hub_lru_item){.key = key_of(KEPT_LIST, summary), .bytes = sizeof *list, .free = list_free};
-    const enum hub_status st = fill(list, &files, err);
+    enum hub_status st = hub_peek_files(app->mirrors, summary, &list->facts, err);
+    if (!st)
+        st = fill(list, err);
     if (st)
         list_free(&list->item);
     else
@@ -93,7 +78,7 @@ enum hub_status hub_remote_view_get(struct hub_app *app, const struct hub_summar
         return st;
     }
     *view = (struct hub_remote_view){
-        .dataset = {.summary = summary, .files = list->files, .file_count = list->count},
+        .dataset = {.summary = summary, .files = list->files, .file_count = list->facts.count},
         .list = list,
         .asked = asks};
     *out = view;
@@ -108,15 +93,10 @@ void hub_remote_view_put(struct hub_remote_view *view)
     free(view);
 }
 
-const struct hub_file_digests *hub_remote_digests(const struct hub_remote_view *view,
-                                                  const struct hub_dataset_file *file)
+const struct hub_file_facts *hub_remote_facts(const struct hub_remote_view *view,
+                                              const struct hub_dataset_file *file)
 {
-    return &view->list->digests[file - view->dataset.files];
-}
-
-const char *hub_remote_custom(const struct hub_remote_view *view, const struct hub_dataset_file *file)
-{
-    return view->list->custom[file - view->dataset.files];
+    return &view->list->facts.items[file - view->dataset.files];
 }
 
 /* ---- small files ---- */

@@ -18,11 +18,9 @@ HUB_MUST_USE enum hub_status hub_remote_view_get(struct hub_app *app, const stru
                                                  struct hub_error *err);
 /** Of NULL: nothing. */
 void hub_remote_view_put(struct hub_remote_view *view);
-/** The digests that the upstream gives. */
-const struct hub_file_digests *hub_remote_digests(const struct hub_remote_view *view,
-                                                  const struct hub_dataset_file *file);
-/** What a bucket keeps with a file, as JSON, or NULL. */
-const char *hub_remote_custom(const struct hub_remote_view *view, const struct hub_dataset_file *file);
+/** What the upstream says of a file. */
+const struct hub_file_facts *hub_remote_facts(const struct hub_remote_view *view,
+                                              const struct hub_dataset_file *file);
 /** A small file of it that is read to know what there is: nothing is fetched because of that. Blocking. */
 HUB_MUST_USE enum hub_status hub_remote_text(struct hub_app *app, const struct hub_remote_view *view,
                                              const struct hub_dataset_file *file, struct hub_buf *out,

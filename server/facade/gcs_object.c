@@ -73,19 +73,18 @@ static enum hub_status put_metadata(struct hub_json *json, const struct hub_requ
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(16 * MIB);
     HUB_CLEANUP(hub_json_decrefp) json_t *metadata = NULL;
     HUB_CLEANUP(hub_state_close) struct hub_state state = {0};
-    const char *custom = object->view ? hub_remote_custom(object->view, object->file) : NULL, *key;
-    json_t *value;
-    if (custom)
-        HUB_TRY(hub_buf_add_text(&text, custom, err));
+    json_t *custom = object->view ? hub_remote_facts(object->view, object->file)->custom : NULL, *value;
+    const char *key;
     if (!object->view) {
         HUB_TRY(hub_state_open(request->app->catalog, object->dataset->summary, &state, err));
         HUB_TRY(hub_dataset_fact(&state, "metadata", &text, err));
     }
-    if (!text.size)
+    if (!text.size && !custom)
         return HUB_OK;
-    HUB_TRY(hub_json_parse(hub_buf_view(&text), text.limit, &metadata, err));
+    if (!custom)
+        HUB_TRY(hub_json_parse(hub_buf_view(&text), text.limit, &metadata, err));
     hub_json_put_object(json, "metadata");
-    json_object_foreach(metadata, key, value) put_as_text(json, key, value);
+    json_object_foreach(custom ? custom : metadata, key, value) put_as_text(json, key, value);
     for (size_t i = 0; !custom && i < HUB_COUNT(spaces); i++) {
         text.size = 0;
         HUB_TRY(hub_dataset_fact(&state, spaces[i], &text, err));

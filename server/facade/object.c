@@ -54,7 +54,7 @@ enum hub_status hub_object_facts(struct hub_app *app, const struct hub_object *o
     out->modified_ns = (int64_t)stamp->mtime_ns;
     out->generation = hub_object_generation(stamp->size, out->modified_ns);
     if (object->view) {
-        out->digests = *hub_remote_digests(object->view, object->file);
+        hub_digests_stated(hub_remote_facts(object->view, object->file), &out->digests);
         return HUB_OK;
     }
     HUB_TRY(hub_files_path(object->dataset, object->file, path, err));
