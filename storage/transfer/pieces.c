@@ -12,7 +12,7 @@ static const uint64_t short_piece = 8 * MIB; /* at least, where segments are sma
 static bool take_from(struct hub_pieces *r, const struct hub_piece_file *f, uint32_t segment,
                       struct hub_piece_request *p)
 {
-    const struct hub_download *t = r->transfer;
+    const struct hub_download *t = r->download;
     struct hub_staging *s = t->staging;
     const struct hub_staged_file *file = &s->files[f->file];
     uint8_t *states = s->states + file->base;
@@ -32,7 +32,7 @@ static bool take_from(struct hub_pieces *r, const struct hub_piece_file *f, uint
 /* The first that are missing. */
 static bool take_segments(struct hub_pieces *r, struct hub_piece_file *f, struct hub_piece_request *p)
 {
-    const struct hub_staging *s = r->transfer->staging;
+    const struct hub_staging *s = r->download->staging;
     const struct hub_staged_file *file = &s->files[f->file];
     p->whole = f->whole;
     if (f->whole) {
@@ -60,7 +60,7 @@ static struct hub_piece_file *share(struct hub_pieces *r, struct hub_piece_reque
 /* As many as there are: none is left. */
 static uint32_t next_file(struct hub_pieces *r)
 {
-    struct hub_download *t = r->transfer;
+    struct hub_download *t = r->download;
     const struct hub_staged_file *files = t->staging->files;
     for (; r->next_file < t->plan->count; r->next_file++) {
         if (r->begun[r->next_file])
@@ -77,7 +77,7 @@ static uint32_t next_file(struct hub_pieces *r)
 static enum hub_status choose_wanted(struct hub_pieces *r, struct hub_piece_request *p,
                                      struct hub_piece_file **out, struct hub_error *err)
 {
-    const struct hub_download *t = r->transfer;
+    const struct hub_download *t = r->download;
     uint32_t file, segment;
     for (unsigned i = 0; t->watch && t->watch->wanted(i, &file, &segment, t->watch->user); i++) {
         struct hub_piece_file *f = hub_piece_file_find(r, file),
@@ -100,7 +100,7 @@ static enum hub_status choose_wanted(struct hub_pieces *r, struct hub_piece_requ
 static enum hub_status choose(struct hub_pieces *r, struct hub_piece_request *p, struct hub_piece_file **out,
                               struct hub_error *err)
 {
-    struct hub_download *t = r->transfer;
+    struct hub_download *t = r->download;
     *out = NULL;
     HUB_TRY(choose_wanted(r, p, out, err));
     while (!*out) {
@@ -124,7 +124,7 @@ static enum hub_status choose(struct hub_pieces *r, struct hub_piece_request *p,
 static enum hub_status aim(struct hub_pieces *r, struct hub_piece_request *p, struct hub_piece_file *f,
                            struct hub_error *err)
 {
-    struct hub_download *t = r->transfer;
+    struct hub_download *t = r->download;
     const struct hub_file_facts *item = &t->plan->items[f->file];
     const struct hub_remote *remote = t->remote;
     p->run = r;
@@ -155,7 +155,7 @@ static enum hub_status aim(struct hub_pieces *r, struct hub_piece_request *p, st
 /* As many requests as there may be, each for what is missing. */
 enum hub_status hub_pieces_ask(struct hub_pieces *r, struct hub_error *err)
 {
-    const unsigned most = HUB_MIN(r->transfer->connections, (unsigned)HUB_MAX_CONNECTIONS);
+    const unsigned most = HUB_MIN(r->download->connections, (unsigned)HUB_MAX_CONNECTIONS);
     for (unsigned i = 0; i < most; i++) {
         struct hub_piece_request *p = &r->pieces[i];
         struct hub_piece_file *f;
@@ -165,7 +165,7 @@ enum hub_status hub_pieces_ask(struct hub_pieces *r, struct hub_error *err)
         if (!f)
             return HUB_OK;
         HUB_TRY(aim(r, p, f, err));
-        hub_transport_submit(r->transfer->remote->transport, &p->fetch);
+        hub_transport_submit(r->download->remote->transport, &p->fetch);
     }
     return HUB_OK;
 }
@@ -187,7 +187,7 @@ static void dispose(struct hub_pieces *r)
 
 static enum hub_status run(struct hub_pieces *r, struct hub_error *err)
 {
-    struct hub_download *t = r->transfer;
+    struct hub_download *t = r->download;
     HUB_TRY(hub_hash_pipeline_start(hub_piece_file_whole, t, &r->trail, err));
     enum hub_status st = hub_pieces_ask(r, err);
     if (st)
@@ -203,7 +203,7 @@ enum hub_status hub_download_fetch(struct hub_download *t, struct hub_error *err
 {
     struct hub_pieces *r;
     HUB_TRY(hub_new(&r, 1, sizeof *r, err));
-    r->transfer = t;
+    r->download = t;
     r->begun = calloc((size_t)t->plan->count + 1, sizeof *r->begun);
     t->bytes_done = t->staging->bytes_kept + t->staging->bytes_taken;
     t->files_done = 0;

@@ -37,7 +37,7 @@ struct hub_piece_file {
 };
 
 struct hub_pieces {
-    struct hub_download *transfer;
+    struct hub_download *download;
     struct hub_hash_pipeline *trail;
     struct hub_piece_request pieces[HUB_MAX_CONNECTIONS];
     struct hub_piece_file open[HUB_MAX_CONNECTIONS + 1];

@@ -24,7 +24,7 @@ static enum hub_status check_etag(struct hub_piece_file *f, struct hub_piece_req
     if (!*a->etag)
         return HUB_OK;
     if (*f->etag && strcmp(f->etag, a->etag) != 0)
-        return changed(err, &p->run->transfer->plan->items[p->file], "its ETag changed");
+        return changed(err, &p->run->download->plan->items[p->file], "its ETag is another one");
     memcpy(f->etag, a->etag, sizeof f->etag);
     memcpy(p->fetch.if_range, a->etag, sizeof p->fetch.if_range);
     return HUB_OK;
@@ -34,7 +34,7 @@ static enum hub_status check_etag(struct hub_piece_file *f, struct hub_piece_req
 static enum hub_status check_part(const struct hub_piece_request *p, const struct hub_answer *a,
                                   struct hub_error *err)
 {
-    const struct hub_file_facts *item = &p->run->transfer->plan->items[p->file];
+    const struct hub_file_facts *item = &p->run->download->plan->items[p->file];
     const uint64_t from = p->fetch.first + p->fetch.done, last = p->fetch.first + p->fetch.count - 1;
     if (!a->has_range || a->first != from || a->last != last)
         return hub_fail_as(err, HUB_CORRUPT, "protocol",
@@ -47,7 +47,7 @@ static enum hub_status check_part(const struct hub_piece_request *p, const struc
 static enum hub_status check_whole(struct hub_piece_request *p, struct hub_piece_file *f,
                                    const struct hub_answer *a, struct hub_error *err)
 {
-    struct hub_download *t = p->run->transfer;
+    struct hub_download *t = p->run->download;
     const struct hub_file_facts *item = &t->plan->items[p->file];
     if (a->has_length && a->length != item->size)
         return changed(err, item, "its size changed");
@@ -71,7 +71,7 @@ enum hub_status hub_piece_head(struct hub_fetch *fetch, const struct hub_answer 
 {
     struct hub_piece_request *p = fetch->user;
     struct hub_piece_file *f = hub_piece_file_find(p->run, p->file);
-    struct hub_file_facts *item = &p->run->transfer->plan->items[p->file];
+    struct hub_file_facts *item = &p->run->download->plan->items[p->file];
     HUB_TRY(check_etag(f, p, a, err));
     if (a->generation && item->generation && a->generation != item->generation)
         return changed(err, item, "its generation changed");
@@ -141,8 +141,8 @@ static size_t add_to_crc(struct hub_piece_request *p, const struct hub_piece_fil
 static enum hub_status enter(struct hub_piece_request *p, const struct hub_piece_file *f,
                              struct hub_view bytes, uint64_t at, struct hub_error *err)
 {
-    struct hub_staging *s = p->run->transfer->staging;
-    const uint64_t size = p->run->transfer->plan->items[p->file].size;
+    struct hub_staging *s = p->run->download->staging;
+    const uint64_t size = p->run->download->plan->items[p->file].size;
     while (bytes.size) {
         const uint64_t end = HUB_MIN((p->segment + 1) * s->segment_bytes, size);
         const size_t n = add_to_crc(p, f, bytes, at, end);
@@ -152,7 +152,7 @@ static enum hub_status enter(struct hub_piece_request *p, const struct hub_piece
         if (at < end)
             continue;
         if (!f->whole || p->whole) /* else a part of a file that is being started over */
-            HUB_TRY(done(p->run->transfer, p->file, p->segment, p->crc, err));
+            HUB_TRY(done(p->run->download, p->file, p->segment, p->crc, err));
         p->segment++;
         p->crc = 0;
     }
@@ -164,7 +164,7 @@ static enum hub_status enter(struct hub_piece_request *p, const struct hub_piece
 /* The rest is for others to fetch. */
 static void cut(struct hub_piece_request *p, struct hub_piece_file *f, uint32_t end)
 {
-    struct hub_staging *s = p->run->transfer->staging;
+    struct hub_staging *s = p->run->download->staging;
     memset(s->states + s->files[f->file].base + end, HUB_SEGMENT_MISSING, p->end - end);
     p->end = end;
     p->cut = true;
@@ -174,7 +174,7 @@ static void cut(struct hub_piece_request *p, struct hub_piece_file *f, uint32_t 
 /* Is it still to be asked for? What another request comes to only after much else is taken away from it. */
 static bool is_missed(struct hub_pieces *r, uint32_t file, uint32_t segment)
 {
-    const struct hub_staging *s = r->transfer->staging;
+    const struct hub_staging *s = r->download->staging;
     struct hub_piece_file *f = hub_piece_file_find(r, file);
     if (!f)
         return !r->begun[file] && s->files[file].missing && hub_piece_file_room(r);
@@ -192,7 +192,7 @@ static bool is_missed(struct hub_pieces *r, uint32_t file, uint32_t segment)
  * is what it fetches. */
 static void give_way(struct hub_piece_request *p, struct hub_piece_file *f)
 {
-    const struct hub_transfer_watch *watch = p->run->transfer->watch;
+    const struct hub_transfer_watch *watch = p->run->download->watch;
     uint32_t file, segment;
     bool missed = false;
     for (unsigned i = 0; watch && watch->wanted(i, &file, &segment, watch->user); i++) {
@@ -208,7 +208,7 @@ static void give_way(struct hub_piece_request *p, struct hub_piece_file *f)
 static enum hub_status gather(struct hub_piece_request *p, struct hub_piece_file *f, struct hub_view bytes,
                               uint64_t at, struct hub_error *err)
 {
-    const struct hub_download *t = p->run->transfer;
+    const struct hub_download *t = p->run->download;
     const uint64_t end = at + bytes.size;
     HUB_TRY(hub_buf_add(&p->gathered, bytes.data, bytes.size, err));
     if (p->gathered.size < GATHERED && end < (p->segment + 1) * t->staging->segment_bytes &&
@@ -226,12 +226,12 @@ enum hub_status hub_piece_body(struct hub_fetch *fetch, struct hub_view bytes, s
 {
     struct hub_piece_request *p = fetch->user;
     struct hub_piece_file *f = hub_piece_file_find(p->run, p->file);
-    const uint64_t at = fetch->first + fetch->done, segment_bytes = p->run->transfer->staging->segment_bytes;
+    const uint64_t at = fetch->first + fetch->done, segment_bytes = p->run->download->staging->segment_bytes;
     if (!f->whole && at + bytes.size >= (p->segment + 1) * segment_bytes)
         give_way(p, f);
     if (p->cut)
         bytes.size = HUB_MIN(bytes.size, p->end * segment_bytes - at);
-    p->run->transfer->bytes_done += bytes.size;
+    p->run->download->bytes_done += bytes.size;
     f->here += bytes.size;
     HUB_TRY(gather(p, f, bytes, at, err));
     return p->cut && p->segment == p->end ? hub_fail(err, HUB_AGAIN, "other bytes are needed first") : HUB_OK;
@@ -242,16 +242,16 @@ enum hub_status hub_piece_body(struct hub_fetch *fetch, struct hub_view bytes, s
 /* The server turned out not to do ranges: what came in parts is dropped when the last of them is back. */
 static enum hub_status drop_parts(struct hub_pieces *r, struct hub_piece_file *f, struct hub_error *err)
 {
-    r->transfer->bytes_done -= f->here;
+    r->download->bytes_done -= f->here;
     f->here = 0;
-    HUB_TRY(hub_piece_file_forget(r->transfer, f->file, err));
+    HUB_TRY(hub_piece_file_forget(r->download, f->file, err));
     return hub_piece_file_restart(r, f, err);
 }
 
 static enum hub_status part_finished(struct hub_pieces *r, struct hub_piece_request *p,
                                      struct hub_piece_file *f, struct hub_error *err)
 {
-    struct hub_staging *s = r->transfer->staging;
+    struct hub_staging *s = r->download->staging;
     if (!f->whole || p->whole)
         HUB_TRY(hub_piece_file_catch_up(r, f, err));
     return s->files[f->file].missing || f->in_flight ? HUB_OK : hub_piece_file_close(r, f, err);
@@ -266,9 +266,9 @@ enum hub_status hub_piece_finished(struct hub_fetch *fetch, enum hub_status st, 
     f->in_flight--;
     if (st == HUB_NOT_FOUND || st == HUB_OUT_OF_RANGE ||
         st == HUB_CHANGED) /* its received bytes are useless */
-        HUB_TRY(hub_piece_file_forget(r->transfer, p->file, err));
+        HUB_TRY(hub_piece_file_forget(r->download, p->file, err));
     if (st == HUB_NOT_FOUND || st == HUB_OUT_OF_RANGE)
-        return changed(err, &r->transfer->plan->items[p->file],
+        return changed(err, &r->download->plan->items[p->file],
                        st == HUB_NOT_FOUND ? "it no longer exists" : "it is shorter now");
     if (st && st != HUB_AGAIN)
         return st;

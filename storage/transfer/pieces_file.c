@@ -64,7 +64,7 @@ void hub_piece_file_release(struct hub_piece_file *f)
 enum hub_status hub_piece_file_begin(struct hub_pieces *r, uint32_t file, struct hub_piece_file *slot,
                                      struct hub_error *err)
 {
-    struct hub_download *t = r->transfer;
+    struct hub_download *t = r->download;
     const struct hub_file_facts *item = &t->plan->items[file];
     int fd = -1;
     HUB_TRY(hub_staging_file(t->staging, item->path, &fd, err));
@@ -97,7 +97,7 @@ enum hub_status hub_piece_file_begin(struct hub_pieces *r, uint32_t file, struct
 /* Everything of the file comes anew. */
 enum hub_status hub_piece_file_restart(struct hub_pieces *r, struct hub_piece_file *f, struct hub_error *err)
 {
-    const struct hub_file_facts *item = &r->transfer->plan->items[f->file];
+    const struct hub_file_facts *item = &r->download->plan->items[f->file];
     hub_hash_pipeline_wait(r->trail, &f->trailed);
     hub_file_hasher_dispose(&f->trailed.hasher);
     f->front = f->trailed.end = 0;
@@ -107,12 +107,12 @@ enum hub_status hub_piece_file_restart(struct hub_pieces *r, struct hub_piece_fi
 /* Hash the bytes that came ahead of the front; they are still in memory. */
 enum hub_status hub_piece_file_catch_up(struct hub_pieces *r, struct hub_piece_file *f, struct hub_error *err)
 {
-    struct hub_staging *s = r->transfer->staging;
+    struct hub_staging *s = r->download->staging;
     const struct hub_staged_file *file = &s->files[f->file];
     uint64_t first, count;
     for (uint64_t i = f->front / s->segment_bytes;
          i < file->segments && s->states[file->base + i] == HUB_SEGMENT_DONE; i++) {
-        hub_segment_range(r->transfer->plan->items[f->file].size, s->segment_bytes, i, &first, &count);
+        hub_segment_range(r->download->plan->items[f->file].size, s->segment_bytes, i, &first, &count);
         f->front = first + count;
     }
     if (f->small)
@@ -156,7 +156,7 @@ enum hub_status hub_piece_file_forget(const struct hub_download *t, uint32_t fil
 
 enum hub_status hub_piece_file_close(struct hub_pieces *r, struct hub_piece_file *f, struct hub_error *err)
 {
-    struct hub_download *t = r->transfer;
+    struct hub_download *t = r->download;
     t->files_done++;
     if (*f->etag && !t->plan->items[f->file].etag)
         t->plan->items[f->file].etag = strdup(f->etag); /* without memory for it, it is not known */
