@@ -47,9 +47,9 @@ HUB_MUST_USE enum hub_status hub_check_flush(struct hub_check_run *check, struct
 HUB_MUST_USE enum hub_status hub_check_file(struct hub_check_run *check, const struct hub_dataset_file *file,
                                             struct hub_error *err);
 
-/** Fetch the damaged pieces of a file again, from where it was copied; the results are in `out`. */
+/** Fetch the damaged pieces of a file again, from where it was copied; the results are in `mend`. */
 HUB_MUST_USE enum hub_status hub_check_mend(struct hub_check_run *check, const struct hub_file_facts *from,
-                                            const struct hub_stamp *stamp, struct hub_repair *out,
+                                            const struct hub_stamp *stamp, struct hub_repair *mend,
                                             struct hub_error *err);
 void hub_check_close_remote(struct hub_check_run *check);
 

@@ -204,12 +204,12 @@ static enum hub_status begin(struct hub_mirror_work *w, struct hub_error *err)
                         : HUB_OK;
 }
 
-void hub_mirror_run(struct hub_mirror_thread *own, const struct hub_job_row *job)
+void hub_mirror_run(struct hub_mirror_thread *thread, const struct hub_job_row *job)
 {
-    struct hub_mirror_work w = {.mirrors = own->mirrors,
+    struct hub_mirror_work w = {.mirrors = thread->mirrors,
                                 .job = *job,
                                 .kind = hub_job_kind_find(job->kind),
-                                .lane = &own->jobs,
+                                .lane = &thread->jobs,
                                 .kept_ms = hub_time_mono_ms()};
     struct hub_error why = {0};
     enum hub_status st = begin(&w, &why);

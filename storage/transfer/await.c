@@ -50,11 +50,11 @@ static enum hub_status take_over(struct hub_remote_files *plan, const struct hub
     return HUB_OK;
 }
 
-static enum hub_status list_again(struct hub_download *c, struct hub_error *err)
+static enum hub_status list_again(struct hub_download *d, struct hub_error *err)
 {
     struct hub_remote_files now;
-    HUB_TRY(hub_remote_list_files(c->remote, c->plan->id, c->plan->revision, &now, err));
-    const enum hub_status st = take_over(c->plan, &now, err);
+    HUB_TRY(hub_remote_list_files(d->remote, d->plan->id, d->plan->revision, &now, err));
+    const enum hub_status st = take_over(d->plan, &now, err);
     hub_remote_files_dispose(&now);
     return st;
 }
@@ -115,10 +115,10 @@ static enum hub_status answered(struct hub_fetch *fetch, enum hub_status st, str
     return send_queries(q->asking, err);
 }
 
-static enum hub_status ask(struct hub_download *c, struct hub_error *err)
+static enum hub_status ask(struct hub_download *d, struct hub_error *err)
 {
-    struct digest_queries a = {.check = c};
-    struct hub_transport *transport = c->remote->transport;
+    struct digest_queries a = {.check = d};
+    struct hub_transport *transport = d->remote->transport;
     enum hub_status st = send_queries(&a, err);
     if (st)
         hub_transport_drop(transport);
@@ -131,33 +131,33 @@ static enum hub_status ask(struct hub_download *c, struct hub_error *err)
 
 /* ---- */
 
-static enum hub_status sleep_ms(const struct hub_download *c, unsigned ms, struct hub_error *err)
+static enum hub_status sleep_ms(const struct hub_download *d, unsigned ms, struct hub_error *err)
 {
     for (unsigned slept = 0; slept < ms; slept += 50) {
         nanosleep(&(struct timespec){.tv_nsec = 50 * 1000000}, NULL);
-        HUB_TRY(c->tick(c->user, err));
+        HUB_TRY(d->tick(d->user, err));
     }
     return HUB_OK;
 }
 
-enum hub_status hub_download_await(struct hub_download *c, struct hub_error *err)
+enum hub_status hub_download_await(struct hub_download *d, struct hub_error *err)
 {
     uint64_t last_news = hub_time_mono_ms();
-    for (size_t i = 0; i < c->plan->count; i++)
-        if (!c->plan->items[i].size)
-            learn(&c->plan->items[i], empty_sha256); /* its size says all */
-    size_t left = c->remote->kind->digests_come ? unknown(c->plan) : 0;
-    for (unsigned pause = 50; left && hub_time_mono_ms() - last_news < c->wait_ms;
+    for (size_t i = 0; i < d->plan->count; i++)
+        if (!d->plan->items[i].size)
+            learn(&d->plan->items[i], empty_sha256); /* its size says all */
+    size_t left = d->remote->kind->digests_come ? unknown(d->plan) : 0;
+    for (unsigned pause = 50; left && hub_time_mono_ms() - last_news < d->wait_ms;
          pause = HUB_MIN(pause * 2, (unsigned)LONGEST_PAUSE_MS)) {
-        HUB_TRY(sleep_ms(c, pause, err));
-        HUB_TRY(list_again(c, err));
-        if (unknown(c->plan))
-            HUB_TRY(query_digests(c, err));
-        if (unknown(c->plan) < left) {
+        HUB_TRY(sleep_ms(d, pause, err));
+        HUB_TRY(list_again(d, err));
+        if (unknown(d->plan))
+            HUB_TRY(ask(d, err));
+        if (unknown(d->plan) < left) {
             last_news = hub_time_mono_ms();
             pause = 50;
         }
-        left = unknown(c->plan);
+        left = unknown(d->plan);
     }
     return HUB_OK;
 }

@@ -10,26 +10,26 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static enum hub_status hash_file(struct hub_download *c, uint32_t i, struct hub_error *err)
+static enum hub_status hash_file(struct hub_download *d, uint32_t i, struct hub_error *err)
 {
     HUB_CLEANUP(hub_closep) int fd = -1;
-    const struct hub_file_facts *file = &c->plan->items[i];
-    const struct hub_sums *sums = &c->staging->files[i].sums;
-    c->bytes_hashed += file->size;
-    if (sums->known && (sums->has_sha256 || (c->sha256_later && !file->has_sha256)))
+    const struct hub_file_facts *file = &d->plan->items[i];
+    const struct hub_sums *sums = &d->staging->files[i].sums;
+    d->bytes_hashed += file->size;
+    if (sums->known && (sums->has_sha256 || (d->sha256_later && !file->has_sha256)))
         return HUB_OK;
     HUB_TRY(
-        hub_fs_open_beneath(c->staging->tree, file->path, O_RDONLY | O_NOFOLLOW, HUB_FS_NO_LINKS, &fd, err));
-    HUB_TRY(hub_sums_of(fd, file, c->tick, c->user, &c->staging->files[i].sums, err));
-    return c->tick(c->user, err);
+        hub_fs_open_beneath(d->staging->tree, file->path, O_RDONLY | O_NOFOLLOW, HUB_FS_NO_LINKS, &fd, err));
+    HUB_TRY(hub_sums_of(fd, file, d->tick, d->user, &d->staging->files[i].sums, err));
+    return d->tick(d->user, err);
 }
 
-static enum hub_status mismatch(const struct hub_download *c, uint32_t first, uint32_t bad,
+static enum hub_status mismatch(const struct hub_download *d, uint32_t first, uint32_t bad,
                                 struct hub_error *err)
 {
-    const struct hub_file_facts *file = &c->plan->items[first];
-    const struct hub_sums *sums = &c->staging->files[first].sums;
-    const char *noun = c->remote->kind->noun;
+    const struct hub_file_facts *file = &d->plan->items[first];
+    const struct hub_sums *sums = &d->staging->files[first].sums;
+    const char *noun = d->remote->kind->noun;
     char want[2 * HUB_SHA256_BYTES + 1] = "", got[2 * HUB_SHA256_BYTES + 1] = "";
     const size_t size = !file->has_sha256 && file->other == HUB_BY_CRC32C ? 4 : 8;
     hub_hex(file->has_sha256 ? file->sha256 : file->sum, size, want);
@@ -37,38 +37,38 @@ static enum hub_status mismatch(const struct hub_download *c, uint32_t first, ui
     return hub_fail_as(
         err, HUB_CORRUPT, "digest-mismatch",
         "'%s' differs from the %s's file: its %s is %s..., the %s states %s... (%u of %u files)", file->path,
-        noun, hub_file_digest_name(file), got, noun, want, bad, c->plan->count);
+        noun, hub_file_digest_name(file), got, noun, want, bad, d->plan->count);
 }
 
-static enum hub_status compare(struct hub_download *c, struct hub_error *err)
+static enum hub_status compare(struct hub_download *d, struct hub_error *err)
 {
     uint32_t bad = 0, first = 0;
-    c->verified = 0;
-    c->digest = "SHA-256";
-    for (uint32_t i = 0; i < c->plan->count; i++) {
-        const struct hub_file_facts *file = &c->plan->items[i];
+    d->verified = 0;
+    d->digest = "SHA-256";
+    for (uint32_t i = 0; i < d->plan->count; i++) {
+        const struct hub_file_facts *file = &d->plan->items[i];
         const bool proven = hub_file_proven(file);
-        if (proven && !hub_sums_agree(&c->staging->files[i].sums, file)) {
+        if (proven && !hub_sums_agree(&d->staging->files[i].sums, file)) {
             first = bad++ ? first : i;
-            HUB_TRY(hub_staging_forget(c->staging, i, err));
-            if (c->watch)
-                c->watch->lost(i, c->watch->user);
+            HUB_TRY(hub_staging_forget(d->staging, i, err));
+            if (d->watch)
+                d->watch->lost(i, d->watch->user);
             continue;
         }
-        c->verified += proven;
-        if (c->watch)
-            c->watch->whole(i, c->watch->user);
-        if (proven && !file->has_sha256 && strcmp(c->digest, "SHA-256") == 0)
-            c->digest = hub_file_digest_name(file);
+        d->verified += proven;
+        if (d->watch)
+            d->watch->whole(i, d->watch->user);
+        if (proven && !file->has_sha256 && strcmp(d->digest, "SHA-256") == 0)
+            d->digest = hub_file_digest_name(file);
     }
-    return bad ? mismatch(c, first, bad, err) : HUB_OK;
+    return bad ? mismatch(d, first, bad, err) : HUB_OK;
 }
 
-enum hub_status hub_download_check(struct hub_download *c, struct hub_error *err)
+enum hub_status hub_download_check(struct hub_download *d, struct hub_error *err)
 {
-    c->bytes_hashed = 0;
-    for (uint32_t i = 0; i < c->plan->count; i++)
-        HUB_TRY(hash_file(c, i, err));
-    HUB_TRY(hub_download_await(c, err));
-    return compare(c, err);
+    d->bytes_hashed = 0;
+    for (uint32_t i = 0; i < d->plan->count; i++)
+        HUB_TRY(hash_file(d, i, err));
+    HUB_TRY(hub_download_await(d, err));
+    return compare(d, err);
 }

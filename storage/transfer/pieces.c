@@ -199,14 +199,14 @@ static enum hub_status run(struct hub_pieces *r, struct hub_error *err)
     return st ? st : trailed;
 }
 
-enum hub_status hub_download_fetch(struct hub_download *t, struct hub_error *err)
+enum hub_status hub_download_fetch(struct hub_download *d, struct hub_error *err)
 {
     struct hub_pieces *r;
     HUB_TRY(hub_new(&r, 1, sizeof *r, err));
-    r->download = t;
-    r->begun = calloc((size_t)t->plan->count + 1, sizeof *r->begun);
-    t->bytes_done = t->staging->bytes_kept + t->staging->bytes_taken;
-    t->files_done = 0;
+    r->download = d;
+    r->begun = calloc((size_t)d->plan->count + 1, sizeof *r->begun);
+    d->bytes_done = d->staging->bytes_kept + d->staging->bytes_taken;
+    d->files_done = 0;
     for (size_t i = 0; i < HUB_COUNT(r->open); i++)
         r->open[i].fd = -1;
     enum hub_status st = hub_allocated(r->begun, err);

@@ -147,11 +147,12 @@ void hub_piece_file_whole(void *user, uint32_t file)
         t->watch->whole(file, t->watch->user);
 }
 
-enum hub_status hub_piece_file_forget(const struct hub_download *t, uint32_t file, struct hub_error *err)
+enum hub_status hub_piece_file_forget(const struct hub_download *download, uint32_t file,
+                                      struct hub_error *err)
 {
-    if (t->watch)
-        t->watch->lost(file, t->watch->user);
-    return hub_staging_forget(t->staging, file, err);
+    if (download->watch)
+        download->watch->lost(file, download->watch->user);
+    return hub_staging_forget(download->staging, file, err);
 }
 
 enum hub_status hub_piece_file_close(struct hub_pieces *r, struct hub_piece_file *f, struct hub_error *err)
