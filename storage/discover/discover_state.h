@@ -1,4 +1,4 @@
-/** The inside of a discovery: shared by discover.c, hf_repo.c, report.c and unclaimed.c only. */
+/** The inside of a discovery: shared by directory.c, discover.c, hf_repo.c, nodes.c, report.c and unclaimed.c only. */
 #ifndef HUB_DISCOVER_DISCOVER_STATE_H
 #define HUB_DISCOVER_DISCOVER_STATE_H
 
@@ -67,13 +67,46 @@ struct hub_finding {
     bool clash;         /* something beside it wanted the same id */
 };
 
-/* ---- discover.c ---- */
+/* ---- nodes.c ---- */
 
+HUB_MUST_USE enum hub_status hub_walking_enter_root(struct hub_walking *w, uint32_t root,
+                                                    struct hub_error *err);
 /** Enter the directory `e` of `folder`, below a node that need not be its parent. `other`: what it holds is
  * called by its commit. */
 HUB_MUST_USE enum hub_status hub_walking_enter(struct hub_walking *w, struct hub_node *node,
                                                const char *folder, const struct hub_entry *e, bool other,
                                                struct hub_error *err);
+/** Enter a directory of a node; a link waits until all else was entered. */
+HUB_MUST_USE enum hub_status hub_walking_enter_below(struct hub_walking *w, struct hub_node *node,
+                                                     const struct hub_entry *e, bool holds_name,
+                                                     struct hub_error *err);
+/** The same of a dataset of its own in one that was claimed. */
+HUB_MUST_USE enum hub_status hub_walking_enter_nested(struct hub_walking *w, struct hub_node *node,
+                                                      const char *path, struct hub_error *err);
+/** Enter the links that waited, in order, so that the same of several is entered each time. The lock is
+ * held. */
+HUB_MUST_USE enum hub_status hub_walking_enter_links(struct hub_walking *w, struct hub_error *err);
+/** The directory is listed as broken. The lock is held. */
+HUB_MUST_USE enum hub_status hub_walking_refuse(struct hub_walking *w, struct hub_node *node,
+                                                const char *why);
+void hub_node_free(struct hub_node *node);
+
+/* ---- directory.c ---- */
+
+/** Claimed or not: what is in a directory. */
+HUB_MUST_USE enum hub_status hub_walking_resolve(struct hub_walking *w, struct hub_node *node,
+                                                 struct hub_listing *listing, const struct hub_bids *bids,
+                                                 struct hub_error *err);
+/** A directory that could not be read hides no other: only our own failures are returned. */
+HUB_MUST_USE enum hub_status hub_walking_note_failure(struct hub_walking *w, struct hub_node *node,
+                                                      enum hub_status st, const struct hub_error *why,
+                                                      struct hub_error *err);
+/** What is known of a directory and all below it stays. */
+void hub_walking_note_unreachable(struct hub_walking *w, struct hub_node *node);
+/** A listing that crashes a driver must not hide what lies below it; no inspector at all is another matter. */
+bool hub_nobody_to_ask(enum hub_status st);
+/** A disk or a server that does not answer now says nothing about what is there. */
+bool hub_is_transient(enum hub_status st);
 
 /* ---- hf_repo.c ---- */
 

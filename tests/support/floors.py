@@ -201,7 +201,7 @@ CIRCLES = {
     "server/mirror": (4, "a pull makes room in the cache, the cache has outdated copies pulled"),
     "storage/episodes": (2, "the return of an episode is measured where its files state none"),
     "storage/io": (2, "a file is given back to its source, a fetch of the source holds its files"),
-    "storage/discover": (3, "discover walks declined claims again"),
+    "storage/discover": (2, "discover walks declined claims again"),
     "storage/measurer": (2, "the turn of measuring has the options of the measurer"),
 }
 
