@@ -74,8 +74,9 @@ struct hub_work {
     const char *format;
     struct hub_findings plan;
     struct hub_draft_part *parts;
-    char **broken, **sides;     /* by part: what the draft borrows */
-    struct hub_findings *found; /* of the only part */
+    char **sides;              /* by part: what the draft borrows */
+    char *broken;              /* of the only part, as ... */
+    struct hub_findings found; /* ... this */
     uint32_t *todo, todo_count, next_part, unfinished;
     bool has_limited; /* parts among them that failed under today's limits */
     int64_t began_ms;
@@ -241,6 +242,27 @@ bool hub_batch_is_due(const struct hub_batch *batch);
 HUB_MUST_USE enum hub_status hub_batch_publish(struct hub_scanner *s, struct hub_batch *batch,
                                                struct hub_error *err);
 void hub_batch_dispose(struct hub_batch *batch);
+
+/* ---- inspect_work.c ---- */
+
+/** A failure that says something about the dataset's files, and not about this machine at this moment. */
+bool hub_scan_is_verdict(enum hub_status st);
+/** A verdict under today's limits of an inspection, that others may change. */
+bool hub_scan_is_limit(const struct hub_error *err);
+/** Ask for the plan of a dataset: which of its parts are to be inspected. No lock held, as in all of these. */
+HUB_MUST_USE enum hub_status hub_work_plan(struct hub_work *w, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_work_inspect_part(struct hub_work *w, uint32_t number,
+                                                   struct hub_error *err);
+/** HUB_CHANGED: the files are not those that were inspected. */
+HUB_MUST_USE enum hub_status hub_work_check_unchanged(const struct hub_work *w, struct hub_error *err);
+/** What is published where nothing went wrong. */
+struct hub_draft hub_work_draft(const struct hub_work *w);
+
+/* ---- verdict.c ---- */
+
+/** Publish what an inspection that ended with `st` says of the dataset; where it says nothing, have it looked
+ * at again later. No lock held. */
+void hub_work_publish(struct hub_work *w, enum hub_status st, struct hub_error *err);
 
 /* ---- work.c ---- */
 
