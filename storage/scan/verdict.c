@@ -28,8 +28,9 @@ static struct hub_draft bare_draft_of(const struct hub_work *w, const char *form
                               .turn = w->turn.attempt ? &w->turn : NULL}; /* none was to be had */
 }
 
-/* No bidder wants the folder after a closer look: the next sweep offers its files one by one. */
-static void note_declined(const struct hub_work *w)
+/* No bidder wants the folder after a closer look: the next sweep offers its files one by one. False: it
+ * cannot be remembered, and its files are plain until it changes. */
+static bool note_declined(const struct hub_work *w)
 {
     static const uint64_t under_nothing;
     struct hub_scanner *s = w->scanner;
@@ -37,11 +38,12 @@ static void note_declined(const struct hub_work *w)
     const struct hub_view value = {(const char *)&under_nothing, sizeof under_nothing};
     if (hub_claim_key(s->walk.roots, w->root, w->path, HUB_CLAIM_DECLINED, &key, NULL) ||
         hub_catalog_note_put(s->catalog, key.data, value, NULL))
-        return; /* its files are plain until it changes */
+        return false;
     pthread_mutex_lock(&s->lock);
     s->sweep_wanted = true;
     pthread_mutex_unlock(&s->lock);
     hub_scan_wake(s);
+    return true;
 }
 
 static enum hub_status publish_verdict(struct hub_work *w, enum hub_status verdict, struct hub_error *err)
@@ -50,12 +52,12 @@ static enum hub_status publish_verdict(struct hub_work *w, enum hub_status verdi
     struct hub_draft draft = bare_draft_of(w, w->format, HUB_DATASET_BROKEN, why.detail);
     if (verdict == HUB_UNSUPPORTED)
         draft.status = HUB_DATASET_UNSUPPORTED;
+    if (verdict == HUB_NOT_ACCEPTABLE && !w->single_files && note_declined(w))
+        return hub_fail(err, HUB_BUSY,
+                        "no format takes this folder as a whole: its files are looked at next");
     if (verdict == HUB_NOT_ACCEPTABLE)
         draft = bare_draft_of(w, "files", HUB_DATASET_READY, "");
-    HUB_TRY(hub_scan_publish(w->scanner, draft, &w->files, NULL, err));
-    if (verdict == HUB_NOT_ACCEPTABLE && !w->single_files)
-        note_declined(w);
-    return HUB_OK;
+    return hub_scan_publish(w->scanner, draft, &w->files, NULL, err);
 }
 
 static int64_t pause_ms(const struct hub_scanner *s, enum hub_status st, unsigned tries)

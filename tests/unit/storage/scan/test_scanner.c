@@ -184,6 +184,30 @@ Test(scanner, what_is_in_a_declined_folder_is_not_lost)
     expect_status("lab", HUB_DATASET_UNSUPPORTED);
 }
 
+/* Folders that look like episodes: their plan declines them, as their files differ. Until their files are
+ * known they are pending, and no folder of files. */
+Test(scanner, a_declined_folder_is_pending_until_its_files_are_known)
+{
+    static const char *const files[] = {"episode_0/a", "episode_0/0", "episode_1/a", "episode_1/1"};
+    char path[4096];
+    unsigned pending = 0;
+    for (size_t i = 0; i < HUB_COUNT(files); i++) {
+        snprintf(path, sizeof path, "several/%s.npz", files[i]);
+        scan_write(root, path, "");
+        scan_run((const char *const[]){"cp", HUB_FIXTURES "/generic/numpy/stored.npz", in_root(path), NULL});
+    }
+    start(0, false);
+    while (!hub_scanner_wait(hub.scanner, 0)) {
+        cr_assert_eq(hub_catalog_flush(hub.catalog, NULL), HUB_OK);
+        const struct hub_summary *several = summary_of("several");
+        cr_assert(!several || several->status == HUB_DATASET_PENDING, "it is %s", several->format);
+        pending += several != NULL;
+    }
+    cr_expect_gt(pending, 0);
+    cr_expect_null(summary_of("several"));
+    expect_status("several/episode_0/a", HUB_DATASET_READY);
+}
+
 Test(scanner, nothing_is_asked_twice)
 {
     scan_copy("minari/root-0.5.3", root);
