@@ -253,6 +253,13 @@ static void log_damaged(void *user, const char *id, const char *detail)
     hub_announce_mirror(user, &(struct hub_mirror_event){HUB_CHECK_DAMAGED, "", id, detail});
 }
 
+static void log_unread(void *user, const char *id, const char *detail)
+{
+    const struct hub_app *app = user;
+    hub_log_event(app->log, &(struct hub_log_event){HUB_LOG_ERROR, "file-not-hashed", *id ? id : NULL}, "%s",
+                  detail);
+}
+
 static enum hub_status start_hasher(struct hub_app *app, const struct hub_config *config, bool idle,
                                     struct hub_error *err)
 {
@@ -261,6 +268,7 @@ static enum hub_status start_hasher(struct hub_app *app, const struct hub_config
                                                .store = app->store,
                                                .idle = idle,
                                                .damaged = log_damaged,
+                                               .unread = log_unread,
                                                .user = app};
     return config->hash == HUB_HASH_OFF ? HUB_OK : hub_digest_queue_start(&options, &app->hasher, err);
 }

@@ -41,6 +41,8 @@ struct hub_digest_queue {
     uint64_t current_size;
     int64_t started_ms;
     atomic_uint_fast64_t hashed; /* bytes of it */
+    char unread[900];            /* why the last file that could not be read was not; "": it was, later */
+    uint64_t unread_file;        /* its hash */
     atomic_bool stop;
 
     bool resumed; /* files came that have no SHA-256; by the lock. What follows is the thread's own: */
@@ -172,6 +174,28 @@ static enum hub_status hash_open(struct hub_digest_queue *h, const struct hash_r
     return hub_digest_store(h->options.truth, w->root, w->path, &w->stamp, &digests, err);
 }
 
+/* A disk that does not give what is on it is reported once for each file. */
+static void note_result(struct hub_digest_queue *h, const struct hash_request *w, enum hub_status st,
+                        const struct hub_error *why)
+{
+    const bool unread = st == HUB_IO || st == HUB_DENIED || st == HUB_TIMEOUT;
+    const uint64_t file = hub_hash(w->root, w->path, strlen(w->path));
+    char detail[sizeof h->unread];
+    HUB_CLEANUP(place_dispose) struct place place = {0};
+    snprintf(detail, sizeof detail, "%.300s: it could not be hashed: %s", w->path, why->detail);
+    pthread_mutex_lock(&h->lock);
+    const bool last = *h->unread && h->unread_file == file;
+    if (unread || last)
+        snprintf(h->unread, sizeof h->unread, "%s", unread ? detail : "");
+    if (unread)
+        h->unread_file = file;
+    pthread_mutex_unlock(&h->lock);
+    if (!unread || last || !h->options.unread)
+        return;
+    find_place(h, w, &place);
+    h->options.unread(h->options.user, place.id ? place.id : "", detail);
+}
+
 /* A failure leaves the digests unknown; whoever wants them asks again. What is damaged is not opened
  * again. */
 static void hash(struct hub_digest_queue *h, const struct hash_request *w)
@@ -179,13 +203,17 @@ static void hash(struct hub_digest_queue *h, const struct hash_request *w)
     const struct hub_file_ref ref = {.root = w->root, .path = w->path, .expect = &w->stamp};
     struct hub_file_digests known = {0};
     struct hub_file *file = NULL;
-    const enum hub_status st = hub_digest_find(h->options.truth, w->root, w->path, &w->stamp, &known, NULL);
+    struct hub_error err = {0};
+    enum hub_status st = hub_digest_find(h->options.truth, w->root, w->path, &w->stamp, &known, NULL);
     if (st)
         known = (struct hub_file_digests){0};
-    if ((known.sha256[0] && known.crc32c[0]) || hub_file_get(h->options.store, &ref, &file, NULL))
-        return;
-    (void)!hash_open(h, w, file, &known, NULL);
+    st = HUB_OK;
+    if (!known.sha256[0] || !known.crc32c[0])
+        st = hub_file_get(h->options.store, &ref, &file, &err);
+    if (file)
+        st = hash_open(h, w, file, &known, &err);
     hub_file_put(file);
+    note_result(h, w, st, &err);
 }
 
 /* One file, and what is learned of it meanwhile. The lock is held before and after. */
@@ -394,6 +422,14 @@ bool hub_digest_queue_wait(struct hub_digest_queue *h, uint64_t *seen, int64_t u
     *seen = h->finished;
     pthread_mutex_unlock(&h->lock);
     return more;
+}
+
+bool hub_digest_queue_unread(struct hub_digest_queue *h, char *out, size_t size)
+{
+    pthread_mutex_lock(&h->lock);
+    snprintf(out, size, "%s", h->unread);
+    pthread_mutex_unlock(&h->lock);
+    return *out;
 }
 
 void hub_digest_queue_jobs(struct hub_digest_queue *h, hub_scan_job_each each, void *user)

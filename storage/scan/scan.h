@@ -124,6 +124,8 @@ struct hub_hasher_options {
     /** NULL, or a file is not what its digests say, though nobody changed it: it is not served any more
      * (damage.h). `id` of its dataset, or "". Called on the hasher's thread. */
     void (*damaged)(void *user, const char *id, const char *detail);
+    /** NULL, or the same of a file that could not be read: once, until it could be. */
+    void (*unread)(void *user, const char *id, const char *detail);
     void *user;
 };
 HUB_MUST_USE enum hub_status hub_digest_queue_start(const struct hub_hasher_options *options,
@@ -137,6 +139,8 @@ void hub_digest_queue_want(struct hub_digest_queue *hasher, uint32_t root, const
                            const struct hub_stamp *stamp);
 /** Files came whose digests lack the SHA-256: they are hashed while nothing is wanted. Cheap, any thread. */
 void hub_digest_queue_resume(struct hub_digest_queue *hasher);
+/** Whether a file could not be read when it was hashed last: which, and why; of several the last one. */
+bool hub_digest_queue_unread(struct hub_digest_queue *hasher, char *out, size_t size);
 /** Files that it is through with, since the start. */
 uint64_t hub_digest_queue_finished(struct hub_digest_queue *hasher);
 /** Until it is through with more than `seen`, which is brought up to date. False: the time

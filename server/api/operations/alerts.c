@@ -118,6 +118,17 @@ static void add_damage(const struct hub_app *app, struct hub_alerts *out)
             count);
 }
 
+static void add_unread(const struct hub_app *app, struct hub_alerts *out)
+{
+    char which[900];
+    if (!app->hasher || !hub_digest_queue_unread(app->hasher, which, sizeof which))
+        return;
+    struct hub_alert *c = add(out, "file-not-hashed",
+                              "a file could not be read for its digests: check the disk (the log names each "
+                              "such file); it is tried again when a digest is wanted");
+    snprintf(c->local, sizeof c->local, "%.500s", which);
+}
+
 struct unmeasured {
     char first[400]; /* "ID: why" */
 };
@@ -225,6 +236,7 @@ void hub_alerts_add(const struct hub_app *app, struct hub_alerts *out)
     add_state(app, &progress, out);
     add_scanner(&progress, out);
     add_damage(app, out);
+    add_unread(app, out);
     add_unmeasured(app, out);
     add_rules(app, out);
 }

@@ -16,8 +16,16 @@ static struct hub_truth *truth;
 static struct hub_store *store;
 static struct hub_digest_queue *hasher;
 
-static char reported[1000]; /* of what is damaged */
+static char reported[1000]; /* of what is damaged, or could not be read */
 static unsigned tellings;
+static bool disk_fails;
+
+static enum hub_status admit(void *user, uint32_t number, const char *path, const struct hub_stamp *stamp,
+                             struct hub_error *err)
+{
+    return disk_fails ? hub_fail(err, HUB_IO, "the disk does not answer")
+                      : hub_damage_admit(user, number, path, stamp, err);
+}
 
 static void tell(void *user, const char *id, const char *detail)
 {
@@ -29,7 +37,7 @@ static void tell(void *user, const char *id, const char *detail)
 static void start(bool idle)
 {
     const struct hub_hasher_options options = {
-        .catalog = catalog, .truth = truth, .store = store, .idle = idle, .damaged = tell};
+        .catalog = catalog, .truth = truth, .store = store, .idle = idle, .damaged = tell, .unread = tell};
     cr_assert_eq(hub_digest_queue_start(&options, &hasher, NULL), HUB_OK);
 }
 
@@ -39,7 +47,7 @@ static void set_up(void)
     state = scan_directory();
     static struct hub_roots roots;
     const struct hub_catalog_options catalog_options = {.state = state};
-    struct hub_store_options store_options = {.roots = &roots, .state = state, .admit = hub_damage_admit};
+    struct hub_store_options store_options = {.roots = &roots, .state = state, .admit = admit};
     hub_roots_dispose(&roots);
     cr_assert_eq(hub_roots_add(&roots, root, NULL, NULL), HUB_OK);
     cr_assert_eq(hub_catalog_open(&catalog_options, &catalog, NULL), HUB_OK);
@@ -113,6 +121,28 @@ Test(hash, what_is_wanted)
     cr_expect_str_eq(found.crc32c, "e3069283");
     cr_assert_eq(wait_for("a/empty", &empty, &found), HUB_OK);
     cr_expect_str_eq(found.md5, "d41d8cd98f00b204e9800998ecf8427e");
+}
+
+Test(hash, what_cannot_be_read_is_reported_once)
+{
+    struct hub_file_digests found;
+    char which[100];
+    scan_write(root, "a/check.txt", "123456789");
+    const struct hub_stamp stamp = stamp_of("a/check.txt");
+    disk_fails = true;
+    for (unsigned i = 0; i < 3; i++) {
+        hub_digest_queue_want(hasher, 0, "a/check.txt", &stamp);
+        settle();
+    }
+    cr_expect_eq(tellings, 1);
+    cr_expect_str_eq(reported, "|a/check.txt: it could not be hashed: the disk does not answer");
+    cr_expect(hub_digest_queue_unread(hasher, which, sizeof which));
+    cr_expect_str_eq(which, "a/check.txt: it could not be hashed: the disk does not answer");
+    disk_fails = false;
+    hub_digest_queue_want(hasher, 0, "a/check.txt", &stamp);
+    cr_expect_eq(wait_for("a/check.txt", &stamp, &found), HUB_OK);
+    settle();
+    cr_expect_not(hub_digest_queue_unread(hasher, which, sizeof which));
 }
 
 Test(hash, not_of_another_state)
