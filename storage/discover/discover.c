@@ -240,9 +240,7 @@ static enum hub_status walk_root(struct hub_walking *w, uint32_t root, struct hu
 
 static void dispose(struct hub_walking *w)
 {
-    for (size_t i = 0; i < w->id_slots; i++)
-        free(w->ids[i]);
-    free(w->ids);
+    hub_places_dispose(&w->ids);
     hub_places_dispose(&w->entered);
     pthread_cond_destroy(&w->wake);
     pthread_mutex_destroy(&w->lock);

@@ -52,8 +52,7 @@ struct hub_walking {
     enum hub_status status;
     struct hub_error *err;
     /* behind each_lock */
-    char **ids; /* open addressing: no id twice */
-    size_t id_slots, id_count;
+    struct hub_places ids; /* by two hashes of each: no id twice */
 };
 
 /** What is handed out. */

@@ -1,4 +1,4 @@
-/** A set of directories, by device and inode: which were entered in this walk. */
+/** A set of directories, by device and inode, or of other things by two numbers. */
 #ifndef HUB_DISCOVER_PLACES_H
 #define HUB_DISCOVER_PLACES_H
 

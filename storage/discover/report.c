@@ -47,41 +47,11 @@ static enum hub_status spell_id(const char *space, const char *path, const struc
     return *shortened ? shorten(id, err) : HUB_OK;
 }
 
-static char **slot_of(char **ids, size_t slots, const char *id)
-{
-    size_t slot = hash_of(id) & (slots - 1);
-    while (ids[slot] && strcmp(ids[slot], id) != 0)
-        slot = (slot + 1) & (slots - 1);
-    return &ids[slot];
-}
-
-static enum hub_status grow_ids(struct hub_walking *w, struct hub_error *err)
-{
-    if (w->id_count * 2 < w->id_slots)
-        return HUB_OK;
-    const size_t slots = w->id_slots ? w->id_slots * 2 : 256;
-    char **ids = calloc(slots, sizeof *ids);
-    HUB_TRY(hub_allocated(ids, err));
-    for (size_t i = 0; i < w->id_slots; i++)
-        if (w->ids[i])
-            *slot_of(ids, slots, w->ids[i]) = w->ids[i];
-    free(w->ids);
-    w->ids = ids;
-    w->id_slots = slots;
-    return HUB_OK;
-}
-
 /* Take an id: *taken is false when somebody has it. */
 static enum hub_status take_id(struct hub_walking *w, const char *id, bool *taken, struct hub_error *err)
 {
-    HUB_TRY(grow_ids(w, err));
-    char **slot = slot_of(w->ids, w->id_slots, id);
-    *taken = !*slot;
-    if (!*taken)
-        return HUB_OK;
-    *slot = strdup(id);
-    w->id_count += *slot != NULL;
-    return hub_allocated(*slot, err);
+    const size_t size = strlen(id);
+    return hub_places_add(&w->ids, hash_of(id), hub_hash(~HUB_HASH_START, id, size), taken, err);
 }
 
 enum hub_status hub_walking_root_name(const struct hub_listing *listing, struct hub_buf *out,
