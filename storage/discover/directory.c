@@ -145,17 +145,37 @@ static bool wanted_by_series(const struct hub_bids *bids, const char *name)
     return false;
 }
 
+/* With a scope, a folder outside of it is passed by: something recognised may be in it. One that a series of
+ * files beside it is called like is reported by whether there is such a series. */
+static enum hub_status reach(struct hub_walking *w, struct hub_node *node, const struct hub_entry *e,
+                             bool holds_name, bool *reached, struct hub_error *err)
+{
+    *reached = true;
+    if (!hub_walking_passes(w, node))
+        return HUB_OK;
+    HUB_CLEANUP(hub_freep) char *path = hub_path_join(node->path, e->name);
+    HUB_TRY(hub_allocated(path, err));
+    *reached = hub_scope_has(w->discovery->only, path);
+    if (*reached ? e->link : holds_name)
+        hub_walking_go_beyond(w);
+    node->recognised = node->recognised || (!*reached && !e->elsewhere);
+    return HUB_OK;
+}
+
 static enum hub_status descend(struct hub_walking *w, struct hub_node *node,
                                const struct hub_listing *listing, const struct hub_bids *bids,
                                const bool *claimed, struct hub_error *err)
 {
     for (uint32_t i = 0; i < listing->count; i++) {
         const struct hub_entry *e = &listing->entries[i];
-        bool entered = false;
+        const bool holds_name = e->directory && wanted_by_series(bids, e->name);
+        bool reached = false, entered = false;
         if (e->directory)
+            HUB_TRY(reach(w, node, e, holds_name, &reached, err));
+        if (reached)
             HUB_TRY(hub_walking_enter_repo(w, node, e, &entered, err));
-        if (e->directory && !entered)
-            HUB_TRY(hub_walking_enter_below(w, node, e, wanted_by_series(bids, e->name), err));
+        if (reached && !entered)
+            HUB_TRY(hub_walking_enter_below(w, node, e, holds_name, err));
         else if (!e->directory && !claimed[i] && !hub_format_table_is_aside(w->formats, e->name))
             HUB_TRY(hub_fileset_add(&node->loose, "", e, err));
     }
@@ -212,6 +232,10 @@ static enum hub_status apply_bids(struct hub_walking *w, struct hub_node *node, 
     bool declined = false;
     if (!bids->count || bids->bids[0].name)
         return enter_directory(w, node, listing, bids, err);
+    if (hub_walking_passes(w, node)) {
+        hub_walking_go_beyond(w);
+        return HUB_OK;
+    }
     HUB_TRY(claim_directory(w, node, listing, bids, &declined, err));
     if (!declined)
         return HUB_OK;
@@ -240,6 +264,10 @@ enum hub_status hub_walking_note_failure(struct hub_walking *w, struct hub_node 
 {
     if (ends_walk(st))
         return hub_fail(err, st, "%s", why->detail);
+    if (hub_walking_passes(w, node)) {
+        hub_walking_go_beyond(w);
+        return HUB_OK;
+    }
     if (hub_is_transient(st) || (!node->parent && st == HUB_NOT_FOUND)) {
         hub_walking_note_unreachable(w, node);
         return HUB_OK;

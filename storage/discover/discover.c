@@ -260,7 +260,7 @@ enum hub_status hub_scan_discover(const struct hub_discovery *discovery, struct 
     enum hub_status st = HUB_OK;
     for (uint32_t root = 0; root < discovery->walk->roots->count && !st;
          root++) /* in order: the first root's ids stay */
-        if (!root_missing || !root_missing[root])
+        if ((!discovery->only || discovery->only->root == root) && (!root_missing || !root_missing[root]))
             st = walk_root(&w, root, err);
     dispose(&w);
     return st;

@@ -22,8 +22,31 @@ struct hub_found_dataset {
     struct hub_fileset *files;
 };
 
+/** A part of a root: a folder with all that lies below it, or, shallow, without what lies in its folders. */
+struct hub_scope {
+    const char *path;
+    uint32_t root;
+    bool shallow;
+};
+
+/** Whether a scope leads through a folder, so that not all below the folder is in it. */
+static inline bool hub_scope_passes(const struct hub_scope *scope, const char *path)
+{
+    const char *below = hub_path_below(scope->path, path);
+    return below && (*below || scope->shallow);
+}
+
+/** Whether a folder is on the way to a scope or in it; its own files are. */
+static inline bool hub_scope_has(const struct hub_scope *scope, const char *path)
+{
+    return hub_path_below(scope->path, path) || (!scope->shallow && hub_path_below(path, scope->path));
+}
+
 struct hub_discovery {
     const struct hub_walk *walk;
+    /** NULL: all. Else what is in the scope alone, and the files of folders on the way to it, on the
+     * understanding that each of these, but for the root, has a claimed dataset outside of the scope. */
+    const struct hub_scope *only;
     struct hub_inspector *inspector;
     unsigned jobs;       /* directories asked about at once; 0: cores */
     const char *drivers; /* names the set of drivers; what is remembered counts only under the same */
@@ -55,6 +78,7 @@ struct hub_discovered {
     /* By root number (the caller's, may be NULL): it, or something below, could not be read now, so that what
      * was not found may still be there. One that is set is not walked. */
     bool *root_missing;
+    bool beyond; /* with a scope: what was found may have changed what is outside of it */
 };
 
 HUB_MUST_USE enum hub_status hub_scan_discover(const struct hub_discovery *discovery,

@@ -89,6 +89,10 @@ HUB_MUST_USE enum hub_status hub_walking_enter_links(struct hub_walking *w, stru
 HUB_MUST_USE enum hub_status hub_walking_refuse(struct hub_walking *w, struct hub_node *node,
                                                 const char *why);
 void hub_node_free(struct hub_node *node);
+/** What is found may change what is outside of the scope of this walk. */
+void hub_walking_go_beyond(struct hub_walking *w);
+/** Whether not all folders of a directory are entered, for the scope leads through it. */
+bool hub_walking_passes(const struct hub_walking *w, const struct hub_node *node);
 
 /* ---- directory.c ---- */
 

@@ -59,6 +59,18 @@ enum hub_status hub_walking_refuse(struct hub_walking *w, struct hub_node *node,
     return node->refused ? HUB_OK : HUB_NO_MEMORY;
 }
 
+void hub_walking_go_beyond(struct hub_walking *w)
+{
+    pthread_mutex_lock(&w->lock);
+    w->out->beyond = true;
+    pthread_mutex_unlock(&w->lock);
+}
+
+bool hub_walking_passes(const struct hub_walking *w, const struct hub_node *node)
+{
+    return w->discovery->only && hub_scope_passes(w->discovery->only, node->path);
+}
+
 /* A directory below another, unless it was entered already or there are too many. The lock is held. */
 static enum hub_status enqueue(struct hub_walking *w, struct hub_node *node, uint64_t device, uint64_t inode,
                                struct hub_error *err)
@@ -109,7 +121,10 @@ enum hub_status hub_walking_enter_below(struct hub_walking *w, struct hub_node *
     child->holds_name = holds_name;
     enum hub_status st = HUB_OK;
     pthread_mutex_lock(&w->lock);
-    if (e->link) {
+    if (e->link && w->discovery->only) { /* another one may lead to the same directory */
+        w->out->beyond = true;
+        hub_node_free(child);
+    } else if (e->link) {
         child->device = e->device;
         child->inode = e->inode;
         child->next = w->links;

@@ -41,6 +41,8 @@ static enum hub_status follow_link(const struct hub_walk *walk, uint32_t root, c
     if (!joined)
         return HUB_NO_MEMORY;
     const enum hub_status st = hub_roots_real(walk->roots, root, joined, &real, NULL);
+    if (walk->linked)
+        walk->linked(walk->user, root, joined, st ? NULL : real);
     if (st || !real)
         return st;
     const char *below = hub_roots_below(walk->roots, real);
@@ -158,7 +160,7 @@ enum hub_status hub_walk_list(const struct hub_walk *walk, uint32_t root, const 
     *out = (struct hub_listing){0};
     HUB_TRY(hub_roots_open(walk->roots, root, path, O_RDONLY | O_DIRECTORY, &fd, err));
     if (walk->opened)
-        walk->opened(walk->user, fd);
+        walk->opened(walk->user, root, path, fd);
     DIR *dir = fdopendir(fd);
     if (!dir) {
         close(fd);

@@ -20,7 +20,9 @@ struct hub_walk {
     uint64_t max_directories; /* of one dataset, and in one sweep of one root; HUB_MAX_DIRECTORIES */
     const atomic_bool *stop;  /* may be NULL; set: whatever goes on ends as HUB_CANCELLED */
     /* may be NULL; called for each directory before it is read, from any thread */
-    void (*opened)(void *user, int fd);
+    void (*opened)(void *user, uint32_t root, const char *path, int fd);
+    /* may be NULL; called for each symbolic link, from any thread: see hub_links_add */
+    void (*linked)(void *user, uint32_t root, const char *path, const char *real);
     void *user;
 };
 

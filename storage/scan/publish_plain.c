@@ -1,5 +1,6 @@
 /* Datasets without parts: one at a time, or many in one transaction, for a tree of plain folders has as many
  * as it has folders. */
+#include "storage/ids/revision.h"
 #include "storage/scan/state.h"
 #include "storage/text/time.h"
 
@@ -12,6 +13,31 @@ struct bare {
     struct hub_findings problems;
     char revision[41];
 };
+
+static enum hub_status find_revision(const struct hub_fileset *files, char out[41], struct hub_error *err)
+{
+    HUB_CLEANUP(hub_freep) struct hub_revision_file *facts = calloc(files->count + (size_t)1, sizeof *facts);
+    HUB_TRY(hub_allocated(facts, err));
+    for (uint32_t i = 0; i < files->count; i++)
+        facts[i] = (struct hub_revision_file){.path = files->files[i].path,
+                                              .size = files->files[i].stamp.size,
+                                              .mtime_ns = (int64_t)files->files[i].stamp.mtime_ns};
+    return hub_revision(facts, files->count, out, err);
+}
+
+/* The plan's problems and what the walk met. `out` borrows both. */
+static enum hub_status list_problems(const struct hub_findings *plan, const struct hub_fileset *files,
+                                     struct hub_findings *out, struct hub_error *err)
+{
+    const uint32_t count = plan ? plan->problem_count : 0;
+    *out = plan ? *plan : (struct hub_findings){0};
+    HUB_TRY(hub_new(&out->problems, count + (size_t)files->problem_count + 1, sizeof *out->problems, err));
+    if (count)
+        memcpy(out->problems, plan->problems, count * sizeof *out->problems);
+    for (uint32_t i = 0; i < files->problem_count; i++)
+        out->problems[out->problem_count++] = files->problems[i];
+    return HUB_OK;
+}
 
 /* By which releases load datasets of a format; NULL: it has none. */
 static const char *rule_of(const struct hub_scanner *s, const char *format)
@@ -32,8 +58,8 @@ static enum hub_status complete(struct hub_scanner *s, struct hub_draft *draft, 
     draft->plan = &bare->problems;
     draft->revision = bare->revision;
     if (draft->status != HUB_DATASET_PENDING)
-        HUB_TRY(hub_scan_revision(files, bare->revision, err));
-    return hub_scan_problems(plan, files, &bare->problems, err);
+        HUB_TRY(find_revision(files, bare->revision, err));
+    return list_problems(plan, files, &bare->problems, err);
 }
 
 enum hub_status hub_scan_publish(struct hub_scanner *s, struct hub_draft draft,

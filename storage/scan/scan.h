@@ -70,6 +70,9 @@ struct hub_scan_progress {
     uint64_t not_entered; /* directories that could not be read, or were too many: listed as broken */
     uint64_t unwatched;   /* directories that only sweeps look at: there is no room to watch them */
     uint64_t sweeps;      /* completed */
+    uint64_t looks;       /* at parts of roots, that needed no sweep */
+    uint64_t to_look_at;  /* parts of roots where something changed a moment ago; all is one */
+    uint64_t opened;      /* directories, since the start */
     uint64_t put_off;     /* inspections that trouble of this machine ended, since the start */
     uint64_t postponed;   /* datasets that wait for another try after such trouble */
     uint64_t given_up;    /* datasets that were tried often enough for now */
@@ -94,6 +97,8 @@ void hub_scanner_prioritize(struct hub_scanner *scanner, const char *id);
 void hub_scanner_reinspect(struct hub_scanner *scanner, const char *id);
 /** Sweep now (tests, SIGHUP); what was given up is tried once more. */
 void hub_scanner_sweep(struct hub_scanner *scanner);
+/** Files were published, changed or removed at this path below a root: look at them now. Cheap, any thread. */
+void hub_scanner_look(struct hub_scanner *scanner, uint32_t root, const char *path);
 /** Wait until idle or the timeout: true when idle. */
 bool hub_scanner_wait(struct hub_scanner *scanner, unsigned timeout_ms);
 

@@ -11,7 +11,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-enum { SHOW_MS = 200, QUIET_MS = 300, MAX_JOBS = 64, RETRY_MS = 10000, TURN_MS = 10000 };
+enum { SHOW_MS = 200, MAX_JOBS = 64, RETRY_MS = 10000, TURN_MS = 10000 };
 
 void hub_scan_notify(const struct hub_scanner *s, enum hub_scan_event_kind kind, const char *id,
                      const char *detail)
@@ -51,9 +51,8 @@ static int wait_ms(struct hub_scanner *s)
 {
     pthread_mutex_lock(&s->lock);
     const int64_t now_ms = hub_time_mono_ms();
-    int64_t ms = s->sweep_wanted               ? 0
-                 : s->sweep_at_ms == INT64_MAX ? -1
-                                               : HUB_MAX(s->sweep_at_ms - now_ms, (int64_t)0);
+    const int64_t due_ms = s->sweep_wanted ? 0 : HUB_MIN(s->sweep_at_ms, hub_looks_due_ms(s));
+    int64_t ms = due_ms == INT64_MAX ? -1 : HUB_MAX(due_ms - now_ms, (int64_t)0);
     if (s->running || hub_tracked_next(s))
         ms = ms < 0 ? SHOW_MS : HUB_MIN(ms, (int64_t)SHOW_MS);
     pthread_mutex_unlock(&s->lock);
@@ -65,16 +64,6 @@ static void drain_wake(struct hub_scanner *s)
     uint64_t count;
     if (read(s->wake_fd, &count, sizeof count) < 0)
         return;
-}
-
-static void note_events(struct hub_scanner *s)
-{
-    if (!s->watch || !hub_inotify_take(s->watch))
-        return;
-    pthread_mutex_lock(&s->lock);
-    const int64_t soon_ms = HUB_MAX(hub_time_mono_ms() + QUIET_MS, s->rest_until_ms);
-    s->sweep_at_ms = HUB_MIN(s->sweep_at_ms, soon_ms);
-    pthread_mutex_unlock(&s->lock);
 }
 
 static void take_urgent(struct hub_scanner *s)
@@ -108,10 +97,12 @@ static void *run(void *arg)
     while (!s->stop) {
         if (time_to_sweep(s))
             hub_scan_sweep(s);
+        else
+            hub_looks_run(s);
         if (poll(fds, 2, wait_ms(s)) > 0) {
             if (fds[0].revents)
                 drain_wake(s);
-            note_events(s);
+            hub_looks_take_events(s);
         }
         take_urgent(s);
         (void)!hub_catalog_flush(s->catalog, NULL);
@@ -173,7 +164,7 @@ enum hub_status hub_scanner_start(const struct hub_scanner_options *options, str
     struct hub_scanner *s = calloc(1, sizeof *s);
     HUB_TRY(hub_allocated(s, err));
     s->wake_fd = -1;
-    s->sweep_at_ms = INT64_MAX;
+    s->sweep_at_ms = s->due_ms = INT64_MAX;
     pthread_mutex_init(&s->lock, NULL);
     pthread_mutex_init(&s->urgent_lock, NULL);
     pthread_mutex_init(&s->locks.lock, NULL);
@@ -214,6 +205,8 @@ void hub_scanner_stop(struct hub_scanner *s)
     hub_inotify_free(s->watch);
     for (uint32_t i = 0; i < s->clash_count; i++)
         free(s->clashes[i]);
+    hub_looks_cover(s, NULL);
+    hub_links_dispose(&s->links);
     if (s->wake_fd >= 0)
         close(s->wake_fd);
     pthread_cond_destroy(&s->work_wake);
@@ -245,6 +238,7 @@ static void keep_progress(struct hub_scanner *s)
     struct hub_scan_progress now = s->progress;
     now.idle = hub_scan_is_idle(s);
     now.to_inspect = s->running;
+    now.to_look_at = s->look_count + s->sweep_for_changes;
     count_states(s, &now);
     pthread_mutex_lock(&s->urgent_lock);
     s->last_progress = now;

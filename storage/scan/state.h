@@ -4,6 +4,7 @@
 
 #include "storage/catalog/write.h"
 #include "storage/discover/discover.h"
+#include "storage/discover/links.h"
 #include "storage/discover/places.h"
 #include "storage/scan/locks.h"
 #include "storage/scan/scan.h"
@@ -87,6 +88,14 @@ struct hub_work {
 
 struct hub_inotify;
 
+/** A part of a root that is to be looked at. */
+struct hub_look {
+    char *path;
+    uint32_t root;
+    bool shallow;   /* only files of the folder changed */
+    int64_t due_ms; /* 0: somebody published files there */
+};
+
 /** Requests for a dataset that were not counted yet. */
 struct hub_urgent {
     uint64_t hash; /* of the id */
@@ -104,6 +113,7 @@ struct hub_scanner {
     char *state, *drivers;
     char *clashes[1000]; /* ids that two datasets would have had in the last sweep; of the sweeping thread */
     uint32_t clash_count;
+    struct hub_links links; /* of the last sweep and what was looked at since; of the sweeping thread */
     unsigned settle_ms, sweep_s, jobs, retry_ms, turn_ms;
     struct hub_inotify *watch; /* NULL: sweeps only */
     void (*notify)(void *user, const struct hub_scan_event *event);
@@ -124,8 +134,13 @@ struct hub_scanner {
     struct hub_work *works;
     unsigned running; /* datasets */
     unsigned missed;  /* sweeps in a row that could not look everywhere */
-    uint64_t sweep;   /* number of the current or last */
+    uint64_t sweep;   /* number of the current or last, looks included */
     bool sweeping, sweep_wanted;
+    bool sweep_for_changes; /* the one at sweep_at_ms is for changes that a look cannot answer */
+    bool complete;          /* the last sweep saw all there is, so that a part of it may be looked at */
+    struct hub_look looks[64];
+    uint32_t look_count;
+    int64_t due_ms;        /* a dataset that waits is due then; INT64_MAX: none */
     bool asked;            /* the current or next sweep was asked for */
     int64_t sweep_at_ms;   /* a sweep is due then; INT64_MAX: none */
     int64_t rest_until_ms; /* events ask for no sweep before */
@@ -165,7 +180,8 @@ struct hub_tracked_dataset *hub_tracked_get(struct hub_scanner *s, const struct 
 void hub_tracked_remove(struct hub_scanner *s, struct hub_tracked_dataset *known);
 void hub_tracked_free_all(struct hub_scanner *s);
 /** After a sweep: forget what it did not see, unless its root could not be read. */
-void hub_tracked_forget_gone(struct hub_scanner *s, const bool *root_missing);
+struct hub_sweep;
+void hub_tracked_forget_gone(struct hub_scanner *s, const struct hub_sweep *sweep);
 void hub_tracked_push(struct hub_scanner *s, struct hub_tracked_dataset *known, enum hub_scan_queue queue);
 /** The dataset whose turn it is; NULL: none waits. */
 struct hub_tracked_dataset *hub_tracked_next(const struct hub_scanner *s);
@@ -192,12 +208,8 @@ uint64_t hub_scan_part_content(const struct hub_scanner *s, const char *format,
                                const struct hub_found_part *part, const struct hub_fileset *files,
                                const struct hub_file_digests *digests, bool by_crc32c);
 
-/* ---- sweep.c ---- */
+/* ---- notes.c ---- */
 
-/** Walk the roots once: queue what is new or changed, remove what is gone. No lock held. */
-void hub_scan_sweep(struct hub_scanner *s);
-/** Milliseconds until the files have been left alone for the settle time; 0: they have. */
-int64_t hub_scan_unsettled_ms(const struct hub_scanner *s, const struct hub_fileset *files);
 /** Of the note about a dataset: the signature that was inspected. */
 HUB_MUST_USE enum hub_status hub_tracked_key(const struct hub_scanner *s, uint32_t root, const char *id,
                                              struct hub_buf *key);
@@ -206,12 +218,8 @@ void hub_scan_remember(struct hub_scanner *s, uint32_t root, const char *id, uin
 /** Remember how often trouble of this machine ended its inspection. */
 void hub_scan_remember_trouble(struct hub_scanner *s, uint32_t root, const char *id, uint64_t signature,
                                unsigned troubles);
-HUB_MUST_USE enum hub_status hub_scan_revision(const struct hub_fileset *files, char out[41],
-                                               struct hub_error *err);
-/** The plan's problems and what the walk met. `out` borrows both; free out->problems. */
-HUB_MUST_USE enum hub_status hub_scan_problems(const struct hub_findings *plan,
-                                               const struct hub_fileset *files, struct hub_findings *out,
-                                               struct hub_error *err);
+/** What is remembered of the state with this signature. */
+void hub_scan_recall(const struct hub_scanner *s, struct hub_tracked_dataset *known, uint64_t signature);
 
 /* ---- publish_plain.c ---- */
 
@@ -243,6 +251,63 @@ HUB_MUST_USE enum hub_status hub_batch_publish(struct hub_scanner *s, struct hub
                                                struct hub_error *err);
 void hub_batch_dispose(struct hub_batch *batch);
 
+/* ---- found.c ---- */
+
+/** A dataset was found: queue it, or take it into the batch, if it is new or changed. The lock is held. */
+HUB_MUST_USE enum hub_status hub_scan_found(struct hub_scanner *s, struct hub_batch *batch,
+                                            struct hub_found_dataset *found, struct hub_error *err);
+
+/* ---- sweep.c ---- */
+
+/** A walk through all roots, or a look at a part of one. */
+struct hub_sweep {
+    struct hub_scanner *scanner;
+    const struct hub_scope *only; /* NULL: all */
+    int64_t began_ms;
+    struct hub_discovered out;
+    struct hub_error err;
+    bool root_missing[HUB_MAX_ROOTS];
+    _Atomic int64_t shown_ms;
+    /* behind its lock */
+    pthread_mutex_t lock;
+    struct hub_places notes; /* hashes of the keys that are remembered rightly */
+    bool partial;            /* ... are not all of them */
+    struct hub_links links;
+    /* from one thread at a time */
+    bool beyond; /* what it found may change what is outside of the part */
+    uint32_t clash_count;
+    bool new_clash;
+    struct hub_batch batch;
+};
+
+/** Walk the roots once: queue what is new or changed, remove what is gone. No lock held. */
+void hub_scan_sweep(struct hub_scanner *s);
+/** The walk itself, for a look: `notes` and `links` are left to the caller. Nothing is removed when it goes
+ * beyond its part. */
+HUB_MUST_USE enum hub_status hub_sweep_run(struct hub_sweep *sweep);
+/** Whether files that lie in this folder are looked at. */
+bool hub_sweep_has(const struct hub_sweep *sweep, uint32_t root, const char *path);
+/** Until when to rest after one that ends now. */
+int64_t hub_sweep_rest_until_ms(int64_t began_ms);
+
+/* ---- look.c ---- */
+
+/** Look at a folder of a root from `due_ms` on; `shallow`: at its own files alone. The lock is held, as in the
+ * next four. */
+void hub_looks_add(struct hub_scanner *s, uint32_t root, const char *path, bool shallow, int64_t due_ms);
+/** Drop what lies in a part that is about to be looked at; NULL: all. */
+void hub_looks_cover(struct hub_scanner *s, const struct hub_scope *done);
+/** Find out when the next dataset that waits is due. */
+void hub_looks_plan(struct hub_scanner *s);
+/** When there is something to look at; INT64_MAX: nothing. */
+int64_t hub_looks_due_ms(const struct hub_scanner *s);
+/** Whether somebody published files that were not looked at. */
+bool hub_looks_is_wanted(const struct hub_scanner *s);
+/** Have looked at what inotify saw. No lock held, as in the next. */
+void hub_looks_take_events(struct hub_scanner *s);
+/** Look at what is due. */
+void hub_looks_run(struct hub_scanner *s);
+
 /* ---- inspect_work.c ---- */
 
 /** A failure that says something about the dataset's files, and not about this machine at this moment. */
@@ -273,12 +338,15 @@ void *hub_scan_worker(void *scanner);
 HUB_MUST_USE enum hub_status hub_inotify_new(struct hub_inotify **out, struct hub_error *err);
 void hub_inotify_free(struct hub_inotify *watch);
 int hub_inotify_fd(const struct hub_inotify *watch);
-/** A sweep begins: those without a watch are counted anew. */
+/** A sweep begins: directories get their paths again, those without a watch are counted. */
 void hub_inotify_begin(struct hub_inotify *watch);
 /** Watch the directory that was opened, if there is room. */
-void hub_inotify_add(struct hub_inotify *watch, int fd);
-/** Take what has happened: true when something did. */
-bool hub_inotify_take(struct hub_inotify *watch);
+void hub_inotify_add(struct hub_inotify *watch, uint32_t root, const char *path, int fd);
+/** `name`: of what changed in the folder; NULL: the folder itself. */
+typedef void (*hub_inotify_each)(void *user, uint32_t root, const char *folder, const char *name,
+                                 bool directory);
+/** Take what has happened. False: something did, and it is not known where. */
+HUB_MUST_USE bool hub_inotify_take(struct hub_inotify *watch, hub_inotify_each each, void *user);
 /** Directories that are not watched for want of room. */
 uint64_t hub_inotify_missed(const struct hub_inotify *watch);
 

@@ -190,14 +190,15 @@ void hub_tracked_remove(struct hub_scanner *s, struct hub_tracked_dataset *known
     known_free(known);
 }
 
-void hub_tracked_forget_gone(struct hub_scanner *s, const bool *root_missing)
+void hub_tracked_forget_gone(struct hub_scanner *s, const struct hub_sweep *sweep)
 {
     for (size_t i = 0; i < s->slot_count; i++) {
         for (struct hub_tracked_dataset *known = s->slots[i], *next; known; known = next) {
             next = known->chain;
-            if (known->sweep == s->sweep || known->state == HUB_TRACKED_RUNNING)
+            if (known->sweep == s->sweep || known->state == HUB_TRACKED_RUNNING ||
+                !hub_sweep_has(sweep, known->root, known->path))
                 continue;
-            if (!root_missing[known->root])
+            if (!sweep->root_missing[known->root])
                 hub_tracked_remove(s, known);
             else if (known->state == HUB_TRACKED_WAITING)
                 known->state = HUB_TRACKED_IDLE; /* there is nothing to wait for until its root is back */
@@ -254,18 +255,18 @@ void hub_tracked_wait(struct hub_scanner *s, struct hub_tracked_dataset *known, 
 {
     known->state = HUB_TRACKED_WAITING;
     known->due_ms = hub_time_mono_ms() + HUB_MAX(after_ms, (int64_t)20);
-    const int64_t sweep_at_ms = HUB_MAX(known->due_ms, s->rest_until_ms);
-    s->sweep_at_ms = HUB_MIN(s->sweep_at_ms, sweep_at_ms);
+    s->due_ms = HUB_MIN(s->due_ms, known->due_ms);
     hub_scan_wake(s);
 }
 
 bool hub_scan_is_idle(const struct hub_scanner *s)
 {
-    if (!s->progress.walked || s->sweeping || s->sweep_wanted || s->running || hub_tracked_next(s))
+    if (!s->progress.walked || s->sweeping || s->sweep_wanted || s->running || hub_tracked_next(s) ||
+        hub_looks_is_wanted(s))
         return false;
     for (size_t i = 0; i < s->slot_count; i++)
         for (const struct hub_tracked_dataset *known = s->slots[i]; known; known = known->chain)
-            if (known->state == HUB_TRACKED_WAITING)
+            if (known->state == HUB_TRACKED_WAITING || known->outdated)
                 return false;
     return true;
 }

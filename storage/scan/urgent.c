@@ -42,11 +42,10 @@ static void apply(struct hub_scanner *s, const char *id, uint32_t requests, bool
     if (known->state == HUB_TRACKED_IDLE) {
         if (reinspect)
             known->published = 0;
-        /* its files are not what was indexed; requests alone must not keep us sweeping */
-        if (s->sweep_at_ms > s->rest_until_ms) {
-            s->sweep_at_ms = s->rest_until_ms;
-            hub_scan_wake(s);
-        }
+        /* its files are not what was indexed; requests alone must not keep us looking */
+        hub_looks_add(s, known->root, known->path, known->single_files,
+                      HUB_MAX(s->rest_until_ms, (int64_t)1));
+        hub_scan_wake(s);
         return;
     }
     known->requests += HUB_MIN(requests, UINT32_MAX - known->requests);

@@ -39,10 +39,6 @@ static bool note_declined(const struct hub_work *w)
     if (hub_claim_key(s->walk.roots, w->root, w->path, HUB_CLAIM_DECLINED, &key, NULL) ||
         hub_catalog_note_put(s->catalog, key.data, value, NULL))
         return false;
-    pthread_mutex_lock(&s->lock);
-    s->sweep_wanted = true;
-    pthread_mutex_unlock(&s->lock);
-    hub_scan_wake(s);
     return true;
 }
 

@@ -196,7 +196,7 @@ def test_shared_ids_are_told_apart():
 def test_what_is_remembered_goes_with_its_directory():
     with folder() as root:
         copy(os.path.join(root, "stays-v0"))
-        with Hub([root], args=("--settle", "0")) as hub:
+        with Hub([root], args=("--settle", "0", "--sweep", "2s")) as hub:
             hub.wait_indexed()
             for n in range(3):
                 copy(os.path.join(root, f"goes-{n}-v0"))

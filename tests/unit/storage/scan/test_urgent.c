@@ -20,7 +20,7 @@ static const char *id_of(unsigned number)
 static void set_up(void)
 {
     static const char *const formats[] = {"generic"};
-    s = (struct hub_scanner){.wake_fd = -1, .sweep_at_ms = INT64_MAX};
+    s = (struct hub_scanner){.wake_fd = -1, .sweep_at_ms = INT64_MAX, .due_ms = INT64_MAX};
     pthread_mutex_init(&s.lock, NULL);
     pthread_mutex_init(&s.urgent_lock, NULL);
     pthread_cond_init(&s.work_wake, NULL);
@@ -36,6 +36,7 @@ static void set_up(void)
 static void tear_down(void)
 {
     hub_tracked_free_all(&s);
+    hub_looks_cover(&s, NULL);
     pthread_cond_destroy(&s.work_wake);
     pthread_mutex_destroy(&s.lock);
     pthread_mutex_destroy(&s.urgent_lock);
