@@ -184,7 +184,6 @@ static void make_room(struct copies *c, uint32_t root, const char *keep, uint64_
 {
     struct hub_mirrors *m = c->mirrors;
     const uint64_t max = m->options.cache_max;
-    bool gone = false;
     if (bytes && is_in_vain(c, root, keep, bytes))
         return;
     if (c->count)
@@ -202,14 +201,11 @@ static void make_room(struct copies *c, uint32_t root, const char *keep, uint64_
         notify(c, copy, st, &why);
         if (st)
             continue;
-        gone = true;
         c->bytes -= copy->known.size;
         copy->known.size = 0; /* it is gone: the next root does not count on it */
         atomic_fetch_add(&m->evictions, 1);
     }
     atomic_store(&m->cache_bytes, c->bytes);
-    if (gone)
-        hub_scanner_sweep(m->options.scanner);
 }
 
 enum hub_status hub_cache_make_room(struct hub_mirrors *m, const char *id, uint64_t bytes,

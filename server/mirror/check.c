@@ -62,7 +62,7 @@ static enum hub_status check_dataset(struct hub_check_run *c, struct hub_error *
         st = hub_check_flush(c, err);
     forget_origin(c);
     if (c->mended && c->w->mirrors->options.scanner)
-        hub_scanner_sweep(c->w->mirrors->options.scanner);
+        hub_scanner_look(c->w->mirrors->options.scanner, c->summary->root, c->summary->path);
     c->mended = false;
     return st;
 }

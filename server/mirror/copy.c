@@ -267,7 +267,7 @@ static enum hub_status finish(struct hub_mirror_work *w, const struct hub_transf
     char all[HUB_SIZE_CHARS], came[HUB_SIZE_CHARS], names[400];
     HUB_TRY(store(w, t, err));
     HUB_TRY(hub_rule_count(o->truth, w->rule.name, fetched, NULL, err));
-    atomic_store(&w->mirrors->unswept, true);
+    hub_scanner_look(o->scanner, w->root, t->target);
     hub_number_size(t->files.bytes, all);
     hub_number_size(fetched, came);
     hub_remote_files_name_left_out(&t->files, names, sizeof names);
@@ -366,5 +366,6 @@ enum hub_status hub_copy_remove(const struct hub_mirrors_options *o, uint32_t ro
     const enum hub_status st = withdraw(o, root, path, &known, &why);
     if (st && st != HUB_NOT_FOUND)
         return hub_pass(st, &why, err);
+    hub_scanner_look(o->scanner, root, path);
     return hub_upstream_forget(o->truth, root, path, err);
 }

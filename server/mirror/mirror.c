@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { POLL_MS = 1000, SWEEP_MS = 2000 };
+enum { POLL_MS = 1000 };
 
 static void sleep_until_poked(struct hub_mirrors *m, unsigned *pokes)
 {
@@ -22,21 +22,6 @@ static void sleep_until_poked(struct hub_mirrors *m, unsigned *pokes)
         continue;
     *pokes = m->pokes;
     pthread_mutex_unlock(&m->lock);
-}
-
-/* A sweep reads every root: no more than one in a while, as long as copies follow each other. */
-static void sweep(struct hub_mirrors *m, bool more_follow)
-{
-    const int64_t now = hub_time_mono_ms();
-    if ((more_follow && now - atomic_load(&m->swept_ms) < SWEEP_MS) || !atomic_exchange(&m->unswept, false))
-        return;
-    atomic_store(&m->swept_ms, now);
-    hub_scanner_sweep(m->options.scanner);
-}
-
-static void sweep_last(struct hub_mirrors *m)
-{
-    sweep(m, false);
 }
 
 static void refresh_damage(struct hub_mirrors *m)
@@ -53,13 +38,12 @@ static void make_due(struct hub_mirrors *m)
  * runs: so a rule copies four datasets at a time, each by up to four connections. */
 static const struct {
     unsigned threads;
-    bool publishes, more_follow; /* what a job leaves shows by a sweep, at once or after some */
     void (*before)(struct hub_mirrors *mirrors);
     void (*idle)(struct hub_mirrors *mirrors);
-} lanes[HUB_LANES] = {[HUB_LANE_LISTS] = {2, false, false, make_due, NULL},
-                      [HUB_LANE_MIRRORS] = {5, true, true, NULL, sweep_last},
-                      [HUB_LANE_PULLS] = {3, true, false, NULL, hub_cache_maintain},
-                      [HUB_LANE_CHECKS] = {1, true, false, refresh_damage, NULL}};
+} lanes[HUB_LANES] = {[HUB_LANE_LISTS] = {2, make_due, NULL},
+                      [HUB_LANE_MIRRORS] = {5, NULL, NULL},
+                      [HUB_LANE_PULLS] = {3, NULL, hub_cache_maintain},
+                      [HUB_LANE_CHECKS] = {1, refresh_damage, NULL}};
 
 static void *thread(void *arg)
 {
@@ -78,8 +62,6 @@ static void *thread(void *arg)
         }
         hub_mirror_run(own, &job);
         hub_job_dispose(&job);
-        if (lanes[own->lane].publishes)
-            sweep(m, lanes[own->lane].more_follow);
     }
     return NULL;
 }

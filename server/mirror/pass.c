@@ -264,8 +264,6 @@ enum hub_status hub_mirror_pass(struct hub_mirror_work *w, struct hub_error *err
         HUB_TRY(hub_listed_put(w->mirrors, &w->rule, hub_buf_view(&l.lines), err));
     if (l.count)
         HUB_TRY(hub_gone_run(w, &listing, &l.removed, err));
-    if (l.removed)
-        hub_scanner_sweep(w->mirrors->options.scanner);
     if (l.asked)
         hub_mirrors_wake(w->mirrors);
     if (l.asked || l.removed)

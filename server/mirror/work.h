@@ -28,8 +28,6 @@ struct hub_mirrors {
     pthread_cond_t wake;
     unsigned pokes;
     atomic_bool stop;
-    atomic_bool unswept;      /* something was copied since the last sweep ... */
-    _Atomic int64_t swept_ms; /* ... that was asked for, monotonic */
     struct {
         _Atomic int64_t until_ms,
             reported_ms; /* monotonic; by the root: no room was left, and when that was reported */

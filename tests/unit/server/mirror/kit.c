@@ -10,15 +10,17 @@
 #include <unistd.h>
 
 struct kit kit;
-unsigned kit_sweeps;
+unsigned kit_looks;
 char kit_told[16][256];
 unsigned kit_told_count;
 
 /* instead of storage/scan/scanner.c */
-void hub_scanner_sweep(struct hub_scanner *scanner)
+void hub_scanner_look(struct hub_scanner *scanner, uint32_t root, const char *path)
 {
     (void)scanner;
-    kit_sweeps++;
+    (void)root;
+    (void)path;
+    kit_looks++;
 }
 
 static void notify(void *user, const struct hub_mirror_event *event)

@@ -16,7 +16,7 @@ struct kit {
     struct hub_mirrors mirrors;
 };
 extern struct kit kit;
-extern unsigned kit_sweeps;    /* that were asked for */
+extern unsigned kit_looks;     /* that were asked for */
 extern char kit_told[16][256]; /* "kind id detail" of each event */
 extern unsigned kit_told_count;
 

@@ -73,7 +73,7 @@ static enum hub_status pass(const char *rule, const char *const *items, struct h
 {
     struct hub_mirror_work w = {.mirrors = &kit.mirrors, .remote = {.kind = &kind, .base = "test://there"}};
     listing = items;
-    kit_told_count = kit_sweeps = 0;
+    kit_told_count = kit_looks = 0;
     cr_assert_eq(hub_rule_run(kit.truth, rule, NULL), HUB_OK);
     cr_assert_eq(hub_rules_due(kit.truth, NULL), HUB_OK);
     cr_assert_eq(hub_job_take(kit.truth, &(struct hub_job_lane){.kinds = "mirror"}, 30, &w.job, NULL),
@@ -303,7 +303,7 @@ Test(pass, it_stays_unless_the_rule_deletes)
     cr_expect(kit_is_there("root/b-v0/data/x"));
     cr_expect(is_gone("b-v0"));
     cr_expect_not(is_gone("D4RL/a-v0"));
-    cr_expect_eq(kit_sweeps, 0);
+    cr_expect_eq(kit_looks, 0);
     pass_well("lab", two);
     cr_expect_not(is_gone("b-v0"), "it is back");
 }
@@ -321,7 +321,7 @@ Test(pass, a_rule_that_deletes_removes_its_copy_alone)
     cr_expect(kit_is_there("root/D4RL/a-v0/data/x"));
     cr_expect(kit_is_there("root/ours-v0/data/x"), "what people put there is theirs");
     cr_expect(kit_is_there("root/c-v0/data/x"), "another rule's");
-    cr_expect_eq(kit_sweeps, 1);
+    cr_expect_eq(kit_looks, 1);
     cr_expect_str_eq(kit_told[0], "2 b-v0 it is no longer on the remote");
 }
 
