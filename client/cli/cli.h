@@ -223,6 +223,8 @@ struct hub_json cli_json_item(struct hub_buf *list);
 void cli_note(const struct cli *cli, const char *fmt, ...) HUB_PRINTF(2, 3);
 /** The library's error and what to do about it, on stderr. Returns the exit code. */
 int cli_report(const struct cli *cli, const struct minari_error *err);
+/** By the name of its problem. */
+bool cli_is_problem(const struct minari_error *err, enum hub_problem_code problem);
 /** Values that the call needs are still being measured. */
 bool cli_is_being_measured(const struct minari_error *err);
 /** Text from outside without what a terminal would obey: control characters become '?'. Rotates through a few

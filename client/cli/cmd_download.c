@@ -168,7 +168,7 @@ static int one(struct download *d, const struct minari_download_options *options
     if (*full && !minari_dataset_download(d->cli->client, full, options, &err))
         return CLI_OK;
     code = cli_report(d->cli, &err);
-    if (strcmp(err.problem, "dataset-not-found") == 0 && may_ask(d->cli) &&
+    if (cli_is_problem(&err, HUB_PROBLEM_DATASET_NOT_FOUND) && may_ask(d->cli) &&
         cli_find_new_name(d->cli, id, full) && cli_confirm("Download %s?", cli_clean(full)))
         return one(d, options, full);
     add_failure(d, id, code, &err);

@@ -31,17 +31,18 @@ static struct {
     bool partial; /* the waiting for measures ended before all were there */
 } own;
 
-static int fail(const struct cli *cli, enum minari_status status, const char *problem, const char *fmt, ...)
-    HUB_PRINTF(4, 5);
+static int fail(const struct cli *cli, enum minari_status status, enum hub_problem_code problem,
+                const char *fmt, ...) HUB_PRINTF(4, 5);
 
-static int fail(const struct cli *cli, enum minari_status status, const char *problem, const char *fmt, ...)
+static int fail(const struct cli *cli, enum minari_status status, enum hub_problem_code problem,
+                const char *fmt, ...)
 {
     struct minari_error err = {.status = status};
     va_list args;
     va_start(args, fmt);
     vsnprintf(err.detail, sizeof err.detail, fmt, args);
     va_end(args);
-    snprintf(err.problem, sizeof err.problem, "%s", problem);
+    snprintf(err.problem, sizeof err.problem, "%s", hub_problem_name(problem));
     return cli_report(cli, &err);
 }
 
@@ -73,7 +74,7 @@ static int make_home(const struct cli *cli)
         snprintf(own.socket, sizeof own.socket, "/proc/self/fd/%d/control.sock", own.directory);
         return CLI_OK;
     }
-    return fail(cli, errno == ENOSPC ? MINARI_NO_SPACE : MINARI_FAILED, "no-temporary",
+    return fail(cli, errno == ENOSPC ? MINARI_NO_SPACE : MINARI_FAILED, HUB_PROBLEM_NO_TEMPORARY,
                 "a temporary directory cannot be made in '%s': %s", temporary(), strerror(errno));
 }
 
@@ -166,12 +167,12 @@ static int ended(const struct cli *cli, int status)
     snprintf(path, sizeof path, "%s/log", own.home);
     own.pid = 0;
     if (hub_fs_read(AT_FDCWD, path, &said, NULL) || !said.size)
-        return fail(cli, MINARI_FAILED, "hub-ended", "minari-hub ended without a message");
+        return fail(cli, MINARI_FAILED, HUB_PROBLEM_HUB_ENDED, "minari-hub ended without a message");
     while (said.size && said.data[said.size - 1] == '\n')
         said.data[--said.size] = '\0';
     const char *line = strrchr(said.data, '\n');
     const bool none = WIFEXITED(status) && WEXITSTATUS(status) == 127;
-    return fail(cli, MINARI_FAILED, none ? "no-hub-program" : "hub-ended", "%s%s%s",
+    return fail(cli, MINARI_FAILED, none ? HUB_PROBLEM_NO_HUB_PROGRAM : HUB_PROBLEM_HUB_ENDED, "%s%s%s",
                 none ? local_program("MINARI_HUB_PROGRAM", "minari-hub") : "",
                 none ? " cannot be started: " : "", line ? line + 1 : said.data);
 }
@@ -206,7 +207,7 @@ static int await_socket(struct cli *cli)
         if (!goes_on(cli, NAP_MS, &code))
             return code;
         if (hub_time_mono_ms() > until_ms)
-            return fail(cli, MINARI_FAILED, "hub-ended", "minari-hub did not start to answer");
+            return fail(cli, MINARI_FAILED, HUB_PROBLEM_HUB_ENDED, "minari-hub did not start to answer");
     }
     return cli_connect_local(cli, own.socket, true);
 }
@@ -277,7 +278,8 @@ static const struct minari_summary *find(const struct minari_dataset_list *list,
 
 static int no_local(const struct cli *cli, const char *asked)
 {
-    return fail(cli, MINARI_NOT_FOUND, access(asked, F_OK) ? "no-local-dataset" : "path-meant",
+    return fail(cli, MINARI_NOT_FOUND,
+                access(asked, F_OK) ? HUB_PROBLEM_NO_LOCAL_DATASET : HUB_PROBLEM_PATH_MEANT,
                 "there is no dataset '%s' in '%s'", cli_clean(asked), cli_clean(cli_root()));
 }
 
@@ -293,11 +295,11 @@ static int not_one(const struct cli *cli, const struct own_place *place,
     if (!place->path)
         return no_local(cli, cli->subject);
     if (datasets > 1)
-        return fail(cli, MINARI_NOT_FOUND, "several-datasets",
+        return fail(cli, MINARI_NOT_FOUND, HUB_PROBLEM_SEVERAL_DATASETS,
                     "'%s' is not a dataset but holds %zu of them, such as '%s%s'", asked, datasets, asked,
                     below ? cli_clean(below) : "");
-    return fail(cli, MINARI_NOT_FOUND, "no-dataset-there", "'%s' is not a dataset: it looks like %s%s%s%s",
-                asked,
+    return fail(cli, MINARI_NOT_FOUND, HUB_PROBLEM_NO_DATASET_THERE,
+                "'%s' is not a dataset: it looks like %s%s%s%s", asked,
                 *has                              ? "a folder of plain files ("
                 : minari_dataset_list_count(list) ? "a plain file"
                                                   : "an empty folder",
@@ -318,8 +320,8 @@ static int take(const struct cli *cli, const struct own_place *place, const stru
         return not_one(cli, place, list, 0);
     if (!wants_files(cli) && strcmp(s->status, "ready") != 0)
         return fail(cli, strcmp(s->status, "pending") == 0 ? MINARI_BUSY : MINARI_BROKEN,
-                    place->path ? "broken-there" : "broken-here", "'%s' is %s (%s)", cli_clean(cli->subject),
-                    s->status, *s->reason ? s->reason : s->format);
+                    place->path ? HUB_PROBLEM_BROKEN_THERE : HUB_PROBLEM_BROKEN_HERE, "'%s' is %s (%s)",
+                    cli_clean(cli->subject), s->status, *s->reason ? s->reason : s->format);
     if (place->path) {
         snprintf(own_id, sizeof own_id, "%s", s->id);
         *id = own_id;

@@ -170,9 +170,14 @@ int cli_flush(int code)
     return code;
 }
 
+bool cli_is_problem(const struct minari_error *err, enum hub_problem_code problem)
+{
+    return hub_problem_find(err->problem) == problem;
+}
+
 bool cli_is_being_measured(const struct minari_error *err)
 {
-    return err->status == MINARI_BUSY && err->of && strcmp(err->problem, "pending") == 0;
+    return err->status == MINARI_BUSY && err->of && cli_is_problem(err, HUB_PROBLEM_PENDING);
 }
 
 /* What is not named is CLI_FAILED. */
@@ -187,74 +192,20 @@ static int code_of(const struct minari_error *err)
     };
     if (!err->status)
         return CLI_OK;
-    if (cli_is_being_measured(err) || strcmp(err->problem, "download-running") == 0 ||
+    if (cli_is_being_measured(err) || cli_is_problem(err, HUB_PROBLEM_DOWNLOAD_RUNNING) ||
         (size_t)err->status >= HUB_COUNT(codes))
         return CLI_FAILED;
     return codes[err->status] ? codes[err->status] : CLI_FAILED;
 }
 
-/* What to do about it, by the problem's name first. %i is the id at hand, %c the command, %r the remote, %o
- * who chose it, %w how it is named for `list`, %m the minutes it asks to wait. */
+/* What to do about it, by the problem first; problems.h says what stands for %i and its like. */
 static const char *remedy_of(const struct cli *cli, const struct minari_error *err)
 {
-    static const struct {
-        const char *problem, *remedy;
-    } named[] = {
-        {"dataset-not-found", "minari-cli list %w --all shows what is there"},
-        {"episode-missing", "minari-cli episodes %i shows the numbers that are there"},
-        {"field-not-found", "minari-cli show %i lists the fields"},
-        {"camera-not-found", "the cameras are named above; the last part of a name is enough"},
-        {"token-required", "give --token or set MINARI_HUB_TOKEN"},
-        {"forbidden", "ask the hub's administrator for a token that may do this"},
-        {"other-host", "if you trust that host: --trust-redirects"},
-        {"private-address", "if you trust that host: --trust-redirects"},
-        {"remote-closed",
-         "give --token, or name a service account's JSON file in GOOGLE_APPLICATION_CREDENTIALS; "
-         "Minari's own datasets are at hf://farama-minari"},
-        {"remote-empty", "check the name and the prefix; Minari's own datasets are at hf://farama-minari"},
-        {"remote-missing", "check the name; Minari's own datasets are at hf://farama-minari"},
-        {"repo-closed",
-         "give --token, or set HF_TOKEN; if the repo is gated, accept its terms on its page first"},
-        {"repo-missing", "check the name: hf://ORG/REPO"},
-        {"repo-empty", "name a repo to take it as it is: hf://ORG/REPO; Minari's own datasets are at "
-                       "hf://farama-minari"},
-        {"revision-missing", "name one of these: hf://ORG/REPO@REVISION"},
-        {"bad-credentials", "give another file or --token, or unset GOOGLE_APPLICATION_CREDENTIALS"},
-        {"no-tls", "give the address with http:// instead of https://"},
-        {"incompatible", "give --force to download it anyway"},
-        {"not-a-minari-dataset",
-         "give -o DIR to download it to another folder than that of Minari's datasets"},
-        {"not-ready", "minari-cli show %i shows why; --force downloads its files as they are"},
-        {"differs-here", "to replace it: minari-cli download %i --force"},
-        {"not-a-dataset", "move it away if you do not need it"},
-        {"download-running", "wait for it, or stop it"},
-        {"no-record", "compare it with a hub: --remote http://HOST[:PORT]"},
-        {"not-acceptable", "try another --format, or one row: --rows N"},
-        {"needs-decoding", "ask for single frames: --rows N --format image"},
-        {"too-large", "ask for fewer rows with --rows"},
-        {"too-long", "ask for less: --prefix, --limit"},
-        {"no-hub", "check the address: this is not a minari-hub"},
-        {"hub-needed", "name a hub: --remote http://HOST[:PORT], or MINARI_HUB_URL; for a folder: minari-hub "
-                       "serve --root DIR"},
-        {"no-local-dataset", "minari-cli list local shows what is there; for a hub: --remote "
-                             "http://HOST[:PORT], or MINARI_HUB_URL"},
-        {"path-meant", "a path begins with ./, ../, ~ or /: minari-cli %c ./%i"},
-        {"several-datasets", "name one of them"},
-        {"no-dataset-there", "minari-inspect %i describes it"},
-        {"broken-here", "minari-cli show %i gives the problems"},
-        {"broken-there", "minari-inspect %i gives the problems"},
-        {"no-hub-program", "datasets of this machine are read by minari-hub: install it beside minari-cli, "
-                           "or set MINARI_HUB_PROGRAM; for a hub: --remote http://HOST[:PORT]"},
-        {"no-temporary", "set TMPDIR to a directory that can be written"},
-        {"hub-ended", "minari-hub serve --root DIR may show more"},
-        {"not-measured", "ask the hub's administrator to start it with --measure idle or on-demand"},
-        {"pending", "the hub is still inspecting it: try again soon"},
-    };
+    const char *named = hub_problem_rows[hub_problem_find(err->problem)].remedy;
     if (cli_is_being_measured(err))
         return "try again when it is measured: 'minari-cli stats %i' shows the progress";
-    for (size_t i = 0; i < HUB_COUNT(named); i++)
-        if (strcmp(named[i].problem, err->problem) == 0)
-            return named[i].remedy;
+    if (named)
+        return named;
     switch (err->status) {
     case MINARI_UNREACHABLE:
         if (strcmp(cli->remote.origin, "this machine") == 0)
@@ -330,7 +281,7 @@ int cli_report(const struct cli *cli, const struct minari_error *err)
         fill_in(cli, err, remedy, text, sizeof text);
     put_error(code, minari_status_name(err->status), err->problem, waits ? measured : err->detail,
               remedy ? text : NULL);
-    if (cli->client && cli->subject && strcmp(err->problem, "dataset-not-found") == 0)
+    if (cli->client && cli->subject && cli_is_problem(err, HUB_PROBLEM_DATASET_NOT_FOUND))
         cli_offer_new_name(cli, cli->subject);
     return code;
 }

@@ -41,7 +41,7 @@ enum hub_status hub_summary_read(const json_t *object, struct minari_summary *ou
                                    .modified = hub_member_text(object, "modified"),
                                    .unloadable = json_is_false(json_object_get(object, "loadable"))};
     if (!out->id || !out->format || !out->status)
-        return hub_fail_as(err, HUB_CORRUPT, "protocol",
+        return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_PROTOCOL,
                            "a dataset without id, format or status: is it a hub?");
     if (!room)
         return HUB_OK;
@@ -79,7 +79,7 @@ static enum hub_status take_item(json_t *item, struct hub_view text, void *user,
     HUB_TRY(hub_grow(&list->entries, list->count, &list->capacity, sizeof *list->entries, err));
     list->bytes += text.size;
     if (list->bytes > LISTING_BYTES)
-        return hub_fail_as(err, HUB_TOO_BIG, "too-long",
+        return hub_fail_as(err, HUB_TOO_BIG, HUB_PROBLEM_TOO_LONG,
                            "the hub's list does not end after %zu MB: narrow it with a prefix",
                            list->bytes / 1000000);
     struct summary_entry *e = &list->entries[list->count];
@@ -215,7 +215,7 @@ static enum hub_status read_dataset(struct minari_client *client, const char *id
         client->remote.kind->describe(&client->remote, id, release, &dataset->text, &dataset->document, err));
     HUB_TRY(hub_summary_read(dataset->document, &dataset->summary, err));
     if (!hub_api_same_id(id, dataset->summary.id))
-        return hub_fail_as(err, HUB_CORRUPT, "protocol",
+        return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_PROTOCOL,
                            "the request names '%.200s', but the remote's answer is about '%.200s'", id,
                            dataset->summary.id);
     HUB_TRY(read_versions(dataset, err));

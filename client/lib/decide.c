@@ -26,8 +26,8 @@ enum hub_status hub_decide(const struct minari_summary *chosen, const struct min
         if (best)
             snprintf(instead, sizeof instead, "'%.1000s' is the newest that does", best->id);
         if (!force)
-            return hub_fail_as(err, HUB_UNSUPPORTED, "incompatible", "Minari %s does not read '%s'; %s",
-                               release, chosen->id, instead);
+            return hub_fail_as(err, HUB_UNSUPPORTED, HUB_PROBLEM_INCOMPATIBLE,
+                               "Minari %s does not read '%s'; %s", release, chosen->id, instead);
         return hub_buf_addf(notices, err, "Minari %s does not read '%s' (%s); downloading it anyway\n",
                             release, chosen->id, instead);
     }

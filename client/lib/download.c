@@ -238,10 +238,10 @@ static enum hub_status decide(const struct minari_dataset *dataset, const struct
     if (notices.size)
         notify(o, "%s: %.*s", s->id, (int)notices.size - 1, notices.data);
     if (!o->any_format && strncmp(s->format, "minari", 6) != 0)
-        return hub_fail_as(err, HUB_INVALID, "not-a-minari-dataset",
+        return hub_fail_as(err, HUB_INVALID, HUB_PROBLEM_NOT_A_MINARI_DATASET,
                            "'%s' is in the format %.40s, which Minari does not read", s->id, s->format);
     if (why && !o->force)
-        return hub_fail_as(err, HUB_UNSUPPORTED, "not-ready", "'%.200s' is %s%s%.200s", s->id, word,
+        return hub_fail_as(err, HUB_UNSUPPORTED, HUB_PROBLEM_NOT_READY, "'%.200s' is %s%s%.200s", s->id, word,
                            *why ? ": " : "", why);
     if (why)
         notify(o, "%s: it is %s%s%s; its files are downloaded as they are", s->id, word, *why ? ": " : "",

@@ -39,7 +39,8 @@ static enum hub_status hand_over(json_t *item, struct hub_view raw, void *user, 
     char seed[32] = "";
     const json_t *seed_value = json_object_get(item, "seed"), *ret = json_object_get(item, "return");
     if (!json_is_integer(json_object_get(item, "number")))
-        return hub_fail_as(err, HUB_CORRUPT, "protocol", "an episode without a number: is it a hub?");
+        return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_PROTOCOL,
+                           "an episode without a number: is it a hub?");
     if (json_is_integer(seed_value))
         snprintf(seed, sizeof seed, "%" JSON_INTEGER_FORMAT, json_integer_value(seed_value));
     HUB_CLEANUP(hub_freep) char *json = hub_view_dup(raw);

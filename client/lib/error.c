@@ -34,25 +34,10 @@ const char *minari_version(void)
     return HUB_VERSION;
 }
 
-static const struct {
-    const char *problem;
-    enum minari_status status;
-} named[] = {
-    {"unreachable", MINARI_UNREACHABLE},
-    {"no-tls", MINARI_UNREACHABLE},
-    {"upstream", MINARI_UNREACHABLE},
-    {"protocol", MINARI_PROTOCOL},
-    {"no-hub", MINARI_PROTOCOL},
-    {"digest-mismatch", MINARI_VERIFY},
-    {"incompatible", MINARI_INCOMPATIBLE},
-    {"dataset-broken", MINARI_BROKEN},
-    {"field-unreadable", MINARI_BROKEN},
-    {"not-ready", MINARI_BROKEN},
-    {"not-a-minari-dataset", MINARI_INVALID},
-    {"internal", MINARI_UNREACHABLE},
-    {"upstream-failed", MINARI_UNREACHABLE},
-    {"upstream-unavailable", MINARI_UNREACHABLE},
-};
+#define REPORTED(code, name, http, client, ...) [HUB_PROBLEM_##code] = MINARI_##client,
+
+/* MINARI_OK: the status says it. */
+static const enum minari_status of_problem[] = {HUB_PROBLEMS(REPORTED)};
 
 static const enum minari_status of_status[] = {
     [HUB_OK] = MINARI_OK,
@@ -79,16 +64,15 @@ _Static_assert(HUB_COUNT(of_status) == HUB_CANCELLED + 1, "one of each");
 enum minari_status hub_client_report(enum hub_status status, const struct hub_error *error,
                                      struct minari_error *err)
 {
-    enum minari_status out = of_status[status];
-    for (size_t i = 0; status && i < HUB_COUNT(named); i++)
-        if (strcmp(error->problem, named[i].problem) == 0)
-            out = named[i].status;
+    const enum minari_status named = status ? of_problem[error->problem] : MINARI_OK,
+                             out = named ? named : of_status[status];
     if (err) {
         *err = (struct minari_error){.status = out,
                                      .retry_after_s = status ? error->retry_after_s : 0,
                                      .done = status ? error->done : 0,
                                      .of = status ? error->of : 0};
-        snprintf(err->problem, sizeof err->problem, "%s", status ? error->problem : "");
+        snprintf(err->problem, sizeof err->problem, "%s",
+                 status ? hub_problem_name_or(error->problem, error->foreign) : "");
         snprintf(err->detail, sizeof err->detail, "%s", status ? error->detail : "");
     }
     return out;

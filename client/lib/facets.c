@@ -24,7 +24,8 @@ static enum hub_status take_facet(struct minari_facet_list *list, const char *na
         const struct minari_facet facet = {name, hub_member_text(item, "value"),
                                            hub_member_uint(item, "count")};
         if (!facet.value)
-            return hub_fail_as(err, HUB_CORRUPT, "protocol", "a facet without a value: is it a hub?");
+            return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_PROTOCOL,
+                               "a facet without a value: is it a hub?");
         HUB_TRY(hub_grow(&list->items, list->count, &list->capacity, sizeof *list->items, err));
         list->items[list->count++] = facet;
     }
@@ -44,8 +45,8 @@ static enum hub_status get(struct minari_client *client, const struct minari_dat
     HUB_TRY(hub_remote_document(&client->remote, url.data, DOCUMENT_BYTES, NULL, &list->document, err));
     json_t *facets = json_object_get(list->document, "facets");
     if (!json_is_object(facets))
-        return hub_fail_as(err, HUB_CORRUPT, "protocol", "the answer of %.200s has no facets: is it a hub?",
-                           url.data);
+        return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_PROTOCOL,
+                           "the answer of %.200s has no facets: is it a hub?", url.data);
     json_object_foreach(facets, name, values) HUB_TRY(take_facet(list, name, values, err));
     list->json = json_dumps(facets, JSON_COMPACT);
     return hub_allocated(list->json, err);

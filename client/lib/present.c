@@ -14,10 +14,10 @@ static enum hub_status compare(const char *folder, const char *file, uint64_t si
     struct stat st;
     const int n = snprintf(path, sizeof path, "%s/%s", folder, file);
     if (n >= (int)sizeof path || stat(path, &st) || !S_ISREG(st.st_mode))
-        return hub_fail_as(err, HUB_EXISTS, "differs-here",
+        return hub_fail_as(err, HUB_EXISTS, HUB_PROBLEM_DIFFERS_HERE,
                            "'%s' is there, but is not %s: '%.300s' is missing", folder, with, file);
     if ((uint64_t)st.st_size != size)
-        return hub_fail_as(err, HUB_EXISTS, "differs-here",
+        return hub_fail_as(err, HUB_EXISTS, HUB_PROBLEM_DIFFERS_HERE,
                            "'%s' is there, but is not %s: '%.300s' has %" PRIu64 " bytes instead of %" PRIu64,
                            folder, with, file, (uint64_t)st.st_size, size);
     return HUB_OK;

@@ -112,10 +112,10 @@ static enum hub_status answer_head(struct hub_fetch *fetch, const struct hub_ans
     struct hub_taken *a = fetch->user;
     const uint64_t from = fetch->first + fetch->done;
     if (head->status == 206 && (!head->has_range || head->first != from || head->last + 1 != head->total))
-        return hub_fail_as(err, HUB_CORRUPT, "protocol",
+        return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_PROTOCOL,
                            "the server sent another part than the one from byte %" PRIu64, from);
     if (head->status != 206 && from && !goes_back(a))
-        return hub_fail_as(err, HUB_CHANGED, "changed", "the answer broke off, and %s",
+        return hub_fail_as(err, HUB_CHANGED, HUB_PROBLEM_CHANGED, "the answer broke off, and %s",
                            strcmp(head->etag, fetch->if_range) == 0 ? "the server no longer sends parts of it"
                                                                     : "the file has changed");
     if (head->status != 206)

@@ -97,8 +97,9 @@ static enum hub_status compare_all(struct verifier *v, const char *directory, st
     HUB_TRY(find_extra(v, "", 0, err));
     const struct minari_verify_result *r = v->result;
     if (r->missing || r->changed)
-        return hub_fail_as(err, HUB_CORRUPT, "digest-mismatch", "'%s': %llu files missing, %llu changed",
-                           directory, (unsigned long long)r->missing, (unsigned long long)r->changed);
+        return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_DIGEST_MISMATCH,
+                           "'%s': %llu files missing, %llu changed", directory,
+                           (unsigned long long)r->missing, (unsigned long long)r->changed);
     return HUB_OK;
 }
 
@@ -107,7 +108,7 @@ static enum hub_status against_record(struct verifier *v, const char *directory,
     HUB_CLEANUP(hub_record_dispose) struct hub_record record = {0};
     enum hub_status st = hub_record_read(directory, &record, err);
     if (st == HUB_NOT_FOUND)
-        return hub_fail_as(err, HUB_NOT_FOUND, "no-record",
+        return hub_fail_as(err, HUB_NOT_FOUND, HUB_PROBLEM_NO_RECORD,
                            "'%s' was not downloaded by minari-hub's client: it has no record "
                            "to compare with",
                            directory);

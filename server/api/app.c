@@ -10,7 +10,7 @@ static enum hub_status changed(void *user, const struct hub_summary *summary, en
     if (change == HUB_ROWS_SIDE_LOST)
         hub_scanner_reinspect(app->scanner, summary->id);
     hub_scanner_prioritize(app->scanner, summary->id);
-    return hub_fail_as(err, HUB_CHANGED, "dataset-changing",
+    return hub_fail_as(err, HUB_CHANGED, HUB_PROBLEM_DATASET_CHANGING,
                        "a file of '%s' has changed since it was indexed; the dataset is inspected again",
                        summary->id);
 }

@@ -30,11 +30,11 @@ enum hub_status hub_cursor_decode(struct hub_view text, const char *scope, struc
     }
     if (!tie || key[1] < '0' || key[1] > '3' || (size_t)(tie - key) > sizeof out->key ||
         strlen(tie + 1) >= sizeof out->tie)
-        return hub_fail_about(err, HUB_INVALID, "bad-cursor", "cursor", text.data,
+        return hub_fail_about(err, HUB_INVALID, HUB_PROBLEM_BAD_CURSOR, "cursor", text.data,
                               "invalid cursor for this listing; start again without one");
     *key = *tie = '\0';
     if (strcmp(plain, scope) != 0)
-        return hub_fail_about(err, HUB_INVALID, "bad-cursor", "cursor", text.data,
+        return hub_fail_about(err, HUB_INVALID, HUB_PROBLEM_BAD_CURSOR, "cursor", text.data,
                               "this cursor was made for another sort or filter; keep both while paging");
     snprintf(out->scope, sizeof out->scope, "%s", scope);
     out->behind = (key[1] - '0') & 1;

@@ -91,25 +91,25 @@ static enum hub_status not_found(struct hub_request *request, struct hub_respons
     struct hub_scan_progress progress;
     hub_scanner_progress(request->app->scanner, &progress);
     if (!progress.walked)
-        return hub_fail_as(err, HUB_BUSY, "starting", "the roots are still being read: '%s' may appear",
-                           id.data);
+        return hub_fail_as(err, HUB_BUSY, HUB_PROBLEM_STARTING,
+                           "the roots are still being read: '%s' may appear", id.data);
     if (!request->may_block && snapshot->count > INLINE_SUMMARIES) /* all are compared */
         return HUB_AGAIN;
     const struct hub_summary *plain = in_folder(request, snapshot);
     response->problem_extra = alternatives(snapshot, id, plain);
     hub_mirrors_missed(request->app->mirrors);
     if (plain)
-        return hub_fail_about(err, HUB_NOT_FOUND, "dataset-not-found", "id", id.data,
+        return hub_fail_about(err, HUB_NOT_FOUND, HUB_PROBLEM_DATASET_NOT_FOUND, "id", id.data,
                               "there is no dataset '%s': the dataset in that folder has the id '%s'", id.data,
                               plain->id);
     const struct hub_summary *within = release.data ? NULL : first_within(snapshot, id);
     if (within)
-        return hub_fail_about(err, HUB_NOT_FOUND, "dataset-not-found", "id", id.data,
+        return hub_fail_about(err, HUB_NOT_FOUND, HUB_PROBLEM_DATASET_NOT_FOUND, "id", id.data,
                               "'%s' is a folder of datasets, as '%s'", id.data, within->id);
     return release.data
-               ? hub_fail_about(err, HUB_NOT_FOUND, "dataset-not-found", "id", id.data,
+               ? hub_fail_about(err, HUB_NOT_FOUND, HUB_PROBLEM_DATASET_NOT_FOUND, "id", id.data,
                                 "release %s of its library reads no version of '%s'", id.data, release.data)
-               : hub_fail_about(err, HUB_NOT_FOUND, "dataset-not-found", "id", id.data,
+               : hub_fail_about(err, HUB_NOT_FOUND, HUB_PROBLEM_DATASET_NOT_FOUND, "id", id.data,
                                 "there is no dataset '%s'", id.data);
 }
 
@@ -136,7 +136,7 @@ static enum hub_status not_inspected(struct hub_scanner *scanner, const struct h
                                      struct hub_error *err)
 {
     hub_scanner_prioritize(scanner, summary->id);
-    return hub_fail_as(err, HUB_BUSY, "pending", "'%s' has not been inspected yet%s%s", summary->id,
+    return hub_fail_as(err, HUB_BUSY, HUB_PROBLEM_PENDING, "'%s' has not been inspected yet%s%s", summary->id,
                        *summary->reason ? ": " : "", summary->reason);
 }
 
@@ -145,7 +145,7 @@ static enum hub_status revision_gone(const struct hub_request *request, const st
 {
     if (!*summary->revision) /* it may yet be the one */
         return not_inspected(request->app->scanner, summary, err);
-    return hub_fail_about(err, HUB_CHANGED, "revision-gone", "revision",
+    return hub_fail_about(err, HUB_CHANGED, HUB_PROBLEM_REVISION_GONE, "revision",
                           hub_request_query(request, "revision").data, "'%s' is now at revision %s",
                           summary->id, summary->revision);
 }
@@ -298,8 +298,9 @@ static enum hub_status check_ready(struct hub_request *request, struct hub_respo
     case HUB_DATASET_REMOTE:
         break;
     }
-    return hub_fail_as(err, HUB_UNSUPPORTED, "dataset-broken", "'%s' is %s (%s); its files can be downloaded",
-                       summary->id, hub_dataset_status_name(summary->status),
+    return hub_fail_as(err, HUB_UNSUPPORTED, HUB_PROBLEM_DATASET_BROKEN,
+                       "'%s' is %s (%s); its files can be downloaded", summary->id,
+                       hub_dataset_status_name(summary->status),
                        *summary->reason ? summary->reason : summary->format);
 }
 
@@ -365,8 +366,8 @@ static enum hub_status no_episode(const struct hub_request *request, const struc
         return HUB_AGAIN;
     (void)!hub_dataset_each_problem(request->app->catalog, summary, 0, MOST_PROBLEMS, take_reason, &reason,
                                     NULL);
-    return hub_fail_about(err, HUB_NOT_FOUND, "episode-missing", "n", n.data, "'%s' has no episode %s%s",
-                          summary->id, n.data, reason.size ? reason.data : "");
+    return hub_fail_about(err, HUB_NOT_FOUND, HUB_PROBLEM_EPISODE_MISSING, "n", n.data,
+                          "'%s' has no episode %s%s", summary->id, n.data, reason.size ? reason.data : "");
 }
 
 enum hub_status hub_find_episode(const struct hub_request *request, const struct hub_dataset *dataset,
@@ -439,6 +440,6 @@ enum hub_status hub_resolve_conditions(struct hub_request *request, struct hub_r
     case HUB_PRECONDITION_FAILED:
         break;
     }
-    return hub_fail_as(err, HUB_INVALID, "precondition-failed", "this resource is available only as %s",
-                       etag);
+    return hub_fail_as(err, HUB_INVALID, HUB_PROBLEM_PRECONDITION_FAILED,
+                       "this resource is available only as %s", etag);
 }

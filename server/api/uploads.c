@@ -1,8 +1,8 @@
 /* Refusals of uploads: see uploads.h. */
 #include "server/api/uploads.h"
 
-enum hub_status hub_no_uploads(const struct hub_request *request, enum hub_status st, const char *problem,
-                               const char *more, struct hub_error *err)
+enum hub_status hub_no_uploads(const struct hub_request *request, enum hub_status st,
+                               enum hub_problem_code problem, const char *more, struct hub_error *err)
 {
     return hub_fail_as(
         err, st, problem,
@@ -14,5 +14,6 @@ enum hub_status hub_refuse_method(const struct hub_request *request, const char 
 {
     if (strcmp(allow, "GET, HEAD") != 0)
         return HUB_OK;
-    return hub_no_uploads(request, HUB_INVALID, "method-not-allowed", "; allowed here: GET, HEAD", err);
+    return hub_no_uploads(request, HUB_INVALID, HUB_PROBLEM_METHOD_NOT_ALLOWED, "; allowed here: GET, HEAD",
+                          err);
 }

@@ -5,8 +5,8 @@
 #include "server/http/http.h"
 
 /** Fail with "This hub takes no uploads ...", and `more` behind it. */
-enum hub_status hub_no_uploads(const struct hub_request *request, enum hub_status st, const char *problem,
-                               const char *more, struct hub_error *err);
+enum hub_status hub_no_uploads(const struct hub_request *request, enum hub_status st,
+                               enum hub_problem_code problem, const char *more, struct hub_error *err);
 /** As `not_allowed` of a protocol: what can only be read is asked to change. HUB_OK: that is not what is
  * wrong. */
 enum hub_status hub_refuse_method(const struct hub_request *request, const char *allow,

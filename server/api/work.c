@@ -22,7 +22,8 @@ static enum hub_status takes_too_long(const struct hub_request *request, enum hu
     for (size_t i = HUB_COUNT(known[of].parameters); i-- > 0;)
         if (known[of].parameters[i] && hub_request_query(request, known[of].parameters[i]).data)
             about = known[of].parameters[i];
-    return hub_fail_about(err, HUB_TOO_BIG, "too-large", about, hub_request_query(request, about).data,
+    return hub_fail_about(err, HUB_TOO_BIG, HUB_PROBLEM_TOO_LARGE, about,
+                          hub_request_query(request, about).data,
                           "%s take about %.0f s to go through; one answer may take %u s: %s", known[of].what,
                           us / 1e6, request->ceiling_ms / 1000, known[of].remedy);
 }

@@ -271,7 +271,7 @@ static int run(void *user, struct hub_config *config)
     enum hub_status st = hub_control_state(config, &c->state, &err);
     if (!st)
         st = query_hub(c, &job, &err);
-    if (st == HUB_NOT_FOUND && strcmp(err.problem, "dataset-not-found") != 0)
+    if (st == HUB_NOT_FOUND && err.problem != HUB_PROBLEM_DATASET_NOT_FOUND)
         st = begin_here(c, &err);
     if (st)
         fprintf(stderr, "minari-hub: %s\n", err.detail);

@@ -368,7 +368,7 @@ static int run(void *user, struct hub_config *config)
         st = hub_control_state(config, &state, &err);
     if (!st)
         st = query_hub(c, state, &answer, &err);
-    if (st == HUB_NOT_FOUND && strcmp(err.problem, "mirror-not-found") != 0)
+    if (st == HUB_NOT_FOUND && err.problem != HUB_PROBLEM_MIRROR_NOT_FOUND)
         st = do_directly(c, config, &answer, &err);
     if (st)
         fprintf(stderr, "minari-hub: %s\n", err.detail);

@@ -578,7 +578,7 @@ static enum hub_status run_import(struct tar_command *c, struct hub_config *conf
         HUB_TRY(query_roots(c->state, &asked, &missing, err));
     HUB_TRY(choose_root(c->state ? &asked : &config->roots, c->root, &root, err));
     if (c->state && missing >> (root - asked.roots) & 1)
-        return hub_fail_as(err, HUB_IO, "root-missing",
+        return hub_fail_as(err, HUB_IO, HUB_PROBLEM_ROOT_MISSING,
                            "the root %.200s is not mounted: mount it; if its datasets are gone, run "
                            "`minari-hub scan --forget`",
                            hub_root_key(root));

@@ -132,8 +132,8 @@ static void *place(const struct hub_config *config, const struct option *option)
 static enum hub_status wrong(struct hub_error *err, const struct option *option, const char *value,
                              const char *what)
 {
-    return hub_fail_about(err, HUB_INVALID, "", option->name, value, "%s \"%.80s\": %s", option->name, value,
-                          what);
+    return hub_fail_about(err, HUB_INVALID, HUB_PROBLEM_NONE, option->name, value, "%s \"%.80s\": %s",
+                          option->name, value, what);
 }
 
 struct unit {

@@ -37,7 +37,7 @@ enum hub_status hub_gcs_bucket_check(struct hub_request *request, const struct h
         return HUB_OK;
     return st && st != HUB_NOT_FOUND
                ? st
-               : hub_fail_about(err, HUB_NOT_FOUND, "file-not-found", "bucket", bucket->name.data,
+               : hub_fail_about(err, HUB_NOT_FOUND, HUB_PROBLEM_FILE_NOT_FOUND, "bucket", bucket->name.data,
                                 "The specified bucket does not exist: '%s'; the bucket of this hub is '%s'",
                                 bucket->name.data, request->app->bucket);
 }
@@ -98,6 +98,6 @@ enum hub_status hub_gcs_nothing(struct hub_request *request, struct hub_response
                                 struct hub_error *err)
 {
     (void)response;
-    return hub_fail_as(err, HUB_NOT_FOUND, "route-not-found",
+    return hub_fail_as(err, HUB_NOT_FOUND, HUB_PROBLEM_ROUTE_NOT_FOUND,
                        "nothing at %.200s: the buckets of this hub are read-only", request->target);
 }

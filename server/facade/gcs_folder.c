@@ -148,8 +148,9 @@ static enum hub_status open_page(const struct hub_request *request, struct folde
     HUB_TRY(hub_objects_seek(&page->objects, hub_buf_view(&page->folder), err));
     HUB_TRY(step(page, err));
     return page->ended && page->folder.size
-               ? hub_fail_about(err, HUB_NOT_FOUND, "file-not-found", page->top ? "bucket" : "object",
-                                page->shown.data, "There is no folder '%s'", page->shown.data)
+               ? hub_fail_about(err, HUB_NOT_FOUND, HUB_PROBLEM_FILE_NOT_FOUND,
+                                page->top ? "bucket" : "object", page->shown.data, "There is no folder '%s'",
+                                page->shown.data)
                : HUB_OK;
 }
 

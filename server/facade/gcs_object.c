@@ -224,7 +224,7 @@ static enum hub_status check_conditions(const struct hub_request *request, int64
     for (size_t i = 0; i < 2; i++) {
         HUB_TRY(read_generation(request, match[i], &wanted, err));
         if (wanted >= 0 && wanted != now[i])
-            return hub_fail_as(err, HUB_INVALID, "precondition-failed",
+            return hub_fail_as(err, HUB_INVALID, HUB_PROBLEM_PRECONDITION_FAILED,
                                "At least one of the pre-conditions you specified did not hold: %s", match[i]);
         HUB_TRY(read_generation(request, differ[i], &wanted, err));
         if (wanted >= 0 && wanted == now[i]) {
@@ -250,9 +250,10 @@ static enum hub_status find(struct hub_request *request, struct gcs_object *foun
     const int64_t generation = found->facts.generation;
     HUB_TRY(read_generation(request, "generation", &wanted, err));
     if (wanted >= 0 && wanted != generation)
-        return hub_fail_about(
-            err, HUB_NOT_FOUND, "file-not-found", "generation", hub_request_query(request, "generation").data,
-            "No such object: %s; its current generation is %" PRId64, path.data, generation);
+        return hub_fail_about(err, HUB_NOT_FOUND, HUB_PROBLEM_FILE_NOT_FOUND, "generation",
+                              hub_request_query(request, "generation").data,
+                              "No such object: %s; its current generation is %" PRId64, path.data,
+                              generation);
     return check_conditions(request, generation, response, done, err);
 }
 
@@ -302,9 +303,9 @@ static enum hub_status await_digests(struct hub_request *request, struct gcs_obj
         return hub_pull_request(request->app->mirrors, object->dataset->summary, request->may_block,
                                 &progress, err);
     HUB_TRY(hub_object_await(request, &found->object, &found->facts, err));
-    return found->facts.digests.crc32c[0]
-               ? HUB_OK
-               : hub_fail_as(err, HUB_BUSY, "overloaded", "its checksums are being computed: try again");
+    return found->facts.digests.crc32c[0] ? HUB_OK
+                                          : hub_fail_as(err, HUB_BUSY, HUB_PROBLEM_OVERLOADED,
+                                                        "its checksums are being computed: try again");
 }
 
 enum hub_status hub_gcs_media(struct hub_request *request, struct hub_response *response,

@@ -4,37 +4,30 @@
 #include "storage/text/json.h"
 
 static enum hub_status write_problem(struct hub_buf *out, const struct hub_request *request,
-                                     const struct hub_error *err, const char *name, unsigned status,
+                                     const struct hub_error *err, const struct hub_problem_row *problem,
                                      const char *extra)
 {
+    (void)request;
     (void)extra;
     struct hub_json json = hub_json_to(out, NULL);
-    (void)request;
-    (void)status;
     hub_json_object(&json);
-    hub_json_put_text(&json, "error", err->detail[0] ? err->detail : name);
+    hub_json_put_text(&json, "error", err->detail[0] ? err->detail : problem->name);
     hub_json_end_object(&json);
     return hub_json_status(&json);
 }
 
 static enum hub_status write_headers(struct hub_response *response, const struct hub_request *request,
-                                     const struct hub_error *err, const char *name)
+                                     const struct hub_error *err, const struct hub_problem_row *problem)
 {
-    static const struct {
-        const char *name, *code;
-    } codes[] = {{"dataset-not-found", "RepoNotFound"},
-                 {"revision-not-found", "RevisionNotFound"},
-                 {"file-not-found", "EntryNotFound"}};
     (void)request;
     bool fits = err->detail[0]; /* one line of ASCII: all that an answer to HEAD can say */
     for (const char *c = err->detail; *c; c++)
         fits = fits && *c >= ' ' && *c < 0x7f;
     if (fits)
         HUB_TRY(hub_response_header(response, NULL, "X-Error-Message", "%s", err->detail));
-    for (size_t i = 0; i < HUB_COUNT(codes); i++)
-        if (strcmp(name, codes[i].name) == 0)
-            return hub_response_header(response, NULL, "X-Error-Code", "%s", codes[i].code);
-    return HUB_OK;
+    return problem->hugging_face
+               ? hub_response_header(response, NULL, "X-Error-Code", "%s", problem->hugging_face)
+               : HUB_OK;
 }
 
 const struct hub_problem_shape hub_hf_shape = {"application/json; charset=utf-8", write_problem,

@@ -187,7 +187,7 @@ enum hub_status hub_hf_repo_named(struct hub_request *request, struct hub_view o
         HUB_TRY(look_up(request, out, err));
     }
     return out->count ? HUB_OK
-                      : hub_fail_as(err, HUB_NOT_FOUND, "dataset-not-found",
+                      : hub_fail_as(err, HUB_NOT_FOUND, HUB_PROBLEM_DATASET_NOT_FOUND,
                                     "Repository not found: %.200s/%.200s", org.data, name.data);
 }
 
@@ -251,7 +251,7 @@ enum hub_status hub_hf_revision(struct hub_request *request, struct hub_hf_repo 
     const enum hub_status st = find_other(request, repo, rev, err);
     if (st != HUB_NOT_FOUND)
         return st;
-    return hub_fail_about(err, HUB_NOT_FOUND, "revision-not-found", "rev", rev.data,
+    return hub_fail_about(err, HUB_NOT_FOUND, HUB_PROBLEM_REVISION_NOT_FOUND, "rev", rev.data,
                           "Invalid rev id: %.200s; the current commit is %s", rev.data, repo->commit);
 }
 

@@ -75,7 +75,7 @@ static enum hub_status resolve_here(struct hub_request *request, struct hub_resp
     const enum hub_status st = hub_object_find(request, hub_buf_view(&r.name), &r.target, &r.object, err);
     if (st != HUB_NOT_FOUND)
         return st ? st : send(request, &r, response, err);
-    (void)hub_fail_as(err, HUB_NOT_FOUND, "file-not-found", "Entry not found: %.500s", path.data);
+    (void)hub_fail_as(err, HUB_NOT_FOUND, HUB_PROBLEM_FILE_NOT_FOUND, "Entry not found: %.500s", path.data);
     hub_problem_write(response, request, err, NULL);
     return hub_response_header(response, err, "X-Repo-Commit", "%s",
                                r.repo.commit); /* clients remember the absence */

@@ -217,8 +217,8 @@ static enum hub_status make_tree(struct hub_request *request, struct hub_respons
     HUB_TRY(set(&t.last, hub_view_of(after.tie), err));
     HUB_TRY(walk(&t, after.key[0] ? hub_view_of(after.key) : hub_buf_view(&t.folder), err));
     if (!t.count && t.folder.size > t.repo.begins.size)
-        return hub_fail_as(err, HUB_NOT_FOUND, "file-not-found", "%.300s does not exist on \"%.60s\"",
-                           hub_request_capture(request, "path").data,
+        return hub_fail_as(err, HUB_NOT_FOUND, HUB_PROBLEM_FILE_NOT_FOUND,
+                           "%.300s does not exist on \"%.60s\"", hub_request_capture(request, "path").data,
                            hub_request_capture(request, "rev").data);
     hub_json_end_array(&t.json);
     HUB_TRY(link_next(&t, response, err));

@@ -274,7 +274,7 @@ enum hub_status hub_hf_here_or_upstream(struct hub_request *request, struct hub_
 {
     const bool passed = request->free_state == passed_free;
     const enum hub_status st = passed ? HUB_NOT_FOUND : here(request, response, err);
-    if (!passed && (st != HUB_NOT_FOUND || strcmp(err->problem, "dataset-not-found") != 0 ||
+    if (!passed && (st != HUB_NOT_FOUND || err->problem != HUB_PROBLEM_DATASET_NOT_FOUND ||
                     !hub_hf_has_upstream(request)))
         return st;
     hub_response_dispose(response);
@@ -286,7 +286,7 @@ enum hub_status hub_hf_here_or_upstream(struct hub_request *request, struct hub_
 static enum hub_status not_here(const struct hub_request *request, struct hub_error *err)
 {
     return hub_fail_as(
-        err, HUB_NOT_FOUND, "dataset-not-found",
+        err, HUB_NOT_FOUND, HUB_PROBLEM_DATASET_NOT_FOUND,
         "Repository not found: the datasets of this hub are ORG/NAME; there is nothing at %.200s",
         request->target + 1);
 }
@@ -304,7 +304,7 @@ static enum hub_status nothing_here(struct hub_request *request, struct hub_resp
     HUB_CLEANUP(hub_hf_repo_dispose) struct hub_hf_repo repo = {0};
     (void)response;
     HUB_TRY(hub_hf_repo_open(request, &repo, err));
-    return hub_fail_as(err, HUB_NOT_FOUND, "route-not-found",
+    return hub_fail_as(err, HUB_NOT_FOUND, HUB_PROBLEM_ROUTE_NOT_FOUND,
                        "This hub has the repository, but nothing at %.200s", request->target + 1);
 }
 
@@ -338,7 +338,7 @@ enum hub_status hub_hf_refuse_method(const struct hub_request *request, const ch
                                      struct hub_error *err)
 {
     (void)allow;
-    return hub_no_uploads(request, HUB_DENIED, "forbidden",
+    return hub_no_uploads(request, HUB_DENIED, HUB_PROBLEM_FORBIDDEN,
                           ". To upload to another hub, set HF_ENDPOINT to its address", err);
 }
 

@@ -432,6 +432,6 @@ enum hub_status hub_object_find(struct hub_request *request, struct hub_view nam
         if (size == 0 || name.data[size - 1] == '/')
             HUB_TRY(look_above(request, order, name, size, target, out, err));
     return out->file ? HUB_OK
-                     : hub_fail_about(err, HUB_NOT_FOUND, "file-not-found", "object", name.data,
+                     : hub_fail_about(err, HUB_NOT_FOUND, HUB_PROBLEM_FILE_NOT_FOUND, "object", name.data,
                                       "there is no object '%s'", name.data);
 }

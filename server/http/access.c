@@ -180,7 +180,8 @@ bool hub_access_varies(const struct hub_access *access)
 
 static enum hub_status wrong(const char *option, const char *value, const char *what, struct hub_error *err)
 {
-    return hub_fail_about(err, HUB_INVALID, "", option, value, "%s \"%.80s\": %s", option, value, what);
+    return hub_fail_about(err, HUB_INVALID, HUB_PROBLEM_NONE, option, value, "%s \"%.80s\": %s", option,
+                          value, what);
 }
 
 static bool is_one(const struct hub_words *names, const char *word)

@@ -204,7 +204,7 @@ static void return_grant(struct hub_exchange *x)
     x->request.granted = 0;
 }
 
-void hub_exchange_fail(struct hub_exchange *x, enum hub_status status, const char *problem,
+void hub_exchange_fail(struct hub_exchange *x, enum hub_status status, enum hub_problem_code problem,
                        const char *detail)
 {
     return_grant(x);
@@ -267,12 +267,12 @@ static enum hub_status admit(struct hub_exchange *x, const struct hub_protocol *
     if (st)
         return st;
     if (x->misnamed && !for_probes(x))
-        return hub_fail_as(&x->error, HUB_INVALID, "bad-request", "this server is not called '%.200s'",
-                           x->misnamed);
+        return hub_fail_as(&x->error, HUB_INVALID, HUB_PROBLEM_BAD_REQUEST,
+                           "this server is not called '%.200s'", x->misnamed);
     x->request.ceiling_ms = x->route->ceiling_ms;
     if (!facts->announced && (facts->method == HUB_POST || facts->method == HUB_PUT)) {
         x->close = true; /* its length may have been lost on the way: what follows is nobody's request */
-        return hub_fail_as(&x->error, HUB_INVALID, "bad-request",
+        return hub_fail_as(&x->error, HUB_INVALID, HUB_PROBLEM_BAD_REQUEST,
                            "the request does not state the length of its body");
     }
     if (x->request.trailing_slash && !hub_view_ends(hub_view_of(x->route->pattern), "/"))
@@ -315,7 +315,8 @@ static enum hub_status take_for_body(struct hub_buf_meter *meter, size_t capacit
     if (!budget || x->request.local || capacity <= SMALL_BODY || capacity <= x->body_reserved)
         return HUB_OK;
     if (!hub_budget_try(budget, x->request.client, capacity - x->body_reserved))
-        return hub_fail_as(err, HUB_BUSY, "overloaded", "there is no memory for the body: try again");
+        return hub_fail_as(err, HUB_BUSY, HUB_PROBLEM_OVERLOADED,
+                           "there is no memory for the body: try again");
     x->body_reserved = capacity;
     return HUB_OK;
 }
@@ -482,7 +483,7 @@ static enum hub_status check_file(const struct hub_response *response, struct hu
 enum hub_status hub_exchange_run(struct hub_exchange *x)
 {
     if (atomic_load_explicit(&x->watch.abandoned, memory_order_relaxed)) {
-        hub_exchange_fail(x, HUB_CANCELLED, "draining", "the client is gone");
+        hub_exchange_fail(x, HUB_CANCELLED, HUB_PROBLEM_DRAINING, "the client is gone");
         return HUB_OK;
     }
     if (!x->request.may_block) {
@@ -496,12 +497,13 @@ enum hub_status hub_exchange_run(struct hub_exchange *x)
         if (must_shed(x)) {
             atomic_fetch_add_explicit(&x->http->overloads, 1, memory_order_relaxed);
             x->close = true;
-            hub_exchange_fail(x, HUB_BUSY, "overloaded", "too many connections: try again");
+            hub_exchange_fail(x, HUB_BUSY, HUB_PROBLEM_OVERLOADED, "too many connections: try again");
             return HUB_OK;
         }
     }
     x->error.status = HUB_OK;
-    x->error.problem[0] = x->error.detail[0] = x->error.parameter[0] = '\0';
+    x->error.problem = HUB_PROBLEM_NONE;
+    x->error.detail[0] = x->error.parameter[0] = '\0';
     x->error.retry_after_s = 0;
     x->request.wait = (struct hub_wait){0};
     if (!x->request.local && !for_probes(x)) /* the admin is answered when memory is short, too */
@@ -514,7 +516,7 @@ enum hub_status hub_exchange_run(struct hub_exchange *x)
     if (st == HUB_AGAIN && may_wait(x))
         return requeue(x);
     if (st == HUB_AGAIN)
-        st = hub_fail_as(&x->error, HUB_IO, "internal",
+        st = hub_fail_as(&x->error, HUB_IO, HUB_PROBLEM_INTERNAL,
                          "the handler returned HUB_AGAIN although it may block");
     if (!st)
         st = check_file(&x->response, &x->error);

@@ -125,7 +125,7 @@ HUB_MUST_USE bool hub_exchange_wait(struct hub_exchange *x);
  * for. */
 HUB_MUST_USE bool hub_exchange_wait_for(struct hub_exchange *x, struct hub_file_fetch *fetch);
 /** Answer with an error instead of what the handler made. */
-void hub_exchange_fail(struct hub_exchange *x, enum hub_status status, const char *problem,
+void hub_exchange_fail(struct hub_exchange *x, enum hub_status status, enum hub_problem_code problem,
                        const char *detail);
 /** The answer is out, or nobody waits for it any more. */
 void hub_exchange_end(struct hub_exchange *x, bool complete);

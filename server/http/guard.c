@@ -31,7 +31,7 @@ static bool has_control(struct hub_view text)
 
 static enum hub_status refuse(struct hub_error *err, const char *why)
 {
-    return hub_fail_as(err, HUB_INVALID, "bad-request", "%s", why);
+    return hub_fail_as(err, HUB_INVALID, HUB_PROBLEM_BAD_REQUEST, "%s", why);
 }
 
 static enum hub_status content_length(struct hub_view value, uint64_t *out, struct hub_error *err)

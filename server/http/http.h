@@ -300,14 +300,14 @@ struct hub_route {
 /** How a protocol that is not ours says what is wrong. */
 struct hub_problem_shape {
     const char *content_type;
-    /** Write the body; `name` is that of the problem ("file-not-found"), whose status stands; `extra` its
-     * further members (hub_response), or NULL. */
+    /** Write the body; `problem` is what `err` is answered as; `extra` its further members (hub_response), or
+     * NULL. */
     enum hub_status (*write)(struct hub_buf *out, const struct hub_request *request,
-                             const struct hub_error *err, const char *name, unsigned status,
+                             const struct hub_error *err, const struct hub_problem_row *problem,
                              const char *extra);
     /** Add headers; NULL: none. */
     enum hub_status (*headers)(struct hub_response *response, const struct hub_request *request,
-                               const struct hub_error *err, const char *name);
+                               const struct hub_error *err, const struct hub_problem_row *problem);
 };
 
 /** All that is below an address, routes or none, speaks a protocol. */

@@ -38,7 +38,7 @@ enum hub_status hub_inner_get(struct hub_inner *inner, struct hub_request *outer
         outer->wait = request->wait;
         return st;
     }
-    return hub_fail_as(err, HUB_BUSY, "overloaded",
+    return hub_fail_as(err, HUB_BUSY, HUB_PROBLEM_OVERLOADED,
                        "the upstream of this dataset has not sent it yet: try again soon");
 }
 

@@ -29,7 +29,7 @@ enum { BACKLOG = 1024, DRAIN_TICK_MS = 5, FLUSH_MS = 1000 };
 static void answer_draining(struct hub_task *task)
 {
     struct hub_exchange *x = HUB_EXCHANGE_OF(task, task);
-    hub_exchange_fail(x, HUB_BUSY, "draining", "the server is shutting down");
+    hub_exchange_fail(x, HUB_BUSY, HUB_PROBLEM_DRAINING, "the server is shutting down");
     hub_mhd_resume(x);
 }
 
@@ -42,7 +42,8 @@ static void end_wait(struct hub_budget_wait *wait, bool granted)
         if (hub_pool_push(x->http->pool, &x->task, true))
             return;
     }
-    hub_exchange_fail(x, HUB_BUSY, "overloaded", "no memory was free for this answer within a few seconds");
+    hub_exchange_fail(x, HUB_BUSY, HUB_PROBLEM_OVERLOADED,
+                      "no memory was free for this answer within a few seconds");
     hub_mhd_resume(x);
 }
 
@@ -55,9 +56,9 @@ static void end_fetch_wait(struct hub_bytes_wait *wait, bool there)
     if (recalled && hub_pool_push(x->http->pool, &x->task, true))
         return;
     if (draining)
-        hub_exchange_fail(x, HUB_BUSY, "draining", "the server is shutting down");
+        hub_exchange_fail(x, HUB_BUSY, HUB_PROBLEM_DRAINING, "the server is shutting down");
     else
-        hub_exchange_fail(x, HUB_TIMEOUT, "storage-unavailable",
+        hub_exchange_fail(x, HUB_TIMEOUT, HUB_PROBLEM_STORAGE_UNAVAILABLE,
                           "the storage did not answer within a few seconds");
     hub_mhd_resume(x);
 }
@@ -78,10 +79,10 @@ static bool put_in_queue(struct hub_exchange *x, bool beyond)
 static void refuse(struct hub_exchange *x)
 {
     if (atomic_load(&x->http->draining)) {
-        hub_exchange_fail(x, HUB_BUSY, "draining", "the server is shutting down");
+        hub_exchange_fail(x, HUB_BUSY, HUB_PROBLEM_DRAINING, "the server is shutting down");
     } else {
         atomic_fetch_add_explicit(&x->http->overloads, 1, memory_order_relaxed);
-        hub_exchange_fail(x, HUB_BUSY, "overloaded", "too many requests are waiting: try again");
+        hub_exchange_fail(x, HUB_BUSY, HUB_PROBLEM_OVERLOADED, "too many requests are waiting: try again");
     }
     hub_mhd_resume(x);
 }
@@ -171,8 +172,8 @@ static enum MHD_Result first_call(struct hub_exchange *x, const char *method, co
     int count = MHD_get_connection_values_n(x->connection, MHD_HEADER_KIND, add_header, x);
     if (count > HUB_MAX_HEADERS) {
         x->request.header_count = 0; /* a part of them would mislead */
-        x->parsed =
-            hub_fail_as(&x->error, HUB_INVALID, "bad-request", "more than %d header fields", HUB_MAX_HEADERS);
+        x->parsed = hub_fail_as(&x->error, HUB_INVALID, HUB_PROBLEM_BAD_REQUEST, "more than %d header fields",
+                                HUB_MAX_HEADERS);
         x->close = true;
     }
     x->hidden = has_hidden(x, method, version);

@@ -85,7 +85,7 @@ enum hub_status hub_range(const struct hub_request *request, const struct hub_va
             from = size;
     }
     if (from >= size)
-        return hub_fail_as(err, HUB_OUT_OF_RANGE, "range-not-satisfiable",
+        return hub_fail_as(err, HUB_OUT_OF_RANGE, HUB_PROBLEM_RANGE_NOT_SATISFIABLE,
                            "the range begins past the last of %llu bytes", (unsigned long long)size);
     *first = from;
     *count = HUB_MIN(last, size - 1) - from + 1;

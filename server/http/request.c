@@ -15,7 +15,7 @@
 
 static enum hub_status bad(struct hub_error *err, const char *what)
 {
-    return hub_fail_as(err, HUB_INVALID, "bad-request", "the request target %s", what);
+    return hub_fail_as(err, HUB_INVALID, HUB_PROBLEM_BAD_REQUEST, "the request target %s", what);
 }
 
 /* Decode into request->text, terminated. The decoded form is never longer than the raw one. */
@@ -112,11 +112,12 @@ static enum hub_status check_param(const struct hub_param *param, struct hub_err
 {
     const char *wrong = what_is_wrong(param->name);
     if (wrong)
-        return hub_fail_as(err, HUB_INVALID, "bad-parameter", "the name of a parameter %s", wrong);
+        return hub_fail_as(err, HUB_INVALID, HUB_PROBLEM_BAD_PARAMETER, "the name of a parameter %s", wrong);
     wrong = what_is_wrong(param->value);
     if (!wrong)
         return HUB_OK;
-    return hub_fail_as(err, HUB_INVALID, "bad-parameter", "parameter '%.60s' %s", param->name.data, wrong);
+    return hub_fail_as(err, HUB_INVALID, HUB_PROBLEM_BAD_PARAMETER, "parameter '%.60s' %s", param->name.data,
+                       wrong);
 }
 
 static enum hub_status split_query(struct hub_request *request, struct hub_view query, struct hub_error *err)
@@ -345,7 +346,7 @@ enum hub_status hub_request_allow(const struct hub_request *request, const char 
                                      near.size ? ", did you mean '" : "", (int)near.size, near.data,
                                      near.size ? "'? This" : "; this", list_words(names, list));
         if (!repeats && hub_request_query(request, text).data != param->value.data)
-            return hub_fail_about(err, HUB_INVALID, "bad-parameter", text, param->value.data,
+            return hub_fail_about(err, HUB_INVALID, HUB_PROBLEM_BAD_PARAMETER, text, param->value.data,
                                   "parameter '%.80s' is given more than once", text);
     }
     return HUB_OK;
@@ -359,8 +360,8 @@ enum hub_status hub_request_wrong(const struct hub_request *request, const char 
     va_start(args, fmt);
     vsnprintf(detail, sizeof detail, fmt, args);
     va_end(args);
-    return hub_fail_about(err, HUB_INVALID, "bad-parameter", name, hub_request_query(request, name).data,
-                          "%s", detail);
+    return hub_fail_about(err, HUB_INVALID, HUB_PROBLEM_BAD_PARAMETER, name,
+                          hub_request_query(request, name).data, "%s", detail);
 }
 
 static int find_word(const char *const *words, const char *text)

@@ -59,8 +59,8 @@ static enum hub_status add(struct hub_response *response, const char *name, char
         if ((unsigned char)*c < 0x20 || *c == 0x7F) {
             if (!in_text(response, value))
                 free(value);
-            return hub_fail_as(err, HUB_IO, "internal", "the value of header %s has a control character",
-                               name);
+            return hub_fail_as(err, HUB_IO, HUB_PROBLEM_INTERNAL,
+                               "the value of header %s has a control character", name);
         }
     }
     response->headers[response->header_count].name = name;

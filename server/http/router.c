@@ -138,7 +138,7 @@ static void allow_more(char allow[64], const char *method)
 
 enum hub_status hub_route_none(const struct hub_request *request, struct hub_error *err)
 {
-    return hub_fail_as(err, HUB_NOT_FOUND, "route-not-found",
+    return hub_fail_as(err, HUB_NOT_FOUND, HUB_PROBLEM_ROUTE_NOT_FOUND,
                        "no resource at %.200s; /openapi.json lists all resources", request->target);
 }
 
@@ -162,6 +162,6 @@ enum hub_status hub_route_find(struct hub_request *request, const struct hub_rou
     request->capture_count = 0;
     if (!allow[0])
         return hub_route_none(request, err);
-    return hub_fail_as(err, HUB_INVALID, "method-not-allowed", "this method is not allowed here; allowed: %s",
-                       allow);
+    return hub_fail_as(err, HUB_INVALID, HUB_PROBLEM_METHOD_NOT_ALLOWED,
+                       "this method is not allowed here; allowed: %s", allow);
 }

@@ -224,7 +224,7 @@ enum hub_status hub_cache_make_room(struct hub_mirrors *m, const char *id, uint6
     char size[HUB_SIZE_CHARS], most[HUB_SIZE_CHARS];
     hub_number_size(bytes, size);
     hub_number_size(max, most);
-    return hub_fail_as(err, HUB_NO_SPACE, "no-space",
+    return hub_fail_as(err, HUB_NO_SPACE, HUB_PROBLEM_NO_SPACE,
                        "'%s' has %s; all fetched datasets together may have %s (--cache-max)", id, size,
                        most);
 }

@@ -163,7 +163,7 @@ static enum hub_status check_ids(struct hub_catalog *catalog, const json_t *ids,
         for (uint32_t k = 0; one && k < snapshot->count && !found; k++)
             found = is_asked(one, snapshot->summaries[k]);
         if (!found)
-            return hub_fail_as(err, HUB_NOT_FOUND, "dataset-not-found",
+            return hub_fail_as(err, HUB_NOT_FOUND, HUB_PROBLEM_DATASET_NOT_FOUND,
                                "there is no dataset '%.200s'; `minari-cli list` shows all",
                                json_string_value(id));
     }
@@ -195,7 +195,7 @@ enum hub_status hub_check_request(struct hub_truth *truth, struct hub_catalog *c
     if (!json_is_object(spec) || (ids && (!json_is_array(ids) || !json_array_size(ids))))
         return hub_fail(err, HUB_INVALID, "a check must be a JSON object with ids, repair and rate");
     if (rate && (!json_is_integer(rate) || json_integer_value(rate) < 64 * 1024))
-        return hub_fail_about(err, HUB_INVALID, "bad-parameter", "rate", "",
+        return hub_fail_about(err, HUB_INVALID, HUB_PROBLEM_BAD_PARAMETER, "rate", "",
                               "the rate must be at least 64K per second");
     HUB_TRY(check_ids(catalog, ids, err));
     HUB_TRY(name_target(ids, target, err));

@@ -266,7 +266,7 @@ static enum hub_status deal_with_damage(struct hub_check_run *c, struct subject 
     if (c->from)
         c->w->kept_ms = c->from->kept_ms;
     if (st &&
-        (st == HUB_CANCELLED || strcmp(why.problem, "fenced") == 0 || (c->from && c->from->ended.status)))
+        (st == HUB_CANCELLED || why.problem == HUB_PROBLEM_FENCED || (c->from && c->from->ended.status)))
         return hub_pass(st, &why, err);
     return st ? quarantine(c, s, what, why.detail, err) : take_mended(c, s, &m, err);
 }

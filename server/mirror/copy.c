@@ -340,8 +340,8 @@ enum hub_status hub_mirror_copy(struct hub_mirror_work *w, struct hub_error *err
     if (!order.id || !order.path)
         return hub_fail(err, HUB_INVALID, "the job does not say what to fetch");
     if (order.within && hub_job_is_open(w->mirrors->options.truth, w->job.kind, order.within))
-        return hub_fail_as(err, HUB_BUSY, "waits-for-outer", "it lies in '%.200s', which is copied first",
-                           order.within);
+        return hub_fail_as(err, HUB_BUSY, HUB_PROBLEM_WAITS_FOR_OUTER,
+                           "it lies in '%.200s', which is copied first", order.within);
     HUB_TRY(hub_private_open(w->mirrors->options.roots->roots[w->root].path, true, &place, err));
     return copy_to(w, &place, &order, err);
 }

@@ -76,7 +76,8 @@ static enum hub_status wait_for_room(const struct hub_mirror_work *w, struct hub
     const int64_t left_ms = atomic_load(&w->mirrors->full[w->root].until_ms) - hub_time_mono_ms();
     if (left_ms <= 0 || !(w->kind->flags & HUB_JOB_NEEDS_ROOM))
         return HUB_OK;
-    (void)hub_fail_as(err, HUB_BUSY, "waits-for-room", "there was no room for another dataset just now");
+    (void)hub_fail_as(err, HUB_BUSY, HUB_PROBLEM_WAITS_FOR_ROOM,
+                      "there was no room for another dataset just now");
     if (err)
         err->retry_after_s = 1 + (unsigned)(left_ms / 1000);
     return HUB_BUSY;
@@ -145,12 +146,11 @@ static void end_job(struct hub_mirror_work *w, enum hub_job_state state, uint64_
 
 bool hub_mirror_goes_on(enum hub_status st, const struct hub_error *why)
 {
-    static const char *const problems[] = {"pending", "starting", "download-running", "waits-for-room",
-                                           "waits-for-outer"};
-    for (size_t i = 0; i < HUB_COUNT(problems) && st == HUB_BUSY; i++)
-        if (strcmp(why->problem, problems[i]) == 0)
-            return true;
-    return false;
+    const enum hub_problem_code problem = why->problem;
+    return st == HUB_BUSY &&
+           (problem == HUB_PROBLEM_PENDING || problem == HUB_PROBLEM_STARTING ||
+            problem == HUB_PROBLEM_DOWNLOAD_RUNNING || problem == HUB_PROBLEM_WAITS_FOR_ROOM ||
+            problem == HUB_PROBLEM_WAITS_FOR_OUTER);
 }
 
 static void end_failed(struct hub_mirror_work *w, enum hub_status st, const struct hub_error *why)
@@ -159,7 +159,9 @@ static void end_failed(struct hub_mirror_work *w, enum hub_status st, const stru
     char text[600];
     const bool final = is_final(st) || w->job.attempts >= (w->kind->tries ? w->kind->tries : HUB_JOB_TRIES);
     const uint64_t advised_ms = UINT64_C(1000) * why->retry_after_s; /* the remote's own word */
-    snprintf(text, sizeof text, "%s: %s", *why->problem ? why->problem : hub_status_name(st), why->detail);
+    snprintf(text, sizeof text, "%s: %s",
+             hub_problem_name_or(why->problem, *why->foreign ? why->foreign : hub_status_name(st)),
+             why->detail);
     if (advised_ms >= ADVICE_MS)
         snprintf(text + strlen(text), sizeof text - strlen(text),
                  "; it asks to try again after %" PRIu64 " minutes", (advised_ms + 59999) / 60000);
@@ -179,7 +181,7 @@ static void end_failed(struct hub_mirror_work *w, enum hub_status st, const stru
 static void end(struct hub_mirror_work *w, enum hub_status st, const struct hub_error *why)
 {
     struct hub_truth *truth = w->mirrors->options.truth;
-    if (st == HUB_DENIED && strcmp(why->problem, "fenced") == 0)
+    if (st == HUB_DENIED && why->problem == HUB_PROBLEM_FENCED)
         return; /* it is not ours any more */
     if (st == HUB_CANCELLED)
         end_job(w, HUB_JOB_WAITING, 0, false, NULL);

@@ -56,7 +56,8 @@ static enum hub_status take_item(json_t *item, struct hub_view text, void *user,
     struct upstream_item one = {.files = format && strcmp(format, "files") == 0};
     (void)text;
     if (!id)
-        return hub_fail_as(err, HUB_CORRUPT, "protocol", "the remote lists a dataset without an id");
+        return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_PROTOCOL,
+                           "the remote lists a dataset without an id");
     if (format && strcmp(format, HUB_FORMAT_COLLECTOR) == 0) /* it is none yet */
         return HUB_OK;
     if (!hub_remote_has_prefix(id, prefix))
@@ -74,7 +75,7 @@ static enum hub_status take_item(json_t *item, struct hub_view text, void *user,
     l->bytes += strlen(one.id) + strlen(one.revision) + (one.text ? strlen(one.text) : 0);
     hub_mirror_hold(l->work, l->bytes + l->count * sizeof *l->items);
     return l->count > MAX_LISTED || l->bytes > LIST_BYTES
-               ? hub_fail_as(err, HUB_TOO_BIG, "too-long",
+               ? hub_fail_as(err, HUB_TOO_BIG, HUB_PROBLEM_TOO_LONG,
                              "the remote lists more than %d datasets, or too much of them: give a --prefix",
                              MAX_LISTED)
                : hub_mirror_keep(l->work, err);
@@ -255,7 +256,7 @@ enum hub_status hub_mirror_pass(struct hub_mirror_work *w, struct hub_error *err
     HUB_TRY(w->remote.kind->list(&w->remote, &query, take_item, &l, err));
     HUB_TRY(hub_left_note(w, &left, err));
     if (!l.count && query.prefix)
-        return hub_fail_as(err, HUB_NOT_FOUND, "remote-empty",
+        return hub_fail_as(err, HUB_NOT_FOUND, HUB_PROBLEM_REMOTE_EMPTY,
                            "the remote lists nothing that begins with '%.200s'", query.prefix);
     HUB_TRY(compare(&l, err));
     const struct hub_mirror_listing listing = listing_of(&l);

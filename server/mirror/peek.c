@@ -57,7 +57,7 @@ static enum hub_status look(struct hub_mirror_work *w, const struct hub_summary 
     struct hub_error why = {0};
     const uint64_t rule = hub_hash(HUB_HASH_START, summary->upstream, strlen(summary->upstream));
     if (is_refused(m, rule))
-        return hub_fail_as(err, HUB_BUSY, "upstream-unavailable",
+        return hub_fail_as(err, HUB_BUSY, HUB_PROBLEM_UPSTREAM_UNAVAILABLE,
                            "the upstream of '%s' did not answer a moment ago", summary->id);
     const enum hub_status st = ask(w, summary, what, out, &why);
     if (!st)
@@ -66,8 +66,8 @@ static enum hub_status look(struct hub_mirror_work *w, const struct hub_summary 
         atomic_store(&m->refused_rule, rule);
         atomic_store(&m->refused_until_ms, hub_time_mono_ms() + REFUSED_MS);
     }
-    return hub_fail_as(err, HUB_BUSY, "upstream-unavailable", "'%s' cannot be listed on its upstream: %s",
-                       summary->id, why.detail);
+    return hub_fail_as(err, HUB_BUSY, HUB_PROBLEM_UPSTREAM_UNAVAILABLE,
+                       "'%s' cannot be listed on its upstream: %s", summary->id, why.detail);
 }
 
 enum hub_status hub_peek_files(struct hub_mirrors *m, const struct hub_summary *summary,
@@ -103,7 +103,7 @@ static enum hub_status check(const struct hub_file_facts *file, struct hub_view 
     const bool agrees = !hub_file_proven(file) || hub_sums_agree(&sums, file);
     return agrees && bytes.size == file->size
                ? HUB_OK
-               : hub_fail_as(err, HUB_CORRUPT, "upstream-failed",
+               : hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_UPSTREAM_FAILED,
                              "the fetched bytes of '%s' differ from those of its upstream", file->path);
 }
 

@@ -80,17 +80,18 @@ enum hub_status hub_pull_pending(const struct hub_pull *pull, struct hub_error *
     hub_number_size(pull->progress.done, done);
     hub_number_size(pull->progress.total, total);
     if (pull->state == HUB_PULL_PUBLISHED)
-        return hub_fail_as(err, HUB_BUSY, "pending", "'%s' has been fetched and is being inspected",
+        return hub_fail_as(err, HUB_BUSY, HUB_PROBLEM_PENDING, "'%s' has been fetched and is being inspected",
                            pull->id);
     if (pull->down && !pull->progress.total)
         return hub_fail_as(
-            err, HUB_BUSY, "upstream-unavailable",
+            err, HUB_BUSY, HUB_PROBLEM_UPSTREAM_UNAVAILABLE,
             "'%s' is fetched when its upstream answers; the last try failed, and another one is running",
             pull->id);
     return pull->progress.total
-               ? hub_fail_as(err, HUB_BUSY, "pending", "'%s' is being fetched from its upstream: %s of %s",
-                             pull->id, done, total)
-               : hub_fail_as(err, HUB_BUSY, "pending", "'%s' is being fetched from its upstream", pull->id);
+               ? hub_fail_as(err, HUB_BUSY, HUB_PROBLEM_PENDING,
+                             "'%s' is being fetched from its upstream: %s of %s", pull->id, done, total)
+               : hub_fail_as(err, HUB_BUSY, HUB_PROBLEM_PENDING, "'%s' is being fetched from its upstream",
+                             pull->id);
 }
 
 /* ---- asking ---- */
@@ -136,10 +137,10 @@ enum hub_status hub_pull_add_job(struct hub_mirrors *m, const char *id, const ch
 static void refuse(struct hub_pull *pull, enum hub_status st, const struct hub_error *why)
 {
     const bool unreachable = st == HUB_TIMEOUT || st == HUB_BUSY || st == HUB_CANCELLED ||
-                             (st == HUB_IO && strcmp(why->problem, "unreachable") == 0);
-    const char *problem = st == HUB_NO_SPACE ? "no-space"
-                          : unreachable      ? "upstream-unavailable"
-                                             : "upstream-failed";
+                             (st == HUB_IO && why->problem == HUB_PROBLEM_UNREACHABLE);
+    const enum hub_problem_code problem = st == HUB_NO_SPACE ? HUB_PROBLEM_NO_SPACE
+                                          : unreachable      ? HUB_PROBLEM_UPSTREAM_UNAVAILABLE
+                                                             : HUB_PROBLEM_UPSTREAM_FAILED;
     (void)!hub_fail_as(&pull->why, st, problem, "'%s' cannot be fetched from its upstream: %s", pull->id,
                        why->detail);
     pull->why.retry_after_s = HUB_MAX(REFUSED_S, HUB_MIN(why->retry_after_s, REFUSED_MOST_S));
@@ -165,7 +166,7 @@ static enum hub_status find_or_ask(struct hub_mirrors *m, const struct hub_summa
     if (pull && !again)
         return pull->state == HUB_PULL_FAILED ? hub_pass(pull->why.status, &pull->why, err) : HUB_OK;
     if (hub_summary_is_here(summary))
-        return hub_fail_as(err, HUB_BUSY, "pending", "'%s' has come a moment ago", summary->id);
+        return hub_fail_as(err, HUB_BUSY, HUB_PROBLEM_PENDING, "'%s' has come a moment ago", summary->id);
     if (!may_block)
         return HUB_AGAIN;
     if (!pull && !(*out = pull = add(p, summary->id)))
@@ -185,7 +186,7 @@ static enum hub_status find_or_ask(struct hub_mirrors *m, const struct hub_summa
         asked = hub_pass(pull->why.status, &pull->why, err);
     }
     if (!asked && pull->refs == 1) /* and none has ended */
-        asked = hub_fail_as(err, HUB_BUSY, "pending", "'%s' has just been fetched", summary->id);
+        asked = hub_fail_as(err, HUB_BUSY, HUB_PROBLEM_PENDING, "'%s' has just been fetched", summary->id);
     hub_pull_unref(pull);
     return asked;
 }

@@ -56,7 +56,7 @@ static enum hub_status state_of(struct pull_reader *reader, const struct hub_fil
                : reader->pull->plan && !reader->pull->plan->over ? HUB_OK
                                                                  : HUB_AGAIN;
     if (reader->now.number == UINT32_MAX || !go_on(reader))
-        return hub_fail_as(err, HUB_CORRUPT, "upstream-failed",
+        return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_UPSTREAM_FAILED,
                            "'%s' changed on its upstream, or what came of it was not what that has",
                            reader->file.path);
     const struct hub_partial_file *file = &reader->now.plan->files[reader->now.number];
@@ -87,8 +87,8 @@ static enum hub_status finish_wait(const struct hub_pulls *p, const struct hub_p
         return hub_fail(err, HUB_CANCELLED, "the server is shutting down");
     return now_ms < w->until_ms ? HUB_AGAIN
            : reader->pull       ? hub_pull_pending(reader->pull, err)
-                          : hub_fail_as(err, HUB_BUSY, "pending", "'%s' is being fetched from its upstream",
-                                        reader->file.path);
+                                : hub_fail_as(err, HUB_BUSY, HUB_PROBLEM_PENDING,
+                                              "'%s' is being fetched from its upstream", reader->file.path);
 }
 
 /* Those whose time has come, out of the list. What the others wait for is to be fetched next. */

@@ -23,8 +23,8 @@ static enum hub_status give_way(struct hub_mirror_work *w, struct hub_error *err
     if (w->kind->lane == HUB_LANE_LISTS)
         (void)!hub_rules_due(w->mirrors->options.truth, NULL); /* as those do who are free */
     return hub_job_rule_waits(w->mirrors->options.truth, w->lane)
-               ? hub_fail_as(err, HUB_TIMEOUT, "stalled", "nothing came from %.200s for %u s", w->remote.base,
-                             (unsigned)(silent_ms / 1000))
+               ? hub_fail_as(err, HUB_TIMEOUT, HUB_PROBLEM_STALLED, "nothing came from %.200s for %u s",
+                             w->remote.base, (unsigned)(silent_ms / 1000))
                : HUB_OK;
 }
 

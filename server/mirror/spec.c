@@ -18,8 +18,8 @@ enum { EVERY_S = 6 * 3600, MIN_EVERY_S = 10, MAX_EVERY_S = 30 * 86400, MAX_PATTE
 
 static enum hub_status wrong(const char *member, const char *value, const char *why, struct hub_error *err)
 {
-    return hub_fail_about(err, HUB_INVALID, "bad-parameter", member, value, "%s%s%.200s%s: %s", member,
-                          *value ? " \"" : "", value, *value ? "\"" : "", why);
+    return hub_fail_about(err, HUB_INVALID, HUB_PROBLEM_BAD_PARAMETER, member, value, "%s%s%.200s%s: %s",
+                          member, *value ? " \"" : "", value, *value ? "\"" : "", why);
 }
 
 static enum hub_status check_types(const json_t *spec, struct hub_error *err)

@@ -75,7 +75,7 @@ enum hub_status hub_page_asset(struct hub_request *request, struct hub_response 
 {
     const struct asset *asset = named(hub_request_capture(request, "path"));
     if (!asset || !hub_view_is(hub_request_capture(request, "build"), hub_assets_build()))
-        return hub_fail_as(err, HUB_NOT_FOUND, "file-not-found",
+        return hub_fail_as(err, HUB_NOT_FOUND, HUB_PROBLEM_FILE_NOT_FOUND,
                            "this version of the hub has no such asset: reload the page");
     HUB_TRY(hub_reply_on_worker(request));
     struct hub_buf *body = hub_response_buffer(response, 200, asset->type, MIB);

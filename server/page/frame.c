@@ -330,13 +330,6 @@ static void write_meant(struct page_out *out, const char *extra)
     page_meant_end(out, NULL);
 }
 
-/* Whether it becomes the page that is asked for by itself. */
-static bool comes(const char *name)
-{
-    return strcmp(name, "pending") == 0 || strcmp(name, "dataset-changing") == 0 ||
-           strcmp(name, "starting") == 0;
-}
-
 static unsigned again_s(const struct hub_error *err)
 {
     return err->retry_after_s ? err->retry_after_s : AGAIN_S;
@@ -344,53 +337,49 @@ static unsigned again_s(const struct hub_error *err)
 
 /* The same address again, which page.js opens by itself: what comes until it is there, else a few times. */
 static void write_again(struct page_out *out, const struct hub_request *request, const struct hub_error *err,
-                        const char *name)
+                        bool comes)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(64 * KIB);
     const char *query = request->query_text ? request->query_text : "";
-    const unsigned tries = comes(name) ? MANY_TRIES : FEW_TRIES;
+    const unsigned tries = comes ? MANY_TRIES : FEW_TRIES;
     if (!hub_buf_addf(&url, NULL, "%s%s%s", request->target, *query ? "?" : "", query))
         page_again(out, &(struct page_again){again_s(err), tries, hub_buf_view(&url)});
 }
 
 static enum hub_status write_problem(struct hub_buf *buf, const struct hub_request *request,
-                                     const struct hub_error *err, const char *name, unsigned status,
+                                     const struct hub_error *err, const struct hub_problem_row *problem,
                                      const char *extra)
 {
     static const struct {
         unsigned status;
-        const char *name, *title; /* name: of one problem, NULL: of all others of that status */
-    } titles[] = {{400, NULL, "This link is not valid"},
-                  {404, NULL, "Not found"},
-                  {409, NULL, "This dataset is being written"},
-                  {422, NULL, "This dataset cannot be read"},
-                  {503, "dataset-changing", "These files are being written"},
-                  {503, "pending", "This dataset is not ready yet"},
-                  {503, "starting", "The hub is starting"},
-                  {503, "draining", "The hub is shutting down"},
-                  {503, NULL, "Not available now"}};
-    const char *title = "This cannot be shown";
+        const char *title;
+    } titles[] = {{400, "This link is not valid"},
+                  {404, "Not found"},
+                  {409, "This dataset is being written"},
+                  {422, "This dataset cannot be read"},
+                  {503, "Not available now"}};
+    const char *title = problem->page;
     struct page_out out = {.buf = buf};
-    for (size_t i = HUB_COUNT(titles); i-- > 0;)
-        if (titles[i].status == status && (!titles[i].name || strcmp(titles[i].name, name) == 0))
-            title = titles[i].title;
-    const char *detail = err->detail[0] ? err->detail : name;
-    begin_frame(&out, hub_view_of(title), HUB_VIEW("/openapi.json"), comes(name) ? again_s(err) : 0);
-    page_problem(&out,
-                 &(struct page_problem){status, hub_view_of(title), hub_view_of(detail), above(request)});
-    if (status == 503)
-        write_again(&out, request, err, name);
+    for (size_t i = 0; i < HUB_COUNT(titles) && !title; i++)
+        title = titles[i].status == problem->status ? titles[i].title : NULL;
+    title = title ? title : "This cannot be shown";
+    const char *detail = err->detail[0] ? err->detail : problem->name;
+    begin_frame(&out, hub_view_of(title), HUB_VIEW("/openapi.json"), problem->page_comes ? again_s(err) : 0);
+    page_problem(&out, &(struct page_problem){problem->status, hub_view_of(title), hub_view_of(detail),
+                                              above(request)});
+    if (problem->status == 503)
+        write_again(&out, request, err, problem->page_comes);
     write_meant(&out, extra);
     end_frame(&out, HUB_VIEW("/openapi.json"));
     return out.status;
 }
 
 static enum hub_status problem_headers(struct hub_response *response, const struct hub_request *request,
-                                       const struct hub_error *err, const char *name)
+                                       const struct hub_error *err, const struct hub_problem_row *problem)
 {
     (void)request;
     (void)err;
-    (void)name;
+    (void)problem;
     return put_headers(response, NULL);
 }
 

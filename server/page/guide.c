@@ -135,7 +135,7 @@ enum hub_status hub_page_guide_page(struct hub_request *request, struct hub_resp
         if (hub_view_equal(guide_pages[p].name, name))
             shown = &guide_pages[p];
     if (!shown)
-        return hub_fail_as(err, HUB_NOT_FOUND, "file-not-found", "the guide has no page '%.*s'",
+        return hub_fail_as(err, HUB_NOT_FOUND, HUB_PROBLEM_FILE_NOT_FOUND, "the guide has no page '%.*s'",
                            (int)HUB_MIN(name.size, (size_t)EXCERPT_BYTES), name.data);
     HUB_TRY(choose_id(&page, &id));
     open_guide(&page, title_of(shown), shown);

@@ -26,8 +26,8 @@ static void copy_text(char *out, size_t size, const char *text)
     out[n] = '\0';
 }
 
-static enum hub_status fill(struct hub_error *err, enum hub_status status, const char *problem, int errnum,
-                            const char *fmt, va_list args)
+static enum hub_status fill(struct hub_error *err, enum hub_status status, enum hub_problem_code problem,
+                            int errnum, const char *fmt, va_list args)
 {
     if (!err)
         return status;
@@ -42,7 +42,7 @@ static enum hub_status fill(struct hub_error *err, enum hub_status status, const
     }
     memset(err, 0, sizeof *err);
     err->status = status;
-    copy_text(err->problem, sizeof err->problem, problem);
+    err->problem = problem;
     copy_text(err->detail, sizeof err->detail, text);
     return status;
 }
@@ -51,12 +51,12 @@ enum hub_status hub_fail(struct hub_error *err, enum hub_status status, const ch
 {
     va_list args;
     va_start(args, fmt);
-    fill(err, status, "", 0, fmt, args);
+    fill(err, status, HUB_PROBLEM_NONE, 0, fmt, args);
     va_end(args);
     return status;
 }
 
-enum hub_status hub_fail_as(struct hub_error *err, enum hub_status status, const char *problem,
+enum hub_status hub_fail_as(struct hub_error *err, enum hub_status status, enum hub_problem_code problem,
                             const char *fmt, ...)
 {
     va_list args;
@@ -100,7 +100,7 @@ enum hub_status hub_fail_errno(struct hub_error *err, int errnum, const char *fm
     const enum hub_status status = status_of_errno(errnum);
     va_list args;
     va_start(args, fmt);
-    fill(err, status, "", errnum, fmt, args);
+    fill(err, status, HUB_PROBLEM_NONE, errnum, fmt, args);
     va_end(args);
     return status;
 }
@@ -110,7 +110,7 @@ enum hub_status hub_no_memory(struct hub_error *err)
     return hub_fail(err, HUB_NO_MEMORY, "out of memory");
 }
 
-enum hub_status hub_fail_about(struct hub_error *err, enum hub_status status, const char *problem,
+enum hub_status hub_fail_about(struct hub_error *err, enum hub_status status, enum hub_problem_code problem,
                                const char *parameter, const char *value, const char *fmt, ...)
 {
     va_list args;

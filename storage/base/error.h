@@ -6,6 +6,8 @@
 #ifndef HUB_BASE_ERROR_H
 #define HUB_BASE_ERROR_H
 
+#include "storage/base/problems.h"
+
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,12 +48,13 @@ enum hub_status {
 
 struct hub_error {
     enum hub_status status;
-    char problem[32];   /* stable name ("dataset-not-found"); empty: the name that belongs to the status */
-    char detail[512];   /* one line for a person: the thing and the remedy */
-    char parameter[48]; /* the query parameter or option it is about, or empty */
-    char value[160];    /* its offending value, cut if long */
-    unsigned retry_after_s; /* 0: no advice */
-    uint64_t done, of;      /* progress of the work to wait for; 0 of 0: unknown */
+    enum hub_problem_code problem; /* HUB_PROBLEM_NONE: the one that belongs to the status */
+    char foreign[32];              /* a peer's name of a problem that the table lacks, or empty */
+    char detail[512];              /* one line for a person: the thing and the remedy */
+    char parameter[48];            /* the query parameter or option it is about, or empty */
+    char value[160];               /* its offending value, cut if long */
+    unsigned retry_after_s;        /* 0: no advice */
+    uint64_t done, of;             /* progress of the work to wait for; 0 of 0: unknown */
 };
 
 /** Fill `err` (if not NULL) and return `status`, so that `return hub_fail(...)` is one line. Keeps UTF-8
@@ -59,8 +62,8 @@ struct hub_error {
 enum hub_status hub_fail(struct hub_error *err, enum hub_status status, const char *fmt, ...)
     HUB_PRINTF(3, 4);
 
-/** The same with the problem's stable name. */
-enum hub_status hub_fail_as(struct hub_error *err, enum hub_status status, const char *problem,
+/** The same with the problem's code. */
+enum hub_status hub_fail_as(struct hub_error *err, enum hub_status status, enum hub_problem_code problem,
                             const char *fmt, ...) HUB_PRINTF(4, 5);
 
 /** The same about errno: appends strerror; ENOENT, EACCES, EPERM, EROFS, ELOOP, EXDEV, ENOSPC, EDQUOT,
@@ -71,7 +74,7 @@ enum hub_status hub_fail_errno(struct hub_error *err, int errnum, const char *fm
 enum hub_status hub_no_memory(struct hub_error *err);
 
 /** hub_fail_as, saying also which parameter and value it is about. */
-enum hub_status hub_fail_about(struct hub_error *err, enum hub_status status, const char *problem,
+enum hub_status hub_fail_about(struct hub_error *err, enum hub_status status, enum hub_problem_code problem,
                                const char *parameter, const char *value, const char *fmt, ...)
     HUB_PRINTF(6, 7);
 

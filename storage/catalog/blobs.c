@@ -78,7 +78,7 @@ enum hub_status hub_blob_damaged(struct hub_catalog *catalog, struct hub_db *db,
     if (catalog->on_damage)
         catalog->on_damage(catalog->on_damage_user, id);
     pthread_mutex_unlock(&catalog->lock);
-    return hub_fail_as(err, HUB_CORRUPT, "internal",
+    return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_INTERNAL,
                        "the index of %s is damaged: the dataset is inspected again", id);
 }
 
@@ -166,11 +166,11 @@ static void cached_free(struct hub_lru_item *item)
 static enum hub_status no_room(const struct hub_blob_id *id, size_t bytes, struct hub_error *err)
 {
     if (id->kind == HUB_BLOB_LAYOUT || id->kind == HUB_BLOB_WINDOWS)
-        return hub_fail_as(err, HUB_BUSY, "overloaded",
+        return hub_fail_as(err, HUB_BUSY, HUB_PROBLEM_OVERLOADED,
                            "not enough memory is free to look up the rows of '%s' (%zu KiB): try again, or "
                            "ask for fewer fields at once",
                            id->name, bytes / KIB);
-    return hub_fail_as(err, HUB_BUSY, "overloaded",
+    return hub_fail_as(err, HUB_BUSY, HUB_PROBLEM_OVERLOADED,
                        "not enough memory is free to look up the episodes of this dataset (%zu KiB): try "
                        "again",
                        bytes / KIB);

@@ -74,7 +74,7 @@ static enum hub_status put_part(struct hub_publication *p, uint32_t part, struct
                          p->part_rows[part], &stmt, err));
     HUB_TRY(hub_stmt_step(stmt, &row, err));
     if (!row)
-        return hub_fail_as(err, HUB_CORRUPT, "internal", "a part of %s is gone from the catalogue",
+        return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_INTERNAL, "a part of %s is gone from the catalogue",
                            p->draft->id);
     HUB_TRY(map_files(p, p->part_rows[part], &from, &to, &count, err));
     if (!hub_stmt_is_null(stmt, 1))

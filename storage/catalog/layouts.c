@@ -98,8 +98,8 @@ static enum hub_status prove(struct hub_cached_blob *blob, void *user, struct hu
 
 static enum hub_status changing(const struct layout_source *place, struct hub_error *err)
 {
-    return hub_fail_as(err, HUB_CHANGED, "dataset-changing", "%s has just been published again: retry",
-                       place->box->dataset.summary->id);
+    return hub_fail_as(err, HUB_CHANGED, HUB_PROBLEM_DATASET_CHANGING,
+                       "%s has just been published again: retry", place->box->dataset.summary->id);
 }
 
 /* The part's own word about the field: it may have another type there. */
@@ -121,7 +121,7 @@ static enum hub_status find_in_part(struct hub_catalog *catalog, struct layout_s
         atomic_store(&place->box->fields_agree, place->box->dataset.part_count == 1);
         return HUB_OK;
     }
-    return hub_fail_as(err, HUB_NOT_FOUND, "field-not-found", "%s has no rows in %s", field->path,
+    return hub_fail_as(err, HUB_NOT_FOUND, HUB_PROBLEM_FIELD_NOT_FOUND, "%s has no rows in %s", field->path,
                        part->name);
 }
 
@@ -176,11 +176,11 @@ enum hub_status hub_layout_find(const struct hub_layout_ref *ref, const struct h
 {
     const struct hub_window *window = hub_layout_window(&ref->layout, episode->index);
     if (!window)
-        return hub_fail_as(err, HUB_NOT_FOUND, "field-not-found", "episode %lld has no '%s'",
+        return hub_fail_as(err, HUB_NOT_FOUND, HUB_PROBLEM_FIELD_NOT_FOUND, "episode %lld has no '%s'",
                            (long long)episode->number, ref->blob.name);
     const char *why = hub_layout_why(ref, window);
     if (why)
-        return hub_fail_as(err, HUB_UNSUPPORTED, "field-unreadable", "'%s' cannot be read: %s",
+        return hub_fail_as(err, HUB_UNSUPPORTED, HUB_PROBLEM_FIELD_UNREADABLE, "'%s' cannot be read: %s",
                            ref->blob.name, why);
     *out = window;
     return HUB_OK;

@@ -43,7 +43,8 @@ static enum hub_status find_row(const struct hub_catalog *catalog, uint32_t root
     hub_stmt_bind_text(stmt, 2, id);
     HUB_TRY(hub_stmt_step(stmt, &found, err));
     if (!found)
-        return hub_fail_as(err, HUB_NOT_FOUND, "dataset-not-found", "%s is not in the catalogue", id);
+        return hub_fail_as(err, HUB_NOT_FOUND, HUB_PROBLEM_DATASET_NOT_FOUND, "%s is not in the catalogue",
+                           id);
     *row = hub_stmt_int(stmt, 0);
     return HUB_OK;
 }

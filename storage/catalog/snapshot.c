@@ -165,7 +165,7 @@ enum hub_status hub_summary_load(const struct hub_catalog *catalog, struct hub_d
     hub_stmt_bind_int(stmt, 1, row);
     HUB_TRY(hub_stmt_step(stmt, &found, err));
     if (!found)
-        return hub_fail_as(err, HUB_NOT_FOUND, "dataset-not-found", "the dataset no longer exists");
+        return hub_fail_as(err, HUB_NOT_FOUND, HUB_PROBLEM_DATASET_NOT_FOUND, "the dataset no longer exists");
     return summary_of_row(catalog, stmt, out, err);
 }
 

@@ -27,8 +27,8 @@ static enum hub_status check(const struct hub_encoding *e, struct hub_error *err
     const bool any = !e->by_name || strchr(e->as->media_type, '*');
     if (any || strcmp(e->as->media_type, media_type(e)) == 0)
         return HUB_OK;
-    return hub_fail_as(err, HUB_NOT_ACCEPTABLE, "needs-decoding", "these pictures are %s: use format=image",
-                       media_type(e));
+    return hub_fail_as(err, HUB_NOT_ACCEPTABLE, HUB_PROBLEM_NEEDS_DECODING,
+                       "these pictures are %s: use format=image", media_type(e));
 }
 
 static uint64_t memory(const struct hub_encoding *e)

@@ -313,7 +313,7 @@ static enum hub_status check(const struct hub_encoding *e, struct hub_error *err
         values += e->fields[i].plan->slice.count * hub_variant_row_items(e->fields[i].plan->variant);
     if (values <= MAX_VALUES)
         return HUB_OK;
-    return hub_fail_as(err, HUB_TOO_BIG, "too-large",
+    return hub_fail_as(err, HUB_TOO_BIG, HUB_PROBLEM_TOO_LARGE,
                        "%" PRIu64 " values as JSON; at most %d: use format=%s or fewer rows", values,
                        MAX_VALUES, e->single ? "npy" : "npz");
 }

@@ -66,7 +66,7 @@ enum hub_status hub_npy_rows_header(const struct hub_rows *rows, bool bare, stru
 {
     char descr[16];
     if (rows->variant.kind == HUB_KIND_VAR)
-        return hub_fail_as(err, HUB_NOT_ACCEPTABLE, "not-acceptable",
+        return hub_fail_as(err, HUB_NOT_ACCEPTABLE, HUB_PROBLEM_NOT_ACCEPTABLE,
                            "rows of varying length have no npy form");
     hub_variant_npy(&rows->variant, descr);
     const struct axes axes = axes_of(rows, bare);
@@ -228,7 +228,7 @@ enum hub_status hub_encode_reserve_padded(struct hub_encoding *e, uint32_t i, co
     const uint64_t padded = hub_npy_padded(rows, text);
     const size_t limit = text ? TEXT_LIMIT : HUB_ENCODE_MAX_BYTES;
     if (padded > limit)
-        return hub_fail_as(err, HUB_TOO_BIG, "too-large",
+        return hub_fail_as(err, HUB_TOO_BIG, HUB_PROBLEM_TOO_LARGE,
                            "'%s' with its rows padded to the longest is %" PRIu64
                            " MiB; at most %zu: request fewer rows, json, or other fields",
                            e->fields[i].name, padded / MIB, limit / MIB);

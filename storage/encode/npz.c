@@ -315,7 +315,7 @@ static enum hub_status check_name(const struct hub_encoding *e, const char *name
 {
     for (uint32_t i = 0; i < e->count; i++)
         if (strcmp(e->fields[i].name, name) == 0)
-            return hub_fail_as(err, HUB_NOT_ACCEPTABLE, "not-acceptable",
+            return hub_fail_as(err, HUB_NOT_ACCEPTABLE, HUB_PROBLEM_NOT_ACCEPTABLE,
                                "two fields would be named '%.200s' in one npz: request them separately",
                                name);
     return HUB_OK;

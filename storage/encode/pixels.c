@@ -82,7 +82,7 @@ enum hub_status hub_pixels_of_row(const struct hub_rows *rows, struct hub_drawn_
     struct hub_picture *p = &d.picture;
     d.item.rank = 0;
     if (rows->rows != 1 || !hub_picture_of(&rows->variant, p))
-        return hub_fail_as(err, HUB_NOT_ACCEPTABLE, "not-acceptable",
+        return hub_fail_as(err, HUB_NOT_ACCEPTABLE, HUB_PROBLEM_NOT_ACCEPTABLE,
                            "a PNG needs one row that is a picture, such as uint8 (H, W), (H, W, 3) or "
                            "(3, H, W)");
     const uint64_t line = (uint64_t)p->width * p->channels, frames = p->frames;

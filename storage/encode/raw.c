@@ -35,7 +35,7 @@ enum hub_status hub_raw_rows(struct hub_rows *rows, struct hub_buf *out, struct 
     const struct hub_variant *v = &rows->variant;
     const bool var = v->kind == HUB_KIND_VAR;
     if (var && rows->rows != 1)
-        return hub_fail_as(err, HUB_NOT_ACCEPTABLE, "not-acceptable",
+        return hub_fail_as(err, HUB_NOT_ACCEPTABLE, HUB_PROBLEM_NOT_ACCEPTABLE,
                            "rows of varying length are available as raw one at a time: use row=");
     hub_rows_little_endian(rows);
     const uint8_t *data = rows->data + (var ? rows->offsets[0] : 0);

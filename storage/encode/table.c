@@ -97,14 +97,15 @@ enum hub_status hub_encode_check(enum hub_field_type type, const struct hub_vari
     if (fit == HUB_FIT_ROWS || (fit == HUB_FIT_ONE_ROW && rows == 1))
         return HUB_OK;
     if (fit == HUB_FIT_ONE_ROW)
-        return hub_fail_as(err, HUB_NOT_ACCEPTABLE, "not-acceptable",
+        return hub_fail_as(err, HUB_NOT_ACCEPTABLE, HUB_PROBLEM_NOT_ACCEPTABLE,
                            "%s rows are available as %s one at a time: choose one with row=",
                            hub_field_type_name(type), as->name);
     char dims[32] = "";
     if (variant->rank > 1)
         snprintf(dims, sizeof dims, " of %u dimensions", variant->rank);
     list_others(type, variant, others);
-    return hub_fail_as(err, HUB_NOT_ACCEPTABLE, fit == HUB_FIT_DECODED ? "needs-decoding" : "not-acceptable",
+    return hub_fail_as(err, HUB_NOT_ACCEPTABLE,
+                       fit == HUB_FIT_DECODED ? HUB_PROBLEM_NEEDS_DECODING : HUB_PROBLEM_NOT_ACCEPTABLE,
                        "%s rows%s are not available as %s, but as %s", hub_field_type_name(type), dims,
                        as->name, others);
 }
@@ -123,7 +124,7 @@ enum hub_status hub_encoding_check(const struct hub_encoding *e, struct hub_erro
     if (!e->single && !e->as->writer->several) {
         char list[HUB_REPRESENTATIONS_CHARS];
         hub_representations_list(HUB_LIST_OF_SEVERAL, list);
-        return hub_fail_as(err, HUB_NOT_ACCEPTABLE, "not-acceptable",
+        return hub_fail_as(err, HUB_NOT_ACCEPTABLE, HUB_PROBLEM_NOT_ACCEPTABLE,
                            "several fields come as one of %s; %s is for one field", list, e->as->name);
     }
     for (const struct hub_encoding_field *c = e->fields; c < e->fields + e->count; c++)

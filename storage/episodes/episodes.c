@@ -89,7 +89,8 @@ static enum hub_status read_key(struct hub_view text, struct key *key, struct hu
         memcpy(digits, text.data + 1, text.size - 1);
     return strchr("iur", letter) && read_number(letter, digits, &key->value)
                ? HUB_OK
-               : hub_fail_as(err, HUB_INVALID, "bad-cursor", "the cursor does not belong to this listing");
+               : hub_fail_as(err, HUB_INVALID, HUB_PROBLEM_BAD_CURSOR,
+                             "the cursor does not belong to this listing");
 }
 
 /* ---- the page ---- */
@@ -367,7 +368,7 @@ enum hub_status hub_episode_one(const struct hub_state *state, int64_t number, h
     HUB_CLEANUP(hub_episode_reader_dispose) struct hub_episode_reader reader = {.state = state};
     const struct hub_dataset_episode *e = hub_dataset_find_episode(state->dataset, number);
     return e ? give(&reader, e, each, user, err)
-             : hub_fail_as(err, HUB_NOT_FOUND, "episode-missing", "%s has no episode %lld",
+             : hub_fail_as(err, HUB_NOT_FOUND, HUB_PROBLEM_EPISODE_MISSING, "%s has no episode %lld",
                            state->dataset->summary->id, (long long)number);
 }
 

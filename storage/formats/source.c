@@ -82,11 +82,11 @@ enum hub_status hub_byte_source_usable(struct hub_byte_source *source, struct hu
     size_t got;
     const enum hub_status st = hub_byte_source_peek(source, 0, sizeof magic - 1, &at, &got, &why);
     if (st == HUB_DENIED)
-        return hub_fail_as(err, st, "permission-denied", "%s", why.detail);
+        return hub_fail_as(err, st, HUB_PROBLEM_PERMISSION_DENIED, "%s", why.detail);
     if (st)
         return hub_fail_as(err, st, why.problem, "%s", why.detail);
     if (source->size < 1024 && got == sizeof magic - 1 && memcmp(at, magic, got) == 0)
-        return hub_fail_as(err, HUB_CORRUPT, "not-fetched",
+        return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_NOT_FETCHED,
                            "a Git LFS pointer instead of the file: run git lfs pull");
     return HUB_OK;
 }

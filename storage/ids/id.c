@@ -81,17 +81,18 @@ static bool is_allowed(struct hub_view segment, bool words)
 static enum hub_status check(struct hub_view id, bool words, struct hub_error *err)
 {
     if (id.size == 0 || id.size > HUB_MAX_ID)
-        return hub_fail_as(err, HUB_INVALID, "bad-id", "a dataset id has 1 to %d bytes", HUB_MAX_ID);
+        return hub_fail_as(err, HUB_INVALID, HUB_PROBLEM_BAD_ID, "a dataset id has 1 to %d bytes",
+                           HUB_MAX_ID);
     while (true) {
         const char *slash = memchr(id.data, '/', id.size);
         const struct hub_view segment = head_of(id, slash ? (size_t)(slash - id.data) : id.size);
         if (!hub_id_segment_safe(segment))
             return hub_fail_as(
-                err, HUB_INVALID, "bad-id",
+                err, HUB_INVALID, HUB_PROBLEM_BAD_ID,
                 "a segment of a dataset id is 1 to 255 bytes of UTF-8 without control characters or a "
                 "leading dot");
         if (!is_allowed(segment, words))
-            return hub_fail_as(err, HUB_INVALID, "bad-id",
+            return hub_fail_as(err, HUB_INVALID, HUB_PROBLEM_BAD_ID,
                                "'%.*s' is reserved and cannot be part of a dataset id", (int)segment.size,
                                segment.data);
         if (!slash)

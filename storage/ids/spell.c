@@ -133,7 +133,7 @@ enum hub_status hub_respell_id(struct hub_view id, struct hub_buf *out, struct h
         st = hub_spell_id(hub_buf_view(&path), out, err);
     if (st != HUB_INVALID)
         return st;
-    return hub_fail_about(err, HUB_INVALID, "bad-id", "id", id.data,
+    return hub_fail_about(err, HUB_INVALID, HUB_PROBLEM_BAD_ID, "id", id.data,
                           "in an id a backslash begins an escape \\xhh; the backslash itself is \\x5c");
 }
 

@@ -57,11 +57,13 @@ static enum hub_status take_end(struct hub_run *run, const struct hub_frame *fra
 {
     struct hub_cursor c = hub_cursor_of(frame->data, frame->size);
     const uint8_t status = hub_cursor_u8(&c);
-    const struct hub_view problem = hub_cursor_text(&c, sizeof run->end.problem - 1);
+    char name[32];
+    const struct hub_view problem = hub_cursor_text(&c, sizeof name - 1);
     const struct hub_view detail = hub_cursor_text(&c, sizeof run->end.detail - 1);
     if (c.failed || hub_cursor_left(&c) || status > HUB_CANCELLED)
         return hub_fail(err, HUB_CORRUPT, "a malformed end");
-    hub_run_end_text(problem, run->end.problem, sizeof run->end.problem);
+    hub_run_end_text(problem, name, sizeof name);
+    run->end.problem = hub_problem_find(name);
     hub_run_end_text(detail, run->end.detail, sizeof run->end.detail);
     run->end.status = (enum hub_status)status;
     run->ended = true;
@@ -123,10 +125,10 @@ static enum hub_status check_time(struct hub_run *run, struct hub_error *err)
     if (run->eof && run->eof_ms == 0)
         run->eof_ms = now;
     if (now >= run->deadline_ms)
-        return hub_fail_as(err, HUB_TIMEOUT, "inspection-timeout", "the inspection took longer than %u ms",
-                           run->wall_ms);
+        return hub_fail_as(err, HUB_TIMEOUT, HUB_PROBLEM_INSPECTION_TIMEOUT,
+                           "the inspection took longer than %u ms", run->wall_ms);
     if (run->eof && !run->ended && now >= run->eof_ms + GRACE_MS)
-        return hub_fail_as(err, HUB_CORRUPT, "inspector-lied",
+        return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_INSPECTOR_LIED,
                            "the inspector child ended in the middle of its report");
     return HUB_OK;
 }
@@ -146,7 +148,8 @@ static enum hub_status lied(struct hub_error *err, enum hub_status st)
     if (st != HUB_CORRUPT || !err)
         return st;
     const struct hub_error why = *err;
-    return hub_fail_as(err, HUB_CORRUPT, "inspector-lied", "the inspector child sent %s", why.detail);
+    return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_INSPECTOR_LIED, "the inspector child sent %s",
+                       why.detail);
 }
 
 /* Until the child is gone and everything it sent is read. */
@@ -191,7 +194,7 @@ static void kill_child(struct hub_run *run)
 static enum hub_status used_up(const struct hub_run *run, struct hub_error *err)
 {
     return hub_fail_as(
-        err, HUB_TOO_BIG, "inspection-limit",
+        err, HUB_TOO_BIG, HUB_PROBLEM_INSPECTION_LIMIT,
         "the inspection used up its processor time (%.1f s of work; --inspect-time gives more)",
         run->cpu_ms / 1000.0);
 }
@@ -204,13 +207,13 @@ static enum hub_status judge_exit(const struct hub_run *run, struct hub_error *e
     switch (signal) {
     case 0:
         if (WEXITSTATUS(run->exit_status))
-            return hub_fail_as(err, HUB_CORRUPT, "inspector-crashed",
+            return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_INSPECTOR_CRASHED,
                                "the inspector child failed with exit code %d", WEXITSTATUS(run->exit_status));
         return run->ended ? HUB_OK
-                          : hub_fail_as(err, HUB_CORRUPT, "inspector-lied",
+                          : hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_INSPECTOR_LIED,
                                         "the inspector child ended in the middle of its report");
     case SIGSYS:
-        return hub_fail_as(err, HUB_CORRUPT, "inspector-stopped",
+        return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_INSPECTOR_STOPPED,
                            "the sandbox stopped the inspector child: it made a system call that reading "
                            "files does not need");
     case SIGXCPU:
@@ -218,11 +221,11 @@ static enum hub_status judge_exit(const struct hub_run *run, struct hub_error *e
     case SIGKILL: /* by the limit of processor time, if a child ignores SIGXCPU; else from outside */
         if (run->cpu_ms >= run->cpu_s * 1000)
             return used_up(run, err);
-        return hub_fail_as(err, HUB_TIMEOUT, "inspector-killed",
+        return hub_fail_as(err, HUB_TIMEOUT, HUB_PROBLEM_INSPECTOR_KILLED,
                            "the inspection was killed from outside, most likely because this machine ran out "
                            "of memory");
     default:
-        return hub_fail_as(err, HUB_CORRUPT, "inspector-crashed",
+        return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_INSPECTOR_CRASHED,
                            "the inspector child crashed on these files (signal %d, %s)", signal,
                            strsignal(signal));
     }
@@ -239,11 +242,11 @@ static enum hub_status driver_verdict(const struct hub_error *end, struct hub_er
     const enum hub_status meant = others[end->status] ? others[end->status] : end->status;
     if (end->status == HUB_NO_MEMORY)
         return hub_fail_as(
-            err, HUB_TOO_BIG, "inspection-limit",
+            err, HUB_TOO_BIG, HUB_PROBLEM_INSPECTION_LIMIT,
             "the inspection needs more memory than it may have (--inspect-memory gives more): %s",
             end->detail);
-    const bool unread = meant == HUB_IO && !end->problem[0];
-    return hub_fail_as(err, meant, unread ? "inspection-unread" : end->problem, "%s", end->detail);
+    const bool unread = meant == HUB_IO && !end->problem;
+    return hub_fail_as(err, meant, unread ? HUB_PROBLEM_INSPECTION_UNREAD : end->problem, "%s", end->detail);
 }
 
 static enum hub_status conclude(struct hub_run *run, struct hub_error *err)

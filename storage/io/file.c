@@ -39,7 +39,8 @@ const struct hub_stamp *hub_file_stamp(const struct hub_file *file)
 
 enum hub_status hub_file_changed(const char *path, struct hub_error *err)
 {
-    return hub_fail_as(err, HUB_CHANGED, "dataset-changing", "'%s' has changed since it was indexed", path);
+    return hub_fail_as(err, HUB_CHANGED, HUB_PROBLEM_DATASET_CHANGING,
+                       "'%s' has changed since it was indexed", path);
 }
 
 enum hub_status hub_file_unchanged(const struct hub_file *file, struct hub_error *err)

@@ -59,7 +59,8 @@ enum hub_status hub_measure_turn_take(struct hub_measure_turn *turn, uint64_t by
     look_at_requests(turn, &waits);
     for (int64_t waited_ms = 0; (waits || !has_memory(turn, memory)) && !turn->stop; waited_ms += WAIT_MS) {
         if (waited_ms >= (waits ? REQUESTS_MS : MEMORY_MS)) /* what is held may be what they wait for */
-            return hub_fail_as(err, HUB_BUSY, "overloaded", "there is not enough free memory to measure");
+            return hub_fail_as(err, HUB_BUSY, HUB_PROBLEM_OVERLOADED,
+                               "there is not enough free memory to measure");
         sleep_ms(WAIT_MS);
         look_at_requests(turn, &waits);
     }

@@ -55,8 +55,8 @@ static enum hub_status take_body(struct hub_transport_slot *s, struct hub_view b
     }
     const uint64_t limit = f->limit ? f->limit : f->count;
     if (limit && (bytes.size > limit || f->done > limit - bytes.size))
-        return hub_fail_as(&s->error, HUB_TOO_BIG, "too-long", "the answer is longer than %" PRIu64 " bytes",
-                           limit);
+        return hub_fail_as(&s->error, HUB_TOO_BIG, HUB_PROBLEM_TOO_LONG,
+                           "the answer is longer than %" PRIu64 " bytes", limit);
     const enum hub_status st = f->body ? f->body(f, bytes, &s->error) : HUB_OK;
     if (!st)
         f->done += bytes.size;
@@ -229,12 +229,12 @@ static enum hub_status transport_error(struct hub_transport_slot *s, CURLcode co
     const char *url = s->location ? s->location : s->fetch->url;
     struct hub_error *e = &s->error;
     if (s->was_private)
-        return hub_fail_as(e, HUB_DENIED, "private-address",
+        return hub_fail_as(e, HUB_DENIED, HUB_PROBLEM_PRIVATE_ADDRESS,
                            "a redirect to %.200s leads to an address of this machine or of a private network "
                            "and is not followed",
                            url);
     if (code == CURLE_SSL_CONNECT_ERROR && !s->transport->answered_before)
-        return hub_fail_as(e, HUB_IO, "no-tls",
+        return hub_fail_as(e, HUB_IO, HUB_PROBLEM_NO_TLS,
                            "there is no secure connection to %.200s (%s): check whether it speaks https; a "
                            "hub itself speaks http://",
                            url, curl_easy_strerror(code));
@@ -243,7 +243,7 @@ static enum hub_status transport_error(struct hub_transport_slot *s, CURLcode co
     case HUB_FAILURE_CONNECT:
     case HUB_FAILURE_BROKEN:
     case HUB_FAILURE_STALLED:
-        return hub_fail_as(e, HUB_IO, "unreachable", "%s: %s (%.200s)",
+        return hub_fail_as(e, HUB_IO, HUB_PROBLEM_UNREACHABLE, "%s: %s (%.200s)",
                            s->transport->answered_before ? "the remote stopped answering"
                                                          : "the remote cannot be reached",
                            curl_easy_strerror(code), url);
@@ -253,9 +253,9 @@ static enum hub_status transport_error(struct hub_transport_slot *s, CURLcode co
     if (code == CURLE_OUT_OF_MEMORY)
         return hub_no_memory(e);
     if (code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CERTPROBLEM)
-        return hub_fail_as(e, HUB_IO, "unreachable", "the certificate of %.200s is not valid: %s", url,
-                           curl_easy_strerror(code));
-    return hub_fail_as(e, HUB_CORRUPT, "protocol", "%s (%.200s)", curl_easy_strerror(code), url);
+        return hub_fail_as(e, HUB_IO, HUB_PROBLEM_UNREACHABLE, "the certificate of %.200s is not valid: %s",
+                           url, curl_easy_strerror(code));
+    return hub_fail_as(e, HUB_CORRUPT, HUB_PROBLEM_PROTOCOL, "%s (%.200s)", curl_easy_strerror(code), url);
 }
 
 /* A well-formed success is complete when what was announced came. */
@@ -263,7 +263,7 @@ static enum hub_status check_complete(struct hub_transport_slot *s)
 {
     const struct hub_fetch *f = s->fetch;
     if (f->count && !f->head_only && f->done != f->count)
-        return hub_fail_as(&s->error, HUB_IO, "unreachable",
+        return hub_fail_as(&s->error, HUB_IO, HUB_PROBLEM_UNREACHABLE,
                            "the answer ends after %" PRIu64 " of %" PRIu64 " bytes", f->done, f->count);
     return HUB_OK;
 }
@@ -281,15 +281,16 @@ static enum hub_status redirect(struct hub_transport_slot *s)
     bool elsewhere = true;
     const char *from = s->fetch->url;
     if (curl_easy_getinfo(s->easy, CURLINFO_REDIRECT_URL, &to) || !to)
-        return hub_fail_as(&s->error, HUB_CORRUPT, "protocol", "the server answered %u without a Location",
-                           s->fetch->answer.status);
+        return hub_fail_as(&s->error, HUB_CORRUPT, HUB_PROBLEM_PROTOCOL,
+                           "the server answered %u without a Location", s->fetch->answer.status);
     if (s->redirects++ == MAX_REDIRECTS)
-        return hub_fail_as(&s->error, HUB_CORRUPT, "protocol", "more than %d redirects from %.200s",
+        return hub_fail_as(&s->error, HUB_CORRUPT, HUB_PROBLEM_PROTOCOL, "more than %d redirects from %.200s",
                            MAX_REDIRECTS, from);
     if (!hub_redirect_allowed(s->location ? s->location : from, to, &elsewhere))
-        return hub_fail_as(&s->error, HUB_CORRUPT, "protocol", "a redirect to %.200s is not followed", to);
+        return hub_fail_as(&s->error, HUB_CORRUPT, HUB_PROBLEM_PROTOCOL,
+                           "a redirect to %.200s is not followed", to);
     if (elsewhere && s->transport->options.other_hosts == HUB_OTHER_HOSTS_NONE)
-        return hub_fail_as(&s->error, HUB_DENIED, "other-host",
+        return hub_fail_as(&s->error, HUB_DENIED, HUB_PROBLEM_OTHER_HOST,
                            "the remote redirects to another host, and this is not followed: %.200s", to);
     HUB_TRY(hub_dup(&copy, to, &s->error));
     free(s->location);

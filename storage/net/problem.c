@@ -68,7 +68,9 @@ static bool read_document(struct hub_view body, enum hub_status status, struct h
     const char *detail = json_string_value(json_object_get(doc, "detail"));
     if (!type || !detail || strncmp(type, urn, sizeof urn - 1) != 0)
         return false;
-    hub_fail_as(err, status, type + sizeof urn - 1, "%s", detail);
+    hub_fail_as(err, status, hub_problem_find(type + sizeof urn - 1), "%s", detail);
+    if (!err->problem)
+        snprintf(err->foreign, sizeof err->foreign, "%s", type + sizeof urn - 1);
     if (!json_object_get(doc, "unit")) { /* parts */
         err->done = (uint64_t)json_integer_value(json_object_get(doc, "done"));
         err->of = (uint64_t)json_integer_value(json_object_get(doc, "of"));
@@ -106,14 +108,14 @@ enum hub_status hub_problem_read(const struct hub_answer *answer, struct hub_vie
     e->done = e->of = 0;
     if (!is_json || !read_document(body, status, e)) {
         if (answer->status == 0)
-            return hub_fail_as(e, HUB_CORRUPT, "protocol", "the answer is not valid HTTP");
+            return hub_fail_as(e, HUB_CORRUPT, HUB_PROBLEM_PROTOCOL, "the answer is not valid HTTP");
         hub_fail(e, status, "the server answered %u", answer->status);
         if (is_json)
             add_message(e->detail, sizeof e->detail, body);
         if (status == HUB_IO)
-            snprintf(e->problem, sizeof e->problem, "upstream");
+            e->problem = HUB_PROBLEM_UPSTREAM;
         if (status == HUB_NOT_FOUND)
-            snprintf(e->problem, sizeof e->problem, "no-hub");
+            e->problem = HUB_PROBLEM_NO_HUB;
     }
     e->retry_after_s = answer->retry_after_s;
     return status;

@@ -220,13 +220,13 @@ static enum hub_status outcome(struct hub_relayed *r, CURLcode code)
     struct hub_error *err = &r->fetch->err;
     long status = 0;
     if (r->refused == HUB_TOO_BIG)
-        return hub_fail_as(err, HUB_TOO_BIG, "upstream-failed", "the upstream's answer is longer than %d MiB",
-                           (int)(HUB_RELAYED_BYTES / MIB));
+        return hub_fail_as(err, HUB_TOO_BIG, HUB_PROBLEM_UPSTREAM_FAILED,
+                           "the upstream's answer is longer than %d MiB", (int)(HUB_RELAYED_BYTES / MIB));
     if (r->refused)
         return hub_no_memory(err);
     curl_easy_getinfo(r->easy, CURLINFO_RESPONSE_CODE, &status);
     if (code || status < 100)
-        return hub_fail_as(err, HUB_IO, "upstream-unavailable", "the upstream does not answer: %s",
+        return hub_fail_as(err, HUB_IO, HUB_PROBLEM_UPSTREAM_UNAVAILABLE, "the upstream does not answer: %s",
                            curl_easy_strerror(code));
     r->status = (unsigned)status;
     give_rest(r);
@@ -316,7 +316,7 @@ static void finish_done(struct hub_relay *relay)
 
 static enum hub_status no_room(struct hub_relayed *r)
 {
-    return hub_fail_as(&r->fetch->err, HUB_BUSY, "overloaded",
+    return hub_fail_as(&r->fetch->err, HUB_BUSY, HUB_PROBLEM_OVERLOADED,
                        r->begun ? "no memory was free for the upstream's answer within a few seconds"
                                 : "too many requests wait for the upstream");
 }
@@ -406,7 +406,7 @@ enum hub_status hub_relay_send(struct hub_relay *relay, const struct hub_relay_r
     pthread_mutex_unlock(&relay->lock);
     if (!taken) {
         hub_fetch_done(r->fetch, HUB_BUSY); /* the relay's reference to it */
-        return hub_fail_as(err, HUB_BUSY, "overloaded", "too many requests wait for the upstream");
+        return hub_fail_as(err, HUB_BUSY, HUB_PROBLEM_OVERLOADED, "too many requests wait for the upstream");
     }
     curl_multi_wakeup(relay->multi);
     *out = r;

@@ -175,8 +175,8 @@ enum hub_status hub_report_json(const struct hub_report *r, struct hub_buf *out,
     hub_json_put_text(&j, "status", r->status);
     if (r->format && strcmp(r->status, "ready") != 0) {
         hub_json_put_text(&j, "reason", r->why.detail);
-        if (r->why.problem[0])
-            hub_json_put_text(&j, "problem", r->why.problem);
+        if (r->why.problem)
+            hub_json_put_text(&j, "problem", hub_problem_name(r->why.problem));
     }
     if (r->refused)
         hub_json_put_bool(&j, "loadable", false);

@@ -77,7 +77,7 @@ static enum hub_status wrong_at(struct parser *p, size_t at, const char *expecte
 {
     struct hub_view rest = {p->where->text + at, p->size - at};
     rest.size = HUB_MIN(rest.size, 24);
-    return hub_fail_about(p->err, HUB_INVALID, "bad-where", parameter(p->of_steps), NULL,
+    return hub_fail_about(p->err, HUB_INVALID, HUB_PROBLEM_BAD_WHERE, parameter(p->of_steps), NULL,
                           "at %zu (%s%.*s%s): %s", at + 1, rest.size ? "\"" : "the end", (int)rest.size,
                           rest.data, rest.size ? "\"" : "", expected);
 }
@@ -415,7 +415,7 @@ static enum hub_status begin(struct hub_view text, bool of_steps, struct parser 
 {
     if (text.size > HUB_WHERE_BYTES)
         return hub_fail_about(
-            err, HUB_INVALID, "bad-where", parameter(of_steps), NULL,
+            err, HUB_INVALID, HUB_PROBLEM_BAD_WHERE, parameter(of_steps), NULL,
             "it has %zu bytes; at most %d are allowed: in (…) takes many values as one test", text.size,
             HUB_WHERE_BYTES);
     HUB_TRY(hub_new(out, 1, sizeof **out, err));

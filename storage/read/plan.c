@@ -22,7 +22,7 @@ enum hub_status hub_slice_resolve(const int64_t *start, const int64_t *stop, con
 {
     const int64_t by = step ? *step : 1, n = (int64_t)HUB_MIN(rows, INT64_MAX / 2);
     if (by == 0)
-        return hub_fail_about(err, HUB_INVALID, "bad-slice", "step", "0",
+        return hub_fail_about(err, HUB_INVALID, HUB_PROBLEM_BAD_SLICE, "step", "0",
                               "a slice's step is a whole number other than 0");
     const bool down = by < 0;
     const int64_t from = start ? clamp(*start, n, down) : down ? n - 1 : 0;

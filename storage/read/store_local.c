@@ -86,7 +86,7 @@ static enum hub_status open_file(struct hub_store *store, const struct hub_file_
         errno = 0;
         st = open_once(store, ref, fd, err);
         if (st && (errno == EMFILE || errno == ENFILE))
-            return hub_fail_as(err, HUB_BUSY, "overloaded", "too many open files");
+            return hub_fail_as(err, HUB_BUSY, HUB_PROBLEM_OVERLOADED, "too many open files");
     }
     return st;
 }

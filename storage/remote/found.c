@@ -317,7 +317,7 @@ static enum hub_status sort(struct hub_found **items, size_t count, const char *
                 qsort_r(items, count, sizeof *items, by_key, &order);
             return HUB_OK;
         }
-    return hub_fail_about(err, HUB_INVALID, "bad-parameter", "sort", text,
+    return hub_fail_about(err, HUB_INVALID, HUB_PROBLEM_BAD_PARAMETER, "sort", text,
                           "cannot sort by '%.100s': id, name, episodes, steps, size, modified", text);
 }
 
@@ -350,7 +350,7 @@ enum hub_status hub_found_each(struct hub_remote *remote, struct hub_found_list 
     HUB_CLEANUP(hub_freep) struct hub_found **chosen = NULL;
     for (const struct hub_remote_filter *f = q->filters; f && f->name; f++)
         if (f->value)
-            return hub_fail_about(err, HUB_INVALID, "bad-parameter", f->name, f->value,
+            return hub_fail_about(err, HUB_INVALID, HUB_PROBLEM_BAD_PARAMETER, f->name, f->value,
                                   "only a hub can search datasets by %s: this remote can only be listed, "
                                   "with or without a prefix",
                                   strcmp(f->name, "q") == 0 ? "words" : f->name);
@@ -461,7 +461,7 @@ static void name_nearest(struct hub_remote *remote, struct hub_view name, struct
 static enum hub_status not_found(struct hub_remote *remote, struct hub_found **versions, size_t count,
                                  const char *id, struct hub_view name, struct hub_error *err)
 {
-    hub_fail_as(err, HUB_NOT_FOUND, "dataset-not-found", "there is no dataset '%.200s'", id);
+    hub_fail_as(err, HUB_NOT_FOUND, HUB_PROBLEM_DATASET_NOT_FOUND, "there is no dataset '%.200s'", id);
     if (!count)
         name_nearest(remote, name, err);
     for (size_t i = count > 8 ? count - 8 : 0; err && i < count; i++) {

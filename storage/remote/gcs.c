@@ -138,9 +138,11 @@ static enum hub_status take_object(const json_t *item, const char *prefix, size_
     struct hub_file_facts *file;
     uint64_t size = 0;
     if (!name.data || strncmp(name.data, prefix, strlen(prefix)) != 0)
-        return hub_fail_as(err, HUB_CORRUPT, "protocol", "an object without a name, or outside the prefix");
+        return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_PROTOCOL,
+                           "an object without a name, or outside the prefix");
     if (!number_of(item, "size", &size) && json_object_get(item, "size"))
-        return hub_fail_as(err, HUB_CORRUPT, "protocol", "the size of '%.200s' is not a number", name.data);
+        return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_PROTOCOL, "the size of '%.200s' is not a number",
+                           name.data);
     HUB_TRY(hub_remote_files_try(out, (struct hub_view){name.data + cut, name.size - cut}, size, &file, err));
     if (!file)
         return HUB_OK;
@@ -174,14 +176,15 @@ static enum hub_status explain(const struct hub_remote *remote, enum hub_status 
 {
     const struct gcs *g = remote->own;
     if (st == HUB_DENIED)
-        return hub_fail_as(err, HUB_DENIED, "remote-closed", "the bucket '%s' is closed to %s: %.200s%s",
-                           g->bucket, g->has_token ? "these credentials" : "everybody without credentials",
-                           why->detail,
+        return hub_fail_as(err, HUB_DENIED, HUB_PROBLEM_REMOTE_CLOSED,
+                           "the bucket '%s' is closed to %s: %.200s%s", g->bucket,
+                           g->has_token ? "these credentials" : "everybody without credentials", why->detail,
                            g->keeps_account ? "; GOOGLE_APPLICATION_CREDENTIALS is not sent to the host of "
                                               "STORAGE_EMULATOR_HOST: give its address with --endpoint"
                                             : "");
     if (st == HUB_NOT_FOUND)
-        return hub_fail_as(err, HUB_NOT_FOUND, "remote-missing", "there is no bucket '%s'", g->bucket);
+        return hub_fail_as(err, HUB_NOT_FOUND, HUB_PROBLEM_REMOTE_MISSING, "there is no bucket '%s'",
+                           g->bucket);
     if (err)
         *err = *why;
     return st;
@@ -211,8 +214,8 @@ static enum hub_status list_pages(struct hub_remote *remote, const char *prefix,
         if (!hub_member_text(page, "nextPageToken"))
             return HUB_OK;
         if (pages == MAX_PAGES || empty == MAX_EMPTY_PAGES)
-            return hub_fail_as(err, HUB_TOO_BIG, "too-long", "the bucket's list does not end after %u pages",
-                               pages);
+            return hub_fail_as(err, HUB_TOO_BIG, HUB_PROBLEM_TOO_LONG,
+                               "the bucket's list does not end after %u pages", pages);
         text.size = 0;
     }
 }
@@ -311,7 +314,8 @@ static enum hub_status find_all(struct hub_remote *remote, const struct hub_remo
     HUB_TRY(hub_allocated(base, err));
     HUB_TRY(tree_of(remote, prefix, &tree, err));
     if (!tree.count && !*prefix)
-        return hub_fail_as(err, HUB_NOT_FOUND, "remote-empty", "there is nothing in '%.300s'", remote->base);
+        return hub_fail_as(err, HUB_NOT_FOUND, HUB_PROBLEM_REMOTE_EMPTY, "there is nothing in '%.300s'",
+                           remote->base);
     if (q->only == HUB_REMOTE_TREE)
         return *prefix ? find_whole(remote, out, err) : take_whole(remote, &tree, out, err);
     HUB_TRY(scan(remote, &tree, out, err));
@@ -325,7 +329,7 @@ static enum hub_status find_all(struct hub_remote *remote, const struct hub_remo
     HUB_TRY(hub_found_divide(&division, out, err));
     return out->count || *prefix
                ? HUB_OK
-               : hub_fail_as(err, HUB_NOT_FOUND, "remote-empty",
+               : hub_fail_as(err, HUB_NOT_FOUND, HUB_PROBLEM_REMOTE_EMPTY,
                              "'%.300s' has no Minari datasets, but %u other files", remote->base, tree.count);
 }
 
@@ -367,7 +371,8 @@ static enum hub_status list_files(struct hub_remote *remote, const char *id, str
         HUB_TRY(tree_of(remote, "", &tree, err));
     }
     if (!tree.count)
-        return hub_fail_as(err, HUB_NOT_FOUND, "dataset-not-found", "there is no dataset '%.200s'", id);
+        return hub_fail_as(err, HUB_NOT_FOUND, HUB_PROBLEM_DATASET_NOT_FOUND, "there is no dataset '%.200s'",
+                           id);
     HUB_TRY(hub_remote_files_below(&tree, folder, out, err));
     return hub_dup(&out->pin, folder, err);
 }

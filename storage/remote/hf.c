@@ -272,7 +272,7 @@ static enum hub_status find_all(struct hub_remote *remote, const struct hub_remo
     for (uint32_t i = 0; i < repos.count; i++)
         HUB_TRY(add_repo(remote, &repos, i, q, out, err));
     if (!out->count && !q->prefix)
-        return hub_fail_as(err, HUB_NOT_FOUND, "repo-empty", "'hf://%s' has no datasets%s", h->org,
+        return hub_fail_as(err, HUB_NOT_FOUND, HUB_PROBLEM_REPO_EMPTY, "'hf://%s' has no datasets%s", h->org,
                            repos.count ? " of Minari, but other repos" : "");
     return HUB_OK;
 }
@@ -296,7 +296,8 @@ static enum hub_status split_id(const struct hub_remote *remote, const char *id,
     HUB_TRY(hub_id_check(hub_view_of(id), err));
     if (!is_name((struct hub_view){id, size}) ||
         (*h->repo && (strlen(h->repo) != size || strncmp(h->repo, id, size) != 0)))
-        return hub_fail_as(err, HUB_NOT_FOUND, "dataset-not-found", "there is no dataset '%.200s'", id);
+        return hub_fail_as(err, HUB_NOT_FOUND, HUB_PROBLEM_DATASET_NOT_FOUND, "there is no dataset '%.200s'",
+                           id);
     *folder = id[size] ? id + size + 1 : "";
     *repo = strndup(id, size);
     return hub_allocated(*repo, err);
@@ -304,8 +305,9 @@ static enum hub_status split_id(const struct hub_remote *remote, const char *id,
 
 static enum hub_status as_dataset(enum hub_status st, const char *id, struct hub_error *err)
 {
-    const bool gone = st == HUB_NOT_FOUND && err && strcmp(err->problem, "repo-missing") == 0;
-    return gone ? hub_fail_as(err, HUB_NOT_FOUND, "dataset-not-found", "there is no dataset '%.200s'", id)
+    const bool gone = st == HUB_NOT_FOUND && err && err->problem == HUB_PROBLEM_REPO_MISSING;
+    return gone ? hub_fail_as(err, HUB_NOT_FOUND, HUB_PROBLEM_DATASET_NOT_FOUND,
+                              "there is no dataset '%.200s'", id)
                 : st;
 }
 
@@ -356,7 +358,7 @@ static enum hub_status list_files(struct hub_hf_commit *p, const char *id, const
     HUB_TRY(hub_hf_commit_list(p, folder, true, err));
     HUB_TRY(hub_remote_files_below(&p->tree, folder, out, err));
     if (!out->count)
-        return hub_fail_as(err, HUB_NOT_FOUND, "dataset-not-found", "no dataset '%.200s'", id);
+        return hub_fail_as(err, HUB_NOT_FOUND, HUB_PROBLEM_DATASET_NOT_FOUND, "no dataset '%.200s'", id);
     HUB_TRY(hub_hf_commit_url(p, folder, "", &pin, err));
     out->pin = hub_buf_take(&pin, NULL);
     return HUB_OK;

@@ -21,14 +21,14 @@ static enum hub_status explain(const struct hub_hf *h, const char *repo, enum hu
     char name[256];
     snprintf(name, sizeof name, "%s%s%s", h->org, *repo ? "/" : "", repo);
     if (strcmp(answer->code, "RevisionNotFound") == 0)
-        return hub_fail_as(err, HUB_NOT_FOUND, "revision-missing", "'%s' has no revision '%s'", name,
-                           h->revision);
+        return hub_fail_as(err, HUB_NOT_FOUND, HUB_PROBLEM_REVISION_MISSING, "'%s' has no revision '%s'",
+                           name, h->revision);
     if (strcmp(answer->code, "GatedRepo") == 0 ||
         (st == HUB_DENIED && strcmp(answer->code, "RepoNotFound") != 0))
-        return hub_fail_as(err, HUB_DENIED, "repo-closed", "'%s' is closed to %s: %.200s", name,
+        return hub_fail_as(err, HUB_DENIED, HUB_PROBLEM_REPO_CLOSED, "'%s' is closed to %s: %.200s", name,
                            h->token ? "this token" : "everybody without a token", why->detail);
     if (st == HUB_NOT_FOUND || st == HUB_DENIED)
-        return hub_fail_as(err, st, st == HUB_DENIED ? "repo-closed" : "repo-missing",
+        return hub_fail_as(err, st, st == HUB_DENIED ? HUB_PROBLEM_REPO_CLOSED : HUB_PROBLEM_REPO_MISSING,
                            "there is no dataset repo '%s'%s", name,
                            st == HUB_DENIED ? ", or it is closed to this token" : "");
     if (err)
@@ -62,13 +62,15 @@ enum hub_status hub_hf_each(struct hub_remote *remote, const char *repo, const c
         size_t i;
         HUB_TRY(request_json(remote, repo, url.data, &answer, &page, err));
         if (!json_is_array(page))
-            return hub_fail_as(err, HUB_CORRUPT, "protocol", "the answer of %.200s is not a list", url.data);
+            return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_PROTOCOL, "the answer of %.200s is not a list",
+                               url.data);
         json_array_foreach(page, i, item) HUB_TRY(fn(item, user, err));
         const char *next = strchr(answer.next, '?');
         if (!next)
             return HUB_OK;
         if (pages == MAX_PAGES)
-            return hub_fail_as(err, HUB_TOO_BIG, "too-long", "the list does not end after %u pages", pages);
+            return hub_fail_as(err, HUB_TOO_BIG, HUB_PROBLEM_TOO_LONG, "the list does not end after %u pages",
+                               pages);
         url.size = 0;
         HUB_TRY(hub_buf_addf(&url, err, "%s%s", path, next));
     }
@@ -116,13 +118,14 @@ enum hub_status hub_hf_commit_find(struct hub_hf_commit *p, struct hub_error *er
     HUB_TRY(hub_buf_addf(&url, err, "%s/api/datasets/%s/%s/revision/%s", h->endpoint, h->org, p->repo,
                          h->revision));
     const enum hub_status st = request_json(p->remote, p->repo, url.data, &answer, &info, err);
-    if (st && err && strcmp(err->problem, "revision-missing") == 0)
+    if (st && err && err->problem == HUB_PROBLEM_REVISION_MISSING)
         name_revisions(p, err);
     if (st)
         return st;
     const char *sha = hub_member_text(info, "sha"), *modified = hub_member_text(info, "lastModified");
     if (!sha || strlen(sha) != HUB_REVISION_CHARS || strspn(sha, "0123456789abcdef") != HUB_REVISION_CHARS)
-        return hub_fail_as(err, HUB_CORRUPT, "protocol", "the answer of %.200s has no commit", url.data);
+        return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_PROTOCOL, "the answer of %.200s has no commit",
+                           url.data);
     memcpy(p->sha, sha, sizeof p->sha);
     if (modified)
         (void)hub_time_parse_rfc3339(hub_view_of(modified), &p->modified_ns);
@@ -140,7 +143,8 @@ static enum hub_status take_entry(const json_t *item, void *user, struct hub_err
     if (!type || strcmp(type, "file") != 0)
         return HUB_OK;
     if (!path.data || !json_is_integer(size) || json_integer_value(size) < 0)
-        return hub_fail_as(err, HUB_CORRUPT, "protocol", "'%s/%s' lists a file without path or size",
+        return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_PROTOCOL,
+                           "'%s/%s' lists a file without path or size",
                            ((const struct hub_hf *)p->remote->own)->org, p->repo);
     HUB_TRY(hub_remote_files_try(&p->tree, path, (uint64_t)json_integer_value(size), &file, err));
     if (!file)

@@ -17,7 +17,7 @@ enum hub_status hub_api_url(const struct hub_remote *remote, const char *id, con
                             struct hub_buf *out, struct hub_error *err)
 {
     if (remote->kind != &hub_remote_hub)
-        return hub_fail_as(err, HUB_UNSUPPORTED, "hub-needed",
+        return hub_fail_as(err, HUB_UNSUPPORTED, HUB_PROBLEM_HUB_NEEDED,
                            "'%.200s' is not a hub: it has datasets and files only", remote->base);
     HUB_TRY(hub_buf_addf(out, err, "%s/api/v1/datasets", remote->base));
     if (!id)
@@ -98,12 +98,13 @@ static enum hub_status get_page(struct hub_remote *remote, const char *url, stru
     HUB_TRY(hub_remote_document(remote, url, PAGE_BYTES, &page->text, &page->document, err));
     page->items = json_object_get(page->document, "items");
     if (!json_is_array(page->items))
-        return hub_fail_as(err, HUB_CORRUPT, "protocol",
+        return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_PROTOCOL,
                            "the answer of %.200s has no items: check that it is a hub", url);
     HUB_TRY(hub_raw_items(hub_buf_view(&page->text), "items", json_array_size(page->items), &page->raw,
                           &page->count, err));
     if (page->count != json_array_size(page->items))
-        return hub_fail_as(err, HUB_CORRUPT, "protocol", "the answer of %.200s cannot be read", url);
+        return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_PROTOCOL, "the answer of %.200s cannot be read",
+                           url);
     /* Only the query is taken over: another host, or the hub's name for itself behind a proxy, is of no use
      * here. */
     const char *next = hub_member_text(page->document, "next");
@@ -124,8 +125,8 @@ enum hub_status hub_api_each(struct hub_remote *remote, const char *id, const ch
         if (!page.next)
             return HUB_OK;
         if (pages == MAX_PAGES)
-            return hub_fail_as(err, HUB_TOO_BIG, "too-long", "the hub's list does not end after %u pages",
-                               pages);
+            return hub_fail_as(err, HUB_TOO_BIG, HUB_PROBLEM_TOO_LONG,
+                               "the hub's list does not end after %u pages", pages);
         url->size = 0;
         HUB_TRY(hub_api_url(remote, id, rest, url, err));
         HUB_TRY(hub_buf_add_text(url, page.next, err));
@@ -211,7 +212,8 @@ static enum hub_status add_file(const json_t *item, struct hub_remote_files *out
     const json_t *size = json_object_get(item, "size");
     HUB_TRY(hub_path_check(path, err));
     if (!json_is_integer(size) || json_integer_value(size) < 0)
-        return hub_fail_as(err, HUB_CORRUPT, "protocol", "the hub does not state the size of '%s'", path);
+        return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_PROTOCOL, "the hub does not state the size of '%s'",
+                           path);
     HUB_TRY(hub_remote_files_add(out, path, (uint64_t)json_integer_value(size),
                                  hub_member_text(item, "sha256"), err));
     if (modified)
@@ -236,14 +238,15 @@ static enum hub_status read_files(const struct file_list *list, const char *id, 
 {
     const char *full = json_string_value(list->id), *now = json_string_value(list->revision);
     if (!full || !now || !list->items.size || list->items.data[0] != '[')
-        return hub_fail_as(err, HUB_CORRUPT, "protocol", "the list of files of '%s' is not that of a hub",
-                           id);
+        return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_PROTOCOL,
+                           "the list of files of '%s' is not that of a hub", id);
     if (!hub_api_same_id(id, full))
-        return hub_fail_as(err, HUB_CORRUPT, "protocol",
+        return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_PROTOCOL,
                            "the request names the files of '%.200s', but the hub listed those of '%.200s'",
                            id, full);
     if (revision && strcmp(now, revision) != 0)
-        return hub_fail_as(err, HUB_CHANGED, "revision-gone", "'%s' is now at revision %.40s", id, now);
+        return hub_fail_as(err, HUB_CHANGED, HUB_PROBLEM_REVISION_GONE, "'%s' is now at revision %.40s", id,
+                           now);
     HUB_TRY(hub_dup(&out->id, full, err));
     HUB_TRY(hub_dup(&out->revision, now, err));
     out->timed = true;

@@ -92,7 +92,7 @@ enum hub_status hub_remote_json(struct hub_remote *remote, const char *url, stru
 {
     HUB_TRY(read_body(remote, url, "application/json", text, answer, err));
     if (hub_json_parse(hub_buf_view(text), text->limit, out, NULL))
-        return hub_fail_as(err, HUB_CORRUPT, "protocol", "the answer of %.200s is not JSON", url);
+        return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_PROTOCOL, "the answer of %.200s is not JSON", url);
     return HUB_OK;
 }
 
@@ -102,7 +102,7 @@ enum hub_status hub_remote_object(struct hub_remote *remote, const char *url, st
     HUB_TRY(read_body(remote, url, "application/json", text, NULL, err));
     return hub_json_valid(hub_buf_view(text), HUB_JSON_OBJECT)
                ? HUB_OK
-               : hub_fail_as(err, HUB_CORRUPT, "protocol",
+               : hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_PROTOCOL,
                              "the answer of %.200s is not a JSON object: check that it is a %s", url,
                              remote->kind->noun);
 }
@@ -114,7 +114,7 @@ enum hub_status hub_remote_document(struct hub_remote *remote, const char *url, 
     struct hub_buf *body = text ? text : &own;
     HUB_TRY(read_body(remote, url, "application/json", body, NULL, err));
     if (hub_json_parse(hub_buf_view(body), max_bytes, out, NULL) || !json_is_object(*out))
-        return hub_fail_as(err, HUB_CORRUPT, "protocol",
+        return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_PROTOCOL,
                            "the answer of %.200s is not a JSON object: check that it is a %s", url,
                            remote->kind->noun);
     return HUB_OK;
@@ -270,7 +270,7 @@ static bool is_safe(const char *path)
 enum hub_status hub_path_check(const char *path, struct hub_error *err)
 {
     return is_safe(path) ? HUB_OK
-                         : hub_fail_as(err, HUB_CORRUPT, "protocol",
+                         : hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_PROTOCOL,
                                        "the hub lists a file that cannot be created safely: '%.200s'",
                                        path ? path : "");
 }
@@ -293,7 +293,7 @@ static enum hub_status add(struct hub_remote_files *files, char *path, uint64_t 
     if (!st)
         st = hub_grow(&files->items, files->count, &files->capacity, sizeof *files->items, err);
     if (!st && __builtin_add_overflow(files->bytes, size, &files->bytes))
-        st = hub_fail_as(err, HUB_CORRUPT, "protocol", "the sizes of the files overflow");
+        st = hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_PROTOCOL, "the sizes of the files overflow");
     if (st)
         free(path);
     else
@@ -360,7 +360,7 @@ enum hub_status hub_remote_files_sort(struct hub_remote_files *files, struct hub
     for (uint32_t i = 0; i < files->count; i++) {
         struct hub_file_facts file = files->items[i];
         if (kept && strcmp(files->items[kept - 1].path, file.path) == 0)
-            return hub_fail_as(err, HUB_CORRUPT, "protocol", "'%s' is listed twice", file.path);
+            return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_PROTOCOL, "'%s' is listed twice", file.path);
         files->items[i] = (struct hub_file_facts){0};
         if (!folder[i]) {
             files->items[kept++] = file;
@@ -431,7 +431,7 @@ enum hub_status hub_remote_files_finish(struct hub_remote_files *files, struct h
         qsort(files->items, files->count, sizeof *files->items, hub_by_text);
     for (size_t i = 1; i < files->count; i++)
         if (strcmp(files->items[i - 1].path, files->items[i].path) == 0)
-            return hub_fail_as(err, HUB_CORRUPT, "protocol", "the hub lists '%s' twice",
+            return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_PROTOCOL, "the hub lists '%s' twice",
                                files->items[i].path);
     return HUB_OK;
 }
@@ -456,7 +456,8 @@ static enum hub_status identify(struct hub_remote_files *files, const char *id, 
     char now[HUB_REVISION_CHARS + 1];
     HUB_TRY(hub_remote_revision(files->items, files->count, 0, now, err));
     if (revision && strcmp(now, revision) != 0)
-        return hub_fail_as(err, HUB_CHANGED, "revision-gone", "'%.200s' is now at revision %s", id, now);
+        return hub_fail_as(err, HUB_CHANGED, HUB_PROBLEM_REVISION_GONE, "'%.200s' is now at revision %s", id,
+                           now);
     HUB_TRY(hub_dup(&files->id, id, err));
     return hub_dup(&files->revision, now, err);
 }

@@ -33,7 +33,7 @@ static enum hub_status dup_member(char **out, const json_t *document, const char
 {
     const char *text = json_string_value(json_object_get(document, key));
     if (!text || !*text)
-        return hub_fail_as(err, HUB_DENIED, "bad-credentials", "'%.200s' has no '%s'", path, key);
+        return hub_fail_as(err, HUB_DENIED, HUB_PROBLEM_BAD_CREDENTIALS, "'%.200s' has no '%s'", path, key);
     return hub_dup(out, text, err);
 }
 
@@ -44,8 +44,8 @@ static enum hub_status read_key(struct hub_google_account *a, const char *pem, c
     a->key = bio ? PEM_read_bio_PrivateKey(bio, NULL, NULL, (void *)"") : NULL;
     BIO_free(bio);
     if (!a->key || EVP_PKEY_base_id(a->key) != EVP_PKEY_RSA)
-        return hub_fail_as(err, HUB_DENIED, "bad-credentials", "'%.200s' has no RSA key as 'private_key'",
-                           path);
+        return hub_fail_as(err, HUB_DENIED, HUB_PROBLEM_BAD_CREDENTIALS,
+                           "'%.200s' has no RSA key as 'private_key'", path);
     return HUB_OK;
 }
 
@@ -55,14 +55,14 @@ static enum hub_status read_account(struct hub_google_account *a, const char *pa
     HUB_CLEANUP(hub_json_decrefp) json_t *document = NULL;
     struct hub_error why = {0};
     if (hub_fs_read(AT_FDCWD, path, &text, &why))
-        return hub_fail_as(err, HUB_DENIED, "bad-credentials", "%s", why.detail);
+        return hub_fail_as(err, HUB_DENIED, HUB_PROBLEM_BAD_CREDENTIALS, "%s", why.detail);
     if (hub_json_parse(hub_buf_view(&text), FILE_BYTES, &document, NULL))
-        return hub_fail_as(err, HUB_DENIED, "bad-credentials",
+        return hub_fail_as(err, HUB_DENIED, HUB_PROBLEM_BAD_CREDENTIALS,
                            "'%.200s' is not a service account's JSON file", path);
     const char *type = json_string_value(json_object_get(document, "type"));
     if (!type || strcmp(type, "service_account") != 0)
         return hub_fail_as(
-            err, HUB_DENIED, "bad-credentials",
+            err, HUB_DENIED, HUB_PROBLEM_BAD_CREDENTIALS,
             "'%.200s' holds credentials of type '%.40s': only a service account's JSON file works here", path,
             type ? type : "");
     HUB_TRY(dup_member(&a->email, document, "client_email", path, err));
@@ -155,7 +155,8 @@ static enum hub_status sign(const struct hub_google_account *a, struct hub_view 
     size_t size = sizeof signature;
     if (!context || EVP_DigestSignInit(context, NULL, EVP_sha256(), NULL, a->key) != 1 ||
         EVP_DigestSign(context, signature, &size, (const unsigned char *)text.data, text.size) != 1)
-        return hub_fail_as(err, HUB_DENIED, "bad-credentials", "the key of '%.200s' cannot sign", a->email);
+        return hub_fail_as(err, HUB_DENIED, HUB_PROBLEM_BAD_CREDENTIALS, "the key of '%.200s' cannot sign",
+                           a->email);
     return add_base64url(out, (struct hub_view){(const char *)signature, size}, err);
 }
 
@@ -199,14 +200,16 @@ static enum hub_status request_token(struct hub_google_account *a, struct hub_er
     const enum hub_status st = hub_transport_get(a->transport, &fetch, &why);
     if (st)
         return hub_fail_as(err, st == HUB_IO || st == HUB_BUSY || st == HUB_CANCELLED ? st : HUB_DENIED,
-                           st == HUB_CANCELLED ? "" : "bad-credentials",
+                           st == HUB_CANCELLED ? HUB_PROBLEM_NONE : HUB_PROBLEM_BAD_CREDENTIALS,
                            "%.200s refuses a token for '%.200s': %s", a->token_uri, a->email, why.detail);
     if (hub_json_parse(hub_buf_view(&text), ANSWER_BYTES, &document, NULL))
-        return hub_fail_as(err, HUB_CORRUPT, "protocol", "the answer of %.200s is not JSON", a->token_uri);
+        return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_PROTOCOL, "the answer of %.200s is not JSON",
+                           a->token_uri);
     const char *token = json_string_value(json_object_get(document, "access_token"));
     const json_int_t seconds = json_integer_value(json_object_get(document, "expires_in"));
     if (!token || !*token)
-        return hub_fail_as(err, HUB_CORRUPT, "protocol", "the answer of %.200s has no token", a->token_uri);
+        return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_PROTOCOL, "the answer of %.200s has no token",
+                           a->token_uri);
     free(a->token);
     a->token = NULL;
     a->lifetime_s = HUB_MIN(HUB_MAX((int64_t)seconds, 1), (int64_t)HOUR_S);

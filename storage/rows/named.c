@@ -51,12 +51,12 @@ enum hub_status hub_named_missing(const struct hub_rows_context *context, const 
         return HUB_AGAIN; /* SQLite knows the cameras */
     find_camera(context, state, &camera);
     if (*camera.found)
-        return hub_fail_about(err, HUB_NOT_FOUND, "field-not-found", "field", path,
+        return hub_fail_about(err, HUB_NOT_FOUND, HUB_PROBLEM_FIELD_NOT_FOUND, "field", path,
                               "'%.80s' of '%s' is a video, not a field: use episodes/%s/~media/%s.mp4", path,
                               dataset->summary->id, name->episode ? name->episode : "N", camera.found);
     for (uint32_t i = 0; i < dataset->field_count && n + 80 < sizeof names; i++)
         n += (size_t)snprintf(names + n, sizeof names - n, "%s%.70s", i ? ", " : "", dataset->fields[i].path);
-    return hub_fail_about(err, HUB_NOT_FOUND, "field-not-found", "field", path,
+    return hub_fail_about(err, HUB_NOT_FOUND, HUB_PROBLEM_FIELD_NOT_FOUND, "field", path,
                           "'%s' has no field '%.80s'; it has %s", dataset->summary->id, path, names);
 }
 
@@ -85,7 +85,7 @@ static enum hub_status add_role(const struct hub_rows_context *context, const st
     while (role < HUB_ROLE_COUNT && !hub_view_is(word, hub_role_name(role)))
         role++;
     if (role == HUB_ROLE_COUNT)
-        return hub_fail_about(err, HUB_INVALID, "bad-parameter", "fields", name->text.data,
+        return hub_fail_about(err, HUB_INVALID, HUB_PROBLEM_BAD_PARAMETER, "fields", name->text.data,
                               "a role must be one of @observation, @action, @reward, @done, @info, @other");
     for (uint32_t i = 0; i < dataset->field_count; i++) {
         if (dataset->fields[i].role != role)

@@ -170,13 +170,13 @@ static enum hub_status look_at(struct hub_row_reader *r, uint32_t column, uint32
     if (episode == first)
         r->as[column].variant = *variant;
     if (!same_rows(r, column, variant))
-        return hub_fail_as(err, HUB_NOT_ACCEPTABLE, "not-acceptable",
+        return hub_fail_as(err, HUB_NOT_ACCEPTABLE, HUB_PROBLEM_NOT_ACCEPTABLE,
                            "the type or shape of '%s' in episode %lld differs from that in episode %lld",
                            field->path, (long long)e->number,
                            (long long)r->dataset->episodes[r->places[first]].number);
     const uint64_t needed = rows + skipped(r, column) - r->columns[column].last_again;
     if (window->count < needed || array->flags & HUB_ARRAY_SCALAR)
-        return hub_fail_about(err, HUB_NOT_FOUND, "field-not-found", "fields", field->path,
+        return hub_fail_about(err, HUB_NOT_FOUND, HUB_PROBLEM_FIELD_NOT_FOUND, "fields", field->path,
                               "'%s' has %llu rows in episode %lld, and %llu are needed", field->path,
                               (unsigned long long)window->count, (long long)e->number,
                               (unsigned long long)needed);

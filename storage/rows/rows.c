@@ -28,7 +28,7 @@ static enum hub_status one_row(const struct hub_row_range *range, uint64_t rows,
     char value[24];
     snprintf(value, sizeof value, "%" PRId64, range->row);
     if (row < 0 || (uint64_t)row >= rows)
-        return hub_fail_about(err, HUB_INVALID, "bad-slice", "row", value,
+        return hub_fail_about(err, HUB_INVALID, HUB_PROBLEM_BAD_SLICE, "row", value,
                               "row %s is out of range: there are %" PRIu64 " rows", value, rows);
     *out = (struct hub_slice){(uint64_t)row, 1, 1};
     return HUB_OK;
@@ -40,7 +40,7 @@ static enum hub_status whole_value(const struct hub_row_range *range, struct hub
 {
     const bool cut = range->has_row || range->has_start || range->has_stop || range->has_step;
     if (cut && !range->of_several)
-        return hub_fail_about(err, HUB_INVALID, "bad-slice",
+        return hub_fail_about(err, HUB_INVALID, HUB_PROBLEM_BAD_SLICE,
                               range->has_row     ? "row"
                               : range->has_start ? "start"
                               : range->has_stop  ? "stop"
@@ -189,9 +189,10 @@ enum hub_status hub_selection_read(const struct hub_rows_context *context,
     /* short because it was cut meanwhile? */
     if (hub_selection_unchanged(context, selection, err))
         return HUB_CHANGED;
-    return why.problem[0] ? st
-                          : hub_fail_as(err, st, "field-unreadable", "rows of '%.200s' cannot be read: %s",
-                                        selection->dataset->fields[selected->field].path, why.detail);
+    return why.problem
+               ? st
+               : hub_fail_as(err, st, HUB_PROBLEM_FIELD_UNREADABLE, "rows of '%.200s' cannot be read: %s",
+                             selection->dataset->fields[selected->field].path, why.detail);
 }
 
 enum hub_status hub_selection_unchanged(const struct hub_rows_context *context,

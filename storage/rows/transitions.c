@@ -37,7 +37,7 @@ static enum hub_status add(struct builder *b, uint32_t i, const char *group, con
     const struct hub_dataset_field *field = field_at(b, i);
     char *to = b->out->names + b->used;
     if (n + 6 > HUB_MAX_SELECTED)
-        return hub_fail_about(err, HUB_TOO_BIG, "too-large", "fields", "",
+        return hub_fail_about(err, HUB_TOO_BIG, HUB_PROBLEM_TOO_LARGE, "fields", "",
                               "more than %d columns: name some with fields=", HUB_MAX_SELECTED - 6);
     b->used += (size_t)sprintf(to, "%s%s%s", group, *group && *name ? "/" : "", name) + 1;
     r->columns[n] = (struct hub_row_reader_column){.field = b->query->fields->fields[i], .ahead = ahead};
@@ -150,7 +150,7 @@ static enum hub_status add_transitions(struct builder *b, struct hub_error *err)
     HUB_TRY(add_role(b, HUB_ROLE_OBSERVATION, false, "obs", 0, err));
     const uint32_t first = r->column_count;
     if (!first)
-        return hub_fail_about(err, HUB_NOT_FOUND, "field-not-found", "fields", "@observation",
+        return hub_fail_about(err, HUB_NOT_FOUND, HUB_PROBLEM_FIELD_NOT_FOUND, "fields", "@observation",
                               "'%s' has no field with the role observation, so there are no transitions",
                               b->query->state->dataset->summary->id);
     HUB_TRY(add_role(b, HUB_ROLE_OBSERVATION, next, "next_obs", next ? 0 : 1, err));

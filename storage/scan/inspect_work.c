@@ -35,7 +35,7 @@ bool hub_scan_is_verdict(enum hub_status st)
 /* A verdict under today's limits of an inspection, that others may change. */
 bool hub_scan_is_limit(const struct hub_error *err)
 {
-    return strcmp(err->problem, "inspection-limit") == 0;
+    return err->problem == HUB_PROBLEM_INSPECTION_LIMIT;
 }
 
 /* What fails on our own side (the catalogue, the state directory) says nothing about the dataset, whatever it
@@ -120,7 +120,7 @@ enum hub_status hub_work_check_unchanged(const struct hub_work *w, struct hub_er
 
 static bool lacks_end(const char *code)
 {
-    return code && strcmp(code, "not-finalized") == 0;
+    return code && hub_problem_find(code) == HUB_PROBLEM_NOT_FINALIZED;
 }
 
 /* What lacks its end in a folder that somebody writes to is not broken: it is being recorded. */
@@ -128,7 +128,7 @@ static enum hub_status check_ended(const struct hub_work *w, enum hub_status st,
                                    const struct hub_findings *found, struct hub_error *err)
 {
     char what[sizeof err->detail] = "";
-    if (hub_scan_is_verdict(st) && lacks_end(err->problem))
+    if (hub_scan_is_verdict(st) && err->problem == HUB_PROBLEM_NOT_FINALIZED)
         snprintf(what, sizeof what, "%s", err->detail);
     for (uint32_t i = 0; !st && i < found->problem_count; i++)
         if (lacks_end(found->problems[i].code))

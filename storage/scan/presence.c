@@ -85,7 +85,7 @@ static enum hub_status report(const struct hub_roots *roots, uint32_t root, uint
                               struct hub_error *err)
 {
     const char *name = roots->roots[root].name;
-    return hub_fail_as(err, HUB_IO, "root-missing",
+    return hub_fail_as(err, HUB_IO, HUB_PROBLEM_ROOT_MISSING,
                        "root %u%s%.60s%s had %" PRIu64
                        " dataset%s and is %s now: mount it; if they are gone, run `minari-hub scan --forget "
                        "ROOT`; `minari-hub mirror run NAME --anew` fetches them again",

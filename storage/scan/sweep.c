@@ -269,7 +269,7 @@ static uint64_t look_for_roots(struct hub_sweep *sweep)
         if (sweep->only && sweep->only->root != i)
             continue;
         const bool is_missing = hub_presence_check(s->truth, s->catalog, s->walk.roots, i, &why) &&
-                                strcmp(why.problem, "root-missing") == 0;
+                                why.problem == HUB_PROBLEM_ROOT_MISSING;
         sweep->root_missing[i] = sweep->root_missing[i] || is_missing;
         *(is_missing ? &missing : &found) |= UINT64_C(1) << i;
     }

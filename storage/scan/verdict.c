@@ -12,7 +12,7 @@ enum { BUSY_MS = 2000, MAX_RETRIES = 3, REFUSED_PAUSES = 30 };
 /* Trouble with this dataset and not with the hub as a whole: not to be tried for ever. */
 static bool may_give_up(const struct hub_error *err)
 {
-    return err->status == HUB_TIMEOUT || strcmp(err->problem, "inspection-unread") == 0;
+    return err->status == HUB_TIMEOUT || err->problem == HUB_PROBLEM_INSPECTION_UNREAD;
 }
 
 /* Without what its parts hold. */

@@ -69,7 +69,8 @@ static enum hub_status fail(struct hub_db *db, int code, struct hub_error *err)
     const char *slash = file ? strrchr(file, '/') : NULL;
     const char *why = db->handle ? sqlite3_errmsg(db->handle) : sqlite3_errstr(code);
     /* a damaged catalogue says nothing about a dataset */
-    return hub_fail_as(err, status_of(code), status_of(code) == HUB_CORRUPT ? "internal" : "",
+    return hub_fail_as(err, status_of(code),
+                       status_of(code) == HUB_CORRUPT ? HUB_PROBLEM_INTERNAL : HUB_PROBLEM_NONE,
                        "the catalogue's %s: %s", slash ? slash + 1 : "database", why);
 }
 

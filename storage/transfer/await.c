@@ -36,14 +36,14 @@ static enum hub_status take_over(struct hub_remote_files *plan, const struct hub
                                  struct hub_error *err)
 {
     if (now->count != plan->count && !plan->partial)
-        return hub_fail_as(err, HUB_CHANGED, "changed", "the files of '%s' have changed", plan->id);
+        return hub_fail_as(err, HUB_CHANGED, HUB_PROBLEM_CHANGED, "the files of '%s' have changed", plan->id);
     for (size_t i = 0, k = 0; i < plan->count; i++, k++) { /* both are sorted */
         struct hub_file_facts *file = &plan->items[i];
         while (k < now->count && strcmp(now->items[k].path, file->path) < 0)
             k++;
         if (k == now->count || strcmp(file->path, now->items[k].path) != 0 ||
             file->size != now->items[k].size)
-            return hub_fail_as(err, HUB_CHANGED, "changed", "'%s' has changed", file->path);
+            return hub_fail_as(err, HUB_CHANGED, HUB_PROBLEM_CHANGED, "'%s' has changed", file->path);
         if (now->items[k].has_sha256)
             learn(file, now->items[k].sha256);
     }
@@ -107,7 +107,7 @@ static enum hub_status answered(struct hub_fetch *fetch, enum hub_status st, str
     struct hub_file_facts *file = &q->asking->check->plan->items[q->file];
     q->used = false;
     if (st == HUB_NOT_FOUND)
-        return hub_fail_as(err, HUB_CHANGED, "changed", "'%s' no longer exists", file->path);
+        return hub_fail_as(err, HUB_CHANGED, HUB_PROBLEM_CHANGED, "'%s' no longer exists", file->path);
     if (st)
         return st;
     if (fetch->answer.has_sha256)

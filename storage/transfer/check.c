@@ -35,7 +35,7 @@ static enum hub_status mismatch(const struct hub_download *d, uint32_t first, ui
     hub_hex(file->has_sha256 ? file->sha256 : file->sum, size, want);
     hub_hex(file->has_sha256 ? sums->sha256 : sums->other, size, got);
     return hub_fail_as(
-        err, HUB_CORRUPT, "digest-mismatch",
+        err, HUB_CORRUPT, HUB_PROBLEM_DIGEST_MISMATCH,
         "'%s' differs from the %s's file: its %s is %s..., the %s states %s... (%u of %u files)", file->path,
         noun, hub_file_digest_name(file), got, noun, want, bad, d->plan->count);
 }

@@ -44,7 +44,7 @@ static enum hub_status name_set(const struct hub_import *im, struct hub_imported
 {
     const bool one = hub_import_names_one(im);
     if (!*set->root && !one)
-        return hub_fail_about(err, HUB_INVALID, "bad-parameter", "as", im->as,
+        return hub_fail_about(err, HUB_INVALID, HUB_PROBLEM_BAD_PARAMETER, "as", im->as,
                               "the tar does not name the dataset: give it a name with --as NAME");
     const size_t size = im->within && !im->as ? strlen(im->within) : 0;
     const bool begins = size && strncmp(set->root, im->within, size) == 0 && set->root[size] == '/';
@@ -55,8 +55,8 @@ static enum hub_status name_set(const struct hub_import *im, struct hub_imported
     }
     struct hub_error why = {0};
     if (hub_folder_check(hub_view_of(set->target), &why))
-        return hub_fail_as(err, HUB_INVALID, "bad-id", "'%.200s' is not a valid id here: %s", set->target,
-                           why.detail);
+        return hub_fail_as(err, HUB_INVALID, HUB_PROBLEM_BAD_ID, "'%.200s' is not a valid id here: %s",
+                           set->target, why.detail);
     return HUB_OK;
 }
 
@@ -90,7 +90,7 @@ static enum hub_status check_target(const struct hub_import *im, const char *tar
     if (!is_there(im->place, target))
         return HUB_OK;
     if (!im->replace)
-        return hub_fail_as(err, HUB_EXISTS, "exists",
+        return hub_fail_as(err, HUB_EXISTS, HUB_PROBLEM_EXISTS,
                            "'%.200s' already exists: --replace replaces it by that of the tar, --as NAME/ "
                            "puts the new one elsewhere",
                            target);
@@ -125,12 +125,12 @@ static enum hub_status finish_sets(struct hub_import *im, struct hub_error *err)
 {
     uint64_t loose = 0;
     if (!im->count)
-        return hub_fail_about(err, HUB_INVALID, "no-dataset", "as", im->as,
+        return hub_fail_about(err, HUB_INVALID, HUB_PROBLEM_NO_DATASET, "as", im->as,
                               "the tar holds no dataset: %u files, none of them in a folder; --as NAME makes "
                               "one of them",
                               im->unpack.count);
     if (hub_import_names_one(im) && im->count > 1)
-        return hub_fail_about(err, HUB_INVALID, "bad-parameter", "as", im->as,
+        return hub_fail_about(err, HUB_INVALID, HUB_PROBLEM_BAD_PARAMETER, "as", im->as,
                               "the tar holds %u datasets: --as %.100s/ puts that before their ids", im->count,
                               im->as);
     for (uint32_t i = 0; i < im->unpack.count; i++)
@@ -211,19 +211,19 @@ static enum hub_status verify(const struct hub_import *im, const struct hub_stag
         return HUB_OK;
     HUB_TRY(hub_buf_addf(&folder, err, "%s/tree/%s", s->path, set->root));
     if (hub_record_read(folder.data, &set->record, NULL))
-        return hub_fail_as(err, HUB_CORRUPT, "digest-mismatch",
+        return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_DIGEST_MISMATCH,
                            "'%.200s/" HUB_RECORD_FILE "' is not a record of a dataset", set->root);
     for (size_t i = 0; i < set->record.count; i++) {
         const struct hub_file_facts *says = &set->record.files[i];
         bool good;
         struct hub_file_facts *is = find_file(im, set, says->path);
         if (!is)
-            return hub_fail_as(err, HUB_CORRUPT, "digest-mismatch",
+            return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_DIGEST_MISMATCH,
                                "'%.200s' of '%.200s' is not in the tar, though its record lists it",
                                says->path, set->root);
         HUB_TRY(agrees(s, is, says, &good, err));
         if (!good)
-            return hub_fail_as(err, HUB_CORRUPT, "digest-mismatch",
+            return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_DIGEST_MISMATCH,
                                "'%.200s' of '%.200s' is not what its record says: %s differs", says->path,
                                set->root, hub_file_digest_name(says));
         set->verified += is->computed;
@@ -378,7 +378,8 @@ enum hub_status hub_import_run(struct hub_import *im, struct hub_error *err)
     struct hub_staging s = HUB_STAGING_INIT;
     enum hub_status st = hub_staging_open(im->place, staged, &s, err);
     if (st == HUB_BUSY)
-        st = hub_fail_as(err, HUB_BUSY, "import-running", "another import into this root is running");
+        st = hub_fail_as(err, HUB_BUSY, HUB_PROBLEM_IMPORT_RUNNING,
+                         "another import into this root is running");
     const bool ours = !st;
     if (ours)
         st = run(im, &s, err);

@@ -13,8 +13,8 @@ enum { NEAR = 4 };              /* segments: so far ahead, what comes is waited 
 
 static enum hub_status changed(struct hub_error *err, const struct hub_file_facts *item, const char *how)
 {
-    return hub_fail_as(err, HUB_CHANGED, "changed", "'%s' changed while it was being downloaded: %s",
-                       item->path, how);
+    return hub_fail_as(err, HUB_CHANGED, HUB_PROBLEM_CHANGED,
+                       "'%s' changed while it was being downloaded: %s", item->path, how);
 }
 
 /* The validator of all answers about one file must be the same. */
@@ -37,7 +37,7 @@ static enum hub_status check_part(const struct hub_piece_request *p, const struc
     const struct hub_file_facts *item = &p->run->download->plan->items[p->file];
     const uint64_t from = p->fetch.first + p->fetch.done, last = p->fetch.first + p->fetch.count - 1;
     if (!a->has_range || a->first != from || a->last != last)
-        return hub_fail_as(err, HUB_CORRUPT, "protocol",
+        return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_PROTOCOL,
                            "the server did not send the requested part of '%s', bytes %" PRIu64 "-%" PRIu64,
                            item->path, from, last);
     return a->total == item->size ? HUB_OK : changed(err, item, "its size changed");
@@ -85,7 +85,7 @@ enum hub_status hub_piece_head(struct hub_fetch *fetch, const struct hub_answer 
         return check_part(p, a, err);
     if (a->status == 200)
         return check_whole(p, f, a, err);
-    return hub_fail_as(err, HUB_CORRUPT, "protocol", "the server answered %u for '%s'", a->status,
+    return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_PROTOCOL, "the server answered %u for '%s'", a->status,
                        item->path);
 }
 

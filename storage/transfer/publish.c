@@ -53,7 +53,7 @@ static enum hub_status sync_both(int a, int b, struct hub_error *err)
 static enum hub_status not_a_dataset(const char *id, enum hub_status status, struct hub_error *err)
 {
     return hub_fail_as(
-        err, status, "not-a-dataset",
+        err, status, HUB_PROBLEM_NOT_A_DATASET,
         "'%s' exists but is not a dataset: it has neither a data folder nor the record of a download", id);
 }
 
@@ -339,7 +339,8 @@ enum hub_status hub_withdraw(const struct hub_private *place, const char *id,
     HUB_TRY(hub_private_lock(place, &lock, err));
     const enum hub_status st = begin_move(place, id, false, &m, err);
     if (st == HUB_NOT_FOUND || (!st && !is_there(m.parent, m.name)))
-        return hub_fail_as(err, HUB_NOT_FOUND, "dataset-not-found", "there is no dataset '%s' here", id);
+        return hub_fail_as(err, HUB_NOT_FOUND, HUB_PROBLEM_DATASET_NOT_FOUND, "there is no dataset '%s' here",
+                           id);
     if (st)
         return st;
     if (!hub_private_is_dataset(m.parent, m.name))

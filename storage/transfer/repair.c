@@ -38,7 +38,7 @@ static enum hub_status find(struct work *w, struct hub_error *err)
                                                                   m->files->count, sizeof *file, hub_by_text)
                                                         : NULL;
     if (!file || !hub_file_same(m->origin, file))
-        return hub_fail_as(err, HUB_CHANGED, "changed", "'%s' is %s", m->origin->path,
+        return hub_fail_as(err, HUB_CHANGED, HUB_PROBLEM_CHANGED, "'%s' is %s", m->origin->path,
                            file ? "now another file on the remote" : "deleted on the remote");
     w->file = *file;
     w->file.etag = NULL;
@@ -122,7 +122,7 @@ static enum hub_status fetch(struct work *w, struct hub_error *err)
     if (hub_sums_agree(&s->files[0].sums, m->origin))
         return HUB_OK;
     HUB_TRY(hub_staging_forget(s, 0, err));
-    return hub_fail_as(err, HUB_CORRUPT, "digest-mismatch", "'%s' has changed since it was copied",
+    return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_DIGEST_MISMATCH, "'%s' has changed since it was copied",
                        w->file.path);
 }
 
@@ -156,7 +156,8 @@ static enum hub_status put_in_place(const struct work *w, struct hub_error *err)
         return hub_fail_errno(err, errno, "'%s'", w->file.path);
     const struct hub_stamp now = hub_stamp_of(&st);
     if (!hub_stamp_equal(&now, w->m->stamp))
-        return hub_fail_as(err, HUB_CHANGED, "changed", "'%s' is now another file here", w->file.path);
+        return hub_fail_as(err, HUB_CHANGED, HUB_PROBLEM_CHANGED, "'%s' is now another file here",
+                           w->file.path);
     HUB_TRY(dress(w, st.st_mode, err));
     if (renameat(w->staging.tree, w->file.path, folder, name))
         return hub_fail_errno(err, errno, "'%s' cannot be replaced", w->file.path);

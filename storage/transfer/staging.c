@@ -32,7 +32,7 @@ static enum hub_status lock_it(struct hub_staging *s, const char *id, struct hub
     if (!flock(s->lock, LOCK_EX | LOCK_NB))
         return HUB_OK;
     if (errno == EWOULDBLOCK)
-        return hub_fail_as(err, HUB_BUSY, "download-running",
+        return hub_fail_as(err, HUB_BUSY, HUB_PROBLEM_DOWNLOAD_RUNNING,
                            "another process is downloading '%s' into this root", id);
     return errno == ENOLCK || errno == EOPNOTSUPP
                ? HUB_OK /* a file system without locks */

@@ -156,7 +156,7 @@ static enum hub_status list(struct transfer_job *j, struct hub_error *err)
     hub_remote_files_dispose(&t->files);
     HUB_TRY(hub_remote_list_files(t->remote, t->id, NULL, &t->files, err));
     if (strcmp(t->files.id, t->id) != 0)
-        return hub_fail_as(err, HUB_CORRUPT, "protocol",
+        return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_PROTOCOL,
                            "the request names the files of '%.200s', but the remote listed those of '%.200s'",
                            t->id, t->files.id);
     HUB_TRY(choose_files(t, err));
@@ -235,7 +235,7 @@ static enum hub_status fetch_unchanged(struct transfer_job *j, struct hub_error 
     for (;;) {
         struct hub_error why = {0};
         const enum hub_status st = fetch(j, &why);
-        const bool wrong = st == HUB_CORRUPT && strcmp(why.problem, "digest-mismatch") == 0;
+        const bool wrong = st == HUB_CORRUPT && why.problem == HUB_PROBLEM_DIGEST_MISMATCH;
         if (wrong && mends < j->t->mends) {
             notify(j->t, "%s: fetching the wrong bytes again: %s", j->t->id, why.detail);
             HUB_TRY(wait_before(j, mends++, err));
@@ -243,8 +243,9 @@ static enum hub_status fetch_unchanged(struct transfer_job *j, struct hub_error 
             notify(j->t, "%s: starting over: %s", j->t->id, why.detail);
             HUB_TRY(wait_before(j, changes++, err));
         } else if (st == HUB_CHANGED) {
-            return hub_fail_as(err, HUB_CHANGED, "changed", "'%s' kept changing on the remote (%u times): %s",
-                               j->t->id, changes + 1, why.detail);
+            return hub_fail_as(err, HUB_CHANGED, HUB_PROBLEM_CHANGED,
+                               "'%s' kept changing on the remote (%u times): %s", j->t->id, changes + 1,
+                               why.detail);
         } else {
             return st ? hub_pass(st, &why, err) : HUB_OK;
         }

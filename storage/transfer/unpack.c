@@ -76,12 +76,12 @@ static enum hub_status refuse(const char *block, size_t size, struct hub_error *
 {
     for (size_t i = 0; i < HUB_COUNT(compressed); i++)
         if (size >= compressed[i].size && memcmp(block, compressed[i].magic, compressed[i].size) == 0)
-            return hub_fail_as(err, HUB_UNSUPPORTED, "compressed",
+            return hub_fail_as(err, HUB_UNSUPPORTED, HUB_PROBLEM_COMPRESSED,
                                "the tar is compressed with %s: `%s FILE | minari-hub import -`",
                                compressed[i].name, compressed[i].remedy);
     if (size >= 4 && memcmp(block, "PK\3\4", 4) == 0)
-        return hub_fail_as(err, HUB_UNSUPPORTED, "not-a-tar", "it is a zip archive, not a tar");
-    return hub_fail_as(err, HUB_CORRUPT, "not-a-tar",
+        return hub_fail_as(err, HUB_UNSUPPORTED, HUB_PROBLEM_NOT_A_TAR, "it is a zip archive, not a tar");
+    return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_NOT_A_TAR,
                        size ? "it is not a tar: it does not begin with a header" : "it is empty");
 }
 
@@ -106,7 +106,7 @@ static const char *kind_of(char type)
 
 static enum hub_status unsafe(struct hub_view name, const char *why, struct hub_error *err)
 {
-    return hub_fail_as(err, HUB_CORRUPT, "unsafe-name", "the member '%.*s' %s",
+    return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_UNSAFE_NAME, "the member '%.*s' %s",
                        (int)HUB_MIN(name.size, (size_t)200), name.data, why);
 }
 
@@ -183,8 +183,8 @@ static enum hub_status open_file(const struct hub_unpack *u, const char *path, i
         st = hub_fs_open_beneath(u->tree, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, HUB_FS_NO_LINKS, fd,
                                  &why);
     if (st == HUB_EXISTS || st == HUB_NOT_FOUND) /* the latter: a file is where its folder should be */
-        return hub_fail_as(err, HUB_CORRUPT, "unsafe-name", "'%.200s' comes twice in the tar%s", path,
-                           st == HUB_EXISTS ? "" : ", or below a file");
+        return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_UNSAFE_NAME, "'%.200s' comes twice in the tar%s",
+                           path, st == HUB_EXISTS ? "" : ", or below a file");
     return st ? hub_pass(st, &why, err) : HUB_OK;
 }
 
@@ -196,7 +196,7 @@ static enum hub_status copy(struct tape *t, const struct hub_tar_member *m, int 
         size_t got;
         HUB_TRY(read_tape(t, m->offset + done, t->buffer, step, &got, err));
         if (got < step)
-            return hub_fail_as(err, HUB_CORRUPT, "truncated",
+            return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_TRUNCATED,
                                "the tar was cut short: %llu of %llu bytes of '%.*s' exist",
                                (unsigned long long)(done + got), (unsigned long long)m->size,
                                (int)HUB_MIN(m->name.size, (size_t)200), m->name.data);
@@ -259,8 +259,8 @@ static enum hub_status take(struct tape *t, const struct hub_tar_member *m, stru
     if (folder)
         return HUB_OK; /* made for the files in it */
     if (!m->regular)
-        return hub_fail_as(err, HUB_UNSUPPORTED, "not-a-file", "'%.200s' is %s", path.size ? path.data : ".",
-                           kind_of(m->type));
+        return hub_fail_as(err, HUB_UNSUPPORTED, HUB_PROBLEM_NOT_A_FILE, "'%.200s' is %s",
+                           path.size ? path.data : ".", kind_of(m->type));
     if (!path.size)
         return unsafe(m->name, "has no name", err);
     if (hub_path_hidden(hub_buf_view(&path)) && !is_record(hub_buf_view(&path))) {
@@ -281,7 +281,7 @@ static enum hub_status check_rest(struct tape *t, struct hub_error *err)
         for (size_t i = 0; i < got; i++)
             if (t->buffer[i])
                 return hub_fail_as(
-                    err, HUB_CORRUPT, "not-a-tar",
+                    err, HUB_CORRUPT, HUB_PROBLEM_NOT_A_TAR,
                     "there are bytes after the end of the tar: if these are several tars, import each");
     } while (got == STEP);
     return HUB_OK;
@@ -298,7 +298,8 @@ static enum hub_status take_all(struct tape *t, struct hub_tar *tar, struct hub_
             continue;
         }
         if (tar->unterminated)
-            return hub_fail_as(err, HUB_CORRUPT, "truncated", "the tar was cut short: it has no end");
+            return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_TRUNCATED,
+                               "the tar was cut short: it has no end");
         return check_rest(t, err);
     }
 }

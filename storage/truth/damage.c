@@ -100,7 +100,7 @@ enum hub_status hub_damage_check(struct hub_truth *truth, uint32_t root, const c
     const uint32_t i = place_of(truth->damages, root, path, &there);
     if (!there || !hub_stamp_equal(&truth->damages->items[i].stamp, stamp))
         return HUB_OK;
-    return hub_fail_as(err, HUB_CORRUPT, "file-damaged", "'%.200s' is damaged: %s", path,
+    return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_FILE_DAMAGED, "'%.200s' is damaged: %s", path,
                        truth->damages->items[i].why);
 }
 

@@ -278,7 +278,7 @@ bool hub_job_rule_waits(struct hub_truth *truth, const struct hub_job_lane *lane
 
 static enum hub_status fenced(struct hub_error *err)
 {
-    return hub_fail_as(err, HUB_DENIED, "fenced", "the job or its rule was removed");
+    return hub_fail_as(err, HUB_DENIED, HUB_PROBLEM_FENCED, "the job or its rule was removed");
 }
 
 /* A statement about a held job, that returns a row if it is held. */
@@ -401,7 +401,7 @@ enum hub_status hub_job_find(struct hub_truth *truth, int64_t id, struct hub_job
     HUB_TRY(hub_db_query(db, "SELECT" COLUMNS "FROM jobs WHERE id = ?", id, &stmt, err));
     HUB_TRY(hub_stmt_step(stmt, &row, err));
     if (!row)
-        return hub_fail_as(err, HUB_NOT_FOUND, "job-not-found", "there is no job %" PRId64, id);
+        return hub_fail_as(err, HUB_NOT_FOUND, HUB_PROBLEM_JOB_NOT_FOUND, "there is no job %" PRId64, id);
     return read_job(stmt, out, err);
 }
 

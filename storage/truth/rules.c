@@ -17,7 +17,7 @@ void hub_rule_dispose(struct hub_rule *rule)
 
 static enum hub_status not_found(const char *name, struct hub_error *err)
 {
-    return hub_fail_as(err, HUB_NOT_FOUND, "mirror-not-found",
+    return hub_fail_as(err, HUB_NOT_FOUND, HUB_PROBLEM_MIRROR_NOT_FOUND,
                        "there is no mirror rule '%.64s'; `minari-hub mirror list` shows all", name);
 }
 

@@ -109,7 +109,7 @@ enum hub_status hub_child_end(struct hub_child *child, const struct hub_error *e
     HUB_TRY(hub_child_flush(child, NULL));
     hub_frame_begin(&child->writer, HUB_FRAME_END);
     hub_frame_u8(&child->writer, (uint8_t)err->status);
-    hub_frame_text(&child->writer, hub_view_of(err->problem));
+    hub_frame_text(&child->writer, hub_view_of(hub_problem_name(err->problem)));
     hub_frame_text(&child->writer, hub_view_of(err->detail));
     HUB_TRY(hub_frame_end(&child->writer, NULL));
     return hub_child_flush(child, NULL);

@@ -171,7 +171,8 @@ enum hub_status hub_sandbox_enter(const struct hub_sandbox *sandbox, const struc
     HUB_TRY(set_limits(limits, err));
     prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-        return hub_fail_as(err, HUB_IO, "sandbox-unavailable", "no_new_privs is refused by this system");
+        return hub_fail_as(err, HUB_IO, HUB_PROBLEM_SANDBOX_UNAVAILABLE,
+                           "no_new_privs is refused by this system");
     if (!limits->no_landlock)
         forbid_files();
     const struct sock_fprog program = {sandbox->length, sandbox->filter};
@@ -182,7 +183,7 @@ enum hub_status hub_sandbox_enter(const struct hub_sandbox *sandbox, const struc
     struct hub_error why = sandbox->why;
     if (sandbox->filter)
         hub_fail_errno(&why, errno, "seccomp");
-    return hub_fail_as(err, HUB_IO, "sandbox-unavailable",
+    return hub_fail_as(err, HUB_IO, HUB_PROBLEM_SANDBOX_UNAVAILABLE,
                        "no sandbox can be set up here (%s), so nothing is inspected; --unsafe-inspect "
                        "(minari-inspect: --unsafe) inspects without a sandbox",
                        why.detail);

@@ -37,7 +37,7 @@ static void try(parser *parse, const uint8_t *data, size_t size)
     struct hub_error err = {0};
     bool holds, again;
     if (parse((struct hub_view){(const char *)data, size}, &where, &err)) {
-        if (strcmp(err.problem, "bad-where") != 0)
+        if (err.problem != HUB_PROBLEM_BAD_WHERE)
             abort();
         return;
     }

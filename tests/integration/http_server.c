@@ -231,7 +231,7 @@ static enum hub_status get_missing(struct hub_request *request, struct hub_respo
                                    struct hub_error *err)
 {
     response->problem_extra = strdup("\"nearest\":[\"a/b-v1\"]");
-    return hub_fail_as(err, HUB_NOT_FOUND, "dataset-not-found", "there is no dataset %s",
+    return hub_fail_as(err, HUB_NOT_FOUND, HUB_PROBLEM_DATASET_NOT_FOUND, "there is no dataset %s",
                        hub_request_capture(request, "id").data);
 }
 
@@ -281,7 +281,7 @@ static enum hub_status get_ready(struct hub_request *request, struct hub_respons
 {
     (void)request;
     if (hub_http_draining(parts.http))
-        return hub_fail_as(err, HUB_BUSY, "draining", "the server is shutting down");
+        return hub_fail_as(err, HUB_BUSY, HUB_PROBLEM_DRAINING, "the server is shutting down");
     return text(response, err, "ready\n");
 }
 

@@ -27,7 +27,7 @@ def parameters():
     """(section, resource, parameter, example) of every row of the API's tables of parameters."""
     for title, text in guide.sections(API):
         resources = re.findall(r"`GET (/[^`]+)`", text)
-        for parameter, *_, example in guide.rows(text) if title != "What where understands" else []:
+        for parameter, *_, example in guide.rows(text) if title not in ("What where understands", "Errors") else []:
             yield title, resources[-1] if title in ("Videos", "The hub itself") else (resources or ["/api/v1/datasets/{id}/episodes"])[0], parameter.strip("`"), example.strip("`")
 
 
@@ -41,6 +41,17 @@ def hub(tmp_path_factory):
     np.savez(root / "seen.npz", depth=np.linspace(0, 2, 3 * 64 * 64, dtype="f4").reshape(3, 64, 64, 1))
     with serving(os.path.join(FIXTURES, "samples"), str(root)) as hub:
         yield hub
+
+
+def test_problems_are_those_of_the_table():
+    with open(os.path.join(guide.TOP, "storage", "base", "problems.h")) as table:
+        known = dict(re.findall(r'X\(\w+, "([a-z-]+)", (\d+),', table.read().replace("\\\n", "")))
+    listed = {name: status for status, names in guide.rows(dict(guide.sections(API))["Errors"]) for name in re.findall("`([a-z-]+)`", names)}
+    assert listed == {name: status for name, status in known.items() if status != "0"}
+    for page in sorted(os.listdir(guide.GUIDE)):
+        with open(os.path.join(guide.GUIDE, page)) as text:
+            for status, name in re.findall(r"\b([45]\d\d) `([a-z]+(?:-[a-z]+)*)`", text.read()):
+                assert known.get(name) == status, (page, status, name)
 
 
 def encoded(example):

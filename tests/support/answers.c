@@ -109,12 +109,11 @@ static enum hub_status answer(struct hub_fetch *fetch, struct hub_error *err)
     note(fetch);
     fetch->answer = (struct hub_answer){0};
     if (!row)
-        return hub_fail_as(err, HUB_INVALID, "no-answer", "the test has no answer for %s", fetch->url);
+        return hub_fail_as(err, HUB_INVALID, HUB_PROBLEM_NONE, "the test has no answer for %s", fetch->url);
     snprintf(fetch->answer.code, sizeof fetch->answer.code, "%s", row->code ? row->code : "");
     snprintf(fetch->answer.next, sizeof fetch->answer.next, "%s", row->next ? row->next : "");
     if (row->status)
-        return hub_fail_as(err, row->status, row->problem ? row->problem : "", "%s",
-                           row->body ? row->body : "");
+        return hub_fail_as(err, row->status, row->problem, "%s", row->body ? row->body : "");
     return deliver(fetch, hub_view_of(row->body ? row->body : ""), err);
 }
 

@@ -9,10 +9,11 @@
 
 struct answer {
     const char *url;
-    const char *body;           /* NULL: "" */
-    const char *next;           /* URL of the Link header, or NULL */
-    enum hub_status status;     /* HUB_OK: `body` is delivered */
-    const char *problem, *code; /* of a failure: its name, and X-Error-Code; or NULL */
+    const char *body;              /* NULL: "" */
+    const char *next;              /* URL of the Link header, or NULL */
+    enum hub_status status;        /* HUB_OK: `body` is delivered */
+    enum hub_problem_code problem; /* of a failure */
+    const char *code;              /* its X-Error-Code, or NULL */
 };
 
 /** The last row has no URL. Of several rows of one URL the first that was not used yet answers, then the last

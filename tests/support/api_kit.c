@@ -177,7 +177,7 @@ static void expect(const struct api_case *c)
     cr_expect_eq(status, c->status, "%s: %u, not %u: %.300s", c->target, status, c->status,
                  text.data ? text.data : "");
     if (c->problem)
-        cr_expect_str_eq(err.problem, c->problem, "%s: %s", c->target, err.problem);
+        cr_expect_str_eq(hub_problem_name(err.problem), c->problem, "%s: %s", c->target, err.detail);
     else
         cr_expect_eq(st, HUB_OK, "%s: %s", c->target, err.detail);
     if (c->body)

@@ -88,7 +88,7 @@ static enum hub_status read_items(struct hub_file_fetch *fetch, struct hub_error
 
 static enum hub_status unavailable(struct hub_error *err)
 {
-    return hub_fail_as(err, HUB_IO, "storage-unavailable", "the storage failed, as it was told to");
+    return hub_fail_as(err, HUB_IO, HUB_PROBLEM_STORAGE_UNAVAILABLE, "the storage failed, as it was told to");
 }
 
 static void end(struct waiting *w, bool fail)
@@ -165,7 +165,7 @@ static enum hub_status get(struct hub_store *store, const struct hub_file_ref *r
     if (fd < 0) {
         free(file);
         hub_file_put(local);
-        return hub_fail_as(err, HUB_BUSY, "overloaded", "too many open files");
+        return hub_fail_as(err, HUB_BUSY, HUB_PROBLEM_OVERLOADED, "too many open files");
     }
     atomic_init(&file->item.refs, 1);
     file->fd = fd;

@@ -202,7 +202,7 @@ enum hub_status hub_namespace_show(struct hub_request *request, struct hub_respo
     struct hub_buf *out = hub_response_buffer(response, 200, "application/json", 4 * MIB);
     const enum hub_status st = space ? read_file(request->app->roots, space, out, err) : HUB_NOT_FOUND;
     if (st == HUB_NOT_FOUND)
-        return hub_fail_about(err, st, "namespace-not-found", "path", key.name.data, "%s '%s'",
+        return hub_fail_about(err, st, HUB_PROBLEM_NAMESPACE_NOT_FOUND, "path", key.name.data, "%s '%s'",
                               space ? "the namespace has no description" : "no dataset is in a namespace",
                               key.name.data);
     HUB_TRY(st);

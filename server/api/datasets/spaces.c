@@ -22,8 +22,8 @@ static enum hub_status send_file(struct hub_request *request, const struct hub_d
     if (!hub_place_read(place_text, &place) || place.file >= dataset->file_count ||
         place.offset > dataset->files[place.file].stamp.size ||
         place.stored > dataset->files[place.file].stamp.size - place.offset)
-        return hub_fail_as(err, HUB_CORRUPT, "internal", "the catalogue does not have the space of '%s'",
-                           dataset->summary->id);
+        return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_INTERNAL,
+                           "the catalogue does not have the space of '%s'", dataset->summary->id);
     const struct hub_rows_context rows = hub_request_rows(request);
     HUB_TRY(hub_files_open(&rows, dataset, &dataset->files[place.file], &response->file, err));
     response->kind = HUB_BODY_FILE;
@@ -47,7 +47,7 @@ static enum hub_status send(struct hub_request *request, const struct hub_state 
     if (text.size)
         return hub_buf_add_view(hub_response_buffer(response, 200, type, HUB_MAX_TEXT), hub_buf_view(&text),
                                 err);
-    return hub_fail_about(err, HUB_NOT_FOUND, "field-not-found", "of", space,
+    return hub_fail_about(err, HUB_NOT_FOUND, HUB_PROBLEM_FIELD_NOT_FOUND, "of", space,
                           "'%s' does not state its %s space", state->dataset->summary->id, space);
 }
 

@@ -56,7 +56,7 @@ static enum hub_status begin(struct hub_value_table *cells, struct hub_error *er
     return strcmp(t->state.dataset->summary->revision, t->dataset->summary->revision) == 0 &&
                    t->state.dataset->episode_count == t->dataset->episode_count
                ? HUB_OK
-               : hub_fail_as(err, HUB_CHANGED, "dataset-changing", "it was published again");
+               : hub_fail_as(err, HUB_CHANGED, HUB_PROBLEM_DATASET_CHANGING, "it was published again");
 }
 
 static void end(struct hub_value_table *cells)

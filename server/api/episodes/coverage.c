@@ -256,7 +256,7 @@ static enum hub_status wait_for(struct hub_request *request, struct hub_response
     HUB_TRY(await_more(request, target, wait_ms));
     hub_coverage_extra(response, coverage);
     return hub_fail_as(
-        err, HUB_BUSY, "pending",
+        err, HUB_BUSY, HUB_PROBLEM_PENDING,
         "values of '%s' that this needs are still being measured, %" PRIu64 " of %" PRIu64
         " parts are done: try again, wait longer with wait=%d, or use the measured parts with partial=1",
         id, coverage->parts, coverage->of_parts, MAX_WAIT_S);
@@ -278,7 +278,7 @@ enum hub_status hub_coverage_require(struct hub_request *request, struct hub_res
         return HUB_OK;
     if (!request->app->measurer)
         return hub_fail_as(
-            err, HUB_UNSUPPORTED, "not-measured",
+            err, HUB_UNSUPPORTED, HUB_PROBLEM_NOT_MEASURED,
             "values of '%s' that this needs are not measured, and this hub runs with --measure "
             "off: start it with --measure idle or on-demand, or use the measured parts with partial=1",
             target->summary->id);

@@ -214,11 +214,11 @@ static enum hub_status first_of(const struct hub_request *request, const struct 
     number = around ? number : strtoll(page->after.tie, NULL, 10);
     const bool found = find_number(p, number, first);
     if (!found && around)
-        return hub_fail_about(err, HUB_NOT_FOUND, "episode-missing", "at",
+        return hub_fail_about(err, HUB_NOT_FOUND, HUB_PROBLEM_EPISODE_MISSING, "at",
                               hub_request_query(request, "at").data,
                               "episode %" PRId64 " is not one of the chosen episodes", number);
     if (!found && p->places)
-        return hub_fail_about(err, HUB_INVALID, "bad-cursor", "cursor",
+        return hub_fail_about(err, HUB_INVALID, HUB_PROBLEM_BAD_CURSOR, "cursor",
                               hub_request_query(request, "cursor").data,
                               "the episode of this cursor no longer exists; start again without a cursor");
     *first = around ? *first / page->limit * page->limit
@@ -277,7 +277,7 @@ static enum hub_status begin_chunk(struct hub_lines *lines, struct hub_error *er
     return strcmp(e->state.dataset->summary->revision, d->summary->revision) == 0 &&
                    e->state.dataset->episode_count == d->episode_count
                ? HUB_OK
-               : hub_fail_as(err, HUB_CHANGED, "dataset-changing", "it was published again");
+               : hub_fail_as(err, HUB_CHANGED, HUB_PROBLEM_DATASET_CHANGING, "it was published again");
 }
 
 static void end_chunk(struct hub_lines *lines)

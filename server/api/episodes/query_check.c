@@ -36,11 +36,12 @@ static enum hub_status report(const struct name_check *c, const char *parameter,
     if (st != HUB_INVALID)
         return hub_pass(st, why, err);
     if (c->request->app->scanner && hub_scanner_parts(c->request->app->scanner, id, &parts, &done))
-        return hub_fail_as(err, HUB_BUSY, "pending", "'%.80s' is being inspected, and so far %.300s", id,
-                           why->detail);
+        return hub_fail_as(err, HUB_BUSY, HUB_PROBLEM_PENDING,
+                           "'%.80s' is being inspected, and so far %.300s", id, why->detail);
     free(c->response->problem_extra);
     c->response->problem_extra = nearest_member(near);
-    return hub_fail_about(err, HUB_INVALID, strcmp(parameter, "where") == 0 ? "bad-where" : "bad-parameter",
+    return hub_fail_about(err, HUB_INVALID,
+                          strcmp(parameter, "where") == 0 ? HUB_PROBLEM_BAD_WHERE : HUB_PROBLEM_BAD_PARAMETER,
                           parameter, hub_request_query(c->request, parameter).data, "%s", why->detail);
 }
 

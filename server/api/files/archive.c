@@ -331,7 +331,7 @@ static enum hub_status check_digests(const struct hub_request *request, struct h
     if (asprintf(&response->problem_extra, "\"parts\":%" PRIu32 ",\"done\":%" PRIu32, count, known) < 0)
         response->problem_extra = NULL;
     return hub_fail_as(
-        err, HUB_BUSY, "pending",
+        err, HUB_BUSY, HUB_PROBLEM_PENDING,
         "%" PRIu32 " of the %" PRIu32
         " files of '%s' are still being hashed; a GET of the whole archive does not wait for that",
         count - known, count, a->dataset->summary->id);
@@ -399,7 +399,8 @@ enum hub_status hub_archive_data(struct hub_request *request, struct hub_respons
     HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_DATASET, &target, err));
     const struct hub_summary *summary = target.summary;
     if (!*summary->revision)
-        return hub_fail_as(err, HUB_BUSY, "pending", "the files of '%s' are still being listed", summary->id);
+        return hub_fail_as(err, HUB_BUSY, HUB_PROBLEM_PENDING, "the files of '%s' are still being listed",
+                           summary->id);
     if (!request->may_block && strchr(summary->id, '/'))
         return HUB_AGAIN;
     HUB_TRY(put_spaces(request->app, target.state.dataset, &spaces, err));

@@ -86,7 +86,7 @@ static enum hub_status choose(struct hub_request *request, const struct hub_stat
     for (uint32_t i = 0; i < state->dataset->episode_count; i++)
         *count += chosen[i];
     return *count ? HUB_OK
-                  : hub_fail_about(err, HUB_NOT_FOUND, "episode-missing", "episodes", numbers,
+                  : hub_fail_about(err, HUB_NOT_FOUND, HUB_PROBLEM_EPISODE_MISSING, "episodes", numbers,
                                    "%s has no such episodes", state->dataset->summary->id);
 }
 
@@ -170,7 +170,7 @@ enum hub_status hub_file_data(struct hub_request *request, struct hub_response *
                                                     : bsearch(&raw.data, dataset->files, dataset->file_count,
                                                               sizeof *dataset->files, hub_by_text)};
     if (!part.entry)
-        return hub_fail_about(err, HUB_NOT_FOUND, "file-not-found", "path", path.data,
+        return hub_fail_about(err, HUB_NOT_FOUND, HUB_PROBLEM_FILE_NOT_FOUND, "path", path.data,
                               "'%s' has no file '%s'", target.summary->id, path.data);
     return hub_file_send(request, &target, &part, response, err);
 }

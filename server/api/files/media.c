@@ -94,7 +94,7 @@ static enum hub_status find_camera(const struct camera_files *c, const char *nam
         }
     for (uint32_t i = 0; i < c->count && n + 80 < sizeof names; i++)
         n += (size_t)snprintf(names + n, sizeof names - n, "%s%.70s", i ? ", " : "", c->items[i].camera);
-    return hub_fail_about(err, HUB_NOT_FOUND, "camera-not-found", "camera", name,
+    return hub_fail_about(err, HUB_NOT_FOUND, HUB_PROBLEM_CAMERA_NOT_FOUND, "camera", name,
                           "episode %" PRId64 " has no camera '%.80s'; it has %s", episode, name,
                           c->count ? names : "none");
 }
@@ -187,10 +187,11 @@ static enum hub_status find_wanted(struct hub_request *request, struct camera_re
     snprintf(name, sizeof name, "%.*s", (int)asked.size - (mp4 ? 4 : 0), asked.data);
     HUB_TRY(find_camera(&w->cameras, name, w->episode->number, &w->media, err));
     if (!mp4)
-        return hub_fail_about(err, HUB_NOT_FOUND, "camera-not-found", "camera", name,
+        return hub_fail_about(err, HUB_NOT_FOUND, HUB_PROBLEM_CAMERA_NOT_FOUND, "camera", name,
                               "videos are mp4 files: use ~media/%.80s.mp4", name);
     if (w->media->file == HUB_NONE)
-        return hub_fail_as(err, HUB_NOT_FOUND, "file-not-found", "the video of '%.80s' is missing", name);
+        return hub_fail_as(err, HUB_NOT_FOUND, HUB_PROBLEM_FILE_NOT_FOUND, "the video of '%.80s' is missing",
+                           name);
     w->file = &w->target.state.dataset->files[w->media->file];
     return HUB_OK;
 }
@@ -217,7 +218,7 @@ static enum hub_status cannot_cut(struct hub_request *request, const struct came
                                   const char *why, struct hub_response *response, struct hub_error *err)
 {
     (void)!file_member(request, w->file, &response->problem_extra); /* worth giving without it */
-    return hub_fail_as(err, HUB_NOT_ACCEPTABLE, "not-acceptable",
+    return hub_fail_as(err, HUB_NOT_ACCEPTABLE, HUB_PROBLEM_NOT_ACCEPTABLE,
                        "the frames of '%.80s' in episode %" PRId64 " cannot be cut out of %.200s: %s",
                        w->media->camera, w->episode->number, w->file->path, why);
 }
@@ -263,7 +264,7 @@ static enum hub_status choose(const struct camera_request *w, uint64_t shown, st
     if (rate != 1)
         steps_to_frames(out, rate, frames);
     if (!out->count)
-        return hub_fail_as(err, HUB_OUT_OF_RANGE, "range-not-satisfiable",
+        return hub_fail_as(err, HUB_OUT_OF_RANGE, HUB_PROBLEM_RANGE_NOT_SATISFIABLE,
                            "'%.80s' has %" PRIu64 " frames in episode %" PRId64 ", and none of these",
                            w->media->camera, frames, w->episode->number);
     out->start += first;

@@ -46,7 +46,7 @@ static enum hub_status check_revision(const struct hub_request *request, const s
 {
     return hub_resolve_has_revision(request, hub_pull_revision(plan))
                ? HUB_OK
-               : hub_fail_about(err, HUB_CHANGED, "revision-gone", "revision",
+               : hub_fail_about(err, HUB_CHANGED, HUB_PROBLEM_REVISION_GONE, "revision",
                                 hub_request_query(request, "revision").data, "'%s' is now at revision %s",
                                 target->summary->id, hub_pull_revision(plan));
 }
@@ -99,8 +99,9 @@ enum hub_status hub_pulled_file_send(struct hub_request *request, const struct h
     HUB_TRY(check_revision(request, target, plan, err));
     const uint32_t number = path ? hub_pull_find(plan, path) : UINT32_MAX;
     if (number == UINT32_MAX)
-        return hub_fail_about(err, HUB_NOT_FOUND, "file-not-found", "path", path, "'%s' has no file '%s'",
-                              target->summary->id, path ? path : hub_request_capture(request, "path").data);
+        return hub_fail_about(err, HUB_NOT_FOUND, HUB_PROBLEM_FILE_NOT_FOUND, "path", path,
+                              "'%s' has no file '%s'", target->summary->id,
+                              path ? path : hub_request_capture(request, "path").data);
     const struct hub_file_facts *file = hub_pull_file(plan, number);
     const struct hub_dataset_file entry = {
         .path = file->path, .stamp = {.size = file->size, .mtime_ns = (uint64_t)file->modified_ns}};

@@ -39,13 +39,13 @@ enum hub_status hub_readyz_show(struct hub_request *request, struct hub_response
     struct hub_scan_progress progress;
     hub_scanner_progress(request->app->scanner, &progress);
     if (hub_http_draining(request->app->http))
-        return hub_fail_as(err, HUB_BUSY, "draining", "the hub is shutting down");
+        return hub_fail_as(err, HUB_BUSY, HUB_PROBLEM_DRAINING, "the hub is shutting down");
     if (!progress.walked && progress.trouble[0])
         return hub_fail_as(
-            err, HUB_BUSY, "starting",
+            err, HUB_BUSY, HUB_PROBLEM_STARTING,
             "the roots could not be read completely; the hub tries again, and its log says why");
     if (!progress.walked)
-        return hub_fail_as(err, HUB_BUSY, "starting",
+        return hub_fail_as(err, HUB_BUSY, HUB_PROBLEM_STARTING,
                            "the roots are being read: %" PRIu64 " directories so far, now '%.200s'",
                            progress.directories, progress.current);
     struct hub_buf *out = hub_response_buffer(response, 200, "text/plain; charset=utf-8", 16 * KIB);

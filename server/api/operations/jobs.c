@@ -218,8 +218,9 @@ static enum hub_status answer(struct hub_request *request, struct hub_view id, s
         HUB_TRY(hub_response_header(response, err, "Cache-Control", "no-store"));
         return hub_json_status(&json);
     }
-    return hub_fail_as(err, HUB_NOT_FOUND, "job-not-found", "there is no job '%.*s'; /api/v1/jobs lists all",
-                       (int)HUB_MIN(id.size, (size_t)200), id.data);
+    return hub_fail_as(err, HUB_NOT_FOUND, HUB_PROBLEM_JOB_NOT_FOUND,
+                       "there is no job '%.*s'; /api/v1/jobs lists all", (int)HUB_MIN(id.size, (size_t)200),
+                       id.data);
 }
 
 enum hub_status hub_job_show(struct hub_request *request, struct hub_response *response,

@@ -80,7 +80,7 @@ static enum hub_status name_of(const struct hub_request *request, char name[HUB_
 {
     const struct hub_view text = hub_request_capture(request, "n");
     if (text.size > HUB_RULE_NAME_CHARS)
-        return hub_fail_as(err, HUB_NOT_FOUND, "mirror-not-found",
+        return hub_fail_as(err, HUB_NOT_FOUND, HUB_PROBLEM_MIRROR_NOT_FOUND,
                            "the name is longer than that of any mirror rule");
     snprintf(name, HUB_RULE_NAME_CHARS + 1, "%.*s", (int)text.size, text.data);
     return HUB_OK;

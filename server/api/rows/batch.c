@@ -63,7 +63,7 @@ static enum hub_status wrong(uint32_t item, const char *member, const json_t *va
                              struct hub_error *err)
 {
     HUB_CLEANUP(hub_freep) char *text = value ? json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
-    (void)hub_fail_about(err, HUB_INVALID, "bad-parameter", member, text ? text : "",
+    (void)hub_fail_about(err, HUB_INVALID, HUB_PROBLEM_BAD_PARAMETER, member, text ? text : "",
                          "items[%" PRIu32 "].%s %s", item, member, what);
     name_member(item, member, err);
     return HUB_INVALID;
@@ -73,7 +73,8 @@ static enum hub_status bad_body(const char *member, const json_t *value, const c
                                 struct hub_error *err)
 {
     HUB_CLEANUP(hub_freep) char *text = value ? json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
-    return hub_fail_about(err, HUB_INVALID, "bad-parameter", member, text ? text : "", "%s %s", member, what);
+    return hub_fail_about(err, HUB_INVALID, HUB_PROBLEM_BAD_PARAMETER, member, text ? text : "", "%s %s",
+                          member, what);
 }
 
 /* ---- datasets and their fields ---- */
@@ -198,7 +199,7 @@ static enum hub_status read_item(struct hub_request *request, struct hub_respons
         return wrong(i, "episode", number, "is the number of an episode", err);
     asked->episode = hub_dataset_find_episode(b->datasets[asked->dataset], json_integer_value(number));
     if (!asked->episode) {
-        (void)hub_fail_about(err, HUB_NOT_FOUND, "episode-missing", "episode", "",
+        (void)hub_fail_about(err, HUB_NOT_FOUND, HUB_PROBLEM_EPISODE_MISSING, "episode", "",
                              "'%s' has no episode %" JSON_INTEGER_FORMAT, b->ids[asked->dataset],
                              json_integer_value(number));
         name_member(i, "episode", err);
@@ -248,7 +249,7 @@ static enum hub_status check_members(const json_t *object, const char *const *kn
         char names[128] = "";
         for (size_t i = 0; known[i]; i++)
             snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i ? ", " : "", known[i]);
-        return hub_fail_about(err, HUB_INVALID, "bad-parameter", key, "",
+        return hub_fail_about(err, HUB_INVALID, HUB_PROBLEM_BAD_PARAMETER, key, "",
                               "%s has no member '%.40s'; it has %s", whose, key, names);
     }
     return HUB_OK;
@@ -276,7 +277,7 @@ static enum hub_status read_body(struct hub_request *request, struct hub_respons
     HUB_TRY(hub_windows_format(request, &b->as, err));
     HUB_TRY(hub_budget_take(request->app->budget, request, response, parsed_bytes(request->body), err));
     if (!request->body.size || hub_json_parse(request->body, request->body.size, &b->json, &why))
-        return hub_fail_as(err, HUB_INVALID, "bad-request", "the body is not JSON: %.300s",
+        return hub_fail_as(err, HUB_INVALID, HUB_PROBLEM_BAD_REQUEST, "the body is not JSON: %.300s",
                            request->body.size ? why.detail : "it is empty");
     HUB_TRY(check_members(b->json, of_body, "a batch", err));
     const json_t *items = json_object_get(b->json, "items");
@@ -287,7 +288,7 @@ static enum hub_status read_body(struct hub_request *request, struct hub_respons
                         "\"episode\": 0, \"start\": 0, \"stop\": 16}]}",
                         err);
     if (count > HUB_MAX_WINDOWS)
-        return hub_fail_about(err, HUB_TOO_BIG, "too-large", "items", "",
+        return hub_fail_about(err, HUB_TOO_BIG, HUB_PROBLEM_TOO_LARGE, "items", "",
                               "%zu items; at most %d in one answer", count, HUB_MAX_WINDOWS);
     for (size_t i = 0; i < count; i++)
         HUB_TRY(check_members(json_array_get(items, i), of_item, "an item", err));

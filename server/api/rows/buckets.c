@@ -60,9 +60,9 @@ static enum hub_status check_type(const struct hub_curves *c, const struct hub_d
     if (c->leaf ? texts : numbers)
         return HUB_OK;
     if (c->leaf)
-        return hub_fail_about(err, HUB_NOT_ACCEPTABLE, "not-acceptable", "leaf", c->leaf,
+        return hub_fail_about(err, HUB_NOT_ACCEPTABLE, HUB_PROBLEM_NOT_ACCEPTABLE, "leaf", c->leaf,
                               "'%s' is %s: leaf= needs rows of JSON text", field->path, field->dtype);
-    return hub_fail_as(err, HUB_NOT_ACCEPTABLE, "not-acceptable",
+    return hub_fail_as(err, HUB_NOT_ACCEPTABLE, HUB_PROBLEM_NOT_ACCEPTABLE,
                        "'%s' is %s: buckets need real numbers or bools, such as '%s'%s", field->path,
                        field->dtype, first_of_numbers(c->target.state.dataset),
                        texts ? ", or numbers within JSON by leaf=" : "");
@@ -77,13 +77,13 @@ static enum hub_status set_curve(struct hub_curves *c, uint32_t i, struct hub_er
     curve->rows = curve->selected->slice.count;
     HUB_TRY(check_type(c, curve->field, plan->variant, err));
     if (curve->selected->bare)
-        return hub_fail_as(err, HUB_NOT_ACCEPTABLE, "not-acceptable", "'%s' is a single value, without rows",
-                           curve->field->path);
+        return hub_fail_as(err, HUB_NOT_ACCEPTABLE, HUB_PROBLEM_NOT_ACCEPTABLE,
+                           "'%s' is a single value, without rows", curve->field->path);
     hub_variant_name(plan->variant, curve->field->type, curve->dtype);
     const uint64_t dims = c->leaf ? 1 : hub_variant_row_items(plan->variant);
     if (!dims || dims > UINT32_MAX)
-        return hub_fail_as(err, HUB_NOT_ACCEPTABLE, "not-acceptable", "a row of '%s' holds no numbers",
-                           curve->field->path);
+        return hub_fail_as(err, HUB_NOT_ACCEPTABLE, HUB_PROBLEM_NOT_ACCEPTABLE,
+                           "a row of '%s' holds no numbers", curve->field->path);
     curve->buckets.row_dims = (uint32_t)dims;
     curve->buckets.of = c->of;
     curve->buckets.skip = curve->field->axis == HUB_AXIS_SHIFTED;
@@ -112,7 +112,7 @@ static enum hub_status choose_fields(struct hub_request *request, struct hub_cur
     for (uint32_t i = 0; i < kept; i++)
         HUB_TRY(set_curve(c, i, err));
     if (!kept)
-        return hub_fail_as(err, HUB_NOT_ACCEPTABLE, "not-acceptable",
+        return hub_fail_as(err, HUB_NOT_ACCEPTABLE, HUB_PROBLEM_NOT_ACCEPTABLE,
                            "none of these fields holds numbers; '%s' is one of them",
                            first_of_numbers(dataset));
     return set_dims(request, c, err);

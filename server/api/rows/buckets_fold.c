@@ -198,7 +198,7 @@ static enum hub_status join(struct curve_fold *f, struct hub_error *err)
         leaves += f->chunks[i].leaves;
     }
     if (f->curves->leaf && !leaves && f->curve->buckets.grid.count)
-        return hub_fail_about(err, HUB_NOT_FOUND, "field-not-found", "leaf", f->curves->leaf,
+        return hub_fail_about(err, HUB_NOT_FOUND, HUB_PROBLEM_FIELD_NOT_FOUND, "leaf", f->curves->leaf,
                               "no row of '%s' has a number at '%s'", f->curve->field->path, f->curves->leaf);
     return HUB_OK;
 }

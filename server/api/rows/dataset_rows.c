@@ -120,7 +120,7 @@ static enum hub_status take_page(struct rows_request *q, struct hub_error *err)
     const char *revision = q->target.summary->revision;
     const uint64_t at = q->page.goes_on ? strtoull(q->page.after.tie, NULL, 10) : 0;
     if (q->page.goes_on && strcmp(q->page.after.key, revision) != 0)
-        return hub_fail_as(err, HUB_CHANGED, "revision-gone",
+        return hub_fail_as(err, HUB_CHANGED, HUB_PROBLEM_REVISION_GONE,
                            "the earlier pages were of revision %.40s, the current one is %s: start again",
                            q->page.after.key, revision);
     const uint32_t place = (uint32_t)HUB_MIN(at, (uint64_t)e->count), first = hub_page_first(&q->page, place);
@@ -144,7 +144,7 @@ static enum hub_status choose(struct hub_request *request, struct hub_response *
     if (hub_request_query(request, "fields").data)
         HUB_TRY(hub_request_fields(request, &q->target.state, &q->fields, err));
     else if (dataset->field_count > HUB_MAX_SELECTED)
-        return hub_fail_about(err, HUB_TOO_BIG, "too-large", "fields", "",
+        return hub_fail_about(err, HUB_TOO_BIG, HUB_PROBLEM_TOO_LARGE, "fields", "",
                               "%" PRIu32 " fields; at most %d in one answer: name some with fields=",
                               dataset->field_count, HUB_MAX_SELECTED);
     for (uint32_t i = 0; !hub_request_query(request, "fields").data && i < dataset->field_count; i++)
@@ -171,7 +171,7 @@ static enum hub_status check_name(const struct hub_row_reader *r, uint32_t befor
         known |= strcmp(name, taken[i]) == 0;
     for (uint32_t i = 0; i < before; i++)
         known |= strcmp(name, r->as[i].name) == 0;
-    return known ? hub_fail_as(err, HUB_NOT_ACCEPTABLE, "not-acceptable",
+    return known ? hub_fail_as(err, HUB_NOT_ACCEPTABLE, HUB_PROBLEM_NOT_ACCEPTABLE,
                                "two columns would be named '%.200s': request the field by its episode", name)
                  : HUB_OK;
 }
@@ -182,7 +182,7 @@ static enum hub_status try_column(struct rows_request *q, uint32_t column, struc
     struct hub_row_reader *r = q->reading;
     const struct hub_dataset_field *field = &r->dataset->fields[r->columns[column].field];
     if (field->axis == HUB_AXIS_NONE)
-        return hub_fail_about(err, HUB_NOT_ACCEPTABLE, "not-acceptable", "fields", field->path,
+        return hub_fail_about(err, HUB_NOT_ACCEPTABLE, HUB_PROBLEM_NOT_ACCEPTABLE, "fields", field->path,
                               "'%s' does not have one row per step: request it by its episode", field->path);
     HUB_TRY(check_name(r, column, r->as[column].name, err));
     HUB_TRY(hub_row_reader_look(r, column, err));
@@ -193,7 +193,7 @@ static enum hub_status try_column(struct rows_request *q, uint32_t column, struc
     if (!q->zipped || r->columns[column].hidden)
         return HUB_OK;
     if (as->type == HUB_FIELD_TEXT && as->variant.rank)
-        return hub_fail_as(err, HUB_NOT_ACCEPTABLE, "not-acceptable",
+        return hub_fail_as(err, HUB_NOT_ACCEPTABLE, HUB_PROBLEM_NOT_ACCEPTABLE,
                            "'%s' has several texts per row: use format=arrow", field->path);
     return hub_npz_stream_measure(q->zipped, column, err);
 }

@@ -100,7 +100,7 @@ static enum hub_status can_hold(struct hub_request *request, const struct field_
     const struct hub_window *window;
     if (f->axis == HUB_AXIS_NONE && fr->encoding.as->writer->blocks)
         return hub_fail_as(
-            err, HUB_NOT_ACCEPTABLE, "not-acceptable",
+            err, HUB_NOT_ACCEPTABLE, HUB_PROBLEM_NOT_ACCEPTABLE,
             "'%s' does not have one row per step, which %s of several fields needs: request it alone",
             f->path, fr->encoding.as->name);
     HUB_TRY(hub_layout_get(catalog, fr->dataset, episode->part, field, request->may_block, &ref, err));
@@ -141,7 +141,7 @@ static enum hub_status check_size(const struct field_request *fr, struct hub_err
 {
     const struct hub_selection *s = &fr->selection;
     if (s->bytes_out > HUB_ENCODE_MAX_BYTES)
-        return hub_fail_as(err, HUB_TOO_BIG, "too-large",
+        return hub_fail_as(err, HUB_TOO_BIG, HUB_PROBLEM_TOO_LARGE,
                            "%" PRIu64 " MiB of rows in one answer; at most %zu: request fewer rows",
                            s->bytes_out / MIB, HUB_ENCODE_MAX_BYTES / MIB);
     return HUB_OK;

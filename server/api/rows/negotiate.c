@@ -47,8 +47,8 @@ static enum hub_status from_accept(const char *accept, const struct hub_represen
     if (best)
         return HUB_OK;
     hub_representations_list(HUB_LIST_MEDIA_TYPES, list);
-    return hub_fail_about(err, HUB_NOT_ACCEPTABLE, "not-acceptable", "Accept", accept, "rows come as %s",
-                          list);
+    return hub_fail_about(err, HUB_NOT_ACCEPTABLE, HUB_PROBLEM_NOT_ACCEPTABLE, "Accept", accept,
+                          "rows come as %s", list);
 }
 
 enum hub_status hub_negotiate(const struct hub_request *request, struct hub_encoding *e,
@@ -100,6 +100,6 @@ enum hub_status hub_negotiate_arrays(const struct hub_request *request,
     if (format.data)
         return hub_request_wrong(request, "format", err, "format must be one of %s", list);
     return any ? HUB_OK
-               : hub_fail_about(err, HUB_NOT_ACCEPTABLE, "not-acceptable", "Accept", accept,
+               : hub_fail_about(err, HUB_NOT_ACCEPTABLE, HUB_PROBLEM_NOT_ACCEPTABLE, "Accept", accept,
                                 "rows of many episodes come as %s", list);
 }

@@ -63,7 +63,7 @@ static enum hub_status check_padded(const struct hub_npz_stream *z, uint32_t col
     const uint64_t rows = hub_row_reader_count(&z->reading), row = padded_row(z, column);
     if (!row || rows <= PADDED_BYTES / row)
         return HUB_OK;
-    return hub_fail_as(err, HUB_TOO_BIG, "too-large",
+    return hub_fail_as(err, HUB_TOO_BIG, HUB_PROBLEM_TOO_LARGE,
                        "'%s' with its rows padded to the longest is more than %zu MiB: use format=arrow, "
                        "fewer episodes or other fields",
                        z->reading.as[column].name, (size_t)(PADDED_BYTES / MIB));
@@ -197,7 +197,7 @@ static enum hub_status check_longest(const struct hub_npz_stream *z, const struc
     const struct hub_row_reader *r = &z->reading;
     if (m->kind == COLUMN && is_padded(r, m->column) &&
         hub_npy_longest(&r->rows[m->column], is_text(r, m->column)) > z->longest[m->column])
-        return hub_fail_as(err, HUB_CHANGED, "dataset-changing", "its rows became longer");
+        return hub_fail_as(err, HUB_CHANGED, HUB_PROBLEM_DATASET_CHANGING, "its rows became longer");
     return HUB_OK;
 }
 
@@ -305,7 +305,7 @@ enum hub_status hub_npz_stream_send(struct hub_request *request, struct hub_resp
     for (uint32_t i = 0; i < z->count; i++)
         row = HUB_MAX(row, z->members[i].row_bytes);
     if (row > HUB_BODY_STREAM_LIMIT / 2)
-        return hub_fail_as(err, HUB_TOO_BIG, "too-large",
+        return hub_fail_as(err, HUB_TOO_BIG, HUB_PROBLEM_TOO_LARGE,
                            "a row of %" PRIu64 " MiB: request it by its episode", row / MIB);
     HUB_TRY(hub_budget_take(request->app->budget, request, response, 3 * HUB_MAX(BLOCK_BYTES, row) + 2 * MIB,
                             err));

@@ -68,7 +68,8 @@ static enum hub_status too_long(const struct hub_request *request, const struct 
         HUB_TRY(hub_buf_add_text(&url, "/", err));
         HUB_TRY(hub_uri_encode_path(hub_view_of(file), &url, err));
     }
-    return hub_fail_about(err, HUB_TOO_BIG, "too-large", about, hub_request_query(request, about).data,
+    return hub_fail_about(err, HUB_TOO_BIG, HUB_PROBLEM_TOO_LARGE, about,
+                          hub_request_query(request, about).data,
                           "these rows take about %" PRIu64
                           " s to decode; one answer may take %u s: request a narrower slice with start and "
                           "stop, or download %s",

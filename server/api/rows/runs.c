@@ -39,7 +39,7 @@ static enum hub_status check_type(const struct runs_args *q, struct hub_error *e
     if (!selected->bare && hub_variant_row_items(v) == 1 && (numbers || field->type == HUB_FIELD_TEXT))
         return HUB_OK;
     return hub_fail_as(
-        err, HUB_NOT_ACCEPTABLE, "not-acceptable",
+        err, HUB_NOT_ACCEPTABLE, HUB_PROBLEM_NOT_ACCEPTABLE,
         "'%s' is %s: runs need bools, integers or texts, one per row; for other numbers use buckets=",
         field->path, field->dtype);
 }

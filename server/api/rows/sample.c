@@ -155,7 +155,7 @@ static enum hub_status default_fields(const struct hub_dataset *dataset, struct 
                 continue;
             if (out->count == HUB_MAX_SELECTED)
                 return hub_fail_about(
-                    err, HUB_TOO_BIG, "too-large", "fields", "",
+                    err, HUB_TOO_BIG, HUB_PROBLEM_TOO_LARGE, "fields", "",
                     "the dataset has more than %d fields: name some with fields=", HUB_MAX_SELECTED);
             out->fields[out->count++] = i;
             any |= r < HUB_COUNT(roles);

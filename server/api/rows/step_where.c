@@ -31,7 +31,7 @@ enum hub_status hub_step_where_read(const struct hub_request *request, struct hu
 
 static enum hub_status wrong(struct hub_view name, struct hub_error *err, const char *why)
 {
-    return hub_fail_about(err, HUB_INVALID, "bad-where", "step_where", NULL, "'%.*s' %s",
+    return hub_fail_about(err, HUB_INVALID, HUB_PROBLEM_BAD_WHERE, "step_where", NULL, "'%.*s' %s",
                           (int)HUB_MIN(name.size, (size_t)120), name.data, why);
 }
 
@@ -163,7 +163,7 @@ static enum hub_status choose(struct choice *c, uint32_t episode, uint64_t row, 
 {
     if (episode != c->episode || row != c->next) {
         if (c->count == c->most)
-            return hub_fail_as(err, HUB_TOO_BIG, "too-large",
+            return hub_fail_as(err, HUB_TOO_BIG, HUB_PROBLEM_TOO_LARGE,
                                "step_where chooses rows in more than %d pieces: choose fewer episodes",
                                MOST_RUNS);
         c->runs[c->count++] = (struct hub_row_reader_run){row, c->rows};

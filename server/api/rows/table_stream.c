@@ -231,7 +231,7 @@ enum hub_status hub_table_stream_send(const struct hub_table_stream_request *ask
                    read = hub_row_reader_row_bytes(&t->reading, 0, t->reading.column_count);
     bool whole = false;
     if (written > HUB_BODY_STREAM_LIMIT / 2)
-        return hub_fail_as(err, HUB_TOO_BIG, "too-large",
+        return hub_fail_as(err, HUB_TOO_BIG, HUB_PROBLEM_TOO_LARGE,
                            "a row of %" PRIu64 " KiB is too long for %s: use format=npz or other fields",
                            read / KIB, t->as->name);
     HUB_TRY(hub_budget_take(request->app->budget, request, response,

@@ -96,7 +96,7 @@ static enum hub_status too_large(const struct hub_windows *w, const char *what, 
 {
     char count[24];
     snprintf(count, sizeof count, "%" PRIu32, w->query.count);
-    return hub_fail_about(err, HUB_TOO_BIG, "too-large", w->query.counted, count,
+    return hub_fail_about(err, HUB_TOO_BIG, HUB_PROBLEM_TOO_LARGE, w->query.counted, count,
                           "%s: request fewer windows, shorter ones, or fewer fields", what);
 }
 
@@ -106,7 +106,7 @@ static enum hub_status mixed(const struct hub_windows *w, const struct hub_windo
                              const struct hub_window_query *window, struct hub_error *err)
 {
     const char *id = w->query.datasets[window->dataset]->summary->id;
-    return hub_fail_about(err, HUB_INVALID, "bad-parameter", "fields", field->name,
+    return hub_fail_about(err, HUB_INVALID, HUB_PROBLEM_BAD_PARAMETER, "fields", field->name,
                           "'%s' has rows of another shape or type in episode %" PRId64
                           " of '%s' than in episode %" PRId64
                           " of '%s': one array holds one kind of rows, so request them separately",
@@ -117,7 +117,7 @@ static enum hub_status mixed(const struct hub_windows *w, const struct hub_windo
 static enum hub_status too_short(const struct hub_windows_field *field, const struct hub_window_query *window,
                                  uint64_t rows, struct hub_error *err)
 {
-    return hub_fail_about(err, HUB_INVALID, "bad-parameter", "fields", field->name,
+    return hub_fail_about(err, HUB_INVALID, HUB_PROBLEM_BAD_PARAMETER, "fields", field->name,
                           "'%s' has %" PRIu64 " rows in episode %" PRId64 ", which has %" PRIu64
                           " steps: use pad=edge or pad=zero, or leave out the field",
                           field->name, rows, window->episode->number, window->episode->steps);
@@ -431,7 +431,7 @@ static enum hub_status check_names(const struct hub_windows *w, struct hub_error
     for (size_t i = 0; i < HUB_COUNT(owns); i++)
         for (uint32_t f = 0; f < w->field_count; f++)
             if (strcmp(w->fields[f].name, owns[i].name) == 0)
-                return hub_fail_as(err, HUB_NOT_ACCEPTABLE, "not-acceptable",
+                return hub_fail_as(err, HUB_NOT_ACCEPTABLE, HUB_PROBLEM_NOT_ACCEPTABLE,
                                    "the field '%s' has the name of an array of every answer: leave it out",
                                    owns[i].name);
     return HUB_OK;

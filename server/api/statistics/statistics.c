@@ -393,7 +393,7 @@ static enum hub_status check_measured(struct hub_request *request, const struct 
         return HUB_OK;
     hub_measurer_want(request->app->measurer, q->target.summary->id);
     hub_coverage_extra(response, coverage);
-    return hub_fail_as(err, HUB_BUSY, "pending",
+    return hub_fail_as(err, HUB_BUSY, HUB_PROBLEM_PENDING,
                        "the rows of '%s' are being measured: none of %llu parts is done",
                        q->target.summary->id, (unsigned long long)coverage->of_parts);
 }

@@ -120,13 +120,14 @@ enum hub_status hub_value_table_prepare_npz(struct hub_value_table *t, struct hu
         if (column->type == HUB_VALUE_TABLE_TEXT && t->rows &&
             (column->longest > HUB_BODY_STREAM_LIMIT / 16 || column->longest > TEXT_BYTES / 4 / t->rows))
             return hub_fail_about(
-                err, HUB_TOO_BIG, "too-large", "columns", column->name,
+                err, HUB_TOO_BIG, HUB_PROBLEM_TOO_LARGE, "columns", column->name,
                 "the texts of '%s' padded to the longest take too much memory: use format=arrow",
                 column->name);
         if (!column->nulls || column->type == HUB_VALUE_TABLE_TEXT)
             continue;
         if (seen.wide)
-            return hub_fail_about(err, HUB_NOT_ACCEPTABLE, "not-acceptable", "columns", column->name,
+            return hub_fail_about(err, HUB_NOT_ACCEPTABLE, HUB_PROBLEM_NOT_ACCEPTABLE, "columns",
+                                  column->name,
                                   "'%s' has integers beyond 2^53 and rows without a value, which an array "
                                   "cannot hold: use format=arrow",
                                   column->name);
@@ -199,7 +200,8 @@ static enum hub_status check_type(const struct hub_value_table *t,
     else if (values->count)
         fits = column->type == HUB_VALUE_TABLE_TEXT || value->kind != HUB_VALUE_TEXT ||
                (column->type == HUB_VALUE_TABLE_REAL && is_word(value, &(double){0}));
-    return fits ? HUB_OK : hub_fail_as(err, HUB_CHANGED, "dataset-changing", "it was measured again");
+    return fits ? HUB_OK
+                : hub_fail_as(err, HUB_CHANGED, HUB_PROBLEM_DATASET_CHANGING, "it was measured again");
 }
 
 static enum hub_status add_cell(struct value_block *b, unsigned place,
@@ -315,7 +317,7 @@ static enum hub_status add_rows(struct hub_value_table *t, const struct hub_valu
     uint32_t rows = (uint32_t)HUB_MIN(PADDED_BYTES / (4 * width) + 1, (uint64_t)HUB_VALUE_TABLE_BLOCK);
     HUB_TRY(make_block(t, t->column, 1, &rows, &b, err));
     if (column->type == HUB_VALUE_TABLE_TEXT && hub_npy_longest(b->rows, true) > width)
-        return hub_fail_as(err, HUB_CHANGED, "dataset-changing", "its texts became longer");
+        return hub_fail_as(err, HUB_CHANGED, HUB_PROBLEM_DATASET_CHANGING, "its texts became longer");
     if (column->type == HUB_VALUE_TABLE_TEXT)
         HUB_TRY(hub_npy_padded_rows(b->rows, true, width, out, err));
     else

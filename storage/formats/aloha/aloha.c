@@ -338,8 +338,8 @@ static enum hub_status take_file(struct aloha_part *r, const struct episode_file
     if (!(file ? hub_h5_is_local(file, st) : hub_is_local(st)))
         return hub_pass(st, &why, err);
     return votes ? HUB_OK
-                 : hub_sink_problem(r->tree.sink, why.problem[0] ? why.problem : "unreadable-episode", path,
-                                    err, "%s", why.detail);
+                 : hub_sink_problem(r->tree.sink, hub_problem_name_or(why.problem, "unreadable-episode"),
+                                    path, err, "%s", why.detail);
 }
 
 static enum hub_status inspect(struct hub_files *files, const struct hub_part *part, struct hub_sink *sink,

@@ -123,7 +123,7 @@ static enum hub_status add_file(struct folder *f, uint32_t number, const char *p
         hub_arrow_dispose(&f->arrow);
     if (f->failed++ == 0)
         f->first_failure = why;
-    HUB_TRY(report_problem(f, why.problem[0] ? why.problem : "unreadable-file", path, err, why.detail));
+    HUB_TRY(report_problem(f, hub_problem_name_or(why.problem, "unreadable-file"), path, err, why.detail));
     return report_problem(f, "not-loadable", path, err,
                           "cannot be read: datasets cannot load the dataset without it");
 }
@@ -312,8 +312,8 @@ static enum hub_status send_info(const struct folder *f, struct hub_sink *sink, 
     if (st && !hub_is_local(st))
         return hub_pass(st, &why, err);
     if (st)
-        return hub_sink_problem(sink, why.problem[0] ? why.problem : "bad-metadata", hub_view_of(path), err,
-                                "%s", why.detail);
+        return hub_sink_problem(sink, hub_problem_name_or(why.problem, "bad-metadata"), hub_view_of(path),
+                                err, "%s", why.detail);
     const char *description = json_string_value(json_object_get(info, "description"));
     if (description && *description)
         HUB_TRY(hub_sink_fact(sink, "description", hub_view_of(description), err));
@@ -333,8 +333,8 @@ static enum hub_status plan_folder(struct hub_files *files, const char *split, b
     if (st && (alone || !hub_is_local(st)))
         return hub_pass(st, &why, err);
     if (st)
-        return hub_sink_problem(sink, why.problem[0] ? why.problem : "unreadable-file", hub_view_of(f.prefix),
-                                err, "the split is left out: %s", why.detail);
+        return hub_sink_problem(sink, hub_problem_name_or(why.problem, "unreadable-file"),
+                                hub_view_of(f.prefix), err, "the split is left out: %s", why.detail);
     if (!*described)
         HUB_TRY(send_info(&f, sink, err));
     *described = true;

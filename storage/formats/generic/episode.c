@@ -43,7 +43,7 @@ static enum hub_status open_one(struct opened_files *o, uint32_t i, struct hub_e
     o->states[i] = NULL;
     if (o->count == 1 || !hub_is_local(st))
         return hub_pass(st, &why, err);
-    return hub_sink_problem(at->sink, why.problem[0] ? why.problem : "unreadable-file",
+    return hub_sink_problem(at->sink, hub_problem_name_or(why.problem, "unreadable-file"),
                             at->files->entries[at->file].path, err, "%s", why.detail);
 }
 

@@ -275,7 +275,7 @@ static enum hub_status inspect_one(const struct generic_series *s, const struct 
     const enum hub_status st = generic_inspect_episode(places, item->count, &one, &why);
     if (!st || !hub_is_local(st))
         return st ? hub_pass(st, &why, err) : HUB_OK;
-    return hub_sink_problem(sink, why.problem[0] ? why.problem : "unreadable-episode",
+    return hub_sink_problem(sink, hub_problem_name_or(why.problem, "unreadable-episode"),
                             files->entries[first->file].path, err, "%s", why.detail);
 }
 

@@ -126,7 +126,7 @@ static enum hub_status send_part(struct pushed *p, uint32_t number, uint64_t *fi
     if (st && !hub_is_local(st))
         return hub_pass(st, &why, err);
     if (st || !mine)
-        return report_problem(p, why.problem[0] ? why.problem : "unreadable-file", path,
+        return report_problem(p, hub_problem_name_or(why.problem, "unreadable-file"), path,
                               st ? why.detail : "there are no trajectories of imitation", err);
     snprintf(hint, sizeof hint, "%d %llu", p->alone, (unsigned long long)*first);
     *first += rows;

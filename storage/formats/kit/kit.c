@@ -209,7 +209,7 @@ enum hub_status hub_report_unusable(struct hub_files *files, uint32_t number, st
         return HUB_OK;
     if (st != HUB_CORRUPT && st != HUB_DENIED)
         return hub_pass(st, &why, err);
-    HUB_TRY(hub_sink_problem(sink, why.problem, path, err, "%s", why.detail));
+    HUB_TRY(hub_sink_problem(sink, hub_problem_name(why.problem), path, err, "%s", why.detail));
     return hub_sink_problem(sink, "not-loadable", path, err, "%s", consequence);
 }
 

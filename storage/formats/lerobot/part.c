@@ -524,8 +524,8 @@ static enum hub_status inspect_file(struct lerobot_part_state *p, uint32_t file,
         if (p->failed++ == 0)
             p->first_failure = why;
         HUB_TRY(hub_sink_problem(p->sink, "not-loadable", path, err, "the data file cannot be read"));
-        return hub_sink_problem(p->sink, why.problem[0] ? why.problem : "unreadable-episode", path, err, "%s",
-                                why.detail);
+        return hub_sink_problem(p->sink, hub_problem_name_or(why.problem, "unreadable-episode"), path, err,
+                                "%s", why.detail);
     }
     if (st)
         return hub_fail(err, st, "%s", why.detail);

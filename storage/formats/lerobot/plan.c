@@ -128,7 +128,7 @@ static enum hub_status take_tables(struct lerobot_plan_state *p, struct hub_erro
             return hub_pass(st, &why, err);
         if (!st)
             continue;
-        HUB_TRY(hub_sink_problem(p->sink, why.problem[0] ? why.problem : "bad-metadata",
+        HUB_TRY(hub_sink_problem(p->sink, hub_problem_name_or(why.problem, "bad-metadata"),
                                  p->files->entries[i].path, err, "%s", why.detail));
         HUB_TRY(hub_sink_problem(p->sink, "not-loadable", p->files->entries[i].path, err,
                                  "cannot be read: LeRobot cannot load the dataset without it"));
@@ -440,7 +440,7 @@ static enum hub_status check_loadable(struct lerobot_plan_state *p, struct hub_e
 {
     const json_int_t claimed = json_integer_value(json_object_get(p->info.json, "total_episodes"));
     if (p->count == 0 && claimed > 0)
-        return hub_fail_as(err, HUB_CORRUPT, "missing-file",
+        return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_MISSING_FILE,
                            LEROBOT_INFO " states %lld episodes, but there is no data file",
                            (long long)claimed);
     if (p->count == 0)
@@ -463,14 +463,14 @@ static enum hub_status check_version(struct lerobot_plan_state *p, struct hub_er
     const char *version = hub_lerobot_version(p->info.json);
     const json_t *stated = json_object_get(p->info.json, "codebase_version");
     if (!version && json_is_number(stated))
-        return hub_fail_as(err, HUB_CORRUPT, "no-version",
+        return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_NO_VERSION,
                            LEROBOT_INFO
                            " states codebase_version as the number %g: LeRobot states it as text, "
                            "such as \"v2.0\"",
                            json_number_value(stated));
     if (!version)
         return hub_fail_as(err, hub_lerobot_has_company(p->files) ? HUB_CORRUPT : HUB_NOT_ACCEPTABLE,
-                           "no-version", LEROBOT_INFO " states no codebase_version");
+                           HUB_PROBLEM_NO_VERSION, LEROBOT_INFO " states no codebase_version");
     if (strncmp(version, "2.", 2) != 0 && strncmp(version, "3.", 2) != 0)
         return hub_fail(err, HUB_UNSUPPORTED, "LeRobot v%.20s: only v2.0, v2.1 and v3 are supported",
                         version);
@@ -501,8 +501,8 @@ static enum hub_status refuse_v1(struct hub_files *files, struct hub_error *err)
     if (!hub_json_file(files, "meta_data/info.json", NULL, &old, NULL) && hub_lerobot_version(old))
         return hub_fail(err, HUB_UNSUPPORTED, "LeRobot v%.20s: only v2.0, v2.1 and v3 are supported",
                         hub_lerobot_version(old));
-    return hub_fail_as(err, hub_lerobot_has_company(files) ? HUB_CORRUPT : HUB_NOT_ACCEPTABLE, "missing-file",
-                       LEROBOT_INFO " is missing");
+    return hub_fail_as(err, hub_lerobot_has_company(files) ? HUB_CORRUPT : HUB_NOT_ACCEPTABLE,
+                       HUB_PROBLEM_MISSING_FILE, LEROBOT_INFO " is missing");
 }
 
 enum hub_status hub_lerobot_plan(struct hub_files *files, struct hub_sink *sink, struct hub_error *err)
@@ -516,12 +516,12 @@ enum hub_status hub_lerobot_plan(struct hub_files *files, struct hub_sink *sink,
     const enum hub_status read = hub_json_file(files, LEROBOT_INFO, &text, &info, &why);
     if (read)
         return hub_fail_as(err, read,
-                           why.problem[0]        ? why.problem
-                           : read == HUB_CORRUPT ? "bad-metadata"
-                                                 : "",
+                           why.problem           ? why.problem
+                           : read == HUB_CORRUPT ? HUB_PROBLEM_BAD_METADATA
+                                                 : HUB_PROBLEM_NONE,
                            "%s", why.detail);
     if (!json_is_object(info))
-        return hub_fail_as(err, HUB_CORRUPT, "bad-metadata", LEROBOT_INFO " is not an object");
+        return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_BAD_METADATA, LEROBOT_INFO " is not an object");
     struct lerobot_plan_state p = {.files = files, .sink = sink, .info = {.json = info}};
     p.info.features = json_object_get(info, "features");
     const enum hub_status st = report(&p, hub_buf_view(&text), err);

@@ -104,7 +104,7 @@ enum hub_status hub_lerobot_open_parquet(struct hub_byte_source *source, struct 
         HUB_TRY(hub_byte_source_read(source, 0, head, sizeof head, err));
         HUB_TRY(hub_byte_source_read(source, source->size - sizeof tail, tail, sizeof tail, err));
         if (memcmp(head, "PAR1", sizeof head) == 0 && memcmp(tail, "PAR", 3) != 0)
-            return hub_fail_as(err, HUB_CORRUPT, "not-finalized",
+            return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_NOT_FINALIZED,
                                "not finalized: the writer was stopped before its footer, or the file was cut "
                                "short; %llu bytes without PAR1 at the end",
                                (unsigned long long)source->size);

@@ -91,7 +91,7 @@ enum hub_status hub_lerobot_read_texts(struct hub_files *files, struct hub_sink 
         if (st && !hub_is_local(st))
             return hub_pass(st, &why, err);
         if (st && sink)
-            HUB_TRY(hub_sink_problem(sink, why.problem[0] ? why.problem : "bad-metadata",
+            HUB_TRY(hub_sink_problem(sink, hub_problem_name_or(why.problem, "bad-metadata"),
                                      hub_view_of(of->table), err, "%s", why.detail));
         if (moved && sink)
             HUB_TRY(hub_sink_problem(

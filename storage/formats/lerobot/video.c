@@ -26,7 +26,7 @@ enum hub_status hub_lerobot_check_videos(struct hub_files *files, struct hub_sin
         if (st && st != HUB_CORRUPT && st != HUB_DENIED)
             return hub_fail(err, st, "%s", why.detail);
         if (st)
-            HUB_TRY(hub_sink_problem(sink, why.problem[0] ? why.problem : "bad-video", path, err, "%s",
+            HUB_TRY(hub_sink_problem(sink, hub_problem_name_or(why.problem, "bad-video"), path, err, "%s",
                                      why.detail));
         bad += st != HUB_OK;
     }

@@ -52,7 +52,7 @@ static enum hub_status plan(struct hub_files *files, struct hub_sink *sink, stru
     if (!is_temporary(hub_view_behind(files->place, '/')))
         return hub_fail(err, HUB_NOT_ACCEPTABLE, "not the folder of a DataCollector");
     return hub_fail_as(
-        err, HUB_CORRUPT, "not-finalized",
+        err, HUB_CORRUPT, HUB_PROBLEM_NOT_FINALIZED,
         "a DataCollector of Minari keeps here what it collects, until it is saved as a dataset; "
         "remove the folder if the collector no longer runs");
 }

@@ -270,8 +270,8 @@ static enum hub_status read_said(struct columns_part *p, const struct episode_fo
     if (st) {
         json_decref(s->json);
         s->json = NULL;
-        return hub_sink_problem(p->sink, why.problem[0] ? why.problem : "metadata-damaged", hub_view_of(path),
-                                err, "%s", why.detail);
+        return hub_sink_problem(p->sink, hub_problem_name_or(why.problem, "metadata-damaged"),
+                                hub_view_of(path), err, "%s", why.detail);
     }
     const json_t *steps = json_object_get(s->json, "total_steps"), *id = json_object_get(s->json, "id");
     if (json_is_integer(steps))
@@ -504,8 +504,8 @@ static enum hub_status inspect_episode(struct columns_part *p, const struct epis
         p->first_failure = why;
     HUB_TRY(hub_sink_problem(p->sink, "not-loadable", hub_view_of(path), err,
                              "cannot be read: Minari cannot load the dataset without it"));
-    return hub_sink_problem(p->sink, why.problem[0] ? why.problem : "unreadable-episode", hub_view_of(path),
-                            err, "%s", why.detail);
+    return hub_sink_problem(p->sink, hub_problem_name_or(why.problem, "unreadable-episode"),
+                            hub_view_of(path), err, "%s", why.detail);
 }
 
 static enum hub_status finish(struct columns_part *p, struct hub_error *err)

@@ -59,7 +59,7 @@ struct outer {
 
 static enum hub_status bad(struct hub_error *err, const char *what)
 {
-    return hub_fail_as(err, HUB_CORRUPT, "bad-video", "%s", what);
+    return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_BAD_VIDEO, "%s", what);
 }
 
 /* A size of 1: the true one follows the type; 0: up to the end of the file. */
@@ -77,8 +77,8 @@ static enum hub_status look(struct outer *o, struct hub_error *err)
     if (o->size == 0)
         o->size = o->source->size - o->at;
     if (o->size < (wide ? 16 : 8))
-        return hub_fail_as(err, HUB_CORRUPT, "bad-video", "damaged at byte %llu: parts of an mp4 are larger",
-                           (unsigned long long)o->at);
+        return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_BAD_VIDEO,
+                           "damaged at byte %llu: parts of an mp4 are larger", (unsigned long long)o->at);
     return HUB_OK;
 }
 
@@ -237,7 +237,7 @@ static void reading_dispose(struct mp4_reader *r)
 
 static enum hub_status cut_short(struct hub_error *err, uint64_t missing, uint64_t size)
 {
-    return hub_fail_as(err, HUB_CORRUPT, "cut-video",
+    return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_CUT_VIDEO,
                        "cut short: at least %llu bytes are missing behind its %llu",
                        (unsigned long long)missing, (unsigned long long)size);
 }
@@ -257,9 +257,9 @@ static enum hub_status find_moov(struct outer *o, uint64_t *moov, struct hub_err
         if (o->type == MP4_TYPE("moov") && *moov == UINT64_MAX)
             *moov = o->at;
     }
-    return *moov != UINT64_MAX
-               ? HUB_OK
-               : hub_fail_as(err, HUB_CORRUPT, "cut-video", "cut short: its index (moov) is missing");
+    return *moov != UINT64_MAX ? HUB_OK
+                               : hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_CUT_VIDEO,
+                                             "cut short: its index (moov) is missing");
 }
 
 enum hub_status hub_mp4_check(struct hub_byte_source *source, struct hub_error *err)

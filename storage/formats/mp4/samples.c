@@ -6,13 +6,14 @@
 
 static enum hub_status damaged(struct hub_error *err, const char *what)
 {
-    return hub_fail_as(err, HUB_CORRUPT, "bad-video", "damaged: %s", what);
+    return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_BAD_VIDEO, "damaged: %s", what);
 }
 
 static enum hub_status add(struct mp4_track *t, const struct mp4_sample *sample, struct hub_error *err)
 {
     if (t->count == HUB_MAX_VIDEO_FRAMES)
-        return hub_fail_as(err, HUB_TOO_BIG, "bad-video", "it has more than %d frames", HUB_MAX_VIDEO_FRAMES);
+        return hub_fail_as(err, HUB_TOO_BIG, HUB_PROBLEM_BAD_VIDEO, "it has more than %d frames",
+                           HUB_MAX_VIDEO_FRAMES);
     HUB_TRY(hub_grow(&t->samples, t->count, &t->capacity, sizeof *t->samples, err));
     t->samples[t->count++] = *sample;
     return HUB_OK;

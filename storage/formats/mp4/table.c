@@ -212,7 +212,7 @@ enum hub_status mp4_table(const struct mp4_track *t, struct hub_mp4 *out, struct
         return HUB_OK;
     hub_buf_dispose(&out->table);
     if (st == HUB_CORRUPT)
-        return hub_fail_as(err, st, "bad-video", "damaged: %s", why.detail);
+        return hub_fail_as(err, st, HUB_PROBLEM_BAD_VIDEO, "damaged: %s", why.detail);
     if (st != HUB_TOO_BIG)
         return hub_pass(st, &why, err);
     snprintf(out->problem, sizeof out->problem,

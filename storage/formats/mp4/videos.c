@@ -35,7 +35,7 @@ static enum hub_status read_file(struct hub_videos *v, struct hub_video_file *fi
     snprintf(mp4->problem, sizeof mp4->problem, "%.150s", why.detail);
     if (v->reported && !mp4->whole)
         return HUB_OK;
-    return hub_sink_problem(v->sink, why.problem[0] ? why.problem : "bad-video",
+    return hub_sink_problem(v->sink, hub_problem_name_or(why.problem, "bad-video"),
                             v->files->entries[file->number].path, err, "%s", why.detail);
 }
 

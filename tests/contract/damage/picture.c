@@ -182,20 +182,20 @@ static void take_part(struct stage *stage, const struct folder *folder, const ch
 static void count_failure(struct stage *stage, enum hub_status st, const struct hub_error *err)
 {
     struct counts *c = &stage->counts;
-    c->crashed += strcmp(err->problem, "inspector-crashed") == 0;
-    c->killed += strcmp(err->problem, "inspector-killed") == 0;
+    c->crashed += err->problem == HUB_PROBLEM_INSPECTOR_CRASHED;
+    c->killed += err->problem == HUB_PROBLEM_INSPECTOR_KILLED;
     c->timeouts += st == HUB_TIMEOUT;
-    if (strcmp(err->problem, "inspector-stopped") == 0) {
+    if (err->problem == HUB_PROBLEM_INSPECTOR_STOPPED) {
         c->stopped++;
         stage_fail(stage, "the sandbox had to stop the child: %s", err->detail);
     }
-    if (strcmp(err->problem, "inspector-lied") == 0) {
+    if (err->problem == HUB_PROBLEM_INSPECTOR_LIED) {
         c->lied++;
         stage_fail(stage, "refused by the proofs: %s", err->detail);
     }
-    if (strncmp(err->problem, "inspect", 7) == 0)
-        printf("  %s: %s (%s)\n", err->problem, err->detail, now_doing);
-    if (strcmp(err->problem, "sandbox-unavailable") == 0 || st == HUB_IO)
+    if (strncmp(hub_problem_name(err->problem), "inspect", 7) == 0)
+        printf("  %s: %s (%s)\n", hub_problem_name(err->problem), err->detail, now_doing);
+    if (err->problem == HUB_PROBLEM_SANDBOX_UNAVAILABLE || st == HUB_IO)
         die("%s: %s", now_doing, err->detail);
 }
 

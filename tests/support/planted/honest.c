@@ -73,7 +73,7 @@ INSPECT(do_decline)
 INSPECT(do_unsupported)
 {
     UNUSED;
-    return hub_fail_as(err, HUB_UNSUPPORTED, "lerobot-v3", "version 3");
+    return hub_fail_as(err, HUB_UNSUPPORTED, HUB_PROBLEM_NO_VERSION, "version 3");
 }
 
 /* qsort, stdio to a buffer, random numbers, a clock: what drivers may do */

@@ -29,7 +29,7 @@ Test(decide, in_minaris_order)
     cr_assert_eq(ask(1, "0.4.3", false, &n, &err), HUB_OK);
     cr_assert_eq(n.size, 0);
     cr_assert_eq(ask(2, "0.4.3", false, &n, &err), HUB_UNSUPPORTED);
-    cr_assert_str_eq(err.problem, "incompatible");
+    cr_assert_eq(err.problem, HUB_PROBLEM_INCOMPATIBLE);
     cr_assert_str_eq(err.detail, "Minari 0.4.3 does not read 'a-v2'; 'a-v1' is the newest that does");
     cr_assert_eq(ask(2, "0.4.3", true, &n, &err), HUB_OK);
     cr_assert_not_null(strstr(n.data, "downloading it anyway"));

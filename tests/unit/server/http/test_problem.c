@@ -90,7 +90,7 @@ Test(problem, every_name_has_its_status)
         struct hub_error err = {0};
         struct hub_response response;
         char type[80];
-        (void)hub_fail_as(&err, HUB_IO, names[i].name, "why");
+        (void)hub_fail_as(&err, HUB_IO, hub_problem_find(names[i].name), "why");
         json_t *json = document(&response, &err, NULL);
         snprintf(type, sizeof type, "urn:minari-hub:%s", names[i].name);
         cr_assert_str_eq(json_string_value(json_object_get(json, "type")), type);
@@ -123,7 +123,7 @@ Test(problem, members)
 {
     struct hub_error err = {0};
     struct hub_response response;
-    (void)hub_fail_about(&err, HUB_INVALID, "", "limit", "x\x01", "say \"it\"\n");
+    (void)hub_fail_about(&err, HUB_INVALID, HUB_PROBLEM_NONE, "limit", "x\x01", "say \"it\"\n");
     err.retry_after_s = 7;
     json_t *json = document(&response, &err, "\"nearest\":[\"a\"]");
     cr_assert_str_eq(json_string_value(json_object_get(json, "type")), "urn:minari-hub:bad-parameter");

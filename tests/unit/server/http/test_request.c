@@ -14,7 +14,7 @@ Test(request, targets_that_are_refused)
     for (size_t i = 0; i < HUB_COUNT(bad); i++) {
         struct hub_error err = {0};
         cr_assert_eq(hub_request_init(&request, HUB_GET, bad[i], &err), HUB_INVALID, "%s", bad[i]);
-        cr_assert_str_eq(err.problem, "bad-request");
+        cr_assert_eq(err.problem, HUB_PROBLEM_BAD_REQUEST);
     }
     hub_request_dispose(&request);
 }
@@ -45,7 +45,7 @@ Test(request, parameters_that_are_no_text)
     for (size_t i = 0; i < HUB_COUNT(cases); i++) {
         struct hub_error err = {0};
         cr_assert_eq(hub_request_init(&request, HUB_GET, cases[i].target, &err), HUB_INVALID);
-        cr_assert_str_eq(err.problem, "bad-parameter");
+        cr_assert_eq(err.problem, HUB_PROBLEM_BAD_PARAMETER);
         cr_assert_str_eq(err.detail, cases[i].says);
     }
     hub_request_dispose(&request);
@@ -132,7 +132,7 @@ Test(request, known_parameters)
     struct hub_error err = {0};
     cr_assert_eq(hub_request_init(&request, HUB_GET, "/a?start=1&stopp=2", &err), HUB_OK);
     cr_assert_eq(hub_request_allow(&request, names, &err), HUB_INVALID);
-    cr_assert_str_eq(err.problem, "bad-parameter");
+    cr_assert_eq(err.problem, HUB_PROBLEM_BAD_PARAMETER);
     cr_assert_str_eq(err.parameter, "stopp");
     cr_assert_str_eq(err.value, "2");
     cr_assert_str_eq(err.detail,
@@ -142,7 +142,7 @@ Test(request, known_parameters)
     cr_assert_eq(hub_request_allow(&request, names, &err), HUB_OK);
     cr_assert_eq(hub_request_init(&request, HUB_GET, "/a?start=1&stop=2&start=3", &err), HUB_OK);
     cr_assert_eq(hub_request_allow(&request, names, &err), HUB_INVALID);
-    cr_assert_str_eq(err.problem, "bad-parameter");
+    cr_assert_eq(err.problem, HUB_PROBLEM_BAD_PARAMETER);
     cr_assert_str_eq(err.parameter, "start");
     cr_assert_str_eq(err.value, "3");
     cr_assert_str_eq(err.detail, "parameter 'start' is given more than once");

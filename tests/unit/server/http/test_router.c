@@ -68,7 +68,7 @@ Test(router, table)
         enum hub_status st = hub_route_find(&request, routes, &route, allow, &err);
         if (!cases[i].label) {
             cr_assert_eq(st, HUB_NOT_FOUND, "%s", cases[i].target);
-            cr_assert_str_eq(err.problem, "route-not-found");
+            cr_assert_eq(err.problem, HUB_PROBLEM_ROUTE_NOT_FOUND);
             continue;
         }
         cr_assert_eq(st, HUB_OK, "%s: %s", cases[i].target, err.detail);
@@ -93,7 +93,7 @@ Test(router, other_methods)
     cr_assert_str_eq(route->label, "upload");
     cr_assert_eq(hub_request_init(&request, HUB_DELETE, "/api/v1/datasets/a/files/x", &err), HUB_OK);
     cr_assert_eq(hub_route_find(&request, routes, &route, allow, &err), HUB_INVALID);
-    cr_assert_str_eq(err.problem, "method-not-allowed");
+    cr_assert_eq(err.problem, HUB_PROBLEM_METHOD_NOT_ALLOWED);
     cr_assert_str_eq(allow, "GET, HEAD, PUT");
     cr_assert_eq(hub_problem_status(&err), 405);
     cr_assert_eq(hub_request_init(&request, HUB_GET, "/api/v1/batch", &err), HUB_OK);

@@ -40,11 +40,11 @@ static enum hub_status files(struct hub_remote *remote, const char *id, const ch
     (void)remote;
     (void)revision;
     if (is_closed)
-        return hub_fail_as(err, HUB_DENIED, "repo-closed", "closed");
+        return hub_fail_as(err, HUB_DENIED, HUB_PROBLEM_REPO_CLOSED, "closed");
     for (const char *const *at = objects; at && *at; at++)
         if (strncmp(*at, id, size) == 0 && (*at)[size] == '/')
             HUB_TRY(hub_remote_files_add(out, *at + size + 1, 1, NULL, err));
-    return out->count ? HUB_OK : hub_fail_as(err, HUB_NOT_FOUND, "dataset-not-found", "no dataset");
+    return out->count ? HUB_OK : hub_fail_as(err, HUB_NOT_FOUND, HUB_PROBLEM_DATASET_NOT_FOUND, "no dataset");
 }
 
 static const struct hub_remote_kind kind = {.noun = "test", .list = list, .files = files};
@@ -246,7 +246,7 @@ Test(pass, a_dataset_without_an_id_is_refused)
         const char *const one[] = {items[i], NULL};
         struct hub_error err = {0};
         cr_expect_eq(pass("lab", one, &err), HUB_CORRUPT, "%s", items[i]);
-        cr_expect_str_eq(err.problem, "protocol");
+        cr_expect_eq(err.problem, HUB_PROBLEM_PROTOCOL);
     }
     cr_expect_str_eq(kit_jobs("transfer"), "");
 }

@@ -127,27 +127,31 @@ Test(frame, of_another_revision)
 Test(frame, problems)
 {
     static const struct {
-        const char *target, *name;
-        unsigned status, retry_s;
+        const char *target;
+        enum hub_problem_code problem;
+        unsigned retry_s;
         const char *extra, *part;
     } cases[] = {
-        {"/d/lab/x", "dataset-not-found", 404, 0, NULL, "<h1>Not found</h1>"},
-        {"/d/lab/x", "dataset-not-found", 404, 0, NULL, "<a href=\"/d/lab\">One level up</a>"},
-        {"/d/x", "dataset-not-found", 404, 0, NULL, "<a href=\"/\">One level up</a>"}, /* nothing is at /d */
-        {"/d/x/episodes?where=a", "bad-where", 400, 0, NULL, "<a href=\"/d/x/episodes\">One level up</a>"},
-        {"/d/x", "dataset-not-found", 404, 0, NULL, "<bdi>there is no dataset &#39;&lt;b&gt;&#39;</bdi>"},
-        {"/d/x", "dataset-not-found", 404, 0, "\"nearest\":[\"a b/<i>\"],\"versions\":[]",
+        {"/d/lab/x", HUB_PROBLEM_DATASET_NOT_FOUND, 0, NULL, "<h1>Not found</h1>"},
+        {"/d/lab/x", HUB_PROBLEM_DATASET_NOT_FOUND, 0, NULL, "<a href=\"/d/lab\">One level up</a>"},
+        {"/d/x", HUB_PROBLEM_DATASET_NOT_FOUND, 0, NULL,
+         "<a href=\"/\">One level up</a>"}, /* nothing is at /d */
+        {"/d/x/episodes?where=a", HUB_PROBLEM_BAD_WHERE, 0, NULL,
+         "<a href=\"/d/x/episodes\">One level up</a>"},
+        {"/d/x", HUB_PROBLEM_DATASET_NOT_FOUND, 0, NULL,
+         "<bdi>there is no dataset &#39;&lt;b&gt;&#39;</bdi>"},
+        {"/d/x", HUB_PROBLEM_DATASET_NOT_FOUND, 0, "\"nearest\":[\"a b/<i>\"],\"versions\":[]",
          "<a href=\"/d/a%20b/%3Ci%3E\"><bdi>a b/&lt;i&gt;</bdi></a>"},
-        {"/d/x", "dataset-not-found", 404, 0, "no JSON", "Status 404"},
-        {"/d/x", "dataset-changing", 503, 0, NULL, "<h1>These files are being written</h1>"},
-        {"/d/x", "dataset-changing", 503, 0, NULL, "data-seconds=\"3\" data-tries=\"100000\""},
-        {"/d/x", "pending", 503, 2, NULL,
+        {"/d/x", HUB_PROBLEM_DATASET_NOT_FOUND, 0, "no JSON", "Status 404"},
+        {"/d/x", HUB_PROBLEM_DATASET_CHANGING, 0, NULL, "<h1>These files are being written</h1>"},
+        {"/d/x", HUB_PROBLEM_DATASET_CHANGING, 0, NULL, "data-seconds=\"3\" data-tries=\"100000\""},
+        {"/d/x", HUB_PROBLEM_PENDING, 2, NULL,
          "<noscript><meta http-equiv=\"refresh\" content=\"2\"></noscript>\n</head>"},
-        {"/nothing/here", "route-not-found", 404, 0, NULL, "<a href=\"/\">One level up</a>"},
-        {"/d/x", "overloaded", 503, 0, NULL, "<h1>Not available now</h1>"},
-        {"/d/x?a=b&c", "overloaded", 503, 7, NULL,
+        {"/nothing/here", HUB_PROBLEM_ROUTE_NOT_FOUND, 0, NULL, "<a href=\"/\">One level up</a>"},
+        {"/d/x", HUB_PROBLEM_OVERLOADED, 0, NULL, "<h1>Not available now</h1>"},
+        {"/d/x?a=b&c", HUB_PROBLEM_OVERLOADED, 7, NULL,
          "data-seconds=\"7\" data-tries=\"2\" role=\"status\"><a href=\"/d/x?a=b&amp;c\">Try again"},
-        {"/d/x", "internal", 500, 0, NULL, "<h1>This cannot be shown</h1>"},
+        {"/d/x", HUB_PROBLEM_INTERNAL, 0, NULL, "<h1>This cannot be shown</h1>"},
     };
     for (size_t i = 0; i < HUB_COUNT(cases); i++) {
         struct page_kit k;
@@ -155,9 +159,9 @@ Test(frame, problems)
         struct hub_error err = {.retry_after_s = cases[i].retry_s};
         hub_fail(&err, HUB_NOT_FOUND, "there is no dataset '<b>'");
         err.retry_after_s = cases[i].retry_s;
-        cr_assert_eq(
-            hub_page_shape.write(&k.html, &k.request, &err, cases[i].name, cases[i].status, cases[i].extra),
-            HUB_OK);
+        cr_assert_eq(hub_page_shape.write(&k.html, &k.request, &err, &hub_problem_rows[cases[i].problem],
+                                          cases[i].extra),
+                     HUB_OK);
         page_kit_expect(&k, cases[i].part);
         page_kit_expect_not(&k, "<b>'");
         page_kit_expect(&k, "</html>");

@@ -373,7 +373,7 @@ Test(open, damage_met_later_is_internal)
     const struct hub_snapshot *snapshot = snapshot_now(catalog);
     cr_assert_eq(snapshot->count, 1);
     cr_expect_eq(hub_dataset_get(catalog, snapshot->summaries[0], true, &dataset, &err), HUB_CORRUPT);
-    cr_expect_str_eq(err.problem, "internal", "%s", err.detail);
+    cr_expect_eq(err.problem, HUB_PROBLEM_INTERNAL, "%s", err.detail);
     close_it(catalog);
 }
 
@@ -440,7 +440,7 @@ Test(open, a_damaged_blob_is_told_and_written_anew)
         cr_expect_eq(hub_catalog_has_part(catalog, 0, "set-v0", "main", 7), !of_part, "kind %d", kind);
         if (kind != HUB_BLOB_FILES) { /* is read when the part is published once more */
             cr_expect_eq(read_all(catalog, &err), HUB_CORRUPT, "kind %d", kind);
-            cr_expect_str_eq(err.problem, "internal");
+            cr_expect_eq(err.problem, HUB_PROBLEM_INTERNAL);
             cr_expect_str_eq(reported, "set-v0", "kind %d", kind);
         }
         publish_full(catalog, "set-v0");
@@ -513,7 +513,7 @@ Test(open, what_is_missing_is_not_published)
         catalog = open_after(gone[i]);
         hub_catalog_on_damage(catalog, on_damage, reported);
         cr_expect_eq(publish_kept(catalog, 300, &err), HUB_CORRUPT, "%s", gone[i]);
-        cr_expect_str_eq(err.problem, "internal", "%s", gone[i]);
+        cr_expect_eq(err.problem, HUB_PROBLEM_INTERNAL, "%s", gone[i]);
         cr_expect_str_eq(reported, "set-v0", "%s", gone[i]);
         cr_expect_eq(snapshot_now(catalog)->summaries[0]->episodes, 300, "%s", gone[i]);
         close_it(catalog);
@@ -538,7 +538,7 @@ Test(open, a_missing_blob_is_told)
         catalog = open_after(gone[i]);
         hub_catalog_on_damage(catalog, on_damage, reported);
         cr_expect_eq(read_all(catalog, &err), HUB_CORRUPT, "%s", gone[i]);
-        cr_expect_str_eq(err.problem, "internal", "%s", gone[i]);
+        cr_expect_eq(err.problem, HUB_PROBLEM_INTERNAL, "%s", gone[i]);
         cr_expect_str_eq(reported, "set-v0", "%s", gone[i]);
         close_it(catalog);
     }

@@ -202,7 +202,7 @@ static void expect_no_room_for_episodes(const char *id)
     struct hub_state now;
     DRAFT_OK(hub_state_open(catalog, summary_of(id), &now, err));
     cr_expect_eq(hub_episode_one(&now, 0, ignore, NULL, &err), HUB_BUSY);
-    cr_expect_str_eq(err.problem, "overloaded");
+    cr_expect_eq(err.problem, HUB_PROBLEM_OVERLOADED);
     cr_expect(strstr(err.detail, "the episodes of this dataset") && !strstr(err.detail, "fields"), "%s",
               err.detail);
     hub_state_close(&now);
@@ -270,7 +270,7 @@ Test(publish, layouts_in_use_have_a_ceiling)
     while (i < 6 && !(st = hub_layout_get(catalog, dataset, 0, i, true, &refs[i], &err)))
         i++;
     cr_assert_eq(st, HUB_BUSY);
-    cr_expect_str_eq(err.problem, "overloaded");
+    cr_expect_eq(err.problem, HUB_PROBLEM_OVERLOADED);
     cr_expect(strstr(err.detail, "fewer fields"), "%s", err.detail);
     cr_expect_geq(i, 3);
     cr_expect_lt(i, 6);
@@ -381,7 +381,7 @@ Test(publish, parts_that_disagree)
     const struct hub_window *window;
     cr_assert_eq(hub_layout_get(catalog, dataset, 1, 1, true, &ref, &err), HUB_OK);
     cr_expect_eq(hub_layout_find(ref, hub_dataset_find_episode(dataset, 3), &window, &err), HUB_UNSUPPORTED);
-    cr_expect_str_eq(err.problem, "field-unreadable");
+    cr_expect_eq(err.problem, HUB_PROBLEM_FIELD_UNREADABLE);
     hub_layout_put(ref);
     cr_expect_eq(hub_layout_get(catalog, dataset, 2, 1, true, &ref, &err), HUB_NOT_FOUND);
     cr_expect_str_eq(dataset->parts[2].broken, "not HDF5");

@@ -49,7 +49,7 @@ Test(represent, the_table)
                 struct hub_error err = {0};
                 const enum hub_status st =
                     hub_encode_check(cases[i].type, cases[i].variant, as, many ? 2 : 1, &err);
-                const char got = !st ? 'y' : strcmp(err.problem, "needs-decoding") == 0 ? 'd' : 'n';
+                const char got = !st ? 'y' : err.problem == HUB_PROBLEM_NEEDS_DECODING ? 'd' : 'n';
                 cr_expect_eq(got, *want, "case %zu as %s: %s", i, as->name, err.detail);
                 cr_expect(st == HUB_OK || st == HUB_NOT_ACCEPTABLE);
             }

@@ -419,7 +419,7 @@ Test(episodes, one)
         DRAFT_OK(hub_episode_one(&set, i, expect_one, &i, err));
     struct hub_error err;
     cr_expect_eq(hub_episode_one(&set, EPISODES, expect_one, NULL, &err), HUB_NOT_FOUND);
-    cr_expect_str_eq(err.problem, "episode-missing");
+    cr_expect_eq(err.problem, HUB_PROBLEM_EPISODE_MISSING);
 }
 
 Test(episodes, a_foreign_cursor_is_refused)

@@ -24,7 +24,7 @@ Test(id, hub_rule)
     for (size_t i = 0; i < HUB_COUNT(bad); i++) {
         struct hub_error err = {0};
         cr_expect_eq(hub_id_check(hub_view_of(bad[i]), &err), HUB_INVALID, "%s", bad[i]);
-        cr_expect_str_eq(err.problem, "bad-id");
+        cr_expect_eq(err.problem, HUB_PROBLEM_BAD_ID);
     }
     char longest[256];
     memset(longest, 'x', sizeof(longest));

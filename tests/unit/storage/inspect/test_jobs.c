@@ -189,7 +189,7 @@ Test(jobs, verdicts_and_changes, .timeout = 60)
     cr_expect_eq(fixture_run(&f, "decline"), HUB_NOT_ACCEPTABLE);
     cr_expect_str_eq(f.err.detail, "not mine");
     cr_expect_eq(fixture_run(&f, "unsupported"), HUB_UNSUPPORTED);
-    cr_expect_str_eq(f.err.problem, "lerobot-v3");
+    cr_expect_eq(f.err.problem, HUB_PROBLEM_NO_VERSION);
     f.grown = 10;
     cr_expect_eq(fixture_run(&f, "read"), HUB_CHANGED, "%s", f.err.detail);
     fixture_stop(&f);
@@ -331,7 +331,7 @@ Test(jobs, death_from_outside_is_no_verdict, .timeout = 60)
     struct killer killer = {.inspector = f.inspector};
     pthread_create(&thread, NULL, kill_child, &killer);
     cr_expect_eq(fixture_run(&f, "sleep"), HUB_TIMEOUT);
-    cr_expect_str_eq(f.err.problem, "inspector-killed");
+    cr_expect_eq(f.err.problem, HUB_PROBLEM_INSPECTOR_KILLED);
     pthread_join(thread, NULL);
     cr_expect_str_eq(killer.score, "1000\n");
     fixture_stop(&f);

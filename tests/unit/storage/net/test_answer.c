@@ -114,15 +114,15 @@ Test(answer, problems)
     const char *body = "{\"type\":\"urn:minari-hub:dataset-not-found\",\"detail\":\"no dataset "
                        "'a'\",\"versions\":[\"a-v0\",\"a-v1\"]}";
     cr_assert_eq(hub_problem_read(&a, hub_view_of(body), &err), HUB_NOT_FOUND);
-    cr_assert_str_eq(err.problem, "dataset-not-found");
+    cr_assert_eq(err.problem, HUB_PROBLEM_DATASET_NOT_FOUND);
     cr_assert_str_eq(err.detail, "no dataset 'a' (there are: a-v0, a-v1)");
     a = (struct hub_answer){.status = 502, .type = "text/html"};
     cr_assert_eq(hub_problem_read(&a, HUB_VIEW("<html>"), &err), HUB_IO);
-    cr_assert_str_eq(err.problem, "upstream");
+    cr_assert_eq(err.problem, HUB_PROBLEM_UPSTREAM);
     a = (struct hub_answer){.status = 404, .type = "application/json"};
     cr_assert_eq(hub_problem_read(&a, HUB_VIEW("{\"type\":\"about:blank\",\"detail\":\"\"}"), &err),
                  HUB_NOT_FOUND);
-    cr_assert_str_eq(err.problem, "no-hub");
+    cr_assert_eq(err.problem, HUB_PROBLEM_NO_HUB);
     a = (struct hub_answer){.status = 503, .type = "text/plain", .retry_after_s = 4};
     cr_assert_eq(hub_problem_read(&a, HUB_VIEW(""), &err), HUB_BUSY);
     cr_assert_eq(err.retry_after_s, 4);

@@ -132,8 +132,8 @@ Test(cli_json, plain_files_and_broken_sets)
     out.size = 0;
     report.format = "lerobot";
     report.status = "broken";
-    hub_fail_as(&report.why, HUB_CORRUPT, "bad-json", "meta/info.json is not JSON");
+    hub_fail_as(&report.why, HUB_CORRUPT, HUB_PROBLEM_BAD_METADATA, "meta/info.json is not JSON");
     HUB_CLEANUP(hub_json_decrefp) json_t *broken = document(&report);
     cr_expect_str_eq(text_of(broken, "reason"), "meta/info.json is not JSON");
-    cr_expect_str_eq(text_of(broken, "problem"), "bad-json");
+    cr_expect_str_eq(text_of(broken, "problem"), "bad-metadata");
 }

@@ -169,7 +169,7 @@ static void refused(const char *text, size_t at, const char *because)
     char position[32];
     snprintf(position, sizeof position, "at %zu (", at);
     cr_assert_eq(hub_where_parse(hub_view_of(text), &where, &err), HUB_INVALID, "%s", text);
-    cr_assert_str_eq(err.problem, "bad-where");
+    cr_assert_eq(err.problem, HUB_PROBLEM_BAD_WHERE);
     cr_assert_str_eq(err.parameter, "where");
     cr_assert(!at || strstr(err.detail, position), "%s: %s", text, err.detail);
     cr_assert(strstr(err.detail, because), "%s: %s", text, err.detail);
@@ -211,7 +211,7 @@ static void steps_refused(const char *text, size_t at, const char *because)
     char position[32];
     snprintf(position, sizeof position, "at %zu (", at);
     cr_assert_eq(hub_step_where_parse(hub_view_of(text), &where, &err), HUB_INVALID, "%s", text);
-    cr_assert_str_eq(err.problem, "bad-where");
+    cr_assert_eq(err.problem, HUB_PROBLEM_BAD_WHERE);
     cr_assert_str_eq(err.parameter, "step_where");
     cr_assert(strstr(err.detail, position) && strstr(err.detail, because), "%s: %s", text, err.detail);
 }

@@ -511,7 +511,7 @@ Test(gather, a_file_cut_meanwhile_is_reported)
     build_chunks(&rig, &w, v, 1000, (const uint32_t[]){1000}, (struct hub_pipeline){0});
     cr_assert_eq(ftruncate(open(strcat(strcpy((char[100]){0}, rig.folder), "/0"), O_WRONLY), 4000), 0);
     cr_expect_eq(rig_read(&rig, 0, (struct hub_slice){0, 1000, 1}, 0, false, NULL, &rows, &err), HUB_CHANGED);
-    cr_expect_str_eq(err.problem, "dataset-changing");
+    cr_expect_eq(err.problem, HUB_PROBLEM_DATASET_CHANGING);
     const enum hub_status st =
         rig_read(&rig, 0, (struct hub_slice){0, 1000, 1}, HUB_READ_NOWAIT, false, NULL, &rows, NULL);
     cr_expect(st == HUB_AGAIN || st == HUB_CHANGED); /* never rows */

@@ -179,7 +179,7 @@ Test(store, a_stamp_stands_for_what_was_indexed)
     cr_assert_eq(rename(at("root/new"), at("root/data")), 0);
     struct hub_error err = {0};
     cr_expect_eq(hub_file_unchanged(first, &err), HUB_CHANGED);
-    cr_expect_str_eq(err.problem, "dataset-changing");
+    cr_expect_eq(err.problem, HUB_PROBLEM_DATASET_CHANGING);
     ref.expect = NULL;
     cr_assert_eq(hub_file_get(store, &ref, &third, NULL), HUB_OK); /* any: what is there now */
     const struct hub_stamp now = *hub_file_stamp(third);

@@ -231,7 +231,7 @@ Test(found, a_name_is_its_newest_version)
         if (cases[i].id)
             cr_expect_str_eq(hub_member_text(one, "id"), cases[i].id);
         else
-            cr_expect_str_eq(err.problem, "dataset-not-found", "%s", cases[i].asked);
+            cr_expect_eq(err.problem, HUB_PROBLEM_DATASET_NOT_FOUND, "%s", cases[i].asked);
     }
 }
 

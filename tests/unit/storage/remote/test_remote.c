@@ -174,7 +174,7 @@ Test(remote, a_name_twice_is_refused)
     struct hub_error err = {0};
     try_all(&tried, paths, HUB_COUNT(paths));
     cr_expect_eq(hub_remote_files_sort(&tried, &err), HUB_CORRUPT);
-    cr_expect_str_eq(err.problem, "protocol");
+    cr_expect_eq(err.problem, HUB_PROBLEM_PROTOCOL);
     for (size_t i = 0; i < HUB_COUNT(paths); i++)
         cr_assert_eq(hub_remote_files_add(&added, paths[i], 1, NULL, NULL), HUB_OK);
     cr_expect_eq(hub_remote_files_finish(&added, &err), HUB_CORRUPT);
@@ -186,7 +186,7 @@ Test(remote, sizes_that_overflow_are_refused)
     struct hub_error err = {0};
     cr_assert_eq(hub_remote_files_add(&files, "a", UINT64_MAX, NULL, &err), HUB_OK);
     cr_expect_eq(hub_remote_files_add(&files, "b", 1, NULL, &err), HUB_CORRUPT);
-    cr_expect_str_eq(err.problem, "protocol");
+    cr_expect_eq(err.problem, HUB_PROBLEM_PROTOCOL);
 }
 
 Test(remote, a_digest_is_64_hex_or_none)

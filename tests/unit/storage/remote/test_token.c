@@ -77,7 +77,7 @@ Test(token, a_file_that_is_none_is_refused)
         struct hub_error err = {0};
         json_object_set_new(document, members[i], json_string(""));
         cr_expect_eq(open_document(document, &none, &err), HUB_DENIED, "%s", members[i]);
-        cr_expect_str_eq(err.problem, "bad-credentials");
+        cr_expect_eq(err.problem, HUB_PROBLEM_BAD_CREDENTIALS);
         cr_expect_null(strstr(err.detail, "PRIVATE KEY"), "no secret is in the message");
     }
     for (size_t i = 0; i < HUB_COUNT(texts); i++)
@@ -197,7 +197,7 @@ Test(token, answers_without_one)
         const char *token = "left";
         answers_set(answers);
         cr_expect_eq(hub_google_account_token(a, &token, &err), cases[i].seen, "%zu", i);
-        cr_expect_str_eq(err.problem, cases[i].problem, "%zu", i);
+        cr_expect_str_eq(hub_problem_name(err.problem), cases[i].problem, "%zu", i);
         cr_expect_null(token);
     }
     hub_google_account_free(a);

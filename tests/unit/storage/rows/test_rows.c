@@ -124,7 +124,7 @@ Test(rows, name_what_there_is)
     cr_expect(fields.count == 2 && !fields.exact[0]);
     cr_expect_eq(hub_named_add(&event_thread, &state, &none, &fields, &err), HUB_AGAIN);
     cr_expect_eq(hub_named_add(&context, &state, &none, &fields, &err), HUB_NOT_FOUND);
-    cr_expect_str_eq(err.problem, "field-not-found");
+    cr_expect_eq(err.problem, HUB_PROBLEM_FIELD_NOT_FOUND);
     cr_expect(strstr(err.detail, "rewards"), "%s", err.detail);
 }
 

@@ -85,7 +85,7 @@ static bool is_missing(void)
 {
     struct hub_error err = {0};
     const enum hub_status st = hub_presence_check(truth, catalog, &roots, 0, &err);
-    cr_assert(!st || (st == HUB_IO && strcmp(err.problem, "root-missing") == 0), "%s", err.detail);
+    cr_assert(!st || (st == HUB_IO && err.problem == HUB_PROBLEM_ROOT_MISSING), "%s", err.detail);
     cr_assert(!st || strstr(err.detail, "(main) had 2 datasets"), "%s", err.detail);
     return st != HUB_OK;
 }

@@ -105,7 +105,7 @@ Test(transfer_import, one_at_a_time)
     struct hub_error err = {0};
     cr_assert_eq(hub_staging_open(&place, "~import", &held, NULL), HUB_OK);
     cr_assert_eq(import(LIST("a-v0/data/x"), NULL, &im, &err), HUB_BUSY);
-    cr_assert_str_eq(err.problem, "import-running");
+    cr_assert_eq(err.problem, HUB_PROBLEM_IMPORT_RUNNING);
     hub_import_tidy(&place);
     cr_assert_eq(faccessat(held.directory, "lock", F_OK, 0), 0, "what goes on is left alone");
     hub_staging_close(&held, false);
@@ -119,7 +119,7 @@ Test(transfer_import, a_tar_without_its_end_is_cut_short)
     struct hub_error err = {0};
     im.fd = tar_of(LIST("a-v0/data/x"), false);
     cr_assert_eq(hub_import_run(&im, &err), HUB_CORRUPT);
-    cr_assert_str_eq(err.problem, "truncated");
+    cr_assert_eq(err.problem, HUB_PROBLEM_TRUNCATED);
     cr_assert_neq(access(in("a-v0"), F_OK), 0);
     close(im.fd);
 }
@@ -134,7 +134,7 @@ Test(transfer_import, a_record_may_have_the_digest_of_a_bucket_alone)
     struct hub_error err = {0};
     cr_assert_eq(import(LIST("a-v0/data/x=123456789", RECORD_OF_X("e3069284")), NULL, &bad, &err),
                  HUB_CORRUPT);
-    cr_assert_str_eq(err.problem, "digest-mismatch");
+    cr_assert_eq(err.problem, HUB_PROBLEM_DIGEST_MISMATCH);
     cr_assert_not_null(strstr(err.detail, "CRC-32C differs"), "%s", err.detail);
     cr_assert_neq(access(in("a-v0"), F_OK), 0);
     cr_assert_eq(import(LIST("a-v0/data/x=123456789", RECORD_OF_X("e3069283")), NULL, &good, &err), HUB_OK,

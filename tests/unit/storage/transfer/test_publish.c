@@ -108,7 +108,7 @@ Test(publish, what_is_no_dataset_is_never_replaced_or_withdrawn)
         make_tree("new");
         for (int pair = 0; pair < 2; pair++)
             cr_assert_eq(hub_publish(&place, ids[i], TREE, true, pair, &err), HUB_EXISTS, "%s", ids[i]);
-        cr_assert_str_eq(err.problem, "not-a-dataset");
+        cr_assert_eq(err.problem, HUB_PROBLEM_NOT_A_DATASET);
         cr_assert_eq(hub_publish_replaceable(&place, ids[i], NULL), HUB_EXISTS);
         cr_assert_eq(hub_withdraw(&place, ids[i], NULL, NULL), HUB_NOT_FOUND);
     }

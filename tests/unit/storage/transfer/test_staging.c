@@ -168,7 +168,7 @@ Test(staging, one_at_a_time)
         struct hub_staging other;
         struct hub_error err = {0};
         _exit(hub_staging_open(&place, plan.id, &other, &err) == HUB_BUSY &&
-                      !strcmp(err.problem, "download-running")
+                      err.problem == HUB_PROBLEM_DOWNLOAD_RUNNING
                   ? 0
                   : 1);
     }

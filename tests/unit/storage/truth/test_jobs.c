@@ -66,7 +66,7 @@ static void reopen(void)
 
 static bool is_fenced(enum hub_status st, const struct hub_error *err)
 {
-    return st == HUB_DENIED && strcmp(err->problem, "fenced") == 0;
+    return st == HUB_DENIED && err->problem == HUB_PROBLEM_FENCED;
 }
 
 Test(jobs, go_through_their_states)

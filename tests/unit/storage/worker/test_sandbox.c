@@ -51,7 +51,8 @@ ParameterizedTest(struct planted_case *c, sandbox, stops, .timeout = 60)
     for (int i = 0; i < 3; i++) {
         const enum hub_status st = fixture_run(&f, c->driver);
         cr_expect_eq(st, c->st, "%s: %s: %s", c->driver, hub_status_name(st), f.err.detail);
-        cr_expect_str_eq(f.err.problem, c->problem, "%s: %s: %s", c->driver, f.err.problem, f.err.detail);
+        cr_expect_str_eq(hub_problem_name(f.err.problem), c->problem, "%s: %s: %s", c->driver, f.err.problem,
+                         f.err.detail);
         cr_expect_eq(f.found.episode_count + f.found.field_count + f.found.problem_count, 0);
     }
     cr_expect_eq(fixture_run(&f, "ordinary"), HUB_OK, "the next job works: %s", f.err.detail);
@@ -83,7 +84,7 @@ Test(sandbox, stops_what_does_not_end, .timeout = 60)
     o.wall_ms = 300;
     fixture_start(&f, HUB_PLANTED, o);
     cr_expect_eq(fixture_run(&f, "loop"), HUB_TIMEOUT);
-    cr_expect_str_eq(f.err.problem, "inspection-timeout");
+    cr_expect_eq(f.err.problem, HUB_PROBLEM_INSPECTION_TIMEOUT);
     cr_expect_eq(fixture_run(&f, "decline"), HUB_NOT_ACCEPTABLE);
     fixture_stop(&f);
 }
@@ -98,12 +99,12 @@ Test(sandbox, limits_processor_time, .timeout = 60)
     o.wall_ms = 50000;
     fixture_start(&f, HUB_PLANTED, o);
     cr_expect_eq(fixture_run(&f, "loop"), HUB_TOO_BIG, "%s", f.err.detail);
-    cr_expect_str_eq(f.err.problem, "inspection-limit");
+    cr_expect_eq(f.err.problem, HUB_PROBLEM_INSPECTION_LIMIT);
     fixture_stop(&f);
     o.wall_ms = 200;
     fixture_start(&f, HUB_PLANTED, o);
     cr_expect_eq(fixture_run(&f, "sleep"), HUB_TIMEOUT);
-    cr_expect_str_eq(f.err.problem, "inspection-timeout");
+    cr_expect_eq(f.err.problem, HUB_PROBLEM_INSPECTION_TIMEOUT);
     fixture_stop(&f);
 }
 
@@ -113,7 +114,7 @@ Test(sandbox, limits_memory, .timeout = 60)
     struct fixture f;
     fixture_start(&f, HUB_PLANTED, options());
     cr_expect_eq(fixture_run(&f, "eat_memory"), HUB_TOO_BIG, "%s", f.err.detail);
-    cr_expect_str_eq(f.err.problem, "inspection-limit");
+    cr_expect_eq(f.err.problem, HUB_PROBLEM_INSPECTION_LIMIT);
     fixture_stop(&f);
 }
 #endif
@@ -134,7 +135,7 @@ Test(sandbox, refuses_to_work_without_seccomp, .timeout = 60)
     struct fixture f;
     fixture_start(&f, HUB_PLANTED "_blind", options());
     cr_expect_eq(fixture_run(&f, "ordinary"), HUB_IO);
-    cr_expect_str_eq(f.err.problem, "sandbox-unavailable", "%s", f.err.detail);
+    cr_expect_eq(f.err.problem, HUB_PROBLEM_SANDBOX_UNAVAILABLE, "%s", f.err.detail);
     fixture_stop(&f);
 
     struct hub_inspector_options o = options();

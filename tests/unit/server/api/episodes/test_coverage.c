@@ -144,7 +144,7 @@ Test(coverage, a_look_at_all_episodes_is_priced)
     cr_expect_eq(request.wait.on, HUB_WAIT_HEAVY);
     request.heavy = true;
     cr_expect_eq(hub_coverage_require(&request, &response, &target, &jerk, 1, &c, &err), HUB_UNSUPPORTED);
-    cr_expect_str_eq(err.problem, "not-measured");
+    cr_expect_eq(err.problem, HUB_PROBLEM_NOT_MEASURED);
     hub_state_close(&target.state);
     hub_response_dispose(&response);
     hub_request_end(&request);
