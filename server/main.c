@@ -1,16 +1,15 @@
 /* minari-hub: the commands. */
 #include "server/commands/admin.h"
 #include "server/commands/check_command.h"
+#include "server/commands/command.h"
 #include "server/commands/mirror_command.h"
 #include "server/commands/serve.h"
 #include "server/commands/tar_command.h"
 #include "server/usage.h"
 #include "server/versions.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static int cmd_help(const struct hub_config *config)
@@ -37,19 +36,18 @@ static const struct server_command {
     const char *name;
     int (*run)(const struct hub_config *config);
     bool opens; /* its directories must be there */
-    bool json;  /* takes --json */
 } commands[] = {
-    {"serve", hub_serve, true, false},
-    {"scan", hub_scan, true, false},
-    {"status", hub_admin_status, false, true},
-    {"problems", hub_admin_problems, false, true},
-    {"config", cmd_config, false, false},
-    {"version", cmd_version, false, false},
-    {"--version", cmd_version, false, false},
-    {"-V", cmd_version, false, false},
-    {"help", cmd_help, false, false},
-    {"--help", cmd_help, false, false},
-    {"-h", cmd_help, false, false},
+    {"serve", hub_serve, true},
+    {"scan", hub_scan, true},
+    {"status", hub_admin_status, false},
+    {"problems", hub_admin_problems, false},
+    {"config", cmd_config, false},
+    {"version", cmd_version, false},
+    {"--version", cmd_version, false},
+    {"-V", cmd_version, false},
+    {"help", cmd_help, false},
+    {"--help", cmd_help, false},
+    {"-h", cmd_help, false},
 };
 
 static bool wants_help(char *const *argv)
@@ -60,55 +58,28 @@ static bool wants_help(char *const *argv)
     return false;
 }
 
-/* Take --json out of the arguments: it is no setting. */
-static bool take_json(char **argv)
-{
-    char **kept = argv;
-    for (char **at = argv; *at; at++)
-        if (strcmp(*at, "--json") != 0)
-            *kept++ = *at;
-    const bool taken = *kept != NULL;
-    *kept = NULL;
-    return taken;
-}
+struct simple {
+    struct hub_asked asked; /* first: where its options go */
+    const struct server_command *command;
+};
 
-/* Take --forget ROOT out of the arguments. A directory is named from here, and the hub's is another. */
-static enum hub_status take_forget(char **argv, char **out, struct hub_error *err)
+static int run(void *user, struct hub_config *config)
 {
-    while (*argv && strcmp(*argv, "--forget") != 0)
-        argv++;
-    if (!*argv)
-        return HUB_OK;
-    if (!argv[1])
-        return hub_fail(err, HUB_INVALID, "--forget needs the name or the directory of a root");
-    *out = strchr(argv[1], '/') ? realpath(argv[1], NULL) : strdup(argv[1]);
-    if (!*out)
-        return hub_fail_errno(err, errno, "--forget %s", argv[1]);
-    while ((*argv = argv[2]))
-        argv++;
-    return HUB_OK;
-}
-
-static int run(const struct server_command *command, char **argv)
-{
-    struct hub_config config;
+    const struct simple *simple = user;
     struct hub_error err = {0};
-    const bool json = command->json && take_json(argv);
-    enum hub_status st = hub_config_init(&config, &err);
-    if (!st && command->run == hub_scan)
-        st = take_forget(argv, &config.forget, &err);
-    if (!st)
-        st = hub_config_read(&config, argv, &err);
-    if (!st && command->opens)
-        st = hub_config_finish(&config, &err);
-    config.json = json;
-    int code = HUB_EXIT_USAGE;
-    if (st)
-        fprintf(stderr, "minari-hub: %s\n", err.detail);
-    else
-        code = command->run(&config);
-    hub_config_dispose(&config);
-    return code;
+    config->json = simple->asked.json;
+    config->forget = simple->asked.forget;
+    if (!simple->command->opens || !hub_config_finish(config, &err))
+        return simple->command->run(config);
+    fprintf(stderr, "minari-hub: %s\n", err.detail);
+    return HUB_EXIT_USAGE;
+}
+
+static int run_simple(const struct server_command *command, char **argv)
+{
+    struct simple simple = {.command = command};
+    return hub_command_run(
+        &(struct hub_command){.options = hub_own_options(command->name), .run = run, .user = &simple}, argv);
 }
 
 int main(int argc, char **argv)
@@ -139,7 +110,7 @@ int main(int argc, char **argv)
         return hub_check_command(argv + 2);
     for (size_t i = 0; i < HUB_COUNT(commands); i++)
         if (strcmp(argv[1], commands[i].name) == 0)
-            return run(&commands[i], argv + 2);
+            return run_simple(&commands[i], argv + 2);
     fprintf(stderr, "minari-hub: unknown command \"%s\"; see minari-hub help\n", argv[1]);
     return HUB_EXIT_USAGE;
 }

@@ -8,10 +8,12 @@
 
 static const char summary[] = "serves directories of offline-RL and robot-learning datasets over HTTP";
 
-static const struct hub_usage_option json = {0, "json", NULL, NULL, "print JSON"};
+static const struct hub_usage_option json[] = {
+    {0, "json", NULL, NULL, "print JSON", HUB_OPTION_AT(TEXT, struct hub_asked, json)}};
 
-static const struct hub_usage_option forget = {
-    0, "forget", "ROOT", NULL, "forget the datasets that the root no longer has: it is not just unmounted"};
+static const struct hub_usage_option forget[] = {
+    {0, "forget", "ROOT", NULL, "forget the datasets that the root no longer has: it is not just unmounted",
+     HUB_OPTION_AT(TEXT, struct hub_asked, forget)}};
 
 static const char mirror_help[] =
     "A rule says which datasets of a remote are copied and how often they are checked; without a running "
@@ -29,42 +31,24 @@ static const char mirror_help[] =
     "  minari-hub mirror add hf://farama-minari --prefix D4RL/ --every 1d --limit 50M\n"
     "  minari-hub mirror add http://hub.other-lab:8080 --as theirs/ --delete";
 
-/* The options of the three that have tables of their own are added by read_commands. */
-enum { MIRROR = 1, EXPORT, IMPORT };
 static const struct hub_usage_command commands[] = {
     {"serve", "", NULL, "serve, and keep the catalogue up to date", NULL, NULL, 0},
     {"mirror", "add REMOTE|list|show NAME|run NAME|pause NAME|resume NAME|remove NAME",
-     "add|list|show|run|pause|resume|remove", "keep copies of the datasets of a remote", mirror_help, NULL,
-     0},
-    {"export", "ID...", NULL, "write datasets into a tar", NULL, NULL, 0},
-    {"import", "FILE.tar|-", NULL, "add the datasets of a tar, verified, each at once", NULL, NULL, 0},
+     "add|list|show|run|pause|resume|remove", "keep copies of the datasets of a remote", mirror_help,
+     hub_mirror_rows, HUB_MIRROR_OPTIONS},
+    {"export", "ID...", NULL, "write datasets into a tar", NULL, hub_export_rows, HUB_EXPORT_OPTIONS},
+    {"import", "FILE.tar|-", NULL, "add the datasets of a tar, verified, each at once", NULL, hub_import_rows,
+     HUB_IMPORT_OPTIONS},
     {"check", "[ID|GLOB...]", NULL, "read files again and find what is damaged on the disk", NULL,
      hub_check_usage, HUB_CHECK_OPTIONS},
-    {"scan", "", NULL, "scan the directories once, print a summary, exit", NULL, &forget, 1},
+    {"scan", "", NULL, "scan the directories once, print a summary, exit", NULL, forget, 1},
     {"status", "", NULL, "what the running hub does: datasets, load, mirrors, alerts; repeated on a terminal",
-     NULL, &json, 1},
-    {"problems", "", NULL, "what is wrong with it and its datasets, one line each", NULL, &json, 1},
+     NULL, json, 1},
+    {"problems", "", NULL, "what is wrong with it and its datasets, one line each", NULL, json, 1},
     {"config", "", NULL, "print the settings as a commented configuration file", NULL, NULL, 0},
     {"version", "", NULL, "the versions of this program and of its libraries", NULL, NULL, 0},
     {"help", "", NULL, "this text", NULL, NULL, 0},
 };
-
-/* All of them with their options. */
-struct all_commands {
-    struct hub_usage_command commands[HUB_COUNT(commands)];
-    struct hub_usage_option mirror[HUB_MIRROR_OPTIONS], tar_out[HUB_TAR_OPTIONS], tar_in[HUB_TAR_OPTIONS];
-};
-
-static void read_commands(struct all_commands *all)
-{
-    memcpy(all->commands, commands, sizeof commands);
-    all->commands[MIRROR].options = all->mirror;
-    all->commands[MIRROR].option_count = hub_mirror_usage(all->mirror);
-    all->commands[EXPORT].options = all->tar_out;
-    all->commands[EXPORT].option_count = hub_tar_usage(false, all->tar_out);
-    all->commands[IMPORT].options = all->tar_in;
-    all->commands[IMPORT].option_count = hub_tar_usage(true, all->tar_in);
-}
 
 static const char examples[] = "  minari-hub serve\n"
                                "      the datasets of Python Minari (~/.minari/datasets), for this machine\n"
@@ -118,8 +102,7 @@ static void help_command(FILE *out, const struct hub_usage_command *command)
     fprintf(out, "\nOptions%s:\n", own ? "" : " (and defaults)");
     if (own) {
         help_options(out, command->options, command->option_count);
-        fprintf(out,
-                "and the settings (--state and --root matter here); minari-hub help has them all.\n");
+        fprintf(out, "and the settings (--state and --root matter here); minari-hub help has them all.\n");
     } else {
         hub_config_help(out);
     }
@@ -127,25 +110,29 @@ static void help_command(FILE *out, const struct hub_usage_command *command)
 
 void hub_help(FILE *out, const char *command)
 {
-    struct all_commands all;
-    read_commands(&all);
     for (size_t i = 0; command && i < HUB_COUNT(commands); i++)
         if (strcmp(commands[i].name, command) == 0 &&
             commands[i].summary != commands[HUB_COUNT(commands) - 1].summary) {
-            help_command(out, &all.commands[i]);
+            help_command(out, &commands[i]);
             return;
         }
     fprintf(out, "minari-hub " HUB_VERSION " %s.\n\nusage: minari-hub COMMAND [OPTION...]\n\nCommands:\n",
             summary);
     for (size_t i = 0; i < HUB_COUNT(commands); i++)
         fprintf(out, "  %-9s %s%s\n", commands[i].name, commands[i].summary,
-                all.commands[i].options ? " (--json)" : "");
+                commands[i].options ? " (--json)" : "");
     fprintf(out, "\nExamples:\n%s\nGuide: %s\n%s\nSignals: %sExit codes: %s\nOptions (and defaults):\n",
             examples, guide, settings, signals, exit_codes);
     hub_config_help(out);
 }
 
-enum { MAX_OPTIONS = 64 };
+struct hub_options hub_own_options(const char *command)
+{
+    size_t i = 0;
+    while (i + 1 < HUB_COUNT(commands) && strcmp(commands[i].name, command) != 0)
+        i++;
+    return (struct hub_options){commands[i].options, commands[i].option_count};
+}
 
 int hub_generate(const char *what)
 {
@@ -154,22 +141,18 @@ int hub_generate(const char *what)
                                                   {"EXIT STATUS", exit_codes},
                                                   {"EXAMPLES", examples},
                                                   {"GUIDE", guide}};
-    struct hub_usage_option options[MAX_OPTIONS];
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf out = HUB_BUF_INIT(1 * MIB);
     struct hub_error err = {0};
-    struct all_commands all;
-    read_commands(&all);
-    const size_t count = hub_config_usage(options, MAX_OPTIONS);
     const struct hub_usage usage = {.program = "minari-hub",
                                     .version = HUB_VERSION,
                                     .section = 8,
                                     .summary = summary,
                                     .text = "Indexes every dataset below its roots, answers any slice of any "
                                             "episode over HTTP, and serves the files.",
-                                    .commands = all.commands,
+                                    .commands = commands,
                                     .command_count = HUB_COUNT(commands),
-                                    .options = options,
-                                    .option_count = HUB_MIN(count, (size_t)MAX_OPTIONS),
+                                    .options = hub_config_options.rows,
+                                    .option_count = hub_config_options.count,
                                     .parts = parts,
                                     .part_count = HUB_COUNT(parts)};
     if (hub_usage_write(&usage, what, &out, &err)) {

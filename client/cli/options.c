@@ -7,6 +7,7 @@
 
 #define WORD(name, type, writer, suffixes) "|" #name
 
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers" /* texts have no end of a row */
 const struct hub_usage_option cli_options[OPT_COUNT] = {
     [OPT_HELP] = {'h', "help", NULL, NULL, "show this"},
     [OPT_JSON] = {0, "json", NULL, NULL, "print JSON for programs"},

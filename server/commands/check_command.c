@@ -6,7 +6,6 @@
 #include "server/commands/control.h"
 #include "server/mirror/check.h"
 #include "server/mirror/mirror.h"
-#include "server/service/mirror_options.h"
 #include "server/service/stores.h"
 #include "storage/text/number.h"
 #include "storage/text/time.h"
@@ -19,22 +18,24 @@
 
 enum { LOOK_MS = 200 };
 
-const struct hub_usage_option hub_check_usage[HUB_CHECK_OPTIONS] = {
-    {0, "repair", NULL, NULL, "fetch damaged files again from their origin"},
-    {0, "rate", "BYTES", NULL, "read at most this many bytes per second, such as 50M"},
-    {0, "json", NULL, NULL, "print JSON"},
-};
-
 /* A check under way: asked for and looked at through the running hub, or in the catalogue itself. */
 struct check_command {
     json_t *spec;
-    bool json;
+    bool json, repair;
+    uint64_t rate; /* bytes a second; 0: any */
 
     struct hub_config *config;
     char *state;
     struct hub_stores stores; /* empty: the running hub's */
     struct hub_mirrors *worker;
     int64_t id;
+};
+
+#define AT(kind, member) HUB_OPTION_AT(kind, struct check_command, member)
+const struct hub_usage_option hub_check_usage[HUB_CHECK_OPTIONS] = {
+    {0, "repair", NULL, NULL, "fetch damaged files again from their origin", AT(TEXT, repair)},
+    {0, "rate", "BYTES", NULL, "read at most this many bytes per second, such as 50M", AT(SIZE, rate)},
+    {0, "json", NULL, NULL, "print JSON", AT(TEXT, json)},
 };
 
 static volatile sig_atomic_t interrupted;
@@ -47,9 +48,9 @@ static void on_signal(int number)
 
 /* ---- reading ---- */
 
-static enum hub_status add_id(json_t *spec, const char *id, struct hub_error *err)
+static enum hub_status add_id(void *user, const char *id, struct hub_error *err)
 {
-    json_t *ids = json_object_get(spec, "ids");
+    json_t *spec = ((struct check_command *)user)->spec, *ids = json_object_get(spec, "ids");
     if (!ids && json_object_set_new(spec, "ids", ids = json_array()))
         return hub_no_memory(err);
     return json_array_append_new(ids, json_string(id))
@@ -57,36 +58,13 @@ static enum hub_status add_id(json_t *spec, const char *id, struct hub_error *er
                : HUB_OK;
 }
 
-static enum hub_status set_rate(json_t *spec, const char *text, struct hub_error *err)
+static enum hub_status fill_spec(void *user, struct hub_error *err)
 {
-    json_int_t rate = 0;
-    if (!hub_mirror_bytes(text, &rate))
-        return hub_fail(err, HUB_INVALID, "--rate \"%.80s\" is not a size like 500K or 50M", text);
-    return hub_allocated(json_object_set_new(spec, "rate", json_integer(rate)) == 0, err);
-}
-
-static enum hub_status read_arguments(void *user, char **argv, struct hub_settings *settings,
-                                      struct hub_error *err)
-{
-    struct check_command *c = user;
-    for (; *argv; argv++) {
-        const char *word = *argv, *value = strncmp(word, "--", 2) == 0 ? strchr(word, '=') : NULL;
-        const bool rate = strncmp(word, "--rate", 6) == 0 && (!word[6] || word[6] == '=');
-        if (strcmp(word, "--json") == 0) {
-            c->json = true;
-        } else if (strcmp(word, "--repair") == 0) {
-            HUB_TRY(hub_allocated(json_object_set_new(c->spec, "repair", json_true()) == 0, err));
-        } else if (strncmp(word, "--", 2) != 0) {
-            HUB_TRY(add_id(c->spec, word, err));
-        } else if (!value && !argv[1]) {
-            return hub_fail(err, HUB_INVALID, "%.60s needs a value", word);
-        } else if (rate) {
-            HUB_TRY(set_rate(c->spec, value ? value + 1 : *++argv, err));
-        } else {
-            hub_settings_take(settings, &argv);
-        }
-    }
-    return HUB_OK;
+    const struct check_command *c = user;
+    if (c->repair)
+        HUB_TRY(hub_allocated(json_object_set_new(c->spec, "repair", json_true()) == 0, err));
+    json_t *rate = c->rate ? json_integer((json_int_t)c->rate) : NULL;
+    return c->rate ? hub_allocated(json_object_set_new(c->spec, "rate", rate) == 0, err) : HUB_OK;
 }
 
 /* ---- asking and looking ---- */
@@ -286,5 +264,10 @@ int hub_check_command(char **argv)
 {
     HUB_CLEANUP(hub_json_decrefp) json_t *spec = json_object();
     struct check_command c = {.spec = spec};
-    return hub_command_run(&(struct hub_command){read_arguments, run, &c}, argv);
+    return hub_command_run(&(struct hub_command){.options = HUB_OPTIONS(hub_check_usage),
+                                                 .word = add_id,
+                                                 .check = fill_spec,
+                                                 .run = run,
+                                                 .user = &c},
+                           argv);
 }

@@ -1,31 +1,25 @@
-/** What the commands that ask the running hub, or do their work without one, share: how they begin and
- * end. */
+/** What the commands share: options of their own beside the settings, how they begin and end. */
 #ifndef HUB_COMMANDS_COMMAND_H
 #define HUB_COMMANDS_COMMAND_H
 
 #include "server/config/config.h"
 
-/** Arguments that are settings of the hub, as hub_config_read takes them. */
-struct hub_settings {
-    char **items; /* borrow the arguments; NULL at the end */
-    size_t count;
-};
-
-/** Take the setting that `*argv` is, and its value where that is the next argument: `*argv` is then the last
- * of both. */
-void hub_settings_take(struct hub_settings *settings, char ***argv);
-/** The same of one that the program puts together. */
-void hub_settings_add(struct hub_settings *settings, const char *flag, const char *value);
-
 struct hub_command {
-    /** Read what is the command's own; hub_settings_take the rest. */
-    enum hub_status (*read)(void *user, char **argv, struct hub_settings *settings, struct hub_error *err);
+    struct hub_options options; /* its own */
+    /** Take one of them; NULL: its value goes to its place in `user`. */
+    enum hub_status (*set)(void *user, const struct hub_usage_option *option, const char *value,
+                           struct hub_error *err);
+    /** Take an argument; NULL: there is none. */
+    enum hub_status (*word)(void *user, const char *word, struct hub_error *err);
+    /** Check what was taken; NULL: it needs no check. */
+    enum hub_status (*check)(void *user, struct hub_error *err);
     /** Do it; returns the exit code. */
     int (*run)(void *user, struct hub_config *config);
     void *user;
 };
 
-/** Read, make the configuration, run; what is wrong with the arguments is printed. Returns the exit code. */
+/** Read the options, the arguments and the settings between them, run; what is wrong with them is printed. A
+ * --root of its own that is a directory is also a setting, where no hub runs. Returns the exit code. */
 int hub_command_run(const struct hub_command *command, char **argv);
 
 /** The exit code of a command that ended so. */

@@ -27,44 +27,13 @@ struct mirror_command {
 
 /* ---- reading ---- */
 
-static enum hub_status take_word(struct mirror_command *c, const char *word, struct hub_error *err)
+static enum hub_status take_word(void *user, const char *word, struct hub_error *err)
 {
+    struct mirror_command *c = user;
     const char **free_place = !c->action ? &c->action : !c->object ? &c->object : NULL;
     if (!free_place)
         return hub_fail(err, HUB_INVALID, "\"%.80s\" is an extra argument", word);
     *free_place = word;
-    return HUB_OK;
-}
-
-/* A root by its directory is also a setting: it tells where the datasets are when no hub runs. */
-static void keep_root(struct hub_settings *settings, const char *value)
-{
-    if (strchr(value, '/'))
-        hub_settings_add(settings, "--root", value);
-}
-
-static enum hub_status read_arguments(struct mirror_command *c, char **argv, struct hub_settings *settings,
-                                      struct hub_error *err)
-{
-    for (; *argv; argv++) {
-        const bool flag = strncmp(*argv, "--", 2) == 0;
-        const struct hub_mirror_option *option = flag ? hub_mirror_option_find(*argv + 2) : NULL;
-        const char *value = flag ? strchr(*argv, '=') : NULL;
-        if (!flag) {
-            HUB_TRY(take_word(c, *argv, err));
-        } else if (option && option->kind == HUB_OPTION_SWITCH) {
-            HUB_TRY(hub_mirror_option_set(&c->own, option, "", err));
-        } else if (!value && !argv[1]) {
-            return hub_fail(err, HUB_INVALID, "%.60s needs a value", *argv);
-        } else if (option) {
-            value = value ? value + 1 : *++argv;
-            if (strcmp(option->name, "root") == 0)
-                keep_root(settings, value);
-            HUB_TRY(hub_mirror_option_set(&c->own, option, value, err));
-        } else {
-            hub_settings_take(settings, &argv);
-        }
-    }
     return HUB_OK;
 }
 
@@ -327,8 +296,9 @@ static enum hub_status confirm(const struct mirror_command *c, struct hub_error 
 
 /* ---- the command ---- */
 
-static enum hub_status check(struct mirror_command *c, struct hub_error *err)
+static enum hub_status check(void *user, struct hub_error *err)
 {
+    struct mirror_command *c = user;
     static const char *const actions[] = {"add", "list", "show", "run", "pause", "resume", "remove"};
     bool known = false;
     if (!c->action)
@@ -349,12 +319,6 @@ static enum hub_status check(struct mirror_command *c, struct hub_error *err)
         return HUB_OK;
     HUB_TRY(hub_mirror_resolve_root(c->own.spec, err));
     return hub_allocated(json_object_set_new(c->own.spec, "remote", json_string(c->object)) == 0, err);
-}
-
-static enum hub_status read_all(void *user, char **argv, struct hub_settings *settings, struct hub_error *err)
-{
-    HUB_TRY(read_arguments(user, argv, settings, err));
-    return check(user, err);
 }
 
 static int run(void *user, struct hub_config *config)
@@ -381,5 +345,11 @@ int hub_mirror_command(char **argv)
 {
     HUB_CLEANUP(hub_json_decrefp) json_t *spec = json_object();
     struct mirror_command c = {.own.spec = spec};
-    return hub_command_run(&(struct hub_command){read_all, run, &c}, argv);
+    return hub_command_run(&(struct hub_command){.options = HUB_OPTIONS(hub_mirror_rows),
+                                                 .set = hub_mirror_option_set,
+                                                 .word = take_word,
+                                                 .check = check,
+                                                 .run = run,
+                                                 .user = &c},
+                           argv);
 }

@@ -11,6 +11,7 @@
 #include "storage/text/number.h"
 #include "storage/text/time.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -236,15 +237,24 @@ int hub_scan(const struct hub_config *config)
 {
     struct hub_service service = {0};
     struct hub_error err = {0};
+    HUB_CLEANUP(hub_freep) char *forget = NULL;
+    if (config->forget && strchr(config->forget, '/')) { /* named from here; the hub's directory is another */
+        forget = realpath(config->forget, NULL);
+        if (!forget) {
+            fprintf(stderr, "minari-hub: --forget %s: %s\n", config->forget, strerror(errno));
+            return HUB_EXIT_USAGE;
+        }
+    }
+    const char *root = forget ? forget : config->forget;
     const sigset_t signals = hub_block_signals();
-    enum hub_status st = hub_admin_scan(config->state, config->forget, &err);
+    enum hub_status st = hub_admin_scan(config->state, root, &err);
     if (st != HUB_NOT_FOUND)
         return st ? hub_admin_failed(st, &err) : 0;
     service.limits = hub_prepare_process(config);
     int code = 0;
     st = hub_service_open_storage(&service, config, &err);
-    if (!st && config->forget)
-        st = forget_root(&service.app, config->forget, &err);
+    if (!st && root)
+        st = forget_root(&service.app, root, &err);
     if (!st)
         st = hub_service_start_scanner(&service, config, true, &err);
     if (!st)

@@ -4,9 +4,8 @@
 
 #include "storage/base/usage.h"
 
-enum { HUB_TAR_OPTIONS = 8 };
-/** The options of one of them, as data: how many. */
-size_t hub_tar_usage(bool import, struct hub_usage_option out[HUB_TAR_OPTIONS]);
+enum { HUB_EXPORT_OPTIONS = 1, HUB_IMPORT_OPTIONS = 4 };
+extern const struct hub_usage_option hub_export_rows[HUB_EXPORT_OPTIONS], hub_import_rows[HUB_IMPORT_OPTIONS];
 
 /** @param argv  what stands behind the command; those that are settings are left to be read as such
  *  @return an exit code */

@@ -5,20 +5,13 @@
 #include "server/service/mirror_options.h"
 #include "storage/truth/rules.h"
 
-#include <strings.h>
-
 enum { UPSTREAM_EVERY_S = 600 };
-
-static bool is_on(const char *value)
-{
-    return strcasecmp(value, "on") == 0 || strcasecmp(value, "true") == 0 || strcasecmp(value, "yes") == 0 ||
-           strcmp(value, "1") == 0;
-}
 
 static enum hub_status set_all(struct hub_mirror_options *c, const char *name, const json_t *values,
                                struct hub_error *err)
 {
-    const struct hub_mirror_option *option = hub_mirror_option_find(name);
+    const struct hub_usage_option *option = hub_option_named(HUB_OPTIONS(hub_mirror_rows), hub_view_of(name));
+    bool on;
     const json_t *value;
     size_t i;
     if (!option && strcmp(name, "remote") != 0)
@@ -28,7 +21,7 @@ static enum hub_status set_all(struct hub_mirror_options *c, const char *name, c
         const char *word = json_string_value(value);
         if (!option)
             HUB_TRY(hub_allocated(json_object_set_new(c->spec, name, json_string(word)) == 0, err));
-        else if (option->kind != HUB_OPTION_SWITCH || is_on(word))
+        else if (option->value || (hub_option_switch(word, &on) && on))
             HUB_TRY(hub_mirror_option_set(c, option, word, err));
     }
     return HUB_OK;

@@ -205,47 +205,47 @@ static struct hub_words words_of(const struct hub_list *list)
     return (struct hub_words){(const char *const *)list->items, list->count};
 }
 
-static enum hub_status start_http(struct hub_service *service, const struct hub_config *config,
-                                  struct hub_error *err)
+/* The routes, to all of the network, or over the control socket: there are those marked local too. */
+static enum hub_status start_http(struct hub_app *app, struct hub_http_options *options,
+                                  struct hub_http **out, struct hub_error *err)
 {
-    struct hub_app *app = &service->app;
-    const struct hub_http_options options = {.app = app,
-                                             .routes = hub_routes,
-                                             .protocols = hub_protocols,
-                                             .budget = app->budget,
-                                             .address = config->address,
-                                             .control = config->address ? NULL : config->state,
-                                             .port = config->port,
-                                             .event_threads = (unsigned)config->event_threads,
-                                             .workers = (unsigned)config->workers,
-                                             .queue = (unsigned)config->queue,
-                                             .connections = service->limits.connections,
-                                             .connections_per_client =
-                                                 (unsigned)config->connections_per_client,
-                                             .access = {.cors = words_of(&config->cors),
-                                                        .hosts = words_of(&config->hosts),
-                                                        .proxies = words_of(&config->trusted_proxies),
-                                                        .public_url = config->public_url},
-                                             .log = config->access_log ? app->log : NULL};
-    return hub_http_start(&options, &app->http, err);
+    options->app = app;
+    options->routes = hub_routes;
+    options->protocols = hub_protocols;
+    options->budget = app->budget;
+    return hub_http_start(options, out, err);
 }
 
-/* The same routes, and those marked local, for the admin of this machine: few connections, one thread.
- * Without an address all of the hub is there. */
+/* Without an address all of the hub is at the control socket. */
+static enum hub_status start_public(struct hub_service *service, const struct hub_config *config,
+                                    struct hub_error *err)
+{
+    struct hub_http_options options = {.address = config->address,
+                                       .control = config->address ? NULL : config->state,
+                                       .port = config->port,
+                                       .event_threads = (unsigned)config->event_threads,
+                                       .workers = (unsigned)config->workers,
+                                       .queue = (unsigned)config->queue,
+                                       .connections = service->limits.connections,
+                                       .connections_per_client = (unsigned)config->connections_per_client,
+                                       .access = {.cors = words_of(&config->cors),
+                                                  .hosts = words_of(&config->hosts),
+                                                  .proxies = words_of(&config->trusted_proxies),
+                                                  .public_url = config->public_url},
+                                       .log = config->access_log ? service->app.log : NULL};
+    return start_http(&service->app, &options, &service->app.http, err);
+}
+
+/* For the admin of this machine: few connections, one thread. */
 static enum hub_status start_control(struct hub_service *service, const struct hub_config *config,
                                      struct hub_error *err)
 {
-    struct hub_app *app = &service->app;
-    const struct hub_http_options options = {.app = app,
-                                             .routes = hub_routes,
-                                             .protocols = hub_protocols,
-                                             .budget = app->budget,
-                                             .control = config->state,
-                                             .event_threads = 1,
-                                             .workers = 1,
-                                             .queue = 64,
-                                             .connections = service->limits.control};
-    return hub_http_start(&options, &app->control, err);
+    struct hub_http_options options = {.control = config->state,
+                                       .event_threads = 1,
+                                       .workers = 1,
+                                       .queue = 64,
+                                       .connections = service->limits.control};
+    return start_http(&service->app, &options, &service->app.control, err);
 }
 
 static void log_damaged(void *user, const char *id, const char *detail)
@@ -297,7 +297,7 @@ enum hub_status hub_service_open(struct hub_service *service, const struct hub_c
     tidy_roots(app->roots);
     HUB_TRY(start_mirrors(app, config, err));
     HUB_TRY(start_relay(app, err));
-    HUB_TRY(start_http(service, config, err));
+    HUB_TRY(start_public(service, config, err));
     HUB_TRY(start_measurer(app, config, err));
     if (config->address)
         HUB_TRY(start_control(service, config, err));

@@ -9,6 +9,7 @@ static const char text[] =
     "Describes PATH as a hub would: a dataset's folder, a file of a dataset, or a folder above,\nwith every "
     "dataset below it. Files are only read, and only inside a sandbox.\n";
 
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers" /* texts have no end of a row */
 static const struct hub_usage_option options[] = {
     {0, "json", NULL, NULL,
      "one document: {\"inspector\",\"datasets\":[...]}, every episode and field in it"},

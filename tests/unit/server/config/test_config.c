@@ -123,7 +123,8 @@ struct bad_case {
 Test(config, mistakes_are_named)
 {
     static const struct bad_case cases[] = {
-        {"--memry", "1", "unknown option --memry"},
+        {"--memry", "1", "unknown option --memry, probably meant: --memory"},
+        {"--sweep", "5w", "must be between 0ms and 30d"},
         {"--memory", "lots", "not a size"},
         {"--memory", "1", "must be between 8M and 1T"},
         {"--grace", "11m", "must be between 0ms and 10m"},
