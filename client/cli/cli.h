@@ -157,10 +157,8 @@ int cli_parse(struct cli *cli, int argc, char **argv);
 /** The same of words behind which somebody writes another: the option that it is a value of, OPT_END: an
  * argument, OPT_COUNT: it is neither. */
 enum cli_option cli_parse_begun(struct cli *cli, int argc, char **argv);
-/** A whole number of an option within bounds; `otherwise` when it is not given. False after an error
- * message. */
-bool cli_number(const struct cli *cli, enum cli_option option, uint64_t least, uint64_t most,
-                uint64_t otherwise, uint64_t *out);
+/** The number that an option gives, as its row says; without one 0. False after an error message. */
+bool cli_number(const struct cli *cli, enum cli_option option, uint64_t *out);
 /** Which part of the episodes --partition, --part and --partition-seed mean; NULL: all. False after an error
  * message. */
 bool cli_part(const struct cli *cli, const char **partition, const char **seed, unsigned *part);

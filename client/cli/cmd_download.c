@@ -350,11 +350,10 @@ static int all(struct download *d, const struct minari_download_options *o)
 int cli_download(struct cli *cli)
 {
     struct download d = {.cli = cli, .json = HUB_BUF_INIT(256 * MIB), .failed = HUB_BUF_INIT(256 * MIB)};
-    uint64_t connections = 0, digest_wait_s = 0;
+    uint64_t connections = 0, digest_wait_ms = 0;
     const char *output = cli->values[OPT_OUTPUT];
     char folder[PATH_MAX];
-    if (!cli_number(cli, OPT_CONNECTIONS, 1, 32, 4, &connections) ||
-        !cli_number(cli, OPT_DIGEST_WAIT, 1, 86400, 0, &digest_wait_s))
+    if (!cli_number(cli, OPT_CONNECTIONS, &connections) || !cli_number(cli, OPT_DIGEST_WAIT, &digest_wait_ms))
         return CLI_USAGE;
     snprintf(folder, sizeof folder, "%s", output ? output : cli_root());
     for (size_t n = strlen(folder); n > 1 && folder[n - 1] == '/'; n--)
@@ -378,7 +377,7 @@ int cli_download(struct cli *cli)
     options.dry_run = cli->values[OPT_DRY_RUN];
     options.alone = cli->values[OPT_ALONE];
     options.connections = (unsigned)connections;
-    options.digest_wait_ms = (unsigned)digest_wait_s * 1000;
+    options.digest_wait_ms = (unsigned)digest_wait_ms;
     options.progress = on_progress;
     options.notice = on_notice;
     options.done = on_done;

@@ -99,7 +99,7 @@ int cli_episodes(struct cli *cli)
     uint64_t limit = 0;
     struct minari_error err;
     char title[2400], caption[64];
-    if (!cli_number(cli, OPT_LIMIT, 1, 1000000000, 0, &limit))
+    if (!cli_number(cli, OPT_LIMIT, &limit))
         return CLI_USAGE;
     if (wants_table(cli))
         return save_table(cli, limit);

@@ -147,7 +147,7 @@ int cli_search(struct cli *cli)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf words = HUB_BUF_INIT(64 * KIB);
     uint64_t limit;
-    if (!cli_number(cli, OPT_LIMIT, 1, UINT32_MAX, 0, &limit))
+    if (!cli_number(cli, OPT_LIMIT, &limit))
         return CLI_USAGE;
     for (int i = 0; i < cli->count; i++)
         if (hub_buf_add_text(&words, i ? " " : "", NULL) || hub_buf_add_text(&words, cli->arguments[i], NULL))

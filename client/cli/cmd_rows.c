@@ -55,7 +55,7 @@ int cli_rows(struct cli *cli)
     struct minari_all_rows_query *query = &args.query;
     if (!format || !output_fits(cli, path, text, format) ||
         !cli_part(cli, &query->partition, &query->partition_seed, &query->part) ||
-        !steps_of(cli, &query->steps) || !cli_number(cli, OPT_RANDOM, 1, UINT32_MAX, 0, &query->random))
+        !steps_of(cli, &query->steps) || !cli_number(cli, OPT_RANDOM, &query->random))
         return CLI_USAGE;
     if (!query->random != !query->seed)
         return cli_error(CLI_USAGE, query->seed

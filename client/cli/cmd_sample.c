@@ -32,8 +32,8 @@ int cli_sample(struct cli *cli)
                                          .sentinel = cli->values[OPT_SENTINEL],
                                          .valid = cli->values[OPT_VALID],
                                          .format = format}};
-    if (!format || !cli_number(cli, OPT_WINDOWS, 1, 4096, 1, &args.query.windows) ||
-        !cli_number(cli, OPT_LENGTH, 1, 1000000, 1, &args.query.length) ||
+    if (!format || !cli_number(cli, OPT_WINDOWS, &args.query.windows) ||
+        !cli_number(cli, OPT_LENGTH, &args.query.length) ||
         !cli_part(cli, &args.query.partition, &args.query.partition_seed, &args.query.part) ||
         !output_fits(cli, path, false, format))
         return CLI_USAGE;

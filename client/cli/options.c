@@ -2,10 +2,11 @@
 #include "client/cli/cli.h"
 
 #include "storage/ids/representations.h"
-
-#include <stdlib.h>
+#include "storage/text/options.h"
 
 #define WORD(name, type, writer, suffixes) "|" #name
+
+#define WITHIN(kind, least, most, otherwise) HUB_OPTION_##kind, 0, otherwise, least, most
 
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers" /* texts have no end of a row */
 const struct hub_usage_option cli_options[OPT_COUNT] = {
@@ -19,8 +20,10 @@ const struct hub_usage_option cli_options[OPT_COUNT] = {
                       "the server of gcp:// or hf:// (else STORAGE_EMULATOR_HOST, HF_ENDPOINT)"},
     [OPT_PROXY] = {0, "proxy", "URL", NULL, "an HTTP proxy; \"env\" takes the environment's"},
     [OPT_ATTEMPTS] = {0, "attempts", "N", NULL,
-                      "tries of a request, after temporary failures (12; 4 while no byte arrives)"},
-    [OPT_TIMEOUT] = {0, "timeout", "SECONDS", NULL, "end a connection that sends nothing for so long (30)"},
+                      "tries of a request, after temporary failures (12; 4 while no byte arrives)",
+                      WITHIN(NUMBER, 1, 100, NULL)},
+    [OPT_TIMEOUT] = {0, "timeout", "SECONDS", NULL, "end a connection that sends nothing for so long (30)",
+                     WITHIN(DURATION, 1000, 86400000, NULL)},
     [OPT_REDIRECTS] = {0, "trust-redirects", NULL, NULL, "follow redirects to any other host"},
     [OPT_VERBOSE] = {'v', "verbose", NULL, NULL,
                      "log requests to the remote on stderr; -v alone: the version"},
@@ -43,17 +46,19 @@ const struct hub_usage_option cli_options[OPT_COUNT] = {
     [OPT_FACETS] = {0, "facets", "[NAMES]", NULL, "count the datasets by value, of these names or all"},
     [OPT_FORCE] = {'f', "force", NULL, NULL, "replace a dataset; download one that is refused otherwise"},
     [OPT_OUTPUT] = {'o', "output", "PATH", NULL, "where to write"},
-    [OPT_CONNECTIONS] = {0, "connections", "N", NULL, "parallel connections (4)"},
+    [OPT_CONNECTIONS] = {0, "connections", "N", NULL, "parallel connections (4)", WITHIN(NUMBER, 1, 32, "4")},
     [OPT_ALONE] = {0, "no-combined", NULL, NULL, "without the datasets it was combined from"},
     [OPT_DIGEST_WAIT] = {0, "digest-wait", "SECONDS", NULL,
-                         "the time to wait until the hub has hashed all files (30)"},
+                         "the time to wait until the hub has hashed all files (30)",
+                         WITHIN(DURATION, 1000, 86400000, NULL)},
     [OPT_YES] = {'y', "yes", NULL, NULL, "do not ask"},
     [OPT_AS] = {0, "as", "NAME", NULL, "store it under this name; without an ID: everything at the remote"},
     [OPT_INCLUDE] = {0, "include", "GLOB", NULL, "only files whose path or name matches; may be repeated"},
     [OPT_EXCLUDE] = {0, "exclude", "GLOB", NULL, "no files whose path or name matches; may be repeated"},
     [OPT_QUIET] = {0, "quiet", NULL, NULL, "print only errors and results"},
     [OPT_NO_PROGRESS] = {0, "no-progress", NULL, NULL, "do not show progress"},
-    [OPT_RATE] = {0, "limit", "RATE", NULL, "at most this many bytes per second, such as 500K or 20M"},
+    [OPT_RATE] = {0, "limit", "RATE", NULL, "at most this many bytes per second, such as 500K or 20M",
+                  WITHIN(RATE, 64 * KIB, UINT64_MAX, NULL)},
     [OPT_SPLIT] = {0, "split", "NAME", NULL, "only episodes of this split"},
     [OPT_TASK] = {0, "task", "TASK", NULL, "only this task: its text; for episodes its number too"},
     [OPT_WHERE] = {0, "where", "TESTS", NULL,
@@ -63,20 +68,21 @@ const struct hub_usage_option cli_options[OPT_COUNT] = {
     [OPT_EPISODES] = {0, "episodes", "A:B", NULL,
                       "only the files of these episodes: numbers and ranges, 0:10,15,20:"},
     [OPT_DRY_RUN] = {0, "dry-run", NULL, NULL, "only print what would be downloaded"},
-    [OPT_LIMIT] = {'n', "limit", "N", NULL, "at most this many"},
+    [OPT_LIMIT] = {'n', "limit", "N", NULL, "at most this many", WITHIN(NUMBER, 1, UINT32_MAX, NULL)},
     [OPT_ROWS] = {0, "rows", "A:B[:S]", NULL, "a slice as in Python, or one row"},
     [OPT_FORMAT] = {0, "format", "FORMAT", &HUB_REPRESENTATIONS(WORD)[1], "how rows are written"},
     [OPT_OF_FORMAT] = {0, "format", "FORMAT", NULL, "only datasets of this format, such as lerobot"},
-    [OPT_WINDOWS] = {0, "windows", "N", NULL, "how many windows (1)"},
-    [OPT_LENGTH] = {0, "length", "N", NULL, "steps of a window (1)"},
+    [OPT_WINDOWS] = {0, "windows", "N", NULL, "how many windows (1)", WITHIN(NUMBER, 1, 4096, "1")},
+    [OPT_LENGTH] = {0, "length", "N", NULL, "steps of a window (1)", WITHIN(NUMBER, 1, 1000000, "1")},
     [OPT_SEED] = {0, "seed", "N", NULL, "the same seed draws the same windows or episodes"},
     [OPT_PAD] = {0, "pad", "HOW", "none|edge|zero", "fill windows that reach past the end of their episode"},
     [OPT_WEIGHT] = {0, "weight", "HOW", "steps|uniform", "every window is equally likely, or every episode"},
     [OPT_FINAL] = {0, "final", NULL, NULL, "add the state after the last step"},
-    [OPT_RANDOM] = {0, "random", "N", NULL, "only this many episodes, drawn as by Minari's sample_episodes"},
+    [OPT_RANDOM] = {0, "random", "N", NULL, "only this many episodes, drawn as by Minari's sample_episodes",
+                    WITHIN(NUMBER, 1, UINT32_MAX, NULL)},
     [OPT_PARTITION] = {0, "partition", "N,N,...", NULL,
                        "split the episodes into parts of these sizes, as Minari's split_dataset does"},
-    [OPT_PART] = {0, "part", "I", NULL, "which part, counted from 0 (0)"},
+    [OPT_PART] = {0, "part", "I", NULL, "which part, counted from 0 (0)", WITHIN(NUMBER, 0, 63, NULL)},
     [OPT_PARTITION_SEED] = {0, "partition-seed", "N", NULL, "the same seed makes the same parts"},
     [OPT_SENTINEL] = {0, "sentinel", "HOW", "keep|drop",
                       "a last action that only says that the policy has ended (MolmoSpaces)"},
@@ -116,34 +122,34 @@ static int usage(const struct cli *cli, const char *what, const char *arg)
     return CLI_USAGE;
 }
 
-/* What the API calls a parameter, and is an argument here. */
+/* The nearest that the command takes; or what the API calls a parameter, and is an argument here. */
 static int no_option(const struct cli *cli, const char *word)
 {
     const char *name = cli->command ? cli->command->name : "";
     const bool fields = strncmp(word, "--fields", 8) == 0 && (!word[8] || word[8] == '=');
-    if (!fields || (strcmp(name, "rows") != 0 && strcmp(name, "sample") != 0 && strcmp(name, "get") != 0))
-        return usage(cli, "unknown option", word);
-    cli_error(CLI_USAGE, "unknown option: --fields");
-    cli_hint("fields are arguments: minari-cli %s %s", name, cli->command->arguments);
-    return CLI_USAGE;
+    if (fields && (!strcmp(name, "rows") || !strcmp(name, "sample") || !strcmp(name, "get"))) {
+        cli_error(CLI_USAGE, "unknown option: --fields");
+        cli_hint("fields are arguments: minari-cli %s %s", name, cli->command->arguments);
+        return CLI_USAGE;
+    }
+    const char *near = hub_option_nearest(HUB_OPTIONS(cli_options), word);
+    for (int i = 0; near && i < OPT_COUNT; i++)
+        if (takes(cli->command, (enum cli_option)i) && strcmp(cli_options[i].name, near) == 0) {
+            char text[300];
+            snprintf(text, sizeof text, "%.200s, probably meant: --%s", word, near);
+            return usage(cli, "unknown option", text);
+        }
+    return usage(cli, "unknown option", word);
 }
 
-static int find_long(struct hub_view name)
+/* -1: there is none. `value` becomes what stands in the same word, or NULL. */
+static int find(const char *word, const char **value)
 {
-    if (hub_view_is(name, "view")) /* an older name */
-        return OPT_LAYOUT;
-    for (int i = 0; i < OPT_COUNT; i++)
-        if (hub_view_is(name, cli_options[i].name))
-            return i;
-    return -1;
-}
-
-static int find_letter(char letter)
-{
-    for (int i = 0; i < OPT_COUNT; i++)
-        if (cli_options[i].letter == letter)
-            return i;
-    return -1;
+    const struct hub_usage_option *option = hub_option_find(HUB_OPTIONS(cli_options), word, value);
+    const bool view = !option && strncmp(word, "--view", 6) == 0 && (!word[6] || word[6] == '=');
+    if (view) /* an older name */
+        *value = word[6] ? word + 7 : NULL;
+    return view ? OPT_LAYOUT : option ? (int)(option - cli_options) : -1;
 }
 
 /* Whether it is names of facets between commas, or the next word of something else. */
@@ -167,18 +173,13 @@ static bool is_facets(const char *word)
 /* One option, with its value in the same word or the next. An exit code, or -1 to go on. */
 static int take_option(struct cli *cli, int argc, char **argv, int *at)
 {
-    char *word = argv[*at];
-    const bool is_long = word[1] == '-';
-    char *value = is_long ? strchr(word, '=') : word[2] ? word + 2 : NULL;
-    const struct hub_view name = {word + 2,
-                                  is_long ? (value ? (size_t)(value - word) - 2 : strlen(word + 2)) : 0};
-    if (is_long && value)
-        value++;
-    const int i = is_long ? find_long(name) : find_letter(word[1]);
+    const char *word = argv[*at], *value;
+    const int i = find(word, &value);
     if (i < 0)
         return no_option(cli, word);
     if (!cli_options[i].value && value)
-        return usage(cli, is_long ? "this option takes no value" : "short options are written one by one",
+        return usage(cli,
+                     word[1] == '-' ? "this option takes no value" : "short options are written one by one",
                      word);
     if (i == OPT_FACETS && !value) {
         value = *at + 1 < argc && is_facets(argv[*at + 1]) ? argv[++*at] : "";
@@ -287,11 +288,10 @@ int cli_parse(struct cli *cli, int argc, char **argv)
 enum cli_option cli_parse_begun(struct cli *cli, int argc, char **argv)
 {
     int open = OPT_END;
-    const char *last = argc > 1 ? argv[argc - 1] : "";
+    const char *last = argc > 1 ? argv[argc - 1] : "", *value;
     if (last[0] == '-' && last[1]) {
-        const bool is_long = last[1] == '-';
-        open = is_long ? find_long(hub_view_of(last + 2)) : last[2] ? OPT_END : find_letter(last[1]);
-        if (open < 0 || !cli_options[open].value)
+        open = find(last, &value);
+        if (open < 0 || !cli_options[open].value || value)
             open = OPT_END;
     }
     if (read_words(cli, argc - (open != OPT_END), argv) >= 0 || !cli->command)
@@ -299,21 +299,19 @@ enum cli_option cli_parse_begun(struct cli *cli, int argc, char **argv)
     return open == OPT_FORMAT && !takes(cli->command, OPT_FORMAT) ? OPT_OF_FORMAT : (enum cli_option)open;
 }
 
-bool cli_number(const struct cli *cli, enum cli_option option, uint64_t least, uint64_t most,
-                uint64_t otherwise, uint64_t *out)
+bool cli_number(const struct cli *cli, enum cli_option option, uint64_t *out)
 {
-    const char *text = cli->values[option];
-    char *end = NULL;
-    *out = otherwise;
-    if (!text)
+    const struct hub_usage_option *o = &cli_options[option];
+    const char *text = cli->values[option] ? cli->values[option] : o->otherwise;
+    struct hub_error err = {0};
+    *out = 0;
+    if (!text || !hub_option_set(o, text, out, &err))
         return true;
-    const bool digits = *text >= '0' && *text <= '9' && strlen(text) < 19;
-    const unsigned long long n = digits ? strtoull(text, &end, 10) : 0;
-    *out = n;
-    if (digits && !*end && n >= least && n <= most)
-        return true;
-    cli_error(CLI_USAGE, "--%s must be a number from %llu to %llu, not '%s'", cli_options[option].name,
-              (unsigned long long)least, (unsigned long long)most, cli_clean(text));
+    if (o->kind == HUB_OPTION_NUMBER)
+        cli_error(CLI_USAGE, "--%s must be a number from %llu to %llu, not '%s'", o->name,
+                  (unsigned long long)o->least, (unsigned long long)o->most, cli_clean(text));
+    else
+        cli_error(CLI_USAGE, "--%s", cli_clean(err.detail));
     return false;
 }
 
@@ -328,7 +326,7 @@ bool cli_part(const struct cli *cli, const char **partition, const char **seed, 
                                  : "--part and --partition-seed need --partition N,N,...");
         return false;
     }
-    if (!cli_number(cli, OPT_PART, 0, 63, 0, &number))
+    if (!cli_number(cli, OPT_PART, &number))
         return false;
     *part = (unsigned)number;
     return true;

@@ -2,6 +2,7 @@
 #include "client/cli/cli.h"
 #include "storage/ids/id.h"
 #include "storage/ids/spell.h"
+#include "storage/text/options.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -107,36 +108,18 @@ static void on_trace(const char *line, void *user)
     cli_note(user, "%s", cli_clean(line));
 }
 
-/* "500K", "20M", "1000000" */
-static bool rate_of(const char *text, uint64_t *out)
-{
-    char *end;
-    *out = 0;
-    if (!text)
-        return true;
-    if (*text < '0' || *text > '9' || strlen(text) > 15)
-        return false;
-    const unsigned long long n = strtoull(text, &end, 10);
-    const uint64_t unit = !*end                           ? 1
-                          : strchr("kK", *end) && !end[1] ? 1000
-                          : strchr("mM", *end) && !end[1] ? 1000 * 1000
-                          : strchr("gG", *end) && !end[1] ? 1000 * 1000 * 1000
-                                                          : 0;
-    *out = n * unit;
-    return unit && n && n < 1000000000 && *out >= 64 * KIB;
-}
-
 /* What of the connection is a number. */
 struct limits {
-    uint64_t attempts, timeout_s, rate;
+    uint64_t attempts, timeout_ms, rate;
 };
 
 static int read_limits(const struct cli *cli, struct limits *out)
 {
-    if (!cli_number(cli, OPT_ATTEMPTS, 1, 100, 0, &out->attempts) ||
-        !cli_number(cli, OPT_TIMEOUT, 1, 86400, 0, &out->timeout_s))
+    if (!cli_number(cli, OPT_ATTEMPTS, &out->attempts) || !cli_number(cli, OPT_TIMEOUT, &out->timeout_ms))
         return CLI_USAGE;
-    if (!rate_of(cli->values[OPT_RATE], &out->rate))
+    const char *rate = cli->values[OPT_RATE];
+    out->rate = 0;
+    if (rate && hub_option_set(&cli_options[OPT_RATE], rate, &out->rate, NULL))
         return cli_error(CLI_USAGE,
                          "--limit must be a number of bytes per second, at least 66K, such as 500K or 20M");
     return CLI_OK;
@@ -155,7 +138,7 @@ int cli_connect_local(struct cli *cli, const char *socket, bool once)
                                                   .unix_socket = socket,
                                                   .user_agent = "minari-cli/" HUB_VERSION,
                                                   .attempts = once ? 1 : (unsigned)limits.attempts,
-                                                  .stall_timeout_ms = (unsigned)limits.timeout_s * 1000,
+                                                  .stall_timeout_ms = (unsigned)limits.timeout_ms,
                                                   .waiting = on_waiting,
                                                   .trace =
                                                       cli->values[OPT_VERBOSE] && !once ? on_trace : NULL,
@@ -193,7 +176,7 @@ int cli_connect(struct cli *cli, const char *chosen, const char **id)
                                                   .proxy = from_environment ? NULL : proxy,
                                                   .environment_proxy = from_environment,
                                                   .attempts = (unsigned)limits.attempts,
-                                                  .stall_timeout_ms = (unsigned)limits.timeout_s * 1000,
+                                                  .stall_timeout_ms = (unsigned)limits.timeout_ms,
                                                   .trust_redirects = cli->values[OPT_REDIRECTS],
                                                   .bytes_per_s = limits.rate,
                                                   .waiting = on_waiting,

@@ -160,7 +160,10 @@ class Program(unittest.TestCase):
 
     def test_mistakes(self):
         for args, says in ((["serve", "--rot", "/x"], "unknown option --rot"), (["server"], 'unknown command "server"'),
-                           ([], "say what to do"), (["serve", "--root", "/nowhere"], "/nowhere"),
+                           ([], "name a command"), (["serve", "--root", "/nowhere"], "/nowhere"),
+                           (["status", "--jsn"], "probably meant: --json"), (["mirror", "add", "x", "--evry", "1d"], "probably meant: --every"),
+                           (["mirror", "add", "x", "--every", "1x"], 'every "1x": not a time'), (["check", "--rate=lots"], 'rate "lots": not a size'),
+                           (["import", "--replace", "a.tar", "b.tar"], "an extra argument"),
                            (["serve", "--root", SAMPLES, "--inspector", "/nowhere"], "/nowhere")):
             hub = run(*args, "--state", self.state) if len(args) > 1 else run(*args)
             self.assertEqual(hub.returncode, 2, args)
