@@ -72,7 +72,7 @@ static void add_state(const struct hub_app *app, const struct hub_scan_progress 
     struct hub_alert *c =
         add(out, "state-disk-full",
             "%" PRIu64 " KiB are free for the hub's state; below 64 MiB the hub may not store what it finds: "
-                       "free some, or move the state directory (--state)",
+            "free some, or move the state directory (--state)",
             out->state_free / KIB);
     snprintf(c->local, sizeof c->local, "%.590s", app->state);
 }
@@ -98,7 +98,7 @@ static void add_scanner(const struct hub_scan_progress *p, struct hub_alerts *ou
     if (p->not_entered > 0)
         add(out, "folders-not-entered",
             "%" PRIu64 " folders could not be entered and are listed as broken, with the reason: let the "
-                       "user of the hub read them, or move them out of the root",
+            "user of the hub read them, or move them out of the root",
             p->not_entered);
     if (p->clashes > 0)
         add(out, "ids-collide",

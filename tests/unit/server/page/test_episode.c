@@ -14,8 +14,7 @@ Test(episode, curves)
         {ARM "0?lanes=frame_index", 200,
          "d=\"M0.0 114.0L200.0 114.0L200.0 87.0L400.0 87.0L400.0 60.0L600.0 60.0L600.0 33.0L800.0 33.0L800.0 "
          "6.0L1000.0 6.0\""},
-        {ARM "0?lanes=frame_index", 200,
-         "<figcaption><bdi>min 0 at row 0, max 4 at row 4; all finite</bdi>"},
+        {ARM "0?lanes=frame_index", 200, "<figcaption><bdi>min 0 at row 0, max 4 at row 4; all finite</bdi>"},
         {ARM "0?lanes=frame_index", 200,
          "data-lane=\"frame_index\" data-field=\"frame_index\" data-axis=\"step\""},
         {ARM "0?lanes=frame_index", 200, "data-mode=\"bands\""}, /* a few whole numbers */

@@ -91,8 +91,7 @@ Test(cli_text, sizes_are_in_units_of_1024)
         char text[128];
         report.tree.bytes = cases[i].bytes;
         snprintf(text, sizeof text,
-                 "sets/pen-v1\n  format       none (plain files)\n  files        0, %s\n\n",
-                 cases[i].text);
+                 "sets/pen-v1\n  format       none (plain files)\n  files        0, %s\n\n", cases[i].text);
         expect(&report, text);
     }
 }
