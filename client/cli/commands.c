@@ -1,6 +1,8 @@
 /* The commands on one page. */
 #include "client/cli/cli.h"
 
+#include "storage/query/property.h"
+
 #define HERE                                                                                                 \
     "Without a remote an ID names a dataset on this machine, below MINARI_DATASETS_PATH, and a path "        \
     "(/..., ./...,\n../..., ~/...) always does: no hub needs to run.\n"
@@ -136,14 +138,14 @@ const struct cli_command cli_commands[] = {
      "ID | PATH",
      NULL,
      "show statistics of a dataset",
-     "Returns, steps and fields as far as the hub has measured them; metrics are nonfinite, frozen, still, "
-     "jerk, saturated,\n"
-     "gap, video_frames, offset, unended, flat_reward and score, and names for --where.\n" HERE "\n"
-     "  minari-cli stats D4RL/door/human-v2\n"
-     "  minari-cli stats D4RL/door/human-v2 --field actions\n"
-     "  minari-cli stats D4RL/door/human-v2 --field return --where 'steps > 15'\n"
-     "  minari-cli stats D4RL/door/human-v2 --findings\n"
-     "  minari-cli stats D4RL/door/human-v2 --json | jq .fields.return.quantiles",
+     "Returns, steps and fields as far as the hub has measured them. Metrics, which are names for --where "
+     "too:\n" HUB_METRIC_PROPERTIES(
+         HUB_PROPERTY_COMMA) "score.\n" HERE "\n"
+                             "  minari-cli stats D4RL/door/human-v2\n"
+                             "  minari-cli stats D4RL/door/human-v2 --field actions\n"
+                             "  minari-cli stats D4RL/door/human-v2 --field return --where 'steps > 15'\n"
+                             "  minari-cli stats D4RL/door/human-v2 --findings\n"
+                             "  minari-cli stats D4RL/door/human-v2 --json | jq .fields.return.quantiles",
      1,
      1,
      {OPT_FIELD, OPT_FINDINGS, OPT_WHERE, OPT_SPLIT, OPT_TASK, OPT_END}},

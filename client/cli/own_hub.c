@@ -6,6 +6,7 @@
 #include "client/cli/waiting.h"
 #include "storage/ids/id.h"
 #include "storage/io/fs.h"
+#include "storage/query/property.h"
 #include "storage/text/time.h"
 
 #include <errno.h>
@@ -398,24 +399,30 @@ bool own_hub_goes_on(const struct cli *cli, const char *answer)
     return true;
 }
 
-/* Whether a test, an order or columns name what only reading all rows tells. */
-static bool names(const struct cli *cli, const char *const *words)
+/* Whether a test, an order or columns have the text. */
+static bool has_text(const struct cli *cli, const char *text)
 {
     const enum cli_option options[] = {OPT_WHERE, OPT_SORT, OPT_COLUMNS};
     for (size_t i = 0; i < HUB_COUNT(options); i++)
-        for (const char *const *word = words; cli->values[options[i]] && *word; word++)
-            if (strstr(cli->values[options[i]], *word))
-                return true;
+        if (cli->values[options[i]] && strstr(cli->values[options[i]], text))
+            return true;
     return false;
+}
+
+/* ... name what only reading all rows tells. */
+static bool names_measures(const struct cli *cli)
+{
+    bool any = has_text(cli, "(");
+    for (unsigned kind = 0; kind < HUB_PROPERTY_ATTRIBUTE; kind++) {
+        const struct hub_property_row *row = hub_property_row((enum hub_property_kind)kind);
+        any = any || (row->source == HUB_FROM_MEASURE && has_text(cli, row->word));
+    }
+    return any;
 }
 
 static int await_measures(struct cli *cli, const char *id)
 {
-    static const char *const measured[] = {"nonfinite",    "frozen", "still",   "jerk",        "saturated",
-                                           "gap",          "offset", "unended", "flat_reward", "score",
-                                           "video_frames", "(",      NULL};
-    static const char *const returns[] = {"return", NULL};
-    const bool all = names(cli, measured), some = cli->command->run == cli_episodes || names(cli, returns);
+    const bool all = names_measures(cli), some = cli->command->run == cli_episodes || has_text(cli, "return");
     struct minari_error err;
     for (bool again = all; again;) {
         HUB_CLEANUP(hub_freep) char *text = NULL;

@@ -2,35 +2,15 @@
 #include "server/page/frame.h"
 #include "server/page/handlers.h"
 #include "server/page/problems.h"
+#include "storage/query/property.h"
 
 #include <stdio.h>
 
-static const struct {
-    const char *rule, *title, *about;
-    bool order; /* all episodes in an order, none of them odd by itself */
-} rules[] = {
-    {"nonfinite", "NaN or infinite values", "Number of NaN and infinite values in an episode.", false},
-    {"frozen", "Actions stand still", "Longest run of equal actions, as a share of the episode.", false},
-    {"gap", "Gaps in time", "Largest distance of two timestamps, in frames; 1: no frame is lost.", false},
-    {"video_frames", "Videos and steps differ", "The video has too few or too many frames.", false},
-    {"unended", "Neither terminated nor truncated", "The last step is neither terminated nor truncated.",
-     false},
-    {"flat_reward", "The reward never changes", "1: all rewards of the episode are equal.", false},
-    {"jerk", "Unusually rough or smooth actions",
-     "95th percentile of the second difference of the actions: an outlier in this dataset.", false},
-    {"still", "Moves unusually little or much",
-     "Share of steps whose action hardly changes: an outlier in this dataset.", false},
-    {"saturated", "Actions at their bounds",
-     "Share of steps with an action at a bound of its space: an outlier in this dataset.", false},
-    {"offset", "Action and state differ at rest",
-     "Mean distance on still rows: an outlier in this dataset, as after a drift of calibration.", false},
-    {"return", "Unusual return", "Outside 1.5 \xC3\x97 the interquartile range.", false},
-    {"steps", "Unusual length", "Outside 1.5 \xC3\x97 the interquartile range.", false},
-    {"lowest_return", "Lowest return", "", true},
-    {"highest_return", "Highest return", "", true},
-    {"shortest", "Shortest", "", true},
-    {"longest", "Longest", "", true},
-};
+/* All episodes in an order, none of them odd by itself. */
+static bool is_order(const struct hub_odd_rule *rule)
+{
+    return rule->test == HUB_ODD_LOWEST || rule->test == HUB_ODD_HIGHEST;
+}
 
 static const json_t *rule_named(const json_t *findings, const char *name)
 {
@@ -73,6 +53,19 @@ static void write_episodes(struct page *page, const json_t *rule, bool order)
     page_table_end(out, &table);
 }
 
+static void write_rule(struct page *page, const struct hub_odd_rule *rule, const json_t *found)
+{
+    const struct page_figure figure = {hub_view_of(rule->title)};
+    if (!page_count(found, "count"))
+        return;
+    page_figure_begin(&page->out, &figure);
+    if (!is_order(rule))
+        page_caption(&page->out, &(struct page_caption){page_url(page, "%r: %r", hub_view_of(rule->name),
+                                                                 hub_view_of(rule->meaning))});
+    write_episodes(page, found, is_order(rule));
+    page_figure_end(&page->out, &figure);
+}
+
 enum hub_status hub_page_findings(struct hub_request *request, struct hub_response *response,
                                   struct hub_error *err)
 {
@@ -97,18 +90,10 @@ enum hub_status hub_page_findings(struct hub_request *request, struct hub_respon
                                            page_unreadable_words(&page, coverage))});
     page_hidden_head(&page.out, &(struct page_hidden_head){HUB_VIEW("Rules")});
     page_dataset_cards_begin(&page.out, NULL);
-    for (size_t i = 0; i < HUB_COUNT(rules); i++) {
-        const json_t *rule = rule_named(findings, rules[i].rule);
-        if (!page_count(rule, "count"))
-            continue;
-        const struct page_figure figure = {hub_view_of(rules[i].title)};
-        page_figure_begin(&page.out, &figure);
-        if (!rules[i].order)
-            page_caption(&page.out,
-                         &(struct page_caption){page_url(&page, "%r: %r", hub_view_of(rules[i].rule),
-                                                         hub_view_of(rules[i].about))});
-        write_episodes(&page, rule, rules[i].order);
-        page_figure_end(&page.out, &figure);
+    for (unsigned i = 0; i < 2 * HUB_ODD_RULES; i++) {
+        const struct hub_odd_rule *rule = hub_odd_rule(i % HUB_ODD_RULES);
+        if (is_order(rule) == (i >= HUB_ODD_RULES))
+            write_rule(&page, rule, rule_named(findings, rule->name));
     }
     page_dataset_cards_end(&page.out, NULL);
     return page_close(&page);

@@ -8,7 +8,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MOST_NAMES = 8, LEAST_STEPS_OF_JERK = 10, NAME_BYTES = 1100, LONGEST_TASK = 40 };
+enum {
+    MOST_NAMES = 8,
+    LEAST_STEPS_OF_JERK = 10,
+    NAME_BYTES = 2200 /* quotes may be doubled */,
+    LONGEST_TASK = 40
+};
 
 /* ---- examples ---- */
 
@@ -137,33 +142,21 @@ struct filter_names {
     unsigned count;
 };
 
-static bool spell(const struct hub_property *name, char out[NAME_BYTES])
-{
-    const char *word = hub_property_word(name->kind);
-    const int size = (int)name->of.size;
-    if (name->of.size && memchr(name->of.data, '"', name->of.size))
-        return false;
-    if (name->kind == HUB_PROPERTY_ATTRIBUTE)
-        return snprintf(out, NAME_BYTES, "\"%.*s\"", size, name->of.data) < NAME_BYTES;
-    return snprintf(out, NAME_BYTES, size ? "%s(\"%.*s\")" : "%s", word ? word : "", size, name->of.data) <
-           NAME_BYTES;
-}
-
 /* The episode has no values, so that most names of the filter are looked up. */
 static enum hub_status take_name(void *user, const struct hub_property *name, struct hub_values *out,
                                  struct hub_error *err)
 {
     struct filter_names *names = user;
-    char spelled[NAME_BYTES];
-    (void)err;
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf spelled = HUB_BUF_INIT(NAME_BYTES - 1);
     *out = (struct hub_values){0};
-    if (names->count == MOST_NAMES || !spell(name, spelled))
+    if (names->count == MOST_NAMES)
         return HUB_OK;
+    HUB_TRY(hub_property_spell(name, &spelled, err));
     for (unsigned i = 0; i < names->count; i++)
-        if (strcmp(names->spelled[i], spelled) == 0)
+        if (strcmp(names->spelled[i], spelled.data) == 0)
             return HUB_OK;
     names->plain[names->count] = name->kind != HUB_PROPERTY_ATTRIBUTE && !name->of.size;
-    memcpy(names->spelled[names->count++], spelled, sizeof spelled);
+    snprintf(names->spelled[names->count++], NAME_BYTES, "%s", spelled.data);
     return HUB_OK;
 }
 

@@ -2,12 +2,9 @@
 #ifndef HUB_CATALOG_MEASURE_FAILURES_H
 #define HUB_CATALOG_MEASURE_FAILURES_H
 
-#include "storage/base/error.h"
+#include "storage/query/property.h"
 
 struct hub_catalog;
-
-/** How far the measuring of a part is. */
-enum hub_measured { HUB_MEASURED_NOTHING = 0, HUB_MEASURED_REWARDS, HUB_MEASURED_FIELDS, HUB_MEASURED_ALL };
 
 /**
  * A part could not be measured so far for trouble of this machine, as an I/O error: nobody is to wait for it,

@@ -246,9 +246,10 @@ enum hub_status hub_episode_values_of(struct hub_episode_reader *reader, const s
     struct hub_value value;
     bool found = false;
     *out = (struct hub_values){0};
-    if (!hub_measured_alone(name->kind))
+    const struct hub_property_row *row = hub_property_row(name->kind);
+    if (row->source != HUB_FROM_MEASURE)
         HUB_TRY(get_known(reader, e, name, out, err));
-    if (!out->count && hub_measured_has(name->kind))
+    if (!out->count && row->how_far)
         HUB_TRY(hub_measured_value(reader, e, name, &value, &found, err));
     if (found) {
         value.computed = true;

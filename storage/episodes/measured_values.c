@@ -9,34 +9,6 @@ void hub_measured_values_dispose(struct hub_measured_values *values)
         hub_measure_reader_dispose(&values->slots[i].reader);
 }
 
-bool hub_measured_alone(enum hub_property_kind kind)
-{
-    return kind >= HUB_PROPERTY_SCORE && kind <= HUB_PROPERTY_FLAT_REWARD;
-}
-
-bool hub_measured_has(enum hub_property_kind kind)
-{
-    return kind == HUB_PROPERTY_RETURN || (kind >= HUB_PROPERTY_SCORE && kind <= HUB_PROPERTY_MAX);
-}
-
-enum hub_measured hub_measured_level(enum hub_property_kind kind)
-{
-    switch (kind) {
-    case HUB_PROPERTY_RETURN:
-    case HUB_PROPERTY_SCORE:
-    case HUB_PROPERTY_FLAT_REWARD:
-        return HUB_MEASURED_REWARDS;
-    case HUB_PROPERTY_FROZEN:
-    case HUB_PROPERTY_STILL:
-    case HUB_PROPERTY_JERK:
-    case HUB_PROPERTY_SATURATED:
-    case HUB_PROPERTY_OFFSET:
-        return HUB_MEASURED_ALL; /* they need the ranges of the whole dataset */
-    default:
-        return hub_measured_has(kind) ? HUB_MEASURED_FIELDS : HUB_MEASURED_NOTHING;
-    }
-}
-
 static double number_of(const json_t *metadata, const char *key, bool *all)
 {
     const json_t *value = json_object_get(metadata, key);
@@ -85,13 +57,6 @@ static enum hub_status score_of(struct hub_episode_reader *reader, const struct 
     return HUB_OK;
 }
 
-/* Numbers of things, and truths, are kept as doubles like the rest. */
-static bool is_count(enum hub_property_kind kind)
-{
-    return kind == HUB_PROPERTY_NONFINITE || kind == HUB_PROPERTY_VIDEO_FRAMES ||
-           kind == HUB_PROPERTY_UNENDED || kind == HUB_PROPERTY_FLAT_REWARD;
-}
-
 /* Spell the name out, and find its column. */
 static enum hub_status look_up(struct hub_measured_slot *slot, const struct hub_dataset_episode *e,
                                const struct hub_property *name, struct hub_value *out, bool *found,
@@ -125,7 +90,8 @@ enum hub_status hub_measured_value(struct hub_episode_reader *reader, const stru
         *found = slot->reader.column && hub_measure_value(slot->reader.column, e->index, out);
     else
         HUB_TRY(look_up(slot, e, name, out, found, err));
-    if (*found && is_count(name->kind) && out->kind == HUB_VALUE_REAL)
+    const enum hub_property_type type = hub_property_row(name->kind)->type;
+    if (*found && (type == HUB_PROPERTY_INT || type == HUB_PROPERTY_TRUTH) && out->kind == HUB_VALUE_REAL)
         *out = hub_value_uint((uint64_t)out->real);
     return HUB_OK;
 }

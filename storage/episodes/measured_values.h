@@ -1,4 +1,4 @@
-/** Measured values of episodes, under the names of `where`: the ten metrics, the score, sums and the like
+/** What was measured of episodes, under the names of `where`: the metrics, the score, sums and the like
  * of fields, and the return of those whose files state none. Within episode_reader. */
 #ifndef HUB_EPISODES_MEASURED_VALUES_H
 #define HUB_EPISODES_MEASURED_VALUES_H
@@ -23,11 +23,6 @@ struct hub_measured_values {
 };
 void hub_measured_values_dispose(struct hub_measured_values *values);
 
-/** It may have been measured; nothing else is known under that name. */
-bool hub_measured_has(enum hub_property_kind kind);
-bool hub_measured_alone(enum hub_property_kind kind);
-/** How far a part has to be measured for that; HUB_MEASURED_NOTHING: it is not measured. */
-enum hub_measured hub_measured_level(enum hub_property_kind kind);
 HUB_MUST_USE enum hub_status hub_measured_value(struct hub_episode_reader *reader,
                                                 const struct hub_dataset_episode *episode,
                                                 const struct hub_property *name, struct hub_value *out,

@@ -178,10 +178,8 @@ static enum hub_status find_attribute(struct episode_scan *look, struct hub_view
 
 static bool is_own_name(struct hub_view text)
 {
-    for (unsigned kind = 0; kind < HUB_PROPERTY_SUM; kind++)
-        if (hub_view_is(text, hub_property_word((enum hub_property_kind)kind)))
-            return true;
-    return false;
+    enum hub_property_kind kind;
+    return hub_property_find(text, &kind) && !hub_property_row(kind)->of_field;
 }
 
 static enum hub_status attribute_known(const struct hub_state *state, const struct hub_property *name,
@@ -219,7 +217,7 @@ enum hub_status hub_name_check(const struct hub_state *state, const struct hub_p
     near->count = 0;
     if (name->kind == HUB_PROPERTY_ATTRIBUTE)
         return attribute_known(state, name, parallel, near, err);
-    return name->kind >= HUB_PROPERTY_SUM ? field_known(state, name, parallel, near, err) : HUB_OK;
+    return hub_property_row(name->kind)->of_field ? field_known(state, name, parallel, near, err) : HUB_OK;
 }
 
 /* ---- texts ---- */

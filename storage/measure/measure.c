@@ -5,10 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-const char *const hub_metric_words[HUB_METRIC_COUNT + 1] = {
-    "nonfinite",    "frozen", "still",   "jerk",        "saturated", "gap",
-    "video_frames", "offset", "unended", "flat_reward", NULL};
-
 enum { MAX_OPEN = 64 };
 
 void hub_measured_field_dispose(struct hub_measured_field *field)

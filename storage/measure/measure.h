@@ -13,24 +13,9 @@
 
 #include "storage/base/cursor.h"
 #include "storage/model/problem.h"
+#include "storage/query/property.h"
 
 enum { HUB_SPARK = 32 };
-
-/** Metrics of an episode, in the order of `hub_metric_words`. */
-enum hub_metric {
-    HUB_METRIC_NONFINITE,
-    HUB_METRIC_FROZEN,
-    HUB_METRIC_STILL,
-    HUB_METRIC_JERK,
-    HUB_METRIC_SATURATED,
-    HUB_METRIC_GAP,
-    HUB_METRIC_VIDEO_FRAMES,
-    HUB_METRIC_OFFSET,
-    HUB_METRIC_UNENDED,
-    HUB_METRIC_FLAT_REWARD,
-    HUB_METRIC_COUNT
-};
-extern const char *const hub_metric_words[HUB_METRIC_COUNT + 1]; /* NULL behind the last */
 
 /** A field of a part, as far as it is measured. */
 struct hub_measured_field {

@@ -140,38 +140,39 @@ static enum hub_status add_sparks(struct hub_measure_columns *c, const struct hu
     return hub_measures_pack_wide(bits, valid, n, false, out, err);
 }
 
-enum hub_status hub_measure_columns_add_part(struct hub_measure_columns *c,
-                                             const struct hub_measured_part *measured, bool rewards_alone,
-                                             struct hub_error *err)
+/* Some of them are worst at a step. */
+static bool has_any(const double *values, uint32_t count)
 {
-    static const enum hub_metric of_fields[] = {HUB_METRIC_NONFINITE, HUB_METRIC_GAP, HUB_METRIC_VIDEO_FRAMES,
-                                                HUB_METRIC_UNENDED};
-    HUB_TRY(add_column(c, "return", "", measured->returns, err));
-    HUB_TRY(add_column(c, hub_metric_words[HUB_METRIC_FLAT_REWARD], "",
-                       measured->metrics[HUB_METRIC_FLAT_REWARD], err));
-    struct hub_buf *out;
-    HUB_TRY(add_sparks(c, measured, err));
-    HUB_TRY(hub_measure_columns_new(c, "fields", "", &out, err));
-    HUB_TRY(hub_buf_add_view(out, hub_buf_view(&c->fields), err));
-    for (size_t i = 0; i < HUB_COUNT(of_fields) && !rewards_alone; i++)
-        HUB_TRY(add_column(c, hub_metric_words[of_fields[i]], "", measured->metrics[of_fields[i]], err));
-    return !rewards_alone
-               ? add_column(c, "at:", hub_metric_words[HUB_METRIC_GAP], measured->at[HUB_METRIC_GAP], err)
-               : HUB_OK;
+    uint32_t i = 0;
+    while (i < count && isnan(values[i]))
+        i++;
+    return i < count;
 }
 
-enum hub_status hub_measure_columns_add_motion(struct hub_measure_columns *c,
-                                               const struct hub_measured_part *measured,
-                                               struct hub_error *err)
+enum hub_status hub_measure_columns_add_metrics(struct hub_measure_columns *c,
+                                                const struct hub_measured_part *measured,
+                                                enum hub_measured how_far, struct hub_error *err)
 {
-    static const enum hub_metric metrics[] = {HUB_METRIC_FROZEN, HUB_METRIC_STILL, HUB_METRIC_JERK,
-                                              HUB_METRIC_SATURATED, HUB_METRIC_OFFSET};
-    for (size_t i = 0; i < HUB_COUNT(metrics); i++) {
-        const char *word = hub_metric_words[metrics[i]];
-        HUB_TRY(add_column(c, word, "", measured->metrics[metrics[i]], err));
-        HUB_TRY(add_column(c, "at:", word, measured->at[metrics[i]], err));
+    for (unsigned m = 0; m < HUB_METRIC_COUNT; m++) {
+        const struct hub_property_row *row = hub_metric_row(m);
+        if (row->how_far != how_far)
+            continue;
+        HUB_TRY(add_column(c, row->word, "", measured->metrics[m], err));
+        if (has_any(measured->at[m], c->episodes))
+            HUB_TRY(add_column(c, "at:", row->word, measured->at[m], err));
     }
     return HUB_OK;
+}
+
+enum hub_status hub_measure_columns_add_part(struct hub_measure_columns *c,
+                                             const struct hub_measured_part *measured, struct hub_error *err)
+{
+    struct hub_buf *out;
+    HUB_TRY(add_column(c, "return", "", measured->returns, err));
+    HUB_TRY(hub_measure_columns_add_metrics(c, measured, HUB_MEASURED_REWARDS, err));
+    HUB_TRY(add_sparks(c, measured, err));
+    HUB_TRY(hub_measure_columns_new(c, "fields", "", &out, err));
+    return hub_buf_add_view(out, hub_buf_view(&c->fields), err);
 }
 
 enum hub_status hub_measure_columns_keep(const struct hub_measure_columns *c, struct hub_catalog *catalog,

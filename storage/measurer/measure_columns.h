@@ -30,14 +30,15 @@ HUB_MUST_USE enum hub_status hub_measure_columns_new(struct hub_measure_columns 
 HUB_MUST_USE enum hub_status hub_measure_columns_add_field(struct hub_measure_columns *columns,
                                                            const struct hub_measured_field *field,
                                                            struct hub_error *err);
-/** After all fields: what pass 1 says of the episodes. */
+/** After all fields: the returns and what else the rewards say of the episodes. */
 HUB_MUST_USE enum hub_status hub_measure_columns_add_part(struct hub_measure_columns *columns,
                                                           const struct hub_measured_part *measured,
-                                                          bool rewards_alone, struct hub_error *err);
-/** What pass 2 says of them. */
-HUB_MUST_USE enum hub_status hub_measure_columns_add_motion(struct hub_measure_columns *columns,
-                                                            const struct hub_measured_part *measured,
-                                                            struct hub_error *err);
+                                                          struct hub_error *err);
+/** The metrics for which a part has to be measured so far, no less and no further. */
+HUB_MUST_USE enum hub_status hub_measure_columns_add_metrics(struct hub_measure_columns *columns,
+                                                             const struct hub_measured_part *measured,
+                                                             enum hub_measured how_far,
+                                                             struct hub_error *err);
 /** Into the catalogue, as those of the part in this row, with the problems that measuring it met
  * (hub_measures_write). */
 HUB_MUST_USE enum hub_status hub_measure_columns_keep(const struct hub_measure_columns *columns,

@@ -247,7 +247,9 @@ enum hub_status hub_measure_part_fields(struct hub_measure_turn *turn, const str
     HUB_TRY(hub_measure_close_files(&t.measured, err));
     if (how_far > HUB_MEASURED_REWARDS)
         HUB_TRY(measure_facts(&t, err));
-    HUB_TRY(hub_measure_columns_add_part(&t.columns, &t.measured, how_far == HUB_MEASURED_REWARDS, err));
+    HUB_TRY(hub_measure_columns_add_part(&t.columns, &t.measured, err));
+    if (how_far > HUB_MEASURED_REWARDS)
+        HUB_TRY(hub_measure_columns_add_metrics(&t.columns, &t.measured, HUB_MEASURED_FIELDS, err));
     return keep_fields(&t, err);
 }
 
@@ -299,7 +301,7 @@ enum hub_status hub_measure_part_motion(struct hub_measure_turn *turn, const str
     HUB_TRY(get_layouts(&t, r->states, r->state_fields, r->state_count, &states, err));
     HUB_TRY(hub_measure_motion(&t.measured, actions.fields, actions.count, states.fields, states.count, err));
     HUB_TRY(hub_measure_close_files(&t.measured, err));
-    HUB_TRY(hub_measure_columns_add_motion(&t.columns, &t.measured, err));
+    HUB_TRY(hub_measure_columns_add_metrics(&t.columns, &t.measured, HUB_MEASURED_ALL, err));
     return keep(&t, r->hash, err);
 }
 

@@ -5,10 +5,8 @@
  *   test  = name op value | name "in" "(" value {"," value} ")" | name "is" ["not"] "null"
  *   op    = "=" | "!=" | "<" | "<=" | ">" | ">="
  *   value = integer | decimal | 'text' ('' is a quote in it) | true | false
- *   name  = number | name | steps | seed | return | success | task | split | terminated | truncated
- *         | score | nonfinite | frozen | still | jerk | saturated | gap | video_frames | offset | unended |
- *         flat_reward
- *         | (sum | mean | std | min | max) "(" "FIELD" ")" | "attribute" ("" is a quote in it)
+ *   name  = word | word "(" "FIELD" ")" | "attribute" ("" is a quote in it); the words are the rows of
+ *         property.h
  *
  * Words are lower case. A value that an episode lacks makes a test unknown, and what is unknown is not
  * chosen: `not (return > 5)` leaves out episodes without a return. A set (split, task) is tested as one: =
@@ -17,47 +15,9 @@
 #ifndef HUB_QUERY_WHERE_H
 #define HUB_QUERY_WHERE_H
 
-#include "storage/query/value.h"
+#include "storage/query/property.h"
 
 enum { HUB_WHERE_BYTES = 1024, HUB_WHERE_TESTS = 64, HUB_WHERE_DEPTH = 16 };
-
-enum hub_property_kind {
-    HUB_PROPERTY_NUMBER,
-    HUB_PROPERTY_NAME,
-    HUB_PROPERTY_STEPS,
-    HUB_PROPERTY_SEED,
-    HUB_PROPERTY_RETURN,
-    HUB_PROPERTY_SUCCESS,
-    HUB_PROPERTY_TASK,
-    HUB_PROPERTY_SPLIT,
-    HUB_PROPERTY_TERMINATED,
-    HUB_PROPERTY_TRUNCATED,
-    HUB_PROPERTY_SCORE,     /* the return between the dataset's ref_min_score and ref_max_score */
-    HUB_PROPERTY_NONFINITE, /* what is measured, as storage/measure defines it */
-    HUB_PROPERTY_FROZEN,
-    HUB_PROPERTY_STILL,
-    HUB_PROPERTY_JERK,
-    HUB_PROPERTY_SATURATED,
-    HUB_PROPERTY_GAP,
-    HUB_PROPERTY_VIDEO_FRAMES,
-    HUB_PROPERTY_OFFSET,
-    HUB_PROPERTY_UNENDED,
-    HUB_PROPERTY_FLAT_REWARD,
-    HUB_PROPERTY_SUM, /* of a field, as the format's own statistics state it, else as it is measured */
-    HUB_PROPERTY_MEAN,
-    HUB_PROPERTY_STD,
-    HUB_PROPERTY_MIN,
-    HUB_PROPERTY_MAX,
-    HUB_PROPERTY_ATTRIBUTE,
-    HUB_PROPERTY_STEP_FIELD /* of steps, not of episodes: a number of a field's row */
-};
-
-struct hub_property {
-    enum hub_property_kind kind;
-    struct hub_view of; /* the field or the attribute; else empty */
-    bool of_row;        /* of a step's field: only this number of its row */
-    uint32_t component;
-};
 
 struct hub_where;
 
@@ -105,8 +65,5 @@ bool hub_where_text(const struct hub_where *where, unsigned i, unsigned k, struc
 
 /** How many values an episode may be compared with until it is known whether it is chosen; 0 of NULL. */
 unsigned hub_where_comparisons(const struct hub_where *where);
-
-/** The word of a name: "return", "mean". */
-const char *hub_property_word(enum hub_property_kind kind);
 
 #endif

@@ -8,11 +8,6 @@ static enum truth negate(enum truth truth)
     return truth == UNKNOWN ? UNKNOWN : truth == NO ? YES : NO;
 }
 
-static bool is_set(enum hub_property_kind kind)
-{
-    return kind == HUB_PROPERTY_SPLIT || kind == HUB_PROPERTY_TASK;
-}
-
 static enum truth compare(unsigned op, const struct hub_value *has, const struct hub_value *wanted)
 {
     const enum hub_order order = hub_value_compare(has, wanted);
@@ -45,7 +40,7 @@ static enum truth test_values(const struct hub_where *where, const struct hub_wh
     const struct hub_value *wanted = &where->values[test->first];
     if (test->op == HUB_TEST_NULL)
         return has->count ? NO : YES;
-    if (!has->count && !is_set(test->name.kind))
+    if (!has->count && hub_property_row(test->name.kind)->type != HUB_PROPERTY_TEXTS)
         return UNKNOWN;
     if (test->op == HUB_TEST_UNEQUAL)
         return negate(any(HUB_TEST_EQUAL, has, wanted, test->count));

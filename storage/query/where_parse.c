@@ -29,43 +29,6 @@ struct parser {
     struct hub_error *err;
 };
 
-static const struct {
-    const char *word;
-    enum { PLAIN, TRUTH, OF_TEXT, OF_FIELD } is;
-} names[] = {
-    [HUB_PROPERTY_NUMBER] = {"number", PLAIN},
-    [HUB_PROPERTY_NAME] = {"name", OF_TEXT},
-    [HUB_PROPERTY_STEPS] = {"steps", PLAIN},
-    [HUB_PROPERTY_SEED] = {"seed", PLAIN},
-    [HUB_PROPERTY_RETURN] = {"return", PLAIN},
-    [HUB_PROPERTY_SUCCESS] = {"success", TRUTH},
-    [HUB_PROPERTY_TASK] = {"task", OF_TEXT},
-    [HUB_PROPERTY_SPLIT] = {"split", OF_TEXT},
-    [HUB_PROPERTY_TERMINATED] = {"terminated", TRUTH},
-    [HUB_PROPERTY_TRUNCATED] = {"truncated", TRUTH},
-    [HUB_PROPERTY_SCORE] = {"score", PLAIN},
-    [HUB_PROPERTY_NONFINITE] = {"nonfinite", PLAIN},
-    [HUB_PROPERTY_FROZEN] = {"frozen", PLAIN},
-    [HUB_PROPERTY_STILL] = {"still", PLAIN},
-    [HUB_PROPERTY_JERK] = {"jerk", PLAIN},
-    [HUB_PROPERTY_SATURATED] = {"saturated", PLAIN},
-    [HUB_PROPERTY_GAP] = {"gap", PLAIN},
-    [HUB_PROPERTY_VIDEO_FRAMES] = {"video_frames", PLAIN},
-    [HUB_PROPERTY_OFFSET] = {"offset", PLAIN},
-    [HUB_PROPERTY_UNENDED] = {"unended", TRUTH},
-    [HUB_PROPERTY_FLAT_REWARD] = {"flat_reward", TRUTH},
-    [HUB_PROPERTY_SUM] = {"sum", OF_FIELD},
-    [HUB_PROPERTY_MEAN] = {"mean", OF_FIELD},
-    [HUB_PROPERTY_STD] = {"std", OF_FIELD},
-    [HUB_PROPERTY_MIN] = {"min", OF_FIELD},
-    [HUB_PROPERTY_MAX] = {"max", OF_FIELD},
-};
-
-const char *hub_property_word(enum hub_property_kind kind)
-{
-    return kind < HUB_COUNT(names) ? names[kind].word : "attribute";
-}
-
 /* ---- errors ---- */
 
 static const char *parameter(bool of_steps)
@@ -92,16 +55,16 @@ static enum hub_status unknown_name(struct parser *p)
     char expected[512];
     struct hub_nearest nearest;
     const bool any = p->kind == TOKEN_WORD && hub_nearest_begin(&nearest, p->token, 1);
-    for (size_t i = 0; any && i < HUB_COUNT(names); i++)
-        (void)hub_nearest_offer(&nearest, names[i].word, names[i].word);
+    for (unsigned kind = 0; any && kind < HUB_PROPERTY_ATTRIBUTE; kind++) {
+        const char *word = hub_property_word((enum hub_property_kind)kind);
+        (void)hub_nearest_offer(&nearest, word, word);
+    }
     const char *near = any && nearest.count ? nearest.items[0] : NULL;
-    snprintf(
-        expected, sizeof expected,
-        "%s%s%sa name is one of number, name, steps, seed, return, success, task, split, terminated, "
-        "truncated, score, nonfinite, frozen, still, jerk, saturated, gap, video_frames, offset, unended, "
-        "flat_reward, sum(\"FIELD\"), mean(\"FIELD\"), std(\"FIELD\"), min(\"FIELD\"), "
-        "max(\"FIELD\"), \"ATTRIBUTE\"",
-        near ? "did you mean " : "", near ? near : "", near ? "? " : "");
+    snprintf(expected, sizeof expected,
+             "%s%s%sa name is one of " HUB_KNOWN_PROPERTIES(HUB_PROPERTY_COMMA)
+                 HUB_METRIC_PROPERTIES(HUB_PROPERTY_COMMA)
+                     HUB_FIELD_PROPERTIES(HUB_PROPERTY_OF_FIELD_COMMA) "\"ATTRIBUTE\"",
+             near ? "did you mean " : "", near ? near : "", near ? "? " : "");
     return wrong(p, expected);
 }
 
@@ -233,7 +196,8 @@ static bool fits(const struct hub_property *name, const struct hub_value *value)
         return !text;
     if (name->kind == HUB_PROPERTY_TASK)
         return text || value->kind != HUB_VALUE_REAL;
-    return text == (names[name->kind].is == OF_TEXT);
+    const enum hub_property_type type = hub_property_row(name->kind)->type;
+    return text == (type == HUB_PROPERTY_TEXT || type == HUB_PROPERTY_TEXTS);
 }
 
 static enum hub_status add_value(struct parser *p, struct hub_where_test *test)
@@ -289,14 +253,11 @@ static enum hub_status read_name(struct parser *p, struct hub_property *name)
         return next_token(p);
     if (p->kind != TOKEN_WORD)
         return unknown_name(p);
-    unsigned kind = 0;
-    while (kind < HUB_COUNT(names) && !hub_view_is(p->token, names[kind].word))
-        kind++;
-    if (kind == HUB_COUNT(names))
+    if (!hub_property_find(p->token, &name->kind))
         return unknown_name(p);
-    *name = (struct hub_property){.kind = kind};
+    name->of = (struct hub_view){0};
     HUB_TRY(next_token(p));
-    return names[kind].is == OF_FIELD ? read_field(p, name) : HUB_OK;
+    return hub_property_row(name->kind)->of_field ? read_field(p, name) : HUB_OK;
 }
 
 static enum hub_status read_list(struct parser *p, struct hub_where_test *test)

@@ -127,10 +127,10 @@ void hub_measured_number(struct hub_json *json, const char *key, double value)
         hub_json_put_text(json, key, isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity");
 }
 
-const char *hub_measured_role(const struct hub_dataset *dataset, enum hub_role role)
+const char *hub_measured_role(const struct hub_dataset *dataset, const char *role)
 {
-    for (uint32_t i = 0; role != HUB_ROLE_OTHER && i < dataset->field_count; i++)
-        if (dataset->fields[i].role == role)
+    for (uint32_t i = 0; *role && i < dataset->field_count; i++)
+        if (strcmp(hub_role_name(dataset->fields[i].role), role) == 0)
             return dataset->fields[i].path;
     return NULL;
 }
@@ -167,7 +167,6 @@ static enum hub_status put_statistics(struct hub_json *json, struct hub_measure_
                                       const struct hub_dataset_episode *e, const char *path,
                                       struct hub_error *err)
 {
-    static const char *const words[] = {"sum", "mean", "std", "min", "max"};
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf name = HUB_BUF_INIT(64 * KIB);
     struct hub_value value;
     bool found;
@@ -176,10 +175,11 @@ static enum hub_status put_statistics(struct hub_json *json, struct hub_measure_
     if (!found)
         return HUB_OK;
     hub_json_put_object(json, path);
-    for (size_t i = 0; i < HUB_COUNT(words); i++) {
+    for (enum hub_property_kind kind = HUB_PROPERTY_SUM; kind <= HUB_PROPERTY_MAX; kind++) {
+        const char *word = hub_property_word(kind);
         name.size = 0;
-        HUB_TRY(hub_buf_addf(&name, err, "%s:%s", words[i], path));
-        HUB_TRY(put_one(json, reader, e, words[i], name.data, err));
+        HUB_TRY(hub_buf_addf(&name, err, "%s:%s", word, path));
+        HUB_TRY(put_one(json, reader, e, word, name.data, err));
     }
     hub_json_end_object(json);
     return HUB_OK;
@@ -237,17 +237,18 @@ static enum hub_status put_metrics(struct hub_json *json, struct hub_measured_it
 {
     bool any = false;
     hub_json_key(json, HUB_VIEW("metrics"));
-    for (unsigned m = 0; hub_metric_words[m]; m++) {
+    for (unsigned m = 0; m < HUB_METRIC_COUNT; m++) {
+        const struct hub_view word = hub_view_of(hub_metric_row(m)->word);
         struct hub_value value;
         bool found;
         items->readers[m].state = state;
-        HUB_TRY(hub_measure_of(&items->readers[m], hub_view_of(hub_metric_words[m]), e, &value, &found, err));
+        HUB_TRY(hub_measure_of(&items->readers[m], word, e, &value, &found, err));
         if (!found)
             continue;
         if (!any)
             hub_json_object(json);
         any = true;
-        hub_json_key(json, hub_view_of(hub_metric_words[m]));
+        hub_json_key(json, word);
         put_value(json, &value);
     }
     if (any)
@@ -276,8 +277,8 @@ enum hub_status hub_measured_put(struct hub_json *json, const struct hub_state *
     HUB_TRY(put_one(json, &reader, e, "return", "return", err));
     HUB_TRY(put_spark(json, state, e, false, err));
     hub_json_put_object(json, "metrics");
-    for (unsigned m = 0; hub_metric_words[m]; m++)
-        HUB_TRY(put_one(json, &reader, e, hub_metric_words[m], hub_metric_words[m], err));
+    for (unsigned m = 0; m < HUB_METRIC_COUNT; m++)
+        HUB_TRY(put_one(json, &reader, e, hub_metric_row(m)->word, hub_metric_row(m)->word, err));
     hub_json_end_object(json);
     hub_json_put_object(json, "statistics");
     for (uint32_t i = 0; i < state->dataset->field_count; i++) {

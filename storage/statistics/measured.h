@@ -32,8 +32,8 @@ static inline const char *hub_series_origin(const struct hub_series *series)
 double hub_value_real_of(const struct hub_value *value);
 /** A member that may be no finite number: then it is a text. */
 void hub_measured_number(struct hub_json *json, const char *key, double value);
-/** Path of the first field of that role, or NULL; of HUB_ROLE_OTHER none. */
-const char *hub_measured_role(const struct hub_dataset *dataset, enum hub_role role);
+/** Path of the first field of the role of this name, or NULL; of "" none. */
+const char *hub_measured_role(const struct hub_dataset *dataset, const char *role);
 
 /** Measures of one episode after the other, as members of the items of a list. Zeroed at first but
  * for these two; of one thread, and of a state that outlives it. */

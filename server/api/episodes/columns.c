@@ -72,42 +72,22 @@ static void end(struct hub_value_table *cells)
 
 static enum hub_value_table_type type_of(enum hub_property_kind kind)
 {
-    switch (kind) {
-    case HUB_PROPERTY_NUMBER:
-    case HUB_PROPERTY_STEPS:
-    case HUB_PROPERTY_SEED:
-    case HUB_PROPERTY_NONFINITE:
-    case HUB_PROPERTY_VIDEO_FRAMES:
-        return HUB_VALUE_TABLE_INT;
-    case HUB_PROPERTY_SUCCESS:
-    case HUB_PROPERTY_TERMINATED:
-    case HUB_PROPERTY_TRUNCATED:
-    case HUB_PROPERTY_UNENDED:
-    case HUB_PROPERTY_FLAT_REWARD:
-        return HUB_VALUE_TABLE_TRUTH;
-    case HUB_PROPERTY_NAME:
-    case HUB_PROPERTY_SPLIT:
-    case HUB_PROPERTY_TASK:
-        return HUB_VALUE_TABLE_TEXT;
-    case HUB_PROPERTY_SUM:
-    case HUB_PROPERTY_MIN:
-    case HUB_PROPERTY_MAX:
-    case HUB_PROPERTY_ATTRIBUTE:
-        return HUB_VALUE_TABLE_ANY;
-    default:
-        return HUB_VALUE_TABLE_REAL;
-    }
+    static const enum hub_value_table_type types[] = {
+        [HUB_PROPERTY_INT] = HUB_VALUE_TABLE_INT,     [HUB_PROPERTY_REAL] = HUB_VALUE_TABLE_REAL,
+        [HUB_PROPERTY_TRUTH] = HUB_VALUE_TABLE_TRUTH, [HUB_PROPERTY_TEXT] = HUB_VALUE_TABLE_TEXT,
+        [HUB_PROPERTY_TEXTS] = HUB_VALUE_TABLE_TEXT,  [HUB_PROPERTY_ANY] = HUB_VALUE_TABLE_ANY};
+    return types[hub_property_row(kind)->type];
 }
 
 /* A name as it is asked for: steps, mean("rewards"); an attribute's without its quotes. */
 static enum hub_status name_of(const struct hub_property *column, char **out, struct hub_error *err)
 {
-    const struct hub_view of = column->of;
-    const char *word = column->kind == HUB_PROPERTY_ATTRIBUTE ? "" : hub_property_word(column->kind);
-    const bool quoted = of.size && *word;
-    if (asprintf(out, "%s%s%.*s%s", word, quoted ? "(\"" : "", (int)of.size, of.size ? of.data : "",
-                 quoted ? "\")" : "") < 0)
-        *out = NULL;
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(4 * KIB);
+    if (column->kind == HUB_PROPERTY_ATTRIBUTE)
+        HUB_TRY(hub_buf_add_view(&text, column->of, err));
+    else
+        HUB_TRY(hub_property_spell(column, &text, err));
+    *out = hub_view_dup(hub_buf_view(&text));
     return hub_allocated(*out, err);
 }
 

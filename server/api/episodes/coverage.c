@@ -125,10 +125,11 @@ struct needed_names {
 /* A measure needs rows of a field; without them its only value is what the files state. */
 static bool can_be_measured(const struct hub_dataset *dataset, const struct hub_property *name)
 {
-    if (hub_measured_level(name->kind) == HUB_MEASURED_REWARDS)
-        return hub_measured_role(dataset, HUB_ROLE_REWARD);
-    if (name->kind < HUB_PROPERTY_SUM || name->kind > HUB_PROPERTY_MAX)
-        return hub_measured_level(name->kind) > HUB_MEASURED_NOTHING;
+    const struct hub_property_row *row = hub_property_row(name->kind);
+    if (row->how_far == HUB_MEASURED_REWARDS)
+        return hub_measured_role(dataset, hub_role_name(HUB_ROLE_REWARD));
+    if (!row->of_field)
+        return row->how_far > HUB_MEASURED_NOTHING;
     const uint32_t number = hub_dataset_find_field(dataset, name->of);
     return number != HUB_NONE && hub_field_is_measured(dataset->fields[number].type);
 }
@@ -139,7 +140,7 @@ static void add_name(struct needed_names *names, const struct hub_dataset *datas
     if (!can_be_measured(dataset, name))
         return;
     names->items[names->count++] = name;
-    names->how_far = HUB_MAX(names->how_far, hub_measured_level(name->kind));
+    names->how_far = HUB_MAX(names->how_far, hub_property_row(name->kind)->how_far);
 }
 
 static void add_names(struct needed_names *names, const struct hub_dataset *dataset,
@@ -171,7 +172,7 @@ static enum hub_status are_stated(struct hub_request *request, const struct hub_
             return hub_fail(err, HUB_CANCELLED, "the request for these episodes has ended");
         for (unsigned n = 0; *all && n < names->count; n++) {
             struct hub_values values = {.count = 1};
-            if (parts[e->part].how_far < hub_measured_level(names->items[n]->kind))
+            if (parts[e->part].how_far < hub_property_row(names->items[n]->kind)->how_far)
                 HUB_TRY(hub_episode_values_of(&reader, e, names->items[n], &values, err));
             *all = values.count > 0;
         }

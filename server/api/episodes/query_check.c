@@ -70,8 +70,8 @@ static enum hub_status check_where(const struct name_check *c, const struct hub_
     const struct hub_property *name;
     struct hub_view text;
     for (unsigned i = 0; (name = hub_where_name(where, i)); i++) {
-        const bool of_texts = name->kind == HUB_PROPERTY_SPLIT || name->kind == HUB_PROPERTY_TASK ||
-                              name->kind == HUB_PROPERTY_NAME;
+        const enum hub_property_type type = hub_property_row(name->kind)->type;
+        const bool of_texts = type == HUB_PROPERTY_TEXT || type == HUB_PROPERTY_TEXTS;
         HUB_TRY(check_name(c, "where", name, err));
         for (unsigned k = 0; of_texts && hub_where_text(where, i, k, &text); k++)
             HUB_TRY(check_text(c, "where", name->kind, text, err));

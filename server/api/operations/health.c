@@ -8,6 +8,7 @@
 #include "server/http/metrics.h"
 #include "server/mirror/mirror.h"
 #include "storage/encode/representation.h"
+#include "storage/query/property.h"
 
 #include <inttypes.h>
 
@@ -169,23 +170,55 @@ static enum hub_status put_representations(enum hub_representation_list which, s
     return HUB_OK;
 }
 
+static enum hub_status put_odd_rules(struct hub_buf *out, struct hub_error *err)
+{
+    for (unsigned i = 0; i < HUB_ODD_RULES; i++)
+        HUB_TRY(hub_buf_addf(out, err, "%s\"%s\"", i ? ", " : "", hub_odd_rule(i)->name));
+    return HUB_OK;
+}
+
+/* What the document leaves to the tables of the program; of words `text`, without its last `cut` bytes. */
+static const struct openapi_mark {
+    const char *mark, *text;
+    size_t cut;
+    enum hub_representation_list list;
+} marks[] = {
+    {"\"@names@\"", NULL, 0, HUB_LIST_NAMES},
+    {"\"@media-types@\"", NULL, 0, HUB_LIST_MEDIA_TYPES},
+    {"\"@media-types-of-several@\"", NULL, 0, HUB_LIST_OF_SEVERAL},
+    {"@property-names@", HUB_KNOWN_PROPERTIES(HUB_PROPERTY_COMMA) HUB_METRIC_PROPERTIES(HUB_PROPERTY_COMMA),
+     2, 0},
+    {"@property-words@", HUB_KNOWN_PROPERTIES(HUB_PROPERTY_BAR) HUB_METRIC_PROPERTIES(HUB_PROPERTY_BAR), 1,
+     0},
+    {"@field-words@", HUB_FIELD_PROPERTIES(HUB_PROPERTY_BAR), 1, 0},
+    {"\"@odd-rules@\"", "", 0, 0},
+};
+
+static enum hub_status put_mark(const struct openapi_mark *mark, struct hub_buf *out, struct hub_error *err)
+{
+    if (!mark->text)
+        return put_representations(mark->list, out, err);
+    return *mark->text ? hub_buf_add(out, mark->text, strlen(mark->text) - mark->cut, err)
+                       : put_odd_rules(out, err);
+}
+
 static enum hub_status put_openapi(struct hub_buf *out, struct hub_error *err)
 {
-    static const char *const marks[] = {[HUB_LIST_NAMES] = "\"@names@\"",
-                                        [HUB_LIST_MEDIA_TYPES] = "\"@media-types@\"",
-                                        [HUB_LIST_OF_SEVERAL] = "\"@media-types-of-several@\""};
-    const char *text = (const char *)hub_openapi_json, *at;
-    while ((at = strstr(text, "\"@"))) {
-        size_t which = 0;
-        while (which < HUB_COUNT(marks) && strncmp(at, marks[which], strlen(marks[which])) != 0)
-            which++;
-        if (which == HUB_COUNT(marks))
-            return hub_fail(err, HUB_CORRUPT, "unknown mark in openapi.json");
+    const char *text = (const char *)hub_openapi_json;
+    for (;;) {
+        const struct openapi_mark *next = NULL;
+        const char *at = NULL;
+        for (size_t i = 0; i < HUB_COUNT(marks); i++) {
+            const char *found = strstr(text, marks[i].mark);
+            next = found && (!at || found < at) ? &marks[i] : next;
+            at = next == &marks[i] ? found : at;
+        }
+        if (!next)
+            return hub_buf_add_text(out, text, err);
         HUB_TRY(hub_buf_add(out, text, (size_t)(at - text), err));
-        HUB_TRY(put_representations((enum hub_representation_list)which, out, err));
-        text = at + strlen(marks[which]);
+        HUB_TRY(put_mark(next, out, err));
+        text = at + strlen(next->mark);
     }
-    return hub_buf_add_text(out, text, err);
 }
 
 enum hub_status hub_openapi_show(struct hub_request *request, struct hub_response *response,

@@ -16,37 +16,6 @@
 enum { LIMIT = 10, MAX_LIMIT = 1000, LEAST_EPISODES = 8 };
 #define LOOK_US 0.025 /* an episode by one rule, as it was measured */
 
-/* OUTSIDE: of the quartiles by more than k times their distance, on either side. EACH: the lowest or the
- * highest, whatever they are. ABOVE: a limit. */
-enum test { OUTSIDE, LOWEST, HIGHEST, ABOVE };
-
-struct finding_rule {
-    const char *name;
-    enum hub_property_kind of;
-    enum test test;
-    double limit;
-    enum hub_role role; /* of the field it is about; HUB_ROLE_OTHER: of none */
-};
-
-static const struct finding_rule rules[] = {
-    {"lowest_return", HUB_PROPERTY_RETURN, LOWEST, 0, HUB_ROLE_REWARD},
-    {"highest_return", HUB_PROPERTY_RETURN, HIGHEST, 0, HUB_ROLE_REWARD},
-    {"shortest", HUB_PROPERTY_STEPS, LOWEST, 0, HUB_ROLE_OTHER},
-    {"longest", HUB_PROPERTY_STEPS, HIGHEST, 0, HUB_ROLE_OTHER},
-    {"nonfinite", HUB_PROPERTY_NONFINITE, ABOVE, 0, HUB_ROLE_OTHER},
-    {"frozen", HUB_PROPERTY_FROZEN, ABOVE, 0.5, HUB_ROLE_ACTION},
-    {"gap", HUB_PROPERTY_GAP, ABOVE, 1.5, HUB_ROLE_OTHER},
-    {"video_frames", HUB_PROPERTY_VIDEO_FRAMES, ABOVE, 0, HUB_ROLE_OTHER},
-    {"unended", HUB_PROPERTY_UNENDED, ABOVE, 0, HUB_ROLE_DONE},
-    {"flat_reward", HUB_PROPERTY_FLAT_REWARD, ABOVE, 0, HUB_ROLE_REWARD},
-    {"still", HUB_PROPERTY_STILL, OUTSIDE, 0, HUB_ROLE_ACTION},
-    {"jerk", HUB_PROPERTY_JERK, OUTSIDE, 0, HUB_ROLE_ACTION},
-    {"saturated", HUB_PROPERTY_SATURATED, OUTSIDE, 0, HUB_ROLE_ACTION},
-    {"offset", HUB_PROPERTY_OFFSET, OUTSIDE, 0, HUB_ROLE_ACTION},
-    {"return", HUB_PROPERTY_RETURN, OUTSIDE, 0, HUB_ROLE_REWARD},
-    {"steps", HUB_PROPERTY_STEPS, OUTSIDE, 0, HUB_ROLE_OTHER},
-};
-
 /* An episode that a rule found. */
 struct rule_finding {
     uint32_t episode;
@@ -103,16 +72,16 @@ static void add_found(struct worst *w, const struct rule_finding *found)
         keep_worst(w);
 }
 
-static double badness(const struct finding_rule *rule, double value, double low, double high)
+static double badness(const struct hub_odd_rule *rule, double value, double low, double high)
 {
     switch (rule->test) {
-    case LOWEST:
+    case HUB_ODD_LOWEST:
         return -value;
-    case HIGHEST:
+    case HUB_ODD_HIGHEST:
         return value;
-    case ABOVE:
+    case HUB_ODD_ABOVE:
         return value > rule->limit ? value : -INFINITY;
-    case OUTSIDE:
+    case HUB_ODD_OUTSIDE_QUARTILES:
         return value < low ? low - value : value > high ? value - high : -INFINITY;
     }
     return -INFINITY;
@@ -130,12 +99,12 @@ static bool read_fence(const struct findings *f, const struct hub_series *all, d
 }
 
 /* A reward that is flat everywhere says nothing of one episode. */
-static bool says_nothing(const struct finding_rule *rule, const struct hub_series *all, uint32_t count)
+static bool says_nothing(const struct hub_odd_rule *rule, const struct hub_series *all, uint32_t count)
 {
     return rule->of == HUB_PROPERTY_FLAT_REWARD && count == all->count;
 }
 
-static enum hub_status put_episodes(const struct findings *f, const struct finding_rule *rule,
+static enum hub_status put_episodes(const struct findings *f, const struct hub_odd_rule *rule,
                                     const struct rule_finding *found, uint32_t count, struct hub_json *json,
                                     struct hub_error *err)
 {
@@ -164,7 +133,7 @@ static enum hub_status put_episodes(const struct findings *f, const struct findi
     return hub_json_status(json);
 }
 
-static enum hub_status read_series(struct findings *f, const struct finding_rule *rule, struct hub_error *err)
+static enum hub_status read_series(struct findings *f, const struct hub_odd_rule *rule, struct hub_error *err)
 {
     if (!f->has_series || f->of != rule->of) {
         hub_series_dispose(&f->series);
@@ -173,10 +142,11 @@ static enum hub_status read_series(struct findings *f, const struct finding_rule
         f->has_series = true;
         f->of = rule->of;
     }
-    return rule->test == OUTSIDE && !f->series.sorted ? hub_series_sort(&f->series, err) : HUB_OK;
+    return rule->test == HUB_ODD_OUTSIDE_QUARTILES && !f->series.sorted ? hub_series_sort(&f->series, err)
+                                                                        : HUB_OK;
 }
 
-static enum hub_status put_rule(struct findings *f, const struct finding_rule *rule, struct hub_json *json,
+static enum hub_status put_rule(struct findings *f, const struct hub_odd_rule *rule, struct hub_json *json,
                                 struct hub_error *err)
 {
     HUB_CLEANUP(hub_freep) struct rule_finding *found = NULL;
@@ -185,8 +155,8 @@ static enum hub_status put_rule(struct findings *f, const struct finding_rule *r
     HUB_TRY(read_series(f, rule, err));
     HUB_TRY(hub_new(&found, 2 * (size_t)f->limit, sizeof *found, err));
     struct worst worst = {.found = found, .limit = (uint32_t)f->limit};
-    const bool fenced = rule->test == OUTSIDE && read_fence(f, all, &low, &high);
-    for (uint32_t i = 0; i < all->count && (fenced || rule->test != OUTSIDE); i++) {
+    const bool fenced = rule->test == HUB_ODD_OUTSIDE_QUARTILES && read_fence(f, all, &low, &high);
+    for (uint32_t i = 0; i < all->count && (fenced || rule->test != HUB_ODD_OUTSIDE_QUARTILES); i++) {
         const double bad = badness(rule, all->values[i], low, high);
         if (bad > -INFINITY)
             add_found(&worst, &(struct rule_finding){all->episodes[i], all->values[i], bad});
@@ -199,12 +169,13 @@ static enum hub_status put_rule(struct findings *f, const struct finding_rule *r
         hub_json_put_double(json, "k", f->k);
         hub_json_put_double(json, "low", low);
         hub_json_put_double(json, "high", high);
-    } else if (rule->test == ABOVE) {
+    } else if (rule->test == HUB_ODD_ABOVE) {
         hub_json_put_double(json, "high", rule->limit);
     }
     hub_json_put_uint(json, "of", all->count);
     hub_json_put_uint(json, "count",
-                      rule->test == LOWEST || rule->test == HIGHEST ? HUB_MIN(count, 1U) : count);
+                      rule->test == HUB_ODD_LOWEST || rule->test == HUB_ODD_HIGHEST ? HUB_MIN(count, 1U)
+                                                                                    : count);
     HUB_TRY(put_episodes(f, rule, found, count ? worst.count : 0, json, err));
     hub_json_end_object(json);
     return hub_json_status(json);
@@ -224,10 +195,10 @@ static enum hub_status parse_query(struct hub_request *request, struct hub_respo
                                    struct findings *f, struct hub_error *err)
 {
     static const char *const parameters[] = {"rule", "k", "limit", "for", "revision", NULL};
-    const char *names[HUB_COUNT(rules) + 1] = {0};
+    const char *names[HUB_ODD_RULES + 1] = {0};
     bool given;
-    for (size_t i = 0; i < HUB_COUNT(rules); i++)
-        names[i] = rules[i].name;
+    for (size_t i = 0; i < HUB_ODD_RULES; i++)
+        names[i] = hub_odd_rule((unsigned)i)->name;
     HUB_TRY(hub_request_allow(request, parameters, err));
     HUB_TRY(hub_request_choice(request, "rule", names, &f->rule, err));
     HUB_TRY(read_k(request, &f->k, err));
@@ -242,8 +213,7 @@ static enum hub_status write_answer(struct hub_request *request, struct findings
                                     const struct hub_coverage *coverage, struct hub_response *response,
                                     struct hub_error *err)
 {
-    const double looks =
-        (double)f->target.state.dataset->episode_count * (f->rule < 0 ? HUB_COUNT(rules) : 1);
+    const double looks = (double)f->target.state.dataset->episode_count * (f->rule < 0 ? HUB_ODD_RULES : 1);
     HUB_TRY(hub_work_admit_us(request, HUB_WORK_EPISODES, looks * LOOK_US, err));
     HUB_TRY(hub_budget_take(request->app->budget, request, response,
                             (uint64_t)f->target.state.dataset->episode_count * HUB_SERIES, err));
@@ -252,10 +222,10 @@ static enum hub_status write_answer(struct hub_request *request, struct findings
     hub_json_put_text(&json, "revision", f->target.summary->revision);
     hub_coverage_put(&json, request->app, coverage);
     hub_json_put_array(&json, "rules");
-    for (size_t i = 0; i < HUB_COUNT(rules); i++)
+    for (size_t i = 0; i < HUB_ODD_RULES; i++)
         if (f->rule < 0 || f->rule == (int)i) {
             HUB_TRY(hub_work_go_on(request, HUB_WORK_EPISODES, 0, err));
-            HUB_TRY(put_rule(f, &rules[i], &json, err));
+            HUB_TRY(put_rule(f, hub_odd_rule((unsigned)i), &json, err));
         }
     hub_json_end_array(&json);
     hub_json_end_object(&json);

@@ -279,15 +279,7 @@ static enum hub_status choose(struct hub_request *request, struct statistics_arg
 /* A number of episodes, by its name in `where`; else a field. */
 static bool is_of_episodes(struct hub_view name, enum hub_property_kind *out)
 {
-    for (unsigned kind = 0; kind <= HUB_PROPERTY_FLAT_REWARD; kind++) {
-        const bool number = kind == HUB_PROPERTY_RETURN || kind == HUB_PROPERTY_STEPS ||
-                            (kind >= HUB_PROPERTY_SCORE && kind <= HUB_PROPERTY_FLAT_REWARD);
-        if (!number || !hub_view_is(name, hub_property_word((enum hub_property_kind)kind)))
-            continue;
-        *out = (enum hub_property_kind)kind;
-        return true;
-    }
-    return false;
+    return hub_property_find(name, out) && hub_property_is_series(*out);
 }
 
 static enum hub_status check_field(const struct hub_request *request, const struct statistics_args *q,
@@ -346,13 +338,15 @@ static enum hub_status read_by(const struct hub_request *request, struct statist
     const size_t first = strcspn(text.data, ",");
     const struct hub_view names[] = {{text.data, first},
                                      {text.data + first + 1, text.size > first ? text.size - first - 1 : 0}};
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf all = HUB_BUF_INIT(KIB);
     q->has_by = true;
     for (size_t i = 0; i < HUB_COUNT(names); i++)
-        if (!names[i].size || !is_of_episodes(names[i], &q->by[i]))
+        if (!names[i].size || !is_of_episodes(names[i], &q->by[i])) {
+            HUB_TRY(hub_property_series(&all, err));
             return hub_request_wrong(request, "by", err,
-                                     "by must be two numbers of episodes, such as return,steps; others are "
-                                     "score, nonfinite, frozen, still, jerk, saturated, gap, video_frames, "
-                                     "offset, unended, flat_reward");
+                                     "by must be two numbers of episodes, such as return,steps; they are %s",
+                                     all.data);
+        }
     return HUB_OK;
 }
 
