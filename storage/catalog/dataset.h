@@ -131,44 +131,42 @@ HUB_MUST_USE enum hub_status hub_dataset_each_problem(struct hub_catalog *catalo
 
 /* ---- episodes (blocking) ---- */
 
-/** Is given one row of the table: what was found, with the number it is shown under, and the path of its file
- * instead of its number (NULL: not known). Texts live until it returns. */
-typedef enum hub_status hub_episode_each(void *user, const struct hub_found_episode *episode,
-                                         const char *file, struct hub_error *err);
+/** Which episodes, in which order, and which of these. */
 struct hub_episode_query {
     struct hub_property sort;
     bool descending;
     const char *split, *name; /* only those of it; NULL: all */
     const char *task;         /* only those of it: its text, or its index in the fact "tasks"; NULL: all */
     const struct hub_where *where;       /* borrowed; only those it holds for; NULL: all */
-    uint32_t limit;                      /* 1..1000 */
     const struct hub_parallel *parallel; /* says when nobody waits any more: HUB_CANCELLED; NULL: never */
-    /* keyset: rows strictly after this key (ties by number); has_after false: from the start. Episodes
-     * without the key come last in both directions. */
-    bool has_after, after_is_null; /* after_is_null is the same as an empty after_key; not by number */
-    struct hub_view after_key; /* as hub_episode_page wrote it: empty when the row has none, and by number */
-    int64_t after_number;
+    uint32_t limit;                      /* episodes of a page, at least 1; UINT32_MAX: all */
+    enum {
+        HUB_PAGE_FIRST,  /* from the first one on */
+        HUB_PAGE_BEHIND, /* those behind an episode */
+        HUB_PAGE_BEFORE, /* those before it */
+        HUB_PAGE_AROUND  /* the page with it, where pages follow each other from the first one on */
+    } from;
+    int64_t number; /* that episode */
 };
-/** What follows a page. */
+/** A page of what a query chooses, in its order: places among dataset->episodes. */
 struct hub_episode_page {
-    /* the last row's sort key, for the cursor; the caller sets its ceiling and disposes */
-    struct hub_buf key;
-    bool more;      /* rows remain */
-    uint64_t total; /* the exact number the filters match */
+    uint32_t *places;
+    uint32_t count;
+    uint32_t first; /* so many come before it */
+    uint32_t total; /* so many there are altogether */
 };
-/** Calls `each` for up to limit rows, in order. */
+/** HUB_NOT_FOUND "episode-missing": there is no page around this episode; HUB_INVALID "bad-cursor": the
+ * episode that the page lies at is gone. Dispose of `out`, zeroed at first, whatever is returned. Takes about
+ * HUB_CHOOSING bytes an episode of the page meanwhile. */
+#define HUB_CHOOSING 80
 HUB_MUST_USE enum hub_status hub_episode_page(const struct hub_state *state,
-                                              const struct hub_episode_query *query, hub_episode_each *each,
-                                              void *user, struct hub_episode_page *out,
-                                              struct hub_error *err);
-/** All that a query chooses, in its order, up to its limit, of any size: places among dataset->episodes, to
- * be freed. Takes about HUB_CHOOSING bytes an episode of the dataset meanwhile. */
-#define HUB_CHOOSING 96
-HUB_MUST_USE enum hub_status hub_episode_order(const struct hub_state *state,
-                                               const struct hub_episode_query *query, uint32_t **places,
-                                               uint32_t *count, struct hub_error *err);
-HUB_MUST_USE enum hub_status hub_episode_one(const struct hub_state *state, int64_t number,
-                                             hub_episode_each *each, void *user, struct hub_error *err);
+                                              const struct hub_episode_query *query,
+                                              struct hub_episode_page *out, struct hub_error *err);
+/** The same of places in an order of their own. */
+HUB_MUST_USE enum hub_status hub_episode_page_among(const struct hub_dataset *dataset, const uint32_t *places,
+                                                    uint32_t count, const struct hub_episode_query *query,
+                                                    struct hub_episode_page *out, struct hub_error *err);
+void hub_episode_page_dispose(struct hub_episode_page *page);
 
 /** Whether the query's filters take each episode, in the order of the dataset's. */
 HUB_MUST_USE enum hub_status hub_episode_choose(const struct hub_state *state,

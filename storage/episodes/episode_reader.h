@@ -47,6 +47,12 @@ void hub_episode_reader_dispose(struct hub_episode_reader *reader);
 HUB_MUST_USE enum hub_status hub_episode_row(struct hub_episode_reader *reader,
                                              const struct hub_dataset_episode *episode,
                                              struct hub_found_episode *out, struct hub_error *err);
+/** The same, with the number it is shown under and the path of its file instead of its number (NULL: not
+ * known). */
+HUB_MUST_USE enum hub_status hub_episode_describe(struct hub_episode_reader *reader,
+                                                  const struct hub_dataset_episode *episode,
+                                                  struct hub_found_episode *out, const char **path,
+                                                  struct hub_error *err);
 /** What it has under a name. The values live until the next call. */
 HUB_MUST_USE enum hub_status hub_episode_values_of(struct hub_episode_reader *reader,
                                                    const struct hub_dataset_episode *episode,

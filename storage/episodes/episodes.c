@@ -1,13 +1,10 @@
 /*
  * Pages of episodes, over the dataset's directory and the columns of its parts.
  *
- * Pages go by key: a page begins strictly after the last key. By number it is found at once; by another
- * key, or of one split, all rows are looked at, and those that the page may show are kept. Episodes without
- * the key come last in both directions; ties are in order of number, reversed with the direction.
- *
- * A key in a cursor is a letter and the value: "i12", "u18446744073709551615", "r3fe8..." (bits of the
- * double), "tTEXT", "pTEXT" for the first bytes of a long text, whose rest the episode itself tells; empty:
- * it has none.
+ * A page lies at an episode: behind it, before it or around it in the order of the question. By number it is
+ * found at once; by another key, or of some, all episodes are looked at, and those nearest to that episode
+ * are kept. Episodes without the key come last in both directions; ties are in order of number, reversed
+ * with the direction.
  */
 #include "storage/episodes/episode_reader.h"
 
@@ -15,167 +12,112 @@
 #include "storage/text/number.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-enum { MAX_PAGE = 1000, MAX_KEY_TEXT = 512, EPISODES_BETWEEN = 1024 };
+enum { EPISODES_BETWEEN = 1024 };
 
 /* ---- keys ---- */
 
+/* An episode with its key, which owns its text. */
+struct page_item {
+    uint32_t place; /* in the dataset, by number */
+    bool is;        /* it has the key */
+    bool descending, reversed;
+    struct hub_value key;
+};
+
 /* Numbers before texts; what is missing sorts behind both, whatever the direction. */
-struct key {
-    bool is;
-    struct hub_value value;
-};
-
-static int compare_key(const struct key *a, const struct key *b)
+static int compare_keys(const struct hub_value *a, const struct hub_value *b)
 {
-    const enum hub_order order = a->is && b->is ? hub_value_compare(&a->value, &b->value) : HUB_EQUAL;
-    return order == HUB_UNORDERED ? (a->value.kind == HUB_VALUE_TEXT) - (b->value.kind == HUB_VALUE_TEXT)
-                                  : (int)order;
+    const enum hub_order order = hub_value_compare(a, b);
+    return order == HUB_UNORDERED ? (a->kind == HUB_VALUE_TEXT) - (b->kind == HUB_VALUE_TEXT) : (int)order;
 }
-
-static enum hub_status write_key(const struct key *key, struct hub_buf *out, struct hub_error *err)
-{
-    uint64_t bits;
-    struct hub_view text;
-    bool cut;
-    out->size = 0;
-    if (!key->is)
-        return HUB_OK;
-    switch (key->value.kind) {
-    case HUB_VALUE_INT:
-        return hub_buf_addf(out, err, "i%" PRId64, key->value.number);
-    case HUB_VALUE_UINT:
-        return hub_buf_addf(out, err, "u%" PRIu64, key->value.large);
-    case HUB_VALUE_REAL:
-        memcpy(&bits, &key->value.real, sizeof bits);
-        return hub_buf_addf(out, err, "r%016" PRIx64, bits);
-    case HUB_VALUE_TEXT:
-        break;
-    }
-    text = key->value.text;
-    cut = text.size > MAX_KEY_TEXT;
-    text.size = cut ? MAX_KEY_TEXT : text.size;
-    HUB_TRY(hub_buf_add_text(out, cut ? "p" : "t", err));
-    return hub_buf_add_view(out, text, err);
-}
-
-static bool read_number(char letter, const char *digits, struct hub_value *out)
-{
-    char *end;
-    *out = (struct hub_value){.kind = HUB_VALUE_INT};
-    if (letter == 'i') {
-        out->number = strtoll(digits, &end, 10);
-    } else if (letter == 'u') {
-        *out = hub_value_uint(strtoull(digits, &end, 10));
-    } else {
-        out->kind = HUB_VALUE_REAL;
-        const uint64_t bits = strtoull(digits, &end, 16);
-        memcpy(&out->real, &bits, sizeof bits);
-    }
-    return end > digits && *end == '\0' && (out->kind != HUB_VALUE_REAL || out->real == out->real);
-}
-
-static enum hub_status read_key(struct hub_view text, struct key *key, struct hub_error *err)
-{
-    char digits[32] = "";
-    const char letter = text.data[0];
-    key->is = true;
-    key->value = hub_value_text((struct hub_view){text.data + 1, text.size - 1});
-    if (letter == 't' || letter == 'p')
-        return HUB_OK;
-    if (text.size <= sizeof digits)
-        memcpy(digits, text.data + 1, text.size - 1);
-    return strchr("iur", letter) && read_number(letter, digits, &key->value)
-               ? HUB_OK
-               : hub_fail_as(err, HUB_INVALID, HUB_PROBLEM_BAD_CURSOR,
-                             "the cursor does not belong to this listing");
-}
-
-/* ---- the page ---- */
-
-static enum hub_status give(struct hub_episode_reader *reader, const struct hub_dataset_episode *e,
-                            hub_episode_each *each, void *user, struct hub_error *err)
-{
-    const struct hub_dataset *dataset = reader->state->dataset;
-    struct hub_found_episode row;
-    HUB_TRY(hub_episode_row(reader, e, &row, err));
-    row.number = e->number;
-    const uint32_t file = hub_part_file(&hub_dataset_box_of(dataset)->maps[e->part], row.file);
-    row.file = HUB_NONE;
-    return each(user, &row, file < dataset->file_count ? dataset->files[file].path : NULL, err);
-}
-
-struct ranked_episode {
-    const struct hub_dataset_episode *episode;
-    struct key key;
-    char *text; /* the key's own */
-    bool descending;
-};
-
-/* What may be on the page, in no order until it is cut. */
-struct episode_page {
-    const struct hub_episode_query *query;
-    struct hub_episode_reader reader;
-    struct ranked_episode after, *items;
-    struct hub_dataset_episode after_episode;
-    uint32_t count, room;
-    bool full; /* when it was last cut: what comes behind items[limit] is not on the page */
-    uint32_t looks;
-    uint64_t total;
-};
 
 static int compare_items(const void *a, const void *b)
 {
-    const struct ranked_episode *x = a, *y = b;
-    if (x->key.is != y->key.is)
-        return x->key.is ? -1 : 1;
-    int order = compare_key(&x->key, &y->key);
+    const struct page_item *x = a, *y = b;
+    int order = x->is && y->is ? compare_keys(&x->key, &y->key) : 0;
     if (!order)
-        order = (x->episode->number > y->episode->number) - (x->episode->number < y->episode->number);
-    return x->descending ? -order : order;
+        order = (x->place > y->place) - (x->place < y->place);
+    order = x->is != y->is ? (x->is ? -1 : 1) : x->descending ? -order : order;
+    return x->reversed ? -order : order;
 }
 
-static void page_dispose(struct episode_page *page)
+static void forget(struct page_item *item)
 {
-    for (uint32_t i = 0; i < page->count; i++)
-        free(page->items[i].text);
-    free(page->items);
-    free(page->after.text);
-    hub_episode_reader_dispose(&page->reader);
-}
-
-/* Only the best, and one more that tells that there are more. */
-static void cut(struct episode_page *page)
-{
-    qsort(page->items, page->count, sizeof *page->items, compare_items);
-    for (; page->count > page->query->limit + 1; page->count--)
-        free(page->items[page->count - 1].text);
-    page->full = page->count > page->query->limit;
+    if (item->is && item->key.kind == HUB_VALUE_TEXT)
+        free((char *)item->key.text.data);
 }
 
 /* Texts outlive the columns they lie in. */
-static enum hub_status own_text(struct ranked_episode *item, struct hub_error *err)
+static enum hub_status own_text(struct page_item *item, struct hub_error *err)
 {
-    if (!item->key.is || item->key.value.kind != HUB_VALUE_TEXT)
+    if (!item->is || item->key.kind != HUB_VALUE_TEXT)
         return HUB_OK;
-    item->text = hub_view_dup(item->key.value.text);
-    item->key.value.text.data = item->text;
-    return hub_allocated(item->text, err);
+    item->key.text.data = hub_view_dup(item->key.text);
+    item->is = item->key.text.data;
+    return hub_allocated(item->key.text.data, err);
 }
 
-static enum hub_status add_item(struct episode_page *page, struct ranked_episode *item, struct hub_error *err)
+/* The first `most` of those that were added, in no order until it is cut. */
+struct page_list {
+    struct page_item *items;
+    uint32_t count, room, most;
+    bool full; /* the last of them is items[most - 1] */
+};
+
+static void list_dispose(struct page_list *list)
 {
-    if (page->query->has_after && compare_items(item, &page->after) <= 0)
+    for (uint32_t i = 0; i < list->count; i++)
+        forget(&list->items[i]);
+    free(list->items);
+}
+
+static enum hub_status list_init(struct page_list *list, uint32_t most, struct hub_error *err)
+{
+    list->most = most;
+    list->room = 2 * most;
+    return hub_new(&list->items, (size_t)list->room + 1, sizeof *list->items, err);
+}
+
+static void cut(struct page_list *list)
+{
+    if (list->count)
+        qsort(list->items, list->count, sizeof *list->items, compare_items);
+    for (; list->count > list->most; list->count--)
+        forget(&list->items[list->count - 1]);
+    list->full = list->count == list->most;
+}
+
+static enum hub_status add_item(struct page_list *list, struct page_item item, struct hub_error *err)
+{
+    if (!list->most || (list->full && compare_items(&item, &list->items[list->most - 1]) >= 0))
         return HUB_OK;
-    if (page->full && compare_items(item, &page->items[page->query->limit]) >= 0)
-        return HUB_OK;
-    if (page->count == page->room)
-        cut(page);
-    HUB_TRY(own_text(item, err));
-    page->items[page->count++] = *item;
+    if (list->count == list->room)
+        cut(list);
+    HUB_TRY(own_text(&item, err));
+    list->items[list->count++] = item;
     return HUB_OK;
+}
+
+/* ---- one look at all ---- */
+
+struct episode_look {
+    const struct hub_episode_query *query;
+    struct hub_episode_reader reader;
+    struct page_item at;             /* where the page lies; borrows its text while it is looked at */
+    struct page_list before, behind; /* before: the nearest first */
+    uint32_t looks, before_count, count;
+    bool has_at, found; /* the episode it lies at is among the chosen */
+    bool at_is_behind;  /* that episode comes behind, not before */
+};
+
+static void look_dispose(struct episode_look *look)
+{
+    list_dispose(&look->before);
+    list_dispose(&look->behind);
+    forget(&look->at);
+    hub_episode_reader_dispose(&look->reader);
 }
 
 /* Whether one of its values under a name is this text, or the number that it spells. */
@@ -197,187 +139,229 @@ enum hub_status hub_episode_has_text(struct hub_episode_reader *reader, const st
     return HUB_OK;
 }
 
-static enum hub_status has_text(struct episode_page *page, const struct hub_dataset_episode *e,
-                                enum hub_property_kind kind, const char *text, bool *in,
-                                struct hub_error *err)
-{
-    return hub_episode_has_text(&page->reader, e, kind, hub_view_of(text), in, err);
-}
-
-static enum hub_status key_of(struct episode_page *page, const struct hub_dataset_episode *e, struct key *key,
-                              struct hub_error *err)
-{
-    struct hub_values values = {0};
-    *key = (struct key){0};
-    if (page->query->sort.kind != HUB_PROPERTY_NUMBER) /* which is the order of ties */
-        HUB_TRY(hub_episode_values_of(&page->reader, e, &page->query->sort, &values, err));
-    key->is = values.count;
-    if (key->is)
-        key->value = *values.first;
-    return HUB_OK;
-}
-
-struct page_episode {
-    struct episode_page *page;
+struct looked_at {
+    struct hub_episode_reader *reader;
     const struct hub_dataset_episode *episode;
 };
 
 static enum hub_status get_values(void *user, const struct hub_property *name, struct hub_values *out,
                                   struct hub_error *err)
 {
-    const struct page_episode *asked = user;
-    return hub_episode_values_of(&asked->page->reader, asked->episode, name, out, err);
+    const struct looked_at *of = user;
+    return hub_episode_values_of(of->reader, of->episode, name, out, err);
 }
 
 /* Now and then, is the answer still waited for? */
-static enum hub_status go_on(struct episode_page *page, struct hub_error *err)
+static enum hub_status go_on(struct episode_look *look, struct hub_error *err)
 {
-    return page->looks++ % EPISODES_BETWEEN == 0 && hub_parallel_cancelled(page->query->parallel)
+    return look->looks++ % EPISODES_BETWEEN == 0 && hub_parallel_cancelled(look->query->parallel)
                ? hub_fail(err, HUB_CANCELLED, "the request for these episodes has ended")
                : HUB_OK;
 }
 
 /* Whether the query's filters take it. */
-static enum hub_status check(struct episode_page *page, const struct hub_dataset_episode *e, bool *in,
+static enum hub_status check(struct episode_look *look, const struct hub_dataset_episode *e, bool *in,
                              struct hub_error *err)
 {
-    const struct hub_episode_query *q = page->query;
+    const struct hub_episode_query *q = look->query;
+    const struct {
+        const char *text;
+        enum hub_property_kind kind;
+    } texts[] = {{q->name, HUB_PROPERTY_NAME}, {q->split, HUB_PROPERTY_SPLIT}, {q->task, HUB_PROPERTY_TASK}};
     *in = true;
-    HUB_TRY(go_on(page, err));
-    if (q->name)
-        HUB_TRY(has_text(page, e, HUB_PROPERTY_NAME, q->name, in, err));
-    if (*in && q->split)
-        HUB_TRY(has_text(page, e, HUB_PROPERTY_SPLIT, q->split, in, err));
-    if (*in && q->task)
-        HUB_TRY(has_text(page, e, HUB_PROPERTY_TASK, q->task, in, err));
+    HUB_TRY(go_on(look, err));
+    for (size_t i = 0; i < HUB_COUNT(texts) && *in; i++)
+        if (texts[i].text)
+            HUB_TRY(
+                hub_episode_has_text(&look->reader, e, texts[i].kind, hub_view_of(texts[i].text), in, err));
     if (!*in || !q->where)
         return HUB_OK;
     return hub_where_holds(
-        q->where, &(struct hub_episode_values){get_values, &(struct page_episode){page, e}}, in, err);
+        q->where, &(struct hub_episode_values){get_values, &(struct looked_at){&look->reader, e}}, in, err);
 }
 
-static enum hub_status look_at(struct episode_page *page, const struct hub_dataset_episode *e,
+static enum hub_status item_of(struct episode_look *look, uint32_t place, struct page_item *out,
                                struct hub_error *err)
 {
-    struct ranked_episode item = {.episode = e, .descending = page->query->descending};
+    const struct hub_episode_query *q = look->query;
+    struct hub_values values = {0};
+    *out = (struct page_item){.place = place, .descending = q->descending};
+    if (q->sort.kind != HUB_PROPERTY_NUMBER) /* which is the order of ties */
+        HUB_TRY(hub_episode_values_of(&look->reader, &look->reader.state->dataset->episodes[place], &q->sort,
+                                      &values, err));
+    out->is = values.count;
+    if (out->is)
+        out->key = *values.first;
+    return HUB_OK;
+}
+
+static enum hub_status look_at(struct episode_look *look, uint32_t place, struct hub_error *err)
+{
+    struct page_item item;
     bool in;
-    HUB_TRY(check(page, e, &in, err));
+    HUB_TRY(check(look, &look->reader.state->dataset->episodes[place], &in, err));
     if (!in)
         return HUB_OK;
-    page->total++;
-    HUB_TRY(key_of(page, e, &item.key, err));
-    return add_item(page, &item, err);
+    look->count++;
+    HUB_TRY(item_of(look, place, &item, err));
+    const int order = look->has_at ? compare_items(&item, &look->at) : 1;
+    look->found |= order == 0;
+    if (order > 0 || (order == 0 && look->at_is_behind))
+        return add_item(&look->behind, item, err);
+    look->before_count++;
+    item.reversed = true;
+    return add_item(&look->before, item, err);
 }
 
-/* First index whose number is not before `number`. */
-static uint32_t place_of(const struct hub_dataset *dataset, int64_t number)
+/* Episodes are looked at in the direction of the page, so that ties come in order. */
+static enum hub_status look_at_all(struct episode_look *look, struct hub_error *err)
 {
-    return hub_lower_bound(&number, dataset->episodes, dataset->episode_count, sizeof *dataset->episodes,
-                           hub_by_i64);
-}
-
-/* Those that come into question are looked at in the direction of the page, so that ties come in order. */
-static enum hub_status look_at_all(struct episode_page *page, struct hub_error *err)
-{
-    const struct hub_dataset *dataset = page->reader.state->dataset;
-    const struct hub_episode_query *q = page->query;
-    uint32_t from = 0, to = dataset->episode_count;
-    const bool plain = q->sort.kind == HUB_PROPERTY_NUMBER && !q->split && !q->name && !q->task && !q->where;
-    if (plain && q->has_after && q->descending)
-        to = place_of(dataset, q->after_number);
-    else if (plain && q->has_after)
-        from = place_of(dataset, q->after_number);
-    for (uint32_t left = to - from; left && !(plain && page->count > q->limit); left--)
-        HUB_TRY(look_at(page, &dataset->episodes[q->descending ? from + left - 1 : to - left], err));
-    if (plain)
-        page->total = dataset->episode_count;
+    const uint32_t count = look->reader.state->dataset->episode_count;
+    for (uint32_t i = 0; i < count; i++)
+        HUB_TRY(look_at(look, look->query->descending ? count - 1 - i : i, err));
+    cut(&look->before);
+    cut(&look->behind);
     return HUB_OK;
 }
 
-/* Where the page begins. The rest of a long text is the episode's; when it has another by now, the page goes
- * on from the part that is known. */
-static enum hub_status read_after(struct episode_page *page, struct hub_error *err)
+/* ---- pages ---- */
+
+void hub_episode_page_dispose(struct hub_episode_page *page)
 {
-    const struct hub_episode_query *q = page->query;
-    struct ranked_episode *after = &page->after;
-    struct key whole;
-    page->after_episode.number = q->after_number;
-    *after = (struct ranked_episode){.episode = &page->after_episode, .descending = q->descending};
-    if (q->sort.kind == HUB_PROPERTY_NUMBER || q->after_is_null || !q->after_key.size)
+    free(page->places);
+    *page = (struct hub_episode_page){0};
+}
+
+/* Where a page begins that lies at an episode with so many before it. */
+static uint32_t first_of(const struct hub_episode_query *q, uint32_t before)
+{
+    return q->from == HUB_PAGE_BEFORE   ? before - HUB_MIN(before, q->limit)
+           : q->from == HUB_PAGE_AROUND ? before / q->limit * q->limit
+                                        : before;
+}
+
+static enum hub_status begin_page(const struct hub_episode_query *q, uint32_t before, uint32_t total,
+                                  struct hub_episode_page *out, struct hub_error *err)
+{
+    out->total = total;
+    out->first = first_of(q, before);
+    out->count = HUB_MIN(q->limit, total - out->first);
+    return hub_new(&out->places, (size_t)out->count + 1, sizeof *out->places, err);
+}
+
+static enum hub_status not_among(const struct hub_episode_query *q, struct hub_error *err)
+{
+    return q->from == HUB_PAGE_AROUND
+               ? hub_fail_as(err, HUB_NOT_FOUND, HUB_PROBLEM_EPISODE_MISSING,
+                             "episode %" PRId64 " is not one of the chosen episodes", q->number)
+               : hub_fail_as(err, HUB_INVALID, HUB_PROBLEM_BAD_CURSOR,
+                             "the episode of this cursor no longer exists; start again without a cursor");
+}
+
+/* Without a filter and by number, places follow each other, whether the episode is still there or not. */
+static enum hub_status page_by_number(const struct hub_dataset *d, const struct hub_episode_query *q,
+                                      struct hub_episode_page *out, struct hub_error *err)
+{
+    const uint32_t n = d->episode_count;
+    const uint32_t at = hub_lower_bound(&q->number, d->episodes, n, sizeof *d->episodes, hub_by_i64);
+    const bool found = at < n && d->episodes[at].number == q->number;
+    uint32_t before = q->descending ? n - at - (found && q->from != HUB_PAGE_BEHIND)
+                                    : at + (found && q->from == HUB_PAGE_BEHIND);
+    if (q->from == HUB_PAGE_AROUND && !found)
+        return not_among(q, err);
+    before = q->from == HUB_PAGE_FIRST ? 0 : before;
+    HUB_TRY(begin_page(q, before, n, out, err));
+    for (uint32_t i = 0; i < out->count; i++)
+        out->places[i] = q->descending ? n - 1 - (out->first + i) : out->first + i;
+    return HUB_OK;
+}
+
+/* An episode that is there, if not among the chosen, has its place in their order. By number one that is gone
+ * has its place too: that of the next one. */
+static enum hub_status find_at(struct episode_look *look, struct hub_error *err)
+{
+    const struct hub_dataset *d = look->reader.state->dataset;
+    const struct hub_episode_query *q = look->query;
+    const struct hub_dataset_episode *e = hub_dataset_find_episode(d, q->number);
+    if (q->from == HUB_PAGE_FIRST)
         return HUB_OK;
-    HUB_TRY(read_key(q->after_key, &after->key, err));
-    const struct hub_dataset_episode *e =
-        hub_dataset_find_episode(page->reader.state->dataset, q->after_number);
-    if (q->after_key.data[0] == 'p' && e) {
-        HUB_TRY(key_of(page, e, &whole, err));
-        const struct hub_view begins = after->key.value.text;
-        if (whole.is && whole.value.kind == HUB_VALUE_TEXT && whole.value.text.size >= begins.size &&
-            memcmp(whole.value.text.data, begins.data, begins.size) == 0)
-            after->key = whole;
+    look->has_at = true;
+    look->at_is_behind = e ? q->from != HUB_PAGE_BEHIND : !q->descending;
+    if (!e && q->sort.kind == HUB_PROPERTY_NUMBER && q->from != HUB_PAGE_AROUND) {
+        look->at = (struct page_item){.place = hub_lower_bound(&q->number, d->episodes, d->episode_count,
+                                                               sizeof *d->episodes, hub_by_i64),
+                                      .descending = q->descending};
+        return HUB_OK;
     }
-    return own_text(after, err);
+    if (!e)
+        return not_among(q, err);
+    HUB_TRY(item_of(look, (uint32_t)(e - d->episodes), &look->at, err));
+    return own_text(&look->at, err);
 }
 
-/* Those that are shown, and one more where there are more. */
-static enum hub_status fill(struct episode_page *page, struct hub_error *err)
+static enum hub_status page_by_key(const struct hub_state *state, const struct hub_episode_query *q,
+                                   struct hub_episode_page *out, struct hub_error *err)
 {
-    page->room = 2 * (page->query->limit + 1);
-    HUB_TRY(hub_new(&page->items, page->room, sizeof *page->items, err));
-    if (page->query->has_after)
-        HUB_TRY(read_after(page, err));
-    HUB_TRY(look_at_all(page, err));
-    cut(page);
+    HUB_CLEANUP(look_dispose) struct episode_look look = {.query = q, .reader = {.state = state}};
+    const bool back = q->from == HUB_PAGE_BEFORE || q->from == HUB_PAGE_AROUND;
+    const uint32_t most = HUB_MIN(q->limit, state->dataset->episode_count);
+    uint32_t filled = 0;
+    HUB_TRY(list_init(&look.before, back ? most : 0, err));
+    HUB_TRY(list_init(&look.behind, most, err));
+    HUB_TRY(find_at(&look, err));
+    HUB_TRY(look_at_all(&look, err));
+    if (q->from == HUB_PAGE_AROUND && !look.found)
+        return not_among(q, err);
+    HUB_TRY(begin_page(q, look.before_count, look.count, out, err));
+    for (uint32_t i = look.before_count - out->first; i > 0; i--)
+        out->places[filled++] = look.before.items[i - 1].place;
+    for (uint32_t i = 0; filled < out->count; i++)
+        out->places[filled++] = look.behind.items[i].place;
     return HUB_OK;
 }
 
-enum hub_status hub_episode_page(const struct hub_state *state, const struct hub_episode_query *query,
-                                 hub_episode_each *each, void *user, struct hub_episode_page *out,
-                                 struct hub_error *err)
+enum hub_status hub_episode_page(const struct hub_state *state, const struct hub_episode_query *q,
+                                 struct hub_episode_page *out, struct hub_error *err)
 {
-    HUB_CLEANUP(page_dispose)
-    struct episode_page page = {.query = query, .reader = {.state = state}};
-    if (!query->limit || query->limit > MAX_PAGE)
-        return hub_fail(err, HUB_INVALID, "a page has 1 to %d episodes", MAX_PAGE);
-    HUB_TRY(fill(&page, err));
-    out->more = page.full;
-    out->total = page.total;
-    const uint32_t shown = HUB_MIN(page.count, query->limit);
-    for (uint32_t i = 0; i < shown; i++)
-        HUB_TRY(give(&page.reader, page.items[i].episode, each, user, err));
-    return shown ? write_key(&page.items[shown - 1].key, &out->key, err) : HUB_OK;
+    const bool plain = q->sort.kind == HUB_PROPERTY_NUMBER && !q->split && !q->name && !q->task && !q->where;
+    return plain ? page_by_number(state->dataset, q, out, err) : page_by_key(state, q, out, err);
 }
 
-enum hub_status hub_episode_order(const struct hub_state *state, const struct hub_episode_query *query,
-                                  uint32_t **places, uint32_t *count, struct hub_error *err)
+enum hub_status hub_episode_page_among(const struct hub_dataset *dataset, const uint32_t *places,
+                                       uint32_t count, const struct hub_episode_query *q,
+                                       struct hub_episode_page *out, struct hub_error *err)
 {
-    struct hub_episode_query all = *query;
-    HUB_CLEANUP(page_dispose) struct episode_page page = {.query = &all, .reader = {.state = state}};
-    all.limit = HUB_MIN(query->limit, state->dataset->episode_count);
-    HUB_TRY(fill(&page, err));
-    const uint32_t chosen = HUB_MIN(page.count, all.limit);
-    HUB_TRY(hub_new(places, chosen, sizeof **places, err));
-    for (uint32_t i = 0; i < chosen; i++)
-        (*places)[i] = (uint32_t)(page.items[i].episode - state->dataset->episodes);
-    *count = chosen;
+    uint32_t before = 0;
+    while (q->from != HUB_PAGE_FIRST && before < count &&
+           dataset->episodes[places[before]].number != q->number)
+        before++;
+    if (q->from != HUB_PAGE_FIRST && before == count)
+        return not_among(q, err);
+    HUB_TRY(begin_page(q, before + (q->from == HUB_PAGE_BEHIND), count, out, err));
+    memcpy(out->places, places + out->first, out->count * sizeof *places);
     return HUB_OK;
-}
-
-enum hub_status hub_episode_one(const struct hub_state *state, int64_t number, hub_episode_each *each,
-                                void *user, struct hub_error *err)
-{
-    HUB_CLEANUP(hub_episode_reader_dispose) struct hub_episode_reader reader = {.state = state};
-    const struct hub_dataset_episode *e = hub_dataset_find_episode(state->dataset, number);
-    return e ? give(&reader, e, each, user, err)
-             : hub_fail_as(err, HUB_NOT_FOUND, HUB_PROBLEM_EPISODE_MISSING, "%s has no episode %lld",
-                           state->dataset->summary->id, (long long)number);
 }
 
 enum hub_status hub_episode_choose(const struct hub_state *state, const struct hub_episode_query *query,
                                    bool *chosen, struct hub_error *err)
 {
-    HUB_CLEANUP(page_dispose) struct episode_page page = {.query = query, .reader = {.state = state}};
+    HUB_CLEANUP(look_dispose) struct episode_look look = {.query = query, .reader = {.state = state}};
     for (uint32_t i = 0; i < state->dataset->episode_count; i++)
-        HUB_TRY(check(&page, &state->dataset->episodes[i], &chosen[i], err));
+        HUB_TRY(check(&look, &state->dataset->episodes[i], &chosen[i], err));
+    return HUB_OK;
+}
+
+/* ---- of single ones ---- */
+
+enum hub_status hub_episode_describe(struct hub_episode_reader *reader, const struct hub_dataset_episode *e,
+                                     struct hub_found_episode *out, const char **path, struct hub_error *err)
+{
+    const struct hub_dataset *dataset = reader->state->dataset;
+    HUB_TRY(hub_episode_row(reader, e, out, err));
+    const uint32_t file = hub_part_file(&hub_dataset_box_of(dataset)->maps[e->part], out->file);
+    out->number = e->number;
+    out->file = HUB_NONE;
+    *path = file < dataset->file_count ? dataset->files[file].path : NULL;
     return HUB_OK;
 }
 

@@ -1,13 +1,15 @@
 """`where` and `sort` against the same questions asked of the episodes' documents in Python."""
+import base64
 import csv
 import io
 import json
 import os
 import random
 import shutil
+import struct
 import urllib.request
 import zipfile
-from urllib.parse import urlencode
+from urllib.parse import quote, unquote, urlencode
 
 import h5py
 import numpy as np
@@ -163,6 +165,23 @@ def test_a_cursor_belongs_to_its_question(hub):
     cursor = page["next"].split("cursor=")[1].split("&")[0]
     answer = hub.get("/api/v1/datasets/lift/episodes?where=steps+%3E+4&cursor=" + cursor)
     assert answer.status == 400 and answer.json()["type"].endswith("bad-cursor")
+
+
+@pytest.mark.parametrize("sort", ["return", "-steps", "name"])
+def test_cursors_of_earlier_hubs_go_on_where_they_stood(hub, sort):
+    """They had the value of the sort key, where now the episode alone is the place; both have its number."""
+    page = ask(hub, urlencode(dict(where="steps > 3", sort=sort, limit=17)))
+    last = page["items"][-1]
+    key = {"return": lambda e: "r" + struct.pack(">d", e["return"]).hex() if "return" in e else "",
+           "-steps": lambda e: f"i{e['steps']}", "name": lambda e: "t" + e["name"]}[sort](last)
+    address, _, cursor = page["next"].split("?")[1].rpartition("cursor=")
+    scope, _, number = base64.b64decode(unquote(cursor) + "==").decode().split("\n")
+    assert int(number) == last["number"]
+    old = base64.b64encode(f"{scope}\n{int(not key)}{key}\n{number}".encode()).decode()
+    then, now = ask(hub, f"{address}cursor={quote(old, safe='')}"), ask(hub, page["next"].split("?")[1])
+    assert then["items"] == now["items"] and then["next"] == now["next"] and then["items"][0]["number"] != number
+    back = ask(hub, now["prev"].split("?")[1])
+    assert back["items"] == page["items"] and back["prev"] is None
 
 
 # ---- tables ----

@@ -74,7 +74,10 @@ enum hub_status hub_episode_selection_open(struct hub_request *request, struct h
     HUB_TRY(hub_episodes_admit(request, state, &params.query, err));
     HUB_TRY(hub_budget_take(request->app->budget, request, response,
                             (uint64_t)state->dataset->episode_count * HUB_CHOOSING, err));
-    HUB_TRY(hub_episode_order(state, &params.query, &out->places, &out->count, err));
+    struct hub_episode_page page = {0};
+    HUB_TRY(hub_episode_page(state, &params.query, &page, err));
+    out->places = page.places;
+    out->count = page.count;
     if (out->only_valid)
         HUB_TRY(leave_invalid(state, out, err));
     HUB_TRY(hub_episode_selection_sample(request, out, err));

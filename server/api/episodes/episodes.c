@@ -44,7 +44,7 @@ static void put_seed(struct hub_json *json, const char *seed)
         hub_json_string(json, hub_view_of(seed));
 }
 
-static void write_episode(struct hub_json *json, const struct hub_found_episode *row, const char *file)
+static void write_row(struct hub_json *json, const struct hub_found_episode *row, const char *file)
 {
     hub_json_put_int(json, "number", row->number);
     hub_json_put_text(json, "name", row->name);
@@ -65,30 +65,17 @@ static void write_episode(struct hub_json *json, const struct hub_found_episode 
     put_json(json, "statistics", row->statistics, "{}");
 }
 
-/* ---- a page ---- */
-
-struct episode_items {
-    struct hub_json json;
-    const struct hub_state *state;
-    struct hub_measured_items *measured;
-    uint32_t count;
-    int64_t first, last;
-};
-
-static enum hub_status add_item(void *user, const struct hub_found_episode *row, const char *file,
-                                struct hub_error *err)
+static enum hub_status write_episode(struct hub_json *json, struct hub_episode_reader *reader,
+                                     const struct hub_dataset_episode *e, struct hub_error *err)
 {
-    struct episode_items *items = user;
-    const struct hub_dataset_episode *e = hub_dataset_find_episode(items->state->dataset, row->number);
-    hub_json_object(&items->json);
-    write_episode(&items->json, row, file);
-    if (e)
-        HUB_TRY(hub_measured_item(&items->json, items->measured, items->state, e, err));
-    hub_json_end_object(&items->json);
-    items->first = items->count++ ? items->first : row->number;
-    items->last = row->number;
-    return hub_json_status(&items->json);
+    struct hub_found_episode row;
+    const char *file;
+    HUB_TRY(hub_episode_describe(reader, e, &row, &file, err));
+    write_row(json, &row, file);
+    return hub_json_status(json);
 }
+
+/* ---- a page ---- */
 
 /* include=: what is measured of each beside what is known of it. */
 static enum hub_status read_include(const struct hub_request *request, struct hub_measured_items *out,
@@ -127,48 +114,106 @@ static enum hub_status put_coverage(struct hub_request *request, const struct hu
     return hub_coverage_named_headers(request, target, &coverage, response, err);
 }
 
-static void end_dispose(struct hub_episode_page *end)
+static bool is_plain(const struct hub_request *request)
 {
-    hub_buf_dispose(&end->key);
+    static const char *const choices[] = {"where", "split", "name", "task"};
+    const struct hub_view sort = hub_request_query(request, "sort");
+    bool plain = !hub_episode_selection_is_sampled(request) && (!sort.data || hub_view_is(sort, "number"));
+    for (size_t i = 0; i < HUB_COUNT(choices); i++)
+        plain = plain && !hub_request_query(request, choices[i]).data;
+    return plain;
 }
 
-/* A cursor at an episode, wherever the order that is asked for has it. */
-static void set_place(struct hub_page_cursor *cursor, int64_t number)
+/* Where the page lies: at=, else the episode that the cursor was made at. The key of older cursors is the
+ * episode's own. */
+static enum hub_status read_place(const struct hub_request *request, const struct hub_page_query *page,
+                                  struct hub_episode_query *query, struct hub_error *err)
+{
+    bool around;
+    HUB_TRY(hub_request_int(request, "at", &query->number, &around, err));
+    query->limit = page->limit;
+    query->from = around                              ? HUB_PAGE_AROUND
+                  : page->goes_on && page->after.back ? HUB_PAGE_BEFORE
+                  : page->goes_on                     ? HUB_PAGE_BEHIND
+                                                      : HUB_PAGE_FIRST;
+    if (!around && page->goes_on)
+        query->number = strtoll(page->after.tie, NULL, 10);
+    return HUB_OK;
+}
+
+/* Episodes that are drawn have an order of their own. */
+static enum hub_status find_page(struct hub_request *request, struct hub_response *response,
+                                 const struct hub_state *state, const struct hub_episode_query *query,
+                                 struct hub_episode_page *out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_episode_selection_dispose) struct hub_episode_selection chosen = {0};
+    struct hub_error why = {0};
+    enum hub_status st;
+    if (hub_episode_selection_is_sampled(request)) {
+        HUB_TRY(hub_episode_selection_open(request, response, state, UINT32_MAX, &chosen, err));
+        st = hub_episode_page_among(state->dataset, chosen.places, chosen.count, query, out, &why);
+    } else {
+        st = hub_episode_page(state, query, out, &why);
+    }
+    const char *parameter = st == HUB_NOT_FOUND ? "at" : "cursor";
+    if (st == HUB_NOT_FOUND || st == HUB_INVALID)
+        return hub_fail_about(err, st, why.problem, parameter, hub_request_query(request, parameter).data,
+                              "%s", why.detail);
+    return st ? hub_pass(st, &why, err) : HUB_OK;
+}
+
+static enum hub_status write_items(struct hub_json *json, const struct hub_state *state,
+                                   const struct hub_episode_page *page, struct hub_measured_items *measured,
+                                   struct hub_error *err)
+{
+    HUB_CLEANUP(hub_episode_reader_dispose) struct hub_episode_reader reader = {.state = state};
+    for (uint32_t i = 0; i < page->count; i++) {
+        const struct hub_dataset_episode *e = &state->dataset->episodes[page->places[i]];
+        hub_json_object(json);
+        HUB_TRY(write_episode(json, &reader, e, err));
+        HUB_TRY(hub_measured_item(json, measured, state, e, err));
+        hub_json_end_object(json);
+    }
+    return hub_json_status(json);
+}
+
+/* A cursor at the first or the last episode of a page. */
+static void set_place(struct hub_page_cursor *cursor, const struct hub_dataset *dataset,
+                      const struct hub_episode_page *page, uint32_t i)
 {
     snprintf(cursor->key, sizeof cursor->key, "@");
-    snprintf(cursor->tie, sizeof cursor->tie, "%" PRId64, number);
+    if (page->count)
+        snprintf(cursor->tie, sizeof cursor->tie, "%" PRId64, dataset->episodes[page->places[i]].number);
 }
 
 static enum hub_status write_page(struct hub_request *request, const struct hub_target *target,
-                                  struct hub_episode_query *query, const struct hub_page_query *page,
-                                  struct hub_response *response, struct hub_error *err)
+                                  const struct hub_page_query *page, struct hub_response *response,
+                                  struct hub_error *err)
 {
     HUB_CLEANUP(hub_page_ends_dispose) struct hub_page_ends ends = {0};
-    HUB_CLEANUP(end_dispose) struct hub_episode_page end = {.key = HUB_BUF_INIT(sizeof ends.next.key - 1)};
+    HUB_CLEANUP(hub_episode_page_dispose) struct hub_episode_page found = {0};
     HUB_CLEANUP(hub_measured_items_leave) struct hub_measured_items measured = {0};
+    HUB_CLEANUP(hub_episode_parameters_dispose) struct hub_episode_parameters params = {0};
+    HUB_TRY(hub_episode_parameters_parse(request, &params, err));
+    HUB_TRY(read_place(request, page, &params.query, err));
     HUB_TRY(read_include(request, &measured, err));
-    HUB_TRY(hub_episodes_admit(request, &target->state, query, err));
+    HUB_TRY(hub_episodes_admit(request, &target->state, &params.query, err));
     if (measured.metrics || measured.spark)
         HUB_TRY(hub_work_admit_us(request, HUB_WORK_EPISODES, page->limit * MEASURED_US, err));
     HUB_TRY(put_coverage(request, target, &measured, response, &ends.more, err));
-    struct episode_items items = {.json = hub_page_begin(page, response, 64 * MIB, err),
-                                  .state = &target->state,
-                                  .measured = &measured};
-    HUB_TRY(hub_episode_page(&target->state, query, add_item, &items, &end, err));
-    ends.total = end.total;
-    ends.has_next = end.more;
-    ends.next.behind = end.key.size == 0;
-    snprintf(ends.next.key, sizeof ends.next.key, "%s", end.key.data ? end.key.data : "");
-    snprintf(ends.next.tie, sizeof ends.next.tie, "%" PRId64, items.last);
-    ends.has_prev = page->goes_on && items.count;
-    set_place(&ends.prev, items.first);
-    HUB_TRY(hub_page_close(request, page, response, &items.json, &ends, err));
+    HUB_TRY(find_page(request, response, &target->state, &params.query, &found, err));
+    struct hub_json json = hub_page_begin(page, response, 64 * MIB, err);
+    HUB_TRY(write_items(&json, &target->state, &found, &measured, err));
+    ends.total = found.total;
+    hub_page_span(&ends, found.first, found.first + found.count);
+    set_place(&ends.next, target->state.dataset, &found, found.count - 1);
+    set_place(&ends.prev, target->state.dataset, &found, 0);
+    HUB_TRY(hub_page_close(request, page, response, &json, &ends, err));
     return hub_reply_document(request, response, err);
 }
 
-/* ---- in an order that is held whole ---- */
+/* ---- all of them, a line each ---- */
 
-/* Drawn ones, what lies in front of a page, the page around one, all of them as lines. */
 struct ordered_episodes {
     const struct hub_dataset *dataset;
     const uint32_t *places; /* NULL: all of the dataset, by number */
@@ -180,86 +225,14 @@ static const struct hub_dataset_episode *episode_at(const struct ordered_episode
     return &p->dataset->episodes[p->places ? p->places[place] : place];
 }
 
-static bool is_plain(const struct hub_request *request)
-{
-    static const char *const choices[] = {"where", "split", "name", "task"};
-    const struct hub_view sort = hub_request_query(request, "sort");
-    bool plain = !hub_episode_selection_is_sampled(request) && (!sort.data || hub_view_is(sort, "number"));
-    for (size_t i = 0; i < HUB_COUNT(choices); i++)
-        plain = plain && !hub_request_query(request, choices[i]).data;
-    return plain;
-}
-
-static bool find_number(const struct ordered_episodes *p, int64_t number, uint32_t *place)
-{
-    const struct hub_dataset *d = p->dataset;
-    *place = 0;
-    if (!p->places)
-        *place = hub_lower_bound(&number, d->episodes, d->episode_count, sizeof *d->episodes, hub_by_i64);
-    while (p->places && *place < p->count && episode_at(p, *place)->number != number)
-        (*place)++;
-    return *place < p->count && episode_at(p, *place)->number == number;
-}
-
-static enum hub_status first_of(const struct hub_request *request, const struct ordered_episodes *p,
-                                const struct hub_page_query *page, uint32_t *first, struct hub_error *err)
-{
-    int64_t number;
-    bool around;
-    HUB_TRY(hub_request_int(request, "at", &number, &around, err));
-    if (!around && !page->goes_on) {
-        *first = 0;
-        return HUB_OK;
-    }
-    number = around ? number : strtoll(page->after.tie, NULL, 10);
-    const bool found = find_number(p, number, first);
-    if (!found && around)
-        return hub_fail_about(err, HUB_NOT_FOUND, HUB_PROBLEM_EPISODE_MISSING, "at",
-                              hub_request_query(request, "at").data,
-                              "episode %" PRId64 " is not one of the chosen episodes", number);
-    if (!found && p->places)
-        return hub_fail_about(err, HUB_INVALID, HUB_PROBLEM_BAD_CURSOR, "cursor",
-                              hub_request_query(request, "cursor").data,
-                              "the episode of this cursor no longer exists; start again without a cursor");
-    *first = around ? *first / page->limit * page->limit
-                    : hub_page_first(page, *first + (found && !page->after.back));
-    return HUB_OK;
-}
-
-static enum hub_status write_ordered(struct hub_request *request, const struct hub_target *target,
-                                     const struct ordered_episodes *p, const struct hub_page_query *page,
-                                     struct hub_response *response, struct hub_error *err)
-{
-    HUB_CLEANUP(hub_page_ends_dispose) struct hub_page_ends ends = {.total = p->count};
-    uint32_t first;
-    HUB_TRY(first_of(request, p, page, &first, err));
-    HUB_CLEANUP(hub_measured_items_leave) struct hub_measured_items measured = {0};
-    HUB_TRY(read_include(request, &measured, err));
-    HUB_TRY(put_coverage(request, target, &measured, response, &ends.more, err));
-    struct episode_items items = {.json = hub_page_begin(page, response, 64 * MIB, err),
-                                  .state = &target->state,
-                                  .measured = &measured};
-    const uint32_t end = HUB_MIN(p->count, first + page->limit);
-    for (uint32_t i = first; i < end; i++)
-        HUB_TRY(hub_episode_one(&target->state, episode_at(p, i)->number, add_item, &items, err));
-    hub_page_span(&ends, first, end);
-    set_place(&ends.next, items.last);
-    set_place(&ends.prev, items.first);
-    if (!p->places) { /* on from here as by number */
-        ends.next.key[0] = '\0';
-        ends.next.behind = true;
-    }
-    HUB_TRY(hub_page_close(request, page, response, &items.json, &ends, err));
-    return hub_reply_document(request, response, err);
-}
-
 struct episode_lines {
     struct hub_lines lines; /* first */
     struct hub_catalog *catalog;
     struct ordered_episodes ordered;
     uint32_t *places; /* the lines' */
     struct hub_state state;
-    struct hub_measured_items measured; /* of that state */
+    struct hub_episode_reader reader;   /* of that state */
+    struct hub_measured_items measured; /* ... too */
 };
 
 static void dispose_lines(struct hub_lines *lines)
@@ -274,6 +247,7 @@ static enum hub_status begin_chunk(struct hub_lines *lines, struct hub_error *er
     struct episode_lines *e = (struct episode_lines *)lines;
     const struct hub_dataset *d = e->ordered.dataset;
     HUB_TRY(hub_state_open(e->catalog, d->summary, &e->state, err));
+    e->reader = (struct hub_episode_reader){.state = &e->state};
     return strcmp(e->state.dataset->summary->revision, d->summary->revision) == 0 &&
                    e->state.dataset->episode_count == d->episode_count
                ? HUB_OK
@@ -284,16 +258,10 @@ static void end_chunk(struct hub_lines *lines)
 {
     struct episode_lines *e = (struct episode_lines *)lines;
     hub_measured_items_leave(&e->measured);
+    hub_episode_reader_dispose(&e->reader);
     hub_state_close(&e->state);
     e->state = (struct hub_state){0};
-}
-
-static enum hub_status add_members(void *user, const struct hub_found_episode *row, const char *file,
-                                   struct hub_error *err)
-{
-    (void)err;
-    write_episode(user, row, file);
-    return hub_json_status(user);
+    e->reader = (struct hub_episode_reader){0};
 }
 
 static enum hub_status put_line(struct hub_lines *lines, uint32_t place, struct hub_json *json,
@@ -301,89 +269,67 @@ static enum hub_status put_line(struct hub_lines *lines, uint32_t place, struct 
 {
     struct episode_lines *e = (struct episode_lines *)lines;
     const struct hub_dataset_episode *episode = episode_at(&e->ordered, place);
-    HUB_TRY(hub_episode_one(&e->state, episode->number, add_members, json, err));
+    HUB_TRY(write_episode(json, &e->reader, episode, err));
     return hub_measured_item(json, &e->measured, &e->state, episode, err);
 }
 
+static enum hub_status put_in_order(struct hub_request *request, struct hub_response *response,
+                                    const struct hub_state *state, struct hub_episode_selection *chosen,
+                                    struct ordered_episodes *out, struct hub_error *err)
+{
+    *out = (struct ordered_episodes){state->dataset, NULL, state->dataset->episode_count};
+    if (is_plain(request))
+        return HUB_OK;
+    HUB_TRY(hub_episode_selection_open(request, response, state, UINT32_MAX, chosen, err));
+    out->places = chosen->places;
+    out->count = chosen->count;
+    return HUB_OK;
+}
+
 static enum hub_status send_lines(struct hub_request *request, struct hub_target *target,
-                                  struct hub_episode_selection *chosen, const struct ordered_episodes *p,
                                   struct hub_response *response, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf members = {0}; /* which lines have no place for */
     struct episode_lines *e;
     struct hub_measured_items measured = {0};
+    HUB_CLEANUP(hub_episode_selection_dispose) struct hub_episode_selection chosen = {0};
+    struct ordered_episodes ordered;
     HUB_TRY(read_include(request, &measured, err));
     HUB_TRY(put_coverage(request, target, &measured, response, &members, err));
+    HUB_TRY(put_in_order(request, response, &target->state, &chosen, &ordered, err));
     HUB_TRY(hub_new(&e, 1, sizeof *e, err));
-    *e = (struct episode_lines){.lines = {.end = p->count,
+    *e = (struct episode_lines){.lines = {.end = ordered.count,
                                           .put = put_line,
                                           .begin = begin_chunk,
                                           .end_chunk = end_chunk,
                                           .dispose = dispose_lines},
                                 .catalog = request->app->catalog,
-                                .ordered = *p,
-                                .places = chosen->places,
+                                .ordered = ordered,
+                                .places = chosen.places,
                                 .measured = measured};
-    chosen->places = NULL; /* the lines' now, and the reference to the dataset */
+    chosen.places = NULL; /* the lines' now, and the reference to the dataset */
     target->state.dataset = NULL;
     return hub_lines_answer(response, &e->lines, err);
-}
-
-static enum hub_status list_ordered(struct hub_request *request, struct hub_response *response,
-                                    const char *const *parameters, struct hub_error *err)
-{
-    HUB_CLEANUP(hub_target_dispose) struct hub_target target = {0};
-    HUB_CLEANUP(hub_episode_selection_dispose) struct hub_episode_selection chosen = {0};
-    struct hub_page_query page;
-    HUB_TRY(hub_page_read(request, parameters, &page, err));
-    HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_STATE | HUB_TO_READY, &target, err));
-    const struct hub_dataset *dataset = target.state.dataset;
-    struct ordered_episodes p = {dataset, NULL, dataset->episode_count};
-    struct hub_coverage coverage;
-    if (!is_plain(request)) {
-        HUB_TRY(hub_coverage_require(request, response, &target, NULL, 0, &coverage, err));
-        HUB_TRY(hub_episode_selection_open(request, response, &target.state, UINT32_MAX, &chosen, err));
-        p.places = chosen.places;
-        p.count = chosen.count;
-    }
-    return page.all && !page.goes_on && !hub_request_query(request, "at").data
-               ? send_lines(request, &target, &chosen, &p, response, err)
-               : write_ordered(request, &target, &p, &page, response, err);
-}
-
-static void continue_behind(const struct hub_page_query *page, struct hub_episode_query *query)
-{
-    query->limit = page->limit;
-    query->has_after = page->goes_on;
-    if (!page->goes_on)
-        return;
-    query->after_is_null = page->after.behind;
-    query->after_key = hub_view_of(page->after.key);
-    query->after_number = strtoll(page->after.tie, NULL, 10);
 }
 
 enum hub_status hub_episodes_list(struct hub_request *request, struct hub_response *response,
                                   struct hub_error *err)
 {
-    static const char *const parameters[] = {"where",  "sort",    "split", "name",     "task",
-                                             "wait",   "partial", "at",    "include",  "limit",
-                                             "cursor", "format",  "for",   "revision", NULL};
-    static const char *const of_drawn[] = {
+    static const char *const chosen[] = {"where",  "sort",    "split", "name",     "task",
+                                         "wait",   "partial", "at",    "include",  "limit",
+                                         "cursor", "format",  "for",   "revision", NULL};
+    static const char *const sampled[] = {
         HUB_SELECTION_PARAMETERS "at", "include", "limit", "cursor", "format", "for", "revision", NULL};
     HUB_CLEANUP(hub_target_dispose) struct hub_target target = {0};
-    HUB_CLEANUP(hub_episode_parameters_dispose) struct hub_episode_parameters params = {0};
     struct hub_page_query page;
     if (hub_request_query(request, "columns").data)
         return hub_episodes_columns(request, response, err);
-    if (hub_episode_selection_is_sampled(request))
-        return list_ordered(request, response, of_drawn, err);
+    const char *const *parameters = hub_episode_selection_is_sampled(request) ? sampled : chosen;
     HUB_TRY(hub_page_read(request, parameters, &page, err));
-    if (page.all || page.after.back || page.after.key[0] == '@' || hub_request_query(request, "at").data)
-        return list_ordered(request, response, parameters, err);
-    HUB_TRY(hub_episode_parameters_parse(request, &params, err));
-    continue_behind(&page, &params.query);
     HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_STATE | HUB_TO_READY, &target, err));
-    return write_page(request, &target, &params.query, &page, response, err);
+    return page.all && !page.goes_on && !hub_request_query(request, "at").data
+               ? send_lines(request, &target, response, err)
+               : write_page(request, &target, &page, response, err);
 }
 
 /* ---- one ---- */
@@ -441,6 +387,17 @@ static enum hub_status write_fields(struct hub_json *json, const struct hub_stat
 
 /* ---- which one comes before and after it ---- */
 
+static bool find_number(const struct ordered_episodes *p, int64_t number, uint32_t *place)
+{
+    const struct hub_dataset *d = p->dataset;
+    *place = p->places
+                 ? 0
+                 : hub_lower_bound(&number, d->episodes, d->episode_count, sizeof *d->episodes, hub_by_i64);
+    while (p->places && *place < p->count && episode_at(p, *place)->number != number)
+        ++*place;
+    return *place < p->count && episode_at(p, *place)->number == number;
+}
+
 static void put_neighbour(struct hub_json *json, const char *key, const struct ordered_episodes *p,
                           bool there, uint32_t place)
 {
@@ -457,13 +414,9 @@ static enum hub_status write_neighbours(struct hub_request *request, struct hub_
                                         struct hub_json *json, struct hub_error *err)
 {
     HUB_CLEANUP(hub_episode_selection_dispose) struct hub_episode_selection chosen = {0};
-    struct ordered_episodes p = {target->state.dataset, NULL, target->state.dataset->episode_count};
+    struct ordered_episodes p;
     uint32_t place;
-    if (!is_plain(request)) {
-        HUB_TRY(hub_episode_selection_open(request, response, &target->state, UINT32_MAX, &chosen, err));
-        p.places = chosen.places;
-        p.count = chosen.count;
-    }
+    HUB_TRY(put_in_order(request, response, &target->state, &chosen, &p, err));
     const bool found = find_number(&p, number, &place);
     hub_json_put_object(json, "neighbours");
     put_neighbour(json, "previous", &p, found && place > 0, place - 1);
@@ -510,7 +463,8 @@ enum hub_status hub_episode_show(struct hub_request *request, struct hub_respons
     HUB_TRY(hub_coverage_named_headers(request, &target, &coverage, response, err));
     struct hub_json json = hub_json_to(hub_response_buffer(response, 200, "application/json", 16 * MIB), err);
     hub_json_object(&json);
-    HUB_TRY(hub_episode_one(&target.state, episode->number, add_members, &json, err));
+    HUB_CLEANUP(hub_episode_reader_dispose) struct hub_episode_reader reader = {.state = &target.state};
+    HUB_TRY(write_episode(&json, &reader, episode, err));
     HUB_TRY(write_fields(&json, &target.state, episode, err));
     HUB_TRY(hub_measured_put(&json, &target.state, episode, err));
     HUB_TRY(write_neighbours(request, response, &target, episode->number, &json, err));

@@ -1,5 +1,6 @@
 /* Opening: locks, formats, damage, crashes; and the digests, which outlive the index. */
 #include "tests/support/catalog_draft.h"
+#include "tests/support/see_episode.h"
 
 #include "storage/catalog/blobs.h"
 #include "storage/catalog/schema.h"
@@ -391,16 +392,6 @@ static void on_damage(void *user, const char *id)
     snprintf(user, 16, "%s", id);
 }
 
-static enum hub_status ignore(void *user, const struct hub_found_episode *row, const char *file,
-                              struct hub_error *err)
-{
-    (void)user;
-    (void)row;
-    (void)file;
-    (void)err;
-    return HUB_OK;
-}
-
 /* Each way to what is kept of a dataset, first to last; the first failure. */
 static enum hub_status read_all(struct hub_catalog *catalog, struct hub_error *err)
 {
@@ -410,7 +401,7 @@ static enum hub_status read_all(struct hub_catalog *catalog, struct hub_error *e
     HUB_TRY(hub_state_open(catalog, snapshot_now(catalog)->summaries[0], &now, err));
     HUB_TRY(hub_dataset_fact(&now, "description", &text, err));
     HUB_TRY(hub_dataset_problems(&now, &text, err));
-    HUB_TRY(hub_episode_one(&now, 1, ignore, NULL, err));
+    HUB_TRY(see_episode(&now, 1, NULL, NULL, err));
     return hub_layout_get(catalog, now.dataset, 0, 0, true, &layout, err);
 }
 

@@ -1,5 +1,6 @@
 /* Publishing and reading back: datasets, parts, fields, layouts, facts, problems. */
 #include "tests/support/catalog_draft.h"
+#include "tests/support/see_episode.h"
 
 #include "storage/io/fs.h"
 
@@ -186,22 +187,12 @@ static void give(void *user, uint64_t bytes)
     ((struct memory *)user)->used -= bytes;
 }
 
-static enum hub_status ignore(void *user, const struct hub_found_episode *row, const char *file,
-                              struct hub_error *err)
-{
-    (void)user;
-    (void)row;
-    (void)file;
-    (void)err;
-    return HUB_OK;
-}
-
 static void expect_no_room_for_episodes(const char *id)
 {
     struct hub_error err = {0};
     struct hub_state now;
     DRAFT_OK(hub_state_open(catalog, summary_of(id), &now, err));
-    cr_expect_eq(hub_episode_one(&now, 0, ignore, NULL, &err), HUB_BUSY);
+    cr_expect_eq(see_episode(&now, 0, NULL, NULL, &err), HUB_BUSY);
     cr_expect_eq(err.problem, HUB_PROBLEM_OVERLOADED);
     cr_expect(strstr(err.detail, "the episodes of this dataset") && !strstr(err.detail, "fields"), "%s",
               err.detail);
@@ -610,30 +601,20 @@ static void publish_described(const char *description, const char *revision, uin
     draft_findings_free(found);
 }
 
-static enum hub_status count_one(void *user, const struct hub_found_episode *row, const char *file,
-                                 struct hub_error *err)
-{
-    (void)row;
-    (void)file;
-    (void)err;
-    ++*(uint32_t *)user;
-    return HUB_OK;
-}
-
 static void expect_state(const struct hub_state *of, const char *revision, const char *description,
                          uint32_t episodes)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(KIB);
-    struct hub_episode_page page = {.key = HUB_BUF_INIT(KIB)};
+    HUB_CLEANUP(hub_episode_page_dispose) struct hub_episode_page page = {0};
     const struct hub_episode_query query = {.limit = 100};
-    uint32_t rows = 0;
     cr_expect_str_eq(of->dataset->summary->revision, revision);
     cr_expect_eq(of->dataset->episode_count, episodes);
     DRAFT_OK(hub_dataset_fact(of, "description", &text, err));
     cr_expect_str_eq(text.data, description);
-    DRAFT_OK(hub_episode_page(of, &query, count_one, &rows, &page, err));
-    hub_buf_dispose(&page.key);
-    cr_expect(rows == episodes && page.total == episodes, "%u of %u episodes", rows, episodes);
+    DRAFT_OK(hub_episode_page(of, &query, &page, err));
+    cr_expect(page.count == episodes && page.total == episodes, "%u of %u episodes", page.count, episodes);
+    for (uint32_t i = 0; i < page.count; i++)
+        DRAFT_OK(see_episode(of, of->dataset->episodes[page.places[i]].number, NULL, NULL, err));
 }
 
 Test(publish, a_state_stays_one_while_others_are_published)

@@ -1,6 +1,7 @@
 /* Pages of episodes: every sort in both directions gives each episode once, in order, whatever the size of a
  * page. */
 #include "tests/support/catalog_draft.h"
+#include "tests/support/see_episode.h"
 
 #include "storage/catalog/blobs.h"
 #include "storage/catalog/schema.h"
@@ -108,11 +109,9 @@ static double seed_order(const char *seed)
     return strcmp(seed, "None") == 0 ? INFINITY : strtod(seed, NULL);
 }
 
-static enum hub_status collect(void *user, const struct hub_found_episode *row, const char *file,
-                               struct hub_error *err)
+static void collect(void *user, const struct hub_found_episode *row, const char *file)
 {
     struct rows *all = user;
-    (void)err;
     struct row *r = &all->rows[all->count++];
     *r = (struct row){.number = row->number};
     switch (all->sort) {
@@ -142,7 +141,6 @@ static enum hub_status collect(void *user, const struct hub_found_episode *row, 
         cr_assert_fail("not tested");
     }
     cr_assert_str_eq(file, "a.h5");
-    return HUB_OK;
 }
 
 static struct hub_state open_set(void)
@@ -153,28 +151,43 @@ static struct hub_state open_set(void)
     return of_set;
 }
 
-static void walk(struct rows *all, enum hub_property_kind sort, bool descending, const char *split,
-                 uint32_t limit, uint64_t expected)
+/* One page; `total` is what there are altogether. */
+static struct hub_episode_page page_of(const struct hub_state *of, const struct hub_episode_query *query,
+                                       episode_seen *see, void *all)
 {
-    struct hub_episode_query query = {
+    struct hub_episode_page page = {0};
+    DRAFT_OK(hub_episode_page(of, query, &page, err));
+    for (uint32_t i = 0; i < page.count; i++)
+        DRAFT_OK(see_episode(of, of->dataset->episodes[page.places[i]].number, see, all, err));
+    return page;
+}
+
+/* Page after page; how many episodes there were. */
+static uint32_t walk_all(const struct hub_state *of, struct hub_episode_query query, episode_seen *see,
+                         void *all)
+{
+    uint32_t seen = 0, total = 1;
+    while (seen < total) {
+        struct hub_episode_page page = page_of(of, &query, see, all);
+        cr_assert_eq(page.first, seen);
+        cr_assert_eq(page.count, HUB_MIN(query.limit, page.total - seen));
+        seen += page.count;
+        total = page.total;
+        query.from = HUB_PAGE_BEHIND;
+        query.number = page.count ? of->dataset->episodes[page.places[page.count - 1]].number : 0;
+        hub_episode_page_dispose(&page);
+    }
+    return seen;
+}
+
+static void walk(struct rows *all, enum hub_property_kind sort, bool descending, const char *split,
+                 uint32_t limit)
+{
+    const struct hub_episode_query query = {
         .sort = {.kind = sort}, .descending = descending, .split = split, .limit = limit};
     HUB_CLEANUP(hub_state_close) struct hub_state set = open_set();
-    struct hub_episode_page page = {.key = HUB_BUF_INIT(1000), .more = true};
-    struct hub_buf after = HUB_BUF_INIT(1000);
     *all = (struct rows){.sort = sort};
-    while (page.more) {
-        const uint32_t before = all->count;
-        DRAFT_OK(hub_episode_page(&set, &query, collect, all, &page, err));
-        cr_assert_eq(page.total, expected);
-        cr_assert(!page.more || all->count - before == limit);
-        after.size = 0;
-        DRAFT_OK(hub_buf_add_view(&after, hub_buf_view(&page.key), err));
-        query.has_after = true;
-        query.after_key = hub_buf_view(&after);
-        query.after_number = all->rows[all->count - 1].number;
-    }
-    hub_buf_dispose(&page.key);
-    hub_buf_dispose(&after);
+    cr_assert_eq(walk_all(&set, query, collect, all), all->count);
 }
 
 static void expect_order(const struct rows *all, bool descending)
@@ -196,11 +209,75 @@ Test(episodes, each_once_in_order)
     for (size_t s = 0; s < HUB_COUNT(sorts); s++) {
         for (unsigned i = 0; i < 2 * HUB_COUNT(limits); i++) {
             struct rows all;
-            walk(&all, sorts[s], i % 2, NULL, limits[i / 2], EPISODES);
+            walk(&all, sorts[s], i % 2, NULL, limits[i / 2]);
             cr_assert_eq(all.count, EPISODES);
             expect_order(&all, i % 2);
         }
     }
+}
+
+/* Back from each episode, and around it: what a walk has there. */
+Test(episodes, pages_lie_before_and_around_an_episode)
+{
+    enum { LIMIT = 7 };
+    for (unsigned i = 0; i < 4 * HUB_COUNT(sorts); i++) {
+        struct hub_episode_query query = {
+            .sort = {.kind = sorts[i / 4]}, .descending = i % 2, .limit = LIMIT};
+        struct rows all;
+        query.split = i & 2 ? "train" : NULL;
+        walk(&all, sorts[i / 4], i % 2, query.split, LIMIT);
+        HUB_CLEANUP(hub_state_close) struct hub_state set = open_set();
+        for (uint32_t at = 0; at < 2 * all.count; at++) {
+            const uint32_t place = at / 2, back = place < LIMIT ? 0 : place - LIMIT;
+            query.from = at % 2 ? HUB_PAGE_AROUND : HUB_PAGE_BEFORE;
+            query.number = all.rows[place].number;
+            HUB_CLEANUP(hub_episode_page_dispose)
+            struct hub_episode_page page = page_of(&set, &query, NULL, NULL);
+            cr_assert_eq(page.first, at % 2 ? place / LIMIT * LIMIT : back);
+            cr_assert_eq(page.total, all.count);
+            cr_assert_eq(page.count, HUB_MIN((uint32_t)LIMIT, all.count - page.first));
+            for (uint32_t k = 0; k < page.count; k++)
+                cr_assert_eq(page.places[k], all.rows[page.first + k].number, "sort %u at %u", i, at);
+        }
+    }
+}
+
+/* A page goes on behind an episode that the filter leaves out, where it would be. */
+Test(episodes, pages_lie_at_episodes_that_are_not_chosen)
+{
+    struct hub_episode_query query = {.sort = {.kind = HUB_PROPERTY_STEPS},
+                                      .split = "val",
+                                      .limit = 5,
+                                      .from = HUB_PAGE_BEHIND,
+                                      .number = 5};
+    struct rows all = {.sort = HUB_PROPERTY_STEPS};
+    struct hub_episode_page page = {0};
+    struct hub_error err = {0};
+    HUB_CLEANUP(hub_state_close) struct hub_state set = open_set();
+    page = page_of(&set, &query, collect, &all);
+    cr_expect_eq(page.total, 29);
+    cr_expect(all.rows[0].key > 10 || (all.rows[0].key == 10 && all.rows[0].number > 5));
+    hub_episode_page_dispose(&page);
+    query.from = HUB_PAGE_AROUND;
+    cr_expect_eq(hub_episode_page(&set, &query, &page, &err), HUB_NOT_FOUND);
+    cr_expect_eq(err.problem, HUB_PROBLEM_EPISODE_MISSING);
+    query.number = EPISODES;
+    query.from = HUB_PAGE_BEHIND;
+    cr_expect_eq(hub_episode_page(&set, &query, &page, &err), HUB_INVALID);
+    cr_expect_eq(err.problem, HUB_PROBLEM_BAD_CURSOR);
+    query = (struct hub_episode_query){.limit = 5, .from = HUB_PAGE_BEFORE, .number = EPISODES + 9};
+    page = page_of(&set, &query, NULL, NULL); /* by number it has a place though it is gone */
+    cr_expect(page.first == EPISODES - 5 && page.count == 5);
+    hub_episode_page_dispose(&page);
+    query = (struct hub_episode_query){.limit = 5, .split = "train", .from = HUB_PAGE_BEHIND, .number = -3};
+    page = page_of(&set, &query, NULL, NULL);
+    cr_expect(page.first == 0 && page.count == 5 && page.places[0] == 1);
+    hub_episode_page_dispose(&page);
+    query = (struct hub_episode_query){
+        .limit = 5, .split = "train", .from = HUB_PAGE_BEHIND, .number = 99, .descending = true};
+    page = page_of(&set, &query, NULL, NULL);
+    cr_expect(page.first == 0 && page.count == 5 && page.places[0] == EPISODES - 2);
+    hub_episode_page_dispose(&page);
 }
 
 static void publish_long_tasks(const char *id)
@@ -229,40 +306,26 @@ static void publish_long_tasks(const char *id)
     draft_findings_free(found);
 }
 
-static enum hub_status collect_long(void *user, const struct hub_found_episode *row, const char *file,
-                                    struct hub_error *err)
+static void collect_long(void *user, const struct hub_found_episode *row, const char *file)
 {
     struct rows *all = user;
     (void)file;
-    (void)err;
     all->rows[all->count++] =
         (struct row){.number = row->number, .key = strtod(row->task + strspn(row->task, "x"), NULL)};
-    return HUB_OK;
 }
 
 Test(episodes, long_texts_are_paged_too)
 {
     publish_long_tasks("long");
     for (unsigned turn = 0; turn < 2; turn++) {
-        struct hub_episode_query query = {
+        const struct hub_episode_query query = {
             .sort = {.kind = HUB_PROPERTY_TASK}, .descending = turn, .limit = 5};
         struct rows all = {.sort = HUB_PROPERTY_TASK};
-        HUB_CLEANUP(hub_buf_dispose) struct hub_buf after = HUB_BUF_INIT(1000);
-        struct hub_episode_page page = {.key = HUB_BUF_INIT(1000), .more = true};
         struct hub_state of_long;
         const struct hub_snapshot *snapshot = snapshot_now(catalog);
         DRAFT_OK(hub_state_open(catalog, hub_snapshot_find(snapshot, HUB_VIEW("long")), &of_long, err));
-        while (page.more) {
-            DRAFT_OK(hub_episode_page(&of_long, &query, collect_long, &all, &page, err));
-            after.size = 0;
-            DRAFT_OK(hub_buf_add_view(&after, hub_buf_view(&page.key), err));
-            query.has_after = true;
-            query.after_key = hub_buf_view(&after);
-            query.after_number = all.rows[all.count - 1].number;
-            cr_assert_leq(all.count, EPISODES);
-        }
+        cr_assert_eq(walk_all(&of_long, query, collect_long, &all), EPISODES);
         hub_state_close(&of_long);
-        hub_buf_dispose(&page.key);
         cr_assert_eq(all.count, EPISODES);
         expect_order(&all, turn);
     }
@@ -272,18 +335,17 @@ Test(episodes, of_one_split)
 {
     for (size_t s = 0; s < HUB_COUNT(sorts); s++) {
         struct rows all;
-        walk(&all, sorts[s], s % 2, "train", 5, 28);
+        walk(&all, sorts[s], s % 2, "train", 5);
         cr_assert_eq(all.count, 28);
         expect_order(&all, s % 2);
         for (uint32_t i = 0; i < all.count; i++)
             cr_expect_eq(all.rows[i].number % 2, 1);
     }
     struct rows all = {.count = 0};
-    struct hub_episode_page page = {.key = HUB_BUF_INIT(1000), .more = true, .total = 9};
     const struct hub_episode_query query = {.split = "test", .limit = 5};
     HUB_CLEANUP(hub_state_close) struct hub_state set = open_set();
-    DRAFT_OK(hub_episode_page(&set, &query, collect, &all, &page, err));
-    cr_expect(all.count == 0 && page.total == 0 && !page.more);
+    HUB_CLEANUP(hub_episode_page_dispose) struct hub_episode_page page = page_of(&set, &query, collect, &all);
+    cr_expect(all.count == 0 && page.total == 0 && page.count == 0);
 }
 
 Test(episodes, of_one_task)
@@ -291,31 +353,27 @@ Test(episodes, of_one_task)
     HUB_CLEANUP(hub_state_close) struct hub_state set = open_set();
     for (size_t s = 0; s < HUB_COUNT(sorts); s++) {
         struct rows all = {.sort = sorts[s]};
-        struct hub_episode_page page = {.key = HUB_BUF_INIT(1000)};
-        const struct hub_episode_query query = {.sort = all.sort, .task = "place", .limit = 1000};
-        DRAFT_OK(hub_episode_page(&set, &query, collect, &all, &page, err));
+        const struct hub_episode_query query = {.sort = {.kind = all.sort}, .task = "place", .limit = 1000};
+        struct hub_episode_page page = page_of(&set, &query, collect, &all);
         cr_assert_eq(all.count, EPISODES / 3);
         cr_expect_eq(page.total, EPISODES / 3);
         for (uint32_t i = 0; i < all.count; i++)
             cr_expect_eq(all.rows[i].number % 3, 2);
         expect_order(&all, false);
-        hub_buf_dispose(&page.key);
+        hub_episode_page_dispose(&page);
     }
 }
 
-static enum hub_status expect_next(void *user, const struct hub_found_episode *row, const char *file,
-                                   struct hub_error *err)
+static void expect_next(void *user, const struct hub_found_episode *row, const char *file)
 {
     char text[32];
     (void)file;
-    (void)err;
     const uint32_t place = (*(uint32_t *)user)++;
     cr_assert_eq(row->episode_return, place);
     snprintf(text, sizeof text, "%u", place);
     cr_assert_str_eq(row->seed, text);
     snprintf(text, sizeof text, "episode_%lld", (long long)row->number);
     cr_assert_str_eq(row->name, text);
-    return HUB_OK;
 }
 
 static struct hub_state open_many(void)
@@ -335,32 +393,11 @@ Test(episodes, many)
         {.kind = HUB_PROPERTY_SEED},
         {.kind = HUB_PROPERTY_ATTRIBUTE, .of = {"rank", 4}}}; /* of a column that is made of the rows */
     for (size_t i = 0; i < HUB_COUNT(sorts); i++) {
-        struct hub_episode_query query = {.sort = sorts[i], .limit = 1000};
-        struct hub_episode_page page = {.key = HUB_BUF_INIT(1000), .more = true};
-        HUB_CLEANUP(hub_buf_dispose) struct hub_buf after = HUB_BUF_INIT(1000);
+        const struct hub_episode_query query = {.sort = sorts[i], .limit = 1000};
         uint32_t count = 0;
-        while (page.more) {
-            DRAFT_OK(hub_episode_page(&many, &query, expect_next, &count, &page, err));
-            cr_assert_eq(page.total, MANY);
-            after.size = 0;
-            DRAFT_OK(hub_buf_add_view(&after, hub_buf_view(&page.key), err));
-            query.has_after = true;
-            query.after_key = hub_buf_view(&after);
-            query.after_number = INT64_MAX; /* no two have the same key */
-        }
+        cr_expect_eq(walk_all(&many, query, expect_next, &count), MANY);
         cr_expect_eq(count, MANY);
-        hub_buf_dispose(&page.key);
     }
-}
-
-static enum hub_status ignore(void *user, const struct hub_found_episode *row, const char *file,
-                              struct hub_error *err)
-{
-    (void)user;
-    (void)row;
-    (void)file;
-    (void)err;
-    return HUB_OK;
 }
 
 /* Episodes are sorted and chosen by narrow columns: those of the page alone are read whole. */
@@ -378,20 +415,20 @@ Test(episodes, a_sort_reads_keys_and_the_rows_of_its_page)
     DRAFT_OK(hub_catalog_open(&options, &catalog, err));
     HUB_CLEANUP(hub_state_close) struct hub_state many = open_many();
     struct hub_episode_query query = {.sort = {.kind = HUB_PROPERTY_RETURN}, .limit = 1, .split = "val"};
-    struct hub_episode_page page = {.key = HUB_BUF_INIT(1000)};
     struct hub_error err;
-    DRAFT_OK(hub_episode_page(&many, &query, ignore, NULL, &page, err)); /* episode 0 */
+    struct hub_episode_page page = page_of(&many, &query, NULL, NULL); /* episode 0 */
     cr_expect_eq(page.total, MANY / 10);
+    hub_episode_page_dispose(&page);
     query.limit = 2;
-    cr_expect_eq(hub_episode_page(&many, &query, ignore, NULL, &page, &err), HUB_CORRUPT);
-    hub_buf_dispose(&page.key);
+    DRAFT_OK(hub_episode_page(&many, &query, &page, err));
+    cr_expect_eq(see_episode(&many, many.dataset->episodes[page.places[1]].number, NULL, NULL, &err),
+                 HUB_CORRUPT);
+    hub_episode_page_dispose(&page);
 }
 
-static enum hub_status expect_one(void *user, const struct hub_found_episode *row, const char *file,
-                                  struct hub_error *err)
+static void expect_one(void *user, const struct hub_found_episode *row, const char *file)
 {
     (void)file;
-    (void)err;
     struct hub_found_episode e = {.success = -1};
     decorate(&e, *(const uint32_t *)user);
     cr_expect_eq(row->number, *(const uint32_t *)user);
@@ -409,33 +446,11 @@ static enum hub_status expect_one(void *user, const struct hub_found_episode *ro
     free((void *)e.seed);
     free((void *)e.task);
     free((void *)e.splits);
-    return HUB_OK;
 }
 
 Test(episodes, one)
 {
     HUB_CLEANUP(hub_state_close) struct hub_state set = open_set();
     for (uint32_t i = 0; i < EPISODES; i++)
-        DRAFT_OK(hub_episode_one(&set, i, expect_one, &i, err));
-    struct hub_error err;
-    cr_expect_eq(hub_episode_one(&set, EPISODES, expect_one, NULL, &err), HUB_NOT_FOUND);
-    cr_expect_eq(err.problem, HUB_PROBLEM_EPISODE_MISSING);
-}
-
-Test(episodes, a_foreign_cursor_is_refused)
-{
-    static const char *const keys[] = {"x1", "i", "i1x", "rzz", "i99999999999999999999999999999999999999"};
-    struct rows all = {.count = 0};
-    struct hub_episode_page page = {.key = HUB_BUF_INIT(1000)};
-    HUB_CLEANUP(hub_state_close) struct hub_state set = open_set();
-    for (size_t i = 0; i < HUB_COUNT(keys); i++) {
-        const struct hub_episode_query query = {.sort = {.kind = HUB_PROPERTY_STEPS},
-                                                .limit = 5,
-                                                .has_after = true,
-                                                .after_key = hub_view_of(keys[i])};
-        cr_expect_eq(hub_episode_page(&set, &query, collect, &all, &page, NULL), HUB_INVALID, "%s", keys[i]);
-    }
-    const struct hub_episode_query none = {.limit = 0}, many = {.limit = 1001};
-    cr_expect_eq(hub_episode_page(&set, &none, collect, &all, &page, NULL), HUB_INVALID);
-    cr_expect_eq(hub_episode_page(&set, &many, collect, &all, &page, NULL), HUB_INVALID);
+        DRAFT_OK(see_episode(&set, i, expect_one, &i, err));
 }

@@ -7,6 +7,7 @@
 #include "storage/sqlite/db.h"
 #include "storage/text/time.h"
 #include "tests/support/scan_root.h"
+#include "tests/support/see_episode.h"
 #include "tests/support/snapshot.h"
 
 #include <criterion/criterion.h>
@@ -399,20 +400,17 @@ Test(scanner, hostile_files_hide_no_other)
     expect_status("garbage-zeros-v0", HUB_DATASET_BROKEN);
 }
 
-static enum hub_status same_episode(void *user, const struct hub_found_episode *row, const char *file,
-                                    struct hub_error *err)
+static void same_episode(void *user, const struct hub_found_episode *row, const char *file)
 {
-    (void)err;
     cr_expect_eq(row->number, *(const int64_t *)user);
     cr_expect_str_eq(file, "data/main_data.hdf5");
-    return HUB_OK;
 }
 
 static enum hub_status ask_episode(int64_t number)
 {
     HUB_CLEANUP(hub_state_close) struct hub_state now = {0};
     HUB_TRY(hub_state_open(hub.catalog, summary_of("door-human-v0"), &now, NULL));
-    return hub_episode_one(&now, number, same_episode, &number, NULL);
+    return see_episode(&now, number, same_episode, &number, NULL);
 }
 
 /* What was kept of a part is damaged on the disk: nothing is said of it, and it is inspected again. */
