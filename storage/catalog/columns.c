@@ -2,6 +2,7 @@
  * texts that are the same as shortly before one is kept. */
 #include "storage/catalog/columns.h"
 
+#include "storage/text/json.h"
 #include "storage/text/number.h"
 
 #include <stdio.h>
@@ -10,8 +11,7 @@
 #define MAX_TEXT_BYTES (900 * MIB)
 
 enum { TEXTS = 6, FLAG_RETURN = 1, FLAG_COMPUTED = 2 };
-enum { KEY_KIND = 15 /* 0: none */, KEY_COMPUTED = 16, KEY_SEVERAL = 32 };
-enum { ROWS_RUN = 128, KEYS_RUN = 16384 };
+enum { CELL_KIND = 15 /* 0: none */, CELL_COMPUTED = 16 };
 
 struct episode_row {
     int64_t number;
@@ -23,14 +23,11 @@ struct episode_row {
     uint8_t flags;
 };
 
-uint32_t hub_columns_run(enum hub_episode_column column)
+bool hub_column_name(const char *word, struct hub_view of, uint32_t run, char name[HUB_COLUMN_NAME])
 {
-    return column == HUB_COLUMN_ROWS ? ROWS_RUN : KEYS_RUN;
-}
-
-void hub_columns_name(enum hub_episode_column column, uint32_t episode, char name[HUB_COLUMN_NAME])
-{
-    snprintf(name, HUB_COLUMN_NAME, "%u.%u", (unsigned)column, episode / hub_columns_run(column));
+    const int size = snprintf(name, HUB_COLUMN_NAME, "%u.%s%s%.*s", run, word, of.size ? ":" : "",
+                              (int)of.size, of.size ? of.data : "");
+    return size > 0 && size < HUB_COLUMN_NAME;
 }
 
 /* ---- writing ---- */
@@ -44,8 +41,9 @@ void hub_column_run_dispose(struct hub_column_run *run)
 
 enum hub_status hub_column_run_begin(struct hub_column_run *run, size_t max_texts, struct hub_error *err)
 {
-    *run = (struct hub_column_run){.cells = HUB_BUF_INIT(KEYS_RUN * sizeof(struct episode_row) + max_texts),
-                                   .kinds = HUB_BUF_INIT(KEYS_RUN),
+    *run = (struct hub_column_run){.cells =
+                                       HUB_BUF_INIT(HUB_COLUMN_RUN * sizeof(struct episode_row) + max_texts),
+                                   .kinds = HUB_BUF_INIT(HUB_COLUMN_RUN),
                                    .texts = HUB_BUF_INIT(max_texts)};
     HUB_TRY(hub_buf_add(&run->cells, &(uint32_t[2]){0}, 2 * sizeof(uint32_t), err));
     return hub_buf_add(&run->texts, "", 1, err); /* no text begins at 0 */
@@ -60,25 +58,31 @@ enum hub_status hub_column_run_end(struct hub_column_run *run, struct hub_error 
 }
 
 static enum hub_status write_run(struct hub_column_run *run, struct hub_db *db, int64_t part,
-                                 enum hub_episode_column column, uint32_t first, struct hub_error *err)
+                                 const char *word, uint32_t number, struct hub_error *err)
 {
     char name[HUB_COLUMN_NAME];
     HUB_TRY(hub_column_run_end(run, err));
-    hub_columns_name(column, first, name);
+    (void)hub_column_name(word, (struct hub_view){0}, number, name);
     return hub_blob_write(db, part, HUB_BLOB_EPISODES, name, hub_buf_view(&run->cells), err);
 }
 
-/* Where the text begins, anew or at one of the `known` places. */
-static enum hub_status add_text(struct hub_buf *texts, const char *text, const uint32_t *known,
+/* Where the text begins, again or at one of the `known` places. Several texts lie behind each other. */
+static enum hub_status add_text(struct hub_buf *texts, struct hub_view text, const uint32_t *known,
                                 unsigned count, uint32_t *out, struct hub_error *err)
 {
     for (unsigned i = 0; i < count; i++)
-        if (known[i] && strcmp(texts->data + known[i], text) == 0) {
+        if (known[i] && texts->size - known[i] >= text.size &&
+            memcmp(texts->data + known[i], text.data, text.size) == 0) {
             *out = known[i];
             return HUB_OK;
         }
     *out = (uint32_t)texts->size;
-    return hub_buf_add(texts, text, strlen(text) + 1, err);
+    return hub_buf_add(texts, text.data, text.size, err);
+}
+
+static struct hub_view whole(const char *text)
+{
+    return (struct hub_view){text, strlen(text) + 1};
 }
 
 static enum hub_status add_row(struct hub_column_run *run, const struct hub_found_episode *e,
@@ -99,7 +103,7 @@ static enum hub_status add_row(struct hub_column_run *run, const struct hub_foun
         const uint32_t before = row->texts[i];
         row->texts[i] = 0;
         if (all[i])
-            HUB_TRY(add_text(&run->texts, all[i], &before, 1, &row->texts[i], err));
+            HUB_TRY(add_text(&run->texts, whole(all[i]), &before, 1, &row->texts[i], err));
     }
     run->count++;
     return hub_buf_add(&run->cells, row, sizeof *row, err);
@@ -114,7 +118,7 @@ static enum hub_status write_rows(struct hub_db *db, int64_t part, const struct 
     HUB_TRY(hub_column_run_begin(&run, MAX_TEXT_BYTES, err));
     for (uint32_t i = 0; i < count; i++)
         HUB_TRY(add_row(&run, &found->episodes[first + i], &row, err));
-    return write_run(&run, db, part, HUB_COLUMN_ROWS, first, err);
+    return write_run(&run, db, part, HUB_ROWS, first / HUB_ROWS_RUN, err);
 }
 
 /* Seeds are numbers as far as 64 bits hold them, else the text that they are. */
@@ -131,111 +135,175 @@ static struct hub_value value_of_seed(const char *seed)
                     : hub_value_uint(number);
 }
 
-static bool text_of(const char *text, struct hub_value *out)
+/* The values of episodes under a name, and what they lie in. */
+struct column_writer {
+    struct hub_value *set;
+    uint32_t count, room;
+    char *text; /* the JSON that the set was read from: of neighbours it is often the same */
+    json_t *json;
+};
+
+static void writer_dispose(struct column_writer *w)
 {
-    if (text)
-        *out = hub_value_text(hub_view_of(text));
-    return text;
+    free(w->set);
+    free(w->text);
+    json_decref(w->json);
+}
+
+static enum hub_status add_to_set(struct column_writer *w, const char *text, struct hub_error *err)
+{
+    HUB_TRY(hub_grow(&w->set, w->count, &w->room, sizeof *w->set, err));
+    w->set[w->count++] = hub_value_text(hub_view_of(text));
+    return HUB_OK;
+}
+
+/* The texts of an array but for one. */
+static enum hub_status add_array(struct column_writer *w, const json_t *array, const char *but,
+                                 struct hub_error *err)
+{
+    const json_t *item;
+    size_t i;
+    json_array_foreach(array, i, item)
+    {
+        const char *text = json_string_value(item);
+        if (text && (!but || strcmp(text, but) != 0))
+            HUB_TRY(add_to_set(w, text, err));
+    }
+    return HUB_OK;
+}
+
+static enum hub_status parse(struct column_writer *w, const char *text, struct hub_error *err)
+{
+    if (w->text && strcmp(w->text, text) == 0)
+        return HUB_OK;
+    free(w->text);
+    json_decref(w->json);
+    w->json = NULL;
+    w->text = strdup(text);
+    HUB_TRY(hub_allocated(w->text, err));
+    return hub_json_parse(hub_view_of(text), HUB_MAX_ATTRIBUTES, &w->json, err);
+}
+
+static enum hub_status splits_of(struct column_writer *w, const struct hub_found_episode *e,
+                                 struct hub_error *err)
+{
+    if (!e->splits)
+        return HUB_OK;
+    HUB_TRY(parse(w, e->splits, err));
+    return add_array(w, w->json, NULL, err);
 }
 
 /* An episode of several tasks has the first as its own, and all in its attributes. */
-static bool task_of(const struct hub_found_episode *e, struct hub_value *out)
+static enum hub_status tasks_of(struct column_writer *w, const struct hub_found_episode *e,
+                                struct hub_error *err)
 {
-    if (!text_of(e->task, out))
-        return false;
-    out->several = e->attributes && strstr(e->attributes, "\"tasks\"");
-    return true;
+    if (!e->task)
+        return HUB_OK;
+    HUB_TRY(add_to_set(w, e->task, err));
+    if (!e->attributes || !strstr(e->attributes, "\"tasks\"")) /* which saves most from being parsed */
+        return HUB_OK;
+    HUB_TRY(parse(w, e->attributes, err));
+    return add_array(w, json_object_get(w->json, "tasks"), e->task, err);
 }
 
-static bool truth_of(int8_t truth, struct hub_value *out)
+static void give(struct column_writer *w, struct hub_value value)
 {
-    *out = hub_value_uint(truth > 0);
-    return truth >= 0;
+    w->set[w->count++] = value;
 }
 
-/* False: the episode has none. */
-static bool key_of(const struct hub_found_episode *e, enum hub_episode_column column, struct hub_value *out)
+static void give_truth(struct column_writer *w, int8_t truth)
 {
-    switch (column) {
-    case HUB_COLUMN_RETURN:
-        *out = hub_value_real(e->episode_return);
-        out->computed = e->return_computed;
-        return e->has_return && e->episode_return == e->episode_return;
-    case HUB_COLUMN_SEED:
-        if (e->seed)
-            *out = value_of_seed(e->seed);
-        return e->seed;
-    case HUB_COLUMN_TASK:
-        return task_of(e, out);
-    case HUB_COLUMN_SPLITS:
-        return text_of(e->splits, out);
-    case HUB_COLUMN_SUCCESS:
-        return truth_of(e->success, out);
-    case HUB_COLUMN_TERMINATED:
-        return truth_of(e->terminated, out);
-    case HUB_COLUMN_TRUNCATED:
-        return truth_of(e->truncated, out);
-    case HUB_COLUMN_ROWS:
-    case HUB_COLUMN_COUNT:
-        break;
+    if (truth >= 0)
+        give(w, hub_value_uint(truth > 0));
+}
+
+static enum hub_status read_values(struct column_writer *w, const struct hub_found_episode *e,
+                                   enum hub_property_kind kind, struct hub_error *err)
+{
+    w->count = 0;
+    HUB_TRY(hub_grow(&w->set, w->count, &w->room, sizeof *w->set, err));
+    if (kind == HUB_PROPERTY_SPLIT)
+        return splits_of(w, e, err);
+    if (kind == HUB_PROPERTY_TASK)
+        return tasks_of(w, e, err);
+    if (kind == HUB_PROPERTY_SEED && e->seed)
+        give(w, value_of_seed(e->seed));
+    else if (kind == HUB_PROPERTY_SUCCESS)
+        give_truth(w, e->success);
+    else if (kind == HUB_PROPERTY_TERMINATED)
+        give_truth(w, e->terminated);
+    else if (kind == HUB_PROPERTY_TRUNCATED)
+        give_truth(w, e->truncated);
+    else if (kind == HUB_PROPERTY_RETURN && e->has_return && e->episode_return == e->episode_return) {
+        give(w, hub_value_real(e->episode_return));
+        w->set->computed = e->return_computed;
     }
-    return false;
+    return HUB_OK;
 }
 
-enum hub_status hub_column_run_add(struct hub_column_run *run, const struct hub_value *key,
+static enum hub_status add_texts(struct hub_column_run *run, const struct hub_value *values, size_t count,
+                                 uint64_t *out, struct hub_error *err)
+{
+    const size_t before = run->texts.size;
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf all = HUB_BUF_INIT(run->texts.limit);
+    uint32_t at;
+    for (size_t i = 0; i < count; i++) {
+        HUB_TRY(hub_buf_add_view(&all, values[i].text, err));
+        HUB_TRY(hub_buf_add(&all, "", 1, err));
+    }
+    HUB_TRY(add_text(&run->texts, hub_buf_view(&all), run->recent, HUB_COUNT(run->recent), &at, err));
+    if (at == before)
+        run->recent[run->next++ % HUB_COUNT(run->recent)] = at;
+    *out = (uint64_t)count << 32 | at;
+    return HUB_OK;
+}
+
+enum hub_status hub_column_run_add(struct hub_column_run *run, const struct hub_value *values, size_t count,
                                    struct hub_error *err)
 {
-    const char kind =
-        key ? (char)((1 + key->kind) | key->computed * KEY_COMPUTED | key->several * KEY_SEVERAL) : 0;
+    const char kind = count ? (char)((1 + values->kind) | values->computed * CELL_COMPUTED) : 0;
     uint64_t bits = 0;
-    if (key && key->kind == HUB_VALUE_TEXT) {
-        const size_t before = run->texts.size;
-        uint32_t at;
-        HUB_TRY(add_text(&run->texts, key->text.data, run->recent, HUB_COUNT(run->recent), &at, err));
-        if (at == before)
-            run->recent[run->next++ % HUB_COUNT(run->recent)] = at;
-        bits = at;
-    } else if (key) {
-        memcpy(&bits, &key->number, sizeof bits); /* or of `large`, or of `real` */
-    }
+    if (count && values->kind == HUB_VALUE_TEXT)
+        HUB_TRY(add_texts(run, values, count, &bits, err));
+    else if (count)
+        memcpy(&bits, &values->number, sizeof bits); /* or of `large`, or of `real` */
     run->count++;
     HUB_TRY(hub_buf_add(&run->cells, &bits, sizeof bits, err));
     return hub_buf_add(&run->kinds, &kind, 1, err);
 }
 
-static enum hub_status write_keys(struct hub_db *db, int64_t part, const struct hub_findings *found,
-                                  enum hub_episode_column column, uint32_t first, uint32_t count,
-                                  struct hub_error *err)
+static enum hub_status write_column(struct hub_db *db, int64_t part, const struct hub_findings *found,
+                                    enum hub_property_kind kind, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_column_run_dispose) struct hub_column_run run = {0};
-    HUB_TRY(hub_column_run_begin(&run, MAX_TEXT_BYTES, err));
-    for (uint32_t i = 0; i < count; i++) {
-        struct hub_value key;
-        const bool has = key_of(&found->episodes[first + i], column, &key);
-        HUB_TRY(hub_column_run_add(&run, has ? &key : NULL, err));
+    HUB_CLEANUP(writer_dispose) struct column_writer w = {0};
+    for (uint32_t first = 0; first < found->episode_count; first += HUB_COLUMN_RUN) {
+        HUB_CLEANUP(hub_column_run_dispose) struct hub_column_run run = {0};
+        HUB_TRY(hub_column_run_begin(&run, MAX_TEXT_BYTES, err));
+        for (uint32_t i = first; i < found->episode_count && i - first < HUB_COLUMN_RUN; i++) {
+            HUB_TRY(read_values(&w, &found->episodes[i], kind, err));
+            HUB_TRY(hub_column_run_add(&run, w.set, w.count, err));
+        }
+        HUB_TRY(write_run(&run, db, part, hub_property_word(kind), first / HUB_COLUMN_RUN, err));
     }
-    return write_run(&run, db, part, column, first, err);
+    return HUB_OK;
 }
 
 enum hub_status hub_columns_write(struct hub_db *db, int64_t part, const struct hub_findings *found,
                                   struct hub_error *err)
 {
-    for (enum hub_episode_column column = HUB_COLUMN_ROWS; column < HUB_COLUMN_COUNT; column++) {
-        const uint32_t run = hub_columns_run(column);
-        for (uint32_t first = 0; first < found->episode_count; first += run) {
-            const uint32_t count = HUB_MIN(found->episode_count - first, run);
-            HUB_TRY(column == HUB_COLUMN_ROWS ? write_rows(db, part, found, first, count, err)
-                                              : write_keys(db, part, found, column, first, count, err));
-        }
-    }
+    for (uint32_t first = 0; first < found->episode_count; first += HUB_ROWS_RUN)
+        HUB_TRY(write_rows(db, part, found, first,
+                           HUB_MIN(found->episode_count - first, (uint32_t)HUB_ROWS_RUN), err));
+    for (unsigned kind = 0; kind < HUB_PROPERTY_COUNT; kind++)
+        if (hub_property_row((enum hub_property_kind)kind)->source == HUB_FROM_COLUMN)
+            HUB_TRY(write_column(db, part, found, (enum hub_property_kind)kind, err));
     return HUB_OK;
 }
 
 /* ---- reading ---- */
 
-bool hub_columns_open(struct hub_view blob, enum hub_episode_column column, struct hub_columns *out)
+static bool open_cells(struct hub_view blob, size_t cell, struct hub_columns *out)
 {
-    const size_t cell = column == HUB_COLUMN_ROWS ? sizeof(struct episode_row) : sizeof(int64_t) + 1;
     uint32_t head[2];
     if (blob.size < sizeof head)
         return false;
@@ -246,20 +314,30 @@ bool hub_columns_open(struct hub_view blob, enum hub_episode_column column, stru
     return true;
 }
 
-bool hub_columns_key(const struct hub_columns *keys, uint32_t at, struct hub_value *out)
+bool hub_columns_open(struct hub_view blob, struct hub_columns *out)
+{
+    return open_cells(blob, sizeof(uint64_t) + 1, out);
+}
+
+bool hub_columns_open_rows(struct hub_view blob, struct hub_columns *out)
+{
+    return open_cells(blob, sizeof(struct episode_row), out);
+}
+
+uint32_t hub_columns_get(const struct hub_columns *column, uint32_t at, struct hub_value *out)
 {
     uint64_t bits;
-    memcpy(&bits, keys->cells + at * sizeof bits, sizeof bits); /* perhaps not aligned */
-    const unsigned char kind = (unsigned char)keys->cells[keys->count * sizeof bits + at];
+    memcpy(&bits, column->cells + at * sizeof bits, sizeof bits); /* perhaps not aligned */
+    const unsigned char kind = (unsigned char)column->cells[column->count * sizeof bits + at];
     if (!kind)
-        return false;
-    *out = (struct hub_value){
-        .kind = (kind & KEY_KIND) - 1U, .computed = kind & KEY_COMPUTED, .several = kind & KEY_SEVERAL};
-    if (out->kind == HUB_VALUE_TEXT)
-        out->text = hub_view_of(keys->texts + bits);
-    else
-        memcpy(&out->number, &bits, sizeof bits); /* or `large`, or `real` */
-    return true;
+        return 0;
+    *out = (struct hub_value){.kind = (kind & CELL_KIND) - 1U, .computed = kind & CELL_COMPUTED};
+    if (out->kind == HUB_VALUE_TEXT) {
+        out->text = hub_view_of(column->texts + (uint32_t)bits);
+        return (uint32_t)(bits >> 32);
+    }
+    memcpy(&out->number, &bits, sizeof bits); /* or `large`, or `real` */
+    return 1;
 }
 
 void hub_columns_row(const struct hub_columns *rows, uint32_t at, struct hub_found_episode *out)

@@ -1,62 +1,60 @@
 /**
  * The episodes of a part: blobs of a run of episodes each, read in place.
  *
- *   rows = count, size of the texts (32 bits each), rows, texts
- *   keys = count, size of the texts (32 bits each), values (64 bits each), kinds and flags (a byte each),
- *   texts
+ *   rows   = count, size of the texts (32 bits each), rows, texts
+ *   column = count, size of the texts (32 bits each), cells (64 bits each), kinds and flags (a byte each),
+ *            texts
  *
- * Rows hold all that is known of an episode, in short runs: a page takes few of many. A column of keys holds
- * the one thing of each that episodes are sorted or chosen by, in long runs: all of them are looked at.
+ * Rows hold all that is known of an episode, in short runs: a page takes few of many. A column holds one
+ * property of each, stated, measured or made of rows, in long runs: all of them are looked at. A cell of
+ * texts is where the first one begins and, in the upper half, how many follow each other there.
  */
 #ifndef HUB_CATALOG_COLUMNS_H
 #define HUB_CATALOG_COLUMNS_H
 
 #include "storage/catalog/blobs.h"
 #include "storage/model/findings.h"
-#include "storage/query/value.h"
+#include "storage/query/property.h"
 
-enum hub_episode_column {
-    HUB_COLUMN_ROWS = 0,
-    HUB_COLUMN_RETURN,
-    HUB_COLUMN_SEED,
-    HUB_COLUMN_TASK,
-    HUB_COLUMN_SUCCESS,
-    HUB_COLUMN_SPLITS,
-    HUB_COLUMN_TERMINATED,
-    HUB_COLUMN_TRUNCATED,
-    HUB_COLUMN_COUNT
-};
-enum { HUB_COLUMN_NAME = 24 };
+enum { HUB_ROWS_RUN = 128, HUB_COLUMN_RUN = 16384 /* cells */, HUB_COLUMN_NAME = 1100 };
+#define HUB_ROWS "rows"
 
 struct hub_columns {
     uint32_t count;
     const char *cells, *texts;
 };
 
-/** A blob in the making: a key an episode, in their order. */
+/** A run of a column in the making: cell after cell. */
 struct hub_column_run {
     struct hub_buf cells, kinds, texts;
     uint32_t recent[8], next, count; /* texts come again and again */
 };
 HUB_MUST_USE enum hub_status hub_column_run_begin(struct hub_column_run *run, size_t max_texts,
                                                   struct hub_error *err);
-/** NULL: the episode has none. HUB_TOO_BIG: too many texts. */
-HUB_MUST_USE enum hub_status hub_column_run_add(struct hub_column_run *run, const struct hub_value *key,
-                                                struct hub_error *err);
+/** Of several values only texts. 0: it has none. HUB_TOO_BIG: too many texts. */
+HUB_MUST_USE enum hub_status hub_column_run_add(struct hub_column_run *run, const struct hub_value *values,
+                                                size_t count, struct hub_error *err);
 /** What it has become is in `cells`. */
 HUB_MUST_USE enum hub_status hub_column_run_end(struct hub_column_run *run, struct hub_error *err);
 void hub_column_run_dispose(struct hub_column_run *run);
 
+/** Rows, and the columns of what files state (HUB_FROM_COLUMN). */
 HUB_MUST_USE enum hub_status hub_columns_write(struct hub_db *db, int64_t part,
                                                const struct hub_findings *found, struct hub_error *err);
-/** Episodes in a blob of this column. */
-uint32_t hub_columns_run(enum hub_episode_column column);
-/** The name of the blob in which an episode of a part lies. */
-void hub_columns_name(enum hub_episode_column column, uint32_t episode, char name[HUB_COLUMN_NAME]);
+/** The name of the blob with a run of a column: of a word, and of a field or an attribute. False: it is too
+ * long. */
+bool hub_column_name(const char *word, struct hub_view of, uint32_t run, char name[HUB_COLUMN_NAME]);
 /** False: it makes no sense. */
-bool hub_columns_open(struct hub_view blob, enum hub_episode_column column, struct hub_columns *out);
-/** Of rows / of keys: the one at this place in the blob. Texts point into it. False: the episode has none. */
+bool hub_columns_open(struct hub_view blob, struct hub_columns *out);
+bool hub_columns_open_rows(struct hub_view blob, struct hub_columns *out);
+/** Of rows / of a column: the one at this place in the blob. Texts point into it. */
 void hub_columns_row(const struct hub_columns *rows, uint32_t at, struct hub_found_episode *out);
-bool hub_columns_key(const struct hub_columns *keys, uint32_t at, struct hub_value *out);
+/** How many values the cell has; `out` is the first one. */
+uint32_t hub_columns_get(const struct hub_columns *column, uint32_t at, struct hub_value *out);
+/** The text that follows one of several. */
+static inline struct hub_view hub_columns_next(struct hub_view text)
+{
+    return hub_view_of(text.data + text.size + 1);
+}
 
 #endif

@@ -157,12 +157,12 @@ static enum hub_status read_run(struct hub_publication *p, uint32_t part, uint32
     struct hub_columns columns;
     struct hub_view blob;
     char name[HUB_COLUMN_NAME];
-    hub_columns_name(HUB_COLUMN_ROWS, first, name);
+    (void)hub_column_name(HUB_ROWS, (struct hub_view){0}, first / HUB_ROWS_RUN, name);
     const struct hub_blob_id id = {p->catalog, p->db, row, HUB_BLOB_EPISODES, name};
     const enum hub_status st = hub_blob_read(&id, &stmt, &blob, err);
     if (st)
         return st == HUB_NOT_FOUND ? hub_blob_missing(p->catalog, p->db, row, err) : st;
-    if (!hub_columns_open(blob, HUB_COLUMN_ROWS, &columns) || columns.count != count)
+    if (!hub_columns_open_rows(blob, &columns) || columns.count != count)
         return hub_blob_damaged(p->catalog, p->db, row, err);
     for (uint32_t i = 0; i < count; i++) {
         struct hub_found_episode e;
@@ -182,7 +182,7 @@ static enum hub_status read_run(struct hub_publication *p, uint32_t part, uint32
 
 static enum hub_status read_part(struct hub_publication *p, uint32_t part, struct hub_error *err)
 {
-    const uint32_t run = hub_columns_run(HUB_COLUMN_ROWS);
+    const uint32_t run = HUB_ROWS_RUN;
     uint32_t count;
     HUB_TRY(hub_part_episodes(p->db, p->part_rows[part], &count, err));
     for (uint32_t first = 0; first < count; first += run)

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define INDEX_FORMAT 30 /* raised with every change of what follows */
+#define INDEX_FORMAT 31 /* raised with every change of what follows */
 #define TEXT_OF_(number) #number
 #define TEXT_OF(number) TEXT_OF_(number)
 

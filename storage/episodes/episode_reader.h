@@ -5,37 +5,40 @@
 #ifndef HUB_EPISODES_EPISODE_READER_H
 #define HUB_EPISODES_EPISODE_READER_H
 
-#include "storage/catalog/columns.h"
-#include "storage/episodes/measured_values.h"
+#include "storage/episodes/column_cursor.h"
 #include "storage/query/where.h"
 
 #include "storage/text/json.h"
 
-struct columns_ref;
-
-/* Reads one column: the blob it is in stays at hand. */
-struct hub_column_cursor {
-    struct columns_ref *at;
-    int64_t part;
-    uint32_t first;           /* episode of the part in it */
-    struct hub_property name; /* of a column that was made: which one */
-    unsigned moves;           /* counts the blobs it was in */
-};
-
-/* JSON that was last parsed of the texts of a column: of neighbours it is often the same. */
+/* JSON that was last parsed of the texts of rows: of neighbours it is often the same. */
 struct hub_parsed {
     const char *text;
     unsigned moves;
     json_t *json;
 };
 
+/* The columns of a property: a word's in the place of its kind, those of a field or an attribute behind
+ * these, in the place of its index. */
+struct hub_property_slot {
+    struct hub_property name;
+    struct hub_column_cursor known, measured; /* stated by the files or made of rows; measured */
+};
+
+/** The return between these is the score. */
+struct hub_reference_scores {
+    bool read, there;
+    double low, high;
+};
+
+/** All zero but for the state. */
 struct hub_episode_reader {
     const struct hub_state *state;
-    struct hub_column_cursor columns[HUB_COLUMN_COUNT], made[32];
-    struct hub_parsed splits[16], attributes, statistics;
-    struct hub_measured_values measured;
+    struct hub_column_cursor rows;
+    struct hub_property_slot slots[HUB_PROPERTY_ATTRIBUTE + HUB_NAMES];
+    struct hub_parsed attributes, statistics;
+    struct hub_reference_scores scores;
     struct hub_value one, *set; /* the last value that was returned */
-    size_t room;
+    uint32_t room;
     bool passing; /* what it has looked into is not kept in the cache */
     bool knows_tasks;
     json_t *tasks; /* the dataset's, text -> number; NULL: it has no list of them */

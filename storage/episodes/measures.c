@@ -1,11 +1,4 @@
-/*
- * Measures of parts: see measures.h.
- *
- *   column = kind, count (32 bits each), cells (64 bits each), of integers a byte each: 0 is none
- *
- * A column is kept in runs, each a column too: the first under its name, run N as "#N:NAME". No name of a
- * column begins so.
- */
+/* Measures of parts: see measures.h. */
 #include "storage/episodes/measures.h"
 
 #include "storage/catalog/publish.h"
@@ -13,14 +6,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-
-enum { COLUMN_REAL = 0, COLUMN_INT, COLUMN_UINT, COLUMN_HEAD = 8, RUN_NAME = 1024 };
-
-struct hub_measure_column {
-    struct hub_cached_blob blob; /* first; NULL data: kept for nobody */
-    uint32_t kind, first, count;
-    const uint8_t *cells, *valid;
-};
 
 /* ---- how far ---- */
 
@@ -158,50 +143,6 @@ static enum hub_status write_state(struct hub_db *db, int64_t part, const struct
     return hub_stmt_run(stmt, err);
 }
 
-static bool run_name(const struct hub_view name, uint32_t run, char out[RUN_NAME])
-{
-    const int size = run ? snprintf(out, RUN_NAME, "#%u:%.*s", run, (int)name.size, name.data)
-                         : snprintf(out, RUN_NAME, "%.*s", (int)name.size, name.data);
-    return size > 0 && size < RUN_NAME;
-}
-
-static enum hub_status write_run(struct hub_db *db, int64_t part, const struct hub_measure_blob *blob,
-                                 uint32_t run, struct hub_buf *out, struct hub_error *err)
-{
-    const char *cells = blob->data.data + COLUMN_HEAD;
-    uint32_t head[2];
-    char name[RUN_NAME];
-    memcpy(head, blob->data.data, sizeof head);
-    const size_t all = head[1], first = (size_t)run * HUB_MEASURE_RUN;
-    head[1] = (uint32_t)HUB_MIN(all - first, (size_t)HUB_MEASURE_RUN);
-    out->size = 0;
-    HUB_TRY(hub_buf_add(out, head, sizeof head, err));
-    HUB_TRY(hub_buf_add(out, cells + first * 8, (size_t)head[1] * 8, err));
-    if (head[0] != COLUMN_REAL)
-        HUB_TRY(hub_buf_add(out, cells + all * 8 + first, head[1], err));
-    if (!run_name(hub_view_of(blob->name), run, name))
-        return hub_fail(err, HUB_TOO_BIG, "the name of a measure has %zu bytes", strlen(blob->name));
-    return hub_blob_write(db, part, HUB_BLOB_MEASURES, name, hub_buf_view(out), err);
-}
-
-static enum hub_status write_column(struct hub_db *db, int64_t part, const struct hub_measure_blob *blob,
-                                    struct hub_error *err)
-{
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf out = HUB_BUF_INIT(COLUMN_HEAD + 9 * HUB_MEASURE_RUN);
-    uint32_t count;
-    memcpy(&count, blob->data.data + 4, sizeof count);
-    for (uint32_t run = 0; !run || run * (uint64_t)HUB_MEASURE_RUN < count; run++)
-        HUB_TRY(write_run(db, part, blob, run, &out, err));
-    return HUB_OK;
-}
-
-static enum hub_status write_blob(struct hub_db *db, int64_t part, const struct hub_measure_blob *blob,
-                                  struct hub_error *err)
-{
-    return blob->is_column ? write_column(db, part, blob, err)
-                           : hub_blob_write(db, part, HUB_BLOB_MEASURES, blob->name, blob->data, err);
-}
-
 /* What is written of a part. */
 struct part_measures {
     int64_t part;
@@ -220,7 +161,7 @@ static enum hub_status write_blobs(struct hub_catalog *catalog, struct part_meas
     HUB_TRY(hub_db_begin(db, err));
     HUB_TRY(next_stamp(db, w->part, &stamp, err));
     for (uint32_t i = 0; i < w->count; i++)
-        HUB_TRY(write_blob(db, w->part, &w->blobs[i], err));
+        HUB_TRY(hub_blob_write(db, w->part, HUB_BLOB_MEASURES, w->blobs[i].name, w->blobs[i].data, err));
     if (w->found)
         HUB_TRY(hub_problems_write_measured(catalog, w->part, w->found, &w->changed, err));
     HUB_TRY(write_state(db, w->part, w->state, stamp, err));
@@ -259,27 +200,6 @@ enum hub_status hub_measures_write(struct hub_catalog *catalog, int64_t part,
     return st;
 }
 
-static enum hub_status pack_cells(uint32_t kind, const void *cells, uint32_t count, struct hub_buf *out,
-                                  struct hub_error *err)
-{
-    const uint32_t head[2] = {kind, count};
-    HUB_TRY(hub_buf_add(out, head, sizeof head, err));
-    return count ? hub_buf_add(out, cells, (size_t)count * 8, err) : HUB_OK;
-}
-
-enum hub_status hub_measures_pack(const double *values, uint32_t count, struct hub_buf *out,
-                                  struct hub_error *err)
-{
-    return pack_cells(COLUMN_REAL, values, count, out, err);
-}
-
-enum hub_status hub_measures_pack_wide(const uint64_t *bits, const uint8_t *valid, uint32_t count,
-                                       bool is_signed, struct hub_buf *out, struct hub_error *err)
-{
-    HUB_TRY(pack_cells(is_signed ? COLUMN_INT : COLUMN_UINT, bits, count, out, err));
-    return count ? hub_buf_add(out, valid, count, err) : HUB_OK;
-}
-
 /* ---- reading ---- */
 
 enum hub_status hub_measures_read(const struct hub_state *state, uint32_t part, const char *name,
@@ -293,112 +213,14 @@ enum hub_status hub_measures_read(const struct hub_state *state, uint32_t part, 
     return hub_buf_add_view(out, data, err);
 }
 
-struct measures_key {
-    const struct hub_state *state;
-    int64_t part;
-    uint32_t run;
-};
-
-static enum hub_status open_column(struct hub_cached_blob *blob, void *user, struct hub_error *err)
-{
-    struct hub_measure_column *column = (struct hub_measure_column *)blob;
-    const struct measures_key *wanted = user;
-    const uint8_t *data = blob->data;
-    bool whole = blob->size >= COLUMN_HEAD;
-    if (whole) {
-        memcpy(&column->kind, data, 4);
-        memcpy(&column->count, data + 4, 4);
-        const size_t cell = column->kind == COLUMN_REAL ? 8 : 9;
-        whole = column->kind <= COLUMN_UINT && blob->size == COLUMN_HEAD + cell * column->count;
-        column->first = wanted->run * HUB_MEASURE_RUN;
-        column->cells = data + COLUMN_HEAD;
-        column->valid = column->kind == COLUMN_REAL ? NULL : column->cells + (size_t)column->count * 8;
-    }
-    return whole ? HUB_OK : hub_blob_damaged(blob->catalog, wanted->state->db, wanted->part, err);
-}
-
-static enum hub_status stamp_of(const struct hub_state *state, int64_t part, uint64_t *out,
-                                struct hub_error *err)
+enum hub_status hub_measures_stamp(const struct hub_state *state, uint32_t part, uint64_t *out,
+                                   struct hub_error *err)
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     bool found;
-    HUB_TRY(hub_db_query(state->db, "SELECT measured FROM parts WHERE row = ?", part, &stmt, err));
+    HUB_TRY(hub_db_query(state->db, "SELECT measured FROM parts WHERE row = ?",
+                         state->dataset->parts[part].row, &stmt, err));
     HUB_TRY(hub_stmt_step(stmt, &found, err));
     *out = found ? (uint64_t)hub_stmt_int(stmt, 0) : 0;
-    return *out ? HUB_OK : hub_fail(err, HUB_NOT_FOUND, "this part was not measured");
-}
-
-enum hub_status hub_measure_column_get(const struct hub_state *state, uint32_t part, struct hub_view name,
-                                       uint32_t cell, struct hub_measure_column **out, struct hub_error *err)
-{
-    const int64_t row = state->dataset->parts[part].row;
-    struct measures_key wanted = {state, row, cell / HUB_MEASURE_RUN};
-    const struct hub_blob_maker maker = {sizeof(struct hub_measure_column), open_column, &wanted};
-    char text[RUN_NAME];
-    uint64_t stamp;
-    HUB_TRY(stamp_of(state, row, &stamp, err));
-    if (!run_name(name, wanted.run, text))
-        return hub_fail(err, HUB_NOT_FOUND, "there is no measure of this name");
-    const struct hub_lru_key key = {HUB_CACHE_MEASURES | stamp << 8, (uint64_t)row,
-                                    hub_text_hash(hub_view_of(text))};
-    const struct hub_blob_id id = {state->catalog, state->db, row, HUB_BLOB_MEASURES, text};
-    struct hub_cached_blob *blob = hub_blob_cached(state->catalog, &key, text);
-    if (!blob)
-        HUB_TRY(hub_blob_load(&id, &key, &maker, &blob, err));
-    *out = (struct hub_measure_column *)blob;
     return HUB_OK;
-}
-
-bool hub_measure_value(const struct hub_measure_column *column, uint32_t cell, struct hub_value *out)
-{
-    const uint32_t at = cell - column->first;
-    uint64_t bits;
-    if (cell < column->first || at >= column->count || (column->valid && !column->valid[at]))
-        return false;
-    memcpy(&bits, column->cells + (size_t)at * 8, sizeof bits);
-    if (column->kind == COLUMN_REAL) {
-        double real;
-        memcpy(&real, &bits, sizeof real);
-        *out = hub_value_real(real);
-        return real == real;
-    }
-    *out = column->kind == COLUMN_UINT ? hub_value_uint(bits)
-                                       : (struct hub_value){.kind = HUB_VALUE_INT, .number = (int64_t)bits};
-    return true;
-}
-
-void hub_measure_column_put(struct hub_measure_column *column)
-{
-    if (column)
-        hub_lru_put(&column->blob.item);
-}
-
-enum hub_status hub_measure_of(struct hub_measure_reader *reader, struct hub_view name,
-                               const struct hub_dataset_episode *episode, struct hub_value *out, bool *found,
-                               struct hub_error *err)
-{
-    *found = false;
-    if (name.size >= sizeof reader->name)
-        return HUB_OK;
-    if (!hub_measure_reader_has(reader, episode) || !hub_view_is(name, reader->name)) {
-        hub_measure_reader_dispose(reader);
-        memcpy(reader->name, name.data, name.size);
-        reader->name[name.size] = '\0';
-        reader->part = episode->part;
-        reader->run = episode->index / HUB_MEASURE_RUN;
-        reader->at = true;
-        const enum hub_status st =
-            hub_measure_column_get(reader->state, episode->part, name, episode->index, &reader->column, err);
-        if (st && st != HUB_NOT_FOUND)
-            return st;
-    }
-    *found = reader->column && hub_measure_value(reader->column, episode->index, out);
-    return HUB_OK;
-}
-
-void hub_measure_reader_dispose(struct hub_measure_reader *reader)
-{
-    hub_measure_column_put(reader->column);
-    reader->column = NULL;
-    reader->at = false;
 }

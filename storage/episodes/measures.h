@@ -1,10 +1,7 @@
 /**
  * Measures of the episodes of parts (storage/measure): blobs of a part, written together, found by
- * their names and removed with the part. Columns have one cell an episode of the part; the other blobs are
- * opaque here.
- *
- * `jerk`, `return` and what else is measured of whole episodes are columns of these names; sum("F") is the
- * column `sum:F`.
+ * their names and removed with the part. Columns (column_cursor.h) have one cell an episode of the part; the
+ * other blobs are opaque here.
  */
 #ifndef HUB_EPISODES_MEASURES_H
 #define HUB_EPISODES_MEASURES_H
@@ -27,10 +24,9 @@ HUB_MUST_USE enum hub_status hub_measures_states(const struct hub_state *state,
                                                  struct hub_measured_state **out, struct hub_error *err);
 
 struct hub_measure_blob {
-    const char *name;
+    const char
+        *name; /* of a run of a column as hub_column_name has it, which begins with a digit, or another */
     struct hub_view data;
-    /* as hub_measures_pack makes them: kept in runs, so that one episode's cell is near at hand */
-    bool is_column;
 };
 /** Write them together, in place of those of the same names, beside the others; the problems of `found` are
  * then those that measuring the part met (NULL: they stay as they are), and problems of its dataset.
@@ -52,49 +48,8 @@ HUB_MUST_USE enum hub_status hub_measures_count(struct hub_catalog *catalog, enu
 HUB_MUST_USE enum hub_status hub_measures_read(const struct hub_state *state, uint32_t part, const char *name,
                                                struct hub_buf *out, struct hub_error *err);
 
-/* ---- columns ---- */
-
-/** Append a column as it is kept: of doubles, where NaN is no value ... */
-HUB_MUST_USE enum hub_status hub_measures_pack(const double *values, uint32_t count, struct hub_buf *out,
-                                               struct hub_error *err);
-/** ... or of 64-bit integers, of which those without a `valid` byte are none. */
-HUB_MUST_USE enum hub_status hub_measures_pack_wide(const uint64_t *bits, const uint8_t *valid,
-                                                    uint32_t count, bool is_signed, struct hub_buf *out,
-                                                    struct hub_error *err);
-
-/** Cells of a run, which is what is read at once. */
-#define HUB_MEASURE_RUN 16384
-/** One run of a column of one part in memory, counted. */
-struct hub_measure_column;
-/** The run with this cell, mostly that of hub_dataset_episode.index. Blocking. HUB_NOT_FOUND: it was not
- * measured there. */
-HUB_MUST_USE enum hub_status hub_measure_column_get(const struct hub_state *state, uint32_t part,
-                                                    struct hub_view name, uint32_t cell,
-                                                    struct hub_measure_column **out, struct hub_error *err);
-/** Of a cell of this run. False: it has no value. */
-bool hub_measure_value(const struct hub_measure_column *column, uint32_t cell, struct hub_value *out);
-/** Of NULL: nothing. */
-void hub_measure_column_put(struct hub_measure_column *column);
-
-/** What an episode has of a measure, whatever its part: keeps a run of the column at hand. Zeroed at first;
- * of one thread, and of a state that outlives it. */
-struct hub_measure_reader {
-    const struct hub_state *state;
-    struct hub_measure_column *column;
-    uint32_t part, run;
-    bool at;
-    char name[512];
-};
-/** Its run has the episode. */
-static inline bool hub_measure_reader_has(const struct hub_measure_reader *reader,
-                                          const struct hub_dataset_episode *episode)
-{
-    return reader->at && reader->part == episode->part && reader->run == episode->index / HUB_MEASURE_RUN;
-}
-/** @return HUB_OK with *found false where it was not measured or has none */
-HUB_MUST_USE enum hub_status hub_measure_of(struct hub_measure_reader *reader, struct hub_view name,
-                                            const struct hub_dataset_episode *episode, struct hub_value *out,
-                                            bool *found, struct hub_error *err);
-void hub_measure_reader_dispose(struct hub_measure_reader *reader);
+/** When it was written last; 0: there was none. */
+HUB_MUST_USE enum hub_status hub_measures_stamp(const struct hub_state *state, uint32_t part, uint64_t *out,
+                                                struct hub_error *err);
 
 #endif

@@ -48,6 +48,12 @@ enum hub_status hub_property_series(struct hub_buf *out, struct hub_error *err)
     return HUB_OK;
 }
 
+bool hub_property_same(const struct hub_property *a, const struct hub_property *b)
+{
+    return a->kind == b->kind && a->of_row == b->of_row && a->component == b->component &&
+           hub_view_equal(a->of, b->of);
+}
+
 static enum hub_status add_quoted(struct hub_buf *out, struct hub_view text, struct hub_error *err)
 {
     HUB_TRY(hub_buf_add_text(out, "\"", err));

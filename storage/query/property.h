@@ -131,8 +131,10 @@ struct hub_property {
     struct hub_view of; /* the field or the attribute; else empty */
     bool of_row;        /* of a row: only this number of it */
     uint32_t component;
-    uint32_t index; /* among the names that were parsed with it */
+    uint32_t index; /* among the names of fields and attributes that were parsed with it */
 };
+/** They ask for the same, whatever their indexes. */
+bool hub_property_same(const struct hub_property *a, const struct hub_property *b);
 /** As it is spelt in a question: steps, mean("rewards"), "level". */
 HUB_MUST_USE enum hub_status hub_property_spell(const struct hub_property *name, struct hub_buf *out,
                                                 struct hub_error *err);

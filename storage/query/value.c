@@ -22,6 +22,13 @@ struct hub_value hub_value_text(struct hub_view text)
     return (struct hub_value){.kind = HUB_VALUE_TEXT, .text = text};
 }
 
+double hub_value_real_of(const struct hub_value *value)
+{
+    return value->kind == HUB_VALUE_REAL   ? value->real
+           : value->kind == HUB_VALUE_UINT ? (double)value->large
+                                           : (double)value->number;
+}
+
 bool hub_value_wide(struct hub_view text, struct hub_value *out)
 {
     const bool negative = hub_view_starts(text, "-");

@@ -10,7 +10,6 @@
 struct hub_value {
     enum { HUB_VALUE_INT, HUB_VALUE_UINT, HUB_VALUE_REAL, HUB_VALUE_TEXT } kind;
     bool computed; /* worked out of the rows; else the files state it */
-    bool several;  /* the attributes of its episode have more of the kind */
     union {
         int64_t number;
         uint64_t large; /* above INT64_MAX only */
@@ -25,6 +24,8 @@ enum hub_order { HUB_LESS = -1, HUB_EQUAL = 0, HUB_GREATER = 1, HUB_UNORDERED = 
  * integer beyond 2^53 - 1 is that number beside a number. */
 enum hub_order hub_value_compare(const struct hub_value *a, const struct hub_value *b);
 
+/** Of a number. */
+double hub_value_real_of(const struct hub_value *value);
 struct hub_value hub_value_uint(uint64_t number);
 struct hub_value hub_value_real(double real);
 struct hub_value hub_value_text(struct hub_view text);

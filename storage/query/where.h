@@ -18,6 +18,8 @@
 #include "storage/query/property.h"
 
 enum { HUB_WHERE_BYTES = 1024, HUB_WHERE_TESTS = 64, HUB_WHERE_DEPTH = 16 };
+/** Indexes of the names of fields and attributes, of a test and beside it of an order or columns. */
+enum { HUB_NAMES = 2 * HUB_WHERE_TESTS };
 
 struct hub_where;
 

@@ -25,7 +25,8 @@ struct parser {
     size_t begins;
     struct hub_view token; /* texts without their quotes */
     unsigned depth;
-    bool of_steps; /* names are fields */
+    bool of_steps;  /* names are fields */
+    uint32_t names; /* the index of the next field or attribute */
     struct hub_error *err;
 };
 
@@ -249,6 +250,7 @@ static enum hub_status read_name(struct parser *p, struct hub_property *name)
     if (p->of_steps)
         return read_step_field(p, name);
     *name = (struct hub_property){.kind = HUB_PROPERTY_ATTRIBUTE, .of = p->token};
+    name->index = p->names++;
     if (p->kind == TOKEN_QUOTED)
         return next_token(p);
     if (p->kind != TOKEN_WORD)
@@ -423,6 +425,7 @@ enum hub_status hub_properties_parse(struct hub_view text, struct hub_where **ho
     bool more = true;
     *count = 0;
     HUB_TRY(begin(text, false, &p, &where, err));
+    p.names = HUB_WHERE_TESTS; /* beside those of a test */
     while (more) {
         if (*count == most)
             return wrong(&p, "there are too many names");

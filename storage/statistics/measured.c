@@ -14,13 +14,6 @@ void hub_series_dispose(struct hub_series *s)
     free(s->sorted);
 }
 
-double hub_value_real_of(const struct hub_value *value)
-{
-    return value->kind == HUB_VALUE_REAL   ? value->real
-           : value->kind == HUB_VALUE_UINT ? (double)value->large
-                                           : (double)value->number;
-}
-
 /* A number whose bits, unsigned, are in the order of the doubles they stand for; and back. */
 static uint64_t ordered_of(double value)
 {
@@ -149,38 +142,36 @@ static void put_value(struct hub_json *json, const struct hub_value *value)
         hub_json_string(json, value->real > 0 ? HUB_VIEW("Infinity") : HUB_VIEW("-Infinity"));
 }
 
-static enum hub_status put_one(struct hub_json *json, struct hub_measure_reader *reader,
-                               const struct hub_dataset_episode *e, const char *key, const char *column,
+static enum hub_status put_one(struct hub_json *json, const struct hub_state *state,
+                               const struct hub_dataset_episode *e, const char *word, const char *of,
                                struct hub_error *err)
 {
+    HUB_CLEANUP(hub_column_cursor_reset) struct hub_column_cursor cursor = {0};
+    const struct hub_column_id id = {state, word, hub_view_of(of), e->part};
     struct hub_value value;
     bool found;
-    HUB_TRY(hub_measure_of(reader, hub_view_of(column), e, &value, &found, err));
+    HUB_TRY(hub_column_measured(&cursor, &id, e->index, &value, &found, err));
     if (!found)
         return HUB_OK;
-    hub_json_key(json, hub_view_of(key));
+    hub_json_key(json, hub_view_of(word));
     put_value(json, &value);
     return HUB_OK;
 }
 
-static enum hub_status put_statistics(struct hub_json *json, struct hub_measure_reader *reader,
+static enum hub_status put_statistics(struct hub_json *json, const struct hub_state *state,
                                       const struct hub_dataset_episode *e, const char *path,
                                       struct hub_error *err)
 {
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf name = HUB_BUF_INIT(64 * KIB);
+    HUB_CLEANUP(hub_column_cursor_reset) struct hub_column_cursor cursor = {0};
+    const struct hub_column_id id = {state, hub_property_word(HUB_PROPERTY_SUM), hub_view_of(path), e->part};
     struct hub_value value;
     bool found;
-    HUB_TRY(hub_buf_addf(&name, err, "sum:%s", path));
-    HUB_TRY(hub_measure_of(reader, hub_buf_view(&name), e, &value, &found, err));
+    HUB_TRY(hub_column_measured(&cursor, &id, e->index, &value, &found, err));
     if (!found)
         return HUB_OK;
     hub_json_put_object(json, path);
-    for (enum hub_property_kind kind = HUB_PROPERTY_SUM; kind <= HUB_PROPERTY_MAX; kind++) {
-        const char *word = hub_property_word(kind);
-        name.size = 0;
-        HUB_TRY(hub_buf_addf(&name, err, "%s:%s", word, path));
-        HUB_TRY(put_one(json, reader, e, word, name.data, err));
-    }
+    for (enum hub_property_kind kind = HUB_PROPERTY_SUM; kind <= HUB_PROPERTY_MAX; kind++)
+        HUB_TRY(put_one(json, state, e, hub_property_word(kind), path, err));
     hub_json_end_object(json);
     return HUB_OK;
 }
@@ -190,20 +181,17 @@ static enum hub_status read_spark(const struct hub_state *state, const struct hu
                                   struct hub_buf *text, struct hub_error *err)
 {
     enum { CELLS = HUB_SPARK / 8 };
-    struct hub_measure_column *column;
+    HUB_CLEANUP(hub_column_cursor_reset) struct hub_column_cursor cursor = {0};
+    const struct hub_column_id id = {.state = state, .word = "spark", .part = e->part};
     uint64_t cells[CELLS];
     unsigned found = 0;
-    _Static_assert(HUB_MEASURE_RUN % CELLS == 0, "those of an episode lie in one run");
-    const enum hub_status st =
-        hub_measure_column_get(state, e->part, HUB_VIEW("spark"), e->index * CELLS, &column, err);
-    if (st)
-        return st == HUB_NOT_FOUND ? HUB_OK : st;
+    _Static_assert(HUB_COLUMN_RUN % CELLS == 0, "those of an episode lie in one run");
+    HUB_TRY(hub_column_cursor_move_measured(&cursor, &id, e->index * CELLS, err));
     for (unsigned i = 0; i < CELLS; i++) {
         struct hub_value value = {0};
-        found += hub_measure_value(column, e->index * CELLS + i, &value);
-        cells[i] = value.kind == HUB_VALUE_UINT ? value.large : (uint64_t)value.number;
+        found += hub_column_cursor_get(&cursor, e->index * CELLS + i, &value);
+        cells[i] = value.large;
     }
-    hub_measure_column_put(column);
     return found == CELLS ? hub_base64_encode((struct hub_view){(const char *)cells, sizeof cells}, text, err)
                           : HUB_OK;
 }
@@ -227,8 +215,8 @@ static enum hub_status put_spark(struct hub_json *json, const struct hub_state *
 
 void hub_measured_items_leave(struct hub_measured_items *items)
 {
-    for (size_t i = 0; i < HUB_COUNT(items->readers); i++)
-        hub_measure_reader_dispose(&items->readers[i]);
+    for (size_t i = 0; i < HUB_COUNT(items->cursors); i++)
+        hub_column_cursor_reset(&items->cursors[i]);
 }
 
 static enum hub_status put_metrics(struct hub_json *json, struct hub_measured_items *items,
@@ -238,17 +226,17 @@ static enum hub_status put_metrics(struct hub_json *json, struct hub_measured_it
     bool any = false;
     hub_json_key(json, HUB_VIEW("metrics"));
     for (unsigned m = 0; m < HUB_METRIC_COUNT; m++) {
-        const struct hub_view word = hub_view_of(hub_metric_row(m)->word);
+        const char *word = hub_metric_row(m)->word;
+        const struct hub_column_id id = {.state = state, .word = word, .part = e->part};
         struct hub_value value;
         bool found;
-        items->readers[m].state = state;
-        HUB_TRY(hub_measure_of(&items->readers[m], word, e, &value, &found, err));
+        HUB_TRY(hub_column_measured(&items->cursors[m], &id, e->index, &value, &found, err));
         if (!found)
             continue;
         if (!any)
             hub_json_object(json);
         any = true;
-        hub_json_key(json, word);
+        hub_json_key(json, hub_view_of(word));
         put_value(json, &value);
     }
     if (any)
@@ -272,19 +260,18 @@ enum hub_status hub_measured_item(struct hub_json *json, struct hub_measured_ite
 enum hub_status hub_measured_put(struct hub_json *json, const struct hub_state *state,
                                  const struct hub_dataset_episode *e, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_measure_reader_dispose) struct hub_measure_reader reader = {.state = state};
     hub_json_put_object(json, "measured");
-    HUB_TRY(put_one(json, &reader, e, "return", "return", err));
+    HUB_TRY(put_one(json, state, e, hub_property_word(HUB_PROPERTY_RETURN), "", err));
     HUB_TRY(put_spark(json, state, e, false, err));
     hub_json_put_object(json, "metrics");
     for (unsigned m = 0; m < HUB_METRIC_COUNT; m++)
-        HUB_TRY(put_one(json, &reader, e, hub_metric_row(m)->word, hub_metric_row(m)->word, err));
+        HUB_TRY(put_one(json, state, e, hub_metric_row(m)->word, "", err));
     hub_json_end_object(json);
     hub_json_put_object(json, "statistics");
     for (uint32_t i = 0; i < state->dataset->field_count; i++) {
         const enum hub_field_type type = state->dataset->fields[i].type;
         if (hub_field_is_measured(type))
-            HUB_TRY(put_statistics(json, &reader, e, state->dataset->fields[i].path, err));
+            HUB_TRY(put_statistics(json, state, e, state->dataset->fields[i].path, err));
     }
     hub_json_end_object(json);
     hub_json_end_object(json);

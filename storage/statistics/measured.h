@@ -29,7 +29,6 @@ static inline const char *hub_series_origin(const struct hub_series *series)
     return series->claimed && series->computed ? "mixed" : series->claimed ? "claimed" : "computed";
 }
 
-double hub_value_real_of(const struct hub_value *value);
 /** A member that may be no finite number: then it is a text. */
 void hub_measured_number(struct hub_json *json, const char *key, double value);
 /** Path of the first field of the role of this name, or NULL; of "" none. */
@@ -39,7 +38,7 @@ const char *hub_measured_role(const struct hub_dataset *dataset, const char *rol
  * for these two; of one thread, and of a state that outlives it. */
 struct hub_measured_items {
     bool metrics, spark; /* which are asked for */
-    struct hub_measure_reader readers[HUB_METRIC_COUNT];
+    struct hub_column_cursor cursors[HUB_METRIC_COUNT];
 };
 /** "metrics" and "spark", null where they are not measured. */
 HUB_MUST_USE enum hub_status hub_measured_item(struct hub_json *json, struct hub_measured_items *items,

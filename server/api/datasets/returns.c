@@ -3,6 +3,7 @@
 #include "server/api/datasets/returns.h"
 
 #include "server/api/response_cache.h"
+#include "storage/episodes/measures.h"
 #include "storage/statistics/distribution.h"
 
 #include <math.h>

@@ -110,19 +110,18 @@ static enum hub_status put_episodes(const struct findings *f, const struct hub_o
 {
     const struct hub_state *state = &f->target.state;
     const struct hub_dataset *dataset = state->dataset;
-    HUB_CLEANUP(hub_measure_reader_dispose) struct hub_measure_reader at = {.state = state};
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf name = HUB_BUF_INIT(KIB);
+    HUB_CLEANUP(hub_column_cursor_reset) struct hub_column_cursor at = {0};
     const char *field = hub_measured_role(dataset, rule->role);
-    HUB_TRY(hub_buf_addf(&name, err, "at:%s", hub_property_word(rule->of)));
     hub_json_put_array(json, "episodes");
     for (uint32_t i = 0; i < count; i++) {
         const struct hub_dataset_episode *e = &dataset->episodes[found[i].episode];
+        const struct hub_column_id id = {state, "at", hub_view_of(hub_property_word(rule->of)), e->part};
         struct hub_value step;
         bool known;
         hub_json_object(json);
         hub_json_put_int(json, "number", e->number);
         hub_measured_number(json, "value", found[i].value);
-        HUB_TRY(hub_measure_of(&at, hub_buf_view(&name), e, &step, &known, err));
+        HUB_TRY(hub_column_measured(&at, &id, e->index, &step, &known, err));
         if (known)
             hub_json_put_uint(json, "at", (uint64_t)hub_value_real_of(&step));
         if (field)

@@ -487,12 +487,12 @@ Test(open, what_is_missing_is_not_published)
     static const char *const gone[] = {
         "DELETE FROM blobs WHERE kind = 1",
         "DELETE FROM blobs WHERE kind = 2",
-        "DELETE FROM blobs WHERE name = '0.0'",
-        "DELETE FROM blobs WHERE name = '0.1'",
-        "DELETE FROM blobs WHERE name = '0.2'", /* the last */
+        "DELETE FROM blobs WHERE name = '0.rows'",
+        "DELETE FROM blobs WHERE name = '1.rows'",
+        "DELETE FROM blobs WHERE name = '2.rows'", /* the last */
         "UPDATE parts SET episodes = 299",
-        "UPDATE blobs SET (checksum, data) = (SELECT checksum, data FROM blobs WHERE name = '0.1')"
-        " WHERE name = '0.0'", /* another's */
+        "UPDATE blobs SET (checksum, data) = (SELECT checksum, data FROM blobs WHERE name = '1.rows')"
+        " WHERE name = '0.rows'", /* another's */
     };
     for (size_t i = 0; i < HUB_COUNT(gone); i++) {
         struct hub_error err = {0};

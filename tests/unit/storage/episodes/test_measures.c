@@ -1,6 +1,7 @@
 /* Measures of parts: written together, read as columns, gone with their part. */
 #include "tests/support/catalog_draft.h"
 
+#include "storage/episodes/column_cursor.h"
 #include "storage/episodes/measures.h"
 #include "storage/io/fs.h"
 
@@ -65,25 +66,38 @@ static int64_t part_row(void)
     return s.dataset->parts[0].row;
 }
 
+/* A run of a column, of doubles where NaN is no value; of wide integers where `wide`. */
+static struct hub_column_run run_of(const double *values, const int64_t *wide, uint32_t count)
+{
+    struct hub_column_run run;
+    DRAFT_OK(hub_column_run_begin(&run, 1, err));
+    for (uint32_t i = 0; i < count; i++) {
+        const struct hub_value value =
+            wide ? (struct hub_value){.kind = HUB_VALUE_INT, .number = wide[i]} : hub_value_real(values[i]);
+        DRAFT_OK(hub_column_run_add(&run, &value, wide ? wide[i] != 7 : !isnan(values[i]), err));
+    }
+    DRAFT_OK(hub_column_run_end(&run, err));
+    return run;
+}
+
 static enum hub_status store(int64_t part, const double values[3], enum hub_measured how_far)
 {
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf jerk = HUB_BUF_INIT(KIB), wide = HUB_BUF_INIT(KIB);
-    const uint64_t bits[] = {(uint64_t)-5, UINT64_C(1) << 62, 7};
-    const uint8_t valid[] = {1, 1, 0};
-    DRAFT_OK(hub_measures_pack(values, 3, &jerk, err));
-    DRAFT_OK(hub_measures_pack_wide(bits, valid, 3, true, &wide, err));
-    const struct hub_measure_blob blobs[] = {{"jerk", hub_buf_view(&jerk), true},
-                                             {"min:wide", hub_buf_view(&wide), true}};
+    HUB_CLEANUP(hub_column_run_dispose) struct hub_column_run jerk = run_of(values, NULL, 3);
+    HUB_CLEANUP(hub_column_run_dispose)
+    struct hub_column_run wide = run_of(NULL, (int64_t[]){-5, INT64_C(1) << 62, 7}, 3);
+    const struct hub_measure_blob blobs[] = {{"0.jerk", hub_buf_view(&jerk.cells)},
+                                             {"0.min:wide", hub_buf_view(&wide.cells)}};
     const struct hub_measured_state to = {.how_far = how_far, .ranges = 5};
     return hub_measures_write(catalog, part, &to, blobs, 2, NULL, NULL);
 }
 
-static bool value_of(const char *name, uint32_t episode, struct hub_value *out)
+static bool value_of(const char *word, const char *of, uint32_t episode, struct hub_value *out)
 {
     HUB_CLEANUP(hub_state_close) struct hub_state s = now();
-    HUB_CLEANUP(hub_measure_reader_dispose) struct hub_measure_reader reader = {.state = &s};
+    HUB_CLEANUP(hub_column_cursor_reset) struct hub_column_cursor cursor = {0};
+    const struct hub_column_id id = {&s, word, hub_view_of(of), 0};
     bool found = false;
-    DRAFT_OK(hub_measure_of(&reader, hub_view_of(name), &s.dataset->episodes[episode], out, &found, err));
+    DRAFT_OK(hub_column_measured(&cursor, &id, episode, out, &found, err));
     return found;
 }
 
@@ -91,48 +105,48 @@ Test(measures, columns)
 {
     struct hub_value v = {0};
     publish(1);
-    cr_assert(!value_of("jerk", 0, &v), "nothing is measured yet");
+    cr_assert(!value_of("jerk", "", 0, &v), "nothing is measured yet");
     cr_assert_eq(store(part_row(), (double[]){1.5, NAN, INFINITY}, HUB_MEASURED_FIELDS), HUB_OK);
-    cr_assert(value_of("jerk", 0, &v) && v.kind == HUB_VALUE_REAL && v.real == 1.5);
-    cr_assert(!value_of("jerk", 1, &v), "NaN is no value");
-    cr_assert(value_of("jerk", 2, &v) && v.real == INFINITY);
-    cr_assert(value_of("min:wide", 0, &v) && v.kind == HUB_VALUE_INT && v.number == -5);
-    cr_assert(value_of("min:wide", 1, &v) && v.number == INT64_C(1) << 62);
-    cr_assert(!value_of("min:wide", 2, &v) && !value_of("max:wide", 0, &v));
+    cr_assert(value_of("jerk", "", 0, &v) && v.kind == HUB_VALUE_REAL && v.real == 1.5);
+    cr_assert(!value_of("jerk", "", 1, &v), "NaN is no value");
+    cr_assert(value_of("jerk", "", 2, &v) && v.real == INFINITY);
+    cr_assert(value_of("min", "wide", 0, &v) && v.kind == HUB_VALUE_INT && v.number == -5);
+    cr_assert(value_of("min", "wide", 1, &v) && v.number == INT64_C(1) << 62);
+    cr_assert(!value_of("min", "wide", 2, &v) && !value_of("max", "wide", 0, &v));
     cr_assert_eq(store(part_row(), (double[]){2.5, 0, 0}, HUB_MEASURED_ALL), HUB_OK);
-    cr_assert(value_of("jerk", 0, &v) && v.real == 2.5, "what was kept in memory is not what is there now");
+    cr_assert(value_of("jerk", "", 0, &v) && v.real == 2.5,
+              "what was kept in memory is not what is there now");
 }
 
 Test(measures, columns_of_several_runs)
 {
-    enum { MANY = 2 * HUB_MEASURE_RUN + 2 };
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf real = HUB_BUF_INIT(MIB), wide = HUB_BUF_INIT(MIB);
+    enum { MANY = 2 * HUB_COLUMN_RUN + 2, RUNS = 3 };
+    HUB_CLEANUP(hub_column_cursor_reset) struct hub_column_cursor cursor = {0};
     static double values[MANY];
-    static uint64_t bits[MANY];
-    static uint8_t valid[MANY];
+    struct hub_column_run runs[RUNS];
+    struct hub_measure_blob blobs[RUNS];
     struct hub_value v = {0};
     publish_of(1, MANY);
-    for (uint32_t i = 0; i < MANY; i++) {
-        values[i] = i;
-        bits[i] = i;
-        valid[i] = i % 7 != 0;
+    for (uint32_t i = 0; i < MANY; i++)
+        values[i] = i % 7 ? i : NAN;
+    for (uint32_t r = 0; r < RUNS; r++) {
+        const uint32_t first = r * HUB_COLUMN_RUN;
+        runs[r] = run_of(values + first, NULL, HUB_MIN(MANY - first, (uint32_t)HUB_COLUMN_RUN));
+        blobs[r] = (struct hub_measure_blob){(const char *[]){"0.jerk", "1.jerk", "2.jerk"}[r],
+                                             hub_buf_view(&runs[r].cells)};
     }
-    DRAFT_OK(hub_measures_pack(values, MANY, &real, err));
-    DRAFT_OK(hub_measures_pack_wide(bits, valid, MANY, false, &wide, err));
-    const struct hub_measure_blob blobs[] = {{"jerk", hub_buf_view(&real), true},
-                                             {"max:wide", hub_buf_view(&wide), true}};
     const struct hub_measured_state to = {.how_far = HUB_MEASURED_ALL};
-    DRAFT_OK(hub_measures_write(catalog, part_row(), &to, blobs, 2, NULL, err));
+    DRAFT_OK(hub_measures_write(catalog, part_row(), &to, blobs, RUNS, NULL, err));
+    for (uint32_t r = 0; r < RUNS; r++)
+        hub_column_run_dispose(&runs[r]);
     HUB_CLEANUP(hub_state_close) struct hub_state s = now();
-    HUB_CLEANUP(hub_measure_reader_dispose) struct hub_measure_reader a = {.state = &s};
-    HUB_CLEANUP(hub_measure_reader_dispose) struct hub_measure_reader b = {.state = &s};
+    const struct hub_column_id id = {.state = &s, .word = "jerk"};
     for (uint32_t i = 0; i < MANY; i++) {
         bool found = false;
-        DRAFT_OK(hub_measure_of(&a, HUB_VIEW("jerk"), &s.dataset->episodes[i], &v, &found, err));
-        cr_assert(found && v.real == i);
-        DRAFT_OK(hub_measure_of(&b, HUB_VIEW("max:wide"), &s.dataset->episodes[i], &v, &found, err));
-        cr_assert(found == (i % 7 != 0) && (!found || v.large == i));
+        DRAFT_OK(hub_column_measured(&cursor, &id, i, &v, &found, err));
+        cr_assert(found == (i % 7 != 0) && (!found || v.real == i));
     }
+    cr_expect_eq(cursor.moves, RUNS);
 }
 
 Test(measures, how_far)
@@ -204,9 +218,9 @@ Test(measures, go_with_their_part)
     const int64_t before = part_row();
     cr_assert_eq(store(before, (double[]){1, 2, 3}, HUB_MEASURED_ALL), HUB_OK);
     publish(1);
-    cr_assert(part_row() != before || value_of("jerk", 0, &v), "a part that is kept keeps its measures");
+    cr_assert(part_row() != before || value_of("jerk", "", 0, &v), "a part that is kept keeps its measures");
     publish(2);
-    cr_assert(part_row() != before && !value_of("jerk", 0, &v));
+    cr_assert(part_row() != before && !value_of("jerk", "", 0, &v));
     cr_assert_eq(store(before, (double[]){1, 2, 3}, HUB_MEASURED_ALL), HUB_NOT_FOUND,
                  "what was measured of a part that is gone is kept nowhere");
 }
