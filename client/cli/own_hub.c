@@ -415,7 +415,7 @@ static bool names_measures(const struct cli *cli)
     bool any = has_text(cli, "(");
     for (unsigned kind = 0; kind < HUB_PROPERTY_ATTRIBUTE; kind++) {
         const struct hub_property_row *row = hub_property_row((enum hub_property_kind)kind);
-        any = any || (row->source == HUB_FROM_MEASURE && has_text(cli, row->word));
+        any = any || (row->source == HUB_FROM_MEASURE && !row->of_field && has_text(cli, row->word));
     }
     return any;
 }

@@ -116,6 +116,24 @@ enum hub_status hub_column_cursor_move_measured(struct hub_column_cursor *cursor
     return st;
 }
 
+enum hub_status hub_column_parts(const struct hub_state *state, const char *word, struct hub_view of,
+                                 bool **out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_column_cursor_reset) struct hub_column_cursor cursor = {0};
+    HUB_CLEANUP(hub_freep) bool *there = NULL;
+    const struct hub_dataset *dataset = state->dataset;
+    HUB_TRY(hub_new(&there, (size_t)dataset->part_count + 1, sizeof *there, err));
+    for (uint32_t i = 0; i < dataset->part_count; i++) {
+        const struct hub_column_id id = {state, word, of, i};
+        if (!dataset->parts[i].broken)
+            HUB_TRY(hub_column_cursor_move_measured(&cursor, &id, 0, err));
+        there[i] = dataset->parts[i].broken || cursor.at;
+    }
+    *out = there;
+    there = NULL;
+    return HUB_OK;
+}
+
 enum hub_status hub_column_measured(struct hub_column_cursor *cursor, const struct hub_column_id *id,
                                     uint32_t cell, struct hub_value *out, bool *found, struct hub_error *err)
 {

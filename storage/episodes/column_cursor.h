@@ -55,6 +55,9 @@ void hub_column_cursor_move_made(struct hub_column_cursor *cursor, const struct 
                                  uint32_t cell, hub_column_make *make, void *user);
 void hub_column_cursor_reset(struct hub_column_cursor *cursor);
 
+/** Which parts have a measured column, by part; to be freed. Broken ones have. Blocking. */
+HUB_MUST_USE enum hub_status hub_column_parts(const struct hub_state *state, const char *word,
+                                              struct hub_view of, bool **out, struct hub_error *err);
 /** To a cell of what was measured, and its value. The cursor reads no other column. False: nothing was. */
 HUB_MUST_USE enum hub_status hub_column_measured(struct hub_column_cursor *cursor,
                                                  const struct hub_column_id *id, uint32_t cell,

@@ -301,7 +301,9 @@ static enum hub_status move_to_measured(const struct hub_state *state, struct hu
                                         struct hub_error *err)
 {
     const struct hub_dataset *dataset = state->dataset;
-    struct hub_column_id id = {state, hub_property_word(name->kind), name->of, e->part};
+    char word[HUB_PROPERTY_COLUMN];
+    struct hub_column_id id = {state, word, name->of, e->part};
+    hub_property_column(name, word);
     const uint32_t field = name->of.size ? hub_dataset_find_field(dataset, name->of) : HUB_NONE;
     if (field != HUB_NONE)
         id.of = hub_view_of(dataset->fields[field].path);

@@ -129,6 +129,33 @@ static enum hub_status any_has(const struct hub_state *state, const struct hub_p
     return HUB_OK;
 }
 
+/* Numbers of a row; 0: it is not known, or differs. */
+static uint64_t numbers_of(const struct hub_dataset_field *field)
+{
+    HUB_CLEANUP(hub_json_decrefp) json_t *shape = NULL;
+    uint64_t numbers = 1;
+    const json_t *size;
+    size_t i;
+    if (!*field->shape || hub_json_parse(hub_view_of(field->shape), strlen(field->shape), &shape, NULL))
+        return 0;
+    json_array_foreach(shape, i, size) numbers *= (uint64_t)json_integer_value(size);
+    return numbers;
+}
+
+/* Which number of the row is meant has to be said where there are several, and to be there. */
+static enum hub_status row_known(const struct hub_property *name, const struct hub_dataset_field *field,
+                                 struct hub_error *err)
+{
+    const uint64_t numbers = numbers_of(field);
+    const char *word = hub_property_word(name->kind);
+    if (!hub_property_is_of_row(name->kind) || !numbers ||
+        (name->of_row ? name->component < numbers : numbers == 1))
+        return HUB_OK;
+    return hub_fail(err, HUB_INVALID, "the rows of '%.80s' have %llu numbers: %s(\"%.80s\")[0] to [%llu]",
+                    field->path, (unsigned long long)numbers, word, field->path,
+                    (unsigned long long)numbers - 1);
+}
+
 static enum hub_status field_known(const struct hub_state *state, const struct hub_property *name,
                                    const struct hub_parallel *parallel, struct hub_near_names *near,
                                    struct hub_error *err)
@@ -139,7 +166,7 @@ static enum hub_status field_known(const struct hub_state *state, const struct h
     char what[300];
     bool stated;
     if (number != HUB_NONE && has_numbers(&dataset->fields[number]))
-        return HUB_OK;
+        return row_known(name, &dataset->fields[number], err);
     HUB_TRY(any_has(state, name, parallel, &stated, err)); /* by the files alone, as of videos */
     if (stated)
         return HUB_OK;

@@ -29,8 +29,9 @@ static void measure_dataset(struct hub_measurer *m, const struct hub_summary *su
     m->done = m->of = 0;
     m->yielded = false;
     pthread_mutex_unlock(&m->lock);
-    const enum hub_status st = wanted && wanted->bins ? hub_measure_histograms(m, summary, wanted, NULL)
-                                                      : hub_measure_dataset(m, summary, how_far, NULL);
+    const enum hub_status st = wanted && wanted->bins  ? hub_measure_histograms(m, summary, wanted, NULL)
+                               : wanted && wanted->row ? hub_measure_rows(m, summary, wanted, NULL)
+                                                       : hub_measure_dataset(m, summary, how_far, NULL);
     if (st && !m->yielded)
         m->retry_ms = hub_time_mono_ms() + RETRY_MS;
     hub_measure_turn_give_memory(&m->turn);
@@ -194,7 +195,9 @@ void hub_measurer_free(struct hub_measurer *m)
 
 static bool same(const struct hub_measure_wanted *a, const struct hub_measure_wanted *b)
 {
-    return a->bins == b->bins && strcmp(a->id, b->id) == 0 && strcmp(a->field, b->field) == 0;
+    return a->bins == b->bins && a->row == b->row && a->end.last == b->end.last &&
+           a->end.of_row == b->end.of_row && a->end.component == b->end.component &&
+           strcmp(a->id, b->id) == 0 && strcmp(a->field, b->field) == 0;
 }
 
 static void want(struct hub_measurer *m, const struct hub_measure_wanted *wanted)
@@ -221,12 +224,23 @@ void hub_measurer_want(struct hub_measurer *m, const char *id)
         want(m, &wanted);
 }
 
+static void want_of_field(struct hub_measurer *m, struct hub_measure_wanted *wanted, const char *id,
+                          const char *field)
+{
+    if (m && snprintf(wanted->id, sizeof wanted->id, "%s", id) < (int)sizeof wanted->id &&
+        snprintf(wanted->field, sizeof wanted->field, "%s", field) < (int)sizeof wanted->field)
+        want(m, wanted);
+}
+
 void hub_measurer_want_histogram(struct hub_measurer *m, const char *id, const char *field, unsigned bins)
 {
-    struct hub_measure_wanted wanted = {.bins = bins};
-    if (m && snprintf(wanted.id, sizeof wanted.id, "%s", id) < (int)sizeof wanted.id &&
-        snprintf(wanted.field, sizeof wanted.field, "%s", field) < (int)sizeof wanted.field)
-        want(m, &wanted);
+    want_of_field(m, &(struct hub_measure_wanted){.bins = bins}, id, field);
+}
+
+void hub_measurer_want_row(struct hub_measurer *m, const char *id, const char *field,
+                           const struct hub_row_end *end)
+{
+    want_of_field(m, &(struct hub_measure_wanted){.row = true, .end = *end}, id, field);
 }
 
 static const char *kind_of(const struct hub_measure_wanted *wanted)

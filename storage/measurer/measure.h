@@ -36,6 +36,10 @@ void hub_measurer_want(struct hub_measurer *measurer, const char *id);
 /** Count the values of a field in so many bins next. As above. */
 void hub_measurer_want_histogram(struct hub_measurer *measurer, const char *id, const char *field,
                                  unsigned bins);
+/** Read one number of the first or the last row of a field in each episode next. As above. */
+struct hub_row_end;
+void hub_measurer_want_row(struct hub_measurer *measurer, const char *id, const char *field,
+                           const struct hub_row_end *end);
 /**
  * A fetch that ends when more of this dataset is measured than at this hub_measures_generation, at the latest
  * when the measurer stops. It is the caller's, to be put; NULL: it cannot be waited for now.

@@ -103,6 +103,19 @@ static double max_of(const struct hub_fold *fold)
     return fold->max;
 }
 
+static bool value_at(const void *of, uint32_t cell, struct hub_value *out)
+{
+    *out = ((const struct hub_value *)of)[cell];
+    return out->kind != HUB_VALUE_REAL || !isnan(out->real);
+}
+
+enum hub_status hub_measure_columns_add_values(struct hub_measure_columns *c, const char *word,
+                                               const char *field, const struct hub_value *values,
+                                               struct hub_error *err)
+{
+    return add_column(c, word, field, value_at, values, c->episodes, err);
+}
+
 /* What a field's values of an episode come to. */
 struct fold_column {
     const struct hub_measured_field *field;

@@ -30,6 +30,11 @@ HUB_MUST_USE enum hub_status hub_measure_columns_new(struct hub_measure_columns 
 HUB_MUST_USE enum hub_status hub_measure_columns_add_field(struct hub_measure_columns *columns,
                                                            const struct hub_measured_field *field,
                                                            struct hub_error *err);
+/** A value for each episode, of a word and a field; NaN is none. */
+HUB_MUST_USE enum hub_status hub_measure_columns_add_values(struct hub_measure_columns *columns,
+                                                            const char *word, const char *field,
+                                                            const struct hub_value *values,
+                                                            struct hub_error *err);
 /** After all fields: the returns and what else the rewards say of the episodes. */
 HUB_MUST_USE enum hub_status hub_measure_columns_add_part(struct hub_measure_columns *columns,
                                                           const struct hub_measured_part *measured,

@@ -175,3 +175,26 @@ enum hub_status hub_measure_histograms(struct hub_measurer *m, const struct hub_
     hub_measure_wake(m, summary->id);
     return HUB_OK;
 }
+
+/* ---- a row ---- */
+
+enum hub_status hub_measure_rows(struct hub_measurer *m, const struct hub_summary *summary,
+                                 const struct hub_measure_wanted *wanted, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_dataset_putp) const struct hub_dataset *dataset = NULL;
+    HUB_CLEANUP(hub_measure_plan_dispose) struct hub_measure_plan plan = {0};
+    HUB_CLEANUP(hub_freep) bool *there = NULL;
+    HUB_TRY(hub_dataset_get(m->turn.options.catalog, summary, true, &dataset, err));
+    HUB_TRY(hub_measure_plan_read(m->turn.options.catalog, dataset, &plan, err));
+    const uint32_t number = hub_dataset_find_field(dataset, hub_view_of(wanted->field));
+    if (number == HUB_NONE)
+        return hub_fail(err, HUB_NOT_FOUND, "%s has no field '%s'", wanted->id, wanted->field);
+    HUB_TRY(hub_measure_plan_rows(m->turn.options.catalog, &plan, number, &wanted->end, &there, err));
+    for (uint32_t i = 0; i < dataset->part_count; i++) {
+        put_progress(m, i, dataset->part_count);
+        if (!there[i])
+            HUB_TRY(hub_measure_part_rows(&m->turn, &plan, i, number, &wanted->end, err));
+    }
+    hub_measure_wake(m, summary->id);
+    return HUB_OK;
+}

@@ -305,6 +305,55 @@ enum hub_status hub_measure_part_motion(struct hub_measure_turn *turn, const str
     return keep(&t, r->hash, err);
 }
 
+/* ---- a row ---- */
+
+/* As `where` names its column. */
+static void column_of(const struct hub_row_end *end, char out[HUB_PROPERTY_COLUMN])
+{
+    const struct hub_property name = {.kind = end->last ? HUB_PROPERTY_LAST : HUB_PROPERTY_FIRST,
+                                      .of_row = end->of_row,
+                                      .component = end->component};
+    hub_property_column(&name, out);
+}
+
+enum hub_status hub_measure_plan_rows(struct hub_catalog *catalog, const struct hub_measure_plan *plan,
+                                      uint32_t field, const struct hub_row_end *end, bool **there,
+                                      struct hub_error *err)
+{
+    HUB_CLEANUP(hub_state_close) struct hub_state state = {0};
+    char word[HUB_PROPERTY_COLUMN];
+    HUB_TRY(hub_state_open(catalog, plan->dataset->summary, &state, err));
+    if (state.dataset->summary->serial != plan->dataset->summary->serial)
+        return hub_fail(err, HUB_CHANGED, "%s was published again", plan->dataset->summary->id);
+    column_of(end, word);
+    return hub_column_parts(&state, word, hub_view_of(plan->dataset->fields[field].path), there, err);
+}
+
+enum hub_status hub_measure_part_rows(struct hub_measure_turn *turn, const struct hub_measure_plan *plan,
+                                      uint32_t part, uint32_t number, const struct hub_row_end *end,
+                                      struct hub_error *err)
+{
+    HUB_CLEANUP(task_dispose)
+    struct measure_task t = {.turn = turn, .plan = plan, .part = part, .how_far = plan->states[part].how_far};
+    HUB_CLEANUP(hub_layout_putp) struct hub_layout_ref *ref = NULL;
+    HUB_CLEANUP(hub_freep) struct hub_value *values = NULL;
+    char word[HUB_PROPERTY_COLUMN];
+    HUB_TRY(begin(&t, err));
+    HUB_TRY(hub_new(&values, (size_t)t.measured.episodes + 1, sizeof *values, err));
+    for (uint32_t i = 0; i < t.measured.episodes; i++)
+        values[i] = hub_value_real(NAN);
+    const enum hub_status st =
+        hub_layout_get(turn->options.catalog, t.dataset, part, number, true, &ref, err);
+    if (st && st != HUB_NOT_FOUND)
+        return st;
+    if (!st)
+        HUB_TRY(hub_measure_ends(&t.measured, hub_layout_of(ref), end, values, err));
+    HUB_TRY(hub_measure_close_files(&t.measured, err));
+    column_of(end, word);
+    HUB_TRY(hub_measure_columns_add_values(&t.columns, word, t.dataset->fields[number].path, values, err));
+    return keep(&t, plan->states[part].ranges, err);
+}
+
 /* ---- a histogram ---- */
 
 enum hub_status hub_measure_part_histogram(struct hub_measure_turn *turn, const struct hub_measure_plan *plan,

@@ -6,6 +6,7 @@
 #define HUB_MEASURER_MEASURE_PART_H
 
 #include "storage/episodes/measures.h"
+#include "storage/measure/ends.h"
 #include "storage/measure/histogram.h"
 #include "storage/measurer/measure_turn.h"
 #include "storage/measurer/merged.h"
@@ -32,6 +33,16 @@ HUB_MUST_USE enum hub_status hub_measure_part_fields(struct hub_measure_turn *tu
 HUB_MUST_USE enum hub_status hub_measure_part_motion(struct hub_measure_turn *turn,
                                                      const struct hub_measure_plan *plan, uint32_t part,
                                                      const struct hub_ranges *ranges, struct hub_error *err);
+/** Which parts have this row of a field already, by part; to be freed. */
+HUB_MUST_USE enum hub_status hub_measure_plan_rows(struct hub_catalog *catalog,
+                                                   const struct hub_measure_plan *plan, uint32_t field,
+                                                   const struct hub_row_end *end, bool **there,
+                                                   struct hub_error *err);
+/** The first or the last row of a field, in each episode. How far the part is measured stays as it is. */
+HUB_MUST_USE enum hub_status hub_measure_part_rows(struct hub_measure_turn *turn,
+                                                   const struct hub_measure_plan *plan, uint32_t part,
+                                                   uint32_t field, const struct hub_row_end *end,
+                                                   struct hub_error *err);
 /** The histogram of a field. How far the part is measured stays as it is. */
 HUB_MUST_USE enum hub_status hub_measure_part_histogram(struct hub_measure_turn *turn,
                                                         const struct hub_measure_plan *plan, uint32_t part,

@@ -4,16 +4,19 @@
 
 #include "storage/episodes/measures.h"
 #include "storage/io/fetch.h"
+#include "storage/measure/ends.h"
 #include "storage/measurer/measure_turn.h"
 
 #include <pthread.h>
 
 enum { HUB_MEASURE_WANTED = 64, HUB_MEASURE_WAITS = 1024, HUB_MEASURE_ID = 1024 };
 
-/** What somebody asked for: all of a dataset, or the histogram of a field. */
+/** What somebody asked for: all of a dataset, the histogram of a field, or a row of it. */
 struct hub_measure_wanted {
     char id[HUB_MEASURE_ID], field[512];
     uint32_t bins; /* 0: no histogram */
+    bool row;      /* `end` */
+    struct hub_row_end end;
 };
 
 /** A request that waits until more of a dataset is measured. */
@@ -44,12 +47,15 @@ struct hub_measurer {
     bool yielded; /* the last dataset is not through: another is wanted first */
 };
 
-/** Measure a dataset, as far as it is not, or count its histogram. */
+/** Measure a dataset, as far as it is not, count its histogram, or read first or last rows. */
 HUB_MUST_USE enum hub_status hub_measure_dataset(struct hub_measurer *m, const struct hub_summary *summary,
                                                  enum hub_measured how_far, struct hub_error *err);
 HUB_MUST_USE enum hub_status hub_measure_histograms(struct hub_measurer *m, const struct hub_summary *summary,
                                                     const struct hub_measure_wanted *wanted,
                                                     struct hub_error *err);
+
+HUB_MUST_USE enum hub_status hub_measure_rows(struct hub_measurer *m, const struct hub_summary *summary,
+                                              const struct hub_measure_wanted *wanted, struct hub_error *err);
 
 /** Whether another dataset was wanted since this one began: it goes first, between two parts of this one. */
 bool hub_measure_yields(struct hub_measurer *m);

@@ -1,13 +1,15 @@
 /* The rows of properties, and the rules of odd episodes: see property.h. */
 #include "storage/query/property.h"
 
+#include <stdio.h>
+
 static const struct hub_property_row rows[HUB_PROPERTY_COUNT] = {
 #define KNOWN(KIND, word, type, source, how_far, unit, meaning)                                              \
     {word, unit, meaning, HUB_PROPERTY_##type, HUB_FROM_##source, HUB_MEASURED_##how_far, false, false},
 #define METRIC(KIND, word, type, how_far, unit, odd, role, title, meaning)                                   \
     {word, unit, meaning, HUB_PROPERTY_##type, HUB_FROM_MEASURE, HUB_MEASURED_##how_far, true, false},
-#define OF_FIELD(KIND, word, type, meaning)                                                                  \
-    {word, "", meaning, HUB_PROPERTY_##type, HUB_FROM_ROW, HUB_MEASURED_FIELDS, false, true},
+#define OF_FIELD(KIND, word, type, source, how_far, meaning)                                                 \
+    {word, "", meaning, HUB_PROPERTY_##type, HUB_FROM_##source, HUB_MEASURED_##how_far, false, true},
     HUB_KNOWN_PROPERTIES(KNOWN) HUB_METRIC_PROPERTIES(METRIC) HUB_FIELD_PROPERTIES(OF_FIELD)
 #undef METRIC
         [HUB_PROPERTY_ATTRIBUTE] = {"attribute", "", "an attribute of the file", HUB_PROPERTY_ANY,
@@ -52,6 +54,12 @@ bool hub_property_same(const struct hub_property *a, const struct hub_property *
 {
     return a->kind == b->kind && a->of_row == b->of_row && a->component == b->component &&
            hub_view_equal(a->of, b->of);
+}
+
+void hub_property_column(const struct hub_property *name, char out[HUB_PROPERTY_COLUMN])
+{
+    snprintf(out, HUB_PROPERTY_COLUMN, name->of_row ? "%s[%u]" : "%s", rows[name->kind].word,
+             (unsigned)name->component);
 }
 
 static enum hub_status add_quoted(struct hub_buf *out, struct hub_view text, struct hub_error *err)

@@ -70,14 +70,18 @@ enum hub_property_source {
     METRIC(FLAT_REWARD, "flat_reward", TRUTH, REWARDS, "", 0, "reward", "The reward never changes",          \
            "1: all rewards of the episode are equal.")
 
-/* OF_FIELD(KIND, word, type, meaning): of all values of a field, as the format's own statistics state it,
- * else as it is measured */
+/* OF_FIELD(KIND, word, type, source, how far, meaning): of all values of a field, as the format's own
+ * statistics state it, else as it is measured; or of one row, which is read when it is first asked for */
 #define HUB_FIELD_PROPERTIES(OF_FIELD)                                                                       \
-    OF_FIELD(SUM, "sum", ANY, "Sum of all values of the field.")                                             \
-    OF_FIELD(MEAN, "mean", REAL, "Mean of all values of the field.")                                         \
-    OF_FIELD(STD, "std", REAL, "Standard deviation of all values of the field.")                             \
-    OF_FIELD(MIN, "min", ANY, "The smallest value of the field.")                                            \
-    OF_FIELD(MAX, "max", ANY, "The largest value of the field.")
+    OF_FIELD(SUM, "sum", ANY, ROW, FIELDS, "Sum of all values of the field.")                                \
+    OF_FIELD(MEAN, "mean", REAL, ROW, FIELDS, "Mean of all values of the field.")                            \
+    OF_FIELD(STD, "std", REAL, ROW, FIELDS, "Standard deviation of all values of the field.")                \
+    OF_FIELD(MIN, "min", ANY, ROW, FIELDS, "The smallest value of the field.")                               \
+    OF_FIELD(MAX, "max", ANY, ROW, FIELDS, "The largest value of the field.")                                \
+    OF_FIELD(FIRST, "first", ANY, MEASURE, REWARDS,                                                          \
+             "The field's first row; `[2]` behind it: the third number of that row.")                        \
+    OF_FIELD(LAST, "last", ANY, MEASURE, REWARDS,                                                            \
+             "The field's last row; `[2]` behind it: the third number of that row.")
 
 /** Of these lists: the words, each with a comma behind, as one literal. */
 #define HUB_PROPERTY_COMMA(KIND, word, ...) word ", "
@@ -108,6 +112,11 @@ struct hub_property_row {
     bool is_metric, of_field;
 };
 const struct hub_property_row *hub_property_row(enum hub_property_kind kind);
+/** It is of one row: a number of it may be named. */
+static inline bool hub_property_is_of_row(enum hub_property_kind kind)
+{
+    return kind == HUB_PROPERTY_FIRST || kind == HUB_PROPERTY_LAST;
+}
 /** The row of a metric. */
 static inline const struct hub_property_row *hub_metric_row(unsigned metric)
 {
@@ -135,6 +144,9 @@ struct hub_property {
 };
 /** They ask for the same, whatever their indexes. */
 bool hub_property_same(const struct hub_property *a, const struct hub_property *b);
+/** The word of its column: "jerk", "last[2]". */
+enum { HUB_PROPERTY_COLUMN = 32 };
+void hub_property_column(const struct hub_property *name, char out[HUB_PROPERTY_COLUMN]);
 /** As it is spelt in a question: steps, mean("rewards"), "level". */
 HUB_MUST_USE enum hub_status hub_property_spell(const struct hub_property *name, struct hub_buf *out,
                                                 struct hub_error *err);

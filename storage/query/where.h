@@ -5,8 +5,8 @@
  *   test  = name op value | name "in" "(" value {"," value} ")" | name "is" ["not"] "null"
  *   op    = "=" | "!=" | "<" | "<=" | ">" | ">="
  *   value = integer | decimal | 'text' ('' is a quote in it) | true | false
- *   name  = word | word "(" "FIELD" ")" | "attribute" ("" is a quote in it); the words are the rows of
- *         property.h
+ *   name  = word | word "(" "FIELD" ")" | ("first" | "last") "(" "FIELD" ")" [ "[" integer "]" ]
+ *         | "attribute" ("" is a quote in it); the words are the rows of property.h
  *
  * Words are lower case. A value that an episode lacks makes a test unknown, and what is unknown is not
  * chosen: `not (return > 5)` leaves out episodes without a return. A set (split, task) is tested as one: =

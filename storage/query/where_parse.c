@@ -216,25 +216,10 @@ static enum hub_status add_value(struct parser *p, struct hub_where_test *test)
 
 /* ---- tests ---- */
 
-static enum hub_status read_field(struct parser *p, struct hub_property *name)
-{
-    const char *form = "a statistic must be written like mean(\"FIELD\")";
-    HUB_TRY(expect(p, "(", form));
-    if (p->kind != TOKEN_QUOTED)
-        return wrong(p, form);
-    name->of = p->token;
-    HUB_TRY(next_token(p));
-    return expect(p, ")", form);
-}
-
-/* FIELD, "FIELD" or "FIELD"[2] */
-static enum hub_status read_step_field(struct parser *p, struct hub_property *name)
+/* [2], where there is one. */
+static enum hub_status read_component(struct parser *p, struct hub_property *name)
 {
     uint64_t component = 0;
-    *name = (struct hub_property){.kind = HUB_PROPERTY_STEP_FIELD, .of = p->token};
-    if (p->kind != TOKEN_WORD && p->kind != TOKEN_QUOTED)
-        return wrong(p, "a name must be a field, such as rewards, \"observations/angle\" or \"actions\"[2]");
-    HUB_TRY(next_token(p));
     HUB_TRY(accept(p, TOKEN_SIGN, "[", &name->of_row));
     if (!name->of_row)
         return HUB_OK;
@@ -243,6 +228,30 @@ static enum hub_status read_step_field(struct parser *p, struct hub_property *na
     name->component = (uint32_t)component;
     HUB_TRY(next_token(p));
     return expect(p, "]", "] was expected");
+}
+
+static enum hub_status read_field(struct parser *p, struct hub_property *name)
+{
+    const bool of_row = hub_property_is_of_row(name->kind);
+    const char *form = of_row ? "a row must be written like last(\"FIELD\") or last(\"FIELD\")[2]"
+                              : "a statistic must be written like mean(\"FIELD\")";
+    HUB_TRY(expect(p, "(", form));
+    if (p->kind != TOKEN_QUOTED)
+        return wrong(p, form);
+    name->of = p->token;
+    HUB_TRY(next_token(p));
+    HUB_TRY(expect(p, ")", form));
+    return of_row ? read_component(p, name) : HUB_OK;
+}
+
+/* FIELD, "FIELD" or "FIELD"[2] */
+static enum hub_status read_step_field(struct parser *p, struct hub_property *name)
+{
+    *name = (struct hub_property){.kind = HUB_PROPERTY_STEP_FIELD, .of = p->token};
+    if (p->kind != TOKEN_WORD && p->kind != TOKEN_QUOTED)
+        return wrong(p, "a name must be a field, such as rewards, \"observations/angle\" or \"actions\"[2]");
+    HUB_TRY(next_token(p));
+    return read_component(p, name);
 }
 
 static enum hub_status read_name(struct parser *p, struct hub_property *name)

@@ -6,6 +6,7 @@
 #include "server/api/tables/value_table.h"
 #include "server/api/work.h"
 #include "storage/episodes/episode_reader.h"
+#include "storage/measure/ends.h"
 #include "storage/statistics/measured.h"
 #include "storage/text/time.h"
 
@@ -126,7 +127,7 @@ struct needed_names {
 static bool can_be_measured(const struct hub_dataset *dataset, const struct hub_property *name)
 {
     const struct hub_property_row *row = hub_property_row(name->kind);
-    if (row->how_far == HUB_MEASURED_REWARDS)
+    if (row->how_far == HUB_MEASURED_REWARDS && !row->of_field)
         return hub_measured_role(dataset, hub_role_name(HUB_ROLE_REWARD));
     if (!row->of_field)
         return row->how_far > HUB_MEASURED_NOTHING;
@@ -140,7 +141,8 @@ static void add_name(struct needed_names *names, const struct hub_dataset *datas
     if (!can_be_measured(dataset, name))
         return;
     names->items[names->count++] = name;
-    names->how_far = HUB_MAX(names->how_far, hub_property_row(name->kind)->how_far);
+    if (!hub_property_is_of_row(name->kind))
+        names->how_far = HUB_MAX(names->how_far, hub_property_row(name->kind)->how_far);
 }
 
 static void add_names(struct needed_names *names, const struct hub_dataset *dataset,
@@ -180,6 +182,31 @@ static enum hub_status are_stated(struct hub_request *request, const struct hub_
     return HUB_OK;
 }
 
+/* A row of a field is read when it is first asked for: the parts that lack it are wanted. */
+static enum hub_status read_row(struct hub_request *request, const struct hub_state *state,
+                                const struct hub_property *name, struct hub_coverage *out,
+                                struct hub_error *err)
+{
+    const struct hub_dataset *dataset = state->dataset;
+    const char *path = dataset->fields[hub_dataset_find_field(dataset, name->of)].path;
+    HUB_CLEANUP(hub_freep) bool *there = NULL;
+    char word[HUB_PROPERTY_COLUMN];
+    uint64_t lack = 0;
+    hub_property_column(name, word);
+    HUB_TRY(hub_column_parts(state, word, hub_view_of(path), &there, err));
+    for (uint32_t i = 0; i < dataset->part_count; i++)
+        lack += !there[i];
+    if (!lack)
+        return HUB_OK;
+    out->parts = HUB_MIN(out->parts, out->of_parts - HUB_MIN(lack, out->of_parts));
+    out->complete = false;
+    hub_measurer_want_row(request->app->measurer, dataset->summary->id, path,
+                          &(struct hub_row_end){.last = name->kind == HUB_PROPERTY_LAST,
+                                                .of_row = name->of_row,
+                                                .component = name->component});
+    return HUB_OK;
+}
+
 static enum hub_status read_named(struct hub_request *request, const struct hub_state *state,
                                   const struct hub_episode_parameters *params,
                                   const struct hub_property *columns, unsigned count,
@@ -197,6 +224,11 @@ static enum hub_status read_named(struct hub_request *request, const struct hub_
     const bool stated = !out->complete && !out->stale && all;
     out->named = !stated && (!out->complete || out->failed || names.how_far > HUB_MEASURED_REWARDS);
     out->complete |= stated;
+    out->rows_alone = names.how_far == HUB_MEASURED_NOTHING;
+    for (unsigned i = 0; i < names.count; i++)
+        if (hub_property_is_of_row(names.items[i]->kind))
+            HUB_TRY(read_row(request, state, names.items[i], out, err));
+    out->named |= !out->complete;
     return HUB_OK;
 }
 
@@ -253,7 +285,8 @@ static enum hub_status wait_for(struct hub_request *request, struct hub_response
                                 int64_t wait_ms, struct hub_error *err)
 {
     const char *id = target->summary->id;
-    hub_measurer_want(request->app->measurer, id);
+    if (!coverage->rows_alone)
+        hub_measurer_want(request->app->measurer, id);
     HUB_TRY(await_more(request, target, wait_ms));
     hub_coverage_extra(response, coverage);
     return hub_fail_as(

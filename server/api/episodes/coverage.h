@@ -12,6 +12,7 @@ struct hub_coverage {
     bool stale;           /* ranges of the dataset changed since some of it was measured */
     bool complete;        /* nothing is to be waited for; `lost` and `failed` may be missing nevertheless */
     bool named;           /* names of the request are measured: hub_coverage_require */
+    bool rows_alone;      /* ... and all of them are first or last rows of fields */
     uint64_t state; /* differs once anything was measured again: part of the ETags of what depends on it */
 };
 

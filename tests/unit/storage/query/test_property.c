@@ -24,7 +24,8 @@ Test(property, words_are_found)
 Test(property, a_spelt_name_is_read_as_the_same)
 {
     static const char *const names[] = {
-        "steps", "jerk", "mean(\"obs/x\")", "max(\"a\"\"b\")", "\"level\"", "\"a \"\"b\"\"\"", "\"\""};
+        "steps",           "jerk", "mean(\"obs/x\")", "max(\"a\"\"b\")", "\"level\"",
+        "\"a \"\"b\"\"\"", "\"\"", "first(\"x\")",    "last(\"x\")[12]"};
     for (size_t i = 0; i < HUB_COUNT(names); i++) {
         HUB_CLEANUP(hub_where_freep) struct hub_where *holder = NULL;
         HUB_CLEANUP(hub_buf_dispose) struct hub_buf out = HUB_BUF_INIT(100);

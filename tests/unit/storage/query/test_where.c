@@ -178,6 +178,15 @@ static void refused(const char *text, size_t at, const char *because)
 Test(where, says_what_is_wrong_and_where)
 {
     refused("", 1, "sum(\"FIELD\")");
+    refused("last = 1", 6, "last(\"FIELD\")[2]");
+    refused("last(rewards) = 1", 6, "last(\"FIELD\")[2]");
+    refused("last(\"x\"[2]) = 1", 9, "last(\"FIELD\")[2]");
+    refused("first(\"x\")[-1] = 1", 12, "from 0");
+    refused("first(\"x\")[1.5] = 1", 12, "from 0");
+    refused("first(\"x\")[4294967296] = 1", 12, "from 0");
+    refused("first(\"x\")[1 = 1", 14, "] was expected");
+    refused("first(\"x\")[1] = 'a'", 17, "a number");
+    refused("mean(\"x\")[1] = 1", 10, "in or is");
     refused("reward > 3", 1, "return, success");
     refused("number == 3", 9, "a value must be");
     refused("number 3", 8, "in or is");
@@ -264,6 +273,28 @@ Test(where, has_ceilings)
     memset(many, ' ', 1025);
     many[1025] = '\0';
     refused(many, 0, "1025 bytes");
+}
+
+/* Names of fields and attributes have an index each, beside which an order and columns have theirs. */
+Test(where, a_row_of_a_field)
+{
+    static const char text[] =
+        "last(\"observations/distance\")[2] < 0.05 and first(\"rewards\") = 0 or \"level\" = 1";
+    struct hub_where *where = NULL, *holder = NULL;
+    struct hub_property names[2];
+    unsigned count;
+    cr_assert_eq(hub_where_parse(hub_view_of(text), &where, NULL), HUB_OK);
+    const struct hub_property *last = hub_where_name(where, 0), *first = hub_where_name(where, 1);
+    cr_assert(last->kind == HUB_PROPERTY_LAST && hub_view_is(last->of, "observations/distance"));
+    cr_assert(last->of_row && last->component == 2 && last->index == 0);
+    cr_assert(first->kind == HUB_PROPERTY_FIRST && !first->of_row && first->index == 1);
+    cr_assert_eq(hub_where_name(where, 2)->index, 2);
+    hub_where_free(where);
+    cr_assert_eq(hub_properties_parse(HUB_VIEW("steps,last(\"x\")[7]"), &holder, names, 2, &count, NULL),
+                 HUB_OK);
+    cr_assert(names[1].kind == HUB_PROPERTY_LAST && names[1].component == 7);
+    cr_assert(names[1].index >= HUB_WHERE_TESTS && names[1].index < HUB_NAMES);
+    hub_where_free(holder);
 }
 
 Test(where, a_name_alone)
