@@ -11,7 +11,6 @@
 #define MAX_TEXT_BYTES (900 * MIB)
 
 enum { TEXTS = 6, FLAG_RETURN = 1, FLAG_COMPUTED = 2 };
-enum { CELL_KIND = 15 /* 0: none */, CELL_COMPUTED = 16 };
 
 struct episode_row {
     int64_t number;
@@ -261,7 +260,7 @@ static enum hub_status add_texts(struct hub_column_run *run, const struct hub_va
 enum hub_status hub_column_run_add(struct hub_column_run *run, const struct hub_value *values, size_t count,
                                    struct hub_error *err)
 {
-    const char kind = count ? (char)((1 + values->kind) | values->computed * CELL_COMPUTED) : 0;
+    const char kind = count ? (char)((1 + values->kind) | values->computed * HUB_CELL_COMPUTED) : 0;
     uint64_t bits = 0;
     if (count && values->kind == HUB_VALUE_TEXT)
         HUB_TRY(add_texts(run, values, count, &bits, err));
@@ -322,22 +321,6 @@ bool hub_columns_open(struct hub_view blob, struct hub_columns *out)
 bool hub_columns_open_rows(struct hub_view blob, struct hub_columns *out)
 {
     return open_cells(blob, sizeof(struct episode_row), out);
-}
-
-uint32_t hub_columns_get(const struct hub_columns *column, uint32_t at, struct hub_value *out)
-{
-    uint64_t bits;
-    memcpy(&bits, column->cells + at * sizeof bits, sizeof bits); /* perhaps not aligned */
-    const unsigned char kind = (unsigned char)column->cells[column->count * sizeof bits + at];
-    if (!kind)
-        return 0;
-    *out = (struct hub_value){.kind = (kind & CELL_KIND) - 1U, .computed = kind & CELL_COMPUTED};
-    if (out->kind == HUB_VALUE_TEXT) {
-        out->text = hub_view_of(column->texts + (uint32_t)bits);
-        return (uint32_t)(bits >> 32);
-    }
-    memcpy(&out->number, &bits, sizeof bits); /* or `large`, or `real` */
-    return 1;
 }
 
 void hub_columns_row(const struct hub_columns *rows, uint32_t at, struct hub_found_episode *out)

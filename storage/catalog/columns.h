@@ -49,8 +49,24 @@ bool hub_columns_open(struct hub_view blob, struct hub_columns *out);
 bool hub_columns_open_rows(struct hub_view blob, struct hub_columns *out);
 /** Of rows / of a column: the one at this place in the blob. Texts point into it. */
 void hub_columns_row(const struct hub_columns *rows, uint32_t at, struct hub_found_episode *out);
+enum { HUB_CELL_KIND = 15 /* 0: none */, HUB_CELL_COMPUTED = 16 };
 /** How many values the cell has; `out` is the first one. */
-uint32_t hub_columns_get(const struct hub_columns *column, uint32_t at, struct hub_value *out);
+static inline uint32_t hub_columns_get(const struct hub_columns *column, uint32_t at, struct hub_value *out)
+{
+    uint64_t bits;
+    memcpy(&bits, column->cells + at * sizeof bits, sizeof bits); /* perhaps not aligned */
+    const unsigned char kind = (unsigned char)column->cells[column->count * sizeof bits + at];
+    if (!kind)
+        return 0;
+    out->kind = (kind & HUB_CELL_KIND) - 1U;
+    out->computed = kind & HUB_CELL_COMPUTED;
+    if (out->kind == HUB_VALUE_TEXT) {
+        out->text = hub_view_of(column->texts + (uint32_t)bits);
+        return (uint32_t)(bits >> 32);
+    }
+    memcpy(&out->number, &bits, sizeof bits); /* or `large`, or `real` */
+    return 1;
+}
 /** The text that follows one of several. */
 static inline struct hub_view hub_columns_next(struct hub_view text)
 {

@@ -63,17 +63,21 @@ static enum hub_status make_room(struct hub_episode_reader *reader, uint32_t cou
     return HUB_OK;
 }
 
-/* The place of a name. Two names of one place take turns. */
-static struct hub_property_slot *slot_of(struct hub_episode_reader *reader, const struct hub_property *name)
+static void take_slot(struct hub_property_slot *slot, const struct hub_property *name)
 {
-    const bool named = name->kind >= HUB_PROPERTY_ATTRIBUTE || hub_property_row(name->kind)->of_field;
-    struct hub_property_slot *slot =
-        &reader->slots[named ? HUB_PROPERTY_ATTRIBUTE + name->index % HUB_NAMES : name->kind];
-    if (slot->name.kind == name->kind && (!named || hub_property_same(&slot->name, name)))
-        return slot;
     hub_column_cursor_reset(&slot->known);
     hub_column_cursor_reset(&slot->measured);
     slot->name = *name;
+}
+
+/* The place of a name. Two names of one place take turns. */
+static struct hub_property_slot *slot_of(struct hub_episode_reader *reader, const struct hub_property *name)
+{
+    const bool word = name->kind < HUB_PROPERTY_SUM;
+    struct hub_property_slot *slot =
+        &reader->slots[word ? name->kind : HUB_PROPERTY_ATTRIBUTE + name->index % HUB_NAMES];
+    if (slot->name.kind != name->kind || (!word && !hub_property_same(&slot->name, name)))
+        take_slot(slot, name);
     return slot;
 }
 
@@ -82,18 +86,27 @@ static enum hub_status give_cell(struct hub_episode_reader *reader, const struct
                                  const struct hub_dataset_episode *e, struct hub_values *out,
                                  struct hub_error *err)
 {
-    struct hub_value value;
-    const uint32_t count = hub_column_cursor_get(cursor, e->index, &value);
-    if (count && value.kind != HUB_VALUE_TEXT)
-        give(reader, value, out);
-    if (!count || value.kind != HUB_VALUE_TEXT)
+    const uint32_t count = hub_column_cursor_get(cursor, e->index, &reader->one);
+    if (!count)
+        return HUB_OK;
+    *out = (struct hub_values){&reader->one, 1};
+    if (reader->one.kind != HUB_VALUE_TEXT)
         return HUB_OK;
     HUB_TRY(make_room(reader, 2 * count, err));
-    reader->set[0] = value;
+    reader->set[0] = reader->one;
     for (uint32_t i = 1; i < count; i++)
         reader->set[i] = hub_value_text(hub_columns_next(reader->set[i - 1].text));
     *out = (struct hub_values){reader->set, count};
     return HUB_OK;
+}
+
+static enum hub_status move_to_stated(struct hub_episode_reader *reader, struct hub_column_cursor *cursor,
+                                      const struct hub_dataset_episode *e, const struct hub_property *name,
+                                      struct hub_error *err)
+{
+    const struct hub_column_id id = {
+        .state = reader->state, .word = hub_property_word(name->kind), .part = e->part};
+    return hub_column_cursor_move(cursor, &id, e->index, reader->passing, err);
 }
 
 static enum hub_status get_stated(struct hub_episode_reader *reader, const struct hub_dataset_episode *e,
@@ -101,10 +114,8 @@ static enum hub_status get_stated(struct hub_episode_reader *reader, const struc
                                   struct hub_error *err)
 {
     struct hub_column_cursor *cursor = &slot_of(reader, name)->known;
-    const struct hub_column_id id = {
-        .state = reader->state, .word = hub_property_word(name->kind), .part = e->part};
     if (!hub_column_cursor_has(cursor, e->part, e->index))
-        HUB_TRY(hub_column_cursor_move(cursor, &id, e->index, reader->passing, err));
+        HUB_TRY(move_to_stated(reader, cursor, e, name, err));
     return give_cell(reader, cursor, e, out, err);
 }
 

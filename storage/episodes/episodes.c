@@ -89,14 +89,14 @@ static void cut(struct page_list *list)
     list->full = list->count == list->most;
 }
 
-static enum hub_status add_item(struct page_list *list, struct page_item item, struct hub_error *err)
+static enum hub_status add_item(struct page_list *list, struct page_item *item, struct hub_error *err)
 {
-    if (!list->most || (list->full && compare_items(&item, &list->items[list->most - 1]) >= 0))
+    if (!list->most || (list->full && compare_items(item, &list->items[list->most - 1]) >= 0))
         return HUB_OK;
     if (list->count == list->room)
         cut(list);
-    HUB_TRY(own_text(&item, err));
-    list->items[list->count++] = item;
+    HUB_TRY(own_text(item, err));
+    list->items[list->count++] = *item;
     return HUB_OK;
 }
 
@@ -159,21 +159,30 @@ static enum hub_status go_on(struct episode_look *look, struct hub_error *err)
                : HUB_OK;
 }
 
-/* Whether the query's filters take it. */
-static enum hub_status check(struct episode_look *look, const struct hub_dataset_episode *e, bool *in,
-                             struct hub_error *err)
+static enum hub_status check_texts(struct episode_look *look, const struct hub_dataset_episode *e, bool *in,
+                                   struct hub_error *err)
 {
     const struct hub_episode_query *q = look->query;
     const struct {
         const char *text;
         enum hub_property_kind kind;
     } texts[] = {{q->name, HUB_PROPERTY_NAME}, {q->split, HUB_PROPERTY_SPLIT}, {q->task, HUB_PROPERTY_TASK}};
-    *in = true;
-    HUB_TRY(go_on(look, err));
     for (size_t i = 0; i < HUB_COUNT(texts) && *in; i++)
         if (texts[i].text)
             HUB_TRY(
                 hub_episode_has_text(&look->reader, e, texts[i].kind, hub_view_of(texts[i].text), in, err));
+    return HUB_OK;
+}
+
+/* Whether the query's filters take it. */
+static enum hub_status check(struct episode_look *look, const struct hub_dataset_episode *e, bool *in,
+                             struct hub_error *err)
+{
+    const struct hub_episode_query *q = look->query;
+    *in = true;
+    HUB_TRY(go_on(look, err));
+    if (q->name || q->split || q->task)
+        HUB_TRY(check_texts(look, e, in, err));
     if (!*in || !q->where)
         return HUB_OK;
     return hub_where_holds(
@@ -203,14 +212,16 @@ static enum hub_status look_at(struct episode_look *look, uint32_t place, struct
     if (!in)
         return HUB_OK;
     look->count++;
+    if (look->query->sort.kind == HUB_PROPERTY_NUMBER && look->behind.full && !look->has_at)
+        return HUB_OK; /* all that follow come later */
     HUB_TRY(item_of(look, place, &item, err));
     const int order = look->has_at ? compare_items(&item, &look->at) : 1;
     look->found |= order == 0;
     if (order > 0 || (order == 0 && look->at_is_behind))
-        return add_item(&look->behind, item, err);
+        return add_item(&look->behind, &item, err);
     look->before_count++;
     item.reversed = true;
-    return add_item(&look->before, item, err);
+    return add_item(&look->before, &item, err);
 }
 
 /* Episodes are looked at in the direction of the page, so that ties come in order. */

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-static const struct hub_property_row rows[HUB_PROPERTY_COUNT] = {
+const struct hub_property_row hub_property_rows[HUB_PROPERTY_COUNT] = {
 #define KNOWN(KIND, word, type, source, how_far, unit, meaning)                                              \
     {word, unit, meaning, HUB_PROPERTY_##type, HUB_FROM_##source, HUB_MEASURED_##how_far, false, false},
 #define METRIC(KIND, word, type, how_far, unit, odd, role, title, meaning)                                   \
@@ -18,15 +18,10 @@ static const struct hub_property_row rows[HUB_PROPERTY_COUNT] = {
                                  HUB_FROM_MEASURE, HUB_MEASURED_NOTHING, false, false},
 };
 
-const struct hub_property_row *hub_property_row(enum hub_property_kind kind)
-{
-    return &rows[kind];
-}
-
 bool hub_property_find(struct hub_view word, enum hub_property_kind *out)
 {
     for (unsigned kind = 0; kind < HUB_PROPERTY_ATTRIBUTE; kind++)
-        if (hub_view_is(word, rows[kind].word)) {
+        if (hub_view_is(word, hub_property_rows[kind].word)) {
             *out = (enum hub_property_kind)kind;
             return true;
         }
@@ -36,7 +31,7 @@ bool hub_property_find(struct hub_view word, enum hub_property_kind *out)
 bool hub_property_is_series(enum hub_property_kind kind)
 {
     return kind == HUB_PROPERTY_RETURN || kind == HUB_PROPERTY_STEPS || kind == HUB_PROPERTY_SCORE ||
-           rows[kind].is_metric;
+           hub_property_rows[kind].is_metric;
 }
 
 enum hub_status hub_property_series(struct hub_buf *out, struct hub_error *err)
@@ -44,7 +39,7 @@ enum hub_status hub_property_series(struct hub_buf *out, struct hub_error *err)
     const char *between = "";
     for (unsigned kind = 0; kind < HUB_PROPERTY_COUNT; kind++)
         if (hub_property_is_series((enum hub_property_kind)kind)) {
-            HUB_TRY(hub_buf_addf(out, err, "%s%s", between, rows[kind].word));
+            HUB_TRY(hub_buf_addf(out, err, "%s%s", between, hub_property_rows[kind].word));
             between = ", ";
         }
     return HUB_OK;
@@ -58,7 +53,7 @@ bool hub_property_same(const struct hub_property *a, const struct hub_property *
 
 void hub_property_column(const struct hub_property *name, char out[HUB_PROPERTY_COLUMN])
 {
-    snprintf(out, HUB_PROPERTY_COLUMN, name->of_row ? "%s[%u]" : "%s", rows[name->kind].word,
+    snprintf(out, HUB_PROPERTY_COLUMN, name->of_row ? "%s[%u]" : "%s", hub_property_rows[name->kind].word,
              (unsigned)name->component);
 }
 
@@ -75,12 +70,12 @@ enum hub_status hub_property_spell(const struct hub_property *name, struct hub_b
 {
     const bool bare = name->kind == HUB_PROPERTY_ATTRIBUTE || name->kind == HUB_PROPERTY_STEP_FIELD;
     if (!bare)
-        HUB_TRY(hub_buf_add_text(out, rows[name->kind].word, err));
-    if (rows[name->kind].of_field)
+        HUB_TRY(hub_buf_add_text(out, hub_property_rows[name->kind].word, err));
+    if (hub_property_rows[name->kind].of_field)
         HUB_TRY(hub_buf_add_text(out, "(", err));
     if (name->of.size || bare)
         HUB_TRY(add_quoted(out, name->of, err));
-    if (rows[name->kind].of_field)
+    if (hub_property_rows[name->kind].of_field)
         HUB_TRY(hub_buf_add_text(out, ")", err));
     return name->of_row ? hub_buf_addf(out, err, "[%u]", (unsigned)name->component) : HUB_OK;
 }

@@ -111,7 +111,11 @@ struct hub_property_row {
     enum hub_measured how_far;
     bool is_metric, of_field;
 };
-const struct hub_property_row *hub_property_row(enum hub_property_kind kind);
+extern const struct hub_property_row hub_property_rows[HUB_PROPERTY_COUNT];
+static inline const struct hub_property_row *hub_property_row(enum hub_property_kind kind)
+{
+    return &hub_property_rows[kind];
+}
 /** It is of one row: a number of it may be named. */
 static inline bool hub_property_is_of_row(enum hub_property_kind kind)
 {

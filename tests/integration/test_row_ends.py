@@ -73,7 +73,7 @@ def test_where_sort_and_columns_are_as_the_file_has_them(hub, path, name, field,
         name = name.replace(word, next(p for p in paths if p.endswith("/" + word.lower())))
     want = rows(path, field, row, number)
     numbers = [v for v in want if v is not None]
-    limit = sorted(numbers)[len(numbers) // 2]
+    limit = sorted(v for v in numbers if abs(v) != float("inf"))[len(numbers) // 3]
     literal = str(int(limit)) if isinstance(limit, bool) or limit == int(min(limit, 1e18)) and abs(limit) < 1e18 else repr(limit)
     chosen = [e["number"] for e in ask(hub, where=f"{name} <= {literal}", limit=1000).json()["items"]]
     assert chosen == [i for i, v in enumerate(want) if v is not None and v <= limit]
@@ -105,7 +105,7 @@ def test_it_is_read_once_and_waited_for(path):
         assert other.headers["X-Measured"].startswith("0/"), "rows alone were read"
     with serving(os.path.dirname(path), args=("--measure", "off")) as hub:
         answer = hub.get("/api/v1/datasets/made/episodes?" + where)
-        assert answer.status == 501 and answer.json()["type"].endswith("not-measured")
+        assert answer.status == 422 and answer.json()["type"].endswith("not-measured")
 
 
 def test_the_command_line_takes_them(path):
