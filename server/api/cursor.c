@@ -1,6 +1,7 @@
 /* Opaque cursors: see cursor.h. */
 #include "server/api/cursor.h"
 
+#include "server/api/negotiate.h"
 #include "storage/text/base64.h"
 #include "storage/text/uri.h"
 
@@ -56,8 +57,7 @@ static bool is_of_page(const char *name)
 /* format=, where it says how the page is written. */
 static bool is_form(const struct hub_param *param)
 {
-    return hub_view_is(param->name, "format") &&
-           (hub_view_is(param->value, "json") || hub_view_is(param->value, "jsonl"));
+    return hub_view_is(param->name, "format") && hub_negotiate_named(HUB_LIST_OF_PAGES, param->value);
 }
 
 static void set_scope(const struct hub_request *request, const char *const *parameters, char out[33])
@@ -81,27 +81,19 @@ static void set_scope(const struct hub_request *request, const char *const *para
     snprintf(out, 33, "%.32s", etag + 1);
 }
 
-/* By format=, else by Accept. Where "format..." is among the parameters it may be a filter as well. */
+/* Where "format..." is among the parameters it may be a filter as well. */
 static enum hub_status read_form(const struct hub_request *request, const char *const *parameters,
                                  bool *lines, struct hub_error *err)
 {
-    static const char *const forms[] = {"json", "jsonl", NULL};
-    const char *accept = hub_request_header(request, "Accept");
-    int form = -1;
+    struct hub_offer offer = {.list = HUB_LIST_OF_PAGES};
+    const struct hub_representation *as;
     *lines = false;
-    for (; *parameters && strcmp(*parameters, "format") != 0; parameters++)
-        if (strcmp(*parameters, "format...") == 0)
-            break;
-    if (!*parameters)
+    for (; *parameters && strcmp(*parameters, "format") != 0 && !offer.filter; parameters++)
+        offer.filter = strcmp(*parameters, "format...") == 0;
+    if (!*parameters && !offer.filter)
         return HUB_OK;
-    if (strcmp(*parameters, "format") == 0)
-        HUB_TRY(hub_request_choice(request, "format", forms, &form, err));
-    for (unsigned i = 0; i < request->query_count && form < 0; i++)
-        if (is_form(&request->query[i]))
-            form = hub_view_is(request->query[i].value, "jsonl");
-    *lines = form == 1 ||
-             (form < 0 && accept &&
-              (strcmp(accept, "application/x-ndjson") == 0 || strcmp(accept, "application/jsonl") == 0));
+    HUB_TRY(hub_negotiate(request, &offer, &as, err));
+    *lines = as != hub_representations;
     return HUB_OK;
 }
 

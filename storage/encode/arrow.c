@@ -59,7 +59,7 @@ struct chain {
     unsigned buffers;          /* of all of it in a batch */
 };
 
-static struct chain chain_of(const struct hub_block_column *column)
+static struct chain chain_of(const struct hub_stream_column *column)
 {
     const struct hub_variant *v = &column->variant;
     const enum hub_field_type type = column->type;
@@ -136,7 +136,7 @@ static void put_field(struct hub_flatbuffer *f, const char *name, const struct c
     put_field(f, NULL, chain, level + 1, child);
 }
 
-void hub_arrow_schema(struct hub_flatbuffer *f, const struct hub_block_table *table, size_t from)
+void hub_arrow_schema(struct hub_flatbuffer *f, const struct hub_table_stream *table, size_t from)
 {
     struct hub_flatbuffer_slot schema[2] = {{.size = 2}, {.size = 4}};
     hub_flatbuffer_table(f, schema, 2, from);
@@ -150,7 +150,7 @@ void hub_arrow_schema(struct hub_flatbuffer *f, const struct hub_block_table *ta
     }
 }
 
-static enum hub_status begin(const struct hub_block_table *table, struct hub_buf *out, struct hub_error *err)
+static enum hub_status begin(struct hub_table_stream *table, struct hub_buf *out, struct hub_error *err)
 {
     struct hub_flatbuffer_slot message[4];
     struct hub_flatbuffer f = begin_message(out, message, HEADER_SCHEMA, err);
@@ -259,7 +259,7 @@ static uint64_t put_sequence(struct arrow_batch *b, const struct chain *chain, c
     return rows->offsets[count] / unit;
 }
 
-static void put_column(struct arrow_batch *b, const struct hub_block_column *column,
+static void put_column(struct arrow_batch *b, const struct hub_stream_column *column,
                        const struct chain *chain, struct hub_rows *rows)
 {
     uint64_t count = column->windowed ? rows->windows : rows->rows;
@@ -294,7 +294,7 @@ static void put_column(struct arrow_batch *b, const struct hub_block_column *col
     put_items(b, rows, column->type, count);
 }
 
-static enum hub_status add_rows(const struct hub_block_table *table, struct hub_rows *columns, uint64_t rows,
+static enum hub_status add_rows(struct hub_table_stream *table, struct hub_rows *columns, uint64_t rows,
                                 struct hub_buf *out, struct hub_error *err)
 {
     struct hub_flatbuffer_slot message[4], fields[3] = {{.size = 8, .value = rows}, {.size = 4}, {.size = 4}};
@@ -318,22 +318,24 @@ static enum hub_status add_rows(const struct hub_block_table *table, struct hub_
     b.body = hub_flatbuffer_here(&b.f);
     for (uint32_t i = 0; i < table->count && !b.f.status; i++) {
         const struct chain chain = chain_of(&table->columns[i]);
-        if (table->read)
-            b.f.status = table->read(table->user, i, &columns[i], err);
+        if (table->one_by_one)
+            b.f.status = hub_table_stream_read(table, i, UINT64_MAX, NULL, err);
         if (!b.f.status)
-            put_column(&b, &table->columns[i], &chain, &columns[i]);
-        if (table->read)
-            hub_rows_dispose(&columns[i]);
+            put_column(&b, &table->columns[i], &chain, &columns[table->one_by_one ? 0 : i]);
     }
     hub_flatbuffer_patch(&b.f, message[3].at, hub_flatbuffer_here(&b.f) - b.body, 8);
     return b.f.status;
 }
 
-static enum hub_status end(const struct hub_block_table *table, struct hub_buf *out, struct hub_error *err)
+static enum hub_status end(struct hub_table_stream *table, struct hub_buf *out, struct hub_error *err)
 {
     (void)table;
     return hub_buf_add(out, "\xFF\xFF\xFF\xFF\0\0\0\0", 8, err);
 }
 
-const struct hub_block_writer hub_arrow_stream = {.begin = begin, .rows = add_rows, .end = end};
-const struct hub_writer hub_write_arrow = {.several = true, .blocks = &hub_arrow_stream, .growth = 4};
+const struct hub_stream_writer hub_arrow_stream = {
+    .windows = true, .begin = begin, .rows = add_rows, .end = end, .growth = 4};
+const struct hub_writer hub_write_arrow = {.several = true,
+                                           .memory = hub_encoding_table_memory,
+                                           .write = hub_encoding_write_table,
+                                           .table = &hub_arrow_stream};

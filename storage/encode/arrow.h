@@ -7,9 +7,9 @@
 
 enum { HUB_ARROW_V5 = 4 }; /* Schema.fbs: MetadataVersion */
 
-extern const struct hub_block_writer hub_arrow_stream;
+extern const struct hub_stream_writer hub_arrow_stream;
 
 /** The Schema of a table, to which `from` refers. */
-void hub_arrow_schema(struct hub_flatbuffer *f, const struct hub_block_table *table, size_t from);
+void hub_arrow_schema(struct hub_flatbuffer *f, const struct hub_table_stream *table, size_t from);
 
 #endif

@@ -15,7 +15,7 @@ static bool is_plain(struct hub_view text)
     return text.size > 0 && !special;
 }
 
-enum hub_status hub_csv_text(struct hub_view text, struct hub_buf *out, struct hub_error *err)
+static enum hub_status add_text(struct hub_view text, struct hub_buf *out, struct hub_error *err)
 {
     if (is_plain(text))
         return hub_item_add_utf8(text, out, err);
@@ -36,16 +36,16 @@ static uint64_t cells_of(const struct hub_variant *variant)
     return variant->rank ? variant->dims[0] : 1;
 }
 
-static enum hub_status add_name(const struct hub_block_column *column, struct hub_buf *out,
+static enum hub_status add_name(const struct hub_stream_column *column, struct hub_buf *out,
                                 struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf name = HUB_BUF_INIT(64 * KIB);
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(192 * KIB);
     if (!column->variant.rank)
-        return hub_csv_text(hub_view_of(column->name), out, err);
+        return add_text(hub_view_of(column->name), out, err);
     HUB_TRY(hub_buf_add_text(&name, column->name, err));
     HUB_TRY(hub_buf_add(&name, "_", 1, err));
-    HUB_TRY(hub_csv_text(hub_buf_view(&name), &text, err)); /* in quotes, perhaps: the number stands within */
+    HUB_TRY(add_text(hub_buf_view(&name), &text, err)); /* in quotes, perhaps: the number stands within */
     const size_t quote = text.data[0] == '"';
     for (uint64_t i = 0; i < cells_of(&column->variant); i++) {
         HUB_TRY(hub_buf_reserve(out, 1 + text.size + HUB_NUMBER_CHARS, err));
@@ -59,7 +59,7 @@ static enum hub_status add_name(const struct hub_block_column *column, struct hu
     return HUB_OK;
 }
 
-static enum hub_status begin(const struct hub_block_table *table, struct hub_buf *out, struct hub_error *err)
+static enum hub_status begin(struct hub_table_stream *table, struct hub_buf *out, struct hub_error *err)
 {
     bool any = false;
     for (uint32_t c = 0; c < table->count; c++) {
@@ -75,10 +75,16 @@ static enum hub_status add_texts(const struct hub_rows *rows, uint64_t row, stru
                                  struct hub_error *err)
 {
     const uint64_t cells = cells_of(&rows->variant);
+    if (rows->offsets) /* the usual one a row */
+        return rows->valid && !rows->valid[row]
+                   ? HUB_OK
+                   : add_text((struct hub_view){(const char *)rows->data + rows->offsets[row],
+                                                (size_t)(rows->offsets[row + 1] - rows->offsets[row])},
+                              out, err);
     for (uint64_t i = row * cells; i < (row + 1) * cells; i++) {
         HUB_TRY(hub_buf_add_text(out, i > row * cells ? "," : "", err));
         if (!hub_item_null(rows, i))
-            HUB_TRY(hub_csv_text(hub_item_text(rows, i), out, err));
+            HUB_TRY(add_text(hub_item_text(rows, i), out, err));
     }
     return HUB_OK;
 }
@@ -122,7 +128,7 @@ static enum hub_status add_numbers(const struct hub_rows *rows, uint64_t row, st
     return HUB_OK;
 }
 
-static enum hub_status add_rows(const struct hub_block_table *table, struct hub_rows *columns, uint64_t rows,
+static enum hub_status add_rows(struct hub_table_stream *table, struct hub_rows *columns, uint64_t rows,
                                 struct hub_buf *out, struct hub_error *err)
 {
     for (uint64_t i = 0; i < rows; i++) {
@@ -163,13 +169,19 @@ static uint64_t nanoseconds(const struct hub_encoding *e)
     return hub_encoding_bytes(e) * HUB_DIGITS_NS_BYTE;
 }
 
-static const struct hub_block_writer blocks = {.begin = begin, .rows = add_rows};
+static const struct hub_stream_writer table = {
+    .cells = HUB_CELLS_TEXT,
+    .begin = begin,
+    .rows = add_rows,
+    .growth =
+        13, /* a byte of text that becomes U+FFFD: 3; a float16 of 2 bytes, up to 25 characters and a comma */
+};
 const struct hub_writer hub_write_csv = {
     .several = true,
     .fit = fit,
     .media_type = media_type,
     .nanoseconds = nanoseconds,
-    .blocks = &blocks,
-    .growth =
-        13, /* a byte of text that becomes U+FFFD: 3; a float16 of 2 bytes, up to 25 characters and a comma */
+    .memory = hub_encoding_table_memory,
+    .write = hub_encoding_write_table,
+    .table = &table,
 };

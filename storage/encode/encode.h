@@ -33,33 +33,29 @@ HUB_MUST_USE enum hub_status hub_item_add_utf8(struct hub_view text, struct hub_
 
 /* .npy, version 1.0, 64-byte aligned; all append. */
 
-/** The header for `rows` rows of the variant: shape (rows, *dims). */
-HUB_MUST_USE enum hub_status hub_npy_header(const struct hub_variant *variant, uint64_t rows, bool bare,
-                                            struct hub_buf *out, struct hub_error *err);
-/** The same of rows that may stand in windows; their data is not looked at. */
-HUB_MUST_USE enum hub_status hub_npy_rows_header(const struct hub_rows *rows, bool bare, struct hub_buf *out,
-                                                 struct hub_error *err);
-/** A whole .npy of text rows: "<U" as wide as the longest, at most 64 MiB (HUB_TOO_BIG). A null is empty; a
- * byte that is not UTF-8 is U+FFFD. */
-HUB_MUST_USE enum hub_status hub_npy_text(const struct hub_rows *rows, bool bare, struct hub_buf *out,
-                                          struct hub_error *err);
-/** Rows of varying length: uint8, or the numbers of sequences as stored, (rows, longest), padded with zeros;
- * and their lengths: int64 (rows). A null has none. */
-HUB_MUST_USE enum hub_status hub_npy_bytes(const struct hub_rows *rows, bool bare, struct hub_buf *out,
-                                           struct hub_error *err);
-HUB_MUST_USE enum hub_status hub_npy_lengths(const struct hub_rows *rows, bool bare, struct hub_buf *out,
-                                             struct hub_error *err);
-/** The header of a .npy of another type ("<U7", "<i8"): of `rows` rows, each of `inner` elements (0: of
- * one). */
-HUB_MUST_USE enum hub_status hub_npy_header_of(const char *descr, uint64_t rows, uint64_t inner,
-                                               bool has_inner, struct hub_buf *out, struct hub_error *err);
+/** What an array has of rows. */
+enum hub_npy_array {
+    HUB_NPY_VALUES,  /* as they are */
+    HUB_NPY_TEXT,    /* "<U" as wide as the longest. A null is empty; a byte that is not UTF-8 is U+FFFD */
+    HUB_NPY_BYTES,   /* rows of varying length: uint8, or the numbers of sequences as stored, one axis more,
+                        padded with zeros to the longest. A null has none */
+    HUB_NPY_LENGTHS, /* how many each of these has: int64 */
+};
+/** Not lengths. */
+enum hub_npy_array hub_npy_array_of(enum hub_field_type type, const struct hub_variant *variant);
+
+/** The header of an array of rows, which may stand in windows; their data is not looked at. `longest`: of
+ * text and bytes. */
+HUB_MUST_USE enum hub_status hub_npy_array_header(enum hub_npy_array as, const struct hub_rows *shape,
+                                                  bool bare, uint64_t longest, struct hub_buf *out,
+                                                  struct hub_error *err);
+/** Bytes of a row in it. */
+uint64_t hub_npy_row_bytes(enum hub_npy_array as, const struct hub_variant *variant, uint64_t longest);
+/** Rows of it. HUB_CHANGED: one is longer than the longest. */
+HUB_MUST_USE enum hub_status hub_npy_array_rows(enum hub_npy_array as, const struct hub_rows *rows,
+                                                uint64_t longest, struct hub_buf *out, struct hub_error *err);
 /** Characters or bytes of the longest. */
 uint64_t hub_npy_longest(const struct hub_rows *rows, bool text);
-/** Text padded to `width` characters of 4 bytes each, or bytes to `width` bytes. */
-HUB_MUST_USE enum hub_status hub_npy_padded_rows(const struct hub_rows *rows, bool text, uint64_t width,
-                                                 struct hub_buf *out, struct hub_error *err);
-/** What text or bytes take once padded to the longest: only known when they were read. */
-uint64_t hub_npy_padded(const struct hub_rows *rows, bool text);
 
 /** The nested array of a field. `nonfinite_count` grows by the non-finite numbers met, and by
  * padded-json rows that are no JSON (both written as null). Text is made UTF-8 with U+FFFD; fixed text ends
@@ -104,40 +100,23 @@ HUB_MUST_USE enum hub_status hub_pixels_of_row(const struct hub_rows *rows, stru
 HUB_MUST_USE enum hub_status hub_png_row(const struct hub_rows *rows, struct hub_drawn_range *range,
                                          struct hub_buf *out, struct hub_error *err);
 
+/* ---- npz ---- */
+
 /** A stored (uncompressed) ZIP, zip64 where needed, members one after another; deterministic (fixed time
  * stamp). */
 struct hub_npz_writer;
+/** @param out  that holds all of it; NULL: it is sent in chunks, each between hub_npz_writer_resume and
+ *              hub_npz_writer_pause, and its members have their checksums behind them */
 HUB_MUST_USE enum hub_status hub_npz_writer_begin(struct hub_buf *out, struct hub_npz_writer **npz,
                                                   struct hub_error *err);
-/** `name` without ".npy"; '/' stays. `npy` is a whole .npy. */
-HUB_MUST_USE enum hub_status hub_npz_writer_add(struct hub_npz_writer *npz, const char *name,
-                                                struct hub_view npy, struct hub_error *err);
-/**
- * A member of numbers whose rows are written straight into place: `bytes` of them into *room, before
- * hub_npz_writer_end_rows,
- * which comes before anything else is added.
- * @param shape  the rows as they will be, without their data
- * @param[out] room  address of a pointer of any type
- */
-HUB_MUST_USE enum hub_status hub_npz_writer_begin_rows(struct hub_npz_writer *npz, const char *name,
-                                                       const struct hub_rows *shape, uint64_t bytes,
-                                                       void *room, struct hub_error *err);
-void hub_npz_writer_end_rows(struct hub_npz_writer *npz);
-HUB_MUST_USE enum hub_status hub_npz_writer_end(struct hub_npz_writer *npz,
-                                                struct hub_error *err); /* frees it */
-void hub_npz_writer_free(struct hub_npz_writer *npz);
-
-/* One that is sent while it is made, in blocks: its members tell their checksum behind them. */
-
-/** It goes on in this buffer, behind what is there; before it is ended or another buffer has its turn, it
- * pauses. */
+/** It goes on in this buffer, behind what is there. */
 void hub_npz_writer_resume(struct hub_npz_writer *npz, struct hub_buf *out);
 void hub_npz_writer_pause(struct hub_npz_writer *npz);
 /** Bytes of it so far; paused or not. */
 uint64_t hub_npz_writer_at(const struct hub_npz_writer *npz);
 /** A member of so many bytes follows, which are added to the buffer and announced by hub_npz_writer_take, or
- * hub_npz_writer_skip: not
- * written, where only the length of all of it is asked for. */
+ * hub_npz_writer_skip: not written, where only the length of all of it is asked for. `name` is without
+ * ".npy"; '/' stays. */
 HUB_MUST_USE enum hub_status hub_npz_writer_open_member(struct hub_npz_writer *npz, const char *name,
                                                         uint64_t size, struct hub_error *err);
 void hub_npz_writer_take(struct hub_npz_writer *npz, const void *data, size_t size);
@@ -145,5 +124,6 @@ void hub_npz_writer_skip(struct hub_npz_writer *npz, uint64_t size);
 HUB_MUST_USE enum hub_status hub_npz_writer_close_member(struct hub_npz_writer *npz, struct hub_error *err);
 /** The directory; afterwards it is only freed. */
 HUB_MUST_USE enum hub_status hub_npz_writer_finish(struct hub_npz_writer *npz, struct hub_error *err);
+void hub_npz_writer_free(struct hub_npz_writer *npz);
 
 #endif

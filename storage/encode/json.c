@@ -355,21 +355,89 @@ static enum hub_status write_json(struct hub_encoding *e, struct hub_buf *out, s
     return hub_buf_add_text(out, "}", err);
 }
 
+/* ---- tables ---- */
+
+static enum hub_status put_cell(const struct hub_table_stream *table, const struct hub_stream_column *column,
+                                const struct hub_rows *rows, uint64_t i, struct hub_buf *out,
+                                struct hub_error *err)
+{
+    struct json_writer w;
+    if (column->verbatim)
+        return hub_buf_add_view(out, row_view(rows, i), err);
+    writer_init(&w, column->type, rows, table->nonfinite, out, err);
+    HUB_TRY(put_row(&w, shape_of(w.type, &rows->variant), i));
+    return flush(&w);
+}
+
+static enum hub_status begin(struct hub_table_stream *table, struct hub_buf *out, struct hub_error *err)
+{
+    return hub_buf_addf(out, err, "{%s%s\"columns\":{", table->head ? table->head : "",
+                        table->head ? "," : "");
+}
+
+static enum hub_status put_verbatim(const struct hub_rows *rows, bool comma, struct hub_buf *out,
+                                    struct hub_error *err)
+{
+    HUB_TRY(hub_buf_reserve(out, (size_t)(rows->offsets[rows->rows] + rows->rows), err));
+    char *to = out->data + out->size;
+    for (uint64_t i = 0; i < rows->rows; i++, comma = true) {
+        if (comma)
+            *to++ = ',';
+        to = mempcpy(to, rows->data + rows->offsets[i], (size_t)(rows->offsets[i + 1] - rows->offsets[i]));
+    }
+    out->size = (size_t)(to - out->data);
+    return HUB_OK;
+}
+
+/* {"columns":{"a":[1,2],"b":[3,4]}} */
+static enum hub_status add_column(struct hub_table_stream *table, struct hub_buf *out, struct hub_error *err)
+{
+    const struct hub_stream_column *column = &table->columns[table->column];
+    if (!table->open) {
+        HUB_TRY(hub_buf_add_text(out, table->column ? "," : "", err));
+        HUB_TRY(hub_json_add_string(out, hub_view_of(column->name), err));
+        HUB_TRY(hub_buf_add_text(out, ":[", err));
+    }
+    table->open = true;
+    if (table->at < table->rows) {
+        HUB_TRY(hub_table_stream_read(table, table->column, hub_table_stream_block_rows(table, table->column),
+                                      NULL, err));
+        HUB_TRY(column->verbatim ? put_verbatim(table->part, table->at > 0, out, err) : HUB_OK);
+        for (uint64_t i = 0; i < table->read_rows && !column->verbatim; i++) {
+            HUB_TRY(hub_buf_add(out, ",", table->at + i > 0, err));
+            HUB_TRY(put_cell(table, column, table->part, i, out, err));
+        }
+        table->at += table->read_rows;
+    }
+    if (table->at < table->rows)
+        return HUB_OK;
+    hub_table_stream_next_column(table);
+    return hub_buf_add_text(out, "]", err);
+}
+
+static enum hub_status end(struct hub_table_stream *table, struct hub_buf *out, struct hub_error *err)
+{
+    (void)table;
+    return hub_buf_add_text(out, "}}\n", err);
+}
+
+static const struct hub_stream_writer columns = {
+    .cells = HUB_CELLS_JSON, .lists = true, .begin = begin, .column = add_column, .end = end, .growth = 8};
 const struct hub_writer hub_write_json = {
     .several = true,
     .check = check,
     .memory = memory,
     .nanoseconds = nanoseconds,
     .write = write_json,
+    .table = &columns,
 };
 
-/* ---- a line a row ---- */
-
-static enum hub_status write_lines(const struct hub_block_table *table, struct hub_rows *columns,
-                                   uint64_t rows, struct hub_buf *out, struct hub_error *err)
+/* A line a row. */
+static enum hub_status write_lines(struct hub_table_stream *table, struct hub_rows *rows_of, uint64_t rows,
+                                   struct hub_buf *out, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf names = HUB_BUF_INIT(1 * MIB);
-    size_t ends[HUB_BLOCK_COLUMNS];
+    size_t ends[HUB_STREAM_COLUMNS];
     for (uint32_t c = 0; c < table->count; c++) { /* {"a": ,"b": */
         HUB_TRY(hub_buf_add_text(&names, c ? "," : "{", err));
         HUB_TRY(hub_json_add_string(&names, hub_view_of(table->columns[c].name), err));
@@ -379,17 +447,18 @@ static enum hub_status write_lines(const struct hub_block_table *table, struct h
     for (uint64_t i = 0; i < rows; i++) {
         for (uint32_t c = 0; c < table->count; c++) {
             const size_t from = c ? ends[c - 1] : 0;
-            struct json_writer w;
-            writer_init(&w, table->columns[c].type, &columns[c], table->nonfinite, out, err);
             HUB_TRY(hub_buf_add(out, names.data + from, ends[c] - from, err));
-            HUB_TRY(put_row(&w, shape_of(w.type, &columns[c].variant), i));
-            HUB_TRY(flush(&w));
+            HUB_TRY(put_cell(table, &table->columns[c], &rows_of[c], i, out, err));
         }
         HUB_TRY(hub_buf_add_text(out, "}\n", err));
     }
     return HUB_OK;
 }
 
-static const struct hub_block_writer lines = {.rows = write_lines};
-const struct hub_writer hub_write_jsonl = {
-    .several = true, .nanoseconds = nanoseconds, .blocks = &lines, .growth = 8};
+static const struct hub_stream_writer lines = {
+    .cells = HUB_CELLS_JSON, .lists = true, .rows = write_lines, .growth = 8};
+const struct hub_writer hub_write_jsonl = {.several = true,
+                                           .memory = hub_encoding_table_memory,
+                                           .nanoseconds = nanoseconds,
+                                           .write = hub_encoding_write_table,
+                                           .table = &lines};

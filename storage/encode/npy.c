@@ -61,23 +61,68 @@ static enum hub_status put_header(const char *descr, const struct axes *axes, st
     return hub_buf_add(out, text, (size_t)(end - text), err);
 }
 
-enum hub_status hub_npy_rows_header(const struct hub_rows *rows, bool bare, struct hub_buf *out,
-                                    struct hub_error *err)
+/* ---- arrays ---- */
+
+static bool is_sequence(const struct hub_variant *variant)
 {
-    char descr[16];
-    if (rows->variant.kind == HUB_KIND_VAR)
-        return hub_fail_as(err, HUB_NOT_ACCEPTABLE, HUB_PROBLEM_NOT_ACCEPTABLE,
-                           "rows of varying length have no npy form");
-    hub_variant_npy(&rows->variant, descr);
-    const struct axes axes = axes_of(rows, bare);
-    return put_header(descr, &axes, out, err);
+    return variant->kind == HUB_KIND_VAR && variant->sequence;
 }
 
-enum hub_status hub_npy_header(const struct hub_variant *variant, uint64_t rows, bool bare,
-                               struct hub_buf *out, struct hub_error *err)
+/* Bytes of what a run is made of: numbers, or bytes. */
+static uint64_t unit_of(const struct hub_variant *variant)
 {
-    const struct hub_rows shape = {.variant = *variant, .rows = rows};
-    return hub_npy_rows_header(&shape, bare, out, err);
+    return is_sequence(variant) ? variant->item_size : 1;
+}
+
+static uint64_t items_of(const struct hub_variant *variant)
+{
+    return variant->kind == HUB_KIND_FIXED ? hub_variant_row_items(variant) : 1;
+}
+
+enum hub_npy_array hub_npy_array_of(enum hub_field_type type, const struct hub_variant *variant)
+{
+    return type == HUB_FIELD_TEXT               ? HUB_NPY_TEXT
+           : hub_encode_as_bytes(type, variant) ? HUB_NPY_BYTES
+                                                : HUB_NPY_VALUES;
+}
+
+/* Of text in characters; numpy has no <U0 data. */
+static uint64_t width_of(enum hub_npy_array as, uint64_t longest)
+{
+    return as == HUB_NPY_TEXT ? HUB_MAX(longest, (uint64_t)1) : longest;
+}
+
+uint64_t hub_npy_row_bytes(enum hub_npy_array as, const struct hub_variant *variant, uint64_t longest)
+{
+    if (as == HUB_NPY_VALUES)
+        return hub_variant_row_bytes(variant);
+    const uint64_t item = as == HUB_NPY_TEXT ? 4 * width_of(as, longest) : longest;
+    return items_of(variant) * (as == HUB_NPY_LENGTHS ? sizeof(int64_t) : item);
+}
+
+enum hub_status hub_npy_array_header(enum hub_npy_array as, const struct hub_rows *shape, bool bare,
+                                     uint64_t longest, struct hub_buf *out, struct hub_error *err)
+{
+    struct hub_rows of = *shape;
+    char descr[24] = "<i8";
+    if (as == HUB_NPY_VALUES && of.variant.kind == HUB_KIND_VAR)
+        return hub_fail_as(err, HUB_NOT_ACCEPTABLE, HUB_PROBLEM_NOT_ACCEPTABLE,
+                           "rows of varying length have no npy form");
+    if (as == HUB_NPY_TEXT && of.variant.kind != HUB_KIND_FIXED && of.variant.kind != HUB_KIND_VAR)
+        return hub_fail(err, HUB_INVALID, "these rows are not text");
+    if ((as == HUB_NPY_BYTES || as == HUB_NPY_LENGTHS) && of.variant.kind != HUB_KIND_FIXED)
+        of.variant.rank = 0;
+    struct axes axes = axes_of(&of, bare);
+    const struct hub_variant number = hub_variant_item(&of.variant);
+    if (as == HUB_NPY_TEXT)
+        snprintf(descr, sizeof descr, "<U%" PRIu64, width_of(as, longest));
+    else if (as == HUB_NPY_BYTES && !is_sequence(&of.variant))
+        snprintf(descr, sizeof descr, "|u1");
+    else if (as != HUB_NPY_LENGTHS)
+        hub_variant_npy(&number, descr);
+    if (as == HUB_NPY_BYTES)
+        axes.dims[axes.count++] = longest / unit_of(&of.variant);
+    return put_header(descr, &axes, out, err);
 }
 
 /* ---- items of bytes ---- */
@@ -116,14 +161,6 @@ static enum hub_status open_items(struct hub_buf *out, uint64_t items, uint64_t 
     return HUB_OK;
 }
 
-uint64_t hub_npy_padded(const struct hub_rows *rows, bool text)
-{
-    uint64_t bytes;
-    return __builtin_mul_overflow(hub_item_count(rows), hub_npy_longest(rows, text) * (text ? 4 : 1), &bytes)
-               ? UINT64_MAX
-               : bytes;
-}
-
 static void put_chars(uint8_t *at, struct hub_view text)
 {
     for (; text.size; at += 4) {
@@ -132,11 +169,13 @@ static void put_chars(uint8_t *at, struct hub_view text)
     }
 }
 
-enum hub_status hub_npy_padded_rows(const struct hub_rows *rows, bool text, uint64_t width,
-                                    struct hub_buf *out, struct hub_error *err)
+static enum hub_status put_padded(const struct hub_rows *rows, bool text, uint64_t width, struct hub_buf *out,
+                                  struct hub_error *err)
 {
     const uint64_t items = hub_item_count(rows), bytes = width * (text ? 4 : 1);
     uint8_t *to;
+    if (hub_npy_longest(rows, text) > width)
+        return hub_fail_as(err, HUB_CHANGED, HUB_PROBLEM_DATASET_CHANGING, "its rows became longer");
     HUB_TRY(open_items(out, items, bytes, &to, err));
     for (uint64_t i = 0; i < items; i++) {
         const struct hub_view item = text ? hub_item_text(rows, i) : hub_item_at(rows, i);
@@ -148,107 +187,64 @@ enum hub_status hub_npy_padded_rows(const struct hub_rows *rows, bool text, uint
     return HUB_OK;
 }
 
-enum hub_status hub_npy_header_of(const char *descr, uint64_t rows, uint64_t inner, bool has_inner,
-                                  struct hub_buf *out, struct hub_error *err)
-{
-    const struct axes axes = {.dims = {rows, inner}, .count = has_inner ? 2 : 1};
-    return put_header(descr, &axes, out, err);
-}
-
-enum hub_status hub_npy_text(const struct hub_rows *rows, bool bare, struct hub_buf *out,
-                             struct hub_error *err)
-{
-    const struct hub_variant *v = &rows->variant;
-    if (v->kind != HUB_KIND_FIXED && v->kind != HUB_KIND_VAR)
-        return hub_fail(err, HUB_INVALID, "these rows are not text");
-    const uint64_t items = hub_item_count(rows),
-                   width = HUB_MAX(hub_npy_longest(rows, true), 1); /* numpy has no <U0 data */
-    if (items && width > TEXT_LIMIT / 4 / items)
-        return hub_fail(err, HUB_TOO_BIG, "more than %zu bytes of text", TEXT_LIMIT);
-    char descr[16];
-    const struct axes axes = axes_of(rows, bare);
-    snprintf(descr, sizeof(descr), "<U%u", (unsigned)width);
-    HUB_TRY(put_header(descr, &axes, out, err));
-    return hub_npy_padded_rows(rows, true, width, out, err);
-}
-
-static bool is_sequence(const struct hub_rows *rows)
-{
-    return rows->variant.kind == HUB_KIND_VAR && rows->variant.sequence;
-}
-
-/* Bytes of what a run is made of: numbers, or bytes. */
-static uint64_t unit_of(const struct hub_rows *rows)
-{
-    return is_sequence(rows) ? rows->variant.item_size : 1;
-}
-
-static struct axes axes_of_items(const struct hub_rows *rows, bool bare)
-{
-    struct hub_rows items = {.variant = rows->variant, .rows = rows->rows, .windows = rows->windows};
-    if (items.variant.kind != HUB_KIND_FIXED)
-        items.variant.rank = 0;
-    return axes_of(&items, bare);
-}
-
-enum hub_status hub_npy_bytes(const struct hub_rows *rows, bool bare, struct hub_buf *out,
-                              struct hub_error *err)
-{
-    const uint64_t width = hub_npy_longest(rows, false);
-    struct axes axes = axes_of_items(rows, bare);
-    const struct hub_variant number = hub_variant_item(&rows->variant);
-    char descr[16] = "|u1";
-    if (is_sequence(rows))
-        hub_variant_npy(&number, descr);
-    axes.dims[axes.count++] = width / unit_of(rows);
-    HUB_TRY(put_header(descr, &axes, out, err));
-    return hub_npy_padded_rows(rows, false, width, out, err);
-}
-
-enum hub_status hub_npy_lengths(const struct hub_rows *rows, bool bare, struct hub_buf *out,
-                                struct hub_error *err)
+static enum hub_status put_lengths(const struct hub_rows *rows, struct hub_buf *out, struct hub_error *err)
 {
     const uint64_t items = hub_item_count(rows);
-    const struct axes axes = axes_of_items(rows, bare);
     uint8_t *to;
-    HUB_TRY(put_header("<i8", &axes, out, err));
     HUB_TRY(open_items(out, items, sizeof(int64_t), &to, err));
     for (uint64_t i = 0; i < items; i++) {
-        const int64_t length = (int64_t)(hub_item_at(rows, i).size / unit_of(rows));
+        const int64_t length = (int64_t)(hub_item_at(rows, i).size / unit_of(&rows->variant));
         memcpy(to + i * sizeof(length), &length, sizeof(length));
     }
     return HUB_OK;
 }
 
+enum hub_status hub_npy_array_rows(enum hub_npy_array as, const struct hub_rows *rows, uint64_t longest,
+                                   struct hub_buf *out, struct hub_error *err)
+{
+    if (as == HUB_NPY_LENGTHS)
+        return put_lengths(rows, out, err);
+    if (as == HUB_NPY_VALUES)
+        return hub_buf_add(out, rows->data, rows->rows * hub_variant_row_bytes(&rows->variant), err);
+    return put_padded(rows, as == HUB_NPY_TEXT, width_of(as, longest), out, err);
+}
+
 /* ---- the representation ---- */
 
-enum hub_status hub_encode_reserve_padded(struct hub_encoding *e, uint32_t i, const struct hub_rows *rows,
-                                          bool text, unsigned copies, struct hub_error *err)
+enum hub_status hub_encode_reserve_padded(struct hub_encoding *e, uint32_t i, uint64_t bytes, unsigned copies,
+                                          struct hub_error *err)
 {
-    const uint64_t padded = hub_npy_padded(rows, text);
-    const size_t limit = text ? TEXT_LIMIT : HUB_ENCODE_MAX_BYTES;
-    if (padded > limit)
+    const size_t limit = e->fields[i].type == HUB_FIELD_TEXT ? TEXT_LIMIT : HUB_ENCODE_MAX_BYTES;
+    if (bytes > limit)
         return hub_fail_as(err, HUB_TOO_BIG, HUB_PROBLEM_TOO_LARGE,
                            "'%s' with its rows padded to the longest is %" PRIu64
                            " MiB; at most %zu: request fewer rows, json, or other fields",
-                           e->fields[i].name, padded / MIB, limit / MIB);
-    return e->reserve(e, padded * copies, err);
+                           e->fields[i].name, bytes / MIB, limit / MIB);
+    return e->reserve(e, bytes * copies, err);
 }
 
-enum hub_status hub_npy_field(struct hub_encoding *e, uint32_t i, unsigned copies, struct hub_buf *out,
-                              struct hub_error *err)
+static enum hub_status write_text(struct hub_encoding *e, struct hub_buf *out, struct hub_error *err)
 {
     HUB_CLEANUP(hub_rows_dispose) struct hub_rows rows = {0};
-    const struct hub_encoding_field *c = &e->fields[i];
-    if (c->type == HUB_FIELD_TEXT) {
-        HUB_TRY(e->read(e, i, NULL, &rows, err));
-        HUB_TRY(hub_encode_reserve_padded(e, i, &rows, true, copies, err));
-        return hub_npy_text(&rows, c->bare, out, err);
-    }
+    HUB_TRY(e->read(e, 0, NULL, &rows, err));
+    const uint64_t longest = hub_npy_longest(&rows, true);
+    HUB_TRY(hub_encode_reserve_padded(
+        e, 0, rows.rows * hub_npy_row_bytes(HUB_NPY_TEXT, &rows.variant, longest), 1, err));
+    HUB_TRY(hub_npy_array_header(HUB_NPY_TEXT, &rows, e->fields->bare, longest, out, err));
+    return hub_npy_array_rows(HUB_NPY_TEXT, &rows, longest, out, err);
+}
+
+static enum hub_status write_npy(struct hub_encoding *e, struct hub_buf *out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_rows_dispose) struct hub_rows rows = {0};
+    const struct hub_encoding_field *c = e->fields;
+    const struct hub_rows shape = {.variant = *c->plan->variant, .rows = c->plan->slice.count};
     const size_t size = (size_t)c->plan->bytes_out;
+    if (c->type == HUB_FIELD_TEXT)
+        return write_text(e, out, err);
     HUB_TRY(hub_buf_reserve(out, size + 256, err)); /* once, for header and rows together */
-    HUB_TRY(hub_npy_header(c->plan->variant, c->plan->slice.count, c->bare, out, err));
-    HUB_TRY(e->read(e, i, out->data + out->size, &rows, err));
+    HUB_TRY(hub_npy_array_header(HUB_NPY_VALUES, &shape, c->bare, 0, out, err));
+    HUB_TRY(e->read(e, 0, out->data + out->size, &rows, err));
     out->size += size;
     return HUB_OK;
 }
@@ -258,11 +254,6 @@ static enum hub_fit fit(enum hub_field_type type, const struct hub_variant *vari
     if (type == HUB_FIELD_IMAGE_JPEG || type == HUB_FIELD_IMAGE_PNG)
         return HUB_FIT_DECODED;
     return hub_encode_as_bytes(type, variant) ? HUB_FIT_NONE : HUB_FIT_ROWS;
-}
-
-static enum hub_status write_npy(struct hub_encoding *e, struct hub_buf *out, struct hub_error *err)
-{
-    return hub_npy_field(e, 0, 1, out, err);
 }
 
 const struct hub_writer hub_write_npy = {.fit = fit, .write = write_npy};

@@ -22,10 +22,13 @@ struct member {
     bool described; /* its checksum comes behind it */
 };
 
+enum { CRC_AT = 14 /* in a local header */ };
+
 struct hub_npz_writer {
     struct hub_buf *out;
     size_t start;    /* of the ZIP in `out` ... */
     uint64_t before; /* ... but for so many bytes that are gone already */
+    bool chunked;
     struct member *members;
     uint32_t count, capacity;
 };
@@ -34,8 +37,9 @@ enum hub_status hub_npz_writer_begin(struct hub_buf *out, struct hub_npz_writer 
 {
     struct hub_npz_writer *z = calloc(1, sizeof(*z));
     HUB_TRY(hub_allocated(z, err));
-    z->out = out;
-    z->start = out->size;
+    z->chunked = !out;
+    if (out)
+        hub_npz_writer_resume(z, out);
     *npz = z;
     return HUB_OK;
 }
@@ -206,54 +210,6 @@ static enum hub_status remember(struct hub_npz_writer *z, const char *name, stru
     return HUB_OK;
 }
 
-enum hub_status hub_npz_writer_add(struct hub_npz_writer *npz, const char *name, struct hub_view npy,
-                                   struct hub_error *err)
-{
-    HUB_TRY(remember(npz, name, err));
-    struct member *m = &npz->members[npz->count - 1];
-    m->offset = hub_npz_writer_at(npz);
-    m->size = npy.size;
-    m->crc = libdeflate_crc32(0, npy.data, npy.size);
-    HUB_TRY(put_local(npz, m, err));
-    return hub_buf_add_view(npz->out, npy, err);
-}
-
-enum hub_status hub_npz_writer_begin_rows(struct hub_npz_writer *npz, const char *name,
-                                          const struct hub_rows *shape, uint64_t bytes, void *room,
-                                          struct hub_error *err)
-{
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf header = HUB_BUF_INIT(4 * KIB);
-    HUB_TRY(hub_npy_rows_header(shape, false, &header, err));
-    HUB_TRY(remember(npz, name, err));
-    struct member *m = &npz->members[npz->count - 1];
-    m->offset = npz->out->size - npz->start;
-    m->size = header.size + bytes;
-    HUB_TRY(put_local(npz, m, err));
-    HUB_TRY(hub_buf_reserve(npz->out, m->size, err));
-    HUB_TRY(hub_buf_add_view(npz->out, hub_buf_view(&header), err));
-    *(char **)room = npz->out->data + npz->out->size;
-    npz->out->size += bytes;
-    return HUB_OK;
-}
-
-void hub_npz_writer_end_rows(struct hub_npz_writer *npz)
-{
-    enum { CRC_AT = 14 }; /* in the local header */
-    struct member *m = &npz->members[npz->count - 1];
-    struct zip_record crc = {.size = 0};
-    m->crc = libdeflate_crc32(0, npz->out->data + npz->out->size - m->size, m->size);
-    put(&crc, m->crc, 4);
-    memcpy(npz->out->data + npz->start + m->offset + CRC_AT, crc.bytes, crc.size);
-}
-
-enum hub_status hub_npz_writer_end(struct hub_npz_writer *npz, struct hub_error *err)
-{
-    HUB_CLEANUP(npz_freep) struct hub_npz_writer *z = npz;
-    return hub_npz_writer_finish(z, err);
-}
-
-/* ---- in blocks ---- */
-
 void hub_npz_writer_resume(struct hub_npz_writer *z, struct hub_buf *out)
 {
     z->out = out;
@@ -273,7 +229,7 @@ enum hub_status hub_npz_writer_open_member(struct hub_npz_writer *z, const char 
     struct member *m = &z->members[z->count - 1];
     m->offset = hub_npz_writer_at(z);
     m->size = size;
-    m->described = true;
+    m->described = z->chunked;
     return put_local(z, m, err);
 }
 
@@ -293,6 +249,11 @@ enum hub_status hub_npz_writer_close_member(struct hub_npz_writer *z, struct hub
     const struct member *m = &z->members[z->count - 1];
     const unsigned width = beyond_32(m->size) ? 8 : 4;
     struct zip_record r = {.size = 0};
+    if (!m->described) {
+        put(&r, m->crc, 4);
+        memcpy(z->out->data + z->start + m->offset + CRC_AT, r.bytes, r.size);
+        return HUB_OK;
+    }
     put(&r, 0x08074B50, 4);
     put(&r, m->crc, 4);
     put(&r, m->size, width);
@@ -308,64 +269,167 @@ enum hub_status hub_npz_writer_finish(struct hub_npz_writer *z, struct hub_error
     return put_end(z, directory, err);
 }
 
-/* ---- the representation ---- */
+/* ---- tables: an array a column, one after another ---- */
 
-/* A field of the same answer may have the name of another's lengths. */
-static enum hub_status check_name(const struct hub_encoding *e, const char *name, struct hub_error *err)
+static enum hub_status begin(struct hub_table_stream *t, struct hub_buf *out, struct hub_error *err)
 {
-    for (uint32_t i = 0; i < e->count; i++)
-        if (strcmp(e->fields[i].name, name) == 0)
+    return hub_npz_writer_begin(t->whole ? out : NULL, &t->zip, err);
+}
+
+/* The array of a column, or that of its lengths. */
+static enum hub_npy_array array_of(const struct hub_table_stream *t, uint32_t column, bool lengths)
+{
+    return lengths ? HUB_NPY_LENGTHS : hub_npy_array_of(t->columns[column].type, &t->columns[column].variant);
+}
+
+static enum hub_status name_of(const struct hub_table_stream *t, uint32_t column, bool lengths,
+                               struct hub_buf *out, struct hub_error *err)
+{
+    HUB_TRY(hub_buf_addf(out, err, "%s%s", t->columns[column].name, lengths ? "__length" : ""));
+    for (uint32_t i = 0; i < t->count && lengths; i++)
+        if (strcmp(t->columns[i].name, out->data) == 0)
             return hub_fail_as(err, HUB_NOT_ACCEPTABLE, HUB_PROBLEM_NOT_ACCEPTABLE,
                                "two fields would be named '%.200s' in one npz: request them separately",
-                               name);
+                               out->data);
     return HUB_OK;
 }
 
-/* NAME and NAME__length. */
-static enum hub_status write_bytes(struct hub_encoding *e, uint32_t i, struct hub_npz_writer *zip,
-                                   struct hub_buf *member, struct hub_error *err)
+/* Its header is in `header`, and the member is open. */
+static enum hub_status open_array(const struct hub_table_stream *t, struct hub_npz_writer *zip,
+                                  uint32_t column, bool lengths, struct hub_buf *header,
+                                  struct hub_error *err)
 {
-    HUB_CLEANUP(hub_rows_dispose) struct hub_rows rows = {0};
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf name = HUB_BUF_INIT(64 * KIB);
-    const struct hub_encoding_field *c = &e->fields[i];
-    HUB_TRY(e->read(e, i, NULL, &rows, err));
-    HUB_TRY(hub_encode_reserve_padded(e, i, &rows, false, 2, err));
-    HUB_TRY(hub_npy_bytes(&rows, c->bare, member, err));
-    HUB_TRY(hub_npz_writer_add(zip, c->name, hub_buf_view(member), err));
-    member->size = 0;
-    HUB_TRY(hub_npy_lengths(&rows, c->bare, member, err));
-    HUB_TRY(hub_buf_addf(&name, err, "%s__length", c->name));
-    HUB_TRY(check_name(e, name.data, err));
-    return hub_npz_writer_add(zip, name.data, hub_buf_view(member), err);
+    const struct hub_stream_column *c = &t->columns[column];
+    const enum hub_npy_array as = array_of(t, column, lengths);
+    const struct hub_rows shape = {.variant = c->variant,
+                                   .rows = hub_table_stream_column_rows(t, column),
+                                   .windows = c->windowed ? t->rows : 0};
+    HUB_TRY(name_of(t, column, lengths, &name, err));
+    HUB_TRY(hub_npy_array_header(as, &shape, c->bare, c->longest, header, err));
+    const uint64_t size = header->size + shape.rows * hub_npy_row_bytes(as, &c->variant, c->longest);
+    HUB_TRY(hub_npz_writer_open_member(zip, name.data, size, err));
+    hub_npz_writer_take(zip, header->data, header->size);
+    return HUB_OK;
 }
 
-static enum hub_status write_field(struct hub_encoding *e, uint32_t i, struct hub_npz_writer *zip,
-                                   struct hub_buf *member, struct hub_error *err)
+/* All of it, without what the members hold. */
+static enum hub_status length(const struct hub_table_stream *t, uint64_t *out, struct hub_error *err)
 {
-    const struct hub_encoding_field *c = &e->fields[i];
-    member->size = 0;
-    if (hub_encode_as_bytes(c->type, c->plan->variant))
-        return write_bytes(e, i, zip, member, err);
-    HUB_TRY(hub_npy_field(e, i, 2, member, err));
-    return hub_npz_writer_add(zip, c->name, hub_buf_view(member), err);
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf all = HUB_BUF_INIT(16 * MIB), header = HUB_BUF_INIT(4 * KIB);
+    HUB_CLEANUP(npz_freep) struct hub_npz_writer *zip = NULL;
+    HUB_TRY(hub_npz_writer_begin(NULL, &zip, err));
+    hub_npz_writer_resume(zip, &all);
+    for (uint32_t i = 0; i < t->count; i++)
+        for (int lengths = 0; lengths <= (array_of(t, i, false) == HUB_NPY_BYTES); lengths++) {
+            header.size = 0;
+            HUB_TRY(open_array(t, zip, i, lengths, &header, err));
+            hub_npz_writer_skip(zip, zip->members[zip->count - 1].size);
+            HUB_TRY(hub_npz_writer_close_member(zip, err));
+        }
+    HUB_TRY(hub_npz_writer_finish(zip, err));
+    *out = hub_npz_writer_at(zip);
+    return HUB_OK;
 }
 
-static enum hub_status write_npz(struct hub_encoding *e, struct hub_buf *out, struct hub_error *err)
+/* Rows of one size are read where they are sent from. */
+static enum hub_status add_values(struct hub_table_stream *t, uint64_t most, struct hub_buf *out,
+                                  struct hub_error *err)
 {
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf member = HUB_BUF_INIT(out->limit);
-    struct hub_npz_writer *zip = NULL;
-    HUB_TRY(hub_npz_writer_begin(out, &zip, err));
-    enum hub_status st = HUB_OK;
-    for (uint32_t i = 0; i < e->count && !st; i++)
-        st = write_field(e, i, zip, &member, err);
-    if (!st)
-        return hub_npz_writer_end(zip, err);
-    hub_npz_writer_free(zip);
+    const uint64_t row = hub_variant_row_bytes(&t->columns[t->column].variant),
+                   left = hub_table_stream_column_rows(t, t->column) - t->at;
+    HUB_TRY(hub_buf_reserve(out, (size_t)(HUB_MIN(most, left) * row) + 1, err));
+    uint8_t *to = (uint8_t *)out->data + out->size;
+    HUB_TRY(hub_table_stream_read(t, t->column, most, to, err));
+    if (t->part->data != to)
+        memcpy(to, t->part->data, t->read_rows * row);
+    out->size += t->read_rows * row;
+    return HUB_OK;
+}
+
+static enum hub_status add_rows(struct hub_table_stream *t, struct hub_buf *out, struct hub_error *err)
+{
+    const enum hub_npy_array as = array_of(t, t->column, t->lengths);
+    const uint64_t most = hub_table_stream_block_rows(t, t->column);
+    const size_t from = out->size;
+    if (as == HUB_NPY_VALUES) {
+        HUB_TRY(add_values(t, most, out, err));
+    } else {
+        HUB_TRY(hub_table_stream_read(t, t->column, most, NULL, err));
+        HUB_TRY(hub_npy_array_rows(as, t->part, t->columns[t->column].longest, out, err));
+    }
+    hub_npz_writer_take(t->zip, out->data + from, out->size - from);
+    t->at += t->read_rows;
+    return HUB_OK;
+}
+
+static enum hub_status open_column(struct hub_table_stream *t, struct hub_buf *out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf header = HUB_BUF_INIT(4 * KIB);
+    HUB_TRY(hub_table_stream_measure(t, t->column, err));
+    HUB_TRY(open_array(t, t->zip, t->column, t->lengths, &header, err));
+    t->open = true;
+    return hub_buf_add_view(out, hub_buf_view(&header), err);
+}
+
+static enum hub_status add_column(struct hub_table_stream *t, struct hub_buf *out, struct hub_error *err)
+{
+    const uint64_t rows = hub_table_stream_column_rows(t, t->column);
+    if (t->open && t->at < rows)
+        HUB_TRY(add_rows(t, out, err));
+    else if (!t->open)
+        HUB_TRY(open_column(t, out, err));
+    if (t->at < rows)
+        return HUB_OK;
+    HUB_TRY(hub_npz_writer_close_member(t->zip, err));
+    const bool lengths_follow = array_of(t, t->column, t->lengths) == HUB_NPY_BYTES;
+    t->open = false;
+    t->at = 0;
+    if (lengths_follow)
+        t->lengths = true;
+    else
+        hub_table_stream_next_column(t);
+    return HUB_OK;
+}
+
+static enum hub_status in_chunk(struct hub_table_stream *t, struct hub_buf *out,
+                                enum hub_status (*what)(struct hub_table_stream *t, struct hub_buf *out,
+                                                        struct hub_error *err),
+                                struct hub_error *err)
+{
+    if (!t->whole)
+        hub_npz_writer_resume(t->zip, out);
+    const enum hub_status st = what(t, out, err);
+    if (!t->whole)
+        hub_npz_writer_pause(t->zip);
     return st;
 }
 
+static enum hub_status column(struct hub_table_stream *t, struct hub_buf *out, struct hub_error *err)
+{
+    return in_chunk(t, out, add_column, err);
+}
+
+static enum hub_status finish(struct hub_table_stream *t, struct hub_buf *out, struct hub_error *err)
+{
+    (void)out;
+    return hub_npz_writer_finish(t->zip, err);
+}
+
+static enum hub_status end(struct hub_table_stream *t, struct hub_buf *out, struct hub_error *err)
+{
+    return in_chunk(t, out, finish, err);
+}
+
+static const struct hub_stream_writer table = {.cells = HUB_CELLS_ARRAY,
+                                               .windows = true,
+                                               .begin = begin,
+                                               .column = column,
+                                               .end = end,
+                                               .length = length};
 const struct hub_writer hub_write_npz = {
     .several = true,
-    .memory = hub_encoding_bytes, /* a member, and its copy in the archive */
-    .write = write_npz,
+    .memory = hub_encoding_bytes, /* as much again, for a buffer that grows */
+    .write = hub_encoding_write_table,
+    .table = &table,
 };

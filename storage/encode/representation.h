@@ -6,8 +6,8 @@
 #ifndef HUB_ENCODE_REPRESENTATION_H
 #define HUB_ENCODE_REPRESENTATION_H
 
-#include "storage/encode/block.h"
 #include "storage/encode/encode.h"
+#include "storage/encode/table_stream.h"
 
 #define HUB_ENCODE_MAX_BYTES (1 * GIB) /* of the rows in one answer */
 
@@ -62,9 +62,8 @@ struct hub_writer {
     uint64_t (*nanoseconds)(const struct hub_encoding *e);   /* of a processor, to encode [0] */
     uint64_t (*length)(const struct hub_encoding *e);        /* of the body [UINT64_MAX: not known before] */
     enum hub_status (*write)(struct hub_encoding *e, struct hub_buf *out, struct hub_error *err);
-    /** Instead of `write`: a table, a line or record a row, that is written a block of rows after another. */
-    const struct hub_block_writer *blocks;
-    unsigned growth; /* of a table: a byte of its rows takes at most so many, and 100 a column */
+    /** Of a table: how its rows are written while they are read. */
+    const struct hub_stream_writer *table;
 };
 
 /** The table; it ends with a row without a name. */
@@ -73,14 +72,23 @@ extern const struct hub_representation hub_representations[];
 /** By its name; NULL: there is none. */
 const struct hub_representation *hub_representation_named(const char *name);
 
-/** All by name; those whose media type is one; those that hold several fields. */
-enum hub_representation_list { HUB_LIST_NAMES, HUB_LIST_MEDIA_TYPES, HUB_LIST_OF_SEVERAL };
+/** Which of them a kind of answer may have; the first one of a list is its default. */
+enum hub_representation_list {
+    HUB_LIST_ALL,
+    HUB_LIST_OF_SEVERAL, /* fields */
+    HUB_LIST_OF_VALUES,  /* a table of values */
+    HUB_LIST_OF_ROWS,    /* rows of many episodes */
+    HUB_LIST_OF_WINDOWS,
+    HUB_LIST_OF_PAGES, /* documents, or a line an item */
+};
+bool hub_representation_is_listed(enum hub_representation_list which, const struct hub_representation *as);
 /** The one behind `as` (NULL: the first) in a list; NULL at its end. */
 const struct hub_representation *hub_representations_next(enum hub_representation_list which,
                                                           const struct hub_representation *as);
 enum { HUB_REPRESENTATIONS_CHARS = 256 };
-/** The list for people: "json, npy". */
-void hub_representations_list(enum hub_representation_list which, char out[HUB_REPRESENTATIONS_CHARS]);
+/** Their names, or their media types but for those of several, as a text. */
+void hub_representations_list(enum hub_representation_list which, bool types,
+                              char out[HUB_REPRESENTATIONS_CHARS]);
 
 /** HUB_OK, or HUB_NOT_ACCEPTABLE "not-acceptable"/"needs-decoding" with what would do. */
 HUB_MUST_USE enum hub_status hub_encode_check(enum hub_field_type type, const struct hub_variant *variant,
@@ -94,14 +102,21 @@ HUB_MUST_USE enum hub_status hub_encode_check_named(const char *name, enum hub_f
 /** The same of all fields, and of them together. HUB_TOO_BIG "too-large". */
 HUB_MUST_USE enum hub_status hub_encoding_check(const struct hub_encoding *e, struct hub_error *err);
 const char *hub_encoding_media_type(const struct hub_encoding *e);
-/** A field as a whole .npy at the end of `out`: numbers are gathered straight behind the header. */
-HUB_MUST_USE enum hub_status hub_npy_field(struct hub_encoding *e, uint32_t i, unsigned copies,
-                                           struct hub_buf *out, struct hub_error *err);
-/** Text and bytes are padded to their longest, which nobody knows before they are read: `copies` of the array
- * come on top of the memory that was reserved. */
-HUB_MUST_USE enum hub_status hub_encode_reserve_padded(struct hub_encoding *e, uint32_t field,
-                                                       const struct hub_rows *rows, bool text,
+/** Text and bytes are padded to their longest, which nobody knows before they are read: may they take so
+ * many bytes? `copies` of them come on top of the memory that was reserved. */
+HUB_MUST_USE enum hub_status hub_encode_reserve_padded(struct hub_encoding *e, uint32_t field, uint64_t bytes,
                                                        unsigned copies, struct hub_error *err);
 uint64_t hub_encoding_bytes(const struct hub_encoding *e); /* of all rows, as they are gathered */
+
+/** A table with a line or record a row; else, if it is one, its columns stand one after another. */
+bool hub_representation_is_of_rows(const struct hub_representation *as);
+/** The fields as columns of a table, which is read and written at once. */
+HUB_MUST_USE enum hub_status hub_encoding_write_table(struct hub_encoding *e, struct hub_buf *out,
+                                                      struct hub_error *err);
+/** Bytes that writing it takes besides its rows. */
+uint64_t hub_encoding_table_memory(const struct hub_encoding *e);
+/** So short that a table of rows is written at once: of numbers, as many rows of each field. Not priced
+ * yet. */
+bool hub_encoding_is_short_table(const struct hub_encoding *e);
 
 #endif

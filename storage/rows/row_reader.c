@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 enum {
-    GUESSED_BYTES = 256,      /* of a row of varying length, before any was seen */
     MOST_WAIT_MS = 30 * 1000, /* for bytes that do not lie in place */
 };
 #define MOST_AT_ONCE (4 * MIB) /* of rows of varying length */
@@ -80,22 +79,8 @@ void hub_row_reader_add_computed(struct hub_row_reader *r, const char *name, enu
     const struct hub_variant variant = {.kind = number ? HUB_KIND_INT : HUB_KIND_BOOL,
                                         .item_size = number ? 8 : 1};
     r->columns[r->column_count] = (struct hub_row_reader_column){.made = made};
-    r->as[r->column_count++] = (struct hub_block_column){
+    r->as[r->column_count++] = (struct hub_stream_column){
         .name = name, .type = number ? HUB_FIELD_NUMBER : HUB_FIELD_BOOL, .variant = variant};
-}
-
-/* ---- the fields of an episode ---- */
-
-/* Text and runs of bytes whose sizes may differ from episode to episode. */
-static bool is_items(const struct hub_row_reader *r, uint32_t column)
-{
-    return r->columns[column].as_items && hub_encode_as_item(r->as[column].type, &r->as[column].variant);
-}
-
-void hub_row_reader_release(struct hub_row_reader *r, uint32_t column)
-{
-    hub_layout_put(r->fields[column].layout);
-    r->fields[column].layout = NULL;
 }
 
 void hub_row_reader_drop(struct hub_row_reader *r)
@@ -107,111 +92,6 @@ void hub_row_reader_drop(struct hub_row_reader *r)
     hub_held_dispose(&r->held[c]);
     r->capacity[c] = 0;
     r->field_count = HUB_MIN(r->field_count, c);
-}
-
-/* The window of a column's field in an episode, with its layout, which is kept while the part is the same. */
-static enum hub_status find_window(struct hub_row_reader *r, uint32_t column,
-                                   const struct hub_dataset_episode *episode, const struct hub_window **out,
-                                   struct hub_error *err)
-{
-    struct hub_selected_field *selected = &r->fields[column];
-    const uint32_t field = r->columns[column].field;
-    if (!selected->layout || selected->field != field || r->part[column] != episode->part) {
-        hub_row_reader_release(r, column);
-        HUB_TRY(hub_layout_get(r->context.catalog, r->dataset, episode->part, field, true, &selected->layout,
-                               err));
-        r->part[column] = episode->part;
-    }
-    selected->field = field;
-    return hub_layout_find(selected->layout, episode, out, err);
-}
-
-/* Rows of the field before the first one of the column. */
-static uint64_t skipped(const struct hub_row_reader *r, uint32_t column)
-{
-    const struct hub_row_reader_column *c = &r->columns[column];
-    return c->ahead + (r->dataset->fields[c->field].axis == HUB_AXIS_SHIFTED ? 1U : 0U);
-}
-
-enum hub_status hub_row_reader_there(struct hub_row_reader *r, uint32_t column, uint32_t episode,
-                                     uint64_t *rows, struct hub_error *err)
-{
-    const struct hub_window *window;
-    HUB_TRY(find_window(r, column, &r->dataset->episodes[r->places[episode]], &window, err));
-    *rows = window->count - HUB_MIN(window->count, skipped(r, column));
-    return HUB_OK;
-}
-
-static uint64_t rows_of(const struct hub_row_reader *r, uint32_t episode)
-{
-    return r->ends[episode] - (episode ? r->ends[episode - 1] : 0);
-}
-
-static bool same_rows(const struct hub_row_reader *r, uint32_t column, const struct hub_variant *variant)
-{
-    const struct hub_variant *first = &r->as[column].variant;
-    return is_items(r, column) ? hub_encode_as_item(r->as[column].type, variant)
-                               : hub_variant_equal(first, variant);
-}
-
-/* `first`: the episode that says what the rows are. */
-static enum hub_status look_at(struct hub_row_reader *r, uint32_t column, uint32_t first, uint32_t episode,
-                               struct hub_error *err)
-{
-    const struct hub_dataset_episode *e = &r->dataset->episodes[r->places[episode]];
-    const struct hub_dataset_field *field = &r->dataset->fields[r->columns[column].field];
-    const struct hub_window *window;
-    const uint64_t rows = hub_row_reader_whole(r, episode);
-    HUB_TRY(hub_row_reader_wanted(r, err));
-    HUB_TRY(find_window(r, column, e, &window, err));
-    const struct hub_layout *layout = hub_layout_of(r->fields[column].layout);
-    const struct hub_array *array = &layout->arrays[window->array];
-    const struct hub_variant *variant = &layout->variants[array->variant];
-    if (episode == first)
-        r->as[column].variant = *variant;
-    if (!same_rows(r, column, variant))
-        return hub_fail_as(err, HUB_NOT_ACCEPTABLE, HUB_PROBLEM_NOT_ACCEPTABLE,
-                           "the type or shape of '%s' in episode %lld differs from that in episode %lld",
-                           field->path, (long long)e->number,
-                           (long long)r->dataset->episodes[r->places[first]].number);
-    const uint64_t needed = rows + skipped(r, column) - r->columns[column].last_again;
-    if (window->count < needed || array->flags & HUB_ARRAY_SCALAR)
-        return hub_fail_about(err, HUB_NOT_FOUND, HUB_PROBLEM_FIELD_NOT_FOUND, "fields", field->path,
-                              "'%s' has %llu rows in episode %lld, and %llu are needed", field->path,
-                              (unsigned long long)window->count, (long long)e->number,
-                              (unsigned long long)needed);
-    return HUB_OK;
-}
-
-/* Where no row is meant, what the rows are in the first episode that has the field. */
-static enum hub_status look_anywhere(struct hub_row_reader *r, uint32_t column, struct hub_error *err)
-{
-    enum hub_status st = HUB_NOT_FOUND;
-    for (uint32_t i = 0; i < r->dataset->episode_count && st == HUB_NOT_FOUND; i++) {
-        const struct hub_window *window;
-        HUB_TRY(hub_row_reader_wanted(r, err));
-        st = find_window(r, column, &r->dataset->episodes[i], &window, err);
-        const struct hub_layout *layout = st ? NULL : hub_layout_of(r->fields[column].layout);
-        if (!st)
-            r->as[column].variant = layout->variants[layout->arrays[window->array].variant];
-    }
-    return st;
-}
-
-enum hub_status hub_row_reader_look(struct hub_row_reader *r, uint32_t column, struct hub_error *err)
-{
-    enum hub_status st = HUB_OK;
-    uint32_t first = 0;
-    r->as[column].type = r->dataset->fields[r->columns[column].field].type;
-    while (first < r->count && !hub_row_reader_whole(r, first))
-        first++; /* an episode without rows adds none, whatever it has instead of the field */
-    for (uint32_t i = first; i < r->count && !st; i++)
-        st = hub_row_reader_whole(r, i) ? look_at(r, column, first, i, err) : HUB_OK;
-    if (first == r->count)
-        st = look_anywhere(r, column, err);
-    hub_layout_put(r->fields[column].layout);
-    r->fields[column].layout = NULL;
-    return st;
 }
 
 /* ---- rows ---- */
@@ -237,10 +117,8 @@ uint32_t hub_row_reader_episode(const struct hub_row_reader *r, uint64_t row)
 uint64_t hub_row_reader_row_bytes(const struct hub_row_reader *r, uint32_t first, uint32_t count)
 {
     uint64_t bytes = 0;
-    for (uint32_t c = first; c < first + count; c++) {
-        const uint64_t row = hub_variant_row_bytes(&r->as[c].variant);
-        bytes += r->as[c].variant.kind == HUB_KIND_VAR || !row ? GUESSED_BYTES : row;
-    }
+    for (uint32_t c = first; c < first + count; c++)
+        bytes += hub_table_stream_row_bytes(&r->as[c]);
     return bytes;
 }
 
@@ -262,7 +140,7 @@ static enum hub_status enter(struct hub_row_reader *r, uint32_t episode, struct 
     for (uint32_t c = r->first; c < r->first + r->now.count; c++) {
         struct hub_selected_field *selected = &r->fields[c];
         const struct hub_window *window;
-        HUB_TRY(find_window(r, c, e, &window, err));
+        HUB_TRY(hub_row_reader_window(r, c, e, &window, err));
         const struct hub_layout *layout = hub_layout_of(selected->layout);
         selected->plan = (struct hub_plan){.layout = layout, .array = &layout->arrays[window->array]};
         selected->plan.variant = &layout->variants[selected->plan.array->variant];
@@ -280,7 +158,7 @@ static void cut(struct hub_row_reader *r, uint32_t column, uint64_t first, uint6
     struct hub_selected_field *selected = &r->fields[column];
     const struct hub_slice *all = &selected->slice;
     const uint64_t stride = r->runs ? r->stride : 1;
-    first += r->sliced ? 0 : skipped(r, column);
+    first += r->sliced ? 0 : hub_row_reader_skipped(r, column);
     const uint64_t there = first < all->count ? HUB_MIN(count, (all->count - first - 1) / stride + 1) : 0;
     selected->plan.slice = (struct hub_slice){there ? all->start + first * (uint64_t)all->step : 0, there,
                                               all->step * (int64_t)stride};
@@ -443,7 +321,7 @@ static enum hub_status clear(struct hub_row_reader *r, uint32_t column, uint64_t
 {
     struct hub_rows *rows = &r->rows[column];
     const struct hub_variant *variant = &r->as[column].variant;
-    const bool items = is_items(r, column);
+    const bool items = hub_row_reader_has_items(r, column);
     free(rows->valid);
     free(rows->offsets);
     rows->valid = NULL;
@@ -550,6 +428,11 @@ static enum hub_status make_rows(struct hub_row_reader *r, uint32_t column, uint
 }
 
 /* ---- a block ---- */
+
+static uint64_t rows_of(const struct hub_row_reader *r, uint32_t episode)
+{
+    return r->ends[episode] - (episode ? r->ends[episode - 1] : 0);
+}
 
 /* The columns that are read from here on, and made empty. */
 static enum hub_status begin_block(struct hub_row_reader *r, uint32_t first, uint32_t end, uint64_t most,

@@ -47,7 +47,7 @@ struct hub_row_reader {
     uint64_t run_count, stride;
     uint64_t *wholes; /* with runs: all rows of each episode; owned */
     struct hub_row_reader_column columns[HUB_MAX_SELECTED];
-    struct hub_block_column
+    struct hub_stream_column
         as[HUB_MAX_SELECTED];           /* beside each: its name is set, its type and variant once the
                                                      episodes were looked at */
     uint32_t field_count, column_count; /* those that are read, and with those behind them that are made */
@@ -137,5 +137,17 @@ HUB_MUST_USE enum hub_status hub_row_reader_rows(struct hub_row_reader *reading,
  * @param bytes  of the rows that will be asked for, and one more
  */
 void hub_row_reader_into(struct hub_row_reader *reading, uint32_t column, void *data, size_t bytes);
+
+/* ---- within row readers ---- */
+
+/** Text and runs of bytes whose sizes may differ from episode to episode. */
+bool hub_row_reader_has_items(const struct hub_row_reader *reading, uint32_t column);
+/** The window of a column's field in an episode, with its layout, which is kept while the part is the
+ * same. */
+HUB_MUST_USE enum hub_status hub_row_reader_window(struct hub_row_reader *reading, uint32_t column,
+                                                   const struct hub_dataset_episode *episode,
+                                                   const struct hub_window **out, struct hub_error *err);
+/** Rows of the field before the first one of the column. */
+uint64_t hub_row_reader_skipped(const struct hub_row_reader *reading, uint32_t column);
 
 #endif

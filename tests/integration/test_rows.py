@@ -482,8 +482,8 @@ def test_tables_are_read_by_their_url(tmp_path):
     with serving(str(tmp_path)) as hub:
         base = "/api/v1/datasets/made/"
         for path in "rows?limit=1&fields=actions", "rows?limit=2&fields=actions", "episodes/0/actions?", "episodes/1?fields=actions", "episodes/1/actions?stop=7":
-            for format in "csv", "jsonl", "arrow", "arrow-file":
-                if format == "jsonl" and path.startswith(("episodes/0", "episodes/1/")):
+            for format in "csv", "jsonl", "arrow", "arrow-file", "npz":
+                if format == "jsonl" and path.startswith(("episodes/0", "episodes/1/")) or format == "npz" and path.startswith("episodes"):
                     continue
                 url = f"{base}{path}&format={format}"
                 whole, head = hub.get(url), hub.get(url, method="HEAD")
@@ -502,3 +502,6 @@ def test_tables_are_read_by_their_url(tmp_path):
             whole = hub.get(url)
             assert len(whole.body) > 8 << 20 and hub.get(url, {"Range": "bytes=5-9"}).body == whole.body
             assert "Content-Length" not in hub.get(url, method="HEAD").headers
+        url = f"{base}rows?fields=actions"
+        whole = hub.get(url)
+        assert hub.get(url, method="HEAD").headers["Content-Length"] == str(len(whole.body)) and whole.body[:2] == b"PK"

@@ -162,7 +162,7 @@ def check_symbols(targets, taken):
 SHARED_HEADERS = {
     "client/cli": ["cli.h"],
     "server/api/episodes": ["episode_selection.h"],
-    "server/api/rows": ["buckets.h"],
+    "server/api/rows": ["buckets.h", "windows.h"],
     "server/api/tables": ["value_table.h"],
     "server/mirror": ["check_run.h", "job_kinds.h", "mirror.h", "pulls.h", "work.h"],
     "server/page": ["compare.h"],

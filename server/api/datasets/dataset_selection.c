@@ -2,6 +2,7 @@
 #include "server/api/datasets/dataset_selection.h"
 
 #include "server/api/app.h"
+#include "server/api/negotiate.h"
 #include "server/api/resolve.h"
 #include "storage/base/order.h"
 #include "storage/ids/id.h"
@@ -117,27 +118,21 @@ static enum hub_status read_facets(const struct hub_request *request, unsigned *
     return HUB_OK;
 }
 
-static bool is_written(struct hub_view format)
-{
-    static const char *const forms[] = {"json", "jsonl", "csv", "arrow", "arrow-file", "npz"};
-    bool written = false;
-    for (size_t i = 0; i < HUB_COUNT(forms); i++)
-        written |= hub_view_is(format, forms[i]);
-    return written;
-}
-
 /* format=, but for the one that says how the list is written. */
 static enum hub_status read_format(const struct hub_request *request, const char **out, struct hub_error *err)
 {
+    char list[HUB_REPRESENTATIONS_CHARS];
     *out = NULL;
+    hub_representations_list(HUB_LIST_OF_VALUES, false, list);
     for (unsigned i = 0; i < request->query_count; i++) {
         const struct hub_param *p = &request->query[i];
-        if (!hub_view_is(p->name, "format") || is_written(p->value))
+        if (!hub_view_is(p->name, "format") || hub_negotiate_named(HUB_LIST_OF_VALUES, p->value))
             continue;
         if (*out)
             return hub_request_wrong(request, "format", err,
                                      "there may be one format= of datasets and one of the answer: json or "
-                                     "jsonl, with columns= also csv, arrow, arrow-file or npz");
+                                     "jsonl, with columns= one of %s",
+                                     list);
         *out = p->value.data;
     }
     return HUB_OK;

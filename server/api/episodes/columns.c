@@ -4,6 +4,7 @@
 
 #include "server/api/episodes/coverage.h"
 #include "server/api/episodes/episode_selection.h"
+#include "server/api/tables/table_answer.h"
 #include "server/api/tables/value_table.h"
 #include "storage/episodes/episode_reader.h"
 
@@ -139,13 +140,8 @@ static enum hub_status check_condition(struct hub_request *request, const struct
                                        const struct episode_table *t, struct hub_response *response,
                                        char etag[40], bool *done, struct hub_error *err)
 {
-    const struct hub_view parts[] = {hub_view_of(target->summary->revision),
-                                     HUB_VIEW(ENCODER_VERSION),
-                                     hub_view_of(target->summary->id),
-                                     hub_view_of(request->query_text),
-                                     hub_view_of(hub_value_table_form_name(&t->cells)),
-                                     {(const char *)&t->measured.state, sizeof t->measured.state}};
-    hub_fingerprint(etag, parts, HUB_COUNT(parts));
+    const struct hub_table_facts facts = {ENCODER_VERSION, target->summary, t->cells.as, t->measured.state};
+    hub_table_etag(request, &facts, etag);
     HUB_TRY(hub_coverage_named_headers(request, target, &t->measured, response, err));
     return hub_resolve_conditions(request, response, etag, -1, done, err);
 }

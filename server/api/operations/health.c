@@ -159,14 +159,17 @@ enum hub_status hub_metrics_show(struct hub_request *request, struct hub_respons
 
 /* Representations in place of a mark such as "@names@"; media types but the first, which the document
  * describes. The last one ends where the mark does. */
-static enum hub_status put_representations(enum hub_representation_list which, struct hub_buf *out,
-                                           struct hub_error *err)
+static enum hub_status put_representations(enum hub_representation_list which, bool names,
+                                           struct hub_buf *out, struct hub_error *err)
 {
-    const bool names = which == HUB_LIST_NAMES;
     const char *between = names ? ", " : ": {\"schema\": {\"type\": \"string\", \"format\": \"binary\"}}, ";
     const struct hub_representation *as = names ? NULL : hub_representations;
-    for (bool first = true; (as = hub_representations_next(which, as)); first = false)
+    for (bool first = true; (as = hub_representations_next(which, as));) {
+        if (!names && strchr(as->media_type, '*'))
+            continue;
         HUB_TRY(hub_buf_addf(out, err, "%s\"%s\"", first ? "" : between, names ? as->name : as->media_type));
+        first = false;
+    }
     return HUB_OK;
 }
 
@@ -182,22 +185,29 @@ static const struct openapi_mark {
     const char *mark, *text;
     size_t cut;
     enum hub_representation_list list;
+    bool names;
 } marks[] = {
-    {"\"@names@\"", NULL, 0, HUB_LIST_NAMES},
-    {"\"@media-types@\"", NULL, 0, HUB_LIST_MEDIA_TYPES},
-    {"\"@media-types-of-several@\"", NULL, 0, HUB_LIST_OF_SEVERAL},
+    {"\"@names@\"", NULL, 0, HUB_LIST_ALL, true},
+    {"\"@names-of-values@\"", NULL, 0, HUB_LIST_OF_VALUES, true},
+    {"\"@names-of-rows@\"", NULL, 0, HUB_LIST_OF_ROWS, true},
+    {"\"@names-of-windows@\"", NULL, 0, HUB_LIST_OF_WINDOWS, true},
+    {"\"@media-types@\"", NULL, 0, HUB_LIST_ALL, false},
+    {"\"@media-types-of-several@\"", NULL, 0, HUB_LIST_OF_SEVERAL, false},
+    {"\"@media-types-of-values@\"", NULL, 0, HUB_LIST_OF_VALUES, false},
+    {"\"@media-types-of-rows@\"", NULL, 0, HUB_LIST_OF_ROWS, false},
+    {"\"@media-types-of-windows@\"", NULL, 0, HUB_LIST_OF_WINDOWS, false},
     {"@property-names@", HUB_KNOWN_PROPERTIES(HUB_PROPERTY_COMMA) HUB_METRIC_PROPERTIES(HUB_PROPERTY_COMMA),
-     2, 0},
-    {"@property-words@", HUB_KNOWN_PROPERTIES(HUB_PROPERTY_BAR) HUB_METRIC_PROPERTIES(HUB_PROPERTY_BAR), 1,
-     0},
-    {"@field-words@", HUB_FIELD_PROPERTIES(HUB_PROPERTY_BAR), 1, 0},
-    {"\"@odd-rules@\"", "", 0, 0},
+     2, 0, false},
+    {"@property-words@", HUB_KNOWN_PROPERTIES(HUB_PROPERTY_BAR) HUB_METRIC_PROPERTIES(HUB_PROPERTY_BAR), 1, 0,
+     false},
+    {"@field-words@", HUB_FIELD_PROPERTIES(HUB_PROPERTY_BAR), 1, 0, false},
+    {"\"@odd-rules@\"", "", 0, 0, false},
 };
 
 static enum hub_status put_mark(const struct openapi_mark *mark, struct hub_buf *out, struct hub_error *err)
 {
     if (!mark->text)
-        return put_representations(mark->list, out, err);
+        return put_representations(mark->list, mark->names, out, err);
     return *mark->text ? hub_buf_add(out, mark->text, strlen(mark->text) - mark->cut, err)
                        : put_odd_rules(out, err);
 }

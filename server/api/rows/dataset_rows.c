@@ -9,11 +9,11 @@
 #include "server/api/episodes/coverage.h"
 #include "server/api/episodes/episode_selection.h"
 #include "server/api/handlers.h"
-#include "server/api/rows/negotiate.h"
-#include "server/api/rows/npz_stream.h"
+#include "server/api/negotiate.h"
 #include "server/api/rows/step_where.h"
-#include "server/api/rows/table_stream.h"
+#include "server/api/tables/table_answer.h"
 #include "storage/episodes/episode_reader.h"
+#include "storage/rows/table_rows.h"
 #include "storage/rows/transitions.h"
 
 #include <inttypes.h>
@@ -51,9 +51,8 @@ struct rows_request {
     bool transitions, drop_sentinel;
     const struct hub_representation *as;
     enum hub_nonfinite nonfinite;
-    struct hub_npz_stream *zipped; /* npz; else */
-    struct hub_table_stream *tabled;
-    struct hub_row_reader *reading; /* of the one that is there */
+    struct hub_row_table *table;
+    struct hub_row_reader *reading; /* the table's */
     bool taken;                     /* it holds the dataset */
     struct hub_transitions plan;
     struct hub_buf left_out;
@@ -63,8 +62,8 @@ struct rows_request {
 
 static void rows_request_dispose(struct rows_request *q)
 {
-    hub_npz_stream_freep(&q->zipped);
-    hub_table_stream_freep(&q->tabled);
+    if (q->table)
+        hub_table_stream_free(&q->table->table);
     hub_episode_selection_dispose(&q->episodes);
     hub_buf_dispose(&q->left_out);
     hub_step_where_dispose(&q->step_where);
@@ -107,7 +106,8 @@ static enum hub_status read_question(struct hub_request *request, struct rows_re
     q->drop_sentinel = sentinel == 1;
     q->nonfinite = nonfinite < 0 ? HUB_NONFINITE_NULL : (enum hub_nonfinite)nonfinite;
     HUB_TRY(read_steps(request, q, err));
-    return hub_negotiate_arrays(request, hub_is_table, &q->as, err);
+    static const struct hub_offer offer = {.list = HUB_LIST_OF_ROWS, .what = "rows of many episodes"};
+    return hub_negotiate(request, &offer, &q->as, err);
 }
 
 /* ---- which episodes ---- */
@@ -186,16 +186,11 @@ static enum hub_status try_column(struct rows_request *q, uint32_t column, struc
                               "'%s' does not have one row per step: request it by its episode", field->path);
     HUB_TRY(check_name(r, column, r->as[column].name, err));
     HUB_TRY(hub_row_reader_look(r, column, err));
-    const struct hub_block_column *as = &r->as[column];
+    const struct hub_stream_column *as = &r->as[column];
     HUB_TRY(r->columns[column].hidden
                 ? HUB_OK
                 : hub_encode_check_named(field->path, as->type, &as->variant, q->as, 2, err));
-    if (!q->zipped || r->columns[column].hidden)
-        return HUB_OK;
-    if (as->type == HUB_FIELD_TEXT && as->variant.rank)
-        return hub_fail_as(err, HUB_NOT_ACCEPTABLE, HUB_PROBLEM_NOT_ACCEPTABLE,
-                           "'%s' has several texts per row: use format=arrow", field->path);
-    return hub_npz_stream_measure(q->zipped, column, err);
+    return r->columns[column].hidden ? HUB_OK : hub_row_table_measure(q->table, column, err);
 }
 
 /* Those that cannot stand in it are left out and reported; one that was named itself is a mistake. */
@@ -226,14 +221,10 @@ static enum hub_status keep_columns(struct rows_request *q, struct hub_error *er
 static enum hub_status open_reading(struct hub_request *request, struct rows_request *q,
                                     struct hub_error *err)
 {
-    if (!hub_is_table(q->as)) {
-        HUB_TRY(hub_npz_stream_new(request, &q->zipped, err));
-        q->reading = &q->zipped->reading;
-    } else {
-        HUB_TRY(hub_table_stream_new(request, q->as, &q->tabled, err));
-        q->tabled->nonfinite = q->nonfinite;
-        q->reading = &q->tabled->reading;
-    }
+    const struct hub_rows_context context = hub_request_rows(request);
+    HUB_TRY(hub_row_table_new(&context, q->as, &q->table, err));
+    q->table->table.nonfinite = q->nonfinite;
+    q->reading = &q->table->reading;
     struct hub_row_reader *r = q->reading;
     r->dataset = q->target.state.dataset; /* which is the reading's from now on */
     q->taken = true;
@@ -264,9 +255,9 @@ static enum hub_status plan(struct hub_request *request, struct rows_request *q,
                                                 .state = &q->target.state,
                                                 .transitions = q->transitions,
                                                 .drop_sentinel = q->drop_sentinel,
-                                                .npz = q->zipped};
+                                                .npz = !hub_representation_is_of_rows(q->as)};
     const enum hub_status st = hub_transitions_columns(&query, r, &q->plan, err);
-    *(q->zipped ? &q->zipped->names : &q->tabled->names) = q->plan.names; /* on failure too */
+    q->table->names = q->plan.names; /* on failure too */
     HUB_TRY(st);
     HUB_TRY(hub_step_where_columns(&q->step_where, r, err));
     HUB_TRY(hub_row_reader_begin(r, err));
@@ -274,14 +265,13 @@ static enum hub_status plan(struct hub_request *request, struct rows_request *q,
     HUB_TRY(choose_rows(request, q, response, err));
     HUB_TRY(keep_columns(q, err));
     hub_transitions_made(&query, r, &q->plan);
+    hub_row_table_set_columns(q->table);
     return HUB_OK;
 }
 
 static enum hub_status put_headers(struct hub_request *request, struct rows_request *q,
                                    struct hub_response *response, struct hub_error *err)
 {
-    HUB_TRY(
-        hub_response_header(response, err, "X-Total-Count", "%" PRIu64, hub_row_reader_count(q->reading)));
     HUB_TRY(hub_response_header(response, err, "X-Episodes", "%" PRIu32, q->reading->count));
     HUB_TRY(hub_episode_selection_report_invalid(&q->episodes, &q->left_out, err));
     if (q->left_out.size)
@@ -294,13 +284,8 @@ static enum hub_status check_condition(struct hub_request *request, struct rows_
 {
     struct hub_coverage measured;
     HUB_TRY(hub_coverage_require(request, response, &q->target, NULL, 0, &measured, err));
-    const struct hub_view parts[] = {hub_view_of(q->target.summary->revision),
-                                     HUB_VIEW(ENCODER_VERSION),
-                                     hub_view_of(q->target.summary->id),
-                                     hub_view_of(request->query_text),
-                                     hub_view_of(q->as->name),
-                                     {(const char *)&measured.state, sizeof measured.state}};
-    hub_fingerprint(q->etag, parts, HUB_COUNT(parts));
+    const struct hub_table_facts facts = {ENCODER_VERSION, q->target.summary, q->as, measured.state};
+    hub_table_etag(request, &facts, q->etag);
     HUB_TRY(hub_coverage_named_headers(request, &q->target, &measured, response, err));
     HUB_TRY(hub_response_header(response, err, "Vary", "Accept"));
     return hub_resolve_conditions(request, response, q->etag, -1, done, err);
@@ -319,11 +304,10 @@ static enum hub_status answer(struct hub_request *request, struct rows_request *
     HUB_TRY(open_reading(request, q, err));
     HUB_TRY(plan(request, q, response, err));
     HUB_TRY(put_headers(request, q, response, err));
-    if (q->zipped)
-        return hub_npz_stream_send(request, response, &q->zipped, err);
-    const struct hub_encoding e = {.as = q->as};
-    const struct hub_table_stream_request asked = {request, hub_encoding_media_type(&e), q->etag};
-    return hub_table_stream_send(&asked, response, &q->tabled, err);
+    struct hub_table_stream *table = &q->table->table;
+    const enum hub_status st = hub_table_answer(request, response, q->etag, &table, err);
+    q->table = table ? q->table : NULL;
+    return st;
 }
 
 enum hub_status hub_rows_data(struct hub_request *request, struct hub_response *response,

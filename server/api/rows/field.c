@@ -9,11 +9,12 @@
 #include "server/api/handlers.h"
 
 #include "server/api/episodes/episode_selection.h"
+#include "server/api/negotiate.h"
 #include "server/api/rows/buckets.h"
-#include "server/api/rows/negotiate.h"
 #include "server/api/rows/row_cost.h"
 #include "server/api/rows/runs.h"
-#include "server/api/rows/table_stream.h"
+#include "server/api/tables/table_answer.h"
+#include "storage/rows/table_rows.h"
 #include "storage/text/json.h"
 #include "storage/text/number.h"
 
@@ -98,7 +99,7 @@ static enum hub_status can_hold(struct hub_request *request, const struct field_
     const struct hub_dataset_field *f = &fr->dataset->fields[field];
     struct hub_layout_ref *ref = NULL;
     const struct hub_window *window;
-    if (f->axis == HUB_AXIS_NONE && fr->encoding.as->writer->blocks)
+    if (f->axis == HUB_AXIS_NONE && hub_representation_is_of_rows(fr->encoding.as))
         return hub_fail_as(
             err, HUB_NOT_ACCEPTABLE, HUB_PROBLEM_NOT_ACCEPTABLE,
             "'%s' does not have one row per step, which %s of several fields needs: request it alone",
@@ -222,7 +223,7 @@ static enum hub_status encode(struct field_request *fr, struct hub_response *res
 {
     struct hub_encoding *e = &fr->encoding;
     struct hub_buf *out = hub_response_buffer(response, 200, hub_encoding_media_type(e), 2 * GIB);
-    HUB_TRY(e->as->writer->blocks ? hub_table_stream_write(e, out, err) : e->as->writer->write(e, out, err));
+    HUB_TRY(e->as->writer->write(e, out, err));
     if (e->range.known)
         HUB_TRY(put_drawn_range(&e->range, response, err));
     if (e->nonfinite_count)
@@ -237,7 +238,6 @@ static uint64_t peak_of(const struct field_request *fr)
 {
     const struct hub_writer *writer = fr->encoding.as->writer;
     return fr->selection.bytes_out + fr->selection.bytes_fetched + fr->selection.scratch + 4096 +
-           (writer->blocks ? hub_table_stream_short_bytes(&fr->encoding) : 0) +
            (writer->memory ? writer->memory(&fr->encoding) : 0);
 }
 
@@ -247,23 +247,23 @@ static enum hub_status send_table(struct hub_request *request, struct field_requ
 {
     HUB_CLEANUP(hub_table_stream_freep) struct hub_table_stream *table = NULL;
     const struct hub_encoding *e = &fr->encoding;
+    struct hub_row_table *rows;
     if (e->single)
         HUB_TRY(describe(fr, &fr->selection.fields[0], response, err));
-    HUB_TRY(hub_table_stream_new(request, e->as, &table, err));
-    struct hub_row_reader *reading = &table->reading;
+    HUB_TRY(hub_row_table_new(&fr->rows, e->as, &rows, err));
+    table = &rows->table;
     table->nonfinite = e->nonfinite;
-    reading->column_count = e->count;
+    rows->reading.column_count = e->count;
     for (uint32_t i = 0; i < e->count; i++) {
-        reading->columns[i] =
+        rows->reading.columns[i] =
             (struct hub_row_reader_column){.field = fr->selection.fields[i].field, .as_items = true};
-        reading->as[i].name = e->fields[i].name;
+        rows->reading.as[i].name = e->fields[i].name;
     }
-    reading->dataset = fr->target.state.dataset; /* its reference, and the names lie in it */
+    rows->reading.dataset = fr->target.state.dataset; /* its reference, and the names lie in it */
     fr->target.state.dataset = NULL;
-    HUB_TRY(hub_row_reader_begin_at(reading, &fr->selection, err));
-    HUB_TRY(hub_response_header(response, err, "X-Total-Count", "%" PRIu64, hub_row_reader_count(reading)));
-    const struct hub_table_stream_request asked = {request, hub_encoding_media_type(e), etag};
-    return hub_table_stream_send(&asked, response, &table, err);
+    HUB_TRY(hub_row_reader_begin_at(&rows->reading, &fr->selection, err));
+    hub_row_table_set_columns(rows);
+    return hub_table_answer(request, response, etag, &table, err);
 }
 
 static enum hub_status answer(struct hub_request *request, struct field_request *fr,
@@ -281,7 +281,8 @@ static enum hub_status answer(struct hub_request *request, struct field_request 
     HUB_TRY(hub_resolve_conditions(request, response, etag, -1, &done, err));
     if (done)
         return HUB_OK;
-    if (e->as->writer->blocks && (!hub_table_stream_is_short(e) || hub_request_header(request, "Range")))
+    const bool table = hub_representation_is_of_rows(e->as);
+    if (table && (!hub_encoding_is_short_table(e) || hub_request_header(request, "Range")))
         return send_table(request, fr, etag, response, err);
     if (!fr->priced)
         HUB_TRY(hub_selection_price(&fr->rows, &fr->selection, err));
@@ -291,7 +292,7 @@ static enum hub_status answer(struct hub_request *request, struct field_request 
     HUB_TRY(hub_selection_open(&fr->rows, &fr->selection, err));
     if (e->single)
         HUB_TRY(describe(fr, &fr->selection.fields[0], response, err));
-    if (e->as->writer->blocks) {
+    if (table) {
         HUB_TRY(
             hub_response_header(response, err, "X-Total-Count", "%" PRIu64, e->fields[0].plan->slice.count));
         HUB_TRY(hub_response_header(response, err, "Accept-Ranges", "bytes"));
@@ -372,7 +373,8 @@ static enum hub_status choose(struct hub_request *request, struct hub_response *
     struct hub_named_fields chosen = {.count = 0};
     fr->encoding.read = read_encoded;
     fr->encoding.reserve = reserve;
-    HUB_TRY(hub_negotiate(request, &fr->encoding, err));
+    HUB_TRY(hub_negotiate(request, &(struct hub_offer){.what = "rows"}, &fr->encoding.as, err));
+    fr->encoding.by_name = hub_request_query(request, "format").data;
     HUB_TRY(read_range(request, &fr->range, &fr->encoding.nonfinite, err));
     HUB_TRY(read_steps(request, fr->several, &fr->range, err));
     HUB_TRY(read_drawn_range(request, &fr->encoding, err));
@@ -383,7 +385,7 @@ static enum hub_status choose(struct hub_request *request, struct hub_response *
     HUB_TRY(named_fields(request, fr, episode, &chosen, err));
     fr->range.of_several = !fr->encoding.single;
     const bool alone = chosen.count == 1 && chosen.exact[0]; /* by its path or by its name, as it is stored */
-    fr->range.by_steps |= fr->encoding.as->writer->blocks && !alone; /* a row is a step */
+    fr->range.by_steps |= hub_representation_is_of_rows(fr->encoding.as) && !alone; /* a row is a step */
     if (!chosen.count && fr->left_out.size)
         return hub_pass(fr->left_why.status, &fr->left_why, err);
     const struct hub_row_query query = {fr->dataset, episode, chosen.fields, chosen.count, &fr->range};

@@ -7,6 +7,7 @@
 #include "server/api/episodes/coverage.h"
 #include "server/api/handlers.h"
 #include "server/api/rows/windows.h"
+#include "server/api/tables/table_answer.h"
 #include "storage/base/order.h"
 #include "storage/query/draw.h"
 #include "storage/text/number.h"
@@ -341,23 +342,6 @@ static enum hub_status make_plan(struct hub_request *request, struct hub_respons
 
 /* ---- the answer ---- */
 
-/* Over what decides the bytes: revision, what was measured of it, encoder and the whole question. */
-static void etag_of(const struct hub_request *request, const struct sample *s, char out[40])
-{
-    struct hub_view parts[5 + 2 * HUB_MAX_QUERY];
-    unsigned n = 0;
-    parts[n++] = hub_view_of(s->dataset->summary->revision);
-    parts[n++] = HUB_VIEW(ENCODER_VERSION);
-    parts[n++] = hub_view_of(s->as->name);
-    parts[n++] = hub_view_of(s->dataset->summary->id);
-    parts[n++] = (struct hub_view){(const char *)&s->measured.state, sizeof s->measured.state};
-    for (unsigned i = 0; i < request->query_count; i++) {
-        parts[n++] = request->query[i].name;
-        parts[n++] = request->query[i].value;
-    }
-    hub_fingerprint(out, parts, n);
-}
-
 /* Validators where the answer can be had again; else the seed by which it can. */
 static enum hub_status put_headers(struct hub_request *request, struct sample *s,
                                    struct hub_response *response, bool *done, struct hub_error *err)
@@ -371,7 +355,8 @@ static enum hub_status put_headers(struct hub_request *request, struct sample *s
     HUB_TRY(hub_response_header(response, err, "Vary", "Accept"));
     if (!s->seeded)
         return HUB_OK;
-    etag_of(request, s, etag);
+    const struct hub_table_facts facts = {ENCODER_VERSION, s->dataset->summary, s->as, s->measured.state};
+    hub_table_etag(request, &facts, etag);
     return hub_resolve_conditions(request, response, etag, -1, done, err);
 }
 

@@ -1,7 +1,7 @@
 /* Windows of many episodes: see windows.h. */
 #include "server/api/rows/windows.h"
 
-#include "server/api/rows/negotiate.h"
+#include "server/api/negotiate.h"
 #include "server/api/work.h"
 #include "storage/base/order.h"
 
@@ -92,7 +92,7 @@ static enum hub_status open_sources(struct hub_request *request, struct hub_wind
 
 /* ---- refusals ---- */
 
-static enum hub_status too_large(const struct hub_windows *w, const char *what, struct hub_error *err)
+enum hub_status hub_windows_too_large(const struct hub_windows *w, const char *what, struct hub_error *err)
 {
     char count[24];
     snprintf(count, sizeof count, "%" PRIu32, w->query.count);
@@ -220,7 +220,7 @@ static enum hub_status plan_field(struct hub_windows *w, uint32_t f, struct hub_
     many->rows = q->count * field->rows;
     HUB_TRY(hub_encode_check(field->type, &many->variant, q->as, many->rows, err));
     const enum hub_status st = hub_scatter_price(many, err);
-    return st == HUB_TOO_BIG ? too_large(w, "more than 2 GiB of rows", err) : st;
+    return st == HUB_TOO_BIG ? hub_windows_too_large(w, "more than 2 GiB of rows", err) : st;
 }
 
 /* ---- the plan ---- */
@@ -232,7 +232,7 @@ static enum hub_status check_size(const struct hub_windows *w, struct hub_error 
         return HUB_OK;
     snprintf(what, sizeof what, "%" PRIu64 " MiB of rows in one answer; at most %zu", w->bytes_out / MIB,
              HUB_ENCODE_MAX_BYTES / MIB);
-    return too_large(w, what, err);
+    return hub_windows_too_large(w, what, err);
 }
 
 static enum hub_status check_files(const struct hub_windows *w, struct hub_error *err)
@@ -245,7 +245,7 @@ static enum hub_status check_files(const struct hub_windows *w, struct hub_error
         return HUB_OK;
     snprintf(what, sizeof what, "the windows lie in %" PRIu64 " files; at most %d are read for one answer",
              files, MAX_FILES);
-    return too_large(w, what, err);
+    return hub_windows_too_large(w, what, err);
 }
 
 static enum hub_status plan(struct hub_request *request, struct hub_response *response, struct hub_windows *w,
@@ -254,7 +254,7 @@ static enum hub_status plan(struct hub_request *request, struct hub_response *re
     const uint64_t parts = (uint64_t)w->query.count * w->field_count;
     const size_t each = sizeof(struct hub_scatter_part) + sizeof(void *);
     if (parts > MAX_PARTS)
-        return too_large(w, "more than 262144 pieces of fields in one answer", err);
+        return hub_windows_too_large(w, "more than 262144 pieces of fields in one answer", err);
     HUB_TRY(hub_budget_take(request->app->budget, request, response,
                             parts * each + w->query.count * sizeof *w->sources, err));
     HUB_TRY(hub_new(&w->fields, w->field_count, sizeof *w->fields, err));
@@ -290,7 +290,7 @@ static enum hub_status admit(struct hub_request *request, const struct hub_windo
     if (request->ceiling_ms && w->cost_us > request->ceiling_ms * UINT64_C(1000)) {
         snprintf(what, sizeof what, "these rows take about %" PRIu64 " s to decode; one answer may take %u s",
                  w->cost_us / 1000000, request->ceiling_ms / 1000);
-        return too_large(w, what, err);
+        return hub_windows_too_large(w, what, err);
     }
     if (hub_work_is_heavy((double)w->cost_us) && !request->heavy && request->method != HUB_HEAD)
         return hub_await_heavy(request);
@@ -334,197 +334,18 @@ static enum hub_status unchanged(struct hub_request *request, const struct hub_w
 
 /* ---- the answer ---- */
 
-/* What is needed while one is written. */
-struct writing {
-    struct hub_request *request;
-    struct hub_response *response;
-    const struct hub_windows *windows;
-    struct hub_npz_writer *zip;
-    uint64_t nulls;
-};
-
-static enum hub_status read_rows(struct writing *g, const struct hub_windows_field *field, void *into,
-                                 struct hub_rows *rows, struct hub_error *err)
-{
-    const enum hub_status st = hub_scatter_run(&field->many, g->request->parallel, into, rows, err);
-    if (st) /* short because it was cut meanwhile? */
-        return st == HUB_CORRUPT && unchanged(g->request, g->windows, err) ? HUB_CHANGED : st;
-    const bool picture = field->type == HUB_FIELD_IMAGE_JPEG || field->type == HUB_FIELD_IMAGE_PNG;
-    g->nulls += hub_rows_nulls(rows);
-    if (!field->bare)
-        rows->windows = g->windows->query.count;
-    return picture && !rows->offsets ? hub_rows_trim(rows, err) : HUB_OK;
-}
-
-static enum hub_status write_padded(struct writing *g, const struct hub_windows_field *field, bool text,
-                                    struct hub_error *err)
-{
-    HUB_CLEANUP(hub_rows_dispose) struct hub_rows rows = {0};
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf member = HUB_BUF_INIT(2 * GIB), name = HUB_BUF_INIT(64 * KIB);
-    HUB_TRY(read_rows(g, field, NULL, &rows, err));
-    const uint64_t padded = hub_npy_padded(&rows, text);
-    if (padded > HUB_ENCODE_MAX_BYTES)
-        return too_large(g->windows, "the rows padded to the longest are more than 1 GiB", err);
-    HUB_TRY(hub_budget_take(g->request->app->budget, g->request, g->response, padded * 2, err));
-    HUB_TRY(text ? hub_npy_text(&rows, false, &member, err) : hub_npy_bytes(&rows, false, &member, err));
-    HUB_TRY(hub_npz_writer_add(g->zip, field->name, hub_buf_view(&member), err));
-    if (text)
-        return HUB_OK;
-    member.size = 0;
-    HUB_TRY(hub_npy_lengths(&rows, false, &member, err));
-    HUB_TRY(hub_buf_addf(&name, err, "%s__length", field->name));
-    return hub_npz_writer_add(g->zip, name.data, hub_buf_view(&member), err);
-}
-
-static enum hub_status write_field(struct writing *g, const struct hub_windows_field *field,
-                                   struct hub_error *err)
-{
-    HUB_CLEANUP(hub_rows_dispose) struct hub_rows rows = {0};
-    const struct hub_scatter *many = &field->many;
-    const struct hub_rows shape = {
-        .variant = many->variant, .rows = many->rows, .windows = field->bare ? 0 : g->windows->query.count};
-    void *into;
-    if (is_padded(field))
-        return write_padded(g, field, field->type == HUB_FIELD_TEXT, err);
-    HUB_TRY(hub_npz_writer_begin_rows(g->zip, field->name, &shape, many->bytes_out, &into, err));
-    HUB_TRY(read_rows(g, field, into, &rows, err));
-    hub_npz_writer_end_rows(g->zip);
-    return HUB_OK;
-}
-
-/* ---- what stands beside the fields ---- */
-
-static const struct window_column {
-    const char *name;
-    struct hub_variant variant;
-    bool of_steps; /* a value a row of a window, not one a window */
-} owns[] = {
-    {"mask", {.kind = HUB_KIND_BOOL, .item_size = 1}, true},
-    {"episode", {.kind = HUB_KIND_INT, .item_size = 8}, false},
-    {"start", {.kind = HUB_KIND_INT, .item_size = 8}, false},
-};
-
-static struct hub_rows shape_of_own(const struct hub_windows_query *q, const struct window_column *own)
-{
-    return (struct hub_rows){.variant = own->variant,
-                             .rows = own->of_steps ? q->count * q->length : q->count,
-                             .windows = own->of_steps ? q->count : 0};
-}
-
-static void fill_own(const struct hub_windows_query *q, const struct window_column *own, uint8_t *to)
-{
-    const bool episode = strcmp(own->name, "episode") == 0;
-    if (own->of_steps)
-        memset(to, 0, q->count * q->length);
-    for (uint32_t i = 0; i < q->count; i++) {
-        const struct hub_window_query *w = &q->windows[i];
-        if (own->of_steps)
-            memset(to + i * q->length, 1, w->steps);
-        else
-            memcpy(to + i * sizeof w->start,
-                   episode ? (const void *)&w->episode->number : (const void *)&w->start, sizeof w->start);
-    }
-}
-
-static enum hub_status check_names(const struct hub_windows *w, struct hub_error *err)
-{
-    for (size_t i = 0; i < HUB_COUNT(owns); i++)
-        for (uint32_t f = 0; f < w->field_count; f++)
-            if (strcmp(w->fields[f].name, owns[i].name) == 0)
-                return hub_fail_as(err, HUB_NOT_ACCEPTABLE, HUB_PROBLEM_NOT_ACCEPTABLE,
-                                   "the field '%s' has the name of an array of every answer: leave it out",
-                                   owns[i].name);
-    return HUB_OK;
-}
-
-static enum hub_status write_own(const struct writing *g, struct hub_error *err)
-{
-    const struct hub_windows_query *q = &g->windows->query;
-    for (size_t i = 0; i < HUB_COUNT(owns); i++) {
-        const struct hub_rows shape = shape_of_own(q, &owns[i]);
-        uint8_t *to;
-        HUB_TRY(hub_npz_writer_begin_rows(g->zip, owns[i].name, &shape, shape.rows * shape.variant.item_size,
-                                          &to, err));
-        fill_own(q, &owns[i], to);
-        hub_npz_writer_end_rows(g->zip);
-    }
-    return HUB_OK;
-}
-
-static enum hub_status write_npz(struct writing *g, struct hub_buf *out, struct hub_error *err)
-{
-    HUB_TRY(hub_npz_writer_begin(out, &g->zip, err));
-    enum hub_status st = HUB_OK;
-    for (uint32_t f = 0; f < g->windows->field_count && !st; f++)
-        st = write_field(g, &g->windows->fields[f], err);
-    if (!st)
-        st = write_own(g, err);
-    if (!st)
-        return hub_npz_writer_end(g->zip, err);
-    hub_npz_writer_free(g->zip);
-    return st;
-}
-
-/* ---- as arrow: a row a window ---- */
-
-static enum hub_status read_column(void *user, uint32_t column, struct hub_rows *rows, struct hub_error *err)
-{
-    struct writing *g = user;
-    const struct hub_windows *w = g->windows;
-    if (column < w->field_count)
-        return read_rows(g, &w->fields[column], NULL, rows, err);
-    const struct window_column *own = &owns[column - w->field_count];
-    *rows = shape_of_own(&w->query, own);
-    HUB_TRY(hub_new(&rows->data, rows->rows, own->variant.item_size, err));
-    rows->owned = true;
-    fill_own(&w->query, own, rows->data);
-    return HUB_OK;
-}
-
-static enum hub_status write_arrow(struct writing *g, struct hub_buf *out, struct hub_error *err)
-{
-    const struct hub_windows *w = g->windows;
-    const struct hub_block_writer *writer = w->query.as->writer->blocks;
-    HUB_CLEANUP(hub_freep) struct hub_block_column *columns = NULL;
-    HUB_CLEANUP(hub_freep) struct hub_rows *rows = NULL;
-    HUB_CLEANUP(hub_block_trail_dispose) struct hub_block_trail trail = {0};
-    const uint32_t count = w->field_count + (uint32_t)HUB_COUNT(owns);
-    HUB_TRY(hub_new(&columns, count, sizeof *columns, err));
-    HUB_TRY(hub_new(&rows, count, sizeof *rows, err));
-    for (uint32_t f = 0; f < w->field_count; f++) {
-        const struct hub_windows_field *field = &w->fields[f];
-        columns[f] = (struct hub_block_column){field->name, field->type, field->many.variant, !field->bare,
-                                               (uint32_t)field->rows};
-    }
-    for (uint32_t i = 0; i < HUB_COUNT(owns); i++)
-        columns[w->field_count + i] =
-            (struct hub_block_column){owns[i].name, owns[i].of_steps ? HUB_FIELD_BOOL : HUB_FIELD_NUMBER,
-                                      owns[i].variant, owns[i].of_steps, (uint32_t)w->query.length};
-    const struct hub_block_table table = {
-        .columns = columns, .count = count, .read = read_column, .user = g, .trail = &trail};
-    HUB_TRY(writer->begin(&table, out, err));
-    HUB_TRY(writer->rows(&table, rows, w->query.count, out, err));
-    return writer->end(&table, out, err);
-}
-
-/* ---- all of it ---- */
-
-static bool is_arrow(const struct hub_representation *as)
-{
-    return strcmp(as->name, "arrow") == 0 || strcmp(as->name, "arrow-file") == 0;
-}
-
 enum hub_status hub_windows_format(const struct hub_request *request, const struct hub_representation **out,
                                    struct hub_error *err)
 {
-    return hub_negotiate_arrays(request, is_arrow, out, err);
+    static const struct hub_offer offer = {.list = HUB_LIST_OF_WINDOWS, .what = "rows of many episodes"};
+    return hub_negotiate(request, &offer, out, err);
 }
 
-/* Of arrow a field is read beside the answer. */
+/* A table of rows has a field that is read beside the answer. */
 static uint64_t largest(const struct hub_windows *w)
 {
     uint64_t bytes = 0;
-    for (uint32_t f = 0; f < w->field_count && is_arrow(w->query.as); f++)
+    for (uint32_t f = 0; f < w->field_count && hub_representation_is_of_rows(w->query.as); f++)
         bytes = HUB_MAX(bytes, w->fields[f].many.bytes_out);
     return bytes;
 }
@@ -533,9 +354,9 @@ enum hub_status hub_windows_answer(struct hub_request *request, struct hub_windo
                                    struct hub_response *response, struct hub_error *err)
 {
     enum { MEMBER_BYTES = 8 * 1024 }; /* of its name, twice, and its headers */
-    struct writing g = {.request = request, .response = response, .windows = w};
+    uint64_t nulls = 0;
     const uint64_t own = w->query.count * (w->query.length + 16) + (w->field_count + 4) * MEMBER_BYTES;
-    HUB_TRY(check_names(w, err));
+    HUB_TRY(hub_windows_check_names(w, err));
     HUB_TRY(admit(request, w, err));
     HUB_TRY(open_files(request, w, err));
     if (request->method == HUB_HEAD)
@@ -549,8 +370,11 @@ enum hub_status hub_windows_answer(struct hub_request *request, struct hub_windo
     HUB_TRY(fetch(request, w, err));
     struct hub_buf *out = hub_response_buffer(response, 200, w->query.as->media_type, 2 * GIB);
     HUB_TRY(hub_buf_reserve(out, w->bytes_out + own, err)); /* at once: it does not grow and move */
-    HUB_TRY(is_arrow(w->query.as) ? write_arrow(&g, out, err) : write_npz(&g, out, err));
-    if (g.nulls)
-        HUB_TRY(hub_response_header(response, err, "X-Null-Count", "%" PRIu64, g.nulls));
+    const enum hub_status st = hub_windows_write(request, response, w, out, &nulls, err);
+    if (st == HUB_CORRUPT) /* short because it was cut meanwhile? */
+        HUB_TRY(unchanged(request, w, err));
+    HUB_TRY(st);
+    if (nulls)
+        HUB_TRY(hub_response_header(response, err, "X-Null-Count", "%" PRIu64, nulls));
     return unchanged(request, w, err);
 }

@@ -87,4 +87,17 @@ void hub_windows_dispose(struct hub_windows *windows);
 HUB_MUST_USE enum hub_status hub_windows_answer(struct hub_request *request, struct hub_windows *windows,
                                                 struct hub_response *response, struct hub_error *err);
 
+/* ---- within windows ---- */
+
+/** HUB_TOO_BIG "too-large". */
+HUB_MUST_USE enum hub_status hub_windows_too_large(const struct hub_windows *windows, const char *what,
+                                                   struct hub_error *err);
+/** No field has the name of an array of every answer. */
+HUB_MUST_USE enum hub_status hub_windows_check_names(const struct hub_windows *windows,
+                                                     struct hub_error *err);
+/** All of it, from files that are open and fetched; with how many nulls. */
+HUB_MUST_USE enum hub_status hub_windows_write(struct hub_request *request, struct hub_response *response,
+                                               const struct hub_windows *windows, struct hub_buf *out,
+                                               uint64_t *nulls, struct hub_error *err);
+
 #endif

@@ -37,10 +37,10 @@ static bool leaks(const void *data, size_t size)
 
 static enum hub_status show_npy(enum hub_field_type type, const struct hub_rows *rows, struct hub_buf *out)
 {
-    if (type == HUB_FIELD_TEXT)
-        return hub_npy_text(rows, false, out, NULL);
-    HUB_TRY(hub_npy_header(&rows->variant, rows->rows, false, out, NULL));
-    return hub_buf_add(out, rows->data, rows->rows * hub_variant_row_bytes(&rows->variant), NULL);
+    const bool text = type == HUB_FIELD_TEXT;
+    const uint64_t longest = text ? hub_npy_longest(rows, true) : 0;
+    HUB_TRY(hub_npy_array_header(text ? HUB_NPY_TEXT : HUB_NPY_VALUES, rows, false, longest, out, NULL));
+    return hub_npy_array_rows(text ? HUB_NPY_TEXT : HUB_NPY_VALUES, rows, longest, out, NULL);
 }
 
 /* What has no case here is made of what has one. */

@@ -1,4 +1,4 @@
-/* storage/encode/table.c, png.c */
+/* storage/encode/table_stream.c, png.c */
 #include "rows.h"
 
 #include "storage/base/cursor.h"
@@ -67,15 +67,23 @@ Test(represent, the_table)
 Test(represent, lists)
 {
     char list[HUB_REPRESENTATIONS_CHARS];
-    hub_representations_list(HUB_LIST_NAMES, list);
+    hub_representations_list(HUB_LIST_ALL, false, list);
     cr_expect_str_eq(list, "json, npy, npz, csv, arrow, arrow-file, jsonl, raw, image, jpeg, png");
-    hub_representations_list(HUB_LIST_MEDIA_TYPES, list);
+    hub_representations_list(HUB_LIST_ALL, true, list);
     cr_expect_str_eq(list, "application/json, application/x-npy, application/x-npz, text/csv, "
                            "application/vnd.apache.arrow.stream, application/vnd.apache.arrow.file, "
                            "application/x-ndjson, "
                            "application/octet-stream, image/jpeg, image/png");
-    hub_representations_list(HUB_LIST_OF_SEVERAL, list);
+    hub_representations_list(HUB_LIST_OF_SEVERAL, false, list);
     cr_expect_str_eq(list, "json, npz, csv, arrow, arrow-file, jsonl");
+    hub_representations_list(HUB_LIST_OF_VALUES, false, list);
+    cr_expect_str_eq(list, "json, npz, csv, arrow, arrow-file, jsonl");
+    hub_representations_list(HUB_LIST_OF_ROWS, false, list);
+    cr_expect_str_eq(list, "npz, csv, arrow, arrow-file, jsonl");
+    hub_representations_list(HUB_LIST_OF_WINDOWS, false, list);
+    cr_expect_str_eq(list, "npz, arrow, arrow-file");
+    hub_representations_list(HUB_LIST_OF_PAGES, false, list);
+    cr_expect_str_eq(list, "json, jsonl");
 }
 
 static uint32_t be32(struct hub_cursor *c)

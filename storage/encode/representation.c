@@ -19,30 +19,50 @@ const struct hub_representation *hub_representation_named(const char *name)
     return as->name ? as : NULL;
 }
 
-static bool is_listed(enum hub_representation_list which, const struct hub_representation *as)
+bool hub_representation_is_of_rows(const struct hub_representation *as)
 {
-    if (which == HUB_LIST_OF_SEVERAL)
+    return as->writer->table && as->writer->table->rows;
+}
+
+bool hub_representation_is_listed(enum hub_representation_list which, const struct hub_representation *as)
+{
+    const struct hub_stream_writer *table = as->writer->table;
+    switch (which) {
+    case HUB_LIST_ALL:
+        return true;
+    case HUB_LIST_OF_SEVERAL:
         return as->writer->several;
-    return which == HUB_LIST_NAMES || !strchr(as->media_type, '*');
+    case HUB_LIST_OF_VALUES:
+        return table;
+    case HUB_LIST_OF_ROWS:
+        return table && (table->rows || table->windows);
+    case HUB_LIST_OF_WINDOWS:
+        return table && table->windows;
+    case HUB_LIST_OF_PAGES:
+        return table && table->lists;
+    }
+    return false;
 }
 
 const struct hub_representation *hub_representations_next(enum hub_representation_list which,
                                                           const struct hub_representation *as)
 {
     as = as ? as + 1 : hub_representations;
-    while (as->name && !is_listed(which, as))
+    while (as->name && !hub_representation_is_listed(which, as))
         as++;
     return as->name ? as : NULL;
 }
 
-void hub_representations_list(enum hub_representation_list which, char out[HUB_REPRESENTATIONS_CHARS])
+void hub_representations_list(enum hub_representation_list which, bool types,
+                              char out[HUB_REPRESENTATIONS_CHARS])
 {
     const struct hub_representation *as = NULL;
     size_t n = 0;
     out[0] = '\0';
     while ((as = hub_representations_next(which, as)) && n < HUB_REPRESENTATIONS_CHARS)
-        n += (size_t)snprintf(out + n, HUB_REPRESENTATIONS_CHARS - n, "%s%s", n ? ", " : "",
-                              which == HUB_LIST_MEDIA_TYPES ? as->media_type : as->name);
+        if (!types || !strchr(as->media_type, '*'))
+            n += (size_t)snprintf(out + n, HUB_REPRESENTATIONS_CHARS - n, "%s%s", n ? ", " : "",
+                                  types ? as->media_type : as->name);
 }
 
 bool hub_encode_as_bytes(enum hub_field_type type, const struct hub_variant *variant)
@@ -123,7 +143,7 @@ enum hub_status hub_encoding_check(const struct hub_encoding *e, struct hub_erro
 {
     if (!e->single && !e->as->writer->several) {
         char list[HUB_REPRESENTATIONS_CHARS];
-        hub_representations_list(HUB_LIST_OF_SEVERAL, list);
+        hub_representations_list(HUB_LIST_OF_SEVERAL, false, list);
         return hub_fail_as(err, HUB_NOT_ACCEPTABLE, HUB_PROBLEM_NOT_ACCEPTABLE,
                            "several fields come as one of %s; %s is for one field", list, e->as->name);
     }
