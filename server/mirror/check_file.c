@@ -318,7 +318,7 @@ enum hub_status hub_check_file(struct hub_check_run *c, const struct hub_dataset
     if (opened || fstat(s.fd, &st) || !S_ISREG(st.st_mode)) {
         hub_check_note(c, file->path, "missing",
                        opened == HUB_DENIED ? "the hub may not read it"
-                                            : "it is no longer there, or no file");
+                                            : "it no longer exists, or is not a file");
         c->w->done += file->stamp.size;
         return HUB_OK;
     }

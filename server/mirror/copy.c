@@ -49,8 +49,8 @@ static bool is_damaged(const struct hub_mirror_work *w, const char *dataset, con
     return hub_damage_check(o->truth, w->root, path, &stamp, NULL) != HUB_OK;
 }
 
-/* Of what was hashed only after it came, the digests of the file have it by now, or soon. One of other
- * bytes than those that came does not count: it was damaged by then. */
+/* The digests of a file have the SHA-256 by now, or soon, where it was hashed only after it came. A digest of
+ * other bytes than those that came does not count: the file was damaged by then. */
 static void take_sha256(const struct hub_mirror_work *w, const char *dataset, struct hub_file_facts *to)
 {
     const struct hub_mirrors_options *o = &w->mirrors->options;
@@ -341,7 +341,7 @@ enum hub_status hub_mirror_copy(struct hub_mirror_work *w, struct hub_error *err
         return hub_fail(err, HUB_INVALID, "the job does not say what to fetch");
     if (order.within && hub_job_is_open(w->mirrors->options.truth, w->job.kind, order.within))
         return hub_fail_as(err, HUB_BUSY, HUB_PROBLEM_WAITS_FOR_OUTER,
-                           "it lies in '%.200s', which is copied first", order.within);
+                           "it is inside '%.200s', which is copied first", order.within);
     HUB_TRY(hub_private_open(w->mirrors->options.roots->roots[w->root].path, true, &place, err));
     return copy_to(w, &place, &order, err);
 }

@@ -171,9 +171,9 @@ static void end_failed(struct hub_mirror_work *w, enum hub_status st, const stru
     const char *target = w->kind->lane == HUB_LANE_LISTS ? "" : w->job.target; /* which is no dataset */
     if (st != HUB_NO_SPACE || is_news_of_no_room(w))
         hub_mirror_notify(w, HUB_MIRROR_FAILED, target, "%s%s", text,
-                          !final              ? "; tried again later"
+                          !final              ? "; the hub tries again later"
                           : w->kind->given_up ? w->kind->given_up
-                                              : "; not before the next pass");
+                                              : "; the hub tries again in the next pass");
     end_job(w, final ? HUB_JOB_FAILED : HUB_JOB_WAITING, HUB_MAX(pause_ms(w->job.attempts), advised_ms), true,
             text);
 }

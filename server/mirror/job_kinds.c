@@ -11,7 +11,7 @@ enum {
 };
 
 /* Whoever wanted what was pulled requests it again, or nobody wants it any more. */
-static const char when_asked[] = "; tried again when it is asked for";
+static const char when_requested[] = "; the hub tries again at the next request";
 
 const struct hub_job_kind_row hub_job_kinds[] = {
     {"inspect", "parts", HUB_LANE_NONE, NULL, 0, 0, NULL, NULL},
@@ -20,7 +20,7 @@ const struct hub_job_kind_row hub_job_kinds[] = {
     {"statistics", "parts", HUB_LANE_NONE, NULL, 0, 0, NULL, NULL},
     {HUB_JOB_MIRROR, "datasets", HUB_LANE_LISTS, hub_mirror_pass, PASS, 0, NULL, hub_mirror_pass_failed},
     {HUB_JOB_TRANSFER, "bytes", HUB_LANE_MIRRORS, hub_mirror_copy, COPY, 0, NULL, NULL},
-    {HUB_JOB_PULL, "bytes", HUB_LANE_PULLS, hub_mirror_copy, PULL, 1, when_asked, NULL},
+    {HUB_JOB_PULL, "bytes", HUB_LANE_PULLS, hub_mirror_copy, PULL, 1, when_requested, NULL},
     {"import", "bytes", HUB_LANE_MIRRORS, NULL, SHOWN, 0, NULL, NULL},
     {"export", "bytes", HUB_LANE_MIRRORS, NULL, SHOWN, 0, NULL, NULL},
     {HUB_JOB_CHECK, "bytes", HUB_LANE_CHECKS, hub_check_job, SHOWN, 0, NULL, NULL},

@@ -31,7 +31,7 @@ struct hub_job_kind_row {
     enum hub_status (*work)(struct hub_mirror_work *work, struct hub_error *err);
     unsigned flags;
     unsigned tries;       /* as often it may fail; 0: HUB_JOB_TRIES */
-    const char *given_up; /* behind the error of its last try; NULL: "not before the next pass" */
+    const char *given_up; /* behind the error of its last try; NULL: "the hub tries again in the next pass" */
     /** NULL, or called when it has failed for good. */
     void (*failed)(struct hub_mirror_work *work);
 };

@@ -34,8 +34,8 @@ static void make_due(struct hub_mirrors *m)
     (void)!hub_rules_due(m->options.truth, NULL);
 }
 
-/* What the threads of a lane do besides. Of those of transfers and of pulls one is left to rules of which none
- * runs: so a rule copies four datasets at a time, each by up to four connections. */
+/* What the threads of a lane do besides. One thread of transfers and one of pulls is left to rules without a
+ * running job: so a rule copies four datasets at a time, each by up to four connections. */
 static const struct {
     unsigned threads;
     void (*before)(struct hub_mirrors *mirrors);

@@ -57,8 +57,7 @@ static enum hub_status state_of(struct pull_reader *reader, const struct hub_fil
                                                                  : HUB_AGAIN;
     if (reader->now.number == UINT32_MAX || !go_on(reader))
         return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_UPSTREAM_FAILED,
-                           "'%s' changed on its upstream, or what came of it was not what that has",
-                           reader->file.path);
+                           "'%s' changed on its upstream, or its fetched bytes differ", reader->file.path);
     const struct hub_partial_file *file = &reader->now.plan->files[reader->now.number];
     for (uint32_t i = 0; i < fetch->count; i++)
         if (!hub_pull_is_there(reader->now.plan, file, fetch->items[i].offset, fetch->items[i].size))
@@ -79,7 +78,7 @@ static enum hub_status finish_wait(const struct hub_pulls *p, const struct hub_p
     struct hub_error *err = &w->fetch->err;
     struct pull_reader *reader = reader_of(w->fetch->items->file);
     if (hub_fetch_left(w->fetch))
-        return hub_fail(err, HUB_CANCELLED, "nobody waits for it");
+        return hub_fail(err, HUB_CANCELLED, "there is no request for it");
     const enum hub_status st = state_of(reader, w->fetch, err);
     if (st != HUB_AGAIN)
         return st;

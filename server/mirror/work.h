@@ -105,8 +105,8 @@ void hub_mirror_rates_free(struct hub_mirrors *mirrors);
 /** Open the remote of its rule, or another where it has none. */
 HUB_MUST_USE enum hub_status hub_mirror_open_remote(struct hub_mirror_work *work, const char *address,
                                                     struct hub_error *err);
-/** Remove the files that were fetched into ROOT/PATH, and what hub.db knows of the copy; others that lie there
- * stay. One that is not there is forgotten. HUB_IO "root-missing": its root is not mounted. */
+/** Remove the files that were fetched into ROOT/PATH, and what hub.db knows of the copy; other files stay. A
+ * copy that is not there is forgotten. HUB_IO "root-missing": its root is not mounted. */
 HUB_MUST_USE enum hub_status hub_copy_remove(const struct hub_mirrors_options *options, uint32_t root,
                                              const char *path, struct hub_error *err);
 /** "check": see check.h. */

@@ -38,7 +38,7 @@ static inline bool hub_file_proven(const struct hub_file_facts *facts)
 /** "SHA-256", "CRC-32C": of the digest that counts. */
 const char *hub_file_digest_name(const struct hub_file_facts *facts);
 
-/** Whether a file that a remote lists now is what it was then, by its digest; without one by its generation. */
+/** Whether a file that a remote lists now is the same as then: by digest, or without one by generation. */
 bool hub_file_same(const struct hub_file_facts *then, const struct hub_file_facts *now);
 
 #endif

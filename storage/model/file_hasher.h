@@ -1,5 +1,5 @@
-/** Digests of a file in one pass over its bytes, in their order: SHA-256, CRC-32C, and the kind that its remote
- * states where that is another. */
+/** Digests of a file in one pass over its bytes, in their order: SHA-256, CRC-32C, and the kind that its
+ * remote states where that is another. */
 #ifndef HUB_MODEL_FILE_HASHER_H
 #define HUB_MODEL_FILE_HASHER_H
 

@@ -342,7 +342,7 @@ static void trace(const struct hub_transport_slot *s, CURLcode code)
     o->trace(line, o->user);
 }
 
-/* Another attempt is due at once, without being one: the answer sends it elsewhere, or the way there ran out. */
+/* The same attempt goes on at once: the answer redirects it, or the address of a redirect has expired. */
 static enum hub_status follow(struct hub_transport_slot *s, bool *again)
 {
     if (is_redirect(s->fetch->answer.status)) {

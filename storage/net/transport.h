@@ -1,6 +1,6 @@
 /**
- * HTTP: requests over parallel connections, with limits, retries and resumption. Only transport.c and attempt.c know
- * libcurl. Requests are submitted from any thread and finish on the one that drives.
+ * HTTP: requests over parallel connections, with limits, retries and resumption. Only transport.c and
+ * attempt.c know libcurl. Requests are submitted from any thread and finish on the one that drives.
  */
 #ifndef HUB_NET_TRANSPORT_H
 #define HUB_NET_TRANSPORT_H

@@ -1,4 +1,4 @@
-/** The bytes of a download into a staging place: ranges of files over parallel connections, then their digests. */
+/** The bytes of a download into a staging place: ranges of files over parallel connections, then digests. */
 #ifndef HUB_TRANSFER_DOWNLOAD_H
 #define HUB_TRANSFER_DOWNLOAD_H
 

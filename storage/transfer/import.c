@@ -127,7 +127,7 @@ static enum hub_status finish_sets(struct hub_import *im, struct hub_error *err)
     if (!im->count)
         return hub_fail_about(err, HUB_INVALID, HUB_PROBLEM_NO_DATASET, "as", im->as,
                               "the tar holds no dataset: %u files, none of them in a folder; --as NAME makes "
-                              "one of them",
+                              "them one dataset",
                               im->unpack.count);
     if (hub_import_names_one(im) && im->count > 1)
         return hub_fail_about(err, HUB_INVALID, HUB_PROBLEM_BAD_PARAMETER, "as", im->as,
@@ -224,7 +224,7 @@ static enum hub_status verify(const struct hub_import *im, const struct hub_stag
         HUB_TRY(agrees(s, is, says, &good, err));
         if (!good)
             return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_DIGEST_MISMATCH,
-                               "'%.200s' of '%.200s' is not what its record says: %s differs", says->path,
+                               "'%.200s' of '%.200s' does not match its record: its %s differs", says->path,
                                set->root, hub_file_digest_name(says));
         set->verified += is->computed;
         is->computed = false;

@@ -24,7 +24,7 @@ static enum hub_status check_etag(struct hub_piece_file *f, struct hub_piece_req
     if (!*a->etag)
         return HUB_OK;
     if (*f->etag && strcmp(f->etag, a->etag) != 0)
-        return changed(err, &p->run->download->plan->items[p->file], "its ETag is another one");
+        return changed(err, &p->run->download->plan->items[p->file], "its ETag changed");
     memcpy(f->etag, a->etag, sizeof f->etag);
     memcpy(p->fetch.if_range, a->etag, sizeof p->fetch.if_range);
     return HUB_OK;

@@ -13,7 +13,7 @@ struct hub_unpack {
     hub_tick_fn tick;     /* several times a second; NULL: nobody is asked */
     void *user;
 
-    /* Its own, sorted by path bytes. Whoever reads a record that lists one says that it is not `computed` alone. */
+    /* Its own, sorted by path bytes. A file that a record in the tar lists is no longer `computed`. */
     struct hub_file_facts *files;
     uint32_t count, capacity;
     uint64_t bytes;           /* of them */

@@ -13,7 +13,8 @@ struct hub_file_digests {
 /** Write the digests that are known of a file; the others stay as they are. */
 void hub_digests_stated(const struct hub_file_facts *facts, struct hub_file_digests *out);
 
-/** What a pass over a file computes beside SHA-256 and CRC-32C: an MD5, but of one that came with a CRC-32C alone. */
+/** What a pass over a file computes beside SHA-256 and CRC-32C: an MD5, unless the file came with a CRC-32C
+ * alone. */
 enum hub_file_digest hub_digests_kind(const struct hub_file_digests *known);
 /** End a pass and write what it computed; an MD5 that it did not stays as it is. */
 HUB_MUST_USE enum hub_status hub_digests_end(struct hub_file_hasher *hasher, struct hub_file_digests *out,

@@ -1,4 +1,4 @@
-/* storage/model/file_hasher.c and file_facts.c: digests of a file in one pass, and whether two are the same. */
+/* storage/model/file_hasher.c and file_facts.c: digests of a file in one pass; whether two are the same. */
 #include "storage/model/file_hasher.h"
 
 #include <criterion/criterion.h>
