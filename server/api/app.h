@@ -3,6 +3,7 @@
 #define HUB_API_APP_H
 
 #include "server/http/http.h"
+#include "storage/base/lru.h"
 #include "storage/catalog/catalog.h"
 #include "storage/io/fs.h"
 #include "storage/measurer/measure.h"
@@ -11,7 +12,6 @@
 
 #include <stdatomic.h>
 
-struct hub_lru;
 struct hub_mirrors;
 struct hub_relay;
 
@@ -25,8 +25,10 @@ struct hub_app {
     const char *measure;             /* as the option says it */
     struct hub_mirrors *mirrors;
     struct hub_budget *budget;
-    struct hub_lru *documents;       /* ready ones: documents.c */
-    struct hub_http *http, *control; /* over TCP; over the socket in the state directory */
+    struct hub_lru_room caches;       /* the room that `budget` leaves to all caches */
+    struct hub_lru *documents;        /* ready ones: documents.c */
+    struct hub_lru *decoded, *levels; /* of layouts: hub_catalog_options */
+    struct hub_http *http, *control;  /* over TCP; over the socket in the state directory */
     const struct hub_roots *roots;
     const char *state;
     const char *author;        /* of the repos that folders at the top are */

@@ -36,8 +36,9 @@ static const struct hub_usage_option rows[] = {
      "STATE/control.sock answers.",
      AS(TEXT, listen, "127.0.0.1:8080")},
     {0, "memory", "BYTES", NULL,
-     "Memory for the buffers of answers (K, M, G). Requests wait for it, or are answered with 503.",
-     WITHIN(SIZE, memory, "128M", 8 * MIB, 1024 * GIB)},
+     "Memory for the buffers of answers and for caches, which hold what answers leave (K, M, G). Requests "
+     "wait for it, or are answered with 503.",
+     WITHIN(SIZE, memory, "256M", 8 * MIB, 1024 * GIB)},
     {0, "workers", "N", NULL, "Threads for disk and decoding; 0: one per core.",
      WITHIN(NUMBER, workers, "0", 0, 256)},
     {0, "event-threads", "N", NULL, "Threads that serve connections; 0: one per core.",

@@ -13,7 +13,8 @@ struct hub_budget {
     uint64_t held[2 * HUB_LANES]; /* by client: hub_lane_of */
     uint64_t held_behind;         /* of these by clients behind proxies */
     struct hub_lanes waiting;
-    bool blocked; /* the one whose turn it is waits for room */
+    bool blocked;                /* the one whose turn it is waits for room */
+    struct hub_lru_room *caches; /* or NULL */
 };
 
 struct hub_budget *hub_budget_new(uint64_t bytes)
@@ -35,6 +36,19 @@ void hub_budget_free(struct hub_budget *budget)
     free(budget);
 }
 
+/* The mutex is held. */
+static void limit_caches(struct hub_budget *budget)
+{
+    if (budget->caches)
+        atomic_store(&budget->caches->limit, budget->total - HUB_MIN(budget->used, budget->total));
+}
+
+void hub_budget_share(struct hub_budget *budget, struct hub_lru_room *caches)
+{
+    budget->caches = caches;
+    limit_caches(budget);
+}
+
 static bool fits(const struct hub_budget *budget, uint64_t bytes)
 {
     return budget->used <= budget->total && budget->total - budget->used >= bytes;
@@ -54,6 +68,7 @@ static void add(struct hub_budget *budget, uint32_t client, uint64_t bytes)
     budget->used += bytes;
     budget->held[hub_lane_of(client)] += bytes;
     budget->held_behind += client & HUB_LANE_PROXIED ? bytes : 0;
+    limit_caches(budget);
 }
 
 static bool take(struct hub_budget *budget, uint32_t client, uint64_t bytes, uint64_t own)
@@ -63,6 +78,8 @@ static bool take(struct hub_budget *budget, uint32_t client, uint64_t bytes, uin
     if (got)
         add(budget, client, bytes);
     pthread_mutex_unlock(&budget->mutex);
+    if (got)
+        hub_lru_room_fit(budget->caches);
     return got;
 }
 
@@ -143,8 +160,10 @@ static struct hub_budget_wait *serve(struct hub_budget *budget)
     return served;
 }
 
-static void end_all(struct hub_budget_wait *wait, bool granted)
+static void end_all(struct hub_budget *budget, struct hub_budget_wait *wait, bool granted)
 {
+    if (wait && granted)
+        hub_lru_room_fit(budget->caches);
     while (wait) {
         struct hub_budget_wait *next = wait->next;
         wait->end(wait, granted); /* its owner's from here on */
@@ -162,9 +181,10 @@ void hub_budget_give(struct hub_budget *budget, uint32_t client, uint64_t bytes)
     *held -= HUB_MIN(bytes, *held);
     if (client & HUB_LANE_PROXIED)
         budget->held_behind -= HUB_MIN(bytes, budget->held_behind);
+    limit_caches(budget);
     struct hub_budget_wait *served = serve(budget);
     pthread_mutex_unlock(&budget->mutex);
-    end_all(served, true);
+    end_all(budget, served, true);
 }
 
 bool hub_budget_wait(struct hub_budget *budget, struct hub_budget_wait *wait)
@@ -175,7 +195,7 @@ bool hub_budget_wait(struct hub_budget *budget, struct hub_budget_wait *wait)
         hub_lanes_push(&budget->waiting, &wait->item);
     struct hub_budget_wait *served = serve(budget); /* something may have been given back meanwhile */
     pthread_mutex_unlock(&budget->mutex);
-    end_all(served, true);
+    end_all(budget, served, true);
     return may;
 }
 
@@ -199,8 +219,8 @@ bool hub_budget_expire(struct hub_budget *budget, int64_t now_ms)
     struct hub_budget_wait *served = serve(budget);
     const bool waiting = budget->waiting.count > 0;
     pthread_mutex_unlock(&budget->mutex);
-    end_all(over, false);
-    end_all(served, true);
+    end_all(budget, over, false);
+    end_all(budget, served, true);
     return waiting;
 }
 

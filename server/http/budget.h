@@ -9,6 +9,7 @@
 
 #include "server/http/http.h"
 #include "server/http/lanes.h"
+#include "storage/base/lru.h"
 
 /** A request that waits for memory; embedded in its owner. */
 struct hub_budget_wait {
@@ -25,6 +26,10 @@ HUB_MUST_USE bool hub_budget_wait(struct hub_budget *budget, struct hub_budget_w
 /** End the waits whose time is over or that were abandoned. True: somebody still waits. */
 bool hub_budget_expire(struct hub_budget *budget, int64_t now_ms);
 
+/** Caches hold what requests leave: they give way when a request takes memory, before it has it. The room is
+ * borrowed. Before the first request. */
+void hub_budget_share(struct hub_budget *budget, struct hub_lru_room *caches);
+
 /** The client of what many share. */
 #define HUB_BUDGET_SHARED 0
 
@@ -32,7 +37,7 @@ bool hub_budget_expire(struct hub_budget *budget, int64_t now_ms);
 bool hub_budget_awaited(struct hub_budget *budget);
 /** Take without waiting. */
 HUB_MUST_USE bool hub_budget_try(struct hub_budget *budget, uint32_t client, uint64_t bytes);
-/** Take what is there already, be there room for it or not. */
+/** Take what is there already, be there room for it or not. Caches give way when memory is taken next. */
 void hub_budget_charge(struct hub_budget *budget, uint32_t client, uint64_t bytes);
 uint64_t hub_budget_used(struct hub_budget *budget, uint64_t *total);
 

@@ -22,7 +22,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { TICK_MS = 200, DOCUMENT_BYTES = 32 * 1024 * 1024 };
+enum { TICK_MS = 200 };
+/* What each cache may hold where requests leave it. */
+#define DOCUMENT_BYTES (32 * MIB)
+#define DECODED_BYTES (32 * MIB)
+#define LEVEL_BYTES (64 * MIB)
+#define CATALOGUE_BYTES (64 * MIB)
 
 /* ---- the process ---- */
 
@@ -95,13 +100,35 @@ static void give_memory(void *budget, uint64_t bytes)
     hub_budget_give(budget, HUB_BUDGET_SHARED, bytes);
 }
 
+static enum hub_status open_cache(struct hub_app *app, const char *name, size_t bytes, struct hub_lru **out,
+                                  struct hub_error *err)
+{
+    HUB_TRY(hub_lru_new(bytes, out, err));
+    hub_lru_enter(*out, &app->caches, name);
+    return HUB_OK;
+}
+
+static enum hub_status open_caches(struct hub_app *app, struct hub_error *err)
+{
+    atomic_store(&app->caches.limit, SIZE_MAX);
+    if (app->budget)
+        hub_budget_share(app->budget, &app->caches);
+    HUB_TRY(open_cache(app, "answers", DOCUMENT_BYTES, &app->documents, err));
+    HUB_TRY(open_cache(app, "decoded", DECODED_BYTES, &app->decoded, err));
+    return open_cache(app, "levels", LEVEL_BYTES, &app->levels, err);
+}
+
 enum hub_status hub_service_open_storage(struct hub_service *service, const struct hub_config *config,
                                          struct hub_error *err)
 {
     struct hub_app *app = &service->app;
+    HUB_TRY(open_caches(app, err));
     const struct hub_catalog_options catalog = {.state = config->state,
                                                 .roots = &config->roots,
-                                                .cache_bytes = 64 * MIB,
+                                                .cache_bytes = CATALOGUE_BYTES,
+                                                .room = &app->caches,
+                                                .decoded = app->decoded,
+                                                .levels = app->levels,
                                                 .take = app->budget ? take_memory : NULL,
                                                 .give = give_memory,
                                                 .memory = app->budget};
@@ -291,7 +318,6 @@ enum hub_status hub_service_open(struct hub_service *service, const struct hub_c
     app->budget = hub_budget_new(config->memory);
     HUB_TRY(hub_allocated(app->budget, err));
     HUB_TRY(hub_service_open_storage(service, config, err));
-    HUB_TRY(hub_lru_new(DOCUMENT_BYTES, &app->documents, err));
     HUB_TRY(start_hasher(app, config, config->hash == HUB_HASH_IDLE, err));
     HUB_TRY(hub_service_start_scanner(service, config, false, err));
     tidy_roots(app->roots);
@@ -325,6 +351,8 @@ void hub_service_close(struct hub_service *service, const struct hub_config *con
     if (app->store)
         hub_store_close(app->store);
     hub_stores_close(&service->stores);
+    hub_lru_free(app->decoded);
+    hub_lru_free(app->levels);
     hub_budget_free(app->budget);
     hub_log_event(app->log, &(struct hub_log_event){HUB_LOG_INFO, "stopped", NULL}, "minari-hub has ended");
     hub_log_stop(app->log);

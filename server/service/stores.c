@@ -3,11 +3,12 @@
 
 #include "storage/io/state_dir.h"
 
-static enum hub_status open_truth(const char *state, const struct hub_roots *roots, struct hub_stores *out,
-                                  struct hub_error *err)
+static enum hub_status open_truth(const char *state, const struct hub_roots *roots, struct hub_lru_room *room,
+                                  struct hub_stores *out, struct hub_error *err)
 {
     HUB_TRY(hub_state_dir_open(state, &out->dir, err));
-    const struct hub_truth_options options = {.state = state, .roots = roots, .check = out->dir->unclean};
+    const struct hub_truth_options options = {
+        .state = state, .roots = roots, .check = out->dir->unclean, .room = room};
     return hub_truth_open(&options, &out->truth, err);
 }
 
@@ -15,7 +16,7 @@ enum hub_status hub_stores_open_truth(const char *state, const struct hub_roots 
                                       struct hub_stores *out, struct hub_error *err)
 {
     *out = (struct hub_stores){0};
-    const enum hub_status st = open_truth(state, roots, out, err);
+    const enum hub_status st = open_truth(state, roots, NULL, out, err);
     if (st)
         hub_stores_close(out);
     else
@@ -28,7 +29,7 @@ enum hub_status hub_stores_open(const struct hub_catalog_options *options, struc
 {
     *out = (struct hub_stores){0};
     struct hub_catalog_options own = *options;
-    enum hub_status st = open_truth(options->state, options->roots, out, err);
+    enum hub_status st = open_truth(options->state, options->roots, options->room, out, err);
     own.dir = out->dir;
     if (!st)
         st = hub_catalog_open(&own, &out->catalog, err);

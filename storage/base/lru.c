@@ -2,6 +2,7 @@
  * behind one mutex held for a few instructions. Freeing happens outside the locks. */
 #include "storage/base/lru.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
@@ -10,6 +11,7 @@ enum { SHARDS = 8, SLOTS = 1024 };
 
 struct lru_shard {
     pthread_mutex_t lock;
+    uint64_t entries, hits, misses;
     struct hub_lru_item *newest, *oldest;
     struct hub_lru_item *slots[SLOTS];
 };
@@ -17,6 +19,8 @@ struct lru_shard {
 struct hub_lru {
     size_t budget;
     atomic_size_t bytes;
+    const char *name;
+    struct hub_lru_room *room; /* or NULL */
     struct lru_shard shards[SHARDS];
 };
 
@@ -81,6 +85,7 @@ static void unlink_item(struct hub_lru *lru, struct lru_shard *s, struct hub_lru
     *slot_of(s, &item->key) = item->chain;
     item->chain = NULL;
     list_remove(s, item);
+    s->entries--;
     atomic_fetch_sub(&lru->bytes, item->bytes);
 }
 
@@ -90,10 +95,19 @@ void hub_lru_put(struct hub_lru_item *item)
         item->free(item);
 }
 
+static void leave_room(struct hub_lru *lru)
+{
+    for (unsigned i = 0; lru->room && i < HUB_LRU_ROOM_CACHES; i++) {
+        struct hub_lru *own = lru;
+        (void)atomic_compare_exchange_strong(&lru->room->caches[i], &own, NULL);
+    }
+}
+
 void hub_lru_free(struct hub_lru *lru)
 {
     if (!lru)
         return;
+    leave_room(lru);
     for (unsigned i = 0; i < SHARDS; i++) {
         struct lru_shard *s = &lru->shards[i];
         while (s->newest) {
@@ -112,6 +126,7 @@ struct hub_lru_item *hub_lru_get(struct hub_lru *lru, const struct hub_lru_key *
     const int64_t used_ns = now_ns();
     pthread_mutex_lock(&s->lock);
     struct hub_lru_item *item = *slot_of(s, key);
+    (*(item ? &s->hits : &s->misses))++;
     if (item) {
         atomic_fetch_add(&item->refs, 1);
         item->used_ns = used_ns;
@@ -124,41 +139,115 @@ struct hub_lru_item *hub_lru_get(struct hub_lru *lru, const struct hub_lru_key *
     return item;
 }
 
-/* The shard with the item that was not used for longest, besides `keep`; NULL: there is none. */
-static struct lru_shard *oldest_shard(struct hub_lru *lru, const struct hub_lru_item *keep)
+/* Where the item is that was not used for longest. */
+struct oldest {
+    struct hub_lru *lru; /* NULL: there is none */
+    struct lru_shard *shard;
+    int64_t used_ns;
+};
+
+/* The oldest of a cache, besides `keep`, where it is older than what was found so far. */
+static void find_oldest(struct hub_lru *lru, const struct hub_lru_item *keep, struct oldest *found)
 {
-    struct lru_shard *found = NULL;
-    int64_t used_ns = INT64_MAX;
     for (unsigned i = 0; i < SHARDS; i++) {
         struct lru_shard *s = &lru->shards[i];
         pthread_mutex_lock(&s->lock);
-        if (s->oldest && s->oldest != keep && s->oldest->used_ns < used_ns) {
-            found = s;
-            used_ns = s->oldest->used_ns;
-        }
+        if (s->oldest && s->oldest != keep && (!found->lru || s->oldest->used_ns < found->used_ns))
+            *found = (struct oldest){lru, s, s->oldest->used_ns};
         pthread_mutex_unlock(&s->lock);
     }
-    return found;
+}
+
+/* Of whichever of these caches, some of which may be NULL. False: there is none. */
+static bool drop_oldest(struct hub_lru *_Atomic *caches, unsigned count, const struct hub_lru_item *keep)
+{
+    struct oldest found = {0};
+    for (unsigned i = 0; i < count; i++) {
+        struct hub_lru *lru = atomic_load(&caches[i]);
+        if (lru)
+            find_oldest(lru, keep, &found);
+    }
+    if (!found.lru)
+        return false;
+    struct lru_shard *s = found.shard;
+    pthread_mutex_lock(&s->lock);
+    struct hub_lru_item *item = s->oldest != keep ? s->oldest : NULL;
+    if (item)
+        unlink_item(found.lru, s, item);
+    pthread_mutex_unlock(&s->lock);
+    hub_lru_put(item);
+    return true;
 }
 
 /* Drop what was not used for longest until so many bytes are left. `keep` stays; it is the newest of its
  * shard. */
 static void evict(struct hub_lru *lru, size_t most, const struct hub_lru_item *keep)
 {
-    while (atomic_load(&lru->bytes) > most) {
-        struct lru_shard *s = oldest_shard(lru, keep);
-        if (!s)
-            return;
-        pthread_mutex_lock(&s->lock);
-        struct hub_lru_item *item = s->oldest;
-        if (item && item != keep)
-            unlink_item(lru, s, item);
-        else
-            item = NULL;
-        pthread_mutex_unlock(&s->lock);
-        hub_lru_put(item);
-    }
+    struct hub_lru *_Atomic own = lru;
+    while (atomic_load(&lru->bytes) > most && drop_oldest(&own, 1, keep))
+        ;
 }
+
+/* ---- the room ---- */
+
+void hub_lru_enter(struct hub_lru *lru, struct hub_lru_room *room, const char *name)
+{
+    bool entered = !room;
+    lru->name = name;
+    lru->room = room;
+    for (unsigned i = 0; !entered && i < HUB_LRU_ROOM_CACHES; i++) {
+        struct hub_lru *none = NULL;
+        entered = atomic_compare_exchange_strong(&room->caches[i], &none, lru);
+    }
+    assert(entered);
+}
+
+static size_t bytes_of(const struct hub_lru_room *room)
+{
+    size_t bytes = 0;
+    for (unsigned i = 0; i < HUB_LRU_ROOM_CACHES; i++) {
+        const struct hub_lru *lru = atomic_load(&room->caches[i]);
+        bytes += lru ? atomic_load(&lru->bytes) : 0;
+    }
+    return bytes;
+}
+
+/* Is there room for so many bytes besides? The limit may change at any time. */
+static bool has_room(const struct hub_lru_room *room, size_t bytes)
+{
+    const size_t limit = atomic_load(&room->limit);
+    return bytes_of(room) <= limit - HUB_MIN(limit, bytes);
+}
+
+static void fit(struct hub_lru_room *room, size_t more)
+{
+    while (room && !has_room(room, more) && drop_oldest(room->caches, HUB_LRU_ROOM_CACHES, NULL))
+        ;
+}
+
+void hub_lru_room_fit(struct hub_lru_room *room)
+{
+    fit(room, 0);
+}
+
+bool hub_lru_gauges(const struct hub_lru_room *room, unsigned i, struct hub_lru_gauges *out)
+{
+    struct hub_lru *lru = i < HUB_LRU_ROOM_CACHES ? atomic_load(&room->caches[i]) : NULL;
+    if (!lru)
+        return false;
+    *out = (struct hub_lru_gauges){.name = lru->name, .bytes = atomic_load(&lru->bytes)};
+    for (unsigned k = 0; k < SHARDS; k++) {
+        struct lru_shard *s = &lru->shards[k];
+        pthread_mutex_lock(&s->lock);
+        out->entries += s->entries;
+        out->hits += s->hits;
+        out->misses += s->misses;
+        pthread_mutex_unlock(&s->lock);
+    }
+    return true;
+}
+
+/* ---- adding ---- */
 
 /* With a reference for the cache, which has no other of its key. The lock is held. */
 static void link_item(struct hub_lru *lru, struct lru_shard *s, struct hub_lru_item **at,
@@ -169,6 +258,7 @@ static void link_item(struct hub_lru *lru, struct lru_shard *s, struct hub_lru_i
     item->chain = *at;
     *at = item;
     list_push(s, item);
+    s->entries++;
     atomic_fetch_add(&lru->bytes, item->bytes);
 }
 
@@ -188,12 +278,14 @@ struct hub_lru_item *hub_lru_add(struct hub_lru *lru, struct hub_lru_item *item)
         return known;
     }
     evict(lru, lru->budget, item);
+    hub_lru_room_fit(lru->room);
     return item;
 }
 
 void hub_lru_make_room(struct hub_lru *lru, size_t bytes)
 {
     evict(lru, bytes < lru->budget ? lru->budget - bytes : 0, NULL);
+    fit(lru->room, bytes);
 }
 
 void hub_lru_replace(struct hub_lru *lru, struct hub_lru_item *item)
@@ -209,6 +301,7 @@ void hub_lru_replace(struct hub_lru *lru, struct hub_lru_item *item)
     pthread_mutex_unlock(&s->lock);
     hub_lru_put(old);
     evict(lru, lru->budget, item);
+    hub_lru_room_fit(lru->room);
 }
 
 void hub_lru_drop(struct hub_lru *lru, const struct hub_lru_key *key)

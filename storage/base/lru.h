@@ -1,6 +1,7 @@
 /**
  * A cache of counted objects by a 192-bit key, sharded, with one budget in bytes. What is in use stays alive
- * when it is dropped from the cache; it then no longer counts against the budget. Safe from any thread.
+ * when it is dropped from the cache; it then no longer counts against the budget. Several caches may share a
+ * room: together they hold no more than its limit. Safe from any thread.
  */
 #ifndef HUB_BASE_LRU_H
 #define HUB_BASE_LRU_H
@@ -28,6 +29,26 @@ struct hub_lru_item {
 HUB_MUST_USE enum hub_status hub_lru_new(size_t budget_bytes, struct hub_lru **out, struct hub_error *err);
 /** References that are still held stay valid. */
 void hub_lru_free(struct hub_lru *lru);
+
+/** The memory that caches of one program share. Zeroed at first; borrowed by the caches that enter it. */
+enum { HUB_LRU_ROOM_CACHES = 8 };
+struct hub_lru_room {
+    atomic_size_t limit; /* bytes of all of them together */
+    struct hub_lru *_Atomic caches[HUB_LRU_ROOM_CACHES];
+};
+/** Before the cache has objects. Nothing happens where `room` is NULL.
+ *
+ * @param name  a literal, for hub_lru_gauges */
+void hub_lru_enter(struct hub_lru *lru, struct hub_lru_room *room, const char *name);
+/** Drop what was not used for longest, of whichever cache, until the limit is kept. `room` may be NULL. */
+void hub_lru_room_fit(struct hub_lru_room *room);
+
+struct hub_lru_gauges {
+    const char *name;
+    uint64_t bytes, entries, hits, misses; /* the last two since it was made */
+};
+/** Of the cache that entered the room as number `i`. False: there is none. */
+bool hub_lru_gauges(const struct hub_lru_room *room, unsigned i, struct hub_lru_gauges *out);
 
 /** The object of this key with one more reference, or NULL. */
 struct hub_lru_item *hub_lru_get(struct hub_lru *lru, const struct hub_lru_key *key);

@@ -24,6 +24,8 @@
 #include "storage/catalog/summary.h"
 #include "storage/io/roots.h"
 
+struct hub_lru;
+struct hub_lru_room;
 struct hub_state_dir;
 
 struct hub_catalog_options {
@@ -33,6 +35,9 @@ struct hub_catalog_options {
     struct hub_state_dir *dir;
     const struct hub_roots *roots; /* borrowed: what lies under one is stored by its key; NULL: by number */
     size_t cache_bytes;            /* opened datasets and layouts; default 64 MiB */
+    struct hub_lru_room *room;     /* borrowed: where their cache is one of several; NULL: alone */
+    /* borrowed: caches of what is read by its layouts (hub_layout); NULL: that is not kept */
+    struct hub_lru *decoded, *levels;
     /** Memory for layouts that are in use at the same time and find no room in that. False: there is none
      * now. From any thread; until the catalogue is closed. NULL: as much as it takes. */
     bool (*take)(void *memory, uint64_t bytes);

@@ -50,6 +50,7 @@ struct hub_catalog {
     struct hub_catalog_options options; /* `state` is not to be used */
     struct hub_lru *lru;                /* opened datasets, layouts, columns of episodes */
     atomic_size_t blob_bytes;           /* of all in memory: in the cache or in use */
+    atomic_uint_fast64_t layouts_opened;
 
     pthread_t checker; /* of a large index after an unclean stop */
     struct hub_db *checked;

@@ -5,8 +5,6 @@
 
 #include <stdlib.h>
 
-static atomic_uint_fast64_t serials = 1;
-
 enum { NO_FILE = INT32_MAX }; /* past every file table: the proof refuses it */
 
 struct hub_layout_ref {
@@ -91,7 +89,9 @@ static enum hub_status prove(struct hub_cached_blob *blob, void *user, struct hu
                               box->part_episodes[place->part], err);
     }
     ref->other_type = place->other_type;
-    ref->layout.serial = atomic_fetch_add(&serials, 1);
+    ref->layout.serial = atomic_fetch_add(&blob->catalog->layouts_opened, 1) + 1;
+    ref->layout.decoded = blob->catalog->options.decoded;
+    ref->layout.levels = blob->catalog->options.levels;
     /* it was proven when it was stored */
     return st == HUB_CORRUPT ? hub_blob_damaged(blob->catalog, place->db, p->row, err) : st;
 }

@@ -174,6 +174,7 @@ static enum hub_status open_all(struct hub_catalog *catalog, const struct hub_ca
     hub_catalog_path(catalog, hub_index_name, path);
     HUB_TRY(hub_db_readers_new(path, hub_catalog_closing, catalog, &catalog->readers, err));
     HUB_TRY(hub_lru_new(catalog->options.cache_bytes, &catalog->lru, err));
+    hub_lru_enter(catalog->lru, options->room, "catalogue");
     HUB_TRY(hub_measure_failures_new(&catalog->measure_failures, err));
     enum hub_status st = read_index(catalog, err);
     if (st == HUB_CORRUPT)

@@ -77,7 +77,7 @@ enum { HUB_LEVEL_WIDTH = 256 };
 /** All rows and numbers of a window in buckets of HUB_LEVEL_WIDTH; counted, kept in memory while there is
  * room. */
 struct hub_level;
-/** Its rows are worth it: many, of a layout that has an identity. */
+/** Its rows are worth it: many, of a layout that has a cache for levels. */
 bool hub_level_is_worth(const struct hub_layout *layout, uint64_t rows, uint32_t dims);
 /** With a reference for the caller, or NULL. */
 struct hub_level *hub_level_get(const struct hub_layout *layout, const struct hub_window *window);

@@ -2,31 +2,15 @@
 #include "storage/base/lru.h"
 #include "storage/measure/buckets.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
-#define KEPT_BYTES (64 * MIB)
+#define MOST_BYTES (32 * MIB)  /* larger ones are folded each time */
 #define WORTH_VALUES (4 * MIB) /* fewer are gone through in no time */
 
 struct hub_level {
     struct hub_lru_item item; /* first */
     struct hub_buckets buckets;
 };
-
-static struct hub_lru *cache; /* NULL: there was no memory for it */
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-static void make_lru(void)
-{
-    if (hub_lru_new(KEPT_BYTES, &cache, NULL))
-        cache = NULL;
-}
-
-static struct hub_lru *lru(void)
-{
-    pthread_once(&once, make_lru);
-    return cache;
-}
 
 static struct hub_lru_key key_of(const struct hub_layout *layout, const struct hub_window *window)
 {
@@ -39,22 +23,27 @@ static void free_level(struct hub_lru_item *item)
     free(item);
 }
 
+static bool keeps(const struct hub_layout *layout)
+{
+    return layout->serial && layout->levels;
+}
+
 bool hub_level_is_worth(const struct hub_layout *layout, uint64_t rows, uint32_t dims)
 {
     const uint64_t bytes = rows / HUB_LEVEL_WIDTH * dims * sizeof(struct hub_bucket);
-    return layout->serial && rows * dims > WORTH_VALUES && bytes <= KEPT_BYTES / 2;
+    return keeps(layout) && rows * dims > WORTH_VALUES && bytes <= MOST_BYTES;
 }
 
 struct hub_level *hub_level_get(const struct hub_layout *layout, const struct hub_window *window)
 {
     const struct hub_lru_key key = key_of(layout, window);
-    return layout->serial && lru() ? (struct hub_level *)hub_lru_get(lru(), &key) : NULL;
+    return keeps(layout) ? (struct hub_level *)hub_lru_get(layout->levels, &key) : NULL;
 }
 
 struct hub_level *hub_level_add(const struct hub_layout *layout, const struct hub_window *window,
                                 struct hub_buckets *buckets)
 {
-    struct hub_level *level = lru() ? malloc(sizeof *level) : NULL;
+    struct hub_level *level = keeps(layout) ? malloc(sizeof *level) : NULL;
     if (!level)
         return NULL;
     const size_t bytes =
@@ -63,7 +52,7 @@ struct hub_level *hub_level_add(const struct hub_layout *layout, const struct hu
                                 .buckets = *buckets};
     atomic_init(&level->item.refs, 1);
     buckets->buckets = NULL;
-    return (struct hub_level *)hub_lru_add(lru(), &level->item);
+    return (struct hub_level *)hub_lru_add(layout->levels, &level->item);
 }
 
 void hub_level_put(struct hub_level *level)

@@ -238,8 +238,8 @@ struct hub_layout {
     const struct hub_window *windows;
     const uint8_t *bytes;
     uint32_t counts[HUB_T_COUNT];
-    /* of this opened layout in this process, where what is decoded may be kept under it; 0: not */
-    uint64_t serial;
+    uint64_t serial; /* of this opened layout in the caches of its catalogue; 0: nothing is kept under it */
+    struct hub_lru *decoded, *levels; /* these caches, borrowed: chunks and pages; buckets; or NULL */
 };
 
 /** Find the tables of a blob: magic, sizes, bounds, alignment of `data` (8). The cheap part of the proof;

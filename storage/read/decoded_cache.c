@@ -1,26 +1,9 @@
 /* Decoded pages and chunks kept between reads: see decoded_cache.h. */
 #include "storage/read/decoded_cache.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
-#define KEPT_BYTES (32 * MIB)
 #define MOST_BYTES (8 * MIB) /* larger ones are decoded each time */
-
-static struct hub_lru *cache; /* NULL: there was no memory for it */
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-static void make_lru(void)
-{
-    if (hub_lru_new(KEPT_BYTES, &cache, NULL))
-        cache = NULL;
-}
-
-static struct hub_lru *lru(void)
-{
-    pthread_once(&once, make_lru);
-    return cache;
-}
 
 static struct hub_lru_key key_of(const struct hub_layout *layout, enum hub_decoded_kind kind, uint64_t number)
 {
@@ -51,15 +34,21 @@ static struct hub_decoded *find_held(const struct hub_held *held, const struct h
 struct hub_decoded *hub_decoded_get(const struct hub_plan *plan, enum hub_decoded_kind kind, uint64_t number)
 {
     const struct hub_lru_key key = key_of(plan->layout, kind, number);
+    struct hub_lru *cache = plan->layout->serial ? plan->layout->decoded : NULL;
     struct hub_decoded *held = plan->layout->serial ? find_held(plan->held, &key) : NULL;
-    return held || !plan->layout->serial || !lru() ? held : (struct hub_decoded *)hub_lru_get(lru(), &key);
+    return held || !cache ? held : (struct hub_decoded *)hub_lru_get(cache, &key);
+}
+
+static bool is_kept(const struct hub_plan *plan, uint64_t size)
+{
+    return plan->layout->decoded && size <= MOST_BYTES;
 }
 
 struct hub_decoded *hub_decoded_new(const struct hub_plan *plan, enum hub_decoded_kind kind, uint64_t number,
                                     uint64_t size)
 {
     const size_t bytes = sizeof(struct hub_decoded) + size;
-    if (!plan->layout->serial || !lru() || (size > MOST_BYTES && !plan->held))
+    if (!plan->layout->serial || (!is_kept(plan, size) && !plan->held))
         return NULL;
     struct hub_decoded *new = malloc(bytes);
     if (!new)
@@ -70,11 +59,11 @@ struct hub_decoded *hub_decoded_new(const struct hub_plan *plan, enum hub_decode
     return new;
 }
 
-struct hub_decoded *hub_decoded_add(struct hub_decoded *kept)
+struct hub_decoded *hub_decoded_add(const struct hub_plan *plan, struct hub_decoded *kept)
 {
-    return kept->item.bytes - sizeof *kept > MOST_BYTES
-               ? kept
-               : (struct hub_decoded *)hub_lru_add(lru(), &kept->item);
+    return is_kept(plan, kept->item.bytes - sizeof *kept)
+               ? (struct hub_decoded *)hub_lru_add(plan->layout->decoded, &kept->item)
+               : kept;
 }
 
 void hub_decoded_put(struct hub_decoded *kept)

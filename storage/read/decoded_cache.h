@@ -1,8 +1,8 @@
 /**
- * Decoded Parquet pages and chunks kept between reads, for all threads: a slice takes a small part of one,
- * and decoding the whole of it costs many times the slice; rows that are read block by block take each of
- * them several times. They are those of one opened layout, so that they last as long as the state of the
- * files it describes. Internal to storage/read.
+ * Decoded Parquet pages and chunks kept between reads, for all threads, in the cache of the layout: a slice
+ * takes a small part of one, and decoding all of it costs many times the slice; rows that are read block
+ * by block take each of them several times. They are those of one opened layout, so that they last as long as
+ * the state of the files it describes. Internal to storage/read.
  */
 #ifndef HUB_READ_DECODED_CACHE_H
 #define HUB_READ_DECODED_CACHE_H
@@ -22,12 +22,11 @@ struct hub_decoded {
  * the caller, or NULL. */
 struct hub_decoded *hub_decoded_get(const struct hub_plan *plan, enum hub_decoded_kind kind, uint64_t number);
 /** Memory for one of `size` bytes to be kept or held, the caller's until hub_decoded_add; NULL: it is too
- * large
- * and nobody goes on in it, or there is no memory. */
+ * large, or nothing is kept, and no reader goes on in it; or there is no memory. */
 struct hub_decoded *hub_decoded_new(const struct hub_plan *plan, enum hub_decoded_kind kind, uint64_t number,
                                     uint64_t size);
 /** Keep one that has been decoded; returns the one to use, another thread's where that was faster. */
-struct hub_decoded *hub_decoded_add(struct hub_decoded *kept);
+struct hub_decoded *hub_decoded_add(const struct hub_plan *plan, struct hub_decoded *kept);
 /** The plan's reader, if there is one, goes on in this one with the next block: it holds a reference of its
  * own. */
 void hub_decoded_hold(const struct hub_plan *plan, struct hub_decoded *kept);

@@ -243,7 +243,7 @@ static enum hub_status decode_and_keep(const struct chunk_run *run, const struct
     const enum hub_status st = decode(run, visit, stored, made->data, err);
     if (!st) {
         take(run, visit, made->data);
-        made = hub_decoded_add(made);
+        made = hub_decoded_add(run->g->plan, made);
         if (visit->goes_on)
             hub_decoded_hold(run->g->plan, made);
     }

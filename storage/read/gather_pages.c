@@ -118,7 +118,7 @@ static enum hub_status unpack(struct page_reader *r, const struct hub_page *page
         HUB_TRY(decompress(r, page, decoded, err));
     if (made) {
         made->full = !dictionary && hub_page_is_full(r->column, page, decoded);
-        *held = hub_decoded_add(made);
+        *held = hub_decoded_add(plan, made);
         decoded = (*held)->data;
     }
     *out = decoded;

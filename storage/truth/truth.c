@@ -57,6 +57,7 @@ static enum hub_status open_all(struct hub_truth *truth, const struct hub_truth_
     (void)!hub_db_name_roots(truth->db, truth->roots, "UPDATE OR IGNORE digests SET root = ? WHERE root = ?",
                              NULL);
     HUB_TRY(hub_lru_new(DIGEST_BYTES, &truth->digests, err));
+    hub_lru_enter(truth->digests, options->room, "digests");
     return hub_damages_load(truth, err);
 }
 

@@ -10,12 +10,14 @@
 
 #include "storage/io/roots.h"
 
+struct hub_lru_room;
 struct hub_truth;
 
 struct hub_truth_options {
     const char *state;             /* the directory of hub.db, which the caller holds */
     const struct hub_roots *roots; /* borrowed: what lies under one is stored by its key; NULL: by number */
     bool check;                    /* it may be damaged: the last run did not end cleanly */
+    struct hub_lru_room *room;     /* borrowed: where its cache is one of several; NULL: alone */
 };
 
 /** The file is brought to the newest version. HUB_UNSUPPORTED: it was written by a newer program. */

@@ -261,7 +261,7 @@ def bytes_in_chunks_of_one(root, id, count, fields):
 def test_four_million_chunks_are_bounded_work(tmp_path):
     names = [f"many{i}" for i in range(4)]
     path = bytes_in_chunks_of_one(str(tmp_path), "many-v0", 4190000, names)
-    with Hub([str(tmp_path)], args=["--measure", "off"]) as hub:  # what is left of memory is what requests left
+    with Hub([str(tmp_path)], args=["--measure", "off", "--memory", "128MiB"]) as hub:
         hub.wait_indexed(120)
         worst, over = 0, threading.Event()
 
@@ -303,7 +303,7 @@ def frames(count):
 
 def test_slow_readers_leave_memory_to_others(tmp_path):
     path = dataset(str(tmp_path), "frames-v0", frames(126))
-    with Hub([str(tmp_path)]) as hub:
+    with Hub([str(tmp_path)], args=["--memory", "128MiB"]) as hub:
         hub.wait_indexed()
         with contextlib.ExitStack() as clients:
             slow = [clients.enter_context(asking(hub, f"{path}/frames?stop={n}&format=npy", "127.0.0.2", 4096)) for n in (120, 7, 7)]
@@ -318,7 +318,7 @@ def test_slow_readers_leave_memory_to_others(tmp_path):
 
 def test_waiting_for_memory_takes_no_worker(tmp_path):
     path = dataset(str(tmp_path), "frames-v0", frames(100))
-    with Hub([str(tmp_path)], args=["--workers", "1"]) as hub:
+    with Hub([str(tmp_path)], args=["--workers", "1", "--memory", "128MiB"]) as hub:
         hub.wait_indexed()
         with contextlib.ExitStack() as clients:
             clients.enter_context(asking(hub, f"{path}/frames?format=npy", "127.0.0.2", 4096))
@@ -351,7 +351,7 @@ def test_bodies_that_do_not_come_hold_no_memory(tmp_path):
 
 def test_a_request_that_waits_in_vain_is_told(tmp_path):
     path = dataset(str(tmp_path), "frames-v0", frames(100))
-    with Hub([str(tmp_path)]) as hub:
+    with Hub([str(tmp_path)], args=["--memory", "128MiB"]) as hub:
         hub.wait_indexed()
         stop = threading.Event()
         with asking(hub, f"{path}/frames?format=npy", "127.0.0.2", 65536) as reader:

@@ -1,5 +1,6 @@
 /* See api_kit.h. The datasets are inspected by the real inspector. */
 #include "tests/support/api_kit.h"
+#include "server/http/budget.h"
 #include "server/service/routes.h"
 #include "storage/base/lru.h"
 #include "storage/io/roots.h"
@@ -54,7 +55,13 @@ void api_kit_open_with(void (*fill)(const char *directory))
                            .state = state,
                            .started_ms = 1};
     app.budget = hub_budget_new(64 * MIB);
-    must(hub_catalog_open(&(struct hub_catalog_options){.state = state}, &app.catalog, &err), &err);
+    hub_budget_share(app.budget, &app.caches);
+    must(hub_lru_new(MIB, &app.decoded, &err), &err);
+    must(hub_lru_new(MIB, &app.levels, &err), &err);
+    hub_lru_enter(app.decoded, &app.caches, "decoded");
+    const struct hub_catalog_options catalog = {
+        .state = state, .room = &app.caches, .decoded = app.decoded, .levels = app.levels};
+    must(hub_catalog_open(&catalog, &app.catalog, &err), &err);
     must(hub_truth_open(&(struct hub_truth_options){.state = state}, &app.truth, &err), &err);
     must(hub_store_open(&(struct hub_store_options){.roots = &roots, .state = state}, &app.store, &err),
          &err);
@@ -89,6 +96,8 @@ void api_kit_close(void)
     hub_store_close(app.store);
     hub_catalog_close(app.catalog);
     hub_truth_close(app.truth);
+    hub_lru_free(app.decoded);
+    hub_lru_free(app.levels);
     hub_budget_free(app.budget);
     hub_roots_dispose(&roots);
     scan_remove(root);

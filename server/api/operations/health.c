@@ -85,6 +85,30 @@ static enum hub_status scan_metrics(struct hub_app *app, struct hub_buf *out, st
     return hub_metric_rows(rows, HUB_COUNT(rows), out, err);
 }
 
+static enum hub_status cache_metrics(const struct hub_app *app, struct hub_buf *out, struct hub_error *err)
+{
+    static const struct {
+        const char *name, *type, *help;
+        size_t at;
+    } rows[] = {
+        {"bytes", "gauge", "Memory that a cache holds.", offsetof(struct hub_lru_gauges, bytes)},
+        {"entries", "gauge", "What it holds.", offsetof(struct hub_lru_gauges, entries)},
+        {"hits_total", "counter", "Look-ups that found something.", offsetof(struct hub_lru_gauges, hits)},
+        {"misses_total", "counter", "Look-ups that found nothing.", offsetof(struct hub_lru_gauges, misses)},
+    };
+    for (size_t i = 0; i < HUB_COUNT(rows); i++) {
+        struct hub_lru_gauges g;
+        HUB_TRY(hub_buf_addf(out, err,
+                             "# HELP minari_hub_memory_cache_%s %s\n# TYPE minari_hub_memory_cache_%s %s\n",
+                             rows[i].name, rows[i].help, rows[i].name, rows[i].type));
+        for (unsigned k = 0; hub_lru_gauges(&app->caches, k, &g); k++)
+            HUB_TRY(hub_buf_addf(out, err, "minari_hub_memory_cache_%s{cache=\"%s\"} %" PRIu64 "\n",
+                                 rows[i].name, g.name,
+                                 *(const uint64_t *)(const void *)((const char *)&g + rows[i].at)));
+    }
+    return HUB_OK;
+}
+
 /* A root without a name by its number. */
 static enum hub_status room_metrics(struct hub_app *app, struct hub_buf *out, struct hub_error *err)
 {
@@ -152,6 +176,7 @@ enum hub_status hub_metrics_show(struct hub_request *request, struct hub_respons
     HUB_TRY(hub_log_metrics(request->app->log, out, err));
     HUB_TRY(process_metrics(request->app, out, err));
     HUB_TRY(scan_metrics(request->app, out, err));
+    HUB_TRY(cache_metrics(request->app, out, err));
     HUB_TRY(room_metrics(request->app, out, err));
     HUB_TRY(missing_metrics(request->app, out, err));
     return hub_mirror_metrics(request->app->truth, out, err);

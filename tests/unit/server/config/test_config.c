@@ -60,7 +60,7 @@ Test(config, defaults)
     struct hub_error err = {0};
     cr_assert_eq(read_flags(&config, &err, NULL, NULL, NULL), HUB_OK, "%s", err.detail);
     cr_assert_str_eq(config.listen, "127.0.0.1:8080");
-    cr_assert_eq(config.memory, 128 * MIB);
+    cr_assert_eq(config.memory, 256 * MIB);
     cr_assert_eq(config.queue, 1024);
     cr_assert_eq(config.settle_ms, 2000);
     cr_assert_eq(config.sweep_ms, 300000);

@@ -1,6 +1,7 @@
 #include "server/http/budget.h"
 
 #include <criterion/criterion.h>
+#include <stdlib.h>
 
 static const atomic_bool here = false;
 
@@ -245,5 +246,53 @@ Test(budget, who_reserved_before_is_not_metered)
     cr_assert_eq(hub_buf_add(out, text, sizeof text, NULL), HUB_OK);
     cr_assert_eq(hub_budget_used(budget, &total), 600 * KIB);
     hub_response_dispose(&response);
+    hub_budget_free(budget);
+}
+
+static void item_free(struct hub_lru_item *item)
+{
+    free(item);
+}
+
+static size_t cached_bytes(const struct hub_lru_room *room)
+{
+    struct hub_lru_gauges g;
+    cr_assert(hub_lru_gauges(room, 0, &g));
+    return g.bytes;
+}
+
+static void cache_one(struct hub_lru *lru, uint64_t key)
+{
+    struct hub_lru_item *item = calloc(1, sizeof *item);
+    *item = (struct hub_lru_item){.key = {1, key, 0}, .bytes = MIB, .free = item_free};
+    hub_lru_put(hub_lru_add(lru, item));
+}
+
+Test(budget, caches_hold_what_requests_leave)
+{
+    struct hub_budget *budget = hub_budget_new(10 * MIB);
+    struct hub_lru_room room = {0};
+    struct hub_lru *lru;
+    cr_assert_eq(hub_lru_new(100 * MIB, &lru, NULL), HUB_OK);
+    hub_budget_share(budget, &room);
+    hub_lru_enter(lru, &room, "test");
+    for (uint64_t i = 0; i < 20; i++)
+        cache_one(lru, i);
+    cr_expect_eq(cached_bytes(&room), 10 * MIB);
+    cr_assert(hub_budget_try(budget, 1, 7 * MIB), "requests come first");
+    cr_expect_eq(cached_bytes(&room), 3 * MIB);
+    cache_one(lru, 20);
+    cr_expect_eq(cached_bytes(&room), 3 * MIB);
+    hub_budget_charge(budget, 1, 5 * MIB);
+    hub_budget_give(budget, 1, 2 * MIB);
+    cr_assert_not(hub_budget_try(budget, 1, MIB));
+    hub_budget_give(budget, 1, 6 * MIB);
+    cr_assert(hub_budget_try(budget, 2, 5 * MIB));
+    cr_expect_eq(cached_bytes(&room), MIB);
+    hub_budget_give(budget, 1, 4 * MIB);
+    hub_budget_give(budget, 2, 5 * MIB);
+    cache_one(lru, 21);
+    cr_expect_eq(cached_bytes(&room), 2 * MIB, "and have again what is given back");
+    hub_lru_free(lru);
     hub_budget_free(budget);
 }

@@ -60,6 +60,42 @@ Test(lru, what_is_in_use_outlives_the_cache)
     cr_expect_eq(alive, 0);
 }
 
+Test(lru, caches_share_a_room)
+{
+    struct hub_lru_room room = {.limit = 1000};
+    struct hub_lru *a, *b;
+    struct hub_lru_gauges g;
+    cr_assert_eq(hub_lru_new(800, &a, NULL), HUB_OK);
+    cr_assert_eq(hub_lru_new(800, &b, NULL), HUB_OK);
+    hub_lru_enter(a, &room, "a");
+    hub_lru_enter(b, &room, "b");
+    for (uint64_t i = 0; i < 10; i++)
+        hub_lru_put(hub_lru_add(a, item_new(i, 100)));
+    cr_expect_eq(alive, 8, "as if it were alone");
+    for (uint64_t i = 0; i < 5; i++)
+        hub_lru_put(hub_lru_add(b, item_new(i, 100)));
+    cr_expect_eq(alive, 10);
+    cr_expect_null(get(a, 4), "what was not used for longest went, of whichever cache");
+    hub_lru_put(get(a, 5));
+    atomic_store(&room.limit, 150);
+    hub_lru_room_fit(&room);
+    cr_expect_eq(alive, 1);
+    cr_assert(hub_lru_gauges(&room, 0, &g));
+    cr_expect(strcmp(g.name, "a") == 0 && g.bytes == 100 && g.entries == 1 && g.hits == 1 && g.misses == 1);
+    cr_assert(hub_lru_gauges(&room, 1, &g));
+    cr_expect(strcmp(g.name, "b") == 0 && g.bytes == 0 && g.entries == 0);
+    cr_expect(!hub_lru_gauges(&room, 2, &g));
+    hub_lru_make_room(b, 60);
+    cr_expect_eq(alive, 0, "room for what is about to be made");
+    struct hub_lru_item *big = hub_lru_add(a, item_new(1, 200));
+    cr_expect_null(get(a, 1), "more than all may hold is not kept");
+    hub_lru_put(big);
+    hub_lru_free(a);
+    cr_expect(!hub_lru_gauges(&room, 0, &g));
+    hub_lru_free(b);
+    cr_expect_eq(alive, 0);
+}
+
 Test(lru, one_is_put_in_place_of_another)
 {
     struct hub_lru *lru;

@@ -29,6 +29,7 @@ void rig_open(struct rig *rig)
     cr_assert_eq(hub_roots_add(&roots, rig->folder, NULL, NULL), HUB_OK);
     cr_assert_eq(hub_store_open(&options, &rig->store, NULL), HUB_OK);
     cr_assert_eq(hub_layout_builder_new(64 * MIB, &rig->builder, NULL), HUB_OK);
+    cr_assert_eq(hub_lru_new(32 * MIB, &rig->decoded, NULL), HUB_OK);
     for (unsigned i = 0; i <= RIG_FILES; i++)
         rig->content[i] = HUB_BUF_INIT(256 * MIB);
 }
@@ -46,6 +47,7 @@ void rig_close(struct rig *rig)
         hub_buf_dispose(&rig->content[i]);
     }
     hub_store_close(rig->store);
+    hub_lru_free(rig->decoded);
     hub_layout_builder_free(rig->builder);
     free(rig->blob);
     nftw(rig->folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
@@ -87,8 +89,9 @@ void rig_finish(struct rig *rig)
     cr_assert_eq(hub_layout_open(rig->blob, size, &rig->layout, &err), HUB_OK, "%s", err.detail);
     cr_assert_eq(hub_layout_check(&rig->layout, sizes, RIG_FILES, sizes[RIG_FILES], 100, &err), HUB_OK, "%s",
                  err.detail);
-    static uint64_t serials;
-    rig->layout.serial = ++serials % 2 ? serials : 0; /* every other one's pages are kept */
+    static unsigned count;
+    rig->layout.serial = 1;
+    rig->layout.decoded = ++count % 2 ? rig->decoded : NULL; /* every other one's pages are kept */
 }
 
 struct job {

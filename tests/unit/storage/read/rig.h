@@ -12,6 +12,7 @@ enum { RIG_FILES = 2 }; /* "0", "1", and the side file "side" */
 struct rig {
     char folder[64];
     struct hub_store *store;
+    struct hub_lru *decoded;
     struct hub_buf content[RIG_FILES + 1]; /* what the files will hold; the last is the side file */
     struct hub_layout_builder *builder;
     void *blob;

@@ -485,7 +485,7 @@ Test(gather_var, a_page_of_which_a_part_was_taken_is_kept)
     cr_assert_eq(hub_layout_array(rig.builder, index, &index, NULL), HUB_OK);
     put_pages(&rig, t, 99);
     rig_finish(&rig);
-    rig.layout.serial = UINT64_MAX;
+    rig.layout.decoded = rig.decoded;
     const uint32_t once = reads_of(&rig, all);
     expect_rows(&rig, t, all);
     cr_expect_eq(reads_of(&rig, all), once, "a whole column is not kept");
@@ -495,6 +495,16 @@ Test(gather_var, a_page_of_which_a_part_was_taken_is_kept)
     expect_rows(&rig, t, part);
     rig.layout.serial--;
     cr_expect_gt(reads_of(&rig, part), 0, "another layout's");
+    rig.layout.serial++;
+    struct hub_lru *other;
+    cr_assert_eq(hub_lru_new(32 * MIB, &other, NULL), HUB_OK);
+    rig.layout.decoded = other;
+    cr_expect_gt(reads_of(&rig, part), 0, "two programs of one process share nothing");
+    expect_rows(&rig, t, part);
+    cr_expect_eq(reads_of(&rig, part), 0);
+    rig.layout.decoded = rig.decoded;
+    hub_lru_free(other);
+    cr_expect_eq(reads_of(&rig, part), 0, "the first still has its own");
     rig.layout.serial = 0;
     expect_rows(&rig, t, part);
     cr_expect_gt(reads_of(&rig, part), 0, "pages of a layout without a serial are not kept");

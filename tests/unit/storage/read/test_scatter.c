@@ -216,7 +216,7 @@ Test(scatter, blocks_of_rows_decode_each_chunk_once)
         rig_open(&rig);
         put_chunked(&rig, &chunks);
         rig_finish(&rig);
-        rig.layout.serial = 1000 + i;
+        rig.layout.decoded = rig.decoded;
         atomic_store(&decoded, 0);
         read_blocks(&rig, blocks[i]);
         cr_expect_eq(atomic_load(&decoded), chunks, "blocks of %u rows", (unsigned)blocks[i]);

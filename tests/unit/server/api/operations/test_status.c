@@ -26,6 +26,7 @@ Test(status, documents)
         {"/healthz", 200, NULL, "ok\n", "Content-Type: text/plain; charset=utf-8"},
         {"/readyz", 200, NULL, "ready\n", NULL},
         {"/metrics", 200, NULL, "minari_hub_datasets", NULL},
+        {"/metrics", 200, NULL, "minari_hub_memory_cache_misses_total{cache=\"catalogue\"}", NULL},
         {"/openapi.json", 200, NULL, "\"openapi\"", "Content-Type: application/json"},
         {"/", 200, NULL, "/openapi.json", NULL},
         {"/api/v1/nothing", 404, "route-not-found", NULL},
