@@ -3,7 +3,6 @@
 
 #include "server/api/reply.h"
 
-#include "storage/base/lru.h"
 #include "storage/episodes/measures.h"
 #include "storage/truth/damage.h"
 #include "storage/truth/digests.h"
@@ -29,74 +28,55 @@ struct document_query {
     bool commit;       /* of whichever revision the dataset of that commit is */
 };
 
+/* The object of the answer whose body it is. */
 struct cached_document {
-    struct hub_lru_item item; /* first */
-    uint64_t states;
-    uint64_t digests, measures; /* FINAL: they are all in it */
-    struct hub_bytes *bytes;
-    struct hub_budget *budget;
-    char etag[40], revision[41]; /* of the bytes */
+    uint64_t digests, measures;  /* FINAL: they are all in it */
+    char etag[40], revision[41]; /* of the body */
+    bool gzip;
 };
 
-/* What is no longer kept counts as memory of the answers that still send it. */
-static void document_free(struct hub_lru_item *item)
+static const struct cached_document *document_of(const struct hub_kept_answer *answer)
 {
-    struct cached_document *d = (struct cached_document *)item;
-    hub_bytes_charge(d->bytes, d->budget);
-    hub_bytes_unref(d->bytes);
-    free(d);
+    return hub_kept_answer_object(answer);
 }
 
-static void document_putp(struct cached_document **d)
+static struct hub_kept_answer_key key_of(const struct document_query *query, bool gzip)
 {
-    hub_lru_put(*d ? &(*d)->item : NULL);
-}
-
-static struct hub_lru_key key_of(const struct document_query *query, bool gzip)
-{
-    return (struct hub_lru_key){query->kind->number * 2U + gzip, (uint64_t)query->row, 0};
+    return (struct hub_kept_answer_key){.kind = gzip ? query->kind->gzip : query->kind->plain,
+                                        .state = query->states,
+                                        .question = {(const char *)&query->row, sizeof query->row}};
 }
 
 /* Takes the text. */
-static struct cached_document *document_new(const struct hub_request *request,
-                                            const struct document_query *query, bool gzip,
-                                            struct hub_buf *text)
+static enum hub_status keep(const struct hub_request *request, const struct document_query *query,
+                            const struct cached_document *document, struct hub_buf *text,
+                            struct hub_kept_answer **out, struct hub_error *err)
 {
-    struct cached_document *d = calloc(1, sizeof *d);
-    struct hub_bytes *bytes = d ? hub_bytes_new(text) : NULL;
-    if (!bytes) {
-        free(d);
-        return NULL;
-    }
-    d->item.key = key_of(query, gzip);
-    d->item.bytes = hub_bytes_view(bytes).size;
-    d->item.free = document_free;
-    atomic_init(&d->item.refs, 1);
-    d->states = query->states;
-    d->digests = query->digests;
-    d->measures = query->measures;
-    d->bytes = bytes;
-    d->budget = request->app->budget;
-    return d;
+    const struct hub_kept_answer_key key = key_of(query, document->gzip);
+    const struct hub_kept_answer_content content = {
+        .body = text, .object = (void *)document, .bytes = sizeof *document};
+    *out = hub_kept_answer_add(request->app, &key, &content);
+    return hub_allocated(*out, err);
 }
 
 /* A kept one that is still true, with a reference for the caller, or NULL. */
-static struct cached_document *find(const struct hub_request *request, const struct document_query *query,
+static struct hub_kept_answer *find(const struct hub_request *request, const struct document_query *query,
                                     bool gzip)
 {
-    const struct hub_lru_key key = key_of(query, gzip);
-    struct cached_document *d = (struct cached_document *)hub_lru_get(request->app->documents, &key);
-    if (d && d->states == query->states && (d->digests == FINAL || d->digests == query->digests) &&
+    const struct hub_kept_answer_key key = key_of(query, gzip);
+    struct hub_kept_answer *answer = hub_kept_answer_find(request->app, &key);
+    const struct cached_document *d = answer ? document_of(answer) : NULL;
+    if (d && (d->digests == FINAL || d->digests == query->digests) &&
         (d->measures == FINAL || d->measures == query->measures) &&
         (query->commit || hub_resolve_has_revision(request, d->revision)))
-        return d;
-    document_putp(&d);
+        return answer;
+    hub_kept_answer_put(answer);
     return NULL;
 }
 
 static enum hub_status build(struct hub_request *request, struct hub_target target,
                              const struct document_query *query, struct hub_response *response,
-                             struct cached_document **out, struct hub_error *err)
+                             struct hub_kept_answer **out, struct hub_error *err)
 {
     HUB_CLEANUP(hub_state_close) struct hub_state state = {0};
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(256 * MIB);
@@ -104,48 +84,36 @@ static enum hub_status build(struct hub_request *request, struct hub_target targ
     struct hub_budget *budget = request->app->budget;
     struct hub_document_known known = {0};
     struct hub_meter meter;
-    char etag[40];
     HUB_TRY(hub_resolve_state(request, &target, &state, err)); /* the newest, which may be the one */
     HUB_TRY(hub_work_admit_us(request, kind->work, kind->cost_us(state.dataset), err));
     HUB_TRY(hub_budget_take(budget, request, response, FIRST_BYTES + kind->memory_bytes(state.dataset), err));
     hub_meter_buf(&meter, budget, request, response, &text);
     HUB_TRY(kind->write(request->app->truth, &state, &target, &text, &known, err));
-    hub_fingerprint(etag, &(struct hub_view){text.data, text.size}, 1);
-    hub_buf_fit(&text, 4 * KIB);
-    struct cached_document *d = document_new(request, query, false, &text);
-    HUB_TRY(hub_allocated(d, err));
-    snprintf(d->etag, sizeof d->etag, "%s", etag);
-    snprintf(d->revision, sizeof d->revision, "%s", target.summary->revision);
-    if (known.hashed)
-        d->digests = FINAL;
-    if (known.measured)
-        d->measures = FINAL;
-    *out = d;
-    return HUB_OK;
+    struct cached_document d = {.digests = known.hashed ? FINAL : query->digests,
+                                .measures = known.measured ? FINAL : query->measures};
+    hub_fingerprint(d.etag, &(struct hub_view){text.data, text.size}, 1);
+    snprintf(d.revision, sizeof d.revision, "%s", target.summary->revision);
+    return keep(request, query, &d, &text, out, err);
 }
 
 /* The document as JSON: kept, or built. */
 static enum hub_status get_plain(struct hub_request *request, const struct hub_target *target,
                                  const struct document_query *query, struct hub_response *response,
-                                 struct cached_document **out, struct hub_error *err)
+                                 struct hub_kept_answer **out, struct hub_error *err)
 {
     *out = find(request, query, false);
-    if (*out)
-        return HUB_OK;
-    HUB_TRY(build(request, *target, query, response, out, err));
-    hub_lru_replace(request->app->documents, &(*out)->item);
-    return HUB_OK;
+    return *out ? HUB_OK : build(request, *target, query, response, out, err);
 }
 
 static enum hub_status get_gzip(struct hub_request *request, const struct hub_target *target,
                                 const struct document_query *query, struct hub_response *response,
-                                struct cached_document **out, struct hub_error *err)
+                                struct hub_kept_answer **out, struct hub_error *err)
 {
     *out = find(request, query, true);
     if (*out)
         return HUB_OK;
     HUB_TRY(get_plain(request, target, query, response, out, err));
-    const struct hub_view text = hub_bytes_view((*out)->bytes);
+    const struct hub_view text = hub_bytes_view(hub_kept_answer_body(*out));
     if (!hub_reply_is_worth_gzip(text.size))
         return HUB_OK;
     HUB_TRY(hub_reply_on_worker(request));
@@ -153,17 +121,11 @@ static enum hub_status get_gzip(struct hub_request *request, const struct hub_ta
     struct hub_meter meter;
     hub_meter_buf(&meter, request->app->budget, request, response, &coded);
     HUB_TRY(hub_gzip(text, &coded, err));
-    HUB_CLEANUP(document_putp) struct cached_document *plain = *out;
-    *out = document_new(request, query, true, &coded);
-    if (!*out)
-        return hub_no_memory(err);
-    memcpy((*out)->etag, plain->etag, sizeof plain->etag);
-    memcpy((*out)->revision, plain->revision, sizeof plain->revision);
-    (*out)->digests = plain->digests;
-    (*out)->measures = plain->measures;
-    hub_reply_gzip_etag((*out)->etag);
-    hub_lru_replace(request->app->documents, &(*out)->item);
-    return HUB_OK;
+    HUB_CLEANUP(hub_kept_answer_putp) struct hub_kept_answer *plain = *out;
+    struct cached_document d = *document_of(plain);
+    d.gzip = true;
+    hub_reply_gzip_etag(d.etag);
+    return keep(request, query, &d, &coded, out, err);
 }
 
 enum hub_status hub_document_answer(struct hub_request *request, const struct hub_target *target,
@@ -179,10 +141,11 @@ enum hub_status hub_document_answer(struct hub_request *request, const struct hu
                                                    hub_damage_generation(request->app->truth) * DAMAGES,
                                          .digests = hub_digest_generation(request->app->truth),
                                          .measures = hub_measures_generation(request->app->catalog)};
-    HUB_CLEANUP(document_putp) struct cached_document *d = NULL;
+    HUB_CLEANUP(hub_kept_answer_putp) struct hub_kept_answer *answer = NULL;
     bool done = false;
-    HUB_TRY((gzip ? get_gzip : get_plain)(request, target, &query, response, &d, err));
-    response->shared = hub_bytes_ref(d->bytes); /* the response's reference */
+    HUB_TRY((gzip ? get_gzip : get_plain)(request, target, &query, response, &answer, err));
+    const struct cached_document *d = document_of(answer);
+    response->shared = hub_bytes_ref(hub_kept_answer_body(answer)); /* the response's reference */
     struct hub_target kept = *target;
     kept.pinned &= d->measures == FINAL; /* else more will be known of the same revision */
     HUB_TRY(hub_resolve_headers(request, &kept, response, err));
@@ -191,7 +154,7 @@ enum hub_status hub_document_answer(struct hub_request *request, const struct hu
     if (done)
         return HUB_OK;
     HUB_TRY(hub_response_header(response, err, "Content-Type", "application/json"));
-    if (d->item.key.kind & 1)
+    if (d->gzip)
         HUB_TRY(hub_response_header(response, err, "Content-Encoding", "gzip"));
     response->status = 200;
     response->kind = HUB_BODY_SHARED;

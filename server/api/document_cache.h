@@ -5,6 +5,7 @@
 #ifndef HUB_API_DOCUMENT_CACHE_H
 #define HUB_API_DOCUMENT_CACHE_H
 
+#include "server/api/kept_answers.h"
 #include "server/api/resolve.h"
 #include "server/api/work.h"
 
@@ -15,8 +16,8 @@ struct hub_document_known {
 
 /** A kind of document: how it is written, and when a ready one is out of date. */
 struct hub_document_kind {
-    uint8_t number;        /* of its own */
-    enum hub_work_of work; /* that writing it goes through */
+    enum hub_kept_answer_kind plain, gzip; /* as it is kept */
+    enum hub_work_of work;                 /* that writing it goes through */
     /** Names the states that it shows, by their serials. What is published elsewhere leaves it as it is. */
     uint64_t (*states)(const struct hub_snapshot *snapshot, const struct hub_summary *summary);
     double (*cost_us)(const struct hub_dataset *dataset);

@@ -1,71 +1,79 @@
 /* Answers that are kept: see cached_answer.h. */
 #include "server/facade/cached_answer.h"
 
-#include "server/api/response_cache.h"
+#include "server/api/kept_answers.h"
 #include "storage/truth/digests.h"
 
-enum { KEPT_PAGE = 0x70616765 }; /* among what is kept ready in app->documents */
+#include <stdlib.h>
 
-static enum hub_status question_of(const struct hub_request *request, struct hub_buf *text,
-                                   struct hub_response_key *out, struct hub_error *err)
+#define LONGEST (1 * MIB) /* what is longer is not kept */
+
+/* `text` holds the question. */
+static enum hub_status key_of(const struct hub_request *request, struct hub_buf *text,
+                              struct hub_kept_answer_key *out, struct hub_error *err)
 {
     const struct hub_snapshot *snapshot = hub_catalog_snapshot(request->app->catalog);
-    const uint64_t published = snapshot->generation, hashed = hub_digest_generation(request->app->truth);
+    const uint64_t states[] = {snapshot->generation, hub_digest_generation(request->app->truth)};
     hub_snapshot_put(snapshot);
     *text = HUB_BUF_INIT(256 * KIB);
     HUB_TRY(hub_buf_addf(text, err, "%s%s?%s", hub_base_url(request), request->target, request->query_text));
-    const uint64_t state =
-        hub_hash(hub_hash(HUB_HASH_START, &published, sizeof published), &hashed, sizeof hashed);
-    *out = (struct hub_response_key){KEPT_PAGE, state, hub_buf_view(text)};
+    *out = (struct hub_kept_answer_key){.kind = HUB_KEPT_PAGE,
+                                        .state = hub_hash(HUB_HASH_START, states, sizeof states),
+                                        .question = hub_buf_view(text)};
     return HUB_OK;
 }
 
-/* Each header: where its name lies, which is a literal, and its value with its end. */
-static enum hub_status note_headers(const struct hub_response *response, struct hub_buf *note,
+static enum hub_status copy_headers(const struct hub_response *from, struct hub_response *to,
                                     struct hub_error *err)
 {
-    for (unsigned i = 0; i < response->header_count; i++) {
-        const char *name = response->headers[i].name, *value = response->headers[i].value;
-        HUB_TRY(hub_buf_add(note, &name, sizeof name, err));
-        HUB_TRY(hub_buf_add(note, value, strlen(value) + 1, err));
-    }
+    for (unsigned i = 0; i < from->header_count; i++)
+        HUB_TRY(hub_response_header(to, err, from->headers[i].name, "%s", from->headers[i].value));
     return HUB_OK;
 }
 
-static enum hub_status put_headers(struct hub_view note, struct hub_response *response, struct hub_error *err)
+static void headers_free(void *object)
 {
-    while (note.size) {
-        const char *name, *value = note.data + sizeof name;
-        memcpy(&name, note.data, sizeof name);
-        HUB_TRY(hub_response_header(response, err, name, "%s", value));
-        const size_t size = sizeof name + strlen(value) + 1;
-        note = (struct hub_view){note.data + size, note.size - size};
-    }
-    return HUB_OK;
+    hub_response_dispose(object);
+    free(object);
 }
 
-static void send_cached(struct hub_cached_response *kept, struct hub_response *response)
+/* A response that has the same headers, and no body. */
+static enum hub_status headers_dup(const struct hub_response *response, struct hub_response **out,
+                                   struct hub_error *err)
+{
+    HUB_TRY(hub_new(out, 1, sizeof **out, err));
+    hub_response_init(*out);
+    const enum hub_status st = copy_headers(response, *out, err);
+    if (st)
+        headers_free(*out);
+    return st;
+}
+
+static void send_kept(const struct hub_kept_answer *answer, struct hub_response *response)
 {
     response->kind = HUB_BODY_SHARED;
-    response->shared = hub_bytes_ref(hub_cached_response_body(kept));
-    hub_cached_response_put(kept);
+    response->shared = hub_bytes_ref(hub_kept_answer_body(answer));
 }
 
 static enum hub_status make_and_keep(struct hub_request *request, struct hub_response *response,
-                                     const struct hub_response_key *question, hub_answer_make *make,
+                                     const struct hub_kept_answer_key *key, hub_answer_make *make,
                                      struct hub_error *err)
 {
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf note = HUB_BUF_INIT(64 * KIB);
+    struct hub_response *headers;
     bool lasting = true;
     HUB_TRY(make(request, response, &lasting, err));
     if (!lasting)
         return HUB_OK;
     hub_response_end_line(response);
-    HUB_TRY(note_headers(response, &note, err));
-    struct hub_cached_response *kept =
-        hub_cached_response_add(request->app, question, hub_buf_view(&note), &response->buffer);
-    if (kept)
-        send_cached(kept, response);
+    if (response->buffer.size > LONGEST)
+        return HUB_OK;
+    HUB_TRY(headers_dup(response, &headers, err));
+    const struct hub_kept_answer_content content = {
+        .body = &response->buffer, .object = headers, .bytes = sizeof *headers, .release = headers_free};
+    HUB_CLEANUP(hub_kept_answer_putp)
+    struct hub_kept_answer *answer = hub_kept_answer_add(request->app, key, &content);
+    if (answer)
+        send_kept(answer, response);
     return HUB_OK;
 }
 
@@ -73,12 +81,13 @@ enum hub_status hub_cached_answer(struct hub_request *request, struct hub_respon
                                   hub_answer_make *make, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = {0};
-    struct hub_response_key question;
-    HUB_TRY(question_of(request, &text, &question, err));
-    struct hub_cached_response *kept = hub_cached_response_find(request->app, &question);
-    if (!kept)
-        return request->may_block ? make_and_keep(request, response, &question, make, err) : HUB_AGAIN;
-    const enum hub_status st = put_headers(hub_cached_response_note(kept), response, err);
-    send_cached(kept, response);
-    return st;
+    struct hub_kept_answer_key key;
+    HUB_TRY(key_of(request, &text, &key, err));
+    HUB_CLEANUP(hub_kept_answer_putp)
+    struct hub_kept_answer *answer = hub_kept_answer_find(request->app, &key);
+    if (!answer)
+        return request->may_block ? make_and_keep(request, response, &key, make, err) : HUB_AGAIN;
+    HUB_TRY(copy_headers(hub_kept_answer_object(answer), response, err));
+    send_kept(answer, response);
+    return HUB_OK;
 }

@@ -2,17 +2,14 @@
 #include "server/facade/hf.h"
 
 #include "server/api/commits.h"
+#include "server/api/kept_answers.h"
 #include "server/mirror/listed.h"
 #include "storage/base/digest.h"
-#include "storage/base/lru.h"
 #include "storage/ids/hf_cache.h"
 #include "storage/truth/upstream.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-
-enum { KEPT_REPO = 0x7265706f }; /* among what is kept ready in app->documents */
 
 void hub_hf_repo_dispose(struct hub_hf_repo *repo)
 {
@@ -52,18 +49,11 @@ static enum hub_status set_begins(struct hub_hf_repo *repo, bool top, struct hub
 
 /* What is known of a repo in one snapshot. */
 struct cached_repo {
-    struct hub_lru_item item; /* first */
     unsigned count;
     int64_t modified_ns;
     char commit[41], tag[16];
-    bool fetched;  /* the commit is upstream's */
-    char begins[]; /* id of the dataset */
+    bool fetched; /* the commit is upstream's */
 };
-
-static void cached_free(struct hub_lru_item *item)
-{
-    free(item);
-}
 
 /* A repo stays at its commit when what was listed of an upstream has come: that is called here as there. */
 static enum hub_status add_revision(const struct hub_app *app, const struct hub_summary *summary,
@@ -98,12 +88,11 @@ static void take_commit(struct cached_repo *kept, const struct hub_summary *summ
 }
 
 /* By what is in it: ids and revisions, which are made of paths, sizes and times. */
-static enum hub_status look_at_all(const struct hub_objects *objects, struct cached_repo *kept,
-                                   struct hub_digest *digest, struct hub_error *err)
+static enum hub_status look_at_all(const struct hub_objects *objects, struct hub_view begins,
+                                   struct cached_repo *kept, struct hub_digest *digest, struct hub_error *err)
 {
     const struct hub_summary *summary;
-    for (uint32_t at = 0; (summary = hub_objects_below(objects, hub_view_of(kept->begins), &at));
-         kept->count++) {
+    for (uint32_t at = 0; (summary = hub_objects_below(objects, begins, &at)); kept->count++) {
         HUB_TRY(hub_digest_add(digest, hub_view_of(summary->id), err));
         HUB_TRY(hub_digest_add(digest, HUB_VIEW("\n"), err));
         HUB_TRY(add_revision(objects->app, summary, digest, err));
@@ -115,60 +104,43 @@ static enum hub_status look_at_all(const struct hub_objects *objects, struct cac
     return HUB_OK;
 }
 
-static enum hub_status make(const struct hub_objects *objects, struct cached_repo *kept,
+static enum hub_status make(struct hub_app *app, struct hub_view begins, struct cached_repo *kept,
                             struct hub_error *err)
 {
+    HUB_CLEANUP(hub_objects_dispose) struct hub_objects objects = {0};
     HUB_CLEANUP(hub_digest_dispose) struct hub_digest digest = {0};
     uint8_t sum[HUB_DIGEST_MAX];
+    HUB_TRY(hub_objects_open(app, &objects, err));
     HUB_TRY(hub_digest_begin(&digest, HUB_SHA256, err));
-    HUB_TRY(look_at_all(objects, kept, &digest, err));
+    HUB_TRY(look_at_all(&objects, begins, kept, &digest, err));
     HUB_TRY(hub_digest_end(&digest, sum, err));
     if (!kept->fetched)
         hub_hex(sum, 20, kept->commit);
     return HUB_OK;
 }
 
-static enum hub_status keep(struct hub_request *request, const struct hub_lru_key *key,
-                            struct hub_view begins, struct cached_repo **out, struct hub_error *err)
-{
-    HUB_CLEANUP(hub_objects_dispose) struct hub_objects objects = {0};
-    struct cached_repo *kept;
-    if (!request->may_block)
-        return HUB_AGAIN;
-    HUB_TRY(hub_objects_open(request->app, &objects, err));
-    const size_t size = sizeof *kept + begins.size + 1;
-    HUB_TRY(hub_new(&kept, 1, size, err));
-    kept->item = (struct hub_lru_item){.key = *key, .bytes = size, .free = cached_free};
-    memcpy(kept->begins, begins.data, begins.size);
-    const enum hub_status st = make(&objects, kept, err);
-    if (st) {
-        free(kept);
-        return st;
-    }
-    *out = (struct cached_repo *)hub_lru_add(request->app->documents, &kept->item);
-    return HUB_OK;
-}
-
 static enum hub_status look_up(struct hub_request *request, struct hub_hf_repo *out, struct hub_error *err)
 {
     const struct hub_snapshot *snapshot = hub_catalog_snapshot(request->app->catalog);
-    const struct hub_view begins = hub_buf_view(&out->begins);
-    const struct hub_lru_key key = {KEPT_REPO, snapshot->generation,
-                                    hub_hash(HUB_HASH_START, begins.data, begins.size)};
+    const struct hub_kept_answer_key key = {
+        .kind = HUB_KEPT_REPO, .state = snapshot->generation, .question = hub_buf_view(&out->begins)};
+    struct cached_repo repo = {0};
     hub_snapshot_put(snapshot);
-    struct cached_repo *kept = (struct cached_repo *)hub_lru_get(request->app->documents, &key);
-    if (kept && !hub_view_is(begins, kept->begins)) { /* another repo of the same hash */
-        hub_lru_put(&kept->item);
-        hub_lru_drop(request->app->documents, &key);
-        kept = NULL;
+    HUB_CLEANUP(hub_kept_answer_putp)
+    struct hub_kept_answer *answer = hub_kept_answer_find(request->app, &key);
+    if (answer) {
+        repo = *(const struct cached_repo *)hub_kept_answer_object(answer);
+    } else {
+        if (!request->may_block)
+            return HUB_AGAIN;
+        HUB_TRY(make(request->app, key.question, &repo, err));
+        answer = hub_kept_answer_add(
+            request->app, &key, &(struct hub_kept_answer_content){.object = &repo, .bytes = sizeof repo});
     }
-    if (!kept)
-        HUB_TRY(keep(request, &key, begins, &kept, err));
-    out->count = kept->count;
-    out->modified_ns = kept->modified_ns;
-    memcpy(out->commit, kept->commit, sizeof out->commit);
-    memcpy(out->tag, kept->tag, sizeof out->tag);
-    hub_lru_put(&kept->item);
+    out->count = repo.count;
+    out->modified_ns = repo.modified_ns;
+    memcpy(out->commit, repo.commit, sizeof out->commit);
+    memcpy(out->tag, repo.tag, sizeof out->tag);
     return HUB_OK;
 }
 

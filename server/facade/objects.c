@@ -2,15 +2,14 @@
  * so their files are merged; a dataset is opened when the walk comes to where its names begin. */
 #include "server/facade/objects.h"
 
+#include "server/api/kept_answers.h"
 #include "server/api/namespace_file.h"
-#include "storage/base/lru.h"
 #include "storage/base/order.h"
 #include "storage/ids/hf_cache.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { DOCUMENT_ORDER = 0x6f7264 }; /* among what is kept ready in app->documents */
 #define MAX_BEGINS (1 * GIB)
 
 /* ---- where the names of datasets begin ---- */
@@ -22,7 +21,7 @@ struct dataset_position {
 
 /* Of one snapshot. */
 struct hub_objects_order {
-    struct hub_lru_item item; /* first */
+    size_t bytes;
     uint32_t count;
     struct dataset_position *places; /* by text */
     char *text;
@@ -30,9 +29,9 @@ struct hub_objects_order {
     uint32_t space_count, space_room;
 };
 
-static void order_free(struct hub_lru_item *item)
+static void order_free(void *object)
 {
-    struct hub_objects_order *order = (struct hub_objects_order *)item;
+    struct hub_objects_order *order = object;
     for (uint32_t i = 0; i < order->space_count; i++)
         free(order->spaces[i]);
     free(order->spaces);
@@ -78,7 +77,7 @@ static enum hub_status add_spaces(const struct hub_app *app, const struct hub_su
         if (asprintf(&name, "%.*s%s", (int)size, begins, hub_namespace_file_name) < 0)
             return hub_no_memory(err);
         order->spaces[order->space_count++] = name;
-        order->item.bytes += strlen(name) + sizeof name;
+        order->bytes += strlen(name) + sizeof name;
     }
     return HUB_OK;
 }
@@ -113,7 +112,7 @@ static enum hub_status fill_order(const struct hub_app *app, const struct hub_sn
         HUB_TRY(add_begin(app, snapshot->summaries[i], &text, err));
         HUB_TRY(hub_buf_add(&text, "", 1, err));
     }
-    order->item.bytes = sizeof *order + text.size + order->count * sizeof *order->places;
+    order->bytes = sizeof *order + text.size + order->count * sizeof *order->places;
     order->text = hub_buf_take(&text, NULL);
     const char *at = order->text;
     for (uint32_t i = 0; i < order->count; at += strlen(at) + 1)
@@ -123,24 +122,26 @@ static enum hub_status fill_order(const struct hub_app *app, const struct hub_sn
 }
 
 static enum hub_status get_order(const struct hub_app *app, const struct hub_snapshot *snapshot,
-                                 bool may_block, struct hub_objects_order **out, struct hub_error *err)
+                                 bool may_block, struct hub_kept_answer **out, struct hub_error *err)
 {
-    const struct hub_lru_key key = {DOCUMENT_ORDER, snapshot->generation, 0};
-    *out = (struct hub_objects_order *)hub_lru_get(app->documents, &key);
+    const struct hub_kept_answer_key key = {
+        .kind = HUB_KEPT_OBJECTS, .state = snapshot->generation, .question = HUB_VIEW("")};
+    *out = hub_kept_answer_find(app, &key);
     if (*out)
         return HUB_OK;
     if (!may_block)
         return HUB_AGAIN;
     struct hub_objects_order *order;
     HUB_TRY(hub_new(&order, 1, sizeof *order, err));
-    order->item = (struct hub_lru_item){.key = key, .free = order_free};
     const enum hub_status st = fill_order(app, snapshot, order, err);
     if (st) {
-        order_free(&order->item);
+        order_free(order);
         return st;
     }
-    *out = (struct hub_objects_order *)hub_lru_add(app->documents, &order->item);
-    return HUB_OK;
+    *out = hub_kept_answer_add(
+        app, &key,
+        &(struct hub_kept_answer_content){.object = order, .bytes = order->bytes, .release = order_free});
+    return hub_allocated(*out, err);
 }
 
 /* ---- the walk ---- */
@@ -258,7 +259,9 @@ enum hub_status hub_objects_open(struct hub_app *app, struct hub_objects *out, s
 {
     *out = (struct hub_objects){.app = app, .name = HUB_BUF_INIT(64 * KIB), .start = HUB_BUF_INIT(64 * KIB)};
     out->snapshot = hub_catalog_snapshot(app->catalog);
-    return get_order(app, out->snapshot, true, &out->order, err);
+    HUB_TRY(get_order(app, out->snapshot, true, &out->answer, err));
+    out->order = hub_kept_answer_object(out->answer);
+    return HUB_OK;
 }
 
 static void leave_all(struct hub_objects *objects)
@@ -271,7 +274,7 @@ void hub_objects_dispose(struct hub_objects *objects)
 {
     leave_all(objects);
     free(objects->heap);
-    hub_lru_put(objects->order ? &objects->order->item : NULL);
+    hub_kept_answer_put(objects->answer);
     hub_snapshot_put(objects->snapshot);
     hub_buf_dispose(&objects->name);
     hub_buf_dispose(&objects->start);
@@ -412,18 +415,14 @@ static enum hub_status look_above(struct hub_request *request, const struct hub_
     return HUB_OK;
 }
 
-static void order_putp(struct hub_objects_order **order)
-{
-    hub_lru_put(*order ? &(*order)->item : NULL);
-}
-
 enum hub_status hub_object_find(struct hub_request *request, struct hub_view name, struct hub_target *target,
                                 struct hub_object *out, struct hub_error *err)
 {
-    HUB_CLEANUP(order_putp) struct hub_objects_order *order = NULL;
+    HUB_CLEANUP(hub_kept_answer_putp) struct hub_kept_answer *answer = NULL;
     *out = (struct hub_object){.name = name};
     target->snapshot = hub_catalog_snapshot(request->app->catalog);
-    HUB_TRY(get_order(request->app, target->snapshot, request->may_block, &order, err));
+    HUB_TRY(get_order(request->app, target->snapshot, request->may_block, &answer, err));
+    const struct hub_objects_order *order = hub_kept_answer_object(answer);
     const uint32_t space =
         hub_lower_bound(&name, order->spaces, order->space_count, sizeof *order->spaces, hub_view_by_text);
     if (space < order->space_count && hub_view_is(name, order->spaces[space]))

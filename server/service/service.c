@@ -24,7 +24,7 @@
 
 enum { TICK_MS = 200 };
 /* What each cache may hold where requests leave it. */
-#define DOCUMENT_BYTES (32 * MIB)
+#define ANSWER_BYTES (32 * MIB)
 #define DECODED_BYTES (32 * MIB)
 #define LEVEL_BYTES (64 * MIB)
 #define CATALOGUE_BYTES (64 * MIB)
@@ -113,7 +113,7 @@ static enum hub_status open_caches(struct hub_app *app, struct hub_error *err)
     atomic_store(&app->caches.limit, SIZE_MAX);
     if (app->budget)
         hub_budget_share(app->budget, &app->caches);
-    HUB_TRY(open_cache(app, "answers", DOCUMENT_BYTES, &app->documents, err));
+    HUB_TRY(open_cache(app, "answers", ANSWER_BYTES, &app->answers, err));
     HUB_TRY(open_cache(app, "decoded", DECODED_BYTES, &app->decoded, err));
     return open_cache(app, "levels", LEVEL_BYTES, &app->levels, err);
 }
@@ -347,7 +347,7 @@ void hub_service_close(struct hub_service *service, const struct hub_config *con
     if (app->hasher)
         hub_digest_queue_stop(app->hasher);
     hub_inspector_free(service->inspector);
-    hub_lru_free(app->documents);
+    hub_lru_free(app->answers);
     if (app->store)
         hub_store_close(app->store);
     hub_stores_close(&service->stores);

@@ -65,7 +65,7 @@ void api_kit_open_with(void (*fill)(const char *directory))
     must(hub_truth_open(&(struct hub_truth_options){.state = state}, &app.truth, &err), &err);
     must(hub_store_open(&(struct hub_store_options){.roots = &roots, .state = state}, &app.store, &err),
          &err);
-    must(hub_lru_new(4 * MIB, &app.documents, &err), &err);
+    must(hub_lru_new(4 * MIB, &app.answers, &err), &err);
     inspector = scan_inspector();
     must(hub_scanner_start(&(struct hub_scanner_options){.catalog = app.catalog,
                                                          .truth = app.truth,
@@ -92,7 +92,7 @@ void api_kit_close(void)
     hub_http_stop(app.http, 0);
     hub_scanner_stop(app.scanner);
     hub_inspector_free(inspector);
-    hub_lru_free(app.documents);
+    hub_lru_free(app.answers);
     hub_store_close(app.store);
     hub_catalog_close(app.catalog);
     hub_truth_close(app.truth);

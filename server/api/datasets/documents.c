@@ -244,7 +244,8 @@ static uint64_t memory_bytes(const struct hub_dataset *dataset)
     return dataset->file_count * of_file + (uint64_t)dataset->episode_count * HUB_SERIES;
 }
 
-const struct hub_document_kind hub_dataset_document = {.number = 0,
+const struct hub_document_kind hub_dataset_document = {.plain = HUB_KEPT_DATASET,
+                                                       .gzip = HUB_KEPT_DATASET_GZIP,
                                                        .work = HUB_WORK_EPISODES,
                                                        .states = states_of,
                                                        .cost_us = cost_us,

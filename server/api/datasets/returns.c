@@ -2,13 +2,13 @@
  * kept ready. */
 #include "server/api/datasets/returns.h"
 
-#include "server/api/response_cache.h"
+#include "server/api/kept_answers.h"
 #include "storage/episodes/measures.h"
 #include "storage/statistics/distribution.h"
 
 #include <math.h>
 
-enum { KEPT_RETURNS = 0x72657475, BINS = 12, LONGEST = 2 * KIB };
+enum { BINS = 12, LONGEST = 2 * KIB };
 
 struct spread {
     double low, high; /* NaN: there is none */
@@ -77,15 +77,21 @@ static enum hub_status write_spread(const struct hub_app *app, const struct hub_
 }
 
 /* What all episodes have stays; what only some have may be of more when anything else was measured. */
-static struct hub_cached_response *find(const struct hub_returns *returns, const struct hub_summary *summary,
-                                        uint64_t measured)
+static struct hub_kept_answer_key key_of(const struct hub_summary *summary, bool all,
+                                         const uint64_t *measured)
 {
-    struct hub_cached_response *cached = hub_cached_response_find(
-        returns->app, &(struct hub_response_key){KEPT_RETURNS, summary->serial, HUB_VIEW("")});
-    return cached ? cached
-                  : hub_cached_response_find(returns->app,
-                                             &(struct hub_response_key){KEPT_RETURNS + 1 + measured,
-                                                                        summary->serial, HUB_VIEW("")});
+    return (struct hub_kept_answer_key){.kind = HUB_KEPT_RETURNS,
+                                        .state = summary->serial,
+                                        .question = {(const char *)measured, all ? 0 : sizeof *measured}};
+}
+
+static struct hub_kept_answer *find(const struct hub_returns *returns, const struct hub_summary *summary,
+                                    uint64_t measured)
+{
+    const struct hub_kept_answer_key all = key_of(summary, true, &measured),
+                                     some = key_of(summary, false, &measured);
+    struct hub_kept_answer *answer = hub_kept_answer_find(returns->app, &all);
+    return answer ? answer : hub_kept_answer_find(returns->app, &some);
 }
 
 /* What cannot be read just now (it is published anew) is left to the next answer, as what is too much. */
@@ -99,10 +105,9 @@ static bool count(struct hub_returns *returns, const struct hub_summary *summary
     if (write_spread(returns->app, summary, body, known, &all, &why) ||
         hub_buf_add_view(&copy, hub_buf_view(body), NULL))
         return false;
-    const struct hub_response_key question = {KEPT_RETURNS + (all ? 0 : 1 + measured), summary->serial,
-                                              HUB_VIEW("")};
-    const struct hub_view note = {(const char *)known, sizeof *known};
-    hub_cached_response_put(hub_cached_response_add(returns->app, &question, note, &copy));
+    const struct hub_kept_answer_key key = key_of(summary, all, &measured);
+    const struct hub_kept_answer_content content = {.body = &copy, .object = known, .bytes = sizeof *known};
+    hub_kept_answer_put(hub_kept_answer_add(returns->app, &key, &content));
     return true;
 }
 
@@ -116,14 +121,12 @@ static bool look(struct hub_returns *returns, const struct hub_summary *summary,
                  struct hub_returns_known *known)
 {
     const uint64_t measured = hub_measures_generation(returns->app->catalog);
-    struct hub_cached_response *cached = find(returns, summary, measured);
-    if (!cached)
+    HUB_CLEANUP(hub_kept_answer_putp) struct hub_kept_answer *answer = find(returns, summary, measured);
+    if (!answer)
         return (summary->episodes <= returns->left || returns->left == HUB_RETURNS_EPISODES) &&
                count(returns, summary, measured, body, known);
-    memcpy(known, hub_cached_response_note(cached).data, sizeof *known);
-    const bool copied = !hub_buf_add_view(body, hub_bytes_view(hub_cached_response_body(cached)), NULL);
-    hub_cached_response_put(cached);
-    return copied;
+    *known = *(const struct hub_returns_known *)hub_kept_answer_object(answer);
+    return !hub_buf_add_view(body, hub_bytes_view(hub_kept_answer_body(answer)), NULL);
 }
 
 bool hub_returns_of(struct hub_returns *returns, const struct hub_summary *summary,

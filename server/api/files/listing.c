@@ -141,7 +141,8 @@ static enum hub_status write_document(struct hub_truth *truth, const struct hub_
     return hub_json_status(&json);
 }
 
-const struct hub_document_kind hub_files_document = {.number = 1,
+const struct hub_document_kind hub_files_document = {.plain = HUB_KEPT_FILES,
+                                                     .gzip = HUB_KEPT_FILES_GZIP,
                                                      .work = HUB_WORK_FILES,
                                                      .states = states_of,
                                                      .cost_us = cost_us,

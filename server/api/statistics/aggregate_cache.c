@@ -1,22 +1,21 @@
 /* Cached answers: see aggregate_cache.h. */
 #include "server/api/statistics/aggregate_cache.h"
-#include "server/api/response_cache.h"
 
-enum { KEPT_ANSWER = 0x616e7377, LONGEST = 256 * 1024 }; /* among what is kept ready in app->documents */
+#include "server/api/kept_answers.h"
 
-static enum hub_status question_of(const struct hub_request *request, const char *what,
-                                   const struct hub_state *state, const struct hub_coverage *coverage,
-                                   struct hub_buf *text, struct hub_response_key *out, struct hub_error *err)
+enum { LONGEST = 256 * 1024 };
+
+/* `text` holds the question. */
+static enum hub_status key_of(const struct hub_request *request, const char *what,
+                              const struct hub_state *state, const struct hub_coverage *coverage,
+                              struct hub_buf *text, struct hub_kept_answer_key *out, struct hub_error *err)
 {
     HUB_TRY(hub_buf_addf(text, err, "%s?%s", what, request->query_text ? request->query_text : ""));
-    *out = (struct hub_response_key){KEPT_ANSWER + coverage->state, state->dataset->summary->serial,
-                                     hub_buf_view(text)};
+    const uint64_t states[] = {state->dataset->summary->serial, coverage->state};
+    *out = (struct hub_kept_answer_key){.kind = HUB_KEPT_AGGREGATE,
+                                        .state = hub_hash(HUB_HASH_START, states, sizeof states),
+                                        .question = hub_buf_view(text)};
     return HUB_OK;
-}
-
-static void cached_putp(struct hub_cached_response **cached)
-{
-    hub_cached_response_put(*cached);
 }
 
 enum hub_status hub_aggregate_find(const struct hub_request *request, const char *what,
@@ -24,26 +23,26 @@ enum hub_status hub_aggregate_find(const struct hub_request *request, const char
                                    struct hub_response *response, bool *found, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(LONGEST);
-    struct hub_response_key question;
-    HUB_TRY(question_of(request, what, state, coverage, &text, &question, err));
-    HUB_CLEANUP(cached_putp)
-    struct hub_cached_response *cached = hub_cached_response_find(request->app, &question);
-    *found = cached != NULL;
-    if (!cached)
+    struct hub_kept_answer_key key;
+    HUB_TRY(key_of(request, what, state, coverage, &text, &key, err));
+    HUB_CLEANUP(hub_kept_answer_putp)
+    struct hub_kept_answer *answer = hub_kept_answer_find(request->app, &key);
+    *found = answer != NULL;
+    if (!answer)
         return HUB_OK;
-    memcpy(coverage, hub_cached_response_note(cached).data, sizeof *coverage);
+    *coverage = *(const struct hub_coverage *)hub_kept_answer_object(answer);
     return hub_buf_add_view(hub_response_buffer(response, 200, "application/json", LONGEST + KIB),
-                            hub_bytes_view(hub_cached_response_body(cached)), err);
+                            hub_bytes_view(hub_kept_answer_body(answer)), err);
 }
 
 void hub_aggregate_store(const struct hub_request *request, const char *what, const struct hub_state *state,
                          const struct hub_coverage *coverage, const struct hub_response *response)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(LONGEST), body = HUB_BUF_INIT(LONGEST);
-    const struct hub_view note = {(const char *)coverage, sizeof *coverage};
-    struct hub_response_key question;
-    if (question_of(request, what, state, coverage, &text, &question, NULL) ||
-        hub_buf_add_view(&body, hub_buf_view(&response->buffer), NULL))
-        return;
-    hub_cached_response_put(hub_cached_response_add(request->app, &question, note, &body));
+    const struct hub_kept_answer_content content = {
+        .body = &body, .object = (void *)coverage, .bytes = sizeof *coverage};
+    struct hub_kept_answer_key key;
+    if (!key_of(request, what, state, coverage, &text, &key, NULL) &&
+        !hub_buf_add_view(&body, hub_buf_view(&response->buffer), NULL))
+        hub_kept_answer_put(hub_kept_answer_add(request->app, &key, &content));
 }
