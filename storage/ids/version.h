@@ -1,31 +1,27 @@
 /**
- * Versions and specifier sets of PEP 440, as far as Minari's minari_version needs them, and which Minari
- * releases can load a dataset. Not supported: wildcards behind a pre- or
- * post-release, more than 8 release numbers.
+ * Versions and specifier sets as Minari's minari_version has them, and which Minari releases can load a
+ * dataset. Of PEP 440: up to 8 release numbers, pre-releases as "a1", "b1" and "rc1", and all comparisons but
+ * "===".
  */
 #ifndef HUB_IDS_VERSION_H
 #define HUB_IDS_VERSION_H
 
 #include "storage/base/buf.h"
 
-enum { HUB_VERSION_NUMBERS = 8, HUB_VERSION_LOCAL = 32, HUB_SPEC_MAX = 16 };
+enum { HUB_VERSION_NUMBERS = 8, HUB_SPEC_MAX = 16 };
 
 struct hub_version {
-    uint32_t epoch;
     uint32_t release[HUB_VERSION_NUMBERS];
     uint32_t release_count;
-    char pre_kind; /* 'a', 'b', 'c' (release candidate), or 0 */
-    bool has_post, has_dev;
-    uint32_t pre, post, dev;
-    char local[HUB_VERSION_LOCAL]; /* normalised, without '+'; empty: none */
+    char pre_kind; /* of a pre-release: 'a', 'b', 'r'; else 0 */
+    uint32_t pre;
 };
 
-/** HUB_INVALID for what is not a PEP 440 version. */
+/** HUB_INVALID for what is not such a version. */
 HUB_MUST_USE enum hub_status hub_version_parse(struct hub_view text, struct hub_version *out,
                                                struct hub_error *err);
 /** Like strcmp, in PEP 440 order. */
 int hub_version_compare(const struct hub_version *a, const struct hub_version *b);
-bool hub_version_is_prerelease(const struct hub_version *version);
 
 enum hub_spec_op {
     HUB_SPEC_COMPATIBLE, /* ~= */
@@ -35,14 +31,12 @@ enum hub_spec_op {
     HUB_SPEC_LESS_EQUAL,
     HUB_SPEC_GREATER,
     HUB_SPEC_GREATER_EQUAL,
-    HUB_SPEC_ARBITRARY, /* ===: compares the text */
 };
 
 struct hub_spec {
     enum hub_spec_op op;
     bool wildcard; /* ==X.* and !=X.* */
     struct hub_version version;
-    char text[48]; /* ===: the text, in lower case */
 };
 
 /** All of the specs hold; none at all: every version but prereleases. */

@@ -1,8 +1,7 @@
-/* storage/ids/version.c, version_minari.c: PEP 440 as packaging decides it, and which Minari loads what. */
+/* storage/ids/version.c, version_minari.c: versions as PEP 440 has them, and which Minari loads what. */
 #include "storage/ids/version.h"
 
 #include <criterion/criterion.h>
-#include <stdio.h>
 
 static struct hub_version version(const char *text)
 {
@@ -18,289 +17,36 @@ static struct hub_spec_set specs(const char *text)
     return set;
 }
 
-/* The versions each specifier was tried on; a case lists with '1' which are contained. */
-static const char *const tried[] = {"0.3.1",    "0.4",         "0.4.0",      "0.4.1", "0.4.2",
-                                    "0.4.3",    "0.4.10",      "0.5.0",      "0.5.3", "1.0.0",
-                                    "0.4.3rc1", "0.4.3.post1", "0.4.3+local"};
+/* The versions each specifier is tried on; a case lists with '1' which are contained. */
+static const char *const tried[] = {"0.3.1",  "0.4",   "0.4.0", "0.4.1", "0.4.2",   "0.4.3",
+                                    "0.4.10", "0.5.0", "0.5.3", "1.0.0", "0.4.3rc1"};
 
 static const struct {
-    const char *spec;
-    const char *contained;
+    const char *spec, *contained;
 } table[] = {
-    /*                 3.1 .4 .4.0 4.1 4.2 4.3 4.10 5.0 5.3 1.0 rc post local */
-    {"~=0.4", "0"
-              "1"
-              "1"
-              "1"
-              "1"
-              "1"
-              "1"
-              "1"
-              "1"
-              "0"
-              "0"
-              "1"
-              "1"},
-    {"~=0.4.0", "0"
-                "1"
-                "1"
-                "1"
-                "1"
-                "1"
-                "1"
-                "0"
-                "0"
-                "0"
-                "0"
-                "1"
-                "1"},
-    {"==0.4.*", "0"
-                "1"
-                "1"
-                "1"
-                "1"
-                "1"
-                "1"
-                "0"
-                "0"
-                "0"
-                "0"
-                "1"
-                "1"},
-    {"<0.5,>=0.4", "0"
-                   "1"
-                   "1"
-                   "1"
-                   "1"
-                   "1"
-                   "1"
-                   "0"
-                   "0"
-                   "0"
-                   "0"
-                   "1"
-                   "1"},
-    {"~=0.4.2", "0"
-                "0"
-                "0"
-                "0"
-                "1"
-                "1"
-                "1"
-                "0"
-                "0"
-                "0"
-                "0"
-                "1"
-                "1"},
-    {">0.4", "0"
-             "0"
-             "0"
-             "1"
-             "1"
-             "1"
-             "1"
-             "1"
-             "1"
-             "1"
-             "0"
-             "1"
-             "1"},
-    {"<=0.4", "1"
-              "1"
-              "1"
-              "0"
-              "0"
-              "0"
-              "0"
-              "0"
-              "0"
-              "0"
-              "0"
-              "0"
-              "0"},
-    {"==0.4", "0"
-              "1"
-              "1"
-              "0"
-              "0"
-              "0"
-              "0"
-              "0"
-              "0"
-              "0"
-              "0"
-              "0"
-              "0"},
-    {"==0.4.3", "0"
-                "0"
-                "0"
-                "0"
-                "0"
-                "1"
-                "0"
-                "0"
-                "0"
-                "0"
-                "0"
-                "0"
-                "1"},
-    {"===0.4.3", "0"
-                 "0"
-                 "0"
-                 "0"
-                 "0"
-                 "1"
-                 "0"
-                 "0"
-                 "0"
-                 "0"
-                 "0"
-                 "0"
-                 "0"},
-    {"", "1"
-         "1"
-         "1"
-         "1"
-         "1"
-         "1"
-         "1"
-         "1"
-         "1"
-         "1"
-         "0"
-         "1"
-         "1"},
-    {">0.3.1", "0"
-               "1"
-               "1"
-               "1"
-               "1"
-               "1"
-               "1"
-               "1"
-               "1"
-               "1"
-               "0"
-               "1"
-               "1"},
-    {">=0.4.0", "0"
-                "1"
-                "1"
-                "1"
-                "1"
-                "1"
-                "1"
-                "1"
-                "1"
-                "1"
-                "0"
-                "1"
-                "1"},
-    {" >= 0.4.0 , <0.5, ", "0"
-                           "1"
-                           "1"
-                           "1"
-                           "1"
-                           "1"
-                           "1"
-                           "0"
-                           "0"
-                           "0"
-                           "0"
-                           "1"
-                           "1"},
-    {"!=0.4.*", "1"
-                "0"
-                "0"
-                "0"
-                "0"
-                "0"
-                "0"
-                "1"
-                "1"
-                "1"
-                "0"
-                "0"
-                "0"},
-    {"!=0.4.3", "1"
-                "1"
-                "1"
-                "1"
-                "1"
-                "0"
-                "1"
-                "1"
-                "1"
-                "1"
-                "0"
-                "1"
-                "0"},
-    {"<0.4.3", "1"
-               "1"
-               "1"
-               "1"
-               "1"
-               "0"
-               "0"
-               "0"
-               "0"
-               "0"
-               "0"
-               "0"
-               "0"},
-    {">0.4.3", "0"
-               "0"
-               "0"
-               "0"
-               "0"
-               "0"
-               "1"
-               "1"
-               "1"
-               "1"
-               "0"
-               "0"
-               "0"},
-    {"<=0.4.3", "1"
-                "1"
-                "1"
-                "1"
-                "1"
-                "1"
-                "0"
-                "0"
-                "0"
-                "0"
-                "0"
-                "0"
-                "1"},
-    {">=0.4.3rc1", "0"
-                   "0"
-                   "0"
-                   "0"
-                   "0"
-                   "1"
-                   "1"
-                   "1"
-                   "1"
-                   "1"
-                   "1"
-                   "1"
-                   "1"},
-    {"==0.4.3+LOCAL", "0"
-                      "0"
-                      "0"
-                      "0"
-                      "0"
-                      "0"
-                      "0"
-                      "0"
-                      "0"
-                      "0"
-                      "0"
-                      "0"
-                      "1"},
+    /* 0.3.1 .4 .4.0 .4.1 .4.2 .4.3 .4.10 .5.0 .5.3 1.0 rc */
+    {"~=0.4", "01111111100"},
+    {"~=0.4.0", "01111110000"},
+    {"==0.4.*", "01111110000"},
+    {"<0.5,>=0.4", "01111110000"},
+    {"~=0.4.2", "00001110000"},
+    {">0.4", "00011111110"},
+    {"<=0.4", "11100000000"},
+    {"==0.4", "01100000000"},
+    {"==0.4.3", "00000100000"},
+    {"", "11111111110"},
+    {">0.3.1", "01111111110"},
+    {">=0.4.0", "01111111110"},
+    {" >= 0.4.0 , <0.5, ", "01111110000"},
+    {"!=0.4.*", "10000001110"},
+    {"!=0.4.3", "11111011110"},
+    {"<0.4.3", "11111000000"},
+    {">0.4.3", "00000011110"},
+    {"<=0.4.3", "11111100000"},
+    {">=0.4.3rc1", "00000111111"},
+    {">=0.4.3rc1,<0.4.3", "00000000000"}, /* its own pre-releases are not below a version */
+    {"==0.4.3rc1", "00000000001"},
+    {"<0.4.3rc2,>=0.4.3a1", "00000000001"},
 };
 
 Test(version, specifiers_contain)
@@ -320,7 +66,7 @@ Test(version, specifiers_refused)
 {
     static const char *const bad[] = {"0.4.3",     "~=0",     "~=1",         "garbage",       "=0.4",
                                       "==",        ">=0.4.*", ">=0.4+local", "~=0.4.*",       ">=0.4 <0.5",
-                                      "==0.4.*.1", "~=0.4;x", "===",         ">=0.4,garbage", "==1!"};
+                                      "==0.4.*.1", "~=0.4;x", "===0.4",      ">=0.4,garbage", "==1!"};
     for (size_t i = 0; i < HUB_COUNT(bad); i++) {
         struct hub_spec_set set;
         cr_expect_eq(hub_spec_parse(hub_view_of(bad[i]), &set, NULL), HUB_INVALID, "%s", bad[i]);
@@ -332,12 +78,8 @@ Test(version, specifiers_refused)
 
 Test(version, order)
 {
-    static const char *const sorted[] = {
-        "0.3.1",     "0.4.dev1",    "0.4a1.dev2", "0.4a1",    "0.4a2",    "0.4b1",
-        "0.4rc1",    "0.4",         "0.4+1.a",    "0.4+1.2",  "0.4+1.10", "0.4.post1.dev3",
-        "0.4.post1", "0.4.1",       "0.4.3.dev1", "0.4.3rc1", "0.4.3",    "0.4.3+abc",
-        "0.4.3+5",   "0.4.3.post1", "0.4.10",     "1.0.0",    "1!0.1",
-    };
+    static const char *const sorted[] = {"0.3.1", "0.4a1",    "0.4a2", "0.4b1",  "0.4rc1", "0.4",
+                                         "0.4.1", "0.4.3rc1", "0.4.3", "0.4.10", "1.0.0"};
     for (size_t i = 0; i < HUB_COUNT(sorted); i++) {
         for (size_t j = 0; j < HUB_COUNT(sorted); j++) {
             const struct hub_version a = version(sorted[i]), b = version(sorted[j]);
@@ -349,43 +91,12 @@ Test(version, order)
     cr_expect_eq(hub_version_compare(&a, &b), 0);
 }
 
-Test(version, normal_form)
+Test(version, versions_refused)
 {
-    static const char *const pairs[][2] = {
-        {"0.4.3", "0.4.3"},
-        {" v0.4.3\n", "0.4.3"},
-        {"1!2.0", "1!2.0"},
-        {"1.0alpha1", "1.0a1"},
-        {"1.0-beta.2", "1.0b2"},
-        {"1.0_c3", "1.0rc3"},
-        {"1.0preview", "1.0rc0"},
-        {"1.0-4", "1.0.post4"},
-        {"1.0rev5", "1.0.post5"},
-        {"1.0.DEV6", "1.0.dev6"},
-        {"1.0+Ab-01_x", "1.0+ab.1.x"},
-        {"00.04", "0.4"},
-        {"1.0a1.post2.dev3+l", "1.0a1.post2.dev3+l"},
-    };
-    for (size_t i = 0; i < HUB_COUNT(pairs); i++) {
-        char text[KIB]; /* === compares with the normal form */
-        const struct hub_version v = version(pairs[i][0]);
-        snprintf(text, sizeof text, "===%s", pairs[i][1]);
-        const struct hub_spec_set exactly = specs(text);
-        cr_expect(hub_spec_contains(&exactly, &v), "%s", text);
-    }
-    static const char *const bad[] = {"",
-                                      "x",
-                                      "1.",
-                                      "1..2",
-                                      "1.0-",
-                                      "1.0+",
-                                      "1.0+a..b",
-                                      "1 0",
-                                      "1.0x",
-                                      "4294967296",
-                                      "1.2.3.4.5.6.7.8.9",
-                                      "~=0.4",
-                                      "1.0+abcdefghijklmnopqrstuvwxyzabcdefgh"};
+    static const char *const bad[] = {"",      "x",         "1.",      "1..2",       "1.0-",
+                                      "1.0+",  "1 0",       "1.0x",    "4294967296", "~=0.4",
+                                      "1!2.0", "1.0rc",     "1.0+ab",  "1.0.post4",  "1.0.dev6",
+                                      "v1.0",  "1.0alpha1", "1.0a1b2", "1.0rcx",     "1.2.3.4.5.6.7.8.9"};
     for (size_t i = 0; i < HUB_COUNT(bad); i++) {
         struct hub_version v;
         cr_expect_eq(hub_version_parse(hub_view_of(bad[i]), &v, NULL), HUB_INVALID, "%s", bad[i]);
