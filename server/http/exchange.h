@@ -107,8 +107,7 @@ struct hub_exchange {
 };
 
 /** The exchange that a member of it lies in. */
-#define HUB_EXCHANGE_OF(pointer, member)                                                                     \
-    ((struct hub_exchange *)((char *)(pointer)-offsetof(struct hub_exchange, member)))
+#define HUB_EXCHANGE_OF(pointer, member) HUB_CONTAINER_OF(pointer, struct hub_exchange, member)
 
 /** The request line is there. */
 void hub_exchange_begin(struct hub_exchange *x, const char *target);

@@ -17,6 +17,8 @@
 #define HUB_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 #define HUB_CLEANUP(fn) __attribute__((cleanup(fn)))
 #define HUB_COUNT(array) (sizeof(array) / sizeof((array)[0]))
+/** The struct whose member a pointer is to. */
+#define HUB_CONTAINER_OF(pointer, type, member) ((type *)((char *)(pointer)-offsetof(type, member)))
 #define HUB_MIN(a, b) ((a) < (b) ? (a) : (b))
 #define HUB_MAX(a, b) ((a) > (b) ? (a) : (b))
 

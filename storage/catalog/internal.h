@@ -197,7 +197,7 @@ static inline uint64_t hub_cache_videos(uint64_t serial)
 
 static inline struct hub_dataset_box *hub_dataset_box_of(const struct hub_dataset *dataset)
 {
-    return (struct hub_dataset_box *)((char *)dataset - offsetof(struct hub_dataset_box, dataset));
+    return HUB_CONTAINER_OF(dataset, struct hub_dataset_box, dataset);
 }
 
 /** A file's number today, or HUB_NONE. */

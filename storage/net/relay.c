@@ -135,7 +135,7 @@ static size_t on_header(char *data, size_t size, size_t count, void *user)
 /* Before the answer's buffer grows. */
 static enum hub_status take_memory(struct hub_buf_meter *meter, size_t capacity, struct hub_error *err)
 {
-    struct hub_relayed *r = (struct hub_relayed *)((char *)meter - offsetof(struct hub_relayed, meter));
+    struct hub_relayed *r = HUB_CONTAINER_OF(meter, struct hub_relayed, meter);
     (void)err;
     if (capacity <= r->reserved)
         return HUB_OK;
