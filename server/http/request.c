@@ -3,6 +3,7 @@
 #include "server/http/http.h"
 
 #include "storage/base/hex.h"
+#include "storage/base/nearest.h"
 #include "storage/io/fetch.h"
 #include "storage/text/utf8.h"
 
@@ -290,43 +291,20 @@ static const char *list_words(const char *const *words, char list[400])
     return used ? list : "none";
 }
 
-/* Letters to change, add, leave out or swap, up to about the length of a name. */
-static unsigned distance(struct hub_view a, struct hub_view b)
-{
-    enum { MOST = 24 };
-    unsigned row[MOST + 1], above[MOST + 1], over[MOST + 1] = {0};
-    if (a.size > MOST || b.size > MOST)
-        return MOST;
-    for (unsigned j = 0; j <= b.size; j++)
-        above[j] = j;
-    for (unsigned i = 1; i <= a.size; i++) {
-        row[0] = i;
-        for (unsigned j = 1; j <= b.size; j++) {
-            const bool same = (a.data[i - 1] | 0x20) == (b.data[j - 1] | 0x20);
-            row[j] = HUB_MIN(HUB_MIN(row[j - 1], above[j]) + 1, above[j - 1] + !same);
-            if (i > 1 && j > 1 && a.data[i - 1] == b.data[j - 2] && a.data[i - 2] == b.data[j - 1])
-                row[j] = HUB_MIN(row[j], over[j - 2] + 1);
-        }
-        memcpy(over, above, sizeof over);
-        memcpy(above, row, sizeof above);
-    }
-    return above[b.size];
-}
-
 /* The known name that is nearest in spelling; empty: none is near. */
 static struct hub_view nearest_name(const char *const *names, struct hub_view to)
 {
-    struct hub_view best = {"", 0};
-    unsigned least = to.size > 5 ? 4 : to.size > 2 ? 3 : 2; /* what is not near */
-    for (bool repeats; *names; names++) {
-        const struct hub_view name = known_name(*names, &repeats);
-        const unsigned far = distance(to, name);
-        if (far < least) {
-            least = far;
-            best = name;
-        }
+    struct hub_nearest nearest;
+    const bool any = hub_nearest_begin(&nearest, to, 1);
+    nearest.ceiling = to.size > 5 ? 3 : to.size > 2 ? 2 : 1;
+    for (bool repeats; any && *names; names++) {
+        char name[64];
+        const struct hub_view known = known_name(*names, &repeats);
+        snprintf(name, sizeof name, "%.*s", (int)known.size, known.data);
+        (void)hub_nearest_offer(&nearest, name, *names);
     }
-    return best;
+    bool repeats;
+    return nearest.count ? known_name(nearest.items[0], &repeats) : (struct hub_view){"", 0};
 }
 
 enum hub_status hub_request_allow(const struct hub_request *request, const char *const *names,

@@ -1,7 +1,7 @@
-/* Ids nearest in spelling to one that is not there: "did you mean". Edit distance by Myers' bit-parallel
- * algorithm (J. ACM 46, 1999), so that ten thousand ids cost well under a millisecond. An id is compared from
- * each of its segments on and with '/' as
- * '-', because Minari 0.5 moved door-human-v2 to D4RL/door/human-v2. */
+/* Names nearest in spelling to one that is not there: "did you mean". Edit distance by Myers' bit-parallel
+ * algorithm (J. ACM 46, 1999), with swapped neighbours as one edit (Hyyro, 2003), so that ten thousand ids
+ * cost well under a millisecond. An id is compared from each of its segments on and with '/' as '-', because
+ * Minari 0.5 moved door-human-v2 to D4RL/door/human-v2. */
 #include "storage/base/nearest.h"
 
 enum { MAX_PATTERN = 64 };
@@ -27,22 +27,23 @@ bool hub_nearest_begin(struct hub_nearest *nearest, struct hub_view text, uint32
 
 static unsigned distance(const struct hub_nearest *nearest, const char *text, size_t size)
 {
-    uint64_t pv = ~(uint64_t)0, mv = 0;
+    uint64_t pv = ~(uint64_t)0, mv = 0, before = 0, d0 = 0;
     const uint64_t last = (uint64_t)1 << (nearest->size - 1);
     unsigned score = nearest->size;
     for (size_t i = 0; i < size; i++) {
         const uint64_t eq = nearest->peq[fold(text[i])];
-        const uint64_t xv = eq | mv;
-        const uint64_t xh = (((eq & pv) + pv) ^ pv) | eq;
-        uint64_t ph = mv | ~(xh | pv), mh = pv & xh;
+        const uint64_t swapped = ((~d0 & eq) << 1) & before;
+        d0 = (((eq & pv) + pv) ^ pv) | eq | mv | swapped;
+        uint64_t ph = mv | ~(d0 | pv), mh = pv & d0;
         if (ph & last)
             score++;
         if (mh & last)
             score--;
         ph = (ph << 1) | 1;
         mh <<= 1;
-        pv = mh | ~(xv | ph);
-        mv = ph & xv;
+        pv = mh | ~(d0 | ph);
+        mv = ph & d0;
+        before = eq;
     }
     return score;
 }

@@ -1,4 +1,4 @@
-/** Ids nearest in spelling to one that is not there: "did you mean". */
+/** Names nearest in spelling to one that is not there: "did you mean". */
 #ifndef HUB_BASE_NEAREST_H
 #define HUB_BASE_NEAREST_H
 
@@ -7,9 +7,10 @@
 enum { HUB_MAX_NEAREST = 32 };
 
 struct hub_nearest {
-    struct hub_view text;   /* borrowed */
-    uint64_t peq[256];      /* where each byte is in the text */
-    unsigned size, ceiling; /* what is farther is not near */
+    struct hub_view text; /* borrowed */
+    uint64_t peq[256];    /* where each byte is in the text */
+    unsigned size,
+        ceiling; /* edits; what is farther is not near, which a caller may set after the beginning */
     uint32_t count, limit;
     unsigned scores[HUB_MAX_NEAREST];
     const void *items[HUB_MAX_NEAREST]; /* the nearest first */

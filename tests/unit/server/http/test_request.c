@@ -152,6 +152,10 @@ Test(request, known_parameters)
     cr_assert_eq(hub_request_allow(&request, repeated, &err), HUB_INVALID);
     cr_assert_str_eq(err.detail,
                      "unknown parameter 'field', did you mean 'fields'? This resource takes fields");
+    cr_assert_eq(hub_request_init(&request, HUB_GET, "/a?fo=1", &err), HUB_OK);
+    cr_assert_eq(hub_request_allow(&request, (const char *const[]){"at", "of", NULL}, &err), HUB_INVALID);
+    cr_assert_str_eq(err.detail, "unknown parameter 'fo', did you mean 'of'? This resource takes at, of",
+                     "two letters that changed places are one mistake");
     hub_request_dispose(&request);
 }
 
