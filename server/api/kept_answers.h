@@ -11,7 +11,7 @@
 #include "server/api/app.h"
 #include "server/http/http.h"
 
-/** Who keeps it; all objects of a kind are of one type. */
+/** The module that keeps it; all objects of a kind are of one type. */
 enum hub_kept_answer_kind {
     HUB_KEPT_DATASET, /* document_cache.c, and coded by gzip */
     HUB_KEPT_DATASET_GZIP,

@@ -1,12 +1,12 @@
 /* The reaper of slow connections: see deadline.h. */
 #include "server/http/deadline.h"
-#include "storage/text/time.h"
+
+#include "storage/base/thread.h"
 
 #include <linux/sockios.h>
 #include <linux/tcp.h> /* not netinet/tcp.h: its struct tcp_info ends before tcpi_bytes_acked */
 #include <netinet/in.h>
 #include <poll.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -27,14 +27,11 @@ enum {
 
 struct hub_deadline {
     struct hub_deadline_options options;
-    pthread_mutex_t mutex;
-    pthread_cond_t wake;
-    pthread_t thread;
+    struct hub_thread thread;
     struct hub_deadline_entry *first;
     unsigned count;
     atomic_uint_fast64_t ended;
     bool is_short; /* memory */
-    bool stopping;
 };
 
 static int64_t now_ms(void)
@@ -245,19 +242,19 @@ static void look_at_all(struct hub_deadline *deadline)
 static void *reaper(void *arg)
 {
     struct hub_deadline *deadline = arg;
-    pthread_mutex_lock(&deadline->mutex);
-    while (!deadline->stopping) {
+    pthread_mutex_lock(&deadline->thread.lock);
+    while (!deadline->thread.stop) {
         if (deadline->options.tick) {
-            pthread_mutex_unlock(&deadline->mutex); /* it may end what waits, and so resume connections */
+            /* it may end what waits, and so resume connections */
+            pthread_mutex_unlock(&deadline->thread.lock);
             deadline->is_short = deadline->options.tick(deadline->options.user, now_ms());
-            pthread_mutex_lock(&deadline->mutex);
+            pthread_mutex_lock(&deadline->thread.lock);
         }
         look_at_all(deadline);
         bool crowded = deadline->count > deadline->options.crowded / 4 * 3;
-        const struct timespec until = hub_time_ahead(CLOCK_MONOTONIC, crowded ? CROWDED_TICK_MS : TICK_MS);
-        pthread_cond_timedwait(&deadline->wake, &deadline->mutex, &until);
+        hub_thread_wait(&deadline->thread, crowded ? CROWDED_TICK_MS : TICK_MS);
     }
-    pthread_mutex_unlock(&deadline->mutex);
+    pthread_mutex_unlock(&deadline->thread.lock);
     return NULL;
 }
 
@@ -267,32 +264,20 @@ enum hub_status hub_deadline_start(const struct hub_deadline_options *options, s
     struct hub_deadline *deadline;
     HUB_TRY(hub_new(&deadline, 1, sizeof *deadline, err));
     deadline->options = *options;
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_mutex_init(&deadline->mutex, NULL);
-    pthread_cond_init(&deadline->wake, &attributes);
-    pthread_condattr_destroy(&attributes);
-    int errnum = pthread_create(&deadline->thread, NULL, reaper, deadline);
-    if (errnum) {
+    const enum hub_status st = hub_thread_start(&deadline->thread, reaper, deadline, "deadlines", err);
+    if (st)
         free(deadline);
-        return hub_fail_errno(err, errnum, "cannot start the deadline thread");
-    }
-    *out = deadline;
-    return HUB_OK;
+    else
+        *out = deadline;
+    return st;
 }
 
 void hub_deadline_stop(struct hub_deadline *deadline)
 {
     if (!deadline)
         return;
-    pthread_mutex_lock(&deadline->mutex);
-    deadline->stopping = true;
-    pthread_cond_signal(&deadline->wake);
-    pthread_mutex_unlock(&deadline->mutex);
-    pthread_join(deadline->thread, NULL);
-    pthread_cond_destroy(&deadline->wake);
-    pthread_mutex_destroy(&deadline->mutex);
+    hub_thread_stop(&deadline->thread);
+    hub_thread_dispose(&deadline->thread);
     free(deadline);
 }
 
@@ -304,18 +289,18 @@ void hub_deadline_add(struct hub_deadline *deadline, struct hub_deadline_entry *
     watch->window_ms = 0;
     watch->closed_ms = 0;
     hub_deadline_phase(watch, HUB_PHASE_NEW);
-    pthread_mutex_lock(&deadline->mutex);
+    pthread_mutex_lock(&deadline->thread.lock);
     watch->next = deadline->first;
     if (watch->next)
         watch->next->previous = watch;
     deadline->first = watch;
     deadline->count++;
-    pthread_mutex_unlock(&deadline->mutex);
+    pthread_mutex_unlock(&deadline->thread.lock);
 }
 
 void hub_deadline_remove(struct hub_deadline *deadline, struct hub_deadline_entry *watch)
 {
-    pthread_mutex_lock(&deadline->mutex);
+    pthread_mutex_lock(&deadline->thread.lock);
     if (watch->previous)
         watch->previous->next = watch->next;
     else
@@ -323,15 +308,15 @@ void hub_deadline_remove(struct hub_deadline *deadline, struct hub_deadline_entr
     if (watch->next)
         watch->next->previous = watch->previous;
     deadline->count--;
-    pthread_mutex_unlock(&deadline->mutex);
+    pthread_mutex_unlock(&deadline->thread.lock);
 }
 
 void hub_deadline_abandon(struct hub_deadline *deadline)
 {
-    pthread_mutex_lock(&deadline->mutex);
+    pthread_mutex_lock(&deadline->thread.lock);
     for (struct hub_deadline_entry *watch = deadline->first; watch; watch = watch->next)
         atomic_store_explicit(&watch->abandoned, true, memory_order_relaxed);
-    pthread_mutex_unlock(&deadline->mutex);
+    pthread_mutex_unlock(&deadline->thread.lock);
 }
 
 uint64_t hub_deadline_ended(struct hub_deadline *deadline)

@@ -1,12 +1,13 @@
 /* Requests and events, a line each: see log.h. */
 #include "server/http/log.h"
+
+#include "storage/base/thread.h"
 #include "storage/text/json.h"
 #include "storage/text/time.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,9 +27,7 @@ enum {
 struct hub_log {
     int fd;
     size_t piece; /* that one write may take: see write_lines */
-    pthread_mutex_t mutex;
-    pthread_cond_t more;
-    pthread_t thread;
+    struct hub_thread thread;
     struct hub_buf waiting;
     time_t second; /* that `when` says */
     char when[32];
@@ -38,15 +37,14 @@ struct hub_log {
         const char *name;
         uint64_t count;
     } events[MAX_EVENTS];
-    bool stopping;
     int64_t stopped_ms;
 };
 
 static bool gives_up(struct hub_log *log)
 {
-    pthread_mutex_lock(&log->mutex);
-    bool over = log->stopping && hub_time_mono_ms() - log->stopped_ms >= LAST_MS;
-    pthread_mutex_unlock(&log->mutex);
+    pthread_mutex_lock(&log->thread.lock);
+    bool over = log->thread.stop && hub_time_mono_ms() - log->stopped_ms >= LAST_MS;
+    pthread_mutex_unlock(&log->thread.lock);
     return over;
 }
 
@@ -96,10 +94,10 @@ static void *writer(void *arg)
 {
     struct hub_log *log = arg;
     struct hub_buf mine = HUB_BUF_INIT(KEPT_BYTES);
-    pthread_mutex_lock(&log->mutex);
+    pthread_mutex_lock(&log->thread.lock);
     for (;;) {
-        while (log->waiting.size == 0 && !log->stopping)
-            pthread_cond_wait(&log->more, &log->mutex);
+        while (log->waiting.size == 0 && !log->thread.stop)
+            pthread_cond_wait(&log->thread.wake, &log->thread.lock);
         if (log->waiting.size == 0)
             break;
         struct hub_buf swap = log->waiting;
@@ -107,17 +105,17 @@ static void *writer(void *arg)
         mine = swap;
         uint64_t dropped = log->dropped;
         log->dropped = 0;
-        bool last = log->stopping;
-        pthread_mutex_unlock(&log->mutex);
+        bool last = log->thread.stop;
+        pthread_mutex_unlock(&log->thread.lock);
         dropped += write_lines(log, mine.data, mine.size);
         mine.size = 0;
         if (dropped)
             report_dropped(log, dropped);
         if (!last) /* gather: one write for what comes meanwhile */
             nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
-        pthread_mutex_lock(&log->mutex);
+        pthread_mutex_lock(&log->thread.lock);
     }
-    pthread_mutex_unlock(&log->mutex);
+    pthread_mutex_unlock(&log->thread.lock);
     hub_buf_dispose(&mine);
     return NULL;
 }
@@ -131,30 +129,24 @@ enum hub_status hub_log_start(int fd, enum hub_log_format format, struct hub_log
     log->format = format;
     log->piece = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? KEPT_BYTES : PIPE_BUF;
     log->waiting = HUB_BUF_INIT(KEPT_BYTES);
-    pthread_mutex_init(&log->mutex, NULL);
-    pthread_cond_init(&log->more, NULL);
-    int errnum = pthread_create(&log->thread, NULL, writer, log);
-    if (errnum) {
+    const enum hub_status started = hub_thread_start(&log->thread, writer, log, "the log", err);
+    if (started)
         free(log);
-        return hub_fail_errno(err, errnum, "cannot start the log thread");
-    }
-    *out = log;
-    return HUB_OK;
+    else
+        *out = log;
+    return started;
 }
 
 void hub_log_stop(struct hub_log *log)
 {
     if (!log)
         return;
-    pthread_mutex_lock(&log->mutex);
-    log->stopping = true;
+    pthread_mutex_lock(&log->thread.lock);
     log->stopped_ms = hub_time_mono_ms();
-    pthread_cond_signal(&log->more);
-    pthread_mutex_unlock(&log->mutex);
-    pthread_join(log->thread, NULL);
+    pthread_mutex_unlock(&log->thread.lock);
+    hub_thread_stop(&log->thread);
+    hub_thread_dispose(&log->thread);
     hub_buf_dispose(&log->waiting);
-    pthread_cond_destroy(&log->more);
-    pthread_mutex_destroy(&log->mutex);
     free(log);
 }
 
@@ -264,17 +256,17 @@ static void end_line(struct hub_log *log, size_t before, enum hub_status st)
         log->dropped_in_all++;
     }
     if (before == 0)
-        pthread_cond_signal(&log->more);
+        pthread_cond_signal(&log->thread.wake);
 }
 
 void hub_log_request(struct hub_log *log, const struct hub_log_line *line)
 {
     if (!log)
         return;
-    pthread_mutex_lock(&log->mutex);
+    pthread_mutex_lock(&log->thread.lock);
     const size_t before = log->waiting.size;
     end_line(log, before, log->format == HUB_LOG_JSON ? request_json(log, line) : request_text(log, line));
-    pthread_mutex_unlock(&log->mutex);
+    pthread_mutex_unlock(&log->thread.lock);
 }
 
 static void count_event(struct hub_log *log, const char *name)
@@ -296,21 +288,21 @@ void hub_log_event(struct hub_log *log, const struct hub_log_event *event, const
     va_start(args, fmt);
     vsnprintf(message, sizeof message, fmt, args);
     va_end(args);
-    pthread_mutex_lock(&log->mutex);
+    pthread_mutex_lock(&log->thread.lock);
     const size_t before = log->waiting.size;
     count_event(log, event->name);
     end_line(log, before, event_line(log, event, message));
-    pthread_mutex_unlock(&log->mutex);
+    pthread_mutex_unlock(&log->thread.lock);
 }
 
 void hub_log_text(struct hub_log *log, struct hub_view text)
 {
     if (!log)
         return;
-    pthread_mutex_lock(&log->mutex);
+    pthread_mutex_lock(&log->thread.lock);
     const size_t before = log->waiting.size;
     end_line(log, before, hub_buf_add(&log->waiting, text.data, text.size, NULL));
-    pthread_mutex_unlock(&log->mutex);
+    pthread_mutex_unlock(&log->thread.lock);
 }
 
 enum hub_log_format hub_log_format(const struct hub_log *log)
@@ -323,10 +315,10 @@ enum hub_status hub_log_metrics(struct hub_log *log, struct hub_buf *out, struct
     struct event_count events[MAX_EVENTS];
     if (!log)
         return HUB_OK;
-    pthread_mutex_lock(&log->mutex);
+    pthread_mutex_lock(&log->thread.lock);
     memcpy(events, log->events, sizeof events);
     const uint64_t dropped = log->dropped_in_all;
-    pthread_mutex_unlock(&log->mutex);
+    pthread_mutex_unlock(&log->thread.lock);
     HUB_TRY(hub_buf_addf(out, err,
                          "# HELP minari_hub_log_lines_dropped_total Log lines dropped because their reader "
                          "was too slow.\n# TYPE minari_hub_log_lines_dropped_total counter\n"

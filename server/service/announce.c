@@ -3,14 +3,11 @@
 #include "server/service/announce.h"
 
 #include "server/api/operations/alerts.h"
+#include "storage/base/thread.h"
 #include "storage/ids/id.h"
-#include "storage/text/time.h"
 
-#include <errno.h>
 #include <netinet/in.h>
-#include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum { TICK_MS = 200, ALERT_TICKS = 10 };
 
@@ -27,10 +24,7 @@ struct blocked_list {
 
 struct hub_announcer {
     struct hub_app *app;
-    pthread_t thread;
-    pthread_mutex_t lock; /* the thread holds it while it touches the app */
-    pthread_cond_t wake;
-    bool stop;
+    struct hub_thread thread; /* it holds its lock while it touches the app */
     uint64_t generation;
     struct blocked_list logged;
     struct hub_alerts alerts, now;
@@ -139,10 +133,10 @@ static void announce_alerts(struct hub_announcer *a)
 {
     const struct hub_roots *roots = a->app->roots;
     const char *state = a->app->state;
-    pthread_mutex_unlock(&a->lock);
+    pthread_mutex_unlock(&a->thread.lock);
     hub_alerts_look(roots, state, &a->now);
-    pthread_mutex_lock(&a->lock);
-    if (a->stop)
+    pthread_mutex_lock(&a->thread.lock);
+    if (a->thread.stop)
         return;
     hub_alerts_add(a->app, &a->now);
     for (unsigned i = 0; i < a->now.count; i++) {
@@ -176,17 +170,16 @@ static void announce_proxy(struct hub_announcer *a)
 static void *run(void *arg)
 {
     struct hub_announcer *a = arg;
-    pthread_mutex_lock(&a->lock);
-    for (unsigned tick = 0; !a->stop; tick++) {
-        const struct timespec until = hub_time_ahead(CLOCK_REALTIME, TICK_MS);
+    pthread_mutex_lock(&a->thread.lock);
+    for (unsigned tick = 0; !a->thread.stop; tick++) {
         announce_datasets(a);
         announce_proxy(a);
         if (tick % ALERT_TICKS == 0)
             announce_alerts(a);
-        if (!a->stop)
-            pthread_cond_timedwait(&a->wake, &a->lock, &until);
+        if (!a->thread.stop)
+            hub_thread_wait(&a->thread, TICK_MS);
     }
-    pthread_mutex_unlock(&a->lock);
+    pthread_mutex_unlock(&a->thread.lock);
     return NULL;
 }
 
@@ -196,33 +189,22 @@ enum hub_status hub_announcer_start(struct hub_app *app, struct hub_announcer **
     HUB_TRY(hub_new(&a, 1, sizeof *a, err));
     a->app = app;
     a->generation = UINT64_MAX;
-    pthread_mutex_init(&a->lock, NULL);
-    pthread_cond_init(&a->wake, NULL);
-    const int errnum = pthread_create(&a->thread, NULL, run, a);
-    if (errnum) {
+    const enum hub_status st = hub_thread_start(&a->thread, run, a, "announcements", err);
+    if (st)
         free(a);
-        return hub_fail_errno(err, errnum, "cannot start a thread");
-    }
-    *out = a;
-    return HUB_OK;
+    else
+        *out = a;
+    return st;
 }
 
 bool hub_announcer_stop(struct hub_announcer *a)
 {
     if (!a)
         return true;
-    pthread_mutex_lock(&a->lock);
-    a->stop = true;
-    pthread_cond_signal(&a->wake);
-    pthread_mutex_unlock(&a->lock);
-    const struct timespec until = hub_time_ahead(CLOCK_REALTIME, 1000);
-    if (pthread_timedjoin_np(a->thread, NULL, &until) == ETIMEDOUT) {
-        pthread_detach(a->thread); /* it hangs on a disk: what it holds goes with the process */
-        return false;
-    }
+    if (!hub_thread_stop_within(&a->thread, 1000))
+        return false; /* it hangs on a disk: what it holds goes with the process */
     list_free(&a->logged);
-    pthread_cond_destroy(&a->wake);
-    pthread_mutex_destroy(&a->lock);
+    hub_thread_dispose(&a->thread);
     free(a);
     return true;
 }

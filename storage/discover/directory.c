@@ -1,5 +1,5 @@
-/* One directory of a walk by what the drivers bid: it is claimed with all below it, or its files are claimed one
- * by one and its folders entered. */
+/* One directory of a walk by what the drivers bid: it is claimed with all below it, or its files are claimed
+ * one by one and its folders entered. */
 #include "storage/base/order.h"
 #include "storage/discover/discover_state.h"
 

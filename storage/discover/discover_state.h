@@ -1,4 +1,4 @@
-/** The inside of a discovery: shared by directory.c, discover.c, hf_repo.c, nodes.c, report.c and unclaimed.c only. */
+/** The inside of a discovery, for directory.c, discover.c, hf_repo.c, nodes.c, report.c and unclaimed.c. */
 #ifndef HUB_DISCOVER_DISCOVER_STATE_H
 #define HUB_DISCOVER_DISCOVER_STATE_H
 
@@ -106,7 +106,7 @@ HUB_MUST_USE enum hub_status hub_walking_note_failure(struct hub_walking *w, str
                                                       struct hub_error *err);
 /** What is known of a directory and all below it stays. */
 void hub_walking_note_unreachable(struct hub_walking *w, struct hub_node *node);
-/** A listing that crashes a driver must not hide what lies below it; no inspector at all is another matter. */
+/** A listing that crashes a driver must not hide what is below it; a missing inspector is another matter. */
 bool hub_nobody_to_ask(enum hub_status st);
 /** A disk or a server that does not answer now says nothing about what is there. */
 bool hub_is_transient(enum hub_status st);

@@ -20,7 +20,7 @@ enum { QUIET_MS = 300, RETRY_MS = 30000 };
 static void measure_dataset(struct hub_measurer *m, const struct hub_summary *summary,
                             enum hub_measured how_far, const struct hub_measure_wanted *wanted)
 {
-    pthread_mutex_lock(&m->lock);
+    pthread_mutex_lock(&m->thread.lock);
     m->current = (struct hub_measure_wanted){0};
     if (wanted)
         m->current = *wanted;
@@ -28,23 +28,23 @@ static void measure_dataset(struct hub_measurer *m, const struct hub_summary *su
     m->started_ms = hub_time_now_ns() / 1000000;
     m->done = m->of = 0;
     m->yielded = false;
-    pthread_mutex_unlock(&m->lock);
+    pthread_mutex_unlock(&m->thread.lock);
     const enum hub_status st = wanted && wanted->bins  ? hub_measure_histograms(m, summary, wanted, NULL)
                                : wanted && wanted->row ? hub_measure_rows(m, summary, wanted, NULL)
                                                        : hub_measure_dataset(m, summary, how_far, NULL);
     if (st && !m->yielded)
         m->retry_ms = hub_time_mono_ms() + RETRY_MS;
     hub_measure_turn_give_memory(&m->turn);
-    pthread_mutex_lock(&m->lock);
+    pthread_mutex_lock(&m->thread.lock);
     m->current.id[0] = '\0';
-    pthread_mutex_unlock(&m->lock);
+    pthread_mutex_unlock(&m->thread.lock);
 }
 
 bool hub_measure_yields(struct hub_measurer *m)
 {
-    pthread_mutex_lock(&m->lock);
+    pthread_mutex_lock(&m->thread.lock);
     m->yielded = m->preempted && m->wanted_count;
-    pthread_mutex_unlock(&m->lock);
+    pthread_mutex_unlock(&m->thread.lock);
     return m->yielded;
 }
 
@@ -53,23 +53,23 @@ bool hub_measure_yields(struct hub_measurer *m)
 /* What made room is next behind what it made room for. */
 static void want_again(struct hub_measurer *m, const struct hub_measure_wanted *wanted)
 {
-    pthread_mutex_lock(&m->lock);
+    pthread_mutex_lock(&m->thread.lock);
     if (m->wanted_count && m->wanted_count < HUB_MEASURE_WANTED) {
         m->wanted[m->wanted_count] = m->wanted[m->wanted_count - 1];
         m->wanted[m->wanted_count++ - 1] = *wanted;
     }
-    pthread_mutex_unlock(&m->lock);
+    pthread_mutex_unlock(&m->thread.lock);
 }
 
 /* What is wanted from here on goes before what is measured next, whether or not that has begun. */
 static bool take_wanted(struct hub_measurer *m, struct hub_measure_wanted *out)
 {
-    pthread_mutex_lock(&m->lock);
+    pthread_mutex_lock(&m->thread.lock);
     const bool any = m->wanted_count > 0;
     m->preempted = false;
     if (any)
         *out = m->wanted[--m->wanted_count];
-    pthread_mutex_unlock(&m->lock);
+    pthread_mutex_unlock(&m->thread.lock);
     return any;
 }
 
@@ -146,11 +146,10 @@ static void *run(void *arg)
     while (!m->turn.stop) {
         measure_wanted(m);
         go_over(m);
-        pthread_mutex_lock(&m->lock);
-        const struct timespec until = hub_time_ahead(CLOCK_REALTIME, QUIET_MS);
+        pthread_mutex_lock(&m->thread.lock);
         if (!m->wanted_count && !m->turn.stop)
-            pthread_cond_timedwait(&m->wake, &m->lock, &until);
-        pthread_mutex_unlock(&m->lock);
+            hub_thread_wait(&m->thread, QUIET_MS);
+        pthread_mutex_unlock(&m->thread.lock);
     }
     return NULL;
 }
@@ -162,25 +161,20 @@ enum hub_status hub_measurer_start(const struct hub_measurer_options *options, s
     HUB_TRY(hub_allocated(m, err));
     m->turn.options = *options;
     m->generation = UINT64_MAX;
-    pthread_mutex_init(&m->lock, NULL);
-    pthread_cond_init(&m->wake, NULL);
-    if (pthread_create(&m->thread, NULL, run, m)) {
+    const enum hub_status st = hub_thread_start(&m->thread, run, m, "measuring", err);
+    if (st)
         free(m);
-        return hub_fail(err, HUB_NO_MEMORY, "no thread to measure with");
-    }
-    *out = m;
-    return HUB_OK;
+    else
+        *out = m;
+    return st;
 }
 
 void hub_measurer_stop(struct hub_measurer *m)
 {
     if (!m)
         return;
-    pthread_mutex_lock(&m->lock);
     m->turn.stop = true;
-    pthread_cond_signal(&m->wake);
-    pthread_mutex_unlock(&m->lock);
-    pthread_join(m->thread, NULL);
+    hub_thread_stop(&m->thread);
     hub_measure_wake(m, NULL);
 }
 
@@ -188,8 +182,7 @@ void hub_measurer_free(struct hub_measurer *m)
 {
     if (!m)
         return;
-    pthread_cond_destroy(&m->wake);
-    pthread_mutex_destroy(&m->lock);
+    hub_thread_dispose(&m->thread);
     free(m);
 }
 
@@ -202,7 +195,7 @@ static bool same(const struct hub_measure_wanted *a, const struct hub_measure_wa
 
 static void want(struct hub_measurer *m, const struct hub_measure_wanted *wanted)
 {
-    pthread_mutex_lock(&m->lock);
+    pthread_mutex_lock(&m->thread.lock);
     unsigned kept = 0;
     for (unsigned i = 0; i < m->wanted_count; i++)
         if (!same(&m->wanted[i], wanted))
@@ -213,8 +206,8 @@ static void want(struct hub_measurer *m, const struct hub_measure_wanted *wanted
         m->wanted[kept++] = *wanted;
     m->preempted |= strcmp(m->current.id, wanted->id) != 0;
     m->wanted_count = kept;
-    pthread_cond_signal(&m->wake);
-    pthread_mutex_unlock(&m->lock);
+    pthread_cond_signal(&m->thread.wake);
+    pthread_mutex_unlock(&m->thread.lock);
 }
 
 void hub_measurer_want(struct hub_measurer *m, const char *id)
@@ -252,7 +245,7 @@ void hub_measurer_jobs(struct hub_measurer *m, hub_scan_job_each each, void *use
 {
     if (!m)
         return;
-    pthread_mutex_lock(&m->lock);
+    pthread_mutex_lock(&m->thread.lock);
     if (m->current.id[0])
         each(user, &(struct hub_scan_job){.target = m->current.id,
                                           .kind = kind_of(&m->current),
@@ -262,5 +255,5 @@ void hub_measurer_jobs(struct hub_measurer *m, hub_scan_job_each each, void *use
                                           .started_ms = m->started_ms});
     for (unsigned i = m->wanted_count; i-- > 0;)
         each(user, &(struct hub_scan_job){.target = m->wanted[i].id, .kind = kind_of(&m->wanted[i])});
-    pthread_mutex_unlock(&m->lock);
+    pthread_mutex_unlock(&m->thread.lock);
 }

@@ -7,7 +7,7 @@ static uint64_t hash_of(const char *id)
     return hub_hash(HUB_HASH_START, id, strlen(id));
 }
 
-/* Take those out that wait for this dataset (any: for all), or for whom nobody waits; m->lock is held. */
+/* Take those out that wait for this dataset (any: for all), or for whom nobody waits; the lock is held. */
 static unsigned take_out(struct hub_measurer *m, uint64_t id, bool any, struct hub_file_fetch **out)
 {
     unsigned kept = 0, taken = 0;
@@ -31,10 +31,10 @@ static void end_all(struct hub_file_fetch *const *fetches, unsigned count)
 void hub_measure_wake(struct hub_measurer *m, const char *id)
 {
     struct hub_file_fetch *fetches[HUB_MEASURE_WAITS];
-    pthread_mutex_lock(&m->lock);
+    pthread_mutex_lock(&m->thread.lock);
     m->stopped |= !id;
     const unsigned count = take_out(m, id ? hash_of(id) : 0, !id, fetches);
-    pthread_mutex_unlock(&m->lock);
+    pthread_mutex_unlock(&m->thread.lock);
     end_all(fetches, count);
 }
 
@@ -44,7 +44,7 @@ struct hub_file_fetch *hub_measurer_await(struct hub_measurer *m, const char *id
     unsigned left_count = 0;
     if (!m || hub_fetch_new(&fetch, NULL))
         return NULL;
-    pthread_mutex_lock(&m->lock);
+    pthread_mutex_lock(&m->thread.lock);
     if (m->wait_count == HUB_MEASURE_WAITS)
         left_count = take_out(m, 0, false, left);
     const bool room = !m->stopped && m->wait_count < HUB_MEASURE_WAITS;
@@ -52,7 +52,7 @@ struct hub_file_fetch *hub_measurer_await(struct hub_measurer *m, const char *id
     const bool now = hub_measures_generation(m->turn.options.catalog) != generation;
     if (room && !now)
         m->waits[m->wait_count++] = (struct hub_measure_wait){hash_of(id), fetch};
-    pthread_mutex_unlock(&m->lock);
+    pthread_mutex_unlock(&m->thread.lock);
     end_all(left, left_count);
     if (!room || now)
         hub_fetch_done(fetch, HUB_OK);

@@ -7,10 +7,10 @@
 
 static void put_progress(struct hub_measurer *m, uint64_t done, uint64_t of)
 {
-    pthread_mutex_lock(&m->lock);
+    pthread_mutex_lock(&m->thread.lock);
     m->done = done;
     m->of = of;
-    pthread_mutex_unlock(&m->lock);
+    pthread_mutex_unlock(&m->thread.lock);
 }
 
 static bool rests(const struct hub_measurer *m, const struct hub_dataset *dataset, uint32_t part,

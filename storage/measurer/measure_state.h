@@ -2,12 +2,11 @@
 #ifndef HUB_MEASURER_MEASURE_STATE_H
 #define HUB_MEASURER_MEASURE_STATE_H
 
+#include "storage/base/thread.h"
 #include "storage/episodes/measures.h"
 #include "storage/io/fetch.h"
 #include "storage/measure/ends.h"
 #include "storage/measurer/measure_turn.h"
-
-#include <pthread.h>
 
 enum { HUB_MEASURE_WANTED = 64, HUB_MEASURE_WAITS = 1024, HUB_MEASURE_ID = 1024 };
 
@@ -27,9 +26,7 @@ struct hub_measure_wait {
 
 struct hub_measurer {
     struct hub_measure_turn turn; /* the thread's own, but for `stop` */
-    pthread_t thread;
-    pthread_mutex_t lock;
-    pthread_cond_t wake;
+    struct hub_thread thread;
     struct hub_measure_wanted wanted[HUB_MEASURE_WANTED]; /* the last one is next */
     unsigned wanted_count;
     struct hub_measure_wanted current; /* or an empty id */

@@ -1,11 +1,11 @@
-/* A dataset that was found is compared with what was seen last: what is new or changed is queued once its files
- * have settled; until then, and until it is inspected, it is listed as pending. */
+/* A dataset that was found is compared with what was seen last: one that is new or changed is queued once
+ * nobody writes to its files; until then, and until it is inspected, it is listed as pending. */
 #include "storage/scan/state.h"
 
 #include "storage/text/time.h"
 
-/* Milliseconds until the files have been left alone for the settle time; 0: they have. */
-static int64_t unsettled_ms(const struct hub_scanner *s, const struct hub_fileset *files)
+/* Milliseconds until the files have been left alone for the time of --settle; 0: they have. */
+static int64_t waits_ms(const struct hub_scanner *s, const struct hub_fileset *files)
 {
     const int64_t now_ms = hub_time_now_ns() / 1000000;
     return HUB_MAX((int64_t)(files->newest_ns / 1000000) + (int64_t)s->settle_ms - now_ms, (int64_t)0);
@@ -57,7 +57,7 @@ static enum hub_status publish_soon(struct hub_scanner *s, struct hub_batch *bat
 static enum hub_status queue(struct hub_scanner *s, struct hub_tracked_dataset *known,
                              struct hub_fileset *files, struct hub_error *err)
 {
-    const int64_t left_ms = unsettled_ms(s, files);
+    const int64_t left_ms = waits_ms(s, files);
     const bool queued = known->state == HUB_TRACKED_QUEUED;
     if (known->state == HUB_TRACKED_QUEUED)
         hub_tracked_unqueue(s, known);

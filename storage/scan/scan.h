@@ -97,7 +97,7 @@ void hub_scanner_prioritize(struct hub_scanner *scanner, const char *id);
 void hub_scanner_reinspect(struct hub_scanner *scanner, const char *id);
 /** Sweep now (tests, SIGHUP); what was given up is tried once more. */
 void hub_scanner_sweep(struct hub_scanner *scanner);
-/** Files were published, changed or removed at this path below a root: look at them now. Cheap, any thread. */
+/** Files were published, changed or removed at this path of a root: look at them now. Cheap, any thread. */
 void hub_scanner_look(struct hub_scanner *scanner, uint32_t root, const char *path);
 /** Wait until idle or the timeout: true when idle. */
 bool hub_scanner_wait(struct hub_scanner *scanner, unsigned timeout_ms);

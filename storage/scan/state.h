@@ -292,8 +292,8 @@ int64_t hub_sweep_rest_until_ms(int64_t began_ms);
 
 /* ---- look.c ---- */
 
-/** Look at a folder of a root from `due_ms` on; `shallow`: at its own files alone. The lock is held, as in the
- * next four. */
+/** Look at a folder of a root from `due_ms` on; `shallow`: at its own files alone. The lock is held, as in
+ * the next four. */
 void hub_looks_add(struct hub_scanner *s, uint32_t root, const char *path, bool shallow, int64_t due_ms);
 /** Drop what lies in a part that is about to be looked at; NULL: all. */
 void hub_looks_cover(struct hub_scanner *s, const struct hub_scope *done);
@@ -314,7 +314,7 @@ void hub_looks_run(struct hub_scanner *s);
 bool hub_scan_is_verdict(enum hub_status st);
 /** A verdict under today's limits of an inspection, that others may change. */
 bool hub_scan_is_limit(const struct hub_error *err);
-/** Ask for the plan of a dataset: which of its parts are to be inspected. No lock held, as in all of these. */
+/** Ask for the plan of a dataset: which of its parts are to be inspected. No lock is held, nor below. */
 HUB_MUST_USE enum hub_status hub_work_plan(struct hub_work *w, struct hub_error *err);
 HUB_MUST_USE enum hub_status hub_work_inspect_part(struct hub_work *w, uint32_t number,
                                                    struct hub_error *err);

@@ -1,5 +1,5 @@
-/* The sweep is the truth: it walks the roots, stats every file of every dataset, and compares; what is gone is
- * removed. A look does the same with a part of one root: see look.c. */
+/* The sweep is the truth: it walks the roots, stats every file of every dataset, and compares; what is gone
+ * is removed. A look does the same with a part of one root: see look.c. */
 #include "storage/scan/state.h"
 
 #include "storage/scan/presence.h"

@@ -50,7 +50,7 @@ static enum hub_status publish_verdict(struct hub_work *w, enum hub_status verdi
         draft.status = HUB_DATASET_UNSUPPORTED;
     if (verdict == HUB_NOT_ACCEPTABLE && !w->single_files && note_declined(w))
         return hub_fail(err, HUB_BUSY,
-                        "no format takes this folder as a whole: its files are looked at next");
+                        "no format takes this folder as a whole: its files are inspected next");
     if (verdict == HUB_NOT_ACCEPTABLE)
         draft = bare_draft_of(w, "files", HUB_DATASET_READY, "");
     return hub_scan_publish(w->scanner, draft, &w->files, NULL, err);

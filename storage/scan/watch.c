@@ -1,5 +1,5 @@
-/* inotify on roots, folders above datasets and folders of their files, up to a limit: it only says where a look
- * is worth while. What does not fit, and network file systems, wait for the next regular sweep. */
+/* inotify on roots, folders above datasets and folders of their files, up to a limit: it only says where a
+ * look is worth while. What does not fit, and network file systems, wait for the next regular sweep. */
 #include "storage/scan/state.h"
 
 #include "storage/ids/id.h"

@@ -1,5 +1,5 @@
-/* The threads that inspect: one takes a dataset and asks for its plan, and its parts are then inspected by all
- * threads that have nothing better to do. Whoever ends the last part has the end of it published. */
+/* The threads that inspect: one takes a dataset and asks for its plan, and its parts are then inspected by
+ * all threads that have nothing better to do. Whoever ends the last part has the end of it published. */
 #include "storage/scan/state.h"
 
 #include "storage/text/time.h"
