@@ -55,7 +55,7 @@ struct hub_limits hub_prepare_process(const struct hub_config *config)
     /* answers of a few megabytes (a batch of samples) come and go all the time: keep their memory instead of
      * mapping and unmapping it, which costs a page fault for each 4 KiB of an answer. Larger ones leave holes
      * when they grow, which the memory budget does not know of. */
-    (void)mallopt(M_MMAP_THRESHOLD, 4 * 1024 * 1024);
+    (void)mallopt(M_MMAP_THRESHOLD, 8 * 1024 * 1024);
     (void)mallopt(M_TRIM_THRESHOLD, 16 * 1024 * 1024);
     return hub_limits_fit(files.rlim_cur, cores > 0 ? (unsigned)cores : 1, (unsigned)config->connections);
 }

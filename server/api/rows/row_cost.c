@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 enum {
-    INLINE_COST_US = 50,       /* more than this is a worker's */
+    INLINE_COST_US = 250,      /* more than this is a worker's */
     INLINE_BYTES = 256 * 1024, /* so is more than this to encode */
 };
 #define PRICED_BYTES (512 * MIB)    /* of rows at once, of which there may be more */
