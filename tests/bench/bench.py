@@ -20,7 +20,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.join(HERE, "..", "..")
 BIN = os.path.join(TOP, "build", "bin")
 HUB, AIOHTTP, FLASK, PARQUET = 8180, 8102, 8101, 8103
-CEILING = {"npy": 8195, "csv": 8196}
+CEILING = {("npy", 100): 8195, ("csv", 100): 8196, ("npy", 256): 8197}
 
 
 def cpu_ns(pids):
@@ -313,15 +313,15 @@ class Bench:
     def parquet(self):
         return self.gunicorn("peer_parquet", PARQUET, {"ROOT": f"{self.data}/lerobot-bench"})
 
-    def ceiling(self, form):
-        """A server that answers with the bytes of a slice, and reads no HTTP; its bytes are compared with the hub's first."""
-        name = f"ceiling {form}"
+    def ceiling(self, form, n=100):
+        """A server that answers with the bytes of a slice of n rows, and reads no HTTP; its bytes are compared with the hub's first."""
+        name = f"ceiling {form} {n}"
         if name not in self.servers:
             subprocess.run(["cmake", "--build", os.path.join(TOP, "build"), "--target", "ceiling"], check=True, stdout=subprocess.DEVNULL)
-            mine = subprocess.run([f"{BIN}/ceiling", self.big, form, "17", "345"], capture_output=True, check=True).stdout
-            with urllib.request.urlopen(f"{self.hub().url[:-7]}/api/v1/datasets/bench-big-v0/episodes/17/observations?start=345&stop=445&format={form}") as answer:
+            mine = subprocess.run([f"{BIN}/ceiling", self.big, form, str(n), "17", "345"], capture_output=True, check=True).stdout
+            with urllib.request.urlopen(f"{self.hub().url[:-7]}/api/v1/datasets/bench-big-v0/episodes/17/observations?start=345&stop={345 + n}&format={form}") as answer:
                 assert answer.read() == mine, f"{name} and the hub answer with different bytes"
-            self.servers[name] = Server(name, [f"{BIN}/ceiling", self.big, form, str(CEILING[form])], f"http://127.0.0.1:{CEILING[form]}/")
+            self.servers[name] = Server(name, [f"{BIN}/ceiling", self.big, form, str(n), str(CEILING[form, n])], f"http://127.0.0.1:{CEILING[form, n]}/")
         return self.servers[name]
 
     def compare(self, title, works, warm=None):

@@ -1,8 +1,8 @@
 /* What a slice costs without HTTP: a server that reads a request to its empty line, looks at nothing in it,
- * and answers 100 rows of an episode of its own choice with the bytes that the hub answers: one read of the
+ * and answers rows of an episode of its own choice with the bytes that the hub answers: one read of the
  * chunks they lie in, the gather, the hub's own digits, one send. Two threads, as many connections as come.
- *   ceiling FILE npy|csv PORT           serves; prints "ready"
- *   ceiling FILE npy|csv EPISODE START  writes the body for these rows, to compare it with the hub's
+ *   ceiling FILE npy|csv ROWS PORT           serves; prints "ready"
+ *   ceiling FILE npy|csv ROWS EPISODE START  writes the body for these rows, to compare it with the hub's
  * The file is gen_data.py's: episode_N/observations, chunked, unfiltered float64. */
 #include "storage/text/number.h"
 
@@ -20,7 +20,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { ROWS = 100, COLUMNS = 39, THREADS = 2, MOST_CHUNKS = 64, NPY_HEADER = 128, SPAN = 1 << 20 };
+enum { MOST_ROWS = 500, COLUMNS = 39, THREADS = 2, MOST_CHUNKS = 64, NPY_HEADER = 128, SPAN = 1 << 20 };
 
 struct episode {
     uint64_t rows, at[MOST_CHUNKS]; /* where its chunks lie, row by row */
@@ -29,6 +29,7 @@ struct episode {
 static struct {
     int file;
     bool csv;
+    uint32_t rows;                                        /* of a slice */
     uint32_t episodes, chunk_rows, chunk_columns, across; /* chunks beside each other */
     struct episode *episode;
     int poll[THREADS];
@@ -37,8 +38,8 @@ static struct {
 struct worker {
     int poll;
     uint64_t random;
-    double rows[ROWS * COLUMNS];
-    char span[SPAN], body[ROWS * COLUMNS * HUB_NUMBER_CHARS];
+    double rows[MOST_ROWS * COLUMNS];
+    char span[SPAN], body[MOST_ROWS * COLUMNS * HUB_NUMBER_CHARS];
 };
 
 static void fail(const char *what)
@@ -96,16 +97,16 @@ static void index_file(const char *path)
 /* The chunks of the rows lie behind one another, so that one read has them all. */
 static void gather(struct worker *w, const struct episode *e, uint64_t start)
 {
-    const uint64_t first = start / all.chunk_rows, last = (start + ROWS - 1) / all.chunk_rows;
+    const uint64_t first = start / all.chunk_rows, last = (start + all.rows - 1) / all.chunk_rows;
     const uint64_t row_bytes = all.chunk_columns * sizeof(double), chunk_bytes = all.chunk_rows * row_bytes;
     const uint64_t begin = e->at[first * all.across] + start % all.chunk_rows * row_bytes;
     const uint64_t end =
-        e->at[(last + 1) * all.across - 1] + ((start + ROWS - 1) % all.chunk_rows + 1) * row_bytes;
+        e->at[(last + 1) * all.across - 1] + ((start + all.rows - 1) % all.chunk_rows + 1) * row_bytes;
     if (end < begin || end - begin > SPAN ||
         end - begin > (last - first + 1) * all.across * 2 * chunk_bytes ||
         pread(all.file, w->span, end - begin, (off_t)begin) != (ssize_t)(end - begin))
         fail("the chunks do not lie together");
-    for (uint64_t i = 0; i < ROWS; i++) {
+    for (uint64_t i = 0; i < all.rows; i++) {
         const uint64_t row = start + i;
         for (uint32_t c = 0; c < all.across; c++) {
             const uint32_t column = c * all.chunk_columns,
@@ -122,11 +123,13 @@ static size_t write_npy(struct worker *w)
 {
     static const char magic[] = "\x93NUMPY\x01\0\x76\0";
     char *at = mempcpy(w->body, magic, 10);
-    const int n = sprintf(at, "{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d), }", ROWS, COLUMNS);
+    const int n =
+        sprintf(at, "{'descr': '<f8', 'fortran_order': False, 'shape': (%u, %d), }", all.rows, COLUMNS);
     memset(at + n, ' ', (size_t)(NPY_HEADER - 11 - n));
     w->body[NPY_HEADER - 1] = '\n';
-    memcpy(w->body + NPY_HEADER, w->rows, sizeof w->rows);
-    return NPY_HEADER + sizeof w->rows;
+    const size_t size = all.rows * COLUMNS * sizeof *w->rows;
+    memcpy(w->body + NPY_HEADER, w->rows, size);
+    return NPY_HEADER + size;
 }
 
 static size_t write_csv(struct worker *w)
@@ -134,7 +137,7 @@ static size_t write_csv(struct worker *w)
     char *at = w->body;
     for (int c = 0; c < COLUMNS; c++)
         at += sprintf(at, "observations_%d%c", c, c + 1 < COLUMNS ? ',' : '\n');
-    for (int i = 0; i < ROWS * COLUMNS; i++) {
+    for (uint32_t i = 0; i < all.rows * COLUMNS; i++) {
         at += hub_number_double(w->rows[i], at);
         *at++ = (i + 1) % COLUMNS ? ',' : '\n';
     }
@@ -153,7 +156,7 @@ static bool answer(struct worker *w, int fd)
 {
     w->random = w->random * 6364136223846793005U + 1442695040888963407U;
     const struct episode *e = &all.episode[(w->random >> 33) % all.episodes];
-    const size_t size = make_body(w, e, (w->random >> 13) % (e->rows - ROWS));
+    const size_t size = make_body(w, e, (w->random >> 13) % (e->rows - all.rows));
     char head[128];
     const int n = sprintf(
         head, "HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\nContent-Length: %zu\r\n\r\n",
@@ -218,14 +221,15 @@ static void start(uint16_t port)
 
 int main(int argc, char **argv)
 {
-    if (argc < 4)
+    if (argc < 5)
         return 2;
     all.csv = strcmp(argv[2], "csv") == 0;
+    all.rows = HUB_MIN((uint32_t)atoi(argv[3]), MOST_ROWS);
     index_file(argv[1]);
-    if (argc == 4)
-        start((uint16_t)atoi(argv[3]));
+    if (argc == 5)
+        start((uint16_t)atoi(argv[4]));
     struct worker *w = calloc(1, sizeof *w);
-    const size_t size = make_body(w, &all.episode[atoi(argv[3])], (uint64_t)atoi(argv[4]));
+    const size_t size = make_body(w, &all.episode[atoi(argv[4])], (uint64_t)atoi(argv[5]));
     fwrite(w->body, 1, size, stdout);
     free(w);
     free(all.episode);
