@@ -2,6 +2,7 @@
 #include "server/api/cursor.h"
 
 #include "server/api/negotiate.h"
+#include "server/http/parameter.h"
 #include "storage/text/base64.h"
 #include "storage/text/uri.h"
 
@@ -60,16 +61,15 @@ static bool is_form(const struct hub_param *param)
     return hub_view_is(param->name, "format") && hub_negotiate_named(HUB_LIST_OF_PAGES, param->value);
 }
 
-static void set_scope(const struct hub_request *request, const char *const *parameters, char out[33])
+static void set_scope(const struct hub_request *request, char out[33])
 {
     struct hub_view parts[2 * HUB_MAX_QUERY];
     unsigned n = 0;
     char etag[40];
-    for (; *parameters && n + 2 <= HUB_COUNT(parts); parameters++) {
-        const size_t size = strlen(*parameters);
-        const bool repeats = hub_view_ends(hub_view_of(*parameters), "...");
-        const struct hub_view name = {*parameters, repeats ? size - 3 : size};
-        if (is_of_page(*parameters))
+    for (const struct hub_parameter *const *row = request->parameters; *row && n + 2 <= HUB_COUNT(parts);
+         row++) {
+        const struct hub_view name = hub_view_of((*row)->name);
+        if ((*row)->in_path || is_of_page((*row)->name))
             continue;
         parts[n++] = name;
         parts[n++] = HUB_VIEW("\1");
@@ -81,56 +81,47 @@ static void set_scope(const struct hub_request *request, const char *const *para
     snprintf(out, 33, "%.32s", etag + 1);
 }
 
-/* Where "format..." is among the parameters it may be a filter as well. */
-static enum hub_status read_form(const struct hub_request *request, const char *const *parameters,
-                                 bool *lines, struct hub_error *err)
+/* Where format= may be repeated it may be a filter as well. */
+static enum hub_status read_form(const struct hub_request *request, bool *lines, struct hub_error *err)
 {
-    struct hub_offer offer = {.list = HUB_LIST_OF_PAGES};
-    const struct hub_representation *as;
-    *lines = false;
-    for (; *parameters && strcmp(*parameters, "format") != 0 && !offer.filter; parameters++)
-        offer.filter = strcmp(*parameters, "format...") == 0;
-    if (!*parameters && !offer.filter)
-        return HUB_OK;
-    HUB_TRY(hub_negotiate(request, &offer, &as, err));
+    const struct hub_parameter *row = hub_parameter_find(request->parameters, HUB_VIEW("format"));
+    const struct hub_representation *as = hub_representations;
+    if (row) {
+        const struct hub_offer offer = {.list = HUB_LIST_OF_PAGES, .filter = row->repeats};
+        HUB_TRY(hub_negotiate(request, &offer, &as, err));
+    }
     *lines = as != hub_representations;
     return HUB_OK;
 }
 
-enum hub_status hub_page_read(const struct hub_request *request, const char *const *parameters,
-                              struct hub_page_query *out, struct hub_error *err)
+static enum hub_status read_place(const struct hub_request *request, struct hub_page_query *out,
+                                  struct hub_error *err)
 {
-    int64_t limit = 100;
-    bool present;
-    HUB_TRY(hub_request_allow(request, parameters, err));
-    HUB_TRY(read_form(request, parameters, &out->lines, err));
-    HUB_TRY(hub_request_int(request, "limit", &limit, &present, err));
-    out->all = out->lines && !present;
-    out->after.back = false;
-    out->after.key[0] = out->after.tie[0] = '\0';
-    if (limit < 1 || limit > 1000)
-        return hub_request_wrong(request, "limit", err, "limit must be from 1 to 1000");
     const struct hub_view cursor = hub_request_query(request, "cursor");
-    out->limit = (uint32_t)limit;
     out->goes_on = cursor.data;
-    set_scope(request, parameters, out->scope);
+    set_scope(request, out->scope);
     return cursor.data ? hub_cursor_decode(cursor, out->scope, &out->after, err) : HUB_OK;
 }
 
-enum hub_status hub_page_read_all(const struct hub_request *request, const char *const *parameters,
-                                  struct hub_page_query *out, struct hub_error *err)
+enum hub_status hub_page_read(const struct hub_request *request, struct hub_page_query *out,
+                              struct hub_error *err)
 {
-    const struct hub_view cursor = hub_request_query(request, "cursor");
+    int64_t limit = 100;
+    HUB_TRY(read_form(request, &out->lines, err));
+    out->all = !hub_request_int(request, "limit", &limit) && out->lines;
+    out->after.back = false;
+    out->after.key[0] = out->after.tie[0] = '\0';
+    out->limit = (uint32_t)limit;
+    return read_place(request, out, err);
+}
+
+enum hub_status hub_page_read_all(const struct hub_request *request, struct hub_page_query *out,
+                                  struct hub_error *err)
+{
     int64_t limit = UINT32_MAX;
-    bool present;
-    HUB_TRY(hub_request_allow(request, parameters, err));
-    HUB_TRY(hub_request_int(request, "limit", &limit, &present, err));
-    if (limit < 1)
-        return hub_request_wrong(request, "limit", err, "limit must be at least 1; without it all are sent");
+    (void)hub_request_int(request, "limit", &limit);
     out->limit = (uint32_t)HUB_MIN(limit, (int64_t)UINT32_MAX);
-    out->goes_on = cursor.data;
-    set_scope(request, parameters, out->scope);
-    return cursor.data ? hub_cursor_decode(cursor, out->scope, &out->after, err) : HUB_OK;
+    return read_place(request, out, err);
 }
 
 struct hub_json hub_page_begin(const struct hub_page_query *page, struct hub_response *response,

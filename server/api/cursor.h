@@ -36,17 +36,16 @@ struct hub_page_query {
     struct hub_page_cursor after;
 };
 
-/** What every listing begins with: hub_request_allow, then limit= and cursor=. All other parameters but
+/** What every listing begins with: limit= and cursor=. All other parameters but
  * revision= and what concerns the page alone name the listing that a cursor is of. */
-HUB_MUST_USE enum hub_status hub_page_read(const struct hub_request *request, const char *const *parameters,
-                                           struct hub_page_query *out, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_page_read(const struct hub_request *request, struct hub_page_query *out,
+                                           struct hub_error *err);
 /** Append this request's URL with another cursor. */
 HUB_MUST_USE enum hub_status hub_page_next_url(const struct hub_request *request,
                                                const struct hub_page_cursor *cursor, struct hub_buf *url,
                                                struct hub_error *err);
 /** The same of what is no document: limit= is 1 or more, default all (UINT32_MAX). */
-HUB_MUST_USE enum hub_status hub_page_read_all(const struct hub_request *request,
-                                               const char *const *parameters, struct hub_page_query *out,
+HUB_MUST_USE enum hub_status hub_page_read_all(const struct hub_request *request, struct hub_page_query *out,
                                                struct hub_error *err);
 /** Open the document of a page, for its items. */
 struct hub_json hub_page_begin(const struct hub_page_query *page, struct hub_response *response,

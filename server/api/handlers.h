@@ -9,16 +9,18 @@ struct hub_truth;
 /* namespaces.c */
 hub_handler hub_namespaces_list, hub_namespace_show;
 /* datasets.c */
-hub_handler hub_datasets_list, hub_dataset_show;
+hub_handler hub_datasets_list, hub_datasets_columns, hub_dataset_show;
 /* episodes.c: an episode's attributes and fields */
-hub_handler hub_episodes_list, hub_episode_show;
+hub_handler hub_episodes_list, hub_episodes_columns, hub_episode_show;
 /* field.c: rows of a field or a group of them, under its path; of several, named by ?fields=, and then
  * aligned by steps when start, stop, step or final is given */
 hub_handler hub_field_data, hub_fields_data;
+/* buckets.c, runs.c: curves of one field or several instead of rows; runs of equal values */
+hub_handler hub_curves_data, hub_fields_curves_data, hub_runs_data;
 /* sample.c, batch.c: windows drawn at random, and windows that are named */
 hub_handler hub_sample_show, hub_batch_post;
 /* files.c: whatever the status of the dataset */
-hub_handler hub_files_list, hub_file_data;
+hub_handler hub_files_list, hub_files_of_episodes, hub_files_page, hub_file_data;
 /* archive.c: all of them as a tar */
 hub_handler hub_archive_data;
 /* resolve.c: no resource, but perhaps the folder of a dataset */

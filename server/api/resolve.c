@@ -128,7 +128,7 @@ enum hub_status hub_resolve_nowhere(struct hub_request *request, struct hub_resp
 
 bool hub_resolve_has_revision(const struct hub_request *request, const char *revision)
 {
-    const struct hub_view wanted = hub_request_query(request, "revision");
+    const struct hub_view wanted = hub_request_if_taken(request, "revision");
     return !wanted.data || hub_view_is(wanted, revision);
 }
 
@@ -146,13 +146,13 @@ static enum hub_status revision_gone(const struct hub_request *request, const st
     if (!*summary->revision) /* it may yet be the one */
         return not_inspected(request->app->scanner, summary, err);
     return hub_fail_about(err, HUB_CHANGED, HUB_PROBLEM_REVISION_GONE, "revision",
-                          hub_request_query(request, "revision").data, "'%s' is now at revision %s",
+                          hub_request_if_taken(request, "revision").data, "'%s' is now at revision %s",
                           summary->id, summary->revision);
 }
 
 static enum hub_status check_revision(const struct hub_request *request, struct hub_error *err)
 {
-    const struct hub_view revision = hub_request_query(request, "revision");
+    const struct hub_view revision = hub_request_if_taken(request, "revision");
     if (revision.size == 40 && strspn(revision.data, "0123456789abcdef") == 40)
         return HUB_OK;
     return hub_request_wrong(request, "revision", err, "revision must be 40 lower-case hexadecimal digits");
@@ -162,7 +162,7 @@ static enum hub_status check_revision(const struct hub_request *request, struct 
 static enum hub_status take_revision(struct hub_request *request, struct hub_target *out,
                                      struct hub_error *err)
 {
-    const struct hub_view revision = hub_request_query(request, "revision");
+    const struct hub_view revision = hub_request_if_taken(request, "revision");
     out->pinned = out->commit = false;
     if (!revision.data)
         return HUB_OK;
@@ -178,7 +178,7 @@ enum hub_status hub_resolve_release(const struct hub_request *request, struct hu
                                     struct hub_error *err)
 {
     struct hub_version version;
-    *out = hub_request_query(request, "for");
+    *out = hub_request_if_taken(request, "for");
     if (!out->data || hub_version_parse(*out, &version, NULL) == HUB_OK)
         return HUB_OK;
     return hub_request_wrong(request, "for", err,
@@ -339,11 +339,9 @@ enum hub_status hub_resolve_id(struct hub_request *request, struct hub_response 
     return to & HUB_TO_READY ? check_ready(request, response, out->summary, err) : HUB_OK;
 }
 
-enum hub_status hub_resolve(struct hub_request *request, struct hub_response *response,
-                            const char *const *parameters, unsigned to, struct hub_target *out,
-                            struct hub_error *err)
+enum hub_status hub_resolve(struct hub_request *request, struct hub_response *response, unsigned to,
+                            struct hub_target *out, struct hub_error *err)
 {
-    HUB_TRY(hub_request_allow(request, parameters, err));
     return hub_resolve_id(request, response, hub_request_capture(request, "id"), to, out, err);
 }
 

@@ -37,7 +37,7 @@ enum hub_resolve_to {
 };
 
 /**
- * What every handler of a dataset begins with: hub_request_allow, then find the dataset in the snapshot
+ * What every handler of a dataset begins with: find the dataset in the snapshot
  * (HUB_NOT_FOUND "dataset-not-found", whose problem lists versions and nearest ids; HUB_INVALID "bad-id") and
  * open it. The catalogue may be a little ahead of the snapshot; the target is then brought to the state that
  * was opened, so that validators never name another state than the bytes. HUB_CHANGED "revision-gone" when
@@ -45,8 +45,7 @@ enum hub_resolve_to {
  * far that is), HUB_UNSUPPORTED "dataset-broken".
  */
 HUB_MUST_USE enum hub_status hub_resolve(struct hub_request *request, struct hub_response *response,
-                                         const char *const *parameters, unsigned to, struct hub_target *out,
-                                         struct hub_error *err);
+                                         unsigned to, struct hub_target *out, struct hub_error *err);
 
 /** HUB_TO_DATASET of one that was found otherwise, in the snapshot that the target holds. */
 HUB_MUST_USE enum hub_status hub_resolve_summary(struct hub_request *request,

@@ -18,12 +18,10 @@ static enum hub_status takes_too_long(const struct hub_request *request, enum hu
         [HUB_WORK_FILES] = {"the files of this dataset", "list them page by page with limit", {"limit"}},
         [HUB_WORK_OBJECTS] = {"these objects", "request fewer of them with prefix", {"prefix", "matchGlob"}},
     };
-    const char *about = known[of].parameters[0];
-    for (size_t i = HUB_COUNT(known[of].parameters); i-- > 0;)
-        if (known[of].parameters[i] && hub_request_query(request, known[of].parameters[i]).data)
-            about = known[of].parameters[i];
+    const char *given = hub_request_any(request, known[of].parameters, HUB_COUNT(known[of].parameters));
+    const char *about = given ? given : known[of].parameters[0];
     return hub_fail_about(err, HUB_TOO_BIG, HUB_PROBLEM_TOO_LARGE, about,
-                          hub_request_query(request, about).data,
+                          hub_request_if_taken(request, about).data,
                           "%s take about %.0f s to go through; one answer may take %u s: %s", known[of].what,
                           us / 1e6, request->ceiling_ms / 1000, known[of].remedy);
 }

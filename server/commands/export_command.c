@@ -135,7 +135,7 @@ static enum hub_status answer(struct hub_app *app, struct hub_request *request, 
     request->may_block = request->local = true;
     HUB_TRY(hub_route_find(request, hub_routes, &route, allow, err));
     hub_response_init(&response);
-    enum hub_status st = route->handler(request, &response, err);
+    enum hub_status st = hub_route_call(route, request, &response, err);
     if (!st && !response.parts)
         st = hub_fail(err, HUB_IO, "the archive cannot be made");
     if (!st) {

@@ -102,7 +102,6 @@ static enum hub_status read_listing(struct hub_request *request, const struct li
                                     struct gcs_listing *l, struct hub_error *err)
 {
     int64_t most = MOST;
-    bool present;
     l->request = request;
     l->dialect = dialect;
     struct hub_buf *const names[] = {&l->prefix, &l->start, &l->end, &l->common, &l->next};
@@ -117,7 +116,7 @@ static enum hub_status read_listing(struct hub_request *request, const struct li
     HUB_TRY(read_start(l, err));
     if (end.size)
         HUB_TRY(whole_name(l, end, &l->end, err));
-    HUB_TRY(hub_request_int(request, dialect->most, &most, &present, err));
+    const bool present = hub_request_int(request, dialect->most, &most);
     l->most = most > 0 && most < MOST ? (uint64_t)most : MOST;
     l->delimiter = hub_request_query(request, "delimiter");
     const struct hub_view glob = hub_request_query(request, "matchGlob");

@@ -371,14 +371,13 @@ static enum hub_status read_repos(struct hub_request *request, struct repo_listi
 {
     struct hub_page_cursor cursor = {0};
     int64_t limit = 1000;
-    bool present;
     const struct hub_view sort = hub_request_query(request, "sort");
     r->request = request;
     r->author = hub_request_query(request, "author");
     r->by_time = sort.data && (hub_view_is(sort, "lastModified") || hub_view_is(sort, "last_modified") ||
                                hub_view_is(sort, "createdAt") || hub_view_is(sort, "created_at"));
     r->ascending = hub_view_is(hub_request_query(request, "direction"), "1");
-    HUB_TRY(hub_request_int(request, "limit", &limit, &present, err));
+    (void)hub_request_int(request, "limit", &limit);
     r->limit = limit > 0 && limit < 1000 ? (uint32_t)limit : 1000;
     if (hub_request_query(request, "cursor").data)
         HUB_TRY(hub_cursor_decode(hub_request_query(request, "cursor"), "", &cursor, err));

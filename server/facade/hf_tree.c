@@ -177,8 +177,8 @@ static enum hub_status read_tree(struct hub_request *request, struct repo_tree *
     for (size_t i = 0; i < HUB_COUNT(bufs); i++)
         *bufs[i] = HUB_BUF_INIT(128 * KIB);
     t->request = request;
-    t->recursive = is_true(hub_request_query(request, "recursive"));
-    t->expand = is_true(hub_request_query(request, "expand"));
+    t->recursive = is_true(hub_request_if_taken(request, "recursive"));
+    t->expand = is_true(hub_request_if_taken(request, "expand"));
     HUB_TRY(hub_hf_repo_open(request, &t->repo, err));
     HUB_TRY(hub_hf_revision(request, &t->repo, err));
     HUB_TRY(hub_buf_add_view(&t->folder, hub_buf_view(&t->repo.begins), err));

@@ -269,7 +269,6 @@ static enum hub_status admit(struct hub_exchange *x, const struct hub_protocol *
     if (x->misnamed && !for_probes(x))
         return hub_fail_as(&x->error, HUB_INVALID, HUB_PROBLEM_BAD_REQUEST,
                            "this server is not called '%.200s'", x->misnamed);
-    x->request.ceiling_ms = x->route->ceiling_ms;
     if (!facts->announced && (facts->method == HUB_POST || facts->method == HUB_PUT)) {
         x->close = true; /* its length may have been lost on the way: what follows is nobody's request */
         return hub_fail_as(&x->error, HUB_INVALID, HUB_PROBLEM_BAD_REQUEST,
@@ -508,7 +507,7 @@ enum hub_status hub_exchange_run(struct hub_exchange *x)
     x->request.wait = (struct hub_wait){0};
     if (!x->request.local && !for_probes(x)) /* the admin is answered when memory is short, too */
         hub_response_meter(&x->response, x->http->options.budget, &x->request);
-    enum hub_status st = x->route->handler(&x->request, &x->response, &x->error);
+    enum hub_status st = hub_route_call(x->route, &x->request, &x->response, &x->error);
     if (st == HUB_AGAIN && x->request.wait.on == HUB_WAIT_BYTES)
         keep_memory(x);
     else

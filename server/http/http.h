@@ -19,9 +19,10 @@
 
 #include <strings.h>
 
-struct hub_app;    /* the server's long-lived parts: server/api/app.h */
-struct hub_budget; /* below */
-struct hub_log;    /* log.h */
+struct hub_app;       /* the server's long-lived parts: server/api/app.h */
+struct hub_budget;    /* below */
+struct hub_log;       /* log.h */
+struct hub_parameter; /* parameter.h */
 struct hub_problem_shape;
 
 enum hub_method { HUB_GET = 1, HUB_HEAD, HUB_POST, HUB_PUT, HUB_DELETE, HUB_OPTIONS };
@@ -76,7 +77,8 @@ struct hub_request {
     unsigned segment_count;
     struct hub_param query[HUB_MAX_QUERY];
     unsigned query_count;
-    struct hub_param captures[8]; /* of the route: {id}, {n}, {path} joined by '/' */
+    const struct hub_parameter *const *parameters; /* that its route takes; NULL: not routed yet */
+    struct hub_param captures[8];                  /* of the route: {id}, {n}, {path} joined by '/' */
     unsigned capture_count;
     const struct hub_param *headers; /* as sent, in order; a name may come twice */
     unsigned header_count;
@@ -134,32 +136,33 @@ static inline const char *hub_base_url(const struct hub_request *request)
 
 /** A capture, or an empty view. */
 struct hub_view hub_request_capture(const struct hub_request *request, const char *name);
-/** First value of a query parameter; data NULL when absent. */
-struct hub_view hub_request_query(const struct hub_request *request, const char *name);
 /** A request header, NULL when absent. Borrowed. */
 const char *hub_request_header(const struct hub_request *request, const char *name);
-/** 400 bad-parameter for names not in the NULL-terminated list (the error names the parameter and the known
- * ones) and for those that are repeated, unless the list says "name...". */
-HUB_MUST_USE enum hub_status hub_request_allow(const struct hub_request *request, const char *const *names,
-                                               struct hub_error *err);
+
+/* ---- parameters: parameter.h ---- */
+
+/** 400 "bad-parameter" for what the request's route does not take (the error names the nearest that it does),
+ * what is repeated, and what is not of its type or out of its bounds. Older names become the present ones. */
+HUB_MUST_USE enum hub_status hub_request_check(struct hub_request *request, struct hub_error *err);
+
+/** First value of a query parameter; data NULL when it is absent. */
+struct hub_view hub_request_query(const struct hub_request *request, const char *name);
+/** The same of one that a route need not take: absent where it does not. */
+struct hub_view hub_request_if_taken(const struct hub_request *request, const char *name);
+/** The first of the `count` names that is given, whether or not the route takes the others; NULL: none is. */
+const char *hub_request_any(const struct hub_request *request, const char *const *names, size_t count);
+/** Is a whole number given? Else `*value` becomes the row's preset, or stays as it is. */
+bool hub_request_int(const struct hub_request *request, const char *name, int64_t *value);
+/** Which of the row's words it is; -1 when it is absent. */
+int hub_request_choice(const struct hub_request *request, const char *name);
+/** false when it is absent. */
+bool hub_request_flag(const struct hub_request *request, const char *name);
+/** Of a list: a bit for each of the row's words. */
+unsigned hub_request_list(const struct hub_request *request, const char *name);
+
 /** HUB_INVALID "bad-parameter" about the value of a query parameter. */
 enum hub_status hub_request_wrong(const struct hub_request *request, const char *name, struct hub_error *err,
                                   const char *fmt, ...) HUB_PRINTF(4, 5);
-/** From here on the parameter `old` of the query is `name`, in links to other pages too. */
-void hub_request_synonym(struct hub_request *request, const char *old, const char *name);
-/** Which of the NULL-terminated words a query parameter is, or -1 when it is absent. Else HUB_INVALID
- * "bad-parameter". */
-HUB_MUST_USE enum hub_status hub_request_choice(const struct hub_request *request, const char *name,
-                                                const char *const *words, int *out, struct hub_error *err);
-/** true, 1 or an empty one, false or 0; false when it is absent. */
-HUB_MUST_USE enum hub_status hub_request_flag(const struct hub_request *request, const char *name, bool *out,
-                                              struct hub_error *err);
-/** ?sort=: which of the words, the first when it is absent; "-word" is descending. */
-HUB_MUST_USE enum hub_status hub_request_sort(const struct hub_request *request, const char *const *words,
-                                              unsigned *which, bool *descending, struct hub_error *err);
-/** Absent: HUB_OK and *present false. Bad text: HUB_INVALID "bad-parameter". */
-HUB_MUST_USE enum hub_status hub_request_int(const struct hub_request *request, const char *name,
-                                             int64_t *value, bool *present, struct hub_error *err);
 
 /** Bytes shared by many answers (a cached document): counted. */
 struct hub_bytes;
@@ -284,17 +287,19 @@ enum hub_audience {
  * One row of the API. Pattern segments: literal, {id} (one or more segments, up to a reserved word or one
  * that begins with ~), {n} (one segment), {path} (all the rest, one or more); a capture at the start takes
  * no word that begins another row. One that ends with a slash is for paths that do; elsewhere these are
- * sent to the same without it. One that ends with "?name" is for requests that have this parameter.
+ * sent to the same without it. One that ends with "?a?b" is for requests that have one of these parameters.
  */
 struct hub_route {
     const char *method; /* "GET" serves HEAD too */
     const char *pattern;
     hub_handler *handler;
-    const char *label; /* for logs and metrics: "dataset", "field" */
-    size_t body_limit; /* request body; 0: none */
+    const char *label;                             /* for logs and metrics: "dataset", "field" */
+    const struct hub_parameter *const *parameters; /* that it takes; NULL: it reads none and ignores all */
+    const char *example; /* a request that answers 2xx; "404 /..." one that is refused so */
+    uint32_t ceiling_ms; /* what one answer may take of a processor, planned before it is made; 0: its work
+                             is small, or streamed */
+    size_t body_limit;   /* request body; 0: none */
     enum hub_audience audience;
-    uint32_t ceiling_ms; /* what one answer may take of a processor, planned before it is made; 0: its work is
-                            small, or streamed */
 };
 
 /** How a protocol that is not ours says what is wrong. */
@@ -326,6 +331,9 @@ struct hub_protocol {
                                    struct hub_error *err);
 };
 
+/** Check the parameters (hub_request_check), then call the handler. */
+HUB_MUST_USE enum hub_status hub_route_call(const struct hub_route *route, struct hub_request *request,
+                                            struct hub_response *response, struct hub_error *err);
 /** Match segments: HUB_OK and the captures; HUB_NOT_FOUND "route-not-found"; HUB_INVALID "method-not-allowed"
  * with `allow` filled. */
 HUB_MUST_USE enum hub_status hub_route_find(struct hub_request *request, const struct hub_route *routes,

@@ -17,8 +17,7 @@ static enum hub_status call(struct hub_inner *inner, const struct hub_route *rou
     const struct hub_route *route;
     char allow[64];
     HUB_TRY(hub_route_find(&inner->request, routes, &route, allow, err));
-    inner->request.ceiling_ms = route->ceiling_ms;
-    return route->handler(&inner->request, &inner->response, err);
+    return hub_route_call(route, &inner->request, &inner->response, err);
 }
 
 enum hub_status hub_inner_get(struct hub_inner *inner, struct hub_request *outer,

@@ -7,10 +7,8 @@
 #include "storage/io/fetch.h"
 #include "storage/text/utf8.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <strings.h>
 
 #define KEPT_TEXT (8 * KIB) /* of a connection between its requests */
 
@@ -178,6 +176,7 @@ enum hub_status hub_request_init(struct hub_request *request, enum hub_method me
     request->free_state = NULL;
     request->reading = NULL;
     request->parallel = NULL;
+    request->parameters = NULL;
     size_t size = strlen(target);
     HUB_TRY(make_room(request, size, err));
     size_t path_size = strcspn(target, "?");
@@ -252,162 +251,10 @@ struct hub_view hub_request_capture(const struct hub_request *request, const cha
     return (struct hub_view){NULL, 0};
 }
 
-struct hub_view hub_request_query(const struct hub_request *request, const char *name)
-{
-    for (unsigned i = 0; i < request->query_count; i++)
-        if (hub_view_is(request->query[i].name, name))
-            return request->query[i].value;
-    return (struct hub_view){NULL, 0};
-}
-
 const char *hub_request_header(const struct hub_request *request, const char *name)
 {
     for (unsigned i = 0; i < request->header_count; i++)
         if (hub_param_named(&request->headers[i], name))
             return request->headers[i].value.data;
     return NULL;
-}
-
-/* "fields..." is the parameter `fields`, which may be repeated. */
-static struct hub_view known_name(const char *text, bool *repeats)
-{
-    struct hub_view name = hub_view_of(text);
-    *repeats = hub_view_ends(name, "...");
-    if (*repeats)
-        name.size -= 3;
-    return name;
-}
-
-/* "a, b, c" */
-static const char *list_words(const char *const *words, char list[400])
-{
-    size_t used = 0;
-    for (; *words && used + strlen(*words) + 3 < 400; words++) {
-        bool repeats;
-        const struct hub_view word = known_name(*words, &repeats);
-        used +=
-            (size_t)snprintf(list + used, 400 - used, "%s%.*s", used ? ", " : "", (int)word.size, word.data);
-    }
-    return used ? list : "none";
-}
-
-/* The known name that is nearest in spelling; empty: none is near. */
-static struct hub_view nearest_name(const char *const *names, struct hub_view to)
-{
-    struct hub_nearest nearest;
-    const bool any = hub_nearest_begin(&nearest, to, 1);
-    nearest.ceiling = to.size > 5 ? 3 : to.size > 2 ? 2 : 1;
-    for (bool repeats; any && *names; names++) {
-        char name[64];
-        const struct hub_view known = known_name(*names, &repeats);
-        snprintf(name, sizeof name, "%.*s", (int)known.size, known.data);
-        (void)hub_nearest_offer(&nearest, name, *names);
-    }
-    bool repeats;
-    return nearest.count ? known_name(nearest.items[0], &repeats) : (struct hub_view){"", 0};
-}
-
-enum hub_status hub_request_allow(const struct hub_request *request, const char *const *names,
-                                  struct hub_error *err)
-{
-    char list[400];
-    for (unsigned i = 0; i < request->query_count; i++) {
-        const struct hub_param *param = &request->query[i];
-        const char *text = param->name.data;
-        bool known = false, repeats = false;
-        for (const char *const *name = names; *name && !known; name++)
-            known = hub_view_equal(param->name, known_name(*name, &repeats));
-        const struct hub_view near = known ? param->name : nearest_name(names, param->name);
-        if (!known)
-            return hub_request_wrong(request, text, err,
-                                     "unknown parameter '%.80s'%s%.*s%s resource takes %s", text,
-                                     near.size ? ", did you mean '" : "", (int)near.size, near.data,
-                                     near.size ? "'? This" : "; this", list_words(names, list));
-        if (!repeats && hub_request_query(request, text).data != param->value.data)
-            return hub_fail_about(err, HUB_INVALID, HUB_PROBLEM_BAD_PARAMETER, text, param->value.data,
-                                  "parameter '%.80s' is given more than once", text);
-    }
-    return HUB_OK;
-}
-
-enum hub_status hub_request_wrong(const struct hub_request *request, const char *name, struct hub_error *err,
-                                  const char *fmt, ...)
-{
-    char detail[sizeof err->detail];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(detail, sizeof detail, fmt, args);
-    va_end(args);
-    return hub_fail_about(err, HUB_INVALID, HUB_PROBLEM_BAD_PARAMETER, name,
-                          hub_request_query(request, name).data, "%s", detail);
-}
-
-static int find_word(const char *const *words, const char *text)
-{
-    for (int i = 0; words[i]; i++)
-        if (strcmp(words[i], text) == 0)
-            return i;
-    return -1;
-}
-
-void hub_request_synonym(struct hub_request *request, const char *old, const char *name)
-{
-    for (unsigned i = 0; i < request->query_count; i++)
-        if (hub_view_is(request->query[i].name, old))
-            request->query[i].name = hub_view_of(name);
-}
-
-enum hub_status hub_request_choice(const struct hub_request *request, const char *name,
-                                   const char *const *words, int *out, struct hub_error *err)
-{
-    char list[400];
-    const struct hub_view text = hub_request_query(request, name);
-    *out = text.data ? find_word(words, text.data) : -1;
-    return *out >= 0 || !text.data
-               ? HUB_OK
-               : hub_request_wrong(request, name, err, "%s must be one of %s", name, list_words(words, list));
-}
-
-enum hub_status hub_request_flag(const struct hub_request *request, const char *name, bool *out,
-                                 struct hub_error *err)
-{
-    static const char *const words[] = {"false", "0", "true", "1", "", NULL};
-    const struct hub_view text = hub_request_query(request, name);
-    const int which = text.data ? find_word(words, text.data) : 0;
-    *out = which > 1;
-    return which >= 0 ? HUB_OK : hub_request_wrong(request, name, err, "%s must be true or false", name);
-}
-
-enum hub_status hub_request_sort(const struct hub_request *request, const char *const *words, unsigned *which,
-                                 bool *descending, struct hub_error *err)
-{
-    char list[400];
-    const struct hub_view sort = hub_request_query(request, "sort");
-    *descending = sort.size && sort.data[0] == '-';
-    const int found = sort.data ? find_word(words, sort.data + *descending) : 0;
-    *which = (unsigned)found;
-    return found >= 0
-               ? HUB_OK
-               : hub_request_wrong(request, "sort", err, "sort must be one of %s, with - for descending",
-                                   list_words(words, list));
-}
-
-enum hub_status hub_request_int(const struct hub_request *request, const char *name, int64_t *value,
-                                bool *present, struct hub_error *err)
-{
-    struct hub_view text = hub_request_query(request, name);
-    *present = false;
-    if (!text.data)
-        return HUB_OK;
-    char *end = NULL;
-    errno = 0;
-    long long number = strtoll(text.data, &end, 10);
-    bool starts = text.size > 0 &&
-                  ((text.data[0] >= '0' && text.data[0] <= '9') ||
-                   (text.size > 1 && text.data[0] == '-' && text.data[1] >= '0' && text.data[1] <= '9'));
-    if (!starts || errno || end != text.data + text.size)
-        return hub_request_wrong(request, name, err, "%s must be a whole number", name);
-    *value = number;
-    *present = true;
-    return HUB_OK;
 }

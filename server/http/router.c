@@ -75,6 +75,18 @@ static bool is_plain(const struct hub_request *request)
            !hub_view_ends(request->segments[request->segment_count - 1], "/");
 }
 
+/* Is one of "?a?b" a parameter of the request? */
+static bool has_any(const struct hub_request *request, const char *names)
+{
+    bool any = false;
+    for (size_t size; *names && !any; names += size + 1) {
+        size = strcspn(names + 1, "?");
+        for (unsigned i = 0; i < request->query_count; i++)
+            any |= hub_view_equal(request->query[i].name, (struct hub_view){names + 1, size});
+    }
+    return any;
+}
+
 static bool match(struct hub_request *request, const char *pattern)
 {
     size_t text_used = request->text_used;
@@ -99,7 +111,7 @@ static bool match(struct hub_request *request, const char *pattern)
         p += size;
     }
     const bool slash = p > pattern && strcmp(p, "/") == 0; /* and not "/" itself */
-    if (*p == '?' && hub_request_query(request, p + 1).data)
+    if (*p == '?' && has_any(request, p))
         p += strlen(p);
     if ((*p == '\0' || strcmp(p, "/") == 0) && at == request->segment_count &&
         (!slash || request->trailing_slash) && is_plain(request))

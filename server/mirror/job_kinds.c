@@ -26,7 +26,6 @@ const struct hub_job_kind_row hub_job_kinds[] = {
     {HUB_JOB_CHECK, "bytes", HUB_LANE_CHECKS, hub_check_job, SHOWN, 0, NULL, NULL},
     {NULL, NULL, HUB_LANE_NONE, NULL, 0, 0, NULL, NULL},
 };
-_Static_assert(HUB_COUNT(hub_job_kinds) <= HUB_JOB_KINDS_MOST + 1, "HUB_JOB_KINDS_MOST is too low");
 
 const struct hub_job_kind_row *hub_job_kind_find(const char *name)
 {
@@ -34,12 +33,4 @@ const struct hub_job_kind_row *hub_job_kind_find(const char *name)
     while (row->name && strcmp(row->name, name) != 0)
         row++;
     return row->name ? row : NULL;
-}
-
-void hub_job_kind_names(bool outside, const char *out[HUB_JOB_KINDS_MOST + 1])
-{
-    for (const struct hub_job_kind_row *row = hub_job_kinds; row->name; row++)
-        if (!outside || (row->lane && !row->work))
-            *out++ = row->name;
-    *out = NULL;
 }

@@ -36,12 +36,14 @@ struct hub_job_kind_row {
     void (*failed)(struct hub_mirror_work *work);
 };
 
-enum { HUB_JOB_KINDS_MOST = 31, HUB_JOB_TRIES = 8 };
+enum { HUB_JOB_TRIES = 8 };
 extern const struct hub_job_kind_row hub_job_kinds[]; /* a row without a name ends it */
+/** All names in the order of the table, and those of kinds that other programs work at. */
+#define HUB_JOB_KIND_WORDS                                                                                   \
+    "inspect hash measure statistics mirror transfer pull " HUB_JOB_KINDS_OUTSIDE " check"
+#define HUB_JOB_KINDS_OUTSIDE "import export"
 
 /** NULL: there is none of this name. */
 const struct hub_job_kind_row *hub_job_kind_find(const char *name);
-/** All names, or those of kinds that other programs work at; a NULL ends them. */
-void hub_job_kind_names(bool outside, const char *out[HUB_JOB_KINDS_MOST + 1]);
 
 #endif

@@ -277,15 +277,13 @@ static enum hub_status show(struct page *page, struct hub_view api, const json_t
 static enum hub_status show_html(struct hub_request *request, struct hub_response *response,
                                  struct hub_error *err)
 {
-    static const char *const parameters[] = {
-        "q",      "prefix",    "format", "status",  "env",        "task",     "robot", "camera",
-        "author", "algorithm", "kind",   "license", "action_dim", "loadable", "for",   "latest",
-        "facets", "sort",      "limit",  "cursor",  "problems",   NULL};
     HUB_CLEANUP(page_dispose) struct page page = {0};
     HUB_CLEANUP(hub_json_decrefp) json_t *list = NULL;
     HUB_CLEANUP(hub_json_decrefp) json_t *spaces = NULL;
     HUB_CLEANUP(hub_json_decrefp) json_t *status = NULL;
-    HUB_TRY(page_begin(&page, request, response, parameters, err));
+    HUB_TRY(page_begin(&page, request, response, err));
+    request->parameters++; /* a browser sends no others */
+    HUB_TRY(hub_request_check(request, err));
     const struct hub_view limit = hub_request_query(request, "limit");
     const struct hub_view query =
         page_query(&page, "facets limit include", "facets",

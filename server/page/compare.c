@@ -280,9 +280,8 @@ static void write_videos(struct compare *c)
 enum hub_status hub_page_compare(struct hub_request *request, struct hub_response *response,
                                  struct hub_error *err)
 {
-    static const char *const parameters[] = {"e...", "align", "lanes", "diff", "for", "revision", NULL};
     HUB_CLEANUP(dispose) struct compare c = {0};
-    HUB_TRY(page_begin(&c.page, request, response, parameters, err));
+    HUB_TRY(page_begin(&c.page, request, response, err));
     HUB_TRY(read_sides(&c, err));
     for (unsigned i = 0; i < c.count; i++)
         HUB_TRY(fetch_side(&c, &c.sides[i]));

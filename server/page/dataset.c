@@ -303,12 +303,11 @@ static enum hub_status show(struct page *page, const json_t *dataset, const json
 enum hub_status hub_page_dataset(struct hub_request *request, struct hub_response *response,
                                  struct hub_error *err)
 {
-    static const char *const parameters[] = {"for", "revision", NULL};
     HUB_CLEANUP(page_dispose) struct page page = {0};
     HUB_CLEANUP(hub_json_decrefp) json_t *dataset = NULL;
     HUB_CLEANUP(hub_json_decrefp) json_t *statistics = NULL;
     HUB_CLEANUP(hub_json_decrefp) json_t *episodes = NULL;
-    HUB_TRY(page_begin(&page, request, response, parameters, err));
+    HUB_TRY(page_begin(&page, request, response, err));
     const struct hub_view id = page_id(&page);
     HUB_TRY(page_fetch(
         &page, page_url(&page, "/api/v1/datasets/%p%r", id, page_query(&page, "revision", NULL)), &dataset));

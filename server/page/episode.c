@@ -417,32 +417,28 @@ static enum hub_status show(struct episode *e)
 }
 
 /* The step that is marked and the steps that are drawn: whole numbers, moved to where there are some. */
-static enum hub_status read_window(struct episode *e, struct hub_error *err)
+static void read_window(struct episode *e)
 {
     int64_t at = 0, from = 0, to = 0;
-    bool present;
-    HUB_TRY(hub_request_int(e->page->request, "at", &at, &present, err));
-    HUB_TRY(hub_request_int(e->page->request, "from", &from, &present, err));
-    HUB_TRY(hub_request_int(e->page->request, "to", &to, &present, err));
+    (void)hub_request_int(e->page->request, "at", &at);
+    (void)hub_request_int(e->page->request, "from", &from);
+    (void)hub_request_int(e->page->request, "to", &to);
     e->at = at > 0 && e->steps ? HUB_MIN((uint64_t)at, e->steps - 1) : 0;
     e->to = to > 0 ? HUB_MIN((uint64_t)to, e->steps) : e->steps;
     e->from = from > 0 ? (uint64_t)from : 0;
     if (e->from + LEAST_WINDOW > e->to)
         e->from = e->to > LEAST_WINDOW ? e->to - LEAST_WINDOW : 0;
     e->to = HUB_MIN(HUB_MAX(e->to, e->from + LEAST_WINDOW), e->steps);
-    return HUB_OK;
 }
 
 enum hub_status hub_page_episode(struct hub_request *request, struct hub_response *response,
                                  struct hub_error *err)
 {
-    static const char *const parameters[] = {"at",    "from", "to",   "lanes", "rate",     "where",
-                                             "split", "task", "name", "sort",  "revision", NULL};
     HUB_CLEANUP(page_dispose) struct page page = {0};
     HUB_CLEANUP(dispose) struct episode e = {.page = &page};
-    HUB_TRY(page_begin(&page, request, response, parameters, err));
+    HUB_TRY(page_begin(&page, request, response, err));
     e.id = page_id(&page);
     HUB_TRY(fetch_documents(&e));
-    HUB_TRY(read_window(&e, err));
+    read_window(&e);
     return show(&e);
 }

@@ -200,16 +200,13 @@ static enum hub_status write_chosen(struct page *page, const json_t *dataset, co
 enum hub_status hub_page_episodes(struct hub_request *request, struct hub_response *response,
                                   struct hub_error *err)
 {
-    static const char *const parameters[] = {"where",    "split",   "task", "name",   "sort",
-                                             "limit",    "cursor",  "at",   "number", "for",
-                                             "revision", "include", NULL};
     HUB_CLEANUP(page_dispose) struct page page = {0};
     HUB_CLEANUP(hub_json_decrefp) json_t *dataset = NULL;
     HUB_CLEANUP(hub_json_decrefp) json_t *list = NULL;
     HUB_CLEANUP(hub_json_decrefp) json_t *statistics = NULL;
     struct hub_view api;
     struct hub_error wrong = {0};
-    HUB_TRY(page_begin(&page, request, response, parameters, err));
+    HUB_TRY(page_begin(&page, request, response, err));
     const struct hub_view number = hub_request_query(request, "number");
     if (number.size)
         return go_to(&page, number);

@@ -59,11 +59,9 @@ static void write_table(struct page *page, const json_t *list, struct hub_view i
 enum hub_status hub_page_files(struct hub_request *request, struct hub_response *response,
                                struct hub_error *err)
 {
-    static const char *const parameters[] = {"prefix", "delimiter", "limit", "cursor",
-                                             "for",    "revision",  NULL};
     HUB_CLEANUP(page_dispose) struct page page = {0};
     HUB_CLEANUP(hub_json_decrefp) json_t *list = NULL;
-    HUB_TRY(page_begin(&page, request, response, parameters, err));
+    HUB_TRY(page_begin(&page, request, response, err));
     const struct hub_view query =
         page_query(&page, "delimiter limit", "delimiter", HUB_VIEW("/"), "limit", HUB_VIEW("200"), NULL);
     const struct hub_view api = page_url(&page, "/api/v1/datasets/%p/files%r", page_id(&page), query);

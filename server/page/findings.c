@@ -69,10 +69,9 @@ static void write_rule(struct page *page, const struct hub_odd_rule *rule, const
 enum hub_status hub_page_findings(struct hub_request *request, struct hub_response *response,
                                   struct hub_error *err)
 {
-    static const char *const parameters[] = {"rule", "k", "limit", "for", "revision", NULL};
     HUB_CLEANUP(page_dispose) struct page page = {0};
     HUB_CLEANUP(hub_json_decrefp) json_t *findings = NULL;
-    HUB_TRY(page_begin(&page, request, response, parameters, err));
+    HUB_TRY(page_begin(&page, request, response, err));
     const struct hub_view id = page_id(&page);
     const struct hub_view query = page_query(&page, "limit", "limit", HUB_VIEW("10"), NULL);
     const struct hub_view api = page_url(&page, "/api/v1/datasets/%p/~findings%r", id, query);

@@ -25,12 +25,11 @@ void page_dispose(struct page *page)
 }
 
 enum hub_status page_begin(struct page *page, struct hub_request *request, struct hub_response *response,
-                           const char *const *parameters, struct hub_error *err)
+                           struct hub_error *err)
 {
     *page = (struct page){.request = request, .response = response, .err = err};
     if (hub_accepts_html(request))
         request->shape = &hub_page_shape;
-    HUB_TRY(hub_request_allow(request, parameters, err));
     return request->may_block ? HUB_OK : HUB_AGAIN;
 }
 

@@ -24,10 +24,9 @@ struct page {
 };
 
 void page_dispose(struct page *page);
-/** HUB_AGAIN on an event thread; 400 for parameters that are not in the NULL-terminated list. */
+/** HUB_AGAIN on an event thread. */
 HUB_MUST_USE enum hub_status page_begin(struct page *page, struct hub_request *request,
-                                        struct hub_response *response, const char *const *parameters,
-                                        struct hub_error *err);
+                                        struct hub_response *response, struct hub_error *err);
 /** The document of the API at an address of page_url. */
 HUB_MUST_USE enum hub_status page_fetch(struct page *page, struct hub_view target, json_t **out);
 /** The same, where a page is whole without it: NULL when it is not to be had, and why in page->trouble;

@@ -109,7 +109,7 @@ static void write_tree(struct page *page, const struct guide_page *shown)
 static void open_guide(struct page *page, struct hub_view title, const struct guide_page *shown)
 {
     page_open(page, title, HUB_VIEW(""));
-    page_guide_search(&page->out, &(struct page_guide_search){hub_request_query(page->request, "q")});
+    page_guide_search(&page->out, &(struct page_guide_search){hub_request_if_taken(page->request, "q")});
     page_guide_columns_begin(&page->out, NULL);
     write_tree(page, shown);
     page_guide_text_begin(&page->out, NULL);
@@ -125,10 +125,9 @@ static enum hub_status close_guide(struct page *page)
 enum hub_status hub_page_guide_page(struct hub_request *request, struct hub_response *response,
                                     struct hub_error *err)
 {
-    static const char *const parameters[] = {NULL};
     HUB_CLEANUP(page_dispose) struct page page = {0};
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf id = HUB_BUF_INIT(4 * KIB);
-    HUB_TRY(page_begin(&page, request, response, parameters, err));
+    HUB_TRY(page_begin(&page, request, response, err));
     const struct hub_view name = hub_request_capture(request, "path");
     const struct guide_page *shown = NULL;
     for (unsigned p = 0; p < guide_page_count; p++)
@@ -244,9 +243,8 @@ static void write_list(struct page *page)
 enum hub_status hub_page_guide(struct hub_request *request, struct hub_response *response,
                                struct hub_error *err)
 {
-    static const char *const parameters[] = {"q", NULL};
     HUB_CLEANUP(page_dispose) struct page page = {0};
-    HUB_TRY(page_begin(&page, request, response, parameters, err));
+    HUB_TRY(page_begin(&page, request, response, err));
     const struct hub_view query = hub_request_query(request, "q");
     struct hub_view words = query;
     const bool is_search = next_word(&words).size > 0;

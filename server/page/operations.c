@@ -109,12 +109,11 @@ static void write_status(struct page *page, const json_t *status)
 enum hub_status hub_page_operations(struct hub_request *request, struct hub_response *response,
                                     struct hub_error *err)
 {
-    static const char *const parameters[] = {"cursor", "limit", NULL};
     HUB_CLEANUP(page_dispose) struct page page = {0};
     HUB_CLEANUP(hub_json_decrefp) json_t *status = NULL;
     HUB_CLEANUP(hub_json_decrefp) json_t *jobs = NULL;
     HUB_CLEANUP(hub_json_decrefp) json_t *problems = NULL;
-    HUB_TRY(page_begin(&page, request, response, parameters, err));
+    HUB_TRY(page_begin(&page, request, response, err));
     HUB_TRY(page_fetch(&page, HUB_VIEW("/api/v1/status"), &status));
     HUB_TRY(page_fetch(&page, HUB_VIEW("/api/v1/jobs"), &jobs));
     HUB_TRY(page_fetch(

@@ -126,11 +126,10 @@ static void write_fields(struct page *page, const json_t *fields)
 enum hub_status hub_page_statistics(struct hub_request *request, struct hub_response *response,
                                     struct hub_error *err)
 {
-    static const char *const parameters[] = {"where", "split", "task", "for", "revision", "field", NULL};
     HUB_CLEANUP(page_dispose) struct page page = {0};
     HUB_CLEANUP(hub_json_decrefp) json_t *statistics = NULL;
     HUB_CLEANUP(hub_json_decrefp) json_t *both = NULL;
-    HUB_TRY(page_begin(&page, request, response, parameters, err));
+    HUB_TRY(page_begin(&page, request, response, err));
     const struct hub_view id = page_id(&page);
     const struct hub_view api =
         page_url(&page, "/api/v1/datasets/%p/~statistics%r", id, page_query(&page, "revision field", NULL));

@@ -6,9 +6,7 @@
 static enum hub_status choose_episode(struct page *page, int64_t *number, json_t **out)
 {
     HUB_CLEANUP(hub_json_decrefp) json_t *list = NULL;
-    bool present;
-    HUB_TRY(hub_request_int(page->request, "e", number, &present, page->err));
-    if (!present) {
+    if (!hub_request_int(page->request, "e", number)) {
         HUB_TRY(page_fetch_if_any(page, page_url(page, "/api/v1/datasets/%p/episodes?limit=1", page_id(page)),
                                   &list));
         *number = page_first_episode(list);
@@ -23,10 +21,9 @@ static enum hub_status choose_episode(struct page *page, int64_t *number, json_t
 enum hub_status hub_page_use(struct hub_request *request, struct hub_response *response,
                              struct hub_error *err)
 {
-    static const char *const parameters[] = {"e", "fields", "for", "revision", NULL};
     HUB_CLEANUP(page_dispose) struct page page = {0};
     HUB_CLEANUP(hub_json_decrefp) json_t *dataset = NULL;
-    HUB_TRY(page_begin(&page, request, response, parameters, err));
+    HUB_TRY(page_begin(&page, request, response, err));
     HUB_CLEANUP(hub_json_decrefp) json_t *shown = NULL;
     int64_t episode = -1;
     HUB_TRY(choose_episode(&page, &episode, &shown));

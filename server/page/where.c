@@ -221,7 +221,7 @@ static void write_chips(struct page *page)
     const struct page_chips chips = {HUB_VIEW("Filters in use")};
     page_chips_begin(&page->out, &chips);
     for (size_t i = 0; i < HUB_COUNT(filters); i++) {
-        const struct hub_view value = hub_request_query(page->request, filters[i]);
+        const struct hub_view value = hub_request_if_taken(page->request, filters[i]);
         char without[40];
         snprintf(without, sizeof without, "cursor at %s", filters[i]);
         if (value.size)

@@ -1,6 +1,7 @@
 /* A request: target in the first line, header lines behind it. Decoded, guarded, routed; its ranges and
  * conditions against a body of 1000 bytes. */
 #include "server/http/guard.h"
+#include "server/http/parameter.h"
 
 #include <stdlib.h>
 
@@ -14,13 +15,13 @@ static enum hub_status handler(struct hub_request *request, struct hub_response 
 }
 
 static const struct hub_route routes[] = {
-    {"GET", "/api/v1/datasets", handler, "datasets", 0, HUB_FOR_ALL},
-    {"GET", "/api/v1/datasets/{id}", handler, "dataset", 0, HUB_FOR_ALL},
-    {"GET", "/api/v1/datasets/{id}/episodes/{n}", handler, "episode", 0, HUB_FOR_ALL},
-    {"GET", "/api/v1/datasets/{id}/episodes/{n}/{path}", handler, "field", 0, HUB_FOR_ALL},
-    {"GET", "/api/v1/datasets/{id}/files/{path}", handler, "file", 0, HUB_FOR_ALL},
-    {"POST", "/api/v1/batch", handler, "batch", 100, HUB_FOR_ALL},
-    {NULL, NULL, NULL, NULL, 0, false},
+    {"GET", "/api/v1/datasets", handler, "datasets"},
+    {"GET", "/api/v1/datasets/{id}", handler, "dataset"},
+    {"GET", "/api/v1/datasets/{id}/episodes/{n}", handler, "episode"},
+    {"GET", "/api/v1/datasets/{id}/episodes/{n}/{path}", handler, "field"},
+    {"GET", "/api/v1/datasets/{id}/files/{path}", handler, "file"},
+    {"POST", "/api/v1/batch", handler, "batch", .body_limit = 100},
+    {0},
 };
 
 /* Cuts a line off; terminates it. */
@@ -51,7 +52,14 @@ static unsigned read_headers(char *at, struct hub_param *headers)
 
 static void look(struct hub_request *request)
 {
-    static const char *const known[] = {"start", "stop", "step", NULL};
+    static const struct hub_parameter start = {.type = HUB_PARAM_WHOLE,
+                                               .name = "start",
+                                               .least = 1,
+                                               .most = 9},
+                                      word = {.type = HUB_PARAM_WORD, .name = "as", .words = "a bc"},
+                                      list = {.type = HUB_PARAM_LIST, .name = "of", .words = "a bc"},
+                                      k = {.type = HUB_PARAM_REAL, .name = "k"};
+    static const struct hub_parameter *const known[] = {&start, &word, &list, &k, NULL};
     const struct hub_validators validators = {"\"abc\"", 1700000000};
     const struct hub_guard_request raw = {"GET", "HTTP/1.1", request->target, request->headers,
                                           request->header_count};
@@ -63,8 +71,11 @@ static void look(struct hub_request *request)
     int64_t number;
     (void)!hub_guard(&raw, &facts, NULL);
     (void)!hub_route_find(request, routes, &route, allow, NULL);
-    (void)!hub_request_allow(request, known, NULL);
-    (void)!hub_request_int(request, "start", &number, &partial, NULL);
+    request->parameters = known;
+    if (!hub_request_check(request, NULL) && hub_request_int(request, "start", &number) &&
+        (number < 1 || number > 9 || hub_request_choice(request, "as") > 1 ||
+         hub_request_list(request, "of") > 3))
+        abort();
     (void)hub_conditions(request, &validators);
     if (!hub_range(request, &validators, BODY, &first, &count, &partial, NULL) &&
         (first > BODY || count > BODY - first))

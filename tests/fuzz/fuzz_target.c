@@ -4,13 +4,13 @@
 #include <stdlib.h>
 
 static const struct hub_route routes[] = {
-    {"GET", "/", NULL, "front", 0, HUB_FOR_ALL},
-    {"GET", "/api/v1/datasets", NULL, "datasets", 0, HUB_FOR_ALL},
-    {"GET", "/api/v1/datasets/{id}", NULL, "dataset", 0, HUB_FOR_ALL},
-    {"GET", "/api/v1/datasets/{id}/episodes/{n}", NULL, "episode", 0, HUB_FOR_ALL},
-    {"GET", "/api/v1/datasets/{id}/episodes/{n}/{path}", NULL, "field", 0, HUB_FOR_ALL},
-    {"PUT", "/api/v1/datasets/{id}/files/{path}", NULL, "file", 0, HUB_FOR_ALL},
-    {NULL, NULL, NULL, NULL, 0, false},
+    {"GET", "/", NULL, "front"},
+    {"GET", "/api/v1/datasets", NULL, "datasets"},
+    {"GET", "/api/v1/datasets/{id}", NULL, "dataset"},
+    {"GET", "/api/v1/datasets/{id}/episodes/{n}", NULL, "episode"},
+    {"GET", "/api/v1/datasets/{id}/episodes/{n}/{path}", NULL, "field"},
+    {"PUT", "/api/v1/datasets/{id}/files/{path}", NULL, "file"},
+    {0},
 };
 
 static void check_text(const struct hub_request *request, struct hub_view text)

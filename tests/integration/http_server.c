@@ -2,6 +2,7 @@
  * floor alone: http_server [--file PATH] [--set OPTION=NUMBER]...; prints its port, serves until SIGTERM. */
 #include "server/api/app.h"
 #include "server/http/log.h"
+#include "server/http/parameter.h"
 #include "storage/text/time.h"
 
 #include <errno.h>
@@ -238,11 +239,8 @@ static enum hub_status get_missing(struct hub_request *request, struct hub_respo
 static enum hub_status get_query(struct hub_request *request, struct hub_response *response,
                                  struct hub_error *err)
 {
-    static const char *const known[] = {"limit", "q", NULL};
     int64_t limit = 0;
-    bool present = false;
-    HUB_TRY(hub_request_allow(request, known, err));
-    HUB_TRY(hub_request_int(request, "limit", &limit, &present, err));
+    (void)hub_request_int(request, "limit", &limit);
     return hub_buf_addf(hub_response_buffer(response, 200, "text/plain", KIB), err, "%s %lld %s",
                         hub_request_query(request, "q").data, (long long)limit, request->base_url);
 }
@@ -324,30 +322,34 @@ static enum hub_status get_changed(struct hub_request *request, struct hub_respo
                : HUB_OK;
 }
 
+static const struct hub_parameter limit = {.type = HUB_PARAM_WHOLE, .name = "limit"},
+                                  words = {.type = HUB_PARAM_TEXT, .name = "q"};
+static const struct hub_parameter *const query_parameters[] = {&limit, &words, NULL};
+
 static const struct hub_route routes[] = {
-    {"GET", "/small", get_small, "small", 0, HUB_FOR_ALL, 0},
-    {"GET", "/hello", get_hello, "hello", 0, HUB_FOR_ALL, 0},
-    {"GET", "/executed", get_executed, "executed", 0, HUB_FOR_ALL, 0},
-    {"GET", "/sleep/{n}", get_sleep, "sleep", 0, HUB_FOR_ALL, 0},
-    {"GET", "/hold/{n}", get_hold, "hold", 0, HUB_FOR_ALL, 0},
-    {"GET", "/release", get_release, "release", 0, HUB_FOR_ALL, 0},
-    {"GET", "/work/{n}", get_work, "work", 0, HUB_FOR_ALL, 0},
-    {"GET", "/given-up", get_given_up, "given-up", 0, HUB_FOR_ALL, 0},
-    {"GET", "/bytes/{n}", get_bytes, "bytes", 0, HUB_FOR_ALL, 0},
-    {"GET", "/made/{n}", get_made, "made", 0, HUB_FOR_ALL, 0},
-    {"GET", "/long/{n}", get_long, "long", 0, HUB_FOR_ALL, 0},
-    {"POST", "/echo", post_echo, "echo", 4096, HUB_FOR_ALL, 0},
-    {"GET", "/failure", get_failure, "failure", 0},
-    {"GET", "/api/hello", get_hello, "hello", 0},
-    {"GET", "/json", get_json, "json", 0},
-    {"GET", "/query", get_query, "query", 0, HUB_FOR_ALL, 0},
-    {"GET", "/datasets/{id}", get_missing, "dataset", 0, HUB_FOR_ALL, 0},
-    {"GET", "/datasets/{id}/files/{path}", get_path, "path", 0, HUB_FOR_ALL, 0},
-    {"GET", "/file", get_file, "file", 0, HUB_FOR_ALL, 0},
-    {"GET", "/changed", get_changed, "changed", 0, HUB_FOR_ALL, 0},
-    {"GET", "/metrics", get_metrics, "metrics", 0, HUB_FOR_PROBES, 0},
-    {"GET", "/readyz", get_ready, "readyz", 0, HUB_FOR_PROBES, 0},
-    {NULL, NULL, NULL, NULL, 0, false, 0},
+    {"GET", "/small", get_small, "small"},
+    {"GET", "/hello", get_hello, "hello"},
+    {"GET", "/executed", get_executed, "executed"},
+    {"GET", "/sleep/{n}", get_sleep, "sleep"},
+    {"GET", "/hold/{n}", get_hold, "hold"},
+    {"GET", "/release", get_release, "release"},
+    {"GET", "/work/{n}", get_work, "work"},
+    {"GET", "/given-up", get_given_up, "given-up"},
+    {"GET", "/bytes/{n}", get_bytes, "bytes"},
+    {"GET", "/made/{n}", get_made, "made"},
+    {"GET", "/long/{n}", get_long, "long"},
+    {"POST", "/echo", post_echo, "echo", .body_limit = 4096},
+    {"GET", "/failure", get_failure, "failure"},
+    {"GET", "/api/hello", get_hello, "hello"},
+    {"GET", "/json", get_json, "json"},
+    {"GET", "/query", get_query, "query", query_parameters},
+    {"GET", "/datasets/{id}", get_missing, "dataset"},
+    {"GET", "/datasets/{id}/files/{path}", get_path, "path"},
+    {"GET", "/file", get_file, "file"},
+    {"GET", "/changed", get_changed, "changed"},
+    {"GET", "/metrics", get_metrics, "metrics", .audience = HUB_FOR_PROBES},
+    {"GET", "/readyz", get_ready, "readyz", .audience = HUB_FOR_PROBES},
+    {0},
 };
 
 static void set(struct hub_http_options *options, const char *text_)

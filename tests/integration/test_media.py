@@ -232,7 +232,7 @@ def test_a_camera_that_is_taken_for_a_field():
     """Its name stands among the features of a dataset, so people ask for it as they ask for fields."""
     with serving(os.path.join(FIXTURES, "lerobot")) as hub:
         at = "/api/v1/datasets/arm-v30"
-        for ask in ("episodes/1/observation.images.top", "episodes/1/top", "episodes/1/observation.images.top?buckets=9", "episodes/1/observation.images.top?runs=9",
+        for ask in ("episodes/1/observation.images.top", "episodes/1/top", "episodes/1/observation.images.top?buckets=16", "episodes/1/observation.images.top?runs=9",
                     "episodes/1?fields=observation.images.top", "sample?windows=1&length=1&fields=observation.images.top", "rows?fields=action&fields=top",
                     "~statistics?field=observation.images.top"):
             answer = hub.get(f"{at}/{ask}")

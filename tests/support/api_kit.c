@@ -123,7 +123,6 @@ static enum hub_status ask(const char *target, enum hub_method method, struct hu
     request.parallel = parallel;
     request.base_url = "http://hub";
     HUB_TRY(hub_route_find(&request, hub_routes, &route, allow, err));
-    request.ceiling_ms = route->ceiling_ms;
     enum hub_status st = HUB_AGAIN;
     for (unsigned calls = 0; st == HUB_AGAIN && calls < 3; calls++) {
         hub_response_dispose(&response);
@@ -131,7 +130,7 @@ static enum hub_status ask(const char *target, enum hub_method method, struct hu
         request.may_block = calls > 0;
         request.heavy |= request.wait.on == HUB_WAIT_HEAVY;
         request.wait = (struct hub_wait){0};
-        st = route->handler(&request, &response, err);
+        st = hub_route_call(route, &request, &response, err);
         cr_assert_neq(request.wait.on, HUB_WAIT_MEMORY, "%s: memory is short", target);
     }
     cr_assert_neq(st, HUB_AGAIN, "%s would block where it may", target);

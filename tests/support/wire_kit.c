@@ -102,13 +102,12 @@ static enum hub_status handle(struct hub_error *err)
     char allow[64];
     enum hub_status st = HUB_AGAIN;
     HUB_TRY(hub_route_find(&request, hub_routes, &route, allow, err));
-    request.ceiling_ms = route->ceiling_ms;
     for (unsigned calls = 0; st == HUB_AGAIN && calls < 3; calls++) {
         hub_response_dispose(&response);
         request.may_block = calls > 0;
         request.heavy |= request.wait.on == HUB_WAIT_HEAVY;
         request.wait = (struct hub_wait){0};
-        st = route->handler(&request, &response, err);
+        st = hub_route_call(route, &request, &response, err);
         cr_assert_neq(request.wait.on, HUB_WAIT_MEMORY, "%s: memory is short", request.target);
     }
     cr_assert_neq(st, HUB_AGAIN, "%s would block where it may", request.target);

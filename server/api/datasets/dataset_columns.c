@@ -237,18 +237,14 @@ static enum hub_status read_columns(const struct hub_request *request, struct da
 enum hub_status hub_datasets_columns(struct hub_request *request, struct hub_response *response,
                                      struct hub_error *err)
 {
-    static const char *const parameters[] = {HUB_DATASETS_PARAMETERS, "columns", "limit", NULL};
     HUB_CLEANUP(cells_freep) struct hub_value_table *cells = NULL;
     struct dataset_table *t;
-    uint32_t limit;
     if (!request->may_block)
         return HUB_AGAIN;
     HUB_TRY(hub_new(&t, 1, sizeof *t, err));
     cells = &t->cells;
     *cells = (struct hub_value_table){.get = get, .dispose = dispose};
     t->returns = (struct hub_returns){.app = request->app, .left = UINT64_MAX};
-    HUB_TRY(hub_request_allow(request, parameters, err));
-    HUB_TRY(hub_value_table_read_limit(request, &limit, err));
     HUB_TRY(hub_value_table_read_form(request, true, cells, err));
     HUB_TRY(read_columns(request, t, err));
     for (unsigned i = 0; i < cells->column_count && !request->heavy; i++)
@@ -256,7 +252,7 @@ enum hub_status hub_datasets_columns(struct hub_request *request, struct hub_res
             return hub_await_heavy(request);
     HUB_TRY(hub_datasets_read(request, &t->chosen, err));
     HUB_TRY(hub_datasets_choose(request, &t->chosen, err));
-    cells->rows = HUB_MIN(t->chosen.count, limit);
+    cells->rows = HUB_MIN(t->chosen.count, hub_value_table_limit(request));
     HUB_TRY(hub_response_header(response, err, "Cache-Control", "no-cache"));
     return hub_value_table_answer(request, response, NULL, &cells, err);
 }

@@ -15,11 +15,8 @@
 enum { INLINE_SUMMARIES = 256 }; /* sorted in some 50 us */
 enum { MAX_FACET_VALUES = 100 };
 
+/* In the order of the words of sort=. */
 enum sort_key { BY_RANK, BY_ID, BY_NAME, BY_EPISODES, BY_STEPS, BY_SIZE, BY_MODIFIED };
-
-/* The first for q=; without it the second is, and there is no first. */
-static const char *const sort_names[] = {"relevance", "id",   "name",     "episodes",
-                                         "steps",     "size", "modified", NULL};
 
 /* ---- order ---- */
 
@@ -99,25 +96,6 @@ static const char *facet_name(unsigned facet)
                                      : "status";
 }
 
-static enum hub_status read_facets(const struct hub_request *request, unsigned *out, struct hub_error *err)
-{
-    const struct hub_view text = hub_request_query(request, "facets");
-    for (const char *at = text.data; at && *at;) {
-        const size_t size = strcspn(at, ",");
-        unsigned facet = 0;
-        while (facet < FACET_COUNT && !hub_view_is((struct hub_view){at, size}, facet_name(facet)))
-            facet++;
-        if (facet == FACET_COUNT)
-            return hub_request_wrong(
-                request, "facets", err,
-                "facets must be names separated by commas, from env, task, robot, camera, author, "
-                "algorithm, kind, license, action_dim, format, status, problems");
-        *out |= 1U << facet;
-        at += size + (at[size] == ',');
-    }
-    return HUB_OK;
-}
-
 /* format=, but for the one that says how the list is written. */
 static enum hub_status read_format(const struct hub_request *request, const char **out, struct hub_error *err)
 {
@@ -138,11 +116,28 @@ static enum hub_status read_format(const struct hub_request *request, const char
     return HUB_OK;
 }
 
+/* -1: any */
+static int read_truth(const struct hub_request *request, const char *name)
+{
+    return hub_request_query(request, name).data ? hub_request_flag(request, name) : ANY;
+}
+
+/* Each word has its "-word" behind it. With q= the rank is the default, without it there is none. */
+static enum hub_status read_sort(const struct hub_request *request, struct hub_datasets *l,
+                                 struct hub_error *err)
+{
+    const int word = hub_request_choice(request, "sort");
+    l->sort = word >= 0 ? (unsigned)word / 2 : l->words.size ? BY_RANK : BY_ID;
+    l->descending = word >= 0 && word % 2;
+    return l->sort != BY_RANK || l->words.size
+               ? HUB_OK
+               : hub_request_wrong(request, "sort", err,
+                                   "sort=relevance needs q=, the words to be relevant to");
+}
+
 enum hub_status hub_datasets_read(const struct hub_request *request, struct hub_datasets *l,
                                   struct hub_error *err)
 {
-    static const char *const statuses[] = {"ready", "pending", "broken", "unsupported", "remote", NULL},
-                             *const words[] = {"false", "true", NULL};
     struct hub_view release;
     l->words = hub_request_query(request, "q");
     l->prefix = hub_request_query(request, "prefix").data;
@@ -151,15 +146,12 @@ enum hub_status hub_datasets_read(const struct hub_request *request, struct hub_
         l->known[i] = hub_request_query(request, hub_facet_names[i]).data;
     HUB_TRY(hub_resolve_release(request, &release, err));
     l->release = release.data;
-    HUB_TRY(hub_request_flag(request, "latest", &l->latest, err));
-    HUB_TRY(hub_request_choice(request, "loadable", words, &l->loadable, err));
-    HUB_TRY(hub_request_choice(request, "problems", words, &l->problems, err));
-    HUB_TRY(hub_request_choice(request, "status", statuses, &l->status, err));
-    HUB_TRY(read_facets(request, &l->facets, err));
-    const unsigned without = !l->words.size;
-    HUB_TRY(hub_request_sort(request, sort_names + without, &l->sort, &l->descending, err));
-    l->sort += without;
-    return HUB_OK;
+    l->latest = hub_request_flag(request, "latest");
+    l->loadable = read_truth(request, "loadable");
+    l->problems = read_truth(request, "problems");
+    l->status = hub_request_choice(request, "status");
+    l->facets = hub_request_list(request, "facets");
+    return read_sort(request, l, err);
 }
 
 /* ---- choosing ---- */

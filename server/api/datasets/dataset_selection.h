@@ -32,11 +32,6 @@ struct hub_datasets {
     uint32_t count;
 };
 
-/** What hub_datasets_read takes, to begin the parameters of a list with. */
-#define HUB_DATASETS_PARAMETERS                                                                              \
-    "q", "prefix", "format...", "latest", "for", "status", "loadable", "problems", "env", "task", "robot",   \
-        "camera", "author", "algorithm", "kind", "license", "action_dim", "facets", "sort"
-
 HUB_MUST_USE enum hub_status hub_datasets_read(const struct hub_request *request, struct hub_datasets *out,
                                                struct hub_error *err);
 /** The entries. HUB_AGAIN where that is too long for an event thread. */
@@ -52,9 +47,5 @@ void hub_datasets_page(const struct hub_datasets *l, const struct hub_page_query
 /** A cursor at an entry. */
 void hub_datasets_cursor(const struct hub_datasets *l, uint32_t entry, struct hub_page_cursor *out);
 void hub_datasets_dispose(struct hub_datasets *l);
-
-/** GET /api/v1/datasets with columns=. */
-HUB_MUST_USE enum hub_status hub_datasets_columns(struct hub_request *request, struct hub_response *response,
-                                                  struct hub_error *err);
 
 #endif

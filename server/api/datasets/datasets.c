@@ -21,20 +21,6 @@ static enum hub_status check_form(const struct hub_request *request, struct hub_
     return HUB_OK;
 }
 
-/* `app` is NULL where they are not asked for. */
-static enum hub_status read_include(const struct hub_request *request, struct hub_returns *out,
-                                    struct hub_error *err)
-{
-    const struct hub_view include = hub_request_query(request, "include");
-    *out = (struct hub_returns){.left = HUB_RETURNS_EPISODES};
-    if (!include.data)
-        return HUB_OK;
-    if (!hub_view_is(include, "returns"))
-        return hub_request_wrong(request, "include", err, "include must be returns for a list of datasets");
-    out->app = request->app;
-    return HUB_OK;
-}
-
 static void put_item(struct hub_json *json, struct hub_truth *truth, struct hub_returns *returns,
                      const struct hub_summary *summary)
 {
@@ -108,15 +94,13 @@ static enum hub_status send_lines(struct hub_request *request, struct hub_datase
 enum hub_status hub_datasets_list(struct hub_request *request, struct hub_response *response,
                                   struct hub_error *err)
 {
-    static const char *const parameters[] = {HUB_DATASETS_PARAMETERS, "include", "limit", "cursor", NULL};
     HUB_CLEANUP(hub_datasets_dispose) struct hub_datasets l = {0};
     struct hub_page_query page;
-    struct hub_returns returns;
-    if (hub_request_query(request, "columns").data)
-        return hub_datasets_columns(request, response, err);
-    HUB_TRY(hub_page_read(request, parameters, &page, err));
+    struct hub_returns returns = {.left = HUB_RETURNS_EPISODES};
+    HUB_TRY(hub_page_read(request, &page, err));
     HUB_TRY(check_form(request, err));
-    HUB_TRY(read_include(request, &returns, err));
+    if (hub_request_query(request, "include").data)
+        returns.app = request->app; /* NULL where they are not asked for */
     HUB_TRY(hub_datasets_read(request, &l, err));
     HUB_TRY(hub_reply_on_worker(request));
     HUB_TRY(hub_datasets_choose(request, &l, err));
@@ -129,9 +113,8 @@ enum hub_status hub_datasets_list(struct hub_request *request, struct hub_respon
 enum hub_status hub_dataset_show(struct hub_request *request, struct hub_response *response,
                                  struct hub_error *err)
 {
-    static const char *const parameters[] = {"for", "revision", NULL};
     HUB_CLEANUP(hub_target_dispose) struct hub_target target = {0};
-    HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_SUMMARY | HUB_TO_REMOTE, &target, err));
+    HUB_TRY(hub_resolve(request, response, HUB_TO_SUMMARY | HUB_TO_REMOTE, &target, err));
     if (!hub_summary_is_here(target.summary))
         return hub_remote_answer(request, &target, response, err);
     return hub_document_answer(request, &target, &hub_dataset_document, response, err);

@@ -173,10 +173,9 @@ static enum hub_status write_page(struct hub_request *request, const struct spac
 enum hub_status hub_namespaces_list(struct hub_request *request, struct hub_response *response,
                                     struct hub_error *err)
 {
-    static const char *const parameters[] = {"prefix", "limit", "cursor", "format", NULL};
     HUB_CLEANUP(dispose) struct spaces all = {0};
     struct hub_page_query page;
-    HUB_TRY(hub_page_read(request, parameters, &page, err));
+    HUB_TRY(hub_page_read(request, &page, err));
     if (!request->may_block)
         return HUB_AGAIN; /* files are read */
     all.snapshot = hub_catalog_snapshot(request->app->catalog);
@@ -189,10 +188,8 @@ enum hub_status hub_namespaces_list(struct hub_request *request, struct hub_resp
 enum hub_status hub_namespace_show(struct hub_request *request, struct hub_response *response,
                                    struct hub_error *err)
 {
-    static const char *const parameters[] = {NULL};
     HUB_CLEANUP(dispose) struct spaces all = {0};
     const struct space key = {.name = hub_request_capture(request, "path")};
-    HUB_TRY(hub_request_allow(request, parameters, err));
     if (!request->may_block)
         return HUB_AGAIN;
     all.snapshot = hub_catalog_snapshot(request->app->catalog);

@@ -54,17 +54,11 @@ static enum hub_status send(struct hub_request *request, const struct hub_state 
 enum hub_status hub_space_data(struct hub_request *request, struct hub_response *response,
                                struct hub_error *err)
 {
-    static const char *const parameters[] = {"of", "for", "revision", NULL};
     HUB_CLEANUP(hub_target_dispose) struct hub_target target = {0};
-    static const char *const spaces[] = {"observation", "action", NULL};
     char etag[40];
     bool done = false;
-    int which;
-    HUB_TRY(hub_request_choice(request, "of", spaces, &which, err));
-    if (which < 0)
-        return hub_request_wrong(request, "of", err, "choose the space with of=observation or of=action");
-    const char *space = spaces[which];
-    HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_STATE, &target, err));
+    const char *space = hub_request_query(request, "of").data;
+    HUB_TRY(hub_resolve(request, response, HUB_TO_STATE, &target, err));
     const struct hub_view parts[] = {hub_view_of(target.summary->revision), HUB_VIEW("~spaces"),
                                      hub_view_of(space)};
     hub_fingerprint(etag, parts, HUB_COUNT(parts));

@@ -1,6 +1,6 @@
 /* What is known of the episodes that are meant, as a table: all of them, sent while it is made. A column is
  * a name of `where`; a value that an episode lacks is null. */
-#include "server/api/episodes/columns.h"
+#include "server/api/handlers.h"
 
 #include "server/api/episodes/coverage.h"
 #include "server/api/episodes/episode_selection.h"
@@ -116,14 +116,10 @@ static enum hub_status read_columns(const struct hub_request *request, struct ep
 static enum hub_status choose(struct hub_request *request, struct hub_response *response,
                               struct hub_target *target, struct episode_table *table, struct hub_error *err)
 {
-    static const char *const parameters[] = {
-        HUB_SELECTION_PARAMETERS "columns", "format", "limit", "for", "revision", NULL};
     struct hub_episode_selection chosen = {0};
-    uint32_t limit = UINT32_MAX;
-    HUB_TRY(hub_request_allow(request, parameters, err));
-    HUB_TRY(hub_value_table_read_limit(request, &limit, err));
+    const uint32_t limit = hub_value_table_limit(request);
     HUB_TRY(read_columns(request, table, err));
-    HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_STATE | HUB_TO_READY, target, err));
+    HUB_TRY(hub_resolve(request, response, HUB_TO_STATE | HUB_TO_READY, target, err));
     struct hub_coverage *measured = &table->measured;
     HUB_TRY(hub_coverage_require(request, response, target, table->columns, table->cells.column_count,
                                  measured, err));

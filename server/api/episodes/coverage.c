@@ -233,18 +233,12 @@ static enum hub_status read_named(struct hub_request *request, const struct hub_
 }
 
 /* wait=, in milliseconds, and partial=. */
-static enum hub_status read_patience(const struct hub_request *request, int64_t *wait_ms, bool *partial,
-                                     struct hub_error *err)
+static int64_t read_patience(const struct hub_request *request, bool *partial)
 {
     int64_t wait_s = WAIT_S;
-    bool given;
-    HUB_TRY(hub_request_flag(request, "partial", partial, err));
-    *partial |= request->partial;
-    HUB_TRY(hub_request_int(request, "wait", &wait_s, &given, err));
-    *wait_ms = wait_s * 1000;
-    return wait_s >= 0 && wait_s <= MAX_WAIT_S
-               ? HUB_OK
-               : hub_request_wrong(request, "wait", err, "wait must be from 0 to %d seconds", MAX_WAIT_S);
+    *partial = hub_request_flag(request, "partial") || request->partial;
+    (void)hub_request_int(request, "wait", &wait_s);
+    return wait_s * 1000;
 }
 
 void hub_coverage_extra(struct hub_response *response, const struct hub_coverage *coverage)
@@ -270,12 +264,10 @@ static enum hub_status await_more(struct hub_request *request, const struct hub_
     return hub_await_held(request, more, until_ms);
 }
 
-enum hub_status hub_coverage_await(struct hub_request *request, const struct hub_target *target,
-                                   struct hub_error *err)
+enum hub_status hub_coverage_await(struct hub_request *request, const struct hub_target *target)
 {
-    int64_t wait_ms;
     bool partial;
-    HUB_TRY(read_patience(request, &wait_ms, &partial, err));
+    const int64_t wait_ms = read_patience(request, &partial);
     return partial ? HUB_OK : await_more(request, target, wait_ms);
 }
 
@@ -301,9 +293,8 @@ enum hub_status hub_coverage_require(struct hub_request *request, struct hub_res
                                      unsigned count, struct hub_coverage *out, struct hub_error *err)
 {
     HUB_CLEANUP(hub_episode_parameters_dispose) struct hub_episode_parameters params = {0};
-    int64_t wait_ms;
     bool partial;
-    HUB_TRY(read_patience(request, &wait_ms, &partial, err));
+    const int64_t wait_ms = read_patience(request, &partial);
     HUB_TRY(hub_episode_parameters_parse(request, &params, err));
     HUB_TRY(hub_episodes_admit(request, &target->state, &params.query, err));
     HUB_TRY(hub_query_check(request, response, target, &params, columns, count, err));

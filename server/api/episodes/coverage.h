@@ -30,9 +30,6 @@ HUB_MUST_USE enum hub_status hub_coverage_headers(struct hub_request *request,
                                                   const struct hub_coverage *coverage,
                                                   struct hub_response *response, struct hub_error *err);
 
-/** wait= and partial=, for hub_request_allow, with a comma behind. */
-#define HUB_MEASURED_PARAMETERS "wait", "partial",
-
 /**
  * Require that the dataset has the names in where, sort and `columns` (hub_query_check), and that their
  * values are measured. Call it before memory is reserved. With partial=1 values that are known are enough.
@@ -47,8 +44,7 @@ HUB_MUST_USE enum hub_status hub_coverage_require(struct hub_request *request, s
                                                   struct hub_coverage *out, struct hub_error *err);
 /** HUB_AGAIN: the request waits for more to be measured, which was asked for; HUB_OK: wait= is over, or
  * partial=1 takes what there is. */
-HUB_MUST_USE enum hub_status hub_coverage_await(struct hub_request *request, const struct hub_target *target,
-                                                struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_coverage_await(struct hub_request *request, const struct hub_target *target);
 /** As hub_coverage_headers, with X-Measured where names are measured: of how many parts. */
 HUB_MUST_USE enum hub_status hub_coverage_named_headers(struct hub_request *request,
                                                         const struct hub_target *target,

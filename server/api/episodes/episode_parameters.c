@@ -12,7 +12,7 @@ void hub_episode_parameters_dispose(struct hub_episode_parameters *params)
 static enum hub_status read_sort(const struct hub_request *request, struct hub_episode_parameters *params,
                                  struct hub_error *err)
 {
-    struct hub_view sort = hub_request_query(request, "sort");
+    struct hub_view sort = hub_request_if_taken(request, "sort");
     if (!sort.data)
         return HUB_OK;
     params->query.descending = hub_view_starts(sort, "-");
@@ -30,16 +30,16 @@ static enum hub_status read_sort(const struct hub_request *request, struct hub_e
 enum hub_status hub_episode_parameters_parse(const struct hub_request *request,
                                              struct hub_episode_parameters *out, struct hub_error *err)
 {
-    const struct hub_view where = hub_request_query(request, "where");
+    const struct hub_view where = hub_request_if_taken(request, "where");
     HUB_TRY(read_sort(request, out, err));
     const enum hub_status st = where.data ? hub_where_parse(where, &out->where, err) : HUB_OK;
     if (st && err)
         snprintf(err->value, sizeof err->value, "%.*s", (int)where.size, where.data);
     HUB_TRY(st);
     out->query.where = out->where;
-    out->query.split = hub_request_query(request, "split").data;
-    out->query.name = hub_request_query(request, "name").data;
-    out->query.task = hub_request_query(request, "task").data;
+    out->query.split = hub_request_if_taken(request, "split").data;
+    out->query.name = hub_request_if_taken(request, "name").data;
+    out->query.task = hub_request_if_taken(request, "task").data;
     return HUB_OK;
 }
 

@@ -14,10 +14,7 @@ enum { MAX_SIZES = 64 };
 bool hub_episode_selection_is_sampled(const struct hub_request *request)
 {
     static const char *const names[] = {"random", "partition", "part", "partition_seed"};
-    for (size_t i = 0; i < HUB_COUNT(names); i++)
-        if (hub_request_query(request, names[i]).data)
-            return true;
-    return false;
+    return hub_request_any(request, names, HUB_COUNT(names));
 }
 
 static enum hub_status read_seed(const struct hub_request *request, const char *name, const char *what,
@@ -109,9 +106,9 @@ static enum hub_status take_some(const struct hub_request *request, struct hub_e
 enum hub_status hub_episode_selection_sample(const struct hub_request *request,
                                              struct hub_episode_selection *chosen, struct hub_error *err)
 {
-    const bool own_seed = chosen->seed_is_of_rows || hub_request_query(request, "partition_seed").data;
-    if (hub_request_query(request, "partition").data || hub_request_query(request, "part").data ||
-        hub_request_query(request, "partition_seed").data)
+    static const char *const of_part[] = {"partition", "part", "partition_seed"};
+    const bool own_seed = chosen->seed_is_of_rows || hub_request_if_taken(request, "partition_seed").data;
+    if (hub_request_any(request, of_part, HUB_COUNT(of_part)))
         HUB_TRY(take_part(request, own_seed ? "partition_seed" : "seed", chosen, err));
-    return hub_request_query(request, "random").data ? take_some(request, chosen, err) : HUB_OK;
+    return hub_request_if_taken(request, "random").data ? take_some(request, chosen, err) : HUB_OK;
 }

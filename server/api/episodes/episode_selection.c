@@ -24,13 +24,10 @@ enum hub_status hub_episode_selection_wants_valid(const struct hub_request *requ
                                                   const struct hub_summary *summary, bool *out,
                                                   struct hub_error *err)
 {
-    static const char *const words[] = {"only", "any", NULL};
     HUB_CLEANUP(hub_episode_parameters_dispose) struct hub_episode_parameters params = {0};
     const struct hub_property *name;
-    int which;
-    HUB_TRY(hub_request_choice(request, "valid", words, &which, err));
-    *out =
-        which < 1 && strcmp(summary->format, "molmospaces") == 0 && !hub_request_query(request, "name").data;
+    *out = hub_request_choice(request, "valid") < 1 && strcmp(summary->format, "molmospaces") == 0 &&
+           !hub_request_query(request, "name").data;
     if (!*out)
         return HUB_OK;
     HUB_TRY(hub_episode_parameters_parse(request, &params, err));

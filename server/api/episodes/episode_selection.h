@@ -9,11 +9,6 @@
 #include "server/api/resolve.h"
 #include "storage/rows/named.h"
 
-/** The names of these parameters, for hub_request_allow, with a comma behind. */
-#define HUB_SELECTION_PARAMETERS                                                                             \
-    "where", "split", "task", "name", "sort", "partition", "part", "partition_seed", "random", "seed",       \
-        "wait", "partial",
-
 struct hub_episode_selection {
     uint32_t
         *places; /* among dataset->episodes, in the order asked for: by number unless sort= says otherwise */

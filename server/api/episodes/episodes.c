@@ -1,6 +1,5 @@
 /* Pages of episodes and one episode's document. SQL: always on a worker. */
 #include "server/api/cursor.h"
-#include "server/api/episodes/columns.h"
 #include "server/api/episodes/coverage.h"
 #include "server/api/episodes/episode_parameters.h"
 #include "server/api/episodes/episode_selection.h"
@@ -78,21 +77,11 @@ static enum hub_status write_episode(struct hub_json *json, struct hub_episode_r
 /* ---- a page ---- */
 
 /* include=: what is measured of each beside what is known of it. */
-static enum hub_status read_include(const struct hub_request *request, struct hub_measured_items *out,
-                                    struct hub_error *err)
+static void read_include(const struct hub_request *request, struct hub_measured_items *out)
 {
-    struct hub_view rest = hub_request_query(request, "include");
-    while (rest.size) {
-        const char *comma = memchr(rest.data, ',', rest.size);
-        const struct hub_view word = {rest.data, comma ? (size_t)(comma - rest.data) : rest.size};
-        bool *params = hub_view_is(word, "metrics") ? &out->metrics : &out->spark;
-        if (!hub_view_is(word, "metrics") && !hub_view_is(word, "spark"))
-            return hub_request_wrong(request, "include", err,
-                                     "include must be metrics, spark, or both separated by a comma");
-        *params = true;
-        rest = comma ? (struct hub_view){comma + 1, rest.size - word.size - 1} : (struct hub_view){0};
-    }
-    return HUB_OK;
+    const unsigned words = hub_request_list(request, "include"); /* metrics, spark */
+    out->metrics = words & 1;
+    out->spark = words & 2;
 }
 
 /* Require the values that the episodes are chosen and sorted by, and write how much is measured into `more`,
@@ -118,19 +107,16 @@ static bool is_plain(const struct hub_request *request)
 {
     static const char *const choices[] = {"where", "split", "name", "task"};
     const struct hub_view sort = hub_request_query(request, "sort");
-    bool plain = !hub_episode_selection_is_sampled(request) && (!sort.data || hub_view_is(sort, "number"));
-    for (size_t i = 0; i < HUB_COUNT(choices); i++)
-        plain = plain && !hub_request_query(request, choices[i]).data;
-    return plain;
+    return !hub_episode_selection_is_sampled(request) && (!sort.data || hub_view_is(sort, "number")) &&
+           !hub_request_any(request, choices, HUB_COUNT(choices));
 }
 
 /* Where the page lies: at=, else the episode that the cursor was made at. The key of older cursors is the
  * episode's own. */
-static enum hub_status read_place(const struct hub_request *request, const struct hub_page_query *page,
-                                  struct hub_episode_query *query, struct hub_error *err)
+static void read_place(const struct hub_request *request, const struct hub_page_query *page,
+                       struct hub_episode_query *query)
 {
-    bool around;
-    HUB_TRY(hub_request_int(request, "at", &query->number, &around, err));
+    const bool around = hub_request_int(request, "at", &query->number);
     query->limit = page->limit;
     query->from = around                              ? HUB_PAGE_AROUND
                   : page->goes_on && page->after.back ? HUB_PAGE_BEFORE
@@ -138,7 +124,6 @@ static enum hub_status read_place(const struct hub_request *request, const struc
                                                       : HUB_PAGE_FIRST;
     if (!around && page->goes_on)
         query->number = strtoll(page->after.tie, NULL, 10);
-    return HUB_OK;
 }
 
 /* Episodes that are drawn have an order of their own. */
@@ -195,8 +180,8 @@ static enum hub_status write_page(struct hub_request *request, const struct hub_
     HUB_CLEANUP(hub_measured_items_leave) struct hub_measured_items measured = {0};
     HUB_CLEANUP(hub_episode_parameters_dispose) struct hub_episode_parameters params = {0};
     HUB_TRY(hub_episode_parameters_parse(request, &params, err));
-    HUB_TRY(read_place(request, page, &params.query, err));
-    HUB_TRY(read_include(request, &measured, err));
+    read_place(request, page, &params.query);
+    read_include(request, &measured);
     HUB_TRY(hub_episodes_admit(request, &target->state, &params.query, err));
     if (measured.metrics || measured.spark)
         HUB_TRY(hub_work_admit_us(request, HUB_WORK_EPISODES, page->limit * MEASURED_US, err));
@@ -294,7 +279,7 @@ static enum hub_status send_lines(struct hub_request *request, struct hub_target
     struct hub_measured_items measured = {0};
     HUB_CLEANUP(hub_episode_selection_dispose) struct hub_episode_selection chosen = {0};
     struct ordered_episodes ordered;
-    HUB_TRY(read_include(request, &measured, err));
+    read_include(request, &measured);
     HUB_TRY(put_coverage(request, target, &measured, response, &members, err));
     HUB_TRY(put_in_order(request, response, &target->state, &chosen, &ordered, err));
     HUB_TRY(hub_new(&e, 1, sizeof *e, err));
@@ -315,18 +300,10 @@ static enum hub_status send_lines(struct hub_request *request, struct hub_target
 enum hub_status hub_episodes_list(struct hub_request *request, struct hub_response *response,
                                   struct hub_error *err)
 {
-    static const char *const chosen[] = {"where",  "sort",    "split", "name",     "task",
-                                         "wait",   "partial", "at",    "include",  "limit",
-                                         "cursor", "format",  "for",   "revision", NULL};
-    static const char *const sampled[] = {
-        HUB_SELECTION_PARAMETERS "at", "include", "limit", "cursor", "format", "for", "revision", NULL};
     HUB_CLEANUP(hub_target_dispose) struct hub_target target = {0};
     struct hub_page_query page;
-    if (hub_request_query(request, "columns").data)
-        return hub_episodes_columns(request, response, err);
-    const char *const *parameters = hub_episode_selection_is_sampled(request) ? sampled : chosen;
-    HUB_TRY(hub_page_read(request, parameters, &page, err));
-    HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_STATE | HUB_TO_READY, &target, err));
+    HUB_TRY(hub_page_read(request, &page, err));
+    HUB_TRY(hub_resolve(request, response, HUB_TO_STATE | HUB_TO_READY, &target, err));
     return page.all && !page.goes_on && !hub_request_query(request, "at").data
                ? send_lines(request, &target, response, err)
                : write_page(request, &target, &page, response, err);
@@ -408,7 +385,7 @@ static void put_neighbour(struct hub_json *json, const char *key, const struct o
         hub_json_null(json);
 }
 
-/* In the order of the list that is asked for beside it; of one that is not in that list there are none. */
+/* In the order of the list that is params for beside it; of one that is not in that list there are none. */
 static enum hub_status write_neighbours(struct hub_request *request, struct hub_response *response,
                                         const struct hub_target *target, int64_t number,
                                         struct hub_json *json, struct hub_error *err)
@@ -430,11 +407,9 @@ static enum hub_status check_of_rows(const struct hub_request *request, struct h
 {
     static const char *const of_rows[] = {"start",    "stop",   "step",     "final",
                                           "sentinel", "format", "nonfinite"};
-    for (size_t i = 0; i < HUB_COUNT(of_rows); i++)
-        if (hub_request_query(request, of_rows[i]).data)
-            return hub_request_wrong(request, of_rows[i], err, "%s needs fields=, the names of the fields",
-                                     of_rows[i]);
-    return HUB_OK;
+    const char *name = hub_request_any(request, of_rows, HUB_COUNT(of_rows));
+    return name ? hub_request_wrong(request, name, err, "%s needs fields=, the names of the fields", name)
+                : HUB_OK;
 }
 
 /* More may be known of the same revision later: then it is not kept for ever. */
@@ -450,13 +425,11 @@ static enum hub_status unpin_if_unmeasured(struct hub_target *target, struct hub
 enum hub_status hub_episode_show(struct hub_request *request, struct hub_response *response,
                                  struct hub_error *err)
 {
-    static const char *const parameters[] = {
-        "where", "split", "task", "name", HUB_MEASURED_PARAMETERS "sort", "for", "revision", NULL};
     HUB_CLEANUP(hub_target_dispose) struct hub_target target = {0};
     struct hub_coverage coverage;
     const struct hub_dataset_episode *episode;
     HUB_TRY(check_of_rows(request, err));
-    HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_STATE | HUB_TO_READY, &target, err));
+    HUB_TRY(hub_resolve(request, response, HUB_TO_STATE | HUB_TO_READY, &target, err));
     HUB_TRY(hub_find_episode(request, target.state.dataset, &episode, err));
     HUB_TRY(unpin_if_unmeasured(&target, err));
     HUB_TRY(hub_coverage_require(request, response, &target, NULL, 0, &coverage, err));

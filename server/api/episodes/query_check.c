@@ -42,7 +42,7 @@ static enum hub_status report(const struct name_check *c, const char *parameter,
     c->response->problem_extra = nearest_member(near);
     return hub_fail_about(err, HUB_INVALID,
                           strcmp(parameter, "where") == 0 ? HUB_PROBLEM_BAD_WHERE : HUB_PROBLEM_BAD_PARAMETER,
-                          parameter, hub_request_query(c->request, parameter).data, "%s", why->detail);
+                          parameter, hub_request_if_taken(c->request, parameter).data, "%s", why->detail);
 }
 
 static enum hub_status check_name(const struct name_check *c, const char *parameter,

@@ -391,12 +391,11 @@ static enum hub_status answer(struct hub_request *request, struct hub_target *ta
 enum hub_status hub_archive_data(struct hub_request *request, struct hub_response *response,
                                  struct hub_error *err)
 {
-    static const char *const parameters[] = {"for", "revision", NULL};
     HUB_CLEANUP(hub_target_dispose) struct hub_target target = {0};
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf spaces = HUB_BUF_INIT(RECORD_BYTES);
     char etag[40];
     bool done = false;
-    HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_DATASET, &target, err));
+    HUB_TRY(hub_resolve(request, response, HUB_TO_DATASET, &target, err));
     const struct hub_summary *summary = target.summary;
     if (!*summary->revision)
         return hub_fail_as(err, HUB_BUSY, HUB_PROBLEM_PENDING, "the files of '%s' are still being listed",

@@ -2,7 +2,6 @@
  * blocks its bytes. */
 #include "server/api/episodes/episode_parameters.h"
 #include "server/api/files/file_bytes.h"
-#include "server/api/files/files_page.h"
 #include "server/api/files/pulled_file.h"
 #include "server/api/handlers.h"
 
@@ -113,11 +112,11 @@ static enum hub_status write_chosen(struct hub_request *request, const struct hu
     return hub_json_status(json);
 }
 
-static enum hub_status list_chosen(struct hub_request *request, struct hub_response *response,
-                                   const char *const *parameters, struct hub_error *err)
+enum hub_status hub_files_of_episodes(struct hub_request *request, struct hub_response *response,
+                                      struct hub_error *err)
 {
     HUB_CLEANUP(hub_target_dispose) struct hub_target target = {0};
-    HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_STATE | HUB_TO_READY, &target, err));
+    HUB_TRY(hub_resolve(request, response, HUB_TO_STATE | HUB_TO_READY, &target, err));
     const struct hub_dataset *dataset = target.state.dataset;
     struct hub_coverage measured;
     HUB_TRY(hub_coverage_require(request, response, &target, NULL, 0, &measured, err));
@@ -137,18 +136,8 @@ static enum hub_status list_chosen(struct hub_request *request, struct hub_respo
 enum hub_status hub_files_list(struct hub_request *request, struct hub_response *response,
                                struct hub_error *err)
 {
-    enum { CHOICES = 4 };
-    static const char *const parameters[] = {
-        "episodes", "where", "split", "task", "for", "revision", HUB_MEASURED_PARAMETERS NULL};
-    static const char *const of_page[] = {"prefix", "delimiter", "limit", "cursor", "format"};
     HUB_CLEANUP(hub_target_dispose) struct hub_target target = {0};
-    for (size_t i = 0; i < CHOICES; i++)
-        if (hub_request_query(request, parameters[i]).data)
-            return list_chosen(request, response, parameters, err);
-    for (size_t i = 0; i < HUB_COUNT(of_page); i++)
-        if (hub_request_query(request, of_page[i]).data)
-            return hub_files_page(request, response, err);
-    HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_SUMMARY | HUB_TO_REMOTE, &target, err));
+    HUB_TRY(hub_resolve(request, response, HUB_TO_SUMMARY | HUB_TO_REMOTE, &target, err));
     if (hub_remote_is_fetching(request, target.summary))
         return hub_pulled_files_list(request, &target, response, err);
     return hub_document_answer(request, &target, &hub_files_document, response, err);
@@ -157,10 +146,9 @@ enum hub_status hub_files_list(struct hub_request *request, struct hub_response 
 enum hub_status hub_file_data(struct hub_request *request, struct hub_response *response,
                               struct hub_error *err)
 {
-    static const char *const parameters[] = {"for", "revision", NULL};
     HUB_CLEANUP(hub_target_dispose) struct hub_target target = {0};
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf raw = HUB_BUF_INIT(64 * KIB);
-    HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_DATASET | HUB_TO_REMOTE, &target, err));
+    HUB_TRY(hub_resolve(request, response, HUB_TO_DATASET | HUB_TO_REMOTE, &target, err));
     if (hub_remote_is_fetching(request, target.summary))
         return hub_pulled_file_data(request, &target, response, err);
     const struct hub_dataset *dataset = target.state.dataset;

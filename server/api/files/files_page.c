@@ -1,6 +1,6 @@
 /* A page of the files of a dataset: below a prefix, one level of them or all; as lines, all at once. The
  * files are sorted, so that a level is walked by jumping over what lies in its folders. */
-#include "server/api/files/files_page.h"
+#include "server/api/handlers.h"
 
 #include "server/api/files/listing.h"
 #include "server/api/reply.h"
@@ -74,8 +74,6 @@ static enum hub_status read_level(const struct hub_request *request, const struc
                         .end = dataset->file_count,
                         .folders = delimiter.size,
                         .truth = request->app->truth};
-    if (delimiter.size && !hub_view_is(delimiter, "/"))
-        return hub_request_wrong(request, "delimiter", err, "delimiter must be /");
     if (!prefix.size)
         return HUB_OK;
     if (hub_unspell(prefix, &raw, NULL))
@@ -269,15 +267,13 @@ static enum hub_status send_lines(struct hub_request *request, struct hub_target
 enum hub_status hub_files_page(struct hub_request *request, struct hub_response *response,
                                struct hub_error *err)
 {
-    static const char *const parameters[] = {"prefix", "delimiter", "limit",    "cursor",
-                                             "format", "for",       "revision", NULL};
     HUB_CLEANUP(hub_target_dispose) struct hub_target target = {0};
     struct hub_page_query page;
     struct level l;
-    HUB_TRY(hub_page_read(request, parameters, &page, err));
+    HUB_TRY(hub_page_read(request, &page, err));
     if (!request->may_block)
         return HUB_AGAIN; /* digests are looked up */
-    HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_DATASET, &target, err));
+    HUB_TRY(hub_resolve(request, response, HUB_TO_DATASET, &target, err));
     HUB_TRY(read_level(request, target.state.dataset, &l, err));
     if (page.all && !l.folders)
         return send_lines(request, &target, &l, first_of(&l, &page), response, err);

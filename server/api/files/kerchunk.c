@@ -410,12 +410,11 @@ static enum hub_status begin(struct hub_request *request, struct hub_target *tar
 enum hub_status hub_kerchunk_show(struct hub_request *request, struct hub_response *response,
                                   struct hub_error *err)
 {
-    static const char *const parameters[] = {"for", "revision", NULL};
     HUB_CLEANUP(hub_target_dispose) struct hub_target target = {0};
     struct references *r = NULL;
     char etag[40];
     bool done = false;
-    HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_DATASET | HUB_TO_READY, &target, err));
+    HUB_TRY(hub_resolve(request, response, HUB_TO_DATASET | HUB_TO_READY, &target, err));
     const struct hub_view parts[] = {hub_view_of(target.summary->revision), hub_view_of(target.summary->id),
                                      hub_view_of(hub_base_url(request)), HUB_VIEW("kerchunk 1")};
     hub_fingerprint(etag, parts, HUB_COUNT(parts));

@@ -142,11 +142,10 @@ static enum hub_status write_list(const struct hub_request *request, struct hub_
 enum hub_status hub_media_list(struct hub_request *request, struct hub_response *response,
                                struct hub_error *err)
 {
-    static const char *const parameters[] = {"for", "revision", NULL};
     HUB_CLEANUP(hub_target_dispose) struct hub_target target = {0};
     HUB_CLEANUP(cameras_dispose) struct camera_files cameras = {0};
     const struct hub_dataset_episode *episode;
-    HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_STATE | HUB_TO_READY, &target, err));
+    HUB_TRY(hub_resolve(request, response, HUB_TO_STATE | HUB_TO_READY, &target, err));
     HUB_TRY(hub_find_episode(request, target.state.dataset, &episode, err));
     HUB_TRY(hub_episode_media(&target.state, episode, add_camera, &cameras, err));
     struct hub_json json = hub_json_to(hub_response_buffer(response, 200, "application/json", 16 * MIB), err);
@@ -307,11 +306,10 @@ static enum hub_status send_cut(struct hub_request *request, struct camera_reque
 enum hub_status hub_media_data(struct hub_request *request, struct hub_response *response,
                                struct hub_error *err)
 {
-    static const char *const parameters[] = {"start", "stop", "for", "revision", NULL};
     HUB_CLEANUP(wanted_dispose) struct camera_request w = {0};
-    HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_STATE | HUB_TO_READY, &w.target, err));
-    HUB_TRY(hub_request_int(request, "start", &w.start, &w.has_start, err));
-    HUB_TRY(hub_request_int(request, "stop", &w.stop, &w.has_stop, err));
+    HUB_TRY(hub_resolve(request, response, HUB_TO_STATE | HUB_TO_READY, &w.target, err));
+    w.has_start = hub_request_int(request, "start", &w.start);
+    w.has_stop = hub_request_int(request, "stop", &w.stop);
     HUB_TRY(find_wanted(request, &w, err));
     const struct hub_found_media *m = w.media;
     const bool alone = !m->first_frame && (!m->frames || m->frames == m->samples);

@@ -47,7 +47,7 @@ static enum hub_status check_revision(const struct hub_request *request, const s
     return hub_resolve_has_revision(request, hub_pull_revision(plan))
                ? HUB_OK
                : hub_fail_about(err, HUB_CHANGED, HUB_PROBLEM_REVISION_GONE, "revision",
-                                hub_request_query(request, "revision").data, "'%s' is now at revision %s",
+                                hub_request_if_taken(request, "revision").data, "'%s' is now at revision %s",
                                 target->summary->id, hub_pull_revision(plan));
 }
 

@@ -185,19 +185,13 @@ static enum hub_status gather_all(struct hub_app *app, struct job_listing *l, st
 enum hub_status hub_jobs_list(struct hub_request *request, struct hub_response *response,
                               struct hub_error *err)
 {
-    static const char *const parameters[] = {"kind", "state", "limit", "cursor", "format", NULL};
     HUB_CLEANUP(dispose) struct job_listing l = {.kind = "inspect"};
-    const char *kinds[HUB_JOB_KINDS_MOST + 1];
     struct hub_page_query page;
-    int kind, state;
-    hub_job_kind_names(false, kinds);
-    HUB_TRY(hub_page_read(request, parameters, &page, err));
-    HUB_TRY(hub_request_choice(request, "kind", kinds, &kind, err));
-    HUB_TRY(hub_request_choice(request, "state", hub_job_states, &state, err));
+    HUB_TRY(hub_page_read(request, &page, err));
     if (!request->may_block)
         return HUB_AGAIN; /* a lab that is being read has many */
     HUB_TRY(gather_all(request->app, &l, err));
-    filter(&l, kind, state);
+    filter(&l, hub_request_choice(request, "kind"), hub_request_choice(request, "state"));
     return write_page(request, &l, &page, response, err);
 }
 
@@ -226,8 +220,6 @@ static enum hub_status answer(struct hub_request *request, struct hub_view id, s
 enum hub_status hub_job_show(struct hub_request *request, struct hub_response *response,
                              struct hub_error *err)
 {
-    static const char *const parameters[] = {NULL};
-    HUB_TRY(hub_request_allow(request, parameters, err));
     return request->may_block ? answer(request, hub_request_capture(request, "id"), response, err)
                               : HUB_AGAIN;
 }
@@ -246,46 +238,34 @@ static enum hub_status answer_lease(struct hub_response *response, unsigned stat
 enum hub_status hub_job_post(struct hub_request *request, struct hub_response *response,
                              struct hub_error *err)
 {
-    static const char *const parameters[] = {"kind", "target", NULL};
-    const char *outside[HUB_JOB_KINDS_MOST + 1];
-    const struct hub_view target = hub_request_query(request, "target");
     struct hub_lease lease;
-    int kind;
-    hub_job_kind_names(true, outside);
-    HUB_TRY(hub_request_allow(request, parameters, err));
-    HUB_TRY(hub_request_choice(request, "kind", outside, &kind, err));
-    if (kind < 0 || !target.size)
-        return hub_request_wrong(request, "kind", err, "a job needs kind and target");
     if (!request->may_block)
         return HUB_AGAIN;
-    const struct hub_job_draft draft = {.kind = outside[kind], .target = target.data};
+    const struct hub_job_draft draft = {.kind = hub_request_query(request, "kind").data,
+                                        .target = hub_request_query(request, "target").data};
     HUB_TRY(hub_job_begin(request->app->truth, &draft, LEASE_S, &lease, err));
     return answer_lease(response, 201, lease, err);
 }
 
 enum hub_status hub_job_do(struct hub_request *request, struct hub_response *response, struct hub_error *err)
 {
-    static const char *const parameters[] = {"do", "fence", "done", "of", "error", NULL};
-    static const char *const actions[] = {"keep", "end", "stop", NULL};
+    enum { END = 1, STOP = 2 }; /* of the words of do= */
     const char *why = hub_request_query(request, "error").data;
     const struct hub_view id = hub_request_capture(request, "id");
     int64_t fence = 0, done = 0, of = 0;
-    bool given;
-    int action;
-    HUB_TRY(hub_request_allow(request, parameters, err));
-    HUB_TRY(hub_request_choice(request, "do", actions, &action, err));
-    HUB_TRY(hub_request_int(request, "fence", &fence, &given, err));
-    HUB_TRY(hub_request_int(request, "done", &done, &given, err));
-    HUB_TRY(hub_request_int(request, "of", &of, &given, err));
+    const int action = hub_request_choice(request, "do");
+    (void)hub_request_int(request, "fence", &fence);
+    (void)hub_request_int(request, "done", &done);
+    (void)hub_request_int(request, "of", &of);
     if (!request->may_block)
         return HUB_AGAIN;
     const struct hub_lease lease = {strtoll(id.data, NULL, 10), fence};
-    if (action == 2) { /* whoever holds it */
+    if (action == STOP) { /* whoever holds it */
         HUB_TRY(hub_job_stop(request->app->truth, lease.job, err));
         return answer(request, id, response, err);
     }
     HUB_TRY(hub_job_keep(request->app->truth, lease, LEASE_S, (uint64_t)done, (uint64_t)of, err));
-    if (action == 1)
+    if (action == END)
         HUB_TRY(
             hub_job_end(request->app->truth, lease, why ? HUB_JOB_FAILED : HUB_JOB_DONE, 0, true, why, err));
     return answer_lease(response, 200, lease, err);
@@ -296,17 +276,12 @@ enum hub_status hub_job_do(struct hub_request *request, struct hub_response *res
 enum hub_status hub_check_post(struct hub_request *request, struct hub_response *response,
                                struct hub_error *err)
 {
-    static const char *const parameters[] = {"spec", NULL};
     HUB_CLEANUP(hub_json_decrefp) json_t *spec = NULL;
     char number[32];
     int64_t id = 0;
-    HUB_TRY(hub_request_allow(request, parameters, err));
     if (!request->may_block)
         return HUB_AGAIN;
     const struct hub_view text = hub_request_query(request, "spec");
-    if (!text.data)
-        return hub_request_wrong(request, "spec", err,
-                                 "spec must be a JSON object that describes what to check");
     HUB_TRY(hub_json_parse(text, 1 * MIB, &spec, err));
     const enum hub_status st = hub_check_request(request->app->truth, request->app->catalog, spec, &id, err);
     if (st && st != HUB_EXISTS) /* the same is under way: that is it */

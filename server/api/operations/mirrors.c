@@ -46,10 +46,9 @@ static enum hub_status put(void *user, const struct hub_rule *rule, struct hub_e
 enum hub_status hub_mirrors_list(struct hub_request *request, struct hub_response *response,
                                  struct hub_error *err)
 {
-    static const char *const parameters[] = {"limit", "cursor", "format", NULL};
     struct hub_page_query page;
     struct rules_page l = {.request = request, .page = &page};
-    HUB_TRY(hub_page_read(request, parameters, &page, err));
+    HUB_TRY(hub_page_read(request, &page, err));
     if (!request->may_block)
         return HUB_AGAIN; /* SQLite is asked */
     HUB_TRY(hub_rules_each(request->app->truth, count, &l, err));
@@ -78,7 +77,7 @@ static enum hub_status answer(struct hub_request *request, const char *name, uns
 static enum hub_status name_of(const struct hub_request *request, char name[HUB_RULE_NAME_CHARS + 1],
                                struct hub_error *err)
 {
-    const struct hub_view text = hub_request_capture(request, "n");
+    const struct hub_view text = hub_request_capture(request, "name");
     if (text.size > HUB_RULE_NAME_CHARS)
         return hub_fail_as(err, HUB_NOT_FOUND, HUB_PROBLEM_MIRROR_NOT_FOUND,
                            "the name is longer than that of any mirror rule");
@@ -89,9 +88,7 @@ static enum hub_status name_of(const struct hub_request *request, char name[HUB_
 enum hub_status hub_mirror_show(struct hub_request *request, struct hub_response *response,
                                 struct hub_error *err)
 {
-    static const char *const parameters[] = {NULL};
     char name[HUB_RULE_NAME_CHARS + 1];
-    HUB_TRY(hub_request_allow(request, parameters, err));
     if (!request->may_block)
         return HUB_AGAIN;
     HUB_TRY(name_of(request, name, err));
@@ -101,17 +98,12 @@ enum hub_status hub_mirror_show(struct hub_request *request, struct hub_response
 enum hub_status hub_mirror_post(struct hub_request *request, struct hub_response *response,
                                 struct hub_error *err)
 {
-    static const char *const parameters[] = {"name", "spec", NULL};
     HUB_CLEANUP(hub_json_decrefp) json_t *spec = NULL;
     char name[HUB_RULE_NAME_CHARS + 1], note[HUB_MIRROR_NOTE];
-    HUB_TRY(hub_request_allow(request, parameters, err));
     if (!request->may_block)
         return HUB_AGAIN;
     const struct hub_view text = hub_request_query(request, "spec"),
                           named = hub_request_query(request, "name");
-    if (!text.data)
-        return hub_request_wrong(request, "spec", err,
-                                 "spec must be a JSON object that describes what to mirror");
     HUB_TRY(hub_json_parse(text, SPEC_BYTES, &spec, err));
     HUB_TRY(hub_mirror_check(spec, request->app->roots, err));
     if (named.data)
@@ -128,23 +120,17 @@ enum hub_status hub_mirror_post(struct hub_request *request, struct hub_response
 enum hub_status hub_mirror_do(struct hub_request *request, struct hub_response *response,
                               struct hub_error *err)
 {
-    static const char *const parameters[] = {"do", NULL}, *const actions[] = {"run",    "run-anew", "pause",
-                                                                              "resume", "remove",   NULL};
     struct hub_truth *truth = request->app->truth;
     char name[HUB_RULE_NAME_CHARS + 1];
-    int action;
-    HUB_TRY(hub_request_allow(request, parameters, err));
-    HUB_TRY(hub_request_choice(request, "do", actions, &action, err));
-    if (action < 0)
-        return hub_request_wrong(request, "do", err, "do must be run, run-anew, pause, resume or remove");
+    const char *action = hub_request_query(request, "do").data;
     if (!request->may_block)
         return HUB_AGAIN;
     HUB_TRY(name_of(request, name, err));
-    HUB_TRY(hub_mirror_act(truth, request->app->roots, name, actions[action], err));
-    if (strcmp(actions[action], "run-anew") == 0)
+    HUB_TRY(hub_mirror_act(truth, request->app->roots, name, action, err));
+    if (strcmp(action, "run-anew") == 0)
         hub_scanner_sweep(request->app->scanner);
     hub_mirrors_wake(request->app->mirrors);
-    if (strcmp(actions[action], "remove") != 0)
+    if (strcmp(action, "remove") != 0)
         return answer(request, name, 200, "", response, err);
     return hub_buf_addf(hub_response_buffer(response, 200, "application/json", KIB), err,
                         "{\"removed\":\"%s\"}", name);

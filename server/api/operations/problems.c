@@ -227,11 +227,10 @@ static void listing_dispose(struct problems_page *l)
 enum hub_status hub_problems_list(struct hub_request *request, struct hub_response *response,
                                   struct hub_error *err)
 {
-    static const char *const parameters[] = {"prefix", "limit", "cursor", "format", NULL};
     HUB_CLEANUP(listing_dispose)
     struct problems_page l = {.request = request, .prefix = hub_request_query(request, "prefix")};
     struct hub_page_query page;
-    HUB_TRY(hub_page_read(request, parameters, &page, err));
+    HUB_TRY(hub_page_read(request, &page, err));
     l.left = page.limit;
     if (!l.prefix.data)
         l.prefix = HUB_VIEW("");

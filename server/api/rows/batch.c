@@ -269,11 +269,12 @@ static uint64_t parsed_bytes(struct hub_view body)
 static enum hub_status read_body(struct hub_request *request, struct hub_response *response,
                                  struct batch_request *b, struct hub_error *err)
 {
-    static const char *const of_body[] = {"items", "fields", "pad", "final", NULL},
-                             *const of_item[] = {"id", "dataset", "episode", "fields", "start", "stop", NULL},
-                             *const parameters[] = {"format", NULL};
+    static const char *const of_body[] = {"items", "fields", "pad", "final", NULL}, *const of_item[] = {
+                                                                                        "id",      "dataset",
+                                                                                        "episode", "fields",
+                                                                                        "start",   "stop",
+                                                                                        NULL};
     struct hub_error why = {0};
-    HUB_TRY(hub_request_allow(request, parameters, err));
     HUB_TRY(hub_windows_format(request, &b->as, err));
     HUB_TRY(hub_budget_take(request->app->budget, request, response, parsed_bytes(request->body), err));
     if (!request->body.size || hub_json_parse(request->body, request->body.size, &b->json, &why))

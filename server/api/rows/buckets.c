@@ -138,21 +138,17 @@ static enum hub_status set_grid(const struct hub_request *request, struct hub_cu
 {
     struct hub_slice slice;
     int64_t start = 0, stop = 0, buckets, width;
-    bool has_start, has_stop, has_buckets, has_width;
     uint64_t rows = 0;
     for (uint32_t i = 0; i < c->count; i++)
         rows = HUB_MAX(rows, c->curves[i].rows);
-    HUB_TRY(hub_request_int(request, "start", &start, &has_start, err));
-    HUB_TRY(hub_request_int(request, "stop", &stop, &has_stop, err));
-    HUB_TRY(hub_request_int(request, "buckets", &buckets, &has_buckets, err));
-    HUB_TRY(hub_request_int(request, "width", &width, &has_width, err));
+    const bool has_start = hub_request_int(request, "start", &start);
+    const bool has_stop = hub_request_int(request, "stop", &stop);
+    const bool has_buckets = hub_request_int(request, "buckets", &buckets);
+    const bool has_width = hub_request_int(request, "width", &width);
     HUB_TRY(hub_slice_resolve(has_start ? &start : NULL, has_stop ? &stop : NULL, NULL, rows, &slice, err));
     if (has_buckets && has_width)
         return hub_request_wrong(request, "width", err, "give either buckets or width");
-    if (has_buckets && (buckets < HUB_BUCKETS_LEAST || buckets > HUB_BUCKETS_MOST))
-        return hub_request_wrong(request, "buckets", err, "buckets must be from %d to %d", HUB_BUCKETS_LEAST,
-                                 HUB_BUCKETS_MOST);
-    if (has_width && (width < 1 || width > UINT32_MAX || (width & (width - 1))))
+    if (has_width && (width > UINT32_MAX || (width & (width - 1))))
         return hub_request_wrong(request, "width", err, "width must be a power of two");
     const uint64_t end = slice.start + slice.count;
     const struct hub_bucket_grid most =
@@ -178,15 +174,11 @@ static void lay_grids(struct hub_curves *c)
 static enum hub_status read_how(const struct hub_request *request, bool several, struct hub_curves *c,
                                 struct hub_error *err)
 {
-    static const char *const ofs[] = {"value", "sum", "delta", NULL},
-                             *const formats[] = {"json", "raw", NULL}, *const dtypes[] = {"f4", "f8", NULL};
-    int of, format, dtype;
-    const struct hub_view leaf = hub_request_query(request, "leaf");
-    HUB_TRY(hub_request_choice(request, "of", ofs, &of, err));
-    HUB_TRY(hub_request_choice(request, "format", formats, &format, err));
-    HUB_TRY(hub_request_choice(request, "dtype", dtypes, &dtype, err));
+    const struct hub_view leaf = hub_request_if_taken(request, "leaf");
+    const int of = hub_request_choice(request, "of"),
+              dtype = several ? -1 : hub_request_choice(request, "dtype");
     c->of = of < 0 ? HUB_BUCKETS_VALUE : (enum hub_buckets_of)of;
-    c->raw = format == 1;
+    c->raw = hub_request_choice(request, "format") == 1;
     c->wide = dtype == 1;
     c->leaf = leaf.data;
     if (c->raw && several)
@@ -222,15 +214,10 @@ static enum hub_status etag_of(const struct hub_curves *c, char out[40], struct 
 static enum hub_status choose(struct hub_request *request, bool several, struct hub_response *response,
                               struct hub_curves *c, struct hub_error *err)
 {
-    static const char *const of_field[] = {"buckets", "width",  "start", "stop",     "dims", "of",
-                                           "leaf",    "format", "dtype", "revision", "for",  NULL};
-    static const char *const of_several[] = {"fields...", "dims...", "buckets",  "width", "start", "stop",
-                                             "of",        "format",  "revision", "for",   NULL};
     const struct hub_dataset_episode *episode;
     HUB_CLEANUP(hub_freep) struct hub_named_fields *chosen = NULL;
     HUB_TRY(hub_new(&chosen, 1, sizeof *chosen, err));
-    HUB_TRY(hub_resolve(request, response, several ? of_several : of_field, HUB_TO_DATASET | HUB_TO_READY,
-                        &c->target, err));
+    HUB_TRY(hub_resolve(request, response, HUB_TO_DATASET | HUB_TO_READY, &c->target, err));
     HUB_TRY(read_how(request, several, c, err));
     HUB_TRY(hub_find_episode(request, c->target.state.dataset, &episode, err));
     HUB_TRY(named_fields(request, several, c, chosen, err));
@@ -251,8 +238,8 @@ static enum hub_status read_names(struct hub_request *request, struct hub_curves
     return hub_dimensions_read(&state, &c->dimensions, err);
 }
 
-enum hub_status hub_buckets_data(struct hub_request *request, bool several, struct hub_response *response,
-                                 struct hub_error *err)
+static enum hub_status answer(struct hub_request *request, bool several, struct hub_response *response,
+                              struct hub_error *err)
 {
     HUB_CLEANUP(curves_dispose) struct hub_curves c = {0};
     char etag[40];
@@ -273,4 +260,18 @@ enum hub_status hub_buckets_data(struct hub_request *request, bool several, stru
     HUB_TRY(read_names(request, &c, err));
     HUB_TRY(hub_curves_write(&c, response, err));
     return gzip ? hub_reply_compressed(request, response, err) : HUB_OK;
+}
+
+enum hub_status hub_curves_data(struct hub_request *request, struct hub_response *response,
+                                struct hub_error *err)
+{
+    return answer(request, false, response, err);
+}
+
+enum hub_status hub_fields_curves_data(struct hub_request *request, struct hub_response *response,
+                                       struct hub_error *err)
+{
+    if (!hub_request_query(request, "fields").data)
+        return hub_request_wrong(request, "fields", err, "curves need fields=, which names what they are of");
+    return answer(request, true, response, err);
 }

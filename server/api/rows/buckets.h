@@ -32,15 +32,6 @@ struct hub_curves {
     json_t *dimensions; /* what they are called, for a document (hub_dimensions_put) */
 };
 
-/** The request asks for buckets, not for rows. */
-static inline bool hub_buckets_requested(const struct hub_request *request)
-{
-    return hub_request_query(request, "buckets").data || hub_request_query(request, "width").data;
-}
-/** Event threads: HUB_AGAIN. */
-HUB_MUST_USE enum hub_status hub_buckets_data(struct hub_request *request, bool several,
-                                              struct hub_response *response, struct hub_error *err);
-
 /** Fold all curves, spread over the request's helpers. */
 HUB_MUST_USE enum hub_status hub_curves_fold(struct hub_request *request, struct hub_response *response,
                                              struct hub_curves *curves, struct hub_error *err);

@@ -24,22 +24,6 @@
 /* Episodes times columns that are looked at without a queue of their own. */
 enum { LIGHT_LOOKS = 20000 };
 
-static const char *const parameters[] = {HUB_SELECTION_PARAMETERS "fields...",
-                                         "layout",
-                                         "limit",
-                                         "cursor",
-                                         "sentinel",
-                                         "valid",
-                                         "start",
-                                         "stop",
-                                         "step",
-                                         "step_where",
-                                         "format",
-                                         "nonfinite",
-                                         "for",
-                                         "revision",
-                                         NULL};
-
 struct rows_request {
     struct hub_target target;
     struct hub_episode_selection episodes;
@@ -78,33 +62,20 @@ static enum hub_status read_steps(const struct hub_request *request, struct rows
                                   struct hub_error *err)
 {
     struct hub_row_range *steps = &q->steps;
-    HUB_TRY(hub_request_int(request, "start", &steps->start, &steps->has_start, err));
-    HUB_TRY(hub_request_int(request, "stop", &steps->stop, &steps->has_stop, err));
-    HUB_TRY(hub_request_int(request, "step", &steps->step, &steps->has_step, err));
-    if (steps->has_step && steps->step < 1)
-        return hub_request_wrong(request, "step", err,
-                                 "step must be at least 1: rows come in the order of steps");
+    steps->has_start = hub_request_int(request, "start", &steps->start);
+    steps->has_stop = hub_request_int(request, "stop", &steps->stop);
+    steps->has_step = hub_request_int(request, "step", &steps->step);
     return hub_step_where_read(request, &q->step_where, err);
 }
 
 static enum hub_status read_question(struct hub_request *request, struct rows_request *q,
                                      struct hub_error *err)
 {
-    static const char *const layouts[] = {"rows", "transitions", NULL}, *const sentinels[] = {"keep", "drop",
-                                                                                              NULL};
-    static const char *const how[] = {[HUB_NONFINITE_NULL] = "null",
-                                      [HUB_NONFINITE_STRING] = "string",
-                                      [HUB_NONFINITE_LITERAL] = "literal",
-                                      NULL};
-    int layout, sentinel, nonfinite;
-    hub_request_synonym(request, "view", "layout");
-    HUB_TRY(hub_page_read_all(request, parameters, &q->page, err));
-    HUB_TRY(hub_request_choice(request, "layout", layouts, &layout, err));
-    HUB_TRY(hub_request_choice(request, "sentinel", sentinels, &sentinel, err));
-    HUB_TRY(hub_request_choice(request, "nonfinite", how, &nonfinite, err));
-    q->transitions = layout == 1;
-    q->drop_sentinel = sentinel == 1;
-    q->nonfinite = nonfinite < 0 ? HUB_NONFINITE_NULL : (enum hub_nonfinite)nonfinite;
+    HUB_TRY(hub_page_read_all(request, &q->page, err));
+    q->transitions = hub_request_choice(request, "layout") == 1;
+    q->drop_sentinel = hub_request_choice(request, "sentinel") == 1;
+    q->nonfinite =
+        (enum hub_nonfinite)HUB_MAX(hub_request_choice(request, "nonfinite"), 0); /* null is first */
     HUB_TRY(read_steps(request, q, err));
     static const struct hub_offer offer = {.list = HUB_LIST_OF_ROWS, .what = "rows of many episodes"};
     return hub_negotiate(request, &offer, &q->as, err);
@@ -296,7 +267,7 @@ static enum hub_status answer(struct hub_request *request, struct rows_request *
 {
     bool done = false;
     HUB_TRY(read_question(request, q, err));
-    HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_STATE | HUB_TO_READY, &q->target, err));
+    HUB_TRY(hub_resolve(request, response, HUB_TO_STATE | HUB_TO_READY, &q->target, err));
     HUB_TRY(check_condition(request, q, response, &done, err));
     if (done)
         return HUB_OK;

@@ -10,9 +10,7 @@
 
 #include "server/api/episodes/episode_selection.h"
 #include "server/api/negotiate.h"
-#include "server/api/rows/buckets.h"
 #include "server/api/rows/row_cost.h"
-#include "server/api/rows/runs.h"
 #include "server/api/tables/table_answer.h"
 #include "storage/rows/table_rows.h"
 #include "storage/text/json.h"
@@ -49,22 +47,18 @@ struct field_request {
     struct hub_error left_why;     /* of the first */
 };
 
-static enum hub_status read_range(const struct hub_request *request, struct hub_row_range *range,
-                                  enum hub_nonfinite *nonfinite, struct hub_error *err)
+static enum hub_status read_range(const struct hub_request *request, bool several,
+                                  struct hub_row_range *range, enum hub_nonfinite *nonfinite,
+                                  struct hub_error *err)
 {
-    static const char *const how[] = {[HUB_NONFINITE_NULL] = "null",
-                                      [HUB_NONFINITE_STRING] = "string",
-                                      [HUB_NONFINITE_LITERAL] = "literal",
-                                      NULL};
-    int which;
-    HUB_TRY(hub_request_int(request, "start", &range->start, &range->has_start, err));
-    HUB_TRY(hub_request_int(request, "stop", &range->stop, &range->has_stop, err));
-    HUB_TRY(hub_request_int(request, "step", &range->step, &range->has_step, err));
-    HUB_TRY(hub_request_int(request, "row", &range->row, &range->has_row, err));
+    range->has_start = hub_request_int(request, "start", &range->start);
+    range->has_stop = hub_request_int(request, "stop", &range->stop);
+    range->has_step = hub_request_int(request, "step", &range->step);
+    range->has_row = !several && hub_request_int(request, "row", &range->row);
     if (range->has_row && (range->has_start || range->has_stop || range->has_step))
         return hub_request_wrong(request, "row", err, "row cannot be combined with start, stop or step");
-    HUB_TRY(hub_request_choice(request, "nonfinite", how, &which, err));
-    *nonfinite = which < 0 ? HUB_NONFINITE_NULL : (enum hub_nonfinite)which;
+    *nonfinite =
+        (enum hub_nonfinite)HUB_MAX(hub_request_choice(request, "nonfinite"), 0); /* null is the first */
     return HUB_OK;
 }
 
@@ -72,7 +66,7 @@ static enum hub_status read_range(const struct hub_request *request, struct hub_
 static enum hub_status read_drawn_range(const struct hub_request *request, struct hub_encoding *e,
                                         struct hub_error *err)
 {
-    const struct hub_view text = hub_request_query(request, "range");
+    const struct hub_view text = hub_request_if_taken(request, "range");
     struct hub_drawn_range *range = &e->range;
     char *comma = NULL, *end = NULL;
     if (!text.data)
@@ -328,17 +322,14 @@ static enum hub_status answer_encoded(struct hub_request *request, struct field_
 /* ---- what is asked for ---- */
 
 /* Several fields are cut by steps as soon as steps are spoken of; otherwise each comes whole. */
-static enum hub_status read_steps(const struct hub_request *request, bool several,
-                                  struct hub_row_range *range, struct hub_error *err)
+static void read_steps(const struct hub_request *request, bool several, struct hub_row_range *range)
 {
     const struct hub_view sentinel = hub_request_query(request, "sentinel");
     range->drop_sentinel = hub_view_is(sentinel, "drop");
-    if (sentinel.data && !range->drop_sentinel && !hub_view_is(sentinel, "keep"))
-        return hub_request_wrong(request, "sentinel", err, "keep or drop");
     range->by_steps =
         range->drop_sentinel || (several && (range->has_start || range->has_stop || range->has_step ||
-                                             sentinel.data || hub_request_query(request, "final").data));
-    return several ? hub_request_flag(request, "final", &range->final_row, err) : HUB_OK;
+                                             sentinel.data || hub_request_if_taken(request, "final").data));
+    range->final_row = several && hub_request_flag(request, "final");
 }
 
 /* Field numbers of what the path or ?fields= name, each once. */
@@ -364,22 +355,16 @@ static enum hub_status named_fields(struct hub_request *request, struct field_re
 static enum hub_status choose(struct hub_request *request, struct hub_response *response,
                               struct field_request *fr, struct hub_error *err)
 {
-    static const char *const of_field[] = {"start",     "stop",  "step",     "row", "sentinel", "format",
-                                           "nonfinite", "range", "revision", "for", NULL};
-    static const char *const of_several[] = {"fields...", "start",    "stop",   "step",
-                                             "final",     "sentinel", "format", "nonfinite",
-                                             "revision",  "for",      NULL};
     const struct hub_dataset_episode *episode;
     struct hub_named_fields chosen = {.count = 0};
     fr->encoding.read = read_encoded;
     fr->encoding.reserve = reserve;
     HUB_TRY(hub_negotiate(request, &(struct hub_offer){.what = "rows"}, &fr->encoding.as, err));
     fr->encoding.by_name = hub_request_query(request, "format").data;
-    HUB_TRY(read_range(request, &fr->range, &fr->encoding.nonfinite, err));
-    HUB_TRY(read_steps(request, fr->several, &fr->range, err));
+    HUB_TRY(read_range(request, fr->several, &fr->range, &fr->encoding.nonfinite, err));
+    read_steps(request, fr->several, &fr->range);
     HUB_TRY(read_drawn_range(request, &fr->encoding, err));
-    HUB_TRY(hub_resolve(request, response, fr->several ? of_several : of_field, HUB_TO_DATASET | HUB_TO_READY,
-                        &fr->target, err));
+    HUB_TRY(hub_resolve(request, response, HUB_TO_DATASET | HUB_TO_READY, &fr->target, err));
     fr->dataset = fr->target.state.dataset;
     HUB_TRY(hub_find_episode(request, fr->dataset, &episode, err));
     HUB_TRY(named_fields(request, fr, episode, &chosen, err));
@@ -472,16 +457,11 @@ static enum hub_status get(struct hub_request *request, bool several, struct hub
 enum hub_status hub_field_data(struct hub_request *request, struct hub_response *response,
                                struct hub_error *err)
 {
-    if (hub_buckets_requested(request))
-        return hub_buckets_data(request, false, response, err);
-    if (hub_request_query(request, "runs").data)
-        return hub_runs_data(request, response, err);
     return get(request, false, response, err);
 }
 
 enum hub_status hub_fields_data(struct hub_request *request, struct hub_response *response,
                                 struct hub_error *err)
 {
-    return hub_buckets_requested(request) ? hub_buckets_data(request, true, response, err)
-                                          : get(request, true, response, err);
+    return get(request, true, response, err);
 }

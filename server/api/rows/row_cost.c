@@ -50,10 +50,8 @@ static const char *file_of(const struct hub_selection *s)
 static const char *about_rows(const struct hub_request *request)
 {
     static const char *const names[] = {"step", "stop", "start", "row", "fields"};
-    for (size_t i = 0; i < HUB_COUNT(names); i++)
-        if (hub_request_query(request, names[i]).data)
-            return names[i];
-    return "stop";
+    const char *given = hub_request_any(request, names, HUB_COUNT(names));
+    return given ? given : "stop";
 }
 
 static enum hub_status too_long(const struct hub_request *request, const struct hub_selection *s,
@@ -69,7 +67,7 @@ static enum hub_status too_long(const struct hub_request *request, const struct 
         HUB_TRY(hub_uri_encode_path(hub_view_of(file), &url, err));
     }
     return hub_fail_about(err, HUB_TOO_BIG, HUB_PROBLEM_TOO_LARGE, about,
-                          hub_request_query(request, about).data,
+                          hub_request_if_taken(request, about).data,
                           "these rows take about %" PRIu64
                           " s to decode; one answer may take %u s: request a narrower slice with start and "
                           "stop, or download %s",

@@ -1,5 +1,5 @@
-/* Runs of equal values: see runs.h. */
-#include "server/api/rows/runs.h"
+/* Bands: GET .../episodes/{n}/{field}?runs=, runs of equal values of bools, integers and texts. */
+#include "server/api/handlers.h"
 
 #include "server/api/episodes/episode_selection.h"
 #include "server/api/reply.h"
@@ -10,7 +10,6 @@
 
 #include <inttypes.h>
 
-enum { MOST_RUNS = 4000 };
 #define BLOCK_BYTES (256 * KIB)
 #define MEMORY (8 * MIB) /* a block of long texts, and the answer */
 
@@ -48,12 +47,9 @@ static enum hub_status read_rows(const struct hub_request *request, struct runs_
                                  struct hub_error *err)
 {
     int64_t start, stop;
-    bool has_start, has_stop, given;
-    HUB_TRY(hub_request_int(request, "runs", &q->most, &given, err));
-    if (q->most < 1 || q->most > MOST_RUNS)
-        return hub_request_wrong(request, "runs", err, "runs must be from 1 to %d", MOST_RUNS);
-    HUB_TRY(hub_request_int(request, "start", &start, &has_start, err));
-    HUB_TRY(hub_request_int(request, "stop", &stop, &has_stop, err));
+    (void)hub_request_int(request, "runs", &q->most);
+    const bool has_start = hub_request_int(request, "start", &start);
+    const bool has_stop = hub_request_int(request, "stop", &stop);
     return hub_slice_resolve(has_start ? &start : NULL, has_stop ? &stop : NULL, NULL,
                              q->selection.fields[0].slice.count, &q->slice, err);
 }
@@ -61,10 +57,9 @@ static enum hub_status read_rows(const struct hub_request *request, struct runs_
 static enum hub_status parse_query(struct hub_request *request, struct hub_response *response,
                                    struct runs_args *q, struct hub_error *err)
 {
-    static const char *const parameters[] = {"runs", "start", "stop", "revision", "for", NULL};
     static const struct hub_row_range whole = {.of_several = true};
     const struct hub_dataset_episode *episode;
-    HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_DATASET | HUB_TO_READY, &q->target, err));
+    HUB_TRY(hub_resolve(request, response, HUB_TO_DATASET | HUB_TO_READY, &q->target, err));
     const struct hub_dataset *dataset = q->target.state.dataset;
     const struct hub_view path = hub_request_capture(request, "path");
     const uint32_t field = hub_dataset_find_field(dataset, path);

@@ -62,41 +62,18 @@ static void free_sample(void *state)
 
 /* ---- what is asked for ---- */
 
-static enum hub_status read_count(const struct hub_request *request, const char *name, uint64_t most,
-                                  uint64_t *out, struct hub_error *err)
-{
-    const struct hub_view text = hub_request_query(request, name);
-    *out = 1;
-    if (!text.data || (hub_number_read(text, most, out) && *out > 0))
-        return HUB_OK;
-    return hub_request_wrong(request, name, err, "%s must be a whole number from 1 to %" PRIu64, name, most);
-}
-
-static enum hub_status read_pad(const struct hub_request *request, enum hub_pad *out, struct hub_error *err)
-{
-    static const char *const words[] = {
-        [HUB_PAD_REFUSE] = "none", [HUB_PAD_EDGE] = "edge", [HUB_PAD_ZERO] = "zero", NULL};
-    int which;
-    HUB_TRY(hub_request_choice(request, "pad", words, &which, err));
-    *out = which < 0 ? HUB_PAD_REFUSE : (enum hub_pad)which;
-    return HUB_OK;
-}
-
 static enum hub_status read_draw(const struct hub_request *request, struct sample *s, struct hub_error *err)
 {
-    static const char *const weights[] = {"steps", "uniform", NULL}, *const sentinels[] = {"keep", "drop",
-                                                                                           NULL};
-    int weight, sentinel;
-    HUB_TRY(read_count(request, "windows", HUB_MAX_WINDOWS, &s->count, err));
-    HUB_TRY(read_count(request, "length", HUB_MAX_WINDOW_LENGTH, &s->length, err));
-    HUB_TRY(read_pad(request, &s->pad, err));
-    HUB_TRY(hub_request_flag(request, "final", &s->final_row, err));
-    HUB_TRY(hub_request_choice(request, "weight", weights, &weight, err));
-    HUB_TRY(hub_request_choice(request, "sentinel", sentinels, &sentinel, err));
-    HUB_TRY(hub_windows_format(request, &s->as, err));
-    s->uniform = weight == 1;
-    s->drop_sentinel = sentinel == 1;
-    return HUB_OK;
+    int64_t windows = 1, length = 1;
+    (void)hub_request_int(request, "windows", &windows);
+    (void)hub_request_int(request, "length", &length);
+    s->count = (uint64_t)windows;
+    s->length = (uint64_t)length;
+    s->pad = (enum hub_pad)HUB_MAX(hub_request_choice(request, "pad"), 0); /* none is the first */
+    s->final_row = hub_request_flag(request, "final");
+    s->uniform = hub_request_choice(request, "weight") == 1;
+    s->drop_sentinel = hub_request_choice(request, "sentinel") == 1;
+    return hub_windows_format(request, &s->as, err);
 }
 
 /* The client's, or one that nobody had before; drawn once, however often the handler is called. */
@@ -279,10 +256,7 @@ static bool is_filtered(const struct hub_request *request)
 {
     static const char *const filters[] = {"where",     "split", "name",          "task",
                                           "partition", "part",  "partition_seed"};
-    for (size_t i = 0; i < HUB_COUNT(filters); i++)
-        if (hub_request_query(request, filters[i]).data)
-            return true;
-    return false;
+    return hub_request_any(request, filters, HUB_COUNT(filters));
 }
 
 static enum hub_status choose_all(struct hub_request *request, struct hub_response *response,
@@ -310,18 +284,13 @@ static enum hub_status to_state(struct hub_request *request, struct hub_target *
 static enum hub_status make_plan(struct hub_request *request, struct hub_response *response, struct sample *s,
                                  struct hub_error *err)
 {
-    static const char *const parameters[] = {
-        "windows", "length",         "fields...", "where",    "split",  "name", "task",     "seed",
-        "pad",     "final",          "weight",    "sentinel", "format", "for",  "revision", "partition",
-        "part",    "partition_seed", "wait",      "partial",  "valid",  NULL};
     HUB_CLEANUP(hub_episode_selection_dispose)
     struct hub_episode_selection chosen = {.seed_is_of_rows = true};
     s->measured.complete = true;
     const bool filtered = is_filtered(request);
-    HUB_TRY(hub_request_allow(request, parameters, err));
     HUB_TRY(read_draw(request, s, err));
-    HUB_TRY(hub_resolve(request, response, parameters,
-                        (filtered ? HUB_TO_STATE : HUB_TO_DATASET) | HUB_TO_READY, &s->target, err));
+    HUB_TRY(hub_resolve(request, response, (filtered ? HUB_TO_STATE : HUB_TO_DATASET) | HUB_TO_READY,
+                        &s->target, err));
     HUB_TRY(hub_episode_selection_wants_valid(request, s->target.summary, &chosen.only_valid, err));
     if (chosen.only_valid && !filtered)
         HUB_TRY(to_state(request, &s->target, err));

@@ -13,7 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { LIMIT = 10, MAX_LIMIT = 1000, LEAST_EPISODES = 8 };
+enum { LEAST_EPISODES = 8 };
 #define LOOK_US 0.025 /* an episode by one rule, as it was measured */
 
 /* An episode that a rule found. */
@@ -180,32 +180,16 @@ static enum hub_status put_rule(struct findings *f, const struct hub_odd_rule *r
     return hub_json_status(json);
 }
 
-static enum hub_status read_k(const struct hub_request *request, double *out, struct hub_error *err)
-{
-    const struct hub_view text = hub_request_query(request, "k");
-    char *end = NULL;
-    *out = text.data ? strtod(text.data, &end) : 1.5;
-    if (text.data && (!text.size || *end || !(*out >= 0 && *out <= 1000)))
-        return hub_request_wrong(request, "k", err, "k must be a number from 0 to 1000");
-    return HUB_OK;
-}
-
 static enum hub_status parse_query(struct hub_request *request, struct hub_response *response,
                                    struct findings *f, struct hub_error *err)
 {
-    static const char *const parameters[] = {"rule", "k", "limit", "for", "revision", NULL};
-    const char *names[HUB_ODD_RULES + 1] = {0};
-    bool given;
-    for (size_t i = 0; i < HUB_ODD_RULES; i++)
-        names[i] = hub_odd_rule((unsigned)i)->name;
-    HUB_TRY(hub_request_allow(request, parameters, err));
-    HUB_TRY(hub_request_choice(request, "rule", names, &f->rule, err));
-    HUB_TRY(read_k(request, &f->k, err));
-    HUB_TRY(hub_request_int(request, "limit", &f->limit, &given, err));
-    f->limit = given ? f->limit : LIMIT;
-    if (f->limit < 1 || f->limit > MAX_LIMIT)
-        return hub_request_wrong(request, "limit", err, "limit must be from 1 to %d", MAX_LIMIT);
-    return hub_resolve(request, response, parameters, HUB_TO_STATE | HUB_TO_READY, &f->target, err);
+    const struct hub_view k = hub_request_query(request, "k"), rule = hub_request_query(request, "rule");
+    f->k = k.data ? strtod(k.data, NULL) : 1.5;
+    f->rule = -1;
+    for (unsigned i = 0; rule.data && i < HUB_ODD_RULES; i++)
+        f->rule = hub_view_is(rule, hub_odd_rule(i)->name) ? (int)i : f->rule;
+    (void)hub_request_int(request, "limit", &f->limit);
+    return hub_resolve(request, response, HUB_TO_STATE | HUB_TO_READY, &f->target, err);
 }
 
 static enum hub_status write_answer(struct hub_request *request, struct findings *f,

@@ -19,7 +19,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { BINS = 40, GRID_BINS = 48, MIN_BINS = 2, MAX_ASKED = 64, TALLIES = 3 };
+enum { GRID_BINS = 48, MAX_ASKED = 64, TALLIES = 3 };
 #define SERIES_US 0.1 /* an episode, as it was measured */
 
 /* Dimensions of a field that are shown. */
@@ -395,20 +395,11 @@ static enum hub_status check_measured(struct hub_request *request, const struct 
 static enum hub_status parse_query(struct hub_request *request, struct hub_response *response,
                                    struct statistics_args *q, struct hub_error *err)
 {
-    static const char *const parameters[] = {
-        "field...", "dims...", "bins",     "by", "where", HUB_MEASURED_PARAMETERS "split",
-        "task",     "for",     "revision", NULL};
-    bool given;
-    HUB_TRY(hub_request_allow(request, parameters, err));
-    HUB_TRY(hub_request_int(request, "bins", &q->bins, &given, err));
-    if (!given)
-        q->bins = hub_request_query(request, "by").data ? GRID_BINS : BINS;
+    if (!hub_request_int(request, "bins", &q->bins) && hub_request_query(request, "by").data)
+        q->bins = GRID_BINS;
     HUB_TRY(read_by(request, q, err));
-    if (q->bins < MIN_BINS || q->bins > HUB_HISTOGRAM_BINS)
-        return hub_request_wrong(request, "bins", err, "bins must be from %d to %d", MIN_BINS,
-                                 HUB_HISTOGRAM_BINS);
     HUB_TRY(hub_episode_parameters_parse(request, &q->params, err));
-    HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_STATE | HUB_TO_READY, &q->target, err));
+    HUB_TRY(hub_resolve(request, response, HUB_TO_STATE | HUB_TO_READY, &q->target, err));
     return hub_coverage_require(request, response, &q->target, NULL, 0, &q->chosen_by, err);
 }
 
@@ -478,7 +469,7 @@ static enum hub_status answer(struct hub_request *request, struct statistics_arg
         HUB_TRY(hub_coverage_read(state, HUB_MEASURED_FIELDS, coverage, err));
     HUB_TRY(check_measured(request, q, coverage, response, err));
     HUB_TRY(write_answer(request, q, coverage, response, err));
-    const enum hub_status st = q->partial ? hub_coverage_await(request, &q->target, err) : HUB_OK;
+    const enum hub_status st = q->partial ? hub_coverage_await(request, &q->target) : HUB_OK;
     if (st) { /* a histogram is being counted */
         hub_response_dispose(response);
         return st;

@@ -237,16 +237,11 @@ enum hub_status hub_value_table_check_names(const struct hub_request *request,
     return HUB_OK;
 }
 
-enum hub_status hub_value_table_read_limit(const struct hub_request *request, uint32_t *limit,
-                                           struct hub_error *err)
+uint32_t hub_value_table_limit(const struct hub_request *request)
 {
-    int64_t value;
-    bool given;
-    HUB_TRY(hub_request_int(request, "limit", &value, &given, err));
-    if (given && value < 1)
-        return hub_request_wrong(request, "limit", err, "limit must be at least 1; without it all are sent");
-    *limit = given && value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
-    return HUB_OK;
+    int64_t value = UINT32_MAX;
+    (void)hub_request_int(request, "limit", &value);
+    return (uint32_t)HUB_MIN(value, (int64_t)UINT32_MAX);
 }
 
 /* ---- the answer ---- */

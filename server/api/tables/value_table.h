@@ -66,8 +66,7 @@ HUB_MUST_USE enum hub_status hub_value_table_check_names(const struct hub_reques
                                                          const struct hub_value_table *cells,
                                                          struct hub_error *err);
 /** limit=, which has no ceiling: UINT32_MAX where there is none. */
-HUB_MUST_USE enum hub_status hub_value_table_read_limit(const struct hub_request *request, uint32_t *limit,
-                                                        struct hub_error *err);
+uint32_t hub_value_table_limit(const struct hub_request *request);
 /**
  * Answer with it: it is handed over (*cells becomes NULL), but where something speaks against it. Blocking.
  *

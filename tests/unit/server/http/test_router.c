@@ -3,20 +3,20 @@
 #include <criterion/criterion.h>
 
 static const struct hub_route routes[] = {
-    {"GET", "/", NULL, "front", 0, HUB_FOR_ALL},
-    {"GET", "/api/v1/datasets", NULL, "datasets", 0, HUB_FOR_ALL},
-    {"GET", "/api/v1/datasets/{id}", NULL, "dataset", 0, HUB_FOR_ALL},
-    {"GET", "/api/v1/datasets/{id}/episodes", NULL, "episodes", 0, HUB_FOR_ALL},
-    {"GET", "/api/v1/datasets/{id}/episodes/{n}?fields", NULL, "fields", 0, HUB_FOR_ALL},
-    {"GET", "/api/v1/datasets/{id}/episodes/{n}", NULL, "episode", 0, HUB_FOR_ALL},
-    {"GET", "/api/v1/datasets/{id}/episodes/{n}/{path}", NULL, "field", 0, HUB_FOR_ALL},
-    {"GET", "/api/v1/datasets/{id}/files", NULL, "files", 0, HUB_FOR_ALL},
-    {"GET", "/api/v1/datasets/{id}/files/{path}", NULL, "file", 0, HUB_FOR_ALL},
-    {"PUT", "/api/v1/datasets/{id}/files/{path}", NULL, "upload", 0, HUB_FOR_ALL},
-    {"GET", "/api/v1/datasets/{id}/archive.tar", NULL, "archive", 0, HUB_FOR_ALL},
-    {"GET", "/api/v1/datasets/{id}/~log", NULL, "log", 0, HUB_FOR_ALL},
-    {"POST", "/api/v1/batch", NULL, "batch", 1, HUB_FOR_ALL},
-    {NULL, NULL, NULL, NULL, 0, false},
+    {"GET", "/", NULL, "front"},
+    {"GET", "/api/v1/datasets", NULL, "datasets"},
+    {"GET", "/api/v1/datasets/{id}", NULL, "dataset"},
+    {"GET", "/api/v1/datasets/{id}/episodes", NULL, "episodes"},
+    {"GET", "/api/v1/datasets/{id}/episodes/{n}?fields", NULL, "fields"},
+    {"GET", "/api/v1/datasets/{id}/episodes/{n}", NULL, "episode"},
+    {"GET", "/api/v1/datasets/{id}/episodes/{n}/{path}", NULL, "field"},
+    {"GET", "/api/v1/datasets/{id}/files", NULL, "files"},
+    {"GET", "/api/v1/datasets/{id}/files/{path}", NULL, "file"},
+    {"PUT", "/api/v1/datasets/{id}/files/{path}", NULL, "upload"},
+    {"GET", "/api/v1/datasets/{id}/archive.tar", NULL, "archive"},
+    {"GET", "/api/v1/datasets/{id}/~log", NULL, "log"},
+    {"POST", "/api/v1/batch", NULL, "batch", .body_limit = 1},
+    {0},
 };
 
 struct route_case {
@@ -105,12 +105,9 @@ Test(router, other_methods)
 Test(router, captured_first)
 {
     static const struct hub_route open[] = {
-        {"GET", "/{bucket}/{path}", NULL, "object", 0, HUB_FOR_ALL},
-        {"GET", "/{bucket}/{path}/", NULL, "late", 0, HUB_FOR_ALL},
-        {"GET", "/{bucket}/", NULL, "folder", 0, HUB_FOR_ALL},
-        {"GET", "/api/v1", NULL, "api", 0, HUB_FOR_ALL},
-        {"GET", "/api/v1", NULL, "again", 0, HUB_FOR_ALL},
-        {NULL, NULL, NULL, NULL, 0, false},
+        {"GET", "/{bucket}/{path}", NULL, "object"}, {"GET", "/{bucket}/{path}/", NULL, "late"},
+        {"GET", "/{bucket}/", NULL, "folder"},       {"GET", "/api/v1", NULL, "api"},
+        {"GET", "/api/v1", NULL, "again"},           {0},
     };
     static const struct {
         const char *target, *label;
@@ -134,8 +131,8 @@ Test(router, captured_first)
 Test(router, local)
 {
     static const struct hub_route marked[] = {
-        {"POST", "/api/v1/sweep", NULL, "sweep", 0, HUB_FOR_ADMIN},
-        {NULL, NULL, NULL, NULL, 0, false},
+        {"POST", "/api/v1/sweep", NULL, "sweep", .audience = HUB_FOR_ADMIN},
+        {0},
     };
     const struct hub_route *route = NULL;
     struct hub_request request = {0};
