@@ -86,8 +86,6 @@ enum hub_property_source {
 /** Of these lists: the words, each with a comma behind, as one literal. */
 #define HUB_PROPERTY_COMMA(KIND, word, ...) word ", "
 #define HUB_PROPERTY_OF_FIELD_COMMA(KIND, word, ...) word "(\"FIELD\"), "
-/** ... with a bar behind, as a regular expression has them. */
-#define HUB_PROPERTY_BAR(KIND, word, ...) word "|"
 
 #define HUB_PROPERTY_KIND(KIND, ...) HUB_PROPERTY_##KIND,
 enum hub_property_kind {

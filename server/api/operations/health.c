@@ -1,4 +1,4 @@
-/* Liveness, readiness, metrics, the contract and a first page. */
+/* Liveness, readiness, metrics and a first page. */
 #include "server/api/app.h"
 #include "server/api/handlers.h"
 
@@ -7,13 +7,8 @@
 #include "server/http/log.h"
 #include "server/http/metrics.h"
 #include "server/mirror/mirror.h"
-#include "storage/encode/representation.h"
-#include "storage/query/property.h"
 
 #include <inttypes.h>
-
-extern const unsigned char hub_openapi_json[]; /* embedded from server/api/openapi.json */
-extern const unsigned long hub_openapi_json_size;
 
 enum hub_status hub_healthz_show(struct hub_request *request, struct hub_response *response,
                                  struct hub_error *err)
@@ -180,89 +175,6 @@ enum hub_status hub_metrics_show(struct hub_request *request, struct hub_respons
     HUB_TRY(room_metrics(request->app, out, err));
     HUB_TRY(missing_metrics(request->app, out, err));
     return hub_mirror_metrics(request->app->truth, out, err);
-}
-
-/* Representations in place of a mark such as "@names@"; media types but the first, which the document
- * describes. The last one ends where the mark does. */
-static enum hub_status put_representations(enum hub_representation_list which, bool names,
-                                           struct hub_buf *out, struct hub_error *err)
-{
-    const char *between = names ? ", " : ": {\"schema\": {\"type\": \"string\", \"format\": \"binary\"}}, ";
-    const struct hub_representation *as = names ? NULL : hub_representations;
-    for (bool first = true; (as = hub_representations_next(which, as));) {
-        if (!names && strchr(as->media_type, '*'))
-            continue;
-        HUB_TRY(hub_buf_addf(out, err, "%s\"%s\"", first ? "" : between, names ? as->name : as->media_type));
-        first = false;
-    }
-    return HUB_OK;
-}
-
-static enum hub_status put_odd_rules(struct hub_buf *out, struct hub_error *err)
-{
-    for (unsigned i = 0; i < HUB_ODD_RULES; i++)
-        HUB_TRY(hub_buf_addf(out, err, "%s\"%s\"", i ? ", " : "", hub_odd_rule(i)->name));
-    return HUB_OK;
-}
-
-/* What the document leaves to the tables of the program; of words `text`, without its last `cut` bytes. */
-static const struct openapi_mark {
-    const char *mark, *text;
-    size_t cut;
-    enum hub_representation_list list;
-    bool names;
-} marks[] = {
-    {"\"@names@\"", NULL, 0, HUB_LIST_ALL, true},
-    {"\"@names-of-values@\"", NULL, 0, HUB_LIST_OF_VALUES, true},
-    {"\"@names-of-rows@\"", NULL, 0, HUB_LIST_OF_ROWS, true},
-    {"\"@names-of-windows@\"", NULL, 0, HUB_LIST_OF_WINDOWS, true},
-    {"\"@media-types@\"", NULL, 0, HUB_LIST_ALL, false},
-    {"\"@media-types-of-several@\"", NULL, 0, HUB_LIST_OF_SEVERAL, false},
-    {"\"@media-types-of-values@\"", NULL, 0, HUB_LIST_OF_VALUES, false},
-    {"\"@media-types-of-rows@\"", NULL, 0, HUB_LIST_OF_ROWS, false},
-    {"\"@media-types-of-windows@\"", NULL, 0, HUB_LIST_OF_WINDOWS, false},
-    {"@property-names@", HUB_KNOWN_PROPERTIES(HUB_PROPERTY_COMMA) HUB_METRIC_PROPERTIES(HUB_PROPERTY_COMMA),
-     2, 0, false},
-    {"@property-words@", HUB_KNOWN_PROPERTIES(HUB_PROPERTY_BAR) HUB_METRIC_PROPERTIES(HUB_PROPERTY_BAR), 1, 0,
-     false},
-    {"@field-words@", HUB_FIELD_PROPERTIES(HUB_PROPERTY_BAR), 1, 0, false},
-    {"\"@odd-rules@\"", "", 0, 0, false},
-};
-
-static enum hub_status put_mark(const struct openapi_mark *mark, struct hub_buf *out, struct hub_error *err)
-{
-    if (!mark->text)
-        return put_representations(mark->list, mark->names, out, err);
-    return *mark->text ? hub_buf_add(out, mark->text, strlen(mark->text) - mark->cut, err)
-                       : put_odd_rules(out, err);
-}
-
-static enum hub_status put_openapi(struct hub_buf *out, struct hub_error *err)
-{
-    const char *text = (const char *)hub_openapi_json;
-    for (;;) {
-        const struct openapi_mark *next = NULL;
-        const char *at = NULL;
-        for (size_t i = 0; i < HUB_COUNT(marks); i++) {
-            const char *found = strstr(text, marks[i].mark);
-            next = found && (!at || found < at) ? &marks[i] : next;
-            at = next == &marks[i] ? found : at;
-        }
-        if (!next)
-            return hub_buf_add_text(out, text, err);
-        HUB_TRY(hub_buf_add(out, text, (size_t)(at - text), err));
-        HUB_TRY(put_mark(next, out, err));
-        text = at + strlen(next->mark);
-    }
-}
-
-enum hub_status hub_openapi_show(struct hub_request *request, struct hub_response *response,
-                                 struct hub_error *err)
-{
-    HUB_TRY(hub_reply_on_worker(request));
-    HUB_TRY(put_openapi(hub_response_buffer(response, 200, "application/json", 4 * MIB), err));
-    HUB_TRY(hub_response_header(response, err, "Cache-Control", "no-cache"));
-    return hub_reply_document(request, response, err);
 }
 
 enum hub_status hub_front_show(struct hub_request *request, struct hub_response *response,
