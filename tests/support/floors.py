@@ -7,6 +7,7 @@ one and say nothing. Within a folder files form no circle, by includes and by sy
 a struct they share. No function takes more than 7 parameters: more of them are a struct. No struct, union or enum of the
 product has the name of another one, those of one file included. The table has a row for each library, and the picture below it a place for each row. Each
 folder with code has a README. One folder alone includes each outside library, but for those that are named here.
+Each route has an example; each row of parameters is in a list of a route, with help, an example and a handler that reads it.
 Ends with 1 and a line for each that is wrong.
 """
 import os
@@ -14,6 +15,8 @@ import pathlib
 import re
 import subprocess
 import sys
+
+import routes
 
 top = pathlib.Path(__file__).resolve().parents[2]
 PARTS = ("storage", "server", "client", "web")  # the product's code
@@ -296,6 +299,24 @@ def check_parameters():
         wrong.append(f"floors.py: {name} no longer takes more than 7 parameters")
 
 
+def check_routes():
+    """A parameter is read where its name stands as a text of its own."""
+    for route in routes.routes():
+        if not route.example:
+            wrong.append(f"server/service/routes.c: {route.method} {route.pattern} has no .example")
+    taken = {row for route in routes.routes() for row in route.takes}
+    readers = [*(path for room in ("api", "page", "facade") for path in (top / "server" / room).rglob("*.c")), *(top / "web/assets").glob("*.js")]
+    code = "".join(path.read_text() for path in readers)
+    for row, kind, name, example, help_, in_path in routes.parameters():
+        where = f"server/service/parameters.h: {row}"
+        if row not in taken:
+            wrong.append(f"{where} is a parameter of no route")
+        if kind != "OTHERS" and f'"{name}"' not in code:
+            wrong.append(f"{where}: nothing reads {name}")
+        if help_ and not (example and (in_path or re.search(rf"(?:^|&){name}(?:=|&|$)", example))):
+            wrong.append(f"{where} has no example of {name}=")
+
+
 WITHOUT_README = {
     "client/include/minari": "the installed headers: client/README.md says what they are, and each what is in it",
 }
@@ -394,6 +415,7 @@ check_readmes()
 check_outside()
 check_includes()
 check_parameters()
+check_routes()
 check_tags()
 targets = libraries()
 check_links(targets)

@@ -1,0 +1,76 @@
+"""Each route of server/service/routes.c answers the request of its row; each parameter of /openapi.json has an example of its type."""
+import http.client
+import json
+import os
+import shutil
+import sys
+from urllib.parse import quote
+
+import jsonschema
+import pytest
+
+sys.path[:0] = [os.path.dirname(__file__), os.path.join(os.path.dirname(__file__), "..", "support")]
+import routes
+from hub import FIXTURES, serving, until
+from test_admin import Control
+
+# What is sent where the answer needs a body.
+BODIES = {
+    "/api/v1/batch": json.dumps({"items": [{"id": "D4RL/door/human-v2", "episode": 0, "start": 0, "stop": 2}], "fields": ["actions"]}),
+    "/api/datasets/{org}/{name}/paths-info/{rev}": json.dumps({"paths": ["data/main_data.hdf5"], "expand": False}),
+    "/~csp": json.dumps({"csp-report": {"document-uri": "http://hub/", "violated-directive": "script-src-elem", "blocked-uri": "inline"}}),
+}
+
+
+@pytest.fixture(scope="module")
+def hub(tmp_path_factory):
+    lab = tmp_path_factory.mktemp("lab")
+    shutil.copytree(os.path.join(FIXTURES, "lerobot", "arm-v30"), lab / "arm-v30")
+    with serving(os.path.join(FIXTURES, "samples"), f"lab={lab}") as hub:
+        yield hub
+
+
+def ask_once(hub, route):
+    connection = Control(hub.state) if route.local else http.client.HTTPConnection("127.0.0.1", hub.port, timeout=60)
+    headers = {"Accept": "text/html"} if route.pattern.startswith(("/d/", "/~")) else {}
+    connection.request(route.method, quote(route.example, safe="/?&=%:,@{}*\"~+").replace('"', "%22").replace("{", "%7B").replace("}", "%7D"),
+                       body=BODIES.get(route.pattern), headers={**headers, **({"Content-Type": "application/json"} if route.pattern in BODIES else {})})
+    with connection.getresponse() as answer:
+        body = answer.read()
+    connection.close()
+    return answer.status, body
+
+
+def ask(hub, route):
+    """Until what is still being measured is there."""
+    last = []
+
+    def is_there():
+        last[:] = ask_once(hub, route)
+        return last[0] != 503
+
+    until(is_there)
+    return last
+
+
+def test_examples(hub):
+    """In their order, but those that read what others make behind them."""
+    order = sorted(routes.routes(), key=lambda r: (r.method == "GET") - (r.pattern in ("/api/v1/mirrors", "/api/v1/jobs") and r.method == "POST"))
+    assert len(order) > 90
+    wrong = []
+    for route in order:
+        status, body = ask(hub, route)
+        if status != route.status if route.status else status // 100 != 2:
+            wrong.append((route.method, route.example, status, body[:200]))
+    assert not wrong, "\n".join(map(str, wrong))
+
+
+def test_examples_of_parameters(hub):
+    """Each has one, which is of the schema beside it."""
+    count, document = 0, hub.get("/openapi.json").json()
+    for path, item in document["paths"].items():
+        for operation in item.values():
+            for p in operation["parameters"]:
+                jsonschema.validate(p["example"], p["schema"], jsonschema.Draft202012Validator)
+                count += 1
+    assert count > 150
