@@ -168,3 +168,20 @@ enum hub_status hub_summary_store(struct hub_publication *p, uint64_t serial, st
     HUB_TRY(store_words(p, &t, err));
     return update_row(p, &t, serial, err);
 }
+
+const char *hub_dataset_status_name(enum hub_dataset_status status)
+{
+    switch (status) {
+    case HUB_DATASET_READY:
+        return "ready";
+    case HUB_DATASET_PENDING:
+        return "pending";
+    case HUB_DATASET_BROKEN:
+        return "broken";
+    case HUB_DATASET_UNSUPPORTED:
+        return "unsupported";
+    case HUB_DATASET_REMOTE:
+        return "remote";
+    }
+    return "broken";
+}
