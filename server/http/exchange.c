@@ -1,11 +1,10 @@
 /* From a complete header to a response: see exchange.h. */
 #include "server/http/exchange.h"
+
+#include "server/http/asker.h"
 #include "storage/text/time.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <strings.h>
-#include <time.h>
 
 enum { MEMORY_WAIT_MS = 5000, FETCH_WAIT_MS = 5000 };
 /* Bytes of a body that reserves no memory; bytes of one that is read and dropped, so that its client is there
@@ -36,133 +35,6 @@ void hub_exchange_begin(struct hub_exchange *x, const char *target)
     x->bytes_out = 0;
     x->step = HUB_STEP_IDLE;
     hub_response_init(&x->response);
-}
-
-static bool is_sane_id(const char *text)
-{
-    size_t n = 0;
-    for (; text[n]; n++) {
-        char c = text[n];
-        bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' ||
-                     c == '_' || c == '.';
-        if (!plain || n == 32)
-            return false;
-    }
-    return n > 0;
-}
-
-/* Unique in this process and hard to mistake for another's: a counter behind a random start (splitmix64). */
-static void make_id(struct hub_http *http, char out[33])
-{
-    uint64_t z = http->id_seed +
-                 0x9E3779B97F4A7C15U * (atomic_fetch_add_explicit(&http->ids, 1, memory_order_relaxed) + 1);
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9U;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBU;
-    z ^= z >> 31;
-    for (int i = 0; i < 16; i++, z >>= 4)
-        out[i] = "0123456789abcdef"[z & 15];
-    out[16] = '\0';
-}
-
-static void set_id(struct hub_exchange *x)
-{
-    const char *id = hub_request_header(&x->request, "X-Request-Id");
-    x->named = id && is_sane_id(id);
-    if (x->named)
-        strcpy(x->request.id, id); /* its length was checked */
-    else
-        make_id(x->http, x->request.id);
-}
-
-/* What a proxy in front says, if its word counts. */
-static const char *forwarded(const struct hub_exchange *x, const char *name)
-{
-    return x->proxied ? hub_request_header(&x->request, name) : NULL;
-}
-
-/* The first of a list, if it is a host: the name that the client used. */
-static struct hub_view forwarded_host(const struct hub_exchange *x)
-{
-    const char *list = forwarded(x, "X-Forwarded-Host");
-    const struct hub_view first = {list, list ? strcspn(list, ", ") : 0};
-    return hub_is_host(first) ? first : (struct hub_view){NULL, 0};
-}
-
-/* As the client asked (the guard looked at the host), or as a trusted proxy or the admin has it. */
-static void set_base_url(struct hub_exchange *x, const char *host)
-{
-    struct hub_request *request = &x->request;
-    const struct hub_access *access = &x->http->access;
-    const char *proto = forwarded(x, "X-Forwarded-Proto");
-    const struct hub_view named = forwarded_host(x);
-    const char *scheme = proto && strcasecmp(proto, "https") == 0 ? "https://" : "http://";
-    char own[300];
-    struct hub_view name = named.data ? named : hub_view_of(host);
-    if (!name.data) {
-        snprintf(own, sizeof own, "%.280s:%u", x->http->options.address, x->http->port);
-        name = hub_view_of(own);
-    }
-    char *to = request->text + request->text_used, *at = stpcpy(to, scheme);
-    memcpy(at, name.data, name.size); /* at most 300 bytes: the text has room */
-    at[name.size] = '\0';
-    request->text_used += (size_t)(at - to) + name.size + 1;
-    request->base_url = access->public_url ? access->public_url : to;
-    x->is_known_name =
-        request->local || access->public_url || access->options.hosts.count || name.data == own;
-    request->names_server = &x->names_server;
-    x->misnamed = !request->local && name.data != own && !hub_access_host(access, at) ? at : NULL;
-}
-
-/* Charge turn and memory to the peer, or to the client that a trusted proxy names. */
-static void set_client(struct hub_exchange *x)
-{
-    const char *stated = forwarded(x, "X-Forwarded-For");
-    char text[INET6_ADDRSTRLEN];
-    uint32_t client = x->address;
-    if (stated) {
-        hub_access_client(&x->http->access, (const struct sockaddr *)&x->peer, stated, text);
-        for (const char *c = text; *c; c++)
-            client = (client ^ (uint8_t)*c) * 0x01000193U; /* FNV-1a */
-    }
-    client = stated ? client | HUB_LANE_PROXIED : client & ~HUB_LANE_PROXIED;
-    x->request.client = x->task.item.client = client;
-}
-
-/* Behind a proxy that is not believed all clients share one turn: its admin should know. Looked at once a
- * connection. */
-static void look_for_proxy(struct hub_exchange *x)
-{
-    enum { ENOUGH = 8 };
-    struct hub_untrusted_proxy *p = &x->http->proxy;
-    const char *stated =
-        x->proxied || x->introduced ? NULL : hub_request_header(&x->request, "X-Forwarded-For");
-    x->introduced = true;
-    if (!stated)
-        return;
-    uint32_t client = 0x811C9DC5U;
-    for (const char *c = stated; *c; c++)
-        client = (client ^ (uint8_t)*c) * 0x01000193U; /* FNV-1a */
-    pthread_mutex_lock(&p->lock);
-    if (p->address != x->address)
-        p->changes = 0;
-    else
-        p->changes += p->client != client;
-    p->address = x->address;
-    p->client = client;
-    if (p->changes == ENOUGH && !p->known) {
-        hub_access_client(&x->http->access, (const struct sockaddr *)&x->peer, NULL, p->text);
-        p->known = true;
-    }
-    pthread_mutex_unlock(&p->lock);
-}
-
-bool hub_http_untrusted_proxy(struct hub_http *http, char *out)
-{
-    pthread_mutex_lock(&http->proxy.lock);
-    memcpy(out, http->proxy.text, INET6_ADDRSTRLEN);
-    http->proxy.text[0] = '\0';
-    pthread_mutex_unlock(&http->proxy.lock);
-    return out[0] != '\0';
 }
 
 static void count_in(struct hub_exchange *x)
@@ -366,9 +238,9 @@ bool hub_exchange_header(struct hub_exchange *x, const char *method, const char 
     x->request.headers = x->headers;
     x->method_name = "-"; /* until we know that it is one of ours */
     count_in(x);
-    set_id(x);
-    set_client(x);
-    look_for_proxy(x);
+    hub_exchange_set_id(x);
+    hub_exchange_set_client(x);
+    hub_exchange_look_for_proxy(x);
     hub_deadline_phase(&x->watch, HUB_PHASE_WORK);
     const bool too_many = x->close; /* fields: there is nothing to look at */
     enum hub_status st = too_many ? HUB_INVALID : hub_guard(&raw, &facts, &why);
@@ -386,7 +258,7 @@ bool hub_exchange_header(struct hub_exchange *x, const char *method, const char 
         x->method_name = method;
     st = x->parsed;
     if (!st) {
-        set_base_url(x, facts.host);
+        hub_exchange_set_base_url(x, facts.host);
         st = admit(x, protocol, &facts);
         if (!st && x->step != HUB_STEP_ANSWERED)
             st = admit_body(x, protocol, &facts);
@@ -550,8 +422,8 @@ static void account(struct hub_exchange *x, bool complete)
     if (http->options.log) {
         char client[INET6_ADDRSTRLEN] = "";
         const char *agent = hub_request_header(&x->request, "User-Agent");
-        hub_access_client(&http->access, (const struct sockaddr *)&x->peer, forwarded(x, "X-Forwarded-For"),
-                          client);
+        hub_access_client(&http->access, (const struct sockaddr *)&x->peer,
+                          hub_exchange_forwarded(x, "X-Forwarded-For"), client);
         const struct hub_log_line line = {.id = x->request.id,
                                           .client = client,
                                           .method = x->method_name,

@@ -167,6 +167,7 @@ SHARED_HEADERS = {
     "server/api/episodes": ["episode_selection.h"],
     "server/api/rows": ["buckets.h", "windows.h"],
     "server/api/tables": ["value_table.h"],
+    "server/http": ["exchange.h"],
     "server/mirror": ["mirror.h", "pulls.h", "work.h"],
     "server/page": ["compare.h"],
     "storage/catalog": ["internal.h", "publish.h"],
