@@ -416,7 +416,7 @@ def hostile():
     yield "checksum", packed(GOOD)[:1024] + b"x" * 512, b"no valid header"
     yield "empty", b"", b"is empty"
     yield "no members", b"\0" * 1024, b"holds no dataset"
-    yield "text", b"hello" * 300, b"no tar"
+    yield "text", b"hello" * 300, b"not a tar"
     yield "zip", b"PK\3\4" + b"x" * 600, b"zip"
     for magic, name in ((b"\x1f\x8b", b"gunzip -c"), (b"\x28\xb5\x2f\xfd", b"zstd -dc"), (b"\xfd7zXZ", b"xz -dc"), (b"BZh9", b"bunzip2 -c")):
         yield name.decode(), magic + b"x" * 600, name
@@ -431,7 +431,7 @@ def hostile():
     record["files"][0].update(sha256=hashlib.sha256(b"abc").hexdigest(), path="data/b.bin")
     text = json.dumps(record).encode()
     yield "a file is missing", packed(GOOD, (info("ns/good-v0/.minari-hub.json", len(text)), text)), b"is not in the tar"
-    yield "bad record", packed(GOOD, (info("ns/good-v0/.minari-hub.json", 2), b"{}")), b"is no record"
+    yield "bad record", packed(GOOD, (info("ns/good-v0/.minari-hub.json", 2), b"{}")), b"is not a record"
 
 
 def test_hostile_tars_leave_nothing(tmp_path):

@@ -101,7 +101,7 @@ def test_a_part_of_another_place_is_refused(big, tmp_path):
 
     big.fault = fault
     cli = Cli(tmp_path, big.url)
-    assert "another part" in cli.run("download", ID, expect=4).err
+    assert "did not send the requested part" in cli.run("download", ID, expect=4).err
     nothing_published(cli)
 
 
@@ -467,7 +467,7 @@ def test_an_interrupt_keeps_what_came(big, tmp_path):
     p.send_signal(signal.SIGINT)
     out, err = p.communicate(timeout=PATIENCE)
     held.set()
-    assert p.returncode == 130 and "goes on from there" in err
+    assert p.returncode == 130 and "run the same command again to continue" in err
     nothing_published(cli)
     big.fault = None
     before = len(big.file_requests())
@@ -588,7 +588,7 @@ def test_a_hub_cannot_choose_what_is_published(small, tmp_path, where, lie, forc
         os.makedirs(cli.path(id, "data"))
     real = getattr(small, where)
     setattr(small, where, lambda id: {**real(id), "id": lie})
-    assert "asked for" in cli.run("download", ID, *force, expect=4).err
+    assert "the remote's answer is about" in cli.run("download", ID, *force, expect=4).err
     assert sorted(n for n in os.listdir(cli.root) if n[0] != ".") == ["lab", "precious-v3"]
     assert os.listdir(cli.path("lab")) == ["precious-v3"] and os.path.isdir(cli.path("precious-v3", "data"))
 

@@ -368,8 +368,7 @@ def test_tallies(tmp_path):
                     truths = [e.get(name) for e in rows] if name != "neither" else [
                         False if True in (ends := (e.get("terminated"), e.get("truncated"))) else None if None in ends else True for e in rows]
                     assert of == {"true": truths.count(True), "false": truths.count(False), "unknown": truths.count(None)}
-                more = "tasks" in hub.dataset(dataset["id"])  # else an episode's task is all that `where` knows of
-                tasks = [[e["task"], *e["attributes"].get("tasks", []) * more] if "task" in e else [] for e in rows]
+                tasks = [[e["task"], *e["attributes"].get("tasks", [])] if "task" in e else [] for e in rows]
                 for name, sets in ("splits", [e["splits"] for e in rows]), ("tasks", tasks):
                     counts = Counter(value for values in sets for value in set(values))
                     order = sorted(counts.items(), key=lambda c: (-c[1], c[0]))

@@ -445,7 +445,7 @@ def test_a_curve_of_no_finite_value_says_so(tmp_path):
     with serving(str(tmp_path)) as hub:
         captions = [page(hub, f"/d/holes-v0/episodes/{n}?lanes=rewards").text for n in range(3)]
         assert "no finite value: 9 values are not finite" in captions[0] and "No values" in captions[1]
-        assert "From 1 at row 0 to 2 at row 2; 1 value is not finite" in captions[2]
+        assert "min 1 at row 0, max 2 at row 2; 1 value is not finite" in captions[2]
         found = page(hub, "/d/holes-v0/~compare?e=0&e=2").text
         assert "episode 0: no finite value; episode 2: from 1 to 2" in found
         found = page(hub, "/d/holes-v0/~compare?e=0&e=2&diff=1").text
@@ -590,7 +590,7 @@ def test_a_window_of_an_episode_without_script(hub):
     assert len(first) == 32 and min(first, key=lambda p: float(p[1]))[0] == "437.5"  # each step holds until the next one begins
     lanes = [a["data-lane"] for t, a in found.tags if t == "figure" and a.get("class") == "lane"]
     assert lanes == ["rewards", "observations:0+2", "infos/phase", "terminations", "return"]
-    assert f"to 50 at row {SPIKE}; 10 values are not finite" in found.text  # of the whole episode
+    assert f"max 50 at row {SPIKE}; 10 values are not finite" in found.text  # of the whole episode
     for query in ("from=99999&to=5", "from=-3", "to=999999999", "lanes=,,nope,actions:99,rewards%253A", "lanes=" + "rewards," * 50):
         page(hub, f"{episode}?{query}")
     page(hub, episode + "?from=x", 400)

@@ -270,7 +270,7 @@ def test_steps_chosen_by_their_own_numbers(tmp_path):
         same(transitions, chosen(whole, np.array([flags[k] for k in zip(whole["episode"].tolist(), whole["step"].tolist())])))
         for wrong, words in (("rewards <", "at 10 (the end)"), ("reward < 1", "did you mean 'rewards'"), ("actions > 0", 'name one, "actions"[0] to "actions"[2]'), ('"actions"[3] = 1', "has 3 numbers"),
                              ("text = 1", "is not a field"), ("rewards = 'x'", "needs a number"), ('"actions"[x] = 1', "index of a number of the row"), ("rewards < 1 rewards", "at 13"),
-                             ("rewards < 1 and " * 70 + "rewards < 1", "at most 1024 are read")):
+                             ("rewards < 1 and " * 70 + "rewards < 1", "at most 1024 are allowed")):
             answer = hub.get(at + "npz&step_where=" + quote(wrong))
             assert answer.status == 400 and answer.json()["type"].endswith("bad-where") and answer.json()["parameter"] == "step_where" and words in answer.json()["detail"], answer.body
         for wrong in "step=0", "step=-1", "start=x":
