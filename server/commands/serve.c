@@ -3,7 +3,7 @@
 
 #include "server/api/operations/alerts.h"
 #include "server/commands/admin.h"
-#include "server/http/log.h"
+#include "server/log/log.h"
 #include "server/service/hints.h"
 #include "server/service/notify.h"
 #include "server/service/service.h"

@@ -11,11 +11,11 @@
 #include "server/http/budget.h"
 #include "server/http/deadline.h"
 #include "server/http/guard.h"
-#include "server/http/log.h"
 #include "server/http/metrics.h"
 #include "server/http/pool.h"
 #include "server/http/stream.h"
 #include "server/http/waits.h"
+#include "server/log/log.h"
 
 #include <pthread.h>
 

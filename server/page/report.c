@@ -1,7 +1,7 @@
 /* What a browser kept a page from doing: counted with the requests of this route, and reported once a
  * second at most. */
 #include "server/api/app.h"
-#include "server/http/log.h"
+#include "server/log/log.h"
 #include "server/page/ask.h"
 #include "server/page/handlers.h"
 #include "storage/text/json.h"

@@ -7,7 +7,7 @@
 #define HUB_SERVICE_ANNOUNCE_H
 
 #include "server/api/app.h"
-#include "server/http/log.h"
+#include "server/log/log.h"
 #include "server/mirror/mirror.h"
 
 struct hub_announcer;

@@ -1,8 +1,8 @@
 /* A server with a few routes of its own, for tests that speak raw bytes to it and for measuring the HTTP
  * floor alone: http_server [--file PATH] [--set OPTION=NUMBER]...; prints its port, serves until SIGTERM. */
 #include "server/api/app.h"
-#include "server/http/log.h"
 #include "server/http/parameter.h"
+#include "server/log/log.h"
 #include "storage/text/time.h"
 
 #include <errno.h>

@@ -4,8 +4,8 @@
 
 #include "server/api/operations/process.h"
 #include "server/api/reply.h"
-#include "server/http/log.h"
 #include "server/http/metrics.h"
+#include "server/log/log.h"
 #include "server/mirror/mirror.h"
 
 #include <inttypes.h>

@@ -4,8 +4,8 @@
  * terminal or journal holds up no answer; when it cannot keep up, lines are dropped and counted. Safe from
  * any thread.
  */
-#ifndef HUB_HTTP_LOG_H
-#define HUB_HTTP_LOG_H
+#ifndef HUB_LOG_LOG_H
+#define HUB_LOG_LOG_H
 
 #include "storage/base/buf.h"
 

@@ -1,5 +1,5 @@
 /* Requests and events, a line each: see log.h. */
-#include "server/http/log.h"
+#include "server/log/log.h"
 
 #include "storage/base/thread.h"
 #include "storage/text/json.h"

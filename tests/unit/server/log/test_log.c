@@ -1,4 +1,4 @@
-#include "server/http/log.h"
+#include "server/log/log.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>
