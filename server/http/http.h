@@ -78,6 +78,7 @@ struct hub_request {
     struct hub_param query[HUB_MAX_QUERY];
     unsigned query_count;
     const struct hub_parameter *const *parameters; /* that its route takes; NULL: not routed yet */
+    const struct hub_route *route, *routes;        /* its route and the table of all; NULL: not routed */
     struct hub_param captures[8];                  /* of the route: {id}, {n}, {path} joined by '/' */
     unsigned capture_count;
     const struct hub_param *headers; /* as sent, in order; a name may come twice */

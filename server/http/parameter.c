@@ -167,27 +167,55 @@ static void add_word(char list[400], struct hub_view word)
         snprintf(list + used, 400 - used, "%s%.*s", used ? ", " : "", (int)word.size, word.data);
 }
 
-/* The name of a row that is nearest in spelling; empty: none is near. */
-static struct hub_view nearest_name(const struct hub_parameter *const *rows, struct hub_view to)
+/* Does a parameter of this name choose the route among those of its address, as in "/a?name"? */
+static bool chooses(const struct hub_route *route, const char *name)
 {
+    const char *at = strchr(route->pattern, '?');
+    for (; at; at = strchr(at + 1, '?'))
+        if (hub_view_is((struct hub_view){at + 1, strcspn(at + 1, "?")}, name))
+            return true;
+    return false;
+}
+
+static bool is_of_address(const struct hub_route *route, const struct hub_route *of)
+{
+    const size_t size = strcspn(of->pattern, "?");
+    return route != of && strcspn(route->pattern, "?") == size &&
+           memcmp(route->pattern, of->pattern, size) == 0;
+}
+
+/* What the address takes, for the error of a name that it does not take. */
+struct taken_names {
+    char list[400];
     struct hub_nearest nearest;
-    const bool any = hub_nearest_begin(&nearest, to, 1);
-    nearest.ceiling = to.size > 5 ? 3 : to.size > 2 ? 2 : 1;
-    for (; any && *rows; rows++)
-        if (!(*rows)->in_path && *(*rows)->name)
-            (void)hub_nearest_offer(&nearest, (*rows)->name, (*rows)->name);
-    return nearest.count ? hub_view_of(nearest.items[0]) : (struct hub_view){"", 0};
+};
+
+static void add_rows(struct taken_names *names, const struct hub_parameter *const *rows,
+                     const struct hub_route *chosen)
+{
+    for (; rows && *rows; rows++) {
+        const char *name = (*rows)->name;
+        if ((*rows)->in_path || !*name || (chosen && !chooses(chosen, name)))
+            continue;
+        add_word(names->list, hub_view_of(name));
+        if (names->nearest.ceiling)
+            (void)hub_nearest_offer(&names->nearest, name, name);
+    }
 }
 
 static enum hub_status unknown(const struct hub_request *request, struct hub_view name, struct hub_error *err)
 {
-    char list[400] = "";
-    const struct hub_view near = nearest_name(request->parameters, name);
-    for (const struct hub_parameter *const *row = request->parameters; *row; row++)
-        add_word(list, hub_view_of((*row)->in_path ? "" : (*row)->name));
-    return hub_request_wrong(request, name.data, err, "unknown parameter '%.80s'%s%.*s%s resource takes %s",
-                             name.data, near.size ? ", did you mean '" : "", (int)near.size, near.data,
-                             near.size ? "'? This" : "; this", *list ? list : "none");
+    struct taken_names names = {.list = ""};
+    const bool any = hub_nearest_begin(&names.nearest, name, 1);
+    names.nearest.ceiling = !any ? 0 : name.size > 5 ? 3 : name.size > 2 ? 2 : 1;
+    add_rows(&names, request->parameters, NULL);
+    for (const struct hub_route *route = request->routes; route && route->pattern; route++)
+        if (is_of_address(route, request->route))
+            add_rows(&names, route->parameters, route);
+    const char *near = names.nearest.count ? names.nearest.items[0] : "";
+    return hub_request_wrong(request, name.data, err, "unknown parameter '%.80s'%s%s%s resource takes %s",
+                             name.data, *near ? ", did you mean '" : "", near, *near ? "'? This" : "; this",
+                             *names.list ? names.list : "none");
 }
 
 /* Out of bounds, or no number at all. */

@@ -166,7 +166,8 @@ enum hub_status hub_route_find(struct hub_request *request, const struct hub_rou
         if (route->pattern[1] == '{' && hub_route_begins(routes, request->segments[0]))
             continue;
         if (same) {
-            *out = route;
+            request->route = *out = route;
+            request->routes = routes;
             return HUB_OK;
         }
         allow_more(allow, route->method);

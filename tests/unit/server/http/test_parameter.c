@@ -73,6 +73,29 @@ Test(parameter, that_a_route_takes)
                      "unknown parameter 'field', did you mean 'fields'? This resource takes fields");
 }
 
+/* "/a?columns" is a route beside "/a": who mistypes the name comes to the latter. */
+Test(parameter, that_chooses_another_route)
+{
+    static const struct hub_parameter columns = {.type = HUB_PARAM_TEXT, .name = "columns"};
+    static const struct hub_parameter *const plain[] = {&limit, NULL}, *const table[] = {&columns, &sort,
+                                                                                         NULL};
+    static const struct hub_route routes[] = {
+        {.method = "GET", .pattern = "/a?columns", .parameters = table},
+        {.method = "GET", .pattern = "/a", .parameters = plain},
+        {.method = "GET", .pattern = "/ab?columns", .parameters = table},
+        {.pattern = NULL}};
+    const struct hub_route *route;
+    struct hub_error err = {0};
+    char allow[64];
+    cr_assert_eq(hub_request_init(&request, HUB_GET, "/a?colums=1", &err), HUB_OK);
+    cr_assert_eq(hub_route_find(&request, routes, &route, allow, &err), HUB_OK);
+    cr_assert_eq(route, &routes[1]);
+    request.parameters = route->parameters;
+    cr_assert_eq(hub_request_check(&request, &err), HUB_INVALID);
+    cr_assert_str_eq(
+        err.detail, "unknown parameter 'colums', did you mean 'columns'? This resource takes limit, columns");
+}
+
 Test(parameter, of_other_protocols)
 {
     static const struct hub_parameter *const lenient[] = {&others, &limit, NULL};
