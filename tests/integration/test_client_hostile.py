@@ -588,7 +588,7 @@ def test_a_hub_cannot_choose_what_is_published(small, tmp_path, where, lie, forc
         os.makedirs(cli.path(id, "data"))
     real = getattr(small, where)
     setattr(small, where, lambda id: {**real(id), "id": lie})
-    assert "the remote's answer is about" in cli.run("download", ID, *force, expect=4).err
+    assert "the request names" in cli.run("download", ID, *force, expect=4).err
     assert sorted(n for n in os.listdir(cli.root) if n[0] != ".") == ["lab", "precious-v3"]
     assert os.listdir(cli.path("lab")) == ["precious-v3"] and os.path.isdir(cli.path("precious-v3", "data"))
 
