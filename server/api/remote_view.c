@@ -118,6 +118,6 @@ enum hub_status hub_remote_text(struct hub_app *app, const struct hub_remote_vie
         return hub_buf_add_view(out, hub_bytes_view(hub_kept_answer_body(answer)), err);
     HUB_TRY(hub_peek_bytes(app->mirrors, summary, file->path, out, err));
     HUB_TRY(hub_buf_add_view(&copy, hub_buf_view(out), err));
-    answer = hub_kept_answer_add(app, &key, &(struct hub_kept_answer_content){.body = &copy});
+    hub_kept_answer_put(hub_kept_answer_add(app, &key, &(struct hub_kept_answer_content){.body = &copy}));
     return HUB_OK;
 }

@@ -13,12 +13,13 @@ static enum hub_status key_of(const struct hub_request *request, struct hub_buf 
                               struct hub_kept_answer_key *out, struct hub_error *err)
 {
     const struct hub_snapshot *snapshot = hub_catalog_snapshot(request->app->catalog);
-    const uint64_t states[] = {snapshot->generation, hub_digest_generation(request->app->truth)};
+    const uint64_t listed = hub_hash_word(HUB_HASH_START, snapshot->generation);
     hub_snapshot_put(snapshot);
     *text = HUB_BUF_INIT(256 * KIB);
     HUB_TRY(hub_buf_addf(text, err, "%s%s?%s", hub_base_url(request), request->target, request->query_text));
     *out = (struct hub_kept_answer_key){.kind = HUB_KEPT_PAGE,
-                                        .state = hub_hash(HUB_HASH_START, states, sizeof states),
+                                        .state =
+                                            hub_hash_word(listed, hub_digest_generation(request->app->truth)),
                                         .question = hub_buf_view(text)};
     return HUB_OK;
 }

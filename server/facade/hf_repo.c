@@ -134,8 +134,8 @@ static enum hub_status look_up(struct hub_request *request, struct hub_hf_repo *
         if (!request->may_block)
             return HUB_AGAIN;
         HUB_TRY(make(request->app, key.question, &repo, err));
-        answer = hub_kept_answer_add(
-            request->app, &key, &(struct hub_kept_answer_content){.object = &repo, .bytes = sizeof repo});
+        const struct hub_kept_answer_content content = {.object = &repo, .bytes = sizeof repo};
+        hub_kept_answer_put(hub_kept_answer_add(request->app, &key, &content));
     }
     out->count = repo.count;
     out->modified_ns = repo.modified_ns;

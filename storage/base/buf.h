@@ -90,6 +90,12 @@ static inline uint64_t hub_hash(uint64_t hash, const void *data, size_t size)
     return hash;
 }
 
+/** Of a number more. */
+static inline uint64_t hub_hash_word(uint64_t hash, uint64_t word)
+{
+    return (hash ^ word) * UINT64_C(0x100000001b3);
+}
+
 /** Of a text alone, its low bits fit for a table. */
 static inline uint64_t hub_text_hash(struct hub_view text)
 {

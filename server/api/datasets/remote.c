@@ -63,7 +63,7 @@ static void find_taken(const struct hub_app *app, const struct hub_summary *summ
     } else if (!hub_peek_document(app->mirrors, summary, &text, &document, &why) &&
                !write_taken(hub_buf_view(&text), document, out, &why) &&
                !hub_buf_add_view(&copy, hub_buf_view(out), NULL)) {
-        answer = hub_kept_answer_add(app, &key, &(struct hub_kept_answer_content){.body = &copy});
+        hub_kept_answer_put(hub_kept_answer_add(app, &key, &(struct hub_kept_answer_content){.body = &copy}));
     } else {
         out->size = 0;
     }

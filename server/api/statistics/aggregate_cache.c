@@ -11,9 +11,9 @@ static enum hub_status key_of(const struct hub_request *request, const char *wha
                               struct hub_buf *text, struct hub_kept_answer_key *out, struct hub_error *err)
 {
     HUB_TRY(hub_buf_addf(text, err, "%s?%s", what, request->query_text ? request->query_text : ""));
-    const uint64_t states[] = {state->dataset->summary->serial, coverage->state};
+    const uint64_t serial = hub_hash_word(HUB_HASH_START, (uint64_t)state->dataset->summary->serial);
     *out = (struct hub_kept_answer_key){.kind = HUB_KEPT_AGGREGATE,
-                                        .state = hub_hash(HUB_HASH_START, states, sizeof states),
+                                        .state = hub_hash_word(serial, coverage->state),
                                         .question = hub_buf_view(text)};
     return HUB_OK;
 }
