@@ -48,8 +48,9 @@ def test_problems_are_those_of_the_table():
         known = dict(re.findall(r'X\(\w+, "([a-z-]+)", (\d+),', table.read().replace("\\\n", "")))
     listed = {name: status for status, names in guide.rows(dict(guide.sections(API))["Errors"]) for name in re.findall("`([a-z-]+)`", names)}
     assert listed == {name: status for name, status in known.items() if status != "0"}
-    for page in sorted(os.listdir(guide.GUIDE)):
-        with open(os.path.join(guide.GUIDE, page)) as text:
+    pages = os.path.join(guide.TOP, guide.GUIDE)
+    for page in sorted(os.listdir(pages)):
+        with open(os.path.join(pages, page)) as text:
             for status, name in re.findall(r"\b([45]\d\d) `([a-z]+(?:-[a-z]+)*)`", text.read()):
                 assert known.get(name) == status, (page, status, name)
 
