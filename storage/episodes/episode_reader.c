@@ -328,7 +328,7 @@ static enum hub_status get_measured(struct hub_episode_reader *reader, const str
 {
     const enum hub_property_type type = hub_property_row(name->kind)->type;
     struct hub_column_cursor *cursor = &slot_of(reader, name)->measured;
-    struct hub_value value;
+    struct hub_value value = {.kind = HUB_VALUE_INT};
     if (!hub_column_cursor_has(cursor, e->part, e->index))
         HUB_TRY(move_to_measured(reader->state, cursor, e, name, err));
     if (!hub_column_cursor_get(cursor, e->index, &value))
