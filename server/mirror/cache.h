@@ -2,7 +2,7 @@
  * Pulled datasets are a cache: it stays within --cache-max and --min-free, and the least recently read ones
  * go first. A dataset stays while a request reads it, and counts as read at the end of that; the cache may
  * be over its bounds until then. What a mirror's rule keeps, what people put here and what its upstream no
- * longer has is never removed. A copy that is no longer what the upstream has is fetched anew once somebody
+ * longer has is never removed. A copy that is no longer what the upstream has is fetched again once somebody
  * reads it; the old one answers until then.
  */
 #ifndef HUB_MIRROR_CACHE_H

@@ -126,7 +126,7 @@ static void look_up(const struct hub_check_run *c, struct subject *s)
 
 /* ---- reading ---- */
 
-/* What lies in memory says nothing of the disk: it is read anew. What others had there stays there. */
+/* What lies in memory says nothing of the disk: it is read again. What others had there stays there. */
 static ssize_t read_from_disk(int fd, char *out, size_t size, uint64_t at)
 {
     char byte;

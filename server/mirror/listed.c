@@ -218,7 +218,7 @@ static enum hub_status load(void *user, const struct hub_rule *rule, struct hub_
     snprintf(file, sizeof file, "%s.jsonl", rule->name);
     HUB_TRY(hub_allocated(json_object_set_new(l->names, file, json_true()) == 0, err));
     path_of(l->mirrors, rule->name, path);
-    /* without it, or with one that is damaged, the next pass makes it anew */
+    /* without it, or with one that is damaged, the next pass makes it again */
     if (hub_fs_read(AT_FDCWD, path, &text, NULL) == HUB_OK)
         (void)!show(l->mirrors, rule, hub_buf_view(&text), NULL);
     return HUB_OK;

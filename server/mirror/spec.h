@@ -57,7 +57,7 @@ HUB_MUST_USE enum hub_status hub_mirror_check_count(const json_t *spec, uint64_t
 HUB_MUST_USE enum hub_status hub_mirror_place(const json_t *spec, const char *remote_id, char **out,
                                               struct hub_error *err);
 
-/** "run" (now, also where it was paused), "run-anew" (what was in its root is gone), "pause", "resume",
+/** "run" (now, also where it was paused), "run-again" (what was in its root is gone), "pause", "resume",
  * "remove"; HUB_DENIED: it is removed from the configuration file that it is in. */
 HUB_MUST_USE enum hub_status hub_mirror_act(struct hub_truth *truth, const struct hub_roots *roots,
                                             const char *name, const char *action, struct hub_error *err);

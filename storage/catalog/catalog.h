@@ -48,7 +48,7 @@ struct hub_catalog_options {
 HUB_MUST_USE enum hub_status hub_catalog_open(const struct hub_catalog_options *options,
                                               struct hub_catalog **out, struct hub_error *err);
 void hub_catalog_close(struct hub_catalog *catalog);
-/** One line for the operator about what opening had to do (a damaged index is built anew), or "". */
+/** One line for the operator about what opening had to do (a damaged index is built again), or "". */
 const char *hub_catalog_notice(const struct hub_catalog *catalog);
 /** Version of SQLite at run time. */
 const char *hub_catalog_library(void);

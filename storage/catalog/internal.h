@@ -137,7 +137,7 @@ HUB_MUST_USE enum hub_status hub_summaries_load(struct hub_catalog *catalog, str
 HUB_MUST_USE enum hub_status hub_summary_load(const struct hub_catalog *catalog, struct hub_db *db,
                                               int64_t row, struct hub_summary_box **out,
                                               struct hub_error *err);
-/** Put a summary in place of the one with its row (or anew) / take one away; then show it, unless shown a
+/** Put a summary in place of the one with its row (or again) / take one away; then show it, unless shown a
  * moment ago. write_lock held. */
 HUB_MUST_USE enum hub_status hub_summaries_put(struct hub_catalog *catalog, struct hub_summary_box *summary,
                                                struct hub_error *err);

@@ -10,7 +10,7 @@ extern const char hub_index_name[];
 /** Whether there are indexes of other formats in the state directory; with `remove` they go. */
 bool hub_schema_older(const char *state, bool remove);
 
-/** Open the index for writing. A damaged one is deleted and made anew: it is derived; `rebuilt` then says
+/** Open the index for writing. A damaged one is deleted and made again: it is derived; `rebuilt` then says
  * why. After any other failure it stays. */
 HUB_MUST_USE enum hub_status hub_schema_open_index(const char *path, bool check, struct hub_db **out,
                                                    struct hub_error *rebuilt, struct hub_error *err);

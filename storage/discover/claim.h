@@ -50,7 +50,7 @@ HUB_MUST_USE enum hub_status hub_claim_key(const struct hub_roots *roots, uint32
 
 /**
  * Did the plans of all who bid on a directory decline it? Then it is nobody's as a whole. Where nothing can
- * be remembered they are asked here; else only when a plan declined it before, and anew when its files
+ * be remembered they are asked here; else only when a plan declined it before, and again when its files
  * changed. `files`: of the directory.
  */
 HUB_MUST_USE enum hub_status hub_claim_declined(const struct hub_discovery *discovery,

@@ -156,7 +156,7 @@ enum hub_status hub_open_below(const char *directory, const char *path, int flag
                                struct hub_error *err)
 {
     HUB_CLEANUP(hub_closep) const int at = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (at < 0) /* opened anew each time: it may be mounted later */
+    if (at < 0) /* opened again each time: it may be mounted later */
         return hub_fail_errno(err, errno, "the root %s", directory);
     if (!(flags & O_PATH)) /* openat2 takes nothing beside that it does not heed */
         flags |= O_NONBLOCK | O_NOCTTY;

@@ -16,7 +16,7 @@ struct hub_answer {
     char type[64];                    /* without parameters */
     char shape[256], dtype[64];       /* X-Shape, X-Dtype */
     uint64_t nonfinite;               /* X-Nonfinite */
-    unsigned retry_after_s;           /* Retry-After, else when a RateLimit that is used up starts anew */
+    unsigned retry_after_s;           /* Retry-After, else when a RateLimit that is used up starts again */
     uint64_t generation;              /* X-Goog-Generation; 0: none */
     char next[2048];                  /* Link: the URL of rel="next"; empty otherwise */
     char code[32];                    /* X-Error-Code */

@@ -1,7 +1,7 @@
 /*
  * The local file store: recently used descriptors, found by (root, path) in a cache of shards so that no lock
  * is shared by all requests. A descriptor counts for the stamp it was opened with: who expects another one
- * opens the file anew. Roots are opened by name each time, so that one that is mounted later is found.
+ * opens the file again. Roots are opened by name each time, so that one that is mounted later is found.
  */
 #include "storage/read/read.h"
 

@@ -48,7 +48,7 @@ struct hub_scanner_options {
     unsigned sweep_s;    /* 0: only at start and on request */
     bool watch;          /* inotify */
     unsigned jobs;       /* inspections at once; default: cores */
-    const char *drivers; /* names the set of format drivers: under another name all is inspected anew;
+    const char *drivers; /* names the set of format drivers: under another name all is inspected again;
                             default: the version */
     unsigned retry_ms;   /* first pause after trouble of this machine; default 10 s */
     unsigned turn_ms;    /* a dataset of many parts makes room for others after this; default 10 s */

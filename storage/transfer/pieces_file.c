@@ -94,7 +94,7 @@ enum hub_status hub_piece_file_begin(struct hub_pieces *r, uint32_t file, struct
     return HUB_OK;
 }
 
-/* Everything of the file comes anew. */
+/* Everything of the file comes again. */
 enum hub_status hub_piece_file_restart(struct hub_pieces *r, struct hub_piece_file *f, struct hub_error *err)
 {
     const struct hub_file_facts *item = &r->download->plan->items[f->file];

@@ -3,7 +3,7 @@
  * is being fetched), "journal" and "tree" (the files). One process at a time holds it.
  *
  * It is the sink that pieces write to, and the only one: a file is opened, its segments are done in any
- * order, each once and whole, a file may be forgotten and begun anew, and all of it is synced before it is
+ * order, each once and whole, a file may be forgotten and begun again, and all of it is synced before it is
  * published. What a sink made of an object store's uploads needs is kept to already: unless a caller asks
  * for smaller ones, segments but the last of a file have 5 MiB or more, and no file has more than
  * HUB_SINK_SEGMENTS.
@@ -91,7 +91,7 @@ HUB_MUST_USE enum hub_status hub_staging_folder(const struct hub_staging *stagin
                                                 struct hub_error *err);
 
 /** Open a file of the plan for reading and writing, made with its folders when it is missing. One that has
- * another name as well is made anew: what lies behind the other name is not ours to write. */
+ * another name as well is made again: what lies behind the other name is not ours to write. */
 HUB_MUST_USE enum hub_status hub_staging_file(const struct hub_staging *staging, const char *path, int *fd,
                                               struct hub_error *err);
 

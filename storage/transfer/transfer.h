@@ -19,7 +19,7 @@ enum hub_transfer_phase {
 
 /** A dataset that lies here, as an earlier transfer left it: what of it is still the same is linked, or
  * copied where it cannot be, instead of fetched. A link changes the change time of the file under both
- * names: who keeps stamps takes them anew after the transfer, and after what was replaced is removed from
+ * names: who keeps stamps takes them again after the transfer, and after what was replaced is removed from
  * the trash. */
 struct hub_reuse {
     int directory; /* the dataset's folder; borrowed */

@@ -45,7 +45,7 @@ static enum hub_status about(struct hub_truth *truth, const char *sql, const cha
 
 /* ---- what is asked for ---- */
 
-/* Another rule than before may want other files: what it has copied is compared anew. */
+/* Another rule than before may want other files: what it has copied is compared again. */
 static enum hub_status compare_anew(struct hub_db *db, const char *name, const char *spec,
                                     struct hub_error *err)
 {

@@ -94,7 +94,7 @@ static struct hub_kept_answer *find(const struct hub_returns *returns, const str
     return answer ? answer : hub_kept_answer_find(returns->app, &some);
 }
 
-/* What cannot be read just now (it is published anew) is left to the next answer, as what is too much. */
+/* What cannot be read just now (it is published again) is left to the next answer, as what is too much. */
 static bool count(struct hub_returns *returns, const struct hub_summary *summary, uint64_t measured,
                   struct hub_buf *body, struct hub_returns_known *known)
 {

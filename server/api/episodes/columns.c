@@ -47,7 +47,7 @@ static enum hub_status get(struct hub_value_table *cells, uint32_t row, unsigned
     return hub_episode_values_of(&t->reader, e, &t->columns[column], out, err);
 }
 
-/* The state is opened anew for each block, by whichever thread makes it: a dataset that was published since
+/* The state is opened again for each block, by whichever thread makes it: a dataset that was published since
  * ends the answer. */
 static enum hub_status begin(struct hub_value_table *cells, struct hub_error *err)
 {

@@ -1,5 +1,5 @@
 /**
- * What is wrong with the hub itself at this moment, beside what is wrong with datasets: looked at anew by
+ * What is wrong with the hub itself at this moment, beside what is wrong with datasets: looked at again by
  * each asker, so that an alert ends by itself. The list feeds /api/v1/status, /api/v1/problems, the
  * metrics and, when one begins or ends, the log.
  */

@@ -354,6 +354,6 @@ enum hub_status hub_batch_post(struct hub_request *request, struct hub_response 
     forget(b);
     if (st != HUB_CHANGED || !waited)
         return st;
-    hub_response_dispose(response); /* published anew while it waited: from the start */
+    hub_response_dispose(response); /* published again while it waited: from the start */
     return hub_batch_post(request, response, err);
 }

@@ -373,6 +373,6 @@ enum hub_status hub_sample_show(struct hub_request *request, struct hub_response
     forget(s);
     if (st != HUB_CHANGED || !waited)
         return st;
-    hub_response_dispose(response); /* published anew while it waited: from the start */
+    hub_response_dispose(response); /* published again while it waited: from the start */
     return hub_sample_show(request, response, err);
 }

@@ -1,5 +1,6 @@
 /**
- * Tables of values: columns of what is known of many things, the source of a table (storage/encode/table_stream.h).
+ * Tables of values: columns of what is known of many things, the source of a table
+ * (storage/encode/table_stream.h).
  * A cell has a value, several or none, which is null; in JSON several are a list, elsewhere one text, joined
  * by semicolons.
  */
