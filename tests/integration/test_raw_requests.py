@@ -384,8 +384,10 @@ class Slow(unittest.TestCase):
             for sock in socks:
                 sock.sendall(b"GET /hello HTTP/1.1\r\nHost:")
             begin = time.monotonic()
-            status, _, _ = self.server.get("/hello")
-            self.assertEqual(status, 200)
+            # 503 while most of them are still there: the last connections are kept for probes
+            while (answer := self.server.get("/hello"))[0] == 503:
+                self.assertIn("retry-after", answer[1])
+            self.assertEqual(answer[0], 200)
             self.assertLess(time.monotonic() - begin, 8)
         finally:
             for sock in socks:
