@@ -56,7 +56,7 @@ static struct hub_view forwarded_host(const struct hub_exchange *x)
 void hub_exchange_set_base_url(struct hub_exchange *x, const char *host)
 {
     struct hub_request *request = &x->request;
-    const struct hub_access *access = &x->http->access;
+    const struct hub_trust *trust = &x->http->trust;
     const char *proto = hub_exchange_forwarded(x, "X-Forwarded-Proto");
     const struct hub_view named = forwarded_host(x);
     const char *scheme = proto && strcasecmp(proto, "https") == 0 ? "https://" : "http://";
@@ -70,11 +70,10 @@ void hub_exchange_set_base_url(struct hub_exchange *x, const char *host)
     memcpy(at, name.data, name.size); /* at most 300 bytes: the text has room */
     at[name.size] = '\0';
     request->text_used += (size_t)(at - to) + name.size + 1;
-    request->base_url = access->public_url ? access->public_url : to;
-    x->is_known_name =
-        request->local || access->public_url || access->options.hosts.count || name.data == own;
+    request->base_url = trust->public_url ? trust->public_url : to;
+    x->is_known_name = request->local || trust->public_url || trust->options.hosts.count || name.data == own;
     request->names_server = &x->names_server;
-    x->misnamed = !request->local && name.data != own && !hub_access_host(access, at) ? at : NULL;
+    x->misnamed = !request->local && name.data != own && !hub_trust_host(trust, at) ? at : NULL;
 }
 
 void hub_exchange_set_client(struct hub_exchange *x)
@@ -83,7 +82,7 @@ void hub_exchange_set_client(struct hub_exchange *x)
     char text[INET6_ADDRSTRLEN];
     uint32_t client = x->address;
     if (stated) {
-        hub_access_client(&x->http->access, (const struct sockaddr *)&x->peer, stated, text);
+        hub_trust_client(&x->http->trust, (const struct sockaddr *)&x->peer, stated, text);
         for (const char *c = text; *c; c++)
             client = (client ^ (uint8_t)*c) * 0x01000193U; /* FNV-1a */
     }
@@ -111,7 +110,7 @@ void hub_exchange_look_for_proxy(struct hub_exchange *x)
     p->address = x->address;
     p->client = client;
     if (p->changes == ENOUGH && !p->known) {
-        hub_access_client(&x->http->access, (const struct sockaddr *)&x->peer, NULL, p->text);
+        hub_trust_client(&x->http->trust, (const struct sockaddr *)&x->peer, NULL, p->text);
         p->known = true;
     }
     pthread_mutex_unlock(&p->lock);

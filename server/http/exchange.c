@@ -95,7 +95,7 @@ static enum hub_status preflight(struct hub_exchange *x, const char *allow)
     response->status = 204;
     x->step = HUB_STEP_ANSWERED;
     HUB_TRY(hub_response_header(response, &x->error, "Allow", "%s, OPTIONS", allow));
-    if (!hub_access_shared(&x->request) || !hub_access_origin(&x->http->access, origin_of(x)))
+    if (!hub_trust_shared(&x->request) || !hub_trust_origin(&x->http->trust, origin_of(x)))
         return HUB_OK;
     HUB_TRY(hub_response_header(response, &x->error, "Access-Control-Allow-Methods", "%s, OPTIONS", allow));
     HUB_TRY(hub_response_header(
@@ -422,8 +422,8 @@ static void account(struct hub_exchange *x, bool complete)
     if (http->options.log) {
         char client[INET6_ADDRSTRLEN] = "";
         const char *agent = hub_request_header(&x->request, "User-Agent");
-        hub_access_client(&http->access, (const struct sockaddr *)&x->peer,
-                          hub_exchange_forwarded(x, "X-Forwarded-For"), client);
+        hub_trust_client(&http->trust, (const struct sockaddr *)&x->peer,
+                         hub_exchange_forwarded(x, "X-Forwarded-For"), client);
         const struct hub_log_line line = {.id = x->request.id,
                                           .client = client,
                                           .method = x->method_name,

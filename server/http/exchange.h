@@ -6,7 +6,6 @@
 #ifndef HUB_HTTP_EXCHANGE_H
 #define HUB_HTTP_EXCHANGE_H
 
-#include "server/http/access.h"
 #include "server/http/body_stream.h"
 #include "server/http/budget.h"
 #include "server/http/deadline.h"
@@ -14,6 +13,7 @@
 #include "server/http/metrics.h"
 #include "server/http/pool.h"
 #include "server/http/stream.h"
+#include "server/http/trust.h"
 #include "server/http/waits.h"
 #include "server/log/log.h"
 
@@ -31,7 +31,7 @@ struct hub_untrusted_proxy {
 
 struct hub_http {
     struct hub_http_options options;
-    struct hub_access access;
+    struct hub_trust trust;
     void *daemon;
     struct hub_pool *pool;
     struct hub_deadline *deadline;

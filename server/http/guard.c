@@ -1,6 +1,6 @@
 /* The guard against request smuggling: see guard.h. */
 #include "server/http/guard.h"
-#include "server/http/access.h"
+#include "server/http/trust.h"
 
 #include <string.h>
 #include <strings.h>

@@ -430,7 +430,7 @@ struct hub_words {
 };
 
 /** Origins, host names and proxies that are accepted. The texts must live as long as the server. */
-struct hub_access_options {
+struct hub_trust_options {
     struct hub_words cors; /* {"*"} (as is none): pages of any origin may read; {"off"}; else these origins */
     struct hub_words hosts;   /* that `Host` may name; none: any */
     struct hub_words proxies; /* addresses and networks whose X-Forwarded-* fields are believed; or {"off"} */
@@ -453,7 +453,7 @@ struct hub_http_options {
     unsigned header_ms, body_ms, idle_ms; /* deadlines: default 10,000; 30,000; 60,000 */
     uint32_t min_rate;                    /* bytes a second of a body or a reader; default 1024 */
     unsigned rate_ms;                     /* ... over so long; default 10,000 */
-    struct hub_access_options access;
+    struct hub_trust_options trust;
     struct hub_log *log; /* a line a request; NULL: none. The caller's: it ends after the server */
 };
 struct hub_http;

@@ -291,9 +291,9 @@ static bool give(struct lines *lines, struct MHD_Response *out)
  * it. */
 static void add_origin(struct lines *lines, const struct hub_exchange *x)
 {
-    const struct hub_access *access = &x->http->access;
-    const char *allowed = hub_access_origin(access, hub_request_header(&x->request, "Origin"));
-    if (hub_access_varies(access))
+    const struct hub_trust *trust = &x->http->trust;
+    const char *allowed = hub_trust_origin(trust, hub_request_header(&x->request, "Origin"));
+    if (hub_trust_varies(trust))
         add_line(lines, "Vary", "Origin");
     if (!allowed)
         return;
@@ -338,7 +338,7 @@ static bool add_headers(struct hub_exchange *x, struct MHD_Response *out)
     lines.size = (size_t)(stpcpy(lines.text, "nosniff") - lines.text);
     if (response->status >= 400 || x->named)
         add_line(&lines, "X-Request-Id", x->request.id);
-    if (hub_access_shared(&x->request))
+    if (hub_trust_shared(&x->request))
         add_origin(&lines, x);
     for (unsigned i = 0; i < response->header_count; i++)
         add_line(&lines, response->headers[i].name, response->headers[i].value);

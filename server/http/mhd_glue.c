@@ -206,7 +206,7 @@ static void set_peer(struct hub_exchange *x)
         memcpy(&x->peer, info->client_addr, sizeof(struct sockaddr_in));
     else if (info->client_addr->sa_family == AF_INET6)
         memcpy(&x->peer, info->client_addr, sizeof(struct sockaddr_in6));
-    x->proxied = hub_access_proxy(&x->http->access, info->client_addr);
+    x->proxied = hub_trust_proxy(&x->http->trust, info->client_addr);
 }
 
 static void connected(struct hub_http *http, struct MHD_Connection *connection, void **context)
@@ -313,7 +313,7 @@ static void free_http(struct hub_http *http)
     hub_pool_free(http->pool);
     hub_deadline_stop(http->deadline);
     hub_metrics_free(http->metrics);
-    hub_access_dispose(&http->access);
+    hub_trust_dispose(&http->trust);
     hub_waits_dispose(&http->waits);
     pthread_mutex_destroy(&http->proxy.lock);
     free(http);
@@ -339,7 +339,7 @@ static enum hub_status start_parts(struct hub_http *http, struct hub_error *err)
                                                        options->connections - options->connections / 10,
                                                    .tick = expire_waits,
                                                    .user = http};
-    HUB_TRY(hub_access_init(&http->access, &options->access, err));
+    HUB_TRY(hub_trust_init(&http->trust, &options->trust, err));
     HUB_TRY(hub_metrics_new(options->routes, &http->metrics, err));
     HUB_TRY(hub_deadline_start(&deadlines, &http->deadline, err));
     /* one more than may be heavy at once */

@@ -255,10 +255,10 @@ static enum hub_status start_public(struct hub_service *service, const struct hu
                                        .queue = (unsigned)config->queue,
                                        .connections = service->limits.connections,
                                        .connections_per_client = (unsigned)config->connections_per_client,
-                                       .access = {.cors = words_of(&config->cors),
-                                                  .hosts = words_of(&config->hosts),
-                                                  .proxies = words_of(&config->trusted_proxies),
-                                                  .public_url = config->public_url},
+                                       .trust = {.cors = words_of(&config->cors),
+                                                 .hosts = words_of(&config->hosts),
+                                                 .proxies = words_of(&config->trusted_proxies),
+                                                 .public_url = config->public_url},
                                        .log = config->access_log ? service->app.log : NULL};
     return start_http(&service->app, &options, &service->app.http, err);
 }

@@ -402,7 +402,7 @@ int main(int argc, char **argv)
 {
     static const char *const here[] = {"127.0.0.1"};
     struct hub_http_options options = {
-        .app = &parts.app, .routes = routes, .access.proxies = {here, HUB_COUNT(here)}};
+        .app = &parts.app, .routes = routes, .trust.proxies = {here, HUB_COUNT(here)}};
     struct hub_error err = {0};
     parts.grace_ms = 2000;
     (void)mallopt(M_MMAP_THRESHOLD, 16 * 1024 * 1024); /* as the hub does */

@@ -1,5 +1,5 @@
-/* Access by origin, host name and proxy: see access.h. */
-#include "server/http/access.h"
+/* Access by origin, host name and proxy: see trust.h. */
+#include "server/http/trust.h"
 
 #include <arpa/inet.h>
 #include <stdlib.h>
@@ -61,10 +61,10 @@ static bool is_within(const struct in6_addr *address, const struct hub_network *
     return rest == 0 || ((address->s6_addr[bytes] ^ network->address.s6_addr[bytes]) & mask) == 0;
 }
 
-static bool is_proxy(const struct hub_access *access, const struct in6_addr *address)
+static bool is_proxy(const struct hub_trust *trust, const struct in6_addr *address)
 {
-    for (unsigned i = 0; i < access->proxy_count; i++)
-        if (is_within(address, &access->proxies[i]))
+    for (unsigned i = 0; i < trust->proxy_count; i++)
+        if (is_within(address, &trust->proxies[i]))
             return true;
     return false;
 }
@@ -80,14 +80,14 @@ static bool address_of(const struct sockaddr *peer, struct in6_addr *out)
     return true;
 }
 
-bool hub_access_proxy(const struct hub_access *access, const struct sockaddr *peer)
+bool hub_trust_proxy(const struct hub_trust *trust, const struct sockaddr *peer)
 {
     struct in6_addr address;
-    return address_of(peer, &address) && is_proxy(access, &address);
+    return address_of(peer, &address) && is_proxy(trust, &address);
 }
 
-void hub_access_client(const struct hub_access *access, const struct sockaddr *peer,
-                       const char *forwarded_for, char out[INET6_ADDRSTRLEN])
+void hub_trust_client(const struct hub_trust *trust, const struct sockaddr *peer, const char *forwarded_for,
+                      char out[INET6_ADDRSTRLEN])
 {
     struct in6_addr client;
     out[0] = '\0';
@@ -95,7 +95,7 @@ void hub_access_client(const struct hub_access *access, const struct sockaddr *p
         return;
     /* each proxy adds who asked it at the end: from there back to the first that is none of ours */
     size_t size = forwarded_for ? strlen(forwarded_for) : 0;
-    while (size > 0 && is_proxy(access, &client)) {
+    while (size > 0 && is_proxy(trust, &client)) {
         const char *comma = memrchr(forwarded_for, ',', size);
         const size_t first = comma ? (size_t)(comma - forwarded_for) + 1 : 0;
         const struct hub_view text = {forwarded_for + first, size - first};
@@ -132,9 +132,9 @@ static size_t name_size(const char *host)
     return colon ? (size_t)(colon - host) : strlen(host);
 }
 
-bool hub_access_host(const struct hub_access *access, const char *host)
+bool hub_trust_host(const struct hub_trust *trust, const char *host)
 {
-    const struct hub_words *names = &access->options.hosts;
+    const struct hub_words *names = &trust->options.hosts;
     const size_t size = name_size(host);
     for (unsigned i = 0; i < names->count; i++) {
         const char *name = names->items[i];
@@ -155,25 +155,25 @@ static bool is_origin(const char *text, const char **path)
     return scheme && hub_is_host((struct hub_view){text + scheme, size});
 }
 
-bool hub_access_shared(const struct hub_request *request)
+bool hub_trust_shared(const struct hub_request *request)
 {
     return request->segment_count > 0 &&
            (hub_view_is(request->segments[0], "api") || hub_view_is(request->segments[0], "openapi.json"));
 }
 
-const char *hub_access_origin(const struct hub_access *access, const char *origin)
+const char *hub_trust_origin(const struct hub_trust *trust, const char *origin)
 {
-    if (access->any_origin)
+    if (trust->any_origin)
         return "*";
-    for (unsigned i = 0; origin && !access->no_origin && i < access->options.cors.count; i++)
-        if (strcmp(access->options.cors.items[i], origin) == 0)
-            return access->options.cors.items[i];
+    for (unsigned i = 0; origin && !trust->no_origin && i < trust->options.cors.count; i++)
+        if (strcmp(trust->options.cors.items[i], origin) == 0)
+            return trust->options.cors.items[i];
     return NULL;
 }
 
-bool hub_access_varies(const struct hub_access *access)
+bool hub_trust_varies(const struct hub_trust *trust)
 {
-    return !access->any_origin && !access->no_origin;
+    return !trust->any_origin && !trust->no_origin;
 }
 
 /* ---- settings ---- */
@@ -189,12 +189,12 @@ static bool is_one(const struct hub_words *names, const char *word)
     return names->count == 1 && strcmp(names->items[0], word) == 0;
 }
 
-static enum hub_status read_origins(struct hub_access *access, struct hub_error *err)
+static enum hub_status read_origins(struct hub_trust *trust, struct hub_error *err)
 {
-    const struct hub_words *cors = &access->options.cors;
-    access->any_origin = cors->count == 0 || is_one(cors, "*");
-    access->no_origin = is_one(cors, "off");
-    if (access->any_origin || access->no_origin)
+    const struct hub_words *cors = &trust->options.cors;
+    trust->any_origin = cors->count == 0 || is_one(cors, "*");
+    trust->no_origin = is_one(cors, "off");
+    if (trust->any_origin || trust->no_origin)
         return HUB_OK;
     for (unsigned i = 0; i < cors->count; i++) {
         const char *path;
@@ -205,22 +205,22 @@ static enum hub_status read_origins(struct hub_access *access, struct hub_error 
     return HUB_OK;
 }
 
-static enum hub_status read_proxies(struct hub_access *access, struct hub_error *err)
+static enum hub_status read_proxies(struct hub_trust *trust, struct hub_error *err)
 {
-    const struct hub_words *proxies = &access->options.proxies;
+    const struct hub_words *proxies = &trust->options.proxies;
     if (proxies->count == 0 || is_one(proxies, "off"))
         return HUB_OK;
-    HUB_TRY(hub_new(&access->proxies, proxies->count, sizeof *access->proxies, err));
+    HUB_TRY(hub_new(&trust->proxies, proxies->count, sizeof *trust->proxies, err));
     for (unsigned i = 0; i < proxies->count; i++)
-        if (!parse_network(proxies->items[i], &access->proxies[access->proxy_count++]))
+        if (!parse_network(proxies->items[i], &trust->proxies[trust->proxy_count++]))
             return wrong("trusted-proxies", proxies->items[i],
                          "must be addresses or networks like 10.0.0.0/8, or off", err);
     return HUB_OK;
 }
 
-static enum hub_status read_public_url(struct hub_access *access, struct hub_error *err)
+static enum hub_status read_public_url(struct hub_trust *trust, struct hub_error *err)
 {
-    const char *url = access->options.public_url, *path;
+    const char *url = trust->options.public_url, *path;
     if (!url || !url[0])
         return HUB_OK;
     size_t size = strlen(url);
@@ -229,32 +229,32 @@ static enum hub_status read_public_url(struct hub_access *access, struct hub_err
                      err);
     while (url[size - 1] == '/')
         size--;
-    access->public_url = hub_view_dup((struct hub_view){url, size});
-    return hub_allocated(access->public_url, err);
+    trust->public_url = hub_view_dup((struct hub_view){url, size});
+    return hub_allocated(trust->public_url, err);
 }
 
-enum hub_status hub_access_init(struct hub_access *access, const struct hub_access_options *options,
-                                struct hub_error *err)
+enum hub_status hub_trust_init(struct hub_trust *trust, const struct hub_trust_options *options,
+                               struct hub_error *err)
 {
-    *access = (struct hub_access){.options = *options};
+    *trust = (struct hub_trust){.options = *options};
     for (unsigned i = 0; i < options->hosts.count; i++)
         if (!hub_is_host(hub_view_of(options->hosts.items[i])))
             return wrong("host", options->hosts.items[i], "must be a name or an address", err);
-    enum hub_status st = read_origins(access, err);
+    enum hub_status st = read_origins(trust, err);
     if (!st)
-        st = read_proxies(access, err);
+        st = read_proxies(trust, err);
     if (!st)
-        st = read_public_url(access, err);
+        st = read_public_url(trust, err);
     if (st)
-        hub_access_dispose(access);
+        hub_trust_dispose(trust);
     return st;
 }
 
-void hub_access_dispose(struct hub_access *access)
+void hub_trust_dispose(struct hub_trust *trust)
 {
-    free(access->proxies);
-    free(access->public_url);
-    access->proxies = NULL;
-    access->public_url = NULL;
-    access->proxy_count = 0;
+    free(trust->proxies);
+    free(trust->public_url);
+    trust->proxies = NULL;
+    trust->public_url = NULL;
+    trust->proxy_count = 0;
 }

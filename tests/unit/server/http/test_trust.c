@@ -1,14 +1,14 @@
-#include "server/http/access.h"
+#include "server/http/trust.h"
 
 #include <arpa/inet.h>
 #include <criterion/criterion.h>
 
-static struct hub_access access_of(struct hub_access_options options)
+static struct hub_trust trust_of(struct hub_trust_options options)
 {
-    struct hub_access access;
+    struct hub_trust trust;
     struct hub_error err = {0};
-    cr_assert_eq(hub_access_init(&access, &options, &err), HUB_OK, "%s", err.detail);
-    return access;
+    cr_assert_eq(hub_trust_init(&trust, &options, &err), HUB_OK, "%s", err.detail);
+    return trust;
 }
 
 #define WORDS(...)                                                                                           \
@@ -27,31 +27,31 @@ static struct sockaddr_in6 peer_of(const char *text)
     return six;
 }
 
-static bool is_proxy(const struct hub_access *access, const char *text)
+static bool is_proxy(const struct hub_trust *trust, const char *text)
 {
     struct sockaddr_in6 peer = peer_of(text);
-    return hub_access_proxy(access, (const struct sockaddr *)&peer);
+    return hub_trust_proxy(trust, (const struct sockaddr *)&peer);
 }
 
-Test(access, networks)
+Test(trust, networks)
 {
-    struct hub_access access = access_of((struct hub_access_options){
+    struct hub_trust trust = trust_of((struct hub_trust_options){
         .proxies = WORDS("127.0.0.0/8", "::1", "10.1.2.3", "10.4.0.0/14", "fd00:1::/33")});
     static const char *const trusted[] = {"127.0.0.1", "127.255.0.9", "::1",          "::ffff:127.0.0.1",
                                           "10.1.2.3",  "10.4.0.1",    "10.7.255.255", "fd00:1::5"};
     static const char *const others[] = {"128.0.0.1", "::2",       "10.1.2.4",       "10.8.0.0",
                                          "10.3.0.0",  "fd00:2::1", "fd00:1:8000::1", "8.8.8.8"};
     for (size_t i = 0; i < HUB_COUNT(trusted); i++)
-        cr_assert(is_proxy(&access, trusted[i]), "%s", trusted[i]);
+        cr_assert(is_proxy(&trust, trusted[i]), "%s", trusted[i]);
     for (size_t i = 0; i < HUB_COUNT(others); i++)
-        cr_assert_not(is_proxy(&access, others[i]), "%s", others[i]);
-    hub_access_dispose(&access);
+        cr_assert_not(is_proxy(&trust, others[i]), "%s", others[i]);
+    hub_trust_dispose(&trust);
 }
 
-Test(access, what_is_wrong_is_named)
+Test(trust, what_is_wrong_is_named)
 {
     const struct {
-        struct hub_access_options options;
+        struct hub_trust_options options;
         const char *parameter;
     } cases[] = {
         {{.proxies = WORDS("10.0.0.0/33")}, "trusted-proxies"},
@@ -67,17 +67,17 @@ Test(access, what_is_wrong_is_named)
         {{.public_url = "https://a/b?c"}, "public-url"},
     };
     for (size_t i = 0; i < HUB_COUNT(cases); i++) {
-        struct hub_access access;
+        struct hub_trust trust;
         struct hub_error err = {0};
-        cr_assert_eq(hub_access_init(&access, &cases[i].options, &err), HUB_INVALID, "case %zu", i);
+        cr_assert_eq(hub_trust_init(&trust, &cases[i].options, &err), HUB_INVALID, "case %zu", i);
         cr_assert_str_eq(err.parameter, cases[i].parameter);
     }
 }
 
-Test(access, the_client_behind_proxies)
+Test(trust, the_client_behind_proxies)
 {
-    struct hub_access access =
-        access_of((struct hub_access_options){.proxies = WORDS("127.0.0.1", "10.0.0.0/8")});
+    struct hub_trust trust =
+        trust_of((struct hub_trust_options){.proxies = WORDS("127.0.0.1", "10.0.0.0/8")});
     static const struct {
         const char *peer, *forwarded, *client;
     } cases[] = {
@@ -95,43 +95,43 @@ Test(access, the_client_behind_proxies)
     for (size_t i = 0; i < HUB_COUNT(cases); i++) {
         char client[INET6_ADDRSTRLEN];
         struct sockaddr_in6 peer = peer_of(cases[i].peer);
-        hub_access_client(&access, (const struct sockaddr *)&peer, cases[i].forwarded, client);
+        hub_trust_client(&trust, (const struct sockaddr *)&peer, cases[i].forwarded, client);
         cr_assert_str_eq(client, cases[i].client, "case %zu: %s", i, client);
     }
-    hub_access_dispose(&access);
+    hub_trust_dispose(&trust);
 }
 
-Test(access, names)
+Test(trust, names)
 {
-    struct hub_access any = access_of((struct hub_access_options){0});
-    struct hub_access some =
-        access_of((struct hub_access_options){.hosts = WORDS("hub.lab", "[::1]", "other.lab:8080")});
+    struct hub_trust any = trust_of((struct hub_trust_options){0});
+    struct hub_trust some =
+        trust_of((struct hub_trust_options){.hosts = WORDS("hub.lab", "[::1]", "other.lab:8080")});
     static const char *const good[] = {"hub.lab", "HUB.lab:80", "hub.lab:1",
                                        "[::1]",   "[::1]:8080", "other.lab:8080"};
     static const char *const bad[] = {"evil.example", "hub.lab.evil.example", "hub.la",
                                       "other.lab",    "other.lab:80",         "[::2]:8080"};
     for (size_t i = 0; i < HUB_COUNT(good); i++)
-        cr_assert(hub_access_host(&some, good[i]), "%s", good[i]);
+        cr_assert(hub_trust_host(&some, good[i]), "%s", good[i]);
     for (size_t i = 0; i < HUB_COUNT(bad); i++)
-        cr_assert_not(hub_access_host(&some, bad[i]), "%s", bad[i]);
-    cr_assert(hub_access_host(&any, "evil.example"));
-    hub_access_dispose(&any);
-    hub_access_dispose(&some);
+        cr_assert_not(hub_trust_host(&some, bad[i]), "%s", bad[i]);
+    cr_assert(hub_trust_host(&any, "evil.example"));
+    hub_trust_dispose(&any);
+    hub_trust_dispose(&some);
 }
 
-Test(access, origins)
+Test(trust, origins)
 {
-    struct hub_access any = access_of((struct hub_access_options){.cors = WORDS("*")});
-    struct hub_access off = access_of((struct hub_access_options){.cors = WORDS("off")});
-    struct hub_access some =
-        access_of((struct hub_access_options){.cors = WORDS("https://lab.example", "http://localhost:3000")});
-    cr_assert_str_eq(hub_access_origin(&any, NULL), "*");
-    cr_assert_null(hub_access_origin(&off, "https://lab.example"));
-    cr_assert_str_eq(hub_access_origin(&some, "http://localhost:3000"), "http://localhost:3000");
-    cr_assert_null(hub_access_origin(&some, "http://localhost:3001"));
-    cr_assert_null(hub_access_origin(&some, NULL));
-    cr_assert(hub_access_varies(&some) && !hub_access_varies(&any) && !hub_access_varies(&off));
-    hub_access_dispose(&any);
-    hub_access_dispose(&off);
-    hub_access_dispose(&some);
+    struct hub_trust any = trust_of((struct hub_trust_options){.cors = WORDS("*")});
+    struct hub_trust off = trust_of((struct hub_trust_options){.cors = WORDS("off")});
+    struct hub_trust some =
+        trust_of((struct hub_trust_options){.cors = WORDS("https://lab.example", "http://localhost:3000")});
+    cr_assert_str_eq(hub_trust_origin(&any, NULL), "*");
+    cr_assert_null(hub_trust_origin(&off, "https://lab.example"));
+    cr_assert_str_eq(hub_trust_origin(&some, "http://localhost:3000"), "http://localhost:3000");
+    cr_assert_null(hub_trust_origin(&some, "http://localhost:3001"));
+    cr_assert_null(hub_trust_origin(&some, NULL));
+    cr_assert(hub_trust_varies(&some) && !hub_trust_varies(&any) && !hub_trust_varies(&off));
+    hub_trust_dispose(&any);
+    hub_trust_dispose(&off);
+    hub_trust_dispose(&some);
 }
