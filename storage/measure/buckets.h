@@ -76,20 +76,20 @@ enum { HUB_LEVEL_WIDTH = 256 };
 
 /** All rows and numbers of a window in buckets of HUB_LEVEL_WIDTH; counted, kept in memory while there is
  * room. */
-struct hub_level;
+struct hub_kept_level;
 /** Its rows are worth it: many, of a layout that has a cache for levels. */
 bool hub_level_is_worth(const struct hub_layout *layout, uint64_t rows, uint32_t dims);
 /** With a reference for the caller, or NULL. */
-struct hub_level *hub_level_get(const struct hub_layout *layout, const struct hub_window *window);
+struct hub_kept_level *hub_kept_level_get(const struct hub_layout *layout, const struct hub_window *window);
 /** Keep buckets, which are handed over, with a reference for the caller. NULL: no memory, and they stay
  * his. */
-struct hub_level *hub_level_add(const struct hub_layout *layout, const struct hub_window *window,
-                                struct hub_buckets *buckets);
-void hub_level_put(struct hub_level *level);
+struct hub_kept_level *hub_kept_level_add(const struct hub_layout *layout, const struct hub_window *window,
+                                          struct hub_buckets *buckets);
+void hub_kept_level_put(struct hub_kept_level *level);
 /** The buckets, of which only what stands above them is looked at, can be had from those of a level: their
  * grid cuts through none of these. */
-bool hub_level_fits(const struct hub_level *level, const struct hub_buckets *buckets);
+bool hub_kept_level_fits(const struct hub_kept_level *level, const struct hub_buckets *buckets);
 /** Buckets, initialised, from those of a level that fits. */
-void hub_level_take(const struct hub_level *level, struct hub_buckets *out);
+void hub_kept_level_take(const struct hub_kept_level *level, struct hub_buckets *out);
 
 #endif

@@ -7,7 +7,7 @@
 #define MOST_BYTES (32 * MIB)  /* larger ones are folded each time */
 #define WORTH_VALUES (4 * MIB) /* fewer are gone through in no time */
 
-struct hub_level {
+struct hub_kept_level {
     struct hub_lru_item item; /* first */
     struct hub_buckets buckets;
 };
@@ -19,7 +19,7 @@ static struct hub_lru_key key_of(const struct hub_layout *layout, const struct h
 
 static void free_level(struct hub_lru_item *item)
 {
-    hub_buckets_dispose(&((struct hub_level *)item)->buckets);
+    hub_buckets_dispose(&((struct hub_kept_level *)item)->buckets);
     free(item);
 }
 
@@ -34,28 +34,28 @@ bool hub_level_is_worth(const struct hub_layout *layout, uint64_t rows, uint32_t
     return keeps(layout) && rows * dims > WORTH_VALUES && bytes <= MOST_BYTES;
 }
 
-struct hub_level *hub_level_get(const struct hub_layout *layout, const struct hub_window *window)
+struct hub_kept_level *hub_kept_level_get(const struct hub_layout *layout, const struct hub_window *window)
 {
     const struct hub_lru_key key = key_of(layout, window);
-    return keeps(layout) ? (struct hub_level *)hub_lru_get(layout->levels, &key) : NULL;
+    return keeps(layout) ? (struct hub_kept_level *)hub_lru_get(layout->levels, &key) : NULL;
 }
 
-struct hub_level *hub_level_add(const struct hub_layout *layout, const struct hub_window *window,
-                                struct hub_buckets *buckets)
+struct hub_kept_level *hub_kept_level_add(const struct hub_layout *layout, const struct hub_window *window,
+                                          struct hub_buckets *buckets)
 {
-    struct hub_level *level = keeps(layout) ? malloc(sizeof *level) : NULL;
+    struct hub_kept_level *level = keeps(layout) ? malloc(sizeof *level) : NULL;
     if (!level)
         return NULL;
     const size_t bytes =
         sizeof *level + (size_t)buckets->grid.count * buckets->dims * sizeof *buckets->buckets;
-    *level = (struct hub_level){.item = {.key = key_of(layout, window), .bytes = bytes, .free = free_level},
-                                .buckets = *buckets};
+    *level = (struct hub_kept_level){
+        .item = {.key = key_of(layout, window), .bytes = bytes, .free = free_level}, .buckets = *buckets};
     atomic_init(&level->item.refs, 1);
     buckets->buckets = NULL;
-    return (struct hub_level *)hub_lru_add(layout->levels, &level->item);
+    return (struct hub_kept_level *)hub_lru_add(layout->levels, &level->item);
 }
 
-void hub_level_put(struct hub_level *level)
+void hub_kept_level_put(struct hub_kept_level *level)
 {
     if (level)
         hub_lru_put(&level->item);
@@ -69,7 +69,7 @@ static void within(const struct hub_bucket_grid *g, uint32_t bucket, uint64_t *f
     *end = (HUB_MIN(from + g->width, g->stop) + HUB_LEVEL_WIDTH - 1) / HUB_LEVEL_WIDTH;
 }
 
-bool hub_level_fits(const struct hub_level *kept, const struct hub_buckets *out)
+bool hub_kept_level_fits(const struct hub_kept_level *kept, const struct hub_buckets *out)
 {
     const struct hub_bucket_grid *g = &out->grid;
     return out->of == HUB_BUCKETS_VALUE && g->width >= HUB_LEVEL_WIDTH && g->start % HUB_LEVEL_WIDTH == 0 &&
@@ -93,7 +93,7 @@ static void join_bucket(struct hub_bucket *to, const struct hub_bucket *from, ui
     to->below += from->below;
 }
 
-void hub_level_take(const struct hub_level *level, struct hub_buckets *out)
+void hub_kept_level_take(const struct hub_kept_level *level, struct hub_buckets *out)
 {
     const struct hub_buckets *from = &level->buckets;
     const struct hub_bucket_grid *g = &out->grid;

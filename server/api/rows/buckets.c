@@ -14,7 +14,7 @@ static void curves_dispose(struct hub_curves *c)
 {
     for (uint32_t i = 0; c->curves && i < c->count; i++) {
         hub_buckets_dispose(&c->curves[i].buckets);
-        hub_level_put(c->curves[i].level);
+        hub_kept_level_put(c->curves[i].level);
     }
     free(c->curves);
     json_decref(c->dimensions);

@@ -15,7 +15,7 @@ struct hub_curve {
     char dtype[24];
     uint32_t dims[HUB_BUCKETS_DIMS]; /* that are asked for */
     struct hub_buckets buckets;
-    struct hub_level *level; /* NULL, or it is had from this */
+    struct hub_kept_level *level; /* NULL, or it is had from this */
 };
 
 /** An answer, whole. */

@@ -86,12 +86,12 @@ static struct hub_window window_of(const struct hub_curve *curve)
 static void find_level(const struct hub_curves *c, struct hub_curve *curve)
 {
     const struct hub_window window = window_of(curve);
-    struct hub_level *level = c->leaf ? NULL : hub_level_get(curve->selected->plan.layout, &window);
-    if (level && hub_level_fits(level, &curve->buckets)) {
+    struct hub_kept_level *level = c->leaf ? NULL : hub_kept_level_get(curve->selected->plan.layout, &window);
+    if (level && hub_kept_level_fits(level, &curve->buckets)) {
         curve->level = level;
         return;
     }
-    hub_level_put(level);
+    hub_kept_level_put(level);
 }
 
 /* All rows are asked for, so that a level costs no more than they do. */
@@ -229,7 +229,7 @@ static enum hub_status fold_level(struct hub_request *request, const struct hub_
     struct hub_buckets b = {
         .grid = hub_bucket_grid_wide(0, curve->rows, HUB_LEVEL_WIDTH), .row_dims = dims, .dims = dims};
     HUB_TRY(fold(request, c, curve, &b, err));
-    curve->level = hub_level_add(curve->selected->plan.layout, &window, &b);
+    curve->level = hub_kept_level_add(curve->selected->plan.layout, &window, &b);
     return HUB_OK;
 }
 
@@ -241,7 +241,7 @@ static enum hub_status fold_curve(struct hub_request *request, const struct hub_
     if (!curve->level)
         return fold(request, c, curve, &curve->buckets, err);
     HUB_TRY(hub_buckets_init(&curve->buckets, err));
-    hub_level_take(curve->level, &curve->buckets);
+    hub_kept_level_take(curve->level, &curve->buckets);
     return HUB_OK;
 }
 
