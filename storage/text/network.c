@@ -1,0 +1,104 @@
+/* Addresses and networks: see network.h. */
+#include "storage/text/network.h"
+
+#include "storage/text/number.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+
+static void map_four(const struct in_addr *four, struct in6_addr *out)
+{
+    memset(out, 0, sizeof *out);
+    out->s6_addr[10] = out->s6_addr[11] = 0xFF;
+    memcpy(out->s6_addr + 12, four, sizeof *four);
+}
+
+struct hub_address hub_address_of(const struct sockaddr *peer)
+{
+    struct hub_address address = {.known = true};
+    if (peer && peer->sa_family == AF_INET)
+        map_four(&((const struct sockaddr_in *)(const void *)peer)->sin_addr, &address.six);
+    else if (peer && peer->sa_family == AF_INET6)
+        address.six = ((const struct sockaddr_in6 *)(const void *)peer)->sin6_addr;
+    else
+        address.known = false;
+    return address;
+}
+
+/* @param[out] width  32 for IPv4, else 128 */
+static bool read_address(struct hub_view text, struct in6_addr *out, unsigned *width)
+{
+    char copy[INET6_ADDRSTRLEN];
+    struct in_addr four;
+    if (text.size == 0 || text.size >= sizeof copy || memchr(text.data, '\0', text.size))
+        return false;
+    memcpy(copy, text.data, text.size);
+    copy[text.size] = '\0';
+    *width = 128;
+    if (inet_pton(AF_INET6, copy, out) == 1)
+        return true;
+    if (inet_pton(AF_INET, copy, &four) != 1)
+        return false;
+    map_four(&four, out);
+    *width = 32;
+    return true;
+}
+
+bool hub_address_read(struct hub_view text, struct hub_address *out)
+{
+    unsigned width;
+    *out = (struct hub_address){0};
+    out->known = read_address(text, &out->six, &width);
+    return out->known;
+}
+
+/* The address with the bits that do not count cleared. */
+static struct in6_addr masked(const struct in6_addr *address, unsigned bits)
+{
+    struct in6_addr out = *address;
+    for (unsigned i = 0; i < sizeof out.s6_addr; i++) {
+        const unsigned kept = bits <= 8 * i ? 0 : HUB_MIN(bits - 8 * i, 8U);
+        out.s6_addr[i] &= (uint8_t)(0xFF00U >> kept);
+    }
+    return out;
+}
+
+enum hub_status hub_cidr_read(struct hub_view text, struct hub_cidr *out, struct hub_error *err)
+{
+    const char *slash = text.size ? memchr(text.data, '/', text.size) : NULL;
+    const size_t size = slash ? (size_t)(slash - text.data) : text.size;
+    unsigned width = 0;
+    uint64_t bits = 0;
+    bool good = read_address((struct hub_view){text.data, size}, &out->address, &width);
+    bits = width;
+    if (good && slash)
+        good = hub_number_read((struct hub_view){slash + 1, text.size - size - 1}, width, &bits);
+    if (!good)
+        return hub_fail(err, HUB_INVALID, "\"%.*s\" is not a network: write it as 10.0.0.0/8 or fd00::/8",
+                        (int)HUB_MIN(text.size, 60), text.data);
+    out->bits = (unsigned)bits + 128 - width;
+    const struct hub_cidr whole = {masked(&out->address, out->bits), out->bits};
+    if (memcmp(&whole.address, &out->address, sizeof whole.address) == 0)
+        return HUB_OK;
+    char meant[HUB_CIDR_CHARS];
+    hub_cidr_write(&whole, meant);
+    return hub_fail(err, HUB_INVALID, "\"%.*s\" has an address inside the network: write %s",
+                    (int)HUB_MIN(text.size, 60), text.data, meant);
+}
+
+void hub_cidr_write(const struct hub_cidr *network, char out[HUB_CIDR_CHARS])
+{
+    const bool four = IN6_IS_ADDR_V4MAPPED(&network->address) && network->bits >= 96;
+    const void *from = four ? network->address.s6_addr + 12 : network->address.s6_addr;
+    char text[INET6_ADDRSTRLEN] = "";
+    (void)inet_ntop(four ? AF_INET : AF_INET6, from, text, sizeof text);
+    snprintf(out, HUB_CIDR_CHARS, "%s/%u", text, four ? network->bits - 96 : network->bits);
+}
+
+bool hub_cidr_has(const struct hub_cidr *network, const struct hub_address *address)
+{
+    if (!address->known)
+        return false;
+    const struct in6_addr within = masked(&address->six, network->bits);
+    return memcmp(&within, &network->address, sizeof within) == 0;
+}

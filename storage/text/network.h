@@ -1,0 +1,37 @@
+/** Addresses of peers and networks of them. IPv4 is mapped into ::ffff:0:0/96, so that both compare alike. */
+#ifndef HUB_TEXT_NETWORK_H
+#define HUB_TEXT_NETWORK_H
+
+#include "storage/base/buf.h"
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+/** The address of a peer; zeroed: it has none, as over a local socket, and lies in no network. */
+struct hub_address {
+    struct in6_addr six;
+    bool known;
+};
+
+/** An address and how many of its 128 bits count. */
+struct hub_cidr {
+    struct in6_addr address;
+    unsigned bits;
+};
+
+/* "10.0.0.0/8", "fd00::/8": their longest text, terminated */
+enum { HUB_CIDR_CHARS = INET6_ADDRSTRLEN + 4 };
+
+/** Of a socket's peer; unknown for NULL and for other families than IPv4 and IPv6. */
+struct hub_address hub_address_of(const struct sockaddr *peer);
+/** "10.0.0.1" or "fd00::1"; false for any other text. */
+bool hub_address_read(struct hub_view text, struct hub_address *out);
+
+/** "10.0.0.0/8", "10.0.0.1" alone, "fd00::/8". HUB_INVALID for any other text, and where bits of the address
+ * are set that do not count. */
+HUB_MUST_USE enum hub_status hub_cidr_read(struct hub_view text, struct hub_cidr *out, struct hub_error *err);
+/** In the one form that equal networks share: "10.0.0.1/32", "fd00::/8". */
+void hub_cidr_write(const struct hub_cidr *network, char out[HUB_CIDR_CHARS]);
+bool hub_cidr_has(const struct hub_cidr *network, const struct hub_address *address);
+
+#endif
