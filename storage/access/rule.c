@@ -106,8 +106,9 @@ static enum hub_status spell_prefix(struct hub_view prefix, struct hub_buf *out,
     struct hub_error why = {0};
     if (prefix.size == 0)
         return hub_buf_add_text(out, "", err);
-    const enum hub_status st =
-        hub_respell_id((struct hub_view){prefix.data, prefix.size - folder}, out, &why);
+    enum hub_status st = hub_respell_id((struct hub_view){prefix.data, prefix.size - folder}, out, &why);
+    if (!st)
+        st = hub_id_check(hub_buf_view(out), &why);
     if (st == HUB_INVALID)
         return hub_fail(
             err, st,

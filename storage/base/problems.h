@@ -36,6 +36,8 @@
     X(REVISION_NOT_FOUND, "revision-not-found", 404, OK, "There is no such revision",                        \
       .hugging_face = "RevisionNotFound")                                                                    \
     X(MIRROR_NOT_FOUND, "mirror-not-found", 404, OK, "There is no such mirror rule")                         \
+    X(TOKEN_NOT_FOUND, "token-not-found", 404, OK, "There is no such token")                                 \
+    X(RULE_NOT_FOUND, "rule-not-found", 404, OK, "There is no such access rule")                             \
     X(JOB_NOT_FOUND, "job-not-found", 404, OK, "There is no such job")                                       \
     X(ROUTE_NOT_FOUND, "route-not-found", 404, OK, "There is nothing at this address")                       \
     X(METHOD_NOT_ALLOWED, "method-not-allowed", 405, OK, "The method is not allowed here")                   \

@@ -13,7 +13,10 @@
 /** Milliseconds since 1970 on the database's clock. */
 #define HUB_DB_NOW "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
 
+struct hub_access_rule;
+struct hub_audit;
 struct hub_damages;
+struct hub_declared_access;
 
 struct hub_truth {
     const struct hub_roots *roots; /* NULL: they have numbers alone */
@@ -70,6 +73,12 @@ HUB_MUST_USE enum hub_status hub_jobs_void(struct hub_truth *truth, struct hub_e
 /** HUB_DENIED "fenced" unless the lease holds: within the transaction of what depends on it. */
 HUB_MUST_USE enum hub_status hub_lease_check(struct hub_db *db, struct hub_lease lease,
                                              struct hub_error *err);
+/** End a change of rules or tokens: check that the rules compile, write the audit row, commit. */
+HUB_MUST_USE enum hub_status hub_access_commit(struct hub_db *db, const struct hub_declared_access *declared,
+                                               const struct hub_audit *audit, struct hub_error *err);
+/** Set a rule that is checked already, within the transaction of the caller. */
+HUB_MUST_USE enum hub_status hub_access_rule_put(struct hub_db *db, const struct hub_access_rule *rule,
+                                                 struct hub_error *err);
 /** At open: read the damaged files into memory. */
 HUB_MUST_USE enum hub_status hub_damages_load(struct hub_truth *truth, struct hub_error *err);
 void hub_damages_free(struct hub_damages *damages);
