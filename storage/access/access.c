@@ -31,9 +31,11 @@ static void prefer(const struct hub_access_table *table, struct hub_view text, u
 uint32_t access_find_prefix(const struct hub_access_table *table, struct hub_view id)
 {
     uint64_t hash = HUB_HASH_START, alias_hash = HUB_HASH_START;
-    struct hub_view alias;
+    struct hub_view alias, inner;
     uint32_t best = NO_INDEX, version;
-    const bool versioned = hub_id_split_alias(id, &alias, &version);
+    /* a prefix with a version is that one dataset, and no name of arm-v2-v3 */
+    const bool named =
+        hub_id_split_alias(id, &alias, &version) && !hub_id_split_alias(alias, &inner, &version);
     prefer(table, (struct hub_view){id.data, 0}, hash, &best);
     for (size_t i = 0; i < id.size; i++) {
         hash = hub_hash(hash, id.data + i, 1);
@@ -42,7 +44,7 @@ uint32_t access_find_prefix(const struct hub_access_table *table, struct hub_vie
         if (i + 1 == alias.size)
             alias_hash = hash;
     }
-    if (versioned)
+    if (named)
         prefer(table, alias, alias_hash, &best);
     prefer(table, id, hash, &best);
     return best;

@@ -1,5 +1,6 @@
 /* storage/access/access.c: which rule decides. */
 #include "storage/access/access.h"
+#include "storage/ids/id.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -171,5 +172,193 @@ Test(access, no_rule_hides_nothing)
     cr_expect_eq(hub_access_level(table, &(struct hub_principal){0}, HUB_VIEW("lab/x")), HUB_LEVEL_READ);
     hub_access_mask(table, &(struct hub_principal){0}, mask);
     cr_expect_eq(mask[0], 1);
+    hub_access_put(table);
+}
+
+/* ---- the same by a loop over all rules ---- */
+
+static bool prefix_matches(struct hub_view prefix, struct hub_view id)
+{
+    struct hub_view alias, inner;
+    uint32_t version;
+    if (!prefix.size || hub_view_ends(prefix, "/"))
+        return prefix.size <= id.size && memcmp(prefix.data, id.data, prefix.size) == 0;
+    return hub_view_equal(prefix, id) ||
+           (hub_id_split_alias(id, &alias, &version) && !hub_id_split_alias(alias, &inner, &version) &&
+            hub_view_equal(prefix, alias));
+}
+
+/* How much a rule weighs among those of one prefix; 0: it is not about the principal. */
+static unsigned weight(const struct hub_access_rule *rule, const struct hub_principal *p)
+{
+    struct hub_who_parts who;
+    cr_assert_eq(hub_who_read(hub_view_of(rule->who), &who, NULL), HUB_OK);
+    switch (who.kind) {
+    case HUB_WHO_ALL:
+        return 1;
+    case HUB_WHO_SIGNED_IN:
+        return p->token || p->user ? 2 : 0;
+    case HUB_WHO_NETWORK:
+        return hub_cidr_has(&who.network, &p->address) ? 3 + who.network.bits : 0;
+    case HUB_WHO_GROUP:
+        for (uint32_t i = 0; i < p->group_count; i++)
+            if (hub_view_is(who.name, p->groups[i]))
+                return 200 + rule->level;
+        return 0;
+    case HUB_WHO_USER:
+        return p->user && hub_view_is(who.name, p->user) ? 300 + rule->level : 0;
+    case HUB_WHO_TOKEN:
+        return p->token && hub_view_is(who.name, p->token) ? 300 + rule->level : 0;
+    }
+    return 0;
+}
+
+static enum hub_level naive_level(const struct hub_access_rule *all, uint32_t count,
+                                  const struct hub_principal *p, struct hub_view id)
+{
+    enum hub_level level = HUB_LEVEL_READ, whole = HUB_LEVEL_READ;
+    size_t longest = 0;
+    unsigned best = 0, best_whole = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct hub_view prefix = hub_view_of(all[i].prefix);
+        const unsigned is = weight(&all[i], p);
+        if (is && !prefix.size && is > best_whole) {
+            best_whole = is;
+            whole = all[i].level;
+        }
+        if (!is || !prefix_matches(prefix, id) || (best && prefix.size < longest) ||
+            (best && prefix.size == longest && is <= best))
+            continue;
+        best = is;
+        longest = prefix.size;
+        level = all[i].level;
+    }
+    return whole == HUB_LEVEL_ADMIN ? HUB_LEVEL_ADMIN : level;
+}
+
+static const char *const whos[] = {
+    "*",       "signed-in", "token:a",        "token:b",         "user:u",       "user:v",
+    "group:g", "group:h",   "net:10.0.0.0/8", "net:10.1.0.0/16", "net:fd00::/8", "net:0.0.0.0/0"};
+static const char *const prefixes[] = {"",      "a/",       "a/b/", "a/b",    "a/b-v1", "a/b-v2", "a-v1", "a",
+                                       "a/b/c", "a/b/c-v3", "x/",   "x/y-v1", "b",      "b-v1/",  "b-v1"};
+static const char *const ids[] = {"a",      "a-v1",  "a-v2",     "a/b",   "a/b-v1", "a/b-v2",
+                                  "a/b-v3", "a/b/c", "a/b/c-v3", "a/b/d", "a/c",    "x/y-v1",
+                                  "x/y-v2", "x/y",   "b",        "b-v1",  "b-v1/c", "b-v2",
+                                  "z",      "a/",    "a/b/",     "x/",    "b-v1-v1"};
+static const char *const askers[] = {"",
+                                     "token:a",
+                                     "token:b 10.1.2.3",
+                                     "token:zzz",
+                                     "user:u",
+                                     "user:v group:g 10.2.3.4",
+                                     "user:w group:g group:h",
+                                     "10.1.2.3",
+                                     "10.200.0.1",
+                                     "fd12::1",
+                                     "192.168.0.1",
+                                     "local"};
+
+static uint32_t next_random(uint32_t *seed)
+{
+    *seed = *seed * 1664525 + 1013904223;
+    return *seed >> 8;
+}
+
+static void compare(const struct hub_access_table *table, const struct hub_access_rule *all, uint32_t count)
+{
+    for (size_t a = 0; a < HUB_COUNT(askers); a++) {
+        struct asker asker;
+        uint64_t mask[HUB_ACCESS_MASK_WORDS];
+        ask_as(askers[a], &asker);
+        hub_access_mask(table, &asker.is, mask);
+        for (size_t i = 0; i < HUB_COUNT(ids); i++) {
+            const struct hub_view id = hub_view_of(ids[i]);
+            const enum hub_level level = hub_access_level(table, &asker.is, id);
+            const enum hub_level naive =
+                asker.is.local_admin ? HUB_LEVEL_ADMIN : naive_level(all, count, &asker.is, id);
+            cr_assert_eq(level, naive, "\"%s\" of %s: %s, not %s", askers[a], ids[i], hub_level_names[level],
+                         hub_level_names[naive]);
+            cr_assert_eq(hub_access_mask_has(mask, hub_access_class(table, id)), level >= HUB_LEVEL_READ);
+        }
+    }
+}
+
+Test(access, decides_as_a_loop_over_all_rules)
+{
+    uint32_t seed = 1;
+    const struct hub_token tokens[] = {{.name = "a", .id = "aaaaaaaaaa"}, {.name = "b", .id = "bbbbbbbbbb"}};
+    for (int round = 0; round < 400; round++) {
+        struct hub_access_rules drawn = {0};
+        struct hub_access_table *table = NULL;
+        struct hub_error err = {0};
+        uint32_t count = next_random(&seed) % 25, kept;
+        for (uint32_t i = 0; i < count; i++) {
+            const struct hub_access_rule rule = {.who = whos[next_random(&seed) % HUB_COUNT(whos)],
+                                                 .prefix = prefixes[next_random(&seed) % HUB_COUNT(prefixes)],
+                                                 .level = next_random(&seed) % 3 ? next_random(&seed) % 4
+                                                                                 : HUB_LEVEL_NONE};
+            cr_assert_eq(hub_access_rules_add(&drawn, &rule, &err), HUB_OK, "%s", err.detail);
+        }
+        cr_assert_eq(hub_access_new(drawn.items, drawn.count, tokens, 2, &table, &err), HUB_OK);
+        const struct hub_access_rule *all = hub_access_rules_of(table, &kept);
+        compare(table, all, kept);
+        hub_access_put(table);
+        hub_access_rules_dispose(&drawn);
+    }
+}
+
+Test(access, explains)
+{
+    struct hub_access_table *table = table_of(rules);
+    struct asker asker;
+    ask_as("user:bob", &asker);
+    struct hub_access_decision is = hub_access_explain(table, &asker.is, HUB_VIEW("lab/arm-v1"));
+    cr_assert_eq(is.why, HUB_ACCESS_RULE);
+    cr_expect_str_eq(is.rule->who, "user:bob");
+    cr_expect_str_eq(is.rule->prefix, "lab/arm");
+    is = hub_access_explain(table, &asker.is, HUB_VIEW("public"));
+    cr_expect(is.why == HUB_ACCESS_DEFAULT && !is.rule && is.level == HUB_LEVEL_READ);
+    ask_as("token:boss", &asker);
+    is = hub_access_explain(table, &asker.is, HUB_VIEW("lab/x"));
+    cr_expect(is.why == HUB_ACCESS_HUB_ADMIN && is.level == HUB_LEVEL_ADMIN);
+    cr_expect_str_eq(is.rule->prefix, "");
+    ask_as("local", &asker);
+    cr_expect_eq(hub_access_explain(table, &asker.is, HUB_VIEW("lab/x")).why, HUB_ACCESS_LOCAL_ADMIN);
+    cr_expect(hub_access_is_ruled(table, HUB_VIEW("lab/nothing-there")));
+    hub_access_put(table);
+}
+
+Test(access, of_two_rules_the_declared_one_counts)
+{
+    struct hub_access_rules all = {0};
+    struct hub_access_table *table = NULL;
+    uint32_t count;
+    static const struct {
+        const char *line;
+        bool from_file;
+    } given[] = {{"* none a/", false},   {"* read a/", true},    {"* none a/", false},
+                 {"user:u read", false}, {"user:u none", false}, {"net:10.0.0.0/8 none b", false}};
+    for (size_t i = 0; i < HUB_COUNT(given); i++)
+        cr_assert_eq(hub_access_rules_read(&all, hub_view_of(given[i].line), given[i].from_file, NULL),
+                     HUB_OK);
+    cr_assert_eq(hub_access_new(all.items, all.count, NULL, 0, &table, NULL), HUB_OK);
+    const struct hub_access_rule *kept = hub_access_rules_of(table, &count);
+    cr_assert_eq(count, 3);
+    cr_expect(strcmp(kept[0].who, "user:u") == 0 && kept[0].level == HUB_LEVEL_NONE,
+              "the last of the stored");
+    cr_expect(strcmp(kept[1].who, "*") == 0 && kept[1].level == HUB_LEVEL_READ && kept[1].from_file);
+    hub_access_put(table);
+    hub_access_rules_dispose(&all);
+}
+
+/* Prefixes below which nothing is hidden are not told apart. */
+Test(access, only_what_is_hidden_makes_classes)
+{
+    static const char *const lines[] = {"user:u write a/", "* none b/", "user:u read b/c/", "* read", NULL};
+    struct hub_access_table *table = table_of(lines);
+    cr_expect_eq(hub_access_class_count(table), 3);
+    cr_expect_eq(hub_access_class(table, HUB_VIEW("a/x")), 0);
+    cr_expect_eq(hub_access_class(table, HUB_VIEW("z")), 0);
+    cr_expect_neq(hub_access_class(table, HUB_VIEW("b/x")), hub_access_class(table, HUB_VIEW("b/c/x")));
     hub_access_put(table);
 }
