@@ -4,29 +4,33 @@
 #include "storage/text/number.h"
 
 #include <arpa/inet.h>
+#include <netinet/in.h>
 #include <stdio.h>
 
-static void map_four(const struct in_addr *four, struct in6_addr *out)
+_Static_assert(HUB_CIDR_CHARS == INET6_ADDRSTRLEN + 4, "an address, a slash and three digits");
+
+static void map_four(const struct in_addr *four, uint8_t out[16])
 {
-    memset(out, 0, sizeof *out);
-    out->s6_addr[10] = out->s6_addr[11] = 0xFF;
-    memcpy(out->s6_addr + 12, four, sizeof *four);
+    memset(out, 0, 10);
+    memset(out + 10, 0xFF, 2);
+    memcpy(out + 12, four, sizeof *four);
 }
 
 struct hub_address hub_address_of(const struct sockaddr *peer)
 {
     struct hub_address address = {.known = true};
     if (peer && peer->sa_family == AF_INET)
-        map_four(&((const struct sockaddr_in *)(const void *)peer)->sin_addr, &address.six);
+        map_four(&((const struct sockaddr_in *)(const void *)peer)->sin_addr, address.six);
     else if (peer && peer->sa_family == AF_INET6)
-        address.six = ((const struct sockaddr_in6 *)(const void *)peer)->sin6_addr;
+        memcpy(address.six, &((const struct sockaddr_in6 *)(const void *)peer)->sin6_addr,
+               sizeof address.six);
     else
         address.known = false;
     return address;
 }
 
 /* @param[out] width  32 for IPv4, else 128 */
-static bool read_address(struct hub_view text, struct in6_addr *out, unsigned *width)
+static bool read_address(struct hub_view text, uint8_t out[16], unsigned *width)
 {
     char copy[INET6_ADDRSTRLEN];
     struct in_addr four;
@@ -48,19 +52,17 @@ bool hub_address_read(struct hub_view text, struct hub_address *out)
 {
     unsigned width;
     *out = (struct hub_address){0};
-    out->known = read_address(text, &out->six, &width);
+    out->known = read_address(text, out->six, &width);
     return out->known;
 }
 
 /* The address with the bits that do not count cleared. */
-static struct in6_addr masked(const struct in6_addr *address, unsigned bits)
+static void mask(const uint8_t address[16], unsigned bits, uint8_t out[16])
 {
-    struct in6_addr out = *address;
-    for (unsigned i = 0; i < sizeof out.s6_addr; i++) {
+    for (unsigned i = 0; i < 16; i++) {
         const unsigned kept = bits <= 8 * i ? 0 : HUB_MIN(bits - 8 * i, 8U);
-        out.s6_addr[i] &= (uint8_t)(0xFF00U >> kept);
+        out[i] = address[i] & (uint8_t)(0xFF00U >> kept);
     }
-    return out;
 }
 
 enum hub_status hub_cidr_read(struct hub_view text, struct hub_cidr *out, struct hub_error *err)
@@ -69,7 +71,7 @@ enum hub_status hub_cidr_read(struct hub_view text, struct hub_cidr *out, struct
     const size_t size = slash ? (size_t)(slash - text.data) : text.size;
     unsigned width = 0;
     uint64_t bits = 0;
-    bool good = read_address((struct hub_view){text.data, size}, &out->address, &width);
+    bool good = read_address((struct hub_view){text.data, size}, out->address, &width);
     bits = width;
     if (good && slash)
         good = hub_number_read((struct hub_view){slash + 1, text.size - size - 1}, width, &bits);
@@ -77,8 +79,9 @@ enum hub_status hub_cidr_read(struct hub_view text, struct hub_cidr *out, struct
         return hub_fail(err, HUB_INVALID, "\"%.*s\" is not a network: write it as 10.0.0.0/8 or fd00::/8",
                         (int)HUB_MIN(text.size, 60), text.data);
     out->bits = (unsigned)bits + 128 - width;
-    const struct hub_cidr whole = {masked(&out->address, out->bits), out->bits};
-    if (memcmp(&whole.address, &out->address, sizeof whole.address) == 0)
+    struct hub_cidr whole = {.bits = out->bits};
+    mask(out->address, out->bits, whole.address);
+    if (memcmp(whole.address, out->address, sizeof whole.address) == 0)
         return HUB_OK;
     char meant[HUB_CIDR_CHARS];
     hub_cidr_write(&whole, meant);
@@ -88,8 +91,10 @@ enum hub_status hub_cidr_read(struct hub_view text, struct hub_cidr *out, struct
 
 void hub_cidr_write(const struct hub_cidr *network, char out[HUB_CIDR_CHARS])
 {
-    const bool four = IN6_IS_ADDR_V4MAPPED(&network->address) && network->bits >= 96;
-    const void *from = four ? network->address.s6_addr + 12 : network->address.s6_addr;
+    struct in6_addr six;
+    memcpy(&six, network->address, sizeof six);
+    const bool four = IN6_IS_ADDR_V4MAPPED(&six) && network->bits >= 96;
+    const void *from = four ? network->address + 12 : network->address;
     char text[INET6_ADDRSTRLEN] = "";
     (void)inet_ntop(four ? AF_INET : AF_INET6, from, text, sizeof text);
     snprintf(out, HUB_CIDR_CHARS, "%s/%u", text, four ? network->bits - 96 : network->bits);
@@ -99,6 +104,7 @@ bool hub_cidr_has(const struct hub_cidr *network, const struct hub_address *addr
 {
     if (!address->known)
         return false;
-    const struct in6_addr within = masked(&address->six, network->bits);
-    return memcmp(&within, &network->address, sizeof within) == 0;
+    uint8_t within[16];
+    mask(address->six, network->bits, within);
+    return memcmp(within, network->address, sizeof within) == 0;
 }

@@ -4,23 +4,22 @@
 
 #include "storage/base/buf.h"
 
-#include <netinet/in.h>
-#include <sys/socket.h>
+struct sockaddr;
 
 /** The address of a peer; zeroed: it has none, as over a local socket, and lies in no network. */
 struct hub_address {
-    struct in6_addr six;
+    uint8_t six[16]; /* in network order */
     bool known;
 };
 
 /** An address and how many of its 128 bits count. */
 struct hub_cidr {
-    struct in6_addr address;
+    uint8_t address[16];
     unsigned bits;
 };
 
 /* "10.0.0.0/8", "fd00::/8": their longest text, terminated */
-enum { HUB_CIDR_CHARS = INET6_ADDRSTRLEN + 4 };
+enum { HUB_CIDR_CHARS = 46 + 4 };
 
 /** Of a socket's peer; unknown for NULL and for other families than IPv4 and IPv6. */
 struct hub_address hub_address_of(const struct sockaddr *peer);
