@@ -28,6 +28,18 @@ static void prefer(const struct hub_access_table *table, struct hub_view text, u
         *best = found;
 }
 
+uint32_t access_find_folder(const struct hub_access_table *table, struct hub_view id, uint64_t hash)
+{
+    const struct access_index *index = &table->by_text;
+    for (uint32_t at = access_place(index, hub_hash(hash, "/", 1));; at = (at + 1) & (index->size - 1)) {
+        const uint32_t i = index->places[at];
+        if (i == NO_INDEX || (table->prefixes[i].text.size == id.size + 1 &&
+                              hub_view_starts(table->prefixes[i].text, id.data) &&
+                              hub_view_ends(table->prefixes[i].text, "/")))
+            return i;
+    }
+}
+
 uint32_t access_find_prefix(const struct hub_access_table *table, struct hub_view id)
 {
     uint64_t hash = HUB_HASH_START, alias_hash = HUB_HASH_START;
@@ -46,6 +58,9 @@ uint32_t access_find_prefix(const struct hub_access_table *table, struct hub_vie
     }
     if (named)
         prefer(table, alias, alias_hash, &best);
+    const uint32_t folder = access_find_folder(table, id, hash); /* loose files have its name as their id */
+    if (folder != NO_INDEX)
+        best = folder;
     prefer(table, id, hash, &best);
     return best;
 }

@@ -75,12 +75,16 @@ static void index_add(struct access_index *index, uint64_t hash, uint32_t number
 
 /* ---- prefixes ---- */
 
+/* A folder before the name of the same text, whose ids match both. */
 static int by_length(const void *left, const void *right)
 {
     const struct access_prefix *a = left, *b = right;
-    if (a->text.size != b->text.size)
-        return a->text.size < b->text.size ? -1 : 1;
-    return a->text.size ? memcmp(a->text.data, b->text.data, a->text.size) : 0;
+    const bool a_folder = hub_view_ends(a->text, "/"), b_folder = hub_view_ends(b->text, "/");
+    const size_t a_size = a->text.size - a_folder, b_size = b->text.size - b_folder;
+    if (a_size != b_size)
+        return a_size < b_size ? -1 : 1;
+    const int order = a_size ? memcmp(a->text.data, b->text.data, a_size) : 0;
+    return order ? order : b_folder - a_folder;
 }
 
 static enum hub_status collect_prefixes(struct hub_access_table *table, struct hub_error *err)
@@ -104,14 +108,18 @@ static enum hub_status collect_prefixes(struct hub_access_table *table, struct h
 static uint32_t find_above(const struct hub_access_table *table, struct hub_view text)
 {
     const bool folder = hub_view_ends(text, "/");
+    const struct hub_view inner = {text.data, text.size - folder};
     struct hub_view above;
     uint32_t version;
     if (text.size == 0)
         return NO_INDEX;
-    if (folder || !hub_id_split_alias(text, &above, &version)) {
-        const struct hub_view inner = {text.data, text.size - folder};
+    const uint32_t own =
+        folder ? NO_INDEX
+               : access_find_folder(table, inner, hub_hash(HUB_HASH_START, inner.data, inner.size));
+    if (own != NO_INDEX)
+        return own;
+    if (!hub_id_split_alias(inner, &above, &version))
         above = (struct hub_view){text.data, inner.size - hub_view_behind(inner, '/').size};
-    }
     return access_find_prefix(table, above);
 }
 

@@ -2,8 +2,8 @@
  * Access rules as people write them: WHO LEVEL PREFIX.
  *
  * WHO is `*` (everybody), `signed-in` (every token and user), `token:NAME`, `user:NAME`, `group:NAME` or
- * `net:CIDR`. PREFIX is whole segments: nothing means all datasets, `lab/` those below it, `lab/arm` the name
- * with all its versions, `lab/arm-v2` that version alone.
+ * `net:CIDR`. PREFIX is whole segments: nothing means all datasets, `lab/` that folder and those below it,
+ * `lab/arm` the name with all its versions, `lab/arm-v2` that version alone.
  */
 #ifndef HUB_ACCESS_RULE_H
 #define HUB_ACCESS_RULE_H

@@ -16,7 +16,7 @@ struct access_rule {
     uint32_t prefix;
 };
 
-/** A prefix that rules have. Sorted by length, so that one comes after those that its ids also match. */
+/** A prefix that rules have. Sorted by length without a slash at the end, folders first, so that one comes after those that its ids also match. */
 struct access_prefix {
     struct hub_view text;
     uint32_t above;                /* the longest other prefix that its ids match; NO_INDEX: none */
@@ -63,6 +63,8 @@ static inline uint32_t access_place(const struct access_index *index, uint64_t h
 
 /** The prefix with this text, whose hash is that of its bytes; NO_INDEX: none. */
 uint32_t access_find_text(const struct hub_access_table *table, struct hub_view text, uint64_t hash);
+/** The prefix that is an id and a slash; `hash` is the id's. NO_INDEX: none. */
+uint32_t access_find_folder(const struct hub_access_table *table, struct hub_view id, uint64_t hash);
 /** The longest prefix that an id matches; NO_INDEX: none. */
 uint32_t access_find_prefix(const struct hub_access_table *table, struct hub_view id);
 /** Computes a mask without what was kept. */

@@ -74,7 +74,8 @@ static const struct {
 } cases[] = {
     {"", "public", "read"},
     {"", "public/x-v1", "read"},
-    {"", "lab", "read"}, /* lab/ is what lies below */
+    {"", "lab", "none"}, /* loose files in the folder */
+    {"", "lab-v1", "read"},
     {"", "labs/x", "read"},
     {"", "lab/x", "none"},
     {"", "lab/x/y/z-v1", "none"},
@@ -99,7 +100,7 @@ static const struct {
     {"token:ann", "lab/ann/frozen", "none"},
     {"token:ann", "lab/ann/frozen-v7", "none"},
     {"token:ann", "lab/ann/frozen/x", "write"},
-    {"token:ann", "lab/ann", "none"},
+    {"token:ann", "lab/ann", "write"},
     {"token:ann", "lab/x", "none"},
     {"token:Ann", "lab/ann/x", "none"},
     {"token:anna", "lab/ann/x", "none"},
