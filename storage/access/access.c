@@ -33,36 +33,68 @@ uint32_t access_find_folder(const struct hub_access_table *table, struct hub_vie
     const struct access_index *index = &table->by_text;
     for (uint32_t at = access_place(index, hub_hash(hash, "/", 1));; at = (at + 1) & (index->size - 1)) {
         const uint32_t i = index->places[at];
-        if (i == NO_INDEX || (table->prefixes[i].text.size == id.size + 1 &&
-                              hub_view_starts(table->prefixes[i].text, id.data) &&
-                              hub_view_ends(table->prefixes[i].text, "/")))
+        const struct hub_view text = i == NO_INDEX ? (struct hub_view){0} : table->prefixes[i].text;
+        if (i == NO_INDEX || (text.size == id.size + 1 && text.data[id.size] == '/' &&
+                              memcmp(text.data, id.data, id.size) == 0))
             return i;
     }
 }
 
-uint32_t access_find_prefix(const struct hub_access_table *table, struct hub_view id)
+/* The longest folder that an id lies in. */
+static uint32_t find_around(const struct hub_access_table *table, struct hub_view id, size_t mark,
+                            uint64_t *mark_hash, uint64_t *id_hash)
 {
-    uint64_t hash = HUB_HASH_START, alias_hash = HUB_HASH_START;
-    struct hub_view alias, inner;
-    uint32_t best = NO_INDEX, version;
-    /* a prefix with a version is that one dataset, and no name of arm-v2-v3 */
-    const bool named =
-        hub_id_split_alias(id, &alias, &version) && !hub_id_split_alias(alias, &inner, &version);
+    uint64_t hash = HUB_HASH_START;
+    uint32_t best = NO_INDEX;
     prefer(table, (struct hub_view){id.data, 0}, hash, &best);
     for (size_t i = 0; i < id.size; i++) {
         hash = hub_hash(hash, id.data + i, 1);
         if (id.data[i] == '/')
             prefer(table, (struct hub_view){id.data, i + 1}, hash, &best);
-        if (i + 1 == alias.size)
-            alias_hash = hash;
+        if (i + 1 == mark)
+            *mark_hash = hash;
     }
+    *id_hash = hash;
+    return best;
+}
+
+/* Of an id with a version its name, of which all rules are its own: a prefix with a version is that one
+ * dataset, and no name of arm-v2-v3. */
+static bool name_of(struct hub_view id, struct hub_view *name)
+{
+    struct hub_view inner;
+    uint32_t version;
+    return hub_id_split_alias(id, name, &version) && !hub_id_split_alias(*name, &inner, &version);
+}
+
+uint32_t access_find_prefix(const struct hub_access_table *table, struct hub_view id)
+{
+    uint64_t name_hash = HUB_HASH_START, hash;
+    struct hub_view name;
+    const bool named = name_of(id, &name);
+    uint32_t best = find_around(table, id, name.size, &name_hash, &hash);
+    const uint32_t own = access_find_folder(table, id, hash); /* loose files have the name of their folder */
+    if (own != NO_INDEX)
+        return table->prefixes[own].joint == NO_INDEX ? own : table->prefixes[own].joint;
     if (named)
-        prefer(table, alias, alias_hash, &best);
-    const uint32_t folder = access_find_folder(table, id, hash); /* loose files have its name as their id */
-    if (folder != NO_INDEX)
-        best = folder;
+        prefer(table, name, name_hash, &best);
     prefer(table, id, hash, &best);
     return best;
+}
+
+void access_find_parts(const struct hub_access_table *table, uint32_t folder, uint32_t parts[ACCESS_PARTS],
+                       uint32_t *above)
+{
+    struct hub_view id = table->prefixes[folder].text, name;
+    uint64_t name_hash = HUB_HASH_START, hash;
+    id.size--;
+    parts[0] = parts[2] = NO_INDEX;
+    parts[1] = folder;
+    const bool named = name_of(id, &name);
+    *above = find_around(table, id, name.size, &name_hash, &hash);
+    prefer(table, id, hash, &parts[0]);
+    if (named)
+        prefer(table, name, name_hash, &parts[2]);
 }
 
 /* ---- rules of one prefix ---- */
@@ -104,7 +136,7 @@ static uint32_t find_network(const struct hub_access_table *table, const struct 
 }
 
 /* The rule of a prefix that decides for a principal; NO_INDEX: none is about them. */
-static uint32_t decide_at(const struct hub_access_table *table, uint32_t at,
+static uint32_t decide_by(const struct hub_access_table *table, uint32_t at,
                           const struct hub_principal *principal)
 {
     const struct access_prefix *prefix = &table->prefixes[at];
@@ -120,6 +152,18 @@ static uint32_t decide_at(const struct hub_access_table *table, uint32_t at,
     if (rule == NO_INDEX && hub_principal_signed_in(principal))
         rule = prefix->signed_in;
     return rule == NO_INDEX ? prefix->everybody : rule;
+}
+
+static uint32_t decide_at(const struct hub_access_table *table, uint32_t at,
+                          const struct hub_principal *principal)
+{
+    uint32_t rule = NO_INDEX;
+    if (at < table->prefix_count)
+        return decide_by(table, at, principal);
+    for (unsigned i = 0; rule == NO_INDEX && i < ACCESS_PARTS; i++)
+        if (table->prefixes[at].parts[i] != NO_INDEX)
+            rule = decide_by(table, table->prefixes[at].parts[i], principal);
+    return rule;
 }
 
 static struct hub_access_decision decision(const struct hub_access_table *table, enum hub_access_why why,
@@ -188,7 +232,7 @@ void access_compute_mask(const struct hub_access_table *table, const struct hub_
         set_all(table, mask);
         return;
     }
-    for (uint32_t i = 0; i < table->prefix_count; i++) {
+    for (uint32_t i = 0; i < table->node_count; i++) {
         const struct access_prefix *prefix = &table->prefixes[i];
         if (!prefix->hides)
             continue; /* of class 0 */

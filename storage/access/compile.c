@@ -75,26 +75,25 @@ static void index_add(struct access_index *index, uint64_t hash, uint32_t number
 
 /* ---- prefixes ---- */
 
-/* A folder before the name of the same text, whose ids match both. */
 static int by_length(const void *left, const void *right)
 {
     const struct access_prefix *a = left, *b = right;
-    const bool a_folder = hub_view_ends(a->text, "/"), b_folder = hub_view_ends(b->text, "/");
-    const size_t a_size = a->text.size - a_folder, b_size = b->text.size - b_folder;
-    if (a_size != b_size)
-        return a_size < b_size ? -1 : 1;
-    const int order = a_size ? memcmp(a->text.data, b->text.data, a_size) : 0;
-    return order ? order : b_folder - a_folder;
+    if (a->text.size != b->text.size)
+        return a->text.size < b->text.size ? -1 : 1;
+    return a->text.size ? memcmp(a->text.data, b->text.data, a->text.size) : 0;
 }
 
 static enum hub_status collect_prefixes(struct hub_access_table *table, struct hub_error *err)
 {
     const struct hub_access_rules *rules = &table->source;
-    HUB_TRY(hub_new(&table->prefixes, rules->count, sizeof *table->prefixes, err));
+    HUB_TRY(hub_new(&table->prefixes, 2 * (size_t)rules->count, sizeof *table->prefixes, err));
     for (uint32_t i = 0; i < rules->count; i++)
         if (i == 0 || strcmp(rules->items[i - 1].prefix, rules->items[i].prefix) != 0)
-            table->prefixes[table->prefix_count++] = (struct access_prefix){
-                .text = hub_view_of(rules->items[i].prefix), .everybody = NO_INDEX, .signed_in = NO_INDEX};
+            table->prefixes[table->prefix_count++] =
+                (struct access_prefix){.text = hub_view_of(rules->items[i].prefix),
+                                       .everybody = NO_INDEX,
+                                       .signed_in = NO_INDEX,
+                                       .joint = NO_INDEX};
     qsort(table->prefixes, table->prefix_count, sizeof *table->prefixes, by_length);
     HUB_TRY(index_new(&table->by_text, table->prefix_count, err));
     for (uint32_t i = 0; i < table->prefix_count; i++) {
@@ -109,18 +108,34 @@ static uint32_t find_above(const struct hub_access_table *table, struct hub_view
 {
     const bool folder = hub_view_ends(text, "/");
     const struct hub_view inner = {text.data, text.size - folder};
-    struct hub_view above;
+    struct hub_view above = {text.data, inner.size - hub_view_behind(inner, '/').size}, name;
     uint32_t version;
     if (text.size == 0)
         return NO_INDEX;
-    const uint32_t own =
-        folder ? NO_INDEX
-               : access_find_folder(table, inner, hub_hash(HUB_HASH_START, inner.data, inner.size));
-    if (own != NO_INDEX)
-        return own;
-    if (!hub_id_split_alias(inner, &above, &version))
-        above = (struct hub_view){text.data, inner.size - hub_view_behind(inner, '/').size};
+    if (!folder && hub_id_split_alias(text, &name, &version)) {
+        const uint32_t found = access_find_text(table, name, hub_hash(HUB_HASH_START, name.data, name.size));
+        if (found != NO_INDEX)
+            return found;
+    }
     return access_find_prefix(table, above);
+}
+
+/* Where the name of a folder also matches rules of that name. */
+static void add_joint(struct hub_access_table *table, uint32_t folder)
+{
+    struct access_prefix *joint = &table->prefixes[table->node_count];
+    const struct hub_view text = table->prefixes[folder].text;
+    if (!hub_view_ends(text, "/"))
+        return;
+    access_find_parts(table, folder, joint->parts, &joint->above);
+    if (joint->parts[0] == NO_INDEX && joint->parts[2] == NO_INDEX)
+        return;
+    joint->text = (struct hub_view){text.data, text.size - 1};
+    joint->joint = NO_INDEX;
+    for (unsigned i = 0; i < ACCESS_PARTS; i++)
+        joint->hides =
+            joint->hides || (joint->parts[i] != NO_INDEX && table->prefixes[joint->parts[i]].hides);
+    table->prefixes[folder].joint = table->node_count++;
 }
 
 /* ---- rules of prefixes ---- */
@@ -186,24 +201,35 @@ static void place_networks(struct hub_access_table *table)
     }
 }
 
-/* Where nothing hides, here or above, everybody reads: class 0. Each other prefix is a class. */
+/* Where nothing hides, here or above, everybody reads: class 0. Each other node is a class. */
+static enum hub_status number_class(struct hub_access_table *table, struct access_prefix *node,
+                                    struct hub_error *err)
+{
+    node->hides = node->hides || (node->above != NO_INDEX && table->prefixes[node->above].hides);
+    table->hides = table->hides || node->hides;
+    if (!node->hides)
+        return HUB_OK;
+    if (table->class_count == HUB_ACCESS_CLASSES)
+        return hub_fail(err, HUB_TOO_BIG,
+                        "the rules divide the datasets into more than %d classes of who may read them: "
+                        "give folders fewer rules of their own, as in lab/ for all below lab",
+                        HUB_ACCESS_CLASSES);
+    node->class_number = table->class_count++;
+    return HUB_OK;
+}
+
 static enum hub_status number_classes(struct hub_access_table *table, struct hub_error *err)
 {
     table->class_count = 1;
     for (uint32_t i = 0; i < table->prefix_count; i++) {
-        struct access_prefix *prefix = &table->prefixes[i];
-        prefix->above = find_above(table, prefix->text);
-        prefix->hides = prefix->hides || (prefix->above != NO_INDEX && table->prefixes[prefix->above].hides);
-        table->hides = table->hides || prefix->hides;
-        if (!prefix->hides)
-            continue;
-        if (table->class_count == HUB_ACCESS_CLASSES)
-            return hub_fail(err, HUB_TOO_BIG,
-                            "the rules divide the datasets into more than %d classes of who may read them: "
-                            "give folders fewer rules of their own, as in lab/ for all below lab",
-                            HUB_ACCESS_CLASSES);
-        prefix->class_number = table->class_count++;
+        table->prefixes[i].above = find_above(table, table->prefixes[i].text);
+        HUB_TRY(number_class(table, &table->prefixes[i], err));
     }
+    table->node_count = table->prefix_count;
+    for (uint32_t i = 0; i < table->prefix_count; i++)
+        add_joint(table, i);
+    for (uint32_t i = table->prefix_count; i < table->node_count; i++)
+        HUB_TRY(number_class(table, &table->prefixes[i], err));
     return HUB_OK;
 }
 

@@ -16,14 +16,21 @@ struct access_rule {
     uint32_t prefix;
 };
 
-/** A prefix that rules have. Sorted by length without a slash at the end, folders first, so that one comes after those that its ids also match. */
+enum { ACCESS_PARTS = 3 };
+
+/**
+ * A prefix that rules have, sorted by length. A folder whose own name, the id of loose files in it, also
+ * matches rules of that name has a joint behind all prefixes, which stands for that one id.
+ */
 struct access_prefix {
-    struct hub_view text;
+    struct hub_view text;          /* of a joint: the id */
     uint32_t above;                /* the longest other prefix that its ids match; NO_INDEX: none */
     uint32_t everybody, signed_in; /* the rules of these; NO_INDEX: none */
     uint32_t first_network, network_count;
     uint32_t class_number;
-    bool hides; /* a rule here or above says `none` */
+    uint32_t joint;               /* of a folder; NO_INDEX: none */
+    uint32_t parts[ACCESS_PARTS]; /* of a joint: its prefixes, the longest first; NO_INDEX: none */
+    bool hides;                   /* a rule here or above says `none` */
 };
 
 /** Numbers by hash: open addressing with a power of two of places. */
@@ -37,7 +44,8 @@ struct hub_access_table {
     struct hub_access_rules source; /* sorted by prefix, then WHO; each pair once */
     struct access_rule *rules;      /* in the order of `source` */
     struct access_prefix *prefixes;
-    uint32_t prefix_count, class_count;
+    uint32_t prefix_count, node_count; /* joints are counted as nodes alone */
+    uint32_t class_count;
     uint32_t *networks; /* numbers of rules: those of a prefix together, the smallest network first */
     uint32_t network_count;
     struct access_index by_text; /* prefixes */
@@ -65,7 +73,10 @@ static inline uint32_t access_place(const struct access_index *index, uint64_t h
 uint32_t access_find_text(const struct hub_access_table *table, struct hub_view text, uint64_t hash);
 /** The prefix that is an id and a slash; `hash` is the id's. NO_INDEX: none. */
 uint32_t access_find_folder(const struct hub_access_table *table, struct hub_view id, uint64_t hash);
-/** The longest prefix that an id matches; NO_INDEX: none. */
+/** The prefixes that the id of the loose files in a folder matches, and the folder that it lies in. */
+void access_find_parts(const struct hub_access_table *table, uint32_t folder, uint32_t parts[ACCESS_PARTS],
+                       uint32_t *above);
+/** The longest prefix that an id matches, or the joint of several that do; NO_INDEX: none. */
 uint32_t access_find_prefix(const struct hub_access_table *table, struct hub_view id);
 /** Computes a mask without what was kept. */
 void access_compute_mask(const struct hub_access_table *table, const struct hub_principal *principal,

@@ -183,7 +183,8 @@ static bool prefix_matches(struct hub_view prefix, struct hub_view id)
     struct hub_view alias, inner;
     uint32_t version;
     if (!prefix.size || hub_view_ends(prefix, "/"))
-        return prefix.size <= id.size && memcmp(prefix.data, id.data, prefix.size) == 0;
+        return (prefix.size <= id.size && memcmp(prefix.data, id.data, prefix.size) == 0) ||
+               (prefix.size == id.size + 1 && memcmp(prefix.data, id.data, id.size) == 0);
     return hub_view_equal(prefix, id) ||
            (hub_id_split_alias(id, &alias, &version) && !hub_id_split_alias(alias, &inner, &version) &&
             hub_view_equal(prefix, alias));
@@ -223,15 +224,17 @@ static enum hub_level naive_level(const struct hub_access_rule *all, uint32_t co
     for (uint32_t i = 0; i < count; i++) {
         const struct hub_view prefix = hub_view_of(all[i].prefix);
         const unsigned is = weight(&all[i], p);
+        /* a name is longer than the folder of the same name, and both longer than all others */
+        const size_t size = 2 * (prefix.size - hub_view_ends(prefix, "/")) + !hub_view_ends(prefix, "/");
         if (is && !prefix.size && is > best_whole) {
             best_whole = is;
             whole = all[i].level;
         }
-        if (!is || !prefix_matches(prefix, id) || (best && prefix.size < longest) ||
-            (best && prefix.size == longest && is <= best))
+        if (!is || !prefix_matches(prefix, id) || (best && size < longest) ||
+            (best && size == longest && is <= best))
             continue;
         best = is;
-        longest = prefix.size;
+        longest = size;
         level = all[i].level;
     }
     return whole == HUB_LEVEL_ADMIN ? HUB_LEVEL_ADMIN : level;

@@ -3,6 +3,7 @@
 #include "storage/access/token.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 
 static const struct hub_address here = {.known = false};
 
