@@ -28,7 +28,7 @@ static bool take_flag(const struct hub_catalog *catalog, const char *name)
 
 static enum hub_status make_directory(const char *path, struct hub_error *err)
 {
-    if (mkdir(path, 0750) && errno != EEXIST)
+    if (mkdir(path, 0700) && errno != EEXIST)
         return hub_fail_errno(err, errno, "making %s", path);
     return HUB_OK;
 }

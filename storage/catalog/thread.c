@@ -17,7 +17,7 @@ enum hub_status hub_catalog_put_flag(const struct hub_catalog *catalog, const ch
 {
     char path[4096];
     hub_catalog_path(catalog, name, path);
-    const int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0640);
+    const int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0)
         return hub_fail_errno(err, errno, "writing %s", path);
     close(fd);

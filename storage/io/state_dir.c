@@ -1,6 +1,7 @@
 /* The lock and the mark of a run: see state_dir.h. */
 #include "storage/io/state_dir.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -21,7 +22,7 @@ static enum hub_status take_lock(struct hub_state_dir *dir, struct hub_error *er
 {
     char path[4096], owner[32] = "";
     path_of(dir, "lock", path);
-    dir->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0640);
+    dir->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (dir->lock_fd < 0)
         return hub_fail_errno(err, errno, "opening %s", path);
     if (flock(dir->lock_fd, LOCK_EX | LOCK_NB)) {
@@ -43,11 +44,55 @@ static enum hub_status mark_run(struct hub_state_dir *dir, struct hub_error *err
     char path[4096];
     path_of(dir, "running", path);
     dir->unclean = access(path, F_OK) == 0;
-    const int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0640);
+    const int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0)
         return hub_fail_errno(err, errno, "writing %s", path);
     close(fd);
     return HUB_OK;
+}
+
+/* Digests of tokens and what datasets hold are in it: for its owner alone. What earlier versions left open
+ * is closed; a directory of another owner, such as a volume, may stay readable: the files in it are not. */
+static enum hub_status close_to_others(const char *path, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_closep) int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    struct stat st;
+    if (fd < 0 || fstat(fd, &st))
+        return hub_fail_errno(err, errno, "the state directory %s", path);
+    if ((st.st_mode & 077) && fchmod(fd, st.st_mode & 0700) && (st.st_mode & S_IWOTH))
+        return hub_fail(
+            err, HUB_DENIED,
+            "everybody may write to the state directory %s (mode %04o): run `chmod 0700 %s` as its "
+            "owner",
+            path, (unsigned)st.st_mode & 07777, path);
+    return HUB_OK;
+}
+
+static enum hub_status close_file(const struct hub_state_dir *dir, int folder, const char *name,
+                                  struct hub_error *err)
+{
+    struct stat st;
+    if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode) || !(st.st_mode & 077))
+        return HUB_OK;
+    if (fchmodat(folder, name, st.st_mode & 0700, 0) == 0)
+        return HUB_OK;
+    return hub_fail(
+        err, HUB_DENIED,
+        "others may read %s/%s (mode %04o), which belongs to another user: run `chmod 0600` on it "
+        "as that user, or give it to this one",
+        dir->path, name, (unsigned)st.st_mode & 07777);
+}
+
+static enum hub_status close_files(const struct hub_state_dir *dir, struct hub_error *err)
+{
+    DIR *folder = opendir(dir->path);
+    enum hub_status st = HUB_OK;
+    if (!folder)
+        return hub_fail_errno(err, errno, "the state directory %s", dir->path);
+    for (const struct dirent *entry; !st && (entry = readdir(folder));)
+        st = close_file(dir, dirfd(folder), entry->d_name, err);
+    closedir(folder);
+    return st;
 }
 
 static enum hub_status open_in(struct hub_state_dir *dir, const char *path, struct hub_error *err)
@@ -55,9 +100,11 @@ static enum hub_status open_in(struct hub_state_dir *dir, const char *path, stru
     if (strlen(path) > MAX_PATH_BYTES)
         return hub_fail(err, HUB_INVALID, "the state directory's path is too long");
     HUB_TRY(hub_dup(&dir->path, path, err));
-    if (mkdir(path, 0750) && errno != EEXIST)
+    if (mkdir(path, 0700) && errno != EEXIST)
         return hub_fail_errno(err, errno, "making the state directory %s", path);
+    HUB_TRY(close_to_others(path, err));
     HUB_TRY(take_lock(dir, err));
+    HUB_TRY(close_files(dir, err));
     return mark_run(dir, err);
 }
 

@@ -14,8 +14,9 @@ struct hub_state_dir {
     bool sound;   /* set when all that is in it was opened: the next start then finds a clean end */
 };
 
-/** Make the directory if need be, lock it, and leave the file `running` in it until the end. HUB_BUSY:
- * another process has it. */
+/** Make the directory if need be, lock it, close it and its files to others, and leave the file `running` in
+ * it until the end. HUB_BUSY: another process has it. HUB_DENIED: others may read or write, and this user may
+ * not change that. */
 HUB_MUST_USE enum hub_status hub_state_dir_open(const char *path, struct hub_state_dir **out,
                                                 struct hub_error *err);
 /** NULL is fine. */

@@ -16,7 +16,7 @@ enum hub_status hub_side_begin(struct hub_scanner *s, const struct hub_work *w, 
     snprintf(side->name, sizeof side->name, "side/%016llx-%llx-%u",
              (unsigned long long)w->parts[part].signature, (unsigned long long)hub_time_now_ns(), serial);
     snprintf(path, sizeof path, "%s/%s", s->state, side->temporary);
-    side->fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0640);
+    side->fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     return side->fd < 0 ? hub_fail_errno(err, errno, "making %s", path) : HUB_OK;
 }
 
