@@ -29,7 +29,18 @@ struct hub_lru_key hub_dataset_key(const struct hub_summary *summary);
 /** Order of a snapshot. */
 int hub_summary_compare(const struct hub_summary *a, const struct hub_summary *b);
 
-struct hub_snapshot_box;
+/** A snapshot with its count and an open-addressing table of its ids. */
+struct hub_snapshot_box {
+    struct hub_snapshot snapshot; /* first: snapshots are turned into boxes by a cast */
+    atomic_uint refs;
+    uint32_t mask;
+    uint32_t *slots; /* index + 1 of a summary, 0: free */
+    const struct hub_summary *summaries[];
+};
+/** Empty, with room for so many. NULL: no memory. */
+struct hub_snapshot_box *hub_snapshot_box_new(uint32_t most);
+/** Make a summary of it known by its id; of equal ids the one that came first is found. */
+void hub_snapshot_box_index(struct hub_snapshot_box *box, uint32_t number);
 
 /** Side data whose part is gone: unlinked when no dataset opened at or before that state is left. */
 struct hub_retired {

@@ -13,14 +13,6 @@
 
 enum { SHOW_EVERY_MS = 200 };
 
-struct hub_snapshot_box {
-    struct hub_snapshot snapshot; /* first */
-    atomic_uint refs;
-    uint32_t mask;
-    uint32_t *slots; /* index + 1 of a summary, 0: free */
-    const struct hub_summary *summaries[];
-};
-
 void hub_summary_ref(const struct hub_summary *summary)
 {
     atomic_fetch_add(&((struct hub_summary_box *)summary)->refs, 1);
@@ -330,6 +322,12 @@ void hub_summaries_forget_remote(struct hub_catalog *catalog)
 
 /* ---- snapshots ---- */
 
+const struct hub_snapshot *hub_snapshot_share(const struct hub_snapshot *snapshot)
+{
+    atomic_fetch_add(&((struct hub_snapshot_box *)snapshot)->refs, 1);
+    return snapshot;
+}
+
 void hub_snapshot_put(const struct hub_snapshot *snapshot)
 {
     struct hub_snapshot_box *box = (struct hub_snapshot_box *)snapshot;
@@ -341,17 +339,35 @@ void hub_snapshot_put(const struct hub_snapshot *snapshot)
     free(box);
 }
 
+struct hub_snapshot_box *hub_snapshot_box_new(uint32_t most)
+{
+    struct hub_snapshot_box *box = malloc(sizeof *box + most * sizeof box->summaries[0]);
+    uint32_t slots = 16;
+    while (slots < most * 2)
+        slots *= 2;
+    uint32_t *table = box ? calloc(slots, sizeof *table) : NULL;
+    if (!table) {
+        free(box);
+        return NULL;
+    }
+    atomic_init(&box->refs, 1);
+    box->mask = slots - 1;
+    box->slots = table;
+    box->snapshot = (struct hub_snapshot){.summaries = box->summaries};
+    return box;
+}
+
+void hub_snapshot_box_index(struct hub_snapshot_box *box, uint32_t number)
+{
+    uint32_t slot = (uint32_t)((const struct hub_summary_box *)box->summaries[number])->hash & box->mask;
+    while (box->slots[slot])
+        slot = (slot + 1) & box->mask;
+    box->slots[slot] = number + 1;
+}
+
 static bool root_is_here(const struct hub_catalog *catalog, const struct hub_summary *summary)
 {
     return !catalog->options.roots || summary->root < catalog->options.roots->count;
-}
-
-static void put_slot(uint32_t *table, uint32_t mask, uint64_t hash, uint32_t number)
-{
-    uint32_t slot = (uint32_t)hash & mask;
-    while (table[slot])
-        slot = (slot + 1) & mask;
-    table[slot] = number + 1;
 }
 
 /* Those that are here and those that lie elsewhere, in order; an id that is here wins, and so does what lies
@@ -396,15 +412,10 @@ static struct hub_snapshot_box *snapshot_new(const struct hub_catalog *catalog,
                                              const struct hub_covered *covered, uint64_t generation)
 {
     const uint32_t most = catalog->summary_count + catalog->remote_count;
-    struct hub_snapshot_box *box = malloc(sizeof *box + most * sizeof box->summaries[0]);
-    uint32_t slots = 16;
-    while (slots < most * 2)
-        slots *= 2;
-    uint32_t *table = calloc(slots, sizeof *table);
+    struct hub_snapshot_box *box = hub_snapshot_box_new(most);
     HUB_CLEANUP(hub_freep) const struct hub_summary **room = calloc(most + 1, sizeof *room);
-    if (!box || !table || !room) {
-        free(box);
-        free(table);
+    if (!box || !room) {
+        hub_snapshot_put(box ? &box->snapshot : NULL);
         return NULL;
     }
     const uint32_t count = merge(catalog, covered, box->summaries),
@@ -415,10 +426,7 @@ static struct hub_snapshot_box *snapshot_new(const struct hub_catalog *catalog,
     for (unsigned gone = 0; gone < 2; gone++)
         for (uint32_t i = 0; i < count; i++)
             if (root_is_here(catalog, box->summaries[i]) == !gone)
-                put_slot(table, slots - 1, ((const struct hub_summary_box *)box->summaries[i])->hash, i);
-    atomic_init(&box->refs, 1);
-    box->mask = slots - 1;
-    box->slots = table;
+                hub_snapshot_box_index(box, i);
     box->snapshot = (struct hub_snapshot){box->summaries, count - others, others, generation};
     return box;
 }

@@ -66,12 +66,20 @@ struct hub_snapshot {
 
 /** The current snapshot, counted: it and its summaries live until the caller puts it. Takes no lock. */
 const struct hub_snapshot *hub_catalog_snapshot(struct hub_catalog *catalog);
+/** One more reference; returns the snapshot. */
+const struct hub_snapshot *hub_snapshot_share(const struct hub_snapshot *snapshot);
 /** Of NULL: nothing. */
 void hub_snapshot_put(const struct hub_snapshot *snapshot);
 static inline void hub_snapshot_putp(const struct hub_snapshot **snapshot)
 {
     hub_snapshot_put(*snapshot);
 }
+/** Whether a list shows a dataset. */
+typedef bool hub_summary_filter(const void *user, const struct hub_summary *summary);
+/** A snapshot of those that pass; the caller puts it. Its `generation` is the caller's choice, another one
+ * than of any other snapshot. NULL: no memory. */
+const struct hub_snapshot *hub_snapshot_filter(const struct hub_snapshot *of, hub_summary_filter *passes,
+                                               const void *user, uint64_t generation);
 struct hub_snapshot_totals {
     uint64_t by_status[HUB_DATASET_STATUSES];
     uint64_t here, episodes, steps, size; /* of the datasets that lie here */
