@@ -118,7 +118,7 @@ static enum hub_status redirect(struct hub_exchange *x)
 
 static bool for_probes(const struct hub_exchange *x)
 {
-    return x->route->audience == HUB_FOR_PROBES;
+    return x->route->for_probes;
 }
 
 /* Which route? */

@@ -278,10 +278,13 @@ void hub_response_end_line(struct hub_response *response);
 typedef enum hub_status hub_handler(struct hub_request *request, struct hub_response *response,
                                     struct hub_error *err);
 
-enum hub_audience {
-    HUB_FOR_ALL,
-    HUB_FOR_ADMIN,  /* only over the control socket */
-    HUB_FOR_PROBES, /* monitoring: under any host name, and while all others get 503 */
+/** What somebody must be allowed to do. Every row states it: there is no default. */
+enum hub_right {
+    HUB_RIGHT_UNSTATED, /* a server does not start with such a row */
+    HUB_FOR_ANYBODY,    /* nothing of a dataset is in it */
+    HUB_FOR_READERS,    /* of what it names or lists: others find nothing there */
+    HUB_FOR_WATCHERS,   /* figures of the whole hub */
+    HUB_FOR_ADMINS,     /* for all others there is no such row */
 };
 
 /**
@@ -294,13 +297,14 @@ struct hub_route {
     const char *method; /* "GET" serves HEAD too */
     const char *pattern;
     hub_handler *handler;
-    const char *label;                             /* for logs and metrics: "dataset", "field" */
+    const char *label; /* for logs and metrics: "dataset", "field" */
+    enum hub_right right;
     const struct hub_parameter *const *parameters; /* that it takes; NULL: it reads none and ignores all */
     const char *example; /* a request that answers 2xx; "404 /..." one that is refused so */
     uint32_t ceiling_ms; /* what one answer may take of a processor, planned before it is made; 0: its work
                              is small, or streamed */
     size_t body_limit;   /* request body; 0: none */
-    enum hub_audience audience;
+    bool for_probes;     /* for monitoring: under any host name, and while all others get 503 */
 };
 
 /** How a protocol that is not ours says what is wrong. */

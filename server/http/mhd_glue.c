@@ -327,6 +327,15 @@ static bool expire_waits(void *http_, int64_t now_ms)
     return http->options.budget && hub_budget_expire(http->options.budget, now_ms);
 }
 
+static enum hub_status check_routes(const struct hub_route *routes, struct hub_error *err)
+{
+    for (const struct hub_route *route = routes; route->pattern; route++)
+        if (route->right == HUB_RIGHT_UNSTATED)
+            return hub_fail(err, HUB_INVALID, "the route %s %s does not say who may use it", route->method,
+                            route->pattern);
+    return HUB_OK;
+}
+
 static enum hub_status start_parts(struct hub_http *http, struct hub_error *err)
 {
     const struct hub_http_options *options = &http->options;
@@ -339,6 +348,7 @@ static enum hub_status start_parts(struct hub_http *http, struct hub_error *err)
                                                        options->connections - options->connections / 10,
                                                    .tick = expire_waits,
                                                    .user = http};
+    HUB_TRY(check_routes(options->routes, err));
     HUB_TRY(hub_trust_init(&http->trust, &options->trust, err));
     HUB_TRY(hub_metrics_new(options->routes, &http->metrics, err));
     HUB_TRY(hub_deadline_start(&deadlines, &http->deadline, err));

@@ -161,7 +161,7 @@ enum hub_status hub_route_find(struct hub_request *request, const struct hub_rou
     allow[0] = '\0';
     for (const struct hub_route *route = routes; route->pattern; route++) {
         bool same = strcmp(route->method, method) == 0;
-        if ((route->audience == HUB_FOR_ADMIN && !request->local) || !match(request, route->pattern))
+        if ((route->right == HUB_FOR_ADMINS && !request->local) || !match(request, route->pattern))
             continue;
         if (route->pattern[1] == '{' && hub_route_begins(routes, request->segments[0]))
             continue;

@@ -15,12 +15,12 @@ static enum hub_status handler(struct hub_request *request, struct hub_response 
 }
 
 static const struct hub_route routes[] = {
-    {"GET", "/api/v1/datasets", handler, "datasets"},
-    {"GET", "/api/v1/datasets/{id}", handler, "dataset"},
-    {"GET", "/api/v1/datasets/{id}/episodes/{n}", handler, "episode"},
-    {"GET", "/api/v1/datasets/{id}/episodes/{n}/{path}", handler, "field"},
-    {"GET", "/api/v1/datasets/{id}/files/{path}", handler, "file"},
-    {"POST", "/api/v1/batch", handler, "batch", .body_limit = 100},
+    {"GET", "/api/v1/datasets", handler, "datasets", HUB_FOR_ANYBODY},
+    {"GET", "/api/v1/datasets/{id}", handler, "dataset", HUB_FOR_ANYBODY},
+    {"GET", "/api/v1/datasets/{id}/episodes/{n}", handler, "episode", HUB_FOR_ANYBODY},
+    {"GET", "/api/v1/datasets/{id}/episodes/{n}/{path}", handler, "field", HUB_FOR_ANYBODY},
+    {"GET", "/api/v1/datasets/{id}/files/{path}", handler, "file", HUB_FOR_ANYBODY},
+    {"POST", "/api/v1/batch", handler, "batch", HUB_FOR_ANYBODY, .body_limit = 100},
     {0},
 };
 

@@ -4,12 +4,12 @@
 #include <stdlib.h>
 
 static const struct hub_route routes[] = {
-    {"GET", "/", NULL, "front"},
-    {"GET", "/api/v1/datasets", NULL, "datasets"},
-    {"GET", "/api/v1/datasets/{id}", NULL, "dataset"},
-    {"GET", "/api/v1/datasets/{id}/episodes/{n}", NULL, "episode"},
-    {"GET", "/api/v1/datasets/{id}/episodes/{n}/{path}", NULL, "field"},
-    {"PUT", "/api/v1/datasets/{id}/files/{path}", NULL, "file"},
+    {"GET", "/", NULL, "front", HUB_FOR_ANYBODY},
+    {"GET", "/api/v1/datasets", NULL, "datasets", HUB_FOR_ANYBODY},
+    {"GET", "/api/v1/datasets/{id}", NULL, "dataset", HUB_FOR_ANYBODY},
+    {"GET", "/api/v1/datasets/{id}/episodes/{n}", NULL, "episode", HUB_FOR_ANYBODY},
+    {"GET", "/api/v1/datasets/{id}/episodes/{n}/{path}", NULL, "field", HUB_FOR_ANYBODY},
+    {"PUT", "/api/v1/datasets/{id}/files/{path}", NULL, "file", HUB_FOR_ANYBODY},
     {0},
 };
 

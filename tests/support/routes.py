@@ -40,7 +40,7 @@ def routes():
         taken = re.search(r"TAKES\((.*?)\)", row, re.S)
         example = re.search(rf"\.example =\s*((?:{LITERAL}|\w+)(?:\s+(?:{LITERAL}|[A-Z_]+\b))*)", row)
         status, _, path = (unquoted(example[1], texts) if example else "").rpartition(" ")
-        found.append(Route(method, pattern, rows_of(taken[1], groups) if taken else [], int(status) if status else None, path or None, "HUB_FOR_ADMIN" in row))
+        found.append(Route(method, pattern, rows_of(taken[1], groups) if taken else [], int(status) if status else None, path or None, "HUB_FOR_ADMINS" in row))
     return found
 
 

@@ -155,7 +155,7 @@ static enum hub_status add_parameters(const struct hub_route *route, const char 
     json_t *parameters;
     for (; route->pattern; route++) {
         const struct hub_view pattern = {route->pattern, strcspn(route->pattern, "?")};
-        const bool is_of_path = hub_view_is(pattern, path) && route->audience != HUB_FOR_ADMIN;
+        const bool is_of_path = hub_view_is(pattern, path) && route->right != HUB_FOR_ADMINS;
         if (is_of_path && route->parameters && !hub_parameter_ignores_others(route->parameters))
             for (const struct hub_parameter *const *row = route->parameters; *row; row++)
                 add_row(rows, &count, *row);

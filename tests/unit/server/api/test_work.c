@@ -123,7 +123,7 @@ static const struct {
 Test(work, of_each_route)
 {
     for (const struct hub_route *route = hub_routes; route->pattern; route++) {
-        bool known = route->audience == HUB_FOR_ADMIN;
+        bool known = route->right == HUB_FOR_ADMINS;
         for (size_t i = 0; i < HUB_COUNT(routes) && !known; i++)
             known = strcmp(routes[i].pattern, route->pattern) == 0;
         cr_expect(known, "%s: how does its work end when nobody waits for it?", route->pattern);

@@ -2,8 +2,10 @@
 
 #include <criterion/criterion.h>
 
-static const struct hub_route routes[] = {
-    {"GET", "/a", NULL, "a"}, {"GET", "/b", NULL, "b"}, {"PUT", "/a", NULL, "a"}, {0}};
+static const struct hub_route routes[] = {{"GET", "/a", NULL, "a", HUB_FOR_ANYBODY},
+                                          {"GET", "/b", NULL, "b", HUB_FOR_ANYBODY},
+                                          {"PUT", "/a", NULL, "a", HUB_FOR_ANYBODY},
+                                          {0}};
 
 static void has(const struct hub_buf *text, const char *line)
 {

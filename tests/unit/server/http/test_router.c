@@ -3,19 +3,19 @@
 #include <criterion/criterion.h>
 
 static const struct hub_route routes[] = {
-    {"GET", "/", NULL, "front"},
-    {"GET", "/api/v1/datasets", NULL, "datasets"},
-    {"GET", "/api/v1/datasets/{id}", NULL, "dataset"},
-    {"GET", "/api/v1/datasets/{id}/episodes", NULL, "episodes"},
-    {"GET", "/api/v1/datasets/{id}/episodes/{n}?fields", NULL, "fields"},
-    {"GET", "/api/v1/datasets/{id}/episodes/{n}", NULL, "episode"},
-    {"GET", "/api/v1/datasets/{id}/episodes/{n}/{path}", NULL, "field"},
-    {"GET", "/api/v1/datasets/{id}/files", NULL, "files"},
-    {"GET", "/api/v1/datasets/{id}/files/{path}", NULL, "file"},
-    {"PUT", "/api/v1/datasets/{id}/files/{path}", NULL, "upload"},
-    {"GET", "/api/v1/datasets/{id}/archive.tar", NULL, "archive"},
-    {"GET", "/api/v1/datasets/{id}/~log", NULL, "log"},
-    {"POST", "/api/v1/batch", NULL, "batch", .body_limit = 1},
+    {"GET", "/", NULL, "front", HUB_FOR_ANYBODY},
+    {"GET", "/api/v1/datasets", NULL, "datasets", HUB_FOR_ANYBODY},
+    {"GET", "/api/v1/datasets/{id}", NULL, "dataset", HUB_FOR_ANYBODY},
+    {"GET", "/api/v1/datasets/{id}/episodes", NULL, "episodes", HUB_FOR_ANYBODY},
+    {"GET", "/api/v1/datasets/{id}/episodes/{n}?fields", NULL, "fields", HUB_FOR_ANYBODY},
+    {"GET", "/api/v1/datasets/{id}/episodes/{n}", NULL, "episode", HUB_FOR_ANYBODY},
+    {"GET", "/api/v1/datasets/{id}/episodes/{n}/{path}", NULL, "field", HUB_FOR_ANYBODY},
+    {"GET", "/api/v1/datasets/{id}/files", NULL, "files", HUB_FOR_ANYBODY},
+    {"GET", "/api/v1/datasets/{id}/files/{path}", NULL, "file", HUB_FOR_ANYBODY},
+    {"PUT", "/api/v1/datasets/{id}/files/{path}", NULL, "upload", HUB_FOR_ANYBODY},
+    {"GET", "/api/v1/datasets/{id}/archive.tar", NULL, "archive", HUB_FOR_ANYBODY},
+    {"GET", "/api/v1/datasets/{id}/~log", NULL, "log", HUB_FOR_ANYBODY},
+    {"POST", "/api/v1/batch", NULL, "batch", HUB_FOR_ANYBODY, .body_limit = 1},
     {0},
 };
 
@@ -105,9 +105,12 @@ Test(router, other_methods)
 Test(router, captured_first)
 {
     static const struct hub_route open[] = {
-        {"GET", "/{bucket}/{path}", NULL, "object"}, {"GET", "/{bucket}/{path}/", NULL, "late"},
-        {"GET", "/{bucket}/", NULL, "folder"},       {"GET", "/api/v1", NULL, "api"},
-        {"GET", "/api/v1", NULL, "again"},           {0},
+        {"GET", "/{bucket}/{path}", NULL, "object", HUB_FOR_ANYBODY},
+        {"GET", "/{bucket}/{path}/", NULL, "late", HUB_FOR_ANYBODY},
+        {"GET", "/{bucket}/", NULL, "folder", HUB_FOR_ANYBODY},
+        {"GET", "/api/v1", NULL, "api", HUB_FOR_ANYBODY},
+        {"GET", "/api/v1", NULL, "again", HUB_FOR_ANYBODY},
+        {0},
     };
     static const struct {
         const char *target, *label;
@@ -131,7 +134,7 @@ Test(router, captured_first)
 Test(router, local)
 {
     static const struct hub_route marked[] = {
-        {"POST", "/api/v1/sweep", NULL, "sweep", .audience = HUB_FOR_ADMIN},
+        {"POST", "/api/v1/sweep", NULL, "sweep", HUB_FOR_ADMINS},
         {0},
     };
     const struct hub_route *route = NULL;
