@@ -1,6 +1,8 @@
 /* The client of an exchange, and the name it gives this server: see asker.h. */
 #include "server/http/asker.h"
 
+#include "server/http/carrier.h"
+
 #include <stdio.h>
 #include <strings.h>
 
@@ -123,4 +125,19 @@ bool hub_http_untrusted_proxy(struct hub_http *http, char *out)
     http->proxy.text[0] = '\0';
     pthread_mutex_unlock(&http->proxy.lock);
     return out[0] != '\0';
+}
+
+enum hub_status hub_exchange_identify(struct hub_exchange *x)
+{
+    struct hub_request *request = &x->request;
+    const char *stated = hub_exchange_forwarded(x, "X-Forwarded-For");
+    char text[INET6_ADDRSTRLEN];
+    request->access = x->http->options.access ? x->http->options.access(request->app) : NULL;
+    request->principal.local_admin = request->local;
+    request->principal.address = hub_address_of((const struct sockaddr *)&x->peer);
+    if (stated) {
+        hub_trust_client(&x->http->trust, (const struct sockaddr *)&x->peer, stated, text);
+        (void)hub_address_read(hub_view_of(text), &request->principal.address);
+    }
+    return hub_request_identify(request, &x->error);
 }

@@ -18,5 +18,7 @@ void hub_exchange_set_client(struct hub_exchange *x);
 void hub_exchange_look_for_proxy(struct hub_exchange *x);
 /** As the client asked (the guard looked at the host), or as a trusted proxy or the admin has it. */
 void hub_exchange_set_base_url(struct hub_exchange *x, const char *host);
+/** Takes the access table in force and tells by it who asks: hub_request_identify. */
+HUB_MUST_USE enum hub_status hub_exchange_identify(struct hub_exchange *x);
 
 #endif

@@ -141,6 +141,7 @@ static enum hub_status admit(struct hub_exchange *x, const struct hub_protocol *
     if (x->misnamed && !for_probes(x))
         return hub_fail_as(&x->error, HUB_INVALID, HUB_PROBLEM_BAD_REQUEST,
                            "this server is not called '%.200s'", x->misnamed);
+    HUB_TRY(hub_route_allow(x->route, &x->request, &x->error));
     if (!facts->announced && (facts->method == HUB_POST || facts->method == HUB_PUT)) {
         x->close = true; /* its length may have been lost on the way: what follows is nobody's request */
         return hub_fail_as(&x->error, HUB_INVALID, HUB_PROBLEM_BAD_REQUEST,
@@ -259,6 +260,9 @@ bool hub_exchange_header(struct hub_exchange *x, const char *method, const char 
     st = x->parsed;
     if (!st) {
         hub_exchange_set_base_url(x, facts.host);
+        st = hub_exchange_identify(x);
+    }
+    if (!st) {
         st = admit(x, protocol, &facts);
         if (!st && x->step != HUB_STEP_ANSWERED)
             st = admit_body(x, protocol, &facts);
@@ -391,7 +395,7 @@ enum hub_status hub_exchange_run(struct hub_exchange *x)
                          "the handler returned HUB_AGAIN although it may block");
     if (!st)
         st = check_file(&x->response, &x->error);
-    if (!st && x->names_server && !x->is_known_name)
+    if (!st && ((x->names_server && !x->is_known_name) || hub_request_is_personal(&x->request)))
         st = hub_response_private(&x->response, &x->error);
     if (st)
         answer_problem(x, st);

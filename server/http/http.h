@@ -14,6 +14,7 @@
 #define HUB_HTTP_HTTP_H
 
 #include "server/http/body_stream.h"
+#include "storage/access/access.h"
 #include "storage/base/parallel.h"
 #include "storage/io/fetch.h"
 
@@ -90,14 +91,17 @@ struct hub_request {
     const struct hub_problem_shape *shape; /* of its protocol; NULL: RFC 9457 */
     char id[33];                           /* X-Request-Id: the client's if sane, else random */
     bool may_block;
-    bool local;                  /* came over the control socket: the admin of this machine asks */
-    bool heavy;                  /* it runs on a thread for long work */
-    uint32_t ceiling_ms;         /* of the route */
-    uint32_t client;             /* a number made of its address */
-    uint64_t granted;            /* memory that was waited for, to be taken now */
-    struct hub_wait wait;        /* written with HUB_AGAIN; zeroed before the handler is called */
-    int64_t begun_ms;            /* when its header was complete (hub_time_mono_ms) */
-    bool partial;                /* as partial=1: a page asks, and what is known will do */
+    bool local;                      /* came over the control socket: the admin of this machine asks */
+    struct hub_access_table *access; /* what decides; the request's. NULL: everybody may read everything */
+    struct hub_principal principal;  /* its asker */
+    bool for_everybody;              /* the answer is the same whoever asks: caches may share it */
+    bool heavy;                      /* it runs on a thread for long work */
+    uint32_t ceiling_ms;             /* of the route */
+    uint32_t client;                 /* a number made of its address */
+    uint64_t granted;                /* memory that was waited for, to be taken now */
+    struct hub_wait wait;            /* written with HUB_AGAIN; zeroed before the handler is called */
+    int64_t begun_ms;                /* when its header was complete (hub_time_mono_ms) */
+    bool partial;                    /* as partial=1: a page asks, and what is known will do */
     struct hub_file_fetch *held; /* a share of `wait.fetch` for handlers without a state: hub_await_held */
     void *state;                 /* the handler's; freed with free_state when the request ends */
     void (*free_state)(void *state);
@@ -282,7 +286,7 @@ typedef enum hub_status hub_handler(struct hub_request *request, struct hub_resp
 enum hub_right {
     HUB_RIGHT_UNSTATED, /* a server does not start with such a row */
     HUB_FOR_ANYBODY,    /* nothing of a dataset is in it */
-    HUB_FOR_READERS,    /* of what it names or lists: others find nothing there */
+    HUB_FOR_READERS,    /* readers of what it names or lists: others find nothing there */
     HUB_FOR_WATCHERS,   /* figures of the whole hub */
     HUB_FOR_ADMINS,     /* for all others there is no such row */
 };
@@ -336,6 +340,18 @@ struct hub_protocol {
                                    struct hub_error *err);
 };
 
+/** Whether an admin of the hub asks: of this machine, or with a token that has `admin` everywhere. */
+bool hub_request_is_admin(const struct hub_request *request);
+/** Whether the right of the route is given, as far as it is not a matter of one dataset. HUB_DENIED "sign-in"
+ * or "forbidden". */
+HUB_MUST_USE enum hub_status hub_route_allow(const struct hub_route *route, const struct hub_request *request,
+                                             struct hub_error *err);
+/** Whether the answer depends on who asks. */
+static inline bool hub_request_is_personal(const struct hub_request *request)
+{
+    return request->access && hub_access_hides(request->access) && request->route &&
+           request->route->right != HUB_FOR_ANYBODY && !request->for_everybody;
+}
 /** Check the parameters (hub_request_check), then call the handler. */
 HUB_MUST_USE enum hub_status hub_route_call(const struct hub_route *route, struct hub_request *request,
                                             struct hub_response *response, struct hub_error *err);
@@ -457,6 +473,8 @@ struct hub_http_options {
     unsigned header_ms, body_ms, idle_ms; /* deadlines: default 10,000; 30,000; 60,000 */
     uint32_t min_rate;                    /* bytes a second of a body or a reader; default 1024 */
     unsigned rate_ms;                     /* ... over so long; default 10,000 */
+    /* the table of access that decides on a request, counted; NULL: everybody may read everything */
+    struct hub_access_table *(*access)(struct hub_app *app);
     struct hub_trust_options trust;
     struct hub_log *log; /* a line a request; NULL: none. The caller's: it ends after the server */
 };

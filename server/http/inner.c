@@ -9,6 +9,8 @@ static void inherit(struct hub_request *request, const struct hub_request *outer
     request->may_block = request->partial = true;
     request->heavy = outer->heavy;
     request->client = outer->client;
+    request->access = outer->access ? hub_access_get(outer->access) : NULL;
+    request->principal = outer->principal;
     request->parallel = outer->parallel;
 }
 
@@ -17,6 +19,7 @@ static enum hub_status call(struct hub_inner *inner, const struct hub_route *rou
     const struct hub_route *route;
     char allow[64];
     HUB_TRY(hub_route_find(&inner->request, routes, &route, allow, err));
+    HUB_TRY(hub_route_allow(route, &inner->request, err));
     return hub_route_call(route, &inner->request, &inner->response, err);
 }
 

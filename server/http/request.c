@@ -162,6 +162,8 @@ enum hub_status hub_request_init(struct hub_request *request, enum hub_method me
 {
     /* not the whole struct: what lies behind a count needs no zeroing on every request */
     request->app = NULL;
+    request->access = NULL;
+    request->principal = (struct hub_principal){0};
     request->method = method;
     request->target = request->query_text = request->base_url = "";
     request->names_server = NULL;
@@ -170,7 +172,8 @@ enum hub_status hub_request_init(struct hub_request *request, enum hub_method me
     request->headers = NULL;
     request->body = (struct hub_view){0};
     request->id[0] = '\0';
-    request->may_block = request->heavy = request->partial = false;
+    request->may_block = request->heavy = request->partial = request->for_everybody = false;
+    request->route = NULL;
     request->wait = (struct hub_wait){0};
     request->state = NULL;
     request->free_state = NULL;
@@ -208,6 +211,9 @@ static void drop_state(struct hub_request *request)
     request->reading = NULL;
     hub_fetch_put(request->held);
     request->held = NULL;
+    hub_access_put(request->access);
+    request->access = NULL;
+    request->principal = (struct hub_principal){0};
 }
 
 enum hub_status hub_await_heavy(struct hub_request *request)

@@ -148,6 +148,25 @@ static void allow_more(char allow[64], const char *method)
         snprintf(allow + used, 64 - used, "%s%s", used ? ", " : "", names);
 }
 
+bool hub_request_is_admin(const struct hub_request *request)
+{
+    return request->local || (request->access && hub_access_level(request->access, &request->principal,
+                                                                  HUB_VIEW("")) == HUB_LEVEL_ADMIN);
+}
+
+enum hub_status hub_route_allow(const struct hub_route *route, const struct hub_request *request,
+                                struct hub_error *err)
+{
+    if (route->right != HUB_FOR_WATCHERS || !request->access || !hub_access_hides(request->access) ||
+        hub_request_is_admin(request))
+        return HUB_OK;
+    return hub_principal_signed_in(&request->principal)
+               ? hub_fail_as(err, HUB_DENIED, HUB_PROBLEM_FORBIDDEN, "%s is for the admins of this hub",
+                             request->target)
+               : hub_fail_as(err, HUB_DENIED, HUB_PROBLEM_SIGN_IN,
+                             "%s is for the admins of this hub: send a token", request->target);
+}
+
 enum hub_status hub_route_none(const struct hub_request *request, struct hub_error *err)
 {
     return hub_fail_as(err, HUB_NOT_FOUND, HUB_PROBLEM_ROUTE_NOT_FOUND,
@@ -161,7 +180,8 @@ enum hub_status hub_route_find(struct hub_request *request, const struct hub_rou
     allow[0] = '\0';
     for (const struct hub_route *route = routes; route->pattern; route++) {
         bool same = strcmp(route->method, method) == 0;
-        if ((route->right == HUB_FOR_ADMINS && !request->local) || !match(request, route->pattern))
+        if (!match(request, route->pattern) ||
+            (route->right == HUB_FOR_ADMINS && !hub_request_is_admin(request)))
             continue;
         if (route->pattern[1] == '{' && hub_route_begins(routes, request->segments[0]))
             continue;

@@ -7,6 +7,7 @@
 /* An HTTP status, and what the protocols of Google call it. */
 #define HTTP_0 0, NULL, NULL
 #define HTTP_400 400, "invalid", "InvalidArgument"
+#define HTTP_401 401, "required", "AccessDenied"
 #define HTTP_403 403, "forbidden", "AccessDenied"
 #define HTTP_404 404, "notFound", "NoSuchKey"
 #define HTTP_405 405, "methodNotAllowed", "MethodNotAllowed"
