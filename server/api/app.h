@@ -14,10 +14,12 @@
 
 struct hub_mirrors;
 struct hub_relay;
+struct hub_visible;
 
 struct hub_app {
     struct hub_catalog *catalog;
     struct hub_truth *truth;
+    struct hub_visible *visible; /* snapshots by what may be read */
     struct hub_store *store;
     struct hub_scanner *scanner;
     struct hub_digest_queue *hasher; /* NULL: hashing is off */

@@ -4,6 +4,7 @@
 #include "server/api/commits.h"
 #include "server/api/handlers.h"
 #include "server/api/remote_view.h"
+#include "server/api/visible.h"
 #include "server/mirror/pull.h"
 #include "server/mirror/readers.h"
 #include "storage/ids/id.h"
@@ -93,6 +94,7 @@ static enum hub_status not_found(struct hub_request *request, struct hub_respons
     if (!progress.walked)
         return hub_fail_as(err, HUB_BUSY, HUB_PROBLEM_STARTING,
                            "the roots are still being read: '%s' may appear", id.data);
+    HUB_TRY(hub_request_absent(request, id, err));
     if (!request->may_block && snapshot->count > INLINE_SUMMARIES) /* all are compared */
         return HUB_AGAIN;
     const struct hub_summary *plain = in_folder(request, snapshot);
@@ -116,7 +118,7 @@ static enum hub_status not_found(struct hub_request *request, struct hub_respons
 enum hub_status hub_resolve_nowhere(struct hub_request *request, struct hub_response *response,
                                     struct hub_error *err)
 {
-    const struct hub_snapshot *snapshot = hub_catalog_snapshot(request->app->catalog);
+    const struct hub_snapshot *snapshot = hub_request_snapshot(request);
     const bool named = in_folder(request, snapshot);
     const enum hub_status st =
         named ? not_found(request, response, snapshot, hub_request_capture(request, "path"),
@@ -195,10 +197,13 @@ static enum hub_status find_summary(struct hub_request *request, struct hub_resp
         id = hub_buf_view(&spelled);
     }
     HUB_TRY(hub_resolve_release(request, &release, err));
-    out->snapshot = hub_catalog_snapshot(request->app->catalog);
+    out->snapshot = hub_request_snapshot(request);
     out->summary = find(out->snapshot, id, release.data, &out->alias);
     HUB_TRY(take_revision(request, out, err));
-    return out->summary ? HUB_OK : not_found(request, response, out->snapshot, id, release, err);
+    if (!out->summary)
+        return not_found(request, response, out->snapshot, id, release, err);
+    hub_request_is_about(request, out->summary);
+    return HUB_OK;
 }
 
 void hub_target_dispose(struct hub_target *target)

@@ -2,6 +2,7 @@
 #include "server/facade/cached_answer.h"
 
 #include "server/api/kept_answers.h"
+#include "server/api/visible.h"
 #include "storage/truth/digests.h"
 
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 static enum hub_status key_of(const struct hub_request *request, struct hub_buf *text,
                               struct hub_kept_answer_key *out, struct hub_error *err)
 {
-    const struct hub_snapshot *snapshot = hub_catalog_snapshot(request->app->catalog);
+    const struct hub_snapshot *snapshot = hub_request_snapshot(request);
     const uint64_t listed = hub_hash_word(HUB_HASH_START, snapshot->generation);
     hub_snapshot_put(snapshot);
     *text = HUB_BUF_INIT(256 * KIB);

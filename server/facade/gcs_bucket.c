@@ -30,7 +30,7 @@ enum hub_status hub_gcs_bucket_check(struct hub_request *request, const struct h
     const struct hub_view begins = hub_buf_view(&bucket->begins);
     if (!begins.size)
         return HUB_OK;
-    HUB_TRY(hub_objects_open(request->app, &objects, err));
+    HUB_TRY(hub_objects_open(request, &objects, err));
     HUB_TRY(hub_objects_seek(&objects, begins, err));
     const enum hub_status st = hub_objects_next(&objects, &first, err);
     if (!st && first.name.size > begins.size && memcmp(first.name.data, begins.data, begins.size) == 0)

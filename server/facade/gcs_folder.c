@@ -65,7 +65,7 @@ static enum hub_status add_file(const struct folder_page *page, struct hub_view 
         facts.size = page->object.file->stamp.size;
         facts.modified_ns = (int64_t)page->object.file->stamp.mtime_ns;
     } else {
-        HUB_TRY(hub_object_facts(page->objects.app, &page->object, true, &facts, err));
+        HUB_TRY(hub_object_facts_of_space(&page->objects, &page->object, &facts, err));
     }
     hub_time_rfc3339(facts.modified_ns / 1000000000, modified);
     return hub_buf_addf(out, err, "<td>%" PRIu64 "</td><td>%s</td></tr>\n", facts.size, modified);
@@ -144,7 +144,7 @@ static enum hub_status open_page(const struct hub_request *request, struct folde
         HUB_TRY(hub_unspell(path, &page->folder, err));
         HUB_TRY(hub_buf_add_text(&page->folder, "/", err));
     }
-    HUB_TRY(hub_objects_open(request->app, &page->objects, err));
+    HUB_TRY(hub_objects_open(request, &page->objects, err));
     HUB_TRY(hub_objects_seek(&page->objects, hub_buf_view(&page->folder), err));
     HUB_TRY(step(page, err));
     return page->ended && page->folder.size

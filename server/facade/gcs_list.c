@@ -170,7 +170,7 @@ static enum hub_status add_contents(struct gcs_listing *l, const struct hub_obje
     HUB_CLEANUP(hub_object_facts_dispose) struct hub_object_facts facts = {0};
     char modified[HUB_TIME_CHARS], etag[32];
     struct hub_buf *out = &l->items_text;
-    HUB_TRY(hub_object_facts(l->request->app, object, true, &facts, err));
+    HUB_TRY(hub_object_facts(l->request, object, true, &facts, err));
     hub_time_rfc3339_ns(facts.modified_ns, modified);
     hub_gcs_etag(facts.generation, etag);
     HUB_TRY(hub_buf_add_text(out, "<Contents>", err));
@@ -335,7 +335,7 @@ static enum hub_status make_in(struct hub_request *request, const struct list_di
 {
     HUB_CLEANUP(listing_dispose) struct gcs_listing l = {0};
     HUB_TRY(read_listing(request, dialect, &l, err));
-    HUB_TRY(hub_objects_open(request->app, &l.objects, err));
+    HUB_TRY(hub_objects_open(request, &l.objects, err));
     HUB_TRY(walk(&l, err));
     if (!l.count)
         HUB_TRY(hub_gcs_bucket_check(request, &l.bucket, err));

@@ -172,7 +172,7 @@ enum hub_status hub_gcs_object_write(struct hub_json *json, const struct hub_req
                                      struct hub_view name, struct hub_error *err)
 {
     HUB_CLEANUP(hub_object_facts_dispose) struct hub_object_facts facts = {0};
-    HUB_TRY(hub_object_facts(request->app, object, true, &facts, err));
+    HUB_TRY(hub_object_facts(request, object, true, &facts, err));
     hub_json_object(json);
     HUB_TRY(put_members(json, request, bucket, object, &facts, name, err));
     hub_json_end_object(json);
@@ -246,7 +246,7 @@ static enum hub_status find(struct hub_request *request, struct gcs_object *foun
     HUB_TRY(hub_buf_add_view(&found->name, hub_buf_view(&found->bucket.begins), err));
     HUB_TRY(hub_unspell(path, &found->name, err));
     HUB_TRY(hub_object_find(request, hub_buf_view(&found->name), &found->target, &found->object, err));
-    HUB_TRY(hub_object_facts(request->app, &found->object, request->may_block, &found->facts, err));
+    HUB_TRY(hub_object_facts(request, &found->object, request->may_block, &found->facts, err));
     const int64_t generation = found->facts.generation;
     HUB_TRY(read_generation(request, "generation", &wanted, err));
     if (wanted >= 0 && wanted != generation)

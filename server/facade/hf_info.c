@@ -1,4 +1,5 @@
 /* Lists of repos, what is said of one, and its names of commits. */
+#include "server/api/visible.h"
 #include "server/facade/cached_answer.h"
 #include "server/facade/handlers.h"
 #include "server/facade/hf.h"
@@ -67,7 +68,7 @@ static enum hub_status put_sibling(struct hub_json *json, struct hub_request *re
     hub_json_object(json);
     hub_json_put_string(json, "rfilename", hub_buf_view(&path));
     if (blobs) {
-        HUB_TRY(hub_object_facts(request->app, object, true, &facts, err));
+        HUB_TRY(hub_object_facts(request, object, true, &facts, err));
         HUB_TRY(hub_hf_file_id(object, &facts, &id, err));
         hub_json_put_uint(json, "size", facts.size);
         hub_json_put_text(json, "blobId", id.oid);
@@ -86,7 +87,7 @@ static enum hub_status put_siblings(struct hub_json *json, struct hub_request *r
     HUB_CLEANUP(hub_objects_dispose) struct hub_objects objects = {0};
     const struct hub_view begins = hub_buf_view(&repo->begins);
     hub_json_put_array(json, "siblings");
-    HUB_TRY(hub_objects_open(request->app, &objects, err));
+    HUB_TRY(hub_objects_open(request, &objects, err));
     objects.others = repo->other;
     HUB_TRY(hub_objects_seek(&objects, begins, err));
     for (unsigned count = 0; count <= MOST_SIBLINGS; count++) {
@@ -407,7 +408,7 @@ enum hub_status hub_hf_repos(struct hub_request *request, struct hub_response *r
     if (!request->may_block)
         return HUB_AGAIN;
     HUB_TRY(read_repos(request, &r, &after, err));
-    snapshot = hub_catalog_snapshot(request->app->catalog);
+    snapshot = hub_request_snapshot(request);
     r.all = malloc((snapshot->count + 1) * sizeof *r.all);
     HUB_TRY(hub_allocated(r.all, err));
     collect(&r, snapshot);
@@ -426,6 +427,12 @@ enum hub_status hub_hf_repos(struct hub_request *request, struct hub_response *r
 enum hub_status hub_hf_whoami(struct hub_request *request, struct hub_response *response,
                               struct hub_error *err)
 {
+    if (request->principal.token)
+        return hub_buf_addf(hub_response_buffer(response, 200, "application/json; charset=utf-8", KIB), err,
+                            "{\"type\":\"user\",\"name\":\"%s\",\"fullname\":\"%s\",\"orgs\":[],"
+                            "\"auth\":{\"type\":\"access_token\",\"accessToken\":{\"displayName\":\"%s\","
+                            "\"role\":\"read\"}}}\n",
+                            request->principal.token, request->principal.token, request->principal.token);
     if (hub_request_header(request, "Authorization") && hub_hf_has_upstream(request))
         return hub_hf_pass_on(request, response, err); /* the upstream knows the owner of the token */
     return hub_buf_add_text(

@@ -3,6 +3,7 @@
 
 #include "server/api/commits.h"
 #include "server/api/kept_answers.h"
+#include "server/api/visible.h"
 #include "server/mirror/listed.h"
 #include "storage/base/digest.h"
 #include "storage/ids/hf_cache.h"
@@ -104,13 +105,13 @@ static enum hub_status look_at_all(const struct hub_objects *objects, struct hub
     return HUB_OK;
 }
 
-static enum hub_status make(struct hub_app *app, struct hub_view begins, struct cached_repo *kept,
-                            struct hub_error *err)
+static enum hub_status make(const struct hub_request *request, struct hub_view begins,
+                            struct cached_repo *kept, struct hub_error *err)
 {
     HUB_CLEANUP(hub_objects_dispose) struct hub_objects objects = {0};
     HUB_CLEANUP(hub_digest_dispose) struct hub_digest digest = {0};
     uint8_t sum[HUB_DIGEST_MAX];
-    HUB_TRY(hub_objects_open(app, &objects, err));
+    HUB_TRY(hub_objects_open(request, &objects, err));
     HUB_TRY(hub_digest_begin(&digest, HUB_SHA256, err));
     HUB_TRY(look_at_all(&objects, begins, kept, &digest, err));
     HUB_TRY(hub_digest_end(&digest, sum, err));
@@ -121,7 +122,7 @@ static enum hub_status make(struct hub_app *app, struct hub_view begins, struct 
 
 static enum hub_status look_up(struct hub_request *request, struct hub_hf_repo *out, struct hub_error *err)
 {
-    const struct hub_snapshot *snapshot = hub_catalog_snapshot(request->app->catalog);
+    const struct hub_snapshot *snapshot = hub_request_snapshot(request);
     const struct hub_kept_answer_key key = {
         .kind = HUB_KEPT_REPO, .state = snapshot->generation, .question = hub_buf_view(&out->begins)};
     struct cached_repo repo = {0};
@@ -133,7 +134,7 @@ static enum hub_status look_up(struct hub_request *request, struct hub_hf_repo *
     } else {
         if (!request->may_block)
             return HUB_AGAIN;
-        HUB_TRY(make(request->app, key.question, &repo, err));
+        HUB_TRY(make(request, key.question, &repo, err));
         const struct hub_kept_answer_content content = {.object = &repo, .bytes = sizeof repo};
         hub_kept_answer_put(hub_kept_answer_add(request->app, &key, &content));
     }
@@ -142,6 +143,18 @@ static enum hub_status look_up(struct hub_request *request, struct hub_hf_repo *
     memcpy(out->commit, repo.commit, sizeof out->commit);
     memcpy(out->tag, repo.tag, sizeof out->tag);
     return HUB_OK;
+}
+
+/* What a rule hides is not asked of an upstream either, which would learn its name. */
+static enum hub_status not_found(const struct hub_request *request, struct hub_view begins,
+                                 struct hub_view org, struct hub_view name, struct hub_error *err)
+{
+    const struct hub_view id = {begins.data, begins.size - 1};
+    const bool hidden = !hub_request_may_read(request, id) || !hub_request_may_read(request, begins);
+    HUB_TRY(hub_request_absent(request, id, err));
+    HUB_TRY(hub_request_absent(request, begins, err));
+    return hub_fail_as(err, hidden ? HUB_DENIED : HUB_NOT_FOUND, HUB_PROBLEM_DATASET_NOT_FOUND,
+                       "Repository not found: %.200s/%.200s", org.data, name.data);
 }
 
 enum hub_status hub_hf_repo_named(struct hub_request *request, struct hub_view org, struct hub_view name,
@@ -158,9 +171,7 @@ enum hub_status hub_hf_repo_named(struct hub_request *request, struct hub_view o
         HUB_TRY(set_begins(out, false, err));
         HUB_TRY(look_up(request, out, err));
     }
-    return out->count ? HUB_OK
-                      : hub_fail_as(err, HUB_NOT_FOUND, HUB_PROBLEM_DATASET_NOT_FOUND,
-                                    "Repository not found: %.200s/%.200s", org.data, name.data);
+    return out->count ? HUB_OK : not_found(request, hub_buf_view(&out->begins), org, name, err);
 }
 
 enum hub_status hub_hf_repo_open(struct hub_request *request, struct hub_hf_repo *out, struct hub_error *err)
@@ -204,7 +215,7 @@ static enum hub_status find_other(struct hub_request *request, struct hub_hf_rep
     uint32_t at = 0;
     if (!request->may_block)
         return HUB_AGAIN;
-    HUB_TRY(hub_objects_open(request->app, &objects, err));
+    HUB_TRY(hub_objects_open(request, &objects, err));
     while ((summary = hub_objects_below(&objects, hub_buf_view(&repo->begins), &at))) {
         const enum hub_status st = hub_commit_find(request, objects.snapshot, summary, rev, &found, err);
         if (st != HUB_NOT_FOUND)

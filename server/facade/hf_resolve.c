@@ -53,7 +53,7 @@ static enum hub_status send_nothing(const struct resolving *r, struct hub_respon
 static enum hub_status send(struct hub_request *request, struct resolving *r, struct hub_response *response,
                             struct hub_error *err)
 {
-    HUB_TRY(hub_object_facts(request->app, &r->object, request->may_block, &r->facts, err));
+    HUB_TRY(hub_object_facts(request, &r->object, request->may_block, &r->facts, err));
     if (request->method ==
         HUB_HEAD) /* clients keep what they have under this name, and go on with it by that */
         HUB_TRY(hub_object_await(request, &r->object, &r->facts, err));

@@ -64,7 +64,7 @@ static enum hub_status add_file(struct repo_tree *t, const struct hub_object *ob
 {
     HUB_CLEANUP(hub_object_facts_dispose) struct hub_object_facts facts = {0};
     struct hub_hf_file_id id;
-    HUB_TRY(hub_object_facts(t->request->app, object, true, &facts, err));
+    HUB_TRY(hub_object_facts(t->request, object, true, &facts, err));
     HUB_TRY(hub_hf_file_id(object, &facts, &id, err));
     hub_json_object(&t->json);
     hub_json_put_text(&t->json, "type", "file");
@@ -212,7 +212,7 @@ static enum hub_status make_tree(struct hub_request *request, struct hub_respons
     t.json =
         hub_json_to(hub_response_buffer(response, 200, "application/json; charset=utf-8", 32 * MIB), err);
     hub_json_array(&t.json);
-    HUB_TRY(hub_objects_open(request->app, &t.objects, err));
+    HUB_TRY(hub_objects_open(request, &t.objects, err));
     t.objects.others = t.repo.other;
     HUB_TRY(set(&t.last, hub_view_of(after.tie), err));
     HUB_TRY(walk(&t, after.key[0] ? hub_view_of(after.key) : hub_buf_view(&t.folder), err));
@@ -325,7 +325,7 @@ static enum hub_status paths_here(struct hub_request *request, struct hub_respon
     t.json =
         hub_json_to(hub_response_buffer(response, 200, "application/json; charset=utf-8", 32 * MIB), err);
     hub_json_array(&t.json);
-    HUB_TRY(hub_objects_open(request->app, &t.objects, err));
+    HUB_TRY(hub_objects_open(request, &t.objects, err));
     t.objects.others = t.repo.other;
     const char *type = hub_request_header(request, "Content-Type");
     HUB_TRY(type && hub_view_starts(hub_view_of(type), "application/json")

@@ -62,9 +62,10 @@ static enum hub_status add_line(struct hub_buf *text, const char *name, const ch
 static enum hub_status write_lines(const struct hub_request *request, struct hub_buf *text,
                                    struct hub_error *err)
 {
-    static const char *const passed_on[] = {"Accept", "Authorization", "Content-Type", "Range"};
+    static const char *const passed_on[] = {"Authorization", "Accept", "Content-Type", "Range"};
     const char *via = hub_request_header(request, "Via");
-    for (size_t i = 0; i < HUB_COUNT(passed_on); i++)
+    for (size_t i = request->principal.token ? 1 : 0; i < HUB_COUNT(passed_on);
+         i++) /* ours is not passed on */
         HUB_TRY(add_line(text, passed_on[i], hub_request_header(request, passed_on[i]), err));
     HUB_TRY(add_line(text, "Accept-Encoding", "identity", err));
     HUB_TRY(hub_buf_addf(text, err, "Via: %s%s1.1 " VIA, via ? via : "", via ? ", " : ""));
@@ -258,7 +259,8 @@ enum hub_status hub_hf_pass_on(struct hub_request *request, struct hub_response 
     *err = (struct hub_error){0};
     if (request->free_state == passed_free)
         return take_answer(request, response, err);
-    if (is_file_request(request) && !hub_request_header(request, "Authorization"))
+    if (is_file_request(request) &&
+        (request->principal.token || !hub_request_header(request, "Authorization")))
         return redirect(request, response, err); /* a token would be lost on the way to another host */
     if (!request->may_block)
         return HUB_AGAIN;

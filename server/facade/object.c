@@ -23,13 +23,12 @@ void hub_object_facts_dispose(struct hub_object_facts *facts)
     hub_buf_dispose(&facts->text);
 }
 
-static enum hub_status facts_of_space(struct hub_app *app, const struct hub_object *object,
-                                      struct hub_object_facts *out, struct hub_error *err)
+enum hub_status hub_object_facts_of_space(const struct hub_objects *objects, const struct hub_object *object,
+                                          struct hub_object_facts *out, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_objects_dispose) struct hub_objects objects = {0};
     uint8_t sum[HUB_DIGEST_MAX];
-    HUB_TRY(hub_objects_open(app, &objects, err));
-    HUB_TRY(hub_space_text(&objects, object->name, &out->text, &out->modified_ns, err));
+    *out = (struct hub_object_facts){.text = HUB_BUF_INIT(64 * MIB)};
+    HUB_TRY(hub_space_text(objects, object->name, &out->text, &out->modified_ns, err));
     const struct hub_view text = hub_buf_view(&out->text);
     out->size = text.size;
     out->generation = (int64_t)(hub_hash(HUB_HASH_START, text.data, text.size) >> 1) | 1;
@@ -41,13 +40,21 @@ static enum hub_status facts_of_space(struct hub_app *app, const struct hub_obje
     return HUB_OK;
 }
 
-enum hub_status hub_object_facts(struct hub_app *app, const struct hub_object *object, bool may_block,
-                                 struct hub_object_facts *out, struct hub_error *err)
+static enum hub_status facts_of_space(const struct hub_request *request, const struct hub_object *object,
+                                      struct hub_object_facts *out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_objects_dispose) struct hub_objects objects = {0};
+    HUB_TRY(hub_objects_open(request, &objects, err));
+    return hub_object_facts_of_space(&objects, object, out, err);
+}
+
+enum hub_status hub_object_facts(const struct hub_request *request, const struct hub_object *object,
+                                 bool may_block, struct hub_object_facts *out, struct hub_error *err)
 {
     char path[PATH_MAX];
     *out = (struct hub_object_facts){.text = HUB_BUF_INIT(64 * MIB)};
     if (!object->file)
-        return may_block ? facts_of_space(app, object, out, err) : HUB_AGAIN;
+        return may_block ? facts_of_space(request, object, out, err) : HUB_AGAIN;
     const struct hub_stamp *stamp = &object->file->stamp;
     const uint32_t root = object->dataset->summary->root;
     out->size = stamp->size;
@@ -58,11 +65,11 @@ enum hub_status hub_object_facts(struct hub_app *app, const struct hub_object *o
         return HUB_OK;
     }
     HUB_TRY(hub_files_path(object->dataset, object->file, path, err));
-    enum hub_status st = hub_digest_recall(app->truth, root, path, stamp, &out->digests);
+    enum hub_status st = hub_digest_recall(request->app->truth, root, path, stamp, &out->digests);
     if (st == HUB_AGAIN && !may_block)
         return HUB_AGAIN;
     if (st == HUB_AGAIN)
-        st = hub_digest_find(app->truth, root, path, stamp, &out->digests, NULL);
+        st = hub_digest_find(request->app->truth, root, path, stamp, &out->digests, NULL);
     if (st)
         out->digests = (struct hub_file_digests){0};
     return HUB_OK;

@@ -16,10 +16,14 @@ struct hub_object_facts {
     char etag[32];                   /* under which it is sent, if the protocol has its own; else "" */
 };
 void hub_object_facts_dispose(struct hub_object_facts *facts);
+/** Of the file of a namespace. Blocking. */
+HUB_MUST_USE enum hub_status hub_object_facts_of_space(const struct hub_objects *objects,
+                                                       const struct hub_object *object,
+                                                       struct hub_object_facts *out, struct hub_error *err);
 /** HUB_AGAIN where that may take a while and `may_block` is false. */
-HUB_MUST_USE enum hub_status hub_object_facts(struct hub_app *app, const struct hub_object *object,
-                                              bool may_block, struct hub_object_facts *out,
-                                              struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_object_facts(const struct hub_request *request,
+                                              const struct hub_object *object, bool may_block,
+                                              struct hub_object_facts *out, struct hub_error *err);
 
 /** Where its digests are not known yet, they are made next and waited for, a second and a half at most; on a
  * worker, HUB_AGAIN before. */

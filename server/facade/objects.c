@@ -4,6 +4,7 @@
 
 #include "server/api/kept_answers.h"
 #include "server/api/namespace_file.h"
+#include "server/api/visible.h"
 #include "storage/base/order.h"
 #include "storage/ids/hf_cache.h"
 
@@ -255,10 +256,12 @@ static enum hub_status walk_dataset(struct hub_objects *objects, const struct da
     return HUB_OK;
 }
 
-enum hub_status hub_objects_open(struct hub_app *app, struct hub_objects *out, struct hub_error *err)
+enum hub_status hub_objects_open(const struct hub_request *request, struct hub_objects *out,
+                                 struct hub_error *err)
 {
+    struct hub_app *app = request->app;
     *out = (struct hub_objects){.app = app, .name = HUB_BUF_INIT(64 * KIB), .start = HUB_BUF_INIT(64 * KIB)};
-    out->snapshot = hub_catalog_snapshot(app->catalog);
+    out->snapshot = hub_request_snapshot(request);
     HUB_TRY(get_order(app, out->snapshot, true, &out->answer, err));
     out->order = hub_kept_answer_object(out->answer);
     return HUB_OK;
@@ -409,6 +412,7 @@ static enum hub_status look_above(struct hub_request *request, const struct hub_
                                             sizeof *dataset->files, hub_view_by_text);
         if (at < dataset->file_count && hub_view_is(path, dataset->files[at].path)) {
             *out = (struct hub_object){name, dataset, &dataset->files[at], target->view};
+            hub_request_is_about(request, dataset->summary);
             return HUB_OK;
         }
     }
@@ -420,7 +424,7 @@ enum hub_status hub_object_find(struct hub_request *request, struct hub_view nam
 {
     HUB_CLEANUP(hub_kept_answer_putp) struct hub_kept_answer *answer = NULL;
     *out = (struct hub_object){.name = name};
-    target->snapshot = hub_catalog_snapshot(request->app->catalog);
+    target->snapshot = hub_request_snapshot(request);
     HUB_TRY(get_order(request->app, target->snapshot, request->may_block, &answer, err));
     const struct hub_objects_order *order = hub_kept_answer_object(answer);
     const uint32_t space =

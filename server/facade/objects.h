@@ -39,7 +39,7 @@ struct hub_objects {
     unsigned asked; /* upstreams, for the files of a dataset: a page ends at HUB_MOST_ASKED */
 };
 enum { HUB_MOST_ASKED = 64 };
-HUB_MUST_USE enum hub_status hub_objects_open(struct hub_app *app, struct hub_objects *out,
+HUB_MUST_USE enum hub_status hub_objects_open(const struct hub_request *request, struct hub_objects *out,
                                               struct hub_error *err);
 void hub_objects_dispose(struct hub_objects *objects);
 /** Go on at the first name that is not before `start`. */

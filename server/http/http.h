@@ -342,6 +342,9 @@ struct hub_protocol {
 
 /** Whether an admin of the hub asks: of this machine, or with a token that has `admin` everywhere. */
 bool hub_request_is_admin(const struct hub_request *request);
+/** Whether the request may see figures and troubles of the whole hub: an admin's may, and all where no rule
+ * hides anything. */
+bool hub_request_may_watch(const struct hub_request *request);
 /** Whether the right of the route is given, as far as it is not a matter of one dataset. HUB_DENIED "sign-in"
  * or "forbidden". */
 HUB_MUST_USE enum hub_status hub_route_allow(const struct hub_route *route, const struct hub_request *request,

@@ -154,11 +154,15 @@ bool hub_request_is_admin(const struct hub_request *request)
                                                                   HUB_VIEW("")) == HUB_LEVEL_ADMIN);
 }
 
+bool hub_request_may_watch(const struct hub_request *request)
+{
+    return !request->access || !hub_access_hides(request->access) || hub_request_is_admin(request);
+}
+
 enum hub_status hub_route_allow(const struct hub_route *route, const struct hub_request *request,
                                 struct hub_error *err)
 {
-    if (route->right != HUB_FOR_WATCHERS || !request->access || !hub_access_hides(request->access) ||
-        hub_request_is_admin(request))
+    if (route->right != HUB_FOR_WATCHERS || hub_request_may_watch(request))
         return HUB_OK;
     return hub_principal_signed_in(&request->principal)
                ? hub_fail_as(err, HUB_DENIED, HUB_PROBLEM_FORBIDDEN, "%s is for the admins of this hub",

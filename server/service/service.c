@@ -2,6 +2,7 @@
 #include "server/service/service.h"
 
 #include "server/api/operations/alerts.h"
+#include "server/api/visible.h"
 #include "server/http/budget.h"
 #include "server/mirror/mirror.h"
 #include "server/service/announce.h"
@@ -318,6 +319,7 @@ enum hub_status hub_service_open(struct hub_service *service, const struct hub_c
     app->budget = hub_budget_new(config->memory);
     HUB_TRY(hub_allocated(app->budget, err));
     HUB_TRY(hub_service_open_storage(service, config, err));
+    HUB_TRY(hub_visible_new(&app->visible, err));
     HUB_TRY(start_hasher(app, config, config->hash == HUB_HASH_IDLE, err));
     HUB_TRY(hub_service_start_scanner(service, config, false, err));
     tidy_roots(app->roots);
@@ -339,6 +341,7 @@ void hub_service_close(struct hub_service *service, const struct hub_config *con
     hub_measurer_stop(app->measurer);                           /* looks at requests */
     hub_http_stop(app->http, (unsigned)config->grace_ms);
     hub_http_stop(app->control, (unsigned)config->grace_ms);
+    hub_visible_free(app->visible);
     hub_measurer_free(app->measurer);
     hub_relay_stop(app->relay);
     hub_mirrors_stop(app->mirrors);

@@ -15,7 +15,7 @@ void hub_rule_dispose(struct hub_rule *rule)
     rule->spec = rule->left_out = NULL;
 }
 
-static enum hub_status not_found(const char *name, struct hub_error *err)
+enum hub_status hub_rule_absent(const char *name, struct hub_error *err)
 {
     return hub_fail_as(err, HUB_NOT_FOUND, HUB_PROBLEM_MIRROR_NOT_FOUND,
                        "there is no mirror rule '%.64s'; `minari-hub mirror list` shows all", name);
@@ -30,7 +30,7 @@ static enum hub_status run_about(struct hub_stmt *stmt, const char *name, struct
     if (!st && row)
         st = hub_stmt_step(stmt, &more, err);
     hub_stmt_reset(stmt);
-    return st ? st : row ? HUB_OK : not_found(name, err);
+    return st ? st : row ? HUB_OK : hub_rule_absent(name, err);
 }
 
 static enum hub_status about(struct hub_truth *truth, const char *sql, const char *name, int64_t value,
@@ -201,7 +201,7 @@ static enum hub_status find(struct hub_truth *truth, const char *sql, const char
     HUB_TRY(hub_db_prepare(db, sql, &stmt, err));
     hub_stmt_bind_text(stmt, 1, name);
     HUB_TRY(hub_stmt_step(stmt, &row, err));
-    return row ? read_rule(stmt, out, err) : not_found(name, err);
+    return row ? read_rule(stmt, out, err) : hub_rule_absent(name, err);
 }
 
 enum hub_status hub_rule_find(struct hub_truth *truth, const char *name, struct hub_rule *out,

@@ -27,6 +27,8 @@ void hub_rule_dispose(struct hub_rule *rule);
  * is replaced. Due at once when it is new or another. `spec` stays the caller's. */
 HUB_MUST_USE enum hub_status hub_rule_put(struct hub_truth *truth, const char *name, bool from_file,
                                           const json_t *spec, struct hub_error *err);
+/** HUB_NOT_FOUND "mirror-not-found". */
+enum hub_status hub_rule_absent(const char *name, struct hub_error *err);
 /** HUB_NOT_FOUND. Its jobs that wait go with it, those that run lose their lease. What was copied stays. */
 HUB_MUST_USE enum hub_status hub_rule_remove(struct hub_truth *truth, const char *name,
                                              struct hub_error *err);

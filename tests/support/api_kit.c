@@ -1,5 +1,6 @@
 /* See api_kit.h. The datasets are inspected by the real inspector. */
 #include "tests/support/api_kit.h"
+#include "server/api/visible.h"
 #include "server/http/budget.h"
 #include "server/service/routes.h"
 #include "storage/base/lru.h"
@@ -18,6 +19,8 @@ static struct hub_app app;
 static struct hub_request request;
 static const struct hub_parallel *parallel; /* of the next request */
 static struct hub_response response;
+static struct hub_access_table *rules;
+static const char *asker;
 static bool made_whole; /* its buffer is all of its body */
 
 static void must(enum hub_status st, const struct hub_error *err)
@@ -80,7 +83,23 @@ void api_kit_open_with(void (*fill)(const char *directory))
                         &app.http, &err),
          &err); /* for what /status tells of it */
     cr_assert(hub_scanner_wait(app.scanner, PATIENCE_MS));
+    must(hub_visible_new(&app.visible, &err), &err);
     hub_response_init(&response);
+}
+
+void api_kit_rules(const char *const *lines, size_t count)
+{
+    HUB_CLEANUP(hub_access_rules_dispose) struct hub_access_rules all = {0};
+    struct hub_error err = {0};
+    for (size_t i = 0; i < count; i++)
+        must(hub_access_rules_read(&all, hub_view_of(lines[i]), false, &err), &err);
+    hub_access_put(rules);
+    must(hub_access_new(all.items, all.count, NULL, 0, &rules, &err), &err);
+}
+
+void api_kit_ask_as(const char *token)
+{
+    asker = token;
 }
 
 void api_kit_close(void)
@@ -90,6 +109,10 @@ void api_kit_close(void)
     hub_request_end(&request);
     hub_request_dispose(&request);
     hub_http_stop(app.http, 0);
+    hub_visible_free(app.visible);
+    hub_access_put(rules);
+    rules = NULL;
+    asker = NULL;
     hub_scanner_stop(app.scanner);
     hub_inspector_free(inspector);
     hub_lru_free(app.answers);
@@ -122,7 +145,10 @@ static enum hub_status ask(const char *target, enum hub_method method, struct hu
     request.app = &app;
     request.parallel = parallel;
     request.base_url = "http://hub";
+    request.access = rules ? hub_access_get(rules) : NULL;
+    request.principal.token = asker;
     HUB_TRY(hub_route_find(&request, hub_routes, &route, allow, err));
+    HUB_TRY(hub_route_allow(route, &request, err));
     enum hub_status st = HUB_AGAIN;
     for (unsigned calls = 0; st == HUB_AGAIN && calls < 3; calls++) {
         hub_response_dispose(&response);

@@ -15,6 +15,11 @@ void api_kit_open_with(void (*fill)(const char *directory));
 void api_kit_close(void);
 struct hub_app *api_kit_app(void);
 
+/** From now on these rules, lines of "WHO LEVEL PREFIX", decide. None: everybody may read everything. */
+void api_kit_rules(const char *const *lines, size_t count);
+/** Who asks from now on: by the name of a token; NULL: anybody. */
+void api_kit_ask_as(const char *token);
+
 struct api_case {
     const char *target; /* path and query */
     unsigned status;

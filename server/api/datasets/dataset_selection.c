@@ -4,6 +4,7 @@
 #include "server/api/app.h"
 #include "server/api/negotiate.h"
 #include "server/api/resolve.h"
+#include "server/api/visible.h"
 #include "storage/base/order.h"
 #include "storage/ids/id.h"
 #include "storage/truth/damage.h"
@@ -233,7 +234,7 @@ enum hub_status hub_datasets_choose(struct hub_request *request, struct hub_data
                                     struct hub_error *err)
 {
     l->truth = request->app->truth;
-    l->snapshot = hub_catalog_snapshot(request->app->catalog);
+    l->snapshot = hub_request_snapshot(request);
     if (!request->may_block && is_long(l))
         return HUB_AGAIN;
     HUB_TRY(hub_new(&l->entries, (size_t)l->snapshot->count + 1, sizeof *l->entries, err));

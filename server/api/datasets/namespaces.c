@@ -5,6 +5,7 @@
 #include "server/api/cursor.h"
 #include "server/api/namespace_file.h"
 #include "server/api/reply.h"
+#include "server/api/visible.h"
 #include "storage/base/order.h"
 
 #include <stdio.h>
@@ -178,7 +179,7 @@ enum hub_status hub_namespaces_list(struct hub_request *request, struct hub_resp
     HUB_TRY(hub_page_read(request, &page, err));
     if (!request->may_block)
         return HUB_AGAIN; /* files are read */
-    all.snapshot = hub_catalog_snapshot(request->app->catalog);
+    all.snapshot = hub_request_snapshot(request);
     HUB_TRY(collect(&all, hub_request_query(request, "prefix").data, err));
     return write_page(request, &all, &page, response, err);
 }
@@ -192,7 +193,7 @@ enum hub_status hub_namespace_show(struct hub_request *request, struct hub_respo
     const struct space key = {.name = hub_request_capture(request, "path")};
     if (!request->may_block)
         return HUB_AGAIN;
-    all.snapshot = hub_catalog_snapshot(request->app->catalog);
+    all.snapshot = hub_request_snapshot(request);
     HUB_TRY(collect(&all, key.name.data, err));
     const struct space *space =
         all.count ? bsearch(&key, all.items, all.count, sizeof *all.items, by_place) : NULL;

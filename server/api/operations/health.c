@@ -4,6 +4,7 @@
 
 #include "server/api/operations/process.h"
 #include "server/api/reply.h"
+#include "server/api/visible.h"
 #include "server/http/metrics.h"
 #include "server/log/log.h"
 #include "server/mirror/mirror.h"
@@ -40,10 +41,12 @@ enum hub_status hub_readyz_show(struct hub_request *request, struct hub_response
         return hub_fail_as(
             err, HUB_BUSY, HUB_PROBLEM_STARTING,
             "the roots could not be read completely; the hub tries again, and its log says why");
-    if (!progress.walked)
+    if (!progress.walked && hub_request_may_watch(request))
         return hub_fail_as(err, HUB_BUSY, HUB_PROBLEM_STARTING,
                            "the roots are being read: %" PRIu64 " directories so far, now '%.200s'",
                            progress.directories, progress.current);
+    if (!progress.walked)
+        return hub_fail_as(err, HUB_BUSY, HUB_PROBLEM_STARTING, "the roots are being read");
     struct hub_buf *out = hub_response_buffer(response, 200, "text/plain; charset=utf-8", 16 * KIB);
     HUB_TRY(hub_buf_add_text(out, "ready\n", err));
     return add_missing_roots(request->app, &progress, out, err);
@@ -181,7 +184,7 @@ enum hub_status hub_front_show(struct hub_request *request, struct hub_response 
                                struct hub_error *err)
 {
     HUB_CLEANUP(hub_snapshot_putp)
-    const struct hub_snapshot *snapshot = hub_catalog_snapshot(request->app->catalog);
+    const struct hub_snapshot *snapshot = hub_request_snapshot(request);
     struct hub_buf *out = hub_response_buffer(response, 200, "application/json", 64 * KIB);
     return hub_buf_addf(out, err,
                         "{\"name\":\"minari-hub\",\"version\":\"" HUB_VERSION

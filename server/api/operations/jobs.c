@@ -6,6 +6,7 @@
 #include "server/api/cursor.h"
 #include "server/api/put.h"
 #include "server/api/resolve.h"
+#include "server/api/visible.h"
 #include "server/mirror/check.h"
 #include "server/mirror/document.h"
 #include "server/mirror/job_kinds.h"
@@ -116,13 +117,21 @@ static void write_job(struct hub_json *json, const struct listed_job *listed, bo
     hub_json_end_object(json);
 }
 
-/* -1: any. */
-static void filter(struct job_listing *l, int kind, int state)
+static bool may_see(const struct hub_request *request, const struct listed_job *job)
+{
+    const char *rule = job->row.rule;
+    return hub_request_may_read(request, hub_view_of(job->row.target)) &&
+           (!rule || !*rule || hub_request_may_see_rule(request, rule));
+}
+
+/* Of a kind and state, -1 for any, those whose targets the request may read. */
+static void filter(struct job_listing *l, const struct hub_request *request, int kind, int state)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < l->count; i++) {
         struct listed_job *job = &l->jobs[i];
-        if ((kind >= 0 && job->kind != &hub_job_kinds[kind]) || (state >= 0 && state != (int)job->row.state))
+        if ((kind >= 0 && job->kind != &hub_job_kinds[kind]) ||
+            (state >= 0 && state != (int)job->row.state) || !may_see(request, job))
             hub_job_dispose(&job->row);
         else
             l->jobs[kept++] = *job;
@@ -191,7 +200,7 @@ enum hub_status hub_jobs_list(struct hub_request *request, struct hub_response *
     if (!request->may_block)
         return HUB_AGAIN; /* a lab that is being read has many */
     HUB_TRY(gather_all(request->app, &l, err));
-    filter(&l, hub_request_choice(request, "kind"), hub_request_choice(request, "state"));
+    filter(&l, request, hub_request_choice(request, "kind"), hub_request_choice(request, "state"));
     return write_page(request, &l, &page, response, err);
 }
 
@@ -204,7 +213,7 @@ static enum hub_status answer(struct hub_request *request, struct hub_view id, s
     HUB_TRY(gather_all(request->app, &l, err));
     for (uint32_t i = 0; i < l.count; i++) {
         id_of(&l.jobs[i], of);
-        if (!hub_view_is(id, of))
+        if (!hub_view_is(id, of) || !may_see(request, &l.jobs[i]))
             continue;
         struct hub_json json =
             hub_json_to(hub_response_buffer(response, 200, "application/json", 4 * MIB), err);

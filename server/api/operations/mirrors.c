@@ -3,6 +3,7 @@
 
 #include "server/api/app.h"
 #include "server/api/cursor.h"
+#include "server/api/visible.h"
 #include "server/mirror/document.h"
 #include "server/mirror/mirror.h"
 #include "server/mirror/spec.h"
@@ -24,6 +25,8 @@ static enum hub_status count(void *user, const struct hub_rule *rule, struct hub
 {
     struct rules_page *l = user;
     (void)err;
+    if (!hub_request_may_see_rule(l->request, rule->name))
+        return HUB_OK;
     l->ends.total++;
     l->first += l->page->goes_on && strcmp(rule->name, l->page->after.key) < !l->page->after.back;
     return HUB_OK;
@@ -32,6 +35,8 @@ static enum hub_status count(void *user, const struct hub_rule *rule, struct hub
 static enum hub_status put(void *user, const struct hub_rule *rule, struct hub_error *err)
 {
     struct rules_page *l = user;
+    if (!hub_request_may_see_rule(l->request, rule->name))
+        return HUB_OK;
     const uint32_t at = l->at++;
     (void)err;
     if (at < l->first || at - l->first >= l->page->limit)
@@ -92,6 +97,8 @@ enum hub_status hub_mirror_show(struct hub_request *request, struct hub_response
     if (!request->may_block)
         return HUB_AGAIN;
     HUB_TRY(name_of(request, name, err));
+    if (!hub_request_may_see_rule(request, name))
+        return hub_rule_absent(name, err);
     return answer(request, name, 200, "", response, err);
 }
 

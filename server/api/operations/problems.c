@@ -6,6 +6,7 @@
 #include "server/api/operations/alerts.h"
 #include "server/api/put.h"
 #include "server/api/resolve.h"
+#include "server/api/visible.h"
 #include "storage/ids/id.h"
 #include "storage/model/problem.h"
 #include "storage/truth/damage.h"
@@ -212,7 +213,7 @@ static enum hub_status write_page(struct problems_page *l, const struct hub_page
     uint64_t skip = before_cursor(l, page);
     if (page->after.back)
         skip -= HUB_MIN(skip, (uint64_t)page->limit);
-    if (!l->prefix.size)
+    if (!l->prefix.size && hub_request_may_watch(l->request))
         HUB_TRY(put_alerts(l, !skip, &ends.total, err));
     HUB_TRY(put_datasets(l, skip, &ends, err));
     ends.has_prev = skip && *ends.prev.tie;
@@ -236,7 +237,7 @@ enum hub_status hub_problems_list(struct hub_request *request, struct hub_respon
         l.prefix = HUB_VIEW("");
     if (!request->may_block)
         return HUB_AGAIN;
-    l.snapshot = hub_catalog_snapshot(request->app->catalog);
+    l.snapshot = hub_request_snapshot(request);
     l.json = hub_page_begin(&page, response, 16 * MIB, err);
     HUB_TRY(hub_response_header(response, err, "Cache-Control", "no-store"));
     return write_page(&l, &page, response, err);

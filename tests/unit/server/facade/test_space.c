@@ -12,7 +12,8 @@ static void expect_text(const char *name, const char *text)
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf out = HUB_BUF_INIT(MIB);
     struct hub_error err = {0};
     int64_t modified_ns = 0;
-    cr_assert_eq(hub_objects_open(api_kit_app(), &objects, &err), HUB_OK, "%s", err.detail);
+    const struct hub_request request = {.app = api_kit_app()};
+    cr_assert_eq(hub_objects_open(&request, &objects, &err), HUB_OK, "%s", err.detail);
     cr_assert_eq(hub_space_text(&objects, hub_view_of(name), &out, &modified_ns, &err), HUB_OK, "%s",
                  err.detail);
     cr_expect_str_eq(out.data, text, "%s: %s", name, out.data);
