@@ -641,7 +641,7 @@ def test_a_return_that_is_no_number_is_said(tmp_path):
                       [ask(hub, "made", f"episodes/{i}").json() for i in range(5)]):
             assert {e["number"]: e["return"] for e in items if isinstance(e.get("return"), str)} == words
             assert [e["number"] for e in items if "return" not in e] == [4] and items[0]["return_origin"] == "computed"
-        chosen = lambda where, **more: [e["number"] for e in ask(hub, "made", "episodes", where=where, **more).json()["items"]]
+        chosen = lambda where, **more: [e["number"] for e in ask(hub, "made", "episodes", where=where, wait=30, **more).json()["items"]]
         assert (chosen("return > 0"), chosen("return < 0"), chosen("return is null")) == ([1, 3], [2], [0, 4])
         assert chosen("steps > 0", sort="-return") == [1, 3, 2, 4, 0]
         page = hub.get("/d/made/episodes").body.decode()
