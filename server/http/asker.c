@@ -81,13 +81,10 @@ void hub_exchange_set_base_url(struct hub_exchange *x, const char *host)
 void hub_exchange_set_client(struct hub_exchange *x)
 {
     const char *stated = hub_exchange_forwarded(x, "X-Forwarded-For");
-    char text[INET6_ADDRSTRLEN];
     uint32_t client = x->address;
-    if (stated) {
-        hub_trust_client(&x->http->trust, (const struct sockaddr *)&x->peer, stated, text);
-        for (const char *c = text; *c; c++)
-            client = (client ^ (uint8_t)*c) * 0x01000193U; /* FNV-1a */
-    }
+    x->request.principal.address = hub_trust_client(&x->http->trust, &x->peer, stated);
+    for (unsigned i = 0; stated && i < sizeof x->request.principal.address.six; i++)
+        client = (client ^ x->request.principal.address.six[i]) * 0x01000193U; /* FNV-1a */
     client = stated ? client | HUB_LANE_PROXIED : client & ~HUB_LANE_PROXIED;
     x->request.client = x->task.item.client = client;
 }
@@ -112,7 +109,7 @@ void hub_exchange_look_for_proxy(struct hub_exchange *x)
     p->address = x->address;
     p->client = client;
     if (p->changes == ENOUGH && !p->known) {
-        hub_trust_client(&x->http->trust, (const struct sockaddr *)&x->peer, NULL, p->text);
+        hub_address_write(&x->peer, p->text);
         p->known = true;
     }
     pthread_mutex_unlock(&p->lock);
@@ -121,7 +118,7 @@ void hub_exchange_look_for_proxy(struct hub_exchange *x)
 bool hub_http_untrusted_proxy(struct hub_http *http, char *out)
 {
     pthread_mutex_lock(&http->proxy.lock);
-    memcpy(out, http->proxy.text, INET6_ADDRSTRLEN);
+    memcpy(out, http->proxy.text, HUB_ADDRESS_CHARS);
     http->proxy.text[0] = '\0';
     pthread_mutex_unlock(&http->proxy.lock);
     return out[0] != '\0';
@@ -130,14 +127,7 @@ bool hub_http_untrusted_proxy(struct hub_http *http, char *out)
 enum hub_status hub_exchange_identify(struct hub_exchange *x)
 {
     struct hub_request *request = &x->request;
-    const char *stated = hub_exchange_forwarded(x, "X-Forwarded-For");
-    char text[INET6_ADDRSTRLEN];
     request->access = x->http->options.access ? x->http->options.access(request->app) : NULL;
     request->principal.local_admin = request->local;
-    request->principal.address = hub_address_of((const struct sockaddr *)&x->peer);
-    if (stated) {
-        hub_trust_client(&x->http->trust, (const struct sockaddr *)&x->peer, stated, text);
-        (void)hub_address_read(hub_view_of(text), &request->principal.address);
-    }
     return hub_request_identify(request, &x->error);
 }

@@ -424,10 +424,11 @@ static void account(struct hub_exchange *x, bool complete)
              bytes = complete ? x->bytes_out : bytes_sent(x);
     hub_metrics_request(http->metrics, x->route, x->request.method, x->response.status, bytes, us);
     if (http->options.log) {
-        char client[INET6_ADDRSTRLEN] = "";
+        char client[HUB_ADDRESS_CHARS];
         const char *agent = hub_request_header(&x->request, "User-Agent");
-        hub_trust_client(&http->trust, (const struct sockaddr *)&x->peer,
-                         hub_exchange_forwarded(x, "X-Forwarded-For"), client);
+        const struct hub_address from =
+            hub_trust_client(&http->trust, &x->peer, hub_exchange_forwarded(x, "X-Forwarded-For"));
+        hub_address_write(&from, client);
         const struct hub_log_line line = {.id = x->request.id,
                                           .client = client,
                                           .method = x->method_name,

@@ -26,7 +26,7 @@ struct hub_untrusted_proxy {
         client;       /* the last connection that named one: numbers made of the peer's and its client's */
     unsigned changes; /* of the client, from one connection of that peer to the next */
     bool known;
-    char text[INET6_ADDRSTRLEN]; /* the peer; empty once it was reported */
+    char text[HUB_ADDRESS_CHARS]; /* the peer; empty once it was reported */
 };
 
 struct hub_http {
@@ -75,18 +75,18 @@ struct hub_exchange {
     struct hub_http *http;
     void *connection;
     enum hub_step step;
-    bool counted;             /* in http->in_flight */
-    bool close;               /* after this answer */
-    struct sockaddr_in6 peer; /* or a sockaddr_in, or neither */
-    const char *misnamed;     /* what the client calls this server, where that is not allowed */
-    bool names_server;        /* the answer holds its name ... */
-    bool is_known_name;       /* ... which the admin said */
-    bool proxied;             /* the peer is a proxy whose X-Forwarded-* fields are believed */
-    bool introduced;          /* a request came on this connection before */
-    bool named;               /* the client gave the request its id */
-    bool folded;              /* a header field went on in a second line */
-    bool hidden;              /* the header has bytes that the library does not show */
-    const char *target_end;   /* in the library's buffer, for its glue */
+    bool counted; /* in http->in_flight */
+    bool close;   /* after this answer */
+    struct hub_address peer;
+    const char *misnamed;   /* what the client calls this server, where that is not allowed */
+    bool names_server;      /* the answer holds its name ... */
+    bool is_known_name;     /* ... which the admin said */
+    bool proxied;           /* the peer is a proxy whose X-Forwarded-* fields are believed */
+    bool introduced;        /* a request came on this connection before */
+    bool named;             /* the client gave the request its id */
+    bool folded;            /* a header field went on in a second line */
+    bool hidden;            /* the header has bytes that the library does not show */
+    const char *target_end; /* in the library's buffer, for its glue */
     const char *method_name;
     const struct hub_route *route;
     enum hub_status parsed; /* what hub_request_init said, with `error` */

@@ -492,7 +492,7 @@ uint16_t hub_http_port(const struct hub_http *http);
 void hub_http_stop(struct hub_http *http, unsigned grace_ms);
 bool hub_http_draining(const struct hub_http *http);
 /** Once: the address of a peer whose connections tell of different clients (X-Forwarded-For) and that is not
- * among the trusted proxies, so that they all share one turn. `out` has INET6_ADDRSTRLEN bytes. */
+ * among the trusted proxies, so that they all share one turn. `out` has HUB_ADDRESS_CHARS bytes. */
 bool hub_http_untrusted_proxy(struct hub_http *http, char *out);
 /** Version of libmicrohttpd at run time. */
 const char *hub_http_library(void);

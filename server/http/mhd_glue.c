@@ -15,7 +15,6 @@
 
 #include <arpa/inet.h>
 #include <microhttpd.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
@@ -181,18 +180,12 @@ static void on_completed(void *cls, struct MHD_Connection *connection, void **co
 }
 
 /* The key of a client in the queue: an IPv4 address, or the /64 network of an IPv6 address. */
-static uint32_t client_of(struct MHD_Connection *connection)
+static uint32_t client_of(const struct hub_address *peer)
 {
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-    const struct sockaddr *address = info ? info->client_addr : NULL;
+    static const uint8_t mapped[12] = {[10] = 0xFF, 0xFF};
+    const bool four = memcmp(peer->six, mapped, sizeof mapped) == 0;
     uint32_t words[2] = {0, 0};
-    if (address && address->sa_family == AF_INET) {
-        words[0] = ((const struct sockaddr_in *)address)->sin_addr.s_addr;
-    } else if (address && address->sa_family == AF_INET6) {
-        const struct in6_addr *six = &((const struct sockaddr_in6 *)address)->sin6_addr;
-        memcpy(words, six->s6_addr + (IN6_IS_ADDR_V4MAPPED(six) ? 12 : 0), IN6_IS_ADDR_V4MAPPED(six) ? 4 : 8);
-    }
+    memcpy(words, peer->six + (four ? 12 : 0), four ? 4 : 8);
     return (uint32_t)(((uint64_t)words[1] << 32 | words[0]) * 0x9E3779B97F4A7C15U >> 32);
 }
 
@@ -200,13 +193,9 @@ static void set_peer(struct hub_exchange *x)
 {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(x->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-    if (!info || !info->client_addr)
-        return;
-    if (info->client_addr->sa_family == AF_INET)
-        memcpy(&x->peer, info->client_addr, sizeof(struct sockaddr_in));
-    else if (info->client_addr->sa_family == AF_INET6)
-        memcpy(&x->peer, info->client_addr, sizeof(struct sockaddr_in6));
-    x->proxied = hub_trust_proxy(&x->http->trust, info->client_addr);
+    x->peer = hub_address_of(info ? info->client_addr : NULL);
+    x->address = client_of(&x->peer);
+    x->proxied = x->peer.known && hub_trust_proxy(&x->http->trust, &x->peer);
 }
 
 static void connected(struct hub_http *http, struct MHD_Connection *connection, void **context)
@@ -220,7 +209,6 @@ static void connected(struct hub_http *http, struct MHD_Connection *connection, 
         return;
     x->http = http;
     x->connection = connection;
-    x->address = client_of(connection);
     set_peer(x);
     hub_response_init(&x->response);
     atomic_fetch_add_explicit(&http->connections, 1, memory_order_relaxed);

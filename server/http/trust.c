@@ -1,115 +1,36 @@
 /* Access by origin, host name and proxy: see trust.h. */
 #include "server/http/trust.h"
 
-#include <arpa/inet.h>
 #include <stdlib.h>
 #include <strings.h>
 
 /* ---- addresses ---- */
 
-static void map_four(const struct in_addr *four, struct in6_addr *out)
-{
-    memset(out, 0, sizeof *out);
-    out->s6_addr[10] = out->s6_addr[11] = 0xFF;
-    memcpy(out->s6_addr + 12, four, sizeof *four);
-}
-
-static bool parse_address(struct hub_view text, struct in6_addr *out, unsigned *bits)
-{
-    char copy[INET6_ADDRSTRLEN];
-    struct in_addr four;
-    if (text.size == 0 || text.size >= sizeof copy)
-        return false;
-    memcpy(copy, text.data, text.size);
-    copy[text.size] = '\0';
-    *bits = 128;
-    if (inet_pton(AF_INET6, copy, out) == 1)
-        return true;
-    if (inet_pton(AF_INET, copy, &four) != 1)
-        return false;
-    map_four(&four, out);
-    *bits = 32;
-    return true;
-}
-
-/* "10.0.0.1", "10.0.0.0/8", "fd00::/8" */
-static bool parse_network(const char *text, struct hub_network *out)
-{
-    const char *slash = strchr(text, '/');
-    const struct hub_view address = {text, slash ? (size_t)(slash - text) : strlen(text)};
-    unsigned width, bits;
-    if (!parse_address(address, &out->address, &width))
-        return false;
-    bits = width;
-    if (slash) {
-        char *end = NULL;
-        const unsigned long n = strtoul(slash + 1, &end, 10);
-        if (slash[1] < '0' || slash[1] > '9' || *end || n > width)
-            return false;
-        bits = (unsigned)n;
-    }
-    out->bits = bits + 128 - width;
-    return true;
-}
-
-static bool is_within(const struct in6_addr *address, const struct hub_network *network)
-{
-    const unsigned bytes = network->bits / 8, rest = network->bits % 8;
-    if (memcmp(address, &network->address, bytes) != 0)
-        return false;
-    const unsigned mask = 0xFF00U >> rest & 0xFF;
-    return rest == 0 || ((address->s6_addr[bytes] ^ network->address.s6_addr[bytes]) & mask) == 0;
-}
-
-static bool is_proxy(const struct hub_trust *trust, const struct in6_addr *address)
+bool hub_trust_proxy(const struct hub_trust *trust, const struct hub_address *address)
 {
     for (unsigned i = 0; i < trust->proxy_count; i++)
-        if (is_within(address, &trust->proxies[i]))
+        if (hub_cidr_has(&trust->proxies[i], address))
             return true;
     return false;
 }
 
-static bool address_of(const struct sockaddr *peer, struct in6_addr *out)
+struct hub_address hub_trust_client(const struct hub_trust *trust, const struct hub_address *peer,
+                                    const char *forwarded_for)
 {
-    if (peer && peer->sa_family == AF_INET)
-        map_four(&((const struct sockaddr_in *)(const void *)peer)->sin_addr, out);
-    else if (peer && peer->sa_family == AF_INET6)
-        *out = ((const struct sockaddr_in6 *)(const void *)peer)->sin6_addr;
-    else
-        return false;
-    return true;
-}
-
-bool hub_trust_proxy(const struct hub_trust *trust, const struct sockaddr *peer)
-{
-    struct in6_addr address;
-    return address_of(peer, &address) && is_proxy(trust, &address);
-}
-
-void hub_trust_client(const struct hub_trust *trust, const struct sockaddr *peer, const char *forwarded_for,
-                      char out[INET6_ADDRSTRLEN])
-{
-    struct in6_addr client;
-    out[0] = '\0';
-    if (!address_of(peer, &client))
-        return;
+    struct hub_address client = *peer;
     /* each proxy adds who asked it at the end: from there back to the first that is none of ours */
     size_t size = forwarded_for ? strlen(forwarded_for) : 0;
-    while (size > 0 && is_proxy(trust, &client)) {
+    while (size > 0 && hub_trust_proxy(trust, &client)) {
         const char *comma = memrchr(forwarded_for, ',', size);
         const size_t first = comma ? (size_t)(comma - forwarded_for) + 1 : 0;
         const struct hub_view text = {forwarded_for + first, size - first};
-        struct in6_addr before;
-        unsigned bits;
-        if (!parse_address(hub_trimmed(text), &before, &bits))
+        struct hub_address before;
+        if (!hub_address_read(hub_trimmed(text), &before))
             break;
         client = before;
         size = comma ? first - 1 : 0;
     }
-    if (IN6_IS_ADDR_V4MAPPED(&client))
-        (void)inet_ntop(AF_INET, client.s6_addr + 12, out, INET6_ADDRSTRLEN);
-    else
-        (void)inet_ntop(AF_INET6, &client, out, INET6_ADDRSTRLEN);
+    return client;
 }
 
 /* ---- names ---- */
@@ -212,7 +133,7 @@ static enum hub_status read_proxies(struct hub_trust *trust, struct hub_error *e
         return HUB_OK;
     HUB_TRY(hub_new(&trust->proxies, proxies->count, sizeof *trust->proxies, err));
     for (unsigned i = 0; i < proxies->count; i++)
-        if (!parse_network(proxies->items[i], &trust->proxies[trust->proxy_count++]))
+        if (!hub_cidr_around(hub_view_of(proxies->items[i]), &trust->proxies[trust->proxy_count++]))
             return wrong("trusted-proxies", proxies->items[i],
                          "must be addresses or networks like 10.0.0.0/8, or off", err);
     return HUB_OK;

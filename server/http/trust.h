@@ -6,19 +6,11 @@
 #define HUB_HTTP_TRUST_H
 
 #include "server/http/http.h"
-
-#include <netinet/in.h>
-#include <sys/socket.h>
-
-/** An IPv6 network; IPv4 is mapped into ::ffff:0:0/96. */
-struct hub_network {
-    struct in6_addr address;
-    unsigned bits;
-};
+#include "storage/text/network.h"
 
 struct hub_trust {
     struct hub_trust_options options;
-    struct hub_network *proxies;
+    struct hub_cidr *proxies;
     unsigned proxy_count;
     bool any_origin, no_origin;
     char *public_url; /* without a slash at the end; NULL: none */
@@ -34,10 +26,10 @@ bool hub_is_host(struct hub_view text);
 /** May this server be called so? */
 bool hub_trust_host(const struct hub_trust *trust, const char *host);
 /** Is this peer a proxy whose word counts? */
-bool hub_trust_proxy(const struct hub_trust *trust, const struct sockaddr *peer);
-/** Write the peer's address, or, behind proxies, the client's that the last trusted one tells of. */
-void hub_trust_client(const struct hub_trust *trust, const struct sockaddr *peer, const char *forwarded_for,
-                      char out[INET6_ADDRSTRLEN]);
+bool hub_trust_proxy(const struct hub_trust *trust, const struct hub_address *peer);
+/** The peer's address, or, behind proxies, the client's that the last trusted one tells of. */
+struct hub_address hub_trust_client(const struct hub_trust *trust, const struct hub_address *peer,
+                                    const char *forwarded_for);
 /** Is this answer for pages of other origins too? Under /api/ and the contract. */
 bool hub_trust_shared(const struct hub_request *request);
 /** The value of Access-Control-Allow-Origin for a request with this Origin (NULL: none), or NULL. */

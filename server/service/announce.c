@@ -6,7 +6,6 @@
 #include "storage/base/thread.h"
 #include "storage/ids/id.h"
 
-#include <netinet/in.h>
 #include <stdlib.h>
 
 enum { TICK_MS = 200, ALERT_TICKS = 10 };
@@ -158,7 +157,7 @@ static void announce_alerts(struct hub_announcer *a)
 static void announce_proxy(struct hub_announcer *a)
 {
     static const struct hub_log_event event = {HUB_LOG_WARNING, "proxy-not-trusted", NULL};
-    char proxy[INET6_ADDRSTRLEN];
+    char proxy[HUB_ADDRESS_CHARS];
     if (hub_http_untrusted_proxy(a->app->http, proxy))
         hub_log_event(
             a->app->log, &event,

@@ -7,7 +7,8 @@
 #include <netinet/in.h>
 #include <stdio.h>
 
-_Static_assert(HUB_CIDR_CHARS == INET6_ADDRSTRLEN + 4, "an address, a slash and three digits");
+_Static_assert(HUB_ADDRESS_CHARS == INET6_ADDRSTRLEN && HUB_CIDR_CHARS == INET6_ADDRSTRLEN + 4,
+               "an address, a slash and three digits");
 
 static void map_four(const struct in_addr *four, uint8_t out[16])
 {
@@ -65,25 +66,40 @@ static void mask(const uint8_t address[16], unsigned bits, uint8_t out[16])
     }
 }
 
-enum hub_status hub_cidr_read(struct hub_view text, struct hub_cidr *out, struct hub_error *err)
+static bool read_cidr(struct hub_view text, struct hub_cidr *out)
 {
     const char *slash = text.size ? memchr(text.data, '/', text.size) : NULL;
     const size_t size = slash ? (size_t)(slash - text.data) : text.size;
     unsigned width = 0;
     uint64_t bits = 0;
-    bool good = read_address((struct hub_view){text.data, size}, out->address, &width);
+    if (!read_address((struct hub_view){text.data, size}, out->address, &width))
+        return false;
     bits = width;
-    if (good && slash)
-        good = hub_number_read((struct hub_view){slash + 1, text.size - size - 1}, width, &bits);
-    if (!good)
+    if (slash && !hub_number_read((struct hub_view){slash + 1, text.size - size - 1}, width, &bits))
+        return false;
+    out->bits = (unsigned)bits + 128 - width;
+    return true;
+}
+
+bool hub_cidr_around(struct hub_view text, struct hub_cidr *out)
+{
+    struct hub_cidr given;
+    if (!read_cidr(text, &given))
+        return false;
+    out->bits = given.bits;
+    mask(given.address, given.bits, out->address);
+    return true;
+}
+
+enum hub_status hub_cidr_read(struct hub_view text, struct hub_cidr *out, struct hub_error *err)
+{
+    struct hub_cidr whole;
+    char meant[HUB_CIDR_CHARS];
+    if (!read_cidr(text, out) || !hub_cidr_around(text, &whole))
         return hub_fail(err, HUB_INVALID, "\"%.*s\" is not a network: write it as 10.0.0.0/8 or fd00::/8",
                         (int)HUB_MIN(text.size, 60), text.data);
-    out->bits = (unsigned)bits + 128 - width;
-    struct hub_cidr whole = {.bits = out->bits};
-    mask(out->address, out->bits, whole.address);
     if (memcmp(whole.address, out->address, sizeof whole.address) == 0)
         return HUB_OK;
-    char meant[HUB_CIDR_CHARS];
     hub_cidr_write(&whole, meant);
     return hub_fail(err, HUB_INVALID, "\"%.*s\" has an address inside the network: write %s",
                     (int)HUB_MIN(text.size, 60), text.data, meant);
@@ -98,6 +114,16 @@ void hub_cidr_write(const struct hub_cidr *network, char out[HUB_CIDR_CHARS])
     char text[INET6_ADDRSTRLEN] = "";
     (void)inet_ntop(four ? AF_INET : AF_INET6, from, text, sizeof text);
     snprintf(out, HUB_CIDR_CHARS, "%s/%u", text, four ? network->bits - 96 : network->bits);
+}
+
+void hub_address_write(const struct hub_address *address, char out[HUB_ADDRESS_CHARS])
+{
+    struct in6_addr six;
+    memcpy(&six, address->six, sizeof six);
+    const bool four = IN6_IS_ADDR_V4MAPPED(&six);
+    out[0] = '\0';
+    if (address->known)
+        (void)inet_ntop(four ? AF_INET : AF_INET6, address->six + (four ? 12 : 0), out, HUB_ADDRESS_CHARS);
 }
 
 bool hub_cidr_has(const struct hub_cidr *network, const struct hub_address *address)

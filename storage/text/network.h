@@ -19,13 +19,18 @@ struct hub_cidr {
 };
 
 /* "10.0.0.0/8", "fd00::/8": their longest text, terminated */
-enum { HUB_CIDR_CHARS = 46 + 4 };
+enum { HUB_ADDRESS_CHARS = 46, HUB_CIDR_CHARS = HUB_ADDRESS_CHARS + 4 };
 
 /** Of a socket's peer; unknown for NULL and for other families than IPv4 and IPv6. */
 struct hub_address hub_address_of(const struct sockaddr *peer);
 /** "10.0.0.1" or "fd00::1"; false for any other text. */
 bool hub_address_read(struct hub_view text, struct hub_address *out);
 
+/** Terminated; "" for one that is unknown. */
+void hub_address_write(const struct hub_address *address, char out[HUB_ADDRESS_CHARS]);
+
+/** The network that an address lies in, as "10.1.2.3/8"; false for any other text. */
+bool hub_cidr_around(struct hub_view text, struct hub_cidr *out);
 /** "10.0.0.0/8", "10.0.0.1" alone, "fd00::/8". HUB_INVALID for any other text, and where bits of the address
  * are set that do not count. */
 HUB_MUST_USE enum hub_status hub_cidr_read(struct hub_view text, struct hub_cidr *out, struct hub_error *err);

@@ -29,8 +29,9 @@ static struct sockaddr_in6 peer_of(const char *text)
 
 static bool is_proxy(const struct hub_trust *trust, const char *text)
 {
-    struct sockaddr_in6 peer = peer_of(text);
-    return hub_trust_proxy(trust, (const struct sockaddr *)&peer);
+    const struct sockaddr_in6 peer = peer_of(text);
+    const struct hub_address address = hub_address_of((const struct sockaddr *)&peer);
+    return hub_trust_proxy(trust, &address);
 }
 
 Test(trust, networks)
@@ -93,9 +94,11 @@ Test(trust, the_client_behind_proxies)
         {"::2", "1.1.1.1", "::2"},
     };
     for (size_t i = 0; i < HUB_COUNT(cases); i++) {
-        char client[INET6_ADDRSTRLEN];
-        struct sockaddr_in6 peer = peer_of(cases[i].peer);
-        hub_trust_client(&trust, (const struct sockaddr *)&peer, cases[i].forwarded, client);
+        char client[HUB_ADDRESS_CHARS];
+        const struct sockaddr_in6 peer = peer_of(cases[i].peer);
+        const struct hub_address address = hub_address_of((const struct sockaddr *)&peer),
+                                 from = hub_trust_client(&trust, &address, cases[i].forwarded);
+        hub_address_write(&from, client);
         cr_assert_str_eq(client, cases[i].client, "case %zu: %s", i, client);
     }
     hub_trust_dispose(&trust);
