@@ -12,6 +12,7 @@
 
 #include <stdatomic.h>
 
+struct hub_live_access;
 struct hub_mirrors;
 struct hub_relay;
 struct hub_visible;
@@ -25,6 +26,7 @@ struct hub_app {
     struct hub_digest_queue *hasher; /* NULL: hashing is off */
     struct hub_measurer *measurer;   /* NULL: measuring is off */
     const char *measure;             /* as the option says it */
+    struct hub_live_access *access;  /* the rules and tokens in force */
     struct hub_mirrors *mirrors;
     struct hub_budget *budget;
     struct hub_lru_room caches;       /* the room that `budget` leaves to all caches */

@@ -115,6 +115,7 @@ void hub_config_dispose(struct hub_config *config)
     free(config->address);
     json_decref(config->mirrors);
     json_decref(config->upstream_rules);
+    json_decref(config->access);
     memset(config, 0, sizeof *config);
 }
 
@@ -158,13 +159,41 @@ static enum hub_status keep_rule(json_t **rules, const char *rule, const char *n
     return hub_allocated(values && json_array_append_new(values, json_string(value)) == 0, err);
 }
 
-static void unknown_setting(const char *name, struct hub_error *err)
+/* A line of [access]: what it says is looked at when the hub starts. */
+static enum hub_status keep_access(struct hub_config *config, const char *name, const char *value,
+                                   struct hub_error *err)
+{
+    if (strcmp(name, "set") != 0)
+        return hub_fail(err, HUB_INVALID, "[access] has no setting \"%.60s\": write set = WHO LEVEL PREFIX",
+                        name);
+    if (!config->access)
+        config->access = json_array();
+    return hub_allocated(config->access && json_array_append_new(config->access, json_string(value)) == 0,
+                         err);
+}
+
+static enum hub_status unknown_setting(const char *name, struct hub_error *err)
 {
     const char *near = hub_option_nearest(hub_config_options, name);
     if (near && strcmp(near, name) == 0)
         near = NULL; /* --config, which no file may name */
-    hub_fail(err, HUB_INVALID, "unknown setting \"%.60s\"%s%s; `minari-hub config` lists all of them", name,
-             near ? ", probably meant: " : "", near ? near : "");
+    return hub_fail(err, HUB_INVALID, "unknown setting \"%.60s\"%s%s; `minari-hub config` lists all of them",
+                    name, near ? ", probably meant: " : "", near ? near : "");
+}
+
+static enum hub_status take_line(struct hub_config *config, const char *section, const char *name,
+                                 const char *value, struct hub_error *err)
+{
+    if (strncmp(section, "mirror ", 7) == 0)
+        return keep_rule(&config->mirrors, section + 7, name, value, err);
+    if (strncmp(section, "upstream ", 9) == 0)
+        return keep_rule(&config->upstream_rules, section + 9, name, value, err);
+    if (strcmp(section, "access") == 0)
+        return keep_access(config, name, value, err);
+    const struct hub_usage_option *option = hub_option_named(hub_config_options, hub_view_of(name));
+    if (!option || strcmp(name, "config") == 0)
+        return unknown_setting(name, err);
+    return set(config, option, value, FROM_FILE, err);
 }
 
 static int on_line(void *user, const char *section, const char *name, const char *text)
@@ -173,21 +202,9 @@ static int on_line(void *user, const char *section, const char *name, const char
     HUB_CLEANUP(hub_freep) char *value = hub_view_dup(without_comment(text ? text : ""));
     if (reader->failed)
         return 1; /* the first error is the one to tell; inih reads on */
-    const bool mirror = strncmp(section, "mirror ", 7) == 0, pull = strncmp(section, "upstream ", 9) == 0;
-    json_t **rules = pull ? &reader->config->upstream_rules : &reader->config->mirrors;
-    const struct hub_usage_option *option = hub_option_named(hub_config_options, hub_view_of(name));
-    if ((mirror || pull) && value && !keep_rule(rules, strchr(section, ' ') + 1, name, value, reader->err))
-        return 1;
-    if (mirror || pull)
-        (void)hub_no_memory(reader->err);
-    else if (!option || strcmp(name, "config") == 0)
-        unknown_setting(name, reader->err);
-    else if (!value)
-        hub_fail(reader->err, HUB_NO_MEMORY, "no memory for the settings");
-    else if (!set(reader->config, option, value, FROM_FILE, reader->err))
-        return 1;
-    reader->failed = true;
-    return 0;
+    reader->failed =
+        hub_allocated(value, reader->err) || take_line(reader->config, section, name, value, reader->err);
+    return !reader->failed;
 }
 
 static enum hub_status read_file(struct hub_config *config, const char *path, bool required,

@@ -61,6 +61,16 @@ static const struct hub_usage_option rows[] = {
      "must set them, nginx by proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for; else clients can "
      "forge them.",
      AS(WORDS, trusted_proxies, "127.0.0.0/8,::1")},
+    {0, "read-token-file", "FILE", NULL,
+     "A file with an access token: who has it may read everything, and nobody else anything unless a rule "
+     "says so. The hub makes it, with a new token, if it does not exist. minari-hub token makes others.",
+     AS(TEXT, read_token_file, NULL)},
+    {0, "write-token-file", "FILE", NULL,
+     "The same for a token that may also write. It hides nothing from others.",
+     AS(TEXT, write_token_file, NULL)},
+    {0, "audit-keep", "TIME", NULL,
+     "How long the audit of changes of tokens and rules is kept (minari-hub audit); 0: for ever.",
+     WITHIN(DURATION, audit_keep_ms, "365d", 0, 36500 * 86400000ULL)},
     {0, "public-url", "URL", NULL,
      "The beginning of links in answers. Default: the address that the client used; without --host shared "
      "caches then do not store answers with links.",
@@ -179,6 +189,15 @@ static void print_rules(json_t *rules, const char *word, FILE *out)
     }
 }
 
+static void print_access(const json_t *lines, FILE *out)
+{
+    size_t i;
+    const json_t *line;
+    if (json_array_size(lines))
+        fputs("\n[access]\n", out);
+    json_array_foreach(lines, i, line) fprintf(out, "set = %s\n", json_string_value(line));
+}
+
 void hub_config_print(const struct hub_config *config, FILE *out)
 {
     fprintf(out, "# Settings of minari-hub: key = value. What is commented out is the default.\n");
@@ -194,4 +213,5 @@ void hub_config_print(const struct hub_config *config, FILE *out)
     }
     print_rules(config->mirrors, "mirror", out);
     print_rules(config->upstream_rules, "upstream", out);
+    print_access(config->access, out);
 }

@@ -39,6 +39,9 @@ struct hub_config {
 
     /* of the file: [mirror NAME] and [upstream NAME] as {NAME: {option: [values]}}, or NULL */
     json_t *mirrors, *upstream_rules;
+    json_t *access; /* of [access]: the values of `set`, or NULL */
+    char *read_token_file, *write_token_file;
+    uint64_t audit_keep_ms;
 
     bool json;          /* --json of status and problems: no setting */
     const char *forget; /* --forget of scan: a root; NULL: none. No setting */

@@ -6,6 +6,7 @@
 #include "server/http/budget.h"
 #include "server/mirror/mirror.h"
 #include "server/service/announce.h"
+#include "server/service/declared_access.h"
 #include "server/service/mirror_rules.h"
 #include "server/service/routes.h"
 #include "storage/base/lru.h"
@@ -15,6 +16,7 @@
 #include "storage/text/time.h"
 #include "storage/transfer/import.h"
 #include "storage/truth/damage.h"
+#include "storage/truth/live_access.h"
 
 #include <inttypes.h>
 #include <malloc.h>
@@ -99,6 +101,16 @@ static bool take_memory(void *budget, uint64_t bytes)
 static void give_memory(void *budget, uint64_t bytes)
 {
     hub_budget_give(budget, HUB_BUDGET_SHARED, bytes);
+}
+
+static enum hub_status start_access(struct hub_service *service, const struct hub_config *config,
+                                    struct hub_error *err)
+{
+    HUB_TRY(hub_access_declare(config, true, &service->declared, err));
+    return hub_live_access_start(&(struct hub_live_access_options){.truth = service->app.truth,
+                                                                   .declared = &service->declared,
+                                                                   .audit_keep_ms = config->audit_keep_ms},
+                                 &service->app.access, err);
 }
 
 static enum hub_status open_cache(struct hub_app *app, const char *name, size_t bytes, struct hub_lru **out,
@@ -233,6 +245,11 @@ static struct hub_words words_of(const struct hub_list *list)
     return (struct hub_words){(const char *const *)list->items, list->count};
 }
 
+static struct hub_access_table *take_access(struct hub_app *app)
+{
+    return hub_live_access_get(app->access);
+}
+
 /* The routes, to all of the network, or over the control socket: there are those marked local too. */
 static enum hub_status start_http(struct hub_app *app, struct hub_http_options *options,
                                   struct hub_http **out, struct hub_error *err)
@@ -241,6 +258,7 @@ static enum hub_status start_http(struct hub_app *app, struct hub_http_options *
     options->routes = hub_routes;
     options->protocols = hub_protocols;
     options->budget = app->budget;
+    options->access = take_access;
     return hub_http_start(options, out, err);
 }
 
@@ -319,6 +337,7 @@ enum hub_status hub_service_open(struct hub_service *service, const struct hub_c
     app->budget = hub_budget_new(config->memory);
     HUB_TRY(hub_allocated(app->budget, err));
     HUB_TRY(hub_service_open_storage(service, config, err));
+    HUB_TRY(start_access(service, config, err));
     HUB_TRY(hub_visible_new(&app->visible, err));
     HUB_TRY(start_hasher(app, config, config->hash == HUB_HASH_IDLE, err));
     HUB_TRY(hub_service_start_scanner(service, config, false, err));
@@ -353,6 +372,8 @@ void hub_service_close(struct hub_service *service, const struct hub_config *con
     hub_lru_free(app->answers);
     if (app->store)
         hub_store_close(app->store);
+    hub_live_access_stop(app->access);
+    hub_declared_access_dispose(&service->declared);
     hub_stores_close(&service->stores);
     hub_lru_free(app->decoded);
     hub_lru_free(app->levels);

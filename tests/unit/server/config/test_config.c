@@ -304,3 +304,21 @@ Test(config, a_mistake_in_the_environment_names_the_variable)
     unsetenv("MINARI_HUB_QUEUE");
     hub_config_dispose(&config);
 }
+
+Test(config, rules_of_access_are_kept_as_they_are)
+{
+    struct hub_config config;
+    struct hub_error err = {0};
+    const char *file = write_file("hub.conf", "audit-keep = 30d\n[access]\nset = * none lab/  # hidden\n"
+                                              "set = group:Domain Users read lab/\n");
+    cr_assert_eq(read_flags(&config, &err, "--config", file, NULL), HUB_OK, "%s", err.detail);
+    cr_assert_eq(json_array_size(config.access), 2);
+    cr_expect_str_eq(json_string_value(json_array_get(config.access, 0)), "* none lab/");
+    cr_expect_str_eq(json_string_value(json_array_get(config.access, 1)), "group:Domain Users read lab/");
+    cr_expect_eq(config.audit_keep_ms, 30 * 86400000ULL);
+    hub_config_dispose(&config);
+    file = write_file("hub.conf", "[access]\nrule = * none lab/\n");
+    cr_expect_eq(read_flags(&config, &err, "--config", file, NULL), HUB_INVALID);
+    cr_expect(strstr(err.detail, "line 2: [access] has no setting"), "%s", err.detail);
+    hub_config_dispose(&config);
+}
