@@ -341,6 +341,27 @@ ROW(done, WHOLE, "done", "done=1", "How far it is.", .preset = "0");
 ROW(done_of, WHOLE, "of", "of=2", "Of how much.", .preset = "0");
 ROW(failure, TEXT, "error", "error=full", "Why it failed.");
 ROW(check_spec, TEXT, "spec", "spec={}", "What to check, as a JSON object.", .required = true);
+ROW(token_name, TEXT, "name", "name=ann", "What the token is called.", .required = true);
+ROW(token_of_path, TEXT, "name", "ann", "As the listing has it.", .in_path = true);
+ROW(token_read, TEXTS, "read", "read=lab/",
+    "Prefix of ids that it may read: lab/ is all below lab, lab/arm one name, an empty one all.");
+ROW(token_label, TEXTS, "label", "label=lab/", "Prefix of ids whose episodes it may also label.");
+ROW(token_write, TEXTS, "write", "write=lab/ann/", "Prefix of ids that it may also write.");
+ROW(token_admin, FLAG, "admin", "admin=1", "It may do all that the admin of this machine may.");
+ROW(token_expires, TEXT, "expires", "expires=90d", "How long it is good; without it: until it is revoked.");
+ROW(token_from, TEXTS, "from", "from=10.0.0.0/8", "Network that it is good in; without one: everywhere.");
+ROW(token_action, WORD, "do", "do=rotate", "rotate: another secret takes its place; revoke: it ends.",
+    .words = "rotate revoke", .required = true);
+ROW(token_overlap, TEXT, "overlap", "overlap=1h",
+    "How long the secret before it is good yet; 0 when absent.");
+ROW(access_who, TEXT, "who", "who=*", "*, signed-in, token:NAME, user:NAME, group:NAME or net:CIDR.",
+    .required = true);
+ROW(access_level, WORD, "level", "level=none", "What they may do there.",
+    .words = "none read label write admin", .required = true);
+ROW(access_prefix, TEXT, "prefix", "prefix=lab/",
+    "lab/ is all below lab, lab/arm one name with its versions, an empty one all.");
+ROW(access_id, TEXT, "id", "id=lab/arm-v1", "The dataset that is asked about.", .required = true);
+ROW(audit_since, TEXT, "since", "since=7d", "How long ago, or a time, from which on changes are shown.");
 ROW(rule_name, TEXT, "name", "name=aloha", "What the rule is called.");
 ROW(mirror_spec, TEXT, "spec", "spec={}", "What to mirror, as a JSON object.", .required = true);
 ROW(mirror_action, WORD, "do", "do=pause", "What is done to the rule.",

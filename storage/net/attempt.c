@@ -165,6 +165,8 @@ static enum hub_status set_request(struct hub_transport_slot *s)
         HUB_TRY(add_header(s, "Accept-Encoding", "gzip"));
     if (f->head_only)
         curl_easy_setopt(s->easy, CURLOPT_NOBODY, 1L);
+    if (f->removes)
+        curl_easy_setopt(s->easy, CURLOPT_CUSTOMREQUEST, "DELETE");
     if (f->post) {
         curl_easy_setopt(s->easy, CURLOPT_POST, 1L);
         curl_easy_setopt(s->easy, CURLOPT_POSTFIELDS, f->form ? f->form : "");
@@ -271,7 +273,7 @@ static enum hub_status check_complete(struct hub_transport_slot *s)
 static bool may_repeat(const struct hub_transport_slot *s)
 {
     const struct hub_fetch *f = s->fetch;
-    return f->resumable || f->restartable || (!f->post && f->done == 0);
+    return f->resumable || f->restartable || (!f->post && !f->removes && f->done == 0);
 }
 
 /* An answer that sends us elsewhere: the next request goes there, if it may. */

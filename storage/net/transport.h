@@ -52,6 +52,7 @@ struct hub_fetch {
     const char *url, *accept; /* accept: NULL is anything */
     bool head_only;
     bool post;             /* POST of `form`; made once, unless it may be repeated */
+    bool removes;          /* DELETE; made once */
     const char *form;      /* its body; NULL: none */
     const char *form_type; /* of `form`; NULL: application/x-www-form-urlencoded */
     bool as_stored; /* take the bytes as they are kept, compressed or not: the server is not to decode them */
