@@ -1,4 +1,5 @@
 /* minari-hub: the commands. */
+#include "server/commands/access_command.h"
 #include "server/commands/admin.h"
 #include "server/commands/check_command.h"
 #include "server/commands/command.h"
@@ -50,6 +51,16 @@ static const struct server_command {
     {"-h", cmd_help, false},
 };
 
+/* Those that read arguments and options of their own. */
+static const struct {
+    const char *name;
+    int (*run)(char **argv);
+} own_commands[] = {
+    {"mirror", hub_mirror_command}, {"token", hub_token_command},   {"access", hub_access_command},
+    {"audit", hub_audit_command},   {"export", hub_export_command}, {"import", hub_import_command},
+    {"check", hub_check_command},
+};
+
 static bool wants_help(char *const *argv)
 {
     for (; *argv; argv++)
@@ -87,9 +98,8 @@ int main(int argc, char **argv)
     signal(SIGXFSZ,
            SIG_IGN); /* a limit of file sizes is an error of writing, and not the end of the program */
     if (argc < 2) {
-        fputs("minari-hub: name a command: serve, mirror, check, export, import, scan, status, problems, "
-              "config, "
-              "version or help\n",
+        fputs("minari-hub: name a command: serve, mirror, token, access, audit, check, export, import, scan, "
+              "status, problems, config, version or help\n",
               stderr);
         return HUB_EXIT_USAGE;
     }
@@ -100,14 +110,9 @@ int main(int argc, char **argv)
         hub_help(stdout, argv[about ? 2 : 1]);
         return 0;
     }
-    if (strcmp(argv[1], "mirror") == 0)
-        return hub_mirror_command(argv + 2);
-    if (strcmp(argv[1], "export") == 0)
-        return hub_export_command(argv + 2);
-    if (strcmp(argv[1], "import") == 0)
-        return hub_import_command(argv + 2);
-    if (strcmp(argv[1], "check") == 0)
-        return hub_check_command(argv + 2);
+    for (size_t i = 0; i < HUB_COUNT(own_commands); i++)
+        if (strcmp(argv[1], own_commands[i].name) == 0)
+            return own_commands[i].run(argv + 2);
     for (size_t i = 0; i < HUB_COUNT(commands); i++)
         if (strcmp(argv[1], commands[i].name) == 0)
             return run_simple(&commands[i], argv + 2);

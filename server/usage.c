@@ -1,6 +1,7 @@
 /* --help, the man page and the completions of minari-hub: one table of commands, and that of the settings. */
 #include "server/usage.h"
 
+#include "server/commands/access_command.h"
 #include "server/commands/admin.h"
 #include "server/commands/check_command.h"
 #include "server/commands/tar_command.h"
@@ -31,11 +32,35 @@ static const char mirror_help[] =
     "  minari-hub mirror add hf://farama-minari --prefix D4RL/ --every 1d --limit 50M\n"
     "  minari-hub mirror add http://hub.other-lab:8080 --as theirs/ --delete";
 
+static const char token_help[] =
+    "A new token is printed once, alone on standard output; the hub keeps its digest. A token by itself\n"
+    "closes nothing: a rule does, see minari-hub help access. Changes act within a second.\n\n"
+    "  add NAME       make a token; --read, --label and --write set the rules of its name\n"
+    "  list           all tokens: when they expire, when they were last used, their rules\n"
+    "  revoke NAME    end it, and remove its rules\n"
+    "  rotate NAME    another secret takes its place\n\n"
+    "  minari-hub token add ann --read lab/ --write lab/ann/ --expires 90d";
+
+static const char access_help[] =
+    "WHO is '*', signed-in, token:NAME, user:NAME, group:NAME or net:CIDR. LEVEL is one of none, read,\n"
+    "label, write and admin; each includes those before it. PREFIX is whole segments of ids: lab/ is all\n"
+    "below lab, lab/arm one name with all its versions, and an empty one ('') all datasets. The longest\n"
+    "PREFIX decides; where several have it: token or user, then group, then network, signed-in, '*'.\n"
+    "Without a rule everybody may read.\n\n"
+    "  minari-hub access set '*' none lab/secret/\n"
+    "  minari-hub access explain token:ann lab/secret/arm-v1";
+
 static const struct hub_usage_command commands[] = {
     {"serve", "", NULL, "serve, and keep the catalogue up to date", NULL, NULL, 0},
     {"mirror", "add REMOTE|list|show NAME|run NAME|pause NAME|resume NAME|remove NAME",
      "add|list|show|run|pause|resume|remove", "keep copies of the datasets of a remote", mirror_help,
      hub_mirror_rows, HUB_MIRROR_OPTIONS},
+    {"token", "add NAME|list|revoke NAME|rotate NAME", "add|list|revoke|rotate",
+     "access tokens, which programs and people carry", token_help, hub_token_rows, HUB_TOKEN_OPTIONS},
+    {"access", "set WHO LEVEL PREFIX|unset WHO PREFIX|list|explain WHO ID", "set|unset|list|explain",
+     "rules of who may read and write what", access_help, hub_access_rows, HUB_ACCESS_OPTIONS},
+    {"audit", "", NULL, "who changed which token or rule, oldest first", NULL, hub_audit_rows,
+     HUB_AUDIT_OPTIONS},
     {"export", "ID...", NULL, "write datasets into a tar", NULL, hub_export_rows, HUB_EXPORT_OPTIONS},
     {"import", "FILE.tar|-", NULL, "add the datasets of a tar, verified, each at once", NULL, hub_import_rows,
      HUB_IMPORT_OPTIONS},

@@ -24,6 +24,10 @@ HUB_MUST_USE enum hub_status hub_control_state(const struct hub_config *config, 
 HUB_MUST_USE enum hub_status hub_control_request(const char *state, bool post, const char *target,
                                                  json_t **out, struct hub_error *err);
 
+/** The same with DELETE. */
+HUB_MUST_USE enum hub_status hub_control_delete(const char *state, const char *target, json_t **out,
+                                                struct hub_error *err);
+
 /** The same for an answer of any kind and length, which `request` takes.
  * @param interrupted  NULL, or asked several times a second with NULL: non-zero ends it with HUB_CANCELLED */
 HUB_MUST_USE enum hub_status hub_control_fetch(const char *state, const char *target,

@@ -310,10 +310,11 @@ def test_files_of_settings(place, tmp_path):
             if "[Service]" in text:
                 continue
             (tmp_path / "hub.conf").write_text(text)
-            (tmp_path / "wrong.conf").write_text(text.replace("remote =", "remotes ="))
+            word = "set" if "[access]" in text else "remote"
+            (tmp_path / "wrong.conf").write_text(text.replace(f"{word} =", f"{word}s ="))
             env = {**place(page).env, "MINARI_HUB_CONFIG": ""}
             serve(f"minari-hub serve --config {tmp_path}/hub.conf", env, tmp_path)
-            with pytest.raises(AssertionError, match="remotes"):
+            with pytest.raises(AssertionError, match=f"{word}s"):
                 serve(f"minari-hub serve --config {tmp_path}/wrong.conf", env, tmp_path)
 
 
