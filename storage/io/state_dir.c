@@ -74,8 +74,8 @@ static enum hub_status close_file(const struct hub_state_dir *dir, int folder, c
     struct stat st;
     if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode) || !(st.st_mode & 077))
         return HUB_OK;
-    if (fchmodat(folder, name, st.st_mode & 0700, 0) == 0)
-        return HUB_OK;
+    if (fchmodat(folder, name, st.st_mode & 0700, 0) == 0 || strncmp(name, "hub.db", 6) != 0)
+        return HUB_OK; /* what else lies there and belongs to somebody else is not the hub's */
     return hub_fail(
         err, HUB_DENIED,
         "others may read %s/%s (mode %04o), which belongs to another user: run `chmod 0600` on it "

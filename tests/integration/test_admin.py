@@ -14,26 +14,9 @@ import time
 
 import pytest
 
-from hub import BIN, FIXTURES, Hub, serving, until
+from hub import BIN, Control, FIXTURES, Hub, serving, until
 
 SAMPLES = os.path.join(FIXTURES, "samples")
-
-
-class Control(http.client.HTTPConnection):
-    """HTTP over STATE/control.sock; its directory is named by a descriptor, because a socket's name is short."""
-
-    def __init__(self, state):
-        super().__init__("localhost", timeout=30)
-        self.state = state
-
-    def connect(self):
-        directory = os.open(self.state, os.O_PATH | os.O_DIRECTORY)
-        try:
-            self.sock = socket.socket(socket.AF_UNIX)
-            self.sock.settimeout(self.timeout)
-            self.sock.connect(f"/proc/self/fd/{directory}/control.sock")
-        finally:
-            os.close(directory)
 
 
 def ask(hub, path, method="GET"):

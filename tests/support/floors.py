@@ -170,6 +170,7 @@ SHARED_HEADERS = {
     "server/http": ["exchange.h"],
     "server/mirror": ["mirror.h", "pulls.h", "work.h"],
     "server/page": ["compare.h"],
+    "storage/access": ["table.h"],
     "storage/catalog": ["internal.h", "publish.h"],
     "storage/discover": ["discover_state.h"],
     "storage/encode": ["encode.h", "representation.h"],

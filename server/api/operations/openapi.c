@@ -171,19 +171,23 @@ static enum hub_status add_parameters(const struct hub_route *route, const char 
 
 /* ---- operations ---- */
 
+static bool add_problem(json_t *responses, struct hub_view status)
+{
+    char ref[64];
+    snprintf(ref, sizeof ref, "#/components/responses/%.*s", (int)status.size, status.data);
+    return !json_object_setn_new(responses, status.data, status.size, json_pack("{ss}", "$ref", ref));
+}
+
+/* Besides those that it states, each refuses a token that is not good. */
 static enum hub_status add_problems(json_t *operation, struct hub_error *err)
 {
-    bool added = true;
-    char ref[64];
     json_t *responses = json_object_get(operation, "responses");
     const char *statuses = json_string_value(json_object_get(operation, "x-problems"));
     struct hub_view rest = hub_view_of(statuses ? statuses : ""), word;
-    do {
-        word = hub_parameter_word(&rest);
-        word = word.size ? word : HUB_VIEW("default");
-        snprintf(ref, sizeof ref, "#/components/responses/%.*s", (int)word.size, word.data);
-        added &= !json_object_setn_new(responses, word.data, word.size, json_pack("{ss}", "$ref", ref));
-    } while (!hub_view_is(word, "default"));
+    bool added = add_problem(responses, HUB_VIEW("401"));
+    while ((word = hub_parameter_word(&rest)).size)
+        added &= add_problem(responses, word);
+    added &= add_problem(responses, HUB_VIEW("default"));
     (void)json_object_del(operation, "x-problems");
     return hub_allocated(added, err);
 }
