@@ -10,6 +10,7 @@
 #include "storage/scan/presence.h"
 #include "storage/text/number.h"
 #include "storage/text/time.h"
+#include "storage/truth/live_access.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -149,6 +150,35 @@ static void report_start(const struct watcher *watcher, const struct hub_config 
         hub_log_event(watcher->app->log, &rebuilt, "%s", notice);
 }
 
+static bool is_loopback(const char *address)
+{
+    return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0;
+}
+
+/* What others get, where the address is reached from other machines. */
+static void report_access(const struct watcher *watcher, const struct hub_config *config)
+{
+    static const struct hub_log_event event = {HUB_LOG_INFO, "access", NULL};
+    uint32_t rules, tokens;
+    if (!config->address || is_loopback(config->address))
+        return;
+    struct hub_access_table *table = hub_live_access_get(watcher->app->access);
+    (void)hub_access_rules_of(table, &rules);
+    (void)hub_access_tokens_of(table, &tokens);
+    if (hub_access_hides(table))
+        hub_log_event(
+            watcher->app->log, &event,
+            "%u rule%s and %u token%s decide who may read and write; `minari-hub access list` shows "
+            "the rules",
+            rules, hub_plural(rules), tokens, hub_plural(tokens));
+    else
+        hub_log_event(watcher->app->log, &event,
+                      "everybody who reaches %s may read everything; `minari-hub access set '*' none PREFIX` "
+                      "hides what is not for all",
+                      config->listen);
+    hub_access_put(table);
+}
+
 static void set_base_url(struct watcher *watcher, const struct hub_config *config)
 {
     if (!config->address) {
@@ -193,6 +223,7 @@ int hub_serve(const struct hub_config *config)
     } else {
         set_base_url(&watcher, config);
         report_start(&watcher, config);
+        report_access(&watcher, config);
         report_limits(&service, config);
         run_until_signal(&watcher, config, &signals);
         hub_notify("STOPPING=1");

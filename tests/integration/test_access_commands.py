@@ -181,6 +181,20 @@ def control(state, method, path):
     return answer.status, body
 
 
+@pytest.mark.parametrize("words,said", [((), "may read everything"), (("user:bob", "write", "lab/"), "may read everything"), (("*", "none", "lab/"), "1 rule and 1 token decide")])
+def test_the_log_says_what_other_machines_get(state, words, said):
+    run(state, "token", "add", "ann")
+    if words:
+        run(state, "access", "set", *words)
+    hub = subprocess.Popen([os.path.join(BIN, "minari-hub"), "serve", "--root", SAMPLES, "--state", state, "--listen", "0.0.0.0:0", "--settle", "0"],
+                           stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=open(os.path.join(state, "test.log"), "wb"))
+    try:
+        until(lambda: said in open(os.path.join(state, "test.log")).read())
+    finally:
+        hub.send_signal(signal.SIGTERM)
+        assert hub.wait(60) == 0
+
+
 # ---- the configuration ----
 
 
