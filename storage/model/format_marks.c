@@ -201,16 +201,13 @@ const struct hub_format_mark *hub_marks_best(const struct hub_format_mark *marks
     return best;
 }
 
-#define ROW(row, name) {name, hub_marks_##row},
-static const struct {
-    const char *name;
-    const struct hub_format_mark *marks;
-} formats[] = {HUB_FORMATS(ROW)};
+#define POINT(row, ...) hub_marks_##row,
+static const struct hub_format_mark *const marks_of[HUB_FORMAT_COUNT] = {HUB_FORMATS(POINT)};
 
 void hub_formats_see(struct hub_formats_seen *seen, struct hub_view path, bool directory)
 {
-    for (size_t i = 0; i < HUB_COUNT(formats); i++)
-        hub_marks_see(formats[i].marks, path, directory, &seen->of[i]);
+    for (size_t i = 0; i < HUB_FORMAT_COUNT; i++)
+        hub_marks_see(marks_of[i], path, directory, &seen->of[i]);
 }
 
 void hub_formats_see_file(struct hub_formats_seen *seen, struct hub_view path)
@@ -227,11 +224,11 @@ const char *hub_formats_best(const struct hub_formats_seen *seen)
 {
     const char *best = NULL;
     int most = 0;
-    for (size_t i = 0; i < HUB_COUNT(formats); i++) {
-        const struct hub_format_mark *mark = hub_marks_best(formats[i].marks, &seen->of[i]);
+    for (size_t i = 0; i < HUB_FORMAT_COUNT; i++) {
+        const struct hub_format_mark *mark = hub_marks_best(marks_of[i], &seen->of[i]);
         if (!mark || mark->bid <= most)
             continue;
-        best = formats[i].name;
+        best = hub_format_rows[i].name;
         most = mark->bid;
     }
     return best;

@@ -5,29 +5,7 @@
 #ifndef HUB_MODEL_FORMAT_MARKS_H
 #define HUB_MODEL_FORMAT_MARKS_H
 
-#include "storage/base/buf.h"
-
-/** The formats, in the order that decides between equal bids: each has a driver, hub_format_ROW, and marks,
- * hub_marks_ROW. */
-/* clang-format off */
-#define HUB_FORMATS(row) \
-    row(minari_hdf5, "minari-hdf5") \
-    row(minari_arrow, "minari-arrow") \
-    row(minari_parquet, "minari-parquet") \
-    row(data_collector, "data-collector") \
-    row(lerobot, "lerobot") \
-    row(datasets, "datasets") \
-    row(robomimic, "robomimic") \
-    row(d4rl, "d4rl") \
-    row(aloha, "aloha") \
-    row(maniskill, "maniskill") \
-    row(molmospaces, "molmospaces") \
-    row(molmospaces_shards, "molmospaces-shards") \
-    row(webdataset, "webdataset") \
-    row(il, "il-native") \
-    row(imitation, "imitation") \
-    row(generic, "generic")
-/* clang-format on */
+#include "storage/model/format_row.h"
 
 /**
  * A name that a listing has when a format may be in it. '*' stands for any run of bytes, '#' for a decimal
@@ -45,7 +23,7 @@ struct hub_format_mark {
 };
 
 /* Ended by a mark without a name; those with a bid come first. */
-#define HUB_DECLARE_MARKS(row, name) extern const struct hub_format_mark hub_marks_##row[];
+#define HUB_DECLARE_MARKS(row, ...) extern const struct hub_format_mark hub_marks_##row[];
 HUB_FORMATS(HUB_DECLARE_MARKS)
 
 /** Whether an entry of a listing fits a pattern. */
@@ -66,8 +44,6 @@ const struct hub_format_mark *hub_marks_best(const struct hub_format_mark *marks
                                              const struct hub_marks_seen *seen);
 
 /** The same of all formats. */
-#define HUB_NUMBER_FORMAT(row, name) HUB_FORMAT_##row,
-enum { HUB_FORMATS(HUB_NUMBER_FORMAT) HUB_FORMAT_COUNT };
 struct hub_formats_seen {
     struct hub_marks_seen of[HUB_FORMAT_COUNT];
 };

@@ -73,7 +73,7 @@ Test(format_marks, what_names_are_worth)
         cr_expect_str_eq(best(cases[i].files), cases[i].format, "%s", cases[i].files);
 }
 
-#define PAIR(row, name) hub_marks_##row,
+#define PAIR(row, ...) hub_marks_##row,
 
 /* So that all that says something is found by going to the first that does not. */
 Test(format_marks, those_with_a_bid_come_first)
