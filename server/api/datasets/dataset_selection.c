@@ -7,6 +7,7 @@
 #include "server/api/visible.h"
 #include "storage/base/order.h"
 #include "storage/ids/id.h"
+#include "storage/model/format_row.h"
 #include "storage/truth/damage.h"
 
 #include <inttypes.h>
@@ -179,12 +180,12 @@ static bool matches(const struct hub_datasets *l, const struct hub_summary *summ
            (!l->release || hub_summary_loadable(summary, l->release));
 }
 
-/* "arm-v21" of LeRobot's v2.1: the name says what reads it, and "arm-v30" beside it is the same data for
- * another release, which replaces nothing. */
-static bool names_codebase(const struct hub_summary *summary)
+/* "arm-v21" of format v2.1: the name says what reads it, and "arm-v30" beside it is the same data for another
+ * release, which replaces nothing. */
+static bool names_its_era(const struct hub_summary *summary)
 {
     int64_t stated = 0;
-    if (strcmp(summary->format, "lerobot") != 0 || summary->version < 0)
+    if (summary->version < 0 || !hub_format_traits_of(summary->format)->era_is_version)
         return false;
     for (const char *c = summary->era; *c; c++)
         if (*c >= '0' && *c <= '9')
@@ -196,7 +197,7 @@ static bool names_codebase(const struct hub_summary *summary)
 static bool is_version(const struct hub_summary *a, const struct hub_summary *b)
 {
     return a->version >= 0 && b->version >= 0 && strcmp(a->key, b->key) == 0 &&
-           !(names_codebase(a) && names_codebase(b));
+           !(names_its_era(a) && names_its_era(b));
 }
 
 /* Add the datasets or the loose files that match, by all filters but one. Summaries of one key follow each

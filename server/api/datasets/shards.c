@@ -2,6 +2,7 @@
 #include "server/api/datasets/shards.h"
 
 #include "storage/ids/spell.h"
+#include "storage/model/format_marks.h"
 #include "storage/text/uri.h"
 
 #include <stdlib.h>
@@ -19,16 +20,27 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-static bool read_shard(const char *path, struct shard_name *out)
+/* The ending of a name that is one of a shard, or NULL. */
+static const char *find_ending(const struct hub_format_traits *format, const char *name)
 {
-    const char *name = strrchr(path, '/'), *end = strstr(name ? name : path, ".t");
-    if (!end || (!hub_view_starts(hub_view_of(end), ".tar") && strcmp(end, ".tgz") != 0))
+    for (const char *at = strchr(name, '.'); at; at = strchr(at + 1, '.'))
+        for (size_t i = 0; i < HUB_COUNT(format->shards) && format->shards[i]; i++)
+            if (hub_mark_fits(format->shards[i], hub_view_of(at), false))
+                return at;
+    return NULL;
+}
+
+static bool read_shard(const struct hub_format_traits *format, const char *path, struct shard_name *out)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path,
+               *end = find_ending(format, name);
+    if (!end)
         return false;
-    const char *last = end, *floor = name ? name + 1 : path;
-    while (last > floor && !is_digit(last[-1]))
+    const char *last = end;
+    while (last > name && !is_digit(last[-1]))
         last--;
     const char *first = last;
-    while (first > floor && is_digit(first[-1]) && last - first < 18)
+    while (first > name && is_digit(first[-1]) && last - first < 18)
         first--;
     *out = (struct shard_name){.before = {path, (size_t)(first - path)},
                                .digits = {first, (size_t)(last - first)},
@@ -99,12 +111,13 @@ enum hub_status hub_shards_write(struct hub_json *json, const struct hub_dataset
                                  struct hub_error *err)
 {
     HUB_CLEANUP(hub_freep) struct shard_name *shards = NULL;
+    const struct hub_format_traits *format = hub_format_traits_of(dataset->summary->format);
     uint32_t count = 0, runs = 0;
-    if (strcmp(dataset->summary->format, "webdataset") != 0)
+    if (!format->shards[0])
         return HUB_OK;
     HUB_TRY(hub_new(&shards, dataset->file_count + 1, sizeof *shards, err));
     for (uint32_t i = 0; i < dataset->file_count; i++)
-        count += read_shard(dataset->files[i].path, &shards[count]);
+        count += read_shard(format, dataset->files[i].path, &shards[count]);
     const struct shard_name *end = shards + count;
     qsort(shards, count, sizeof *shards, by_series);
     for (const struct shard_name *at = shards; at < end; at = end_of_run(at, end) + 1)

@@ -3,6 +3,7 @@
 
 #include "server/api/episodes/episode_parameters.h"
 #include "storage/episodes/episode_reader.h"
+#include "storage/model/format_row.h"
 #include "storage/text/uri.h"
 
 #include <stdio.h>
@@ -26,7 +27,7 @@ enum hub_status hub_episode_selection_wants_valid(const struct hub_request *requ
 {
     HUB_CLEANUP(hub_episode_parameters_dispose) struct hub_episode_parameters params = {0};
     const struct hub_property *name;
-    *out = hub_request_choice(request, "valid") < 1 && strcmp(summary->format, "molmospaces") == 0 &&
+    *out = hub_request_choice(request, "valid") < 1 && hub_format_traits_of(summary->format)->judged &&
            !hub_request_query(request, "name").data;
     if (!*out)
         return HUB_OK;

@@ -11,6 +11,7 @@
 #include "server/api/resolve.h"
 #include "storage/base/order.h"
 #include "storage/ids/spell.h"
+#include "storage/model/format_row.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -19,17 +20,6 @@
 #include <stdlib.h>
 
 /* ---- those of some episodes ---- */
-
-/* Where a file or a folder is of some episodes, and what reads the format can do without the others. */
-static bool comes_apart(const char *format)
-{
-    static const char *const formats[] = {"lerobot",     "aloha",     "minari-arrow", "minari-parquet",
-                                          "molmospaces", "il-native", "webdataset",   "molmospaces-shards"};
-    for (size_t i = 0; i < HUB_COUNT(formats); i++)
-        if (strcmp(format, formats[i]) == 0)
-            return true;
-    return false;
-}
 
 /* A number from the first to the one before the last, or behind the colon nothing. */
 static bool read_bound(const char **at, int64_t *out)
@@ -99,7 +89,7 @@ static enum hub_status write_chosen(struct hub_request *request, const struct hu
     HUB_TRY(hub_new(&chosen, dataset->episode_count + 1, sizeof *chosen, err));
     HUB_TRY(hub_new(&needed, dataset->file_count + 1, sizeof *needed, err));
     HUB_TRY(choose(request, &target->state, chosen, &count, err));
-    const bool apart = comes_apart(dataset->summary->format);
+    const bool apart = hub_format_traits_of(dataset->summary->format)->episodes_apart;
     if (apart)
         HUB_TRY(hub_files_needed(&target->state, chosen, needed, err));
     for (uint32_t i = 0; apart && i < dataset->file_count; i++)
