@@ -45,7 +45,7 @@ static enum hub_status put_base64(struct hub_json *json, const char *key, const 
  * text. */
 static bool has_metadata(const struct hub_object *object)
 {
-    return object->file && strcmp(object->dataset->summary->format, "minari-hdf5") == 0 &&
+    return object->file && hub_is_minari(object->dataset->summary) &&
            strcmp(object->dataset->summary->era, "E5") != 0 &&
            hub_view_is(hub_view_behind(hub_view_of(object->file->path), '/'), "main_data.hdf5");
 }

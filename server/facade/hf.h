@@ -16,7 +16,8 @@ struct hub_hf_repo {
     struct hub_view org, name;
     struct hub_buf begins; /* what the names of its objects begin with */
     char commit[41];       /* of all that is in it */
-    char tag[16];          /* "v2.1": LeRobot asks for the version of its format; or "" */
+    const char *topic;     /* "LeRobot", for lists; or NULL */
+    char tag[16];          /* "v2.1": clients ask for the version of the format; or "" */
     int64_t modified_ns;
     unsigned count; /* of datasets in it */
     bool other;     /* a commit that is not main's: its objects begin with "org/name@COMMIT/" */

@@ -8,6 +8,7 @@
 #include "server/api/cursor.h"
 #include "storage/ids/hf_cache.h"
 #include "storage/ids/spell.h"
+#include "storage/model/format_row.h"
 #include "storage/text/time.h"
 
 #include <inttypes.h>
@@ -15,8 +16,6 @@
 #include <stdlib.h>
 
 enum { MOST_SIBLINGS = 50000 };
-
-#define LEROBOT "LeRobot" /* the tag that it gives all that it uploads, and asks for */
 
 /* ---- one ---- */
 
@@ -49,8 +48,8 @@ static enum hub_status put_head(struct hub_json *json, const struct hub_hf_repo 
     hub_json_put_uint(json, "downloads", 0);
     hub_json_put_uint(json, "likes", 0);
     hub_json_put_array(json, "tags");
-    if (repo->tag[0])
-        hub_json_string(json, hub_view_of(LEROBOT));
+    if (repo->topic)
+        hub_json_string(json, hub_view_of(repo->topic));
     hub_json_end_array(json);
     return hub_json_status(json);
 }
@@ -222,8 +221,7 @@ static bool repo_of(const struct hub_app *app, const struct hub_summary *summary
                     struct hub_view *org, struct hub_view *name)
 {
     const char *first = strchr(summary->id, '/');
-    const bool minari =
-        strncmp(summary->format, "minari-", 7) == 0 && !hub_hf_cache_commit(hub_view_of(summary->path)).size;
+    const bool minari = hub_is_minari(summary) && !hub_hf_cache_commit(hub_view_of(summary->path)).size;
     if (!first && minari) /* Python Minari asks for a repo that is called as its author, and gives up */
         return false;
     const char *second = first ? strchrnul(first + 1, '/') : NULL;
@@ -283,10 +281,11 @@ static bool is_meant(const struct repo_listing *r, const struct hub_summary *sum
                      struct hub_view org)
 {
     const struct hub_view gated = hub_request_query(r->request, "gated");
+    const char *tag = hub_format_traits_of(summary->format)->repo_tag;
     if (r->author.size && !hub_view_equal(org, r->author))
         return false;
     return has_all(r->request, "search", id, has_words) &&
-           has_all(r->request, "filter", strcmp(summary->format, "lerobot") == 0 ? LEROBOT : "", has_tag) &&
+           has_all(r->request, "filter", tag ? tag : "", has_tag) &&
            !(gated.size && strcasecmp(gated.data, "false") != 0);
 }
 

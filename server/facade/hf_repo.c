@@ -7,6 +7,7 @@
 #include "server/mirror/listed.h"
 #include "storage/base/digest.h"
 #include "storage/ids/hf_cache.h"
+#include "storage/model/format_row.h"
 #include "storage/truth/upstream.h"
 
 #include <inttypes.h>
@@ -52,6 +53,7 @@ static enum hub_status set_begins(struct hub_hf_repo *repo, bool top, struct hub
 struct cached_repo {
     unsigned count;
     int64_t modified_ns;
+    const char *topic; /* of a format's row, or NULL */
     char commit[41], tag[16];
     bool fetched; /* the commit is upstream's */
 };
@@ -88,6 +90,16 @@ static void take_commit(struct cached_repo *kept, const struct hub_summary *summ
         memcpy(kept->commit, commit.data, commit.size);
 }
 
+/* The last dataset whose format has tags gives them; before it states its version it has none. */
+static void take_tags(struct cached_repo *kept, const struct hub_summary *summary)
+{
+    const struct hub_format_traits *format = hub_format_traits_of(summary->format);
+    if (format->era_is_version && strlen(summary->era) < sizeof kept->tag)
+        strcpy(kept->tag, summary->era);
+    if (format->repo_tag)
+        kept->topic = !format->era_is_version || kept->tag[0] ? format->repo_tag : NULL;
+}
+
 /* By what is in it: ids and revisions, which are made of paths, sizes and times. */
 static enum hub_status look_at_all(const struct hub_objects *objects, struct hub_view begins,
                                    struct cached_repo *kept, struct hub_digest *digest, struct hub_error *err)
@@ -99,8 +111,7 @@ static enum hub_status look_at_all(const struct hub_objects *objects, struct hub
         HUB_TRY(add_revision(objects->app, summary, digest, err));
         take_commit(kept, summary);
         kept->modified_ns = HUB_MAX(kept->modified_ns, summary->modified_ns);
-        if (strcmp(summary->format, "lerobot") == 0 && strlen(summary->era) < sizeof kept->tag)
-            strcpy(kept->tag, summary->era);
+        take_tags(kept, summary);
     }
     return HUB_OK;
 }
@@ -142,6 +153,7 @@ static enum hub_status look_up(struct hub_request *request, struct hub_hf_repo *
     out->modified_ns = repo.modified_ns;
     memcpy(out->commit, repo.commit, sizeof out->commit);
     memcpy(out->tag, repo.tag, sizeof out->tag);
+    out->topic = repo.topic;
     return HUB_OK;
 }
 

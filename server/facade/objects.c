@@ -7,6 +7,7 @@
 #include "server/api/visible.h"
 #include "storage/base/order.h"
 #include "storage/ids/hf_cache.h"
+#include "storage/model/format_row.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,7 +58,7 @@ static enum hub_status add_begin(const struct hub_app *app, const struct hub_sum
 
 bool hub_is_minari(const struct hub_summary *summary)
 {
-    return hub_view_starts(hub_view_of(summary->format), "minari-");
+    return hub_format_is_of(summary->format, HUB_LIBRARY_MINARI);
 }
 
 /* Those that a dataset of Minari lies in; neighbours come one behind the other, in the order of places. */

@@ -20,6 +20,7 @@ struct hub_object {
     const struct hub_dataset_file *file; /* NULL: of a namespace */
     const struct hub_remote_view *view;  /* not NULL: it is not here, and this is what its upstream says */
 };
+/** Whether Minari loads it: what its releases look for in a bucket or a repo is shown of such datasets. */
 bool hub_is_minari(const struct hub_summary *summary);
 
 /** Walks objects in order of their names. Blocking; of one thread. */

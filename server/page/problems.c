@@ -1,6 +1,7 @@
 /* The status of a dataset and its problems: see problems.h. */
 #include "server/page/problems.h"
 
+#include "storage/model/format_row.h"
 #include "storage/text/time.h"
 
 #include <stdio.h>
@@ -47,11 +48,8 @@ struct hub_view page_unreadable_words(struct page *page, const json_t *coverage)
 
 struct hub_view page_library_of(const json_t *dataset)
 {
-    const struct hub_view format = page_text(dataset, "format");
-    return hub_view_starts(format, "minari-") ? HUB_VIEW("Minari")
-           : hub_view_is(format, "lerobot")   ? HUB_VIEW("LeRobot")
-           : hub_view_is(format, "datasets")  ? HUB_VIEW("datasets")
-                                              : HUB_VIEW("its own library");
+    const char *library = hub_format_library(page_text(dataset, "format").data);
+    return library ? hub_view_of(library) : HUB_VIEW("its own library");
 }
 
 /* ---- what is lost, in one sentence ---- */

@@ -4,6 +4,7 @@
 #include "server/api/app.h"
 #include "server/page/lanes.h"
 #include "server/page/problems.h"
+#include "storage/model/format_row.h"
 #include "storage/query/where.h"
 #include "storage/text/uri.h"
 
@@ -13,18 +14,18 @@ enum recipe_needs {
     MINARI = 1,       /* stock Minari loads it */
     LISTED = 256,     /* ... and finds it elsewhere: not what was written before 0.5 */
     TREE = 2,         /* it does not */
-    LEROBOT = 4,      /* its format */
+    LEROBOT = 4,      /* LeRobot does */
     REPO = 8,         /* it lies in a repo of Hugging Face ... */
     WHOLE_REPO = 16,  /* ... and is all of it */
     FIELD = 32,       /* it has a field of numbers */
     TRANSITIONS = 64, /* it has observations and actions */
-    SHARDS = 128,
-    CHOSEN = 512,  /* some of its episodes were chosen; these alone are shown then */
-    EDITED = 1024, /* LeRobot's own tool edits it: from v3.0 on */
-    FITS = 2048,   /* a filter may be as long as one that names them all */
-    READY = 4096,  /* it can be read ... */
-    LOADS = 8192,  /* ... and its own library does not refuse it ... */
-    ROWS = 16384,  /* ... and it has an episode */
+    TARS = 128,       /* it has shards that the library webdataset reads */
+    CHOSEN = 512,     /* some of its episodes were chosen; these alone are shown then */
+    EDITED = 1024,    /* LeRobot's own tool edits it: from v3.0 on */
+    FITS = 2048,      /* a filter may be as long as one that names them all */
+    READY = 4096,     /* it can be read ... */
+    LOADS = 8192,     /* ... and its own library does not refuse it ... */
+    ROWS = 16384,     /* ... and it has an episode */
     SPACED = 32768 /* it lies in a namespace, a repo of the author: Minari takes others from a bucket alone */
 };
 
@@ -80,7 +81,7 @@ static const struct recipe {
     {"Python: webdataset",
      "import webdataset\nfor sample in webdataset.WebDataset(\"<base>\" + <shards py>, shardshuffle=False):\n"
      "    print(sample.keys())\n    break",
-     SHARDS | LOADS, true},
+     TARS | LOADS, true},
     {"curl: all files", "curl -s '<base>/api/v1/datasets/<id>/archive.tar' | tar x", 0, false},
     {"rclone: sync all files", "rclone copy ':http,url=\"<base>/<bucket>/<id>/\":' <id sh>", 0, false},
     {"The episodes as a filter", "number in (<chosen>)", CHOSEN | FITS, false},
@@ -166,6 +167,13 @@ static bool has_role(const json_t *fields, const char *role)
     return false;
 }
 
+/* By the ending of their name. */
+static bool are_tars(struct hub_view shards)
+{
+    const struct hub_view name = hub_view_behind(shards, '/');
+    return name.size && (memmem(name.data, name.size, ".tar", 4) || hub_view_ends(name, ".tgz"));
+}
+
 static enum hub_status find_values(struct recipe_values *v, const json_t *dataset, struct hub_error *err)
 {
     const json_t *fields = json_object_get(dataset, "fields");
@@ -174,9 +182,9 @@ static enum hub_status find_values(struct recipe_values *v, const json_t *datase
     v->has |=
         json_array_size(json_object_get(dataset, "loadable_by")) && minari_can_say(v->id) ? MINARI : TREE;
     v->has |= v->has & MINARI && hub_view_is(page_text(dataset, "era"), "E5") ? LISTED : 0;
-    v->has |= hub_view_is(page_text(dataset, "format"), "lerobot") ? LEROBOT : 0;
+    v->has |= hub_format_is_of(page_text(dataset, "format").data, HUB_LIBRARY_LEROBOT) ? LEROBOT : 0;
     v->has |= hub_view_is(page_text(dataset, "era"), "v3.0") ? EDITED : 0;
-    v->has |= v->shards.size ? SHARDS : 0;
+    v->has |= are_tars(v->shards) ? TARS : 0;
     v->has |= v->chosen.size ? CHOSEN : 0;
     v->has |= v->chosen.size + strlen("number in ()") <= HUB_WHERE_BYTES ? FITS : 0;
     v->has |= has_role(fields, "observation") && has_role(fields, "action") ? TRANSITIONS : 0;

@@ -133,6 +133,8 @@ Test(recipes, names_are_quoted)
     expect_recipe("{\"id\":\"q\\\"\\\\x\",\"shards\":[\"/s/"
                   "a\\\"b\\\\{0..1}.tar\"],\"status\":\"ready\",\"loadable_by\":[]}",
                   NULL, "WebDataset(\"http://hub\" + \"/s/a\\\"b\\\\{0..1}.tar\", ", NULL);
+    expect_recipe("{\"id\":\"q\",\"shards\":[\"/s.tar/a-{0..1}.parquet\"],\"status\":\"ready\"}", NULL,
+                  "archive.tar", "WebDataset(");
     /* an id that Python Minari cannot say is downloaded without it */
     expect_recipe("{\"id\":\"t\xC3\xBCr-v0\",\"format\":\"minari-hdf5\",\"era\":\"E5\",\"status\":\"ready\","
                   "\"loadable_by\":[\"0.5.3\"]}",
