@@ -6,7 +6,7 @@
 #include "server/mirror/work.h"
 #include "storage/base/order.h"
 #include "storage/ids/id.h"
-#include "storage/model/record.h"
+#include "storage/model/format_row.h"
 #include "storage/transfer/publish.h"
 #include "storage/truth/upstream.h"
 
@@ -58,7 +58,7 @@ static enum hub_status take_item(json_t *item, struct hub_view text, void *user,
     if (!id)
         return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_PROTOCOL,
                            "the remote lists a dataset without an id");
-    if (format && strcmp(format, HUB_FORMAT_COLLECTOR) == 0) /* it is none yet */
+    if (hub_format_traits_of(format)->recording) /* it is none yet */
         return HUB_OK;
     if (!hub_remote_has_prefix(id, prefix))
         return HUB_OK;

@@ -3,7 +3,7 @@
 
 #include "server/mirror/work.h"
 #include "storage/base/order.h"
-#include "storage/model/record.h"
+#include "storage/model/format_row.h"
 
 #include <stdlib.h>
 
@@ -38,7 +38,7 @@ static enum hub_status count(json_t *item, struct hub_view text, void *user, str
     format = format ? format : "";
     const json_int_t before = json_integer_value(json_object_get(c->out->formats, format));
     HUB_TRY(hub_allocated(json_object_set_new(c->out->formats, format, json_integer(before + 1)) == 0, err));
-    if (strcmp(format, HUB_FORMAT_COLLECTOR) == 0)
+    if (hub_format_traits_of(format)->recording)
         return HUB_OK;
     HUB_TRY(hub_grow(&c->items, c->count, &c->capacity, sizeof *c->items, err));
     c->items[c->count] = (struct previewed_set){.files = strcmp(format, "files") == 0};

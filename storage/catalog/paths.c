@@ -6,6 +6,7 @@
 #include "storage/catalog/dataset.h"
 
 #include "storage/base/order.h"
+#include "storage/model/format_row.h"
 
 #define ITEM "_index_"
 
@@ -86,7 +87,7 @@ static size_t spelled_so(const char *path, struct hub_view asked)
 /* As the first field has it that is or lies below what is asked for; `asked` where there is none. */
 static struct hub_view stored_spelling(const struct hub_dataset *dataset, struct hub_view asked)
 {
-    if (!hub_view_starts(hub_view_of(dataset->summary->format), "minari-"))
+    if (!hub_format_is_of(dataset->summary->format, HUB_LIBRARY_MINARI))
         return asked;
     for (uint32_t i = 0; i < dataset->field_count; i++) {
         const size_t size = spelled_so(dataset->fields[i].path, asked);

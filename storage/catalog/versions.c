@@ -5,7 +5,7 @@
 #include "storage/base/order.h"
 #include "storage/ids/hf_cache.h"
 #include "storage/ids/version.h"
-#include "storage/model/record.h"
+#include "storage/model/format_row.h"
 
 /* Whether an id is the other one with "@COMMIT" at `at`. */
 static bool is_same_but(const char *other, const char *at, size_t size, const char *id)
@@ -67,7 +67,7 @@ bool hub_summary_refused(const struct hub_summary *summary)
 
 bool hub_summary_is_offered(const struct hub_summary *summary)
 {
-    return strcmp(summary->format, HUB_FORMAT_COLLECTOR) != 0;
+    return !hub_format_traits_of(summary->format)->recording;
 }
 
 int hub_summary_loads(const struct hub_summary *summary)

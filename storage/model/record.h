@@ -20,8 +20,6 @@ enum {
     HUB_MAX_TEXT = 4 * 1024 * 1024, /* one text about a dataset */
     HUB_MAX_ATTRIBUTES = 64 * 1024, /* attributes of one episode, as JSON */
 };
-/* The format of the folder in which a DataCollector of Minari records: no dataset, so it is not offered. */
-#define HUB_FORMAT_COLLECTOR "data-collector"
 /* Of an episode: 2^53 - 1, so that it stays a number in JSON. */
 #define HUB_MAX_NUMBER ((int64_t)9007199254740991)
 #define HUB_MAX_STEPS ((uint64_t)1 << 40) /* of one episode: the sums of all stay numbers */

@@ -65,7 +65,7 @@ static enum hub_status inspect(struct hub_files *files, const struct hub_part *p
 }
 
 const struct hub_format hub_format_data_collector = {
-    .name = HUB_FORMAT_COLLECTOR,
+    .name = "data-collector",
     .marks = hub_marks_data_collector,
     .claim_directory = claim,
     .plan = plan,
