@@ -7,6 +7,7 @@
 #include "storage/ids/version.h"
 #include "storage/io/fs.h"
 #include "storage/model/facet.h"
+#include "storage/model/format_row.h"
 #include "storage/text/time.h"
 
 #include <fcntl.h>
@@ -98,12 +99,12 @@ static char *dump_known(const json_t *item)
     return hub_buf_take(&lines, NULL);
 }
 
-/* The rule of the library that loads it, by the name of its version. */
+/* The rule of the library that loads it, where it states a version of that. */
 static void set_rule(struct hub_summary *s, const json_t *item)
 {
-    static const char *const minari = "minari";
-    s->stated_version = hub_member_text(item, hub_load_rule_find(minari)->version_key);
-    s->rule = s->stated_version ? minari : NULL;
+    const struct hub_load_rule *rule = hub_load_rule_of(hub_format_library(s->format));
+    s->stated_version = rule ? hub_member_text(item, rule->version_key) : NULL;
+    s->rule = s->stated_version ? rule->name : NULL;
 }
 
 static void read_item(const struct hub_mirrors *m, const struct hub_rule *rule, uint32_t root, json_t *item,

@@ -62,8 +62,7 @@ bool hub_spec_contains(const struct hub_spec_set *set, const struct hub_version 
  */
 bool hub_minari_loadable(struct hub_view minari_version, bool has_metadata_json, struct hub_view release);
 
-/** Which releases of a format's own library load a dataset. Formats name their rule
- * (storage/worker/format.h). */
+/** Which releases of a format's own library load a dataset. */
 struct hub_load_rule {
     const char *name, *library;
     const char *version_key;     /* what documents call the version that a dataset states */
@@ -73,6 +72,9 @@ struct hub_load_rule {
 };
 /** NULL for "" and any name that is none. */
 const struct hub_load_rule *hub_load_rule_find(const char *name);
+/** The rule of a library ("Minari"), which the row of a format names (hub_format_library); NULL: it has none,
+ * or `library` is NULL. */
+const struct hub_load_rule *hub_load_rule_of(const char *library);
 /** One after another what documents say loads a dataset: the known releases that do, and `newer` where a
  * later release wrote it. NULL at the end. `*at` is 0 at first. */
 const char *hub_load_rule_next(const struct hub_load_rule *rule, struct hub_view stated_version,

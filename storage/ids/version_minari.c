@@ -44,6 +44,14 @@ const struct hub_load_rule *hub_load_rule_find(const char *name)
     return NULL;
 }
 
+const struct hub_load_rule *hub_load_rule_of(const char *library)
+{
+    for (size_t i = 0; library && i < HUB_COUNT(rules); i++)
+        if (strcmp(rules[i].library, library) == 0)
+            return &rules[i];
+    return NULL;
+}
+
 const char *hub_load_rule_next(const struct hub_load_rule *rule, struct hub_view stated_version,
                                struct hub_view era, size_t *at)
 {

@@ -23,8 +23,6 @@ void hub_format_table_free(struct hub_format_table *table)
         names_free(row->names);
         names_free(row->asides);
         free(row->name);
-        free(row->loadable);
-        free(row->ids);
     }
     free(table);
 }
@@ -59,13 +57,10 @@ static enum hub_status read_names(struct hub_cursor *c, char ***out, struct hub_
 static enum hub_status read_row(struct hub_cursor *c, struct hub_format_row *row, struct hub_error *err)
 {
     const struct hub_view name = hub_cursor_text(c, 32);
-    const struct hub_view loadable = hub_cursor_text(c, 32), ids = hub_cursor_text(c, 32);
     if (c->failed || !hub_name_valid(name))
         return hub_fail(err, HUB_CORRUPT, "a malformed format");
     row->name = hub_view_dup(name);
-    row->loadable = hub_view_dup(loadable);
-    row->ids = hub_view_dup(ids);
-    HUB_TRY(hub_allocated(row->name && row->loadable && row->ids, err));
+    HUB_TRY(hub_allocated(row->name, err));
     HUB_TRY(read_names(c, &row->names, err));
     HUB_TRY(read_names(c, &row->asides, err));
     return row->names[0] ? HUB_OK : hub_fail(err, HUB_CORRUPT, "a malformed format");

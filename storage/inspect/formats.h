@@ -1,7 +1,7 @@
 /**
- * The table of formats that minari-inspect announces at its start, before it has seen any file. It is all a
- * hub knows of formats: who is asked about a directory, which of its folders are looked into, whose rule
- * applies.
+ * The table of formats that minari-inspect announces at its start, before it has seen any file: who is asked
+ * about a directory, which of its folders are looked into. What else a hub knows of a format is its row in
+ * storage/model/format_row.h.
  */
 #ifndef HUB_INSPECT_FORMATS_H
 #define HUB_INSPECT_FORMATS_H
@@ -12,9 +12,8 @@ enum { HUB_MAX_FORMATS = 32, HUB_MAX_FORMAT_NAMES = 64, HUB_MAX_TABLE = 64 * 102
 
 struct hub_format_row {
     char *name;
-    char **names;         /* patterns, NULL-terminated: see storage/model/format_marks.h */
-    char **asides;        /* names of files that are no data, NULL-terminated */
-    char *loadable, *ids; /* "": none */
+    char **names;  /* patterns, NULL-terminated: see storage/model/format_marks.h */
+    char **asides; /* names of files that are no data, NULL-terminated */
 };
 
 struct hub_format_table {

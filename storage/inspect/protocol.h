@@ -52,7 +52,7 @@ enum hub_frame_type {
     HUB_FRAME_END,   /* u8 status, text problem, detail: the last one */
 
     /* worker to hub, one packet on the control socket at its start */
-    HUB_FRAME_FORMAT = 64, /* text name, loadable, ids, u32 count, text... name patterns,
+    HUB_FRAME_FORMAT = 64, /* text name, u32 count, text... name patterns,
                               u32 count, text... asides */
 };
 

@@ -25,8 +25,7 @@ const struct hub_format *hub_report_format(const struct hub_report *report)
 
 const struct hub_load_rule *hub_report_rule(const struct hub_report *report)
 {
-    const struct hub_format *format = hub_report_format(report);
-    return format && format->loadable ? hub_load_rule_find(format->loadable) : NULL;
+    return hub_load_rule_of(hub_format_library(report->format));
 }
 
 void hub_report_dispose(struct hub_report *r)

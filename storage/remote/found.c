@@ -5,6 +5,7 @@
 #include "storage/base/order.h"
 #include "storage/ids/id.h"
 #include "storage/ids/version.h"
+#include "storage/model/format_row.h"
 #include "storage/remote/bounds.h"
 #include "storage/text/time.h"
 
@@ -192,10 +193,9 @@ static bool loads(const struct hub_found *found, const char *release)
 
 static const char *format_of(const struct hub_found *found)
 {
-    const char *format = text_of(found->metadata, "data_format");
-    return found->plain                             ? (found->format ? found->format : "files")
-           : format && strcmp(format, "arrow") == 0 ? "minari-arrow"
-                                                    : "minari-hdf5";
+    return !found->plain   ? hub_format_stated(text_of(found->metadata, "data_format"))
+           : found->format ? found->format
+                           : "files";
 }
 
 static void set_text(json_t *object, const char *key, const char *text)
@@ -207,7 +207,7 @@ static void set_text(json_t *object, const char *key, const char *text)
 static void set_loadable(json_t *out, const struct hub_found *found)
 {
     json_t *list = json_array();
-    const struct hub_load_rule *rule = hub_load_rule_find("minari");
+    const struct hub_load_rule *rule = hub_load_rule_of(HUB_LIBRARY_MINARI);
     const struct hub_view stated = hub_view_of(text_of(found->metadata, "minari_version")),
                           era = found->old ? HUB_VIEW("") : HUB_VIEW("E5");
     const char *release;

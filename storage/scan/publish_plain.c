@@ -1,6 +1,8 @@
 /* Datasets without parts: one at a time, or many in one transaction, for a tree of plain folders has as many
  * as it has folders. */
 #include "storage/ids/revision.h"
+#include "storage/ids/version.h"
+#include "storage/model/format_row.h"
 #include "storage/scan/state.h"
 #include "storage/text/time.h"
 
@@ -40,19 +42,16 @@ static enum hub_status list_problems(const struct hub_findings *plan, const stru
 }
 
 /* By which releases load datasets of a format; NULL: it has none. */
-static const char *rule_of(const struct hub_scanner *s, const char *format)
+static const char *rule_of(const char *format)
 {
-    const struct hub_format_table *formats = NULL;
-    const struct hub_format_row *row =
-        hub_inspector_formats(s->inspector, &formats, NULL) ? NULL : hub_format_table_find(formats, format);
-    return row ? row->loadable : NULL;
+    const struct hub_load_rule *rule = hub_load_rule_of(hub_format_library(format));
+    return rule ? rule->name : NULL;
 }
 
-static enum hub_status complete(struct hub_scanner *s, struct hub_draft *draft, struct bare *bare,
-                                const struct hub_fileset *files, const struct hub_findings *plan,
-                                struct hub_error *err)
+static enum hub_status complete(struct hub_draft *draft, struct bare *bare, const struct hub_fileset *files,
+                                const struct hub_findings *plan, struct hub_error *err)
 {
-    draft->rule = rule_of(s, draft->format);
+    draft->rule = rule_of(draft->format);
     draft->files = files->files;
     draft->file_count = files->count;
     draft->plan = &bare->problems;
@@ -67,7 +66,7 @@ enum hub_status hub_scan_publish(struct hub_scanner *s, struct hub_draft draft,
                                  struct hub_error *err)
 {
     struct bare bare = {0};
-    HUB_TRY(complete(s, &draft, &bare, files, plan, err));
+    HUB_TRY(complete(&draft, &bare, files, plan, err));
     const enum hub_status st = hub_catalog_publish(s->catalog, &draft, err);
     free(bare.problems.problems);
     return st;
@@ -120,8 +119,7 @@ bool hub_batch_is_due(const struct hub_batch *batch)
             hub_time_mono_ms() - batch->began_ms >= BATCH_MS);
 }
 
-static enum hub_status make_draft(struct hub_scanner *s, struct hub_batched *set, struct hub_draft *draft,
-                                  struct hub_error *err)
+static enum hub_status make_draft(struct hub_batched *set, struct hub_draft *draft, struct hub_error *err)
 {
     const struct hub_tracked_dataset *known = set->known;
     *draft = (struct hub_draft){
@@ -134,7 +132,7 @@ static enum hub_status make_draft(struct hub_scanner *s, struct hub_batched *set
         .note = set->note,
         .note_value = {(const char *)&known->signature, sizeof known->signature},
     };
-    return complete(s, draft, &set->bare, &set->files, NULL, err);
+    return complete(draft, &set->bare, &set->files, NULL, err);
 }
 
 /* One that cannot be published keeps none before it from being. */
@@ -142,7 +140,7 @@ static enum hub_status publish(struct hub_scanner *s, const struct hub_batch *ba
                                uint32_t *done, struct hub_error *err)
 {
     for (uint32_t i = 0; i < batch->count; i++)
-        HUB_TRY(make_draft(s, &batch->sets[i], &drafts[i], err));
+        HUB_TRY(make_draft(&batch->sets[i], &drafts[i], err));
     if (hub_catalog_publish_all(s->catalog, drafts, batch->count, NULL) == HUB_OK) {
         *done = batch->count;
         return HUB_OK;

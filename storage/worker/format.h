@@ -4,7 +4,7 @@
  * through a sink and neither knows the catalogue nor decides what is kept. Single-threaded.
  *
  * To add a format: a folder with a `const struct hub_format` and its CMakeLists.txt, a row in
- * format_marks.h, a folder in tests/fixtures, a fuzz target: storage/formats/README.md.
+ * format_row.h, a folder in tests/fixtures, a fuzz target: storage/formats/README.md.
  */
 #ifndef HUB_WORKER_FORMAT_H
 #define HUB_WORKER_FORMAT_H
@@ -90,13 +90,11 @@ struct hub_claim {
 };
 
 struct hub_format {
-    const char *name; /* as stored in the catalogue, never renamed: "minari-hdf5", "lerobot", "webdataset" */
+    const char *name; /* that of its row in storage/model/format_row.h, which says what others want to know */
 
     /** Must. What a listing has when it is worth asking about: hub_marks_NAME. Announced to the hub, as are
-     * the next three. NULL: whatever it has. */
+     * its asides. NULL: whatever it has. */
     const struct hub_format_mark *marks;
-    const char *loadable; /* rule that says which releases load it (hub_load_rule_find), or NULL: none */
-    const char *ids;      /* grammar of its ids, or NULL: any path */
     /** May. Names of files that describe a folder of its datasets: they are no data. NULL-terminated. */
     const char *const *asides;
     /** May. Its dialects, for people: "E3: written by Minari 0.3". NULL-terminated; not announced. */

@@ -232,8 +232,6 @@ static void announce(const struct hub_format *const *formats)
             continue;
         hub_frame_begin(&w, HUB_FRAME_FORMAT);
         hub_frame_text(&w, hub_view_of((*f)->name));
-        hub_frame_text(&w, hub_view_of((*f)->loadable ? (*f)->loadable : ""));
-        hub_frame_text(&w, hub_view_of((*f)->ids ? (*f)->ids : ""));
         put_marks(&w, (*f)->marks);
         put_names(&w, (*f)->asides);
         if (hub_frame_end(&w, NULL))

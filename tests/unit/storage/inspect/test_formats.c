@@ -28,9 +28,8 @@ Test(formats, the_inspector_announces_what_it_knows, .timeout = 60)
     const struct hub_format_row *lerobot = hub_format_table_find(table, "lerobot");
     cr_assert(minari && lerobot && hub_format_table_find(table, "webdataset"));
     cr_expect_null(hub_format_table_find(table, "files"), "what nobody claims is no format of its own");
-    cr_expect_str_eq(minari->loadable, "minari");
-    cr_expect_str_eq(minari->ids, "minari");
-    cr_expect_str_eq(lerobot->ids, "");
+    cr_expect_str_eq(minari->asides[0], "namespace_metadata.json");
+    cr_expect_null(lerobot->asides[0]);
     cr_expect(hub_format_table_wants(table, minari, "data/main_data.hdf5", false));
     cr_expect_not(hub_format_table_wants(table, lerobot, "data/main_data.hdf5", false));
     cr_expect(hub_format_table_wants(table, NULL, "x.tar", false));
@@ -62,8 +61,6 @@ static struct hub_buf row(const char *name, const char *pattern)
     hub_frame_writer_init(&w, HUB_MAX_TABLE);
     hub_frame_begin(&w, HUB_FRAME_FORMAT);
     hub_frame_text(&w, hub_view_of(name));
-    hub_frame_text(&w, HUB_VIEW(""));
-    hub_frame_text(&w, HUB_VIEW(""));
     hub_frame_u32(&w, 1);
     hub_frame_text(&w, hub_view_of(pattern));
     hub_frame_u32(&w, 1);
