@@ -3,6 +3,7 @@
 #include "client/cli/loading.h"
 #include "client/cli/progress.h"
 #include "client/cli/table.h"
+#include "storage/model/format_row.h"
 #include "storage/text/json.h"
 
 #include <fnmatch.h>
@@ -188,7 +189,7 @@ static bool is_wanted(const struct minari_summary *s, const char *prefix, const 
 {
     return (!prefix || strncmp(s->id, prefix, strlen(prefix)) == 0) &&
            (!pattern || fnmatch(pattern, s->id, 0) == 0) &&
-           (o->any_format || strncmp(s->format, "minari", 6) == 0);
+           (o->any_format || hub_format_is_of(s->format, HUB_LIBRARY_MINARI));
 }
 
 /* An id may look like a pattern. */

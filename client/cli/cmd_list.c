@@ -3,6 +3,7 @@
 #include "client/cli/local.h"
 #include "client/cli/tree.h"
 #include "storage/ids/version.h"
+#include "storage/model/format_row.h"
 #include "storage/text/json.h"
 
 #include <inttypes.h>
@@ -195,18 +196,27 @@ static bool has_facts(const struct cli *cli, const json_t *object)
     return !author || says(json_object_get(object, "authors"), author);
 }
 
-static bool wanted(const struct cli *cli, const struct minari_summary *s)
+/* By its own library's rule. */
+static bool loads(const struct local_dataset *dataset, const char *release)
 {
+    const struct minari_summary *s = &dataset->summary;
+    const struct hub_load_rule *rule = hub_load_rule_of(hub_format_library(s->format));
+    return rule && rule->loads(hub_view_of(s->minari_version),
+                               hub_view_of(json_string_value(json_object_get(dataset->object, "era"))),
+                               hub_view_of(release));
+}
+
+static bool wanted(const struct cli *cli, const struct local_dataset *dataset)
+{
+    const struct minari_summary *s = &dataset->summary;
     const char *prefix = cli->values[OPT_PREFIX], *status = cli->values[OPT_STATUS],
                *release = cli->values[OPT_FOR], *format = cli->values[OPT_OF_FORMAT],
                *loadable = cli->values[OPT_LOADABLE];
-    const bool e5 = strcmp(s->format, "minari-hdf5") != 0 ||
-                    (s->minari_version && s->minari_version[0] >= '0' && s->minari_version[0] <= '9');
-    const bool loads = strcmp(s->status, "ready") == 0 && !s->unloadable;
+    const bool loadable_now = strcmp(s->status, "ready") == 0 && !s->unloadable;
     return (!prefix || strncmp(s->id, prefix, strlen(prefix)) == 0) &&
            (!status || strcmp(s->status, status) == 0) && (!format || strcmp(s->format, format) == 0) &&
-           (!loadable || (strcmp(loadable, "true") == 0) == loads) &&
-           (!release || hub_minari_loadable(hub_view_of(s->minari_version), e5, hub_view_of(release)));
+           (!loadable || (strcmp(loadable, "true") == 0) == loadable_now) &&
+           (!release || loads(dataset, release));
 }
 
 /* Sorted by name and version, so the newest that is wanted is the last of its run. */
@@ -216,7 +226,7 @@ static size_t select_local(const struct cli *cli, const struct local_list *list,
     size_t n = 0;
     for (size_t i = 0; i < list->count; i++) {
         const struct minari_summary *s = &list->items[i].summary, *last = n ? &out[n - 1]->summary : NULL;
-        if (!wanted(cli, s) || !has_facts(cli, list->items[i].object))
+        if (!wanted(cli, &list->items[i]) || !has_facts(cli, list->items[i].object))
             continue;
         const bool same = last && s->version >= 0 && last->version >= 0 && strcmp(s->name, last->name) == 0 &&
                           strcmp(s->ns ? s->ns : "", last->ns ? last->ns : "") == 0;

@@ -5,6 +5,7 @@
 #include "client/cli/own_place.h"
 #include "client/lib/internal.h"
 #include "storage/ids/id.h"
+#include "storage/model/format_row.h"
 #include "storage/text/json.h"
 
 #include <errno.h>
@@ -19,7 +20,8 @@ static void add_cameras(const struct cli *cli, const char *id, json_t *doc)
     HUB_CLEANUP(hub_freep) char *text = NULL;
     const char *format = hub_member_text(doc, "format");
     if (json_object_get(doc, "cameras") || !json_integer_value(json_object_get(doc, "episodes")) || !format ||
-        strncmp(format, "minari", 6) == 0 || minari_media_list_get(cli->client, id, 0, &text, NULL) ||
+        hub_format_is_of(format, HUB_LIBRARY_MINARI) ||
+        minari_media_list_get(cli->client, id, 0, &text, NULL) ||
         hub_json_parse(hub_view_of(text), 64 * MIB, &list, NULL))
         return;
     (void)!json_object_set(doc, "media", json_object_get(list, "items"));
@@ -49,7 +51,7 @@ static int show_remote(struct cli *cli, const char *id)
             hub_member_text(doc, "status"); /* download takes what cannot be read by force only */
         const bool refused = status && (strcmp(status, "unsupported") == 0 || strcmp(status, "broken") == 0);
         snprintf(download, sizeof download, "minari-cli download %s%s%s", s->id,
-                 strncmp(s->format, "minari", 6) == 0 ? "" : " -o DIR", refused ? " --force" : "");
+                 hub_format_is_of(s->format, HUB_LIBRARY_MINARI) ? "" : " -o DIR", refused ? " --force" : "");
         describe(cli, s->id, doc, where, download);
     }
     minari_dataset_free(dataset);

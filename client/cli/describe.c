@@ -2,6 +2,7 @@
 #include "client/cli/describe.h"
 #include "client/cli/space.h"
 #include "client/cli/table.h"
+#include "storage/model/format_row.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -374,7 +375,7 @@ void describe(const struct cli *cli, const char *id, const json_t *doc, const ch
                *format = text_of(doc, "format");
     status = status ? status : "ready";
     const struct form form = {cli,
-                              format && strncmp(format, "minari", 6) == 0 && strcmp(status, "remote") != 0};
+                              hub_format_is_of(format, HUB_LIBRARY_MINARI) && strcmp(status, "remote") != 0};
     printf("%s%s%s\n%s\n", cli->colour ? "\033[1m" : "", cli_clean(id), cli->colour ? "\033[0m" : "", where);
     say_status(cli, doc, status);
     if (description && *description) {

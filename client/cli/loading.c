@@ -1,56 +1,38 @@
 /* The line that loads a download: see loading.h. It follows from the files that came, so that it is known
- * also where the
- * remote does not say what they are. */
+ * also where the remote does not say what they are. */
 #include "client/cli/loading.h"
 
+#include "storage/model/format_row.h"
 #include "storage/transfer/record.h"
 
 #include <fnmatch.h>
 #include <limits.h>
 #include <stdio.h>
 
-/* The first row whose pattern fits a file is taken. In a line %D is the dataset's folder, %F the file, %P the
- * folder that the file lies in, each as a text of Python, %I the dataset's id, and
- * %E the episodes it was downloaded for, where they are listed. */
-static const struct {
-    const char *format; /* NULL: any */
-    const char *file, *line;
-} rows[] = {
-    {NULL, "meta/episodes.jsonl", /* v2.1 and before, which lerobot reads up to its release 0.3 */
+/* Where the format is not known, or its row has no line that fits. */
+static const struct hub_loading_line lines[] = {
+    {"meta/episodes.jsonl", /* v2.1 and before, which lerobot reads up to its release 0.3 */
      "from lerobot.datasets.lerobot_dataset import LeRobotDataset; dataset = LeRobotDataset(%I, root=%D%E)  "
      "# lerobot < 0.4"},
-    {NULL, "meta/info.json",
+    {"meta/info.json",
      "from lerobot.datasets.lerobot_dataset import LeRobotDataset; dataset = LeRobotDataset(%I, root=%D%E)"},
-    {NULL, "dataset_dict.json", "import datasets; dataset = datasets.load_from_disk(%P)"},
-    {NULL, "state.json", "import datasets; dataset = datasets.load_from_disk(%P)"},
-    {"imitation", "*.npz", "from imitation.data import serialize; trajectories = serialize.load(%F)"},
-    {"imitation", "*.parquet", "import datasets; dataset = datasets.load_dataset(%D)"},
-    {"il-native", "*.npz", "import numpy; demos = numpy.load(%F, allow_pickle=True)['arr_0']"},
-    {NULL, "*.pkl.gz", "import cloudpickle, gzip; demo = cloudpickle.load(gzip.open(%F))"},
-    {NULL, "*.pickle.gz", "import cloudpickle, gzip; demo = cloudpickle.load(gzip.open(%F))"},
-    {"il-native", "*.pkl", "import cloudpickle; demo = cloudpickle.load(open(%F, 'rb'))"},
-    {"il-native", "*.pickle", "import cloudpickle; demo = cloudpickle.load(open(%F, 'rb'))"},
-    {"webdataset", "*.tar*",
-     "import glob, webdataset; dataset = webdataset.WebDataset(sorted(glob.glob(glob.escape(%P) + "
-     "'/*.tar*')), "
-     "shardshuffle=False)"},
-    {"webdataset", "*.tgz", "import webdataset; dataset = webdataset.WebDataset(%F, shardshuffle=False)"},
-    {NULL, "*.tar",
-     "import glob, webdataset; dataset = webdataset.WebDataset(sorted(glob.glob(glob.escape(%P) + "
-     "'/*.tar')), "
-     "shardshuffle=False)"},
-    {"robomimic", "*.hdf5", "import h5py; demos = h5py.File(%F)['data']; names = list(demos)"},
-    {"robomimic", "*.h5", "import h5py; demos = h5py.File(%F)['data']; names = list(demos)"},
-    {NULL, "*.hdf5", "import h5py; data = h5py.File(%F)"},
-    {NULL, "*.h5", "import h5py; data = h5py.File(%F)"},
-    {NULL, "*.npz", "import numpy; data = numpy.load(%F)"},
-    {NULL, "*.npy", "import numpy; data = numpy.load(%F)"},
-    {NULL, "*.parquet", "import pyarrow.parquet; table = pyarrow.parquet.read_table(%F)"},
-    {NULL, "*.feather", "import pyarrow.feather; table = pyarrow.feather.read_table(%F)"},
-    {NULL, "*.arrow",
-     "import pyarrow; f = pyarrow.OSFile(%F); "
-     "table = (pyarrow.ipc.open_file if f.read(6) == b'ARROW1' else pyarrow.ipc.open_stream)"
-     "(pyarrow.OSFile(%F)).read_all()"},
+    {"dataset_dict.json", "import datasets; dataset = datasets.load_from_disk(%P)"},
+    {"state.json", "import datasets; dataset = datasets.load_from_disk(%P)"},
+    {"*.pkl.gz", "import cloudpickle, gzip; demo = cloudpickle.load(gzip.open(%F))"},
+    {"*.pickle.gz", "import cloudpickle, gzip; demo = cloudpickle.load(gzip.open(%F))"},
+    {"*.tar", "import glob, webdataset; dataset = webdataset.WebDataset(sorted(glob.glob(glob.escape(%P) + "
+              "'/*.tar')), "
+              "shardshuffle=False)"},
+    {"*.hdf5", "import h5py; data = h5py.File(%F)"},
+    {"*.h5", "import h5py; data = h5py.File(%F)"},
+    {"*.npz", "import numpy; data = numpy.load(%F)"},
+    {"*.npy", "import numpy; data = numpy.load(%F)"},
+    {"*.parquet", "import pyarrow.parquet; table = pyarrow.parquet.read_table(%F)"},
+    {"*.feather", "import pyarrow.feather; table = pyarrow.feather.read_table(%F)"},
+    {"*.arrow", "import pyarrow; f = pyarrow.OSFile(%F); "
+                "table = (pyarrow.ipc.open_file if f.read(6) == b'ARROW1' else pyarrow.ipc.open_stream)"
+                "(pyarrow.OSFile(%F)).read_all()"},
+    {0},
 };
 
 /* A text as Python writes it. */
@@ -122,7 +104,6 @@ static enum hub_status write_line(const char *line, const struct filling *f, str
     return HUB_OK;
 }
 
-/* By the path, or the last name. */
 static const char *find(const struct hub_record *record, const char *pattern)
 {
     for (size_t i = 0; i < record->count; i++) {
@@ -133,22 +114,29 @@ static const char *find(const struct hub_record *record, const char *pattern)
     return NULL;
 }
 
+/* The first line that fits a file; NULL: none does. */
+static const struct hub_loading_line *choose(const struct hub_loading_line *line,
+                                             const struct hub_record *record, const char **file)
+{
+    for (; line && line->file; line++)
+        if ((*file = find(record, line->file)))
+            return line;
+    return NULL;
+}
+
 enum hub_status loading_line(const char *format, const char *directory, const char *episodes,
                              struct hub_buf *out, struct hub_error *err)
 {
     struct hub_record record;
-    enum hub_status st = HUB_OK;
-    if (strncmp(format, "minari", 6) == 0)
+    struct filling filling = {&record, directory, episodes, NULL};
+    if (hub_format_is_of(format, HUB_LIBRARY_MINARI))
         return HUB_OK;
     HUB_TRY(hub_record_read(directory, &record, err));
-    for (size_t i = 0; i < HUB_COUNT(rows); i++) {
-        const char *file =
-            !rows[i].format || strcmp(rows[i].format, format) == 0 ? find(&record, rows[i].file) : NULL;
-        if (file) {
-            st = write_line(rows[i].line, &(struct filling){&record, directory, episodes, file}, out, err);
-            break;
-        }
-    }
+    const struct hub_loading_line *line =
+        choose(hub_format_traits_of(format)->loading, &record, &filling.file);
+    if (!line)
+        line = choose(lines, &record, &filling.file);
+    const enum hub_status st = line ? write_line(line->line, &filling, out, err) : HUB_OK;
     hub_record_dispose(&record);
     return st;
 }

@@ -1,6 +1,8 @@
 /* Listings by namespaces: see tree.h. The walk is breadth first with rules between groups, as Minari's. */
 #include "client/cli/tree.h"
 
+#include "storage/model/format_row.h"
+
 #include <stdlib.h>
 
 struct tree_node {
@@ -189,7 +191,7 @@ bool tree_fill(struct text_table *t, const struct minari_summary *const *dataset
     bool ok = root;
     for (size_t i = 0; ok && i < count; i++) {
         ok = insert(root, datasets[i]);
-        shape.format = shape.format || strncmp(datasets[i]->format, "minari", 6) != 0;
+        shape.format = shape.format || !hub_format_is_of(datasets[i]->format, HUB_LIBRARY_MINARI);
         shape.status = shape.status || datasets[i]->unloadable || strcmp(datasets[i]->status, "ready") != 0;
     }
     if (!ok)

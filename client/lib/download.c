@@ -5,6 +5,7 @@
 #include "storage/ids/id.h"
 #include "storage/ids/spell.h"
 #include "storage/io/fs.h"
+#include "storage/model/format_row.h"
 #include "storage/text/time.h"
 #include "storage/transfer/publish.h"
 #include "storage/transfer/record.h"
@@ -237,7 +238,7 @@ static enum hub_status decide(const struct minari_dataset *dataset, const struct
                        o->loadable_by, o->force, &notices, err));
     if (notices.size)
         notify(o, "%s: %.*s", s->id, (int)notices.size - 1, notices.data);
-    if (!o->any_format && strncmp(s->format, "minari", 6) != 0)
+    if (!o->any_format && !hub_format_is_of(s->format, HUB_LIBRARY_MINARI))
         return hub_fail_as(err, HUB_INVALID, HUB_PROBLEM_NOT_A_MINARI_DATASET,
                            "'%s' is in the format %.40s, which Minari does not read", s->id, s->format);
     if (why && !o->force)
