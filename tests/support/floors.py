@@ -7,6 +7,7 @@ one and say nothing. Within a folder files form no circle, by includes and by sy
 a struct they share. No function takes more than 7 parameters: more of them are a struct. No struct, union or enum of the
 product has the name of another one, those of one file included. The table has a row for each library, and the picture below it a place for each row. Each
 folder with code has a README. One folder alone includes each outside library, but for those that are named here.
+Where code stands that is of no format, no text is the name of one, but for those that are named here with a reason.
 Each route has an example; each row of parameters is in a list of a route, with help, an example and a handler that reads it.
 Ends with 1 and a line for each that is wrong.
 """
@@ -412,8 +413,53 @@ def check_tags():
             wrong.append(f"{name} names {len(where)} structs: {', '.join(where)}")
 
 
+# Texts that are the name of a format, or the first word of several: file -> text -> what it is there.
+FORMAT_NAMES = {
+    "client/cli/cmd_list.c": {"minari": "an unfinished download is of Minari; of which of its formats is not known yet"},
+    "server/api/operations/alerts.c": {"minari": "a word of `only` of mirror rules"},
+    "server/mirror/spec.c": {"minari": "a word of `only` of mirror rules"},
+    "server/service/mirror_rules.c": {"minari": "a word of `only` of mirror rules"},
+    "server/service/parameters.h": {"aloha": "the name of a rule in an example"},
+    "storage/ids/version_minari.c": {"minari": "the name of a rule of loading, which the index keeps"},
+}
+# A name that is also a word of the API: it names the format beside the word `format` alone.
+FORMAT_WORDS = {"datasets"}
+
+
+def check_formats():
+    """Neutral code asks for a member of a format's row, and never for its name."""
+    rows = dict(re.findall(r'^ *row\((\w+), \.name = "(.+?)"', (top / "storage/model/format_row.h").read_text(), re.M))
+    names = set(rows.values())
+    words = [name.split("-")[0] for name in names if "-" in name]
+    families = {word for word in words if words.count(word) > 1}
+    texts = names | families | {f"{word}-" for word in families}
+    symbol = re.compile(rf"\b(?:HUB_FORMAT|hub_format|hub_marks)_(?:{'|'.join(rows)})\b")
+    if not names:
+        wrong.append("floors.py: no names of formats in storage/model/format_row.h")
+    seen = set()
+    for path in sorted(path for part in PARTS for end in ("c", "h", "js") for path in (top / part).rglob(f"*.{end}")):
+        where = str(path.relative_to(top))
+        if where.startswith(("storage/formats/", "web/vendor/")) or where == "storage/model/format_row.h":
+            continue
+        code = re.sub(r"/\*.*?\*/", lambda comment: re.sub(r"[^\n]", " ", comment[0]), path.read_text(), flags=re.S)
+        for number, line in enumerate(code.splitlines(), 1):
+            for text in symbol.findall(line):
+                wrong.append(f"{where}:{number}: {text} is of one format: ask for a member of its row")
+            for text in re.findall(r'["\']((?:\\.|[^"\'\\])*)["\']', line):
+                if text not in texts or (text in FORMAT_WORDS and not re.search(r"format\b", line)):
+                    continue
+                seen.add((where, text))
+                if text not in FORMAT_NAMES.get(where, {}):
+                    wrong.append(f'{where}:{number}: "{text}" is the name of a format: ask for a member of its row')
+    for where, known in FORMAT_NAMES.items():
+        for text in known:
+            if (where, text) not in seen:
+                wrong.append(f'floors.py: {where} no longer has the text "{text}"')
+
+
 check_picture()
 check_readmes()
+check_formats()
 check_outside()
 check_includes()
 check_parameters()
