@@ -102,3 +102,9 @@ enum hub_status hub_files_usable(struct hub_files *files, uint32_t number, struc
         return st ? hub_fail_as(err, st, why.problem, "%s", why.detail) : HUB_OK; /* which names it already */
     return hub_fail_as(err, st, why.problem, "%.*s: %s", (int)path.size, path.data, why.detail);
 }
+
+bool hub_is_local(enum hub_status st)
+{
+    return st == HUB_CORRUPT || st == HUB_UNSUPPORTED || st == HUB_TOO_BIG || st == HUB_NOT_FOUND ||
+           st == HUB_DENIED || st == HUB_INVALID || st == HUB_OUT_OF_RANGE || st == HUB_NOT_ACCEPTABLE;
+}

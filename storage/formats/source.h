@@ -47,4 +47,8 @@ HUB_MUST_USE enum hub_status hub_byte_source_usable(struct hub_byte_source *sour
 HUB_MUST_USE enum hub_status hub_files_usable(struct hub_files *files, uint32_t number,
                                               struct hub_error *err);
 
+/** Does a failure concern the object at hand alone (damaged, refused, too big, missing, not allowed)? Then it
+ * is reported and the rest goes on. Everything else is about this machine, and ends the part. */
+bool hub_is_local(enum hub_status st);
+
 #endif

@@ -162,6 +162,13 @@ enum hub_field_type hub_picture_type(const struct hub_variant *v, struct hub_vie
     return depth || color ? HUB_FIELD_IMAGE_NUMBER : HUB_FIELD_NUMBER;
 }
 
+enum hub_field_type hub_image_type(const uint8_t *head, size_t size)
+{
+    if (size >= 8 && memcmp(head, "\x89PNG\r\n\x1a\n", 8) == 0)
+        return HUB_FIELD_IMAGE_PNG;
+    return size >= 3 && memcmp(head, "\xff\xd8\xff", 3) == 0 ? HUB_FIELD_IMAGE_JPEG : HUB_FIELD_BYTES;
+}
+
 /* ---- documents ---- */
 
 void hub_picture_put(struct hub_json *json, const struct hub_picture *p)

@@ -37,6 +37,9 @@ bool hub_picture_of(const struct hub_variant *variant, struct hub_picture *out);
  * no picture. `expected`: the dataset says, or their role says, that they may be one. */
 enum hub_field_type hub_picture_type(const struct hub_variant *variant, struct hub_view path, bool expected);
 
+/** What a value's first bytes say it is: a PNG or JPEG file, else bytes. */
+enum hub_field_type hub_image_type(const uint8_t *head, size_t size);
+
 /** {"layout":"CHW","frames":4,"height":96,"width":96,"channels":3} under the key "picture". */
 void hub_picture_put(struct hub_json *json, const struct hub_picture *picture);
 /** The same of a field as documents have it: its type, the name of its dtype and its shape as JSON. Nothing

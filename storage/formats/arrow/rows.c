@@ -1,6 +1,6 @@
 /* What the rows of Arrow columns are: their type and shape, their nulls, their numbers. */
 #include "storage/formats/arrow/json.h"
-#include "storage/formats/kit/kit.h"
+#include "storage/model/picture.h"
 
 #include <math.h>
 

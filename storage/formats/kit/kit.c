@@ -6,12 +6,6 @@
 #include <math.h>
 #include <stdio.h>
 
-bool hub_is_local(enum hub_status st)
-{
-    return st == HUB_CORRUPT || st == HUB_UNSUPPORTED || st == HUB_TOO_BIG || st == HUB_NOT_FOUND ||
-           st == HUB_DENIED || st == HUB_INVALID || st == HUB_OUT_OF_RANGE || st == HUB_NOT_ACCEPTABLE;
-}
-
 enum hub_role hub_role_of(struct hub_view path)
 {
     static const struct {
@@ -45,13 +39,6 @@ bool hub_names_data(struct hub_view path)
                                           ".pickle", ".pkl.gz", ".arrow", ".feather", ".parquet",
                                           ".tar",    ".tar.gz", ".tgz",   ".tar.zst", NULL};
     return hub_ending_of(path, endings) != NULL;
-}
-
-enum hub_field_type hub_image_type(const uint8_t *head, size_t size)
-{
-    if (size >= 8 && memcmp(head, "\x89PNG\r\n\x1a\n", 8) == 0)
-        return HUB_FIELD_IMAGE_PNG;
-    return size >= 3 && memcmp(head, "\xff\xd8\xff", 3) == 0 ? HUB_FIELD_IMAGE_JPEG : HUB_FIELD_BYTES;
 }
 
 enum hub_field_type hub_array_type(const struct hub_variant *variant, struct hub_view path)

@@ -8,19 +8,12 @@
 #include "storage/model/picture.h"
 #include "storage/text/json.h"
 
-/** Does a failure concern the object at hand alone (damaged, refused, too big, missing, not allowed)? Then it
- * is reported and the rest goes on. Everything else is about this machine, and ends the part. */
-bool hub_is_local(enum hub_status st);
-
 /** The role that a field's first word says, behind "next": observations/x, next.reward, obs, acts, dones. */
 enum hub_role hub_role_of(struct hub_view path);
 
 /** Does a name promise data of its own: "x.h5", "x.npz", "x.parquet"? Then a folder of something else does
  * not take the file along. */
 bool hub_names_data(struct hub_view path);
-
-/** What a row's first bytes say it is: a PNG or JPEG file, else bytes. */
-enum hub_field_type hub_image_type(const uint8_t *head, size_t size);
 
 /** What rows of an array are: bools, bytes, a picture (storage/model/picture.h; expected of observations), or
  * numbers. */
