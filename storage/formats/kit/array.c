@@ -341,10 +341,7 @@ enum hub_status hub_npy_place(struct hub_sink *sink, const struct hub_npz_array 
                               uint64_t steps, struct hub_error *err)
 {
     const uint64_t rows = hub_npy_rows(&array->npy);
-    const enum hub_axis axis = array->npy.rank == 0 ? HUB_AXIS_NONE
-                               : rows == steps      ? HUB_AXIS_STEP
-                               : rows == steps + 1  ? HUB_AXIS_STATE
-                                                    : HUB_AXIS_NONE;
+    const enum hub_axis axis = array->npy.rank == 0 ? HUB_AXIS_NONE : hub_axis_of(rows, steps);
     struct hub_window window = {.episode = index, .count = rows};
     return hub_npz_reader_cut(sink, array, axis, &window, 1, err);
 }

@@ -21,9 +21,7 @@ static enum hub_axis axis_of(const struct hub_h5_fields *fields, const struct hu
 {
     if (leaf->dataset.rank == HUB_NONE || leaf->dataset.rank == 0)
         return HUB_AXIS_NONE;
-    const enum hub_axis by_rows = leaf->rows == steps       ? HUB_AXIS_STEP
-                                  : leaf->rows == steps + 1 ? HUB_AXIS_STATE
-                                                            : HUB_AXIS_NONE;
+    const enum hub_axis by_rows = hub_axis_of(leaf->rows, steps);
     return fields->axis ? fields->axis(leaf, by_rows) : by_rows;
 }
 

@@ -137,6 +137,11 @@ enum hub_status hub_json_one(struct hub_view split, struct hub_buf *out, struct 
     return hub_buf_add_text(out, "]", err);
 }
 
+enum hub_axis hub_axis_of(uint64_t rows, uint64_t steps)
+{
+    return rows == steps ? HUB_AXIS_STEP : rows == steps + 1 ? HUB_AXIS_STATE : HUB_AXIS_NONE;
+}
+
 enum hub_field_type hub_column_type(enum hub_field_type type, const struct hub_variant *variant,
                                     struct hub_view path, bool expected)
 {

@@ -61,6 +61,9 @@ HUB_MUST_USE enum hub_status hub_json_one(struct hub_view split, struct hub_buf 
 
 /* ---- columns of tables as fields ---- */
 
+/** How so many rows of a field relate to the steps of their episode. */
+enum hub_axis hub_axis_of(uint64_t rows, uint64_t steps);
+
 /** Numbers that are pictures are images. */
 enum hub_field_type hub_column_type(enum hub_field_type type, const struct hub_variant *variant,
                                     struct hub_view path, bool expected);

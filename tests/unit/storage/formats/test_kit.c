@@ -56,3 +56,11 @@ Test(kit, what_concerns_the_machine_is_not_local)
         cr_expect_not(hub_is_local(machine[i]), "%s", hub_status_name(machine[i]));
     cr_expect(hub_is_local(HUB_CORRUPT) && hub_is_local(HUB_UNSUPPORTED) && hub_is_local(HUB_TOO_BIG));
 }
+
+Test(kit, rows_of_an_episode)
+{
+    cr_expect_eq(hub_axis_of(7, 7), HUB_AXIS_STEP);
+    cr_expect_eq(hub_axis_of(8, 7), HUB_AXIS_STATE);
+    cr_expect_eq(hub_axis_of(6, 7), HUB_AXIS_NONE);
+    cr_expect_eq(hub_axis_of(1, 0), HUB_AXIS_STATE);
+}
