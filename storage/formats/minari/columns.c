@@ -10,8 +10,8 @@
  * of an episode length-mismatch, number-mismatch, attributes-too-big; of a field type-differs,
  * repeated-column, nulls, unreadable-in-episodes.
  */
+#include "storage/formats/kit/table_kit.h"
 #include "storage/formats/minari/minari.h"
-#include "storage/formats/table/table.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -162,21 +162,13 @@ static enum hub_status parquet_plan(struct hub_files *files, struct hub_sink *si
 
 /* ---- a part ---- */
 
-struct column_field {
-    char *path;
-    uint32_t number; /* HUB_NONE: not declared yet */
-    uint32_t last;   /* episode that has it already */
-    enum hub_field_type type;
-    struct hub_readings readings;
-    uint64_t nulls;
-};
-
 struct columns_part {
     struct hub_files *files;
     struct hub_sink *sink;
     json_t *spaces[2];
-    struct column_field *fields;
-    uint32_t field_count, field_capacity;
+    const json_t *space; /* of the column at hand, or NULL */
+    uint64_t steps;      /* of the episode at hand */
+    struct hub_table_fields fields;
     uint32_t done, failed;
     struct hub_error first_failure;
     struct hub_tally steps_differ, ids_differ;
@@ -281,7 +273,7 @@ static enum hub_status read_said(struct columns_part *p, const struct episode_fo
     return sort_said(s, err);
 }
 
-/* ---- shapes ---- */
+/* ---- fields ---- */
 
 /* Arrays are stored flat: what was said of their shape counts when it comes to as many numbers. */
 static void reshape(const json_t *space, const char *path, const struct hub_table *table,
@@ -298,24 +290,6 @@ static void reshape(const json_t *space, const char *path, const struct hub_tabl
     c->type = hub_column_type(c->type, &c->variant, hub_view_of(path), space != NULL);
 }
 
-/* ---- fields ---- */
-
-static enum hub_status find_field(struct columns_part *p, const char *path, uint32_t near,
-                                  struct column_field **out, struct hub_error *err)
-{
-    for (uint32_t i = 0; i < p->field_count; i++) { /* episodes have the same columns in the same order */
-        *out = &p->fields[(near + i) % p->field_count];
-        if (strcmp((*out)->path, path) == 0)
-            return HUB_OK;
-    }
-    HUB_TRY(hub_grow(&p->fields, p->field_count, &p->field_capacity, sizeof *p->fields, err));
-    *out = &p->fields[p->field_count];
-    **out = (struct column_field){.number = HUB_NONE, .last = HUB_NONE};
-    HUB_TRY(hub_dup(&(*out)->path, path, err));
-    p->field_count++;
-    return HUB_OK;
-}
-
 static bool is_padded(const char *path)
 {
     static const char *const roots[] = {"actions", "rewards", "terminations", "truncations"};
@@ -327,80 +301,39 @@ static bool is_padded(const char *path)
     return false;
 }
 
-static enum hub_status declare(struct columns_part *p, struct column_field *field, enum hub_field_type type,
-                               struct hub_error *err)
+static enum hub_status read_column(void *user, struct hub_table *table, struct hub_table_field *field,
+                                   struct hub_table_column *c, struct hub_error *why)
 {
-    const struct hub_view path = hub_view_of(field->path);
-    const enum hub_role role = hub_role_of(path);
-    const bool state = role == HUB_ROLE_OBSERVATION || role == HUB_ROLE_INFO;
-    field->type = type;
-    return hub_sink_field(
-        p->sink,
-        &(struct hub_field){.path = path,
-                            .type = type,
-                            .role = role,
-                            .axis = state || !is_padded(field->path) ? HUB_AXIS_STATE : HUB_AXIS_STEP},
-        &field->number, err);
+    const struct columns_part *p = user;
+    const uint64_t rows = is_padded(hub_table_path(table, c->index)) ? p->steps : table->rows;
+    HUB_TRY(hub_table_read(table, c->index, rows, c, why));
+    reshape(p->space, field->path, table, c);
+    return HUB_OK;
 }
 
-/* Until an episode shows what it is, it is opaque. */
-static enum hub_status refuse(struct columns_part *p, struct column_field *field, uint32_t episode,
-                              const char *why, struct hub_error *err)
-{
-    hub_tally_add(&field->readings.unreadable, "%s", why);
-    if (field->number == HUB_NONE)
-        HUB_TRY(declare(p, field, HUB_FIELD_OPAQUE, err));
-    return hub_sink_refuse(p->sink, field->number, episode, why, err);
-}
-
-static enum hub_status place(struct columns_part *p, struct hub_table *table, struct hub_table_column *c,
-                             struct column_field *field, uint32_t episode, uint64_t rows,
-                             struct hub_error *err)
-{
-    struct hub_layout_builder *builder;
-    struct hub_window window = {.episode = episode, .count = HUB_MIN(rows, c->rows)};
-    struct hub_error why = {0};
-    if (field->readings.readable && field->type != c->type)
-        return refuse(p, field, episode, "its type differs from the first episode's", err);
-    if (!field->readings.readable)
-        HUB_TRY(declare(p, field, c->type, err));
-    HUB_TRY(hub_sink_layout(p->sink, field->number, &builder, err));
-    const enum hub_status st = hub_table_place(table, c, p->files, builder, &window.array, &why);
-    if (hub_is_local(st))
-        return refuse(p, field, episode, why.detail, err);
-    if (st)
-        return hub_pass(st, &why, err);
-    field->readings.readable++;
-    field->nulls += hub_lost_nulls(&c->variant, c->nulls);
-    return hub_layout_add_window(builder, &window, err);
-}
+static const struct hub_table_dialect dialect = {.read = read_column};
 
 static enum hub_status add_column(struct columns_part *p, struct hub_table *table, uint32_t index,
-                                  uint32_t episode, uint64_t steps, struct hub_error *err)
+                                  uint32_t episode, struct hub_error *err)
 {
     const char *path = hub_table_path(table, index);
-    struct hub_error why = {0};
-    struct column_field *field;
+    struct hub_table_field *field;
+    struct minari_spelled as;
     if (!path)
         return HUB_OK;
-    struct minari_spelled as;
-    const json_t *space = minari_space_of(p->spaces, path, &as);
-    HUB_TRY(find_field(p, as.fits ? as.text : path, index, &field, err));
+    p->space = minari_space_of(p->spaces, path, &as);
+    HUB_TRY(hub_table_fields_find(&p->fields, as.fits ? as.text : path, index, &field, err));
     if (field->last == episode)
         return hub_report_repeated(p->sink, hub_view_of(path), err);
     field->last = episode;
-    HUB_CLEANUP(hub_table_column_dispose) struct hub_table_column c = {.index = index};
-    const uint64_t rows = is_padded(path) ? steps : table->rows;
-    const enum hub_status st = hub_table_read(table, index, rows, &c, &why);
-    if (hub_is_local(st))
-        return refuse(p, field, episode, why.detail, err);
-    if (st)
-        return hub_pass(st, &why, err);
-    reshape(space, field->path, table, &c);
-    return place(p, table, &c, field, episode, rows, err);
+    const bool state = field->role == HUB_ROLE_OBSERVATION || field->role == HUB_ROLE_INFO;
+    field->axis = state || !is_padded(field->path) ? HUB_AXIS_STATE : HUB_AXIS_STEP;
+    struct hub_window window = {.episode = episode, .count = is_padded(path) ? p->steps : table->rows};
+    return hub_table_field_add(&p->fields, field, table, index, &window, 1, err);
 }
 
-static enum hub_status finish_field(struct columns_part *p, struct column_field *field, struct hub_error *err)
+static enum hub_status finish_field(const struct columns_part *p, const struct hub_table_field *field,
+                                    struct hub_error *err)
 {
     const struct hub_view path = hub_view_of(field->path);
     HUB_TRY(hub_report_nulls(p->sink, path, field->nulls, err));
@@ -423,27 +356,35 @@ static uint64_t steps_of(struct columns_part *p, const struct episode_folder *e,
     return padded;
 }
 
+/* Was the number of a step not 0? -1: it is unknown. */
+static enum hub_status flag_at(struct hub_table *table, const char *path, uint64_t rows, int8_t *out,
+                               struct hub_error *err)
+{
+    HUB_CLEANUP(hub_freep) double *numbers = NULL;
+    HUB_TRY(hub_table_numbers(table, path, NULL, MAX_ROWS, &numbers, err));
+    if (numbers && rows)
+        *out = isnan(numbers[rows - 1]) ? -1 : numbers[rows - 1] != 0;
+    return HUB_OK;
+}
+
 /* What the rewards come to, and how it ended. Columns that cannot be read so leave it unknown. */
 static enum hub_status sum_up(struct hub_table *table, struct hub_episode *episode, struct hub_error *err)
 {
-    static const char *const flags[] = {"terminations", "truncations"};
-    int8_t *const ends[] = {&episode->terminated, &episode->truncated};
-    HUB_CLEANUP(hub_freep) double *numbers = NULL;
+    HUB_CLEANUP(hub_freep) double *rewards = NULL;
+    double sum = 0;
     if (table->rows > MAX_ROWS)
         return HUB_OK;
-    HUB_TRY(hub_new(&numbers, (size_t)table->rows + 1, sizeof *numbers, err));
-    for (size_t i = 0; i < HUB_COUNT(flags); i++)
-        if (!hub_table_numbers(table, flags[i], numbers, NULL) && episode->steps)
-            *ends[i] = isnan(numbers[episode->steps - 1]) ? -1 : numbers[episode->steps - 1] != 0;
+    HUB_TRY(flag_at(table, "terminations", episode->steps, &episode->terminated, err));
+    HUB_TRY(flag_at(table, "truncations", episode->steps, &episode->truncated, err));
     episode->success = hub_success_of(episode->attributes);
-    if (episode->success < 0 && !hub_table_numbers(table, "infos/success", numbers, NULL) && table->rows)
-        episode->success = isnan(numbers[table->rows - 1]) ? -1 : numbers[table->rows - 1] != 0;
-    if (episode->has_return || hub_table_numbers(table, "rewards", numbers, NULL))
-        return HUB_OK;
-    double sum = 0;
-    for (uint64_t i = 0; i < episode->steps; i++)
-        sum += numbers[i];
-    hub_episode_sum(episode, sum);
+    if (episode->success < 0)
+        HUB_TRY(flag_at(table, "infos/success", table->rows, &episode->success, err));
+    if (!episode->has_return)
+        HUB_TRY(hub_table_numbers(table, "rewards", NULL, MAX_ROWS, &rewards, err));
+    for (uint64_t i = 0; rewards && i < episode->steps; i++)
+        sum += rewards[i];
+    if (rewards)
+        hub_episode_sum(episode, sum);
     return HUB_OK;
 }
 
@@ -473,8 +414,9 @@ static enum hub_status send_episode(struct columns_part *p, const struct episode
         episode.attributes = HUB_VIEW("");
     }
     HUB_TRY(hub_sink_episode(p->sink, &episode, &index, err));
+    p->steps = episode.steps;
     for (uint32_t i = 0; i < table->count; i++)
-        HUB_TRY(add_column(p, table, i, index, episode.steps, err));
+        HUB_TRY(add_column(p, table, i, index, err));
     p->done++;
     return HUB_OK;
 }
@@ -510,8 +452,8 @@ static enum hub_status inspect_episode(struct columns_part *p, const struct epis
 
 static enum hub_status finish(struct columns_part *p, struct hub_error *err)
 {
-    for (uint32_t i = 0; i < p->field_count; i++)
-        HUB_TRY(finish_field(p, &p->fields[i], err));
+    for (uint32_t i = 0; i < p->fields.count; i++)
+        HUB_TRY(finish_field(p, &p->fields.items[i], err));
     if (p->steps_differ.count)
         HUB_TRY(hub_sink_problem(p->sink, "length-mismatch", HUB_VIEW(""), err,
                                  "total_steps of %u episodes differs from their number of rewards: %s",
@@ -543,12 +485,11 @@ static enum hub_status inspect(struct hub_files *files, const struct hub_part *p
                                struct hub_error *err)
 {
     struct columns_part p = {.files = files, .sink = sink};
+    p.fields = (struct hub_table_fields){.dialect = &dialect, .user = &p, .files = files, .sink = sink};
     if (part->file_count < 1)
         return hub_fail(err, HUB_INVALID, "a part without a file");
     const enum hub_status st = inspect_part(&p, part, err);
-    for (uint32_t i = 0; i < p.field_count; i++)
-        free(p.fields[i].path);
-    free(p.fields);
+    hub_table_fields_dispose(&p.fields);
     json_decref(p.spaces[0]);
     json_decref(p.spaces[1]);
     return st;

@@ -1,5 +1,5 @@
-/* What all drivers share: roles by name, numbered names, tallies. */
-#include "storage/formats/kit/kit.h"
+/* What drivers share: roles by name, numbered names, tallies, returns, tables. */
+#include "storage/formats/kit/table_kit.h"
 
 #include <criterion/criterion.h>
 
@@ -63,4 +63,31 @@ Test(kit, rows_of_an_episode)
     cr_expect_eq(hub_axis_of(8, 7), HUB_AXIS_STATE);
     cr_expect_eq(hub_axis_of(6, 7), HUB_AXIS_NONE);
     cr_expect_eq(hub_axis_of(1, 0), HUB_AXIS_STATE);
+}
+
+Test(kit, lists_are_windows_of_their_items)
+{
+    const uint64_t offsets[] = {0, 3, 3, 7};
+    struct hub_window windows[] = {{.episode = 4}, {.episode = 5}, {.episode = 6}};
+    hub_table_cut(offsets, windows, HUB_COUNT(windows));
+    for (size_t i = 0; i < HUB_COUNT(windows); i++) {
+        cr_expect_eq(windows[i].episode, i + 4);
+        cr_expect_eq(windows[i].first, offsets[i]);
+        cr_expect_eq(windows[i].count, offsets[i + 1] - offsets[i]);
+    }
+}
+
+Test(kit, a_table_is_some_of_its_row_groups)
+{
+    uint64_t rows[] = {5, 0, 7, 2};
+    struct hub_parquet_chunk chunks[8] = {{.offset = 0}};
+    const struct hub_parquet whole = {
+        .leaf_count = 2, .group_rows = rows, .group_count = 4, .chunks = chunks, .rows = 14};
+    struct hub_table table = {.is_parquet = true, .parquet = whole, .rows = 14};
+    cr_expect_eq(hub_table_narrow(&table, &whole, 2, 1), 5);
+    cr_expect(table.rows == 7 && table.parquet.group_count == 1 && table.parquet.chunks == &chunks[4]);
+    cr_expect_eq(hub_table_narrow(&table, &whole, 1, 3), 5);
+    cr_expect(table.rows == 9 && table.parquet.group_rows == &rows[1]);
+    cr_expect_eq(hub_table_narrow(&table, &whole, 0, 4), 0);
+    cr_expect(table.rows == 14 && table.parquet.chunks == chunks);
 }
