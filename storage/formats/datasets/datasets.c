@@ -12,8 +12,7 @@
  * Problems: missing-file, unreadable-file, not-loadable, not-fetched, permission-denied, bad-metadata,
  * episode-order, rows-differ, nulls.
  */
-#include "storage/formats/arrow/arrow.h"
-#include "storage/formats/kit/kit.h"
+#include "storage/formats/kit/table_kit.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -33,21 +32,24 @@ struct folder {
     struct hub_sink *sink; /* NULL: problems were or will be reported by another walk */
     char prefix[HUB_MAX_PATH], split[256];
     json_t *state;
-    struct hub_arrow arrow;
+    struct hub_table table; /* of the batches of all its files */
     uint32_t opened, failed;
     struct hub_error first_failure;
     bool trajectories;
-    uint32_t actions; /* trajectories: the column that says how long they are */
     struct episode_span *cuts;
     uint32_t count, capacity;
-    bool numbered; /* the numbers of the cuts are the format's own */
+    bool numbered;              /* the numbers of the cuts are the format's own */
+    uint64_t *offsets;          /* trajectories: of the items of the column at hand, by row */
+    struct hub_window *windows; /* of the column at hand, by cut */
 };
 
 static void folder_dispose(struct folder *f)
 {
     json_decref(f->state);
-    hub_arrow_dispose(&f->arrow);
+    hub_table_dispose(&f->table);
     free(f->cuts);
+    free(f->offsets);
+    free(f->windows);
 }
 
 static enum hub_status report_problem(const struct folder *f, const char *code, const char *path,
@@ -112,7 +114,7 @@ static enum hub_status add_file(struct folder *f, uint32_t number, const char *p
     hub_byte_source_file(&source, f->files, number);
     enum hub_status st = hub_byte_source_usable(&source, &why);
     if (!st)
-        st = hub_arrow_add(&f->arrow, &source, &why);
+        st = hub_arrow_add(&f->table.arrow, &source, &why);
     if (!st) {
         f->opened++;
         return HUB_OK;
@@ -120,7 +122,7 @@ static enum hub_status add_file(struct folder *f, uint32_t number, const char *p
     if (!hub_is_local(st))
         return hub_pass(st, &why, err);
     if (f->opened == 0) /* half a schema */
-        hub_arrow_dispose(&f->arrow);
+        hub_arrow_dispose(&f->table.arrow);
     if (f->failed++ == 0)
         f->first_failure = why;
     HUB_TRY(report_problem(f, hub_problem_name_or(why.problem, "unreadable-file"), path, err, why.detail));
@@ -145,47 +147,45 @@ static enum hub_status open_table(struct folder *f, struct hub_error *err)
     if (f->opened == 0 && f->failed)
         return hub_fail_as(err, HUB_CORRUPT, f->first_failure.problem,
                            "no data file can be read; the first: %s", f->first_failure.detail);
+    f->table.rows = f->table.arrow.rows;
+    f->table.count = f->table.arrow.column_count;
     return HUB_OK;
 }
 
 /* ---- episodes ---- */
 
-static uint32_t list_of_role(const struct folder *f, enum hub_role role, uint32_t from)
+static uint32_t list_of_role(const struct folder *f, enum hub_role role)
 {
-    for (uint32_t i = from; i < f->arrow.column_count; i++)
-        if (hub_role_of(hub_view_of(f->arrow.columns[i].path)) == role && hub_arrow_is_list(&f->arrow, i))
+    for (uint32_t i = 0; i < f->table.count; i++)
+        if (hub_role_of(hub_view_of(hub_table_path(&f->table, i))) == role && hub_table_is_list(&f->table, i))
             return i;
     return HUB_NONE;
 }
 
-/* Are the lists of a column, row by row, as long as those of the actions, or with `more` by one longer? */
-static enum hub_status as_long(struct folder *f, uint32_t column, const uint64_t *actions, uint64_t *offsets,
-                               bool more, bool *out, struct hub_error *err)
+/* Are the lists of a column, row by row, as long as those of the actions, or by one longer? */
+static enum hub_status as_long(struct folder *f, uint32_t column, const uint64_t *actions, bool *out,
+                               struct hub_error *err)
 {
-    HUB_TRY(hub_arrow_offsets(&f->arrow, column, offsets, err));
+    HUB_TRY(hub_arrow_offsets(&f->table.arrow, column, f->offsets, err));
     *out = true;
-    for (uint64_t i = 0; *out && i < f->arrow.rows; i++) {
-        const uint64_t steps = actions[i + 1] - actions[i], length = offsets[i + 1] - offsets[i];
-        *out = length == steps || (more && length == steps + 1);
-    }
+    for (uint64_t i = 0; *out && i < f->table.rows; i++)
+        *out = hub_axis_of(f->offsets[i + 1] - f->offsets[i], actions[i + 1] - actions[i]) != HUB_AXIS_NONE;
     return HUB_OK;
 }
 
-static enum hub_status find_trajectories(struct folder *f, uint64_t *actions, uint64_t *offsets,
-                                         struct hub_error *err)
+static enum hub_status find_trajectories(struct folder *f, uint64_t *actions, struct hub_error *err)
 {
     static const enum hub_role sure[] = {HUB_ROLE_INFO, HUB_ROLE_REWARD, HUB_ROLE_DONE};
-    const uint32_t seen = list_of_role(f, HUB_ROLE_OBSERVATION, 0);
+    const uint32_t seen = list_of_role(f, HUB_ROLE_OBSERVATION), acted = list_of_role(f, HUB_ROLE_ACTION);
     bool fits = false;
-    f->actions = list_of_role(f, HUB_ROLE_ACTION, 0);
-    if (f->actions == HUB_NONE || seen == HUB_NONE)
+    if (acted == HUB_NONE || seen == HUB_NONE)
         return HUB_OK;
-    HUB_TRY(hub_arrow_offsets(&f->arrow, f->actions, actions, err));
-    HUB_TRY(as_long(f, seen, actions, offsets, true, &fits, err));
+    HUB_TRY(hub_arrow_offsets(&f->table.arrow, acted, actions, err));
+    HUB_TRY(as_long(f, seen, actions, &fits, err));
     for (size_t i = 0; fits && !f->trajectories && i < HUB_COUNT(sure); i++) {
-        const uint32_t column = list_of_role(f, sure[i], 0);
+        const uint32_t column = list_of_role(f, sure[i]);
         if (column != HUB_NONE)
-            HUB_TRY(as_long(f, column, actions, offsets, true, &f->trajectories, err));
+            HUB_TRY(as_long(f, column, actions, &f->trajectories, err));
     }
     return HUB_OK;
 }
@@ -200,40 +200,14 @@ static enum hub_status add_cut(struct folder *f, int64_t number, uint64_t first,
     return HUB_OK;
 }
 
-/* The numbers of a column, or nothing: then `*out` stays NULL. */
-static enum hub_status numbers_of(struct folder *f, uint32_t column, bool inner, double **out,
-                                  uint64_t *count, struct hub_error *err)
-{
-    struct hub_arrow_rows rows = {.column = column, .inner = inner, .limit = UINT64_MAX};
-    HUB_CLEANUP(hub_freep) double *numbers = NULL;
-    struct hub_error why = {0};
-    enum hub_status st = hub_arrow_describe(&f->arrow, &rows, &why);
-    if (!st && rows.rows > MAX_ROWS)
-        return HUB_OK;
-    if (!st)
-        st = hub_new(&numbers, (size_t)rows.rows + 1, sizeof *numbers, &why);
-    if (!st)
-        st = hub_arrow_numbers(&f->arrow, &rows, numbers, &why);
-    if (st)
-        return hub_is_local(st) ? HUB_OK : hub_pass(st, &why, err);
-    *out = numbers;
-    *count = rows.rows;
-    numbers = NULL;
-    return HUB_OK;
-}
-
 /* Where the column of episode numbers changes. */
 static enum hub_status cut_steps(struct folder *f, struct hub_error *err)
 {
     static const char *const names[] = {"episode_index", "episode_id", "episode", "traj_id"};
     HUB_CLEANUP(hub_freep) double *numbers = NULL;
-    const uint64_t rows = f->arrow.rows;
-    uint64_t count = 0;
-    for (size_t i = 0; !numbers && i < HUB_COUNT(names); i++) {
-        const uint32_t column = hub_arrow_find(&f->arrow, names[i]);
-        if (column != HUB_NONE)
-            HUB_TRY(numbers_of(f, column, false, &numbers, &count, err));
-    }
+    const uint64_t rows = f->table.rows;
+    for (size_t i = 0; !numbers && i < HUB_COUNT(names); i++)
+        HUB_TRY(hub_table_numbers(&f->table, names[i], NULL, MAX_ROWS, &numbers, err));
     f->numbered = numbers != NULL;
     for (uint64_t i = 0, first = 0; i < rows && numbers; i++) {
         const double number = numbers[i];
@@ -254,12 +228,11 @@ static enum hub_status cut_steps(struct folder *f, struct hub_error *err)
 static enum hub_status find_episodes(struct folder *f, struct hub_error *err)
 {
     HUB_CLEANUP(hub_freep) uint64_t *actions = NULL;
-    HUB_CLEANUP(hub_freep) uint64_t *offsets = NULL;
-    const uint64_t rows = f->arrow.rows;
+    const uint64_t rows = f->table.rows;
     if (rows <= HUB_MAX_EPISODES) {
         HUB_TRY(hub_new(&actions, (size_t)rows + 1, sizeof *actions, err));
-        HUB_TRY(hub_new(&offsets, (size_t)rows + 1, sizeof *offsets, err));
-        HUB_TRY(find_trajectories(f, actions, offsets, err));
+        HUB_TRY(hub_new(&f->offsets, (size_t)rows + 1, sizeof *f->offsets, err));
+        HUB_TRY(find_trajectories(f, actions, err));
     }
     if (!actions || !f->trajectories)
         return cut_steps(f, err);
@@ -396,7 +369,7 @@ static enum hub_status plan(struct hub_files *files, struct hub_sink *sink, stru
 
 /* ---- what is reported of an episode ---- */
 
-/* Columns that say something of each episode, as numbers: of its steps, or with `single` one of it. */
+/* A column that says something of each episode, as numbers: of its steps, or with `single` one of it. */
 struct episode_numbers {
     double *numbers;
     uint64_t *offsets; /* of trajectories: of each row's items */
@@ -412,17 +385,12 @@ static void column_dispose(struct episode_numbers *c)
 static enum hub_status load_column(struct folder *f, const char *const *names, struct episode_numbers *out,
                                    struct hub_error *err)
 {
-    uint64_t count = 0;
+    if (f->trajectories)
+        HUB_TRY(hub_new(&out->offsets, (size_t)f->table.rows + 1, sizeof *out->offsets, err));
     for (; *names && !out->numbers; names++) {
-        const uint32_t column = hub_arrow_find(&f->arrow, *names);
-        if (column == HUB_NONE)
-            continue;
-        out->single = f->trajectories && !hub_arrow_is_list(&f->arrow, column);
-        HUB_TRY(numbers_of(f, column, f->trajectories && !out->single, &out->numbers, &count, err));
-        if (!out->numbers || !f->trajectories || out->single)
-            continue;
-        HUB_TRY(hub_new(&out->offsets, (size_t)f->arrow.rows + 1, sizeof *out->offsets, err));
-        HUB_TRY(hub_arrow_offsets(&f->arrow, column, out->offsets, err));
+        HUB_TRY(hub_table_numbers(&f->table, *names, out->offsets, MAX_ROWS, &out->numbers, err));
+        out->single = f->trajectories && out->numbers &&
+                      !hub_table_is_list(&f->table, hub_table_find(&f->table, *names));
     }
     return HUB_OK;
 }
@@ -432,7 +400,7 @@ static bool numbers_in(const struct episode_numbers *c, const struct episode_spa
                        uint64_t *count)
 {
     *first = c->offsets ? c->offsets[cut->first] : cut->first;
-    *count = c->single ? 1 : c->offsets ? c->offsets[cut->first + 1] - *first : cut->count;
+    *count = c->offsets ? c->offsets[cut->first + 1] - *first : cut->count;
     return c->numbers && *count;
 }
 
@@ -460,9 +428,10 @@ static void sum_rewards(const struct episode_numbers *c, const struct episode_sp
 /* The file in which an episode begins. */
 static uint32_t file_of(const struct folder *f, uint64_t row, uint32_t *near)
 {
-    while (*near + 1 < f->arrow.batch_count && f->arrow.batches[*near + 1].first_row <= row)
+    const struct hub_arrow *arrow = &f->table.arrow;
+    while (*near + 1 < arrow->batch_count && arrow->batches[*near + 1].first_row <= row)
         ++*near;
-    return f->arrow.batches[*near].file;
+    return arrow->batches[*near].file;
 }
 
 static enum hub_status send_episodes(struct folder *f, bool alone, struct hub_error *err)
@@ -499,118 +468,66 @@ static enum hub_status send_episodes(struct folder *f, bool alone, struct hub_er
 
 /* ---- fields ---- */
 
+/* How the rows of a column of trajectories relate to their steps, by most of them. */
+static void elect_axis(const struct folder *f, struct hub_table_field *field)
+{
+    for (uint32_t i = 0; i < f->count; i++)
+        field->votes[hub_axis_of(f->windows[i].count, f->cuts[i].count)]++;
+    for (unsigned a = HUB_AXIS_STEP; a <= HUB_AXIS_STATE; a++)
+        if (field->votes[a] > field->votes[field->axis])
+            field->axis = (enum hub_axis)a;
+}
+
 /* The windows of a column: of trajectories the items of each row's list, or the row. */
-struct windows {
-    uint64_t *offsets; /* NULL: rows are rows */
-    uint32_t votes[HUB_AXIS_COUNT];
-    enum hub_axis axis;
-};
-
-static struct hub_window window_of(const struct folder *f, const struct windows *w, uint32_t i)
-{
-    const struct episode_span *cut = &f->cuts[i];
-    if (w->offsets)
-        return (struct hub_window){.episode = i,
-                                   .first = w->offsets[cut->first],
-                                   .count = w->offsets[cut->first + 1] - w->offsets[cut->first]};
-    return (struct hub_window){.episode = i, .first = cut->first, .count = f->trajectories ? 1 : cut->count};
-}
-
-static enum hub_axis axis_of(const struct folder *f, const struct windows *w, uint32_t i)
-{
-    const uint64_t rows = window_of(f, w, i).count, steps = f->cuts[i].count;
-    return rows == steps ? HUB_AXIS_STEP : rows == steps + 1 ? HUB_AXIS_STATE : HUB_AXIS_NONE;
-}
-
-static enum hub_status find_windows(struct folder *f, uint32_t column, struct windows *w,
+static enum hub_status find_windows(struct folder *f, struct hub_table_field *field, uint32_t column,
                                     struct hub_error *err)
 {
-    w->axis = HUB_AXIS_STEP;
-    if (!f->trajectories)
-        return HUB_OK;
-    w->axis = HUB_AXIS_NONE;
-    if (!hub_arrow_is_list(&f->arrow, column))
-        return HUB_OK;
-    HUB_TRY(hub_new(&w->offsets, (size_t)f->arrow.rows + 1, sizeof *w->offsets, err));
-    HUB_TRY(hub_arrow_offsets(&f->arrow, column, w->offsets, err));
+    field->axis = f->trajectories ? HUB_AXIS_NONE : HUB_AXIS_STEP;
     for (uint32_t i = 0; i < f->count; i++)
-        w->votes[axis_of(f, w, i)]++;
-    for (unsigned a = HUB_AXIS_STEP; a <= HUB_AXIS_STATE; a++)
-        if (w->votes[a] > w->votes[w->axis])
-            w->axis = (enum hub_axis)a;
+        f->windows[i] = (struct hub_window){
+            .episode = i, .first = f->cuts[i].first, .count = f->trajectories ? 1 : f->cuts[i].count};
+    if (!f->trajectories || !hub_table_is_list(&f->table, column))
+        return HUB_OK;
+    HUB_TRY(hub_arrow_offsets(&f->table.arrow, column, f->offsets, err));
+    hub_table_cut(f->offsets, f->windows, f->count);
+    elect_axis(f, field);
+    return HUB_OK;
+}
+static enum hub_status read_column(void *user, struct hub_table *table, struct hub_table_field *field,
+                                   struct hub_table_column *c, struct hub_error *why)
+{
+    struct folder *f = user;
+    HUB_TRY(find_windows(f, field, c->index, why));
+    HUB_TRY(f->trajectories ? hub_table_items_read(table, c->index, f->offsets, c, why)
+                            : hub_table_read(table, c->index, UINT64_MAX, c, why));
+    c->type = hub_column_type(c->type, &c->variant, hub_view_of(field->path), false);
     return HUB_OK;
 }
 
-static enum hub_status refuse(struct folder *f, uint32_t field, const char *why, struct hub_error *err)
-{
-    for (uint32_t i = 0; i < f->count; i++)
-        HUB_TRY(hub_sink_refuse(f->sink, field, i, why, err));
-    return HUB_OK;
-}
-
-static enum hub_status place(struct folder *f, const struct hub_arrow_rows *rows, const struct windows *w,
-                             uint32_t field, struct hub_error *why)
-{
-    struct hub_layout_builder *builder;
-    uint32_t array;
-    HUB_TRY(hub_sink_layout(f->sink, field, &builder, why));
-    HUB_TRY(hub_layout_array_of(builder, &rows->variant, &array, why));
-    HUB_TRY(hub_arrow_place(&f->arrow, rows, f->files, builder, why));
-    for (uint32_t i = 0; i < f->count; i++) {
-        struct hub_window window = window_of(f, w, i);
-        window.array = array;
-        HUB_TRY(hub_layout_add_window(builder, &window, why));
-    }
-    return HUB_OK;
-}
-
-static enum hub_status report_column(struct folder *f, const struct hub_arrow_rows *rows,
-                                     const struct windows *w, struct hub_view path, struct hub_error *err)
-{
-    const uint32_t odd = f->count - w->votes[w->axis];
-    HUB_TRY(hub_report_nulls(f->sink, path, hub_lost_nulls(&rows->variant, rows->nulls), err));
-    return hub_report_odd(f->sink, path, w->offsets && w->axis != HUB_AXIS_NONE ? odd : 0, w->axis, "", err);
-}
+static const struct hub_table_dialect dialect = {.read = read_column};
 
 static enum hub_status send_field(struct folder *f, uint32_t column, struct hub_error *err)
 {
-    const struct hub_view path = hub_view_of(f->arrow.columns[column].path);
-    struct hub_arrow_rows rows = {.column = column, .limit = UINT64_MAX, .type = HUB_FIELD_OPAQUE};
-    struct windows w = {.offsets = NULL};
-    struct hub_error why = {0};
-    uint32_t field;
-    enum hub_status st = find_windows(f, column, &w, &why);
-    rows.inner = w.offsets != NULL;
-    if (!st)
-        st = hub_arrow_describe(&f->arrow, &rows, &why);
-    rows.type = st ? HUB_FIELD_OPAQUE : hub_column_type(rows.type, &rows.variant, path, false);
-    enum hub_status reported = hub_sink_field(
-        f->sink,
-        &(struct hub_field){.path = path, .type = rows.type, .role = hub_role_of(path), .axis = w.axis},
-        &field, err);
-    if (!reported && !st)
-        st = place(f, &rows, &w, field, &why);
-    if (!reported && hub_is_local(st))
-        reported = refuse(f, field, why.detail, err);
-    else if (!reported && st)
-        reported = hub_pass(st, &why, err);
-    else if (!reported)
-        reported = report_column(f, &rows, &w, path, err);
-    free(w.offsets);
-    return reported;
+    const struct hub_table_fields fields = {
+        .dialect = &dialect, .user = f, .files = f->files, .sink = f->sink};
+    struct hub_table_field field = hub_table_field_of(f->table.arrow.columns[column].path);
+    const struct hub_view path = hub_view_of(field.path);
+    if (hub_table_find(&f->table, field.path) != column)
+        return hub_report_repeated(f->sink, path, err);
+    HUB_TRY(hub_table_field_add(&fields, &field, &f->table, column, f->windows, f->count, err));
+    if (!field.readings.readable)
+        return HUB_OK;
+    HUB_TRY(hub_report_nulls(f->sink, path, field.nulls, err));
+    return hub_table_field_report_odd(&fields, &field, err);
 }
 
 static enum hub_status send_fields(struct folder *f, struct hub_error *err)
 {
     if (f->count == 0) /* its types may be none either */
         return HUB_OK;
-    for (uint32_t i = 0; i < f->arrow.column_count; i++) {
-        const char *path = f->arrow.columns[i].path;
-        if (hub_arrow_find(&f->arrow, path) == i)
-            HUB_TRY(send_field(f, i, err));
-        else
-            HUB_TRY(hub_report_repeated(f->sink, hub_view_of(path), err));
-    }
+    HUB_TRY(hub_new(&f->windows, f->count, sizeof *f->windows, err));
+    for (uint32_t i = 0; i < f->table.count; i++)
+        HUB_TRY(send_field(f, i, err));
     return HUB_OK;
 }
 
