@@ -10,7 +10,7 @@
  */
 #include "storage/formats/imitation/imitation.h"
 
-#include "storage/formats/parquet/column.h"
+#include "storage/formats/kit/table_kit.h"
 #include "storage/text/number.h"
 
 #include <math.h>
@@ -61,24 +61,21 @@ bool imitation_is_pushed(const struct hub_files *files)
 
 /* ---- claim ---- */
 
-static bool has(const struct hub_parquet *parquet, const char *name, bool list)
+static bool has(const struct hub_table *table, const char *name, bool list)
 {
-    const uint32_t leaf = hub_parquet_find(parquet, name);
-    return leaf != HUB_NONE && (parquet->leaves[leaf].max_rep > 0) == list;
+    const uint32_t index = hub_table_find(table, name);
+    return index != HUB_NONE && hub_table_is_list(table, index) == list;
 }
 
 /* Has the file a trajectory a row? Says how many, where it has. */
 static enum hub_status look(struct hub_files *files, uint32_t number, uint64_t *rows, bool *mine,
                             struct hub_error *err)
 {
-    HUB_CLEANUP(hub_parquet_dispose) struct hub_parquet parquet = {0};
-    struct hub_byte_source source;
+    HUB_CLEANUP(hub_table_dispose) struct hub_table table = {.rows = 0};
     *mine = false;
-    hub_byte_source_file(&source, files, number);
-    HUB_TRY(hub_byte_source_usable(&source, err));
-    HUB_TRY(hub_parquet_open(&source, &parquet, err));
-    *mine = has(&parquet, "obs", true) && has(&parquet, "acts", true) && has(&parquet, "terminal", false);
-    *rows = parquet.rows;
+    HUB_TRY(hub_table_open_parquet(files, number, &table, err));
+    *mine = has(&table, "obs", true) && has(&table, "acts", true) && has(&table, "terminal", false);
+    *rows = table.rows;
     return HUB_OK;
 }
 
@@ -173,67 +170,51 @@ enum hub_status imitation_plan_pushed(struct hub_files *files, struct hub_sink *
 
 /* ---- a file ---- */
 
-/* What all row groups say of a column. */
-struct pushed_column {
-    uint32_t field; /* HUB_NONE: not declared yet */
-    enum hub_field_type type;
-    bool list;
-    uint32_t votes[2], other; /* trajectories with a row a step, with one more, with another number */
-    uint64_t nulls;
-    struct hub_readings readings;
-};
-
 /* A file is read a row group at a time: what is damaged in one hides nothing in the others. */
 struct pushed_table {
-    struct hub_sink *sink;
-    struct hub_byte_source source;
-    struct hub_parquet parquet;
-    struct hub_parquet_decoder decoder;
-    struct pushed_column *columns;
+    struct hub_table table;   /* the row group at hand */
+    struct hub_parquet whole; /* the file */
+    struct hub_table_fields fields;
     uint32_t file;
     struct hub_view split;
     bool alone;
     uint64_t number; /* of the file's first trajectory */
     struct hub_tally unknown;
 
-    struct hub_parquet group; /* of `parquet`: that one alone */
-    uint32_t first, count;    /* trajectories before it, and in it */
+    uint32_t first, count; /* trajectories before the row group, and in it */
     uint64_t *steps, *offsets;
+    struct hub_window *windows;
 };
 
 static void forget_group(struct pushed_table *t)
 {
     free(t->steps);
     free(t->offsets);
+    free(t->windows);
     t->steps = t->offsets = NULL;
+    t->windows = NULL;
 }
 
 static void dispose(struct pushed_table *t)
 {
     forget_group(t);
-    hub_parquet_dispose(&t->parquet);
-    hub_parquet_decoder_dispose(&t->decoder);
-    free(t->columns);
+    hub_table_fields_dispose(&t->fields);
+    hub_table_narrow(&t->table, &t->whole, 0, t->whole.group_count);
+    hub_table_dispose(&t->table);
 }
 
-/* A list's rows are its items; offsets says of each trajectory which. */
-static enum hub_status read_leaf(struct pushed_table *t, uint32_t leaf, uint64_t *offsets,
-                                 struct hub_parquet_column *out, struct hub_error *err)
+static uint64_t steps_of(const struct pushed_table *t, uint32_t i)
 {
-    if (t->parquet.leaves[leaf].max_rep)
-        return hub_parquet_items_read(&t->group, leaf, &t->decoder, offsets, out, err);
-    for (uint32_t i = 0; i <= t->count; i++)
-        offsets[i] = i;
-    return hub_parquet_column_read(&t->group, leaf, &t->decoder, out, err);
+    return t->steps[i + 1] - t->steps[i];
 }
 
 static enum hub_status offsets_of(struct pushed_table *t, const char *name, uint64_t *out,
                                   struct hub_error *err)
 {
-    HUB_CLEANUP(hub_parquet_column_dispose) struct hub_parquet_column column = {.count = 0};
-    const uint32_t leaf = hub_parquet_find(&t->parquet, name);
-    return leaf == HUB_NONE ? hub_fail(err, HUB_NOT_FOUND, "there is no %s", name)
-                            : read_leaf(t, leaf, out, &column, err);
+    HUB_CLEANUP(hub_table_column_dispose) struct hub_table_column column = {.rows = 0};
+    const uint32_t index = hub_table_find(&t->table, name);
+    return index == HUB_NONE ? hub_fail(err, HUB_NOT_FOUND, "there is no %s", name)
+                             : hub_table_items_read(&t->table, index, out, &column, err);
 }
 
 /* By the actions; where they cannot be read, by what else has a row a step, or one more. */
@@ -256,52 +237,28 @@ static enum hub_status find_steps(struct pushed_table *t, struct hub_error *err)
 
 /* ---- episodes ---- */
 
-/* The numbers of a column, by `offsets`; nothing where there are none. */
-static enum hub_status numbers_of(struct pushed_table *t, const char *name, uint64_t *offsets, double **out,
-                                  struct hub_error *err)
-{
-    HUB_CLEANUP(hub_parquet_column_dispose) struct hub_parquet_column column = {.count = 0};
-    HUB_CLEANUP(hub_freep) double *numbers = NULL;
-    const uint32_t leaf = hub_parquet_find(&t->parquet, name);
-    struct hub_error why = {0};
-    if (leaf == HUB_NONE)
-        return HUB_OK;
-    enum hub_status st = read_leaf(t, leaf, offsets, &column, &why);
-    const uint64_t count = st ? 0 : offsets[t->count];
-    if (!st)
-        st = hub_new(&numbers, (size_t)count + 1, sizeof *numbers, &why);
-    if (!st)
-        st = hub_parquet_column_numbers(&column, &t->parquet.leaves[leaf], &t->decoder, count, numbers, &why);
-    if (st)
-        return hub_is_local(st) ? HUB_OK : hub_pass(st, &why, err); /* the field says so */
-    *out = numbers;
-    numbers = NULL;
-    return HUB_OK;
-}
-
 /* `sum` NAN: not known; `ending`: terminal, or NULL. */
 static enum hub_status send_episode(struct pushed_table *t, uint32_t i, double sum, const double *ending,
                                     struct hub_view splits, struct hub_error *err)
 {
     const uint64_t number = t->number + t->first + i;
     char name[160];
-    uint32_t index;
     snprintf(name, sizeof name, "%.*s%s%llu", t->alone ? 0 : (int)t->split.size, t->split.data,
              t->alone ? "" : "/", (unsigned long long)number);
-    struct hub_episode episode = hub_episode_of(hub_view_of(name), t->file, t->steps[i + 1] - t->steps[i]);
+    struct hub_episode episode = hub_episode_of(hub_view_of(name), t->file, steps_of(t, i));
     episode.number = t->alone ? (int64_t)number : -1;
     episode.terminated = (int8_t)(ending && !isnan(*ending) ? *ending != 0 : -1);
     episode.splits = splits;
     hub_episode_sum(&episode, sum);
-    return hub_sink_episode(t->sink, &episode, &index, err);
+    return hub_sink_episode(t->fields.sink, &episode, &t->windows[i].episode, err);
 }
 
 static enum hub_status send_episodes(struct pushed_table *t, struct hub_error *err)
 {
     HUB_CLEANUP(hub_freep) double *rewards = NULL, *endings = NULL;
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf splits = HUB_BUF_INIT(KIB);
-    HUB_TRY(numbers_of(t, "terminal", t->offsets, &endings, err));
-    HUB_TRY(numbers_of(t, "rews", t->offsets, &rewards, err));
+    HUB_TRY(hub_table_numbers(&t->table, "terminal", t->offsets, UINT64_MAX, &endings, err));
+    HUB_TRY(hub_table_numbers(&t->table, "rews", t->offsets, UINT64_MAX, &rewards, err));
     HUB_TRY(hub_json_one(t->split, &splits, err));
     for (uint32_t i = 0; i < t->count; i++) {
         double sum = rewards ? 0 : NAN;
@@ -314,124 +271,100 @@ static enum hub_status send_episodes(struct pushed_table *t, struct hub_error *e
 
 /* ---- fields ---- */
 
-static enum hub_status declare(struct pushed_table *t, uint32_t leaf, struct hub_error *err)
+static enum hub_status read_column(void *user, struct hub_table *table, struct hub_table_field *field,
+                                   struct hub_table_column *c, struct hub_error *why)
 {
-    struct pushed_column *c = &t->columns[leaf];
-    const struct hub_view path = hub_view_of(t->parquet.leaves[leaf].path);
-    const bool known = c->list && c->votes[0] + c->votes[1];
-    const enum hub_axis axis = !known                      ? HUB_AXIS_NONE
-                               : c->votes[1] > c->votes[0] ? HUB_AXIS_STATE
-                                                           : HUB_AXIS_STEP;
-    const struct hub_field field = {.path = path, .type = c->type, .role = hub_role_of(path), .axis = axis};
-    const uint32_t odd = c->other + HUB_MIN(c->votes[0], c->votes[1]);
-    HUB_TRY(hub_sink_field(t->sink, &field, &c->field, err));
-    HUB_TRY(hub_readings_report(&c->readings, t->sink, path, "episodes", err));
-    HUB_TRY(hub_report_nulls(t->sink, path, c->nulls, err));
-    return hub_report_odd(t->sink, path, known ? odd : 0, axis, "", err);
-}
-
-static enum hub_status place(struct pushed_table *t, struct pushed_column *c, struct hub_parquet_column *rows,
-                             struct hub_error *err)
-{
-    struct hub_layout_builder *builder;
-    uint32_t array;
-    HUB_TRY(hub_sink_layout(t->sink, c->field, &builder, err));
-    HUB_TRY(hub_layout_array_of(builder, &rows->variant, &array, err));
-    HUB_TRY(hub_parquet_column_place(rows, &t->group, t->file, builder, err));
-    for (uint32_t i = 0; i < t->count; i++) {
-        const struct hub_window window = {t->first + i, array, t->offsets[i],
-                                          t->offsets[i + 1] - t->offsets[i]};
-        const uint64_t more = window.count - (t->steps[i + 1] - t->steps[i]);
-        *(more < 2 ? &c->votes[more] : &c->other) += 1;
-        HUB_TRY(hub_layout_add_window(builder, &window, err));
-    }
-    const struct hub_view path = hub_view_of(t->parquet.leaves[c - t->columns].path);
-    if (c->type == HUB_FIELD_OPAQUE)
-        c->type = hub_column_type(rows->type, &rows->variant, path, false);
-    c->nulls += hub_lost_nulls(&rows->variant, rows->shape.nulls);
+    struct pushed_table *t = user;
+    HUB_TRY(hub_table_items_read(table, c->index, t->offsets, c, why));
+    c->type = field->readings.readable
+                  ? field->type
+                  : hub_column_type(c->type, &c->variant, hub_view_of(field->path), false);
+    hub_table_cut(t->offsets, t->windows, t->count);
+    for (uint32_t i = 0; i < t->count && hub_table_is_list(table, c->index); i++)
+        field->votes[hub_axis_of(t->windows[i].count, steps_of(t, i))]++;
     return HUB_OK;
 }
 
-static enum hub_status send_leaf(struct pushed_table *t, uint32_t leaf, struct hub_error *err)
+static const struct hub_table_dialect dialect = {.read = read_column};
+
+/* What all row groups say of a field. */
+static enum hub_status finish_field(struct pushed_table *t, struct hub_table_field *field,
+                                    struct hub_error *err)
 {
-    HUB_CLEANUP(hub_parquet_column_dispose) struct hub_parquet_column rows = {.count = 0};
-    struct pushed_column *c = &t->columns[leaf];
-    struct hub_error why = {0};
-    if (c->field == HUB_NONE)
-        HUB_TRY(declare(t, leaf, err));
-    const enum hub_status st = read_leaf(t, leaf, t->offsets, &rows, &why);
-    if (st && !hub_is_local(st))
-        return hub_pass(st, &why, err);
-    c->readings.readable += st ? 0 : t->count;
-    for (uint32_t i = 0; st && i < t->count; i++) {
-        hub_tally_add(&c->readings.unreadable, "%s", why.detail);
-        HUB_TRY(hub_sink_refuse(t->sink, c->field, t->first + i, why.detail, err));
-    }
-    return st ? HUB_OK : place(t, c, &rows, err);
+    const struct hub_view path = hub_view_of(field->path);
+    const uint32_t step = field->votes[HUB_AXIS_STEP], state = field->votes[HUB_AXIS_STATE];
+    field->axis = state > step ? HUB_AXIS_STATE : step ? HUB_AXIS_STEP : HUB_AXIS_NONE;
+    HUB_TRY(hub_table_field_declare(&t->fields, field, field->type, err));
+    HUB_TRY(hub_readings_report(&field->readings, t->fields.sink, path, "episodes", err));
+    HUB_TRY(hub_report_nulls(t->fields.sink, path, field->nulls, err));
+    return hub_table_field_report_odd(&t->fields, field, err);
 }
 
-static bool is_field(const struct pushed_table *t, uint32_t leaf)
+static enum hub_status send_column(struct pushed_table *t, uint32_t index, struct hub_error *err)
 {
-    return !t->parquet.leaves[leaf].part &&
-           hub_parquet_find(&t->parquet, t->parquet.leaves[leaf].path) == leaf;
+    const char *path = hub_table_path(&t->table, index);
+    struct hub_table_field *field;
+    if (!path || hub_table_find(&t->table, path) != index)
+        return HUB_OK;
+    HUB_TRY(hub_table_fields_find(&t->fields, path, index, &field, err));
+    return hub_table_field_add(&t->fields, field, &t->table, index, t->windows, t->count, err);
 }
 
 static enum hub_status send_group(struct pushed_table *t, uint32_t group, struct hub_error *err)
 {
-    t->count = (uint32_t)t->parquet.group_rows[group];
-    t->group = t->parquet;
-    t->group.group_rows += group;
-    t->group.chunks += (size_t)group * t->parquet.leaf_count;
-    t->group.group_count = 1;
-    t->group.rows = t->count;
+    hub_table_narrow(&t->table, &t->whole, group, 1);
+    t->count = (uint32_t)t->table.rows;
+    if (t->count == 0)
+        return HUB_OK;
     HUB_TRY(hub_new(&t->steps, (size_t)t->count + 1, sizeof *t->steps, err));
     HUB_TRY(hub_new(&t->offsets, (size_t)t->count + 1, sizeof *t->offsets, err));
+    HUB_TRY(hub_new(&t->windows, t->count, sizeof *t->windows, err));
     HUB_TRY(find_steps(t, err));
     HUB_TRY(send_episodes(t, err));
-    for (uint32_t i = 0; i < t->parquet.leaf_count; i++)
-        if (is_field(t, i))
-            HUB_TRY(send_leaf(t, i, err));
+    for (uint32_t i = 0; i < t->table.count; i++)
+        HUB_TRY(send_column(t, i, err));
     t->first += t->count;
     forget_group(t);
     return HUB_OK;
 }
 
-static enum hub_status send_table(struct pushed_table *t, struct hub_error *err)
+static enum hub_status finish(struct pushed_table *t, struct hub_error *err)
 {
-    HUB_TRY(hub_parquet_open(&t->source, &t->parquet, err));
-    if (t->parquet.rows > HUB_MAX_EPISODES)
-        return hub_fail(err, HUB_TOO_BIG, "more than %d trajectories", HUB_MAX_EPISODES);
-    HUB_TRY(hub_new(&t->columns, (size_t)t->parquet.leaf_count + 1, sizeof *t->columns, err));
-    for (uint32_t i = 0; i < t->parquet.leaf_count; i++)
-        t->columns[i] = (struct pushed_column){
-            .field = HUB_NONE, .type = HUB_FIELD_OPAQUE, .list = t->parquet.leaves[i].max_rep > 0};
-    for (uint32_t g = 0; g < t->parquet.group_count; g++)
-        if (t->parquet.group_rows[g])
-            HUB_TRY(send_group(t, g, err));
-    for (uint32_t i = 0; i < t->parquet.leaf_count; i++)
-        if (t->columns[i].field != HUB_NONE)
-            HUB_TRY(declare(t, i, err));
-        else if (!is_field(t, i) && !t->parquet.leaves[i].part)
-            HUB_TRY(hub_report_repeated(t->sink, hub_view_of(t->parquet.leaves[i].path), err));
-    return t->unknown.count ? hub_sink_problem(t->sink, "steps-unknown", HUB_VIEW("acts"), err,
+    uint32_t next = 0;
+    for (uint32_t i = 0; i < t->table.count; i++) {
+        const char *path = hub_table_path(&t->table, i);
+        if (path && hub_table_find(&t->table, path) != i)
+            HUB_TRY(hub_report_repeated(t->fields.sink, hub_view_of(path), err));
+        else if (path && next < t->fields.count)
+            HUB_TRY(finish_field(t, &t->fields.items[next++], err));
+    }
+    return t->unknown.count ? hub_sink_problem(t->fields.sink, "steps-unknown", HUB_VIEW("acts"), err,
                                                "in %u row groups no list can be read: %s", t->unknown.count,
                                                t->unknown.first)
                             : HUB_OK;
 }
 
+static enum hub_status send_table(struct pushed_table *t, struct hub_error *err)
+{
+    if (t->table.rows > HUB_MAX_EPISODES)
+        return hub_fail(err, HUB_TOO_BIG, "more than %d trajectories", HUB_MAX_EPISODES);
+    for (uint32_t g = 0; g < t->whole.group_count; g++)
+        HUB_TRY(send_group(t, g, err));
+    return finish(t, err);
+}
+
 enum hub_status imitation_inspect_pushed(struct hub_files *files, const struct hub_part *part,
                                          struct hub_sink *sink, struct hub_error *err)
 {
-    HUB_CLEANUP(dispose) struct pushed_table t = {.sink = sink};
+    HUB_CLEANUP(dispose) struct pushed_table t = {.file = part->file_count ? part->files[0] : HUB_NONE};
     struct pushed_shard shard;
-    if (part->file_count != 1 || part->hint.size < 3 ||
-        !shard_of(files->entries[part->files[0]].path, &shard) ||
+    if (part->file_count != 1 || part->hint.size < 3 || !shard_of(files->entries[t.file].path, &shard) ||
         !hub_number_read((struct hub_view){part->hint.data + 2, part->hint.size - 2}, INT64_MAX, &t.number))
         return hub_fail(err, HUB_INVALID, "a part is one file");
-    t.file = part->files[0];
     t.split = shard.split;
     t.alone = part->hint.data[0] == '1';
-    hub_byte_source_file(&t.source, files, t.file);
-    hub_parquet_decoder_init(&t.decoder, &t.source);
+    t.fields = (struct hub_table_fields){.dialect = &dialect, .user = &t, .files = files, .sink = sink};
+    HUB_TRY(hub_table_open_parquet(files, t.file, &t.table, err));
+    t.whole = t.table.parquet;
     return send_table(&t, err);
 }
