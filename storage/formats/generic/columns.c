@@ -1,6 +1,6 @@
 /* Parquet files and Arrow IPC ones, files and streams: a field a column. */
 #include "storage/formats/generic/generic.h"
-#include "storage/formats/table/table.h"
+#include "storage/formats/kit/table_kit.h"
 
 #include <stdlib.h>
 
@@ -14,59 +14,37 @@ static bool is_arrow(const uint8_t *head, size_t size)
     return size >= 8 && (memcmp(head, "ARROW1\0", 8) == 0 || memcmp(head, "\xff\xff\xff\xff", 4) == 0);
 }
 
-struct naming {
-    struct hub_view path, named;
-};
-
-static enum hub_status declare(struct hub_sink *sink, const struct naming *name,
-                               const struct hub_table_column *c, uint32_t *number, struct hub_error *err)
+/* `user`: what of the field's path says its role. */
+static enum hub_status read_column(void *user, struct hub_table *table, struct hub_table_field *field,
+                                   struct hub_table_column *c, struct hub_error *why)
 {
-    return hub_sink_field(
-        sink,
-        &(struct hub_field){.path = name->path,
-                            .type = hub_column_type(c->type, &c->variant, name->named, false),
-                            .role = hub_role_of(name->named),
-                            .axis = HUB_AXIS_STEP},
-        number, err);
+    const struct hub_view *named = user;
+    HUB_TRY(hub_table_read(table, c->index, table->rows, c, why));
+    c->type = hub_column_type(c->type, &c->variant, *named, false);
+    field->role = hub_role_of(*named);
+    field->axis = HUB_AXIS_STEP;
+    return HUB_OK;
 }
 
-static enum hub_status place_column(const struct generic_place *at, struct hub_table *table,
-                                    struct hub_table_column *c, const struct naming *name,
-                                    struct hub_error *err)
-{
-    struct hub_window window = {.episode = at->episode, .count = c->rows};
-    struct hub_layout_builder *builder;
-    struct hub_error why = {0};
-    uint32_t number;
-    HUB_TRY(declare(at->sink, name, c, &number, err));
-    HUB_TRY(hub_sink_layout(at->sink, number, &builder, err));
-    const enum hub_status st = hub_table_place(table, c, at->files, builder, &window.array, &why);
-    if (hub_is_local(st))
-        return hub_sink_refuse(at->sink, number, at->episode, why.detail, err);
-    if (st)
-        return hub_pass(st, &why, err);
-    HUB_TRY(hub_report_nulls(at->sink, name->path, hub_lost_nulls(&c->variant, c->nulls), err));
-    return hub_layout_add_window(builder, &window, err);
-}
+static const struct hub_table_dialect dialect = {.read = read_column};
 
 static enum hub_status add_column(const struct generic_place *at, struct hub_table *table, uint32_t index,
                                   struct hub_error *err)
 {
-    HUB_CLEANUP(hub_table_column_dispose) struct hub_table_column c = {.index = index};
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(HUB_MAX_PATH);
     const char *path = hub_table_path(table, index);
-    struct naming name;
-    struct hub_error why = {0};
+    struct hub_view named;
+    struct hub_window window = {.episode = at->episode, .count = table->rows};
+    const struct hub_table_fields fields = {
+        .dialect = &dialect, .user = &named, .files = at->files, .sink = at->sink};
     if (!path)
         return HUB_OK;
-    HUB_TRY(generic_path(at, hub_view_of(path), &text, &name.named, err));
-    name.path = hub_buf_view(&text);
+    HUB_TRY(generic_path(at, hub_view_of(path), &text, &named, err));
     if (hub_table_find(table, path) != index)
-        return hub_report_repeated(at->sink, name.path, err);
-    const enum hub_status st = hub_table_read(table, index, table->rows, &c, &why);
-    if (hub_is_local(st))
-        return hub_report_unreadable(at->sink, name.path, at->episode, why.detail, err);
-    return st ? hub_pass(st, &why, err) : place_column(at, table, &c, &name, err);
+        return hub_report_repeated(at->sink, hub_buf_view(&text), err);
+    struct hub_table_field field = hub_table_field_of(text.data);
+    HUB_TRY(hub_table_field_add(&fields, &field, table, index, &window, 1, err));
+    return hub_report_nulls(at->sink, hub_buf_view(&text), field.nulls, err);
 }
 
 static enum hub_status open(const struct generic_place *at, void **state, struct hub_error *err)
