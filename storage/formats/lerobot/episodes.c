@@ -124,7 +124,7 @@ static void find_rows(const struct lerobot_said_list *list, const struct hub_par
     *count = end - *first;
 }
 
-static enum hub_status read_rows(struct lerobot_table *t, struct lerobot_said *rows, uint64_t first,
+static enum hub_status read_rows(struct hub_table *t, struct lerobot_said *rows, uint64_t first,
                                  uint64_t count, struct hub_error *err)
 {
     for (uint32_t i = 0; i < t->parquet.leaf_count; i++) {
@@ -156,8 +156,7 @@ static enum hub_status keep_rows(struct lerobot_said_list *list, const struct le
     return HUB_OK;
 }
 
-static enum hub_status read_table(struct lerobot_table *t, struct lerobot_said_list *list,
-                                  struct hub_error *err)
+static enum hub_status read_table(struct hub_table *t, struct lerobot_said_list *list, struct hub_error *err)
 {
     HUB_CLEANUP(hub_parquet_items_dispose) struct hub_parquet_items numbers = {0};
     HUB_CLEANUP(hub_freep) struct lerobot_said *rows = NULL;
@@ -184,7 +183,7 @@ enum hub_status hub_lerobot_read_tables(struct hub_files *files, struct lerobot_
                                         struct hub_error *err)
 {
     for (uint32_t i = 0; i < files->count; i++) {
-        HUB_CLEANUP(hub_lerobot_table_dispose) struct lerobot_table table = {0};
+        HUB_CLEANUP(hub_table_dispose) struct hub_table table = {.rows = 0};
         struct hub_error why = {0};
         if (!hub_lerobot_is_episodes(files->entries[i].path))
             continue;

@@ -3,9 +3,8 @@
 #ifndef HUB_FORMATS_LEROBOT_H
 #define HUB_FORMATS_LEROBOT_H
 
-#include "storage/formats/kit/kit.h"
+#include "storage/formats/kit/table_kit.h"
 #include "storage/formats/mp4/videos.h"
-#include "storage/formats/parquet/column.h"
 
 #define LEROBOT_INFO "meta/info.json"
 #define LEROBOT_EPISODES "meta/episodes.jsonl"
@@ -107,25 +106,17 @@ void hub_lerobot_put_extra(struct hub_json *json, const json_t *extra);
 
 /* ---- table.c: metadata that lies in Parquet ---- */
 
-struct lerobot_table {
-    struct hub_byte_source source;
-    struct hub_parquet parquet;
-    struct hub_parquet_decoder decoder;
-    uint64_t rows;
-};
-
-/** HUB_CORRUPT "not-finalized": its writer was stopped before the footer. */
-HUB_MUST_USE enum hub_status hub_lerobot_open_parquet(struct hub_byte_source *source, struct hub_parquet *out,
-                                                      struct hub_error *err);
-/** To be disposed of whatever it says. */
+/** A file of rows. HUB_CORRUPT "not-finalized": its writer was stopped before the footer. */
+HUB_MUST_USE enum hub_status hub_lerobot_open_rows(struct hub_files *files, uint32_t number,
+                                                   struct hub_table *out, struct hub_error *err);
+/** The same of metadata: an empty file says so. */
 HUB_MUST_USE enum hub_status hub_lerobot_table_open(struct hub_files *files, uint32_t number,
-                                                    struct lerobot_table *out, struct hub_error *err);
-void hub_lerobot_table_dispose(struct lerobot_table *table);
+                                                    struct hub_table *out, struct hub_error *err);
 /** Rows [first, first + count) of a column; HUB_NOT_FOUND. `out` is to be disposed of whatever it says. */
-HUB_MUST_USE enum hub_status hub_lerobot_table_read(struct lerobot_table *t, const char *name, uint64_t first,
+HUB_MUST_USE enum hub_status hub_lerobot_table_read(struct hub_table *t, const char *name, uint64_t first,
                                                     uint64_t count, struct hub_parquet_items *out,
                                                     struct hub_error *err);
-HUB_MUST_USE enum hub_status hub_lerobot_table_leaf(struct lerobot_table *t, uint32_t leaf, uint64_t first,
+HUB_MUST_USE enum hub_status hub_lerobot_table_leaf(struct hub_table *t, uint32_t leaf, uint64_t first,
                                                     uint64_t count, struct hub_parquet_items *out,
                                                     struct hub_error *err);
 /** The first item of a row: a number, NAN where there is none; a whole one, -1 where there is none; a text,
@@ -147,8 +138,8 @@ struct lerobot_statistics {
     struct lerobot_statistic *items;
     uint32_t count;
 };
-HUB_MUST_USE enum hub_status hub_lerobot_statistics_read(struct lerobot_table *t, uint64_t first,
-                                                         uint64_t count, struct lerobot_statistics *out,
+HUB_MUST_USE enum hub_status hub_lerobot_statistics_read(struct hub_table *t, uint64_t first, uint64_t count,
+                                                         struct lerobot_statistics *out,
                                                          struct hub_error *err);
 void hub_lerobot_statistics_dispose(struct lerobot_statistics *statistics);
 /** As one object of objects; nothing where there are none. */
@@ -205,13 +196,11 @@ struct lerobot_small {
     int64_t *episodes, *indexes, *tasks, *success; /* NULL: not known */
     double *rewards;
 };
-HUB_MUST_USE enum hub_status hub_lerobot_read_small(const struct hub_parquet *parquet,
-                                                    struct hub_parquet_decoder *d, struct lerobot_small *s,
+HUB_MUST_USE enum hub_status hub_lerobot_read_small(struct hub_table *table, struct lerobot_small *s,
                                                     struct hub_error *err);
 void hub_lerobot_small_dispose(struct lerobot_small *s);
 /** The episode of every row, or NULL. */
-HUB_MUST_USE enum hub_status hub_lerobot_read_numbers(const struct hub_parquet *parquet,
-                                                      struct hub_parquet_decoder *d, int64_t **out,
+HUB_MUST_USE enum hub_status hub_lerobot_read_numbers(struct hub_table *table, int64_t **out,
                                                       struct hub_error *err);
 
 /** The run of a file's rows that is one episode. */
@@ -221,44 +210,22 @@ struct lerobot_cut {
     uint64_t first, count;
 };
 
-/** Those of a file. */
-struct lerobot_cuts {
-    struct lerobot_cut *items;
-    uint32_t count;
-    bool *served; /* while a column is placed in parts: those that have their rows */
-};
-
 /* ---- columns.c: a column as a field ---- */
 
-/** A column of the part, by its first file. */
-struct lerobot_column {
-    char *path;
-    uint32_t field;
-    enum hub_field_type type;
-    struct hub_variant variant;          /* of the last file that could be read */
-    uint64_t nulls;                      /* in columns that have no way to say so */
-    uint32_t files;                      /* episode files that have it */
-    struct hub_readings readings;        /* of them */
-    bool shape_reported, dtype_reported; /* the difference to info.json was reported */
-};
-
 struct lerobot_columns {
-    struct lerobot_column *items;
-    uint32_t count, capacity, files_seen;
-    struct hub_files *files;
-    struct hub_sink *sink;
+    struct hub_table_fields fields; /* by the first file that has them */
+    uint32_t files_seen;
     const json_t *features; /* of info.json; may be NULL */
 };
 
-/** Report all columns of one data file. A column that cannot be read there is remembered, and never fails
- * the file. */
-HUB_MUST_USE enum hub_status hub_lerobot_add_columns(struct lerobot_columns *c,
-                                                     const struct hub_parquet *parquet,
-                                                     struct hub_parquet_decoder *d,
-                                                     const struct lerobot_cuts *cuts, struct hub_error *err);
+void hub_lerobot_columns_begin(struct lerobot_columns *c, struct hub_files *files, struct hub_sink *sink);
+/** Report all columns of one data file, whose rows are those of the windows' episodes. A column that cannot
+ * be read there is remembered, and never fails the file. */
+HUB_MUST_USE enum hub_status hub_lerobot_add_columns(struct lerobot_columns *c, struct hub_table *table,
+                                                     struct hub_window *windows, uint32_t count,
+                                                     struct hub_error *err);
 /** Report what was remembered: unreadable fields, nulls, features without a column. */
 HUB_MUST_USE enum hub_status hub_lerobot_finish_columns(struct lerobot_columns *c, struct hub_error *err);
-void hub_lerobot_columns_dispose(struct lerobot_columns *c);
 
 /* ---- videos.c: whose they are ---- */
 

@@ -463,11 +463,12 @@ static enum hub_status check_indexes(struct lerobot_part_state *p, uint32_t file
 }
 
 static enum hub_status report_no_numbers(const struct lerobot_part_state *p, uint32_t file,
-                                         const struct hub_parquet *parquet, struct hub_error *err)
+                                         const struct hub_table *table, struct hub_error *err)
 {
     const struct hub_view path = p->files->entries[file].path;
-    const uint32_t leaf = hub_parquet_find(parquet, "episode_index");
-    const char *trouble = leaf != HUB_NONE && parquet->group_count ? parquet->chunks[leaf].trouble : NULL;
+    const uint32_t leaf = hub_table_find(table, "episode_index");
+    const char *trouble =
+        leaf != HUB_NONE && table->parquet.group_count ? table->parquet.chunks[leaf].trouble : NULL;
     if (trouble)
         return hub_sink_problem(p->sink, "unreadable-episode", path, err,
                                 "its episode_index cannot be read: %s", trouble);
@@ -475,51 +476,58 @@ static enum hub_status report_no_numbers(const struct lerobot_part_state *p, uin
                             "neither the file's name nor a column says which episode it is");
 }
 
-static enum hub_status send_file(struct lerobot_part_state *p, uint32_t file,
-                                 const struct hub_parquet *parquet, struct hub_parquet_decoder *d,
+/* The episodes of a file, and the rows of each as a window. */
+static enum hub_status send_cuts(struct lerobot_part_state *p, uint32_t file, struct hub_table *table,
+                                 const struct lerobot_small *s, struct lerobot_cut *cuts, uint32_t count,
+                                 struct hub_error *err)
+{
+    HUB_CLEANUP(hub_freep) struct hub_window *windows = NULL;
+    HUB_TRY(hub_new(&windows, (size_t)count + 1, sizeof *windows, err));
+    for (uint32_t i = 0; i < count; i++) {
+        HUB_TRY(send_episode(p, file, s, &cuts[i], err));
+        windows[i] =
+            (struct hub_window){.episode = cuts[i].episode, .first = cuts[i].first, .count = cuts[i].count};
+    }
+    return hub_lerobot_add_columns(&p->columns, table, windows, count, err);
+}
+
+static enum hub_status send_file(struct lerobot_part_state *p, uint32_t file, struct hub_table *table,
                                  struct hub_error *err)
 {
     HUB_CLEANUP(hub_lerobot_small_dispose) struct lerobot_small s = {0};
     HUB_CLEANUP(hub_freep) struct lerobot_cut *cuts = NULL;
     uint32_t count = 0;
     const int64_t number = hub_lerobot_episode_of(p->files->entries[file].path, ".parquet");
-    HUB_TRY(hub_lerobot_read_small(parquet, d, &s, err));
+    HUB_TRY(hub_lerobot_read_small(table, &s, err));
     if (number < 0 && !s.episodes)
-        return report_no_numbers(p, file, parquet, err);
+        return report_no_numbers(p, file, table, err);
     if (number < 0) {
         HUB_TRY(find_cuts(p, file, &s, &cuts, &count, err));
         HUB_TRY(check_indexes(p, file, &s, err));
     } else {
         HUB_TRY(hub_new(&cuts, 1, sizeof *cuts, err));
-        *cuts = (struct lerobot_cut){.number = number, .count = parquet->rows};
+        *cuts = (struct lerobot_cut){.number = number, .count = table->rows};
         count = 1;
         HUB_TRY(check_number(p, file, number, &s, err));
     }
     HUB_TRY(drop_taken(p, file, cuts, &count, err));
-    for (uint32_t i = 0; i < count; i++)
-        HUB_TRY(send_episode(p, file, &s, &cuts[i], err));
-    return hub_lerobot_add_columns(&p->columns, parquet, d, &(struct lerobot_cuts){cuts, count, NULL}, err);
+    return send_cuts(p, file, table, &s, cuts, count, err);
 }
 
-static enum hub_status open_file(const struct lerobot_part_state *p, uint32_t file,
-                                 struct hub_byte_source *source, struct hub_parquet *parquet,
+static enum hub_status open_file(const struct lerobot_part_state *p, uint32_t file, struct hub_table *table,
                                  struct hub_error *err)
 {
-    hub_byte_source_file(source, p->files, file);
-    HUB_TRY(hub_byte_source_usable(source, err));
     return hub_lerobot_episode_of(p->files->entries[file].path, ".parquet") < 0
-               ? hub_lerobot_open_parquet(source, parquet, err)
-               : hub_parquet_open(source, parquet, err);
+               ? hub_lerobot_open_rows(p->files, file, table, err)
+               : hub_table_open_parquet(p->files, file, table, err);
 }
 
 static enum hub_status inspect_file(struct lerobot_part_state *p, uint32_t file, struct hub_error *err)
 {
-    struct hub_byte_source source;
-    HUB_CLEANUP(hub_parquet_dispose) struct hub_parquet parquet = {0};
-    HUB_CLEANUP(hub_parquet_decoder_dispose) struct hub_parquet_decoder d = {0};
+    HUB_CLEANUP(hub_table_dispose) struct hub_table table = {.rows = 0};
     struct hub_error why = {0};
     const struct hub_view path = p->files->entries[file].path;
-    const enum hub_status st = open_file(p, file, &source, &parquet, &why);
+    const enum hub_status st = open_file(p, file, &table, &why);
     if (st == HUB_CORRUPT || st == HUB_UNSUPPORTED || st == HUB_TOO_BIG || st == HUB_DENIED) {
         if (p->failed++ == 0)
             p->first_failure = why;
@@ -527,10 +535,7 @@ static enum hub_status inspect_file(struct lerobot_part_state *p, uint32_t file,
         return hub_sink_problem(p->sink, hub_problem_name_or(why.problem, "unreadable-episode"), path, err,
                                 "%s", why.detail);
     }
-    if (st)
-        return hub_fail(err, st, "%s", why.detail);
-    hub_parquet_decoder_init(&d, &source);
-    return send_file(p, file, &parquet, &d, err);
+    return st ? hub_fail(err, st, "%s", why.detail) : send_file(p, file, &table, err);
 }
 
 /* ---- the part ---- */
@@ -539,15 +544,12 @@ static enum hub_status inspect_file(struct lerobot_part_state *p, uint32_t file,
 static enum hub_status widen(const struct lerobot_part_state *p, uint32_t file, int64_t *first, int64_t *last,
                              struct hub_error *err)
 {
-    struct hub_byte_source source;
-    HUB_CLEANUP(hub_parquet_dispose) struct hub_parquet parquet = {0};
-    HUB_CLEANUP(hub_parquet_decoder_dispose) struct hub_parquet_decoder d = {0};
+    HUB_CLEANUP(hub_table_dispose) struct hub_table table = {.rows = 0};
     HUB_CLEANUP(hub_freep) int64_t *numbers = NULL;
-    if (open_file(p, file, &source, &parquet, NULL)) /* it is reported when its rows are read */
+    if (open_file(p, file, &table, NULL)) /* it is reported when its rows are read */
         return HUB_OK;
-    hub_parquet_decoder_init(&d, &source);
-    HUB_TRY(hub_lerobot_read_numbers(&parquet, &d, &numbers, err));
-    for (uint64_t i = 0; numbers && i < parquet.rows; i++) {
+    HUB_TRY(hub_lerobot_read_numbers(&table, &numbers, err));
+    for (uint64_t i = 0; numbers && i < table.rows; i++) {
         *first = HUB_MIN(*first, numbers[i]);
         *last = numbers[i] < 0 ? INT64_MAX : HUB_MAX(*last, numbers[i]); /* unknown: may be any */
     }
@@ -617,10 +619,11 @@ static enum hub_status inspect_files(struct lerobot_part_state *p, const struct 
 enum hub_status hub_lerobot_inspect(struct hub_files *files, const struct hub_part *part,
                                     struct hub_sink *sink, struct hub_error *err)
 {
-    struct lerobot_part_state p = {.files = files, .sink = sink, .columns = {.files = files, .sink = sink}};
+    struct lerobot_part_state p = {.files = files, .sink = sink};
+    hub_lerobot_columns_begin(&p.columns, files, sink);
     p.videos = (struct lerobot_videos){.files = files, .sink = sink, .info = &p.info, .said = &p.episodes};
     const enum hub_status st = inspect_files(&p, part, err);
-    hub_lerobot_columns_dispose(&p.columns);
+    hub_table_fields_dispose(&p.columns.fields);
     hub_lerobot_said_dispose(&p.tasks);
     hub_lerobot_said_dispose(&p.episodes);
     hub_lerobot_said_dispose(&p.stats);

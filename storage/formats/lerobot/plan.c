@@ -87,7 +87,7 @@ static enum hub_status take_line(void *user, json_t *line, uint32_t number, stru
     return wanted < 0 ? HUB_OK : list_episode(p, wanted, has_file(p, wanted), err);
 }
 
-static enum hub_status take_rows(struct lerobot_plan_state *p, struct lerobot_table *t, struct hub_error *err)
+static enum hub_status take_rows(struct lerobot_plan_state *p, struct hub_table *t, struct hub_error *err)
 {
     HUB_CLEANUP(hub_parquet_items_dispose)
     struct hub_parquet_items numbers = {0}, chunks = {0}, places = {0};
@@ -117,7 +117,7 @@ static enum hub_status take_rows(struct lerobot_plan_state *p, struct lerobot_ta
 static enum hub_status take_tables(struct lerobot_plan_state *p, struct hub_error *err)
 {
     for (uint32_t i = 0; i < p->files->count; i++) {
-        HUB_CLEANUP(hub_lerobot_table_dispose) struct lerobot_table table = {0};
+        HUB_CLEANUP(hub_table_dispose) struct hub_table table = {.rows = 0};
         struct hub_error why = {0};
         if (!hub_lerobot_is_episodes(p->files->entries[i].path))
             continue;

@@ -79,7 +79,7 @@ static enum hub_status keep_name(struct lerobot_statistic *s, const char *path, 
     return HUB_OK;
 }
 
-enum hub_status hub_lerobot_statistics_read(struct lerobot_table *t, uint64_t first, uint64_t count,
+enum hub_status hub_lerobot_statistics_read(struct hub_table *t, uint64_t first, uint64_t count,
                                             struct lerobot_statistics *out, struct hub_error *err)
 {
     size_t bytes = 0;

@@ -4,27 +4,40 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum hub_status hub_lerobot_table_open(struct hub_files *files, uint32_t number, struct lerobot_table *out,
-                                       struct hub_error *err)
+/* Its writer ends a file with a footer when recording ends: what has none was never closed. */
+static enum hub_status check_footer(struct hub_files *files, uint32_t number, struct hub_error *err)
 {
-    *out = (struct lerobot_table){.rows = 0};
-    hub_byte_source_file(&out->source, files, number);
-    HUB_TRY(hub_byte_source_usable(&out->source, err));
-    if (out->source.size == 0)
-        return hub_fail(err, HUB_CORRUPT, "0 bytes: an empty file");
-    HUB_TRY(hub_lerobot_open_parquet(&out->source, &out->parquet, err));
-    hub_parquet_decoder_init(&out->decoder, &out->source);
-    out->rows = out->parquet.rows;
+    struct hub_byte_source source;
+    uint8_t head[4], tail[4];
+    hub_byte_source_file(&source, files, number);
+    HUB_TRY(hub_byte_source_usable(&source, err));
+    if (source.size < sizeof head)
+        return HUB_OK;
+    HUB_TRY(hub_byte_source_read(&source, 0, head, sizeof head, err));
+    HUB_TRY(hub_byte_source_read(&source, source.size - sizeof tail, tail, sizeof tail, err));
+    if (memcmp(head, "PAR1", sizeof head) == 0 && memcmp(tail, "PAR", 3) != 0)
+        return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_NOT_FINALIZED,
+                           "not finalized: the writer was stopped before its footer, or the file was cut "
+                           "short; %llu bytes without PAR1 at the end",
+                           (unsigned long long)source.size);
     return HUB_OK;
 }
 
-void hub_lerobot_table_dispose(struct lerobot_table *table)
+enum hub_status hub_lerobot_open_rows(struct hub_files *files, uint32_t number, struct hub_table *out,
+                                      struct hub_error *err)
 {
-    hub_parquet_dispose(&table->parquet);
-    hub_parquet_decoder_dispose(&table->decoder);
+    HUB_TRY(check_footer(files, number, err));
+    return hub_table_open_parquet(files, number, out, err);
 }
 
-static enum hub_status read_groups(struct lerobot_table *t, uint32_t leaf, struct hub_parquet_items *items,
+enum hub_status hub_lerobot_table_open(struct hub_files *files, uint32_t number, struct hub_table *out,
+                                       struct hub_error *err)
+{
+    return files->entries[number].size ? hub_lerobot_open_rows(files, number, out, err)
+                                       : hub_fail(err, HUB_CORRUPT, "0 bytes: an empty file");
+}
+
+static enum hub_status read_groups(struct hub_table *t, uint32_t leaf, struct hub_parquet_items *items,
                                    struct hub_error *err)
 {
     const struct hub_parquet *parquet = &t->parquet;
@@ -50,7 +63,7 @@ static enum hub_status read_groups(struct lerobot_table *t, uint32_t leaf, struc
     return HUB_OK;
 }
 
-enum hub_status hub_lerobot_table_leaf(struct lerobot_table *t, uint32_t leaf, uint64_t first, uint64_t count,
+enum hub_status hub_lerobot_table_leaf(struct hub_table *t, uint32_t leaf, uint64_t first, uint64_t count,
                                        struct hub_parquet_items *out, struct hub_error *err)
 {
     *out = (struct hub_parquet_items){.first_row = first, .row_count = count};
@@ -60,8 +73,8 @@ enum hub_status hub_lerobot_table_leaf(struct lerobot_table *t, uint32_t leaf, u
     return HUB_OK;
 }
 
-enum hub_status hub_lerobot_table_read(struct lerobot_table *t, const char *name, uint64_t first,
-                                       uint64_t count, struct hub_parquet_items *out, struct hub_error *err)
+enum hub_status hub_lerobot_table_read(struct hub_table *t, const char *name, uint64_t first, uint64_t count,
+                                       struct hub_parquet_items *out, struct hub_error *err)
 {
     *out = (struct hub_parquet_items){.seen = 0};
     const uint32_t leaf = hub_parquet_find(&t->parquet, name);
@@ -92,22 +105,4 @@ struct hub_view hub_lerobot_string(const struct hub_parquet_items *items, uint64
     if (item)
         memcpy(&from, items->numbers.data + (item - 1) * sizeof from, sizeof from);
     return (struct hub_view){items->text.data + from, (size_t)(to - from)};
-}
-
-/* Its writer ends a file with a footer when recording ends: what has none was never closed. */
-enum hub_status hub_lerobot_open_parquet(struct hub_byte_source *source, struct hub_parquet *out,
-                                         struct hub_error *err)
-{
-    uint8_t head[4], tail[4];
-    *out = (struct hub_parquet){0};
-    if (source->size >= sizeof head) {
-        HUB_TRY(hub_byte_source_read(source, 0, head, sizeof head, err));
-        HUB_TRY(hub_byte_source_read(source, source->size - sizeof tail, tail, sizeof tail, err));
-        if (memcmp(head, "PAR1", sizeof head) == 0 && memcmp(tail, "PAR", 3) != 0)
-            return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_NOT_FINALIZED,
-                               "not finalized: the writer was stopped before its footer, or the file was cut "
-                               "short; %llu bytes without PAR1 at the end",
-                               (unsigned long long)source->size);
-    }
-    return hub_parquet_open(source, out, err);
 }

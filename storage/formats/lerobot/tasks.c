@@ -33,7 +33,7 @@ static enum hub_status keep_line(void *user, json_t *line, uint32_t number, stru
     return keep(r, json_is_integer(index) ? json_integer_value(index) : (int64_t)number - 1, line, err);
 }
 
-static enum hub_status read_texts(const struct lerobot_texts *of, struct lerobot_table *t,
+static enum hub_status read_texts(const struct lerobot_texts *of, struct hub_table *t,
                                   struct hub_parquet_items *out, struct hub_error *err)
 {
     uint32_t leaf = hub_parquet_find(&t->parquet, of->text);
@@ -64,7 +64,7 @@ static enum hub_status keep_rows(struct tasks_reader *r, const struct hub_parque
     return HUB_OK;
 }
 
-static enum hub_status read_table(struct tasks_reader *r, struct lerobot_table *t, bool *moved,
+static enum hub_status read_table(struct tasks_reader *r, struct hub_table *t, bool *moved,
                                   struct hub_error *err)
 {
     HUB_CLEANUP(hub_parquet_items_dispose) struct hub_parquet_items numbers = {0}, texts = {0};
@@ -84,7 +84,7 @@ enum hub_status hub_lerobot_read_texts(struct hub_files *files, struct hub_sink 
     bool moved = false;
     const uint32_t file = hub_files_find(files, of->table);
     if (file != HUB_NONE) {
-        HUB_CLEANUP(hub_lerobot_table_dispose) struct lerobot_table table = {0};
+        HUB_CLEANUP(hub_table_dispose) struct hub_table table = {.rows = 0};
         enum hub_status st = hub_lerobot_table_open(files, file, &table, &why);
         if (!st)
             st = read_table(&r, &table, &moved, &why);
