@@ -417,12 +417,8 @@ static void sum_rewards(const struct episode_numbers *c, const struct episode_sp
                         struct hub_episode *episode)
 {
     uint64_t first, count;
-    double sum = 0;
-    if (c->single || !numbers_in(c, cut, &first, &count))
-        return;
-    for (uint64_t i = 0; i < count; i++)
-        sum += c->numbers[first + i];
-    hub_episode_sum(episode, sum);
+    if (!c->single && numbers_in(c, cut, &first, &count))
+        hub_episode_sum(episode, c->numbers + first, count);
 }
 
 /* The file in which an episode begins. */

@@ -10,7 +10,6 @@
 #include "storage/formats/il/il.h"
 #include "storage/text/json.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -271,10 +270,7 @@ static enum hub_status report_episode(struct trajectory *t, uint64_t first, uint
     HUB_TRY(attributes_of(t->file, t->value, &attributes, err));
     struct hub_episode episode = hub_episode_of(hub_view_of(name), t->file->number, count);
     episode.attributes = hub_buf_view(&attributes);
-    double sum = t->rewards ? 0 : NAN;
-    for (uint64_t i = first; t->rewards && i < first + count; i++)
-        sum += t->rewards[i];
-    hub_episode_sum(&episode, sum);
+    hub_episode_sum(&episode, t->rewards ? t->rewards + first : NULL, count);
     HUB_TRY(hub_sink_episode(t->file->sink, &episode, &window.episode, err));
     (*number)++;
     return place_fields(t, &window, err);

@@ -12,7 +12,6 @@
 
 #include "storage/formats/il/il.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -165,15 +164,12 @@ static enum hub_status send_episodes(const struct demos *d, struct hub_error *er
     for (uint32_t i = 0; i < d->count; i++) {
         char name[16];
         const uint64_t steps = d->starts[i + 1] - d->starts[i];
-        double sum = d->rewards && steps ? 0 : NAN;
         uint32_t index;
-        for (uint64_t k = d->starts[i]; d->rewards && k < d->starts[i + 1]; k++)
-            sum += d->rewards[k];
         snprintf(name, sizeof name, "%u", i);
         struct hub_episode episode = hub_episode_of(hub_view_of(name), 0, steps);
         episode.number = i;
         episode.terminated = (int8_t)(d->endings ? d->endings[i] != 0 : -1);
-        hub_episode_sum(&episode, sum);
+        hub_episode_sum(&episode, d->rewards && steps ? d->rewards + d->starts[i] : NULL, steps);
         HUB_TRY(hub_sink_episode(d->sink, &episode, &index, err));
     }
     return HUB_OK;

@@ -208,15 +208,6 @@ static uint64_t steps_of(const struct pushed_table *t, uint32_t i)
     return t->steps[i + 1] - t->steps[i];
 }
 
-static enum hub_status offsets_of(struct pushed_table *t, const char *name, uint64_t *out,
-                                  struct hub_error *err)
-{
-    HUB_CLEANUP(hub_table_column_dispose) struct hub_table_column column = {.rows = 0};
-    const uint32_t index = hub_table_find(&t->table, name);
-    return index == HUB_NONE ? hub_fail(err, HUB_NOT_FOUND, "there is no %s", name)
-                             : hub_table_items_read(&t->table, index, out, &column, err);
-}
-
 /* By the actions; where they cannot be read, by what else has a row a step, or one more. */
 static enum hub_status find_steps(struct pushed_table *t, struct hub_error *err)
 {
@@ -224,7 +215,10 @@ static enum hub_status find_steps(struct pushed_table *t, struct hub_error *err)
     struct hub_error why = {0};
     enum hub_status st = HUB_NOT_FOUND;
     for (size_t i = 0; hub_is_local(st) && i < HUB_COUNT(names); i++) {
-        st = offsets_of(t, names[i], t->steps, &why);
+        HUB_CLEANUP(hub_table_column_dispose) struct hub_table_column column = {.rows = 0};
+        const uint32_t index = hub_table_find(&t->table, names[i]);
+        st = index == HUB_NONE ? hub_fail(&why, HUB_NOT_FOUND, "there is no %s", names[i])
+                               : hub_table_items_read(&t->table, index, t->steps, &column, &why);
         for (uint64_t k = 1; !st && i + 1 == HUB_COUNT(names) && k <= t->count; k++)
             t->steps[k] -= k;
     }
@@ -237,9 +231,9 @@ static enum hub_status find_steps(struct pushed_table *t, struct hub_error *err)
 
 /* ---- episodes ---- */
 
-/* `sum` NAN: not known; `ending`: terminal, or NULL. */
-static enum hub_status send_episode(struct pushed_table *t, uint32_t i, double sum, const double *ending,
-                                    struct hub_view splits, struct hub_error *err)
+/* `rewards`: of all, or NULL; `ending`: terminal, or NULL. */
+static enum hub_status send_episode(struct pushed_table *t, uint32_t i, const double *rewards,
+                                    const double *ending, struct hub_view splits, struct hub_error *err)
 {
     const uint64_t number = t->number + t->first + i;
     char name[160];
@@ -249,7 +243,8 @@ static enum hub_status send_episode(struct pushed_table *t, uint32_t i, double s
     episode.number = t->alone ? (int64_t)number : -1;
     episode.terminated = (int8_t)(ending && !isnan(*ending) ? *ending != 0 : -1);
     episode.splits = splits;
-    hub_episode_sum(&episode, sum);
+    const uint64_t first = t->offsets[i];
+    hub_episode_sum(&episode, rewards ? rewards + first : NULL, t->offsets[i + 1] - first);
     return hub_sink_episode(t->fields.sink, &episode, &t->windows[i].episode, err);
 }
 
@@ -260,12 +255,8 @@ static enum hub_status send_episodes(struct pushed_table *t, struct hub_error *e
     HUB_TRY(hub_table_numbers(&t->table, "terminal", t->offsets, UINT64_MAX, &endings, err));
     HUB_TRY(hub_table_numbers(&t->table, "rews", t->offsets, UINT64_MAX, &rewards, err));
     HUB_TRY(hub_json_one(t->split, &splits, err));
-    for (uint32_t i = 0; i < t->count; i++) {
-        double sum = rewards ? 0 : NAN;
-        for (uint64_t k = t->offsets[i]; rewards && k < t->offsets[i + 1]; k++)
-            sum += rewards[k];
-        HUB_TRY(send_episode(t, i, sum, endings ? &endings[i] : NULL, hub_buf_view(&splits), err));
-    }
+    for (uint32_t i = 0; i < t->count; i++)
+        HUB_TRY(send_episode(t, i, rewards, endings ? &endings[i] : NULL, hub_buf_view(&splits), err));
     return HUB_OK;
 }
 

@@ -122,8 +122,11 @@ struct hub_episode hub_episode_of(struct hub_view name, uint32_t file, uint64_t 
                                 .truncated = -1};
 }
 
-void hub_episode_sum(struct hub_episode *episode, double sum)
+void hub_episode_sum(struct hub_episode *episode, const double *rewards, uint64_t count)
 {
+    double sum = rewards ? 0 : NAN;
+    for (uint64_t i = 0; rewards && i < count; i++)
+        sum += rewards[i];
     episode->has_return = episode->return_computed = !isnan(sum);
     episode->episode_return = isnan(sum) ? 0 : sum;
 }

@@ -54,8 +54,8 @@ HUB_MUST_USE enum hub_status hub_tally_report(const struct hub_tally *tally, str
 
 /** One of which no more is known: it is numbered by its place. */
 struct hub_episode hub_episode_of(struct hub_view name, uint32_t file, uint64_t steps);
-/** Its return, as it was summed up here. NaN: none, as where a reward is missing. */
-void hub_episode_sum(struct hub_episode *episode, double sum);
+/** Its return, the sum of these rewards. NULL, or NaN among them, as where one is missing: none. */
+void hub_episode_sum(struct hub_episode *episode, const double *rewards, uint64_t count);
 /** The one split of an episode, ["train"]; nothing where that has no name. Appended. */
 HUB_MUST_USE enum hub_status hub_json_one(struct hub_view split, struct hub_buf *out, struct hub_error *err);
 

@@ -5,7 +5,6 @@
  */
 #include "storage/formats/lerobot/lerobot.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -211,12 +210,7 @@ static enum hub_status put_statistics(const struct lerobot_part_state *p, const 
 
 static void sum_rewards(const struct lerobot_small *s, uint64_t first, uint64_t count, struct hub_episode *e)
 {
-    if (s->rewards) {
-        for (uint64_t i = 0; i < count; i++)
-            e->episode_return += s->rewards[first + i];
-        e->has_return = e->return_computed = !isnan(e->episode_return);
-        e->episode_return = e->has_return ? e->episode_return : 0; /* one reward is missing or no number */
-    }
+    hub_episode_sum(e, s->rewards ? s->rewards + first : NULL, count);
     for (uint64_t i = 0; s->success && i < count; i++) {
         const int64_t value = s->success[first + i];
         if (value < 0) { /* it cannot be read */
@@ -294,14 +288,9 @@ static enum hub_status send_episode(struct lerobot_part_state *p, uint32_t file,
     HUB_CLEANUP(hub_json_decrefp) json_t *extra = NULL;
     HUB_TRY(hub_lerobot_read_extra(p->files, cut->number, &extra, err));
     const char *task = task_of(line, &tasks, extra);
-    struct hub_episode e = {.number = cut->number,
-                            .file = file,
-                            .steps = cut->count,
-                            .success = -1,
-                            .terminated = -1,
-                            .truncated = -1};
     snprintf(name, sizeof name, "episode_%06lld", (long long)cut->number);
-    e.name = hub_view_of(name);
+    struct hub_episode e = hub_episode_of(hub_view_of(name), file, cut->count);
+    e.number = cut->number;
     e.task = hub_view_of(task ? task : "");
     sum_rewards(s, cut->first, cut->count, &e);
     HUB_TRY(check_tasks(p, file, &tasks, err));

@@ -371,7 +371,6 @@ static enum hub_status flag_at(struct hub_table *table, const char *path, uint64
 static enum hub_status sum_up(struct hub_table *table, struct hub_episode *episode, struct hub_error *err)
 {
     HUB_CLEANUP(hub_freep) double *rewards = NULL;
-    double sum = 0;
     if (table->rows > MAX_ROWS)
         return HUB_OK;
     HUB_TRY(flag_at(table, "terminations", episode->steps, &episode->terminated, err));
@@ -379,12 +378,10 @@ static enum hub_status sum_up(struct hub_table *table, struct hub_episode *episo
     episode->success = hub_success_of(episode->attributes);
     if (episode->success < 0)
         HUB_TRY(flag_at(table, "infos/success", table->rows, &episode->success, err));
-    if (!episode->has_return)
-        HUB_TRY(hub_table_numbers(table, "rewards", NULL, MAX_ROWS, &rewards, err));
-    for (uint64_t i = 0; rewards && i < episode->steps; i++)
-        sum += rewards[i];
-    if (rewards)
-        hub_episode_sum(episode, sum);
+    if (episode->has_return)
+        return HUB_OK;
+    HUB_TRY(hub_table_numbers(table, "rewards", NULL, MAX_ROWS, &rewards, err));
+    hub_episode_sum(episode, rewards, episode->steps);
     return HUB_OK;
 }
 

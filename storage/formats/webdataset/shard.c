@@ -310,7 +310,7 @@ static void add_return(const struct wds_shard *s, const struct hub_wds_window *w
     double sum = 0;
     for (uint32_t i = 0; i < w->count; i++)
         sum += hub_wds_number(rewards, w->first + i);
-    hub_episode_sum(e, sum);
+    hub_episode_sum(e, &sum, 1);
 }
 
 /* Named after the shard it begins in; `number`: in that shard. */

@@ -2,6 +2,7 @@
 #include "storage/formats/kit/table_kit.h"
 
 #include <criterion/criterion.h>
+#include <math.h>
 
 Test(kit, roles)
 {
@@ -90,4 +91,18 @@ Test(kit, a_table_is_some_of_its_row_groups)
     cr_expect(table.rows == 9 && table.parquet.group_rows == &rows[1]);
     cr_expect_eq(hub_table_narrow(&table, &whole, 0, 4), 0);
     cr_expect(table.rows == 14 && table.parquet.chunks == chunks);
+}
+
+Test(kit, a_return_lacks_no_reward)
+{
+    const double all[] = {1, 2.5, -1}, gap[] = {1, NAN};
+    struct hub_episode e = {.number = 0};
+    hub_episode_sum(&e, all, HUB_COUNT(all));
+    cr_expect(e.has_return && e.return_computed && e.episode_return == 2.5);
+    hub_episode_sum(&e, gap, HUB_COUNT(gap));
+    cr_expect(!e.has_return && !e.return_computed && e.episode_return == 0);
+    hub_episode_sum(&e, NULL, 3);
+    cr_expect_not(e.has_return);
+    hub_episode_sum(&e, all, 0);
+    cr_expect(e.has_return && e.episode_return == 0);
 }
