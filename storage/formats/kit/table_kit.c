@@ -44,20 +44,6 @@ enum hub_status hub_table_field_declare(const struct hub_table_fields *fields, s
     return hub_sink_field(fields->sink, &declared, &field->number, err);
 }
 
-/* What the rows of a column are, and what that makes of the field. */
-static enum hub_status read_column(const struct hub_table_fields *fields, struct hub_table_field *field,
-                                   struct hub_table *table, struct hub_table_column *column,
-                                   struct hub_error *why)
-{
-    HUB_TRY(fields->dialect->read(fields->user, table, field, column, why));
-    if (field->readings.readable && field->type != column->type)
-        return hub_fail(why, HUB_UNSUPPORTED, "its type differs from the first episode's");
-    if (!field->readings.readable)
-        HUB_TRY(hub_table_field_declare(fields, field, column->type, why));
-    field->variant = column->variant;
-    return HUB_OK;
-}
-
 enum hub_status hub_table_field_place(const struct hub_table_fields *fields, struct hub_table_field *field,
                                       struct hub_table *table, uint32_t index, struct hub_window *windows,
                                       uint32_t count, struct hub_error *why)
@@ -65,7 +51,12 @@ enum hub_status hub_table_field_place(const struct hub_table_fields *fields, str
     HUB_CLEANUP(hub_table_column_dispose) struct hub_table_column column = {.index = index};
     struct hub_layout_builder *builder;
     uint32_t array;
-    HUB_TRY(read_column(fields, field, table, &column, why));
+    HUB_TRY(fields->dialect->read(fields->user, table, field, &column, why));
+    if (field->readings.readable && field->type != column.type)
+        return hub_fail(why, HUB_UNSUPPORTED, "its type differs from the first episode's");
+    if (!field->readings.readable)
+        HUB_TRY(hub_table_field_declare(fields, field, column.type, why));
+    field->variant = column.variant;
     HUB_TRY(hub_sink_layout(fields->sink, field->number, &builder, why));
     HUB_TRY(hub_table_place(table, &column, fields->files, builder, &array, why));
     for (uint32_t i = 0; i < count; i++) {

@@ -423,7 +423,7 @@ static enum hub_status inspect_episode(struct columns_part *p, const struct epis
 {
     char path[64];
     struct hub_error why = {0};
-    struct hub_table table;
+    HUB_CLEANUP(hub_table_dispose) struct hub_table table = {.rows = 0};
     snprintf(path, sizeof path, "data/%lld/part-0.%s", (long long)e->number, format);
     if (e->count > 1u + (e->metadata != HUB_NONE))
         HUB_TRY(hub_sink_problem(p->sink, "extra-file", hub_view_of(path), err,
@@ -432,13 +432,8 @@ static enum hub_status inspect_episode(struct columns_part *p, const struct epis
     if (e->data == HUB_NONE)
         return hub_sink_problem(p->sink, "missing-file", hub_view_of(path), err, "the episode is left out");
     const enum hub_status st = hub_table_open(p->files, e->data, &table, &why);
-    if (!st) {
-        const enum hub_status sent = send_episode(p, e, &table, err);
-        hub_table_dispose(&table);
-        return sent;
-    }
     if (!hub_is_local(st))
-        return hub_pass(st, &why, err);
+        return st ? hub_pass(st, &why, err) : send_episode(p, e, &table, err);
     if (p->failed++ == 0)
         p->first_failure = why;
     HUB_TRY(hub_sink_problem(p->sink, "not-loadable", hub_view_of(path), err,

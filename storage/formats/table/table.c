@@ -1,11 +1,13 @@
 /* Files of columns: see table.h. */
 #include "storage/formats/table/table.h"
 
-static void begin(struct hub_files *files, uint32_t number, struct hub_table *out)
+static enum hub_status begin(struct hub_files *files, uint32_t number, struct hub_table *out,
+                             struct hub_error *err)
 {
     *out = (struct hub_table){.rows = 0};
     hub_byte_source_file(&out->source, files, number);
     hub_parquet_decoder_init(&out->decoder, &out->source);
+    return hub_byte_source_usable(&out->source, err);
 }
 
 static enum hub_status open_parquet(struct hub_table *t, struct hub_error *err)
@@ -17,45 +19,32 @@ static enum hub_status open_parquet(struct hub_table *t, struct hub_error *err)
     return HUB_OK;
 }
 
-static enum hub_status open_table(struct hub_table *t, struct hub_error *err)
-{
-    const uint8_t *at;
-    size_t got;
-    HUB_TRY(hub_byte_source_usable(&t->source, err));
-    HUB_TRY(hub_byte_source_peek(&t->source, 0, 4, &at, &got, err));
-    if (got != 4 || memcmp(at, "PAR", 3) != 0) { /* "PAR1"; "PARE": encrypted */
-        HUB_TRY(hub_arrow_add(&t->arrow, &t->source, err));
-        t->rows = t->arrow.rows;
-        t->count = t->arrow.column_count;
-        return HUB_OK;
-    }
-    HUB_TRY(open_parquet(t, err));
-    if (t->parquet.arrow_schema.size && /* it only adds; what is wrong with it hides nothing */
-        hub_arrow_schema_message(&t->arrow, t->parquet.arrow_schema.data, t->parquet.arrow_schema.size, NULL))
-        hub_arrow_dispose(&t->arrow);
-    return HUB_OK;
-}
-
 enum hub_status hub_table_open(struct hub_files *files, uint32_t number, struct hub_table *out,
                                struct hub_error *err)
 {
-    begin(files, number, out);
-    const enum hub_status st = open_table(out, err);
-    if (st)
-        hub_table_dispose(out);
-    return st;
+    const uint8_t *at;
+    size_t got;
+    HUB_TRY(begin(files, number, out, err));
+    HUB_TRY(hub_byte_source_peek(&out->source, 0, 4, &at, &got, err));
+    if (got != 4 || memcmp(at, "PAR", 3) != 0) { /* "PAR1"; "PARE": encrypted */
+        HUB_TRY(hub_arrow_add(&out->arrow, &out->source, err));
+        out->rows = out->arrow.rows;
+        out->count = out->arrow.column_count;
+        return HUB_OK;
+    }
+    HUB_TRY(open_parquet(out, err));
+    const struct hub_buf *schema = &out->parquet.arrow_schema;
+    if (schema->size && /* it only adds; what is wrong with it hides nothing */
+        hub_arrow_schema_message(&out->arrow, schema->data, schema->size, NULL))
+        hub_arrow_dispose(&out->arrow);
+    return HUB_OK;
 }
 
 enum hub_status hub_table_open_parquet(struct hub_files *files, uint32_t number, struct hub_table *out,
                                        struct hub_error *err)
 {
-    begin(files, number, out);
-    enum hub_status st = hub_byte_source_usable(&out->source, err);
-    if (!st)
-        st = open_parquet(out, err);
-    if (st)
-        hub_table_dispose(out);
-    return st;
+    HUB_TRY(begin(files, number, out, err));
+    return open_parquet(out, err);
 }
 
 void hub_table_dispose(struct hub_table *table)

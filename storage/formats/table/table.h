@@ -29,7 +29,8 @@ struct hub_table_column {
     struct hub_parquet_column parquet;
 };
 
-/** HUB_CORRUPT, HUB_UNSUPPORTED, HUB_TOO_BIG, or what hub_byte_source_usable says. */
+/** HUB_CORRUPT, HUB_UNSUPPORTED, HUB_TOO_BIG, or what hub_byte_source_usable says; to be disposed of whatever
+ * it says. */
 HUB_MUST_USE enum hub_status hub_table_open(struct hub_files *files, uint32_t number, struct hub_table *out,
                                             struct hub_error *err);
 /** The same of a file that is to be Parquet, without the schema that Arrow's writers keep beside its own. */
