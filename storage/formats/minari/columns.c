@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { RUN = 1000, MAX_ROWS = 16 * 1024 * 1024, MAX_METADATA = 1024 * 1024 };
+enum { MAX_ROWS = 16 * 1024 * 1024 };
 static const char metadata_path[] = "data/metadata.json";
 
 /* An episode's folder, as the list of files has it. */
@@ -123,7 +123,8 @@ static enum hub_status send_part(struct hub_sink *sink, const char *format, uint
         for (uint32_t k = 0; k < entries[i].count; k++)
             numbers[n++] = entries[i].first + k;
     numbers[n++] = metadata;
-    snprintf(name, sizeof name, "episodes-%06lld", (long long)(count ? entries[0].number / RUN * RUN : 0));
+    snprintf(name, sizeof name, "episodes-%06lld",
+             (long long)(count ? entries[0].number / HUB_RUN * HUB_RUN : 0));
     return hub_sink_part(sink, &(struct hub_part){hub_view_of(name), numbers, n, hub_view_of(format)}, err);
 }
 
@@ -143,7 +144,7 @@ static enum hub_status plan(struct hub_files *files, struct hub_sink *sink, cons
         return hub_fail(err, HUB_NOT_ACCEPTABLE, "Minari data_format '%s'", stated);
     HUB_TRY(list_episodes(files, NULL, files->count, format, &entries, &count, err));
     for (uint32_t i = 0; i < count; i += n) {
-        for (n = 1; i + n < count && entries[i + n].number / RUN == entries[i].number / RUN; n++)
+        for (n = 1; i + n < count && entries[i + n].number / HUB_RUN == entries[i].number / HUB_RUN; n++)
             ;
         HUB_TRY(send_part(sink, format, metadata, &entries[i], n, err));
     }
@@ -173,105 +174,6 @@ struct columns_part {
     struct hub_error first_failure;
     struct hub_tally steps_differ, ids_differ;
 };
-
-/* ---- what an episode's metadata.json says ---- */
-
-struct folder_metadata {
-    json_t *json;
-    struct hub_buf attributes, statistics;
-    char seed[64];
-    int64_t steps; /* -1: not said */
-};
-
-static void said_dispose(struct folder_metadata *s)
-{
-    json_decref(s->json);
-    hub_buf_dispose(&s->attributes);
-    hub_buf_dispose(&s->statistics);
-}
-
-static bool number_said(const json_t *value, double *out)
-{
-    const char *text = json_string_value(value); /* what JSON has no number for, the strict text spells */
-    if (json_is_number(value))
-        *out = json_number_value(value);
-    else if (text && strcmp(text, "NaN") == 0)
-        *out = NAN;
-    else if (text && strcmp(text + (*text == '-'), "Infinity") == 0)
-        *out = *text == '-' ? -INFINITY : INFINITY;
-    else
-        return false;
-    return true;
-}
-
-static enum hub_status sort_said(struct folder_metadata *s, struct hub_error *err)
-{
-    struct hub_json notes = hub_json_to(&s->attributes, err), stats = hub_json_to(&s->statistics, err);
-    const char *key;
-    json_t *value;
-    double number;
-    unsigned noted = 0, counted = 0;
-    s->attributes.limit = s->statistics.limit = MAX_METADATA;
-    hub_json_object(&notes);
-    hub_json_object(&stats);
-    hub_json_put_object(&stats, "rewards");
-    json_object_foreach(s->json, key, value)
-    {
-        if (strcmp(key, "id") == 0 || strcmp(key, "total_steps") == 0)
-            continue;
-        const char *text = json_string_value(value);
-        if (strcmp(key, "seed") == 0 && (json_is_integer(value) || (text && strcmp(text, "None") != 0))) {
-            if (text)
-                snprintf(s->seed, sizeof s->seed, "%.*s", (int)sizeof s->seed - 1, text);
-            else
-                snprintf(s->seed, sizeof s->seed, "%lld", (long long)json_integer_value(value));
-        } else if (strncmp(key, "rewards_", 8) == 0 && number_said(value, &number)) {
-            hub_json_put_double(&stats, key + 8, number);
-            counted++;
-        } else {
-            hub_json_key(&notes, hub_view_of(key));
-            hub_json_parsed(&notes, value);
-            noted++;
-        }
-    }
-    hub_json_end_object(&notes);
-    hub_json_end_object(&stats);
-    hub_json_end_object(&stats);
-    HUB_TRY(hub_json_status(&notes));
-    HUB_TRY(hub_json_status(&stats));
-    s->attributes.size = noted ? s->attributes.size : 0;
-    s->statistics.size = counted ? s->statistics.size : 0;
-    return HUB_OK;
-}
-
-static enum hub_status read_said(struct columns_part *p, const struct episode_folder *e,
-                                 struct folder_metadata *s, struct hub_error *err)
-{
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf strict = {0};
-    char path[64];
-    struct hub_error why = {0};
-    snprintf(path, sizeof path, "data/%lld/metadata.json", (long long)e->number);
-    s->steps = -1;
-    if (e->metadata == HUB_NONE)
-        return hub_sink_problem(p->sink, "metadata-missing", hub_view_of(path), err,
-                                "the seed and the statistics of this episode are unknown");
-    const enum hub_status st =
-        hub_json_object_of(p->files, e->metadata, MAX_METADATA, &strict, &s->json, &why);
-    if (st && !hub_is_local(st))
-        return hub_pass(st, &why, err);
-    if (st) {
-        json_decref(s->json);
-        s->json = NULL;
-        return hub_sink_problem(p->sink, hub_problem_name_or(why.problem, "metadata-damaged"),
-                                hub_view_of(path), err, "%s", why.detail);
-    }
-    const json_t *steps = json_object_get(s->json, "total_steps"), *id = json_object_get(s->json, "id");
-    if (json_is_integer(steps))
-        s->steps = HUB_MAX(json_integer_value(steps), -1);
-    if (json_is_integer(id) && json_integer_value(id) != e->number)
-        hub_tally_add(&p->ids_differ, "%s says %lld", path, (long long)json_integer_value(id));
-    return sort_said(s, err);
-}
 
 /* ---- fields ---- */
 
@@ -344,8 +246,8 @@ static enum hub_status finish_field(const struct columns_part *p, const struct h
 
 /* All rows but the padding. Where observations are as many as steps nothing was padded, and total_steps
  * says so. */
-static uint64_t steps_of(struct columns_part *p, const struct episode_folder *e,
-                         const struct folder_metadata *s, uint64_t rows)
+static uint64_t steps_of(struct columns_part *p, const struct episode_folder *e, const struct minari_said *s,
+                         uint64_t rows)
 {
     const uint64_t padded = rows ? rows - 1 : 0;
     if (s->steps >= 0 && (uint64_t)s->steps == rows)
@@ -388,11 +290,13 @@ static enum hub_status sum_up(struct hub_table *table, struct hub_episode *episo
 static enum hub_status send_episode(struct columns_part *p, const struct episode_folder *e,
                                     struct hub_table *table, struct hub_error *err)
 {
-    HUB_CLEANUP(said_dispose) struct folder_metadata said = {.json = NULL};
+    HUB_CLEANUP(minari_said_dispose) struct minari_said said = {.steps = -1};
     char name[40];
     uint32_t index;
-    double sum;
-    HUB_TRY(read_said(p, e, &said, err));
+    HUB_TRY(minari_said_read(p->files, p->sink, e->number, e->metadata, &said, err));
+    if (said.has_id && said.id != e->number)
+        hub_tally_add(&p->ids_differ, "data/%lld/metadata.json says %lld", (long long)e->number,
+                      (long long)said.id);
     snprintf(name, sizeof name, "episode_%lld", (long long)e->number);
     struct hub_episode episode =
         hub_episode_of(hub_view_of(name), e->data, steps_of(p, e, &said, table->rows));
@@ -400,10 +304,8 @@ static enum hub_status send_episode(struct columns_part *p, const struct episode
     episode.seed = hub_view_of(said.seed);
     episode.attributes = hub_buf_view(&said.attributes);
     episode.statistics = hub_buf_view(&said.statistics);
-    const bool stated = number_said(json_object_get(said.json, "rewards_sum"), &sum);
-    if (stated)
-        episode.episode_return = sum;
-    episode.has_return = stated;
+    episode.episode_return = said.sum;
+    episode.has_return = said.has_sum;
     HUB_TRY(sum_up(table, &episode, err));
     if (said.attributes.size > HUB_MAX_ATTRIBUTES) {
         HUB_TRY(hub_sink_problem(p->sink, "attributes-too-big", hub_view_of(name), err,

@@ -83,6 +83,20 @@ bool minari_space_shape(const json_t *space, struct hub_variant *out);
 /** "2,3" as the writer of infos notes it; "" is a row of one number. */
 bool minari_noted_shape(const char *text, struct hub_variant *out);
 
+/** What the metadata.json of an episode says. Zeroed before it is read, disposed of in any case. */
+struct minari_said {
+    struct hub_buf attributes, statistics; /* JSON, or empty */
+    char seed[64];
+    bool has_id, has_sum;
+    int64_t id, steps; /* steps -1: not said */
+    double sum;        /* of the rewards */
+};
+/** That of data/`number`; `metadata`: the file, or HUB_NONE. One that cannot be used is a problem. */
+HUB_MUST_USE enum hub_status minari_said_read(struct hub_files *files, struct hub_sink *sink, int64_t number,
+                                              uint32_t metadata, struct minari_said *out,
+                                              struct hub_error *err);
+void minari_said_dispose(struct minari_said *said);
+
 /** The driver's inspect function. */
 HUB_MUST_USE enum hub_status minari_inspect(struct hub_files *files, const struct hub_part *part,
                                             struct hub_sink *sink, struct hub_error *err);
