@@ -176,6 +176,7 @@ SHARED_HEADERS = {
     "storage/discover": ["discover_state.h"],
     "storage/encode": ["encode.h", "representation.h"],
     "storage/formats/d4rl": ["d4rl.h"],
+    "storage/formats/datasets": ["datasets.h"],
     "storage/formats/generic": ["generic.h"],
     "storage/formats/hdf5": ["h5_parse.h"],
     "storage/formats/il": ["il.h"],
