@@ -41,6 +41,8 @@ HUB_MUST_USE enum hub_status hub_lerobot_lines(const struct lerobot_lines *lines
 
 /** The episode a line of episodes.jsonl is about: episode_index, or episode_id as text. -1: neither. */
 int64_t hub_lerobot_line_episode(const json_t *line);
+/** What a line states as a number; -1: none, or a negative one. */
+int64_t hub_lerobot_stated(const json_t *line, const char *key);
 
 /** "…/episode_000012.parquet" -> 12, -1 for any other name. */
 int64_t hub_lerobot_episode_of(struct hub_view path, const char *extension);
@@ -125,7 +127,12 @@ double hub_lerobot_number(const struct hub_parquet_items *items, uint64_t row);
 int64_t hub_lerobot_integer(const struct hub_parquet_items *items, uint64_t row);
 struct hub_view hub_lerobot_string(const struct hub_parquet_items *items, uint64_t item);
 
-/* ---- statistics.c: of an episode ---- */
+/* ---- statistics.c: of the whole, and of an episode ---- */
+
+/** The fact; what it was read to is kept in `stats` for `info`, which borrows it. */
+HUB_MUST_USE enum hub_status hub_lerobot_send_statistics(struct lerobot_info *info, struct hub_files *files,
+                                                         struct hub_sink *sink, json_t **stats,
+                                                         struct hub_error *err);
 
 struct lerobot_statistic {
     struct hub_view feature, name; /* into `path` */
@@ -262,6 +269,28 @@ HUB_MUST_USE enum hub_status hub_lerobot_videos_send(struct lerobot_videos *v, c
                                                      const struct lerobot_cut *cut, struct hub_error *err);
 HUB_MUST_USE enum hub_status hub_lerobot_videos_finish(struct lerobot_videos *v, struct hub_error *err);
 void hub_lerobot_videos_dispose(struct lerobot_videos *v);
+
+/* ---- episode.c: one of a part ---- */
+
+struct lerobot_part_state {
+    struct hub_files *files;
+    struct hub_sink *sink;
+    struct lerobot_info info;
+    struct lerobot_said_list tasks, episodes, stats;
+    json_t *texts; /* of tasks, as keys */
+    json_t *taken; /* numbers of episodes that have their rows, as keys */
+    struct lerobot_videos videos;
+    struct lerobot_columns columns;
+    struct hub_tally misplaced, ranges; /* what the metadata says of rows, and is not so */
+    uint32_t done, failed;
+    struct hub_error first_failure;
+};
+
+/** Report the episode that is `cut`, whose index in the part is then known, its videos, and what the metadata
+ * says otherwise. */
+HUB_MUST_USE enum hub_status hub_lerobot_send_episode(struct lerobot_part_state *p, uint32_t file,
+                                                      const struct lerobot_small *s, struct lerobot_cut *cut,
+                                                      struct hub_error *err);
 
 /* ---- video.c: are they whole ---- */
 

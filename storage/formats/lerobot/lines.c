@@ -171,6 +171,12 @@ int64_t hub_lerobot_line_episode(const json_t *line)
     return n < 0 ? -1 : n;
 }
 
+int64_t hub_lerobot_stated(const json_t *line, const char *key)
+{
+    const json_t *value = json_object_get(line, key);
+    return json_is_number(value) && json_number_value(value) >= 0 ? (int64_t)json_number_value(value) : -1;
+}
+
 int64_t hub_lerobot_episode_of(struct hub_view path, const char *extension)
 {
     const size_t word = sizeof "episode_" - 1, end = strlen(extension);

@@ -2,12 +2,10 @@
  * a run of 1,000 episode numbers (v2), or data files that come to 64 MiB (v3). */
 #include "storage/formats/lerobot/lerobot.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #define PART_BYTES (64 * MIB)
-enum { RUN = 1000 }; /* episodes of a part, or data files */
 
 struct lerobot_plan_state {
     struct hub_files *files;
@@ -227,69 +225,13 @@ static enum hub_status send_splits(struct lerobot_plan_state *p, struct hub_erro
     return json_object_size(splits) ? hub_sink_fact(p->sink, "splits", hub_buf_view(&text), err) : HUB_OK;
 }
 
-/* LeRobot normalizes what policies see and do, and fails where that has none. */
-static enum hub_status check_statistics(const struct lerobot_plan_state *p, struct hub_error *err)
-{
-    struct hub_tally without = {0};
-    const char *name;
-    json_t *feature;
-    json_object_foreach((json_t *)p->info.features, name, feature)
-    {
-        const enum hub_role role = hub_role_of(hub_view_of(name));
-        if ((role == HUB_ROLE_OBSERVATION || role == HUB_ROLE_ACTION) && !hub_lerobot_is(feature, "string") &&
-            !json_object_get(p->info.stats, name))
-            hub_tally_add(&without, "%.150s", name);
-    }
-    if (!without.count)
-        return HUB_OK;
-    return hub_sink_problem(p->sink, "missing-statistics", HUB_VIEW(LEROBOT_STATS), err,
-                            "it has none of %u features; the first: %s", without.count, without.first);
-}
-
-static enum hub_status take_statistics(void *user, json_t *object, uint32_t number, struct hub_error *err)
-{
-    struct lerobot_plan_state *p = user;
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT((size_t)HUB_MAX_TEXT);
-    struct hub_json json = hub_json_to(&text, err);
-    if (number > 1 || json_object_get(object, "episode_index") || json_object_get(object, "stats"))
-        return HUB_CANCELLED; /* they are of episodes */
-    hub_json_parsed(&json, object);
-    HUB_TRY(hub_json_status(&json));
-    return hub_sink_fact(p->sink, "statistics", hub_buf_view(&text), err);
-}
-
-/* The written specification has those of the whole where LeRobot has those of episodes. */
-static enum hub_status send_written_statistics(struct lerobot_plan_state *p, struct hub_error *err)
-{
-    const enum hub_status st = hub_lerobot_lines(
-        &(struct lerobot_lines){p->files, NULL, LEROBOT_EPISODES_STATS, 0, INT64_MAX, take_statistics, p},
-        err);
-    return st == HUB_CANCELLED ? HUB_OK : st;
-}
-
-/* Statistics of the whole dataset; the bounds of its vectors are among them. */
-static enum hub_status send_statistics(struct lerobot_plan_state *p, json_t **stats, struct hub_error *err)
-{
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT((size_t)HUB_MAX_TEXT);
-    struct hub_error why = {0};
-    const enum hub_status st = hub_json_file(p->files, LEROBOT_STATS, &text, stats, &why);
-    if (st == HUB_NOT_FOUND)
-        return send_written_statistics(p, err);
-    if (st || !json_is_object(*stats))
-        return hub_sink_problem(p->sink, "bad-metadata", HUB_VIEW(LEROBOT_STATS), err, "%s",
-                                st ? why.detail : "not an object");
-    p->info.stats = *stats;
-    HUB_TRY(check_statistics(p, err));
-    return hub_sink_fact(p->sink, "statistics", hub_buf_view(&text), err);
-}
-
 static enum hub_status send_facts(struct lerobot_plan_state *p, struct hub_view info, struct hub_error *err)
 {
     HUB_CLEANUP(hub_json_decrefp) json_t *stats = NULL;
     HUB_TRY(hub_sink_fact(p->sink, "metadata", info, err));
     HUB_TRY(send_count(p, "claimed_episodes", "total_episodes", err));
     HUB_TRY(send_count(p, "claimed_steps", "total_frames", err));
-    HUB_TRY(send_statistics(p, &stats, err));
+    HUB_TRY(hub_lerobot_send_statistics(&p->info, p->files, p->sink, &stats, err));
     HUB_TRY(hub_lerobot_send_info(&p->info, p->files, p->sink, err));
     p->info.stats = NULL;
     HUB_TRY(hub_lerobot_send_card(p->files, p->sink, err));
@@ -350,10 +292,10 @@ static enum hub_status send_runs(struct lerobot_plan_state *p, struct hub_error 
 {
     char name[64];
     for (uint32_t i = 0, n; i < p->count; i += n) {
-        const int64_t run = p->data[i].episode / RUN;
-        for (n = 1; i + n < p->count && p->data[i + n].episode / RUN == run; n++)
+        const int64_t run = p->data[i].episode / HUB_RUN;
+        for (n = 1; i + n < p->count && p->data[i + n].episode / HUB_RUN == run; n++)
             ;
-        snprintf(name, sizeof name, "episodes-%06lld", (long long)(run * RUN));
+        snprintf(name, sizeof name, "episodes-%06lld", (long long)(run * HUB_RUN));
         HUB_TRY(send_part(p, name, &p->data[i], n, err));
     }
     return HUB_OK;
@@ -366,7 +308,7 @@ static enum hub_status send_groups(struct lerobot_plan_state *p, struct hub_erro
     for (uint32_t i = 0, n; i < p->count; i += n) {
         const struct hub_file_entry *entries = p->files->entries;
         uint64_t bytes = entries[p->data[i].file].size;
-        for (n = 1; i + n < p->count && n < RUN; n++) {
+        for (n = 1; i + n < p->count && n < HUB_RUN; n++) {
             bytes += entries[p->data[i + n].file].size;
             if (bytes > PART_BYTES)
                 break;

@@ -1,10 +1,62 @@
-/* Statistics of an episode as one JSON object, feature by feature: of a line of episodes_stats.jsonl, or of
- * the columns "stats/FEATURE/NAME" of a table. */
+/* Statistics of the whole, from stats.json. Those of an episode as one JSON object, feature by feature: of a
+ * line of episodes_stats.jsonl, or of the columns "stats/FEATURE/NAME" of a table. */
 #include "storage/formats/lerobot/lerobot.h"
 
 #include <stdlib.h>
 
 #define MAX_TABLE_BYTES (128 * MIB)
+
+/* ---- of the whole ---- */
+
+/* LeRobot normalizes what policies see and do, and fails where that has none. */
+static enum hub_status check_statistics(const struct lerobot_info *info, struct hub_sink *sink,
+                                        struct hub_error *err)
+{
+    struct hub_tally without = {0};
+    const char *name;
+    json_t *feature;
+    json_object_foreach((json_t *)info->features, name, feature)
+    {
+        const enum hub_role role = hub_role_of(hub_view_of(name));
+        if ((role == HUB_ROLE_OBSERVATION || role == HUB_ROLE_ACTION) && !hub_lerobot_is(feature, "string") &&
+            !json_object_get(info->stats, name))
+            hub_tally_add(&without, "%.150s", name);
+    }
+    if (!without.count)
+        return HUB_OK;
+    return hub_sink_problem(sink, "missing-statistics", HUB_VIEW(LEROBOT_STATS), err,
+                            "it has none of %u features; the first: %s", without.count, without.first);
+}
+
+/* The written specification has those of the whole where LeRobot has those of episodes. */
+static enum hub_status take_statistics(void *user, json_t *object, uint32_t number, struct hub_error *err)
+{
+    if (number > 1 || json_object_get(object, "episode_index") || json_object_get(object, "stats"))
+        return HUB_CANCELLED; /* they are of episodes */
+    return hub_sink_json(user, "statistics", object, err);
+}
+
+enum hub_status hub_lerobot_send_statistics(struct lerobot_info *info, struct hub_files *files,
+                                            struct hub_sink *sink, json_t **stats, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT((size_t)HUB_MAX_TEXT);
+    struct hub_error why = {0};
+    enum hub_status st = hub_json_file(files, LEROBOT_STATS, &text, stats, &why);
+    if (st == HUB_NOT_FOUND) {
+        st = hub_lerobot_lines(
+            &(struct lerobot_lines){files, NULL, LEROBOT_EPISODES_STATS, 0, INT64_MAX, take_statistics, sink},
+            err);
+        return st == HUB_CANCELLED ? HUB_OK : st;
+    }
+    if (st || !json_is_object(*stats))
+        return hub_sink_problem(sink, "bad-metadata", HUB_VIEW(LEROBOT_STATS), err, "%s",
+                                st ? why.detail : "not an object");
+    info->stats = *stats;
+    HUB_TRY(check_statistics(info, sink, err));
+    return hub_sink_fact(sink, "statistics", hub_buf_view(&text), err);
+}
+
+/* ---- of an episode ---- */
 
 /* A list of one number is that number. */
 static const json_t *plain(const json_t *value)
