@@ -1,24 +1,47 @@
-/* A thread that works in turns: see thread.h. */
+/* Threads that work in turns: see thread.h. */
 #include "storage/base/thread.h"
 
+#include "storage/base/buf.h"
+
 #include <errno.h>
+#include <stdlib.h>
 #include <time.h>
 
-enum hub_status hub_thread_start(struct hub_thread *thread, void *(*run)(void *arg), void *arg,
-                                 const char *what, struct hub_error *err)
+void hub_cond_init(pthread_cond_t *cond)
 {
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_mutex_init(&thread->lock, NULL);
-    pthread_cond_init(&thread->wake, &monotonic);
+    pthread_cond_init(cond, &monotonic);
     pthread_condattr_destroy(&monotonic);
-    atomic_init(&thread->stop, false);
-    const int errnum = pthread_create(&thread->id, NULL, run, arg);
-    if (!errnum)
-        return HUB_OK;
-    hub_thread_dispose(thread);
-    return hub_fail_errno(err, errnum, "cannot start the thread of %s", what);
+}
+
+void hub_thread_init(struct hub_thread *thread)
+{
+    *thread = (struct hub_thread){0};
+    pthread_mutex_init(&thread->lock, NULL);
+    hub_cond_init(&thread->wake);
+}
+
+enum hub_status hub_thread_add(struct hub_thread *thread, void *(*run)(void *arg), void *arg,
+                               const char *what, struct hub_error *err)
+{
+    HUB_TRY(hub_grow(&thread->ids, thread->count, &thread->capacity, sizeof *thread->ids, err));
+    const int errnum = pthread_create(&thread->ids[thread->count], NULL, run, arg);
+    if (errnum)
+        return hub_fail_errno(err, errnum, "cannot start the thread of %s", what);
+    thread->count++;
+    return HUB_OK;
+}
+
+enum hub_status hub_thread_start(struct hub_thread *thread, void *(*run)(void *arg), void *arg,
+                                 const char *what, struct hub_error *err)
+{
+    hub_thread_init(thread);
+    const enum hub_status st = hub_thread_add(thread, run, arg, what, err);
+    if (st)
+        hub_thread_dispose(thread);
+    return st;
 }
 
 static struct timespec ahead(unsigned ms)
@@ -36,7 +59,7 @@ void hub_thread_wait(struct hub_thread *thread, unsigned ms)
     pthread_cond_timedwait(&thread->wake, &thread->lock, &until);
 }
 
-static void ask_to_end(struct hub_thread *thread)
+static void begin_stop(struct hub_thread *thread)
 {
     pthread_mutex_lock(&thread->lock);
     thread->stop = true;
@@ -46,22 +69,29 @@ static void ask_to_end(struct hub_thread *thread)
 
 void hub_thread_stop(struct hub_thread *thread)
 {
-    ask_to_end(thread);
-    pthread_join(thread->id, NULL);
+    begin_stop(thread);
+    while (thread->count)
+        pthread_join(thread->ids[--thread->count], NULL);
 }
 
 bool hub_thread_stop_within(struct hub_thread *thread, unsigned ms)
 {
-    ask_to_end(thread);
+    bool ended = true;
+    begin_stop(thread);
     const struct timespec until = ahead(ms);
-    if (pthread_clockjoin_np(thread->id, NULL, CLOCK_MONOTONIC, &until) != ETIMEDOUT)
-        return true;
-    pthread_detach(thread->id);
-    return false;
+    while (thread->count) {
+        const pthread_t id = thread->ids[--thread->count];
+        if (pthread_clockjoin_np(id, NULL, CLOCK_MONOTONIC, &until) != ETIMEDOUT)
+            continue;
+        pthread_detach(id);
+        ended = false;
+    }
+    return ended;
 }
 
 void hub_thread_dispose(struct hub_thread *thread)
 {
     pthread_cond_destroy(&thread->wake);
     pthread_mutex_destroy(&thread->lock);
+    free(thread->ids);
 }

@@ -55,6 +55,24 @@ Test(thread, is_woken_and_ends, .timeout = 30)
     cr_expect_eq(t.done, 3);
 }
 
+Test(thread, several_share_the_lock_and_the_end, .timeout = 30)
+{
+    struct turns t = {0};
+    hub_thread_init(&t.thread);
+    for (unsigned i = 0; i < 20; i++)
+        cr_assert_eq(hub_thread_add(&t.thread, run, &t, "turns", NULL), HUB_OK);
+    cr_expect_eq(t.thread.count, 20);
+    for (unsigned i = 1; i <= 3; i++) {
+        want(&t);
+        while (done(&t) < i)
+            usleep(1000);
+    }
+    hub_thread_stop(&t.thread);
+    cr_expect_eq(t.thread.count, 0);
+    hub_thread_dispose(&t.thread);
+    cr_expect_eq(t.done, 3);
+}
+
 Test(thread, one_that_hangs_is_left, .timeout = 30)
 {
     static struct turns t = {.hangs = true};
