@@ -303,7 +303,7 @@ static enum hub_status copy_to(struct hub_mirror_work *w, const struct hub_priva
                              .exclude = exclude,
                              .sha256_later = w->mirrors->options.hasher != NULL,
                              .spare_bytes = w->mirrors->options.min_free,
-                             .cancel = &w->mirrors->stop,
+                             .cancel = &w->mirrors->workers.stop,
                              .progress = progress,
                              .ready = ready,
                              .user = w};

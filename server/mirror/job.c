@@ -34,7 +34,7 @@ enum hub_status hub_mirror_keep_now(struct hub_mirror_work *w, struct hub_error 
 
 enum hub_status hub_mirror_keep(struct hub_mirror_work *w, struct hub_error *err)
 {
-    if (atomic_load(&w->mirrors->stop))
+    if (atomic_load(&w->mirrors->workers.stop))
         return hub_fail(err, HUB_CANCELLED, "minari-hub was stopped");
     return w->looks || hub_time_mono_ms() - w->kept_ms < HUB_MIRROR_KEEP_MS ? HUB_OK
                                                                             : hub_mirror_keep_now(w, err);
@@ -132,15 +132,14 @@ static void end_job(struct hub_mirror_work *w, enum hub_job_state state, uint64_
     for (;;) {
         const enum hub_status st =
             hub_job_end(m->options.truth, hub_job_lease(&w->job), state, retry_ms, counted, why, NULL);
-        if (!st || st == HUB_DENIED || atomic_load(&m->stop))
+        if (!st || st == HUB_DENIED || atomic_load(&m->workers.stop))
             return;
         hub_pull_end(w->pull, w->ended.status, &w->ended);
         w->pull = NULL;
-        const struct timespec until = hub_time_ahead(CLOCK_MONOTONIC, POLL_MS);
-        pthread_mutex_lock(&m->lock);
-        while (!atomic_load(&m->stop) && pthread_cond_timedwait(&m->wake, &m->lock, &until) == 0)
-            continue;
-        pthread_mutex_unlock(&m->lock);
+        pthread_mutex_lock(&m->workers.lock);
+        if (!m->workers.stop)
+            hub_thread_wait(&m->workers, POLL_MS);
+        pthread_mutex_unlock(&m->workers.lock);
     }
 }
 

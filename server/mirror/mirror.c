@@ -5,7 +5,6 @@
 #include "server/mirror/listed.h"
 #include "server/mirror/pull_job.h"
 #include "server/mirror/work.h"
-#include "storage/text/time.h"
 #include "storage/truth/damage.h"
 
 #include <stdio.h>
@@ -15,13 +14,11 @@ enum { POLL_MS = 1000 };
 
 static void sleep_until_poked(struct hub_mirrors *m, unsigned *pokes)
 {
-    const struct timespec until = hub_time_ahead(CLOCK_MONOTONIC, POLL_MS);
-    pthread_mutex_lock(&m->lock);
-    while (m->pokes == *pokes && !atomic_load(&m->stop) &&
-           pthread_cond_timedwait(&m->wake, &m->lock, &until) == 0)
-        continue;
+    pthread_mutex_lock(&m->workers.lock);
+    if (m->pokes == *pokes && !m->workers.stop)
+        hub_thread_wait(&m->workers, POLL_MS);
     *pokes = m->pokes;
-    pthread_mutex_unlock(&m->lock);
+    pthread_mutex_unlock(&m->workers.lock);
 }
 
 static void refresh_damage(struct hub_mirrors *m)
@@ -50,7 +47,7 @@ static void *thread(void *arg)
     struct hub_mirror_thread *own = arg;
     struct hub_mirrors *m = own->mirrors;
     unsigned pokes = 0;
-    while (!atomic_load(&m->stop)) {
+    while (!m->workers.stop) {
         struct hub_job_row job;
         if (lanes[own->lane].before)
             lanes[own->lane].before(m);
@@ -74,13 +71,11 @@ static enum hub_status start_threads(struct hub_mirrors *m, enum hub_mirror_lane
         if (row->lane == lane)
             snprintf(kinds + at, sizeof m->lanes[lane] - at, "%s%s", at ? " " : "", row->name);
     }
-    for (unsigned i = 0; i < lanes[lane].threads && m->thread_count < HUB_COUNT(m->threads); i++) {
-        struct hub_mirror_thread *own = &m->threads[m->thread_count];
+    for (unsigned i = 0; i < lanes[lane].threads && m->workers.count < HUB_COUNT(m->threads); i++) {
+        struct hub_mirror_thread *own = &m->threads[m->workers.count];
         *own = (struct hub_mirror_thread){
             .mirrors = m, .lane = lane, .jobs = {.kinds = kinds, .threads = lanes[lane].threads}};
-        if (pthread_create(&own->thread, NULL, thread, own) != 0)
-            return hub_fail(err, HUB_NO_MEMORY, "no thread for mirrors");
-        m->thread_count++;
+        HUB_TRY(hub_thread_add(&m->workers, thread, own, "mirrors", err));
     }
     return HUB_OK;
 }
@@ -99,15 +94,10 @@ enum hub_status hub_mirrors_start(const struct hub_mirrors_options *options, str
                                   struct hub_error *err)
 {
     struct hub_mirrors *m;
-    pthread_condattr_t monotonic;
     HUB_TRY(hub_new(&m, 1, sizeof *m, err));
     m->options = *options;
-    pthread_mutex_init(&m->lock, NULL);
+    hub_thread_init(&m->workers);
     pthread_mutex_init(&m->cache_lock, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&m->wake, &monotonic);
-    pthread_condattr_destroy(&monotonic);
     (void)!hub_jobs_tidy(options->truth, NULL);
     enum hub_status st = start_threads(m, HUB_LANE_CHECKS, err);
     if (!st && !options->checks_only)
@@ -123,10 +113,10 @@ void hub_mirrors_wake(struct hub_mirrors *m)
 {
     if (!m)
         return;
-    pthread_mutex_lock(&m->lock);
+    pthread_mutex_lock(&m->workers.lock);
     m->pokes++;
-    pthread_cond_broadcast(&m->wake);
-    pthread_mutex_unlock(&m->lock);
+    pthread_cond_broadcast(&m->workers.wake);
+    pthread_mutex_unlock(&m->workers.lock);
 }
 
 void hub_mirrors_missed(struct hub_mirrors *m)
@@ -148,18 +138,12 @@ void hub_mirrors_stop(struct hub_mirrors *m)
 {
     if (!m)
         return;
-    pthread_mutex_lock(&m->lock);
-    atomic_store(&m->stop, true);
-    pthread_cond_broadcast(&m->wake);
-    pthread_mutex_unlock(&m->lock);
-    for (unsigned i = 0; i < m->thread_count; i++)
-        pthread_join(m->threads[i].thread, NULL);
+    hub_thread_stop(&m->workers);
     if (m->pulls)
         hub_cache_flush(m);
     hub_pulls_stop(m->pulls);
     hub_mirror_rates_free(m);
-    pthread_cond_destroy(&m->wake);
-    pthread_mutex_destroy(&m->lock);
+    hub_thread_dispose(&m->workers);
     pthread_mutex_destroy(&m->cache_lock);
     free(m);
 }

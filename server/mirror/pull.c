@@ -150,7 +150,7 @@ static void refuse(struct hub_pull *pull, enum hub_status st, const struct hub_e
         pull->plan->over = true;
         pull->plan->why = pull->why;
     }
-    pthread_cond_signal(&pull->pulls->wake);
+    pthread_cond_signal(&pull->pulls->thread.wake);
 }
 
 /* HUB_OK: it is on its way; `*out` is locked in. Locked before and after. */
@@ -174,11 +174,11 @@ static enum hub_status find_or_ask(struct hub_mirrors *m, const struct hub_summa
     pull->state = HUB_PULL_WAITS;
     pull->progress = (struct hub_pull_progress){0};
     pull->refs++;
-    pthread_mutex_unlock(&p->lock);
+    pthread_mutex_unlock(&p->thread.lock);
     const enum hub_status st =
         add_job(m, summary->id, summary->upstream, summary->remote_id, summary->path, &down, &why);
     hub_mirrors_wake(m);
-    pthread_mutex_lock(&p->lock);
+    pthread_mutex_lock(&p->thread.lock);
     pull->down = down;
     enum hub_status asked = HUB_OK;
     if (st && pull->state == HUB_PULL_WAITS) { /* no other job has begun meanwhile */
@@ -195,13 +195,13 @@ enum hub_status hub_pull_request(struct hub_mirrors *m, const struct hub_summary
                                  struct hub_pull_progress *progress, struct hub_error *err)
 {
     struct hub_pull *pull;
-    pthread_mutex_lock(&m->pulls->lock);
+    pthread_mutex_lock(&m->pulls->thread.lock);
     enum hub_status st = find_or_ask(m, summary, may_block, &pull, err);
     if (!st) {
         *progress = pull->progress;
         st = hub_pull_pending(pull, err);
     }
-    pthread_mutex_unlock(&m->pulls->lock);
+    pthread_mutex_unlock(&m->pulls->thread.lock);
     return st;
 }
 
@@ -209,21 +209,21 @@ bool hub_pull_comes(struct hub_mirrors *m, const char *id)
 {
     if (!m)
         return false;
-    pthread_mutex_lock(&m->pulls->lock);
+    pthread_mutex_lock(&m->pulls->thread.lock);
     const struct hub_pull *pull = find(m->pulls, id);
     const bool comes = pull && pull->state != HUB_PULL_FAILED;
-    pthread_mutex_unlock(&m->pulls->lock);
+    pthread_mutex_unlock(&m->pulls->thread.lock);
     return comes;
 }
 
 bool hub_pull_release(struct hub_pulls *p, const char *id)
 {
-    pthread_mutex_lock(&p->lock);
+    pthread_mutex_lock(&p->thread.lock);
     struct hub_pull *pull = find(p, id);
     const bool busy = pull && (pull->state == HUB_PULL_WAITS || pull->state == HUB_PULL_COMES);
     if (pull && !busy)
         pull->until_ms = 0;
-    pthread_mutex_unlock(&p->lock);
+    pthread_mutex_unlock(&p->thread.lock);
     return !busy;
 }
 
@@ -233,7 +233,7 @@ enum hub_status hub_pull_open(struct hub_mirrors *m, const struct hub_summary *s
     struct hub_pull *pull;
     struct hub_file *list = NULL;
     *wait = NULL;
-    pthread_mutex_lock(&m->pulls->lock);
+    pthread_mutex_lock(&m->pulls->thread.lock);
     enum hub_status st = find_or_ask(m, summary, may_block, &pull, err);
     if (!st && pull->plan && !pull->plan->over) {
         *out = pull->plan;
@@ -241,7 +241,7 @@ enum hub_status hub_pull_open(struct hub_mirrors *m, const struct hub_summary *s
     } else if (!st) {
         list = hub_pull_wait_for_list(pull);
     }
-    pthread_mutex_unlock(&m->pulls->lock);
+    pthread_mutex_unlock(&m->pulls->thread.lock);
     if (st || *out)
         return st;
     HUB_TRY(hub_allocated(list, err));
@@ -254,7 +254,7 @@ enum hub_status hub_pull_open(struct hub_mirrors *m, const struct hub_summary *s
 
 struct hub_pull *hub_pull_begin(struct hub_pulls *p, const char *id)
 {
-    pthread_mutex_lock(&p->lock);
+    pthread_mutex_lock(&p->thread.lock);
     struct hub_pull *pull = find(p, id);
     if (!pull)
         pull = add(p, id);
@@ -262,15 +262,15 @@ struct hub_pull *hub_pull_begin(struct hub_pulls *p, const char *id)
         pull->state = HUB_PULL_COMES;
         pull->refs++;
     }
-    pthread_mutex_unlock(&p->lock);
+    pthread_mutex_unlock(&p->thread.lock);
     return pull;
 }
 
 void hub_pull_progress(struct hub_pull *pull, uint64_t done, uint64_t total)
 {
-    pthread_mutex_lock(&pull->pulls->lock);
+    pthread_mutex_lock(&pull->pulls->thread.lock);
     pull->progress = (struct hub_pull_progress){done, total};
-    pthread_mutex_unlock(&pull->pulls->lock);
+    pthread_mutex_unlock(&pull->pulls->thread.lock);
 }
 
 /* Locked. */
@@ -281,7 +281,7 @@ static void publish(struct hub_pull *pull)
     pull->progress.done = pull->progress.total;
     pull->state = HUB_PULL_PUBLISHED;
     pull->until_ms = hub_time_mono_ms() + SEEN_MS;
-    pthread_cond_signal(&pull->pulls->wake);
+    pthread_cond_signal(&pull->pulls->thread.wake);
 }
 
 void hub_pull_end(struct hub_pull *pull, enum hub_status st, const struct hub_error *why)
@@ -289,7 +289,7 @@ void hub_pull_end(struct hub_pull *pull, enum hub_status st, const struct hub_er
     if (!pull)
         return;
     struct hub_pulls *p = pull->pulls;
-    pthread_mutex_lock(&p->lock);
+    pthread_mutex_lock(&p->thread.lock);
     if (!st)
         publish(pull);
     else if (hub_mirror_goes_on(st, why)) /* the plan may be the same when it goes on; who reads waits */
@@ -297,7 +297,7 @@ void hub_pull_end(struct hub_pull *pull, enum hub_status st, const struct hub_er
     else
         refuse(pull, st, why);
     hub_pull_unref(pull);
-    pthread_mutex_unlock(&p->lock);
+    pthread_mutex_unlock(&p->thread.lock);
 }
 
 /* ---- start and end ---- */
@@ -305,37 +305,26 @@ void hub_pull_end(struct hub_pull *pull, enum hub_status st, const struct hub_er
 enum hub_status hub_pulls_start(struct hub_mirrors *mirrors, struct hub_pulls **out, struct hub_error *err)
 {
     struct hub_pulls *p;
-    pthread_condattr_t monotonic;
     HUB_TRY(hub_new(&p, 1, sizeof *p, err));
     p->mirrors = mirrors;
-    pthread_mutex_init(&p->lock, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&p->wake, &monotonic);
-    pthread_condattr_destroy(&monotonic);
-    if (pthread_create(&p->feeder, NULL, hub_pulls_serve_readers, p) != 0) {
+    const enum hub_status st = hub_thread_start(&p->thread, hub_pulls_serve_readers, p, "pulls", err);
+    if (st)
         free(p);
-        return hub_fail(err, HUB_NO_MEMORY, "no thread for what is fetched");
-    }
-    *out = p;
-    return HUB_OK;
+    else
+        *out = p;
+    return st;
 }
 
 void hub_pulls_stop(struct hub_pulls *p)
 {
     if (!p)
         return;
-    pthread_mutex_lock(&p->lock);
-    p->stop = true;
-    pthread_cond_signal(&p->wake);
-    pthread_mutex_unlock(&p->lock);
-    pthread_join(p->feeder, NULL);
+    hub_thread_stop(&p->thread);
     while (p->first) {
         struct hub_pull *pull = p->first;
         p->first = pull->next;
         hub_pull_unref(pull);
     }
-    pthread_cond_destroy(&p->wake);
-    pthread_mutex_destroy(&p->lock);
+    hub_thread_dispose(&p->thread);
     free(p);
 }

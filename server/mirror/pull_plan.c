@@ -186,56 +186,56 @@ static enum hub_status planned(const struct hub_transfer *t, const struct hub_st
     struct hub_pull *pull = user;
     struct hub_pull_plan *plan = NULL;
     HUB_TRY(plan_new(pull->pulls, t, s, &plan, err));
-    pthread_mutex_lock(&pull->pulls->lock);
+    pthread_mutex_lock(&pull->pulls->thread.lock);
     replace_plan(pull, plan);
     pull->progress.total = t->files.bytes;
-    pthread_cond_signal(&pull->pulls->wake);
-    pthread_mutex_unlock(&pull->pulls->lock);
+    pthread_cond_signal(&pull->pulls->thread.wake);
+    pthread_mutex_unlock(&pull->pulls->thread.lock);
     return HUB_OK;
 }
 
 static void segment(uint32_t number, uint32_t segment_number, void *user)
 {
     struct hub_pull *pull = user;
-    pthread_mutex_lock(&pull->pulls->lock);
+    pthread_mutex_lock(&pull->pulls->thread.lock);
     pull->plan->files[number].segments[segment_number] = 1;
     if (pull->pulls->waiting)
-        pthread_cond_signal(&pull->pulls->wake);
-    pthread_mutex_unlock(&pull->pulls->lock);
+        pthread_cond_signal(&pull->pulls->thread.wake);
+    pthread_mutex_unlock(&pull->pulls->thread.lock);
 }
 
 static void whole(uint32_t number, void *user)
 {
     struct hub_pull *pull = user;
-    pthread_mutex_lock(&pull->pulls->lock);
+    pthread_mutex_lock(&pull->pulls->thread.lock);
     pull->plan->files[number].whole = true;
-    pthread_cond_signal(&pull->pulls->wake);
-    pthread_mutex_unlock(&pull->pulls->lock);
+    pthread_cond_signal(&pull->pulls->thread.wake);
+    pthread_mutex_unlock(&pull->pulls->thread.lock);
 }
 
 static void lost(uint32_t number, void *user)
 {
     struct hub_pull *pull = user;
-    pthread_mutex_lock(&pull->pulls->lock);
+    pthread_mutex_lock(&pull->pulls->thread.lock);
     struct hub_partial_file *file = &pull->plan->files[number];
     file->whole = false;
     file->turn++;
     memset(file->segments, 0, file->segment_count);
-    pthread_cond_signal(&pull->pulls->wake);
-    pthread_mutex_unlock(&pull->pulls->lock);
+    pthread_cond_signal(&pull->pulls->thread.wake);
+    pthread_mutex_unlock(&pull->pulls->thread.lock);
 }
 
 static bool wanted(unsigned nth, uint32_t *file, uint32_t *segment_number, void *user)
 {
     struct hub_pull *pull = user;
-    pthread_mutex_lock(&pull->pulls->lock);
+    pthread_mutex_lock(&pull->pulls->thread.lock);
     const struct hub_pull_plan *plan = pull->plan;
     const bool any = nth < plan->wanted_count;
     if (any) {
         *file = plan->wanted[nth].file;
         *segment_number = plan->wanted[nth].segment;
     }
-    pthread_mutex_unlock(&pull->pulls->lock);
+    pthread_mutex_unlock(&pull->pulls->thread.lock);
     return any;
 }
 

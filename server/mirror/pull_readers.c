@@ -82,7 +82,7 @@ static enum hub_status finish_wait(const struct hub_pulls *p, const struct hub_p
     const enum hub_status st = state_of(reader, w->fetch, err);
     if (st != HUB_AGAIN)
         return st;
-    if (p->stop)
+    if (p->thread.stop)
         return hub_fail(err, HUB_CANCELLED, "the server is shutting down");
     return now_ms < w->until_ms ? HUB_AGAIN
            : reader->pull       ? hub_pull_pending(reader->pull, err)
@@ -143,22 +143,21 @@ static void answer(struct hub_pull_waiting *ready)
 void *hub_pulls_serve_readers(void *arg)
 {
     struct hub_pulls *p = arg;
-    pthread_mutex_lock(&p->lock);
-    while (!p->stop || p->waiting) {
+    pthread_mutex_lock(&p->thread.lock);
+    while (!p->thread.stop || p->waiting) {
         struct hub_pull_waiting *ready = take_ready(p);
         hub_pulls_tidy(p);
         if (ready) {
-            pthread_mutex_unlock(&p->lock);
+            pthread_mutex_unlock(&p->thread.lock);
             answer(ready);
-            pthread_mutex_lock(&p->lock);
+            pthread_mutex_lock(&p->thread.lock);
         } else if (p->first) {
-            const struct timespec until = hub_time_ahead(CLOCK_MONOTONIC, LOOK_MS);
-            pthread_cond_timedwait(&p->wake, &p->lock, &until);
-        } else if (!p->stop) {
-            pthread_cond_wait(&p->wake, &p->lock);
+            hub_thread_wait(&p->thread, LOOK_MS);
+        } else if (!p->thread.stop) {
+            pthread_cond_wait(&p->thread.wake, &p->thread.lock);
         }
     }
-    pthread_mutex_unlock(&p->lock);
+    pthread_mutex_unlock(&p->thread.lock);
     return NULL;
 }
 
@@ -170,13 +169,13 @@ static enum hub_status fetch(const struct hub_fetch_source *source, struct hub_f
     struct hub_pull_waiting *w;
     HUB_TRY(hub_new(&w, 1, sizeof *w, err));
     *w = (struct hub_pull_waiting){.fetch = fetch, .until_ms = hub_time_mono_ms() + PATIENCE_MS};
-    pthread_mutex_lock(&p->lock);
+    pthread_mutex_lock(&p->thread.lock);
     struct hub_pull_waiting **last = &p->waiting;
     while (*last)
         last = &(*last)->next;
     *last = w;
-    pthread_cond_signal(&p->wake);
-    pthread_mutex_unlock(&p->lock);
+    pthread_cond_signal(&p->thread.wake);
+    pthread_mutex_unlock(&p->thread.lock);
     return HUB_AGAIN;
 }
 
@@ -186,9 +185,9 @@ static void release(struct hub_file *file)
     hub_closep(&reader->file.fd);
     hub_pull_put(reader->plan);
     if (reader->pull) {
-        pthread_mutex_lock(&reader->pulls->lock);
+        pthread_mutex_lock(&reader->pulls->thread.lock);
         hub_pull_unref(reader->pull);
-        pthread_mutex_unlock(&reader->pulls->lock);
+        pthread_mutex_unlock(&reader->pulls->thread.lock);
     }
     free(reader);
 }
@@ -228,9 +227,9 @@ enum hub_status hub_pull_read(struct hub_pull_plan *plan, uint32_t number, struc
     reader->file.stamp =
         (struct hub_stamp){.size = file->facts.size, .mtime_ns = (uint64_t)file->facts.modified_ns};
     atomic_fetch_add(&plan->refs, 1);
-    pthread_mutex_lock(&plan->pulls->lock);
+    pthread_mutex_lock(&plan->pulls->thread.lock);
     reader->turn = file->turn;
-    pthread_mutex_unlock(&plan->pulls->lock);
+    pthread_mutex_unlock(&plan->pulls->thread.lock);
     *out = &reader->file;
     return HUB_OK;
 }

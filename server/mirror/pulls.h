@@ -7,9 +7,9 @@
 #define HUB_MIRROR_PULLS_H
 
 #include "server/mirror/pull_job.h"
+#include "storage/base/thread.h"
 #include "storage/ids/revision.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 
 /** A file of a list, and what of it is there. */
@@ -59,12 +59,10 @@ struct hub_pull_waiting;
 
 struct hub_pulls {
     struct hub_mirrors *mirrors;
-    pthread_mutex_t lock; /* all below, and all of pulls and plans but what never changes */
-    pthread_cond_t wake;
-    bool stop;
+    struct hub_thread
+        thread; /* its lock: of all below, and of all of pulls and plans but what never changes */
     struct hub_pull *first;
     struct hub_pull_waiting *waiting;
-    pthread_t feeder;
 };
 
 /* ---- with the lock ---- */
@@ -82,7 +80,7 @@ void hub_pulls_tidy(struct hub_pulls *pulls);
 /** What is fetched of this is there when its list of files is. NULL: no memory. */
 struct hub_file *hub_pull_wait_for_list(struct hub_pull *pull);
 
-/** The thread that answers who waits; until `stop`. */
+/** The thread that answers who waits. */
 void *hub_pulls_serve_readers(void *arg);
 
 #endif

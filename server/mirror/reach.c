@@ -64,7 +64,7 @@ struct hub_mirror_rate {
 static struct hub_rate *rate_of(struct hub_mirrors *mirrors, const struct hub_rule *rule)
 {
     struct hub_mirror_rate *at;
-    pthread_mutex_lock(&mirrors->lock);
+    pthread_mutex_lock(&mirrors->workers.lock);
     for (at = mirrors->rates; at && strcmp(at->rule, rule->name) != 0; at = at->next) {
     }
     if (!at && (at = calloc(1, sizeof *at + strlen(rule->name) + 1))) {
@@ -72,7 +72,7 @@ static struct hub_rate *rate_of(struct hub_mirrors *mirrors, const struct hub_ru
         at->next = mirrors->rates;
         mirrors->rates = at;
     }
-    pthread_mutex_unlock(&mirrors->lock);
+    pthread_mutex_unlock(&mirrors->workers.lock);
     if (at)
         atomic_store(&at->rate.per_s, hub_member_uint(rule->spec, "limit"));
     return at ? &at->rate : NULL;

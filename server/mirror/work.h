@@ -4,11 +4,11 @@
 
 #include "server/mirror/job_kinds.h"
 #include "server/mirror/mirror.h"
+#include "storage/base/thread.h"
 #include "storage/remote/remote.h"
 #include "storage/truth/upstream.h"
 
 #include <limits.h>
-#include <pthread.h>
 #include <stdatomic.h>
 
 enum { HUB_MIRROR_LEASE_S = 30, HUB_MIRROR_KEEP_MS = 1000, HUB_MIRROR_TOKEN = 4096, HUB_READER_SLOTS = 1024 };
@@ -24,21 +24,17 @@ struct hub_mirrors {
     atomic_uint_fast64_t cache_bytes;  /* size of all pulled datasets at the last check */
     atomic_uint_fast64_t evictions;
     atomic_uint readers[HUB_READER_SLOTS]; /* requests that read a dataset, by the hash of its id */
-    pthread_mutex_t lock;
-    pthread_cond_t wake;
+    struct hub_thread workers;             /* its lock: of the next, and of `rates` */
     unsigned pokes;
-    atomic_bool stop;
     struct {
         _Atomic int64_t until_ms,
             reported_ms; /* monotonic; by the root: no room was left, and when that was reported */
     } full[HUB_MAX_ROOTS];
-    struct hub_mirror_rate *rates; /* of the rules, by name, for as long as the program runs; by the lock */
-    unsigned thread_count;
+    struct hub_mirror_rate *rates; /* of the rules, by name, for as long as the program runs */
     struct hub_mirror_thread {
         struct hub_mirrors *mirrors;
         enum hub_mirror_lane lane;
         struct hub_job_lane jobs;
-        pthread_t thread;
     } threads[16];
     char lanes[HUB_LANES][256]; /* the kinds of each */
 };

@@ -78,9 +78,8 @@ void kit_begin(void)
                                                        .roots = &kit.roots,
                                                        .state = options.state,
                                                        .notify = notify};
-    pthread_mutex_init(&kit.mirrors.lock, NULL);
+    hub_thread_init(&kit.mirrors.workers);
     pthread_mutex_init(&kit.mirrors.cache_lock, NULL);
-    pthread_cond_init(&kit.mirrors.wake, NULL);
 }
 
 void kit_end(void)

@@ -12,8 +12,7 @@ static void begin(void)
 {
     kit_begin();
     pulls.mirrors = &kit.mirrors;
-    pthread_mutex_init(&pulls.lock, NULL);
-    pthread_cond_init(&pulls.wake, NULL);
+    hub_thread_init(&pulls.thread);
 }
 
 TestSuite(pull_plan, .init = begin, .fini = kit_end);
