@@ -3,12 +3,13 @@
  * is wanted again by the next request. What came with a CRC-32C alone gets its SHA-256 without being asked
  * for, once the catalogue did not change for a while, in a part of the time. Where it also hashes while it
  * is idle, one pass over the catalogue follows; what is wanted comes before the next block of such files. */
+#include "storage/base/thread.h"
 #include "storage/scan/state.h"
 #include "storage/text/time.h"
 #include "storage/truth/damage.h"
 #include "storage/truth/digests.h"
 
-#include <pthread.h>
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,9 +32,7 @@ struct hash_request {
 
 struct hub_digest_queue {
     struct hub_hasher_options options;
-    pthread_t thread;
-    pthread_mutex_t lock;
-    pthread_cond_t wake, done;
+    struct hub_thread thread;               /* its condition also wakes those who wait for a file */
     uint64_t finished;                      /* files, well or not */
     struct hash_request wanted[MAX_WANTED]; /* the last one is next */
     unsigned count;
@@ -43,7 +42,6 @@ struct hub_digest_queue {
     atomic_uint_fast64_t hashed; /* bytes of it */
     char unread[900];            /* why the last file that could not be read was not; "": it was, later */
     uint64_t unread_file;        /* its hash */
-    atomic_bool stop;
 
     bool resumed; /* files came that have no SHA-256; by the lock. What follows is the thread's own: */
     bool behind;  /* there may be such files ... */
@@ -56,15 +54,24 @@ struct hub_digest_queue {
 
 static void hash_wanted(struct hub_digest_queue *h);
 
+/* With the lock, until something happens. False: it is time, or all ends. */
+static bool wait_until(struct hub_digest_queue *h, int64_t until_ms)
+{
+    const int64_t left_ms = until_ms - hub_time_mono_ms();
+    if (h->thread.stop || left_ms <= 0)
+        return false;
+    hub_thread_wait(&h->thread, (unsigned)HUB_MIN(left_ms, (int64_t)UINT_MAX));
+    return true;
+}
+
 /* Unless something is wanted. */
 static void pause_for(struct hub_digest_queue *h, int64_t us)
 {
-    const struct timespec until = hub_time_ahead(CLOCK_REALTIME, (uint64_t)us / 1000);
-    int errnum = 0;
-    pthread_mutex_lock(&h->lock);
-    while (!h->count && !h->stop && !errnum)
-        errnum = pthread_cond_timedwait(&h->wake, &h->lock, &until);
-    pthread_mutex_unlock(&h->lock);
+    const int64_t until_ms = hub_time_mono_ms() + us / 1000;
+    pthread_mutex_lock(&h->thread.lock);
+    while (!h->count && wait_until(h, until_ms))
+        continue;
+    pthread_mutex_unlock(&h->thread.lock);
 }
 
 static enum hub_status read_all(struct hub_digest_queue *h, const struct hash_request *w,
@@ -78,7 +85,7 @@ static enum hub_status read_all(struct hub_digest_queue *h, const struct hash_re
         if (w->unasked)
             hash_wanted(h);
         const int64_t began_us = hub_time_mono_us();
-        if (h->stop)
+        if (h->thread.stop)
             return hub_fail(err, HUB_CANCELLED, "stopped");
         HUB_TRY(hub_fetch_read(file, at, block, n, err));
         HUB_TRY(hub_file_hasher_add(hasher, (struct hub_view){block, n}, err));
@@ -183,13 +190,13 @@ static void note_result(struct hub_digest_queue *h, const struct hash_request *w
     char detail[sizeof h->unread];
     HUB_CLEANUP(place_dispose) struct place place = {0};
     snprintf(detail, sizeof detail, "%.300s: it could not be hashed: %s", w->path, why->detail);
-    pthread_mutex_lock(&h->lock);
+    pthread_mutex_lock(&h->thread.lock);
     const bool last = *h->unread && h->unread_file == file;
     if (unread || last)
         snprintf(h->unread, sizeof h->unread, "%s", unread ? detail : "");
     if (unread)
         h->unread_file = file;
-    pthread_mutex_unlock(&h->lock);
+    pthread_mutex_unlock(&h->thread.lock);
     if (!unread || last || !h->options.unread)
         return;
     find_place(h, w, &place);
@@ -226,11 +233,11 @@ static void hash_one(struct hub_digest_queue *h, struct hash_request w)
     h->current_size = w.stamp.size;
     h->started_ms = hub_time_now_ns() / 1000000;
     atomic_store_explicit(&h->hashed, 0, memory_order_relaxed);
-    pthread_mutex_unlock(&h->lock);
+    pthread_mutex_unlock(&h->thread.lock);
     hash(h, &w);
-    pthread_mutex_lock(&h->lock);
+    pthread_mutex_lock(&h->thread.lock);
     h->finished++;
-    pthread_cond_broadcast(&h->done);
+    pthread_cond_broadcast(&h->thread.wake);
     h->current = before;
     h->current_size = before_size;
     h->started_ms = before_ms;
@@ -240,10 +247,10 @@ static void hash_one(struct hub_digest_queue *h, struct hash_request w)
 
 static void hash_wanted(struct hub_digest_queue *h)
 {
-    pthread_mutex_lock(&h->lock);
-    while (h->count && !h->stop)
+    pthread_mutex_lock(&h->thread.lock);
+    while (h->count && !h->thread.stop)
         hash_one(h, h->wanted[--h->count]);
-    pthread_mutex_unlock(&h->lock);
+    pthread_mutex_unlock(&h->thread.lock);
 }
 
 /* ---- what nobody asked for ---- */
@@ -255,7 +262,7 @@ static bool next_file(struct hub_digest_queue *h, const struct hub_summary *summ
     bool found = false;
     if (!hub_summary_is_here(summary) || hub_dataset_get(h->options.catalog, summary, true, &dataset, NULL))
         return false;
-    while (!found && h->file < dataset->file_count && !h->stop) {
+    while (!found && h->file < dataset->file_count && !h->thread.stop) {
         const struct hub_dataset_file *file = &dataset->files[h->file++];
         struct hub_file_digests known;
         *out = (struct hash_request){.root = summary->root,
@@ -306,7 +313,7 @@ static bool next_unasked(struct hub_digest_queue *h, struct hash_request *out)
         return true;
     if (!h->options.idle || h->through)
         return false;
-    for (; h->summary < snapshot->count && !h->stop; h->summary++, h->file = 0)
+    for (; h->summary < snapshot->count && !h->thread.stop; h->summary++, h->file = 0)
         if (next_file(h, snapshot->summaries[h->summary], out))
             return true;
     h->through = true;
@@ -316,12 +323,10 @@ static bool next_unasked(struct hub_digest_queue *h, struct hash_request *out)
 /* Until something is wanted; where it hashes while idle, a moment. */
 static void rest(struct hub_digest_queue *h)
 {
-    if (!h->options.idle && !h->behind) {
-        pthread_cond_wait(&h->wake, &h->lock);
-        return;
-    }
-    const struct timespec until = hub_time_ahead(CLOCK_REALTIME, 1000);
-    pthread_cond_timedwait(&h->wake, &h->lock, &until);
+    if (h->options.idle || h->behind)
+        hub_thread_wait(&h->thread, 1000);
+    else
+        pthread_cond_wait(&h->thread.wake, &h->thread.lock);
 }
 
 /* By the lock. */
@@ -337,23 +342,23 @@ static void *run(void *arg)
 {
     struct hub_digest_queue *h = arg;
     struct hash_request unasked;
-    pthread_mutex_lock(&h->lock);
-    while (!h->stop) {
+    pthread_mutex_lock(&h->thread.lock);
+    while (!h->thread.stop) {
         if (h->count) {
             hash_one(h, h->wanted[--h->count]);
             continue;
         }
         if (h->resumed)
             begin_behind(h);
-        pthread_mutex_unlock(&h->lock);
+        pthread_mutex_unlock(&h->thread.lock);
         const bool found = next_unasked(h, &unasked);
-        pthread_mutex_lock(&h->lock);
+        pthread_mutex_lock(&h->thread.lock);
         if (found)
             hash_one(h, unasked);
-        else if (!h->count && !h->stop && !h->resumed)
+        else if (!h->count && !h->thread.stop && !h->resumed)
             rest(h);
     }
-    pthread_mutex_unlock(&h->lock);
+    pthread_mutex_unlock(&h->thread.lock);
     return NULL;
 }
 
@@ -364,71 +369,58 @@ enum hub_status hub_digest_queue_start(const struct hub_hasher_options *options,
     HUB_TRY(hub_allocated(h, err));
     h->options = *options;
     h->resumed = true; /* what an earlier call left */
-    pthread_mutex_init(&h->lock, NULL);
-    pthread_cond_init(&h->wake, NULL);
-    pthread_cond_init(&h->done, NULL);
-    if (pthread_create(&h->thread, NULL, run, h)) {
+    const enum hub_status st = hub_thread_start(&h->thread, run, h, "hashing", err);
+    if (st)
         free(h);
-        return hub_fail(err, HUB_NO_MEMORY, "no thread to hash with");
-    }
-    *out = h;
-    return HUB_OK;
+    else
+        *out = h;
+    return st;
 }
 
 void hub_digest_queue_stop(struct hub_digest_queue *h)
 {
     if (!h)
         return;
-    pthread_mutex_lock(&h->lock);
-    h->stop = true;
-    pthread_cond_signal(&h->wake);
-    pthread_cond_broadcast(&h->done);
-    pthread_mutex_unlock(&h->lock);
-    pthread_join(h->thread, NULL);
+    hub_thread_stop(&h->thread);
     while (h->count)
         free(h->wanted[--h->count].path);
     free(h->at.path);
-    pthread_cond_destroy(&h->wake);
-    pthread_cond_destroy(&h->done);
-    pthread_mutex_destroy(&h->lock);
+    hub_thread_dispose(&h->thread);
     free(h);
 }
 
 void hub_digest_queue_resume(struct hub_digest_queue *h)
 {
-    pthread_mutex_lock(&h->lock);
+    pthread_mutex_lock(&h->thread.lock);
     h->resumed = true;
-    pthread_cond_signal(&h->wake);
-    pthread_mutex_unlock(&h->lock);
+    pthread_cond_broadcast(&h->thread.wake);
+    pthread_mutex_unlock(&h->thread.lock);
 }
 
 uint64_t hub_digest_queue_finished(struct hub_digest_queue *h)
 {
-    pthread_mutex_lock(&h->lock);
+    pthread_mutex_lock(&h->thread.lock);
     const uint64_t finished = h->finished;
-    pthread_mutex_unlock(&h->lock);
+    pthread_mutex_unlock(&h->thread.lock);
     return finished;
 }
 
 bool hub_digest_queue_wait(struct hub_digest_queue *h, uint64_t *seen, int64_t until_ms)
 {
-    const int64_t left_ms = until_ms - hub_time_mono_ms();
-    const struct timespec until = hub_time_ahead(CLOCK_REALTIME, (uint64_t)HUB_MAX(left_ms, 0));
-    int errnum = 0;
-    pthread_mutex_lock(&h->lock);
-    while (h->finished == *seen && !h->stop && !errnum)
-        errnum = pthread_cond_timedwait(&h->done, &h->lock, &until);
+    pthread_mutex_lock(&h->thread.lock);
+    while (h->finished == *seen && wait_until(h, until_ms))
+        continue;
     const bool more = h->finished != *seen;
     *seen = h->finished;
-    pthread_mutex_unlock(&h->lock);
+    pthread_mutex_unlock(&h->thread.lock);
     return more;
 }
 
 bool hub_digest_queue_unread(struct hub_digest_queue *h, char *out, size_t size)
 {
-    pthread_mutex_lock(&h->lock);
+    pthread_mutex_lock(&h->thread.lock);
     snprintf(out, size, "%s", h->unread);
-    pthread_mutex_unlock(&h->lock);
+    pthread_mutex_unlock(&h->thread.lock);
     return *out;
 }
 
@@ -436,7 +428,7 @@ void hub_digest_queue_jobs(struct hub_digest_queue *h, hub_scan_job_each each, v
 {
     if (!h)
         return;
-    pthread_mutex_lock(&h->lock);
+    pthread_mutex_lock(&h->thread.lock);
     if (h->current) {
         const struct hub_scan_job job = {.target = h->current,
                                          .running = true,
@@ -449,7 +441,7 @@ void hub_digest_queue_jobs(struct hub_digest_queue *h, hub_scan_job_each each, v
         const struct hub_scan_job job = {.target = h->wanted[i].path, .of = h->wanted[i].stamp.size};
         each(user, &job);
     }
-    pthread_mutex_unlock(&h->lock);
+    pthread_mutex_unlock(&h->thread.lock);
 }
 
 void hub_digest_queue_want(struct hub_digest_queue *h, uint32_t root, const char *path,
@@ -458,7 +450,7 @@ void hub_digest_queue_want(struct hub_digest_queue *h, uint32_t root, const char
     struct hash_request w = {.root = root, .stamp = *stamp, .path = strdup(path)};
     if (!w.path)
         return;
-    pthread_mutex_lock(&h->lock);
+    pthread_mutex_lock(&h->thread.lock);
     unsigned kept = 0;
     for (unsigned i = 0; i < h->count; i++) {
         const bool again = h->wanted[i].root == root && strcmp(h->wanted[i].path, path) == 0;
@@ -469,6 +461,6 @@ void hub_digest_queue_want(struct hub_digest_queue *h, uint32_t root, const char
     }
     h->count = kept;
     h->wanted[h->count++] = w;
-    pthread_cond_signal(&h->wake);
-    pthread_mutex_unlock(&h->lock);
+    pthread_cond_broadcast(&h->thread.wake);
+    pthread_mutex_unlock(&h->thread.lock);
 }

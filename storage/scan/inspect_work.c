@@ -150,7 +150,7 @@ static struct hub_job job_of(struct hub_work *w, struct opener *opener)
                             .file_count = w->files.count,
                             .open_file = open_file,
                             .user = opener,
-                            .cancel = &w->scanner->stop};
+                            .cancel = &w->scanner->workers.stop};
 }
 
 static enum hub_status plan(struct hub_work *w, struct hub_error *err)
@@ -308,10 +308,10 @@ static enum hub_status keep_broken(struct hub_work *w, uint32_t number, struct h
     struct hub_draft_part *part = &w->parts[number];
     if (hub_scan_is_limit(err)) {
         part->signature = hub_scan_limited(w->scanner, part->signature);
-        pthread_mutex_lock(&w->scanner->lock);
+        pthread_mutex_lock(&w->scanner->workers.lock);
         w->has_limited = true;
         w->known->limited++;
-        pthread_mutex_unlock(&w->scanner->lock);
+        pthread_mutex_unlock(&w->scanner->workers.lock);
     }
     if (w->plan.part_count == 1) {
         part->broken = w->broken = strdup(err->detail);

@@ -3,7 +3,7 @@
 
 void hub_scanner_jobs(struct hub_scanner *s, hub_scan_job_each each, void *user)
 {
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->workers.lock);
     for (size_t i = 0; i < s->slot_count; i++) {
         for (const struct hub_tracked_dataset *known = s->slots[i]; known; known = known->chain) {
             if (known->state == HUB_TRACKED_IDLE)
@@ -19,5 +19,5 @@ void hub_scanner_jobs(struct hub_scanner *s, hub_scan_job_each each, void *user)
             each(user, &job);
         }
     }
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->workers.lock);
 }

@@ -105,7 +105,7 @@ static bool take(struct hub_scanner *s, int64_t now_ms, struct hub_look *out)
     uint32_t at = 0;
     while (at < s->look_count && due_of(s, &s->looks[at]) > now_ms)
         at++;
-    if (at == s->look_count || s->sweep_wanted || s->stop)
+    if (at == s->look_count || s->sweep_wanted || s->workers.stop)
         return false;
     *out = s->looks[at];
     s->looks[at] = s->looks[--s->look_count];
@@ -141,10 +141,10 @@ void hub_looks_take_events(struct hub_scanner *s)
 {
     if (!s->watch)
         return;
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->workers.lock);
     if (!hub_inotify_take(s->watch, on_event, s))
         sweep_at(s, HUB_MAX(hub_time_mono_ms() + QUIET_MS, s->rest_until_ms));
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->workers.lock);
 }
 
 /* ---- how large a part is looked at; the lock is held ---- */
@@ -225,9 +225,9 @@ static bool run(struct hub_scanner *s, const struct hub_look *look, int64_t bega
     if (hub_links_touch(&s->links, s->walk.roots, part.root, part.path))
         return false;
     hub_looks_take_events(s);
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->workers.lock);
     hub_looks_cover(s, &part);
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->workers.lock);
     sweep.links = s->links;
     const enum hub_status st = hub_sweep_run(&sweep);
     s->links = sweep.links;
@@ -242,9 +242,9 @@ static void run_locked(struct hub_scanner *s, struct hub_look *look)
     const int64_t began_ms = hub_time_mono_ms();
     s->sweep++;
     s->sweeping = true;
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->workers.lock);
     const bool done = known && run(s, look, began_ms);
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->workers.lock);
     s->sweeping = false;
     s->progress.looks += done;
     if (look->due_ms)
@@ -261,7 +261,7 @@ void hub_looks_run(struct hub_scanner *s)
 {
     struct hub_look look;
     bool any = false;
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->workers.lock);
     const int64_t now_ms = hub_time_mono_ms();
     if (HUB_MAX(s->due_ms, s->rest_until_ms) <= now_ms) {
         add_due(s, now_ms);
@@ -271,14 +271,14 @@ void hub_looks_run(struct hub_scanner *s)
         run_locked(s, &look);
     if (any)
         hub_looks_plan(s);
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->workers.lock);
 }
 
 void hub_scanner_look(struct hub_scanner *s, uint32_t root, const char *path)
 {
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->workers.lock);
     if (root < s->walk.roots->count)
         hub_looks_add(s, root, path, false, 0);
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->workers.lock);
     hub_scan_wake(s);
 }

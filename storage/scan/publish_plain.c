@@ -164,13 +164,13 @@ enum hub_status hub_batch_publish(struct hub_scanner *s, struct hub_batch *batch
         return HUB_OK;
     HUB_CLEANUP(hub_freep) struct hub_draft *drafts = calloc(batch->count, sizeof *drafts);
     const enum hub_status st = drafts ? publish(s, batch, drafts, &done, err) : hub_no_memory(err);
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->workers.lock);
     for (uint32_t i = 0; i < done; i++) {
         struct hub_tracked_dataset *known = batch->sets[i].known;
         known->shown = known->ready = true;
         known->published = known->signature;
     }
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->workers.lock);
     clear(batch);
     return st;
 }

@@ -49,13 +49,13 @@ static void on_damage(void *user, const char *id)
 /* Milliseconds until there is something to do; -1: nothing is due. */
 static int wait_ms(struct hub_scanner *s)
 {
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->workers.lock);
     const int64_t now_ms = hub_time_mono_ms();
     const int64_t due_ms = s->sweep_wanted ? 0 : HUB_MIN(s->sweep_at_ms, hub_looks_due_ms(s));
     int64_t ms = due_ms == INT64_MAX ? -1 : HUB_MAX(due_ms - now_ms, (int64_t)0);
     if (s->running || hub_tracked_next(s))
         ms = ms < 0 ? SHOW_MS : HUB_MIN(ms, (int64_t)SHOW_MS);
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->workers.lock);
     return (int)HUB_MIN(ms, (int64_t)3600000);
 }
 
@@ -68,24 +68,24 @@ static void drain_wake(struct hub_scanner *s)
 
 static void take_urgent(struct hub_scanner *s)
 {
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->workers.lock);
     hub_urgent_take(s);
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->workers.lock);
 }
 
 static bool time_to_sweep(struct hub_scanner *s)
 {
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->workers.lock);
     const bool due = s->sweep_wanted || hub_time_mono_ms() >= s->sweep_at_ms;
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->workers.lock);
     return due;
 }
 
 static bool is_idle(struct hub_scanner *s)
 {
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->workers.lock);
     const bool idle = hub_scan_is_idle(s);
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->workers.lock);
     return idle;
 }
 
@@ -94,7 +94,7 @@ static void *run(void *arg)
     struct hub_scanner *s = arg;
     struct pollfd fds[2] = {{.fd = s->wake_fd, .events = POLLIN},
                             {.fd = s->watch ? hub_inotify_fd(s->watch) : -1, .events = POLLIN}};
-    while (!s->stop) {
+    while (!s->workers.stop) {
         if (time_to_sweep(s))
             hub_scan_sweep(s);
         else
@@ -116,14 +116,11 @@ static void *run(void *arg)
 
 static enum hub_status start_threads(struct hub_scanner *s, struct hub_error *err)
 {
-    HUB_TRY(hub_new(&s->workers, s->jobs, sizeof *s->workers, err));
-    while (s->worker_count < s->jobs &&
-           pthread_create(&s->workers[s->worker_count], NULL, hub_scan_worker, s) == 0)
-        s->worker_count++;
-    if (!s->worker_count || pthread_create(&s->thread, NULL, run, s))
-        return hub_fail(err, HUB_NO_MEMORY, "no threads to scan with");
-    s->has_thread = true;
-    return HUB_OK;
+    HUB_TRY(hub_thread_add(&s->workers, hub_scan_worker, s, "inspections", err));
+    while (s->workers.count < s->jobs &&
+           !hub_thread_add(&s->workers, hub_scan_worker, s, "inspections", NULL))
+        continue; /* fewer are slower */
+    return hub_thread_add(&s->workers, run, s, "the scanner", err);
 }
 
 static enum hub_status start(struct hub_scanner *s, const struct hub_scanner_options *options,
@@ -150,8 +147,8 @@ static enum hub_status start(struct hub_scanner *s, const struct hub_scanner_opt
     s->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (s->wake_fd < 0)
         return hub_fail_errno(err, errno, "eventfd");
-    s->walk =
-        (struct hub_walk){.roots = options->roots, .max_directories = HUB_MAX_DIRECTORIES, .stop = &s->stop};
+    s->walk = (struct hub_walk){
+        .roots = options->roots, .max_directories = HUB_MAX_DIRECTORIES, .stop = &s->workers.stop};
     if (options->watch && hub_inotify_new(&s->watch, NULL))
         s->watch = NULL; /* sweeps find everything too, only later */
     hub_catalog_on_damage(s->catalog, on_damage, s);
@@ -165,15 +162,10 @@ enum hub_status hub_scanner_start(const struct hub_scanner_options *options, str
     HUB_TRY(hub_allocated(s, err));
     s->wake_fd = -1;
     s->sweep_at_ms = s->due_ms = INT64_MAX;
-    pthread_mutex_init(&s->lock, NULL);
+    hub_thread_init(&s->workers);
     pthread_mutex_init(&s->urgent_lock, NULL);
     pthread_mutex_init(&s->locks.lock, NULL);
-    pthread_cond_init(&s->work_wake, NULL);
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&s->idle_wake, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    hub_cond_init(&s->idle_wake);
     const enum hub_status st = start(s, options, err);
     if (st) {
         hub_scanner_stop(s);
@@ -189,17 +181,9 @@ void hub_scanner_stop(struct hub_scanner *s)
         return;
     if (s->catalog)
         hub_catalog_on_damage(s->catalog, NULL, NULL);
-    pthread_mutex_lock(&s->lock);
-    s->stop = true; /* children at work are killed */
-    pthread_cond_broadcast(&s->work_wake);
-    pthread_mutex_unlock(&s->lock);
-    if (s->has_thread) {
-        hub_scan_wake(s);
-        pthread_join(s->thread, NULL);
-    }
-    for (unsigned i = 0; i < s->worker_count; i++)
-        pthread_join(s->workers[i], NULL);
-    free(s->workers);
+    s->workers.stop = true; /* children at work are killed */
+    hub_scan_wake(s);
+    hub_thread_stop(&s->workers);
     hub_urgent_take(s);
     hub_tracked_free_all(s);
     hub_inotify_free(s->watch);
@@ -209,9 +193,8 @@ void hub_scanner_stop(struct hub_scanner *s)
     hub_links_dispose(&s->links);
     if (s->wake_fd >= 0)
         close(s->wake_fd);
-    pthread_cond_destroy(&s->work_wake);
+    hub_thread_dispose(&s->workers);
     pthread_cond_destroy(&s->idle_wake);
-    pthread_mutex_destroy(&s->lock);
     pthread_mutex_destroy(&s->urgent_lock);
     hub_locks_recent_dispose(&s->locks);
     free(s->state);
@@ -248,9 +231,9 @@ static void keep_progress(struct hub_scanner *s)
 void hub_scanner_progress(struct hub_scanner *s, struct hub_scan_progress *out)
 {
     /* The lock may be held while something is published: then the last answer is given once more. */
-    if (pthread_mutex_trylock(&s->lock) == 0) {
+    if (pthread_mutex_trylock(&s->workers.lock) == 0) {
         keep_progress(s);
-        pthread_mutex_unlock(&s->lock);
+        pthread_mutex_unlock(&s->workers.lock);
     }
     pthread_mutex_lock(&s->urgent_lock);
     *out = s->last_progress;
@@ -259,35 +242,35 @@ void hub_scanner_progress(struct hub_scanner *s, struct hub_scan_progress *out)
 
 bool hub_scanner_parts(struct hub_scanner *s, const char *id, uint32_t *parts, uint32_t *done)
 {
-    if (pthread_mutex_trylock(&s->lock) != 0)
+    if (pthread_mutex_trylock(&s->workers.lock) != 0)
         return false; /* held while something is published: not worth the wait */
     const struct hub_tracked_dataset *known = hub_tracked_find(s, id);
     *parts = known ? known->parts : 0;
     *done = *parts ? *parts - known->unfinished : 0;
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->workers.lock);
     return *parts > 0;
 }
 
 void hub_scanner_sweep(struct hub_scanner *s)
 {
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->workers.lock);
     s->sweep_wanted = s->asked = true;
     s->progress.no_space = false; /* found out reinspect */
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->workers.lock);
     hub_scan_wake(s);
 }
 
 bool hub_scanner_wait(struct hub_scanner *s, unsigned timeout_ms)
 {
     const struct timespec until = hub_time_ahead(CLOCK_MONOTONIC, timeout_ms);
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->workers.lock);
     bool idle;
     while (!(idle = hub_scan_is_idle(s)))
-        if (pthread_cond_timedwait(&s->idle_wake, &s->lock, &until))
+        if (pthread_cond_timedwait(&s->idle_wake, &s->workers.lock, &until))
             break;
     idle = idle || hub_scan_is_idle(s);
     keep_progress(s); /* the waiting thread reads it next */
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->workers.lock);
     if (idle)
         (void)!hub_catalog_flush(s->catalog, NULL);
     return idle;

@@ -2,6 +2,7 @@
 #ifndef HUB_SCAN_STATE_H
 #define HUB_SCAN_STATE_H
 
+#include "storage/base/thread.h"
 #include "storage/catalog/write.h"
 #include "storage/discover/discover.h"
 #include "storage/discover/links.h"
@@ -10,7 +11,6 @@
 #include "storage/scan/scan.h"
 #include "storage/truth/digests.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 
 enum hub_tracked_state {
@@ -119,15 +119,11 @@ struct hub_scanner {
     void (*notify)(void *user, const struct hub_scan_event *event);
     void *user;
 
-    pthread_t thread, *workers;
-    bool has_thread;
-    unsigned worker_count;
     int wake_fd;
-    atomic_bool stop;
     struct hub_locks_recent locks;
 
-    pthread_mutex_t lock; /* all below */
-    pthread_cond_t work_wake, idle_wake;
+    struct hub_thread workers; /* and the scanner's own thread; their lock: of all below */
+    pthread_cond_t idle_wake;
     struct hub_tracked_dataset **slots;
     size_t slot_count, known_count;
     struct hub_tracked_queue queues[HUB_QUEUES];

@@ -95,9 +95,9 @@ static void recheck_clashes(struct hub_sweep *sweep)
         s->clash_count = 0;
     if (!fewer && !sweep->new_clash)
         return;
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->workers.lock);
     s->sweep_wanted = true;
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->workers.lock);
 }
 
 /* ---- what the walk reports ---- */
@@ -120,12 +120,12 @@ static enum hub_status on_found(void *user, struct hub_found_dataset *found, str
 {
     struct hub_sweep *sweep = user;
     enum hub_status st = HUB_OK;
-    pthread_mutex_lock(&sweep->scanner->lock);
+    pthread_mutex_lock(&sweep->scanner->workers.lock);
     if (sweep->only && !is_local(sweep, found))
         sweep->beyond = true;
     else
         st = hub_scan_found(sweep->scanner, &sweep->batch, found, err);
-    pthread_mutex_unlock(&sweep->scanner->lock);
+    pthread_mutex_unlock(&sweep->scanner->workers.lock);
     if (st || !hub_batch_is_due(&sweep->batch))
         return st;
     return hub_batch_publish(sweep->scanner, &sweep->batch, err);
@@ -150,11 +150,11 @@ static void show_now_and_then(struct hub_sweep *sweep)
 static void on_opened(void *user, uint32_t root, const char *path, int fd)
 {
     struct hub_scanner *s = ((struct hub_sweep *)user)->scanner;
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->workers.lock);
     s->progress.opened++;
     if (s->watch)
         hub_inotify_add(s->watch, root, path, fd);
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->workers.lock);
 }
 
 static void on_link(void *user, uint32_t root, const char *path, const char *real)
@@ -170,11 +170,11 @@ static void on_directory(void *user, const char *path)
     struct hub_sweep *sweep = user;
     struct hub_scanner *s = sweep->scanner;
     show_now_and_then(sweep);
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->workers.lock);
     s->progress.directories += !sweep->only;
     if (!s->running)
         snprintf(s->progress.current, sizeof s->progress.current, "%s", path);
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->workers.lock);
 }
 
 static enum hub_status walk(struct hub_sweep *sweep)
@@ -190,7 +190,7 @@ static enum hub_status walk(struct hub_sweep *sweep)
         .inspector = s->inspector,
         .jobs = s->jobs,
         .drivers = s->drivers,
-        .cancel = &s->stop,
+        .cancel = &s->workers.stop,
         .clashed = clashed,
         .clash = clash,
         .recall = note_recall,
@@ -241,9 +241,9 @@ static void remove_gone(struct hub_sweep *sweep)
         const struct hub_summary *summary = snapshot->summaries[i];
         if (!hub_summary_is_here(summary))
             continue;
-        pthread_mutex_lock(&s->lock);
+        pthread_mutex_lock(&s->workers.lock);
         const bool gone = is_gone(sweep, summary);
-        pthread_mutex_unlock(&s->lock);
+        pthread_mutex_unlock(&s->workers.lock);
         if (!gone)
             continue;
         sweep->beyond = sweep->beyond || reaches_beyond(sweep, summary);
@@ -251,9 +251,9 @@ static void remove_gone(struct hub_sweep *sweep)
             summary->root < s->walk.roots->count)
             hub_scan_remember(s, summary->root, summary->id, 0);
     }
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->workers.lock);
     hub_tracked_forget_gone(s, sweep);
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->workers.lock);
 }
 
 /* ---- roots that are not mounted ---- */
@@ -273,9 +273,9 @@ static uint64_t look_for_roots(struct hub_sweep *sweep)
         sweep->root_missing[i] = sweep->root_missing[i] || is_missing;
         *(is_missing ? &missing : &found) |= UINT64_C(1) << i;
     }
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->workers.lock);
     s->progress.roots_missing = (s->progress.roots_missing & ~found) | missing;
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->workers.lock);
     return missing;
 }
 
@@ -283,12 +283,12 @@ static void note_roots(const struct hub_sweep *sweep)
 {
     struct hub_scanner *s = sweep->scanner;
     uint64_t counts[HUB_MAX_ROOTS] = {0};
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->workers.lock);
     for (size_t i = 0; i < s->slot_count; i++)
         for (const struct hub_tracked_dataset *known = s->slots[i]; known; known = known->chain)
             counts[known->root]++;
     s->progress.datasets = s->known_count;
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->workers.lock);
     for (uint32_t i = 0; i < s->walk.roots->count; i++)
         if (!sweep->root_missing[i] && (!sweep->only || sweep->only->root == i))
             (void)!hub_presence_seen(s->truth, s->walk.roots, i, counts[i], NULL);
@@ -306,9 +306,9 @@ enum hub_status hub_sweep_run(struct hub_sweep *sweep)
     sweep->beyond = sweep->beyond || sweep->out.beyond || missing || sweep->out.missed;
     if (!st) { /* roots that were mounted meanwhile were not walked */
         const uint64_t came_back = missing & ~look_for_roots(sweep);
-        pthread_mutex_lock(&s->lock);
+        pthread_mutex_lock(&s->workers.lock);
         s->sweep_wanted = s->sweep_wanted || came_back;
-        pthread_mutex_unlock(&s->lock);
+        pthread_mutex_unlock(&s->workers.lock);
     }
     if (!st && !(sweep->only && sweep->beyond)) {
         remove_gone(sweep);
@@ -333,7 +333,7 @@ static void end_sweep(struct hub_sweep *sweep, enum hub_status st)
     struct hub_scanner *s = sweep->scanner;
     const int64_t now_ms = hub_time_mono_ms();
     const struct hub_discovered *out = &sweep->out;
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->workers.lock);
     s->sweeping = false;
     s->progress.sweeps++;
     s->progress.walked = s->progress.walked || !st;
@@ -357,7 +357,7 @@ static void end_sweep(struct hub_sweep *sweep, enum hub_status st)
     if (!s->running)
         s->progress.current[0] = '\0';
     pthread_cond_broadcast(&s->idle_wake);
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->workers.lock);
     if (st && st != HUB_CANCELLED)
         hub_scan_notify(s, HUB_SCAN_TROUBLE, "", sweep->err.detail);
 }
@@ -366,7 +366,7 @@ void hub_scan_sweep(struct hub_scanner *s)
 {
     struct hub_sweep sweep = {.scanner = s, .began_ms = hub_time_mono_ms()};
     hub_looks_take_events(s);
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->workers.lock);
     hub_looks_cover(s, NULL);
     s->sweep++;
     s->sweeping = true;
@@ -375,7 +375,7 @@ void hub_scan_sweep(struct hub_scanner *s)
     s->progress.directories = 0;
     if (s->watch)
         hub_inotify_begin(s->watch);
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->workers.lock);
     const enum hub_status st = hub_sweep_run(&sweep);
     if (!st) {
         drop_notes(&sweep);

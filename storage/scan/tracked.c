@@ -231,7 +231,7 @@ void hub_tracked_push(struct hub_scanner *s, struct hub_tracked_dataset *known, 
     known->before = list->last;
     *(list->last ? &list->last->after : &list->first) = known;
     list->last = known;
-    pthread_cond_signal(&s->work_wake);
+    pthread_cond_signal(&s->workers.wake);
 }
 
 struct hub_tracked_dataset *hub_tracked_next(const struct hub_scanner *s)

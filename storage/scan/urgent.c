@@ -93,13 +93,13 @@ static void put_down(struct hub_scanner *s, const char *id, bool reinspect)
 
 void hub_urgent_put(struct hub_scanner *s, const char *id, bool reinspect)
 {
-    if (pthread_mutex_trylock(&s->lock)) {
+    if (pthread_mutex_trylock(&s->workers.lock)) {
         put_down(s, id, reinspect);
         return;
     }
     hub_urgent_take(s);
     apply(s, id, 1, reinspect);
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->workers.lock);
 }
 
 void hub_urgent_take(struct hub_scanner *s)

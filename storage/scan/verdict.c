@@ -68,12 +68,12 @@ static int64_t pause_ms(const struct hub_scanner *s, enum hub_status st, unsigne
 static bool note_trouble(struct hub_work *w, const struct hub_error *why)
 {
     struct hub_scanner *s = w->scanner;
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->workers.lock);
     const unsigned troubles = ++w->known->troubles;
     const bool give_up = may_give_up(why) && troubles > MAX_RETRIES;
     s->progress.put_off++;
     s->progress.no_space = why->status == HUB_NO_SPACE;
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->workers.lock);
     hub_scan_remember_trouble(s, w->root, w->id, w->signature, troubles);
     hub_scan_notify(s, give_up ? HUB_SCAN_GAVE_UP : HUB_SCAN_PUT_OFF, w->id, why->detail);
     return give_up;
@@ -99,17 +99,17 @@ static void requeue(struct hub_work *w, enum hub_status st, const struct hub_err
     struct hub_tracked_dataset *known = w->known; /* stays while it runs */
     const bool trouble = st != HUB_CHANGED && st != HUB_BUSY && st != HUB_CANCELLED;
     const bool give_up = trouble && note_trouble(w, why);
-    if (!known->ready && !s->stop)
+    if (!known->ready && !s->workers.stop)
         show_pending(w, why, give_up);
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->workers.lock);
     known->given_up = give_up;
     if (give_up)
         known->state = HUB_TRACKED_IDLE;
-    else if (!s->stop)
+    else if (!s->workers.stop)
         hub_tracked_wait(s, known, pause_ms(s, st, known->tries));
     known->tries++;
     known->limited = 0;
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->workers.lock);
 }
 
 static void mark_published(struct hub_work *w, bool failed, bool limited)
@@ -120,7 +120,7 @@ static void mark_published(struct hub_work *w, bool failed, bool limited)
                       : limited  ? hub_scan_limited(s, w->signature)
                                  : w->signature);
     hub_store_forget(s->store, w->root, w->path);
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->workers.lock);
     w->known->state = HUB_TRACKED_IDLE;
     w->known->shown = w->known->ready = true;
     w->known->published = w->signature;
@@ -132,7 +132,7 @@ static void mark_published(struct hub_work *w, bool failed, bool limited)
     s->progress.inspected++;
     s->progress.no_space = false;
     s->progress.failed += failed;
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->workers.lock);
 }
 
 void hub_work_publish(struct hub_work *w, enum hub_status st, struct hub_error *err)

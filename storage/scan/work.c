@@ -63,25 +63,25 @@ static struct hub_work *work_new(struct hub_scanner *s, struct hub_tracked_datas
 static void requeue_rest(struct hub_work *w)
 {
     struct hub_scanner *s = w->scanner;
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->workers.lock);
     hub_fileset_dispose(&w->known->files);
     w->known->files = w->files;
     w->files = (struct hub_fileset){0};
     w->known->slow = true;
     hub_tracked_push(s, w->known, HUB_QUEUE_SLOW);
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->workers.lock);
 }
 
 /* The last use of a work. */
 static void release_work(struct hub_work *w)
 {
     struct hub_scanner *s = w->scanner;
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->workers.lock);
     s->running--;
     if (!s->running && !hub_tracked_next(s))
         hub_scan_wake(s); /* the last one: show it at once */
     pthread_cond_broadcast(&s->idle_wake);
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->workers.lock);
     work_free(w);
 }
 
@@ -107,7 +107,7 @@ static void list_work(struct hub_work *w)
     s->works = w;
     w->known->parts = w->plan.part_count;
     w->known->unfinished = w->unfinished;
-    pthread_cond_broadcast(&s->work_wake);
+    pthread_cond_broadcast(&s->workers.wake);
 }
 
 static void unlist_work(struct hub_work *w)
@@ -176,7 +176,7 @@ static struct step_task take_part(struct hub_scanner *s, struct hub_work *w)
 static struct step_task take_task(struct hub_scanner *s, bool *any)
 {
     hub_urgent_take(s);
-    struct hub_tracked_dataset *known = s->stop ? NULL : hub_tracked_next(s);
+    struct hub_tracked_dataset *known = s->workers.stop ? NULL : hub_tracked_next(s);
     *any = known || s->works;
     struct hub_work *work = hub_urgent_work(s, known);
     if (known && !work)
@@ -194,9 +194,9 @@ static void start_work(struct hub_work *w)
         end_work(w, st, &err);
         return;
     }
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->workers.lock);
     list_work(w);
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->workers.lock);
 }
 
 /* No lock held. */
@@ -206,7 +206,7 @@ static void run_next_part(const struct step_task *task)
     struct hub_scanner *s = w->scanner;
     struct hub_error err = {0};
     const enum hub_status st = task->skip ? HUB_OK : hub_work_inspect_part(w, task->part, &err);
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->workers.lock);
     if (st && !w->failed) {
         w->failed = st;
         w->err = err;
@@ -217,7 +217,7 @@ static void run_next_part(const struct step_task *task)
                              "(--inspect-time, --inspect-memory)",
                              w->known->limited);
     const bool over = count_down(w, 1);
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->workers.lock);
     if (over)
         end_work(w, w->failed, &w->err);
 }
@@ -225,23 +225,23 @@ static void run_next_part(const struct step_task *task)
 void *hub_scan_worker(void *scanner)
 {
     struct hub_scanner *s = scanner;
-    pthread_mutex_lock(&s->lock);
-    while (!s->stop || s->works) {
+    pthread_mutex_lock(&s->workers.lock);
+    while (!s->workers.stop || s->works) {
         bool any;
         const struct step_task task = take_task(s, &any);
         if (!any) {
-            pthread_cond_wait(&s->work_wake, &s->lock);
+            pthread_cond_wait(&s->workers.wake, &s->workers.lock);
             continue;
         }
-        pthread_mutex_unlock(&s->lock);
+        pthread_mutex_unlock(&s->workers.lock);
         if (task.step == STEP_START)
             start_work(task.work);
         else if (task.step == STEP_PART)
             run_next_part(&task);
         else if (task.step == STEP_PUBLISH)
             end_work(task.work, HUB_OK, &(struct hub_error){0});
-        pthread_mutex_lock(&s->lock);
+        pthread_mutex_lock(&s->workers.lock);
     }
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->workers.lock);
     return NULL;
 }

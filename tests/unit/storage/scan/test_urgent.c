@@ -21,9 +21,8 @@ static void set_up(void)
 {
     static const char *const formats[] = {"generic"};
     s = (struct hub_scanner){.wake_fd = -1, .sweep_at_ms = INT64_MAX, .due_ms = INT64_MAX};
-    pthread_mutex_init(&s.lock, NULL);
+    hub_thread_init(&s.workers);
     pthread_mutex_init(&s.urgent_lock, NULL);
-    pthread_cond_init(&s.work_wake, NULL);
     for (unsigned i = 0; i < SETS; i++) {
         const struct hub_found_dataset found = {
             .id = id_of(i), .path = id_of(i), .formats = formats, .format_count = HUB_COUNT(formats)};
@@ -37,8 +36,7 @@ static void tear_down(void)
 {
     hub_tracked_free_all(&s);
     hub_looks_cover(&s, NULL);
-    pthread_cond_destroy(&s.work_wake);
-    pthread_mutex_destroy(&s.lock);
+    hub_thread_dispose(&s.workers);
     pthread_mutex_destroy(&s.urgent_lock);
 }
 
@@ -47,13 +45,13 @@ TestSuite(urgent, .init = set_up, .fini = tear_down);
 /* As a worker does. */
 static void expect_next(unsigned number)
 {
-    pthread_mutex_lock(&s.lock);
+    pthread_mutex_lock(&s.workers.lock);
     hub_urgent_take(&s);
     struct hub_tracked_dataset *known = hub_tracked_next(&s);
     cr_assert(known);
     cr_expect_str_eq(known->id, id_of(number));
     hub_tracked_unqueue(&s, known);
-    pthread_mutex_unlock(&s.lock);
+    pthread_mutex_unlock(&s.workers.lock);
 }
 
 Test(urgent, who_asks_for_one_is_before_who_asks_for_all)
@@ -76,11 +74,11 @@ Test(urgent, who_asks_for_one_is_before_who_asks_for_all)
  * afterwards. */
 Test(urgent, no_request_is_lost_while_the_lock_is_held)
 {
-    pthread_mutex_lock(&s.lock);
+    pthread_mutex_lock(&s.workers.lock);
     for (unsigned i = SETS; i-- > SETS / 2;)
         hub_scanner_prioritize(&s, id_of(i));
     hub_scanner_prioritize(&s, id_of(60));
-    pthread_mutex_unlock(&s.lock);
+    pthread_mutex_unlock(&s.workers.lock);
     expect_next(60);
     for (unsigned i = SETS; i-- > SETS / 2;)
         if (i != 60)
