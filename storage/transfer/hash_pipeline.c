@@ -1,8 +1,9 @@
 /* Threads behind a download: see hash_pipeline.h. */
 #include "storage/transfer/hash_pipeline.h"
 
+#include "storage/base/thread.h"
+
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -11,12 +12,9 @@ enum { THREADS = 2 }; /* one waits for the disk while the other one hashes */
 struct hub_hash_pipeline {
     void (*whole)(void *user, uint32_t file);
     void *user;
-    pthread_t threads[THREADS];
-    unsigned started;
-    pthread_mutex_t lock; /* of all below, and of `end`, `last`, `queued` of files */
-    pthread_cond_t more, less;
+    struct hub_thread threads; /* their lock: of all below, and of `end`, `last`, `queued` of files */
+    pthread_cond_t less;
     struct hub_hashed_file *first, *behind_last;
-    bool over;
     atomic_bool now;
     enum hub_status status;
     struct hub_error error;
@@ -61,9 +59,9 @@ static void take_one(struct hub_hash_pipeline *t)
     const bool last = f->last;
     struct hub_error err = {0};
     t->first = f->behind;
-    pthread_mutex_unlock(&t->lock);
+    pthread_mutex_unlock(&t->threads.lock);
     const enum hub_status st = follow(t, f, end, last, &err);
-    pthread_mutex_lock(&t->lock);
+    pthread_mutex_lock(&t->threads.lock);
     if (st && !t->status) {
         t->status = st;
         t->error = err;
@@ -78,14 +76,14 @@ static void take_one(struct hub_hash_pipeline *t)
 static void *work(void *arg)
 {
     struct hub_hash_pipeline *t = arg;
-    pthread_mutex_lock(&t->lock);
-    while (t->first || !t->over) {
+    pthread_mutex_lock(&t->threads.lock);
+    while (t->first || !t->threads.stop) {
         if (t->first)
             take_one(t);
         else
-            pthread_cond_wait(&t->more, &t->lock);
+            pthread_cond_wait(&t->threads.wake, &t->threads.lock);
     }
-    pthread_mutex_unlock(&t->lock);
+    pthread_mutex_unlock(&t->threads.lock);
     return NULL;
 }
 
@@ -96,62 +94,57 @@ enum hub_status hub_hash_pipeline_start(void (*whole)(void *user, uint32_t file)
     HUB_TRY(hub_new(&t, 1, sizeof *t, err));
     t->whole = whole;
     t->user = user;
-    pthread_mutex_init(&t->lock, NULL);
-    pthread_cond_init(&t->more, NULL);
+    hub_thread_init(&t->threads);
     pthread_cond_init(&t->less, NULL);
-    while (t->started < THREADS && pthread_create(&t->threads[t->started], NULL, work, t) == 0)
-        t->started++;
-    *out = t;
-    if (t->started)
-        return HUB_OK;
-    (void)hub_fail(&t->error, t->status = HUB_NO_MEMORY, "no thread to hash with");
-    return hub_hash_pipeline_stop(t, true, err);
+    enum hub_status st = HUB_OK;
+    while (t->threads.count < THREADS && !st)
+        st = hub_thread_add(&t->threads, work, t, "hashing", err);
+    if (t->threads.count) {
+        *out = t;
+        return HUB_OK; /* one alone is slower */
+    }
+    (void)!hub_hash_pipeline_stop(t, true, NULL);
+    return st;
 }
 
 void hub_hash_pipeline_to(struct hub_hash_pipeline *t, struct hub_hashed_file *f, uint64_t end, bool last)
 {
-    pthread_mutex_lock(&t->lock);
+    pthread_mutex_lock(&t->threads.lock);
     f->end = end;
     f->last = last;
     if (!f->queued) {
         f->queued = true;
         put(t, f);
-        pthread_cond_signal(&t->more);
+        pthread_cond_signal(&t->threads.wake);
     }
-    pthread_mutex_unlock(&t->lock);
+    pthread_mutex_unlock(&t->threads.lock);
 }
 
 bool hub_hash_pipeline_busy(struct hub_hash_pipeline *t, const struct hub_hashed_file *f)
 {
-    pthread_mutex_lock(&t->lock);
+    pthread_mutex_lock(&t->threads.lock);
     const bool busy = f->queued;
-    pthread_mutex_unlock(&t->lock);
+    pthread_mutex_unlock(&t->threads.lock);
     return busy;
 }
 
 void hub_hash_pipeline_wait(struct hub_hash_pipeline *t, const struct hub_hashed_file *f)
 {
-    pthread_mutex_lock(&t->lock);
+    pthread_mutex_lock(&t->threads.lock);
     while (f->queued)
-        pthread_cond_wait(&t->less, &t->lock);
-    pthread_mutex_unlock(&t->lock);
+        pthread_cond_wait(&t->less, &t->threads.lock);
+    pthread_mutex_unlock(&t->threads.lock);
 }
 
 enum hub_status hub_hash_pipeline_stop(struct hub_hash_pipeline *t, bool now, struct hub_error *err)
 {
     atomic_store(&t->now, now);
-    pthread_mutex_lock(&t->lock);
-    t->over = true;
-    pthread_cond_broadcast(&t->more);
-    pthread_mutex_unlock(&t->lock);
-    for (unsigned i = 0; i < t->started; i++)
-        pthread_join(t->threads[i], NULL);
+    hub_thread_stop(&t->threads);
     const enum hub_status st = t->status;
     if (st && err)
         *err = t->error;
     pthread_cond_destroy(&t->less);
-    pthread_cond_destroy(&t->more);
-    pthread_mutex_destroy(&t->lock);
+    hub_thread_dispose(&t->threads);
     free(t);
     return st;
 }
