@@ -244,19 +244,19 @@ static enum hub_status apply_bids(struct hub_walking *w, struct hub_node *node, 
         hub_claim_request_files(w->discovery, node->root, node->path, listing, &on_files, &why);
     if (hub_nobody_to_ask(st) || hub_is_transient(st))
         return hub_fail(err, st, "%s", why.detail);
-    pthread_mutex_lock(&w->lock);
+    pthread_mutex_lock(&w->threads.lock);
     w->out->unasked += st != HUB_OK;
-    pthread_mutex_unlock(&w->lock);
+    pthread_mutex_unlock(&w->threads.lock);
     return enter_directory(w, node, listing, &on_files, err);
 }
 
 void hub_walking_note_unreachable(struct hub_walking *w, struct hub_node *node)
 {
     node->recognised = true;
-    pthread_mutex_lock(&w->lock);
+    pthread_mutex_lock(&w->threads.lock);
     if (w->out->root_missing)
         w->out->root_missing[node->root] = true;
-    pthread_mutex_unlock(&w->lock);
+    pthread_mutex_unlock(&w->threads.lock);
 }
 
 enum hub_status hub_walking_note_failure(struct hub_walking *w, struct hub_node *node, enum hub_status st,
@@ -277,9 +277,9 @@ enum hub_status hub_walking_note_failure(struct hub_walking *w, struct hub_node 
     /* the dataset's path says which: the reason need not */
     const size_t n = strlen(node->path);
     const bool twice = strncmp(why->detail, node->path, n) == 0 && strncmp(why->detail + n, ": ", 2) == 0;
-    pthread_mutex_lock(&w->lock);
+    pthread_mutex_lock(&w->threads.lock);
     const enum hub_status kept = hub_walking_refuse(w, node, why->detail + (twice ? n + 2 : 0));
-    pthread_mutex_unlock(&w->lock);
+    pthread_mutex_unlock(&w->threads.lock);
     return kept ? hub_fail(err, kept, "no memory for a directory") : HUB_OK;
 }
 

@@ -36,12 +36,12 @@ static enum hub_status list_directory(struct hub_walking *w, struct hub_node *no
     }
     *waiting = (struct hub_waiting){.node = node, .listing = listing, .question = question};
     listing = (struct hub_listing){0};
-    pthread_mutex_lock(&w->lock);
+    pthread_mutex_lock(&w->threads.lock);
     waiting->next = w->waiting;
     w->waiting = waiting;
     w->waiting_count++;
     w->waiting_entries += hub_question_size(question);
-    pthread_mutex_unlock(&w->lock);
+    pthread_mutex_unlock(&w->threads.lock);
     return HUB_OK;
 }
 
@@ -68,9 +68,9 @@ static enum hub_status ask_all(struct hub_walking *w, struct hub_question **ques
         if (hub_nobody_to_ask(st))
             return st;
         failed[i] = st;
-        pthread_mutex_lock(&w->lock);
+        pthread_mutex_lock(&w->threads.lock);
         w->out->unasked += st != HUB_OK;
-        pthread_mutex_unlock(&w->lock);
+        pthread_mutex_unlock(&w->threads.lock);
     }
     return HUB_OK;
 }
@@ -96,9 +96,9 @@ static enum hub_status ask_waiting(struct hub_walking *w, struct hub_waiting *fi
         if (!st &&
             hub_is_transient(failed[n])) { /* killed or too slow: what is known about this place stays */
             hub_walking_note_unreachable(w, at->node);
-            pthread_mutex_lock(&w->lock);
+            pthread_mutex_lock(&w->threads.lock);
             w->out->missed++;
-            pthread_mutex_unlock(&w->lock);
+            pthread_mutex_unlock(&w->threads.lock);
         } else if (!st) {
             st = hub_walking_resolve(w, at->node, &at->listing, &bids[n], err);
         }
@@ -138,7 +138,7 @@ static bool work_once(struct hub_walking *w)
     struct hub_error err = {0};
     enum hub_status st = HUB_OK;
     while (!w->first && !w->waiting && w->busy && !w->status)
-        pthread_cond_wait(&w->wake, &w->lock);
+        pthread_cond_wait(&w->threads.wake, &w->threads.lock);
     if (w->status)
         return false;
     if (!w->first && !w->waiting) {
@@ -150,54 +150,51 @@ static bool work_once(struct hub_walking *w)
             if (w->err)
                 *w->err = err;
         }
-        pthread_cond_broadcast(&w->wake);
+        pthread_cond_broadcast(&w->threads.wake);
         return true;
     }
     w->busy++;
     if (!w->first || w->waiting_count >= BATCH_DIRECTORIES || w->waiting_entries >= BATCH_ENTRIES) {
         uint32_t count;
         struct hub_waiting *waiting = take_waiting(w, &count);
-        pthread_mutex_unlock(&w->lock);
+        pthread_mutex_unlock(&w->threads.lock);
         st = ask_waiting(w, waiting, count, &err);
     } else {
         struct hub_node *node = w->first;
         w->first = node->next;
         if (!w->first)
             w->last = NULL;
-        pthread_mutex_unlock(&w->lock);
+        pthread_mutex_unlock(&w->threads.lock);
         st = list_directory(w, node, &err);
     }
     if (st)
         hub_walking_fail(w, st, &err);
-    pthread_mutex_lock(&w->lock);
+    pthread_mutex_lock(&w->threads.lock);
     w->busy--;
-    pthread_cond_broadcast(&w->wake);
+    pthread_cond_broadcast(&w->threads.wake);
     return true;
 }
 
 static void *work(void *arg)
 {
     struct hub_walking *w = arg;
-    pthread_mutex_lock(&w->lock);
+    pthread_mutex_lock(&w->threads.lock);
     while (work_once(w))
         continue;
-    pthread_cond_broadcast(&w->wake);
-    pthread_mutex_unlock(&w->lock);
+    pthread_cond_broadcast(&w->threads.wake);
+    pthread_mutex_unlock(&w->threads.lock);
     return NULL;
 }
 
 static void run_threads(struct hub_walking *w)
 {
-    pthread_t threads[MAX_THREADS];
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
     const unsigned wanted = w->discovery->jobs ? w->discovery->jobs : (unsigned)HUB_MAX(cores, 1);
-    unsigned count = 0;
-    while (count + 1 < HUB_MIN(wanted, (unsigned)MAX_THREADS) &&
-           pthread_create(&threads[count], NULL, work, w) == 0)
-        count++;
+    while (w->threads.count + 1 < HUB_MIN(wanted, (unsigned)MAX_THREADS) &&
+           !hub_thread_add(&w->threads, work, w, "discovery", NULL))
+        continue;
     work(w);
-    while (count)
-        pthread_join(threads[--count], NULL);
+    hub_thread_stop(&w->threads);
 }
 
 /* ---- roots ---- */
@@ -242,8 +239,7 @@ static void dispose(struct hub_walking *w)
 {
     hub_places_dispose(&w->ids);
     hub_places_dispose(&w->entered);
-    pthread_cond_destroy(&w->wake);
-    pthread_mutex_destroy(&w->lock);
+    hub_thread_dispose(&w->threads);
     pthread_mutex_destroy(&w->each_lock);
 }
 
@@ -254,9 +250,8 @@ enum hub_status hub_scan_discover(const struct hub_discovery *discovery, struct 
     bool *const root_missing = out->root_missing;
     *out = (struct hub_discovered){.root_missing = root_missing};
     HUB_TRY(hub_inspector_formats(discovery->inspector, &w.formats, err));
-    pthread_mutex_init(&w.lock, NULL);
+    hub_thread_init(&w.threads);
     pthread_mutex_init(&w.each_lock, NULL);
-    pthread_cond_init(&w.wake, NULL);
     enum hub_status st = HUB_OK;
     for (uint32_t root = 0; root < discovery->walk->roots->count && !st;
          root++) /* in order: the first root's ids stay */

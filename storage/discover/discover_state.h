@@ -2,10 +2,9 @@
 #ifndef HUB_DISCOVER_DISCOVER_STATE_H
 #define HUB_DISCOVER_DISCOVER_STATE_H
 
+#include "storage/base/thread.h"
 #include "storage/discover/claim.h"
 #include "storage/discover/places.h"
-
-#include <pthread.h>
 
 /** A directory of the walk. */
 struct hub_node {
@@ -37,9 +36,9 @@ struct hub_walking {
     const struct hub_discovery *discovery;
     struct hub_discovered *out;
     const struct hub_format_table *formats;
-    pthread_mutex_t lock, each_lock;
-    pthread_cond_t wake;
-    /* behind the lock */
+    pthread_mutex_t each_lock;
+    struct hub_thread threads; /* besides the caller's; they end by themselves */
+    /* behind their lock */
     struct hub_node *first, *last, *all;
     struct hub_node *links; /* directories that are links, by `next`: entered when all else was */
     struct hub_waiting *waiting;

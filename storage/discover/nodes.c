@@ -49,7 +49,7 @@ static void push(struct hub_walking *w, struct hub_node *node)
     w->last = node;
     w->out->directories++;
     w->directories++;
-    pthread_cond_signal(&w->wake);
+    pthread_cond_signal(&w->threads.wake);
 }
 
 enum hub_status hub_walking_refuse(struct hub_walking *w, struct hub_node *node, const char *why)
@@ -61,9 +61,9 @@ enum hub_status hub_walking_refuse(struct hub_walking *w, struct hub_node *node,
 
 void hub_walking_go_beyond(struct hub_walking *w)
 {
-    pthread_mutex_lock(&w->lock);
+    pthread_mutex_lock(&w->threads.lock);
     w->out->beyond = true;
-    pthread_mutex_unlock(&w->lock);
+    pthread_mutex_unlock(&w->threads.lock);
 }
 
 bool hub_walking_passes(const struct hub_walking *w, const struct hub_node *node)
@@ -105,9 +105,9 @@ enum hub_status hub_walking_enter(struct hub_walking *w, struct hub_node *node, 
     struct hub_node *child = node_new(node, node->root, folder, e->name);
     HUB_TRY(hub_allocated(child, err));
     child->other = child->other || other;
-    pthread_mutex_lock(&w->lock);
+    pthread_mutex_lock(&w->threads.lock);
     const enum hub_status st = enqueue(w, child, e->device, e->inode, err);
-    pthread_mutex_unlock(&w->lock);
+    pthread_mutex_unlock(&w->threads.lock);
     return st;
 }
 
@@ -120,7 +120,7 @@ enum hub_status hub_walking_enter_below(struct hub_walking *w, struct hub_node *
     HUB_TRY(hub_allocated(child, err));
     child->holds_name = holds_name;
     enum hub_status st = HUB_OK;
-    pthread_mutex_lock(&w->lock);
+    pthread_mutex_lock(&w->threads.lock);
     if (e->link && w->discovery->only) { /* another one may lead to the same directory */
         w->out->beyond = true;
         hub_node_free(child);
@@ -132,7 +132,7 @@ enum hub_status hub_walking_enter_below(struct hub_walking *w, struct hub_node *
     } else {
         st = enqueue(w, child, e->device, e->inode, err);
     }
-    pthread_mutex_unlock(&w->lock);
+    pthread_mutex_unlock(&w->threads.lock);
     return st;
 }
 

@@ -134,13 +134,13 @@ static enum hub_status hand_out_locked(struct hub_walking *w, const struct hub_f
 
 void hub_walking_fail(struct hub_walking *w, enum hub_status st, const struct hub_error *err)
 {
-    pthread_mutex_lock(&w->lock);
+    pthread_mutex_lock(&w->threads.lock);
     if (!w->status) {
         w->status = st;
         if (w->err)
             *w->err = *err;
     }
-    pthread_mutex_unlock(&w->lock);
+    pthread_mutex_unlock(&w->threads.lock);
 }
 
 /* A callback that fails ends the walk with its own error; nothing that is wrong with one dataset does. */
