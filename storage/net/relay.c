@@ -1,10 +1,11 @@
 /* Requests passed on: see relay.h. */
 #include "storage/net/relay.h"
+
+#include "storage/base/thread.h"
 #include "storage/text/time.h"
 
 #include <ctype.h>
 #include <curl/curl.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -40,8 +41,7 @@ struct hub_relayed {
 struct hub_relay {
     CURLM *multi;
     char *user_agent;
-    pthread_t thread;
-    pthread_mutex_t lock; /* guards the members below */
+    struct hub_thread thread; /* its lock guards the members below */
     struct hub_relayed *fresh;
     unsigned count; /* fresh and under way */
     uint16_t of_client[SHARES];
@@ -237,10 +237,10 @@ static enum hub_status outcome(struct hub_relayed *r, CURLcode code)
 
 static void finish(struct hub_relay *relay, struct hub_relayed *r, enum hub_status status)
 {
-    pthread_mutex_lock(&relay->lock);
+    pthread_mutex_lock(&relay->thread.lock);
     relay->count--;
     relay->of_client[r->client % SHARES]--;
-    pthread_mutex_unlock(&relay->lock);
+    pthread_mutex_unlock(&relay->thread.lock);
     if (r->begun) {
         relay->running--;
         relay->running_of[r->client % SHARES]--;
@@ -261,10 +261,10 @@ static void unlink_one(struct hub_relayed **first, struct hub_relayed *r)
 /* Behind those that came before. */
 static void take_fresh(struct hub_relay *relay)
 {
-    pthread_mutex_lock(&relay->lock);
+    pthread_mutex_lock(&relay->thread.lock);
     struct hub_relayed *fresh = relay->fresh, *in_order = NULL, **end = &relay->under_way;
     relay->fresh = NULL;
-    pthread_mutex_unlock(&relay->lock);
+    pthread_mutex_unlock(&relay->thread.lock);
     while (fresh) { /* the newest is the first */
         struct hub_relayed *r = fresh;
         fresh = r->next;
@@ -355,7 +355,7 @@ static bool resume_paused(struct hub_relay *relay)
 static void *run(void *arg)
 {
     struct hub_relay *relay = arg;
-    for (bool stops = false; !stops;) {
+    while (!relay->thread.stop) {
         int running;
         take_fresh(relay);
         begin_waiting(relay);
@@ -368,9 +368,6 @@ static void *run(void *arg)
                         : relay->under_way ? TICK_MS
                                            : IDLE_MS,
                         NULL);
-        pthread_mutex_lock(&relay->lock);
-        stops = relay->stops;
-        pthread_mutex_unlock(&relay->lock);
     }
     take_fresh(relay);
     finish_left(relay, true);
@@ -393,9 +390,9 @@ enum hub_status hub_relay_send(struct hub_relay *relay, const struct hub_relay_r
     r->until_ms = hub_time_mono_ms() + HUB_RELAYED_MS;
     HUB_TRY(set_up(relay, r, request, err));
     HUB_TRY(hub_fetch_new(&r->fetch, err));
-    pthread_mutex_lock(&relay->lock);
+    pthread_mutex_lock(&relay->thread.lock);
     uint16_t *own = &relay->of_client[r->client % SHARES];
-    const bool taken = !relay->stops && is_fair(relay->count, *own, HUB_RELAYED_MOST);
+    const bool taken = !relay->thread.stop && is_fair(relay->count, *own, HUB_RELAYED_MOST);
     if (taken) {
         ++*own;
         atomic_fetch_add(&r->refs, 1);
@@ -403,7 +400,7 @@ enum hub_status hub_relay_send(struct hub_relay *relay, const struct hub_relay_r
         relay->fresh = r;
         relay->count++;
     }
-    pthread_mutex_unlock(&relay->lock);
+    pthread_mutex_unlock(&relay->thread.lock);
     if (!taken) {
         hub_fetch_done(r->fetch, HUB_BUSY); /* the relay's reference to it */
         return hub_fail_as(err, HUB_BUSY, HUB_PROBLEM_OVERLOADED, "too many requests wait for the upstream");
@@ -421,21 +418,18 @@ enum hub_status hub_relay_start(const char *user_agent, const struct hub_relay_m
     (void)curl_global_init(CURL_GLOBAL_DEFAULT);
     HUB_TRY(hub_new(&relay, 1, sizeof *relay, err));
     relay->memory = *memory;
-    pthread_mutex_init(&relay->lock, NULL);
     enum hub_status st = hub_dup(&relay->user_agent, user_agent, err);
     if (!st)
         st = hub_allocated((relay->multi = curl_multi_init()), err);
     if (!st) {
         curl_multi_setopt(relay->multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, (long)HUB_RELAYED_AT_ONCE);
-        const int errnum = pthread_create(&relay->thread, NULL, run, relay);
-        st = errnum ? hub_fail_errno(err, errnum, "a thread for the upstream") : HUB_OK;
+        st = hub_thread_start(&relay->thread, run, relay, "the upstream", err);
     }
     if (!st) {
         *out = relay;
         return HUB_OK;
     }
     curl_multi_cleanup(relay->multi);
-    pthread_mutex_destroy(&relay->lock);
     free(relay->user_agent);
     free(relay);
     return st;
@@ -445,13 +439,11 @@ void hub_relay_stop(struct hub_relay *relay)
 {
     if (!relay)
         return;
-    pthread_mutex_lock(&relay->lock);
-    relay->stops = true;
-    pthread_mutex_unlock(&relay->lock);
+    relay->thread.stop = true;
     curl_multi_wakeup(relay->multi);
-    pthread_join(relay->thread, NULL);
+    hub_thread_stop(&relay->thread);
     curl_multi_cleanup(relay->multi);
-    pthread_mutex_destroy(&relay->lock);
+    hub_thread_dispose(&relay->thread);
     free(relay->user_agent);
     free(relay);
 }
