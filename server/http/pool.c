@@ -3,7 +3,8 @@
  * never wait for a worker that is not there. */
 #include "server/http/pool.h"
 
-#include <pthread.h>
+#include "storage/base/thread.h"
+
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -13,24 +14,20 @@ struct parallel_job {
     void *arg;
     uint32_t count;
     atomic_uint_fast32_t taken;
-    unsigned helpers; /* guarded by the pool's mutex */
+    unsigned helpers; /* by the pool's lock */
     pthread_cond_t idle;
 };
 
 struct hub_pool {
-    pthread_mutex_t mutex;
-    pthread_cond_t more;
+    struct hub_thread workers;
     struct hub_lanes light, heavy;
-    atomic_uint depth; /* of both; changed under the mutex */
+    atomic_uint depth; /* of both; changed with the lock */
     unsigned limit;
     unsigned heavy_running;
     bool heavy_next; /* they take turns while both wait */
     struct parallel_job *jobs;
-    bool stopping;
     struct hub_parallel parallel;
-    unsigned started;
-    unsigned count;
-    pthread_t threads[];
+    unsigned count; /* of workers */
 };
 
 static bool take_index(struct parallel_job *job)
@@ -42,7 +39,7 @@ static bool take_index(struct parallel_job *job)
     return true;
 }
 
-/* A job with indices left; the mutex is held. */
+/* A job with indices left; the lock is held. */
 static struct parallel_job *open_job(struct hub_pool *pool)
 {
     for (struct parallel_job *job = pool->jobs; job; job = job->next)
@@ -55,10 +52,10 @@ static struct parallel_job *open_job(struct hub_pool *pool)
 static void help(struct hub_pool *pool, struct parallel_job *job)
 {
     job->helpers++;
-    pthread_mutex_unlock(&pool->mutex);
+    pthread_mutex_unlock(&pool->workers.lock);
     while (!atomic_load_explicit(&pool->depth, memory_order_relaxed) && take_index(job))
         ;
-    pthread_mutex_lock(&pool->mutex);
+    pthread_mutex_lock(&pool->workers.lock);
     if (--job->helpers == 0)
         pthread_cond_signal(&job->idle);
 }
@@ -80,17 +77,17 @@ static struct hub_task *shift(struct hub_pool *pool)
 static void run_task(struct hub_pool *pool, struct hub_task *task)
 {
     const bool heavy = task->heavy; /* it may be gone, or waiting again, when it has run */
-    pthread_mutex_unlock(&pool->mutex);
+    pthread_mutex_unlock(&pool->workers.lock);
     task->run(task);
-    pthread_mutex_lock(&pool->mutex);
+    pthread_mutex_lock(&pool->workers.lock);
     pool->heavy_running -= heavy;
 }
 
 static void *worker(void *arg)
 {
     struct hub_pool *pool = arg;
-    pthread_mutex_lock(&pool->mutex);
-    while (!pool->stopping) {
+    pthread_mutex_lock(&pool->workers.lock);
+    while (!pool->workers.stop) {
         struct hub_task *task = shift(pool);
         struct parallel_job *job = task || atomic_load(&pool->depth) ? NULL : open_job(pool);
         if (task)
@@ -98,9 +95,9 @@ static void *worker(void *arg)
         else if (job)
             help(pool, job);
         else
-            pthread_cond_wait(&pool->more, &pool->mutex);
+            pthread_cond_wait(&pool->workers.wake, &pool->workers.lock);
     }
-    pthread_mutex_unlock(&pool->mutex);
+    pthread_mutex_unlock(&pool->workers.lock);
     return NULL;
 }
 
@@ -108,56 +105,54 @@ static void run_in_parallel(void *pool_, void (*work)(void *arg, uint32_t i), vo
 {
     struct hub_pool *pool = pool_;
     struct parallel_job job = {.work = work, .arg = arg, .count = count, .idle = PTHREAD_COND_INITIALIZER};
-    pthread_mutex_lock(&pool->mutex);
+    pthread_mutex_lock(&pool->workers.lock);
     job.next = pool->jobs;
     pool->jobs = &job;
-    pthread_cond_broadcast(&pool->more);
-    pthread_mutex_unlock(&pool->mutex);
+    pthread_cond_broadcast(&pool->workers.wake);
+    pthread_mutex_unlock(&pool->workers.lock);
     while (take_index(&job))
         ;
-    pthread_mutex_lock(&pool->mutex);
+    pthread_mutex_lock(&pool->workers.lock);
     struct parallel_job **at = &pool->jobs;
     while (*at != &job)
         at = &(*at)->next;
     *at = job.next;
     while (job.helpers > 0)
-        pthread_cond_wait(&job.idle, &pool->mutex);
-    pthread_mutex_unlock(&pool->mutex);
+        pthread_cond_wait(&job.idle, &pool->workers.lock);
+    pthread_mutex_unlock(&pool->workers.lock);
     pthread_cond_destroy(&job.idle);
 }
 
 enum hub_status hub_pool_new(unsigned workers, unsigned queue, struct hub_pool **out, struct hub_error *err)
 {
     struct hub_pool *pool;
-    HUB_TRY(hub_new(&pool, 1, sizeof *pool + workers * sizeof pool->threads[0], err));
-    pthread_mutex_init(&pool->mutex, NULL);
-    pthread_cond_init(&pool->more, NULL);
+    HUB_TRY(hub_new(&pool, 1, sizeof *pool, err));
+    hub_thread_init(&pool->workers);
     hub_lanes_init(&pool->light);
     hub_lanes_init(&pool->heavy);
     pool->limit = queue;
     pool->count = workers;
     pool->parallel = (struct hub_parallel){.run = run_in_parallel, .pool = pool};
-    for (; pool->started < workers; pool->started++) {
-        int errnum = pthread_create(&pool->threads[pool->started], NULL, worker, pool);
-        if (errnum) {
-            hub_pool_free(pool);
-            return hub_fail_errno(err, errnum, "cannot start a worker thread");
-        }
-    }
-    *out = pool;
-    return HUB_OK;
+    enum hub_status st = HUB_OK;
+    for (unsigned i = 0; i < workers && !st; i++)
+        st = hub_thread_add(&pool->workers, worker, pool, "requests", err);
+    if (st)
+        hub_pool_free(pool);
+    else
+        *out = pool;
+    return st;
 }
 
 bool hub_pool_push(struct hub_pool *pool, struct hub_task *task, bool beyond)
 {
-    pthread_mutex_lock(&pool->mutex);
-    bool room = !pool->stopping && (beyond || atomic_load(&pool->depth) < pool->limit);
+    pthread_mutex_lock(&pool->workers.lock);
+    bool room = !pool->workers.stop && (beyond || atomic_load(&pool->depth) < pool->limit);
     if (room) {
         hub_lanes_push(task->heavy ? &pool->heavy : &pool->light, &task->item);
         atomic_fetch_add(&pool->depth, 1);
-        pthread_cond_signal(&pool->more);
+        pthread_cond_signal(&pool->workers.wake);
     }
-    pthread_mutex_unlock(&pool->mutex);
+    pthread_mutex_unlock(&pool->workers.lock);
     return room;
 }
 
@@ -173,24 +168,22 @@ const struct hub_parallel *hub_pool_parallel(struct hub_pool *pool)
 
 static struct hub_task *take_waiting(struct hub_pool *pool)
 {
-    pthread_mutex_lock(&pool->mutex);
+    pthread_mutex_lock(&pool->workers.lock);
     struct hub_lane_item *item = hub_lanes_shift(pool->light.count ? &pool->light : &pool->heavy);
     if (item)
         atomic_fetch_sub(&pool->depth, 1);
-    pthread_mutex_unlock(&pool->mutex);
+    pthread_mutex_unlock(&pool->workers.lock);
     return (struct hub_task *)item;
 }
 
 void hub_pool_stop(struct hub_pool *pool)
 {
-    pthread_mutex_lock(&pool->mutex);
-    pool->stopping = true;
-    pthread_cond_broadcast(&pool->more);
-    pthread_mutex_unlock(&pool->mutex);
+    pthread_mutex_lock(&pool->workers.lock);
+    pool->workers.stop = true; /* no task is taken any more */
+    pthread_mutex_unlock(&pool->workers.lock);
     for (struct hub_task *task; (task = take_waiting(pool));)
         task->cancel(task); /* may free it */
-    for (; pool->started > 0; pool->started--)
-        pthread_join(pool->threads[pool->started - 1], NULL);
+    hub_thread_stop(&pool->workers);
 }
 
 void hub_pool_free(struct hub_pool *pool)
@@ -198,7 +191,6 @@ void hub_pool_free(struct hub_pool *pool)
     if (!pool)
         return;
     hub_pool_stop(pool);
-    pthread_cond_destroy(&pool->more);
-    pthread_mutex_destroy(&pool->mutex);
+    hub_thread_dispose(&pool->workers);
     free(pool);
 }
