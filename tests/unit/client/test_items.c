@@ -1,43 +1,8 @@
 #include "client/lib/internal.h"
-#include "storage/remote/items.h"
 
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 #include <stdlib.h>
-
-struct items_case {
-    char object[160];
-    size_t count;
-    char last[80];
-};
-
-ParameterizedTestParameters(items, raw)
-{
-    static struct items_case cases[] = {
-        {"{\"items\":[{\"a\":1},{\"b\":\"]},{\"}],\"next\":null}", 2, "{\"b\":\"]},{\"}"},
-        {" { \"x\" : [[1],[2]] , \"items\" : [ 1 , 2.50 , \"q\\\"]\" ] } ", 3, "\"q\\\"]\""},
-        {"{\"x\":{\"items\":[9]},\"items\":[]}", 0, ""},
-        {"{\"items\":[0.1000]}", 1, "0.1000"}, /* digits stay as they came */
-        {"{\"items\":[[[]],null,true]}", 3, "true"},
-        {"{\"items\":{}}", 0, ""},
-        {"{}", 0, ""},
-        {"{\"a\\\"items\":[1,2],\"items\":[3]}", 1, "3"},
-        {"{\"items\":[1],\"items\":[2,3]}", 2, "3"}, /* the last of equal keys counts, as for the parser */
-    };
-    return cr_make_param_array(struct items_case, cases, HUB_COUNT(cases));
-}
-
-ParameterizedTest(const struct items_case *c, items, raw)
-{
-    struct hub_view *items = NULL;
-    size_t count = 0;
-    cr_assert_eq(hub_raw_items(hub_view_of(c->object), "items", 10, &items, &count, NULL), HUB_OK);
-    cr_assert_eq(count, c->count, "%s", c->object);
-    if (count)
-        cr_assert(hub_view_is(items[count - 1], c->last), "%.*s", (int)items[count - 1].size,
-                  items[count - 1].data);
-    free(items);
-}
 
 struct path_case {
     char path[40];
