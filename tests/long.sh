@@ -51,7 +51,7 @@ tidy() {
 
 # Threads under ThreadSanitizer, over files and over a store whose bytes come late. Criterion cannot run there: tests/support/plain
 # stands in for it.
-tsan_units="unit_storage_base unit_storage_catalog unit_storage_scan unit_server_http"
+tsan_units="unit_storage_base unit_storage_catalog unit_storage_scan unit_storage_transfer unit_server_http"
 tsan_tests="replaced or leaves_others or slow_readers or the_end_does_not or pages_wait or departed or light or proxy"
 tsan() {
     build tsan minari-hub minari-hub-late minari-inspect inspect_planted http_server http_server_late $tsan_units || return 1

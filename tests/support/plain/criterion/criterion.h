@@ -28,12 +28,10 @@ struct plain_test {
 __attribute__((weak)) struct plain_test *plain_tests;
 __attribute__((weak)) unsigned plain_failed;
 
-__attribute__((format(printf, 5, 6))) static inline void plain_check(bool is, bool fatal, int line,
-                                                                     const char *what, const char *fmt, ...)
+__attribute__((format(printf, 4, 5))) static inline void plain_fail(bool fatal, int line, const char *what,
+                                                                    const char *fmt, ...)
 {
     va_list args;
-    if (is)
-        return;
     va_start(args, fmt);
     fprintf(stderr, "line %d: %s: ", line, what);
     vfprintf(stderr, fmt, args);
@@ -74,12 +72,15 @@ __attribute__((weak)) int main(void)
     return plain_failed > 0;
 }
 
-#define PLAIN(fatal, is, what, ...) plain_check((is), fatal, __LINE__, what, "" __VA_ARGS__)
+#define PLAIN(fatal, is, what, ...) ((is) ? (void)0 : plain_fail(fatal, __LINE__, what, "" __VA_ARGS__))
+#define cr_log_info(...) (fprintf(stderr, __VA_ARGS__), fputc('\n', stderr))
+#define cr_log_error(...) cr_log_info(__VA_ARGS__)
 #define cr_assert(is, ...) PLAIN(true, is, #is, __VA_ARGS__)
 #define cr_assert_not(is, ...) PLAIN(true, !(is), #is, __VA_ARGS__)
 #define cr_assert_null(p, ...) PLAIN(true, (p) == NULL, #p, __VA_ARGS__)
 #define cr_assert_not_null(p, ...) PLAIN(true, (p) != NULL, #p, __VA_ARGS__)
 #define cr_assert_eq(a, b, ...) PLAIN(true, (a) == (b), #a " == " #b, __VA_ARGS__)
+#define cr_assert_neq(a, b, ...) PLAIN(true, (a) != (b), #a " != " #b, __VA_ARGS__)
 #define cr_assert_geq(a, b, ...) PLAIN(true, (a) >= (b), #a " >= " #b, __VA_ARGS__)
 #define cr_assert_leq(a, b, ...) PLAIN(true, (a) <= (b), #a " <= " #b, __VA_ARGS__)
 #define cr_assert_lt(a, b, ...) PLAIN(true, (a) < (b), #a " < " #b, __VA_ARGS__)

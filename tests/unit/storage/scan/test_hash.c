@@ -45,6 +45,8 @@ static void set_up(void)
 {
     root = scan_directory();
     state = scan_directory();
+    *reported = '\0';
+    tellings = 0;
     static struct hub_roots roots;
     const struct hub_catalog_options catalog_options = {.state = state};
     struct hub_store_options store_options = {.roots = &roots, .state = state, .admit = admit};

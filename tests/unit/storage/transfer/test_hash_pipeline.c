@@ -71,6 +71,7 @@ Test(hash_pipeline, bytes_that_are_not_there_are_an_error_in_the_end)
     struct hub_error err = {0};
     const int fd = make_file(&sums);
     sums.known = false;
+    reported = 0;
     cr_assert_eq(hub_hash_pipeline_start(whole, NULL, &trail, NULL), HUB_OK);
     begin(&file, 0, &sums, fd);
     hub_hash_pipeline_to(trail, &file, (uint64_t)STEP * STEPS + 1, true);
