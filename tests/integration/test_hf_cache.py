@@ -195,7 +195,5 @@ def test_huggingface_hub_reads_one_cache_into_another(cache, tmp_path):
         hub.wait_indexed()
         to = str(tmp_path / "again")
         ran = subprocess.run([sys.executable, "-c", script, to], capture_output=True, env={**os.environ, "HF_ENDPOINT": hub.base, "HF_HUB_DISABLE_TELEMETRY": "1"})
-        if b"No module named" in ran.stderr:
-            pytest.skip("huggingface_hub is not installed")
         assert ran.returncode == 0, ran.stderr
         assert ran.stdout.decode().strip() == os.path.join(to, "datasets--lab--arm", "snapshots", COMMITS["main"])
