@@ -101,6 +101,11 @@ class Hub:
         except urllib.error.HTTPError as e:
             return Answer(e.code, e.headers, e.read())
 
+    def get_uncut(self, path):
+        """None where the answer ends short, as it must where its file is replaced while it is sent: for `until`."""
+        with contextlib.suppress(http.client.IncompleteRead):
+            return self.get(path)
+
     def wait_ready(self, timeout=PATIENCE):
         def is_ready():
             assert self.process.poll() is None, f"the hub ended with {self.process.returncode}"
@@ -221,7 +226,9 @@ def until(what, seconds=PATIENCE, every=0.02):
         last = time.monotonic() >= end  # it is asked once more after a long standstill
         try:
             got = what()
-        except http.client.IncompleteRead:  # a file that is replaced while it is sent ends short, and is asked for again
+        except OSError as e:
+            if last or not isinstance(getattr(e, "reason", e), (ConnectionRefusedError, ConnectionResetError)):  # those of a hub that restarts
+                raise
             got = None
         if got:
             return got
