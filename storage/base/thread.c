@@ -78,13 +78,17 @@ bool hub_thread_stop_within(struct hub_thread *thread, unsigned ms)
 {
     bool ended = true;
     begin_stop(thread);
-    const struct timespec until = ahead(ms);
-    while (thread->count) {
-        const pthread_t id = thread->ids[--thread->count];
-        if (pthread_clockjoin_np(id, NULL, CLOCK_MONOTONIC, &until) != ETIMEDOUT)
+    for (unsigned waited_ms = 0; thread->count;) {
+        const pthread_t id = thread->ids[thread->count - 1];
+        const bool runs = pthread_tryjoin_np(id, NULL) == EBUSY; /* ThreadSanitizer does not know clockjoin */
+        if (runs && waited_ms++ < ms) {
+            nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
             continue;
-        pthread_detach(id);
-        ended = false;
+        }
+        if (runs)
+            pthread_detach(id);
+        ended &= !runs;
+        thread->count--;
     }
     return ended;
 }
