@@ -2,7 +2,7 @@
 #include "client/cli/cli.h"
 #include "client/cli/describe.h"
 #include "client/cli/local.h"
-#include "client/cli/own_place.h"
+#include "client/cli/own_location.h"
 #include "client/lib/internal.h"
 #include "storage/ids/id.h"
 #include "storage/model/format_row.h"
@@ -126,18 +126,18 @@ static int show_local(const struct cli *cli, const char *id)
 static int show_path(const struct cli *cli, const char *path)
 {
     struct local_list list = {0};
-    struct own_place place;
+    struct own_location location;
     const char *shown = cli_clean(path);
-    const int failed = own_place_of_path(path, &place);
+    const int failed = own_location_of_path(path, &location);
     if (failed)
         return cli_error(failed == ENOENT || failed == ENOTDIR ? CLI_NOT_FOUND
                          : failed == EACCES                    ? CLI_NOT_ALLOWED
                                                                : CLI_FAILED,
                          "'%s': %s", shown, strerror(failed));
-    int code = local_inspect(place.folder, place.name, &list);
+    int code = local_inspect(location.folder, location.name, &list);
     if (!code && list.count > 1)
         code = cli_error(CLI_NOT_FOUND, "'%s' is not a dataset but holds %zu of them, such as '%s/%s'", shown,
-                         list.count, shown, cli_clean(list.items[0].summary.id) + strlen(place.name) + 1);
+                         list.count, shown, cli_clean(list.items[0].summary.id) + strlen(location.name) + 1);
     else if (!code && list.count == 0)
         code = cli_error(CLI_NOT_FOUND, "'%s' holds no dataset: none of its files is in a supported format",
                          shown);

@@ -5,7 +5,7 @@
  */
 #include "client/cli/cli.h"
 #include "client/cli/local.h"
-#include "client/cli/own_place.h"
+#include "client/cli/own_location.h"
 #include "client/lib/internal.h"
 #include "storage/text/json.h"
 
@@ -86,9 +86,10 @@ static json_t *document_of(struct cli *cli, const char *id)
     json_t *doc = NULL;
     struct minari_dataset *dataset = NULL;
     struct local_list list = {0};
-    struct own_place place;
+    struct own_location location;
     if (own_is_path(id)) {
-        if (!own_place_of_path(id, &place) && !local_inspect(place.folder, place.name, &list) && list.count)
+        if (!own_location_of_path(id, &location) && !local_inspect(location.folder, location.name, &list) &&
+            list.count)
             doc = json_incref(list.items[0].object);
     } else if (!is_remote(cli)) {
         if (!local_inspect(cli_root(), id, &list) && list.count)

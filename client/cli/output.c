@@ -98,7 +98,7 @@ static bool is_among(const char *word, const char *words)
     return false;
 }
 
-const char *output_format(const struct cli *cli, const char *known, const char *otherwise)
+const char *output_format(const struct cli *cli, const char *supported, const char *otherwise)
 {
 #define FORMAT(name, type, writer, suffixes) {#name, suffixes},
     static const struct {
@@ -109,7 +109,7 @@ const char *output_format(const struct cli *cli, const char *known, const char *
     if (cli->values[OPT_FORMAT])
         return cli->values[OPT_FORMAT];
     for (size_t i = 0, n = 0; path && i < HUB_COUNT(formats); i++) {
-        if (!is_among(formats[i].name, known) || !*formats[i].suffixes)
+        if (!is_among(formats[i].name, supported) || !*formats[i].suffixes)
             continue;
         if (dot && is_among(dot, formats[i].suffixes))
             return formats[i].name;

@@ -17,7 +17,7 @@ const char *output_path(const struct cli *cli);
  * @param otherwise  what a name that does not say is; NULL: it must
  * @return NULL, and reported: the name does not say, or is of a format that is not among them
  */
-const char *output_format(const struct cli *cli, const char *known, const char *otherwise);
+const char *output_format(const struct cli *cli, const char *supported, const char *otherwise);
 /** False, and reported: only text is written to a terminal. */
 bool output_fits(const struct cli *cli, const char *path, bool text, const char *format);
 /** Have it fetched, to `path` or stdout. An exit code. */

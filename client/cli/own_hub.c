@@ -2,7 +2,7 @@
 #include "client/cli/own_hub.h"
 
 #include "client/cli/local.h"
-#include "client/cli/own_place.h"
+#include "client/cli/own_location.h"
 #include "client/cli/waiting.h"
 #include "storage/ids/id.h"
 #include "storage/io/fs.h"
@@ -79,12 +79,12 @@ static int make_home(const struct cli *cli)
                 "a temporary directory cannot be made in '%s': %s", temporary(), strerror(errno));
 }
 
-static int link_dataset(const struct cli *cli, const struct own_place *place)
+static int link_dataset(const struct cli *cli, const struct own_location *location)
 {
     char path[PATH_MAX + 16];
     snprintf(path, sizeof path, "%s/root", own.home);
     HUB_CLEANUP(hub_closep) int root = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    const int failed = root < 0 ? errno : own_place_link(place, root);
+    const int failed = root < 0 ? errno : own_location_link(location, root);
     return failed
                ? cli_error(CLI_FAILED, "'%s' cannot be linked: %s", cli_clean(cli->subject), strerror(failed))
                : CLI_OK;
@@ -113,14 +113,14 @@ static _Noreturn void become(const char *const *argv, char **environment, int lo
     _exit(127);
 }
 
-static int start(const struct own_place *place)
+static int start(const struct own_location *location)
 {
     char root[PATH_MAX + 16], state[PATH_MAX + 16], log[PATH_MAX + 16], end[PATH_MAX];
     const char *inspector = getenv("MINARI_INSPECT");
     snprintf(root, sizeof root, "%s/root:ro", own.home);
     snprintf(state, sizeof state, "%s/state", own.home);
     snprintf(log, sizeof log, "%s/log", own.home);
-    snprintf(end, sizeof end, "%s", place->end);
+    snprintf(end, sizeof end, "%s", location->end);
     char *slash = strrchr(end, '/');
     slash[slash == end] = '\0';
     const char *argv[] = {local_program("MINARI_HUB_PROGRAM", "minari-hub"),
@@ -130,7 +130,7 @@ static int start(const struct own_place *place)
                           "--root",
                           root,
                           "--allow-target",
-                          place->path ? place->folder : cli_root(),
+                          location->path ? location->folder : cli_root(),
                           "--allow-target",
                           end,
                           "--state",
@@ -258,49 +258,50 @@ static bool is_version_of(const char *id, const char *name)
 /* The one that is asked for; else, of a path, the only one that is more than plain files; else the only
  * one. */
 static const struct minari_summary *find(const struct minari_dataset_list *list,
-                                         const struct own_place *place, const char *asked, size_t *datasets)
+                                         const struct own_location *location, const char *requested,
+                                         size_t *datasets)
 {
-    const char *wanted = place->path ? place->shown : asked;
+    const char *wanted = location->path ? location->shown : requested;
     const struct minari_summary *only = NULL, *files = NULL;
     *datasets = 0;
     for (size_t i = 0; i < minari_dataset_list_count(list); i++) {
         const struct minari_summary *s = minari_dataset_list_at(list, i);
-        if (strcmp(s->id, wanted) == 0 || (!place->path && is_version_of(s->id, wanted)))
+        if (strcmp(s->id, wanted) == 0 || (!location->path && is_version_of(s->id, wanted)))
             return s;
         if (strcmp(s->format, "files") == 0)
             files = s;
         else if (++*datasets == 1)
             only = s;
     }
-    if (!place->path || *datasets > 1)
+    if (!location->path || *datasets > 1)
         return NULL;
     return only ? only : minari_dataset_list_count(list) == 1 ? files : NULL;
 }
 
-static int no_local(const struct cli *cli, const char *asked)
+static int no_local(const struct cli *cli, const char *requested)
 {
     return fail(cli, MINARI_NOT_FOUND,
-                access(asked, F_OK) ? HUB_PROBLEM_NO_LOCAL_DATASET : HUB_PROBLEM_PATH_MEANT,
-                "there is no dataset '%s' in '%s'", cli_clean(asked), cli_clean(cli_root()));
+                access(requested, F_OK) ? HUB_PROBLEM_NO_LOCAL_DATASET : HUB_PROBLEM_PATH_MEANT,
+                "there is no dataset '%s' in '%s'", cli_clean(requested), cli_clean(cli_root()));
 }
 
-static int not_one(const struct cli *cli, const struct own_place *place,
+static int not_one(const struct cli *cli, const struct own_location *location,
                    const struct minari_dataset_list *list, size_t datasets)
 {
     char has[300];
-    const char *asked = cli_clean(cli->subject), *below = NULL;
-    own_place_describe(place, has, sizeof has);
+    const char *requested = cli_clean(cli->subject), *below = NULL;
+    own_location_describe(location, has, sizeof has);
     for (size_t i = 0; i < minari_dataset_list_count(list) && !below; i++)
         if (strcmp(minari_dataset_list_at(list, i)->format, "files") != 0)
             below = strchr(minari_dataset_list_at(list, i)->id, '/');
-    if (!place->path)
+    if (!location->path)
         return no_local(cli, cli->subject);
     if (datasets > 1)
         return fail(cli, MINARI_NOT_FOUND, HUB_PROBLEM_SEVERAL_DATASETS,
-                    "'%s' is not a dataset but holds %zu of them, such as '%s%s'", asked, datasets, asked,
-                    below ? cli_clean(below) : "");
+                    "'%s' is not a dataset but holds %zu of them, such as '%s%s'", requested, datasets,
+                    requested, below ? cli_clean(below) : "");
     return fail(cli, MINARI_NOT_FOUND, HUB_PROBLEM_NO_DATASET_THERE,
-                "'%s' is not a dataset: it looks like %s%s%s%s", asked,
+                "'%s' is not a dataset: it looks like %s%s%s%s", requested,
                 *has                              ? "a folder of plain files ("
                 : minari_dataset_list_count(list) ? "a plain file"
                                                   : "an empty folder",
@@ -313,17 +314,17 @@ static bool wants_files(const struct cli *cli)
     return cli->command->run == cli_get && cli->count == 2;
 }
 
-static int take(const struct cli *cli, const struct own_place *place, const struct minari_summary *s,
+static int take(const struct cli *cli, const struct own_location *location, const struct minari_summary *s,
                 const struct minari_dataset_list *list, const char **id)
 {
     static char own_id[CLI_ID];
     if (!wants_files(cli) && strcmp(s->format, "files") == 0)
-        return not_one(cli, place, list, 0);
+        return not_one(cli, location, list, 0);
     if (!wants_files(cli) && strcmp(s->status, "ready") != 0)
         return fail(cli, strcmp(s->status, "pending") == 0 ? MINARI_BUSY : MINARI_BROKEN,
-                    place->path ? HUB_PROBLEM_BROKEN_THERE : HUB_PROBLEM_BROKEN_HERE, "'%s' is %s (%s)",
+                    location->path ? HUB_PROBLEM_BROKEN_THERE : HUB_PROBLEM_BROKEN_HERE, "'%s' is %s (%s)",
                     cli_clean(cli->subject), s->status, *s->reason ? s->reason : s->format);
-    if (place->path) {
+    if (location->path) {
         snprintf(own_id, sizeof own_id, "%s", s->id);
         *id = own_id;
     }
@@ -331,7 +332,7 @@ static int take(const struct cli *cli, const struct own_place *place, const stru
 }
 
 /* Inspected, for better or worse. What somebody is writing at is waited for a little. */
-static int await_dataset(struct cli *cli, const struct own_place *place, const char **id)
+static int await_dataset(struct cli *cli, const struct own_location *location, const char **id)
 {
     const int64_t began_ms = hub_time_mono_ms();
     struct minari_error err;
@@ -341,12 +342,12 @@ static int await_dataset(struct cli *cli, const struct own_place *place, const c
         size_t datasets = 0;
         if (minari_dataset_list_get(cli->client, NULL, &list, &err))
             return cli_report(cli, &err);
-        const struct minari_summary *s = find(list, place, *id, &datasets);
+        const struct minari_summary *s = find(list, location, *id, &datasets);
         const int64_t age_ms = hub_time_mono_ms() - began_ms;
         const bool pending =
             s && strcmp(s->status, "pending") == 0 && (!s->reason || !*s->reason || age_ms < BUSY_MS);
         if (!pending)
-            code = s ? take(cli, place, s, list, id) : not_one(cli, place, list, datasets);
+            code = s ? take(cli, location, s, list, id) : not_one(cli, location, list, datasets);
         minari_dataset_list_free(list);
         if (!pending)
             return code;
@@ -449,49 +450,51 @@ static int await_measures(struct cli *cli, const char *id)
 
 /* ---- all of it ---- */
 
-static int find_place(const struct cli *cli, bool path, const char *asked, struct own_place *place)
+static int locate(const struct cli *cli, bool path, const char *requested, struct own_location *location)
 {
     struct hub_error err = {0};
     char folder[CLI_FOLDER];
-    if (!path && hub_folder_check(hub_view_of(cli_folder(asked, folder)), &err))
-        return access(asked, F_OK) ? cli_error(CLI_USAGE, "%s", err.detail) : no_local(cli, asked);
-    const int failed = path ? own_place_of_path(asked, place) : own_place_of_id(cli_root(), folder, place);
+    if (!path && hub_folder_check(hub_view_of(cli_folder(requested, folder)), &err))
+        return access(requested, F_OK) ? cli_error(CLI_USAGE, "%s", err.detail) : no_local(cli, requested);
+    const int failed =
+        path ? own_location_of_path(requested, location) : own_location_of_id(cli_root(), folder, location);
     if (!failed)
         return CLI_OK;
     if (failed != ENOENT && failed != ENOTDIR)
-        return cli_error(failed == EACCES ? CLI_NOT_ALLOWED : CLI_FAILED, "'%s': %s", cli_clean(asked),
+        return cli_error(failed == EACCES ? CLI_NOT_ALLOWED : CLI_FAILED, "'%s': %s", cli_clean(requested),
                          strerror(failed));
     if (path)
-        return cli_error(CLI_NOT_FOUND, "there is no '%s'", cli_clean(asked));
-    return no_local(cli, asked);
+        return cli_error(CLI_NOT_FOUND, "there is no '%s'", cli_clean(requested));
+    return no_local(cli, requested);
 }
 
 int own_hub_connect(struct cli *cli, const char **id)
 {
-    const char *asked = *id, *hub = getenv("MINARI_HUB_URL"), *remote = cli->values[OPT_REMOTE];
-    struct own_place place;
-    const bool path = own_is_path(asked);
+    const char *requested = *id, *hub = getenv("MINARI_HUB_URL"), *remote = cli->values[OPT_REMOTE];
+    struct own_location location;
+    const bool path = own_is_path(requested);
     if (path && remote)
-        return cli_error(CLI_USAGE, "'%s' is a path on this machine: leave out --remote", cli_clean(asked));
-    if (!path && (strstr(asked, "://") || remote || (hub && *hub)))
+        return cli_error(CLI_USAGE, "'%s' is a path on this machine: leave out --remote",
+                         cli_clean(requested));
+    if (!path && (strstr(requested, "://") || remote || (hub && *hub)))
         return cli_connect(cli, NULL, id);
-    cli->subject = asked;
-    int code = find_place(cli, path, asked, &place);
+    cli->subject = requested;
+    int code = locate(cli, path, requested, &location);
     if (code)
         return code;
     cli->remote = (struct minari_remote){.kind = MINARI_REMOTE_HUB, .origin = "this machine"};
-    snprintf(cli->remote.text, sizeof cli->remote.text, "%s", cli_clean(path ? place.folder : cli_root()));
+    snprintf(cli->remote.text, sizeof cli->remote.text, "%s", cli_clean(path ? location.folder : cli_root()));
     code = make_home(cli);
     if (!code)
-        code = link_dataset(cli, &place);
+        code = link_dataset(cli, &location);
     if (!code)
-        code = start(&place);
+        code = start(&location);
     if (!code)
         code = await_socket(cli);
     if (!code)
         code = await_walk(cli);
     if (!code)
-        code = await_dataset(cli, &place, id);
+        code = await_dataset(cli, &location, id);
     if (!code)
         code = cli_connect_local(cli, own.socket, false);
     if (!code)

@@ -200,13 +200,13 @@ static void report_skipped(const struct minari_download_options *o, const struct
 
 /* What another dataset was combined from is never replaced: it may be the user's own. */
 static enum hub_status skip(const struct queue *q, const struct minari_summary *s, const char *path,
-                            bool asked, struct hub_error *err)
+                            bool requested, struct hub_error *err)
 {
     HUB_CLEANUP(hub_record_dispose) struct hub_record record = {0};
     struct hub_error why = {0};
     const struct hub_record *known = hub_record_read(path, &record, NULL) ? NULL : &record;
     const enum hub_status st = check_present(q, s, path, known, &why);
-    if (st && (asked || st != HUB_EXISTS))
+    if (st && (requested || st != HUB_EXISTS))
         return hub_pass(st, &why, err);
     if (st)
         notify(q->options, "%s: skipped: %s", s->id, why.detail);
@@ -264,14 +264,14 @@ static enum hub_status enqueue(struct queue *q, const char *id, struct hub_error
     return hub_allocated(q->ids[q->count++], err);
 }
 
-static enum hub_status one(struct queue *q, const struct minari_dataset *dataset, bool asked,
+static enum hub_status one(struct queue *q, const struct minari_dataset *dataset, bool requested,
                            struct hub_error *err)
 {
     const struct minari_download_options *o = q->options;
     char path[PATH_MAX];
     struct stat st;
     const char *id = minari_dataset_summary(dataset)->id;
-    const bool replace = o->force && asked;
+    const bool replace = o->force && requested;
     q->folder.size = 0;
     HUB_TRY(hub_id_folder(hub_view_of(o->as ? o->as : id), &q->folder, err));
     HUB_TRY(hub_folder_check(hub_buf_view(&q->folder), err));
@@ -279,7 +279,7 @@ static enum hub_status one(struct queue *q, const struct minari_dataset *dataset
         return hub_fail(err, HUB_INVALID, "the root's path is too long");
     HUB_TRY(decide(dataset, o, err));
     if (!replace && lstat(path, &st) == 0)
-        return skip(q, minari_dataset_summary(dataset), path, asked, err);
+        return skip(q, minari_dataset_summary(dataset), path, requested, err);
     return transfer_dataset(q, minari_dataset_summary(dataset), path, replace, err);
 }
 
@@ -287,12 +287,12 @@ static enum hub_status one(struct queue *q, const struct minari_dataset *dataset
 static enum hub_status step(struct queue *q, struct hub_error *err)
 {
     struct minari_dataset *dataset = NULL;
-    const bool asked = q->next == 0;
+    const bool requested = q->next == 0;
     const char *id = q->ids[q->next++];
     HUB_TRY(hub_client_get_dataset(q->client, id, NULL, &dataset, err));
     if (strcmp(id, minari_dataset_summary(dataset)->id) != 0)
         notify(q->options, "%s: the newest version is '%s'", id, minari_dataset_summary(dataset)->id);
-    enum hub_status st = one(q, dataset, asked, err);
+    enum hub_status st = one(q, dataset, requested, err);
     for (size_t i = 0;
          !st && !q->options->alone && !q->options->as && i < minari_dataset_combined_count(dataset); i++)
         st = enqueue(q, minari_dataset_combined_at(dataset, i), err);

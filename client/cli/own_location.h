@@ -1,11 +1,11 @@
-/** The place of a dataset on this machine, by id or path, and a folder of links to it for a hub. */
-#ifndef HUB_CLI_OWN_PLACE_H
-#define HUB_CLI_OWN_PLACE_H
+/** Where a dataset of this machine is, by id or path, and a folder of links to it for a hub. */
+#ifndef HUB_CLI_OWN_LOCATION_H
+#define HUB_CLI_OWN_LOCATION_H
 
 #include <limits.h>
 #include <stdbool.h>
 
-struct own_place {
+struct own_location {
     bool path;             /* by its path; else by its id */
     char folder[PATH_MAX]; /* that holds it: absolute, without links */
     char space[PATH_MAX];  /* of an id: what stands before its last slash, or "" */
@@ -18,12 +18,12 @@ struct own_place {
 /** Whether an argument is clearly a path: "/x", "./x", "../x", "~/x". */
 bool own_is_path(const char *text);
 /** Find it. 0, or what is wrong, as errno has it. */
-int own_place_of_path(const char *text, struct own_place *out);
+int own_location_of_path(const char *text, struct own_location *out);
 /** The same of an id below a folder of datasets; without "-vN" its newest version. */
-int own_place_of_id(const char *root, const char *id, struct own_place *out);
+int own_location_of_id(const char *root, const char *id, struct own_location *out);
 /** Link it below `directory`, as its id or its name says. errno. */
-int own_place_link(const struct own_place *place, int directory);
+int own_location_link(const struct own_location *location, int directory);
 /** What a folder has in it, "a.txt, b.png, ...", for people. */
-void own_place_describe(const struct own_place *place, char *out, unsigned room);
+void own_location_describe(const struct own_location *location, char *out, unsigned room);
 
 #endif

@@ -1,5 +1,5 @@
-/* Datasets of this machine by id or path: see own_place.h. */
-#include "client/cli/own_place.h"
+/* Datasets of this machine by id or path: see own_location.h. */
+#include "client/cli/own_location.h"
 
 #include "storage/ids/id.h"
 #include "storage/io/fs.h"
@@ -36,14 +36,14 @@ static bool split(const char *path, char folder[PATH_MAX], char name[NAME_MAX + 
     return put(name, NAME_MAX + 1, slash + 1, "");
 }
 
-int own_place_of_path(const char *text, struct own_place *out)
+int own_location_of_path(const char *text, struct own_location *out)
 {
     char path[PATH_MAX], folder[PATH_MAX];
     const char *home = getenv("HOME");
     const bool below_home = *text == '~';
     if (!put(path, sizeof path, below_home ? (home ? home : "") : "", text + below_home))
         return ENAMETOOLONG;
-    *out = (struct own_place){.path = true, .alone = true};
+    *out = (struct own_location){.path = true, .alone = true};
     for (size_t n = strlen(path); n > 1 && path[n - 1] == '/'; n--)
         path[n - 1] = '\0';
     if (!realpath(path, out->end) || access(out->end, R_OK))
@@ -101,11 +101,11 @@ static bool begins_any(const struct hub_names *names, const char *stem)
     return false;
 }
 
-int own_place_of_id(const char *root, const char *id, struct own_place *out)
+int own_location_of_id(const char *root, const char *id, struct own_location *out)
 {
     char space[PATH_MAX], version[NAME_MAX + 1] = "";
     HUB_CLEANUP(hub_names_dispose) struct hub_names names = {0};
-    *out = (struct own_place){0};
+    *out = (struct own_location){0};
     const char *slash = strrchr(id, '/'), *stem = slash ? slash + 1 : id;
     snprintf(out->space, sizeof out->space, "%.*s", slash ? (int)(slash - id) : 0, id);
     if (snprintf(space, sizeof space, "%s/%s", root, out->space) >= (int)sizeof space ||
@@ -142,33 +142,33 @@ static int link_one(const char *target, int directory, const char *space, const 
     return symlinkat(target, directory, path) ? errno : 0;
 }
 
-int own_place_link(const struct own_place *place, int directory)
+int own_location_link(const struct own_location *location, int directory)
 {
     HUB_CLEANUP(hub_names_dispose) struct hub_names names = {0};
-    if (*place->space && hub_fs_make_dirs(directory, place->space, 0700, NULL))
+    if (*location->space && hub_fs_make_dirs(directory, location->space, 0700, NULL))
         return errno ? errno : EIO;
-    if (place->alone)
-        return link_one(place->end, directory, place->space, place->shown);
-    if (hub_fs_list(AT_FDCWD, place->folder, MAX_NAMES, &names, NULL))
+    if (location->alone)
+        return link_one(location->end, directory, location->space, location->shown);
+    if (hub_fs_list(AT_FDCWD, location->folder, MAX_NAMES, &names, NULL))
         return errno ? errno : EIO;
     int failed = 0;
     for (size_t i = 0; i < names.count && !failed; i++) {
         const char *name = names.items[i].text;
-        HUB_CLEANUP(hub_freep) char *target = hub_path_join(place->folder, name);
-        if (target && may_be(&names.items[i], place->name))
-            failed = link_one(target, directory, place->space, name);
+        HUB_CLEANUP(hub_freep) char *target = hub_path_join(location->folder, name);
+        if (target && may_be(&names.items[i], location->name))
+            failed = link_one(target, directory, location->space, name);
     }
     return failed;
 }
 
-void own_place_describe(const struct own_place *place, char *out, unsigned room)
+void own_location_describe(const struct own_location *location, char *out, unsigned room)
 {
     HUB_CLEANUP(hub_names_dispose) struct hub_names names = {0};
     struct stat st;
     size_t n = 0;
     *out = '\0';
-    if (stat(place->end, &st) || !S_ISDIR(st.st_mode) ||
-        hub_fs_list(AT_FDCWD, place->end, MAX_NAMES, &names, NULL))
+    if (stat(location->end, &st) || !S_ISDIR(st.st_mode) ||
+        hub_fs_list(AT_FDCWD, location->end, MAX_NAMES, &names, NULL))
         return;
     for (size_t i = 0; i < names.count && i < DESCRIBED && n < room; i++)
         n += (size_t)snprintf(out + n, room - n, "%s%s", i ? ", " : "", names.items[i].text);
