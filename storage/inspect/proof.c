@@ -187,15 +187,16 @@ static enum hub_status take_claim(struct hub_findings_reader *r, struct hub_curs
 /* ---- plans ---- */
 
 /* A text that lies in a file lies within it. */
-static bool place_fits(const struct hub_job *job, struct hub_view key, struct hub_view text)
+static bool location_fits(const struct hub_job *job, struct hub_view key, struct hub_view text)
 {
-    struct hub_place place;
+    struct hub_location location;
     if (hub_fact_find(key, NULL, NULL) != HUB_FACT_PLACE)
         return true;
-    if (!hub_place_read(text, &place) || place.file >= job->file_count || job->files[place.file].directory)
+    if (!hub_location_read(text, &location) || location.file >= job->file_count ||
+        job->files[location.file].directory)
         return false;
-    const uint64_t size = job->files[place.file].size;
-    return place.offset <= size && place.stored <= size - place.offset;
+    const uint64_t size = job->files[location.file].size;
+    return location.offset <= size && location.stored <= size - location.offset;
 }
 
 static enum hub_status take_fact(struct hub_findings_reader *r, struct hub_cursor *c, struct hub_error *err)
@@ -210,7 +211,7 @@ static enum hub_status take_fact(struct hub_findings_reader *r, struct hub_curso
         return hub_fail(err, HUB_CORRUPT, "the fact %.*s twice", (int)key.size, key.data);
     if (!hub_fact_valid(key, text))
         return hub_fail(err, HUB_CORRUPT, "a fact %.*s of the wrong type", (int)key.size, key.data);
-    if (!place_fits(r->job, key, text))
+    if (!location_fits(r->job, key, text))
         return hub_fail(err, HUB_CORRUPT, "a fact %.*s that is in no file", (int)key.size, key.data);
     r->facts_seen |= (uint32_t)1 << index;
     HUB_TRY(append(r, FACTS, &f->facts, &f->fact_count, &fact, err));

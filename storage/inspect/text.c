@@ -118,7 +118,7 @@ enum hub_fact_kind hub_fact_find(struct hub_view key, enum hub_json_kind *json, 
 bool hub_fact_valid(struct hub_view key, struct hub_view text)
 {
     enum hub_json_kind json = HUB_JSON_VALUE;
-    struct hub_place place;
+    struct hub_location location;
     uint64_t number;
     if (text.size > HUB_MAX_TEXT)
         return false;
@@ -130,7 +130,7 @@ bool hub_fact_valid(struct hub_view key, struct hub_view text)
     case HUB_FACT_INTEGER:
         return hub_number_read(text, 999999999999999999U, &number);
     case HUB_FACT_PLACE:
-        return hub_place_read(text, &place);
+        return hub_location_read(text, &location);
     case HUB_FACT_UNKNOWN:
         break;
     }

@@ -44,16 +44,16 @@ struct hub_fact {
 };
 
 /** Where a long text lies: read from there when it is asked for, at any size. */
-struct hub_place {
+struct hub_location {
     uint32_t file;
     bool escaped; /* inside a JSON string: hub_json_unescape makes its `stored` bytes `decoded` ones */
     uint64_t offset, stored, decoded;
 };
-#define HUB_PLACE_CHARS 80
+#define HUB_LOCATION_CHARS 80
 
 /** As a fact: "file offset stored decoded escaped". */
-void hub_place_write(const struct hub_place *place, char out[HUB_PLACE_CHARS]);
-bool hub_place_read(struct hub_view text, struct hub_place *out);
+void hub_location_write(const struct hub_location *location, char out[HUB_LOCATION_CHARS]);
+bool hub_location_read(struct hub_view text, struct hub_location *out);
 
 /** A file of a dataset. */
 struct hub_dataset_file {

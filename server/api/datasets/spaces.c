@@ -15,21 +15,21 @@ static enum hub_status read_fact(const struct hub_state *state, const char *spac
 }
 
 static enum hub_status send_file(struct hub_request *request, const struct hub_dataset *dataset,
-                                 struct hub_view place_text, struct hub_response *response,
+                                 struct hub_view location_text, struct hub_response *response,
                                  struct hub_error *err)
 {
-    struct hub_place place;
-    if (!hub_place_read(place_text, &place) || place.file >= dataset->file_count ||
-        place.offset > dataset->files[place.file].stamp.size ||
-        place.stored > dataset->files[place.file].stamp.size - place.offset)
+    struct hub_location location;
+    if (!hub_location_read(location_text, &location) || location.file >= dataset->file_count ||
+        location.offset > dataset->files[location.file].stamp.size ||
+        location.stored > dataset->files[location.file].stamp.size - location.offset)
         return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_INTERNAL,
                            "the catalogue does not have the space of '%s'", dataset->summary->id);
     const struct hub_rows_context rows = hub_request_rows(request);
-    HUB_TRY(hub_files_open(&rows, dataset, &dataset->files[place.file], &response->file, err));
+    HUB_TRY(hub_files_open(&rows, dataset, &dataset->files[location.file], &response->file, err));
     response->kind = HUB_BODY_FILE;
-    response->offset = place.offset;
-    response->length = place.decoded;
-    response->escaped = place.escaped ? place.stored : 0;
+    response->offset = location.offset;
+    response->length = location.decoded;
+    response->escaped = location.escaped ? location.stored : 0;
     return HUB_OK;
 }
 

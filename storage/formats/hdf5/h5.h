@@ -148,7 +148,7 @@ HUB_MUST_USE enum hub_status hub_h5_attribute_text(struct hub_h5 *file,
  * others. */
 HUB_MUST_USE enum hub_status hub_h5_attribute_place(struct hub_h5 *file,
                                                     const struct hub_h5_attribute *attribute,
-                                                    struct hub_place *out, struct hub_error *err);
+                                                    struct hub_location *out, struct hub_error *err);
 /** Element 0 as a number; false when it is none, or does not fit. */
 bool hub_h5_attribute_int(const struct hub_h5_attribute *attribute, int64_t *out);
 bool hub_h5_attribute_double(const struct hub_h5_attribute *attribute, double *out);

@@ -181,7 +181,7 @@ enum hub_status hub_h5_attribute_text(struct hub_h5 *file, const struct hub_h5_a
 }
 
 enum hub_status hub_h5_attribute_place(struct hub_h5 *file, const struct hub_h5_attribute *attribute,
-                                       struct hub_place *out, struct hub_error *err)
+                                       struct hub_location *out, struct hub_error *err)
 {
     const struct hub_h5_type *t = &attribute->type;
     struct hub_extent extent;
@@ -189,7 +189,7 @@ enum hub_status hub_h5_attribute_place(struct hub_h5 *file, const struct hub_h5_
         t->class != HUB_H5_VLEN || t->size != 8u + file->offset_size)
         return hub_fail(err, HUB_NOT_ACCEPTABLE, "not a text of variable length");
     HUB_TRY(h5_heap_item(file, t, (const uint8_t *)attribute->data.data, &extent, err));
-    *out = (struct hub_place){
+    *out = (struct hub_location){
         .file = file->number, .offset = extent.offset, .stored = extent.length, .decoded = extent.length};
     return HUB_OK;
 }

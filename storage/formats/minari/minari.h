@@ -37,7 +37,7 @@ struct minari_space {
     bool there, fits,
         placed; /* fits: `shown` holds it; placed: `place` is where its text lies, else `text` */
     struct hub_buf shown, text;
-    struct hub_place place;
+    struct hub_location place;
     char trouble[200]; /* it is no JSON */
 };
 #define MINARI_OBSERVATION_SPACE                                                                             \

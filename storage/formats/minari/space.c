@@ -101,7 +101,7 @@ enum hub_status minari_space_read(struct minari_space *space, struct hub_json_st
                                   struct hub_error *err)
 {
     const int c = hub_json_stream_peek(stream);
-    struct hub_place place = {.file = file, .offset = hub_json_stream_offset(stream)};
+    struct hub_location place = {.file = file, .offset = hub_json_stream_offset(stream)};
     minari_space_dispose(space); /* of equal keys the last counts */
     if (c == '"') {
         HUB_TRY(hub_json_stream_enter(stream, err));
@@ -125,7 +125,7 @@ enum hub_status minari_space_attribute(struct minari_space *space, struct hub_fi
 {
     HUB_CLEANUP(hub_json_stream_freep) struct hub_json_stream *stream = NULL;
     struct hub_byte_source source;
-    struct hub_place *place = &space->place;
+    struct hub_location *place = &space->place;
     space->placed = hub_h5_attribute_place(file, attribute, place, NULL) == HUB_OK;
     space->text = HUB_BUF_INIT(MAX_KEPT);
     *is_text = space->placed || !hub_h5_attribute_text(file, attribute, 0, &space->text, NULL);
@@ -152,11 +152,11 @@ void minari_space_dispose(struct minari_space *space)
 static enum hub_status send_place(const struct minari_space *space, struct hub_sink *sink,
                                   struct hub_error *err)
 {
-    char key[64], place[HUB_PLACE_CHARS];
+    char key[64], place[HUB_LOCATION_CHARS];
     snprintf(key, sizeof key, "%s_%s", space->key, space->placed ? "place" : "text");
     if (!space->placed)
         return hub_sink_fact(sink, key, hub_buf_view(&space->text), err);
-    hub_place_write(&space->place, place);
+    hub_location_write(&space->place, place);
     return hub_sink_fact(sink, key, hub_view_of(place), err);
 }
 

@@ -30,7 +30,7 @@ struct robomimic {
     int64_t samples;                /* of the demo: -1 unknown */
     int8_t success;
     char seed[24];
-    struct hub_place model; /* where its model_file lies; size 0: nowhere */
+    struct hub_location model; /* where its model_file lies; size 0: nowhere */
     uint32_t model_field;
     struct hub_tally lengths, wide;
 };
@@ -165,7 +165,7 @@ static enum hub_status load(void *user, struct hub_h5_tree *tree, uint64_t *step
     uint64_t rows;
     r->samples = -1;
     r->success = -1;
-    r->model = (struct hub_place){0};
+    r->model = (struct hub_location){0};
     r->seed[0] = '\0';
     r->demo_task.size = 0;
     hub_h5_notes_clear(&r->notes);
@@ -202,8 +202,8 @@ static enum hub_status describe(void *user, struct hub_h5_tree *tree, struct hub
 
 /* The simulator's model, up to 200 KB of XML an episode, is a field of one row: read where it is asked
  * for. */
-static enum hub_status place_model(void *user, struct hub_h5_tree *tree, uint32_t index,
-                                   struct hub_error *err)
+static enum hub_status lay_out_model(void *user, struct hub_h5_tree *tree, uint32_t index,
+                                     struct hub_error *err)
 {
     struct robomimic *r = user;
     const struct hub_field field = {.path = HUB_VIEW("model_file"),
@@ -240,7 +240,7 @@ static enum hub_status load_splits(struct robomimic *r, const char *mask, uint64
 static enum hub_status load_file(struct robomimic *r, struct hub_files *files, struct hub_sink *sink,
                                  bool quiet, struct hub_error *err)
 {
-    static const struct hub_h5_dialect dialect = {DEMO, NULL, load, describe, place_model};
+    static const struct hub_h5_dialect dialect = {DEMO, NULL, load, describe, lay_out_model};
     static const char *const masks[] = {"mask", "data/mask"};
     struct hub_h5 **file = &r->episodes.tree.file;
     uint64_t address;

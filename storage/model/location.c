@@ -4,10 +4,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-void hub_place_write(const struct hub_place *place, char out[HUB_PLACE_CHARS])
+void hub_location_write(const struct hub_location *location, char out[HUB_LOCATION_CHARS])
 {
-    snprintf(out, HUB_PLACE_CHARS, "%" PRIu32 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %d", place->file,
-             place->offset, place->stored, place->decoded, place->escaped);
+    snprintf(out, HUB_LOCATION_CHARS, "%" PRIu32 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %d", location->file,
+             location->offset, location->stored, location->decoded, location->escaped);
 }
 
 /* Decimal digits of a number below 10^18 and what separates it from the next one. */
@@ -23,7 +23,7 @@ static bool take_number(struct hub_view *text, uint64_t *out)
     return n > 0 && (end || (blank && text->size));
 }
 
-bool hub_place_read(struct hub_view text, struct hub_place *out)
+bool hub_location_read(struct hub_view text, struct hub_location *out)
 {
     uint64_t file, escaped;
     if (!take_number(&text, &file) || !take_number(&text, &out->offset) ||
