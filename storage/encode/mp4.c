@@ -47,9 +47,9 @@ static const struct hub_video_time *time_run(const struct hub_video *v, uint32_t
     return &v->times[run_of(&v->times->first, sizeof *v->times / 4, v->head->time_count, frame)];
 }
 
-static uint32_t place_run(const struct hub_video *v, uint32_t frame)
+static uint32_t find_run(const struct hub_video *v, uint32_t frame)
 {
-    return run_of(&v->places->first, sizeof *v->places / 4, v->head->place_count, frame);
+    return run_of(&v->runs->first, sizeof *v->runs / 4, v->head->run_count, frame);
 }
 
 static uint32_t delta_of(const struct hub_video *v, uint32_t frame)
@@ -147,8 +147,8 @@ static uint64_t sum_sizes(const struct hub_video *v, uint32_t first, uint32_t en
 
 static uint64_t offset_of(const struct hub_video *v, uint32_t frame)
 {
-    const struct hub_video_place *place = &v->places[place_run(v, frame)];
-    return place->offset + sum_sizes(v, place->first, frame);
+    const struct hub_video_run *run = &v->runs[find_run(v, frame)];
+    return run->offset + sum_sizes(v, run->first, frame);
 }
 
 /* A run of frames that adjoin each other, within the cut. */
@@ -164,10 +164,10 @@ static bool next_run(const struct mp4_cut *c, struct frame_run *s)
     s->first = s->end ? s->end : c->first;
     if (s->first >= c->end)
         return false;
-    const uint32_t place = place_run(v, s->first);
-    s->end = place + 1 < v->head->place_count ? HUB_MIN(v->places[place + 1].first, c->end) : c->end;
-    s->description = v->places[place].description;
-    s->offset = s->first == v->places[place].first ? v->places[place].offset : offset_of(v, s->first);
+    const uint32_t run = find_run(v, s->first);
+    s->end = run + 1 < v->head->run_count ? HUB_MIN(v->runs[run + 1].first, c->end) : c->end;
+    s->description = v->runs[run].description;
+    s->offset = s->first == v->runs[run].first ? v->runs[run].offset : offset_of(v, s->first);
     return true;
 }
 
@@ -477,7 +477,7 @@ static void put_all(struct mp4_cut *c)
 size_t hub_mp4_head_bytes(const struct hub_video *video)
 {
     const struct hub_video_head *h = video->head;
-    return SPARE_BYTES + h->description_size + h->place_count * (size_t)20 + h->time_count * (size_t)8 +
+    return SPARE_BYTES + h->description_size + h->run_count * (size_t)20 + h->time_count * (size_t)8 +
            h->shift_count * (size_t)8 + h->frames * (size_t)4 + h->key_count * (size_t)4;
 }
 

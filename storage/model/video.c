@@ -8,7 +8,7 @@ enum hub_status hub_video_open(const void *data, size_t size, struct hub_video *
     const struct hub_video_head *h = data;
     if (size < sizeof *h || size > HUB_MAX_VIDEO_BYTES || h->magic != HUB_VIDEO_MAGIC)
         return hub_fail(err, HUB_CORRUPT, "not the table of a video");
-    const uint64_t all = sizeof *h + (uint64_t)h->place_count * sizeof *out->places +
+    const uint64_t all = sizeof *h + (uint64_t)h->run_count * sizeof *out->runs +
                          (uint64_t)h->time_count * sizeof *out->times +
                          (uint64_t)h->shift_count * sizeof *out->shifts +
                          (uint64_t)h->frames * sizeof *out->sizes +
@@ -16,8 +16,8 @@ enum hub_status hub_video_open(const void *data, size_t size, struct hub_video *
     if (all != size)
         return hub_fail(err, HUB_CORRUPT, "the table of a video does not have the size it states");
     out->head = h;
-    out->places = (const void *)(h + 1);
-    out->times = (const void *)(out->places + h->place_count);
+    out->runs = (const void *)(h + 1);
+    out->times = (const void *)(out->runs + h->run_count);
     out->shifts = (const void *)(out->times + h->time_count);
     out->sizes = (const void *)(out->shifts + h->shift_count);
     out->keys = out->sizes + h->frames;
@@ -27,8 +27,8 @@ enum hub_status hub_video_open(const void *data, size_t size, struct hub_video *
 
 static bool head_possible(const struct hub_video_head *h)
 {
-    return h->frames && h->frames <= HUB_MAX_VIDEO_FRAMES && h->timescale && h->place_count &&
-           h->time_count && h->description_size <= HUB_MAX_VIDEO_DESCRIPTION && h->first <= h->frames &&
+    return h->frames && h->frames <= HUB_MAX_VIDEO_FRAMES && h->timescale && h->run_count && h->time_count &&
+           h->description_size <= HUB_MAX_VIDEO_DESCRIPTION && h->first <= h->frames &&
            h->shown <= h->frames - h->first && h->reorder <= h->frames;
 }
 
@@ -38,13 +38,13 @@ static bool begins(uint32_t i, uint32_t first, uint32_t before, uint32_t frames)
     return i ? first > before && first < frames : first == 0;
 }
 
-static bool places_possible(const struct hub_video *v, uint64_t file_size)
+static bool runs_possible(const struct hub_video *v, uint64_t file_size)
 {
-    const uint32_t frames = v->head->frames, count = v->head->place_count;
+    const uint32_t frames = v->head->frames, count = v->head->run_count;
     for (uint32_t i = 0; i < count; i++) {
-        const uint32_t first = v->places[i].first, end = i + 1 < count ? v->places[i + 1].first : frames;
-        uint64_t at = v->places[i].offset;
-        if (!begins(i, first, i ? v->places[i - 1].first : 0, frames) || at > file_size || end > frames)
+        const uint32_t first = v->runs[i].first, end = i + 1 < count ? v->runs[i + 1].first : frames;
+        uint64_t at = v->runs[i].offset;
+        if (!begins(i, first, i ? v->runs[i - 1].first : 0, frames) || at > file_size || end > frames)
             return false;
         for (uint32_t f = first; f < end; at += v->sizes[f++])
             if (v->sizes[f] > file_size - at)
@@ -75,7 +75,7 @@ enum hub_status hub_video_check(const struct hub_video *video, uint64_t file_siz
 {
     if (!head_possible(video->head))
         return hub_fail(err, HUB_CORRUPT, "the table of a video with an impossible count");
-    if (!places_possible(video, file_size))
+    if (!runs_possible(video, file_size))
         return hub_fail(err, HUB_CORRUPT, "the table of a video with frames outside its file");
     return times_possible(video) ? HUB_OK
                                  : hub_fail(err, HUB_CORRUPT, "the table of a video with impossible times");

@@ -3,7 +3,7 @@
  * makes, the hub proves, the index keeps, and that is used in place. Frames are numbered as they lie in the
  * track, which is the order they are decoded in; they may be shown in another one.
  *
- *   head | places | times | shifts | sizes | keys | description
+ *   head | runs | times | shifts | sizes | keys | description
  *
  * Times are in units of 1/timescale s. A frame is shown at its decoding time plus its shift.
  */
@@ -22,8 +22,8 @@ enum {
 
 struct hub_video_head {
     uint32_t magic, timescale, frames;
-    uint32_t place_count, time_count, shift_count, key_count; /* no keys: every frame is one */
-    uint32_t description_size;                                /* of the whole stsd box */
+    uint32_t run_count, time_count, shift_count, key_count; /* no keys: every frame is one */
+    uint32_t description_size;                              /* of the whole stsd box */
     uint32_t first, shown;  /* in the order they are shown: the first, and how many, that the file shows */
     uint32_t reorder;       /* no frame is shown more than so many places before or behind its own */
     uint32_t width, height; /* as shown, 16.16 */
@@ -31,8 +31,8 @@ struct hub_video_head {
     uint32_t zero[2];
 };
 
-/** From `first` to the next place frames adjoin each other. */
-struct hub_video_place {
+/** From `first` to the next run frames adjoin each other. */
+struct hub_video_run {
     uint64_t offset;
     uint32_t first, description; /* number of its sample description, from 1 */
 };
@@ -49,7 +49,7 @@ struct hub_video_shift {
 
 struct hub_video {
     const struct hub_video_head *head;
-    const struct hub_video_place *places;
+    const struct hub_video_run *runs;
     const struct hub_video_time *times;
     const struct hub_video_shift *shifts;
     const uint32_t *sizes, *keys; /* keys: ascending */

@@ -71,7 +71,7 @@ static void enter_chunk(struct chunks *s, uint32_t chunk)
     }
 }
 
-static enum hub_status place(struct mp4_track *t, struct hub_cursor stbl, struct hub_error *err)
+static enum hub_status locate_samples(struct mp4_track *t, struct hub_cursor stbl, struct hub_error *err)
 {
     const struct mp4_box wide = mp4_child(stbl, "co64");
     struct hub_cursor c = mp4_has(&wide) ? wide.body : mp4_child(stbl, "stco").body;
@@ -145,7 +145,7 @@ enum hub_status mp4_index(struct mp4_track *t, struct hub_cursor stbl, char prob
         return damaged(err, "it does not say how large its frames are");
     if (!t->count)
         return HUB_OK;
-    HUB_TRY(place(t, stbl, err));
+    HUB_TRY(locate_samples(t, stbl, err));
     t->shifted = mp4_has(&ctts);
     if (!run_lengths(t, mp4_child(stbl, "stts").body, false) ||
         (t->shifted && !run_lengths(t, ctts.body, true)))

@@ -114,12 +114,12 @@ static enum hub_status find_shown(const struct mp4_track *t, struct hub_video_he
 /* ---- the table ---- */
 
 struct tables {
-    struct hub_buf places, times, shifts, sizes, keys;
+    struct hub_buf runs, times, shifts, sizes, keys;
 };
 
 static void tables_dispose(struct tables *b)
 {
-    hub_buf_dispose(&b->places);
+    hub_buf_dispose(&b->runs);
     hub_buf_dispose(&b->times);
     hub_buf_dispose(&b->shifts);
     hub_buf_dispose(&b->sizes);
@@ -131,8 +131,8 @@ static enum hub_status add_frame(const struct mp4_track *t, uint32_t i, uint64_t
 {
     const struct mp4_sample *s = &t->samples[i], *before = i ? s - 1 : NULL;
     if (!before || before->description != s->description || before->offset + before->size != s->offset)
-        HUB_TRY(hub_buf_add(&b->places, &(struct hub_video_place){s->offset, i, s->description},
-                            sizeof(struct hub_video_place), err));
+        HUB_TRY(hub_buf_add(&b->runs, &(struct hub_video_run){s->offset, i, s->description},
+                            sizeof(struct hub_video_run), err));
     if (!before || before->delta != s->delta)
         HUB_TRY(hub_buf_add(&b->times, &(struct hub_video_time){time, i, s->delta},
                             sizeof(struct hub_video_time), err));
@@ -148,10 +148,10 @@ static enum hub_status join(const struct mp4_track *t, struct hub_video_head *he
                             struct hub_buf *out, struct hub_error *err)
 {
     const size_t described = (size_t)(t->stsd.body.end - t->stsd.start);
-    const struct hub_buf *const all[] = {&b->places, &b->times, &b->shifts, &b->sizes, &b->keys};
+    const struct hub_buf *const all[] = {&b->runs, &b->times, &b->shifts, &b->sizes, &b->keys};
     if (head->key_count == t->count)
         head->key_count = 0, b->keys.size = 0;
-    head->place_count = (uint32_t)(b->places.size / sizeof(struct hub_video_place));
+    head->run_count = (uint32_t)(b->runs.size / sizeof(struct hub_video_run));
     head->time_count = (uint32_t)(b->times.size / sizeof(struct hub_video_time));
     head->shift_count = (uint32_t)(b->shifts.size / sizeof(struct hub_video_shift));
     head->description_size = (uint32_t)described;
