@@ -1,6 +1,6 @@
 /* All files of a dataset, and what keeps it from having more: see walk.h. */
 #include "storage/base/order.h"
-#include "storage/discover/places.h"
+#include "storage/discover/pair_set.h"
 #include "storage/discover/walk.h"
 
 #include <errno.h>
@@ -110,7 +110,7 @@ struct collecting {
     const char *top;
     const struct hub_listing *listed; /* of the top, or NULL */
     struct hub_fileset *out;
-    struct hub_places seen;
+    struct hub_pair_set seen;
     struct link *links;
     uint32_t link_count, link_capacity;
 };
@@ -200,7 +200,7 @@ static enum hub_status collect(struct collecting *c, const char *below, bool *ne
         HUB_TRY(list_below(c, below, &own, err));
         listing = &own;
     }
-    HUB_TRY(hub_places_add(&c->seen, listing->device, listing->inode, &entered, err));
+    HUB_TRY(hub_pair_set_add(&c->seen, listing->device, listing->inode, &entered, err));
     if (!entered)
         return HUB_OK;
     if (makes_nested(c, below, listing)) {
@@ -234,7 +234,7 @@ static enum hub_status collect_links(struct collecting *c, struct hub_error *err
     for (size_t i = 0; i < c->link_count; i++) {
         const struct link link = c->links[i];
         bool nested = false;
-        if (hub_places_has(&c->seen, link.device, link.inode) || leads_above(c, link.path))
+        if (hub_pair_set_has(&c->seen, link.device, link.inode) || leads_above(c, link.path))
             continue;
         HUB_TRY(collect(c, link.path, &nested, err));
         if (nested) /* "x/data" is a link: it makes "x" no other dataset's */
@@ -258,7 +258,7 @@ enum hub_status hub_walk_collect(const struct hub_walk *walk, uint32_t root, con
     for (size_t i = 0; i < c.link_count; i++)
         free(c.links[i].path);
     free(c.links);
-    hub_places_dispose(&c.seen);
+    hub_pair_set_dispose(&c.seen);
     if (st && st != HUB_TOO_BIG)
         hub_fileset_dispose(out);
     else

@@ -237,8 +237,8 @@ static enum hub_status walk_root(struct hub_walking *w, uint32_t root, struct hu
 
 static void dispose(struct hub_walking *w)
 {
-    hub_places_dispose(&w->ids);
-    hub_places_dispose(&w->entered);
+    hub_pair_set_dispose(&w->ids);
+    hub_pair_set_dispose(&w->entered);
     hub_thread_dispose(&w->threads);
     pthread_mutex_destroy(&w->each_lock);
 }

@@ -4,7 +4,7 @@
 
 #include "storage/base/thread.h"
 #include "storage/discover/claim.h"
-#include "storage/discover/places.h"
+#include "storage/discover/pair_set.h"
 
 /** A directory of the walk. */
 struct hub_node {
@@ -44,14 +44,14 @@ struct hub_walking {
     struct hub_waiting *waiting;
     uint32_t waiting_count;
     size_t waiting_entries;
-    struct hub_places entered;
+    struct hub_pair_set entered;
     uint64_t directories; /* of this root */
     char *root_name; /* last segment of the id of the root's loose files; NULL: ids begin with its name */
     unsigned busy;
     enum hub_status status;
     struct hub_error *err;
     /* behind each_lock */
-    struct hub_places ids; /* by two hashes of each: no id twice */
+    struct hub_pair_set ids; /* by two hashes of each: no id twice */
 };
 
 /** What is handed out. */

@@ -12,7 +12,7 @@ enum { IS_END = 1, HOLDS_END };
 static void add(struct hub_links *links, uint64_t kind, const char *path, size_t size)
 {
     bool added;
-    if (hub_places_add(&links->places, kind, hub_hash(HUB_HASH_START, path, size), &added, NULL))
+    if (hub_pair_set_add(&links->hashes, kind, hub_hash(HUB_HASH_START, path, size), &added, NULL))
         links->incomplete = true;
 }
 
@@ -93,15 +93,15 @@ bool hub_links_touch(const struct hub_links *links, const struct hub_roots *root
     if (links->incomplete || !full)
         return true;
     const size_t size = strlen(full);
-    bool touched = hub_places_has(&links->places, HOLDS_END, hub_hash(HUB_HASH_START, full, size));
+    bool touched = hub_pair_set_has(&links->hashes, HOLDS_END, hub_hash(HUB_HASH_START, full, size));
     for (size_t n = size; n > 1 && !touched; n--)
         touched = (full[n] == '/' || full[n] == '\0') &&
-                  hub_places_has(&links->places, IS_END, hub_hash(HUB_HASH_START, full, n));
+                  hub_pair_set_has(&links->hashes, IS_END, hub_hash(HUB_HASH_START, full, n));
     return touched;
 }
 
 void hub_links_dispose(struct hub_links *links)
 {
-    hub_places_dispose(&links->places);
+    hub_pair_set_dispose(&links->hashes);
     links->incomplete = false;
 }

@@ -2,13 +2,13 @@
 #ifndef HUB_DISCOVER_LINKS_H
 #define HUB_DISCOVER_LINKS_H
 
-#include "storage/discover/places.h"
+#include "storage/discover/pair_set.h"
 #include "storage/io/roots.h"
 
 /** Zeroed: no link. */
 struct hub_links {
-    struct hub_places places; /* by hash: ends, and folders that hold an end and not its link */
-    bool incomplete;          /* for want of memory */
+    struct hub_pair_set hashes; /* by hash: ends, and folders that hold an end and not its link */
+    bool incomplete;            /* for want of memory */
 };
 
 /**

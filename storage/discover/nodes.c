@@ -78,7 +78,7 @@ static enum hub_status enqueue(struct hub_walking *w, struct hub_node *node, uin
     bool added = true;
     char why[100];
     if (w->directories < w->discovery->walk->max_directories) {
-        const enum hub_status st = hub_places_add(&w->entered, device, inode, &added, err);
+        const enum hub_status st = hub_pair_set_add(&w->entered, device, inode, &added, err);
         if (st || !added) {
             hub_node_free(node);
             return st;

@@ -51,7 +51,7 @@ static enum hub_status spell_id(const char *space, const char *path, const struc
 static enum hub_status take_id(struct hub_walking *w, const char *id, bool *taken, struct hub_error *err)
 {
     const size_t size = strlen(id);
-    return hub_places_add(&w->ids, hash_of(id), hub_hash(~HUB_HASH_START, id, size), taken, err);
+    return hub_pair_set_add(&w->ids, hash_of(id), hub_hash(~HUB_HASH_START, id, size), taken, err);
 }
 
 enum hub_status hub_walking_root_name(const struct hub_listing *listing, struct hub_buf *out,

@@ -182,21 +182,21 @@ static enum hub_status find_claimed(const struct hub_find *find, const struct hu
     const struct hub_discovery discovery = {
         .walk = walk, .inspector = find->inspector, .drivers = HUB_VERSION};
     HUB_TRY(hub_walk_list(walk, 0, "", &listing, err));
-    struct hub_listing asked = listing; /* borrows */
-    for (asked.count = only ? 0 : listing.count;
-         only && asked.count == 0 && asked.entries < listing.entries + listing.count;) {
-        if (strcmp(asked.entries->name, only) == 0)
-            asked.count = 1;
+    struct hub_listing narrowed = listing; /* borrows */
+    for (narrowed.count = only ? 0 : listing.count;
+         only && narrowed.count == 0 && narrowed.entries < listing.entries + listing.count;) {
+        if (strcmp(narrowed.entries->name, only) == 0)
+            narrowed.count = 1;
         else
-            asked.entries++;
+            narrowed.entries++;
     }
-    HUB_TRY(as_file ? hub_claim_request_files(&discovery, 0, "", &asked, &bids, err)
-                    : hub_claim_request(&discovery, 0, "", &asked, &bids, err));
+    HUB_TRY(as_file ? hub_claim_request_files(&discovery, 0, "", &narrowed, &bids, err)
+                    : hub_claim_request(&discovery, 0, "", &narrowed, &bids, err));
     if (bids.count)
-        HUB_TRY(only ? hub_fileset_add(&files, "", &asked.entries[0], err)
+        HUB_TRY(only ? hub_fileset_add(&files, "", &narrowed.entries[0], err)
                      : hub_walk_collect(walk, 0, "", NULL, NULL, &files, err));
     if (bids.count && !bids.bids[0].name)
-        HUB_TRY(look_closer(&discovery, &asked, &files, &bids, err));
+        HUB_TRY(look_closer(&discovery, &narrowed, &files, &bids, err));
     *found = bids.count && (bids.bids[0].name != NULL) == (only != NULL);
     if (!*found)
         return HUB_OK;

@@ -103,7 +103,7 @@ static enum hub_status add_dictionary(struct hub_report_field *field, const stru
     return HUB_OK;
 }
 
-static int by_place(const void *a, const void *b)
+static int by_offset(const void *a, const void *b)
 {
     const struct hub_report_dictionary *x = a, *y = b;
     if (x->file != y->file)
@@ -115,9 +115,9 @@ static void count_dictionaries(struct hub_report_field *field)
 {
     const struct hub_report_dictionary *d = field->dictionaries;
     if (field->dictionary_count)
-        qsort(field->dictionaries, field->dictionary_count, sizeof *d, by_place);
+        qsort(field->dictionaries, field->dictionary_count, sizeof *d, by_offset);
     for (uint32_t i = 0; i < field->dictionary_count; i++)
-        field->stored += i == 0 || by_place(&d[i - 1], &d[i]) ? d[i].stored : 0;
+        field->stored += i == 0 || by_offset(&d[i - 1], &d[i]) ? d[i].stored : 0;
 }
 
 static enum hub_status add_layout(struct hub_report_field *field, const struct hub_found_field *found,
@@ -278,9 +278,9 @@ static enum hub_status plan(struct hub_inspector *inspector, struct hub_report *
     if (strcmp(formats[0], "files") == 0)
         return HUB_OK;
     HUB_CLEANUP(hub_freep)
-    char *place = hub_path_join(r->tree.walk->roots->roots[0].path, r->tree.path);
-    HUB_TRY(hub_allocated(place, err));
-    job.hint = place;
+    char *folder = hub_path_join(r->tree.walk->roots->roots[0].path, r->tree.path);
+    HUB_TRY(hub_allocated(folder, err));
+    job.hint = folder;
     const enum hub_status st = hub_inspector_plan(inspector, job, formats, count, &format, &r->plan, &r->why);
     if (local_trouble(st))
         return hub_fail_as(err, st, r->why.problem, "%s", r->why.detail);

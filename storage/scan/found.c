@@ -12,66 +12,66 @@ static int64_t waits_ms(const struct hub_scanner *s, const struct hub_fileset *f
 }
 
 /* What the catalogue knows from the last run. */
-static void know_again(struct hub_scanner *s, struct hub_tracked_dataset *known, uint64_t signature)
+static void recall_unchanged(struct hub_scanner *s, struct hub_tracked_dataset *tracked, uint64_t signature)
 {
     HUB_CLEANUP(hub_snapshot_putp) const struct hub_snapshot *snapshot = hub_catalog_snapshot(s->catalog);
-    const struct hub_summary *summary = hub_snapshot_find(snapshot, hub_view_of(known->id));
-    if (!summary || !hub_summary_is_here(summary) || summary->root != known->root ||
-        strcmp(summary->path, known->path) != 0)
+    const struct hub_summary *summary = hub_snapshot_find(snapshot, hub_view_of(tracked->id));
+    if (!summary || !hub_summary_is_here(summary) || summary->root != tracked->root ||
+        strcmp(summary->path, tracked->path) != 0)
         return;
-    known->shown = true;
-    known->ready = summary->status != HUB_DATASET_PENDING;
-    hub_scan_recall(s, known, signature);
-    if (!known->ready)
-        known->published = 0;
+    tracked->shown = true;
+    tracked->ready = summary->status != HUB_DATASET_PENDING;
+    hub_scan_recall(s, tracked, signature);
+    if (!tracked->ready)
+        tracked->published = 0;
 }
 
-static enum hub_status show_pending(struct hub_scanner *s, struct hub_tracked_dataset *known,
+static enum hub_status show_pending(struct hub_scanner *s, struct hub_tracked_dataset *tracked,
                                     const struct hub_fileset *files, const char *reason,
                                     struct hub_error *err)
 {
-    if (known->shown)
+    if (tracked->shown)
         return HUB_OK; /* the state before stays until the new one is inspected */
-    const struct hub_draft draft = {.id = known->id,
-                                    .path = known->path,
-                                    .format = known->formats[0],
+    const struct hub_draft draft = {.id = tracked->id,
+                                    .path = tracked->path,
+                                    .format = tracked->formats[0],
                                     .reason = reason,
-                                    .root = known->root,
+                                    .root = tracked->root,
                                     .status = HUB_DATASET_PENDING};
     HUB_TRY(hub_scan_publish(s, draft, files, NULL, err));
-    known->shown = true;
+    tracked->shown = true;
     return HUB_OK;
 }
 
 /* What nobody has to inspect: plain files, and what cannot be inspected. */
 static enum hub_status publish_soon(struct hub_scanner *s, struct hub_batch *batch,
-                                    struct hub_tracked_dataset *known, const struct hub_found_dataset *found,
-                                    struct hub_error *err)
+                                    struct hub_tracked_dataset *tracked,
+                                    const struct hub_found_dataset *found, struct hub_error *err)
 {
-    if (known->state == HUB_TRACKED_QUEUED)
-        hub_tracked_unqueue(s, known);
-    known->state = HUB_TRACKED_IDLE;
-    return hub_batch_add(s, batch, known, found->files, found->broken, err);
+    if (tracked->state == HUB_TRACKED_QUEUED)
+        hub_tracked_unqueue(s, tracked);
+    tracked->state = HUB_TRACKED_IDLE;
+    return hub_batch_add(s, batch, tracked, found->files, found->broken, err);
 }
 
-static enum hub_status queue(struct hub_scanner *s, struct hub_tracked_dataset *known,
+static enum hub_status queue(struct hub_scanner *s, struct hub_tracked_dataset *tracked,
                              struct hub_fileset *files, struct hub_error *err)
 {
     const int64_t left_ms = waits_ms(s, files);
-    const bool queued = known->state == HUB_TRACKED_QUEUED;
-    if (known->state == HUB_TRACKED_QUEUED)
-        hub_tracked_unqueue(s, known);
-    known->state = HUB_TRACKED_IDLE;
+    const bool queued = tracked->state == HUB_TRACKED_QUEUED;
+    if (tracked->state == HUB_TRACKED_QUEUED)
+        hub_tracked_unqueue(s, tracked);
+    tracked->state = HUB_TRACKED_IDLE;
     if (left_ms > 0) {
-        HUB_TRY(show_pending(s, known, files, "its files changed a moment ago", err));
-        hub_tracked_wait(s, known, left_ms + 1);
+        HUB_TRY(show_pending(s, tracked, files, "its files changed a moment ago", err));
+        hub_tracked_wait(s, tracked, left_ms + 1);
         return HUB_OK;
     }
-    HUB_TRY(show_pending(s, known, files, "waiting to be inspected", err));
-    hub_fileset_dispose(&known->files);
-    known->files = *files;
+    HUB_TRY(show_pending(s, tracked, files, "waiting to be inspected", err));
+    hub_fileset_dispose(&tracked->files);
+    tracked->files = *files;
     *files = (struct hub_fileset){0};
-    hub_tracked_push(s, known, queued ? known->queue : hub_urgent_queue(known));
+    hub_tracked_push(s, tracked, queued ? tracked->queue : hub_urgent_queue(tracked));
     return HUB_OK;
 }
 
@@ -79,31 +79,31 @@ enum hub_status hub_scan_found(struct hub_scanner *s, struct hub_batch *batch,
                                struct hub_found_dataset *found, struct hub_error *err)
 {
     const uint64_t signature = hub_scan_signature(s, found->formats, found->format_count, found->files);
-    struct hub_tracked_dataset *known = hub_tracked_get(s, found);
-    HUB_TRY(hub_allocated(known, err));
-    if (!known->sweep)
-        know_again(s, known, signature);
-    known->sweep = s->sweep;
-    const bool same = known->signature == signature;
-    known->outdated = known->state == HUB_TRACKED_RUNNING && !same;
-    const bool backing_off = same && known->state == HUB_TRACKED_WAITING &&
-                             hub_time_mono_ms() < known->due_ms && !(s->asked && known->troubles);
-    if (known->state == HUB_TRACKED_RUNNING || backing_off || (same && known->state == HUB_TRACKED_QUEUED) ||
-        (same && known->given_up && !s->asked))
+    struct hub_tracked_dataset *tracked = hub_tracked_get(s, found);
+    HUB_TRY(hub_allocated(tracked, err));
+    if (!tracked->sweep)
+        recall_unchanged(s, tracked, signature);
+    tracked->sweep = s->sweep;
+    const bool same = tracked->signature == signature;
+    tracked->outdated = tracked->state == HUB_TRACKED_RUNNING && !same;
+    const bool backing_off = same && tracked->state == HUB_TRACKED_WAITING &&
+                             hub_time_mono_ms() < tracked->due_ms && !(s->asked && tracked->troubles);
+    if (tracked->state == HUB_TRACKED_RUNNING || backing_off ||
+        (same && tracked->state == HUB_TRACKED_QUEUED) || (same && tracked->given_up && !s->asked))
         return HUB_OK; /* of a changed file a running inspection finds out by itself */
-    if (!same && known->signature)
-        known->troubles = known->tries = 0;
-    known->given_up = known->slow = false;
-    known->signature = signature;
-    const bool again = known->refused && (s->asked || hub_time_mono_ms() >= known->due_ms);
-    if (known->published == signature && !again) {
-        if (known->state == HUB_TRACKED_QUEUED)
-            hub_tracked_unqueue(s, known);
-        known->state = HUB_TRACKED_IDLE;
-        known->requests = 0;
+    if (!same && tracked->signature)
+        tracked->troubles = tracked->tries = 0;
+    tracked->given_up = tracked->slow = false;
+    tracked->signature = signature;
+    const bool again = tracked->refused && (s->asked || hub_time_mono_ms() >= tracked->due_ms);
+    if (tracked->published == signature && !again) {
+        if (tracked->state == HUB_TRACKED_QUEUED)
+            hub_tracked_unqueue(s, tracked);
+        tracked->state = HUB_TRACKED_IDLE;
+        tracked->requests = 0;
         return HUB_OK;
     }
     if (found->broken || strcmp(found->formats[0], "files") == 0)
-        return publish_soon(s, batch, known, found, err);
-    return queue(s, known, found->files, err);
+        return publish_soon(s, batch, tracked, found, err);
+    return queue(s, tracked, found->files, err);
 }

@@ -26,8 +26,8 @@ struct hash_request {
     uint32_t root;
     struct hub_stamp stamp;
     char *path;
-    bool unasked; /* others go first ... */
-    bool paced;   /* ... and whatever else the machine does */
+    bool background; /* others go first ... */
+    bool paced;      /* ... and whatever else the machine does */
 };
 
 struct hub_digest_queue {
@@ -82,7 +82,7 @@ static enum hub_status read_all(struct hub_digest_queue *h, const struct hash_re
     HUB_TRY(hub_allocated(block, err));
     for (uint64_t at = 0; at < size;) {
         const size_t n = (size_t)HUB_MIN(size - at, (uint64_t)BLOCK_BYTES);
-        if (w->unasked)
+        if (w->background)
             hash_wanted(h);
         const int64_t began_us = hub_time_mono_us();
         if (h->thread.stop)
@@ -97,18 +97,18 @@ static enum hub_status read_all(struct hub_digest_queue *h, const struct hash_re
     return HUB_OK;
 }
 
-/* Of the dataset that a file lies in; both "" where none is known. */
-struct place {
+/* The dataset that a file lies in; both "" where none is known. */
+struct file_owner {
     char *id, *folder;
 };
 
-static void place_dispose(struct place *place)
+static void file_owner_dispose(struct file_owner *owner)
 {
-    free(place->id);
-    free(place->folder);
+    free(owner->id);
+    free(owner->folder);
 }
 
-static void find_place(struct hub_digest_queue *h, const struct hash_request *w, struct place *out)
+static void find_owner(struct hub_digest_queue *h, const struct hash_request *w, struct file_owner *out)
 {
     HUB_CLEANUP(hub_snapshot_putp)
     const struct hub_snapshot *snapshot = hub_catalog_snapshot(h->options.catalog);
@@ -123,11 +123,11 @@ static void find_place(struct hub_digest_queue *h, const struct hash_request *w,
     out->folder = strdup(best ? best->path : "");
 }
 
-static void describe(const struct hub_file_digests *known, const struct hub_file_digests *is, const char *id,
+static void describe(const struct hub_file_digests *stored, const struct hub_file_digests *is, const char *id,
                      char out[700])
 {
-    const bool sha256 = *known->sha256 && strcmp(known->sha256, is->sha256) != 0,
-               crc32c = !sha256 && *known->crc32c && strcmp(known->crc32c, is->crc32c) != 0;
+    const bool sha256 = *stored->sha256 && strcmp(stored->sha256, is->sha256) != 0,
+               crc32c = !sha256 && *stored->crc32c && strcmp(stored->crc32c, is->crc32c) != 0;
     snprintf(out, 700,
              "its bytes changed without a change of size or time (%s %.16s, it was %.16s);"
              " `minari-hub check --repair %.300s` fetches the copy of a mirror rule again",
@@ -137,47 +137,47 @@ static void describe(const struct hub_file_digests *known, const struct hub_file
              sha256   ? is->sha256
              : crc32c ? is->crc32c
                       : is->md5,
-             sha256   ? known->sha256
-             : crc32c ? known->crc32c
-                      : known->md5,
+             sha256   ? stored->sha256
+             : crc32c ? stored->crc32c
+                      : stored->md5,
              id);
 }
 
 /* It had these digests at this stamp: what a check does with such a file. */
 static enum hub_status quarantine(struct hub_digest_queue *h, const struct hash_request *w,
-                                  const struct hub_file_digests *known, const struct hub_file_digests *is,
+                                  const struct hub_file_digests *stored, const struct hub_file_digests *is,
                                   struct hub_error *err)
 {
-    HUB_CLEANUP(place_dispose) struct place place = {0};
+    HUB_CLEANUP(file_owner_dispose) struct file_owner owner = {0};
     char why[700];
-    find_place(h, w, &place);
-    HUB_TRY(hub_allocated(place.id && place.folder, err));
-    describe(known, is, place.id, why);
+    find_owner(h, w, &owner);
+    HUB_TRY(hub_allocated(owner.id && owner.folder, err));
+    describe(stored, is, owner.id, why);
     const struct hub_damage damage = {
-        .root = w->root, .path = w->path, .dataset = place.folder, .stamp = w->stamp, .why = why};
+        .root = w->root, .path = w->path, .dataset = owner.folder, .stamp = w->stamp, .why = why};
     HUB_TRY(hub_damage_put(h->options.truth, &damage, err));
     if (h->options.damaged) {
         HUB_CLEANUP(hub_freep) char *detail = NULL;
         if (asprintf(&detail, "%s: %s", w->path, why) < 0)
             detail = NULL;
-        h->options.damaged(h->options.user, place.id, detail ? detail : why);
+        h->options.damaged(h->options.user, owner.id, detail ? detail : why);
     }
     return hub_fail(err, HUB_CORRUPT, "the file has changed");
 }
 
 /* A copied file must match the digests that came with it. */
 static enum hub_status hash_open(struct hub_digest_queue *h, const struct hash_request *w,
-                                 struct hub_file *file, const struct hub_file_digests *known,
+                                 struct hub_file *file, const struct hub_file_digests *stored,
                                  struct hub_error *err)
 {
     HUB_CLEANUP(hub_file_hasher_dispose) struct hub_file_hasher hasher = {0};
     struct hub_file_digests digests = {0};
-    HUB_TRY(hub_file_hasher_begin(&hasher, hub_digests_kind(known), w->stamp.size, err));
+    HUB_TRY(hub_file_hasher_begin(&hasher, hub_digests_kind(stored), w->stamp.size, err));
     HUB_TRY(read_all(h, w, file, &hasher, err));
     HUB_TRY(hub_file_unchanged(file, err));
     HUB_TRY(hub_digests_end(&hasher, &digests, err));
-    if (!hub_digests_agree(known, &digests))
-        return quarantine(h, w, known, &digests, err);
+    if (!hub_digests_agree(stored, &digests))
+        return quarantine(h, w, stored, &digests, err);
     return hub_digest_store(h->options.truth, w->root, w->path, &w->stamp, &digests, err);
 }
 
@@ -188,7 +188,7 @@ static void note_result(struct hub_digest_queue *h, const struct hash_request *w
     const bool unread = st == HUB_IO || st == HUB_DENIED || st == HUB_TIMEOUT;
     const uint64_t file = hub_hash(w->root, w->path, strlen(w->path));
     char detail[sizeof h->unread];
-    HUB_CLEANUP(place_dispose) struct place place = {0};
+    HUB_CLEANUP(file_owner_dispose) struct file_owner owner = {0};
     snprintf(detail, sizeof detail, "%.300s: it could not be hashed: %s", w->path, why->detail);
     pthread_mutex_lock(&h->thread.lock);
     const bool last = *h->unread && h->unread_file == file;
@@ -199,8 +199,8 @@ static void note_result(struct hub_digest_queue *h, const struct hash_request *w
     pthread_mutex_unlock(&h->thread.lock);
     if (!unread || last || !h->options.unread)
         return;
-    find_place(h, w, &place);
-    h->options.unread(h->options.user, place.id ? place.id : "", detail);
+    find_owner(h, w, &owner);
+    h->options.unread(h->options.user, owner.id ? owner.id : "", detail);
 }
 
 /* A failure leaves the digests unknown; whoever wants them asks again. What is damaged is not opened
@@ -208,17 +208,17 @@ static void note_result(struct hub_digest_queue *h, const struct hash_request *w
 static void hash(struct hub_digest_queue *h, const struct hash_request *w)
 {
     const struct hub_file_ref ref = {.root = w->root, .path = w->path, .expect = &w->stamp};
-    struct hub_file_digests known = {0};
+    struct hub_file_digests stored = {0};
     struct hub_file *file = NULL;
     struct hub_error err = {0};
-    enum hub_status st = hub_digest_find(h->options.truth, w->root, w->path, &w->stamp, &known, NULL);
+    enum hub_status st = hub_digest_find(h->options.truth, w->root, w->path, &w->stamp, &stored, NULL);
     if (st)
-        known = (struct hub_file_digests){0};
+        stored = (struct hub_file_digests){0};
     st = HUB_OK;
-    if (!known.sha256[0] || !known.crc32c[0])
+    if (!stored.sha256[0] || !stored.crc32c[0])
         st = hub_file_get(h->options.store, &ref, &file, &err);
     if (file)
-        st = hash_open(h, w, file, &known, &err);
+        st = hash_open(h, w, file, &stored, &err);
     hub_file_put(file);
     note_result(h, w, st, &err);
 }
@@ -264,12 +264,12 @@ static bool next_file(struct hub_digest_queue *h, const struct hub_summary *summ
         return false;
     while (!found && h->file < dataset->file_count && !h->thread.stop) {
         const struct hub_dataset_file *file = &dataset->files[h->file++];
-        struct hub_file_digests known;
+        struct hub_file_digests stored;
         *out = (struct hash_request){.root = summary->root,
                                      .stamp = file->stamp,
                                      .path = hub_path_join(summary->path, file->path),
-                                     .unasked = true};
-        found = out->path && hub_digest_find(h->options.truth, out->root, out->path, &out->stamp, &known,
+                                     .background = true};
+        found = out->path && hub_digest_find(h->options.truth, out->root, out->path, &out->stamp, &stored,
                                              NULL) == HUB_NOT_FOUND;
         if (!found)
             free(out->path);
@@ -297,13 +297,16 @@ static bool next_behind(struct hub_digest_queue *h, struct hash_request *out)
     h->behind = h->behind && !hub_digest_unhashed(h->options.truth, &h->at, NULL);
     if (!h->behind)
         return false;
-    *out = (struct hash_request){
-        .root = h->at.root, .stamp = h->at.stamp, .path = strdup(h->at.path), .unasked = true, .paced = true};
+    *out = (struct hash_request){.root = h->at.root,
+                                 .stamp = h->at.stamp,
+                                 .path = strdup(h->at.path),
+                                 .background = true,
+                                 .paced = true};
     return out->path != NULL;
 }
 
 /* No lock held. */
-static bool next_unasked(struct hub_digest_queue *h, struct hash_request *out)
+static bool next_background(struct hub_digest_queue *h, struct hash_request *out)
 {
     HUB_CLEANUP(hub_snapshot_putp)
     const struct hub_snapshot *snapshot = hub_catalog_snapshot(h->options.catalog);
@@ -341,7 +344,7 @@ static void begin_behind(struct hub_digest_queue *h)
 static void *run(void *arg)
 {
     struct hub_digest_queue *h = arg;
-    struct hash_request unasked;
+    struct hash_request background;
     pthread_mutex_lock(&h->thread.lock);
     while (!h->thread.stop) {
         if (h->count) {
@@ -351,10 +354,10 @@ static void *run(void *arg)
         if (h->resumed)
             begin_behind(h);
         pthread_mutex_unlock(&h->thread.lock);
-        const bool found = next_unasked(h, &unasked);
+        const bool found = next_background(h, &background);
         pthread_mutex_lock(&h->thread.lock);
         if (found)
-            hash_one(h, unasked);
+            hash_one(h, background);
         else if (!h->count && !h->thread.stop && !h->resumed)
             rest(h);
     }

@@ -158,12 +158,12 @@ static enum hub_status plan(struct hub_work *w, struct hub_error *err)
     struct opener opener = {.work = w};
     struct hub_job job = job_of(w, &opener);
     HUB_CLEANUP(hub_freep)
-    char *place = hub_path_join(w->scanner->walk.roots->roots[w->root].path, w->path);
-    HUB_TRY(hub_allocated(place, err));
-    job.hint = place;
+    char *folder = hub_path_join(w->scanner->walk.roots->roots[w->root].path, w->path);
+    HUB_TRY(hub_allocated(folder, err));
+    job.hint = folder;
     const enum hub_status st =
-        hub_inspector_plan(w->scanner->inspector, job, (const char *const *)w->known->formats,
-                           w->known->format_count, &w->format, &w->plan, err);
+        hub_inspector_plan(w->scanner->inspector, job, (const char *const *)w->tracked->formats,
+                           w->tracked->format_count, &w->format, &w->plan, err);
     w->refused = opener.refused;
     return opener.changed ? changed(err) : check_ended(w, st, &w->plan, err);
 }
@@ -175,7 +175,7 @@ static bool has_part(struct hub_work *w, struct hub_draft_part *part)
     const uint64_t limited = hub_scan_limited(w->scanner, part->signature);
     if (hub_catalog_has_part(catalog, w->root, w->id, part->name, part->signature))
         return true;
-    const uint64_t refused = hub_scan_refused(w->scanner, w->known, part->signature);
+    const uint64_t refused = hub_scan_refused(w->scanner, w->tracked, part->signature);
     if (hub_catalog_has_part(catalog, w->root, w->id, part->name, refused)) {
         part->signature = refused;
         w->refused = true;
@@ -233,7 +233,7 @@ static enum hub_status sort_parts(struct hub_work *w, struct hub_error *err)
 static enum hub_status take_turn(struct hub_work *w, struct hub_error *err)
 {
     const struct hub_draft draft = {
-        .id = w->id, .path = w->path, .format = w->known->formats[0], .root = w->root};
+        .id = w->id, .path = w->path, .format = w->tracked->formats[0], .root = w->root};
     return as_internal_error(hub_catalog_take_turn(w->scanner->catalog, &draft, &w->turn, err), err);
 }
 
@@ -263,7 +263,7 @@ static enum hub_status run_inspector(struct hub_work *w, uint32_t number, struct
     const enum hub_status st = hub_inspector_run(w->scanner->inspector, &job, found, err);
     if (opener.refused) {
         w->refused = true;
-        w->parts[number].signature = hub_scan_refused(w->scanner, w->known, w->parts[number].signature);
+        w->parts[number].signature = hub_scan_refused(w->scanner, w->tracked, w->parts[number].signature);
     }
     return opener.changed ? changed(err) : check_ended(w, st, found, err);
 }
@@ -310,7 +310,7 @@ static enum hub_status keep_broken(struct hub_work *w, uint32_t number, struct h
         part->signature = hub_scan_limited(w->scanner, part->signature);
         pthread_mutex_lock(&w->scanner->workers.lock);
         w->has_limited = true;
-        w->known->limited++;
+        w->tracked->limited++;
         pthread_mutex_unlock(&w->scanner->workers.lock);
     }
     if (w->plan.part_count == 1) {

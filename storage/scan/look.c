@@ -62,10 +62,10 @@ void hub_looks_plan(struct hub_scanner *s)
     const int64_t now_ms = hub_time_mono_ms();
     s->due_ms = INT64_MAX;
     for (size_t i = 0; i < s->slot_count; i++)
-        for (const struct hub_tracked_dataset *known = s->slots[i]; known; known = known->chain)
-            if (known->state == HUB_TRACKED_WAITING)
-                s->due_ms = HUB_MIN(s->due_ms, known->due_ms);
-            else if (known->outdated)
+        for (const struct hub_tracked_dataset *tracked = s->slots[i]; tracked; tracked = tracked->chain)
+            if (tracked->state == HUB_TRACKED_WAITING)
+                s->due_ms = HUB_MIN(s->due_ms, tracked->due_ms);
+            else if (tracked->outdated)
                 s->due_ms = HUB_MIN(s->due_ms, now_ms + OUTDATED_MS);
 }
 
@@ -73,10 +73,11 @@ void hub_looks_plan(struct hub_scanner *s)
 static void add_due(struct hub_scanner *s, int64_t now_ms)
 {
     for (size_t i = 0; i < s->slot_count; i++)
-        for (const struct hub_tracked_dataset *known = s->slots[i]; known; known = known->chain)
-            if (known->state == HUB_TRACKED_WAITING ? known->due_ms <= now_ms
-                                                    : known->outdated && known->state != HUB_TRACKED_RUNNING)
-                hub_looks_add(s, known->root, known->path, known->single_files, now_ms);
+        for (const struct hub_tracked_dataset *tracked = s->slots[i]; tracked; tracked = tracked->chain)
+            if (tracked->state == HUB_TRACKED_WAITING
+                    ? tracked->due_ms <= now_ms
+                    : tracked->outdated && tracked->state != HUB_TRACKED_RUNNING)
+                hub_looks_add(s, tracked->root, tracked->path, tracked->single_files, now_ms);
 }
 
 static int64_t due_of(const struct hub_scanner *s, const struct hub_look *look)
@@ -156,9 +157,10 @@ static void cut_to_owner(const struct hub_scanner *s, struct hub_look *look)
     const size_t all = strlen(look->path);
     size_t size = all;
     for (size_t i = 0; i < s->slot_count; i++)
-        for (const struct hub_tracked_dataset *known = s->slots[i]; known; known = known->chain)
-            if (known->root == look->root && !known->single_files && hub_path_below(look->path, known->path))
-                size = HUB_MIN(size, strlen(known->path));
+        for (const struct hub_tracked_dataset *tracked = s->slots[i]; tracked; tracked = tracked->chain)
+            if (tracked->root == look->root && !tracked->single_files &&
+                hub_path_below(look->path, tracked->path))
+                size = HUB_MIN(size, strlen(tracked->path));
     for (size_t at = 0, n; at < size; at += n + 1) {
         n = strcspn(look->path + at, "/");
         if (hub_hf_cache_repo((struct hub_view){look->path + at, n}))
@@ -179,10 +181,10 @@ static size_t common(const char *a, const char *b)
 
 /* Was the dataset in the folder itself, and is gone? A link to a folder goes like a file. */
 static bool lacks_child(const struct hub_scanner *s, const struct hub_look *look,
-                        const struct hub_tracked_dataset *known)
+                        const struct hub_tracked_dataset *tracked)
 {
     struct stat st;
-    const char *name = hub_path_below(known->path, look->path);
+    const char *name = hub_path_below(tracked->path, look->path);
     return name && *name && !strchr(name, '/') && !lstat_below(s, look->root, look->path, name, &st);
 }
 
@@ -195,16 +197,16 @@ static bool widen(const struct hub_scanner *s, struct hub_look *look)
     bool holds = false, lacks = false;
     cut_to_owner(s, look);
     for (size_t i = 0; i < s->slot_count; i++)
-        for (const struct hub_tracked_dataset *known = s->slots[i]; known; known = known->chain) {
-            if (known->root != look->root)
+        for (const struct hub_tracked_dataset *tracked = s->slots[i]; tracked; tracked = tracked->chain) {
+            if (tracked->root != look->root)
                 continue;
-            lacks = lacks || (look->shallow && lacks_child(s, look, known));
-            if (strcmp(known->formats[0], "files") == 0)
+            lacks = lacks || (look->shallow && lacks_child(s, look, tracked));
+            if (strcmp(tracked->formats[0], "files") == 0)
                 continue;
-            if (hub_path_below(known->path, look->path))
+            if (hub_path_below(tracked->path, look->path))
                 holds = true;
             else
-                above = HUB_MAX(above, common(look->path, known->path));
+                above = HUB_MAX(above, common(look->path, tracked->path));
         }
     look->shallow = look->shallow && !lacks && (holds || !*look->path);
     if (look->shallow || !*look->path)
@@ -231,19 +233,19 @@ static bool run(struct hub_scanner *s, const struct hub_look *look, int64_t bega
     sweep.links = s->links;
     const enum hub_status st = hub_sweep_run(&sweep);
     s->links = sweep.links;
-    hub_places_dispose(&sweep.notes);
+    hub_pair_set_dispose(&sweep.notes);
     return !st && !sweep.beyond;
 }
 
 /* The lock is held before and after. */
 static void run_locked(struct hub_scanner *s, struct hub_look *look)
 {
-    const bool known = s->complete && widen(s, look);
+    const bool narrow = s->complete && widen(s, look);
     const int64_t began_ms = hub_time_mono_ms();
     s->sweep++;
     s->sweeping = true;
     pthread_mutex_unlock(&s->workers.lock);
-    const bool done = known && run(s, look, began_ms);
+    const bool done = narrow && run(s, look, began_ms);
     pthread_mutex_lock(&s->workers.lock);
     s->sweeping = false;
     s->progress.looks += done;

@@ -25,17 +25,17 @@ void hub_scan_remember_trouble(struct hub_scanner *s, uint32_t root, const char 
         return; /* after a restart it is tried as often again */
 }
 
-void hub_scan_recall(const struct hub_scanner *s, struct hub_tracked_dataset *known, uint64_t signature)
+void hub_scan_recall(const struct hub_scanner *s, struct hub_tracked_dataset *tracked, uint64_t signature)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf key = HUB_BUF_INIT(16 * KIB), value = HUB_BUF_INIT(64);
     uint64_t note[2] = {0};
-    if (hub_tracked_key(s, known->root, known->id, &key) ||
+    if (hub_tracked_key(s, tracked->root, tracked->id, &key) ||
         hub_catalog_note_get(s->catalog, key.data, &value, NULL) ||
         (value.size != sizeof note[0] && value.size != sizeof note))
         return;
     memcpy(note, value.data, value.size);
     if (value.size == sizeof note)
-        known->troubles = note[0] == signature ? (unsigned)note[1] : 0;
+        tracked->troubles = note[0] == signature ? (unsigned)note[1] : 0;
     else
-        known->published = note[0] == hub_scan_limited(s, signature) ? signature : note[0];
+        tracked->published = note[0] == hub_scan_limited(s, signature) ? signature : note[0];
 }

@@ -75,7 +75,7 @@ enum hub_status hub_scan_publish(struct hub_scanner *s, struct hub_draft draft,
 /* ---- many at a time ---- */
 
 struct hub_batched {
-    struct hub_tracked_dataset *known;
+    struct hub_tracked_dataset *tracked;
     struct hub_fileset files;
     char *reason, *note;
     struct bare bare;
@@ -90,7 +90,7 @@ static void batched_dispose(struct hub_batched *set)
 }
 
 enum hub_status hub_batch_add(struct hub_scanner *s, struct hub_batch *batch,
-                              struct hub_tracked_dataset *known, struct hub_fileset *files,
+                              struct hub_tracked_dataset *tracked, struct hub_fileset *files,
                               const char *reason, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf note = HUB_BUF_INIT(16 * KIB);
@@ -99,15 +99,15 @@ enum hub_status hub_batch_add(struct hub_scanner *s, struct hub_batch *batch,
     HUB_CLEANUP(hub_freep) char *why = reason ? strdup(reason) : NULL;
     if (!batch->sets || (reason && !why))
         return hub_no_memory(err);
-    HUB_TRY(hub_tracked_key(s, known->root, known->id, &note));
+    HUB_TRY(hub_tracked_key(s, tracked->root, tracked->id, &note));
     if (!batch->count)
         batch->began_ms = hub_time_mono_ms();
     batch->sets[batch->count++] = (struct hub_batched){
-        .known = known, .files = *files, .reason = why, .note = hub_buf_take(&note, NULL)};
+        .tracked = tracked, .files = *files, .reason = why, .note = hub_buf_take(&note, NULL)};
     why = NULL;
     batch->file_count += files->count;
     /* what a driver claimed is found while directories are asked about, which may take its time */
-    batch->at_once = batch->at_once || strcmp(known->formats[0], "files") != 0;
+    batch->at_once = batch->at_once || strcmp(tracked->formats[0], "files") != 0;
     *files = (struct hub_fileset){0};
     return HUB_OK;
 }
@@ -121,16 +121,16 @@ bool hub_batch_is_due(const struct hub_batch *batch)
 
 static enum hub_status make_draft(struct hub_batched *set, struct hub_draft *draft, struct hub_error *err)
 {
-    const struct hub_tracked_dataset *known = set->known;
+    const struct hub_tracked_dataset *tracked = set->tracked;
     *draft = (struct hub_draft){
-        .id = known->id,
-        .path = known->path,
-        .format = known->formats[0],
+        .id = tracked->id,
+        .path = tracked->path,
+        .format = tracked->formats[0],
         .reason = set->reason ? set->reason : "",
-        .root = known->root,
+        .root = tracked->root,
         .status = set->reason ? HUB_DATASET_BROKEN : HUB_DATASET_READY,
         .note = set->note,
-        .note_value = {(const char *)&known->signature, sizeof known->signature},
+        .note_value = {(const char *)&tracked->signature, sizeof tracked->signature},
     };
     return complete(draft, &set->bare, &set->files, NULL, err);
 }
@@ -166,9 +166,9 @@ enum hub_status hub_batch_publish(struct hub_scanner *s, struct hub_batch *batch
     const enum hub_status st = drafts ? publish(s, batch, drafts, &done, err) : hub_no_memory(err);
     pthread_mutex_lock(&s->workers.lock);
     for (uint32_t i = 0; i < done; i++) {
-        struct hub_tracked_dataset *known = batch->sets[i].known;
-        known->shown = known->ready = true;
-        known->published = known->signature;
+        struct hub_tracked_dataset *tracked = batch->sets[i].tracked;
+        tracked->shown = tracked->ready = true;
+        tracked->published = tracked->signature;
     }
     pthread_mutex_unlock(&s->workers.lock);
     clear(batch);

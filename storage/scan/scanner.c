@@ -207,10 +207,10 @@ void hub_scanner_stop(struct hub_scanner *s)
 static void count_states(const struct hub_scanner *s, struct hub_scan_progress *out)
 {
     for (size_t i = 0; i < s->slot_count; i++) {
-        for (const struct hub_tracked_dataset *known = s->slots[i]; known; known = known->chain) {
-            out->to_inspect += known->state == HUB_TRACKED_QUEUED;
-            out->postponed += known->state == HUB_TRACKED_WAITING && known->troubles;
-            out->given_up += known->given_up;
+        for (const struct hub_tracked_dataset *tracked = s->slots[i]; tracked; tracked = tracked->chain) {
+            out->to_inspect += tracked->state == HUB_TRACKED_QUEUED;
+            out->postponed += tracked->state == HUB_TRACKED_WAITING && tracked->troubles;
+            out->given_up += tracked->given_up;
         }
     }
 }
@@ -244,9 +244,9 @@ bool hub_scanner_parts(struct hub_scanner *s, const char *id, uint32_t *parts, u
 {
     if (pthread_mutex_trylock(&s->workers.lock) != 0)
         return false; /* held while something is published: not worth the wait */
-    const struct hub_tracked_dataset *known = hub_tracked_find(s, id);
-    *parts = known ? known->parts : 0;
-    *done = *parts ? *parts - known->unfinished : 0;
+    const struct hub_tracked_dataset *tracked = hub_tracked_find(s, id);
+    *parts = tracked ? tracked->parts : 0;
+    *done = *parts ? *parts - tracked->unfinished : 0;
     pthread_mutex_unlock(&s->workers.lock);
     return *parts > 0;
 }

@@ -6,7 +6,7 @@
 #include "storage/catalog/write.h"
 #include "storage/discover/discover.h"
 #include "storage/discover/links.h"
-#include "storage/discover/places.h"
+#include "storage/discover/pair_set.h"
 #include "storage/scan/locks.h"
 #include "storage/scan/scan.h"
 #include "storage/truth/digests.h"
@@ -63,7 +63,7 @@ struct hub_tracked_queue {
 struct hub_work {
     struct hub_work *next, **link; /* in the list of those with parts left */
     struct hub_scanner *scanner;
-    struct hub_tracked_dataset *known; /* stays while it runs */
+    struct hub_tracked_dataset *tracked; /* stays while it runs */
     char *id, *path;
     uint32_t root;
     bool single_files;
@@ -125,7 +125,7 @@ struct hub_scanner {
     struct hub_thread workers; /* and the scanner's own thread; their lock: of all below */
     pthread_cond_t idle_wake;
     struct hub_tracked_dataset **slots;
-    size_t slot_count, known_count;
+    size_t slot_count, tracked_count;
     struct hub_tracked_queue queues[HUB_QUEUES];
     struct hub_work *works;
     unsigned running; /* datasets */
@@ -163,7 +163,7 @@ void hub_urgent_put(struct hub_scanner *s, const char *id, bool reinspect);
 /** Count what was put down. The lock is held. */
 void hub_urgent_take(struct hub_scanner *s);
 /** Where a dataset waits for its inspection, by the requests for it. The lock is held. */
-enum hub_scan_queue hub_urgent_queue(const struct hub_tracked_dataset *known);
+enum hub_scan_queue hub_urgent_queue(const struct hub_tracked_dataset *tracked);
 /** Of the inspections that have parts left the most urgent one; NULL: there is none, or the dataset that is
  * next in the queue comes before its parts. The lock is held. */
 struct hub_work *hub_urgent_work(const struct hub_scanner *s, const struct hub_tracked_dataset *next);
@@ -173,17 +173,17 @@ struct hub_work *hub_urgent_work(const struct hub_scanner *s, const struct hub_t
 struct hub_tracked_dataset *hub_tracked_find(const struct hub_scanner *s, const char *id);
 /** The dataset of this id, made if need be. NULL: no memory. */
 struct hub_tracked_dataset *hub_tracked_get(struct hub_scanner *s, const struct hub_found_dataset *found);
-void hub_tracked_remove(struct hub_scanner *s, struct hub_tracked_dataset *known);
+void hub_tracked_remove(struct hub_scanner *s, struct hub_tracked_dataset *tracked);
 void hub_tracked_free_all(struct hub_scanner *s);
 /** After a sweep: forget what it did not see, unless its root could not be read. */
 struct hub_sweep;
 void hub_tracked_forget_gone(struct hub_scanner *s, const struct hub_sweep *sweep);
-void hub_tracked_push(struct hub_scanner *s, struct hub_tracked_dataset *known, enum hub_scan_queue queue);
+void hub_tracked_push(struct hub_scanner *s, struct hub_tracked_dataset *tracked, enum hub_scan_queue queue);
 /** The dataset whose turn it is; NULL: none waits. */
 struct hub_tracked_dataset *hub_tracked_next(const struct hub_scanner *s);
-void hub_tracked_unqueue(struct hub_scanner *s, struct hub_tracked_dataset *known);
+void hub_tracked_unqueue(struct hub_scanner *s, struct hub_tracked_dataset *tracked);
 /** Look at it again in `after_ms`. */
-void hub_tracked_wait(struct hub_scanner *s, struct hub_tracked_dataset *known, int64_t after_ms);
+void hub_tracked_wait(struct hub_scanner *s, struct hub_tracked_dataset *tracked, int64_t after_ms);
 bool hub_scan_is_idle(const struct hub_scanner *s);
 
 /** Over bidders, files and drivers: the same means there is nothing to inspect. Never 0. */
@@ -192,7 +192,7 @@ uint64_t hub_scan_signature(const struct hub_scanner *s, const char *const *form
 /** Another signature, for what failed under today's limits of an inspection. */
 uint64_t hub_scan_limited(const struct hub_scanner *s, uint64_t signature);
 /** Another one, for what was refused to us: found again in this round of this dataset alone. */
-uint64_t hub_scan_refused(const struct hub_scanner *s, const struct hub_tracked_dataset *known,
+uint64_t hub_scan_refused(const struct hub_scanner *s, const struct hub_tracked_dataset *tracked,
                           uint64_t signature);
 /** The same of a part: its name, hint and files. */
 uint64_t hub_scan_part_signature(const struct hub_scanner *s, const char *format,
@@ -215,7 +215,7 @@ void hub_scan_remember(struct hub_scanner *s, uint32_t root, const char *id, uin
 void hub_scan_remember_trouble(struct hub_scanner *s, uint32_t root, const char *id, uint64_t signature,
                                unsigned troubles);
 /** What is remembered of the state with this signature. */
-void hub_scan_recall(const struct hub_scanner *s, struct hub_tracked_dataset *known, uint64_t signature);
+void hub_scan_recall(const struct hub_scanner *s, struct hub_tracked_dataset *tracked, uint64_t signature);
 
 /* ---- publish_plain.c ---- */
 
@@ -237,7 +237,7 @@ struct hub_batch {
 /** Take a dataset with its files, and `reason` it is broken for or NULL. Lock held; it stays until the batch
  * is published. */
 HUB_MUST_USE enum hub_status hub_batch_add(struct hub_scanner *s, struct hub_batch *batch,
-                                           struct hub_tracked_dataset *known, struct hub_fileset *files,
+                                           struct hub_tracked_dataset *tracked, struct hub_fileset *files,
                                            const char *reason, struct hub_error *err);
 /** It is full, or what is in it has waited long enough. */
 bool hub_batch_is_due(const struct hub_batch *batch);
@@ -266,8 +266,8 @@ struct hub_sweep {
     _Atomic int64_t shown_ms;
     /* behind its lock */
     pthread_mutex_t lock;
-    struct hub_places notes; /* hashes of the keys that are remembered rightly */
-    bool partial;            /* ... are not all of them */
+    struct hub_pair_set notes; /* hashes of the keys that are remembered rightly */
+    bool partial;              /* ... are not all of them */
     struct hub_links links;
     /* from one thread at a time */
     bool beyond; /* what it found may change what is outside of the part */

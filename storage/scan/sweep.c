@@ -21,7 +21,7 @@ static void keep_note(struct hub_sweep *sweep, const char *key)
 {
     bool added;
     pthread_mutex_lock(&sweep->lock);
-    if (hub_places_add(&sweep->notes, 0, hash_of(key), &added, NULL))
+    if (hub_pair_set_add(&sweep->notes, 0, hash_of(key), &added, NULL))
         sweep->partial = true; /* no memory to know: nothing is dropped this time */
     pthread_mutex_unlock(&sweep->lock);
 }
@@ -40,10 +40,10 @@ static enum hub_status note_remember(void *user, const char *key, struct hub_vie
     return hub_catalog_note_put(sweep->scanner->catalog, key, value, err);
 }
 
-static bool note_is_kept(void *user, const char *key)
+static bool note_is_current(void *user, const char *key)
 {
     const struct hub_sweep *sweep = user;
-    return hub_places_has(&sweep->notes, 0, hash_of(key));
+    return hub_pair_set_has(&sweep->notes, 0, hash_of(key));
 }
 
 /* A root that could not be read keeps what is remembered of it: then of all, for keys do not tell roots. */
@@ -52,7 +52,7 @@ static void drop_notes(struct hub_sweep *sweep)
     for (uint32_t i = 0; i < sweep->scanner->walk.roots->count; i++)
         sweep->partial = sweep->partial || sweep->root_missing[i];
     if (!sweep->partial)
-        (void)!hub_catalog_notes_prune(sweep->scanner->catalog, "claim:", note_is_kept, sweep, NULL);
+        (void)!hub_catalog_notes_prune(sweep->scanner->catalog, "claim:", note_is_current, sweep, NULL);
 }
 
 /* ---- ids that two datasets would have ---- */
@@ -111,8 +111,8 @@ bool hub_sweep_has(const struct hub_sweep *sweep, uint32_t root, const char *pat
 /* In a look: whether a dataset is one of the scope, and its id no other's. */
 static bool is_local(const struct hub_sweep *sweep, const struct hub_found_dataset *found)
 {
-    const struct hub_tracked_dataset *known = hub_tracked_find(sweep->scanner, found->id);
-    return (!known || hub_sweep_has(sweep, known->root, known->path)) &&
+    const struct hub_tracked_dataset *tracked = hub_tracked_find(sweep->scanner, found->id);
+    return (!tracked || hub_sweep_has(sweep, tracked->root, tracked->path)) &&
            (found->single_files || !hub_scope_passes(sweep->only, found->path));
 }
 
@@ -213,14 +213,14 @@ static bool is_gone(const struct hub_sweep *sweep, const struct hub_summary *sum
         return false;
     if (summary->root >= s->walk.roots->count)
         return true;
-    struct hub_tracked_dataset *known = hub_tracked_find(s, summary->id);
-    const bool seen = known && known->sweep == s->sweep;
-    if (known && known->state == HUB_TRACKED_RUNNING && known->root == summary->root) {
-        known->outdated = known->outdated || !seen; /* it is looked at once more when it is inspected */
+    struct hub_tracked_dataset *tracked = hub_tracked_find(s, summary->id);
+    const bool seen = tracked && tracked->sweep == s->sweep;
+    if (tracked && tracked->state == HUB_TRACKED_RUNNING && tracked->root == summary->root) {
+        tracked->outdated = tracked->outdated || !seen; /* it is looked at once more when it is inspected */
         return false;
     }
     if (seen)
-        return known->root != summary->root;
+        return tracked->root != summary->root;
     return !sweep->root_missing[summary->root];
 }
 
@@ -285,9 +285,9 @@ static void note_roots(const struct hub_sweep *sweep)
     uint64_t counts[HUB_MAX_ROOTS] = {0};
     pthread_mutex_lock(&s->workers.lock);
     for (size_t i = 0; i < s->slot_count; i++)
-        for (const struct hub_tracked_dataset *known = s->slots[i]; known; known = known->chain)
-            counts[known->root]++;
-    s->progress.datasets = s->known_count;
+        for (const struct hub_tracked_dataset *tracked = s->slots[i]; tracked; tracked = tracked->chain)
+            counts[tracked->root]++;
+    s->progress.datasets = s->tracked_count;
     pthread_mutex_unlock(&s->workers.lock);
     for (uint32_t i = 0; i < s->walk.roots->count; i++)
         if (!sweep->root_missing[i] && (!sweep->only || sweep->only->root == i))
@@ -385,6 +385,6 @@ void hub_scan_sweep(struct hub_scanner *s)
         sweep.links = (struct hub_links){0};
     }
     hub_links_dispose(&sweep.links);
-    hub_places_dispose(&sweep.notes);
+    hub_pair_set_dispose(&sweep.notes);
     end_sweep(&sweep, st);
 }

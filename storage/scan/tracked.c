@@ -76,10 +76,10 @@ uint64_t hub_scan_limited(const struct hub_scanner *s, uint64_t signature)
     return (h ^ h >> 29) | 1;
 }
 
-uint64_t hub_scan_refused(const struct hub_scanner *s, const struct hub_tracked_dataset *known,
+uint64_t hub_scan_refused(const struct hub_scanner *s, const struct hub_tracked_dataset *tracked,
                           uint64_t signature)
 {
-    const uint64_t of[] = {signature, s->born_ns, known->rounds};
+    const uint64_t of[] = {signature, s->born_ns, tracked->rounds};
     const uint64_t h = hub_hash(HUB_HASH_START, of, sizeof of);
     return (h ^ h >> 29) | 1;
 }
@@ -96,15 +96,15 @@ struct hub_tracked_dataset *hub_tracked_find(const struct hub_scanner *s, const 
 {
     if (!s->slot_count)
         return NULL;
-    struct hub_tracked_dataset *known = *slot_of(s, id);
-    while (known && strcmp(known->id, id) != 0)
-        known = known->chain;
-    return known;
+    struct hub_tracked_dataset *tracked = *slot_of(s, id);
+    while (tracked && strcmp(tracked->id, id) != 0)
+        tracked = tracked->chain;
+    return tracked;
 }
 
 static bool grow(struct hub_scanner *s)
 {
-    if (s->known_count < s->slot_count)
+    if (s->tracked_count < s->slot_count)
         return true;
     const size_t old_count = s->slot_count, count = old_count ? old_count * 2 : 256;
     struct hub_tracked_dataset **old = s->slots, **slots = calloc(count, sizeof *slots);
@@ -113,95 +113,95 @@ static bool grow(struct hub_scanner *s)
     s->slots = slots;
     s->slot_count = count;
     for (size_t i = 0; i < old_count; i++) {
-        for (struct hub_tracked_dataset *known = old[i], *next; known; known = next) {
-            next = known->chain;
-            struct hub_tracked_dataset **slot = slot_of(s, known->id);
-            known->chain = *slot;
-            *slot = known;
+        for (struct hub_tracked_dataset *tracked = old[i], *next; tracked; tracked = next) {
+            next = tracked->chain;
+            struct hub_tracked_dataset **slot = slot_of(s, tracked->id);
+            tracked->chain = *slot;
+            *slot = tracked;
         }
     }
     free(old);
     return true;
 }
 
-static void known_free(struct hub_tracked_dataset *known)
+static void tracked_free(struct hub_tracked_dataset *tracked)
 {
-    for (uint32_t i = 0; known->formats && i < known->format_count; i++)
-        free(known->formats[i]);
-    free(known->formats);
-    free(known->id);
-    free(known->path);
-    hub_fileset_dispose(&known->files);
-    free(known);
+    for (uint32_t i = 0; tracked->formats && i < tracked->format_count; i++)
+        free(tracked->formats[i]);
+    free(tracked->formats);
+    free(tracked->id);
+    free(tracked->path);
+    hub_fileset_dispose(&tracked->files);
+    free(tracked);
 }
 
-static bool set_formats(struct hub_tracked_dataset *known, const struct hub_found_dataset *found)
+static bool set_formats(struct hub_tracked_dataset *tracked, const struct hub_found_dataset *found)
 {
-    known->formats = calloc(found->format_count + (size_t)1, sizeof *known->formats);
-    for (uint32_t i = 0; known->formats && i < found->format_count; i++, known->format_count++)
-        if (!(known->formats[i] = strdup(found->formats[i])))
+    tracked->formats = calloc(found->format_count + (size_t)1, sizeof *tracked->formats);
+    for (uint32_t i = 0; tracked->formats && i < found->format_count; i++, tracked->format_count++)
+        if (!(tracked->formats[i] = strdup(found->formats[i])))
             return false;
-    return known->formats != NULL;
+    return tracked->formats != NULL;
 }
 
-static bool same_place(const struct hub_tracked_dataset *known, const struct hub_found_dataset *found)
+static bool is_same_dataset(const struct hub_tracked_dataset *tracked, const struct hub_found_dataset *found)
 {
-    bool same = known->root == found->root && known->single_files == found->single_files &&
-                strcmp(known->path, found->path) == 0 && known->format_count == found->format_count;
+    bool same = tracked->root == found->root && tracked->single_files == found->single_files &&
+                strcmp(tracked->path, found->path) == 0 && tracked->format_count == found->format_count;
     for (uint32_t i = 0; same && i < found->format_count; i++)
-        same = strcmp(known->formats[i], found->formats[i]) == 0;
+        same = strcmp(tracked->formats[i], found->formats[i]) == 0;
     return same;
 }
 
 struct hub_tracked_dataset *hub_tracked_get(struct hub_scanner *s, const struct hub_found_dataset *found)
 {
-    struct hub_tracked_dataset *known = hub_tracked_find(s, found->id);
-    if (known && (same_place(known, found) || known->state == HUB_TRACKED_RUNNING))
-        return known;
-    if (known)
-        hub_tracked_remove(s, known); /* the same id, but something else now */
-    known = grow(s) ? calloc(1, sizeof *known) : NULL;
-    if (!known)
+    struct hub_tracked_dataset *tracked = hub_tracked_find(s, found->id);
+    if (tracked && (is_same_dataset(tracked, found) || tracked->state == HUB_TRACKED_RUNNING))
+        return tracked;
+    if (tracked)
+        hub_tracked_remove(s, tracked); /* the same id, but something else now */
+    tracked = grow(s) ? calloc(1, sizeof *tracked) : NULL;
+    if (!tracked)
         return NULL;
-    known->id = strdup(found->id);
-    known->path = strdup(found->path);
-    known->root = found->root;
-    known->single_files = found->single_files;
-    if (!known->id || !known->path || !set_formats(known, found)) {
-        known_free(known);
+    tracked->id = strdup(found->id);
+    tracked->path = strdup(found->path);
+    tracked->root = found->root;
+    tracked->single_files = found->single_files;
+    if (!tracked->id || !tracked->path || !set_formats(tracked, found)) {
+        tracked_free(tracked);
         return NULL;
     }
-    struct hub_tracked_dataset **slot = slot_of(s, known->id);
-    known->chain = *slot;
-    *slot = known;
-    s->known_count++;
-    return known;
+    struct hub_tracked_dataset **slot = slot_of(s, tracked->id);
+    tracked->chain = *slot;
+    *slot = tracked;
+    s->tracked_count++;
+    return tracked;
 }
 
-void hub_tracked_remove(struct hub_scanner *s, struct hub_tracked_dataset *known)
+void hub_tracked_remove(struct hub_scanner *s, struct hub_tracked_dataset *tracked)
 {
-    struct hub_tracked_dataset **at = slot_of(s, known->id);
-    while (*at != known)
+    struct hub_tracked_dataset **at = slot_of(s, tracked->id);
+    while (*at != tracked)
         at = &(*at)->chain;
-    *at = known->chain;
-    s->known_count--;
-    if (known->state == HUB_TRACKED_QUEUED)
-        hub_tracked_unqueue(s, known);
-    known_free(known);
+    *at = tracked->chain;
+    s->tracked_count--;
+    if (tracked->state == HUB_TRACKED_QUEUED)
+        hub_tracked_unqueue(s, tracked);
+    tracked_free(tracked);
 }
 
 void hub_tracked_forget_gone(struct hub_scanner *s, const struct hub_sweep *sweep)
 {
     for (size_t i = 0; i < s->slot_count; i++) {
-        for (struct hub_tracked_dataset *known = s->slots[i], *next; known; known = next) {
-            next = known->chain;
-            if (known->sweep == s->sweep || known->state == HUB_TRACKED_RUNNING ||
-                !hub_sweep_has(sweep, known->root, known->path))
+        for (struct hub_tracked_dataset *tracked = s->slots[i], *next; tracked; tracked = next) {
+            next = tracked->chain;
+            if (tracked->sweep == s->sweep || tracked->state == HUB_TRACKED_RUNNING ||
+                !hub_sweep_has(sweep, tracked->root, tracked->path))
                 continue;
-            if (!sweep->root_missing[known->root])
-                hub_tracked_remove(s, known);
-            else if (known->state == HUB_TRACKED_WAITING)
-                known->state = HUB_TRACKED_IDLE; /* there is nothing to wait for until its root is back */
+            if (!sweep->root_missing[tracked->root])
+                hub_tracked_remove(s, tracked);
+            else if (tracked->state == HUB_TRACKED_WAITING)
+                tracked->state = HUB_TRACKED_IDLE; /* there is nothing to wait for until its root is back */
         }
     }
 }
@@ -210,27 +210,27 @@ void hub_tracked_free_all(struct hub_scanner *s)
 {
     for (size_t i = 0; i < s->slot_count; i++) {
         while (s->slots[i]) {
-            struct hub_tracked_dataset *known = s->slots[i];
-            s->slots[i] = known->chain;
-            known_free(known);
+            struct hub_tracked_dataset *tracked = s->slots[i];
+            s->slots[i] = tracked->chain;
+            tracked_free(tracked);
         }
     }
     free(s->slots);
     s->slots = NULL;
-    s->slot_count = s->known_count = 0;
+    s->slot_count = s->tracked_count = 0;
 }
 
 /* ---- the queue ---- */
 
-void hub_tracked_push(struct hub_scanner *s, struct hub_tracked_dataset *known, enum hub_scan_queue queue)
+void hub_tracked_push(struct hub_scanner *s, struct hub_tracked_dataset *tracked, enum hub_scan_queue queue)
 {
     struct hub_tracked_queue *list = &s->queues[queue];
-    known->state = HUB_TRACKED_QUEUED;
-    known->queue = queue;
-    known->after = NULL;
-    known->before = list->last;
-    *(list->last ? &list->last->after : &list->first) = known;
-    list->last = known;
+    tracked->state = HUB_TRACKED_QUEUED;
+    tracked->queue = queue;
+    tracked->after = NULL;
+    tracked->before = list->last;
+    *(list->last ? &list->last->after : &list->first) = tracked;
+    list->last = tracked;
     pthread_cond_signal(&s->workers.wake);
 }
 
@@ -242,20 +242,20 @@ struct hub_tracked_dataset *hub_tracked_next(const struct hub_scanner *s)
     return next;
 }
 
-void hub_tracked_unqueue(struct hub_scanner *s, struct hub_tracked_dataset *known)
+void hub_tracked_unqueue(struct hub_scanner *s, struct hub_tracked_dataset *tracked)
 {
-    struct hub_tracked_queue *list = &s->queues[known->queue];
-    *(known->before ? &known->before->after : &list->first) = known->after;
-    *(known->after ? &known->after->before : &list->last) = known->before;
-    known->before = known->after = NULL;
-    known->state = HUB_TRACKED_IDLE;
+    struct hub_tracked_queue *list = &s->queues[tracked->queue];
+    *(tracked->before ? &tracked->before->after : &list->first) = tracked->after;
+    *(tracked->after ? &tracked->after->before : &list->last) = tracked->before;
+    tracked->before = tracked->after = NULL;
+    tracked->state = HUB_TRACKED_IDLE;
 }
 
-void hub_tracked_wait(struct hub_scanner *s, struct hub_tracked_dataset *known, int64_t after_ms)
+void hub_tracked_wait(struct hub_scanner *s, struct hub_tracked_dataset *tracked, int64_t after_ms)
 {
-    known->state = HUB_TRACKED_WAITING;
-    known->due_ms = hub_time_mono_ms() + HUB_MAX(after_ms, (int64_t)20);
-    s->due_ms = HUB_MIN(s->due_ms, known->due_ms);
+    tracked->state = HUB_TRACKED_WAITING;
+    tracked->due_ms = hub_time_mono_ms() + HUB_MAX(after_ms, (int64_t)20);
+    s->due_ms = HUB_MIN(s->due_ms, tracked->due_ms);
     hub_scan_wake(s);
 }
 
@@ -265,8 +265,8 @@ bool hub_scan_is_idle(const struct hub_scanner *s)
         hub_looks_is_wanted(s))
         return false;
     for (size_t i = 0; i < s->slot_count; i++)
-        for (const struct hub_tracked_dataset *known = s->slots[i]; known; known = known->chain)
-            if (known->state == HUB_TRACKED_WAITING || known->outdated)
+        for (const struct hub_tracked_dataset *tracked = s->slots[i]; tracked; tracked = tracked->chain)
+            if (tracked->state == HUB_TRACKED_WAITING || tracked->outdated)
                 return false;
     return true;
 }

@@ -19,40 +19,40 @@ static enum hub_scan_queue queue_of(uint32_t requests)
     return (enum hub_scan_queue)(HUB_QUEUE_NORMAL - 1 - step);
 }
 
-enum hub_scan_queue hub_urgent_queue(const struct hub_tracked_dataset *known)
+enum hub_scan_queue hub_urgent_queue(const struct hub_tracked_dataset *tracked)
 {
-    return known->requests && !known->slow ? queue_of(known->requests) : HUB_QUEUE_NORMAL;
+    return tracked->requests && !tracked->slow ? queue_of(tracked->requests) : HUB_QUEUE_NORMAL;
 }
 
 struct hub_work *hub_urgent_work(const struct hub_scanner *s, const struct hub_tracked_dataset *next)
 {
     struct hub_work *found = NULL;
     for (struct hub_work *w = s->works; w; w = w->next)
-        if (!found || hub_urgent_queue(w->known) < hub_urgent_queue(found->known))
+        if (!found || hub_urgent_queue(w->tracked) < hub_urgent_queue(found->tracked))
             found = w;
-    return found && next && next->queue < hub_urgent_queue(found->known) ? NULL : found;
+    return found && next && next->queue < hub_urgent_queue(found->tracked) ? NULL : found;
 }
 
 /* The lock is held. */
 static void apply(struct hub_scanner *s, const char *id, uint32_t requests, bool reinspect)
 {
-    struct hub_tracked_dataset *known = hub_tracked_find(s, id);
-    if (!known)
+    struct hub_tracked_dataset *tracked = hub_tracked_find(s, id);
+    if (!tracked)
         return;
-    if (known->state == HUB_TRACKED_IDLE) {
+    if (tracked->state == HUB_TRACKED_IDLE) {
         if (reinspect)
-            known->published = 0;
+            tracked->published = 0;
         /* its files are not what was indexed; requests alone must not keep us looking */
-        hub_looks_add(s, known->root, known->path, known->single_files,
+        hub_looks_add(s, tracked->root, tracked->path, tracked->single_files,
                       HUB_MAX(s->rest_until_ms, (int64_t)1));
         hub_scan_wake(s);
         return;
     }
-    known->requests += HUB_MIN(requests, UINT32_MAX - known->requests);
-    const enum hub_scan_queue queue = hub_urgent_queue(known);
-    if (known->state == HUB_TRACKED_QUEUED && !known->slow && queue < known->queue) {
-        hub_tracked_unqueue(s, known);
-        hub_tracked_push(s, known, queue);
+    tracked->requests += HUB_MIN(requests, UINT32_MAX - tracked->requests);
+    const enum hub_scan_queue queue = hub_urgent_queue(tracked);
+    if (tracked->state == HUB_TRACKED_QUEUED && !tracked->slow && queue < tracked->queue) {
+        hub_tracked_unqueue(s, tracked);
+        hub_tracked_push(s, tracked, queue);
     }
 }
 

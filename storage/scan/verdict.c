@@ -69,7 +69,7 @@ static bool note_trouble(struct hub_work *w, const struct hub_error *why)
 {
     struct hub_scanner *s = w->scanner;
     pthread_mutex_lock(&s->workers.lock);
-    const unsigned troubles = ++w->known->troubles;
+    const unsigned troubles = ++w->tracked->troubles;
     const bool give_up = may_give_up(why) && troubles > MAX_RETRIES;
     s->progress.put_off++;
     s->progress.no_space = why->status == HUB_NO_SPACE;
@@ -87,7 +87,7 @@ static void show_pending(struct hub_work *w, const struct hub_error *why, bool g
                  ? " (the hub tries again when its files change, at `minari-hub scan`, and at the next start)"
                  : "");
     const struct hub_draft draft =
-        bare_draft_of(w, w->format ? w->format : w->known->formats[0], HUB_DATASET_PENDING, reason);
+        bare_draft_of(w, w->format ? w->format : w->tracked->formats[0], HUB_DATASET_PENDING, reason);
     (void)!hub_scan_publish(w->scanner, draft, &w->files, NULL, NULL);
 }
 
@@ -96,19 +96,19 @@ static void show_pending(struct hub_work *w, const struct hub_error *why, bool g
 static void requeue(struct hub_work *w, enum hub_status st, const struct hub_error *why)
 {
     struct hub_scanner *s = w->scanner;
-    struct hub_tracked_dataset *known = w->known; /* stays while it runs */
+    struct hub_tracked_dataset *tracked = w->tracked; /* stays while it runs */
     const bool trouble = st != HUB_CHANGED && st != HUB_BUSY && st != HUB_CANCELLED;
     const bool give_up = trouble && note_trouble(w, why);
-    if (!known->ready && !s->workers.stop)
+    if (!tracked->ready && !s->workers.stop)
         show_pending(w, why, give_up);
     pthread_mutex_lock(&s->workers.lock);
-    known->given_up = give_up;
+    tracked->given_up = give_up;
     if (give_up)
-        known->state = HUB_TRACKED_IDLE;
+        tracked->state = HUB_TRACKED_IDLE;
     else if (!s->workers.stop)
-        hub_tracked_wait(s, known, pause_ms(s, st, known->tries));
-    known->tries++;
-    known->limited = 0;
+        hub_tracked_wait(s, tracked, pause_ms(s, st, tracked->tries));
+    tracked->tries++;
+    tracked->limited = 0;
     pthread_mutex_unlock(&s->workers.lock);
 }
 
@@ -121,14 +121,14 @@ static void mark_published(struct hub_work *w, bool failed, bool limited)
                                  : w->signature);
     hub_store_forget(s->store, w->root, w->path);
     pthread_mutex_lock(&s->workers.lock);
-    w->known->state = HUB_TRACKED_IDLE;
-    w->known->shown = w->known->ready = true;
-    w->known->published = w->signature;
-    w->known->refused = w->refused;
-    w->known->due_ms = hub_time_mono_ms() + (int64_t)s->retry_ms * REFUSED_PAUSES;
-    w->known->requests = 0;
-    w->known->rounds++;
-    w->known->tries = w->known->troubles = w->known->limited = 0;
+    w->tracked->state = HUB_TRACKED_IDLE;
+    w->tracked->shown = w->tracked->ready = true;
+    w->tracked->published = w->signature;
+    w->tracked->refused = w->refused;
+    w->tracked->due_ms = hub_time_mono_ms() + (int64_t)s->retry_ms * REFUSED_PAUSES;
+    w->tracked->requests = 0;
+    w->tracked->rounds++;
+    w->tracked->tries = w->tracked->troubles = w->tracked->limited = 0;
     s->progress.inspected++;
     s->progress.no_space = false;
     s->progress.failed += failed;

@@ -29,30 +29,30 @@ static void work_free(struct hub_work *w)
 }
 
 /* Take over what the queue held. The scanner's lock is held. */
-static struct hub_work *work_new(struct hub_scanner *s, struct hub_tracked_dataset *known)
+static struct hub_work *work_new(struct hub_scanner *s, struct hub_tracked_dataset *tracked)
 {
     struct hub_work *w = calloc(1, sizeof *w);
     if (!w)
         return NULL;
     w->scanner = s;
-    w->known = known;
-    w->id = strdup(known->id);
-    w->path = strdup(known->path);
-    w->root = known->root;
-    w->single_files = known->single_files;
-    w->signature = known->signature;
+    w->tracked = tracked;
+    w->id = strdup(tracked->id);
+    w->path = strdup(tracked->path);
+    w->root = tracked->root;
+    w->single_files = tracked->single_files;
+    w->signature = tracked->signature;
     w->began_ms = hub_time_mono_ms();
-    w->job_files = calloc(known->files.count + (size_t)1, sizeof *w->job_files);
+    w->job_files = calloc(tracked->files.count + (size_t)1, sizeof *w->job_files);
     if (!w->id || !w->path || !w->job_files) {
         work_free(w);
         return NULL;
     }
-    w->files = known->files;
-    known->files = (struct hub_fileset){0};
+    w->files = tracked->files;
+    tracked->files = (struct hub_fileset){0};
     for (uint32_t i = 0; i < w->files.count; i++)
         w->job_files[i] = (struct hub_job_file){w->files.files[i].path, w->files.files[i].stamp.size, false};
-    known->state = HUB_TRACKED_RUNNING;
-    known->started_ms = hub_time_now_ns() / 1000000;
+    tracked->state = HUB_TRACKED_RUNNING;
+    tracked->started_ms = hub_time_now_ns() / 1000000;
     s->running++;
     return w;
 }
@@ -64,11 +64,11 @@ static void requeue_rest(struct hub_work *w)
 {
     struct hub_scanner *s = w->scanner;
     pthread_mutex_lock(&s->workers.lock);
-    hub_fileset_dispose(&w->known->files);
-    w->known->files = w->files;
+    hub_fileset_dispose(&w->tracked->files);
+    w->tracked->files = w->files;
     w->files = (struct hub_fileset){0};
-    w->known->slow = true;
-    hub_tracked_push(s, w->known, HUB_QUEUE_SLOW);
+    w->tracked->slow = true;
+    hub_tracked_push(s, w->tracked, HUB_QUEUE_SLOW);
     pthread_mutex_unlock(&s->workers.lock);
 }
 
@@ -105,8 +105,8 @@ static void list_work(struct hub_work *w)
     if (w->next)
         w->next->link = &w->next;
     s->works = w;
-    w->known->parts = w->plan.part_count;
-    w->known->unfinished = w->unfinished;
+    w->tracked->parts = w->plan.part_count;
+    w->tracked->unfinished = w->unfinished;
     pthread_cond_broadcast(&s->workers.wake);
 }
 
@@ -126,10 +126,10 @@ static bool turn_is_over(const struct hub_scanner *s, const struct hub_work *w)
 static bool count_down(struct hub_work *w, uint32_t parts)
 {
     w->unfinished -= parts;
-    w->known->unfinished = w->unfinished;
+    w->tracked->unfinished = w->unfinished;
     if (w->unfinished)
         return false;
-    w->known->parts = 0;
+    w->tracked->parts = 0;
     return true;
 }
 
@@ -144,12 +144,12 @@ struct step_task {
 };
 
 /* The lock is held. */
-static struct step_task take_dataset(struct hub_scanner *s, struct hub_tracked_dataset *known)
+static struct step_task take_dataset(struct hub_scanner *s, struct hub_tracked_dataset *tracked)
 {
-    hub_tracked_unqueue(s, known);
-    struct hub_work *w = work_new(s, known);
+    hub_tracked_unqueue(s, tracked);
+    struct hub_work *w = work_new(s, tracked);
     if (!w) {
-        hub_tracked_wait(s, known, s->retry_ms);
+        hub_tracked_wait(s, tracked, s->retry_ms);
         return (struct step_task){0};
     }
     snprintf(s->progress.current, sizeof s->progress.current, "%s", w->id);
@@ -176,11 +176,11 @@ static struct step_task take_part(struct hub_scanner *s, struct hub_work *w)
 static struct step_task take_task(struct hub_scanner *s, bool *any)
 {
     hub_urgent_take(s);
-    struct hub_tracked_dataset *known = s->workers.stop ? NULL : hub_tracked_next(s);
-    *any = known || s->works;
-    struct hub_work *work = hub_urgent_work(s, known);
-    if (known && !work)
-        return take_dataset(s, known);
+    struct hub_tracked_dataset *tracked = s->workers.stop ? NULL : hub_tracked_next(s);
+    *any = tracked || s->works;
+    struct hub_work *work = hub_urgent_work(s, tracked);
+    if (tracked && !work)
+        return take_dataset(s, tracked);
     return work ? take_part(s, work) : (struct step_task){0};
 }
 
@@ -211,11 +211,11 @@ static void run_next_part(const struct step_task *task)
         w->failed = st;
         w->err = err;
     }
-    if (!w->failed && w->known->limited >= MAX_LIMITED && w->next_part < w->todo_count)
+    if (!w->failed && w->tracked->limited >= MAX_LIMITED && w->next_part < w->todo_count)
         w->failed = hub_fail(&w->err, HUB_TIMEOUT,
                              "%u of its parts used up the time or memory an inspection may have "
                              "(--inspect-time, --inspect-memory)",
-                             w->known->limited);
+                             w->tracked->limited);
     const bool over = count_down(w, 1);
     pthread_mutex_unlock(&s->workers.lock);
     if (over)

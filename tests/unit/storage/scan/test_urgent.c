@@ -114,9 +114,9 @@ Test(urgent, parts_of_what_is_begun_come_before_what_is_no_more_urgent)
 {
     struct hub_work works[2] = {{.next = &works[1]}, {.next = NULL}};
     for (unsigned i = 0; i < HUB_COUNT(works); i++) {
-        works[i].known = hub_tracked_find(&s, id_of(i));
-        hub_tracked_unqueue(&s, works[i].known);
-        works[i].known->state = HUB_TRACKED_RUNNING;
+        works[i].tracked = hub_tracked_find(&s, id_of(i));
+        hub_tracked_unqueue(&s, works[i].tracked);
+        works[i].tracked->state = HUB_TRACKED_RUNNING;
     }
     cr_expect_null(hub_urgent_work(&s, hub_tracked_next(&s)), "none is begun");
     s.works = works;
@@ -130,5 +130,5 @@ Test(urgent, parts_of_what_is_begun_come_before_what_is_no_more_urgent)
     hub_scanner_prioritize(&s, id_of(5));
     cr_expect_null(hub_urgent_work(&s, hub_tracked_next(&s)), "another one is waited for by more");
     s.works = NULL;
-    works[0].known->state = works[1].known->state = HUB_TRACKED_IDLE;
+    works[0].tracked->state = works[1].tracked->state = HUB_TRACKED_IDLE;
 }

@@ -1,9 +1,9 @@
-/* A set of directories: see places.h. */
-#include "storage/discover/places.h"
+/* A set of pairs of numbers: see pair_set.h. */
+#include "storage/discover/pair_set.h"
 
 #include <stdlib.h>
 
-static struct hub_place_slot *slot_of(const struct hub_places *set, uint64_t device, uint64_t inode)
+static struct hub_pair_slot *slot_of(const struct hub_pair_set *set, uint64_t device, uint64_t inode)
 {
     uint64_t h = (inode ^ device * 0x9E3779B97F4A7C15U) * 0xFF51AFD7ED558CCDU;
     size_t slot = (h ^ h >> 32) & (set->capacity - 1);
@@ -12,11 +12,11 @@ static struct hub_place_slot *slot_of(const struct hub_places *set, uint64_t dev
     return &set->slots[slot];
 }
 
-static enum hub_status grow(struct hub_places *set, struct hub_error *err)
+static enum hub_status grow(struct hub_pair_set *set, struct hub_error *err)
 {
     if (set->count * 2 < set->capacity)
         return HUB_OK;
-    struct hub_places larger = {.count = set->count, .capacity = set->capacity ? set->capacity * 2 : 64};
+    struct hub_pair_set larger = {.count = set->count, .capacity = set->capacity ? set->capacity * 2 : 64};
     HUB_TRY(hub_new(&larger.slots, larger.capacity, sizeof *larger.slots, err));
     for (size_t i = 0; i < set->capacity; i++)
         if (set->slots[i].used)
@@ -26,25 +26,25 @@ static enum hub_status grow(struct hub_places *set, struct hub_error *err)
     return HUB_OK;
 }
 
-enum hub_status hub_places_add(struct hub_places *set, uint64_t device, uint64_t inode, bool *added,
-                               struct hub_error *err)
+enum hub_status hub_pair_set_add(struct hub_pair_set *set, uint64_t device, uint64_t inode, bool *added,
+                                 struct hub_error *err)
 {
     HUB_TRY(grow(set, err));
-    struct hub_place_slot *slot = slot_of(set, device, inode);
+    struct hub_pair_slot *slot = slot_of(set, device, inode);
     *added = !slot->used;
     if (!slot->used)
-        *slot = (struct hub_place_slot){device, inode, true};
+        *slot = (struct hub_pair_slot){device, inode, true};
     set->count += *added;
     return HUB_OK;
 }
 
-bool hub_places_has(const struct hub_places *set, uint64_t device, uint64_t inode)
+bool hub_pair_set_has(const struct hub_pair_set *set, uint64_t device, uint64_t inode)
 {
     return set->capacity && slot_of(set, device, inode)->used;
 }
 
-void hub_places_dispose(struct hub_places *set)
+void hub_pair_set_dispose(struct hub_pair_set *set)
 {
     free(set->slots);
-    *set = (struct hub_places){0};
+    *set = (struct hub_pair_set){0};
 }
