@@ -33,10 +33,10 @@ struct layout_source {
 };
 
 /* A field may have such a name: its key is another. */
-static struct hub_lru_key windows_key(const struct layout_source *place, const char *name)
+static struct hub_lru_key windows_key(const struct layout_source *source, const char *name)
 {
-    return (struct hub_lru_key){hub_cache_layouts(place->box->dataset.summary->serial),
-                                (uint64_t)place->box->dataset.parts[place->part].row,
+    return (struct hub_lru_key){hub_cache_layouts(source->box->dataset.summary->serial),
+                                (uint64_t)source->box->dataset.parts[source->part].row,
                                 ~hub_text_hash(hub_view_of(name))};
 }
 
@@ -47,29 +47,29 @@ static enum hub_status no_more(struct hub_cached_blob *blob, void *user, struct 
 }
 
 /* The windows that it has in common with others. */
-static enum hub_status use_windows(struct hub_cached_blob *blob, const struct layout_source *place,
+static enum hub_status use_windows(struct hub_cached_blob *blob, const struct layout_source *source,
                                    uint32_t number, struct hub_error *err)
 {
     const struct hub_blob_maker maker = {.size = sizeof *blob, .make = no_more};
-    const int64_t row = place->box->dataset.parts[place->part].row;
+    const int64_t row = source->box->dataset.parts[source->part].row;
     char name[HUB_WINDOWS_NAME];
     hub_windows_name(number, name);
-    const struct hub_lru_key key = windows_key(place, name);
-    const struct hub_blob_id id = {blob->catalog, place->db, row, HUB_BLOB_WINDOWS, name};
+    const struct hub_lru_key key = windows_key(source, name);
+    const struct hub_blob_id id = {blob->catalog, source->db, row, HUB_BLOB_WINDOWS, name};
     blob->uses = hub_blob_cached(blob->catalog, &key, name);
     if (blob->uses)
         return HUB_OK;
     const enum hub_status st = hub_blob_load(&id, &key, &maker, &blob->uses, err);
-    return st == HUB_NOT_FOUND ? hub_blob_missing(blob->catalog, place->db, row, err) : st;
+    return st == HUB_NOT_FOUND ? hub_blob_missing(blob->catalog, source->db, row, err) : st;
 }
 
-static enum hub_status open_layout(struct hub_cached_blob *blob, const struct layout_source *place,
+static enum hub_status open_layout(struct hub_cached_blob *blob, const struct layout_source *source,
                                    struct hub_layout *out, struct hub_error *err)
 {
     const uint32_t number = hub_layout_apart(blob->data, blob->size);
     if (!number)
         return hub_layout_open(blob->data, blob->size, out, err);
-    HUB_TRY(use_windows(blob, place, number, err));
+    HUB_TRY(use_windows(blob, source, number, err));
     const struct hub_view windows = {blob->uses->data, blob->uses->size};
     return hub_layout_join(blob->data, blob->size, windows, out, err);
 }
@@ -77,75 +77,75 @@ static enum hub_status open_layout(struct hub_cached_blob *blob, const struct la
 static enum hub_status prove(struct hub_cached_blob *blob, void *user, struct hub_error *err)
 {
     struct hub_layout_ref *ref = (struct hub_layout_ref *)blob;
-    const struct layout_source *place = user;
-    const struct hub_dataset_box *box = place->box;
-    const struct hub_dataset_part *p = &box->dataset.parts[place->part];
+    const struct layout_source *source = user;
+    const struct hub_dataset_box *box = source->box;
+    const struct hub_dataset_part *p = &box->dataset.parts[source->part];
     const uint64_t side_size =
         p->side && p->side_stamp.size > HUB_SEAL_BYTES ? p->side_stamp.size - HUB_SEAL_BYTES : 0;
-    enum hub_status st = open_layout(blob, place, &ref->layout, err);
+    enum hub_status st = open_layout(blob, source, &ref->layout, err);
     if (!st) {
-        renumber(&ref->layout, &box->maps[place->part]);
+        renumber(&ref->layout, &box->maps[source->part]);
         st = hub_layout_check(&ref->layout, box->file_sizes, box->dataset.file_count, side_size,
-                              box->part_episodes[place->part], err);
+                              box->part_episodes[source->part], err);
     }
-    ref->other_type = place->other_type;
+    ref->other_type = source->other_type;
     ref->layout.serial = atomic_fetch_add(&blob->catalog->layouts_opened, 1) + 1;
     ref->layout.decoded = blob->catalog->options.decoded;
     ref->layout.levels = blob->catalog->options.levels;
     /* it was proven when it was stored */
-    return st == HUB_CORRUPT ? hub_blob_damaged(blob->catalog, place->db, p->row, err) : st;
+    return st == HUB_CORRUPT ? hub_blob_damaged(blob->catalog, source->db, p->row, err) : st;
 }
 
-static enum hub_status changing(const struct layout_source *place, struct hub_error *err)
+static enum hub_status changing(const struct layout_source *source, struct hub_error *err)
 {
     return hub_fail_as(err, HUB_CHANGED, HUB_PROBLEM_DATASET_CHANGING,
-                       "%s has just been published again: retry", place->box->dataset.summary->id);
+                       "%s has just been published again: retry", source->box->dataset.summary->id);
 }
 
 /* The part's own word about the field: it may have another type there. */
-static enum hub_status find_in_part(struct hub_catalog *catalog, struct layout_source *place,
+static enum hub_status find_in_part(struct hub_catalog *catalog, struct layout_source *source,
                                     struct hub_error *err)
 {
     HUB_CLEANUP(hub_fields_dispose) struct hub_fields fields = {0};
-    const struct hub_dataset_part *part = &place->box->dataset.parts[place->part];
-    const struct hub_dataset_field *field = &place->box->dataset.fields[place->field];
-    if (atomic_load(&place->box->fields_agree) && field->episodes)
+    const struct hub_dataset_part *part = &source->box->dataset.parts[source->part];
+    const struct hub_dataset_field *field = &source->box->dataset.fields[source->field];
+    if (atomic_load(&source->box->fields_agree) && field->episodes)
         return HUB_OK;
-    const enum hub_status st = hub_fields_read(catalog, place->db, part->row, &fields, err);
+    const enum hub_status st = hub_fields_read(catalog, source->db, part->row, &fields, err);
     if (st)
-        return st == HUB_NOT_FOUND ? changing(place, err) : st;
+        return st == HUB_NOT_FOUND ? changing(source, err) : st;
     for (uint32_t i = 0; i < fields.count; i++) {
         if (strcmp(fields.items[i].path, field->path) != 0 || !fields.items[i].episodes)
             continue;
-        place->other_type = fields.items[i].type != field->type;
-        atomic_store(&place->box->fields_agree, place->box->dataset.part_count == 1);
+        source->other_type = fields.items[i].type != field->type;
+        atomic_store(&source->box->fields_agree, source->box->dataset.part_count == 1);
         return HUB_OK;
     }
     return hub_fail_as(err, HUB_NOT_FOUND, HUB_PROBLEM_FIELD_NOT_FOUND, "%s has no rows in %s", field->path,
                        part->name);
 }
 
-static enum hub_status load(struct hub_catalog *catalog, struct layout_source *place,
+static enum hub_status load(struct hub_catalog *catalog, struct layout_source *source,
                             const struct hub_lru_key *key, struct hub_cached_blob **out,
                             struct hub_error *err)
 {
-    const struct hub_blob_maker maker = {sizeof(struct hub_layout_ref), prove, place};
-    const int64_t row = place->box->dataset.parts[place->part].row;
-    const char *path = place->box->dataset.fields[place->field].path;
-    HUB_TRY(hub_catalog_reader(catalog, &place->db, err));
-    HUB_TRY(find_in_part(catalog, place, err));
-    const struct hub_blob_id id = {catalog, place->db, row, HUB_BLOB_LAYOUT, path};
+    const struct hub_blob_maker maker = {sizeof(struct hub_layout_ref), prove, source};
+    const int64_t row = source->box->dataset.parts[source->part].row;
+    const char *path = source->box->dataset.fields[source->field].path;
+    HUB_TRY(hub_catalog_reader(catalog, &source->db, err));
+    HUB_TRY(find_in_part(catalog, source, err));
+    const struct hub_blob_id id = {catalog, source->db, row, HUB_BLOB_LAYOUT, path};
     enum hub_status st = hub_blob_load(&id, key, &maker, out, err);
     if (st == HUB_NOT_FOUND)
-        st = hub_blob_missing(catalog, place->db, row, err);
-    return st == HUB_NOT_FOUND ? changing(place, err) : st;
+        st = hub_blob_missing(catalog, source->db, row, err);
+    return st == HUB_NOT_FOUND ? changing(source, err) : st;
 }
 
 enum hub_status hub_layout_get(struct hub_catalog *catalog, const struct hub_dataset *dataset, uint32_t part,
                                uint32_t field, bool may_block, struct hub_layout_ref **out,
                                struct hub_error *err)
 {
-    struct layout_source place = {.box = hub_dataset_box_of(dataset), .part = part, .field = field};
+    struct layout_source source = {.box = hub_dataset_box_of(dataset), .part = part, .field = field};
     const char *path = dataset->fields[field].path;
     const struct hub_lru_key key = {hub_cache_layouts(dataset->summary->serial),
                                     (uint64_t)dataset->parts[part].row, hub_text_hash(hub_view_of(path))};
@@ -153,7 +153,7 @@ enum hub_status hub_layout_get(struct hub_catalog *catalog, const struct hub_dat
     if (!blob && !may_block)
         return hub_fail(err, HUB_AGAIN, "the layout of %s is not in memory", path);
     if (!blob)
-        HUB_TRY(load(catalog, &place, &key, &blob, err));
+        HUB_TRY(load(catalog, &source, &key, &blob, err));
     else if (blob->uses) /* as new as its user */
         hub_lru_put(hub_lru_get(catalog->lru, &blob->uses->item.key));
     *out = (struct hub_layout_ref *)blob;

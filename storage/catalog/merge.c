@@ -13,7 +13,7 @@ enum { MOST_WITH_INSIDE = 128 };
 
 /* ---- fields ---- */
 
-static uint32_t field_place(const struct hub_publication *p, const char *path)
+static uint32_t lower_bound_field(const struct hub_publication *p, const char *path)
 {
     return hub_lower_bound(&path, p->fields, p->field_count, sizeof *p->fields, hub_by_text);
 }
@@ -64,7 +64,7 @@ static bool is_inside(const struct hub_publication *p, const char *path)
     snprintf(above, sizeof above, "%s", path);
     for (char *slash; (slash = strrchr(above, '/'));) {
         *slash = '\0';
-        const uint32_t at = field_place(p, above);
+        const uint32_t at = lower_bound_field(p, above);
         if (is_there(p, at, above))
             return p->fields[at].type == HUB_FIELD_PADDED_JSON;
     }
@@ -85,7 +85,7 @@ static enum hub_status leave_inside(struct hub_publication *p, const char *path,
 static enum hub_status merge_field(struct hub_publication *p, uint32_t part,
                                    const struct hub_kept_field *more, struct hub_error *err)
 {
-    const uint32_t at = field_place(p, more->path);
+    const uint32_t at = lower_bound_field(p, more->path);
     if (!is_there(p, at, more->path)) {
         if (p->field_count >= MOST_WITH_INSIDE && is_inside(p, more->path))
             return leave_inside(p, more->path, err);

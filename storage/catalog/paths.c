@@ -11,7 +11,7 @@
 #define ITEM "_index_"
 
 /* First field whose path is not before `path`. */
-static uint32_t field_place(const struct hub_dataset *dataset, struct hub_view path)
+static uint32_t lower_bound_field(const struct hub_dataset *dataset, struct hub_view path)
 {
     return hub_lower_bound(&path, dataset->fields, dataset->field_count, sizeof *dataset->fields,
                            hub_view_by_text);
@@ -19,7 +19,7 @@ static uint32_t field_place(const struct hub_dataset *dataset, struct hub_view p
 
 static uint32_t find_exactly(const struct hub_dataset *dataset, struct hub_view path)
 {
-    const uint32_t at = field_place(dataset, path);
+    const uint32_t at = lower_bound_field(dataset, path);
     return at < dataset->field_count && hub_view_is(path, dataset->fields[at].path) ? at : HUB_NONE;
 }
 
@@ -31,7 +31,7 @@ static bool below(const char *path, struct hub_view group)
 /* [*first, *first + the answer) */
 static uint32_t count_below(const struct hub_dataset *dataset, struct hub_view path, uint32_t *first)
 {
-    uint32_t at = field_place(dataset, path), count = 0;
+    uint32_t at = lower_bound_field(dataset, path), count = 0;
     /* names such as "a-b" sort between "a" and "a/x": '-' comes before '/' */
     while (path.size && at < dataset->field_count &&
            strncmp(dataset->fields[at].path, path.data, path.size) == 0 &&
@@ -64,18 +64,18 @@ static struct hub_view segment_at(const char *at, size_t size)
 
 /* How much of a path is another spelling of `asked`: all of it, or what stands before a slash. 0: it is
  * none. */
-static size_t spelled_so(const char *path, struct hub_view asked)
+static size_t spelled_so(const char *path, struct hub_view requested)
 {
     const size_t all = strlen(path);
     size_t at = 0, used = 0;
     for (;;) {
         const struct hub_view mine = segment_at(path + at, all - at),
-                              theirs = segment_at(asked.data + used, asked.size - used);
+                              theirs = segment_at(requested.data + used, requested.size - used);
         if (!hub_view_equal(item_of(mine), item_of(theirs)))
             return 0;
         at += mine.size;
         used += theirs.size;
-        if (used == asked.size)
+        if (used == requested.size)
             return at;
         if (at == all)
             return 0;
@@ -85,16 +85,16 @@ static size_t spelled_so(const char *path, struct hub_view asked)
 }
 
 /* As the first field has it that is or lies below what is asked for; `asked` where there is none. */
-static struct hub_view stored_spelling(const struct hub_dataset *dataset, struct hub_view asked)
+static struct hub_view stored_spelling(const struct hub_dataset *dataset, struct hub_view requested)
 {
     if (!hub_format_is_of(dataset->summary->format, HUB_LIBRARY_MINARI))
-        return asked;
+        return requested;
     for (uint32_t i = 0; i < dataset->field_count; i++) {
-        const size_t size = spelled_so(dataset->fields[i].path, asked);
+        const size_t size = spelled_so(dataset->fields[i].path, requested);
         if (size)
             return (struct hub_view){dataset->fields[i].path, size};
     }
-    return asked;
+    return requested;
 }
 
 /* ---- asking ---- */

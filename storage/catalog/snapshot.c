@@ -179,7 +179,7 @@ enum hub_status hub_summaries_load(struct hub_catalog *catalog, struct hub_error
 /* ---- the writer's list ---- */
 
 /* First index whose summary is not before `summary`. */
-static uint32_t place_of(const struct hub_catalog *catalog, const struct hub_summary *summary)
+static uint32_t lower_bound_summary(const struct hub_catalog *catalog, const struct hub_summary *summary)
 {
     const struct hub_summary_box *box = (const struct hub_summary_box *)summary;
     return hub_lower_bound(&box, catalog->summaries, catalog->summary_count, sizeof box, compare_boxes);
@@ -188,7 +188,7 @@ static uint32_t place_of(const struct hub_catalog *catalog, const struct hub_sum
 enum hub_status hub_summaries_put(struct hub_catalog *catalog, struct hub_summary_box *summary,
                                   struct hub_error *err)
 {
-    const uint32_t at = place_of(catalog, &summary->summary);
+    const uint32_t at = lower_bound_summary(catalog, &summary->summary);
     catalog->dirty = true;
     if (at < catalog->summary_count && catalog->summaries[at]->summary.row == summary->summary.row) {
         atomic_store(&summary->read_ms, atomic_load(&catalog->summaries[at]->read_ms));
@@ -242,7 +242,7 @@ const struct hub_summary *hub_summaries_find(const struct hub_catalog *catalog, 
 {
     char key[HUB_MAX_ID + 1], ns[HUB_MAX_ID + 1];
     const struct hub_summary probe = probe_of(id, key, ns);
-    for (uint32_t i = place_of(catalog, &probe); i < catalog->summary_count; i++) {
+    for (uint32_t i = lower_bound_summary(catalog, &probe); i < catalog->summary_count; i++) {
         const struct hub_summary *summary = &catalog->summaries[i]->summary;
         if (strcmp(summary->id, id) != 0)
             break;

@@ -143,8 +143,8 @@ static uint64_t numbers_of(const struct hub_dataset_field *field)
 }
 
 /* Which number of the row is meant has to be said where there are several, and to be there. */
-static enum hub_status row_known(const struct hub_property *name, const struct hub_dataset_field *field,
-                                 struct hub_error *err)
+static enum hub_status check_component(const struct hub_property *name, const struct hub_dataset_field *field,
+                                       struct hub_error *err)
 {
     const uint64_t numbers = numbers_of(field);
     const char *word = hub_property_word(name->kind);
@@ -156,7 +156,7 @@ static enum hub_status row_known(const struct hub_property *name, const struct h
                     (unsigned long long)numbers - 1);
 }
 
-static enum hub_status field_known(const struct hub_state *state, const struct hub_property *name,
+static enum hub_status check_field(const struct hub_state *state, const struct hub_property *name,
                                    const struct hub_parallel *parallel, struct hub_near_names *near,
                                    struct hub_error *err)
 {
@@ -166,7 +166,7 @@ static enum hub_status field_known(const struct hub_state *state, const struct h
     char what[300];
     bool stated;
     if (number != HUB_NONE && has_numbers(&dataset->fields[number]))
-        return row_known(name, &dataset->fields[number], err);
+        return check_component(name, &dataset->fields[number], err);
     HUB_TRY(any_has(state, name, parallel, &stated, err)); /* by the files alone, as of videos */
     if (stated)
         return HUB_OK;
@@ -209,7 +209,7 @@ static bool is_own_name(struct hub_view text)
     return hub_property_find(text, &kind) && !hub_property_row(kind)->of_field;
 }
 
-static enum hub_status attribute_known(const struct hub_state *state, const struct hub_property *name,
+static enum hub_status check_attribute(const struct hub_state *state, const struct hub_property *name,
                                        const struct hub_parallel *parallel, struct hub_near_names *near,
                                        struct hub_error *err)
 {
@@ -243,8 +243,8 @@ enum hub_status hub_name_check(const struct hub_state *state, const struct hub_p
 {
     near->count = 0;
     if (name->kind == HUB_PROPERTY_ATTRIBUTE)
-        return attribute_known(state, name, parallel, near, err);
-    return hub_property_row(name->kind)->of_field ? field_known(state, name, parallel, near, err) : HUB_OK;
+        return check_attribute(state, name, parallel, near, err);
+    return hub_property_row(name->kind)->of_field ? check_field(state, name, parallel, near, err) : HUB_OK;
 }
 
 /* ---- texts ---- */

@@ -9,18 +9,18 @@ static struct hub_version version_of(uint32_t major, uint32_t minor)
 bool hub_minari_loadable(struct hub_view minari_version, bool has_metadata_json, struct hub_view release)
 {
     const struct hub_version v04 = version_of(0, 4), v05 = version_of(0, 5);
-    struct hub_version asked, writer;
+    struct hub_version reader, writer;
     struct hub_spec_set specs;
-    if (hub_version_parse(release, &asked, NULL))
+    if (hub_version_parse(release, &reader, NULL))
         return false;
-    const bool reads_metadata = hub_version_compare(&asked, &v05) >= 0;
+    const bool reads_metadata = hub_version_compare(&reader, &v05) >= 0;
     if (!has_metadata_json && reads_metadata)
         return false;
     if (!minari_version.size)
-        return !has_metadata_json && hub_version_compare(&asked, &v04) < 0;
+        return !has_metadata_json && hub_version_compare(&reader, &v04) < 0;
     if (hub_version_parse(minari_version, &writer, NULL) == HUB_OK)
-        return reads_metadata && hub_version_compare(&asked, &writer) >= 0;
-    return hub_spec_parse(minari_version, &specs, NULL) == HUB_OK && hub_spec_contains(&specs, &asked);
+        return reads_metadata && hub_version_compare(&reader, &writer) >= 0;
+    return hub_spec_parse(minari_version, &specs, NULL) == HUB_OK && hub_spec_contains(&specs, &reader);
 }
 
 /* Sets of era E5 have a metadata.json. */

@@ -26,12 +26,12 @@ static enum hub_status take_camera(void *user, const struct hub_found_media *med
     return HUB_OK;
 }
 
-static void find_camera(const struct hub_rows_context *context, const struct hub_state *asked,
+static void find_camera(const struct hub_rows_context *context, const struct hub_state *requested,
                         struct camera *camera)
 {
     struct hub_state own = {0};
-    const struct hub_state *state = asked->db ? asked : &own;
-    if (!asked->db && hub_state_open(context->catalog, asked->dataset->summary, &own, NULL))
+    const struct hub_state *state = requested->db ? requested : &own;
+    if (!requested->db && hub_state_open(context->catalog, requested->dataset->summary, &own, NULL))
         return;
     if (state->dataset->episode_count &&
         hub_episode_media(state, &state->dataset->episodes[0], take_camera, camera, NULL))

@@ -35,8 +35,9 @@ static int order(const struct hub_damage *d, uint32_t root, const char *path)
     return d->root != root ? (d->root > root) - (d->root < root) : strcmp(d->path, path);
 }
 
-/* The place of a file, or where it would be. */
-static uint32_t place_of(const struct hub_damages *all, uint32_t root, const char *path, bool *there)
+/* The index of a file, or where it would be. */
+static uint32_t lower_bound_damage(const struct hub_damages *all, uint32_t root, const char *path,
+                                   bool *there)
 {
     uint32_t i = 0;
     while (i < all->count && order(&all->items[i], root, path) < 0)
@@ -49,7 +50,7 @@ static void drop(struct hub_truth *truth, uint32_t root, const char *path)
 {
     struct hub_damages *all = truth->damages;
     bool there;
-    const uint32_t i = place_of(all, root, path, &there);
+    const uint32_t i = lower_bound_damage(all, root, path, &there);
     if (!there)
         return;
     free_texts(&all->items[i]);
@@ -71,7 +72,7 @@ static enum hub_status insert(struct hub_truth *truth, const struct hub_damage *
         free_texts(&copy);
         return hub_no_memory(err);
     }
-    const uint32_t i = place_of(all, damage->root, damage->path, &there);
+    const uint32_t i = lower_bound_damage(all, damage->root, damage->path, &there);
     memmove(&all->items[i + 1], &all->items[i], (all->count++ - i) * sizeof *all->items);
     all->items[i] = copy;
     atomic_store(&truth->damage_count, all->count);
@@ -97,7 +98,7 @@ enum hub_status hub_damage_check(struct hub_truth *truth, uint32_t root, const c
         return HUB_OK;
     HUB_CLEANUP(unlock) pthread_mutex_t *held = lock(truth);
     (void)held;
-    const uint32_t i = place_of(truth->damages, root, path, &there);
+    const uint32_t i = lower_bound_damage(truth->damages, root, path, &there);
     if (!there || !hub_stamp_equal(&truth->damages->items[i].stamp, stamp))
         return HUB_OK;
     return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_FILE_DAMAGED, "'%.200s' is damaged: %s", path,
@@ -210,19 +211,19 @@ static enum hub_status forget(struct hub_truth *truth, uint32_t root, const char
     return hub_stmt_run(stmt, err);
 }
 
-static bool is_known(struct hub_truth *truth, uint32_t root, const char *path)
+static bool is_recorded(struct hub_truth *truth, uint32_t root, const char *path)
 {
     HUB_CLEANUP(unlock) pthread_mutex_t *held = lock(truth);
     bool there;
     (void)held;
-    (void)place_of(truth->damages, root, path, &there);
+    (void)lower_bound_damage(truth->damages, root, path, &there);
     return there;
 }
 
 enum hub_status hub_damage_clear(struct hub_truth *truth, uint32_t root, const char *path,
                                  struct hub_error *err)
 {
-    if (!is_known(truth, root, path))
+    if (!is_recorded(truth, root, path))
         return HUB_OK;
     HUB_TRY(forget(truth, root, path, err));
     HUB_CLEANUP(unlock) pthread_mutex_t *held = lock(truth);
@@ -247,30 +248,30 @@ static void copy(void *user, const struct hub_damage *damage)
     ++*at;
 }
 
-static bool is_same(const struct hub_truth *truth, const struct damaged_file *known)
+static bool is_same(const struct hub_truth *truth, const struct damaged_file *stored)
 {
     HUB_CLEANUP(hub_closep) int fd = -1;
     struct stat st;
     const struct hub_roots *roots = truth->roots;
-    if (!roots || known->root >= roots->count)
+    if (!roots || stored->root >= roots->count)
         return true; /* unknown */
-    const enum hub_status opened = hub_roots_open(roots, known->root, known->path, O_PATH, &fd, NULL);
+    const enum hub_status opened = hub_roots_open(roots, stored->root, stored->path, O_PATH, &fd, NULL);
     if (opened || fstat(fd, &st))
         return opened != HUB_NOT_FOUND;
     const struct hub_stamp stamp = hub_stamp_of(&st);
-    return hub_stamp_equal(&stamp, &known->stamp);
+    return hub_stamp_equal(&stamp, &stored->stamp);
 }
 
 void hub_damage_refresh(struct hub_truth *truth)
 {
     const uint32_t most = atomic_load(&truth->damage_count) + 16;
-    HUB_CLEANUP(hub_freep) struct damaged_file *known = NULL;
-    if (most == 16 || hub_new(&known, most, sizeof *known, NULL))
+    HUB_CLEANUP(hub_freep) struct damaged_file *stored = NULL;
+    if (most == 16 || hub_new(&stored, most, sizeof *stored, NULL))
         return;
-    struct damaged_file *end = known;
+    struct damaged_file *end = stored;
     if (hub_damage_each(truth, 0, NULL, NULL, NULL) <= most)
         (void)hub_damage_each(truth, 0, NULL, copy, &end);
-    for (const struct damaged_file *k = known; k < end; k++) {
+    for (const struct damaged_file *k = stored; k < end; k++) {
         if (k->path && !is_same(truth, k))
             (void)!hub_damage_clear(truth, k->root, k->path, NULL);
         free(k->path);

@@ -19,9 +19,9 @@ void hub_digests_stated(const struct hub_file_facts *facts, struct hub_file_dige
         hub_hex(facts->sum, HUB_MD5_BYTES, out->md5);
 }
 
-enum hub_file_digest hub_digests_kind(const struct hub_file_digests *known)
+enum hub_file_digest hub_digests_kind(const struct hub_file_digests *stored)
 {
-    return *known->crc32c && !*known->md5 ? HUB_BY_CRC32C : HUB_BY_MD5;
+    return *stored->crc32c && !*stored->md5 ? HUB_BY_CRC32C : HUB_BY_MD5;
 }
 
 enum hub_status hub_digests_end(struct hub_file_hasher *hasher, struct hub_file_digests *out,
@@ -36,15 +36,15 @@ enum hub_status hub_digests_end(struct hub_file_hasher *hasher, struct hub_file_
     return HUB_OK;
 }
 
-static bool agrees(const char *known, const char *is)
+static bool agrees(const char *stored, const char *is)
 {
-    return !*known || strcmp(known, is) == 0;
+    return !*stored || strcmp(stored, is) == 0;
 }
 
-bool hub_digests_agree(const struct hub_file_digests *known, const struct hub_file_digests *is)
+bool hub_digests_agree(const struct hub_file_digests *stored, const struct hub_file_digests *is)
 {
-    return agrees(known->sha256, is->sha256) && agrees(known->md5, is->md5) &&
-           agrees(known->crc32c, is->crc32c);
+    return agrees(stored->sha256, is->sha256) && agrees(stored->md5, is->md5) &&
+           agrees(stored->crc32c, is->crc32c);
 }
 
 /* What hub.db said of one file at one stamp. */

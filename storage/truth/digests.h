@@ -15,12 +15,12 @@ void hub_digests_stated(const struct hub_file_facts *facts, struct hub_file_dige
 
 /** What a pass over a file computes beside SHA-256 and CRC-32C: an MD5, unless the file came with a CRC-32C
  * alone. */
-enum hub_file_digest hub_digests_kind(const struct hub_file_digests *known);
+enum hub_file_digest hub_digests_kind(const struct hub_file_digests *stored);
 /** End a pass and write what it computed; an MD5 that it did not stays as it is. */
 HUB_MUST_USE enum hub_status hub_digests_end(struct hub_file_hasher *hasher, struct hub_file_digests *out,
                                              struct hub_error *err);
 /** Whether none of those that are known is another one. */
-bool hub_digests_agree(const struct hub_file_digests *known, const struct hub_file_digests *is);
+bool hub_digests_agree(const struct hub_file_digests *stored, const struct hub_file_digests *is);
 
 /** Digests verified at exactly this stamp; what of them is not known is empty. HUB_NOT_FOUND: none is. Cheap
  * (in memory after the first use). */
