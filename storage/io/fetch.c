@@ -43,7 +43,7 @@ enum hub_status hub_wants_add(struct hub_wants *wants, uint32_t number, uint64_t
     return HUB_OK;
 }
 
-static int by_place(const void *a_, const void *b_)
+static int by_offset(const void *a_, const void *b_)
 {
     const struct hub_want *a = a_, *b = b_;
     if (a->number != b->number)
@@ -56,7 +56,7 @@ uint64_t hub_wants_join(struct hub_wants *wants)
     uint32_t kept = 0;
     uint64_t bytes = 0;
     if (wants->count)
-        qsort(wants->items, wants->count, sizeof *wants->items, by_place);
+        qsort(wants->items, wants->count, sizeof *wants->items, by_offset);
     for (uint32_t i = 0; i < wants->count; i++) {
         const struct hub_want *want = &wants->items[i];
         if (kept && may_join(&wants->items[kept - 1], want->number, want->offset))
@@ -92,7 +92,7 @@ static void drop(struct hub_file_fetch *fetch)
 static int by_file(const void *a_, const void *b_)
 {
     const struct hub_want *a = a_, *b = b_;
-    return a->file != b->file ? (a->file < b->file ? -1 : 1) : by_place(a, b);
+    return a->file != b->file ? (a->file < b->file ? -1 : 1) : by_offset(a, b);
 }
 
 /* Those wants that do not lie in place, their files held. */
@@ -203,18 +203,18 @@ void hub_fetch_done(struct hub_file_fetch *fetch, enum hub_status status)
 /* ---- reading ---- */
 
 /* For the first want that begins behind a place. */
-static int by_begin(const void *place, const void *want)
+static int by_begin(const void *position, const void *want)
 {
-    const struct hub_want *p = place, *w = want;
+    const struct hub_want *p = position, *w = want;
     return w->file < p->file || (w->file == p->file && w->offset <= p->offset) ? 1 : -1;
 }
 
 enum hub_status hub_fetch_copy(const struct hub_file_fetch *fetch, const struct hub_file *file,
                                uint64_t offset, void *out, size_t size, struct hub_error *err)
 {
-    const struct hub_want place = {.file = (struct hub_file *)file, .offset = offset};
+    const struct hub_want position = {.file = (struct hub_file *)file, .offset = offset};
     const uint32_t behind =
-        fetch ? hub_lower_bound(&place, fetch->items, fetch->count, sizeof place, by_begin) : 0;
+        fetch ? hub_lower_bound(&position, fetch->items, fetch->count, sizeof position, by_begin) : 0;
     const struct hub_want *want = behind ? &fetch->items[behind - 1] : NULL;
     if (!want || want->file != file || offset < want->offset || size > want->size ||
         offset - want->offset > want->size - size)

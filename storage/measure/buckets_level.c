@@ -69,11 +69,11 @@ static void within(const struct hub_bucket_grid *g, uint32_t bucket, uint64_t *f
     *end = (HUB_MIN(from + g->width, g->stop) + HUB_LEVEL_WIDTH - 1) / HUB_LEVEL_WIDTH;
 }
 
-bool hub_kept_level_fits(const struct hub_kept_level *kept, const struct hub_buckets *out)
+bool hub_kept_level_fits(const struct hub_kept_level *level, const struct hub_buckets *out)
 {
     const struct hub_bucket_grid *g = &out->grid;
     return out->of == HUB_BUCKETS_VALUE && g->width >= HUB_LEVEL_WIDTH && g->start % HUB_LEVEL_WIDTH == 0 &&
-           (g->stop % HUB_LEVEL_WIDTH == 0 || g->stop == kept->buckets.grid.stop);
+           (g->stop % HUB_LEVEL_WIDTH == 0 || g->stop == level->buckets.grid.stop);
 }
 
 static void join_bucket(struct hub_bucket *to, const struct hub_bucket *from, uint32_t offset)

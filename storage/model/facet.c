@@ -180,7 +180,7 @@ static void add_at(struct collector *c, struct hub_view json, struct hub_view at
         add_text(c, json);
 }
 
-static void add_place(struct collector *c, struct hub_view json, const char *at)
+static void add_member(struct collector *c, struct hub_view json, const char *at)
 {
     struct hub_view item;
     if (at[0] != '*') {
@@ -334,7 +334,7 @@ static void collect_kind(struct collector *c, const struct hub_facet_source *sou
             continue;
         c->status = source->fact(source->user, places[i].fact, &text, c->err);
         if (!c->status && text.size)
-            add_place(c, text, places[i].at);
+            add_member(c, text, places[i].at);
     }
     if (c->kind == HUB_FACET_CAMERA && c->count)
         shorten_cameras(c);

@@ -30,7 +30,7 @@ static bool inside(const struct layout_check *c, unsigned t, uint64_t first, uin
     return first <= have && count <= have - first;
 }
 
-static bool file_known(const struct layout_check *c, uint32_t file, uint64_t *size)
+static bool find_file_size(const struct layout_check *c, uint32_t file, uint64_t *size)
 {
     if (file == HUB_SIDE_FILE)
         *size = c->side_size;
@@ -482,7 +482,7 @@ static enum hub_status check_piece(struct layout_check *c, const struct hub_piec
         return lie(c, "piece at row", p->first_row);
     if (p->kind >= HUB_PIECE_KIND_COUNT || !kinds[p->kind].check)
         return lie(c, "piece kind", p->kind);
-    if (kinds[p->kind].in_file && !file_known(c, p->file, &file_size))
+    if (kinds[p->kind].in_file && !find_file_size(c, p->file, &file_size))
         return lie(c, "file number", p->file);
     return kinds[p->kind].check(c, p, v, file_size);
 }

@@ -121,7 +121,7 @@ static void put_facts(struct hub_json *j, const struct hub_report *r)
     }
 }
 
-static enum hub_status known_fact(void *user, const char *key, struct hub_view *out, struct hub_error *err)
+static enum hub_status find_fact(void *user, const char *key, struct hub_view *out, struct hub_error *err)
 {
     const char *text = hub_report_fact(user, key);
     (void)err;
@@ -129,7 +129,7 @@ static enum hub_status known_fact(void *user, const char *key, struct hub_view *
     return HUB_OK;
 }
 
-static bool known_field(void *user, uint32_t number, struct hub_facet_field *out)
+static bool get_field(void *user, uint32_t number, struct hub_facet_field *out)
 {
     const struct hub_report *r = user;
     if (number >= r->field_count)
@@ -148,10 +148,10 @@ static bool known_field(void *user, uint32_t number, struct hub_facet_field *out
 }
 
 /* What sets are chosen by, as the hub says it. */
-static enum hub_status put_known(struct hub_json *j, const struct hub_report *r, struct hub_error *err)
+static enum hub_status put_facets(struct hub_json *j, const struct hub_report *r, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf lines = HUB_BUF_INIT(64 * KIB);
-    const struct hub_facet_source source = {(void *)r, r->id, known_fact, known_field, NULL};
+    const struct hub_facet_source source = {(void *)r, r->id, find_fact, get_field, NULL};
     HUB_TRY(hub_facet_collect(&source, &lines, err));
     hub_facet_put(j, lines.data);
     return hub_json_status(j);
@@ -181,7 +181,7 @@ enum hub_status hub_report_json(const struct hub_report *r, struct hub_buf *out,
     if (r->refused)
         hub_json_put_bool(&j, "loadable", false);
     put_facts(&j, r);
-    HUB_TRY(put_known(&j, r, err));
+    HUB_TRY(put_facets(&j, r, err));
     hub_json_put_uint(&j, "episodes", r->episodes);
     hub_json_put_uint(&j, "steps", r->steps);
     hub_json_put_uint(&j, "size", r->tree.bytes);

@@ -15,18 +15,18 @@ static void free_decoded(struct hub_lru_item *item)
     free(item);
 }
 
-static struct hub_decoded *ref(struct hub_decoded *kept)
+static struct hub_decoded *ref(struct hub_decoded *decoded)
 {
-    atomic_fetch_add(&kept->item.refs, 1);
-    return kept;
+    atomic_fetch_add(&decoded->item.refs, 1);
+    return decoded;
 }
 
 static struct hub_decoded *find_held(const struct hub_held *held, const struct hub_lru_key *key)
 {
     for (unsigned i = 0; held && i < HUB_HELD; i++) {
-        struct hub_decoded *kept = held->before[i];
-        if (kept && !memcmp(&kept->item.key, key, sizeof *key))
-            return ref(kept);
+        struct hub_decoded *decoded = held->before[i];
+        if (decoded && !memcmp(&decoded->item.key, key, sizeof *key))
+            return ref(decoded);
     }
     return NULL;
 }
@@ -39,7 +39,7 @@ struct hub_decoded *hub_decoded_get(const struct hub_plan *plan, enum hub_decode
     return held || !cache ? held : (struct hub_decoded *)hub_lru_get(cache, &key);
 }
 
-static bool is_kept(const struct hub_plan *plan, uint64_t size)
+static bool is_cacheable(const struct hub_plan *plan, uint64_t size)
 {
     return plan->layout->decoded && size <= MOST_BYTES;
 }
@@ -48,7 +48,7 @@ struct hub_decoded *hub_decoded_new(const struct hub_plan *plan, enum hub_decode
                                     uint64_t size)
 {
     const size_t bytes = sizeof(struct hub_decoded) + size;
-    if (!plan->layout->serial || (!is_kept(plan, size) && !plan->held))
+    if (!plan->layout->serial || (!is_cacheable(plan, size) && !plan->held))
         return NULL;
     struct hub_decoded *new = malloc(bytes);
     if (!new)
@@ -59,33 +59,33 @@ struct hub_decoded *hub_decoded_new(const struct hub_plan *plan, enum hub_decode
     return new;
 }
 
-struct hub_decoded *hub_decoded_add(const struct hub_plan *plan, struct hub_decoded *kept)
+struct hub_decoded *hub_decoded_add(const struct hub_plan *plan, struct hub_decoded *decoded)
 {
-    return is_kept(plan, kept->item.bytes - sizeof *kept)
-               ? (struct hub_decoded *)hub_lru_add(plan->layout->decoded, &kept->item)
-               : kept;
+    return is_cacheable(plan, decoded->item.bytes - sizeof *decoded)
+               ? (struct hub_decoded *)hub_lru_add(plan->layout->decoded, &decoded->item)
+               : decoded;
 }
 
-void hub_decoded_put(struct hub_decoded *kept)
+void hub_decoded_put(struct hub_decoded *decoded)
 {
-    if (kept)
-        hub_lru_put(&kept->item);
+    if (decoded)
+        hub_lru_put(&decoded->item);
 }
 
 /* ---- held ---- */
 
-void hub_decoded_hold(const struct hub_plan *plan, struct hub_decoded *kept)
+void hub_decoded_hold(const struct hub_plan *plan, struct hub_decoded *decoded)
 {
-    const unsigned at = plan->held && kept ? atomic_fetch_add(&plan->held->count, 1) : HUB_HELD;
+    const unsigned at = plan->held && decoded ? atomic_fetch_add(&plan->held->count, 1) : HUB_HELD;
     if (at < HUB_HELD)
-        plan->held->now[at] = ref(kept);
+        plan->held->now[at] = ref(decoded);
 }
 
-static void release(struct hub_decoded **kept)
+static void release(struct hub_decoded **decoded)
 {
     for (unsigned i = 0; i < HUB_HELD; i++) {
-        hub_decoded_put(kept[i]);
-        kept[i] = NULL;
+        hub_decoded_put(decoded[i]);
+        decoded[i] = NULL;
     }
 }
 

@@ -26,12 +26,12 @@ struct hub_decoded *hub_decoded_get(const struct hub_plan *plan, enum hub_decode
 struct hub_decoded *hub_decoded_new(const struct hub_plan *plan, enum hub_decoded_kind kind, uint64_t number,
                                     uint64_t size);
 /** Keep one that has been decoded; returns the one to use, another thread's where that was faster. */
-struct hub_decoded *hub_decoded_add(const struct hub_plan *plan, struct hub_decoded *kept);
+struct hub_decoded *hub_decoded_add(const struct hub_plan *plan, struct hub_decoded *decoded);
 /** The plan's reader, if there is one, goes on in this one with the next block: it holds a reference of its
  * own. */
-void hub_decoded_hold(const struct hub_plan *plan, struct hub_decoded *kept);
+void hub_decoded_hold(const struct hub_plan *plan, struct hub_decoded *decoded);
 /** Give up a reference, or the memory of one that was not added. Of NULL: nothing. */
-void hub_decoded_put(struct hub_decoded *kept);
+void hub_decoded_put(struct hub_decoded *decoded);
 /** Before a read: what the one before left is there to be taken, and goes after it. */
 void hub_held_turn(struct hub_held *held);
 

@@ -108,7 +108,7 @@ void hub_plan_column(struct hub_plan *plan, uint32_t column, struct hub_variant 
     plan->column = column + 1;
 }
 
-static void place_rows(const struct chunk_cursor *c, uint64_t range, struct visit *visit, uint64_t *chunk_row)
+static void find_rows(const struct chunk_cursor *c, uint64_t range, struct visit *visit, uint64_t *chunk_row)
 {
     const struct hub_cut *cut = c->cut;
     const uint64_t chunk_rows = c->grid->chunk[0];
@@ -134,7 +134,7 @@ static void visit_chunk(const struct chunk_cursor *c, uint64_t number, struct vi
     const struct hub_variant *v = c->whole;
     const uint32_t column = c->plan->column;
     uint64_t chunk_row, beside = column ? column - 1 : number % c->chunks_per_row;
-    place_rows(c, number / c->chunks_per_row, visit, &chunk_row);
+    find_rows(c, number / c->chunks_per_row, visit, &chunk_row);
     visit->chunk = &c->chunks[chunk_row * c->stored_per_row + beside];
     visit->to = (int64_t)visit->first * c->out_stride;
     struct hub_box *box = &visit->box;
@@ -278,13 +278,13 @@ static bool take_decoded(const struct chunk_run *run, const struct visit *visit)
 {
     if (!filtered(run->cursor, visit->chunk))
         return false;
-    struct hub_decoded *kept = hub_decoded_get(run->cursor->plan, HUB_DECODED_CHUNK, number_of(run, visit));
-    if (kept)
-        take(run, visit, kept->data);
+    struct hub_decoded *cached = hub_decoded_get(run->cursor->plan, HUB_DECODED_CHUNK, number_of(run, visit));
+    if (cached)
+        take(run, visit, cached->data);
     if (visit->goes_on)
-        hub_decoded_hold(run->cursor->plan, kept);
-    hub_decoded_put(kept);
-    return kept;
+        hub_decoded_hold(run->cursor->plan, cached);
+    hub_decoded_put(cached);
+    return cached;
 }
 
 static enum hub_status flush(struct chunk_run *run, struct hub_error *err)

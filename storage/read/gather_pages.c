@@ -199,8 +199,8 @@ static enum hub_status decode(struct page_reader *r, const struct page_part *par
 }
 
 /* The bytes of the wanted values of a part go to their rows. */
-static void place_rows(const struct page_reader *r, const struct page_part *part, const uint8_t *values,
-                       size_t size, uint8_t *out)
+static void scatter_values(const struct page_reader *r, const struct page_part *part, const uint8_t *values,
+                           size_t size, uint8_t *out)
 {
     const struct hub_cut *cut = r->cut;
     for (uint64_t i = part->first; i < part->first + part->count; i++) {
@@ -230,7 +230,7 @@ static enum hub_status note_nulls(const struct page_reader *r, const struct page
     if (!memchr(valid, 0, part->to - part->from))
         return HUB_OK;
     HUB_TRY(begin_validity(r, err));
-    place_rows(r, part, valid, 1, r->g->valid);
+    scatter_values(r, part, valid, 1, r->g->valid);
     return HUB_OK;
 }
 
@@ -253,7 +253,7 @@ static enum hub_status decode_fixed(struct page_reader *r, const struct page_par
     struct hub_page_job job;
     HUB_TRY(decode(r, part, &job, values, NULL, valid, err));
     if (!straight)
-        place_rows(r, part, values, size, r->g->data);
+        scatter_values(r, part, values, size, r->g->data);
     return nulls ? note_nulls(r, part, valid, err) : HUB_OK;
 }
 
@@ -457,11 +457,11 @@ static bool price_page(const struct page_reader *r, const struct hub_plan *plan,
                  stored = HUB_NS_READ_BYTE + (deflate ? deflate->ns_stored : 0);
     hub_price_want(price, r->cut, page->offset, page->stored);
     price->ns += HUB_NS_CHUNK;
-    struct hub_decoded *kept =
+    struct hub_decoded *cached =
         r->partial ? hub_decoded_get(plan, HUB_DECODED_PAGE, (uint64_t)(page - plan->layout->pages)) : NULL;
-    if (kept) {
-        const bool full = kept->full;
-        hub_decoded_put(kept);
+    if (cached) {
+        const bool full = cached->full;
+        hub_decoded_put(cached);
         return full;
     }
     price->reads++;

@@ -125,14 +125,14 @@ bool hub_cuts_next(struct hub_cuts *cuts, struct hub_cut *out)
 /* ---- files ---- */
 
 /* Where a number stands in the list, or would. */
-static uint32_t place_of(const struct hub_plan_files *files, uint32_t number)
+static uint32_t lower_bound_file(const struct hub_plan_files *files, uint32_t number)
 {
     return hub_lower_bound(&number, files->items, files->count, sizeof *files->items, hub_by_u32);
 }
 
 static enum hub_status note_file(struct hub_plan_files *files, uint32_t number, struct hub_error *err)
 {
-    const uint32_t at = place_of(files, number);
+    const uint32_t at = lower_bound_file(files, number);
     if (at < files->count && files->items[at].number == number)
         return HUB_OK;
     HUB_TRY(hub_grow(&files->items, files->count, &files->capacity, sizeof *files->items, err));
@@ -144,7 +144,7 @@ static enum hub_status note_file(struct hub_plan_files *files, uint32_t number, 
 
 struct hub_file *hub_plan_files_get(const struct hub_plan_files *files, uint32_t number)
 {
-    const uint32_t at = files ? place_of(files, number) : 0;
+    const uint32_t at = files ? lower_bound_file(files, number) : 0;
     return files && at < files->count && files->items[at].number == number ? files->items[at].file : NULL;
 }
 

@@ -27,7 +27,7 @@ void hub_scatter_dispose(struct hub_scatter *many)
 
 /* ---- runs ---- */
 
-static int by_place(const void *a_, const void *b_)
+static int by_position(const void *a_, const void *b_)
 {
     const struct hub_scatter_part *a = a_, *b = b_;
     if (a->array != b->array)
@@ -173,7 +173,7 @@ enum hub_status hub_scatter_price(struct hub_scatter *many, struct hub_error *er
     many->bytes_decode = many->cost_ns = 0;
     many->bytes_out = many->rows * row_bytes;
     if (many->count)
-        qsort(many->parts, many->count, sizeof *many->parts, by_place);
+        qsort(many->parts, many->count, sizeof *many->parts, by_position);
     HUB_TRY(find_runs(many, &sums, err));
     if (var)
         HUB_TRY(add_lengths(many, err));
@@ -241,7 +241,7 @@ static bool shared_rows(const struct hub_scatter_span *run, const struct hub_sca
 }
 
 /* Items of `size` a row, of rows that were read together, to their places. */
-static void place(const struct hub_scatter_span *run, const uint8_t *rows, uint64_t size, uint8_t *out)
+static void scatter(const struct hub_scatter_span *run, const uint8_t *rows, uint64_t size, uint8_t *out)
 {
     for (uint32_t i = 0; i < run->count; i++) {
         const struct hub_scatter_part *part = &run->parts[i];
@@ -299,9 +299,9 @@ static enum hub_status read_run(struct scatter_call *r, uint32_t number, struct 
     HUB_CLEANUP(hub_rows_dispose) struct hub_rows rows = {0};
     uint8_t *into = run->count == 1 ? r->data + run->parts->to * r->row_bytes : NULL;
     HUB_TRY(hub_read(&run->plan, 0, r->parallel, into, &rows, err));
-    place(run, rows.data, r->row_bytes, r->data);
+    scatter(run, rows.data, r->row_bytes, r->data);
     if (rows.valid)
-        place(run, rows.valid, r->row_items, r->valid);
+        scatter(run, rows.valid, r->row_items, r->valid);
     return HUB_OK;
 }
 

@@ -47,8 +47,8 @@ static const char *environment(const char *name)
     return value && *value ? value : NULL;
 }
 
-static enum hub_status set_place(struct gcs *g, struct hub_view rest, const char *endpoint,
-                                 struct hub_error *err)
+static enum hub_status set_location(struct gcs *g, struct hub_view rest, const char *endpoint,
+                                    struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(4 * KIB), prefix = HUB_BUF_INIT(4 * KIB);
     const char *slash = memchr(rest.data, '/', rest.size);
@@ -79,7 +79,7 @@ static enum hub_status begin(struct hub_remote *remote, const struct hub_remote_
     (void)hub_remote_find(hub_view_of(remote->base), &rest);
     HUB_TRY(hub_new(&g, 1, sizeof *g, err));
     remote->own = g;
-    HUB_TRY(set_place(g, rest, endpoint, err));
+    HUB_TRY(set_location(g, rest, endpoint, err));
     g->has_token = transport->token || credentials;
     g->keeps_account = !g->has_token && environment("GOOGLE_APPLICATION_CREDENTIALS");
     return transport->token || !credentials

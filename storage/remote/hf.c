@@ -82,8 +82,8 @@ static enum hub_status find_token(struct hub_hf *h, struct hub_error *err)
     return hub_allocated(h->token, err);
 }
 
-static enum hub_status set_place(struct hub_hf *h, struct hub_view rest, const char *endpoint,
-                                 struct hub_error *err)
+static enum hub_status set_location(struct hub_hf *h, struct hub_view rest, const char *endpoint,
+                                    struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf encoded = HUB_BUF_INIT(4 * KIB);
     struct hub_view org, repo, revision;
@@ -108,7 +108,7 @@ static enum hub_status begin(struct hub_remote *remote, const struct hub_remote_
     (void)hub_remote_find(hub_view_of(remote->base), &rest);
     HUB_TRY(hub_new(&h, 1, sizeof *h, err));
     remote->own = h;
-    HUB_TRY(set_place(h, rest, endpoint ? endpoint : hugging_face, err));
+    HUB_TRY(set_location(h, rest, endpoint ? endpoint : hugging_face, err));
     if (!transport->token)
         HUB_TRY(find_token(h, err));
     if (h->token)

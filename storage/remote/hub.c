@@ -55,12 +55,12 @@ enum hub_status hub_api_list_url(const struct hub_remote *remote, const struct h
     return HUB_OK;
 }
 
-bool hub_api_same_id(const char *asked, const char *got)
+bool hub_api_same_id(const char *requested, const char *got)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf spelled = HUB_BUF_INIT(64 * KIB);
     struct hub_view name;
     uint32_t version;
-    if (hub_respell_id(hub_view_of(asked), &spelled, NULL))
+    if (hub_respell_id(hub_view_of(requested), &spelled, NULL))
         return false;
     return hub_view_is(hub_buf_view(&spelled), got) ||
            (hub_id_split_alias(hub_view_of(got), &name, &version) &&

@@ -24,6 +24,6 @@ HUB_MUST_USE enum hub_status hub_api_each(struct hub_remote *remote, const char 
                                           struct hub_error *err);
 
 /** Whether an answer about `got` can be one to a question about `asked`: the same id, or a version of it. */
-bool hub_api_same_id(const char *asked, const char *got);
+bool hub_api_same_id(const char *requested, const char *answered);
 
 #endif

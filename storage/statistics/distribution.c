@@ -130,7 +130,7 @@ static struct axis axis_of(const double *values, uint32_t count, unsigned bins)
     return a;
 }
 
-static unsigned place_of(const struct axis *a, double value)
+static unsigned bin_of(const struct axis *a, double value)
 {
     return a->bins > 1 ? hub_histogram_bin(value, a->low, a->high, a->bins) : 0;
 }
@@ -160,8 +160,8 @@ enum hub_status hub_grid_put(struct hub_json *json, const char *x_name, const st
         return HUB_OK;
     const struct axis across = axis_of(pairs, n, bins), up = axis_of(pairs + 1, n, bins);
     for (uint32_t i = 0; i < n; i++)
-        counts[(size_t)place_of(&across, pairs[2 * (size_t)i]) * up.bins +
-               place_of(&up, pairs[2 * (size_t)i + 1])]++;
+        counts[(size_t)bin_of(&across, pairs[2 * (size_t)i]) * up.bins +
+               bin_of(&up, pairs[2 * (size_t)i + 1])]++;
     hub_json_put_object(json, "grid");
     hub_json_put_text(json, "x", x_name);
     hub_json_put_text(json, "y", y_name);

@@ -141,7 +141,7 @@ static enum hub_status dress(const struct work *w, mode_t mode, struct hub_error
 }
 
 /* One at a time publishes in a root: what is found damaged there is what is replaced. */
-static enum hub_status put_in_place(const struct work *w, struct hub_error *err)
+static enum hub_status swap_in(const struct work *w, struct hub_error *err)
 {
     HUB_CLEANUP(hub_closep) int lock = -1, folder = -1;
     char above[PATH_MAX];
@@ -173,7 +173,7 @@ static enum hub_status run(struct work *w, struct hub_error *err)
     snprintf(w->id, sizeof w->id, "%s/%s", m->target, m->origin->path);
     HUB_TRY(hub_staging_open(m->place, w->id, &w->staging, err));
     HUB_TRY(fetch(w, err));
-    return put_in_place(w, err);
+    return swap_in(w, err);
 }
 
 enum hub_status hub_repair_run(struct hub_repair *m, struct hub_error *err)

@@ -47,8 +47,8 @@ static enum hub_status key_of(const char *id, char key[17], struct hub_error *er
     return HUB_OK;
 }
 
-static enum hub_status open_place(const struct hub_private *place, const char *key, bool make,
-                                  struct hub_staging *s, struct hub_error *err)
+static enum hub_status open_folders(const struct hub_private *place, const char *key, bool make,
+                                    struct hub_staging *s, struct hub_error *err)
 {
     *s = (struct hub_staging)HUB_STAGING_INIT;
     snprintf(s->key, sizeof s->key, "%s", key);
@@ -62,7 +62,7 @@ enum hub_status hub_staging_open(const struct hub_private *place, const char *id
 {
     char key[17];
     HUB_TRY(key_of(id, key, err));
-    HUB_TRY(open_place(place, key, true, s, err));
+    HUB_TRY(open_folders(place, key, true, s, err));
     s->id = id;
     return lock_it(s, id, err);
 }
@@ -271,7 +271,7 @@ enum hub_status hub_staging_each(const struct hub_private *place,
         struct hub_staged d;
         const char *key = names.items[i].text;
         if (strlen(key) == 16 && strspn(key, "0123456789abcdef") == 16 &&
-            !open_place(place, key, false, &s, NULL)) {
+            !open_folders(place, key, false, &s, NULL)) {
             if (look(&s, &d)) {
                 d.running = lock_it(&s, d.id, NULL) == HUB_BUSY;
                 st = fn(&d, user) ? hub_fail(err, HUB_CANCELLED, "stopped") : HUB_OK;
@@ -287,7 +287,7 @@ enum hub_status hub_staging_discard(const struct hub_private *place, const char 
     struct hub_staging s;
     char key[17];
     HUB_TRY(key_of(id, key, err));
-    enum hub_status st = open_place(place, key, false, &s, err);
+    enum hub_status st = open_folders(place, key, false, &s, err);
     if (!st)
         st = lock_it(&s, id, err);
     hub_staging_close(&s, st == HUB_OK);
