@@ -32,7 +32,7 @@ static void look(struct hub_arrow *arrow, uint32_t column, bool inner, struct me
         return;
     if (!hub_layout_variant(builder, &rows.variant, &variant, NULL) &&
         !hub_layout_array(builder, variant, &array, NULL) &&
-        !hub_arrow_place(arrow, &rows, &m->files, builder, NULL))
+        !hub_arrow_lay_out(arrow, &rows, &m->files, builder, NULL))
         prove(builder, m, size);
     hub_layout_builder_free(builder);
     double *numbers = rows.rows < 100000 ? calloc((size_t)rows.rows + 1, sizeof *numbers) : NULL;

@@ -132,9 +132,9 @@ struct hub_arrow_rows {
 HUB_MUST_USE enum hub_status hub_arrow_describe(struct hub_arrow *arrow, struct hub_arrow_rows *rows,
                                                 struct hub_error *err);
 /** Add their pieces to the array that was begun last. `files`: for side data. */
-HUB_MUST_USE enum hub_status hub_arrow_place(struct hub_arrow *arrow, const struct hub_arrow_rows *rows,
-                                             struct hub_files *files, struct hub_layout_builder *builder,
-                                             struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_arrow_lay_out(struct hub_arrow *arrow, const struct hub_arrow_rows *rows,
+                                               struct hub_files *files, struct hub_layout_builder *builder,
+                                               struct hub_error *err);
 /** Is the column one whose rows are lists (not of a fixed length)? */
 bool hub_arrow_is_list(const struct hub_arrow *arrow, uint32_t column);
 /** Where the items of each row's list begin among all, `arrow->rows` + 1 numbers. */

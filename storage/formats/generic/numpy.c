@@ -51,7 +51,7 @@ static enum hub_status place_npy(const struct generic_place *at, void *state, st
         generic_path(at, at->prefix.size ? HUB_VIEW("") : HUB_VIEW("array"), &path, &array->a.named, err));
     array->a.path = hub_buf_view(&path);
     return array->status ? hub_report_unreadable(at->sink, array->a.path, at->episode, array->a.reason, err)
-                         : hub_npy_place(at->sink, &array->a, at->episode, at->steps, err);
+                         : hub_npy_lay_out(at->sink, &array->a, at->episode, at->steps, err);
 }
 
 /* Rows of one type and shape. */
@@ -107,7 +107,7 @@ static enum hub_status place_npz(const struct generic_place *at, void *state, st
         HUB_TRY(generic_path(at, a.path, &path, &a.named, err));
         a.path = hub_buf_view(&path);
         HUB_TRY(a.reason[0] ? hub_report_unreadable(at->sink, a.path, at->episode, a.reason, err)
-                            : hub_npy_place(at->sink, &a, at->episode, at->steps, err));
+                            : hub_npy_lay_out(at->sink, &a, at->episode, at->steps, err));
     }
     return hub_npz_reader_report(npz, at->sink, err);
 }

@@ -45,7 +45,7 @@ static enum hub_status put(struct entries *w, const uint64_t *scaled, uint64_t a
 }
 
 /* The chunk of entry `number`: row-major over the maximal extent, the unlimited axis first. */
-static bool place(const struct entries *w, uint64_t number, uint64_t *scaled)
+static bool chunk_at(const struct entries *w, uint64_t number, uint64_t *scaled)
 {
     const struct h5_grid *g = w->grid;
     for (uint32_t i = g->rank; i-- > 0;) {
@@ -79,7 +79,7 @@ static enum hub_status take(struct entries *w, uint64_t address, uint64_t first,
             w->filtered ? hub_cursor_uint(&c, w->entry - w->file->offset_size - 4) : w->grid->chunk_bytes;
         const uint32_t mask = w->filtered ? hub_cursor_u32(&c) : 0;
         uint64_t scaled[HUB_MAX_RANK];
-        if (at != H5_UNDEFINED && place(w, first + i, scaled))
+        if (at != H5_UNDEFINED && chunk_at(w, first + i, scaled))
             HUB_TRY(put(w, scaled, at, size, mask, err));
     }
     return HUB_OK;
@@ -296,7 +296,7 @@ static enum hub_status walk_implicit(struct entries *w, uint64_t address, struct
         return hub_fail(err, HUB_TOO_BIG, "a chunk index of %" PRIu64 " entries", w->total);
     for (uint64_t i = 0; i < w->total; i++) {
         uint64_t scaled[HUB_MAX_RANK];
-        if (place(w, i, scaled))
+        if (chunk_at(w, i, scaled))
             HUB_TRY(h5_grid_put(w->file, w->grid, scaled, address + i * w->grid->chunk_bytes,
                                 w->grid->chunk_bytes, 0, err));
     }

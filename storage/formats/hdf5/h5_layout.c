@@ -177,8 +177,8 @@ static enum hub_status add_contiguous(const struct hub_h5 *file, const struct hu
 
 /* The pipeline less filters without a codec, and masks to match; false when a stored chunk needs one of
  * them. */
-static bool known_pipeline(const struct hub_h5_dataset *d, struct hub_chunk *chunks, uint64_t count,
-                           struct hub_pipeline *out)
+static bool read_pipeline(const struct hub_h5_dataset *d, struct hub_chunk *chunks, uint64_t count,
+                          struct hub_pipeline *out)
 {
     *out = (struct hub_pipeline){0};
     for (uint64_t k = 0; k < count; k++)
@@ -202,7 +202,7 @@ static enum hub_status put_chunks(struct hub_h5 *file, const struct hub_h5_datas
                                   uint32_t *array, struct hub_error *err)
 {
     struct hub_pipeline pipeline;
-    if (!known_pipeline(d, chunks, count, &pipeline))
+    if (!read_pipeline(d, chunks, count, &pipeline))
         return hub_fail(err, HUB_UNSUPPORTED, "%s", d->filter_name);
     for (uint64_t i = 0; i < count; i++)
         if (chunks[i].offset != HUB_ABSENT &&

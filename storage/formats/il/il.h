@@ -52,8 +52,8 @@ struct il_window {
 
 /** Place the rows of a window as those of field `path`; where the items are dictionaries, as fields below it.
  * Rows that cannot be served make the field unreadable in this episode. */
-HUB_MUST_USE enum hub_status il_rows_place(struct il_file *f, struct hub_view path, struct il_rows *rows,
-                                           const struct il_window *window, struct hub_error *err);
+HUB_MUST_USE enum hub_status il_rows_lay_out(struct il_file *f, struct hub_view path, struct il_rows *rows,
+                                             const struct il_window *window, struct hub_error *err);
 
 /** An array of objects of an archive, of which each window is of an episode. */
 struct il_objects {
@@ -64,17 +64,17 @@ struct il_objects {
     uint64_t rows;  /* that it has to have */
 };
 
-/** Place its rows; fields as those of il_rows_place. What cannot be read, or has fewer rows, is unreadable in
- * all of these episodes. */
-HUB_MUST_USE enum hub_status il_objects_place(struct hub_files *files, struct hub_sink *sink,
-                                              const struct il_objects *objects, struct hub_error *err);
+/** Lay out its rows; fields as those of il_rows_lay_out. What cannot be read, or has fewer rows, is
+ * unreadable in all of these episodes. */
+HUB_MUST_USE enum hub_status il_objects_lay_out(struct hub_files *files, struct hub_sink *sink,
+                                                const struct il_objects *objects, struct hub_error *err);
 
 /** The first `count` rows as numbers; false when they are not single numbers. */
 bool il_rows_numbers(struct il_file *f, struct il_rows *rows, uint64_t count, double *out);
 
 /** A field of the bytes given, `count` booleans. */
-HUB_MUST_USE enum hub_status il_flags_place(struct il_file *f, struct hub_view path, const uint8_t *flags,
-                                            const struct il_window *window, struct hub_error *err);
+HUB_MUST_USE enum hub_status il_flags_lay_out(struct il_file *f, struct hub_view path, const uint8_t *flags,
+                                              const struct il_window *window, struct hub_error *err);
 
 /* ---- trajectory.c: what a file holds ---- */
 

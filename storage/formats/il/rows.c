@@ -162,8 +162,8 @@ static enum hub_status point(struct il_file *f, struct il_rows *rows, const stru
 }
 
 /* A list: all items alike. */
-static enum hub_status place_list(struct il_file *f, struct il_rows *rows, const struct il_window *w,
-                                  struct rows_layout *out, struct hub_error *err)
+static enum hub_status lay_out_list(struct il_file *f, struct il_rows *rows, const struct il_window *w,
+                                    struct rows_layout *out, struct hub_error *err)
 {
     struct item_cursor cursor = items_from(&f->pickle, rows, w->first);
     struct object_item item = {0};
@@ -198,8 +198,8 @@ static enum hub_status copy_array(struct il_file *f, const struct hub_pickle_dat
 }
 
 /* One array of all steps. */
-static enum hub_status place_array(struct il_file *f, struct il_rows *rows, const struct il_window *w,
-                                   struct rows_layout *out, struct hub_error *err)
+static enum hub_status lay_out_array(struct il_file *f, struct il_rows *rows, const struct il_window *w,
+                                     struct rows_layout *out, struct hub_error *err)
 {
     struct hub_pickle_data data;
     HUB_TRY(hub_pickle_array(&f->pickle, rows->value, &data, err));
@@ -290,8 +290,8 @@ static enum hub_status declare(struct il_file *f, struct hub_view path, const st
     return hub_sink_field(f->sink, &declared, field, err);
 }
 
-static enum hub_status place_leaf(struct il_file *f, struct hub_view path, struct il_rows *rows,
-                                  const struct il_window *w, struct hub_error *err)
+static enum hub_status lay_out_leaf(struct il_file *f, struct hub_view path, struct il_rows *rows,
+                                    const struct il_window *w, struct hub_error *err)
 {
     HUB_CLEANUP(drop_extents)
     struct rows_layout p = {.piece = {.file = f->source.number, .rows = w->count, .geometry = HUB_NONE}};
@@ -300,8 +300,8 @@ static enum hub_status place_leaf(struct il_file *f, struct hub_view path, struc
     uint32_t field;
     if (rows->count == 0)
         return HUB_OK; /* nothing says what its rows would be */
-    const enum hub_status st = items_of(&f->pickle, rows->value) ? place_list(f, rows, w, &p, &why)
-                                                                 : place_array(f, rows, w, &p, &why);
+    const enum hub_status st = items_of(&f->pickle, rows->value) ? lay_out_list(f, rows, w, &p, &why)
+                                                                 : lay_out_array(f, rows, w, &p, &why);
     if (st && !hub_is_local(st))
         return hub_pass(st, &why, err);
     HUB_TRY(declare(f, path, st ? NULL : &p.variant, &field, err));
@@ -312,9 +312,9 @@ static enum hub_status place_leaf(struct il_file *f, struct hub_view path, struc
 }
 
 /* Dictionaries of one step are alike in all: the first one's keys are the fields. */
-static enum hub_status place_members(struct il_file *f, struct hub_view path, struct il_rows *rows,
-                                     const struct hub_pickle_value *dict, const struct il_window *w,
-                                     struct hub_error *err)
+static enum hub_status lay_out_members(struct il_file *f, struct hub_view path, struct il_rows *rows,
+                                       const struct hub_pickle_value *dict, const struct il_window *w,
+                                       struct hub_error *err)
 {
     uint32_t key, value;
     for (uint32_t cell = dict->first;
@@ -326,7 +326,7 @@ static enum hub_status place_members(struct il_file *f, struct hub_view path, st
             continue; /* not a name */
         member.keys[member.key_count++] = name;
         HUB_TRY(hub_buf_addf(&below, err, "%.*s/%.*s", (int)path.size, path.data, (int)name.size, name.data));
-        HUB_TRY(il_rows_place(f, hub_buf_view(&below), &member, w, err));
+        HUB_TRY(il_rows_lay_out(f, hub_buf_view(&below), &member, w, err));
     }
     return HUB_OK;
 }
@@ -342,8 +342,8 @@ static bool all_are_empty(struct item_cursor rest, uint64_t count)
     return true;
 }
 
-enum hub_status il_rows_place(struct il_file *f, struct hub_view path, struct il_rows *rows,
-                              const struct il_window *window, struct hub_error *err)
+enum hub_status il_rows_lay_out(struct il_file *f, struct hub_view path, struct il_rows *rows,
+                                const struct il_window *window, struct hub_error *err)
 {
     if (items_of(&f->pickle, rows->value) && window->count) {
         struct item_cursor cursor = items_from(&f->pickle, rows, window->first);
@@ -353,13 +353,13 @@ enum hub_status il_rows_place(struct il_file *f, struct hub_view path, struct il
             return HUB_OK;
         if (first && first->kind == HUB_PICKLE_DICT && first->count &&
             rows->key_count < HUB_COUNT(rows->keys))
-            return place_members(f, path, rows, first, window, err);
+            return lay_out_members(f, path, rows, first, window, err);
     }
-    return place_leaf(f, path, rows, window, err);
+    return lay_out_leaf(f, path, rows, window, err);
 }
 
-enum hub_status il_flags_place(struct il_file *f, struct hub_view path, const uint8_t *flags,
-                               const struct il_window *window, struct hub_error *err)
+enum hub_status il_flags_lay_out(struct il_file *f, struct hub_view path, const uint8_t *flags,
+                                 const struct il_window *window, struct hub_error *err)
 {
     struct rows_layout p = {.variant = {.kind = HUB_KIND_BOOL, .item_size = 1},
                             .piece = {.rows = window->count, .geometry = HUB_NONE}};
@@ -386,8 +386,8 @@ static void dispose_file(struct il_file *f)
     hub_pickle_dispose(&f->pickle);
 }
 
-enum hub_status il_objects_place(struct hub_files *files, struct hub_sink *sink, const struct il_objects *o,
-                                 struct hub_error *err)
+enum hub_status il_objects_lay_out(struct hub_files *files, struct hub_sink *sink, const struct il_objects *o,
+                                   struct hub_error *err)
 {
     HUB_CLEANUP(dispose_file)
     struct il_file f = {.files = files, .sink = sink, .source = o->npz->source};
@@ -407,7 +407,7 @@ enum hub_status il_objects_place(struct hub_files *files, struct hub_sink *sink,
         return refuse_objects(sink, o, "no row for every step", err);
     for (uint32_t i = 0; i < o->count; i++) {
         const struct il_window w = {o->windows[i].episode, o->windows[i].first, o->windows[i].count};
-        HUB_TRY(il_rows_place(&f, a->path, &rows, &w, err));
+        HUB_TRY(il_rows_lay_out(&f, a->path, &rows, &w, err));
     }
     return HUB_OK;
 }

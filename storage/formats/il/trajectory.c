@@ -174,14 +174,14 @@ static enum hub_status report_no_rows(struct trajectory *t, struct hub_view path
 }
 
 /* The rows of a member, or of each of its keys. */
-static enum hub_status place_member(struct trajectory *t, struct hub_view path, uint32_t value,
-                                    struct il_rows *rows, const struct il_window *w, struct hub_error *err)
+static enum hub_status lay_out_member(struct trajectory *t, struct hub_view path, uint32_t value,
+                                      struct il_rows *rows, const struct il_window *w, struct hub_error *err)
 {
     const struct hub_pickle *p = &t->file->pickle;
     const struct hub_pickle_value *v = hub_pickle_at(p, value);
     uint32_t key, below;
     if (v->kind != HUB_PICKLE_DICT)
-        return rows->count ? il_rows_place(t->file, path, rows, w, err)
+        return rows->count ? il_rows_lay_out(t->file, path, rows, w, err)
                            : report_no_rows(t, path, value, w, err);
     for (uint32_t cell = v->first; hub_pickle_next(p, &cell, &key) && hub_pickle_next(p, &cell, &below);) {
         HUB_CLEANUP(hub_buf_dispose) struct hub_buf name = HUB_BUF_INIT(HUB_MAX_PATH);
@@ -191,44 +191,44 @@ static enum hub_status place_member(struct trajectory *t, struct hub_view path, 
             continue; /* not a name */
         HUB_TRY(hub_buf_addf(&name, err, "%.*s/%.*s", (int)path.size, path.data, (int)text.size, text.data));
         const bool fits = il_rows_of(p, below, &its) && its.count >= w->first + w->count;
-        HUB_TRY(fits ? il_rows_place(t->file, hub_buf_view(&name), &its, w, err)
+        HUB_TRY(fits ? il_rows_lay_out(t->file, hub_buf_view(&name), &its, w, err)
                      : hub_report_unreadable(t->file->sink, hub_buf_view(&name), w->episode,
                                              "no row for every step", err));
     }
     return HUB_OK;
 }
 
-static enum hub_status place(struct trajectory *t, int number, const char *path, const struct il_window *w,
-                             struct hub_error *err)
+static enum hub_status lay_out(struct trajectory *t, int number, const char *path, const struct il_window *w,
+                               struct hub_error *err)
 {
     struct trajectory_field *f = &t->fields[number];
     if (f->value == HUB_PICKLE_NONE)
         return HUB_OK;
-    return place_member(t, hub_view_of(path), f->value, &f->rows, w, err);
+    return lay_out_member(t, hub_view_of(path), f->value, &f->rows, w, err);
 }
 
 /* dones are as stored; where there are none at all, true at the last step alone. */
-static enum hub_status place_dones(struct trajectory *t, const struct il_window *w, struct hub_error *err)
+static enum hub_status lay_out_dones(struct trajectory *t, const struct il_window *w, struct hub_error *err)
 {
     if (t->fields[DONES].value != HUB_PICKLE_NONE)
-        return t->fields[DONES].whole ? place(t, DONES, "dones", w, err) : HUB_OK;
+        return t->fields[DONES].whole ? lay_out(t, DONES, "dones", w, err) : HUB_OK;
     HUB_CLEANUP(hub_freep) uint8_t *flags = NULL;
     HUB_TRY(hub_new(&flags, (size_t)w->count + 1, 1, err));
     if (w->count)
         flags[w->count - 1] = 1;
-    return il_flags_place(t->file, HUB_VIEW("dones"), flags, w, err);
+    return il_flags_lay_out(t->file, HUB_VIEW("dones"), flags, w, err);
 }
 
-static enum hub_status place_fields(struct trajectory *t, const struct il_window *w, struct hub_error *err)
+static enum hub_status lay_out_fields(struct trajectory *t, const struct il_window *w, struct hub_error *err)
 {
     const struct il_window next = {w->episode, w->first + 1, w->count};
-    HUB_TRY(place(t, OBS, "obs", w, err));
-    HUB_TRY(place(t, OBS, "next_obs", &next, err));
-    HUB_TRY(place(t, ACTS, "acts", w, err));
-    HUB_TRY(place_dones(t, w, err));
+    HUB_TRY(lay_out(t, OBS, "obs", w, err));
+    HUB_TRY(lay_out(t, OBS, "next_obs", &next, err));
+    HUB_TRY(lay_out(t, ACTS, "acts", w, err));
+    HUB_TRY(lay_out_dones(t, w, err));
     for (int i = REWS; i < FIELDS; i++)
         if (t->fields[i].whole)
-            HUB_TRY(place(t, i, t->fields[i].path, w, err));
+            HUB_TRY(lay_out(t, i, t->fields[i].path, w, err));
     return HUB_OK;
 }
 
@@ -273,7 +273,7 @@ static enum hub_status report_episode(struct trajectory *t, uint64_t first, uint
     hub_episode_sum(&episode, t->rewards ? t->rewards + first : NULL, count);
     HUB_TRY(hub_sink_episode(t->file->sink, &episode, &window.episode, err));
     (*number)++;
-    return place_fields(t, &window, err);
+    return lay_out_fields(t, &window, err);
 }
 
 /* One episode, or several one after another, each to the step that is done. */

@@ -207,8 +207,8 @@ static enum hub_status send_member(const struct demos *d, const struct hub_npz_a
     for (uint32_t i = 0; i < d->count; i++)
         windows[i] = window_of(d, axis, i);
     if (objects)
-        return il_objects_place(d->files, d->sink,
-                                &(struct il_objects){&d->npz, a, windows, d->count, d->steps}, err);
+        return il_objects_lay_out(d->files, d->sink,
+                                  &(struct il_objects){&d->npz, a, windows, d->count, d->steps}, err);
     if (axis != HUB_AXIS_COUNT)
         return hub_npz_reader_cut(d->sink, a, axis, windows, d->count, err);
     snprintf(why, sizeof why, "%s", a->reason);

@@ -337,8 +337,8 @@ enum hub_status hub_npz_reader_cut(struct hub_sink *sink, const struct hub_npz_a
     return HUB_OK;
 }
 
-enum hub_status hub_npy_place(struct hub_sink *sink, const struct hub_npz_array *array, uint32_t index,
-                              uint64_t steps, struct hub_error *err)
+enum hub_status hub_npy_lay_out(struct hub_sink *sink, const struct hub_npz_array *array, uint32_t index,
+                                uint64_t steps, struct hub_error *err)
 {
     const uint64_t rows = hub_npy_rows(&array->npy);
     const enum hub_axis axis = array->npy.rank == 0 ? HUB_AXIS_NONE : hub_axis_of(rows, steps);

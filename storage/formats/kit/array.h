@@ -52,8 +52,8 @@ HUB_MUST_USE enum hub_status hub_npy_texts(struct hub_files *files, struct hub_b
 uint64_t hub_npy_rows(const struct hub_npy *npy);
 
 /** A field that is this array, as that of the part's episode `index`. `steps` says its axis. */
-HUB_MUST_USE enum hub_status hub_npy_place(struct hub_sink *sink, const struct hub_npz_array *array,
-                                           uint32_t index, uint64_t steps, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_npy_lay_out(struct hub_sink *sink, const struct hub_npz_array *array,
+                                             uint32_t index, uint64_t steps, struct hub_error *err);
 
 /** A field that is this array, cut into episodes: a window each, whose `array` is filled in here. */
 HUB_MUST_USE enum hub_status hub_npz_reader_cut(struct hub_sink *sink, const struct hub_npz_array *array,

@@ -297,8 +297,8 @@ static enum hub_status check_rows(struct hub_h5_fields *fields, const struct hub
     return inside && whole ? hub_json_rows_end(&fields->inside, err) : HUB_OK;
 }
 
-static enum hub_status place(struct hub_h5_fields *fields, struct hub_h5_tree *tree,
-                             const struct hub_h5_leaf *leaf, const struct cuts *cuts, struct hub_error *err)
+static enum hub_status lay_out(struct hub_h5_fields *fields, struct hub_h5_tree *tree,
+                               const struct hub_h5_leaf *leaf, const struct cuts *cuts, struct hub_error *err)
 {
     struct hub_h5_field *field;
     HUB_TRY(find(fields, leaf->path, &field, err));
@@ -328,7 +328,7 @@ enum hub_status hub_h5_fields_cut(struct hub_h5_fields *fields, struct hub_h5_tr
 {
     const struct cuts all = {cuts, count, rows};
     for (uint32_t i = 0; i < tree->count; i++)
-        HUB_TRY(place(fields, tree, &tree->leaves[i], &all, err));
+        HUB_TRY(lay_out(fields, tree, &tree->leaves[i], &all, err));
     return HUB_OK;
 }
 

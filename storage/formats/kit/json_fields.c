@@ -68,8 +68,8 @@ static enum hub_status make_alike(struct hub_json_rows *r, struct hub_json_leaf 
     return HUB_OK;
 }
 
-static enum hub_status place(const struct hub_json_leaf *leaf, struct hub_layout_builder *b,
-                             struct hub_error *err)
+static enum hub_status lay_out(const struct hub_json_leaf *leaf, struct hub_layout_builder *b,
+                               struct hub_error *err)
 {
     for (uint32_t i = 0; i < leaf->run_count; i++) {
         const struct hub_json_run *run = &leaf->runs[i];
@@ -107,7 +107,7 @@ static enum hub_status declare(struct hub_json_rows *r, const struct hub_json_co
     HUB_TRY(make_alike(r, leaf, &common, err));
     HUB_TRY(hub_sink_field(sink, &field, &number, err));
     HUB_TRY(hub_sink_layout(sink, number, &builder, err));
-    HUB_TRY(place(leaf, builder, err));
+    HUB_TRY(lay_out(leaf, builder, err));
     readings.readable = leaf->run_count;
     for (uint32_t i = 0; i < leaf->refusal_count; i++) {
         hub_tally_add(&readings.unreadable, "%s", leaf->refusals[i].why);

@@ -44,9 +44,9 @@ enum hub_status hub_table_field_declare(const struct hub_table_fields *fields, s
     return hub_sink_field(fields->sink, &declared, &field->number, err);
 }
 
-enum hub_status hub_table_field_place(const struct hub_table_fields *fields, struct hub_table_field *field,
-                                      struct hub_table *table, uint32_t index, struct hub_window *windows,
-                                      uint32_t count, struct hub_error *why)
+enum hub_status hub_table_field_lay_out(const struct hub_table_fields *fields, struct hub_table_field *field,
+                                        struct hub_table *table, uint32_t index, struct hub_window *windows,
+                                        uint32_t count, struct hub_error *why)
 {
     HUB_CLEANUP(hub_table_column_dispose) struct hub_table_column column = {.index = index};
     struct hub_layout_builder *builder;
@@ -58,7 +58,7 @@ enum hub_status hub_table_field_place(const struct hub_table_fields *fields, str
         HUB_TRY(hub_table_field_declare(fields, field, column.type, why));
     field->variant = column.variant;
     HUB_TRY(hub_sink_layout(fields->sink, field->number, &builder, why));
-    HUB_TRY(hub_table_place(table, &column, fields->files, builder, &array, why));
+    HUB_TRY(hub_table_lay_out(table, &column, fields->files, builder, &array, why));
     for (uint32_t i = 0; i < count; i++) {
         windows[i].array = array;
         HUB_TRY(hub_layout_add_window(builder, &windows[i], why));
@@ -84,7 +84,7 @@ enum hub_status hub_table_field_add(const struct hub_table_fields *fields, struc
                                     uint32_t count, struct hub_error *err)
 {
     struct hub_error why = {0};
-    const enum hub_status st = hub_table_field_place(fields, field, table, index, windows, count, &why);
+    const enum hub_status st = hub_table_field_lay_out(fields, field, table, index, windows, count, &why);
     if (!hub_is_local(st))
         return st ? hub_pass(st, &why, err) : HUB_OK;
     for (uint32_t i = 0; i < count; i++)

@@ -60,10 +60,10 @@ HUB_MUST_USE enum hub_status hub_table_field_declare(const struct hub_table_fiel
                                                      struct hub_error *err);
 /** Place the column `index` for the episodes of these windows, whose `array` is filled in here. Says why it
  * cannot be, as where its type differs from that of an earlier one; then nothing is refused yet. */
-HUB_MUST_USE enum hub_status hub_table_field_place(const struct hub_table_fields *fields,
-                                                   struct hub_table_field *field, struct hub_table *table,
-                                                   uint32_t index, struct hub_window *windows, uint32_t count,
-                                                   struct hub_error *why);
+HUB_MUST_USE enum hub_status hub_table_field_lay_out(const struct hub_table_fields *fields,
+                                                     struct hub_table_field *field, struct hub_table *table,
+                                                     uint32_t index, struct hub_window *windows,
+                                                     uint32_t count, struct hub_error *why);
 /** Refuse a field for the episodes of these windows. Until a column shows what it is, it is opaque. */
 HUB_MUST_USE enum hub_status hub_table_field_refuse(const struct hub_table_fields *fields,
                                                     struct hub_table_field *field,

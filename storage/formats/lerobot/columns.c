@@ -149,7 +149,7 @@ static enum hub_status place(struct lerobot_columns *c, struct hub_table_field *
                              uint32_t index, struct hub_window *windows, uint32_t count,
                              struct hub_error *why)
 {
-    HUB_TRY(hub_table_field_place(&c->fields, field, t, index, windows, count, why));
+    HUB_TRY(hub_table_field_lay_out(&c->fields, field, t, index, windows, count, why));
     HUB_TRY(compare_shape(c, field, why));
     return compare_dtype(c, field, why);
 }

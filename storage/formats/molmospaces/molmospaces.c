@@ -39,11 +39,11 @@ static bool read_batch(struct hub_view name, int64_t *batch)
            hub_numbered((struct hub_view){name.data, (size_t)(of - name.data)}, "trajectories_batch_", batch);
 }
 
-bool molmo_place_of(struct hub_view path, struct molmo_place *out)
+bool molmo_location_of(struct hub_view path, struct molmo_location *out)
 {
     const struct hub_view name = hub_view_behind(path, '/');
     struct hub_view rest = path;
-    *out = (struct molmo_place){.folder = {path.data, path.size - name.size}, .house = -1, .batch = -1};
+    *out = (struct molmo_location){.folder = {path.data, path.size - name.size}, .house = -1, .batch = -1};
     if (!hub_view_starts(name, "traj") || !hub_view_ends(name, ".h5"))
         return false;
     for (size_t i = 0; i < HUB_COUNT(splits); i++)
@@ -74,10 +74,10 @@ static int is_mine(struct hub_files *files, uint32_t number)
 /* One house by its files; houses, or splits of houses, by their names. */
 static int claim(struct hub_files *listing)
 {
-    struct molmo_place place;
+    struct molmo_location place;
     for (uint32_t i = 0; i < listing->count; i++) {
         const struct hub_file_entry *e = &listing->entries[i];
-        if (!e->directory && !memchr(e->path.data, '/', e->path.size) && molmo_place_of(e->path, &place) &&
+        if (!e->directory && !memchr(e->path.data, '/', e->path.size) && molmo_location_of(e->path, &place) &&
             is_mine(listing, i) > 0)
             return 80;
     }
@@ -87,7 +87,7 @@ static int claim(struct hub_files *listing)
 /* ---- plan ---- */
 
 struct data_file {
-    struct molmo_place place;
+    struct molmo_location place;
     uint32_t file;
 };
 
@@ -114,10 +114,10 @@ static void plan_dispose(struct molmo_plan_state *p)
 }
 
 /* By split, house and batch. */
-static int by_place(const void *a, const void *b)
+static int by_location(const void *a, const void *b)
 {
     const struct data_file *x = a, *y = b;
-    const struct molmo_place *p = &x->place, *q = &y->place;
+    const struct molmo_location *p = &x->place, *q = &y->place;
     if (p->order != q->order)
         return p->order < q->order ? -1 : 1;
     if (p->house != q->house)
@@ -131,9 +131,9 @@ static enum hub_status find_data(struct molmo_plan_state *p, struct hub_error *e
 {
     HUB_TRY(hub_new(&p->data, (size_t)p->files->count + 1, sizeof *p->data, err));
     for (uint32_t i = 0; i < p->files->count; i++)
-        if (molmo_place_of(p->files->entries[i].path, &p->data[p->count].place))
+        if (molmo_location_of(p->files->entries[i].path, &p->data[p->count].place))
             p->data[p->count++].file = i;
-    qsort(p->data, p->count, sizeof *p->data, by_place);
+    qsort(p->data, p->count, sizeof *p->data, by_location);
     for (uint32_t i = 0; i < p->count && i < MAX_TRIED; i++)
         if (is_mine(p->files, p->data[i].file))
             return HUB_OK;
@@ -210,7 +210,7 @@ static enum hub_status read_notes(struct molmo_plan_state *p, struct hub_error *
 }
 
 /* What an index says of a file: "{}" where it does not list it, nothing where there is no index. */
-static enum hub_status hint_of(const struct molmo_plan_state *p, const struct molmo_place *place,
+static enum hub_status hint_of(const struct molmo_plan_state *p, const struct molmo_location *place,
                                struct hub_view path, struct hub_buf *out, struct hub_error *err)
 {
     char house[40], file[HUB_MAX_PATH];

@@ -13,7 +13,7 @@
  * */
 enum { MOLMO_HINT_BYTES = 4000 };
 
-struct molmo_place {
+struct molmo_location {
     struct hub_view split;  /* "train", or empty */
     struct hub_view folder; /* with its slash, or empty */
     unsigned order;         /* of splits, 0: none */
@@ -23,7 +23,7 @@ struct molmo_place {
 /** "house_12/x" or "house_12" -> 12 */
 bool molmo_house_of(struct hub_view path, int64_t *house);
 /** False: not a file of trajectories. Views borrow from `path`. */
-bool molmo_place_of(struct hub_view path, struct molmo_place *out);
+bool molmo_location_of(struct hub_view path, struct molmo_location *out);
 
 /** A file of trajectories that was in an archive, unpacked to the side data. */
 struct molmo_packed {

@@ -11,7 +11,7 @@ struct molmo {
     struct hub_files *files;
     const struct molmo_packed *packed; /* NULL: the file stands by itself */
     struct hub_view path;              /* of the file */
-    struct molmo_place place;
+    struct molmo_location place;
     struct hub_h5_object root;
     struct hub_h5_episodes episodes;
     uint8_t *mask; /* valid_traj_mask, an element a trajectory */
@@ -323,7 +323,7 @@ static enum hub_status find_file(struct molmo *m, const struct hub_part *part, u
 {
     *number = HUB_NONE;
     for (uint32_t i = 0; i < part->file_count && *number == HUB_NONE; i++)
-        if (molmo_place_of(m->files->entries[part->files[i]].path, &m->place))
+        if (molmo_location_of(m->files->entries[part->files[i]].path, &m->place))
             *number = part->files[i];
     if (*number == HUB_NONE)
         return hub_fail(err, HUB_NOT_ACCEPTABLE, "there is no file of trajectories");
@@ -401,7 +401,7 @@ enum hub_status molmo_inspect_packed(struct hub_files *files, const struct molmo
 {
     HUB_CLEANUP(dispose)
     struct molmo m = {.files = files, .packed = packed, .path = packed->path, .cameras = {.files = files}};
-    (void)molmo_place_of(packed->path, &m.place);
+    (void)molmo_location_of(packed->path, &m.place);
     m.place.split = packed->split;
     HUB_TRY(load_file(&m, NULL, sink, err));
     return report(&m, sink, err);

@@ -40,9 +40,9 @@ static bool shard_of(struct hub_view path, unsigned *order, struct hub_view *spl
 }
 
 /* The split of a folder of shards by its own name. */
-static struct hub_view split_of_place(struct hub_view place)
+static struct hub_view split_of_folder(struct hub_view folder)
 {
-    const struct hub_view name = hub_view_behind(place, '/');
+    const struct hub_view name = hub_view_behind(folder, '/');
     for (size_t i = 0; i < HUB_COUNT(folders); i++)
         if (name.size + 1 == strlen(folders[i]) && memcmp(name.data, folders[i], name.size) == 0)
             return (struct hub_view){folders[i], name.size - strlen("_shards")};
@@ -83,14 +83,14 @@ static bool holds_houses(struct hub_byte_source *shard, const struct hub_tar_mem
     HUB_CLEANUP(hub_unpack_stream_freep) struct hub_unpack_stream *stream = NULL;
     HUB_CLEANUP(hub_tar_dispose) struct hub_tar tar = {0};
     struct hub_tar_member m;
-    struct molmo_place place;
+    struct molmo_location place;
     int64_t house;
     bool end = false, found = false;
     if (open_archive(shard, archive, &tar, &stream, NULL))
         return false;
     for (unsigned i = 0; i < MAX_LOOK_WITHIN && !found && !hub_tar_next(&tar, &m, &end, NULL) && !end; i++) {
         const struct hub_view name = without_dot(m.name);
-        found = molmo_house_of(name, &house) || (molmo_place_of(name, &place) && place.batch >= 0);
+        found = molmo_house_of(name, &house) || (molmo_location_of(name, &place) && place.batch >= 0);
     }
     return found;
 }
@@ -164,7 +164,7 @@ static enum hub_status plan(struct hub_files *files, struct hub_sink *sink, stru
     }
     qsort(shards, count, sizeof *shards, by_split);
     for (uint32_t i = 0; i < count; i++) {
-        const struct hub_view split = shards[i].order ? shards[i].split : split_of_place(files->place);
+        const struct hub_view split = shards[i].order ? shards[i].split : split_of_folder(files->place);
         const struct hub_part part = {files->entries[shards[i].file].path, &shards[i].file, 1, split};
         bool readable;
         HUB_TRY(
@@ -235,12 +235,12 @@ static enum hub_status read_archive(struct shard_reader *r, struct hub_byte_sour
     HUB_CLEANUP(hub_tar_dispose) struct hub_tar tar = {0};
     struct hub_error why = {0};
     struct hub_tar_member m;
-    struct molmo_place place;
+    struct molmo_location place;
     bool end = false;
     enum hub_status st = open_archive(shard, archive, &tar, &stream, &why);
     while (!st && !(st = hub_tar_next(&tar, &m, &end, &why)) && !end) {
         r->videos += m.regular && hub_view_ends(m.name, ".mp4");
-        if (m.regular && m.size && hub_utf8_valid(m.name) && molmo_place_of(without_dot(m.name), &place))
+        if (m.regular && m.size && hub_utf8_valid(m.name) && molmo_location_of(without_dot(m.name), &place))
             HUB_TRY(read_file(r, stream, archive->name, &m, err));
     }
     if (!hub_is_local(st))

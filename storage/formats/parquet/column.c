@@ -104,8 +104,8 @@ static enum hub_status read_pages(const struct hub_parquet *parquet, uint32_t le
     return walk_groups(parquet, leaf, d, out, err);
 }
 
-static enum hub_status place_values(struct hub_parquet_decoder *d, struct hub_parquet_column *out,
-                                    struct hub_error *err)
+static enum hub_status locate_values(struct hub_parquet_decoder *d, struct hub_parquet_column *out,
+                                     struct hub_error *err)
 {
     HUB_TRY(hub_new(&out->extents, (size_t)out->count + 1, sizeof *out->extents, err));
     for (uint32_t g = 0; g < out->count; g++)
@@ -128,7 +128,7 @@ enum hub_status hub_parquet_column_read(const struct hub_parquet *parquet, uint3
     out->json |= needs_json(l, &out->shape);
     if (!out->json) {
         HUB_TRY(describe(l, d, out, err));
-        return out->shape.nulls == 0 ? place_values(d, out, err) : HUB_OK;
+        return out->shape.nulls == 0 ? locate_values(d, out, err) : HUB_OK;
     }
     out->type = HUB_FIELD_TEXT;
     out->variant = (struct hub_variant){.kind = HUB_KIND_VAR};
@@ -221,9 +221,9 @@ static enum hub_status add_extents(struct hub_layout_builder *b, const struct hu
     return hub_layout_piece(b, &piece, err);
 }
 
-enum hub_status hub_parquet_column_place(struct hub_parquet_column *column, const struct hub_parquet *parquet,
-                                         uint32_t file, struct hub_layout_builder *builder,
-                                         struct hub_error *err)
+enum hub_status hub_parquet_column_lay_out(struct hub_parquet_column *column,
+                                           const struct hub_parquet *parquet, uint32_t file,
+                                           struct hub_layout_builder *builder, struct hub_error *err)
 {
     for (uint32_t i = 0; i < column->texts.count; i++)
         HUB_TRY(add_piece(builder, &column->texts.batches[i], HUB_SIDE_FILE,

@@ -33,10 +33,10 @@ HUB_MUST_USE enum hub_status hub_parquet_column_numbers(const struct hub_parquet
                                                         struct hub_parquet_decoder *d, uint64_t count,
                                                         double *out, struct hub_error *err);
 /** Add its pieces, one a row group, to the array that was begun last. */
-HUB_MUST_USE enum hub_status hub_parquet_column_place(struct hub_parquet_column *column,
-                                                      const struct hub_parquet *parquet, uint32_t file,
-                                                      struct hub_layout_builder *builder,
-                                                      struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_parquet_column_lay_out(struct hub_parquet_column *column,
+                                                        const struct hub_parquet *parquet, uint32_t file,
+                                                        struct hub_layout_builder *builder,
+                                                        struct hub_error *err);
 void hub_parquet_column_dispose(struct hub_parquet_column *column);
 
 #endif

@@ -467,9 +467,9 @@ static enum hub_status length_at(struct hub_byte_source *source, uint64_t offset
 }
 
 /* False in `whole` when it is not all values, one behind the other: there are nulls after all. */
-static enum hub_status place_page(struct hub_byte_source *source, const struct hub_column *column,
-                                  const struct hub_page *page, struct hub_extent *out, bool *whole,
-                                  struct hub_error *err)
+static enum hub_status locate_values(struct hub_byte_source *source, const struct hub_column *column,
+                                     const struct hub_page *page, struct hub_extent *out, bool *whole,
+                                     struct hub_error *err)
 {
     const uint64_t end = page->offset + page->stored;
     uint64_t at = page->offset + page->def_bytes + page->rep_bytes;
@@ -503,8 +503,8 @@ enum hub_status hub_parquet_extents(struct hub_parquet_decoder *d, const struct 
         return HUB_OK;
     HUB_TRY(hub_new(&out, (size_t)count, sizeof *out, err));
     for (uint32_t i = hub_parquet_first_data(pages); whole && i < pages->count; i++)
-        HUB_TRY(place_page(d->source, &pages->column, &pages->pages[i], out + pages->pages[i].first_value,
-                           &whole, err));
+        HUB_TRY(locate_values(d->source, &pages->column, &pages->pages[i], out + pages->pages[i].first_value,
+                              &whole, err));
     d->placed += (uint32_t)count;
     if (whole) {
         *extents = out;

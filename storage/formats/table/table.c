@@ -154,14 +154,15 @@ void hub_table_column_dispose(struct hub_table_column *column)
     hub_parquet_column_dispose(&column->parquet);
 }
 
-enum hub_status hub_table_place(struct hub_table *t, struct hub_table_column *column, struct hub_files *files,
-                                struct hub_layout_builder *builder, uint32_t *array, struct hub_error *err)
+enum hub_status hub_table_lay_out(struct hub_table *t, struct hub_table_column *column,
+                                  struct hub_files *files, struct hub_layout_builder *builder,
+                                  uint32_t *array, struct hub_error *err)
 {
     HUB_TRY(hub_layout_array_of(builder, &column->variant, array, err));
     if (t->is_parquet)
-        return hub_parquet_column_place(&column->parquet, &t->parquet, t->source.number, builder, err);
+        return hub_parquet_column_lay_out(&column->parquet, &t->parquet, t->source.number, builder, err);
     column->arrow.variant = column->variant;
-    return hub_arrow_place(&t->arrow, &column->arrow, files, builder, err);
+    return hub_arrow_lay_out(&t->arrow, &column->arrow, files, builder, err);
 }
 
 static enum hub_status read_numbers(struct hub_table *t, const struct hub_table_column *column, double *out,

@@ -62,9 +62,9 @@ HUB_MUST_USE enum hub_status hub_table_items_read(struct hub_table *table, uint3
                                                   struct hub_table_column *out, struct hub_error *err);
 void hub_table_column_dispose(struct hub_table_column *column);
 /** Begin an array, which `variant` may give another trailing shape, and put the rows there. */
-HUB_MUST_USE enum hub_status hub_table_place(struct hub_table *table, struct hub_table_column *column,
-                                             struct hub_files *files, struct hub_layout_builder *builder,
-                                             uint32_t *array, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_table_lay_out(struct hub_table *table, struct hub_table_column *column,
+                                               struct hub_files *files, struct hub_layout_builder *builder,
+                                               uint32_t *array, struct hub_error *err);
 /** The numbers of a column of single ones, a NULL there is NAN or 0; with `offsets` of the items of its
  * lists, as hub_table_items_read has it. The caller frees them. NULL: there are none, more than `most`, or
  * they cannot be read, as its field says. */

@@ -252,8 +252,8 @@ static enum hub_status refuse(const struct dict *d, struct hub_view path, const 
 }
 
 /* Rows of each episode; `later`: those one step on. */
-static enum hub_status place(const struct dict *d, struct hub_view path, const struct hub_npz_array *a,
-                             unsigned later, struct hub_error *err)
+static enum hub_status lay_out(const struct dict *d, struct hub_view path, const struct hub_npz_array *a,
+                               unsigned later, struct hub_error *err)
 {
     HUB_CLEANUP(hub_freep) struct hub_window *windows = calloc((size_t)d->count + 1, sizeof *windows);
     HUB_TRY(hub_allocated(windows, err));
@@ -266,16 +266,17 @@ static enum hub_status place(const struct dict *d, struct hub_view path, const s
     return hub_npz_reader_cut(d->c->sink, &array, HUB_AXIS_STEP, windows, d->count, err);
 }
 
-static enum hub_status place_array(const struct dict *d, const struct hub_npz_array *a, struct hub_error *err)
+static enum hub_status lay_out_array(const struct dict *d, const struct hub_npz_array *a,
+                                     struct hub_error *err)
 {
     if (a->npy.objects)
-        return il_objects_place(d->c->files, d->c->sink,
-                                &(struct il_objects){d->npz, a, d->windows, d->count, d->steps}, err);
+        return il_objects_lay_out(d->c->files, d->c->sink,
+                                  &(struct il_objects){d->npz, a, d->windows, d->count, d->steps}, err);
     if (a->reason[0])
         return refuse(d, a->path, a->reason, err);
     if (!has_rows(a) || a->npy.shape[0] < d->steps)
         return refuse(d, a->path, "no row for every step", err);
-    return place(d, a->path, a, 0, err);
+    return lay_out(d, a->path, a, 0, err);
 }
 
 /* As many transitions as actions; without next_obs one fewer than observations. */
@@ -298,8 +299,8 @@ static enum hub_status report_dict(const struct hub_wds_container *c, struct hub
     if (st)
         return st;
     for (uint32_t i = 0; i < npz->count; i++)
-        HUB_TRY(place_array(&d, &npz->arrays[i], err));
-    return !next && obs->npy.shape[0] > d.steps ? place(&d, HUB_VIEW("next_obs"), obs, 1, err) : HUB_OK;
+        HUB_TRY(lay_out_array(&d, &npz->arrays[i], err));
+    return !next && obs->npy.shape[0] > d.steps ? lay_out(&d, HUB_VIEW("next_obs"), obs, 1, err) : HUB_OK;
 }
 
 enum hub_status hub_wds_report_demos(const struct hub_wds_container *c, uint32_t *episodes,

@@ -59,7 +59,7 @@ static enum hub_status read_metadata(struct wds_plan_state *p, struct hub_byte_s
 
 /* ".../demos/magical/move-to-corner": kind, benchmark and task of il-representations' folders, where
  * nothing in the shards says them. */
-static enum hub_status send_place(const struct wds_plan_state *p, struct hub_error *err)
+static enum hub_status send_folder_names(const struct wds_plan_state *p, struct hub_error *err)
 {
     static const char *const kinds[] = {"demos", "random"};
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(MAX_PLACE);
@@ -102,7 +102,7 @@ static enum hub_status send_metadata(struct wds_plan_state *p, struct hub_error 
         return hub_pass(st, &why, err);
     if (st && found)
         return hub_sink_problem(p->sink, "bad-metadata", HUB_VIEW(WDS_METADATA), err, "%s", why.detail);
-    return found ? hub_sink_fact(p->sink, "metadata", hub_buf_view(&json), err) : send_place(p, err);
+    return found ? hub_sink_fact(p->sink, "metadata", hub_buf_view(&json), err) : send_folder_names(p, err);
 }
 
 static bool printable(struct hub_view text)

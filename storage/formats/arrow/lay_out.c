@@ -10,7 +10,7 @@
 
 enum { EXTENTS_AT_ONCE = 4096 };
 
-struct placing {
+struct laying_out {
     struct hub_arrow *a;
     const struct hub_arrow_rows *rows;
     struct hub_files *files;
@@ -18,7 +18,7 @@ struct placing {
     const struct hub_arrow_run *r;
 };
 
-static enum hub_status add_strided(const struct placing *p, uint32_t file, uint64_t offset,
+static enum hub_status add_strided(const struct laying_out *p, uint32_t file, uint64_t offset,
                                    struct hub_error *err)
 {
     return hub_layout_piece(
@@ -32,7 +32,7 @@ static enum hub_status add_strided(const struct placing *p, uint32_t file, uint6
         err);
 }
 
-static enum hub_status add_page(const struct placing *p, uint32_t file, struct hub_column column,
+static enum hub_status add_page(const struct laying_out *p, uint32_t file, struct hub_column column,
                                 struct hub_page page, struct hub_error *err)
 {
     struct hub_piece piece = {.kind = HUB_PIECE_PAGES, .file = file, .rows = p->r->rows, .count = 1};
@@ -43,7 +43,7 @@ static enum hub_status add_page(const struct placing *p, uint32_t file, struct h
 }
 
 /* What the values of a page are, as Parquet calls it: of these all are bytes as they lie, or bits. */
-static struct hub_column column_of(const struct placing *p)
+static struct hub_column column_of(const struct laying_out *p)
 {
     const struct hub_variant *v = &p->rows->variant;
     if (v->kind == HUB_KIND_VAR)
@@ -54,7 +54,7 @@ static struct hub_column column_of(const struct placing *p)
 
 /* Values with nulls among them, as a page of side data: which are there, a bit each behind the head of such a
  * run, then those that are. */
-static enum hub_status add_nullable(const struct placing *p, struct hub_buf *page, size_t levels,
+static enum hub_status add_nullable(const struct laying_out *p, struct hub_buf *page, size_t levels,
                                     struct hub_error *err)
 {
     struct hub_column column = column_of(p);
@@ -83,7 +83,7 @@ static enum hub_status add_bits(struct hub_buf *out, const uint8_t *bytes, uint6
     return HUB_OK;
 }
 
-static enum hub_status begin_nullable(const struct placing *p, struct hub_buf *page, struct hub_error *err)
+static enum hub_status begin_nullable(const struct laying_out *p, struct hub_buf *page, struct hub_error *err)
 {
     *page = HUB_BUF_INIT(HUB_MAX_CHUNK_BYTES);
     for (uint64_t head = (p->r->count + 7) / 8 << 1 | 1; head; head >>= 7) {
@@ -95,7 +95,7 @@ static enum hub_status begin_nullable(const struct placing *p, struct hub_buf *p
 
 /* ---- rows of one size ---- */
 
-static enum hub_status copy_fixed(const struct placing *p, const struct hub_arrow_field *leaf,
+static enum hub_status copy_fixed(const struct laying_out *p, const struct hub_arrow_field *leaf,
                                   struct hub_error *err)
 {
     HUB_CLEANUP(hub_freep) uint8_t *values = NULL;
@@ -117,8 +117,8 @@ static enum hub_status copy_fixed(const struct placing *p, const struct hub_arro
     return add_nullable(p, &page, levels, err);
 }
 
-static enum hub_status place_fixed(const struct placing *p, const struct hub_arrow_field *leaf,
-                                   struct hub_error *err)
+static enum hub_status lay_out_fixed(const struct laying_out *p, const struct hub_arrow_field *leaf,
+                                     struct hub_error *err)
 {
     const bool bits = leaf->item.kind == HUB_KIND_BOOL;
     const uint64_t size = leaf->item.item_size, first = p->r->first, count = p->r->count,
@@ -146,8 +146,8 @@ static enum hub_status place_fixed(const struct placing *p, const struct hub_arr
 /* ---- rows of varying length ---- */
 
 /* Where the bytes of the rows are: in the file, or unpacked into side data. */
-static enum hub_status place_bytes(const struct placing *p, uint32_t buffer, uint64_t from, uint64_t end,
-                                   uint32_t *file, uint64_t *base, struct hub_error *err)
+static enum hub_status lay_out_bytes(const struct laying_out *p, uint32_t buffer, uint64_t from, uint64_t end,
+                                     uint32_t *file, uint64_t *base, struct hub_error *err)
 {
     struct hub_arrow_body body;
     HUB_TRY(hub_arrow_body_find(p->a, p->r->batch, buffer, &body, err));
@@ -161,7 +161,7 @@ static enum hub_status place_bytes(const struct placing *p, uint32_t buffer, uin
 }
 
 /* Rows between offsets that count in items of `size` bytes. */
-static enum hub_status add_extents(const struct placing *p, uint32_t buffer, const uint64_t *offsets,
+static enum hub_status add_extents(const struct laying_out *p, uint32_t buffer, const uint64_t *offsets,
                                    uint64_t size, struct hub_error *err)
 {
     struct hub_extent extents[EXTENTS_AT_ONCE];
@@ -170,7 +170,7 @@ static enum hub_status add_extents(const struct placing *p, uint32_t buffer, con
     uint64_t base;
     if (offsets[count] > HUB_MAX_STEPS / HUB_MAX(size, 1) || count > UINT32_MAX)
         return hub_fail(err, HUB_CORRUPT, "rows that end behind their file");
-    HUB_TRY(place_bytes(p, buffer, offsets[0] * size, offsets[count] * size, &piece.file, &base, err));
+    HUB_TRY(lay_out_bytes(p, buffer, offsets[0] * size, offsets[count] * size, &piece.file, &base, err));
     for (uint64_t i = 0; i < count; i += EXTENTS_AT_ONCE) {
         const uint32_t n = (uint32_t)HUB_MIN(count - i, EXTENTS_AT_ONCE);
         uint32_t table;
@@ -187,7 +187,7 @@ static enum hub_status add_extents(const struct placing *p, uint32_t buffer, con
     return hub_layout_piece(p->builder, &piece, err);
 }
 
-static enum hub_status copy_texts(const struct placing *p, const struct hub_arrow_field *leaf,
+static enum hub_status copy_texts(const struct laying_out *p, const struct hub_arrow_field *leaf,
                                   const uint64_t *offsets, struct hub_error *err)
 {
     HUB_CLEANUP(hub_freep) uint8_t *bytes = NULL;
@@ -207,8 +207,8 @@ static enum hub_status copy_texts(const struct placing *p, const struct hub_arro
     return add_nullable(p, &page, levels, err);
 }
 
-static enum hub_status place_texts(const struct placing *p, const struct hub_arrow_field *leaf,
-                                   struct hub_error *err)
+static enum hub_status lay_out_texts(const struct laying_out *p, const struct hub_arrow_field *leaf,
+                                     struct hub_error *err)
 {
     HUB_CLEANUP(hub_freep) uint64_t *offsets = NULL;
     if (leaf->type == HUB_ARROW_FIXED_BINARY) { /* offsets that nobody wrote */
@@ -225,7 +225,8 @@ static enum hub_status place_texts(const struct placing *p, const struct hub_arr
                        : add_extents(p, leaf->buffer + HUB_ARROW_TEXT, offsets, 1, err);
 }
 
-static enum hub_status place_batch(struct placing p, const struct hub_arrow_batch *b, struct hub_error *err)
+static enum hub_status lay_out_batch(struct laying_out p, const struct hub_arrow_batch *b,
+                                     struct hub_error *err)
 {
     HUB_CLEANUP(hub_arrow_run_dispose) struct hub_arrow_run r = {.valid = NULL};
     HUB_CLEANUP(hub_freep) uint64_t *offsets = NULL;
@@ -239,15 +240,15 @@ static enum hub_status place_batch(struct placing p, const struct hub_arrow_batc
         HUB_TRY(hub_arrow_load_offsets(p.a, &r, &p.a->fields[leaf->parent], &offsets, err));
         return add_extents(&p, leaf->buffer + HUB_ARROW_VALUES, offsets, leaf->item.item_size, err);
     }
-    return p.rows->variant.kind == HUB_KIND_VAR ? place_texts(&p, leaf, err) : place_fixed(&p, leaf, err);
+    return p.rows->variant.kind == HUB_KIND_VAR ? lay_out_texts(&p, leaf, err) : lay_out_fixed(&p, leaf, err);
 }
 
 /* ---- rows of JSON ---- */
 
-static enum hub_status place_json(void *user, const struct hub_arrow_batch *b, uint8_t *valid, uint32_t rows,
-                                  struct hub_view texts, struct hub_error *err)
+static enum hub_status lay_out_json(void *user, const struct hub_arrow_batch *b, uint8_t *valid,
+                                    uint32_t rows, struct hub_view texts, struct hub_error *err)
 {
-    struct placing p = *(const struct placing *)user;
+    struct laying_out p = *(const struct laying_out *)user;
     const struct hub_arrow_run r = {.batch = b, .count = rows, .rows = rows, .valid = valid};
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf page = {0};
     p.r = &r;
@@ -257,14 +258,14 @@ static enum hub_status place_json(void *user, const struct hub_arrow_batch *b, u
     return add_nullable(&p, &page, levels, err);
 }
 
-enum hub_status hub_arrow_place(struct hub_arrow *a, const struct hub_arrow_rows *rows,
-                                struct hub_files *files, struct hub_layout_builder *builder,
-                                struct hub_error *err)
+enum hub_status hub_arrow_lay_out(struct hub_arrow *a, const struct hub_arrow_rows *rows,
+                                  struct hub_files *files, struct hub_layout_builder *builder,
+                                  struct hub_error *err)
 {
-    struct placing p = {a, rows, files, builder, NULL};
+    struct laying_out p = {a, rows, files, builder, NULL};
     if (rows->json)
-        return hub_arrow_json_rows(a, rows, &(struct hub_arrow_json_sink){place_json, &p}, err);
+        return hub_arrow_json_rows(a, rows, &(struct hub_arrow_json_sink){lay_out_json, &p}, err);
     for (uint32_t i = 0; i < a->batch_count; i++)
-        HUB_TRY(place_batch(p, &a->batches[i], err));
+        HUB_TRY(lay_out_batch(p, &a->batches[i], err));
     return HUB_OK;
 }
