@@ -30,7 +30,7 @@ struct hub_app {
     struct hub_mirrors *mirrors;
     struct hub_budget *budget;
     struct hub_lru_room caches;       /* the room that `budget` leaves to all caches */
-    struct hub_lru *answers;          /* kept_answers.h */
+    struct hub_lru *answers;          /* response_cache.h */
     struct hub_lru *decoded, *levels; /* of layouts: hub_catalog_options */
     struct hub_http *http, *control;  /* over TCP; over the socket in the state directory */
     const struct hub_roots *roots;

@@ -9,7 +9,7 @@
 
 enum { MAX_COMMIT = 255, FEWEST = 7 /* digits that git takes for a commit */ };
 
-bool hub_commit_known(const struct hub_summary *summary)
+bool hub_commit_is_known(const struct hub_summary *summary)
 {
     return hub_hf_cache_commit(hub_view_of(summary->path)).size;
 }
@@ -45,7 +45,7 @@ enum hub_status hub_commit_find(const struct hub_request *request, const struct 
                                 const struct hub_summary **out, struct hub_error *err)
 {
     char commit[MAX_COMMIT + 1];
-    if (!hub_commit_known(summary))
+    if (!hub_commit_is_known(summary))
         return HUB_NOT_FOUND;
     const struct hub_summary *found = at_commit(snapshot, summary, revision);
     if (!found && !request->may_block)

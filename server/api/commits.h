@@ -5,7 +5,7 @@
 #include "server/api/app.h"
 
 /** Whether a dataset lies in the snapshot of a commit. */
-bool hub_commit_known(const struct hub_summary *summary);
+bool hub_commit_is_known(const struct hub_summary *summary);
 /**
  * The dataset at a commit (all of it, or its first 7 digits or more) or at what a ref of its repo names
  * ("v1.0", "refs/pr/1"): itself, or another of the snapshot. HUB_AGAIN on an event thread, where refs would

@@ -94,8 +94,8 @@ static enum hub_status read_form(const struct hub_request *request, bool *lines,
     return HUB_OK;
 }
 
-static enum hub_status read_place(const struct hub_request *request, struct hub_page_query *out,
-                                  struct hub_error *err)
+static enum hub_status read_position(const struct hub_request *request, struct hub_page_query *out,
+                                     struct hub_error *err)
 {
     const struct hub_view cursor = hub_request_query(request, "cursor");
     out->goes_on = cursor.data;
@@ -112,7 +112,7 @@ enum hub_status hub_page_read(const struct hub_request *request, struct hub_page
     out->after.back = false;
     out->after.key[0] = out->after.tie[0] = '\0';
     out->limit = (uint32_t)limit;
-    return read_place(request, out, err);
+    return read_position(request, out, err);
 }
 
 enum hub_status hub_page_read_all(const struct hub_request *request, struct hub_page_query *out,
@@ -121,7 +121,7 @@ enum hub_status hub_page_read_all(const struct hub_request *request, struct hub_
     int64_t limit = UINT32_MAX;
     (void)hub_request_int(request, "limit", &limit);
     out->limit = (uint32_t)HUB_MIN(limit, (int64_t)UINT32_MAX);
-    return read_place(request, out, err);
+    return read_position(request, out, err);
 }
 
 struct hub_json hub_page_begin(const struct hub_page_query *page, struct hub_response *response,

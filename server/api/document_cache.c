@@ -35,54 +35,54 @@ struct cached_document {
     bool gzip;
 };
 
-static const struct cached_document *document_of(const struct hub_kept_answer *answer)
+static const struct cached_document *document_of(const struct hub_cached_response *answer)
 {
-    return hub_kept_answer_object(answer);
+    return hub_cached_response_object(answer);
 }
 
-static struct hub_kept_answer_key key_of(const struct document_query *query, bool gzip)
+static struct hub_cached_response_key key_of(const struct document_query *query, bool gzip)
 {
-    return (struct hub_kept_answer_key){.kind = gzip ? query->kind->gzip : query->kind->plain,
-                                        .state = query->states,
-                                        .question = {(const char *)&query->row, sizeof query->row}};
+    return (struct hub_cached_response_key){.kind = gzip ? query->kind->gzip : query->kind->plain,
+                                            .state = query->states,
+                                            .question = {(const char *)&query->row, sizeof query->row}};
 }
 
 /* Takes the text. */
 static enum hub_status keep(const struct hub_request *request, const struct document_query *query,
                             const struct cached_document *document, struct hub_buf *text,
-                            struct hub_kept_answer **out, struct hub_error *err)
+                            struct hub_cached_response **out, struct hub_error *err)
 {
-    const struct hub_kept_answer_key key = key_of(query, document->gzip);
-    const struct hub_kept_answer_content content = {
+    const struct hub_cached_response_key key = key_of(query, document->gzip);
+    const struct hub_cached_response_content content = {
         .body = text, .object = (void *)document, .bytes = sizeof *document};
-    *out = hub_kept_answer_add(request->app, &key, &content);
+    *out = hub_cached_response_add(request->app, &key, &content);
     return hub_allocated(*out, err);
 }
 
 /* A kept one that is still true, with a reference for the caller, or NULL. */
-static struct hub_kept_answer *find(const struct hub_request *request, const struct document_query *query,
-                                    bool gzip)
+static struct hub_cached_response *find(const struct hub_request *request, const struct document_query *query,
+                                        bool gzip)
 {
-    const struct hub_kept_answer_key key = key_of(query, gzip);
-    struct hub_kept_answer *answer = hub_kept_answer_find(request->app, &key);
+    const struct hub_cached_response_key key = key_of(query, gzip);
+    struct hub_cached_response *answer = hub_cached_response_find(request->app, &key);
     const struct cached_document *d = answer ? document_of(answer) : NULL;
     if (d && (d->digests == FINAL || d->digests == query->digests) &&
         (d->measures == FINAL || d->measures == query->measures) &&
         (query->commit || hub_resolve_has_revision(request, d->revision)))
         return answer;
-    hub_kept_answer_put(answer);
+    hub_cached_response_put(answer);
     return NULL;
 }
 
 static enum hub_status build(struct hub_request *request, struct hub_target target,
                              const struct document_query *query, struct hub_response *response,
-                             struct hub_kept_answer **out, struct hub_error *err)
+                             struct hub_cached_response **out, struct hub_error *err)
 {
     HUB_CLEANUP(hub_state_close) struct hub_state state = {0};
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(256 * MIB);
     const struct hub_document_kind *kind = query->kind;
     struct hub_budget *budget = request->app->budget;
-    struct hub_document_known known = {0};
+    struct hub_document_facts known = {0};
     struct hub_meter meter;
     HUB_TRY(hub_resolve_state(request, &target, &state, err)); /* the newest, which may be the one */
     HUB_TRY(hub_work_admit_us(request, kind->work, kind->cost_us(state.dataset), err));
@@ -99,7 +99,7 @@ static enum hub_status build(struct hub_request *request, struct hub_target targ
 /* The document as JSON: kept, or built. */
 static enum hub_status get_plain(struct hub_request *request, const struct hub_target *target,
                                  const struct document_query *query, struct hub_response *response,
-                                 struct hub_kept_answer **out, struct hub_error *err)
+                                 struct hub_cached_response **out, struct hub_error *err)
 {
     *out = find(request, query, false);
     return *out ? HUB_OK : build(request, *target, query, response, out, err);
@@ -107,13 +107,13 @@ static enum hub_status get_plain(struct hub_request *request, const struct hub_t
 
 static enum hub_status get_gzip(struct hub_request *request, const struct hub_target *target,
                                 const struct document_query *query, struct hub_response *response,
-                                struct hub_kept_answer **out, struct hub_error *err)
+                                struct hub_cached_response **out, struct hub_error *err)
 {
     *out = find(request, query, true);
     if (*out)
         return HUB_OK;
     HUB_TRY(get_plain(request, target, query, response, out, err));
-    const struct hub_view text = hub_bytes_view(hub_kept_answer_body(*out));
+    const struct hub_view text = hub_bytes_view(hub_cached_response_body(*out));
     if (!hub_reply_is_worth_gzip(text.size))
         return HUB_OK;
     HUB_TRY(hub_reply_on_worker(request));
@@ -121,7 +121,7 @@ static enum hub_status get_gzip(struct hub_request *request, const struct hub_ta
     struct hub_meter meter;
     hub_meter_buf(&meter, request->app->budget, request, response, &coded);
     HUB_TRY(hub_gzip(text, &coded, err));
-    HUB_CLEANUP(hub_kept_answer_putp) struct hub_kept_answer *plain = *out;
+    HUB_CLEANUP(hub_cached_response_putp) struct hub_cached_response *plain = *out;
     struct cached_document d = *document_of(plain);
     d.gzip = true;
     hub_reply_gzip_etag(d.etag);
@@ -141,11 +141,11 @@ enum hub_status hub_document_answer(struct hub_request *request, const struct hu
                                                    hub_damage_generation(request->app->truth) * DAMAGES,
                                          .digests = hub_digest_generation(request->app->truth),
                                          .measures = hub_measures_generation(request->app->catalog)};
-    HUB_CLEANUP(hub_kept_answer_putp) struct hub_kept_answer *answer = NULL;
+    HUB_CLEANUP(hub_cached_response_putp) struct hub_cached_response *answer = NULL;
     bool done = false;
     HUB_TRY((gzip ? get_gzip : get_plain)(request, target, &query, response, &answer, err));
     const struct cached_document *d = document_of(answer);
-    response->shared = hub_bytes_ref(hub_kept_answer_body(answer)); /* the response's reference */
+    response->shared = hub_bytes_ref(hub_cached_response_body(answer)); /* the response's reference */
     struct hub_target kept = *target;
     kept.pinned &= d->measures == FINAL; /* else more will be known of the same revision */
     HUB_TRY(hub_resolve_headers(request, &kept, response, err));

@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 
-static bool is_type(struct hub_view type, const char *known)
+static bool is_type(struct hub_view type, const char *supported)
 {
-    return strlen(known) == type.size && strncasecmp(known, type.data, type.size) == 0;
+    return strlen(supported) == type.size && strncasecmp(supported, type.data, type.size) == 0;
 }
 
 /* The one of a media type; NULL: it is not offered. */

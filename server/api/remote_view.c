@@ -1,7 +1,7 @@
 /* What upstreams list of datasets that are not here: see remote_view.h. */
 #include "server/api/remote_view.h"
 
-#include "server/api/kept_answers.h"
+#include "server/api/response_cache.h"
 #include "server/mirror/peek.h"
 #include "storage/base/digest.h"
 #include "storage/base/hex.h"
@@ -36,16 +36,16 @@ static enum hub_status fill(struct hub_remote_list *list, struct hub_error *err)
     return HUB_OK;
 }
 
-static struct hub_kept_answer_key key_of(const struct hub_summary *summary)
+static struct hub_cached_response_key key_of(const struct hub_summary *summary)
 {
-    return (struct hub_kept_answer_key){
+    return (struct hub_cached_response_key){
         .kind = HUB_KEPT_REMOTE_FILES, .state = summary->serial, .question = hub_view_of(summary->id)};
 }
 
 static enum hub_status make(struct hub_app *app, const struct hub_summary *summary,
-                            struct hub_kept_answer **out, struct hub_error *err)
+                            struct hub_cached_response **out, struct hub_error *err)
 {
-    const struct hub_kept_answer_key key = key_of(summary);
+    const struct hub_cached_response_key key = key_of(summary);
     struct hub_remote_list *list;
     HUB_TRY(hub_new(&list, 1, sizeof *list, err));
     enum hub_status st = hub_peek_files(app->mirrors, summary, &list->facts, err);
@@ -55,18 +55,18 @@ static enum hub_status make(struct hub_app *app, const struct hub_summary *summa
         list_free(list);
         return st;
     }
-    *out =
-        hub_kept_answer_add(app, &key,
-                            &(struct hub_kept_answer_content){
-                                .object = list, .bytes = sizeof *list + list->bytes, .release = list_free});
+    *out = hub_cached_response_add(app, &key,
+                                   &(struct hub_cached_response_content){.object = list,
+                                                                         .bytes = sizeof *list + list->bytes,
+                                                                         .release = list_free});
     return hub_allocated(*out, err);
 }
 
 enum hub_status hub_remote_view_get(struct hub_app *app, const struct hub_summary *summary, bool may_block,
                                     struct hub_remote_view **out, struct hub_error *err)
 {
-    const struct hub_kept_answer_key key = key_of(summary);
-    struct hub_kept_answer *answer = hub_kept_answer_find(app, &key);
+    const struct hub_cached_response_key key = key_of(summary);
+    struct hub_cached_response *answer = hub_cached_response_find(app, &key);
     struct hub_remote_view *view;
     const bool asks = !answer;
     if (asks && !may_block)
@@ -75,10 +75,10 @@ enum hub_status hub_remote_view_get(struct hub_app *app, const struct hub_summar
         HUB_TRY(make(app, summary, &answer, err));
     const enum hub_status st = hub_new(&view, 1, sizeof *view, err);
     if (st) {
-        hub_kept_answer_put(answer);
+        hub_cached_response_put(answer);
         return st;
     }
-    const struct hub_remote_list *list = hub_kept_answer_object(answer);
+    const struct hub_remote_list *list = hub_cached_response_object(answer);
     *view = (struct hub_remote_view){
         .dataset = {.summary = summary, .files = list->files, .file_count = list->facts.count},
         .list = list,
@@ -92,7 +92,7 @@ void hub_remote_view_put(struct hub_remote_view *view)
 {
     if (!view)
         return;
-    hub_kept_answer_put(view->answer);
+    hub_cached_response_put(view->answer);
     free(view);
 }
 
@@ -111,13 +111,15 @@ enum hub_status hub_remote_text(struct hub_app *app, const struct hub_remote_vie
     const struct hub_summary *summary = view->dataset.summary;
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf name = HUB_BUF_INIT(64 * KIB), copy = HUB_BUF_INIT(SIZE_MAX);
     HUB_TRY(hub_buf_addf(&name, err, "%s//%s", summary->id, file->path));
-    const struct hub_kept_answer_key key = {
+    const struct hub_cached_response_key key = {
         .kind = HUB_KEPT_REMOTE_TEXT, .state = summary->serial, .question = hub_buf_view(&name)};
-    HUB_CLEANUP(hub_kept_answer_putp) struct hub_kept_answer *answer = hub_kept_answer_find(app, &key);
+    HUB_CLEANUP(hub_cached_response_putp)
+    struct hub_cached_response *answer = hub_cached_response_find(app, &key);
     if (answer)
-        return hub_buf_add_view(out, hub_bytes_view(hub_kept_answer_body(answer)), err);
+        return hub_buf_add_view(out, hub_bytes_view(hub_cached_response_body(answer)), err);
     HUB_TRY(hub_peek_bytes(app->mirrors, summary, file->path, out, err));
     HUB_TRY(hub_buf_add_view(&copy, hub_buf_view(out), err));
-    hub_kept_answer_put(hub_kept_answer_add(app, &key, &(struct hub_kept_answer_content){.body = &copy}));
+    hub_cached_response_put(
+        hub_cached_response_add(app, &key, &(struct hub_cached_response_content){.body = &copy}));
     return HUB_OK;
 }

@@ -4,15 +4,15 @@
 
 #include "server/api/app.h"
 
-struct hub_kept_answer;
+struct hub_cached_response;
 struct hub_remote_list;
 
 /** The files of one that is not here, as its upstream lists them. */
 struct hub_remote_view {
     struct hub_dataset dataset; /* summary, borrowed, and files alone */
     const struct hub_remote_list *list;
-    struct hub_kept_answer *answer; /* that holds it */
-    bool asked;                     /* the upstream was, for this */
+    struct hub_cached_response *answer; /* that holds it */
+    bool asked;                         /* the upstream was, for this */
 };
 /** Cached by the summary; HUB_AGAIN: the upstream has to be queried and `may_block` is false. */
 HUB_MUST_USE enum hub_status hub_remote_view_get(struct hub_app *app, const struct hub_summary *summary,

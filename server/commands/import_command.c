@@ -220,7 +220,7 @@ static enum hub_status work(struct hub_tar_job *job, struct hub_config *config, 
 {
     struct import_command *c = (struct import_command *)job; /* its first member */
     const bool piped = strcmp(c->tar, "-") == 0;
-    HUB_CLEANUP(hub_roots_dispose) struct hub_roots asked = {0};
+    HUB_CLEANUP(hub_roots_dispose) struct hub_roots served = {0};
     HUB_CLEANUP(hub_closep) int fd = -1;
     const struct hub_root *root;
     struct stat st;
@@ -234,9 +234,9 @@ static enum hub_status work(struct hub_tar_job *job, struct hub_config *config, 
     if (!c->job.state)
         HUB_TRY(hub_config_finish(config, err));
     else
-        HUB_TRY(query_roots(c->job.state, &asked, &missing, err));
-    HUB_TRY(choose_root(c->job.state ? &asked : &config->roots, c->root, &root, err));
-    if (c->job.state && missing >> (root - asked.roots) & 1)
+        HUB_TRY(query_roots(c->job.state, &served, &missing, err));
+    HUB_TRY(choose_root(c->job.state ? &served : &config->roots, c->root, &root, err));
+    if (c->job.state && missing >> (root - served.roots) & 1)
         return hub_fail_as(err, HUB_IO, HUB_PROBLEM_ROOT_MISSING,
                            "the root %.200s is not mounted: mount it; if its datasets are gone, run "
                            "`minari-hub scan --forget`",

@@ -1,7 +1,7 @@
 /* Answers that are kept: see cached_answer.h. */
 #include "server/facade/cached_answer.h"
 
-#include "server/api/kept_answers.h"
+#include "server/api/response_cache.h"
 #include "server/api/visible.h"
 #include "storage/truth/digests.h"
 
@@ -11,17 +11,17 @@
 
 /* `text` holds the question. */
 static enum hub_status key_of(const struct hub_request *request, struct hub_buf *text,
-                              struct hub_kept_answer_key *out, struct hub_error *err)
+                              struct hub_cached_response_key *out, struct hub_error *err)
 {
     const struct hub_snapshot *snapshot = hub_request_snapshot(request);
     const uint64_t listed = hub_hash_word(HUB_HASH_START, snapshot->generation);
     hub_snapshot_put(snapshot);
     *text = HUB_BUF_INIT(256 * KIB);
     HUB_TRY(hub_buf_addf(text, err, "%s%s?%s", hub_base_url(request), request->target, request->query_text));
-    *out = (struct hub_kept_answer_key){.kind = HUB_KEPT_PAGE,
-                                        .state =
-                                            hub_hash_word(listed, hub_digest_generation(request->app->truth)),
-                                        .question = hub_buf_view(text)};
+    *out = (struct hub_cached_response_key){
+        .kind = HUB_KEPT_PAGE,
+        .state = hub_hash_word(listed, hub_digest_generation(request->app->truth)),
+        .question = hub_buf_view(text)};
     return HUB_OK;
 }
 
@@ -51,14 +51,14 @@ static enum hub_status headers_dup(const struct hub_response *response, struct h
     return st;
 }
 
-static void send_kept(const struct hub_kept_answer *answer, struct hub_response *response)
+static void send_cached(const struct hub_cached_response *answer, struct hub_response *response)
 {
     response->kind = HUB_BODY_SHARED;
-    response->shared = hub_bytes_ref(hub_kept_answer_body(answer));
+    response->shared = hub_bytes_ref(hub_cached_response_body(answer));
 }
 
 static enum hub_status make_and_keep(struct hub_request *request, struct hub_response *response,
-                                     const struct hub_kept_answer_key *key, hub_answer_make *make,
+                                     const struct hub_cached_response_key *key, hub_answer_make *make,
                                      struct hub_error *err)
 {
     struct hub_response *headers;
@@ -70,12 +70,12 @@ static enum hub_status make_and_keep(struct hub_request *request, struct hub_res
     if (response->buffer.size > LONGEST)
         return HUB_OK;
     HUB_TRY(headers_dup(response, &headers, err));
-    const struct hub_kept_answer_content content = {
+    const struct hub_cached_response_content content = {
         .body = &response->buffer, .object = headers, .bytes = sizeof *headers, .release = headers_free};
-    HUB_CLEANUP(hub_kept_answer_putp)
-    struct hub_kept_answer *answer = hub_kept_answer_add(request->app, key, &content);
+    HUB_CLEANUP(hub_cached_response_putp)
+    struct hub_cached_response *answer = hub_cached_response_add(request->app, key, &content);
     if (answer)
-        send_kept(answer, response);
+        send_cached(answer, response);
     return HUB_OK;
 }
 
@@ -83,13 +83,13 @@ enum hub_status hub_cached_answer(struct hub_request *request, struct hub_respon
                                   hub_answer_make *make, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = {0};
-    struct hub_kept_answer_key key;
+    struct hub_cached_response_key key;
     HUB_TRY(key_of(request, &text, &key, err));
-    HUB_CLEANUP(hub_kept_answer_putp)
-    struct hub_kept_answer *answer = hub_kept_answer_find(request->app, &key);
+    HUB_CLEANUP(hub_cached_response_putp)
+    struct hub_cached_response *answer = hub_cached_response_find(request->app, &key);
     if (!answer)
         return request->may_block ? make_and_keep(request, response, &key, make, err) : HUB_AGAIN;
-    HUB_TRY(copy_headers(hub_kept_answer_object(answer), response, err));
-    send_kept(answer, response);
+    HUB_TRY(copy_headers(hub_cached_response_object(answer), response, err));
+    send_cached(answer, response);
     return HUB_OK;
 }

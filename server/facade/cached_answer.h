@@ -10,7 +10,7 @@
 typedef enum hub_status hub_answer_make(struct hub_request *request, struct hub_response *response,
                                         bool *lasting, struct hub_error *err);
 
-/** The answer to this address with its headers, as kept (server/api/kept_answers.h), or from `make`. Its
+/** The answer to this address with its headers, as kept (server/api/response_cache.h), or from `make`. Its
  * hub is named as it was asked, and what it says is of one snapshot and of the digests that are known. */
 HUB_MUST_USE enum hub_status hub_cached_answer(struct hub_request *request, struct hub_response *response,
                                                hub_answer_make *make, struct hub_error *err);

@@ -2,7 +2,7 @@
 #include "server/facade/hf.h"
 
 #include "server/api/commits.h"
-#include "server/api/kept_answers.h"
+#include "server/api/response_cache.h"
 #include "server/api/visible.h"
 #include "server/mirror/listed.h"
 #include "storage/base/digest.h"
@@ -79,75 +79,75 @@ static enum hub_status add_revision(const struct hub_app *app, const struct hub_
 }
 
 /* In the cache of huggingface_hub a repo is at the commit that was fetched, as it is upstream. */
-static void take_commit(struct cached_repo *kept, const struct hub_summary *summary)
+static void take_commit(struct cached_repo *repo, const struct hub_summary *summary)
 {
     const struct hub_view commit = hub_hf_cache_commit(hub_view_of(summary->path));
     const bool whole =
-        commit.size == sizeof kept->commit - 1 && strspn(commit.data, "0123456789abcdef") >= commit.size;
-    const bool same = !kept->count || memcmp(kept->commit, commit.data, commit.size) == 0;
-    kept->fetched = whole && same && (kept->fetched || !kept->count);
-    if (kept->fetched)
-        memcpy(kept->commit, commit.data, commit.size);
+        commit.size == sizeof repo->commit - 1 && strspn(commit.data, "0123456789abcdef") >= commit.size;
+    const bool same = !repo->count || memcmp(repo->commit, commit.data, commit.size) == 0;
+    repo->fetched = whole && same && (repo->fetched || !repo->count);
+    if (repo->fetched)
+        memcpy(repo->commit, commit.data, commit.size);
 }
 
 /* The last dataset whose format has tags gives them; before it states its version it has none. */
-static void take_tags(struct cached_repo *kept, const struct hub_summary *summary)
+static void take_tags(struct cached_repo *repo, const struct hub_summary *summary)
 {
     const struct hub_format_traits *format = hub_format_traits_of(summary->format);
-    if (format->era_is_version && strlen(summary->era) < sizeof kept->tag)
-        strcpy(kept->tag, summary->era);
+    if (format->era_is_version && strlen(summary->era) < sizeof repo->tag)
+        strcpy(repo->tag, summary->era);
     if (format->repo_tag)
-        kept->topic = !format->era_is_version || kept->tag[0] ? format->repo_tag : NULL;
+        repo->topic = !format->era_is_version || repo->tag[0] ? format->repo_tag : NULL;
 }
 
 /* By what is in it: ids and revisions, which are made of paths, sizes and times. */
 static enum hub_status look_at_all(const struct hub_objects *objects, struct hub_view begins,
-                                   struct cached_repo *kept, struct hub_digest *digest, struct hub_error *err)
+                                   struct cached_repo *repo, struct hub_digest *digest, struct hub_error *err)
 {
     const struct hub_summary *summary;
-    for (uint32_t at = 0; (summary = hub_objects_below(objects, begins, &at)); kept->count++) {
+    for (uint32_t at = 0; (summary = hub_objects_below(objects, begins, &at)); repo->count++) {
         HUB_TRY(hub_digest_add(digest, hub_view_of(summary->id), err));
         HUB_TRY(hub_digest_add(digest, HUB_VIEW("\n"), err));
         HUB_TRY(add_revision(objects->app, summary, digest, err));
-        take_commit(kept, summary);
-        kept->modified_ns = HUB_MAX(kept->modified_ns, summary->modified_ns);
-        take_tags(kept, summary);
+        take_commit(repo, summary);
+        repo->modified_ns = HUB_MAX(repo->modified_ns, summary->modified_ns);
+        take_tags(repo, summary);
     }
     return HUB_OK;
 }
 
 static enum hub_status make(const struct hub_request *request, struct hub_view begins,
-                            struct cached_repo *kept, struct hub_error *err)
+                            struct cached_repo *repo, struct hub_error *err)
 {
     HUB_CLEANUP(hub_objects_dispose) struct hub_objects objects = {0};
     HUB_CLEANUP(hub_digest_dispose) struct hub_digest digest = {0};
     uint8_t sum[HUB_DIGEST_MAX];
     HUB_TRY(hub_objects_open(request, &objects, err));
     HUB_TRY(hub_digest_begin(&digest, HUB_SHA256, err));
-    HUB_TRY(look_at_all(&objects, begins, kept, &digest, err));
+    HUB_TRY(look_at_all(&objects, begins, repo, &digest, err));
     HUB_TRY(hub_digest_end(&digest, sum, err));
-    if (!kept->fetched)
-        hub_hex(sum, 20, kept->commit);
+    if (!repo->fetched)
+        hub_hex(sum, 20, repo->commit);
     return HUB_OK;
 }
 
 static enum hub_status look_up(struct hub_request *request, struct hub_hf_repo *out, struct hub_error *err)
 {
     const struct hub_snapshot *snapshot = hub_request_snapshot(request);
-    const struct hub_kept_answer_key key = {
+    const struct hub_cached_response_key key = {
         .kind = HUB_KEPT_REPO, .state = snapshot->generation, .question = hub_buf_view(&out->begins)};
     struct cached_repo repo = {0};
     hub_snapshot_put(snapshot);
-    HUB_CLEANUP(hub_kept_answer_putp)
-    struct hub_kept_answer *answer = hub_kept_answer_find(request->app, &key);
+    HUB_CLEANUP(hub_cached_response_putp)
+    struct hub_cached_response *answer = hub_cached_response_find(request->app, &key);
     if (answer) {
-        repo = *(const struct cached_repo *)hub_kept_answer_object(answer);
+        repo = *(const struct cached_repo *)hub_cached_response_object(answer);
     } else {
         if (!request->may_block)
             return HUB_AGAIN;
         HUB_TRY(make(request, key.question, &repo, err));
-        const struct hub_kept_answer_content content = {.object = &repo, .bytes = sizeof repo};
-        hub_kept_answer_put(hub_kept_answer_add(request->app, &key, &content));
+        const struct hub_cached_response_content content = {.object = &repo, .bytes = sizeof repo};
+        hub_cached_response_put(hub_cached_response_add(request->app, &key, &content));
     }
     out->count = repo.count;
     out->modified_ns = repo.modified_ns;

@@ -76,7 +76,7 @@ enum hub_status hub_object_facts(const struct hub_request *request, const struct
 }
 
 /* Copied files have those digests that their remote states. */
-static bool are_known(const struct hub_file_digests *digests)
+static bool are_complete(const struct hub_file_digests *digests)
 {
     return digests->sha256[0] && digests->crc32c[0];
 }
@@ -86,7 +86,7 @@ enum hub_status hub_object_await(struct hub_request *request, const struct hub_o
 {
     enum { WAIT_MS = 1500 };
     char path[PATH_MAX];
-    if (!object->file || object->view || are_known(&facts->digests) || !request->app->hasher)
+    if (!object->file || object->view || are_complete(&facts->digests) || !request->app->hasher)
         return HUB_OK;
     if (!request->heavy)
         return request->may_block ? hub_await_heavy(request) : HUB_AGAIN;
@@ -97,7 +97,7 @@ enum hub_status hub_object_await(struct hub_request *request, const struct hub_o
     const int64_t until_ms = hub_time_mono_ms() + WAIT_MS;
     uint64_t seen = hub_digest_queue_finished(hasher);
     hub_digest_queue_want(hasher, root, path, stamp);
-    while (!are_known(&facts->digests) && hub_digest_queue_wait(hasher, &seen, until_ms))
+    while (!are_complete(&facts->digests) && hub_digest_queue_wait(hasher, &seen, until_ms))
         if (hub_digest_find(request->app->truth, root, path, stamp, &facts->digests, NULL))
             facts->digests = (struct hub_file_digests){0};
     return HUB_OK;

@@ -2,8 +2,8 @@
  * so their files are merged; a dataset is opened when the walk comes to where its names begin. */
 #include "server/facade/objects.h"
 
-#include "server/api/kept_answers.h"
 #include "server/api/namespace_file.h"
+#include "server/api/response_cache.h"
 #include "server/api/visible.h"
 #include "storage/base/order.h"
 #include "storage/ids/hf_cache.h"
@@ -124,11 +124,11 @@ static enum hub_status fill_order(const struct hub_app *app, const struct hub_sn
 }
 
 static enum hub_status get_order(const struct hub_app *app, const struct hub_snapshot *snapshot,
-                                 bool may_block, struct hub_kept_answer **out, struct hub_error *err)
+                                 bool may_block, struct hub_cached_response **out, struct hub_error *err)
 {
-    const struct hub_kept_answer_key key = {
+    const struct hub_cached_response_key key = {
         .kind = HUB_KEPT_OBJECTS, .state = snapshot->generation, .question = HUB_VIEW("")};
-    *out = hub_kept_answer_find(app, &key);
+    *out = hub_cached_response_find(app, &key);
     if (*out)
         return HUB_OK;
     if (!may_block)
@@ -140,9 +140,9 @@ static enum hub_status get_order(const struct hub_app *app, const struct hub_sna
         order_free(order);
         return st;
     }
-    *out = hub_kept_answer_add(
+    *out = hub_cached_response_add(
         app, &key,
-        &(struct hub_kept_answer_content){.object = order, .bytes = order->bytes, .release = order_free});
+        &(struct hub_cached_response_content){.object = order, .bytes = order->bytes, .release = order_free});
     return hub_allocated(*out, err);
 }
 
@@ -264,7 +264,7 @@ enum hub_status hub_objects_open(const struct hub_request *request, struct hub_o
     *out = (struct hub_objects){.app = app, .name = HUB_BUF_INIT(64 * KIB), .start = HUB_BUF_INIT(64 * KIB)};
     out->snapshot = hub_request_snapshot(request);
     HUB_TRY(get_order(app, out->snapshot, true, &out->answer, err));
-    out->order = hub_kept_answer_object(out->answer);
+    out->order = hub_cached_response_object(out->answer);
     return HUB_OK;
 }
 
@@ -278,7 +278,7 @@ void hub_objects_dispose(struct hub_objects *objects)
 {
     leave_all(objects);
     free(objects->heap);
-    hub_kept_answer_put(objects->answer);
+    hub_cached_response_put(objects->answer);
     hub_snapshot_put(objects->snapshot);
     hub_buf_dispose(&objects->name);
     hub_buf_dispose(&objects->start);
@@ -423,11 +423,11 @@ static enum hub_status look_above(struct hub_request *request, const struct hub_
 enum hub_status hub_object_find(struct hub_request *request, struct hub_view name, struct hub_target *target,
                                 struct hub_object *out, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_kept_answer_putp) struct hub_kept_answer *answer = NULL;
+    HUB_CLEANUP(hub_cached_response_putp) struct hub_cached_response *answer = NULL;
     *out = (struct hub_object){.name = name};
     target->snapshot = hub_request_snapshot(request);
     HUB_TRY(get_order(request->app, target->snapshot, request->may_block, &answer, err));
-    const struct hub_objects_order *order = hub_kept_answer_object(answer);
+    const struct hub_objects_order *order = hub_cached_response_object(answer);
     const uint32_t space =
         hub_lower_bound(&name, order->spaces, order->space_count, sizeof *order->spaces, hub_view_by_text);
     if (space < order->space_count && hub_view_is(name, order->spaces[space]))

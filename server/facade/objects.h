@@ -10,7 +10,7 @@
 #include "server/api/resolve.h"
 #include "storage/truth/digests.h"
 
-struct hub_kept_answer;
+struct hub_cached_response;
 struct hub_objects_order;
 
 /** One file of one dataset; or that of a namespace, which is made when it is asked for (space.h). */
@@ -27,7 +27,7 @@ bool hub_is_minari(const struct hub_summary *summary);
 struct hub_objects {
     struct hub_app *app;
     const struct hub_snapshot *snapshot;
-    struct hub_kept_answer *answer;        /* that holds */
+    struct hub_cached_response *answer;    /* that holds */
     const struct hub_objects_order *order; /* this */
     struct hub_objects_cursor *heap; /* datasets that are being walked: the one with the first name on top */
     uint32_t count, capacity;

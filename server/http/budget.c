@@ -250,12 +250,12 @@ void hub_response_meter(struct hub_response *response, struct hub_budget *budget
 
 /* ---- a finished answer ---- */
 
-void hub_response_release(struct hub_response *response, uint64_t kept)
+void hub_response_release(struct hub_response *response, uint64_t retained)
 {
-    if (kept >= response->reserved)
+    if (retained >= response->reserved)
         return;
-    hub_budget_give(response->budget, response->client, response->reserved - kept);
-    response->reserved = kept;
+    hub_budget_give(response->budget, response->client, response->reserved - retained);
+    response->reserved = retained;
 }
 
 void hub_response_charge(struct hub_response *response, struct hub_budget *budget, uint32_t client)

@@ -432,8 +432,8 @@ void hub_budget_free(struct hub_budget *budget);
 HUB_MUST_USE enum hub_status hub_budget_take(struct hub_budget *budget, struct hub_request *request,
                                              struct hub_response *response, uint64_t bytes,
                                              struct hub_error *err);
-/** Give back what was reserved beyond `kept`, while the answer is made. */
-void hub_response_release(struct hub_response *response, uint64_t kept);
+/** Give back what was reserved beyond `retained`, while the answer is made. */
+void hub_response_release(struct hub_response *response, uint64_t retained);
 void hub_budget_give(struct hub_budget *budget, uint32_t client, uint64_t bytes);
 
 /** From now on `buf` takes what it grows by from the budget before it has it, but for the first few KB:

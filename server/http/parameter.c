@@ -30,8 +30,8 @@ struct hub_view hub_parameter_word(struct hub_view *rest)
     return word;
 }
 
-/* The place of a word among those of a row; -1: it is none of them. */
-static int place_of(const struct hub_parameter *row, struct hub_view text)
+/* The index of a word among those of a row; -1: it is not one of them. */
+static int word_index(const struct hub_parameter *row, struct hub_view text)
 {
     struct hub_view rest = hub_view_of(row->words), word;
     for (int i = 0; (word = hub_parameter_word(&rest)).size; i++)
@@ -107,7 +107,7 @@ int hub_request_choice(const struct hub_request *request, const char *name)
 {
     const struct hub_parameter *row = row_of(request, name);
     const struct hub_view text = first_value(request, name);
-    return row && text.data ? place_of(row, text) : -1;
+    return row && text.data ? word_index(row, text) : -1;
 }
 
 static bool read_flag(struct hub_view text, bool *out)
@@ -129,10 +129,10 @@ static bool read_list(const struct hub_parameter *row, struct hub_view text, uns
     *out = 0;
     for (const char *at = text.data; at && *at;) {
         const size_t size = strcspn(at, ",");
-        const int place = place_of(row, (struct hub_view){at, size});
-        if (place < 0)
+        const int index = word_index(row, (struct hub_view){at, size});
+        if (index < 0)
             return false;
-        *out |= 1U << place;
+        *out |= 1U << index;
         at += size + (at[size] == ',');
     }
     return true;
@@ -287,8 +287,8 @@ static enum hub_status check_type(const struct hub_request *request, const struc
                    ? HUB_OK
                    : hub_request_wrong(request, row->name, err, "%s must be true or false", row->name);
     case HUB_PARAM_WORD:
-        return is_left_open(request, text) || place_of(row, text) >= 0 ? HUB_OK
-                                                                       : wrong_word(request, row, err);
+        return is_left_open(request, text) || word_index(row, text) >= 0 ? HUB_OK
+                                                                         : wrong_word(request, row, err);
     case HUB_PARAM_LIST:
         return read_list(row, text, &list) ? HUB_OK : wrong_word(request, row, err);
     case HUB_PARAM_TEXT:

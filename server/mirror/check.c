@@ -67,7 +67,7 @@ static enum hub_status check_dataset(struct hub_check_run *c, struct hub_error *
     return st;
 }
 
-static bool is_asked(const json_t *ids, const struct hub_summary *summary)
+static bool is_requested(const json_t *ids, const struct hub_summary *summary)
 {
     const json_t *pattern;
     size_t i;
@@ -85,11 +85,11 @@ static enum hub_status check_all(struct hub_check_run *c, struct hub_error *err)
     HUB_CLEANUP(hub_snapshot_putp)
     const struct hub_snapshot *snapshot = hub_catalog_snapshot(c->w->mirrors->options.catalog);
     for (uint32_t i = 0; i < snapshot->count; i++)
-        if (is_asked(c->ids, snapshot->summaries[i]))
+        if (is_requested(c->ids, snapshot->summaries[i]))
             c->w->total += snapshot->summaries[i]->size;
     for (uint32_t i = 0; i < snapshot->count; i++) {
         c->summary = snapshot->summaries[i];
-        if (is_asked(c->ids, c->summary))
+        if (is_requested(c->ids, c->summary))
             HUB_TRY(check_dataset(c, err));
     }
     return hub_mirror_keep_now(c->w, err); /* how far it is */
@@ -161,7 +161,7 @@ static enum hub_status check_ids(struct hub_catalog *catalog, const json_t *ids,
             return hub_fail(err, HUB_INVALID,
                             "ids must be texts: ids of datasets, or patterns like 'D4RL/*'");
         for (uint32_t k = 0; one && k < snapshot->count && !found; k++)
-            found = is_asked(one, snapshot->summaries[k]);
+            found = is_requested(one, snapshot->summaries[k]);
         if (!found)
             return hub_fail_as(err, HUB_NOT_FOUND, HUB_PROBLEM_DATASET_NOT_FOUND,
                                "there is no dataset '%.200s'; `minari-cli list` shows all",

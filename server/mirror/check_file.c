@@ -36,7 +36,7 @@ void hub_check_count(const struct hub_check_run *c, const char *what, uint64_t m
 }
 
 /* An interrupted job meets what is damaged again. */
-static bool is_known(const json_t *findings, const char *dataset, const char *path, const char *what)
+static bool is_listed(const json_t *findings, const char *dataset, const char *path, const char *what)
 {
     const json_t *item;
     size_t i;
@@ -53,7 +53,7 @@ static bool is_known(const json_t *findings, const char *dataset, const char *pa
 void hub_check_note(const struct hub_check_run *c, const char *path, const char *what, const char *detail)
 {
     json_t *findings = json_object_get(c->result, "findings");
-    if (is_known(findings, c->summary->id, path, what))
+    if (is_listed(findings, c->summary->id, path, what))
         return;
     hub_check_count(c, what, 1);
     if (strcmp(what, "first") != 0 && json_array_size(findings) < MAX_FINDINGS)

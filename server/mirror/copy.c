@@ -134,9 +134,9 @@ bool hub_mirror_owns(const struct hub_mirror_work *w, const struct hub_upstream 
 }
 
 /* Another rule's copy is not replaced, or the two would take turns for ever; nor is what is no copy. */
-static enum hub_status check_place(const struct hub_mirror_work *w, const struct hub_private *place,
-                                   const struct here *here, const char *id, const char *path,
-                                   struct hub_error *err)
+static enum hub_status check_target(const struct hub_mirror_work *w, const struct hub_private *place,
+                                    const struct here *here, const char *id, const char *path,
+                                    struct hub_error *err)
 {
     struct hub_rule other;
     struct stat st;
@@ -311,7 +311,7 @@ static enum hub_status copy_to(struct hub_mirror_work *w, const struct hub_priva
     t.watch = w->pull ? &watch : NULL;
     t.segment_bytes = w->pull ? pull_segment : 0;
     look(w, place, t.id, t.target, &here);
-    HUB_TRY(check_place(w, place, &here, t.id, t.target, err));
+    HUB_TRY(check_target(w, place, &here, t.id, t.target, err));
     HUB_TRY(mark_part(place, &here, t.target, err));
     t.have = here.have.count ? &here.have : NULL;
     t.replace = here.is_copy;

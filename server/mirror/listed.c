@@ -87,7 +87,7 @@ static bool no_field(void *user, uint32_t number, struct hub_facet_field *out)
 }
 
 /* NULL: no memory for it. */
-static char *dump_known(const json_t *item)
+static char *dump_facets(const json_t *item)
 {
     struct item_source t = {.item = item};
     struct hub_buf lines = HUB_BUF_INIT(64 * KIB);
@@ -117,7 +117,7 @@ static void read_item(const struct hub_mirrors *m, const struct hub_rule *rule, 
     owned[0] = strdup(id);
     owned[2] = dump_array(item, "loadable_by");
     owned[3] = dump_array(item, "authors");
-    owned[4] = dump_known(item);
+    owned[4] = dump_facets(item);
     *out = (struct hub_summary){.row = -1,
                                 .id = owned[0],
                                 .path = path,
@@ -147,7 +147,7 @@ static enum hub_status add_line(const struct hub_mirrors *m, const struct hub_ru
     char *owned[OWNED] = {NULL};
     HUB_TRY(hub_json_parse(line, line.size + 1, &item, err));
     const char *id = hub_member_text(item, "id");
-    if (!id || hub_mirror_place(rule->spec, id, &owned[1], NULL)) {
+    if (!id || hub_mirror_path(rule->spec, id, &owned[1], NULL)) {
         json_decref(item);
         return HUB_OK;
     }

@@ -31,7 +31,7 @@ struct upstream_listing {
     uint64_t bytes; /* of their texts */
     struct hub_upstream_seen *seen;
     struct hub_buf lines; /* of an upstream: what is shown */
-    uint32_t asked, removed;
+    uint32_t requested, removed;
 };
 
 static void dispose(struct upstream_listing *l)
@@ -115,27 +115,27 @@ struct job_batch {
     char *payloads[ASKED_AT_ONCE], *targets[ASKED_AT_ONCE];
 };
 
-static void forget_asked(struct job_batch *asked)
+static void job_batch_clear(struct job_batch *batch)
 {
-    while (asked->count) {
-        asked->count--;
-        free(asked->payloads[asked->count]);
-        free(asked->targets[asked->count]);
+    while (batch->count) {
+        batch->count--;
+        free(batch->payloads[batch->count]);
+        free(batch->targets[batch->count]);
     }
 }
 
-static void free_asked(struct job_batch **asked)
+static void job_batch_freep(struct job_batch **batch)
 {
-    if (*asked)
-        forget_asked(*asked);
-    free(*asked);
+    if (*batch)
+        job_batch_clear(*batch);
+    free(*batch);
 }
 
 /* What is on its way is left as it is: what changed since shows in the next pass. */
-static enum hub_status ask(struct upstream_listing *l, struct job_batch *asked, struct hub_error *err)
+static enum hub_status ask(struct upstream_listing *l, struct job_batch *batch, struct hub_error *err)
 {
-    HUB_TRY(hub_jobs_add(l->work->mirrors->options.truth, asked->drafts, asked->count, &l->asked, err));
-    forget_asked(asked);
+    HUB_TRY(hub_jobs_add(l->work->mirrors->options.truth, batch->drafts, batch->count, &l->requested, err));
+    job_batch_clear(batch);
     return HUB_OK;
 }
 
@@ -156,7 +156,7 @@ static const struct upstream_item *outer_of(const struct upstream_listing *l,
 
 /* A dataset inside another one is copied after it, which cannot replace an existing folder. */
 static enum hub_status ask_for(struct upstream_listing *l, const struct upstream_item *item,
-                               struct job_batch *asked, struct hub_error *err)
+                               struct job_batch *batch, struct hub_error *err)
 {
     struct hub_mirror_work *w = l->work;
     char target[2048];
@@ -164,21 +164,21 @@ static enum hub_status ask_for(struct upstream_listing *l, const struct upstream
     if (outer)
         hub_listed_id(w->mirrors, w->root, outer->path, target, sizeof target);
     const struct hub_copy_order order = {item->id, item->path, outer ? target : NULL};
-    const uint32_t i = asked->count++;
-    asked->payloads[i] = hub_copy_order_text(&order);
+    const uint32_t i = batch->count++;
+    batch->payloads[i] = hub_copy_order_text(&order);
     hub_listed_id(w->mirrors, w->root, item->path, target, sizeof target); /* names it among all jobs */
-    asked->targets[i] = strdup(target);
-    HUB_TRY(hub_allocated(asked->payloads[i] && asked->targets[i], err));
-    asked->drafts[i] = (struct hub_job_draft){.kind = HUB_JOB_TRANSFER,
-                                              .target = asked->targets[i],
+    batch->targets[i] = strdup(target);
+    HUB_TRY(hub_allocated(batch->payloads[i] && batch->targets[i], err));
+    batch->drafts[i] = (struct hub_job_draft){.kind = HUB_JOB_TRANSFER,
+                                              .target = batch->targets[i],
                                               .rule = w->rule.name,
-                                              .payload = asked->payloads[i]};
-    return asked->count == ASKED_AT_ONCE ? ask(l, asked, err) : HUB_OK;
+                                              .payload = batch->payloads[i]};
+    return batch->count == ASKED_AT_ONCE ? ask(l, batch, err) : HUB_OK;
 }
 
 /* Where each goes; what cannot be here has no path. Before any is fetched: two that would be called the
  * same are refused. */
-static enum hub_status place_all(struct upstream_listing *l, struct hub_error *err)
+static enum hub_status assign_paths(struct upstream_listing *l, struct hub_error *err)
 {
     struct hub_mirror_work *w = l->work;
     const struct hub_mirror_listing listing = listing_of(l);
@@ -194,7 +194,7 @@ static enum hub_status place_all(struct upstream_listing *l, struct hub_error *e
         struct hub_error why = {0};
         if (item->around)
             continue;
-        if (hub_mirror_place(w->rule.spec, item->id, &item->path, &why)) {
+        if (hub_mirror_path(w->rule.spec, item->id, &item->path, &why)) {
             hub_mirror_notify(w, HUB_MIRROR_FAILED, "", "left out because its id is not valid here: %s",
                               why.detail);
             continue;
@@ -209,11 +209,11 @@ static enum hub_status place_all(struct upstream_listing *l, struct hub_error *e
 static enum hub_status compare(struct upstream_listing *l, struct hub_error *err)
 {
     struct hub_mirror_work *w = l->work;
-    HUB_CLEANUP(free_asked) struct job_batch *asked = NULL;
+    HUB_CLEANUP(job_batch_freep) struct job_batch *batch = NULL;
     uint32_t seen = 0;
-    HUB_TRY(hub_new(&asked, 1, sizeof *asked, err));
+    HUB_TRY(hub_new(&batch, 1, sizeof *batch, err));
     HUB_TRY(hub_new(&l->seen, l->count, sizeof *l->seen, err));
-    HUB_TRY(place_all(l, err));
+    HUB_TRY(assign_paths(l, err));
     for (uint32_t i = 0; i < l->count; i++) {
         const struct upstream_item *item = &l->items[i];
         if (!item->path)
@@ -223,10 +223,10 @@ static enum hub_status compare(struct upstream_listing *l, struct hub_error *err
         if (item->text)
             HUB_TRY(hub_buf_addf(&l->lines, err, "%s\n", item->text));
         else if (!same)
-            HUB_TRY(ask_for(l, item, asked, err));
+            HUB_TRY(ask_for(l, item, batch, err));
         HUB_TRY(hub_mirror_keep(w, err));
     }
-    HUB_TRY(ask(l, asked, err));
+    HUB_TRY(ask(l, batch, err));
     w->rule.datasets = seen;
     return hub_upstream_seen(w->mirrors->options.truth, w->rule.name, w->rule.begun_ms, w->root, l->seen,
                              seen, err);
@@ -265,12 +265,12 @@ enum hub_status hub_mirror_pass(struct hub_mirror_work *w, struct hub_error *err
         HUB_TRY(hub_listed_put(w->mirrors, &w->rule, hub_buf_view(&l.lines), err));
     if (l.count)
         HUB_TRY(hub_gone_run(w, &listing, &l.removed, err));
-    if (l.asked)
+    if (l.requested)
         hub_mirrors_wake(w->mirrors);
-    if (l.asked || l.removed)
+    if (l.requested || l.removed)
         hub_mirror_notify(w, HUB_MIRROR_SYNCED, "",
                           "%" PRIu64 " datasets on the remote, %u to fetch, %u removed", w->rule.datasets,
-                          l.asked, l.removed);
+                          l.requested, l.removed);
     return hub_rule_listed(truth, w->rule.name, w->rule.datasets,
                            1000 * hub_member_uint(w->rule.spec, "every"), err);
 }

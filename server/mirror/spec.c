@@ -124,25 +124,25 @@ enum hub_remote_only hub_mirror_only(const json_t *spec)
 /* The one that is named, or the only one that may be written. */
 static enum hub_status set_root(json_t *spec, const struct hub_roots *roots, struct hub_error *err)
 {
-    const char *asked = hub_member_text(spec, "root");
+    const char *requested = hub_member_text(spec, "root");
     const struct hub_root *found = NULL;
     unsigned fit = 0;
     for (uint32_t i = 0; i < roots->count; i++) {
         const struct hub_root *root = &roots->roots[i];
-        if (asked ? strcmp(asked, hub_root_key(root)) != 0 && strcmp(asked, root->path) != 0
-                  : root->read_only)
+        if (requested ? strcmp(requested, hub_root_key(root)) != 0 && strcmp(requested, root->path) != 0
+                      : root->read_only)
             continue;
         found = root;
         fit++;
     }
     if (!fit)
-        return wrong("root", asked ? asked : "",
-                     asked ? "there is no root of this name" : "the hub may not write in any of its roots",
-                     err);
+        return wrong(
+            "root", requested ? requested : "",
+            requested ? "there is no root of this name" : "the hub may not write in any of its roots", err);
     if (fit > 1)
         return wrong("root", "", "there are several roots: name one", err);
     if (found->read_only)
-        return wrong("root", asked, "it is read-only in the configuration (:ro)", err);
+        return wrong("root", requested, "it is read-only in the configuration (:ro)", err);
     return hub_allocated(json_object_set_new(spec, "root", json_string(hub_root_key(found))) == 0, err);
 }
 
@@ -207,7 +207,7 @@ enum hub_status hub_mirror_root(const json_t *spec, const struct hub_roots *root
     return hub_fail(err, HUB_NOT_FOUND, "there is no longer a root named %s", key ? key : "");
 }
 
-enum hub_status hub_mirror_place(const json_t *spec, const char *remote_id, char **out, struct hub_error *err)
+enum hub_status hub_mirror_path(const json_t *spec, const char *remote_id, char **out, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf path = HUB_BUF_INIT(64 * KIB);
     const char *as = hub_member_text(spec, "as");
@@ -255,7 +255,7 @@ struct copy_prefix {
     bool exact, own; /* the rule names it: --as */
 };
 
-static struct copy_prefix place_of(const json_t *spec)
+static struct copy_prefix prefix_of(const json_t *spec)
 {
     struct copy_prefix out;
     const char *as = hub_member_text(spec, "as"), *prefix = hub_member_text(spec, "prefix");
@@ -284,7 +284,7 @@ struct overlap {
 static enum hub_status look_at_other(void *user, const struct hub_rule *rule, struct hub_error *err)
 {
     const struct overlap *o = user;
-    const struct copy_prefix mine = place_of(o->spec), other = place_of(rule->spec);
+    const struct copy_prefix mine = prefix_of(o->spec), other = prefix_of(rule->spec);
     const char *remote = hub_member_text(rule->spec, "remote");
     (void)err;
     if (*o->note || strcmp(rule->name, o->name) == 0 || !meet(&mine, &other) ||

@@ -54,8 +54,8 @@ bool hub_mirror_is_around(const struct hub_mirror_listing *listing, const char *
 HUB_MUST_USE enum hub_status hub_mirror_check_count(const json_t *spec, uint64_t count,
                                                     struct hub_error *err);
 /** Where below the root a dataset goes. HUB_INVALID: it cannot go there. free() the result. */
-HUB_MUST_USE enum hub_status hub_mirror_place(const json_t *spec, const char *remote_id, char **out,
-                                              struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_mirror_path(const json_t *spec, const char *remote_id, char **out,
+                                             struct hub_error *err);
 
 /** "run" (now, also where it was paused), "run-again" (what was in its root is gone), "pause", "resume",
  * "remove"; HUB_DENIED: it is removed from the configuration file that it is in. */

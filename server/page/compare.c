@@ -21,10 +21,10 @@ static void dispose(struct compare *c)
 /* ---- which ---- */
 
 /* "7", or "OTHER-ID:7". */
-static enum hub_status read_side(struct compare *c, struct hub_view asked, struct hub_error *err)
+static enum hub_status read_side(struct compare *c, struct hub_view requested, struct hub_error *err)
 {
-    const char *colon = memrchr(asked.data, ':', asked.size);
-    const char *digits = colon ? colon + 1 : asked.data;
+    const char *colon = memrchr(requested.data, ':', requested.size);
+    const char *digits = colon ? colon + 1 : requested.data;
     char *end;
     if (c->count == COMPARE_SIDES)
         return hub_request_wrong(c->page.request, "e", err, "at most %d episodes", COMPARE_SIDES);
@@ -32,8 +32,9 @@ static enum hub_status read_side(struct compare *c, struct hub_view asked, struc
     side->number = strtoull(digits, &end, 10);
     if (*digits < '0' || *digits > '9' || *end)
         return hub_request_wrong(c->page.request, "e", err, "an episode's number, or ID:NUMBER");
-    side->asked = asked;
-    side->id = colon ? (struct hub_view){asked.data, (size_t)(colon - asked.data)} : page_id(&c->page);
+    side->requested = requested;
+    side->id =
+        colon ? (struct hub_view){requested.data, (size_t)(colon - requested.data)} : page_id(&c->page);
     snprintf(side->name, sizeof side->name, "%.*s%sepisode %llu",
              colon ? (int)HUB_MIN(side->id.size, (size_t)240) : 0, side->id.data, colon ? ": " : "",
              (unsigned long long)side->number);
@@ -203,7 +204,7 @@ static void write_table(struct compare *c)
         page_compare_head(&page->out, &(struct page_compare_head){
                                           hub_view_of(side->class),
                                           page_url(page, "/d/%p/episodes/%u", side->id, side->number),
-                                          side->asked, hub_view_of(side->name)});
+                                          side->requested, hub_view_of(side->name)});
     }
     page_thead_end(&page->out, NULL);
     page_tbody_begin(&page->out, NULL);

@@ -7,7 +7,7 @@
 enum { COMPARE_SIDES = 6, COMPARE_NAME = 320 };
 
 struct side {
-    struct hub_view asked, id; /* borrowed from the request */
+    struct hub_view requested, id; /* borrowed from the request */
     uint64_t number, steps;
     double shift; /* steps from the left edge of the drawing to the episode's first */
     char name[COMPARE_NAME], class[4];

@@ -223,16 +223,16 @@ void page_crumbs(struct page *page, struct hub_view id, const char *view)
 
 void page_revision_bar(struct page *page, const json_t *document)
 {
-    const struct hub_view asked = hub_request_query(page->request, "revision"),
+    const struct hub_view requested = hub_request_query(page->request, "revision"),
                           now = page_text(document, "revision");
-    if (!asked.size || hub_view_equal(asked, now))
+    if (!requested.size || hub_view_equal(requested, now))
         return;
-    const struct page_note note = {HUB_VIEW(""),
-                                   page_url(page,
-                                            "The data changed since this link was made (%r\xE2\x80\xA6 is "
-                                            "now %r\xE2\x80\xA6). This page shows the current data.",
-                                            (struct hub_view){asked.data, HUB_MIN(asked.size, (size_t)12)},
-                                            (struct hub_view){now.data, HUB_MIN(now.size, (size_t)12)})};
+    const struct page_note note = {
+        HUB_VIEW(""), page_url(page,
+                               "The data changed since this link was made (%r\xE2\x80\xA6 is "
+                               "now %r\xE2\x80\xA6). This page shows the current data.",
+                               (struct hub_view){requested.data, HUB_MIN(requested.size, (size_t)12)},
+                               (struct hub_view){now.data, HUB_MIN(now.size, (size_t)12)})};
     page_note_begin(&page->out, &note);
     page_note_end(&page->out, &note);
 }
@@ -242,12 +242,12 @@ void page_revision_bar(struct page *page, const json_t *document)
 static struct hub_view query_at(struct page *page, struct hub_view url)
 {
     static const char name[] = "cursor=";
-    const struct hub_view asked = page_query_of(url);
-    const char *at = asked.size ? memmem(asked.data, asked.size, name, sizeof name - 1) : NULL;
+    const struct hub_view requested = page_query_of(url);
+    const char *at = requested.size ? memmem(requested.data, requested.size, name, sizeof name - 1) : NULL;
     if (!at)
         return HUB_VIEW("");
-    const char *end = memchr(at, '&', (size_t)(asked.data + asked.size - at));
-    const struct hub_view cursor = {at, (size_t)((end ? end : asked.data + asked.size) - at)};
+    const char *end = memchr(at, '&', (size_t)(requested.data + requested.size - at));
+    const struct hub_view cursor = {at, (size_t)((end ? end : requested.data + requested.size) - at)};
     const struct hub_view query = page_query(page, "cursor", NULL);
     return page_url(page, query.size > 1 ? "%r&%r" : "%r%r", query, cursor);
 }

@@ -202,15 +202,15 @@ static void choose_one(const struct page_lanes *l, struct hub_view text, struct 
 
 static void choose(const struct page_lanes *l, struct shown_lanes *shown)
 {
-    struct hub_view asked = hub_request_query(l->page->request, "lanes");
-    if (!asked.size)
+    struct hub_view requested = hub_request_query(l->page->request, "lanes");
+    if (!requested.size)
         choose_usual(l, shown);
-    while (asked.size) {
-        const char *comma = memchr(asked.data, ',', asked.size);
-        const size_t size = comma ? (size_t)(comma - asked.data) : asked.size;
-        choose_one(l, (struct hub_view){asked.data, size}, shown);
-        asked.data += size + (comma != NULL);
-        asked.size -= size + (comma != NULL);
+    while (requested.size) {
+        const char *comma = memchr(requested.data, ',', requested.size);
+        const size_t size = comma ? (size_t)(comma - requested.data) : requested.size;
+        choose_one(l, (struct hub_view){requested.data, size}, shown);
+        requested.data += size + (comma != NULL);
+        requested.size -= size + (comma != NULL);
     }
 }
 

@@ -414,7 +414,7 @@ def test_wrong_questions(hub):
     assert some["episodes"] == some["fields"]["steps"]["count"] == 7
 
 
-def test_kept_answers_are_of_the_present(tmp_path):
+def test_response_cache_are_of_the_present(tmp_path):
     """The same question has the same answer until the dataset is another; other questions have their own."""
     (tmp_path / "root").mkdir()
     path = write(tmp_path / "root/made.hdf5", episodes=9)

@@ -62,7 +62,8 @@ static void cells_freep(struct hub_value_table **cells)
 
 /* ---- cells ---- */
 
-static size_t known_of(struct dataset_table *t, const struct hub_summary *summary, enum hub_facet wanted)
+static size_t find_facet_values(struct dataset_table *t, const struct hub_summary *summary,
+                                enum hub_facet wanted)
 {
     struct hub_view lines = hub_view_of(summary->known), value;
     enum hub_facet kind;
@@ -135,7 +136,7 @@ static bool is_return(enum dataset_column what)
 static bool return_of(struct dataset_table *t, const struct hub_summary *summary, enum dataset_column what,
                       struct hub_value *out)
 {
-    struct hub_returns_known known;
+    struct hub_returns_summary known;
     if (!hub_returns_of(&t->returns, summary, &known))
         return false;
     *out = what == SHOWN_RETURN_COUNT ? hub_value_uint(known.count)
@@ -162,7 +163,7 @@ static enum hub_status get(struct hub_value_table *cells, uint32_t row, unsigned
     const int64_t number = text ? 0 : number_of(summary, what);
     *out = (struct hub_values){t->values, 1};
     if (what < SHOWN_ID)
-        out->count = known_of(t, summary, (enum hub_facet)what);
+        out->count = find_facet_values(t, summary, (enum hub_facet)what);
     else if (text)
         t->values[0] = hub_value_text(hub_view_of(text));
     else

@@ -365,14 +365,14 @@ struct page_boundary {
     bool before; /* in front of the entry, where it is there */
 };
 
-static int by_place(const void *key, const void *item)
+static int compare_boundary(const void *key, const void *item)
 {
-    const struct page_boundary *place = key;
-    const int order = compare_entries(item, &place->entry, (void *)place->datasets);
-    return order < 0 || (order == 0 && !place->before) ? 1 : -1;
+    const struct page_boundary *boundary = key;
+    const int order = compare_entries(item, &boundary->entry, (void *)boundary->datasets);
+    return order < 0 || (order == 0 && !boundary->before) ? 1 : -1;
 }
 
-static uint32_t find_place(const struct hub_datasets *l, const struct hub_page_cursor *cursor)
+static uint32_t find_boundary(const struct hub_datasets *l, const struct hub_page_cursor *cursor)
 {
     const uint64_t number = strtoull(cursor->key, NULL, 10);
     const struct hub_summary last = {.id = cursor->tie,
@@ -382,14 +382,14 @@ static uint32_t find_place(const struct hub_datasets *l, const struct hub_page_c
                                      .steps = number,
                                      .size = number,
                                      .modified_ns = (int64_t)number};
-    const struct page_boundary place = {{.summary = &last, .rank = (uint8_t)number}, l, cursor->back};
-    return hub_lower_bound(&place, l->entries, l->count, sizeof *l->entries, by_place);
+    const struct page_boundary boundary = {{.summary = &last, .rank = (uint8_t)number}, l, cursor->back};
+    return hub_lower_bound(&boundary, l->entries, l->count, sizeof *l->entries, compare_boundary);
 }
 
 void hub_datasets_page(const struct hub_datasets *l, const struct hub_page_query *page, uint32_t *first,
                        uint32_t *end)
 {
-    const uint32_t at = page->goes_on ? find_place(l, &page->after) : 0;
+    const uint32_t at = page->goes_on ? find_boundary(l, &page->after) : 0;
     *first = hub_page_first(page, at);
     *end = HUB_MIN(l->count, *first + page->limit);
 }

@@ -209,7 +209,7 @@ static void write_problems(struct hub_json *json, struct hub_truth *truth, const
 
 static enum hub_status write_document(struct hub_truth *truth, const struct hub_state *state,
                                       const struct hub_target *target, struct hub_buf *out,
-                                      struct hub_document_known *known, struct hub_error *err)
+                                      struct hub_document_facts *known, struct hub_error *err)
 {
     const struct hub_summary *summary = target->summary;
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf problems = HUB_BUF_INIT(16 * MIB);

@@ -18,11 +18,11 @@ struct field_dimensions {
     json_t *dimensions;             /* by path */
 };
 
-static void known_dispose(struct field_dimensions *known)
+static void field_dimensions_dispose(struct field_dimensions *dimensions)
 {
-    for (size_t i = 0; i < HUB_COUNT(known->spaces); i++)
-        json_decref(known->spaces[i]);
-    json_decref(known->dimensions);
+    for (size_t i = 0; i < HUB_COUNT(dimensions->spaces); i++)
+        json_decref(dimensions->spaces[i]);
+    json_decref(dimensions->dimensions);
 }
 
 static enum hub_status read_fact(const struct hub_state *state, const char *key, json_t **out,
@@ -74,13 +74,13 @@ static void put_range(struct hub_json *json, const json_t *space)
     hub_json_put_double(json, "high", json_number_value(high));
 }
 
-static void put_dimensions(struct hub_json *json, const struct field_dimensions *known,
+static void put_dimensions(struct hub_json *json, const struct field_dimensions *dimensions,
                            const struct hub_dataset_field *f)
 {
-    const json_t *space = hub_space_at(known->spaces[f->role], f->path);
+    const json_t *space = hub_space_at(dimensions->spaces[f->role], f->path);
     const uint32_t dims = dims_of(f->shape);
     double low[MAX_DIMS], high[MAX_DIMS];
-    hub_dimensions_put(json, known->dimensions, f->path, dims, NULL, 0);
+    hub_dimensions_put(json, dimensions->dimensions, f->path, dims, NULL, 0);
     if (f->type == HUB_FIELD_IMAGE_RAW || f->type == HUB_FIELD_IMAGE_NUMBER) {
         put_range(json, space);
     } else if (dims && hub_space_bounds(space, dims, low, high)) {
@@ -92,11 +92,11 @@ static void put_dimensions(struct hub_json *json, const struct field_dimensions 
 enum hub_status hub_field_documents(struct hub_json *json, const struct hub_state *state,
                                     struct hub_error *err)
 {
-    HUB_CLEANUP(known_dispose) struct field_dimensions known = {0};
+    HUB_CLEANUP(field_dimensions_dispose) struct field_dimensions dimensions = {0};
     const struct hub_dataset *dataset = state->dataset;
-    HUB_TRY(read_fact(state, "observation_space", &known.spaces[HUB_ROLE_OBSERVATION], err));
-    HUB_TRY(read_fact(state, "action_space", &known.spaces[HUB_ROLE_ACTION], err));
-    HUB_TRY(hub_dimensions_read(state, &known.dimensions, err));
+    HUB_TRY(read_fact(state, "observation_space", &dimensions.spaces[HUB_ROLE_OBSERVATION], err));
+    HUB_TRY(read_fact(state, "action_space", &dimensions.spaces[HUB_ROLE_ACTION], err));
+    HUB_TRY(hub_dimensions_read(state, &dimensions.dimensions, err));
     hub_json_put_array(json, "fields");
     for (uint32_t i = 0; i < dataset->field_count; i++) {
         const struct hub_dataset_field *f = &dataset->fields[i];
@@ -108,7 +108,7 @@ enum hub_status hub_field_documents(struct hub_json *json, const struct hub_stat
         hub_picture_put_named(json, f->type, f->dtype, hub_view_of(f->shape));
         hub_json_put_text(json, "axis", hub_axis_name(f->axis));
         hub_json_put_text(json, "role", hub_role_name(f->role));
-        put_dimensions(json, &known, f);
+        put_dimensions(json, &dimensions, f);
         hub_json_put_uint(json, "episodes", f->episodes);
         hub_put_if_set(json, "unreadable", f->unreadable);
         hub_json_end_object(json);

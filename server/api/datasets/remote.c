@@ -3,9 +3,9 @@
 
 #include "server/api/datasets/documents.h"
 #include "server/api/datasets/origin.h"
-#include "server/api/kept_answers.h"
 #include "server/api/put.h"
 #include "server/api/reply.h"
+#include "server/api/response_cache.h"
 #include "server/mirror/peek.h"
 
 /* ---- what its upstream says of it ---- */
@@ -51,19 +51,21 @@ static enum hub_status write_taken(struct hub_view text, const json_t *document,
 /* An object; none where the upstream does not answer just now. */
 static void find_taken(const struct hub_app *app, const struct hub_summary *summary, struct hub_buf *out)
 {
-    const struct hub_kept_answer_key key = {
+    const struct hub_cached_response_key key = {
         .kind = HUB_KEPT_REMOTE, .state = summary->serial, .question = hub_view_of(summary->id)};
     HUB_CLEANUP(hub_json_decrefp) json_t *document = NULL;
     HUB_CLEANUP(hub_buf_dispose)
     struct hub_buf copy = HUB_BUF_INIT(LONGEST), text = HUB_BUF_INIT(DOCUMENT_BYTES);
     struct hub_error why = {0};
-    HUB_CLEANUP(hub_kept_answer_putp) struct hub_kept_answer *answer = hub_kept_answer_find(app, &key);
+    HUB_CLEANUP(hub_cached_response_putp)
+    struct hub_cached_response *answer = hub_cached_response_find(app, &key);
     if (answer) {
-        (void)!hub_buf_add_view(out, hub_bytes_view(hub_kept_answer_body(answer)), NULL);
+        (void)!hub_buf_add_view(out, hub_bytes_view(hub_cached_response_body(answer)), NULL);
     } else if (!hub_peek_document(app->mirrors, summary, &text, &document, &why) &&
                !write_taken(hub_buf_view(&text), document, out, &why) &&
                !hub_buf_add_view(&copy, hub_buf_view(out), NULL)) {
-        hub_kept_answer_put(hub_kept_answer_add(app, &key, &(struct hub_kept_answer_content){.body = &copy}));
+        hub_cached_response_put(
+            hub_cached_response_add(app, &key, &(struct hub_cached_response_content){.body = &copy}));
     } else {
         out->size = 0;
     }

@@ -2,7 +2,7 @@
  * kept ready. */
 #include "server/api/datasets/returns.h"
 
-#include "server/api/kept_answers.h"
+#include "server/api/response_cache.h"
 #include "storage/episodes/measures.h"
 #include "storage/statistics/distribution.h"
 
@@ -53,7 +53,7 @@ static void state_closep(struct hub_state *state)
 }
 
 static enum hub_status write_spread(const struct hub_app *app, const struct hub_summary *summary,
-                                    struct hub_buf *body, struct hub_returns_known *known, bool *all,
+                                    struct hub_buf *body, struct hub_returns_summary *known, bool *all,
                                     struct hub_error *err)
 {
     HUB_CLEANUP(state_closep) struct hub_state state = {0};
@@ -61,7 +61,7 @@ static enum hub_status write_spread(const struct hub_app *app, const struct hub_
     HUB_TRY(hub_state_open(app->catalog, summary, &state, err));
     HUB_TRY(each_return(&state, see_range, &s, err));
     *all = s.all;
-    *known = (struct hub_returns_known){s.count, s.count ? s.sum / (double)s.count : NAN, s.low, s.high};
+    *known = (struct hub_returns_summary){s.count, s.count ? s.sum / (double)s.count : NAN, s.low, s.high};
     if (!s.count)
         return hub_buf_add_text(body, "null", err);
     HUB_TRY(each_return(&state, see_bin, &s, err));
@@ -77,26 +77,26 @@ static enum hub_status write_spread(const struct hub_app *app, const struct hub_
 }
 
 /* What all episodes have stays; what only some have may be of more when anything else was measured. */
-static struct hub_kept_answer_key key_of(const struct hub_summary *summary, bool all,
-                                         const uint64_t *measured)
+static struct hub_cached_response_key key_of(const struct hub_summary *summary, bool all,
+                                             const uint64_t *measured)
 {
-    return (struct hub_kept_answer_key){.kind = HUB_KEPT_RETURNS,
-                                        .state = summary->serial,
-                                        .question = {(const char *)measured, all ? 0 : sizeof *measured}};
+    return (struct hub_cached_response_key){.kind = HUB_KEPT_RETURNS,
+                                            .state = summary->serial,
+                                            .question = {(const char *)measured, all ? 0 : sizeof *measured}};
 }
 
-static struct hub_kept_answer *find(const struct hub_returns *returns, const struct hub_summary *summary,
-                                    uint64_t measured)
+static struct hub_cached_response *find(const struct hub_returns *returns, const struct hub_summary *summary,
+                                        uint64_t measured)
 {
-    const struct hub_kept_answer_key all = key_of(summary, true, &measured),
-                                     some = key_of(summary, false, &measured);
-    struct hub_kept_answer *answer = hub_kept_answer_find(returns->app, &all);
-    return answer ? answer : hub_kept_answer_find(returns->app, &some);
+    const struct hub_cached_response_key all = key_of(summary, true, &measured),
+                                         some = key_of(summary, false, &measured);
+    struct hub_cached_response *answer = hub_cached_response_find(returns->app, &all);
+    return answer ? answer : hub_cached_response_find(returns->app, &some);
 }
 
 /* What cannot be read just now (it is published again) is left to the next answer, as what is too much. */
 static bool count(struct hub_returns *returns, const struct hub_summary *summary, uint64_t measured,
-                  struct hub_buf *body, struct hub_returns_known *known)
+                  struct hub_buf *body, struct hub_returns_summary *known)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf copy = HUB_BUF_INIT(LONGEST);
     struct hub_error why = {0};
@@ -105,9 +105,10 @@ static bool count(struct hub_returns *returns, const struct hub_summary *summary
     if (write_spread(returns->app, summary, body, known, &all, &why) ||
         hub_buf_add_view(&copy, hub_buf_view(body), NULL))
         return false;
-    const struct hub_kept_answer_key key = key_of(summary, all, &measured);
-    const struct hub_kept_answer_content content = {.body = &copy, .object = known, .bytes = sizeof *known};
-    hub_kept_answer_put(hub_kept_answer_add(returns->app, &key, &content));
+    const struct hub_cached_response_key key = key_of(summary, all, &measured);
+    const struct hub_cached_response_content content = {
+        .body = &copy, .object = known, .bytes = sizeof *known};
+    hub_cached_response_put(hub_cached_response_add(returns->app, &key, &content));
     return true;
 }
 
@@ -118,19 +119,20 @@ static bool has_episodes(const struct hub_summary *summary)
 
 /* As it is kept, or counted now: its JSON and its figures. */
 static bool look(struct hub_returns *returns, const struct hub_summary *summary, struct hub_buf *body,
-                 struct hub_returns_known *known)
+                 struct hub_returns_summary *known)
 {
     const uint64_t measured = hub_measures_generation(returns->app->catalog);
-    HUB_CLEANUP(hub_kept_answer_putp) struct hub_kept_answer *answer = find(returns, summary, measured);
+    HUB_CLEANUP(hub_cached_response_putp)
+    struct hub_cached_response *answer = find(returns, summary, measured);
     if (!answer)
         return (summary->episodes <= returns->left || returns->left == HUB_RETURNS_EPISODES) &&
                count(returns, summary, measured, body, known);
-    *known = *(const struct hub_returns_known *)hub_kept_answer_object(answer);
-    return !hub_buf_add_view(body, hub_bytes_view(hub_kept_answer_body(answer)), NULL);
+    *known = *(const struct hub_returns_summary *)hub_cached_response_object(answer);
+    return !hub_buf_add_view(body, hub_bytes_view(hub_cached_response_body(answer)), NULL);
 }
 
 bool hub_returns_of(struct hub_returns *returns, const struct hub_summary *summary,
-                    struct hub_returns_known *out)
+                    struct hub_returns_summary *out)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf body = HUB_BUF_INIT(LONGEST);
     return has_episodes(summary) && look(returns, summary, &body, out);
@@ -146,7 +148,7 @@ static void put_pending(struct hub_json *json)
 void hub_returns_put(struct hub_json *json, struct hub_returns *returns, const struct hub_summary *summary)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf body = HUB_BUF_INIT(LONGEST);
-    struct hub_returns_known known;
+    struct hub_returns_summary known;
     hub_json_key(json, HUB_VIEW("returns"));
     if (!has_episodes(summary))
         hub_json_null(json);

@@ -17,13 +17,13 @@ struct hub_returns {
 };
 
 /** What they come to: of the episodes whose return is a finite number. */
-struct hub_returns_known {
+struct hub_returns_summary {
     uint64_t count;
     double mean, least, greatest; /* NaN where there is none */
 };
 /** False: nothing is known of it, or the answer has looked at enough. Blocking. */
 bool hub_returns_of(struct hub_returns *returns, const struct hub_summary *summary,
-                    struct hub_returns_known *out);
+                    struct hub_returns_summary *out);
 
 /**
  * "returns": {"edges", "counts", "count", "of", "mean"} of the episodes whose return is a finite number; null

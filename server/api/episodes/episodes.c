@@ -113,8 +113,8 @@ static bool is_plain(const struct hub_request *request)
 
 /* Where the page lies: at=, else the episode that the cursor was made at. The key of older cursors is the
  * episode's own. */
-static void read_place(const struct hub_request *request, const struct hub_page_query *page,
-                       struct hub_episode_query *query)
+static void read_position(const struct hub_request *request, const struct hub_page_query *page,
+                          struct hub_episode_query *query)
 {
     const bool around = hub_request_int(request, "at", &query->number);
     query->limit = page->limit;
@@ -163,8 +163,8 @@ static enum hub_status write_items(struct hub_json *json, const struct hub_state
 }
 
 /* A cursor at the first or the last episode of a page. */
-static void set_place(struct hub_page_cursor *cursor, const struct hub_dataset *dataset,
-                      const struct hub_episode_page *page, uint32_t i)
+static void set_position(struct hub_page_cursor *cursor, const struct hub_dataset *dataset,
+                         const struct hub_episode_page *page, uint32_t i)
 {
     snprintf(cursor->key, sizeof cursor->key, "@");
     if (page->count)
@@ -180,7 +180,7 @@ static enum hub_status write_page(struct hub_request *request, const struct hub_
     HUB_CLEANUP(hub_measured_items_leave) struct hub_measured_items measured = {0};
     HUB_CLEANUP(hub_episode_parameters_dispose) struct hub_episode_parameters params = {0};
     HUB_TRY(hub_episode_parameters_parse(request, &params, err));
-    read_place(request, page, &params.query);
+    read_position(request, page, &params.query);
     read_include(request, &measured);
     HUB_TRY(hub_episodes_admit(request, &target->state, &params.query, err));
     if (measured.metrics || measured.spark)
@@ -191,8 +191,8 @@ static enum hub_status write_page(struct hub_request *request, const struct hub_
     HUB_TRY(write_items(&json, &target->state, &found, &measured, err));
     ends.total = found.total;
     hub_page_span(&ends, found.first, found.first + found.count);
-    set_place(&ends.next, target->state.dataset, &found, found.count - 1);
-    set_place(&ends.prev, target->state.dataset, &found, 0);
+    set_position(&ends.next, target->state.dataset, &found, found.count - 1);
+    set_position(&ends.prev, target->state.dataset, &found, 0);
     HUB_TRY(hub_page_close(request, page, response, &json, &ends, err));
     return hub_reply_document(request, response, err);
 }

@@ -300,7 +300,8 @@ static enum hub_status make(struct hub_app *app, struct hub_target *target, stru
 /* ---- the answer ---- */
 
 /* The digests of all files are known; else they soon are. */
-static enum hub_status count_known(const struct archive *a, bool want, uint32_t *known, struct hub_error *err)
+static enum hub_status count_digests(const struct archive *a, bool want, uint32_t *known,
+                                     struct hub_error *err)
 {
     HUB_CLEANUP(hub_freep) struct hub_file_digests *digests = NULL;
     const struct hub_dataset *dataset = a->dataset;
@@ -324,7 +325,7 @@ static enum hub_status check_digests(const struct hub_request *request, struct h
     uint32_t known;
     if (!a->with_record)
         return HUB_OK;
-    HUB_TRY(count_known(a, needed, &known, err));
+    HUB_TRY(count_digests(a, needed, &known, err));
     a->hashes = known < count;
     if (!needed || !a->hashes)
         return HUB_OK;

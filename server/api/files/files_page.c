@@ -85,7 +85,7 @@ static enum hub_status read_level(const struct hub_request *request, const struc
 }
 
 /* Where a cursor stands, by the path it was made of: behind its entry, or back at it. */
-static uint32_t place_of(const struct level *l, const struct hub_page_cursor *cursor)
+static uint32_t position_of(const struct level *l, const struct hub_page_cursor *cursor)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf raw = HUB_BUF_INIT(64 * KIB);
     const uint32_t number = (uint32_t)strtoul(cursor->key, NULL, 10);
@@ -159,7 +159,7 @@ static void put_folder(const struct level *l, uint32_t from, uint32_t to, struct
 /* First of the page, and its entries: `limit` of them, back from `at` or on from there. */
 static uint32_t first_of(const struct level *l, const struct hub_page_query *page)
 {
-    const uint32_t at = page->goes_on ? place_of(l, &page->after) : l->begin;
+    const uint32_t at = page->goes_on ? position_of(l, &page->after) : l->begin;
     uint32_t first = at;
     for (uint32_t n = 0; page->after.back && n < page->limit && first > l->begin; n++)
         first = entry_before(l, first);

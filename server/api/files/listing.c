@@ -130,7 +130,7 @@ static uint64_t memory_bytes(const struct hub_dataset *dataset)
 
 static enum hub_status write_document(struct hub_truth *truth, const struct hub_state *state,
                                       const struct hub_target *target, struct hub_buf *out,
-                                      struct hub_document_known *known, struct hub_error *err)
+                                      struct hub_document_facts *known, struct hub_error *err)
 {
     struct hub_json json = hub_json_to(out, err);
     (void)target;

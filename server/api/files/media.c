@@ -179,11 +179,11 @@ static enum hub_status find_wanted(struct hub_request *request, struct camera_re
                                    struct hub_error *err)
 {
     char name[512];
-    const struct hub_view asked = hub_request_capture(request, "camera");
-    const bool mp4 = hub_view_ends(asked, ".mp4");
+    const struct hub_view requested = hub_request_capture(request, "camera");
+    const bool mp4 = hub_view_ends(requested, ".mp4");
     HUB_TRY(hub_find_episode(request, w->target.state.dataset, &w->episode, err));
     HUB_TRY(hub_episode_media(&w->target.state, w->episode, add_camera, &w->cameras, err));
-    snprintf(name, sizeof name, "%.*s", (int)asked.size - (mp4 ? 4 : 0), asked.data);
+    snprintf(name, sizeof name, "%.*s", (int)requested.size - (mp4 ? 4 : 0), requested.data);
     HUB_TRY(find_camera(&w->cameras, name, w->episode->number, &w->media, err));
     if (!mp4)
         return hub_fail_about(err, HUB_NOT_FOUND, HUB_PROBLEM_CAMERA_NOT_FOUND, "camera", name,

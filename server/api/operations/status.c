@@ -191,10 +191,10 @@ enum hub_status hub_status_show(struct hub_request *request, struct hub_response
 /* The admin says that those datasets of a root that are not there are gone. */
 static enum hub_status forget_root(struct hub_request *request, struct hub_error *err)
 {
-    const struct hub_view asked = hub_request_query(request, "forget");
-    HUB_CLEANUP(hub_freep) char *text = asked.data ? hub_view_dup(asked) : NULL;
+    const struct hub_view requested = hub_request_query(request, "forget");
+    HUB_CLEANUP(hub_freep) char *text = requested.data ? hub_view_dup(requested) : NULL;
     uint32_t root;
-    if (!asked.data)
+    if (!requested.data)
         return HUB_OK;
     HUB_TRY(hub_allocated(text, err));
     if (!hub_roots_find(request->app->roots, text, &root))

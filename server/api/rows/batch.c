@@ -22,7 +22,7 @@ struct batch_request {
     uint32_t dataset_count;
     json_t *json;
     const json_t *first_fields;
-    struct hub_window_query *asked;
+    struct hub_window_query *queries;
     uint32_t count;
     uint64_t length;
     enum hub_pad pad;
@@ -40,7 +40,7 @@ static void forget(struct batch_request *b)
     free(b->datasets);
     free(b->ids);
     free(b->fields);
-    free(b->asked);
+    free(b->queries);
     json_decref(b->json);
     *b = (struct batch_request){0};
 }
@@ -141,7 +141,7 @@ static enum hub_status read_bound(const json_t *object, uint32_t item, const cha
     return !*given || json_is_integer(bound) ? HUB_OK : wrong(item, member, bound, "is a whole number", err);
 }
 
-static enum hub_status read_steps(const json_t *object, uint32_t item, struct hub_window_query *asked,
+static enum hub_status read_steps(const json_t *object, uint32_t item, struct hub_window_query *window,
                                   struct hub_error *err)
 {
     struct hub_slice slice;
@@ -149,13 +149,13 @@ static enum hub_status read_steps(const json_t *object, uint32_t item, struct hu
     bool has_start, has_stop;
     HUB_TRY(read_bound(object, item, "start", &start, &has_start, err));
     HUB_TRY(read_bound(object, item, "stop", &stop, &has_stop, err));
-    HUB_TRY(hub_slice_resolve(has_start ? &start : NULL, has_stop ? &stop : NULL, NULL, asked->episode->steps,
-                              &slice, err));
+    HUB_TRY(hub_slice_resolve(has_start ? &start : NULL, has_stop ? &stop : NULL, NULL,
+                              window->episode->steps, &slice, err));
     if (slice.count > HUB_MAX_WINDOW_LENGTH)
         return wrong(item, "stop", json_object_get(object, "stop"),
                      "is too far from start: at most 1000000 steps", err);
-    asked->start = slice.start;
-    asked->steps = slice.count;
+    window->start = slice.start;
+    window->steps = slice.count;
     return HUB_OK;
 }
 
@@ -192,26 +192,26 @@ static enum hub_status read_item(struct hub_request *request, struct hub_respons
 {
     const json_t *object = json_array_get(json_object_get(b->json, "items"), i), *names;
     const json_t *number = json_object_get(object, "episode");
-    struct hub_window_query *asked = &b->asked[i];
+    struct hub_window_query *window = &b->queries[i];
     HUB_TRY(read_fields(b, object, i, &names, err));
-    HUB_TRY(find_dataset(request, response, b, names, i, &asked->dataset, err));
+    HUB_TRY(find_dataset(request, response, b, names, i, &window->dataset, err));
     if (!json_is_integer(number))
         return wrong(i, "episode", number, "is the number of an episode", err);
-    asked->episode = hub_dataset_find_episode(b->datasets[asked->dataset], json_integer_value(number));
-    if (!asked->episode) {
+    window->episode = hub_dataset_find_episode(b->datasets[window->dataset], json_integer_value(number));
+    if (!window->episode) {
         (void)hub_fail_about(err, HUB_NOT_FOUND, HUB_PROBLEM_EPISODE_MISSING, "episode", "",
-                             "'%s' has no episode %" JSON_INTEGER_FORMAT, b->ids[asked->dataset],
+                             "'%s' has no episode %" JSON_INTEGER_FORMAT, b->ids[window->dataset],
                              json_integer_value(number));
         name_member(i, "episode", err);
         return HUB_NOT_FOUND;
     }
-    HUB_TRY(read_steps(object, i, asked, err));
-    if (i && b->pad == HUB_PAD_REFUSE && asked->steps != b->length)
+    HUB_TRY(read_steps(object, i, window, err));
+    if (i && b->pad == HUB_PAD_REFUSE && window->steps != b->length)
         return wrong(
             i, json_object_get(object, "stop") ? "stop" : "start",
             json_object_get(object, json_object_get(object, "stop") ? "stop" : "start"),
             "has another number of steps than items[0]: repeat it with \"pad\": \"edge\" or \"zero\"", err);
-    b->length = HUB_MAX(b->length, asked->steps);
+    b->length = HUB_MAX(b->length, window->steps);
     return HUB_OK;
 }
 
@@ -303,13 +303,13 @@ static enum hub_status make_plan(struct hub_request *request, struct hub_respons
     HUB_TRY(read_body(request, response, b, err));
     const uint32_t most = HUB_MIN(b->count, (uint32_t)MAX_DATASETS);
     HUB_TRY(hub_budget_take(request->app->budget, request, response,
-                            b->count * sizeof *b->asked + most * (sizeof *b->fields + sizeof *b->targets),
+                            b->count * sizeof *b->queries + most * (sizeof *b->fields + sizeof *b->targets),
                             err));
     HUB_TRY(hub_new(&b->targets, most, sizeof *b->targets, err));
     HUB_TRY(hub_new(&b->datasets, most, sizeof *b->datasets, err));
     HUB_TRY(hub_new(&b->ids, most, sizeof *b->ids, err));
     HUB_TRY(hub_new(&b->fields, most, sizeof *b->fields, err));
-    HUB_TRY(hub_new(&b->asked, b->count, sizeof *b->asked, err));
+    HUB_TRY(hub_new(&b->queries, b->count, sizeof *b->queries, err));
     for (uint32_t i = 0; i < b->count; i++)
         HUB_TRY(read_item(request, response, b, i, err));
     if (!b->length)
@@ -317,7 +317,7 @@ static enum hub_status make_plan(struct hub_request *request, struct hub_respons
     const struct hub_windows_query query = {.datasets = b->datasets,
                                             .dataset_count = b->dataset_count,
                                             .fields = b->fields,
-                                            .windows = b->asked,
+                                            .windows = b->queries,
                                             .count = b->count,
                                             .length = b->length,
                                             .final_row = b->final_row,

@@ -39,7 +39,7 @@ struct sample {
     struct hub_named_fields fields;
     struct hub_coverage measured;
     struct hub_buf left_out;
-    struct hub_window_query *asked;
+    struct hub_window_query *queries;
     struct hub_windows windows;
 };
 
@@ -50,7 +50,7 @@ static void forget(struct sample *s)
     hub_dataset_put(s->dataset);
     hub_target_dispose(&s->target);
     hub_buf_dispose(&s->left_out);
-    free(s->asked);
+    free(s->queries);
     *s = (struct sample){.seed = s->seed, .seeded = s->seeded};
 }
 
@@ -222,7 +222,7 @@ static void draw_windows(struct sample *s, const struct candidate *candidates, u
         const uint64_t before = which ? candidates[which - 1].end : 0;
         at = s->uniform ? hub_draw_below(&draw, candidates[which].end - before) : at - before;
         const uint64_t left = episode->steps - sentinel - at;
-        s->asked[i] =
+        s->queries[i] =
             (struct hub_window_query){.episode = episode, .start = at, .steps = HUB_MIN(left, s->length)};
     }
 }
@@ -235,9 +235,9 @@ static enum hub_status draw(struct hub_request *request, struct hub_response *re
     uint32_t count = 0;
     uint64_t all = 0;
     HUB_TRY(hub_budget_take(request->app->budget, request, response,
-                            chosen->count * sizeof *candidates + s->count * sizeof *s->asked, err));
+                            chosen->count * sizeof *candidates + s->count * sizeof *s->queries, err));
     HUB_TRY(hub_new(&candidates, chosen->count, sizeof *candidates, err));
-    HUB_TRY(hub_new(&s->asked, s->count, sizeof *s->asked, err));
+    HUB_TRY(hub_new(&s->queries, s->count, sizeof *s->queries, err));
     for (uint32_t i = 0; i < chosen->count; i++) {
         const uint64_t has = windows_of(s, &s->dataset->episodes[chosen->places[i]], sentinel);
         all += has;
@@ -341,7 +341,7 @@ static enum hub_status answer(struct hub_request *request, struct hub_response *
     const struct hub_windows_query query = {.datasets = &s->dataset,
                                             .dataset_count = 1,
                                             .fields = &s->fields,
-                                            .windows = s->asked,
+                                            .windows = s->queries,
                                             .count = (uint32_t)s->count,
                                             .length = s->length,
                                             .final_row = s->final_row,

@@ -182,7 +182,7 @@ Test(spec, where_a_dataset_goes)
     for (size_t i = 0; i < HUB_COUNT(cases); i++) {
         HUB_CLEANUP(hub_json_decrefp) json_t *spec = kit_json(cases[i].spec);
         HUB_CLEANUP(hub_freep) char *path = NULL;
-        cr_expect_eq(hub_mirror_place(spec, cases[i].id, &path, NULL), cases[i].path ? HUB_OK : HUB_INVALID,
+        cr_expect_eq(hub_mirror_path(spec, cases[i].id, &path, NULL), cases[i].path ? HUB_OK : HUB_INVALID,
                      "%s", cases[i].id);
         if (cases[i].path)
             cr_expect_str_eq(path, cases[i].path);

@@ -12,7 +12,7 @@
 #include "server/http/http.h"
 
 /** The module that keeps it; all objects of a kind are of one type. */
-enum hub_kept_answer_kind {
+enum hub_cached_response_kind {
     HUB_KEPT_DATASET, /* document_cache.c, and coded by gzip */
     HUB_KEPT_DATASET_GZIP,
     HUB_KEPT_FILES, /* the same of the listing of files */
@@ -27,33 +27,34 @@ enum hub_kept_answer_kind {
     HUB_KEPT_OBJECTS,      /* facade/objects.c */
 };
 
-struct hub_kept_answer_key {
-    enum hub_kept_answer_kind kind;
+struct hub_cached_response_key {
+    enum hub_cached_response_kind kind;
     uint64_t state; /* another number where another answer may be right */
     struct hub_view question;
     uint64_t mask; /* classes of access that it was made for; 0, as there are none yet */
 };
 
-struct hub_kept_answer_content {
+struct hub_cached_response_content {
     struct hub_buf *body;          /* NULL: none */
     void *object;                  /* NULL: none; else handed over, on failure too */
     size_t bytes;                  /* of the object, with all that it owns */
     void (*release)(void *object); /* NULL: the object is a value of `bytes`, which is copied */
 };
 
-struct hub_kept_answer;
+struct hub_cached_response;
 /** With a reference for the caller; NULL: none. */
-struct hub_kept_answer *hub_kept_answer_find(const struct hub_app *app,
-                                             const struct hub_kept_answer_key *key);
-/** After hub_kept_answer_find found none: keep it, with a reference for the caller, unless its body is more
- * than the cache holds. One with a body takes the place of one of an equal key; of objects alone the first
- * stays. NULL: there is no memory, and the body stays the caller's. */
-struct hub_kept_answer *hub_kept_answer_add(const struct hub_app *app, const struct hub_kept_answer_key *key,
-                                            const struct hub_kept_answer_content *content);
-void hub_kept_answer_put(struct hub_kept_answer *answer);
-void hub_kept_answer_putp(struct hub_kept_answer **answer);
+struct hub_cached_response *hub_cached_response_find(const struct hub_app *app,
+                                                     const struct hub_cached_response_key *key);
+/** After hub_cached_response_find found none: keep it, with a reference for the caller, unless its body is
+ * more than the cache holds. One with a body takes the place of one of an equal key; of objects alone the
+ * first stays. NULL: there is no memory, and the body stays the caller's. */
+struct hub_cached_response *hub_cached_response_add(const struct hub_app *app,
+                                                    const struct hub_cached_response_key *key,
+                                                    const struct hub_cached_response_content *content);
+void hub_cached_response_put(struct hub_cached_response *answer);
+void hub_cached_response_putp(struct hub_cached_response **answer);
 /** Borrowed; NULL: it has none. */
-struct hub_bytes *hub_kept_answer_body(const struct hub_kept_answer *answer);
-const void *hub_kept_answer_object(const struct hub_kept_answer *answer);
+struct hub_bytes *hub_cached_response_body(const struct hub_cached_response *answer);
+const void *hub_cached_response_object(const struct hub_cached_response *answer);
 
 #endif
