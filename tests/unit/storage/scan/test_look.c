@@ -77,7 +77,7 @@ TestSuite(look, .init = begin, .fini = end, .timeout = 280);
 
 static void settle(void)
 {
-    cr_assert(hub_scanner_wait(scanner, PATIENCE_MS));
+    cr_assert(hub_scanner_wait(scanner, getenv("HUB_LOOK_FOLDERS") ? 20 * PATIENCE_MS : PATIENCE_MS));
 }
 
 static struct hub_scan_progress progress(void)
