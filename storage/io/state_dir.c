@@ -51,6 +51,21 @@ static enum hub_status mark_run(struct hub_state_dir *dir, struct hub_error *err
     return HUB_OK;
 }
 
+/* Was it a state directory before, or is it empty? One that also holds something else, such as /tmp, is left
+ * as it is. */
+static bool is_own(const char *path)
+{
+    DIR *folder = opendir(path);
+    bool empty = true, known = false;
+    for (const struct dirent *entry; folder && (entry = readdir(folder));) {
+        known = known || strcmp(entry->d_name, "hub.db") == 0;
+        empty = empty && (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0);
+    }
+    if (folder)
+        closedir(folder);
+    return folder && (known || empty);
+}
+
 /* Digests of tokens and what datasets hold are in it: for its owner alone. What earlier versions left open
  * is closed; a directory of another owner, such as a volume, may stay readable: the files in it are not. */
 static enum hub_status close_to_others(const char *path, struct hub_error *err)
@@ -59,15 +74,18 @@ static enum hub_status close_to_others(const char *path, struct hub_error *err)
     struct stat st;
     if (fd < 0 || fstat(fd, &st))
         return hub_fail_errno(err, errno, "the state directory %s", path);
-    if ((st.st_mode & 077) && fchmod(fd, st.st_mode & 0700) && (st.st_mode & S_IWOTH))
-        return hub_fail(
-            err, HUB_DENIED,
-            "everybody may write to the state directory %s (mode %04o): run `chmod 0700 %s` as its "
-            "owner",
-            path, (unsigned)st.st_mode & 07777, path);
-    return HUB_OK;
+    if (!(st.st_mode & 077) || (is_own(path) && fchmod(fd, st.st_mode & 0700) == 0))
+        return HUB_OK;
+    if (!(st.st_mode & S_IWOTH))
+        return HUB_OK;
+    return hub_fail(
+        err, HUB_DENIED,
+        "everybody may write to the state directory %s (mode %04o): run `chmod 0700` on it as its "
+        "owner, or name a directory of the hub's own with --state DIR",
+        path, (unsigned)st.st_mode & 07777);
 }
 
+/* What others left there is theirs; hub.db may not be. */
 static enum hub_status close_file(const struct hub_state_dir *dir, int folder, const char *name,
                                   struct hub_error *err)
 {
@@ -75,7 +93,7 @@ static enum hub_status close_file(const struct hub_state_dir *dir, int folder, c
     if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode) || !(st.st_mode & 077))
         return HUB_OK;
     if (fchmodat(folder, name, st.st_mode & 0700, 0) == 0 || strncmp(name, "hub.db", 6) != 0)
-        return HUB_OK; /* what else lies there and belongs to somebody else is not the hub's */
+        return HUB_OK;
     return hub_fail(
         err, HUB_DENIED,
         "others may read %s/%s (mode %04o), which belongs to another user: run `chmod 0600` on it "

@@ -261,6 +261,18 @@ def test_the_state_directory_is_its_owners(state):
             assert not stat.S_ISREG(mode) or stat.S_IMODE(mode) == 0o600, name
 
 
+def test_a_directory_that_holds_something_else_is_left_as_it_is(state):
+    os.chmod(state, 0o755)
+    with open(os.path.join(state, "notes.txt"), "w"):
+        pass
+    run(state, "token", "add", "ann")
+    assert stat.S_IMODE(os.stat(state).st_mode) == 0o755 and stat.S_IMODE(os.stat(os.path.join(state, "hub.db")).st_mode) == 0o600
+    os.chmod(state, 0o1777)  # as /tmp
+    os.remove(os.path.join(state, "hub.db"))
+    assert "--state DIR" in run(state, "token", "list", code=7)[1]
+    assert stat.S_IMODE(os.stat(state).st_mode) == 0o1777
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="a directory of another user is made, which takes root")
 def test_a_state_directory_that_everybody_may_write_is_refused(state):
     os.chmod(state, 0o777)
