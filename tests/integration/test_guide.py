@@ -38,7 +38,8 @@ OWN = {  # lines that a test of their own runs
     'tar x -C "$MINARI_DATASETS_PATH" -f human-v2.tar': "test_curl_takes_a_dataset_along",
 }
 DOWNLOAD = "minari-cli download D4RL/door/human-v2"
-FIRST = {"start.md": DOWNLOAD, "formats.md": DOWNLOAD, "admin.md": "minari-hub mirror add hf://farama-minari --yes"}  # what a page takes for granted
+FIRST = {"start.md": DOWNLOAD, "formats.md": DOWNLOAD}  # what a page takes for granted
+BEFORE_LINES = {"admin.md": "minari-hub mirror add hf://farama-minari --yes"}  # and its lines alone
 CONSOLES = [(page, *example) for page in guide.pages() if page != EDGE for example in guide.console(page)]
 
 
@@ -179,10 +180,12 @@ def serve(command, env, cwd):
 @pytest.mark.parametrize("page", [page for page in guide.pages() if page != EDGE and guide.lines(page)])
 def test_lines(hub, place, page):
     """Each line ends well; those that serve, when they are ended."""
+    here = place(page)
+    if os.path.basename(page) in BEFORE_LINES:
+        here.run(BEFORE_LINES[os.path.basename(page)])
     for line in guide.lines(page):
         if line in NOT_RUN or line in OWN:
             continue
-        here = place(page)
         if line.startswith("minari-hub serve") and "--help" not in line:
             serve(here.local(line), here.env, here.folder)
         else:
