@@ -7,6 +7,7 @@
 #include "storage/truth/tokens.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -17,8 +18,8 @@ struct hub_live_access {
     struct hub_thread thread;
     bool has_thread;
 
-    pthread_mutex_t lock; /* of the table, held for a moment */
-    struct hub_access_table *table;
+    struct hub_access_table *_Atomic table;
+    atomic_uint taking; /* readers between the pointer and their reference */
     atomic_uint_fast64_t generation;
 
     pthread_mutex_t refresh_lock; /* one compiles at a time; also of what follows */
@@ -29,9 +30,9 @@ struct hub_live_access {
 
 struct hub_access_table *hub_live_access_get(struct hub_live_access *live)
 {
-    pthread_mutex_lock(&live->lock);
-    struct hub_access_table *table = hub_access_get(live->table);
-    pthread_mutex_unlock(&live->lock);
+    atomic_fetch_add(&live->taking, 1);
+    struct hub_access_table *table = hub_access_get(atomic_load(&live->table));
+    atomic_fetch_sub(&live->taking, 1);
     return table;
 }
 
@@ -86,11 +87,10 @@ static enum hub_status load(struct hub_live_access *live, struct hub_error *err)
     uint64_t version = 0;
     HUB_TRY(hub_truth_access_version(live->options.truth, &version, err)); /* before: it may be older */
     HUB_TRY(hub_truth_access_load(live->options.truth, live->options.declared, &table, err));
-    pthread_mutex_lock(&live->lock);
-    struct hub_access_table *before = live->table;
-    live->table = table;
+    struct hub_access_table *before = atomic_exchange(&live->table, table);
     atomic_fetch_add(&live->generation, 1);
-    pthread_mutex_unlock(&live->lock);
+    while (atomic_load(&live->taking)) /* whoever read the old pointer has its reference by then */
+        sched_yield();
     hub_access_put(before);
     live->version = version;
     return HUB_OK;
@@ -146,7 +146,6 @@ enum hub_status hub_live_access_start(const struct hub_live_access_options *opti
     live->options = *options;
     live->stored_ms = hub_time_mono_ms();
     live->pruned_ms = live->stored_ms - PRUNE_MS;
-    pthread_mutex_init(&live->lock, NULL);
     pthread_mutex_init(&live->refresh_lock, NULL);
     enum hub_status st = load(live, err);
     if (!st)
@@ -168,8 +167,7 @@ void hub_live_access_stop(struct hub_live_access *live)
         hub_thread_dispose(&live->thread);
         store_uses(live);
     }
-    hub_access_put(live->table);
+    hub_access_put(atomic_load(&live->table));
     pthread_mutex_destroy(&live->refresh_lock);
-    pthread_mutex_destroy(&live->lock);
     free(live);
 }

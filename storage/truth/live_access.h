@@ -21,7 +21,7 @@ HUB_MUST_USE enum hub_status hub_live_access_start(const struct hub_live_access_
 /** NULL is fine. Tables that are still held stay good. */
 void hub_live_access_stop(struct hub_live_access *live);
 
-/** The table in force now, with a reference for the caller: hub_access_put. Takes a lock for a moment. */
+/** The table in force now, with a reference for the caller: hub_access_put. Takes no lock. */
 struct hub_access_table *hub_live_access_get(struct hub_live_access *live);
 /** Compile again now, after a change of one's own. What fails leaves the table that is in force, and is tried
  * again. */
