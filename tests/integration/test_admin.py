@@ -320,7 +320,7 @@ def test_a_full_state_disk_is_an_alert_and_ends(tmp_path):
     """A small file system of its own for the state; only root can make one."""
     state = tmp_path / "state"
     state.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=80M", "tmpfs", str(state)], capture_output=True)
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=80M,mode=0700", "tmpfs", str(state)], capture_output=True)
     if mounted.returncode:
         pytest.skip(f"LOUD: no file system can be mounted here: {mounted.stderr.decode()}")
     try:
@@ -342,7 +342,7 @@ def test_a_scan_ends_when_the_state_disk_is_full(tmp_path, beside):
     """More datasets than a small disk has room for: `scan` names the disk and the remedy, alone and beside a running hub."""
     root, state = tmp_path / "root", tmp_path / "state"
     state.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8M", "tmpfs", str(state)], capture_output=True)
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8M,mode=0700", "tmpfs", str(state)], capture_output=True)
     if mounted.returncode:
         pytest.skip(f"LOUD: no file system can be mounted here: {mounted.stderr.decode()}")
 
