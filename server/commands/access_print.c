@@ -100,8 +100,7 @@ static void print_list(const struct hub_access_ask *ask, const json_t *answer)
 {
     static const char *const none[] = {
         [HUB_LIST_TOKENS] = "there are no tokens; `minari-hub token add NAME` makes one",
-        [HUB_LIST_RULES] = "there are no rules: everybody may read everything; `minari-hub access set WHO "
-                           "LEVEL PREFIX` sets one",
+        [HUB_LIST_RULES] = "there are no rules: everybody may read everything",
         [HUB_LIST_AUDIT] = "nothing was changed"};
     const json_t *items = json_object_get(answer, "items"), *item;
     size_t i;
