@@ -340,6 +340,8 @@ static bool add_headers(struct hub_exchange *x, struct MHD_Response *out)
         add_line(&lines, "X-Request-Id", x->request.id);
     if (hub_trust_shared(&x->request))
         add_origin(&lines, x);
+    if (hub_request_is_personal(&x->request))
+        add_line(&lines, "Vary", "Authorization, Cookie");
     for (unsigned i = 0; i < response->header_count; i++)
         add_line(&lines, response->headers[i].name, response->headers[i].value);
     return fits(x, &lines) && give(&lines, out) &&
