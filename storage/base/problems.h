@@ -22,9 +22,9 @@
     X(BAD_WHERE, "bad-where", 400, OK, "The filter of episodes is not valid")                                \
     X(BAD_SLICE, "bad-slice", 400, OK, "The slice is not valid")                                             \
     X(BAD_TOKEN, "bad-token", 401, OK, "The token is not valid",                                             \
-      .remedy = "ask the hub's administrator for another token")                                             \
+      .remedy = "set MINARI_HUB_TOKEN to another token: the hub's administrator makes one")                  \
     X(SIGN_IN, "sign-in", 401, OK, "A token is needed", .hugging_face = "RepoNotFound",                      \
-      .remedy = "ask the hub's administrator for a token that may read this")                                \
+      .remedy = "set MINARI_HUB_TOKEN to a token that may read it: the hub's administrator makes one")       \
     X(FORBIDDEN, "forbidden", 403, OK, "Not allowed",                                                        \
       .remedy = "ask the hub's administrator for a token that may do this")                                  \
     X(DATASET_NOT_FOUND, "dataset-not-found", 404, OK, "There is no such dataset",                           \
