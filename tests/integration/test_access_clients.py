@@ -1,5 +1,6 @@
 """Stock clients with a token of the hub, each in its own way; without one a private dataset is not there."""
 import base64
+import http.client
 import os
 import subprocess
 import sys
@@ -27,9 +28,19 @@ def hub(tmp_path_factory):
         yield hub
 
 
+def basic(token):
+    return "Basic " + base64.b64encode(f"any:{token}".encode()).decode()
+
+
+def send(hub, method, path, headers):
+    connection = http.client.HTTPConnection("127.0.0.1", hub.port, timeout=60)
+    connection.request(method, path, headers={**headers, "Content-Length": "0"})
+    with connection.getresponse() as answer:
+        return answer.status
+
+
 def test_carriers(hub):
-    basic = base64.b64encode(f"any:{hub.token}".encode()).decode()
-    for credentials in (f"Bearer {hub.token}", f"bearer  {hub.token}", f"Basic {basic}"):
+    for credentials in (f"Bearer {hub.token}", f"bearer  {hub.token}", basic(hub.token)):
         answer = hub.get(SECRET, {"Authorization": credentials})
         assert answer.status == 200 and answer.headers["Cache-Control"].startswith("private")
         assert "Authorization, Cookie" in answer.headers.get_all("Vary")
@@ -56,6 +67,11 @@ def test_an_admin_over_the_network(hub):
     until(lambda: hub.get("/api/v1/status", as_boss).status == 200, 1)
     assert {d["id"] for d in hub.get("/api/v1/datasets", as_boss).json()["items"]} == set(SETS)
     assert [ask(hub, "GET", "/api/v1/tokens", None, t)[0] for t in (token, hub.token, None)] == [200, 404, 404], "for others there is no such resource"
+    path = "/api/v1/access?who=*&level=read&prefix=lab/open-v0"
+    forged = {"Authorization": basic(token), "Origin": "http://elsewhere.example"}
+    assert [send(hub, "POST", path, h) for h in (forged, {"Authorization": basic(hub.token)})] == [404, 404]
+    assert send(hub, "POST", path, {"Authorization": basic(token)}) == 200
+    assert run(hub.state, "audit", "--json").count('"token:boss"') == 1
     assert [hub.get(p, {"Authorization": f"Bearer {hub.token}"}).status for p in ("/api/v1/status", "/metrics")] == [403, 403]
 
 

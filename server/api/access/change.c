@@ -5,6 +5,8 @@
 #include "server/log/log.h"
 #include "storage/truth/live_access.h"
 
+#include <stdio.h>
+
 enum { ANSWER_BYTES = 256 * 1024 };
 
 enum hub_status hub_order_words_of(const struct hub_request *request, const char *name,
@@ -16,15 +18,26 @@ enum hub_status hub_order_words_of(const struct hub_request *request, const char
     return HUB_OK;
 }
 
+static void name_actor(const struct hub_principal *principal, char out[HUB_ACTOR_CHARS])
+{
+    if (principal->token)
+        snprintf(out, HUB_ACTOR_CHARS, "token:%s", principal->token);
+    else if (principal->user)
+        snprintf(out, HUB_ACTOR_CHARS, "user:%s", principal->user);
+    else
+        snprintf(out, HUB_ACTOR_CHARS, "local");
+}
+
 enum hub_status hub_access_change(struct hub_request *request, const struct hub_access_order *order,
                                   unsigned status, struct hub_response *response, struct hub_error *err)
 {
     static const struct hub_log_event event = {HUB_LOG_INFO, "audit", NULL};
     struct hub_app *app = request->app;
-    const struct hub_access_actor actor = {"local", hub_live_access_declared(app->access)};
-    char note[HUB_ORDER_NOTE];
+    char who[HUB_ACTOR_CHARS], note[HUB_ORDER_NOTE];
+    const struct hub_access_actor actor = {who, hub_live_access_declared(app->access)};
     if (!request->may_block)
         return HUB_AGAIN; /* hub.db is written */
+    name_actor(&request->principal, who);
     struct hub_json json =
         hub_json_to(hub_response_buffer(response, status, "application/json", ANSWER_BYTES), err);
     const enum hub_status st = hub_access_obey(app->truth, order, &actor, &json, note, err);
