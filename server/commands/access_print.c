@@ -98,10 +98,10 @@ static void print_decision(const json_t *answer)
 
 static void print_list(const struct hub_access_ask *ask, const json_t *answer)
 {
-    static const char *const none[] = {
-        [HUB_LIST_TOKENS] = "there are no tokens; `minari-hub token add NAME` makes one",
-        [HUB_LIST_RULES] = "there are no rules: everybody may read everything",
-        [HUB_LIST_AUDIT] = "nothing was changed"};
+    static const char *const none[] = {[HUB_LIST_TOKENS] =
+                                           "there are no tokens; `minari-hub token add NAME` makes one",
+                                       [HUB_LIST_RULES] = "there are no rules: everybody may read everything",
+                                       [HUB_LIST_AUDIT] = "nothing was changed"};
     const json_t *items = json_object_get(answer, "items"), *item;
     size_t i;
     if (ask->list == HUB_LIST_DECISION) {
