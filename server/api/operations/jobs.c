@@ -117,14 +117,21 @@ static void write_job(struct hub_json *json, const struct listed_job *listed, bo
     hub_json_end_object(json);
 }
 
+/* Where a rule hides anything: what is copied, for who may read it. All other jobs are the hub's own, their
+ * targets paths as often as ids: they are for who may watch it. */
 static bool may_see(const struct hub_request *request, const struct listed_job *job)
 {
-    const char *rule = job->row.rule;
-    return hub_request_may_read(request, hub_view_of(job->row.target)) &&
+    const char *kind = job->kind->name, *rule = job->row.rule;
+    if (hub_request_may_watch(request))
+        return true;
+    if (job->row.id && strcmp(kind, HUB_JOB_MIRROR) == 0)
+        return hub_request_may_see_rule(request, job->row.target);
+    return job->row.id && (strcmp(kind, HUB_JOB_TRANSFER) == 0 || strcmp(kind, HUB_JOB_PULL) == 0) &&
+           hub_request_may_read(request, hub_view_of(job->row.target)) &&
            (!rule || !*rule || hub_request_may_see_rule(request, rule));
 }
 
-/* Of a kind and state, -1 for any, those whose targets the request may read. */
+/* Of a kind and state, -1 for any, those that the request may see. */
 static void filter(struct job_listing *l, const struct hub_request *request, int kind, int state)
 {
     uint32_t kept = 0;
