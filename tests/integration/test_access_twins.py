@@ -48,7 +48,8 @@ def settled(hub):
     """All is inspected, hashed and measured: later answers do not change."""
     hub.wait_indexed()
     measuring = lambda: hub.admin("/api/v1/status")["measuring"]
-    until(lambda: not [j for j in hub.admin("/api/v1/jobs?limit=1000")["items"] if j["state"] in ("waiting", "running")] and measuring()["parts"] == measuring()["of_parts"])
+    files = lambda: [f for d in hub.admin("/api/v1/datasets?limit=1000")["items"] for f in hub.admin(f"/api/v1/datasets/{quote(d['id'])}/files?limit=1000")["items"]]
+    until(lambda: all(f.get("sha256") for f in files()) and not hub.admin("/api/v1/jobs")["items"] and measuring()["parts"] == measuring()["of_parts"])
     return hub
 
 
