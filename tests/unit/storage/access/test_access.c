@@ -355,7 +355,7 @@ Test(access, of_two_rules_the_declared_one_counts)
     hub_access_rules_dispose(&all);
 }
 
-/* Prefixes below which nothing is hidden are not told apart. */
+/* Prefixes below which nothing is hidden are one class. */
 Test(access, only_what_is_hidden_makes_classes)
 {
     static const char *const lines[] = {"user:u write a/", "* none b/", "user:u read b/c/", "* read", NULL};

@@ -26,7 +26,7 @@ Test(parts, a_kept_part_follows_its_files)
     const int64_t row_of_b = old->parts[0].row;
     publish(&second);
     const struct hub_dataset *dataset = opened("set");
-    cr_expect_eq(dataset->parts[1].row, row_of_b, "it was not written anew");
+    cr_expect_eq(dataset->parts[1].row, row_of_b, "it was not written again");
     cr_expect_eq(file_of(dataset, 0, "actions"), 0);
     cr_expect_eq(file_of(dataset, 1, "actions"), 1);
     cr_expect_eq(file_of(dataset, 2, "actions"), 2);
