@@ -2,6 +2,8 @@
 #include "server/api/visible.h"
 
 #include "server/api/app.h"
+#include "storage/ids/hf_cache.h"
+#include "storage/ids/id.h"
 #include "storage/truth/rules.h"
 
 #include <pthread.h>
@@ -38,10 +40,22 @@ static bool passes_none(const void *user, const struct hub_summary *summary)
     return false;
 }
 
+/* The id that rules see: another commit of a dataset in a cache of Hugging Face, "lab/plans@COMMIT", is as
+ * private as "lab/plans". */
+static struct hub_view ruled_id(const struct hub_summary *summary, char out[HUB_MAX_ID + 1])
+{
+    const char *at = hub_hf_cache_at(summary->id, summary->path);
+    if (!at)
+        return hub_view_of(summary->id);
+    snprintf(out, HUB_MAX_ID + 1, "%.*s%s", (int)(at - summary->id), summary->id, at + strcspn(at, "/"));
+    return hub_view_of(out);
+}
+
 static bool passes(const void *user, const struct hub_summary *summary)
 {
     const struct view *view = user;
-    return hub_access_mask_has(view->mask, hub_access_class(view->table, hub_view_of(summary->id)));
+    char id[HUB_MAX_ID + 1];
+    return hub_access_mask_has(view->mask, hub_access_class(view->table, ruled_id(summary, id)));
 }
 
 static void free_view(struct view *view)
@@ -146,8 +160,9 @@ bool hub_request_may_read(const struct hub_request *request, struct hub_view id)
 void hub_request_is_about(struct hub_request *request, const struct hub_summary *summary)
 {
     const struct hub_principal anybody = {0};
+    char id[HUB_MAX_ID + 1];
     request->for_everybody = request->access && hub_access_level(request->access, &anybody,
-                                                                 hub_view_of(summary->id)) >= HUB_LEVEL_READ;
+                                                                 ruled_id(summary, id)) >= HUB_LEVEL_READ;
 }
 
 bool hub_request_may_see_rule(const struct hub_request *request, const char *name)

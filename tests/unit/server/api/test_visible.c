@@ -124,3 +124,38 @@ Test(visible, rules_are_followed_at_once)
                                            {"/api/v1/datasets", 200, NULL, "\"total\":4", NULL, 0}};
     api_kit_expect(open, HUB_COUNT(open));
 }
+
+#define OLD "0123456789abcdef0123456789abcdef01234567"
+#define NEW "89abcdef0123456789abcdef0123456789abcdef"
+
+static void fill_cache(const char *directory)
+{
+    static const char *const commits[] = {OLD, NEW};
+    char path[4096];
+    scan_write(directory, "hub/datasets--lab--plans/refs/main", NEW);
+    for (size_t i = 0; i < HUB_COUNT(commits); i++) {
+        snprintf(path, sizeof path, "hub/datasets--lab--plans/snapshots/%s/README.md", commits[i]);
+        scan_write(directory, path, "# plans");
+        snprintf(path, sizeof path, "%s/hub/datasets--lab--plans/snapshots/%s", directory, commits[i]);
+        scan_copy("samples/door-human-v0", path);
+    }
+}
+
+TestSuite(visible_commits, .fini = api_kit_close, .timeout = 60);
+
+Test(visible_commits, are_as_private_as_their_dataset)
+{
+    static const char *const rules[] = {"* none lab/plans"};
+    static const struct api_case there[] = {
+        {"/api/v1/datasets/lab/plans", 200, NULL, "lab/plans", NULL, 0},
+        {"/api/v1/datasets/lab/plans@" OLD, 200, NULL, "lab/plans@" OLD, NULL, 0},
+    };
+    static const struct api_case hidden[] = {
+        {"/api/v1/datasets/lab/plans", 401, "sign-in", NULL, NULL, 0},
+        {"/api/v1/datasets/lab/plans@" OLD, 404, "dataset-not-found", NULL, NULL, 0},
+    };
+    api_kit_open_with(fill_cache);
+    api_kit_expect(there, HUB_COUNT(there));
+    api_kit_rules(rules, HUB_COUNT(rules));
+    api_kit_expect(hidden, HUB_COUNT(hidden));
+}
