@@ -96,7 +96,7 @@ static enum hub_status read_all(struct hub_catalog *catalog, struct hub_error *e
     return hub_layout_get(catalog, now.dataset, 0, 0, true, &layout, err);
 }
 
-/* One byte of one blob of any kind: its data are not used, and who inspects is told; then it is whole again.
+/* One byte of one blob of any kind: its data are not used, and a problem says so; then it is whole again.
  */
 Test(damage, a_damaged_blob_is_told_and_written_anew)
 {
