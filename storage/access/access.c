@@ -201,7 +201,8 @@ struct hub_access_decision hub_access_explain(const struct hub_access_table *tab
 enum hub_level hub_access_level(const struct hub_access_table *table, const struct hub_principal *principal,
                                 struct hub_view id)
 {
-    return hub_access_explain(table, principal, id).level;
+    const enum hub_level level = hub_access_explain(table, principal, id).level;
+    return principal->reads_only ? HUB_MIN(level, HUB_LEVEL_READ) : level;
 }
 
 /* ---- classes ---- */
@@ -294,6 +295,16 @@ static bool good_at(const struct hub_token *token, const struct hub_address *add
     return token->network_count == 0;
 }
 
+static enum hub_token_verdict judge(const struct hub_token *token, const struct hub_address *address,
+                                    int64_t now_ms)
+{
+    if (!token)
+        return HUB_TOKEN_UNKNOWN;
+    if (token->expires_ms && now_ms >= token->expires_ms)
+        return HUB_TOKEN_EXPIRED;
+    return good_at(token, address) ? HUB_TOKEN_OK : HUB_TOKEN_WRONG_NETWORK;
+}
+
 enum hub_token_verdict hub_access_find_token(const struct hub_access_table *table, struct hub_view text,
                                              const struct hub_address *address, int64_t now_ms,
                                              const struct hub_token **out)
@@ -304,12 +315,24 @@ enum hub_token_verdict hub_access_find_token(const struct hub_access_table *tabl
     const struct hub_token *token = find_id(table, given.id);
     if (!token || !hub_token_same(token->sha256, given.sha256))
         return HUB_TOKEN_UNKNOWN;
-    if (token->expires_ms && now_ms >= token->expires_ms)
-        return HUB_TOKEN_EXPIRED;
-    if (!good_at(token, address))
-        return HUB_TOKEN_WRONG_NETWORK;
-    *out = token;
-    return HUB_TOKEN_OK;
+    enum hub_token_verdict verdict = judge(token, address, now_ms);
+    if (verdict == HUB_TOKEN_OK && token->session_of[0])
+        verdict = judge(find_id(table, token->session_of), address, now_ms);
+    if (verdict == HUB_TOKEN_OK)
+        *out = token;
+    return verdict;
+}
+
+enum hub_token_verdict hub_access_find_id(const struct hub_access_table *table, struct hub_view id,
+                                          const struct hub_address *address, int64_t now_ms,
+                                          const struct hub_token **out)
+{
+    const struct hub_token *token = id.size == HUB_TOKEN_ID ? find_id(table, id.data) : NULL;
+    const enum hub_token_verdict verdict =
+        token && token->session_of[0] ? HUB_TOKEN_UNKNOWN : judge(token, address, now_ms);
+    if (verdict == HUB_TOKEN_OK)
+        *out = token;
+    return verdict;
 }
 
 void hub_access_note_use(const struct hub_access_table *table, const struct hub_token *token, int64_t now_ms)
@@ -349,4 +372,16 @@ const struct hub_token *hub_access_tokens_of(const struct hub_access_table *tabl
 {
     *count = table->token_count;
     return table->tokens;
+}
+
+void hub_access_set_link_key(struct hub_access_table *table, const uint8_t *key)
+{
+    table->has_link_key = key != NULL;
+    if (key)
+        memcpy(table->link_key, key, sizeof table->link_key);
+}
+
+const uint8_t *hub_access_link_key(const struct hub_access_table *table)
+{
+    return table->has_link_key ? table->link_key : NULL;
 }

@@ -22,6 +22,7 @@ struct hub_principal {
     uint32_t group_count;
     struct hub_address address;
     bool local_admin; /* over control.sock */
+    bool reads_only;  /* whatever rules give it, it only reads */
 };
 
 /** Is it a token or a user? */
@@ -29,6 +30,8 @@ static inline bool hub_principal_signed_in(const struct hub_principal *principal
 {
     return principal->token || principal->user;
 }
+
+enum { HUB_LINK_KEY = 32 };
 
 struct hub_access_table;
 
@@ -101,13 +104,22 @@ enum hub_token_verdict {
 };
 /** "ok", "malformed", "unknown", "expired", "wrong-network", NULL. */
 extern const char *const hub_token_verdicts[];
-/** Find the token that a text is. Written on HUB_TOKEN_OK alone, and the table's. */
+/** Find the token, or the session, that a text is. Written on HUB_TOKEN_OK alone, and the table's. A session
+ * is good as long as the token that began it. */
 enum hub_token_verdict hub_access_find_token(const struct hub_access_table *table, struct hub_view text,
                                              const struct hub_address *address, int64_t now_ms,
                                              const struct hub_token **out);
+/** The same of a token by its id, which proves nothing: for whoever holds a signature that names it. */
+enum hub_token_verdict hub_access_find_id(const struct hub_access_table *table, struct hub_view id,
+                                          const struct hub_address *address, int64_t now_ms,
+                                          const struct hub_token **out);
 /** The principal has used this token: for `token list`. */
 void hub_access_note_use(const struct hub_access_table *table, const struct hub_token *token, int64_t now_ms);
 /** When the token was last used, by hub_access_note_use or as it was compiled. */
 int64_t hub_access_used(const struct hub_access_table *table, const struct hub_token *token);
+
+/** The key that signs links, HUB_LINK_KEY bytes. Set before the table is in force; NULL: there is none. */
+void hub_access_set_link_key(struct hub_access_table *table, const uint8_t *key);
+const uint8_t *hub_access_link_key(const struct hub_access_table *table);
 
 #endif

@@ -56,7 +56,8 @@ struct hub_access_table {
     atomic_int_least64_t *used_ms;
     uint64_t (*token_masks)[HUB_ACCESS_MASK_WORDS]; /* NULL where networks have a say */
     uint64_t anonymous_mask[HUB_ACCESS_MASK_WORDS];
-    bool hides;
+    bool hides, has_link_key;
+    uint8_t link_key[HUB_LINK_KEY];
 };
 
 static inline uint64_t access_who_hash(enum hub_who kind, struct hub_view name)

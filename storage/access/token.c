@@ -17,12 +17,12 @@ static void write_check(const char text[CHECKED], char out[CHECK_CHARS])
         out[i] = digits[crc & 31];
 }
 
-static enum hub_status read_random(void *out, size_t size, struct hub_error *err)
+enum hub_status hub_secret_make(void *out, size_t size, struct hub_error *err)
 {
     for (size_t done = 0; done < size;) {
         const ssize_t n = getrandom((char *)out + done, size - done, 0);
         if (n < 0)
-            return hub_fail(err, HUB_IO, "the system has no random numbers for a token");
+            return hub_fail(err, HUB_IO, "the system has no random numbers");
         done += (size_t)n;
     }
     return HUB_OK;
@@ -31,7 +31,7 @@ static enum hub_status read_random(void *out, size_t size, struct hub_error *err
 enum hub_status hub_token_make(char out[HUB_TOKEN_TEXT + 1], struct hub_error *err)
 {
     uint8_t random[CHECKED - START_CHARS];
-    HUB_TRY(read_random(random, sizeof random, err));
+    HUB_TRY(hub_secret_make(random, sizeof random, err));
     memcpy(out, HUB_TOKEN_START, START_CHARS);
     for (unsigned i = 0; i < sizeof random; i++)
         out[START_CHARS + i] = digits[random[i] & 31];

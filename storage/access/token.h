@@ -19,11 +19,14 @@ struct hub_token {
     uint32_t network_count;                       /* 0: everywhere */
     bool from_file;                               /* of read-token-file or write-token-file */
     bool rotated;                                 /* another one has its name */
-    int64_t made_ms, expires_ms, used_ms;         /* Unix time; expires 0: never; used 0: not yet */
+    char session_of[HUB_TOKEN_ID + 1];    /* id of the token that began this session; "": it is a token */
+    int64_t made_ms, expires_ms, used_ms; /* Unix time; expires 0: never; used 0: not yet */
 };
 
 /** Make one from the system's random numbers; terminated. HUB_IO. */
 HUB_MUST_USE enum hub_status hub_token_make(char out[HUB_TOKEN_TEXT + 1], struct hub_error *err);
+/** `size` random bytes of the system. HUB_IO. */
+HUB_MUST_USE enum hub_status hub_secret_make(void *out, size_t size, struct hub_error *err);
 /** Does a text claim to be a token of a hub, whether or not it is one? Such a text is never passed on. */
 bool hub_token_claims(struct hub_view text);
 /** Is the text whole: its length, its characters and its check? Tells nothing of whether a hub knows it. */

@@ -57,6 +57,13 @@ bool hub_address_read(struct hub_view text, struct hub_address *out)
     return out->known;
 }
 
+bool hub_address_is_loopback(const struct hub_address *address)
+{
+    static const struct hub_cidr four = {{[10] = 0xFF, [11] = 0xFF, [12] = 127}, 104},
+                                 six = {{[15] = 1}, 128};
+    return hub_cidr_has(&four, address) || hub_cidr_has(&six, address);
+}
+
 /* The address with the bits that do not count cleared. */
 static void mask(const uint8_t address[16], unsigned bits, uint8_t out[16])
 {

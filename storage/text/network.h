@@ -29,6 +29,9 @@ bool hub_address_read(struct hub_view text, struct hub_address *out);
 /** Terminated; "" for one that is unknown. */
 void hub_address_write(const struct hub_address *address, char out[HUB_ADDRESS_CHARS]);
 
+/** Is it an address of this machine to itself: 127.0.0.0/8 or ::1? */
+bool hub_address_is_loopback(const struct hub_address *address);
+
 /** The network that an address lies in, as "10.1.2.3/8"; false for any other text. */
 bool hub_cidr_around(struct hub_view text, struct hub_cidr *out);
 /** "10.0.0.0/8", "10.0.0.1" alone, "fd00::/8". HUB_INVALID for any other text, and where bits of the address

@@ -65,6 +65,10 @@ static enum hub_status read_token(struct hub_stmt *stmt, struct hub_token *out, 
     memcpy(out->id, id.data, id.size);
     memcpy(out->name, name.data, name.size);
     memcpy(out->sha256, sha256.data, sha256.size);
+    const struct hub_view session_of = hub_stmt_view(stmt, 8);
+    if (session_of.size != 0 && session_of.size != HUB_TOKEN_ID)
+        return hub_fail(err, HUB_CORRUPT, "hub.db has a session that is not whole");
+    memcpy(out->session_of, session_of.data, session_of.size);
     return read_networks(hub_stmt_view(stmt, 3), out, err);
 }
 
@@ -72,7 +76,9 @@ static enum hub_status read_tokens(struct hub_db *db, struct stored *out, struct
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     bool row = false;
-    HUB_TRY(hub_db_prepare(db, "SELECT id, name, sha256, networks, made, expires, used, rotated FROM tokens",
+    HUB_TRY(hub_db_prepare(db,
+                           "SELECT id, name, sha256, networks, made, expires, used, rotated, session_of"
+                           " FROM tokens",
                            &stmt, err));
     for (;;) {
         HUB_TRY(hub_stmt_step(stmt, &row, err));
@@ -96,6 +102,18 @@ static enum hub_status add_declared(const struct hub_declared_access *declared, 
     return HUB_OK;
 }
 
+static enum hub_status read_link_key(struct hub_db *db, struct hub_access_table *table, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    bool row = false;
+    HUB_TRY(hub_db_prepare(db, "SELECT value FROM secrets WHERE name = 'links'", &stmt, err));
+    HUB_TRY(hub_stmt_step(stmt, &row, err));
+    const struct hub_view key = row ? hub_stmt_blob(stmt, 0) : HUB_VIEW("");
+    if (key.size == HUB_LINK_KEY)
+        hub_access_set_link_key(table, (const uint8_t *)key.data);
+    return HUB_OK;
+}
+
 /* What one connection sees at one moment. */
 static enum hub_status load(struct hub_db *db, const struct hub_declared_access *declared,
                             struct hub_access_table **out, struct hub_error *err)
@@ -105,8 +123,14 @@ static enum hub_status load(struct hub_db *db, const struct hub_declared_access 
     HUB_TRY(read_tokens(db, &stored, err));
     if (declared)
         HUB_TRY(add_declared(declared, &stored, err));
-    return hub_access_new(stored.rules.items, stored.rules.count, stored.tokens, stored.token_count, out,
-                          err);
+    HUB_TRY(
+        hub_access_new(stored.rules.items, stored.rules.count, stored.tokens, stored.token_count, out, err));
+    const enum hub_status st = read_link_key(db, *out, err);
+    if (st) {
+        hub_access_put(*out);
+        *out = NULL;
+    }
+    return st;
 }
 
 enum hub_status hub_truth_access_load(struct hub_truth *truth, const struct hub_declared_access *declared,

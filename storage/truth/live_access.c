@@ -4,6 +4,7 @@
 #include "storage/base/thread.h"
 #include "storage/text/time.h"
 #include "storage/truth/audit.h"
+#include "storage/truth/sessions.h"
 #include "storage/truth/tokens.h"
 
 #include <pthread.h>
@@ -147,7 +148,9 @@ enum hub_status hub_live_access_start(const struct hub_live_access_options *opti
     live->stored_ms = hub_time_mono_ms();
     live->pruned_ms = live->stored_ms - PRUNE_MS;
     pthread_mutex_init(&live->refresh_lock, NULL);
-    enum hub_status st = load(live, err);
+    enum hub_status st = hub_truth_make_link_key(options->truth, err);
+    if (!st)
+        st = load(live, err);
     if (!st)
         st = hub_thread_start(&live->thread, watch, live, "changes of access", err);
     live->has_thread = !st;

@@ -37,8 +37,7 @@ static enum hub_status insert(struct hub_db *db, const struct hub_token *token, 
     return hub_stmt_run(stmt, err);
 }
 
-/* Tokens that were rotated and have expired are forgotten with the next change. */
-static enum hub_status forget_expired(struct hub_db *db, struct hub_error *err)
+enum hub_status hub_tokens_forget_expired(struct hub_db *db, struct hub_error *err)
 {
     return hub_db_exec(db, "DELETE FROM tokens WHERE rotated AND expires <= " HUB_DB_NOW, err);
 }
@@ -181,7 +180,7 @@ enum hub_status hub_token_add(struct hub_truth *truth, const struct hub_token_dr
     HUB_TRY(hub_db_begin(held->db, err));
     HUB_TRY(check_free(held->db, draft, actor, err));
     HUB_TRY(check_count(held->db, err));
-    HUB_TRY(forget_expired(held->db, err));
+    HUB_TRY(hub_tokens_forget_expired(held->db, err));
     HUB_TRY(insert(held->db, &token, networks.data, err));
     for (uint32_t i = 0; i < rules.count; i++)
         HUB_TRY(hub_access_rule_put(held->db, &rules.items[i], err));
@@ -229,7 +228,7 @@ enum hub_status hub_token_rotate(struct hub_truth *truth, const char *name, uint
     HUB_TRY(find(held->db, name, &token, &networks, err));
     HUB_TRY(make(text, &token, err));
     HUB_TRY(retire(held->db, name, overlap_ms, err));
-    HUB_TRY(forget_expired(held->db, err));
+    HUB_TRY(hub_tokens_forget_expired(held->db, err));
     HUB_TRY(insert(held->db, &token, networks.data, err));
     HUB_TRY(renew(held->db, &token, err));
     snprintf(detail, sizeof detail, "{\"id\":\"%s\",\"overlap_ms\":%llu}", token.id,

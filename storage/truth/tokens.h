@@ -30,6 +30,10 @@ HUB_MUST_USE enum hub_status hub_token_rotate(struct hub_truth *truth, const cha
 HUB_MUST_USE enum hub_status hub_token_revoke(struct hub_truth *truth, const char *name,
                                               const struct hub_access_actor *actor, struct hub_error *err);
 
+struct hub_db;
+/** Forget what was rotated, or is a session, and has expired; within a transaction. */
+HUB_MUST_USE enum hub_status hub_tokens_forget_expired(struct hub_db *db, struct hub_error *err);
+
 struct hub_token_use {
     const char *id;
     int64_t used_ms;

@@ -37,6 +37,7 @@ void hub_token_members(struct hub_json *json, const struct hub_access_table *tab
     hub_json_put_text(json, "id", token->id);
     hub_json_put_text(json, "state",
                       token->expires_ms && now_ms >= token->expires_ms ? "expired"
+                      : token->session_of[0]                           ? "session"
                       : token->rotated                                 ? "rotated"
                                                                        : "valid");
     put_ms(json, "made", token->made_ms);
