@@ -1,6 +1,8 @@
 /* From settings as written to directories that are there and an address to listen on: see config.h. */
 #include "server/config/config.h"
 #include "storage/io/fs.h"
+#include "storage/text/number.h"
+#include "storage/text/options.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -207,6 +209,39 @@ static enum hub_status check_hf_upstream(const struct hub_config *config, struct
     return HUB_OK;
 }
 
+/* "10/1m" or "off". */
+static enum hub_status split_tries(struct hub_config *config, struct hub_error *err)
+{
+    static const struct hub_usage_option within = {
+        0, "failed-tries", "TIME", NULL, NULL, HUB_OPTION_DURATION, 0, NULL, 1000, 86400000};
+    const char *text = config->failed_tries, *slash = strchr(text, '/');
+    if (strcmp(text, "off") == 0)
+        return HUB_OK;
+    if (!slash ||
+        !hub_number_read((struct hub_view){text, (size_t)(slash - text)}, 1000000, &config->tries) ||
+        !config->tries || hub_option_set(&within, slash + 1, &config->tries_ms, NULL))
+        return hub_fail(err, HUB_INVALID,
+                        "failed-tries \"%.80s\" is not N/TIME such as 10/1m, of a second to a day, or off",
+                        text);
+    return HUB_OK;
+}
+
+static enum hub_status check_auth_headers(const struct hub_config *config, struct hub_error *err)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-";
+    const struct {
+        const char *option, *name;
+    } headers[] = {{"auth-header", config->auth_header}, {"auth-groups-header", config->auth_groups_header}};
+    for (size_t i = 0; i < HUB_COUNT(headers); i++)
+        if (headers[i].name && (!headers[i].name[0] || headers[i].name[strspn(headers[i].name, letters)]))
+            return hub_fail(err, HUB_INVALID,
+                            "%s \"%.80s\" is not the name of a header such as X-Forwarded-User",
+                            headers[i].option, headers[i].name);
+    return config->auth_groups_header && !config->auth_header
+               ? hub_fail(err, HUB_INVALID, "auth-groups-header needs auth-header, which names the user")
+               : HUB_OK;
+}
+
 enum hub_status hub_config_finish(struct hub_config *config, struct hub_error *err)
 {
     HUB_TRY(split_listen(config, err));
@@ -214,5 +249,7 @@ enum hub_status hub_config_finish(struct hub_config *config, struct hub_error *e
     HUB_TRY(find_state(config, err));
     HUB_TRY(check_targets(config, err));
     HUB_TRY(check_hf_upstream(config, err));
+    HUB_TRY(split_tries(config, err));
+    HUB_TRY(check_auth_headers(config, err));
     return find_inspector(config, err);
 }

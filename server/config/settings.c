@@ -68,6 +68,22 @@ static const struct hub_usage_option rows[] = {
     {0, "write-token-file", "FILE", NULL,
      "The same for a token that may also write. It hides nothing from others.",
      AS(TEXT, write_token_file, NULL)},
+    {0, "auth-header", "HEADER", NULL,
+     "A header such as X-Forwarded-User in which a proxy of trusted-proxies names the user that it knows: "
+     "for "
+     "rules of user:NAME. The proxy must set it for each request; from elsewhere it is dropped.",
+     AS(TEXT, auth_header, NULL)},
+    {0, "auth-groups-header", "HEADER", NULL,
+     "The same with the groups of the user, with commas between them: for rules of group:NAME.",
+     AS(TEXT, auth_groups_header, NULL)},
+    {0, "failed-tries", "N/TIME|off", NULL,
+     "Tokens that are not valid which one address may send in that time; more are answered with 429. A valid "
+     "token is never refused.",
+     AS(TEXT, failed_tries, "10/1m")},
+    {0, "insecure-writes", "on|off", "on|off",
+     "Accept changes from other machines without TLS: whoever is on the way can read the token. Else they "
+     "must come through a proxy of trusted-proxies that speaks https.",
+     AS(SWITCH, insecure_writes, "off")},
     {0, "audit-keep", "TIME", NULL,
      "How long the audit of changes of tokens and rules is kept (minari-hub audit); 0: for ever.",
      WITHIN(DURATION, audit_keep_ms, "365d", 0, 36500 * 86400000ULL)},

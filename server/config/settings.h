@@ -40,7 +40,8 @@ struct hub_config {
     /* of the file: [mirror NAME] and [upstream NAME] as {NAME: {option: [values]}}, or NULL */
     json_t *mirrors, *upstream_rules;
     json_t *access; /* of [access]: the values of `set`, or NULL */
-    char *read_token_file, *write_token_file;
+    char *read_token_file, *write_token_file, *auth_header, *auth_groups_header, *failed_tries;
+    bool insecure_writes;
     uint64_t audit_keep_ms;
 
     bool json;          /* --json of status and problems: no setting */
@@ -50,6 +51,7 @@ struct hub_config {
     struct hub_roots roots; /* absolute directories; allow_targets among them */
     char *address;          /* NULL: it listens on its control socket alone */
     uint16_t port;
+    uint64_t tries, tries_ms; /* of failed_tries; 0: any number */
 
     unsigned char sources[48]; /* where each option's value is from; 0: its default */
 };

@@ -28,7 +28,8 @@ static enum hub_status write_problem(struct hub_buf *out, const struct hub_reque
     return hub_json_status(&json);
 }
 
-const struct hub_problem_shape hub_gcs_shape = {"application/json; charset=UTF-8", write_problem, NULL};
+const struct hub_problem_shape hub_gcs_shape = {.content_type = "application/json; charset=UTF-8",
+                                                .write = write_problem};
 
 static enum hub_status write_xml(struct hub_buf *out, const struct hub_request *request,
                                  const struct hub_error *err, const struct hub_problem_row *problem,
@@ -42,4 +43,5 @@ static enum hub_status write_xml(struct hub_buf *out, const struct hub_request *
     return hub_buf_add_text(out, "</Message></Error>\n", NULL);
 }
 
-const struct hub_problem_shape hub_gcs_xml_shape = {"application/xml; charset=UTF-8", write_xml, NULL};
+const struct hub_problem_shape hub_gcs_xml_shape = {.content_type = "application/xml; charset=UTF-8",
+                                                    .write = write_xml};

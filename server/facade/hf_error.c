@@ -30,5 +30,5 @@ static enum hub_status write_headers(struct hub_response *response, const struct
                : HUB_OK;
 }
 
-const struct hub_problem_shape hub_hf_shape = {"application/json; charset=utf-8", write_problem,
-                                               write_headers};
+const struct hub_problem_shape hub_hf_shape = {
+    .content_type = "application/json; charset=utf-8", .write = write_problem, .headers = write_headers};

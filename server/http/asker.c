@@ -2,6 +2,7 @@
 #include "server/http/asker.h"
 
 #include "server/http/carrier.h"
+#include "server/http/user.h"
 
 #include <stdio.h>
 #include <strings.h>
@@ -124,10 +125,59 @@ bool hub_http_untrusted_proxy(struct hub_http *http, char *out)
     return out[0] != '\0';
 }
 
+/* The only value of a header; NULL: it is not there. */
+static enum hub_status find_once(const struct hub_request *request, const char *name, const char **out,
+                                 struct hub_error *err)
+{
+    *out = NULL;
+    for (unsigned i = 0; name && i < request->header_count; i++) {
+        if (!hub_param_named(&request->headers[i], name))
+            continue;
+        if (*out)
+            return hub_fail(err, HUB_INVALID,
+                            "the request has two %s headers: the proxy must replace the client's", name);
+        *out = request->headers[i].value.data;
+    }
+    return HUB_OK;
+}
+
+/* The user whom a trusted proxy names. Others may name whom they want. */
+static enum hub_status name_user(struct hub_exchange *x)
+{
+    struct hub_request *request = &x->request;
+    const struct hub_trust_options *options = &x->http->trust.options;
+    const char *user = NULL, *groups = NULL;
+    if (!options->user_header || request->local)
+        return HUB_OK;
+    if (!x->proxied) {
+        if (hub_request_header(request, options->user_header))
+            atomic_fetch_add_explicit(&x->http->dropped_users, 1, memory_order_relaxed);
+        return HUB_OK;
+    }
+    if (request->carrier != HUB_BY_NOTHING)
+        return HUB_OK;
+    HUB_TRY(find_once(request, options->user_header, &user, &x->error));
+    HUB_TRY(find_once(request, options->groups_header, &groups, &x->error));
+    HUB_TRY(hub_request_name_user(request, user, groups, &x->error));
+    request->carrier = request->principal.user ? HUB_BY_PROXY : HUB_BY_NOTHING;
+    return HUB_OK;
+}
+
+static bool is_exposed(const struct hub_exchange *x)
+{
+    const char *proto = hub_exchange_forwarded(x, "X-Forwarded-Proto");
+    const struct hub_address *client = &x->request.principal.address;
+    return !x->request.local && client->known && !hub_address_is_loopback(client) &&
+           !(proto && strcasecmp(proto, "https") == 0) && !x->http->trust.options.insecure_writes;
+}
+
 enum hub_status hub_exchange_identify(struct hub_exchange *x)
 {
     struct hub_request *request = &x->request;
     request->access = x->http->options.access ? x->http->options.access(request->app) : NULL;
     request->principal.local_admin = request->local;
-    return hub_request_identify(request, &x->error);
+    request->tries = x->http->tries;
+    request->is_exposed = is_exposed(x);
+    HUB_TRY(hub_request_identify(request, &x->error));
+    return name_user(x);
 }

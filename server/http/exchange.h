@@ -38,7 +38,8 @@ struct hub_http {
     struct hub_metrics *metrics;
     uint16_t port;
     uint64_t id_seed;
-    atomic_uint_fast64_t ids, overloads;
+    atomic_uint_fast64_t ids, overloads, dropped_users;
+    struct hub_tries *tries;
     atomic_uint connections, in_flight;
     atomic_uint suspended;      /* connections that somebody else will resume */
     atomic_uint_fast64_t begun; /* requests since the start */

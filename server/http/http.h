@@ -14,6 +14,7 @@
 #define HUB_HTTP_HTTP_H
 
 #include "server/http/body_stream.h"
+#include "server/http/tries.h"
 #include "storage/access/access.h"
 #include "storage/base/parallel.h"
 #include "storage/io/fetch.h"
@@ -63,6 +64,17 @@ struct hub_wait {
     int64_t recall_ms;            /* at this time the handler is called again, bytes or none; 0: never */
 };
 
+/** What carries the principal of a request. */
+enum hub_carrier {
+    HUB_BY_NOTHING, /* anonymous, or the admin of this machine */
+    HUB_BY_BEARER,
+    HUB_BY_BASIC,
+    HUB_BY_LINK,   /* reads alone, and one path alone */
+    HUB_BY_COOKIE, /* of a session: reads alone, but for labels */
+    HUB_BY_PROXY,  /* a user whom it names: the same */
+};
+
+#define HUB_MAX_GROUPS 64
 #define HUB_MAX_SEGMENTS 64
 #define HUB_MAX_QUERY 64
 #define HUB_MAX_HEADERS 100
@@ -94,14 +106,20 @@ struct hub_request {
     bool local;                      /* came over the control socket: the admin of this machine asks */
     struct hub_access_table *access; /* what decides; the request's. NULL: everybody may read everything */
     struct hub_principal principal;  /* its asker */
-    bool for_everybody;              /* the answer is the same whoever asks: caches may share it */
-    bool heavy;                      /* it runs on a thread for long work */
-    uint32_t ceiling_ms;             /* of the route */
-    uint32_t client;                 /* a number made of its address */
-    uint64_t granted;                /* memory that was waited for, to be taken now */
-    struct hub_wait wait;            /* written with HUB_AGAIN; zeroed before the handler is called */
-    int64_t begun_ms;                /* when its header was complete (hub_time_mono_ms) */
-    bool partial;                    /* as partial=1: a page asks, and what is known will do */
+    enum hub_carrier carrier;        /* of the principal */
+    const struct hub_token *token;   /* its token or session, of `access`; NULL: it has none */
+    struct hub_tries *tries;         /* failed ones are counted there; NULL: nowhere */
+    bool is_exposed; /* it came from another machine without TLS: it must not change anything */
+    const char *groups[HUB_MAX_GROUPS]; /* of the principal, in `group_text` */
+    char group_text[2048];
+    bool for_everybody;          /* the answer is the same whoever asks: caches may share it */
+    bool heavy;                  /* it runs on a thread for long work */
+    uint32_t ceiling_ms;         /* of the route */
+    uint32_t client;             /* a number made of its address */
+    uint64_t granted;            /* memory that was waited for, to be taken now */
+    struct hub_wait wait;        /* written with HUB_AGAIN; zeroed before the handler is called */
+    int64_t begun_ms;            /* when its header was complete (hub_time_mono_ms) */
+    bool partial;                /* as partial=1: a page asks, and what is known will do */
     struct hub_file_fetch *held; /* a share of `wait.fetch` for handlers without a state: hub_await_held */
     void *state;                 /* the handler's; freed with free_state when the request ends */
     void (*free_state)(void *state);
@@ -458,6 +476,9 @@ struct hub_trust_options {
     struct hub_words hosts;   /* that `Host` may name; none: any */
     struct hub_words proxies; /* addresses and networks whose X-Forwarded-* fields are believed; or {"off"} */
     const char *public_url;   /* what links begin with; NULL: what was asked */
+    /* headers in which a proxy names the user and the groups, with commas between them; NULL: none does */
+    const char *user_header, *groups_header;
+    bool insecure_writes; /* changes may come from other machines without TLS */
 };
 
 struct hub_http_options {
@@ -479,7 +500,8 @@ struct hub_http_options {
     /* the table of access that decides on a request, counted; NULL: everybody may read everything */
     struct hub_access_table *(*access)(struct hub_app *app);
     struct hub_trust_options trust;
-    struct hub_log *log; /* a line a request; NULL: none. The caller's: it ends after the server */
+    struct hub_tries_options tries; /* of tokens that are not valid */
+    struct hub_log *log;            /* a line a request; NULL: none. The caller's: it ends after the server */
 };
 struct hub_http;
 /** *out is written before the first request can come, so that it may be a member of the app. */
@@ -499,6 +521,7 @@ const char *hub_http_library(void);
 /** What is now, and counters since the start. */
 struct hub_http_gauges {
     uint64_t connections, in_flight, begun, queue_depth, overloads, deadlines, budget_used, budget_total;
+    uint64_t dropped_users; /* names of users from peers that are no trusted proxies */
     const char *mhd_version;
 };
 void hub_http_gauges(struct hub_http *http, struct hub_http_gauges *out);

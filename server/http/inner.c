@@ -11,6 +11,8 @@ static void inherit(struct hub_request *request, const struct hub_request *outer
     request->client = outer->client;
     request->access = outer->access ? hub_access_get(outer->access) : NULL;
     request->principal = outer->principal;
+    request->carrier = outer->carrier;
+    request->token = outer->token;
     request->parallel = outer->parallel;
 }
 

@@ -168,6 +168,8 @@ enum hub_status hub_metrics_write(const struct hub_metrics *metrics, const struc
          "Requests refused because the queue or the connections were full.", (double)gauges->overloads},
         {"minari_hub_http_deadlines_total", "counter", "Connections ended because they were too slow.",
          (double)gauges->deadlines},
+        {"minari_hub_dropped_user_headers_total", "counter",
+         "Names of users that came from peers which are not trusted proxies.", (double)gauges->dropped_users},
         {"minari_hub_memory_budget_used_bytes", "gauge", "Memory reserved by answers.",
          (double)gauges->budget_used},
         {"minari_hub_memory_budget_bytes", "gauge", "The ceiling: --memory.", (double)gauges->budget_total},

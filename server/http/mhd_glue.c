@@ -302,6 +302,7 @@ static void free_http(struct hub_http *http)
     hub_deadline_stop(http->deadline);
     hub_metrics_free(http->metrics);
     hub_trust_dispose(&http->trust);
+    hub_tries_free(http->tries);
     hub_waits_dispose(&http->waits);
     pthread_mutex_destroy(&http->proxy.lock);
     free(http);
@@ -338,6 +339,7 @@ static enum hub_status start_parts(struct hub_http *http, struct hub_error *err)
                                                    .user = http};
     HUB_TRY(check_routes(options->routes, err));
     HUB_TRY(hub_trust_init(&http->trust, &options->trust, err));
+    HUB_TRY(hub_tries_new(&options->tries, &http->tries, err));
     HUB_TRY(hub_metrics_new(options->routes, &http->metrics, err));
     HUB_TRY(hub_deadline_start(&deadlines, &http->deadline, err));
     /* one more than may be heavy at once */
@@ -441,6 +443,7 @@ void hub_http_gauges(struct hub_http *http, struct hub_http_gauges *out)
                                     .begun = atomic_load(&http->begun),
                                     .queue_depth = hub_pool_depth(http->pool),
                                     .overloads = atomic_load(&http->overloads),
+                                    .dropped_users = atomic_load(&http->dropped_users),
                                     .deadlines = hub_deadline_ended(http->deadline),
                                     .mhd_version = hub_http_library()};
     if (http->options.budget)

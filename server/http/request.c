@@ -164,6 +164,10 @@ enum hub_status hub_request_init(struct hub_request *request, enum hub_method me
     request->app = NULL;
     request->access = NULL;
     request->principal = (struct hub_principal){0};
+    request->carrier = HUB_BY_NOTHING;
+    request->token = NULL;
+    request->tries = NULL;
+    request->is_exposed = false;
     request->method = method;
     request->target = request->query_text = request->base_url = "";
     request->names_server = NULL;
@@ -213,6 +217,7 @@ static void drop_state(struct hub_request *request)
     request->held = NULL;
     hub_access_put(request->access);
     request->access = NULL;
+    request->token = NULL;
     request->principal = (struct hub_principal){0};
 }
 

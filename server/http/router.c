@@ -159,9 +159,18 @@ bool hub_request_may_watch(const struct hub_request *request)
     return !request->access || !hub_access_hides(request->access) || hub_request_is_admin(request);
 }
 
+static bool is_change(const struct hub_request *request)
+{
+    return request->method != HUB_GET && request->method != HUB_HEAD;
+}
+
 enum hub_status hub_route_allow(const struct hub_route *route, const struct hub_request *request,
                                 struct hub_error *err)
 {
+    if (route->right == HUB_FOR_ADMINS && is_change(request) && request->is_exposed)
+        return hub_fail_as(err, HUB_DENIED, HUB_PROBLEM_FORBIDDEN,
+                           "a change from another machine wants TLS: send it through a proxy of "
+                           "--trusted-proxies that speaks https, or start the hub with --insecure-writes");
     if (route->right != HUB_FOR_WATCHERS || hub_request_may_watch(request))
         return HUB_OK;
     return hub_principal_signed_in(&request->principal)
@@ -177,13 +186,14 @@ enum hub_status hub_route_none(const struct hub_request *request, struct hub_err
                        "no resource at %.200s; /openapi.json lists all resources", request->target);
 }
 
-/* A page of another site can have a browser send the name and password that it keeps for this hub. Such a
- * request has an Origin. */
-static bool may_be_forged(const struct hub_request *request)
+/* What a browser sends by itself, for pages of whatever site, proves nothing of what an admin wants: the
+ * cookie, the name and password that it keeps, the user whom a proxy knows. A request of a page of another
+ * site has an Origin. */
+static bool may_administer(const struct hub_request *request)
 {
-    const char *credentials = hub_request_header(request, "Authorization");
-    return request->method != HUB_GET && request->method != HUB_HEAD && credentials &&
-           strncasecmp(credentials, "Basic ", 6) == 0 && hub_request_header(request, "Origin");
+    const bool meant = request->carrier == HUB_BY_BEARER ||
+                       (request->carrier == HUB_BY_BASIC && !hub_request_header(request, "Origin"));
+    return request->local || (meant && hub_request_is_admin(request));
 }
 
 enum hub_status hub_route_find(struct hub_request *request, const struct hub_route *routes,
@@ -193,8 +203,7 @@ enum hub_status hub_route_find(struct hub_request *request, const struct hub_rou
     allow[0] = '\0';
     for (const struct hub_route *route = routes; route->pattern; route++) {
         bool same = strcmp(route->method, method) == 0;
-        if (!match(request, route->pattern) ||
-            (route->right == HUB_FOR_ADMINS && (!hub_request_is_admin(request) || may_be_forged(request))))
+        if (!match(request, route->pattern) || (route->right == HUB_FOR_ADMINS && !may_administer(request)))
             continue;
         if (route->pattern[1] == '{' && hub_route_begins(routes, request->segments[0]))
             continue;

@@ -277,7 +277,11 @@ static enum hub_status start_public(struct hub_service *service, const struct hu
                                        .trust = {.cors = words_of(&config->cors),
                                                  .hosts = words_of(&config->hosts),
                                                  .proxies = words_of(&config->trusted_proxies),
-                                                 .public_url = config->public_url},
+                                                 .public_url = config->public_url,
+                                                 .user_header = config->auth_header,
+                                                 .groups_header = config->auth_groups_header,
+                                                 .insecure_writes = config->insecure_writes},
+                                       .tries = {(uint32_t)config->tries, (uint32_t)config->tries_ms},
                                        .log = config->access_log ? service->app.log : NULL};
     return start_http(&service->app, &options, &service->app.http, err);
 }

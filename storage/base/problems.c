@@ -18,6 +18,7 @@
 #define HTTP_413 413, "invalid", "EntityTooLarge"
 #define HTTP_416 416, "requestedRangeNotSatisfiable", "InvalidRange"
 #define HTTP_422 422, "invalid", "InvalidArgument"
+#define HTTP_429 429, "rateLimitExceeded", "SlowDown"
 #define HTTP_500 500, "backendError", "InternalError"
 #define HTTP_502 502, "backendError", "InternalError"
 #define HTTP_503 503, "backendError", "ServiceUnavailable"

@@ -23,6 +23,7 @@
     X(BAD_SLICE, "bad-slice", 400, OK, "The slice is not valid")                                             \
     X(BAD_TOKEN, "bad-token", 401, OK, "The token is not valid",                                             \
       .remedy = "set MINARI_HUB_TOKEN to another token: the hub's administrator makes one")                  \
+    X(TOO_MANY_TRIES, "too-many-tries", 429, OK, "Too many tokens that are not valid", .retry_s = 60)        \
     X(SIGN_IN, "sign-in", 401, OK, "A token is needed", .hugging_face = "RepoNotFound",                      \
       .remedy = "set MINARI_HUB_TOKEN to a token that may read it: the hub's administrator makes one")       \
     X(FORBIDDEN, "forbidden", 403, OK, "Not allowed",                                                        \

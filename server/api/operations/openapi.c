@@ -178,13 +178,13 @@ static bool add_problem(json_t *responses, struct hub_view status)
     return !json_object_setn_new(responses, status.data, status.size, json_pack("{ss}", "$ref", ref));
 }
 
-/* Besides those that it states, each refuses a token that is not good. */
+/* Besides those that it states, each refuses a token that is not good, and slows down who sends many. */
 static enum hub_status add_problems(json_t *operation, struct hub_error *err)
 {
     json_t *responses = json_object_get(operation, "responses");
     const char *statuses = json_string_value(json_object_get(operation, "x-problems"));
     struct hub_view rest = hub_view_of(statuses ? statuses : ""), word;
-    bool added = add_problem(responses, HUB_VIEW("401"));
+    bool added = add_problem(responses, HUB_VIEW("401")) && add_problem(responses, HUB_VIEW("429"));
     while ((word = hub_parameter_word(&rest)).size)
         added &= add_problem(responses, word);
     added &= add_problem(responses, HUB_VIEW("default"));
