@@ -338,8 +338,8 @@ class Bench:
     def urls(self, server, c, file):
         return lambda: wrk(server, "urls.lua", "", c, self.args.seconds, {"URLS": file})
 
-    def plain(self, server, c, path):
-        return lambda: wrk(server, "plain.lua", path, c, self.args.seconds, {})
+    def plain(self, server, c, path, token=""):
+        return lambda: wrk(server, "plain.lua", path, c, self.args.seconds, {"TOKEN": token})
 
     def whole(self, server, path, *options):
         return lambda: curl_time(server, path, *options)

@@ -25,6 +25,7 @@ BIG = "/bench-big-v0/data/main_data.hdf5"
 LAB, WALK, FORMATS, TAR, VIDEO, LEROBOT = 8181, 8182, 8183, 8104, 8184, 8185
 BUCKET, SMALL, INDEX, COPY, SECOND = 8186, 8187, 8188, 8189, 8190
 FACADE, OLAH = 8191, 8194
+OPEN, RULED = 8198, 8199
 STATIC = {"nginx sendfile": 8192, "nginx copy": 8193}
 HUB_BIG = "/api/v1/datasets/bench-big-v0/files/data/main_data.hdf5"
 
@@ -1194,6 +1195,64 @@ def curves(x):
     b.bar("curves of 10^6 x 39: later looks, ms", later, 10, False)
 
 
+
+def access_rules(path):
+    """200 classes: 100 folders, and a dataset of its own in each. `half` reads 50 folders with all that is in them."""
+    with open(path, "w") as f:
+        f.write("[access]\nset = token:boss admin\n")
+        for i in range(100):
+            for prefix in (f"robot-{i:03d}/", f"robot-{i:03d}/task-00"):
+                f.write(f"set = * none {prefix}\n" + (f"set = token:half read {prefix}\n" if i < 50 else ""))
+
+
+def access_hub(x, name, port, *args):
+    root = f"{x.data}-access"
+    if not os.path.exists(root):
+        subprocess.run([b.sys.executable, f"{b.HERE}/gen_lab.py", f"{root}.new", "10000", "1"], check=True)
+        os.rename(f"{root}.new", root)
+    state = os.path.join(b.WORK, name)
+    os.makedirs(state)
+    x.servers[name] = b.Server(name, [f"{b.BIN}/minari-hub", "serve", "--root", root, "--root", f"bench={x.data}", "--state", state, "--listen", f"127.0.0.1:{port}",
+                                      "--settle", "0", "--access-log=off", "--measure=off", *args], f"http://127.0.0.1:{port}/readyz", patience=600)
+    return x.servers[name], state
+
+
+def access(x):
+    """1,000 tokens and 200 classes of 10,000 datasets: what a token costs a request, and the list of who sees half"""
+    rules = os.path.join(b.WORK, "access.conf")
+    access_rules(rules)
+    plain, _ = access_hub(x, "hub-open", OPEN)
+    x.wait_indexed(OPEN, 1800)
+    hub, state = access_hub(x, "hub-ruled", RULED, "--config", rules)
+    tokens = {name: subprocess.run([f"{b.BIN}/minari-hub", "token", "add", name, "--state", state], check=True, capture_output=True, text=True).stdout.strip() for name in ("boss", "half")}
+
+    def ask(path, method="GET", token="boss"):
+        request = urllib.request.Request(f"http://127.0.0.1:{RULED}{path}", method=method, headers={"Authorization": f"Bearer {tokens[token]}", "Content-Length": "0"})
+        with urllib.request.urlopen(request) as answer:
+            return json.load(answer)
+
+    while True:
+        with contextlib.suppress(urllib.error.HTTPError):
+            if ask("/api/v1/datasets?status=pending&limit=1")["total"] == 0:
+                break
+        time.sleep(0.2)
+    for i in range(1000):
+        ask(f"/api/v1/tokens?name=t{i}&read=robot-{i % 100:03d}/", "POST")
+    seen = {name: ask("/api/v1/datasets?limit=1", token=name)["total"] for name in tokens}
+    print(f"    boss sees {seen['boss']} datasets, half {seen['half']}", flush=True)
+    document, page = "/api/v1/datasets/bench/bench-door-v0", "/api/v1/datasets?limit=100"
+    r = x.compare("document c=8", {"open hub": x.plain(plain, 8, document), "ruled, anonymous": x.plain(hub, 8, document), "ruled, a token": x.plain(hub, 8, document, tokens["half"])})
+    b.bar("document, CPU us more with a token, 1,000 tokens and 200 classes, than on an open hub", [t - o for t, o in zip(b.cpus(r["ruled, a token"]), b.cpus(r["open hub"]))], 2, False)
+    b.bar("document, errors", sum(b.bad(runs) for runs in r.values()), 0, False)
+    r = x.compare("page of 100 of the list c=8", {"open hub": x.plain(plain, 8, page), "who sees all": x.plain(hub, 8, page, tokens["boss"]), "who sees half": x.plain(hub, 8, page, tokens["half"])})
+    b.bar("list, CPU of who sees half over who sees all", b.over(b.cpus(r["who sees half"]), b.cpus(r["who sees all"])), 1.2, False)
+    b.bar("list, CPU of who sees all over an open hub", b.over(b.cpus(r["who sees all"]), b.cpus(r["open hub"])), 1.2, False)
+    b.bar("list, errors", sum(b.bad(runs) for runs in r.values()), 0, False)
+    began = time.perf_counter()
+    ask("/api/v1/access?who=token:t1&level=read&prefix=bench/", "POST")
+    print(f"    a change of a rule is answered, and in force, after {(time.perf_counter() - began) * 1000:.0f} ms")
+
+
 all_works = [slice_npy, slice_npy_64, samples, slice_json, slice_tables, whole_rows, images, file_ranges, archive_tar, video_cut, document, inspection, first_walks, lerobot, lerobot_slices, lerobot_inspection, format_slices, tar_frames, format_inspection,
              memory, transfer_gcs, transfer_listing, facade_listing, stock_list, stock_snapshot, stock_blob, transfer_small, mirror_new, mirror_unchanged, mirror_beside]
-all_works += [measuring, curves]
+all_works += [measuring, curves, access]
