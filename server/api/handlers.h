@@ -48,6 +48,7 @@ HUB_MUST_USE enum hub_status hub_mirror_metrics(struct hub_truth *truth, struct 
 /* access/: tokens, access rules and the audit, for the admin */
 hub_handler hub_tokens_list, hub_token_post, hub_token_do, hub_token_delete;
 hub_handler hub_access_list, hub_access_show, hub_access_post, hub_access_delete, hub_audit_list;
+hub_handler hub_link_post; /* links.c */
 /* health.c: liveness, readiness, metrics, the contract and a first page */
 hub_handler hub_healthz_show, hub_readyz_show, hub_metrics_show, hub_openapi_show, hub_front_show;
 

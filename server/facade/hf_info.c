@@ -423,15 +423,40 @@ enum hub_status hub_hf_repos(struct hub_request *request, struct hub_response *r
 
 /* ---- who asks ---- */
 
+/* The token, or the user whom a proxy names, with the groups. */
+static enum hub_status name_principal(const struct hub_principal *principal, struct hub_response *response,
+                                      struct hub_error *err)
+{
+    const char *name = principal->token ? principal->token : principal->user;
+    struct hub_json json =
+        hub_json_to(hub_response_buffer(response, 200, "application/json; charset=utf-8", 64 * KIB), err);
+    hub_json_object(&json);
+    hub_json_put_text(&json, "type", "user");
+    hub_json_put_text(&json, "name", name);
+    hub_json_put_text(&json, "fullname", name);
+    hub_json_put_array(&json, "orgs");
+    for (uint32_t i = 0; i < principal->group_count; i++) {
+        hub_json_object(&json);
+        hub_json_put_text(&json, "name", principal->groups[i]);
+        hub_json_end_object(&json);
+    }
+    hub_json_end_array(&json);
+    hub_json_put_object(&json, "auth");
+    hub_json_put_text(&json, "type", "access_token");
+    hub_json_put_object(&json, "accessToken");
+    hub_json_put_text(&json, "displayName", name);
+    hub_json_put_text(&json, "role", "read");
+    hub_json_end_object(&json);
+    hub_json_end_object(&json);
+    hub_json_end_object(&json);
+    return hub_json_status(&json);
+}
+
 enum hub_status hub_hf_whoami(struct hub_request *request, struct hub_response *response,
                               struct hub_error *err)
 {
-    if (request->principal.token)
-        return hub_buf_addf(hub_response_buffer(response, 200, "application/json; charset=utf-8", KIB), err,
-                            "{\"type\":\"user\",\"name\":\"%s\",\"fullname\":\"%s\",\"orgs\":[],"
-                            "\"auth\":{\"type\":\"access_token\",\"accessToken\":{\"displayName\":\"%s\","
-                            "\"role\":\"read\"}}}\n",
-                            request->principal.token, request->principal.token, request->principal.token);
+    if (hub_principal_signed_in(&request->principal))
+        return name_principal(&request->principal, response, err);
     if (hub_request_header(request, "Authorization") && hub_hf_has_upstream(request))
         return hub_hf_pass_on(request, response, err); /* the upstream knows the owner of the token */
     return hub_buf_add_text(

@@ -340,6 +340,7 @@ struct hub_problem_shape {
     /** Add headers; NULL: none. */
     enum hub_status (*headers)(struct hub_response *response, const struct hub_request *request,
                                const struct hub_error *err, const struct hub_problem_row *problem);
+    bool has_form; /* people sign in by a form: nothing asks their browser for a name and a password */
 };
 
 /** All that is below an address, routes or none, speaks a protocol. */

@@ -102,7 +102,7 @@ void hub_problem_write(struct hub_response *response, const struct hub_request *
     enum hub_status st = HUB_OK;
     if (retry_s)
         st = hub_response_header(response, NULL, "Retry-After", "%u", retry_s);
-    if (!st && problem->status == 401)
+    if (!st && problem->status == 401 && !(shape && shape->has_form))
         st = hub_response_header(response, NULL, "WWW-Authenticate", "Bearer, Basic realm=\"minari-hub\"");
     if (!st)
         st = hub_response_header(response, NULL, "Cache-Control", "no-store");

@@ -64,8 +64,39 @@ static enum hub_status put_headers(struct hub_response *response, struct hub_err
                                "camera=(), microphone=(), geolocation=()");
 }
 
-static void begin_frame(struct page_out *out, struct hub_view title, struct hub_view alternate,
-                        unsigned refresh_s)
+/* "/~login?next=..." for a page; the page that one signs in on leads to the front. */
+static enum hub_status write_login_url(const struct hub_request *request, struct hub_buf *out,
+                                       struct hub_error *err)
+{
+    const bool itself = hub_view_starts(hub_view_of(request->target), "/~log");
+    const char *query = request->query_text ? request->query_text : "";
+    HUB_TRY(hub_buf_add_text(out, "/~login", err));
+    if (itself)
+        return HUB_OK;
+    HUB_TRY(hub_buf_add_text(out, "?next=", err));
+    HUB_TRY(hub_uri_encode_segment(hub_view_of(request->target), out, err));
+    if (!*query)
+        return HUB_OK;
+    HUB_TRY(hub_buf_add_text(out, "%3F", err));
+    return hub_uri_encode_segment(hub_view_of(query), out, err);
+}
+
+/* The name of whoever has signed in, where that makes a difference. */
+static void write_account(struct page_out *out, const struct hub_request *request)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(URL_LIMIT);
+    const struct hub_principal *principal = &request->principal;
+    const char *name = principal->token ? principal->token : principal->user;
+    if (name && request->carrier == HUB_BY_COOKIE)
+        page_account_out(out, &(struct page_account_out){hub_view_of(name)});
+    else if (name)
+        page_account(out, &(struct page_account){hub_view_of(name)});
+    else if (request->access && hub_access_hides(request->access) && !write_login_url(request, &url, NULL))
+        page_account_in(out, &(struct page_account_in){hub_buf_view(&url)});
+}
+
+static void begin_frame(struct page_out *out, const struct hub_request *request, struct hub_view title,
+                        struct hub_view alternate, unsigned refresh_s)
 {
     const struct page_head head = {title};
     page_document_begin(out, NULL);
@@ -76,6 +107,9 @@ static void begin_frame(struct page_out *out, struct hub_view title, struct hub_
         page_refresh(out, &(struct page_refresh){refresh_s});
     page_head_end(out, &head);
     page_body_begin(out, NULL);
+    page_header_begin(out, NULL);
+    write_account(out, request);
+    page_header_end(out, NULL);
     page_main_begin(out, NULL);
 }
 
@@ -98,7 +132,7 @@ void page_open(struct page *page, struct hub_view title, struct hub_view alterna
     page->alternate = HUB_BUF_INIT(URL_LIMIT);
     alternate.size -= hub_view_ends(alternate, "?");
     page->out.status = hub_buf_add_view(&page->alternate, alternate, page->err);
-    begin_frame(&page->out, title, hub_buf_view(&page->alternate), page->refresh_s);
+    begin_frame(&page->out, page->request, title, hub_buf_view(&page->alternate), page->refresh_s);
 }
 
 enum hub_status page_close(struct page *page)
@@ -363,7 +397,8 @@ static enum hub_status write_problem(struct hub_buf *buf, const struct hub_reque
         title = titles[i].status == problem->status ? titles[i].title : NULL;
     title = title ? title : "This cannot be shown";
     const char *detail = err->detail[0] ? err->detail : problem->name;
-    begin_frame(&out, hub_view_of(title), HUB_VIEW("/openapi.json"), problem->page_comes ? again_s(err) : 0);
+    begin_frame(&out, request, hub_view_of(title), HUB_VIEW("/openapi.json"),
+                problem->page_comes ? again_s(err) : 0);
     page_problem(&out, &(struct page_problem){problem->status, hub_view_of(title), hub_view_of(detail),
                                               above(request)});
     if (problem->status == 503)
@@ -373,13 +408,23 @@ static enum hub_status write_problem(struct hub_buf *buf, const struct hub_reque
     return out.status;
 }
 
+/* A page that wants a token leads to the form. */
+static enum hub_status send_to_form(struct hub_response *response, const struct hub_request *request)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(URL_LIMIT);
+    HUB_TRY(write_login_url(request, &url, NULL));
+    HUB_TRY(hub_response_header(response, NULL, "Location", "%s", url.data));
+    response->status = 303;
+    return HUB_OK;
+}
+
 static enum hub_status problem_headers(struct hub_response *response, const struct hub_request *request,
                                        const struct hub_error *err, const struct hub_problem_row *problem)
 {
-    (void)request;
     (void)err;
-    (void)problem;
-    return put_headers(response, NULL);
+    HUB_TRY(put_headers(response, NULL));
+    return problem == &hub_problem_rows[HUB_PROBLEM_SIGN_IN] ? send_to_form(response, request) : HUB_OK;
 }
 
-const struct hub_problem_shape hub_page_shape = {"text/html; charset=utf-8", write_problem, problem_headers};
+const struct hub_problem_shape hub_page_shape = {"text/html; charset=utf-8", write_problem, problem_headers,
+                                                 .has_form = true};

@@ -11,7 +11,8 @@ hub_handler hub_page_front; /* catalogue.c: "/", as JSON unless a browser asks *
 hub_handler hub_page_dataset, hub_page_episodes, hub_page_episode, hub_page_files, hub_page_statistics,
     hub_page_findings, hub_page_compare, hub_page_use, hub_page_operations;
 hub_handler hub_page_guide, hub_page_guide_page; /* guide.c: the list or a search, and a page */
-hub_handler hub_page_asset;                      /* assets.c */
-hub_handler hub_page_report;                     /* report.c: what browsers refuse */
+hub_handler hub_page_login, hub_page_login_post, hub_page_logout; /* login.c */
+hub_handler hub_page_asset;                                       /* assets.c */
+hub_handler hub_page_report;                                      /* report.c: what browsers refuse */
 
 #endif

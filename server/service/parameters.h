@@ -383,6 +383,8 @@ ROW(used_episode, WHOLE, "e", "e=0", "The episode that the programs read.");
 ROW(used_field, TEXT, "fields", "fields=rewards", "The field that the programs read.");
 ROW(page_field, TEXT, "field", "field=actions", "The field that is shown.");
 ROW(page_format, TEXT, "format", "format=lerobot", "Only datasets of this format.");
+ROW(next_page, TEXT, "next", "next=/~operations",
+    "Path of this hub that is shown once somebody has signed in.");
 ROW(guide_words, TEXT, "q", "q=verify", "Words of a section.");
 
 /* ---- of Google's and Hugging Face's protocols: what is read of theirs ---- */

@@ -22,7 +22,7 @@ COUNT, SEED = int(os.environ.get("HUB_TWIN_REQUESTS", "250")), int(os.environ.ge
 PUBLIC = {"D4RL/door/human-v2": "samples/D4RL/door/human-v2", "lab/arm-v0": "lerobot/arm-v30", "lab/door-human-v0": "samples/door-human-v0"}
 SECRET = {"lab/secret/door-human-v0": "samples/door-human-v0", "lab/secret/door-human-v1": "samples/door-human-v0", "lab/arms-v1": "lerobot/arm-v30"}
 READERS = {"robots/arm-v2": "lerobot/arm-v30", "robots/door-human-v0": "samples/door-human-v0"}
-RULES = [("*", "none", "lab/secret/"), ("*", "none", "lab/arms"), ("*", "none", "robots/")]
+RULES = [("*", "none", "lab/secret/"), ("*", "none", "lab/arms"), ("*", "none", "robots/"), ("user:ann", "read", "robots/")]
 ABSENT = ["lab/secret/leg-v0", "lab/leg-v1", "robots/leg-v1", "nothing", "lab/secret", "lab", "robots"]
 SEGMENTS = {"n": ["0", "1", "7", "99", "x"], "camera": ["top.mp4", "top"], "rev": ["main", "v3.0", "0123abc", "refs/heads/main"],
             "bucket": ["minari-datasets", "lab", "robots", "nothing"], "build": ["0"], "name": ["aloha", "none"],
@@ -68,7 +68,7 @@ def hubs(tmp_path_factory):
         os.mkdir(root)
         fill(root, *sets)
         shutil.copytree(state, own)
-        started[name] = Hub([root], state=own, args=["--public-url", "http://hub.lab", "--hash", "idle"])
+        started[name] = Hub([root], state=own, args=["--public-url", "http://hub.lab", "--hash", "idle", "--auth-header", "X-Forwarded-User"])
     try:
         for hub in started.values():
             settled(hub)
@@ -119,8 +119,9 @@ def drawn(count, seed):
         yield route.method, path, body
 
 
-def ask(hub, method, path, body, token):
+def ask(hub, method, path, body, token, more=()):
     headers = {"Host": "hub.lab", "Accept": "text/html, */*"} if path.startswith(("/d/", "/~")) or path == "/" else {"Host": "hub.lab"}
+    headers.update(more)
     if token:
         headers["Authorization"] = f"Bearer {token}"
     if body:
@@ -133,12 +134,21 @@ def ask(hub, method, path, body, token):
     return got
 
 
-def compare(hub, twin, token, seed):
-    different, statuses = [], {}
-    starts = [json.loads(ask(h, "GET", "/storage/v1/b", None, token)[2])["items"][0]["timeCreated"].encode() for h in (hub, twin)]  # of the program
+def session(hub, token):
+    """The header of a browser that has signed in."""
+    connection = http.client.HTTPConnection("127.0.0.1", hub.port, timeout=60)
+    connection.request("POST", "/~login", body=f"token={token}")
+    with connection.getresponse() as answer:
+        assert answer.status == 303
+        return {"Cookie": answer.headers["Set-Cookie"].split(";")[0]}
+
+
+def compare(hub, twin, token, seed, more=lambda hub: {}):
+    different, statuses, own = [], {}, {h: more(h) for h in (hub, twin)}
+    starts = [json.loads(ask(h, "GET", "/storage/v1/b", None, token, own[h])[2])["items"][0]["timeCreated"].encode() for h in (hub, twin)]  # of the program
     for method, path, body in drawn(COUNT, seed):
         a, b = ((status, headers, text.replace(start, b"START")) for start, (status, headers, text) in
-                zip(starts, (ask(h, method, path, body, token) for h in (hub, twin))))
+                zip(starts, (ask(h, method, path, body, token, own[h]) for h in (hub, twin))))
         statuses[a[0]] = statuses.get(a[0], 0) + 1
         if a != b:
             different.append(f"{method} {path} {body or ''}\n   hub {a[0]} {[h for h in a[1] if h not in b[1]]} {a[2][:700]}\n  twin {b[0]} {[h for h in b[1] if h not in a[1]]} {b[2][:700]}")
@@ -160,3 +170,13 @@ def test_a_reader_of_one_folder_and_the_twin(hubs):
 def test_a_stranger_and_the_twin(hubs):
     started, tokens = hubs
     compare(started["whole"], started["public"], tokens["stranger"], SEED + 2)
+
+
+def test_a_session_and_the_twin(hubs):
+    started, tokens = hubs
+    compare(started["whole"], started["reader"], None, SEED + 3, lambda hub: session(hub, tokens["reader"]))
+
+
+def test_a_user_of_a_proxy_and_the_twin(hubs):
+    started, _ = hubs
+    compare(started["whole"], started["reader"], None, SEED + 4, lambda hub: {"X-Forwarded-User": "ann"})

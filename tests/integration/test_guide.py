@@ -93,7 +93,7 @@ class Place:
 
     def __init__(self, folder, hub, lab, env):
         self.folder, self.root = folder, lab.root
-        self.names = {"http://127.0.0.1:8080": hub.base, "http://hub:8080": hub.base, "http://other-lab:8080": hub.base, "/etc/minari-token": f"{folder}/token",
+        self.names = {"http://127.0.0.1:8080": hub.base, "http://hub:8080": hub.base, "http://other-lab:8080": hub.base, "http://lab:8080": lab.base, "/etc/minari-token": f"{folder}/token",
                       "/usr/local": f"{folder}/prefix", "--install build ": f"--install {BUILD} "}
         self.env = {**env, "HOME": str(folder), "MINARI_DATASETS_PATH": str(folder / "datasets")}
         (folder / "token").write_text("secret\n")
@@ -153,9 +153,9 @@ def test_all_code_is_run():
 
 
 @pytest.mark.parametrize("page,command,output", CONSOLES, ids=[f"{os.path.basename(page)}-{i}" for i, (page, *_) in enumerate(CONSOLES)])
-def test_console(hub, place, page, command, output):
+def test_console(hub, lab, place, page, command, output):
     address = "http://hub:8080" if "http://hub:8080" in output else "http://127.0.0.1:8080"
-    expect(page, output, place(page).run(command).replace(hub.base, address))
+    expect(page, output, place(page).run(command).replace(hub.base, address).replace(lab.base, "http://lab:8080"))
 
 
 def serve(command, env, cwd):

@@ -18,6 +18,7 @@ from test_admin import Control
 BODIES = {
     "/api/v1/batch": json.dumps({"items": [{"id": "D4RL/door/human-v2", "episode": 0, "start": 0, "stop": 2}], "fields": ["actions"]}),
     "/api/datasets/{org}/{name}/paths-info/{rev}": json.dumps({"paths": ["data/main_data.hdf5"], "expand": False}),
+    "/api/v1/links": json.dumps({"path": "/d/lab/arm-v30"}),
     "/~csp": json.dumps({"csp-report": {"document-uri": "http://hub/", "violated-directive": "script-src-elem", "blocked-uri": "inline"}}),
 }
 

@@ -18,7 +18,7 @@ enum hub_status hub_order_words_of(const struct hub_request *request, const char
     return HUB_OK;
 }
 
-static void name_actor(const struct hub_principal *principal, char out[HUB_ACTOR_CHARS])
+void hub_access_name_actor(const struct hub_principal *principal, char out[HUB_ACTOR_CHARS])
 {
     if (principal->token)
         snprintf(out, HUB_ACTOR_CHARS, "token:%s", principal->token);
@@ -37,7 +37,7 @@ enum hub_status hub_access_change(struct hub_request *request, const struct hub_
     const struct hub_access_actor actor = {who, hub_live_access_declared(app->access)};
     if (!request->may_block)
         return HUB_AGAIN; /* hub.db is written */
-    name_actor(&request->principal, who);
+    hub_access_name_actor(&request->principal, who);
     struct hub_json json =
         hub_json_to(hub_response_buffer(response, status, "application/json", ANSWER_BYTES), err);
     const enum hub_status st = hub_access_obey(app->truth, order, &actor, &json, note, err);

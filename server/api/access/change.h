@@ -5,6 +5,9 @@
 #include "server/api/access/order.h"
 #include "server/http/http.h"
 
+/** How the audit names a principal. */
+void hub_access_name_actor(const struct hub_principal *principal, char out[HUB_ACTOR_CHARS]);
+
 /** All values of a parameter that may be repeated. */
 HUB_MUST_USE enum hub_status hub_order_words_of(const struct hub_request *request, const char *name,
                                                 struct hub_order_words *out, struct hub_error *err);
