@@ -109,6 +109,11 @@ static bool reads_too_slowly(const struct hub_deadline *deadline, struct hub_dea
     return rate < least_rate(deadline, watch);
 }
 
+static bool comes_too_slowly(const struct hub_deadline_options *options, uint64_t received, int64_t age)
+{
+    return age > options->rate_ms && received * 1000 / (uint64_t)age < options->min_rate;
+}
+
 static bool is_over(const struct hub_deadline *deadline, struct hub_deadline_entry *watch, int64_t now)
 {
     const struct hub_deadline_options *options = &deadline->options;
@@ -121,8 +126,9 @@ static bool is_over(const struct hub_deadline *deadline, struct hub_deadline_ent
     case HUB_PHASE_HEADER:
         return age > options->header_ms;
     case HUB_PHASE_BODY:
-        return age > options->body_ms ||
-               (age > options->rate_ms && received * 1000 / (uint64_t)age < options->min_rate);
+        return age > options->body_ms || comes_too_slowly(options, received, age);
+    case HUB_PHASE_UPLOAD:
+        return comes_too_slowly(options, received, age);
     case HUB_PHASE_WORK:
         return false;
     case HUB_PHASE_SEND:

@@ -34,6 +34,7 @@ enum hub_phase {
     HUB_PHASE_NEW, /* connected, and no request line yet */
     HUB_PHASE_HEADER,
     HUB_PHASE_BODY,
+    HUB_PHASE_UPLOAD, /* a body that is taken as it comes: it may take as long as its bytes keep coming */
     HUB_PHASE_WORK,
     HUB_PHASE_SEND,
     HUB_PHASE_IDLE, /* between requests */

@@ -2,14 +2,12 @@
 #include "server/http/exchange.h"
 
 #include "server/http/asker.h"
+#include "server/http/body.h"
 #include "storage/text/time.h"
 
 #include <stdlib.h>
 
 enum { MEMORY_WAIT_MS = 5000, FETCH_WAIT_MS = 5000 };
-/* Bytes of a body that reserves no memory; bytes of one that is read and dropped, so that its client is there
- * to read the answer. */
-enum { SMALL_BODY = 16 * KIB, DROPPED_BODY = 64 * KIB };
 
 /* An endpoint that is set with a slash at its end makes two of the first of a path. */
 static const char *without_second_slash(const struct hub_protocol *protocol, const char *target)
@@ -31,7 +29,8 @@ void hub_exchange_begin(struct hub_exchange *x, const char *target)
     x->task.heavy = false;
     x->wait.until_ms = x->storage_until_ms = 0;
     atomic_store_explicit(&x->watch.abandoned, false, memory_order_relaxed);
-    x->close = x->folded = x->hidden = x->names_server = false;
+    x->close = x->folded = x->hidden = x->names_server = x->refused_early = false;
+    x->body_dropped = 0;
     x->bytes_out = 0;
     x->step = HUB_STEP_IDLE;
     hub_response_init(&x->response);
@@ -52,9 +51,7 @@ static bool is_about_us(unsigned status)
     return status == 403 || status == 422 || status >= 500;
 }
 
-/* The response is the problem of x->error. Where the machine keeps its files is for its admin only: the log
- * has the whole text. */
-static void answer_problem(struct hub_exchange *x, enum hub_status status)
+void hub_exchange_problem(struct hub_exchange *x, enum hub_status status)
 {
     char *extra = x->response.problem_extra;
     x->response.problem_extra = NULL;
@@ -81,7 +78,7 @@ void hub_exchange_fail(struct hub_exchange *x, enum hub_status status, enum hub_
 {
     return_grant(x);
     hub_fail_as(&x->error, status, problem, "%s", detail);
-    answer_problem(x, status);
+    hub_exchange_problem(x, status);
 }
 
 static const char *origin_of(const struct hub_exchange *x)
@@ -133,7 +130,7 @@ static enum hub_status admit(struct hub_exchange *x, const struct hub_protocol *
         const enum hub_status refused =
             protocol && protocol->not_allowed ? protocol->not_allowed(&x->request, allow, &x->error) : HUB_OK;
         st = refused ? refused : st;
-        answer_problem(x, st);
+        hub_exchange_problem(x, st);
         return hub_response_header(&x->response, NULL, "Allow", "%s, OPTIONS", allow) ? HUB_NO_MEMORY : st;
     }
     if (st)
@@ -179,57 +176,6 @@ static const struct hub_problem_shape *shape_of(const struct hub_http_options *o
     return protocol ? protocol->shape : NULL;
 }
 
-/* A body lies in memory until its request ends: reserve as much as has come. */
-static enum hub_status take_for_body(struct hub_buf_meter *meter, size_t capacity, struct hub_error *err)
-{
-    struct hub_exchange *x = HUB_EXCHANGE_OF(meter, body_meter);
-    struct hub_budget *budget = x->http->options.budget;
-    if (!budget || x->request.local || capacity <= SMALL_BODY || capacity <= x->body_reserved)
-        return HUB_OK;
-    if (!hub_budget_try(budget, x->request.client, capacity - x->body_reserved))
-        return hub_fail_as(err, HUB_BUSY, HUB_PROBLEM_OVERLOADED,
-                           "there is no memory for the body: try again");
-    x->body_reserved = capacity;
-    return HUB_OK;
-}
-
-static void drop_body(struct hub_exchange *x)
-{
-    hub_buf_dispose(&x->body);
-    hub_budget_give(x->http->options.budget, x->request.client, x->body_reserved);
-    x->body_reserved = 0;
-}
-
-/* An answer that the body cannot change is given before the body comes. */
-static enum hub_status admit_body(struct hub_exchange *x, const struct hub_protocol *protocol,
-                                  const struct hub_guard_facts *facts)
-{
-    const size_t limit = x->route->body_limit;
-    if (!facts->has_body)
-        return HUB_OK;
-    if (limit == 0)
-        return hub_fail(&x->error, HUB_TOO_BIG, "this resource takes no request body");
-    const enum hub_status st =
-        protocol && protocol->refuse ? protocol->refuse(&x->request, &x->error) : HUB_OK;
-    if (st && !facts->chunked && facts->content_length <= DROPPED_BODY)
-        x->parsed = st; /* answered once the body was read and dropped */
-    else if (st)
-        return st;
-    if (facts->content_length > limit)
-        return hub_fail(&x->error, HUB_TOO_BIG, "this resource takes a request body of at most %zu bytes",
-                        limit);
-    return HUB_OK;
-}
-
-static void await_body(struct hub_exchange *x, const struct hub_guard_facts *facts)
-{
-    x->step = HUB_STEP_BODY;
-    x->body = HUB_BUF_INIT(facts->chunked ? x->route->body_limit : (size_t)facts->content_length);
-    x->body_meter.grow = take_for_body;
-    x->body.meter = &x->body_meter;
-    hub_deadline_phase(&x->watch, HUB_PHASE_BODY);
-}
-
 bool hub_exchange_header(struct hub_exchange *x, const char *method, const char *version)
 {
     struct hub_guard_facts facts = {0};
@@ -249,7 +195,7 @@ bool hub_exchange_header(struct hub_exchange *x, const char *method, const char 
         if (!too_many)
             x->error = why;
         x->close = true;
-        answer_problem(x, st);
+        hub_exchange_problem(x, st);
         return true;
     }
     x->request.method = facts.method;
@@ -265,29 +211,14 @@ bool hub_exchange_header(struct hub_exchange *x, const char *method, const char 
     if (!st) {
         st = admit(x, protocol, &facts);
         if (!st && x->step != HUB_STEP_ANSWERED)
-            st = admit_body(x, protocol, &facts);
+            st = hub_body_admit(x, protocol, &facts);
     }
     if (st && x->step != HUB_STEP_ANSWERED)
-        answer_problem(x, st);
+        hub_exchange_problem(x, st);
     if (x->step == HUB_STEP_ANSWERED)
         return facts.has_body;
-    x->step = HUB_STEP_READY;
-    if (facts.has_body)
-        await_body(x, &facts);
+    hub_body_await(x, &facts);
     return false;
-}
-
-bool hub_exchange_body(struct hub_exchange *x, const char *data, size_t size)
-{
-    atomic_fetch_add_explicit(&x->watch.received, size, memory_order_relaxed);
-    if (atomic_load_explicit(&x->watch.received, memory_order_relaxed) > x->route->body_limit + 256 * KIB)
-        return false;
-    if (x->parsed)
-        return true;
-    x->parsed = hub_buf_add(&x->body, data, size, &x->error);
-    if (x->parsed) /* answered when the client has finished; a little more is read and dropped until then */
-        drop_body(x);
-    return true;
 }
 
 /* The last few connections are kept for probes and for saying no. */
@@ -366,13 +297,24 @@ enum hub_status hub_exchange_run(struct hub_exchange *x)
         hub_deadline_phase(&x->watch, HUB_PHASE_WORK);
         if (x->parsed) {
             x->close = true;
-            answer_problem(x, x->parsed);
+            hub_exchange_problem(x, x->parsed);
             return HUB_OK;
         }
         if (must_shed(x)) {
             atomic_fetch_add_explicit(&x->http->overloads, 1, memory_order_relaxed);
             x->close = true;
             hub_exchange_fail(x, HUB_BUSY, HUB_PROBLEM_OVERLOADED, "too many connections: try again");
+            return HUB_OK;
+        }
+        if (x->request.sink) { /* the rest of the body is taken on a worker */
+            x->request.wait = (struct hub_wait){.on = HUB_WAIT_WORKER};
+            return requeue(x);
+        }
+    } else if (x->request.sink && x->body.size) {
+        hub_body_take(x);
+        if (x->parsed) {
+            x->close = true;
+            hub_exchange_problem(x, x->parsed);
             return HUB_OK;
         }
     }
@@ -398,7 +340,7 @@ enum hub_status hub_exchange_run(struct hub_exchange *x)
     if (!st && ((x->names_server && !x->is_known_name) || hub_request_is_personal(&x->request)))
         st = hub_response_private(&x->response, &x->error);
     if (st)
-        answer_problem(x, st);
+        hub_exchange_problem(x, st);
     else
         hub_response_end_line(&x->response);
     if (!st)
@@ -464,7 +406,7 @@ void hub_exchange_end(struct hub_exchange *x, bool complete)
     hub_body_stream_dispose(&x->made);
     hub_response_dispose(&x->response);
     hub_request_end(&x->request);
-    drop_body(x);
+    hub_body_drop(x);
     x->step = HUB_STEP_IDLE;
     hub_deadline_phase(&x->watch, HUB_PHASE_IDLE);
 }
@@ -475,7 +417,7 @@ void hub_exchange_free(struct hub_exchange *x)
     hub_body_stream_dispose(&x->made);
     hub_response_dispose(&x->response);
     hub_request_dispose(&x->request);
-    drop_body(x);
+    hub_body_drop(x);
     free(x);
 }
 

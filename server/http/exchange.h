@@ -50,6 +50,8 @@ struct hub_http {
 
 enum hub_step {
     HUB_STEP_IDLE,     /* no request, or its header is not complete */
+    HUB_STEP_OPEN,     /* a worker opens the sink of its body */
+    HUB_STEP_OPENED,   /* and has done so */
     HUB_STEP_BODY,     /* its body is coming */
     HUB_STEP_READY,    /* complete; to be given to the handler */
     HUB_STEP_ANSWERED, /* the response is made; to be queued */
@@ -98,6 +100,9 @@ struct hub_exchange {
     struct hub_buf body;
     struct hub_buf_meter body_meter;
     uint64_t body_reserved; /* of the memory budget, until the request ends */
+    uint64_t body_size;     /* as the client states it, or HUB_BODY_SIZE_UNKNOWN; of one with a sink */
+    uint64_t body_dropped;  /* bytes that came after it was refused */
+    bool refused_early;     /* the answer is on its way, though its body is still coming */
     struct hub_stream stream;
     struct hub_body_stream made;
     atomic_int ahead;   /* enum hub_ahead */
@@ -124,6 +129,9 @@ HUB_MUST_USE bool hub_exchange_wait(struct hub_exchange *x);
 /** Wait for what is fetched, without a thread; x->fetch_wait.end is set. False: there is nothing to wait
  * for. */
 HUB_MUST_USE bool hub_exchange_wait_for(struct hub_exchange *x, struct hub_file_fetch *fetch);
+/** The response is the problem of x->error. Where the machine keeps its files is for its admin only: the
+ * log has the whole text. */
+void hub_exchange_problem(struct hub_exchange *x, enum hub_status status);
 /** Answer with an error instead of what the handler made. */
 void hub_exchange_fail(struct hub_exchange *x, enum hub_status status, enum hub_problem_code problem,
                        const char *detail);

@@ -13,6 +13,7 @@
 #ifndef HUB_HTTP_HTTP_H
 #define HUB_HTTP_HTTP_H
 
+#include "server/http/body_sink.h"
 #include "server/http/body_stream.h"
 #include "server/http/tries.h"
 #include "storage/access/access.h"
@@ -97,6 +98,8 @@ struct hub_request {
     const struct hub_param *headers; /* as sent, in order; a name may come twice */
     unsigned header_count;
     struct hub_view body; /* complete before the handler runs; empty unless the route has a body_limit */
+    struct hub_body_sink
+        *sink; /* what took the body, of a route that opens one; freed when the request ends */
     /* "http://host:8080", for absolute links: as asked, as a trusted proxy says, or as set */
     const char *base_url;                  /* read by hub_base_url where an answer holds it */
     bool *names_server;                    /* an answer does; NULL: nobody asks */
@@ -306,6 +309,7 @@ enum hub_right {
     HUB_FOR_ANYBODY,    /* nothing of a dataset is in it */
     HUB_FOR_READERS,    /* readers of what it names or lists: others find nothing there */
     HUB_FOR_WATCHERS,   /* figures of the whole hub */
+    HUB_FOR_WRITERS,    /* writers of what it names, as the handler finds */
     HUB_FOR_ADMINS,     /* for all others there is no such row */
 };
 
@@ -325,8 +329,9 @@ struct hub_route {
     const char *example; /* a request that answers 2xx; "404 /..." one that is refused so */
     uint32_t ceiling_ms; /* what one answer may take of a processor, planned before it is made; 0: its work
                              is small, or streamed */
-    size_t body_limit;   /* request body; 0: none */
-    bool for_probes;     /* for monitoring: under any host name, and while all others get 503 */
+    size_t body_limit;   /* request body; 0: none, unless it is opened */
+    hub_body_opener *open_body; /* its body is taken as it comes: body_sink.h; NULL: it lies in memory */
+    bool for_probes;            /* for monitoring: under any host name, and while all others get 503 */
 };
 
 /** How a protocol that is not ours says what is wrong. */

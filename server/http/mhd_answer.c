@@ -331,6 +331,24 @@ void hub_mhd_refuse_header(const struct hub_exchange *x, const char *detail)
     (void)send(x->watch.fd, answer, (size_t)all, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
+void hub_mhd_answer_early(const struct hub_exchange *x)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf answer = HUB_BUF_INIT(64 * KIB);
+    const struct hub_response *response = &x->response;
+    const char *reason = MHD_get_reason_phrase_for(response->status);
+    enum hub_status st =
+        hub_buf_addf(&answer, NULL, "HTTP/1.1 %u %s\r\nConnection: close\r\nX-Request-Id: %s\r\n",
+                     response->status, reason ? reason : "Error", x->request.id);
+    for (unsigned i = 0; i < response->header_count && !st; i++)
+        st = hub_buf_addf(&answer, NULL, "%s: %s\r\n", response->headers[i].name, response->headers[i].value);
+    if (!st)
+        st = hub_buf_addf(&answer, NULL, "Content-Length: %zu\r\n\r\n", response->buffer.size);
+    if (!st)
+        st = hub_buf_add_view(&answer, hub_buf_view(&response->buffer), NULL);
+    if (!st)
+        (void)send(x->watch.fd, answer.data, answer.size, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
 static bool add_headers(struct hub_exchange *x, struct MHD_Response *out)
 {
     const struct hub_response *response = &x->response;

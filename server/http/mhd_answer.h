@@ -18,6 +18,9 @@ HUB_MUST_USE enum MHD_Result hub_mhd_queue(struct hub_exchange *x);
  * is on its way. */
 void hub_mhd_refuse_header(const struct hub_exchange *x, const char *detail);
 
+/** Send the problem of x->response now, past the library, which answers only behind a body. */
+void hub_mhd_answer_early(const struct hub_exchange *x);
+
 /** The connection rests until hub_mhd_resume, on any thread. */
 void hub_mhd_suspend(struct hub_exchange *x);
 /** x is the event thread's again. */

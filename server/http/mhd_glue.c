@@ -7,6 +7,7 @@
  * body and end, on_completed. A response is queued on the second call at the earliest: queued on the first
  * it closes the connection, which is what a refusal of a body wants.
  */
+#include "server/http/body.h"
 #include "server/http/budget.h"
 #include "server/http/exchange.h"
 #include "server/http/listen.h"
@@ -108,11 +109,62 @@ static enum MHD_Result run(struct hub_exchange *x)
     return MHD_YES;
 }
 
+/* ---- bodies that are taken as they come ---- */
+
+static void open_on_worker(struct hub_task *task)
+{
+    struct hub_exchange *x = HUB_EXCHANGE_OF(task, task);
+    hub_body_open(x);
+    hub_mhd_resume(x);
+}
+
+/* A client that is refused while it sends gets the answer at once, and a little more of what it sends is
+ * read. */
+static void take_on_worker(struct hub_task *task)
+{
+    struct hub_exchange *x = HUB_EXCHANGE_OF(task, task);
+    hub_body_take(x);
+    if (x->parsed) {
+        x->close = true;
+        hub_exchange_problem(x, x->parsed);
+        x->step = HUB_STEP_BODY;
+        x->refused_early = true;
+        hub_mhd_answer_early(x);
+    }
+    hub_deadline_phase(&x->watch, HUB_PHASE_UPLOAD);
+    hub_mhd_resume(x);
+}
+
+/* The connection rests until a worker has done it. */
+static enum MHD_Result rest(struct hub_exchange *x, void (*work)(struct hub_task *task), bool beyond)
+{
+    x->task.run = work;
+    x->task.cancel = answer_draining;
+    hub_deadline_phase(&x->watch, HUB_PHASE_WORK);
+    hub_mhd_suspend(x); /* before a worker may resume it */
+    if (!hub_pool_push(x->http->pool, &x->task, beyond))
+        refuse(x);
+    return MHD_YES;
+}
+
+static enum MHD_Result body_call(struct hub_exchange *x, const char *data, size_t *size)
+{
+    const size_t came = *size;
+    *size = 0;
+    if (!came)
+        return x->refused_early ? MHD_NO : run(x);
+    if (!hub_exchange_body(x, data, came))
+        return MHD_NO;
+    return hub_body_has_block(x) ? rest(x, take_on_worker, true) : MHD_YES;
+}
+
 static enum MHD_Result first_call(struct hub_exchange *x, const char *method, const char *version)
 {
     hub_mhd_read_header(x, method, version);
     if (hub_exchange_header(x, method, version))
         return hub_mhd_queue(x);
+    if (x->step == HUB_STEP_OPEN)
+        return rest(x, open_on_worker, false);
     if (x->step != HUB_STEP_BODY)
         hub_mhd_hide_expectation(x);
     return MHD_YES;
@@ -131,13 +183,13 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection, 
     switch (x->step) {
     case HUB_STEP_IDLE:
         return first_call(x, method, version);
+    case HUB_STEP_OPEN:
+        break;
+    case HUB_STEP_OPENED: /* the library shows the header once more */
+        hub_body_opened(x);
+        return MHD_YES;
     case HUB_STEP_BODY:
-        if (*upload_size > 0) {
-            size_t size = *upload_size;
-            *upload_size = 0;
-            return hub_exchange_body(x, upload_data, size) ? MHD_YES : MHD_NO;
-        }
-        return run(x);
+        return body_call(x, upload_data, upload_size);
     case HUB_STEP_READY:
         return run(x);
     case HUB_STEP_ANSWERED:

@@ -175,6 +175,7 @@ enum hub_status hub_request_init(struct hub_request *request, enum hub_method me
     request->segment_count = request->query_count = request->capture_count = request->header_count = 0;
     request->headers = NULL;
     request->body = (struct hub_view){0};
+    request->sink = NULL;
     request->id[0] = '\0';
     request->may_block = request->heavy = request->partial = request->for_everybody = false;
     request->route = NULL;

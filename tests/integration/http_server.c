@@ -3,6 +3,7 @@
 #include "server/api/app.h"
 #include "server/http/parameter.h"
 #include "server/log/log.h"
+#include "storage/base/digest.h"
 #include "storage/text/time.h"
 
 #include <errno.h>
@@ -228,6 +229,71 @@ static enum hub_status post_echo(struct hub_request *request, struct hub_respons
                             request->body, err);
 }
 
+/* POST /sink/{n}: a body that is taken block by block, each of which takes n milliseconds; the one with 13
+ * is refused at its third block, the one with 403 before it comes. The answer has its bytes and its
+ * CRC-32C. */
+struct counted {
+    struct hub_body_sink sink; /* first */
+    long ms;
+    unsigned blocks;
+    uint64_t bytes;
+    uint32_t crc;
+};
+
+static atomic_uint sinks; /* that are open */
+
+static enum hub_status take_counted(struct hub_body_sink *sink, struct hub_view bytes, struct hub_error *err)
+{
+    struct counted *c = (struct counted *)sink;
+    nanosleep(&(struct timespec){.tv_nsec = c->ms * 1000000}, NULL);
+    if (c->ms == 13 && ++c->blocks == 3)
+        return hub_fail(err, HUB_NO_SPACE, "planted");
+    c->bytes += bytes.size;
+    c->crc = hub_crc32c(c->crc, bytes.data, bytes.size);
+    return HUB_OK;
+}
+
+static void free_counted(struct hub_body_sink *sink)
+{
+    atomic_fetch_sub(&sinks, 1);
+    free(sink);
+}
+
+static enum hub_status open_counted(struct hub_request *request, uint64_t size, struct hub_body_sink **out,
+                                    struct hub_error *err)
+{
+    struct counted *c;
+    const long ms = strtol(hub_request_capture(request, "n").data, NULL, 10);
+    atomic_fetch_add(&executed, 1);
+    if (!request->may_block)
+        return hub_fail(err, HUB_IO, "opened on an event thread");
+    if (ms == 403)
+        return hub_fail(err, HUB_DENIED, "not here");
+    if (size != HUB_BODY_SIZE_UNKNOWN && size > GIB)
+        return hub_fail(err, HUB_TOO_BIG, "at most 1 GiB");
+    HUB_TRY(hub_new(&c, 1, sizeof *c, err));
+    *c = (struct counted){.sink = {take_counted, free_counted}, .ms = ms};
+    atomic_fetch_add(&sinks, 1);
+    *out = &c->sink;
+    return HUB_OK;
+}
+
+static enum hub_status post_sink(struct hub_request *request, struct hub_response *response,
+                                 struct hub_error *err)
+{
+    const struct counted *c = (const struct counted *)request->sink;
+    return hub_buf_addf(hub_response_buffer(response, 200, "text/plain", KIB), err, "%llu %08x",
+                        (unsigned long long)c->bytes, c->crc);
+}
+
+static enum hub_status get_sinks(struct hub_request *request, struct hub_response *response,
+                                 struct hub_error *err)
+{
+    (void)request;
+    return hub_buf_addf(hub_response_buffer(response, 200, "text/plain", KIB), err, "%u",
+                        atomic_load(&sinks));
+}
+
 static enum hub_status get_missing(struct hub_request *request, struct hub_response *response,
                                    struct hub_error *err)
 {
@@ -339,6 +405,8 @@ static const struct hub_route routes[] = {
     {"GET", "/made/{n}", get_made, "made", HUB_FOR_ANYBODY},
     {"GET", "/long/{n}", get_long, "long", HUB_FOR_ANYBODY},
     {"POST", "/echo", post_echo, "echo", HUB_FOR_ANYBODY, .body_limit = 4096},
+    {"POST", "/sink/{n}", post_sink, "sink", HUB_FOR_ANYBODY, .open_body = open_counted},
+    {"GET", "/sinks", get_sinks, "sinks", HUB_FOR_ANYBODY},
     {"GET", "/failure", get_failure, "failure", HUB_FOR_ANYBODY},
     {"GET", "/api/hello", get_hello, "hello", HUB_FOR_ANYBODY},
     {"GET", "/json", get_json, "json", HUB_FOR_ANYBODY},
