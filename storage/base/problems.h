@@ -44,6 +44,7 @@
     X(TOKEN_NOT_FOUND, "token-not-found", 404, OK, "There is no such token")                                 \
     X(RULE_NOT_FOUND, "rule-not-found", 404, OK, "There is no such access rule")                             \
     X(JOB_NOT_FOUND, "job-not-found", 404, OK, "There is no such job")                                       \
+    X(DRAFT_NOT_FOUND, "draft-not-found", 404, OK, "There is no such draft")                                 \
     X(ROUTE_NOT_FOUND, "route-not-found", 404, OK, "There is nothing at this address")                       \
     X(METHOD_NOT_ALLOWED, "method-not-allowed", 405, OK, "The method is not allowed here")                   \
     X(NOT_ACCEPTABLE, "not-acceptable", 406, OK, "The representation is not available",                      \
@@ -51,6 +52,10 @@
     X(NEEDS_DECODING, "needs-decoding", 406, OK, "The image needs decoding",                                 \
       .remedy = "ask for single frames: --rows N --format image")                                            \
     X(EXISTS, "exists", 409, OK, "It exists already")                                                        \
+    X(DRAFT_BUSY, "draft-busy", 409, OK, "The draft is being published, or was")                             \
+    X(TOO_MANY_DRAFTS, "too-many-drafts", 429, OK, "Too many drafts are open", .retry_s = 60)                \
+    X(UPLOAD_OFFSET, "upload-offset", 409, OK, "The upload does not go on where the file ends")              \
+    X(DRAFT_REFUSED, "draft-refused", 422, BROKEN, "The draft cannot be published")                          \
     X(REVISION_GONE, "revision-gone", 410, OK, "This revision is no longer here")                            \
     X(PRECONDITION_FAILED, "precondition-failed", 412, OK, "A precondition is not met")                      \
     X(TOO_LARGE, "too-large", 413, OK, "The request or its answer is too large",                             \
@@ -113,7 +118,7 @@
       .remedy = "name one of these: hf://ORG/REPO@REVISION")                                                 \
     /* Datasets that are copied, imported or verified. */                                                    \
     X(CHANGED, "changed", 0, OK, NULL)                                                                       \
-    X(DIGEST_MISMATCH, "digest-mismatch", 0, VERIFY, NULL)                                                   \
+    X(DIGEST_MISMATCH, "digest-mismatch", 422, VERIFY, "The digest does not match")                          \
     X(NO_RECORD, "no-record", 0, OK, NULL, .remedy = "compare it with a hub: --remote http://HOST[:PORT]")   \
     X(DIFFERS_HERE, "differs-here", 0, OK, NULL, .remedy = "to replace it: minari-cli download %i --force")  \
     X(DOWNLOAD_RUNNING, "download-running", 0, OK, NULL, .remedy = "wait for it, or stop it")                \

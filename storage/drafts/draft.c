@@ -1,0 +1,141 @@
+/* The folder of a draft: see draft.h. */
+#include "storage/drafts/draft.h"
+
+#include "storage/drafts/part.h"
+#include "storage/io/fs.h"
+#include "storage/text/utf8.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char drafts[] = "drafts";
+
+static enum hub_status open_folders(struct hub_draft_folder *draft, const char *id, bool make,
+                                    struct hub_error *err)
+{
+    HUB_CLEANUP(hub_closep) int all = -1;
+    snprintf(draft->within, sizeof draft->within, "%s/%s", drafts, id);
+    HUB_TRY(hub_private_folder(draft->place.folder, drafts, make, &all, err));
+    HUB_TRY(hub_private_folder(all, id, make, &draft->folder, err));
+    HUB_TRY(hub_private_folder(draft->folder, "tree", make, &draft->tree, err));
+    return hub_private_folder(draft->folder, "parts", make, &draft->parts, err);
+}
+
+enum hub_status hub_draft_open(const char *root, const char *id, bool make, struct hub_draft_folder *out,
+                               struct hub_error *err)
+{
+    *out = HUB_DRAFT_FOLDER_INIT;
+    enum hub_status st = hub_private_open(root, make, &out->place, err);
+    if (!st)
+        st = open_folders(out, id, make, err);
+    if (st)
+        hub_draft_close(out);
+    return st;
+}
+
+void hub_draft_close(struct hub_draft_folder *draft)
+{
+    hub_closep(&draft->parts);
+    hub_closep(&draft->tree);
+    hub_closep(&draft->folder);
+    hub_private_close(&draft->place);
+    *draft = HUB_DRAFT_FOLDER_INIT;
+}
+
+enum hub_status hub_draft_lock(const struct hub_draft_folder *draft, bool alone, struct hub_error *err)
+{
+    int rc;
+    do
+        rc = flock(draft->folder, alone ? LOCK_EX : LOCK_SH | LOCK_NB);
+    while (rc && errno == EINTR);
+    if (!rc || errno == ENOLCK || errno == EOPNOTSUPP)
+        return HUB_OK;
+    return errno == EWOULDBLOCK
+               ? hub_fail_as(err, HUB_BUSY, HUB_PROBLEM_DRAFT_BUSY, "the draft is being published")
+               : hub_fail_errno(err, errno, "the draft cannot be locked");
+}
+
+enum hub_status hub_draft_remove(const char *root, const char *id, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_private_close) struct hub_private place = HUB_PRIVATE_INIT;
+    HUB_CLEANUP(hub_closep) int all = -1;
+    enum hub_status st = hub_private_open(root, false, &place, err);
+    if (!st)
+        st = hub_private_folder(place.folder, drafts, false, &all, err);
+    if (st == HUB_NOT_FOUND)
+        return HUB_OK;
+    HUB_TRY(st);
+    return hub_fs_remove(all, id, err);
+}
+
+/* ---- names ---- */
+
+static enum hub_status wrong(struct hub_view path, const char *why, struct hub_error *err)
+{
+    return hub_fail(err, HUB_INVALID, "a file cannot be called '%.*s': %s", (int)HUB_MIN(path.size, 200),
+                    path.data, why);
+}
+
+static const char *what_is_wrong(struct hub_view segment)
+{
+    if (segment.size == 0)
+        return "it has an empty segment";
+    if (segment.data[0] == '.')
+        return "names that begin with a dot are hidden, and left out of datasets";
+    return segment.size > NAME_MAX ? "a segment has more than 255 bytes" : NULL;
+}
+
+enum hub_status hub_draft_path_check(struct hub_view path, struct hub_error *err)
+{
+    if (path.size == 0 || path.size >= PATH_MAX / 2)
+        return wrong(path, "it is empty, or has more than 2,047 bytes", err);
+    if (!hub_utf8_printable(path))
+        return wrong(path, "it is not printable UTF-8", err);
+    if (memchr(path.data, '\\', path.size))
+        return wrong(path, "it has a backslash", err);
+    for (size_t at = 0; at <= path.size;) {
+        const char *slash = memchr(path.data + at, '/', path.size - at);
+        const size_t size = slash ? (size_t)(slash - path.data) - at : path.size - at;
+        const char *why = what_is_wrong((struct hub_view){path.data + at, size});
+        if (why)
+            return wrong(path, why, err);
+        at += size + 1;
+    }
+    return HUB_OK;
+}
+
+/* ---- files ---- */
+
+void hub_draft_part_name(const char *path, char out[HUB_DRAFT_PART])
+{
+    uint8_t sha256[HUB_SHA256_BYTES] = {0};
+    (void)!hub_digest_of(HUB_SHA256, hub_view_of(path), sha256, NULL);
+    hub_hex(sha256, (HUB_DRAFT_PART - 1) / 2, out);
+}
+
+uint64_t hub_draft_came(const struct hub_draft_folder *draft, const char *path)
+{
+    char name[HUB_DRAFT_PART];
+    struct stat st;
+    hub_draft_part_name(path, name);
+    return fstatat(draft->parts, name, &st, AT_SYMLINK_NOFOLLOW) == 0 ? (uint64_t)st.st_size : 0;
+}
+
+static enum hub_status unlink_at(int directory, const char *path, struct hub_error *err)
+{
+    return unlinkat(directory, path, 0) && errno != ENOENT && errno != ENOTDIR
+               ? hub_fail_errno(err, errno, "'%s' cannot be removed", path)
+               : HUB_OK;
+}
+
+enum hub_status hub_draft_drop(const struct hub_draft_folder *draft, const char *path, struct hub_error *err)
+{
+    char name[HUB_DRAFT_PART];
+    hub_draft_part_name(path, name);
+    HUB_TRY(unlink_at(draft->parts, name, err));
+    return unlink_at(draft->tree, path, err);
+}

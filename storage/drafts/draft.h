@@ -1,0 +1,85 @@
+/**
+ * The files of a draft on the disk: ROOT/.minari-hub/drafts/ID/ with "tree" (files that are whole, as the
+ * dataset will have them) and "parts" (files that still come). Nothing of it is visible. Different files
+ * of a draft may be written to at once; of one file one writer at a time.
+ */
+#ifndef HUB_DRAFTS_DRAFT_H
+#define HUB_DRAFTS_DRAFT_H
+
+#include "storage/model/file_hasher.h"
+#include "storage/transfer/private.h"
+
+struct hub_draft_folder {
+    struct hub_private place;
+    int folder, tree, parts;
+    char within[80]; /* the folder, from that of the place: "drafts/ID" */
+};
+#define HUB_DRAFT_FOLDER_INIT                                                                                \
+    (struct hub_draft_folder)                                                                                \
+    {                                                                                                        \
+        .place = HUB_PRIVATE_INIT, .folder = -1, .tree = -1, .parts = -1                                     \
+    }
+
+/** @param root  its directory
+ *  @param make  make the folder; without, HUB_NOT_FOUND where there is none */
+HUB_MUST_USE enum hub_status hub_draft_open(const char *root, const char *id, bool make,
+                                            struct hub_draft_folder *out, struct hub_error *err);
+void hub_draft_close(struct hub_draft_folder *draft);
+/** Hold it until it is closed: `alone`, while no file goes into its tree, which is waited for; else while
+ * nobody has it alone, HUB_BUSY "draft-busy". */
+HUB_MUST_USE enum hub_status hub_draft_lock(const struct hub_draft_folder *draft, bool alone,
+                                            struct hub_error *err);
+/** Remove it with all that came. Nothing there is fine. */
+HUB_MUST_USE enum hub_status hub_draft_remove(const char *root, const char *id, struct hub_error *err);
+
+/** May a file of a dataset be called so? HUB_INVALID says why not: hidden and impossible names, backslashes,
+ * segments of more than 255 bytes. */
+HUB_MUST_USE enum hub_status hub_draft_path_check(struct hub_view path, struct hub_error *err);
+
+/** Bytes that came of a file that is not whole; 0: none. */
+uint64_t hub_draft_came(const struct hub_draft_folder *draft, const char *path);
+/** Remove a file, whole or not. Nothing there is fine. */
+HUB_MUST_USE enum hub_status hub_draft_drop(const struct hub_draft_folder *draft, const char *path,
+                                            struct hub_error *err);
+
+/* ---- upload.c ---- */
+
+/** A file that comes. HUB_UPLOAD_INIT: none. */
+struct hub_upload {
+    const struct hub_draft_folder *draft;
+    char *path;
+    int fd;
+    uint64_t size;                 /* of the whole file */
+    struct hub_file_hasher hasher; /* its `at` is how much of it is there */
+    struct hub_sums sums;          /* once it is whole */
+};
+#define HUB_UPLOAD_INIT                                                                                      \
+    (struct hub_upload)                                                                                      \
+    {                                                                                                        \
+        .fd = -1                                                                                             \
+    }
+/**
+ * Go on with a file where it ends. Bytes that came before are read again for their digest.
+ * @param path    borrowed until hub_upload_end or hub_upload_dispose
+ * @return HUB_INVALID "upload-offset": the file does not end at `offset`; HUB_BUSY: somebody writes to it;
+ * HUB_NO_SPACE: what is missing of it leaves less than `spare_bytes` free
+ */
+HUB_MUST_USE enum hub_status hub_upload_begin(const struct hub_draft_folder *draft, const char *path,
+                                              uint64_t offset, uint64_t size, uint64_t spare_bytes,
+                                              struct hub_upload *out, struct hub_error *err);
+/** HUB_TOO_BIG: more than its size. */
+HUB_MUST_USE enum hub_status hub_upload_add(struct hub_upload *upload, struct hub_view bytes,
+                                            struct hub_error *err);
+static inline bool hub_upload_is_whole(const struct hub_upload *upload)
+{
+    return upload->hasher.at == upload->size;
+}
+/** A file that is whole is put into the tree, in place of one that is there, and has its sums.
+ * @param sha256  that it must have; NULL: any
+ * @return HUB_CORRUPT "digest-mismatch": nothing of the file is kept */
+HUB_MUST_USE enum hub_status hub_upload_end(struct hub_upload *upload, const uint8_t *sha256,
+                                            struct hub_error *err);
+/** Bytes that came are kept. */
+void hub_upload_dispose(struct hub_upload *upload);
+
+#endif

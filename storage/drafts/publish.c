@@ -1,0 +1,83 @@
+/* Publication: see publish.h. */
+#include "storage/drafts/publish.h"
+
+#include "storage/ids/revision.h"
+#include "storage/io/fs.h"
+#include "storage/transfer/publish.h"
+#include "storage/transfer/record.h"
+#include "storage/transfer/staging.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+enum { TREE_CHARS = 96 };
+
+static enum hub_status name_revision(const struct hub_remote_files *files, char out[HUB_REVISION_CHARS + 1],
+                                     struct hub_error *err)
+{
+    HUB_CLEANUP(hub_freep) struct hub_revision_file *facts = NULL;
+    HUB_TRY(hub_new(&facts, files->count + (size_t)1, sizeof *facts, err));
+    for (uint32_t i = 0; i < files->count; i++)
+        facts[i] = (struct hub_revision_file){.path = files->items[i].path,
+                                              .size = files->items[i].size,
+                                              .mtime_ns = files->items[i].modified_ns};
+    return hub_revision(facts, files->count, out, err);
+}
+
+/* .minari-hub.json, by which other hubs and `minari-cli verify` know the files. */
+static enum hub_status write_record(const struct hub_draft_folder *draft,
+                                    const struct hub_remote_files *files, const char *id,
+                                    struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(1 * GIB);
+    struct hub_json json = hub_json_to(&text, err);
+    char revision[HUB_REVISION_CHARS + 1], hex[2 * HUB_SHA256_BYTES + 1];
+    HUB_TRY(name_revision(files, revision, err));
+    hub_record_begin(&json, id, NULL, revision);
+    hub_json_put_array(&json, "files");
+    for (uint32_t i = 0; i < files->count; i++) {
+        hub_hex(files->items[i].sha256, HUB_SHA256_BYTES, hex);
+        hub_record_file(&json, files->items[i].path, files->items[i].size, hex, "hub");
+    }
+    hub_json_end_array(&json);
+    hub_json_end_object(&json);
+    HUB_TRY(hub_json_status(&json));
+    return hub_fs_write(draft->tree, HUB_RECORD_FILE, hub_buf_view(&text), 0644, err);
+}
+
+static enum hub_status sync_all(const struct hub_draft_folder *draft, const struct hub_remote_files *files,
+                                struct hub_error *err)
+{
+    struct hub_staging staging = HUB_STAGING_INIT;
+    staging.tree = draft->tree;
+    staging.plan = files;
+    snprintf(staging.path, sizeof staging.path, "%.4000s", draft->place.path);
+    return hub_staging_sync(&staging, HUB_RECORD_FILE, err);
+}
+
+enum hub_status hub_draft_put_in_place(const struct hub_draft_folder *draft,
+                                       const struct hub_remote_files *files, const char *target,
+                                       const char *id, struct hub_error *err)
+{
+    char tree[TREE_CHARS];
+    snprintf(tree, sizeof tree, "%s/tree", draft->within);
+    HUB_TRY(hub_publish_recover(&draft->place, err));
+    HUB_TRY(write_record(draft, files, id, err));
+    HUB_TRY(sync_all(draft, files, err));
+    return hub_publish(&draft->place, target, tree, false, false, err);
+}
+
+bool hub_draft_is_in_place(const char *root, const char *id, const char *target)
+{
+    HUB_CLEANUP(hub_private_close) struct hub_private place = HUB_PRIVATE_INIT;
+    HUB_CLEANUP(hub_closep) int parent = -1;
+    const char *name;
+    char tree[TREE_CHARS];
+    snprintf(tree, sizeof tree, "drafts/%s/tree", id);
+    return hub_private_open(root, false, &place, NULL) == HUB_OK &&
+           faccessat(place.folder, tree, F_OK, AT_SYMLINK_NOFOLLOW) != 0 && errno == ENOENT &&
+           hub_private_parent(&place, target, false, &parent, &name, NULL) == HUB_OK &&
+           hub_private_is_dataset(parent, name);
+}

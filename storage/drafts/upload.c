@@ -1,0 +1,122 @@
+/* One file that comes: see draft.h. */
+#include "storage/drafts/draft.h"
+
+#include "storage/drafts/part.h"
+#include "storage/io/fs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static enum hub_status open_part(const struct hub_draft_folder *draft, const char *name, int *fd,
+                                 struct hub_error *err)
+{
+    *fd = openat(draft->parts, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
+    if (*fd < 0)
+        return hub_fail_errno(err, errno, "the file cannot be stored");
+    return flock(*fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK
+               ? HUB_OK
+               : hub_fail_as(err, HUB_BUSY, HUB_PROBLEM_UPLOAD_OFFSET,
+                             "another request sends this file: ask where it ends, and go on from there");
+}
+
+/* The first byte of a whole file may come again: what came before is then of another try. */
+static enum hub_status go_on(struct hub_upload *upload, uint64_t offset, struct hub_error *err)
+{
+    struct stat st;
+    if (fstat(upload->fd, &st))
+        return hub_fail_errno(err, errno, "the file cannot be read");
+    if (offset == 0 && st.st_size && ftruncate(upload->fd, 0))
+        return hub_fail_errno(err, errno, "the file cannot be begun again");
+    if (offset && (uint64_t)st.st_size != offset)
+        return hub_fail_as(
+            err, HUB_INVALID, HUB_PROBLEM_UPLOAD_OFFSET,
+            "%llu bytes of the file are there: the next ones begin with that one, and not with %llu",
+            (unsigned long long)st.st_size, (unsigned long long)offset);
+    HUB_TRY(hub_file_hasher_begin(&upload->hasher, HUB_BY_MD5, upload->size, err));
+    HUB_TRY(hub_file_hasher_read(&upload->hasher, upload->fd, offset, NULL, NULL, err));
+    return lseek(upload->fd, (off_t)offset, SEEK_SET) < 0
+               ? hub_fail_errno(err, errno, "the file cannot be written")
+               : HUB_OK;
+}
+
+static enum hub_status check_space(const struct hub_draft_folder *draft, uint64_t more, uint64_t spare,
+                                   struct hub_error *err)
+{
+    uint64_t free_bytes = 0;
+    HUB_TRY(hub_fs_free_bytes(draft->place.path, &free_bytes, err));
+    return free_bytes >= spare && free_bytes - spare >= more
+               ? HUB_OK
+               : hub_fail_as(err, HUB_NO_SPACE, HUB_PROBLEM_NO_SPACE,
+                             "the disk has no room for %llu bytes more", (unsigned long long)more);
+}
+
+enum hub_status hub_upload_begin(const struct hub_draft_folder *draft, const char *path, uint64_t offset,
+                                 uint64_t size, uint64_t spare_bytes, struct hub_upload *out,
+                                 struct hub_error *err)
+{
+    char name[HUB_DRAFT_PART];
+    *out = (struct hub_upload){.draft = draft, .fd = -1, .size = size};
+    if (offset > size)
+        return hub_fail_as(err, HUB_INVALID, HUB_PROBLEM_UPLOAD_OFFSET, "the file ends before that byte");
+    HUB_TRY(check_space(draft, size - offset, spare_bytes, err));
+    hub_draft_part_name(path, name);
+    enum hub_status st = hub_dup(&out->path, path, err);
+    if (!st)
+        st = open_part(draft, name, &out->fd, err);
+    if (!st)
+        st = go_on(out, offset, err);
+    if (st)
+        hub_upload_dispose(out);
+    return st;
+}
+
+enum hub_status hub_upload_add(struct hub_upload *upload, struct hub_view bytes, struct hub_error *err)
+{
+    if (bytes.size > upload->size - upload->hasher.at)
+        return hub_fail(err, HUB_TOO_BIG, "more bytes came than the %llu that the file has",
+                        (unsigned long long)upload->size);
+    HUB_TRY(hub_fs_write_fd(upload->fd, bytes, err));
+    return hub_file_hasher_add(&upload->hasher, bytes, err);
+}
+
+static enum hub_status put_into_tree(const struct hub_upload *upload, struct hub_error *err)
+{
+    char name[HUB_DRAFT_PART];
+    const char *slash = strrchr(upload->path, '/');
+    hub_draft_part_name(upload->path, name);
+    if (slash) {
+        HUB_CLEANUP(hub_freep) char *above = strndup(upload->path, (size_t)(slash - upload->path));
+        HUB_TRY(hub_allocated(above, err));
+        HUB_TRY(hub_fs_make_dirs(upload->draft->tree, above, 0777, err));
+    }
+    return renameat(upload->draft->parts, name, upload->draft->tree, upload->path)
+               ? hub_fail_errno(err, errno, "'%.200s' cannot be put in its place", upload->path)
+               : HUB_OK;
+}
+
+enum hub_status hub_upload_end(struct hub_upload *upload, const uint8_t *sha256, struct hub_error *err)
+{
+    if (!hub_upload_is_whole(upload))
+        return HUB_OK;
+    HUB_TRY(hub_file_hasher_end(&upload->hasher, &upload->sums, err));
+    if (!sha256 || memcmp(sha256, upload->sums.sha256, HUB_SHA256_BYTES) == 0)
+        return put_into_tree(upload, err);
+    (void)!hub_draft_drop(upload->draft, upload->path, NULL);
+    return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_DIGEST_MISMATCH,
+                       "the SHA-256 of '%.200s' is another than the one that was stated: it was not kept",
+                       upload->path);
+}
+
+void hub_upload_dispose(struct hub_upload *upload)
+{
+    hub_file_hasher_dispose(&upload->hasher);
+    hub_sums_dispose(&upload->sums);
+    hub_closep(&upload->fd);
+    free(upload->path);
+    *upload = HUB_UPLOAD_INIT;
+}

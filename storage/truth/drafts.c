@@ -1,0 +1,376 @@
+/* Drafts in hub.db: see drafts.h. */
+#include "storage/truth/drafts.h"
+
+#include "storage/access/token.h"
+#include "storage/truth/audit.h"
+#include "storage/truth/hubdb.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+const char *const hub_draft_states[] = {[HUB_DRAFT_OPEN] = "open",
+                                        [HUB_DRAFT_COMMITTING] = "committing",
+                                        [HUB_DRAFT_PUBLISHED] = "published",
+                                        [HUB_DRAFT_DROPPED] = "dropped",
+                                        NULL};
+
+#define COLUMNS                                                                                              \
+    "id, dataset, root, path, who, state, made, touched, commit_id,"                                         \
+    " (SELECT count(*) FROM draft_files f WHERE f.draft = drafts.id),"                                       \
+    " (SELECT coalesce(sum(size), 0) FROM draft_files f WHERE f.draft = drafts.id),"                         \
+    " (SELECT count(*) FROM draft_files f WHERE f.draft = drafts.id AND length(f.sha256) > 0)"
+
+void hub_draft_row_dispose(struct hub_draft_row *row)
+{
+    free(row->dataset);
+    free(row->path);
+    free(row->who);
+    *row = (struct hub_draft_row){0};
+}
+
+static enum hub_status not_found(const char *id, struct hub_error *err)
+{
+    return hub_fail_as(
+        err, HUB_NOT_FOUND, HUB_PROBLEM_DRAFT_NOT_FOUND,
+        "there is no draft '%.40s': it was dropped, or has ended %d days after its last change", id,
+        HUB_DRAFT_DAYS);
+}
+
+static enum hub_status busy(const char *id, struct hub_error *err)
+{
+    return hub_fail_as(err, HUB_CHANGED, HUB_PROBLEM_DRAFT_BUSY,
+                       "the draft '%.40s' is being published, or was: it takes no more files", id);
+}
+
+/* ---- rows ---- */
+
+static enum hub_draft_state state_of(const char *text)
+{
+    for (unsigned i = 0; hub_draft_states[i]; i++)
+        if (strcmp(text, hub_draft_states[i]) == 0)
+            return (enum hub_draft_state)i;
+    return HUB_DRAFT_COMMITTING;
+}
+
+static enum hub_status read_row(const struct hub_truth *truth, struct hub_stmt *stmt,
+                                struct hub_draft_row *out, struct hub_error *err)
+{
+    *out = (struct hub_draft_row){.root = hub_roots_number(truth->roots, hub_stmt_text(stmt, 2)),
+                                  .state = state_of(hub_stmt_text(stmt, 5)),
+                                  .made_ms = hub_stmt_int(stmt, 6),
+                                  .touched_ms = hub_stmt_int(stmt, 7),
+                                  .files = (uint64_t)hub_stmt_int(stmt, 9),
+                                  .bytes = (uint64_t)hub_stmt_int(stmt, 10),
+                                  .complete = (uint64_t)hub_stmt_int(stmt, 11)};
+    snprintf(out->id, sizeof out->id, "%s", hub_stmt_text(stmt, 0));
+    snprintf(out->commit, sizeof out->commit, "%s", hub_stmt_text(stmt, 8));
+    HUB_TRY(hub_dup(&out->dataset, hub_stmt_text(stmt, 1), err));
+    HUB_TRY(hub_dup(&out->path, hub_stmt_text(stmt, 3), err));
+    return hub_dup(&out->who, hub_stmt_text(stmt, 4), err);
+}
+
+/* Random, so that it tells nothing of how many there are. */
+static enum hub_status make_id(char out[HUB_DRAFT_ID + 1], struct hub_error *err)
+{
+    static const char digits[] = "abcdefghijklmnopqrstuvwxyz234567";
+    uint8_t random[HUB_DRAFT_ID];
+    HUB_TRY(hub_secret_make(random, sizeof random, err));
+    for (unsigned i = 0; i < HUB_DRAFT_ID; i++)
+        out[i] = digits[random[i] & 31];
+    out[HUB_DRAFT_ID] = '\0';
+    return HUB_OK;
+}
+
+static enum hub_status check_room(struct hub_db *db, const char *who, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    bool row = false;
+    HUB_TRY(hub_db_prepare(
+        db, "SELECT count(*) FROM drafts WHERE who = ?1 AND state IN ('open', 'committing')", &stmt, err));
+    hub_stmt_bind_text(stmt, 1, who);
+    HUB_TRY(hub_stmt_step(stmt, &row, err));
+    return row && hub_stmt_int(stmt, 0) >= HUB_DRAFTS_OF_ONE
+               ? hub_fail_as(err, HUB_BUSY, HUB_PROBLEM_TOO_MANY_DRAFTS,
+                             "%.80s has %d open drafts already: publish one, or drop it", who,
+                             HUB_DRAFTS_OF_ONE)
+               : HUB_OK;
+}
+
+enum hub_status hub_draft_add(struct hub_truth *truth, struct hub_draft_row *row, struct hub_error *err)
+{
+    struct hub_stmt *stmt;
+    char number[16];
+    HUB_TRY(make_id(row->id, err));
+    HUB_CLEANUP(hub_truth_unlock) struct hub_truth *held = hub_truth_lock(truth);
+    HUB_TRY(hub_db_begin(held->db, err));
+    HUB_TRY(check_room(held->db, row->who, err));
+    HUB_TRY(hub_db_prepare(held->db,
+                           "INSERT INTO drafts (id, dataset, root, path, who, state, made, touched)"
+                           " VALUES (?1, ?2, ?3, ?4, ?5, 'open', " HUB_DB_NOW ", " HUB_DB_NOW ")",
+                           &stmt, err));
+    hub_stmt_bind_text(stmt, 1, row->id);
+    hub_stmt_bind_text(stmt, 2, row->dataset);
+    hub_stmt_bind_text(stmt, 3, hub_roots_key(held->roots, row->root, number));
+    hub_stmt_bind_text(stmt, 4, row->path);
+    hub_stmt_bind_text(stmt, 5, row->who);
+    HUB_TRY(hub_stmt_run(stmt, err));
+    return hub_db_commit(held->db, err);
+}
+
+enum hub_status hub_draft_find(struct hub_truth *truth, const char *id, struct hub_draft_row *out,
+                               struct hub_error *err)
+{
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    struct hub_db *db;
+    bool row = false;
+    HUB_TRY(hub_truth_reader(truth, &db, err));
+    HUB_TRY(hub_db_prepare(db, "SELECT " COLUMNS " FROM drafts WHERE id = ?1", &stmt, err));
+    hub_stmt_bind_text(stmt, 1, id);
+    HUB_TRY(hub_stmt_step(stmt, &row, err));
+    return row ? read_row(truth, stmt, out, err) : not_found(id, err);
+}
+
+static enum hub_status hand_out(const struct hub_truth *truth, struct hub_stmt *stmt, hub_draft_each each,
+                                void *user, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_draft_row_dispose) struct hub_draft_row row = {0};
+    HUB_TRY(read_row(truth, stmt, &row, err));
+    return each(user, &row, err);
+}
+
+enum hub_status hub_drafts_each(struct hub_truth *truth, hub_draft_each each, void *user,
+                                struct hub_error *err)
+{
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    struct hub_db *db;
+    bool row = false;
+    HUB_TRY(hub_truth_reader(truth, &db, err));
+    HUB_TRY(hub_db_prepare(db, "SELECT " COLUMNS " FROM drafts ORDER BY id", &stmt, err));
+    for (;;) {
+        HUB_TRY(hub_stmt_step(stmt, &row, err));
+        if (!row)
+            return HUB_OK;
+        HUB_TRY(hand_out(truth, stmt, each, user, err));
+    }
+}
+
+static enum hub_status run_of(struct hub_db *db, const char *sql, const char *draft, struct hub_error *err)
+{
+    struct hub_stmt *stmt;
+    HUB_TRY(hub_db_prepare(db, sql, &stmt, err));
+    hub_stmt_bind_text(stmt, 1, draft);
+    return hub_stmt_run(stmt, err);
+}
+
+enum hub_status hub_draft_forget(struct hub_truth *truth, const char *id, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_truth_unlock) struct hub_truth *held = hub_truth_lock(truth);
+    HUB_TRY(hub_db_begin(held->db, err));
+    HUB_TRY(run_of(held->db, "DELETE FROM draft_files WHERE draft = ?1", id, err));
+    HUB_TRY(run_of(held->db, "DELETE FROM drafts WHERE id = ?1", id, err));
+    return hub_db_commit(held->db, err);
+}
+
+/* ---- states ---- */
+
+/* Within a transaction. */
+static enum hub_status turn(struct hub_db *db, const char *id, enum hub_draft_state from,
+                            enum hub_draft_state to, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    bool turned = false;
+    HUB_TRY(hub_db_prepare(db,
+                           "UPDATE drafts SET state = ?3, touched = " HUB_DB_NOW
+                           " WHERE id = ?1 AND state = ?2 RETURNING id",
+                           &stmt, err));
+    hub_stmt_bind_text(stmt, 1, id);
+    hub_stmt_bind_text(stmt, 2, hub_draft_states[from]);
+    hub_stmt_bind_text(stmt, 3, hub_draft_states[to]);
+    HUB_TRY(hub_stmt_step(stmt, &turned, err));
+    return turned ? HUB_OK : busy(id, err);
+}
+
+enum hub_status hub_draft_turn(struct hub_truth *truth, const char *id, enum hub_draft_state from,
+                               enum hub_draft_state to, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_truth_unlock) struct hub_truth *held = hub_truth_lock(truth);
+    HUB_TRY(hub_db_begin(held->db, err));
+    HUB_TRY(turn(held->db, id, from, to, err));
+    return hub_db_commit(held->db, err);
+}
+
+/* ---- files ---- */
+
+/* Paths that a file system may take for one and the same, or that need a folder where a file is. */
+static enum hub_status check_twins(struct hub_db *db, const char *draft, const char *path,
+                                   struct hub_error *err)
+{
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    bool row = false;
+    HUB_TRY(hub_db_prepare(db,
+                           "SELECT path FROM draft_files WHERE draft = ?1 AND path <> ?2 AND"
+                           " (lower(path) = lower(?2)"
+                           " OR substr(path, 1, length(?2) + 1) = ?2 || '/'"
+                           " OR substr(?2, 1, length(path) + 1) = path || '/') LIMIT 1",
+                           &stmt, err));
+    hub_stmt_bind_text(stmt, 1, draft);
+    hub_stmt_bind_text(stmt, 2, path);
+    HUB_TRY(hub_stmt_step(stmt, &row, err));
+    return row ? hub_fail(
+                     err, HUB_INVALID,
+                     "'%.200s' and '%.200s' cannot lie beside each other: one is a folder of the other, or "
+                     "they differ in the case of letters alone",
+                     path, hub_stmt_text(stmt, 0))
+               : HUB_OK;
+}
+
+static enum hub_status put_file(struct hub_db *db, const char *draft, const struct hub_draft_file *file,
+                                struct hub_error *err)
+{
+    struct hub_stmt *stmt;
+    HUB_TRY(hub_db_prepare(db,
+                           "INSERT INTO draft_files (draft, path, size, sha256) VALUES (?1, ?2, ?3, ?4)"
+                           " ON CONFLICT (draft, path) DO UPDATE SET size = ?3, sha256 = ?4",
+                           &stmt, err));
+    hub_stmt_bind_text(stmt, 1, draft);
+    hub_stmt_bind_text(stmt, 2, file->path);
+    hub_stmt_bind_int(stmt, 3, (int64_t)file->size);
+    hub_stmt_bind_blob(stmt, 4, file->sha256, file->complete ? sizeof file->sha256 : 0);
+    return hub_stmt_run(stmt, err);
+}
+
+enum hub_status hub_draft_file_put(struct hub_truth *truth, const char *draft,
+                                   const struct hub_draft_file *file, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_truth_unlock) struct hub_truth *held = hub_truth_lock_unsynced(truth);
+    HUB_TRY(hub_db_begin(held->db, err));
+    HUB_TRY(turn(held->db, draft, HUB_DRAFT_OPEN, HUB_DRAFT_OPEN, err));
+    HUB_TRY(check_twins(held->db, draft, file->path, err));
+    HUB_TRY(put_file(held->db, draft, file, err));
+    return hub_db_commit(held->db, err);
+}
+
+static void read_file(struct hub_stmt *stmt, struct hub_draft_file *out)
+{
+    const struct hub_view sha256 = hub_stmt_blob(stmt, 2);
+    out->path = hub_stmt_text(stmt, 0);
+    out->size = (uint64_t)hub_stmt_int(stmt, 1);
+    out->complete = sha256.size == sizeof out->sha256;
+    if (out->complete)
+        memcpy(out->sha256, sha256.data, sha256.size);
+}
+
+enum hub_status hub_draft_file_find(struct hub_truth *truth, const char *draft, const char *path,
+                                    struct hub_draft_file *out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    struct hub_db *db;
+    bool row = false;
+    HUB_TRY(hub_truth_reader(truth, &db, err));
+    HUB_TRY(hub_db_prepare(db, "SELECT path, size, sha256 FROM draft_files WHERE draft = ?1 AND path = ?2",
+                           &stmt, err));
+    hub_stmt_bind_text(stmt, 1, draft);
+    hub_stmt_bind_text(stmt, 2, path);
+    HUB_TRY(hub_stmt_step(stmt, &row, err));
+    if (!row)
+        return hub_fail(err, HUB_NOT_FOUND, "the draft has no file '%.200s'", path);
+    read_file(stmt, out);
+    out->path = path;
+    return HUB_OK;
+}
+
+enum hub_status hub_draft_file_forget(struct hub_truth *truth, const char *draft, const char *path,
+                                      struct hub_error *err)
+{
+    struct hub_stmt *stmt;
+    HUB_CLEANUP(hub_truth_unlock) struct hub_truth *held = hub_truth_lock_unsynced(truth);
+    HUB_TRY(hub_db_begin(held->db, err));
+    HUB_TRY(turn(held->db, draft, HUB_DRAFT_OPEN, HUB_DRAFT_OPEN, err));
+    HUB_TRY(hub_db_prepare(held->db, "DELETE FROM draft_files WHERE draft = ?1 AND path = ?2", &stmt, err));
+    hub_stmt_bind_text(stmt, 1, draft);
+    hub_stmt_bind_text(stmt, 2, path);
+    HUB_TRY(hub_stmt_run(stmt, err));
+    return hub_db_commit(held->db, err);
+}
+
+enum hub_status hub_draft_files_each(struct hub_truth *truth, const char *draft, const char *after,
+                                     uint32_t limit, hub_draft_file_each each, void *user,
+                                     struct hub_error *err)
+{
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    struct hub_db *db;
+    bool row = false;
+    HUB_TRY(hub_truth_reader(truth, &db, err));
+    HUB_TRY(hub_db_prepare(db,
+                           "SELECT path, size, sha256 FROM draft_files WHERE draft = ?1 AND path > ?2"
+                           " ORDER BY path LIMIT ?3",
+                           &stmt, err));
+    hub_stmt_bind_text(stmt, 1, draft);
+    hub_stmt_bind_text(stmt, 2, after ? after : "");
+    hub_stmt_bind_int(stmt, 3, limit ? (int64_t)limit : -1);
+    for (;;) {
+        struct hub_draft_file file;
+        HUB_TRY(hub_stmt_step(stmt, &row, err));
+        if (!row)
+            return HUB_OK;
+        read_file(stmt, &file);
+        HUB_TRY(each(user, &file, err));
+    }
+}
+
+/* ---- commits ---- */
+
+/* Unlike that of any other: two of the same tree are two. */
+static enum hub_status name_commit(struct hub_commit *commit, struct hub_error *err)
+{
+    uint8_t id[HUB_COMMIT_ID / 2];
+    HUB_TRY(hub_secret_make(id, sizeof id, err));
+    hub_hex(id, sizeof id, commit->id);
+    return HUB_OK;
+}
+
+static enum hub_status insert_commit(struct hub_db *db, const struct hub_commit *commit,
+                                     struct hub_error *err)
+{
+    struct hub_stmt *stmt;
+    HUB_TRY(hub_db_prepare(
+        db,
+        "INSERT INTO commits (id, dataset, tree, parent, who, at, message) VALUES (?1, ?2, ?3,"
+        " coalesce((SELECT id FROM commits WHERE dataset = ?2 ORDER BY number DESC LIMIT 1), ''),"
+        " ?4, " HUB_DB_NOW ", ?5)",
+        &stmt, err));
+    hub_stmt_bind_text(stmt, 1, commit->id);
+    hub_stmt_bind_text(stmt, 2, commit->dataset);
+    hub_stmt_bind_text(stmt, 3, commit->tree);
+    hub_stmt_bind_text(stmt, 4, commit->who);
+    hub_stmt_bind_text(stmt, 5, commit->message);
+    return hub_stmt_run(stmt, err);
+}
+
+static enum hub_status note_commit(struct hub_db *db, const char *draft, const struct hub_commit *commit,
+                                   struct hub_error *err)
+{
+    struct hub_stmt *stmt;
+    HUB_TRY(hub_db_prepare(db, "UPDATE drafts SET commit_id = ?2 WHERE id = ?1", &stmt, err));
+    hub_stmt_bind_text(stmt, 1, draft);
+    hub_stmt_bind_text(stmt, 2, commit->id);
+    return hub_stmt_run(stmt, err);
+}
+
+enum hub_status hub_draft_publish(struct hub_truth *truth, const char *draft, struct hub_commit *commit,
+                                  struct hub_error *err)
+{
+    HUB_TRY(name_commit(commit, err));
+    const struct hub_audit audit = {.who = commit->who,
+                                    .action = "publish",
+                                    .object = commit->dataset,
+                                    .detail = "{}",
+                                    .revision = commit->id};
+    HUB_CLEANUP(hub_truth_unlock) struct hub_truth *held = hub_truth_lock(truth);
+    HUB_TRY(hub_db_begin(held->db, err));
+    HUB_TRY(turn(held->db, draft, HUB_DRAFT_COMMITTING, HUB_DRAFT_PUBLISHED, err));
+    HUB_TRY(insert_commit(held->db, commit, err));
+    HUB_TRY(note_commit(held->db, draft, commit, err));
+    HUB_TRY(hub_audit_write(held->db, &audit, err));
+    return hub_db_commit(held->db, err);
+}

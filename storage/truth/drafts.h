@@ -1,0 +1,87 @@
+/**
+ * Drafts in hub.db: datasets that come in, the files that are stated of them, and the commits that
+ * published them. Each change looks at the state that it expects, so that of two who do the same one
+ * fails. Safe from any thread.
+ */
+#ifndef HUB_TRUTH_DRAFTS_H
+#define HUB_TRUTH_DRAFTS_H
+
+#include "storage/base/digest.h"
+#include "storage/truth/truth.h"
+
+enum { HUB_DRAFT_ID = 16, HUB_COMMIT_ID = 40, HUB_DRAFTS_OF_ONE = 16, HUB_DRAFT_DAYS = 7 };
+
+enum hub_draft_state { HUB_DRAFT_OPEN, HUB_DRAFT_COMMITTING, HUB_DRAFT_PUBLISHED, HUB_DRAFT_DROPPED };
+/** "open", "committing", "published", "dropped", NULL. */
+extern const char *const hub_draft_states[];
+
+/** Texts of one that is read live until the callback returns, or until it is disposed of. */
+struct hub_draft_row {
+    char id[HUB_DRAFT_ID + 1];
+    char *dataset; /* its id */
+    uint32_t root; /* UINT32_MAX: no root that is served now */
+    char *path;    /* below the root */
+    char *who;
+    enum hub_draft_state state;
+    int64_t made_ms, touched_ms;     /* Unix time */
+    char commit[HUB_COMMIT_ID + 1];  /* of one that is published */
+    uint64_t files, bytes, complete; /* stated; of the files those that are whole */
+};
+void hub_draft_row_dispose(struct hub_draft_row *row);
+
+/** Make one; `id` of the row is written. HUB_BUSY "too-many-drafts": `who` has HUB_DRAFTS_OF_ONE open. */
+HUB_MUST_USE enum hub_status hub_draft_add(struct hub_truth *truth, struct hub_draft_row *row,
+                                           struct hub_error *err);
+/** HUB_NOT_FOUND "draft-not-found". Dispose the row. */
+HUB_MUST_USE enum hub_status hub_draft_find(struct hub_truth *truth, const char *id,
+                                            struct hub_draft_row *out, struct hub_error *err);
+typedef enum hub_status (*hub_draft_each)(void *user, const struct hub_draft_row *row, struct hub_error *err);
+/** All, by their ids. */
+HUB_MUST_USE enum hub_status hub_drafts_each(struct hub_truth *truth, hub_draft_each each, void *user,
+                                             struct hub_error *err);
+/** Forget it with its files. One that is gone is no mistake. */
+HUB_MUST_USE enum hub_status hub_draft_forget(struct hub_truth *truth, const char *id, struct hub_error *err);
+
+/** From one state to another. HUB_CHANGED "draft-busy": it is in none that was expected. */
+HUB_MUST_USE enum hub_status hub_draft_turn(struct hub_truth *truth, const char *id,
+                                            enum hub_draft_state from, enum hub_draft_state to,
+                                            struct hub_error *err);
+
+/* ---- files ---- */
+
+struct hub_draft_file {
+    const char *path;
+    uint64_t size;
+    bool complete;
+    uint8_t sha256[HUB_SHA256_BYTES]; /* of one that is complete */
+};
+/** State a file, again or for the first time. The draft must be open. HUB_INVALID: another one has its path
+ * but for the case of letters, or is a folder of it. */
+HUB_MUST_USE enum hub_status hub_draft_file_put(struct hub_truth *truth, const char *draft,
+                                                const struct hub_draft_file *file, struct hub_error *err);
+/** HUB_NOT_FOUND: none is stated. `path` of the result is the caller's. */
+HUB_MUST_USE enum hub_status hub_draft_file_find(struct hub_truth *truth, const char *draft, const char *path,
+                                                 struct hub_draft_file *out, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_draft_file_forget(struct hub_truth *truth, const char *draft,
+                                                   const char *path, struct hub_error *err);
+typedef enum hub_status (*hub_draft_file_each)(void *user, const struct hub_draft_file *file,
+                                               struct hub_error *err);
+/** In order of the bytes of their paths, behind `after`; at most `limit`, 0: all. */
+HUB_MUST_USE enum hub_status hub_draft_files_each(struct hub_truth *truth, const char *draft,
+                                                  const char *after, uint32_t limit, hub_draft_file_each each,
+                                                  void *user, struct hub_error *err);
+
+/* ---- commits ---- */
+
+struct hub_commit {
+    char id[HUB_COMMIT_ID + 1];
+    char tree[2 * HUB_SHA256_BYTES + 1];
+    const char *dataset, *who, *message;
+    int64_t at_ms;
+};
+/** A draft that is committing is published by this commit: its row, the audit and the commit at once. `id`
+ * and time of the commit are written. HUB_CHANGED "draft-busy". */
+HUB_MUST_USE enum hub_status hub_draft_publish(struct hub_truth *truth, const char *draft,
+                                               struct hub_commit *commit, struct hub_error *err);
+
+#endif

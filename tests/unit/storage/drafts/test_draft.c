@@ -1,0 +1,137 @@
+/* storage/drafts: names, files that come, the tree that goes to its place. */
+#include "storage/drafts/publish.h"
+
+#include "storage/io/fs.h"
+
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char root[64];
+static struct hub_draft_folder draft;
+static struct hub_error err;
+
+static void begin(void)
+{
+    snprintf(root, sizeof root, "/tmp/hub-draft-XXXXXX");
+    cr_assert(mkdtemp(root));
+    cr_assert_eq(hub_draft_open(root, "abc", true, &draft, &err), HUB_OK, "%s", err.detail);
+}
+
+static void end(void)
+{
+    char command[100];
+    hub_draft_close(&draft);
+    snprintf(command, sizeof command, "rm -rf %s", root);
+    cr_assert_eq(system(command), 0);
+}
+TestSuite(draft, .init = begin, .fini = end);
+
+static enum hub_status send(const char *path, uint64_t offset, uint64_t size, const char *bytes,
+                            const uint8_t *sha256, bool *whole)
+{
+    HUB_CLEANUP(hub_upload_dispose) struct hub_upload upload = HUB_UPLOAD_INIT;
+    err = (struct hub_error){0};
+    HUB_TRY(hub_upload_begin(&draft, path, offset, size, 0, &upload, &err));
+    HUB_TRY(hub_upload_add(&upload, hub_view_of(bytes), &err));
+    *whole = hub_upload_is_whole(&upload);
+    return hub_upload_end(&upload, sha256, &err);
+}
+
+static bool has(const char *path, const char *bytes)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(KIB);
+    return hub_fs_read(draft.tree, path, &text, NULL) == HUB_OK && hub_view_is(hub_buf_view(&text), bytes);
+}
+
+Test(draft, files_are_whole_or_not_there)
+{
+    bool whole;
+    cr_assert_eq(send("data/a.bin", 0, 10, "hello", NULL, &whole), HUB_OK, "%s", err.detail);
+    cr_expect_not(whole);
+    cr_expect_eq(hub_draft_came(&draft, "data/a.bin"), 5);
+    cr_expect_not(has("data/a.bin", "hello"));
+    cr_expect_eq(send("data/a.bin", 4, 10, "world", NULL, &whole), HUB_INVALID);
+    cr_expect_eq(err.problem, HUB_PROBLEM_UPLOAD_OFFSET);
+    cr_assert_eq(send("data/a.bin", 5, 10, "world", NULL, &whole), HUB_OK, "%s", err.detail);
+    cr_expect(whole && has("data/a.bin", "helloworld"));
+    cr_expect_eq(hub_draft_came(&draft, "data/a.bin"), 0);
+    cr_assert_eq(send("data/a.bin", 0, 2, "hi", NULL, &whole), HUB_OK);
+    cr_expect(has("data/a.bin", "hi"), "it may come again");
+    cr_assert_eq(send("empty", 0, 0, "", NULL, &whole), HUB_OK);
+    cr_expect(whole && has("empty", ""));
+}
+
+Test(draft, files_have_their_size_and_digest)
+{
+    bool whole;
+    uint8_t right[HUB_SHA256_BYTES], wrong[HUB_SHA256_BYTES] = {1};
+    cr_assert_eq(hub_digest_of(HUB_SHA256, HUB_VIEW("hello"), right, NULL), HUB_OK);
+    cr_expect_eq(send("a", 0, 4, "hello", NULL, &whole), HUB_TOO_BIG);
+    cr_expect_eq(send("a", 0, 5, "hello", wrong, &whole), HUB_CORRUPT);
+    cr_expect_eq(err.problem, HUB_PROBLEM_DIGEST_MISMATCH);
+    cr_expect_eq(hub_draft_came(&draft, "a"), 0, "nothing of it is kept");
+    cr_expect_eq(send("a", 0, 5, "hello", right, &whole), HUB_OK, "%s", err.detail);
+    cr_expect_eq(send("b", 0, UINT64_C(1) << 60, "x", NULL, &whole), HUB_NO_SPACE);
+    cr_expect_eq(send("b", 6, 5, "x", NULL, &whole), HUB_INVALID);
+}
+
+Test(draft, one_writer_at_a_time)
+{
+    HUB_CLEANUP(hub_upload_dispose) struct hub_upload first = HUB_UPLOAD_INIT, second = HUB_UPLOAD_INIT;
+    cr_assert_eq(hub_upload_begin(&draft, "a", 0, 5, 0, &first, &err), HUB_OK);
+    cr_expect_eq(hub_upload_begin(&draft, "a", 0, 5, 0, &second, &err), HUB_BUSY);
+    cr_expect_eq(hub_upload_begin(&draft, "b", 0, 5, 0, &second, &err), HUB_OK);
+}
+
+Test(draft, names_that_no_file_has)
+{
+    char long_name[300];
+    memset(long_name, 'a', sizeof long_name - 1);
+    long_name[sizeof long_name - 1] = '\0';
+    const char *const wrong[] = {
+        "",     "/a",   "a/",    "a//b", "..",     "a/../b", ".a", "a/.b", ".minari-hub.json",
+        "a\\b", "a\nb", "a\x7f", "\xff", long_name};
+    for (size_t i = 0; i < HUB_COUNT(wrong); i++)
+        cr_expect_eq(hub_draft_path_check(hub_view_of(wrong[i]), NULL), HUB_INVALID, "%s", wrong[i]);
+    cr_expect_eq(hub_draft_path_check((struct hub_view){"a\0b", 3}, NULL), HUB_INVALID);
+    const char *const good[] = {"a", "data/main_data.hdf5", "videos/chunk-000/\xc3\xa4 b.mp4", "a.b"};
+    for (size_t i = 0; i < HUB_COUNT(good); i++)
+        cr_expect_eq(hub_draft_path_check(hub_view_of(good[i]), &err), HUB_OK, "%s: %s", good[i], err.detail);
+}
+
+Test(draft, goes_to_its_place)
+{
+    HUB_CLEANUP(hub_remote_files_dispose) struct hub_remote_files files = {0};
+    bool whole;
+    struct stat st;
+    char path[200];
+    cr_assert_eq(send("data/a.bin", 0, 5, "hello", NULL, &whole), HUB_OK);
+    cr_assert_eq(hub_remote_files_add(&files, "data/a.bin", 5, NULL, &err), HUB_OK);
+    cr_expect_not(hub_draft_is_in_place(root, "abc", "lab/new-v0"));
+    cr_assert_eq(hub_draft_put_in_place(&draft, &files, "lab/new-v0", "lab/new-v0", &err), HUB_OK, "%s",
+                 err.detail);
+    snprintf(path, sizeof path, "%s/lab/new-v0/data/a.bin", root);
+    cr_expect_eq(stat(path, &st), 0);
+    cr_expect(hub_draft_is_in_place(root, "abc", "lab/new-v0"));
+    cr_expect_not(hub_draft_is_in_place(root, "abc", "lab/other-v0"));
+    cr_expect_not(hub_draft_is_in_place(root, "none", "lab/other-v0"));
+    cr_assert_eq(hub_draft_remove(root, "abc", &err), HUB_OK);
+    cr_assert_eq(hub_draft_remove(root, "abc", &err), HUB_OK, "nothing there is fine");
+    cr_expect_eq(hub_draft_open(root, "abc", false, &draft, &err), HUB_NOT_FOUND);
+}
+
+/* What is there already stays. */
+Test(draft, takes_no_place_that_is_taken)
+{
+    HUB_CLEANUP(hub_remote_files_dispose) struct hub_remote_files files = {0};
+    bool whole;
+    cr_assert_eq(send("data/a.bin", 0, 5, "hello", NULL, &whole), HUB_OK);
+    cr_assert_eq(hub_remote_files_add(&files, "data/a.bin", 5, NULL, &err), HUB_OK);
+    cr_assert_eq(hub_fs_make_dirs(draft.place.root, "lab/new-v0/data", 0777, &err), HUB_OK);
+    cr_expect_eq(hub_draft_put_in_place(&draft, &files, "lab/new-v0", "lab/new-v0", &err), HUB_EXISTS);
+    cr_expect(has("data/a.bin", "hello"));
+}
