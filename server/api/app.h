@@ -42,6 +42,9 @@ struct hub_app {
     char user[HUB_USER_BYTES]; /* as whom the hub runs: looked up once, a directory service may not answer */
     struct hub_log *log;
     atomic_int_fast64_t page_reported_ms; /* when a browser last reported of a page (hub_time_mono_ms) */
+    struct hub_inspector *inspector;      /* that of the scanner */
+    uint64_t min_free;                    /* bytes that stay free on the disk of a root */
+    atomic_int_fast64_t drafts_tidied_ms; /* when old drafts were looked for (hub_time_mono_ms) */
     atomic_uint parked; /* requests for rows that keep their plan while they wait: field.c */
     int64_t started_ms;
 };

@@ -49,6 +49,11 @@ HUB_MUST_USE enum hub_status hub_mirror_metrics(struct hub_truth *truth, struct 
 hub_handler hub_tokens_list, hub_token_post, hub_token_do, hub_token_delete;
 hub_handler hub_access_list, hub_access_show, hub_access_post, hub_access_delete, hub_audit_list;
 hub_handler hub_link_post; /* links.c */
+
+/* drafts/: datasets that are pushed */
+hub_handler hub_drafts_list, hub_drafts_post, hub_draft_show, hub_drafts_delete, hub_draft_files_list,
+    hub_draft_file_show, hub_draft_file_put_done, hub_draft_file_delete, hub_draft_commit;
+hub_body_opener hub_draft_file_open;
 /* health.c: liveness, readiness, metrics, the contract and a first page */
 hub_handler hub_healthz_show, hub_readyz_show, hub_metrics_show, hub_openapi_show, hub_front_show;
 

@@ -164,13 +164,34 @@ static bool is_change(const struct hub_request *request)
     return request->method != HUB_GET && request->method != HUB_HEAD;
 }
 
-enum hub_status hub_route_allow(const struct hub_route *route, const struct hub_request *request,
-                                struct hub_error *err)
+/* What a browser sends by itself, for pages of whatever site, proves nothing of what somebody wants to
+ * change: the cookie, the name and password that it keeps, the user whom a proxy knows. A request of a
+ * page of another site has an Origin. */
+static bool is_meant(const struct hub_request *request)
 {
-    if (route->right == HUB_FOR_ADMINS && is_change(request) && request->is_exposed)
+    return request->local || request->carrier == HUB_BY_BEARER ||
+           ((request->carrier == HUB_BY_BASIC || request->carrier == HUB_BY_NOTHING) &&
+            !hub_request_header(request, "Origin"));
+}
+
+static enum hub_status allow_change(const struct hub_request *request, struct hub_error *err)
+{
+    if (request->is_exposed)
         return hub_fail_as(err, HUB_DENIED, HUB_PROBLEM_FORBIDDEN,
                            "a change from another machine wants TLS: send it through a proxy of "
                            "--trusted-proxies that speaks https, or start the hub with --insecure-writes");
+    return is_meant(request)
+               ? HUB_OK
+               : hub_fail_as(err, HUB_DENIED, HUB_PROBLEM_FORBIDDEN,
+                             "a change wants a token as Bearer: a session, a link and a user of a "
+                             "proxy only read");
+}
+
+enum hub_status hub_route_allow(const struct hub_route *route, const struct hub_request *request,
+                                struct hub_error *err)
+{
+    if ((route->right == HUB_FOR_ADMINS || route->right == HUB_FOR_WRITERS) && is_change(request))
+        return allow_change(request, err);
     if (route->right != HUB_FOR_WATCHERS || hub_request_may_watch(request))
         return HUB_OK;
     return hub_principal_signed_in(&request->principal)
@@ -186,14 +207,11 @@ enum hub_status hub_route_none(const struct hub_request *request, struct hub_err
                        "no resource at %.200s; /openapi.json lists all resources", request->target);
 }
 
-/* What a browser sends by itself, for pages of whatever site, proves nothing of what an admin wants: the
- * cookie, the name and password that it keeps, the user whom a proxy knows. A request of a page of another
- * site has an Origin. */
+/* For all others there is no such row. */
 static bool may_administer(const struct hub_request *request)
 {
-    const bool meant = request->carrier == HUB_BY_BEARER ||
-                       (request->carrier == HUB_BY_BASIC && !hub_request_header(request, "Origin"));
-    return request->local || (meant && hub_request_is_admin(request));
+    return request->local ||
+           (request->carrier != HUB_BY_NOTHING && is_meant(request) && hub_request_is_admin(request));
 }
 
 enum hub_status hub_route_find(struct hub_request *request, const struct hub_route *routes,

@@ -44,6 +44,11 @@ ROW(camera, TEXT, "camera", "top.mp4",
     "it as `%2F`.",
     .schema = "\"pattern\": \"\\\\.mp4$\"", .in_path = true);
 ROW(job_id, TEXT, "id", "1", "As the listing has it.", .in_path = true);
+ROW(draft_id, TEXT, "name", "abcdefghijklmnop", "As the answer to POST has it.", .in_path = true);
+ROW(draft_path, TEXT, "path", "data/main_data.hdf5", "Path of a file in the dataset.", .in_path = true);
+ROW(draft_allow, WORD, "allow", "allow=broken",
+    "Publish it although it is `broken`, or although no format claims it (`files`).",
+    .words = "broken files");
 ROW(mirror_name, TEXT, "name", "aloha", "As the listing has it.", .in_path = true);
 ROW(namespace_path, TEXT, "path", "D4RL", "The namespace; it may hold slashes.", .in_path = true);
 ROW(for_release, TEXT, "for", "for=0.5.3",

@@ -1,6 +1,7 @@
 /* Open the long-lived parts of a hub, close them in the reverse order: see service.h. */
 #include "server/service/service.h"
 
+#include "server/api/drafts/tidy.h"
 #include "server/api/operations/alerts.h"
 #include "server/api/visible.h"
 #include "server/http/budget.h"
@@ -163,7 +164,10 @@ enum hub_status hub_service_open_storage(struct hub_service *service, const stru
                                             .admit = hub_damage_admit,
                                             .user = app->truth};
     HUB_TRY(hub_store_open(&store, &app->store, err));
-    return open_inspector(service, config, err);
+    HUB_TRY(open_inspector(service, config, err));
+    app->inspector = service->inspector;
+    app->min_free = config->min_free;
+    return HUB_OK;
 }
 
 enum hub_status hub_service_start_scanner(struct hub_service *service, const struct hub_config *config,
@@ -348,6 +352,7 @@ enum hub_status hub_service_open(struct hub_service *service, const struct hub_c
     tidy_roots(app->roots);
     HUB_TRY(start_mirrors(app, config, err));
     HUB_TRY(start_relay(app, err));
+    hub_drafts_recover(app); /* before somebody asks */
     HUB_TRY(start_public(service, config, err));
     HUB_TRY(start_measurer(app, config, err));
     if (config->address)

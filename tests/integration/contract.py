@@ -17,6 +17,9 @@ def template_of(path, paths):
     for folder, one in (("/api/v1/namespaces/", "{path}"), ("/api/v1/mirrors/", "{name}"), ("/api/v1/jobs/", "{id}")):
         if path.startswith(folder):
             return folder + one
+    if path.startswith("/api/v1/drafts/"):
+        draft, _, rest = path[len("/api/v1/drafts/"):].partition("/")
+        return "/api/v1/drafts/{name}" + (f"/{rest}" if rest in ("commit", "files") else "/files/{path}" if rest else "")
     prefix = "/api/v1/datasets/"
     if not path.startswith(prefix):
         return None

@@ -1,0 +1,209 @@
+/* A draft becomes a dataset: all of it, inspected, or nothing. */
+#include "server/api/drafts/facts.h"
+#include "server/api/handlers.h"
+#include "server/log/log.h"
+#include "storage/drafts/publish.h"
+#include "storage/drafts/verdict.h"
+#include "storage/scan/scan.h"
+#include "storage/text/time.h"
+#include "storage/truth/digests.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { LISTED_MS = 10000, LOOK_MS = 20, ANSWER_BYTES = 1024 * 1024 };
+
+struct commit {
+    struct hub_request *request;
+    struct hub_app *app;
+    struct hub_draft_row row;
+    struct hub_draft_folder draft;
+    struct hub_draft_facts facts;
+    struct hub_verdict verdict;
+    struct hub_commit made;
+    const char *message;
+    bool as_broken, as_files; /* what is published all the same */
+};
+
+static void commit_dispose(struct commit *c)
+{
+    hub_verdict_dispose(&c->verdict);
+    hub_draft_facts_dispose(&c->facts);
+    hub_draft_close(&c->draft);
+    hub_draft_row_dispose(&c->row);
+}
+
+/* ---- what it is ---- */
+
+static enum hub_status inspect(struct commit *c, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf tree = HUB_BUF_INIT(2 * PATH_MAX);
+    HUB_TRY(hub_buf_addf(&tree, err, "%s/%s/tree", c->draft.place.path, c->draft.within));
+    return hub_tree_inspect(c->app->inspector, tree.data, NULL, &c->verdict, err);
+}
+
+/* The problems come along with the refusal. */
+static enum hub_status refuse(struct commit *c, struct hub_response *response, struct hub_error *err)
+{
+    char *extra = NULL;
+    const struct hub_view problems = hub_buf_view(&c->verdict.problems);
+    if (asprintf(&extra, "\"verdict\":\"%s\",\"problems\":[%.*s]", hub_verdict_names[c->verdict.status],
+                 (int)problems.size, problems.size ? problems.data : "") < 0)
+        extra = NULL;
+    response->problem_extra = extra;
+    return hub_fail_as(
+        err, HUB_CORRUPT, HUB_PROBLEM_DRAFT_REFUSED,
+        "'%.200s' is not published: %.300s; the draft is still open: send what is wrong again, or "
+        "commit with allow=%s",
+        c->row.dataset, c->verdict.reason, hub_verdict_names[c->verdict.status]);
+}
+
+static bool is_refused(const struct commit *c)
+{
+    return (c->verdict.status == HUB_VERDICT_BROKEN && !c->as_broken) ||
+           (c->verdict.status == HUB_VERDICT_FILES && !c->as_files);
+}
+
+/* ---- what is known of it then ---- */
+
+/* Its files were hashed as they came: they need not be read again. */
+static void keep_digests(const struct commit *c)
+{
+    HUB_CLEANUP(hub_freep) struct hub_digest_item *items = NULL;
+    const struct hub_remote_files *files = &c->facts.files;
+    size_t count = 0;
+    if (hub_new(&items, files->count, sizeof *items, NULL))
+        return;
+    for (uint32_t i = 0; i < files->count; i++) {
+        HUB_CLEANUP(hub_closep) int fd = -1;
+        struct stat st;
+        char *path = hub_path_join(c->row.path, files->items[i].path);
+        if (!path || hub_roots_open(c->app->roots, c->row.root, path, O_PATH, &fd, NULL) || fstat(fd, &st) ||
+            (uint64_t)st.st_size != files->items[i].size) {
+            free(path);
+            continue;
+        }
+        items[count] = (struct hub_digest_item){.path = path, .stamp = hub_stamp_of(&st)};
+        hub_digests_stated(&files->items[i], &items[count].digests);
+        count++;
+    }
+    (void)!hub_digests_store(c->app->truth, c->row.root, items, count, NULL);
+    while (count)
+        free((char *)items[--count].path);
+}
+
+/* Whoever published it finds it: wait until the catalogue has it, for a while. */
+static void await_listed(const struct commit *c)
+{
+    const int64_t end_ms = hub_time_mono_ms() + LISTED_MS;
+    bool listed = false;
+    while (!listed && hub_time_mono_ms() < end_ms) {
+        const struct hub_snapshot *all = hub_catalog_snapshot(c->app->catalog);
+        const struct hub_summary *summary = hub_snapshot_find(all, hub_view_of(c->row.dataset));
+        listed = summary && summary->status != HUB_DATASET_PENDING;
+        hub_snapshot_put(all);
+        hub_scanner_prioritize(c->app->scanner, c->row.dataset);
+        if (!listed)
+            nanosleep(&(struct timespec){.tv_nsec = LOOK_MS * 1000000}, NULL);
+    }
+}
+
+/* ---- publishing ---- */
+
+static enum hub_status publish(struct commit *c, struct hub_error *err)
+{
+    static const struct hub_log_event event = {HUB_LOG_INFO, "published", NULL};
+    HUB_TRY(hub_draft_put_in_place(&c->draft, &c->facts.files, c->row.path, c->row.dataset, err));
+    c->made = (struct hub_commit){.dataset = c->row.dataset, .who = c->row.who, .message = c->message};
+    memcpy(c->made.tree, c->facts.tree, sizeof c->made.tree);
+    HUB_TRY(hub_draft_publish(c->app->truth, c->row.id, &c->made, err));
+    hub_log_event(c->app->log, &event, "%s by %s: %u files, %llu bytes, commit %s", c->row.dataset,
+                  c->row.who, c->facts.files.count, (unsigned long long)c->facts.files.bytes, c->made.id);
+    keep_digests(c);
+    (void)!hub_draft_remove(c->app->roots->roots[c->row.root].path, c->row.id,
+                            NULL); /* else when it is old */
+    hub_scanner_look(c->app->scanner, c->row.root, c->row.path);
+    if (c->verdict.status != HUB_VERDICT_FILES) /* they are listed as loose files of the folder above */
+        await_listed(c);
+    return HUB_OK;
+}
+
+/* Of two commits one finds the draft open. What fails leaves it open. */
+static enum hub_status run(struct commit *c, struct hub_response *response, struct hub_error *err)
+{
+    HUB_TRY(hub_draft_enter(c->app, &c->row, &c->draft, err));
+    HUB_TRY(hub_draft_lock(&c->draft, true, err));
+    HUB_TRY(hub_draft_turn(c->app->truth, c->row.id, HUB_DRAFT_OPEN, HUB_DRAFT_COMMITTING, err));
+    enum hub_status st = hub_draft_facts_read(c->app, &c->row, &c->draft, &c->facts, err);
+    if (!st)
+        st = inspect(c, err);
+    if (!st && is_refused(c))
+        st = refuse(c, response, err);
+    if (!st)
+        st = publish(c, err);
+    if (st)
+        (void)!hub_draft_turn(c->app->truth, c->row.id, HUB_DRAFT_COMMITTING, HUB_DRAFT_OPEN, NULL);
+    return st;
+}
+
+/* ---- the request ---- */
+
+static enum hub_status answer(const struct commit *c, struct hub_response *response, struct hub_error *err)
+{
+    const struct hub_view problems = hub_buf_view(&c->verdict.problems);
+    struct hub_json json =
+        hub_json_to(hub_response_buffer(response, 200, "application/json", ANSWER_BYTES), err);
+    hub_json_object(&json);
+    hub_json_put_text(&json, "id", c->row.dataset);
+    hub_json_put_text(&json, "draft", c->row.id);
+    hub_json_put_text(&json, "commit", c->made.id[0] ? c->made.id : c->row.commit);
+    if (c->facts.tree[0])
+        hub_json_put_text(&json, "content", c->facts.tree);
+    if (c->verdict.format)
+        hub_json_put_text(&json, "format", c->verdict.format);
+    hub_json_put_array(&json, "problems");
+    if (problems.size)
+        hub_json_raw(&json, problems);
+    hub_json_end_array(&json);
+    hub_json_end_object(&json);
+    HUB_TRY(hub_json_status(&json));
+    HUB_TRY(hub_response_header(response, err, "Content-Location", "/api/v1/datasets/%s", c->row.dataset));
+    return hub_response_header(response, err, "Cache-Control", "no-store");
+}
+
+static enum hub_status read_body(const struct hub_request *request, json_t **body, struct commit *c,
+                                 struct hub_error *err)
+{
+    struct hub_error why = {0};
+    c->message = "";
+    if (!request->body.size)
+        return HUB_OK;
+    if (hub_json_parse(request->body, request->body.size, body, &why))
+        return hub_fail(err, HUB_INVALID, "the body is not JSON: %s", why.detail);
+    const json_t *message = json_object_get(*body, "message");
+    if (message && !json_is_string(message))
+        return hub_fail(err, HUB_INVALID, "the body is {\"message\": \"...\"}, or empty");
+    c->message = message ? json_string_value(message) : "";
+    return HUB_OK;
+}
+
+enum hub_status hub_draft_commit(struct hub_request *request, struct hub_response *response,
+                                 struct hub_error *err)
+{
+    HUB_CLEANUP(commit_dispose)
+    struct commit c = {.request = request, .app = request->app, .draft = HUB_DRAFT_FOLDER_INIT};
+    HUB_CLEANUP(hub_json_decrefp) json_t *body = NULL;
+    if (!request->may_block || !request->heavy)
+        return hub_await_heavy(request);
+    HUB_TRY(read_body(request, &body, &c, err));
+    c.as_broken = hub_request_choice(request, "allow") == 0;
+    c.as_files = hub_request_choice(request, "allow") == 1;
+    HUB_TRY(hub_draft_of(request, &c.row, err));
+    if (c.row.state != HUB_DRAFT_PUBLISHED) /* the answer may have been lost: it is given again */
+        HUB_TRY(run(&c, response, err));
+    return answer(&c, response, err);
+}

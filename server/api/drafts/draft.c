@@ -1,0 +1,112 @@
+/* What the requests about drafts share: see draft.h. */
+#include "server/api/drafts/draft.h"
+
+#include "server/api/put.h"
+
+#include <stdio.h>
+
+static enum hub_level level_of(const struct hub_request *request, struct hub_view id)
+{
+    if (request->local)
+        return HUB_LEVEL_ADMIN;
+    return request->access ? hub_access_level(request->access, &request->principal, id) : HUB_LEVEL_READ;
+}
+
+enum hub_status hub_request_may_write(const struct hub_request *request, struct hub_view id,
+                                      struct hub_error *err)
+{
+    if (level_of(request, id) >= HUB_LEVEL_WRITE)
+        return HUB_OK;
+    if (!hub_principal_signed_in(&request->principal))
+        return hub_fail_as(err, HUB_DENIED, HUB_PROBLEM_SIGN_IN, "writing '%.*s' wants a token of this hub",
+                           (int)id.size, id.data);
+    return hub_fail_as(
+        err, HUB_DENIED, HUB_PROBLEM_FORBIDDEN,
+        "this token may not write '%.*s': `minari-hub access set token:NAME write PREFIX` allows it",
+        (int)id.size, id.data);
+}
+
+void hub_draft_writer(const struct hub_request *request, char out[HUB_WRITER_CHARS])
+{
+    const struct hub_principal *principal = &request->principal;
+    if (principal->token)
+        snprintf(out, HUB_WRITER_CHARS, "token:%s", principal->token);
+    else
+        snprintf(out, HUB_WRITER_CHARS, "%s", request->local ? "local" : "anonymous");
+}
+
+enum hub_status hub_draft_of(const struct hub_request *request, struct hub_draft_row *out,
+                             struct hub_error *err)
+{
+    char who[HUB_WRITER_CHARS];
+    const struct hub_view name = hub_request_capture(request, "name");
+    hub_draft_writer(request, who);
+    HUB_TRY(hub_draft_find(request->app->truth, name.data, out, err));
+    const bool theirs = strcmp(out->who, who) == 0 || hub_request_is_admin(request);
+    if (theirs && level_of(request, hub_view_of(out->dataset)) >= HUB_LEVEL_WRITE)
+        return HUB_OK;
+    return hub_fail_as(err, HUB_NOT_FOUND, HUB_PROBLEM_DRAFT_NOT_FOUND,
+                       "there is no draft '%.40s' of this principal", name.data);
+}
+
+static enum hub_status root_of(const struct hub_app *app, const struct hub_draft_row *row,
+                               const struct hub_root **out, struct hub_error *err)
+{
+    if (row->root >= app->roots->count)
+        return hub_fail_as(err, HUB_NOT_FOUND, HUB_PROBLEM_ROOT_MISSING,
+                           "the root of the draft is not served any more");
+    *out = &app->roots->roots[row->root];
+    return HUB_OK;
+}
+
+enum hub_status hub_draft_enter(const struct hub_app *app, const struct hub_draft_row *row,
+                                struct hub_draft_folder *out, struct hub_error *err)
+{
+    const struct hub_root *root;
+    if (row->state != HUB_DRAFT_OPEN)
+        return hub_fail_as(err, HUB_CHANGED, HUB_PROBLEM_DRAFT_BUSY, "the draft is %s",
+                           hub_draft_states[row->state]);
+    HUB_TRY(root_of(app, row, &root, err));
+    return hub_draft_open(root->path, row->id, true, out, err);
+}
+
+enum hub_status hub_draft_end(const struct hub_app *app, const struct hub_draft_row *row,
+                              struct hub_error *err)
+{
+    const struct hub_root *root;
+    if (root_of(app, row, &root, NULL) == HUB_OK)
+        HUB_TRY(hub_draft_remove(root->path, row->id, err));
+    return hub_draft_forget(app->truth, row->id, err);
+}
+
+/* ---- documents ---- */
+
+void hub_draft_write(struct hub_json *json, const struct hub_draft_row *row)
+{
+    const int64_t day_ms = 86400000;
+    hub_json_object(json);
+    hub_json_put_text(json, "draft", row->id);
+    hub_json_put_text(json, "id", row->dataset);
+    hub_json_put_text(json, "state", hub_draft_states[row->state]);
+    hub_json_put_text(json, "who", row->who);
+    hub_put_time(json, "made", row->made_ms * 1000000);
+    hub_put_time(json, "changed", row->touched_ms * 1000000);
+    hub_put_time(json, "ends", (row->touched_ms + HUB_DRAFT_DAYS * day_ms) * 1000000);
+    hub_json_put_uint(json, "files", row->files);
+    hub_json_put_uint(json, "complete", row->complete);
+    hub_json_put_uint(json, "bytes", row->bytes);
+    hub_put_if_set(json, "commit", row->commit);
+    hub_json_end_object(json);
+}
+
+enum hub_status hub_draft_answer(struct hub_request *request, const char *id, unsigned status,
+                                 struct hub_response *response, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_draft_row_dispose) struct hub_draft_row row = {0};
+    HUB_TRY(hub_draft_find(request->app->truth, id, &row, err));
+    struct hub_json json =
+        hub_json_to(hub_response_buffer(response, status, "application/json", 16 * KIB), err);
+    hub_draft_write(&json, &row);
+    HUB_TRY(hub_json_status(&json));
+    return hub_response_header(response, err, "Cache-Control", "no-store");
+}

@@ -1,0 +1,37 @@
+/** What the requests about drafts share: which one, whether its writer asks, where it lies. */
+#ifndef HUB_API_DRAFTS_DRAFT_H
+#define HUB_API_DRAFTS_DRAFT_H
+
+#include "server/api/app.h"
+#include "storage/drafts/draft.h"
+#include "storage/text/json.h"
+#include "storage/truth/drafts.h"
+
+/** Whether the request may write a dataset: HUB_DENIED "sign-in" or "forbidden". By rules alone, so that it
+ * tells nothing of what is there. */
+HUB_MUST_USE enum hub_status hub_request_may_write(const struct hub_request *request, struct hub_view id,
+                                                   struct hub_error *err);
+
+/** The draft that the path names, whose writer asks, or an admin. HUB_NOT_FOUND "draft-not-found". Dispose
+ * it. */
+HUB_MUST_USE enum hub_status hub_draft_of(const struct hub_request *request, struct hub_draft_row *out,
+                                          struct hub_error *err);
+/** How drafts and the audit name who asks. */
+enum { HUB_WRITER_CHARS = HUB_WHO_CHARS };
+void hub_draft_writer(const struct hub_request *request, char out[HUB_WRITER_CHARS]);
+
+/** Its folder. Close it. HUB_NOT_FOUND "root-missing" where its root is not served. */
+HUB_MUST_USE enum hub_status hub_draft_enter(const struct hub_app *app, const struct hub_draft_row *row,
+                                             struct hub_draft_folder *out, struct hub_error *err);
+
+/** The draft as an object, without its files. */
+void hub_draft_write(struct hub_json *json, const struct hub_draft_row *row);
+/** Answer with it. */
+HUB_MUST_USE enum hub_status hub_draft_answer(struct hub_request *request, const char *id, unsigned status,
+                                              struct hub_response *response, struct hub_error *err);
+
+/** Remove a draft with all that came of it. */
+HUB_MUST_USE enum hub_status hub_draft_end(const struct hub_app *app, const struct hub_draft_row *row,
+                                           struct hub_error *err);
+
+#endif

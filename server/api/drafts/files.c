@@ -1,0 +1,203 @@
+/* Files of a draft: a PUT streams one into it, from its beginning or from where it ends. */
+#include "server/api/drafts/draft.h"
+#include "server/api/handlers.h"
+#include "storage/text/base64.h"
+#include "storage/text/number.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- what comes ---- */
+
+/* "bytes 0-99/1000", RFC 9110 14.4; without it the body is the whole file. */
+struct body_range {
+    uint64_t first, count, size;
+};
+
+static bool read_number(const char **at, char end, uint64_t *out)
+{
+    const size_t size = strspn(*at, "0123456789");
+    const bool good = hub_number_read((struct hub_view){*at, size}, INT64_MAX, out) && (*at)[size] == end;
+    *at += size + (end != '\0');
+    return good;
+}
+
+static enum hub_status read_span(const struct hub_request *request, uint64_t body, struct body_range *out,
+                                 struct hub_error *err)
+{
+    uint64_t last = 0;
+    const char *range = hub_request_header(request, "Content-Range"), *at = range ? range + 6 : NULL;
+    *out = (struct body_range){0, body, body};
+    if (body == HUB_BODY_SIZE_UNKNOWN && !range)
+        return hub_fail(
+            err, HUB_INVALID,
+            "the size of the file is not known: send Content-Length, or Content-Range: bytes A-B/SIZE");
+    if (!range)
+        return HUB_OK;
+    if (strncmp(range, "bytes ", 6) != 0 || !read_number(&at, '-', &out->first) ||
+        !read_number(&at, '/', &last) || !read_number(&at, '\0', &out->size) || last < out->first ||
+        last >= out->size)
+        return hub_fail(err, HUB_INVALID,
+                        "Content-Range is bytes FIRST-LAST/SIZE, all three of them numbers");
+    out->count = last - out->first + 1;
+    return body == out->count || body == HUB_BODY_SIZE_UNKNOWN
+               ? HUB_OK
+               : hub_fail(err, HUB_INVALID, "Content-Range and Content-Length disagree");
+}
+
+/* The digest that all of the file must have: Repr-Digest: sha-256=:BASE64: (RFC 9530). */
+static enum hub_status read_digest(const struct hub_request *request, uint8_t out[HUB_SHA256_BYTES],
+                                   bool *stated, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf bytes = HUB_BUF_INIT(2 * HUB_SHA256_BYTES);
+    const char *digest = hub_request_header(request, "Repr-Digest");
+    const char *at = digest ? strstr(digest, "sha-256=:") : NULL;
+    *stated = at != NULL;
+    if (!digest)
+        return HUB_OK;
+    const size_t size = at ? strcspn(at + 9, ":") : 0;
+    if (!at || hub_base64_decode((struct hub_view){at + 9, size}, &bytes, NULL) ||
+        bytes.size != HUB_SHA256_BYTES)
+        return hub_fail(err, HUB_INVALID, "Repr-Digest is sha-256=:BASE64: of all bytes of the file");
+    memcpy(out, bytes.data, HUB_SHA256_BYTES);
+    return HUB_OK;
+}
+
+struct incoming {
+    struct hub_body_sink sink; /* first */
+    struct hub_draft_row row;
+    struct hub_draft_folder draft;
+    struct hub_upload upload;
+    uint64_t until; /* bytes that are there when the body is whole */
+    uint8_t sha256[HUB_SHA256_BYTES];
+    bool stated; /* the digest */
+    bool was_empty;
+};
+
+static enum hub_status take(struct hub_body_sink *sink, struct hub_view bytes, struct hub_error *err)
+{
+    struct incoming *in = (struct incoming *)sink;
+    if (bytes.size > in->until - in->upload.hasher.at)
+        return hub_fail(err, HUB_TOO_BIG, "more bytes came than Content-Range says");
+    return hub_upload_add(&in->upload, bytes, err);
+}
+
+static void free_incoming(struct hub_body_sink *sink)
+{
+    struct incoming *in = (struct incoming *)sink;
+    hub_upload_dispose(&in->upload);
+    hub_draft_close(&in->draft);
+    hub_draft_row_dispose(&in->row);
+    free(in);
+}
+
+static enum hub_status open_file(struct hub_request *request, uint64_t size, struct incoming *in,
+                                 struct hub_error *err)
+{
+    struct body_range span = {0};
+    const struct hub_view path = hub_request_capture(request, "path");
+    HUB_TRY(hub_draft_path_check(path, err));
+    HUB_TRY(read_span(request, size, &span, err));
+    HUB_TRY(read_digest(request, in->sha256, &in->stated, err));
+    HUB_TRY(hub_draft_of(request, &in->row, err));
+    const struct hub_draft_file file = {.path = path.data, .size = span.size};
+    HUB_TRY(hub_draft_file_put(request->app->truth, in->row.id, &file, err));
+    HUB_TRY(hub_draft_enter(request->app, &in->row, &in->draft, err));
+    in->until = span.first + span.count;
+    return hub_upload_begin(&in->draft, path.data, span.first, span.size, request->app->min_free, &in->upload,
+                            err);
+}
+
+enum hub_status hub_draft_file_open(struct hub_request *request, uint64_t size, struct hub_body_sink **out,
+                                    struct hub_error *err)
+{
+    struct incoming *in;
+    HUB_TRY(hub_new(&in, 1, sizeof *in, err));
+    *in = (struct incoming){
+        .sink = {take, free_incoming}, .draft = HUB_DRAFT_FOLDER_INIT, .upload = HUB_UPLOAD_INIT};
+    const enum hub_status st = open_file(request, size, in, err);
+    if (st)
+        free_incoming(&in->sink);
+    else
+        *out = &in->sink;
+    return st;
+}
+
+/* ---- answers ---- */
+
+static enum hub_status answer_file(struct hub_response *response, unsigned status,
+                                   const struct hub_draft_file *file, uint64_t offset, struct hub_error *err)
+{
+    char hex[2 * HUB_SHA256_BYTES + 1];
+    struct hub_json json =
+        hub_json_to(hub_response_buffer(response, status, "application/json", 16 * KIB), err);
+    hub_json_object(&json);
+    hub_json_put_text(&json, "path", file->path);
+    hub_json_put_uint(&json, "size", file->size);
+    hub_json_put_uint(&json, "offset", offset);
+    if (file->complete) {
+        hub_hex(file->sha256, sizeof file->sha256, hex);
+        hub_json_put_text(&json, "sha256", hex);
+    }
+    hub_json_end_object(&json);
+    HUB_TRY(hub_json_status(&json));
+    HUB_TRY(hub_response_header(response, err, "Upload-Offset", "%llu", (unsigned long long)offset));
+    return hub_response_header(response, err, "Cache-Control", "no-store");
+}
+
+enum hub_status hub_draft_file_put_done(struct hub_request *request, struct hub_response *response,
+                                        struct hub_error *err)
+{
+    struct incoming *in = (struct incoming *)request->sink;
+    struct hub_upload *upload = &in->upload;
+    if (upload->hasher.at != in->until)
+        return hub_fail(err, HUB_INVALID,
+                        "fewer bytes came than Content-Range says: go on with Upload-Offset");
+    const uint64_t offset = upload->hasher.at;
+    struct hub_draft_file file = {
+        .path = upload->path, .size = upload->size, .complete = hub_upload_is_whole(upload)};
+    if (!file.complete)
+        return answer_file(response, 200, &file, offset, err);
+    /* the tree of a draft that is published in this moment is a dataset */
+    HUB_TRY(hub_draft_lock(&in->draft, false, err));
+    HUB_TRY(hub_draft_turn(request->app->truth, in->row.id, HUB_DRAFT_OPEN, HUB_DRAFT_OPEN, err));
+    HUB_TRY(hub_upload_end(upload, in->stated ? in->sha256 : NULL, err));
+    memcpy(file.sha256, upload->sums.sha256, sizeof file.sha256);
+    HUB_TRY(hub_draft_file_put(request->app->truth, in->row.id, &file, err));
+    return answer_file(response, 201, &file, offset, err);
+}
+
+enum hub_status hub_draft_file_show(struct hub_request *request, struct hub_response *response,
+                                    struct hub_error *err)
+{
+    HUB_CLEANUP(hub_draft_row_dispose) struct hub_draft_row row = {0};
+    HUB_CLEANUP(hub_draft_close) struct hub_draft_folder draft = HUB_DRAFT_FOLDER_INIT;
+    struct hub_draft_file file;
+    const struct hub_view path = hub_request_capture(request, "path");
+    if (!request->may_block)
+        return HUB_AGAIN;
+    HUB_TRY(hub_draft_of(request, &row, err));
+    HUB_TRY(hub_draft_file_find(request->app->truth, row.id, path.data, &file, err));
+    HUB_TRY(hub_draft_enter(request->app, &row, &draft, err));
+    return answer_file(response, 200, &file, file.complete ? file.size : hub_draft_came(&draft, path.data),
+                       err);
+}
+
+enum hub_status hub_draft_file_delete(struct hub_request *request, struct hub_response *response,
+                                      struct hub_error *err)
+{
+    HUB_CLEANUP(hub_draft_row_dispose) struct hub_draft_row row = {0};
+    HUB_CLEANUP(hub_draft_close) struct hub_draft_folder draft = HUB_DRAFT_FOLDER_INIT;
+    struct hub_draft_file file;
+    const struct hub_view path = hub_request_capture(request, "path");
+    if (!request->may_block)
+        return HUB_AGAIN;
+    HUB_TRY(hub_draft_of(request, &row, err));
+    HUB_TRY(hub_draft_file_find(request->app->truth, row.id, path.data, &file, err));
+    HUB_TRY(hub_draft_enter(request->app, &row, &draft, err));
+    HUB_TRY(hub_draft_lock(&draft, false, err));
+    HUB_TRY(hub_draft_file_forget(request->app->truth, row.id, path.data, err));
+    HUB_TRY(hub_draft_drop(&draft, path.data, err));
+    response->status = 204;
+    return HUB_OK;
+}

@@ -1,0 +1,13 @@
+/** Drafts that nobody works on any more, and those that a start of the hub finds. */
+#ifndef HUB_API_DRAFTS_TIDY_H
+#define HUB_API_DRAFTS_TIDY_H
+
+#include "server/api/app.h"
+
+/** Remove drafts that were not changed for HUB_DRAFT_DAYS; once an hour at most. What fails is tried
+ * again. */
+void hub_drafts_tidy(struct hub_app *app);
+/** At the start: what was being published when the hub ended was published, or is open again. */
+void hub_drafts_recover(struct hub_app *app);
+
+#endif

@@ -1,0 +1,305 @@
+"""Datasets that are pushed: whole and inspected, or not at all."""
+import base64
+import concurrent.futures
+import hashlib
+import http.client
+import json
+import os
+import shutil
+import signal
+import time
+
+import pytest
+
+from hub import FIXTURES, Hub, quote, until
+from test_access_twins import run
+
+DOOR = os.path.join(FIXTURES, "samples", "door-human-v0")
+ARM = os.path.join(FIXTURES, "lerobot", "arm-v30")
+
+
+@pytest.fixture
+def hub(tmp_path):
+    with serve(tmp_path) as hub:
+        yield hub
+
+
+def serve(tmp_path, *args):
+    root, state = tmp_path / "root", tmp_path / "state"
+    root.mkdir(exist_ok=True)
+    if not state.exists():
+        state.mkdir(mode=0o700)
+        with open(tmp_path / "token", "w") as f:
+            f.write(run(str(state), "token", "add", "ann", "--write", "lab/"))
+    hub = Hub([str(root)], state=str(state), args=args)
+    hub.wait_ready()
+    hub.root, hub.token = root, (tmp_path / "token").read_text()
+    return hub
+
+
+def ask(hub, method, path, body=None, headers=None, token=""):
+    connection = http.client.HTTPConnection("127.0.0.1", hub.port, timeout=120)
+    token = hub.token if token == "" else token
+    headers = {**({"Authorization": f"Bearer {token}"} if token else {}), **(headers or {})}
+    connection.request(method, path, body=body, headers=headers)
+    with connection.getresponse() as answer:
+        answer.body = answer.read()
+    connection.close()
+    answer.json = lambda: json.loads(answer.body)
+    return answer
+
+
+def files_of(folder):
+    for base, _, names in os.walk(folder):
+        for name in names:
+            if not name.startswith("."):
+                path = os.path.join(base, name)
+                yield os.path.relpath(path, folder), path
+
+
+def open_draft(hub, id, **options):
+    answer = ask(hub, "POST", "/api/v1/drafts", json.dumps({"id": id}), **options)
+    assert answer.status == 201, answer.body
+    assert answer.headers["Location"] == "/api/v1/drafts/" + answer.json()["draft"]
+    return answer.headers["Location"]
+
+
+def put(hub, draft, path, data, **headers):
+    return ask(hub, "PUT", f"{draft}/files/{quote(path)}", data, headers)
+
+
+def push(hub, folder, id):
+    draft = open_draft(hub, id)
+    for path, file in files_of(folder):
+        with open(file, "rb") as f:
+            assert put(hub, draft, path, f.read()).status == 201
+    return draft
+
+
+def problem(answer):
+    return answer.json()["type"].rpartition(":")[2]
+
+
+def tree(folder):
+    return {path: open(file, "rb").read() for path, file in files_of(folder)}
+
+
+@pytest.mark.parametrize("fixture", [DOOR, ARM])
+def test_a_push(hub, fixture):
+    draft = push(hub, fixture, "lab/new-v0")
+    assert hub.get("/api/v1/datasets/lab/new-v0").status == 404 and not (hub.root / "lab").exists(), "nothing of it is visible"
+    shown = ask(hub, "GET", draft).json()
+    assert (shown["state"], shown["files"], shown["complete"]) == ("open", len(tree(fixture)), len(tree(fixture)))
+    done = ask(hub, "POST", draft + "/commit", json.dumps({"message": "first"}))
+    assert done.status == 200, done.body
+    assert tree(hub.root / "lab/new-v0") == tree(fixture)
+    document = hub.get("/api/v1/datasets/lab/new-v0").json()
+    assert document["status"] == "ready" and document["content"] == done.json()["content"], "its files need not be hashed again"
+    assert ask(hub, "POST", draft + "/commit").json()["commit"] == done.json()["commit"], "who lost the answer gets it again"
+    assert ask(hub, "GET", draft).json()["state"] == "published"
+    assert put(hub, draft, "data/more", b"x").status == 409
+    with open(hub.root / "lab/new-v0/.minari-hub.json") as f:
+        record = json.load(f)
+    assert record["id"] == "lab/new-v0" and {f["path"]: f["sha256"] for f in record["files"]} == {p: hashlib.sha256(d).hexdigest() for p, d in tree(fixture).items()}
+    audit = run(hub.state, "audit", "--json")
+    assert '"publish"' in audit and done.json()["commit"] in audit
+    assert not os.listdir(hub.root / ".minari-hub/drafts")
+
+
+def test_from_where_it_ends(hub):
+    data = os.urandom(3 << 20)
+    draft = open_draft(hub, "lab/new-v0")
+    part = lambda first, last: put(hub, draft, "data/a.bin", data[first:last], **{"Content-Range": f"bytes {first}-{last - 1}/{len(data)}"})
+    assert (part(0, 1 << 20).status, part(1 << 20, 2 << 20).status) == (200, 200)
+    head = ask(hub, "HEAD", draft + "/files/data/a.bin")
+    assert head.headers["Upload-Offset"] == str(2 << 20)
+    for first, last in ((0, 10), (1 << 20, 2 << 20), ((2 << 20) + 1, 3 << 20)):  # the first one begins again
+        if first:
+            wrong = part(first, last)
+            assert (wrong.status, problem(wrong)) == (409, "upload-offset")
+    assert part(2 << 20, 3 << 20).json()["sha256"] == hashlib.sha256(data).hexdigest()
+    listed = ask(hub, "GET", draft + "/files").json()["items"]
+    assert listed == [{"path": "data/a.bin", "size": len(data), "offset": len(data), "sha256": hashlib.sha256(data).hexdigest()}]
+    assert put(hub, draft, "data/a.bin", b"other").json()["sha256"] == hashlib.sha256(b"other").hexdigest(), "it may come again"
+
+
+def test_a_body_that_breaks_off(hub):
+    """What came is kept, and goes on there."""
+    data = os.urandom(5 << 20)
+    draft = open_draft(hub, "lab/new-v0")
+    connection = http.client.HTTPConnection("127.0.0.1", hub.port)
+    connection.putrequest("PUT", draft + "/files/a.bin")
+    connection.putheader("Authorization", f"Bearer {hub.token}")
+    connection.putheader("Content-Length", str(len(data)))
+    connection.endheaders()
+    connection.send(data[:3 << 20])
+    offset = lambda: int(ask(hub, "HEAD", draft + "/files/a.bin").headers["Upload-Offset"] or 0)
+    until(lambda: offset() >= 2 << 20)
+    connection.close()
+    time.sleep(0.2)
+    at = offset()
+
+    def goes_on():
+        return put(hub, draft, "a.bin", data[at:], **{"Content-Range": f"bytes {at}-{len(data) - 1}/{len(data)}"})
+
+    last = []
+    until(lambda: last.append(goes_on()) or last[-1].status == 201)
+    assert last[-1].json()["sha256"] == hashlib.sha256(data).hexdigest()
+
+
+def test_digests(hub):
+    draft = open_draft(hub, "lab/new-v0")
+    digest = lambda data: {"Repr-Digest": f"sha-256=:{base64.b64encode(hashlib.sha256(data).digest()).decode()}:"}
+    assert put(hub, draft, "a", b"hello", **digest(b"hello")).status == 201
+    wrong = put(hub, draft, "b", b"hello", **digest(b"other"))
+    assert (wrong.status, problem(wrong)) == (422, "digest-mismatch")
+    assert ask(hub, "HEAD", draft + "/files/b").headers["Upload-Offset"] == "0", "nothing of it is kept"
+    assert put(hub, draft, "b", b"hello", **{"Repr-Digest": "sha-256=:x:"}).status == 400
+
+
+def test_names(hub):
+    draft = open_draft(hub, "lab/new-v0")
+    for path in (".hidden", "a/.b", ".minari-hub.json", "a%5Cb", "a" * 256, "x/" + "b" * 256, "a%00b", "a%0Ab", "a/../b", "a//b"):
+        answer = ask(hub, "PUT", f"{draft}/files/{path}", b"x")
+        assert answer.status == 400, path
+    assert put(hub, draft, "data/a", b"x").status == 201
+    for path in ("data", "data/a/b", "Data/A"):
+        answer = put(hub, draft, path, b"x")
+        assert answer.status == 400 and "beside" in answer.json()["detail"], path
+    for id in ("", "../x", "lab/.x", "lab/rows", "a/b/"):
+        assert ask(hub, "POST", "/api/v1/drafts", json.dumps({"id": id})).status in (400, 403), id
+
+
+def test_who_may_write(hub):
+    run(hub.state, "access", "set", "*", "none", "lab/secret/")
+    bob = run(hub.state, "token", "add", "bob", "--write", "lab/bob/")
+    until(lambda: ask(hub, "POST", "/api/v1/drafts", json.dumps({"id": "lab/bob/x-v0"}), token=bob).status == 201)
+    draft = open_draft(hub, "lab/new-v0")
+    assert ask(hub, "GET", draft, token=bob).status == 404, "it is of somebody else"
+    assert [ask(hub, "PUT", draft + "/files/a", b"x", token=t).status for t in (bob, None)] == [404, 404]
+    assert [ask(hub, "POST", "/api/v1/drafts", json.dumps({"id": "lab/new-v1"}), token=t).status for t in (bob, None)] == [403, 401]
+    assert ask(hub, "POST", "/api/v1/drafts", json.dumps({"id": "lab/x"}), {"Origin": "http://elsewhere"}, token=None).status == 403
+    assert {d["draft"] for d in ask(hub, "GET", "/api/v1/drafts").json()["items"]} == {draft.rpartition("/")[2]}
+
+
+def test_refused_before_it_comes(hub):
+    """No byte of a body is wanted of who may not write."""
+    draft = open_draft(hub, "lab/new-v0")
+    connection = http.client.HTTPConnection("127.0.0.1", hub.port)
+    connection.putrequest("PUT", draft + "/files/a")
+    connection.putheader("Content-Length", str(10 << 30))
+    connection.putheader("Expect", "100-continue")
+    connection.endheaders()
+    assert connection.getresponse().status == 404
+    connection = http.client.HTTPConnection("127.0.0.1", hub.port)
+    connection.putrequest("PUT", draft + "/files/a")
+    connection.putheader("Authorization", f"Bearer {hub.token}")
+    connection.putheader("Content-Length", str(10 ** 17))
+    connection.putheader("Expect", "100-continue")
+    connection.endheaders()
+    answer = connection.getresponse()
+    assert (answer.status, json.loads(answer.read())["type"]) == (507, "urn:minari-hub:no-space")
+
+
+def test_broken(hub):
+    """A truncated file is refused with the inspector's reasons, and the draft goes on."""
+    draft = open_draft(hub, "lab/new-v0")
+    whole = tree(DOOR)
+    for path, data in whole.items():
+        put(hub, draft, path, data[:len(data) // 2] if path.endswith(".hdf5") else data)
+    refused = ask(hub, "POST", draft + "/commit")
+    assert (refused.status, problem(refused), refused.json()["verdict"]) == (422, "draft-refused", "broken")
+    assert "main_data.hdf5" in json.dumps(refused.json()["problems"]) + refused.json()["detail"]
+    assert not (hub.root / "lab").exists() and ask(hub, "GET", draft).json()["state"] == "open"
+    for path, data in whole.items():
+        put(hub, draft, path, data)
+    assert ask(hub, "POST", draft + "/commit").status == 200
+
+
+def test_allowed_all_the_same(hub):
+    for id, files, allow in (("lab/notes", {"notes.txt": b"hello"}, "files"), ("lab/half-v0", {"data/main_data.hdf5": tree(DOOR)["data/main_data.hdf5"][:5000]}, "broken")):
+        draft = open_draft(hub, id)
+        for path, data in files.items():
+            put(hub, draft, path, data)
+        assert ask(hub, "POST", draft + "/commit").status == 422, id
+        assert ask(hub, "POST", draft + f"/commit?allow={allow}").status == 200, id
+        assert tree(hub.root / id) == files
+
+
+def test_what_is_not_complete(hub):
+    draft = open_draft(hub, "lab/new-v0")
+    empty = ask(hub, "POST", draft + "/commit")
+    assert (empty.status, problem(empty)) == (422, "draft-refused") and "no file" in empty.json()["detail"]
+    put(hub, draft, "data/a", b"hell", **{"Content-Range": "bytes 0-3/5"})
+    part = ask(hub, "POST", draft + "/commit?allow=files")
+    assert part.status == 422 and "data/a" in part.json()["detail"]
+    assert ask(hub, "DELETE", draft + "/files/data/a").status == 204
+    assert ask(hub, "GET", draft + "/files").json()["items"] == []
+
+
+def test_what_is_there(hub):
+    shutil.copytree(DOOR, hub.root / "lab/door-v0")
+    until(lambda: hub.get("/api/v1/datasets/lab/door-v0").status == 200)
+    for id in ("lab/door-v0", "lab/door-v0/inner-v0", "lab"):
+        answer = ask(hub, "POST", "/api/v1/drafts", json.dumps({"id": id}))
+        assert answer.status == 409, id
+    draft = push(hub, DOOR, "lab/new-v0")
+    shutil.copytree(DOOR, hub.root / "lab/new-v0")  # by hand, meanwhile
+    late = ask(hub, "POST", draft + "/commit")
+    assert (late.status, problem(late)) == (409, "exists"), late.body
+    assert ask(hub, "GET", draft).json()["state"] == "open"
+
+
+def test_two_at_once(hub):
+    """Of two publications of one id one succeeds."""
+    drafts = [push(hub, DOOR, "lab/new-v0") for _ in range(4)]
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        answers = list(pool.map(lambda d: ask(hub, "POST", d + "/commit"), drafts + drafts))
+    statuses = [a.status for a in answers]
+    published = {a.json()["commit"] for a in answers if a.status == 200}
+    assert len(published) == 1 and set(statuses) <= {200, 409, 503}, statuses
+    assert tree(hub.root / "lab/new-v0") == tree(DOOR)
+
+
+def test_dropped(hub):
+    draft = push(hub, DOOR, "lab/new-v0")
+    assert ask(hub, "DELETE", draft).status == 204
+    assert [ask(hub, m, p).status for m, p in (("GET", draft), ("DELETE", draft), ("POST", draft + "/commit"))] == [404, 404, 404]
+    assert not os.listdir(hub.root / ".minari-hub/drafts")
+
+
+def test_too_many(hub):
+    for i in range(16):
+        open_draft(hub, f"lab/new-v{i}")
+    answer = ask(hub, "POST", "/api/v1/drafts", json.dumps({"id": "lab/new-v99"}))
+    assert (answer.status, problem(answer)) == (429, "too-many-drafts")
+
+
+def test_killed(tmp_path):
+    """What was acknowledged is there after a kill at any moment, and the rest goes on."""
+    whole, sent = tree(ARM), {}
+    hub = serve(tmp_path)
+    draft = open_draft(hub, "lab/new-v0")
+    for round in range(6):
+        hub.process.send_signal(signal.SIGKILL)
+        hub.stop(expect=None)
+        hub = serve(tmp_path)
+        have = {f["path"]: f.get("sha256") for f in ask(hub, "GET", draft + "/files").json()["items"]}
+        assert {p: d for p, d in have.items() if d}.items() >= sent.items()
+        for path, data in list(whole.items())[round * 3:round * 3 + 3]:
+            sent[path] = put(hub, draft, path, data).json()["sha256"]
+    for path, data in whole.items():
+        assert put(hub, draft, path, data).status == 201
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        lost = pool.submit(lambda: ask(hub, "POST", draft + "/commit"))
+        time.sleep(0.05)
+        hub.process.send_signal(signal.SIGKILL)
+        with pytest.raises(Exception):
+            answer = lost.result()
+            raise RuntimeError(answer.status)
+    hub.stop(expect=None)
+    with serve(tmp_path) as hub:
+        done = ask(hub, "POST", draft + "/commit")
+        assert done.status == 200, done.body
+        assert tree(hub.root / "lab/new-v0") == whole
+        until(lambda: hub.get("/api/v1/datasets/lab/new-v0").json()["status"] == "ready")
