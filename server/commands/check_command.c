@@ -28,7 +28,8 @@ struct check_command {
     char *state;
     struct hub_stores stores; /* empty: the running hub's */
     struct hub_mirrors *worker;
-    int64_t id;
+    char job[HUB_JOB_ID + 1]; /* the running hub's */
+    int64_t row;              /* of hub.db's */
 };
 
 #define AT(kind, member) HUB_OPTION_AT(kind, struct check_command, member)
@@ -78,7 +79,7 @@ static enum hub_status query_hub(struct check_command *c, json_t **job, struct h
     HUB_TRY(hub_uri_encode_segment(hub_view_of(spec), &target, err));
     HUB_TRY(hub_control_request(c->state, true, target.data, job, err));
     const char *id = json_string_value(json_object_get(*job, "id"));
-    c->id = id ? strtoll(id, NULL, 10) : 0;
+    snprintf(c->job, sizeof c->job, "%s", id ? id : "");
     return HUB_OK;
 }
 
@@ -87,7 +88,7 @@ static enum hub_status begin_here(struct check_command *c, struct hub_error *err
     HUB_TRY(hub_config_finish(c->config, err));
     const struct hub_catalog_options options = {.state = c->config->state, .roots = &c->config->roots};
     HUB_TRY(hub_stores_open(&options, &c->stores, err));
-    const enum hub_status st = hub_check_request(c->stores.truth, c->stores.catalog, c->spec, &c->id, err);
+    const enum hub_status st = hub_check_request(c->stores.truth, c->stores.catalog, c->spec, &c->row, err);
     if (st && st != HUB_EXISTS)
         return st;
     const struct hub_mirrors_options work = {.catalog = c->stores.catalog,
@@ -100,7 +101,7 @@ static enum hub_status begin_here(struct check_command *c, struct hub_error *err
 static enum hub_status look_here(const struct check_command *c, json_t **job, struct hub_error *err)
 {
     struct hub_job_row row;
-    HUB_TRY(hub_job_find(c->stores.truth, c->id, &row, err));
+    HUB_TRY(hub_job_find(c->stores.truth, c->row, &row, err));
     json_t *result = json_loads(*row.result ? row.result : "{}", 0, NULL);
     *job = json_pack("{s:s, s:I, s:I, s:s, s:o}", "state", hub_job_states[row.state], "done",
                      (json_int_t)row.done, "of", (json_int_t)row.total, "error", row.error, "result", result);
@@ -113,7 +114,7 @@ static enum hub_status look(const struct check_command *c, json_t **job, struct 
     char target[64];
     if (c->stores.truth)
         return look_here(c, job, err);
-    snprintf(target, sizeof target, "/api/v1/jobs/%" PRId64, c->id);
+    snprintf(target, sizeof target, "/api/v1/jobs/%s", c->job);
     return hub_control_request(c->state, false, target, job, err);
 }
 
@@ -121,11 +122,11 @@ static void stop(struct check_command *c)
 {
     char target[64];
     json_t *job = NULL;
-    snprintf(target, sizeof target, "/api/v1/jobs/%" PRId64 "?do=stop", c->id);
+    snprintf(target, sizeof target, "/api/v1/jobs/%s?do=stop", c->job);
     hub_mirrors_stop(c->worker);
     c->worker = NULL;
     if (c->stores.truth)
-        (void)!hub_job_stop(c->stores.truth, c->id, NULL);
+        (void)!hub_job_stop(c->stores.truth, c->row, NULL);
     else if (!hub_control_request(c->state, true, target, &job, NULL))
         json_decref(job);
 }

@@ -60,10 +60,9 @@ static enum hub_status report_job(struct hub_tar_job *job, const char *action, c
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf target = HUB_BUF_INIT(64 * KIB);
     HUB_CLEANUP(hub_json_decrefp) json_t *answer = NULL;
-    if (!job->state || !job->job)
+    if (!job->state || !*job->job)
         return HUB_OK;
-    HUB_TRY(hub_buf_addf(&target, err,
-                         "/api/v1/jobs/%" PRId64 "?do=%s&fence=%" PRId64 "&done=%" PRIu64 "&of=%" PRIu64,
+    HUB_TRY(hub_buf_addf(&target, err, "/api/v1/jobs/%s?do=%s&fence=%" PRId64 "&done=%" PRIu64 "&of=%" PRIu64,
                          job->job, action, job->fence, job->done, job->of));
     if (why) {
         HUB_TRY(hub_buf_add_text(&target, "&error=", err));
@@ -81,7 +80,8 @@ enum hub_status hub_tar_job_begin(struct hub_tar_job *job, struct hub_error *err
     HUB_TRY(hub_buf_addf(&target, err, "/api/v1/jobs?kind=%s&target=", job->kind));
     HUB_TRY(hub_uri_encode_segment(hub_view_of(slash && slash[1] ? slash + 1 : job->name), &target, err));
     HUB_TRY(hub_control_request(job->state, true, target.data, &answer, err));
-    job->job = json_integer_value(json_object_get(answer, "id"));
+    const char *id = json_string_value(json_object_get(answer, "id"));
+    snprintf(job->job, sizeof job->job, "%s", id ? id : "");
     job->fence = json_integer_value(json_object_get(answer, "fence"));
     return HUB_OK;
 }

@@ -4,6 +4,7 @@
 #define HUB_COMMANDS_TAR_JOB_H
 
 #include "server/config/config.h"
+#include "storage/truth/jobs.h"
 
 struct hub_tar_job {
     const char *kind, *verb; /* "import", "importing" */
@@ -11,8 +12,9 @@ struct hub_tar_job {
     /** The work of it. */
     enum hub_status (*work)(struct hub_tar_job *job, struct hub_config *config, struct hub_error *err);
 
-    char *state; /* of the hub that runs; NULL: none does */
-    int64_t job, fence;
+    char *state;              /* of the hub that runs; NULL: none does */
+    char job[HUB_JOB_ID + 1]; /* "": it is not listed */
+    int64_t fence;
     uint64_t done, of; /* bytes */
     int64_t began_ms, shown_ms, kept_ms;
     bool shown; /* a line of progress stands on the terminal */

@@ -43,7 +43,7 @@ ROW(camera, TEXT, "camera", "top.mp4",
     "Its name or label, and `.mp4`: `observation.images.front.mp4` or `front.mp4`; one segment, a slash in "
     "it as `%2F`.",
     .schema = "\"pattern\": \"\\\\.mp4$\"", .in_path = true);
-ROW(job_id, TEXT, "id", "1", "As the listing has it.", .in_path = true);
+ROW(job_id, TEXT, "id", "k3vq7dmx2abn", "As the listing has it.", .in_path = true);
 ROW(draft_id, TEXT, "name", "abcdefghijklmnop", "As the answer to POST has it.", .in_path = true);
 ROW(draft_path, TEXT, "path", "data/main_data.hdf5", "Path of a file in the dataset.", .in_path = true);
 ROW(draft_allow, WORD, "allow", "allow=broken",

@@ -111,7 +111,7 @@ const struct hub_route hub_routes[] = {
     {"POST", "/api/v1/jobs", hub_job_post, "job-add", HUB_FOR_ADMINS, TAKES(&import_kind, &import_target),
      .example = "/api/v1/jobs?kind=import&target=lab"},
     {"POST", "/api/v1/jobs/{id}", hub_job_do, "job-do", HUB_FOR_ADMINS,
-     TAKES(&job_action, &fence, &done, &done_of, &failure), .example = "/api/v1/jobs/1?do=stop"},
+     TAKES(&job_action, &fence, &done, &done_of, &failure), .example = "404 /api/v1/jobs/1?do=stop"},
     {"POST", "/api/v1/check", hub_check_post, "check", HUB_FOR_ADMINS, TAKES(&check_spec),
      .example = "/api/v1/check?spec={}"},
     {"GET", "/api/v1/mirrors", hub_mirrors_list, "mirrors", HUB_FOR_READERS, TAKES(OF_LINES),

@@ -70,6 +70,8 @@ extern const struct hub_migration hub_migrations[];
 
 /** At open: leases of other starts of the program are void. */
 HUB_MUST_USE enum hub_status hub_jobs_void(struct hub_truth *truth, struct hub_error *err);
+/** A new id for the outside, of the system's random numbers. */
+void hub_job_make_id(char out[HUB_JOB_ID + 1]);
 /** HUB_DENIED "fenced" unless the lease holds: within the transaction of what depends on it. */
 HUB_MUST_USE enum hub_status hub_lease_check(struct hub_db *db, struct hub_lease lease,
                                              struct hub_error *err);

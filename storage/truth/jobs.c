@@ -11,7 +11,7 @@
 
 #define COLUMNS                                                                                              \
     " id, fence, attempt, kind, target, rule, payload, error, state, run_at, started, finished, done, "      \
-    "total, attempts, result "
+    "total, attempts, result, public_id "
 #define HELD " WHERE id = ?1 AND fence = ?2 AND state = 'running' RETURNING 1"
 
 const char *const hub_job_states[] = {"waiting", "running", "done", "failed", NULL};
@@ -51,6 +51,7 @@ static enum hub_status read_job(struct hub_stmt *stmt, struct hub_job_row *out, 
     enum hub_status st = hub_dup(&out->result, hub_stmt_text(stmt, 15), err);
     for (int i = 0; i < (int)HUB_COUNT(texts) && !st; i++)
         st = hub_dup(texts[i], hub_stmt_text(stmt, 3 + i), err);
+    snprintf(out->public_id, sizeof out->public_id, "%s", hub_stmt_text(stmt, 16));
     if (st)
         hub_job_dispose(out);
     return st;
@@ -61,6 +62,15 @@ static int64_t random_number(void)
     uint64_t n = 0;
     (void)!getrandom(&n, sizeof n, 0);
     return (int64_t)(n >> 1);
+}
+
+void hub_job_make_id(char out[HUB_JOB_ID + 1])
+{
+    static const char digits[] = "abcdefghijklmnopqrstuvwxyz234567";
+    int64_t bits = random_number();
+    for (unsigned i = 0; i < HUB_JOB_ID; i++, bits >>= 5)
+        out[i] = digits[bits & 31];
+    out[HUB_JOB_ID] = '\0';
 }
 
 enum hub_status hub_jobs_void(struct hub_truth *truth, struct hub_error *err)
@@ -114,21 +124,25 @@ static enum hub_status add(struct hub_db *db, const struct hub_job_draft *draft,
                            struct hub_error *err)
 {
     struct hub_stmt *stmt;
+    char public_id[HUB_JOB_ID + 1];
     bool running = false;
     HUB_TRY(find_open(db, draft, id, &running, err));
     if (*id)
         return running ? hub_fail(err, HUB_EXISTS, "a job for '%.200s' is running", draft->target)
                        : renew(db, *id, draft, err);
-    HUB_TRY(hub_db_prepare(db,
-                           "INSERT INTO jobs (kind, target, rule, payload, state, priority, run_at)"
-                           " VALUES (?, ?, ?, ?, 'waiting', ?, " HUB_DB_NOW " + ?)",
-                           &stmt, err));
+    HUB_TRY(
+        hub_db_prepare(db,
+                       "INSERT INTO jobs (kind, target, rule, payload, state, priority, run_at, public_id)"
+                       " VALUES (?, ?, ?, ?, 'waiting', ?, " HUB_DB_NOW " + ?, ?)",
+                       &stmt, err));
     hub_stmt_bind_text(stmt, 1, draft->kind);
     hub_stmt_bind_text(stmt, 2, draft->target);
     hub_stmt_bind_text(stmt, 3, draft->rule);
     hub_stmt_bind_text(stmt, 4, draft->payload);
     hub_stmt_bind_int(stmt, 5, draft->priority);
     hub_stmt_bind_int(stmt, 6, (int64_t)draft->after_ms);
+    hub_job_make_id(public_id);
+    hub_stmt_bind_text(stmt, 7, public_id);
     HUB_TRY(hub_stmt_run(stmt, err));
     *id = hub_db_last_row(db);
     return HUB_OK;
@@ -177,6 +191,7 @@ static enum hub_status begin(struct hub_db *db, const struct hub_job_draft *draf
                              struct hub_lease *out, struct hub_error *err)
 {
     struct hub_stmt *stmt;
+    char public_id[HUB_JOB_ID + 1];
     bool running = false;
     HUB_TRY(find_open(db, draft, &out->job, &running, err));
     if (out->job)
@@ -184,13 +199,15 @@ static enum hub_status begin(struct hub_db *db, const struct hub_job_draft *draf
     HUB_TRY(hub_db_prepare(
         db,
         "INSERT INTO jobs (kind, target, rule, payload, state, priority, run_at, owner, fence, "
-        "attempt, attempts, lease_until, started) VALUES (?, ?, '', '{}', 'running', 0, " HUB_DB_NOW
-        ", 'outside', 1, ?, 1, " HUB_DB_NOW " + ?, " HUB_DB_NOW ")",
+        "attempt, attempts, lease_until, started, public_id) VALUES (?, ?, '', '{}', 'running', "
+        "0, " HUB_DB_NOW ", 'outside', 1, ?, 1, " HUB_DB_NOW " + ?, " HUB_DB_NOW ", ?)",
         &stmt, err));
     hub_stmt_bind_text(stmt, 1, draft->kind);
     hub_stmt_bind_text(stmt, 2, draft->target);
     hub_stmt_bind_int(stmt, 3, random_number());
     hub_stmt_bind_int(stmt, 4, ttl_s * INT64_C(1000));
+    hub_job_make_id(public_id);
+    hub_stmt_bind_text(stmt, 5, public_id);
     HUB_TRY(hub_stmt_run(stmt, err));
     *out = (struct hub_lease){hub_db_last_row(db), 1};
     return HUB_OK;
@@ -401,8 +418,36 @@ enum hub_status hub_job_find(struct hub_truth *truth, int64_t id, struct hub_job
     HUB_TRY(hub_db_query(db, "SELECT" COLUMNS "FROM jobs WHERE id = ?", id, &stmt, err));
     HUB_TRY(hub_stmt_step(stmt, &row, err));
     if (!row)
-        return hub_fail_as(err, HUB_NOT_FOUND, HUB_PROBLEM_JOB_NOT_FOUND, "there is no job %" PRId64, id);
+        return hub_fail_as(err, HUB_NOT_FOUND, HUB_PROBLEM_JOB_NOT_FOUND, "the job is no longer listed");
     return read_job(stmt, out, err);
+}
+
+enum hub_status hub_job_public_id(struct hub_truth *truth, int64_t id, char out[HUB_JOB_ID + 1],
+                                  struct hub_error *err)
+{
+    struct hub_job_row job;
+    HUB_TRY(hub_job_find(truth, id, &job, err));
+    memcpy(out, job.public_id, HUB_JOB_ID + 1);
+    hub_job_dispose(&job);
+    return HUB_OK;
+}
+
+enum hub_status hub_job_of(struct hub_truth *truth, struct hub_view public_id, int64_t *id,
+                           struct hub_error *err)
+{
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    struct hub_db *db;
+    bool row = false;
+    HUB_TRY(hub_truth_reader(truth, &db, err));
+    HUB_TRY(hub_db_prepare(db, "SELECT id FROM jobs WHERE public_id = ?", &stmt, err));
+    hub_stmt_bind_view(stmt, 1, public_id);
+    HUB_TRY(hub_stmt_step(stmt, &row, err));
+    if (!row)
+        return hub_fail_as(err, HUB_NOT_FOUND, HUB_PROBLEM_JOB_NOT_FOUND,
+                           "there is no job '%.*s'; /api/v1/jobs lists all",
+                           (int)HUB_MIN(public_id.size, (size_t)200), public_id.data);
+    *id = hub_stmt_int(stmt, 0);
+    return HUB_OK;
 }
 
 enum hub_status hub_jobs_tidy(struct hub_truth *truth, struct hub_error *err)

@@ -19,8 +19,13 @@ enum hub_job_state { HUB_JOB_WAITING, HUB_JOB_RUNNING, HUB_JOB_DONE, HUB_JOB_FAI
 /** "waiting", "running", "done", "failed", NULL. */
 extern const char *const hub_job_states[];
 
+/** Characters of what the outside calls a job: random ones of a-z and 2-7, so that they do not tell how many
+ * jobs there are. */
+enum { HUB_JOB_ID = 12 };
+
 struct hub_job_row {
-    int64_t id, fence;
+    int64_t id, fence; /* of the row; it grows with each job, and no answer has it */
+    char public_id[HUB_JOB_ID + 1];
     int64_t attempt; /* random: names this try */
     char *kind, *target, *rule, *payload, *error;
     char *result; /* JSON, or "" */
@@ -110,6 +115,12 @@ HUB_MUST_USE enum hub_status hub_jobs_each(struct hub_truth *truth, const char *
 /** HUB_NOT_FOUND. Dispose the result. */
 HUB_MUST_USE enum hub_status hub_job_find(struct hub_truth *truth, int64_t id, struct hub_job_row *out,
                                           struct hub_error *err);
+/** What the outside calls the job of a row. HUB_NOT_FOUND. */
+HUB_MUST_USE enum hub_status hub_job_public_id(struct hub_truth *truth, int64_t id, char out[HUB_JOB_ID + 1],
+                                               struct hub_error *err);
+/** The row of what the outside calls so. HUB_NOT_FOUND "job-not-found". */
+HUB_MUST_USE enum hub_status hub_job_of(struct hub_truth *truth, struct hub_view public_id, int64_t *id,
+                                        struct hub_error *err);
 /** Forget what ended more than a week ago. */
 HUB_MUST_USE enum hub_status hub_jobs_tidy(struct hub_truth *truth, struct hub_error *err);
 

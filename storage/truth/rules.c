@@ -241,6 +241,7 @@ enum hub_status hub_rules_each(struct hub_truth *truth, hub_rule_each each, void
 static enum hub_status begin_pass(struct hub_db *db, const char *name, struct hub_error *err)
 {
     struct hub_stmt *stmt;
+    char public_id[HUB_JOB_ID + 1];
     /* what failed before failed in an earlier pass, whatever the clock said then */
     HUB_TRY(hub_db_prepare(
         db,
@@ -249,11 +250,14 @@ static enum hub_status begin_pass(struct hub_db *db, const char *name, struct hu
         &stmt, err));
     hub_stmt_bind_text(stmt, 1, name);
     HUB_TRY(hub_stmt_run(stmt, err));
-    HUB_TRY(hub_db_prepare(db,
-                           "INSERT INTO jobs (kind, target, rule, payload, state, priority, run_at)"
-                           " VALUES ('" HUB_JOB_MIRROR "', ?1, ?1, '{}', 'waiting', 1, " HUB_DB_NOW ")",
-                           &stmt, err));
+    HUB_TRY(
+        hub_db_prepare(db,
+                       "INSERT INTO jobs (kind, target, rule, payload, state, priority, run_at, public_id)"
+                       " VALUES ('" HUB_JOB_MIRROR "', ?1, ?1, '{}', 'waiting', 1, " HUB_DB_NOW ", ?2)",
+                       &stmt, err));
     hub_stmt_bind_text(stmt, 1, name);
+    hub_job_make_id(public_id);
+    hub_stmt_bind_text(stmt, 2, public_id);
     return hub_stmt_run(stmt, err);
 }
 

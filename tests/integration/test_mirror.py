@@ -5,6 +5,7 @@ import json
 import os
 import pty
 import random
+import re
 import shutil
 import signal
 import sqlite3
@@ -35,7 +36,7 @@ def test_a_rule_made_before_the_hub_runs(place):
             jobs = hub.get("/api/v1/jobs?kind=transfer&limit=1000").json()["items"]
             assert len(jobs) == done["datasets"] and {j["state"] for j in jobs} == {"done"}
             assert hub.get("/api/v1/jobs/" + jobs[0]["id"]).json() == jobs[0]
-            assert hub.get("/api/v1/jobs/123456").status == 404
+            assert all(re.fullmatch("[a-z2-7]{12}", j["id"]) for j in jobs) and hub.get("/api/v1/jobs/1").status == 404
             assert hub.get("/api/v1/mirrors").json()["total"] == 1
             assert hub.get("/api/v1/mirrors/other").status == 404
             assert "/" not in hub.get("/api/v1/mirrors/lab").json().get("root", "")

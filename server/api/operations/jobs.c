@@ -1,5 +1,5 @@
 /* Background work as one listing: inspections and hashing, which are known to this start of the hub alone,
- * and jobs that outlive it; in order of kind, target and number. It changes while one looks, so a page is a
+ * and jobs that outlive it; in order of kind, target and time. It changes while one looks, so a page is a
  * copy of that moment. */
 #include "server/api/handlers.h"
 
@@ -80,7 +80,7 @@ static int compare(const void *a, const void *b)
 static void id_of(const struct listed_job *job, char id[2048])
 {
     if (job->row.id)
-        snprintf(id, 2048, "%" PRId64, job->row.id);
+        snprintf(id, 2048, "%s", job->row.public_id);
     else
         snprintf(id, 2048, "%s:%s", job->kind->name, job->row.target);
 }
@@ -151,19 +151,28 @@ static void filter(struct job_listing *l, const struct hub_request *request, int
 /* A cursor at a job. */
 static void set_cursor(const struct listed_job *job, struct hub_page_cursor *out)
 {
-    snprintf(out->key, sizeof out->key, "%" PRId64 " %s", job->row.id, job->kind->name);
+    snprintf(out->key, sizeof out->key, "%s %s", job->row.public_id, job->kind->name);
     snprintf(out->tie, sizeof out->tie, "%s", job->row.target);
+}
+
+/* 0 for one that ends with the program, and for one that is forgotten: the oldest of its kind and target. */
+static int64_t row_of(const struct job_listing *l, struct hub_view public_id)
+{
+    for (uint32_t i = 0; i < l->count; i++)
+        if (hub_view_is(public_id, l->jobs[i].row.public_id))
+            return l->jobs[i].row.id;
+    return 0;
 }
 
 /* First one of the page. */
 static uint32_t start(const struct job_listing *l, const struct hub_page_query *page)
 {
-    char *kind;
     uint32_t i = 0;
     if (!page->goes_on)
         return 0;
-    struct listed_job last = {
-        .row = {.id = strtoll(page->after.key, &kind, 10), .target = (char *)page->after.tie}};
+    const struct hub_view public_id = {page->after.key, strcspn(page->after.key, " ")};
+    const char *kind = public_id.data + public_id.size;
+    struct listed_job last = {.row = {.id = row_of(l, public_id), .target = (char *)page->after.tie}};
     last.kind = &(struct hub_job_kind_row){.name = kind + strspn(kind, " ")};
     while (i < l->count && compare(&l->jobs[i], &last) < !page->after.back)
         i++;
@@ -244,23 +253,25 @@ enum hub_status hub_job_show(struct hub_request *request, struct hub_response *r
 
 enum { LEASE_S = 30 };
 
-static enum hub_status answer_lease(struct hub_response *response, unsigned status, struct hub_lease lease,
-                                    struct hub_error *err)
+static enum hub_status answer_lease(struct hub_response *response, unsigned status, const char *id,
+                                    int64_t fence, struct hub_error *err)
 {
     return hub_buf_addf(hub_response_buffer(response, status, "application/json", KIB), err,
-                        "{\"id\":%" PRId64 ",\"fence\":%" PRId64 "}", lease.job, lease.fence);
+                        "{\"id\":\"%s\",\"fence\":%" PRId64 "}", id, fence);
 }
 
 enum hub_status hub_job_post(struct hub_request *request, struct hub_response *response,
                              struct hub_error *err)
 {
     struct hub_lease lease;
+    char id[HUB_JOB_ID + 1];
     if (!request->may_block)
         return HUB_AGAIN;
     const struct hub_job_draft draft = {.kind = hub_request_query(request, "kind").data,
                                         .target = hub_request_query(request, "target").data};
     HUB_TRY(hub_job_begin(request->app->truth, &draft, LEASE_S, &lease, err));
-    return answer_lease(response, 201, lease, err);
+    HUB_TRY(hub_job_public_id(request->app->truth, lease.job, id, err));
+    return answer_lease(response, 201, id, lease.fence, err);
 }
 
 enum hub_status hub_job_do(struct hub_request *request, struct hub_response *response, struct hub_error *err)
@@ -275,7 +286,8 @@ enum hub_status hub_job_do(struct hub_request *request, struct hub_response *res
     (void)hub_request_int(request, "of", &of);
     if (!request->may_block)
         return HUB_AGAIN;
-    const struct hub_lease lease = {strtoll(id.data, NULL, 10), fence};
+    struct hub_lease lease = {.fence = fence};
+    HUB_TRY(hub_job_of(request->app->truth, id, &lease.job, err));
     if (action == STOP) { /* whoever holds it */
         HUB_TRY(hub_job_stop(request->app->truth, lease.job, err));
         return answer(request, id, response, err);
@@ -284,7 +296,7 @@ enum hub_status hub_job_do(struct hub_request *request, struct hub_response *res
     if (action == END)
         HUB_TRY(
             hub_job_end(request->app->truth, lease, why ? HUB_JOB_FAILED : HUB_JOB_DONE, 0, true, why, err));
-    return answer_lease(response, 200, lease, err);
+    return answer_lease(response, 200, id.data, fence, err);
 }
 
 /* ---- checks ---- */
@@ -293,7 +305,7 @@ enum hub_status hub_check_post(struct hub_request *request, struct hub_response 
                                struct hub_error *err)
 {
     HUB_CLEANUP(hub_json_decrefp) json_t *spec = NULL;
-    char number[32];
+    char public_id[HUB_JOB_ID + 1];
     int64_t id = 0;
     if (!request->may_block)
         return HUB_AGAIN;
@@ -303,6 +315,6 @@ enum hub_status hub_check_post(struct hub_request *request, struct hub_response 
     if (st && st != HUB_EXISTS) /* the same is under way: that is it */
         return st;
     hub_mirrors_wake(request->app->mirrors);
-    snprintf(number, sizeof number, "%" PRId64, id);
-    return answer(request, hub_view_of(number), response, err);
+    HUB_TRY(hub_job_public_id(request->app->truth, id, public_id, err));
+    return answer(request, hub_view_of(public_id), response, err);
 }

@@ -159,6 +159,32 @@ static struct hub_db *write_hub_db(int version)
     return db;
 }
 
+Test(hub_db, jobs_of_earlier_have_random_ids_too)
+{
+    struct hub_db *db = write_hub_db(12);
+    struct hub_stmt *stmt;
+    bool row = false;
+    DRAFT_OK(hub_db_exec(
+        db,
+        "INSERT INTO jobs (kind, target, rule, payload, state, priority, run_at)"
+        " VALUES ('transfer', 'a', '', '', 'done', 0, 0), ('transfer', 'a', '', '', 'done', 0, 0),"
+        " ('check', 'b', '', '', 'waiting', 0, 0)",
+        err));
+    hub_db_close(db);
+    close_it(open_it());
+    DRAFT_OK(hub_db_open(path_of("hub.db"), HUB_DB_TRUTH, &db, err));
+    DRAFT_OK(hub_db_prepare(db,
+                            "SELECT count(DISTINCT public_id), sum(length(public_id) = 12"
+                            " AND public_id NOT GLOB '*[^a-z2-7]*') FROM jobs",
+                            &stmt, err));
+    DRAFT_OK(hub_stmt_step(stmt, &row, err));
+    cr_assert(row);
+    cr_expect_eq(hub_stmt_int(stmt, 0), 3);
+    cr_expect_eq(hub_stmt_int(stmt, 1), 3);
+    hub_stmt_reset(stmt);
+    hub_db_close(db);
+}
+
 Test(hub_db, ids_of_folders_called_as_a_word_are_spelled_as_today)
 {
     static const char *const ids[][2] = {{"lab/\\x65pisodes", "lab/episodes~"},

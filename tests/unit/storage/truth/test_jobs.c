@@ -93,6 +93,27 @@ Test(jobs, go_through_their_states)
     hub_job_dispose(&job);
 }
 
+Test(jobs, have_random_ids_for_the_outside)
+{
+    char ids[50][HUB_JOB_ID + 1];
+    struct hub_error err = {0};
+    for (size_t i = 0; i < HUB_COUNT(ids); i++) {
+        char target[8];
+        int64_t found = 0;
+        snprintf(target, sizeof target, "%zu", i);
+        const int64_t id = add(target, 0);
+        DRAFT_OK(hub_job_public_id(truth, id, ids[i], err));
+        cr_expect_eq(strspn(ids[i], "abcdefghijklmnopqrstuvwxyz234567"), HUB_JOB_ID);
+        for (size_t k = 0; k < i; k++)
+            cr_expect_str_neq(ids[k], ids[i]);
+        DRAFT_OK(hub_job_of(truth, hub_view_of(ids[i]), &found, err));
+        cr_expect_eq(found, id);
+    }
+    int64_t none = 0;
+    cr_expect_eq(hub_job_of(truth, HUB_VIEW("1"), &none, &err), HUB_NOT_FOUND);
+    cr_expect_eq(err.problem, HUB_PROBLEM_JOB_NOT_FOUND);
+}
+
 Test(jobs, one_is_open_a_target)
 {
     struct hub_job_row job;

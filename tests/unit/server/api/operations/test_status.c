@@ -2,6 +2,8 @@
 #include "storage/catalog/schema.h"
 #include "storage/catalog/write.h"
 #include "storage/sqlite/db.h"
+#include "storage/text/json.h"
+#include "storage/truth/jobs.h"
 #include "tests/support/api_kit.h"
 
 #include <criterion/criterion.h>
@@ -39,6 +41,59 @@ Test(status, paths_of_the_machine_are_for_its_admin)
     const struct hub_view body = api_kit_body("/api/v1/status");
     const char *state = api_kit_app()->state;
     cr_expect_null(memmem(body.data, body.size, state, strlen(state)));
+}
+
+static bool is_public_id(const char *id)
+{
+    return strlen(id) == HUB_JOB_ID && strspn(id, "abcdefghijklmnopqrstuvwxyz234567") == HUB_JOB_ID;
+}
+
+/* Jobs of one kind and target that ended, in the order that they were made in. */
+static void add_jobs(unsigned count, char ids[][HUB_JOB_ID + 1])
+{
+    struct hub_truth *truth = api_kit_app()->truth;
+    const struct hub_job_draft draft = {.kind = "import", .target = "lab"};
+    for (unsigned i = 0; i < count; i++) {
+        struct hub_lease lease;
+        cr_assert_eq(hub_job_begin(truth, &draft, 30, &lease, NULL), HUB_OK);
+        cr_assert_eq(hub_job_end(truth, lease, HUB_JOB_DONE, 0, true, NULL, NULL), HUB_OK);
+        cr_assert_eq(hub_job_public_id(truth, lease.job, ids[i], NULL), HUB_OK);
+    }
+}
+
+/* The page after this one as a target; "": there is none. */
+static void next_target(const json_t *page, char target[2048])
+{
+    const char *next = json_string_value(json_object_get(page, "next")),
+               *path = next ? strstr(next, "/api/") : NULL;
+    snprintf(target, 2048, "%s", path ? path : "");
+}
+
+/* Pages go on in the order of time, though ids tell nothing of it. */
+Test(status, jobs_have_random_ids_and_are_paged_in_order)
+{
+    char ids[5][HUB_JOB_ID + 1], target[2048] = "/api/v1/jobs?kind=import&limit=2", one[64];
+    unsigned seen = 0;
+    add_jobs(HUB_COUNT(ids), ids);
+    while (*target) {
+        HUB_CLEANUP(hub_json_decrefp) json_t *page = NULL;
+        const json_t *item;
+        size_t i;
+        cr_assert_eq(hub_json_parse(api_kit_body(target), MIB, &page, NULL), HUB_OK);
+        json_array_foreach(json_object_get(page, "items"), i, item)
+        {
+            cr_assert_lt(seen, HUB_COUNT(ids));
+            cr_expect_str_eq(json_string_value(json_object_get(item, "id")), ids[seen]);
+            cr_expect(is_public_id(ids[seen]), "%s", ids[seen]);
+            seen++;
+        }
+        next_target(page, target);
+    }
+    cr_expect_eq(seen, HUB_COUNT(ids));
+    snprintf(one, sizeof one, "/api/v1/jobs/%s", ids[3]);
+    cr_expect_neq(api_kit_body(one).size, 0);
+    api_kit_expect(&(struct api_case){"/api/v1/jobs/4", 404, "job-not-found", "there is no job '4'", NULL},
+                   1);
 }
 
 static void publish_odd(const char *id)
