@@ -35,6 +35,7 @@ struct hub_app {
     struct hub_http *http, *control;  /* over TCP; over the socket in the state directory */
     const struct hub_roots *roots;
     const char *state;
+    const char *address;       /* that it listens on; NULL: only the control socket answers */
     const char *author;        /* of the repos that folders at the top are */
     const char *hf_upstream;   /* where clients of Hugging Face find what is not here; NULL: nowhere */
     struct hub_relay *relay;   /* to it */

@@ -152,6 +152,8 @@ static void print_load(const json_t *status)
            number(files, "open"), number(files, "limit"));
     print("%-11s %s, %s free", "state", text(state, "path"), free_text);
     putchar('\n');
+    print("%-11s %s", "access", text(json_object_get(status, "access"), "text"));
+    putchar('\n');
 }
 
 /* Of a dataset, or of the hub itself. */

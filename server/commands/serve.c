@@ -2,6 +2,7 @@
 #include "server/commands/serve.h"
 
 #include "server/api/operations/alerts.h"
+#include "server/api/operations/given.h"
 #include "server/commands/admin.h"
 #include "server/log/log.h"
 #include "server/service/hints.h"
@@ -150,32 +151,19 @@ static void report_start(const struct watcher *watcher, const struct hub_config 
         hub_log_event(watcher->app->log, &rebuilt, "%s", notice);
 }
 
-static bool is_loopback(const char *address)
-{
-    return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0;
-}
-
 /* What others get, where the address is reached from other machines. */
-static void report_access(const struct watcher *watcher, const struct hub_config *config)
+static void report_access(const struct watcher *watcher)
 {
     static const struct hub_log_event event = {HUB_LOG_INFO, "access", NULL};
-    uint32_t rules, tokens;
-    if (!config->address || is_loopback(config->address))
+    char text[HUB_GIVEN_CHARS];
+    if (!hub_access_beyond_loopback(watcher->app))
         return;
     struct hub_access_table *table = hub_live_access_get(watcher->app->access);
-    (void)hub_access_rules_of(table, &rules);
-    (void)hub_access_tokens_of(table, &tokens);
-    if (hub_access_hides(table))
-        hub_log_event(
-            watcher->app->log, &event,
-            "%u rule%s and %u token%s decide who may read and write; `minari-hub access list` shows "
-            "the rules",
-            rules, hub_plural(rules), tokens, hub_plural(tokens));
-    else
-        hub_log_event(watcher->app->log, &event,
-                      "everybody who reaches %s may read everything; `minari-hub access set '*' none PREFIX` "
-                      "hides what is not for all",
-                      config->listen);
+    hub_access_given(watcher->app, table, text);
+    hub_log_event(watcher->app->log, &event, "%s%s", text,
+                  hub_access_hides(table)
+                      ? " (`minari-hub access list` shows the rules)"
+                      : " (`minari-hub access set '*' none PREFIX` hides what is not for all)");
     hub_access_put(table);
 }
 
@@ -223,7 +211,7 @@ int hub_serve(const struct hub_config *config)
     } else {
         set_base_url(&watcher, config);
         report_start(&watcher, config);
-        report_access(&watcher, config);
+        report_access(&watcher);
         report_limits(&service, config);
         run_until_signal(&watcher, config, &signals);
         hub_notify("STOPPING=1");

@@ -92,7 +92,7 @@ static void write_problems(struct page *page, const json_t *problems)
 static void write_status(struct page *page, const json_t *status)
 {
     struct page_out *out = &page->out;
-    const json_t *counts = json_object_get(status, "datasets");
+    const json_t *counts = json_object_get(status, "datasets"), *access = json_object_get(status, "access");
     static const char *const states[] = {"ready", "pending", "broken", "unsupported", "remote"};
     page_title(out, &(struct page_title){HUB_VIEW("Operations")});
     page_facts_begin(out, NULL);
@@ -104,6 +104,8 @@ static void write_status(struct page *page, const json_t *status)
                                                    HUB_VIEW("memory in use")});
     page_fact_text(out, &(struct page_fact_text){page_text(status, "version"), HUB_VIEW("version")});
     page_facts_end(out, NULL);
+    if (page_text(access, "text").size)
+        page_paragraph(out, &(struct page_paragraph){HUB_VIEW("muted"), page_text(access, "text")});
 }
 
 enum hub_status hub_page_operations(struct hub_request *request, struct hub_response *response,

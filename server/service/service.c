@@ -150,6 +150,7 @@ enum hub_status hub_service_open_storage(struct hub_service *service, const stru
         hub_db_never_sync();
     app->roots = &config->roots;
     app->state = config->state;
+    app->address = config->address;
     app->bucket = config->bucket;
     app->author = config->hf_author;
     app->hf_upstream = config->hf_upstream;

@@ -182,8 +182,10 @@ def control(state, method, path):
     return answer.status, body
 
 
-@pytest.mark.parametrize("words,said", [((), "may read everything"), (("user:bob", "write", "lab/"), "may read everything"), (("*", "none", "lab/"), "1 rule and 1 token decide")])
-def test_the_log_says_what_other_machines_get(state, words, said):
+@pytest.mark.parametrize("words,said", [((), "may read everything; nobody may write; 0 rules, 1 token"), (("user:bob", "write", "lab/"), "may read everything; 1 rule, 1 token"),
+                                        (("*", "none", "lab/"), "may read everything, but nothing of lab/; nobody may write; 1 rule, 1 token")])
+def test_what_other_machines_get_is_said(state, words, said):
+    """By the log at the start, by status and by the page."""
     run(state, "token", "add", "ann")
     if words:
         run(state, "access", "set", *words)
@@ -191,6 +193,13 @@ def test_the_log_says_what_other_machines_get(state, words, said):
                            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=open(os.path.join(state, "test.log"), "wb"))
     try:
         until(lambda: said in open(os.path.join(state, "test.log")).read())
+        assert re.search(r"^access +everybody who reaches 0\.0\.0\.0:\d+ " + re.escape(said) + "$", run(state, "status")[0], re.M)
+        shown = json.loads(run(state, "status", "--json")[0])["access"]
+        assert (shown["beyond_loopback"], shown["hides"], shown["rules"], shown["tokens"]) == (True, "*" in words, 1 if words else 0, 1) and said in shown["text"]
+        connection = Control(state)
+        connection.request("GET", "/~operations", headers={"Accept": "text/html"})
+        assert said in connection.getresponse().read().decode()
+        connection.close()
     finally:
         hub.send_signal(signal.SIGTERM)
         assert hub.wait(60) == 0

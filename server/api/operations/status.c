@@ -2,6 +2,7 @@
 #include "server/api/handlers.h"
 
 #include "server/api/operations/alerts.h"
+#include "server/api/operations/given.h"
 #include "server/api/operations/process.h"
 #include "server/api/put.h"
 #include "server/mirror/mirror.h"
@@ -183,6 +184,7 @@ enum hub_status hub_status_show(struct hub_request *request, struct hub_response
     put_http(&json, app->http);
     put_disk(&json, request, &progress);
     put_cache(&json, app->mirrors);
+    hub_access_given_put(&json, app, request->access, true);
     put_alerts(&json, request);
     hub_json_end_object(&json);
     return hub_json_status(&json);
