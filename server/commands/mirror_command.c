@@ -8,6 +8,8 @@
 #include "server/mirror/left.h"
 #include "server/mirror/preview.h"
 #include "server/mirror/spec.h"
+#include "server/mirror/uncovered.h"
+#include "server/service/declared_access.h"
 #include "server/service/mirror_options.h"
 #include "server/service/stores.h"
 #include "storage/text/number.h"
@@ -103,6 +105,30 @@ static enum hub_status write_rules(struct hub_truth *truth, const char *name, st
     return hub_json_status(&d->json);
 }
 
+/* What the admin should know of a rule that is made where no hub runs. */
+static enum hub_status note_about(const char *name, const json_t *spec, struct hub_truth *truth,
+                                  const struct hub_config *config, char note[HUB_MIRROR_NOTE],
+                                  struct hub_error *err)
+{
+    HUB_CLEANUP(hub_declared_access_dispose) struct hub_declared_access declared = {0};
+    struct hub_access_table *table = NULL;
+    HUB_TRY(hub_mirror_overlap(truth, name, spec, note, err));
+    HUB_TRY(hub_access_declare(config, false, &declared, err));
+    HUB_TRY(hub_truth_access_load(truth, &declared, &table, err));
+    (void)hub_mirror_uncovered(spec, &config->roots, table, note);
+    hub_access_put(table);
+    return HUB_OK;
+}
+
+static enum hub_status add_rule(const struct mirror_command *c, const char *name, struct hub_truth *truth,
+                                const struct hub_config *config, char note[HUB_MIRROR_NOTE],
+                                struct hub_error *err)
+{
+    HUB_TRY(hub_mirror_name_check(name, err));
+    HUB_TRY(hub_rule_put(truth, name, false, c->own.spec, err));
+    return note_about(name, c->own.spec, truth, config, note, err);
+}
+
 static enum hub_status act(const struct mirror_command *c, struct hub_truth *truth,
                            const struct hub_config *config, json_t **out, struct hub_error *err)
 {
@@ -113,9 +139,7 @@ static enum hub_status act(const struct mirror_command *c, struct hub_truth *tru
     if (add) {
         HUB_TRY(hub_mirror_check(c->own.spec, &config->roots, err));
         hub_mirror_name(c->own.spec, name, sizeof name);
-        HUB_TRY(hub_mirror_name_check(c->own.name ? c->own.name : name, err));
-        HUB_TRY(hub_rule_put(truth, c->own.name ? c->own.name : name, false, c->own.spec, err));
-        HUB_TRY(hub_mirror_overlap(truth, c->own.name ? c->own.name : name, c->own.spec, d.note, err));
+        HUB_TRY(add_rule(c, c->own.name ? c->own.name : name, truth, config, d.note, err));
     } else if (c->object && strcmp(c->action, "show") != 0) {
         HUB_TRY(hub_mirror_act(truth, &config->roots, c->object, c->own.anew ? "run-anew" : c->action, err));
     }

@@ -33,7 +33,7 @@ HUB_MUST_USE enum hub_status hub_mirror_name_check(const char *name, struct hub_
 /** What of its remote a rule takes. */
 enum hub_remote_only hub_mirror_only(const json_t *spec);
 
-enum { HUB_MIRROR_NOTE = 400 };
+enum { HUB_MIRROR_NOTE = 2000 };
 /** Another rule that may put datasets where this one does, in a sentence; "": there is none. */
 HUB_MUST_USE enum hub_status hub_mirror_overlap(struct hub_truth *truth, const char *name, const json_t *spec,
                                                 char note[HUB_MIRROR_NOTE], struct hub_error *err);

@@ -3,8 +3,11 @@
 #include "server/service/announce.h"
 
 #include "server/api/operations/alerts.h"
+#include "server/mirror/uncovered.h"
 #include "storage/base/thread.h"
 #include "storage/ids/id.h"
+#include "storage/truth/live_access.h"
+#include "storage/truth/rules.h"
 
 #include <stdlib.h>
 
@@ -246,4 +249,28 @@ void hub_announce_mirror(void *user, const struct hub_mirror_event *event)
                                        *event->id ? event->id : NULL};
     hub_log_event(app->log, &line, "%s%s%s%s", *event->rule ? "rule " : "", event->rule,
                   *event->rule ? ": " : "", event->detail);
+}
+
+struct uncovered {
+    const struct hub_app *app;
+    const struct hub_access_table *table;
+};
+
+static enum hub_status announce_uncovered(void *user, const struct hub_rule *rule, struct hub_error *err)
+{
+    const struct uncovered *u = user;
+    const struct hub_log_event line = {HUB_LOG_WARNING, "mirror-open", NULL};
+    char note[HUB_MIRROR_NOTE] = "";
+    (void)err;
+    if (hub_mirror_uncovered(rule->spec, u->app->roots, u->table, note))
+        hub_log_event(u->app->log, &line, "rule %s: %s", rule->name, note);
+    return HUB_OK;
+}
+
+void hub_announce_uncovered(const struct hub_app *app)
+{
+    struct hub_access_table *table = hub_live_access_get(app->access);
+    struct uncovered u = {app, table};
+    (void)!hub_rules_each(app->truth, announce_uncovered, &u, NULL); /* a failure shows in their passes */
+    hub_access_put(table);
 }

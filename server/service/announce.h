@@ -20,7 +20,9 @@ bool hub_announcer_stop(struct hub_announcer *announcer);
 
 /** For struct hub_scanner_options: `user` is the app. */
 void hub_announce_scan(void *user, const struct hub_scan_event *event);
-/** The same for struct hub_mirrors_options. */
+/** Warn of each mirror rule with a token file that brings what anybody may read here. */
+void hub_announce_uncovered(const struct hub_app *app);
+/** The same as hub_announce_scan for struct hub_mirrors_options. */
 void hub_announce_mirror(void *user, const struct hub_mirror_event *event);
 
 #endif

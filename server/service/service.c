@@ -352,6 +352,7 @@ enum hub_status hub_service_open(struct hub_service *service, const struct hub_c
     HUB_TRY(hub_service_start_scanner(service, config, false, err));
     tidy_roots(app->roots);
     HUB_TRY(start_mirrors(app, config, err));
+    hub_announce_uncovered(app);
     HUB_TRY(start_relay(app, err));
     hub_drafts_recover(app); /* before somebody asks */
     HUB_TRY(start_public(service, config, err));

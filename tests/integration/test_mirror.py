@@ -315,6 +315,30 @@ def test_a_token_is_never_kept_or_told(place):
                 assert secret.encode() not in f.read(), name
 
 
+def test_what_takes_a_token_is_not_open_unnoticed(place):
+    """Where no access rule is about it, both the making of its rule and each start say so, with the command that helps."""
+    token, state = os.path.join(place, "token"), os.path.join(place, "state")
+    with open(token, "w") as f:
+        f.write("secret\n")
+    with upstream(place) as up:
+        made = mirror(place, "add", up.base, "--name", "lab", "--as", "lab/", "--prefix", "dummy-multi", "--token-file", token)
+        assert "`minari-hub access set '*' none lab/` hides it" in made.stderr
+        with here(place) as hub:
+            hub.wait_ready()
+            until(lambda: "rule lab: it takes a token" in hub.text_log())
+            made = mirror(place, "add", up.base, "--name", "more", "--as", "more/", "--prefix", "dummy-multi", "--token-file", token, "--json")
+            assert "`minari-hub access set '*' none more/` hides it" in json.loads(made.stdout)["note"]
+            assert "takes a token" not in mirror(place, "add", up.base, "--name", "plain", "--as", "plain/", "--prefix", "dummy-multi").stderr
+        for name in ("lab/", "more/"):
+            subprocess.run([os.path.join(BIN, "minari-hub"), "access", "set", "*", "none", name, "--state", state], check=True, capture_output=True)
+        with open(os.path.join(state, "test.log")) as log:
+            before = log.read().count("it takes a token")
+        with here(place) as hub:
+            hub.wait_ready()
+            made = mirror(place, "add", up.base, "--name", "below", "--as", "lab/below/", "--prefix", "dummy-multi", "--token-file", token)
+            assert "takes a token" not in made.stderr and hub.text_log().count("it takes a token") == before
+
+
 def test_a_second_hub_on_the_same_state_is_refused(place):
     with here(place) as hub:
         hub.wait_ready()

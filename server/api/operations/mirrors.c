@@ -7,6 +7,7 @@
 #include "server/mirror/document.h"
 #include "server/mirror/mirror.h"
 #include "server/mirror/spec.h"
+#include "server/mirror/uncovered.h"
 
 #include <stdio.h>
 
@@ -121,6 +122,7 @@ enum hub_status hub_mirror_post(struct hub_request *request, struct hub_response
     HUB_TRY(hub_rule_put(request->app->truth, name, false, spec, err));
     hub_mirrors_wake(request->app->mirrors);
     HUB_TRY(hub_mirror_overlap(request->app->truth, name, spec, note, err));
+    (void)hub_mirror_uncovered(spec, request->app->roots, request->access, note);
     return answer(request, name, 201, note, response, err);
 }
 
