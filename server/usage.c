@@ -99,7 +99,9 @@ static const char settings[] =
     "over\n"
     "STATE/control.sock, where `curl --unix-socket` works too.\n";
 
-static const char signals[] = "SIGHUP scans the directories now; SIGTERM lets running answers finish.\n";
+static const char signals[] =
+    "SIGHUP scans the directories now, and reads the access rules and token files of the\n"
+    "configuration again; SIGTERM lets running answers finish.\n";
 
 static const char guide[] =
     "A running hub shows its guide at /~guide, such as http://127.0.0.1:8080/~guide.\n";

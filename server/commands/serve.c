@@ -5,6 +5,8 @@
 #include "server/api/operations/given.h"
 #include "server/commands/admin.h"
 #include "server/log/log.h"
+#include "server/service/announce.h"
+#include "server/service/declared_access.h"
 #include "server/service/hints.h"
 #include "server/service/notify.h"
 #include "server/service/service.h"
@@ -100,11 +102,31 @@ static void watch(struct watcher *watcher)
         show_progress(watcher, &progress);
 }
 
-static void reload(struct hub_app *app)
+/* The rules and tokens of the configuration; those of hub.db stay as they are. */
+static void reload_access(struct hub_app *app, const struct hub_config *config)
+{
+    static const struct hub_log_event wrong = {HUB_LOG_ERROR, "access-not-read", NULL},
+                                      read = {HUB_LOG_INFO, "access-read", NULL};
+    struct hub_error err = {0};
+    char text[HUB_GIVEN_CHARS];
+    if (hub_access_reload(config, app->access, &err)) {
+        hub_log_event(app->log, &wrong, "SIGHUP: %s; rules and tokens stay in force as they were",
+                      err.detail);
+        return;
+    }
+    struct hub_access_table *table = hub_live_access_get(app->access);
+    hub_access_given(app, table, text);
+    hub_access_put(table);
+    hub_log_event(app->log, &read, "SIGHUP: %s", text);
+    hub_announce_uncovered(app);
+}
+
+static void reload(struct hub_app *app, const struct hub_config *config)
 {
     static const struct hub_log_event event = {HUB_LOG_INFO, "reload", NULL};
     hub_log_event(app->log, &event, "SIGHUP: scanning the directories");
     hub_scanner_sweep(app->scanner);
+    reload_access(app, config);
 }
 
 static void run_until_signal(struct watcher *watcher, const struct hub_config *config,
@@ -116,7 +138,7 @@ static void run_until_signal(struct watcher *watcher, const struct hub_config *c
     while (number != SIGTERM && number != SIGINT) {
         number = sigtimedwait(signals, NULL, &tick);
         if (number == SIGHUP)
-            reload(watcher->app);
+            reload(watcher->app, config);
         watch(watcher);
     }
     end_line(watcher);

@@ -320,3 +320,13 @@ enum hub_status hub_config_read(struct hub_config *config, char *const *argv, st
     HUB_TRY(read_environment(config, err));
     return read_flags(config, argv, false, err);
 }
+
+enum hub_status hub_config_read_access(const struct hub_config *config, json_t **out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_config_dispose) struct hub_config now = {0};
+    const bool required = config->file || config->access; /* rules do not go with a file that is away */
+    HUB_TRY(hub_config_init(&now, err));
+    HUB_TRY(read_file(&now, config->file ? config->file : HUB_CONFIG_FILE, required, err));
+    *out = json_incref(now.access);
+    return HUB_OK;
+}

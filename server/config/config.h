@@ -13,6 +13,10 @@ void hub_config_dispose(struct hub_config *config);
  * which option, and for the file which line. */
 HUB_MUST_USE enum hub_status hub_config_read(struct hub_config *config, char *const *argv,
                                              struct hub_error *err);
+/** Read the lines of [access] again from the file that the configuration came from. NULL: it has none. The
+ * whole file is checked. HUB_INVALID says which line is wrong. json_decref() the result. */
+HUB_MUST_USE enum hub_status hub_config_read_access(const struct hub_config *config, json_t **out,
+                                                    struct hub_error *err);
 /** Check what belongs together: directories are made absolute and must be there, the address is split. */
 HUB_MUST_USE enum hub_status hub_config_finish(struct hub_config *config, struct hub_error *err);
 

@@ -86,3 +86,15 @@ enum hub_status hub_access_declare(const struct hub_config *config, bool make,
     /* what the lines say of the same WHO and PREFIX comes last, and wins */
     return read_lines(config->access, &out->rules, err);
 }
+
+enum hub_status hub_access_reload(const struct hub_config *config, struct hub_live_access *live,
+                                  struct hub_error *err)
+{
+    HUB_CLEANUP(hub_declared_access_dispose) struct hub_declared_access declared = {0};
+    HUB_CLEANUP(hub_json_decrefp) json_t *lines = NULL;
+    struct hub_config now = *config; /* all but the lines is borrowed */
+    HUB_TRY(hub_config_read_access(config, &lines, err));
+    now.access = lines;
+    HUB_TRY(hub_access_declare(&now, true, &declared, err));
+    return hub_live_access_redeclare(live, &declared, err);
+}

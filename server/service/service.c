@@ -107,9 +107,10 @@ static void give_memory(void *budget, uint64_t bytes)
 static enum hub_status start_access(struct hub_service *service, const struct hub_config *config,
                                     struct hub_error *err)
 {
-    HUB_TRY(hub_access_declare(config, true, &service->declared, err));
+    HUB_CLEANUP(hub_declared_access_dispose) struct hub_declared_access declared = {0};
+    HUB_TRY(hub_access_declare(config, true, &declared, err));
     return hub_live_access_start(&(struct hub_live_access_options){.truth = service->app.truth,
-                                                                   .declared = &service->declared,
+                                                                   .declared = &declared,
                                                                    .audit_keep_ms = config->audit_keep_ms},
                                  &service->app.access, err);
 }
@@ -384,7 +385,6 @@ void hub_service_close(struct hub_service *service, const struct hub_config *con
     if (app->store)
         hub_store_close(app->store);
     hub_live_access_stop(app->access);
-    hub_declared_access_dispose(&service->declared);
     hub_stores_close(&service->stores);
     hub_lru_free(app->decoded);
     hub_lru_free(app->levels);

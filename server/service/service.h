@@ -6,7 +6,6 @@
 #include "server/config/config.h"
 #include "server/service/limits.h"
 #include "server/service/stores.h"
-#include "storage/truth/access.h"
 
 #include <signal.h>
 
@@ -14,7 +13,6 @@
 struct hub_service {
     struct hub_app app;
     struct hub_stores stores;
-    struct hub_declared_access declared;
     struct hub_inspector *inspector;
     struct hub_limits limits;
     struct hub_announcer *announcer;

@@ -12,6 +12,16 @@ void hub_declared_access_dispose(struct hub_declared_access *declared)
     *declared = (struct hub_declared_access){0};
 }
 
+enum hub_status hub_declared_access_copy(const struct hub_declared_access *from,
+                                         struct hub_declared_access *out, struct hub_error *err)
+{
+    *out = *from;
+    out->rules = (struct hub_access_rules){0};
+    for (uint32_t i = 0; i < from->rules.count; i++)
+        HUB_TRY(hub_access_rules_add(&out->rules, &from->rules.items[i], err));
+    return HUB_OK;
+}
+
 struct stored {
     struct hub_access_rules rules;
     struct hub_token *tokens;

@@ -14,6 +14,9 @@ struct hub_declared_access {
     uint32_t token_count;
 };
 void hub_declared_access_dispose(struct hub_declared_access *declared);
+/** Written in part on a failure: dispose it whatever happens. */
+HUB_MUST_USE enum hub_status hub_declared_access_copy(const struct hub_declared_access *from,
+                                                      struct hub_declared_access *out, struct hub_error *err);
 
 /** Compile all rules and tokens. Release the table with hub_access_put.
  *  @param declared  borrowed; NULL: nothing is declared */

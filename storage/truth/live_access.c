@@ -24,6 +24,7 @@ struct hub_live_access {
     atomic_uint_fast64_t generation;
 
     pthread_mutex_t refresh_lock; /* one compiles at a time; also of what follows */
+    struct hub_declared_access declared;
     uint64_t version;
     int64_t stored_ms, pruned_ms; /* when uses were stored, and the audit was pruned (hub_time_mono_ms) */
     int64_t stored_until_ms;      /* uses up to this Unix time are stored */
@@ -37,9 +38,13 @@ struct hub_access_table *hub_live_access_get(struct hub_live_access *live)
     return table;
 }
 
-const struct hub_declared_access *hub_live_access_declared(const struct hub_live_access *live)
+enum hub_status hub_live_access_declared(struct hub_live_access *live, struct hub_declared_access *out,
+                                         struct hub_error *err)
 {
-    return live->options.declared;
+    pthread_mutex_lock(&live->refresh_lock);
+    const enum hub_status st = hub_declared_access_copy(&live->declared, out, err);
+    pthread_mutex_unlock(&live->refresh_lock);
+    return st;
 }
 
 uint64_t hub_live_access_generation(const struct hub_live_access *live)
@@ -82,12 +87,13 @@ static void store_uses(struct hub_live_access *live)
 
 /* ---- the table ---- */
 
-static enum hub_status load(struct hub_live_access *live, struct hub_error *err)
+static enum hub_status load(struct hub_live_access *live, const struct hub_declared_access *declared,
+                            struct hub_error *err)
 {
     struct hub_access_table *table = NULL;
     uint64_t version = 0;
     HUB_TRY(hub_truth_access_version(live->options.truth, &version, err)); /* before: it may be older */
-    HUB_TRY(hub_truth_access_load(live->options.truth, live->options.declared, &table, err));
+    HUB_TRY(hub_truth_access_load(live->options.truth, declared, &table, err));
     struct hub_access_table *before = atomic_exchange(&live->table, table);
     atomic_fetch_add(&live->generation, 1);
     while (atomic_load(&live->taking)) /* whoever read the old pointer has its reference by then */
@@ -101,7 +107,22 @@ enum hub_status hub_live_access_refresh(struct hub_live_access *live, struct hub
 {
     pthread_mutex_lock(&live->refresh_lock);
     store_uses(live);
-    const enum hub_status st = load(live, err);
+    const enum hub_status st = load(live, &live->declared, err);
+    pthread_mutex_unlock(&live->refresh_lock);
+    return st;
+}
+
+enum hub_status hub_live_access_redeclare(struct hub_live_access *live, struct hub_declared_access *declared,
+                                          struct hub_error *err)
+{
+    pthread_mutex_lock(&live->refresh_lock);
+    store_uses(live);
+    const enum hub_status st = load(live, declared, err);
+    if (!st) {
+        hub_declared_access_dispose(&live->declared);
+        live->declared = *declared;
+        *declared = (struct hub_declared_access){0};
+    }
     pthread_mutex_unlock(&live->refresh_lock);
     return st;
 }
@@ -116,7 +137,7 @@ static void look(struct hub_live_access *live)
     if (changed || now_ms - live->stored_ms >= USES_MS)
         store_uses(live);
     if (changed)
-        (void)!load(live, NULL);
+        (void)!load(live, &live->declared, NULL);
     pthread_mutex_unlock(&live->refresh_lock);
     if (live->options.audit_keep_ms && now_ms - live->pruned_ms >= PRUNE_MS) {
         (void)!hub_audit_prune(live->options.truth, live->options.audit_keep_ms, NULL);
@@ -145,12 +166,16 @@ enum hub_status hub_live_access_start(const struct hub_live_access_options *opti
     struct hub_live_access *live = calloc(1, sizeof *live);
     HUB_TRY(hub_allocated(live, err));
     live->options = *options;
+    if (options->declared) {
+        live->declared = *options->declared;
+        *options->declared = (struct hub_declared_access){0};
+    }
     live->stored_ms = hub_time_mono_ms();
     live->pruned_ms = live->stored_ms - PRUNE_MS;
     pthread_mutex_init(&live->refresh_lock, NULL);
     enum hub_status st = hub_truth_make_link_key(options->truth, err);
     if (!st)
-        st = load(live, err);
+        st = load(live, &live->declared, err);
     if (!st)
         st = hub_thread_start(&live->thread, watch, live, "changes of access", err);
     live->has_thread = !st;
@@ -171,6 +196,7 @@ void hub_live_access_stop(struct hub_live_access *live)
         store_uses(live);
     }
     hub_access_put(atomic_load(&live->table));
+    hub_declared_access_dispose(&live->declared);
     pthread_mutex_destroy(&live->refresh_lock);
     free(live);
 }

@@ -253,6 +253,47 @@ def test_token_files_are_made_and_declare_their_rules(state):
     assert done.returncode != 0 and "holds no access token" in done.stderr, done.stderr
 
 
+def test_sighup_reads_the_configuration_again(state):
+    """The lines of [access] and the token files, not the rules of hub.db; what is wrong changes nothing."""
+    config = configured(state, "[access]\nset = * none D4RL/\nset = token:write-token-file read D4RL/\n")
+    token = os.path.join(state, "write-token")
+    dataset, other = "/api/v1/datasets/D4RL/door/human-v2", "/api/v1/datasets/door-human-v0"
+    with serving(SAMPLES, state=state, args=("--config", config, "--write-token-file", token)) as hub:
+        run(state, "access", "set", "*", "none", "door-human-v0")
+
+        def seen(text=None):
+            bearer = {"Authorization": f"Bearer {text}"} if text else {}
+            return hub.get(dataset, bearer).status, hub.get(other, bearer).status
+
+        def hang_up(said):
+            before = hub.text_log().count(said)
+            hub.process.send_signal(signal.SIGHUP)
+            until(lambda: hub.text_log().count(said) > before)
+
+        first = open(token).read().strip()
+        until(lambda: seen() == (401, 401) and seen(first) == (200, 404))
+        configured(state, "[access]\nset = * read D4RL/\nset = token:x read D4RL/\n")
+        hang_up("SIGHUP: everybody who reaches")
+        assert seen() == (200, 401) and ("token:x", "D4RL/") in rules(state)
+        configured(state, "[access]\nset = * none D4RL/\nset = all none lab/\n")
+        hang_up("rules and tokens stay in force as they were")
+        assert seen() == (200, 401) and "does not say who" in hub.text_log()
+        configured(state, "[access]\nset = * none D4RL/\n[mirror\n")
+        hang_up("hub.conf line 3: ")
+        os.rename(config, config + "~")
+        hang_up("hub.conf: No such file")
+        with open(token, "w") as f:
+            f.write("secret\n")
+        os.rename(config + "~", config)
+        configured(state, "[access]\nset = * none D4RL/\n")
+        hang_up("holds no access token")
+        assert seen() == (200, 401) and seen(first) == (200, 404)
+        os.remove(token)
+        hang_up("SIGHUP: everybody who reaches")
+        second = open(token).read().strip()
+        assert second != first and seen() == (401, 401) and seen(second) == (404, 404) and seen(first) == (401, 401)
+
+
 # ---- the state directory ----
 
 

@@ -34,9 +34,11 @@ enum hub_status hub_access_change(struct hub_request *request, const struct hub_
     static const struct hub_log_event event = {HUB_LOG_INFO, "audit", NULL};
     struct hub_app *app = request->app;
     char who[HUB_ACTOR_CHARS], note[HUB_ORDER_NOTE];
-    const struct hub_access_actor actor = {who, hub_live_access_declared(app->access)};
+    HUB_CLEANUP(hub_declared_access_dispose) struct hub_declared_access declared = {0};
+    const struct hub_access_actor actor = {who, &declared};
     if (!request->may_block)
         return HUB_AGAIN; /* hub.db is written */
+    HUB_TRY(hub_live_access_declared(app->access, &declared, err));
     hub_access_name_actor(&request->principal, who);
     struct hub_json json =
         hub_json_to(hub_response_buffer(response, status, "application/json", ANSWER_BYTES), err);

@@ -27,8 +27,10 @@ enum hub_status hub_session_open(struct hub_request *request, struct hub_view te
     if (!token)
         return hub_fail_as(err, HUB_DENIED, HUB_PROBLEM_BAD_TOKEN,
                            "this is not an access token of a hub: one begins with mh_");
+    HUB_CLEANUP(hub_declared_access_dispose) struct hub_declared_access declared = {0};
+    const struct hub_access_actor actor = {who, &declared};
+    HUB_TRY(hub_live_access_declared(app->access, &declared, err));
     hub_access_name_actor(&(struct hub_principal){.token = token->name}, who);
-    const struct hub_access_actor actor = {who, hub_live_access_declared(app->access)};
     enum hub_status st = hub_session_begin(app->truth, token, &actor, secret, err);
     if (!st)
         st = hub_live_access_refresh(app->access, err);
@@ -43,9 +45,11 @@ enum hub_status hub_session_close(struct hub_request *request, struct hub_respon
 {
     struct hub_app *app = request->app;
     if (request->carrier == HUB_BY_COOKIE) {
+        HUB_CLEANUP(hub_declared_access_dispose) struct hub_declared_access declared = {0};
         char who[HUB_ACTOR_CHARS];
+        const struct hub_access_actor actor = {who, &declared};
+        HUB_TRY(hub_live_access_declared(app->access, &declared, err));
         hub_access_name_actor(&request->principal, who);
-        const struct hub_access_actor actor = {who, hub_live_access_declared(app->access)};
         HUB_TRY(hub_session_end(app->truth, request->token, &actor, err));
         HUB_TRY(hub_live_access_refresh(app->access, err));
     }

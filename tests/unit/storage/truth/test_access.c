@@ -267,6 +267,35 @@ Test(access, a_running_hub_sees_what_another_changes)
     hub_live_access_stop(live);
 }
 
+Test(access, another_declaration_replaces_the_one_before)
+{
+    struct hub_live_access *live = NULL;
+    struct hub_declared_access first = {0}, second = {0}, shown = {0};
+    const struct hub_principal anybody = {0};
+    DRAFT_OK(set("*", HUB_LEVEL_NONE, "kept/", err));
+    DRAFT_OK(hub_access_rules_read(&first.rules, HUB_VIEW("* none lab/"), true, err));
+    DRAFT_OK(hub_access_rules_read(&second.rules, HUB_VIEW("* none other/"), true, err));
+    const struct hub_live_access_options options = {.truth = truth, .declared = &first};
+    DRAFT_OK(hub_live_access_start(&options, &live, err));
+    cr_expect_eq(first.rules.count, 0, "it is taken");
+    struct hub_access_table *before = hub_live_access_get(live);
+    DRAFT_OK(hub_live_access_redeclare(live, &second, err));
+    cr_expect_eq(second.rules.count, 0);
+    struct hub_access_table *after = hub_live_access_get(live);
+    cr_expect_eq(hub_access_level(before, &anybody, HUB_VIEW("lab/x")), HUB_LEVEL_NONE);
+    cr_expect_eq(hub_access_level(after, &anybody, HUB_VIEW("lab/x")), HUB_LEVEL_READ);
+    cr_expect_eq(hub_access_level(after, &anybody, HUB_VIEW("other/x")), HUB_LEVEL_NONE);
+    cr_expect_eq(hub_access_level(after, &anybody, HUB_VIEW("kept/x")), HUB_LEVEL_NONE);
+    DRAFT_OK(hub_live_access_declared(live, &shown, err));
+    cr_assert_eq(shown.rules.count, 1);
+    cr_expect_str_eq(shown.rules.items[0].prefix, "other/");
+    cr_expect(shown.rules.items[0].from_file);
+    hub_declared_access_dispose(&shown);
+    hub_access_put(before);
+    hub_access_put(after);
+    hub_live_access_stop(live);
+}
+
 /* hub.db of each earlier schema is brought to this one, whatever it holds. */
 Test(access, each_earlier_schema_is_migrated)
 {
