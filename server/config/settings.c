@@ -70,8 +70,7 @@ static const struct hub_usage_option rows[] = {
      AS(TEXT, write_token_file, NULL)},
     {0, "auth-header", "HEADER", NULL,
      "A header such as X-Forwarded-User in which a proxy of trusted-proxies names the user that it knows: "
-     "for "
-     "rules of user:NAME. The proxy must set it for each request; from elsewhere it is dropped.",
+     "for rules of user:NAME. The proxy must set it for each request; from elsewhere it is dropped.",
      AS(TEXT, auth_header, NULL)},
     {0, "auth-groups-header", "HEADER", NULL,
      "The same with the groups of the user, with commas between them: for rules of group:NAME.",
@@ -84,6 +83,10 @@ static const struct hub_usage_option rows[] = {
      "Accept changes from other machines without TLS: whoever is on the way can read the token. Else they "
      "must come through a proxy of trusted-proxies that speaks https.",
      AS(SWITCH, insecure_writes, "off")},
+    {0, "metrics-open", "on|off", "on|off",
+     "Give /metrics and /api/v1/status to everybody, also where a rule hides something; what names roots, "
+     "mirrors or datasets in them stays for the admins.",
+     AS(SWITCH, metrics_open, "off")},
     {0, "audit-keep", "TIME", NULL,
      "How long the audit of changes of tokens and rules is kept (minari-hub audit); 0: for ever.",
      WITHIN(DURATION, audit_keep_ms, "365d", 0, 36500 * 86400000ULL)},

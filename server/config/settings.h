@@ -35,7 +35,7 @@ struct hub_config {
     unsigned hash;       /* enum hub_hash_mode */
     unsigned measure;    /* enum hub_measure_mode */
     unsigned log_format; /* 0: text, 1: JSON, as enum hub_log_format */
-    bool unsafe_inspect, access_log, sync;
+    bool unsafe_inspect, access_log, sync, metrics_open;
 
     /* of the file: [mirror NAME] and [upstream NAME] as {NAME: {option: [values]}}, or NULL */
     json_t *mirrors, *upstream_rules;

@@ -310,6 +310,7 @@ enum hub_right {
     HUB_FOR_READERS,    /* readers of what it names or lists: others find nothing there */
     HUB_FOR_WATCHERS,   /* figures of the whole hub */
     HUB_FOR_WRITERS,    /* writers of what it names, as the handler finds */
+    HUB_FOR_MONITORS,   /* figures for everybody; names in them for who hub_request_may_watch */
     HUB_FOR_ADMINS,     /* for all others there is no such row */
 };
 

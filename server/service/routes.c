@@ -7,6 +7,8 @@
 #include "server/page/handlers.h"
 #include "server/service/parameters.h"
 
+#include <stdlib.h>
+
 /* All rows that one answer may hold, decoded from deflate, take less. */
 enum { ROWS_MS = 5000 };
 
@@ -324,3 +326,15 @@ const struct hub_protocol hub_protocols[] = {
      .not_allowed = hub_refuse_method},
     {0},
 };
+
+struct hub_route *hub_routes_with_open_figures(void)
+{
+    struct hub_route *routes = malloc(sizeof hub_routes);
+    if (!routes)
+        return NULL;
+    memcpy(routes, hub_routes, sizeof hub_routes);
+    for (struct hub_route *route = routes; route->pattern; route++)
+        if (route->handler == hub_status_show || route->handler == hub_metrics_show)
+            route->right = HUB_FOR_MONITORS;
+    return routes;
+}

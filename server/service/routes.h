@@ -7,4 +7,8 @@
 extern const struct hub_route hub_routes[];
 extern const struct hub_protocol hub_protocols[];
 
+/** A copy of hub_routes for a hub that gives its figures to everybody, /metrics and /api/v1/status: names in
+ * them stay for who may watch it. free() the result; NULL: no memory. */
+struct hub_route *hub_routes_with_open_figures(void);
+
 #endif

@@ -256,12 +256,19 @@ static struct hub_access_table *take_access(struct hub_app *app)
     return hub_live_access_get(app->access);
 }
 
+static enum hub_status open_figures(struct hub_service *service, struct hub_error *err)
+{
+    service->routes = hub_routes_with_open_figures();
+    return hub_allocated(service->routes, err);
+}
+
 /* The routes, to all of the network, or over the control socket: there are those marked local too. */
-static enum hub_status start_http(struct hub_app *app, struct hub_http_options *options,
+static enum hub_status start_http(struct hub_service *service, struct hub_http_options *options,
                                   struct hub_http **out, struct hub_error *err)
 {
+    struct hub_app *app = &service->app;
     options->app = app;
-    options->routes = hub_routes;
+    options->routes = service->routes ? service->routes : hub_routes;
     options->protocols = hub_protocols;
     options->budget = app->budget;
     options->access = take_access;
@@ -289,7 +296,7 @@ static enum hub_status start_public(struct hub_service *service, const struct hu
                                                  .insecure_writes = config->insecure_writes},
                                        .tries = {(uint32_t)config->tries, (uint32_t)config->tries_ms},
                                        .log = config->access_log ? service->app.log : NULL};
-    return start_http(&service->app, &options, &service->app.http, err);
+    return start_http(service, &options, &service->app.http, err);
 }
 
 /* For the admin of this machine: few connections, one thread. */
@@ -301,7 +308,7 @@ static enum hub_status start_control(struct hub_service *service, const struct h
                                        .workers = 1,
                                        .queue = 64,
                                        .connections = service->limits.control};
-    return start_http(&service->app, &options, &service->app.control, err);
+    return start_http(service, &options, &service->app.control, err);
 }
 
 static void log_damaged(void *user, const char *id, const char *detail)
@@ -356,6 +363,8 @@ enum hub_status hub_service_open(struct hub_service *service, const struct hub_c
     hub_announce_uncovered(app);
     HUB_TRY(start_relay(app, err));
     hub_drafts_recover(app); /* before somebody asks */
+    if (config->metrics_open)
+        HUB_TRY(open_figures(service, err));
     HUB_TRY(start_public(service, config, err));
     HUB_TRY(start_measurer(app, config, err));
     if (config->address)
@@ -372,6 +381,7 @@ void hub_service_close(struct hub_service *service, const struct hub_config *con
     hub_measurer_stop(app->measurer);                           /* looks at requests */
     hub_http_stop(app->http, (unsigned)config->grace_ms);
     hub_http_stop(app->control, (unsigned)config->grace_ms);
+    free(service->routes);
     hub_visible_free(app->visible);
     hub_measurer_free(app->measurer);
     hub_relay_stop(app->relay);

@@ -14,6 +14,7 @@ struct hub_service {
     struct hub_app app;
     struct hub_stores stores;
     struct hub_inspector *inspector;
+    struct hub_route *routes; /* NULL: hub_routes */
     struct hub_limits limits;
     struct hub_announcer *announcer;
 };

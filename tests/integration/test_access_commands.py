@@ -253,6 +253,29 @@ def test_token_files_are_made_and_declare_their_rules(state):
     assert done.returncode != 0 and "holds no access token" in done.stderr, done.stderr
 
 
+def test_figures_without_names_are_for_everybody_where_the_admin_says_so(state, tmp_path):
+    shutil.copytree(os.path.join(SAMPLES, "door-human-v0"), tmp_path / "door-human-v0")
+    for flags in ((), ("--metrics-open",)):
+        with serving(f"hidden7={tmp_path}", state=state, args=flags) as hub:
+            run(state, "access", "set", "*", "none", "")
+            if not flags:
+                run(state, "mirror", "add", "http://127.0.0.1:1", "--name", "hidden8", "--yes")
+            until(lambda: hub.get("/api/v1/datasets").status == 401 or hub.get("/api/v1/datasets").json()["total"] == 0)
+            answers = [hub.get(path) for path in ("/metrics", "/api/v1/status")]
+            assert [a.status for a in answers] == ([200, 200] if flags else [401, 401])
+            assert not any(b"hidden" in a.body for a in answers)
+            assert b"hidden7" not in hub.get("/~operations").body
+            admin = {"Authorization": "Bearer " + run(state, "token", "add", f"boss{len(flags)}", "--admin")[0].strip()}
+            until(lambda: hub.get("/metrics", admin).status == 200)
+            assert b'root="hidden7"' in hub.get("/metrics", admin).body and b'rule="hidden8"' in hub.get("/metrics", admin).body
+            assert [r["name"] for r in hub.get("/api/v1/status", admin).json()["roots"]] == ["hidden7"]
+            if flags:
+                metrics, status = answers[0].body.decode(), answers[1].json()
+                assert 'minari_hub_root_free_bytes{root="0"}' in metrics and "minari_hub_mirror_" not in metrics and "minari_hub_datasets{" in metrics
+                assert status["roots"] == status["alerts"] == [] and "text" not in status["access"] and status["access"]["hides"]
+                assert status["datasets"]["total"] == 1
+
+
 def test_sighup_reads_the_configuration_again(state):
     """The lines of [access] and the token files, not the rules of hub.db; what is wrong changes nothing."""
     config = configured(state, "[access]\nset = * none D4RL/\nset = token:write-token-file read D4RL/\n")

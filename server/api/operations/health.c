@@ -107,8 +107,9 @@ static enum hub_status cache_metrics(const struct hub_app *app, struct hub_buf *
     return HUB_OK;
 }
 
-/* A root without a name by its number. */
-static enum hub_status room_metrics(struct hub_app *app, struct hub_buf *out, struct hub_error *err)
+/* A root without a name by its number; all where names are not to be seen. */
+static enum hub_status room_metrics(struct hub_app *app, bool names, struct hub_buf *out,
+                                    struct hub_error *err)
 {
     struct hub_mirror_gauges g;
     hub_mirrors_gauges(app->mirrors, &g);
@@ -128,7 +129,7 @@ static enum hub_status room_metrics(struct hub_app *app, struct hub_buf *out, st
         uint64_t left = 0;
         if (hub_fs_free_bytes(root->path, &left, NULL))
             continue;
-        HUB_TRY(root->name
+        HUB_TRY(names && root->name
                     ? hub_buf_addf(out, err, "minari_hub_root_free_bytes{root=\"%s\"} %" PRIu64 "\n",
                                    root->name, left)
                     : hub_buf_addf(out, err, "minari_hub_root_free_bytes{root=\"%" PRIu32 "\"} %" PRIu64 "\n",
@@ -168,6 +169,7 @@ enum hub_status hub_metrics_show(struct hub_request *request, struct hub_respons
 {
     if (!request->may_block)
         return HUB_AGAIN; /* SQLite is asked */
+    const bool names = hub_request_may_watch(request);
     struct hub_buf *out =
         hub_response_buffer(response, 200, "text/plain; version=0.0.4; charset=utf-8", 4 * MIB);
     HUB_TRY(hub_http_metrics(request->app->http, out, err));
@@ -175,9 +177,9 @@ enum hub_status hub_metrics_show(struct hub_request *request, struct hub_respons
     HUB_TRY(process_metrics(request->app, out, err));
     HUB_TRY(scan_metrics(request->app, out, err));
     HUB_TRY(cache_metrics(request->app, out, err));
-    HUB_TRY(room_metrics(request->app, out, err));
+    HUB_TRY(room_metrics(request->app, names, out, err));
     HUB_TRY(missing_metrics(request->app, out, err));
-    return hub_mirror_metrics(request->app->truth, out, err);
+    return names ? hub_mirror_metrics(request->app->truth, out, err) : HUB_OK;
 }
 
 enum hub_status hub_front_show(struct hub_request *request, struct hub_response *response,

@@ -1,4 +1,5 @@
-/* The state of the hub as one document. Over TCP it names roots, never paths of the machine. */
+/* The state of the hub as one document. Over TCP it names roots, never paths of the machine; and nothing to
+ * those who see figures alone (HUB_FOR_MONITORS). */
 #include "server/api/handlers.h"
 
 #include "server/api/operations/alerts.h"
@@ -29,8 +30,9 @@ static void put_roots(struct hub_json *json, const struct hub_request *request,
                       const struct hub_snapshot *snapshot, const struct hub_scan_progress *p)
 {
     const struct hub_app *app = request->app;
+    const uint32_t count = hub_request_may_watch(request) ? app->roots->count : 0;
     hub_json_put_array(json, "roots");
-    for (uint32_t root = 0; root < app->roots->count; root++) {
+    for (uint32_t root = 0; root < count; root++) {
         const struct hub_root *where = &app->roots->roots[root];
         uint64_t datasets = 0, size = 0, free_bytes = 0;
         for (uint32_t i = 0; i < snapshot->count; i++) {
@@ -55,7 +57,7 @@ static void put_roots(struct hub_json *json, const struct hub_request *request,
     hub_json_end_array(json);
 }
 
-static void put_inspection(struct hub_json *json, const struct hub_scan_progress *p)
+static void put_inspection(struct hub_json *json, const struct hub_scan_progress *p, bool names)
 {
     hub_json_put_object(json, "inspection");
     hub_json_put_bool(json, "walked", p->walked);
@@ -67,7 +69,8 @@ static void put_inspection(struct hub_json *json, const struct hub_scan_progress
     hub_json_put_uint(json, "failed", p->failed);
     hub_json_put_uint(json, "postponed", p->postponed);
     hub_json_put_uint(json, "given_up", p->given_up);
-    hub_put_if_set(json, "current", p->current);
+    if (names)
+        hub_put_if_set(json, "current", p->current);
     hub_json_end_object(json);
 }
 
@@ -125,7 +128,7 @@ static void put_alerts(struct hub_json *json, const struct hub_request *request)
 {
     HUB_CLEANUP(hub_freep) struct hub_alerts *now = calloc(1, sizeof *now);
     hub_json_put_array(json, "alerts");
-    if (now)
+    if (now && hub_request_may_watch(request))
         hub_alerts_read(request->app, now);
     for (unsigned i = 0; now && i < now->count; i++) {
         hub_json_object(json);
@@ -178,13 +181,13 @@ enum hub_status hub_status_show(struct hub_request *request, struct hub_response
     hub_json_put_bool(&json, "draining", draining);
     put_datasets(&json, snapshot);
     put_roots(&json, request, snapshot, &progress);
-    put_inspection(&json, &progress);
+    put_inspection(&json, &progress, hub_request_may_watch(request));
     hub_json_put_uint(&json, "hashing", hashing);
     HUB_TRY(put_measuring(&json, app, err));
     put_http(&json, app->http);
     put_disk(&json, request, &progress);
     put_cache(&json, app->mirrors);
-    hub_access_given_put(&json, app, request->access, true);
+    hub_access_given_put(&json, app, request->access, hub_request_may_watch(request));
     put_alerts(&json, request);
     hub_json_end_object(&json);
     return hub_json_status(&json);
