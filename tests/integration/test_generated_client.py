@@ -9,7 +9,7 @@ import tempfile
 import pytest
 
 sys.path.insert(0, os.path.dirname(__file__))
-from hub import FIXTURES, serving
+from hub import BIN, FIXTURES, serving, until
 
 ID = "D4RL/door/human-v2"
 
@@ -22,7 +22,7 @@ def hub():
 
 @pytest.fixture(scope="module")
 def ask(hub):
-    """ask("datasets.get_dataset", ...) -> (status, parsed)"""
+    """ask("datasets.get_dataset", ..., token=None) -> (status, parsed)"""
     with tempfile.TemporaryDirectory(prefix="hub-generated-") as folder:
         document = os.path.join(folder, "openapi.json")
         with open(document, "wb") as f:
@@ -32,10 +32,11 @@ def ask(hub):
                                "--output-path", os.path.join(folder, "generated_hub")], capture_output=True, text=True, env=environment)
         assert made.returncode == 0, made.stdout + made.stderr
         sys.path.insert(0, folder)
-        client = importlib.import_module("generated_hub").Client(base_url=hub.base)
+        generated = importlib.import_module("generated_hub")
 
-        def call(name, *arguments, **parameters):
-            answer = importlib.import_module("generated_hub.api." + name).sync_detailed(*arguments, client=client, **parameters)
+        def call(operation, /, *arguments, token=None, **parameters):
+            client = generated.AuthenticatedClient(base_url=hub.base, token=token) if token else generated.Client(base_url=hub.base)
+            answer = importlib.import_module("generated_hub.api." + operation).sync_detailed(*arguments, client=client, **parameters)
             return answer.status_code, answer.parsed
 
         yield call
@@ -83,6 +84,22 @@ def test_files(hub, ask):
     status, file = ask("files.get_file", ID, path)
     with open(os.path.join(FIXTURES, "samples", ID, path), "rb") as f:
         assert status == 200 and file.payload.read() == f.read()
+
+
+def test_what_is_for_admins(hub, ask):
+    status, problem = ask("access.list_tokens")
+    assert status == 404 and problem.type_ == "urn:minari-hub:route-not-found"
+    boss = subprocess.run([os.path.join(BIN, "minari-hub"), "token", "add", "boss", "--admin", "--state", hub.state], capture_output=True, text=True, check=True).stdout.strip()
+    until(lambda: ask("access.list_tokens", token=boss)[0] == 200)
+    status, made = ask("access.add_token", name="ann", read=["lab/"], token=boss)
+    assert status == 201 and made.token.startswith("mh_") and [(r.level, r.prefix) for r in made.rules] == [("read", "lab/")]
+    assert ask("access.add_token", name="ann", token=boss)[0] == 409
+    status, page = ask("access.list_tokens", token=boss)
+    assert status == 200 and [t.name for t in page.items] == ["ann", "boss"]
+    status, gone = ask("access.revoke_token", "ann", token=boss)
+    assert status == 200 and gone.to_dict() == {"revoked": "ann"}
+    status, audit = ask("access.list_audit", token=boss)
+    assert status == 200 and [(a.who, a.action, a.object_) for a in audit.items][1:] == [("token:boss", "token-add", "ann"), ("token:boss", "token-revoke", "ann")]
 
 
 def test_every_operation_has_a_name(hub):

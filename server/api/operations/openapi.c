@@ -119,12 +119,18 @@ static void write_schema(struct hub_json *json, const struct hub_parameter *row)
     hub_json_end_object(json);
 }
 
-static void write_parameter(struct hub_json *json, const struct hub_parameter *row)
+struct listed {
+    const struct hub_parameter *row;
+    bool required;
+};
+
+static void write_parameter(struct hub_json *json, const struct listed *listed)
 {
+    const struct hub_parameter *row = listed->row;
     hub_json_object(json);
     hub_json_put_text(json, "name", row->name);
     hub_json_put_text(json, "in", row->in_path ? "path" : "query");
-    hub_json_put_bool(json, "required", row->in_path || row->required);
+    hub_json_put_bool(json, "required", listed->required);
     hub_json_put_text(json, "description", row->help);
     write_schema(json, row);
     if (row->type == HUB_PARAM_LIST)
@@ -134,35 +140,38 @@ static void write_parameter(struct hub_json *json, const struct hub_parameter *r
     hub_json_end_object(json);
 }
 
-static void add_row(const struct hub_parameter **rows, unsigned *count, const struct hub_parameter *row)
+/* What a route needs that is chosen by its "?name" is not needed by the others of the operation. */
+static void add_rows(const struct hub_route *route, struct listed rows[HUB_MAX_QUERY], unsigned *count)
 {
-    for (unsigned i = 0; i < *count; i++)
-        if (strcmp(rows[i]->name, row->name) == 0)
-            return;
-    if (row->help && *count < HUB_MAX_QUERY)
-        rows[(*count)++] = row;
+    const bool chosen = strchr(route->pattern, '?');
+    for (const struct hub_parameter *const *row = route->parameters; *row; row++) {
+        unsigned i = 0;
+        while (i < *count && strcmp(rows[i].row->name, (*row)->name) != 0)
+            i++;
+        if (i == *count && (*row)->help && *count < HUB_MAX_QUERY)
+            rows[(*count)++] = (struct listed){*row, (*row)->in_path || ((*row)->required && !chosen)};
+    }
 }
 
-/* Of all routes of the path, which differ in their "?name": the first that explains a parameter. Those that
- * ignore others are the page at "/". */
-static enum hub_status add_parameters(const struct hub_route *route, const char *path, json_t *operation,
-                                      struct hub_error *err)
+/* Of all routes of the path and the method, which differ in their "?name": the first that explains a
+ * parameter. Those that ignore others are the page at "/". */
+static enum hub_status add_parameters(const struct hub_route *route, const char *path, const char *method,
+                                      json_t *operation, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(MIB);
     struct hub_json json = hub_json_to(&text, err);
-    const struct hub_parameter *rows[HUB_MAX_QUERY];
+    struct listed rows[HUB_MAX_QUERY];
     unsigned count = 0;
     json_t *parameters;
     for (; route->pattern; route++) {
         const struct hub_view pattern = {route->pattern, strcspn(route->pattern, "?")};
-        const bool is_of_path = hub_view_is(pattern, path) && route->right != HUB_FOR_ADMINS;
+        const bool is_of_path = hub_view_is(pattern, path) && strcasecmp(route->method, method) == 0;
         if (is_of_path && route->parameters && !hub_parameter_ignores_others(route->parameters))
-            for (const struct hub_parameter *const *row = route->parameters; *row; row++)
-                add_row(rows, &count, *row);
+            add_rows(route, rows, &count);
     }
     hub_json_array(&json);
     for (unsigned i = 0; i < count; i++)
-        write_parameter(&json, rows[i]);
+        write_parameter(&json, &rows[i]);
     hub_json_end_array(&json);
     HUB_TRY(hub_json_status(&json));
     HUB_TRY(hub_json_parse(hub_buf_view(&text), text.size, &parameters, err));
@@ -232,7 +241,7 @@ static enum hub_status complete(json_t *document, const struct hub_route *routes
     {
         json_object_foreach(item, method, operation)
         {
-            HUB_TRY(add_parameters(routes, path, operation, err));
+            HUB_TRY(add_parameters(routes, path, method, operation, err));
             HUB_TRY(add_problems(operation, err));
             HUB_TRY(complete_answers(operation, err));
         }
