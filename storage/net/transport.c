@@ -22,6 +22,14 @@ static char *copy_of(const char *text)
     return text && *text ? strdup(text) : NULL;
 }
 
+/* Nothing of it stays in freed memory. */
+static void free_secret(char *text)
+{
+    if (text)
+        explicit_bzero(text, strlen(text));
+    free(text);
+}
+
 enum hub_status hub_transport_new(const struct hub_transport_options *options, struct hub_transport **out,
                                   struct hub_error *err)
 {
@@ -61,7 +69,7 @@ void hub_transport_free(struct hub_transport *t)
     }
     curl_multi_cleanup(t->multi);
     pthread_mutex_destroy(&t->lock);
-    free(t->token);
+    free_secret(t->token);
     free(t->user_agent);
     free(t->proxy);
     free(t->unix_socket);
@@ -73,7 +81,7 @@ enum hub_status hub_transport_set_token(struct hub_transport *t, const char *tok
     char *copy = copy_of(token);
     if (token && *token && !copy)
         return hub_no_memory(err);
-    free(t->token);
+    free_secret(t->token);
     t->token = copy;
     return HUB_OK;
 }
