@@ -3,15 +3,23 @@
 
 #include <stdlib.h>
 
+bool hub_client_takes_token(const char *token)
+{
+    const size_t size = strspn(token, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~+/");
+    return size && !token[size + strspn(token + size, "=")];
+}
+
 static enum hub_status make(const struct minari_client_options *o, struct minari_client *c,
                             struct hub_error *err)
 {
     struct minari_remote remote;
-    if (!o->base_url || minari_remote_parse(o->base_url, &remote, NULL) || !minari_remote_is_spoken(&remote))
+    struct minari_error why;
+    if (minari_remote_parse(o->base_url, &remote, &why))
+        return hub_fail(err, HUB_INVALID, "%s", why.detail);
+    if (o->token && *o->token && !hub_client_takes_token(o->token))
         return hub_fail(err, HUB_INVALID,
-                        "'%.200s' is not a remote: http://HOST[:PORT] or https://HOST[:PORT] (a hub), "
-                        "gcp://BUCKET[/PREFIX], hf://ORG[/REPO[@REVISION]]",
-                        o->base_url ? o->base_url : "");
+                        "the token has a character that tokens do not have: check that it was copied whole, "
+                        "and nothing else");
     struct hub_transport_options t = {
         .token = o->token,
         .user_agent = o->user_agent ? o->user_agent : "libminari/" HUB_VERSION,

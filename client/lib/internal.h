@@ -27,6 +27,9 @@ static inline void hub_options_copy(void *own, size_t own_size, const void *thei
 enum minari_status hub_client_report(enum hub_status status, const struct hub_error *error,
                                      struct minari_error *err);
 
+/** Whether a text is made as bearer tokens are (RFC 6750), so that a header can carry it. */
+bool hub_client_takes_token(const char *token);
+
 /** HUB_INVALID: an argument that must not be NULL is. */
 enum hub_status hub_client_missing(struct hub_error *err);
 

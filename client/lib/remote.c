@@ -25,6 +25,10 @@ static enum hub_status parse(const char *text, struct minari_remote *out, struct
         snprintf(out->text, sizeof out->text, "%s%.*s", row->scheme, (int)rest.size, rest.data);
         return HUB_OK;
     }
+    if (row && row->number == MINARI_REMOTE_HUB && memchr(rest.data, '@', strcspn(rest.data, "/")))
+        return hub_fail(err, HUB_INVALID, /* and does not show what may be a password */
+                        "the address of a hub must not have a user or a password: http://HOST[:PORT], and "
+                        "its token beside it");
     if (looks_like_a_host(text))
         return hub_fail(err, HUB_INVALID, "'%.200s' is not a remote: did you mean http://%.200s ?", text,
                         text);

@@ -49,6 +49,11 @@ int main(int, char **argv)
     options.token = reinterpret_cast<const char *>(1);
     expect(minari_client_new(&options, &client, &err) == MINARI_OK, "an older program");
 
+    options.size = sizeof options;
+    options.token = "two words";
+    minari_client *none = nullptr;
+    expect(minari_client_new(&options, &none, &err) == MINARI_INVALID && !none && !std::strstr(err.detail, "words"), "no token");
+
     expect(minari_dataset_list_get(client, nullptr, &list, nullptr) == MINARI_OK && minari_dataset_list_count(list) == 2, "no query");
     expect(minari_dataset_list_get(client, nullptr, nullptr, nullptr) == MINARI_INVALID, "no place for a list");
     expect(minari_facet_list_get(client, nullptr, nullptr, nullptr, nullptr) == MINARI_INVALID, "no place for facets");

@@ -17,11 +17,22 @@ extern "C" {
 
 struct minari_client;
 
-/** Zero and NULL mean the default. Texts are copied. */
+/**
+ * Zero and NULL mean the default. Texts are copied: they stay the caller's, who may change or free them after
+ * minari_client_new.
+ *
+ * The token is what RFC 6750 allows: letters, digits and -._~+/, with = at its end. libminari sends it to
+ * base_url alone, and not to another host or port that this redirects to; only from http to https of the same
+ * host it goes along. It writes the token into no file, no error and no line of `trace`, and overwrites its
+ * copy in minari_client_free. What it cannot promise: libcurl has copies that it frees without overwriting
+ * them; whoever is on the way reads what goes over http://, a proxy as well; a core dump, a debugger and swap
+ * have the memory of the whole process. A program that minds calls prctl(PR_SET_DUMPABLE, 0) before it reads
+ * the token, as minari-cli does.
+ */
 struct minari_client_options {
     size_t size;            /* of this structure: MINARI_CLIENT_OPTIONS_INIT sets it; 0: of version 0.1 */
     const char *base_url;   /* "http://hub:8080", "gcp://bucket/prefix", "hf://org"; must */
-    const char *token;      /* sent as a bearer token, to this remote only */
+    const char *token;      /* sent as a bearer token, see above; default none */
     const char *user_agent; /* default "libminari/VERSION" */
     const char *proxy;      /* "http://proxy:3128"; default none */
     bool environment_proxy; /* honour http_proxy and its like */
@@ -64,8 +75,8 @@ static inline minari_client_options minari_client_options_init()
     }
 #endif
 
-/** MINARI_INVALID without options, or for what is no remote; MINARI_DENIED for credentials that cannot be
- * used. Free the result. */
+/** MINARI_INVALID without options, for what is no remote, or for a token that no header can carry;
+ * MINARI_DENIED for credentials that cannot be used. Free the result. */
 MINARI_API enum minari_status minari_client_new(const struct minari_client_options *options,
                                                 struct minari_client **out, struct minari_error *err);
 MINARI_API void minari_client_free(struct minari_client *client);

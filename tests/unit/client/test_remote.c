@@ -33,7 +33,7 @@ ParameterizedTestParameters(remote, parse)
         {"gcp://bucket/../b", MINARI_INVALID, 0, ""},
         {"http://", MINARI_INVALID, 0, ""},
         {"http:///path", MINARI_INVALID, 0, ""},
-        {"http://user:pass@hub", MINARI_INVALID, 0, ""}, /* --token is for that */
+        {"http://user:pass@hub", MINARI_INVALID, 0, ""}, /* a token is for that */
         {"http://hub?x=1", MINARI_INVALID, 0, ""},
         {"http://hub name", MINARI_INVALID, 0, ""},
         {"ftp://hub", MINARI_INVALID, 0, ""},
