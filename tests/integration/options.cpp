@@ -34,6 +34,7 @@ int main(int, char **argv)
     minari_error err;
     size_t bytes = 0;
     char *text = nullptr;
+    minari_identity identity;
     expect(options.size == sizeof options && download.size == sizeof download && !options.base_url, "initialisers");
 
     expect(minari_client_new(nullptr, &client, &err) == MINARI_INVALID && *err.detail, "no options");
@@ -53,6 +54,9 @@ int main(int, char **argv)
     options.token = "two words";
     minari_client *none = nullptr;
     expect(minari_client_new(&options, &none, &err) == MINARI_INVALID && !none && !std::strstr(err.detail, "words"), "no token");
+    expect(minari_identity_get(nullptr, &identity, nullptr) == MINARI_INVALID, "identity without a client");
+    expect(minari_identity_get(client, nullptr, nullptr) == MINARI_INVALID, "no place for an identity");
+    expect(minari_identity_get(client, &identity, &err) == MINARI_NOT_FOUND && *err.detail, "an old hub");
 
     expect(minari_dataset_list_get(client, nullptr, &list, nullptr) == MINARI_OK && minari_dataset_list_count(list) == 2, "no query");
     expect(minari_dataset_list_get(client, nullptr, nullptr, nullptr) == MINARI_INVALID, "no place for a list");

@@ -81,6 +81,18 @@ MINARI_API enum minari_status minari_client_new(const struct minari_client_optio
                                                 struct minari_client **out, struct minari_error *err);
 MINARI_API void minari_client_free(struct minari_client *client);
 
+/** The name and the role of a client, as its hub says. */
+struct minari_identity {
+    char name[128]; /* of the token; "anonymous" without one that the hub knows */
+    char role[32];  /* what it may do at most: "read", "write" */
+    bool signed_in; /* the hub knows the token */
+};
+
+/** Ask the hub who this client is. MINARI_DENIED "bad-token": the hub refuses its token; MINARI_UNSUPPORTED:
+ * the remote is not a hub. */
+MINARI_API enum minari_status minari_identity_get(struct minari_client *client, struct minari_identity *out,
+                                                  struct minari_error *err);
+
 enum { MINARI_TAG_CHARS = 96 };
 
 /**
