@@ -221,6 +221,9 @@ struct hub_json cli_json_item(struct hub_buf *list);
 void cli_note(const struct cli *cli, const char *fmt, ...) HUB_PRINTF(2, 3);
 /** The library's error and what to do about it, on stderr. Returns the exit code. */
 int cli_report(const struct cli *cli, const struct minari_error *err);
+/** The same of an error of minari-cli's own. */
+int cli_fail(const struct cli *cli, enum minari_status status, enum hub_problem_code problem, const char *fmt,
+             ...) HUB_PRINTF(4, 5);
 /** By the name of its problem. */
 bool cli_is_problem(const struct minari_error *err, enum hub_problem_code problem);
 /** Values that the call needs are still being measured. */

@@ -32,21 +32,6 @@ static struct {
     bool partial; /* the waiting for measures ended before all were there */
 } own;
 
-static int fail(const struct cli *cli, enum minari_status status, enum hub_problem_code problem,
-                const char *fmt, ...) HUB_PRINTF(4, 5);
-
-static int fail(const struct cli *cli, enum minari_status status, enum hub_problem_code problem,
-                const char *fmt, ...)
-{
-    struct minari_error err = {.status = status};
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(err.detail, sizeof err.detail, fmt, args);
-    va_end(args);
-    snprintf(err.problem, sizeof err.problem, "%s", hub_problem_name(problem));
-    return cli_report(cli, &err);
-}
-
 static void nap(unsigned ms)
 {
     nanosleep(&(struct timespec){.tv_nsec = ms * 1000000L}, NULL);
@@ -75,8 +60,8 @@ static int make_home(const struct cli *cli)
         snprintf(own.socket, sizeof own.socket, "/proc/self/fd/%d/control.sock", own.directory);
         return CLI_OK;
     }
-    return fail(cli, errno == ENOSPC ? MINARI_NO_SPACE : MINARI_FAILED, HUB_PROBLEM_NO_TEMPORARY,
-                "a temporary directory cannot be made in '%s': %s", temporary(), strerror(errno));
+    return cli_fail(cli, errno == ENOSPC ? MINARI_NO_SPACE : MINARI_FAILED, HUB_PROBLEM_NO_TEMPORARY,
+                    "a temporary directory cannot be made in '%s': %s", temporary(), strerror(errno));
 }
 
 static int link_dataset(const struct cli *cli, const struct own_location *location)
@@ -168,14 +153,14 @@ static int ended(const struct cli *cli, int status)
     snprintf(path, sizeof path, "%s/log", own.home);
     own.pid = 0;
     if (hub_fs_read(AT_FDCWD, path, &said, NULL) || !said.size)
-        return fail(cli, MINARI_FAILED, HUB_PROBLEM_HUB_ENDED, "minari-hub ended without a message");
+        return cli_fail(cli, MINARI_FAILED, HUB_PROBLEM_HUB_ENDED, "minari-hub ended without a message");
     while (said.size && said.data[said.size - 1] == '\n')
         said.data[--said.size] = '\0';
     const char *line = strrchr(said.data, '\n');
     const bool none = WIFEXITED(status) && WEXITSTATUS(status) == 127;
-    return fail(cli, MINARI_FAILED, none ? HUB_PROBLEM_NO_HUB_PROGRAM : HUB_PROBLEM_HUB_ENDED, "%s%s%s",
-                none ? local_program("MINARI_HUB_PROGRAM", "minari-hub") : "",
-                none ? " cannot be started: " : "", line ? line + 1 : said.data);
+    return cli_fail(cli, MINARI_FAILED, none ? HUB_PROBLEM_NO_HUB_PROGRAM : HUB_PROBLEM_HUB_ENDED, "%s%s%s",
+                    none ? local_program("MINARI_HUB_PROGRAM", "minari-hub") : "",
+                    none ? " cannot be started: " : "", line ? line + 1 : said.data);
 }
 
 /* Whether to wait on; else an exit code in `*code`. */
@@ -208,7 +193,7 @@ static int await_socket(struct cli *cli)
         if (!goes_on(cli, NAP_MS, &code))
             return code;
         if (hub_time_mono_ms() > until_ms)
-            return fail(cli, MINARI_FAILED, HUB_PROBLEM_HUB_ENDED, "minari-hub did not start to answer");
+            return cli_fail(cli, MINARI_FAILED, HUB_PROBLEM_HUB_ENDED, "minari-hub did not start to answer");
     }
     return cli_connect_local(cli, own.socket, true);
 }
@@ -280,9 +265,9 @@ static const struct minari_summary *find(const struct minari_dataset_list *list,
 
 static int no_local(const struct cli *cli, const char *requested)
 {
-    return fail(cli, MINARI_NOT_FOUND,
-                access(requested, F_OK) ? HUB_PROBLEM_NO_LOCAL_DATASET : HUB_PROBLEM_PATH_MEANT,
-                "there is no dataset '%s' in '%s'", cli_clean(requested), cli_clean(cli_root()));
+    return cli_fail(cli, MINARI_NOT_FOUND,
+                    access(requested, F_OK) ? HUB_PROBLEM_NO_LOCAL_DATASET : HUB_PROBLEM_PATH_MEANT,
+                    "there is no dataset '%s' in '%s'", cli_clean(requested), cli_clean(cli_root()));
 }
 
 static int not_one(const struct cli *cli, const struct own_location *location,
@@ -297,15 +282,15 @@ static int not_one(const struct cli *cli, const struct own_location *location,
     if (!location->path)
         return no_local(cli, cli->subject);
     if (datasets > 1)
-        return fail(cli, MINARI_NOT_FOUND, HUB_PROBLEM_SEVERAL_DATASETS,
-                    "'%s' is not a dataset but holds %zu of them, such as '%s%s'", requested, datasets,
-                    requested, below ? cli_clean(below) : "");
-    return fail(cli, MINARI_NOT_FOUND, HUB_PROBLEM_NO_DATASET_THERE,
-                "'%s' is not a dataset: it looks like %s%s%s%s", requested,
-                *has                              ? "a folder of plain files ("
-                : minari_dataset_list_count(list) ? "a plain file"
-                                                  : "an empty folder",
-                cli_clean(has), *has ? ")" : "", "");
+        return cli_fail(cli, MINARI_NOT_FOUND, HUB_PROBLEM_SEVERAL_DATASETS,
+                        "'%s' is not a dataset but holds %zu of them, such as '%s%s'", requested, datasets,
+                        requested, below ? cli_clean(below) : "");
+    return cli_fail(cli, MINARI_NOT_FOUND, HUB_PROBLEM_NO_DATASET_THERE,
+                    "'%s' is not a dataset: it looks like %s%s%s%s", requested,
+                    *has                              ? "a folder of plain files ("
+                    : minari_dataset_list_count(list) ? "a plain file"
+                                                      : "an empty folder",
+                    cli_clean(has), *has ? ")" : "", "");
 }
 
 /* archive.tar, or one of the files: whatever they are. */
@@ -321,9 +306,10 @@ static int take(const struct cli *cli, const struct own_location *location, cons
     if (!wants_files(cli) && strcmp(s->format, "files") == 0)
         return not_one(cli, location, list, 0);
     if (!wants_files(cli) && strcmp(s->status, "ready") != 0)
-        return fail(cli, strcmp(s->status, "pending") == 0 ? MINARI_BUSY : MINARI_BROKEN,
-                    location->path ? HUB_PROBLEM_BROKEN_THERE : HUB_PROBLEM_BROKEN_HERE, "'%s' is %s (%s)",
-                    cli_clean(cli->subject), s->status, *s->reason ? s->reason : s->format);
+        return cli_fail(cli, strcmp(s->status, "pending") == 0 ? MINARI_BUSY : MINARI_BROKEN,
+                        location->path ? HUB_PROBLEM_BROKEN_THERE : HUB_PROBLEM_BROKEN_HERE,
+                        "'%s' is %s (%s)", cli_clean(cli->subject), s->status,
+                        *s->reason ? s->reason : s->format);
     if (location->path) {
         snprintf(own_id, sizeof own_id, "%s", s->id);
         *id = own_id;

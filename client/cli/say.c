@@ -285,3 +285,15 @@ int cli_report(const struct cli *cli, const struct minari_error *err)
         cli_offer_new_name(cli, cli->subject);
     return code;
 }
+
+int cli_fail(const struct cli *cli, enum minari_status status, enum hub_problem_code problem, const char *fmt,
+             ...)
+{
+    struct minari_error err = {.status = status};
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(err.detail, sizeof err.detail, fmt, args);
+    va_end(args);
+    snprintf(err.problem, sizeof err.problem, "%s", hub_problem_name(problem));
+    return cli_report(cli, &err);
+}
