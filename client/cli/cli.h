@@ -26,7 +26,7 @@ enum cli_option {
     OPT_HELP,
     OPT_JSON,
     OPT_REMOTE,
-    OPT_TOKEN,
+    OPT_TOKEN_FILE,
     OPT_PROXY,
     OPT_ENDPOINT,
     OPT_ATTEMPTS,
@@ -122,6 +122,8 @@ struct cli {
     bool err_terminal; /* stderr */
     struct minari_remote remote;
     struct minari_client *client;
+    char *token;                   /* given for the remote, see token.c; or NULL */
+    const char *token_source;      /* where it was found: "--token-file", "MINARI_HUB_TOKEN", "login" */
     const char *subject;           /* the id at hand, for remedies */
     void (*make_room)(void *user); /* before a line goes to stderr: takes a bar away; or NULL */
     void *room;
@@ -186,6 +188,9 @@ int cli_offer(struct cli *cli, const char *line);
 /** Choose the remote and connect to it. "scheme://host/ID" in `*id`, if `id` is given, chooses too and is cut
  * to the ID. An exit code. */
 int cli_connect(struct cli *cli, const char *chosen, const char **id);
+/** The two halves of it: choose the remote; connect to it with this token or, where it is NULL, without. */
+int cli_choose(struct cli *cli, const char *chosen);
+int cli_connect_as(struct cli *cli, const char *token);
 /** Connect to the hub behind a Unix socket. `once`: no request is repeated or reported. An exit code. */
 int cli_connect_local(struct cli *cli, const char *socket, bool once);
 /** Was it set for all commands, and not named for this one? Then `remote` means it. */
@@ -203,6 +208,14 @@ const char *cli_root(void);
 /** Nonzero once somebody pressed Ctrl-C. Also the library's callback. */
 int cli_interrupted(void *user);
 void cli_catch_interrupt(void);
+
+/* ---- token.c ---- */
+
+/** The token for the remote: of --token-file; else, of a hub, MINARI_HUB_TOKEN, or what `login` kept for it;
+ * NULL: none. It stays the cli's until another one is found. An exit code. */
+int cli_token_find(struct cli *cli, const char **token);
+/** Overwrite what is held. */
+void cli_token_forget(struct cli *cli);
 
 /* ---- say.c ---- */
 

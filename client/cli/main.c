@@ -28,6 +28,7 @@ int main(int argc, char **argv)
         code = cli_flush(cli.command->run(&cli));
     }
     minari_client_free(cli.client);
+    cli_token_forget(&cli);
     own_hub_end();
     free(cli.arguments);
     return code;

@@ -14,8 +14,9 @@ const struct hub_usage_option cli_options[OPT_COUNT] = {
     [OPT_JSON] = {0, "json", NULL, NULL, "print JSON for programs"},
     [OPT_REMOTE] = {'r', "remote", "REMOTE", NULL,
                     "http://HOST[:PORT] (a hub), gcp://BUCKET, hf://ORG[/REPO] (else MINARI_HUB_URL)"},
-    [OPT_TOKEN] = {0, "token", "TOKEN", NULL,
-                   "the remote's token (else MINARI_HUB_TOKEN for a hub, HF_TOKEN for hf://)"},
+    [OPT_TOKEN_FILE] =
+        {0, "token-file", "FILE", NULL,
+         "the remote's token, - for stdin (else MINARI_HUB_TOKEN for a hub, HF_TOKEN for hf://)"},
     [OPT_ENDPOINT] = {0, "endpoint", "URL", NULL,
                       "the server of gcp:// or hf:// (else STORAGE_EMULATOR_HOST, HF_ENDPOINT)"},
     [OPT_PROXY] = {0, "proxy", "URL", NULL, "an HTTP proxy; \"env\" takes the environment's"},
@@ -99,9 +100,9 @@ const struct hub_usage_option cli_options[OPT_COUNT] = {
                      "columns of the table: names as in --where, separated by commas"},
 };
 
-const enum cli_option cli_common[CLI_COMMON] = {OPT_REMOTE,   OPT_TOKEN,   OPT_ENDPOINT,  OPT_PROXY,
-                                                OPT_ATTEMPTS, OPT_TIMEOUT, OPT_REDIRECTS, OPT_VERBOSE,
-                                                OPT_QUIET,    OPT_JSON,    OPT_HELP};
+const enum cli_option cli_common[CLI_COMMON] = {OPT_REMOTE,   OPT_TOKEN_FILE, OPT_ENDPOINT,  OPT_PROXY,
+                                                OPT_ATTEMPTS, OPT_TIMEOUT,    OPT_REDIRECTS, OPT_VERBOSE,
+                                                OPT_QUIET,    OPT_JSON,       OPT_HELP};
 
 static bool takes(const struct cli_command *command, enum cli_option option)
 {
@@ -122,11 +123,18 @@ static int usage(const struct cli *cli, const char *what, const char *arg)
     return CLI_USAGE;
 }
 
-/* The nearest that the command takes; or what the API calls a parameter, and is an argument here. */
-static int no_option(const struct cli *cli, const char *word)
+/* The nearest that the command takes; or what the API calls a parameter, and is an argument here. A value in
+ * the same word is not repeated: it may be a token. */
+static int no_option(const struct cli *cli, const char *whole)
 {
     const char *name = cli->command ? cli->command->name : "";
-    const bool fields = strncmp(word, "--fields", 8) == 0 && (!word[8] || word[8] == '=');
+    char word[200];
+    snprintf(word, sizeof word, "%.*s", (int)strcspn(whole, "="), whole);
+    if (strcmp(word, "--token") == 0)
+        return cli_error(CLI_USAGE, "there is no --token: everybody on the machine sees it in the list of "
+                                    "processes. Give --token-file FILE, "
+                                    "or MINARI_HUB_TOKEN");
+    const bool fields = strcmp(word, "--fields") == 0;
     if (fields && (!strcmp(name, "rows") || !strcmp(name, "sample") || !strcmp(name, "get"))) {
         cli_error(CLI_USAGE, "unknown option: --fields");
         cli_hint("fields are arguments: minari-cli %s %s", name, cli->command->arguments);

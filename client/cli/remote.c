@@ -78,7 +78,7 @@ static const char *split_url(const char *text, const char **id)
     return base;
 }
 
-static int choose(struct cli *cli, const char *chosen)
+int cli_choose(struct cli *cli, const char *chosen)
 {
     struct minari_error err;
     const char *option = chosen ? chosen : cli->values[OPT_REMOTE];
@@ -147,28 +147,16 @@ int cli_connect_local(struct cli *cli, const char *socket, bool once)
     return minari_client_new(&options, &cli->client, &err) ? cli_report(cli, &err) : CLI_OK;
 }
 
-int cli_connect(struct cli *cli, const char *chosen, const char **id)
+int cli_connect_as(struct cli *cli, const char *token)
 {
-    const char *from_id = id ? split_url(*id, id) : NULL, *proxy = cli->values[OPT_PROXY],
-               *token = cli->values[OPT_TOKEN];
+    const char *proxy = cli->values[OPT_PROXY];
     struct limits limits;
     struct minari_error err;
-    if (id)
-        cli->subject = *id;
-    if (from_id && (chosen || cli->values[OPT_REMOTE]))
-        return cli_error(CLI_USAGE, "the remote is given twice: in the id, and by --remote");
     if (read_limits(cli, &limits))
         return CLI_USAGE;
-    if (cli->client && !from_id)
-        return CLI_OK;
     minari_client_free(cli->client);
     cli->client = NULL;
-    const int code = choose(cli, from_id ? from_id : chosen);
-    if (code)
-        return code;
     const bool from_environment = proxy && strcmp(proxy, "env") == 0;
-    if (!token && cli->remote.kind == MINARI_REMOTE_HUB)
-        token = getenv("MINARI_HUB_TOKEN"); /* for hubs alone */
     const struct minari_client_options options = {.base_url = cli->remote.text,
                                                   .token = token,
                                                   .endpoint = cli->values[OPT_ENDPOINT],
@@ -184,6 +172,21 @@ int cli_connect(struct cli *cli, const char *chosen, const char **id)
                                                   .interrupted = cli_interrupted,
                                                   .user = cli};
     return minari_client_new(&options, &cli->client, &err) ? cli_report(cli, &err) : CLI_OK;
+}
+
+int cli_connect(struct cli *cli, const char *chosen, const char **id)
+{
+    const char *from_id = id ? split_url(*id, id) : NULL, *token = NULL;
+    if (id)
+        cli->subject = *id;
+    if (from_id && (chosen || cli->values[OPT_REMOTE]))
+        return cli_error(CLI_USAGE, "the remote is given twice: in the id, and by --remote");
+    if (cli->client && !from_id)
+        return CLI_OK;
+    int code = cli_choose(cli, from_id ? from_id : chosen);
+    if (!code)
+        code = cli_token_find(cli, &token);
+    return code ? code : cli_connect_as(cli, token);
 }
 
 /* Of Minari before 0.5 an id was ENVIRONMENT-NAME-vN; what was D4RL's is now D4RL/ENVIRONMENT/NAME-vN. */

@@ -22,10 +22,12 @@
     X(BAD_WHERE, "bad-where", 400, OK, "The filter of episodes is not valid")                                \
     X(BAD_SLICE, "bad-slice", 400, OK, "The slice is not valid")                                             \
     X(BAD_TOKEN, "bad-token", 401, OK, "The token is not valid",                                             \
-      .remedy = "set MINARI_HUB_TOKEN to another token: the hub's administrator makes one")                  \
+      .remedy = "give another token by --token-file or MINARI_HUB_TOKEN: the hub's administrator "           \
+                "makes one")                                                                                 \
     X(TOO_MANY_TRIES, "too-many-tries", 429, OK, "Too many tokens that are not valid", .retry_s = 60)        \
     X(SIGN_IN, "sign-in", 401, OK, "A token is needed", .hugging_face = "RepoNotFound",                      \
-      .remedy = "set MINARI_HUB_TOKEN to a token that may read it: the hub's administrator makes one")       \
+      .remedy = "give a token that may read it by --token-file or MINARI_HUB_TOKEN: the hub's "              \
+                "administrator makes one")                                                                   \
     X(FORBIDDEN, "forbidden", 403, OK, "Not allowed",                                                        \
       .remedy = "ask the hub's administrator for a token that may do this")                                  \
     X(DATASET_NOT_FOUND, "dataset-not-found", 404, OK, "There is no such dataset",                           \
@@ -96,20 +98,22 @@
     X(STALLED, "stalled", 0, OK, NULL)                                                                       \
     /* Remotes. */                                                                                           \
     X(BAD_CREDENTIALS, "bad-credentials", 0, OK, NULL,                                                       \
-      .remedy = "give another file or --token, or unset GOOGLE_APPLICATION_CREDENTIALS")                     \
-    X(TOKEN_REQUIRED, "token-required", 0, OK, NULL, .remedy = "give --token or set MINARI_HUB_TOKEN")       \
+      .remedy = "give another file or --token-file, or unset GOOGLE_APPLICATION_CREDENTIALS")                \
+    X(TOKEN_REQUIRED, "token-required", 0, OK, NULL, .remedy = "give --token-file or set MINARI_HUB_TOKEN")  \
     X(HUB_NEEDED, "hub-needed", 0, OK, NULL,                                                                 \
       .remedy = "name a hub: --remote http://HOST[:PORT], or MINARI_HUB_URL; for a folder: minari-hub "      \
                 "serve --root DIR")                                                                          \
     X(REMOTE_CLOSED, "remote-closed", 0, OK, NULL,                                                           \
-      .remedy = "give --token, or name a service account's JSON file in GOOGLE_APPLICATION_CREDENTIALS; "    \
-                "Minari's own datasets are at hf://farama-minari")                                           \
+      .remedy =                                                                                              \
+          "give --token-file, or name a service account's JSON file in GOOGLE_APPLICATION_CREDENTIALS; "     \
+          "Minari's own datasets are at hf://farama-minari")                                                 \
     X(REMOTE_EMPTY, "remote-empty", 0, OK, NULL,                                                             \
       .remedy = "check the name and the prefix; Minari's own datasets are at hf://farama-minari")            \
     X(REMOTE_MISSING, "remote-missing", 0, OK, NULL,                                                         \
       .remedy = "check the name; Minari's own datasets are at hf://farama-minari")                           \
     X(REPO_CLOSED, "repo-closed", 0, OK, NULL,                                                               \
-      .remedy = "give --token, or set HF_TOKEN; if the repo is gated, accept its terms on its page first")   \
+      .remedy =                                                                                              \
+          "give --token-file, or set HF_TOKEN; if the repo is gated, accept its terms on its page first")    \
     X(REPO_EMPTY, "repo-empty", 0, OK, NULL,                                                                 \
       .remedy =                                                                                              \
           "name a repo to take it as it is: hf://ORG/REPO; Minari's own datasets are at hf://farama-minari") \

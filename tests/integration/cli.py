@@ -27,7 +27,8 @@ class Cli:
     def __init__(self, root, url=None, **more):
         self.root = str(root)
         keep = {k: v for k, v in os.environ.items() if not k.startswith(("MINARI", "NO_COLOR", "http", "HTTP", "no_proxy"))}
-        self.env = {**keep, "MINARI_DATASETS_PATH": self.root, **more}
+        self.config = self.root + ".config"  # where `login` keeps tokens
+        self.env = {**keep, "MINARI_DATASETS_PATH": self.root, "XDG_CONFIG_HOME": self.config, **more}
         if url:
             self.env["MINARI_HUB_URL"] = url
 

@@ -300,6 +300,7 @@ def test_exit_codes_and_remedies(hub, cli):
         (("list", "remote", "extra"), 2, "too many"),
         (("list", "remote", "--force"), 2, "no such option"),
         (("list", "remote", "--nonsense"), 2, "unknown option"),
+        (("list", "remote", "--token", "mh_x"), 2, "--token-file FILE"),
         (("list", "remote", "--remot", "x"), 2, "unknown option: --remot, probably meant: --remote"),
         (("list", "remote", "--timeout", "2x"), 2, '--timeout "2x": not a time'),
         (("list", "remote", "--timeout", "25h"), 2, "must be between 1s and 1d"),

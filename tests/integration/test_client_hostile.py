@@ -243,11 +243,11 @@ def test_other_hosts_are_followed_only_where_that_is_trusted(small, tmp_path):
         elsewhere = other.url.replace("127.0.0.1", "localhost")
         for place in (elsewhere, other.url):  # another name, and another port
             small.fault = lambda request, path: request.answer(302, headers={"Location": place + request.path}) or True
-            r = Cli(tmp_path, small.url).run("list", "remote", "--token", "secret", expect=7)
+            r = Cli(tmp_path, small.url).run("list", "remote", "--token-file", "-", input="secret", expect=7)
             assert "another host" in r.err and "--trust-redirects" in r.err and place in r.err
         assert not other.requests
         cli = Cli(tmp_path, small.url)
-        cli.run("download", ID, "--token", "secret", "--trust-redirects", expect=0)
+        cli.run("download", ID, "--token-file", "-", "--trust-redirects", input="secret", expect=0)
         assert tree(cli.path(ID)) == SMALL and len(other.file_requests()) == 2
         assert all(r[3]["Authorization"] == "Bearer secret" for r in small.requests)
         assert other.requests and all("Authorization" not in r[3] for r in other.requests), "the token stays with its hub"

@@ -28,7 +28,7 @@ class Case:
 
     def download(self, fault, *args, expect=0):
         self.bytes_from.fault = faults.of(self.part, fault)
-        r = self.cli.run("download", *self.id, "-r", self.address, "--as", "it", "-o", self.cli.root, "--token", "secret", *args, expect=expect)
+        r = self.cli.run("download", *self.id, "-r", self.address, "--as", "it", "-o", self.cli.root, "--token-file", "-", *args, input="secret", expect=expect)
         if expect:
             assert not os.path.exists(self.cli.path("it")), r
         else:
@@ -164,4 +164,4 @@ def test_a_redirect_to_a_second_host(case, elsewhere):
 
 def test_a_list_that_is_none(case):
     case.upstream.fault = lambda request, path: request.answer(200, b"<html>", type="text/html")
-    assert " JSON" in case.cli.run("list", case.address, "--token", "secret", expect=4).err
+    assert " JSON" in case.cli.run("list", case.address, "--token-file", "-", input="secret", expect=4).err

@@ -194,9 +194,9 @@ def test_closed_empty_and_missing(lab, cli):
     r = cli.run("list", "gcp://lab", expect=7, **env)
     assert "closed to everybody without credentials" in r.err and "GOOGLE_APPLICATION_CREDENTIALS" in r.err
     assert "Anonymous caller" in r.err
-    assert "closed to these credentials" in cli.run("list", "gcp://lab", "--token", "wrong", expect=7, **env).err
+    assert "closed to these credentials" in cli.run("list", "gcp://lab", "--token-file", "-", input="wrong\n", expect=7, **env).err
     small(lab)
-    cli.run("list", "gcp://lab", "--token", "secret", expect=0, **env)
+    cli.run("list", "gcp://lab", "--token-file", "-", input="secret\n", expect=0, **env)
     assert cli.run("list", "gcp://lab", expect=4, STORAGE_EMULATOR_HOST="127.0.0.1:1").err.count("STORAGE_EMULATOR_HOST")
 
 

@@ -193,7 +193,7 @@ def test_the_token_goes_to_no_other_host(hf, cli, tmp_path):
     (tmp_path / ".cache" / "huggingface").mkdir(parents=True)
     (tmp_path / ".cache" / "huggingface" / "token").write_text("hf_secret\n")
     cli.run("download", "hf://lab/robot", "-o", str(tmp_path / "b"), expect=0)
-    cli.run("download", "hf://lab/robot", "-o", str(tmp_path / "c"), "--token", "hf_secret", HF_TOKEN="wrong", expect=0)
+    cli.run("download", "hf://lab/robot", "-o", str(tmp_path / "c"), "--token-file", "-", input="hf_secret\n", HF_TOKEN="wrong", expect=0)
     assert hf.cdn.requests and hf.cdn.tokens() == {None}
 
 

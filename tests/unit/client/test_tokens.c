@@ -1,5 +1,6 @@
 #include "client/cli/tokens.h"
 
+#include "client/cli/cli.h"
 #include "storage/io/fs.h"
 
 #include <criterion/criterion.h>
@@ -7,6 +8,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -254,4 +256,48 @@ ParameterizedTest(const struct url_case *c, token_urls, normal)
     char url[TOKENS_URL] = "";
     cr_assert_eq(tokens_url(c->address, url), *c->url != '\0', "%s", c->address);
     cr_assert_str_eq(url, c->url);
+}
+
+/* ---- the one that is sent ---- */
+
+static const char *found(struct cli *cli)
+{
+    const char *token = NULL;
+    cr_assert_eq(cli_token_find(cli, &token), CLI_OK);
+    return token ? token : "";
+}
+
+Test(tokens, of_the_order_of_sources)
+{
+    char file[PATH_MAX];
+    struct cli cli = {.remote = {.kind = MINARI_REMOTE_HUB, .text = "http://hub:80"}};
+    snprintf(file, sizeof file, "%s/token", home);
+    cr_assert_eq(hub_fs_write(AT_FDCWD, file, HUB_VIEW("mh_file\n"), 0600, NULL), HUB_OK);
+    cr_assert_str_eq(found(&cli), "");
+    cr_assert_null(cli.token_source);
+    put("http://hub", "mh_kept");
+    cr_assert_str_eq(found(&cli), "mh_kept");
+    cr_assert_str_eq(cli.token_source, "login");
+    setenv("MINARI_HUB_TOKEN", "mh_variable", 1);
+    cr_assert_str_eq(found(&cli), "mh_variable");
+    snprintf(cli.remote.text, sizeof cli.remote.text, "hf://lab");
+    cli.remote.kind = MINARI_REMOTE_HF;
+    cr_assert_str_eq(found(&cli), "", "neither is for Hugging Face");
+    cli.values[OPT_TOKEN_FILE] = file;
+    cr_assert_str_eq(found(&cli), "mh_file");
+    cr_assert_eq(unlink(file), 0);
+    cr_assert_str_eq(found(&cli), "mh_file", "it is read once");
+    cli_token_forget(&cli);
+    cr_assert_null(cli.token);
+}
+
+Test(tokens, leave_no_core)
+{
+    struct cli cli = {.remote = {.kind = MINARI_REMOTE_HUB, .text = "http://hub"}};
+    cr_assert_str_eq(found(&cli), "");
+    cr_assert_eq(prctl(PR_GET_DUMPABLE), 1, "without a token a core tells what went wrong");
+    put("http://hub", "mh_kept");
+    cr_assert_str_eq(found(&cli), "mh_kept");
+    cr_assert_eq(prctl(PR_GET_DUMPABLE), 0);
+    cli_token_forget(&cli);
 }
