@@ -142,6 +142,9 @@ int cli_get(struct cli *cli);
 int cli_rows(struct cli *cli);
 int cli_sample(struct cli *cli);
 int cli_stats(struct cli *cli);
+int cli_login(struct cli *cli);
+int cli_logout(struct cli *cli);
+int cli_whoami(struct cli *cli);
 
 /* ---- facets.c ---- */
 
@@ -214,6 +217,8 @@ void cli_catch_interrupt(void);
 /** The token for the remote: of --token-file; else, of a hub, MINARI_HUB_TOKEN, or what `login` kept for it;
  * NULL: none. It stays the cli's until another one is found. An exit code. */
 int cli_token_find(struct cli *cli, const char **token);
+/** A token to keep: of --token-file, else what is typed on the terminal, where it is not shown. */
+int cli_token_ask(struct cli *cli, const char **token);
 /** Overwrite what is held. */
 void cli_token_forget(struct cli *cli);
 

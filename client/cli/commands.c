@@ -209,10 +209,48 @@ const struct cli_command cli_commands[] = {
      {OPT_WINDOWS, OPT_LENGTH, OPT_SEED, OPT_PAD, OPT_WEIGHT, OPT_FINAL, OPT_SENTINEL, OPT_VALID, OPT_WHERE,
       OPT_SPLIT, OPT_TASK, OPT_PARTITION, OPT_PART, OPT_PARTITION_SEED, OPT_FORMAT, OPT_OUTPUT,
       OPT_NO_PROGRESS, OPT_END}},
+    {"login",
+     cli_login,
+     "[URL]",
+     NULL,
+     "keep a token of a hub",
+     "Asks for the token on the terminal, where it is not shown, or takes that of --token-file; asks the hub "
+     "whose it is,\n"
+     "and keeps it in ~/.config/minari/tokens.json, for you alone. From then on each command sends it to "
+     "that "
+     "hub,\n"
+     "and to no other, unless --token-file or MINARI_HUB_TOKEN gives another one.\n\n"
+     "  minari-cli login http://hub:8080\n"
+     "  minari-cli login                               the hub of --remote or MINARI_HUB_URL\n"
+     "  pass show lab/hub | minari-cli login http://hub:8080 --token-file -",
+     0,
+     1,
+     {OPT_END}},
+    {"logout",
+     cli_logout,
+     "[URL]",
+     NULL,
+     "forget the token of a hub",
+     "The token stays good until the hub's administrator revokes it.\n\n"
+     "  minari-cli logout http://hub:8080",
+     0,
+     1,
+     {OPT_END}},
+    {"whoami",
+     cli_whoami,
+     "[URL]",
+     NULL,
+     "show whose token a hub gets, and its role",
+     "\"anonymous\" without a token.\n\n"
+     "  minari-cli whoami http://hub:8080\n"
+     "  minari-cli whoami --json | jq -r .name",
+     0,
+     1,
+     {OPT_END}},
     {"help",
      cli_help_command,
      "[COMMAND]",
-     "list|show|download|delete|verify|episodes|get|rows|sample|stats",
+     "list|search|show|download|delete|verify|episodes|stats|get|rows|sample|login|logout|whoami",
      "show what a command takes, with examples",
      "",
      0,

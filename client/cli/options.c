@@ -16,7 +16,7 @@ const struct hub_usage_option cli_options[OPT_COUNT] = {
                     "http://HOST[:PORT] (a hub), gcp://BUCKET, hf://ORG[/REPO] (else MINARI_HUB_URL)"},
     [OPT_TOKEN_FILE] =
         {0, "token-file", "FILE", NULL,
-         "the remote's token, - for stdin (else MINARI_HUB_TOKEN for a hub, HF_TOKEN for hf://)"},
+         "the remote's token, - for stdin (else MINARI_HUB_TOKEN or login, HF_TOKEN for hf://)"},
     [OPT_ENDPOINT] = {0, "endpoint", "URL", NULL,
                       "the server of gcp:// or hf:// (else STORAGE_EMULATOR_HOST, HF_ENDPOINT)"},
     [OPT_PROXY] = {0, "proxy", "URL", NULL, "an HTTP proxy; \"env\" takes the environment's"},
@@ -132,7 +132,7 @@ static int no_option(const struct cli *cli, const char *whole)
     snprintf(word, sizeof word, "%.*s", (int)strcspn(whole, "="), whole);
     if (strcmp(word, "--token") == 0)
         return cli_error(CLI_USAGE, "there is no --token: everybody on the machine sees it in the list of "
-                                    "processes. Give --token-file FILE, "
+                                    "processes. minari-cli login keeps a token; or give --token-file FILE, "
                                     "or MINARI_HUB_TOKEN");
     const bool fields = strcmp(word, "--fields") == 0;
     if (fields && (!strcmp(name, "rows") || !strcmp(name, "sample") || !strcmp(name, "get"))) {

@@ -4,9 +4,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <termios.h>
 #include <unistd.h>
 
 static const char file_option[] = "--token-file", variable[] = "MINARI_HUB_TOKEN", login[] = "login";
@@ -101,6 +103,55 @@ int cli_token_find(struct cli *cli, const char **token)
     } else {
         guard(); /* storage/remote may find one, as huggingface_hub does */
         hold(cli, NULL, NULL);
+    }
+    *token = cli->token;
+    return code;
+}
+
+/* ---- asking for one ---- */
+
+/* A line of the terminal that is not shown. */
+static int read_hidden(char *line, size_t room, size_t *size)
+{
+    enum { NAP_MS = 100 };
+    struct termios shown, hidden;
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+    if (tcgetattr(STDIN_FILENO, &shown))
+        return cli_error(CLI_USAGE,
+                         "there is no terminal to type the token on: give it by --token-file FILE, "
+                         "or by --token-file - from the standard input");
+    hidden = shown;
+    hidden.c_lflag &= ~(tcflag_t)ECHO;
+    hidden.c_lflag |= ECHONL;
+    (void)tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden);
+    fputs("Token (it is not shown): ", stderr);
+    fflush(stderr);
+    while (!cli_interrupted(NULL) && poll(&input, 1, NAP_MS) <= 0)
+        ;
+    const bool interrupted = cli_interrupted(NULL);
+    const ssize_t n = interrupted ? 0 : read(STDIN_FILENO, line, room);
+    (void)tcsetattr(STDIN_FILENO, TCSAFLUSH, &shown);
+    *size = n > 0 ? (size_t)n : 0;
+    if (interrupted)
+        fputc('\n', stderr);
+    return interrupted ? CLI_INTERRUPTED : CLI_OK;
+}
+
+int cli_token_ask(struct cli *cli, const char **token)
+{
+    char line[TOKENS_CHARS], *typed = NULL;
+    struct hub_error err = {0};
+    size_t size = 0;
+    int code = CLI_OK;
+    guard();
+    if (cli->values[OPT_TOKEN_FILE]) {
+        code = of_file(cli);
+    } else {
+        code = read_hidden(line, sizeof line, &size);
+        const enum hub_status st = code ? HUB_OK : tokens_take((struct hub_view){line, size}, &typed, &err);
+        explicit_bzero(line, sizeof line);
+        if (!code)
+            code = take(cli, st, typed, "what was typed", &err);
     }
     *token = cli->token;
     return code;

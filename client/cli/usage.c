@@ -14,8 +14,9 @@ static const char examples[] = "  export MINARI_HUB_URL=http://hub:8080      # o
 static const struct hub_usage_part parts[] = {
     {"ENVIRONMENT", "MINARI_HUB_URL, MINARI_HUB_TOKEN, MINARI_REMOTE (gcp:// and hf://, as Python Minari "
                     "reads it),\n"
-                    "MINARI_DATASETS_PATH (default ~/.minari/datasets), MINARI_INSPECT, "
-                    "MINARI_HUB_PROGRAM, TMPDIR, NO_COLOR.\n"},
+                    "MINARI_DATASETS_PATH (default ~/.minari/datasets), XDG_CONFIG_HOME (where login keeps "
+                    "tokens,\n"
+                    "default ~/.config), MINARI_INSPECT, MINARI_HUB_PROGRAM, TMPDIR, NO_COLOR.\n"},
     {"EXIT STATUS",
      "0 ok, 1 failed or declined, 2 usage, 3 not found, 4 hub unreachable, 5 verification failed,\n"
      "6 no space, 7 not allowed, 8 broken dataset, 130 interrupted.\n"},

@@ -22,11 +22,11 @@
     X(BAD_WHERE, "bad-where", 400, OK, "The filter of episodes is not valid")                                \
     X(BAD_SLICE, "bad-slice", 400, OK, "The slice is not valid")                                             \
     X(BAD_TOKEN, "bad-token", 401, OK, "The token is not valid",                                             \
-      .remedy = "give another token by --token-file or MINARI_HUB_TOKEN: the hub's administrator "           \
+      .remedy = "give another token by minari-cli login %r or MINARI_HUB_TOKEN: the hub's administrator "    \
                 "makes one")                                                                                 \
     X(TOO_MANY_TRIES, "too-many-tries", 429, OK, "Too many tokens that are not valid", .retry_s = 60)        \
     X(SIGN_IN, "sign-in", 401, OK, "A token is needed", .hugging_face = "RepoNotFound",                      \
-      .remedy = "give a token that may read it by --token-file or MINARI_HUB_TOKEN: the hub's "              \
+      .remedy = "give a token that may read it by minari-cli login %r or MINARI_HUB_TOKEN: the hub's "       \
                 "administrator makes one")                                                                   \
     X(FORBIDDEN, "forbidden", 403, OK, "Not allowed",                                                        \
       .remedy = "ask the hub's administrator for a token that may do this")                                  \
@@ -99,7 +99,8 @@
     /* Remotes. */                                                                                           \
     X(BAD_CREDENTIALS, "bad-credentials", 0, OK, NULL,                                                       \
       .remedy = "give another file or --token-file, or unset GOOGLE_APPLICATION_CREDENTIALS")                \
-    X(TOKEN_REQUIRED, "token-required", 0, OK, NULL, .remedy = "give --token-file or set MINARI_HUB_TOKEN")  \
+    X(TOKEN_REQUIRED, "token-required", 0, OK, NULL,                                                         \
+      .remedy = "minari-cli login %r, or set MINARI_HUB_TOKEN")                                              \
     X(HUB_NEEDED, "hub-needed", 0, OK, NULL,                                                                 \
       .remedy = "name a hub: --remote http://HOST[:PORT], or MINARI_HUB_URL; for a folder: minari-hub "      \
                 "serve --root DIR")                                                                          \

@@ -3,6 +3,7 @@ import fcntl
 import json
 import os
 import pty
+import select
 import struct
 import subprocess
 import termios
@@ -71,6 +72,28 @@ def on_terminal(cli, *args, columns=100, answer="", **env):
         seen += chunk
     os.close(master)
     return p.wait(PATIENCE), seen.decode()
+
+
+def at_the_prompt(cli, *args, act):
+    """The exit code, and all that a terminal shows, when `act(process, terminal)` does something where `login` asks for a token."""
+    master, slave = pty.openpty()
+    echoes = lambda: bool(termios.tcgetattr(slave)[3] & termios.ECHO)
+    try:
+        p = subprocess.Popen([CLI, *args], env=cli.env, stdin=slave, stdout=slave, stderr=slave)
+        seen = b""
+        while b"not shown" not in seen:
+            assert select.select([master], [], [], PATIENCE)[0], seen
+            seen += os.read(master, 65536)
+        assert not echoes()
+        act(p, master)
+        code = p.wait(PATIENCE)
+        while select.select([master], [], [], 0)[0]:
+            seen += os.read(master, 65536)
+        assert echoes()
+        return code, seen.decode()
+    finally:
+        os.close(master)
+        os.close(slave)
 
 
 def tree(folder):

@@ -321,7 +321,8 @@ def commands(cli):
 
 
 def test_help_teaches(cli):
-    assert commands(cli) == ["list", "search", "show", "download", "delete", "verify", "episodes", "stats", "get", "rows", "sample", "help", "version"]
+    assert commands(cli) == ["list", "search", "show", "download", "delete", "verify", "episodes", "stats", "get", "rows", "sample",
+                             "login", "logout", "whoami", "help", "version"]
     for command in commands(cli):
         out = cli.run(command, "--help", expect=0).out
         assert "Options:" in out and out == cli.run("help", command, expect=0).out
@@ -351,7 +352,7 @@ def test_every_example_of_help_works(hub, cli, upstreams, tmp_path):
     (tmp_path / "demos").mkdir()
     shutil.copy(os.path.join(FIXTURES, "robomimic", "lift-ph", "low_dim_v15.hdf5"), tmp_path / "demos" / "lift.hdf5")
     until(lambda: hub.get("/api/v1/datasets/D4RL/door/human-v2/episodes?columns=jerk").status == 200)  # it is measured
-    for command in ("list", "search", "show", "download", "delete", "verify", "episodes", "get"):
+    for command in ("list", "search", "show", "download", "delete", "verify", "episodes", "get", "logout", "whoami"):
         for line in re.findall(r"^  (minari-cli .*)$", cli.run(command, "--help").out, re.M):
             line = re.split(r"  +|\| jq", line)[0]
             for shown, here in (("http://hub:8080", hub.base), ("/data/sets", cli.root), ("so100/pick-place", "arm-v21"), ("pictures/corridor", "dummy-image/test"), ("D4RL/pen/human-v2", "cartpole/test-v0")):

@@ -13,6 +13,7 @@ import pytest
 
 sys.path[:0] = [os.path.dirname(__file__), os.path.join(os.path.dirname(__file__), "..", "support")]
 import guide
+from cli import Cli, at_the_prompt
 from hub import BIN, FIXTURES, Hub, free_port, serving, until
 from upstream_gcs import Gcs
 from upstream_hf import Hf, minari_org
@@ -36,6 +37,10 @@ OWN = {  # lines that a test of their own runs
     "curl -OJ http://hub:8080/api/v1/datasets/D4RL/door/human-v2/archive.tar": "test_curl_takes_a_dataset_along",
     "curl -C - -o human-v2.tar http://hub:8080/api/v1/datasets/D4RL/door/human-v2/archive.tar": "test_curl_takes_a_dataset_along",
     'tar x -C "$MINARI_DATASETS_PATH" -f human-v2.tar': "test_curl_takes_a_dataset_along",
+    "minari-cli login http://hub:8080": "test_signing_in",
+    "minari-cli login http://hub:8080 --token-file token": "test_signing_in",
+    "minari-cli whoami": "test_signing_in",
+    "minari-cli logout": "test_signing_in",
 }
 DOWNLOAD = "minari-cli download D4RL/door/human-v2"
 FIRST = {"start.md": DOWNLOAD, "formats.md": DOWNLOAD}  # what a page takes for granted
@@ -95,7 +100,7 @@ class Place:
         self.folder, self.root = folder, lab.root
         self.names = {"http://127.0.0.1:8080": hub.base, "http://hub:8080": hub.base, "http://other-lab:8080": hub.base, "http://lab:8080": lab.base, "/etc/minari-token": f"{folder}/token",
                       "/usr/local": f"{folder}/prefix", "--install build ": f"--install {BUILD} "}
-        self.env = {**env, "HOME": str(folder), "MINARI_DATASETS_PATH": str(folder / "datasets")}
+        self.env = {**env, "HOME": str(folder), "XDG_CONFIG_HOME": str(folder / "config"), "MINARI_DATASETS_PATH": str(folder / "datasets")}
         (folder / "token").write_text("secret\n")
         (folder / "datasets").mkdir()
         subprocess.run(["tar", "czf", folder / "x.tar.gz", "-C", os.path.join(FIXTURES, "lerobot"), "arm-v30"], check=True)
@@ -192,9 +197,13 @@ def test_lines(hub, place, page):
             here.run(line, **({"MINARI_HUB_URL": hub.more.base} if "arm-v30" in line else {}))
 
 
+def own_lines(test):
+    return [line for line, name in OWN.items() if name == test]
+
+
 def test_curl_takes_a_dataset_along(hub, tmp_path):
     """curl names the tar, goes on with a part of it, and tar installs it, by the commands as they stand in the guide."""
-    named, goes_on, unpacked = (line.replace("http://hub:8080", hub.base) for line in OWN)
+    named, goes_on, unpacked = (line.replace("http://hub:8080", hub.base) for line in own_lines("test_curl_takes_a_dataset_along"))
     env = {**os.environ, "MINARI_DATASETS_PATH": str(tmp_path)}
     run(named.replace("curl ", "curl -sS "), env, tmp_path)
     assert os.listdir(tmp_path) == ["human-v2.tar"]
@@ -205,6 +214,23 @@ def test_curl_takes_a_dataset_along(hub, tmp_path):
     assert (tmp_path / "human-v2.tar").read_bytes() == whole
     run(unpacked, env, tmp_path)
     assert (tmp_path / "D4RL" / "door" / "human-v2" / "data" / "main_data.hdf5").exists()
+
+
+def test_signing_in(tmp_path):
+    """The first line asks on a terminal; the others find what it kept."""
+    asks, *others = own_lines("test_signing_in")
+    said = []
+    with serving(SAMPLES) as private:
+        add = [os.path.join(BIN, "minari-hub"), "token", "add", "ann", "--state", private.state]
+        token = subprocess.run(add, check=True, capture_output=True, text=True).stdout
+        (tmp_path / "token").write_text(token)
+        (tmp_path / "token").chmod(0o600)
+        cli = Cli(tmp_path / "datasets", private.base, PATH=f"{os.path.abspath(BIN)}:{os.environ['PATH']}")
+        code, seen = at_the_prompt(cli, *asks.replace("http://hub:8080", private.base).split()[1:], act=lambda p, master: os.write(master, token.encode()))
+        assert code == 0 and token.strip() not in seen
+        for line in others:
+            said.append(run(line.replace("http://hub:8080", private.base), cli.env, tmp_path))
+        assert [text.partition(": ")[2] for text in said] == ["ann (read)\n", "ann (read)\n", "the token is forgotten\n"]
 
 
 def test_an_edge_hub(place, tmp_path):

@@ -339,7 +339,7 @@ def check_readmes():
 SYSTEM = re.compile(
     r"(sys|linux|netinet|arpa)/\w+\.h|std(arg|atomic|bool|def|int|io|lib)\.h|[enpsw]mmintrin\.h|immintrin\.h|"
     r"(assert|ctype|dirent|errno|fcntl|fnmatch|grp|inttypes|libgen|limits|locale|malloc|math|netdb|poll|pthread|pwd|"
-    r"sched|semaphore|signal|spawn|string|strings|time|unistd|wchar)\.h"
+    r"sched|semaphore|signal|spawn|string|strings|termios|time|unistd|wchar)\.h"
 )
 # What a folder alone includes, whichever it is.
 ALONE = {
