@@ -181,10 +181,11 @@ bars = []
 
 
 def bar(what, values, limit, at_least):
-    """Met where the median of the runs meets the limit, and the worst of them is within 1.15 of it."""
+    """Met where the median of the runs meets the limit. The worst of them is printed beside it and decides nothing: one run of a few seconds
+    says what else the machine did meanwhile."""
     values = values if isinstance(values, list) else [values]
     median, worst = middle(values), min(values) if at_least else max(values)
-    ok = median >= limit and worst * 1.15 >= limit if at_least else median <= limit and worst <= limit * 1.15
+    ok = median >= limit if at_least else median <= limit
     bars.append((what, median, worst, limit, at_least, ok))
     print(f"    {'pass' if ok else 'MISS'}  {what}: {median:.2f}, worst {worst:.2f} ({'>=' if at_least else '<='} {limit:g})", flush=True)
 
@@ -204,6 +205,12 @@ def p99s(runs):
 def over(a, b):
     """Run by run: those of one number were measured one after the other."""
     return [x / y for x, y in zip(a, b)]
+
+
+def spread(values):
+    """The interquartile range over the median: of 11 values the distance from the 3rd to the 9th."""
+    first, _, third = statistics.quantiles(values, n=4)
+    return (third - first) / middle(values)
 
 
 def bad(r):
@@ -324,8 +331,9 @@ class Bench:
             self.servers[name] = Server(name, [f"{BIN}/ceiling", self.big, form, str(n), str(CEILING[form, n])], f"http://127.0.0.1:{CEILING[form, n]}/")
         return self.servers[name]
 
-    def compare(self, title, works, warm=None):
-        results = alternate(works, self.args.runs, warm)
+    def compare(self, title, works, warm=None, times=1):
+        """The works measured in turn. times: as many more runs, for what differs much from run to run."""
+        results = alternate(works, times * self.args.runs, warm)
         show(title, results, self.rows)
         return results
 

@@ -190,15 +190,9 @@ def download(x):
 all_rows = [slice_npy, slice_json, slice_csv, image, sample, ranges, rows, archive, pages_datasets, pages_episodes, document, start, scan_file, scan_lab, download]
 
 
-def spread(values):
-    """The interquartile range over the median: of 11 values the distance from the 3rd to the 9th."""
-    first, _, third = statistics.quantiles(values, n=4)
-    return (third - first) / statistics.median(values)
-
-
 def verdict(old, new):
     """The ratio of the medians, the larger spread, and what they say. Less is better."""
-    ratio, noise = statistics.median(new) / statistics.median(old), max(spread(old), spread(new))
+    ratio, noise = statistics.median(new) / statistics.median(old), max(b.spread(old), b.spread(new))
     allowed = max(LEAST, noise)
     return ratio, noise, "WORSE" if ratio > 1 + allowed else "better" if ratio < 1 - allowed else "same"
 
