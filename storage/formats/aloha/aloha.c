@@ -311,7 +311,7 @@ static enum hub_status report(struct aloha_part *r, const struct episode_file *e
     episode.task = hub_buf_view(&r->task);
     episode.attributes = hub_buf_view(&r->notes.json);
     HUB_TRY(hub_sink_episode(r->tree.sink, &episode, &index, err));
-    return hub_h5_fields_place(&r->fields, &r->tree, index, steps, err);
+    return hub_h5_fields_lay_out(&r->fields, &r->tree, index, steps, err);
 }
 
 /* One file: it votes, or it is reported. A bad one is a problem. */

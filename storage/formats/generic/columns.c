@@ -28,7 +28,7 @@ static enum hub_status read_column(void *user, struct hub_table *table, struct h
 
 static const struct hub_table_dialect dialect = {.read = read_column};
 
-static enum hub_status add_column(const struct generic_place *at, struct hub_table *table, uint32_t index,
+static enum hub_status add_column(const struct generic_input *at, struct hub_table *table, uint32_t index,
                                   struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(HUB_MAX_PATH);
@@ -47,7 +47,7 @@ static enum hub_status add_column(const struct generic_place *at, struct hub_tab
     return hub_report_nulls(at->sink, hub_buf_view(&text), field.nulls, err);
 }
 
-static enum hub_status open(const struct generic_place *at, void **state, struct hub_error *err)
+static enum hub_status open(const struct generic_input *at, void **state, struct hub_error *err)
 {
     struct hub_table *table = NULL;
     HUB_TRY(hub_new(&table, 1, sizeof *table, err));
@@ -65,7 +65,7 @@ static size_t vote(const void *state, struct hub_row_vote *votes, size_t room)
     return count;
 }
 
-static enum hub_status place(const struct generic_place *at, void *state, struct hub_error *err)
+static enum hub_status lay_out(const struct generic_input *at, void *state, struct hub_error *err)
 {
     struct hub_table *table = state;
     for (uint32_t i = 0; i < table->count; i++)
@@ -102,13 +102,13 @@ const struct generic_container generic_parquet = {.endings = parquet_endings,
                                                   .is = is_parquet,
                                                   .open = open,
                                                   .vote = vote,
-                                                  .place = place,
+                                                  .lay_out = lay_out,
                                                   .close = close,
                                                   .alike = alike};
 const struct generic_container generic_arrow = {.endings = arrow_endings,
                                                 .is = is_arrow,
                                                 .open = open,
                                                 .vote = vote,
-                                                .place = place,
+                                                .lay_out = lay_out,
                                                 .close = close,
                                                 .alike = alike};

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-enum hub_status generic_path(const struct generic_place *at, struct hub_view name, struct hub_buf *path,
+enum hub_status generic_path(const struct generic_input *at, struct hub_view name, struct hub_buf *path,
                              struct hub_view *named, struct hub_error *err)
 {
     path->size = 0;
@@ -19,7 +19,7 @@ enum hub_status generic_path(const struct generic_place *at, struct hub_view nam
 
 struct opened_files {
     void *states[GENERIC_MAX_FILES]; /* NULL: it cannot be read */
-    struct generic_place *places;
+    struct generic_input *inputs;
     uint32_t count, usable;
 };
 
@@ -27,12 +27,12 @@ static void close_all(struct opened_files *o)
 {
     for (uint32_t i = 0; i < o->count; i++)
         if (o->states[i])
-            o->places[i].container->close(o->states[i]);
+            o->inputs[i].container->close(o->states[i]);
 }
 
 static enum hub_status open_one(struct opened_files *o, uint32_t i, struct hub_error *err)
 {
-    const struct generic_place *at = &o->places[i];
+    const struct generic_input *at = &o->inputs[i];
     struct hub_error why = {0};
     const enum hub_status st = at->container->open(at, &o->states[i], &why);
     o->usable += !st;
@@ -53,14 +53,14 @@ static uint64_t steps_of(const struct opened_files *o)
     size_t count = 0;
     for (uint32_t i = 0; i < o->count; i++)
         if (o->states[i])
-            count += o->places[i].container->vote(o->states[i], votes + count, HUB_COUNT(votes) - count);
+            count += o->inputs[i].container->vote(o->states[i], votes + count, HUB_COUNT(votes) - count);
     return hub_common_rows(votes, count);
 }
 
-enum hub_status generic_inspect_episode(struct generic_place *places, uint32_t count,
+enum hub_status generic_inspect_episode(struct generic_input *inputs, uint32_t count,
                                         const struct generic_one *one, struct hub_error *err)
 {
-    HUB_CLEANUP(close_all) struct opened_files o = {.places = places, .count = count};
+    HUB_CLEANUP(close_all) struct opened_files o = {.inputs = inputs, .count = count};
     uint32_t index;
     for (uint32_t i = 0; i < count; i++)
         HUB_TRY(open_one(&o, i, err));
@@ -70,12 +70,12 @@ enum hub_status generic_inspect_episode(struct generic_place *places, uint32_t c
     struct hub_episode episode = hub_episode_of(one->name, one->file, steps);
     episode.number = one->number;
     episode.attributes = one->attributes;
-    HUB_TRY(hub_sink_episode(places[0].sink, &episode, &index, err));
+    HUB_TRY(hub_sink_episode(inputs[0].sink, &episode, &index, err));
     for (uint32_t i = 0; i < count; i++) {
-        places[i].episode = index;
-        places[i].steps = steps;
+        inputs[i].episode = index;
+        inputs[i].steps = steps;
         if (o.states[i])
-            HUB_TRY(places[i].container->place(&places[i], o.states[i], err));
+            HUB_TRY(inputs[i].container->lay_out(&inputs[i], o.states[i], err));
     }
     return HUB_OK;
 }

@@ -91,11 +91,11 @@ static enum hub_status inspect(struct hub_files *files, const struct hub_part *p
                                struct hub_error *err)
 {
     static const struct generic_one one = {.name = {"0", 1}, .attributes = {"", 0}};
-    struct generic_place place = {.files = files, .sink = sink};
+    struct generic_input input = {.files = files, .sink = sink};
     if (files->count > 1)
         return generic_inspect_series(files, part, sink, err);
-    place.container = files->count == 1 ? generic_container_of(files, 0) : NULL;
-    return place.container ? generic_inspect_episode(&place, 1, &one, err)
+    input.container = files->count == 1 ? generic_container_of(files, 0) : NULL;
+    return input.container ? generic_inspect_episode(&input, 1, &one, err)
                            : hub_fail(err, HUB_CHANGED, "another file than was planned");
 }
 

@@ -7,13 +7,13 @@
 struct generic_container;
 
 /** A file of an episode, on its way to fields. */
-struct generic_place {
+struct generic_input {
     struct hub_files *files;
     struct hub_sink *sink;
     const struct generic_container *container;
     uint32_t file;
     struct hub_view prefix; /* of its fields, where the episode has several files: "cameras/top"; or empty */
-    uint32_t episode;       /* place: the part's episode, and its steps */
+    uint32_t episode;       /* lay_out: the part's episode, and its steps */
     uint64_t steps;
 };
 
@@ -34,10 +34,11 @@ struct generic_container {
     /** May. The facts of the one file there is, number 0. */
     enum hub_status (*plan)(struct hub_files *files, struct hub_sink *sink, struct hub_error *err);
     /** Read what arrays there are. `*state` is closed in any case, unless it is NULL. */
-    enum hub_status (*open)(const struct generic_place *at, void **state, struct hub_error *err);
+    enum hub_status (*open)(const struct generic_input *at, void **state, struct hub_error *err);
     /** What they say of the steps: at most `room` votes. */
     size_t (*vote)(const void *state, struct hub_row_vote *votes, size_t room);
-    enum hub_status (*place)(const struct generic_place *at, void *state, struct hub_error *err);
+    /** Report its arrays or columns as fields of the episode. */
+    enum hub_status (*lay_out)(const struct generic_input *at, void *state, struct hub_error *err);
     void (*close)(void *state);
     /** May: it can be one of a series. Whether two files hold arrays of the same names. */
     bool (*alike)(struct hub_files *files, uint32_t a, uint32_t b);
@@ -58,11 +59,11 @@ enum { GENERIC_MAX_FILES = 64 }; /* of an episode */
 
 /** Report the episode that these files are, and its fields. Of several one that cannot be read is a
  * problem. */
-HUB_MUST_USE enum hub_status generic_inspect_episode(struct generic_place *places, uint32_t count,
+HUB_MUST_USE enum hub_status generic_inspect_episode(struct generic_input *inputs, uint32_t count,
                                                      const struct generic_one *one, struct hub_error *err);
 /** An array or a column as a field of its file: "PREFIX/NAME", or NAME alone; and what of it says its
  * role. */
-HUB_MUST_USE enum hub_status generic_path(const struct generic_place *at, struct hub_view name,
+HUB_MUST_USE enum hub_status generic_path(const struct generic_input *at, struct hub_view name,
                                           struct hub_buf *path, struct hub_view *named,
                                           struct hub_error *err);
 

@@ -57,7 +57,7 @@ static bool pictured(const void *user, struct hub_view path)
     return false; /* only what has the shape of pictures */
 }
 
-static enum hub_status open(const struct generic_place *at, void **state, struct hub_error *err)
+static enum hub_status open(const struct generic_input *at, void **state, struct hub_error *err)
 {
     struct plain *p = NULL;
     HUB_TRY(hub_new(&p, 1, sizeof *p, err));
@@ -67,10 +67,10 @@ static enum hub_status open(const struct generic_place *at, void **state, struct
     return hub_h5_tree_load(&p->tree, hub_h5_root(p->file), err);
 }
 
-static enum hub_status place(const struct generic_place *at, void *state, struct hub_error *err)
+static enum hub_status lay_out(const struct generic_input *at, void *state, struct hub_error *err)
 {
     struct plain *p = state;
-    HUB_TRY(hub_h5_fields_place(&p->fields, &p->tree, at->episode, at->steps, err));
+    HUB_TRY(hub_h5_fields_lay_out(&p->fields, &p->tree, at->episode, at->steps, err));
     return hub_h5_fields_finish(&p->fields, at->sink, err);
 }
 
@@ -86,5 +86,5 @@ const struct generic_container generic_h5 = {.endings = endings,
                                              .plan = plan,
                                              .open = open,
                                              .vote = vote,
-                                             .place = place,
+                                             .lay_out = lay_out,
                                              .close = close};

@@ -14,7 +14,7 @@ struct array {
     enum hub_status status; /* of a .npy that cannot be read */
 };
 
-static enum hub_status open_npy(const struct generic_place *at, void **state, struct hub_error *err)
+static enum hub_status open_npy(const struct generic_input *at, void **state, struct hub_error *err)
 {
     struct array *array = NULL;
     struct hub_byte_source source;
@@ -43,7 +43,7 @@ static size_t vote_npy(const void *state, struct hub_row_vote *votes, size_t roo
     return 1;
 }
 
-static enum hub_status place_npy(const struct generic_place *at, void *state, struct hub_error *err)
+static enum hub_status lay_out_npy(const struct generic_input *at, void *state, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf path = HUB_BUF_INIT(HUB_MAX_PATH);
     struct array *array = state;
@@ -78,7 +78,7 @@ static void close_npz(void *state)
     free(state);
 }
 
-static enum hub_status open_npz(const struct generic_place *at, void **state, struct hub_error *err)
+static enum hub_status open_npz(const struct generic_input *at, void **state, struct hub_error *err)
 {
     struct hub_npz_reader *npz = NULL;
     HUB_TRY(hub_new(&npz, 1, sizeof *npz, err));
@@ -98,7 +98,7 @@ static size_t vote_npz(const void *state, struct hub_row_vote *votes, size_t roo
     return count;
 }
 
-static enum hub_status place_npz(const struct generic_place *at, void *state, struct hub_error *err)
+static enum hub_status lay_out_npz(const struct generic_input *at, void *state, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf path = HUB_BUF_INIT(HUB_MAX_PATH);
     struct hub_npz_reader *npz = state;
@@ -137,13 +137,13 @@ const struct generic_container generic_npy = {.endings = npy_endings,
                                               .is = is_npy,
                                               .open = open_npy,
                                               .vote = vote_npy,
-                                              .place = place_npy,
+                                              .lay_out = lay_out_npy,
                                               .close = free,
                                               .alike = alike_npy};
 const struct generic_container generic_npz = {.endings = npz_endings,
                                               .is = hub_zip_is,
                                               .open = open_npz,
                                               .vote = vote_npz,
-                                              .place = place_npz,
+                                              .lay_out = lay_out_npz,
                                               .close = close_npz,
                                               .alike = alike_npz};

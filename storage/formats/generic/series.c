@@ -260,19 +260,19 @@ static enum hub_status inspect_one(const struct generic_series *s, const struct 
                                    struct hub_files *files, struct hub_sink *sink, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf attributes = HUB_BUF_INIT(MAX_ATTRIBUTES);
-    struct generic_place places[GENERIC_MAX_FILES];
+    struct generic_input inputs[GENERIC_MAX_FILES];
     const struct generic_file *first = &s->files[item->first];
     struct hub_error why = {0};
     HUB_TRY(read_attributes(files, item, &attributes, err));
     for (uint32_t i = 0; i < item->count; i++) {
         const struct generic_shape *shape = &s->shapes[first[i].shape];
-        places[i] = (struct generic_place){
+        inputs[i] = (struct generic_input){
             .files = files, .sink = sink, .container = shape->container, .file = first[i].file};
         if (s->shape_count > 1)
-            places[i].prefix = shape->prefix;
+            inputs[i].prefix = shape->prefix;
     }
     const struct generic_one one = {first->file, item->number, item->name, hub_buf_view(&attributes)};
-    const enum hub_status st = generic_inspect_episode(places, item->count, &one, &why);
+    const enum hub_status st = generic_inspect_episode(inputs, item->count, &one, &why);
     if (!st || !hub_is_local(st))
         return st ? hub_pass(st, &why, err) : HUB_OK;
     return hub_sink_problem(sink, hub_problem_name_or(why.problem, "unreadable-episode"),

@@ -146,9 +146,9 @@ HUB_MUST_USE enum hub_status hub_h5_attribute_text(struct hub_h5 *file,
                                                    struct hub_buf *out, struct hub_error *err);
 /** Where the text of a scalar attribute of variable length lies in the file. HUB_NOT_ACCEPTABLE for
  * others. */
-HUB_MUST_USE enum hub_status hub_h5_attribute_place(struct hub_h5 *file,
-                                                    const struct hub_h5_attribute *attribute,
-                                                    struct hub_location *out, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_h5_attribute_location(struct hub_h5 *file,
+                                                       const struct hub_h5_attribute *attribute,
+                                                       struct hub_location *out, struct hub_error *err);
 /** Element 0 as a number; false when it is none, or does not fit. */
 bool hub_h5_attribute_int(const struct hub_h5_attribute *attribute, int64_t *out);
 bool hub_h5_attribute_double(const struct hub_h5_attribute *attribute, double *out);

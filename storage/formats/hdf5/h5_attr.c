@@ -180,8 +180,8 @@ enum hub_status hub_h5_attribute_text(struct hub_h5 *file, const struct hub_h5_a
     return add_sequence(file, t, at, out, err);
 }
 
-enum hub_status hub_h5_attribute_place(struct hub_h5 *file, const struct hub_h5_attribute *attribute,
-                                       struct hub_location *out, struct hub_error *err)
+enum hub_status hub_h5_attribute_location(struct hub_h5 *file, const struct hub_h5_attribute *attribute,
+                                          struct hub_location *out, struct hub_error *err)
 {
     const struct hub_h5_type *t = &attribute->type;
     struct hub_extent extent;

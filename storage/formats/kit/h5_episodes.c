@@ -173,7 +173,7 @@ static enum hub_status report_one(struct hub_h5_episodes *e, const struct hub_h5
         return HUB_OK;
     HUB_TRY(e->dialect->describe(e->user, &e->tree, &episode, err));
     HUB_TRY(hub_sink_episode(e->tree.sink, &episode, &index, err));
-    HUB_TRY(hub_h5_fields_place(&e->fields, &e->tree, index, episode.steps, err));
+    HUB_TRY(hub_h5_fields_lay_out(&e->fields, &e->tree, index, episode.steps, err));
     return e->dialect->reported ? e->dialect->reported(e->user, &e->tree, index, err) : HUB_OK;
 }
 

@@ -153,7 +153,7 @@ static enum hub_field_type elected_type(const struct hub_h5_field *field, enum h
 
 /* ---- placing ---- */
 
-/* The episodes that datasets are placed for, and the rows of a dataset that is cut into them. */
+/* The episodes that datasets are laid out for, and the rows of a dataset that is cut into them. */
 struct cuts {
     const struct hub_h5_cut *items;
     uint32_t count;
@@ -332,8 +332,8 @@ enum hub_status hub_h5_fields_cut(struct hub_h5_fields *fields, struct hub_h5_tr
     return HUB_OK;
 }
 
-enum hub_status hub_h5_fields_place(struct hub_h5_fields *fields, struct hub_h5_tree *tree, uint32_t index,
-                                    uint64_t steps, struct hub_error *err)
+enum hub_status hub_h5_fields_lay_out(struct hub_h5_fields *fields, struct hub_h5_tree *tree, uint32_t index,
+                                      uint64_t steps, struct hub_error *err)
 {
     const struct hub_h5_cut whole = {index, 0, steps};
     return hub_h5_fields_cut(fields, tree, &whole, 1, steps, err);

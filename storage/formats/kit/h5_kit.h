@@ -168,9 +168,9 @@ struct hub_h5_fields {
 /** Count how the rows of an episode's datasets relate to its steps. */
 HUB_MUST_USE enum hub_status hub_h5_fields_vote(struct hub_h5_fields *fields, const struct hub_h5_tree *tree,
                                                 uint64_t steps, struct hub_error *err);
-/** Declare and place all datasets of an episode that was reported as `index`. */
-HUB_MUST_USE enum hub_status hub_h5_fields_place(struct hub_h5_fields *fields, struct hub_h5_tree *tree,
-                                                 uint32_t index, uint64_t steps, struct hub_error *err);
+/** Declare and lay out all datasets of an episode that was reported as `index`. */
+HUB_MUST_USE enum hub_status hub_h5_fields_lay_out(struct hub_h5_fields *fields, struct hub_h5_tree *tree,
+                                                   uint32_t index, uint64_t steps, struct hub_error *err);
 /** An episode that is a run of the datasets' rows. */
 struct hub_h5_cut {
     uint32_t episode; /* as it was reported */

@@ -1,6 +1,6 @@
 /**
- * Columns of tables as fields: declared once what they are is known, placed for the episodes that have rows
- * of them, and refused with the reason where they cannot be read. A driver says what the rows of a column
+ * Columns of tables as fields: declared once what they are is known, laid out for the episodes that have
+ * their rows, and refused with the reason where they cannot be read. A driver says what the rows of a column
  * are, and which of them are an episode's; all else is here. One field may have columns of many tables, as
  * where an episode is a file: what cannot be read in one hides nothing in the others.
  *
@@ -58,7 +58,7 @@ void hub_table_fields_dispose(struct hub_table_fields *fields);
 HUB_MUST_USE enum hub_status hub_table_field_declare(const struct hub_table_fields *fields,
                                                      struct hub_table_field *field, enum hub_field_type type,
                                                      struct hub_error *err);
-/** Place the column `index` for the episodes of these windows, whose `array` is filled in here. Says why it
+/** Lay out the column `index` for the episodes of these windows, whose `array` is filled in here. Says why it
  * cannot be, as where its type differs from that of an earlier one; then nothing is refused yet. */
 HUB_MUST_USE enum hub_status hub_table_field_lay_out(const struct hub_table_fields *fields,
                                                      struct hub_table_field *field, struct hub_table *table,
@@ -69,7 +69,7 @@ HUB_MUST_USE enum hub_status hub_table_field_refuse(const struct hub_table_field
                                                     struct hub_table_field *field,
                                                     const struct hub_window *windows, uint32_t count,
                                                     const char *why, struct hub_error *err);
-/** Both: place the column, or refuse it for all of them. */
+/** Both: lay out the column, or refuse it for all of them. */
 HUB_MUST_USE enum hub_status hub_table_field_add(const struct hub_table_fields *fields,
                                                  struct hub_table_field *field, struct hub_table *table,
                                                  uint32_t index, struct hub_window *windows, uint32_t count,

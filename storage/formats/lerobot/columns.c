@@ -142,12 +142,12 @@ static enum hub_status compare_dtype(const struct lerobot_columns *c, struct hub
                             "info.json states %.40s, the files hold %s", stated, name);
 }
 
-/* ---- placing ---- */
+/* ---- laying out ---- */
 
 /* The column of a file, or of a run of its row groups. */
-static enum hub_status place(struct lerobot_columns *c, struct hub_table_field *field, struct hub_table *t,
-                             uint32_t index, struct hub_window *windows, uint32_t count,
-                             struct hub_error *why)
+static enum hub_status lay_out(struct lerobot_columns *c, struct hub_table_field *field, struct hub_table *t,
+                               uint32_t index, struct hub_window *windows, uint32_t count,
+                               struct hub_error *why)
 {
     HUB_TRY(hub_table_field_lay_out(&c->fields, field, t, index, windows, count, why));
     HUB_TRY(compare_shape(c, field, why));
@@ -163,7 +163,7 @@ static bool group_readable(struct lerobot_columns *c, struct hub_table_field *fi
            (!field->readings.readable || field->type == column.type);
 }
 
-/* Episodes whose rows of a column were not placed yet. */
+/* Episodes whose rows of a column were not laid out yet. */
 struct rest {
     struct hub_window *windows;
     uint32_t count;
@@ -199,7 +199,7 @@ static enum hub_status add_groups(struct lerobot_columns *c, struct hub_table_fi
             ;
         const uint64_t row = hub_table_narrow(t, &whole, g, n);
         const uint32_t count = n ? take_within(rest, row, t->rows, within) : 0;
-        st = count ? place(c, field, t, index, within, count, &why) : HUB_OK;
+        st = count ? lay_out(c, field, t, index, within, count, &why) : HUB_OK;
     }
     hub_table_narrow(t, &whole, 0, whole.group_count);
     return st ? hub_pass(st, &why, err) : HUB_OK;
@@ -214,7 +214,7 @@ static enum hub_status add_column(struct lerobot_columns *c, struct hub_table *t
     HUB_TRY(hub_table_fields_find(&c->fields, hub_table_path(t, index), index, &field, err));
     field->axis = HUB_AXIS_STEP;
     field->files++;
-    const enum hub_status st = place(c, field, t, index, windows, count, &why);
+    const enum hub_status st = lay_out(c, field, t, index, windows, count, &why);
     if (!hub_is_local(st))
         return st ? hub_pass(st, &why, err) : HUB_OK;
     HUB_TRY(hub_new(&left, (size_t)count + 1, sizeof *left, err));

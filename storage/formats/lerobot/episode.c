@@ -179,13 +179,13 @@ static bool names_file(const struct lerobot_part_state *p, uint32_t file, const 
 {
     uint64_t chunk = 0;
     size_t digits;
-    const struct lerobot_place place = {hub_lerobot_stated(line, "data/chunk_index"),
-                                        hub_lerobot_stated(line, "data/file_index"), number, NULL};
+    const struct lerobot_path_values values = {hub_lerobot_stated(line, "data/chunk_index"),
+                                               hub_lerobot_stated(line, "data/file_index"), number, NULL};
     const struct hub_view path = p->files->entries[file].path;
     if (p->episodes.table_count && hub_lerobot_episode_of(path, ".parquet") < 0)
-        return place.chunk >= 0 && place.file >= 0 &&
+        return values.chunk >= 0 && values.file >= 0 &&
                hub_lerobot_find(p->files, hub_lerobot_text(p->info.json, "data_path"), LEROBOT_DATA_TEMPLATE,
-                                &place) == file;
+                                &values) == file;
     return hub_lerobot_stated(line, "chunk") < 0 || !hub_lerobot_chunk_of(path, &chunk, &digits) ||
            chunk == (uint64_t)hub_lerobot_stated(line, "chunk");
 }

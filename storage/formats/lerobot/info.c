@@ -41,19 +41,19 @@ bool hub_lerobot_is(const json_t *feature, const char *dtype)
 /* ---- templates ---- */
 
 /* One field of Python's format language: "episode_index:06d" or "video_key". */
-static bool put_field(struct hub_view field, const struct lerobot_place *place, struct hub_buf *out)
+static bool put_field(struct hub_view field, const struct lerobot_path_values *values, struct hub_buf *out)
 {
     const struct {
         const char *name;
         int64_t value;
-    } numbers[] = {{"episode_chunk", place->chunk},
-                   {"chunk_index", place->chunk},
-                   {"episode_index", place->episode},
-                   {"file_index", place->file}};
+    } numbers[] = {{"episode_chunk", values->chunk},
+                   {"chunk_index", values->chunk},
+                   {"episode_index", values->episode},
+                   {"file_index", values->file}};
     const char *colon = memchr(field.data, ':', field.size);
     const struct hub_view name = {field.data, colon ? (size_t)(colon - field.data) : field.size};
-    if (hub_view_is(name, "video_key") && place->key)
-        return !hub_buf_add_text(out, place->key, NULL);
+    if (hub_view_is(name, "video_key") && values->key)
+        return !hub_buf_add_text(out, values->key, NULL);
     const unsigned long width = colon ? strtoul(colon + 1, NULL, 10) : 0;
     for (size_t i = 0; i < HUB_COUNT(numbers); i++)
         if (hub_view_is(name, numbers[i].name))
@@ -62,7 +62,7 @@ static bool put_field(struct hub_view field, const struct lerobot_place *place, 
     return false;
 }
 
-bool hub_lerobot_path(const char *template, const struct lerobot_place *place, struct hub_buf *out)
+bool hub_lerobot_path(const char *template, const struct lerobot_path_values *values, struct hub_buf *out)
 {
     out->size = 0;
     for (const char *at = template; at && *at;) {
@@ -71,7 +71,7 @@ bool hub_lerobot_path(const char *template, const struct lerobot_place *place, s
             return false;
         if (!open)
             return true;
-        if (!close || !put_field((struct hub_view){open + 1, (size_t)(close - open - 1)}, place, out))
+        if (!close || !put_field((struct hub_view){open + 1, (size_t)(close - open - 1)}, values, out))
             return false;
         at = close + 1;
     }
@@ -79,10 +79,10 @@ bool hub_lerobot_path(const char *template, const struct lerobot_place *place, s
 }
 
 uint32_t hub_lerobot_find(const struct hub_files *files, const char *template, const char *otherwise,
-                          const struct lerobot_place *place)
+                          const struct lerobot_path_values *values)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf path = HUB_BUF_INIT(HUB_MAX_PATH);
-    if (!hub_lerobot_path(template, place, &path) && !hub_lerobot_path(otherwise, place, &path))
+    if (!hub_lerobot_path(template, values, &path) && !hub_lerobot_path(otherwise, values, &path))
         return HUB_NONE;
     return hub_files_find(files, path.data);
 }

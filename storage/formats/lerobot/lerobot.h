@@ -78,15 +78,15 @@ const json_t *hub_lerobot_video_info(const json_t *feature);
 double hub_lerobot_fps(const struct lerobot_info *info, const json_t *feature);
 
 /** What a template of paths speaks of; negative or NULL: it may not. */
-struct lerobot_place {
+struct lerobot_path_values {
     int64_t chunk, file, episode;
     const char *key;
 };
-/** Fill in "data/chunk-{episode_chunk:03d}/...". False: it names what the place does not have. */
-bool hub_lerobot_path(const char *template, const struct lerobot_place *place, struct hub_buf *out);
+/** Fill in "data/chunk-{episode_chunk:03d}/...". False: it names what `values` does not have. */
+bool hub_lerobot_path(const char *template, const struct lerobot_path_values *values, struct hub_buf *out);
 /** The file of that path, by `otherwise` where the template names none; or HUB_NONE. */
 uint32_t hub_lerobot_find(const struct hub_files *files, const char *template, const char *otherwise,
-                          const struct lerobot_place *place);
+                          const struct lerobot_path_values *values);
 
 /** era, fps, robot_type, dimensions, cameras. */
 HUB_MUST_USE enum hub_status hub_lerobot_send_info(const struct lerobot_info *info, struct hub_files *files,

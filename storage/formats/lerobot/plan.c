@@ -90,7 +90,7 @@ static enum hub_status take_rows(struct lerobot_plan_state *p, struct hub_table 
     HUB_CLEANUP(hub_parquet_items_dispose)
     struct hub_parquet_items numbers = {0}, chunks = {0}, places = {0};
     const char *template = hub_lerobot_text(p->info.json, "data_path");
-    struct lerobot_place place = {-1, -1, 0, NULL};
+    struct lerobot_path_values values = {-1, -1, 0, NULL};
     bool found = false;
     HUB_TRY(hub_lerobot_table_read(t, "episode_index", 0, t->rows, &numbers, err));
     const bool placed = !hub_lerobot_table_read(t, "data/chunk_index", 0, t->rows, &chunks, NULL) &&
@@ -103,9 +103,9 @@ static enum hub_status take_rows(struct lerobot_plan_state *p, struct hub_table 
             continue;
         if (p->numbered || chunk < 0 || file < 0) {
             found = has_file(p, number);
-        } else if (r == 0 || chunk != place.chunk || file != place.file) {
-            place = (struct lerobot_place){chunk, file, number, NULL};
-            found = hub_lerobot_find(p->files, template, LEROBOT_DATA_TEMPLATE, &place) != HUB_NONE;
+        } else if (r == 0 || chunk != values.chunk || file != values.file) {
+            values = (struct lerobot_path_values){chunk, file, number, NULL};
+            found = hub_lerobot_find(p->files, template, LEROBOT_DATA_TEMPLATE, &values) != HUB_NONE;
         }
         HUB_TRY(list_episode(p, number, found, err));
     }

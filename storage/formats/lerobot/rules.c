@@ -49,7 +49,7 @@ static uint32_t broken_rules(const struct rule_check *c)
 static bool is_usable(const char *template)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf path = HUB_BUF_INIT(HUB_MAX_PATH);
-    const struct lerobot_place any = {0, 0, 0, "camera"};
+    const struct lerobot_path_values any = {0, 0, 0, "camera"};
     return hub_lerobot_path(template, &any, &path) && path.data[0] != '/' && !strstr(path.data, "..") &&
            !strchr(path.data, '\\');
 }
@@ -121,9 +121,9 @@ static bool is_elsewhere(const struct rule_check *c, struct hub_view path, bool 
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf wanted = HUB_BUF_INIT(HUB_MAX_PATH);
     const struct hub_view folder = video ? camera_folder(path) : HUB_VIEW("");
     const char *template = hub_lerobot_text(c->info->json, video ? "video_path" : "data_path");
-    const struct lerobot_place place = {c->chunks_size > 0 ? episode / c->chunks_size : -1, -1, episode,
-                                        hub_lerobot_camera_key(c->info->features, folder)};
-    return is_usable(template) && hub_lerobot_path(template, &place, &wanted) &&
+    const struct lerobot_path_values values = {c->chunks_size > 0 ? episode / c->chunks_size : -1, -1,
+                                               episode, hub_lerobot_camera_key(c->info->features, folder)};
+    return is_usable(template) && hub_lerobot_path(template, &values, &wanted) &&
            !hub_view_is(path, wanted.data);
 }
 

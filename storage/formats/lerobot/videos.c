@@ -124,7 +124,7 @@ static double stated(const json_t *line, const char *camera, const char *what)
 
 /* A folder that is not called as the template says: "video/" instead of "videos/". */
 static uint32_t find_elsewhere(const struct lerobot_videos *v, struct lerobot_camera *c,
-                               const struct lerobot_place *place)
+                               const struct lerobot_path_values *values)
 {
     char end[COLUMN_NAME], path[HUB_MAX_PATH];
     if (c->elsewhere.size == 0 && !c->searched) {
@@ -140,18 +140,18 @@ static uint32_t find_elsewhere(const struct lerobot_videos *v, struct lerobot_ca
     if (c->elsewhere.size == 0)
         return HUB_NONE;
     snprintf(path, sizeof path, "%.*s/%.300s/chunk-%03lld/file-%03lld.mp4",
-             (int)HUB_MIN(c->elsewhere.size, 400), c->elsewhere.data, c->key, (long long)place->chunk,
-             (long long)place->file);
+             (int)HUB_MIN(c->elsewhere.size, 400), c->elsewhere.data, c->key, (long long)values->chunk,
+             (long long)values->file);
     return hub_files_find(v->files, path);
 }
 
 static uint32_t find_file(const struct lerobot_videos *v, struct lerobot_camera *c,
-                          const struct lerobot_place *place)
+                          const struct lerobot_path_values *values)
 {
     const char *template = hub_lerobot_text(v->info->json, "video_path");
-    uint32_t file = hub_lerobot_find(v->files, template, LEROBOT_VIDEO_TEMPLATE, place);
+    uint32_t file = hub_lerobot_find(v->files, template, LEROBOT_VIDEO_TEMPLATE, values);
     if (file == HUB_NONE) {
-        file = find_elsewhere(v, c, place);
+        file = find_elsewhere(v, c, values);
         c->moved += file != HUB_NONE;
     }
     return file;
@@ -159,14 +159,14 @@ static uint32_t find_file(const struct lerobot_videos *v, struct lerobot_camera 
 
 /* Its rate is not that of the rows. It still has a frame for each where it has as many as all episodes that
  * are placed in it have rows; times behind its end are not its own, but those of the rows. */
-static void judge(const struct lerobot_videos *v, struct lerobot_camera *c, const struct lerobot_place *place,
-                  const struct hub_mp4 *mp4)
+static void judge(const struct lerobot_videos *v, struct lerobot_camera *c,
+                  const struct lerobot_path_values *values, const struct hub_mp4 *mp4)
 {
     double end = 0, rows = 0;
     for (uint32_t i = 0; i < v->said->count; i++) {
         const json_t *line = v->said->items[i].line;
-        if (stated(line, c->key, "chunk_index") != (double)place->chunk ||
-            stated(line, c->key, "file_index") != (double)place->file)
+        if (stated(line, c->key, "chunk_index") != (double)values->chunk ||
+            stated(line, c->key, "file_index") != (double)values->file)
             continue;
         end = fmax(end, stated(line, c->key, "to_timestamp"));
         rows += json_number_value(json_object_get(line, "length"));
@@ -178,7 +178,7 @@ static void judge(const struct lerobot_videos *v, struct lerobot_camera *c, cons
 
 /* By the file's own times, whatever frame rate it is said to have. */
 static enum hub_status find_frames(struct lerobot_videos *v, struct lerobot_camera *c,
-                                   const struct lerobot_place *place, struct hub_media *m,
+                                   const struct lerobot_path_values *values, struct hub_media *m,
                                    struct hub_error *err)
 {
     const struct hub_mp4 *mp4;
@@ -191,7 +191,7 @@ static enum hub_status find_frames(struct lerobot_videos *v, struct lerobot_came
     const bool same = fps <= 0 || fabs(rate / fps - 1) < 0.02;
     if (!same && c->judged != m->file + 1) {
         c->judged = m->file + 1;
-        judge(v, c, place, mp4);
+        judge(v, c, values, mp4);
     }
     if (same || c->timed)
         m->first_frame = hub_mp4_frame_at(mp4, m->from);
@@ -210,8 +210,8 @@ static enum hub_status send_ordered(struct lerobot_videos *v, struct lerobot_cam
         hub_tally_add(&c->unplaced, "episode %lld", (long long)cut->number);
         return hub_videos_missing(&v->read, cut->episode, hub_view_of(c->key), err);
     }
-    const struct lerobot_place place = {(int64_t)chunk, (int64_t)number, cut->number, c->key};
-    const uint32_t file = find_file(v, c, &place);
+    const struct lerobot_path_values values = {(int64_t)chunk, (int64_t)number, cut->number, c->key};
+    const uint32_t file = find_file(v, c, &values);
     if (file == HUB_NONE)
         return hub_videos_missing(&v->read, cut->episode, hub_view_of(c->key), err);
     struct hub_media media = media_of(v, hub_view_of(c->key), file, cut->episode);
@@ -219,7 +219,7 @@ static enum hub_status send_ordered(struct lerobot_videos *v, struct lerobot_cam
     media.frames = cut->count;
     media.from = from;
     media.to = isfinite(to) ? to : 0;
-    HUB_TRY(find_frames(v, c, &place, &media, err));
+    HUB_TRY(find_frames(v, c, &values, &media, err));
     if (fps > 0 && fabs((to - from) * fps - (double)cut->count) > 0.5)
         hub_tally_add(&c->spans, "%.6g to %.6g s holds %.6g frames, episode %lld has %llu rows", from, to,
                       (to - from) * fps, (long long)cut->number, (unsigned long long)cut->count);

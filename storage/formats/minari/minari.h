@@ -35,9 +35,9 @@ HUB_MUST_USE enum hub_status minari_facts_attributes(struct hub_files *files, st
 struct minari_space {
     const char *key, *images; /* fact; root of the fields it describes */
     bool there, fits,
-        placed; /* fits: `shown` holds it; placed: `place` is where its text lies, else `text` */
+        located; /* fits: `shown` holds it; located: its text lies at `location`, else it is `text` */
     struct hub_buf shown, text;
-    struct hub_location place;
+    struct hub_location location;
     char trouble[200]; /* it is no JSON */
 };
 #define MINARI_OBSERVATION_SPACE                                                                             \

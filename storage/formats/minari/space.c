@@ -101,21 +101,21 @@ enum hub_status minari_space_read(struct minari_space *space, struct hub_json_st
                                   struct hub_error *err)
 {
     const int c = hub_json_stream_peek(stream);
-    struct hub_location place = {.file = file, .offset = hub_json_stream_offset(stream)};
+    struct hub_location location = {.file = file, .offset = hub_json_stream_offset(stream)};
     minari_space_dispose(space); /* of equal keys the last counts */
     if (c == '"') {
         HUB_TRY(hub_json_stream_enter(stream, err));
         HUB_TRY(read_space(space, stream, true, err));
-        HUB_TRY(hub_json_stream_leave(stream, &place.stored, &place.decoded, err));
-        place.offset++;
-        place.escaped = true;
+        HUB_TRY(hub_json_stream_leave(stream, &location.stored, &location.decoded, err));
+        location.offset++;
+        location.escaped = true;
     } else {
         HUB_TRY(read_space(space, stream, false, err));
-        place.stored = place.decoded = hub_json_stream_offset(stream) - place.offset;
+        location.stored = location.decoded = hub_json_stream_offset(stream) - location.offset;
     }
     space->there = c == '"' || c == '{'; /* null is none */
-    space->placed = true;
-    space->place = place;
+    space->located = true;
+    space->location = location;
     return HUB_OK;
 }
 
@@ -125,18 +125,19 @@ enum hub_status minari_space_attribute(struct minari_space *space, struct hub_fi
 {
     HUB_CLEANUP(hub_json_stream_freep) struct hub_json_stream *stream = NULL;
     struct hub_byte_source source;
-    struct hub_location *place = &space->place;
-    space->placed = hub_h5_attribute_place(file, attribute, place, NULL) == HUB_OK;
+    struct hub_location *location = &space->location;
+    space->located = hub_h5_attribute_location(file, attribute, location, NULL) == HUB_OK;
     space->text = HUB_BUF_INIT(MAX_KEPT);
-    *is_text = space->placed || !hub_h5_attribute_text(file, attribute, 0, &space->text, NULL);
+    *is_text = space->located || !hub_h5_attribute_text(file, attribute, 0, &space->text, NULL);
     if (!*is_text)
         return HUB_OK;
-    if (space->placed)
-        hub_byte_source_file(&source, files, place->file);
+    if (space->located)
+        hub_byte_source_file(&source, files, location->file);
     else
         hub_byte_source_memory(&source, space->text.data, space->text.size);
-    HUB_TRY(hub_json_stream_new(&source, place->offset,
-                                space->placed ? place->offset + place->stored : source.size, &stream, err));
+    HUB_TRY(hub_json_stream_new(&source, location->offset,
+                                space->located ? location->offset + location->stored : source.size, &stream,
+                                err));
     return read_space(space, stream, true, err);
 }
 
@@ -149,15 +150,15 @@ void minari_space_dispose(struct minari_space *space)
 
 /* ---- telling ---- */
 
-static enum hub_status send_place(const struct minari_space *space, struct hub_sink *sink,
-                                  struct hub_error *err)
+static enum hub_status send_location(const struct minari_space *space, struct hub_sink *sink,
+                                     struct hub_error *err)
 {
-    char key[64], place[HUB_LOCATION_CHARS];
-    snprintf(key, sizeof key, "%s_%s", space->key, space->placed ? "place" : "text");
-    if (!space->placed)
+    char key[64], location[HUB_LOCATION_CHARS];
+    snprintf(key, sizeof key, "%s_%s", space->key, space->located ? "place" : "text");
+    if (!space->located)
         return hub_sink_fact(sink, key, hub_buf_view(&space->text), err);
-    hub_location_write(&space->place, place);
-    return hub_sink_fact(sink, key, hub_view_of(place), err);
+    hub_location_write(&space->location, location);
+    return hub_sink_fact(sink, key, hub_view_of(location), err);
 }
 
 enum hub_status minari_space_send(const struct minari_space *space, struct hub_sink *sink,
@@ -166,7 +167,7 @@ enum hub_status minari_space_send(const struct minari_space *space, struct hub_s
     const struct hub_view key = hub_view_of(space->key);
     if (!space->there)
         return HUB_OK;
-    HUB_TRY(send_place(space, sink, err));
+    HUB_TRY(send_location(space, sink, err));
     if (space->trouble[0])
         return hub_sink_problem(sink, "bad-metadata", key, err, "%s", space->trouble);
     if (!space->fits)

@@ -144,7 +144,7 @@ static enum hub_status take_attribute(void *user, const struct hub_h5_attribute 
         snprintf(r->seed, sizeof r->seed, "%lld", (long long)value);
         return HUB_OK;
     }
-    if (hub_view_is(a->name, "model_file") && !hub_h5_attribute_place(tree->file, a, &r->model, NULL))
+    if (hub_view_is(a->name, "model_file") && !hub_h5_attribute_location(tree->file, a, &r->model, NULL))
         return HUB_OK;
     return take_note(r, a, &r->demo_task, &parsed, err);
 }
