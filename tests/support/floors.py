@@ -187,7 +187,7 @@ SHARED_HEADERS = {
     "storage/formats/molmospaces": ["molmospaces.h"],
     "storage/formats/mp4": ["boxes.h"],
     "storage/formats/parquet": ["footer.h"],
-    "storage/formats/pickle": ["values.h"],
+    "storage/formats/pickle": ["pickle.h"],
     "storage/formats/webdataset": ["webdataset.h"],
     "storage/measurer": ["measure_state.h"],
     "storage/model": ["layout_table.h"],

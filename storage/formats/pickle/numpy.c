@@ -3,9 +3,10 @@
  * bytes of protocol 2. They are recognised by name and turned into plain values; nothing is ever imported or
  * called. Also: values as rows.
  */
-#include "storage/formats/pickle/values.h"
+#include "storage/formats/pickle/numpy.h"
 
 #include "storage/formats/npy.h"
+#include "storage/formats/pickle/values.h"
 
 #include <stdio.h>
 #include <stdlib.h>
