@@ -1,5 +1,6 @@
 /* The Parquet reader: the input is a file, whose magic bytes are mended first. Everything inspection looks at
  * is looked at: footer, pages, checksums, levels, first values, rows as text. */
+#include "storage/formats/parquet/extents.h"
 #include "storage/formats/parquet/json.h"
 
 #include <stdlib.h>

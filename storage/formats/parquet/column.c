@@ -1,6 +1,7 @@
 /* Columns of Parquet files: see column.h. */
 #include "storage/formats/parquet/column.h"
 
+#include "storage/formats/parquet/extents.h"
 #include "storage/model/picture.h"
 
 #include <stdlib.h>

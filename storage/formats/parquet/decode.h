@@ -11,8 +11,8 @@
 
 struct hub_parquet_decoder {
     struct hub_byte_source *source;
-    uint64_t summed; /* bytes that hub_parquet_verify has read */
-    uint32_t placed; /* values that hub_parquet_extents has found */
+    uint64_t summed;  /* bytes that hub_parquet_verify has read */
+    uint32_t located; /* values that hub_parquet_extents has found */
     struct hub_buf stored, page, dictionary, views, levels, values, built;
 };
 
@@ -97,17 +97,6 @@ HUB_MUST_USE enum hub_status hub_parquet_load(struct hub_parquet_decoder *d,
 HUB_MUST_USE enum hub_status hub_parquet_measure(struct hub_parquet_decoder *d,
                                                  const struct hub_parquet_leaf *leaf,
                                                  struct hub_parquet_pages *pages, struct hub_error *err);
-
-/**
- * Where the values of a chunk lie in the file, when they lie there as they are and are large: none is null,
- * none is compressed, their lengths stand before them. Of at most 65,536 values with one decoder: each
- * costs a read.
- *
- * @param[out] extents  one a value, the caller's to free, or NULL: read the pages
- */
-HUB_MUST_USE enum hub_status hub_parquet_extents(struct hub_parquet_decoder *d,
-                                                 const struct hub_parquet_pages *pages,
-                                                 struct hub_extent **extents, struct hub_error *err);
 
 /** Of pages that were measured, the first `size` bytes of the first string that is not null; `got` is 0 when
  * there is none. */
