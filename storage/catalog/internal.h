@@ -140,7 +140,7 @@ HUB_MUST_USE enum hub_status hub_catalog_reader(struct hub_catalog *catalog, str
 HUB_MUST_USE enum hub_status hub_note_write(struct hub_db *db, const char *key, struct hub_view value,
                                             struct hub_error *err);
 
-/* ---- snapshot.c ---- */
+/* ---- summaries.c ---- */
 
 /** Read all summaries at open. */
 HUB_MUST_USE enum hub_status hub_summaries_load(struct hub_catalog *catalog, struct hub_error *err);
@@ -148,20 +148,25 @@ HUB_MUST_USE enum hub_status hub_summaries_load(struct hub_catalog *catalog, str
 HUB_MUST_USE enum hub_status hub_summary_load(const struct hub_catalog *catalog, struct hub_db *db,
                                               int64_t row, struct hub_summary_box **out,
                                               struct hub_error *err);
-/** Put a summary in place of the one with its row (or again) / take one away; then show it, unless shown a
- * moment ago. write_lock held. */
+/** Put a summary in place of the one with its row (or again) / take one away; hub_summaries_show has readers
+ * see it. write_lock held. */
 HUB_MUST_USE enum hub_status hub_summaries_put(struct hub_catalog *catalog, struct hub_summary_box *summary,
                                                struct hub_error *err);
 void hub_summaries_remove(struct hub_catalog *catalog, int64_t row);
 const struct hub_summary *hub_summaries_find(const struct hub_catalog *catalog, uint32_t root,
                                              const char *id);
-HUB_MUST_USE enum hub_status hub_summaries_show(struct hub_catalog *catalog, bool force,
-                                                struct hub_error *err);
 /** A copy of a summary with its texts; key, ns, name and version are worked out. */
 HUB_MUST_USE enum hub_status hub_summary_box_new(const struct hub_summary *from, struct hub_summary_box **out,
                                                  struct hub_error *err);
 /** The catalogue ends. */
 void hub_summaries_forget_remote(struct hub_catalog *catalog);
+
+/* ---- snapshot.c ---- */
+
+/** Show the summaries as a new snapshot, unless they were shown a moment ago and `force` is false. write_lock
+ * held. */
+HUB_MUST_USE enum hub_status hub_summaries_show(struct hub_catalog *catalog, bool force,
+                                                struct hub_error *err);
 /** The catalogue ends: it holds no snapshot any more. */
 void hub_summaries_hide(struct hub_catalog *catalog);
 
