@@ -47,7 +47,8 @@ struct hub_format_traits {
     row(minari_hdf5, .name = "minari-hdf5", .library = HUB_LIBRARY_MINARI, .data_format = "hdf5") \
     row(minari_arrow, .name = "minari-arrow", .library = HUB_LIBRARY_MINARI, .data_format = "arrow", \
         .episodes_apart = true) \
-    row(minari_parquet, .name = "minari-parquet", .library = HUB_LIBRARY_MINARI, .episodes_apart = true) \
+    row(minari_parquet, .name = "minari-parquet", .library = HUB_LIBRARY_MINARI, .data_format = "parquet", \
+        .episodes_apart = true) \
     row(data_collector, .name = "data-collector", .recording = true) \
     row(lerobot, .name = "lerobot", .library = HUB_LIBRARY_LEROBOT, .repo_tag = "LeRobot", \
         .episodes_apart = true, .era_is_version = true) \

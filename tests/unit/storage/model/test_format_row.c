@@ -60,6 +60,7 @@ Test(format_row, libraries)
 Test(format_row, what_metadata_states)
 {
     cr_expect_str_eq(hub_format_stated("arrow"), "minari-arrow");
+    cr_expect_str_eq(hub_format_stated("parquet"), "minari-parquet");
     cr_expect_str_eq(hub_format_stated("hdf5"), "minari-hdf5");
     cr_expect_str_eq(hub_format_stated("other"), "minari-hdf5");
     cr_expect_str_eq(hub_format_stated(NULL), "minari-hdf5");

@@ -283,6 +283,31 @@ Test(found, metadata_as_python_wrote_it)
     cr_expect_str_eq(hub_member_text(one, "modified"), "2023-11-14T22:13:21.000Z");
 }
 
+Test(found, the_storage_that_its_metadata_states)
+{
+    static const struct {
+        const char *body, *format;
+    } cases[] = {
+        {"{\"data_format\":\"hdf5\"}", "minari-hdf5"},
+        {"{\"data_format\":\"arrow\"}", "minari-arrow"},
+        {"{\"data_format\":\"parquet\"}", "minari-parquet"},
+        {"{}", "minari-hdf5"}, /* releases before 0.5 */
+    };
+    for (size_t i = 0; i < HUB_COUNT(cases); i++) {
+        static const struct path paths[] = {{"a-v0/data/metadata.json", 1, NULL}};
+        const struct answer answers[] = {{.url = "u", .body = cases[i].body}, {NULL}};
+        HUB_CLEANUP(hub_remote_files_dispose) struct hub_remote_files tree = {0};
+        HUB_CLEANUP(hub_found_dispose) struct hub_found_list list = {0};
+        make_tree(paths, 1, &tree);
+        cr_assert_eq(hub_found_scan(&list, &tree, "", NULL), HUB_OK);
+        list.items[0].url = strdup("u");
+        answers_set(answers);
+        HUB_CLEANUP(hub_json_decrefp) json_t *one = describe(&list, "a-v0", NULL, NULL);
+        cr_assert_not_null(one);
+        cr_expect_str_eq(hub_member_text(one, "format"), cases[i].format);
+    }
+}
+
 Test(found, what_is_wrong_with_its_metadata_is_said)
 {
     static const struct {
