@@ -12,6 +12,7 @@
 #include "server/service/declared_access.h"
 #include "server/service/mirror_options.h"
 #include "server/service/stores.h"
+#include "storage/model/format_row.h"
 #include "storage/text/number.h"
 #include "storage/text/time.h"
 #include "storage/text/uri.h"
@@ -253,7 +254,7 @@ static void format_text(const json_t *formats, char *out, size_t size)
             break;
         n += (size_t)snprintf(out + n, size - n, "%s%" JSON_INTEGER_FORMAT " %.40s", n ? ", " : "",
                               json_integer_value(count),
-                              strcmp(format, "files") == 0 ? "of plain files" : format);
+                              hub_format_is_files(format) ? "of plain files" : format);
     }
 }
 

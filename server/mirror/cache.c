@@ -6,6 +6,7 @@
 #include "server/mirror/readers.h"
 #include "server/mirror/work.h"
 #include "storage/io/fs.h"
+#include "storage/model/format_row.h"
 #include "storage/text/number.h"
 #include "storage/text/time.h"
 #include "storage/truth/upstream.h"
@@ -61,7 +62,7 @@ static const struct hub_summary *next_of(const struct copies *c, const struct co
     const struct hub_summary *own =
         *at ? NULL : hub_snapshot_find(c->snapshot, hub_view_of(copy->id)); /* or loose files of it */
     *at += *at == 0;
-    if (own && hub_summary_is_here(own) && strcmp(own->format, "files") != 0)
+    if (own && hub_summary_is_here(own) && !hub_format_is_files(own->format))
         *at = c->snapshot->count + 1;
     if (own)
         return own;

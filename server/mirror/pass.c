@@ -53,7 +53,7 @@ static enum hub_status take_item(json_t *item, struct hub_view text, void *user,
     const char *id = hub_member_text(item, "id"), *revision = hub_member_text(item, "revision"),
                *format = hub_member_text(item, "format"),
                *prefix = hub_member_text(l->work->rule.spec, "prefix");
-    struct upstream_item one = {.files = format && strcmp(format, "files") == 0};
+    struct upstream_item one = {.files = hub_format_is_files(format)};
     (void)text;
     if (!id)
         return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_PROTOCOL,

@@ -41,7 +41,7 @@ static enum hub_status count(json_t *item, struct hub_view text, void *user, str
     if (hub_format_traits_of(format)->recording)
         return HUB_OK;
     HUB_TRY(hub_grow(&c->items, c->count, &c->capacity, sizeof *c->items, err));
-    c->items[c->count] = (struct previewed_set){.files = strcmp(format, "files") == 0};
+    c->items[c->count] = (struct previewed_set){.files = hub_format_is_files(format)};
     return hub_dup(&c->items[c->count++].id, id, err);
 }
 

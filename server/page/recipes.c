@@ -310,7 +310,7 @@ static struct hub_view why_fewer(struct page *page, const json_t *dataset, const
     if (!(v->has & LOADS))
         return page_url(page, "Commands that load it are left out because %r refuses it: %r",
                         page_library_of(dataset), refusal_of(page, dataset));
-    return v->has & ROWS || hub_view_is(page_text(dataset, "format"), "files")
+    return v->has & ROWS || hub_view_is(page_text(dataset, "format"), HUB_FILES_FORMAT)
                ? HUB_VIEW("")
                : HUB_VIEW("Commands that read rows are left out because none of its episodes can be read.");
 }

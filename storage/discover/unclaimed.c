@@ -4,9 +4,11 @@
  * every file is in one listed dataset, and what is not is reported with the reason. */
 #include "storage/discover/discover_state.h"
 
+#include "storage/model/format_row.h"
+
 #include <stdlib.h>
 
-static const char *const files_format = "files";
+static const char *const files_format = HUB_FILES_FORMAT;
 
 /* The links of a folder that are not followed, as problems of a set. */
 static enum hub_status note_links(const struct hub_node *node, const char *below, struct hub_fileset *out,

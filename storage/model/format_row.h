@@ -79,6 +79,14 @@ const char *hub_format_library(const char *name);
 /** Whether it is that library. `name` may be NULL. */
 bool hub_format_is_of(const char *name, const char *library);
 
+/** The name that stands where there is no format: of files that no driver takes for a dataset. */
+#define HUB_FILES_FORMAT "files"
+/** Whether it is that name. `name` may be NULL. */
+static inline bool hub_format_is_files(const char *name)
+{
+    return name && strcmp(name, HUB_FILES_FORMAT) == 0;
+}
+
 /** The name of the format that a metadata.json of Minari states; for NULL, and for what no row has, that of
  * the first row that has one. */
 const char *hub_format_stated(const char *data_format);

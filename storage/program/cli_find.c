@@ -1,5 +1,6 @@
 /* The datasets at a path: discovered as the hub does it, then reported on in order. */
 #include "storage/discover/claim.h"
+#include "storage/model/format_row.h"
 #include "storage/program/cli.h"
 
 #include <errno.h>
@@ -54,7 +55,7 @@ static enum hub_status gather(void *user, struct hub_found_dataset *dataset, str
     *dataset->files = (struct hub_fileset){0};
     /* loose files lie in the folder, and have no name of their own */
     const bool named =
-        dataset->single_files && (dataset->broken || strcmp(dataset->formats[0], "files") != 0);
+        dataset->single_files && (dataset->broken || !hub_format_is_files(dataset->formats[0]));
     if (named)
         f->name = strdup(slash ? slash + 1 : dataset->id);
     if (dataset->broken)
@@ -119,7 +120,7 @@ static enum hub_status report_all(const struct hub_find *find, const struct hub_
 /* An empty folder is nothing to a hub; a person who asks about it is answered. */
 static enum hub_status gather_bare(const struct hub_walk *walk, struct gathering *g, struct hub_error *err)
 {
-    static const char *const format = "files";
+    static const char *const format = HUB_FILES_FORMAT;
     HUB_CLEANUP(hub_fileset_dispose) struct hub_fileset files = {0};
     const char *slash = strrchr(walk->roots->roots[0].path, '/');
     HUB_TRY(hub_walk_collect(walk, 0, "", NULL, NULL, &files, err));

@@ -2,6 +2,7 @@
  * knows. */
 #include "storage/inspect/text.h"
 #include "storage/model/facet.h"
+#include "storage/model/format_row.h"
 #include "storage/model/picture.h"
 #include "storage/program/cli.h"
 
@@ -171,7 +172,7 @@ enum hub_status hub_report_json(const struct hub_report *r, struct hub_buf *out,
     hub_json_object(&j);
     hub_json_put_text(&j, "path", r->path);
     hub_json_put_text(&j, "name", r->id);
-    hub_json_put_text(&j, "format", r->format ? r->format : "files");
+    hub_json_put_text(&j, "format", r->format ? r->format : HUB_FILES_FORMAT);
     hub_json_put_text(&j, "status", r->status);
     if (r->format && strcmp(r->status, "ready") != 0) {
         hub_json_put_text(&j, "reason", r->why.detail);

@@ -1,5 +1,6 @@
 /* One dataset: plan, inspect part by part, sum up. Only the sums of a part are kept. */
 #include "storage/formats/registry.h"
+#include "storage/model/format_row.h"
 #include "storage/program/cli.h"
 
 #include <errno.h>
@@ -275,7 +276,7 @@ static enum hub_status plan(struct hub_inspector *inspector, struct hub_report *
 {
     const char *format = NULL;
     struct hub_job job = job_of(r);
-    if (strcmp(formats[0], "files") == 0)
+    if (hub_format_is_files(formats[0]))
         return HUB_OK;
     HUB_CLEANUP(hub_freep)
     char *folder = hub_path_join(r->tree.walk->roots->roots[0].path, r->tree.path);

@@ -195,7 +195,7 @@ static const char *format_of(const struct hub_found *found)
 {
     return !found->plain   ? hub_format_stated(text_of(found->metadata, "data_format"))
            : found->format ? found->format
-                           : "files";
+                           : HUB_FILES_FORMAT;
 }
 
 static void set_text(json_t *object, const char *key, const char *text)

@@ -2,6 +2,7 @@
  * nobody writes to its files; until then, and until it is inspected, it is listed as pending. */
 #include "storage/scan/state.h"
 
+#include "storage/model/format_row.h"
 #include "storage/text/time.h"
 
 /* Milliseconds until the files have been left alone for the time of --settle; 0: they have. */
@@ -103,7 +104,7 @@ enum hub_status hub_scan_found(struct hub_scanner *s, struct hub_batch *batch,
         tracked->requests = 0;
         return HUB_OK;
     }
-    if (found->broken || strcmp(found->formats[0], "files") == 0)
+    if (found->broken || hub_format_is_files(found->formats[0]))
         return publish_soon(s, batch, tracked, found, err);
     return queue(s, tracked, found->files, err);
 }

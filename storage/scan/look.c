@@ -4,6 +4,7 @@
 #include "storage/scan/state.h"
 
 #include "storage/ids/hf_cache.h"
+#include "storage/model/format_row.h"
 #include "storage/text/time.h"
 
 #include <stdlib.h>
@@ -201,7 +202,7 @@ static bool widen(const struct hub_scanner *s, struct hub_look *look)
             if (tracked->root != look->root)
                 continue;
             lacks = lacks || (look->shallow && lacks_child(s, look, tracked));
-            if (strcmp(tracked->formats[0], "files") == 0)
+            if (hub_format_is_files(tracked->formats[0]))
                 continue;
             if (hub_path_below(tracked->path, look->path))
                 holds = true;

@@ -107,7 +107,7 @@ enum hub_status hub_batch_add(struct hub_scanner *s, struct hub_batch *batch,
     why = NULL;
     batch->file_count += files->count;
     /* what a driver claimed is found while directories are asked about, which may take its time */
-    batch->at_once = batch->at_once || strcmp(tracked->formats[0], "files") != 0;
+    batch->at_once = batch->at_once || !hub_format_is_files(tracked->formats[0]);
     *files = (struct hub_fileset){0};
     return HUB_OK;
 }

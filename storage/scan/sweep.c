@@ -2,6 +2,7 @@
  * is removed. A look does the same with a part of one root: see look.c. */
 #include "storage/scan/state.h"
 
+#include "storage/model/format_row.h"
 #include "storage/scan/presence.h"
 #include "storage/text/time.h"
 
@@ -228,7 +229,7 @@ static bool is_gone(const struct hub_sweep *sweep, const struct hub_summary *sum
 static bool reaches_beyond(const struct hub_sweep *sweep, const struct hub_summary *gone)
 {
     return sweep->only && (sweep->scanner->clash_count ||
-                           (strcmp(gone->format, "files") != 0 && hub_scope_passes(sweep->only, gone->path)));
+                           (!hub_format_is_files(gone->format) && hub_scope_passes(sweep->only, gone->path)));
 }
 
 static void remove_gone(struct hub_sweep *sweep)

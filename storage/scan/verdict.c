@@ -3,6 +3,7 @@
 #include "storage/scan/side.h"
 #include "storage/scan/state.h"
 
+#include "storage/model/format_row.h"
 #include "storage/text/time.h"
 
 #include <stdio.h>
@@ -52,7 +53,7 @@ static enum hub_status publish_verdict(struct hub_work *w, enum hub_status verdi
         return hub_fail(err, HUB_BUSY,
                         "no format takes this folder as a whole: its files are inspected next");
     if (verdict == HUB_NOT_ACCEPTABLE)
-        draft = bare_draft_of(w, "files", HUB_DATASET_READY, "");
+        draft = bare_draft_of(w, HUB_FILES_FORMAT, HUB_DATASET_READY, "");
     return hub_scan_publish(w->scanner, draft, &w->files, NULL, err);
 }
 

@@ -46,7 +46,7 @@ static uint64_t number_of(const struct hub_datasets_entry *entry, unsigned sort)
 /* Files that belong to no dataset come after all datasets, in either direction. */
 static bool is_loose(const struct hub_summary *summary)
 {
-    return strcmp(summary->format, "files") == 0;
+    return hub_format_is_files(summary->format);
 }
 
 static int compare_keys(const struct hub_datasets *l, const struct hub_datasets_entry *a,
@@ -377,7 +377,7 @@ static uint32_t find_boundary(const struct hub_datasets *l, const struct hub_pag
     const uint64_t number = strtoull(cursor->key, NULL, 10);
     const struct hub_summary last = {.id = cursor->tie,
                                      .name = cursor->key,
-                                     .format = cursor->behind ? "files" : "",
+                                     .format = cursor->behind ? HUB_FILES_FORMAT : "",
                                      .episodes = number,
                                      .steps = number,
                                      .size = number,

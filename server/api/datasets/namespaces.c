@@ -7,6 +7,7 @@
 #include "server/api/reply.h"
 #include "server/api/visible.h"
 #include "storage/base/order.h"
+#include "storage/model/format_row.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,7 +80,7 @@ static enum hub_status collect(struct spaces *all, const char *prefix, struct hu
     uint32_t kept = 0;
     for (uint32_t i = 0; i < all->snapshot->count; i++) {
         const struct hub_summary *s = all->snapshot->summaries[i];
-        if (strcmp(s->format, "files") != 0)
+        if (!hub_format_is_files(s->format))
             HUB_TRY(add_dataset(all, s, prefix, err));
     }
     if (all->count)

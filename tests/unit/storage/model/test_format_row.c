@@ -56,6 +56,16 @@ Test(format_row, libraries)
     }
 }
 
+/* Files that nothing claims have no row, and a name all the same. */
+Test(format_row, files_are_no_format)
+{
+    cr_expect(hub_format_is_files(HUB_FILES_FORMAT));
+    cr_expect_not(hub_format_is_files(NULL));
+    cr_expect_not(hub_format_is_files(""));
+    cr_expect_not(hub_format_is_files("lerobot"));
+    cr_expect_null(hub_format_traits_of(HUB_FILES_FORMAT)->name);
+}
+
 /* As listings of buckets and repos show what they cannot look into. */
 Test(format_row, what_metadata_states)
 {
