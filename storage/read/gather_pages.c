@@ -2,51 +2,12 @@
  * Parquet column pages: only the pages that hold wanted values are read and decoded, and their dictionary
  * once a cut. Those of which a part is taken are kept for the next slice.
  */
-#include "storage/base/order.h"
-#include "storage/codec/codec.h"
-#include "storage/read/decoded_cache.h"
-#include "storage/read/gather.h"
+#include "storage/read/page_reader.h"
 #include "storage/read/scratch.h"
 
 #include <stdlib.h>
 
 #define VALUES_LIMIT (256 * MIB) /* of one page, where they cannot be decoded into place */
-
-struct page_reader {
-    struct hub_gather *g;
-    const struct hub_cut *cut;
-    const struct hub_column *column;
-    const struct hub_page *pages;
-    uint32_t page_count;
-    struct hub_file *file;
-    bool lists;                        /* of varying length */
-    uint64_t items;                    /* values of a row, but of lists */
-    uint64_t low;                      /* first value of the lowest row */
-    bool partial;                      /* rows of the piece are left out: others may want them */
-    struct hub_decoded *held[2];       /* the data page and the dictionary, where they are kept ones */
-    const uint8_t *dictionary;         /* decoded, once needed ... */
-    const struct hub_page_view *views; /* ... and where its BYTE_ARRAY values lie */
-};
-
-/* Rows of the cut that have values in a page, and the values of the page from the first to the last of
- * them. */
-struct page_part {
-    const struct hub_page *page;
-    uint64_t first, count;
-    uint64_t from, to; /* values of the piece */
-};
-
-static struct page_reader reader_of(const struct hub_plan *plan, const struct hub_cut *cut)
-{
-    struct page_reader r = {.cut = cut, .column = &plan->layout->columns[cut->piece->geometry]};
-    r.pages = plan->layout->pages + cut->piece->table;
-    r.page_count = cut->piece->count;
-    r.lists = plan->variant->kind == HUB_KIND_VAR && plan->variant->sequence;
-    r.items = hub_variant_row_items(plan->variant);
-    r.low = cut->row * r.items;
-    r.partial = (cut->count - 1) * cut->step + 1 < cut->piece->rows;
-    return r;
-}
 
 /* The last page and the dictionary are what the next block begins with. */
 static void release(struct page_reader *r)
@@ -56,38 +17,6 @@ static void release(struct page_reader *r)
             hub_decoded_hold(r->g->plan, r->held[i]);
         hub_decoded_put(r->held[i]);
     }
-}
-
-static int by_first_value(const void *value, const void *page)
-{
-    return ((const struct hub_page *)page)->first_value <= *(const uint64_t *)value ? 1 : -1;
-}
-
-/* The page that holds a value: the last that begins at or before it. */
-static uint32_t page_with(const struct page_reader *r, uint64_t value)
-{
-    const uint32_t behind =
-        hub_lower_bound(&value, r->pages, r->page_count, sizeof *r->pages, by_first_value);
-    return behind ? behind - 1 : 0;
-}
-
-/* false: no wanted row has values in this page. */
-static bool part_of(const struct page_reader *r, const struct hub_page *page, struct page_part *part)
-{
-    const struct hub_cut *cut = r->cut;
-    const uint64_t begin = page->first_value, end = begin + page->values, stride = cut->step * r->items;
-    const uint64_t last_end = r->low + (cut->count - 1) * stride + r->items;
-    if (begin >= last_end || end <= r->low)
-        return false;
-    part->page = page;
-    part->first = begin < r->low + r->items ? 0 : (begin - r->low - r->items) / stride + 1;
-    const uint64_t last = HUB_MIN((end - 1 - r->low) / stride, cut->count - 1);
-    if (part->first > last)
-        return false;
-    part->count = last - part->first + 1;
-    part->from = HUB_MAX(begin, r->low + part->first * stride);
-    part->to = HUB_MIN(end, r->low + last * stride + r->items);
-    return part->from < part->to;
 }
 
 static enum hub_status decompress(const struct page_reader *r, const struct hub_page *page, uint8_t *decoded,
@@ -138,29 +67,6 @@ static enum hub_status open_dictionary(struct page_reader *r, const struct hub_p
     return hub_page_index(page, r->dictionary, r->column->longest, views, err);
 }
 
-/* Bytes of the longest value, where values are of varying length. */
-static uint64_t longest_of(const struct hub_column *column)
-{
-    return column->physical == HUB_PHYS_FIXED ? column->width : column->longest;
-}
-
-/* What `count` values of an encoding that expands come to at most. */
-static uint64_t expanded(const struct hub_column *column, const struct hub_page *page, uint64_t count)
-{
-    const uint64_t all = count * longest_of(column);
-    const bool summed = column->physical == HUB_PHYS_BYTE_ARRAY && page->sum < UINT32_MAX;
-    return HUB_MIN(all, summed ? page->sum : 4 * GIB);
-}
-
-/* Room for values that do not lie in their page as they are. */
-static uint64_t room_to_build(const struct hub_column *column, const struct hub_page *page, uint64_t count,
-                              bool views)
-{
-    if (page->encoding == HUB_ENC_DELTA_BYTES)
-        return views ? longest_of(column) + expanded(column, page, count) : column->width;
-    return page->encoding == HUB_ENC_SPLIT && views ? expanded(column, page, count) : 0;
-}
-
 /* A page, and its dictionary, decompressed; both stay until the next page. */
 static enum hub_status open_page(struct page_reader *r, const struct hub_page *page, struct hub_page_job *job,
                                  struct hub_error *err)
@@ -183,7 +89,7 @@ static enum hub_status open_page(struct page_reader *r, const struct hub_page *p
 static enum hub_status decode_values(const struct page_reader *r, struct hub_page_job *job, void *out,
                                      struct hub_page_view *views, uint8_t *valid, struct hub_error *err)
 {
-    job->built_size = room_to_build(r->column, job->page, job->count, views != NULL);
+    job->built_size = hub_page_room_to_build(r->column, job->page, job->count, views != NULL);
     job->built = hub_scratch(HUB_SCRATCH_BUILT, job->built_size);
     HUB_TRY(hub_allocated(job->built, err));
     return hub_page_values(job, out, views, valid, err);
@@ -282,31 +188,6 @@ static enum hub_status decode_var(struct page_reader *r, const struct page_part 
 
 /* ---- lists of varying length: a row is a run of values, whose first has repetition level 0 ---- */
 
-static uint64_t last_row(const struct hub_cut *cut)
-{
-    return cut->row + (cut->count - 1) * cut->step;
-}
-
-/* The page in which a row begins: the last before which no later ones do. */
-static uint32_t page_with_row(const struct page_reader *r, uint64_t row)
-{
-    uint32_t low = 0, high = r->page_count;
-    while (high - low > 1) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (r->pages[middle].sum <= row)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* Has the page values of the row, or of one before? */
-static bool reaches(const struct hub_page *page, uint64_t row)
-{
-    return page->sum <= row || (page->continues && page->sum == row + 1);
-}
-
 /* The values of a page from those of the first wanted row on, to those of the last. */
 struct value_run {
     const uint8_t *reps, *defs;
@@ -317,7 +198,7 @@ struct value_run {
 static enum hub_status find_run(const struct page_reader *r, const struct hub_page *page,
                                 struct value_run *run, struct hub_error *err)
 {
-    const uint64_t first = r->cut->row, last = last_row(r->cut);
+    const uint64_t first = r->cut->row, last = hub_cut_last_row(r->cut);
     const bool is_last = page + 1 == r->pages + r->page_count;
     uint64_t begun = page->sum;
     run->from = run->to = page->values;
@@ -395,23 +276,24 @@ static enum hub_status decode_lists(struct page_reader *r, const struct hub_page
 
 static enum hub_status lengths_of_lists(struct page_reader *r, struct hub_error *err)
 {
-    const uint64_t last = last_row(r->cut);
-    for (uint32_t i = page_with_row(r, r->cut->row); i < r->page_count && reaches(&r->pages[i], last); i++)
+    const uint64_t last = hub_cut_last_row(r->cut);
+    for (uint32_t i = hub_page_with_row(r, r->cut->row);
+         i < r->page_count && hub_page_reaches(&r->pages[i], last); i++)
         HUB_TRY(decode_lists(r, &r->pages[i], err));
     return HUB_OK;
 }
 
 static enum hub_status decode_cut(struct hub_gather *g, const struct hub_cut *cut, struct hub_error *err)
 {
-    HUB_CLEANUP(release) struct page_reader r = reader_of(g->plan, cut);
+    HUB_CLEANUP(release) struct page_reader r = hub_page_reader_of(g->plan, cut);
     r.g = g;
     HUB_TRY(hub_gather_file(g, cut->piece, &r.file, err));
     if (r.lists)
         return lengths_of_lists(&r, err);
     const uint64_t end = r.low + ((cut->count - 1) * cut->step + 1) * r.items;
-    for (uint32_t i = page_with(&r, r.low); i < r.page_count && r.pages[i].first_value < end; i++) {
+    for (uint32_t i = hub_page_with(&r, r.low); i < r.page_count && r.pages[i].first_value < end; i++) {
         struct page_part part;
-        if (!part_of(&r, &r.pages[i], &part))
+        if (!hub_page_part_of(&r, &r.pages[i], &part))
             continue;
         HUB_TRY(g->offsets ? decode_var(&r, &part, err) : decode_fixed(&r, &part, err));
     }
@@ -437,127 +319,6 @@ static enum hub_status gather(struct hub_gather *g, const struct hub_cut *cut, s
     return HUB_OK;
 }
 
-/* ---- the price ---- */
-
-static uint64_t pages_of(const struct page_reader *r)
-{
-    const uint64_t last = r->low + ((r->cut->count - 1) * r->cut->step + 1) * r->items - 1;
-    return r->items ? page_with(r, last) - page_with(r, r->low) + 1 : 1;
-}
-
-/* true: it is kept, and known to have no nulls. What is fetched beforehand is fetched all the same: it may
- * be gone by the time it is wanted. */
-static bool price_page(const struct page_reader *r, const struct hub_plan *plan, const struct hub_page *page,
-                       struct hub_price *price)
-{
-    const struct hub_filter_kind *deflate =
-        r->column->codec == HUB_PAGE_GZIP ? hub_filter_find(HUB_FILTER_DEFLATE) : NULL;
-    const double unpack = r->column->codec == HUB_PAGE_PLAIN ? 0 : HUB_NS_UNPACK_BYTE,
-                 written = deflate ? deflate->ns_byte : unpack,
-                 stored = HUB_NS_READ_BYTE + (deflate ? deflate->ns_stored : 0);
-    hub_price_want(price, r->cut, page->offset, page->stored);
-    price->ns += HUB_NS_CHUNK;
-    struct hub_decoded *cached =
-        r->partial ? hub_decoded_get(plan, HUB_DECODED_PAGE, (uint64_t)(page - plan->layout->pages)) : NULL;
-    if (cached) {
-        const bool full = cached->full;
-        hub_decoded_put(cached);
-        return full;
-    }
-    price->reads++;
-    price->bytes_read += page->stored;
-    price->bytes_decode += page->decoded;
-    price->ns += HUB_NS_READ + (double)page->stored * stored + (double)page->decoded * written;
-    return false;
-}
-
-/* Values that are passed over without looking at each. */
-static bool in_runs(const struct hub_column *column, const struct hub_page *page)
-{
-    return hub_encoding_in_dictionary(page->encoding) ||
-           (page->encoding == HUB_ENC_PLAIN && column->physical != HUB_PHYS_BYTE_ARRAY);
-}
-
-/* VAR: a page holds its values, or says how to come by them. Reading more than this is HUB_TOO_BIG. */
-static uint64_t var_bound(const struct hub_column *column, const struct hub_page *page, uint64_t rows)
-{
-    const bool expands = column->physical == HUB_PHYS_FIXED || hub_encoding_expands(page->encoding);
-    return expands ? expanded(column, page, rows) : page->decoded;
-}
-
-/* The dictionary, once a cut; returns the bytes it takes. */
-static uint64_t price_dictionary(const struct page_reader *r, const struct hub_plan *plan,
-                                 const struct hub_page *dictionary, bool views, struct hub_price *price)
-{
-    const uint64_t index = views ? dictionary->values * sizeof(struct hub_page_view) : 0;
-    (void)price_page(r, plan, dictionary, price);
-    price->ns += views ? (double)dictionary->values * HUB_NS_SKIP : 0;
-    return dictionary->decoded + index;
-}
-
-static void price_lists(const struct hub_plan *plan, const struct page_reader *r, struct hub_price *price)
-{
-    const uint64_t last = last_row(r->cut), size = plan->variant->item_size;
-    uint64_t most = 0, words = 0, bytes = 0;
-    for (uint32_t i = page_with_row(r, r->cut->row); i < r->page_count && reaches(&r->pages[i], last); i++) {
-        const struct hub_page *page = &r->pages[i];
-        if (!hub_price_steps(price, 1))
-            return;
-        (void)price_page(r, plan, page, price);
-        price->ns += (double)page->values * (HUB_NS_VALUE + HUB_NS_SKIP);
-        bytes += page->values * size;
-        most = HUB_MAX(most, page->stored + page->decoded + page->values * (size + 2));
-        if (hub_encoding_in_dictionary(page->encoding) && !words)
-            words = price_dictionary(r, plan, &plan->layout->pages[r->column->dictionary], false, price);
-    }
-    const uint64_t rows = HUB_MIN(r->cut->count, UINT32_MAX);
-    price->nulls = true;
-    price->bytes_out += HUB_MIN(bytes, rows * r->column->longest);
-    price->scratch = HUB_MAX(price->scratch, most + words + price->bytes_out);
-}
-
-static void price(const struct hub_plan *plan, const struct hub_cut *cut, struct hub_price *price)
-{
-    const struct page_reader r = reader_of(plan, cut);
-    const struct hub_page *dictionary =
-        r.column->dictionary == HUB_NONE ? NULL : &plan->layout->pages[r.column->dictionary];
-    const uint64_t size = plan->variant->item_size,
-                   end = r.low + ((cut->count - 1) * cut->step + 1) * r.items;
-    const bool var = plan->variant->kind == HUB_KIND_VAR, straight = cut->step == 1 && cut->direction > 0;
-    uint64_t most = 0, words = 0;
-    if (r.lists) {
-        price_lists(plan, &r, price);
-        return;
-    }
-    if (!hub_price_steps(price, pages_of(&r)))
-        return;
-    for (uint32_t i = page_with(&r, r.low); i < r.page_count && r.pages[i].first_value < end; i++) {
-        const struct hub_page *page = &r.pages[i];
-        struct page_part part;
-        if (!part_of(&r, page, &part))
-            continue;
-        const uint64_t count = part.to - part.from;
-        const bool full = price_page(&r, plan, page, price);
-        price->ns += (double)count * HUB_NS_VALUE;
-        if (r.column->max_def || var) /* otherwise what comes before is found by its number */
-            price->ns += (double)(part.from - page->first_value) *
-                         (full && in_runs(r.column, page) ? HUB_NS_SKIP_RUN : HUB_NS_SKIP);
-        if (var)
-            price->bytes_out += var_bound(r.column, page, part.count);
-        if (dictionary && hub_encoding_in_dictionary(page->encoding) && !words) {
-            words = price_dictionary(&r, plan, dictionary, var, price);
-            most = HUB_MAX(most, (uint64_t)dictionary->stored);
-        }
-        const uint64_t values = var        ? count * (sizeof(struct hub_page_view) + 1)
-                                : straight ? count
-                                           : count * (size + 1);
-        most = HUB_MAX(most, (uint64_t)page->stored + page->decoded + values +
-                                 room_to_build(r.column, page, count, var));
-    }
-    price->nulls |= r.column->max_def != 0;
-    price->scratch = HUB_MAX(price->scratch, most + words + (var ? price->bytes_out : 0));
-}
-
 /* Rows with a value in the page that ends the row; of lists of varying length it is only known which begin
  * in it. */
 static uint64_t together(const struct hub_layout *layout, const struct hub_variant *variant,
@@ -565,12 +326,12 @@ static uint64_t together(const struct hub_layout *layout, const struct hub_varia
 {
     const struct hub_cut cut = {.piece = piece, .row = row, .count = 1, .step = 1};
     const struct hub_plan plan = {.layout = layout, .variant = variant};
-    const struct page_reader r = reader_of(&plan, &cut);
+    const struct page_reader r = hub_page_reader_of(&plan, &cut);
     if (r.lists)
         return row + 1;
-    const struct hub_page *page = &r.pages[page_with(&r, (row + 1) * r.items - 1)];
+    const struct hub_page *page = &r.pages[hub_page_with(&r, (row + 1) * r.items - 1)];
     return ((uint64_t)page->first_value + page->values + r.items - 1) / r.items;
 }
 
 const struct hub_piece_ops hub_piece_pages = {
-    .price = price, .lengths = lengths, .gather = gather, .together = together};
+    .price = hub_pages_price, .lengths = lengths, .gather = gather, .together = together};
