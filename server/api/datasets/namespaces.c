@@ -7,6 +7,7 @@
 #include "server/api/reply.h"
 #include "server/api/visible.h"
 #include "storage/base/order.h"
+#include "storage/ids/id.h"
 #include "storage/model/format_row.h"
 
 #include <stdio.h>
@@ -187,6 +188,14 @@ enum hub_status hub_namespaces_list(struct hub_request *request, struct hub_resp
 
 /* ---- one: the text alone, as another hub takes it over ---- */
 
+/* Where a rule hides all that is in it, those who have not signed in are asked to. */
+static enum hub_status absent(const struct hub_request *request, const char *name, struct hub_error *err)
+{
+    char folder[HUB_MAX_ID + 2];
+    snprintf(folder, sizeof folder, "%s/", name);
+    return hub_request_absent(request, hub_view_of(folder), err);
+}
+
 enum hub_status hub_namespace_show(struct hub_request *request, struct hub_response *response,
                                    struct hub_error *err)
 {
@@ -198,6 +207,8 @@ enum hub_status hub_namespace_show(struct hub_request *request, struct hub_respo
     HUB_TRY(collect(&all, key.name.data, err));
     const struct space *space =
         all.count ? bsearch(&key, all.items, all.count, sizeof *all.items, by_place) : NULL;
+    if (!space)
+        HUB_TRY(absent(request, key.name.data, err));
     struct hub_buf *out = hub_response_buffer(response, 200, "application/json", 4 * MIB);
     const enum hub_status st = space ? read_file(request->app->roots, space, out, err) : HUB_NOT_FOUND;
     if (st == HUB_NOT_FOUND)
