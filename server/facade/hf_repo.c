@@ -157,16 +157,28 @@ static enum hub_status look_up(struct hub_request *request, struct hub_hf_repo *
     return HUB_OK;
 }
 
-/* What a rule hides is not asked of an upstream either, which would learn its name. */
-static enum hub_status not_found(const struct hub_request *request, struct hub_view begins,
-                                 struct hub_view org, struct hub_view name, struct hub_error *err)
+/* Where it would lie, a rule may hide it. */
+static enum hub_status look_for_rule(const struct hub_request *request, const struct hub_hf_repo *repo,
+                                     bool *hidden, struct hub_error *err)
 {
-    const struct hub_view id = {begins.data, begins.size - 1};
-    const bool hidden = !hub_request_may_read(request, id) || !hub_request_may_read(request, begins);
+    const struct hub_view begins = hub_buf_view(&repo->begins), id = {begins.data, begins.size - 1};
+    *hidden |= !hub_request_may_read(request, id) || !hub_request_may_read(request, begins);
     HUB_TRY(hub_request_absent(request, id, err));
-    HUB_TRY(hub_request_absent(request, begins, err));
+    return hub_request_absent(request, begins, err);
+}
+
+/* What a rule hides is not asked of an upstream either, which would learn its name. */
+static enum hub_status not_found(const struct hub_request *request, struct hub_hf_repo *repo, bool top,
+                                 struct hub_error *err)
+{
+    bool hidden = false;
+    HUB_TRY(look_for_rule(request, repo, &hidden, err));
+    if (top) {
+        HUB_TRY(set_begins(repo, true, err));
+        HUB_TRY(look_for_rule(request, repo, &hidden, err));
+    }
     return hub_fail_as(err, hidden ? HUB_DENIED : HUB_NOT_FOUND, HUB_PROBLEM_DATASET_NOT_FOUND,
-                       "Repository not found: %.200s/%.200s", org.data, name.data);
+                       "Repository not found: %.200s/%.200s", repo->org.data, repo->name.data);
 }
 
 enum hub_status hub_hf_repo_named(struct hub_request *request, struct hub_view org, struct hub_view name,
@@ -183,7 +195,7 @@ enum hub_status hub_hf_repo_named(struct hub_request *request, struct hub_view o
         HUB_TRY(set_begins(out, false, err));
         HUB_TRY(look_up(request, out, err));
     }
-    return out->count ? HUB_OK : not_found(request, hub_buf_view(&out->begins), org, name, err);
+    return out->count ? HUB_OK : not_found(request, out, top, err);
 }
 
 enum hub_status hub_hf_repo_open(struct hub_request *request, struct hub_hf_repo *out, struct hub_error *err)
