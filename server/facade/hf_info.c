@@ -455,10 +455,12 @@ static enum hub_status name_principal(const struct hub_principal *principal, str
 enum hub_status hub_hf_whoami(struct hub_request *request, struct hub_response *response,
                               struct hub_error *err)
 {
-    if (hub_principal_signed_in(&request->principal))
-        return name_principal(&request->principal, response, err);
-    if (hub_request_header(request, "Authorization") && hub_hf_has_upstream(request))
+    const bool signed_in = hub_principal_signed_in(&request->principal);
+    if (!signed_in && hub_request_header(request, "Authorization") && hub_hf_has_upstream(request))
         return hub_hf_pass_on(request, response, err); /* the upstream knows the owner of the token */
+    HUB_TRY(hub_response_header(response, err, "Cache-Control", "no-store"));
+    if (signed_in)
+        return name_principal(&request->principal, response, err);
     return hub_buf_add_text(
         hub_response_buffer(response, 200, "application/json; charset=utf-8", KIB),
         "{\"type\":\"user\",\"name\":\"anonymous\",\"fullname\":\"anyone who can reach this hub\","
