@@ -259,13 +259,31 @@ static void end_line(struct hub_log *log, size_t before, enum hub_status st)
         pthread_cond_signal(&log->thread.wake);
 }
 
+/* Somebody may write a token into an address, where it counts for nothing: its secret is not kept. */
+static void hide_tokens(char *text, size_t size)
+{
+    enum { ID = 3 + 10, TOKEN = ID + 32 }; /* bytes before the secret and with it */
+    char *const end = text + size;
+    for (char *at = text; (at = memmem(at, (size_t)(end - at), "mh_", 3)); at += 3) {
+        size_t n = 3;
+        while (at + n < end && ((at[n] >= 'a' && at[n] <= 'z') || (at[n] >= '2' && at[n] <= '7')))
+            n++;
+        if (n >= TOKEN)
+            memset(at + ID, '*', n - ID);
+    }
+}
+
 void hub_log_request(struct hub_log *log, const struct hub_log_line *line)
 {
     if (!log)
         return;
     pthread_mutex_lock(&log->thread.lock);
     const size_t before = log->waiting.size;
-    end_line(log, before, log->format == HUB_LOG_JSON ? request_json(log, line) : request_text(log, line));
+    const enum hub_status st =
+        log->format == HUB_LOG_JSON ? request_json(log, line) : request_text(log, line);
+    if (!st)
+        hide_tokens(log->waiting.data + before, log->waiting.size - before);
+    end_line(log, before, st);
     pthread_mutex_unlock(&log->thread.lock);
 }
 

@@ -78,6 +78,26 @@ Test(log, every_line_is_written_by_the_end)
     cr_assert_eq(count_of("\n"), 100);
 }
 
+Test(log, no_token_is_kept)
+{
+    const struct hub_log_line line = {
+        .id = "0",
+        .client = "127.0.0.1",
+        .method = "GET",
+        .route = "hello",
+        .target = "/mh_abc/mh_abcdefghijabcdefghijabcdefghijabcdefghijabcdefgh/x",
+        .query = "token=mh_aaaaaaaaaabbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbcccccc&a=1",
+        .agent = "",
+        .status = 200};
+    hub_log_request(hub_log, &line);
+    hub_log_stop(hub_log);
+    read_more();
+    cr_assert_eq(count_of("\"target\":\"/mh_abc/mh_abcdefghij**************************************/x\""), 1,
+                 "%s", text);
+    cr_assert_eq(count_of("\"query\":\"token=mh_aaaaaaaaaa**************************************&a=1\""), 1,
+                 "%s", text);
+}
+
 Test(log, a_reader_that_stopped_reading_does_not_hold_up_the_end)
 {
     fill_pipe();
