@@ -7,10 +7,12 @@ LITERAL = r'"(?:[^"\\]|\\.)*"'
 
 
 class Route:
-    """`takes`: the names of rows in C; `status`: what the example answers, None for 2xx; `example`: None where there is none."""
+    """`takes`: the names of rows in C; `status`: what the example answers, None for 2xx; `example`: None where there is none; `right`: as
+    HUB_FOR_ADMINS is "ADMINS", for whom `local` says so too."""
 
-    def __init__(self, method, pattern, takes, status, example, local):
-        self.method, self.pattern, self.takes, self.status, self.example, self.local = method, pattern, takes, status, example, local
+    def __init__(self, method, pattern, takes, status, example, right):
+        self.method, self.pattern, self.takes, self.status, self.example = method, pattern, takes, status, example
+        self.right, self.local = right, right == "ADMINS"
 
 
 def unquoted(text, defines):
@@ -40,7 +42,7 @@ def routes():
         taken = re.search(r"TAKES\((.*?)\)", row, re.S)
         example = re.search(rf"\.example =\s*((?:{LITERAL}|\w+)(?:\s+(?:{LITERAL}|[A-Z_]+\b))*)", row)
         status, _, path = (unquoted(example[1], texts) if example else "").rpartition(" ")
-        found.append(Route(method, pattern, rows_of(taken[1], groups) if taken else [], int(status) if status else None, path or None, "HUB_FOR_ADMINS" in row))
+        found.append(Route(method, pattern, rows_of(taken[1], groups) if taken else [], int(status) if status else None, path or None, re.search(r"HUB_FOR_(\w+)", row)[1]))
     return found
 
 
