@@ -1,6 +1,6 @@
 #!/bin/sh
 # Tests that take too long for every run: sh tests/long.sh [--only STEP]... Packages and Pythons are those of tests/run.sh, which comes
-# first. STEP: tidy tsan damage oracle parquet lerobot memory drain kills pages clients. Ends with "N passed, N failed".
+# first. STEP: tidy tsan damage oracle parquet lerobot memory drain kills access pages clients. Ends with "N passed, N failed".
 # HUB_PARQUET_FILES names a folder of Parquet files that others wrote (apache/parquet-testing), HUB_LEROBOT_PYTHONS the Pythons that have
 # lerobot for the step lerobot: by default those that "tests/fixtures/make.sh lerobot" leaves.
 set -eu
@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 
 [ -n "${HUB_TEST_PYTHON:-}" ] || HUB_TEST_PYTHON=$PWD/build/venv/bin/python
 export HUB_TEST_PYTHON
-steps="tidy tsan damage oracle parquet lerobot memory drain kills pages clients"
+steps="tidy tsan damage oracle parquet lerobot memory drain kills access pages clients"
 wanted=" "
 while [ $# -gt 0 ]; do
     case "$1 $steps " in
@@ -122,6 +122,16 @@ kills() {
     build dev || return 1
     HUB_KILL_ROUNDS=200 HUB_CRASH_POINTS=0 HUB_BIN=$PWD/build/dev/bin "$HUB_TEST_PYTHON" -m pytest -q -p no:cacheprovider \
         tests/integration/test_kill.py tests/integration/test_crash.py tests/integration/test_mirror.py
+}
+
+# Who gets what: every route by every method and asker, many requests to twins; and what the time of answers says of what is private,
+# with nothing beside it.
+access() {
+    build asan minari-hub minari-inspect minari-cli hub_shim || return 1
+    HUB_MATRIX_PART=1 HUB_TWIN_REQUESTS=5000 HUB_BIN=$PWD/build/asan/bin "$HUB_TEST_PYTHON" -m pytest -q -s -p no:cacheprovider \
+        tests/integration/test_access_matrix.py tests/integration/test_access_twins.py || return 1
+    build release minari-hub minari-inspect || return 1
+    HUB_BIN=$PWD/build/bin "$HUB_TEST_PYTHON" -m pytest -q -s -p no:cacheprovider tests/integration/test_access_timing.py
 }
 
 # The slow subjects of the pages: a million steps and episodes, times.
