@@ -68,7 +68,7 @@ test_step() { # NAME PRESET FOLDER LABELS: the tests with one of these labels; t
 
 step "packages"
 PACKAGES_BUILD=$(sed -n 's/^PACKAGES_BUILD="\(.*\)"$/\1/p' server/run.sh)
-PACKAGES_TEST="aria2 ccache clang-format clang-tidy curl git libcriterion-dev make nodejs prometheus python3-venv rclone strace wget"
+PACKAGES_TEST="aria2 caddy ccache clang-format clang-tidy curl git libcriterion-dev make nginx-light nodejs openssl prometheus python3-venv rclone strace wget"
 # shellcheck disable=SC2086
 install_packages "$yes" $PACKAGES_BUILD $PACKAGES_TEST
 # A machine that cannot have a browser, or Go, leaves their tests out by name.

@@ -32,7 +32,7 @@ NOT_RUN = {
     "systemctl enable --now minari-hub": "needs systemd as process 1",
     "systemctl edit minari-hub": "needs systemd as process 1, and an editor",
 }
-OTHERS = {"nginx": "needs nginx; test_places.py sends the headers that it sets"}  # languages that nothing here runs
+OTHERS = {"nginx": "test_access_proxies.py runs it", "caddyfile": "the same", "": "oauth2-proxy, of which the page says that no test runs it"}
 OWN = {  # lines that a test of their own runs
     "curl -OJ http://hub:8080/api/v1/datasets/D4RL/door/human-v2/archive.tar": "test_curl_takes_a_dataset_along",
     "curl -C - -o human-v2.tar http://hub:8080/api/v1/datasets/D4RL/door/human-v2/archive.tar": "test_curl_takes_a_dataset_along",

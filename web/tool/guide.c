@@ -202,7 +202,8 @@ static void put_console(void)
 
 static void end_code(void)
 {
-    static const char *const known[] = {"sh", "python", "c", "cmake", "nginx", "ini", "json", NULL};
+    static const char *const known[] = {"sh",        "python", "c",    "cmake", "nginx",
+                                        "caddyfile", "ini",    "json", NULL};
     bool is_known = !at.language.size;
     for (unsigned i = 0; known[i]; i++)
         is_known |= is(&at.language, known[i]);
