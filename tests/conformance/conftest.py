@@ -26,19 +26,21 @@ CLIENTS = os.environ.get("HUB_CLIENTS", os.path.join(HERE, "..", "..", "build", 
 
 
 def pytest_configure(config):
-    config.versions = {}
+    config.versions, config.sent = {}, {}
 
 
 def pytest_terminal_summary(terminalreporter, config):
     for name, versions in sorted(config.versions.items()):
         terminalreporter.write_line(f"client  {name} {', '.join(sorted(versions))}")
+    for name, kinds in sorted(config.sent.items()):
+        terminalreporter.write_line(f"client  {name} sends {', '.join(sorted(kinds))}")
 
 
 class Clients:
-    """Runs them, and keeps which versions they were."""
+    """Runs them, and keeps which versions they were, and how they said who asks."""
 
-    def __init__(self, versions, folder):
-        self.versions, self.folder = versions, str(folder)
+    def __init__(self, config, folder):
+        self.versions, self.sent, self.folder = config.versions, config.sent, str(folder)
         self.env = {k: v for k, v in os.environ.items() if not k.startswith(("HUB_", "HF_", "PYTHON")) and k not in ("STORAGE_EMULATOR_HOST", "NODE_PATH")}
         self.env |= {"HOME": self.folder, "TMPDIR": self.folder}
 
@@ -46,6 +48,10 @@ class Clients:
         done = subprocess.run(command, env={**self.env, **env}, cwd=self.folder, capture_output=True, text=True, timeout=timeout)
         assert done.returncode == code, f"{' '.join(command)[:2000]}\n-> {done.returncode}\n{done.stdout[-3000:]}\n{done.stderr[-5000:]}"
         return done.stdout
+
+    def sends(self, name, seen, wanted):
+        assert seen == wanted, f"{name} sends {seen}"
+        self.sent.setdefault(name, set()).update(seen)
 
     def program(self, name, *args, version=("--version",), **more):
         """One of the system's; `version` asks for its version."""
@@ -78,7 +84,7 @@ class Clients:
 
 @pytest.fixture
 def clients(request, tmp_path):
-    return Clients(request.config.versions, tmp_path)
+    return Clients(request.config, tmp_path)
 
 
 class Lab:
