@@ -7,11 +7,12 @@ import sys
 
 import pytest
 
+from browser import browser
 from cli import Cli
 from hub import BIN, FIXTURES, Hub, until
 from test_access_twins import ask, fill, run
 
-SETS = {"lab/open-v0": "samples/door-human-v0", "lab/secret/arm-v1": "samples/door-human-v0"}
+SETS = {"lab/open-v0": "samples/door-human-v0", "lab/secret/arm-v1": "samples/door-human-v0", "lab/secret/moving-v1": "lerobot/arm-v30"}
 SECRET = "/api/v1/datasets/lab/secret/arm-v1"
 
 
@@ -114,3 +115,11 @@ for call in (lambda: other.list_repo_files("lab/secret", repo_type="dataset"), l
     env = {**{k: v for k, v in os.environ.items() if not k.startswith("HF_")}, "HF_HOME": str(tmp_path), "HF_HUB_DISABLE_TELEMETRY": "1"}
     done = subprocess.run([sys.executable, "-c", script, hub.token], env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_signing_in_in_a_browser(hub):
+    """The form, curves and a video of a private dataset, and the end of the session."""
+    if not browser():
+        return
+    done = subprocess.run(["node", os.path.join(os.path.dirname(__file__), "../web/sign_in.js"), hub.base, hub.token, "lab/secret/moving-v1"], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
