@@ -2,6 +2,7 @@
 #include "storage/drafts/draft.h"
 
 #include "storage/drafts/part.h"
+#include "storage/ids/id.h"
 #include "storage/io/fs.h"
 #include "storage/text/utf8.h"
 
@@ -84,7 +85,7 @@ static const char *what_is_wrong(struct hub_view segment)
 {
     if (segment.size == 0)
         return "it has an empty segment";
-    if (segment.data[0] == '.')
+    if (hub_name_hidden(segment))
         return "names that begin with a dot are hidden, and left out of datasets";
     return segment.size > NAME_MAX ? "a segment has more than 255 bytes" : NULL;
 }

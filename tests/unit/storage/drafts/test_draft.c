@@ -98,7 +98,8 @@ Test(draft, names_that_no_file_has)
     for (size_t i = 0; i < HUB_COUNT(wrong); i++)
         cr_expect_eq(hub_draft_path_check(hub_view_of(wrong[i]), NULL), HUB_INVALID, "%s", wrong[i]);
     cr_expect_eq(hub_draft_path_check((struct hub_view){"a\0b", 3}, NULL), HUB_INVALID);
-    const char *const good[] = {"a", "data/main_data.hdf5", "videos/chunk-000/\xc3\xa4 b.mp4", "a.b"};
+    const char *const good[] = {"a", "data/main_data.hdf5", "videos/chunk-000/\xc3\xa4 b.mp4", "a.b",
+                                "data/.zarray"};
     for (size_t i = 0; i < HUB_COUNT(good); i++)
         cr_expect_eq(hub_draft_path_check(hub_view_of(good[i]), &err), HUB_OK, "%s: %s", good[i], err.detail);
 }
