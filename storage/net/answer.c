@@ -134,6 +134,8 @@ static void take_field(struct hub_answer *a, struct hub_view name, struct hub_vi
         take_rate_limit(a, v);
     else if (!strcasecmp(key, "link"))
         take_link(a, v);
+    else if (!strcasecmp(key, "upload-offset"))
+        a->has_offset = whole_number(v, &a->offset);
     else if (!strcasecmp(key, "x-goog-generation"))
         (void)whole_number(v, &a->generation);
     else if (!strcasecmp(key, "x-error-code"))

@@ -8,7 +8,7 @@
 
 struct hub_answer {
     unsigned status;
-    bool has_length, has_range, has_sha256;
+    bool has_length, has_range, has_sha256, has_offset;
     bool parts;                       /* Accept-Ranges: bytes */
     uint64_t length;                  /* Content-Length */
     uint64_t first, last, total;      /* Content-Range */
@@ -17,6 +17,7 @@ struct hub_answer {
     char shape[256], dtype[64];       /* X-Shape, X-Dtype */
     uint64_t nonfinite;               /* X-Nonfinite */
     unsigned retry_after_s;           /* Retry-After, else when a RateLimit that is used up starts again */
+    uint64_t offset;                  /* Upload-Offset: where a file that is pushed goes on */
     uint64_t generation;              /* X-Goog-Generation; 0: none */
     char next[2048];                  /* Link: the URL of rel="next"; empty otherwise */
     char code[32];                    /* X-Error-Code */

@@ -108,7 +108,8 @@ static enum hub_status set_up(struct hub_transport_slot *s)
     curl_easy_setopt(e, CURLOPT_TCP_KEEPALIVE, 1L);
     curl_easy_setopt(e, CURLOPT_CONNECTTIMEOUT_MS, (long)o->connect_timeout_ms);
     curl_easy_setopt(e, CURLOPT_LOW_SPEED_LIMIT, (long)HUB_LOW_SPEED);
-    curl_easy_setopt(e, CURLOPT_LOW_SPEED_TIME, (long)((o->stall_timeout_ms + 999) / 1000));
+    const unsigned stall_ms = s->fetch->stall_timeout_ms ? s->fetch->stall_timeout_ms : o->stall_timeout_ms;
+    curl_easy_setopt(e, CURLOPT_LOW_SPEED_TIME, (long)((stall_ms + 999) / 1000));
     curl_easy_setopt(e, CURLOPT_USERAGENT, t->user_agent);
     if (t->unix_socket)
         curl_easy_setopt(e, CURLOPT_UNIX_SOCKET_PATH, t->unix_socket);
@@ -133,16 +134,6 @@ static enum hub_status set_up(struct hub_transport_slot *s)
     return HUB_OK;
 }
 
-static enum hub_status add_header(struct hub_transport_slot *s, const char *name, const char *value)
-{
-    char line[2048];
-    const int n = snprintf(line, sizeof line, "%s: %s", name, value);
-    struct curl_slist *list = n > 0 && n < (int)sizeof line ? curl_slist_append(s->headers, line) : NULL;
-    HUB_TRY(hub_allocated(list, &s->error));
-    s->headers = list;
-    return HUB_OK;
-}
-
 static enum hub_status set_request(struct hub_transport_slot *s)
 {
     struct hub_fetch *f = s->fetch;
@@ -158,20 +149,22 @@ static enum hub_status set_request(struct hub_transport_slot *s)
     if (ranged)
         curl_easy_setopt(s->easy, CURLOPT_RANGE, range);
     if (ranged && *f->if_range)
-        HUB_TRY(add_header(s, "If-Range", f->if_range));
+        HUB_TRY(hub_attempt_header(s, "If-Range", f->if_range));
     if (f->accept)
-        HUB_TRY(add_header(s, "Accept", f->accept));
+        HUB_TRY(hub_attempt_header(s, "Accept", f->accept));
     if (f->as_stored) /* by hand: set as an option, the library would decode */
-        HUB_TRY(add_header(s, "Accept-Encoding", "gzip"));
+        HUB_TRY(hub_attempt_header(s, "Accept-Encoding", "gzip"));
     if (f->head_only)
         curl_easy_setopt(s->easy, CURLOPT_NOBODY, 1L);
+    if (f->sends)
+        HUB_TRY(hub_sends_begin(s));
     if (f->removes)
         curl_easy_setopt(s->easy, CURLOPT_CUSTOMREQUEST, "DELETE");
     if (f->post) {
         curl_easy_setopt(s->easy, CURLOPT_POST, 1L);
         curl_easy_setopt(s->easy, CURLOPT_POSTFIELDS, f->form ? f->form : "");
         if (f->form_type)
-            HUB_TRY(add_header(s, "Content-Type", f->form_type));
+            HUB_TRY(hub_attempt_header(s, "Content-Type", f->form_type));
     }
     curl_easy_setopt(s->easy, CURLOPT_HTTPHEADER, s->headers);
     if (curl_easy_setopt(s->easy, CURLOPT_URL, s->location ? s->location : f->url))
@@ -186,7 +179,7 @@ enum hub_status hub_attempt_begin(struct hub_transport_slot *s)
     s->refused = HUB_OK;
     s->attempt++;
     s->attempt_bytes = 0;
-    s->problem.limit = PROBLEM_BYTES;
+    s->problem.limit = s->fetch->problem ? s->fetch->problem->limit : PROBLEM_BYTES;
     s->problem.size = 0;
     s->fetch->answer = (struct hub_answer){0};
     if (!s->fetch->resumable)
@@ -273,7 +266,7 @@ static enum hub_status check_complete(struct hub_transport_slot *s)
 static bool may_repeat(const struct hub_transport_slot *s)
 {
     const struct hub_fetch *f = s->fetch;
-    return f->resumable || f->restartable || (!f->post && !f->removes && f->done == 0);
+    return f->resumable || f->restartable || (!f->post && !f->removes && !f->sends && f->done == 0);
 }
 
 /* An answer that sends us elsewhere: the next request goes there, if it may. */
@@ -329,6 +322,11 @@ static void wait_for(struct hub_transport_slot *s, uint64_t ms)
     s->wake_ms = hub_time_mono_ms() + ms;
 }
 
+static const char *method_of(const struct hub_fetch *f)
+{
+    return f->head_only ? "HEAD" : f->sends ? "PUT" : f->removes ? "DELETE" : f->post ? "POST" : "GET";
+}
+
 static void trace(const struct hub_transport_slot *s, CURLcode code)
 {
     const struct hub_transport_options *o = &s->transport->options;
@@ -337,10 +335,9 @@ static void trace(const struct hub_transport_slot *s, CURLcode code)
     if (!o->trace)
         return;
     curl_easy_getinfo(s->easy, CURLINFO_TOTAL_TIME_T, &us);
-    snprintf(line, sizeof line, "%s %.800s: %u%s%s, %" PRIu64 " bytes, %ld ms",
-             s->fetch->head_only ? "HEAD" : "GET", s->location ? s->location : s->fetch->url,
-             s->fetch->answer.status, code ? " " : "", code ? curl_easy_strerror(code) : "", s->attempt_bytes,
-             (long)(us / 1000));
+    snprintf(line, sizeof line, "%s %.800s: %u%s%s, %" PRIu64 " bytes, %ld ms", method_of(s->fetch),
+             s->location ? s->location : s->fetch->url, s->fetch->answer.status, code ? " " : "",
+             code ? curl_easy_strerror(code) : "", s->attempt_bytes, (long)(us / 1000));
     o->trace(line, o->user);
 }
 
@@ -361,6 +358,16 @@ static enum hub_status follow(struct hub_transport_slot *s, bool *again)
     return HUB_OK;
 }
 
+/* For a caller who reads more of it than the error has. */
+static enum hub_status keep_problem(struct hub_transport_slot *s)
+{
+    struct hub_buf *out = s->fetch->problem;
+    if (!out)
+        return HUB_OK;
+    out->size = 0;
+    return hub_buf_add_view(out, hub_buf_view(&s->problem), &s->error);
+}
+
 /* What is wrong with the answer, and what sort of failure that is. */
 static enum hub_status judge(struct hub_transport_slot *s, CURLcode code, enum hub_failure *failure)
 {
@@ -370,6 +377,8 @@ static enum hub_status judge(struct hub_transport_slot *s, CURLcode code, enum h
             *failure = HUB_FAILURE_FATAL;
         return transport_error(s, code);
     }
+    if (!is_success(s->fetch->answer.status))
+        HUB_TRY(keep_problem(s));
     if (!is_success(s->fetch->answer.status))
         return hub_problem_read(&s->fetch->answer, hub_buf_view(&s->problem), &s->error);
     *failure = HUB_FAILURE_BROKEN;

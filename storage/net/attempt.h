@@ -50,7 +50,13 @@ struct hub_transport {
 HUB_MUST_USE enum hub_status hub_attempt_begin(struct hub_transport_slot *slot);
 /** The attempt is over: the fetch's outcome, unless another one was scheduled. */
 HUB_MUST_USE enum hub_status hub_attempt_end(struct hub_transport_slot *slot, CURLcode code, bool *again);
+/** One more header of the attempt that begins. */
+HUB_MUST_USE enum hub_status hub_attempt_header(struct hub_transport_slot *slot, const char *name,
+                                                const char *value);
 /** Where redirects led to is forgotten. */
 void hub_attempt_go_back(struct hub_transport_slot *slot);
+
+/** Its request is a PUT of what the fetch sends: see sends.c. */
+HUB_MUST_USE enum hub_status hub_sends_begin(struct hub_transport_slot *slot);
 
 #endif

@@ -62,7 +62,7 @@ static bool read_document(struct hub_view body, enum hub_status status, struct h
 {
     static const char urn[] = "urn:minari-hub:";
     HUB_CLEANUP(hub_json_decrefp) json_t *doc = NULL;
-    if (hub_json_parse(body, 256 * KIB, &doc, NULL))
+    if (hub_json_parse(body, 1 * MIB, &doc, NULL))
         return false;
     const char *type = json_string_value(json_object_get(doc, "type"));
     const char *detail = json_string_value(json_object_get(doc, "detail"));

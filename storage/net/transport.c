@@ -154,7 +154,7 @@ static enum hub_status fill(struct hub_transport *t, unsigned *busy, struct hub_
             s->asked_anew = false;
             hub_attempt_go_back(s);
             s->state = HUB_SLOT_WAITING;
-            s->wake_ms = now;
+            s->wake_ms = now + s->fetch->wait_ms;
         }
         (*busy)++;
         if (s->state != HUB_SLOT_WAITING || s->wake_ms > now)

@@ -1,6 +1,6 @@
 /**
- * HTTP: requests over parallel connections, with limits, retries and resumption. Only transport.c and
- * attempt.c know libcurl. Requests are submitted from any thread and finish on the one that drives.
+ * HTTP: requests over parallel connections, with limits, retries and resumption. Only transport.c, attempt.c
+ * and sends.c know libcurl. Requests are submitted from any thread and finish on the one that drives.
  */
 #ifndef HUB_NET_TRANSPORT_H
 #define HUB_NET_TRANSPORT_H
@@ -40,9 +40,24 @@ void hub_transport_free(struct hub_transport *transport);
 HUB_MUST_USE enum hub_status hub_transport_set_token(struct hub_transport *transport, const char *token,
                                                      struct hub_error *err);
 
+struct hub_fetch;
+
+/** The body of a PUT: bytes of an open file, read as the connection takes them. Zero it and fill it in;
+ * `sent` is a result. */
+struct hub_sends {
+    int fd;                /* the caller's */
+    uint64_t first, count; /* these bytes of it */
+    uint64_t size;         /* of the whole file: what is not all of it says so in Content-Range */
+    const char *digest;    /* Repr-Digest of the whole file; NULL: not said */
+    /** NULL, or gets the bytes from offset `at` of the file on as they go out. They may go out again from
+     * an earlier offset. */
+    void (*passing)(struct hub_fetch *fetch, uint64_t at, struct hub_view bytes);
+    uint64_t sent; /* by the last attempt, as far as the connection took it */
+};
+
 /**
- * One GET, HEAD or POST. Zero it, fill the first group, hand it in; `answer`, `done` and `bytes_seen` are
- * results.
+ * One GET, HEAD, POST, PUT or DELETE. Zero it, fill the first group, hand it in; `answer`, `done` and
+ * `bytes_seen` are results.
  *
  * Over one fetch the request may be made several times. `head` is called for each successful answer before
  * its body; it may refuse (that ends the fetch), and it must drop what came before when the answer is not a
@@ -51,17 +66,21 @@ HUB_MUST_USE enum hub_status hub_transport_set_token(struct hub_transport *trans
 struct hub_fetch {
     const char *url, *accept; /* accept: NULL is anything */
     bool head_only;
-    bool post;             /* POST of `form`; made once, unless it may be repeated */
-    bool removes;          /* DELETE; made once */
-    const char *form;      /* its body; NULL: none */
-    const char *form_type; /* of `form`; NULL: application/x-www-form-urlencoded */
+    bool post;               /* POST of `form`; made once, unless it may be repeated */
+    bool removes;            /* DELETE; made once */
+    struct hub_sends *sends; /* PUT of these bytes; made once, unless `restartable` */
+    const char *form;        /* its body; NULL: none */
+    const char *form_type;   /* of `form`; NULL: application/x-www-form-urlencoded */
     bool as_stored; /* take the bytes as they are kept, compressed or not: the server is not to decode them */
     bool by_range;  /* ask for [first, first + count) from the beginning on, not only after a break */
     bool resumable; /* after a break, ask for the rest by range; else from the start, if `restartable` */
     bool restartable;
-    uint64_t first, count; /* the range wanted; count 0: everything, however long */
-    uint64_t limit;        /* more body bytes than this are HUB_TOO_BIG; 0: `count`, or none */
-    char if_range[160];    /* the ETag that must hold for a part, or empty */
+    uint64_t first, count;     /* the range wanted; count 0: everything, however long */
+    uint64_t limit;            /* more body bytes than this are HUB_TOO_BIG; 0: `count`, or none */
+    char if_range[160];        /* the ETag that must hold for a part, or empty */
+    unsigned wait_ms;          /* before its first attempt */
+    unsigned stall_timeout_ms; /* instead of the transport's; 0: that */
+    struct hub_buf *problem;   /* NULL, or gets the body of an answer that is no success, up to its limit */
     bool awaited; /* `finished` also gets HUB_CANCELLED when the drive ends early: for those who submit on
                    * another thread than the one that drives, and do not see its end */
     enum hub_status (*head)(struct hub_fetch *fetch, const struct hub_answer *answer, struct hub_error *err);

@@ -193,7 +193,7 @@ SHARED_HEADERS = {
     "storage/model": ["layout_table.h"],
     "storage/program": ["cli.h"],
     "storage/read": ["gather.h", "read.h"],
-    "storage/net": ["transport.h"],
+    "storage/net": ["attempt.h"],
     "storage/remote": ["remote.h"],
     "storage/rows": ["row_reader.h"],
     "storage/scan": ["state.h"],
