@@ -25,6 +25,7 @@ int main(int, char **argv)
 {
     struct minari_client_options options = MINARI_CLIENT_OPTIONS_INIT;
     struct minari_download_options download = MINARI_DOWNLOAD_OPTIONS_INIT;
+    struct minari_upload_options upload = MINARI_UPLOAD_OPTIONS_INIT;
     minari_client *client = nullptr;
     minari_dataset_list *list = nullptr;
     minari_facet_list *facets = nullptr;
@@ -83,6 +84,14 @@ int main(int, char **argv)
     expect(minari_dataset_verify(client, "a-v0", nullptr, nullptr, nullptr, nullptr, nullptr) == MINARI_INVALID, "no directory");
     expect(minari_dataset_delete(nullptr, "a-v0", nullptr) == MINARI_INVALID, "no root");
     expect(minari_partial_each(nullptr, nullptr, nullptr, nullptr) == MINARI_INVALID, "no root for partial downloads");
+    expect(upload.size == sizeof upload && minari_dataset_upload(client, &upload, nullptr) == MINARI_INVALID, "nothing to push");
+    upload.path = "/nonexistent";
+    upload.id = "lab/a-v0";
+    expect(minari_dataset_upload(client, nullptr, nullptr) == MINARI_INVALID, "no upload options");
+    expect(minari_dataset_upload(nullptr, &upload, nullptr) == MINARI_INVALID, "push without a client");
+    expect(minari_dataset_upload(client, &upload, &err) == MINARI_NOT_FOUND && *err.detail, "no such folder");
+    expect(minari_draft_each(client, nullptr, nullptr, nullptr) == MINARI_INVALID, "no function for drafts");
+    expect(minari_draft_drop(client, nullptr, nullptr) == MINARI_INVALID, "no draft");
     expect(minari_remote_parse("http://hub", nullptr, nullptr) == MINARI_OK, "no place for a remote");
 
     std::free(text);

@@ -80,6 +80,8 @@ def test_cmake(prefix, lib, tmp_path):
         best = [json.loads(row) for row in rows]
         assert run(str(tmp_path / "table"), hub.base, id).splitlines() == [f"{e['number']} {e['steps']} {e['return']:.6g}" for e in best] != []
         assert subprocess.run([str(tmp_path / "table"), hub.base, "no-v0"], capture_output=True, text=True).stderr.startswith("not-found: ")
+        refused = subprocess.run([str(tmp_path / "upload"), hub.base, os.path.join(FIXTURES, "lerobot", "arm-v30"), "lab/arm-v0"], capture_output=True, text=True)
+        assert refused.returncode and "denied: " in refused.stderr, refused  # it has no token
 
 
 @pytest.mark.skipif(not shutil.which("pkg-config"), reason="no pkg-config")

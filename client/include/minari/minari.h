@@ -9,5 +9,6 @@
 #include <minari/remote.h>
 #include <minari/sample.h>
 #include <minari/tables.h>
+#include <minari/upload.h>
 
 #endif

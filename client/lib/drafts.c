@@ -1,0 +1,236 @@
+/* Drafts of a hub: see drafts.h, and minari/upload.h. */
+#include "client/lib/drafts.h"
+
+#include "storage/text/uri.h"
+
+#include <time.h>
+
+enum {
+    ANSWER_BYTES = 4 * 1024 * 1024,
+    FILES_BYTES = 256 * 1024 * 1024,
+    COMMIT_MS = 3600 * 1000, /* a large dataset is inspected meanwhile, and nothing is said */
+    BUSY_MS = 500,
+    MOST_WAITS = 2 * 3600,
+};
+
+enum hub_status hub_draft_url(const struct hub_remote *remote, const char *draft, const char *rest,
+                              struct hub_buf *out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf datasets = HUB_BUF_INIT(16 * KIB);
+    HUB_TRY(hub_api_url(remote, NULL, NULL, &datasets, err));
+    out->size = 0;
+    HUB_TRY(hub_buf_addf(out, err, "%s/api/v1/drafts", remote->base));
+    if (!draft)
+        return HUB_OK;
+    HUB_TRY(hub_buf_add_text(out, "/", err));
+    HUB_TRY(hub_uri_encode_segment(hub_view_of(draft), out, err));
+    return rest ? hub_buf_addf(out, err, "/%s", rest) : HUB_OK;
+}
+
+enum hub_status hub_draft_file_rest(const char *path, struct hub_buf *out, struct hub_error *err)
+{
+    out->size = 0;
+    HUB_TRY(hub_buf_add_text(out, "files/", err));
+    return hub_uri_encode_path(hub_view_of(path), out, err);
+}
+
+/* ---- requests ---- */
+
+static enum hub_status empty(struct hub_fetch *fetch, const struct hub_answer *answer, struct hub_error *err)
+{
+    (void)answer, (void)err;
+    ((struct hub_buf *)fetch->user)->size = 0; /* an earlier attempt's */
+    fetch->done = 0;
+    return HUB_OK;
+}
+
+static enum hub_status add(struct hub_fetch *fetch, struct hub_view bytes, struct hub_error *err)
+{
+    return hub_buf_add_view(fetch->user, bytes, err);
+}
+
+static enum hub_status read_object(const struct hub_buf *text, const char *url, json_t **out,
+                                   struct hub_error *err)
+{
+    if (!hub_json_parse(hub_buf_view(text), text->limit, out, NULL) && json_is_object(*out))
+        return HUB_OK;
+    return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_PROTOCOL,
+                       "the answer of %.200s is not a JSON object: check that it is a hub", url);
+}
+
+static enum hub_status post(struct minari_client *client, struct hub_fetch *fetch,
+                            const struct hub_drive *drive, json_t **out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(ANSWER_BYTES);
+    fetch->post = true;
+    fetch->form_type = "application/json";
+    fetch->limit = text.limit;
+    fetch->head = empty;
+    fetch->body = add;
+    fetch->user = &text;
+    hub_transport_submit(client->remote.transport, fetch);
+    HUB_TRY(hub_transport_drive(client->remote.transport, drive, err));
+    return read_object(&text, fetch->url, out, err);
+}
+
+enum hub_status hub_draft_delete(struct minari_client *client, const char *url, struct hub_error *err)
+{
+    struct hub_fetch fetch = {.url = url, .removes = true};
+    return hub_transport_get(client->remote.transport, &fetch, err);
+}
+
+/* ---- finding and opening ---- */
+
+static enum hub_status list(struct minari_client *client, json_t **out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(64 * KIB);
+    HUB_TRY(hub_draft_url(&client->remote, NULL, NULL, &url, err));
+    return hub_remote_document(&client->remote, url.data, ANSWER_BYTES, NULL, out, err);
+}
+
+enum hub_status hub_draft_find_open(struct minari_client *client, const char *id, char **out,
+                                    struct hub_error *err)
+{
+    HUB_CLEANUP(hub_json_decrefp) json_t *all = NULL;
+    const json_t *item;
+    size_t i;
+    *out = NULL;
+    HUB_TRY(list(client, &all, err));
+    json_array_foreach(json_object_get(all, "items"), i, item)
+    {
+        const char *draft = hub_member_text(item, "draft"), *of = hub_member_text(item, "id"),
+                   *state = hub_member_text(item, "state");
+        if (draft && of && state && strcmp(of, id) == 0 && strcmp(state, "open") == 0)
+            return hub_dup(out, draft, err);
+    }
+    return HUB_OK;
+}
+
+/* {"NAME": "TEXT"}, or {} where there is none. */
+static enum hub_status write_order(const char *name, const char *text, struct hub_buf *out,
+                                   struct hub_error *err)
+{
+    struct hub_json json = hub_json_to(out, err);
+    hub_json_object(&json);
+    if (text)
+        hub_json_put_text(&json, name, text);
+    hub_json_end_object(&json);
+    return hub_json_status(&json);
+}
+
+enum hub_status hub_draft_make(struct minari_client *client, const char *id, char **out,
+                               struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(64 * KIB), order = HUB_BUF_INIT(64 * KIB);
+    HUB_CLEANUP(hub_json_decrefp) json_t *document = NULL;
+    HUB_TRY(hub_draft_url(&client->remote, NULL, NULL, &url, err));
+    HUB_TRY(write_order("id", id, &order, err));
+    struct hub_fetch fetch = {.url = url.data, .form = order.data};
+    HUB_TRY(post(client, &fetch, &(struct hub_drive){0}, &document, err));
+    const char *draft = hub_member_text(document, "draft");
+    return draft
+               ? hub_dup(out, draft, err)
+               : hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_PROTOCOL, "the hub opened a draft without a name");
+}
+
+enum hub_status hub_draft_list_files(struct minari_client *client, const char *draft, json_t **out,
+                                     struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(64 * KIB);
+    HUB_TRY(hub_draft_url(&client->remote, draft, "files", &url, err));
+    return hub_remote_document(&client->remote, url.data, FILES_BYTES, NULL, out, err);
+}
+
+/* ---- publishing ---- */
+
+/* Once. Of a refusal the document is read, too. */
+static enum hub_status commit(struct minari_client *client, const char *url, const char *order,
+                              const struct hub_drive *drive, json_t **out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf problem = HUB_BUF_INIT(ANSWER_BYTES);
+    struct hub_fetch fetch = {
+        .url = url, .form = order, .restartable = true, .stall_timeout_ms = COMMIT_MS, .problem = &problem};
+    const enum hub_status st = post(client, &fetch, drive, out, err);
+    if (st && problem.size && !*out)
+        (void)!read_object(&problem, url, out, NULL);
+    return st;
+}
+
+enum hub_status hub_draft_commit_it(struct minari_client *client, const char *draft, const char *allow,
+                                    const char *message, const struct hub_drive *drive, json_t **out,
+                                    struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(64 * KIB), order = HUB_BUF_INIT(64 * KIB);
+    struct hub_error why = {0};
+    enum hub_status st = HUB_OK;
+    HUB_TRY(hub_draft_url(&client->remote, draft, "commit", &url, err));
+    HUB_TRY(hub_api_parameter(&url, "allow", allow, err));
+    HUB_TRY(write_order("message", message, &order, err));
+    for (unsigned i = 0; i < MOST_WAITS; i++) {
+        json_decref(*out);
+        *out = NULL;
+        st = commit(client, url.data, order.data, drive, out, &why);
+        if (!st || why.problem != HUB_PROBLEM_DRAFT_BUSY)
+            break;
+        nanosleep(&(struct timespec){.tv_nsec = BUSY_MS * 1000000L}, NULL);
+        HUB_TRY(drive->tick(drive->user, err));
+    }
+    return st ? hub_pass(st, &why, err) : HUB_OK;
+}
+
+/* ---- for programs ---- */
+
+static enum hub_status hand_out(const json_t *item, minari_draft_fn fn, void *user, struct hub_error *err)
+{
+    const struct minari_draft draft = {.draft = hub_member_text(item, "draft"),
+                                       .id = hub_member_text(item, "id"),
+                                       .state = hub_member_text(item, "state"),
+                                       .changed = hub_member_text(item, "changed"),
+                                       .ends = hub_member_text(item, "ends"),
+                                       .files = hub_member_uint(item, "files"),
+                                       .complete = hub_member_uint(item, "complete"),
+                                       .bytes = hub_member_uint(item, "bytes")};
+    if (!draft.draft || !draft.id || !draft.state)
+        return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_PROTOCOL,
+                           "a draft without a name, an id or a state: is it a hub?");
+    return fn(&draft, user) ? hub_fail(err, HUB_CANCELLED, "stopped") : HUB_OK;
+}
+
+static enum hub_status each(struct minari_client *client, minari_draft_fn fn, void *user,
+                            struct hub_error *err)
+{
+    HUB_CLEANUP(hub_json_decrefp) json_t *all = NULL;
+    const json_t *item;
+    size_t i;
+    HUB_TRY(list(client, &all, err));
+    json_array_foreach(json_object_get(all, "items"), i, item) HUB_TRY(hand_out(item, fn, user, err));
+    return HUB_OK;
+}
+
+enum minari_status minari_draft_each(struct minari_client *client, minari_draft_fn fn, void *user,
+                                     struct minari_error *err)
+{
+    struct hub_error error = {0};
+    const enum hub_status st = client && fn
+                                   ? each(client, fn, user, &error)
+                                   : hub_fail(&error, HUB_INVALID, "a client and a function are needed");
+    return hub_client_report(st, &error, err);
+}
+
+static enum hub_status drop(struct minari_client *client, const char *draft, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(64 * KIB);
+    HUB_TRY(hub_draft_url(&client->remote, draft, NULL, &url, err));
+    return hub_draft_delete(client, url.data, err);
+}
+
+enum minari_status minari_draft_drop(struct minari_client *client, const char *draft,
+                                     struct minari_error *err)
+{
+    struct hub_error error = {0};
+    const enum hub_status st =
+        client && draft && *draft
+            ? drop(client, draft, &error)
+            : hub_fail(&error, HUB_INVALID, "a client and the name of a draft are needed");
+    return hub_client_report(st, &error, err);
+}

@@ -1,0 +1,248 @@
+/* Push of a folder: list it, see what the draft has, send the rest, publish. See minari/upload.h. */
+#include "client/lib/send.h"
+#include "storage/base/order.h"
+#include "storage/ids/id.h"
+#include "storage/text/time.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct push {
+    struct minari_client *client;
+    const struct minari_upload_options *options;
+    struct hub_folder folder;
+    struct hub_sent_file *states; /* one a file */
+    char *draft;                  /* NULL: none yet */
+    struct hub_send send;
+    uint64_t files_kept, bytes_kept; /* by the draft */
+    bool publishes;
+};
+
+static void push_dispose(struct push *p)
+{
+    hub_folder_dispose(&p->folder);
+    free(p->states);
+    free(p->draft);
+}
+
+static void notify(const struct minari_upload_options *o, const char *fmt, ...) HUB_PRINTF(2, 3);
+static void notify(const struct minari_upload_options *o, const char *fmt, ...)
+{
+    char line[2048];
+    va_list args;
+    if (!o->notice)
+        return;
+    va_start(args, fmt);
+    vsnprintf(line, sizeof line, fmt, args);
+    va_end(args);
+    o->notice(line, o->user);
+}
+
+static enum hub_status report_progress(void *user, struct hub_error *err)
+{
+    const struct push *p = user;
+    const struct minari_upload_options *o = p->options;
+    const struct minari_progress now = {.id = o->id,
+                                        .phase = p->publishes     ? MINARI_PHASE_PUBLISH
+                                                 : p->send.checks ? MINARI_PHASE_CHECK
+                                                                  : MINARI_PHASE_TRANSFER,
+                                        .bytes_done =
+                                            p->send.checks ? p->send.bytes_hashed : p->send.bytes_done,
+                                        .bytes_total = p->folder.files.bytes,
+                                        .bytes_kept = p->bytes_kept,
+                                        .files_done = p->send.files_done,
+                                        .files_total = p->folder.files.count};
+    return o->progress && o->progress(&now, o->user)
+               ? hub_fail(err, HUB_CANCELLED, "interrupted; the draft keeps what came")
+               : HUB_OK;
+}
+
+/* ---- what the draft has ---- */
+
+static uint32_t find_file(const struct push *p, const char *path)
+{
+    const struct hub_remote_files *files = &p->folder.files;
+    const struct hub_file_facts *found =
+        bsearch(&path, files->items, files->count, sizeof *files->items, hub_by_text);
+    return found ? (uint32_t)(found - files->items) : UINT32_MAX;
+}
+
+/* What the folder no longer has leaves the draft. */
+static enum hub_status remove_file(const struct push *p, const char *path, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(64 * KIB), rest = HUB_BUF_INIT(64 * KIB);
+    if (p->options->dry_run)
+        return HUB_OK;
+    notify(p->options, "%s: '%s' is not in the folder any more, and leaves the draft", p->options->id, path);
+    HUB_TRY(hub_draft_file_rest(path, &rest, err));
+    HUB_TRY(hub_draft_url(&p->client->remote, p->draft, rest.data, &url, err));
+    return hub_draft_delete(p->client, url.data, err);
+}
+
+static enum hub_status compare(struct push *p, const json_t *item, struct hub_error *err)
+{
+    const char *path = hub_member_text(item, "path"), *hex = hub_member_text(item, "sha256");
+    const uint64_t size = hub_member_uint(item, "size"), offset = hub_member_uint(item, "offset");
+    const uint32_t file = path ? find_file(p, path) : UINT32_MAX;
+    if (!path)
+        return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_PROTOCOL, "a file of a draft without a path");
+    if (file == UINT32_MAX)
+        return remove_file(p, path, err);
+    struct hub_sent_file *state = &p->states[file];
+    if (size != p->folder.files.items[file].size)
+        return HUB_OK;
+    if (hex && hub_unhex(hub_view_of(hex), state->sha256, HUB_SHA256_BYTES))
+        HUB_TRY(hub_send_compare(&p->send, file, state->sha256, &state->there, err));
+    else if (!hex && offset < size)
+        state->offset = offset;
+    p->files_kept += state->there;
+    p->bytes_kept += state->there ? size : state->offset;
+    return HUB_OK;
+}
+
+static enum hub_status resume(struct push *p, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_json_decrefp) json_t *files = NULL;
+    const json_t *item;
+    size_t i;
+    HUB_TRY(hub_draft_list_files(p->client, p->draft, &files, err));
+    json_array_foreach(json_object_get(files, "items"), i, item) HUB_TRY(compare(p, item, err));
+    if (p->bytes_kept || p->files_kept)
+        notify(p->options, "%s: going on with draft %s", p->options->id, p->draft);
+    return HUB_OK;
+}
+
+/* Whether the id is free, by asking for it alone. */
+static enum hub_status check_free(struct push *p, struct hub_error *err)
+{
+    struct minari_dataset *dataset = NULL;
+    struct hub_error why = {0};
+    const enum hub_status st = hub_client_get_dataset(p->client, p->options->id, NULL, &dataset, &why);
+    const bool same = !st && strcmp(minari_dataset_summary(dataset)->id, p->options->id) == 0;
+    minari_dataset_free(dataset);
+    if (same)
+        return hub_fail_as(err, HUB_EXISTS, HUB_PROBLEM_EXISTS,
+                           "'%.200s' exists already: a dataset is not changed, choose the next version",
+                           p->options->id);
+    return !st || st == HUB_NOT_FOUND ? HUB_OK : hub_pass(st, &why, err);
+}
+
+static enum hub_status begin(struct push *p, struct hub_error *err)
+{
+    HUB_TRY(hub_draft_find_open(p->client, p->options->id, &p->draft, err));
+    p->send.draft = p->draft;
+    if (p->draft)
+        return resume(p, err);
+    if (p->options->dry_run)
+        return check_free(p, err);
+    HUB_TRY(hub_draft_make(p->client, p->options->id, &p->draft, err));
+    p->send.draft = p->draft;
+    return HUB_OK;
+}
+
+/* ---- publishing ---- */
+
+static void hand_out_problems(const struct push *p, const json_t *answer)
+{
+    const json_t *item;
+    size_t i;
+    if (!p->options->problem)
+        return;
+    json_array_foreach(json_object_get(answer, "problems"), i, item)
+    {
+        const struct minari_problem problem = {.code = hub_member_text(item, "code"),
+                                               .path = hub_member_text(item, "path"),
+                                               .detail = hub_member_text(item, "detail")};
+        if (problem.code && problem.detail)
+            p->options->problem(&problem, p->options->user);
+    }
+}
+
+static void report_done(const struct push *p, const json_t *answer, uint64_t began_ms)
+{
+    const struct minari_upload done = {.id = p->options->id,
+                                       .draft = p->draft,
+                                       .commit = hub_member_text(answer, "commit"),
+                                       .content = hub_member_text(answer, "content"),
+                                       .format = hub_member_text(answer, "format"),
+                                       .files = p->folder.files.count,
+                                       .bytes = p->folder.files.bytes,
+                                       .files_kept = p->files_kept,
+                                       .bytes_kept = p->bytes_kept,
+                                       .milliseconds = hub_time_mono_ms() - began_ms,
+                                       .planned = p->options->dry_run};
+    if (p->options->done)
+        p->options->done(&done, p->options->user);
+}
+
+static enum hub_status publish(struct push *p, uint64_t began_ms, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_json_decrefp) json_t *answer = NULL;
+    const struct hub_drive drive = {.tick = report_progress, .user = p};
+    p->publishes = true;
+    const enum hub_status st = hub_draft_commit_it(p->client, p->draft, p->options->allow,
+                                                   p->options->message, &drive, &answer, err);
+    hand_out_problems(p, answer);
+    if (!st)
+        report_done(p, answer, began_ms);
+    return st;
+}
+
+/* ---- all of it ---- */
+
+static enum hub_status list(struct push *p, struct hub_error *err)
+{
+    char hidden[1200];
+    HUB_TRY(hub_folder_open(p->options->path, &p->folder, err));
+    hub_remote_files_name_left_out(&p->folder.files, hidden, sizeof hidden);
+    if (*hidden)
+        notify(p->options, "%s: hidden names are left out: %s", p->options->id, hidden);
+    return hub_new(&p->states, p->folder.files.count, sizeof *p->states, err);
+}
+
+static enum hub_status run(struct push *p, struct hub_error *err)
+{
+    const uint64_t began_ms = hub_time_mono_ms();
+    HUB_TRY(list(p, err));
+    p->send = (struct hub_send){.client = p->client,
+                                .folder = &p->folder,
+                                .states = p->states,
+                                .connections = p->options->connections ? p->options->connections : 4,
+                                .tick = report_progress,
+                                .user = p};
+    HUB_TRY(begin(p, err));
+    if (p->options->dry_run) {
+        report_done(p, NULL, began_ms);
+        return HUB_OK;
+    }
+    HUB_TRY(hub_send_all(&p->send, err));
+    if (p->send.again)
+        notify(p->options, "%s: %u file%s sent again: another digest arrived", p->options->id, p->send.again,
+               p->send.again == 1 ? " was" : "s were");
+    return publish(p, began_ms, err);
+}
+
+static enum hub_status check(const struct minari_client *client, const struct minari_upload_options *o,
+                             struct hub_error *err)
+{
+    if (!client || !o->path || !*o->path || !o->id || !*o->id)
+        return hub_fail(err, HUB_INVALID, "a client, the path of a folder and an id are needed");
+    if (o->allow && strcmp(o->allow, "broken") != 0 && strcmp(o->allow, "files") != 0)
+        return hub_fail(err, HUB_INVALID, "'%.40s' cannot be allowed: broken or files can", o->allow);
+    return hub_id_check(hub_view_of(o->id), err);
+}
+
+enum minari_status minari_dataset_upload(struct minari_client *client,
+                                         const struct minari_upload_options *options,
+                                         struct minari_error *err)
+{
+    HUB_CLEANUP(push_dispose) struct push p = {.client = client, .folder = HUB_FOLDER_INIT};
+    struct hub_error error = {0};
+    struct minari_upload_options own;
+    HUB_OPTIONS_COPY(own, options);
+    p.options = &own;
+    enum hub_status st = check(client, &own, &error);
+    if (!st)
+        st = run(&p, &error);
+    return hub_client_report(st, &error, err);
+}
