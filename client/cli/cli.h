@@ -90,6 +90,10 @@ enum cli_option {
     OPT_LAYOUT,
     OPT_CSV,
     OPT_COLUMNS,
+    OPT_MESSAGE,
+    OPT_ALLOW,
+    OPT_NEXT_VERSION,
+    OPT_NO_INSPECT,
     OPT_COUNT,
     OPT_END = -1,
 };
@@ -135,6 +139,8 @@ int cli_list(struct cli *cli);
 int cli_search(struct cli *cli);
 int cli_show(struct cli *cli);
 int cli_download(struct cli *cli);
+int cli_upload(struct cli *cli);
+int cli_drafts(struct cli *cli);
 int cli_delete(struct cli *cli);
 int cli_verify(struct cli *cli);
 int cli_episodes(struct cli *cli);

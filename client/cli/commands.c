@@ -93,6 +93,37 @@ const struct cli_command cli_commands[] = {
      {OPT_FORCE,       OPT_OUTPUT, OPT_FOR,   OPT_ALONE, OPT_CONNECTIONS, OPT_DIGEST_WAIT, OPT_RATE,
       OPT_NO_PROGRESS, OPT_PREFIX, OPT_ALL,   OPT_YES,   OPT_AS,          OPT_INCLUDE,     OPT_EXCLUDE,
       OPT_EPISODES,    OPT_WHERE,  OPT_SPLIT, OPT_TASK,  OPT_DRY_RUN,     OPT_END}},
+    {"upload",
+     cli_upload,
+     "PATH [ID]",
+     NULL,
+     "push a dataset to a hub",
+     "The folder becomes a new dataset of the hub: complete and inspected, or not at all.\n"
+     "minari-inspect looks at it here first. To continue an interrupted push, run the same command again: "
+     "files\nthat the hub has are not sent again.\n"
+     "Without an ID it is the one that data/metadata.json states, else the path below MINARI_DATASETS_PATH, "
+     "else the\nlast two names of the path. It needs a token that may write the ID.\n\n"
+     "  minari-cli upload ./lab/arm-v0                          becomes lab/arm-v0, or what it calls itself\n"
+     "  minari-cli upload ./recorded lab/arm-v0 --message 'first 50 episodes'\n"
+     "  minari-cli upload ./recorded lab/arm --next-version     lab/arm-v1 where the hub has lab/arm-v0\n"
+     "  minari-cli upload ./recorded lab/arm-v0 --dry-run       what would be sent\n"
+     "  minari-cli upload ./notes lab/notes --allow files       files of no format that the hub knows",
+     1,
+     2,
+     {OPT_MESSAGE, OPT_ALLOW, OPT_NEXT_VERSION, OPT_NO_INSPECT, OPT_DRY_RUN, OPT_CONNECTIONS, OPT_RATE,
+      OPT_NO_PROGRESS, OPT_END}},
+    {"drafts",
+     cli_drafts,
+     "[drop DRAFT...]",
+     "drop",
+     "list or drop datasets that are being pushed",
+     "A draft is what came of a push that has not ended; one that is not changed for 7 days ends by "
+     "itself.\n\n"
+     "  minari-cli drafts                     your own, or all of an administrator's hub\n"
+     "  minari-cli drafts drop DRAFT          with all that came of it",
+     0,
+     -1,
+     {OPT_END}},
     {"delete",
      cli_delete,
      "ID...",
@@ -250,7 +281,8 @@ const struct cli_command cli_commands[] = {
     {"help",
      cli_help_command,
      "[COMMAND]",
-     "list|search|show|download|delete|verify|episodes|stats|get|rows|sample|login|logout|whoami",
+     "list|search|show|download|upload|drafts|delete|verify|episodes|stats|get|rows|sample|login|logout|"
+     "whoami",
      "show what a command takes, with examples",
      "",
      0,

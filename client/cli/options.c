@@ -68,7 +68,7 @@ const struct hub_usage_option cli_options[OPT_COUNT] = {
     [OPT_FINDINGS] = {0, "findings", NULL, NULL, "list odd episodes, by the rule that found them"},
     [OPT_EPISODES] = {0, "episodes", "A:B", NULL,
                       "only the files of these episodes: numbers and ranges, 0:10,15,20:"},
-    [OPT_DRY_RUN] = {0, "dry-run", NULL, NULL, "only print what would be downloaded"},
+    [OPT_DRY_RUN] = {0, "dry-run", NULL, NULL, "only print what would be transferred"},
     [OPT_LIMIT] = {'n', "limit", "N", NULL, "at most this many", WITHIN(NUMBER, 1, UINT32_MAX, NULL)},
     [OPT_ROWS] = {0, "rows", "A:B[:S]", NULL, "a slice as in Python, or one row"},
     [OPT_FORMAT] = {0, "format", "FORMAT", &HUB_REPRESENTATIONS(WORD)[1], "how rows are written"},
@@ -98,6 +98,11 @@ const struct hub_usage_option cli_options[OPT_COUNT] = {
     [OPT_CSV] = {0, "csv", NULL, NULL, "the same as --format csv"},
     [OPT_COLUMNS] = {0, "columns", "NAMES", NULL,
                      "columns of the table: names as in --where, separated by commas"},
+    [OPT_MESSAGE] = {'m', "message", "TEXT", NULL, "what is new, for the list of commits"},
+    [OPT_ALLOW] = {0, "allow", "WHAT", "broken|files",
+                   "push what is refused else: a broken dataset, or files of no known format"},
+    [OPT_NEXT_VERSION] = {0, "next-version", NULL, NULL, "take the version after the hub's newest"},
+    [OPT_NO_INSPECT] = {0, "no-inspect", NULL, NULL, "do not inspect it here first"},
 };
 
 const enum cli_option cli_common[CLI_COMMON] = {OPT_REMOTE,   OPT_TOKEN_FILE, OPT_ENDPOINT,  OPT_PROXY,

@@ -57,7 +57,8 @@
     X(DRAFT_BUSY, "draft-busy", 409, OK, "The draft is being published, or was")                             \
     X(TOO_MANY_DRAFTS, "too-many-drafts", 429, OK, "Too many drafts are open", .retry_s = 60)                \
     X(UPLOAD_OFFSET, "upload-offset", 409, OK, "The upload does not go on where the file ends")              \
-    X(DRAFT_REFUSED, "draft-refused", 422, BROKEN, "The draft cannot be published")                          \
+    X(DRAFT_REFUSED, "draft-refused", 422, BROKEN, "The draft cannot be published",                          \
+      .remedy = "mend the files and run the same command again: only what changed is sent; or see --allow")  \
     X(REVISION_GONE, "revision-gone", 410, OK, "This revision is no longer here")                            \
     X(PRECONDITION_FAILED, "precondition-failed", 412, OK, "A precondition is not met")                      \
     X(TOO_LARGE, "too-large", 413, OK, "The request or its answer is too large",                             \

@@ -41,6 +41,7 @@ OWN = {  # lines that a test of their own runs
     "minari-cli login http://hub:8080 --token-file token": "test_signing_in",
     "minari-cli whoami": "test_signing_in",
     "minari-cli logout": "test_signing_in",
+    **{line: "test_pushing" for page in ("cli.md", "api.md") for line in guide.lines(os.path.join(guide.GUIDE, page)) if re.search("upload|draft|> auth", line)},
 }
 DOWNLOAD = "minari-cli download D4RL/door/human-v2"
 FIRST = {"start.md": DOWNLOAD, "formats.md": DOWNLOAD}  # what a page takes for granted
@@ -231,6 +232,26 @@ def test_signing_in(tmp_path):
         for line in others:
             said.append(run(line.replace("http://hub:8080", private.base), cli.env, tmp_path))
         assert [text.partition(": ")[2] for text in said] == ["ann (read)\n", "ann (read)\n", "the token is forgotten\n"]
+
+
+def test_pushing(tmp_path):
+    """A hub that may be written, and a token for it: the lines of the command line, then those of curl in one shell."""
+    root, state = tmp_path / "root", tmp_path / "state"
+    root.mkdir()
+    state.mkdir(mode=0o700)
+    shutil.copytree(os.path.join(FIXTURES, "lerobot", "arm-v30"), tmp_path / "recorded")
+    (tmp_path / "notes.txt").write_text("hello\n")
+    add = [os.path.join(BIN, "minari-hub"), "token", "add", "ann", "--write", "lab/", "--state", str(state)]
+    token = subprocess.run(add, check=True, capture_output=True, text=True, env={**os.environ, "MINARI_HUB_CONFIG": "/dev/null"}).stdout.strip()
+    with Hub([str(root)], state=str(state)) as writable:
+        writable.wait_ready()
+        env = {**os.environ, "PATH": f"{os.path.abspath(BIN)}:{os.environ['PATH']}", "MINARI_HUB_URL": writable.base, "MINARI_HUB_TOKEN": token}
+        lines = [line.replace("http://hub:8080", writable.base) for line in own_lines("test_pushing")]
+        for line in lines:
+            if line.startswith("minari-cli"):
+                run(line, env, tmp_path)
+        run("\n".join(["set -e", *(line for line in lines if not line.startswith("minari-cli"))]), env, tmp_path)
+        assert {d["id"]: d["status"] for d in writable.datasets()} == {"lab/arm-v0": "ready", "lab/arm-v1": "ready", "lab/notes-v0": "ready"}
 
 
 def test_an_edge_hub(place, tmp_path):
