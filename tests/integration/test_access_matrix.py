@@ -35,10 +35,11 @@ class Asker:
     is for admins alone, which nothing may that a browser sends by itself. `link`: it asks with a signed link, made for the path itself or,
     "other", for another one."""
 
-    def __init__(self, name, headers=None, address=HERE, *, bad=False, signed=False, reads=False, watches=False, admin=False, link=None):
+    def __init__(self, name, headers=None, address=HERE, *, bad=False, signed=False, reads=False, writes=False, watches=False, admin=False, link=None):
         self.name, self.headers, self.address, self.link = name, headers or {}, address, link
         self.bad, self.signed, self.reads, self.watches, self.admin = bad, signed or reads, reads, watches or admin, admin
-        self.cross, self.session = "Origin" in self.headers, "Cookie" in self.headers
+        self.writes, self.cross, self.session = writes or admin, "Origin" in self.headers, "Cookie" in self.headers
+        self.meant = not (self.cross or self.session or link or "X-Forwarded-User" in self.headers and address == PROXY)  # and not sent by a browser itself
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +74,7 @@ def askers(hub):
         Asker("expired token", expired, bad=True), Asker("revoked token", bearer(revoked), bad=True),
         Asker("wrong network", bearer(token("p-network", "--admin", "--from", "10.0.0.0/8")), bad=True),
         Asker("read elsewhere", bearer(token("p-elsewhere", "--read", "elsewhere/")), signed=True),
-        Asker("read", bearer(read), reads=True), Asker("label", bearer(of_level("label")), reads=True), Asker("write", bearer(of_level("write")), reads=True),
+        Asker("read", bearer(read), reads=True), Asker("label", bearer(of_level("label")), reads=True), Asker("write", bearer(of_level("write")), reads=True, writes=True),
         Asker("admin", bearer(admin), reads=True, admin=True),
         Asker("Basic", basic(read), reads=True), Asker("Basic of an admin", basic(admin), reads=True, admin=True),
         Asker("Basic of an admin, cross-site", {**basic(admin), **ELSEWHERE}, reads=True, watches=True),
@@ -133,6 +134,17 @@ def is_private(row, target):
     return bool(NAMES.search(target) or NAMES.search(BODIES.get(row.pattern, "")))
 
 
+def of_drafts(asker, row):
+    """Of a draft that is not there, but for the list and for a new one."""
+    if row.method != "GET" and not asker.meant:
+        return "forbidden", {403}
+    if row.pattern != "/api/v1/drafts":
+        return "refused", {400, 404}
+    if row.method == "GET" or asker.writes:
+        return ("answer", {200}) if row.method == "GET" else ("change", OF_CHANGES)
+    return ("forbidden", {403}) if asker.signed else ("sign in", {401})
+
+
 def of_right(asker, row, private, protocol):
     """(class, statuses) of a row that answers this method."""
     example = {row.status} if row.status else {200, 201, 202, 204, 206, 302, 303}
@@ -142,6 +154,8 @@ def of_right(asker, row, private, protocol):
         return ("answer", {200}) if asker.signed else ("sign in", {401})
     if row.right == "ADMINS":
         return "change" if row.method != "GET" else "admin", OF_CHANGES if row.method != "GET" else example
+    if row.right == "WRITERS":
+        return of_drafts(asker, row)
     if row.right == "WATCHERS" and not asker.watches:
         return ("forbidden", {403}) if asker.signed else ("sign in", {303 if protocol == "page" else 401})
     if row.right != "READERS" or not private or asker.reads:
@@ -254,6 +268,8 @@ class Matrix:
         return found and f"it names {found[0]}"
 
     def is_change(self, route, method, asker):
+        if route.pattern == "/api/v1/drafts":  # whatever row the POST is of
+            return method == "POST" and asker.writes and asker.meant
         return method == route.method != "GET" and (asker.admin and route.right == "ADMINS" or asker.session and route.pattern == "/~logout")
 
     def cells(self, route):
