@@ -91,11 +91,9 @@ void hub_body_await(struct hub_exchange *x, const struct hub_guard_facts *facts)
 void hub_body_open(struct hub_exchange *x)
 {
     x->request.may_block = true;
-    const enum hub_status st = x->route->open_body(&x->request, x->body_size, &x->request.sink, &x->error);
+    x->parsed = x->route->open_body(&x->request, x->body_size, &x->request.sink, &x->error);
     x->request.may_block = false;
     x->step = HUB_STEP_OPENED;
-    if (st)
-        hub_exchange_problem(x, st);
 }
 
 void hub_body_opened(struct hub_exchange *x)

@@ -10,7 +10,7 @@ HUB_MUST_USE enum hub_status hub_body_admit(struct hub_exchange *x, const struct
 /** The header is complete: the step becomes OPEN, BODY or READY. */
 void hub_body_await(struct hub_exchange *x, const struct hub_guard_facts *facts);
 
-/** Have the route open its sink; else the step is ANSWERED. On a worker. */
+/** Have the route open its sink. What fails is kept in `parsed` and `error`. On a worker. */
 void hub_body_open(struct hub_exchange *x);
 /** The client may send now. */
 void hub_body_opened(struct hub_exchange *x);

@@ -111,26 +111,35 @@ static enum MHD_Result run(struct hub_exchange *x)
 
 /* ---- bodies that are taken as they come ---- */
 
+/* A client that is refused while it sends gets the answer at once, and a little more of what it sends is
+ * read: most read the answer only once they have sent all. */
+static void refuse_early(struct hub_exchange *x, enum hub_step step)
+{
+    hub_body_drop(x);
+    x->close = true;
+    hub_exchange_problem(x, x->parsed);
+    x->step = step;
+    x->refused_early = true;
+    hub_mhd_answer_early(x);
+}
+
 static void open_on_worker(struct hub_task *task)
 {
     struct hub_exchange *x = HUB_EXCHANGE_OF(task, task);
     hub_body_open(x);
+    if (x->parsed && x->body_size && !hub_request_header(&x->request, "Expect"))
+        refuse_early(x, HUB_STEP_OPENED);
+    else if (x->parsed)
+        hub_exchange_problem(x, x->parsed);
     hub_mhd_resume(x);
 }
 
-/* A client that is refused while it sends gets the answer at once, and a little more of what it sends is
- * read. */
 static void take_on_worker(struct hub_task *task)
 {
     struct hub_exchange *x = HUB_EXCHANGE_OF(task, task);
     hub_body_take(x);
-    if (x->parsed) {
-        x->close = true;
-        hub_exchange_problem(x, x->parsed);
-        x->step = HUB_STEP_BODY;
-        x->refused_early = true;
-        hub_mhd_answer_early(x);
-    }
+    if (x->parsed)
+        refuse_early(x, HUB_STEP_BODY);
     hub_deadline_phase(&x->watch, HUB_PHASE_UPLOAD);
     hub_mhd_resume(x);
 }
@@ -147,15 +156,22 @@ static enum MHD_Result rest(struct hub_exchange *x, void (*work)(struct hub_task
     return MHD_YES;
 }
 
+/* Bytes that come behind a full block are left to the library: it hands out all chunks that it has one
+ * after the other, whether or not the connection rests, until one is not taken. */
 static enum MHD_Result body_call(struct hub_exchange *x, const char *data, size_t *size)
 {
     const size_t came = *size;
-    *size = 0;
     if (!came)
         return x->refused_early ? MHD_NO : run(x);
+    x->task.heavy = false;
+    if (hub_body_has_block(x))
+        return rest(x, take_on_worker, true);
+    *size = 0;
     if (!hub_exchange_body(x, data, came))
         return MHD_NO;
-    return hub_body_has_block(x) ? rest(x, take_on_worker, true) : MHD_YES;
+    if (x->route->open_body && x->parsed && !x->refused_early)
+        refuse_early(x, HUB_STEP_BODY);
+    return MHD_YES;
 }
 
 static enum MHD_Result first_call(struct hub_exchange *x, const char *method, const char *version)
@@ -163,8 +179,11 @@ static enum MHD_Result first_call(struct hub_exchange *x, const char *method, co
     hub_mhd_read_header(x, method, version);
     if (hub_exchange_header(x, method, version))
         return hub_mhd_queue(x);
-    if (x->step == HUB_STEP_OPEN)
+    if (x->step == HUB_STEP_OPEN) {
+        /* bytes of the file that are there are read again */
+        x->task.heavy = hub_request_header(&x->request, "Content-Range") != NULL;
         return rest(x, open_on_worker, false);
+    }
     if (x->step != HUB_STEP_BODY)
         hub_mhd_hide_expectation(x);
     return MHD_YES;

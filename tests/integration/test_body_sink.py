@@ -82,6 +82,17 @@ class Sinks(unittest.TestCase):
             status, _, text = answer_of(sock)
         self.assertEqual((status, text.split()), (200, [b"3000", b"%08x" % crc32c(body)]))
 
+    def test_small_chunks(self):
+        """Of which the library hands out many at once, also while a worker takes a block."""
+        body = os.urandom(1000) * 4500
+        raw_body = b"".join(b"3e8\r\n%s\r\n" % body[at:at + 1000] for at in range(0, len(body), 1000)) + b"0\r\n\r\n"
+        for n in (0, 3):
+            with self.server.connect() as sock:
+                sock.sendall(head(n, "Transfer-Encoding: chunked", "Connection: close") + raw_body)
+                status, _, text = answer_of(sock)
+            self.assertEqual((status, text.split()[0]), (200, b"%d" % len(body)))
+            self.assertEqual(text, self.send(0, body)[2], "the same bytes")
+
     def test_the_next_request_of_a_connection(self):
         body = b"x" * (2 * MIB + 5)
         with self.server.connect() as sock:
@@ -121,6 +132,12 @@ class Sinks(unittest.TestCase):
                     pass
             self.assertLess(sent, 32 * MIB)
             self.assertTrue(data.startswith(b"HTTP/1.1 507 ") and b"planted" in data and b"Connection: close" in data, data[:300])
+
+    def test_who_reads_late(self):
+        """Who sends all of a body before it reads finds the refusal of its beginning."""
+        for size in (5, 3 * MIB):
+            status, _, text = self.send(403, b"x" * size)
+            self.assertEqual((status, b"not here" in text), (403, True))
 
     def test_curl_reads_a_refusal(self):
         with tempfile.TemporaryFile() as body:
