@@ -166,8 +166,10 @@ static void identify_by_cookie(struct hub_request *request)
 
 enum hub_status hub_request_identify(struct hub_request *request, struct hub_error *err)
 {
+    struct hub_cut_link link;
+    hub_request_cut_link(request, &link); /* first: no log has it, whatever else is wrong */
     HUB_TRY(identify_by_header(request, err));
-    HUB_TRY(hub_request_take_link(request, err));
+    HUB_TRY(hub_request_take_link(request, &link, err));
     if (request->carrier == HUB_BY_NOTHING)
         identify_by_cookie(request);
     return HUB_OK;

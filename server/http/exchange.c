@@ -144,7 +144,8 @@ static enum hub_status admit(struct hub_exchange *x, const struct hub_protocol *
         return hub_fail_as(&x->error, HUB_INVALID, HUB_PROBLEM_BAD_REQUEST,
                            "the request does not state the length of its body");
     }
-    if (x->request.trailing_slash && !hub_view_ends(hub_view_of(x->route->pattern), "/"))
+    if (x->request.trailing_slash && x->request.carrier != HUB_BY_LINK &&
+        !hub_view_ends(hub_view_of(x->route->pattern), "/"))
         return redirect(x);
     return HUB_OK;
 }

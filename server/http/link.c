@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 /* The parameters of a link, in the order in which they are written. */
-enum { EXPIRES, MAKER, SIGNATURE, PARAMETERS };
+enum { EXPIRES, MAKER, SIGNATURE, PARAMETERS = HUB_LINK_PARAMETERS };
 static const char *const names[PARAMETERS] = {"exp", "as", "sig"};
 
 /* A maker that is a user: "user:NAME", then groups behind a line feed, which no name has. */
@@ -121,7 +121,8 @@ static bool is_signed(const struct hub_request *request, const struct hub_view v
     if (!key || !split_signature(request, &signature, &segments, &below) ||
         write_path(request, segments, below, &path, NULL))
         return false;
-    const struct hub_link link = {hub_buf_view(&path), values[MAKER], (int64_t)expires_s};
+    const struct hub_link link = {hub_buf_view(&path), values[MAKER], (int64_t)expires_s,
+                                  below ? segments : 0};
     return hub_link_is_signed(key, &link, signature);
 }
 
@@ -146,22 +147,28 @@ static enum hub_status become(struct hub_request *request, struct hub_view maker
     return HUB_OK;
 }
 
-enum hub_status hub_request_take_link(struct hub_request *request, struct hub_error *err)
+void hub_request_cut_link(struct hub_request *request, struct hub_cut_link *out)
 {
-    struct hub_view values[PARAMETERS] = {{NULL, 0}};
+    *out = (struct hub_cut_link){0};
+    out->found = request->query_count && find_parameters(request, out->values);
+    if (out->found)
+        drop_parameters(request);
+}
+
+enum hub_status hub_request_take_link(struct hub_request *request, const struct hub_cut_link *link,
+                                      struct hub_error *err)
+{
     uint64_t expires_s = 0;
-    if (!request->query_count || !find_parameters(request, values))
+    if (!link->found || request->carrier != HUB_BY_NOTHING)
         return HUB_OK;
-    drop_parameters(request);
-    if (request->carrier != HUB_BY_NOTHING)
-        return HUB_OK;
-    if (!hub_number_read(values[EXPIRES], INT64_MAX, &expires_s) || !is_signed(request, values, expires_s))
+    if (!hub_number_read(link->values[EXPIRES], INT64_MAX, &expires_s) ||
+        !is_signed(request, link->values, expires_s))
         return refuse("is damaged, or of another path", err);
     if (expires_s <= (uint64_t)hub_time_now_s())
         return refuse("has expired", err);
     if (request->method != HUB_GET && request->method != HUB_HEAD)
         return refuse("only reads", err);
-    return become(request, values[MAKER], err);
+    return become(request, link->values[MAKER], err);
 }
 
 /* ---- making ---- */
@@ -208,7 +215,8 @@ enum hub_status hub_request_write_link(const struct hub_request *request, const 
     HUB_TRY(write_path(&target, target.segment_count, target.trailing_slash, &text, err));
     if (!key)
         return hub_fail(err, HUB_UNSUPPORTED, "this hub has no key that signs links");
-    const struct hub_link link = {hub_buf_view(&text), hub_buf_view(&maker), expires_s};
+    const struct hub_link link = {hub_buf_view(&text), hub_buf_view(&maker), expires_s,
+                                  target.trailing_slash ? target.segment_count : 0};
     HUB_TRY(hub_link_sign(key, &link, signature, err));
     HUB_TRY(hub_buf_addf(out, err, "%s%s%cexp=%lld&as=", hub_base_url(request), path,
                          strchr(path, '?') ? '&' : '?', (long long)expires_s));

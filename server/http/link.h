@@ -7,10 +7,18 @@
 
 #include "server/http/http.h"
 
-/** Take the parameters of a link out of the query. Where nothing else says who asks, the request becomes
- * one of the maker of the link, that only reads. HUB_DENIED "bad-token": it is damaged, of another path,
- * or has expired. */
-HUB_MUST_USE enum hub_status hub_request_take_link(struct hub_request *request, struct hub_error *err);
+enum { HUB_LINK_PARAMETERS = 3 };
+/** The parameters of a link that a request had: its time, its maker, its signature. */
+struct hub_cut_link {
+    bool found;
+    struct hub_view values[HUB_LINK_PARAMETERS];
+};
+/** Take the parameters of a link out of the query. */
+void hub_request_cut_link(struct hub_request *request, struct hub_cut_link *out);
+/** Where nothing else says who asks, the request becomes one of the maker of the link, that only reads.
+ * HUB_DENIED "bad-token": it is damaged, of another path, or has expired. */
+HUB_MUST_USE enum hub_status hub_request_take_link(struct hub_request *request,
+                                                   const struct hub_cut_link *link, struct hub_error *err);
 
 /** Write a signed link for a path of this hub, which begins with a slash, and may have a query.
  * @param path  one that ends with a slash is for all below it

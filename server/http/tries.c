@@ -46,7 +46,7 @@ static bool is_four(const struct hub_address *address)
 /* The window of an address; else the one that began first is used again. */
 static struct window *find(struct hub_tries *tries, uint64_t address)
 {
-    struct window *set = tries->windows[address % SETS], *oldest = set;
+    struct window *set = tries->windows[address / 2 % SETS], *oldest = set;
     for (unsigned i = 0; i < WAYS; i++) {
         if (set[i].address == address)
             return &set[i];

@@ -29,7 +29,7 @@ enum hub_status hub_link_sign(const uint8_t key[HUB_LINK_KEY], const struct hub_
     if (link->path.size > HUB_LINK_PATH || link->maker.size > HUB_LINK_PATH / 2)
         return hub_fail(err, HUB_TOO_BIG, "a link has a path of at most %d bytes", HUB_LINK_PATH);
     /* neither a maker nor a path has a line feed */
-    HUB_TRY(hub_buf_addf(&message, err, "link\n%lld\n%.*s\n%.*s", (long long)link->expires_s,
+    HUB_TRY(hub_buf_addf(&message, err, "link\n%lld %u\n%.*s\n%.*s", (long long)link->expires_s, link->below,
                          (int)link->maker.size, link->maker.data, (int)link->path.size, link->path.data));
     HUB_TRY(digest_padded(key, 0x36, hub_buf_view(&message), inner, err));
     HUB_TRY(digest_padded(key, 0x5C, (struct hub_view){(const char *)inner, sizeof inner}, outer, err));

@@ -13,6 +13,7 @@ struct hub_link {
     struct hub_view path;  /* decoded; one that ends with a slash is for all below it */
     struct hub_view maker; /* id of a token, or a user with groups: whatever the signer calls it */
     int64_t expires_s;     /* Unix time */
+    unsigned below;        /* segments of a path that is for all below it; 0: it is for itself alone */
 };
 
 /** Write the signature, in hexadecimal digits and terminated. HUB_TOO_BIG: the path is too long. */

@@ -142,7 +142,8 @@ def test_a_link(hub):
     part = ask(hub, "GET", f"{SECRET}/files/data/main_data.hdf5?{query}", {"Range": "bytes=0-3"})
     assert (part.status, part.body) == (206, b"\x89HDF")
     signature = re.search(r"sig=([0-9a-f]+)", url)[1]
-    until(lambda: hub.text_log().count("format=npy") >= 3)
+    assert ask(hub, "GET", url, {"Authorization": "Bearer mh_wrong"}).status == 401
+    until(lambda: hub.text_log().count("format=npy") >= 4)
     assert signature not in hub.text_log(), "no log has it"
     done = subprocess.run(["curl", "-sSf", hub.base + url], capture_output=True)
     assert done.stdout.startswith(b"\x93NUMPY"), done.stderr
