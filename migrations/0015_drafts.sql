@@ -17,6 +17,7 @@ CREATE TABLE draft_files (
     size INTEGER NOT NULL,
     sha256 BLOB NOT NULL, -- of all of it; empty while it comes
     PRIMARY KEY (draft, path)) STRICT, WITHOUT ROWID;
+CREATE INDEX draft_files_folded ON draft_files (draft, lower(path));
 CREATE TABLE commits (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
     id TEXT NOT NULL UNIQUE,

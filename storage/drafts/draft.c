@@ -9,9 +9,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+enum { MOST_SEGMENTS = 32 };
 
 static const char drafts[] = "drafts";
 
@@ -98,7 +101,10 @@ enum hub_status hub_draft_path_check(struct hub_view path, struct hub_error *err
         return wrong(path, "it is not printable UTF-8", err);
     if (memchr(path.data, '\\', path.size))
         return wrong(path, "it has a backslash", err);
+    unsigned segments = 0;
     for (size_t at = 0; at <= path.size;) {
+        if (++segments > MOST_SEGMENTS)
+            return wrong(path, "it lies in too many folders", err);
         const char *slash = memchr(path.data + at, '/', path.size - at);
         const size_t size = slash ? (size_t)(slash - path.data) - at : path.size - at;
         const char *why = what_is_wrong((struct hub_view){path.data + at, size});
@@ -133,10 +139,32 @@ static enum hub_status unlink_at(int directory, const char *path, struct hub_err
                : HUB_OK;
 }
 
-enum hub_status hub_draft_drop(const struct hub_draft_folder *draft, const char *path, struct hub_error *err)
+/* HUB_BUSY while somebody sends it. */
+static enum hub_status drop_part(const struct hub_draft_folder *draft, const char *path,
+                                 struct hub_error *err)
 {
     char name[HUB_DRAFT_PART];
     hub_draft_part_name(path, name);
-    HUB_TRY(unlink_at(draft->parts, name, err));
-    return unlink_at(draft->tree, path, err);
+    HUB_CLEANUP(hub_closep) const int fd = openat(draft->parts, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
+        return hub_fail_as(err, HUB_BUSY, HUB_PROBLEM_UPLOAD_OFFSET, "'%.200s' is being sent", path);
+    return unlink_at(draft->parts, name, err);
+}
+
+static void remove_empty(const struct hub_draft_folder *draft, const char *path)
+{
+    HUB_CLEANUP(hub_freep) char *folder = strdup(path);
+    for (char *slash; folder && (slash = strrchr(folder, '/'));) {
+        *slash = '\0';
+        if (unlinkat(draft->tree, folder, AT_REMOVEDIR))
+            return;
+    }
+}
+
+enum hub_status hub_draft_drop(const struct hub_draft_folder *draft, const char *path, struct hub_error *err)
+{
+    HUB_TRY(drop_part(draft, path, err));
+    HUB_TRY(unlink_at(draft->tree, path, err));
+    remove_empty(draft, path);
+    return HUB_OK;
 }

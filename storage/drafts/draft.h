@@ -38,7 +38,8 @@ HUB_MUST_USE enum hub_status hub_draft_path_check(struct hub_view path, struct h
 
 /** Bytes that came of a file that is not whole; 0: none. */
 uint64_t hub_draft_came(const struct hub_draft_folder *draft, const char *path);
-/** Remove a file, whole or not. Nothing there is fine. */
+/** Remove a file, whole or not, and folders that are empty then. Nothing there is fine. HUB_BUSY: it is being
+ * sent. */
 HUB_MUST_USE enum hub_status hub_draft_drop(const struct hub_draft_folder *draft, const char *path,
                                             struct hub_error *err);
 
@@ -50,6 +51,7 @@ struct hub_upload {
     char *path;
     int fd;
     uint64_t size;                 /* of the whole file */
+    uint64_t spare_bytes;          /* that stay free on the disk */
     struct hub_file_hasher hasher; /* its `at` is how much of it is there */
     struct hub_sums sums;          /* once it is whole */
 };

@@ -57,6 +57,24 @@ static enum hub_status sync_all(const struct hub_draft_folder *draft, const stru
     return hub_staging_sync(&staging, HUB_RECORD_FILE, err);
 }
 
+/* What lies above its place is no dataset. */
+static enum hub_status check_above(const struct hub_draft_folder *draft, const char *target,
+                                   struct hub_error *err)
+{
+    for (const char *slash = strchr(target, '/'); slash; slash = strchr(slash + 1, '/')) {
+        HUB_CLEANUP(hub_closep) int parent = -1;
+        HUB_CLEANUP(hub_freep) char *above = strndup(target, (size_t)(slash - target));
+        const char *name;
+        HUB_TRY(hub_allocated(above, err));
+        if (hub_private_parent(&draft->place, above, false, &parent, &name, NULL))
+            return HUB_OK; /* it is made with the dataset */
+        if (hub_private_is_dataset(parent, name))
+            return hub_fail_as(err, HUB_EXISTS, HUB_PROBLEM_EXISTS,
+                               "'%.200s' is a dataset: another one cannot lie in it", above);
+    }
+    return HUB_OK;
+}
+
 enum hub_status hub_draft_put_in_place(const struct hub_draft_folder *draft,
                                        const struct hub_remote_files *files, const char *target,
                                        const char *id, struct hub_error *err)
@@ -64,6 +82,7 @@ enum hub_status hub_draft_put_in_place(const struct hub_draft_folder *draft,
     char tree[TREE_CHARS];
     snprintf(tree, sizeof tree, "%s/tree", draft->within);
     HUB_TRY(hub_publish_recover(&draft->place, err));
+    HUB_TRY(check_above(draft, target, err));
     HUB_TRY(write_record(draft, files, id, err));
     HUB_TRY(sync_all(draft, files, err));
     return hub_publish(&draft->place, target, tree, false, false, err);

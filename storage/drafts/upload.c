@@ -12,13 +12,24 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { LOOK_BYTES = 64 * 1024 * 1024 }; /* between two looks at the free space */
+
+/* Has the open part its name yet? Meanwhile it may have gone into the tree, or been dropped. */
+static bool is_named(const struct hub_draft_folder *draft, const char *name, int fd)
+{
+    struct stat ours, named;
+    return fstat(fd, &ours) == 0 && fstatat(draft->parts, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+           ours.st_dev == named.st_dev && ours.st_ino == named.st_ino;
+}
+
 static enum hub_status open_part(const struct hub_draft_folder *draft, const char *name, int *fd,
                                  struct hub_error *err)
 {
     *fd = openat(draft->parts, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
     if (*fd < 0)
         return hub_fail_errno(err, errno, "the file cannot be stored");
-    return flock(*fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK
+    const bool held = flock(*fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    return !held && is_named(draft, name, *fd)
                ? HUB_OK
                : hub_fail_as(err, HUB_BUSY, HUB_PROBLEM_UPLOAD_OFFSET,
                              "another request sends this file: ask where it ends, and go on from there");
@@ -60,7 +71,7 @@ enum hub_status hub_upload_begin(const struct hub_draft_folder *draft, const cha
                                  struct hub_error *err)
 {
     char name[HUB_DRAFT_PART];
-    *out = (struct hub_upload){.draft = draft, .fd = -1, .size = size};
+    *out = (struct hub_upload){.draft = draft, .fd = -1, .size = size, .spare_bytes = spare_bytes};
     if (offset > size)
         return hub_fail_as(err, HUB_INVALID, HUB_PROBLEM_UPLOAD_OFFSET, "the file ends before that byte");
     HUB_TRY(check_space(draft, size - offset, spare_bytes, err));
@@ -80,6 +91,9 @@ enum hub_status hub_upload_add(struct hub_upload *upload, struct hub_view bytes,
     if (bytes.size > upload->size - upload->hasher.at)
         return hub_fail(err, HUB_TOO_BIG, "more bytes came than the %llu that the file has",
                         (unsigned long long)upload->size);
+    if (upload->hasher.at / LOOK_BYTES !=
+        (upload->hasher.at + bytes.size) / LOOK_BYTES) /* others write, too */
+        HUB_TRY(check_space(upload->draft, upload->size - upload->hasher.at, upload->spare_bytes, err));
     HUB_TRY(hub_fs_write_fd(upload->fd, bytes, err));
     return hub_file_hasher_add(&upload->hasher, bytes, err);
 }
@@ -89,6 +103,9 @@ static enum hub_status put_into_tree(const struct hub_upload *upload, struct hub
     char name[HUB_DRAFT_PART];
     const char *slash = strrchr(upload->path, '/');
     hub_draft_part_name(upload->path, name);
+    if (!is_named(upload->draft, name, upload->fd))
+        return hub_fail_as(err, HUB_BUSY, HUB_PROBLEM_UPLOAD_OFFSET, "'%.200s' was dropped while it came",
+                           upload->path);
     if (slash) {
         HUB_CLEANUP(hub_freep) char *above = strndup(upload->path, (size_t)(slash - upload->path));
         HUB_TRY(hub_allocated(above, err));
@@ -106,7 +123,9 @@ enum hub_status hub_upload_end(struct hub_upload *upload, const uint8_t *sha256,
     HUB_TRY(hub_file_hasher_end(&upload->hasher, &upload->sums, err));
     if (!sha256 || memcmp(sha256, upload->sums.sha256, HUB_SHA256_BYTES) == 0)
         return put_into_tree(upload, err);
-    (void)!hub_draft_drop(upload->draft, upload->path, NULL);
+    char name[HUB_DRAFT_PART];
+    hub_draft_part_name(upload->path, name);
+    (void)unlinkat(upload->draft->parts, name, 0);
     return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_DIGEST_MISMATCH,
                        "the SHA-256 of '%.200s' is another than the one that was stated: it was not kept",
                        upload->path);

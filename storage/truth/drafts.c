@@ -14,11 +14,7 @@ const char *const hub_draft_states[] = {[HUB_DRAFT_OPEN] = "open",
                                         [HUB_DRAFT_DROPPED] = "dropped",
                                         NULL};
 
-#define COLUMNS                                                                                              \
-    "id, dataset, root, path, who, state, made, touched, commit_id,"                                         \
-    " (SELECT count(*) FROM draft_files f WHERE f.draft = drafts.id),"                                       \
-    " (SELECT coalesce(sum(size), 0) FROM draft_files f WHERE f.draft = drafts.id),"                         \
-    " (SELECT count(*) FROM draft_files f WHERE f.draft = drafts.id AND length(f.sha256) > 0)"
+#define COLUMNS "id, dataset, root, path, who, state, made, touched, commit_id"
 
 void hub_draft_row_dispose(struct hub_draft_row *row)
 {
@@ -58,10 +54,7 @@ static enum hub_status read_row(const struct hub_truth *truth, struct hub_stmt *
     *out = (struct hub_draft_row){.root = hub_roots_number(truth->roots, hub_stmt_text(stmt, 2)),
                                   .state = state_of(hub_stmt_text(stmt, 5)),
                                   .made_ms = hub_stmt_int(stmt, 6),
-                                  .touched_ms = hub_stmt_int(stmt, 7),
-                                  .files = (uint64_t)hub_stmt_int(stmt, 9),
-                                  .bytes = (uint64_t)hub_stmt_int(stmt, 10),
-                                  .complete = (uint64_t)hub_stmt_int(stmt, 11)};
+                                  .touched_ms = hub_stmt_int(stmt, 7)};
     snprintf(out->id, sizeof out->id, "%s", hub_stmt_text(stmt, 0));
     snprintf(out->commit, sizeof out->commit, "%s", hub_stmt_text(stmt, 8));
     HUB_TRY(hub_dup(&out->dataset, hub_stmt_text(stmt, 1), err));
@@ -130,11 +123,32 @@ enum hub_status hub_draft_find(struct hub_truth *truth, const char *id, struct h
     return row ? read_row(truth, stmt, out, err) : not_found(id, err);
 }
 
-static enum hub_status hand_out(const struct hub_truth *truth, struct hub_stmt *stmt, hub_draft_each each,
+enum hub_status hub_draft_count(struct hub_truth *truth, struct hub_draft_row *row, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    struct hub_db *db;
+    bool found = false;
+    HUB_TRY(hub_truth_reader(truth, &db, err));
+    HUB_TRY(hub_db_prepare(db,
+                           "SELECT count(*), coalesce(sum(size), 0), count(nullif(length(sha256), 0))"
+                           " FROM draft_files WHERE draft = ?1",
+                           &stmt, err));
+    hub_stmt_bind_text(stmt, 1, row->id);
+    HUB_TRY(hub_stmt_step(stmt, &found, err));
+    if (found) {
+        row->files = (uint64_t)hub_stmt_int(stmt, 0);
+        row->bytes = (uint64_t)hub_stmt_int(stmt, 1);
+        row->complete = (uint64_t)hub_stmt_int(stmt, 2);
+    }
+    return HUB_OK;
+}
+
+static enum hub_status hand_out(struct hub_truth *truth, struct hub_stmt *stmt, hub_draft_each each,
                                 void *user, struct hub_error *err)
 {
     HUB_CLEANUP(hub_draft_row_dispose) struct hub_draft_row row = {0};
     HUB_TRY(read_row(truth, stmt, &row, err));
+    HUB_TRY(hub_draft_count(truth, &row, err));
     return each(user, &row, err);
 }
 
@@ -201,27 +215,49 @@ enum hub_status hub_draft_turn(struct hub_truth *truth, const char *id, enum hub
 
 /* ---- files ---- */
 
-/* Paths that a file system may take for one and the same, or that need a folder where a file is. */
-static enum hub_status check_twins(struct hub_db *db, const char *draft, const char *path,
-                                   struct hub_error *err)
+static enum hub_status twin(const char *path, const char *other, struct hub_error *err)
+{
+    return hub_fail(
+        err, HUB_INVALID,
+        "'%.200s' and '%.200s' cannot lie beside each other: one is a folder of the other, or they "
+        "differ in the case of letters alone",
+        path, other);
+}
+
+/* A row of the query's path, ?2. */
+static enum hub_status refuse_row(struct hub_db *db, const char *sql, const char *draft, struct hub_view key,
+                                  const char *path, struct hub_error *err)
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     bool row = false;
-    HUB_TRY(hub_db_prepare(db,
-                           "SELECT path FROM draft_files WHERE draft = ?1 AND path <> ?2 AND"
-                           " (lower(path) = lower(?2)"
-                           " OR substr(path, 1, length(?2) + 1) = ?2 || '/'"
-                           " OR substr(?2, 1, length(path) + 1) = path || '/') LIMIT 1",
-                           &stmt, err));
+    HUB_TRY(hub_db_prepare(db, sql, &stmt, err));
     hub_stmt_bind_text(stmt, 1, draft);
-    hub_stmt_bind_text(stmt, 2, path);
+    hub_stmt_bind_view(stmt, 2, key);
+    hub_stmt_bind_text(stmt, 3, path);
     HUB_TRY(hub_stmt_step(stmt, &row, err));
-    return row ? hub_fail(
-                     err, HUB_INVALID,
-                     "'%.200s' and '%.200s' cannot lie beside each other: one is a folder of the other, or "
-                     "they differ in the case of letters alone",
-                     path, hub_stmt_text(stmt, 0))
-               : HUB_OK;
+    return row ? twin(path, hub_stmt_text(stmt, 0), err) : HUB_OK;
+}
+
+/* Paths that a file system may take for one and the same, or that need a folder where a file is. Each
+ * question is one look at an index. */
+static enum hub_status check_twins(struct hub_db *db, const char *draft, const char *path,
+                                   struct hub_error *err)
+{
+    const struct hub_view whole = hub_view_of(path);
+    HUB_TRY(
+        refuse_row(db,
+                   "SELECT path FROM draft_files WHERE draft = ?1 AND lower(path) = lower(?2) AND path <> ?3"
+                   " LIMIT 1",
+                   draft, whole, path, err));
+    HUB_TRY(
+        refuse_row(db,
+                   "SELECT path FROM draft_files WHERE draft = ?1 AND path > ?2 || '/' AND path < ?2 || '0'"
+                   " AND path <> ?3 LIMIT 1",
+                   draft, whole, path, err));
+    for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/'))
+        HUB_TRY(refuse_row(db, "SELECT path FROM draft_files WHERE draft = ?1 AND path = ?2 AND path <> ?3",
+                           draft, (struct hub_view){path, (size_t)(slash - path)}, path, err));
+    return HUB_OK;
 }
 
 static enum hub_status put_file(struct hub_db *db, const char *draft, const struct hub_draft_file *file,

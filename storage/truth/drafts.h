@@ -32,11 +32,14 @@ void hub_draft_row_dispose(struct hub_draft_row *row);
 /** Make one; `id` of the row is written. HUB_BUSY "too-many-drafts": `who` has HUB_DRAFTS_OF_ONE open. */
 HUB_MUST_USE enum hub_status hub_draft_add(struct hub_truth *truth, struct hub_draft_row *row,
                                            struct hub_error *err);
-/** HUB_NOT_FOUND "draft-not-found". Dispose the row. */
+/** Without its counts. HUB_NOT_FOUND "draft-not-found". Dispose the row. */
 HUB_MUST_USE enum hub_status hub_draft_find(struct hub_truth *truth, const char *id,
                                             struct hub_draft_row *out, struct hub_error *err);
+/** Count the files of a row: `files`, `bytes`, `complete`. */
+HUB_MUST_USE enum hub_status hub_draft_count(struct hub_truth *truth, struct hub_draft_row *row,
+                                             struct hub_error *err);
 typedef enum hub_status (*hub_draft_each)(void *user, const struct hub_draft_row *row, struct hub_error *err);
-/** All, by their ids. */
+/** All, by their ids, with their counts. */
 HUB_MUST_USE enum hub_status hub_drafts_each(struct hub_truth *truth, hub_draft_each each, void *user,
                                              struct hub_error *err);
 /** Forget it with its files. One that is gone is no mistake. */

@@ -250,6 +250,39 @@ def test_what_is_there(hub):
     assert ask(hub, "GET", draft).json()["state"] == "open"
 
 
+def test_one_in_another(hub):
+    """Both were free when they were opened."""
+    outer, inner = push(hub, DOOR, "lab/new-v0"), push(hub, DOOR, "lab/new-v0/inner-v0")
+    assert ask(hub, "POST", outer + "/commit").status == 200
+    late = ask(hub, "POST", inner + "/commit")
+    assert (late.status, problem(late)) == (409, "exists") and tree(hub.root / "lab/new-v0") == tree(DOOR)
+
+
+def test_folders(hub):
+    draft = open_draft(hub, "lab/new-v0")
+    assert put(hub, draft, "a/b/c", b"x").status == 201
+    assert ask(hub, "DELETE", draft + "/files/a/b/c").status == 204
+    assert put(hub, draft, "a", b"x").status == 201, "no empty folder is left"
+    assert put(hub, draft, "/".join("d" * 33), b"x").status == 400 and put(hub, draft, "/".join("d" * 32), b"x").status == 201
+    assert ask(hub, "DELETE", draft).status == 204
+
+
+def test_a_file_that_is_sent_is_not_dropped(hub):
+    draft = open_draft(hub, "lab/new-v0")
+    connection = http.client.HTTPConnection("127.0.0.1", hub.port)
+    connection.putrequest("PUT", draft + "/files/a.bin")
+    connection.putheader("Authorization", f"Bearer {hub.token}")
+    connection.putheader("Content-Length", str(3 << 20))
+    connection.endheaders()
+    connection.send(bytes(2 << 20))
+    until(lambda: int(ask(hub, "HEAD", draft + "/files/a.bin").headers["Upload-Offset"] or 0) > 0)
+    assert ask(hub, "DELETE", draft + "/files/a.bin").status in (409, 503)
+    assert put(hub, draft, "a.bin", b"other").status in (409, 503)
+    connection.send(bytes(1 << 20))
+    answer = connection.getresponse()
+    assert answer.status in (201, 409), answer.read()
+
+
 def test_two_at_once(hub):
     """Of two publications of one id one succeeds."""
     drafts = [push(hub, DOOR, "lab/new-v0") for _ in range(4)]

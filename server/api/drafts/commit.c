@@ -1,5 +1,6 @@
 /* A draft becomes a dataset: all of it, inspected, or nothing. */
 #include "server/api/drafts/facts.h"
+#include "server/api/drafts/tidy.h"
 #include "server/api/handlers.h"
 #include "server/log/log.h"
 #include "storage/drafts/publish.h"
@@ -117,6 +118,7 @@ static void await_listed(const struct commit *c)
 static enum hub_status publish(struct commit *c, struct hub_error *err)
 {
     static const struct hub_log_event event = {HUB_LOG_INFO, "published", NULL};
+    HUB_TRY(hub_draft_check_free(c->app, c->row.dataset, err));
     HUB_TRY(hub_draft_put_in_place(&c->draft, &c->facts.files, c->row.path, c->row.dataset, err));
     c->made = (struct hub_commit){.dataset = c->row.dataset, .who = c->row.who, .message = c->message};
     memcpy(c->made.tree, c->facts.tree, sizeof c->made.tree);
@@ -132,20 +134,24 @@ static enum hub_status publish(struct commit *c, struct hub_error *err)
     return HUB_OK;
 }
 
-/* Of two commits one finds the draft open. What fails leaves it open. */
+static enum hub_status work(struct commit *c, struct hub_response *response, struct hub_error *err)
+{
+    HUB_TRY(hub_draft_lock(&c->draft, true, err));
+    HUB_TRY(hub_draft_facts_read(c->app, &c->row, &c->draft, &c->facts, err));
+    HUB_TRY(inspect(c, err));
+    if (is_refused(c))
+        return refuse(c, response, err);
+    return publish(c, err);
+}
+
+/* Of two commits one finds the draft open. What fails leaves it open, unless it is a dataset by then: the
+ * next commit, or the next start, has only to say so. */
 static enum hub_status run(struct commit *c, struct hub_response *response, struct hub_error *err)
 {
     HUB_TRY(hub_draft_enter(c->app, &c->row, &c->draft, err));
-    HUB_TRY(hub_draft_lock(&c->draft, true, err));
     HUB_TRY(hub_draft_turn(c->app->truth, c->row.id, HUB_DRAFT_OPEN, HUB_DRAFT_COMMITTING, err));
-    enum hub_status st = hub_draft_facts_read(c->app, &c->row, &c->draft, &c->facts, err);
-    if (!st)
-        st = inspect(c, err);
-    if (!st && is_refused(c))
-        st = refuse(c, response, err);
-    if (!st)
-        st = publish(c, err);
-    if (st)
+    const enum hub_status st = work(c, response, err);
+    if (st && !hub_draft_is_in_place(c->app->roots->roots[c->row.root].path, c->row.id, c->row.path))
         (void)!hub_draft_turn(c->app->truth, c->row.id, HUB_DRAFT_COMMITTING, HUB_DRAFT_OPEN, NULL);
     return st;
 }
@@ -203,6 +209,8 @@ enum hub_status hub_draft_commit(struct hub_request *request, struct hub_respons
     c.as_broken = hub_request_choice(request, "allow") == 0;
     c.as_files = hub_request_choice(request, "allow") == 1;
     HUB_TRY(hub_draft_of(request, &c.row, err));
+    if (c.row.state == HUB_DRAFT_COMMITTING)
+        HUB_TRY(hub_draft_finish(request->app, &c.row, err));
     if (c.row.state != HUB_DRAFT_PUBLISHED) /* the answer may have been lost: it is given again */
         HUB_TRY(run(&c, response, err));
     return answer(&c, response, err);

@@ -4,6 +4,7 @@
 #include "server/api/put.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 static enum hub_level level_of(const struct hub_request *request, struct hub_view id)
 {
@@ -67,7 +68,7 @@ enum hub_status hub_draft_enter(const struct hub_app *app, const struct hub_draf
         return hub_fail_as(err, HUB_CHANGED, HUB_PROBLEM_DRAFT_BUSY, "the draft is %s",
                            hub_draft_states[row->state]);
     HUB_TRY(root_of(app, row, &root, err));
-    return hub_draft_open(root->path, row->id, true, out, err);
+    return hub_draft_open(root->path, row->id, false, out, err);
 }
 
 enum hub_status hub_draft_end(const struct hub_app *app, const struct hub_draft_row *row,
@@ -77,6 +78,32 @@ enum hub_status hub_draft_end(const struct hub_app *app, const struct hub_draft_
     if (root_of(app, row, &root, NULL) == HUB_OK)
         HUB_TRY(hub_draft_remove(root->path, row->id, err));
     return hub_draft_forget(app->truth, row->id, err);
+}
+
+/* ---- its place ---- */
+
+enum hub_status hub_draft_check_free(const struct hub_app *app, const char *id, struct hub_error *err)
+{
+    const struct hub_snapshot *all = hub_catalog_snapshot(app->catalog);
+    const char *in_the_way = NULL;
+    for (uint32_t i = 0; i < all->count && !in_the_way; i++) {
+        const struct hub_summary *summary = all->summaries[i];
+        const char *other = summary->id;
+        if (strcmp(summary->format, "files") == 0)
+            continue; /* loose files of a folder, in which datasets may lie */
+        if (hub_path_below(other, id) || hub_path_below(id, other))
+            in_the_way = strdup(other);
+    }
+    hub_snapshot_put(all);
+    enum hub_status st = HUB_OK;
+    if (in_the_way && strcmp(in_the_way, id) == 0)
+        st = hub_fail_as(err, HUB_EXISTS, HUB_PROBLEM_EXISTS,
+                         "'%.200s' exists already: a dataset is not changed, choose the next version", id);
+    else if (in_the_way)
+        st = hub_fail_as(err, HUB_EXISTS, HUB_PROBLEM_EXISTS,
+                         "'%.200s' and a dataset that exists would lie in each other: choose another id", id);
+    free((char *)in_the_way);
+    return st;
 }
 
 /* ---- documents ---- */
@@ -104,6 +131,7 @@ enum hub_status hub_draft_answer(struct hub_request *request, const char *id, un
 {
     HUB_CLEANUP(hub_draft_row_dispose) struct hub_draft_row row = {0};
     HUB_TRY(hub_draft_find(request->app->truth, id, &row, err));
+    HUB_TRY(hub_draft_count(request->app->truth, &row, err));
     struct hub_json json =
         hub_json_to(hub_response_buffer(response, status, "application/json", 16 * KIB), err);
     hub_draft_write(&json, &row);

@@ -24,6 +24,10 @@ void hub_draft_writer(const struct hub_request *request, char out[HUB_WRITER_CHA
 HUB_MUST_USE enum hub_status hub_draft_enter(const struct hub_app *app, const struct hub_draft_row *row,
                                              struct hub_draft_folder *out, struct hub_error *err);
 
+/** A folder is a dataset, holds some, or lies in one: never two of it. HUB_EXISTS says what is in the way. */
+HUB_MUST_USE enum hub_status hub_draft_check_free(const struct hub_app *app, const char *id,
+                                                  struct hub_error *err);
+
 /** The draft as an object, without its files. */
 void hub_draft_write(struct hub_json *json, const struct hub_draft_row *row);
 /** Answer with it. */

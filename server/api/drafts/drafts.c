@@ -40,31 +40,6 @@ static enum hub_status choose_root(const struct hub_roots *roots, const char *id
     return HUB_OK;
 }
 
-/* A folder is a dataset, holds some, or lies in one: never two of it. */
-static enum hub_status check_free(const struct hub_request *request, const char *id, struct hub_error *err)
-{
-    const struct hub_snapshot *all = hub_catalog_snapshot(request->app->catalog);
-    const char *in_the_way = NULL;
-    for (uint32_t i = 0; i < all->count && !in_the_way; i++) {
-        const struct hub_summary *summary = all->summaries[i];
-        const char *other = summary->id;
-        if (strcmp(summary->format, "files") == 0)
-            continue; /* loose files of a folder, in which datasets may lie */
-        if (hub_path_below(other, id) || hub_path_below(id, other))
-            in_the_way = strdup(other);
-    }
-    hub_snapshot_put(all);
-    enum hub_status st = HUB_OK;
-    if (in_the_way && strcmp(in_the_way, id) == 0)
-        st = hub_fail_as(err, HUB_EXISTS, HUB_PROBLEM_EXISTS,
-                         "'%.200s' exists already: a dataset is not changed, choose the next version", id);
-    else if (in_the_way)
-        st = hub_fail_as(err, HUB_EXISTS, HUB_PROBLEM_EXISTS,
-                         "'%.200s' and a dataset that exists would lie in each other: choose another id", id);
-    free((char *)in_the_way);
-    return st;
-}
-
 /* ---- opening ---- */
 
 static enum hub_status open_draft(struct hub_request *request, const char *id, struct hub_draft_row *row,
@@ -74,13 +49,14 @@ static enum hub_status open_draft(struct hub_request *request, const char *id, s
     char who[HUB_WRITER_CHARS];
     const char *path;
     HUB_TRY(choose_root(request->app->roots, id, &row->root, &path, err));
-    HUB_TRY(check_free(request, id, err));
+    HUB_TRY(hub_draft_check_free(request->app, id, err));
     hub_draft_writer(request, who);
     HUB_TRY(hub_dup(&row->dataset, id, err));
     HUB_TRY(hub_dup(&row->path, path, err));
     HUB_TRY(hub_dup(&row->who, who, err));
     HUB_TRY(hub_draft_add(request->app->truth, row, err));
-    const enum hub_status st = hub_draft_enter(request->app, row, &draft, err);
+    const enum hub_status st =
+        hub_draft_open(request->app->roots->roots[row->root].path, row->id, true, &draft, err);
     if (st)
         (void)!hub_draft_forget(request->app->truth, row->id, NULL);
     return st;

@@ -101,11 +101,11 @@ static enum hub_status open_file(struct hub_request *request, uint64_t size, str
     HUB_TRY(read_digest(request, in->sha256, &in->stated, err));
     HUB_TRY(hub_draft_of(request, &in->row, err));
     const struct hub_draft_file file = {.path = path.data, .size = span.size};
-    HUB_TRY(hub_draft_file_put(request->app->truth, in->row.id, &file, err));
     HUB_TRY(hub_draft_enter(request->app, &in->row, &in->draft, err));
     in->until = span.first + span.count;
-    return hub_upload_begin(&in->draft, path.data, span.first, span.size, request->app->min_free, &in->upload,
-                            err);
+    HUB_TRY(hub_upload_begin(&in->draft, path.data, span.first, span.size, request->app->min_free,
+                             &in->upload, err));
+    return hub_draft_file_put(request->app->truth, in->row.id, &file, err);
 }
 
 enum hub_status hub_draft_file_open(struct hub_request *request, uint64_t size, struct hub_body_sink **out,

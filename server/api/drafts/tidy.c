@@ -41,8 +41,7 @@ static enum hub_status gather(void *user, const struct hub_draft_row *row, struc
 static bool is_old(const struct hub_draft_row *row)
 {
     const int64_t age_ms = hub_time_now_ns() / 1000000 - row->touched_ms;
-    return (row->state == HUB_DRAFT_OPEN || row->state == HUB_DRAFT_PUBLISHED) &&
-           age_ms > (int64_t)HUB_DRAFT_DAYS * 24 * HOUR_MS;
+    return row->state != HUB_DRAFT_COMMITTING && age_ms > (int64_t)HUB_DRAFT_DAYS * 24 * HOUR_MS;
 }
 
 void hub_drafts_tidy(struct hub_app *app)
@@ -55,8 +54,13 @@ void hub_drafts_tidy(struct hub_app *app)
         return;
     if (hub_drafts_each(app->truth, gather, &old, NULL))
         return;
-    for (uint32_t i = 0; i < old.count; i++)
-        (void)!hub_draft_end(app, &old.rows[i], NULL);
+    for (uint32_t i = 0; i < old.count; i++) {
+        const struct hub_draft_row *row = &old.rows[i];
+        /* nobody publishes, or goes on with, what is removed */
+        if (row->state == HUB_DRAFT_DROPPED ||
+            hub_draft_turn(app->truth, row->id, row->state, HUB_DRAFT_DROPPED, NULL) == HUB_OK)
+            (void)!hub_draft_end(app, row, NULL);
+    }
 }
 
 /* ---- at a start ---- */
@@ -66,28 +70,49 @@ static bool is_between(const struct hub_draft_row *row)
     return row->state == HUB_DRAFT_COMMITTING || row->state == HUB_DRAFT_DROPPED;
 }
 
-/* Its tree has gone to its place, or is still in the draft. */
-static void recover(struct hub_app *app, const struct hub_draft_row *row)
+/* Its tree has gone to its place: say so. */
+static enum hub_status say_published(struct hub_app *app, const struct hub_draft_row *row,
+                                     struct hub_error *err)
 {
     static const struct hub_log_event event = {HUB_LOG_WARNING, "draft-recovered", NULL};
     HUB_CLEANUP(hub_draft_facts_dispose) struct hub_draft_facts facts = {0};
     struct hub_commit commit = {.dataset = row->dataset, .who = row->who, .message = ""};
+    HUB_TRY(hub_draft_facts_read(app, row, NULL, &facts, err));
+    memcpy(commit.tree, facts.tree, sizeof commit.tree);
+    HUB_TRY(hub_draft_publish(app->truth, row->id, &commit, err));
+    hub_log_event(app->log, &event, "'%s' was published, though nobody was answered: commit %s", row->dataset,
+                  commit.id);
+    return HUB_OK;
+}
+
+static bool is_in_place(const struct hub_app *app, const struct hub_draft_row *row)
+{
+    return row->root < app->roots->count &&
+           hub_draft_is_in_place(app->roots->roots[row->root].path, row->id, row->path);
+}
+
+enum hub_status hub_draft_finish(struct hub_app *app, struct hub_draft_row *row, struct hub_error *err)
+{
+    struct hub_draft_row now = {0};
+    if (!is_in_place(app, row))
+        return HUB_OK;
+    HUB_TRY(say_published(app, row, err));
+    HUB_TRY(hub_draft_find(app->truth, row->id, &now, err));
+    hub_draft_row_dispose(row);
+    *row = now;
+    return HUB_OK;
+}
+
+static void recover(struct hub_app *app, const struct hub_draft_row *row)
+{
     if (row->root >= app->roots->count)
         return;
-    if (row->state == HUB_DRAFT_DROPPED) {
+    if (row->state == HUB_DRAFT_DROPPED)
         (void)!hub_draft_end(app, row, NULL);
-        return;
-    }
-    if (!hub_draft_is_in_place(app->roots->roots[row->root].path, row->id, row->path)) {
+    else if (is_in_place(app, row))
+        (void)!say_published(app, row, NULL);
+    else
         (void)!hub_draft_turn(app->truth, row->id, HUB_DRAFT_COMMITTING, HUB_DRAFT_OPEN, NULL);
-        return;
-    }
-    if (hub_draft_facts_read(app, row, NULL, &facts, NULL))
-        return;
-    memcpy(commit.tree, facts.tree, sizeof commit.tree);
-    if (hub_draft_publish(app->truth, row->id, &commit, NULL) == HUB_OK)
-        hub_log_event(app->log, &event, "'%s' was published when the hub ended: commit %s", row->dataset,
-                      commit.id);
 }
 
 void hub_drafts_recover(struct hub_app *app)

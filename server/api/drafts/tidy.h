@@ -3,11 +3,17 @@
 #define HUB_API_DRAFTS_TIDY_H
 
 #include "server/api/app.h"
+#include "storage/truth/drafts.h"
 
 /** Remove drafts that were not changed for HUB_DRAFT_DAYS; once an hour at most. What fails is tried
  * again. */
 void hub_drafts_tidy(struct hub_app *app);
 /** At the start: what was being published when the hub ended was published, or is open again. */
 void hub_drafts_recover(struct hub_app *app);
+
+/** One that is being published: where its tree is in its place already, the row becomes that of one that is
+ * published. */
+HUB_MUST_USE enum hub_status hub_draft_finish(struct hub_app *app, struct hub_draft_row *row,
+                                              struct hub_error *err);
 
 #endif

@@ -97,6 +97,7 @@ Test(drafts, have_files)
     DRAFT_OK(hub_draft_file_find(truth, row.id, "b/c", &file, err));
     cr_expect(file.complete && file.size == 3 && file.sha256[0] == 7);
     HUB_CLEANUP(hub_draft_row_dispose) struct hub_draft_row found = find(row.id);
+    DRAFT_OK(hub_draft_count(truth, &found, err));
     cr_expect(found.files == 3 && found.complete == 2 && found.bytes == 9);
     DRAFT_OK(hub_draft_file_forget(truth, row.id, "a", err));
     cr_expect_eq(hub_draft_file_find(truth, row.id, "a", &file, &wrong), HUB_NOT_FOUND);
