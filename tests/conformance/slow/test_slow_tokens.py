@@ -57,7 +57,7 @@ print(json.dumps(len(LeRobotDataset("lab/{name}"))))
 
 def test_gcloud(private, front, clients, tmp_path):
     if not shutil.which("gcloud"):
-        pytest.skip("gcloud is not installed here: https://cloud.google.com/sdk/docs/install")
+        pytest.skip("LOUD: gcloud is not installed here, so that no token goes through gcloud storage: https://cloud.google.com/sdk/docs/install")
     (tmp_path / "token").write_text(private.token)
     env = {"CLOUDSDK_CONFIG": str(tmp_path / "config"), "CLOUDSDK_AUTH_ACCESS_TOKEN_FILE": str(tmp_path / "token"), "CLOUDSDK_CORE_PROJECT": "none",
            "CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE": front.base + "/storage/v1/"}
