@@ -126,6 +126,25 @@ void hub_draft_write(struct hub_json *json, const struct hub_draft_row *row)
     hub_json_end_object(json);
 }
 
+uint64_t hub_draft_offset(const struct hub_draft_folder *draft, const struct hub_draft_file *file)
+{
+    return file->complete ? file->size : hub_draft_came(draft, file->path);
+}
+
+void hub_draft_file_write(struct hub_json *json, const struct hub_draft_file *file, uint64_t offset)
+{
+    char hex[2 * HUB_SHA256_BYTES + 1];
+    hub_json_object(json);
+    hub_json_put_text(json, "path", file->path);
+    hub_json_put_uint(json, "size", file->size);
+    hub_json_put_uint(json, "offset", offset);
+    if (file->complete) {
+        hub_hex(file->sha256, sizeof file->sha256, hex);
+        hub_json_put_text(json, "sha256", hex);
+    }
+    hub_json_end_object(json);
+}
+
 enum hub_status hub_draft_answer(struct hub_request *request, const char *id, unsigned status,
                                  struct hub_response *response, struct hub_error *err)
 {

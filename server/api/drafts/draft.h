@@ -30,6 +30,10 @@ HUB_MUST_USE enum hub_status hub_draft_check_free(const struct hub_app *app, con
 
 /** The draft as an object, without its files. */
 void hub_draft_write(struct hub_json *json, const struct hub_draft_row *row);
+/** How many bytes of a file are there. */
+uint64_t hub_draft_offset(const struct hub_draft_folder *draft, const struct hub_draft_file *file);
+/** A file of it as an object. */
+void hub_draft_file_write(struct hub_json *json, const struct hub_draft_file *file, uint64_t offset);
 /** Answer with it. */
 HUB_MUST_USE enum hub_status hub_draft_answer(struct hub_request *request, const char *id, unsigned status,
                                               struct hub_response *response, struct hub_error *err);

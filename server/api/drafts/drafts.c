@@ -135,18 +135,8 @@ struct files {
 static enum hub_status add_file(void *user, const struct hub_draft_file *file, struct hub_error *err)
 {
     struct files *files = user;
-    char hex[2 * HUB_SHA256_BYTES + 1];
     (void)err;
-    hub_json_object(&files->json);
-    hub_json_put_text(&files->json, "path", file->path);
-    hub_json_put_uint(&files->json, "size", file->size);
-    hub_json_put_uint(&files->json, "offset",
-                      file->complete ? file->size : hub_draft_came(files->draft, file->path));
-    if (file->complete) {
-        hub_hex(file->sha256, sizeof file->sha256, hex);
-        hub_json_put_text(&files->json, "sha256", hex);
-    }
-    hub_json_end_object(&files->json);
+    hub_draft_file_write(&files->json, file, hub_draft_offset(files->draft, file));
     return hub_json_status(&files->json);
 }
 

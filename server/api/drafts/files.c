@@ -128,18 +128,9 @@ enum hub_status hub_draft_file_open(struct hub_request *request, uint64_t size, 
 static enum hub_status answer_file(struct hub_response *response, unsigned status,
                                    const struct hub_draft_file *file, uint64_t offset, struct hub_error *err)
 {
-    char hex[2 * HUB_SHA256_BYTES + 1];
     struct hub_json json =
         hub_json_to(hub_response_buffer(response, status, "application/json", 16 * KIB), err);
-    hub_json_object(&json);
-    hub_json_put_text(&json, "path", file->path);
-    hub_json_put_uint(&json, "size", file->size);
-    hub_json_put_uint(&json, "offset", offset);
-    if (file->complete) {
-        hub_hex(file->sha256, sizeof file->sha256, hex);
-        hub_json_put_text(&json, "sha256", hex);
-    }
-    hub_json_end_object(&json);
+    hub_draft_file_write(&json, file, offset);
     HUB_TRY(hub_json_status(&json));
     HUB_TRY(hub_response_header(response, err, "Upload-Offset", "%llu", (unsigned long long)offset));
     return hub_response_header(response, err, "Cache-Control", "no-store");
@@ -167,20 +158,27 @@ enum hub_status hub_draft_file_put_done(struct hub_request *request, struct hub_
     return answer_file(response, 201, &file, offset, err);
 }
 
+/* The draft and the file that the path names. */
+static enum hub_status find_file(const struct hub_request *request, struct hub_draft_row *row,
+                                 struct hub_draft_folder *draft, struct hub_draft_file *file,
+                                 struct hub_error *err)
+{
+    const struct hub_view path = hub_request_capture(request, "path");
+    HUB_TRY(hub_draft_of(request, row, err));
+    HUB_TRY(hub_draft_file_find(request->app->truth, row->id, path.data, file, err));
+    return hub_draft_enter(request->app, row, draft, err);
+}
+
 enum hub_status hub_draft_file_show(struct hub_request *request, struct hub_response *response,
                                     struct hub_error *err)
 {
     HUB_CLEANUP(hub_draft_row_dispose) struct hub_draft_row row = {0};
     HUB_CLEANUP(hub_draft_close) struct hub_draft_folder draft = HUB_DRAFT_FOLDER_INIT;
     struct hub_draft_file file;
-    const struct hub_view path = hub_request_capture(request, "path");
     if (!request->may_block)
         return HUB_AGAIN;
-    HUB_TRY(hub_draft_of(request, &row, err));
-    HUB_TRY(hub_draft_file_find(request->app->truth, row.id, path.data, &file, err));
-    HUB_TRY(hub_draft_enter(request->app, &row, &draft, err));
-    return answer_file(response, 200, &file, file.complete ? file.size : hub_draft_came(&draft, path.data),
-                       err);
+    HUB_TRY(find_file(request, &row, &draft, &file, err));
+    return answer_file(response, 200, &file, hub_draft_offset(&draft, &file), err);
 }
 
 enum hub_status hub_draft_file_delete(struct hub_request *request, struct hub_response *response,
@@ -189,15 +187,12 @@ enum hub_status hub_draft_file_delete(struct hub_request *request, struct hub_re
     HUB_CLEANUP(hub_draft_row_dispose) struct hub_draft_row row = {0};
     HUB_CLEANUP(hub_draft_close) struct hub_draft_folder draft = HUB_DRAFT_FOLDER_INIT;
     struct hub_draft_file file;
-    const struct hub_view path = hub_request_capture(request, "path");
     if (!request->may_block)
         return HUB_AGAIN;
-    HUB_TRY(hub_draft_of(request, &row, err));
-    HUB_TRY(hub_draft_file_find(request->app->truth, row.id, path.data, &file, err));
-    HUB_TRY(hub_draft_enter(request->app, &row, &draft, err));
+    HUB_TRY(find_file(request, &row, &draft, &file, err));
     HUB_TRY(hub_draft_lock(&draft, false, err));
-    HUB_TRY(hub_draft_file_forget(request->app->truth, row.id, path.data, err));
-    HUB_TRY(hub_draft_drop(&draft, path.data, err));
+    HUB_TRY(hub_draft_file_forget(request->app->truth, row.id, file.path, err));
+    HUB_TRY(hub_draft_drop(&draft, file.path, err));
     response->status = 204;
     return HUB_OK;
 }
