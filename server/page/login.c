@@ -61,6 +61,14 @@ static enum hub_status read_form(const struct hub_request *request, struct hub_r
     return hub_request_init(out, HUB_POST, target.data, err);
 }
 
+/* A token out of a file, or pasted, may have blanks and the end of a line around it. */
+static struct hub_view trimmed_token(struct hub_view text)
+{
+    while (text.size && strchr("\r\n \t", text.data[text.size - 1]))
+        text.size--;
+    return hub_trimmed(text);
+}
+
 static enum hub_status send_to(struct hub_response *response, struct hub_view path, struct hub_error *err)
 {
     response->status = 303;
@@ -90,7 +98,7 @@ enum hub_status hub_page_login_post(struct hub_request *request, struct hub_resp
     HUB_TRY(read_form(request, &form, err));
     const struct hub_view next = local_path(hub_request_query(&form, "next"));
     const enum hub_status st =
-        hub_session_open(request, hub_trimmed(hub_request_query(&form, "token")), response, err);
+        hub_session_open(request, trimmed_token(hub_request_query(&form, "token")), response, err);
     if (st == HUB_DENIED)
         return ask_again(&page, next);
     HUB_TRY(st);

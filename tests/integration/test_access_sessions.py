@@ -71,6 +71,7 @@ def test_a_page_asks_to_sign_in(hub):
 
 
 def test_a_session(hub):
+    assert login(hub, f" {hub.token}\r\n", PAGE).status == 303, "as it comes out of a file"
     answer = login(hub, hub.token, PAGE, Origin=hub.base)
     assert (answer.status, answer.headers["Location"]) == (303, PAGE)
     assert re.fullmatch(r"mh_session=mh_[a-z2-7]{48}; Path=/; HttpOnly; SameSite=Lax; Max-Age=43200", answer.headers["Set-Cookie"])
