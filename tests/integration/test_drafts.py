@@ -123,6 +123,15 @@ def test_from_where_it_ends(hub):
     assert put(hub, draft, "data/a.bin", b"other").json()["sha256"] == hashlib.sha256(b"other").hexdigest(), "it may come again"
 
 
+def test_parts_follow_each_other(hub):
+    """Whoever has the answer to one sends the next at once, over another connection."""
+    data, size = os.urandom(100 << 10), 1 << 10
+    draft = open_draft(hub, "lab/new-v0")
+    answers = [put(hub, draft, "a.bin", data[at:at + size], **{"Content-Range": f"bytes {at}-{at + size - 1}/{len(data)}"}) for at in range(0, len(data), size)]
+    assert [a.status for a in answers] == [200] * 99 + [201]
+    assert answers[-1].json()["sha256"] == hashlib.sha256(data).hexdigest()
+
+
 def test_a_body_that_breaks_off(hub):
     """What came is kept, and goes on there."""
     data = os.urandom(5 << 20)

@@ -136,10 +136,9 @@ static enum hub_status answer_file(struct hub_response *response, unsigned statu
     return hub_response_header(response, err, "Cache-Control", "no-store");
 }
 
-enum hub_status hub_draft_file_put_done(struct hub_request *request, struct hub_response *response,
-                                        struct hub_error *err)
+static enum hub_status end_file(struct hub_request *request, struct incoming *in,
+                                struct hub_response *response, struct hub_error *err)
 {
-    struct incoming *in = (struct incoming *)request->sink;
     struct hub_upload *upload = &in->upload;
     if (upload->hasher.at != in->until)
         return hub_fail(err, HUB_INVALID,
@@ -156,6 +155,17 @@ enum hub_status hub_draft_file_put_done(struct hub_request *request, struct hub_
     memcpy(file.sha256, upload->sums.sha256, sizeof file.sha256);
     HUB_TRY(hub_draft_file_put(request->app->truth, in->row.id, &file, err));
     return answer_file(response, 201, &file, offset, err);
+}
+
+/* Who gets the answer may go on at once: nothing is locked by then. */
+enum hub_status hub_draft_file_put_done(struct hub_request *request, struct hub_response *response,
+                                        struct hub_error *err)
+{
+    struct incoming *in = (struct incoming *)request->sink;
+    const enum hub_status st = end_file(request, in, response, err);
+    hub_upload_dispose(&in->upload);
+    hub_draft_close(&in->draft);
+    return st;
 }
 
 /* The draft and the file that the path names. */
