@@ -157,7 +157,7 @@ static enum hub_status end_file(struct hub_request *request, struct incoming *in
     return answer_file(response, 201, &file, offset, err);
 }
 
-/* Who gets the answer may go on at once: nothing is locked by then. */
+/* Nothing is locked when the answer is sent: a client goes on at once. */
 enum hub_status hub_draft_file_put_done(struct hub_request *request, struct hub_response *response,
                                         struct hub_error *err)
 {
