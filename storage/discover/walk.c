@@ -65,7 +65,7 @@ struct hub_entry hub_entry_of(const char *name, const struct stat *st)
     return (struct hub_entry){.name = name,
                               .directory = S_ISDIR(st->st_mode),
                               .stamp = hub_stamp_of(st),
-                              .ctime_ns = hub_ctime_ns(st),
+                              .ctime_ns = hub_stat_is_owned(st) ? 0 : hub_ctime_ns(st),
                               .device = (uint64_t)st->st_dev,
                               .inode = (uint64_t)st->st_ino};
 }

@@ -34,7 +34,7 @@ struct hub_entry {
     bool link;              /* a symbolic link; what follows is of its end */
     bool elsewhere;         /* ... to a directory that has a name of its own under a root */
     struct hub_stamp stamp; /* of the link's end, as the rest */
-    uint64_t ctime_ns;
+    uint64_t ctime_ns;      /* 0: of a file that the hub owns */
     uint64_t device, inode; /* tell directories apart within one run; not to be stored */
 };
 

@@ -111,6 +111,7 @@ static enum hub_status put_into_tree(const struct hub_upload *upload, struct hub
         HUB_TRY(hub_allocated(above, err));
         HUB_TRY(hub_fs_make_dirs(upload->draft->tree, above, 0777, err));
     }
+    HUB_TRY(hub_fs_own(upload->fd, upload->path, err));
     return renameat(upload->draft->parts, name, upload->draft->tree, upload->path)
                ? hub_fail_errno(err, errno, "'%.200s' cannot be put in its place", upload->path)
                : HUB_OK;

@@ -28,14 +28,27 @@ uint64_t hub_ctime_ns(const struct stat *st)
     return nanoseconds(&st->st_ctim);
 }
 
+bool hub_stat_is_owned(const struct stat *st)
+{
+    return S_ISREG(st->st_mode) && (st->st_mode & (S_ISUID | S_ISGID | S_ISVTX | 0222)) == S_ISVTX;
+}
+
+enum hub_status hub_fs_own(int fd, const char *path, struct hub_error *err)
+{
+    struct stat st;
+    return fstat(fd, &st) || fchmod(fd, (st.st_mode & 0444) | S_ISVTX)
+               ? hub_fail_errno(err, errno, "'%.200s' cannot be made read-only", path)
+               : HUB_OK;
+}
+
 /* Of two states of one inode, and of two inodes at one time, the tags always differ. hub.db was migrated to
- * the same formula. */
+ * the same formula. A file of the hub's own has one state: each link to it moves its ctime. */
 struct hub_stamp hub_stamp_of(const struct stat *st)
 {
-    const uint64_t inode = (uint64_t)st->st_ino;
+    const uint64_t inode = (uint64_t)st->st_ino, state = hub_stat_is_owned(st) ? 0 : hub_ctime_ns(st);
     return (struct hub_stamp){.size = (uint64_t)st->st_size,
                               .mtime_ns = nanoseconds(&st->st_mtim),
-                              .tag = hub_ctime_ns(st) ^ (inode << 32 | inode >> 32)};
+                              .tag = state ^ (inode << 32 | inode >> 32)};
 }
 
 /* ---- seals ---- */

@@ -19,6 +19,14 @@ struct hub_stamp {
 };
 
 bool hub_stamp_equal(const struct hub_stamp *a, const struct hub_stamp *b);
+/** Files that the hub itself stored are read-only for all, and sticky: that means nothing for a file
+ * (chmod(2)), and no other file has it by chance. Who edits one has to change its mode first, so that it
+ * is a file like any other from then on. */
+bool hub_stat_is_owned(const struct stat *st);
+/** Make a file one of the hub's own; who may read it stays. */
+HUB_MUST_USE enum hub_status hub_fs_own(int fd, const char *path, struct hub_error *err);
+/** Its tag tells the states of one inode apart by its ctime; of an owned file there is one state, whatever
+ * links to it come and go. */
 struct hub_stamp hub_stamp_of(const struct stat *st);
 uint64_t hub_ctime_ns(const struct stat *st);
 
