@@ -1,6 +1,8 @@
 /* Names in the cache of huggingface_hub: see hf_cache.h. */
 #include "storage/ids/hf_cache.h"
 
+#include "storage/ids/kept.h"
+
 static const char datasets[] = "datasets--", separator[] = "--", above[] = "hub";
 
 bool hub_hf_cache_repo(struct hub_view name)
@@ -58,12 +60,27 @@ static bool skip_snapshot(struct hub_view *path, struct hub_view *commit)
     return true;
 }
 
+/* Whether the private folder of a root is followed by "kept", which `path` is then behind. */
+static bool skip_kept(struct hub_view segment, struct hub_view *path)
+{
+    struct hub_view rest = *path;
+    if (!hub_kept_private(segment) || !hub_view_is(next_segment(&rest), HUB_KEPT))
+        return false;
+    *path = rest;
+    return true;
+}
+
 struct hub_view hub_hf_cache_commit(struct hub_view path)
 {
     struct hub_view commit = {"", 0};
-    while (path.size)
-        if (hub_hf_cache_repo(next_segment(&path)) && skip_snapshot(&path, &commit))
+    for (bool kept = false; path.size;) {
+        const struct hub_view segment = next_segment(&path);
+        if (hub_hf_cache_repo(segment) && skip_snapshot(&path, &commit))
             return commit;
+        kept = kept || skip_kept(segment, &path);
+        if (kept && (commit = hub_kept_commit(segment)).size)
+            return commit;
+    }
     return (struct hub_view){"", 0};
 }
 
@@ -94,8 +111,14 @@ enum hub_status hub_hf_cache_name(struct hub_view path, bool commit, struct hub_
 {
     const size_t before = out->size;
     struct hub_view named, held = {NULL, 0}; /* a segment "hub", which the cache of a repo does without */
-    while (path.size) {
-        const struct hub_view segment = next_segment(&path);
+    for (bool kept = false; path.size;) {
+        struct hub_view segment = next_segment(&path);
+        if (skip_kept(segment, &path)) {
+            kept = true;
+            continue;
+        }
+        if (kept && !commit && hub_kept_commit(segment).size)
+            segment.size -= HUB_KEPT_COMMIT + 1;
         const bool repo = hub_hf_cache_repo(segment) && skip_snapshot(&path, &named);
         if (held.data && !repo)
             HUB_TRY(add_segment(held, before, out, err));

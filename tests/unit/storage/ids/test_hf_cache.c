@@ -3,6 +3,8 @@
 
 #include <criterion/criterion.h>
 
+#define COMMIT "0123456789abcdef0123456789abcdef01234567"
+
 Test(hf_cache, names)
 {
     static const char *const cases[][2] = {
@@ -16,6 +18,9 @@ Test(hf_cache, names)
         {"hub/hub/x", "hub/hub/x"},
         {"hub", "hub"},
         {"door/human-v2", "door/human-v2"},
+        {".minari-hub/kept/door/human-v2@" COMMIT, "door/human-v2"},
+        {"mine/.minari-hub-1000/kept/human-v2@" COMMIT "/data", "mine/human-v2/data"},
+        {".minari-hub/kept/human@v2", "human@v2"},
         {"", ""},
     };
     for (size_t i = 0; i < HUB_COUNT(cases); i++) {
@@ -32,6 +37,9 @@ Test(hf_cache, commits)
         {"datasets--lab--plans/snapshots/0a1b/data/x.npz", "0a1b"},
         {"hub/datasets--lab--plans/refs/main", ""},
         {"snapshots/0a1b", ""},
+        {".minari-hub/kept/door/human-v2@" COMMIT "/data", COMMIT},
+        {"door/human-v2@" COMMIT, ""},
+        {".minari-hub/trash/human-v2@" COMMIT, ""},
         {"", ""},
     };
     for (size_t i = 0; i < HUB_COUNT(cases); i++)
@@ -45,6 +53,7 @@ Test(hf_cache, names_with_their_commit)
         {"datasets--lab--plans/snapshots/0a1b/data", "lab/plans@0a1b/data", "datasets--lab--plans"},
         {"mine/models--net/snapshots/main/x", "mine/models--net@main/x", "mine/models--net"},
         {"lab/plans@0a1b", "lab/plans@0a1b", ""},
+        {"mine/.minari-hub/kept/human-v2@" COMMIT, "mine/human-v2@" COMMIT, ""},
     };
     for (size_t i = 0; i < HUB_COUNT(cases); i++) {
         HUB_CLEANUP(hub_buf_dispose) struct hub_buf out = HUB_BUF_INIT(KIB);
@@ -53,7 +62,8 @@ Test(hf_cache, names_with_their_commit)
         cr_expect(hub_view_is(hub_buf_view(&out), cases[i][1]), "%s: %s", path, out.data);
         cr_expect(hub_view_is(hub_hf_cache_folder(hub_view_of(path)), folder), "%s", path);
         const char *at = hub_hf_cache_at(out.data, path);
-        cr_expect_eq(at, *folder ? strchr(out.data, '@') : NULL, "%s", path);
+        cr_expect_eq(at, hub_hf_cache_commit(hub_view_of(path)).size ? strchr(out.data, '@') : NULL, "%s",
+                     path);
     }
     cr_expect_null(hub_hf_cache_at("lab/plans@0a", "datasets--lab--plans/snapshots/0a1b"));
     cr_expect_null(hub_hf_cache_at("lab/plans", "datasets--lab--plans/snapshots/0a1b"));
