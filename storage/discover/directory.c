@@ -179,7 +179,7 @@ static enum hub_status descend(struct hub_walking *w, struct hub_node *node,
         else if (!e->directory && !claimed[i] && !hub_format_table_is_aside(w->formats, e->name))
             HUB_TRY(hub_fileset_add(&node->loose, "", e, err));
     }
-    return HUB_OK;
+    return node->parent ? HUB_OK : hub_walking_enter_kept(w, node, err);
 }
 
 /* The id of a root's loose files: its name, else one that no folder in it has. */

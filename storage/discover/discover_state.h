@@ -81,6 +81,10 @@ HUB_MUST_USE enum hub_status hub_walking_enter_below(struct hub_walking *w, stru
 /** The same of a dataset of its own in one that was claimed. */
 HUB_MUST_USE enum hub_status hub_walking_enter_nested(struct hub_walking *w, struct hub_node *node,
                                                       const char *path, struct hub_error *err);
+/** Enter the kept revisions of a root, by its node: they are other snapshots of the datasets that were
+ * published there. */
+HUB_MUST_USE enum hub_status hub_walking_enter_kept(struct hub_walking *w, struct hub_node *node,
+                                                    struct hub_error *err);
 /** Enter the links that waited, in order, so that the same of several is entered each time. The lock is
  * held. */
 HUB_MUST_USE enum hub_status hub_walking_enter_links(struct hub_walking *w, struct hub_error *err);

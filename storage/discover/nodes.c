@@ -1,10 +1,13 @@
 /* The directories of a walk: each is entered once, by its own name: links wait until all else was. */
 #include "storage/discover/discover_state.h"
 
+#include "storage/ids/kept.h"
+
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 enum { MAX_REFUSED = 1000 };
 
@@ -148,6 +151,25 @@ enum hub_status hub_walking_enter_nested(struct hub_walking *w, struct hub_node 
         return HUB_OK;
     struct hub_entry entry = hub_entry_of(path, &st);
     return hub_walking_enter_below(w, node, &entry, false, err);
+}
+
+enum hub_status hub_walking_enter_kept(struct hub_walking *w, struct hub_node *node, struct hub_error *err)
+{
+    char other[64];
+    snprintf(other, sizeof other, ".minari-hub-%u/" HUB_KEPT, (unsigned)geteuid());
+    const char *const folders[] = {".minari-hub/" HUB_KEPT, other};
+    for (size_t i = 0; i < HUB_COUNT(folders); i++) {
+        HUB_CLEANUP(hub_closep) int fd = -1;
+        struct stat st;
+        if ((hub_walking_passes(w, node) && !hub_scope_has(w->discovery->only, folders[i])) ||
+            hub_roots_open(w->discovery->walk->roots, node->root, folders[i], O_PATH | O_DIRECTORY, &fd,
+                           NULL) ||
+            fstat(fd, &st))
+            continue;
+        const struct hub_entry entry = hub_entry_of(folders[i], &st);
+        HUB_TRY(hub_walking_enter(w, node, "", &entry, true, err));
+    }
+    return HUB_OK;
 }
 
 static int compare_nodes(const void *a, const void *b)
