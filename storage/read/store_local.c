@@ -3,6 +3,7 @@
  * is shared by all requests. A descriptor counts for the stamp it was opened with: who expects another one
  * opens the file again. Roots are opened by name each time, so that one that is mounted later is found.
  */
+#include "storage/read/kept_file.h"
 #include "storage/read/read.h"
 
 #include <errno.h>
@@ -126,6 +127,25 @@ static enum hub_status admit(const struct hub_store *store, const struct hub_fil
                : HUB_OK;
 }
 
+/* Where another revision has taken the place of a dataset since its state was found out, the file lies among
+ * those that are kept. */
+static enum hub_status open_new(struct hub_store *store, const struct hub_file_ref *ref,
+                                struct local_file **opened, struct hub_error *err)
+{
+    int fd = -1;
+    enum hub_status st = open_file(store, ref, &fd, err);
+    if (!st)
+        st = new_file(ref, fd, opened, err);
+    if ((st == HUB_CHANGED || st == HUB_NOT_FOUND) && ref->expect && ref->root != HUB_ROOT_STATE) {
+        hub_closep(&fd);
+        if (hub_kept_file_open(store->roots, ref->root, ref->path, ref->expect, &fd) == HUB_OK)
+            st = new_file(ref, fd, opened, err);
+    }
+    if (st || !*opened)
+        hub_closep(&fd);
+    return st;
+}
+
 static enum hub_status get(struct hub_store *store, const struct hub_file_ref *ref, struct hub_file **out,
                            struct hub_error *err)
 {
@@ -133,13 +153,9 @@ static enum hub_status get(struct hub_store *store, const struct hub_file_ref *r
     if (!opened && ref->if_open)
         return hub_fail(err, HUB_AGAIN, "'%s' is not open", ref->path);
     if (!opened) {
-        int fd = -1;
-        HUB_TRY(open_file(store, ref, &fd, err));
-        const enum hub_status st = new_file(ref, fd, &opened, err);
-        if (st || !opened) {
-            close(fd);
+        const enum hub_status st = open_new(store, ref, &opened, err);
+        if (st || !opened)
             return st;
-        }
         hub_lru_replace(store->open, &opened->file.item);
     }
     const enum hub_status st = admit(store, ref, &opened->file.stamp, err);
