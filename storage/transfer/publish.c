@@ -10,18 +10,20 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 enum { MAX_ENTRIES = 10000, JOURNAL_BYTES = 64 * 1024 };
 
-/* A dataset's place, and a place for what was there. */
+/* A dataset's place, and a place for what was there: in the trash, or where it is kept. */
 struct move {
     int parent; /* the folder that holds the dataset */
     const char *name;
     int trash;
-    char old[48]; /* in the trash */
+    char old[NAME_MAX + 1]; /* in the trash */
+    const char *keep;       /* NULL: the trash it is */
 };
 
 static void end_move(struct move *m)
@@ -30,10 +32,32 @@ static void end_move(struct move *m)
     hub_closep(&m->trash);
 }
 
+/* Open the folder that is to hold a kept tree; its name there. */
+static enum hub_status open_kept(const struct hub_private *place, const char *keep, bool make, int *fd,
+                                 const char **name, struct hub_error *err)
+{
+    const char *slash = strrchr(keep, '/');
+    HUB_CLEANUP(hub_freep) char *above = strndup(keep, slash ? (size_t)(slash - keep) : 0);
+    HUB_TRY(hub_allocated(above, err));
+    *name = slash ? slash + 1 : keep;
+    if (strlen(*name) > NAME_MAX)
+        return hub_fail(err, HUB_INVALID, "'%.200s' is too long for the name of a file", *name);
+    if (make)
+        HUB_TRY(hub_fs_make_dirs(place->folder, above, 0700, err));
+    return hub_fs_open_beneath(place->folder, above, O_RDONLY | O_DIRECTORY, HUB_FS_NO_LINKS, fd, err);
+}
+
+/* `keep` of the move is set, or NULL. */
 static enum hub_status begin_move(const struct hub_private *place, const char *id, bool make, struct move *m,
                                   struct hub_error *err)
 {
+    const char *kept;
     HUB_TRY(hub_private_parent(place, id, make, &m->parent, &m->name, err));
+    if (m->keep) {
+        HUB_TRY(open_kept(place, m->keep, true, &m->trash, &kept, err));
+        snprintf(m->old, sizeof m->old, "%s", kept);
+        return HUB_OK;
+    }
     hub_private_name(m->old);
     return hub_private_folder(place->folder, "trash", true, &m->trash, err);
 }
@@ -65,14 +89,18 @@ static enum hub_status write_journal(const struct hub_private *place, const char
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(JOURNAL_BYTES);
     struct hub_json json = hub_json_to(&text, err);
+    char unique[48];
     hub_json_object(&json);
     hub_json_put_text(&json, "id", id);
     hub_json_put_text(&json, "new", tree);
     hub_json_put_text(&json, "old", m->old);
+    if (m->keep)
+        hub_json_put_text(&json, "keep", m->keep);
     hub_json_end_object(&json);
     HUB_TRY(hub_json_status(&json));
     HUB_TRY(hub_private_folder(place->folder, "replace", true, folder, err));
-    snprintf(journal, 64, "%s.json", m->old);
+    hub_private_name(unique);
+    snprintf(journal, 64, "%s.json", unique);
     return hub_fs_write(*folder, journal, hub_buf_view(&text), 0600, err);
 }
 
@@ -94,13 +122,24 @@ static enum hub_status replace_in_two(const struct hub_private *place, const cha
     return HUB_OK;
 }
 
-/* "incoming/0123456789abcdef/tree" and nothing else. */
+static bool is_tree_of(const char *path, const char *head, const char *letters)
+{
+    const size_t size = strlen(head), key = strlen(path) <= size ? 0 : strspn(path + size, letters);
+    return strncmp(path, head, size) == 0 && key && strcmp(path + size + key, "/tree") == 0;
+}
+
+/* "incoming/0123456789abcdef/tree" or "drafts/abcdefghij234567/tree", and nothing else. */
 static bool is_tree(const char *path)
 {
-    static const char head[] = "incoming/", tail[] = "/tree";
-    const size_t key = strlen(path) < sizeof head ? 0 : strspn(path + sizeof head - 1, "0123456789abcdef");
-    return strncmp(path, head, sizeof head - 1) == 0 && key &&
-           strcmp(path + sizeof head - 1 + key, tail) == 0;
+    return is_tree_of(path, "incoming/", "0123456789abcdef") ||
+           is_tree_of(path, "drafts/", "abcdefghijklmnopqrstuvwxyz234567");
+}
+
+/* Where a journal may say that the old one is kept. */
+static bool is_kept(const char *path)
+{
+    const char *below = hub_path_below(path, "kept");
+    return below && *below && hub_folder_check(hub_view_of(below), NULL) == HUB_OK;
 }
 
 static enum hub_status read_journal(int folder, const char *name, json_t **out, struct hub_error *err)
@@ -121,11 +160,13 @@ static bool replay(const struct hub_private *place, int folder, const char *jour
         return true;
     const char *id = hub_member_text(doc, "id"), *tree = hub_member_text(doc, "new"),
                *old = hub_member_text(doc, "old");
+    m.keep = hub_member_text(doc, "keep");
     if (!id || !tree || !old || hub_folder_check(hub_view_of(id), NULL) || !is_tree(tree) ||
-        !hub_private_name_is_ours(old, ""))
+        !(m.keep ? is_kept(m.keep) : hub_private_name_is_ours(old, "")))
         return true;
     if (begin_move(place, id, true, &m, NULL))
         return false;
+    old = m.keep ? m.old : old;
     if (is_there(m.parent, m.name) || !is_there(m.trash, old)) /* begun not at all, or finished, or undone */
         return true;
     if (renameat(place->folder, tree, m.parent, m.name) && /* the new one was whole: finish; else undo */
@@ -215,12 +256,11 @@ static enum hub_status replace(const struct hub_private *place, const char *id, 
     return replace_in_two(place, id, tree, m, err);
 }
 
-enum hub_status hub_publish(const struct hub_private *place, const char *id, const char *tree,
-                            bool may_replace, bool pair, struct hub_error *err)
+/* The lock is held. */
+static enum hub_status publish(const struct hub_private *place, const char *id, const char *tree,
+                               const char *keep, bool may_replace, bool pair, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_closep) int lock = -1;
-    HUB_CLEANUP(end_move) struct move m = {.parent = -1, .trash = -1};
-    HUB_TRY(hub_private_lock(place, &lock, err));
+    HUB_CLEANUP(end_move) struct move m = {.parent = -1, .trash = -1, .keep = keep};
     HUB_TRY(begin_move(place, id, true, &m, err));
     HUB_TRY(hub_fs_sync_dir(place->folder, tree, err));
     if (renameat2(place->folder, tree, m.parent, m.name, RENAME_NOREPLACE) == 0)
@@ -230,7 +270,8 @@ enum hub_status hub_publish(const struct hub_private *place, const char *id, con
         if (!may_replace)
             return hub_fail(err, HUB_EXISTS, "'%s' already exists", id);
         HUB_TRY(replace(place, id, tree, &m, pair, err));
-        drop_links(m.trash, m.old, 0);
+        if (!keep)
+            drop_links(m.trash, m.old, 0);
         return HUB_OK;
     }
     /* a file system without RENAME_NOREPLACE: rename(2) over nothing, or over an empty folder at worst */
@@ -238,6 +279,67 @@ enum hub_status hub_publish(const struct hub_private *place, const char *id, con
         renameat(place->folder, tree, m.parent, m.name) == 0)
         return hub_fs_sync_dir(m.parent, "", err);
     return hub_fail_errno(err, why, "'%s' cannot be published", id);
+}
+
+enum hub_status hub_publish(const struct hub_private *place, const char *id, const char *tree,
+                            bool may_replace, bool pair, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_closep) int lock = -1;
+    HUB_TRY(hub_private_lock(place, &lock, err));
+    return publish(place, id, tree, NULL, may_replace, pair, err);
+}
+
+enum hub_status hub_publish_keeping(const struct hub_private *place, const char *id, const char *tree,
+                                    const char *keep, bool pair, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_closep) int lock = -1;
+    HUB_TRY(hub_private_lock(place, &lock, err));
+    return publish(place, id, tree, keep, true, pair, err);
+}
+
+/* ---- kept trees ---- */
+
+enum hub_status hub_publish_keep(const struct hub_private *place, const char *tree, const char *keep,
+                                 struct hub_error *err)
+{
+    HUB_CLEANUP(hub_closep) int above = -1;
+    const char *name;
+    if (!is_there(place->folder, tree))
+        return HUB_OK;
+    HUB_TRY(open_kept(place, keep, true, &above, &name, err));
+    if (is_there(above, name))
+        return HUB_OK;
+    if (renameat(place->folder, tree, above, name))
+        return hub_fail_errno(err, errno, "'%.200s' cannot be kept", keep);
+    return hub_fs_sync_dir(above, "", err);
+}
+
+static void remove_empty_above(const struct hub_private *place, const char *keep)
+{
+    HUB_CLEANUP(hub_freep) char *above = strdup(keep);
+    for (char *slash; above && (slash = strrchr(above, '/'));) {
+        *slash = '\0';
+        if (unlinkat(place->folder, above, AT_REMOVEDIR))
+            return;
+    }
+}
+
+enum hub_status hub_publish_drop(const struct hub_private *place, const char *keep, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_closep) int lock = -1, above = -1, trash = -1;
+    const char *name;
+    char unique[48];
+    HUB_TRY(hub_private_lock(place, &lock, err));
+    const enum hub_status st = open_kept(place, keep, false, &above, &name, err);
+    if (st == HUB_NOT_FOUND || (!st && !is_there(above, name)))
+        return HUB_OK;
+    HUB_TRY(st);
+    hub_private_name(unique);
+    HUB_TRY(hub_private_folder(place->folder, "trash", true, &trash, err));
+    if (renameat(above, name, trash, unique))
+        return hub_fail_errno(err, errno, "'%.200s' cannot be removed", keep);
+    remove_empty_above(place, keep);
+    return hub_fs_remove(trash, unique, err);
 }
 
 enum hub_status hub_publish_replaceable(const struct hub_private *place, const char *id,
@@ -330,6 +432,19 @@ static void tidy(const struct hub_private *place, const char *id)
     }
 }
 
+/* Open the place of a dataset that must be there; the lock is held. */
+static enum hub_status begin_withdrawal(const struct hub_private *place, const char *id, struct move *m,
+                                        struct hub_error *err)
+{
+    const enum hub_status st = begin_move(place, id, false, m, err);
+    if (st == HUB_NOT_FOUND || (!st && !is_there(m->parent, m->name)))
+        return hub_fail_as(err, HUB_NOT_FOUND, HUB_PROBLEM_DATASET_NOT_FOUND, "there is no dataset '%s' here",
+                           id);
+    if (!st && !hub_private_is_dataset(m->parent, m->name))
+        return not_a_dataset(id, HUB_NOT_FOUND, err);
+    return st;
+}
+
 enum hub_status hub_withdraw(const struct hub_private *place, const char *id,
                              const struct hub_fetched *fetched, struct hub_error *err)
 {
@@ -337,14 +452,7 @@ enum hub_status hub_withdraw(const struct hub_private *place, const char *id,
     HUB_CLEANUP(hub_closep) int lock = -1;
     HUB_CLEANUP(end_move) struct move m = {.parent = -1, .trash = -1};
     HUB_TRY(hub_private_lock(place, &lock, err));
-    const enum hub_status st = begin_move(place, id, false, &m, err);
-    if (st == HUB_NOT_FOUND || (!st && !is_there(m.parent, m.name)))
-        return hub_fail_as(err, HUB_NOT_FOUND, HUB_PROBLEM_DATASET_NOT_FOUND, "there is no dataset '%s' here",
-                           id);
-    if (st)
-        return st;
-    if (!hub_private_is_dataset(m.parent, m.name))
-        return not_a_dataset(id, HUB_NOT_FOUND, err);
+    HUB_TRY(begin_withdrawal(place, id, &m, err));
     if (fetched)
         look_into(&walk, m.parent, m.name, "", 0);
     if (walk.others)
@@ -354,5 +462,39 @@ enum hub_status hub_withdraw(const struct hub_private *place, const char *id,
     HUB_TRY(sync_both(m.parent, m.trash, err));
     HUB_TRY(hub_fs_remove(m.trash, m.old, err));
     tidy(place, id);
+    return HUB_OK;
+}
+
+enum hub_status hub_withdraw_keeping(const struct hub_private *place, const char *id, const char *keep,
+                                     struct hub_error *err)
+{
+    HUB_CLEANUP(hub_closep) int lock = -1;
+    HUB_CLEANUP(end_move) struct move m = {.parent = -1, .trash = -1, .keep = keep};
+    HUB_TRY(hub_private_lock(place, &lock, err));
+    HUB_TRY(begin_withdrawal(place, id, &m, err));
+    if (renameat(m.parent, m.name, m.trash, m.old))
+        return hub_fail_errno(err, errno, "'%s' cannot be moved to what is kept", id);
+    HUB_TRY(sync_both(m.parent, m.trash, err));
+    tidy(place, id);
+    return HUB_OK;
+}
+
+enum hub_status hub_publish_move(const struct hub_private *place, const char *from, const char *to,
+                                 struct hub_error *err)
+{
+    HUB_CLEANUP(hub_closep) int lock = -1, old = -1, new = -1;
+    const char *name, *new_name;
+    HUB_TRY(hub_private_lock(place, &lock, err));
+    const enum hub_status st = hub_private_parent(place, from, false, &old, &name, err);
+    if (st == HUB_NOT_FOUND || (!st && !is_there(old, name)))
+        return HUB_OK;
+    HUB_TRY(st);
+    HUB_TRY(hub_private_parent(place, to, true, &new, &new_name, err));
+    if (is_there(new, new_name))
+        return hub_fail(err, HUB_EXISTS, "'%s' already exists", to);
+    if (renameat(old, name, new, new_name))
+        return hub_fail_errno(err, errno, "'%s' cannot be moved to '%s'", from, to);
+    HUB_TRY(sync_both(new, old, err));
+    tidy(place, from);
     return HUB_OK;
 }

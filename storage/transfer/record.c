@@ -128,15 +128,16 @@ static enum hub_status read_record(const char *path, struct hub_record *out, str
         return hub_fail(err, HUB_CORRUPT, "'%s' is not a record of a download: remove it, or download again",
                         path);
     const char *id = hub_member_text(doc, "id"), *remote = hub_member_text(doc, "remote");
-    const char *revision = hub_member_text(doc, "revision");
+    const char *revision = hub_member_text(doc, "revision"), *commit = hub_member_text(doc, "commit");
     const char *downloaded = hub_member_text(doc, "downloaded");
     if (downloaded && hub_time_parse_rfc3339(hub_view_of(downloaded), &out->downloaded_s))
         out->downloaded_s /= 1000000000;
     out->id = strdup(id ? id : "");
     out->remote = strdup(remote ? remote : "");
     out->revision = strdup(revision ? revision : "");
+    out->commit = strdup(commit ? commit : "");
     out->partial = json_is_true(json_object_get(doc, "partial"));
-    HUB_TRY(hub_allocated(out->id && out->remote && out->revision, err));
+    HUB_TRY(hub_allocated(out->id && out->remote && out->revision && out->commit, err));
     return read_files(json_object_get(doc, "files"), out, err);
 }
 
@@ -159,5 +160,6 @@ void hub_record_dispose(struct hub_record *record)
     free(record->id);
     free(record->remote);
     free(record->revision);
+    free(record->commit);
     *record = (struct hub_record){0};
 }

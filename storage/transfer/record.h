@@ -6,6 +6,7 @@
 
 struct hub_record {
     char *id, *remote, *revision;
+    char *commit;                 /* of a dataset that was published here; else "" */
     int64_t downloaded_s;         /* Unix time; 0: not said */
     bool partial;                 /* not all files of the dataset were wanted */
     struct hub_file_facts *files; /* its own; sorted by path bytes */
