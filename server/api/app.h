@@ -17,6 +17,12 @@ struct hub_mirrors;
 struct hub_relay;
 struct hub_visible;
 
+/** How long what was published here is kept when it is no longer there. */
+struct hub_keeping {
+    uint64_t revisions; /* earlier ones of each dataset */
+    uint64_t trash_ms;  /* a dataset that was deleted */
+};
+
 struct hub_app {
     struct hub_catalog *catalog;
     struct hub_truth *truth;
@@ -45,6 +51,7 @@ struct hub_app {
     atomic_int_fast64_t page_reported_ms; /* when a browser last reported of a page (hub_time_mono_ms) */
     struct hub_inspector *inspector;      /* that of the scanner */
     uint64_t min_free;                    /* bytes that stay free on the disk of a root */
+    struct hub_keeping keeping;
     atomic_int_fast64_t drafts_tidied_ms; /* when old drafts were looked for (hub_time_mono_ms) */
     atomic_uint parked; /* requests for rows that keep their plan while they wait: field.c */
     int64_t started_ms;

@@ -3,6 +3,7 @@
 
 #include "storage/ids/hf_cache.h"
 #include "storage/io/roots.h"
+#include "storage/truth/commits.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -40,13 +41,53 @@ static const struct hub_summary *at_commit(const struct hub_snapshot *snapshot,
     return commit.size ? hub_snapshot_at(snapshot, summary, commit) : NULL;
 }
 
+/* The kept revision that is listed under this name of its state. */
+static const struct hub_summary *at_revision(const struct hub_snapshot *snapshot,
+                                             const struct hub_summary *summary, struct hub_view revision)
+{
+    const size_t size = strlen(summary->id);
+    for (uint32_t i = snapshot->count; i < snapshot->count + snapshot->others; i++) {
+        const struct hub_summary *other = snapshot->summaries[i];
+        if (other->root == summary->root && strncmp(other->id, summary->id, size) == 0 &&
+            other->id[size] == '@' && hub_view_is(revision, other->revision))
+            return other;
+    }
+    return NULL;
+}
+
+/* Of a dataset that was published here: by a commit of it, or by the revision of one. */
+static enum hub_status find_own(const struct hub_request *request, const struct hub_snapshot *snapshot,
+                                const struct hub_summary *summary, struct hub_view revision,
+                                const struct hub_summary **out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_commit_dispose) struct hub_commit commit = {0};
+    if (hub_view_is(revision, summary->revision) || !hub_summary_is_here(summary))
+        return HUB_NOT_FOUND;
+    if (!request->may_block)
+        return HUB_AGAIN;
+    const struct hub_summary *found = at_revision(snapshot, summary, revision);
+    const enum hub_status st =
+        found ? HUB_NOT_FOUND : hub_commit_named(request->app->truth, summary->id, revision, &commit, NULL);
+    if (st && st != HUB_NOT_FOUND)
+        return hub_fail(err, st, "the commits of '%.200s' cannot be read", summary->id);
+    if (!st)
+        found = commit.ended_ms ? hub_snapshot_at(snapshot, summary, hub_view_of(commit.id)) : summary;
+    if (!found && commit.kept) /* it is about to be listed */
+        return hub_fail_as(err, HUB_BUSY, HUB_PROBLEM_PENDING,
+                           "'%.200s' at this commit is about to be listed", summary->id);
+    if (!found)
+        return HUB_NOT_FOUND;
+    *out = found;
+    return HUB_OK;
+}
+
 enum hub_status hub_commit_find(const struct hub_request *request, const struct hub_snapshot *snapshot,
                                 const struct hub_summary *summary, struct hub_view revision,
                                 const struct hub_summary **out, struct hub_error *err)
 {
     char commit[MAX_COMMIT + 1];
     if (!hub_commit_is_known(summary))
-        return HUB_NOT_FOUND;
+        return find_own(request, snapshot, summary, revision, out, err);
     const struct hub_summary *found = at_commit(snapshot, summary, revision);
     if (!found && !request->may_block)
         return HUB_AGAIN;

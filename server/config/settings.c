@@ -87,6 +87,12 @@ static const struct hub_usage_option rows[] = {
      "Give /metrics and /api/v1/status to everybody, also where a rule hides something; what names roots, "
      "mirrors or datasets in them stays for the admins.",
      AS(SWITCH, metrics_open, "off")},
+    {0, "keep-revisions", "N", NULL,
+     "Earlier revisions of each published dataset that are kept; those that somebody read within a day are "
+     "kept in any case.",
+     WITHIN(NUMBER, keep_revisions, "10", 0, 100000)},
+    {0, "trash", "TIME", NULL, "How long a published dataset that was deleted can be had back.",
+     WITHIN(DURATION, trash_ms, "30d", 0, 36500 * 86400000ULL)},
     {0, "audit-keep", "TIME", NULL,
      "How long the audit of changes of tokens and rules is kept (minari-hub audit); 0: for ever.",
      WITHIN(DURATION, audit_keep_ms, "365d", 0, 36500 * 86400000ULL)},

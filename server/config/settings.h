@@ -26,6 +26,7 @@ struct hub_config {
     struct hub_list cors, hosts, trusted_proxies;
     struct hub_list upstreams; /* [NAME/=]REMOTE */
     uint64_t cache_max, min_free;
+    uint64_t keep_revisions, trash_ms;
     char *state, *listen, *inspector, *file, *public_url, *bucket, *hf_author, *hf_upstream;
     uint64_t memory;
     uint64_t workers, event_threads, queue; /* 0: one a core */

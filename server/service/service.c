@@ -1,6 +1,7 @@
 /* Open the long-lived parts of a hub, close them in the reverse order: see service.h. */
 #include "server/service/service.h"
 
+#include "server/api/drafts/keep.h"
 #include "server/api/drafts/tidy.h"
 #include "server/api/operations/alerts.h"
 #include "server/api/visible.h"
@@ -169,6 +170,7 @@ enum hub_status hub_service_open_storage(struct hub_service *service, const stru
     HUB_TRY(open_inspector(service, config, err));
     app->inspector = service->inspector;
     app->min_free = config->min_free;
+    app->keeping = (struct hub_keeping){config->keep_revisions, config->trash_ms};
     return HUB_OK;
 }
 
@@ -363,6 +365,7 @@ enum hub_status hub_service_open(struct hub_service *service, const struct hub_c
     hub_announce_uncovered(app);
     HUB_TRY(start_relay(app, err));
     hub_drafts_recover(app); /* before somebody asks */
+    hub_revisions_recover(app);
     if (config->metrics_open)
         HUB_TRY(open_figures(service, err));
     HUB_TRY(start_public(service, config, err));

@@ -61,6 +61,8 @@
       .remedy = "mend the files and run the same command again: only what changed is sent; or see --allow")  \
     X(REVISION_GONE, "revision-gone", 410, OK, "This revision is no longer here")                            \
     X(PRECONDITION_FAILED, "precondition-failed", 412, OK, "A precondition is not met")                      \
+    X(COMMIT_CONFLICT, "commit-conflict", 412, OK, "The dataset was changed meanwhile",                      \
+      .remedy = "look at its revisions, and run the same command again")                                     \
     X(TOO_LARGE, "too-large", 413, OK, "The request or its answer is too large",                             \
       .remedy = "ask for fewer rows with --rows")                                                            \
     X(RANGE_NOT_SATISFIABLE, "range-not-satisfiable", 416, OK, "The range is out of bounds")                 \

@@ -1,6 +1,7 @@
 /* Publication: see publish.h. */
 #include "storage/drafts/publish.h"
 
+#include "storage/drafts/kept.h"
 #include "storage/ids/revision.h"
 #include "storage/io/fs.h"
 #include "storage/transfer/publish.h"
@@ -28,14 +29,15 @@ static enum hub_status name_revision(const struct hub_remote_files *files, char 
 
 /* .minari-hub.json, by which other hubs and `minari-cli verify` know the files. */
 static enum hub_status write_record(const struct hub_draft_folder *draft,
-                                    const struct hub_remote_files *files, const char *id,
+                                    const struct hub_remote_files *files, const struct hub_draft_place *to,
                                     struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(1 * GIB);
     struct hub_json json = hub_json_to(&text, err);
     char revision[HUB_REVISION_CHARS + 1], hex[2 * HUB_SHA256_BYTES + 1];
     HUB_TRY(name_revision(files, revision, err));
-    hub_record_begin(&json, id, NULL, revision);
+    hub_record_begin(&json, to->id, NULL, revision);
+    hub_json_put_text(&json, "commit", to->commit);
     hub_json_put_array(&json, "files");
     for (uint32_t i = 0; i < files->count; i++) {
         hub_hex(files->items[i].sha256, HUB_SHA256_BYTES, hex);
@@ -75,28 +77,70 @@ static enum hub_status check_above(const struct hub_draft_folder *draft, const c
     return HUB_OK;
 }
 
+static enum hub_status not_the_base(const struct hub_draft_place *to, struct hub_error *err)
+{
+    return hub_fail_as(err, HUB_EXISTS, HUB_PROBLEM_EXISTS,
+                       "the files of '%.200s' are not those of its commit %s: somebody changed them by hand",
+                       to->path, to->base);
+}
+
+/* The commit that the record of a dataset names; empty where it has none. */
+static enum hub_status read_commit(const struct hub_private *place, const char *path, struct hub_record *out,
+                                   struct hub_error *err)
+{
+    HUB_CLEANUP(hub_closep) int parent = -1;
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf folder = HUB_BUF_INIT(PATH_MAX);
+    const char *name;
+    HUB_TRY(hub_private_parent(place, path, false, &parent, &name, err));
+    HUB_TRY(hub_buf_addf(&folder, err, "/proc/self/fd/%d/%s", parent, name));
+    return hub_record_read(folder.data, out, err);
+}
+
+static enum hub_status check_base(const struct hub_draft_folder *draft, const struct hub_draft_place *to,
+                                  struct hub_error *err)
+{
+    HUB_CLEANUP(hub_record_dispose) struct hub_record there = {0};
+    return read_commit(&draft->place, to->path, &there, NULL) || strcmp(there.commit, to->base) != 0
+               ? not_the_base(to, err)
+               : HUB_OK;
+}
+
 enum hub_status hub_draft_put_in_place(const struct hub_draft_folder *draft,
-                                       const struct hub_remote_files *files, const char *target,
-                                       const char *id, struct hub_error *err)
+                                       const struct hub_remote_files *files, const struct hub_draft_place *to,
+                                       struct hub_error *err)
 {
     char tree[TREE_CHARS];
     snprintf(tree, sizeof tree, "%s/tree", draft->within);
     HUB_TRY(hub_publish_recover(&draft->place, err));
-    HUB_TRY(check_above(draft, target, err));
-    HUB_TRY(write_record(draft, files, id, err));
+    HUB_TRY(check_above(draft, to->path, err));
+    HUB_TRY(write_record(draft, files, to, err));
     HUB_TRY(sync_all(draft, files, err));
-    return hub_publish(&draft->place, target, tree, false, false, err);
+    if (!*to->base)
+        return hub_publish(&draft->place, to->path, tree, false, false, err);
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf keep = HUB_BUF_INIT(2 * PATH_MAX);
+    HUB_TRY(check_base(draft, to, err));
+    HUB_TRY(hub_kept_path(to->path, to->base, &keep, err));
+    return hub_publish_keeping(&draft->place, to->path, tree, keep.data, false, err);
 }
 
-bool hub_draft_is_in_place(const char *root, const char *id, const char *target)
+bool hub_draft_is_in_place(const char *root, const struct hub_draft_place *to)
 {
     HUB_CLEANUP(hub_private_close) struct hub_private place = HUB_PRIVATE_INIT;
-    HUB_CLEANUP(hub_closep) int parent = -1;
-    const char *name;
+    HUB_CLEANUP(hub_record_dispose) struct hub_record there = {0};
+    return *to->commit && hub_private_open(root, false, &place, NULL) == HUB_OK &&
+           read_commit(&place, to->path, &there, NULL) == HUB_OK && strcmp(there.commit, to->commit) == 0;
+}
+
+enum hub_status hub_draft_keep_base(const char *root, const char *draft, const struct hub_draft_place *to,
+                                    struct hub_error *err)
+{
+    HUB_CLEANUP(hub_private_close) struct hub_private place = HUB_PRIVATE_INIT;
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf keep = HUB_BUF_INIT(2 * PATH_MAX);
     char tree[TREE_CHARS];
-    snprintf(tree, sizeof tree, "drafts/%s/tree", id);
-    return hub_private_open(root, false, &place, NULL) == HUB_OK &&
-           faccessat(place.folder, tree, F_OK, AT_SYMLINK_NOFOLLOW) != 0 && errno == ENOENT &&
-           hub_private_parent(&place, target, false, &parent, &name, NULL) == HUB_OK &&
-           hub_private_is_dataset(parent, name);
+    if (!*to->base)
+        return HUB_OK;
+    snprintf(tree, sizeof tree, "drafts/%s/tree", draft);
+    HUB_TRY(hub_private_open(root, false, &place, err));
+    HUB_TRY(hub_kept_path(to->path, to->base, &keep, err));
+    return hub_publish_keep(&place, tree, keep.data, err);
 }

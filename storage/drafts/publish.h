@@ -1,22 +1,35 @@
-/** From a whole tree to a dataset: its record, on the disk for good, and one rename. */
+/**
+ * From a whole tree to a dataset: its record, on the disk for good, and one rename. What was there is kept as
+ * an earlier revision.
+ */
 #ifndef HUB_DRAFTS_PUBLISH_H
 #define HUB_DRAFTS_PUBLISH_H
 
 #include "storage/drafts/draft.h"
 #include "storage/remote/remote.h"
 
+/** Where a tree goes. */
+struct hub_draft_place {
+    const char *id;     /* of the dataset, as the record has it */
+    const char *path;   /* below the root */
+    const char *commit; /* that the record names */
+    const char *base;   /* the commit whose files are there; "": nothing is */
+};
+
 /**
- * Put the tree of a draft where its dataset is to be, and where nothing is yet. Files and folders are
- * synced first, then the names. Nobody sees a part of it.
+ * Put the tree of a draft where its dataset is to be. Files and folders are synced first, then the names.
+ * Nobody sees a part of it. Where a step fails behind the exchange, hub_draft_is_in_place says that it is
+ * there.
  * @param files of the tree, sorted, with their SHA-256
- * @param target below the root
- * @param id as the record has it
- * @return HUB_EXISTS: something is there by now
+ * @return HUB_EXISTS: something is there by now, or other files than those of the base
  */
 HUB_MUST_USE enum hub_status hub_draft_put_in_place(const struct hub_draft_folder *draft,
-                                                    const struct hub_remote_files *files, const char *target,
-                                                    const char *id, struct hub_error *err);
-/** Has the tree of a draft gone to its place, so that the folder is without one and the dataset is there? */
-bool hub_draft_is_in_place(const char *root, const char *id, const char *target);
+                                                    const struct hub_remote_files *files,
+                                                    const struct hub_draft_place *to, struct hub_error *err);
+/** Is the dataset there the one of this commit? */
+bool hub_draft_is_in_place(const char *root, const struct hub_draft_place *to);
+/** Keep the files of the base that lie in the folder of a draft, as after a crash between two renames. */
+HUB_MUST_USE enum hub_status hub_draft_keep_base(const char *root, const char *draft,
+                                                 const struct hub_draft_place *to, struct hub_error *err);
 
 #endif

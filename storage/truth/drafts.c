@@ -10,11 +10,12 @@
 
 const char *const hub_draft_states[] = {[HUB_DRAFT_OPEN] = "open",
                                         [HUB_DRAFT_COMMITTING] = "committing",
+                                        [HUB_DRAFT_PUBLISHING] = "publishing",
                                         [HUB_DRAFT_PUBLISHED] = "published",
                                         [HUB_DRAFT_DROPPED] = "dropped",
                                         NULL};
 
-#define COLUMNS "id, dataset, root, path, who, state, made, touched, commit_id"
+#define COLUMNS "id, dataset, root, path, who, state, made, touched, commit_id, base"
 
 void hub_draft_row_dispose(struct hub_draft_row *row)
 {
@@ -57,6 +58,7 @@ static enum hub_status read_row(const struct hub_truth *truth, struct hub_stmt *
                                   .touched_ms = hub_stmt_int(stmt, 7)};
     snprintf(out->id, sizeof out->id, "%s", hub_stmt_text(stmt, 0));
     snprintf(out->commit, sizeof out->commit, "%s", hub_stmt_text(stmt, 8));
+    snprintf(out->base, sizeof out->base, "%s", hub_stmt_text(stmt, 9));
     HUB_TRY(hub_dup(&out->dataset, hub_stmt_text(stmt, 1), err));
     HUB_TRY(hub_dup(&out->path, hub_stmt_text(stmt, 3), err));
     return hub_dup(&out->who, hub_stmt_text(stmt, 4), err);
@@ -79,7 +81,8 @@ static enum hub_status check_room(struct hub_db *db, const char *who, struct hub
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     bool row = false;
     HUB_TRY(hub_db_prepare(
-        db, "SELECT count(*) FROM drafts WHERE who = ?1 AND state IN ('open', 'committing')", &stmt, err));
+        db, "SELECT count(*) FROM drafts WHERE who = ?1 AND state IN ('open', 'committing', 'publishing')",
+        &stmt, err));
     hub_stmt_bind_text(stmt, 1, who);
     HUB_TRY(hub_stmt_step(stmt, &row, err));
     return row && hub_stmt_int(stmt, 0) >= HUB_DRAFTS_OF_ONE
@@ -98,14 +101,15 @@ enum hub_status hub_draft_add(struct hub_truth *truth, struct hub_draft_row *row
     HUB_TRY(hub_db_begin(held->db, err));
     HUB_TRY(check_room(held->db, row->who, err));
     HUB_TRY(hub_db_prepare(held->db,
-                           "INSERT INTO drafts (id, dataset, root, path, who, state, made, touched)"
-                           " VALUES (?1, ?2, ?3, ?4, ?5, 'open', " HUB_DB_NOW ", " HUB_DB_NOW ")",
+                           "INSERT INTO drafts (id, dataset, root, path, who, state, made, touched, base)"
+                           " VALUES (?1, ?2, ?3, ?4, ?5, 'open', " HUB_DB_NOW ", " HUB_DB_NOW ", ?6)",
                            &stmt, err));
     hub_stmt_bind_text(stmt, 1, row->id);
     hub_stmt_bind_text(stmt, 2, row->dataset);
     hub_stmt_bind_text(stmt, 3, hub_roots_key(held->roots, row->root, number));
     hub_stmt_bind_text(stmt, 4, row->path);
     hub_stmt_bind_text(stmt, 5, row->who);
+    hub_stmt_bind_text(stmt, 6, row->base);
     HUB_TRY(hub_stmt_run(stmt, err));
     return hub_db_commit(held->db, err);
 }
@@ -286,6 +290,18 @@ enum hub_status hub_draft_file_put(struct hub_truth *truth, const char *draft,
     return hub_db_commit(held->db, err);
 }
 
+enum hub_status hub_draft_files_take(struct hub_truth *truth, const char *draft,
+                                     const struct hub_draft_file *files, uint32_t count,
+                                     struct hub_error *err)
+{
+    HUB_CLEANUP(hub_truth_unlock) struct hub_truth *held = hub_truth_lock_unsynced(truth);
+    HUB_TRY(hub_db_begin(held->db, err));
+    HUB_TRY(turn(held->db, draft, HUB_DRAFT_OPEN, HUB_DRAFT_OPEN, err));
+    for (uint32_t i = 0; i < count; i++)
+        HUB_TRY(put_file(held->db, draft, &files[i], err));
+    return hub_db_commit(held->db, err);
+}
+
 static void read_file(struct hub_stmt *stmt, struct hub_draft_file *out)
 {
     const struct hub_view sha256 = hub_stmt_blob(stmt, 2);
@@ -354,59 +370,52 @@ enum hub_status hub_draft_files_each(struct hub_truth *truth, const char *draft,
     }
 }
 
-/* ---- commits ---- */
+/* ---- publication ---- */
 
-/* Unlike that of any other: two of the same tree are two. */
-static enum hub_status name_commit(struct hub_commit *commit, struct hub_error *err)
+static enum hub_status expect_no_other(struct hub_db *db, const struct hub_draft_row *row,
+                                       struct hub_error *err)
 {
-    uint8_t id[HUB_COMMIT_ID / 2];
-    HUB_TRY(hub_secret_make(id, sizeof id, err));
-    hub_hex(id, sizeof id, commit->id);
-    return HUB_OK;
-}
-
-static enum hub_status insert_commit(struct hub_db *db, const struct hub_commit *commit,
-                                     struct hub_error *err)
-{
-    struct hub_stmt *stmt;
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    bool other = false;
     HUB_TRY(hub_db_prepare(
-        db,
-        "INSERT INTO commits (id, dataset, tree, parent, who, at, message) VALUES (?1, ?2, ?3,"
-        " coalesce((SELECT id FROM commits WHERE dataset = ?2 ORDER BY number DESC LIMIT 1), ''),"
-        " ?4, " HUB_DB_NOW ", ?5)",
-        &stmt, err));
-    hub_stmt_bind_text(stmt, 1, commit->id);
-    hub_stmt_bind_text(stmt, 2, commit->dataset);
-    hub_stmt_bind_text(stmt, 3, commit->tree);
-    hub_stmt_bind_text(stmt, 4, commit->who);
-    hub_stmt_bind_text(stmt, 5, commit->message);
-    return hub_stmt_run(stmt, err);
+        db, "SELECT id FROM drafts WHERE dataset = ?1 AND id <> ?2 AND state = 'publishing'", &stmt, err));
+    hub_stmt_bind_text(stmt, 1, row->dataset);
+    hub_stmt_bind_text(stmt, 2, row->id);
+    HUB_TRY(hub_stmt_step(stmt, &other, err));
+    return other ? hub_fail_as(err, HUB_BUSY, HUB_PROBLEM_DRAFT_BUSY,
+                               "another draft of '%.200s' is being published", row->dataset)
+                 : HUB_OK;
 }
 
-static enum hub_status note_commit(struct hub_db *db, const char *draft, const struct hub_commit *commit,
+static enum hub_status note_commit(struct hub_db *db, const char *draft, const char *commit,
                                    struct hub_error *err)
 {
     struct hub_stmt *stmt;
     HUB_TRY(hub_db_prepare(db, "UPDATE drafts SET commit_id = ?2 WHERE id = ?1", &stmt, err));
     hub_stmt_bind_text(stmt, 1, draft);
-    hub_stmt_bind_text(stmt, 2, commit->id);
+    hub_stmt_bind_text(stmt, 2, commit);
     return hub_stmt_run(stmt, err);
 }
 
-enum hub_status hub_draft_publish(struct hub_truth *truth, const char *draft, struct hub_commit *commit,
-                                  struct hub_error *err)
+enum hub_status hub_draft_claim(struct hub_truth *truth, const struct hub_draft_row *row,
+                                char commit[HUB_COMMIT_ID + 1], struct hub_error *err)
 {
-    HUB_TRY(name_commit(commit, err));
-    const struct hub_audit audit = {.who = commit->who,
-                                    .action = "publish",
-                                    .object = commit->dataset,
-                                    .detail = "{}",
-                                    .revision = commit->id};
+    HUB_TRY(hub_commit_name(commit, err));
     HUB_CLEANUP(hub_truth_unlock) struct hub_truth *held = hub_truth_lock(truth);
     HUB_TRY(hub_db_begin(held->db, err));
-    HUB_TRY(turn(held->db, draft, HUB_DRAFT_COMMITTING, HUB_DRAFT_PUBLISHED, err));
-    HUB_TRY(insert_commit(held->db, commit, err));
-    HUB_TRY(note_commit(held->db, draft, commit, err));
-    HUB_TRY(hub_audit_write(held->db, &audit, err));
+    HUB_TRY(expect_no_other(held->db, row, err));
+    HUB_TRY(hub_commit_expect(held->db, row->dataset, row->base, err));
+    HUB_TRY(turn(held->db, row->id, HUB_DRAFT_COMMITTING, HUB_DRAFT_PUBLISHING, err));
+    HUB_TRY(note_commit(held->db, row->id, commit, err));
+    return hub_db_commit(held->db, err);
+}
+
+enum hub_status hub_draft_publish(struct hub_truth *truth, const char *draft, const struct hub_commit *commit,
+                                  bool keep_parent, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_truth_unlock) struct hub_truth *held = hub_truth_lock(truth);
+    HUB_TRY(hub_db_begin(held->db, err));
+    HUB_TRY(turn(held->db, draft, HUB_DRAFT_PUBLISHING, HUB_DRAFT_PUBLISHED, err));
+    HUB_TRY(hub_commit_insert(held, commit, keep_parent, err));
     return hub_db_commit(held->db, err);
 }

@@ -1,18 +1,23 @@
 /**
- * Drafts in hub.db: datasets that come in, the files that are stated of them, and the commits that
- * published them. Each change looks at the state that it expects, so that of two who do the same one
- * fails. Safe from any thread.
+ * Drafts in hub.db: datasets that come in, and the files that are stated of them. Each change looks at the
+ * state that it expects, so that of two who do the same one fails. Safe from any thread.
  */
 #ifndef HUB_TRUTH_DRAFTS_H
 #define HUB_TRUTH_DRAFTS_H
 
 #include "storage/base/digest.h"
-#include "storage/truth/truth.h"
+#include "storage/truth/commits.h"
 
-enum { HUB_DRAFT_ID = 16, HUB_COMMIT_ID = 40, HUB_DRAFTS_OF_ONE = 16, HUB_DRAFT_DAYS = 7 };
+enum { HUB_DRAFT_ID = 16, HUB_DRAFTS_OF_ONE = 16, HUB_DRAFT_DAYS = 7 };
 
-enum hub_draft_state { HUB_DRAFT_OPEN, HUB_DRAFT_COMMITTING, HUB_DRAFT_PUBLISHED, HUB_DRAFT_DROPPED };
-/** "open", "committing", "published", "dropped", NULL. */
+enum hub_draft_state {
+    HUB_DRAFT_OPEN,
+    HUB_DRAFT_COMMITTING, /* inspected, and synced */
+    HUB_DRAFT_PUBLISHING, /* renamed: of one dataset one draft at a time */
+    HUB_DRAFT_PUBLISHED,
+    HUB_DRAFT_DROPPED,
+};
+/** "open", "committing", "publishing", "published", "dropped", NULL. */
 extern const char *const hub_draft_states[];
 
 /** Texts of one that is read live until the callback returns, or until it is disposed of. */
@@ -22,9 +27,10 @@ struct hub_draft_row {
     uint32_t root; /* UINT32_MAX: no root that is served now */
     char *path;    /* below the root */
     char *who;
+    char base[HUB_COMMIT_ID + 1]; /* the commit that it takes the place of; "": nothing is there */
     enum hub_draft_state state;
     int64_t made_ms, touched_ms;     /* Unix time */
-    char commit[HUB_COMMIT_ID + 1];  /* of one that is published */
+    char commit[HUB_COMMIT_ID + 1];  /* of one that is publishing, or published */
     uint64_t files, bytes, complete; /* stated; of the files those that are whole */
 };
 void hub_draft_row_dispose(struct hub_draft_row *row);
@@ -62,6 +68,10 @@ struct hub_draft_file {
  * but for the case of letters, or is a folder of it. */
 HUB_MUST_USE enum hub_status hub_draft_file_put(struct hub_truth *truth, const char *draft,
                                                 const struct hub_draft_file *file, struct hub_error *err);
+/** State many that are whole, of one dataset, in one step. The draft must be open, and without files. */
+HUB_MUST_USE enum hub_status hub_draft_files_take(struct hub_truth *truth, const char *draft,
+                                                  const struct hub_draft_file *files, uint32_t count,
+                                                  struct hub_error *err);
 /** HUB_NOT_FOUND: none is stated. `path` of the result is the caller's. */
 HUB_MUST_USE enum hub_status hub_draft_file_find(struct hub_truth *truth, const char *draft, const char *path,
                                                  struct hub_draft_file *out, struct hub_error *err);
@@ -74,17 +84,14 @@ HUB_MUST_USE enum hub_status hub_draft_files_each(struct hub_truth *truth, const
                                                   const char *after, uint32_t limit, hub_draft_file_each each,
                                                   void *user, struct hub_error *err);
 
-/* ---- commits ---- */
-
-struct hub_commit {
-    char id[HUB_COMMIT_ID + 1];
-    char tree[2 * HUB_SHA256_BYTES + 1];
-    const char *dataset, *who, *message;
-    int64_t at_ms;
-};
-/** A draft that is committing is published by this commit: its row, the audit and the commit at once. `id`
- * and time of the commit are written. HUB_CHANGED "draft-busy". */
+/** A draft that is committing takes the place of its dataset for itself, and names its commit. HUB_CHANGED
+ * "commit-conflict": the head is not its base; HUB_BUSY "draft-busy": another one has the place. */
+HUB_MUST_USE enum hub_status hub_draft_claim(struct hub_truth *truth, const struct hub_draft_row *row,
+                                             char commit[HUB_COMMIT_ID + 1], struct hub_error *err);
+/** A draft that is publishing is published by the commit that it named: its row, the audit and the commit at
+ * once. HUB_CHANGED "draft-busy"; HUB_CHANGED "commit-conflict": the head is not the parent of the commit. */
 HUB_MUST_USE enum hub_status hub_draft_publish(struct hub_truth *truth, const char *draft,
-                                               struct hub_commit *commit, struct hub_error *err);
+                                               const struct hub_commit *commit, bool keep_parent,
+                                               struct hub_error *err);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "storage/base/lru.h"
 #include "storage/sqlite/readers.h"
+#include "storage/truth/commits.h"
 #include "storage/truth/jobs.h"
 #include "storage/truth/truth.h"
 
@@ -81,6 +82,13 @@ HUB_MUST_USE enum hub_status hub_access_commit(struct hub_db *db, const struct h
 /** Set a rule that is checked already, within the transaction of the caller. */
 HUB_MUST_USE enum hub_status hub_access_rule_put(struct hub_db *db, const struct hub_access_rule *rule,
                                                  struct hub_error *err);
+/** HUB_CHANGED "commit-conflict" unless this commit is the head of a dataset; "": it has none, or its files
+ * were deleted. Within the transaction of what depends on it. */
+HUB_MUST_USE enum hub_status hub_commit_expect(struct hub_db *db, const char *dataset, const char *head,
+                                               struct hub_error *err);
+/** hub_commit_add within the transaction of the caller. */
+HUB_MUST_USE enum hub_status hub_commit_insert(struct hub_truth *truth, const struct hub_commit *commit,
+                                               bool keep_parent, struct hub_error *err);
 /** At open: read the damaged files into memory. */
 HUB_MUST_USE enum hub_status hub_damages_load(struct hub_truth *truth, struct hub_error *err);
 void hub_damages_free(struct hub_damages *damages);

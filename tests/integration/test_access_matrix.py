@@ -135,9 +135,11 @@ def is_private(row, target):
 
 
 def of_drafts(asker, row):
-    """Of a draft that is not there, but for the list and for a new one."""
+    """Of a draft that is not there, but for the list and for a new one; and of a dataset that is not the hub's own."""
     if row.method != "GET" and not asker.meant:
         return "forbidden", {403}
+    if row.pattern == "/api/v1/datasets/{id}":
+        return ("change", {409}) if asker.writes else ("forbidden", {403}) if asker.signed else ("sign in", {401})
     if row.pattern != "/api/v1/drafts":
         return "refused", {400, 404}
     if row.method == "GET" or asker.writes:

@@ -707,7 +707,7 @@ def test_pages_under_gzip(traps):
 
 
 def test_methods_routes_and_cors(hub):
-    problem(hub.get(DOOR, method="DELETE"), 405, "method-not-allowed")
+    problem(hub.get(DOOR, method="PUT"), 405, "method-not-allowed")
     problem(hub.get("/api/v1/nothing"), 404, "route-not-found")
     assert hub.get(DOOR).headers["Access-Control-Allow-Origin"] == "*"
     a = hub.get(DOOR, {"Origin": "http://x", "Access-Control-Request-Method": "GET"}, method="OPTIONS")

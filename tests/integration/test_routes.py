@@ -35,7 +35,7 @@ def hub(tmp_path_factory):
 def ask_once(hub, route):
     connection = Control(hub.state) if route.local else http.client.HTTPConnection("127.0.0.1", hub.port, timeout=60)
     headers = {"Accept": "text/html"} if route.pattern.startswith(("/d/", "/~")) else {}
-    body = BODIES.get(route.pattern) if route.method != "GET" else None
+    body = BODIES.get(route.pattern) if route.method == "POST" else None
     connection.request(route.method, quote(route.example, safe="/?&=%:,@{}*\"~+").replace('"', "%22").replace("{", "%7B").replace("}", "%7D"),
                        body=body, headers={**headers, **({"Content-Type": "application/json"} if body else {})})
     with connection.getresponse() as answer:

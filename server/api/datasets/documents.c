@@ -9,11 +9,13 @@
 #include "storage/statistics/distribution.h"
 
 #include "storage/base/digest.h"
+#include "storage/ids/hf_cache.h"
 #include "storage/ids/revision.h"
 #include "storage/ids/version.h"
 #include "storage/model/facet.h"
 #include "storage/model/problem.h"
 #include "storage/text/time.h"
+#include "storage/truth/commits.h"
 #include "storage/truth/damage.h"
 #include "storage/truth/digests.h"
 
@@ -207,6 +209,17 @@ static void write_problems(struct hub_json *json, struct hub_truth *truth, const
     hub_json_end_array(json);
 }
 
+/* Of a dataset that was published here. */
+static void write_commit(struct hub_json *json, struct hub_truth *truth, const struct hub_summary *summary)
+{
+    HUB_CLEANUP(hub_commit_dispose) struct hub_commit head = {0};
+    const struct hub_view kept = hub_hf_cache_commit(hub_view_of(summary->path));
+    if (kept.size)
+        hub_json_put_string(json, "commit", kept);
+    else if (!hub_commit_head(truth, summary->id, &head, NULL) && head.kind != HUB_COMMIT_DELETE)
+        hub_json_put_text(json, "commit", head.id);
+}
+
 static enum hub_status write_document(struct hub_truth *truth, const struct hub_state *state,
                                       const struct hub_target *target, struct hub_buf *out,
                                       struct hub_document_facts *known, struct hub_error *err)
@@ -225,6 +238,7 @@ static enum hub_status write_document(struct hub_truth *truth, const struct hub_
     hub_json_put_uint(&json, "files", summary->files);
     HUB_TRY(hub_shards_write(&json, state->dataset, err));
     hub_origin_write(&json, truth, summary);
+    write_commit(&json, truth, summary);
     HUB_TRY(hub_dataset_problems(state, &problems, err));
     write_problems(&json, truth, state, hub_buf_view(&problems));
     hub_json_end_object(&json);

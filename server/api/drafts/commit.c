@@ -1,5 +1,6 @@
 /* A draft becomes a dataset: all of it, inspected, or nothing. */
 #include "server/api/drafts/facts.h"
+#include "server/api/drafts/keep.h"
 #include "server/api/drafts/tidy.h"
 #include "server/api/handlers.h"
 #include "server/log/log.h"
@@ -16,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LISTED_MS = 10000, LOOK_MS = 20, ANSWER_BYTES = 1024 * 1024 };
+enum { LISTED_MS = 10000, LOOK_MS = 20, OTHERS_MS = 10000, ANSWER_BYTES = 1024 * 1024 };
 
 struct commit {
     struct hub_request *request;
@@ -26,6 +27,8 @@ struct commit {
     struct hub_draft_facts facts;
     struct hub_verdict verdict;
     struct hub_commit made;
+    char commit[HUB_COMMIT_ID + 1];
+    uint64_t serial; /* of the state that was listed before */
     const char *message;
     bool as_broken, as_files; /* what is published all the same */
 };
@@ -105,7 +108,8 @@ static void await_listed(const struct commit *c)
     while (!listed && hub_time_mono_ms() < end_ms) {
         const struct hub_snapshot *all = hub_catalog_snapshot(c->app->catalog);
         const struct hub_summary *summary = hub_snapshot_find(all, hub_view_of(c->row.dataset));
-        listed = summary && summary->status != HUB_DATASET_PENDING;
+        listed = summary && summary->status != HUB_DATASET_PENDING &&
+                 (summary->serial != c->serial || !*c->row.base);
         hub_snapshot_put(all);
         hub_scanner_prioritize(c->app->scanner, c->row.dataset);
         if (!listed)
@@ -115,20 +119,48 @@ static void await_listed(const struct commit *c)
 
 /* ---- publishing ---- */
 
+/* Of several drafts for one place one is published at a time; the next one finds the head of that. */
+static enum hub_status claim(struct commit *c, struct hub_error *err)
+{
+    const int64_t end_ms = hub_time_mono_ms() + OTHERS_MS;
+    for (;;) {
+        struct hub_error why = {0};
+        const enum hub_status st = hub_draft_claim(c->app->truth, &c->row, c->commit, &why);
+        if (st != HUB_BUSY || hub_time_mono_ms() > end_ms)
+            return st ? hub_pass(st, &why, err) : HUB_OK;
+        nanosleep(&(struct timespec){.tv_nsec = LOOK_MS * 1000000}, NULL);
+    }
+}
+
+static uint64_t listed_serial(const struct commit *c)
+{
+    const struct hub_snapshot *all = hub_catalog_snapshot(c->app->catalog);
+    const struct hub_summary *summary = hub_snapshot_find(all, hub_view_of(c->row.dataset));
+    const uint64_t serial = summary ? summary->serial : 0;
+    hub_snapshot_put(all);
+    return serial;
+}
+
 static enum hub_status publish(struct commit *c, struct hub_error *err)
 {
     static const struct hub_log_event event = {HUB_LOG_INFO, "published", NULL};
-    HUB_TRY(hub_draft_check_free(c->app, c->row.dataset, err));
-    HUB_TRY(hub_draft_put_in_place(&c->draft, &c->facts.files, c->row.path, c->row.dataset, err));
-    c->made = (struct hub_commit){.dataset = c->row.dataset, .who = c->row.who, .message = c->message};
-    memcpy(c->made.tree, c->facts.tree, sizeof c->made.tree);
-    HUB_TRY(hub_draft_publish(c->app->truth, c->row.id, &c->made, err));
+    HUB_TRY(hub_draft_check_free(c->app, &c->row, err));
+    HUB_TRY(claim(c, err));
+    c->serial = listed_serial(c);
+    memcpy(c->row.commit, c->commit, sizeof c->row.commit);
+    const struct hub_draft_place place = hub_draft_place_of(&c->row);
+    HUB_TRY(hub_draft_put_in_place(&c->draft, &c->facts.files, &place, err));
+    hub_draft_commit_of(&c->row, &c->facts, c->message, &c->made);
+    HUB_TRY(hub_draft_publish(c->app->truth, c->row.id, &c->made, true, err));
     hub_log_event(c->app->log, &event, "%s by %s: %u files, %llu bytes, commit %s", c->row.dataset,
                   c->row.who, c->facts.files.count, (unsigned long long)c->facts.files.bytes, c->made.id);
     keep_digests(c);
     (void)!hub_draft_remove(c->app->roots->roots[c->row.root].path, c->row.id,
                             NULL); /* else when it is old */
     hub_scanner_look(c->app->scanner, c->row.root, c->row.path);
+    if (*c->row.base)
+        hub_revisions_look(c->app, c->row.root, c->row.path, c->row.base);
+    hub_revisions_tidy(c->app, c->row.dataset);
     if (c->verdict.status != HUB_VERDICT_FILES) /* they are listed as loose files of the folder above */
         await_listed(c);
     return HUB_OK;
@@ -151,8 +183,8 @@ static enum hub_status run(struct commit *c, struct hub_response *response, stru
     HUB_TRY(hub_draft_enter(c->app, &c->row, &c->draft, err));
     HUB_TRY(hub_draft_turn(c->app->truth, c->row.id, HUB_DRAFT_OPEN, HUB_DRAFT_COMMITTING, err));
     const enum hub_status st = work(c, response, err);
-    if (st && !hub_draft_is_in_place(c->app->roots->roots[c->row.root].path, c->row.id, c->row.path))
-        (void)!hub_draft_turn(c->app->truth, c->row.id, HUB_DRAFT_COMMITTING, HUB_DRAFT_OPEN, NULL);
+    if (st)
+        hub_draft_reopen(c->app, &c->row);
     return st;
 }
 
@@ -209,7 +241,7 @@ enum hub_status hub_draft_commit(struct hub_request *request, struct hub_respons
     c.as_broken = hub_request_choice(request, "allow") == 0;
     c.as_files = hub_request_choice(request, "allow") == 1;
     HUB_TRY(hub_draft_of(request, &c.row, err));
-    if (c.row.state == HUB_DRAFT_COMMITTING)
+    if (c.row.state == HUB_DRAFT_PUBLISHING)
         HUB_TRY(hub_draft_finish(request->app, &c.row, err));
     if (c.row.state != HUB_DRAFT_PUBLISHED) /* the answer may have been lost: it is given again */
         HUB_TRY(run(&c, response, err));

@@ -82,8 +82,37 @@ enum hub_status hub_draft_end(const struct hub_app *app, const struct hub_draft_
 
 /* ---- its place ---- */
 
-enum hub_status hub_draft_check_free(const struct hub_app *app, const char *id, struct hub_error *err)
+enum hub_status hub_draft_choose_root(const struct hub_roots *roots, const char *id, uint32_t *out,
+                                      const char **path, struct hub_error *err)
 {
+    const struct hub_root *found = NULL;
+    *path = id;
+    for (uint32_t i = 0; i < roots->count; i++) {
+        const struct hub_root *root = &roots->roots[i];
+        const char *below = root->name ? hub_path_below(id, root->name) : NULL;
+        if (below && *below) {
+            found = root;
+            *path = below;
+            break;
+        }
+        if (!found && !root->name && !root->read_only)
+            found = root;
+    }
+    if (!found)
+        return hub_fail(err, HUB_DENIED,
+                        "no root of this hub takes '%.200s': it has none without a name that may "
+                        "be written",
+                        id);
+    if (found->read_only)
+        return hub_fail(err, HUB_DENIED, "the root of '%.200s' is read-only in the configuration (:ro)", id);
+    *out = (uint32_t)(found - roots->roots);
+    return HUB_OK;
+}
+
+enum hub_status hub_draft_check_free(const struct hub_app *app, const struct hub_draft_row *row,
+                                     struct hub_error *err)
+{
+    const char *id = row->dataset;
     const struct hub_snapshot *all = hub_catalog_snapshot(app->catalog);
     const char *in_the_way = NULL;
     for (uint32_t i = 0; i < all->count && !in_the_way; i++) {
@@ -91,14 +120,17 @@ enum hub_status hub_draft_check_free(const struct hub_app *app, const char *id, 
         const char *other = summary->id;
         if (strcmp(summary->format, "files") == 0)
             continue; /* loose files of a folder, in which datasets may lie */
+        if (*row->base && strcmp(other, id) == 0)
+            continue;
         if (hub_path_below(other, id) || hub_path_below(id, other))
             in_the_way = strdup(other);
     }
     hub_snapshot_put(all);
     enum hub_status st = HUB_OK;
     if (in_the_way && strcmp(in_the_way, id) == 0)
-        st = hub_fail_as(err, HUB_EXISTS, HUB_PROBLEM_EXISTS,
-                         "'%.200s' exists already: a dataset is not changed, choose the next version", id);
+        st = hub_fail_as(
+            err, HUB_EXISTS, HUB_PROBLEM_EXISTS,
+            "'%.200s' exists already, and was not published by this hub: choose the next version", id);
     else if (in_the_way)
         st = hub_fail_as(err, HUB_EXISTS, HUB_PROBLEM_EXISTS,
                          "'%.200s' and a dataset that exists would lie in each other: choose another id", id);
@@ -116,6 +148,7 @@ void hub_draft_write(struct hub_json *json, const struct hub_draft_row *row)
     hub_json_put_text(json, "id", row->dataset);
     hub_json_put_text(json, "state", hub_draft_states[row->state]);
     hub_json_put_text(json, "who", row->who);
+    hub_put_if_set(json, "base", row->base);
     hub_put_time(json, "made", row->made_ms * 1000000);
     hub_put_time(json, "changed", row->touched_ms * 1000000);
     hub_put_time(json, "ends", (row->touched_ms + HUB_DRAFT_DAYS * day_ms) * 1000000);

@@ -24,8 +24,13 @@ void hub_draft_writer(const struct hub_request *request, char out[HUB_WRITER_CHA
 HUB_MUST_USE enum hub_status hub_draft_enter(const struct hub_app *app, const struct hub_draft_row *row,
                                              struct hub_draft_folder *out, struct hub_error *err);
 
-/** A folder is a dataset, holds some, or lies in one: never two of it. HUB_EXISTS says what is in the way. */
-HUB_MUST_USE enum hub_status hub_draft_check_free(const struct hub_app *app, const char *id,
+/** The root whose name begins an id, else the first one without a name. `path`: below it, borrows the id.
+ * HUB_DENIED: there is none that may be written. */
+HUB_MUST_USE enum hub_status hub_draft_choose_root(const struct hub_roots *roots, const char *id,
+                                                   uint32_t *out, const char **path, struct hub_error *err);
+/** A folder is a dataset, holds some, or lies in one: never two of it. HUB_EXISTS says what is in the way,
+ * but for the dataset whose place a draft takes. */
+HUB_MUST_USE enum hub_status hub_draft_check_free(const struct hub_app *app, const struct hub_draft_row *row,
                                                   struct hub_error *err);
 
 /** The draft as an object, without its files. */

@@ -1,64 +1,83 @@
 /* Drafts: opened, listed, shown and dropped. */
-#include "server/api/drafts/draft.h"
+#include "server/api/drafts/base.h"
 #include "server/api/drafts/tidy.h"
 #include "server/api/handlers.h"
 #include "storage/ids/id.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 enum { LIST_BYTES = 4 * MIB, FILES_BYTES = 256 * MIB };
 
-/* ---- where it will lie ---- */
-
-/* The root whose name begins the id, else the first one without a name. `path`: below it. */
-static enum hub_status choose_root(const struct hub_roots *roots, const char *id, uint32_t *out,
-                                   const char **path, struct hub_error *err)
-{
-    const struct hub_root *found = NULL;
-    *path = id;
-    for (uint32_t i = 0; i < roots->count; i++) {
-        const struct hub_root *root = &roots->roots[i];
-        const char *below = root->name ? hub_path_below(id, root->name) : NULL;
-        if (below && *below) {
-            found = root;
-            *path = below;
-            break;
-        }
-        if (!found && !root->name && !root->read_only)
-            found = root;
-    }
-    if (!found)
-        return hub_fail(err, HUB_DENIED,
-                        "no root of this hub takes '%.200s': it has none without a name that may "
-                        "be written",
-                        id);
-    if (found->read_only)
-        return hub_fail(err, HUB_DENIED, "the root of '%.200s' is read-only in the configuration (:ro)", id);
-    *out = (uint32_t)(found - roots->roots);
-    return HUB_OK;
-}
-
 /* ---- opening ---- */
 
-static enum hub_status open_draft(struct hub_request *request, const char *id, struct hub_draft_row *row,
-                                  struct hub_error *err)
+/* What the body of the request says. */
+struct wanted {
+    const char *id, *base, *from;
+};
+
+static enum hub_status read_wanted(const json_t *body, struct wanted *out, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_draft_close) struct hub_draft_folder draft = HUB_DRAFT_FOLDER_INIT;
-    char who[HUB_WRITER_CHARS];
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)body, key, value)
+    {
+        const char *text = json_string_value(value);
+        const char **member = strcmp(key, "id") == 0     ? &out->id
+                              : strcmp(key, "base") == 0 ? &out->base
+                              : strcmp(key, "from") == 0 ? &out->from
+                                                         : NULL;
+        if (!member || (!text && !json_is_null(value)))
+            return hub_fail(err, HUB_INVALID, "'%.40s' is not a text of a draft: id, base, from", key);
+        *member = text;
+    }
+    if (!out->id)
+        return hub_fail(
+            err, HUB_INVALID,
+            "the body is {\"id\": \"lab/arm-v1\"}, with \"base\": its commit to take its place, and "
+            "\"from\": \"ID@COMMIT\" to begin with the files of a commit");
+    HUB_TRY(hub_id_check(hub_view_of(out->id), err));
+    const char *slash = strrchr(out->id, '/');
+    return strlen(slash ? slash + 1 : out->id) + 1 + HUB_COMMIT_ID <= NAME_MAX
+               ? HUB_OK
+               : hub_fail(err, HUB_INVALID, "the last part of '%.200s...' has more than %d bytes", out->id,
+                          NAME_MAX - 1 - HUB_COMMIT_ID);
+}
+
+static enum hub_status find_place(const struct hub_request *request, const struct wanted *wanted,
+                                  struct hub_draft_row *row, struct hub_error *err)
+{
     const char *path;
-    HUB_TRY(choose_root(request->app->roots, id, &row->root, &path, err));
-    HUB_TRY(hub_draft_check_free(request->app, id, err));
+    char who[HUB_WRITER_CHARS];
+    HUB_TRY(hub_draft_choose_root(request->app->roots, wanted->id, &row->root, &path, err));
     hub_draft_writer(request, who);
-    HUB_TRY(hub_dup(&row->dataset, id, err));
+    HUB_TRY(hub_dup(&row->dataset, wanted->id, err));
     HUB_TRY(hub_dup(&row->path, path, err));
     HUB_TRY(hub_dup(&row->who, who, err));
+    HUB_TRY(hub_draft_find_base(request, wanted->base, row, err));
+    return hub_draft_check_free(request->app, row, err);
+}
+
+/* A draft that takes a place begins with what is there, else with nothing; "from": "" is nothing, too. */
+static enum hub_status begin(const struct hub_request *request, const struct wanted *wanted,
+                             const struct hub_draft_row *row, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_draft_close) struct hub_draft_folder draft = HUB_DRAFT_FOLDER_INIT;
+    const char *from = wanted->from ? wanted->from : wanted->base ? wanted->id : "";
+    HUB_TRY(hub_draft_open(request->app->roots->roots[row->root].path, row->id, true, &draft, err));
+    return *from ? hub_draft_begin_from(request, from, row, &draft, err) : HUB_OK;
+}
+
+static enum hub_status open_draft(struct hub_request *request, const struct wanted *wanted,
+                                  struct hub_draft_row *row, struct hub_error *err)
+{
+    HUB_TRY(find_place(request, wanted, row, err));
     HUB_TRY(hub_draft_add(request->app->truth, row, err));
-    const enum hub_status st =
-        hub_draft_open(request->app->roots->roots[row->root].path, row->id, true, &draft, err);
+    const enum hub_status st = begin(request, wanted, row, err);
     if (st)
-        (void)!hub_draft_forget(request->app->truth, row->id, NULL);
+        (void)!hub_draft_end(request->app, row, NULL);
     return st;
 }
 
@@ -67,18 +86,16 @@ enum hub_status hub_drafts_post(struct hub_request *request, struct hub_response
 {
     HUB_CLEANUP(hub_draft_row_dispose) struct hub_draft_row row = {0};
     HUB_CLEANUP(hub_json_decrefp) json_t *body = NULL;
+    struct wanted wanted = {0};
     struct hub_error why = {0};
     if (!request->may_block)
         return HUB_AGAIN;
     if (hub_json_parse(request->body, request->body.size, &body, &why))
         return hub_fail(err, HUB_INVALID, "the body is not JSON: %s", why.detail);
-    const char *id = json_string_value(json_object_get(body, "id"));
-    if (!id || json_object_size(body) != 1)
-        return hub_fail(err, HUB_INVALID, "the body is {\"id\": \"lab/arm-v1\"}");
-    HUB_TRY(hub_id_check(hub_view_of(id), err));
-    HUB_TRY(hub_request_may_write(request, hub_view_of(id), err));
+    HUB_TRY(read_wanted(body, &wanted, err));
+    HUB_TRY(hub_request_may_write(request, hub_view_of(wanted.id), err));
     hub_drafts_tidy(request->app);
-    HUB_TRY(open_draft(request, id, &row, err));
+    HUB_TRY(open_draft(request, &wanted, &row, err));
     HUB_TRY(hub_response_header(response, err, "Location", "/api/v1/drafts/%s", row.id));
     return hub_draft_answer(request, row.id, 201, response, err);
 }
@@ -167,7 +184,7 @@ enum hub_status hub_drafts_delete(struct hub_request *request, struct hub_respon
     if (!request->may_block)
         return HUB_AGAIN;
     HUB_TRY(hub_draft_of(request, &row, err));
-    if (row.state == HUB_DRAFT_COMMITTING)
+    if (row.state == HUB_DRAFT_COMMITTING || row.state == HUB_DRAFT_PUBLISHING)
         return hub_fail_as(err, HUB_CHANGED, HUB_PROBLEM_DRAFT_BUSY, "the draft is being published");
     /* so that nobody publishes what is being removed */
     HUB_TRY(hub_draft_turn(request->app->truth, row.id, row.state, HUB_DRAFT_DROPPED, err));

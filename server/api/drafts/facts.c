@@ -59,6 +59,28 @@ enum hub_status hub_draft_facts_read(const struct hub_app *app, const struct hub
     return name_tree(out, err);
 }
 
+struct hub_draft_place hub_draft_place_of(const struct hub_draft_row *row)
+{
+    return (struct hub_draft_place){
+        .id = row->dataset, .path = row->path, .commit = row->commit, .base = row->base};
+}
+
+void hub_draft_commit_of(const struct hub_draft_row *row, const struct hub_draft_facts *facts,
+                         const char *message, struct hub_commit *out)
+{
+    *out = (struct hub_commit){.kind = HUB_COMMIT_PUBLISH,
+                               .dataset = row->dataset,
+                               .who = row->who,
+                               .message = message,
+                               .root = row->root,
+                               .path = row->path,
+                               .files = facts->files.count,
+                               .bytes = facts->files.bytes};
+    memcpy(out->id, row->commit, sizeof out->id);
+    memcpy(out->parent, row->base, sizeof out->parent);
+    memcpy(out->tree, facts->tree, sizeof out->tree);
+}
+
 void hub_draft_facts_dispose(struct hub_draft_facts *facts)
 {
     hub_remote_files_dispose(&facts->files);

@@ -2,6 +2,7 @@
 #include "server/api/drafts/tidy.h"
 
 #include "server/api/drafts/facts.h"
+#include "server/api/drafts/keep.h"
 #include "server/log/log.h"
 #include "storage/drafts/publish.h"
 #include "storage/text/time.h"
@@ -41,7 +42,8 @@ static enum hub_status gather(void *user, const struct hub_draft_row *row, struc
 static bool is_old(const struct hub_draft_row *row)
 {
     const int64_t age_ms = hub_time_now_ns() / 1000000 - row->touched_ms;
-    return row->state != HUB_DRAFT_COMMITTING && age_ms > (int64_t)HUB_DRAFT_DAYS * 24 * HOUR_MS;
+    return row->state != HUB_DRAFT_COMMITTING && row->state != HUB_DRAFT_PUBLISHING &&
+           age_ms > (int64_t)HUB_DRAFT_DAYS * 24 * HOUR_MS;
 }
 
 void hub_drafts_tidy(struct hub_app *app)
@@ -52,6 +54,7 @@ void hub_drafts_tidy(struct hub_app *app)
     if ((last && now_ms - last < HOUR_MS) ||
         !atomic_compare_exchange_strong(&app->drafts_tidied_ms, &last, now_ms))
         return;
+    hub_revisions_tidy_all(app);
     if (hub_drafts_each(app->truth, gather, &old, NULL))
         return;
     for (uint32_t i = 0; i < old.count; i++) {
@@ -67,28 +70,37 @@ void hub_drafts_tidy(struct hub_app *app)
 
 static bool is_between(const struct hub_draft_row *row)
 {
-    return row->state == HUB_DRAFT_COMMITTING || row->state == HUB_DRAFT_DROPPED;
+    return row->state == HUB_DRAFT_COMMITTING || row->state == HUB_DRAFT_PUBLISHING ||
+           row->state == HUB_DRAFT_DROPPED;
 }
 
-/* Its tree has gone to its place: say so. */
+static const char *root_of(const struct hub_app *app, const struct hub_draft_row *row)
+{
+    return row->root < app->roots->count ? app->roots->roots[row->root].path : NULL;
+}
+
+static bool is_in_place(const struct hub_app *app, const struct hub_draft_row *row)
+{
+    const struct hub_draft_place place = hub_draft_place_of(row);
+    const char *root = root_of(app, row);
+    return root && hub_draft_is_in_place(root, &place);
+}
+
+/* Its tree has gone to its place: say so, and keep what was there. */
 static enum hub_status say_published(struct hub_app *app, const struct hub_draft_row *row,
                                      struct hub_error *err)
 {
     static const struct hub_log_event event = {HUB_LOG_WARNING, "draft-recovered", NULL};
     HUB_CLEANUP(hub_draft_facts_dispose) struct hub_draft_facts facts = {0};
-    struct hub_commit commit = {.dataset = row->dataset, .who = row->who, .message = ""};
+    const struct hub_draft_place place = hub_draft_place_of(row);
+    struct hub_commit commit;
+    HUB_TRY(hub_draft_keep_base(root_of(app, row), row->id, &place, err));
     HUB_TRY(hub_draft_facts_read(app, row, NULL, &facts, err));
-    memcpy(commit.tree, facts.tree, sizeof commit.tree);
-    HUB_TRY(hub_draft_publish(app->truth, row->id, &commit, err));
+    hub_draft_commit_of(row, &facts, "", &commit);
+    HUB_TRY(hub_draft_publish(app->truth, row->id, &commit, true, err));
     hub_log_event(app->log, &event, "'%s' was published, though nobody was answered: commit %s", row->dataset,
                   commit.id);
     return HUB_OK;
-}
-
-static bool is_in_place(const struct hub_app *app, const struct hub_draft_row *row)
-{
-    return row->root < app->roots->count &&
-           hub_draft_is_in_place(app->roots->roots[row->root].path, row->id, row->path);
 }
 
 enum hub_status hub_draft_finish(struct hub_app *app, struct hub_draft_row *row, struct hub_error *err)
@@ -103,16 +115,24 @@ enum hub_status hub_draft_finish(struct hub_app *app, struct hub_draft_row *row,
     return HUB_OK;
 }
 
+void hub_draft_reopen(struct hub_app *app, const struct hub_draft_row *row)
+{
+    if (is_in_place(app, row))
+        return;
+    if (hub_draft_turn(app->truth, row->id, HUB_DRAFT_COMMITTING, HUB_DRAFT_OPEN, NULL))
+        (void)!hub_draft_turn(app->truth, row->id, HUB_DRAFT_PUBLISHING, HUB_DRAFT_OPEN, NULL);
+}
+
 static void recover(struct hub_app *app, const struct hub_draft_row *row)
 {
-    if (row->root >= app->roots->count)
+    if (!root_of(app, row))
         return;
     if (row->state == HUB_DRAFT_DROPPED)
         (void)!hub_draft_end(app, row, NULL);
     else if (is_in_place(app, row))
         (void)!say_published(app, row, NULL);
     else
-        (void)!hub_draft_turn(app->truth, row->id, HUB_DRAFT_COMMITTING, HUB_DRAFT_OPEN, NULL);
+        hub_draft_reopen(app, row);
 }
 
 void hub_drafts_recover(struct hub_app *app)

@@ -11,6 +11,9 @@ void hub_drafts_tidy(struct hub_app *app);
 /** At the start: what was being published when the hub ended was published, or is open again. */
 void hub_drafts_recover(struct hub_app *app);
 
+/** One whose publication failed is open again, unless its files are in their place: then the next commit, or
+ * the next start, has only to say so. */
+void hub_draft_reopen(struct hub_app *app, const struct hub_draft_row *row);
 /** One that is being published: where its tree is in its place already, the row becomes that of one that is
  * published. */
 HUB_MUST_USE enum hub_status hub_draft_finish(struct hub_app *app, struct hub_draft_row *row,

@@ -60,6 +60,7 @@ static const struct {
     {"/api/v1/mirrors/{name}", NULL, BOUNDED},
     {"/api/v1/problems", "/api/v1/problems", BOUNDED},
     {"/api/v1/links", NULL, BOUNDED},
+    {"/api/v1/datasets/{id}/~revisions", NULL, BOUNDED},
     {"/api/v1/drafts", "/api/v1/drafts", BOUNDED},
     {"/api/v1/drafts/{name}", NULL, BOUNDED},
     {"/api/v1/drafts/{name}/commit", NULL, BOUNDED},

@@ -1,4 +1,5 @@
 /* storage/drafts: names, files that come, the tree that goes to its place. */
+#include "storage/drafts/kept.h"
 #include "storage/drafts/publish.h"
 
 #include "storage/io/fs.h"
@@ -104,6 +105,11 @@ Test(draft, names_that_no_file_has)
         cr_expect_eq(hub_draft_path_check(hub_view_of(good[i]), &err), HUB_OK, "%s: %s", good[i], err.detail);
 }
 
+#define A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+#define B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
+static const struct hub_draft_place first = {"lab/new-v0", "lab/new-v0", A, ""},
+                                    second = {"lab/new-v0", "lab/new-v0", B, A};
+
 Test(draft, goes_to_its_place)
 {
     HUB_CLEANUP(hub_remote_files_dispose) struct hub_remote_files files = {0};
@@ -112,14 +118,13 @@ Test(draft, goes_to_its_place)
     char path[200];
     cr_assert_eq(send("data/a.bin", 0, 5, "hello", NULL, &whole), HUB_OK);
     cr_assert_eq(hub_remote_files_add(&files, "data/a.bin", 5, NULL, &err), HUB_OK);
-    cr_expect_not(hub_draft_is_in_place(root, "abc", "lab/new-v0"));
-    cr_assert_eq(hub_draft_put_in_place(&draft, &files, "lab/new-v0", "lab/new-v0", &err), HUB_OK, "%s",
-                 err.detail);
+    cr_expect_not(hub_draft_is_in_place(root, &first));
+    cr_assert_eq(hub_draft_put_in_place(&draft, &files, &first, &err), HUB_OK, "%s", err.detail);
     snprintf(path, sizeof path, "%s/lab/new-v0/data/a.bin", root);
     cr_expect_eq(stat(path, &st), 0);
-    cr_expect(hub_draft_is_in_place(root, "abc", "lab/new-v0"));
-    cr_expect_not(hub_draft_is_in_place(root, "abc", "lab/other-v0"));
-    cr_expect_not(hub_draft_is_in_place(root, "none", "lab/other-v0"));
+    cr_expect(hub_stat_is_owned(&st));
+    cr_expect(hub_draft_is_in_place(root, &first));
+    cr_expect_not(hub_draft_is_in_place(root, &second));
     cr_assert_eq(hub_draft_remove(root, "abc", &err), HUB_OK);
     cr_assert_eq(hub_draft_remove(root, "abc", &err), HUB_OK, "nothing there is fine");
     cr_expect_eq(hub_draft_open(root, "abc", false, &draft, &err), HUB_NOT_FOUND);
@@ -133,6 +138,56 @@ Test(draft, takes_no_place_that_is_taken)
     cr_assert_eq(send("data/a.bin", 0, 5, "hello", NULL, &whole), HUB_OK);
     cr_assert_eq(hub_remote_files_add(&files, "data/a.bin", 5, NULL, &err), HUB_OK);
     cr_assert_eq(hub_fs_make_dirs(draft.place.root, "lab/new-v0/data", 0777, &err), HUB_OK);
-    cr_expect_eq(hub_draft_put_in_place(&draft, &files, "lab/new-v0", "lab/new-v0", &err), HUB_EXISTS);
+    cr_expect_eq(hub_draft_put_in_place(&draft, &files, &first, &err), HUB_EXISTS);
+    cr_expect_eq(hub_draft_put_in_place(&draft, &files, &second, &err), HUB_EXISTS, "it is not of its base");
     cr_expect(has("data/a.bin", "hello"));
+}
+
+static enum hub_status count(void *user, const struct hub_file_facts *file, struct hub_error *why)
+{
+    (void)why;
+    *(int *)user += file->has_sha256;
+    return HUB_OK;
+}
+
+/* The second revision begins with the files of the first one, which are kept, and may be had back. */
+Test(draft, takes_the_place_of_its_base)
+{
+    HUB_CLEANUP(hub_remote_files_dispose) struct hub_remote_files files = {0};
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf kept = HUB_BUF_INIT(KIB);
+    HUB_CLEANUP(hub_draft_close) struct hub_draft_folder next = HUB_DRAFT_FOLDER_INIT;
+    bool whole;
+    int linked = 0;
+    struct stat was, st;
+    char path[300];
+    cr_assert_eq(send("data/a.bin", 0, 5, "hello", NULL, &whole), HUB_OK);
+    cr_assert_eq(hub_remote_files_add(&files, "data/a.bin", 5,
+                                      "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824",
+                                      &err),
+                 HUB_OK);
+    cr_assert_eq(hub_draft_put_in_place(&draft, &files, &first, &err), HUB_OK, "%s", err.detail);
+    snprintf(path, sizeof path, "%s/lab/new-v0/data/a.bin", root);
+    cr_assert_eq(stat(path, &was), 0);
+    cr_assert_eq(hub_draft_open(root, "def", true, &next, &err), HUB_OK);
+    cr_assert_eq(hub_draft_begin_with(&next, "lab/new-v0", count, &linked, &err), HUB_OK, "%s", err.detail);
+    cr_expect_eq(linked, 1);
+    cr_assert_eq(hub_draft_put_in_place(&next, &files, &second, &err), HUB_OK, "%s", err.detail);
+    cr_expect(hub_draft_is_in_place(root, &second) && !hub_draft_is_in_place(root, &first));
+    cr_assert_eq(stat(path, &st), 0);
+    const struct hub_stamp before = hub_stamp_of(&was), now = hub_stamp_of(&st);
+    cr_expect(hub_stamp_equal(&before, &now), "links do not change what is known of a file");
+    cr_assert_eq(hub_kept_find(root, "lab/new-v0", A, &kept, &err), HUB_OK, "%s", err.detail);
+    cr_expect_str_eq(kept.data, ".minari-hub/kept/lab/new-v0@" A);
+    snprintf(path, sizeof path, "%s/%s/data/a.bin", root, kept.data);
+    cr_expect_eq(stat(path, &st), 0);
+    cr_expect_eq(st.st_nlink, 2);
+    cr_assert_eq(hub_kept_move(root, "lab/new-v0", A, &err), HUB_OK, "another commit is there: it stays");
+    cr_expect(hub_draft_is_in_place(root, &second));
+    cr_assert_eq(hub_kept_move(root, "lab/new-v0", B, &err), HUB_OK, "%s", err.detail);
+    cr_expect_not(hub_draft_is_in_place(root, &second));
+    cr_assert_eq(hub_kept_remove(root, "lab/new-v0", A, &err), HUB_OK, "%s", err.detail);
+    cr_assert_eq(hub_kept_remove(root, "lab/new-v0", A, &err), HUB_OK);
+    cr_expect_eq(hub_kept_find(root, "lab/new-v0", A, &kept, NULL), HUB_NOT_FOUND);
+    snprintf(path, sizeof path, "%s/.minari-hub/kept/lab/new-v0@" B "/data/a.bin", root);
+    cr_expect_eq(stat(path, &st), 0);
 }

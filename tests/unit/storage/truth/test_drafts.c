@@ -62,10 +62,13 @@ Test(drafts, turn_from_the_state_that_is_expected)
     cr_expect_eq(hub_draft_turn(truth, row.id, HUB_DRAFT_OPEN, HUB_DRAFT_COMMITTING, &wrong), HUB_CHANGED);
     cr_expect_eq(wrong.problem, HUB_PROBLEM_DRAFT_BUSY);
     cr_expect_eq(put(row.id, "a", 1, false), HUB_CHANGED, "it takes no more files");
-    struct hub_commit commit = {.dataset = "lab/new-v0", .who = "token:ann", .message = "m", .tree = "t"};
-    DRAFT_OK(hub_draft_publish(truth, row.id, &commit, err));
+    struct hub_commit commit = {
+        .dataset = "lab/new-v0", .who = "token:ann", .message = "m", .tree = "t", .path = "lab/new-v0"};
+    cr_expect_eq(hub_draft_publish(truth, row.id, &commit, false, &wrong), HUB_CHANGED, "it has no place");
+    DRAFT_OK(hub_draft_claim(truth, &row, commit.id, err));
     cr_expect_eq(strlen(commit.id), HUB_COMMIT_ID);
-    cr_expect_eq(hub_draft_publish(truth, row.id, &commit, &wrong), HUB_CHANGED);
+    DRAFT_OK(hub_draft_publish(truth, row.id, &commit, false, err));
+    cr_expect_eq(hub_draft_publish(truth, row.id, &commit, false, &wrong), HUB_CHANGED);
     HUB_CLEANUP(hub_draft_row_dispose) struct hub_draft_row found = find(row.id);
     cr_expect_eq(found.state, HUB_DRAFT_PUBLISHED);
     cr_expect_eq(strlen(found.commit), HUB_COMMIT_ID);
@@ -73,6 +76,84 @@ Test(drafts, turn_from_the_state_that_is_expected)
     DRAFT_OK(hub_draft_forget(truth, row.id, err));
     cr_expect_eq(hub_draft_find(truth, row.id, &found, &wrong), HUB_NOT_FOUND);
     DRAFT_OK(hub_draft_forget(truth, row.id, err));
+}
+
+/* A draft of this base that is about to be published. */
+static struct hub_draft_row ready(const char *base)
+{
+    static char path[] = "lab/new-v0", who[] = "token:ann";
+    struct hub_draft_row row = {.dataset = path, .path = path, .who = who};
+    snprintf(row.base, sizeof row.base, "%s", base);
+    DRAFT_OK(hub_draft_add(truth, &row, err));
+    DRAFT_OK(hub_draft_turn(truth, row.id, HUB_DRAFT_OPEN, HUB_DRAFT_COMMITTING, err));
+    return row;
+}
+
+static struct hub_commit commit_of(const char *base, const char *tree)
+{
+    struct hub_commit commit = {.dataset = "lab/new-v0",
+                                .who = "token:ann",
+                                .message = "",
+                                .path = "lab/new-v0",
+                                .files = 2,
+                                .bytes = 5};
+    snprintf(commit.parent, sizeof commit.parent, "%s", base);
+    snprintf(commit.tree, sizeof commit.tree, "%s", tree);
+    return commit;
+}
+
+Test(drafts, take_the_place_of_their_base)
+{
+    const struct hub_draft_row first = ready(""), second = ready("");
+    struct hub_commit a = commit_of("", "ta"), other = a;
+    DRAFT_OK(hub_draft_claim(truth, &first, a.id, err));
+    cr_expect_eq(hub_draft_claim(truth, &second, other.id, &wrong), HUB_BUSY, "one at a time");
+    DRAFT_OK(hub_draft_publish(truth, first.id, &a, true, err));
+    cr_expect_eq(hub_draft_claim(truth, &second, other.id, &wrong), HUB_CHANGED);
+    cr_expect_eq(wrong.problem, HUB_PROBLEM_COMMIT_CONFLICT);
+    const struct hub_draft_row third = ready(a.id);
+    struct hub_commit b = commit_of(a.id, "tb");
+    DRAFT_OK(hub_draft_claim(truth, &third, b.id, err));
+    DRAFT_OK(hub_draft_publish(truth, third.id, &b, true, err));
+    HUB_CLEANUP(hub_commit_dispose) struct hub_commit head = {0}, was = {0};
+    DRAFT_OK(hub_commit_head(truth, "lab/new-v0", &head, err));
+    cr_expect_str_eq(head.id, b.id);
+    cr_expect_str_eq(head.parent, a.id);
+    cr_expect(head.files == 2 && head.bytes == 5 && !head.ended_ms && head.root == 0);
+    DRAFT_OK(hub_commit_named(truth, "lab/new-v0", (struct hub_view){a.id, 7}, &was, err));
+    cr_expect_str_eq(was.id, a.id);
+    cr_expect(was.kept && was.ended_ms);
+}
+
+static enum hub_status name_commit(void *user, const struct hub_commit *commit, struct hub_error *why)
+{
+    return hub_buf_addf(user, why, "%s %s%s\n", commit->dataset, hub_commit_kinds[commit->kind],
+                        commit->kept ? " kept" : "");
+}
+
+Test(drafts, commits_of_a_dataset)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(KIB);
+    HUB_CLEANUP(hub_commit_dispose) struct hub_commit found = {0};
+    struct hub_commit a = commit_of("", "ta"), gone = commit_of("", ""), again = commit_of("", "ta");
+    DRAFT_OK(hub_commit_name(a.id, err));
+    DRAFT_OK(hub_commit_add(truth, &a, false, err));
+    gone.kind = HUB_COMMIT_DELETE;
+    DRAFT_OK(hub_commit_name(gone.id, err));
+    cr_expect_eq(hub_commit_add(truth, &gone, true, &wrong), HUB_CHANGED, "the head is another");
+    memcpy(gone.parent, a.id, sizeof gone.parent);
+    DRAFT_OK(hub_commit_add(truth, &gone, true, err));
+    DRAFT_OK(hub_commit_name(again.id, err));
+    DRAFT_OK(hub_commit_add(truth, &again, true, err));
+    DRAFT_OK(hub_commits_each(truth, "lab/new-v0", name_commit, &text, err));
+    cr_expect_str_eq(text.data, "lab/new-v0 publish\nlab/new-v0 delete\nlab/new-v0 publish kept\n");
+    cr_expect_eq(hub_commit_named(truth, "lab/new-v0", HUB_VIEW("ta"), &found, &wrong), HUB_NOT_FOUND,
+                 "too short to name one");
+    DRAFT_OK(hub_commit_keep(truth, a.id, false, err));
+    text.size = 0;
+    DRAFT_OK(hub_commits_heads(truth, name_commit, &text, err));
+    cr_expect_str_eq(text.data, "lab/new-v0 publish\n");
+    cr_expect_eq(hub_commit_head(truth, "lab/none", &found, &wrong), HUB_NOT_FOUND);
 }
 
 static enum hub_status join(void *user, const struct hub_draft_file *file, struct hub_error *why)

@@ -1,0 +1,272 @@
+"""Revisions of published datasets: replaced at their base, kept, had back, deleted."""
+import concurrent.futures
+import hashlib
+import http.client
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import threading
+
+import pytest
+
+from hub import until
+from test_drafts import ARM, DOOR, ask, files_of, problem, push, put, serve, tree
+from test_access_twins import run
+
+ID = "lab/arm-v0"
+DATASET = "/api/v1/datasets/" + ID
+
+
+@pytest.fixture
+def hub(tmp_path):
+    with serve(tmp_path) as hub:
+        yield hub
+
+
+def publish(hub, folder=DOOR, id=ID):
+    done = ask(hub, "POST", push(hub, folder, id) + "/commit")
+    assert done.status == 200, done.body
+    return done.json()
+
+
+def begin(hub, id=ID, **wanted):
+    return ask(hub, "POST", "/api/v1/drafts", json.dumps({"id": id, **wanted}))
+
+
+def draft_of(answer):
+    assert answer.status == 201, answer.body
+    return answer.headers["Location"]
+
+
+def replace(hub, base, files, remove=(), message=""):
+    """Another revision: the files of the base, but for these."""
+    draft = draft_of(begin(hub, base=base))
+    for path, data in files.items():
+        assert put(hub, draft, path, data).status == 201
+    for path in remove:
+        assert ask(hub, "DELETE", f"{draft}/files/{path}").status == 204
+    done = ask(hub, "POST", draft + "/commit", json.dumps({"message": message}))
+    assert done.status == 200, done.body
+    return done.json()
+
+
+def revisions(hub, id=ID, **options):
+    return ask(hub, "GET", f"/api/v1/datasets/{id}/~revisions", **options)
+
+
+def states(hub):
+    return [(r["commit"], r["state"]) for r in revisions(hub).json()["items"]]
+
+
+def file_at(hub, path, commit=None):
+    return ask(hub, "GET", f"{DATASET}/files/{path}" + (f"?revision={commit}" if commit else ""))
+
+
+def links(path):
+    return os.stat(path).st_nlink
+
+
+def test_a_new_revision(hub):
+    a = publish(hub)
+    notes = hub.root / ID / "data"
+    assert {oct(os.stat(f).st_mode & 0o7777) for _, f in files_of(hub.root / ID)} <= {"0o1444", "0o1440", "0o1400"}
+    b = replace(hub, a["commit"], {"notes.txt": b"second"}, message="notes")
+    assert [r["message"] if "message" in r else "" for r in revisions(hub).json()["items"]] == ["notes", ""]
+    assert states(hub) == [(b["commit"], "current"), (a["commit"], "kept")]
+    assert revisions(hub).json()["items"][0]["parent"] == a["commit"]
+    assert tree(hub.root / ID) == {**tree(DOOR), "notes.txt": b"second"}
+    assert {links(f) for p, f in files_of(hub.root / ID) if p != "notes.txt"} == {2}, "what did not change is stored once"
+    assert notes.exists()
+    until(lambda: file_at(hub, "data/main_data.hdf5", a["commit"]).status == 200)
+    assert file_at(hub, "notes.txt", a["commit"]).status == 404
+    assert file_at(hub, "notes.txt", b["commit"]).body == b"second" == file_at(hub, "notes.txt").body
+    assert ask(hub, "GET", DATASET).json()["commit"] == b["commit"]
+    until(lambda: ask(hub, "GET", f"{DATASET}?revision={a['commit']}").status == 200)
+    old = ask(hub, "GET", f"{DATASET}?revision={a['commit'][:9]}").json()
+    assert (old["commit"], old["status"]) == (a["commit"], "ready")
+    assert ask(hub, "GET", f"{DATASET}?revision={old['revision']}").json()["commit"] == a["commit"], "its revision names it, too"
+    rows = [ask(hub, "GET", f"{DATASET}/episodes/0/rewards?revision={c['commit']}").body for c in (a, b)]
+    assert rows[0] == rows[1] != b""
+    assert [d["id"] for d in ask(hub, "GET", "/api/v1/datasets").json()["items"]] == [ID], "no list has what is kept"
+
+
+def test_the_base_is_what_is_there(hub):
+    a = publish(hub)
+    none = begin(hub)
+    assert (none.status, problem(none)) == (409, "exists") and a["commit"] in none.json()["detail"]
+    first, second = (draft_of(begin(hub, base=a["commit"])) for _ in range(2))
+    revision = ask(hub, "GET", DATASET).json()["revision"]
+    assert begin(hub, base=revision).json()["base"] == a["commit"] == begin(hub, base=a["content"]).json()["base"]
+    for draft, text in ((first, b"1"), (second, b"2")):
+        assert put(hub, draft, "notes.txt", text).status == 201
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        done = list(pool.map(lambda draft: ask(hub, "POST", draft + "/commit"), (first, second)))
+    assert sorted(d.status for d in done) == [200, 412], [d.body for d in done]
+    late = next(d for d in done if d.status == 412)
+    won = next(d for d in done if d.status == 200).json()
+    assert problem(late) == "commit-conflict" and won["commit"] in late.json()["detail"]
+    assert file_at(hub, "notes.txt").body == (b"1" if done[0].status == 200 else b"2")
+    for base in (a["commit"], revision, "0" * 40):
+        stale = begin(hub, base=base)
+        assert (stale.status, problem(stale)) == (412, "commit-conflict")
+    assert ask(hub, "GET", second if done[0].status == 200 else first).json()["state"] == "open", "nothing is lost"
+
+
+def test_had_back(hub):
+    """A revert is a commit of its own; what was deleted comes back as one."""
+    a = publish(hub)
+    b = replace(hub, a["commit"], {"notes.txt": b"second"})
+    draft = draft_of(begin(hub, base=b["commit"], **{"from": f"{ID}@{a['commit']}"}))
+    c = ask(hub, "POST", draft + "/commit").json()
+    assert c["content"] == a["content"] and len({a["commit"], b["commit"], c["commit"]}) == 3
+    assert tree(hub.root / ID) == tree(DOOR)
+    assert ask(hub, "DELETE", DATASET).status == 204
+    until(lambda: ask(hub, "GET", DATASET).status == 404)
+    assert not (hub.root / "lab").exists() and ask(hub, "DELETE", DATASET).status == 404
+    (deleted, *rest) = revisions(hub).json()["items"]
+    assert (deleted["kind"], deleted["parent"], rest[0]["state"]) == ("delete", c["commit"], "kept")
+    back = ask(hub, "POST", draft_of(begin(hub, **{"from": f"{ID}@{c['commit'][:8]}"})) + "/commit")
+    assert back.status == 200 and tree(hub.root / ID) == tree(DOOR)
+    assert ask(hub, "GET", DATASET).json()["commit"] == back.json()["commit"]
+
+
+def test_a_next_version_shares_files(hub):
+    a = publish(hub)
+    draft = draft_of(begin(hub, "lab/arm-v1", **{"from": ID}))
+    listed = ask(hub, "GET", draft + "/files").json()["items"]
+    assert {f["path"]: f["sha256"] for f in listed} == {p: hashlib.sha256(d).hexdigest() for p, d in tree(DOOR).items()}
+    assert ask(hub, "POST", draft + "/commit").status == 200
+    assert tree(hub.root / "lab/arm-v1") == tree(DOOR) and states(hub) == [(a["commit"], "current")]
+    for wrong in ("lab/none-v0", ID + "@" + "0" * 40, "other/x"):
+        refused = begin(hub, "lab/arm-v2", **{"from": wrong})
+        assert (refused.status, problem(refused)) == (404, "revision-not-found")
+    assert [d for d in ask(hub, "GET", "/api/v1/drafts").json()["items"] if d["state"] == "open"] == [], "what is refused leaves no draft"
+
+
+def test_downloads_end_whole(hub):
+    """Whoever reads a revision reads it to its end, whatever takes its place; nothing is inspected for a link."""
+    big = os.urandom(8 << 20)
+    a = replace(hub, publish(hub)["commit"], {"big.bin": big})
+    until(lambda: file_at(hub, "big.bin", a["commit"]).status == 200)
+    started, go = threading.Barrier(9), threading.Event()
+
+    def download(n):
+        connection = http.client.HTTPConnection("127.0.0.1", hub.port, timeout=120)
+        connection.request("GET", f"{DATASET}/files/big.bin" + (f"?revision={a['commit']}" if n % 2 else ""),
+                           headers={"Authorization": f"Bearer {hub.token}"})
+        answer = connection.getresponse()
+        data = answer.read(1 << 16)
+        started.wait()
+        go.wait()
+        return answer.status, hashlib.sha256(data + answer.read()).hexdigest()
+
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        running = [pool.submit(download, n) for n in range(8)]
+        started.wait()
+        last = a["commit"]
+        for n in range(4):
+            last = replace(hub, last, {"big.bin": b"%d" % n})["commit"]
+        go.set()
+        assert {r.result() for r in running} == {(200, hashlib.sha256(big).hexdigest())}
+    assert file_at(hub, "big.bin").body == b"3"
+    until(lambda: file_at(hub, "big.bin", a["commit"]).status == 200)
+    assert file_at(hub, "big.bin", a["commit"]).body == big
+
+
+def test_no_read_fails_while_revisions_come(hub):
+    """Each answer is of one revision, and none is an error."""
+    last = publish(hub)["commit"]
+    want = [tree(DOOR)["data/main_data.hdf5"]]
+    ended, seen = threading.Event(), []
+
+    def read():
+        while not ended.is_set():
+            answer = ask(hub, "GET", f"{DATASET}/episodes/0/rewards?format=npy")
+            seen.append((answer.status, hashlib.sha256(answer.body).hexdigest()))
+            data = file_at(hub, "data/main_data.hdf5")
+            seen.append((data.status, data.body == want[0]))
+
+    thread = threading.Thread(target=read)
+    thread.start()
+    for n in range(4):
+        last = replace(hub, last, {"notes.txt": b"%d" % n})["commit"]
+    ended.set()
+    thread.join()
+    assert len(set(seen)) == 2 and {s for s, _ in seen} == {200}, {s for s in seen if s[0] != 200}
+
+
+def test_kept_for_a_while(tmp_path):
+    with serve(tmp_path, "--keep-revisions", "1", "--trash", "0") as hub:
+        commits = [publish(hub)["commit"]]
+        for n in range(3):
+            commits.append(replace(hub, commits[-1], {"notes.txt": b"%d" % n})["commit"])
+        kept = hub.root / ".minari-hub/kept/lab"
+        assert len(os.listdir(kept)) == 3, "within a day of its end a revision may still be read"
+        assert ask(hub, "DELETE", DATASET).status == 204
+        until(lambda: ask(hub, "GET", DATASET).status == 404)
+    with serve(tmp_path, "--trash", "0") as hub:  # the trash is emptied with the next thing that is pushed
+        draft_of(begin(hub, "lab/other-v0"))
+        until(lambda: not kept.exists())
+        assert {r["state"] for r in revisions(hub).json()["items"][1:]} == {"removed"}
+        gone = begin(hub, **{"from": f"{ID}@{commits[0]}"})
+        assert (gone.status, problem(gone)) == (404, "not-found") or gone.status == 404
+
+
+def test_by_hand(hub):
+    """What somebody put there, or changed, is not taken for the hub's own."""
+    shutil.copytree(DOOR, hub.root / ID)
+    until(lambda: ask(hub, "GET", DATASET).status == 200)
+    for answer in (begin(hub), ask(hub, "DELETE", DATASET)):
+        assert (answer.status, problem(answer)) == (409, "exists")
+    assert (begin(hub, base="0" * 40).status, revisions(hub).status) == (412, 404)
+    a = publish(hub, id="lab/own-v0")
+    file = hub.root / "lab/own-v0/data/main_data.hdf5"
+    os.chmod(file, 0o644)
+    with open(file, "r+b") as f:
+        f.write(b"changed")
+    draft = draft_of(begin(hub, "lab/own-v0", base=a["commit"]))
+    assert "data/main_data.hdf5" not in [f["path"] for f in ask(hub, "GET", draft + "/files").json()["items"]]
+
+
+def test_who_may(hub, tmp_path):
+    publish(hub)
+    state = hub.state
+    reader = run(state, "token", "add", "bob", "--read", "lab/")
+    run(state, "access", "set", "*", "none", "lab/")
+    assert revisions(hub, token=reader).status == 200
+    for token, status in ((reader, 403), (None, 401)):
+        assert ask(hub, "DELETE", DATASET, token=token).status == status
+    stranger, absent = (revisions(hub, id=i, token=None) for i in (ID, "lab/none-v0"))
+    assert stranger.status == absent.status and stranger.body.replace(ID.encode(), b"") == absent.body.replace(b"lab/none-v0", b"")
+    assert ask(hub, "GET", f"{DATASET}?revision={'0' * 40}", token=None).status == absent.status
+
+
+@pytest.mark.parametrize("step", ["exchange", "kept"])
+def test_a_crash_between_the_renames(tmp_path, step):
+    """The hub ends when the new files are in their place, and nobody was answered."""
+    hub = serve(tmp_path)
+    a = publish(hub)
+    draft = draft_of(begin(hub, base=a["commit"]))
+    assert put(hub, draft, "notes.txt", b"second").status == 201
+    hub.process.send_signal(signal.SIGKILL)
+    hub.stop(expect=None)
+    name, commit = draft.rpartition("/")[2], "c" * 40
+    private = hub.root / ".minari-hub"
+    record = json.loads((hub.root / ID / ".minari-hub.json").read_text())
+    record["commit"] = commit
+    record["files"].append({"path": "notes.txt", "size": 6, "sha256": hashlib.sha256(b"second").hexdigest(), "origin": "hub"})
+    (private / "drafts" / name / "tree" / ".minari-hub.json").write_text(json.dumps(record))
+    with sqlite3.connect(os.path.join(hub.state, "hub.db")) as db:
+        db.execute("UPDATE drafts SET state = 'publishing', commit_id = ? WHERE id = ?", (commit, name))
+    os.rename(private / "drafts" / name / "tree", private / "new")
+    if step == "kept":
+        (private / "kept/lab").mkdir(parents=True)
+    os.rename(hub.root / ID, private / "kept" / f"{ID}@{a['commit']}" if step == "kept" else private / "drafts" / name / "tree")
+    os.rename(private / "new", hub.root / ID)
+    with serve(tmp_path) as hub:
+        assert states(hub) == [(commit, "current"), (a["commit"], "kept")]
+        assert ask(hub, "POST", draft + "/commit").json()["commit"] == commit
+        until(lambda: file_at(hub, "data/main_data.hdf5", a["commit"]).status == 200)
+        assert file_at(hub, "notes.txt").body == b"second"
