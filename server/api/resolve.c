@@ -13,6 +13,7 @@
 #include "storage/text/json.h"
 #include "storage/text/time.h"
 #include "storage/text/uri.h"
+#include "storage/truth/aliases.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -187,6 +188,21 @@ enum hub_status hub_resolve_release(const struct hub_request *request, struct hu
                              "for must be a release of the dataset's library, such as 0.4.3");
 }
 
+/* One that was renamed is found under its new id. */
+static enum hub_status find_renamed(struct hub_request *request, struct hub_view id, struct hub_target *out,
+                                    struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf now = HUB_BUF_INIT(64 * KIB);
+    if (!hub_alias_any(request->app->truth))
+        return HUB_OK;
+    if (!request->may_block)
+        return HUB_AGAIN;
+    const enum hub_status st = hub_alias_find(request->app->truth, id.data, &now, err);
+    if (st == HUB_OK)
+        out->summary = hub_snapshot_find(out->snapshot, hub_buf_view(&now));
+    return st == HUB_NOT_FOUND ? HUB_OK : st;
+}
+
 static enum hub_status find_summary(struct hub_request *request, struct hub_response *response,
                                     struct hub_view id, struct hub_target *out, struct hub_error *err)
 {
@@ -199,6 +215,8 @@ static enum hub_status find_summary(struct hub_request *request, struct hub_resp
     HUB_TRY(hub_resolve_release(request, &release, err));
     out->snapshot = hub_request_snapshot(request);
     out->summary = find(out->snapshot, id, release.data, &out->alias);
+    if (!out->summary)
+        HUB_TRY(find_renamed(request, id, out, err));
     HUB_TRY(take_revision(request, out, err));
     if (!out->summary)
         return not_found(request, response, out->snapshot, id, release, err);

@@ -53,8 +53,8 @@ static enum hub_status method_of(const char *name, enum hub_method *out, struct 
     static const struct {
         const char *name;
         enum hub_method method;
-    } known[] = {{"GET", HUB_GET}, {"HEAD", HUB_HEAD},     {"POST", HUB_POST},
-                 {"PUT", HUB_PUT}, {"DELETE", HUB_DELETE}, {"OPTIONS", HUB_OPTIONS}};
+    } known[] = {{"GET", HUB_GET},       {"HEAD", HUB_HEAD},       {"POST", HUB_POST},  {"PUT", HUB_PUT},
+                 {"DELETE", HUB_DELETE}, {"OPTIONS", HUB_OPTIONS}, {"PATCH", HUB_PATCH}};
     for (size_t i = 0; i < HUB_COUNT(known); i++) {
         if (strcmp(name, known[i].name) == 0) {
             *out = known[i].method;

@@ -28,7 +28,7 @@ struct hub_log;       /* log.h */
 struct hub_parameter; /* parameter.h */
 struct hub_problem_shape;
 
-enum hub_method { HUB_GET = 1, HUB_HEAD, HUB_POST, HUB_PUT, HUB_DELETE, HUB_OPTIONS };
+enum hub_method { HUB_GET = 1, HUB_HEAD, HUB_POST, HUB_PUT, HUB_DELETE, HUB_OPTIONS, HUB_PATCH };
 
 struct hub_param {
     struct hub_view name, value; /* decoded, NUL-terminated behind */

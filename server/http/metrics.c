@@ -9,7 +9,7 @@ static const uint32_t bounds_us[] = {100,   250,    500,    1000,   2500,    500
                                      50000, 100000, 250000, 500000, 1000000, 2500000, 10000000};
 
 #define BUCKETS (HUB_COUNT(bounds_us) + 1)
-#define METHODS (HUB_OPTIONS + 1) /* 0: one we do not know */
+#define METHODS (HUB_PATCH + 1) /* 0: one we do not know */
 #define CLASSES 5
 
 struct route_counters {
@@ -98,7 +98,8 @@ static enum hub_status head(struct hub_buf *out, const char *name, const char *t
 static enum hub_status write_requests(const struct hub_metrics *metrics, struct hub_buf *out,
                                       struct hub_error *err)
 {
-    static const char *const methods[METHODS] = {"other", "GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"};
+    static const char *const methods[METHODS] = {"other", "GET",    "HEAD",    "POST",
+                                                 "PUT",   "DELETE", "OPTIONS", "PATCH"};
     HUB_TRY(head(out, "minari_hub_http_requests_total", "counter", "Answered requests.", err));
     for (uint32_t i = 0; i < metrics->count; i++)
         for (unsigned method = 0; method < METHODS; method++)

@@ -136,6 +136,8 @@ static const char *method_name(enum hub_method method)
         return "DELETE";
     case HUB_OPTIONS:
         return "OPTIONS";
+    case HUB_PATCH:
+        return "PATCH";
     }
     return "";
 }

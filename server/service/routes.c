@@ -102,6 +102,8 @@ const struct hub_route hub_routes[] = {
      .example = "404 " DOOR "/~revisions"},
     {"DELETE", "/api/v1/datasets/{id}", hub_dataset_delete, "dataset-delete", HUB_FOR_WRITERS, TAKES(&id),
      .example = "401 " DOOR},
+    {"PATCH", "/api/v1/datasets/{id}", hub_dataset_patch, "dataset-rename", HUB_FOR_WRITERS, TAKES(&id),
+     .example = "401 " DOOR, .body_limit = 16 * KIB},
     {"GET", "/api/v1/datasets/{path}", hub_resolve_nowhere, "dataset", HUB_FOR_READERS, NULL,
      .example = "404 /api/v1/datasets/rows"},
     {"GET", "/api/v1/namespaces", hub_namespaces_list, "namespaces", HUB_FOR_READERS,

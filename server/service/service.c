@@ -2,6 +2,7 @@
 #include "server/service/service.h"
 
 #include "server/api/drafts/keep.h"
+#include "server/api/drafts/rename.h"
 #include "server/api/drafts/tidy.h"
 #include "server/api/operations/alerts.h"
 #include "server/api/visible.h"
@@ -366,6 +367,7 @@ enum hub_status hub_service_open(struct hub_service *service, const struct hub_c
     HUB_TRY(start_relay(app, err));
     hub_drafts_recover(app); /* before somebody asks */
     hub_revisions_recover(app);
+    hub_renames_recover(app);
     if (config->metrics_open)
         HUB_TRY(open_figures(service, err));
     HUB_TRY(start_public(service, config, err));

@@ -58,6 +58,7 @@ static enum hub_status open_all(struct hub_truth *truth, const struct hub_truth_
                              NULL);
     HUB_TRY(hub_lru_new(DIGEST_BYTES, &truth->digests, err));
     hub_lru_enter(truth->digests, options->room, "digests");
+    HUB_TRY(hub_aliases_load(truth, err));
     return hub_damages_load(truth, err);
 }
 

@@ -22,7 +22,7 @@ from test_access_twins import settled
 from test_routes import BODIES as OF_EXAMPLES
 
 PART, SEED = float(os.environ.get("HUB_MATRIX_PART", "0.2")), int(os.environ.get("HUB_MATRIX_SEED", "1"))
-METHODS = ("GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS")
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 PRIVATE = ("D4RL/", "lab/", "door-human", "mission-text", "pictures/")
 NAMES = re.compile(r"D4RL|human-v2|arm-v30|door-human-v0")  # of what is private, in the examples of rows
 LEAKS = re.compile(NAMES.pattern.removeprefix("D4RL|"))  # that word is in a line of help, too
@@ -254,7 +254,7 @@ class Matrix:
         kind, statuses = expected(self.table, asker, method, target_of(route), route, protocol)
         if asker.link == "own" and method not in ("GET", "HEAD"):
             kind, statuses = "bad token", {401}  # a link reads
-        body = BODIES.get(route.pattern) if method == "POST" else None
+        body = BODIES.get(route.pattern) if method in ("POST", "PATCH") else None
         answer = self.lines[asker.address].ask(method, target, {**headers, **asker.headers}, body)
         wrong = None if answer.status in statuses else f"{kind} is {sorted(statuses)}"
         wrong = wrong or shape_of(kind, protocol, method, answer) or self.leak(route, asker, target, answer)

@@ -243,6 +243,48 @@ def test_who_may(hub, tmp_path):
     assert ask(hub, "GET", f"{DATASET}?revision={'0' * 40}", token=None).status == absent.status
 
 
+def rename(hub, to, id=ID, **options):
+    return ask(hub, "PATCH", f"/api/v1/datasets/{id}", json.dumps({"id": to}), **options)
+
+
+def test_renamed(hub):
+    """Its revisions go with it, and its former id leads to it."""
+    a = publish(hub)
+    b = replace(hub, a["commit"], {"notes.txt": b"second"})
+    publish(hub, id="lab/other-v0")
+    for to, status in (("lab/other-v0", 409), ("lab/arm-v0/x", 409), ("other/arm-v0", 403), ("../x", 400)):
+        assert rename(hub, to).status == status, to
+    done = rename(hub, "lab/left/arm-v3")
+    assert (done.status, done.headers["Content-Location"]) == (204, "/api/v1/datasets/lab/left/arm-v3")
+    assert not (hub.root / ID).exists() and tree(hub.root / "lab/left/arm-v3") == {**tree(DOOR), "notes.txt": b"second"}
+    assert json.loads((hub.root / "lab/left/arm-v3/.minari-hub.json").read_text())["id"] == "lab/left/arm-v3"
+    until(lambda: ask(hub, "GET", "/api/v1/datasets/lab/left/arm-v3").status == 200)
+    former = ask(hub, "GET", DATASET)
+    assert (former.status, former.headers["Content-Location"], former.json()["commit"]) == (200, "/api/v1/datasets/lab/left/arm-v3", b["commit"])
+    until(lambda: file_at(hub, "data/main_data.hdf5", a["commit"]).status == 200)
+    assert file_at(hub, "notes.txt").body == b"second"
+    assert [(r["commit"], r["state"]) for r in revisions(hub, "lab/left/arm-v3").json()["items"]] == [(b["commit"], "current"), (a["commit"], "kept")]
+    assert rename(hub, ID, "lab/left/arm-v3").status == 204 and rename(hub, "lab/left/arm-v3").status == 204, "there and back"
+    c = publish(hub)
+    until(lambda: ask(hub, "GET", DATASET).json().get("commit") == c["commit"]), "a new dataset of the former id hides the alias"
+
+
+def test_a_crash_while_it_is_renamed(tmp_path):
+    hub = serve(tmp_path)
+    a = publish(hub)
+    b = replace(hub, a["commit"], {"notes.txt": b"second"})
+    assert rename(hub, "lab/new-v0").status == 204
+    hub.process.send_signal(signal.SIGKILL)
+    hub.stop(expect=None)
+    with sqlite3.connect(os.path.join(hub.state, "hub.db")) as db:
+        root = db.execute("SELECT root FROM commits").fetchone()[0]
+        db.execute("INSERT INTO moves (dataset, root, path_from, path_to) VALUES ('lab/new-v0', ?, ?, 'lab/new-v0')", (root, ID))
+    os.rename(hub.root / "lab/new-v0", hub.root / ID)
+    with serve(tmp_path) as hub:
+        until(lambda: ask(hub, "GET", "/api/v1/datasets/lab/new-v0").json().get("commit") == b["commit"])
+        assert ask(hub, "GET", DATASET).json()["id"] == "lab/new-v0" and not (hub.root / ID).exists()
+
+
 @pytest.mark.parametrize("step", ["exchange", "kept"])
 def test_a_crash_between_the_renames(tmp_path, step):
     """The hub ends when the new files are in their place, and nobody was answered."""

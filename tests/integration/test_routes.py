@@ -19,6 +19,7 @@ BODIES = {
     "/api/v1/batch": json.dumps({"items": [{"id": "D4RL/door/human-v2", "episode": 0, "start": 0, "stop": 2}], "fields": ["actions"]}),
     "/api/datasets/{org}/{name}/paths-info/{rev}": json.dumps({"paths": ["data/main_data.hdf5"], "expand": False}),
     "/api/v1/drafts": json.dumps({"id": "lab/new-v0"}),
+    "/api/v1/datasets/{id}": json.dumps({"id": "lab/other-v0"}),
     "/api/v1/links": json.dumps({"path": "/d/lab/arm-v30"}),
     "/~csp": json.dumps({"csp-report": {"document-uri": "http://hub/", "violated-directive": "script-src-elem", "blocked-uri": "inline"}}),
 }
@@ -35,7 +36,7 @@ def hub(tmp_path_factory):
 def ask_once(hub, route):
     connection = Control(hub.state) if route.local else http.client.HTTPConnection("127.0.0.1", hub.port, timeout=60)
     headers = {"Accept": "text/html"} if route.pattern.startswith(("/d/", "/~")) else {}
-    body = BODIES.get(route.pattern) if route.method == "POST" else None
+    body = BODIES.get(route.pattern) if route.method in ("POST", "PATCH") else None
     connection.request(route.method, quote(route.example, safe="/?&=%:,@{}*\"~+").replace('"', "%22").replace("{", "%7B").replace("}", "%7D"),
                        body=body, headers={**headers, **({"Content-Type": "application/json"} if body else {})})
     with connection.getresponse() as answer:

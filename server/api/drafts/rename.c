@@ -1,0 +1,113 @@
+/* PATCH of a dataset: see rename.h. hub.db has the new id first; the files follow, now or at the next
+ * start. */
+#include "server/api/drafts/rename.h"
+
+#include "server/api/drafts/draft.h"
+#include "server/api/drafts/keep.h"
+#include "server/api/handlers.h"
+#include "server/log/log.h"
+#include "storage/drafts/kept.h"
+#include "storage/ids/id.h"
+#include "storage/ids/kept.h"
+#include "storage/truth/aliases.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- files ---- */
+
+struct moving {
+    const char *root;
+    const struct hub_move *move;
+};
+
+static enum hub_status move_kept(void *user, const struct hub_commit *commit, struct hub_error *err)
+{
+    const struct moving *m = user;
+    return commit->kept ? hub_kept_rename(m->root, m->move->from, m->move->to, commit->id, err) : HUB_OK;
+}
+
+/* Each step that was done already is fine. */
+static enum hub_status move_files(struct hub_app *app, const struct hub_move *move, struct hub_error *err)
+{
+    if (move->root >= app->roots->count)
+        return hub_fail_as(err, HUB_NOT_FOUND, HUB_PROBLEM_ROOT_MISSING,
+                           "the root of '%.200s' is not served any more", move->dataset);
+    struct moving m = {app->roots->roots[move->root].path, move};
+    HUB_TRY(hub_dataset_move(m.root, move->from, move->to, move->dataset, err));
+    HUB_TRY(hub_commits_each(app->truth, move->dataset, move_kept, &m, err));
+    HUB_TRY(hub_move_done(app->truth, move->number, err));
+    hub_scanner_look(app->scanner, move->root, move->from);
+    hub_scanner_look(app->scanner, move->root, move->to);
+    hub_scanner_look(app->scanner, move->root, ".minari-hub/" HUB_KEPT);
+    return HUB_OK;
+}
+
+static enum hub_status go_on(void *user, const struct hub_move *move, struct hub_error *err)
+{
+    (void)err;
+    (void)!move_files(user, move, NULL);
+    return HUB_OK;
+}
+
+void hub_renames_recover(struct hub_app *app)
+{
+    (void)!hub_moves_each(app->truth, go_on, app, NULL);
+}
+
+/* ---- the request ---- */
+
+static enum hub_status read_id(const struct hub_request *request, json_t **body, const char **id,
+                               struct hub_error *err)
+{
+    struct hub_error why = {0};
+    if (hub_json_parse(request->body, request->body.size, body, &why))
+        return hub_fail(err, HUB_INVALID, "the body is not JSON: %s", why.detail);
+    *id = json_string_value(json_object_get(*body, "id"));
+    if (!*id || json_object_size(*body) != 1)
+        return hub_fail(err, HUB_INVALID, "the body is {\"id\": \"lab/arm-v1\"}, the new id");
+    return hub_id_check(hub_view_of(*id), err);
+}
+
+/* It stays in its root: the new id is one of that. */
+static enum hub_status find_place(const struct hub_app *app, const struct hub_commit *head, const char *id,
+                                  struct hub_move *move, struct hub_error *err)
+{
+    struct hub_draft_row row = {.dataset = (char *)id};
+    const char *path;
+    HUB_TRY(hub_draft_choose_root(app->roots, id, &row.root, &path, err));
+    if (row.root != head->root)
+        return hub_fail(
+            err, HUB_INVALID,
+            "'%.200s' belongs to another root than '%.200s': a dataset is renamed within its root", id,
+            head->dataset);
+    *move = (struct hub_move){.dataset = id, .root = head->root, .from = head->path, .to = path};
+    return hub_draft_check_free(app, &row, err);
+}
+
+enum hub_status hub_dataset_patch(struct hub_request *request, struct hub_response *response,
+                                  struct hub_error *err)
+{
+    static const struct hub_log_event event = {HUB_LOG_INFO, "renamed", NULL};
+    HUB_CLEANUP(hub_commit_dispose) struct hub_commit head = {0};
+    HUB_CLEANUP(hub_json_decrefp) json_t *body = NULL;
+    const struct hub_view id = hub_request_capture(request, "id");
+    struct hub_move move;
+    const char *to;
+    char who[HUB_WRITER_CHARS];
+    if (!request->may_block)
+        return HUB_AGAIN;
+    HUB_TRY(hub_request_may_write(request, id, err));
+    HUB_TRY(read_id(request, &body, &to, err));
+    HUB_TRY(hub_request_may_write(request, hub_view_of(to), err));
+    HUB_TRY(hub_owned_head(request, id, &head, err));
+    HUB_TRY(find_place(request->app, &head, to, &move, err));
+    hub_draft_writer(request, who);
+    HUB_TRY(hub_dataset_rename(request->app->truth, &head, who, &move, err));
+    hub_log_event(request->app->log, &event, "%s is %s now, by %s", id.data, to, who);
+    HUB_TRY(move_files(request->app, &move, err));
+    hub_await_listing(request->app, id.data, false);
+    hub_await_listing(request->app, to, true);
+    response->status = 204;
+    return hub_response_header(response, err, "Content-Location", "/api/v1/datasets/%s", to);
+}
