@@ -409,7 +409,8 @@ class HalfClosed(unittest.TestCase):
             with server.connect() as sock:
                 sock.sendall(HELLO)
                 sock.shutdown(socket.SHUT_WR)
-                self.assertTrue(sock.recv(4096).startswith(b"HTTP/1.1 200"))
+                answer = sock.recv(4096)
+                self.assertTrue(answer.startswith(b"HTTP/1.1 200"), (i, answer))
         self.nothing_is_left(server)
         self.assertEqual(server.stop(), 0)
 
