@@ -7,7 +7,7 @@
 /* Google Cloud Storage */
 extern const struct hub_problem_shape hub_gcs_shape, hub_gcs_xml_shape;
 hub_handler hub_gcs_buckets, hub_gcs_bucket; /* gcs_bucket.c */
-hub_handler hub_gcs_nothing;                 /* gcs_bucket.c: where others take uploads */
+hub_handler hub_gcs_nothing;                 /* gcs_bucket.c: where others take many requests at once */
 hub_handler hub_gcs_list, hub_gcs_list_xml;  /* gcs_list.c */
 hub_handler hub_gcs_top;                     /* gcs_folder.c: a bucket as a path, without a slash behind it */
 hub_handler hub_gcs_folder, hub_gcs_path;    /* gcs_folder.c: a page, and an object or the way to one */

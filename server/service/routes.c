@@ -2,6 +2,7 @@
 #include "server/service/routes.h"
 
 #include "server/api/handlers.h"
+#include "server/api/reserved.h"
 #include "server/api/uploads.h"
 #include "server/facade/handlers.h"
 #include "server/page/handlers.h"
@@ -234,9 +235,10 @@ const struct hub_route hub_routes[] = {
      .example = BUCKET "/o/" FILE_OF_DOOR},
     {"GET", "/download/storage/v1/b/{bucket}/o/{path}", hub_gcs_media, "gcs", HUB_FOR_READERS,
      TAKES(OBJECT_STATE), .example = "/download" BUCKET "/o/" FILE_OF_DOOR "?alt=media"},
-    {"GET", "/upload/{path}", hub_gcs_nothing, "gcs", HUB_FOR_ANYBODY, NULL, .example = "404 /upload/x"},
-    {"GET", "/resumable/{path}", hub_gcs_nothing, "gcs", HUB_FOR_ANYBODY, NULL,
-     .example = "404 /resumable/x"},
+    {"GET", "/upload", hub_reserved, "reserved", HUB_FOR_ANYBODY, NULL, .example = "404 /upload"},
+    {"GET", "/upload/{path}", hub_reserved, "gcs", HUB_FOR_ANYBODY, NULL, .example = "404 /upload/x"},
+    {"GET", "/resumable", hub_reserved, "reserved", HUB_FOR_ANYBODY, NULL, .example = "404 /resumable"},
+    {"GET", "/resumable/{path}", hub_reserved, "gcs", HUB_FOR_ANYBODY, NULL, .example = "404 /resumable/x"},
     {"GET", "/batch/{path}", hub_gcs_nothing, "gcs", HUB_FOR_ANYBODY, NULL, .example = "404 /batch/x"},
     {"GET", "/b", hub_gcs_buckets, "gcs", HUB_FOR_READERS, TAKES(&others, &object_prefix), .example = "/b"},
     {"GET", "/b/{bucket}", hub_gcs_bucket, "gcs", HUB_FOR_READERS, NULL, .example = "/b/minari-datasets"},
@@ -297,6 +299,13 @@ const struct hub_route hub_routes[] = {
      .example = "403 /api/datasets/none", .body_limit = 1 * MIB},
     {"POST", "/datasets/{path}", hub_hf_uploads, "hf-upload", HUB_FOR_ANYBODY, NULL,
      .example = "403 /datasets/none", .body_limit = 1 * MIB},
+    /* words that no bucket is called by, for what clients look for there */
+    {"GET", "/oauth", hub_reserved, "reserved", HUB_FOR_ANYBODY, NULL, .example = "404 /oauth"},
+    {"GET", "/oauth/{path}", hub_reserved, "reserved", HUB_FOR_ANYBODY, NULL, .example = "404 /oauth/token"},
+    {"GET", "/oauth2", hub_reserved, "reserved", HUB_FOR_ANYBODY, NULL, .example = "404 /oauth2"},
+    {"GET", "/oauth2/{path}", hub_reserved, "reserved", HUB_FOR_ANYBODY, NULL, .example = "404 /oauth2/auth"},
+    {"GET", "/xet", hub_reserved, "reserved", HUB_FOR_ANYBODY, NULL, .example = "404 /xet"},
+    {"GET", "/xet/{path}", hub_reserved, "reserved", HUB_FOR_ANYBODY, NULL, .example = "404 /xet/x"},
     /* Google's again: buckets and names as paths, beside all that is above */
     {"GET", "/{bucket}/", hub_gcs_folder, "gcs", HUB_FOR_READERS, TAKES(OBJECTS),
      .example = "/minari-datasets/"},
@@ -316,6 +325,9 @@ const struct hub_protocol hub_protocols[] = {
     {.below = "/resumable/", .shape = &hub_gcs_shape, .not_allowed = hub_refuse_method},
     {.below = "/batch/", .shape = &hub_gcs_shape, .not_allowed = hub_refuse_method},
     {.below = "/b/", .shape = &hub_gcs_shape, .not_allowed = hub_refuse_method},
+    {.below = "/oauth/", .not_allowed = hub_refuse_reserved},
+    {.below = "/oauth2/", .not_allowed = hub_refuse_reserved},
+    {.below = "/xet/", .not_allowed = hub_refuse_reserved},
     {.below = "/d/", .for_people = &hub_page_shape},
     {.below = "/~operations", .for_people = &hub_page_shape},
     {.below = "/~guide", .for_people = &hub_page_shape},

@@ -175,6 +175,8 @@ def expected(table, asker, method, target, home, protocol):
     if not rows:
         return "no route", {404}
     row = next((r for r in rows if r.method == ("GET" if method == "HEAD" else method)), None)
+    if not row and method != "OPTIONS" and path.startswith(("/oauth/", "/oauth2/", "/xet/")):
+        return "no route", {404}  # reserved, for every method
     if not row:
         return ("preflight", {204}) if method == "OPTIONS" else ("not allowed", {403 if protocol == "hf" else 405})
     kind, statuses = of_right(asker, row, is_private(row, target), protocol)

@@ -175,6 +175,19 @@ def test_namespaces_name_what_is_in_them(lab):
     assert (top["datasets"], top["namespaces"]) == (["D4RL/door/human-v2"], ["D4RL/door"])
 
 
+@pytest.mark.parametrize("word", ["oauth", "oauth2", "xet", "upload", "resumable"])
+def test_a_bucket_that_is_called_by_a_reserved_word(tmp_path, word):
+    """Its path is kept for other things; the JSON API has it, under its own name and in the bucket of all."""
+    (tmp_path / "a.txt").write_text("here")
+    with serving(f"{word}={tmp_path}") as hub:
+        for path in (f"/{word}", f"/{word}/a.txt"):
+            answer = hub.get(path)
+            assert answer.status == 404 and f"/{word} is reserved for " in answer.body.decode()
+        assert [item["name"] for item in listing(hub, word)["items"]] == ["a.txt"]
+        assert hub.get(f"/storage/v1/b/{word}/o/a.txt?alt=media").body == b"here"
+        assert hub.get(f"/minari-datasets/{word}/a.txt").body == b"here"
+
+
 def test_what_is_wrong_is_said_as_google_says_it(lab):
     hub = lab[0]
     for method, path, status in [("GET", "/storage/v1/b/nope/o", 404), ("GET", "/storage/v1/b/minari-datasets/o/nope", 404),

@@ -52,6 +52,15 @@ Test(gcs_folder, buckets)
         {"/storage/v1/b", 405, "\"reason\":\"methodNotAllowed\"", NULL, NULL, HUB_POST, "{\"name\":\"new\"}"},
         {"/batch/storage/v1", 404, "{\"error\":{\"code\":404,"},
         {"/resumable/upload/storage/v1/b/x/o", 405, "{\"error\":{\"code\":405,", NULL, NULL, HUB_POST, "{}"},
+        /* reserved words */
+        {"/upload/storage/v1", 404, "/upload is reserved for uploads of Google Cloud Storage"},
+        {"/upload", 404, "a bucket or folder of that name is at /storage/v1/b/upload/o"},
+        {"/resumable", 404, "urn:minari-hub:route-not-found"},
+        {"/oauth/token", 404, "/oauth is reserved for signing in", "Content-Type: application/problem+json"},
+        {"/oauth2/auth", 404, "/oauth2 is reserved for signing in"},
+        {"/xet", 404, "/xet is reserved for the storage protocol of Hugging Face"},
+        {"/xet/v1/xorbs/x", 404, "/xet is reserved", NULL, NULL, HUB_POST, "{}"},
+        {"/oauths/token", 404, "<Code>NoSuchKey</Code>"}, /* may be a bucket */
     };
     wire_expect(cases, HUB_COUNT(cases));
 }
