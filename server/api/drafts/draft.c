@@ -2,6 +2,7 @@
 #include "server/api/drafts/draft.h"
 
 #include "server/api/put.h"
+#include "server/mirror/occupied.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,7 +136,7 @@ enum hub_status hub_draft_check_free(const struct hub_app *app, const struct hub
         st = hub_fail_as(err, HUB_EXISTS, HUB_PROBLEM_EXISTS,
                          "'%.200s' and a dataset that exists would lie in each other: choose another id", id);
     free((char *)in_the_way);
-    return st;
+    return st ? st : hub_mirror_check_id(app->truth, app->roots, id, err);
 }
 
 /* ---- documents ---- */
