@@ -4,7 +4,7 @@
 set -eu
 here=$(cd "$(dirname "$0")/.." && pwd)
 
-PACKAGES_BUILD="ca-certificates cmake gcc libc6-dev ninja-build pkg-config libmicrohttpd-dev libcurl4-openssl-dev libsqlite3-dev libhdf5-dev libjansson-dev libssl-dev libblosc-dev libdeflate-dev liblz4-dev liblzf-dev libseccomp-dev libsnappy-dev libzstd-dev libinih-dev libmd4c-dev zlib1g-dev"
+PACKAGES_BUILD="ca-certificates cmake gcc libc6-dev ninja-build pkg-config libmicrohttpd-dev libcurl4-openssl-dev libsqlite3-dev libhdf5-dev libjansson-dev libssl-dev libblosc-dev libdeflate-dev liblz4-dev liblzf-dev libseccomp-dev libsnappy-dev libunistring-dev libzstd-dev libinih-dev libmd4c-dev zlib1g-dev"
 
 yes=no
 if [ "${1:-}" = --yes ]; then

@@ -3,7 +3,9 @@
 
 #include "storage/access/token.h"
 #include "storage/truth/audit.h"
+#include "storage/truth/fold.h"
 #include "storage/truth/hubdb.h"
+#include "storage/truth/twins.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -219,74 +221,33 @@ enum hub_status hub_draft_turn(struct hub_truth *truth, const char *id, enum hub
 
 /* ---- files ---- */
 
-static enum hub_status twin(const char *path, const char *other, struct hub_error *err)
-{
-    return hub_fail(
-        err, HUB_INVALID,
-        "'%.200s' and '%.200s' cannot lie beside each other: one is a folder of the other, or they "
-        "differ in the case of letters alone",
-        path, other);
-}
-
-/* A row of the query's path, ?2. */
-static enum hub_status refuse_row(struct hub_db *db, const char *sql, const char *draft, struct hub_view key,
-                                  const char *path, struct hub_error *err)
-{
-    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
-    bool row = false;
-    HUB_TRY(hub_db_prepare(db, sql, &stmt, err));
-    hub_stmt_bind_text(stmt, 1, draft);
-    hub_stmt_bind_view(stmt, 2, key);
-    hub_stmt_bind_text(stmt, 3, path);
-    HUB_TRY(hub_stmt_step(stmt, &row, err));
-    return row ? twin(path, hub_stmt_text(stmt, 0), err) : HUB_OK;
-}
-
-/* Paths that a file system may take for one and the same, or that need a folder where a file is. Each
- * question is one look at an index. */
-static enum hub_status check_twins(struct hub_db *db, const char *draft, const char *path,
-                                   struct hub_error *err)
-{
-    const struct hub_view whole = hub_view_of(path);
-    HUB_TRY(
-        refuse_row(db,
-                   "SELECT path FROM draft_files WHERE draft = ?1 AND lower(path) = lower(?2) AND path <> ?3"
-                   " LIMIT 1",
-                   draft, whole, path, err));
-    HUB_TRY(
-        refuse_row(db,
-                   "SELECT path FROM draft_files WHERE draft = ?1 AND path > ?2 || '/' AND path < ?2 || '0'"
-                   " AND path <> ?3 LIMIT 1",
-                   draft, whole, path, err));
-    for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/'))
-        HUB_TRY(refuse_row(db, "SELECT path FROM draft_files WHERE draft = ?1 AND path = ?2 AND path <> ?3",
-                           draft, (struct hub_view){path, (size_t)(slash - path)}, path, err));
-    return HUB_OK;
-}
-
 static enum hub_status put_file(struct hub_db *db, const char *draft, const struct hub_draft_file *file,
-                                struct hub_error *err)
+                                struct hub_view folded, struct hub_error *err)
 {
     struct hub_stmt *stmt;
-    HUB_TRY(hub_db_prepare(db,
-                           "INSERT INTO draft_files (draft, path, size, sha256) VALUES (?1, ?2, ?3, ?4)"
-                           " ON CONFLICT (draft, path) DO UPDATE SET size = ?3, sha256 = ?4",
-                           &stmt, err));
+    HUB_TRY(hub_db_prepare(
+        db,
+        "INSERT INTO draft_files (draft, path, size, sha256, folded) VALUES (?1, ?2, ?3, ?4, ?5)"
+        " ON CONFLICT (draft, path) DO UPDATE SET size = ?3, sha256 = ?4, folded = ?5",
+        &stmt, err));
     hub_stmt_bind_text(stmt, 1, draft);
     hub_stmt_bind_text(stmt, 2, file->path);
     hub_stmt_bind_int(stmt, 3, (int64_t)file->size);
     hub_stmt_bind_blob(stmt, 4, file->sha256, file->complete ? sizeof file->sha256 : 0);
+    hub_stmt_bind_view(stmt, 5, folded);
     return hub_stmt_run(stmt, err);
 }
 
 enum hub_status hub_draft_file_put(struct hub_truth *truth, const char *draft,
                                    const struct hub_draft_file *file, struct hub_error *err)
 {
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf folded = HUB_BUF_INIT(16 * KIB);
+    HUB_TRY(hub_path_fold(hub_view_of(file->path), &folded, err));
     HUB_CLEANUP(hub_truth_unlock) struct hub_truth *held = hub_truth_lock_unsynced(truth);
     HUB_TRY(hub_db_begin(held->db, err));
     HUB_TRY(turn(held->db, draft, HUB_DRAFT_OPEN, HUB_DRAFT_OPEN, err));
-    HUB_TRY(check_twins(held->db, draft, file->path, err));
-    HUB_TRY(put_file(held->db, draft, file, err));
+    HUB_TRY(hub_twins_check(held->db, draft, file->path, hub_buf_view(&folded), err));
+    HUB_TRY(put_file(held->db, draft, file, hub_buf_view(&folded), err));
     return hub_db_commit(held->db, err);
 }
 

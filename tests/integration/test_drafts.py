@@ -172,7 +172,8 @@ def test_names(hub):
         answer = ask(hub, "PUT", f"{draft}/files/{path}", b"x")
         assert answer.status == 400, path
     assert put(hub, draft, "data/a", b"x").status == 201
-    for path in ("data", "data/a/b", "Data/A"):
+    assert put(hub, draft, "café", b"x").status == 201
+    for path in ("data", "data/a/b", "Data/A", "data/A", "DATA/b", "cafe\u0301", "CAFÉ/x"):
         answer = put(hub, draft, path, b"x")
         assert answer.status == 400 and "beside" in answer.json()["detail"], path
     for id in ("", "../x", "lab/.x", "lab/rows", "a/b/"):
@@ -244,6 +245,22 @@ def test_what_is_not_complete(hub):
     assert part.status == 422 and "data/a" in part.json()["detail"]
     assert ask(hub, "DELETE", draft + "/files/data/a").status == 204
     assert ask(hub, "GET", draft + "/files").json()["items"] == []
+
+
+def test_what_a_rule_fills(tmp_path):
+    """Nothing is pushed where an upstream or a mirror puts its own, or will."""
+    with serve(tmp_path, "--upstream", "lab/up/=http://127.0.0.1:1") as hub:
+        run(hub.state, "mirror", "add", "http://127.0.0.1:1", "--as", "lab/copies/", "--name", "copies", "--yes")
+        run(hub.state, "mirror", "add", "http://127.0.0.1:1", "--prefix", "one", "--as", "lab/one-v0", "--name", "one", "--yes")
+        for id, name in (("lab/up/new-v0", "lab/up/"), ("lab/copies/deep/new-v0", "lab/copies/"), ("lab/one-v0", "lab/one-v0")):
+            answer = ask(hub, "POST", "/api/v1/drafts", json.dumps({"id": id}))
+            assert (answer.status, problem(answer)) == (409, "exists"), answer.body
+            assert f"'{name}'" in answer.json()["detail"] and "choose an id elsewhere" in answer.json()["detail"], answer.body
+        draft = push(hub, DOOR, "lab/upper-v0")
+        assert ask(hub, "POST", draft + "/commit").status == 200
+        late = push(hub, DOOR, "lab/late/new-v0")
+        run(hub.state, "mirror", "add", "http://127.0.0.1:1", "--as", "lab/late/", "--name", "late", "--yes")
+        assert ask(hub, "POST", late + "/commit").status == 409, "the rule was made meanwhile"
 
 
 def test_what_is_there(hub):

@@ -344,7 +344,7 @@ SYSTEM = re.compile(
 # What a folder alone includes, whichever it is.
 ALONE = {
     "blosc.h", "curl/curl.h", "hdf5.h", "ini.h", "liblzf/lzf.h", "lz4.h", "lz4frame.h", "md4c.h", "microhttpd.h",
-    "seccomp.h", "snappy-c.h", "sqlite3.h",
+    "seccomp.h", "snappy-c.h", "sqlite3.h", "unicase.h",
 }  # fmt: skip
 # What several folders include: folder -> why.
 SHARED = {

@@ -172,6 +172,7 @@ Test(drafts, have_files)
     const char *const twins[] = {"A", "b", "a/x", "B/c", "b/c/d"};
     for (size_t i = 0; i < HUB_COUNT(twins); i++)
         cr_expect_eq(put(row.id, twins[i], 1, false), HUB_INVALID, "%s", twins[i]);
+    cr_expect_eq(put(row.id, "b/c", 3, true), HUB_OK, "it is no twin of itself");
     cr_expect_eq(put(row.id, "ab", 1, true), HUB_OK, "the beginning of a name is no folder");
     DRAFT_OK(hub_draft_files_each(truth, row.id, NULL, 0, join, &text, err));
     cr_expect_str_eq(text.data, "a? ab b/c ");
@@ -182,6 +183,38 @@ Test(drafts, have_files)
     cr_expect(found.files == 3 && found.complete == 2 && found.bytes == 9);
     DRAFT_OK(hub_draft_file_forget(truth, row.id, "a", err));
     cr_expect_eq(hub_draft_file_find(truth, row.id, "a", &file, &wrong), HUB_NOT_FOUND);
+}
+
+/* Names that are one and the same to some file system. */
+Test(drafts, have_no_twins)
+{
+    static const struct {
+        const char *there, *twin;
+    } cases[] = {
+        {"Data/a", "data/b"},                                     /* a folder */
+        {"caf\u00e9.txt", "cafe\u0301.txt"},                      /* NFC and NFD */
+        {"o\u0301/caf\u00e9/a", "\u00d3/cafe\u0301/b"},           /* and case */
+        {"\u1e69", "s\u0307\u0323"},                              /* marks in another order */
+        {"\ud55c\uae00", "\u1112\u1161\u11ab\u1100\u1173\u11af"}, /* Hangul */
+        {"\u03a3\u03b1\u03c2", "\u03c3\u03b1\u03c3"},             /* sigma at the end */
+        {"stra\u00dfe", "STRASSE"},
+        {"\u0436/x/y", "\u0416"}, /* and a folder that would be a file */
+        {"\u212b", "\u00e5"},     /* angstrom */
+    };
+    for (size_t i = 0; i < HUB_COUNT(cases); i++) {
+        const struct hub_draft_row row = add("lab/new-v0", "token:ann");
+        cr_expect_eq(put(row.id, cases[i].there, 1, true), HUB_OK, "%s", wrong.detail);
+        cr_expect_eq(put(row.id, cases[i].twin, 1, false), HUB_INVALID, "%s", cases[i].twin);
+        cr_expect(strstr(wrong.detail, cases[i].there) && strstr(wrong.detail, cases[i].twin), "%s",
+                  wrong.detail);
+        cr_expect_eq(put(row.id, cases[i].there, 1, true), HUB_OK);
+        DRAFT_OK(hub_draft_forget(truth, row.id, err));
+    }
+    const struct hub_draft_row row = add("lab/new-v0", "token:ann");
+    static const char *const apart[] = {"\u00e9", "e",      "\u00e8", "a/\u0338b", "\u00b2",
+                                        "2",      "\u1e9b", "x/1",    "x/2"};
+    for (size_t i = 0; i < HUB_COUNT(apart); i++)
+        cr_expect_eq(put(row.id, apart[i], 1, true), HUB_OK, "%s", wrong.detail);
 }
 
 Test(drafts, are_not_too_many)
