@@ -101,6 +101,21 @@ static void print_roots(const json_t *roots)
     }
 }
 
+static void print_quotas(const json_t *quotas)
+{
+    size_t i;
+    const json_t *quota;
+    json_array_foreach(quotas, i, quota)
+    {
+        char used[32], limit[32];
+        size_text(number(quota, "used"), used);
+        size_text(number(quota, "limit"), limit);
+        print("%-11s %s: %s of %s", i == 0 ? "quotas" : "",
+              *text(quota, "prefix") ? text(quota, "prefix") : "all", used, limit);
+        putchar('\n');
+    }
+}
+
 static void print_datasets(const json_t *d)
 {
     static const char *const statuses[] = {"ready", "pending", "broken", "unsupported"};
@@ -177,6 +192,7 @@ static void print_status(const json_t *status)
            : truth(status, "ready")  ? "ready"
                                      : "not ready: the roots are being read");
     print_roots(json_object_get(status, "roots"));
+    print_quotas(json_object_get(status, "quotas"));
     print_datasets(json_object_get(status, "datasets"));
     print_inspection(status);
     print_load(status);

@@ -111,6 +111,8 @@ void hub_config_dispose(struct hub_config *config)
         else if (hub_config_options.rows[i].kind == HUB_OPTION_TEXT)
             free(*(char **)at);
     }
+    for (size_t i = 0; i < HUB_COUNT(config->quota_prefixes); i++)
+        free(config->quota_prefixes[i]);
     hub_roots_dispose(&config->roots);
     free(config->address);
     json_decref(config->mirrors);

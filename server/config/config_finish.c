@@ -242,6 +242,37 @@ static enum hub_status check_auth_headers(const struct hub_config *config, struc
                : HUB_OK;
 }
 
+/* "lab/=2T", "lab=2T" or "=2T". */
+static enum hub_status split_quota(const char *text, char **prefix, uint64_t *bytes, struct hub_error *err)
+{
+    static const struct hub_usage_option size = {
+        0, "quota", "BYTES", NULL, NULL, HUB_OPTION_SIZE, 0, NULL, 0, 1024 * 1024 * GIB};
+    const char *equals = strrchr(text, '=');
+    if (!equals || hub_option_set(&size, equals + 1, bytes, NULL))
+        return hub_fail(err, HUB_INVALID, "quota \"%.80s\" is not PREFIX=SIZE such as lab/=2T", text);
+    struct hub_view name = {text, (size_t)(equals - text)};
+    name.size -= name.size && name.data[name.size - 1] == '/';
+    if (name.size && (!hub_path_plain(name) || strcspn(text, "\"\\\n") < name.size))
+        return hub_fail(err, HUB_INVALID, "quota \"%.80s\": '%.*s' is not the beginning of ids", text,
+                        (int)name.size, name.data);
+    const bool made = asprintf(prefix, "%.*s%s", (int)name.size, name.data, name.size ? "/" : "") >= 0;
+    if (!made)
+        *prefix = NULL;
+    return hub_allocated(made, err);
+}
+
+static enum hub_status split_quotas(struct hub_config *config, struct hub_error *err)
+{
+    for (uint32_t i = 0; i < config->quota_texts.count; i++) {
+        HUB_TRY(split_quota(config->quota_texts.items[i], &config->quota_prefixes[i], &config->quota_bytes[i],
+                            err));
+        for (uint32_t k = 0; k < i; k++)
+            if (strcmp(config->quota_prefixes[i], config->quota_prefixes[k]) == 0)
+                return hub_fail(err, HUB_INVALID, "quota: '%.80s' is given twice", config->quota_prefixes[i]);
+    }
+    return HUB_OK;
+}
+
 enum hub_status hub_config_finish(struct hub_config *config, struct hub_error *err)
 {
     HUB_TRY(split_listen(config, err));
@@ -250,6 +281,7 @@ enum hub_status hub_config_finish(struct hub_config *config, struct hub_error *e
     HUB_TRY(check_targets(config, err));
     HUB_TRY(check_hf_upstream(config, err));
     HUB_TRY(split_tries(config, err));
+    HUB_TRY(split_quotas(config, err));
     HUB_TRY(check_auth_headers(config, err));
     return find_inspector(config, err);
 }

@@ -22,9 +22,13 @@ static const struct hub_usage_option rows[] = {
      "are removed. Mirrors and datasets that others put there are never removed.",
      WITHIN(SIZE, cache_max, "0", 0, 1024 * 1024 * GIB)},
     {0, "min-free", "BYTES", NULL,
-     "Space that stays free on the disk of each root: larger datasets are not fetched, and fetched ones are "
-     "removed as with cache-max.",
+     "Space that stays free on the disk of each root: larger datasets are not fetched, fetched ones are "
+     "removed as with cache-max, and larger files are not taken into drafts.",
      WITHIN(SIZE, min_free, "64M", 0, 1024 * 1024 * GIB)},
+    {0, "quota", "PREFIX=BYTES", NULL,
+     "What datasets that are pushed may hold whose ids begin with PREFIX, such as lab/=2T (=2T: all), open "
+     "drafts included; may be given several times. A file that does not fit is refused before it is sent.",
+     AS(LIST, quota_texts, "")},
     {0, "state", "DIR", NULL,
      "Directory of the catalogue. Default: the service's state directory, else ~/.local/state/minari-hub.",
      AS(TEXT, state, NULL)},

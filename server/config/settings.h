@@ -27,6 +27,7 @@ struct hub_config {
     struct hub_list upstreams; /* [NAME/=]REMOTE */
     uint64_t cache_max, min_free;
     uint64_t keep_revisions, trash_ms;
+    struct hub_list quota_texts; /* as given: PREFIX=SIZE */
     char *state, *listen, *inspector, *file, *public_url, *bucket, *hf_author, *hf_upstream;
     uint64_t memory;
     uint64_t workers, event_threads, queue; /* 0: one a core */
@@ -49,6 +50,8 @@ struct hub_config {
     const char *forget; /* --forget of scan: a root; NULL: none. No setting */
 
     /* filled by hub_config_finish */
+    char *quota_prefixes[HUB_MAX_ROOTS]; /* of quota_texts: "lab/", or "" */
+    uint64_t quota_bytes[HUB_MAX_ROOTS];
     struct hub_roots roots; /* absolute directories; allow_targets among them */
     char *address;          /* NULL: it listens on its control socket alone */
     uint16_t port;

@@ -42,6 +42,29 @@ static void write_roots(struct page *page, const json_t *status)
     page_section_end(&page->out, &section);
 }
 
+/* What pushed datasets may hold; nothing where no quota is set. */
+static void write_quotas(struct page *page, const json_t *quotas)
+{
+    static const char *const heads[] = {"Prefix", "Used", "Limit", NULL};
+    const struct page_section section = {HUB_VIEW("quotas"), HUB_VIEW("Quotas")};
+    const struct page_table table = {HUB_VIEW("cardlike"), HUB_VIEW("Pushed datasets and open drafts")};
+    size_t i;
+    const json_t *quota;
+    if (!json_array_size(quotas))
+        return;
+    page_section_begin(&page->out, &section);
+    table_begin(page, &table, heads, " nn");
+    json_array_foreach(quotas, i, quota)
+    {
+        const struct hub_view prefix = page_text(quota, "prefix");
+        page_quota_row(&page->out,
+                       &(struct page_quota_row){prefix.size ? prefix : HUB_VIEW("all"),
+                                                page_count(quota, "used"), page_count(quota, "limit")});
+    }
+    table_end(page, &table);
+    page_section_end(&page->out, &section);
+}
+
 static void write_jobs(struct page *page, const json_t *jobs)
 {
     static const char *const heads[] = {"Job", "Target", "State", "Done", "Error", NULL};
@@ -127,5 +150,6 @@ enum hub_status hub_page_operations(struct hub_request *request, struct hub_resp
     write_jobs(&page, jobs);
     write_problems(&page, problems);
     write_roots(&page, status);
+    write_quotas(&page, json_object_get(status, "quotas"));
     return page_close(&page);
 }

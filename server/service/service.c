@@ -135,6 +135,14 @@ static enum hub_status open_caches(struct hub_app *app, struct hub_error *err)
     return open_cache(app, "levels", LEVEL_BYTES, &app->levels, err);
 }
 
+static void set_quotas(struct hub_service *service, const struct hub_config *config)
+{
+    service->quotas = (struct hub_quotas){service->quota_items, config->quota_texts.count};
+    for (uint32_t i = 0; i < config->quota_texts.count; i++)
+        service->quota_items[i] = (struct hub_quota){config->quota_prefixes[i], config->quota_bytes[i]};
+    hub_truth_set_quotas(service->app.truth, &service->quotas);
+}
+
 enum hub_status hub_service_open_storage(struct hub_service *service, const struct hub_config *config,
                                          struct hub_error *err)
 {
@@ -162,6 +170,7 @@ enum hub_status hub_service_open_storage(struct hub_service *service, const stru
     HUB_TRY(hub_stores_open(&catalog, &service->stores, err));
     app->catalog = service->stores.catalog;
     app->truth = service->stores.truth;
+    set_quotas(service, config);
     const struct hub_store_options store = {.roots = &config->roots,
                                             .state = config->state,
                                             .max_open = service->limits.files,

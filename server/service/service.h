@@ -6,6 +6,7 @@
 #include "server/config/config.h"
 #include "server/service/limits.h"
 #include "server/service/stores.h"
+#include "storage/truth/quotas.h"
 
 #include <signal.h>
 
@@ -17,6 +18,8 @@ struct hub_service {
     struct hub_route *routes; /* NULL: hub_routes */
     struct hub_limits limits;
     struct hub_announcer *announcer;
+    struct hub_quota quota_items[HUB_MAX_ROOTS];
+    struct hub_quotas quotas;
 };
 
 /** Those that end or reload the hub: they are waited for in one place; threads started later inherit the

@@ -88,6 +88,7 @@
     X(DRAINING, "draining", 503, OK, "The server is shutting down", .retry_s = 5,                            \
       .page = "The hub is shutting down")                                                                    \
     X(NO_SPACE, "no-space", 507, OK, "The disk is full")                                                     \
+    X(QUOTA_EXCEEDED, "quota-exceeded", 507, OK, "The quota is used up")                                     \
     /* What becomes of requests to other hosts. */                                                           \
     X(UNREACHABLE, "unreachable", 0, UNREACHABLE, NULL)                                                      \
     X(NO_TLS, "no-tls", 0, UNREACHABLE, NULL, .remedy = "give the address with http:// instead of https://") \

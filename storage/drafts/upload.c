@@ -60,10 +60,12 @@ static enum hub_status check_space(const struct hub_draft_folder *draft, uint64_
 {
     uint64_t free_bytes = 0;
     HUB_TRY(hub_fs_free_bytes(draft->place.path, &free_bytes, err));
-    return free_bytes >= spare && free_bytes - spare >= more
-               ? HUB_OK
-               : hub_fail_as(err, HUB_NO_SPACE, HUB_PROBLEM_NO_SPACE,
-                             "the disk has no room for %llu bytes more", (unsigned long long)more);
+    if (free_bytes >= spare && free_bytes - spare >= more)
+        return HUB_OK;
+    return hub_fail_as(err, HUB_NO_SPACE, HUB_PROBLEM_NO_SPACE,
+                       "the disk has no room for %llu bytes more: %llu are free, and %llu of them stay so "
+                       "(--min-free)",
+                       (unsigned long long)more, (unsigned long long)free_bytes, (unsigned long long)spare);
 }
 
 enum hub_status hub_upload_begin(const struct hub_draft_folder *draft, const char *path, uint64_t offset,

@@ -92,6 +92,12 @@ static enum hub_status rename_rows(struct hub_truth *truth, const struct hub_com
     hub_stmt_bind_text(stmt, 2, new);
     hub_stmt_bind_text(stmt, 3, move->to);
     HUB_TRY(hub_stmt_run(stmt, err));
+    HUB_TRY(hub_db_prepare(db, "UPDATE OR REPLACE holdings SET dataset = ?2, path = ?3 WHERE dataset = ?1",
+                           &stmt, err));
+    hub_stmt_bind_text(stmt, 1, old);
+    hub_stmt_bind_text(stmt, 2, new);
+    hub_stmt_bind_text(stmt, 3, move->to);
+    HUB_TRY(hub_stmt_run(stmt, err));
     HUB_TRY(run_pair(db, "DELETE FROM aliases WHERE id = ?1", new, NULL, err));
     HUB_TRY(run_pair(db, "UPDATE aliases SET dataset = ?2 WHERE dataset = ?1", old, new, err));
     HUB_TRY(run_pair(db, "INSERT OR REPLACE INTO aliases (id, dataset, at) VALUES (?1, ?2, " HUB_DB_NOW ")",

@@ -214,6 +214,15 @@ static enum hub_status end_parent(struct hub_db *db, const struct hub_commit *co
     return hub_stmt_run(stmt, err);
 }
 
+/* What is only kept counts for no quota. */
+static enum hub_status end_holding(struct hub_db *db, const char *dataset, struct hub_error *err)
+{
+    struct hub_stmt *stmt;
+    HUB_TRY(hub_db_prepare(db, "UPDATE holdings SET gone = 1 WHERE dataset = ?1", &stmt, err));
+    hub_stmt_bind_text(stmt, 1, dataset);
+    return hub_stmt_run(stmt, err);
+}
+
 enum hub_status hub_commit_insert(struct hub_truth *truth, const struct hub_commit *commit, bool keep_parent,
                                   struct hub_error *err)
 {
@@ -225,6 +234,8 @@ enum hub_status hub_commit_insert(struct hub_truth *truth, const struct hub_comm
     HUB_TRY(hub_commit_expect(truth->db, commit->dataset, commit->parent, err));
     if (commit->parent[0])
         HUB_TRY(end_parent(truth->db, commit, keep_parent, err));
+    if (commit->kind == HUB_COMMIT_DELETE)
+        HUB_TRY(end_holding(truth->db, commit->dataset, err));
     HUB_TRY(insert(truth, commit, err));
     return hub_audit_write(truth->db, &audit, err);
 }

@@ -5,6 +5,8 @@
 #include "storage/truth/audit.h"
 #include "storage/truth/fold.h"
 #include "storage/truth/hubdb.h"
+#include "storage/truth/quota_check.h"
+#include "storage/truth/quotas.h"
 #include "storage/truth/twins.h"
 
 #include <stdio.h>
@@ -186,8 +188,8 @@ enum hub_status hub_draft_forget(struct hub_truth *truth, const char *id, struct
 {
     HUB_CLEANUP(hub_truth_unlock) struct hub_truth *held = hub_truth_lock(truth);
     HUB_TRY(hub_db_begin(held->db, err));
-    HUB_TRY(run_of(held->db, "DELETE FROM draft_files WHERE draft = ?1", id, err));
     HUB_TRY(run_of(held->db, "DELETE FROM drafts WHERE id = ?1", id, err));
+    HUB_TRY(run_of(held->db, "DELETE FROM draft_files WHERE draft = ?1", id, err));
     return hub_db_commit(held->db, err);
 }
 
@@ -238,17 +240,31 @@ static enum hub_status put_file(struct hub_db *db, const char *draft, const stru
     return hub_stmt_run(stmt, err);
 }
 
+static enum hub_status state_file(struct hub_truth *truth, const char *draft,
+                                  const struct hub_draft_file *file, struct hub_view folded,
+                                  struct hub_error *err)
+{
+    HUB_CLEANUP(hub_truth_unlock) struct hub_truth *held = hub_truth_lock_unsynced(truth);
+    HUB_TRY(hub_db_begin(held->db, err));
+    HUB_TRY(turn(held->db, draft, HUB_DRAFT_OPEN, HUB_DRAFT_OPEN, err));
+    HUB_TRY(hub_twins_check(held->db, draft, file->path, folded, err));
+    HUB_TRY(put_file(held->db, draft, file, folded, err));
+    if (!file->complete) /* one that is has been admitted, and its bytes are there */
+        HUB_TRY(hub_quotas_check(held, draft, err));
+    return hub_db_commit(held->db, err);
+}
+
+/* Before a quota refuses, the disks are asked whether all that counts is still there. */
 enum hub_status hub_draft_file_put(struct hub_truth *truth, const char *draft,
                                    const struct hub_draft_file *file, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf folded = HUB_BUF_INIT(16 * KIB);
+    bool changed = false;
     HUB_TRY(hub_path_fold(hub_view_of(file->path), &folded, err));
-    HUB_CLEANUP(hub_truth_unlock) struct hub_truth *held = hub_truth_lock_unsynced(truth);
-    HUB_TRY(hub_db_begin(held->db, err));
-    HUB_TRY(turn(held->db, draft, HUB_DRAFT_OPEN, HUB_DRAFT_OPEN, err));
-    HUB_TRY(hub_twins_check(held->db, draft, file->path, hub_buf_view(&folded), err));
-    HUB_TRY(put_file(held->db, draft, file, hub_buf_view(&folded), err));
-    return hub_db_commit(held->db, err);
+    const enum hub_status st = state_file(truth, draft, file, hub_buf_view(&folded), err);
+    if (st != HUB_NO_SPACE || hub_holdings_look(truth, &changed, NULL) || !changed)
+        return st;
+    return state_file(truth, draft, file, hub_buf_view(&folded), err);
 }
 
 enum hub_status hub_draft_files_take(struct hub_truth *truth, const char *draft,
@@ -258,8 +274,11 @@ enum hub_status hub_draft_files_take(struct hub_truth *truth, const char *draft,
     HUB_CLEANUP(hub_truth_unlock) struct hub_truth *held = hub_truth_lock_unsynced(truth);
     HUB_TRY(hub_db_begin(held->db, err));
     HUB_TRY(turn(held->db, draft, HUB_DRAFT_OPEN, HUB_DRAFT_OPEN, err));
-    for (uint32_t i = 0; i < count; i++)
-        HUB_TRY(put_file(held->db, draft, &files[i], err));
+    for (uint32_t i = 0; i < count; i++) {
+        HUB_CLEANUP(hub_buf_dispose) struct hub_buf folded = HUB_BUF_INIT(16 * KIB);
+        HUB_TRY(hub_path_fold(hub_view_of(files[i].path), &folded, err));
+        HUB_TRY(put_file(held->db, draft, &files[i], hub_buf_view(&folded), err));
+    }
     return hub_db_commit(held->db, err);
 }
 
@@ -378,5 +397,6 @@ enum hub_status hub_draft_publish(struct hub_truth *truth, const char *draft, co
     HUB_TRY(hub_db_begin(held->db, err));
     HUB_TRY(turn(held->db, draft, HUB_DRAFT_PUBLISHING, HUB_DRAFT_PUBLISHED, err));
     HUB_TRY(hub_commit_insert(held, commit, keep_parent, err));
+    HUB_TRY(hub_holding_put(held->db, draft, err));
     return hub_db_commit(held->db, err);
 }

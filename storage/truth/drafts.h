@@ -65,7 +65,8 @@ struct hub_draft_file {
     uint8_t sha256[HUB_SHA256_BYTES]; /* of one that is complete */
 };
 /** State a file, again or for the first time. The draft must be open. HUB_INVALID: another one has its path
- * but for the case of letters, or is a folder of it. */
+ * but for the case of letters or how Unicode composes them, or is a folder of it. HUB_NO_SPACE
+ * "quota-exceeded": a file that is to come does not fit below a prefix (quotas.h). */
 HUB_MUST_USE enum hub_status hub_draft_file_put(struct hub_truth *truth, const char *draft,
                                                 const struct hub_draft_file *file, struct hub_error *err);
 /** State many that are whole, of one dataset, in one step. The draft must be open, and without files. */

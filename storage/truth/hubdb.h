@@ -18,10 +18,12 @@ struct hub_access_rule;
 struct hub_audit;
 struct hub_damages;
 struct hub_declared_access;
+struct hub_quotas;
 
 struct hub_truth {
     const struct hub_roots *roots; /* NULL: they have numbers alone */
     struct hub_db_readers *readers;
+    const struct hub_quotas *quotas; /* NULL: none */
 
     pthread_mutex_t lock; /* of its connection */
     struct hub_db *db;

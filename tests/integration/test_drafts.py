@@ -7,11 +7,12 @@ import json
 import os
 import shutil
 import signal
+import subprocess
 import time
 
 import pytest
 
-from hub import FIXTURES, Hub, quote, until
+from hub import BIN, FIXTURES, Hub, quote, until
 from test_access_twins import run
 
 DOOR = os.path.join(FIXTURES, "samples", "door-human-v0")
@@ -208,7 +209,8 @@ def test_refused_before_it_comes(hub):
     connection.putheader("Expect", "100-continue")
     connection.endheaders()
     answer = connection.getresponse()
-    assert (answer.status, json.loads(answer.read())["type"]) == (507, "urn:minari-hub:no-space")
+    said = json.loads(answer.read())
+    assert (answer.status, said["type"]) == (507, "urn:minari-hub:no-space") and f"{64 << 20} of them stay so (--min-free)" in said["detail"]
 
 
 def test_broken(hub):
@@ -245,6 +247,38 @@ def test_what_is_not_complete(hub):
     assert part.status == 422 and "data/a" in part.json()["detail"]
     assert ask(hub, "DELETE", draft + "/files/data/a").status == 204
     assert ask(hub, "GET", draft + "/files").json()["items"] == []
+
+
+def test_quotas(tmp_path):
+    """A size that does not fit is refused before a byte of it is sent, by the prefix that it does not fit below."""
+    size = sum(len(data) for data in tree(DOOR).values())
+    with serve(tmp_path, "--quota", f"lab={size + 100}", "--quota", "=1G") as hub:
+        draft = push(hub, DOOR, "lab/new-v0")
+        quotas = lambda: {q["prefix"]: (q["used"], q["limit"]) for q in ask(hub, "GET", "/api/v1/status").json()["quotas"]}
+        assert quotas() == {"lab/": (size, size + 100), "": (size, 1 << 30)}
+        connection = http.client.HTTPConnection("127.0.0.1", hub.port)
+        connection.putrequest("PUT", open_draft(hub, "lab/other-v0") + "/files/a")
+        connection.putheader("Authorization", f"Bearer {hub.token}")
+        connection.putheader("Content-Length", "101")
+        connection.putheader("Expect", "100-continue")
+        connection.endheaders()
+        answer = connection.getresponse()
+        said = json.loads(answer.read())
+        assert (answer.status, said["type"]) == (507, "urn:minari-hub:quota-exceeded")
+        assert "'lab/'" in said["detail"] and f"({size + 100} bytes)" in said["detail"] and f"({size + 101} bytes)" in said["detail"], said
+        assert ask(hub, "POST", draft + "/commit").status == 200
+        assert quotas()["lab/"][0] == size, "now it is a dataset"
+        metrics = ask(hub, "GET", "/metrics").body.decode()
+        assert f'minari_hub_quota_used_bytes{{prefix="lab/"}} {size}' in metrics and f'minari_hub_quota_bytes{{prefix=""}} {1 << 30}' in metrics
+        assert "quotas      lab/: " in run(hub.state, "status") and "Pushed datasets" in ask(hub, "GET", "/~operations", headers={"Accept": "text/html"}).body.decode()
+        shutil.rmtree(hub.root / "lab/new-v0")
+        assert put(hub, open_draft(hub, "lab/third-v0"), "a", b"x" * (size + 100)).status == 201, "it was removed by hand"
+
+
+@pytest.mark.parametrize("quota", ["lab", "lab=", "lab=2X", "/lab=1G", "a//b=1G", "lab/=1G --quota lab=2G"])
+def test_quotas_that_are_none(tmp_path, quota):
+    ended = subprocess.run([os.path.join(BIN, "minari-hub"), "serve", "--root", str(tmp_path), "--state", str(tmp_path) + "-state", *f"--quota {quota}".split()], capture_output=True, text=True, timeout=60)
+    assert ended.returncode != 0 and "quota" in ended.stderr, ended
 
 
 def test_what_a_rule_fills(tmp_path):

@@ -3,6 +3,7 @@
 #include "server/api/handlers.h"
 
 #include "server/api/operations/process.h"
+#include "server/api/operations/pushes.h"
 #include "server/api/reply.h"
 #include "server/api/visible.h"
 #include "server/http/metrics.h"
@@ -179,7 +180,10 @@ enum hub_status hub_metrics_show(struct hub_request *request, struct hub_respons
     HUB_TRY(cache_metrics(request->app, out, err));
     HUB_TRY(room_metrics(request->app, names, out, err));
     HUB_TRY(missing_metrics(request->app, out, err));
-    return names ? hub_mirror_metrics(request->app->truth, out, err) : HUB_OK;
+    if (!names)
+        return HUB_OK;
+    HUB_TRY(hub_quota_metrics(request->app->truth, out, err));
+    return hub_mirror_metrics(request->app->truth, out, err);
 }
 
 enum hub_status hub_front_show(struct hub_request *request, struct hub_response *response,

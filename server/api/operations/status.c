@@ -5,6 +5,7 @@
 #include "server/api/operations/alerts.h"
 #include "server/api/operations/given.h"
 #include "server/api/operations/process.h"
+#include "server/api/operations/pushes.h"
 #include "server/api/put.h"
 #include "server/mirror/mirror.h"
 #include "storage/episodes/measures.h"
@@ -187,6 +188,7 @@ enum hub_status hub_status_show(struct hub_request *request, struct hub_response
     put_http(&json, app->http);
     put_disk(&json, request, &progress);
     put_cache(&json, app->mirrors);
+    HUB_TRY(hub_quotas_put(&json, app->truth, hub_request_may_watch(request), err));
     hub_access_given_put(&json, app, request->access, hub_request_may_watch(request));
     put_alerts(&json, request);
     hub_json_end_object(&json);

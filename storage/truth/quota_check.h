@@ -1,0 +1,14 @@
+/** Quotas within a transaction; for drafts.c. */
+#ifndef HUB_TRUTH_QUOTA_CHECK_H
+#define HUB_TRUTH_QUOTA_CHECK_H
+
+#include "storage/truth/hubdb.h"
+
+/** Whether the draft's dataset keeps to all quotas, as the transaction has it by now. HUB_NO_SPACE
+ * "quota-exceeded" names prefix, limit and what is used. */
+HUB_MUST_USE enum hub_status hub_quotas_check(const struct hub_truth *held, const char *draft,
+                                              struct hub_error *err);
+/** What a draft holds becomes what its dataset holds: when it is published. */
+HUB_MUST_USE enum hub_status hub_holding_put(struct hub_db *db, const char *draft, struct hub_error *err);
+
+#endif
