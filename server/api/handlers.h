@@ -52,8 +52,9 @@ hub_handler hub_link_post; /* links.c */
 
 /* drafts/: datasets that are pushed */
 hub_handler hub_drafts_list, hub_drafts_post, hub_draft_show, hub_drafts_delete, hub_draft_files_list,
-    hub_draft_file_show, hub_draft_file_put_done, hub_draft_file_delete, hub_draft_commit;
-hub_body_opener hub_draft_file_open;
+    hub_draft_file_show, hub_draft_file_put_done, hub_draft_file_delete, hub_draft_archive_done,
+    hub_draft_commit;
+hub_body_opener hub_draft_file_open, hub_draft_archive_open;
 hub_handler hub_revisions_list, hub_dataset_delete, hub_dataset_patch;
 /* health.c: liveness, readiness, metrics, the contract and a first page */
 hub_handler hub_healthz_show, hub_readyz_show, hub_metrics_show, hub_openapi_show, hub_front_show;

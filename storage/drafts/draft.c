@@ -63,6 +63,24 @@ enum hub_status hub_draft_lock(const struct hub_draft_folder *draft, bool alone,
                : hub_fail_errno(err, errno, "the draft cannot be locked");
 }
 
+void hub_draft_unlock(const struct hub_draft_folder *draft)
+{
+    (void)flock(draft->folder, LOCK_UN);
+}
+
+enum hub_status hub_draft_room(const struct hub_draft_folder *draft, uint64_t more, uint64_t spare_bytes,
+                               struct hub_error *err)
+{
+    uint64_t left = 0;
+    HUB_TRY(hub_fs_free_bytes(draft->place.path, &left, err));
+    if (left >= spare_bytes && left - spare_bytes >= more)
+        return HUB_OK;
+    return hub_fail_as(err, HUB_NO_SPACE, HUB_PROBLEM_NO_SPACE,
+                       "the disk has no room for %llu bytes more: %llu are free, and %llu of them stay so "
+                       "(--min-free)",
+                       (unsigned long long)more, (unsigned long long)left, (unsigned long long)spare_bytes);
+}
+
 enum hub_status hub_draft_remove(const char *root, const char *id, struct hub_error *err)
 {
     HUB_CLEANUP(hub_private_close) struct hub_private place = HUB_PRIVATE_INIT;

@@ -55,19 +55,6 @@ static enum hub_status go_on(struct hub_upload *upload, uint64_t offset, struct 
                : HUB_OK;
 }
 
-static enum hub_status check_space(const struct hub_draft_folder *draft, uint64_t more, uint64_t spare,
-                                   struct hub_error *err)
-{
-    uint64_t free_bytes = 0;
-    HUB_TRY(hub_fs_free_bytes(draft->place.path, &free_bytes, err));
-    if (free_bytes >= spare && free_bytes - spare >= more)
-        return HUB_OK;
-    return hub_fail_as(err, HUB_NO_SPACE, HUB_PROBLEM_NO_SPACE,
-                       "the disk has no room for %llu bytes more: %llu are free, and %llu of them stay so "
-                       "(--min-free)",
-                       (unsigned long long)more, (unsigned long long)free_bytes, (unsigned long long)spare);
-}
-
 enum hub_status hub_upload_begin(const struct hub_draft_folder *draft, const char *path, uint64_t offset,
                                  uint64_t size, uint64_t spare_bytes, struct hub_upload *out,
                                  struct hub_error *err)
@@ -76,7 +63,7 @@ enum hub_status hub_upload_begin(const struct hub_draft_folder *draft, const cha
     *out = (struct hub_upload){.draft = draft, .fd = -1, .size = size, .spare_bytes = spare_bytes};
     if (offset > size)
         return hub_fail_as(err, HUB_INVALID, HUB_PROBLEM_UPLOAD_OFFSET, "the file ends before that byte");
-    HUB_TRY(check_space(draft, size - offset, spare_bytes, err));
+    HUB_TRY(hub_draft_room(draft, size - offset, spare_bytes, err));
     hub_draft_part_name(path, name);
     enum hub_status st = hub_dup(&out->path, path, err);
     if (!st)
@@ -95,7 +82,7 @@ enum hub_status hub_upload_add(struct hub_upload *upload, struct hub_view bytes,
                         (unsigned long long)upload->size);
     if (upload->hasher.at / LOOK_BYTES !=
         (upload->hasher.at + bytes.size) / LOOK_BYTES) /* others write, too */
-        HUB_TRY(check_space(upload->draft, upload->size - upload->hasher.at, upload->spare_bytes, err));
+        HUB_TRY(hub_draft_room(upload->draft, upload->size - upload->hasher.at, upload->spare_bytes, err));
     HUB_TRY(hub_fs_write_fd(upload->fd, bytes, err));
     return hub_file_hasher_add(&upload->hasher, bytes, err);
 }

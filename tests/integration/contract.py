@@ -19,7 +19,7 @@ def template_of(path, paths):
             return folder + one
     if path.startswith("/api/v1/drafts/"):
         draft, _, rest = path[len("/api/v1/drafts/"):].partition("/")
-        return "/api/v1/drafts/{name}" + (f"/{rest}" if rest in ("commit", "files") else "/files/{path}" if rest else "")
+        return "/api/v1/drafts/{name}" + (f"/{rest}" if rest in ("commit", "files", "archive.tar") else "/files/{path}" if rest else "")
     prefix = "/api/v1/datasets/"
     if not path.startswith(prefix):
         return None

@@ -3,11 +3,13 @@ import base64
 import concurrent.futures
 import hashlib
 import http.client
+import io
 import json
 import os
 import shutil
 import signal
 import subprocess
+import tarfile
 import time
 
 import pytest
@@ -247,6 +249,101 @@ def test_what_is_not_complete(hub):
     assert part.status == 422 and "data/a" in part.json()["detail"]
     assert ask(hub, "DELETE", draft + "/files/data/a").status == 204
     assert ask(hub, "GET", draft + "/files").json()["items"] == []
+
+
+def tar_of(members, format=tarfile.GNU_FORMAT):
+    """Of (name, bytes), or (TarInfo, None)."""
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w", format=format) as tar:
+        for name, data in members:
+            member = name if isinstance(name, tarfile.TarInfo) else tarfile.TarInfo(name)
+            member.size = len(data or b"")
+            tar.addfile(member, io.BytesIO(data or b""))
+    return out.getvalue()
+
+
+def put_tar(hub, draft, data):
+    return ask(hub, "PUT", draft + "/archive.tar", data)
+
+
+@pytest.mark.parametrize("format", [tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
+def test_a_tar(hub, format):
+    """A dataset in one request, its names as `tar c .` has them."""
+    draft = open_draft(hub, "lab/new-v0")
+    files = tree(DOOR)
+    if format != tarfile.USTAR_FORMAT:
+        files = {**files, "é" * 60 + "/" + "n" * 150: os.urandom(3 << 20), "empty": b""}
+    folder = tarfile.TarInfo("./")
+    folder.type = tarfile.DIRTYPE
+    answer = put_tar(hub, draft, tar_of([(folder, None), *((f"./{path}", data) for path, data in files.items())], format))
+    assert answer.status == 200, answer.body
+    assert (answer.json()["files"], answer.json()["complete"], answer.json()["bytes"]) == (len(files), len(files), sum(map(len, files.values())))
+    listed = {f["path"]: f["sha256"] for f in ask(hub, "GET", draft + "/files").json()["items"]}
+    assert listed == {path: hashlib.sha256(data).hexdigest() for path, data in files.items()}
+    assert ask(hub, "POST", draft + "/commit").status == 200
+    assert tree(hub.root / "lab/new-v0") == files
+
+
+def test_members_that_a_tar_may_not_have(hub):
+    for name, type, why in (("link", tarfile.SYMTYPE, "symbolic link"), ("hard", tarfile.LNKTYPE, "hard link"), ("null", tarfile.CHRTYPE, "device"), ("pipe", tarfile.FIFOTYPE, "pipe"),
+                            ("/etc/passwd", tarfile.REGTYPE, "absolute"), ("../up", tarfile.REGTYPE, "hidden"), ("a/../../b", tarfile.REGTYPE, "hidden"), (".hidden/a", tarfile.REGTYPE, "hidden"), ("a\\b", tarfile.REGTYPE, "backslash"),
+                            ("FIRST", tarfile.REGTYPE, "case")):
+        draft = open_draft(hub, "lab/new-v0")
+        member = tarfile.TarInfo(name)
+        member.type, member.linkname = type, "first"
+        answer = put_tar(hub, draft, tar_of([("first", b"1"), (member, None), ("last", b"2")]))
+        assert (answer.status, problem(answer)) == (400, "bad-request"), name
+        assert f"'{name}'" in answer.json()["detail"] and why in answer.json()["detail"], answer.body
+        assert [f["path"] for f in ask(hub, "GET", draft + "/files").json()["items"] if "sha256" in f] == ["first"], "what came before stays"
+        assert ask(hub, "DELETE", draft).status == 204
+    assert not os.path.exists(hub.root / "up") and not os.path.exists(hub.root.parent / "up")
+
+
+def test_a_tar_that_is_broken(hub):
+    whole = tar_of([("a", b"x" * 3000), ("b", b"y" * 3000)])
+    for data, wrong, complete in ((whole[:2000], "missing, in 'a'", []), (whole[:5000], "in 'b'", ["a"]), (whole[:3584], "its end is missing", ["a"]), (whole[:3584] + b"z" + whole[3585:], "no valid header", ["a"]),
+                                  (b"", "its end is missing", []), (b"PK" * 400, "no valid header", []), (whole + whole, "follow the end", ["a", "b"])):
+        draft = open_draft(hub, "lab/new-v0")
+        answer = put_tar(hub, draft, data)
+        assert (answer.status, problem(answer)) == (400, "bad-request") and wrong in answer.json()["detail"], (wrong, answer.body)
+        assert [f["path"] for f in ask(hub, "GET", draft + "/files").json()["items"] if "sha256" in f] == complete
+        assert put_tar(hub, draft, whole).json()["complete"] == 2, "it may come again"
+        assert ask(hub, "DELETE", draft).status == 204
+
+
+def test_a_tar_keeps_to_quotas(tmp_path):
+    with serve(tmp_path, "--quota", "lab/=1000") as hub:
+        draft = open_draft(hub, "lab/new-v0")
+        answer = put_tar(hub, draft, tar_of([("a", b"x" * 600), ("b", b"y" * 600)]))
+        assert (answer.status, problem(answer)) == (507, "quota-exceeded")
+        assert ask(hub, "GET", draft).json()["complete"] == 1
+
+
+def test_a_tar_lies_in_no_memory(tmp_path, monkeypatch):
+    """Nothing of a large member stays in the hub."""
+    monkeypatch.setenv("ASAN_OPTIONS", os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=1")  # what is freed is not resident
+    with serve(tmp_path) as hub:
+        send_large_tar(hub, open_draft(hub, "lab/new-v0"))
+
+
+def send_large_tar(hub, draft):
+    resident = lambda: ask(hub, "GET", "/api/v1/status").json()["memory"]["resident"]
+    before, most = resident(), []
+    head = tarfile.TarInfo("large.bin")
+    head.size = 256 << 20
+
+    def body():
+        yield head.tobuf(tarfile.PAX_FORMAT)
+        for i in range(256):
+            yield bytes(1 << 20)
+            if i % 32 == 0:
+                most.append(resident())
+        yield bytes(1024)
+
+    connection = http.client.HTTPConnection("127.0.0.1", hub.port, timeout=120)
+    connection.request("PUT", draft + "/archive.tar", body=body(), headers={"Authorization": f"Bearer {hub.token}", "Content-Length": str(head.size + 1536)})
+    assert connection.getresponse().status == 200
+    assert max(most) - before < 64 << 20
 
 
 def test_quotas(tmp_path):

@@ -39,6 +39,12 @@ void hub_draft_write(struct hub_json *json, const struct hub_draft_row *row);
 uint64_t hub_draft_offset(const struct hub_draft_folder *draft, const struct hub_draft_file *file);
 /** A file of it as an object. */
 void hub_draft_file_write(struct hub_json *json, const struct hub_draft_file *file, uint64_t offset);
+/** A file that came as a whole goes into the tree, and its row says so. `file` gets its digest.
+ * @param sha256  that it must have; NULL: any */
+HUB_MUST_USE enum hub_status hub_draft_file_whole(const struct hub_app *app, const char *id,
+                                                  const struct hub_draft_folder *draft,
+                                                  struct hub_upload *upload, const uint8_t *sha256,
+                                                  struct hub_draft_file *file, struct hub_error *err);
 /** Answer with it. */
 HUB_MUST_USE enum hub_status hub_draft_answer(struct hub_request *request, const char *id, unsigned status,
                                               struct hub_response *response, struct hub_error *err);

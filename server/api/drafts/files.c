@@ -136,6 +136,24 @@ static enum hub_status answer_file(struct hub_response *response, unsigned statu
     return hub_response_header(response, err, "Cache-Control", "no-store");
 }
 
+enum hub_status hub_draft_file_whole(const struct hub_app *app, const char *id,
+                                     const struct hub_draft_folder *draft, struct hub_upload *upload,
+                                     const uint8_t *sha256, struct hub_draft_file *file,
+                                     struct hub_error *err)
+{
+    /* the tree of a draft that is published in this moment is a dataset */
+    HUB_TRY(hub_draft_lock(draft, false, err));
+    enum hub_status st = hub_draft_turn(app->truth, id, HUB_DRAFT_OPEN, HUB_DRAFT_OPEN, err);
+    if (!st)
+        st = hub_upload_end(upload, sha256, err);
+    if (!st) {
+        memcpy(file->sha256, upload->sums.sha256, sizeof file->sha256);
+        st = hub_draft_file_put(app->truth, id, file, err);
+    }
+    hub_draft_unlock(draft);
+    return st;
+}
+
 static enum hub_status end_file(struct hub_request *request, struct incoming *in,
                                 struct hub_response *response, struct hub_error *err)
 {
@@ -148,12 +166,8 @@ static enum hub_status end_file(struct hub_request *request, struct incoming *in
         .path = upload->path, .size = upload->size, .complete = hub_upload_is_whole(upload)};
     if (!file.complete)
         return answer_file(response, 200, &file, offset, err);
-    /* the tree of a draft that is published in this moment is a dataset */
-    HUB_TRY(hub_draft_lock(&in->draft, false, err));
-    HUB_TRY(hub_draft_turn(request->app->truth, in->row.id, HUB_DRAFT_OPEN, HUB_DRAFT_OPEN, err));
-    HUB_TRY(hub_upload_end(upload, in->stated ? in->sha256 : NULL, err));
-    memcpy(file.sha256, upload->sums.sha256, sizeof file.sha256);
-    HUB_TRY(hub_draft_file_put(request->app->truth, in->row.id, &file, err));
+    HUB_TRY(hub_draft_file_whole(request->app, in->row.id, &in->draft, upload, in->stated ? in->sha256 : NULL,
+                                 &file, err));
     return answer_file(response, 201, &file, offset, err);
 }
 

@@ -64,6 +64,7 @@ static const struct {
     {"/api/v1/drafts", "/api/v1/drafts", BOUNDED},
     {"/api/v1/drafts/{name}", NULL, BOUNDED},
     {"/api/v1/drafts/{name}/commit", NULL, BOUNDED},
+    {"/api/v1/drafts/{name}/archive.tar", NULL, BOUNDED},
     {"/api/v1/drafts/{name}/files", NULL, BOUNDED},
     {"/api/v1/drafts/{name}/files/{path}", NULL, BOUNDED},
     {"/healthz", "/healthz", BOUNDED},
