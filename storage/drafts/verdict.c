@@ -140,8 +140,10 @@ static enum hub_status plan(struct inspection *i, const char *const *formats, ui
         return HUB_OK;
     HUB_TRY(hub_dup(&i->verdict->format, format, err));
     i->verdict->status = HUB_VERDICT_READY;
-    if (st)
+    if (st) {
         say_broken(i->verdict, "", why.detail);
+        HUB_TRY(add_problem(i->verdict, &(struct hub_found_problem){"dataset-broken", "", why.detail}, err));
+    }
     return add_problems(i->verdict, out->problems, out->problem_count, err);
 }
 

@@ -223,7 +223,8 @@ def test_broken(hub):
         put(hub, draft, path, data[:len(data) // 2] if path.endswith(".hdf5") else data)
     refused = ask(hub, "POST", draft + "/commit")
     assert (refused.status, problem(refused), refused.json()["verdict"]) == (422, "draft-refused", "broken")
-    assert "main_data.hdf5" in json.dumps(refused.json()["problems"]) + refused.json()["detail"]
+    (found,) = refused.json()["problems"]
+    assert found["code"] == "dataset-broken" and "main_data.hdf5" in found["detail"] and found["detail"] in refused.json()["detail"], refused.body
     assert not (hub.root / "lab").exists() and ask(hub, "GET", draft).json()["state"] == "open"
     for path, data in whole.items():
         put(hub, draft, path, data)
