@@ -46,6 +46,9 @@ ROW(camera, TEXT, "camera", "top.mp4",
 ROW(job_id, TEXT, "id", "k3vq7dmx2abn", "As the listing has it.", .in_path = true);
 ROW(draft_id, TEXT, "name", "abcdefghijklmnop", "As the answer to POST has it.", .in_path = true);
 ROW(draft_path, TEXT, "path", "data/main_data.hdf5", "Path of a file in the dataset.", .in_path = true);
+ROW(draft_state, WORD, "state", "state=published",
+    "Only those that are open, being committed, or published; without it all but the published ones.",
+    .words = "open committing published");
 ROW(draft_allow, WORD, "allow", "allow=broken",
     "Publish it although it is `broken`, or although no format claims it (`files`).",
     .words = "broken files");

@@ -100,6 +100,8 @@ def test_a_push(hub, fixture):
     assert document["status"] == "ready" and document["content"] == done.json()["content"], "its files need not be hashed again"
     assert ask(hub, "POST", draft + "/commit").json()["commit"] == done.json()["commit"], "who lost the answer gets it again"
     assert ask(hub, "GET", draft).json()["state"] == "published"
+    states = lambda query: [d["state"] for d in ask(hub, "GET", "/api/v1/drafts" + query).json()["items"]]
+    assert (states(""), states("?state=published"), states("?state=open")) == ([], ["published"], [])
     assert put(hub, draft, "data/more", b"x").status == 409
     with open(hub.root / "lab/new-v0/.minari-hub.json") as f:
         record = json.load(f)

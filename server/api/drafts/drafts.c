@@ -105,6 +105,7 @@ enum hub_status hub_drafts_post(struct hub_request *request, struct hub_response
 struct list {
     const struct hub_request *request;
     struct hub_json json;
+    int state; /* -1: those that are not over */
     char who[HUB_WRITER_CHARS];
 };
 
@@ -112,7 +113,10 @@ static enum hub_status add_draft(void *user, const struct hub_draft_row *row, st
 {
     struct list *list = user;
     (void)err;
-    if (strcmp(row->who, list->who) == 0 || hub_request_is_admin(list->request))
+    const bool wanted = list->state < 0
+                            ? row->state == HUB_DRAFT_OPEN || row->state == HUB_DRAFT_COMMITTING
+                            : (int)row->state == list->state; /* the parameter's words are in that order */
+    if (wanted && (strcmp(row->who, list->who) == 0 || hub_request_is_admin(list->request)))
         hub_draft_write(&list->json, row);
     return hub_json_status(&list->json);
 }
@@ -120,7 +124,7 @@ static enum hub_status add_draft(void *user, const struct hub_draft_row *row, st
 enum hub_status hub_drafts_list(struct hub_request *request, struct hub_response *response,
                                 struct hub_error *err)
 {
-    struct list list = {.request = request};
+    struct list list = {.request = request, .state = hub_request_choice(request, "state")};
     if (!request->may_block)
         return HUB_AGAIN;
     hub_draft_writer(request, list.who);
