@@ -183,6 +183,8 @@ static enum hub_status publish(struct push *p, uint64_t began_ms, struct hub_err
     const enum hub_status st = hub_draft_commit_it(p->client, p->draft, p->options->allow,
                                                    p->options->message, &drive, &answer, err);
     hand_out_problems(p, answer);
+    if (!st && hub_member_text(answer, "listed"))
+        notify(p->options, "%s: %s", p->options->id, hub_member_text(answer, "listed"));
     if (!st)
         report_done(p, answer, began_ms);
     return st;

@@ -239,7 +239,11 @@ def test_allowed_all_the_same(hub):
         for path, data in files.items():
             put(hub, draft, path, data)
         assert ask(hub, "POST", draft + "/commit").status == 422, id
-        assert ask(hub, "POST", draft + f"/commit?allow={allow}").status == 200, id
+        done = ask(hub, "POST", draft + f"/commit?allow={allow}")
+        assert done.status == 200, id
+        assert ("format=files" in done.json().get("listed", "")) == (allow == "files"), done.body
+        if allow == "files":
+            until(lambda: hub.get("/api/v1/datasets?format=files").json()["items"])
         assert tree(hub.root / id) == files
 
 

@@ -190,6 +190,10 @@ static enum hub_status run(struct commit *c, struct hub_response *response, stru
 
 /* ---- the request ---- */
 
+static const char as_loose_files[] =
+    "no format claims these files: they are listed as loose files, of their folder or of one above it; "
+    "/api/v1/datasets?format=files and `minari-cli list --all` show where";
+
 static enum hub_status answer(const struct commit *c, struct hub_response *response, struct hub_error *err)
 {
     const struct hub_view problems = hub_buf_view(&c->verdict.problems);
@@ -203,6 +207,8 @@ static enum hub_status answer(const struct commit *c, struct hub_response *respo
         hub_json_put_text(&json, "content", c->facts.tree);
     if (c->verdict.format)
         hub_json_put_text(&json, "format", c->verdict.format);
+    if (c->verdict.status == HUB_VERDICT_FILES && c->made.id[0])
+        hub_json_put_text(&json, "listed", as_loose_files);
     hub_json_put_array(&json, "problems");
     if (problems.size)
         hub_json_raw(&json, problems);
