@@ -136,6 +136,18 @@ def test_the_audit_has_each_change(place):
     assert run(place, "audit")[0].count("\n") == 6
 
 
+def test_a_job_that_is_not_there(state):
+    """Its number is nobody's: to the admin that is no question of what is allowed."""
+    with serving(SAMPLES, state=state) as hub:
+        admin = {"Authorization": "Bearer " + run(state, "token", "add", "boss", "--admin")[0].strip()}
+        until(lambda: hub.get("/api/v1/tokens", admin).status == 200)
+        for path in ("/api/v1/jobs/0", "/api/v1/jobs/0?do=stop", "/api/v1/jobs/k3vq7dmx2abn?do=keep&fence=1"):
+            answer = hub.get(path, {**admin, "Content-Length": "0"}, method="POST")
+            assert (answer.status, answer.json()["type"]) == (404, "urn:minari-hub:job-not-found"), answer.body
+            status, said = control(state, "POST", path)
+            assert (status, said["type"]) == (404, "urn:minari-hub:job-not-found"), said
+
+
 def test_a_running_hub_logs_each_change_and_pages_its_lists(state):
     with serving(SAMPLES, state=state) as hub:
         for i in range(7):
