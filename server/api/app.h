@@ -12,6 +12,7 @@
 
 #include <stdatomic.h>
 
+struct hub_hooks;
 struct hub_live_access;
 struct hub_mirrors;
 struct hub_relay;
@@ -50,6 +51,7 @@ struct hub_app {
     struct hub_log *log;
     atomic_int_fast64_t page_reported_ms; /* when a browser last reported of a page (hub_time_mono_ms) */
     struct hub_inspector *inspector;      /* that of the scanner */
+    struct hub_hooks *hooks;              /* for events of pushes; NULL: none */
     uint64_t min_free;                    /* bytes that stay free on the disk of a root */
     struct hub_keeping keeping;
     atomic_int_fast64_t drafts_tidied_ms; /* when old drafts were looked for (hub_time_mono_ms) */

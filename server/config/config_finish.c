@@ -209,6 +209,19 @@ static enum hub_status check_hf_upstream(const struct hub_config *config, struct
     return HUB_OK;
 }
 
+static enum hub_status check_hook(const struct hub_config *config, struct hub_error *err)
+{
+    const char *url = config->on_publish_url;
+    if (!url)
+        return HUB_OK;
+    const struct hub_view text = hub_view_of(url);
+    const size_t scheme = hub_view_starts(text, "https://") ? 8 : hub_view_starts(text, "http://") ? 7 : 0;
+    return scheme && url[scheme] && !strchr("/?#", url[scheme]) && !url[strcspn(url, " \t\"<>\\")]
+               ? HUB_OK
+               : hub_fail(err, HUB_INVALID,
+                          "on-publish-url \"%.200s\" is not an address like https://chat.example/hook", url);
+}
+
 /* "10/1m" or "off". */
 static enum hub_status split_tries(struct hub_config *config, struct hub_error *err)
 {
@@ -282,6 +295,7 @@ enum hub_status hub_config_finish(struct hub_config *config, struct hub_error *e
     HUB_TRY(check_hf_upstream(config, err));
     HUB_TRY(split_tries(config, err));
     HUB_TRY(split_quotas(config, err));
+    HUB_TRY(check_hook(config, err));
     HUB_TRY(check_auth_headers(config, err));
     return find_inspector(config, err);
 }

@@ -29,6 +29,11 @@ static const struct hub_usage_option rows[] = {
      "What datasets that are pushed may hold whose ids begin with PREFIX, such as lab/=2T (=2T: all), open "
      "drafts included; may be given several times. A file that does not fit is refused before it is sent.",
      AS(LIST, quota_texts, "")},
+    {0, "on-publish-url", "URL", NULL,
+     "Address that a small JSON is POSTed to when a pushed dataset is published or refused, or meets its "
+     "quota: "
+     "it is sent again when that fails, and no push waits for it. Default: none.",
+     AS(TEXT, on_publish_url, NULL)},
     {0, "state", "DIR", NULL,
      "Directory of the catalogue. Default: the service's state directory, else ~/.local/state/minari-hub.",
      AS(TEXT, state, NULL)},

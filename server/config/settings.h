@@ -28,6 +28,7 @@ struct hub_config {
     uint64_t cache_max, min_free;
     uint64_t keep_revisions, trash_ms;
     struct hub_list quota_texts; /* as given: PREFIX=SIZE */
+    char *on_publish_url;
     char *state, *listen, *inspector, *file, *public_url, *bucket, *hf_author, *hf_upstream;
     uint64_t memory;
     uint64_t workers, event_threads, queue; /* 0: one a core */

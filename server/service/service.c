@@ -4,6 +4,7 @@
 #include "server/api/drafts/keep.h"
 #include "server/api/drafts/rename.h"
 #include "server/api/drafts/tidy.h"
+#include "server/api/hooks.h"
 #include "server/api/operations/alerts.h"
 #include "server/api/visible.h"
 #include "server/http/budget.h"
@@ -374,6 +375,8 @@ enum hub_status hub_service_open(struct hub_service *service, const struct hub_c
     HUB_TRY(start_mirrors(app, config, err));
     hub_announce_uncovered(app);
     HUB_TRY(start_relay(app, err));
+    if (config->on_publish_url)
+        HUB_TRY(hub_hooks_start(config->on_publish_url, app->log, &app->hooks, err));
     hub_drafts_recover(app); /* before somebody asks */
     hub_revisions_recover(app);
     hub_renames_recover(app);
@@ -399,6 +402,7 @@ void hub_service_close(struct hub_service *service, const struct hub_config *con
     hub_visible_free(app->visible);
     hub_measurer_free(app->measurer);
     hub_relay_stop(app->relay);
+    hub_hooks_stop(app->hooks);
     hub_mirrors_stop(app->mirrors);
     if (app->scanner)
         hub_scanner_stop(app->scanner);

@@ -76,7 +76,7 @@ static enum hub_status begin_file(struct incoming_tar *a, const struct hub_tar_m
     HUB_TRY(hub_allocated(path, err));
     const struct hub_draft_file file = {.path = path, .size = member->size};
     HUB_TRY(hub_upload_begin(&a->draft, path, 0, member->size, a->app->min_free, &a->upload, err));
-    return hub_draft_file_put(a->app->truth, a->row.id, &file, err);
+    return hub_draft_file_state(a->app, &a->row, &file, err);
 }
 
 static enum hub_status begin_member(void *user, const struct hub_tar_member *member, struct hub_error *err)

@@ -3,6 +3,7 @@
 #include "server/api/drafts/keep.h"
 #include "server/api/drafts/tidy.h"
 #include "server/api/handlers.h"
+#include "server/api/hooks.h"
 #include "server/log/log.h"
 #include "storage/drafts/publish.h"
 #include "storage/drafts/verdict.h"
@@ -50,6 +51,18 @@ static enum hub_status inspect(struct commit *c, struct hub_error *err)
     return hub_tree_inspect(c->app->inspector, tree.data, NULL, &c->verdict, err);
 }
 
+static void send_event(const struct commit *c, const char *event, const char *reason)
+{
+    hub_hooks_send(c->app->hooks, &(struct hub_hook_event){.event = event,
+                                                           .dataset = c->row.dataset,
+                                                           .draft = c->row.id,
+                                                           .commit = c->made.id,
+                                                           .who = c->row.who,
+                                                           .reason = reason,
+                                                           .files = c->facts.files.count,
+                                                           .bytes = c->facts.files.bytes});
+}
+
 /* The problems come along with the refusal. */
 static enum hub_status refuse(struct commit *c, struct hub_response *response, struct hub_error *err)
 {
@@ -59,6 +72,7 @@ static enum hub_status refuse(struct commit *c, struct hub_response *response, s
                  (int)problems.size, problems.size ? problems.data : "") < 0)
         extra = NULL;
     response->problem_extra = extra;
+    send_event(c, "refused", c->verdict.reason);
     return hub_fail_as(
         err, HUB_CORRUPT, HUB_PROBLEM_DRAFT_REFUSED,
         "'%.200s' is not published: %.300s; the draft is still open: send what is wrong again, or "
@@ -154,6 +168,7 @@ static enum hub_status publish(struct commit *c, struct hub_error *err)
     HUB_TRY(hub_draft_publish(c->app->truth, c->row.id, &c->made, true, err));
     hub_log_event(c->app->log, &event, "%s by %s: %u files, %llu bytes, commit %s", c->row.dataset,
                   c->row.who, c->facts.files.count, (unsigned long long)c->facts.files.bytes, c->made.id);
+    send_event(c, "publish", NULL);
     keep_digests(c);
     (void)!hub_draft_remove(c->app->roots->roots[c->row.root].path, c->row.id,
                             NULL); /* else when it is old */

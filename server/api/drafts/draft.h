@@ -39,6 +39,10 @@ void hub_draft_write(struct hub_json *json, const struct hub_draft_row *row);
 uint64_t hub_draft_offset(const struct hub_draft_folder *draft, const struct hub_draft_file *file);
 /** A file of it as an object. */
 void hub_draft_file_write(struct hub_json *json, const struct hub_draft_file *file, uint64_t offset);
+/** State a file that is to come (hub_draft_file_put); a quota that refuses it is an event
+ * for the hook. */
+HUB_MUST_USE enum hub_status hub_draft_file_state(const struct hub_app *app, const struct hub_draft_row *row,
+                                                  const struct hub_draft_file *file, struct hub_error *err);
 /** A file that came as a whole goes into the tree, and its row says so. `file` gets its digest.
  * @param sha256  that it must have; NULL: any */
 HUB_MUST_USE enum hub_status hub_draft_file_whole(const struct hub_app *app, const char *id,

@@ -1,6 +1,7 @@
 /* Files of a draft: a PUT streams one into it, from its beginning or from where it ends. */
 #include "server/api/drafts/draft.h"
 #include "server/api/handlers.h"
+#include "server/api/hooks.h"
 #include "storage/text/base64.h"
 #include "storage/text/number.h"
 
@@ -63,6 +64,19 @@ static enum hub_status read_digest(const struct hub_request *request, uint8_t ou
     return HUB_OK;
 }
 
+enum hub_status hub_draft_file_state(const struct hub_app *app, const struct hub_draft_row *row,
+                                     const struct hub_draft_file *file, struct hub_error *err)
+{
+    const enum hub_status st = hub_draft_file_put(app->truth, row->id, file, err);
+    if (st && err && err->problem == HUB_PROBLEM_QUOTA_EXCEEDED)
+        hub_hooks_send(app->hooks, &(struct hub_hook_event){.event = "quota",
+                                                            .dataset = row->dataset,
+                                                            .draft = row->id,
+                                                            .who = row->who,
+                                                            .reason = err->detail});
+    return st;
+}
+
 struct incoming {
     struct hub_body_sink sink; /* first */
     struct hub_draft_row row;
@@ -105,7 +119,7 @@ static enum hub_status open_file(struct hub_request *request, uint64_t size, str
     in->until = span.first + span.count;
     HUB_TRY(hub_upload_begin(&in->draft, path.data, span.first, span.size, request->app->min_free,
                              &in->upload, err));
-    return hub_draft_file_put(request->app->truth, in->row.id, &file, err);
+    return hub_draft_file_state(request->app, &in->row, &file, err);
 }
 
 enum hub_status hub_draft_file_open(struct hub_request *request, uint64_t size, struct hub_body_sink **out,

@@ -3,6 +3,7 @@
 
 #include "server/api/drafts/facts.h"
 #include "server/api/drafts/keep.h"
+#include "server/api/hooks.h"
 #include "server/log/log.h"
 #include "storage/drafts/publish.h"
 #include "storage/text/time.h"
@@ -98,6 +99,13 @@ static enum hub_status say_published(struct hub_app *app, const struct hub_draft
     HUB_TRY(hub_draft_facts_read(app, row, NULL, &facts, err));
     hub_draft_commit_of(row, &facts, "", &commit);
     HUB_TRY(hub_draft_publish(app->truth, row->id, &commit, true, err));
+    hub_hooks_send(app->hooks, &(struct hub_hook_event){.event = "publish",
+                                                        .dataset = row->dataset,
+                                                        .draft = row->id,
+                                                        .commit = commit.id,
+                                                        .who = row->who,
+                                                        .files = facts.files.count,
+                                                        .bytes = facts.files.bytes});
     hub_log_event(app->log, &event, "'%s' was published, though nobody was answered: commit %s", row->dataset,
                   commit.id);
     return HUB_OK;

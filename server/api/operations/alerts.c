@@ -1,6 +1,7 @@
 /* What is wrong with the hub itself: see alerts.h. */
 #include "server/api/operations/alerts.h"
 
+#include "server/api/hooks.h"
 #include "server/mirror/document.h"
 #include "storage/episodes/measures.h"
 #include "storage/text/number.h"
@@ -151,6 +152,19 @@ static void add_unmeasured(const struct hub_app *app, struct hub_alerts *out)
             count, hub_plural(count), u.first);
 }
 
+static void add_hook(const struct hub_app *app, struct hub_alerts *out)
+{
+    struct hub_hook_figures f;
+    if (!hub_hooks_figures(app->hooks, &f) || !f.trouble[0])
+        return;
+    struct hub_alert *c =
+        add(out, "hook-failing",
+            "the address of --on-publish-url does not take events of pushes: %" PRIu64
+            " wait%s, and are sent again; %" PRIu64 " were dropped; check it (the log says why)",
+            f.waiting, f.waiting == 1 ? "s" : "", f.dropped);
+    snprintf(c->local, sizeof c->local, "%.590s", f.trouble);
+}
+
 struct rules {
     int64_t up_s; /* the hub; nothing lags for that it was not */
     unsigned failing, late, unlisting, leaving;
@@ -239,6 +253,7 @@ void hub_alerts_add(const struct hub_app *app, struct hub_alerts *out)
     add_unread(app, out);
     add_unmeasured(app, out);
     add_rules(app, out);
+    add_hook(app, out);
 }
 
 void hub_alerts_read(const struct hub_app *app, struct hub_alerts *out)

@@ -8,7 +8,7 @@
 
 #include "server/api/app.h"
 
-enum { HUB_MAX_ALERTS = 2 * HUB_MAX_ROOTS + 12 }; /* two a root, and a few */
+enum { HUB_MAX_ALERTS = 2 * HUB_MAX_ROOTS + 14 }; /* two a root, and a few */
 
 struct hub_alert {
     const char *code, *key; /* the key tells those of one code apart: a root's path */

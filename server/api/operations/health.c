@@ -180,6 +180,7 @@ enum hub_status hub_metrics_show(struct hub_request *request, struct hub_respons
     HUB_TRY(cache_metrics(request->app, out, err));
     HUB_TRY(room_metrics(request->app, names, out, err));
     HUB_TRY(missing_metrics(request->app, out, err));
+    HUB_TRY(hub_hook_metrics(request->app->hooks, out, err));
     if (!names)
         return HUB_OK;
     HUB_TRY(hub_quota_metrics(request->app->truth, out, err));

@@ -1,6 +1,8 @@
-/* Quotas in the state of the hub: see pushes.h. */
+/* Quotas and the hook in the state of the hub: see pushes.h. */
 #include "server/api/operations/pushes.h"
 
+#include "server/api/hooks.h"
+#include "server/http/metrics.h"
 #include "storage/truth/quotas.h"
 
 #include <inttypes.h>
@@ -73,4 +75,32 @@ enum hub_status hub_quota_metrics(struct hub_truth *truth, struct hub_buf *out, 
                              "# TYPE minari_hub_quota_used_bytes gauge\n",
                              err));
     return hub_quotas_each(truth, write_figure, &used, err);
+}
+
+void hub_hook_put(struct hub_json *json, struct hub_hooks *hooks)
+{
+    struct hub_hook_figures f;
+    if (!hub_hooks_figures(hooks, &f))
+        return;
+    hub_json_put_object(json, "hook");
+    hub_json_put_uint(json, "delivered", f.delivered);
+    hub_json_put_uint(json, "failed", f.failed);
+    hub_json_put_uint(json, "dropped", f.dropped);
+    hub_json_put_uint(json, "waiting", f.waiting);
+    hub_json_end_object(json);
+}
+
+enum hub_status hub_hook_metrics(struct hub_hooks *hooks, struct hub_buf *out, struct hub_error *err)
+{
+    struct hub_hook_figures f;
+    if (!hub_hooks_figures(hooks, &f))
+        return HUB_OK;
+    const struct hub_plain_metric rows[] = {
+        {"minari_hub_hook_events_total", "counter", "Events of pushes that the hook took.",
+         (double)f.delivered},
+        {"minari_hub_hook_failures_total", "counter", "Tries that it did not take.", (double)f.failed},
+        {"minari_hub_hook_dropped_total", "counter", "Events that it never took.", (double)f.dropped},
+        {"minari_hub_hook_waiting", "gauge", "Events that wait for it.", (double)f.waiting},
+    };
+    return hub_metric_rows(rows, HUB_COUNT(rows), out, err);
 }

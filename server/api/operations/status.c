@@ -189,6 +189,7 @@ enum hub_status hub_status_show(struct hub_request *request, struct hub_response
     put_disk(&json, request, &progress);
     put_cache(&json, app->mirrors);
     HUB_TRY(hub_quotas_put(&json, app->truth, hub_request_may_watch(request), err));
+    hub_hook_put(&json, app->hooks);
     hub_access_given_put(&json, app, request->access, hub_request_may_watch(request));
     put_alerts(&json, request);
     hub_json_end_object(&json);
