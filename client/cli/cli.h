@@ -64,6 +64,7 @@ enum cli_option {
     OPT_TASK,
     OPT_EPISODES,
     OPT_DRY_RUN,
+    OPT_TAR,
     OPT_WHERE,
     OPT_FIELD,
     OPT_FINDINGS,

@@ -302,6 +302,7 @@ static int push(struct upload *u, unsigned connections)
     options.allow = u->cli->values[OPT_ALLOW];
     options.connections = connections;
     options.dry_run = u->cli->values[OPT_DRY_RUN];
+    options.tar = u->cli->values[OPT_TAR];
     options.progress = on_progress;
     options.notice = on_notice;
     options.problem = on_problem;

@@ -102,6 +102,7 @@ const struct hub_usage_option cli_options[OPT_COUNT] = {
     [OPT_ALLOW] = {0, "allow", "WHAT", "broken|files",
                    "push what is refused else: a broken dataset, or files of no known format"},
     [OPT_NEXT_VERSION] = {0, "next-version", NULL, NULL, "take the version after the hub's newest"},
+    [OPT_TAR] = {0, "tar", NULL, NULL, "send all files as one tar: faster where there are many small ones"},
     [OPT_NO_INSPECT] = {0, "no-inspect", NULL, NULL, "do not inspect it here first"},
 };
 

@@ -1,5 +1,5 @@
 /* Push of a folder: list it, see what the draft has, send the rest, publish. See minari/upload.h. */
-#include "client/lib/send.h"
+#include "client/lib/send_tar.h"
 #include "storage/base/order.h"
 #include "storage/ids/id.h"
 #include "storage/text/time.h"
@@ -89,24 +89,35 @@ static enum hub_status compare(struct push *p, const json_t *item, struct hub_er
     if (file == UINT32_MAX)
         return remove_file(p, path, err);
     struct hub_sent_file *state = &p->states[file];
+    if (state->there)
+        return HUB_OK;
     if (size != p->folder.files.items[file].size)
         return HUB_OK;
     if (hex && hub_unhex(hub_view_of(hex), state->sha256, HUB_SHA256_BYTES))
         HUB_TRY(hub_send_compare(&p->send, file, state->sha256, &state->there, err));
     else if (!hex && offset < size)
         state->offset = offset;
-    p->files_kept += state->there;
-    p->bytes_kept += state->there ? size : state->offset;
     return HUB_OK;
 }
 
-static enum hub_status resume(struct push *p, struct hub_error *err)
+/* Ask the draft what it has. */
+static enum hub_status look(struct push *p, struct hub_error *err)
 {
     HUB_CLEANUP(hub_json_decrefp) json_t *files = NULL;
     const json_t *item;
     size_t i;
     HUB_TRY(hub_draft_list_files(p->client, p->draft, &files, err));
     json_array_foreach(json_object_get(files, "items"), i, item) HUB_TRY(compare(p, item, err));
+    return HUB_OK;
+}
+
+static enum hub_status resume(struct push *p, struct hub_error *err)
+{
+    HUB_TRY(look(p, err));
+    for (uint32_t i = 0; i < p->folder.files.count; i++) {
+        p->files_kept += p->states[i].there;
+        p->bytes_kept += p->states[i].there ? p->folder.files.items[i].size : p->states[i].offset;
+    }
     if (p->bytes_kept || p->files_kept)
         notify(p->options, "%s: going on with draft %s", p->options->id, p->draft);
     return HUB_OK;
@@ -192,6 +203,19 @@ static enum hub_status publish(struct push *p, uint64_t began_ms, struct hub_err
 
 /* ---- all of it ---- */
 
+/* As one tar first; what of it did not come goes file by file, as all else does. */
+static enum hub_status send_tar(struct push *p, struct hub_error *err)
+{
+    struct hub_error why = {0};
+    const enum hub_status st = hub_send_tar(&p->send, &why);
+    if (st && st != HUB_IO && st != HUB_BUSY && st != HUB_TIMEOUT)
+        return hub_pass(st, &why, err);
+    if (st)
+        notify(p->options, "%s: the tar broke off, the rest is sent file by file: %s", p->options->id,
+               why.detail);
+    return look(p, err);
+}
+
 static enum hub_status list(struct push *p, struct hub_error *err)
 {
     char hidden[1200];
@@ -217,6 +241,8 @@ static enum hub_status run(struct push *p, struct hub_error *err)
         report_done(p, NULL, began_ms);
         return HUB_OK;
     }
+    if (p->options->tar)
+        HUB_TRY(send_tar(p, err));
     HUB_TRY(hub_send_all(&p->send, err));
     if (p->send.again)
         notify(p->options, "%s: %u file%s sent again: another digest arrived", p->options->id, p->send.again,

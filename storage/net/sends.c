@@ -8,29 +8,39 @@
 
 enum { ASK_FIRST = 1024 * 1024 }; /* bytes: a larger body waits until the server wants it */
 
+static enum hub_status read_file(const struct hub_sends *b, uint64_t at, char *out, size_t size, size_t *got,
+                                 struct hub_error *err)
+{
+    const ssize_t n = pread(b->fd, out, size, (off_t)at);
+    if (n < 0)
+        return hub_fail_errno(err, errno, "it cannot be read");
+    *got = (size_t)n;
+    return n ? HUB_OK
+             : hub_fail_as(err, HUB_CHANGED, HUB_PROBLEM_CHANGED,
+                           "it has become shorter than %" PRIu64 " bytes while it was sent",
+                           b->first + b->count);
+}
+
 static size_t on_read(char *out, size_t size, size_t count, void *user)
 {
     struct hub_transport_slot *s = user;
     struct hub_sends *b = s->fetch->sends;
     const size_t want = (size_t)HUB_MIN((uint64_t)(size * count), b->count - b->sent);
     const uint64_t at = b->first + b->sent;
+    size_t n = 0;
     if (!want)
         return 0;
-    const ssize_t n = pread(b->fd, out, want, (off_t)at);
-    if (n <= 0) {
-        s->refused = n < 0 ? hub_fail_errno(&s->error, errno, "it cannot be read")
-                           : hub_fail_as(&s->error, HUB_CHANGED, HUB_PROBLEM_CHANGED,
-                                         "it has become shorter than %" PRIu64 " bytes while it was sent",
-                                         b->first + b->count);
+    s->refused = b->read ? b->read(s->fetch, at, out, want, &n, &s->error)
+                         : read_file(b, at, out, want, &n, &s->error);
+    if (s->refused)
         return CURL_READFUNC_ABORT;
-    }
     if (b->passing)
-        b->passing(s->fetch, at, (struct hub_view){out, (size_t)n});
-    b->sent += (uint64_t)n;
-    s->attempt_bytes += (uint64_t)n;
-    s->transport->heard_bytes += (uint64_t)n;
-    hub_rate_add(s->transport->rate, (uint64_t)n);
-    return (size_t)n;
+        b->passing(s->fetch, at, (struct hub_view){out, n});
+    b->sent += n;
+    s->attempt_bytes += n;
+    s->transport->heard_bytes += n;
+    hub_rate_add(s->transport->rate, n);
+    return n;
 }
 
 /* The library sends it again, as where a connection that it kept was closed. */

@@ -42,10 +42,14 @@ HUB_MUST_USE enum hub_status hub_transport_set_token(struct hub_transport *trans
 
 struct hub_fetch;
 
-/** The body of a PUT: bytes of an open file, read as the connection takes them. Zero it and fill it in;
- * `sent` is a result. */
+/** The body of a PUT: bytes of an open file, or of whatever `read` makes, as the connection takes them. Zero
+ * it and fill it in; `sent` is a result. */
 struct hub_sends {
-    int fd;                /* the caller's */
+    int fd; /* the caller's; not used where there is `read` */
+    /** NULL, or makes bytes from offset `at` on: at least one, at most `size`. They may be asked for again
+     * from an earlier offset. */
+    enum hub_status (*read)(struct hub_fetch *fetch, uint64_t at, char *out, size_t size, size_t *got,
+                            struct hub_error *err);
     uint64_t first, count; /* these bytes of it */
     uint64_t size;         /* of the whole file: what is not all of it says so in Content-Range */
     const char *digest;    /* Repr-Digest of the whole file; NULL: not said */

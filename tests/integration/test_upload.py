@@ -63,6 +63,24 @@ def test_a_push_and_its_download(hub, cli, tmp_path, fixture, format):
     assert drafts(cli) == [], "a published one is not listed"
 
 
+def test_a_push_as_a_tar(hub, cli, tmp_path):
+    """One request, whatever the names; what is there already is not sent again."""
+    folder = shutil.copytree(ARM, tmp_path / "many")
+    (folder / "extra").mkdir()
+    for i in range(300):
+        (folder / "extra" / f"{i}-{'n' * (i % 120)}é").write_bytes(os.urandom(i * 7))
+    pushed = cli.run("upload", str(folder), "lab/new-v0", "--tar", "--no-inspect", "--json", expect=0).json()
+    assert tree(hub.root / "lab/new-v0") == tree(folder) and pushed["commit"] and pushed["files_kept"] == 0
+    requests = [line for line in hub.text_log().splitlines() if "PUT" in line]
+    assert len(requests) == 1 and "draft-archive" in requests[0], requests[:3]
+    cut = shutil.copytree(DOOR, tmp_path / "cut")
+    os.truncate(cut / "data/main_data.hdf5", 20000)
+    cli.run("upload", str(cut), "lab/door-v0", "--tar", "--no-inspect", expect=8)
+    shutil.copy(os.path.join(DOOR, "data/main_data.hdf5"), cut / "data/main_data.hdf5")
+    again = cli.run("upload", str(cut), "lab/door-v0", "--tar", "--no-inspect", "--json", expect=0).json()
+    assert again["files_kept"] == again["files"] - 1 and tree(hub.root / "lab/door-v0") == tree(DOOR)
+
+
 def test_which_id(hub, cli, tmp_path):
     """The one that the metadata states, else where Minari would keep it, else the last two names."""
     shutil.copytree(ARM, tmp_path / "some/lab/arm-v1")

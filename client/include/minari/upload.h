@@ -52,6 +52,7 @@ struct minari_upload_options {
     void (*problem)(const struct minari_problem *problem, void *user);
     void (*done)(const struct minari_upload *upload, void *user);
     void *user;
+    bool tar; /* send all files as one tar: faster where there are many small ones */
 };
 
 #ifdef __cplusplus

@@ -160,6 +160,31 @@ Test(sends, a_whole_file)
     trial_end(t);
 }
 
+/* In pieces of its own size, and then an error. */
+static enum hub_status make_bytes(struct hub_fetch *fetch, uint64_t at, char *out, size_t size, size_t *made,
+                                  struct hub_error *err)
+{
+    if (at == (uint64_t)(intptr_t)fetch->user)
+        return hub_fail(err, HUB_CORRUPT, "no more");
+    *made = HUB_MIN(size, (size_t)777);
+    memcpy(out, content + at, *made);
+    return HUB_OK;
+}
+
+Test(sends, what_is_made)
+{
+    struct hub_error err = {0};
+    struct trial *t = trial_new("/x", file_of(BODY), 0, BODY);
+    t->sends.read = make_bytes;
+    t->fetch.user = (void *)(intptr_t)-1;
+    cr_assert_eq(hub_transport_get(t->transport, &t->fetch, NULL), HUB_OK);
+    cr_expect(got.size == BODY && memcmp(got.body, content, BODY) == 0);
+    t->fetch.user = (void *)(intptr_t)7770;
+    cr_expect_eq(hub_transport_get(t->transport, &t->fetch, &err), HUB_CORRUPT);
+    cr_expect_str_eq(err.detail, "no more");
+    trial_end(t);
+}
+
 Test(sends, what_follows_an_offset)
 {
     struct trial *t = trial_new("/x", file_of(1000), 600, 1000);
