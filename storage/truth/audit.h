@@ -9,10 +9,12 @@ struct hub_db;
 
 /** Texts are borrowed: of a row that is read, until the callback returns. */
 struct hub_audit {
-    int64_t id, at_ms;    /* filled in where it is written */
-    const char *who;      /* "local", "token:ann", "user:bob" */
-    const char *action;   /* "token-add", "token-rotate", "token-revoke", "access-set", "access-unset" */
-    const char *object;   /* the token's name; WHO and PREFIX of a rule; a dataset's id */
+    int64_t id, at_ms; /* filled in where it is written */
+    const char *who;   /* "local", "token:ann", "user:bob" */
+    /* "token-add", "token-rotate", "token-revoke", "access-set", "access-unset", "publish", "namespace-add",
+     * "namespace-set", "namespace-delete" */
+    const char *action;
+    const char *object;   /* the token's name; WHO and PREFIX of a rule; id of a dataset; a namespace */
     const char *detail;   /* a JSON object */
     const char *revision; /* of the dataset that was written, or "" */
 };

@@ -188,6 +188,7 @@ enum hub_status hub_draft_forget(struct hub_truth *truth, const char *id, struct
 {
     HUB_CLEANUP(hub_truth_unlock) struct hub_truth *held = hub_truth_lock(truth);
     HUB_TRY(hub_db_begin(held->db, err));
+    HUB_TRY(run_of(held->db, "DELETE FROM draft_verdicts WHERE draft = ?1", id, err));
     HUB_TRY(run_of(held->db, "DELETE FROM drafts WHERE id = ?1", id, err));
     HUB_TRY(run_of(held->db, "DELETE FROM draft_files WHERE draft = ?1", id, err));
     return hub_db_commit(held->db, err);

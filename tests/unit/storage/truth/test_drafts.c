@@ -2,6 +2,7 @@
 #include "storage/truth/drafts.h"
 
 #include "storage/truth/hubdb.h"
+#include "storage/truth/verdicts.h"
 #include "tests/support/catalog_draft.h"
 
 #include <criterion/criterion.h>
@@ -228,4 +229,25 @@ Test(drafts, are_not_too_many)
     (void)add("lab/x", "token:bob");
     DRAFT_OK(hub_draft_turn(truth, first.id, HUB_DRAFT_OPEN, HUB_DRAFT_DROPPED, err));
     (void)add("lab/x", "token:ann");
+}
+
+Test(drafts, keep_why_they_were_refused_until_they_are_forgotten)
+{
+    HUB_CLEANUP(hub_kept_verdict_dispose) struct hub_kept_verdict verdict = {0}, again = {0};
+    const struct hub_draft_row row = add("lab/new-v0", "token:ann");
+    cr_expect_eq(hub_verdict_find(truth, row.id, &verdict, NULL), HUB_NOT_FOUND);
+    DRAFT_OK(hub_verdict_keep(
+        truth, row.id, &(struct hub_kept_verdict){.verdict = "files", .reason = "x", .problems = "[]"}, err));
+    DRAFT_OK(hub_verdict_keep(truth, row.id,
+                              &(struct hub_kept_verdict){.verdict = "broken",
+                                                         .reason = "cut short",
+                                                         .problems = "[{\"code\":\"y\"}]"},
+                              err));
+    DRAFT_OK(hub_verdict_find(truth, row.id, &verdict, err));
+    cr_expect_str_eq(verdict.verdict, "broken");
+    cr_expect_str_eq(verdict.reason, "cut short");
+    cr_expect_str_eq(verdict.problems, "[{\"code\":\"y\"}]");
+    cr_expect_gt(verdict.at_ms, 0);
+    DRAFT_OK(hub_draft_forget(truth, row.id, err));
+    cr_expect_eq(hub_verdict_find(truth, row.id, &again, NULL), HUB_NOT_FOUND);
 }
