@@ -111,6 +111,29 @@ enum hub_status hub_folder_check(struct hub_view path, struct hub_error *err)
     return check(path, true, err);
 }
 
+/* Any letter beyond ASCII counts as one. */
+static bool is_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-' || (unsigned char)c >= 0x80;
+}
+
+enum hub_status hub_namespace_check(struct hub_view name, struct hub_error *err)
+{
+    size_t letters = 0; /* of UTF-8, by their first bytes */
+    bool good = true;
+    for (size_t i = 0; i < name.size && good; i++) {
+        good = is_word(name.data[i]) || name.data[i] == '/';
+        letters += ((unsigned char)name.data[i] & 0xC0) != 0x80;
+    }
+    return good && letters >= 2 && check(name, false, NULL) == HUB_OK
+               ? HUB_OK
+               : hub_fail_as(err, HUB_INVALID, HUB_PROBLEM_BAD_ID,
+                             "'%.*s' cannot be a namespace: it is two letters, digits, '-' or '_' at least, "
+                             "with '/' between its parts, such as lab/arms",
+                             (int)HUB_MIN(name.size, (size_t)200), name.data);
+}
+
 bool hub_id_split_alias(struct hub_view id, struct hub_view *alias, uint32_t *version)
 {
     const size_t slash = last_slash(id);

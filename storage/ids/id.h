@@ -30,6 +30,10 @@ HUB_MUST_USE enum hub_status hub_id_check(struct hub_view id, struct hub_error *
  * HUB_INVALID "bad-id". */
 HUB_MUST_USE enum hub_status hub_folder_check(struct hub_view path, struct hub_error *err);
 
+/** The name of a namespace, as Python Minari takes it ([-_\w][-_\w/]*[-_\w]+): segments of letters, digits,
+ * "-" and "_", two characters at least, that may stand before an id. HUB_INVALID "bad-id". */
+HUB_MUST_USE enum hub_status hub_namespace_check(struct hub_view name, struct hub_error *err);
+
 /** A segment that ends a dataset id in a URL: one of the words "episodes", "files", "rows", "sample", "batch"
  * and "archive.tar", or one with a leading '~'. */
 bool hub_id_segment_reserved(struct hub_view segment);

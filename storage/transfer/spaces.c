@@ -12,7 +12,7 @@
 
 enum { SPACE_BYTES = 16 * 1024 * 1024 };
 
-static const char file[] = "namespace_metadata.json";
+const char hub_space_file[] = "namespace_metadata.json";
 
 /* Into a folder beneath the root that is open, never over one that has come meanwhile. It is written in the
  * trash, out of which it is linked when it is whole: a scanner would take anything else beside the datasets
@@ -26,7 +26,7 @@ static enum hub_status put_into(const struct hub_private *place, int folder, str
     HUB_TRY(hub_private_lock(place, &lock, err));
     HUB_TRY(hub_private_folder(place->folder, "trash", true, &trash, err));
     HUB_TRY(hub_fs_write(trash, name, text, 0644, err));
-    const bool linked = linkat(trash, name, folder, file, 0) == 0;
+    const bool linked = linkat(trash, name, folder, hub_space_file, 0) == 0;
     (void)unlinkat(trash, name, 0);
     return linked ? hub_fs_sync_dir(folder, "", err) : HUB_OK;
 }
@@ -38,7 +38,7 @@ static enum hub_status fetch_into(struct hub_remote *remote, const struct hub_pr
     HUB_CLEANUP(hub_buf_dispose)
     struct hub_buf url = HUB_BUF_INIT(32 * KIB), text = HUB_BUF_INIT(SPACE_BYTES);
     HUB_CLEANUP(hub_json_decrefp) json_t *document = NULL;
-    if (!faccessat(folder, file, F_OK, AT_SYMLINK_NOFOLLOW))
+    if (!faccessat(folder, hub_space_file, F_OK, AT_SYMLINK_NOFOLLOW))
         return HUB_OK;
     HUB_TRY(remote->kind->space(remote, space, &url, err));
     const enum hub_status st = hub_remote_document(remote, url.data, SPACE_BYTES, &text, &document, err);
@@ -76,7 +76,7 @@ enum hub_status hub_space_put(const struct hub_private *place, const char *space
     if (asprintf(&inside, "%sx", space) < 0)
         return hub_no_memory(err);
     HUB_TRY(hub_private_parent(place, inside, false, &folder, &name, err));
-    if (!faccessat(folder, file, F_OK, AT_SYMLINK_NOFOLLOW))
+    if (!faccessat(folder, hub_space_file, F_OK, AT_SYMLINK_NOFOLLOW))
         return HUB_OK;
     HUB_TRY(hub_fs_read(from, path, &text, err));
     return put_into(place, folder, hub_buf_view(&text), err);

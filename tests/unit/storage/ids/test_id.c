@@ -33,6 +33,31 @@ Test(id, hub_rule)
     cr_expect_eq(hub_id_check((struct hub_view){"a\0b", 3}, NULL), HUB_INVALID);
 }
 
+/* As Python Minari has it, but for empty parts and the words that end an id. */
+Test(id, names_of_namespaces)
+{
+    static const char *const good[] = {"ab",
+                                       "a/b",
+                                       "a_b",
+                                       "_x",
+                                       "--",
+                                       "ab/cd",
+                                       "example_-123",
+                                       "D4RL/door",
+                                       "\xE7\x8C\xAB\xE7\x8C\xAB",
+                                       "nested/nested/nested/namespace"};
+    static const char *const bad[] = {
+        "",     "\xE7\x8C\xAB", "a",  "-",       "/a",   "a/",   "a b",     "a.b",        "/",   "./", "../",
+        "a//b", "/namespace",   "~x", "a/files", "a\nb", ".hid", "caf\xC3", "namespace/", "a/~x"};
+    for (size_t i = 0; i < HUB_COUNT(good); i++)
+        cr_expect_eq(hub_namespace_check(hub_view_of(good[i]), NULL), HUB_OK, "%s", good[i]);
+    for (size_t i = 0; i < HUB_COUNT(bad); i++) {
+        struct hub_error err = {0};
+        cr_expect_eq(hub_namespace_check(hub_view_of(bad[i]), &err), HUB_INVALID, "%s", bad[i]);
+        cr_expect_eq(err.problem, HUB_PROBLEM_BAD_ID);
+    }
+}
+
 Test(id, long_ids_are_refused)
 {
     char text[HUB_MAX_ID + 2];
