@@ -50,7 +50,8 @@ hub_handler hub_tokens_list, hub_token_post, hub_token_do, hub_token_delete;
 hub_handler hub_access_list, hub_access_show, hub_access_post, hub_access_delete, hub_audit_list;
 hub_handler hub_link_post; /* links.c */
 
-/* drafts/: datasets that are pushed */
+/* drafts/: datasets that are pushed, namespaces that are written */
+hub_handler hub_namespace_put, hub_namespace_delete;
 hub_handler hub_drafts_list, hub_drafts_post, hub_draft_show, hub_drafts_delete, hub_draft_files_list,
     hub_draft_file_show, hub_draft_file_put_done, hub_draft_file_delete, hub_draft_archive_done,
     hub_draft_commit;

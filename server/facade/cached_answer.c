@@ -20,7 +20,8 @@ static enum hub_status key_of(const struct hub_request *request, struct hub_buf 
     HUB_TRY(hub_buf_addf(text, err, "%s%s?%s", hub_base_url(request), request->target, request->query_text));
     *out = (struct hub_cached_response_key){
         .kind = HUB_KEPT_PAGE,
-        .state = hub_hash_word(listed, hub_digest_generation(request->app->truth)),
+        .state = hub_hash_word(hub_hash_word(listed, atomic_load(&request->app->spaces_changed)),
+                               hub_digest_generation(request->app->truth)),
         .question = hub_buf_view(text)};
     return HUB_OK;
 }

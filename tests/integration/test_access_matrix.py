@@ -27,6 +27,7 @@ PRIVATE = ("D4RL/", "lab/", "door-human", "mission-text", "pictures/")
 NAMES = re.compile(r"D4RL|human-v2|arm-v30|door-human-v0")  # of what is private, in the examples of rows
 LEAKS = re.compile(NAMES.pattern.removeprefix("D4RL|"))  # that word is in a line of help, too
 BODIES = {"/api/v1/links": json.dumps({"path": "/api/v1/datasets"}), **OF_EXAMPLES}
+NAMESPACE = "/api/v1/namespaces/{path}"
 OF_CHANGES = {200, 201, 202, 204, 303, 404, 409}  # of an order that is taken: its object may be there already, or not yet
 
 
@@ -147,6 +148,15 @@ def of_drafts(asker, row):
     return ("forbidden", {403}) if asker.signed else ("sign in", {401})
 
 
+def of_namespaces(asker, row):
+    """One that nobody wrote: without a body it is not written, and there is none to delete."""
+    if not asker.meant:
+        return "forbidden", {403}
+    if asker.writes:
+        return "refused", {400 if row.method == "PUT" else 404}
+    return ("forbidden", {403}) if asker.signed else ("sign in", {401})
+
+
 def of_right(asker, row, private, protocol):
     """(class, statuses) of a row that answers this method."""
     example = {row.status} if row.status else {200, 201, 202, 204, 206, 302, 303}
@@ -157,7 +167,7 @@ def of_right(asker, row, private, protocol):
     if row.right == "ADMINS":
         return "change" if row.method != "GET" else "admin", OF_CHANGES if row.method != "GET" else example
     if row.right == "WRITERS":
-        return of_drafts(asker, row)
+        return of_namespaces(asker, row) if row.pattern == NAMESPACE else of_drafts(asker, row)
     if row.right == "WATCHERS" and not asker.watches:
         return ("forbidden", {403}) if asker.signed else ("sign in", {303 if protocol == "page" else 401})
     if row.right != "READERS" or not private or asker.reads:
@@ -180,7 +190,9 @@ def expected(table, asker, method, target, home, protocol):
     if not row:
         return ("preflight", {204}) if method == "OPTIONS" else ("not allowed", {403 if protocol == "hf" else 405})
     kind, statuses = of_right(asker, row, is_private(row, target), protocol)
-    return kind, statuses if row is home else statuses | {400, 403}  # the query is of another row
+    if row is home:
+        return kind, statuses
+    return kind, statuses | {400, 403} | ({404} if row.pattern == NAMESPACE else set())  # the query, or the name, is of another row
 
 
 # ---- what is sent ----

@@ -41,7 +41,7 @@ OWN = {  # lines that a test of their own runs
     "minari-cli login http://hub:8080 --token-file token": "test_signing_in",
     "minari-cli whoami": "test_signing_in",
     "minari-cli logout": "test_signing_in",
-    **{line: "test_pushing" for page in ("cli.md", "api.md") for line in guide.lines(os.path.join(guide.GUIDE, page)) if re.search("upload|draft|> auth", line)},
+    **{line: "test_pushing" for page in ("cli.md", "api.md") for line in guide.lines(os.path.join(guide.GUIDE, page)) if re.search("upload|draft|> auth|namespace", line)},
 }
 DOWNLOAD = "minari-cli download D4RL/door/human-v2"
 FIRST = {"start.md": DOWNLOAD, "formats.md": DOWNLOAD}  # what a page takes for granted
@@ -245,7 +245,8 @@ def test_pushing(tmp_path):
     token = subprocess.run(add, check=True, capture_output=True, text=True, env={**os.environ, "MINARI_HUB_CONFIG": "/dev/null"}).stdout.strip()
     with Hub([str(root)], state=str(state)) as writable:
         writable.wait_ready()
-        env = {**os.environ, "PATH": f"{os.path.abspath(BIN)}:{os.environ['PATH']}", "MINARI_HUB_URL": writable.base, "MINARI_HUB_TOKEN": token}
+        env = {**os.environ, "PATH": f"{os.path.abspath(BIN)}:{os.environ['PATH']}", "MINARI_HUB_URL": writable.base, "MINARI_HUB_TOKEN": token,
+               "MINARI_DATASETS_PATH": str(tmp_path / "datasets")}
         lines = [line.replace("http://hub:8080", writable.base) for line in own_lines("test_pushing")]
         for line in lines:
             if line.startswith("minari-cli"):

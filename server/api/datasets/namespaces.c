@@ -1,4 +1,5 @@
-/* The namespaces that datasets lie in, each with what its namespace_metadata.json says. */
+/* The namespaces that datasets lie in, and those that were written through the hub, each with what its
+ * namespace_metadata.json says. */
 #include "server/api/handlers.h"
 
 #include "server/api/app.h"
@@ -9,25 +10,33 @@
 #include "storage/base/order.h"
 #include "storage/ids/id.h"
 #include "storage/model/format_row.h"
+#include "storage/truth/namespaces.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 struct space {
-    struct hub_view name;             /* of an id */
-    const struct hub_summary *within; /* a dataset that lies there; the best to look for the file with */
+    struct hub_view name; /* as ids begin with it */
+    uint32_t root;        /* where its file is */
+    bool is_here;         /* a dataset of it lies there; else an upstream has it alone */
+    bool written;         /* through the hub, which knows the root then */
     uint64_t datasets, direct, episodes, steps, size;
 };
 struct spaces {
     const struct hub_snapshot *snapshot;
     struct space *items;
     uint32_t count, capacity;
+    char **names; /* of those that were written */
+    uint32_t name_count, name_room;
 };
 
 static void dispose(struct spaces *all)
 {
     hub_snapshot_put(all->snapshot);
     free(all->items);
+    for (uint32_t i = 0; i < all->name_count; i++)
+        free(all->names[i]);
+    free(all->names);
 }
 
 /* Segment by segment, so that what is within a namespace follows it. */
@@ -58,16 +67,60 @@ static enum hub_status add_dataset(struct spaces *all, const struct hub_summary 
         if (prefix && !hub_view_starts(name, prefix))
             continue;
         HUB_TRY(hub_grow(&all->items, all->count, &all->capacity, sizeof *all->items, err));
-        all->items[all->count++] = (struct space){
-            .name = name, .within = s, .datasets = 1, .direct = i == size, s->episodes, s->steps, s->size};
+        all->items[all->count++] = (struct space){.name = name,
+                                                  .root = s->root,
+                                                  .is_here = hub_summary_is_here(s),
+                                                  .datasets = 1,
+                                                  .direct = i == size,
+                                                  s->episodes,
+                                                  s->steps,
+                                                  s->size};
     }
+    return HUB_OK;
+}
+
+/* ---- those that were written ---- */
+
+struct written {
+    const struct hub_request *request;
+    struct spaces *all;
+    const char *prefix;
+};
+
+/* Its folder may have been removed since. */
+static bool has_file(const struct hub_roots *roots, const struct hub_namespace_row *row)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(4 * MIB);
+    return hub_namespace_of(roots, row->root, hub_view_of(row->name), &text, NULL, NULL) != HUB_NOT_FOUND;
+}
+
+static enum hub_status add_row(void *user, const struct hub_namespace_row *row, struct hub_error *err)
+{
+    struct written *written = user;
+    struct spaces *all = written->all;
+    char folder[HUB_MAX_ID + 2];
+    snprintf(folder, sizeof folder, "%s/", row->name);
+    if ((written->prefix && !hub_view_starts(hub_view_of(row->name), written->prefix)) ||
+        !hub_request_may_read(written->request, hub_view_of(folder)) ||
+        !has_file(written->request->app->roots, row))
+        return HUB_OK;
+    HUB_TRY(hub_grow(&all->names, all->name_count, &all->name_room, sizeof *all->names, err));
+    HUB_TRY(hub_dup(&all->names[all->name_count], row->name, err));
+    HUB_TRY(hub_grow(&all->items, all->count, &all->capacity, sizeof *all->items, err));
+    all->items[all->count++] = (struct space){.name = hub_view_of(all->names[all->name_count++]),
+                                              .root = row->root,
+                                              .is_here = true,
+                                              .written = true};
     return HUB_OK;
 }
 
 static void join(struct space *space, const struct space *more)
 {
-    if (!hub_summary_is_here(space->within))
-        space->within = more->within;
+    if (more->written || (!space->is_here && more->is_here)) {
+        space->root = more->root;
+        space->is_here = true;
+    }
+    space->written = space->written || more->written;
     space->datasets += more->datasets;
     space->direct += more->direct;
     space->episodes += more->episodes;
@@ -76,9 +129,12 @@ static void join(struct space *space, const struct space *more)
 }
 
 /* Loose files are no datasets. */
-static enum hub_status collect(struct spaces *all, const char *prefix, struct hub_error *err)
+static enum hub_status collect(const struct hub_request *request, struct spaces *all, const char *prefix,
+                               struct hub_error *err)
 {
+    struct written written = {request, all, prefix};
     uint32_t kept = 0;
+    HUB_TRY(hub_namespaces_each(request->app->truth, add_row, &written, err));
     for (uint32_t i = 0; i < all->snapshot->count; i++) {
         const struct hub_summary *s = all->snapshot->summaries[i];
         if (!hub_format_is_files(s->format))
@@ -100,9 +156,9 @@ static enum hub_status collect(struct spaces *all, const char *prefix, struct hu
 static enum hub_status read_file(const struct hub_roots *roots, const struct space *space,
                                  struct hub_buf *out, struct hub_error *err)
 {
-    if (!hub_summary_is_here(space->within))
+    if (!space->is_here)
         return HUB_NOT_FOUND;
-    return hub_namespace_of(roots, space->within->root, space->name, out, NULL, err);
+    return hub_namespace_of(roots, space->root, space->name, out, NULL, err);
 }
 
 /* An error of the file is reported in place of its contents. */
@@ -182,7 +238,7 @@ enum hub_status hub_namespaces_list(struct hub_request *request, struct hub_resp
     if (!request->may_block)
         return HUB_AGAIN; /* files are read */
     all.snapshot = hub_request_snapshot(request);
-    HUB_TRY(collect(&all, hub_request_query(request, "prefix").data, err));
+    HUB_TRY(collect(request, &all, hub_request_query(request, "prefix").data, err));
     return write_page(request, &all, &page, response, err);
 }
 
@@ -204,7 +260,7 @@ enum hub_status hub_namespace_show(struct hub_request *request, struct hub_respo
     if (!request->may_block)
         return HUB_AGAIN;
     all.snapshot = hub_request_snapshot(request);
-    HUB_TRY(collect(&all, key.name.data, err));
+    HUB_TRY(collect(request, &all, key.name.data, err));
     const struct space *space =
         all.count ? bsearch(&key, all.items, all.count, sizeof *all.items, by_place) : NULL;
     if (!space)

@@ -1,0 +1,158 @@
+"""Namespaces: what a folder of datasets says of itself, written by requests."""
+import json
+import os
+import shutil
+
+import pytest
+
+from hub import FIXTURES, Hub, until
+from test_access_twins import run
+from test_drafts import ask, problem
+
+DOOR = os.path.join(FIXTURES, "samples", "door-human-v0")
+FILE = "namespace_metadata.json"
+SPACES = "/api/v1/namespaces"
+
+
+def serve(tmp_path, *roots):
+    root, state = tmp_path / "root", tmp_path / "state"
+    root.mkdir(exist_ok=True)
+    if not state.exists():
+        state.mkdir(mode=0o700)
+        (tmp_path / "token").write_text(run(str(state), "token", "add", "ann", "--write", "lab/"))
+        (tmp_path / "admin").write_text(run(str(state), "token", "add", "root", "--admin"))
+    hub = Hub([str(root), *roots], state=str(state))
+    hub.wait_ready()
+    hub.root, hub.token, hub.master = root, (tmp_path / "token").read_text().strip(), (tmp_path / "admin").read_text().strip()
+    return hub
+
+
+@pytest.fixture
+def hub(tmp_path):
+    with serve(tmp_path) as hub:
+        yield hub
+
+
+def put(hub, name, said, **headers):
+    return ask(hub, "PUT", f"{SPACES}/{name}", said if isinstance(said, (str, bytes)) else json.dumps(said), {k.replace("_", "-"): v for k, v in headers.items()})
+
+
+def names(hub):
+    return {n["namespace"]: n.get("metadata") for n in hub.get(f"{SPACES}?limit=1000").json()["items"]}
+
+
+def audit(hub):
+    rows = ask(hub, "GET", "/api/v1/audit?limit=1000", token=hub.master).json()["items"]
+    return [(r["who"], r["action"], r["object"]) for r in rows if r["action"].startswith("namespace")]
+
+
+# ---- requests ----
+
+
+def test_one_is_created_changed_and_deleted(hub):
+    said = b'{"description": "Arms",\n "room": 12}'
+    made = put(hub, "lab/arms", said)
+    assert (made.status, made.headers["Location"], made.body) == (201, f"{SPACES}/lab/arms", said)
+    assert (hub.root / "lab/arms" / FILE).read_bytes() == said, "as it was sent"
+    assert hub.get(f"{SPACES}/lab/arms").body == said
+    assert names(hub) == {"lab": {}, "lab/arms": json.loads(said)}, "the one that it lies in is created, too"
+    assert put(hub, "lab/arms", {"description": "x"}).status == 200
+    assert hub.get(f"{SPACES}/lab/arms").json() == {"description": "x"}
+    assert ask(hub, "DELETE", f"{SPACES}/lab/arms").status == 204 and not (hub.root / "lab/arms").exists()
+    assert hub.get(f"{SPACES}/lab/arms").status == 404 and names(hub) == {"lab": {}}
+    gone = ask(hub, "DELETE", f"{SPACES}/lab/arms")
+    assert (gone.status, problem(gone)) == (404, "namespace-not-found")
+    assert audit(hub) == [("token:ann", "namespace-add", "lab/arms"), ("token:ann", "namespace-add", "lab"), ("token:ann", "namespace-set", "lab/arms"),
+                          ("token:ann", "namespace-delete", "lab/arms")]
+    assert not list((hub.root / ".minari-hub/trash").iterdir())
+
+
+def test_conditions(hub):
+    assert put(hub, "lab", {}, If_Match="*").status == 412 and not (hub.root / "lab").exists()
+    assert put(hub, "lab", {"a": 1}, If_None_Match="*").status == 201
+    again = put(hub, "lab", {"a": 2}, If_None_Match="*")
+    assert (again.status, problem(again)) == (412, "precondition-failed") and names(hub) == {"lab": {"a": 1}}
+    assert put(hub, "lab", {"a": 3}, If_Match="*").status == 200 and names(hub) == {"lab": {"a": 3}}
+    assert put(hub, "lab", {}, If_Match='"x"').status == put(hub, "lab", {}, If_Match="*", If_None_Match="*").status == 400
+
+
+@pytest.mark.parametrize("name", ["a", "a.b", "lab%20x", "lab/x.y", "lab/~x", "lab//x", "lab/data", "lab/files/x"])
+def test_names_that_minari_does_not_take(hub, name):
+    assert ask(hub, "PUT", f"{SPACES}/{name}", "{}", token=hub.master).status == 400
+    assert not [p for p in hub.root.iterdir() if p.name != ".minari-hub"]
+
+
+@pytest.mark.parametrize("said", ["", "[]", "{", '"x"', "{} {}", '{"a": NaN}', b'{"a": "\xff"}'])
+def test_what_is_not_an_object(hub, said):
+    assert put(hub, "lab", said).status == 400 and not (hub.root / "lab").exists()
+
+
+def test_a_long_one(hub):
+    assert put(hub, "lab", {"description": "x" * (1 << 20)}).status == 413
+    assert put(hub, "lab", {"description": "x" * 1000000}).status == 201 and len(names(hub)["lab"]["description"]) == 1000000
+
+
+def test_who_may(hub):
+    for method in ("PUT", "DELETE"):
+        body = "{}" if method == "PUT" else None
+        nobody, elsewhere = ask(hub, method, f"{SPACES}/lab", body, token=None), ask(hub, method, f"{SPACES}/other", body)
+        assert (nobody.status, problem(nobody)) == (401, "sign-in")
+        assert (elsewhere.status, problem(elsewhere)) == (403, "forbidden") and "may not write 'other/'" in elsewhere.json()["detail"]
+    run(hub.state, "access", "set", "token:ann", "write", "other/mine/")
+    until(lambda: put(hub, "other/mine", {}).status == 201)  # it takes effect within a second
+    assert not (hub.root / "other" / FILE).exists(), "what lies above is not hers"
+
+
+def test_what_is_private_is_absent(hub):
+    put(hub, "lab/open", {}), put(hub, "lab/hidden", {"description": "secret"})
+    run(hub.state, "access", "set", "*", "none", "lab/hidden/")
+    until(lambda: names_of(hub, None) == {"lab", "lab/open"})
+    assert ask(hub, "GET", f"{SPACES}/lab/hidden", token=None).status == 401
+    assert names_of(hub, hub.master) == {"lab", "lab/open", "lab/hidden"}
+    run(hub.state, "access", "set", "token:ann", "none", "lab/hidden/")
+    until(lambda: names_of(hub, hub.token) == {"lab", "lab/open"})
+    refused = ask(hub, "DELETE", f"{SPACES}/lab")
+    assert (refused.status, refused.json()["contents"]) == (409, ["open"]) and b"hidden" not in refused.body
+
+
+def names_of(hub, token):
+    return {n["namespace"] for n in ask(hub, "GET", f"{SPACES}?limit=1000", token=token).json()["items"]}
+
+
+def test_one_that_is_not_empty(hub):
+    put(hub, "lab", {"description": "x"})
+    shutil.copytree(DOOR, hub.root / "lab/door-v0")
+    refused = ask(hub, "DELETE", f"{SPACES}/lab")
+    assert (refused.status, problem(refused), refused.json()["contents"]) == (409, "exists", ["door-v0"])
+    assert (hub.root / "lab" / FILE).exists()
+
+
+def test_a_dataset_is_not_a_namespace(hub):
+    shutil.copytree(os.path.join(FIXTURES, "lerobot", "arm-v30"), hub.root / "lab/arm-v30")
+    for name in ("lab/arm-v30", "lab/arm-v30/sub"):
+        assert put(hub, name, {}).status in (400, 409), name
+    assert not (hub.root / "lab/arm-v30" / FILE).exists() and not (hub.root / "lab/arm-v30/sub").exists()
+
+
+def test_after_a_start_and_by_hand(tmp_path):
+    """hub.db knows where an empty one is; its file says what it says. One whose folder was removed is not listed."""
+    more = tmp_path / "more"
+    more.mkdir()
+    with serve(tmp_path, f"lab={more}") as hub:
+        assert put(hub, "lab/arms", {"a": 1}).status == 201 and (more / "arms" / FILE).exists()
+        assert put(hub, "lab/gone", {}).status == 201
+        itself = ask(hub, "PUT", f"{SPACES}/lab", "{}", token=hub.master)
+        assert itself.status == 201 and (hub.root / "lab" / FILE).exists() or itself.status == 403
+    (more / "arms" / FILE).write_text('{"a": 2}')
+    shutil.rmtree(more / "gone")
+    with serve(tmp_path, f"lab={more}") as hub:
+        assert names(hub)["lab/arms"] == {"a": 2} and "lab/gone" not in names(hub)
+        assert ask(hub, "DELETE", f"{SPACES}/lab/arms").status == 204
+
+
+def test_a_root_that_is_not_written(tmp_path):
+    more = tmp_path / "more"
+    shutil.copytree(DOOR, more / "door-v0")
+    with serve(tmp_path, f"lab={more}:ro") as hub:
+        refused = put(hub, "lab/arms", {})
+        assert refused.status == 403 and "read-only" in refused.json()["detail"] and not (more / "arms").exists()
