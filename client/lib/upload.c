@@ -1,4 +1,5 @@
 /* Push of a folder: list it, see what the draft has, send the rest, publish. See minari/upload.h. */
+#include "client/lib/namespaces.h"
 #include "client/lib/send_tar.h"
 #include "storage/base/order.h"
 #include "storage/ids/id.h"
@@ -216,6 +217,12 @@ static enum hub_status send_tar(struct push *p, struct hub_error *err)
     return look(p, err);
 }
 
+static void note_namespace(void *user, const char *line)
+{
+    const struct push *p = user;
+    notify(p->options, "%s: %s", p->options->id, line);
+}
+
 static enum hub_status list(struct push *p, struct hub_error *err)
 {
     char hidden[1200];
@@ -247,6 +254,7 @@ static enum hub_status run(struct push *p, struct hub_error *err)
     if (p->send.again)
         notify(p->options, "%s: %u file%s sent again: another digest arrived", p->options->id, p->send.again,
                p->send.again == 1 ? " was" : "s were");
+    hub_namespaces_carry(p->client, p->options->path, p->options->id, note_namespace, p);
     return publish(p, began_ms, err);
 }
 

@@ -76,6 +76,7 @@ static bool read_document(struct hub_view body, enum hub_status status, struct h
         err->of = (uint64_t)json_integer_value(json_object_get(doc, "of"));
     }
     add_list(err->detail, sizeof err->detail, json_object_get(doc, "versions"), "there are: ");
+    add_list(err->detail, sizeof err->detail, json_object_get(doc, "contents"), "there are: ");
     if (!json_array_size(json_object_get(doc, "versions")))
         add_list(err->detail, sizeof err->detail, json_object_get(doc, "nearest"), "nearest: ");
     return true;

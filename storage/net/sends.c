@@ -57,7 +57,9 @@ static enum hub_status add_headers(struct hub_transport_slot *s)
 {
     const struct hub_sends *b = s->fetch->sends;
     char range[96];
-    HUB_TRY(hub_attempt_header(s, "Content-Type", "application/octet-stream"));
+    HUB_TRY(hub_attempt_header(s, "Content-Type", b->type ? b->type : "application/octet-stream"));
+    if (b->over != HUB_SENDS_OVER_ANY)
+        HUB_TRY(hub_attempt_header(s, b->over == HUB_SENDS_OVER_NOTHING ? "If-None-Match" : "If-Match", "*"));
     HUB_TRY(hub_attempt_header(s, "Expect", b->count > ASK_FIRST ? "100-continue" : ""));
     if (b->digest)
         HUB_TRY(hub_attempt_header(s, "Repr-Digest", b->digest));

@@ -53,6 +53,9 @@ struct hub_sends {
     uint64_t first, count; /* these bytes of it */
     uint64_t size;         /* of the whole file: what is not all of it says so in Content-Range */
     const char *digest;    /* Repr-Digest of the whole file; NULL: not said */
+    const char *type;      /* NULL: application/octet-stream */
+    /* Only where nothing is at the address yet, or only where something is: else the answer is 412 */
+    enum hub_sends_over { HUB_SENDS_OVER_ANY, HUB_SENDS_OVER_NOTHING, HUB_SENDS_OVER_SOMETHING } over;
     /** NULL, or gets the bytes from offset `at` of the file on as they go out. They may go out again from
      * an earlier offset. */
     void (*passing)(struct hub_fetch *fetch, uint64_t at, struct hub_view bytes);

@@ -92,6 +92,10 @@ int main(int, char **argv)
     expect(minari_dataset_upload(client, &upload, &err) == MINARI_NOT_FOUND && *err.detail, "no such folder");
     expect(minari_draft_each(client, nullptr, nullptr, nullptr) == MINARI_INVALID, "no function for drafts");
     expect(minari_draft_drop(client, nullptr, nullptr) == MINARI_INVALID, "no draft");
+    expect(minari_namespace_each(nullptr, nullptr, nullptr, nullptr, nullptr) == MINARI_INVALID, "no root for namespaces");
+    expect(minari_namespace_create(client, nullptr, nullptr, nullptr, nullptr) == MINARI_INVALID, "no name of a namespace");
+    expect(minari_namespace_update(nullptr, nullptr, "lab", "{}", nullptr) == MINARI_INVALID, "no root of a namespace");
+    expect(minari_namespace_delete(nullptr, "/nonexistent", "a.b", &err) == MINARI_INVALID && *err.detail, "no such name of a namespace");
     expect(minari_remote_parse("http://hub", nullptr, nullptr) == MINARI_OK, "no place for a remote");
 
     std::free(text);

@@ -6,6 +6,7 @@
 #include <minari/dataset.h>
 #include <minari/error.h>
 #include <minari/local.h>
+#include <minari/namespace.h>
 #include <minari/remote.h>
 #include <minari/sample.h>
 #include <minari/tables.h>
