@@ -95,6 +95,8 @@ enum cli_option {
     OPT_ALLOW,
     OPT_NEXT_VERSION,
     OPT_NO_INSPECT,
+    OPT_DESCRIPTION,
+    OPT_METADATA,
     OPT_COUNT,
     OPT_END = -1,
 };
@@ -142,6 +144,7 @@ int cli_show(struct cli *cli);
 int cli_download(struct cli *cli);
 int cli_upload(struct cli *cli);
 int cli_drafts(struct cli *cli);
+int cli_namespace(struct cli *cli);
 int cli_delete(struct cli *cli);
 int cli_verify(struct cli *cli);
 int cli_episodes(struct cli *cli);

@@ -124,6 +124,23 @@ const struct cli_command cli_commands[] = {
      0,
      -1,
      {OPT_END}},
+    {"namespace",
+     cli_namespace,
+     "list | create|update|delete NAME",
+     "list|create|update|delete",
+     "list, create, describe or delete namespaces",
+     "A namespace is a folder of datasets that says something of itself, in the file in which Python Minari "
+     "keeps it.\n"
+     "Without --remote it is one on this machine, below MINARI_DATASETS_PATH. update replaces all that it "
+     "says; only an\n"
+     "empty one is deleted. A change of a hub needs a token that may write below the name.\n\n"
+     "  minari-cli namespace create lab/arms --description 'Arms on the bench'\n"
+     "  minari-cli namespace update lab/arms --description 'Arms' --metadata '{\"room\": 12}'\n"
+     "  minari-cli namespace list --remote http://hub:8080\n"
+     "  minari-cli namespace delete lab/arms",
+     1,
+     2,
+     {OPT_DESCRIPTION, OPT_METADATA, OPT_END}},
     {"delete",
      cli_delete,
      "ID...",
@@ -281,7 +298,8 @@ const struct cli_command cli_commands[] = {
     {"help",
      cli_help_command,
      "[COMMAND]",
-     "list|search|show|download|upload|drafts|delete|verify|episodes|stats|get|rows|sample|login|logout|"
+     "list|search|show|download|upload|drafts|namespace|delete|verify|episodes|stats|get|rows|sample|login|"
+     "logout|"
      "whoami",
      "show what a command takes, with examples",
      "",

@@ -104,6 +104,8 @@ const struct hub_usage_option cli_options[OPT_COUNT] = {
     [OPT_NEXT_VERSION] = {0, "next-version", NULL, NULL, "take the version after the hub's newest"},
     [OPT_TAR] = {0, "tar", NULL, NULL, "send all files as one tar: faster where there are many small ones"},
     [OPT_NO_INSPECT] = {0, "no-inspect", NULL, NULL, "do not inspect it here first"},
+    [OPT_DESCRIPTION] = {0, "description", "TEXT", NULL, "what the namespace is about"},
+    [OPT_METADATA] = {0, "metadata", "JSON", NULL, "an object of what else it says of itself"},
 };
 
 const enum cli_option cli_common[CLI_COMMON] = {OPT_REMOTE,   OPT_TOKEN_FILE, OPT_ENDPOINT,  OPT_PROXY,

@@ -1,10 +1,13 @@
-"""Namespaces: what a folder of datasets says of itself, written by requests."""
+"""Namespaces: what a folder of datasets says of itself, written by requests, by minari-cli and by Python Minari, and read by each other."""
 import json
 import os
 import shutil
+import subprocess
+import sys
 
 import pytest
 
+from cli import Cli
 from hub import FIXTURES, Hub, until
 from test_access_twins import run
 from test_drafts import ask, problem
@@ -31,6 +34,11 @@ def serve(tmp_path, *roots):
 def hub(tmp_path):
     with serve(tmp_path) as hub:
         yield hub
+
+
+@pytest.fixture
+def cli(hub, tmp_path):
+    return Cli(tmp_path / "datasets", MINARI_HUB_TOKEN=hub.token)
 
 
 def put(hub, name, said, **headers):
@@ -156,3 +164,131 @@ def test_a_root_that_is_not_written(tmp_path):
     with serve(tmp_path, f"lab={more}:ro") as hub:
         refused = put(hub, "lab/arms", {})
         assert refused.status == 403 and "read-only" in refused.json()["detail"] and not (more / "arms").exists()
+
+
+# ---- minari-cli ----
+
+
+def test_on_this_machine(cli):
+    assert cli.run("namespace", "list", expect=0).out == ""
+    cli.run("namespace", "create", "lab/arms", "--description", "Arms", "--metadata", '{"room": 12}', expect=0)
+    assert json.load(open(cli.path("lab/arms", FILE))) == {"room": 12, "description": "Arms"}
+    assert open(cli.path("lab", FILE)).read() == "{}"
+    again = cli.run("namespace", "create", "lab/arms", expect=1)
+    assert "exists already" in again.err
+    cli.run("namespace", "update", "lab/arms", "--metadata", '{"a": [1]}', expect=0)
+    assert json.load(open(cli.path("lab/arms", FILE))) == {"a": [1], "description": None}
+    assert "there is no namespace 'none'" in cli.run("namespace", "update", "none", expect=3).err
+    listed = cli.run("namespace", "list", "--json", expect=0).json()["items"]
+    assert listed == [{"namespace": "lab", "metadata": {}}, {"namespace": "lab/arms", "metadata": {"a": [1], "description": None}}]
+    assert "arms" in cli.run("namespace", "delete", "lab", expect=1).err
+    assert cli.run("namespace", "delete", "lab/arms", "--json", expect=0).json() == {"namespace": "lab/arms", "deleted": True}
+    assert cli.run("namespace", "delete", "lab/arms").code == 3
+    cli.run("namespace", "delete", "lab", expect=0)
+    assert not os.path.exists(cli.path("lab"))
+
+
+def test_what_is_not_taken(cli):
+    for words in (["create"], ["list", "lab"], ["make", "lab"], ["delete", "lab", "--description", "x"], ["create", "lab", "--metadata", "[1]"], ["create", "a.b"],
+                  ["create", "lab", "--metadata", '{"description": "x"}', "--description", "y"]):
+        refused = cli.run("namespace", *words, expect=2)
+        assert refused.err.startswith("minari-cli: "), refused
+    assert not os.path.exists(cli.path("lab"))
+
+
+def test_on_a_hub(hub, cli):
+    remote = ["--remote", hub.base]
+    cli.run("namespace", "create", "lab/arms", "--description", "Arms", *remote, expect=0)
+    assert "exists already" in cli.run("namespace", "create", "lab/arms", *remote, expect=1).err
+    cli.run("namespace", "update", "lab/arms", "--description", "More \u00e9", *remote, expect=0)
+    assert "there is no namespace" in cli.run("namespace", "update", "lab/none", *remote, expect=3).err
+    table = cli.run("namespace", "list", *remote, expect=0).out
+    assert "lab/arms" in table and "More é" in table
+    assert cli.run("namespace", "list", "--json", *remote, expect=0).json()["items"] == [
+        {"namespace": "lab", "metadata": {}}, {"namespace": "lab/arms", "metadata": {"description": "More é"}}]
+    assert "there are: arms" in cli.run("namespace", "delete", "lab", *remote, expect=1).err
+    assert cli.run("namespace", "create", "lab/more", *remote, MINARI_HUB_TOKEN="").code == 7
+    assert cli.run("namespace", "create", "other", *remote).code == 7
+    cli.run("namespace", "delete", "lab/arms", *remote, expect=0)
+    assert cli.run("namespace", "delete", "lab/arms", *remote).code == 3
+    assert "not a hub" in cli.run("namespace", "list", "--remote", "gcp://bucket", expect=1).err
+    assert not os.path.exists(cli.path("lab")), "nothing of it is on this machine"
+
+
+def test_along_with_a_push(hub, cli, tmp_path):
+    """From the folders above, outermost first; what the hub has stays; what may not be written is said, and the push goes on."""
+    folder = tmp_path / "datasets/lab/arms/door-v0"
+    shutil.copytree(DOOR, folder)
+    (tmp_path / "datasets/lab" / FILE).write_text('{"description": "The lab"}')
+    (tmp_path / "datasets/lab/arms" / FILE).write_text('{"description": "Arms"}')
+    upload = lambda path, id: cli.run("upload", str(path), id, "--remote", hub.base, expect=0)  # noqa: E731
+    first = upload(folder, "lab/arms/door-v0")
+    assert "namespace 'lab/arms' is pushed" in first.err, first
+    assert names(hub) == {"lab": {"description": "The lab"}, "lab/arms": {"description": "Arms"}}
+    (tmp_path / "datasets/lab" / FILE).write_text('{"description": "Another"}')
+    assert "namespace" not in upload(folder, "lab/arms/door-v1").err
+    upload(folder, "lab/elsewhere/door-v0")
+    assert names(hub) == {"lab": {"description": "The lab"}, "lab/arms": {"description": "Arms"}, "lab/elsewhere": None}
+    run(hub.state, "access", "set", "token:ann", "write", "own/door")
+    shutil.copytree(DOOR, tmp_path / "datasets/own/door-v0")
+    (tmp_path / "datasets/own" / FILE).write_text("{}")
+    until(lambda: ask(hub, "POST", "/api/v1/drafts", json.dumps({"id": "own/door-v9"})).status == 201)
+    said = upload(tmp_path / "datasets/own/door-v0", "own/door-v0").err
+    assert "namespace 'own' is not pushed: this token may not write 'own/'" in said and names(hub)["own"] is None
+
+
+# ---- Python Minari ----
+
+LOCAL = """
+import json, sys, minari.namespace as n
+what, *args = json.loads(sys.argv[1])
+out = getattr(n, what)(*args[0], **args[1])
+print(json.dumps(out))
+"""
+
+
+def minari(env, what, *args, **more):
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", LOCAL, json.dumps([what, args, more])], env={**os.environ, **env}, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.fixture
+def python():
+    """The real one, or a loud word."""
+    there = subprocess.run([sys.executable, "-c", "import minari.namespace"], capture_output=True, text=True, timeout=120)
+    if there.returncode:
+        pytest.skip(f"LOUD: Python Minari is not installed here, so that nothing reads what minari-cli writes of namespaces: {there.stderr[-300:]}")
+
+
+def test_python_minari_on_this_machine(python, cli):
+    """Each reads, changes and deletes what the other one made."""
+    env = {"MINARI_DATASETS_PATH": cli.root}
+    cli.run("namespace", "create", "nested/of/cli", "--description", "é", "--metadata", '{"key": [1]}', expect=0)
+    assert minari(env, "list_local_namespaces") == ["nested", "nested/of", "nested/of/cli"]
+    assert minari(env, "get_namespace_metadata", "nested/of/cli") == {"key": [1], "description": "é"}
+    minari(env, "create_namespace", "nested/of/python", "Python's", key=[2])
+    minari(env, "create_namespace", "plain")
+    assert {i["namespace"]: i["metadata"] for i in cli.run("namespace", "list", "--json", expect=0).json()["items"]} == {
+        "nested": {}, "nested/of": {}, "nested/of/cli": {"key": [1], "description": "é"}, "nested/of/python": {"key": [2], "description": "Python's"}, "plain": {}}
+    mine, theirs = (open(cli.path(f"nested/of/{n}", FILE)).read() for n in ("cli", "python"))
+    assert mine == json.dumps({"key": [1], "description": "é"}) and theirs == json.dumps({"key": [2], "description": "Python's"}), "byte by byte"
+    minari(env, "update_namespace_metadata", "nested/of/cli", "new")
+    assert cli.run("namespace", "list", "--json").json()["items"][2]["metadata"] == {"description": "new"}
+    cli.run("namespace", "update", "nested/of/python", expect=0)
+    assert minari(env, "get_namespace_metadata", "nested/of/python") == {"description": None}
+    minari(env, "delete_namespace", "nested/of/cli")
+    cli.run("namespace", "delete", "nested/of/python", expect=0)
+    assert minari(env, "list_local_namespaces") == ["nested", "nested/of", "plain"]
+
+
+def test_python_minari_from_a_hub(python, hub, cli, tmp_path):
+    """What minari-cli wrote on the hub comes with a download by Hugging Face's protocol, also after it was changed."""
+    shutil.copytree(DOOR, tmp_path / "pushed")
+    cli.run("upload", str(tmp_path / "pushed"), "lab/arms/door-v0", "--remote", hub.base, expect=0)
+    env = {"HF_ENDPOINT": hub.base, "HF_HOME": str(tmp_path / "home"), "MINARI_REMOTE": "hf://farama-minari", "MINARI_DATASETS_PATH": str(tmp_path / "sets")}
+    for at, said in enumerate(("Arms", "More arms")):
+        cli.run("namespace", ("create", "update")[at], "lab/arms", "--description", said, "--remote", hub.base, expect=0)
+        assert minari(env, "list_remote_namespaces") == ["lab", "lab/arms"]
+        minari(env, "download_namespace_metadata", "lab/arms", overwrite=True)
+        assert minari(env, "get_namespace_metadata", "lab/arms")["description"] == said
