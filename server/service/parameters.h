@@ -48,7 +48,11 @@ ROW(draft_id, TEXT, "name", "abcdefghijklmnop", "As the answer to POST has it.",
 ROW(draft_path, TEXT, "path", "data/main_data.hdf5", "Path of a file in the dataset.", .in_path = true);
 ROW(draft_state, WORD, "state", "state=published",
     "Only those that are open, being committed, or published; without it all but the published ones.",
-    .words = "open committing published");
+    .words = "open committing publishing published");
+ROW(draft_after, TEXT, "after", "after=data/main_data.hdf5",
+    "Only files whose paths follow this one, in the order of bytes.");
+ROW(draft_limit, WHOLE, "limit", "limit=100", "At most this many files; otherwise all.", .least = 1,
+    .most = 1000000);
 ROW(draft_allow, WORD, "allow", "allow=broken",
     "Publish it although it is `broken`, or although no format claims it (`files`).",
     .words = "broken files");

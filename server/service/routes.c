@@ -167,7 +167,7 @@ const struct hub_route hub_routes[] = {
      TAKES(&draft_id, &draft_allow), .example = "404 /api/v1/drafts/abcdefghijklmnop/commit",
      .body_limit = 64 * KIB},
     {"GET", "/api/v1/drafts/{name}/files", hub_draft_files_list, "draft-files", HUB_FOR_WRITERS,
-     TAKES(&draft_id), .example = "404 /api/v1/drafts/abcdefghijklmnop/files"},
+     TAKES(&draft_id, &draft_after, &draft_limit), .example = "404 /api/v1/drafts/abcdefghijklmnop/files"},
     {"GET", "/api/v1/drafts/{name}/files/{path}", hub_draft_file_show, "draft-file", HUB_FOR_WRITERS,
      TAKES(&draft_id, &draft_path),
      .example = "404 /api/v1/drafts/abcdefghijklmnop/files/data/main_data.hdf5"},

@@ -10,6 +10,7 @@
 #include "storage/scan/scan.h"
 #include "storage/text/time.h"
 #include "storage/truth/digests.h"
+#include "storage/truth/verdicts.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -63,6 +64,19 @@ static void send_event(const struct commit *c, const char *event, const char *re
                                                            .bytes = c->facts.files.bytes});
 }
 
+/* For whoever looks at the draft later; without it the answer alone says why. */
+static void keep_verdict(const struct commit *c)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf problems = HUB_BUF_INIT(ANSWER_BYTES);
+    const struct hub_view items = hub_buf_view(&c->verdict.problems);
+    if (hub_buf_addf(&problems, NULL, "[%.*s]", (int)items.size, items.size ? items.data : ""))
+        return;
+    const struct hub_kept_verdict kept = {.verdict = hub_verdict_names[c->verdict.status],
+                                          .reason = c->verdict.reason,
+                                          .problems = problems.data};
+    (void)!hub_verdict_keep(c->app->truth, c->row.id, &kept, NULL);
+}
+
 /* The problems come along with the refusal. */
 static enum hub_status refuse(struct commit *c, struct hub_response *response, struct hub_error *err)
 {
@@ -71,6 +85,7 @@ static enum hub_status refuse(struct commit *c, struct hub_response *response, s
     if (asprintf(&extra, "\"verdict\":\"%s\",\"problems\":[%.*s]", hub_verdict_names[c->verdict.status],
                  (int)problems.size, problems.size ? problems.data : "") < 0)
         extra = NULL;
+    keep_verdict(c);
     response->problem_extra = extra;
     send_event(c, "refused", c->verdict.reason);
     return hub_fail_as(

@@ -3,6 +3,7 @@
 
 #include "server/api/put.h"
 #include "server/mirror/occupied.h"
+#include "storage/truth/verdicts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -141,7 +142,21 @@ enum hub_status hub_draft_check_free(const struct hub_app *app, const struct hub
 
 /* ---- documents ---- */
 
-void hub_draft_write(struct hub_json *json, const struct hub_draft_row *row)
+/* Of one that is still open. */
+static void put_verdict(struct hub_json *json, struct hub_truth *truth, const struct hub_draft_row *row)
+{
+    HUB_CLEANUP(hub_kept_verdict_dispose) struct hub_kept_verdict verdict = {0};
+    if (row->state != HUB_DRAFT_OPEN || hub_verdict_find(truth, row->id, &verdict, NULL))
+        return;
+    hub_json_put_object(json, "refused");
+    hub_put_time(json, "at", verdict.at_ms * 1000000);
+    hub_json_put_text(json, "verdict", verdict.verdict);
+    hub_json_put_text(json, "reason", verdict.reason);
+    hub_json_put_raw(json, "problems", hub_view_of(verdict.problems));
+    hub_json_end_object(json);
+}
+
+void hub_draft_write(struct hub_json *json, struct hub_truth *truth, const struct hub_draft_row *row)
 {
     const int64_t day_ms = 86400000;
     hub_json_object(json);
@@ -157,6 +172,7 @@ void hub_draft_write(struct hub_json *json, const struct hub_draft_row *row)
     hub_json_put_uint(json, "complete", row->complete);
     hub_json_put_uint(json, "bytes", row->bytes);
     hub_put_if_set(json, "commit", row->commit);
+    put_verdict(json, truth, row);
     hub_json_end_object(json);
 }
 
@@ -186,8 +202,8 @@ enum hub_status hub_draft_answer(struct hub_request *request, const char *id, un
     HUB_TRY(hub_draft_find(request->app->truth, id, &row, err));
     HUB_TRY(hub_draft_count(request->app->truth, &row, err));
     struct hub_json json =
-        hub_json_to(hub_response_buffer(response, status, "application/json", 16 * KIB), err);
-    hub_draft_write(&json, &row);
+        hub_json_to(hub_response_buffer(response, status, "application/json", 1 * MIB), err);
+    hub_draft_write(&json, request->app->truth, &row);
     HUB_TRY(hub_json_status(&json));
     return hub_response_header(response, err, "Cache-Control", "no-store");
 }

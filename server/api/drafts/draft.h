@@ -33,8 +33,8 @@ HUB_MUST_USE enum hub_status hub_draft_choose_root(const struct hub_roots *roots
 HUB_MUST_USE enum hub_status hub_draft_check_free(const struct hub_app *app, const struct hub_draft_row *row,
                                                   struct hub_error *err);
 
-/** The draft as an object, without its files. */
-void hub_draft_write(struct hub_json *json, const struct hub_draft_row *row);
+/** The draft as an object, without its files; with the verdict that it was refused for. */
+void hub_draft_write(struct hub_json *json, struct hub_truth *truth, const struct hub_draft_row *row);
 /** How many bytes of a file are there. */
 uint64_t hub_draft_offset(const struct hub_draft_folder *draft, const struct hub_draft_file *file);
 /** A file of it as an object. */

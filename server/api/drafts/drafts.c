@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { LIST_BYTES = 4 * MIB, FILES_BYTES = 256 * MIB };
+enum { LIST_BYTES = 64 * MIB, FILES_BYTES = 256 * MIB };
 
 /* ---- opening ---- */
 
@@ -114,10 +114,10 @@ static enum hub_status add_draft(void *user, const struct hub_draft_row *row, st
     struct list *list = user;
     (void)err;
     const bool wanted = list->state < 0
-                            ? row->state == HUB_DRAFT_OPEN || row->state == HUB_DRAFT_COMMITTING
+                            ? row->state <= HUB_DRAFT_PUBLISHING
                             : (int)row->state == list->state; /* the parameter's words are in that order */
     if (wanted && (strcmp(row->who, list->who) == 0 || hub_request_is_admin(list->request)))
-        hub_draft_write(&list->json, row);
+        hub_draft_write(&list->json, list->request->app->truth, row);
     return hub_json_status(&list->json);
 }
 
@@ -167,14 +167,17 @@ enum hub_status hub_draft_files_list(struct hub_request *request, struct hub_res
     HUB_CLEANUP(hub_draft_row_dispose) struct hub_draft_row row = {0};
     HUB_CLEANUP(hub_draft_close) struct hub_draft_folder draft = HUB_DRAFT_FOLDER_INIT;
     struct files files = {.draft = &draft};
+    int64_t limit = 0;
     if (!request->may_block)
         return HUB_AGAIN;
+    (void)hub_request_int(request, "limit", &limit);
     HUB_TRY(hub_draft_of(request, &row, err));
     HUB_TRY(hub_draft_enter(request->app, &row, &draft, err));
     files.json = hub_json_to(hub_response_buffer(response, 200, "application/json", FILES_BYTES), err);
     hub_json_object(&files.json);
     hub_json_put_array(&files.json, "items");
-    HUB_TRY(hub_draft_files_each(request->app->truth, row.id, NULL, 0, add_file, &files, err));
+    HUB_TRY(hub_draft_files_each(request->app->truth, row.id, hub_request_query(request, "after").data,
+                                 (uint32_t)limit, add_file, &files, err));
     hub_json_end_array(&files.json);
     hub_json_end_object(&files.json);
     HUB_TRY(hub_json_status(&files.json));
