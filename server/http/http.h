@@ -367,6 +367,8 @@ struct hub_protocol {
 
 /** Whether an admin of the hub asks: of this machine, or with a token that has `admin` everywhere. */
 bool hub_request_is_admin(const struct hub_request *request);
+/** Whether whoever asks may write any dataset. */
+bool hub_request_may_write_some(const struct hub_request *request);
 /** Whether the request may see figures and troubles of the whole hub: an admin's may, and all where no rule
  * hides anything. */
 bool hub_request_may_watch(const struct hub_request *request);

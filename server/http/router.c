@@ -156,6 +156,12 @@ bool hub_request_is_admin(const struct hub_request *request)
                                                                   HUB_VIEW("")) == HUB_LEVEL_ADMIN);
 }
 
+bool hub_request_may_write_some(const struct hub_request *request)
+{
+    return request->local ||
+           (request->access && hub_access_writes_some(request->access, &request->principal));
+}
+
 bool hub_request_may_watch(const struct hub_request *request)
 {
     return !request->access || !hub_access_hides(request->access) || hub_request_is_admin(request);

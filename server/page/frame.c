@@ -87,6 +87,8 @@ static void write_account(struct page_out *out, const struct hub_request *reques
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(URL_LIMIT);
     const struct hub_principal *principal = &request->principal;
     const char *name = principal->token ? principal->token : principal->user;
+    if (name && hub_request_may_write_some(request))
+        page_account_drafts(out, NULL);
     if (name && request->carrier == HUB_BY_COOKIE)
         page_account_out(out, &(struct page_account_out){hub_view_of(name)});
     else if (name)

@@ -205,6 +205,17 @@ enum hub_level hub_access_level(const struct hub_access_table *table, const stru
     return principal->reads_only ? HUB_MIN(level, HUB_LEVEL_READ) : level;
 }
 
+bool hub_access_writes_some(const struct hub_access_table *table, const struct hub_principal *principal)
+{
+    uint32_t count;
+    const struct hub_access_rule *rules = hub_access_rules_of(table, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (rules[i].level >= HUB_LEVEL_WRITE &&
+            hub_access_level(table, principal, hub_view_of(rules[i].prefix)) >= HUB_LEVEL_WRITE)
+            return true;
+    return principal->local_admin;
+}
+
 /* ---- classes ---- */
 
 uint32_t hub_access_class(const struct hub_access_table *table, struct hub_view id)

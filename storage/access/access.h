@@ -59,6 +59,9 @@ bool hub_access_hides(const struct hub_access_table *table);
 enum hub_level hub_access_level(const struct hub_access_table *table, const struct hub_principal *principal,
                                 struct hub_view id);
 
+/** May the principal write anything at all, by one of the rules? */
+bool hub_access_writes_some(const struct hub_access_table *table, const struct hub_principal *principal);
+
 enum hub_access_why { HUB_ACCESS_DEFAULT, HUB_ACCESS_RULE, HUB_ACCESS_HUB_ADMIN, HUB_ACCESS_LOCAL_ADMIN };
 struct hub_access_decision {
     enum hub_level level;

@@ -157,6 +157,13 @@ def of_namespaces(asker, row):
     return ("forbidden", {403}) if asker.signed else ("sign in", {401})
 
 
+def of_draft_pages(asker, row):
+    """For those who may write something, with whatever they send their token by; there is no draft."""
+    if asker.writes or asker.watches:
+        return ("answer", {200}) if row.pattern == "/~drafts" else ("absent", {404})
+    return ("forbidden", {403}) if asker.signed else ("sign in", {303})
+
+
 def of_right(asker, row, private, protocol):
     """(class, statuses) of a row that answers this method."""
     example = {row.status} if row.status else {200, 201, 202, 204, 206, 302, 303}
@@ -166,6 +173,8 @@ def of_right(asker, row, private, protocol):
         return ("answer", {200}) if asker.signed else ("sign in", {401})
     if row.right == "ADMINS":
         return "change" if row.method != "GET" else "admin", OF_CHANGES if row.method != "GET" else example
+    if row.pattern.startswith("/~drafts"):
+        return of_draft_pages(asker, row)
     if row.right == "WRITERS":
         return of_namespaces(asker, row) if row.pattern == NAMESPACE else of_drafts(asker, row)
     if row.right == "WATCHERS" and not asker.watches:

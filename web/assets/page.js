@@ -121,5 +121,5 @@ function follow_work(main) {
   document.addEventListener("visibilitychange", ask);
   again(2);
 }
-const under_way = () => location.pathname === "/~operations" || document.querySelector(".counting");
+const under_way = () => /^\/~(operations$|drafts)/.test(location.pathname) || document.querySelector(".counting");
 if (under_way()) follow_work(document.getElementById("main"));

@@ -82,6 +82,8 @@ static const struct {
     {"/d/{id}/~compare", PAGE "/~compare?e=0&e=1", BOUNDED},
     {"/d/{id}/~use", PAGE "/~use", BOUNDED},
     {"/~operations", "/~operations", BOUNDED},
+    {"/~drafts", "/~drafts", BOUNDED},
+    {"/~drafts/{name}", NULL, BOUNDED},
     {"/~guide", "/~guide?q=verify", BOUNDED},
     {"/~guide/{path}", "/~guide/start", BOUNDED},
     {"/~login", "/~login?next=/~guide", BOUNDED},

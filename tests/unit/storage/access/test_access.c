@@ -311,6 +311,36 @@ Test(access, decides_as_a_loop_over_all_rules)
     }
 }
 
+/* By a rule of their own, of a group, a network or of everybody; not where a closer one takes it away. */
+Test(access, who_writes_something)
+{
+    static const char *const lines[] = {"* none lab/",
+                                        "token:ann write lab/ann/",
+                                        "token:bob read lab/",
+                                        "group:chiefs admin lab/",
+                                        "net:10.0.0.0/8 write open/",
+                                        "token:cut write own",
+                                        "token:root admin ",
+                                        NULL};
+    static const struct {
+        const char *who;
+        bool writes;
+    } writers[] = {
+        {"token:ann", true},          {"token:bob", false}, {"group:chiefs", true}, {"10.1.2.3", true},
+        {"192.168.0.1", false},       {"token:cut", true},  {"token:root", true},   {"", false},
+        {"token:bob 10.1.1.1", true}, {"local", true}};
+    struct hub_access_table *table = table_of(lines);
+    for (size_t i = 0; i < HUB_COUNT(writers); i++) {
+        struct asker asker;
+        ask_as(writers[i].who, &asker);
+        cr_expect_eq(hub_access_writes_some(table, &asker.is), writers[i].writes, "%s", writers[i].who);
+        asker.is.reads_only = true;
+        if (!asker.is.local_admin)
+            cr_expect_not(hub_access_writes_some(table, &asker.is), "%s by a link", writers[i].who);
+    }
+    hub_access_put(table);
+}
+
 Test(access, explains)
 {
     struct hub_access_table *table = table_of(rules);
