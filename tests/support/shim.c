@@ -33,12 +33,13 @@ struct shim {
     uint64_t at;            /* the moment something happens, from 1; 0: none */
     uint32_t what;          /* 0: SIGKILL before it takes place; else the errno it fails with */
     uint32_t sticky;        /* also all that come later */
-    char kinds[16];  /* which count: F sync, S syncfs, R rename, L link, U unlink, W write, T truncate */
+    char kinds[16];  /* which count: F sync, S syncfs, R rename, L link, U unlink, M mkdir, W write, T cut */
     int64_t clock_s; /* added to the time of day */
     uint64_t device; /* added to st_dev */
     _Atomic uint64_t unsynced; /* what was not on the disk when a folder around it got its name */
     char first[256];           /* of them */
     char seen[SEEN];           /* the kinds, as they came */
+    char where[512];           /* the file of the last one that something happened at */
 };
 
 static struct shim *shim;
@@ -63,8 +64,18 @@ __attribute__((constructor)) static void begin(void)
 
 /* ---- moments ---- */
 
-/* False: it fails, and errno says how. */
-static bool moment(char kind)
+static void note(int directory, const char *path)
+{
+    char link[64], at[256] = "";
+    snprintf(link, sizeof link, "/proc/self/fd/%d", directory);
+    if (!path || *path != '/')
+        (void)!readlink(directory == AT_FDCWD ? "/proc/self/cwd" : link, at, sizeof at - 1);
+    snprintf(shim->where, sizeof shim->where, "%s%s%.240s", at, path && *path != '/' ? "/" : "",
+             path ? path : "");
+}
+
+/* Of a name in a folder, or of an open file (NULL). False: it fails, and errno says how. */
+static bool moment(char kind, int directory, const char *path)
 {
     if (!shim || !strchr(shim->kinds, kind))
         return true;
@@ -73,6 +84,7 @@ static bool moment(char kind)
         shim->seen[n - 1] = kind;
     if (!shim->at || n < shim->at || (n > shim->at && !shim->sticky))
         return true;
+    note(directory, path);
     while (!shim->what)
         kill(getpid(), SIGKILL);
     errno = (int)shim->what;
@@ -252,7 +264,7 @@ static void renamed(int from_fd, const char *from, int to_fd, const char *to)
     {                                                                                                        \
         REAL(name)                                                                                           \
         struct stat st;                                                                                      \
-        if (!moment(kind))                                                                                   \
+        if (!moment(kind, fd, NULL))                                                                         \
             return -1;                                                                                       \
         const int rc = real(fd);                                                                             \
         if (shim && rc == 0 && fstat(fd, &st) == 0)                                                          \
@@ -269,7 +281,7 @@ SYNC(syncfs, 'S', true)
         REAL(name)                                                                                           \
         struct stat st;                                                                                      \
         if (shim && fd > 2 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {                                  \
-            if (!moment('W'))                                                                                \
+            if (!moment('W', fd, NULL))                                                                      \
                 return -1;                                                                                   \
             touch(&st);                                                                                      \
         }                                                                                                    \
@@ -283,7 +295,7 @@ WRITE(pwrite64, COMMA off64_t at, COMMA at)
 ssize_t copy_file_range(int in, off64_t *in_at, int out, off64_t *out_at, size_t size, unsigned flags)
 {
     REAL(copy_file_range)
-    if (!moment('W'))
+    if (!moment('W', out, NULL))
         return -1;
     touch_fd(out);
     return real(in, in_at, out, out_at, size, flags);
@@ -292,7 +304,7 @@ ssize_t copy_file_range(int in, off64_t *in_at, int out, off64_t *out_at, size_t
 int ftruncate(int fd, off_t size)
 {
     REAL(ftruncate)
-    if (!moment('T'))
+    if (!moment('T', fd, NULL))
         return -1;
     touch_fd(fd);
     return real(fd, size);
@@ -306,7 +318,7 @@ int ftruncate64(int fd, off64_t size)
 int fallocate(int fd, int mode, off_t from, off_t size)
 {
     REAL(fallocate)
-    if (!moment('W'))
+    if (!moment('W', fd, NULL))
         return -1;
     touch_fd(fd);
     return real(fd, mode, from, size);
@@ -323,7 +335,7 @@ int renameat2(int from_fd, const char *from, int to_fd, const char *to, unsigned
 {
     REAL(renameat2)
     struct stat st;
-    if (!moment('R'))
+    if (!moment('R', to_fd, to))
         return -1;
     if (shim)
         prove(from_fd, from);
@@ -348,7 +360,7 @@ int rename(const char *from, const char *to)
 int linkat(int from_fd, const char *from, int to_fd, const char *to, int flags)
 {
     REAL(linkat)
-    if (!moment('L'))
+    if (!moment('L', to_fd, to))
         return -1;
     const int rc = real(from_fd, from, to_fd, to, flags);
     if (rc == 0)
@@ -359,7 +371,7 @@ int linkat(int from_fd, const char *from, int to_fd, const char *to, int flags)
 int unlinkat(int directory, const char *path, int flags)
 {
     REAL(unlinkat)
-    if (!moment('U'))
+    if (!moment('U', directory, path))
         return -1;
     const int rc = real(directory, path, flags);
     if (rc == 0)
@@ -375,6 +387,8 @@ int unlink(const char *path)
 int mkdirat(int directory, const char *path, mode_t mode)
 {
     REAL(mkdirat)
+    if (!moment('M', directory, path))
+        return -1;
     const int rc = real(directory, path, mode);
     if (rc == 0) {
         touch_parent(directory, path);

@@ -5,8 +5,8 @@ import struct
 
 BIN = os.environ.get("HUB_BIN", os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "build", "bin"))
 LIBRARY = os.path.join(BIN, "libhub_shim.so")
-SEEN_AT, SEEN = 320, 1 << 20
-NAMES = "FSRLUT"  # syncs and names: few; with W for writes there are many more
+SEEN_AT, SEEN, WHERE = 320, 1 << 20, 512
+NAMES = "FSRLUT"  # syncs and names: few; with W for writes there are many more, and M for folders
 
 
 class Shim:
@@ -15,7 +15,7 @@ class Shim:
     def __init__(self, folder, program, kinds=NAMES):
         self.path = os.path.join(folder, "shim")
         with open(self.path, "wb") as f:
-            f.truncate(SEEN_AT + SEEN)
+            f.truncate(SEEN_AT + SEEN + WHERE)
         with open(self.path, "r+b") as f:
             self.map = mmap.mmap(f.fileno(), 0)
         self.map[24:40] = kinds.encode().ljust(16, b"\0")
@@ -26,7 +26,7 @@ class Shim:
         """At that moment from now, counted from 1, it is killed, or fails with an error."""
         struct.pack_into("=QQII", self.map, 0, 0, moment, error, sticky)
         struct.pack_into("=Q256s", self.map, 56, 0, b"")
-        self.map[SEEN_AT:] = b"\0" * SEEN
+        self.map[SEEN_AT:] = b"\0" * (SEEN + WHERE)
         return self
 
     @property
@@ -36,6 +36,11 @@ class Shim:
     @property
     def seen(self):
         return self.map[SEEN_AT:SEEN_AT + min(self.count, SEEN)].decode()
+
+    @property
+    def where(self):
+        """The file of the last moment at which something happened; empty: it has not come."""
+        return self.map[SEEN_AT + SEEN:].rstrip(b"\0").decode(errors="replace")
 
     @property
     def unsynced(self):
