@@ -111,14 +111,50 @@ void hub_body_take(struct hub_exchange *x)
         hub_body_drop(x);
 }
 
+/* ---- a body that breaks off ---- */
+
+/* The bytes behind its last full block, on their way to the sink. */
+struct body_end {
+    struct hub_task task;
+    struct hub_body_sink *sink;
+    struct hub_buf bytes;
+};
+
+static void take_end(struct hub_task *task)
+{
+    struct body_end *end = HUB_CONTAINER_OF(task, struct body_end, task);
+    struct hub_error nobody_reads = {0};
+    (void)!end->sink->take(end->sink, hub_buf_view(&end->bytes), &nobody_reads);
+    end->sink->free(end->sink);
+    hub_buf_dispose(&end->bytes);
+    free(end);
+}
+
+void hub_body_leave(struct hub_exchange *x)
+{
+    struct body_end *end = NULL;
+    if (x->request.sink && x->body.size && !x->parsed && !hub_new(&end, 1, sizeof *end, NULL)) {
+        end->task =
+            (struct hub_task){.item = {.client = x->request.client}, .run = take_end, .cancel = take_end};
+        end->sink = x->request.sink;
+        end->bytes = x->body;
+        end->bytes.meter = NULL;
+        x->request.sink = NULL;
+        x->body = HUB_BUF_INIT(0);
+        if (!hub_pool_push(x->http->pool, &end->task, true)) /* the server ends */
+            take_end(&end->task);
+    }
+    hub_body_drop(x);
+}
+
+/* ---- what comes ---- */
+
 /* Whoever still sends is to have read the answer by then. */
 static bool drop_late(struct hub_exchange *x, size_t size)
 {
     x->body_dropped += size;
     return x->body_dropped <= DROPPED_LATE;
 }
-
-/* ---- into memory ---- */
 
 static bool collect(struct hub_exchange *x, const char *data, size_t size)
 {

@@ -21,6 +21,9 @@ static inline bool hub_body_has_block(const struct hub_exchange *x)
 }
 /** Give the sink what has come. On a worker. What fails is kept in `parsed` and `error`. */
 void hub_body_take(struct hub_exchange *x);
+/** The request ends before the sink has all that came of its body: a worker gives it the rest, and then frees
+ * it. */
+void hub_body_leave(struct hub_exchange *x);
 /** The memory and the sink of a body are given back. */
 void hub_body_drop(struct hub_exchange *x);
 

@@ -406,8 +406,8 @@ void hub_exchange_end(struct hub_exchange *x, bool complete)
     hub_stream_dispose(&x->stream);
     hub_body_stream_dispose(&x->made);
     hub_response_dispose(&x->response);
+    hub_body_leave(x);
     hub_request_end(&x->request);
-    hub_body_drop(x);
     x->step = HUB_STEP_IDLE;
     hub_deadline_phase(&x->watch, HUB_PHASE_IDLE);
 }

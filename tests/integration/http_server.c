@@ -240,7 +240,8 @@ struct counted {
     uint32_t crc;
 };
 
-static atomic_uint sinks; /* that are open */
+static atomic_uint sinks;  /* that are open */
+static atomic_ulong taken; /* bytes by all of them */
 
 static enum hub_status take_counted(struct hub_body_sink *sink, struct hub_view bytes, struct hub_error *err)
 {
@@ -249,6 +250,7 @@ static enum hub_status take_counted(struct hub_body_sink *sink, struct hub_view 
     if (c->ms == 13 && ++c->blocks == 3)
         return hub_fail(err, HUB_NO_SPACE, "planted");
     c->bytes += bytes.size;
+    atomic_fetch_add(&taken, bytes.size);
     c->crc = hub_crc32c(c->crc, bytes.data, bytes.size);
     return HUB_OK;
 }
@@ -292,6 +294,14 @@ static enum hub_status get_sinks(struct hub_request *request, struct hub_respons
     (void)request;
     return hub_buf_addf(hub_response_buffer(response, 200, "text/plain", KIB), err, "%u",
                         atomic_load(&sinks));
+}
+
+static enum hub_status get_taken(struct hub_request *request, struct hub_response *response,
+                                 struct hub_error *err)
+{
+    (void)request;
+    return hub_buf_addf(hub_response_buffer(response, 200, "text/plain", KIB), err, "%lu",
+                        atomic_load(&taken));
 }
 
 static enum hub_status get_missing(struct hub_request *request, struct hub_response *response,
@@ -407,6 +417,7 @@ static const struct hub_route routes[] = {
     {"POST", "/echo", post_echo, "echo", HUB_FOR_ANYBODY, .body_limit = 4096},
     {"POST", "/sink/{n}", post_sink, "sink", HUB_FOR_ANYBODY, .open_body = open_counted},
     {"GET", "/sinks", get_sinks, "sinks", HUB_FOR_ANYBODY},
+    {"GET", "/taken", get_taken, "taken", HUB_FOR_ANYBODY},
     {"GET", "/failure", get_failure, "failure", HUB_FOR_ANYBODY},
     {"GET", "/api/hello", get_hello, "hello", HUB_FOR_ANYBODY},
     {"GET", "/json", get_json, "json", HUB_FOR_ANYBODY},

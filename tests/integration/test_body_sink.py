@@ -165,12 +165,15 @@ class Sinks(unittest.TestCase):
         self.assertLess(peak - before, 16 * MIB)
 
     def test_who_leaves(self):
+        """The sink has all that came by then, and is freed."""
         for size in (100, 3 * MIB + 100):
+            before = int(self.server.get("/taken")[2])
             sock = self.server.connect()
             sock.sendall(head(20, f"Content-Length: {16 * MIB}") + b"x" * size)
             self.server.wait_for("/sinks", 1)
             sock.close()
             self.server.wait_for("/sinks", 0)
+            self.assertEqual(int(self.server.get("/taken")[2]) - before, size)
 
     def test_others_are_answered(self):
         """Beside slow sinks, as each keeps a worker only while it takes a block."""
