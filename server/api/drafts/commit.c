@@ -1,6 +1,7 @@
 /* A draft becomes a dataset: all of it, inspected, or nothing. */
 #include "server/api/drafts/facts.h"
 #include "server/api/drafts/keep.h"
+#include "server/api/drafts/stated.h"
 #include "server/api/drafts/tidy.h"
 #include "server/api/handlers.h"
 #include "server/api/hooks.h"
@@ -249,22 +250,6 @@ static enum hub_status answer(const struct commit *c, struct hub_response *respo
     return hub_response_header(response, err, "Cache-Control", "no-store");
 }
 
-static enum hub_status read_body(const struct hub_request *request, json_t **body, struct commit *c,
-                                 struct hub_error *err)
-{
-    struct hub_error why = {0};
-    c->message = "";
-    if (!request->body.size)
-        return HUB_OK;
-    if (hub_json_parse(request->body, request->body.size, body, &why))
-        return hub_fail(err, HUB_INVALID, "the body is not JSON: %s", why.detail);
-    const json_t *message = json_object_get(*body, "message");
-    if (message && !json_is_string(message))
-        return hub_fail(err, HUB_INVALID, "the body is {\"message\": \"...\"}, or empty");
-    c->message = message ? json_string_value(message) : "";
-    return HUB_OK;
-}
-
 enum hub_status hub_draft_commit(struct hub_request *request, struct hub_response *response,
                                  struct hub_error *err)
 {
@@ -273,7 +258,7 @@ enum hub_status hub_draft_commit(struct hub_request *request, struct hub_respons
     HUB_CLEANUP(hub_json_decrefp) json_t *body = NULL;
     if (!request->may_block || !request->heavy)
         return hub_await_heavy(request);
-    HUB_TRY(read_body(request, &body, &c, err));
+    HUB_TRY(hub_draft_message_read(request->body, &body, &c.message, err));
     c.as_broken = hub_request_choice(request, "allow") == 0;
     c.as_files = hub_request_choice(request, "allow") == 1;
     HUB_TRY(hub_draft_of(request, &c.row, err));

@@ -1,11 +1,10 @@
 /* Drafts: opened, listed, shown and dropped. */
 #include "server/api/drafts/base.h"
+#include "server/api/drafts/stated.h"
 #include "server/api/drafts/tidy.h"
 #include "server/api/handlers.h"
-#include "storage/ids/id.h"
 
 #include <fcntl.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -13,40 +12,7 @@ enum { LIST_BYTES = 64 * MIB, FILES_BYTES = 256 * MIB };
 
 /* ---- opening ---- */
 
-/* What the body of the request says. */
-struct wanted {
-    const char *id, *base, *from;
-};
-
-static enum hub_status read_wanted(const json_t *body, struct wanted *out, struct hub_error *err)
-{
-    const char *key;
-    json_t *value;
-    json_object_foreach((json_t *)body, key, value)
-    {
-        const char *text = json_string_value(value);
-        const char **member = strcmp(key, "id") == 0     ? &out->id
-                              : strcmp(key, "base") == 0 ? &out->base
-                              : strcmp(key, "from") == 0 ? &out->from
-                                                         : NULL;
-        if (!member || (!text && !json_is_null(value)))
-            return hub_fail(err, HUB_INVALID, "'%.40s' is not a text of a draft: id, base, from", key);
-        *member = text;
-    }
-    if (!out->id)
-        return hub_fail(
-            err, HUB_INVALID,
-            "the body is {\"id\": \"lab/arm-v1\"}, with \"base\": its commit to take its place, and "
-            "\"from\": \"ID@COMMIT\" to begin with the files of a commit");
-    HUB_TRY(hub_id_check(hub_view_of(out->id), err));
-    const char *slash = strrchr(out->id, '/');
-    return strlen(slash ? slash + 1 : out->id) + 1 + HUB_COMMIT_ID <= NAME_MAX
-               ? HUB_OK
-               : hub_fail(err, HUB_INVALID, "the last part of '%.200s...' has more than %d bytes", out->id,
-                          NAME_MAX - 1 - HUB_COMMIT_ID);
-}
-
-static enum hub_status find_place(const struct hub_request *request, const struct wanted *wanted,
+static enum hub_status find_place(const struct hub_request *request, const struct hub_draft_order *wanted,
                                   struct hub_draft_row *row, struct hub_error *err)
 {
     const char *path;
@@ -61,7 +27,7 @@ static enum hub_status find_place(const struct hub_request *request, const struc
 }
 
 /* A draft that takes a place begins with what is there, else with nothing; "from": "" is nothing, too. */
-static enum hub_status begin(const struct hub_request *request, const struct wanted *wanted,
+static enum hub_status begin(const struct hub_request *request, const struct hub_draft_order *wanted,
                              const struct hub_draft_row *row, struct hub_error *err)
 {
     HUB_CLEANUP(hub_draft_close) struct hub_draft_folder draft = HUB_DRAFT_FOLDER_INIT;
@@ -70,7 +36,7 @@ static enum hub_status begin(const struct hub_request *request, const struct wan
     return *from ? hub_draft_begin_from(request, from, row, &draft, err) : HUB_OK;
 }
 
-static enum hub_status open_draft(struct hub_request *request, const struct wanted *wanted,
+static enum hub_status open_draft(struct hub_request *request, const struct hub_draft_order *wanted,
                                   struct hub_draft_row *row, struct hub_error *err)
 {
     HUB_TRY(find_place(request, wanted, row, err));
@@ -86,13 +52,10 @@ enum hub_status hub_drafts_post(struct hub_request *request, struct hub_response
 {
     HUB_CLEANUP(hub_draft_row_dispose) struct hub_draft_row row = {0};
     HUB_CLEANUP(hub_json_decrefp) json_t *body = NULL;
-    struct wanted wanted = {0};
-    struct hub_error why = {0};
+    struct hub_draft_order wanted;
     if (!request->may_block)
         return HUB_AGAIN;
-    if (hub_json_parse(request->body, request->body.size, &body, &why))
-        return hub_fail(err, HUB_INVALID, "the body is not JSON: %s", why.detail);
-    HUB_TRY(read_wanted(body, &wanted, err));
+    HUB_TRY(hub_draft_body_read(request->body, &body, &wanted, err));
     HUB_TRY(hub_request_may_write(request, hub_view_of(wanted.id), err));
     hub_drafts_tidy(request->app);
     HUB_TRY(open_draft(request, &wanted, &row, err));

@@ -1,68 +1,13 @@
 /* Files of a draft: a PUT streams one into it, from its beginning or from where it ends. */
 #include "server/api/drafts/draft.h"
+#include "server/api/drafts/stated.h"
 #include "server/api/handlers.h"
 #include "server/api/hooks.h"
-#include "storage/text/base64.h"
-#include "storage/text/number.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 /* ---- what comes ---- */
-
-/* "bytes 0-99/1000", RFC 9110 14.4; without it the body is the whole file. */
-struct body_range {
-    uint64_t first, count, size;
-};
-
-static bool read_number(const char **at, char end, uint64_t *out)
-{
-    const size_t size = strspn(*at, "0123456789");
-    const bool good = hub_number_read((struct hub_view){*at, size}, INT64_MAX, out) && (*at)[size] == end;
-    *at += size + (end != '\0');
-    return good;
-}
-
-static enum hub_status read_span(const struct hub_request *request, uint64_t body, struct body_range *out,
-                                 struct hub_error *err)
-{
-    uint64_t last = 0;
-    const char *range = hub_request_header(request, "Content-Range"), *at = range ? range + 6 : NULL;
-    *out = (struct body_range){0, body, body};
-    if (body == HUB_BODY_SIZE_UNKNOWN && !range)
-        return hub_fail(
-            err, HUB_INVALID,
-            "the size of the file is not known: send Content-Length, or Content-Range: bytes A-B/SIZE");
-    if (!range)
-        return HUB_OK;
-    if (strncmp(range, "bytes ", 6) != 0 || !read_number(&at, '-', &out->first) ||
-        !read_number(&at, '/', &last) || !read_number(&at, '\0', &out->size) || last < out->first ||
-        last >= out->size)
-        return hub_fail(err, HUB_INVALID,
-                        "Content-Range is bytes FIRST-LAST/SIZE, all three of them numbers");
-    out->count = last - out->first + 1;
-    return body == out->count || body == HUB_BODY_SIZE_UNKNOWN
-               ? HUB_OK
-               : hub_fail(err, HUB_INVALID, "Content-Range and Content-Length disagree");
-}
-
-/* The digest that all of the file must have: Repr-Digest: sha-256=:BASE64: (RFC 9530). */
-static enum hub_status read_digest(const struct hub_request *request, uint8_t out[HUB_SHA256_BYTES],
-                                   bool *stated, struct hub_error *err)
-{
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf bytes = HUB_BUF_INIT(2 * HUB_SHA256_BYTES);
-    const char *digest = hub_request_header(request, "Repr-Digest");
-    const char *at = digest ? strstr(digest, "sha-256=:") : NULL;
-    *stated = at != NULL;
-    if (!digest)
-        return HUB_OK;
-    const size_t size = at ? strcspn(at + 9, ":") : 0;
-    if (!at || hub_base64_decode((struct hub_view){at + 9, size}, &bytes, NULL) ||
-        bytes.size != HUB_SHA256_BYTES)
-        return hub_fail(err, HUB_INVALID, "Repr-Digest is sha-256=:BASE64: of all bytes of the file");
-    memcpy(out, bytes.data, HUB_SHA256_BYTES);
-    return HUB_OK;
-}
 
 enum hub_status hub_draft_file_state(const struct hub_app *app, const struct hub_draft_row *row,
                                      const struct hub_draft_file *file, struct hub_error *err)
@@ -108,11 +53,11 @@ static void free_incoming(struct hub_body_sink *sink)
 static enum hub_status open_file(struct hub_request *request, uint64_t size, struct incoming *in,
                                  struct hub_error *err)
 {
-    struct body_range span = {0};
+    struct hub_draft_span span = {0};
     const struct hub_view path = hub_request_capture(request, "path");
     HUB_TRY(hub_draft_path_check(path, err));
-    HUB_TRY(read_span(request, size, &span, err));
-    HUB_TRY(read_digest(request, in->sha256, &in->stated, err));
+    HUB_TRY(hub_draft_span_read(hub_request_header(request, "Content-Range"), size, &span, err));
+    HUB_TRY(hub_draft_digest_read(hub_request_header(request, "Repr-Digest"), in->sha256, &in->stated, err));
     HUB_TRY(hub_draft_of(request, &in->row, err));
     const struct hub_draft_file file = {.path = path.data, .size = span.size};
     HUB_TRY(hub_draft_enter(request->app, &in->row, &in->draft, err));

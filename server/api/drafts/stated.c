@@ -1,0 +1,124 @@
+/* See stated.h. */
+#include "server/api/drafts/stated.h"
+
+#include "server/http/body_sink.h"
+#include "storage/ids/id.h"
+#include "storage/ids/kept.h"
+#include "storage/text/base64.h"
+#include "storage/text/number.h"
+
+#include <limits.h>
+
+/* ---- headers ---- */
+
+static bool read_number(const char **at, char end, uint64_t *out)
+{
+    const size_t size = strspn(*at, "0123456789");
+    const bool good = hub_number_read((struct hub_view){*at, size}, INT64_MAX, out) && (*at)[size] == end;
+    *at += good ? size + (end != '\0') : 0;
+    return good;
+}
+
+enum hub_status hub_draft_span_read(const char *range, uint64_t body, struct hub_draft_span *out,
+                                    struct hub_error *err)
+{
+    static const char unit[] = "bytes ";
+    uint64_t last = 0;
+    *out = (struct hub_draft_span){0, body, body};
+    if (body == HUB_BODY_SIZE_UNKNOWN && !range)
+        return hub_fail(
+            err, HUB_INVALID,
+            "the size of the file is not known: send Content-Length, or Content-Range: bytes A-B/SIZE");
+    if (!range)
+        return HUB_OK;
+    const char *at = hub_view_starts(hub_view_of(range), unit) ? range + sizeof unit - 1 : "";
+    if (!read_number(&at, '-', &out->first) || !read_number(&at, '/', &last) ||
+        !read_number(&at, '\0', &out->size) || last < out->first || last >= out->size)
+        return hub_fail(err, HUB_INVALID,
+                        "Content-Range is bytes FIRST-LAST/SIZE, all three of them numbers");
+    out->count = last - out->first + 1;
+    return body == out->count || body == HUB_BODY_SIZE_UNKNOWN
+               ? HUB_OK
+               : hub_fail(err, HUB_INVALID, "Content-Range and Content-Length disagree");
+}
+
+enum hub_status hub_draft_digest_read(const char *digest, uint8_t out[HUB_SHA256_BYTES], bool *stated,
+                                      struct hub_error *err)
+{
+    static const char sign[] = "sha-256=:";
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf bytes = HUB_BUF_INIT(2 * HUB_SHA256_BYTES);
+    const char *found = digest ? strstr(digest, sign) : NULL, *at = found ? found + sizeof sign - 1 : NULL;
+    *stated = false;
+    if (!digest)
+        return HUB_OK;
+    const size_t size = at ? strcspn(at, ":") : 0;
+    if (!at || hub_base64_decode((struct hub_view){at, size}, &bytes, NULL) || bytes.size != HUB_SHA256_BYTES)
+        return hub_fail(err, HUB_INVALID, "Repr-Digest is sha-256=:BASE64: of all bytes of the file");
+    memcpy(out, bytes.data, HUB_SHA256_BYTES);
+    *stated = true;
+    return HUB_OK;
+}
+
+/* ---- bodies ---- */
+
+/* Where a member of the body goes; NULL: it has no such member. */
+static const char **member_of(struct hub_draft_order *order, const char *key)
+{
+    return strcmp(key, "id") == 0     ? &order->id
+           : strcmp(key, "base") == 0 ? &order->base
+           : strcmp(key, "from") == 0 ? &order->from
+                                      : NULL;
+}
+
+/* The folder of a kept revision is called by it and by the commit. */
+static enum hub_status check_length(const char *id, struct hub_error *err)
+{
+    const char *slash = strrchr(id, '/');
+    return strlen(slash ? slash + 1 : id) + 1 + HUB_KEPT_COMMIT <= NAME_MAX
+               ? HUB_OK
+               : hub_fail(err, HUB_INVALID, "the last part of '%.200s...' has more than %d bytes", id,
+                          NAME_MAX - 1 - HUB_KEPT_COMMIT);
+}
+
+enum hub_status hub_draft_body_read(struct hub_view body, json_t **document, struct hub_draft_order *out,
+                                    struct hub_error *err)
+{
+    struct hub_error why = {0};
+    const char *key;
+    json_t *value;
+    *document = NULL;
+    *out = (struct hub_draft_order){0};
+    if (hub_json_parse(body, body.size, document, &why))
+        return hub_fail(err, HUB_INVALID, "the body is not JSON: %s", why.detail);
+    json_object_foreach(*document, key, value)
+    {
+        const char **member = member_of(out, key);
+        if (!member || (!json_is_string(value) && !json_is_null(value)))
+            return hub_fail(err, HUB_INVALID, "'%.40s' is not a text of a draft: id, base, from", key);
+        *member = json_string_value(value);
+    }
+    if (!out->id)
+        return hub_fail(
+            err, HUB_INVALID,
+            "the body is {\"id\": \"lab/arm-v1\"}, with \"base\": its commit to take its place, and "
+            "\"from\": \"ID@COMMIT\" to begin with the files of a commit");
+    HUB_TRY(hub_id_check(hub_view_of(out->id), err));
+    return check_length(out->id, err);
+}
+
+enum hub_status hub_draft_message_read(struct hub_view body, json_t **document, const char **message,
+                                       struct hub_error *err)
+{
+    struct hub_error why = {0};
+    *document = NULL;
+    *message = "";
+    if (!body.size)
+        return HUB_OK;
+    if (hub_json_parse(body, body.size, document, &why))
+        return hub_fail(err, HUB_INVALID, "the body is not JSON: %s", why.detail);
+    const json_t *stated = json_object_get(*document, "message");
+    if (stated && !json_is_string(stated))
+        return hub_fail(err, HUB_INVALID, "the body is {\"message\": \"...\"}, or empty");
+    *message = stated ? json_string_value(stated) : "";
+    return HUB_OK;
+}

@@ -1,0 +1,44 @@
+/** What requests about drafts state in headers and bodies: foreign bytes, read and checked. Safe from any
+ * thread. */
+#ifndef HUB_API_DRAFTS_STATED_H
+#define HUB_API_DRAFTS_STATED_H
+
+#include "storage/base/digest.h"
+#include "storage/text/json.h"
+
+/** The part of a file that a body is. */
+struct hub_draft_span {
+    uint64_t first, count, size; /* bytes; `size`: of the whole file */
+};
+/**
+ * Content-Range: bytes 0-99/1000 (RFC 9110 14.4). Without it the body is the whole file.
+ * @param range  NULL: none was sent
+ * @param body   bytes of the body, or HUB_BODY_SIZE_UNKNOWN
+ * @return HUB_INVALID; else the span lies in the file, and has as many bytes as the body
+ */
+HUB_MUST_USE enum hub_status hub_draft_span_read(const char *range, uint64_t body, struct hub_draft_span *out,
+                                                 struct hub_error *err);
+
+/**
+ * The digest that all of the file must have: Repr-Digest: sha-256=:BASE64: (RFC 9530).
+ * @param digest       NULL: none was sent
+ * @param[out] stated  whether `out` is written
+ */
+HUB_MUST_USE enum hub_status hub_draft_digest_read(const char *digest, uint8_t out[HUB_SHA256_BYTES],
+                                                   bool *stated, struct hub_error *err);
+
+/** What opens a draft; texts borrow from the document. */
+struct hub_draft_order {
+    const char *id;   /* a good one */
+    const char *base; /* NULL: nothing is there */
+    const char *from; /* NULL: not stated; "": nothing */
+};
+/** {"id": "lab/arm-v1", "base"?, "from"?}. Free the document, on failure too. */
+HUB_MUST_USE enum hub_status hub_draft_body_read(struct hub_view body, json_t **document,
+                                                 struct hub_draft_order *out, struct hub_error *err);
+/** {"message": "..."}, or nothing: the message borrows from the document. Free the document, on failure
+ * too. */
+HUB_MUST_USE enum hub_status hub_draft_message_read(struct hub_view body, json_t **document,
+                                                    const char **message, struct hub_error *err);
+
+#endif

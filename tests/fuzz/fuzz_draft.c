@@ -1,0 +1,83 @@
+/* What a push states, by the first byte of the input: S the size of a body in one line and Content-Range
+ * behind it, D Repr-Digest, J the JSON that opens a draft, M the JSON of a commit, P the path of a file. */
+#include "server/api/drafts/stated.h"
+#include "server/http/body_sink.h"
+#include "storage/drafts/draft.h"
+#include "storage/ids/id.h"
+#include "storage/io/fs.h"
+
+#include <stdlib.h>
+
+static void check(bool holds)
+{
+    if (!holds)
+        abort();
+}
+
+static void look_at_span(const char *text)
+{
+    struct hub_draft_span span;
+    char *range;
+    const uint64_t body = *text == '?' ? HUB_BODY_SIZE_UNKNOWN : strtoull(text, &range, 10);
+    const char *line = strchr(text, '\n');
+    if (hub_draft_span_read(line ? line + 1 : NULL, body, &span, NULL))
+        return;
+    check(span.first <= span.size && span.count <= span.size - span.first);
+    check(span.count == body || (line && body == HUB_BODY_SIZE_UNKNOWN));
+    check(!line || (span.count && span.size <= INT64_MAX));
+}
+
+static void look_at_digest(const char *text)
+{
+    uint8_t sha256[HUB_SHA256_BYTES] = {0};
+    bool stated;
+    const enum hub_status st = hub_draft_digest_read(text, sha256, &stated, NULL);
+    check(st ? !stated : stated);
+}
+
+static void look_at_body(struct hub_view body, bool opens)
+{
+    HUB_CLEANUP(hub_json_decrefp) json_t *document = NULL;
+    struct hub_draft_order order;
+    const char *text = NULL;
+    if (opens && !hub_draft_body_read(body, &document, &order, NULL))
+        check(!hub_id_check(hub_view_of(order.id), NULL) && hub_path_plain(hub_view_of(order.id)));
+    else if (!opens && !hub_draft_message_read(body, &document, &text, NULL))
+        check(text != NULL && (body.size || !*text));
+}
+
+/* What is accepted leads nowhere but below the tree, and can be a file there. */
+static void look_at_path(struct hub_view path)
+{
+    if (hub_draft_path_check(path, NULL))
+        return;
+    check(hub_path_plain(path) && !memchr(path.data, '\0', path.size) && !memchr(path.data, '\\', path.size));
+    check(!hub_path_hidden(path));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (!size)
+        return 0;
+    const struct hub_view rest = {(const char *)data + 1, size - 1};
+    HUB_CLEANUP(hub_freep) char *text = hub_view_dup(rest);
+    if (!text)
+        return 0;
+    switch (*data) {
+    case 'S':
+        look_at_span(text);
+        break;
+    case 'D':
+        look_at_digest(text);
+        break;
+    case 'J':
+    case 'M':
+        look_at_body(rest, *data == 'J');
+        break;
+    case 'P':
+        look_at_path(rest);
+        break;
+    }
+    return 0;
+}
