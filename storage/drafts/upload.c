@@ -22,12 +22,23 @@ static bool is_named(const struct hub_draft_folder *draft, const char *name, int
            ours.st_dev == named.st_dev && ours.st_ino == named.st_ino;
 }
 
-static enum hub_status open_part(const struct hub_draft_folder *draft, const char *name, int *fd,
-                                 struct hub_error *err)
+static enum hub_status is_elsewhere(uint64_t there, uint64_t offset, struct hub_error *err)
 {
-    *fd = openat(draft->parts, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
+    return hub_fail_as(
+        err, HUB_INVALID, HUB_PROBLEM_UPLOAD_OFFSET,
+        "%llu bytes of the file are there: the next ones begin with that one, and not with %llu",
+        (unsigned long long)there, (unsigned long long)offset);
+}
+
+/* Only the first byte of a file makes it. */
+static enum hub_status open_part(const struct hub_draft_folder *draft, const char *name, uint64_t offset,
+                                 int *fd, struct hub_error *err)
+{
+    const int how = O_RDWR | O_NOFOLLOW | O_CLOEXEC | (offset ? 0 : O_CREAT);
+    *fd = openat(draft->parts, name, how, 0644);
     if (*fd < 0)
-        return hub_fail_errno(err, errno, "the file cannot be stored");
+        return offset && errno == ENOENT ? is_elsewhere(0, offset, err)
+                                         : hub_fail_errno(err, errno, "the file cannot be stored");
     const bool held = flock(*fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
     return !held && is_named(draft, name, *fd)
                ? HUB_OK
@@ -44,10 +55,7 @@ static enum hub_status go_on(struct hub_upload *upload, uint64_t offset, struct 
     if (offset == 0 && st.st_size && ftruncate(upload->fd, 0))
         return hub_fail_errno(err, errno, "the file cannot be begun again");
     if (offset && (uint64_t)st.st_size != offset)
-        return hub_fail_as(
-            err, HUB_INVALID, HUB_PROBLEM_UPLOAD_OFFSET,
-            "%llu bytes of the file are there: the next ones begin with that one, and not with %llu",
-            (unsigned long long)st.st_size, (unsigned long long)offset);
+        return is_elsewhere((uint64_t)st.st_size, offset, err);
     HUB_TRY(hub_file_hasher_begin(&upload->hasher, HUB_BY_MD5, upload->size, err));
     HUB_TRY(hub_file_hasher_read(&upload->hasher, upload->fd, offset, NULL, NULL, err));
     return lseek(upload->fd, (off_t)offset, SEEK_SET) < 0
@@ -67,7 +75,7 @@ enum hub_status hub_upload_begin(const struct hub_draft_folder *draft, const cha
     hub_draft_part_name(path, name);
     enum hub_status st = hub_dup(&out->path, path, err);
     if (!st)
-        st = open_part(draft, name, &out->fd, err);
+        st = open_part(draft, name, offset, &out->fd, err);
     if (!st)
         st = go_on(out, offset, err);
     if (st)

@@ -50,6 +50,18 @@ static void free_incoming(struct hub_body_sink *sink)
     free(in);
 }
 
+/* A part that comes once more when the file is whole: the answer to it was lost. */
+static enum hub_status refuse_whole(const struct hub_app *app, const char *draft, const char *path,
+                                    const struct hub_draft_span *span, struct hub_error *err)
+{
+    struct hub_draft_file file;
+    if (!span->first || hub_draft_file_find(app->truth, draft, path, &file, NULL) || !file.complete)
+        return HUB_OK;
+    return hub_fail_as(err, HUB_INVALID, HUB_PROBLEM_UPLOAD_OFFSET,
+                       "all %llu bytes of the file are there: it may only be sent again from its first one",
+                       (unsigned long long)file.size);
+}
+
 static enum hub_status open_file(struct hub_request *request, uint64_t size, struct incoming *in,
                                  struct hub_error *err)
 {
@@ -61,6 +73,7 @@ static enum hub_status open_file(struct hub_request *request, uint64_t size, str
     HUB_TRY(hub_draft_of(request, &in->row, err));
     const struct hub_draft_file file = {.path = path.data, .size = span.size};
     HUB_TRY(hub_draft_enter(request->app, &in->row, &in->draft, err));
+    HUB_TRY(refuse_whole(request->app, in->row.id, path.data, &span, err));
     in->until = span.first + span.count;
     HUB_TRY(hub_upload_begin(&in->draft, path.data, span.first, span.size, request->app->min_free,
                              &in->upload, err));

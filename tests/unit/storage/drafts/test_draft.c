@@ -88,6 +88,18 @@ Test(draft, one_writer_at_a_time)
     cr_expect_eq(hub_upload_begin(&draft, "b", 0, 5, 0, &second, &err), HUB_OK);
 }
 
+/* Only its first byte makes a file. */
+Test(draft, a_part_of_nothing_leaves_nothing)
+{
+    HUB_CLEANUP(hub_names_dispose) struct hub_names parts = {0};
+    bool whole;
+    cr_expect_eq(send("a", 5, 10, "world", NULL, &whole), HUB_INVALID);
+    cr_expect(err.problem == HUB_PROBLEM_UPLOAD_OFFSET && strncmp(err.detail, "0 bytes", 7) == 0, "%s",
+              err.detail);
+    cr_assert_eq(hub_fs_list(draft.parts, "", 10, &parts, &err), HUB_OK);
+    cr_expect_eq(parts.count, 0);
+}
+
 Test(draft, names_that_no_file_has)
 {
     char long_name[300];
