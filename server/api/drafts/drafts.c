@@ -42,7 +42,8 @@ static enum hub_status open_draft(struct hub_request *request, const struct hub_
     HUB_TRY(find_place(request, wanted, row, err));
     HUB_TRY(hub_draft_add(request->app->truth, row, err));
     const enum hub_status st = begin(request, wanted, row, err);
-    if (st)
+    /* its folder may be there in part; the next start removes what cannot be removed now */
+    if (st && !hub_draft_turn(request->app->truth, row->id, HUB_DRAFT_OPEN, HUB_DRAFT_DROPPED, NULL))
         (void)!hub_draft_end(request->app, row, NULL);
     return st;
 }
