@@ -105,6 +105,36 @@ static enum hub_status check_base(const struct hub_draft_folder *draft, const st
                : HUB_OK;
 }
 
+/* The folder that holds the name of the first `size` bytes of a path. */
+static enum hub_status sync_name(const struct hub_private *place, const char *path, size_t size,
+                                 struct hub_error *err)
+{
+    HUB_CLEANUP(hub_closep) int parent = -1;
+    HUB_CLEANUP(hub_freep) char *named = strndup(path, size);
+    const char *name;
+    HUB_TRY(hub_allocated(named, err));
+    HUB_TRY(hub_private_parent(place, named, false, &parent, &name, err));
+    return hub_fs_sync_dir(parent, "", err);
+}
+
+/* An earlier try may have made them, and have failed or ended before they were on the disk. */
+static enum hub_status sync_namespaces(const struct hub_private *place, const char *target,
+                                       struct hub_error *err)
+{
+    for (const char *slash = strchr(target, '/'); slash; slash = strchr(slash + 1, '/'))
+        HUB_TRY(sync_name(place, target, (size_t)(slash - target), err));
+    return HUB_OK;
+}
+
+static enum hub_status make_namespaces(const struct hub_private *place, const char *target,
+                                       struct hub_error *err)
+{
+    HUB_CLEANUP(hub_closep) int parent = -1;
+    const char *name;
+    HUB_TRY(hub_private_parent(place, target, true, &parent, &name, err));
+    return sync_namespaces(place, target, err);
+}
+
 enum hub_status hub_draft_put_in_place(const struct hub_draft_folder *draft,
                                        const struct hub_remote_files *files, const struct hub_draft_place *to,
                                        struct hub_error *err)
@@ -115,6 +145,7 @@ enum hub_status hub_draft_put_in_place(const struct hub_draft_folder *draft,
     HUB_TRY(check_above(draft, to->path, err));
     HUB_TRY(write_record(draft, files, to, err));
     HUB_TRY(sync_all(draft, files, err));
+    HUB_TRY(make_namespaces(&draft->place, to->path, err));
     if (!*to->base)
         return hub_publish(&draft->place, to->path, tree, false, false, err);
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf keep = HUB_BUF_INIT(2 * PATH_MAX);
@@ -143,4 +174,12 @@ enum hub_status hub_draft_keep_base(const char *root, const char *draft, const s
     HUB_TRY(hub_private_open(root, false, &place, err));
     HUB_TRY(hub_kept_path(to->path, to->base, &keep, err));
     return hub_publish_keep(&place, tree, keep.data, err);
+}
+
+enum hub_status hub_draft_sync_place(const char *root, const char *target, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_private_close) struct hub_private place = HUB_PRIVATE_INIT;
+    HUB_TRY(hub_private_open(root, false, &place, err));
+    HUB_TRY(sync_namespaces(&place, target, err));
+    return sync_name(&place, target, strlen(target), err);
 }

@@ -31,5 +31,9 @@ bool hub_draft_is_in_place(const char *root, const struct hub_draft_place *to);
 /** Keep the files of the base that lie in the folder of a draft, as after a crash between two renames. */
 HUB_MUST_USE enum hub_status hub_draft_keep_base(const char *root, const char *draft,
                                                  const struct hub_draft_place *to, struct hub_error *err);
+/** Of one that is there: its name and those above it, on the disk for good. Whoever put it there may have
+ * failed, or ended, before they were. */
+HUB_MUST_USE enum hub_status hub_draft_sync_place(const char *root, const char *target,
+                                                  struct hub_error *err);
 
 #endif

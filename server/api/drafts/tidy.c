@@ -94,8 +94,10 @@ static enum hub_status say_published(struct hub_app *app, const struct hub_draft
     static const struct hub_log_event event = {HUB_LOG_WARNING, "draft-recovered", NULL};
     HUB_CLEANUP(hub_draft_facts_dispose) struct hub_draft_facts facts = {0};
     const struct hub_draft_place place = hub_draft_place_of(row);
+    const char *root = root_of(app, row);
     struct hub_commit commit;
-    HUB_TRY(hub_draft_keep_base(root_of(app, row), row->id, &place, err));
+    HUB_TRY(hub_draft_keep_base(root, row->id, &place, err));
+    HUB_TRY(hub_draft_sync_place(root, row->path, err));
     HUB_TRY(hub_draft_facts_read(app, row, NULL, &facts, err));
     hub_draft_commit_of(row, &facts, "", &commit);
     HUB_TRY(hub_draft_publish(app->truth, row->id, &commit, true, err));
@@ -108,6 +110,7 @@ static enum hub_status say_published(struct hub_app *app, const struct hub_draft
                                                         .bytes = facts.files.bytes});
     hub_log_event(app->log, &event, "'%s' was published, though nobody was answered: commit %s", row->dataset,
                   commit.id);
+    (void)!hub_draft_remove(root, row->id, NULL); /* else when it is old */
     return HUB_OK;
 }
 

@@ -137,6 +137,7 @@ Test(draft, goes_to_its_place)
     cr_expect(hub_stat_is_owned(&st));
     cr_expect(hub_draft_is_in_place(root, &first));
     cr_expect_not(hub_draft_is_in_place(root, &second));
+    cr_expect_eq(hub_draft_sync_place(root, "lab/new-v0", &err), HUB_OK, "%s", err.detail);
     cr_assert_eq(hub_draft_remove(root, "abc", &err), HUB_OK);
     cr_assert_eq(hub_draft_remove(root, "abc", &err), HUB_OK, "nothing there is fine");
     cr_expect_eq(hub_draft_open(root, "abc", false, &draft, &err), HUB_NOT_FOUND);
