@@ -81,6 +81,11 @@ enum hub_status hub_draft_room(const struct hub_draft_folder *draft, uint64_t mo
                        (unsigned long long)more, (unsigned long long)left, (unsigned long long)spare_bytes);
 }
 
+bool hub_draft_try_lock(const struct hub_draft_folder *draft)
+{
+    return flock(draft->folder, LOCK_EX | LOCK_NB) == 0;
+}
+
 enum hub_status hub_draft_remove(const char *root, const char *id, struct hub_error *err)
 {
     HUB_CLEANUP(hub_private_close) struct hub_private place = HUB_PRIVATE_INIT;

@@ -29,6 +29,8 @@ void hub_draft_close(struct hub_draft_folder *draft);
  * nobody has it alone, HUB_BUSY "draft-busy". */
 HUB_MUST_USE enum hub_status hub_draft_lock(const struct hub_draft_folder *draft, bool alone,
                                             struct hub_error *err);
+/** The same as `alone`, without waiting; false while somebody holds it. */
+bool hub_draft_try_lock(const struct hub_draft_folder *draft);
 void hub_draft_unlock(const struct hub_draft_folder *draft);
 /** HUB_NO_SPACE "no-space": so many bytes more leave less than `spare_bytes` free on its disk. */
 HUB_MUST_USE enum hub_status hub_draft_room(const struct hub_draft_folder *draft, uint64_t more,

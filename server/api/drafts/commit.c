@@ -197,9 +197,20 @@ static enum hub_status publish(struct commit *c, struct hub_error *err)
     return HUB_OK;
 }
 
+/* Without its lock it may have been taken for one that nobody publishes: hub_draft_finish. */
+static enum hub_status check_committing(const struct commit *c, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_draft_row_dispose) struct hub_draft_row now = {0};
+    HUB_TRY(hub_draft_find(c->app->truth, c->row.id, &now, err));
+    return now.state == HUB_DRAFT_COMMITTING ? HUB_OK
+                                             : hub_fail_as(err, HUB_CHANGED, HUB_PROBLEM_DRAFT_BUSY,
+                                                           "the draft is %s", hub_draft_states[now.state]);
+}
+
 static enum hub_status work(struct commit *c, struct hub_response *response, struct hub_error *err)
 {
     HUB_TRY(hub_draft_lock(&c->draft, true, err));
+    HUB_TRY(check_committing(c, err));
     HUB_TRY(hub_draft_facts_read(c->app, &c->row, &c->draft, &c->facts, err));
     HUB_TRY(inspect(c, err));
     if (is_refused(c))
@@ -262,7 +273,7 @@ enum hub_status hub_draft_commit(struct hub_request *request, struct hub_respons
     c.as_broken = hub_request_choice(request, "allow") == 0;
     c.as_files = hub_request_choice(request, "allow") == 1;
     HUB_TRY(hub_draft_of(request, &c.row, err));
-    if (c.row.state == HUB_DRAFT_PUBLISHING)
+    if (c.row.state == HUB_DRAFT_COMMITTING || c.row.state == HUB_DRAFT_PUBLISHING)
         HUB_TRY(hub_draft_finish(request->app, &c.row, err));
     if (c.row.state != HUB_DRAFT_PUBLISHED) /* the answer may have been lost: it is given again */
         HUB_TRY(run(&c, response, err));

@@ -15,7 +15,7 @@ void hub_drafts_recover(struct hub_app *app);
  * the next start, has only to say so. */
 void hub_draft_reopen(struct hub_app *app, const struct hub_draft_row *row);
 /** One that is being published: where its tree is in its place already, the row becomes that of one that is
- * published. */
+ * published; where nobody is at it, of one that is open. */
 HUB_MUST_USE enum hub_status hub_draft_finish(struct hub_app *app, struct hub_draft_row *row,
                                               struct hub_error *err);
 
