@@ -1,6 +1,6 @@
 #!/bin/sh
 # Tests that take too long for every run: sh tests/long.sh [--only STEP]... Packages and Pythons are those of tests/run.sh, which comes
-# first. STEP: tidy tsan damage oracle parquet lerobot memory drain kills access pages clients. Ends with "N passed, N failed".
+# first. STEP: tidy tsan damage oracle parquet lerobot memory drain kills drafts access pages clients. Ends with "N passed, N failed".
 # HUB_PARQUET_FILES names a folder of Parquet files that others wrote (apache/parquet-testing), HUB_LEROBOT_PYTHONS the Pythons that have
 # lerobot for the step lerobot: by default those that "tests/fixtures/make.sh lerobot" leaves.
 set -eu
@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 
 [ -n "${HUB_TEST_PYTHON:-}" ] || HUB_TEST_PYTHON=$PWD/build/venv/bin/python
 export HUB_TEST_PYTHON
-steps="tidy tsan damage oracle parquet lerobot memory drain kills access pages clients"
+steps="tidy tsan damage oracle parquet lerobot memory drain kills drafts access pages clients"
 wanted=" "
 while [ $# -gt 0 ]; do
     case "$1 $steps " in
@@ -122,6 +122,14 @@ kills() {
     build dev || return 1
     HUB_KILL_ROUNDS=200 HUB_CRASH_POINTS=0 HUB_BIN=$PWD/build/dev/bin "$HUB_TEST_PYTHON" -m pytest -q -p no:cacheprovider \
         tests/integration/test_kill.py tests/integration/test_crash.py tests/integration/test_mirror.py
+}
+
+# Pushes under every fault: cuts at every 64 KiB, each moment that a disk fails or a hub ends, 500 kills, a million drafts of one token.
+drafts() {
+    cmake --preset release -DHUB_TESTS=ON >/dev/null || return 1
+    cmake --build --preset release --target minari-hub minari-inspect minari-cli hub_shim >/dev/null || return 1
+    HUB_DRAFT_STEP_KIB=64 HUB_DRAFT_KILLS=500 HUB_DRAFT_STARTS=1000000 HUB_CRASH_POINTS=0 HUB_BIN=$PWD/build/bin "$HUB_TEST_PYTHON" -m pytest \
+        -q -s -p no:cacheprovider tests/integration/test_draft_faults.py
 }
 
 # Who gets what: every route by every method and asker, many requests to twins; and what the time of answers says of what is private,
