@@ -69,10 +69,16 @@ void hub_drafts_tidy(struct hub_app *app)
 
 /* ---- at a start ---- */
 
-static bool is_between(const struct hub_draft_row *row)
+static bool is_unfinished(const struct hub_draft_row *row)
 {
-    return row->state == HUB_DRAFT_COMMITTING || row->state == HUB_DRAFT_PUBLISHING ||
-           row->state == HUB_DRAFT_DROPPED;
+    return row->state != HUB_DRAFT_PUBLISHED;
+}
+
+/* The hub may have ended between its row and its folder: nobody was answered, but it is listed. */
+static void make_folder(const struct hub_app *app, const struct hub_draft_row *row)
+{
+    HUB_CLEANUP(hub_draft_close) struct hub_draft_folder draft = HUB_DRAFT_FOLDER_INIT;
+    (void)!hub_draft_open(app->roots->roots[row->root].path, row->id, true, &draft, NULL);
 }
 
 static const char *root_of(const struct hub_app *app, const struct hub_draft_row *row)
@@ -151,6 +157,8 @@ static void recover(struct hub_app *app, const struct hub_draft_row *row)
         return;
     if (row->state == HUB_DRAFT_DROPPED)
         (void)!hub_draft_end(app, row, NULL);
+    else if (row->state == HUB_DRAFT_OPEN)
+        make_folder(app, row);
     else if (is_in_place(app, row))
         (void)!say_published(app, row, NULL);
     else
@@ -159,9 +167,9 @@ static void recover(struct hub_app *app, const struct hub_draft_row *row)
 
 void hub_drafts_recover(struct hub_app *app)
 {
-    HUB_CLEANUP(ids_dispose) struct ids between = {.wanted = is_between};
-    if (hub_drafts_each(app->truth, gather, &between, NULL))
+    HUB_CLEANUP(ids_dispose) struct ids unfinished = {.wanted = is_unfinished};
+    if (hub_drafts_each(app->truth, gather, &unfinished, NULL))
         return;
-    for (uint32_t i = 0; i < between.count; i++)
-        recover(app, &between.rows[i]);
+    for (uint32_t i = 0; i < unfinished.count; i++)
+        recover(app, &unfinished.rows[i]);
 }

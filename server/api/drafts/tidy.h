@@ -8,7 +8,8 @@
 /** Remove drafts that were not changed for HUB_DRAFT_DAYS; once an hour at most. What fails is tried
  * again. */
 void hub_drafts_tidy(struct hub_app *app);
-/** At the start: what was being published when the hub ended was published, or is open again. */
+/** At the start: what was being published when the hub ended was published, or is open again; what is open
+ * has its folder. */
 void hub_drafts_recover(struct hub_app *app);
 
 /** One whose publication failed is open again, unless its files are in their place: then the next commit, or
