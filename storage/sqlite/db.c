@@ -411,3 +411,29 @@ enum hub_status hub_db_read_blob(struct hub_db *db, const char *table, const cha
     sqlite3_blob_close(blob);
     return st;
 }
+
+/* In one step, so that one read transaction sees it whole; writers of a WAL go on meanwhile. */
+static enum hub_status copy_into(struct hub_db *db, struct hub_db *to, struct hub_error *err)
+{
+    sqlite3_backup *backup = sqlite3_backup_init(to->handle, "main", db->handle, "main");
+    if (!backup)
+        return fail(to, sqlite3_errcode(to->handle), err);
+    const int code = sqlite3_backup_step(backup, -1), end = sqlite3_backup_finish(backup);
+    if (code != SQLITE_DONE)
+        return fail(end == SQLITE_OK ? db : to, code, err);
+    return end == SQLITE_OK ? hub_db_quick_check(to, err) : fail(to, end, err);
+}
+
+enum hub_status hub_db_copy(struct hub_db *db, const char *path, struct hub_error *err)
+{
+    struct hub_db *to = calloc(1, sizeof *to);
+    HUB_TRY(hub_allocated(to, err));
+    keep_private(path);
+    const int code = sqlite3_open_v2(path, &to->handle,
+                                     SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
+    const enum hub_status st = code == SQLITE_OK ? copy_into(db, to, err) : fail(to, code, err);
+    hub_db_close(to);
+    if (st)
+        (void)unlink(path);
+    return st;
+}

@@ -99,6 +99,14 @@ struct hub_view hub_stmt_blob(struct hub_stmt *stmt, int column);
 HUB_MUST_USE enum hub_status hub_db_read_blob(struct hub_db *db, const char *table, const char *column,
                                               int64_t row, void *into, size_t size, struct hub_error *err);
 
+/**
+ * Copy all that the database holds at one moment into a file of its own, also while others write to it: they
+ * do not wait. The copy is synced and checked.
+ *
+ * @param path  nothing is there yet; what a failure leaves there is removed
+ */
+HUB_MUST_USE enum hub_status hub_db_copy(struct hub_db *db, const char *path, struct hub_error *err);
+
 /** Version of SQLite at run time. */
 const char *hub_db_library(void);
 

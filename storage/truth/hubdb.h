@@ -72,6 +72,12 @@ struct hub_migration {
 };
 extern const struct hub_migration hub_migrations[];
 
+/** Bring it to the newest version. HUB_UNSUPPORTED: a newer program wrote it. `check`: it may be damaged. */
+HUB_MUST_USE enum hub_status hub_truth_migrate(struct hub_db *db, const char *path, bool check,
+                                               struct hub_error *err);
+/** The version of hub.db that this program writes. */
+int hub_truth_newest(void);
+
 /** At open: leases of other starts of the program are void. */
 HUB_MUST_USE enum hub_status hub_jobs_void(struct hub_truth *truth, struct hub_error *err);
 /** A new id for the outside, of the system's random numbers. */

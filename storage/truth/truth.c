@@ -19,14 +19,21 @@ static enum hub_status explain(const char *path, enum hub_status st, struct hub_
                     path, why.detail);
 }
 
-static enum hub_status migrate(struct hub_db *db, const char *path, bool check, struct hub_error *err)
+int hub_truth_newest(void)
 {
-    int have = 0, newest = 0;
+    int newest = 0;
+    while (hub_migrations[newest].sql)
+        newest++;
+    return newest;
+}
+
+enum hub_status hub_truth_migrate(struct hub_db *db, const char *path, bool check, struct hub_error *err)
+{
+    const int newest = hub_truth_newest();
+    int have = 0;
     HUB_TRY(hub_db_user_version(db, &have, err));
     if (check)
         HUB_TRY(hub_db_quick_check(db, err));
-    while (hub_migrations[newest].sql)
-        newest++;
     if (have < 0 || have > newest)
         return hub_fail(err, HUB_UNSUPPORTED,
                         "%s was written by a newer minari-hub (version %d; this one supports %d): start the "
@@ -41,7 +48,7 @@ static enum hub_status open_file(struct hub_truth *truth, const char *path, bool
 {
     enum hub_status st = hub_db_open(path, HUB_DB_TRUTH, &truth->db, err);
     if (!st)
-        st = migrate(truth->db, path, check, err);
+        st = hub_truth_migrate(truth->db, path, check, err);
     return st ? explain(path, st, err) : HUB_OK;
 }
 
