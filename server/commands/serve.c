@@ -16,6 +16,7 @@
 #include "storage/truth/live_access.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -219,6 +220,20 @@ static void report_limits(const struct hub_service *service, const struct hub_co
                       service->limits.connections, config->connections);
 }
 
+/* For `minari-hub backup`. A full disk is no reason not to serve. */
+static void keep_settings(const struct hub_config *config)
+{
+    HUB_CLEANUP(hub_freep) char *path = NULL;
+    HUB_CLEANUP(hub_freep) char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return;
+    hub_config_print(config, out);
+    if (fclose(out) == 0 && asprintf(&path, "%s/" HUB_SERVING_CONF, config->state) >= 0)
+        (void)!hub_fs_write(AT_FDCWD, path, (struct hub_view){text, size}, 0600, NULL);
+}
+
 int hub_serve(const struct hub_config *config)
 {
     struct hub_service service = {0};
@@ -231,6 +246,7 @@ int hub_serve(const struct hub_config *config)
     if (st) {
         code = failed(st, &err);
     } else {
+        keep_settings(config);
         set_base_url(&watcher, config);
         report_start(&watcher, config);
         report_access(&watcher);

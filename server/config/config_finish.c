@@ -76,6 +76,32 @@ static enum hub_status home_path(const char *variable, const char *below, const 
     return HUB_OK;
 }
 
+/* From here on the settings say what is in force: absolute directories, wherever the program was started. */
+static enum hub_status keep_root(struct hub_config *config, uint32_t i, struct hub_error *err)
+{
+    const struct hub_root *root = &config->roots.roots[i];
+    char *text;
+    if (asprintf(&text, "%s%s%s%s", root->name ? root->name : "", root->name ? "=" : "", root->path,
+                 root->read_only ? ":ro" : "") < 0)
+        return hub_no_memory(err);
+    free(config->root_texts.items[i]);
+    config->root_texts.items[i] = text;
+    return HUB_OK;
+}
+
+static enum hub_status keep_roots(struct hub_config *config, struct hub_error *err)
+{
+    const struct hub_usage_option *option = hub_option_named(hub_config_options, HUB_VIEW("root"));
+    if (!config->root_texts.count)
+        config->root_texts.items[0] = NULL;
+    config->root_texts.count = config->roots.count;
+    for (uint32_t i = 0; i < config->roots.count; i++)
+        HUB_TRY(keep_root(config, i, err));
+    unsigned char *from = &config->sources[option - hub_config_options.rows];
+    *from = *from ? *from : 1; /* the default is printed too: it depends on who asks */
+    return HUB_OK;
+}
+
 static enum hub_status find_roots(struct hub_config *config, struct hub_error *err)
 {
     char path[PATH_MAX];
@@ -290,6 +316,7 @@ enum hub_status hub_config_finish(struct hub_config *config, struct hub_error *e
 {
     HUB_TRY(split_listen(config, err));
     HUB_TRY(find_roots(config, err));
+    HUB_TRY(keep_roots(config, err));
     HUB_TRY(find_state(config, err));
     HUB_TRY(check_targets(config, err));
     HUB_TRY(check_hf_upstream(config, err));

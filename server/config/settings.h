@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #define HUB_CONFIG_FILE "/etc/minari-hub.conf"
+#define HUB_SERVING_CONF "serving.conf" /* in the state directory: the settings of the last hub there */
 
 struct hub_list {
     char *items[HUB_MAX_ROOTS];
@@ -21,7 +22,7 @@ enum hub_hash_mode { HUB_HASH_ON_DEMAND, HUB_HASH_IDLE, HUB_HASH_OFF };
 enum hub_measure_mode { HUB_MEASURE_IDLE, HUB_MEASURE_ON_DEMAND, HUB_MEASURE_OFF };
 
 struct hub_config {
-    struct hub_list root_texts; /* as given: [NAME=]DIR[:ro] */
+    struct hub_list root_texts; /* [NAME=]DIR[:ro], as given; absolute behind hub_config_finish */
     struct hub_list allow_targets;
     struct hub_list cors, hosts, trusted_proxies;
     struct hub_list upstreams; /* [NAME/=]REMOTE */
