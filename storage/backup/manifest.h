@@ -1,0 +1,65 @@
+/**
+ * What a backup holds, and manifest.json, which says so. A folder with a manifest is a backup; one without is
+ * none, whatever else is in it. One thread at a time.
+ */
+#ifndef HUB_BACKUP_MANIFEST_H
+#define HUB_BACKUP_MANIFEST_H
+
+#include "storage/base/digest.h"
+#include "storage/transfer/record.h"
+
+#define HUB_BACKUP_MANIFEST "manifest.json"
+
+/** A file of the backup's folder. */
+struct hub_backup_part {
+    char name[80];
+    uint64_t size;
+    uint8_t sha256[HUB_SHA256_BYTES];
+};
+
+struct hub_backup_root {
+    char *key, *path; /* see hub_root_key; where it was */
+    char *name;       /* NULL: none */
+};
+
+/** A dataset that the hub owns. Texts are its own; "" where they say nothing. */
+struct hub_backup_set {
+    char *id;   /* of one that was pushed */
+    char *root; /* key; "": its root was not there */
+    char *path; /* below the root */
+    char *commit, *tree;
+    char *remote, *remote_id;     /* where a mirrored one came from */
+    char *problem;                /* why its files are not in the backup, or not all */
+    struct hub_file_facts *files; /* its own, sorted; its record is one of them */
+    size_t count;
+};
+
+/** Zeroed at first. */
+struct hub_backup {
+    int64_t made_ms; /* Unix time */
+    bool data;       /* the files are in it, but for those of sets with a problem */
+    struct hub_backup_part database, config;
+    struct hub_backup_root *roots;
+    uint32_t root_count, root_capacity;
+    struct hub_backup_set *sets;
+    uint32_t set_count, set_capacity;
+};
+void hub_backup_dispose(struct hub_backup *backup);
+void hub_backup_set_dispose(struct hub_backup_set *set);
+/** Add a root; `name` may be NULL. */
+HUB_MUST_USE enum hub_status hub_backup_add_root(struct hub_backup *backup, const char *key, const char *name,
+                                                 const char *path, struct hub_error *err);
+/** Add a set with copies of the texts of `like`, and without files. */
+HUB_MUST_USE enum hub_status hub_backup_add_set(struct hub_backup *backup, const struct hub_backup_set *like,
+                                                struct hub_error *err);
+/** Its id, or where it lies. */
+const char *hub_backup_set_name(const struct hub_backup_set *set);
+
+/** Put the manifest in place of the one that is there, synced. */
+HUB_MUST_USE enum hub_status hub_backup_write(const struct hub_backup *backup, int folder,
+                                              struct hub_error *err);
+/** HUB_NOT_FOUND: the folder is no backup. HUB_UNSUPPORTED: a newer program wrote it. Dispose the result. */
+HUB_MUST_USE enum hub_status hub_backup_read(const char *path, int folder, struct hub_backup *out,
+                                             struct hub_error *err);
+
+#endif
