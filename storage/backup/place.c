@@ -1,0 +1,111 @@
+/* One dataset below its root: see place.h. */
+#include "storage/backup/place.h"
+
+#include "storage/transfer/publish.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define ASIDE "restore"
+
+/* ---- what is there ---- */
+
+static bool has_file(int folder, const struct hub_file_facts *file)
+{
+    HUB_CLEANUP(hub_closep) int fd = -1;
+    struct stat st;
+    return hub_fs_open_beneath(folder, file->path, O_PATH, HUB_FS_NO_LINKS, &fd, NULL) == HUB_OK &&
+           fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size == file->size;
+}
+
+/* The record itself is one of the set's files; it may say when it was written, and so differ. */
+static bool is_of_set(const struct hub_record *record, const struct hub_backup_set *set, int folder)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < set->count; i++) {
+        const struct hub_file_facts *want = &set->files[i];
+        if (strcmp(want->path, HUB_RECORD_FILE) == 0)
+            continue;
+        const struct hub_file_facts *have = at < record->count ? &record->files[at++] : NULL;
+        if (!have || strcmp(have->path, want->path) != 0 || have->size != want->size ||
+            (have->has_sha256 && want->has_sha256 &&
+             memcmp(have->sha256, want->sha256, HUB_SHA256_BYTES) != 0) ||
+            !has_file(folder, want))
+            return false;
+    }
+    return at == record->count;
+}
+
+enum hub_status hub_place_look(const struct hub_root *root, const struct hub_backup_set *set,
+                               struct hub_error *err)
+{
+    HUB_CLEANUP(hub_record_dispose) struct hub_record record = {0};
+    HUB_CLEANUP(hub_closep) int folder = -1;
+    char path[64];
+    HUB_TRY(hub_open_below(root->path, set->path, O_RDONLY | O_DIRECTORY, HUB_FS_NO_LINKS, &folder, err));
+    snprintf(path, sizeof path, "/proc/self/fd/%d", folder);
+    if (hub_record_read(path, &record, NULL) == HUB_OK && is_of_set(&record, set, folder))
+        return HUB_OK;
+    return hub_fail(err, HUB_EXISTS, "another dataset is in %s/%s: move it away and restore again",
+                    root->path, set->path);
+}
+
+/* ---- putting ---- */
+
+static enum hub_status make_above(int tree, const char *path, struct hub_error *err)
+{
+    const char *slash = strrchr(path, '/');
+    HUB_CLEANUP(hub_freep) char *above = slash ? strndup(path, (size_t)(slash - path)) : NULL;
+    if (!slash)
+        return HUB_OK;
+    HUB_TRY(hub_allocated(above, err));
+    return hub_fs_make_dirs(tree, above, 0777, err);
+}
+
+static enum hub_status write_file(int tree, struct hub_backup_objects *objects,
+                                  const struct hub_file_facts *file, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_closep) int fd = -1;
+    const struct timespec modified = {.tv_sec = file->modified_ns / 1000000000,
+                                      .tv_nsec = file->modified_ns % 1000000000};
+    if (!file->has_sha256)
+        return hub_fail(err, HUB_NOT_FOUND, "the backup does not have '%s'", file->path);
+    HUB_TRY(make_above(tree, file->path, err));
+    HUB_TRY(hub_fs_open_beneath(tree, file->path, O_RDWR | O_CREAT | O_EXCL, HUB_FS_NO_LINKS, &fd, err));
+    HUB_TRY(hub_backup_objects_get(objects, file->sha256, file->size, fd, err));
+    return fchmod(fd, 0644) || futimens(fd, (const struct timespec[]){modified, modified})
+               ? hub_fail_errno(err, errno, "'%s'", file->path)
+               : HUB_OK;
+}
+
+static enum hub_status write_tree(int aside, const char *name, struct hub_backup_objects *objects,
+                                  const struct hub_backup_set *set, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_closep) int tree = -1;
+    HUB_TRY(hub_private_folder(aside, name, true, &tree, err));
+    for (size_t i = 0; i < set->count; i++)
+        HUB_TRY(write_file(tree, objects, &set->files[i], err));
+    return syncfs(tree) ? hub_fail_errno(err, errno, "syncing the files of '%s'", set->path) : HUB_OK;
+}
+
+enum hub_status hub_place(const struct hub_root *root, struct hub_backup_objects *objects,
+                          const struct hub_backup_set *set, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_private_close) struct hub_private place = HUB_PRIVATE_INIT;
+    HUB_CLEANUP(hub_closep) int aside = -1;
+    char name[48], tree[64];
+    hub_private_name(name);
+    snprintf(tree, sizeof tree, ASIDE "/%s", name);
+    HUB_TRY(hub_private_open(root->path, true, &place, err));
+    HUB_TRY(hub_fs_remove(place.folder, ASIDE, err)); /* of a restore that was interrupted */
+    HUB_TRY(hub_private_folder(place.folder, ASIDE, true, &aside, err));
+    enum hub_status st = write_tree(aside, name, objects, set, err);
+    if (!st)
+        st = hub_publish(&place, set->path, tree, false, false, err);
+    (void)!hub_fs_remove(place.folder, ASIDE, NULL);
+    return st;
+}
