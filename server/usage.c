@@ -3,6 +3,7 @@
 
 #include "server/commands/access_command.h"
 #include "server/commands/admin.h"
+#include "server/commands/backup_command.h"
 #include "server/commands/check_command.h"
 #include "server/commands/tar_command.h"
 #include "server/service/mirror_options.h"
@@ -50,6 +51,30 @@ static const char access_help[] =
     "  minari-hub access set '*' none lab/secret/\n"
     "  minari-hub access explain token:ann lab/secret/arm-v1";
 
+static const char backup_help[] =
+    "DIR gets hub.db (tokens, rules, commits, origins) as it is at one moment, the configuration that the "
+    "hub\n"
+    "was started with, and manifest.json: the datasets that were pushed or mirrored, with the digests of "
+    "their\n"
+    "files. The hub may run, and people may push meanwhile. Again with the same DIR it replaces the backup "
+    "when\n"
+    "the new one is whole, and copies what is new. DIR can be read by you alone: keep it so. Files that "
+    "hold\n"
+    "tokens (--read-token-file) and datasets that somebody copied into a root by hand are not in it.\n\n"
+    "  minari-hub backup /backup/hub\n"
+    "  minari-hub backup /backup/hub --data --state /var/lib/minari-hub\n"
+    "  minari-hub restore /backup/hub --state /var/lib/minari-hub --root /data";
+
+static const char restore_help[] =
+    "The state directory must be empty. Each root of the backup gets a place by one --root [NAME=]DIR, "
+    "those\n"
+    "without a name in their order; without --root the roots are listed. Files are checked by their digests\n"
+    "and appear in whole datasets; a dataset that is there already stays. What is missing is listed, with\n"
+    "where it came from. Run it as the user of the hub, then start the hub; an interrupted restore is "
+    "repeated.\n\n"
+    "  minari-hub restore /backup/hub --state /var/lib/minari-hub --root /data\n"
+    "  minari-hub restore /backup/hub --state /srv/state --root main=/data --root lab=/nfs/lab";
+
 static const struct hub_usage_command commands[] = {
     {"serve", "", NULL, "serve, and keep the catalogue up to date", NULL, NULL, 0},
     {"mirror", "add REMOTE|list|show NAME|run NAME|pause NAME|resume NAME|remove NAME",
@@ -66,6 +91,10 @@ static const struct hub_usage_command commands[] = {
      HUB_IMPORT_OPTIONS},
     {"check", "[ID|GLOB...]", NULL, "read files again and find what is damaged on the disk", NULL,
      hub_check_usage, HUB_CHECK_OPTIONS},
+    {"backup", "DIR", NULL, "write what the hub knows and owns into a folder, also while it runs",
+     backup_help, hub_backup_rows, HUB_BACKUP_OPTIONS},
+    {"restore", "DIR", NULL, "make a hub of a backup, in an empty state directory", restore_help,
+     hub_restore_rows, HUB_RESTORE_OPTIONS},
     {"scan", "", NULL, "scan the directories once, print a summary, exit", NULL, forget, 1},
     {"status", "", NULL, "what the running hub does: datasets, load, mirrors, alerts; repeated on a terminal",
      NULL, json, 1},

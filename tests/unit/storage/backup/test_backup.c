@@ -164,6 +164,7 @@ Test(backup, with_data_and_back)
     cr_expect_eq(count_in_other("SELECT count(*) FROM drafts WHERE state = 'open'"), 0,
                  "what came of a draft is not in a backup");
     cr_expect_eq(count_in_other("SELECT count(*) FROM drafts WHERE root LIKE '%/other-root'"), 2);
+    hub_restore_report_dispose(&back);
     cr_expect_eq(restore(&back), HUB_INVALID);
     cr_expect(strstr(err.detail, "is not empty") && strstr(err.detail, "--state"), "%s", err.detail);
 }
@@ -180,6 +181,7 @@ Test(backup, the_next_one_adds_what_is_new)
     push("lab/door-v0", "other");
     OK(take(true, true, &report));
     cr_expect(report.new_files == 2 && report.pruned == 0);
+    hub_backup_report_dispose(&report);
     cr_expect_eq(take(false, false, &report), HUB_INVALID);
     cr_expect(strstr(err.detail, "add --data"), "%s", err.detail);
 }
@@ -270,6 +272,7 @@ Test(backup, wrong_places_are_refused)
     snprintf(folder, sizeof folder, "%s/inside", root);
     cr_expect_eq(take(true, false, &report), HUB_INVALID);
     cr_expect(strstr(err.detail, "outside of the roots") && access(folder, F_OK), "%s", err.detail);
+    hub_backup_report_dispose(&report);
     snprintf(folder, sizeof folder, "%s", top);
     cr_expect_eq(take(true, false, &report), HUB_INVALID);
     cr_expect(strstr(err.detail, "other files"), "%s", err.detail);
