@@ -42,6 +42,7 @@ OWN = {  # lines that a test of their own runs
     "minari-cli whoami": "test_signing_in",
     "minari-cli logout": "test_signing_in",
     **{line: "test_pushing" for page in ("cli.md", "api.md") for line in guide.lines(os.path.join(guide.GUIDE, page)) if re.search("upload|draft|> auth|namespace", line)},
+    **{line: "test_backing_up" for line in guide.lines(os.path.join(guide.GUIDE, "admin.md")) if re.search("minari-hub (backup|restore)|--state /srv", line)},
 }
 DOWNLOAD = "minari-cli download D4RL/door/human-v2"
 FIRST = {"start.md": DOWNLOAD, "formats.md": DOWNLOAD}  # what a page takes for granted
@@ -253,6 +254,23 @@ def test_pushing(tmp_path):
                 run(line, env, tmp_path)
         run("\n".join(["set -e", *(line for line in lines if not line.startswith("minari-cli"))]), env, tmp_path)
         assert {d["id"]: d["status"] for d in writable.datasets()} == {"lab/arm-v0": "ready", "lab/arm-v1": "ready", "lab/notes-v0": "ready"}
+
+
+def test_backing_up(tmp_path):
+    """Beside a hub; then another machine, whose folders are its own."""
+    for name in ("root", "again", "backup"):
+        (tmp_path / name).mkdir()
+    lines = own_lines("test_backing_up")
+    first, second = ([line for line in lines if ("backup /" in line) == now] for now in (True, False))
+    env = {**os.environ, "PATH": f"{os.path.abspath(BIN)}:{os.environ['PATH']}", "MINARI_HUB_CONFIG": "/dev/null"}
+    local = lambda line, root: line.replace("/backup/hub", f"{tmp_path}/backup/hub").replace("/srv/minari-hub", f"{tmp_path}/state").replace("/data", str(tmp_path / root))
+    with Hub([str(tmp_path / "root")]) as hub:
+        hub.wait_ready()
+        for line in first:
+            run(local(line, "root"), {**env, "MINARI_HUB_STATE": hub.state}, tmp_path)
+    restoring, serving_line = second
+    run(local(restoring, "again"), env, tmp_path)
+    serve(local(serving_line, "again"), env, tmp_path)
 
 
 def test_an_edge_hub(place, tmp_path):
