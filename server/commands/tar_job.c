@@ -72,14 +72,25 @@ static enum hub_status report_job(struct hub_tar_job *job, const char *action, c
     return st == HUB_DENIED ? st : HUB_OK; /* a hub that has ended meanwhile is no reason to stop */
 }
 
+static bool stores_nothing(enum hub_problem_code problem)
+{
+    return problem == HUB_PROBLEM_READ_ONLY || problem == HUB_PROBLEM_NO_SPACE ||
+           problem == HUB_PROBLEM_STORAGE_UNAVAILABLE;
+}
+
 enum hub_status hub_tar_job_begin(struct hub_tar_job *job, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf target = HUB_BUF_INIT(64 * KIB);
     HUB_CLEANUP(hub_json_decrefp) json_t *answer = NULL;
+    struct hub_error why = {0};
     const char *slash = strcmp(job->kind, "import") == 0 ? strrchr(job->name, '/') : NULL;
     HUB_TRY(hub_buf_addf(&target, err, "/api/v1/jobs?kind=%s&target=", job->kind));
     HUB_TRY(hub_uri_encode_segment(hub_view_of(slash && slash[1] ? slash + 1 : job->name), &target, err));
-    HUB_TRY(hub_control_request(job->state, true, target.data, &answer, err));
+    const enum hub_status st = hub_control_request(job->state, true, target.data, &answer, &why);
+    if (st && strcmp(job->kind, "export") == 0 && stores_nothing(why.problem))
+        return HUB_OK; /* a hub that only reads still exports, and does not list it */
+    if (st)
+        return hub_pass(st, &why, err);
     const char *id = json_string_value(json_object_get(answer, "id"));
     snprintf(job->job, sizeof job->job, "%s", id ? id : "");
     job->fence = json_integer_value(json_object_get(answer, "fence"));

@@ -92,6 +92,10 @@ static const struct hub_usage_option rows[] = {
      "Accept changes from other machines without TLS: whoever is on the way can read the token. Else they "
      "must come through a proxy of trusted-proxies that speaks https.",
      AS(SWITCH, insecure_writes, "off")},
+    {0, "read-only", "on|off", "on|off",
+     "Refuse every change that somebody asks for, with 403: pushes, tokens, rules, mirrors, scans. Reads and "
+     "sign-ins go on, and so do the mirrors that are there.",
+     AS(SWITCH, read_only, "off")},
     {0, "metrics-open", "on|off", "on|off",
      "Give /metrics and /api/v1/status to everybody, also where a rule hides something; what names roots, "
      "mirrors or datasets in them stays for the admins.",

@@ -45,7 +45,7 @@ struct hub_config {
     json_t *mirrors, *upstream_rules;
     json_t *access; /* of [access]: the values of `set`, or NULL */
     char *read_token_file, *write_token_file, *auth_header, *auth_groups_header, *failed_tries;
-    bool insecure_writes;
+    bool insecure_writes, read_only;
     uint64_t audit_keep_ms;
 
     bool json;          /* --json of status and problems: no setting */

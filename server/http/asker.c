@@ -178,6 +178,7 @@ enum hub_status hub_exchange_identify(struct hub_exchange *x)
     request->principal.local_admin = request->local;
     request->tries = x->http->tries;
     request->is_exposed = is_exposed(x);
+    request->read_only = x->http->trust.options.read_only;
     HUB_TRY(hub_request_identify(request, &x->error));
     return name_user(x);
 }

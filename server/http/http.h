@@ -113,6 +113,7 @@ struct hub_request {
     const struct hub_token *token;   /* its token or session, of `access`; NULL: it has none */
     struct hub_tries *tries;         /* failed ones are counted there; NULL: nowhere */
     bool is_exposed; /* it came from another machine without TLS: it must not change anything */
+    bool read_only;  /* nobody changes anything: hub_trust_options */
     const char *groups[HUB_MAX_GROUPS]; /* of the principal, in `group_text` */
     char group_text[2048];
     bool for_everybody;          /* the answer is the same whoever asks: caches may share it */
@@ -488,6 +489,7 @@ struct hub_trust_options {
     /* headers in which a proxy names the user and the groups, with commas between them; NULL: none does */
     const char *user_header, *groups_header;
     bool insecure_writes; /* changes may come from other machines without TLS */
+    bool read_only;       /* no change is accepted, whoever asks for it */
 };
 
 struct hub_http_options {

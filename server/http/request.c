@@ -167,7 +167,7 @@ enum hub_status hub_request_init(struct hub_request *request, enum hub_method me
     request->carrier = HUB_BY_NOTHING;
     request->token = NULL;
     request->tries = NULL;
-    request->is_exposed = false;
+    request->is_exposed = request->read_only = false;
     request->method = method;
     request->target = request->query_text = request->base_url = "";
     request->names_server = NULL;

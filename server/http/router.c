@@ -184,6 +184,10 @@ static bool is_meant(const struct hub_request *request)
 
 static enum hub_status allow_change(const struct hub_request *request, struct hub_error *err)
 {
+    if (request->read_only)
+        return hub_fail_as(err, HUB_DENIED, HUB_PROBLEM_READ_ONLY,
+                           "this hub is read-only: it takes changes when its admin starts it without "
+                           "--read-only (read-only = off in its configuration)");
     if (request->is_exposed)
         return hub_fail_as(err, HUB_DENIED, HUB_PROBLEM_FORBIDDEN,
                            "a change from another machine wants TLS: send it through a proxy of "

@@ -306,7 +306,8 @@ static enum hub_status start_public(struct hub_service *service, const struct hu
                                                  .public_url = config->public_url,
                                                  .user_header = config->auth_header,
                                                  .groups_header = config->auth_groups_header,
-                                                 .insecure_writes = config->insecure_writes},
+                                                 .insecure_writes = config->insecure_writes,
+                                                 .read_only = config->read_only},
                                        .tries = {(uint32_t)config->tries, (uint32_t)config->tries_ms},
                                        .log = config->access_log ? service->app.log : NULL};
     return start_http(service, &options, &service->app.http, err);
@@ -320,7 +321,8 @@ static enum hub_status start_control(struct hub_service *service, const struct h
                                        .event_threads = 1,
                                        .workers = 1,
                                        .queue = 64,
-                                       .connections = service->limits.control};
+                                       .connections = service->limits.control,
+                                       .trust = {.read_only = config->read_only}};
     return start_http(service, &options, &service->app.control, err);
 }
 

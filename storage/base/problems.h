@@ -30,6 +30,8 @@
                 "administrator makes one")                                                                   \
     X(FORBIDDEN, "forbidden", 403, OK, "Not allowed",                                                        \
       .remedy = "ask the hub's administrator for a token that may do this")                                  \
+    X(READ_ONLY, "read-only", 403, OK, "The hub is read-only",                                               \
+      .remedy = "the hub's administrator started it so: ask when it takes changes again")                    \
     X(DATASET_NOT_FOUND, "dataset-not-found", 404, OK, "There is no such dataset",                           \
       .hugging_face = "RepoNotFound", .remedy = "minari-cli list %w --all shows what is there")              \
     X(EPISODE_MISSING, "episode-missing", 404, OK, "There is no such episode",                               \

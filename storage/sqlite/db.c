@@ -62,16 +62,31 @@ static enum hub_status status_of(int code)
     }
 }
 
+/* A damaged catalogue says nothing about a dataset, and a broken disk nothing about who asks. */
+static enum hub_problem_code problem_of(enum hub_status st)
+{
+    return st == HUB_CORRUPT                  ? HUB_PROBLEM_INTERNAL
+           : st == HUB_IO || st == HUB_DENIED ? HUB_PROBLEM_STORAGE_UNAVAILABLE
+                                              : HUB_PROBLEM_NONE;
+}
+
+/* What is to be done on the machine of the hub. */
+static const char *remedy_of(enum hub_status st)
+{
+    return st == HUB_NO_SPACE ? ". Nothing is stored until the disk of the hub's state has room"
+           : st == HUB_IO || st == HUB_DENIED ? ". Nothing is stored until the disk of the hub's state works"
+                                              : "";
+}
+
 static enum hub_status fail(struct hub_db *db, int code, struct hub_error *err)
 {
-    db->damaged = db->damaged || status_of(code) == HUB_CORRUPT;
+    const enum hub_status st = status_of(code);
+    db->damaged = db->damaged || st == HUB_CORRUPT;
     const char *file = db->handle ? sqlite3_db_filename(db->handle, "main") : NULL;
     const char *slash = file ? strrchr(file, '/') : NULL;
     const char *why = db->handle ? sqlite3_errmsg(db->handle) : sqlite3_errstr(code);
-    /* a damaged catalogue says nothing about a dataset */
-    return hub_fail_as(err, status_of(code),
-                       status_of(code) == HUB_CORRUPT ? HUB_PROBLEM_INTERNAL : HUB_PROBLEM_NONE,
-                       "the catalogue's %s: %s", slash ? slash + 1 : "database", why);
+    return hub_fail_as(err, st, problem_of(st), "the catalogue's %s: %s%s", slash ? slash + 1 : "database",
+                       why, remedy_of(st));
 }
 
 static bool never_synced;
