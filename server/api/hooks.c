@@ -157,7 +157,7 @@ static void note_failure(struct hub_hooks *h, const struct hub_error *why)
     struct waiting *one = h->first;
     const bool over = ++one->tries == MOST_TRIES;
     h->figures.failed++;
-    snprintf(h->figures.trouble, sizeof h->figures.trouble, "%s", why->detail);
+    snprintf(h->figures.trouble, sizeof h->figures.trouble, "%.399s", why->detail);
     if (over)
         hub_log_event(h->log, &dropped, "an event was not taken in %d tries, and is dropped: %s (%.300s)",
                       MOST_TRIES, why->detail, one->text);

@@ -66,8 +66,18 @@ static enum hub_status make_above(int tree, const char *path, struct hub_error *
     return hub_fs_make_dirs(tree, above, 0777, err);
 }
 
+/* Files of a dataset that was published by the hub are its own again; its record is not one of them. */
+static enum hub_status set_mode(int fd, const struct hub_backup_set *set, const char *path,
+                                struct hub_error *err)
+{
+    if (fchmod(fd, 0644))
+        return hub_fail_errno(err, errno, "'%s'", path);
+    return *set->commit && strcmp(path, HUB_RECORD_FILE) != 0 ? hub_fs_own(fd, path, err) : HUB_OK;
+}
+
 static enum hub_status write_file(int tree, struct hub_backup_objects *objects,
-                                  const struct hub_file_facts *file, struct hub_error *err)
+                                  const struct hub_backup_set *set, const struct hub_file_facts *file,
+                                  struct hub_error *err)
 {
     HUB_CLEANUP(hub_closep) int fd = -1;
     const struct timespec modified = {.tv_sec = file->modified_ns / 1000000000,
@@ -77,7 +87,8 @@ static enum hub_status write_file(int tree, struct hub_backup_objects *objects,
     HUB_TRY(make_above(tree, file->path, err));
     HUB_TRY(hub_fs_open_beneath(tree, file->path, O_RDWR | O_CREAT | O_EXCL, HUB_FS_NO_LINKS, &fd, err));
     HUB_TRY(hub_backup_objects_get(objects, file->sha256, file->size, fd, err));
-    return fchmod(fd, 0644) || futimens(fd, (const struct timespec[]){modified, modified})
+    HUB_TRY(set_mode(fd, set, file->path, err));
+    return futimens(fd, (const struct timespec[]){modified, modified})
                ? hub_fail_errno(err, errno, "'%s'", file->path)
                : HUB_OK;
 }
@@ -88,7 +99,7 @@ static enum hub_status write_tree(int aside, const char *name, struct hub_backup
     HUB_CLEANUP(hub_closep) int tree = -1;
     HUB_TRY(hub_private_folder(aside, name, true, &tree, err));
     for (size_t i = 0; i < set->count; i++)
-        HUB_TRY(write_file(tree, objects, &set->files[i], err));
+        HUB_TRY(write_file(tree, objects, set, &set->files[i], err));
     return syncfs(tree) ? hub_fail_errno(err, errno, "syncing the files of '%s'", set->path) : HUB_OK;
 }
 

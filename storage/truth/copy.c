@@ -53,8 +53,10 @@ static enum hub_status each_pushed(struct hub_db *db, hub_owned_each each, void 
     bool row = false;
     /* with max(), SQLite takes the other columns from the row that has it */
     HUB_TRY(hub_db_prepare(
-        db, "SELECT dataset, id, tree, max(number) FROM commits GROUP BY dataset ORDER BY dataset", &stmt,
-        err));
+        db,
+        "SELECT dataset, id, tree, max(number), kind FROM commits GROUP BY dataset HAVING kind <> 'delete'"
+        " ORDER BY dataset",
+        &stmt, err));
     for (;;) {
         HUB_TRY(hub_stmt_step(stmt, &row, err));
         if (!row)

@@ -54,6 +54,15 @@ static bool was_read(struct hub_app *app, const struct hub_commit *commit, int64
     return now_ms - HUB_MAX(read_ms, commit->ended_ms) < DAY_MS;
 }
 
+/* Files that somebody removed by hand, or that a backup did not have, are kept no longer. */
+static bool is_lost(const struct hub_app *app, const struct hub_commit *commit)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf path = HUB_BUF_INIT(2 * PATH_MAX);
+    return commit->root < app->roots->count &&
+           hub_kept_find(app->roots->roots[commit->root].path, commit->path, commit->id, &path, NULL) ==
+               HUB_NOT_FOUND;
+}
+
 static void remove_files(struct hub_app *app, const struct hub_commit *commit)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf path = HUB_BUF_INIT(2 * PATH_MAX);
@@ -85,6 +94,10 @@ void hub_revisions_tidy(struct hub_app *app, const char *dataset)
         const struct hub_commit *commit = &commits.rows[i];
         if (!commit->kept)
             continue;
+        if (is_lost(app, commit)) {
+            (void)!hub_commit_keep(app->truth, commit->id, false, NULL);
+            continue;
+        }
         if (is_over(app, &commits.rows[0], newer, now_ms) &&
             (commits.rows[0].kind == HUB_COMMIT_DELETE || !was_read(app, commit, now_ms)))
             remove_files(app, commit);
