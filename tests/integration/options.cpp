@@ -21,6 +21,11 @@ static int count(const void *, size_t size, void *user)
     return 0;
 }
 
+static int revision(const struct minari_revision *, void *)
+{
+    return 0;
+}
+
 int main(int, char **argv)
 {
     struct minari_client_options options = MINARI_CLIENT_OPTIONS_INIT;
@@ -96,6 +101,9 @@ int main(int, char **argv)
     expect(minari_namespace_create(client, nullptr, nullptr, nullptr, nullptr) == MINARI_INVALID, "no name of a namespace");
     expect(minari_namespace_update(nullptr, nullptr, "lab", "{}", nullptr) == MINARI_INVALID, "no root of a namespace");
     expect(minari_namespace_delete(nullptr, "/nonexistent", "a.b", &err) == MINARI_INVALID && *err.detail, "no such name of a namespace");
+    expect(minari_revision_each(client, "a-v0", nullptr, nullptr, nullptr) == MINARI_INVALID, "no function for revisions");
+    expect(minari_revision_each(client, nullptr, revision, nullptr, nullptr) == MINARI_INVALID, "no id for revisions");
+    expect(minari_revision_each(client, "none-v0", revision, nullptr, &err) == MINARI_NOT_FOUND, "no revisions");
     expect(minari_remote_parse("http://hub", nullptr, nullptr) == MINARI_OK, "no place for a remote");
 
     std::free(text);

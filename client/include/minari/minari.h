@@ -8,6 +8,7 @@
 #include <minari/local.h>
 #include <minari/namespace.h>
 #include <minari/remote.h>
+#include <minari/revisions.h>
 #include <minari/sample.h>
 #include <minari/tables.h>
 #include <minari/upload.h>
