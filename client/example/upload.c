@@ -1,4 +1,5 @@
-/* Push a folder: cc upload.c $(pkg-config --cflags --libs minari)
+/* Push a folder, as a new dataset or in the place of the one that is there, and list what there is then:
+ * cc upload.c $(pkg-config --cflags --libs minari)
  * MINARI_HUB_TOKEN=... ./a.out http://hub:8080 recorded lab/arm-v0 */
 #include <minari/minari.h>
 #include <stdio.h>
@@ -24,6 +25,13 @@ static void on_done(const struct minari_upload *u, void *user)
     printf("%s: commit %s\n", u->id, u->commit);
 }
 
+static int on_revision(const struct minari_revision *r, void *user)
+{
+    (void)user;
+    printf("%.10s %s %s %s\n", r->commit, r->state, r->at, r->message ? r->message : "");
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     struct minari_client_options options = MINARI_CLIENT_OPTIONS_INIT;
@@ -37,11 +45,13 @@ int main(int argc, char **argv)
     push.path = argv[2];
     push.id = argv[3];
     push.message = "pushed by an example";
+    push.base = "current"; /* without it a dataset that is there is not replaced */
     push.progress = on_progress;
     push.problem = on_problem;
     push.done = on_done;
-    const int failed =
-        minari_client_new(&options, &client, &err) || minari_dataset_upload(client, &push, &err);
+    const int failed = minari_client_new(&options, &client, &err) ||
+                       minari_dataset_upload(client, &push, &err) ||
+                       minari_revision_each(client, push.id, on_revision, NULL, &err);
     fputc('\n', stderr);
     if (failed)
         fprintf(stderr, "%s: %s\n", minari_status_name(err.status), err.detail);

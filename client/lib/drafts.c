@@ -3,6 +3,7 @@
 
 #include "storage/text/uri.h"
 
+#include <stdlib.h>
 #include <time.h>
 
 enum {
@@ -88,49 +89,80 @@ static enum hub_status list(struct minari_client *client, json_t **out, struct h
     return hub_remote_document(&client->remote, url.data, ANSWER_BYTES, NULL, out, err);
 }
 
-enum hub_status hub_draft_find_open(struct minari_client *client, const char *id, char **out,
+void hub_open_draft_dispose(struct hub_open_draft *draft)
+{
+    free(draft->name);
+    free(draft->base);
+    *draft = (struct hub_open_draft){0};
+}
+
+static enum hub_status read_draft(const json_t *item, struct hub_open_draft *out, struct hub_error *err)
+{
+    const char *name = hub_member_text(item, "draft"), *base = hub_member_text(item, "base");
+    if (!name)
+        return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_PROTOCOL, "the hub has a draft without a name");
+    hub_open_draft_dispose(out);
+    out->files = hub_member_uint(item, "files");
+    HUB_TRY(hub_dup(&out->name, name, err));
+    return base ? hub_dup(&out->base, base, err) : HUB_OK;
+}
+
+static bool is_of_base(const json_t *item, const char *base)
+{
+    const char *has = hub_member_text(item, "base");
+    return base && has ? hub_view_starts(hub_view_of(has), base) : !base && !has;
+}
+
+enum hub_status hub_draft_find_open(struct minari_client *client, const char *id, const char *base,
+                                    struct hub_open_draft *out, struct hub_open_draft *stale,
                                     struct hub_error *err)
 {
     HUB_CLEANUP(hub_json_decrefp) json_t *all = NULL;
     const json_t *item;
     size_t i;
-    *out = NULL;
     HUB_TRY(list(client, &all, err));
     json_array_foreach(json_object_get(all, "items"), i, item)
     {
-        const char *draft = hub_member_text(item, "draft"), *of = hub_member_text(item, "id"),
-                   *state = hub_member_text(item, "state");
-        if (draft && of && state && strcmp(of, id) == 0 && strcmp(state, "open") == 0)
-            return hub_dup(out, draft, err);
+        const char *of = hub_member_text(item, "id"), *state = hub_member_text(item, "state");
+        if (!of || !state || strcmp(of, id) != 0 || strcmp(state, "open") != 0)
+            continue;
+        if (is_of_base(item, base))
+            return read_draft(item, out, err);
+        HUB_TRY(read_draft(item, stale, err));
     }
     return HUB_OK;
 }
 
-/* {"NAME": "TEXT"}, or {} where there is none. */
-static enum hub_status write_order(const char *name, const char *text, struct hub_buf *out,
-                                   struct hub_error *err)
+/* A member of an order, unless it is NULL. */
+static void put_member(struct hub_json *json, const char *name, const char *text)
 {
-    struct hub_json json = hub_json_to(out, err);
-    hub_json_object(&json);
     if (text)
-        hub_json_put_text(&json, name, text);
-    hub_json_end_object(&json);
-    return hub_json_status(&json);
+        hub_json_put_text(json, name, text);
 }
 
-enum hub_status hub_draft_make(struct minari_client *client, const char *id, char **out,
-                               struct hub_error *err)
+enum hub_status hub_draft_make(struct minari_client *client, const char *id, const char *base,
+                               const char *from, struct hub_open_draft *out, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(64 * KIB), order = HUB_BUF_INIT(64 * KIB);
     HUB_CLEANUP(hub_json_decrefp) json_t *document = NULL;
     HUB_TRY(hub_draft_url(&client->remote, NULL, NULL, &url, err));
-    HUB_TRY(write_order("id", id, &order, err));
+    struct hub_json json = hub_json_to(&order, err);
+    hub_json_object(&json);
+    put_member(&json, "id", id);
+    put_member(&json, "base", base);
+    put_member(&json, "from", from);
+    hub_json_end_object(&json);
+    HUB_TRY(hub_json_status(&json));
     struct hub_fetch fetch = {.url = url.data, .form = order.data};
     HUB_TRY(post(client, &fetch, &(struct hub_drive){0}, &document, err));
-    const char *draft = hub_member_text(document, "draft");
-    return draft
-               ? hub_dup(out, draft, err)
-               : hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_PROTOCOL, "the hub opened a draft without a name");
+    return read_draft(document, out, err);
+}
+
+enum hub_status hub_draft_drop(struct minari_client *client, const char *draft, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(64 * KIB);
+    HUB_TRY(hub_draft_url(&client->remote, draft, NULL, &url, err));
+    return hub_draft_delete(client, url.data, err);
 }
 
 enum hub_status hub_draft_list_files(struct minari_client *client, const char *draft, json_t **out,
@@ -165,7 +197,11 @@ enum hub_status hub_draft_commit_it(struct minari_client *client, const char *dr
     enum hub_status st = HUB_OK;
     HUB_TRY(hub_draft_url(&client->remote, draft, "commit", &url, err));
     HUB_TRY(hub_api_parameter(&url, "allow", allow, err));
-    HUB_TRY(write_order("message", message, &order, err));
+    struct hub_json json = hub_json_to(&order, err);
+    hub_json_object(&json);
+    put_member(&json, "message", message);
+    hub_json_end_object(&json);
+    HUB_TRY(hub_json_status(&json));
     for (unsigned i = 0; i < MOST_WAITS; i++) {
         json_decref(*out);
         *out = NULL;
@@ -217,20 +253,13 @@ enum minari_status minari_draft_each(struct minari_client *client, minari_draft_
     return hub_client_report(st, &error, err);
 }
 
-static enum hub_status drop(struct minari_client *client, const char *draft, struct hub_error *err)
-{
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(64 * KIB);
-    HUB_TRY(hub_draft_url(&client->remote, draft, NULL, &url, err));
-    return hub_draft_delete(client, url.data, err);
-}
-
 enum minari_status minari_draft_drop(struct minari_client *client, const char *draft,
                                      struct minari_error *err)
 {
     struct hub_error error = {0};
     const enum hub_status st =
         client && draft && *draft
-            ? drop(client, draft, &error)
+            ? hub_draft_drop(client, draft, &error)
             : hub_fail(&error, HUB_INVALID, "a client and the name of a draft are needed");
     return hub_client_report(st, &error, err);
 }

@@ -12,11 +12,29 @@ HUB_MUST_USE enum hub_status hub_draft_url(const struct hub_remote *remote, cons
 HUB_MUST_USE enum hub_status hub_draft_file_rest(const char *path, struct hub_buf *out,
                                                  struct hub_error *err);
 
-/** The name of an open draft of a dataset, of who asks; NULL: there is none. Free it. */
-HUB_MUST_USE enum hub_status hub_draft_find_open(struct minari_client *client, const char *id, char **out,
-                                                 struct hub_error *err);
-/** Open one. Free the name. HUB_EXISTS: the id is not free. */
-HUB_MUST_USE enum hub_status hub_draft_make(struct minari_client *client, const char *id, char **out,
+/** A draft that is open. Zero it. */
+struct hub_open_draft {
+    char *name; /* NULL: none */
+    char *base; /* the commit that it takes the place of; NULL: none */
+    uint64_t files;
+};
+void hub_open_draft_dispose(struct hub_open_draft *draft);
+
+/** Find an open draft of a dataset and a base, of who asks; none leaves `out` as it is.
+ * @param base   NULL, or a commit or its first digits
+ * @param stale  a draft of another base comes here; dispose it, too */
+HUB_MUST_USE enum hub_status hub_draft_find_open(struct minari_client *client, const char *id,
+                                                 const char *base, struct hub_open_draft *out,
+                                                 struct hub_open_draft *stale, struct hub_error *err);
+/** Open one.
+ * @param base  what it takes the place of; NULL: nothing
+ * @param from  "ID@COMMIT", whose files it begins with; NULL: those of the base
+ * @return HUB_EXISTS: the id is not free; HUB_CHANGED "commit-conflict": the base is not what is there */
+HUB_MUST_USE enum hub_status hub_draft_make(struct minari_client *client, const char *id, const char *base,
+                                            const char *from, struct hub_open_draft *out,
+                                            struct hub_error *err);
+/** Drop one, with what came of it. */
+HUB_MUST_USE enum hub_status hub_draft_drop(struct minari_client *client, const char *draft,
                                             struct hub_error *err);
 /** Its files: {"items": [{"path", "size", "offset", "sha256"}]}. json_decref the result. */
 HUB_MUST_USE enum hub_status hub_draft_list_files(struct minari_client *client, const char *draft,

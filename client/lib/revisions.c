@@ -1,7 +1,13 @@
 /* Revisions of a hub's dataset. See minari/revisions.h. */
-#include "client/lib/internal.h"
+#include "client/lib/revisions.h"
 
-enum { LIST_BYTES = 16 * 1024 * 1024 };
+enum { LIST_BYTES = 16 * 1024 * 1024, COMMIT_CHARS = 40, FEWEST_DIGITS = 7 };
+
+bool hub_is_commit(const char *text)
+{
+    const size_t size = strlen(text);
+    return size >= FEWEST_DIGITS && size <= COMMIT_CHARS && strspn(text, "0123456789abcdef") == size;
+}
 
 /* ---- the list ---- */
 
@@ -56,4 +62,31 @@ enum minari_status minari_revision_each(struct minari_client *client, const char
             ? each(client, id, fn, user, &error)
             : hub_fail(&error, HUB_INVALID, "a client, an id and a function are needed");
     return hub_client_report(st, &error, err);
+}
+
+static bool is_current(const struct minari_revision *revision)
+{
+    return strcmp(revision->state, "current") == 0;
+}
+
+static enum hub_status find_current(const json_t *all, char **out, struct hub_error *err)
+{
+    struct minari_revision revision;
+    const json_t *first = json_array_get(json_object_get(all, "items"), 0);
+    if (!first)
+        return HUB_OK;
+    HUB_TRY(read_revision(first, &revision, err));
+    return is_current(&revision) ? hub_dup(out, revision.commit, err) : HUB_OK;
+}
+
+enum hub_status hub_revision_find_current(struct minari_client *client, const char *id, char **out,
+                                          struct hub_error *err)
+{
+    HUB_CLEANUP(hub_json_decrefp) json_t *all = NULL;
+    struct hub_error why = {0};
+    *out = NULL;
+    const enum hub_status st = list(client, id, &all, &why);
+    if (st)
+        return st == HUB_NOT_FOUND ? HUB_OK : hub_pass(st, &why, err);
+    return find_current(all, out, err);
 }

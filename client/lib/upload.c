@@ -1,5 +1,6 @@
 /* Push of a folder: list it, see what the draft has, send the rest, publish. See minari/upload.h. */
 #include "client/lib/namespaces.h"
+#include "client/lib/revisions.h"
 #include "client/lib/send_tar.h"
 #include "storage/base/order.h"
 #include "storage/ids/id.h"
@@ -8,14 +9,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+enum { MOST_NAMED = 20 };
+
 struct push {
     struct minari_client *client;
     const struct minari_upload_options *options;
     struct hub_folder folder;
     struct hub_sent_file *states; /* one a file */
-    char *draft;                  /* NULL: none yet */
+    char *base;                   /* what it takes the place of; NULL: nothing */
+    struct hub_open_draft draft;  /* its name is NULL: none yet */
     struct hub_send send;
     uint64_t files_kept, bytes_kept; /* by the draft */
+    uint64_t files_removed;
+    bool goes_on; /* with a draft that was open */
     bool publishes;
 };
 
@@ -23,7 +29,8 @@ static void push_dispose(struct push *p)
 {
     hub_folder_dispose(&p->folder);
     free(p->states);
-    free(p->draft);
+    free(p->base);
+    hub_open_draft_dispose(&p->draft);
 }
 
 static void notify(const struct minari_upload_options *o, const char *fmt, ...) HUB_PRINTF(2, 3);
@@ -58,7 +65,13 @@ static enum hub_status report_progress(void *user, struct hub_error *err)
                : HUB_OK;
 }
 
-/* ---- what the draft has ---- */
+/* ---- what the draft has, or what it takes the place of ---- */
+
+/* A file that is there. */
+struct there {
+    const char *path, *sha256; /* sha256 in hex; NULL: not known, or not all of it is there */
+    uint64_t size, offset;
+};
 
 static uint32_t find_file(const struct push *p, const char *path)
 {
@@ -68,60 +81,91 @@ static uint32_t find_file(const struct push *p, const char *path)
     return found ? (uint32_t)(found - files->items) : UINT32_MAX;
 }
 
-/* What the folder no longer has leaves the draft. */
-static enum hub_status remove_file(const struct push *p, const char *path, struct hub_error *err)
+/* What the folder does not have leaves the draft. */
+static enum hub_status remove_file(struct push *p, const char *path, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(64 * KIB), rest = HUB_BUF_INIT(64 * KIB);
+    p->files_removed++;
+    notify(p->options, "%s: '%s' is not in the folder any more, and %s", p->options->id, path,
+           p->options->dry_run ? "would be left out" : "leaves the draft");
     if (p->options->dry_run)
         return HUB_OK;
-    notify(p->options, "%s: '%s' is not in the folder any more, and leaves the draft", p->options->id, path);
     HUB_TRY(hub_draft_file_rest(path, &rest, err));
-    HUB_TRY(hub_draft_url(&p->client->remote, p->draft, rest.data, &url, err));
+    HUB_TRY(hub_draft_url(&p->client->remote, p->draft.name, rest.data, &url, err));
     return hub_draft_delete(p->client, url.data, err);
 }
 
-static enum hub_status compare(struct push *p, const json_t *item, struct hub_error *err)
+static enum hub_status compare(struct push *p, const struct there *there, struct hub_error *err)
 {
-    const char *path = hub_member_text(item, "path"), *hex = hub_member_text(item, "sha256");
-    const uint64_t size = hub_member_uint(item, "size"), offset = hub_member_uint(item, "offset");
-    const uint32_t file = path ? find_file(p, path) : UINT32_MAX;
-    if (!path)
-        return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_PROTOCOL, "a file of a draft without a path");
+    const uint32_t file = find_file(p, there->path);
     if (file == UINT32_MAX)
-        return remove_file(p, path, err);
+        return remove_file(p, there->path, err);
     struct hub_sent_file *state = &p->states[file];
     if (state->there)
         return HUB_OK;
-    if (size != p->folder.files.items[file].size)
+    if (there->size != p->folder.files.items[file].size)
         return HUB_OK;
-    if (hex && hub_unhex(hub_view_of(hex), state->sha256, HUB_SHA256_BYTES))
+    if (there->sha256 && hub_unhex(hub_view_of(there->sha256), state->sha256, HUB_SHA256_BYTES))
         HUB_TRY(hub_send_compare(&p->send, file, state->sha256, &state->there, err));
-    else if (!hex && offset < size)
-        state->offset = offset;
+    else if (!there->sha256 && there->offset < there->size)
+        state->offset = there->offset;
     return HUB_OK;
 }
 
-/* Ask the draft what it has. */
-static enum hub_status look(struct push *p, struct hub_error *err)
+static void count_kept(struct push *p)
 {
-    HUB_CLEANUP(hub_json_decrefp) json_t *files = NULL;
-    const json_t *item;
-    size_t i;
-    HUB_TRY(hub_draft_list_files(p->client, p->draft, &files, err));
-    json_array_foreach(json_object_get(files, "items"), i, item) HUB_TRY(compare(p, item, err));
-    return HUB_OK;
-}
-
-static enum hub_status resume(struct push *p, struct hub_error *err)
-{
-    HUB_TRY(look(p, err));
     for (uint32_t i = 0; i < p->folder.files.count; i++) {
         p->files_kept += p->states[i].there;
         p->bytes_kept += p->states[i].there ? p->folder.files.items[i].size : p->states[i].offset;
     }
-    if (p->bytes_kept || p->files_kept)
-        notify(p->options, "%s: going on with draft %s", p->options->id, p->draft);
+}
+
+/* Ask the draft what it has. */
+static enum hub_status compare_draft(struct push *p, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_json_decrefp) json_t *files = NULL;
+    const json_t *item;
+    size_t i;
+    HUB_TRY(hub_draft_list_files(p->client, p->draft.name, &files, err));
+    json_array_foreach(json_object_get(files, "items"), i, item)
+    {
+        const struct there there = {.path = hub_member_text(item, "path"),
+                                    .sha256 = hub_member_text(item, "sha256"),
+                                    .size = hub_member_uint(item, "size"),
+                                    .offset = hub_member_uint(item, "offset")};
+        if (!there.path)
+            return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_PROTOCOL, "a file of a draft without a path");
+        HUB_TRY(compare(p, &there, err));
+    }
     return HUB_OK;
+}
+
+/* Of a dry run, which opens no draft: the dataset that is there. */
+static enum hub_status compare_base(struct push *p, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_remote_files_dispose) struct hub_remote_files files = {0};
+    char hex[2 * HUB_SHA256_BYTES + 1];
+    HUB_TRY(hub_remote_list_files(&p->client->remote, p->options->id, NULL, &files, err));
+    for (uint32_t i = 0; i < files.count; i++) {
+        const struct hub_file_facts *file = &files.items[i];
+        hub_hex(file->sha256, HUB_SHA256_BYTES, hex);
+        const struct there there = {
+            .path = file->path, .sha256 = file->has_sha256 ? hex : NULL, .size = file->size};
+        HUB_TRY(compare(p, &there, err));
+    }
+    return HUB_OK;
+}
+
+/* The first of the files that a dry run would send. */
+static void name_changed(const struct push *p)
+{
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < p->folder.files.count; i++)
+        if (!p->states[i].there && count++ < MOST_NAMED)
+            notify(p->options, "%s: '%s' would be sent", p->options->id, p->folder.files.items[i].path);
+    if (count > MOST_NAMED)
+        notify(p->options, "%s: and %llu other files", p->options->id,
+               (unsigned long long)(count - MOST_NAMED));
 }
 
 /* Whether the id is free, by asking for it alone. */
@@ -134,22 +178,70 @@ static enum hub_status check_free(struct push *p, struct hub_error *err)
     minari_dataset_free(dataset);
     if (same)
         return hub_fail_as(err, HUB_EXISTS, HUB_PROBLEM_EXISTS,
-                           "'%.200s' exists already: a dataset is not changed, choose the next version",
+                           p->options->base ? "'%.200s' exists already, and was not published by its hub: "
+                                              "choose the next version"
+                                            : "'%.200s' exists already: choose the next version, or say that "
+                                              "it takes the place of what is there",
                            p->options->id);
     return !st || st == HUB_NOT_FOUND ? HUB_OK : hub_pass(st, &why, err);
 }
 
+/* ---- the draft ---- */
+
+/* The commit of the dataset, where it is "current", or where nobody else compares it. */
+static enum hub_status find_base(struct push *p, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_freep) char *current = NULL;
+    const char *base = p->options->base;
+    const bool is_current = base && strcmp(base, "current") == 0;
+    if (!base)
+        return HUB_OK;
+    if (is_current || p->options->dry_run)
+        HUB_TRY(hub_revision_find_current(p->client, p->options->id, &current, err));
+    if (!is_current && p->options->dry_run && (!current || !hub_view_starts(hub_view_of(current), base)))
+        return hub_fail_as(err, HUB_CHANGED, HUB_PROBLEM_COMMIT_CONFLICT,
+                           "the commit of '%.200s' is now %s, and not %.64s", p->options->id,
+                           current ? current : "none", base);
+    if (current || !is_current)
+        return hub_dup(&p->base, current ? current : base, err);
+    return HUB_OK;
+}
+
+static enum hub_status open_draft(struct push *p, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_open_draft_dispose) struct hub_open_draft stale = {0};
+    HUB_TRY(hub_draft_find_open(p->client, p->options->id, p->base, &p->draft, &stale, err));
+    p->goes_on = p->draft.name;
+    if (!p->goes_on && stale.name && p->base)
+        notify(p->options, "%s: draft %s was begun when another commit was there: it ends by itself",
+               p->options->id, stale.name);
+    if (!p->goes_on && !p->options->dry_run)
+        HUB_TRY(hub_draft_make(p->client, p->options->id, p->base, NULL, &p->draft, err));
+    p->send.draft = p->draft.name;
+    return HUB_OK;
+}
+
 static enum hub_status begin(struct push *p, struct hub_error *err)
 {
-    HUB_TRY(hub_draft_find_open(p->client, p->options->id, &p->draft, err));
-    p->send.draft = p->draft;
-    if (p->draft)
-        return resume(p, err);
-    if (p->options->dry_run)
-        return check_free(p, err);
-    HUB_TRY(hub_draft_make(p->client, p->options->id, &p->draft, err));
-    p->send.draft = p->draft;
+    HUB_TRY(find_base(p, err));
+    HUB_TRY(open_draft(p, err));
+    if (!p->draft.name)
+        HUB_TRY(p->base ? compare_base(p, err) : check_free(p, err));
+    else if (p->goes_on || p->base)
+        HUB_TRY(compare_draft(p, err));
+    count_kept(p);
+    if (p->options->base && !p->base)
+        notify(p->options, "%s: nothing is there to take the place of: it becomes a new dataset",
+               p->options->id);
+    if (p->goes_on && (p->bytes_kept || p->files_kept))
+        notify(p->options, "%s: going on with draft %s", p->options->id, p->draft.name);
     return HUB_OK;
+}
+
+/* The dataset has these files already. What an earlier call sent into the draft is not known to be its. */
+static bool is_unchanged(const struct push *p)
+{
+    return p->base && !p->goes_on && !p->files_removed && p->files_kept == p->folder.files.count;
 }
 
 /* ---- publishing ---- */
@@ -172,9 +264,11 @@ static void hand_out_problems(const struct push *p, const json_t *answer)
 
 static void report_done(const struct push *p, const json_t *answer, uint64_t began_ms)
 {
+    const bool unchanged = is_unchanged(p);
+    const char *commit = hub_member_text(answer, "commit"), *base = p->draft.base ? p->draft.base : p->base;
     const struct minari_upload done = {.id = p->options->id,
-                                       .draft = p->draft,
-                                       .commit = hub_member_text(answer, "commit"),
+                                       .draft = unchanged ? NULL : p->draft.name,
+                                       .commit = unchanged ? base : commit,
                                        .content = hub_member_text(answer, "content"),
                                        .format = hub_member_text(answer, "format"),
                                        .files = p->folder.files.count,
@@ -182,7 +276,10 @@ static void report_done(const struct push *p, const json_t *answer, uint64_t beg
                                        .files_kept = p->files_kept,
                                        .bytes_kept = p->bytes_kept,
                                        .milliseconds = hub_time_mono_ms() - began_ms,
-                                       .planned = p->options->dry_run};
+                                       .planned = p->options->dry_run,
+                                       .base = base,
+                                       .files_removed = p->files_removed,
+                                       .unchanged = unchanged};
     if (p->options->done)
         p->options->done(&done, p->options->user);
 }
@@ -192,7 +289,7 @@ static enum hub_status publish(struct push *p, uint64_t began_ms, struct hub_err
     HUB_CLEANUP(hub_json_decrefp) json_t *answer = NULL;
     const struct hub_drive drive = {.tick = report_progress, .user = p};
     p->publishes = true;
-    const enum hub_status st = hub_draft_commit_it(p->client, p->draft, p->options->allow,
+    const enum hub_status st = hub_draft_commit_it(p->client, p->draft.name, p->options->allow,
                                                    p->options->message, &drive, &answer, err);
     hand_out_problems(p, answer);
     if (!st && hub_member_text(answer, "listed"))
@@ -214,7 +311,7 @@ static enum hub_status send_tar(struct push *p, struct hub_error *err)
     if (st)
         notify(p->options, "%s: the tar broke off, the rest is sent file by file: %s", p->options->id,
                why.detail);
-    return look(p, err);
+    return compare_draft(p, err);
 }
 
 static void note_namespace(void *user, const char *line)
@@ -244,7 +341,11 @@ static enum hub_status run(struct push *p, struct hub_error *err)
                                 .tick = report_progress,
                                 .user = p};
     HUB_TRY(begin(p, err));
-    if (p->options->dry_run) {
+    if (is_unchanged(p) && !p->options->dry_run)
+        HUB_TRY(hub_draft_drop(p->client, p->draft.name, err));
+    if (p->options->dry_run && p->base)
+        name_changed(p);
+    if (is_unchanged(p) || p->options->dry_run) {
         report_done(p, NULL, began_ms);
         return HUB_OK;
     }
@@ -265,6 +366,10 @@ static enum hub_status check(const struct minari_client *client, const struct mi
         return hub_fail(err, HUB_INVALID, "a client, the path of a folder and an id are needed");
     if (o->allow && strcmp(o->allow, "broken") != 0 && strcmp(o->allow, "files") != 0)
         return hub_fail(err, HUB_INVALID, "'%.40s' cannot be allowed: broken or files can", o->allow);
+    if (o->base && strcmp(o->base, "current") != 0 && !hub_is_commit(o->base))
+        return hub_fail(err, HUB_INVALID,
+                        "'%.64s' is not a commit: give 7 or more of its 40 hex digits, or \"current\"",
+                        o->base);
     return hub_id_check(hub_view_of(o->id), err);
 }
 

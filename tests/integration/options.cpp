@@ -101,6 +101,8 @@ int main(int, char **argv)
     expect(minari_namespace_create(client, nullptr, nullptr, nullptr, nullptr) == MINARI_INVALID, "no name of a namespace");
     expect(minari_namespace_update(nullptr, nullptr, "lab", "{}", nullptr) == MINARI_INVALID, "no root of a namespace");
     expect(minari_namespace_delete(nullptr, "/nonexistent", "a.b", &err) == MINARI_INVALID && *err.detail, "no such name of a namespace");
+    upload.base = "latest";
+    expect(minari_dataset_upload(client, &upload, &err) == MINARI_INVALID && std::strstr(err.detail, "not a commit"), "no commit");
     expect(minari_revision_each(client, "a-v0", nullptr, nullptr, nullptr) == MINARI_INVALID, "no function for revisions");
     expect(minari_revision_each(client, nullptr, revision, nullptr, nullptr) == MINARI_INVALID, "no id for revisions");
     expect(minari_revision_each(client, "none-v0", revision, nullptr, &err) == MINARI_NOT_FOUND, "no revisions");

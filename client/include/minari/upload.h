@@ -28,7 +28,10 @@ struct minari_upload {
     uint64_t files, bytes;
     uint64_t files_kept, bytes_kept; /* these were in the draft already */
     uint64_t milliseconds;
-    bool planned; /* a dry run */
+    bool planned;           /* a dry run */
+    const char *base;       /* the commit that it takes the place of; NULL: it is a new dataset */
+    uint64_t files_removed; /* of the base, which the folder does not have */
+    bool unchanged;         /* the base has the same files: nothing is published, `commit` is the base */
 };
 
 /** Zero and NULL mean the default. */
@@ -53,6 +56,10 @@ struct minari_upload_options {
     void (*done)(const struct minari_upload *upload, void *user);
     void *user;
     bool tar; /* send all files as one tar: faster where there are many small ones */
+    /** NULL: the id must be free. A commit of the hub, or its first 7 digits or more: the folder takes the
+     * place of that, as long as nothing else does before. "current": of what is there when the call begins;
+     * where nothing is, it becomes a new dataset. Only files that are new or changed are sent. */
+    const char *base;
 };
 
 #ifdef __cplusplus
@@ -72,16 +79,18 @@ static inline minari_upload_options minari_upload_options_init()
 
 /**
  * Push a folder. Called again after an interruption of any kind it goes on with the open draft of the same
- * id: files that the draft has are compared by size and SHA-256 and not sent again, one that broke off goes
- * on where it ends, and what is no longer in the folder leaves the draft. Every file is compared with the
- * digest of what the hub received. Links are followed within the folder only; hidden names are left out. What
- * the namespaces of the id say of themselves (namespace.h) comes along where the folders above are called as
- * the id has it, and the hub has nothing of it; a notice says so, also where it may not.
+ * id and base: files that the draft has are compared by size and SHA-256 and not sent again, one that broke
+ * off goes on where it ends, and what is no longer in the folder leaves the draft. Every file is compared
+ * with the digest of what the hub received. Links are followed within the folder only; hidden names are left
+ * out. What it takes the place of stays on the hub as a revision: see minari/revisions.h. What the namespaces
+ * of the id say of themselves (namespace.h) comes along where the folders above are called as the id has it,
+ * and the hub has nothing of it; a notice says so, also where it may not.
  *
  * @return MINARI_INVALID for a name that a hub does not take, a link that leads out of the folder, or nothing
  *   to send, before a byte is sent; MINARI_NOT_FOUND without such a folder; MINARI_EXISTS where the hub has
  *   the id already; MINARI_DENIED without the right to write it; MINARI_BROKEN where the hub refuses what
- *   came, and the draft stays open; MINARI_CHANGED where a file changes meanwhile; MINARI_VERIFY where
+ *   came, and the draft stays open; MINARI_CHANGED where a file changes meanwhile, or, as the problem
+ *   "commit-conflict", where another commit than `base` is there now; MINARI_VERIFY where
  *   digests disagree; MINARI_NO_SPACE, MINARI_UNREACHABLE, MINARI_BUSY and others as error.h has them
  */
 MINARI_API enum minari_status minari_dataset_upload(struct minari_client *client,
