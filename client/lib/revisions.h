@@ -1,4 +1,4 @@
-/** Commits of a dataset of a hub, for pushes. */
+/** Commits of a dataset of a hub, for pushes and reverts. */
 #ifndef HUB_CLIENT_REVISIONS_H
 #define HUB_CLIENT_REVISIONS_H
 

@@ -106,6 +106,10 @@ int main(int, char **argv)
     expect(minari_revision_each(client, "a-v0", nullptr, nullptr, nullptr) == MINARI_INVALID, "no function for revisions");
     expect(minari_revision_each(client, nullptr, revision, nullptr, nullptr) == MINARI_INVALID, "no id for revisions");
     expect(minari_revision_each(client, "none-v0", revision, nullptr, &err) == MINARI_NOT_FOUND, "no revisions");
+    expect(minari_dataset_remove(nullptr, "a-v0", nullptr) == MINARI_INVALID, "removal without a client");
+    expect(minari_dataset_remove(client, "", nullptr) == MINARI_INVALID, "no id to remove");
+    expect(minari_dataset_revert(client, "a-v0", nullptr, nullptr, nullptr, nullptr, nullptr) == MINARI_INVALID, "no commit to revert to");
+    expect(minari_dataset_revert(client, "a-v0", "123456", nullptr, nullptr, nullptr, &err) == MINARI_INVALID, "too few digits");
     expect(minari_remote_parse("http://hub", nullptr, nullptr) == MINARI_OK, "no place for a remote");
 
     std::free(text);

@@ -8,7 +8,7 @@
 #ifndef MINARI_REVISIONS_H
 #define MINARI_REVISIONS_H
 
-#include <minari/client.h>
+#include <minari/upload.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -37,6 +37,33 @@ typedef int (*minari_revision_fn)(const struct minari_revision *revision, void *
 MINARI_API enum minari_status minari_revision_each(struct minari_client *client, const char *id,
                                                    minari_revision_fn fn, void *user,
                                                    struct minari_error *err);
+
+/**
+ * Delete a dataset of a hub. (Of this machine: minari_dataset_delete.) The hub keeps its files for a while:
+ * minari_dataset_revert with the commit that was current has it back.
+ * @return MINARI_NOT_FOUND: there is none; MINARI_EXISTS: it is there, but the hub did not publish it;
+ *   MINARI_DENIED without the right to write it; MINARI_CHANGED where somebody publishes it meanwhile;
+ *   MINARI_UNREACHABLE: the answer did not come, and it may be deleted or not
+ */
+MINARI_API enum minari_status minari_dataset_remove(struct minari_client *client, const char *id,
+                                                    struct minari_error *err);
+
+/**
+ * Have a revision back: another commit with its files takes the place of what is there, which stays as a
+ * revision, too. Nothing is transferred. A dataset that was deleted comes back.
+ *
+ * @param commit   of the revision, or its first 7 digits or more
+ * @param message  of the new commit; NULL: names the revision
+ * @param done     NULL, or called once it is published
+ * @return MINARI_INVALID: the commit is not one, or it is a deletion; MINARI_NOT_FOUND: there is no such
+ *   revision, or its files are not kept; MINARI_EXISTS: it is what is there now; MINARI_CHANGED "commit-
+ *   conflict": something else was published meanwhile; MINARI_DENIED, MINARI_NO_SPACE and others as error.h
+ *   has them. A call that fails changes nothing
+ */
+MINARI_API enum minari_status
+minari_dataset_revert(struct minari_client *client, const char *id, const char *commit, const char *message,
+                      void (*done)(const struct minari_upload *upload, void *user), void *user,
+                      struct minari_error *err);
 
 #ifdef __cplusplus
 }
