@@ -97,6 +97,8 @@ enum cli_option {
     OPT_NO_INSPECT,
     OPT_DESCRIPTION,
     OPT_METADATA,
+    OPT_REPLACE,
+    OPT_REVISION,
     OPT_COUNT,
     OPT_END = -1,
 };
@@ -145,6 +147,8 @@ int cli_download(struct cli *cli);
 int cli_upload(struct cli *cli);
 int cli_drafts(struct cli *cli);
 int cli_namespace(struct cli *cli);
+int cli_revisions(struct cli *cli);
+int cli_revert(struct cli *cli);
 int cli_delete(struct cli *cli);
 int cli_verify(struct cli *cli);
 int cli_episodes(struct cli *cli);

@@ -235,12 +235,17 @@ static void write_json(struct upload *u, const struct minari_upload *done)
     if (done->draft)
         hub_json_put_text(&json, "draft", done->draft);
     hub_json_put_text(&json, "commit", done->commit);
+    if (done->base)
+        hub_json_put_text(&json, "base", done->base);
+    if (done->unchanged)
+        hub_json_put_bool(&json, "unchanged", true);
     if (done->content)
         hub_json_put_text(&json, "content", done->content);
     if (done->format)
         hub_json_put_text(&json, "format", done->format);
     hub_json_put_uint(&json, "files", done->files);
     hub_json_put_uint(&json, "files_kept", done->files_kept);
+    hub_json_put_uint(&json, "files_removed", done->files_removed);
     hub_json_put_uint(&json, "bytes", done->bytes);
     hub_json_put_uint(&json, "bytes_kept", done->bytes_kept);
     hub_json_put_uint(&json, "milliseconds", done->milliseconds);
@@ -249,11 +254,47 @@ static void write_json(struct upload *u, const struct minari_upload *done)
         u->no_memory = true;
 }
 
+static const char *plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+static void print_planned(const struct minari_upload *done, const char *size, const char *kept)
+{
+    char sent[TABLE_NUMBER];
+    const uint64_t files = done->files - done->files_kept;
+    hub_number_size(done->bytes - done->bytes_kept, sent);
+    if (!done->base) {
+        printf("%s in %" PRIu64 " file%s would be pushed", size, done->files, plural(done->files));
+        if (done->bytes_kept)
+            printf(", %s of it are there", kept);
+        return;
+    }
+    printf("%s in %" PRIu64 " of %" PRIu64 " files would be sent", sent, files, done->files);
+    if (done->files_removed)
+        printf(", %" PRIu64 " file%s would be left out", done->files_removed, plural(done->files_removed));
+    printf(", in the place of commit %.10s", cli_clean(done->base));
+}
+
+static void print_pushed(const struct minari_upload *done, const char *size, const char *kept)
+{
+    char rate[TABLE_NUMBER];
+    const uint64_t sent = done->bytes - done->bytes_kept;
+    hub_number_size(done->milliseconds ? sent * 1000 / done->milliseconds : sent, rate);
+    printf("%s in %" PRIu64 " file%s in %.1f s (%s/s)", size, done->files, plural(done->files),
+           (double)done->milliseconds / 1000, rate);
+    if (done->bytes_kept)
+        printf(", %s of it were there", kept);
+    if (done->commit)
+        printf(", commit %s", cli_clean(done->commit));
+    if (done->base)
+        printf(" in the place of %.10s", cli_clean(done->base));
+}
+
 static void on_done(const struct minari_upload *done, void *user)
 {
     struct upload *u = user;
-    char size[TABLE_NUMBER], kept[TABLE_NUMBER], rate[TABLE_NUMBER];
-    const uint64_t sent = done->bytes - done->bytes_kept;
+    char size[TABLE_NUMBER], kept[TABLE_NUMBER];
     progress_clear(&u->progress);
     if (u->cli->values[OPT_JSON]) {
         write_json(u, done);
@@ -263,17 +304,13 @@ static void on_done(const struct minari_upload *done, void *user)
         return;
     hub_number_size(done->bytes, size);
     hub_number_size(done->bytes_kept, kept);
-    hub_number_size(done->milliseconds ? sent * 1000 / done->milliseconds : sent, rate);
-    printf("%s: %s in %" PRIu64 " file%s", cli_clean(done->id), size, done->files,
-           done->files == 1 ? "" : "s");
-    if (done->planned)
-        printf(" would be pushed");
+    printf("%s: ", cli_clean(done->id));
+    if (done->unchanged)
+        printf("nothing has changed since commit %s", cli_clean(done->base));
+    else if (done->planned)
+        print_planned(done, size, kept);
     else
-        printf(" in %.1f s (%s/s)", (double)done->milliseconds / 1000, rate);
-    if (done->bytes_kept)
-        printf(", %s of it %s there", kept, done->planned ? "are" : "were");
-    if (done->commit)
-        printf(", commit %s", cli_clean(done->commit));
+        print_pushed(done, size, kept);
     printf("\n  %s/%s\n", u->cli->remote.text, cli_clean(done->id));
 }
 
@@ -281,7 +318,10 @@ static int report(const struct upload *u, const struct minari_error *err)
 {
     const int code = cli_report(u->cli, err);
     if (cli_is_problem(err, HUB_PROBLEM_EXISTS))
-        cli_hint("a new version: add --next-version");
+        cli_hint("a new version: add --next-version%s",
+                 u->cli->values[OPT_REPLACE] ? "" : "; in its place: add --replace");
+    else if (cli_is_problem(err, HUB_PROBLEM_COMMIT_CONFLICT))
+        return code; /* nothing goes on in that draft */
     else if (cli_is_problem(err, HUB_PROBLEM_TOO_MANY_DRAFTS))
         cli_hint("minari-cli drafts lists them, minari-cli drafts drop DRAFT drops one");
     else if (u->percent && code != CLI_BROKEN)
@@ -303,6 +343,7 @@ static int push(struct upload *u, unsigned connections)
     options.connections = connections;
     options.dry_run = u->cli->values[OPT_DRY_RUN];
     options.tar = u->cli->values[OPT_TAR];
+    options.base = u->cli->values[OPT_REPLACE] ? "current" : NULL;
     options.progress = on_progress;
     options.notice = on_notice;
     options.problem = on_problem;
@@ -330,6 +371,9 @@ static int run(struct upload *u)
     uint64_t connections = 0;
     if (!cli_number(u->cli, OPT_CONNECTIONS, &connections))
         return CLI_USAGE;
+    if (u->cli->values[OPT_NEXT_VERSION] && u->cli->values[OPT_REPLACE])
+        return cli_error(CLI_USAGE, "--next-version makes another dataset, --replace takes the place of one: "
+                                    "give one of them");
     int code = find_folder(u);
     if (!code)
         code = connect_to(u);

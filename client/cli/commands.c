@@ -98,7 +98,9 @@ const struct cli_command cli_commands[] = {
      "PATH [ID]",
      NULL,
      "push a dataset to a hub",
-     "The folder becomes a new dataset of the hub: complete and inspected, or not at all.\n"
+     "The folder becomes a new dataset of the hub: complete and inspected, or not at all. With --replace it "
+     "takes the\nplace of the dataset that is there, unless somebody else changes that meanwhile; revert has "
+     "the old one back.\n"
      "minari-inspect looks at it here first. To continue an interrupted push, run the same command again: "
      "files\nthat the hub has are not sent again.\n"
      "Without an ID it is the one that data/metadata.json states, else the path below MINARI_DATASETS_PATH, "
@@ -106,11 +108,13 @@ const struct cli_command cli_commands[] = {
      "  minari-cli upload ./lab/arm-v0                          becomes lab/arm-v0, or what it calls itself\n"
      "  minari-cli upload ./recorded lab/arm-v0 --message 'first 50 episodes'\n"
      "  minari-cli upload ./recorded lab/arm --next-version     lab/arm-v1 where the hub has lab/arm-v0\n"
+     "  minari-cli upload ./recorded lab/arm-v0 --replace       only what changed; what was there can be had "
+     "back\n"
      "  minari-cli upload ./recorded lab/arm-v0 --dry-run       what would be sent\n"
      "  minari-cli upload ./notes lab/notes --allow files       files of no format that the hub knows",
      1,
      2,
-     {OPT_MESSAGE, OPT_ALLOW, OPT_NEXT_VERSION, OPT_NO_INSPECT, OPT_TAR, OPT_DRY_RUN, OPT_CONNECTIONS,
+     {OPT_MESSAGE, OPT_ALLOW, OPT_NEXT_VERSION, OPT_REPLACE, OPT_NO_INSPECT, OPT_TAR, OPT_DRY_RUN, OPT_CONNECTIONS,
       OPT_RATE, OPT_NO_PROGRESS, OPT_END}},
     {"drafts",
      cli_drafts,
@@ -124,6 +128,30 @@ const struct cli_command cli_commands[] = {
      0,
      -1,
      {OPT_END}},
+    {"revisions",
+     cli_revisions,
+     "ID",
+     NULL,
+     "list what was pushed to a hub under an ID",
+     "The newest first; also of a dataset that was deleted. The files of a revision that is kept can be had "
+     "back.\n\n"
+     "  minari-cli revisions lab/arm-v0\n"
+     "  minari-cli revisions lab/arm-v0 --json | jq -r '.items[] | select(.state == \"kept\") | .commit'",
+     1,
+     1,
+     {OPT_END}},
+    {"revert",
+     cli_revert,
+     "ID --revision COMMIT",
+     NULL,
+     "have a revision of a dataset back",
+     "Its files take the place of what the hub has now, which stays as a revision; nothing is transferred. A "
+     "dataset\nthat was deleted comes back. It needs a token that may write the ID.\n\n"
+     "  minari-cli revisions lab/arm-v0                         which ones there are\n"
+     "  minari-cli revert lab/arm-v0 --revision 1a2b3c4d5e --message 'the labels were wrong'",
+     1,
+     1,
+     {OPT_REVISION, OPT_MESSAGE, OPT_END}},
     {"namespace",
      cli_namespace,
      "list | create|update|delete NAME",
@@ -298,8 +326,8 @@ const struct cli_command cli_commands[] = {
     {"help",
      cli_help_command,
      "[COMMAND]",
-     "list|search|show|download|upload|drafts|namespace|delete|verify|episodes|stats|get|rows|sample|login|"
-     "logout|"
+     "list|search|show|download|upload|drafts|revisions|revert|namespace|delete|verify|episodes|stats|get|rows|"
+     "sample|login|logout|"
      "whoami",
      "show what a command takes, with examples",
      "",

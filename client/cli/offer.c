@@ -64,18 +64,18 @@ static void remote_ids(const struct offer *offer)
     minari_dataset_list_free(list);
 }
 
-/* Without a remote an id is of this machine, but for a download. */
+/* Without a remote an id is of this machine, but for commands that only a hub knows. */
 static bool is_remote(const struct cli *cli)
 {
     const char *hub = getenv("MINARI_HUB_URL"), *remote = getenv("MINARI_REMOTE");
     return cli->values[OPT_REMOTE] || (hub && *hub) || (remote && *remote) ||
-           strcmp(cli->command->name, "download") == 0;
+           strcmp(cli->command->name, "download") == 0 || cli->command->run == cli_revisions ||
+           cli->command->run == cli_revert;
 }
 
 static bool is_here(const struct cli *cli)
 {
-    return strcmp(cli->command->name, "delete") == 0 || strcmp(cli->command->name, "verify") == 0 ||
-           !is_remote(cli);
+    return cli->command->run == cli_delete || cli->command->run == cli_verify || !is_remote(cli);
 }
 
 /* ---- what a dataset has ---- */

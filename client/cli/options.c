@@ -106,6 +106,8 @@ const struct hub_usage_option cli_options[OPT_COUNT] = {
     [OPT_NO_INSPECT] = {0, "no-inspect", NULL, NULL, "do not inspect it here first"},
     [OPT_DESCRIPTION] = {0, "description", "TEXT", NULL, "what the namespace is about"},
     [OPT_METADATA] = {0, "metadata", "JSON", NULL, "an object of what else it says of itself"},
+    [OPT_REPLACE] = {0, "replace", NULL, NULL, "take the place of the dataset that is there"},
+    [OPT_REVISION] = {0, "revision", "COMMIT", NULL, "which one; 7 of its digits are enough"},
 };
 
 const enum cli_option cli_common[CLI_COMMON] = {OPT_REMOTE,   OPT_TOKEN_FILE, OPT_ENDPOINT,  OPT_PROXY,

@@ -66,7 +66,7 @@ static void help_program(FILE *out)
             "Commands:\n",
             summary);
     for (const struct cli_command *c = cli_commands; c->name; c++)
-        fprintf(out, "  %-9s %s\n", c->name, c->summary);
+        fprintf(out, "  %-10s %s\n", c->name, c->summary);
     fprintf(out, "\nOptions of all commands:\n");
     for (size_t i = 0; i < CLI_COMMON; i++)
         help_option(out, cli_common[i]);

@@ -43,7 +43,7 @@
     X(FILE_NOT_FOUND, "file-not-found", 404, OK, "There is no such file", .hugging_face = "EntryNotFound")   \
     X(NAMESPACE_NOT_FOUND, "namespace-not-found", 404, OK, "There is no such namespace")                     \
     X(REVISION_NOT_FOUND, "revision-not-found", 404, OK, "There is no such revision",                        \
-      .hugging_face = "RevisionNotFound")                                                                    \
+      .hugging_face = "RevisionNotFound", .remedy = "minari-cli revisions %i lists those that there are")    \
     X(MIRROR_NOT_FOUND, "mirror-not-found", 404, OK, "There is no such mirror rule")                         \
     X(TOKEN_NOT_FOUND, "token-not-found", 404, OK, "There is no such token")                                 \
     X(RULE_NOT_FOUND, "rule-not-found", 404, OK, "There is no such access rule")                             \
@@ -64,7 +64,7 @@
     X(REVISION_GONE, "revision-gone", 410, OK, "This revision is no longer here")                            \
     X(PRECONDITION_FAILED, "precondition-failed", 412, OK, "A precondition is not met")                      \
     X(COMMIT_CONFLICT, "commit-conflict", 412, OK, "The dataset was changed meanwhile",                      \
-      .remedy = "look at its revisions, and run the same command again")                                     \
+      .remedy = "minari-cli revisions %i shows what is there now; the same command again goes by that")      \
     X(TOO_LARGE, "too-large", 413, OK, "The request or its answer is too large",                             \
       .remedy = "ask for fewer rows with --rows")                                                            \
     X(RANGE_NOT_SATISFIABLE, "range-not-satisfiable", 416, OK, "The range is out of bounds")                 \

@@ -321,7 +321,7 @@ def commands(cli):
 
 
 def test_help_teaches(cli):
-    assert commands(cli) == ["list", "search", "show", "download", "upload", "drafts", "namespace", "delete", "verify", "episodes", "stats", "get", "rows", "sample",
+    assert commands(cli) == ["list", "search", "show", "download", "upload", "drafts", "revisions", "revert", "namespace", "delete", "verify", "episodes", "stats", "get", "rows", "sample",
                              "login", "logout", "whoami", "help", "version"]
     for command in commands(cli):
         out = cli.run(command, "--help", expect=0).out

@@ -41,7 +41,7 @@ OWN = {  # lines that a test of their own runs
     "minari-cli login http://hub:8080 --token-file token": "test_signing_in",
     "minari-cli whoami": "test_signing_in",
     "minari-cli logout": "test_signing_in",
-    **{line: "test_pushing" for page in ("cli.md", "api.md") for line in guide.lines(os.path.join(guide.GUIDE, page)) if re.search("upload|draft|> auth|namespace", line)},
+    **{line: "test_pushing" for page in ("cli.md", "api.md") for line in guide.lines(os.path.join(guide.GUIDE, page)) if re.search("upload|draft|revisions|> auth|namespace", line)},
     **{line: "test_backing_up" for line in guide.lines(os.path.join(guide.GUIDE, "admin.md")) if re.search("minari-hub (backup|restore)|--state /srv", line)},
 }
 DOWNLOAD = "minari-cli download D4RL/door/human-v2"
